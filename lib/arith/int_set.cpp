@@ -93,9 +93,9 @@ IntervalSet SetEvaluator::VisitCast(const tir::Cast* cast) {
 // The contents of a buffer are unknown; at fixed indices they are at least one value.
 IntervalSet SetEvaluator::VisitBufferLoad(const tir::BufferLoad* load) {
   if (!load->dtype.is_integer()) return IntervalSet::Everything();
-  bool varies = false;
-  for (const PrimExpr* index : load->indices)
-    tir::ForEachVar(index, [&](const tir::Var* var) { varies |= domains_.contains(var); });
+  const auto is_bounded = [this](const tir::Var* var) { return domains_.contains(var); };
+  const bool varies = std::any_of(load->indices.begin(), load->indices.end(),
+                                  [&](const PrimExpr* index) { return tir::UsesVar(index, is_bounded); });
   return varies ? IntervalSet::Everything() : IntervalSet::Point(load);
 }
 

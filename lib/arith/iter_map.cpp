@@ -58,9 +58,7 @@ class ConstraintCollector {
   static bool IsComparison(const PrimExpr* e) { return e->kind >= NodeKind::kLT && e->kind <= NodeKind::kGE; }
 
   bool UsesIter(const PrimExpr* e) const {
-    bool uses = false;
-    tir::ForEachVar(e, [&](const tir::Var* var) { uses |= iters_.contains(var); });
-    return uses;
+    return tir::UsesVar(e, [&](const tir::Var* var) { return iters_.contains(var); });
   }
 
   bool Compare(const PrimExpr* condition) {
@@ -207,9 +205,7 @@ bool IsRowMajorSum(const PrimExpr* index, const IterRanges& iters) {
 }
 
 bool UsesAny(const IterRanges& iters, const PrimExpr* expr) {
-  bool result = false;
-  tir::ForEachVar(expr, [&](const tir::Var* var) { result |= iters.contains(var); });
-  return result;
+  return tir::UsesVar(expr, [&](const tir::Var* var) { return iters.contains(var); });
 }
 
 // sum, sum + 1, ..., sum + extent - 1 for all values of the iterators; nothing if there are gaps, or if the base has

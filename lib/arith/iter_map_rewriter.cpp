@@ -47,9 +47,7 @@ std::optional<IterSum> IterMapRewriter::RewriteOne(const PrimExpr* expr) {
 }
 
 bool IterMapRewriter::UsesIter(const PrimExpr* expr) const {
-  bool uses = false;
-  tir::ForEachVar(expr, [&](const tir::Var* var) { uses |= iters_.contains(var); });
-  return uses;
+  return tir::UsesVar(expr, [&](const tir::Var* var) { return iters_.contains(var); });
 }
 
 IterSum IterMapRewriter::Visit(const PrimExpr* expr) {

@@ -62,9 +62,7 @@ class LinearReader {
   }
 
   bool UsesVariable(const PrimExpr* e) const {
-    bool uses = false;
-    tir::ForEachVar(e, [&](const tir::Var* var) { uses |= std::ranges::find(variables_, var) != variables_.end(); });
-    return uses;
+    return tir::UsesVar(e, [&](const tir::Var* var) { return std::ranges::find(variables_, var) != variables_.end(); });
   }
 
   std::optional<LinearForm> Combine(NodeKind kind, std::optional<LinearForm> a, const std::optional<LinearForm>& b) {
@@ -242,7 +240,8 @@ class EquationSolver {
     if (!AddExistence(diagonal)) return NoSolution();
     Assign(diagonal);
     AddRanges();
-    for (const PrimExpr* relation : rest_) result_.dst.relations.push_back(Replace(relation));
+    for (const PrimExpr* relation : rest_)
+      result_.dst.relations.push_back(tir::Substitute(relation, result_.src_to_dst, workspace_));
     return std::move(result_);
   }
 
@@ -346,14 +345,6 @@ class EquationSolver {
   }
   void AddRelation(const PrimExpr* relation) {
     if (!IsInt(relation, 1)) result_.dst.relations.push_back(relation);
-  }
-
-  const PrimExpr* Replace(const PrimExpr* e) {
-    const auto value_of = [this](const tir::Var* var) -> const PrimExpr* {
-      const auto found = result_.src_to_dst.find(var);
-      return found == result_.src_to_dst.end() ? nullptr : found->second;
-    };
-    return tir::Substitute(e, value_of, workspace_);
   }
 
   const IntConstraints& system_;

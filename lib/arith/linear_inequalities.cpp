@@ -281,14 +281,6 @@ IntGroupBounds WithRange(IntGroupBounds bounds, const tir::Range* range, const P
   return bounds;
 }
 
-const PrimExpr* Replace(const PrimExpr* e, const VarValues& values, Workspace& workspace) {
-  const auto value_of = [&](const tir::Var* var) -> const PrimExpr* {
-    const auto found = values.find(var);
-    return found == values.end() ? nullptr : found->second;
-  };
-  return tir::Substitute(e, value_of, workspace);
-}
-
 IntConstraints NoSolution(const PrimBuilder& make) { return {{}, {}, {make.Bool(false)}}; }
 
 bool IsContradiction(const SolvedInequalities& solved) {
@@ -358,7 +350,7 @@ IntConstraintsTransform SolveInequalitiesDeskewRange(const IntConstraints& syste
     const tir::Var* var = system.variables[i];
     IntGroupBounds bounds = solved.bounds[i];
     for (std::vector<const PrimExpr*>* list : {&bounds.lower, &bounds.equal, &bounds.upper}) {
-      for (const PrimExpr*& e : *list) e = Replace(e, result.src_to_dst, workspace);
+      for (const PrimExpr*& e : *list) e = tir::Substitute(e, result.src_to_dst, workspace);
     }
     if (bounds.coef == 1 && !bounds.equal.empty()) {
       result.src_to_dst[var] = bounds.equal[0];
@@ -377,7 +369,7 @@ IntConstraintsTransform SolveInequalitiesDeskewRange(const IntConstraints& syste
       const tir::Var* shifted = workspace.NewPrimVar(std::string(var->name) + ".shifted", var->dtype);
       result.src_to_dst[var] = make.Add(shifted, range->min);
       result.dst_to_src[shifted] =
-          finder.analyzer().Simplify(make.Sub(var, Replace(range->min, result.dst_to_src, workspace)));
+          finder.analyzer().Simplify(make.Sub(var, tir::Substitute(range->min, result.dst_to_src, workspace)));
       const tir::Range own(make.Const(0, var->dtype), range->extent);
       result.dst.variables.push_back(shifted);
       result.dst.ranges.emplace_back(shifted, own);
@@ -386,7 +378,7 @@ IntConstraintsTransform SolveInequalitiesDeskewRange(const IntConstraints& syste
   }
   RangeFinder finder(ranges, make);
   for (const PrimExpr* condition : AsConditions(system, solved, make)) {
-    const PrimExpr* moved = finder.analyzer().Simplify(Replace(condition, result.src_to_dst, workspace));
+    const PrimExpr* moved = finder.analyzer().Simplify(tir::Substitute(condition, result.src_to_dst, workspace));
     if (!IsInt(moved, 1)) result.dst.relations.push_back(moved);
   }
   std::ranges::reverse(result.dst.variables);

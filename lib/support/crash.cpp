@@ -180,6 +180,19 @@ uintptr_t StackPointer(const void* context) {
 #endif
 }
 
+// The instruction that failed; 0 if it is not known.
+uintptr_t ProgramCounter(const void* context) {
+  const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+  return static_cast<uintptr_t>(registers.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return registers.pc;
+#else
+  static_cast<void>(registers);
+  return 0;
+#endif
+}
+
 // Returns whether an access near the stack pointer failed, as at a stack overflow.
 bool IsStackOverflow(int signal, uintptr_t address, const void* context) {
   constexpr uintptr_t kNear = 64 * 1024;
@@ -237,20 +250,24 @@ void WriteCrashFile() {
                      << "\n";
 }
 
-// The innermost frames, without those of the handler.
-void PrintStack() {
+// The innermost frames, without those of the handler, of which the compiler may have inlined some.
+void PrintStack(const void* context) {
   constexpr int kMostFrames = 24;
   constexpr int kHandlerFrames = 3;
-  std::array<void*, kMostFrames + kHandlerFrames> frames;
-  const int count = backtrace(frames.data(), static_cast<int>(frames.size()));
-  if (count <= kHandlerFrames) return;
+  std::array<void*, kMostFrames + kHandlerFrames> memory;
+  const int count = backtrace(memory.data(), static_cast<int>(memory.size()));
+  const std::span<void* const> frames(memory.data(), static_cast<size_t>(std::max(count, 0)));
+  const auto failed = std::ranges::find(frames, ProgramCounter(context),
+                                        [](void* frame) { return reinterpret_cast<uintptr_t>(frame); });
+  const size_t first = failed != frames.end() ? static_cast<size_t>(failed - frames.begin()) : kHandlerFrames;
+  if (frames.size() <= first) return;
   NoteWriter out("note");
   out << "note: the stack, innermost first:\n";
   const auto print = [&](std::string_view text) {
     out << text;
     if (text.ends_with('\n')) out.Flush();  // the next frame may be damaged
   };
-  PrintStackTrace(std::span(frames).subspan(kHandlerFrames, static_cast<size_t>(count - kHandlerFrames)), print);
+  PrintStackTrace(frames.subspan(first), print);
 }
 
 // Not installed if a sanitizer reports crashes itself.
@@ -268,7 +285,7 @@ void PrintStack() {
   PrintCrashNotes();
   WriteCrashFile();
   RemoveUnfinishedFiles();
-  PrintStack();  // last: damaged memory may end the process here
+  PrintStack(context);  // last: damaged memory may end the process here
   _exit(ExitCode(ErrorCode::Internal));
 }
 

@@ -11,13 +11,12 @@
 
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/module.h"
-#include "iropt/ir/tir/expr.h"
+#include "iropt/ir/tir/substitute.h"
 
 namespace iropt::arith {
 
@@ -27,7 +26,7 @@ using VarRanges = std::vector<std::pair<const tir::Var*, tir::Range>>;
 const tir::Range* FindRange(const VarRanges& ranges, const tir::Var* var);
 
 // Looked up, never iterated.
-using VarValues = std::unordered_map<const tir::Var*, const PrimExpr*>;
+using tir::VarValues;
 
 struct IntConstraints {
   std::vector<const tir::Var*> variables;  // to solve for

@@ -88,9 +88,7 @@ bool IsMultiplyAdd(const tir::Stmt* body) {
 bool ReducesWholeAxes(const std::vector<const tir::Var*>& reduced, Indices indices) {
   return std::ranges::all_of(indices, [&](const PrimExpr* index) {
     if (Is<tir::Var>(index)) return true;
-    bool uses_reduced = false;
-    tir::ForEachVar(index, [&](const tir::Var* var) { uses_reduced |= Contains(reduced, var); });
-    return !uses_reduced;
+    return !tir::UsesVar(index, [&](const tir::Var* var) { return Contains(reduced, var); });
   });
 }
 

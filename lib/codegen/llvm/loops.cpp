@@ -124,9 +124,7 @@ struct ReductionNest {
 };
 
 bool Uses(const PrimExpr* expr, const std::unordered_set<const tir::Var*>& vars) {
-  bool found = false;
-  tir::ForEachVar(expr, [&](const tir::Var* var) { found = found || vars.contains(var); });
-  return found;
+  return tir::UsesVar(expr, [&](const tir::Var* var) { return vars.contains(var); });
 }
 
 // Returns whether the expression is a sum of loop variables times positive constants, which is 0 only if all of them

@@ -82,9 +82,7 @@ class ShareFinder : public tir::StmtExprVisitor {
 
  private:
   bool DependsOnLoop(const PrimExpr* expr) {
-    bool found = false;
-    tir::ForEachVar(expr, [&](const tir::Var* var) { found = found || dependent_.contains(var); });
-    return found;
+    return tir::UsesVar(expr, [&](const tir::Var* var) { return dependent_.contains(var); });
   }
 
   std::unordered_set<const tir::Var*> dependent_;

@@ -1,8 +1,7 @@
 // The rewriting of the fields of a node by TIR mutators. Private to lib/ir.
 #pragma once
 
-#include <algorithm>
-
+#include "iropt/ir/relax/rebuild.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/tir/mutator.h"
 
@@ -20,29 +19,21 @@ void UpdateDType(X& node) {
   }
 }
 
-// Replaces the items of a list by visit(item); true if one changed. The list is only copied then.
+// Replaces the items of a list by visit(item), which changes its argument; true if one changed.
 template <class T, class Visit>
-bool VisitList(List<T>& list, Arena& arena, Visit&& visit) {
-  for (uint32_t i = 0; i < list.size(); ++i) {
-    T item = list[i];
-    if (!visit(item)) continue;
-    const std::span<T> items = arena.NewArray<T>(list.size());
-    std::copy(list.begin(), list.begin() + i, items.begin());
-    items[i] = item;
-    for (++i; i < list.size(); ++i) {
-      items[i] = list[i];
-      visit(items[i]);
-    }
-    list = items;
-    return true;
-  }
-  return false;
+bool VisitList(List<T>& list, Workspace& workspace, Visit&& visit) {
+  const List<T> old = list;
+  list = MapList(old, workspace, [&](T item) {
+    visit(item);
+    return item;
+  });
+  return !IsSameList(list, old);
 }
 
 template <class T>
 bool ExprMutator::VisitField(FieldRole role, T& value) {
   if constexpr (visit_detail::IsList<T>::value) {
-    return VisitList(value, workspace_.arena(), [&](auto& item) { return this->VisitField(role, item); });
+    return VisitList(value, workspace_, [&](auto& item) { return this->VisitField(role, item); });
   } else {
     [[maybe_unused]] const T old = value;
     if constexpr (std::is_same_v<T, const Var*>) {

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <iterator>
+
 #include "iropt/ir/substitute.h"
 #include "mutator_fields.h"
 
@@ -20,7 +23,7 @@ const Stmt* StmtExprMutator::VisitStmt(const Stmt* stmt) {
 template <class T>
 bool StmtExprMutator::VisitStmtField(FieldRole role, T& value) {
   if constexpr (visit_detail::IsList<T>::value) {
-    return VisitList(value, workspace().arena(), [&](auto& item) { return this->VisitStmtField(role, item); });
+    return VisitList(value, workspace(), [&](auto& item) { return this->VisitStmtField(role, item); });
   } else {
     [[maybe_unused]] const T old = value;
     if constexpr (std::is_same_v<T, const Block*>) {
@@ -95,8 +98,58 @@ const Stmt* StmtExprMutator::VisitBlockRealize(const BlockRealize* stmt) { retur
 
 // A statement that became a sequence becomes part of the one that it is in.
 const Stmt* StmtExprMutator::VisitSeqStmt(const SeqStmt* stmt) {
+  if (options_.drop_no_ops) return VisitAndDropNoOps(stmt);
   const SeqStmt* visited = VisitStmtFields(stmt);
   return visited == stmt ? stmt : Sequence(visited->seq);
+}
+
+const Stmt* StmtExprMutator::VisitAndDropNoOps(const SeqStmt* stmt) {
+  std::vector<const Stmt*> kept;
+  const Stmt* no_op = nullptr;
+  bool same = true;
+  for (const Stmt* inner : stmt->seq) {
+    const Stmt* visited = VisitStmt(inner);
+    same &= visited == inner;
+    // The sequence that was made last has none.
+    if (!IsLastSequence(visited) && HasNoOps(visited)) visited = MakeFlatSeq(workspace(), To<SeqStmt>(visited)->seq);
+    if (!IsNoOp(visited)) {
+      kept.push_back(visited);
+    } else if (!no_op) {
+      no_op = visited;
+    }
+  }
+  if (same && !no_op) return stmt;
+  return kept.empty() ? no_op : Sequence(kept);
+}
+
+const Buffer* StmtExprMutator::RewriteBuffer(const Buffer* buffer) {
+  if (const Buffer* remapped = RemapOf(buffer)) return remapped;
+  if (visited_buffers_.Find(buffer)) return buffer;
+  visited_buffers_.Set(buffer, buffer);
+  const auto visit = [this](const PrimExpr*& expr) {
+    const PrimExpr* old = expr;
+    if (expr != nullptr) expr = VisitExpr(expr);
+    return expr != old;
+  };
+  Buffer copy = *buffer;
+  copy.data = To<Var>(VisitExpr(buffer->data));
+  bool changed = copy.data != buffer->data;
+  changed |= VisitList(copy.shape, workspace(), visit);
+  changed |= VisitList(copy.strides, workspace(), visit);
+  changed |= visit(copy.elem_offset);
+  if (!changed) return buffer;
+  copy.id = workspace().NextVarId();
+  const auto* rewritten = workspace().New<Buffer>(copy);
+  Remap(buffer, rewritten);
+  return rewritten;
+}
+
+const Buffer* StmtExprMutator::VisitBufferUse(const Buffer* buffer) {
+  return options_.rewrite_buffers ? RewriteBuffer(buffer) : ExprMutator::VisitBufferUse(buffer);
+}
+
+const Buffer* StmtExprMutator::VisitBufferDef(const Buffer* buffer) {
+  return options_.rewrite_buffers ? RewriteBuffer(buffer) : buffer;
 }
 
 const BufferRegion* StmtExprMutator::VisitBufferRegion(const BufferRegion* region) { return VisitStmtFields(region); }
@@ -107,7 +160,7 @@ const MatchBufferRegion* StmtExprMutator::VisitMatchBufferRegion(const MatchBuff
 const PrimFunc* StmtExprMutator::VisitPrimFunc(const PrimFunc* func) {
   PrimFunc copy = *func;
   bool changed = VisitField(FieldRole::kDef, copy.params);
-  changed |= VisitList(copy.param_buffers, workspace().arena(), [&](const Buffer*& buffer) {
+  changed |= VisitList(copy.param_buffers, workspace(), [&](const Buffer*& buffer) {
     const Buffer* old = buffer;
     if (buffer != nullptr) buffer = VisitBufferDef(buffer);
     return buffer != old;
@@ -170,6 +223,35 @@ const Stmt* MakeSeq(Workspace& workspace, std::span<const Stmt* const> stmts) {
   std::vector<const Stmt*> flat;
   for (const Stmt* stmt : stmts) AppendFlat(stmt, flat);
   return flat.size() == 1 ? flat[0] : make(flat);
+}
+
+const Stmt* MakeFlatSeq(Workspace& workspace, std::span<const Stmt* const> stmts) {
+  const Stmt* stmt = MakeSeq(workspace, stmts);
+  if (!HasNoOps(stmt)) return stmt;
+  const List<const Stmt*> all = To<SeqStmt>(stmt)->seq;
+  std::vector<const Stmt*> kept;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(kept), [](const Stmt* inner) { return !IsNoOp(inner); });
+  return kept.empty() ? all[0] : MakeSeq(workspace, kept);
+}
+
+const Stmt* NoOp(Workspace& workspace) { return workspace.New<Evaluate>(workspace.New<IntImm>(DataType::Int(32), 0)); }
+
+bool IsNoOp(const Stmt* stmt) {
+  const auto* evaluate = As<Evaluate>(stmt);
+  const auto* value = evaluate ? As<IntImm>(evaluate->value) : nullptr;
+  return value && value->value == 0;
+}
+
+bool HasNoOps(const Stmt* stmt) {
+  const auto* seq = As<SeqStmt>(stmt);
+  return seq && std::any_of(seq->seq.begin(), seq->seq.end(), &IsNoOp);
+}
+
+const PrimFunc* WithBody(const PrimFunc* func, const Stmt* body, Workspace& workspace) {
+  if (body == func->body) return func;
+  auto* copy = workspace.New<PrimFunc>(*func);
+  copy->body = body;
+  return copy;
 }
 
 }  // namespace iropt::tir

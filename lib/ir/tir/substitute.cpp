@@ -38,8 +38,8 @@ class Substitution final : public StmtExprMutator {
     Buffer copy = *buffer;
     copy.data = To<Var>(VisitExpr(buffer->data));
     bool changed = copy.data != buffer->data;
-    changed |= VisitList(copy.shape, workspace().arena(), visit);
-    changed |= VisitList(copy.strides, workspace().arena(), visit);
+    changed |= VisitList(copy.shape, workspace(), visit);
+    changed |= VisitList(copy.strides, workspace(), visit);
     changed |= visit(copy.elem_offset);
     if (!changed) return buffer;
     copy.id = workspace().NextVarId();
@@ -50,6 +50,16 @@ class Substitution final : public StmtExprMutator {
   // Holds only some of the variables of a function: smaller than the table of a mutator. Looked up, never iterated.
   std::unordered_map<const Buffer*, const Buffer*> buffers_;
 };
+
+template <class T>
+const T* SubstituteValues(const T* node, const VarValues& values, Workspace& workspace) {
+  if (values.empty()) return node;
+  const auto value_of = [&](const Var* var) -> const PrimExpr* {
+    const auto found = values.find(var);
+    return found == values.end() ? nullptr : found->second;
+  };
+  return Substitute(node, VarValue(value_of), workspace);
+}
 
 }  // namespace
 
@@ -67,6 +77,22 @@ const Range* Substitute(const Range* range, VarValue value, Workspace& workspace
 
 const BufferRegion* Substitute(const BufferRegion* region, VarValue value, Workspace& workspace) {
   return Substitution(value, workspace).VisitBufferRegion(region);
+}
+
+const PrimExpr* Substitute(const PrimExpr* expr, const VarValues& values, Workspace& workspace) {
+  return SubstituteValues(expr, values, workspace);
+}
+
+const Stmt* Substitute(const Stmt* stmt, const VarValues& values, Workspace& workspace) {
+  return SubstituteValues(stmt, values, workspace);
+}
+
+const Range* Substitute(const Range* range, const VarValues& values, Workspace& workspace) {
+  return SubstituteValues(range, values, workspace);
+}
+
+const BufferRegion* Substitute(const BufferRegion* region, const VarValues& values, Workspace& workspace) {
+  return SubstituteValues(region, values, workspace);
 }
 
 }  // namespace iropt::tir

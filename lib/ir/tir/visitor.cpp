@@ -213,6 +213,30 @@ void ForEachVar(const PrimExpr* expr, FunctionRef<void(const Var*)> f) {
   Visitor(f).VisitExpr(expr);
 }
 
+bool UsesVar(const PrimExpr* expr, FunctionRef<bool(const Var*)> holds) {
+  class Search final : public ExprVisitor {
+   public:
+    explicit Search(FunctionRef<bool(const Var*)> holds) : holds_(holds) {}
+    bool found() const { return found_; }
+    void VisitExpr(const PrimExpr* e) override {
+      if (!found_ && (!e->interned() || e->has_sym_var())) ExprVisitor::VisitExpr(e);
+    }
+
+   private:
+    void VisitVar(const Var* var) override { found_ = found_ || holds_(var); }
+    FunctionRef<bool(const Var*)> holds_;
+    bool found_ = false;
+  };
+  if (Var::ClassOf(expr->kind)) return holds(static_cast<const Var*>(expr));
+  Search search(holds);
+  search.VisitExpr(expr);
+  return search.found();
+}
+
+bool UsesVar(const PrimExpr* expr, const Var* var) {
+  return UsesVar(expr, [var](const Var* used) { return used == var; });
+}
+
 void PostOrderVisit(const Node* node, FunctionRef<void(const Node*)> f) {
   class Visitor final : public StmtExprVisitor {
    public:

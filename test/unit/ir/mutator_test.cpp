@@ -233,5 +233,99 @@ TEST_CASE("substitution in expressions and regions, all at once", "[ir]") {
   CHECK(uses == std::vector<const tir::Var*>{i, j, i});
 }
 
+TEST_CASE("substitution takes a table", "[ir]") {
+  Workspace workspace;
+  const tir::Var* i = workspace.NewPrimVar("i", DataType::Int(32));
+  const tir::Var* j = workspace.NewPrimVar("j", DataType::Int(32));
+  const PrimExpr* difference = workspace.New<tir::Sub>(i, j);
+  const auto* changed = To<tir::Sub>(tir::Substitute(difference, {{i, j}, {j, i}}, workspace));
+  CHECK(changed->a == j);
+  CHECK(changed->b == i);
+  CHECK(tir::Substitute(difference, tir::VarValues(), workspace) == difference);
+  const tir::Range* range = workspace.New<tir::Range>(i, j);
+  CHECK(tir::Substitute(range, {{j, i}}, workspace)->extent == i);
+  const tir::Stmt* evaluate = workspace.New<tir::Evaluate>(difference);
+  CHECK(tir::Substitute(evaluate, {{workspace.NewPrimVar("k", DataType::Int(32)), i}}, workspace) == evaluate);
+}
+
+TEST_CASE("the search for a variable ends at the first one", "[ir]") {
+  Workspace workspace;
+  const tir::Var* i = workspace.NewPrimVar("i", DataType::Int(32));
+  const tir::Var* j = workspace.NewPrimVar("j", DataType::Int(32));
+  const PrimExpr* sum = workspace.New<tir::Add>(workspace.New<tir::Mul>(i, j), i);
+  CHECK(tir::UsesVar(sum, i));
+  CHECK(tir::UsesVar(i, i));
+  CHECK_FALSE(tir::UsesVar(sum, workspace.NewPrimVar("i", DataType::Int(32))));
+  CHECK_FALSE(tir::UsesVar(Int(3), i));
+  int asked = 0;
+  CHECK(tir::UsesVar(sum, [&](const tir::Var* var) { return ++asked, var == j; }));
+  CHECK(asked == 2);
+}
+
+TEST_CASE("statements that do nothing", "[ir]") {
+  Workspace workspace;
+  const tir::Stmt* nothing = tir::NoOp(workspace);
+  const tir::Stmt* five = workspace.New<tir::Evaluate>(Int(5));
+  const std::vector<const tir::Stmt*> nothings = {nothing, nothing};
+  CHECK(tir::IsNoOp(nothing));
+  CHECK_FALSE(tir::IsNoOp(five));
+  CHECK(tir::HasNoOps(tir::MakeSeq(workspace, std::vector{five, nothing})));
+  CHECK_FALSE(tir::HasNoOps(nothing));
+  CHECK(tir::MakeFlatSeq(workspace, std::vector{nothing, five}) == five);
+  CHECK(tir::IsNoOp(tir::MakeFlatSeq(workspace, nothings)));
+  const tir::Stmt* inner = tir::MakeSeq(workspace, std::vector{five, nothing});
+  CHECK(To<tir::SeqStmt>(tir::MakeFlatSeq(workspace, std::vector{inner, five, inner}))->seq.size() == 3);
+}
+
+TEST_CASE("a mutator drops statements that do nothing if it is asked to", "[ir]") {
+  class Drop : public tir::StmtExprMutator {
+   public:
+    using StmtExprMutator::StmtExprMutator;
+
+   protected:
+    const PrimExpr* VisitIntImm(const tir::IntImm* value) override { return value->value == 7 ? Int(0) : value; }
+  };
+  Workspace workspace;
+  const tir::Stmt* five = workspace.New<tir::Evaluate>(Int(5));
+  const tir::Stmt* seven = workspace.New<tir::Evaluate>(Int(7));
+  const tir::Stmt* seq = tir::MakeSeq(workspace, std::vector{five, seven, tir::NoOp(workspace), five});
+  CHECK(To<tir::SeqStmt>(Drop(workspace).VisitStmt(seq))->seq.size() == 4);
+  CHECK(To<tir::SeqStmt>(Drop(workspace, tir::kDropNoOps).VisitStmt(seq))->seq.size() == 2);
+  CHECK(tir::IsNoOp(Drop(workspace, tir::kDropNoOps).VisitStmt(tir::MakeSeq(workspace, std::vector{seven, seven}))));
+  const tir::Stmt* clean = tir::MakeSeq(workspace, std::vector{five, five});
+  CHECK(Drop(workspace, tir::kDropNoOps).VisitStmt(clean) == clean);
+}
+
+TEST_CASE("a mutator rewrites the shapes of buffers if it is asked to", "[ir]") {
+  class Shrink : public tir::StmtExprMutator {
+   public:
+    using StmtExprMutator::StmtExprMutator;
+
+   protected:
+    const PrimExpr* VisitIntImm(const tir::IntImm* value) override {
+      return value->value == 8 ? IRContext::Current().Int(4, DataType::Int(32)) : value;
+    }
+  };
+  Workspace workspace;
+  const PrimFunc* func = NewLoop(workspace, 8);
+  const auto store_of = [](const PrimFunc* f) { return To<tir::BufferStore>(To<tir::For>(f->body)->body); };
+  const PrimFunc* same = Shrink(workspace).VisitPrimFunc(func);
+  CHECK(store_of(same)->buffer == func->param_buffers[1]);
+  const PrimFunc* changed = Shrink(workspace, tir::kRewriteBuffers).VisitPrimFunc(func);
+  CHECK(changed->param_buffers[1] != func->param_buffers[1]);
+  CHECK(store_of(changed)->buffer == changed->param_buffers[1]);
+  CHECK(To<tir::IntImm>(changed->param_buffers[1]->shape[0])->value == 4);
+}
+
+TEST_CASE("a function with another body", "[ir]") {
+  Workspace workspace;
+  const PrimFunc* func = NewLoop(workspace, 8);
+  CHECK(tir::WithBody(func, func->body, workspace) == func);
+  const tir::Stmt* nothing = tir::NoOp(workspace);
+  const PrimFunc* other = tir::WithBody(func, nothing, workspace);
+  CHECK(other->body == nothing);
+  CHECK(other->attrs == func->attrs);
+}
+
 }  // namespace
 }  // namespace iropt

@@ -197,8 +197,8 @@ TEST_CASE("a line that the symbolizer does not know is left out", "[support]") {
 }
 
 TEST_CASE("without a result of the symbolizer, a crash shows files and offsets", "[support]") {
-  for (const std::string script : {"exit 1\n", "echo 'inner at in.cpp:7'\nkill -9 $$\n",
-                                   "shift 4\nfor address; do echo '?? ??:0'; done\n"}) {
+  for (const std::string script :
+       {"exit 1\n", "echo 'inner at in.cpp:7'\nkill -9 $$\n", "shift 4\nfor address; do echo '?? ??:0'; done\n"}) {
     const Outcome outcome = CrashWithSymbolizer(script);
     CHECK(outcome.exit_code == 70);
     const std::string stack = StackOf(outcome);
@@ -208,13 +208,22 @@ TEST_CASE("without a result of the symbolizer, a crash shows files and offsets",
   }
 }
 
-TEST_CASE("the symbolizer can be turned off", "[support]") {
+[[gnu::noinline]] void CrashHere() { *nowhere = 1; }
+
+TEST_CASE("without a symbolizer, the stack begins with the address that failed", "[support]") {
   const Outcome outcome = RunInChild([] {
     setenv("LLVM_DISABLE_SYMBOLIZATION", "1", 1);
     Install();
-    *nowhere = 1;
+    CrashHere();
   });
-  CHECK(StackOf(outcome).find("unit_support(") != std::string::npos);
+  const std::string stack = StackOf(outcome);
+  CHECK(stack.find("unit_support(") != std::string::npos);
+  const size_t bracket = stack.find('[');
+  REQUIRE(bracket < stack.find('\n'));
+  const uintptr_t address = std::stoull(stack.substr(bracket + 1), nullptr, 16);
+  const auto function = reinterpret_cast<uintptr_t>(&CrashHere);
+  CHECK(address >= function);
+  CHECK(address < function + 32);
 }
 
 TEST_CASE("a crash writes the file that was prepared for it", "[support]") {

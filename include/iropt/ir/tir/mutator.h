@@ -65,10 +65,23 @@ class ExprMutator {
   std::unordered_map<const Var*, const PrimExpr*> sym_var_remap_;
 };
 
-// The same for statements. The shapes of buffers are not visited: to change them, override VisitBufferDef and remap.
+struct MutatorOptions {
+  // T.evaluate(0), which does nothing, is removed from sequences.
+  bool drop_no_ops = false;
+  // The shapes, strides, offsets and data variables of buffers are visited: a buffer in which something is replaced
+  // becomes another one, the same for all its uses. Each buffer is visited once.
+  bool rewrite_buffers = false;
+};
+// What most passes that change loops and memory want.
+inline constexpr MutatorOptions kRewriteBuffers = {.drop_no_ops = true, .rewrite_buffers = true};
+inline constexpr MutatorOptions kDropNoOps = {.drop_no_ops = true};
+
+// The same for statements. Without the option, the shapes of buffers are not visited: to change single buffers,
+// override VisitBufferDef and remap.
 class StmtExprMutator : public ExprMutator {
  public:
-  using ExprMutator::ExprMutator;
+  explicit StmtExprMutator(Workspace& workspace, MutatorOptions options = {})
+      : ExprMutator(workspace), options_(options) {}
   using ExprMutator::VisitExpr;
   virtual const Stmt* VisitStmt(const Stmt* stmt);
   // Parameters, their buffers, the body. The type of the function stays.
@@ -80,7 +93,8 @@ class StmtExprMutator : public ExprMutator {
 #include "iropt/ir/node_kinds.def"
 #undef IROPT_HANDLE
   // The buffer that replaces one that is introduced here. If it is another one, Remap the old one.
-  virtual const Buffer* VisitBufferDef(const Buffer* buffer) { return buffer; }
+  virtual const Buffer* VisitBufferDef(const Buffer* buffer);
+  const Buffer* VisitBufferUse(const Buffer* buffer) override;
   virtual const BufferRegion* VisitBufferRegion(const BufferRegion* region);
   virtual const MatchBufferRegion* VisitMatchBufferRegion(const MatchBufferRegion* match);
   // Annotations. Those that refer to variables of the function are rewritten with them.
@@ -91,8 +105,11 @@ class StmtExprMutator : public ExprMutator {
   // others. `stmts` must not be empty.
   const Stmt* Sequence(std::span<const Stmt* const> stmts);
   bool IsLastSequence(const Stmt* stmt) const { return stmt == last_.seq; }
+  // The buffer with its parts visited, see MutatorOptions::rewrite_buffers.
+  const Buffer* RewriteBuffer(const Buffer* buffer);
 
  private:
+  const Stmt* VisitAndDropNoOps(const SeqStmt* stmt);
   template <class X>
   const X* VisitStmtFields(const X* node);
   template <class T>
@@ -106,9 +123,22 @@ class StmtExprMutator : public ExprMutator {
     size_t begin = 0;
   };
   GrowingSeq last_;
+  const MutatorOptions options_;
+  VarMap<Buffer> visited_buffers_;  // with the option to rewrite buffers
 };
 
 // A sequence without sequences in it, or the statement itself if there is only one. `stmts` must not be empty.
 const Stmt* MakeSeq(Workspace& workspace, std::span<const Stmt* const> stmts);
+// The same without T.evaluate(0) in it; T.evaluate(0) if nothing remains.
+const Stmt* MakeFlatSeq(Workspace& workspace, std::span<const Stmt* const> stmts);
+
+// T.evaluate(0), the statement that does nothing.
+const Stmt* NoOp(Workspace& workspace);
+bool IsNoOp(const Stmt* stmt);
+// Returns whether it is a sequence with T.evaluate(0) in it.
+bool HasNoOps(const Stmt* stmt);
+
+// The function with this body; the same pointer if it has it already.
+const PrimFunc* WithBody(const PrimFunc* func, const Stmt* body, Workspace& workspace);
 
 }  // namespace iropt::tir

@@ -1,6 +1,8 @@
 // Replacing variables in TIR code. For types and their dimensions see iropt/ir/substitute.h.
 #pragma once
 
+#include <unordered_map>
+
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/support/function_ref.h"
@@ -9,6 +11,8 @@ namespace iropt::tir {
 
 // The replacement of a variable; null: it stays.
 using VarValue = FunctionRef<const PrimExpr*(const Var*)>;
+// The replacements of variables. Looked up, never iterated.
+using VarValues = std::unordered_map<const Var*, const PrimExpr*>;
 
 // Replaces the uses of variables, all at once: values are not substituted again. Unchanged nodes stay the same. A
 // buffer whose shape, strides, offset or data variable changes becomes another one, the same for all its uses.
@@ -17,5 +21,10 @@ const PrimExpr* Substitute(const PrimExpr* expr, VarValue value, Workspace& work
 const Stmt* Substitute(const Stmt* stmt, VarValue value, Workspace& workspace);
 const Range* Substitute(const Range* range, VarValue value, Workspace& workspace);
 const BufferRegion* Substitute(const BufferRegion* region, VarValue value, Workspace& workspace);
+// The same with a table: Substitute(expr, {{var, value}}, workspace).
+const PrimExpr* Substitute(const PrimExpr* expr, const VarValues& values, Workspace& workspace);
+const Stmt* Substitute(const Stmt* stmt, const VarValues& values, Workspace& workspace);
+const Range* Substitute(const Range* range, const VarValues& values, Workspace& workspace);
+const BufferRegion* Substitute(const BufferRegion* region, const VarValues& values, Workspace& workspace);
 
 }  // namespace iropt::tir

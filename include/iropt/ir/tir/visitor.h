@@ -158,6 +158,11 @@ class StmtExprVisitor : public ExprVisitor {
 // that it reads do not count.
 void ForEachVar(const PrimExpr* expr, FunctionRef<void(const Var*)> f);
 
+// Returns whether `holds` returns true for a variable that is used under the expression; or whether this variable is
+// used. Ends at the first one. The data variables of the buffers that it reads do not count.
+bool UsesVar(const PrimExpr* expr, FunctionRef<bool(const Var*)> holds);
+bool UsesVar(const PrimExpr* expr, const Var* var);
+
 // Calls f for every statement, scalar expression, IterVar and BufferRegion under `node` (a statement or scalar
 // expression) at each of its occurrences in post-order, `node` last. Definitions of variables are not expressions.
 void PostOrderVisit(const Node* node, FunctionRef<void(const Node*)> f);

@@ -44,9 +44,7 @@ class ParamUses : public tir::StmtExprVisitor {
 };
 
 bool HasVariables(const PrimExpr* e) {
-  bool found = false;
-  if (!Is<tir::IntImm>(e)) tir::ForEachVar(e, [&](const tir::Var*) { found = true; });
-  return found;
+  return !Is<tir::IntImm>(e) && tir::UsesVar(e, [](const tir::Var*) { return true; });
 }
 
 // Returns whether the shape and dtype describe the buffer completely.

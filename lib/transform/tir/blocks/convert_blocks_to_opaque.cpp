@@ -20,9 +20,9 @@ namespace iropt {
 
 namespace {
 
-class OpaqueBlockConverter : public LoopMutator {
+class OpaqueBlockConverter : public tir::StmtExprMutator {
  public:
-  using LoopMutator::LoopMutator;
+  explicit OpaqueBlockConverter(Workspace& workspace) : StmtExprMutator(workspace, tir::kRewriteBuffers) {}
 
  protected:
   const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override {
@@ -41,10 +41,10 @@ class OpaqueBlockConverter : public LoopMutator {
   }
 
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
-    if (block->iter_vars.empty()) return LoopMutator::VisitBlock(block);
+    if (block->iter_vars.empty()) return StmtExprMutator::VisitBlock(block);
     tir::Block without_axes = *block;
     without_axes.iter_vars = {};
-    const tir::Stmt* visited = LoopMutator::VisitBlock(&without_axes);
+    const tir::Stmt* visited = StmtExprMutator::VisitBlock(&without_axes);
     return visited == &without_axes ? workspace().New<tir::Block>(without_axes) : visited;
   }
 };

@@ -19,15 +19,15 @@ namespace iropt {
 
 namespace {
 
-class InitLowerer : public LoopMutator {
+class InitLowerer : public tir::StmtExprMutator {
  public:
-  using LoopMutator::LoopMutator;
+  explicit InitLowerer(Workspace& workspace) : StmtExprMutator(workspace, tir::kRewriteBuffers) {}
 
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }  // there are no blocks in expressions
 
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
-    if (!block->init) return LoopMutator::VisitBlock(block);
+    if (!block->init) return StmtExprMutator::VisitBlock(block);
     tir::Block copy = *block;
     const std::array<const tir::Stmt*, 2> stmts = {Guard(block->init, block->iter_vars), VisitStmt(block->body)};
     copy.init = nullptr;

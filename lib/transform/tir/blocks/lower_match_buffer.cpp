@@ -26,10 +26,10 @@ namespace iropt {
 
 namespace {
 
-class MatchBufferLowerer : public LoopMutator {
+class MatchBufferLowerer : public tir::StmtExprMutator {
  public:
   MatchBufferLowerer(const PrimFunc& func, Workspace& workspace, DiagnosticEngine& diagnostics)
-      : LoopMutator(workspace),
+      : StmtExprMutator(workspace, tir::kRewriteBuffers),
         diagnostics_(diagnostics),
         analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
     // The scalar parameters have values of their own, which a match must agree with.
@@ -46,34 +46,34 @@ class MatchBufferLowerer : public LoopMutator {
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     analyzer_.Bind(loop->loop_var, loop->min, loop->extent);
-    return LoopMutator::VisitFor(loop);
+    return StmtExprMutator::VisitFor(loop);
   }
 
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
-    if (block->match_buffers.empty()) return LoopMutator::VisitBlock(block);
+    if (block->match_buffers.empty()) return StmtExprMutator::VisitBlock(block);
     for (const tir::MatchBufferRegion* match : block->match_buffers) Match(*match);
     tir::Block lowered = *block;
     lowered.match_buffers = {};
-    const tir::Stmt* visited = LoopMutator::VisitBlock(&lowered);
+    const tir::Stmt* visited = StmtExprMutator::VisitBlock(&lowered);
     return visited == &lowered ? workspace().New<tir::Block>(lowered) : visited;
   }
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
     const tir::BufferRegion* source = SourceOf(store->buffer, store->predicate, *store);
-    if (!source) return LoopMutator::VisitBufferStore(store);
+    if (!source) return StmtExprMutator::VisitBufferStore(store);
     const PrimExpr* value = VisitExpr(store->value);
     return workspace().New<tir::BufferStore>(source->buffer, value, ToSource(*source, store->indices));
   }
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
     const tir::BufferRegion* source = SourceOf(load->buffer, load->predicate, *load);
-    if (!source) return LoopMutator::VisitBufferLoad(load);
+    if (!source) return StmtExprMutator::VisitBufferLoad(load);
     return workspace().New<tir::BufferLoad>(load->dtype, source->buffer, ToSource(*source, load->indices));
   }
 
   const tir::BufferRegion* VisitBufferRegion(const tir::BufferRegion* region) override {
     const auto found = sources_.find(region->buffer);
-    if (found == sources_.end()) return LoopMutator::VisitBufferRegion(region);
+    if (found == sources_.end()) return StmtExprMutator::VisitBufferRegion(region);
     const List<const tir::Range*> source = found->second->region;
     const size_t offset = source.size() - region->region.size();
     std::vector<const tir::Range*> ranges;

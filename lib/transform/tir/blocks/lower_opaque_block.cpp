@@ -33,10 +33,10 @@ namespace {
 
 constexpr std::string_view kPragma = "pragma_";
 
-class BlockLowerer : public LoopMutator {
+class BlockLowerer : public tir::StmtExprMutator {
  public:
   BlockLowerer(const PrimFunc& func, Workspace& workspace, DiagnosticEngine& diagnostics)
-      : LoopMutator(workspace),
+      : StmtExprMutator(workspace, tir::kRewriteBuffers),
         diagnostics_(diagnostics),
         make_(workspace.arena()),
         aligns_(CollectStorageAligns(func.body)) {}

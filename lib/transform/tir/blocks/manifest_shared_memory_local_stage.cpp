@@ -46,24 +46,24 @@ struct LocalStage {
   const tir::Stmt* copy;
 };
 
-class LocalStageInserter : public LoopMutator {
+class LocalStageInserter : public tir::StmtExprMutator {
  public:
   LocalStageInserter(Workspace& workspace, DiagnosticEngine& diagnostics)
-      : LoopMutator(workspace), diagnostics_(diagnostics), make_(workspace.arena()) {}
+      : StmtExprMutator(workspace, tir::kRewriteBuffers), diagnostics_(diagnostics), make_(workspace.arena()) {}
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }  // there are no blocks in expressions
 
  protected:
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     path_.push_back(loop);
-    const tir::Stmt* visited = LoopMutator::VisitFor(loop);
+    const tir::Stmt* visited = StmtExprMutator::VisitFor(loop);
     path_.pop_back();
     return visited;
   }
 
   const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override {
     path_.push_back(realize);
-    const tir::Stmt* visited = LoopMutator::VisitBlockRealize(realize);
+    const tir::Stmt* visited = StmtExprMutator::VisitBlockRealize(realize);
     path_.pop_back();
     return visited;
   }
@@ -101,8 +101,6 @@ class LocalStageInserter : public LoopMutator {
   }
 
  private:
-  using Values = std::unordered_map<const tir::Var*, const PrimExpr*>;  // looked up, never iterated
-
   const tir::Block* Fail(const tir::Block& block, const std::string& problem) {
     diagnostics_.Error(Location(block), "pass-failed",
                        fmt::format("the block '{}' cannot have a local stage: {}", block.name_hint, problem));
@@ -168,7 +166,7 @@ class LocalStageInserter : public LoopMutator {
                                     workspace().Copy(std::vector<const tir::BufferRegion*>{write}), "",
                                     List<const tir::Buffer*>(), List<const tir::MatchBufferRegion*>(),
                                     DictAttr::Empty(), nullptr, body));
-    Values renamed;
+    tir::VarValues renamed;
     for (const tir::For* loop : loops) {
       const tir::Var* var = workspace().NewPrimVar(loop->loop_var->name, loop->loop_var->dtype);
       renamed.emplace(loop->loop_var, var);
@@ -177,15 +175,7 @@ class LocalStageInserter : public LoopMutator {
       copy->body = result;
       result = copy;
     }
-    return Replace(result, renamed);
-  }
-
-  const tir::Stmt* Replace(const tir::Stmt* stmt, const Values& values) {
-    const auto value_of = [&](const tir::Var* var) -> const PrimExpr* {
-      const auto found = values.find(var);
-      return found == values.end() ? nullptr : found->second;
-    };
-    return tir::Substitute(stmt, value_of, workspace());
+    return tir::Substitute(result, renamed, workspace());
   }
 
   DiagnosticEngine& diagnostics_;

@@ -67,10 +67,10 @@ class BufferCollector : public tir::StmtExprVisitor {
   std::unordered_set<const tir::Var*> of_blocks_;
 };
 
-class AllocationMover : public LoopMutator {
+class AllocationMover : public tir::StmtExprMutator {
  public:
   AllocationMover(const PrimFunc& func, Workspace& workspace, DiagnosticEngine& diagnostics)
-      : LoopMutator(workspace), diagnostics_(diagnostics) {
+      : StmtExprMutator(workspace, tir::kRewriteBuffers), diagnostics_(diagnostics) {
     for (const tir::Buffer* buffer : func.param_buffers) {
       if (buffer) known_[buffer->data] = buffer;
     }
@@ -95,7 +95,7 @@ class AllocationMover : public LoopMutator {
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     const auto planned = planned_.find(loop);
     if (planned != planned_.end()) Know(planned->second);
-    const auto* visited = To<tir::For>(LoopMutator::VisitFor(loop));
+    const auto* visited = To<tir::For>(StmtExprMutator::VisitFor(loop));
     if (planned == planned_.end()) return visited;
     Forget(planned->second);
     tir::For copy = *visited;
@@ -107,7 +107,7 @@ class AllocationMover : public LoopMutator {
     for (const tir::MatchBufferRegion* match : block->match_buffers) known_[match->buffer->data] = match->buffer;
     const auto planned = planned_.find(block);
     if (planned != planned_.end()) Know(planned->second);
-    tir::Block copy = *To<tir::Block>(LoopMutator::VisitBlock(block));
+    tir::Block copy = *To<tir::Block>(StmtExprMutator::VisitBlock(block));
     for (const tir::MatchBufferRegion* match : block->match_buffers) known_.erase(match->buffer->data);
     copy.alloc_buffers = {};
     if (planned != planned_.end()) {
@@ -123,17 +123,17 @@ class AllocationMover : public LoopMutator {
 
   // Memory with statements of its own does not exist outside of them.
   const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
-    const tir::Stmt* visited = LoopMutator::VisitAllocate(allocate);
+    const tir::Stmt* visited = StmtExprMutator::VisitAllocate(allocate);
     known_.erase(allocate->buffer_var);
     return visited;
   }
   const tir::Stmt* VisitAllocateConst(const tir::AllocateConst* allocate) override {
-    const tir::Stmt* visited = LoopMutator::VisitAllocateConst(allocate);
+    const tir::Stmt* visited = StmtExprMutator::VisitAllocateConst(allocate);
     known_.erase(allocate->buffer_var);
     return visited;
   }
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
-    const tir::Stmt* visited = LoopMutator::VisitLetStmt(let);
+    const tir::Stmt* visited = StmtExprMutator::VisitLetStmt(let);
     known_.erase(let->var);
     return visited;
   }

@@ -138,11 +138,11 @@ class RewriteCollector : public tir::StmtExprVisitor {
   DiagnosticEngine& diagnostics_;
 };
 
-class LayoutRewriteRemover : public LoopMutator {
+class LayoutRewriteRemover : public tir::StmtExprMutator {
  public:
   LayoutRewriteRemover(const RewriteCollector& collected, bool skip_data, Workspace& workspace,
                        DiagnosticEngine& diagnostics)
-      : LoopMutator(workspace), diagnostics_(diagnostics), skip_data_(skip_data) {
+      : StmtExprMutator(workspace, tir::kRewriteBuffers), diagnostics_(diagnostics), skip_data_(skip_data) {
     for (const LayoutRewrite& rewrite : collected.rewrites) {
       removed_[rewrite.to] = &rewrite;
       by_source_[rewrite.from->data] = &rewrite;
@@ -177,14 +177,14 @@ class LayoutRewriteRemover : public LoopMutator {
     for (const tir::Buffer* buffer : block->alloc_buffers) {
       if (!removed_.contains(buffer)) kept.push_back(buffer);
     }
-    if (kept.size() == block->alloc_buffers.size()) return LoopMutator::VisitBlock(block);
+    if (kept.size() == block->alloc_buffers.size()) return StmtExprMutator::VisitBlock(block);
     copy.alloc_buffers = workspace().Copy(kept);
-    const tir::Stmt* visited = LoopMutator::VisitBlock(&copy);
+    const tir::Stmt* visited = StmtExprMutator::VisitBlock(&copy);
     return visited == &copy ? workspace().New<tir::Block>(copy) : visited;
   }
 
   const tir::Stmt* VisitAllocateConst(const tir::AllocateConst* allocate) override {
-    const auto* visited = To<tir::AllocateConst>(LoopMutator::VisitAllocateConst(allocate));
+    const auto* visited = To<tir::AllocateConst>(StmtExprMutator::VisitAllocateConst(allocate));
     const auto rewrite = by_source_.find(allocate->buffer_var);
     if (rewrite == by_source_.end()) return visited;
     std::vector<int64_t> shape;

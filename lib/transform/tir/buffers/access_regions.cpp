@@ -344,13 +344,10 @@ class RegionCollector : public tir::StmtExprVisitor {
     for (const auto& [var, set] : domains_) {
       if (set.is_bounded()) iters.emplace(var, arith::CoverRange(set, tir::Range(set.min(), set.min()), analyzer_));
     }
-    bool are_independent = true;
+    const auto is_iter = [&](const tir::Var* used) { return iters.contains(used); };
     for (const auto& [var, range] : iters) {
-      const auto check = [&](const tir::Var* used) { are_independent &= !iters.contains(used); };
-      tir::ForEachVar(range.min, check);
-      tir::ForEachVar(range.extent, check);
+      if (tir::UsesVar(range.min, is_iter) || tir::UsesVar(range.extent, is_iter)) return std::nullopt;
     }
-    if (!are_independent) return std::nullopt;
     return iters;
   }
 

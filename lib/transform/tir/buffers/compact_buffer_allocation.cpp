@@ -28,10 +28,11 @@ namespace iropt {
 
 namespace {
 
-class BufferCompactor : public LoopMutator {
+class BufferCompactor : public tir::StmtExprMutator {
  public:
   BufferCompactor(const PrimFunc& func, bool in_bound, Workspace& workspace)
-      : LoopMutator(workspace), analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
+      : StmtExprMutator(workspace, tir::kRewriteBuffers),
+        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
     const StorageAligns aligns = CollectStorageAligns(func.body);
     for (AccessedRegion& accessed : CollectAccessedRegions(func, in_bound, workspace)) {
       const tir::Buffer* buffer = accessed.buffer;
@@ -46,7 +47,7 @@ class BufferCompactor : public LoopMutator {
   const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override { return BufferOf(buffer); }
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    const tir::Stmt* visited = LoopMutator::VisitBufferStore(store);
+    const tir::Stmt* visited = StmtExprMutator::VisitBufferStore(store);
     const Compacted* compacted = Find(store->buffer);
     if (!compacted) return visited;
     tir::BufferStore copy = *To<tir::BufferStore>(visited);
@@ -55,7 +56,7 @@ class BufferCompactor : public LoopMutator {
   }
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
-    const PrimExpr* visited = LoopMutator::VisitBufferLoad(load);
+    const PrimExpr* visited = StmtExprMutator::VisitBufferLoad(load);
     const Compacted* compacted = Find(load->buffer);
     if (!compacted) return visited;
     tir::BufferLoad copy = *To<tir::BufferLoad>(visited);
@@ -65,7 +66,7 @@ class BufferCompactor : public LoopMutator {
   }
 
   const tir::BufferRegion* VisitBufferRegion(const tir::BufferRegion* region) override {
-    const tir::BufferRegion* visited = LoopMutator::VisitBufferRegion(region);
+    const tir::BufferRegion* visited = StmtExprMutator::VisitBufferRegion(region);
     const Compacted* compacted = Find(region->buffer);
     if (!compacted) return visited;
     std::vector<const tir::Range*> ranges;
@@ -80,7 +81,7 @@ class BufferCompactor : public LoopMutator {
   }
 
   const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
-    const auto* visited = To<tir::Allocate>(LoopMutator::VisitAllocate(allocate));
+    const auto* visited = To<tir::Allocate>(StmtExprMutator::VisitAllocate(allocate));
     const auto found = compacted_.find(allocate->buffer_var);
     if (found == compacted_.end() || found->second.buffer->dtype != allocate->dtype) return visited;
     const std::vector<const PrimExpr*> shape = AllocationShape(*found->second.buffer, analyzer_);

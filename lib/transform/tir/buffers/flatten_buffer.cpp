@@ -19,11 +19,12 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/arith/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/analyzing_mutator.h"
 #include "transform/tir/util/buffer_layout.h"
+#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 
@@ -48,10 +49,10 @@ class FlatAllocations : public tir::StmtExprVisitor {
   std::unordered_set<const tir::Var*> found_;
 };
 
-class BufferFlattener : public AnalyzingMutator {
+class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
  public:
   BufferFlattener(const PrimFunc& func, Workspace& workspace)
-      : AnalyzingMutator(func, workspace),
+      : StmtExprMutatorWithAnalyzer(func, workspace),
         offset_analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
         flat_allocations_(FlatAllocations::Of(func)) {}
 
@@ -86,7 +87,7 @@ class BufferFlattener : public AnalyzingMutator {
 
   const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
     const List<const PrimExpr*> extents = FlatExtents(*allocate);
-    tir::Allocate copy = *To<tir::Allocate>(AnalyzingMutator::VisitAllocate(allocate));
+    tir::Allocate copy = *To<tir::Allocate>(StmtExprMutatorWithAnalyzer::VisitAllocate(allocate));
     copy.extents = extents;
     if (copy.dtype == DataType::Bool()) copy.dtype = DataType::Int(8);
     return workspace().New<tir::Allocate>(copy);
@@ -95,7 +96,7 @@ class BufferFlattener : public AnalyzingMutator {
   const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override { return VisitStmt(decl->body); }
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    tir::BufferStore copy = *To<tir::BufferStore>(AnalyzingMutator::VisitBufferStore(store));
+    tir::BufferStore copy = *To<tir::BufferStore>(StmtExprMutatorWithAnalyzer::VisitBufferStore(store));
     copy.buffer = Flatten(store->buffer);
     copy.indices = FlatIndices(*store->buffer, copy.indices);
     if (store->value->dtype == DataType::Bool()) copy.value = make().Cast(DataType::Int(8), copy.value);
@@ -103,7 +104,7 @@ class BufferFlattener : public AnalyzingMutator {
   }
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
-    tir::BufferLoad copy = *To<tir::BufferLoad>(AnalyzingMutator::VisitBufferLoad(load));
+    tir::BufferLoad copy = *To<tir::BufferLoad>(StmtExprMutatorWithAnalyzer::VisitBufferLoad(load));
     copy.flags = 0;
     copy.buffer = Flatten(load->buffer);
     // An attribute that names the buffer as a whole.

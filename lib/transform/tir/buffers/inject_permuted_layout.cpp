@@ -18,11 +18,13 @@
 #include <vector>
 
 #include "iropt/analysis/tir/thread_tags.h"
+#include "iropt/arith/mutator.h"
 #include "iropt/ir/location.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/analyzing_mutator.h"
+#include "transform/tir/util/constant_conditions.h"
+#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 
@@ -39,10 +41,10 @@ bool IsPermuted(const tir::Block& block) {
   return flag && flag->value != 0;
 }
 
-class PermutedLayoutInjector : public AnalyzingMutator {
+class PermutedLayoutInjector : public arith::StmtExprMutatorWithAnalyzer {
  public:
   PermutedLayoutInjector(const PrimFunc& func, Workspace& workspace, DiagnosticEngine& diagnostics)
-      : AnalyzingMutator(func, workspace), diagnostics_(diagnostics) {
+      : StmtExprMutatorWithAnalyzer(func, workspace), diagnostics_(diagnostics) {
     for (const tir::Buffer* buffer : func.param_buffers) {
       if (buffer) buffers_.emplace(buffer->data, buffer);
     }
@@ -53,9 +55,9 @@ class PermutedLayoutInjector : public AnalyzingMutator {
     for (const tir::Buffer* buffer : block->alloc_buffers) buffers_.emplace(buffer->data, buffer);
     for (const tir::MatchBufferRegion* match : block->match_buffers)
       buffers_.emplace(match->buffer->data, match->buffer);
-    if (!IsPermuted(*block)) return AnalyzingMutator::VisitBlock(block);
+    if (!IsPermuted(*block)) return StmtExprMutatorWithAnalyzer::VisitBlock(block);
     const bool outer = std::exchange(permute_, true);
-    tir::Block copy = *To<tir::Block>(AnalyzingMutator::VisitBlock(block));
+    tir::Block copy = *To<tir::Block>(StmtExprMutatorWithAnalyzer::VisitBlock(block));
     permute_ = outer;
     copy.annotations = copy.annotations->Without(kPermutedLayout);
     return workspace().New<tir::Block>(copy);
@@ -64,13 +66,13 @@ class PermutedLayoutInjector : public AnalyzingMutator {
   // Regions are those before the permutation.
   const tir::BufferRegion* VisitBufferRegion(const tir::BufferRegion* region) override {
     const bool outer = std::exchange(permute_, false);
-    const tir::BufferRegion* visited = AnalyzingMutator::VisitBufferRegion(region);
+    const tir::BufferRegion* visited = StmtExprMutatorWithAnalyzer::VisitBufferRegion(region);
     permute_ = outer;
     return visited;
   }
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    const auto* visited = To<tir::BufferStore>(AnalyzingMutator::VisitBufferStore(store));
+    const auto* visited = To<tir::BufferStore>(StmtExprMutatorWithAnalyzer::VisitBufferStore(store));
     if (!IsPermutedBuffer(*visited->buffer)) return visited;
     auto* copy = workspace().New<tir::BufferStore>(*visited);
     copy->indices = PermuteIndices(*store, *visited->buffer, visited->indices);
@@ -78,7 +80,7 @@ class PermutedLayoutInjector : public AnalyzingMutator {
   }
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
-    const auto* visited = To<tir::BufferLoad>(AnalyzingMutator::VisitBufferLoad(load));
+    const auto* visited = To<tir::BufferLoad>(StmtExprMutatorWithAnalyzer::VisitBufferLoad(load));
     if (!IsPermutedBuffer(*visited->buffer)) return visited;
     auto* copy = workspace().New<tir::BufferLoad>(*visited);
     copy->indices = PermuteIndices(*load, *visited->buffer, visited->indices);
@@ -86,7 +88,7 @@ class PermutedLayoutInjector : public AnalyzingMutator {
   }
 
   const PrimExpr* VisitCall(const tir::Call* call) override {
-    const PrimExpr* visited = AnalyzingMutator::VisitCall(call);
+    const PrimExpr* visited = StmtExprMutatorWithAnalyzer::VisitCall(call);
     const auto* access = As<tir::Call>(visited);
     if (!permute_ || !access) return visited;
     if (IsOp(access->op, OpId::kTirPtxLdmatrix) && access->args.size() > 6) return PermutePointer(*access, 5, 6);

@@ -40,17 +40,17 @@ std::optional<size_t> NumRowDims(std::string_view scope, size_t rank) {
   return std::nullopt;
 }
 
-class TextureFlattener : public LoopMutator {
+class TextureFlattener : public tir::StmtExprMutator {
  public:
   TextureFlattener(const PrimFunc& func, Workspace& workspace, DiagnosticEngine& diagnostics)
-      : LoopMutator(workspace),
+      : StmtExprMutator(workspace, tir::kRewriteBuffers),
         diagnostics_(diagnostics),
         analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
         params_(func.param_buffers.begin(), func.param_buffers.end()) {}
 
  protected:
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
-    const auto* visited = To<tir::BufferLoad>(LoopMutator::VisitBufferLoad(load));
+    const auto* visited = To<tir::BufferLoad>(StmtExprMutator::VisitBufferLoad(load));
     if (!IsTexture(*load->buffer)) return visited;
     std::vector<const PrimExpr*> args = Position(*visited->buffer, visited->indices, *load);
     if (args.empty()) return load;
@@ -59,7 +59,7 @@ class TextureFlattener : public LoopMutator {
   }
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    const auto* visited = To<tir::BufferStore>(LoopMutator::VisitBufferStore(store));
+    const auto* visited = To<tir::BufferStore>(StmtExprMutator::VisitBufferStore(store));
     if (!IsTexture(*store->buffer)) return visited;
     std::vector<const PrimExpr*> args = Position(*visited->buffer, visited->indices, *store);
     if (args.empty()) return store;
@@ -73,17 +73,17 @@ class TextureFlattener : public LoopMutator {
     const auto* axis = As<tir::IterVar>(stmt->node);
     if (axis && stmt->attr_key == "thread_extent")
       analyzer_.Bind(axis->var, analyzer_.make().Const(0, stmt->value->dtype), stmt->value);
-    return LoopMutator::VisitAttrStmt(stmt);
+    return StmtExprMutator::VisitAttrStmt(stmt);
   }
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     analyzer_.Bind(loop->loop_var, loop->min, loop->extent);
-    return LoopMutator::VisitFor(loop);
+    return StmtExprMutator::VisitFor(loop);
   }
 
   const tir::Stmt* VisitBufferRealize(const tir::BufferRealize* realize) override {
     const tir::Buffer& buffer = *realize->buffer;
     if (params_.contains(&buffer)) return VisitStmt(realize->body);
-    if (!IsTexture(buffer)) return LoopMutator::VisitBufferRealize(realize);
+    if (!IsTexture(buffer)) return StmtExprMutator::VisitBufferRealize(realize);
     const size_t rank = realize->bounds.size();
     const std::optional<size_t> num_rows = NumRowDims(buffer.scope(), rank);
     const int64_t* channels = rank < 3 ? nullptr : arith::AsInt(realize->bounds[rank - 1]->extent);

@@ -43,10 +43,10 @@ const MmaTile* TileOf(const tir::Buffer& buffer) {
   return nullptr;
 }
 
-class MmaBufferTransformer : public LoopMutator {
+class MmaBufferTransformer : public tir::StmtExprMutator {
  public:
   MmaBufferTransformer(Workspace& workspace, DiagnosticEngine& diagnostics)
-      : LoopMutator(workspace),
+      : StmtExprMutator(workspace, tir::kRewriteBuffers),
         diagnostics_(diagnostics),
         analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
 
@@ -55,17 +55,17 @@ class MmaBufferTransformer : public LoopMutator {
     for (const tir::Buffer* buffer : block->alloc_buffers) {
       if (const MmaTile* tile = TileOf(*buffer)) Distribute(*block, *buffer, *tile);
     }
-    return LoopMutator::VisitBlock(block);
+    return StmtExprMutator::VisitBlock(block);
   }
 
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override {
     const tir::Buffer* remapped = RemapOf(buffer);
-    return remapped ? remapped : LoopMutator::VisitBufferDef(buffer);
+    return remapped ? remapped : StmtExprMutator::VisitBufferDef(buffer);
   }
 
   const tir::BufferRegion* VisitBufferRegion(const tir::BufferRegion* region) override {
     const tir::Buffer* buffer = DistributedOf(region->buffer);
-    if (!buffer) return LoopMutator::VisitBufferRegion(region);
+    if (!buffer) return StmtExprMutator::VisitBufferRegion(region);
     std::vector<const tir::Range*> ranges;
     for (const PrimExpr* dim : buffer->shape)
       ranges.push_back(workspace().New<tir::Range>(make().Const(0, dim->dtype), dim));
@@ -74,14 +74,14 @@ class MmaBufferTransformer : public LoopMutator {
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
     const tir::Buffer* buffer = DistributedOf(store->buffer);
-    if (!buffer) return LoopMutator::VisitBufferStore(store);
+    if (!buffer) return StmtExprMutator::VisitBufferStore(store);
     const PrimExpr* value = VisitExpr(store->value);
     return workspace().New<tir::BufferStore>(buffer, value, MapIndices(*store, *store->buffer, store->indices));
   }
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
     const tir::Buffer* buffer = DistributedOf(load->buffer);
-    if (!buffer) return LoopMutator::VisitBufferLoad(load);
+    if (!buffer) return StmtExprMutator::VisitBufferLoad(load);
     return workspace().New<tir::BufferLoad>(load->dtype, buffer, MapIndices(*load, *load->buffer, load->indices));
   }
 

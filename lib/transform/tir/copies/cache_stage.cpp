@@ -27,14 +27,14 @@ arith::IterRanges RangesOf(const Loops& loops) {
 }
 
 // Copies of the loops with variables of their own, which become the values of the old ones.
-Loops RenewLoops(const Loops& loops, VarValues& values, Workspace& workspace) {
+Loops RenewLoops(const Loops& loops, tir::VarValues& values, Workspace& workspace) {
   Loops renewed;
   for (const tir::For* loop : loops) {
     auto* copy = workspace.New<tir::For>(*loop);
     const std::string name = fmt::format("{}_cache", loop->loop_var->name);
     copy->loop_var = workspace.NewPrimVar(name, loop->loop_var->dtype);
-    copy->min = ReplaceVars(loop->min, values, workspace);
-    copy->extent = ReplaceVars(loop->extent, values, workspace);
+    copy->min = tir::Substitute(loop->min, values, workspace);
+    copy->extent = tir::Substitute(loop->extent, values, workspace);
     values[loop->loop_var] = copy->loop_var;
     renewed.push_back(copy);
   }
@@ -112,10 +112,10 @@ Result<const tir::Stmt*> StageLocally(const tir::Stmt* stmt, CopyBuffers& buffer
   const tir::Stmt* fill = guard(workspace.New<tir::BufferStore>(local, store->value, workspace.Copy(access->indices)));
   const tir::Stmt* drain =
       guard(workspace.New<tir::BufferStore>(store->buffer, MakeLoad(*local, *access, workspace), store->indices));
-  VarValues values;
+  tir::VarValues values;
   const Loops renewed = RenewLoops(own, values, workspace);
-  const std::array<const tir::Stmt*, 2> stages = {WithLoops(renewed, ReplaceVars(fill, values, workspace), workspace),
-                                                  WithLoops(own, drain, workspace)};
+  const std::array<const tir::Stmt*, 2> stages = {
+      WithLoops(renewed, tir::Substitute(fill, values, workspace), workspace), WithLoops(own, drain, workspace)};
   return WithLoops(threads, tir::MakeSeq(workspace, stages), workspace);
 }
 
@@ -141,7 +141,7 @@ Result<SharedStage> StageInSharedMemory(const LoopNest& nest, size_t num_outer, 
   LoadReplacer replacer(*load, *MakeLoad(*shared, access, workspace), workspace);
   const tir::Stmt* drain =
       workspace.New<tir::BufferStore>(store->buffer, replacer.VisitExpr(store->value), store->indices);
-  VarValues values;
+  tir::VarValues values;
   Loops renewed = RenewLoops(loops, values, workspace);
   for (size_t i = 0; i < num_threads; ++i) {
     auto* serial = workspace.New<tir::For>(*renewed[i]);
@@ -151,7 +151,7 @@ Result<SharedStage> StageInSharedMemory(const LoopNest& nest, size_t num_outer, 
     renewed[i] = serial;
   }
   return SharedStage{WithLoops(own, fill, workspace),
-                     WithLoops(renewed, ReplaceVars(drain, values, workspace), workspace)};
+                     WithLoops(renewed, tir::Substitute(drain, values, workspace), workspace)};
 }
 
 }  // namespace iropt

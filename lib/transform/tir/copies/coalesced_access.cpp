@@ -44,7 +44,7 @@ Result<FusedLoop> FuseLoops(const tir::Stmt* stmt, Workspace& workspace) {
   const arith::PrimBuilder make(workspace.arena());
   const tir::Var* fused = workspace.NewPrimVar(name + "_fused", dtype);
   const PrimExpr* rest = fused;
-  VarValues values;
+  tir::VarValues values;
   for (auto it = loops.rbegin(); it != loops.rend(); ++it) {
     const tir::For& loop = **it;
     const PrimExpr* size = make.Const(*arith::AsInt(loop.extent), dtype);
@@ -52,7 +52,7 @@ Result<FusedLoop> FuseLoops(const tir::Stmt* stmt, Workspace& workspace) {
     values[loop.loop_var] = make.Add(loop.min, digit);
     rest = make.FloorDiv(rest, size);
   }
-  return FusedLoop{fused, extent, ReplaceVars(body, values, workspace)};
+  return FusedLoop{fused, extent, tir::Substitute(body, values, workspace)};
 }
 
 // The threads run through all elements: none of them may have elements of its own.
@@ -119,7 +119,7 @@ Result<const tir::Stmt*> SplitLoop(const FusedLoop& loop, const BlockCopy& copy,
     analyzer.Bind(var, zero, extent);
     loops.push_back(workspace.New<tir::For>(var, zero, extent, part.kind, nullptr, thread, DictAttr::Empty()));
   }
-  const tir::Stmt* body = ReplaceVars(loop.body, {{loop.var, value}}, workspace);
+  const tir::Stmt* body = tir::Substitute(loop.body, {{loop.var, value}}, workspace);
   const PrimExpr* in_range = make.Binary(NodeKind::kLT, value, make.Const(loop.extent, dtype));
   if (!analyzer.CanProve(in_range)) body = workspace.New<tir::IfThenElse>(in_range, body, nullptr);
   return WithLoops(loops, body, workspace);

@@ -24,11 +24,8 @@ std::optional<Nest> ReadNest(const tir::For& outermost, const arith::PrimBuilder
   nest.body = &outermost;
   while (const auto* loop = As<tir::For>(nest.body)) {
     if (loop->step || loop->for_kind == tir::ForKind::kThreadBinding) return std::nullopt;
-    bool depends = false;
-    const auto check = [&](const tir::Var* var) { depends = depends || nest.ranges.contains(var); };
-    tir::ForEachVar(loop->min, check);
-    tir::ForEachVar(loop->extent, check);
-    if (depends) return std::nullopt;
+    const auto is_outer = [&](const tir::Var* var) { return nest.ranges.contains(var); };
+    if (tir::UsesVar(loop->min, is_outer) || tir::UsesVar(loop->extent, is_outer)) return std::nullopt;
     nest.loops.push_back(loop);
     nest.ranges.insert_or_assign(loop->loop_var, tir::Range(loop->min, loop->extent));
     nest.domains.insert_or_assign(loop->loop_var, arith::IntervalSet::FromRange(loop->min, loop->extent, make));

@@ -55,19 +55,19 @@ class Finder : public tir::StmtExprVisitor {
   std::unordered_set<const tir::Var*> written_;  // looked up, never iterated
 };
 
-class PTXLoadInjector : public LoopMutator {
+class PTXLoadInjector : public tir::StmtExprMutator {
  public:
   PTXLoadInjector(const Finder& found, Workspace& workspace)
-      : LoopMutator(workspace), found_(found), make_(workspace.arena()) {}
+      : StmtExprMutator(workspace, tir::kRewriteBuffers), found_(found), make_(workspace.arena()) {}
 
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
 
   const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
-    if (allocate != found_.first()) return LoopMutator::VisitAllocate(allocate);
+    if (allocate != found_.first()) return StmtExprMutator::VisitAllocate(allocate);
     addr_ = MakeLocal("addr", DataType::Int(32), 2);
     predicate_ = MakeLocal("predicate", DataType::Bool(), 1);
-    const tir::Stmt* result = LoopMutator::VisitAllocate(allocate);
+    const tir::Stmt* result = StmtExprMutator::VisitAllocate(allocate);
     for (const tir::Buffer* buffer : {std::exchange(addr_, nullptr), std::exchange(predicate_, nullptr)}) {
       result = workspace().New<tir::Allocate>(buffer->data, buffer->dtype, buffer->shape, True(workspace()),
                                               DictAttr::Empty(), result);

@@ -65,7 +65,7 @@ class MappingInverter {
     const auto inverse = arith::InverseIterMap(offsets_, outputs_, iters_, analyzer_);
     if (!inverse) return NotOnce();
     const tir::Stmt* body =
-        workspace_.New<tir::BufferStore>(store_.buffer, ReplaceVars(value, *inverse, workspace_), WriteIndices());
+        workspace_.New<tir::BufferStore>(store_.buffer, tir::Substitute(value, *inverse, workspace_), WriteIndices());
     return WithLoops(loops_, body, workspace_);
   }
 

@@ -4,7 +4,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
@@ -27,19 +26,6 @@ const tir::Stmt* WithLoops(std::span<const tir::For* const> loops, const tir::St
 
 // A serial loop from 0 whose body is to come, see WithLoops. The variable has the dtype of the extent.
 const tir::For* NewLoop(std::string_view name, const PrimExpr* extent, Workspace& workspace);
-
-// Values of variables. Looked up, never iterated.
-using VarValues = std::unordered_map<const tir::Var*, const PrimExpr*>;
-
-// tir::Substitute with these values.
-template <class T>
-const T* ReplaceVars(const T* node, const VarValues& values, Workspace& workspace) {
-  const auto value_of = [&](const tir::Var* var) -> const PrimExpr* {
-    const auto found = values.find(var);
-    return found == values.end() ? nullptr : found->second;
-  };
-  return tir::Substitute(node, value_of, workspace);
-}
 
 // The body as a store without a predicate; otherwise the error that it must be one.
 Result<const tir::BufferStore*> StoreIn(const tir::Stmt* body);

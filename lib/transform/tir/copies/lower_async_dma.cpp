@@ -24,12 +24,13 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/arith/mutator.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_id.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/copies/contiguous_copy.h"
-#include "transform/tir/util/analyzing_mutator.h"
+#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 
@@ -39,10 +40,10 @@ constexpr std::string_view kCommit = "async_commit_queue_scope";
 constexpr std::string_view kWait = "async_wait_queue_scope";
 constexpr std::string_view kInFlight = "async_wait_inflight_count";
 
-class AsyncDMALowerer : public AnalyzingMutator {
+class AsyncDMALowerer : public arith::StmtExprMutatorWithAnalyzer {
  public:
   AsyncDMALowerer(const PrimFunc& func, bool bypass_cache, Workspace& workspace)
-      : AnalyzingMutator(func, workspace), bypass_cache_(bypass_cache) {}
+      : StmtExprMutatorWithAnalyzer(func, workspace), bypass_cache_(bypass_cache) {}
 
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
@@ -50,7 +51,7 @@ class AsyncDMALowerer : public AnalyzingMutator {
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     const std::optional<ContiguousCopy> copy =
         scope_ ? FindContiguousCopy(*loop, analyzer()) : std::optional<ContiguousCopy>();
-    if (!copy) return AnalyzingMutator::VisitFor(loop);
+    if (!copy) return StmtExprMutatorWithAnalyzer::VisitFor(loop);
     used_queues_.insert(scope_->queue);
     scope_->is_group = scope_->is_group || scope_->has_copy || scope_->attrs > 0;
     scope_->has_copy = true;
@@ -77,14 +78,14 @@ class AsyncDMALowerer : public AnalyzingMutator {
 
   const tir::Stmt* InAttr(const tir::AttrStmt& attr) {
     if (scope_) ++scope_->attrs;
-    const tir::Stmt* visited = AnalyzingMutator::VisitAttrStmt(&attr);
+    const tir::Stmt* visited = StmtExprMutatorWithAnalyzer::VisitAttrStmt(&attr);
     if (scope_) --scope_->attrs;
     return visited;
   }
 
   const tir::Stmt* Commit(const tir::AttrStmt& attr, int64_t queue) {
     const std::optional<Scope> outer = std::exchange(scope_, Scope{.queue = queue});
-    const tir::Stmt* visited = AnalyzingMutator::VisitAttrStmt(&attr);
+    const tir::Stmt* visited = StmtExprMutatorWithAnalyzer::VisitAttrStmt(&attr);
     const bool is_group = scope_->is_group;
     scope_ = outer;
     if (!is_group) return visited;

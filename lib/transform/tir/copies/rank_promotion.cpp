@@ -111,9 +111,7 @@ class DigitCollector : public tir::ExprVisitor {
 };
 
 bool UsesAny(const PrimExpr* index, const arith::IterRanges& iters) {
-  bool uses = false;
-  tir::ForEachVar(index, [&](const tir::Var* var) { uses |= iters.contains(var); });
-  return uses;
+  return tir::UsesVar(index, [&](const tir::Var* var) { return iters.contains(var); });
 }
 
 }  // namespace

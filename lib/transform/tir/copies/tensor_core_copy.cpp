@@ -83,7 +83,7 @@ Result<LoopNest> TileCopier::TileLoops(const tir::Stmt* stmt) {
   if (nest.loops.size() < 2) return CopyError("it must contain a nest of two loops or more");
   const std::array<const tir::For*, 2> split = {nest.loops[nest.loops.size() - 2], nest.loops.back()};
   nest.loops.resize(nest.loops.size() - 2);
-  VarValues values;
+  tir::VarValues values;
   std::vector<const tir::For*> inner;
   for (const tir::For* loop : split) {
     const DataType dtype = loop->loop_var->dtype;
@@ -99,7 +99,7 @@ Result<LoopNest> TileCopier::TileLoops(const tir::Stmt* stmt) {
     values[loop->loop_var] = make().Add(loop->min, make().Add(begin, inner.back()->loop_var));
   }
   nest.loops.insert(nest.loops.end(), inner.begin(), inner.end());
-  nest.body = ReplaceVars(nest.body, values, workspace_);
+  nest.body = tir::Substitute(nest.body, values, workspace_);
   return nest;
 }
 

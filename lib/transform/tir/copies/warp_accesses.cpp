@@ -175,7 +175,8 @@ class AccessCollector : public tir::StmtExprVisitor {
   void Add(const tir::Buffer& buffer, std::span<const PrimExpr* const> indices) {
     if (!IsShared(buffer) || indices.empty() || indices.size() != buffer.shape.size()) return;
     std::vector<const PrimExpr*> first;
-    for (const PrimExpr* index : indices) first.push_back(analyzer_.Simplify(ReplaceVars(index, first_, workspace_)));
+    for (const PrimExpr* index : indices)
+      first.push_back(analyzer_.Simplify(tir::Substitute(index, first_, workspace_)));
     accesses_[&buffer].accesses.push_back(AccessOf(first, extents_));
   }
 
@@ -183,10 +184,10 @@ class AccessCollector : public tir::StmtExprVisitor {
   bool MayBeContiguous(const PrimExpr* index) {
     const tir::Var* lane = vector_->loop_var;
     const auto at = [&](int64_t value) {
-      return ReplaceVars(index, {{lane, analyzer_.make().Const(value, lane->dtype)}}, workspace_);
+      return tir::Substitute(index, {{lane, analyzer_.make().Const(value, lane->dtype)}}, workspace_);
     };
     const PrimExpr* begin = at(0);
-    const PrimExpr* step = ReplaceVars(analyzer_.make().Sub(at(1), begin), first_, workspace_);
+    const PrimExpr* step = tir::Substitute(analyzer_.make().Sub(at(1), begin), first_, workspace_);
     return !analyzer_.CanProveNotEqual(step, analyzer_.make().Const(1, step->dtype));
   }
 
@@ -194,7 +195,7 @@ class AccessCollector : public tir::StmtExprVisitor {
   AccessesByBuffer& accesses_;
   arith::Analyzer analyzer_;
   std::array<int64_t, 3> warp_ = {1, 1, 1};  // the threads of the warp
-  VarValues first_;                          // the variables of loops without threads
+  tir::VarValues first_;                     // the variables of loops without threads
   Extents extents_;                          // those of loops over threads, and the offsets in tiles
   const tir::For* vector_ = nullptr;         // the innermost vectorized loop
 };

@@ -73,11 +73,14 @@ class WidenableAllocations : public tir::StmtExprVisitor {
   std::unordered_set<const tir::Var*> fixed_;  // looked up, never iterated
 };
 
-class ComputeLegalizer : public LoopMutator {
+class ComputeLegalizer : public tir::StmtExprMutator {
  public:
   ComputeLegalizer(const PrimFunc& func, const ComputePromotion& promotion, Workspace& workspace,
                    DiagnosticEngine& diagnostics)
-      : LoopMutator(workspace), promotion_(promotion), diagnostics_(diagnostics), make_(workspace.arena()) {
+      : StmtExprMutator(workspace, tir::kRewriteBuffers),
+        promotion_(promotion),
+        diagnostics_(diagnostics),
+        make_(workspace.arena()) {
     for (const tir::Allocate* allocate : WidenableAllocations::Of(func, promotion.is_narrow)) Widen(*allocate);
   }
 
@@ -85,8 +88,8 @@ class ComputeLegalizer : public LoopMutator {
   // ---- Memory
 
   const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
-    if (!widened_.contains(allocate->buffer_var)) return LoopMutator::VisitAllocate(allocate);
-    tir::Allocate copy = *To<tir::Allocate>(LoopMutator::VisitAllocate(allocate));
+    if (!widened_.contains(allocate->buffer_var)) return StmtExprMutator::VisitAllocate(allocate);
+    tir::Allocate copy = *To<tir::Allocate>(StmtExprMutator::VisitAllocate(allocate));
     copy.buffer_var = To<tir::Var>(RemapOf(allocate->buffer_var));
     copy.dtype = Wide(allocate->dtype);
     return workspace().New<tir::Allocate>(copy);
@@ -95,7 +98,7 @@ class ComputeLegalizer : public LoopMutator {
   const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override { return Legalize(buffer); }
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
-    const PrimExpr* visited = LoopMutator::VisitBufferLoad(load);
+    const PrimExpr* visited = StmtExprMutator::VisitBufferLoad(load);
     if (!IsNarrow(load) || IsNarrowBuffer(*load->buffer)) return visited;
     tir::BufferLoad copy = *To<tir::BufferLoad>(visited);
     copy.dtype = Wide(load->dtype);
@@ -103,9 +106,9 @@ class ComputeLegalizer : public LoopMutator {
   }
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    if (!IsNarrow(store->value)) return LoopMutator::VisitBufferStore(store);
+    if (!IsNarrow(store->value)) return StmtExprMutator::VisitBufferStore(store);
     const size_t lets = num_lets_;
-    const tir::Stmt* visited = LoopMutator::VisitBufferStore(store);
+    const tir::Stmt* visited = StmtExprMutator::VisitBufferStore(store);
     tir::BufferStore copy = *To<tir::BufferStore>(visited);
     copy.value = IsNarrowBuffer(*store->buffer) ? Narrow(copy.value, store->value->dtype, num_lets_ != lets)
                                                 : make_.Cast(Wide(copy.value->dtype), copy.value);
@@ -161,7 +164,7 @@ class ComputeLegalizer : public LoopMutator {
     return workspace().New<tir::Broadcast>(dtype, value, broadcast->lanes);
   }
   const PrimExpr* VisitShuffle(const tir::Shuffle* shuffle) override {
-    if (!IsNarrow(shuffle)) return LoopMutator::VisitShuffle(shuffle);
+    if (!IsNarrow(shuffle)) return StmtExprMutator::VisitShuffle(shuffle);
     return workspace().New<tir::Shuffle>(Wide(shuffle->dtype), Operands(shuffle->vectors), shuffle->indices);
   }
   const PrimExpr* VisitReduce(const tir::Reduce* reduce) override {
@@ -171,7 +174,7 @@ class ComputeLegalizer : public LoopMutator {
 
   const PrimExpr* VisitCall(const tir::Call* call) override {
     if (IsCallOf(call, OpId::kTirAddressOf) || IsCallOf(call, OpId::kTirTypeAnnotation))
-      return LoopMutator::VisitCall(call);
+      return StmtExprMutator::VisitCall(call);
     if (KeepsDTypes(*call)) return VisitWithDTypes(*call);
     const List<const PrimExpr*> args = Operands(call->args);
     const DataType dtype = IsNarrow(call) ? Wide(call->dtype) : call->dtype;

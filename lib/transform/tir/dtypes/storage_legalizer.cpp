@@ -16,10 +16,13 @@ namespace iropt {
 namespace {
 
 // Loads and reinterpretations become integers; VisitExpr gives other operations the floats that they compute with.
-class StorageLegalizer : public LoopMutator {
+class StorageLegalizer : public tir::StmtExprMutator {
  public:
   StorageLegalizer(DTypePredicate is_narrow, Workspace& workspace, DiagnosticEngine& diagnostics)
-      : LoopMutator(workspace), is_narrow_(is_narrow), diagnostics_(diagnostics), make_(workspace.arena()) {}
+      : StmtExprMutator(workspace, tir::kRewriteBuffers),
+        is_narrow_(is_narrow),
+        diagnostics_(diagnostics),
+        make_(workspace.arena()) {}
 
   const PrimFunc* Legalize(const PrimFunc* func) {
     const auto matched = std::ranges::find_if(func->param_buffers, [](const tir::Buffer* b) { return b != nullptr; });
@@ -40,7 +43,7 @@ class StorageLegalizer : public LoopMutator {
   }
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
-    const PrimExpr* visited = LoopMutator::VisitExpr(expr);
+    const PrimExpr* visited = StmtExprMutator::VisitExpr(expr);
     return is_narrow_(expr->dtype) ? Reinterpret(expr->dtype, visited, make_) : visited;
   }
 
@@ -56,7 +59,7 @@ class StorageLegalizer : public LoopMutator {
   }
 
   const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
-    const tir::Stmt* visited = LoopMutator::VisitAllocate(allocate);
+    const tir::Stmt* visited = StmtExprMutator::VisitAllocate(allocate);
     if (!is_narrow_(allocate->dtype)) return visited;
     tir::Allocate copy = *To<tir::Allocate>(visited);
     copy.dtype = BitsDType(allocate->dtype);
@@ -72,7 +75,7 @@ class StorageLegalizer : public LoopMutator {
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
     for (const tir::Buffer* buffer : block->alloc_buffers) VisitVarDef(buffer->data);
     for (const tir::MatchBufferRegion* match : block->match_buffers) VisitVarDef(match->buffer->data);
-    return LoopMutator::VisitBlock(block);
+    return StmtExprMutator::VisitBlock(block);
   }
 
   // A declaration may give another dtype to memory whose pointer stays.
@@ -88,7 +91,7 @@ class StorageLegalizer : public LoopMutator {
   }
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
-    const PrimExpr* visited = LoopMutator::VisitBufferLoad(load);
+    const PrimExpr* visited = StmtExprMutator::VisitBufferLoad(load);
     if (!is_narrow_(load->dtype)) return visited;
     tir::BufferLoad copy = *To<tir::BufferLoad>(visited);
     if (is_narrow_(copy.buffer->dtype)) return visited;
@@ -97,7 +100,7 @@ class StorageLegalizer : public LoopMutator {
   }
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    const tir::Stmt* visited = LoopMutator::VisitBufferStore(store);
+    const tir::Stmt* visited = StmtExprMutator::VisitBufferStore(store);
     if (!is_narrow_(store->value->dtype)) return visited;
     tir::BufferStore copy = *To<tir::BufferStore>(visited);
     if (is_narrow_(copy.buffer->dtype)) return visited;
@@ -110,14 +113,14 @@ class StorageLegalizer : public LoopMutator {
   // A conversion that computes with the bits.
   const PrimExpr* VisitCast(const tir::Cast* cast) override {
     const DataType from = cast->value->dtype;
-    if (!is_narrow_(from) || cast->dtype.code != TypeCode::kFloat) return LoopMutator::VisitCast(cast);
+    if (!is_narrow_(from) || cast->dtype.code != TypeCode::kFloat) return StmtExprMutator::VisitCast(cast);
     const DataType to = DataType::Float(std::min<int>(cast->dtype.bits, 32), cast->dtype.lanes);
     return make_.Cast(cast->dtype, ConvertFloatBits(Bits(cast->value), from, to, make_));
   }
 
   const PrimExpr* VisitCall(const tir::Call* call) override {
     if (IsOp(call->op, OpId::kTirAddressOf)) return VisitAddressOf(*call);
-    if (!IsOp(call->op, OpId::kTirReinterpret) || call->args.size() != 1) return LoopMutator::VisitCall(call);
+    if (!IsOp(call->op, OpId::kTirReinterpret) || call->args.size() != 1) return StmtExprMutator::VisitCall(call);
     const PrimExpr* arg = call->args[0];
     const PrimExpr* value = is_narrow_(arg->dtype) ? Bits(arg) : VisitExpr(arg);
     const DataType dtype = is_narrow_(call->dtype) ? BitsDType(call->dtype) : call->dtype;
@@ -131,11 +134,11 @@ class StorageLegalizer : public LoopMutator {
 
   // The bits of a narrow float.
   const PrimExpr* Bits(const PrimExpr* expr) {
-    return Reinterpret(BitsDType(expr->dtype), LoopMutator::VisitExpr(expr), make_);
+    return Reinterpret(BitsDType(expr->dtype), StmtExprMutator::VisitExpr(expr), make_);
   }
 
   const PrimExpr* VisitAddressOf(const tir::Call& call) {
-    const PrimExpr* load = LoopMutator::VisitExpr(call.args[0]);
+    const PrimExpr* load = StmtExprMutator::VisitExpr(call.args[0]);
     if (load == call.args[0]) return &call;
     return workspace().New<tir::Call>(call.dtype, call.op, workspace().Copy(std::vector<const PrimExpr*>{load}));
   }

@@ -19,13 +19,13 @@ namespace iropt {
 
 namespace {
 
-class UnsafeSelectRewriter : public LoopMutator {
+class UnsafeSelectRewriter : public tir::StmtExprMutator {
  public:
-  using LoopMutator::LoopMutator;
+  explicit UnsafeSelectRewriter(Workspace& workspace) : StmtExprMutator(workspace, tir::kRewriteBuffers) {}
 
  protected:
   const PrimExpr* VisitSelect(const tir::Select* select) override {
-    const PrimExpr* visited = LoopMutator::VisitSelect(select);
+    const PrimExpr* visited = StmtExprMutator::VisitSelect(select);
     const auto* safe = As<tir::Select>(visited);
     if (!safe || !IsUnsafeSelect(*safe)) return visited;
     const std::vector<const PrimExpr*> args = {safe->condition, safe->true_value, safe->false_value};

@@ -71,9 +71,7 @@ class ContextCombiner : public tir::StmtExprMutator {
   };
 
   bool DependsOnScope(const PrimExpr* context) const {
-    bool depends = false;
-    tir::ForEachVar(context, [&](const tir::Var* var) { depends |= scope_.defined.contains(var); });
-    return depends;
+    return tir::UsesVar(context, [&](const tir::Var* var) { return scope_.defined.contains(var); });
   }
   template <class F>
   const tir::Stmt* InScope(F&& visit) {

@@ -16,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "iropt/arith/mutator.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"
@@ -24,7 +25,7 @@
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/host/host_builder.h"
 #include "transform/tir/host/intrin_rules.h"
-#include "transform/tir/util/analyzing_mutator.h"
+#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 
@@ -53,11 +54,11 @@ const PrimExpr* CastBroadcast(const PrimExpr* e, Workspace& workspace) {
   return workspace.New<tir::Cast>(e->dtype, narrow);
 }
 
-class IntrinLowerer : public AnalyzingMutator {
+class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
  public:
   // The sizes of buffers are not known to be positive here.
   IntrinLowerer(const PrimFunc& func_without_buffers, const IntrinRules& rules, Workspace& workspace)
-      : AnalyzingMutator(func_without_buffers, workspace), build_(workspace), rules_(rules) {}
+      : StmtExprMutatorWithAnalyzer(func_without_buffers, workspace), build_(workspace), rules_(rules) {}
 
   // What the target cannot compute, first of all; empty if it computes everything.
   const std::string& error() const { return error_; }
@@ -68,17 +69,17 @@ class IntrinLowerer : public AnalyzingMutator {
     std::string error;
     const PrimExpr* lowered = rules_.Lower(*call, build_, error);
     NoteError(std::move(error), *call);
-    return lowered ? VisitExpr(lowered) : AnalyzingMutator::VisitCall(call);
+    return lowered ? VisitExpr(lowered) : StmtExprMutatorWithAnalyzer::VisitCall(call);
   }
 
   const PrimExpr* VisitAdd(const tir::Add* add) override {
     if (const auto* product = As<tir::Mul>(add->b)) return MultiplyAdd(*add, *product, add->a);
     if (const auto* product = As<tir::Mul>(add->a)) return MultiplyAdd(*add, *product, add->b);
-    return AnalyzingMutator::VisitAdd(add);
+    return StmtExprMutatorWithAnalyzer::VisitAdd(add);
   }
 
   const PrimExpr* VisitFloorDiv(const tir::FloorDiv* old) override {
-    const auto* div = As<tir::FloorDiv>(AnalyzingMutator::VisitFloorDiv(old));
+    const auto* div = As<tir::FloorDiv>(StmtExprMutatorWithAnalyzer::VisitFloorDiv(old));
     const PrimExpr* a = div->a;
     const PrimExpr* b = div->b;
     if (const std::optional<int> shift = Log2(b)) {
@@ -98,7 +99,7 @@ class IntrinLowerer : public AnalyzingMutator {
   }
 
   const PrimExpr* VisitFloorMod(const tir::FloorMod* old) override {
-    const auto* mod = As<tir::FloorMod>(AnalyzingMutator::VisitFloorMod(old));
+    const auto* mod = As<tir::FloorMod>(StmtExprMutatorWithAnalyzer::VisitFloorMod(old));
     const PrimExpr* a = mod->a;
     const PrimExpr* b = mod->b;
     if (const std::optional<int> shift = Log2(b)) {
@@ -121,17 +122,18 @@ class IntrinLowerer : public AnalyzingMutator {
   const PrimExpr* VisitMax(const tir::Max* max) override {
     const auto* div = As<tir::FloorDiv>(max->a);
     const int64_t* c = arith::AsInt(max->b);
-    if (!div || !c || *c < 0 || !analyzer().CanProveGreaterEqual(div->b, 0)) return AnalyzingMutator::VisitMax(max);
+    if (!div || !c || *c < 0 || !analyzer().CanProveGreaterEqual(div->b, 0))
+      return StmtExprMutatorWithAnalyzer::VisitMax(max);
     return make().Max(VisitExpr(make().TruncDiv(div->a, div->b)), max->b);
   }
   // Neither does x % y == 0.
   const PrimExpr* VisitEQ(const tir::EQ* eq) override {
     const PrimExpr* truncated = CompareTruncated(*eq);
-    return truncated ? VisitExpr(truncated) : AnalyzingMutator::VisitEQ(eq);
+    return truncated ? VisitExpr(truncated) : StmtExprMutatorWithAnalyzer::VisitEQ(eq);
   }
   const PrimExpr* VisitNE(const tir::NE* ne) override {
     const PrimExpr* truncated = CompareTruncated(*ne);
-    return truncated ? VisitExpr(truncated) : AnalyzingMutator::VisitNE(ne);
+    return truncated ? VisitExpr(truncated) : StmtExprMutatorWithAnalyzer::VisitNE(ne);
   }
 
  private:
@@ -141,7 +143,7 @@ class IntrinLowerer : public AnalyzingMutator {
     std::string error;
     if (const PrimExpr* call = rules_.MultiplyAdd(add.dtype, a, b, other, build_, error)) return VisitExpr(call);
     NoteError(std::move(error), add);
-    if (a == product.a && b == product.b) return AnalyzingMutator::VisitAdd(&add);
+    if (a == product.a && b == product.b) return StmtExprMutatorWithAnalyzer::VisitAdd(&add);
     const PrimExpr* visited = VisitExpr(workspace().New<tir::Mul>(a, b));
     return workspace().New<tir::Add>(visited, VisitExpr(other));
   }

@@ -15,14 +15,14 @@ namespace iropt {
 
 namespace {
 
-class AssertSkipper : public LoopMutator {
+class AssertSkipper : public tir::StmtExprMutator {
  public:
-  using LoopMutator::LoopMutator;
+  explicit AssertSkipper(Workspace& workspace) : StmtExprMutator(workspace, tir::kRewriteBuffers) {}
 
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
   const tir::Stmt* VisitAssertStmt(const tir::AssertStmt* stmt) override {
-    return AllowRewrite("removed-assert", *stmt) ? VisitStmt(stmt->body) : LoopMutator::VisitAssertStmt(stmt);
+    return AllowRewrite("removed-assert", *stmt) ? VisitStmt(stmt->body) : StmtExprMutator::VisitAssertStmt(stmt);
   }
 };
 

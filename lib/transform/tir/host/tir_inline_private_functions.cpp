@@ -38,10 +38,10 @@ namespace iropt {
 namespace {
 
 // Gives the parameters of a function values, which may be expressions. Arithmetic on constants is folded.
-class ParamBinder : public LoopMutator {
+class ParamBinder : public tir::StmtExprMutator {
  public:
   ParamBinder(const PrimFunc& func, List<const PrimExpr*> values, Workspace& workspace)
-      : LoopMutator(workspace), make_(workspace.arena()) {
+      : StmtExprMutator(workspace, tir::kRewriteBuffers), make_(workspace.arena()) {
     for (uint32_t i = 0; i < func.params.size(); ++i) values_.emplace(func.params[i], values[i]);
   }
 
@@ -54,11 +54,11 @@ class ParamBinder : public LoopMutator {
  protected:
   const PrimExpr* VisitVar(const tir::Var* var) override {
     const auto value = values_.find(var);
-    if (value == values_.end()) return LoopMutator::VisitVar(var);
+    if (value == values_.end()) return StmtExprMutator::VisitVar(var);
     return is_layout_ && var == data_ ? new_data_ : value->second;
   }
   const PrimExpr* VisitBinary(const tir::BinaryExpr* expr) override {
-    const auto* visited = static_cast<const tir::BinaryExpr*>(LoopMutator::VisitBinary(expr));
+    const auto* visited = static_cast<const tir::BinaryExpr*>(StmtExprMutator::VisitBinary(expr));
     return visited == expr ? expr : make_.Binary(expr->kind, visited->a, visited->b);
   }
   const PrimExpr* VisitNot(const tir::Not* expr) override {
@@ -68,7 +68,7 @@ class ParamBinder : public LoopMutator {
   // The data of a buffer must be a variable: one is bound to the pointer that is passed.
   const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override {
     const PrimExpr* pointer = PointerOf(*decl->buffer);
-    if (!pointer) return LoopMutator::VisitDeclBuffer(decl);
+    if (!pointer) return StmtExprMutator::VisitDeclBuffer(decl);
     const tir::Var* old = decl->buffer->data;
     const tir::Var* var = workspace().NewPrimVar(old->name, old->dtype, old->pointer);
     const tir::Buffer* buffer = RewriteWith(decl->buffer, var);
@@ -79,7 +79,7 @@ class ParamBinder : public LoopMutator {
   const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override {
     if (const tir::Buffer* remapped = RemapOf(buffer)) return remapped;
     const PrimExpr* pointer = PointerOf(*buffer);
-    if (!pointer) return LoopMutator::VisitBufferUse(buffer);
+    if (!pointer) return StmtExprMutator::VisitBufferUse(buffer);
     // It is not declared: the variable is visible in the whole body.
     if (seen_pointers_.insert(buffer->data).second) pointers_.push_back(buffer->data);
     return RewriteWith(buffer, buffer->data);

@@ -14,15 +14,15 @@ namespace iropt {
 
 namespace {
 
-class SerialConverter : public LoopMutator {
+class SerialConverter : public tir::StmtExprMutator {
  public:
-  using LoopMutator::LoopMutator;
+  explicit SerialConverter(Workspace& workspace) : StmtExprMutator(workspace, tir::kRewriteBuffers) {}
 
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
-    if (loop->for_kind != tir::ForKind::kParallel) return LoopMutator::VisitFor(loop);
+    if (loop->for_kind != tir::ForKind::kParallel) return StmtExprMutator::VisitFor(loop);
     auto* serial = workspace().New<tir::For>(*loop);
     serial->for_kind = tir::ForKind::kSerial;
     return serial;

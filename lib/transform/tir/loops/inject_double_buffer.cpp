@@ -63,22 +63,22 @@ class ScopeFinder : public tir::StmtExprVisitor {
 };
 
 // The mark of the writes for the next iteration only counts in the new loop.
-class MarkStripper : public LoopMutator {
+class MarkStripper : public tir::StmtExprMutator {
  public:
-  using LoopMutator::LoopMutator;
+  explicit MarkStripper(Workspace& workspace) : StmtExprMutator(workspace, tir::kRewriteBuffers) {}
 
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    return stmt->attr_key == kWrite ? VisitStmt(stmt->body) : LoopMutator::VisitAttrStmt(stmt);
+    return stmt->attr_key == kWrite ? VisitStmt(stmt->body) : StmtExprMutator::VisitAttrStmt(stmt);
   }
 };
 
-class DoubleBufferInjector : public LoopMutator {
+class DoubleBufferInjector : public tir::StmtExprMutator {
  public:
   DoubleBufferInjector(std::unordered_set<const tir::Var*> pointers, int64_t split, Workspace& workspace,
                        DiagnosticEngine& diagnostics)
-      : LoopMutator(workspace),
+      : StmtExprMutator(workspace, tir::kRewriteBuffers),
         diagnostics_(diagnostics),
         make_(workspace.arena()),
         split_(split),
@@ -90,13 +90,13 @@ class DoubleBufferInjector : public LoopMutator {
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return Double(buffer); }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    if (stmt->attr_key != kScope) return LoopMutator::VisitAttrStmt(stmt);
+    if (stmt->attr_key != kScope) return StmtExprMutator::VisitAttrStmt(stmt);
     const auto* pointer = As<tir::Var>(stmt->node);
     return pointer && pointers_.contains(pointer) ? Produce(pointer, *stmt) : VisitStmt(stmt->body);
   }
 
   const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
-    if (!pointers_.contains(allocate->buffer_var)) return LoopMutator::VisitAllocate(allocate);
+    if (!pointers_.contains(allocate->buffer_var)) return StmtExprMutator::VisitAllocate(allocate);
     if (allocate->extents.size() != 1) {
       Error(*allocate,
             fmt::format("the memory '{}' must be flat: run tir.FlattenBuffer first", allocate->buffer_var->name));
@@ -123,7 +123,7 @@ class DoubleBufferInjector : public LoopMutator {
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     loops_.push_back(loop);
-    const tir::Stmt* visited = LoopMutator::VisitFor(loop);
+    const tir::Stmt* visited = StmtExprMutator::VisitFor(loop);
     loops_.pop_back();
     const auto found = outside_.find(loop);
     if (found == outside_.end()) return visited;
@@ -144,7 +144,7 @@ class DoubleBufferInjector : public LoopMutator {
   }
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    const tir::Stmt* visited = LoopMutator::VisitBufferStore(store);
+    const tir::Stmt* visited = StmtExprMutator::VisitBufferStore(store);
     const auto memory = memories_.find(store->buffer->data);
     if (memory == memories_.end()) return visited;
     tir::BufferStore copy = *To<tir::BufferStore>(visited);
@@ -152,7 +152,7 @@ class DoubleBufferInjector : public LoopMutator {
     return workspace().New<tir::BufferStore>(copy);
   }
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
-    const PrimExpr* visited = LoopMutator::VisitBufferLoad(load);
+    const PrimExpr* visited = StmtExprMutator::VisitBufferLoad(load);
     const auto memory = memories_.find(load->buffer->data);
     if (memory == memories_.end()) return visited;
     tir::BufferLoad copy = *To<tir::BufferLoad>(visited);

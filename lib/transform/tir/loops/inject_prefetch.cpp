@@ -97,8 +97,7 @@ class PrefetchInjector : public tir::StmtExprMutator {
       // index of a single element.
       const auto times = static_cast<int64_t>(lanes.size() + (arith::IsInt(now.extent, 1) ? 2 : 1));
       const PrimExpr* moved = make_.Add(var, make_.Mul(distance, make_.Const(times, var->dtype)));
-      const auto value_of = [&](const tir::Var* used) { return used == var ? moved : nullptr; };
-      const tir::Range* later = tir::Substitute(workspace().New<tir::Range>(now), value_of, workspace());
+      const tir::Range* later = tir::Substitute(workspace().New<tir::Range>(now), {{var, moved}}, workspace());
       const IntervalSet set = arith::EvalSet(*later, lanes, analyzer);
       if (!set.is_bounded()) return std::nullopt;
       bounds.push_back(workspace().New<tir::Range>(arith::CoverRange(set, {set.min(), set.min()}, analyzer)));

@@ -99,9 +99,7 @@ class ConditionFinder : private tir::StmtExprVisitor {
 
   void VisitFor(const tir::For* loop) override {
     const auto is_outer = [this](const PrimExpr* expr) {
-      bool found = false;
-      tir::ForEachVar(expr, [&](const tir::Var* var) { found |= outer_.contains(var); });
-      return found;
+      return tir::UsesVar(expr, [&](const tir::Var* var) { return outer_.contains(var); });
     };
     // The range would not be that of all iterations.
     if (is_outer(loop->min) || is_outer(loop->extent)) return;

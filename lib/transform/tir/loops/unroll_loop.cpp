@@ -41,10 +41,10 @@ struct UnrollLimits {
   bool unroll_local_access;
 };
 
-class LoopUnroller : public LoopMutator {
+class LoopUnroller : public tir::StmtExprMutator {
  public:
   LoopUnroller(UnrollLimits limits, Workspace& workspace, DiagnosticEngine& diagnostics)
-      : LoopMutator(workspace),
+      : StmtExprMutator(workspace, tir::kRewriteBuffers),
         limits_(limits),
         diagnostics_(diagnostics),
         copier_(workspace),
@@ -55,7 +55,7 @@ class LoopUnroller : public LoopMutator {
     const int64_t* value = arith::AsInt(stmt->value);
     const bool is_pragma =
         stmt->attr_key == "pragma_auto_unroll_max_step" || stmt->attr_key == "pragma_unroll_explicit";
-    if (!value || !is_pragma || !AllowRewrite("applied-pragma", *stmt)) return LoopMutator::VisitAttrStmt(stmt);
+    if (!value || !is_pragma || !AllowRewrite("applied-pragma", *stmt)) return StmtExprMutator::VisitAttrStmt(stmt);
     const UnrollLimits outer = limits_;
     if (stmt->attr_key == "pragma_unroll_explicit") {
       limits_.explicit_unroll = *value != 0;
@@ -69,7 +69,7 @@ class LoopUnroller : public LoopMutator {
 
   // Afterwards, because the numbers of the body decide.
   const tir::Stmt* VisitFor(const tir::For* stmt) override {
-    const auto* loop = To<tir::For>(LoopMutator::VisitFor(stmt));
+    const auto* loop = To<tir::For>(StmtExprMutator::VisitFor(stmt));
     const int64_t extent = ExtentOf(*loop);
     const bool is_unrolled = IsUnrolled(*loop, extent);
     if (is_unrolled) {
@@ -95,11 +95,11 @@ class LoopUnroller : public LoopMutator {
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
     ++steps_;
     MarkLocal(*store->buffer, store->indices);
-    return LoopMutator::VisitBufferStore(store);
+    return StmtExprMutator::VisitBufferStore(store);
   }
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
     ++steps_;
-    return LoopMutator::VisitEvaluate(stmt);
+    return StmtExprMutator::VisitEvaluate(stmt);
   }
 
   // Each statement of a sequence counts by itself; the greatest depth counts for the whole.

@@ -187,8 +187,7 @@ void PipelineRewriter::EmitBlock(size_t position, Part& part, arith::Analyzer& n
     iteration = make_.Add(iteration, delta);
     const auto* var = To<tir::Var>(part.index);
     const PrimExpr* shifted = make_.Add(var, delta);
-    inbound = tir::Substitute(
-        inbound, [&](const tir::Var* used) { return used == var ? shifted : nullptr; }, workspace_);
+    inbound = tir::Substitute(inbound, {{var, shifted}}, workspace_);
   }
   const bool is_first = !is_emitted_[position];
   is_emitted_[position] = true;

@@ -27,22 +27,22 @@
 
 #include "computations.h"
 #include "iropt/ir/rewrite_limit.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/stack.h"
-#include "statements.h"
 
 namespace iropt {
 
 namespace {
 
 // Replaces computations by variables, in the prefix of a statement.
-class ComputationReplacer : public SeqMutator {
+class ComputationReplacer : public tir::StmtExprMutator {
  public:
   // The parts, which may be null, are told what changes.
   ComputationReplacer(const ComputationMap<const tir::Var*>& vars, ComputationFacts& facts, const Prefix& prefix,
                       RepeatedParts* parts, size_t place, Workspace& workspace)
-      : SeqMutator(workspace),
+      : StmtExprMutator(workspace, tir::kDropNoOps),
         vars_(vars),
         facts_(facts),
         prefix_(prefix),
@@ -60,7 +60,7 @@ class ComputationReplacer : public SeqMutator {
     }
     if (const auto* let = parts_ ? As<tir::LetStmt>(stmt) : nullptr)
       place_ = std::max(place_, parts_->Number(let->var));
-    return SeqMutator::VisitStmt(stmt);
+    return StmtExprMutator::VisitStmt(stmt);
   }
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
     if (is_inside_) return Replace(expr);
@@ -69,14 +69,14 @@ class ComputationReplacer : public SeqMutator {
   // For the value of a binding around the statement.
   const PrimExpr* ReplaceInside(const PrimExpr* expr) {
     place_ = begin_;
-    return Outermost([&] { return SeqMutator::VisitExpr(expr); }, nullptr);
+    return Outermost([&] { return StmtExprMutator::VisitExpr(expr); }, nullptr);
   }
 
  private:
   const PrimExpr* Replace(const PrimExpr* expr) {
-    if (!facts_.IsEligible(expr)) return SeqMutator::VisitExpr(expr);
+    if (!facts_.IsEligible(expr)) return StmtExprMutator::VisitExpr(expr);
     const auto var = vars_.find(facts_.Key(expr));
-    return var == vars_.end() ? SeqMutator::VisitExpr(expr) : var->second;
+    return var == vars_.end() ? StmtExprMutator::VisitExpr(expr) : var->second;
   }
   // For an expression of a statement, which was `before`.
   template <class F>
@@ -117,12 +117,14 @@ class VarNames : public tir::StmtExprVisitor {
   int last_ = 0;
 };
 
-class CommonSubexprEliminator : public SeqMutator {
+class CommonSubexprEliminator : public tir::StmtExprMutator {
   static constexpr size_t kEverywhere = std::numeric_limits<size_t>::max();
 
  public:
   CommonSubexprEliminator(const PrimFunc& func, bool equivalent, Workspace& workspace)
-      : SeqMutator(workspace), facts_(workspace, equivalent), bound_(0, ComputationHash{&facts_}, ComputationEqual{}) {
+      : StmtExprMutator(workspace, tir::kDropNoOps),
+        facts_(workspace, equivalent),
+        bound_(0, ComputationHash{&facts_}, ComputationEqual{}) {
     for (const tir::Var* param : func.params) known_.insert(param);
     names_.VisitStmt(func.body);
   }
@@ -138,7 +140,7 @@ class CommonSubexprEliminator : public SeqMutator {
   }
   // The operands of a statement have been considered with it; only bindings begin something new.
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
-    return facts_.IsEligible(expr) ? expr : SeqMutator::VisitExpr(expr);
+    return facts_.IsEligible(expr) ? expr : StmtExprMutator::VisitExpr(expr);
   }
 
  protected:
@@ -326,9 +328,7 @@ class CommonSubexprEliminator : public SeqMutator {
   }
 
   bool IsKnown(const PrimExpr* expr) const {
-    bool known = true;
-    tir::ForEachVar(expr, [&](const tir::Var* var) { known = known && known_.contains(var); });
-    return known;
+    return !tir::UsesVar(expr, [&](const tir::Var* var) { return !known_.contains(var); });
   }
 
   ComputationFacts facts_;
@@ -352,10 +352,7 @@ Pass CreateCommonSubexprElimTIR(const PassOptions& options) {
         if (!enabled) return function;
         CommonSubexprEliminator eliminator(*function, equivalent, context.workspace());
         const tir::Stmt* body = eliminator.Eliminate(function->body);
-        if (body == function->body) return function;
-        auto* copy = context.workspace().New<PrimFunc>(*function);
-        copy->body = body;
-        return copy;
+        return WithBody(function, body, context.workspace());
       });
 }
 

@@ -6,11 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/arith/prim_builder.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/clone.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op_id.h"
-#include "statements.h"
 
 namespace iropt {
 
@@ -147,8 +148,7 @@ class HoistFinder : public tir::StmtExprVisitor {
     Dependences uses = DependencesOf(condition);
     Scope* scope = Destination(uses.loop_vars);
     if (!scope) return;
-    bool uses_thread = false;
-    tir::ForEachVar(condition, [&](const tir::Var* var) { uses_thread = uses_thread || thread_vars_.contains(var); });
+    const bool uses_thread = tir::UsesVar(condition, [&](const tir::Var* var) { return thread_vars_.contains(var); });
     if (uses_thread && !(options_.conditionals & HoistOptions::kUsingBlockVar)) return;
     constexpr int64_t kBindings = HoistOptions::kRequiredByCondition | HoistOptions::kLetStmt;
     if (!uses.bindings.empty() && !(options_.let_bindings & kBindings)) return;
@@ -202,14 +202,11 @@ class OuterBuffers : public tir::StmtExprVisitor {
  private:
   bool IsOuter(const tir::Buffer& buffer) const {
     if (defined_.contains(&buffer) || defined_vars_.contains(buffer.data)) return false;
-    bool outer = true;
-    const auto check = [&](const PrimExpr* e) {
-      tir::ForEachVar(e, [&](const tir::Var* var) { outer = outer && !defined_vars_.contains(var); });
+    const auto is_inner = [&](const PrimExpr* e) {
+      return tir::UsesVar(e, [&](const tir::Var* var) { return defined_vars_.contains(var); });
     };
-    std::ranges::for_each(buffer.shape, check);
-    std::ranges::for_each(buffer.strides, check);
-    if (buffer.elem_offset) check(buffer.elem_offset);
-    return outer;
+    return std::ranges::none_of(buffer.shape, is_inner) && std::ranges::none_of(buffer.strides, is_inner) &&
+           !(buffer.elem_offset && is_inner(buffer.elem_offset));
   }
 
   std::vector<const tir::Buffer*> used_;
@@ -218,20 +215,21 @@ class OuterBuffers : public tir::StmtExprVisitor {
   VarSet defined_vars_;
 };
 
-class Hoister : public SeqMutator {
+class Hoister : public tir::StmtExprMutator {
  public:
-  Hoister(const HoistFinder& finder, Workspace& workspace) : SeqMutator(workspace), finder_(finder) {}
+  Hoister(const HoistFinder& finder, Workspace& workspace)
+      : StmtExprMutator(workspace, tir::kDropNoOps), finder_(finder) {}
 
  protected:
-  const tir::Stmt* VisitFor(const tir::For* loop) override { return Wrap(SeqMutator::VisitFor(loop), loop); }
+  const tir::Stmt* VisitFor(const tir::For* loop) override { return Wrap(StmtExprMutator::VisitFor(loop), loop); }
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    return Wrap(SeqMutator::VisitAttrStmt(stmt), stmt);
+    return Wrap(StmtExprMutator::VisitAttrStmt(stmt), stmt);
   }
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
-    return finder_.moved_bindings.contains(let->var) ? VisitStmt(let->body) : SeqMutator::VisitLetStmt(let);
+    return finder_.moved_bindings.contains(let->var) ? VisitStmt(let->body) : StmtExprMutator::VisitLetStmt(let);
   }
   const PrimExpr* VisitLet(const tir::Let* let) override {
-    return finder_.moved_bindings.contains(let->var) ? VisitExpr(let->body) : SeqMutator::VisitLet(let);
+    return finder_.moved_bindings.contains(let->var) ? VisitExpr(let->body) : StmtExprMutator::VisitLet(let);
   }
 
  private:
@@ -279,10 +277,7 @@ const PrimFunc* Hoist(const PrimFunc* func, const HoistOptions& options, Workspa
   finder.VisitStmt(func->body);
   Hoister hoister(finder, workspace);
   const tir::Stmt* body = hoister.VisitStmt(func->body);
-  if (body == func->body) return func;
-  auto* copy = workspace.New<PrimFunc>(*func);
-  copy->body = body;
-  return copy;
+  return WithBody(func, body, workspace);
 }
 
 }  // namespace iropt

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/op/op_id.h"
 
 namespace iropt {
@@ -286,10 +287,8 @@ const tir::Buffer* IndexDTypeRewriter::VisitBufferDef(const tir::Buffer* buffer)
 
 bool IndexDTypeRewriter::AnyVarReplaced(List<const PrimExpr*> exprs) {
   const auto scope = InIndex(false);
-  bool found = false;
-  for (const PrimExpr* expr : exprs)
-    tir::ForEachVar(expr, [&](const tir::Var* var) { found = found || VisitVar(var) != var; });
-  return found;
+  const auto is_replaced = [this](const tir::Var* var) { return VisitVar(var) != var; };
+  return std::ranges::any_of(exprs, [&](const PrimExpr* expr) { return tir::UsesVar(expr, is_replaced); });
 }
 
 const tir::Buffer* IndexDTypeRewriter::VisitBufferUse(const tir::Buffer* buffer) {

@@ -195,9 +195,7 @@ const PrimExpr* KnownValues::LostElements::WhereKept(const tir::BufferStore& sto
 }
 
 bool KnownValues::LostElements::UsesUnsolved(const PrimExpr* e) const {
-  bool uses = false;
-  tir::ForEachVar(e, [&](const tir::Var* var) { uses |= std::ranges::find(unsolved_, var) != unsolved_.end(); });
-  return uses;
+  return tir::UsesVar(e, [&](const tir::Var* var) { return std::ranges::find(unsolved_, var) != unsolved_.end(); });
 }
 
 const PrimExpr* KnownValues::LostElements::InIndex(const PrimExpr* e) const {
@@ -218,21 +216,15 @@ void KnownValues::LostElements::Solve(const tir::BufferStore& store) {
     }
     for (size_t v = 0; v < unsolved_.size(); ++v) {
       const tir::Var* var = unsolved_[v];
-      const auto uses = [&](const PrimExpr* e) {
-        bool found = false;
-        tir::ForEachVar(e, [&](const tir::Var* other) { found |= other == var; });
-        return found;
-      };
       const PrimExpr* rest = analyzer_.Simplify(make_.Sub(index, var));
       const PrimExpr* negated = analyzer_.Simplify(make_.Add(index, var));
-      if (uses(rest) && uses(negated)) continue;
-      const PrimExpr* value = uses(rest) ? make_.Sub(negated, element) : make_.Sub(element, rest);
+      const bool rest_uses = tir::UsesVar(rest, var);
+      if (rest_uses && tir::UsesVar(negated, var)) continue;
+      const PrimExpr* value = rest_uses ? make_.Sub(negated, element) : make_.Sub(element, rest);
       unsolved_.erase(unsolved_.begin() + static_cast<std::ptrdiff_t>(v));
       const std::pair<const tir::Var*, const PrimExpr*> solution = {var, make_.Cast(var->dtype, value)};
       for (auto& [earlier, its_value] : solved_) {
-        its_value = tir::Substitute(
-            its_value, [&](const tir::Var* other) { return other == var ? solution.second : nullptr; },
-            known_.workspace_);
+        its_value = tir::Substitute(its_value, {solution}, known_.workspace_);
       }
       solved_.push_back(solution);
       break;

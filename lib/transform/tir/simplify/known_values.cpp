@@ -15,12 +15,6 @@ namespace {
 constexpr size_t kMaxFacts = 32;
 constexpr size_t kMaxNodes = 256;
 
-bool Uses(const PrimExpr* e, const tir::Var* sought) {
-  bool found = false;
-  tir::ForEachVar(e, [&](const tir::Var* var) { found = found || var == sought; });
-  return found;
-}
-
 size_t NodesIn(const PrimExpr* e) {
   size_t nodes = 0;
   tir::PostOrderVisit(e, [&](const Node*) { ++nodes; });
@@ -236,7 +230,7 @@ class KnownValues::WriteFinder : public tir::StmtExprVisitor {
   }
   // What is defined around a store has been visited before it.
   bool IsInvariant(const PrimExpr* e) const {
-    return !Uses(e, loop_var_) && !Mentions(e, writes_.defined) && arith::IsPure(e);
+    return !tir::UsesVar(e, loop_var_) && !Mentions(e, writes_.defined) && arith::IsPure(e);
   }
 
   const tir::Var* loop_var_;
@@ -326,12 +320,12 @@ const PrimExpr* KnownValues::ValueIn(const PrimExpr* condition, const tir::Var* 
     return other && (!value || arith::AsInt(other)) ? other : value;
   }
   const auto* equal = As<tir::EQ>(condition);
-  if (!equal || !Uses(equal, var) || !arith::IsIndexType(equal->a->dtype)) return nullptr;
+  if (!equal || !tir::UsesVar(equal, var) || !arith::IsIndexType(equal->a->dtype)) return nullptr;
   const PrimExpr* difference = make_.Sub(equal->a, equal->b);
   const PrimExpr* negated = analyzer_.Simplify(make_.Sub(difference, var));
-  if (!Uses(negated, var)) return analyzer_.Simplify(make_.Sub(make_.Const(0, var->dtype), negated));
+  if (!tir::UsesVar(negated, var)) return analyzer_.Simplify(make_.Sub(make_.Const(0, var->dtype), negated));
   const PrimExpr* value = analyzer_.Simplify(make_.Add(difference, var));
-  return Uses(value, var) ? nullptr : value;
+  return tir::UsesVar(value, var) ? nullptr : value;
 }
 
 // Returns whether no iteration after `iteration` writes the elements of the fact: it is the last one, or all stores to
@@ -352,14 +346,14 @@ bool KnownValues::IsLastWrite(const tir::For& loop, const Fact& fact, const Prim
 // A fact about the elements of one iteration becomes one about those of all, if later iterations do not write there, or
 // only the same value.
 void KnownValues::AddFactOfAnyIteration(const tir::For& loop, const Fact& fact, const LoopWrites& writes) {
-  if (!Uses(fact.condition, loop.loop_var)) return;
+  if (!tir::UsesVar(fact.condition, loop.loop_var)) return;
   const PrimExpr* iteration = ValueIn(fact.condition, loop.loop_var);
   if (!iteration || writes.defined.contains(fact.buffer->data)) return;
   const bool is_written = writes.data.contains(fact.buffer->data);
   if (is_written && !IsLastWrite(loop, fact, iteration, writes) && !IsKept(loop, fact, writes)) return;
-  const auto value_of = [&](const tir::Var* var) { return var == loop.loop_var ? iteration : nullptr; };
-  const PrimExpr* condition = tir::Substitute(fact.condition, value_of, workspace_);
-  const PrimExpr* value = tir::Substitute(fact.value, value_of, workspace_);
+  const tir::VarValues at_iteration = {{loop.loop_var, iteration}};
+  const PrimExpr* condition = tir::Substitute(fact.condition, at_iteration, workspace_);
+  const PrimExpr* value = tir::Substitute(fact.value, at_iteration, workspace_);
   if (Mentions(condition, writes.defined) || Mentions(value, writes.defined)) return;
   const PrimExpr* in_range = And(make_.Binary(NodeKind::kLE, loop.min, iteration),
                                  make_.Binary(NodeKind::kLT, iteration, make_.Add(loop.min, loop.extent)));

@@ -114,9 +114,7 @@ class KnownValues {
 
 // Returns whether the expression uses one of the variables.
 inline bool Mentions(const PrimExpr* e, const std::unordered_set<const tir::Var*>& vars) {
-  bool found = false;
-  tir::ForEachVar(e, [&](const tir::Var* var) { found = found || vars.contains(var); });
-  return found;
+  return tir::UsesVar(e, [&](const tir::Var* var) { return vars.contains(var); });
 }
 
 }  // namespace iropt

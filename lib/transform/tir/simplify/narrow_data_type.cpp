@@ -16,6 +16,7 @@
 
 #include "index_dtypes.h"
 #include "iropt/arith/analyzer.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -168,10 +169,7 @@ Pass CreateNarrowDataType(const PassOptions& options) {
                               vars.VisitStmt(function->body);
                               Narrower narrower(needed, vars, context.workspace());
                               const tir::Stmt* body = narrower.VisitStmt(function->body);
-                              if (body == function->body) return function;
-                              auto* copy = context.workspace().New<PrimFunc>(*function);
-                              copy->body = body;
-                              return copy;
+                              return WithBody(function, body, context.workspace());
                             });
 }
 

@@ -5,11 +5,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "context_mutator.h"
 #include "iropt/arith/deduce_bound.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/tir/visitor.h"
+#include "known_values_mutator.h"
 
 namespace iropt {
 
@@ -83,10 +83,10 @@ class Accesses : public tir::StmtExprVisitor {
 };
 
 // What is written in any case, as facts about the elements of a buffer; the values do not count.
-class WrittenRegion : public ContextMutator {
+class WrittenRegion : public KnownValuesMutator {
  public:
   WrittenRegion(arith::Analyzer& analyzer, Workspace& workspace)
-      : ContextMutator(analyzer, /*by_values=*/true, workspace) {}
+      : KnownValuesMutator(analyzer, /*by_values=*/true, workspace) {}
 
   const KnownValues::State& Of(const tir::Stmt* stmt) {
     VisitStmt(stmt);
@@ -103,10 +103,10 @@ class WrittenRegion : public ContextMutator {
   }
 };
 
-class OverwrittenStores : public ContextMutator {
+class OverwrittenStores : public KnownValuesMutator {
  public:
   OverwrittenStores(arith::Analyzer& analyzer, Workspace& workspace)
-      : ContextMutator(analyzer, /*by_values=*/false, workspace) {}
+      : KnownValuesMutator(analyzer, /*by_values=*/false, workspace) {}
 
   std::unordered_set<const tir::BufferStore*> found;
   std::unordered_set<const tir::IfThenElse*> found_guards;  // the store would be overwritten where they do not hold
@@ -114,7 +114,7 @@ class OverwrittenStores : public ContextMutator {
  protected:
   // A pointer may refer to memory that has another name.
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
-    return let->var->dtype.is_handle() ? let : ContextMutator::VisitLetStmt(let);
+    return let->var->dtype.is_handle() ? let : KnownValuesMutator::VisitLetStmt(let);
   }
   const tir::Stmt* VisitSeqStmt(const tir::SeqStmt* seq) override {
     std::vector<Accesses> parts;

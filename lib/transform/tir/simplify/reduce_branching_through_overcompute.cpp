@@ -23,27 +23,27 @@
 #include <unordered_set>
 #include <utility>
 
-#include "context_mutator.h"
 #include "function_passes.h"
 #include "iropt/ir/structural.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "known_values_mutator.h"
 #include "overwritten_stores.h"
 
 namespace iropt {
 
 namespace {
 
-class BranchReducer : public ContextMutator {
+class BranchReducer : public KnownValuesMutator {
  public:
   // `guards` are branches that are replaced by their statements.
   BranchReducer(std::unordered_set<const tir::IfThenElse*> guards, bool by_values, arith::Analyzer& analyzer,
                 Workspace& workspace)
-      : ContextMutator(analyzer, by_values, workspace), guards_(std::move(guards)) {}
+      : KnownValuesMutator(analyzer, by_values, workspace), guards_(std::move(guards)) {}
 
  protected:
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    const tir::Stmt* visited = ContextMutator::VisitBufferStore(store);
+    const tir::Stmt* visited = KnownValuesMutator::VisitBufferStore(store);
     if (known_) known_->Store(*store);
     return visited;
   }
@@ -51,8 +51,8 @@ class BranchReducer : public ContextMutator {
     if (guards_.contains(stmt)) return VisitStmt(stmt->then_case);
     VisitExpr(stmt->condition);  // before the state is taken
     const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
-    const auto* branch = static_cast<const tir::IfThenElse*>(ContextMutator::VisitIfThenElse(stmt));
-    const tir::Stmt* otherwise = branch->else_case ? branch->else_case : NoOp(workspace());
+    const auto* branch = static_cast<const tir::IfThenElse*>(KnownValuesMutator::VisitIfThenElse(stmt));
+    const tir::Stmt* otherwise = branch->else_case ? branch->else_case : tir::NoOp(workspace());
     if (IsSpecialCase(branch->condition, otherwise, branch->then_case, before)) return otherwise;
     const PrimExpr* negated = analyzer_.make().Not(branch->condition);
     if (IsSpecialCase(negated, branch->then_case, otherwise, before)) return branch->then_case;
@@ -83,10 +83,7 @@ Pass CreateReduceBranchingThroughOvercompute(const PassOptions& options) {
         if (by_values) guards = FindOverwrittenGuards(function->body, analyzer, context.workspace());
         BranchReducer reducer(std::move(guards), by_values, analyzer, context.workspace());
         const tir::Stmt* body = reducer.VisitStmt(function->body);
-        if (body == function->body) return function;
-        auto* copy = context.workspace().New<PrimFunc>(*function);
-        copy->body = body;
-        return copy;
+        return WithBody(function, body, context.workspace());
       });
 }
 

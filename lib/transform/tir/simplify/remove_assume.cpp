@@ -7,23 +7,23 @@
 //
 // Source: TVM 0.18's pass of this name.
 #include "function_passes.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "statements.h"
 
 namespace iropt {
 
 namespace {
 
-class AssumptionRemover : public SeqMutator {
+class AssumptionRemover : public tir::StmtExprMutator {
  public:
-  using SeqMutator::SeqMutator;
+  explicit AssumptionRemover(Workspace& workspace) : StmtExprMutator(workspace, tir::kDropNoOps) {}
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }  // assumptions are statements
 
  protected:
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
-    return CallOf(stmt->value, OpId::kTirAssume) ? NoOp(workspace()) : stmt;
+    return CallOf(stmt->value, OpId::kTirAssume) ? tir::NoOp(workspace()) : stmt;
   }
 };
 
@@ -33,11 +33,7 @@ Pass CreateRemoveAssume(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(),
                             [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
                               const tir::Stmt* body = AssumptionRemover(context.workspace()).VisitStmt(function->body);
-                              if (body != function->body) {
-                                auto* copy = context.workspace().New<PrimFunc>(*function);
-                                copy->body = body;
-                                function = copy;
-                              }
+                              function = WithBody(function, body, context.workspace());
                               return RemoveNoOps(function, context.context(), context.workspace());
                             });
 }

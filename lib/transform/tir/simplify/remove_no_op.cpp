@@ -16,13 +16,13 @@
 #include <unordered_set>
 #include <utility>
 
-#include "context_mutator.h"
 #include "function_passes.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/stack.h"
+#include "known_values_mutator.h"
 #include "overwritten_stores.h"
 
 namespace iropt {
@@ -76,11 +76,11 @@ class Uses : public tir::StmtExprVisitor {
   std::unordered_set<const tir::Buffer*> buffers_;
 };
 
-class NoOpRemover : public ContextMutator {
+class NoOpRemover : public KnownValuesMutator {
  public:
   NoOpRemover(arith::Analyzer& analyzer, bool by_values, std::unordered_set<const tir::BufferStore*> overwritten,
               Workspace& workspace)
-      : ContextMutator(analyzer, by_values, workspace), overwritten_(std::move(overwritten)) {}
+      : KnownValuesMutator(analyzer, by_values, workspace), overwritten_(std::move(overwritten)) {}
 
   void SetValues(KnownValues::State values) { known_->set_state(std::move(values)); }
 
@@ -109,7 +109,7 @@ class NoOpRemover : public ContextMutator {
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     if (known_ && Is<tir::IterVar>(stmt->node)) return VisitWithoutValues(stmt);
-    if (stmt->attr_key == "pragma_debug_skip_region") return NoOp(workspace());
+    if (stmt->attr_key == "pragma_debug_skip_region") return tir::NoOp(workspace());
     if (const tir::Stmt* waiting = SkippedWait(*stmt)) return VisitStmt(waiting);
     const tir::Stmt* body = VisitStmt(stmt->body);
     if (IsEmpty(body)) return EffectOf({stmt->value});
@@ -124,7 +124,7 @@ class NoOpRemover : public ContextMutator {
   const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
     if (const int64_t* known = arith::AsInt(branch->condition)) {
       const tir::Stmt* taken = *known ? branch->then_case : branch->else_case;
-      return taken ? VisitStmt(taken) : NoOp(workspace());
+      return taken ? VisitStmt(taken) : tir::NoOp(workspace());
     }
     tir::IfThenElse copy = *branch;
     VisitBranches(branch->condition, copy);
@@ -144,7 +144,7 @@ class NoOpRemover : public ContextMutator {
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
-    if (NeverRuns(*loop)) return NoOp(workspace());
+    if (NeverRuns(*loop)) return tir::NoOp(workspace());
     const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
     const tir::Stmt* result = InLoop(loop, [&] { return VisitNonEmpty(loop); });
     // A loop that changes nothing leaves what was known.
@@ -187,7 +187,7 @@ class NoOpRemover : public ContextMutator {
       known_->Learn(assumption);
       return stmt;
     }
-    if (!HasEffect(stmt->value)) return arith::IsInt(stmt->value, 0) ? stmt : NoOp(workspace());
+    if (!HasEffect(stmt->value)) return arith::IsInt(stmt->value, 0) ? stmt : tir::NoOp(workspace());
     VisitExpr(stmt->value);
     return stmt;
   }
@@ -225,7 +225,7 @@ class NoOpRemover : public ContextMutator {
     for (const PrimExpr* e : exprs) {
       if (HasEffect(e)) stmts.push_back(workspace().New<tir::Evaluate>(VisitExpr(e)));
     }
-    return stmts.empty() ? NoOp(workspace()) : tir::MakeSeq(workspace(), stmts);
+    return stmts.empty() ? tir::NoOp(workspace()) : tir::MakeSeq(workspace(), stmts);
   }
   const tir::Stmt* EffectOf(std::initializer_list<const PrimExpr*> exprs) {
     return EffectOf(std::span(exprs.begin(), exprs.size()));
@@ -291,10 +291,7 @@ const PrimFunc* RemoveNoOps(const PrimFunc* func, const PassContext& config, Wor
   std::unordered_set<const tir::BufferStore*> overwritten;
   if (by_values) overwritten = FindOverwrittenStores(func->body, analyzer, workspace);
   const tir::Stmt* body = NoOpRemover(analyzer, by_values, std::move(overwritten), workspace).VisitStmt(func->body);
-  if (body == func->body) return func;
-  auto* copy = workspace.New<PrimFunc>(*func);
-  copy->body = body;
-  return copy;
+  return WithBody(func, body, workspace);
 }
 
 Pass CreateRemoveNoOp(const PassOptions& options) {

@@ -13,9 +13,9 @@
 
 #include "function_passes.h"
 #include "iropt/arith/side_effect.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "statements.h"
 
 namespace iropt {
 
@@ -38,20 +38,20 @@ class UndefFinder : public tir::ExprVisitor {
   const std::unordered_set<const tir::Var*>& undefined_;
 };
 
-class UndefStoreRemover : public SeqMutator {
+class UndefStoreRemover : public tir::StmtExprMutator {
  public:
-  using SeqMutator::SeqMutator;
+  explicit UndefStoreRemover(Workspace& workspace) : StmtExprMutator(workspace, tir::kDropNoOps) {}
   std::string error;
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
 
  protected:
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    return IsUndefined(store->value) ? NoOp(workspace()) : store;
+    return IsUndefined(store->value) ? tir::NoOp(workspace()) : store;
   }
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
     if (IsUndefined(let->value)) undefined_.insert(let->var);
-    return SeqMutator::VisitLetStmt(let);
+    return StmtExprMutator::VisitLetStmt(let);
   }
 
  private:
@@ -83,11 +83,7 @@ Pass CreateRemoveStoreUndef(const PassOptions& options) {
                               UndefStoreRemover remover(context.workspace());
                               const tir::Stmt* body = remover.VisitStmt(function->body);
                               if (!remover.error.empty()) return Error{ErrorCode::PassFailed, remover.error};
-                              if (body != function->body) {
-                                auto* copy = context.workspace().New<PrimFunc>(*function);
-                                copy->body = body;
-                                function = copy;
-                              }
+                              function = WithBody(function, body, context.workspace());
                               function = RemoveNoOps(function, context.context(), context.workspace());
                               if (HasUndef(*function))
                                 return Error{ErrorCode::PassFailed, "an undefined value is used, not only stored"};

@@ -10,18 +10,20 @@
 // Source: TVM 0.18's pass of this name.
 #include <optional>
 
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "statements.h"
 
 namespace iropt {
 
 namespace {
 
-class SplitPatternRenormalizer : public SeqMutator {
+class SplitPatternRenormalizer : public tir::StmtExprMutator {
  public:
-  explicit SplitPatternRenormalizer(Workspace& workspace) : SeqMutator(workspace), make_(workspace.arena()) {}
+  explicit SplitPatternRenormalizer(Workspace& workspace)
+      : StmtExprMutator(workspace, tir::kDropNoOps), make_(workspace.arena()) {}
 
  protected:
   const PrimExpr* VisitFloorDiv(const tir::FloorDiv* expr) override {
@@ -57,14 +59,14 @@ class SplitPatternRenormalizer : public SeqMutator {
   // Conditions that are decided do not stay.
   const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
     const int64_t* known = arith::AsInt(VisitExpr(branch->condition));
-    if (!known) return SeqMutator::VisitIfThenElse(branch);
+    if (!known) return StmtExprMutator::VisitIfThenElse(branch);
     const tir::Stmt* taken = *known ? branch->then_case : branch->else_case;
-    return taken ? VisitStmt(taken) : NoOp(workspace());
+    return taken ? VisitStmt(taken) : tir::NoOp(workspace());
   }
   const PrimExpr* VisitCall(const tir::Call* call) override {
     const bool selects = IsOp(call->op, OpId::kTirIfThenElse);
     const int64_t* known = selects ? arith::AsInt(VisitExpr(call->args[0])) : nullptr;
-    return known ? VisitExpr(call->args[*known ? 1 : 2]) : SeqMutator::VisitCall(call);
+    return known ? VisitExpr(call->args[*known ? 1 : 2]) : StmtExprMutator::VisitCall(call);
   }
 
  private:
@@ -134,10 +136,7 @@ Pass CreateRenormalizeSplitPattern(const PassOptions& options) {
                             [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
                               SplitPatternRenormalizer renormalizer(context.workspace());
                               const tir::Stmt* body = renormalizer.VisitStmt(function->body);
-                              if (body == function->body) return function;
-                              auto* copy = context.workspace().New<PrimFunc>(*function);
-                              copy->body = body;
-                              return copy;
+                              return WithBody(function, body, context.workspace());
                             });
 }
 

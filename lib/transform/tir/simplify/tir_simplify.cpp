@@ -19,7 +19,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "context_mutator.h"
 #include "function_passes.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/side_effect.h"
@@ -27,6 +26,7 @@
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "known_values_mutator.h"
 
 namespace iropt {
 
@@ -67,10 +67,10 @@ struct SimplifyOptions {
   bool replaces_loads;    // by these values
 };
 
-class StmtSimplifier : public ContextMutator {
+class StmtSimplifier : public KnownValuesMutator {
  public:
   StmtSimplifier(const PrimFunc& func, const SimplifyOptions& options, arith::Analyzer& analyzer, Workspace& workspace)
-      : ContextMutator(analyzer, options.proves_by_values || options.replaces_loads, workspace),
+      : KnownValuesMutator(analyzer, options.proves_by_values || options.replaces_loads, workspace),
         options_(options),
         buffer_vars_(func.body) {
     for (const tir::Buffer* buffer : func.param_buffers) {
@@ -90,18 +90,18 @@ class StmtSimplifier : public ContextMutator {
   const tir::Stmt* VisitLoop(const tir::For* loop) override {
     // The variable is bound to its range. Constant ends of it say nothing more as conditions.
     const int64_t* extent = arith::AsInt(loop->extent);
-    if (arith::AsInt(loop->min) && extent && *extent >= 1) return ContextMutator::VisitLoop(loop);
+    if (arith::AsInt(loop->min) && extent && *extent >= 1) return KnownValuesMutator::VisitLoop(loop);
     const arith::PrimBuilder& make = analyzer_.make();
     const arith::Analyzer::Constraint from(analyzer_, make.Binary(NodeKind::kGE, loop->loop_var, loop->min));
     const PrimExpr* end = make.Add(loop->min, loop->extent);
     const arith::Analyzer::Constraint to(analyzer_, make.Binary(NodeKind::kLT, loop->loop_var, end));
-    return ContextMutator::VisitLoop(loop);
+    return KnownValuesMutator::VisitLoop(loop);
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const bool is_thread = stmt->attr_key == "thread_extent" || stmt->attr_key == "virtual_thread";
     const auto* thread = is_thread ? As<tir::IterVar>(stmt->node) : nullptr;
-    if (!thread) return ContextMutator::VisitAttrStmt(stmt);
+    if (!thread) return KnownValuesMutator::VisitAttrStmt(stmt);
     if (known_) return VisitWithoutValues(stmt);
     analyzer_.Bind(thread->var, analyzer_.make().Const(0, stmt->value->dtype), stmt->value);
     tir::AttrStmt copy = *stmt;
@@ -112,7 +112,7 @@ class StmtSimplifier : public ContextMutator {
   }
   // The range of a thread may be that of an outer launch: it stays.
   const tir::IterVar* VisitIterVar(const tir::IterVar* iter_var) override {
-    return iter_var->iter_type == tir::IterVarType::kThreadIndex ? iter_var : SeqMutator::VisitIterVar(iter_var);
+    return iter_var->iter_type == tir::IterVarType::kThreadIndex ? iter_var : StmtExprMutator::VisitIterVar(iter_var);
   }
 
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
@@ -140,37 +140,25 @@ class StmtSimplifier : public ContextMutator {
     VisitBranches(copy.condition, copy);
     const int64_t* constant = arith::AsInt(copy.condition);
     if (constant && copy.condition != branch->condition)
-      return *constant ? copy.then_case : copy.else_case ? copy.else_case : NoOp(workspace());
+      return *constant ? copy.then_case : copy.else_case ? copy.else_case : tir::NoOp(workspace());
     if (copy.condition == branch->condition && copy.then_case == branch->then_case &&
         copy.else_case == branch->else_case)
       return branch;
     return workspace().New<tir::IfThenElse>(copy);
   }
 
-  const tir::Stmt* VisitAssertStmt(const tir::AssertStmt* stmt) override {
-    tir::AssertStmt copy = *stmt;
-    copy.condition = VisitExpr(stmt->condition);
-    copy.message = VisitExpr(stmt->message);
-    {
-      const arith::Analyzer::Constraint scope(analyzer_, copy.condition);
-      copy.body = VisitStmt(stmt->body);
-    }
-    if (copy.condition == stmt->condition && copy.message == stmt->message && copy.body == stmt->body) return stmt;
-    return workspace().New<tir::AssertStmt>(copy);
-  }
-
   // What an element holds already need not be stored.
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* stmt) override {
-    const auto* store = static_cast<const tir::BufferStore*>(SeqMutator::VisitBufferStore(stmt));
+    const auto* store = static_cast<const tir::BufferStore*>(StmtExprMutator::VisitBufferStore(stmt));
     const auto* load = As<tir::BufferLoad>(store->value);
-    if (load && IsSameElement(*load, *store) && AllowRewrite("removed-store", *store)) return NoOp(workspace());
+    if (load && IsSameElement(*load, *store) && AllowRewrite("removed-store", *store)) return tir::NoOp(workspace());
     if (known_) known_->Store(*store);
     return store;
   }
 
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
     const PrimExpr* assumption = Assumed(stmt);
-    if (!assumption) return ContextMutator::VisitEvaluate(stmt);
+    if (!assumption) return KnownValuesMutator::VisitEvaluate(stmt);
     const PrimExpr* simple = analyzer_.Simplify(stmt->value);
     known_->Learn(assumption);
     if (arith::DeepEqual(simple, stmt->value) || !AllowRewrite("simplified-expression", *stmt)) return stmt;
@@ -179,7 +167,7 @@ class StmtSimplifier : public ContextMutator {
 
   // What is assumed holds for the statements after it.
   const tir::Stmt* VisitSeqStmt(const tir::SeqStmt* seq) override {
-    if (!known_) return SeqMutator::VisitSeqStmt(seq);
+    if (!known_) return StmtExprMutator::VisitSeqStmt(seq);
     std::vector<const tir::Stmt*> stmts;
     std::vector<std::unique_ptr<arith::Analyzer::Constraint>> assumed;
     for (const tir::Stmt* stmt : seq->seq) {
@@ -190,7 +178,7 @@ class StmtSimplifier : public ContextMutator {
     }
     while (!assumed.empty()) assumed.pop_back();
     if (std::ranges::equal(stmts, seq->seq)) return seq;
-    return stmts.empty() ? NoOp(workspace()) : tir::MakeSeq(workspace(), stmts);
+    return stmts.empty() ? tir::NoOp(workspace()) : tir::MakeSeq(workspace(), stmts);
   }
 
  private:
@@ -216,11 +204,7 @@ class StmtSimplifier : public ContextMutator {
   }
 
   std::optional<bool> ProveCondition(const PrimExpr* condition) {
-    const auto value_of = [this](const tir::Var* var) -> const PrimExpr* {
-      const auto value = bound_.find(var);
-      return value == bound_.end() ? nullptr : value->second;
-    };
-    if (!bound_.empty()) condition = tir::Substitute(condition, value_of, workspace());
+    condition = tir::Substitute(condition, bound_, workspace());
     if (options_.proves_by_values) condition = Resolve(condition);
     const int64_t* known = arith::AsInt(analyzer_.Simplify(condition));
     return known ? std::optional(*known != 0) : std::nullopt;
@@ -228,12 +212,12 @@ class StmtSimplifier : public ContextMutator {
 
   const tir::Stmt* Branch(bool condition, const tir::IfThenElse& branch) {
     if (condition) return VisitStmt(branch.then_case);
-    return branch.else_case ? VisitStmt(branch.else_case) : NoOp(workspace());
+    return branch.else_case ? VisitStmt(branch.else_case) : tir::NoOp(workspace());
   }
 
   const SimplifyOptions options_;
   BufferVars buffer_vars_;
-  std::unordered_map<const tir::Var*, const PrimExpr*> bound_;  // by bindings that stay; looked up, never iterated
+  tir::VarValues bound_;  // by bindings that stay
 };
 
 }  // namespace
@@ -248,10 +232,7 @@ const PrimFunc* SimplifyStatements(const PrimFunc* func, const PassContext& conf
                                 config.ConfigBool("tir.Simplify.propagate_knowns_to_simplify_expressions")};
   StmtSimplifier simplifier(*func, options, analyzer, workspace);
   const tir::Stmt* body = simplifier.VisitStmt(func->body);
-  if (body == func->body) return func;
-  auto* copy = workspace.New<PrimFunc>(*func);
-  copy->body = body;
-  return copy;
+  return WithBody(func, body, workspace);
 }
 
 Pass CreateTirSimplify(const PassOptions& options) {

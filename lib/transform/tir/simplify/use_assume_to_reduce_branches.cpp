@@ -10,20 +10,20 @@
 // the nesting of loops.
 //
 // Source: TVM 0.18's pass of this name.
-#include "context_mutator.h"
 #include "iropt/analysis/tir/op_pattern.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "known_values_mutator.h"
 
 namespace iropt {
 
 namespace {
 
-class PaddingBranchReducer : public ContextMutator {
+class PaddingBranchReducer : public KnownValuesMutator {
  public:
   PaddingBranchReducer(arith::Analyzer& analyzer, Workspace& workspace)
-      : ContextMutator(analyzer, /*by_values=*/true, workspace) {}
+      : KnownValuesMutator(analyzer, /*by_values=*/true, workspace) {}
 
  protected:
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
@@ -67,10 +67,7 @@ Pass CreateUseAssumeToReduceBranches(const PassOptions& options) {
         if (!IsElementwise(*function)) return function;
         arith::Analyzer analyzer(arith::PrimBuilder(context.workspace().arena()), arith::Analyzer::SymVars::kAny);
         const tir::Stmt* body = PaddingBranchReducer(analyzer, context.workspace()).VisitStmt(function->body);
-        if (body == function->body) return function;
-        auto* copy = context.workspace().New<PrimFunc>(*function);
-        copy->body = body;
-        return copy;
+        return WithBody(function, body, context.workspace());
       });
 }
 

@@ -59,10 +59,7 @@ class SsaConverter : public tir::StmtExprMutator {
       if (buffer) DefineMatched(*buffer);
     }
     const tir::Stmt* body = VisitStmt(func->body);
-    if (body == func->body) return func;
-    auto* copy = workspace().New<PrimFunc>(*func);
-    copy->body = body;
-    return copy;
+    return WithBody(func, body, workspace());
   }
 
   // What a statement or expression defines ends with it.

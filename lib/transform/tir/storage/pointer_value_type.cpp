@@ -153,9 +153,10 @@ class AccessCollector : public tir::StmtExprVisitor {
   const PointerRewrite& which_;
 };
 
-class PointerRewriter : public LoopMutator {
+class PointerRewriter : public tir::StmtExprMutator {
  public:
-  PointerRewriter(const Memories& memories, Workspace& workspace) : LoopMutator(workspace), make_(workspace.arena()) {
+  PointerRewriter(const Memories& memories, Workspace& workspace)
+      : StmtExprMutator(workspace, tir::kRewriteBuffers), make_(workspace.arena()) {
     // Each pointer becomes another one by itself: the order does not matter.
     for (const auto& [pointer, memory] : memories) {
       const DataType preferred = memory.PreferredType();
@@ -173,7 +174,7 @@ class PointerRewriter : public LoopMutator {
   const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override { return Vectors(buffer); }
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
-    const PrimExpr* visited = LoopMutator::VisitBufferLoad(load);
+    const PrimExpr* visited = StmtExprMutator::VisitBufferLoad(load);
     const Change* change = Find(load->buffer->data);
     if (!change) return visited;
     tir::BufferLoad copy = *To<tir::BufferLoad>(visited);
@@ -190,7 +191,7 @@ class PointerRewriter : public LoopMutator {
   }
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    const tir::Stmt* visited = LoopMutator::VisitBufferStore(store);
+    const tir::Stmt* visited = StmtExprMutator::VisitBufferStore(store);
     const Change* change = Find(store->buffer->data);
     if (!change) return visited;
     tir::BufferStore copy = *To<tir::BufferStore>(visited);
@@ -202,7 +203,7 @@ class PointerRewriter : public LoopMutator {
     const auto* pointer =
         IsOp(call->op, OpId::kTirTvmAccessPtr) && call->args.size() == 5 ? As<tir::Var>(call->args[1]) : nullptr;
     const Change* change = pointer ? Find(pointer) : nullptr;
-    if (!change) return LoopMutator::VisitCall(call);
+    if (!change) return StmtExprMutator::VisitCall(call);
     const auto divide = [&](const PrimExpr* e) { return DivideBy(VisitExpr(e), change->factor); };
     const auto* type =
         workspace().New<tir::Call>(change->elem_type, GetOp(OpId::kTirTypeAnnotation), List<const PrimExpr*>());
@@ -212,7 +213,7 @@ class PointerRewriter : public LoopMutator {
   }
 
   const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
-    const tir::Stmt* visited = LoopMutator::VisitAllocate(allocate);
+    const tir::Stmt* visited = StmtExprMutator::VisitAllocate(allocate);
     const Change* change = Find(allocate->buffer_var);
     if (!change) return visited;
     tir::Allocate copy = *To<tir::Allocate>(visited);
@@ -222,7 +223,7 @@ class PointerRewriter : public LoopMutator {
   }
 
   const tir::Stmt* VisitAllocateConst(const tir::AllocateConst* allocate) override {
-    const tir::Stmt* visited = LoopMutator::VisitAllocateConst(allocate);
+    const tir::Stmt* visited = StmtExprMutator::VisitAllocateConst(allocate);
     const Change* change = Find(allocate->buffer_var);
     if (!change) return visited;
     tir::AllocateConst copy = *To<tir::AllocateConst>(visited);

@@ -47,11 +47,11 @@ bool SameAllocation(const tir::Allocate& a, const tir::Allocate& b) {
   return a.dtype == b.dtype && std::ranges::equal(a.extents, b.extents, arith::DeepEqual);
 }
 
-class StorageRewriter : public LoopMutator {
+class StorageRewriter : public tir::StmtExprMutator {
  public:
   StorageRewriter(const AllocationPlan& plan, const AccessSequence& sequence, Workspace& workspace,
                   DiagnosticEngine& diagnostics)
-      : LoopMutator(workspace),
+      : StmtExprMutator(workspace, tir::kRewriteBuffers),
         diagnostics_(diagnostics),
         plan_(plan),
         accessed_(sequence.accessed),
@@ -70,11 +70,11 @@ class StorageRewriter : public LoopMutator {
 
   const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override {
     if (hoisted_.contains(decl->buffer) || !accessed_.contains(decl->buffer)) return VisitStmt(decl->body);
-    return LoopMutator::VisitDeclBuffer(decl);
+    return StmtExprMutator::VisitDeclBuffer(decl);
   }
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    const tir::Stmt* visited = LoopMutator::VisitBufferStore(store);
+    const tir::Stmt* visited = StmtExprMutator::VisitBufferStore(store);
     if (OffsetOf(store->buffer->data) == 0) return visited;
     tir::BufferStore copy = *To<tir::BufferStore>(visited);
     copy.indices = MoveIndices(copy.indices, *store->buffer);
@@ -82,7 +82,7 @@ class StorageRewriter : public LoopMutator {
   }
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
-    const PrimExpr* visited = LoopMutator::VisitBufferLoad(load);
+    const PrimExpr* visited = StmtExprMutator::VisitBufferLoad(load);
     if (OffsetOf(load->buffer->data) == 0) return visited;
     tir::BufferLoad copy = *To<tir::BufferLoad>(visited);
     copy.flags = 0;
@@ -93,7 +93,7 @@ class StorageRewriter : public LoopMutator {
   const PrimExpr* VisitCall(const tir::Call* call) override {
     const bool is_access = IsOp(call->op, OpId::kTirTvmAccessPtr) && call->args.size() == 5;
     const auto* pointer = is_access ? As<tir::Var>(call->args[1]) : nullptr;
-    const PrimExpr* visited = LoopMutator::VisitCall(call);
+    const PrimExpr* visited = StmtExprMutator::VisitCall(call);
     const uint64_t offset = pointer ? OffsetOf(pointer) : 0;
     if (offset == 0) return visited;
     const auto* access = To<tir::Call>(visited);
@@ -104,7 +104,7 @@ class StorageRewriter : public LoopMutator {
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const tir::Stmt* visited = LoopMutator::VisitAttrStmt(stmt);
+    const tir::Stmt* visited = StmtExprMutator::VisitAttrStmt(stmt);
     if (!attached_.contains(stmt)) return visited;
     tir::AttrStmt copy = *To<tir::AttrStmt>(visited);
     copy.body = Attach(stmt, copy.body);
@@ -112,7 +112,7 @@ class StorageRewriter : public LoopMutator {
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
-    const tir::Stmt* visited = LoopMutator::VisitFor(loop);
+    const tir::Stmt* visited = StmtExprMutator::VisitFor(loop);
     if (!attached_.contains(loop)) return visited;
     tir::For copy = *To<tir::For>(visited);
     copy.body = Attach(loop, copy.body);

@@ -229,11 +229,8 @@ const tir::Stmt* CrossThreadReduction::MakeAllReduce() {
 // result.
 const PrimExpr* CrossThreadReduction::WriteBackCondition() {
   const auto is_reduced = [&](const PrimExpr* expr) {
-    bool found = false;
-    tir::ForEachVar(expr, [&](const tir::Var* var) {
-      found |= std::ranges::find(loops_, var, &tir::For::loop_var) != loops_.end();
-    });
-    return found;
+    return tir::UsesVar(
+        expr, [&](const tir::Var* var) { return std::ranges::find(loops_, var, &tir::For::loop_var) != loops_.end(); });
   };
   std::vector<const PrimExpr*> clauses;
   CollectClauses(realize_.predicate, clauses);
@@ -252,7 +249,7 @@ const PrimExpr* CrossThreadReduction::WriteBackCondition() {
 }
 
 const tir::Stmt* CrossThreadReduction::MakeWriteBack() {
-  std::unordered_map<const tir::Var*, const PrimExpr*> renamed;
+  tir::VarValues renamed;
   std::vector<const tir::IterVar*> axes;
   std::vector<const PrimExpr*> values;
   for (size_t i = 0; i < block().iter_vars.size(); ++i) {
@@ -263,13 +260,9 @@ const tir::Stmt* CrossThreadReduction::MakeWriteBack() {
     axes.push_back(workspace_.New<tir::IterVar>(axis.dom, var, axis.iter_type, axis.thread_tag));
     values.push_back(realize_.iter_values[i]);
   }
-  const auto value_of = [&](const tir::Var* var) -> const PrimExpr* {
-    const auto found = renamed.find(var);
-    return found == renamed.end() ? nullptr : found->second;
-  };
   std::vector<const PrimExpr*> indices;
-  for (const PrimExpr* index : reduction_.indices) indices.push_back(tir::Substitute(index, value_of, workspace_));
-  const tir::BufferRegion* region = tir::Substitute(block().writes[0], value_of, workspace_);
+  for (const PrimExpr* index : reduction_.indices) indices.push_back(tir::Substitute(index, renamed, workspace_));
+  const tir::BufferRegion* region = tir::Substitute(block().writes[0], renamed, workspace_);
   const PrimExpr* zero = make_.Int(0, DataType::Int(32));
   std::vector<const tir::Stmt*> stores;
   std::vector<const tir::BufferRegion*> writes;

@@ -121,8 +121,7 @@ class FusionPlanner : public tir::StmtExprVisitor {
     std::unordered_set<const tir::Var*> vars;
     for (size_t i = 0; i < loops.size(); ++i) {
       const tir::For& loop = *loops[i];
-      bool depends = false;
-      tir::ForEachVar(loop.extent, [&](const tir::Var* var) { depends |= vars.contains(var); });
+      const bool depends = tir::UsesVar(loop.extent, [&](const tir::Var* var) { return vars.contains(var); });
       vars.insert(loop.loop_var);
       if (i > 0 && loops[i - 1]->body != &loop)
         return Error(loop, fmt::format("the loop '{}' cannot be fused with '{}', which has more in it",
@@ -184,10 +183,10 @@ class BindingSimplifier : public tir::StmtExprMutator {
   arith::Analyzer& analyzer_;
 };
 
-class ThreadBinder : public LoopMutator {
+class ThreadBinder : public tir::StmtExprMutator {
  public:
   ThreadBinder(const Fusions& fusions, int64_t max_threads, Workspace& workspace)
-      : LoopMutator(workspace),
+      : StmtExprMutator(workspace, tir::kRewriteBuffers),
         fusions_(fusions),
         max_threads_(max_threads),
         analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
@@ -198,7 +197,7 @@ class ThreadBinder : public LoopMutator {
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     if (const auto fusion = fusions_.find(loop); fusion != fusions_.end()) return Bind(loop, fusion->second);
     iters_.insert_or_assign(loop->loop_var, tir::Range(loop->min, loop->extent));
-    const tir::Stmt* visited = LoopMutator::VisitFor(loop);
+    const tir::Stmt* visited = StmtExprMutator::VisitFor(loop);
     iters_.erase(loop->loop_var);
     return visited;
   }
@@ -207,23 +206,13 @@ class ThreadBinder : public LoopMutator {
     if (const auto fusion = fusions_.find(realize); fusion != fusions_.end()) return Bind(realize, fusion->second);
     arith::IterRanges outer;
     std::swap(outer, iters_);
-    const tir::Stmt* visited = LoopMutator::VisitBlockRealize(realize);
+    const tir::Stmt* visited = StmtExprMutator::VisitBlockRealize(realize);
     std::swap(outer, iters_);
     return visited;
   }
 
  private:
-  using Values = std::unordered_map<const tir::Var*, const PrimExpr*>;  // looked up, never iterated
-
   const arith::PrimBuilder& make() const { return analyzer_.make(); }
-
-  const tir::Stmt* Replace(const tir::Stmt* stmt, const Values& values) {
-    const auto value_of = [&](const tir::Var* var) -> const PrimExpr* {
-      const auto found = values.find(var);
-      return found == values.end() ? nullptr : found->second;
-    };
-    return tir::Substitute(stmt, value_of, workspace());
-  }
 
   const tir::Stmt* Bind(const tir::Stmt* root, const std::vector<const tir::For*>& loops) {
     const tir::Stmt* body = loops.empty() ? root : loops.back()->body;
@@ -236,7 +225,7 @@ class ThreadBinder : public LoopMutator {
     name += "_fused";
     const tir::Var* fused = workspace().NewPrimVar(name, dtype);
     const PrimExpr* extent = make().Const(1, dtype);
-    Values values;
+    tir::VarValues values;
     for (size_t i = loops.size(); i > 0; --i) {
       const tir::For& loop = *loops[i - 1];
       const PrimExpr* value = make().Const(0, dtype);
@@ -248,7 +237,7 @@ class ThreadBinder : public LoopMutator {
     extent = make().Cast(dtype, analyzer_.Simplify(extent));
     iters_.insert_or_assign(fused, tir::Range(make().Const(0, dtype), extent));
     BindingSimplifier simplifier(iters_, nullptr, /*simplify=*/true, analyzer_, workspace());
-    body = simplifier.VisitStmt(Replace(body, values));
+    body = simplifier.VisitStmt(tir::Substitute(body, values, workspace()));
     iters_.erase(fused);
     return Split(fused, extent, name, body);
   }
@@ -279,7 +268,7 @@ class ThreadBinder : public LoopMutator {
     // A loop over a single block stays in the bindings.
     const bool simplify = !arith::IsInt(extents[0], 1);
     BindingSimplifier simplifier(iters_, condition, simplify, analyzer_, workspace());
-    body = simplifier.VisitStmt(Replace(body, {{fused, value}}));
+    body = simplifier.VisitStmt(tir::Substitute(body, {{fused, value}}, workspace()));
     for (const tir::Var* var : vars) iters_.erase(var);
 
     const size_t block = needs_loop ? 1 : 0;

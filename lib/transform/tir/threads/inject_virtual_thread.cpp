@@ -21,13 +21,15 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/arith/mutator.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/analyzing_mutator.h"
+#include "transform/tir/util/constant_conditions.h"
 #include "transform/tir/util/copy_stmt.h"
+#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 
@@ -99,11 +101,11 @@ class DependencyFinder : public tir::StmtExprVisitor {
 };
 
 // Repeats statements for the threads of one axis.
-class ThreadRepeater : public LoopMutator {
+class ThreadRepeater : public tir::StmtExprMutator {
  public:
   ThreadRepeater(const tir::Var* var, int64_t count, bool share, Vars touched, arith::Analyzer& analyzer,
                  Workspace& workspace, DiagnosticEngine& diagnostics)
-      : LoopMutator(workspace),
+      : StmtExprMutator(workspace, tir::kRewriteBuffers),
         diagnostics_(diagnostics),
         var_(var),
         count_(count),
@@ -113,7 +115,7 @@ class ThreadRepeater : public LoopMutator {
         copier_(workspace) {}
 
   const tir::Stmt* VisitStmt(const tir::Stmt* stmt) override {
-    const tir::Stmt* visited = LoopMutator::VisitStmt(stmt);
+    const tir::Stmt* visited = StmtExprMutator::VisitStmt(stmt);
     if (!depends_ && !must_repeat_) return visited;
     if (!repeating_) return Repeat(visited, /*visit_first=*/false);
     depends_ = false;
@@ -122,11 +124,11 @@ class ThreadRepeater : public LoopMutator {
   }
 
  protected:
-  using LoopMutator::VisitExpr;
+  using StmtExprMutator::VisitExpr;
 
   const PrimExpr* VisitVar(const tir::Var* var) override {
     if (touched_.contains(var)) depends_ = true;
-    return LoopMutator::VisitVar(var);
+    return StmtExprMutator::VisitVar(var);
   }
   const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override { return Enlarge(buffer); }
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return Enlarge(buffer); }
@@ -135,7 +137,7 @@ class ThreadRepeater : public LoopMutator {
     if (IsOp(call->op, OpId::kTirTvmContextId)) return share_ ? static_cast<const PrimExpr*>(call) : VisitExpr(var_);
     const bool is_access = IsOp(call->op, OpId::kTirTvmAccessPtr) && call->args.size() == 5;
     const auto part = is_access ? parts_.find(As<tir::Var>(call->args[1])) : parts_.end();
-    if (part == parts_.end()) return LoopMutator::VisitCall(call);
+    if (part == parts_.end()) return StmtExprMutator::VisitCall(call);
     depends_ = true;
     const PrimExpr* offset = VisitExpr(call->args[2]);
     const PrimExpr* size = make().TruncDiv(part->second, make().Const(call->args[0]->dtype.lanes, offset->dtype));
@@ -145,7 +147,7 @@ class ThreadRepeater : public LoopMutator {
   }
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
-    const PrimExpr* visited = LoopMutator::VisitBufferLoad(load);
+    const PrimExpr* visited = StmtExprMutator::VisitBufferLoad(load);
     if (touched_.contains(load->buffer->data)) depends_ = true;
     if (!parts_.contains(load->buffer->data)) return visited;
     tir::BufferLoad copy = *To<tir::BufferLoad>(visited);
@@ -154,7 +156,7 @@ class ThreadRepeater : public LoopMutator {
     return workspace().New<tir::BufferLoad>(copy);
   }
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    const tir::Stmt* visited = LoopMutator::VisitBufferStore(store);
+    const tir::Stmt* visited = StmtExprMutator::VisitBufferStore(store);
     must_repeat_ = !share_;
     if (touched_.contains(store->buffer->data)) depends_ = true;
     if (!parts_.contains(store->buffer->data)) return visited;
@@ -164,7 +166,7 @@ class ThreadRepeater : public LoopMutator {
   }
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
     must_repeat_ = !share_;
-    return LoopMutator::VisitEvaluate(stmt);
+    return StmtExprMutator::VisitEvaluate(stmt);
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
@@ -327,16 +329,16 @@ class ThreadRepeater : public LoopMutator {
   std::unordered_map<const tir::Var*, const PrimExpr*> parts_;  // the sizes for one thread; looked up, never iterated
 };
 
-class VirtualThreadInjector : public AnalyzingMutator {
+class VirtualThreadInjector : public arith::StmtExprMutatorWithAnalyzer {
  public:
   VirtualThreadInjector(const PrimFunc& func, Workspace& workspace, DiagnosticEngine& diagnostics)
-      : AnalyzingMutator(func, workspace), diagnostics_(diagnostics) {}
+      : StmtExprMutatorWithAnalyzer(func, workspace), diagnostics_(diagnostics) {}
 
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const tir::Stmt* visited = AnalyzingMutator::VisitAttrStmt(stmt);
+    const tir::Stmt* visited = StmtExprMutatorWithAnalyzer::VisitAttrStmt(stmt);
     const auto* axis = As<tir::IterVar>(stmt->node);
     if (!axis || stmt->attr_key != "virtual_thread") return visited;
     const int64_t* count = arith::AsInt(stmt->value);

@@ -73,16 +73,16 @@ class AxisCollector : public tir::StmtExprVisitor {
   std::vector<const tir::For*> path_;
 };
 
-class ThreadBindingLifter : public LoopMutator {
+class ThreadBindingLifter : public tir::StmtExprMutator {
  public:
-  using LoopMutator::LoopMutator;
+  explicit ThreadBindingLifter(Workspace& workspace) : StmtExprMutator(workspace, tir::kRewriteBuffers) {}
 
  protected:
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     const bool is_thread = loop->for_kind == tir::ForKind::kThreadBinding;
     const bool is_kernel = is_thread && !in_kernel_;
     if (is_kernel) EnterKernel(*loop);
-    const auto* visited = To<tir::For>(LoopMutator::VisitFor(loop));
+    const auto* visited = To<tir::For>(StmtExprMutator::VisitFor(loop));
     const tir::Stmt* body = visited->body;
     if (const auto lifted = lifted_.find(loop); lifted != lifted_.end()) {
       for (const LiftedAxis& axis : lifted->second) body = MakeLoop(axis, body);

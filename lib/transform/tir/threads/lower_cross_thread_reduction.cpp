@@ -55,10 +55,10 @@ bool IsThreadIdx(const tir::For& loop) {
 }
 bool IsBlockIdx(const tir::For& loop) { return IsThreadLoop(loop) && TagOf(loop).rank == ThreadRank::kBlock; }
 
-class CrossThreadReductionLowerer : public LoopMutator {
+class CrossThreadReductionLowerer : public tir::StmtExprMutator {
  public:
   CrossThreadReductionLowerer(Workspace& workspace, DiagnosticEngine& diagnostics)
-      : LoopMutator(workspace),
+      : StmtExprMutator(workspace, tir::kRewriteBuffers),
         diagnostics_(diagnostics),
         analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
 
@@ -66,7 +66,7 @@ class CrossThreadReductionLowerer : public LoopMutator {
 
   const tir::Stmt* VisitStmt(const tir::Stmt* stmt) override {
     path_.push_back(stmt);
-    const tir::Stmt* result = LoopMutator::VisitStmt(stmt);
+    const tir::Stmt* result = StmtExprMutator::VisitStmt(stmt);
     path_.pop_back();
     return result;
   }
@@ -79,7 +79,7 @@ class CrossThreadReductionLowerer : public LoopMutator {
     const bool is_block = IsBlockIdx(*loop);
     thread_depth_ += is_thread;
     block_depth_ += is_block;
-    const tir::Stmt* result = LoopMutator::VisitFor(loop);
+    const tir::Stmt* result = StmtExprMutator::VisitFor(loop);
     thread_depth_ -= is_thread;
     block_depth_ -= is_block;
     scope_loops_.erase(loop->loop_var);
@@ -93,7 +93,7 @@ class CrossThreadReductionLowerer : public LoopMutator {
     arith::IterRanges outer_loops;
     std::swap(outer_loops, scope_loops_);
     scopes_.push_back({block, {}, {}});
-    const tir::Stmt* visited = LoopMutator::VisitBlock(block);
+    const tir::Stmt* visited = StmtExprMutator::VisitBlock(block);
     const std::vector<const tir::Buffer*> scratchpads = std::move(scopes_.back().scratchpads);
     scopes_.pop_back();
     std::swap(outer_loops, scope_loops_);
@@ -116,7 +116,7 @@ class CrossThreadReductionLowerer : public LoopMutator {
       const std::vector<const tir::For*> threads = FreeThreads(*realize->block);
       if (!threads.empty()) return RunOnFirst(*realize, threads);
     }
-    return LoopMutator::VisitBlockRealize(realize);
+    return StmtExprMutator::VisitBlockRealize(realize);
   }
 
  private:

@@ -194,12 +194,6 @@ class SyncPlanner : public tir::StmtExprVisitor {
     if (*flags & 2) Add(call, {.kind = AccessKind::kWrite, .buffer = buffer, .touched = {range}});
   }
 
-  static bool Uses(const PrimExpr* expr, const tir::Var* var) {
-    bool uses = false;
-    tir::ForEachVar(expr, [&](const tir::Var* v) { uses |= v == var; });
-    return uses;
-  }
-
   static bool AreAtOnePosition(const Access& a, const Access& b) {
     return std::ranges::equal(a.touched, b.touched, [](const arith::IntervalSet& x, const arith::IntervalSet& y) {
       return x.is_point() && y.is_point() && arith::DeepEqual(x.min(), y.min());
@@ -209,7 +203,7 @@ class SyncPlanner : public tir::StmtExprVisitor {
   // All threads touch elements of their own: the same ones in both accesses.
   static bool AreOwnElements(const Access& a, const Access& b) {
     return AreAtOnePosition(a, b) && (!b.thread || std::ranges::all_of(b.touched, [&](const arith::IntervalSet& set) {
-             return Uses(set.min(), b.thread);
+             return tir::UsesVar(set.min(), b.thread);
            }));
   }
 

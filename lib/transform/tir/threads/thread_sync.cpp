@@ -26,15 +26,15 @@ namespace iropt {
 
 namespace {
 
-class SyncInserter : public LoopMutator {
+class SyncInserter : public tir::StmtExprMutator {
  public:
   SyncInserter(const SyncPoints& points, std::string_view scope, Workspace& workspace)
-      : LoopMutator(workspace), points_(points), scope_(scope) {}
+      : StmtExprMutator(workspace, tir::kRewriteBuffers), points_(points), scope_(scope) {}
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }  // there are no statements in expressions
 
   const tir::Stmt* VisitStmt(const tir::Stmt* stmt) override {
-    const tir::Stmt* visited = LoopMutator::VisitStmt(stmt);
+    const tir::Stmt* visited = StmtExprMutator::VisitStmt(stmt);
     if (!points_.contains(stmt)) return visited;
     const tir::Stmt* stmts[] = {MakeSync(), visited};
     return tir::MakeSeq(workspace(), stmts);

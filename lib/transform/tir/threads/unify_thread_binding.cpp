@@ -26,10 +26,10 @@ namespace iropt {
 
 namespace {
 
-class ThreadBindingUnifier : public LoopMutator {
+class ThreadBindingUnifier : public tir::StmtExprMutator {
  public:
   ThreadBindingUnifier(Workspace& workspace, DiagnosticEngine& diagnostics)
-      : LoopMutator(workspace),
+      : StmtExprMutator(workspace, tir::kRewriteBuffers),
         diagnostics_(diagnostics),
         analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
 
@@ -37,13 +37,13 @@ class ThreadBindingUnifier : public LoopMutator {
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const auto* axis = As<tir::IterVar>(stmt->node);
     if (!axis || (stmt->attr_key != "thread_extent" && stmt->attr_key != "virtual_thread"))
-      return LoopMutator::VisitAttrStmt(stmt);
+      return StmtExprMutator::VisitAttrStmt(stmt);
     const tir::Range range(make().Const(0, stmt->value->dtype), stmt->value);
     return Unify(axis->var, axis->thread_tag, range, stmt->body, *stmt);
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
-    if (loop->for_kind != tir::ForKind::kThreadBinding) return LoopMutator::VisitFor(loop);
+    if (loop->for_kind != tir::ForKind::kThreadBinding) return StmtExprMutator::VisitFor(loop);
     const tir::Stmt* unified =
         Unify(loop->loop_var, loop->thread_binding->thread_tag, tir::Range(loop->min, loop->extent), loop->body, *loop);
     if (loop->annotations->size() == 0) return unified;

@@ -10,19 +10,19 @@ namespace iropt {
 
 namespace {
 
-class AccessPredicator : public LoopMutator {
+class AccessPredicator : public tir::StmtExprMutator {
  public:
   AccessPredicator(const PrimExpr* base, const PrimExpr* limit, Workspace& workspace)
-      : LoopMutator(workspace), base_(base), limit_(limit) {}
+      : StmtExprMutator(workspace, tir::kRewriteBuffers), base_(base), limit_(limit) {}
 
   bool all_predicated() const { return accesses_ > 0 && accesses_ == predicated_; }
 
  protected:
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
-    return Predicate(To<tir::BufferLoad>(LoopMutator::VisitBufferLoad(load)));
+    return Predicate(To<tir::BufferLoad>(StmtExprMutator::VisitBufferLoad(load)));
   }
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    return Predicate(To<tir::BufferStore>(LoopMutator::VisitBufferStore(store)));
+    return Predicate(To<tir::BufferStore>(StmtExprMutator::VisitBufferStore(store)));
   }
 
  private:

@@ -37,11 +37,11 @@ std::optional<bool> HasScalableVectors(const Attr* target) {
          });
 }
 
-class LoopVectorizer : public LoopMutator {
+class LoopVectorizer : public tir::StmtExprMutator {
  public:
   LoopVectorizer(const Attr* target, std::optional<bool> predicate_accesses, Workspace& workspace,
                  DiagnosticEngine& diagnostics)
-      : LoopMutator(workspace),
+      : StmtExprMutator(workspace, tir::kRewriteBuffers),
         diagnostics_(diagnostics),
         predicate_accesses_(predicate_accesses),
         scalable_(HasScalableVectors(target)) {}
@@ -50,7 +50,7 @@ class LoopVectorizer : public LoopMutator {
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
-    if (loop->for_kind != tir::ForKind::kVectorized) return LoopMutator::VisitFor(loop);
+    if (loop->for_kind != tir::ForKind::kVectorized) return StmtExprMutator::VisitFor(loop);
     const bool is_single = arith::IsInt(loop->extent, 1);
     const DataType vector = arith::VectorDType(loop->loop_var->dtype, loop->extent);
     const bool is_valid = is_single || (vector.is_scalable() ? scalable_.value_or(true) : vector.lanes > 1);
@@ -62,8 +62,7 @@ class LoopVectorizer : public LoopMutator {
       return loop;
     }
     if (is_single) {
-      const auto value_of = [&](const tir::Var* var) { return var == loop->loop_var ? loop->min : nullptr; };
-      return VisitStmt(tir::Substitute(loop->body, value_of, workspace()));
+      return VisitStmt(tir::Substitute(loop->body, {{loop->loop_var, loop->min}}, workspace()));
     }
     Vectorizer vectorizer(loop->loop_var, loop->extent, predicate_accesses_.value_or(scalable_.value_or(false)),
                           workspace(), diagnostics_);
@@ -71,10 +70,10 @@ class LoopVectorizer : public LoopMutator {
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    if (stmt->attr_key != "target") return LoopMutator::VisitAttrStmt(stmt);
+    if (stmt->attr_key != "target") return StmtExprMutator::VisitAttrStmt(stmt);
     const std::optional<bool> outer = scalable_;
     scalable_ = HasScalableVectors(As<Attr>(stmt->node));
-    const tir::Stmt* visited = LoopMutator::VisitAttrStmt(stmt);
+    const tir::Stmt* visited = StmtExprMutator::VisitAttrStmt(stmt);
     scalable_ = outer;
     return visited;
   }
@@ -85,15 +84,15 @@ class LoopVectorizer : public LoopMutator {
   std::optional<bool> scalable_;
 };
 
-class VectorizeSkipper : public LoopMutator {
+class VectorizeSkipper : public tir::StmtExprMutator {
  public:
-  using LoopMutator::LoopMutator;
+  explicit VectorizeSkipper(Workspace& workspace) : StmtExprMutator(workspace, tir::kRewriteBuffers) {}
 
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
-    const tir::Stmt* visited = LoopMutator::VisitFor(loop);
+    const tir::Stmt* visited = StmtExprMutator::VisitFor(loop);
     if (loop->for_kind != tir::ForKind::kVectorized) return visited;
     auto* serial = workspace().New<tir::For>(*To<tir::For>(visited));
     serial->for_kind = tir::ForKind::kSerial;

@@ -28,18 +28,22 @@ DataType AccessType(const tir::Buffer& buffer, const PrimExpr* last) {
 }
 
 // Gives each lane its own part of memory that is allocated in the loop: element i becomes i * lanes + variable.
-class LaneMemory : public LoopMutator {
+class LaneMemory : public tir::StmtExprMutator {
  public:
   LaneMemory(const tir::Var* pointer, const tir::Var* var, const PrimExpr* lanes, arith::Analyzer& analyzer,
              Workspace& workspace)
-      : LoopMutator(workspace), pointer_(pointer), var_(var), lanes_(lanes), analyzer_(analyzer) {}
+      : StmtExprMutator(workspace, tir::kRewriteBuffers),
+        pointer_(pointer),
+        var_(var),
+        lanes_(lanes),
+        analyzer_(analyzer) {}
 
  protected:
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return Extend(buffer); }
   const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override { return Extend(buffer); }
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
-    const PrimExpr* visited = LoopMutator::VisitBufferLoad(load);
+    const PrimExpr* visited = StmtExprMutator::VisitBufferLoad(load);
     if (load->buffer->data != pointer_) return visited;
     tir::BufferLoad copy = *To<tir::BufferLoad>(visited);
     copy.flags = 0;
@@ -47,7 +51,7 @@ class LaneMemory : public LoopMutator {
     return workspace().New<tir::BufferLoad>(copy);
   }
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    const tir::Stmt* visited = LoopMutator::VisitBufferStore(store);
+    const tir::Stmt* visited = StmtExprMutator::VisitBufferStore(store);
     if (store->buffer->data != pointer_) return visited;
     tir::BufferStore copy = *To<tir::BufferStore>(visited);
     copy.indices = Extend(copy.indices);
@@ -86,7 +90,7 @@ class LaneMemory : public LoopMutator {
 
 Vectorizer::Vectorizer(const tir::Var* var, const PrimExpr* extent, bool predicate_accesses, Workspace& workspace,
                        DiagnosticEngine& diagnostics)
-    : LoopMutator(workspace),
+    : StmtExprMutator(workspace, tir::kRewriteBuffers),
       var_(var),
       extent_(extent),
       predicate_accesses_(predicate_accesses),
@@ -131,7 +135,7 @@ const PrimExpr* Vectorizer::Lane(const PrimExpr* vector, const PrimExpr* index) 
 const PrimExpr* Vectorizer::VisitVar(const tir::Var* var) {
   if (var == var_) return ramp_;
   const auto vector = vectors_.find(var);
-  return vector == vectors_.end() ? LoopMutator::VisitVar(var) : vector->second;
+  return vector == vectors_.end() ? StmtExprMutator::VisitVar(var) : vector->second;
 }
 
 const PrimExpr* Vectorizer::VisitBinary(const tir::BinaryExpr* expr) {
@@ -322,7 +326,7 @@ const PrimExpr* Vectorizer::VisitLet(const tir::Let* let) {
 const tir::Stmt* Vectorizer::VisitStmt(const tir::Stmt* stmt) {
   const size_t outer = bound_outside_;
   bound_outside_ = bound_.size();
-  const tir::Stmt* visited = LoopMutator::VisitStmt(stmt);
+  const tir::Stmt* visited = StmtExprMutator::VisitStmt(stmt);
   if (need_scalar_) {
     need_scalar_ = false;
     visited = Scalarize(stmt);
@@ -372,7 +376,7 @@ const tir::Stmt* Vectorizer::VisitBufferStore(const tir::BufferStore* store) {
 const tir::Stmt* Vectorizer::VisitBlockRealize(const tir::BlockRealize* realize) {
   const auto depends = [&](const PrimExpr* e) { return VisitExpr(e) != e; };
   need_scalar_ |= std::ranges::any_of(realize->iter_values, depends) || depends(realize->predicate);
-  return need_scalar_ ? realize : LoopMutator::VisitBlockRealize(realize);
+  return need_scalar_ ? realize : StmtExprMutator::VisitBlockRealize(realize);
 }
 
 // What all lanes access: a range from the first to the last of them.
@@ -401,12 +405,12 @@ const tir::BufferRegion* Vectorizer::VisitBufferRegion(const tir::BufferRegion* 
 }
 
 const tir::MatchBufferRegion* Vectorizer::VisitMatchBufferRegion(const tir::MatchBufferRegion* match) {
-  need_scalar_ |= LoopMutator::VisitMatchBufferRegion(match) != match;
+  need_scalar_ |= StmtExprMutator::VisitMatchBufferRegion(match) != match;
   return match;
 }
 
 const tir::Stmt* Vectorizer::VisitPrefetch(const tir::Prefetch* prefetch) {
-  const tir::Stmt* visited = LoopMutator::VisitPrefetch(prefetch);
+  const tir::Stmt* visited = StmtExprMutator::VisitPrefetch(prefetch);
   need_scalar_ |= visited != prefetch;
   return visited;
 }
@@ -449,7 +453,7 @@ const tir::Stmt* Vectorizer::VisitWhile(const tir::While* stmt) {
 
 const tir::Stmt* Vectorizer::VisitAssertStmt(const tir::AssertStmt* stmt) {
   if (IsVector(VisitExpr(stmt->condition))) need_scalar_ = true;
-  return need_scalar_ ? stmt : LoopMutator::VisitAssertStmt(stmt);
+  return need_scalar_ ? stmt : StmtExprMutator::VisitAssertStmt(stmt);
 }
 
 const tir::Stmt* Vectorizer::VisitLetStmt(const tir::LetStmt* let) {

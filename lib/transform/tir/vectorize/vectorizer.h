@@ -12,7 +12,7 @@ namespace iropt {
 
 // Expressions that depend on the variable become vectors. Statements that cannot be vectorized run in a serial loop.
 // One object for each loop.
-class Vectorizer : public LoopMutator {
+class Vectorizer : public tir::StmtExprMutator {
  public:
   // The variable runs from 0; `extent` is a constant greater than 1, or a multiple of T.vscale(). With
   // `predicate_accesses`, a condition i < n around accesses becomes a predicate of these.
@@ -22,7 +22,7 @@ class Vectorizer : public LoopMutator {
   const tir::Stmt* VisitStmt(const tir::Stmt* stmt) override;
 
  protected:
-  using LoopMutator::VisitExpr;
+  using StmtExprMutator::VisitExpr;
 
   const PrimExpr* VisitVar(const tir::Var* var) override;
   const PrimExpr* VisitBinary(const tir::BinaryExpr* expr) override;

@@ -1,21 +1,20 @@
-// A mutator that knows what holds where it is: the ranges of variables, the conditions around a statement, and on
-// demand the values of buffers.
+// A mutator with an analyzer that also knows, on demand, the values of buffers.
 #pragma once
 
 #include <memory>
 #include <utility>
 
 #include "iropt/arith/analyzer.h"
+#include "iropt/arith/mutator.h"
 #include "iropt/op/op_id.h"
 #include "known_values.h"
-#include "statements.h"
 
 namespace iropt {
 
-class ContextMutator : public SeqMutator {
+class KnownValuesMutator : public arith::StmtExprMutatorWithAnalyzer {
  public:
-  ContextMutator(arith::Analyzer& analyzer, bool by_values, Workspace& workspace)
-      : SeqMutator(workspace), analyzer_(analyzer) {
+  KnownValuesMutator(arith::Analyzer& analyzer, bool by_values, Workspace& workspace)
+      : Base(analyzer, workspace, {.mutator = tir::kDropNoOps, .resolve_conditions = false}), analyzer_(analyzer) {
     if (by_values) known_ = std::make_unique<KnownValues>(analyzer, workspace);
   }
 
@@ -26,6 +25,8 @@ class ContextMutator : public SeqMutator {
   }
 
  protected:
+  using Base = arith::StmtExprMutatorWithAnalyzer;
+
   // visit(), with the loop variable in its range.
   template <class F>
   const tir::Stmt* InLoop(const tir::For* loop, F&& visit) {
@@ -39,8 +40,7 @@ class ContextMutator : public SeqMutator {
     return result;
   }
 
-  // Visits the branches, each where the condition, which may be a visited one, holds or does not hold.
-  void VisitBranches(const PrimExpr* condition, tir::IfThenElse& branch) {
+  void VisitBranches(const PrimExpr* condition, tir::IfThenElse& branch) override {
     if (const tir::Call* likely = CallOf(condition, OpId::kTirLikely)) condition = likely->args[0];
     const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
     branch.then_case = VisitWhere(condition, branch.then_case);
@@ -76,23 +76,16 @@ class ContextMutator : public SeqMutator {
     return call ? call->args[0] : nullptr;
   }
 
-  const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
-    tir::IfThenElse copy = *branch;
-    VisitExpr(branch->condition);
-    VisitBranches(branch->condition, copy);
-    if (copy.then_case == branch->then_case && copy.else_case == branch->else_case) return branch;
-    return workspace().New<tir::IfThenElse>(copy);
-  }
   // A pointer may refer to memory that has another name.
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
-    return known_ && let->var->dtype.is_handle() ? VisitWithoutValues(let) : SeqMutator::VisitLetStmt(let);
+    return known_ && let->var->dtype.is_handle() ? VisitWithoutValues(let) : Base::VisitLetStmt(let);
   }
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    return known_ && Is<tir::IterVar>(stmt->node) ? VisitWithoutValues(stmt) : SeqMutator::VisitAttrStmt(stmt);
+    return known_ && Is<tir::IterVar>(stmt->node) ? VisitWithoutValues(stmt) : Base::VisitAttrStmt(stmt);
   }
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
     const PrimExpr* assumption = Assumed(stmt);
-    if (!assumption) return SeqMutator::VisitEvaluate(stmt);
+    if (!assumption) return Base::VisitEvaluate(stmt);
     known_->Learn(assumption);
     return stmt;
   }
@@ -101,21 +94,19 @@ class ContextMutator : public SeqMutator {
     return InLoop(loop, [&] { return VisitLoop(loop); });
   }
   // With what is known in the loop.
-  virtual const tir::Stmt* VisitLoop(const tir::For* loop) { return SeqMutator::VisitFor(loop); }
+  virtual const tir::Stmt* VisitLoop(const tir::For* loop) {
+    return tir::StmtExprMutator::VisitFor(loop);  // NOLINT(bugprone-parent-virtual-call): the range is bound already
+  }
   const tir::Stmt* VisitWhile(const tir::While* loop) override {
-    if (!known_) return SeqMutator::VisitWhile(loop);
+    if (!known_) return Base::VisitWhile(loop);
     known_->Forget(loop);
     const KnownValues::State state = known_->state();
-    const tir::Stmt* result = SeqMutator::VisitWhile(loop);
+    const tir::Stmt* result = Base::VisitWhile(loop);
     known_->set_state(state);
     return result;
   }
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
-    if (known_) return VisitWithoutValues(block);
-    for (const tir::IterVar* axis : block->iter_vars) analyzer_.Bind(axis->var, axis->dom->min, axis->dom->extent);
-    const tir::Stmt* result = SeqMutator::VisitBlock(block);
-    for (const tir::IterVar* axis : block->iter_vars) analyzer_.Unbind(axis->var);
-    return result;
+    return known_ ? VisitWithoutValues(block) : Base::VisitBlock(block);
   }
 
   arith::Analyzer& analyzer_;
