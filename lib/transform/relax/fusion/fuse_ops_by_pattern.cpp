@@ -37,6 +37,7 @@
 #include "iropt/support/debug_output.h"
 #include "operator_fusor.h"
 #include "pattern_option.h"
+#include "transform/relax/util/missing_function.h"
 
 namespace iropt {
 
@@ -249,7 +250,7 @@ Result<Module> FuseOpsByPattern(Module module, const std::vector<FusionPattern>&
   for (const std::string& name : entry_functions) {
     const ModuleEntry* entry = module.Find(name);
     if (entry && Is<Function>(entry->func)) continue;
-    diagnostics.Error({}, "pass-failed", fmt::format("the module has no Relax function '{}'", name));
+    diagnostics.Error({}, "pass-failed", DescribeMissingFunction(module, name));
     return Failure{ErrorCode::PassFailed};
   }
   for (const FusionPattern& pattern : patterns)

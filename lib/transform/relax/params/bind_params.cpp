@@ -41,6 +41,7 @@
 #include "iropt/support/edit_distance.h"
 #include "num_input.h"
 #include "transform/relax/util/entry_points.h"
+#include "transform/relax/util/missing_function.h"
 
 namespace iropt {
 
@@ -303,7 +304,7 @@ Result<Module> BindParams(Module module, const BindOptions& options, ModulePassC
   const std::optional<size_t> index = FindFunction(module, name);
   if (!index) {
     context.diagnostics.Error(options.params.span, "pass-failed",
-                              fmt::format("the module has no Relax function '{}'", name));
+                              DescribeMissingFunction(module, name) + "; the option func_name selects one");
     return Failure{ErrorCode::PassFailed};
   }
   const ModuleEntry entry = module.functions()[*index];
@@ -344,9 +345,8 @@ Pass CreateBindParams(const PassOptions& options) {
                          options.Bool("ignore_unknown")};
   PassInfo info = options.info();
   info.bound_tensors = [bind] { return ListTensors(bind); };
-  return CreateModulePass(info, [bind](Module module, ModulePassContext& context) {
-    return BindParams(std::move(module), bind, context);
-  });
+  return CreateModulePass(
+      info, [bind](Module module, ModulePassContext& context) { return BindParams(std::move(module), bind, context); });
 }
 
 }  // namespace iropt

@@ -22,6 +22,7 @@
 #include "iropt/ir/tir/expr.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "transform/relax/util/missing_function.h"
 
 namespace iropt {
 
@@ -63,7 +64,7 @@ class ModuleBinder {
   bool Named(const Module& module) {
     const ModuleEntry* entry = module.Find(function_);
     if (entry && Is<Function>(entry->func)) return true;
-    diagnostics_.Error(function_span_, "pass-failed", fmt::format("the module has no Relax function '{}'", function_));
+    diagnostics_.Error(function_span_, "pass-failed", DescribeMissingFunction(module, function_));
     return false;
   }
 

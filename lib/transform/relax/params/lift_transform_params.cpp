@@ -43,6 +43,7 @@
 #include "num_input.h"
 #include "param_lifter.h"
 #include "transform/relax/util/entry_points.h"
+#include "transform/relax/util/missing_function.h"
 #include "transform_params.h"
 
 namespace iropt {
@@ -122,7 +123,7 @@ class ModuleLifter {
       const ModuleEntry* entry = module_.Find(name);
       const auto* function = entry ? As<Function>(entry->func) : nullptr;
       if (!function) {
-        fail(shared_.span, fmt::format("the module has no Relax function '{}'", name));
+        fail(shared_.span, DescribeMissingFunction(module_, name));
         continue;
       }
       const NumInput num_input = ReadNumInput(*function, name, diagnostics_);

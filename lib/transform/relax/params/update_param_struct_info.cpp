@@ -28,6 +28,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/transform/relax/structure/infer_types.h"
+#include "transform/relax/util/missing_function.h"
 
 namespace iropt {
 
@@ -77,7 +78,7 @@ class ParamUpdater {
     for (const OptionValue::Entry& entry : *updates_.as_dict()) {
       const ModuleEntry* found = module.Find(entry.key);
       if (found && Is<Function>(found->func)) continue;
-      ok = Fail(entry.key_span, "pass-failed", fmt::format("the module has no Relax function '{}'", entry.key));
+      ok = Fail(entry.key_span, "pass-failed", DescribeMissingFunction(module, entry.key));
     }
     return ok;
   }
