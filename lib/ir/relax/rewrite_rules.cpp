@@ -10,7 +10,7 @@
 namespace iropt {
 
 // That of pattern.cpp.
-static constexpr DebugChannel kMatchDebug("match");
+static constexpr DebugChannel kRuleDebug("match");
 
 // ---- The index
 
@@ -154,11 +154,11 @@ const Expr* RuleRewriter::ApplyRules(const Expr* expr) {
     if (!match.Try(rule.pattern, expr)) continue;
     const Expr* replacement = rule.replace(match, builder());
     if (!replacement || replacement == expr) {
-      IROPT_DEBUG(kMatchDebug, "rule '{}' matches and leaves the code as it is", rule.name);
+      IROPT_DEBUG(kRuleDebug, "rule '{}' matches and leaves the code as it is", rule.name);
       continue;
     }
     if (!AllowRewrite(rule.name, *expr)) return nullptr;
-    IROPT_DEBUG(kMatchDebug, "rule '{}' is applied", rule.name);
+    IROPT_DEBUG(kRuleDebug, "rule '{}' is applied", rule.name);
     ++applied_[index];
     return replacement;
   }
