@@ -45,7 +45,7 @@ namespace {
 
 constexpr uint32_t kNone = BindingGroups::kNone;
 
-constexpr DebugChannel kDebug("fusion");
+constexpr DebugChannel kPatternDebug("fusion");
 
 // The calls and projections of a pattern, the root first.
 void CollectOperations(const Pattern& pattern, std::vector<Pattern>& operations) {
@@ -116,11 +116,11 @@ class PatternGrouper : private Definitions {
       if (group == kNone) continue;
       const auto in_match = [&](const Var* member) { return matched.contains(member); };
       if (std::ranges::all_of(members_[group], in_match)) continue;
-      IROPT_DEBUG(kDebug, "the match at '{}' stays: it overlaps with another one", root->name());
+      IROPT_DEBUG(kPatternDebug, "the match at '{}' stays: it overlaps with another one", root->name());
       return;
     }
     if (!AllowRewrite("fused-group", *root)) return;
-    IROPT_DEBUG(kDebug, "the match at '{}' has {} operations", root->name(), matched.size());
+    IROPT_DEBUG(kPatternDebug, "the match at '{}' has {} operations", root->name(), matched.size());
     const auto group = static_cast<uint32_t>(groups_.attrs.size());
     groups_.attrs.push_back(attrs_);
     members_.emplace_back(matched.begin(), matched.end());
