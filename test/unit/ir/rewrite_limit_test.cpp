@@ -6,6 +6,7 @@
 
 #include "catch.h"
 #include "iropt/ir/module.h"
+#include "iropt/ir/tir/expr.h"
 #include "iropt/support/parallel.h"
 
 using namespace iropt;
@@ -14,13 +15,13 @@ namespace {
 
 class Fixture {
  public:
-  Fixture() : node_(workspace_.New<StringImm>("text")) { node_->set_span({5, 3}); }
+  Fixture() : node_(workspace_.New<tir::IntImm>(DataType::Int(32), 7)) { node_->set_span({5, 3}); }
 
   bool Ask(std::string_view kind = "changed-text") { return AllowRewrite(kind, *node_); }
 
  private:
   Workspace workspace_;
-  StringImm* node_;
+  tir::IntImm* node_;
 };
 
 }  // namespace
