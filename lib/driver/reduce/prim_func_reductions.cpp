@@ -38,11 +38,6 @@ class EditMutator : public tir::StmtExprMutator {
   Edits& edits_;
 };
 
-bool IsNoOp(const tir::Stmt* stmt) {
-  const auto* evaluate = As<tir::Evaluate>(stmt);
-  return evaluate && Is<tir::IntImm>(evaluate->value);
-}
-
 class StatementRemover : public EditMutator {
  public:
   using EditMutator::EditMutator;
