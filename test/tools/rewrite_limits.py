@@ -39,7 +39,7 @@ class Example:
         return done.stdout, done.stderr
 
     def limited(self, limit):
-        text, messages = self.run("-verify-each", f"-rewrite-limit={self.name}:{limit}")
+        text, messages = self.run(f"-rewrite-limit={self.name}:{limit}")
         return text, int(MADE.search(messages).group(1))
 
     def faults(self):

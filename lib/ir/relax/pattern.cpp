@@ -226,11 +226,11 @@ bool Match::Visit(const Pattern& pattern, const Expr* expr) {
   const Mark mark = Here();
   const Expr* value = DefinitionOf(leaf, definitions_);
   if (!VisitKind(pattern.node(), leaf, value)) {
-    IROPT_DEBUG(kMatchDebug, "{} is not {}", Describe(leaf, value), Describe(pattern.node()));
+    IROPT_DEBUG(kMatchDebug, "{} does not match {}", Describe(leaf, value), Describe(pattern.node()));
     return Undo(mark);
   }
   if (!Holds(pattern.node(), leaf, value)) {
-    IROPT_DEBUG(kMatchDebug, "{} is {}, and does not meet its conditions", Describe(leaf, value),
+    IROPT_DEBUG(kMatchDebug, "{} matches {}, and not its conditions", Describe(leaf, value),
                 Describe(pattern.node()));
     return Undo(mark);
   }
