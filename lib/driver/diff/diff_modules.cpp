@@ -69,7 +69,7 @@ class ModuleDiff {
     OutputFiles files;
     files.AddRead("the first input", options_.before);
     files.AddRead("the second input", options_.after);
-    if (!options_.page.empty()) return files.Claim("-diff", options_.page);
+    if (!options_.page.empty()) return files.ClaimOfKind("-diff", options_.page, kReportPage);
     return options_.output == "-" ? Status() : files.Claim("-output", options_.output);
   }
 

@@ -16,7 +16,6 @@ namespace {
 constexpr FileKind kTraceFile = {"a trace of ir-opt", R"({"displayTimeUnit": "ms", "traceEvents": [)", {}};
 constexpr FileKind kRemarkFile = {"a file of remarks", "--- !", {}};
 constexpr FileKind kReportFile = {"a report of ir-opt", R"({"report":{)", {}};
-constexpr FileKind kReportPage = {"a report page of ir-opt", "<!DOCTYPE html>", "<title>ir-opt report</title>"};
 
 // Fails before anything runs if the file cannot be written, or must not be replaced.
 Result<std::unique_ptr<AtomicFile>> OpenOutput(std::string_view owner, const std::string& path, const FileKind& kind,

@@ -3,11 +3,15 @@
 
 #include <memory>
 
+#include "driver/observe/output_files.h"
 #include "iropt/support/file.h"
 #include "report_json.h"
 #include "run_record.h"
 
 namespace iropt {
+
+// The only files that a page replaces.
+inline constexpr FileKind kReportPage = {"a report page of ir-opt", "<!DOCTYPE html>", "<title>ir-opt report</title>"};
 
 // The page with its style and its program inside; the record must have texts. The file appears only if that succeeds.
 Status WriteReportPage(const RunRecorder& run, const RunSummary& summary, AtomicFile& file);
