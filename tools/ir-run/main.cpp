@@ -69,8 +69,9 @@ struct CommandLine : ProgramOptions {
   bool print_version = false;
 };
 
-constexpr FlagRequirement kRequirements[] = {
-    {"rtol", "check", "check-values"}, {"atol", "check", "check-values"}, {"require-comparison", "check"}};
+constexpr FlagRequirement kRequirements[] = {{"rtol", "check", "check-values"},
+                                             {"atol", "check", "check-values"},
+                                             {"require-comparison", "check", "check-values"}};
 
 Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
   CommandLine line;
