@@ -36,15 +36,20 @@ const VDeviceAttr* FindVDevice(const Module* module, std::string_view name) {
   const std::string_view number = TakeUntil(':', name);
   const std::optional<size_t> index = number.empty() ? 0 : ParseIndex(number);
   if (!index) return nullptr;
-  size_t seen = 0;
-  for (size_t i = 0; const Attr* info = GlobalInfo(module, "vdevice", i); ++i) {
-    const auto* device = As<VDeviceAttr>(info);
-    if (!device || (!name.empty() && device->memory_scope != name)) continue;
-    const auto* found = device->target ? As<StrAttr>(device->target->Find("kind")) : nullptr;
-    const bool same = kind == "vdevice" || (found && found->value == kind);
-    if (same && seen++ == *index) return device;
-  }
-  return nullptr;
+  const auto find = [&](bool counts_scope) -> const VDeviceAttr* {
+    size_t seen = 0;
+    for (size_t i = 0; const Attr* info = GlobalInfo(module, "vdevice", i); ++i) {
+      const auto* device = As<VDeviceAttr>(info);
+      if (!device || (counts_scope && device->memory_scope != name)) continue;
+      const auto* found = device->target ? As<StrAttr>(device->target->Find("kind")) : nullptr;
+      const bool same = kind == "vdevice" || (found && found->value == kind);
+      if (same && seen++ == *index) return device;
+    }
+    return nullptr;
+  };
+  // TVM 0.23 and newer count all devices of the kind, and add the scope.
+  const VDeviceAttr* device = find(false);
+  return name.empty() || (device && device->memory_scope == name) ? device : find(true);
 }
 
 const DeviceMeshAttr* FindDeviceMesh(const Module* module, std::string_view name) {

@@ -82,8 +82,20 @@ class ModuleParser : public ParserCore {
   bool class_seen_ = false;
 };
 
+// Whether the text imports tirx. TVM prints its imports as comments, after the metadata section.
+bool ImportsTirx(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    if (line.find("from tvm.script import tirx") != std::string_view::npos) return true;
+    if (line.starts_with('@') || line.starts_with("class ")) return false;
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return false;
+}
+
 bool ModuleParser::ReadTop() {
   bool ok = true;
+  state_.is_tirx = ImportsTirx(lex_.buffer());
   const size_t errors = diag_.error_count();
   while (!At(TokenKind::kEnd)) {
     if (At(TokenKind::kNewline)) {
@@ -131,7 +143,6 @@ bool ModuleParser::ReadImport() {
       if (const Prefix p = prefix_of(lex_.text()); p != Prefix::kNone && from) {
         prefix = p;
         alias = lex_.text();
-        state_.is_tirx |= alias == "tirx";
       }
     }
     const bool comma = At(TokenKind::kComma);

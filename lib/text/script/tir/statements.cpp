@@ -2,14 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
-#include "array.h"
+#include "allocations.h"
 #include "functions.h"
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"
-#include "iropt/ir/ndarray.h"
 #include "iropt/op/op.h"
 #include "iropt/support/name_map.h"
 #include "iropt/support/stack.h"
@@ -24,56 +22,6 @@ namespace {
 PyValue VarValue(const tir::Var* var) { return PyValue(static_cast<const PrimExpr*>(var)); }
 
 // ---- Statements with a body
-
-bool Allocate(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& result) {
-  std::vector<const PrimExpr*> extents;
-  DataType dtype;
-  std::string_view scope = "global";
-  if (!p.ToPrims(*v[0], extents) || !p.ToDType(*v[1], dtype) || (v[2] && !p.ToString(*v[2], scope))) {
-    return false;
-  }
-  const PrimExpr* condition = p.Given(v[3]) ? p.ToBool(*v[3]) : p.True(args.span);
-  const DictAttr* annotations = condition ? p.ToDict(v[4]) : nullptr;
-  if (!annotations) return false;
-  tir::Var* var = p.ws_.NewPrimVar(p.pending_name(), DataType::Handle(), tir::PointerInfo::Get(dtype, scope));
-  var->set_span(args.span);
-  p.build_.Open<tir::Allocate>(args.span, var, dtype, p.CopyPrims(extents), condition, annotations, nullptr);
-  result = VarValue(var);
-  return true;
-}
-
-// T.allocate_const([1, 2], "int32", [2])
-bool AllocateConst(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& result) {
-  std::vector<const PrimExpr*> extents;
-  DataType dtype;
-  if (!p.ToDType(*v[1], dtype) || !p.ToPrims(*v[2], extents)) {
-    return false;
-  }
-  std::vector<int64_t> shape;
-  int64_t count = 1;
-  for (const PrimExpr* e : extents) {
-    const int64_t* n = arith::AsInt(e);
-    if (!n || *n < 0 || __builtin_mul_overflow(count, *n, &count))
-      return p.Error(v[2]->span, "bad-number", "the extents of a constant are integers");
-    shape.push_back(*n);
-  }
-  std::vector<PyValue> numbers;
-  FlattenNumbers(*v[0], numbers);
-  if (static_cast<int64_t>(numbers.size()) != count) {
-    return p.Error(v[0]->span, "bad-expression", fmt::format("expected {} numbers, found {}", count, numbers.size()));
-  }
-  const DictAttr* annotations = p.ToDict(v[3]);
-  if (!annotations) return false;
-  const std::shared_ptr<const NDArray> data = ArrayOf(numbers, dtype, std::move(shape));
-  if (!data)
-    return p.Error(v[0]->span, "type-mismatch", fmt::format("the data are not constants of '{}'", dtype.ToString()));
-  p.ws_.arena().Retain(data);
-  tir::Var* var = p.ws_.NewPrimVar(p.pending_name(), DataType::Handle(), tir::PointerInfo::Get(dtype));
-  var->set_span(args.span);
-  p.build_.Open<tir::AllocateConst>(args.span, var, dtype, p.CopyPrims(extents), data.get(), -1, annotations, nullptr);
-  result = VarValue(var);
-  return true;
-}
 
 bool Assert(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&) {
   std::string_view message;
@@ -100,13 +48,24 @@ const Node* AttrNode(TirParser& p, const PyValue& value) {
   }
 }
 
+// Null for attributes that are no scalars or strings.
+const PrimExpr* ScalarOf(TirParser& p, const Attr* attr, Span span) {
+  if (const auto* integer = As<IntAttr>(attr)) {
+    const bool is_bool = integer->dtype.is_bool();
+    return p.ops_.Int(integer->value, is_bool ? DataType::Bool() : DataType::Int(32), span);
+  }
+  if (const auto* text = As<StrAttr>(attr)) return p.ToPrim(PyValue::String(text->value, span));
+  const auto* expr = As<ExprAttr>(attr);
+  return expr ? expr->value : nullptr;
+}
+
 // T.attr({"key": value, ...}): attributes that belong to no node.
 bool AttrStmts(TirParser& p, const PyValue& attrs, Span span) {
   const DictAttr* dict = p.ToDict(&attrs);
   if (!dict) return false;
   for (uint32_t i = 0; i < dict->size(); ++i) {
-    const PrimExpr* value = p.ToPrim(PyValue(dict->values[i], attrs.span));
-    if (!value) return false;
+    const PrimExpr* value = ScalarOf(p, dict->values[i], span);
+    if (!value) return p.Error(attrs.span, "bad-expression", "the value of an attribute is a scalar or a string");
     p.build_.Open<tir::AttrStmt>(span, p.ops_.Int(0, DataType::Int(32), span), dict->keys[i], value, nullptr);
   }
   return true;
@@ -124,35 +83,6 @@ bool AttrStmt(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&) {
   const PrimExpr* value = node ? p.ToPrim(*v[2]) : nullptr;
   if (!value) return false;
   p.build_.Open<tir::AttrStmt>(args.span, node, p.ws_.arena().CopyString(key), value, nullptr);
-  return true;
-}
-
-// Takes the annotations of an allocation from the arguments. Null after an error.
-const DictAttr* TakeAnnotations(TirParser& p, PyArgs& args) {
-  const auto found = std::ranges::find(args.keywords, "annotations", &PyKeyword::name);
-  if (found == args.keywords.end()) return DictAttr::Empty();
-  const DictAttr* annotations = p.ToDict(&found->value);
-  args.keywords.erase(found);
-  return annotations;
-}
-
-// With a data pointer a view of it, without one a new allocation.
-bool Declare(TirParser& p, PyArgs& args, std::string_view what, std::string_view scope, PyValue& result) {
-  tir::BufferSpec spec{.scope = scope};
-  const DictAttr* annotations = TakeAnnotations(p, args);
-  if (!annotations || !p.ReadBufferSpec(args, what, nullptr, spec)) return false;
-  const tir::Buffer* buffer = tir::MakeBuffer(p.ws_, spec, p.pending_name(), args.span);
-  result = PyValue(buffer, args.span);
-  if (spec.data) {
-    p.build_.Open<tir::DeclBuffer>(args.span, buffer, nullptr);
-    return true;
-  }
-  auto* decl = p.ws_.New<tir::DeclBuffer>(buffer, nullptr);
-  decl->set_span(args.span);
-  auto* allocate =
-      p.ws_.New<tir::Allocate>(buffer->data, buffer->dtype, buffer->shape, p.True(args.span), annotations, decl);
-  allocate->set_span(args.span);
-  p.build_.Open(allocate, &decl->body);
   return true;
 }
 

@@ -1,0 +1,95 @@
+#include "allocations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "array.h"
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/ndarray.h"
+
+namespace iropt::text {
+
+namespace {
+
+// Takes the annotations of an allocation from the arguments. Null after an error.
+const DictAttr* TakeAnnotations(TirParser& p, PyArgs& args) {
+  const auto found = std::ranges::find(args.keywords, "annotations", &PyKeyword::name);
+  if (found == args.keywords.end()) return DictAttr::Empty();
+  const DictAttr* annotations = p.ToDict(&found->value);
+  args.keywords.erase(found);
+  return annotations;
+}
+
+}  // namespace
+
+bool Allocate(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& result) {
+  std::vector<const PrimExpr*> extents;
+  DataType dtype;
+  std::string_view scope = "global";
+  if (!p.ToPrims(*v[0], extents) || !p.ToDType(*v[1], dtype) || (v[2] && !p.ToString(*v[2], scope))) {
+    return false;
+  }
+  const PrimExpr* condition = p.Given(v[3]) ? p.ToBool(*v[3]) : p.True(args.span);
+  const DictAttr* annotations = condition ? p.ToDict(v[4]) : nullptr;
+  if (!annotations) return false;
+  tir::Var* var = p.ws_.NewPrimVar(p.pending_name(), DataType::Handle(), tir::PointerInfo::Get(dtype, scope));
+  var->set_span(args.span);
+  p.build_.Open<tir::Allocate>(args.span, var, dtype, p.CopyPrims(extents), condition, annotations, nullptr);
+  result = PyValue(static_cast<const PrimExpr*>(var));
+  return true;
+}
+
+bool AllocateConst(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& result) {
+  std::vector<const PrimExpr*> extents;
+  DataType dtype;
+  if (!p.ToDType(*v[1], dtype) || !p.ToPrims(*v[2], extents)) {
+    return false;
+  }
+  std::vector<int64_t> shape;
+  int64_t count = 1;
+  for (const PrimExpr* e : extents) {
+    const int64_t* n = arith::AsInt(e);
+    if (!n || *n < 0 || __builtin_mul_overflow(count, *n, &count))
+      return p.Error(v[2]->span, "bad-number", "the extents of a constant are integers");
+    shape.push_back(*n);
+  }
+  std::vector<PyValue> numbers;
+  FlattenNumbers(*v[0], numbers);
+  if (static_cast<int64_t>(numbers.size()) != count) {
+    return p.Error(v[0]->span, "bad-expression", fmt::format("expected {} numbers, found {}", count, numbers.size()));
+  }
+  const DictAttr* annotations = p.ToDict(v[3]);
+  if (!annotations) return false;
+  const std::shared_ptr<const NDArray> data = ArrayOf(numbers, dtype, std::move(shape));
+  if (!data)
+    return p.Error(v[0]->span, "type-mismatch", fmt::format("the data are not constants of '{}'", dtype.ToString()));
+  p.ws_.arena().Retain(data);
+  tir::Var* var = p.ws_.NewPrimVar(p.pending_name(), DataType::Handle(), tir::PointerInfo::Get(dtype));
+  var->set_span(args.span);
+  p.build_.Open<tir::AllocateConst>(args.span, var, dtype, p.CopyPrims(extents), data.get(), -1, annotations, nullptr);
+  result = PyValue(static_cast<const PrimExpr*>(var));
+  return true;
+}
+
+bool Declare(TirParser& p, PyArgs& args, std::string_view what, std::string_view scope, PyValue& result) {
+  tir::BufferSpec spec{.scope = scope};
+  const DictAttr* annotations = TakeAnnotations(p, args);
+  if (!annotations || !p.ReadBufferSpec(args, what, nullptr, spec)) return false;
+  const tir::Buffer* buffer = tir::MakeBuffer(p.ws_, spec, p.pending_name(), args.span);
+  result = PyValue(buffer, args.span);
+  if (spec.data) {
+    p.build_.Open<tir::DeclBuffer>(args.span, buffer, nullptr);
+    return true;
+  }
+  auto* decl = p.ws_.New<tir::DeclBuffer>(buffer, nullptr);
+  decl->set_span(args.span);
+  auto* allocate =
+      p.ws_.New<tir::Allocate>(buffer->data, buffer->dtype, buffer->shape, p.True(args.span), annotations, decl);
+  allocate->set_span(args.span);
+  p.build_.Open(allocate, &decl->body);
+  return true;
+}
+
+}  // namespace iropt::text
