@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "iropt/arith/const_fold.h"
 #include "iropt/op/op.h"
@@ -47,7 +48,9 @@ const PrimExpr* ExprMaker::Constant(DataType dtype) {
     static constexpr double kValues[] = {0.0,        -0.0, 1.0,  -1.25,
                                          0.5,        2.0,  1e30, kInfinity,
                                          -kInfinity, 0.1,  3.0,  std::numeric_limits<double>::quiet_NaN()};
-    scalar = make_.Float(choices_.Pick(kValues), element);
+    // Begins of ranges are compared with numbers, of which NaN is not equal to itself.
+    const double value = choices_.Pick(kValues);
+    scalar = make_.Float(std::isnan(value) && !has_binders_ ? 0 : value, element);
   } else {
     static constexpr int64_t kValues[] = {0, 1, 2, 3, -1, 4, 16, 127, -128, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
     int64_t value = choices_.Pick(kValues);
@@ -74,12 +77,19 @@ const PrimExpr* ExprMaker::Make(DataType dtype, int depth) {
   return dtype.is_scalar() ? Scalar(dtype, depth) : Vector(dtype, depth);
 }
 
+const PrimExpr* ExprMaker::IndexOf(DataType dtype, int depth) {
+  const bool outer = std::exchange(has_binders_, false);
+  const PrimExpr* index = Make(dtype, depth);
+  has_binders_ = outer;
+  return index;
+}
+
 const PrimExpr* ExprMaker::Binary(DataType dtype, int depth) {
   static constexpr NodeKind kKinds[] = {NodeKind::kAdd,      NodeKind::kSub, NodeKind::kMul,
                                         NodeKind::kDiv,      NodeKind::kMod, NodeKind::kFloorDiv,
                                         NodeKind::kFloorMod, NodeKind::kMin, NodeKind::kMax};
   const PrimExpr* a = Make(dtype, depth - 1);
-  const PrimExpr* b = choices_.OneIn(8) ? a : Make(dtype, depth - 1);
+  const PrimExpr* b = depth == 1 && choices_.OneIn(8) ? a : Make(dtype, depth - 1);
   return make_.Node(choices_.Pick(kKinds), a, b);
 }
 
@@ -151,7 +161,7 @@ const PrimExpr* ExprMaker::Load(DataType dtype, int depth) {
   std::vector<const PrimExpr*> indices = Indices(*buffer, depth);
   const PrimExpr* predicate = nullptr;
   if (!dtype.is_scalar()) {
-    indices.back() = Make(DataType::Int(32, dtype.lanes), depth - 1);
+    indices.back() = IndexOf(DataType::Int(32, dtype.lanes), depth - 1);
     if (choices_.OneIn(4)) predicate = Make(DataType::Bool().with_lanes(dtype.lanes), depth - 1);
   }
   return make_.Keep(tir::BufferLoad(dtype, buffer, make_.Operands(indices), predicate));
@@ -188,11 +198,11 @@ const PrimExpr* ExprMaker::Scalar(DataType dtype, int depth) {
   switch (choices_.Below(14)) {
     case 0: return make_.Keep(tir::Cast(dtype, Make(ScalarType(), depth - 1)));
     case 1: return make_.Keep(tir::Select(Condition(depth - 1), Make(dtype, depth - 1), Make(dtype, depth - 1)));
-    case 2: return LetOf(dtype, depth);
+    case 2: return has_binders_ ? LetOf(dtype, depth) : Leaf(dtype);
     case 3:
       return Call(OpId::kTirIfThenElse, dtype, {Condition(depth - 1), Make(dtype, depth - 1), Make(dtype, depth - 1)});
     case 4: return CallOfUnknown(dtype, depth);
-    case 5: return choices_.OneIn(4) ? ReduceOf(dtype, depth) : Leaf(dtype);
+    case 5: return has_binders_ && choices_.OneIn(4) ? ReduceOf(dtype, depth) : Leaf(dtype);
     case 6: {
       const std::vector<const PrimExpr*> vectors = {Make(dtype.with_lanes(kLanes), depth - 1)};
       const std::vector<const PrimExpr*> lanes = {make_.Int(choices_.Below(kLanes), DataType::Int(32))};
@@ -264,7 +274,7 @@ const PrimExpr* ExprMaker::Effect(int depth) {
 const tir::Range* ExprMaker::Range(int depth) {
   const PrimExpr* min = Index(choices_.OneIn(2) ? 0 : depth);
   const DataType extent = min->dtype.bits == 32 && choices_.OneIn(4) ? DataType::Int(64) : min->dtype;
-  return workspace_.New<tir::Range>(min, choices_.OneIn(3) ? make_.Int(1, extent) : Make(extent, depth - 1));
+  return workspace_.New<tir::Range>(min, choices_.OneIn(3) ? make_.Int(1, extent) : IndexOf(extent, depth - 1));
 }
 
 const tir::BufferRegion* ExprMaker::Region(const tir::Buffer& buffer, int depth) {

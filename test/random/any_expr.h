@@ -36,7 +36,9 @@ class ExprMaker {
   // An expression of a scalar or vector dtype, of about this depth.
   const PrimExpr* Make(DataType dtype, int depth);
   const PrimExpr* Condition(int depth) { return Make(DataType::Bool(), depth); }
-  const PrimExpr* Index(int depth) { return Make(IndexType(), depth); }
+  // Without T.Let and T.reduce: the text repeats the begin of a range.
+  const PrimExpr* Index(int depth) { return IndexOf(IndexType(), depth); }
+  const PrimExpr* IndexOf(DataType dtype, int depth);
   const PrimExpr* Constant(DataType dtype);
   // A call whose value is not used, of any dtype.
   const PrimExpr* Effect(int depth);
@@ -74,6 +76,7 @@ class ExprMaker {
   Workspace& workspace_;
   arith::PrimBuilder make_;
   Scope scope_;
+  bool has_binders_ = true;
   int num_names_ = 0;
 };
 

@@ -67,8 +67,10 @@ class FuncMaker {
     const DictAttr* attrs = choices_.OneIn(3) ? Annotations() : DictAttr::Empty();
     if (!choices_.OneIn(3)) attrs = attrs->With(attr::kGlobalSymbol, StrAttr::Get(name));
     const Type* ret = TupleType::Get({});
-    const tir::Stmt* body = choices_.OneIn(3) ? Root() : Sequence(3);
-    if (choices_.OneIn(4)) {
+    // Only functions with a root block have blocks.
+    has_blocks_ = choices_.OneIn(2);
+    const tir::Stmt* body = has_blocks_ ? Root() : Sequence(3);
+    if (!has_blocks_ && choices_.OneIn(4)) {
       const DataType dtype = DataType::Int(32);
       ret = PrimType::Get(dtype);
       const Exprs value = {exprs_.Make(dtype, 2)};
@@ -208,7 +210,7 @@ class FuncMaker {
       case 8:
       case 9: return Loop(depth);
       case 10:
-      case 11: return BlockStatement();
+      case 11: return has_blocks_ ? BlockStatement() : Simple();
       case 12: return Realize(depth);
       default: return Simple();
     }
@@ -227,7 +229,7 @@ class FuncMaker {
     const PrimExpr* predicate = nullptr;
     if (!indices.empty() && choices_.OneIn(4)) {
       dtype = dtype.with_lanes(4);
-      indices.back() = exprs_.Make(DataType::Int(32, 4), 1);
+      indices.back() = exprs_.IndexOf(DataType::Int(32, 4), 1);
       if (choices_.OneIn(3)) predicate = exprs_.Make(DataType::Bool().with_lanes(4), 1);
     }
     const PrimExpr* value = exprs_.Make(dtype, 3);
@@ -248,7 +250,7 @@ class FuncMaker {
     }
     const DataType dtype = exprs_.ScalarType();
     const PrimExpr* value = exprs_.Make(dtype, 3);
-    const tir::Var* var = exprs_.NewVar(dtype);
+    const tir::Var* var = workspace_.NewPrimVar(exprs_.Name("v"), dtype);
     return Around(depth, {.vars = {var}, .pointers = {}, .buffers = {}},
                   [&](const tir::Stmt* b) { return New<tir::LetStmt>(var, value, b); });
   }
@@ -269,7 +271,7 @@ class FuncMaker {
     switch (choices_.Below(5)) {
       case 0: node = StrAttr::Get("device"); break;
       case 1: node = exprs_.Index(2); break;
-      case 2: node = AnyBuffer() ? static_cast<const Node*>(AnyBuffer()) : IntAttr::Get(0); break;
+      case 2: node = AnyBuffer() ? static_cast<const Node*>(AnyBuffer()) : node; break;
       case 3: node = exprs_.Reducer(DataType::Float(32)); break;
       default: break;
     }
@@ -318,9 +320,10 @@ class FuncMaker {
   const tir::Stmt* Loop(int depth) {
     const DataType dtype = exprs_.IndexType();
     const auto kind = static_cast<tir::ForKind>(choices_.Below(5));
-    const PrimExpr* min = choices_.OneIn(2) ? make().Int(0, dtype) : exprs_.Make(dtype, 1);
-    const PrimExpr* extent = exprs_.Make(dtype, choices_.OneIn(2) ? 0 : 2);
+    const PrimExpr* min = choices_.OneIn(2) ? make().Int(0, dtype) : exprs_.IndexOf(dtype, 1);
+    const PrimExpr* extent = exprs_.IndexOf(dtype, choices_.OneIn(2) ? 0 : 2);
     const tir::Var* var = workspace_.NewPrimVar(exprs_.Name("i"), dtype);
+    loop_vars_.push_back(var);
     const tir::IterVar* thread = nullptr;
     const PrimExpr* step = nullptr;
     if (kind == tir::ForKind::kThreadBinding) {
@@ -353,8 +356,8 @@ class FuncMaker {
                                                   tir::IterVarType::kOrdered, tir::IterVarType::kOpaque};
     for (int i = choices_.Below(4); i > 0; --i) {
       const DataType dtype = exprs_.IndexType();
-      const PrimExpr* min = choices_.OneIn(4) ? exprs_.Make(dtype, 1) : make().Int(0, dtype);
-      const PrimExpr* extent = choices_.OneIn(4) ? exprs_.Make(dtype, 1) : make().Int(1 + choices_.Below(16), dtype);
+      const PrimExpr* min = choices_.OneIn(4) ? exprs_.IndexOf(dtype, 1) : make().Int(0, dtype);
+      const PrimExpr* extent = choices_.OneIn(4) ? exprs_.IndexOf(dtype, 1) : make().Int(1 + choices_.Below(16), dtype);
       axes.push_back(New<tir::IterVar>(New<tir::Range>(min, extent), workspace_.NewPrimVar(exprs_.Name("v"), dtype),
                                        choices_.Pick(kTypes)));
       values.push_back(exprs_.Make(dtype, 1));
@@ -368,6 +371,10 @@ class FuncMaker {
 
   const tir::Block* NewBlock(std::string_view name, bool states_regions, std::vector<const tir::IterVar*> axes = {}) {
     const Scope outer = scope();
+    // A block with axes uses these instead of the variables of loops.
+    if (!axes.empty())
+      std::erase_if(scope().vars,
+                    [&](const tir::Var* v) { return std::ranges::find(loop_vars_, v) != loop_vars_.end(); });
     for (const tir::IterVar* axis : axes) scope().vars.push_back(axis->var);
     std::vector<const tir::BufferRegion*> reads;
     std::vector<const tir::BufferRegion*> writes;
@@ -402,6 +409,8 @@ class FuncMaker {
   Choices& choices_;
   Workspace workspace_;
   ExprMaker exprs_;
+  bool has_blocks_ = false;
+  std::vector<const tir::Var*> loop_vars_;
 };
 
 }  // namespace

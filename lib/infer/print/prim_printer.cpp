@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "call_form.h"
+#include "iropt/arith/const_fold.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/dispatch.h"
 #include "iropt/op/intrinsics.h"
@@ -18,7 +19,9 @@ namespace {
 
 // Returns whether an operator or function folds the operands to another expression, or refuses to divide by 0.
 bool Folds(const tir::BinaryExpr* e) {
-  if (e->a != e->b && !IsConstantNumber(e->a) && !IsConstantNumber(e->b)) return false;
+  // Other nodes than variables are not shared after they were read.
+  const bool is_same = e->a == e->b && tir::Var::ClassOf(e->a->kind);
+  if (!is_same && !IsConstantNumber(e->a) && !IsConstantNumber(e->b)) return false;
   if (Is<tir::IntImm>(e->a) && Is<tir::IntImm>(e->b)) return true;
   if (e->kind >= NodeKind::kDiv && e->kind <= NodeKind::kFloorMod && arith::IsInt(e->b, 0)) return true;
   Arena scratch;
@@ -51,6 +54,19 @@ Precedence PrecedenceOf(const PrimExpr* e) {
   if (const auto* binary = As<tir::BinaryExpr>(e); binary && PrintsAsOperator(binary))
     return OperatorOf(e->kind).precedence;
   return Precedence::kAtom;
+}
+
+// Returns whether a slice base:end:stride is read as this vector of indices: it does not go back, and its end exists.
+bool PrintsAsSlice(const tir::Ramp& ramp) {
+  const int64_t* stride = arith::AsInt(ramp.stride);
+  if (!stride || *stride < 1) return false;
+  const int64_t* lanes = arith::AsInt(ramp.lanes);
+  if (!lanes) return true;
+  const DataType dtype = ramp.base->dtype;
+  const int64_t* base = arith::AsInt(ramp.base);
+  int64_t end = 0;
+  return !__builtin_mul_overflow(*stride, *lanes + 1, &end) && arith::FitsIn(end, dtype) &&
+         (!base || (!__builtin_add_overflow(end, *base, &end) && arith::FitsIn(end, dtype)));
 }
 
 // Visits the names that an expression uses, by its field descriptions.
@@ -228,9 +244,7 @@ void PrimPrinter::PrintIndices(std::span<const PrimExpr* const> indices) {
   for (size_t i = 0; i < indices.size(); ++i) {
     if (i) out_.Append(", ");
     const auto* ramp = As<tir::Ramp>(indices[i]);
-    const int64_t* stride = ramp ? arith::AsInt(ramp->stride) : nullptr;
-    // The end of a slice that goes back says less than the ramp.
-    if (!stride || *stride < 1) {
+    if (!ramp || !PrintsAsSlice(*ramp)) {
       Print(indices[i]);
       continue;
     }
@@ -270,7 +284,16 @@ void PrimPrinter::PrintRegion(const tir::BufferRegion* region) {
 
 void PrimPrinter::PrintRange(const tir::Range* range) {
   out_.Append("T.Range(");
-  Print(range->min);
+  // A number without a type has that of the end.
+  const int64_t* begin = arith::AsInt(range->min);
+  if (begin && range->min->dtype != range->extent->dtype) {
+    PrintDTypeName(range->min->dtype);
+    out_.Append('(');
+    out_.AppendInt(*begin);
+    out_.Append(')');
+  } else {
+    Print(range->min);
+  }
   out_.Append(", ");
   PrintEnd(range->extent, range->min);
   out_.Append(')');

@@ -213,7 +213,13 @@ TirDeclarations::BufferParts TirDeclarations::Plan(const tir::Buffer* buffer, In
     parts.data = !introduce(buffer->data);
   }
   for (const PrimExpr* e : buffer->strides) parts.strides.push_back(introduce(e));
-  parts.offset = introduce(buffer->elem_offset);
+  // The variable that a declaration introduces has the dtype of the dimensions.
+  const DataType index = buffer->shape.empty() ? DataType::Int(32) : buffer->shape[0]->dtype;
+  if (buffer->elem_offset->dtype == index) {
+    parts.offset = introduce(buffer->elem_offset);
+  } else if (IsNew(buffer->elem_offset)) {
+    declare(buffer->elem_offset);
+  }
   return parts;
 }
 

@@ -124,7 +124,8 @@ void TirPrinter::PrintParams() {
     if (!inline_params_[i]) {
       out_.Append(names_.Define(func_->params[i]));
       out_.Append(": ");
-      prim_.PrintVarType(func_->params[i]);
+      const tir::Var* param = func_->params[i];
+      param->is_size_var() ? prim_.PrintVarCreation(param) : prim_.PrintVarType(param);
       continue;
     }
     const tir::Buffer* buffer = func_->param_buffers[i];

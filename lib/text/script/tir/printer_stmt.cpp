@@ -18,6 +18,10 @@ const tir::DeclBuffer* DeclaredAllocation(const tir::Allocate* allocate) {
       allocate->extents.size() != decl->buffer->shape.size()) {
     return nullptr;
   }
+  // The declaration makes a pointer to this.
+  const DataType stored = allocate->dtype == DataType::Bool() ? DataType::Int(8) : allocate->dtype;
+  const tir::PointerInfo* pointer = allocate->buffer_var->pointer;
+  if (!pointer || pointer->elem != stored) return nullptr;
   for (uint32_t i = 0; i < allocate->extents.size(); ++i) {
     if (!arith::DeepEqual(allocate->extents[i], decl->buffer->shape[i])) return nullptr;
   }

@@ -74,7 +74,7 @@ const PrimExpr* ScalarValues::ExtentOf(const PrimExpr* start, const PrimExpr* st
     if (!end->dtype.is_integer())
       return Report(span, "bad-index", fmt::format("an index is an integer, found '{}'", end->dtype.ToString()));
   }
-  if (arith::IsInt(start, 0) && start->dtype == stop->dtype) return stop;
+  if (arith::IsInt(start, 0) && start->dtype.bits <= stop->dtype.bits) return stop;
   if (arith::DeepEqual(start, stop)) return ops_.MakeCast(start->dtype, ops_.Int(0, DataType::Int(32), span), span);
   if (const auto* sum = As<tir::Add>(stop); sum && sum->dtype.is_integer()) {
     // The start is converted if the extent is wider.
