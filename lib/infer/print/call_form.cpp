@@ -16,8 +16,8 @@ bool KeepsBits(const tir::Call& call, arith::BitOp op) {
   const PrimExpr* b = call.args[1];
   if (arith::CheckBitwise(op, a, b)) return false;
   Arena scratch;
-  const auto* made = As<tir::Call>(arith::PrimBuilder(scratch).Bitwise(op, a, b));
-  return made && made->op == call.op;
+  const PrimExpr* made = arith::PrimBuilder(scratch).Bitwise(op, a, b);
+  return made != a && Is<tir::Call>(made);  // a shift by 0 is its operand
 }
 
 // The statement T.prefetch(address, ...) has the dtype of the element at the address.
