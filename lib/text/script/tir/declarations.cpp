@@ -214,8 +214,7 @@ TirDeclarations::BufferParts TirDeclarations::Plan(const tir::Buffer* buffer, In
   }
   for (const PrimExpr* e : buffer->strides) parts.strides.push_back(introduce(e));
   // The variable that a declaration introduces has the dtype of the dimensions.
-  const DataType index = buffer->shape.empty() ? DataType::Int(32) : buffer->shape[0]->dtype;
-  if (buffer->elem_offset->dtype == index) {
+  if (buffer->elem_offset->dtype == OffsetType(*buffer)) {
     parts.offset = introduce(buffer->elem_offset);
   } else if (IsNew(buffer->elem_offset)) {
     declare(buffer->elem_offset);
@@ -281,8 +280,7 @@ void TirDeclarations::PrintDeclaration(const tir::Buffer* buffer, std::string_vi
     }
     out.Append(buffer->strides.size() == 1 ? ",)" : ")");
   }
-  const bool constant = Is<tir::IntImm>(buffer->elem_offset);
-  if (constant ? !arith::IsInt(buffer->elem_offset, 0) : !parts.offset) {
+  if (!HasDefaultOffset(*buffer) && !parts.offset) {
     out.Append(", elem_offset=");
     prim.Print(buffer->elem_offset);
   }

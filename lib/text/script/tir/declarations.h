@@ -9,12 +9,22 @@
 #include <unordered_map>
 #include <vector>
 
+#include "iropt/arith/prim_builder.h"
 #include "iropt/infer/print/prim_printer.h"
 #include "iropt/ir/tir/stmt.h"
 #include "scopes.h"
 #include "text/script/printer_core.h"
 
 namespace iropt::text {
+
+// The dtype of the offset of a buffer whose declaration says nothing of it: that of the dimensions.
+inline DataType OffsetType(const tir::Buffer& buffer) {
+  return buffer.shape.empty() ? DataType::Int(32) : buffer.shape[0]->dtype;
+}
+// Returns whether the offset is 0 and need not be printed.
+inline bool HasDefaultOffset(const tir::Buffer& buffer) {
+  return arith::IsInt(buffer.elem_offset, 0) && buffer.elem_offset->dtype == OffsetType(buffer);
+}
 
 class TirDeclarations : public FreeNames {
  public:

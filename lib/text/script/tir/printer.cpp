@@ -135,6 +135,10 @@ void TirPrinter::PrintParams() {
     prim_.PrintTuple(buffer->shape);
     out_.Append(", ");
     prim_.PrintDType(buffer->dtype);
+    if (!HasDefaultOffset(*buffer)) {
+      out_.Append(", elem_offset=");
+      prim_.Print(buffer->elem_offset);
+    }
     out_.Append(')');
     NameParts(buffer, name, Plan(buffer, Introduces::kData, 0), 0);
   }
