@@ -86,7 +86,7 @@ struct Line {
 // The text of one function, by lines.
 class MarkedText {
  public:
-  MarkedText(const Module& module, const ModuleEntry& entry) {
+  explicit MarkedText(const ModuleEntry& entry) {
     Workspace workspace;
     const auto mark = [&](const Node* node, std::string_view name) {
       const auto [number, suffix] = numbers_.NumberOf(node, name);
@@ -94,7 +94,6 @@ class MarkedText {
     };
     const BaseFunc* copy = CloneFunction(entry.func, workspace, {.fresh_sym_vars = true, .name_of = mark});
     Module one;
-    one.set_name(module.name());
     one.Set(entry.var, copy, workspace.Finish());
     const std::string text = ModuleToString(one, {.show_meta = false, .hash_constants = true});
     is_defined_.resize(numbers_.size());
@@ -278,12 +277,13 @@ std::vector<std::string> AlignedNames(MarkedText& before, MarkedText& after) {
 
 Module AlignNames(const Module& before, const Module& after) {
   Module aligned = after;
+  aligned.set_name(before.name());
   for (const ModuleEntry& entry : after.functions()) {
     const ModuleEntry* old = before.Find(entry.var->name);
     if (!old || old->func->kind != entry.func->kind || Is<ExternFunc>(entry.func)) continue;
     if (StructuralEqual(old->func, entry.func)) continue;
-    MarkedText old_text(before, *old);
-    MarkedText new_text(after, entry);
+    MarkedText old_text(*old);
+    MarkedText new_text(entry);
     const std::vector<std::string> names = AlignedNames(old_text, new_text);
     const auto rename = [&](const Node* node, std::string_view name) {
       const auto [number, suffix] = new_text.numbers().NumberOf(node, name);

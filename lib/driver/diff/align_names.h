@@ -7,7 +7,8 @@ namespace iropt {
 
 // Returns `after` in which the variables and buffers of each function that differs in structure from the one of that
 // name in `before` have the names of the variables there that they correspond to. Others keep their names, unless
-// `before` has such a name. Functions that only one of the modules has stay as they are.
+// `before` has such a name. The module has the name of `before`. Functions that only one of the modules has stay as
+// they are.
 //
 // Definitions correspond if the same code computes them from corresponding operands; between those, if they are in the
 // same order and their operators, attributes and types are the same; and then if corresponding code uses them. So the

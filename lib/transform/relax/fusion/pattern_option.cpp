@@ -17,8 +17,8 @@ constexpr std::string_view kAny = "*";
 constexpr std::string_view kExpected =
     R"(expected "*", "const", "var", or an object with "op", "tuple", "item" or "any_of")";
 constexpr std::array<std::string_view, 4> kForms = {"op", "tuple", "item", "any_of"};
-constexpr std::array<std::string_view, 8> kKeys = {"args",  "commutative", "attrs", "index",
-                                                   "dtype", "rank",        "shape", "name"};
+constexpr std::array<std::string_view, 9> kKeys = {"args", "commutative", "attrs",     "index", "dtype",
+                                                   "rank", "shape",       "used_once", "name"};
 
 bool SameValue(const Attr* attr, const OptionValue& value) {
   if (const auto* i = As<IntAttr>(attr)) {
@@ -172,6 +172,9 @@ class PatternReader {
       if (!rank->as_int() || *rank->as_int() < 0) return Fail(*rank, "the rank must not be negative");
       pattern = pattern.WithRank(static_cast<int>(*rank->as_int()));
     }
+    const OptionValue* used_once = value.Find("used_once");
+    if (used_once && !used_once->as_bool()) return Fail(*used_once, "expected true or false");
+    if (used_once && *used_once->as_bool()) pattern = pattern.UsedOnce();
     const OptionValue* shape = value.Find("shape");
     if (!shape) return pattern;
     const auto is_dim = [](const OptionValue& dim) {
