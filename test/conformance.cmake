@@ -50,6 +50,8 @@ iropt_add_sampled_test(semantics_on_models semantics_on_models.py
                        COMMON --ir-opt $<TARGET_FILE:ir-opt> --budget 100000000000 "${corpus}"
                        SAMPLE --model squeezenet --model llama_2l_tiny
                        ALL --model squeezenet --model shufflenet --model llama_2l_tiny --model lfm2_decoder_tiny)
+iropt_add_sampled_test(compared_by_default compared_by_default.py COMMON --ir-opt $<TARGET_FILE:ir-opt>
+                       SAMPLE ${small_files} ALL "${corpus}")
 
 # TIR passes keep what functions compute: recorded modules, functions of models, and random ones, interpreted and compiled.
 if(IROPT_HAVE_LLVM)

@@ -20,6 +20,7 @@
 #include "iropt/support/edit_distance.h"
 #include "iropt/text/script/printer.h"
 #include "observe/checkpoints.h"
+#include "observe/repeated_passes.h"
 #include "observe/reproducer.h"
 #include "pipeline_setup.h"
 #include "split_input.h"
@@ -250,12 +251,14 @@ class Run {
     RemarkNothingToDo(module);
     if (setup_.semantic_check() != nullptr) setup_.semantic_check()->Begin(module);
     setup_.observers().BeforePasses(module);
+    std::optional<Module> input;
+    if (options_.repeat != 0) input = module;
     Result<PassResult> result = RunPipeline(std::move(module));
     Explain();
     if (result.ok()) {
       module = std::move(result->module);
       setup_.observers().AfterPasses(module);
-      return 0;
+      return input ? MeasurePasses(*input) : 0;
     }
     const bool rejected = result.error().code == ErrorCode::Rejected;
     return compiler_.Report(result.error(), rejected ? "ill-formed-result" : "pass-failed");
@@ -272,6 +275,28 @@ class Run {
   Result<PassResult> RunPipeline(Module module) {
     const StepTimer timer(setup_.observers(), RunStep::Passes);
     return (*setup_.pass())(std::move(module), setup_.context());
+  }
+
+  // Runs the passes again for -repeat, which tell nothing and leave no result.
+  int MeasurePasses(const Module& input) {
+    activity_ = "measuring passes on";
+    RepeatedPasses repeated;
+    for (int64_t i = 0; i < options_.repeat; ++i) {
+      const auto timing = std::make_shared<PassTimingInstrument>();
+      PassContext context = setup_.UntracedContext();
+      context.instruments = {timing};
+      context.printer = [](const Module&, const std::string&) { return Status(); };
+      Status done;
+      {
+        const DiagnosticCapture capture(compiler_.diagnostics());
+        Result<PassResult> result = (*setup_.pass())(input, context);
+        if (!result.ok()) done = result.TakeError();
+      }
+      if (!done.ok()) return compiler_.Report(done.error(), "pass-failed");
+      repeated.Add(*timing);
+    }
+    Say(options_.time_passes == TimesForm::Json ? repeated.RenderJson(Subject()) : repeated.Render());
+    return 0;
   }
 
   int VerifyResult(const ModuleSource& source, const Module& module) {

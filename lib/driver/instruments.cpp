@@ -49,16 +49,37 @@ TimesForm TimesFormOf(std::string_view word) {
   return word == "json" ? TimesForm::Json : TimesForm::Tree;
 }
 
-// The command line takes precedence.
-void AddShown(ShownForm& form, const OptionValue::Dict& options) {
-  if (form != ShownForm::None) return;
-  form = *options[0].value.as_string() == "json" ? ShownForm::Json : ShownForm::Text;
+std::string_view NameOf(LoopMode mode) {
+  switch (mode) {
+    case LoopMode::Interpret: return "interpret";
+    case LoopMode::Compile: return "compile";
+    case LoopMode::Auto: return "auto";
+  }
+  IROPT_UNREACHABLE("a way to run loops {}", static_cast<int>(mode));
 }
 
 Result<InputKinds> InputKindsOf(const OptionValue& value) {
   std::vector<std::string> words;
   for (const OptionValue& word : *value.as_list()) words.push_back(*word.as_string());
   return words.empty() ? InputKinds() : InputKinds::Of(words);
+}
+
+// By the order of the options in instruments.def.
+SemanticCheckOptions SemanticCheckOf(const OptionValue::Dict& options) {
+  SemanticCheckOptions check{.each = *options[0].value.as_bool(),
+                             .budget = *options[1].value.as_int(),
+                             .seed = *options[2].value.as_int(),
+                             .loops = LoopModeOf(*options[3].value.as_string()),
+                             .inputs = *InputKindsOf(options[4].value)};
+  if (const double rtol = *options[5].value.as_double(); rtol >= 0) check.tolerance.relative = rtol;
+  if (const double atol = *options[6].value.as_double(); atol >= 0) check.tolerance.absolute = atol;
+  return check;
+}
+
+// The command line takes precedence.
+void AddShown(ShownForm& form, const OptionValue::Dict& options) {
+  if (form != ShownForm::None) return;
+  form = *options[0].value.as_string() == "json" ? ShownForm::Json : ShownForm::Text;
 }
 
 // Instruments with an option for a file need one.
@@ -87,6 +108,13 @@ std::vector<std::string_view> KnownNames(const PassRegistry& registry) {
 }
 
 }  // namespace
+
+LoopMode LoopModeOf(std::string_view word) {
+  for (const LoopMode mode : {LoopMode::Interpret, LoopMode::Compile}) {
+    if (NameOf(mode) == word) return mode;
+  }
+  return LoopMode::Auto;
+}
 
 ChangePrinting ChangePrintingOf(std::string_view word) {
   for (const ChangePrinting mode :
@@ -127,7 +155,9 @@ InstrumentSpec SpecOf(const SemanticCheckOptions& check) {
   const std::vector<std::string> inputs = check.inputs.Words();
   if (inputs.size() != InputKinds().Words().size())
     spec.options.push_back({"inputs", OptionValue::List(inputs.begin(), inputs.end()), {}});
-  if (check.loops == LoopMode::Compile) spec.options.push_back({"loops", "compile", {}});
+  if (check.loops != LoopMode::Auto) spec.options.push_back({"loops", std::string(NameOf(check.loops)), {}});
+  if (check.tolerance.relative) spec.options.push_back({"rtol", *check.tolerance.relative, {}});
+  if (check.tolerance.absolute) spec.options.push_back({"atol", *check.tolerance.absolute, {}});
   return spec;
 }
 
@@ -252,14 +282,7 @@ void InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options) {
   switch (id) {
     // The command line takes precedence.
     case InstrumentId::CheckSemantics:
-      if (!check_semantics) {
-        check_semantics = {
-            .each = *options[0].value.as_bool(),
-            .budget = *options[1].value.as_int(),
-            .seed = *options[2].value.as_int(),
-            .loops = *options[3].value.as_string() == "compile" ? LoopMode::Compile : LoopMode::Interpret,
-            .inputs = *InputKindsOf(options[4].value)};
-      }
+      if (!check_semantics) check_semantics = SemanticCheckOf(options);
       break;
     case InstrumentId::Limits: AddLimits(limits, options); break;
     case InstrumentId::Metrics: AddShown(metrics, options); break;

@@ -294,6 +294,7 @@ Status PipelineSetup::FillConfig() {
     if (!config) return Failure{ErrorCode::Usage};
     std::ranges::move(*config, std::back_inserter(file_.config));
   }
+  if (options_.mode) file_.config.push_back({"relax.mode", *options_.mode, {}});
   bool ok = true;
   for (const OptionValue::Entry& entry : file_.config) {
     ok &= context_.SetConfig(entry.key, entry.value, compiler_.diagnostics(), entry.key_span);
@@ -440,7 +441,7 @@ Status PipelineSetup::AddInstruments() {
     verifies_each_ = true;
   }
   if (plan.check_semantics) {
-    IROPT_ASSIGN_OR_RETURN(semantic_check_, SemanticCheck::Make(compiler_, *plan.check_semantics));
+    IROPT_ASSIGN_OR_RETURN(semantic_check_, SemanticCheck::Make(compiler_, *plan.check_semantics, network_mode()));
     list.push_back(semantic_check_);
   }
   if (plan.print_after.wanted()) list.push_back(std::make_shared<PrintIRAfter>(FilterOf(plan.print_after), print));

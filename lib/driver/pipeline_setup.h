@@ -62,6 +62,8 @@ class PipelineSetup {
   // printed and did not happen.
   void ReportRewrites();
   void WarnOfUnreached();
+  // What batch norms and dropouts compute. After Run.
+  NetworkMode network_mode() const { return NetworkModeOf(context_.ConfigString("relax.mode")); }
   // Null unless the options request it.
   SemanticCheck* semantic_check() { return semantic_check_.get(); }
   PipelineTrace* trace() { return trace_.get(); }

@@ -33,6 +33,7 @@ const FlagExclusion kExclusions[] = {
       "check-semantics",
       "no-verify",
       "explain-pipeline",
+      "repeat",
       "metrics",
       "track-memory",
       "print-before",
@@ -68,6 +69,7 @@ const FlagExclusion kExclusions[] = {
       "verify-idempotent",
       "explain-pipeline",
       "report",
+      "repeat",
       "time-passes",
       "stats",
       "metrics",
@@ -91,6 +93,7 @@ const FlagExclusion kExclusions[] = {
       "eval"}},
     {"check-semantics", {"no-verify"}},
     {"rewrite-limit", {"verify-determinism", "checkpoint-dir"}},
+    {"repeat", {"stats", "print-pipeline"}},
     {"run-reproducer", {"passes", "pipeline"}},
     {"eval",
      {FlagExclusion::kInput, "passes", "pipeline", "opt-level", "output", "emit", "verify-only", "split-input-file",
@@ -167,11 +170,12 @@ Status CheckValues(const CommandLine& line) {
   const bool checks_semantics = !line.check_semantics.empty() || line.bisect == "semantics";
   const std::pair<std::string_view, bool> of_checks[] = {
       {"-check-semantics-budget", line.check_semantics_budget.has_value()},
-      {"-check-semantics-compiled", line.check_semantics_compiled},
+      {"-check-semantics-compiled", !line.check_semantics_compiled.empty()},
       {"-check-semantics-inputs", !line.check_semantics_inputs.empty()},
-      {"-check-semantics-seed", line.check_semantics_seed.has_value()}};
-  if (line.require_comparison && line.check_semantics.empty())
-    return Error{ErrorCode::Usage, "flag '-require-comparison' has no effect without '-check-semantics'"};
+      {"-check-semantics-rtol", line.check_semantics_rtol.has_value()},
+      {"-check-semantics-atol", line.check_semantics_atol.has_value()},
+      {"-check-semantics-seed", line.check_semantics_seed.has_value()},
+      {"-require-comparison", line.require_comparison}};
   for (const auto& [flag, is_there] : of_checks) {
     if (checks_semantics || !is_there) continue;
     return Error{ErrorCode::Usage,
@@ -250,8 +254,10 @@ SemanticCheckOptions SemanticCheckOf(const CommandLine& line) {
   SemanticCheckOptions check{.each = line.check_semantics == "each"};
   check.budget = line.check_semantics_budget.value_or(check.budget);
   check.seed = line.check_semantics_seed.value_or(check.seed);
-  if (line.check_semantics_compiled) check.loops = LoopMode::Compile;
+  if (line.check_semantics_compiled == "always") check.loops = LoopMode::Compile;
+  if (line.check_semantics_compiled == "never") check.loops = LoopMode::Interpret;
   if (!line.check_semantics_inputs.empty()) check.inputs = *InputKinds::Of(line.check_semantics_inputs);
+  check.tolerance = {line.check_semantics_rtol, line.check_semantics_atol};
   check.is_required = line.require_comparison;
   return check;
 }

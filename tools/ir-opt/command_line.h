@@ -23,7 +23,9 @@ struct CommandLine {
   std::optional<int64_t> check_semantics_budget;
   std::vector<std::string> check_semantics_inputs;
   std::optional<int64_t> check_semantics_seed;
-  bool check_semantics_compiled = false;
+  std::string check_semantics_compiled;
+  std::optional<double> check_semantics_rtol;
+  std::optional<double> check_semantics_atol;
   bool require_comparison = false;
   std::string time_passes;
   std::vector<std::string> reports;

@@ -1,6 +1,7 @@
 // ir-run: reads a module, runs passes, runs a function of it on tensors.
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,11 +55,18 @@ constexpr ToolDescription kDescription = {
     .exit_codes = kExitCodes};
 
 // NOLINTNEXTLINE(readability-identifier-naming): GCC cannot make the table constexpr
-const FlagExclusion kExclusions[] = {{"emit-llvm", {"save-inputs", "save-values", "check-values"}}};
+const FlagExclusion kExclusions[] = {
+    {"emit-llvm", {"save-inputs", "save-values", "check-values"}},
+    {"compare-pipelines",
+     {"passes", "pipeline", "check", "check-values", "save-inputs", "save-values", "output", "print", "time", "trace",
+      "emit-llvm"}},
+    {"repeat", {"time", "trace", "emit-llvm"}},
+};
 
 // The values of the flags, in the members that the rows of flags.def name.
 struct CommandLine : ProgramOptions {
-  std::string loops = "interpret";
+  std::optional<std::string> loops;
+  std::optional<std::string> report;
   std::string diagnostics = "text";
   std::string colour = "auto";
   bool help = false;
@@ -71,7 +79,13 @@ struct CommandLine : ProgramOptions {
 
 constexpr FlagRequirement kRequirements[] = {{"rtol", "check", "check-values"},
                                              {"atol", "check", "check-values"},
-                                             {"require-comparison", "check", "check-values"}};
+                                             {"require-comparison", "check", "check-values"},
+                                             {"warmup", "repeat", "compare-pipelines"},
+                                             {"threads", "repeat", "compare-pipelines"},
+                                             {"report", "repeat", "compare-pipelines"}};
+
+// Calls of each pipeline that -compare-pipelines measures by default.
+constexpr int64_t kComparedCalls = 10;
 
 Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
   CommandLine line;
@@ -81,7 +95,11 @@ Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
 #include "flags.def"
   IROPT_RETURN_IF_ERROR(parser.Parse(arguments, {.exclusions = kExclusions, .requirements = kRequirements}));
   TranslateDiagnosticFlags(line.diagnostics, line.colour, line.driver.compiler);
-  if (line.loops == "compile") line.ProgramOptions::loops = LoopMode::Compile;
+  const bool compares = !line.compare_pipelines.empty();
+  const bool is_compiled = line.loops ? *line.loops == "compile" : compares;
+  if (is_compiled) line.ProgramOptions::loops = LoopMode::Compile;
+  if (line.report && *line.report == "json") line.times_form = ShownForm::Json;
+  if (compares && line.repeat == 0) line.repeat = kComparedCalls;
   return line;
 }
 

@@ -37,6 +37,13 @@ enum class ProgressShown : uint8_t { Auto, Never, Always };
 enum class LoopMode : uint8_t {
   Interpret,  // by the interpreter: every access is checked, and reads of uninitialized elements are errors
   Compile,    // compiled to machine code
+  Auto,       // compiled if the interpreter would take long and the host can run the code, else interpreted
+};
+
+// Tolerances that replace those for the dtype, see lib/driver/run/tolerance.h.
+struct ToleranceOptions {
+  std::optional<double> relative = {};
+  std::optional<double> absolute = {};
 };
 
 // The inputs on which functions are run: floats of usual size; zeros of both signs, negative and large numbers;
@@ -53,11 +60,12 @@ struct InputKinds {
 
 // How functions are run before and after passes, to compare what they compute.
 struct SemanticCheckOptions {
-  bool each = false;               // around every pass, not only around all passes
-  int64_t budget = 1'000'000'000;  // operations of the runs of one function in one form
-  int64_t seed = 0;                // of inputs and of random operators
-  LoopMode loops = LoopMode::Interpret;
+  bool each = false;                // around every pass, not only around all passes
+  int64_t budget = 30'000'000'000;  // operations of the runs of one function in one form
+  int64_t seed = 0;                 // of inputs and of random operators
+  LoopMode loops = LoopMode::Auto;
   InputKinds inputs = {};
+  ToleranceOptions tolerance = {};
   bool is_required = false;  // a function that is not compared is an error
 };
 
@@ -72,6 +80,8 @@ struct BisectRequest {
 
 // The way of a word of -print-changed; Off for any other word.
 ChangePrinting ChangePrintingOf(std::string_view word);
+// Of "interpret", "compile" or "auto"; Auto for any other word.
+LoopMode LoopModeOf(std::string_view word);
 
 struct DriverOptions {
   CompilerOptions compiler;
@@ -98,6 +108,7 @@ struct DriverOptions {
   std::vector<std::string> disable;
   std::vector<std::string> require;
   std::vector<std::string> config;             // each an option and its value, see ParseConfig
+  std::optional<std::string> mode;             // "auto", "training" or "inference", see NetworkMode
   std::optional<std::string> target;           // in a spelling that ReadTarget takes
   ShownForm print_pipeline = ShownForm::None;  // shown on stdout; nothing else is done then
 
@@ -115,6 +126,7 @@ struct DriverOptions {
   std::optional<SemanticCheckOptions> check_semantics;
 
   TimesForm time_passes = TimesForm::None;
+  int64_t repeat = 0;  // how often the passes run again, to measure them
   ShownForm stats = ShownForm::None;
   ShownForm metrics = ShownForm::None;           // the size and the cost of the result
   ShownForm track_memory = ShownForm::None;      // the memory after each pass

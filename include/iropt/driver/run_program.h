@@ -30,16 +30,24 @@ struct ProgramOptions {
 
   // The file for the results out0, out1, ...; tuples are flattened. Tensors of rank 0 have the shape (1,) in files.
   std::optional<std::string> output;
-  std::optional<std::string> check;  // a file with the expected results
-  bool require_comparison = false;   // a `check` or `check_values` that compares nothing is an error
-  std::optional<double> relative_tolerance;
-  std::optional<double> absolute_tolerance;
+  std::optional<std::string> check;         // a file with the expected results
+  bool require_comparison = false;          // a `check` or `check_values` that compares nothing is an error
+  ToleranceOptions tolerance;               // of both
   std::optional<std::string> save_inputs;   // the file for the inputs, named as the parameters
   std::optional<std::string> save_values;   // the file for the values of all bindings, by name
   std::optional<std::string> check_values;  // a file with the expected values of bindings, by name
   bool print = false;                       // print the results to stdout
   bool time = false;                        // print a table of times by callee to stderr
   bool trace = false;                       // print each binding with statistics of its value to stderr
+
+  // Measuring: after one call, each thread calls the function `warmup` times, then `repeat` times, which are measured.
+  int64_t repeat = 0;  // 0: not measured
+  int64_t warmup = 1;
+  int64_t threads = 1;
+  // Two pipelines, in the syntax of -passes: the module is measured after each of them, by turns, and the results are
+  // compared. Empty: the passes of `driver`.
+  std::vector<std::string> compare_pipelines;
+  ShownForm times_form = ShownForm::Text;  // of what was measured, on stderr
 };
 
 // Runs ir-run with the options and returns the exit code (see ErrorCode): SemanticCheck if the run fails or its results

@@ -13,7 +13,10 @@ namespace iropt {
 
 namespace {
 
-std::string Shown(const Verdict& verdict) { return verdict.is_good ? "good" : fmt::format("bad: {}", verdict.reason); }
+std::string Shown(const Verdict& verdict) {
+  if (!verdict.is_good) return fmt::format("bad: {}", verdict.reason);
+  return verdict.not_compared.empty() ? "good" : fmt::format("no difference found, but {}", verdict.not_compared);
+}
 
 }  // namespace
 
@@ -31,6 +34,9 @@ Result<Verdict> Bisection::Try(const Module& module, int64_t limit) {
 
 Result<std::optional<Bisection::Culprit>> Bisection::Search(const Module& module) {
   IROPT_ASSIGN_OR_RETURN(Verdict bad, Try(module, kNoLimit));
+  if (bad.is_good && !bad.not_compared.empty()) {
+    return Error{ErrorCode::Usage, CannotSay(bad.not_compared)};
+  }
   if (bad.is_good) {
     return Error{ErrorCode::Usage, "-bisect finds nothing: the result of all passes is good"};
   }

@@ -39,18 +39,24 @@ void WriteLine(const Json& line, OutputStream& out) {
   static_cast<void>(out.Flush());
 }
 
-// The first error of a run.
+// The first error of a run, with its first note, which has the errors that were found.
 std::string ReasonOf(const Error& error, const std::vector<Diagnostic>& diagnostics) {
   std::string reason = error.message;
   for (const Diagnostic& diagnostic : diagnostics) {
     if (diagnostic.severity != Severity::Error) continue;
     if (!reason.empty()) reason += ": ";
-    return reason + diagnostic.message;
+    reason += diagnostic.message;
+    if (!diagnostic.notes.empty()) reason += fmt::format(": {}", diagnostic.notes.front().message);
+    return reason;
   }
   return reason;
 }
 
 }  // namespace
+
+std::string CannotSay(const std::string& not_compared) {
+  return fmt::format("-bisect=semantics cannot say that the result is good: {}", not_compared);
+}
 
 Judge::~Judge() {
   if (file_.empty()) return;
@@ -88,7 +94,7 @@ Status Judge::RunCommand(const Module& module) const {
   return Error{ErrorCode::PassFailed, fmt::format("the command ends with exit code {}", code)};
 }
 
-Status Judge::RunAndCheck(Module module, const Pass& pass, PassContext& context) const {
+Status Judge::RunAndCheck(Module module, const Pass& pass, PassContext& context, std::string& not_compared) const {
   if (request_.check == BisectRequest::Check::Verify || request_.semantics.each) {
     const auto audit = std::make_shared<ChangeAudit>();
     static_cast<void>(context.SetConfig("testing.verify_analyses", true, compiler_.diagnostics()));
@@ -100,7 +106,10 @@ Status Judge::RunAndCheck(Module module, const Pass& pass, PassContext& context)
   }
   std::shared_ptr<SemanticCheck> semantics;
   if (request_.check == BisectRequest::Check::Semantics) {
-    Result<std::shared_ptr<SemanticCheck>> made = SemanticCheck::Make(compiler_, request_.semantics);
+    SemanticCheckOptions options = request_.semantics;
+    options.is_required = false;  // what is not compared is not bad
+    Result<std::shared_ptr<SemanticCheck>> made =
+        SemanticCheck::Make(compiler_, options, NetworkModeOf(context.ConfigString("relax.mode")));
     if (!made.ok()) return Error{kCannotSay, made.error().message};
     semantics = *std::move(made);
     context.instruments.push_back(semantics);
@@ -112,10 +121,11 @@ Status Judge::RunAndCheck(Module module, const Pass& pass, PassContext& context)
   if (!VerifyModule(result.module, compiler_.verify_options(), compiler_.diagnostics()))
     return Failure{ErrorCode::Rejected};
   if (semantics) {
-    Status finished = semantics->Finish(result.module);
-    const std::string reason = semantics->ReasonForNothing();
-    return reason.empty() ? std::move(finished)
-                          : Error{kCannotSay, fmt::format("-bisect=semantics compares nothing: {}", reason)};
+    IROPT_RETURN_IF_ERROR(semantics->FinishComparing(result.module));
+    not_compared = semantics->first_not_compared();
+    const bool must_compare = request_.semantics.is_required || compiler_.options().warnings_as_errors;
+    if (must_compare && !not_compared.empty()) return Error{kCannotSay, CannotSay(not_compared)};
+    return {};
   }
   return request_.check == BisectRequest::Check::Command ? RunCommand(result.module) : Status();
 }
@@ -138,8 +148,9 @@ void Judge::Work(Module module, const Pass& pass, PassContext context, const Run
     context.instruments.push_back(std::make_shared<RewriteLimits>(std::vector{*extent.rewrites}, tell));
   }
   const DiagnosticCapture capture(compiler_.diagnostics());
-  const Status status = RunAndCheck(std::move(module), pass, context);
-  Json line = {{"good", status.ok()}};
+  std::string not_compared;
+  const Status status = RunAndCheck(std::move(module), pass, context, not_compared);
+  Json line = {{"good", status.ok()}, {"not_compared", not_compared}};
   if (!status.ok()) {
     line["code"] = ExitCode(status.error().code);
     line["reason"] = ReasonOf(status.error(), capture.diagnostics());
@@ -169,6 +180,7 @@ Result<Verdict> Judge::Try(const Module& module, const Pass& pass, const PassCon
       verdict.is_good = line["good"].get<bool>();
       verdict.code = line.value("code", 0);
       verdict.reason = line.value("reason", std::string());
+      verdict.not_compared = line.value("not_compared", std::string());
     }
   }
   const bool cannot_say = report.crash.empty() && verdict.code == ExitCode(kCannotSay);

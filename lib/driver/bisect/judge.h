@@ -20,6 +20,7 @@ struct Verdict {
   bool is_good = false;
   int code = 0;                      // the exit code for what is bad
   std::string reason = {};           // what is bad
+  std::string not_compared = {};     // what is good as far as it was compared: what was not
   BisectStep last = {};              // the last step that has begun
   CountedRewrite last_rewrite = {};  // of the pass whose rewrites were counted
 };
@@ -29,6 +30,9 @@ struct RunExtent {
   int64_t steps = kNoLimit;
   std::optional<RewriteLimit> rewrites = {};  // of one pass
 };
+
+// The message about a function that was not compared.
+std::string CannotSay(const std::string& not_compared);
 
 class Judge {
  public:
@@ -49,7 +53,7 @@ class Judge {
 
  private:
   void Work(Module module, const Pass& pass, PassContext context, const RunExtent& extent, OutputStream& out) const;
-  Status RunAndCheck(Module module, const Pass& pass, PassContext& context) const;
+  Status RunAndCheck(Module module, const Pass& pass, PassContext& context, std::string& not_compared) const;
   Status RunCommand(const Module& module) const;
   Status MakeFile();
 

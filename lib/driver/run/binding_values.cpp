@@ -140,7 +140,7 @@ ValueChecker::State ValueChecker::Compare(const std::string& name, const HostVal
     num_elements_ += tensor->num_elements();
     const Tensor got = WithDimension(tensor);
     const Tensor want = WithDimension(wanted->second);
-    const Comparison comparison = CompareTensors(*got, *want, ToleranceFor(*want, tensor->dtype(), options_));
+    const Comparison comparison = CompareTensors(*got, *want, ToleranceFor(*want, RunPrecision(), options_.tolerance));
     if (!comparison.ok())
       difference_.message = fmt::format("{}: {}", path, DescribeComparison(comparison, *got, *want));
   });
@@ -202,8 +202,8 @@ Status ValueChecker::Report(CompilerInstance& compiler) const {
   }
   const std::string& file = *options_.check_values;
   if (num_elements_ == 0)
-    return TellNothingCompared(fmt::format("nothing is compared with {}: it has no values of these bindings", file),
-                               options_, compiler);
+    return TellNotCompared(fmt::format("nothing is compared with {}: it has no values of these bindings", file),
+                           options_, compiler);
   compiler.diagnostics().Remark({}, "values-compared",
                                 fmt::format("{} of {} bindings are equal to those of {}, which has {} further tensors",
                                             num_compared_, num_values_, file, expected_.size() - num_tensors_));

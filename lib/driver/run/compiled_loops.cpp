@@ -70,14 +70,21 @@ codegen::PackedFunction ForLoops(const PackedCaller& packed) {
 
 }  // namespace
 
+Status CompilingExecutor::Prepare(const GlobalVar& var) {
+  codegen::CompiledFunctionRef& function = functions_[&var];
+  if (function) return {};
+  const Stopwatch watch;
+  IROPT_ASSIGN_OR_RETURN(function, compiler_->Compile(module_, var));
+  const double seconds = watch.Read().wall_seconds;
+  compile_seconds_ += seconds;
+  if (on_compile_) on_compile_(var.name, seconds);
+  return {};
+}
+
 Result<HostValue> CompilingExecutor::Call(const GlobalVar& var, const PrimFunc&, std::span<const PrimFuncArg> args,
                                           const PackedCaller& packed) {
-  codegen::CompiledFunctionRef& function = functions_[&var];
-  if (!function) {
-    const Stopwatch watch;
-    IROPT_ASSIGN_OR_RETURN(function, compiler_->Compile(module_, var));
-    if (on_compile_) on_compile_(var.name, watch.Read().wall_seconds);
-  }
+  IROPT_RETURN_IF_ERROR(Prepare(var));
+  const codegen::CompiledFunctionRef& function = functions_[&var];
   std::deque<LoopTensor> tensors;  // a deque, for stable addresses
   std::vector<std::vector<std::byte>> copies;
   std::vector<LoopArg> loop_args;
@@ -106,6 +113,11 @@ Result<HostValue> CompilingExecutor::Call(const GlobalVar& var, const PrimFunc&,
   const codegen::LoopCallOptions options{
       .packed = &callback, .max_bytes = limits_.max_bytes, .max_iterations = limits_.AvailableWork()};
   IROPT_RETURN_IF_ERROR(function->Call(loop_args, options, &result));
+  for (const PrimFuncArg& arg : args) {
+    const NDArray* tensor = arg.value.tensor();
+    if (arg.writable && tensor && tensor->storage())
+      tensor->storage()->SetWritten(tensor->storage_offset(), tensor->num_bytes(), true);
+  }
   if (result.kind == LoopArg::Kind::kNone) return HostValue(Scalar::Int(0));
   return FromLoopArg(result);
 }

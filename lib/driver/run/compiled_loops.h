@@ -12,6 +12,9 @@
 
 namespace iropt {
 
+// Gets the name of a PrimFunc and the seconds that compiling it took.
+using CompileCallback = std::function<void(std::string_view name, double seconds)>;
+
 // Compiles PrimFuncs lazily, at their first call.
 class CompilingExecutor : public PrimFuncExecutor {
  public:
@@ -20,20 +23,23 @@ class CompilingExecutor : public PrimFuncExecutor {
       : module_(module), compiler_(std::move(compiler)), limits_(limits) {}
 
   // Tells the time that compiling a function took, or reading its code from a cache, when it is called first.
-  void set_on_compile(std::function<void(std::string_view name, double seconds)> on_compile) {
-    on_compile_ = std::move(on_compile);
-  }
+  void set_on_compile(CompileCallback on_compile) { on_compile_ = std::move(on_compile); }
 
   // Compiled code does not track initialized bytes.
   Storage::Tracking tracking() const override { return Storage::Tracking::kOff; }
+  // What a function may write to counts as initialized afterwards.
   Result<HostValue> Call(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
                          const PackedCaller& packed) override;
+  // Compiles the function, if it was not done before. Fails if that is not possible.
+  Status Prepare(const GlobalVar& var);
+  double compile_seconds() const override { return compile_seconds_; }
 
  private:
   const Module& module_;
   std::shared_ptr<codegen::LoopCompiler> compiler_;
   EvalLimits limits_;
-  std::function<void(std::string_view name, double seconds)> on_compile_;         // may be empty
+  CompileCallback on_compile_;  // may be empty
+  double compile_seconds_ = 0;
   std::unordered_map<const GlobalVar*, codegen::CompiledFunctionRef> functions_;  // never iterated
 };
 

@@ -38,14 +38,24 @@ Tensor WithDimension(const Tensor& tensor) {
   return tensor->shape().empty() ? NDArray::View(tensor->dtype(), kOneElement, tensor->data(), tensor) : tensor;
 }
 
-Tolerance ToleranceFor(const NDArray& expected, DataType dtype, const ProgramOptions& options) {
-  Tolerance tolerance = Tolerance::For(expected, dtype);
-  tolerance.relative = options.relative_tolerance.value_or(tolerance.relative);
-  tolerance.absolute = options.absolute_tolerance.value_or(tolerance.absolute);
-  return tolerance;
+namespace {
+
+// What a value has besides tensors, shapes and numbers: the kind of the first such part, or nothing.
+std::string FindOther(const HostValue& value) {
+  if (const TupleValue* tuple = value.tuple()) {
+    for (const HostValue& field : tuple->fields) {
+      std::string other = WithStack([&] { return FindOther(field); });
+      if (!other.empty()) return other;
+    }
+    return {};
+  }
+  const bool is_output = value.tensor() || value.shape() || value.scalar();
+  return is_output ? std::string() : std::string(KindOf(value));
 }
 
-Status TellNothingCompared(std::string message, const ProgramOptions& options, CompilerInstance& compiler) {
+}  // namespace
+
+Status TellNotCompared(std::string message, const ProgramOptions& options, CompilerInstance& compiler) {
   if (options.require_comparison) {
     compiler.diagnostics().Error({}, "not-compared", std::move(message));
   } else {
@@ -79,28 +89,29 @@ std::string RenderOutputs(const std::vector<NamedTensor>& outputs) {
   return text;
 }
 
-Status CheckOutputs(const std::vector<NamedTensor>& outputs, const ProgramOptions& options, std::string_view hint,
-                    CompilerInstance& compiler) {
-  IROPT_ASSIGN_OR_RETURN(const std::vector<NamedTensor> expected, ReadTensors(*options.check));
+Status CompareOutputs(const HostValue& value, const std::vector<NamedTensor>& expected, const std::string& source,
+                      const RunPrecision& precision, const std::string& hint, const ProgramOptions& options,
+                      CompilerInstance& compiler) {
+  const std::vector<NamedTensor> outputs = FlattenOutputs(value);
   bool ok = true;
   const auto report = [&](std::string message) {
     ok = false;
     return compiler.diagnostics().Error({}, "output-mismatch", std::move(message));
   };
   if (outputs.size() != expected.size())
-    report(fmt::format("the function has {} outputs, but {} are expected by {}", outputs.size(), expected.size(),
-                       *options.check));
+    report(
+        fmt::format("the function has {} outputs, but {} are expected by {}", outputs.size(), expected.size(), source));
   for (const NamedTensor& output : outputs) {
     const bool is_single = expected.size() == 1 && expected[0].name.empty();
     const auto wanted = is_single ? expected.begin() : std::ranges::find(expected, output.name, &NamedTensor::name);
     if (wanted == expected.end()) {
-      report(fmt::format("{}: {} has no such tensor", output.name, *options.check));
+      report(fmt::format("{}: {} has no such tensor", output.name, source));
       continue;
     }
     // The file may have tensors of rank 0 or of shape (1,).
     const Tensor got = WithDimension(output.tensor);
     const Tensor want = WithDimension(wanted->tensor);
-    const Tolerance tolerance = ToleranceFor(*want, output.tensor->dtype(), options);
+    const Tolerance tolerance = ToleranceFor(*want, precision, options.tolerance);
     const Comparison comparison = CompareTensors(*got, *want, tolerance);
     const std::string text = fmt::format("{}: {}", output.name, DescribeComparison(comparison, *got, *want));
     const std::string allowed =
@@ -111,15 +122,18 @@ Status CheckOutputs(const std::vector<NamedTensor>& outputs, const ProgramOption
     }
     DiagnosticBuilder error = report(text);
     if (comparison.same_type) error.Note(fmt::format("the tolerance is {}; -atol and -rtol set it", allowed));
-    if (comparison.same_type && !hint.empty()) error.Note(std::string(hint));
+    if (comparison.same_type && !hint.empty()) error.Note(hint);
   }
   IROPT_RETURN_IF_ERROR(compiler.err().Flush());
   if (!ok) return Failure{ErrorCode::SemanticCheck};
+  const std::string other = FindOther(value);
+  if (!other.empty())
+    return TellNotCompared(fmt::format("a part of the result is not compared: it is {}", other), options, compiler);
   const bool compares_elements =
       std::ranges::any_of(outputs, [](const NamedTensor& output) { return output.tensor->num_elements() != 0; });
   if (compares_elements) return {};
-  return TellNothingCompared(fmt::format("nothing is compared with {}: the results have no elements", *options.check),
-                             options, compiler);
+  return TellNotCompared(fmt::format("nothing is compared with {}: the results have no elements", source), options,
+                         compiler);
 }
 
 }  // namespace iropt

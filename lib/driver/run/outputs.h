@@ -10,6 +10,7 @@
 #include "iropt/runtime/compare.h"
 #include "iropt/runtime/value.h"
 #include "iropt/support/function_ref.h"
+#include "tolerance.h"
 
 namespace iropt {
 
@@ -28,18 +29,18 @@ std::vector<NamedTensor> ForFile(const std::vector<NamedTensor>& outputs);
 // The tensor as in files: one of rank 0 gets the shape (1,).
 Tensor WithDimension(const Tensor& tensor);
 
-// The tolerance of the options, or the default of the dtype.
-Tolerance ToleranceFor(const NDArray& expected, DataType dtype, const ProgramOptions& options);
-
-// Tells that nothing was compared: a warning, or an error with ErrorCode::SemanticCheck if the options require it.
-Status TellNothingCompared(std::string message, const ProgramOptions& options, CompilerInstance& compiler);
+// Tells that something was not compared: a warning, or an error with ErrorCode::SemanticCheck if the options require
+// it.
+Status TellNotCompared(std::string message, const ProgramOptions& options, CompilerInstance& compiler);
 
 // Formats each tensor: its type, statistics, and the elements if they are few.
 std::string RenderOutputs(const std::vector<NamedTensor>& outputs);
 
-// Compares the outputs with the tensors of the -check file and reports each difference, with `hint` as a note unless it
-// is empty. Prints the errors of the outputs that agree to stderr.
-Status CheckOutputs(const std::vector<NamedTensor>& outputs, const ProgramOptions& options, std::string_view hint,
-                    CompilerInstance& compiler);
+// Compares the tensors of the value with the expected ones, and reports each difference, with `hint` as a note unless
+// it is empty, and what was not compared. Prints the errors of the outputs that agree to stderr. `source` names the
+// expected ones in messages, and `precision` is that of the run that gave the value.
+Status CompareOutputs(const HostValue& value, const std::vector<NamedTensor>& expected, const std::string& source,
+                      const RunPrecision& precision, const std::string& hint, const ProgramOptions& options,
+                      CompilerInstance& compiler);
 
 }  // namespace iropt

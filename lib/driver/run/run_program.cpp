@@ -3,115 +3,90 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
-#include "arguments.h"
 #include "binding_values.h"
 #include "call_entry.h"
-#include "compiled_loops.h"
-#include "driver/observe/operator_counts.h"
 #include "driver/observe/output_files.h"
 #include "driver/pipeline_setup.h"
-#include "driver/verify_result.h"
-#include "entry.h"
 #include "iropt/codegen/loop_compiler.h"
 #include "iropt/driver/compiler_instance.h"
-#include "iropt/eval/relax/interpreter.h"
-#include "iropt/support/crash.h"
+#include "measure.h"
 #include "observers.h"
 #include "outputs.h"
+#include "program.h"
 
 namespace iropt {
 
 namespace {
 
+// The value of a call, and what it says about rounding errors.
+struct Outcome {
+  HostValue value;
+  RunPrecision precision;
+  double compile_seconds = 0;
+};
+
 class ProgramRun {
  public:
-  ProgramRun(CompilerInstance& compiler, PipelineSetup& setup, const ProgramOptions& options)
-      : compiler_(compiler),
-        setup_(setup),
-        options_(options),
-        stdout_(STDOUT_FILENO),
-        reporter_(options.trace ? &compiler.err() : nullptr) {}
+  ProgramRun(CompilerInstance& compiler, const ProgramOptions& options)
+      : compiler_(compiler), options_(options), library_({.cache_dir = options.cache_dir}), stdout_(STDOUT_FILENO) {}
 
-  Status Execute() {
-    IROPT_ASSIGN_OR_RETURN(const Module module, ReadModule());
-    compiler_.WarnOfUnusedWeights();
-    IROPT_ASSIGN_OR_RETURN(const Entry entry, Entry::Find(module, options_.entry, compiler_));
-    if (options_.emit_llvm) return EmitLlvm(module, entry);
-    const EvalLimits limits{.max_bytes = PhysicalMemory()};
-    IROPT_ASSIGN_OR_RETURN(const std::unique_ptr<PrimFuncExecutor> executor, MakeExecutor(module, limits));
-    ArgumentReader reader(entry, options_, compiler_);
-    IROPT_ASSIGN_OR_RETURN(std::vector<HostValue> values, reader.Read(limits, executor->tracking()));
-    if (options_.save_inputs) IROPT_RETURN_IF_ERROR(Write(*options_.save_inputs, reader.ForFile(values)));
-    IROPT_RETURN_IF_ERROR(ObserveValues(module, entry));
-    const Result<HostValue> result = Call(module, entry, std::move(values), limits, *executor);
+  // Runs the program after the passes of the setup.
+  Status Execute(PipelineSetup& setup) {
+    IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> text, ReadFile(options_.driver.input));
+    Program program(compiler_, setup, options_, library_);
+    IROPT_RETURN_IF_ERROR(program.Load(text));
+    if (options_.emit_llvm) return EmitLlvm(program);
+    Result<Outcome> called = CallFirst(program);
     Status same = checker_ ? checker_->Report(compiler_) : Status();
-    if (!result.ok()) return Error(result.error());
+    if (!called.ok()) return called.TakeError();
+    const Outcome& outcome = *called;
     IROPT_RETURN_IF_ERROR(compiler_.CheckWeights());
     if (recorder_) IROPT_RETURN_IF_ERROR(Write(*options_.save_values, ForFile(recorder_->values())));
-    IROPT_RETURN_IF_ERROR(Deliver(FlattenOutputs(*result)));
-    return same;
+    IROPT_RETURN_IF_ERROR(Deliver(outcome, program.ComparisonHint()));
+    if (options_.repeat == 0 || !same.ok()) return same;
+    std::deque<ProgramTimer> timers;
+    timers.emplace_back(program, options_);
+    IROPT_RETURN_IF_ERROR(Measure(timers));
+    const ProgramTimes times = TimesOf({}, program, timers.front(), outcome);
+    return ShowTimes({&times, 1});
+  }
+
+  // Measures the programs after the passes of each setup, by turns, and compares the results of the later ones with
+  // those of the first one.
+  Status ExecuteAll(std::span<const std::unique_ptr<PipelineSetup>> setups) {
+    IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> text, ReadFile(options_.driver.input));
+    std::deque<Program> programs;
+    std::deque<ProgramTimer> timers;
+    std::vector<Outcome> outcomes;
+    for (const std::unique_ptr<PipelineSetup>& setup : setups) {
+      Program& program = programs.emplace_back(compiler_, *setup, options_, library_);
+      IROPT_RETURN_IF_ERROR(program.Load(text));
+      IROPT_ASSIGN_OR_RETURN(Outcome outcome, CallFirst(program));
+      outcomes.push_back(std::move(outcome));
+      timers.emplace_back(program, options_);
+    }
+    IROPT_RETURN_IF_ERROR(compiler_.CheckWeights());
+    IROPT_RETURN_IF_ERROR(Measure(timers));
+    std::vector<ProgramTimes> times;
+    for (size_t i = 0; i < timers.size(); ++i)
+      times.push_back(TimesOf(options_.compare_pipelines[i], programs[i], timers[i], outcomes[i]));
+    IROPT_RETURN_IF_ERROR(ShowTimes(times));
+    return CompareOutcomes(outcomes, programs.front().ComparisonHint());
   }
 
  private:
-  Result<Module> ReadModule() {
-    const DriverOptions& driver = options_.driver;
-    const CrashNote note("working on", driver.input);
-    IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> text, ReadFile(driver.input));
-    const ModuleSource source = compiler_.SourceAt(driver.input, text);
-    compiler_.set_input(source.name, {});
-    IROPT_ASSIGN_OR_RETURN(Module module, compiler_.Parse(source));
-    IROPT_RETURN_IF_ERROR(compiler_.Verify(module));
-    has_training_operators_ = HasTrainingOperators(module);
-    if (options_.inference) IROPT_RETURN_IF_ERROR(SimplifyForInference(module));
-    if (!setup_.pass()) return module;
-    With<PassContext> scope(setup_.context());
-    if (!scope.status().ok()) return Error(scope.status().error());
-    setup_.observers().BeforePasses(module);
-    IROPT_ASSIGN_OR_RETURN(PassResult result, (*setup_.pass())(std::move(module), setup_.context()));
-    setup_.observers().AfterPasses(result.module);
-    IROPT_RETURN_IF_ERROR(scope.Exit());
-    if (!compiler_.options().no_verify) {
-      ResultVerifier verifier(compiler_);
-      IROPT_RETURN_IF_ERROR(verifier.CheckWellFormed(source, result.module, *setup_.pass(), setup_.CheckingContext()));
-    }
-    return std::move(result.module);
-  }
-
-  Status SimplifyForInference(Module& module) {
-    IROPT_ASSIGN_OR_RETURN(const Pass pass, compiler_.MakePass("SimplifyInference"));
-    PassContext context = compiler_.MakeContext();
-    IROPT_ASSIGN_OR_RETURN(PassResult result, pass(std::move(module), context));
-    module = std::move(result.module);
-    return {};
-  }
-
-  // What may explain that results differ.
-  std::string_view Hint() const {
-    if (!has_training_operators_ || options_.inference) return "";
-    return "R.nn.batch_norm and R.nn.dropout compute training or inference by the configuration option relax.mode; with "
-           "-inference, all of them compute inference";
-  }
-
-  // The loop compiler is a shared object that is loaded only if it is needed.
-  Result<std::shared_ptr<codegen::LoopCompiler>> LoadLoopCompiler() const {
-    return codegen::LoopCompiler::Load({.cache_dir = options_.cache_dir});
-  }
-
-  Result<std::unique_ptr<PrimFuncExecutor>> MakeExecutor(const Module& module, const EvalLimits& limits) {
-    if (options_.loops == LoopMode::Interpret)
-      return std::unique_ptr<PrimFuncExecutor>(std::make_unique<InterpretingExecutor>(module, limits));
-    IROPT_ASSIGN_OR_RETURN(std::shared_ptr<codegen::LoopCompiler> loops, LoadLoopCompiler());
-    auto executor = std::make_unique<CompilingExecutor>(module, std::move(loops), limits);
-    executor->set_on_compile([this](std::string_view name, double seconds) { reporter_.OnCompile(name, seconds); });
-    return std::unique_ptr<PrimFuncExecutor>(std::move(executor));
-  }
-
-  Status EmitLlvm(const Module& module, const Entry& entry) {
-    IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<codegen::LoopCompiler> loops, LoadLoopCompiler());
+  Status EmitLlvm(const Program& program) {
+    const Module& module = program.module();
+    const Entry& entry = program.entry();
+    IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<codegen::LoopCompiler> loops, library_.Get());
     for (const ModuleEntry& function : module.functions()) {
       if (!Is<PrimFunc>(function.func) || (entry.prim() && function.var != &entry.var())) continue;
       IROPT_ASSIGN_OR_RETURN(const std::string text, loops->EmitLlvm(module, *function.var, /*optimized=*/true));
@@ -120,21 +95,39 @@ class ProgramRun {
     return stdout_.Flush();
   }
 
-  Result<HostValue> Call(const Module& module, const Entry& entry, std::vector<HostValue> values,
-                         const EvalLimits& limits, PrimFuncExecutor& executor) {
-    RunOptions run{.limits = limits, .seed = options_.seed, .prim_funcs = &executor};
+  // The first call, with all that the options ask for: output of the program, traces, times by callee.
+  Result<Outcome> CallFirst(Program& program) {
+    const bool is_compared = options_.check || !options_.compare_pipelines.empty();
+    uint64_t work = 0;
+    EvalLimits limits{.max_bytes = PhysicalMemory()};
+    if (is_compared) limits.work = &work;
+    RunReporter reporter(options_.trace ? &compiler_.err() : nullptr);
+    RunMeter meter(work);
+    // A missing loop compiler is reported before inputs are made.
+    IROPT_ASSIGN_OR_RETURN(
+        const std::unique_ptr<PrimFuncExecutor> executor,
+        program.MakeExecutor(limits, is_compared ? &meter : nullptr,
+                             [&](std::string_view name, double seconds) { reporter.OnCompile(name, seconds); }));
+    IROPT_RETURN_IF_ERROR(program.ReadInputs());
+    if (options_.save_inputs) IROPT_RETURN_IF_ERROR(Write(*options_.save_inputs, program.InputsForFile()));
+    IROPT_RETURN_IF_ERROR(ObserveValues(program.module(), program.entry()));
+    RunOptions run{.limits = limits, .seed = options_.seed, .prim_funcs = executor.get()};
     run.print = [this](std::string_view line) { stdout_.Append(fmt::format("{}\n", line)); };
     ObserverList observers;
-    if (options_.trace || options_.time) observers.Add(reporter_);
+    if (options_.trace || options_.time) observers.Add(reporter);
+    if (is_compared) observers.Add(meter);
     if (recorder_) observers.Add(*recorder_);
     if (checker_) observers.Add(*checker_);
     if (!observers.empty()) run.observer = &observers;
+    IROPT_ASSIGN_OR_RETURN(std::vector<HostValue> inputs, program.CopyInputs(executor->tracking()));
     const Stopwatch watch;
-    Result<HostValue> result = CallEntry(module, entry, std::move(values), compiler_.diagnostics(), run);
-    if (options_.time) compiler_.err().Append(reporter_.RenderTimes(watch.Read().wall_seconds));
+    Result<HostValue> result = program.Call(std::move(inputs), compiler_.diagnostics(), run);
+    if (options_.time) compiler_.err().Append(reporter.RenderTimes(watch.Read().wall_seconds));
     static_cast<void>(compiler_.err().Flush());
     IROPT_RETURN_IF_ERROR(stdout_.Flush());
-    return result;
+    if (!result.ok()) return result.TakeError();
+    meter.Add(*result);
+    return Outcome{*std::move(result), meter.precision(), executor->compile_seconds()};
   }
 
   Status ObserveValues(const Module& module, const Entry& entry) {
@@ -157,23 +150,61 @@ class ProgramRun {
     return WriteTensors(path, tensors);
   }
 
-  Status Deliver(const std::vector<NamedTensor>& outputs) {
+  // The programs take turns, so that what else the machine does concerns all of them.
+  Status Measure(std::deque<ProgramTimer>& timers) const {
+    for (ProgramTimer& timer : timers) IROPT_RETURN_IF_ERROR(timer.Prepare());
+    for (int64_t round = 0; round < options_.warmup + options_.repeat; ++round) {
+      for (ProgramTimer& timer : timers) IROPT_RETURN_IF_ERROR(timer.RunRound(round >= options_.warmup));
+    }
+    return {};
+  }
+
+  static ProgramTimes TimesOf(std::string pipeline, const Program& program, const ProgramTimer& timer,
+                              const Outcome& first) {
+    return {.pipeline = std::move(pipeline),
+            .steps = program.times(),
+            .compile_seconds = first.compile_seconds + timer.compile_seconds(),
+            .calls = timer.summary(),
+            .throughput = timer.throughput()};
+  }
+
+  Status ShowTimes(std::span<const ProgramTimes> times) {
+    const bool is_json = options_.times_form == ShownForm::Json;
+    compiler_.err().Append(is_json ? RenderProgramTimesJson(times, options_) : RenderProgramTimes(times, options_));
+    return compiler_.err().Flush();
+  }
+
+  // Rounding errors of both count.
+  Status CompareOutcomes(std::span<const Outcome> outcomes, const std::string& hint) {
+    const Outcome& first = outcomes.front();
+    const std::vector<NamedTensor> expected = FlattenOutputs(first.value);
+    const std::string source = fmt::format("pipeline '{}'", options_.compare_pipelines.front());
+    for (const Outcome& outcome : outcomes.subspan(1)) {
+      const RunPrecision precision{std::max(first.precision.accumulation, outcome.precision.accumulation),
+                                   first.precision.has_narrow_floats || outcome.precision.has_narrow_floats};
+      IROPT_RETURN_IF_ERROR(CompareOutputs(outcome.value, expected, source, precision, hint, options_, compiler_));
+    }
+    return {};
+  }
+
+  Status Deliver(const Outcome& outcome, const std::string& hint) {
+    const std::vector<NamedTensor> outputs = FlattenOutputs(outcome.value);
     if (options_.output) IROPT_RETURN_IF_ERROR(Write(*options_.output, ForFile(outputs)));
     if (options_.print) {
       stdout_.Append(RenderOutputs(outputs));
       IROPT_RETURN_IF_ERROR(stdout_.Flush());
     }
-    return options_.check ? CheckOutputs(outputs, options_, Hint(), compiler_) : Status();
+    if (!options_.check) return {};
+    IROPT_ASSIGN_OR_RETURN(const std::vector<NamedTensor> expected, ReadTensors(*options_.check));
+    return CompareOutputs(outcome.value, expected, *options_.check, outcome.precision, hint, options_, compiler_);
   }
 
   CompilerInstance& compiler_;
-  PipelineSetup& setup_;
   const ProgramOptions& options_;
+  LoopLibrary library_;
   OutputStream stdout_;
   std::optional<ValueRecorder> recorder_;  // for -save-values
   std::optional<ValueChecker> checker_;    // for -check-values
-  RunReporter reporter_;
-  bool has_training_operators_ = false;  // the module as it was read
 };
 
 // No output replaces another one or a file that the run reads.
@@ -206,12 +237,27 @@ std::string_view KindOf(ErrorCode code) {
 
 int RunProgram(const ProgramOptions& options) {
   CompilerInstance compiler(options.driver.compiler);
-  PipelineSetup setup(compiler, options.driver);
   if (const Status files = CheckFiles(options); !files.ok()) return compiler.Report(files.error(), "usage");
-  if (const Status ready = setup.Run(); !ready.ok()) return compiler.Report(ready.error(), "usage");
-  const Status done = ProgramRun(compiler, setup, options).Execute();
-  if (!done.ok()) return setup.observers().Finish(compiler.Report(done.error(), KindOf(done.error().code)));
-  return setup.observers().Finish(compiler.diagnostics().has_errors() ? ExitCode(ErrorCode::PassFailed) : 0);
+  std::deque<DriverOptions> drivers;  // that the setups refer to
+  std::vector<std::unique_ptr<PipelineSetup>> setups;
+  const auto add = [&](const DriverOptions& driver) {
+    setups.push_back(std::make_unique<PipelineSetup>(compiler, driver));
+    return setups.back()->Run();
+  };
+  for (const std::string& pipeline : options.compare_pipelines) {
+    DriverOptions& driver = drivers.emplace_back(options.driver);
+    if (!pipeline.empty()) driver.passes = {pipeline};
+    if (pipeline.empty()) driver.opt_level.reset();  // which would have a pipeline of its own
+    if (const Status ready = add(driver); !ready.ok()) return compiler.Report(ready.error(), "usage");
+  }
+  if (setups.empty()) {
+    if (const Status ready = add(options.driver); !ready.ok()) return compiler.Report(ready.error(), "usage");
+  }
+  ProgramRun run(compiler, options);
+  const Status done = setups.size() == 1 ? run.Execute(*setups.front()) : run.ExecuteAll(setups);
+  RunObservers& observers = setups.front()->observers();
+  if (!done.ok()) return observers.Finish(compiler.Report(done.error(), KindOf(done.error().code)));
+  return observers.Finish(compiler.diagnostics().has_errors() ? ExitCode(ErrorCode::PassFailed) : 0);
 }
 
 }  // namespace iropt

@@ -6,25 +6,8 @@
 
 namespace iropt {
 
-namespace {
-
-Tolerance ToleranceFor(const NDArray& expected, double accumulation, bool is_narrower) {
-  const DataType dtype = expected.dtype();
-  const bool is_half = is_narrower && dtype.is_floating() && dtype.bits > 16;
-  return Tolerance::For(expected, is_half ? DataType::Float(16) : dtype, accumulation);
-}
-
-}  // namespace
-
-void OutputErrors::Add(const OutputErrors& more) {
-  name = more.name;
-  max_absolute = std::max(max_absolute, more.max_absolute);
-  max_relative = std::max(max_relative, more.max_relative);
-  num_nan_mismatches += more.num_nan_mismatches;
-}
-
 OutcomeComparison CompareOutcomes(const RunOutcome& got, const RunOutcome& expected, bool is_narrower,
-                                  bool changes_dtypes) {
+                                  const ToleranceOptions& options) {
   OutcomeComparison result;
   if (got.outputs.size() != expected.outputs.size()) {
     result.differences.push_back(
@@ -34,17 +17,18 @@ OutcomeComparison CompareOutcomes(const RunOutcome& got, const RunOutcome& expec
   if (!got.is_written) result.differences.emplace_back("an output has uninitialized elements");
   if (got.num_lines != expected.num_lines)
     result.differences.push_back(fmt::format("{} lines are printed, expected {}", got.num_lines, expected.num_lines));
-  const double accumulation = std::max(got.accumulation, expected.accumulation);
+  const RunPrecision precision{std::max(got.precision.accumulation, expected.precision.accumulation),
+                               is_narrower || expected.precision.has_narrow_floats};
   for (size_t i = 0; i < got.outputs.size(); ++i) {
     const NDArray& want = *expected.outputs[i].tensor;
     Tensor have = got.outputs[i].tensor;
-    if (changes_dtypes && have->dtype().is_floating() && want.dtype().is_floating())
+    if (is_narrower && have->dtype().is_floating() && want.dtype().is_floating())
       have = ConvertFloats(have, want.dtype());
-    const Comparison comparison = CompareTensors(*have, want, ToleranceFor(want, accumulation, is_narrower));
+    const Tolerance tolerance = ToleranceFor(want, precision, options);
+    const Comparison comparison = CompareTensors(*have, want, tolerance);
     const std::string& name = expected.outputs[i].name;
-    result.outputs.push_back({name, comparison.max_absolute, comparison.max_relative, comparison.num_nan_mismatches});
-    if (!comparison.ok())
-      result.differences.push_back(fmt::format("{}: {}", name, DescribeComparison(comparison, *have, want)));
+    result.outputs.push_back(OutputErrors::Of(name, comparison, tolerance));
+    if (!comparison.ok()) result.differences.push_back(DescribeDifference(name, comparison, *have, want, tolerance));
   }
   return result;
 }

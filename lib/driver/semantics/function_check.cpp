@@ -28,7 +28,7 @@ void CheckMode::Add(const PassInfo& pass) {
     return std::ranges::find(pass.changes, change) != pass.changes.end();
   };
   is_narrower |= declares(PassChange::Precision);
-  is_inference |= declares(PassChange::Inference);
+  changes_mode |= declares(PassChange::Inference);
   only_finite |= declares(PassChange::NonFinite);
   restricts_inputs |= declares(PassChange::ParamTypes);
 }
@@ -62,7 +62,7 @@ std::optional<FunctionCheck::Trial> FunctionCheck::FindTrial(size_t number, cons
       for (const bool fills_outputs : {false, true}) {
         if (fills_outputs && !maker_->has_outputs()) continue;
         Trial trial{{seed + number, {kTrials[number], *integers}, sizes, fills_outputs}, {}};
-        Result<std::vector<HostValue>> inputs = maker_->Make(trial.recipe, runner.tracking(), runner.max_inputs());
+        Result<std::vector<HostValue>> inputs = maker_->Make(trial.recipe, runner.tracking(), runner.input_limits());
         if (inputs.ok()) {
           trial.outcome = runner.Run(module, interface, *inputs);
         } else {
@@ -80,30 +80,33 @@ std::optional<FunctionCheck::Trial> FunctionCheck::FindTrial(size_t number, cons
 }
 
 std::string FunctionCheck::FindTrials(const Module& module, const CallInterface& interface, FunctionRunner& runner,
-                                      uint64_t seed) {
+                                      const SemanticCheckOptions& options) {
   trials_.clear();
   if (!maker_->obstacle().empty()) return maker_->obstacle();
   Error first_error{ErrorCode::SemanticCheck, {}};
+  std::string incomplete;  // why a run that is possible is missing
   for (size_t i = 0; i < kTrials.size(); ++i) {
     if (!Selects(kTrials[i])) continue;
     Error error{ErrorCode::SemanticCheck, {}};
-    std::optional<Trial> trial = FindTrial(i, module, interface, runner, seed, error);
+    std::optional<Trial> trial = FindTrial(i, module, interface, runner, static_cast<uint64_t>(options.seed), error);
     if (trial && !trial->outcome.is_written) {
       error.message = "its results have uninitialized elements";
+      incomplete = error.message;
     } else if (trial) {
       trials_.push_back(*std::move(trial));
     }
     if (first_error.message.empty()) first_error = error;
-    if (error.code == ErrorCode::Budget) break;
+    if (error.code != ErrorCode::Budget) continue;
+    incomplete = error.message;
+    break;
   }
-  if (!trials_.empty()) return {};
-  if (first_error.code == ErrorCode::Budget)
-    return fmt::format("it exceeds a budget, see -check-semantics-budget: {}", first_error.message);
+  if (!trials_.empty()) return incomplete;
+  if (first_error.code == ErrorCode::Budget) return first_error.message;
   return fmt::format("it fails on all inputs: {}", first_error.message);
 }
 
 bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, CheckMode mode,
-                                 CheckResult& result) const {
+                                 const ToleranceOptions& tolerance, CheckResult& result) const {
   const std::string inputs = fmt::format("with {}", maker_->Describe(trial.recipe));
   if (after.failure && (mode.restricts_inputs || after.failure->code == ErrorCode::Budget)) {
     result.not_compared = fmt::format("after the pass it fails {}: {}", inputs, after.failure->message);
@@ -116,10 +119,10 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, Ch
   // Narrower floats overflow sooner.
   if (mode.is_narrower && trial.recipe.random.values != InputValues::kOrdinary) return true;
   if (mode.only_finite && trial.recipe.random.values == InputValues::kNonFinite) return true;
-  OutcomeComparison comparison =
-      CompareOutcomes(after, trial.outcome, mode.is_narrower || trial.outcome.has_narrow_floats, mode.is_narrower);
-  if (!comparison.differences.empty() && mode.is_inference) {
-    result.not_compared = "a pass turns R.nn.batch_norm and R.nn.dropout from training to inference";
+  OutcomeComparison comparison = CompareOutcomes(after, trial.outcome, mode.is_narrower, tolerance);
+  if (!comparison.differences.empty() && mode.changes_mode) {
+    result.not_compared =
+        "a pass turns R.nn.batch_norm and R.nn.dropout from training to inference, or back; see the flag -mode";
     return true;
   }
   if (!comparison.differences.empty() && trial.outcome.is_random) {
@@ -137,27 +140,29 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, Ch
 }
 
 CheckResult FunctionCheck::Compare(const Module& before, const CallInterface& old, const Module& after, CheckMode mode,
-                                   FunctionRunner& runner, uint64_t seed) {
+                                   FunctionRunner& runner, const SemanticCheckOptions& options) {
   auto maker = std::make_unique<InputMaker>(first_, interface_, interface_.EntryIn(after));
   const bool is_same = maker_ && maker_->SameInputs(*maker);
   maker_ = std::move(maker);
+  std::vector<size_t> constants;
+  for (const auto& [input, tensor] : interface_.bound()) constants.push_back(input);
+  runner.SetConstants(std::move(constants));
   CheckResult result;
   if (!is_same) {
     runner.ResetWork();
-    obstacle_ = FindTrials(before, old, runner, seed);
+    obstacle_ = FindTrials(before, old, runner, options);
   }
-  if (trials_.empty()) {
-    result.not_compared = obstacle_;
-    return result;
-  }
-  mode.is_inference = mode.is_inference && HasTrainingOperators(before);
+  result.not_compared = obstacle_;
+  if (trials_.empty()) return result;
+  mode.changes_mode = mode.changes_mode && HasTrainingOperators(before);
   runner.ResetWork();
   std::vector<Trial> next;
   for (Trial& trial : trials_) {
-    const Result<std::vector<HostValue>> inputs = maker_->Make(trial.recipe, runner.tracking(), runner.max_inputs());
+    const Result<std::vector<HostValue>> inputs = maker_->Make(trial.recipe, runner.tracking(), runner.input_limits());
     IROPT_CHECK(inputs.ok(), "inputs that were made are not made again: {}", inputs.error().message);
     RunOutcome outcome = runner.Run(after, interface_, *inputs);
-    if (CompareTrial(trial, outcome, mode, result)) next.push_back({trial.recipe, std::move(outcome)});
+    if (CompareTrial(trial, outcome, mode, options.tolerance, result))
+      next.push_back({trial.recipe, std::move(outcome)});
     if (!result.differences.empty()) break;
   }
   trials_ = std::move(next);

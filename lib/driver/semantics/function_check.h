@@ -17,7 +17,7 @@ namespace iropt {
 // What the passes between two modules may change.
 struct CheckMode {
   bool is_narrower = false;       // floats are computed in float16
-  bool is_inference = false;      // batch_norm and dropout are those of inference
+  bool changes_mode = false;      // batch_norm and dropout may become those of inference, or of training
   bool only_finite = false;       // inputs with infinities and NaNs are not compared
   bool restricts_inputs = false;  // the function need not run on all inputs on which it ran before
 
@@ -49,7 +49,7 @@ class FunctionCheck {
   // were followed lead. What it computes in `before` is known from the last comparison, unless passes have fixed inputs
   // since then.
   CheckResult Compare(const Module& before, const CallInterface& old, const Module& after, CheckMode mode,
-                      FunctionRunner& runner, uint64_t seed);
+                      FunctionRunner& runner, const SemanticCheckOptions& options);
 
  private:
   // A run that did not fail.
@@ -58,13 +58,15 @@ class FunctionCheck {
     RunOutcome outcome;
   };
 
-  // Fills trials_ by running the function in a module; returns the reason if it cannot run.
-  std::string FindTrials(const Module& module, const CallInterface& interface, FunctionRunner& runner, uint64_t seed);
+  // Fills trials_ by running the function in a module; returns why there is none, or not all that there should be.
+  std::string FindTrials(const Module& module, const CallInterface& interface, FunctionRunner& runner,
+                         const SemanticCheckOptions& options);
   // Nothing if no inputs were found on which the function runs; the error is the first one.
   std::optional<Trial> FindTrial(size_t number, const Module& module, const CallInterface& interface,
                                  FunctionRunner& runner, uint64_t seed, Error& error);
   // Compares the outcome of another run with that of the trial. False if it cannot be compared with later ones.
-  bool CompareTrial(const Trial& trial, const RunOutcome& after, CheckMode mode, CheckResult& result) const;
+  bool CompareTrial(const Trial& trial, const RunOutcome& after, CheckMode mode, const ToleranceOptions& tolerance,
+                    CheckResult& result) const;
 
   bool Selects(InputValues values) const;
 

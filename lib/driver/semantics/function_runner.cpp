@@ -6,7 +6,6 @@
 #include <map>
 
 #include "driver/run/call_entry.h"
-#include "driver/run/compiled_loops.h"
 #include "driver/run/outputs.h"
 #include "iropt/ir/element.h"
 #include "iropt/support/stack.h"
@@ -14,12 +13,6 @@
 namespace iropt {
 
 namespace {
-
-int64_t NumElements(const HostValue& value) {
-  int64_t elements = 1;
-  ForEachTensor(value, [&](const Tensor& tensor) { elements = std::max(elements, tensor->num_elements()); });
-  return elements;
-}
 
 // The value as an input of that dtype.
 HostValue ConvertFor(const EntryInput& input, HostValue value) {
@@ -54,66 +47,6 @@ Tensor ConvertFloats(const Tensor& tensor, DataType dtype) {
   return converted;
 }
 
-// Adds up how many operations the elements of each binding take.
-class FunctionRunner::Meter : public RunObserver {
- public:
-  // `work` is the work of all runs.
-  explicit Meter(uint64_t& work) : work_(work), counted_(work) {}
-
-  void OnBinding(const Function&, const Var&, const HostValue& value) override {
-    Add(value);
-    ForEachTensor(value, [&](const Tensor& tensor) {
-      has_narrow_floats_ |= tensor->dtype().is_floating() && tensor->dtype().bits < 32;
-    });
-  }
-  void OnCall(CalleeKind, std::string_view, double) override {}
-  void OnRandom() override { is_random_ = true; }
-
-  // Counts the steps of a PrimFunc, which are single operations but take longer.
-  void AddSteps(uint64_t steps) {
-    work_ += steps * kWorkOfStep;
-    counted_ += steps * (kWorkOfStep - 1);
-  }
-  void Add(const HostValue& value) {
-    accumulation_ += static_cast<double>(work_ - counted_) / static_cast<double>(NumElements(value));
-    counted_ = work_;
-  }
-  double accumulation() const { return accumulation_; }
-  bool is_random() const { return is_random_; }
-  bool has_narrow_floats() const { return has_narrow_floats_; }
-  size_t num_lines = 0;
-
- private:
-  uint64_t& work_;
-  uint64_t counted_;
-  double accumulation_ = 1;
-  bool is_random_ = false;
-  bool has_narrow_floats_ = false;
-};
-
-// Interprets PrimFuncs, and takes their time into account.
-class FunctionRunner::Executor : public PrimFuncExecutor {
- public:
-  Executor(const Module& module, const EvalLimits& limits, Meter& meter)
-      : module_(module), limits_(limits), meter_(meter) {}
-
-  Storage::Tracking tracking() const override { return Storage::Tracking::kOn; }
-  Result<HostValue> Call(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
-                         const PackedCaller& packed) override {
-    uint64_t steps = 0;
-    const EvalLimits limits{
-        .max_bytes = limits_.max_bytes, .max_work = limits_.AvailableWork() / kWorkOfStep, .work = &steps};
-    Result<HostValue> result = InterpretingExecutor(module_, limits).Call(var, func, args, packed);
-    meter_.AddSteps(steps);
-    return result;
-  }
-
- private:
-  const Module& module_;
-  EvalLimits limits_;
-  Meter& meter_;
-};
-
 // What the functions that are passed to a program do.
 struct FunctionRunner::Callbacks {
   std::vector<HostValue> inputs;
@@ -135,12 +68,18 @@ struct FunctionRunner::Callbacks {
   }
 };
 
-FunctionRunner::FunctionRunner(uint64_t max_work, uint64_t seed, std::shared_ptr<codegen::LoopCompiler> loops)
+FunctionRunner::FunctionRunner(uint64_t max_work, uint64_t seed, LoopMode loops, NetworkMode mode)
     : max_work_(max_work),
       seed_(seed),
-      loops_(std::move(loops)),
+      loops_(loops),
+      mode_(mode),
       get_input_(workspace_.New<ExternFunc>("ir_opt.get_input", DictAttr::Empty(), nullptr)),
       set_output_(workspace_.New<ExternFunc>("ir_opt.set_output", DictAttr::Empty(), nullptr)) {}
+
+Status FunctionRunner::LoadLoopCompiler() {
+  Result<std::shared_ptr<codegen::LoopCompiler>> compiler = library_.Get();
+  return compiler.ok() ? Status() : Status(compiler.TakeError());
+}
 
 HostValue FunctionRunner::Callback(const ExternFunc& function) const {
   return HostValue::CalleeRef(new FunctionValue{&function, function.global_symbol, {}, {}, nullptr, {}});
@@ -148,23 +87,37 @@ HostValue FunctionRunner::Callback(const ExternFunc& function) const {
 
 Result<std::vector<HostValue>> FunctionRunner::Transformed(const Module& module, const CallInterface& interface,
                                                            const std::vector<HostValue>& inputs,
-                                                           DiagnosticEngine& diagnostics, Meter& meter) {
+                                                           DiagnosticEngine& diagnostics, RunMeter& meter,
+                                                           size_t& num_lines) {
   std::vector<HostValue> leaves;
   const CallInterface::Transform* transform = interface.transform();
   if (!transform) return leaves;
   std::vector<HostValue> weights;
   for (const InputSource& source : transform->sources) weights.push_back(inputs[source.index]);
-  IROPT_ASSIGN_OR_RETURN(const HostValue result,
-                         WithStack([&] { return Call(module, transform->interface, weights, diagnostics, meter); }));
+  IROPT_ASSIGN_OR_RETURN(const HostValue result, WithStack([&] {
+                           return Call(module, transform->interface, weights, diagnostics, meter, num_lines);
+                         }));
   AddLeaves(result, leaves);
   return leaves;
 }
 
+std::vector<const Var*> FunctionRunner::ConstantParams(const Entry& entry, const CallInterface& interface) const {
+  std::vector<const Var*> params;
+  for (size_t i = 0; i < entry.inputs().size(); ++i) {
+    const InputSource& source = interface.sources()[i];
+    if (source.kind != InputSource::Kind::kInput || std::ranges::find(constants_, source.index) == constants_.end())
+      continue;
+    const auto* param = As<Var>(entry.inputs()[i].at);
+    if (param && !Is<TupleType>(param->type)) params.push_back(param);
+  }
+  return params;
+}
+
 Result<HostValue> FunctionRunner::Call(const Module& module, const CallInterface& interface,
                                        const std::vector<HostValue>& inputs, DiagnosticEngine& diagnostics,
-                                       Meter& meter) {
+                                       RunMeter& meter, size_t& num_lines) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<HostValue> transformed,
-                         Transformed(module, interface, inputs, diagnostics, meter));
+                         Transformed(module, interface, inputs, diagnostics, meter, num_lines));
   const auto value_of = [&](const InputSource& source) -> HostValue {
     switch (source.kind) {
       case InputSource::Kind::kInput: return inputs[source.index];
@@ -180,11 +133,14 @@ Result<HostValue> FunctionRunner::Call(const Module& module, const CallInterface
   for (size_t i = 0; i < entry.inputs().size(); ++i)
     values.push_back(ConvertFor(entry.inputs()[i], value_of(interface.sources()[i])));
   const EvalLimits limits{.max_bytes = PhysicalMemory(), .work = &work_, .max_total_work = max_work_};
-  Executor interpreting(module, limits, meter);
-  CompilingExecutor compiling(module, loops_, limits);
-  RunOptions run{.limits = limits, .seed = seed_, .prim_funcs = &interpreting, .observer = &meter};
-  if (loops_) run.prim_funcs = &compiling;
-  run.print = [&meter](std::string_view) { ++meter.num_lines; };
+  LoopExecutor executor(module, loops_, library_, limits, meter);
+  RunOptions run{.limits = limits,
+                 .seed = seed_,
+                 .prim_funcs = &executor,
+                 .observer = &meter,
+                 .mode = mode_,
+                 .constant_params = ConstantParams(entry, interface)};
+  run.print = [&num_lines](std::string_view) { ++num_lines; };
   Callbacks callbacks;
   for (const CallInterface::Fetched& fetched : interface.fetched()) {
     std::vector<HostValue> leaves;
@@ -210,21 +166,20 @@ RunOutcome FunctionRunner::Run(const Module& module, const CallInterface& interf
                                const std::vector<HostValue>& inputs) {
   DiagnosticBuffer buffer;
   DiagnosticEngine diagnostics(&buffer);
-  Meter meter(work_);
-  Result<HostValue> result = Call(module, interface, inputs, diagnostics, meter);
+  RunMeter meter(work_);
   RunOutcome outcome;
+  Result<HostValue> result = Call(module, interface, inputs, diagnostics, meter, outcome.num_lines);
   if (!result.ok()) {
     Error error = result.TakeError();
     if (error.reported() && !buffer.diagnostics().empty()) error.message = buffer.diagnostics().front().message;
+    if (error.code == ErrorCode::Budget) error.message = OverBudget(error.message);
     outcome.failure = std::move(error);
     return outcome;
   }
   outcome.outputs = FlattenOutputs(*result);
   outcome.is_written = IsWritten(*result);
   outcome.is_random = meter.is_random();
-  outcome.has_narrow_floats = meter.has_narrow_floats();
-  outcome.num_lines = meter.num_lines;
-  outcome.accumulation = meter.accumulation();
+  outcome.precision = meter.precision();
   return outcome;
 }
 

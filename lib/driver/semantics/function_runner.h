@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "call_interface.h"
-#include "iropt/codegen/loop_compiler.h"
+#include "driver/run/call_entry.h"
+#include "driver/run/loop_executor.h"
+#include "input_maker.h"
 #include "iropt/data/tensors.h"
 #include "iropt/eval/relax/interpreter.h"
 
@@ -17,11 +19,10 @@ namespace iropt {
 struct RunOutcome {
   std::optional<Error> failure = {};  // with a message; what follows is not known then
   std::vector<NamedTensor> outputs = {};
-  bool is_written = true;          // all elements of the outputs are initialized
-  bool is_random = false;          // operators have drawn random numbers
-  bool has_narrow_floats = false;  // variables have been bound to floats of less than 32 bits
-  size_t num_lines = 0;            // that the program has printed
-  double accumulation = 1;         // an upper bound for how many operations one after the other lead to an output
+  bool is_written = true;  // all elements of the outputs are initialized
+  bool is_random = false;  // operators have drawn random numbers
+  size_t num_lines = 0;    // that the program has printed
+  RunPrecision precision = {};
 };
 
 // The tensor in another floating-point format.
@@ -29,36 +30,44 @@ Tensor ConvertFloats(const Tensor& tensor, DataType dtype);
 
 class FunctionRunner {
  public:
-  // `max_work` limits the operations of all runs since ResetWork, where a step of a PrimFunc counts as kWorkOfStep.
-  // PrimFuncs are compiled by `loops`, and their steps do not count then; null: they are interpreted.
-  FunctionRunner(uint64_t max_work, uint64_t seed, std::shared_ptr<codegen::LoopCompiler> loops = nullptr);
+  // `max_work` limits the operations of all runs since ResetWork, where a step of an interpreted PrimFunc counts as
+  // kWorkOfStep, and a statement of a compiled one as 1.
+  FunctionRunner(uint64_t max_work, uint64_t seed, LoopMode loops, NetworkMode mode);
 
+  // Fails if PrimFuncs cannot be compiled.
+  Status LoadLoopCompiler();
   void ResetWork() { work_ = 0; }
-  uint64_t max_work() const { return max_work_; }
-  // The most elements of the inputs of a run: making one costs as much as several operations.
-  uint64_t max_inputs() const { return max_work_ / kWorkOfInput; }
-  Storage::Tracking tracking() const { return loops_ ? Storage::Tracking::kOff : Storage::Tracking::kOn; }
+  // Of the inputs of a run. Making an element costs as much as several operations.
+  InputLimits input_limits() const { return {max_work_ / kWorkOfInput, PhysicalMemory() / kShareOfMemory}; }
+  Storage::Tracking tracking() const {
+    return loops_ == LoopMode::Compile ? Storage::Tracking::kOff : Storage::Tracking::kOn;
+  }
 
   // Runs the function that the interface stands for in the module, on the inputs that it had at first.
   RunOutcome Run(const Module& module, const CallInterface& interface, const std::vector<HostValue>& inputs);
+  // From now on, these original inputs count as constants: passes bind them.
+  void SetConstants(std::vector<size_t> inputs) { constants_ = std::move(inputs); }
 
  private:
-  class Meter;
-  class Executor;
   struct Callbacks;
 
   static constexpr uint64_t kWorkOfInput = 16;
+  static constexpr size_t kShareOfMemory = 4;  // inputs of two runs, and the values in between
 
   Result<HostValue> Call(const Module& module, const CallInterface& interface, const std::vector<HostValue>& inputs,
-                         DiagnosticEngine& diagnostics, Meter& meter);
+                         DiagnosticEngine& diagnostics, RunMeter& meter, size_t& num_lines);
   Result<std::vector<HostValue>> Transformed(const Module& module, const CallInterface& interface,
                                              const std::vector<HostValue>& inputs, DiagnosticEngine& diagnostics,
-                                             Meter& meter);
+                                             RunMeter& meter, size_t& num_lines);
+  std::vector<const Var*> ConstantParams(const Entry& entry, const CallInterface& interface) const;
   HostValue Callback(const ExternFunc& function) const;
 
   uint64_t max_work_;
   uint64_t seed_;
-  std::shared_ptr<codegen::LoopCompiler> loops_;
+  LoopMode loops_;
+  NetworkMode mode_;
+  LoopLibrary library_;
+  std::vector<size_t> constants_ = {};
   uint64_t work_ = 0;
   Workspace workspace_;
   const ExternFunc* get_input_;

@@ -26,7 +26,37 @@ std::string_view NameOf(InputValues values) {
   return "";
 }
 
+// The size of inputs together; saturates.
+class InputTotal {
+ public:
+  void Add(DataType dtype, std::span<const int64_t> dims) {
+    Grow(elements_, ArrayBytes(DataType::Int(8), dims));
+    Grow(bytes_, ArrayBytes(dtype, dims));
+  }
+  Status Check(const InputLimits& limits) const {
+    if (bytes_ > limits.bytes) {
+      return Error{ErrorCode::Budget, fmt::format("its inputs take {} MiB, more than {} MiB, a part of the memory",
+                                                  bytes_ >> 20, limits.bytes >> 20)};
+    }
+    if (elements_ <= limits.elements) return {};
+    return Error{ErrorCode::Budget,
+                 OverBudget(fmt::format("its inputs have {} elements, more than {}", elements_, limits.elements))};
+  }
+
+ private:
+  static void Grow(uint64_t& sum, std::optional<uint64_t> size) {
+    if (!size || __builtin_add_overflow(sum, *size, &sum)) sum = UINT64_MAX;
+  }
+
+  uint64_t elements_ = 0;
+  uint64_t bytes_ = 0;
+};
+
 }  // namespace
+
+std::string OverBudget(std::string_view message) {
+  return fmt::format("it exceeds a budget, see -check-semantics-budget: {}", message);
+}
 
 InputMaker::InputMaker(const Entry& first, const CallInterface& interface, const Entry& now)
     : first_(first), fixed_(first.inputs().size()), hints_(FindSizeHints(first.function())) {
@@ -101,46 +131,49 @@ Result<std::vector<int64_t>> InputMaker::DimsOf(size_t input, const InputRecipe&
   return dims;
 }
 
+DataType InputMaker::DTypeOf(size_t input) const {
+  const DataType dtype = fixed_[input].dtype.is_void() ? first_.inputs()[input].dtype : fixed_[input].dtype;
+  return dtype.is_void() ? DataType::Float(32) : dtype;
+}
+
 Result<HostValue> InputMaker::MakeTensor(size_t input, std::vector<int64_t> dims, const InputRecipe& recipe,
                                          Storage::Tracking tracking) const {
   const EntryInput& original = first_.inputs()[input];
-  DataType dtype = fixed_[input].dtype.is_void() ? original.dtype : fixed_[input].dtype;
-  if (dtype.is_void()) dtype = DataType::Float(32);
+  const DataType dtype = DTypeOf(input);
   IROPT_ASSIGN_OR_RETURN(Tensor tensor, AllocateTensor({dtype, dims}, tracking, {.max_bytes = PhysicalMemory()}));
   if (original.is_written && !recipe.fills_outputs) return HostValue(std::move(tensor));
   return HostValue(MakeRandomTensor(dtype, dims, RandomSourceOf(original, recipe.seed), recipe.random));
 }
 
 Result<std::vector<HostValue>> InputMaker::Make(const InputRecipe& recipe, Storage::Tracking tracking,
-                                                uint64_t max_elements) const {
+                                                const InputLimits& limits) const {
   SymbolValues symbols;
-  uint64_t left = max_elements;
   for (size_t i = 0; i < first_.symbols().size(); ++i) symbols.Bind(first_.symbols()[i], recipe.sizes.of_vars[i]);
+  InputTotal total;
+  std::vector<std::vector<int64_t>> dims(fixed_.size());
+  for (size_t i = 0; i < fixed_.size(); ++i) {
+    const Kind kind = first_.inputs()[i].kind;
+    if (fixed_[i].tensor || kind == Kind::kScalar) continue;
+    IROPT_ASSIGN_OR_RETURN(dims[i], DimsOf(i, recipe, symbols));
+    if (kind == Kind::kTensor) total.Add(DTypeOf(i), dims[i]);
+  }
+  IROPT_RETURN_IF_ERROR(total.Check(limits));
   std::vector<HostValue> values;
   for (size_t i = 0; i < fixed_.size(); ++i) {
     const EntryInput& input = first_.inputs()[i];
     if (fixed_[i].tensor) {
       values.emplace_back(fixed_[i].tensor);
-      continue;
-    }
-    if (input.kind == Kind::kScalar) {
+    } else if (input.kind == Kind::kScalar) {
       const std::optional<Scalar> known = input.scalar ? symbols.Eval(input.scalar) : std::nullopt;
       Scalar scalar = known ? *known : Scalar::Int(recipe.sizes.otherwise);
       if (!CastScalar(scalar, input.dtype, &scalar)) scalar = Scalar::Int(1, input.dtype);
       values.emplace_back(scalar);
-      continue;
+    } else if (input.kind == Kind::kShape) {
+      values.emplace_back(std::move(dims[i]));
+    } else {
+      IROPT_ASSIGN_OR_RETURN(HostValue tensor, MakeTensor(i, std::move(dims[i]), recipe, tracking));
+      values.push_back(std::move(tensor));
     }
-    IROPT_ASSIGN_OR_RETURN(std::vector<int64_t> dims, DimsOf(i, recipe, symbols));
-    if (input.kind == Kind::kShape) {
-      values.emplace_back(std::move(dims));
-      continue;
-    }
-    const std::optional<uint64_t> elements = ArrayBytes(DataType::Int(8), dims);
-    if (!elements || *elements > left)
-      return Error{ErrorCode::Budget, fmt::format("its inputs have more than {} elements", max_elements)};
-    left -= *elements;
-    IROPT_ASSIGN_OR_RETURN(HostValue tensor, MakeTensor(i, std::move(dims), recipe, tracking));
-    values.push_back(std::move(tensor));
   }
   return values;
 }

@@ -1,7 +1,9 @@
 // The inputs on which a function is run before and after passes.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,15 @@
 #include "iropt/eval/tir/prim_func.h"
 
 namespace iropt {
+
+// Of the inputs of a run.
+struct InputLimits {
+  uint64_t elements = UINT64_MAX;
+  size_t bytes = SIZE_MAX;
+};
+
+// What a message says of a budget that was exceeded.
+std::string OverBudget(std::string_view message);
 
 // From which all inputs of a run follow.
 struct InputRecipe {
@@ -36,10 +47,10 @@ class InputMaker {
   bool has_integers() const { return has_integers_; }
   bool has_outputs() const { return has_outputs_; }
 
-  // The inputs; the error says what does not fit. Fails with ErrorCode::Budget if the tensors would have more than
-  // `max_elements` elements together, before memory is allocated for those beyond.
+  // The inputs; the error says what does not fit. Fails with ErrorCode::Budget if the tensors together would exceed the
+  // limits, before memory is allocated for any of them.
   Result<std::vector<HostValue>> Make(const InputRecipe& recipe, Storage::Tracking tracking,
-                                      uint64_t max_elements) const;
+                                      const InputLimits& limits) const;
   // "ordinary inputs with n = 3".
   std::string Describe(const InputRecipe& recipe) const;
 
@@ -60,6 +71,7 @@ class InputMaker {
   void AddDims(const Expr& param, const std::vector<int64_t>& dims);
   void AddSizes(size_t input, std::span<const int64_t> dims);
   Result<std::vector<int64_t>> DimsOf(size_t input, const InputRecipe& recipe, SymbolValues& symbols) const;
+  DataType DTypeOf(size_t input) const;
   Result<HostValue> MakeTensor(size_t input, std::vector<int64_t> dims, const InputRecipe& recipe,
                                Storage::Tracking tracking) const;
 

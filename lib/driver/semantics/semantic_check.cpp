@@ -19,21 +19,18 @@ bool IsPublic(const ModuleEntry& entry) {
 }  // namespace
 
 Result<std::shared_ptr<SemanticCheck>> SemanticCheck::Make(CompilerInstance& compiler,
-                                                           const SemanticCheckOptions& options) {
-  std::shared_ptr<codegen::LoopCompiler> loops;
-  if (options.loops == LoopMode::Compile) {
-    IROPT_ASSIGN_OR_RETURN(loops, codegen::LoopCompiler::Load());
-  }
-  return std::make_shared<SemanticCheck>(compiler, options, std::move(loops));
+                                                           const SemanticCheckOptions& options, NetworkMode mode) {
+  auto check = std::make_shared<SemanticCheck>(compiler, options, mode);
+  if (options.loops == LoopMode::Compile) IROPT_RETURN_IF_ERROR(check->runner_.LoadLoopCompiler());
+  return check;
 }
 
-SemanticCheck::SemanticCheck(CompilerInstance& compiler, const SemanticCheckOptions& options,
-                             std::shared_ptr<codegen::LoopCompiler> loops)
+SemanticCheck::SemanticCheck(CompilerInstance& compiler, const SemanticCheckOptions& options, NetworkMode mode)
     : PassInstrument("check-semantics"),
       compiler_(compiler),
       options_(options),
       runner_(static_cast<uint64_t>(std::max<int64_t>(options.budget, 0)), static_cast<uint64_t>(options.seed),
-              std::move(loops)) {}
+              options.loops, mode) {}
 
 void SemanticCheck::Begin(const Module& module) {
   functions_.clear();
@@ -103,8 +100,8 @@ bool SemanticCheck::Compare(Checked& checked, const Module& after, const std::st
   const uint64_t fingerprint = versions_.Fingerprint(&checked.check.var());
   if (fingerprint == checked.fingerprint && checked.check.interface().sources() == checked.interface.sources())
     return true;
-  const CheckResult result = checked.check.Compare(checked.since, checked.interface, after, checked.mode, runner_,
-                                                   static_cast<uint64_t>(options_.seed));
+  const CheckResult result =
+      checked.check.Compare(checked.since, checked.interface, after, checked.mode, runner_, options_);
   checked.num_runs += result.num_runs;
   checked.outputs.resize(std::max(checked.outputs.size(), result.outputs.size()));
   checked.passes.resize(checked.outputs.size());
@@ -139,31 +136,28 @@ Status SemanticCheck::RunAfterPass(const Module& module, const PassInfo& info, P
   return ok ? Status() : Failure{ErrorCode::SemanticCheck};
 }
 
-Status SemanticCheck::Finish(const Module& module) {
+Status SemanticCheck::FinishComparing(const Module& module) {
   bool ok = true;
   for (Checked& checked : functions_) ok &= options_.each || Compare(checked, module, {});
   compiler_.err().Append(RenderTable());
   IROPT_RETURN_IF_ERROR(compiler_.err().Flush());
-  const bool must_compare = options_.is_required || compiler_.options().warnings_as_errors;
-  if (must_compare && num_not_compared_ != 0) return Failure{ErrorCode::SemanticCheck};
   return ok ? Status() : Failure{ErrorCode::SemanticCheck};
 }
 
-std::string SemanticCheck::ReasonForNothing() const {
-  const bool compared = std::ranges::any_of(functions_, [](const Checked& checked) { return checked.num_runs != 0; });
-  return compared ? std::string() : first_not_compared_;
+Status SemanticCheck::Finish(const Module& module) {
+  IROPT_RETURN_IF_ERROR(FinishComparing(module));
+  const bool must_compare = options_.is_required || compiler_.options().warnings_as_errors;
+  return must_compare && num_not_compared_ != 0 ? Failure{ErrorCode::SemanticCheck} : Status();
 }
 
 std::string SemanticCheck::RenderTable() const {
-  std::string text =
-      fmt::format("{:>15}{:>15}{:>6}{:>6}  output\n", "absolute error", "relative error", "NaNs", "runs");
+  std::string text = ErrorTableHeading();
   size_t num_unchanged = 0;
   for (const Checked& checked : functions_) {
+    const std::string_view name = checked.check.var().name;
     if (checked.num_runs == 0 && !checked.is_told) ++num_unchanged;
     for (size_t i = 0; i < checked.outputs.size(); ++i) {
-      const OutputErrors& output = checked.outputs[i];
-      text += fmt::format("{:>15.3g}{:>15.3g}{:>6}{:>6}  {} {}", output.max_absolute, output.max_relative,
-                          output.num_nan_mismatches, checked.num_runs, checked.check.var().name, output.name);
+      text += ErrorTableRow(checked.outputs[i], checked.num_runs, fmt::format("{} {}", name, checked.outputs[i].name));
       if (!checked.passes[i].empty()) text += fmt::format(" ({})", checked.passes[i]);
       if (checked.is_told) text += "; not compared";
       if (!checked.not_compared.empty()) text += fmt::format(" around {}", checked.not_compared);

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,18 +20,21 @@ namespace iropt {
 class SemanticCheck : public PassInstrument {
  public:
   // Fails if PrimFuncs are to be compiled and the compiler is missing.
-  static Result<std::shared_ptr<SemanticCheck>> Make(CompilerInstance& compiler, const SemanticCheckOptions& options);
-  SemanticCheck(CompilerInstance& compiler, const SemanticCheckOptions& options,
-                std::shared_ptr<codegen::LoopCompiler> loops);
+  // `mode` is that of batch norms and dropouts.
+  static Result<std::shared_ptr<SemanticCheck>> Make(CompilerInstance& compiler, const SemanticCheckOptions& options,
+                                                     NetworkMode mode);
+  SemanticCheck(CompilerInstance& compiler, const SemanticCheckOptions& options, NetworkMode mode);
 
   const SemanticCheckOptions& options() const { return options_; }
   // A run of the passes begins at this module.
   void Begin(const Module& module);
   // It has ended at this module. Compares if that was not done, and prints what was found.
   Status Finish(const Module& module);
+  // The same, but what was not compared is not an error.
+  Status FinishComparing(const Module& module);
 
-  // Why no function was compared that the passes changed; empty if one was, or if they changed none.
-  std::string ReasonForNothing() const;
+  // Why a function was not compared in all runs, of the first one; empty if all were.
+  const std::string& first_not_compared() const { return first_not_compared_; }
 
   Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override;
 

@@ -1,0 +1,60 @@
+// Execution of PrimFuncs with an account of their work, interpreted or compiled.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <unordered_set>
+
+#include "compiled_loops.h"
+#include "iropt/driver/driver_options.h"
+#include "run_meter.h"
+
+namespace iropt {
+
+// The loop compiler, a shared object that is loaded when it is needed for the first time.
+class LoopLibrary {
+ public:
+  explicit LoopLibrary(codegen::LoopCompilerOptions options = {}) : options_(std::move(options)) {}
+
+  // Fails if it cannot be loaded, each time with the same error.
+  Result<std::shared_ptr<codegen::LoopCompiler>> Get();
+
+ private:
+  codegen::LoopCompilerOptions options_;
+  std::shared_ptr<codegen::LoopCompiler> compiler_ = nullptr;
+  std::optional<Error> error_ = {};
+};
+
+// Runs PrimFuncs as the mode says. With LoopMode::Auto, a PrimFunc is compiled if a call executes many statements, a
+// bound for their number is known, and the host can run the code; others are interpreted.
+class LoopExecutor : public PrimFuncExecutor {
+ public:
+  // All must outlive it. `limits` has the work of `meter`.
+  LoopExecutor(const Module& module, LoopMode mode, LoopLibrary& library, const EvalLimits& limits, RunMeter& meter)
+      : module_(module), mode_(mode), library_(library), limits_(limits), meter_(meter) {}
+
+  void set_on_compile(CompileCallback on_compile) { on_compile_ = std::move(on_compile); }
+  Storage::Tracking tracking() const override {
+    return mode_ == LoopMode::Compile ? Storage::Tracking::kOff : Storage::Tracking::kOn;
+  }
+  Result<HostValue> Call(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
+                         const PackedCaller& packed) override;
+  double compile_seconds() const override { return compiling_ ? compiling_->compile_seconds() : 0; }
+
+ private:
+  Result<HostValue> Interpret(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
+                              const PackedCaller& packed);
+  // Fails if the function cannot be compiled.
+  Status Prepare(const GlobalVar& var);
+
+  const Module& module_;
+  LoopMode mode_;
+  LoopLibrary& library_;
+  EvalLimits limits_;
+  RunMeter& meter_;
+  CompileCallback on_compile_ = nullptr;
+  std::unique_ptr<CompilingExecutor> compiling_ = nullptr;  // null before it is needed
+  std::unordered_set<const GlobalVar*> not_compiled_ = {};  // which cannot be; never iterated
+};
+
+}  // namespace iropt

@@ -1,0 +1,114 @@
+#include "program.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+#include "arguments.h"
+#include "call_entry.h"
+#include "compiled_loops.h"
+#include "driver/observe/operator_counts.h"
+#include "driver/verify_result.h"
+#include "iropt/pass/timing.h"
+#include "iropt/support/crash.h"
+
+namespace iropt {
+
+Status Program::Load(const std::shared_ptr<const FileBuffer>& text) {
+  IROPT_ASSIGN_OR_RETURN(module_, ReadModule(text));
+  compiler_.WarnOfUnusedWeights();
+  IROPT_ASSIGN_OR_RETURN(entry_, Entry::Find(*module_, options_.entry, compiler_));
+  return {};
+}
+
+Result<Module> Program::ReadModule(const std::shared_ptr<const FileBuffer>& text) {
+  const DriverOptions& driver = options_.driver;
+  const CrashNote note("working on", driver.input);
+  const Stopwatch watch;
+  const ModuleSource source = compiler_.SourceAt(driver.input, text);
+  compiler_.set_input(source.name, {});
+  IROPT_ASSIGN_OR_RETURN(Module module, compiler_.Parse(source));
+  IROPT_RETURN_IF_ERROR(compiler_.Verify(module));
+  has_modal_operators_ = HasTrainingOperators(module);
+  if (options_.inference) IROPT_RETURN_IF_ERROR(SimplifyForInference(module));
+  times_.read_seconds = watch.Read().wall_seconds;
+  if (!setup_.pass()) return module;
+  const Stopwatch passes;
+  IROPT_ASSIGN_OR_RETURN(Module result, RunPasses(std::move(module), source));
+  times_.passes_seconds = passes.Read().wall_seconds;
+  return result;
+}
+
+Result<Module> Program::RunPasses(Module module, const ModuleSource& source) {
+  With<PassContext> scope(setup_.context());
+  if (!scope.status().ok()) return Error(scope.status().error());
+  setup_.observers().BeforePasses(module);
+  IROPT_ASSIGN_OR_RETURN(PassResult result, (*setup_.pass())(std::move(module), setup_.context()));
+  setup_.observers().AfterPasses(result.module);
+  IROPT_RETURN_IF_ERROR(scope.Exit());
+  if (compiler_.options().no_verify) return std::move(result.module);
+  ResultVerifier verifier(compiler_);
+  IROPT_RETURN_IF_ERROR(verifier.CheckWellFormed(source, result.module, *setup_.pass(), setup_.CheckingContext()));
+  return std::move(result.module);
+}
+
+std::string Program::ComparisonHint() const {
+  if (!has_modal_operators_ || options_.inference) return {};
+  return fmt::format(
+      "R.nn.batch_norm and R.nn.dropout compute training or inference by the configuration option relax.mode, here "
+      "'{}'; "
+      "with -inference, all of them compute inference",
+      setup_.context().ConfigString("relax.mode"));
+}
+
+Status Program::SimplifyForInference(Module& module) {
+  IROPT_ASSIGN_OR_RETURN(const Pass pass, compiler_.MakePass("SimplifyInference"));
+  PassContext context = compiler_.MakeContext();
+  IROPT_ASSIGN_OR_RETURN(PassResult result, pass(std::move(module), context));
+  module = std::move(result.module);
+  return {};
+}
+
+Status Program::ReadInputs() {
+  const Stopwatch watch;
+  const bool is_compiled = options_.loops == LoopMode::Compile;
+  ArgumentReader reader(*entry_, options_, compiler_);
+  IROPT_ASSIGN_OR_RETURN(inputs_, reader.Read({.max_bytes = PhysicalMemory()},
+                                              is_compiled ? Storage::Tracking::kOff : Storage::Tracking::kOn));
+  if (options_.save_inputs) inputs_for_file_ = reader.ForFile(inputs_);
+  times_.inputs_seconds = watch.Read().wall_seconds;
+  return {};
+}
+
+Result<std::unique_ptr<PrimFuncExecutor>> Program::MakeExecutor(const EvalLimits& limits, RunMeter* meter,
+                                                                CompileCallback on_compile) const {
+  std::shared_ptr<codegen::LoopCompiler> loops;
+  if (options_.loops == LoopMode::Compile) {
+    IROPT_ASSIGN_OR_RETURN(loops, library_.Get());
+  }
+  if (meter) {
+    auto executor = std::make_unique<LoopExecutor>(*module_, options_.loops, library_, limits, *meter);
+    executor->set_on_compile(std::move(on_compile));
+    return std::unique_ptr<PrimFuncExecutor>(std::move(executor));
+  }
+  if (loops) {
+    auto executor = std::make_unique<CompilingExecutor>(*module_, std::move(loops), limits);
+    executor->set_on_compile(std::move(on_compile));
+    return std::unique_ptr<PrimFuncExecutor>(std::move(executor));
+  }
+  return std::unique_ptr<PrimFuncExecutor>(std::make_unique<InterpretingExecutor>(*module_, limits));
+}
+
+Result<std::vector<HostValue>> Program::CopyInputs(Storage::Tracking tracking) const {
+  std::vector<HostValue> copies = inputs_;
+  for (size_t i = 0; i < copies.size(); ++i) {
+    const NDArray* tensor = copies[i].tensor();
+    if (!tensor || !tensor->storage() || !entry_->inputs()[i].is_written) continue;
+    const TensorSpec spec{tensor->dtype(), {tensor->shape().begin(), tensor->shape().end()}};
+    IROPT_ASSIGN_OR_RETURN(copies[i], AllocateTensor(spec, tracking, {}));
+  }
+  return copies;
+}
+
+}  // namespace iropt
