@@ -16,7 +16,6 @@ struct ProgramOptions {
 
   // The function to run; else "main", or else the only function, or the only Relax function.
   std::optional<std::string> entry;
-  bool inference = false;  // SimplifyInference runs before the passes
   // Files of tensors, which are matched to parameters by name or position ("0", "arr_0", "arg_0"); a tensor without a
   // name goes to the first parameter without a value.
   std::vector<std::string> inputs;
