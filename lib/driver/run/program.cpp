@@ -31,7 +31,6 @@ Result<Module> Program::ReadModule(const std::shared_ptr<const FileBuffer>& text
   IROPT_ASSIGN_OR_RETURN(Module module, compiler_.Parse(source));
   IROPT_RETURN_IF_ERROR(compiler_.Verify(module));
   has_modal_operators_ = HasTrainingOperators(module);
-  if (options_.inference) IROPT_RETURN_IF_ERROR(SimplifyForInference(module));
   times_.read_seconds = watch.Read().wall_seconds;
   if (!setup_.pass()) return module;
   const Stopwatch passes;
@@ -54,20 +53,9 @@ Result<Module> Program::RunPasses(Module module, const ModuleSource& source) {
 }
 
 std::string Program::ComparisonHint() const {
-  if (!has_modal_operators_ || options_.inference) return {};
-  return fmt::format(
-      "R.nn.batch_norm and R.nn.dropout compute training or inference by the configuration option relax.mode, here "
-      "'{}'; "
-      "with -inference, all of them compute inference",
-      setup_.context().ConfigString("relax.mode"));
-}
-
-Status Program::SimplifyForInference(Module& module) {
-  IROPT_ASSIGN_OR_RETURN(const Pass pass, compiler_.MakePass("SimplifyInference"));
-  PassContext context = compiler_.MakeContext();
-  IROPT_ASSIGN_OR_RETURN(PassResult result, pass(std::move(module), context));
-  module = std::move(result.module);
-  return {};
+  if (!has_modal_operators_) return {};
+  return fmt::format("R.nn.batch_norm and R.nn.dropout compute what -mode={} says; both runs need the same -mode",
+                     setup_.context().ConfigString("relax.mode"));
 }
 
 Status Program::ReadInputs() {

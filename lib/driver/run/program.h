@@ -58,7 +58,6 @@ class Program {
 
  private:
   Result<Module> ReadModule(const std::shared_ptr<const FileBuffer>& text);
-  Status SimplifyForInference(Module& module);
   Result<Module> RunPasses(Module module, const ModuleSource& source);
 
   CompilerInstance& compiler_;
