@@ -13,7 +13,8 @@ namespace iropt {
 //
 //   #0 iropt::Match::Try(iropt::Pattern const&, iropt::Expr const*) at lib/ir/relax/pattern.cpp:150 (ir-opt+0x12ab3)
 //   #1 iropt::DefinitionOf(iropt::Expr const*, iropt::Definitions const&) at lib/ir/relax/pattern.cpp:140
-//       (inlined by) iropt::Match::Visit(iropt::Pattern const&, iropt::Expr const*) at lib/ir/relax/pattern.cpp:180 (ir-opt+0x13000)
+//       (inlined by) iropt::Match::Visit(iropt::Pattern const&, iropt::Expr const*) at lib/ir/relax/pattern.cpp:180
+//       (ir-opt+0x13000)
 //
 // The innermost frame is that of an instruction that failed, the others are return addresses. Names and lines are those
 // of llvm-symbolizer, else addr2line, of the PATH; the environment variable LLVM_SYMBOLIZER_PATH names another

@@ -1,8 +1,8 @@
 // The owner of what modules share: interned types, dimensions, attributes, global names and symbolic variables.
 //
 // Everything interned in a context lives as long as the context or a module that was made while it was current; to work
-// on such a module, make its context current again (Module::context). A context may be used from several threads. Nodes of
-// two contexts must not be mixed. IRContext::Current() is the context that the static `Get` functions of types and
+// on such a module, make its context current again (Module::context). A context may be used from several threads. Nodes
+// of two contexts must not be mixed. IRContext::Current() is the context that the static `Get` functions of types and
 // attributes use: a thread-local pointer, by default the process-wide context; worker threads of ParallelFor inherit
 // it.
 #pragma once

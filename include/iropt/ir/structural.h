@@ -4,8 +4,8 @@
 // refer to matching definitions. Symbolic variables are defined by their first occurrence in the types of parameters,
 // in the type of a match_cast, and in the shapes of buffers. Buffers with the same fields over the same memory are
 // equal, whether they are one node or several. A free variable is equal only to itself, unless map_free_vars lets its
-// first occurrence match the variable at the same place, as in modules that were read from two texts. Types of expressions other than variables follow from their
-// operands and are not compared.
+// first occurrence match the variable at the same place, as in modules that were read from two texts. Types of
+// expressions other than variables follow from their operands and are not compared.
 //
 // O(nodes), at any depth. Functions that share nodes, as before and after a pass, compare faster.
 #pragma once

@@ -1,6 +1,6 @@
 // Checks of the program's own assumptions. A failed check is a bug in ir-opt, never a reaction to bad input: it throws
-// a CheckFailure (check_failure.h) with the text `internal error: file:line: ...`. The tools print the text and end with
-// exit code 70 instead. Checks stay on in release builds.
+// a CheckFailure (check_failure.h) with the text `internal error: file:line: ...`. The tools print the text and end
+// with exit code 70 instead. Checks stay on in release builds.
 #pragma once
 
 #include <array>

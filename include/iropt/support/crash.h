@@ -39,8 +39,9 @@ class CrashNote {
 // From now on a crash (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT) prints the signal, the notes of its thread and how to
 // reproduce it, and the stack; writes the file of
 // WriteFileOnCrash, removes unfinished output files and ends the process with ErrorCode::Internal; the stack of this
-// thread may be exhausted then. Failed checks end the process, too. SIGINT, SIGTERM and SIGHUP remove the files, too, and end the process as usual. Also
-// keeps some memory back, so that the error of running out of memory can be reported. Call it once, from main.
+// thread may be exhausted then. Failed checks end the process, too. SIGINT, SIGTERM and SIGHUP remove the files, too,
+// and end the process as usual. Also keeps some memory back, so that the error of running out of memory can be
+// reported. Call it once, from main.
 //
 // In builds with sanitizers these handle the crashes.
 void InstallCrashHandler(std::string_view program, std::string command_line);

@@ -230,8 +230,7 @@ bool Match::Visit(const Pattern& pattern, const Expr* expr) {
     return Undo(mark);
   }
   if (!Holds(pattern.node(), leaf, value)) {
-    IROPT_DEBUG(kMatchDebug, "{} matches {}, and not its conditions", Describe(leaf, value),
-                Describe(pattern.node()));
+    IROPT_DEBUG(kMatchDebug, "{} matches {}, and not its conditions", Describe(leaf, value), Describe(pattern.node()));
     return Undo(mark);
   }
   parts_.emplace_back(&pattern.node(), leaf);

@@ -35,7 +35,7 @@ inline std::optional<int64_t> Eval(const PrimExpr* e, const Env& env) {
 
 // The comparisons.
 inline constexpr NodeKind kOrders[] = {NodeKind::kEQ, NodeKind::kNE, NodeKind::kLT,
-                                NodeKind::kLE, NodeKind::kGT, NodeKind::kGE};
+                                       NodeKind::kLE, NodeKind::kGT, NodeKind::kGE};
 
 // Prints as TVMScript does, with all parentheses that the operators need.
 inline std::string Show(const PrimExpr* e) {

@@ -96,9 +96,12 @@ TEST_CASE("cutting keeps code points whole", "[diag]") {
 
 TEST_CASE("notes and hints follow", "[diag]") {
   Fixture f("x = foo\ny = bar\n");
-  const Diagnostic diagnostic{
-      Severity::Warning,         kShownKind, f.SpanOf("bar"), "odd", {{f.SpanOf("foo"), "seen here"}, {{}, "in general"}},
-      {{f.SpanOf("bar"), "baz"}}};
+  const Diagnostic diagnostic{Severity::Warning,
+                              kShownKind,
+                              f.SpanOf("bar"),
+                              "odd",
+                              {{f.SpanOf("foo"), "seen here"}, {{}, "in general"}},
+                              {{f.SpanOf("bar"), "baz"}}};
   CHECK(f.Text(diagnostic) ==
         "in.ir:2:5: warning: odd\n"
         "  y = bar\n"

@@ -19,8 +19,8 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/file.h"
 #include "iropt/support/json.h"
-#include "transform/relax/util/apply_rules.h"
 #include "text_rules.h"
+#include "transform/relax/util/apply_rules.h"
 
 namespace iropt {
 

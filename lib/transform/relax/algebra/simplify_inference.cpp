@@ -83,15 +83,15 @@ Pass CreateSimplifyInference(const PassOptions& options) {
   AddDropout(*of_inference);
   PassInfo info = options.info();
   std::erase(info.changes, PassChange::Inference);  // what is simplified is that of inference before, too
-  return CreateFunctionPass(
-      info, [=](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
-        const NetworkMode mode = NetworkModeOf(context.context());
-        if (mode == NetworkMode::Training) return function;
-        const RuleSet& rules = mode == NetworkMode::Inference ? *of_inference : *of_constants;
-        IROPT_ASSIGN_OR_RETURN(function, ApplyRules(function, rules, context));
-        RemarkUnboundBatchNorms(*function, context.diagnostics());
-        return function;
-      });
+  return CreateFunctionPass(info,
+                            [=](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+                              const NetworkMode mode = NetworkModeOf(context.context());
+                              if (mode == NetworkMode::Training) return function;
+                              const RuleSet& rules = mode == NetworkMode::Inference ? *of_inference : *of_constants;
+                              IROPT_ASSIGN_OR_RETURN(function, ApplyRules(function, rules, context));
+                              RemarkUnboundBatchNorms(*function, context.diagnostics());
+                              return function;
+                            });
 }
 
 }  // namespace iropt

@@ -13,9 +13,9 @@
 //   {"item": PATTERN}         an item of a tuple; with "index": only this one
 //   {"any_of": [PATTERN...]}  the first one that matches
 //
-// An object may also have "dtype": "float32", "rank": 2, "shape": [4, "*"], conditions on the tensor, "used_once": true,
-// so that nothing else uses the result, and "name": patterns of one name are the same expression, so the others may be
-// written as {"name": "x"} alone.
+// An object may also have "dtype": "float32", "rank": 2, "shape": [4, "*"], conditions on the tensor, "used_once":
+// true, so that nothing else uses the result, and "name": patterns of one name are the same expression, so the others
+// may be written as {"name": "x"} alone.
 #pragma once
 
 #include <optional>

@@ -201,7 +201,8 @@ class ShapeLowerer : public ExprMutator {
     if (const auto* tuple = As<Tuple>(value)) return tuple->fields[index];
     const auto* type = As<TupleType>(value->type);
     // A variable for it would have no value, and is read as the empty tuple.
-    if (type && TypeEqual(type->fields[index], TupleType::Get({}))) return workspace().New<Tuple>(List<const Expr*>(), TupleType::Get({}));
+    if (type && TypeEqual(type->fields[index], TupleType::Get({})))
+      return workspace().New<Tuple>(List<const Expr*>(), TupleType::Get({}));
     if (type) return workspace().New<TupleGetItem>(value, static_cast<int32_t>(index), type->fields[index]);
     return calls_.Packed("vm.builtin.tuple_getitem", {value, calls_.Int(index)}, ObjectType::Get());
   }
