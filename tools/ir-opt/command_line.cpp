@@ -167,6 +167,11 @@ Status CheckValues(const CommandLine& line) {
   if (line.bisect && line.bisect->empty()) {
     return Error{ErrorCode::Usage, "flag '-bisect' must be verify, semantics or a command, not ''"};
   }
+  const std::string& compiled = line.check_semantics_compiled;
+  if (!compiled.empty() && compiled != "always" && compiled != "auto" && compiled != "never") {
+    return Error{ErrorCode::Usage,
+                 fmt::format("flag '-check-semantics-compiled' must be one of always, auto, never, not '{}'", compiled)};
+  }
   const bool checks_semantics = !line.check_semantics.empty() || line.bisect == "semantics";
   const std::pair<std::string_view, bool> of_checks[] = {
       {"-check-semantics-budget", line.check_semantics_budget.has_value()},
