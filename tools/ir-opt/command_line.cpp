@@ -169,8 +169,9 @@ Status CheckValues(const CommandLine& line) {
   }
   const std::string& compiled = line.check_semantics_compiled;
   if (!compiled.empty() && compiled != "always" && compiled != "auto" && compiled != "never") {
-    return Error{ErrorCode::Usage,
-                 fmt::format("flag '-check-semantics-compiled' must be one of always, auto, never, not '{}'", compiled)};
+    return Error{
+        ErrorCode::Usage,
+        fmt::format("flag '-check-semantics-compiled' must be one of always, auto, never, not '{}'", compiled)};
   }
   const bool checks_semantics = !line.check_semantics.empty() || line.bisect == "semantics";
   const std::pair<std::string_view, bool> of_checks[] = {

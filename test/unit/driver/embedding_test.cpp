@@ -16,7 +16,7 @@ namespace iropt {
 
 namespace {
 
-constexpr const char* kText = R"(@R.function
+constexpr const char* kSmallModule = R"(@R.function
 def main(x: R.Tensor(("n", 2), "float32")):
     n = T.int64()
     with R.dataflow():
@@ -31,7 +31,7 @@ std::string Fold() {
   IRContext context;
   const IRContext::Scope scope(context);
   CompilerInstance compiler;
-  Result<Module> module = compiler.ParseModule(kText);
+  Result<Module> module = compiler.ParseModule(kSmallModule);
   const Result<Pass> pass = compiler.MakePass("FoldConstant,DeadCodeElimination");
   if (!module.ok() || !pass.ok()) return "";
   PassContext pass_context = compiler.MakeContext(3);
@@ -77,7 +77,7 @@ TEST_CASE("a module outlives the IR context that it was made in") {
     IRContext context;
     const IRContext::Scope scope(context);
     CompilerInstance compiler;
-    Result<Module> read = compiler.ParseModule(kText);
+    Result<Module> read = compiler.ParseModule(kSmallModule);
     REQUIRE(read.ok());
     module = *std::move(read);
   }
