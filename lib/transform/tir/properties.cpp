@@ -80,7 +80,9 @@ bool BreaksNoUnrollPragma(const Node& node) { return HasAttr(node, "pragma_unrol
 bool IsFlat(const tir::Buffer& buffer, size_t num_indices) { return num_indices == buffer.axis_separators.size() + 1; }
 
 bool BreaksFlatBuffers(const Node& node) {
-  if (const auto* load = As<tir::BufferLoad>(&node)) return !IsFlat(*load->buffer, load->indices.size());
+  // Without indices, a load names the buffer as a whole in an attribute.
+  if (const auto* load = As<tir::BufferLoad>(&node))
+    return !load->indices.empty() && !IsFlat(*load->buffer, load->indices.size());
   if (const auto* store = As<tir::BufferStore>(&node)) return !IsFlat(*store->buffer, store->indices.size());
   if (const auto* region = As<tir::BufferRegion>(&node)) return !IsFlat(*region->buffer, region->region.size());
   return false;
