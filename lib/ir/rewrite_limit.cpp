@@ -36,7 +36,7 @@ void RewriteCounter::Reset() {
 
 RewriteLimitScope::RewriteLimitScope(RewriteCounter* counter) : outer_(CurrentCounter::Exchange(counter)) {}
 
-RewriteLimitScope::~RewriteLimitScope() { CurrentCounter::Exchange(outer_); }
+RewriteLimitScope::~RewriteLimitScope() { CurrentCounter::Restore(outer_); }
 
 bool AllowRewrite(std::string_view kind, const Node& at) {
   RewriteCounter* counter = CurrentCounter::Current();

@@ -49,11 +49,11 @@ std::vector<OptRemark> OptRemarks::Take() {
 RemarkScope::RemarkScope(OptRemarks& remarks, std::string_view pass)
     : remarks_(remarks), pass_(pass), outer_(CurrentScope::Exchange(this)) {}
 
-RemarkScope::~RemarkScope() { CurrentScope::Exchange(outer_); }
+RemarkScope::~RemarkScope() { CurrentScope::Restore(outer_); }
 
 RemarkFunction::RemarkFunction(std::string_view name) : name_(name), outer_(CurrentFunction::Exchange(this)) {}
 
-RemarkFunction::~RemarkFunction() { CurrentFunction::Exchange(outer_); }
+RemarkFunction::~RemarkFunction() { CurrentFunction::Restore(outer_); }
 
 bool WantsRemarks() { return CurrentScope::Current() != nullptr; }
 

@@ -24,6 +24,6 @@ std::vector<StatisticCounts::Row> StatisticCounts::Rows() const {
 
 StatisticScope::StatisticScope(StatisticCounts& counts) : outer_(CurrentCounts::Exchange(&counts)) {}
 
-StatisticScope::~StatisticScope() { CurrentCounts::Exchange(outer_); }
+StatisticScope::~StatisticScope() { CurrentCounts::Restore(outer_); }
 
 }  // namespace iropt

@@ -40,7 +40,7 @@ std::vector<std::string> DebugOutput::Asked() const {
 
 DebugScope::DebugScope(DebugOutput& output) : outer_(CurrentOutput::Exchange(&output)) {}
 
-DebugScope::~DebugScope() { CurrentOutput::Exchange(outer_); }
+DebugScope::~DebugScope() { CurrentOutput::Restore(outer_); }
 
 bool DebugChannel::is_on() const {
   DebugOutput* output = CurrentOutput::Current();

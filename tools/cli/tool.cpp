@@ -59,7 +59,7 @@ bool has_returned = false;
 // Runs on the thread that calls exit(3), with its notes.
 void CheckHasReturned() {
   if (has_returned) return;
-  PrintInternalError("exit() was called before the tool was done");
+  PrintInternalError("internal error: exit() was called before the tool was done");
   PrintCrashNotes();
   RemoveUnfinishedFiles();
   _exit(ExitCode(ErrorCode::Internal));

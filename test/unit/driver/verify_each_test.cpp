@@ -70,27 +70,28 @@ TEST_CASE("the text of changed functions must read back", "[driver]") {
   GraphMaker m;
   const Var* x = m.NewVar("x", m.Tensor({2}));
   m.AddMain({x}, {}, x);
+  const Module good = m.module();
   Run run;
-  CHECK(run.OfText(Module(), m.module()).ok());
+  CHECK(run.OfText(Module(), good).ok());
   CHECK(run.texts().empty());
   // The text of an ill-formed function, which is not read at all if it has not changed.
-  GraphMaker broken;
-  broken.AddMain({}, {}, broken.NewVar("y", broken.Tensor({2})));
-  const Status status = run.OfText(m.module(), broken.module());
+  m.AddMain({}, {}, m.NewVar("y", m.Tensor({2})));
+  const Module& broken = m.module();
+  const Status status = run.OfText(good, broken);
   REQUIRE(!status.ok());
   CHECK(status.error().code == ErrorCode::Rejected);
   CHECK(
       run.texts().back().starts_with("roundtrip-mismatch: pass 'Mine' made a module whose text does not read back: "));
-  CHECK(run.OfText(broken.module(), broken.module()).ok());
+  CHECK(run.OfText(broken, broken).ok());
 }
 
 TEST_CASE("a pass is not blamed for a function whose text did not read back before", "[driver]") {
-  GraphMaker before;
-  before.AddMain({}, {}, before.NewVar("y", before.Tensor({2})));
-  GraphMaker after;
-  after.AddMain({}, {}, after.NewVar("z", after.Tensor({3})));
+  GraphMaker m;
+  m.AddMain({}, {}, m.NewVar("y", m.Tensor({2})));
+  const Module before = m.module();
+  m.AddMain({}, {}, m.NewVar("z", m.Tensor({3})));
   Run run;
-  CHECK(run.OfText(before.module(), after.module()).ok());
+  CHECK(run.OfText(before, m.module()).ok());
   REQUIRE(!run.texts().empty());
   CHECK(run.texts().back().starts_with("roundtrip-mismatch: the text of function 'main' does not read back: "));
   CHECK(run.texts().back().find("already before pass 'Mine'") != std::string::npos);

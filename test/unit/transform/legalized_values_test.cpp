@@ -39,7 +39,7 @@ bool CompareLegalized(const Call* call, const OpInfo& op, const FuncStorageRef& 
   DiagnosticBuffer buffer;
   DiagnosticEngine engine(&buffer);
   AnalysisManager analyses;
-  const Result<Module> module = LegalizeOps(ModuleOf(call, storage), {}, engine, analyses);
+  const Result<Module> module = LegalizeOps(ModuleOf(call, storage), {.mode = NetworkMode::Training}, engine, analyses);
   for (const Diagnostic& d : buffer.diagnostics()) UNSCOPED_INFO(d.message);
   REQUIRE(module.ok());
   if (module->size() == 1) return false;

@@ -17,7 +17,7 @@ std::string DescribeMissingFunction(const Module& module, std::string_view name)
   for (const ModuleEntry& entry : module.functions()) {
     if (Is<Function>(entry.func)) names.push_back(entry.var->name);
   }
-  const std::string message = fmt::format("the module has no Relax function '{}'", name);
+  std::string message = fmt::format("the module has no Relax function '{}'", name);
   if (const std::optional<std::string_view> nearest = NearestName(name, names))
     return fmt::format("{}; did you mean '{}'?", message, *nearest);
   if (names.empty() || names.size() > kMostNames) return message;
