@@ -20,14 +20,13 @@ function(iropt_unity_groups)
   endforeach()
 endfunction()
 
-# iropt_add_area(<name> DEPS <area or target>... [LIBRARIES <target>...] [OPTIONS <compiler option>...]
-#                [PCH <header>...])
+# iropt_add_area(<name> DEPS <area or target>... [LIBRARIES <target>...] [OPTIONS <compiler option>...])
 #
 # The static library iropt_<name> of all sources under lib/<name>, with its headers in include/iropt/<name>. DEPS are
 # areas or libraries that its headers use, LIBRARIES those that only its sources use, OPTIONS additional compiler
-# options of its sources, PCH headers of areas that most of its sources include. Sources are found by pattern, so adding a file needs no change here.
+# options of its sources. Sources are found by pattern, so adding a file needs no change here.
 function(iropt_add_area name)
-  cmake_parse_arguments(arg "" "" "DEPS;LIBRARIES;OPTIONS;PCH" ${ARGN})
+  cmake_parse_arguments(arg "" "" "DEPS;LIBRARIES;OPTIONS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/${name}/*.cpp")
   # What needs LLVM is a library of its own, see IroptLlvm.
   list(FILTER sources EXCLUDE REGEX "/lib/codegen/llvm/")
@@ -55,11 +54,7 @@ function(iropt_add_area name)
     target_compile_options(${target} PRIVATE ${arg_OPTIONS})
     set(pch_group ${name})
   endif()
-  if(arg_PCH)
-    list(TRANSFORM arg_PCH PREPEND "${PROJECT_SOURCE_DIR}/include/")
-    set(pch_group ${name})
-  endif()
-  iropt_precompile_headers(${target} ${pch_group} ${arg_PCH})
+  iropt_precompile_headers(${target} ${pch_group})
   foreach(dep IN LISTS arg_DEPS)
     if(dep MATCHES "::")
       target_link_libraries(${target} PUBLIC ${dep})

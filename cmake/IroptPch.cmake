@@ -1,13 +1,14 @@
 # Precompiled headers: those of the standard library and of fmt that most sources use. They only save time: every file
-# includes the headers that it needs, which -DIROPT_PCH=OFF checks.
+# includes the headers that it needs, which -DIROPT_PCH=OFF checks. The project's own headers are not among them: ccache
+# takes a precompiled header for the same when only comments differ, and then `#pragma once` no longer knows its files.
 set(IROPT_PCH_HEADERS <algorithm> <array> <cstddef> <cstdint> <cstring> <functional> <map> <memory> <numeric> <optional>
                       <set> <span> <string> <string_view> <tuple> <unordered_map> <unordered_set> <utility> <variant>
                       <vector> <fmt/format.h> <fmt/ranges.h>)
 
-# iropt_precompile_headers(<target> <group> [<header>...])
+# iropt_precompile_headers(<target> <group>)
 #
-# Precompiles the headers above and those named for the target. Targets of a group share the result of the first of
-# them, so they are all libraries (-fPIC) or all programs (-fPIE), and have the same options and definitions.
+# Precompiles the headers above. Targets of a group share the result of the first of them, so they are all libraries
+# (-fPIC) or all programs (-fPIE), and have the same options and definitions.
 function(iropt_precompile_headers target group)
   if(NOT IROPT_PCH)
     return()
@@ -16,7 +17,7 @@ function(iropt_precompile_headers target group)
   if(first)
     target_precompile_headers(${target} REUSE_FROM ${first})
   else()
-    target_precompile_headers(${target} PRIVATE ${IROPT_PCH_HEADERS} ${ARGN})
+    target_precompile_headers(${target} PRIVATE ${IROPT_PCH_HEADERS})
     set_property(GLOBAL PROPERTY iropt_pch_${group} ${target})
   endif()
 endfunction()
