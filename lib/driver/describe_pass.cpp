@@ -177,15 +177,18 @@ Result<std::string> DescribePass(std::string_view name, const PassRegistry& regi
     return pipeline;
   }
   const PassInfo& info = row->info;
-  std::string out = fmt::format("{}: {}\n\n", name, row->summary);
+  std::string out = fmt::format("{}: {}\n\n", info.name, row->summary);
   out += fmt::format("  a {} pass, which runs at -O{} and above\n", PassKindName(info.kind), info.opt_level);
+  if (const std::vector<std::string_view> others = registry.OtherNames(info.name); !others.empty()) {
+    out += fmt::format("  in other versions of TVM {}\n", fmt::join(others, ", "));
+  }
   if (!row->plugin.empty()) out += fmt::format("  of the plugin {}\n", row->plugin);
   if (!info.required.empty())
     out += fmt::format("  runs after {}, which it requires\n", fmt::join(info.required, ", "));
   out += PropertyLines(info);
   if (info.is_serial) out += "  serial: rewrites one function after the other\n";
   if (info.is_mandatory) out += "  mandatory: a bisection does not skip it\n";
-  if (info.counts_rewrites) out += fmt::format("  -rewrite-limit={}:N stops it after N rewrites\n", name);
+  if (info.counts_rewrites) out += fmt::format("  -rewrite-limit={}:N stops it after N rewrites\n", info.name);
   out += RenderOptions(*row);
   const std::string_view example = ExampleOf(*row);
   if (example.empty()) return out;

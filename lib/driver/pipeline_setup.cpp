@@ -182,12 +182,15 @@ Status PipelineSetup::ReadPasses() {
 }
 
 // A name may be that of a pass, or that of a Sequential in the pipeline.
-Status PipelineSetup::CheckNames(const std::vector<LocatedName>& names) {
+Status PipelineSetup::ResolveNames(std::vector<LocatedName>& names) {
   std::vector<std::string_view> groups;
   if (pipeline_) std::ranges::copy(NamesIn(*pipeline_), std::back_inserter(groups));
   bool ok = true;
-  for (const LocatedName& name : names) {
-    if (compiler_.registry().Find(name.name) != nullptr) continue;
+  for (LocatedName& name : names) {
+    if (const PassEntry* row = compiler_.registry().Find(name.name)) {
+      name.name = row->info.name;
+      continue;
+    }
     if (std::ranges::find(groups, name.name) != groups.end()) continue;
     ReportUnknownPass(name.name, compiler_.registry(), name.span, compiler_.diagnostics(), groups);
     ok = false;
@@ -210,7 +213,7 @@ Result<std::vector<LocatedName>> PipelineSetup::LocateNames(const char* flag, co
 
 Result<std::vector<LocatedName>> PipelineSetup::ReadNames(const char* flag, const std::vector<std::string>& names) {
   IROPT_ASSIGN_OR_RETURN(std::vector<LocatedName> located, LocateNames(flag, names));
-  IROPT_RETURN_IF_ERROR(CheckNames(located));
+  IROPT_RETURN_IF_ERROR(ResolveNames(located));
   return located;
 }
 
@@ -220,7 +223,7 @@ Status PipelineSetup::CheckPrinted(std::vector<LocatedName> names) {
     if (number) printed_runs_.push_back(*number);
     return number.has_value();
   });
-  return CheckNames(names);
+  return ResolveNames(names);
 }
 
 // Numbers are those of the counter, which precedes the instruments that print.
@@ -232,7 +235,7 @@ PassFilter PipelineSetup::FilterOf(const PrintRequest& request) const {
     if (const std::optional<size_t> number = RunNumberOf(name)) {
       numbers.push_back(*number);
     } else {
-      names.push_back(name);
+      names.emplace_back(compiler_.registry().PassName(name));
     }
   }
   return [names = std::move(names), numbers = std::move(numbers), counter = counter_](const PassInfo& info) {
@@ -251,13 +254,13 @@ void PipelineSetup::WarnOfUnreached() {
 }
 
 Status PipelineSetup::FillNames() {
-  IROPT_RETURN_IF_ERROR(CheckNames(file_.disabled));
-  IROPT_RETURN_IF_ERROR(CheckNames(file_.required));
+  IROPT_RETURN_IF_ERROR(ResolveNames(file_.disabled));
+  IROPT_RETURN_IF_ERROR(ResolveNames(file_.required));
   IROPT_ASSIGN_OR_RETURN(disabled_, ReadNames("-disable", options_.disable));
   IROPT_ASSIGN_OR_RETURN(required_, ReadNames("-require", options_.require));
   // The command line takes precedence: passes that it requires are no longer disabled by the file.
   std::ranges::copy_if(file_.disabled, std::back_inserter(disabled_), [&](const LocatedName& name) {
-    return std::ranges::find(options_.require, name.name) == options_.require.end();
+    return std::ranges::find(required_, name.name, &LocatedName::name) == required_.end();
   });
   std::ranges::copy(file_.required, std::back_inserter(required_));
   context_.disabled_pass = NamesOf(disabled_);

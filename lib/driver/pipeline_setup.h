@@ -93,7 +93,7 @@ class PipelineSetup {
   Status CheckPrinted(std::vector<LocatedName> names);
   PassFilter FilterOf(const PrintRequest& request) const;
   Status AddRewriteLimits(const InstrumentPlan& plan);
-  Status CheckNames(const std::vector<LocatedName>& names);
+  Status ResolveNames(std::vector<LocatedName>& names);
   Status FillContext();
   Status FillNames();
   Status FillTarget();

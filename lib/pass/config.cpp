@@ -70,8 +70,9 @@ void CollectFields(const OptionSpec& spec, const std::string& name, std::vector<
 }
 
 // Suggests from the fields of the record that was named, else from all options and their fields.
-void ReportUnknownConfig(const PassRegistry& registry, const OptionSpec* record, std::string_view key, SourceSpan span,
+void ReportUnknownConfig(const PassRegistry& registry, const ConfigPath& path, std::string_view key, SourceSpan span,
                          DiagnosticEngine& reports) {
+  const OptionSpec* record = path.config;
   std::vector<std::string> names;
   if (record != nullptr) CollectFields(*record, record->name, names);
   for (const auto& [name, spec] : registry.configs()) {
@@ -80,9 +81,9 @@ void ReportUnknownConfig(const PassRegistry& registry, const OptionSpec* record,
     CollectFields(spec, name, names);
   }
   const std::vector<std::string_view> known(names.begin(), names.end());
-  const std::string message = record == nullptr ? fmt::format("unknown configuration option '{}'", key)
-                                                : fmt::format("configuration option '{}' has no option '{}'",
-                                                              record->name, key.substr(record->name.size() + 1));
+  const std::string message =
+      record == nullptr ? fmt::format("unknown configuration option '{}'", key)
+                        : fmt::format("configuration option '{}' has no option '{}'", record->name, path.rest);
   ReportUnknownName(message, key, known, "unknown-option", span, reports);
 }
 
@@ -92,7 +93,7 @@ bool PassContext::SetConfig(std::string_view key, OptionValue value, DiagnosticE
   const ConfigPath path = Resolve(Registry(), key);
   const OptionSpec* spec = path.config == nullptr ? nullptr : FindField(*path.config, path.rest);
   if (spec == nullptr) {
-    ReportUnknownConfig(Registry(), path.config, key, key_span, reports);
+    ReportUnknownConfig(Registry(), path, key, key_span, reports);
     return false;
   }
   if (!CheckOption(*spec, fmt::format("configuration option '{}'", key), value, reports)) return false;

@@ -44,12 +44,13 @@ PassContext& PassContext::Current() {
   return default_context;
 }
 
-bool PassContext::IsDisabled(std::string_view pass) const {
-  return std::ranges::find(disabled_pass, pass) != disabled_pass.end();
-}
+bool PassContext::IsDisabled(std::string_view pass) const { return Names(disabled_pass, pass); }
 
-bool PassContext::IsRequired(std::string_view pass) const {
-  return std::ranges::find(required_pass, pass) != required_pass.end();
+bool PassContext::IsRequired(std::string_view pass) const { return Names(required_pass, pass); }
+
+bool PassContext::Names(const std::vector<std::string>& names, std::string_view pass) const {
+  return std::ranges::any_of(names,
+                             [&](std::string_view name) { return name == pass || Registry().PassName(name) == pass; });
 }
 
 bool PassContext::PassEnabled(const PassInfo& info, int level) const {

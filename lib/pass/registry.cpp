@@ -171,6 +171,26 @@ Status PassRegistry::AddAlias(PassAlias alias) {
   return {};
 }
 
+Status PassRegistry::AddPassName(OtherName other) {
+  if (Find(other.name) != nullptr) return TakenName("a pass", other.name, {});
+  if (passes_.find(other.known_as) == passes_.end()) {
+    return Error{ErrorCode::Usage,
+                 fmt::format("'{}' is another name of the unknown pass '{}'", other.name, other.known_as)};
+  }
+  other_pass_names_.emplace(other.name, other.known_as);
+  return {};
+}
+
+Status PassRegistry::AddConfigName(OtherName other) {
+  if (FindConfig(other.name) != nullptr) return TakenName("a configuration option", other.name, {});
+  if (configs_.find(other.known_as) == configs_.end()) {
+    return Error{ErrorCode::Usage, fmt::format("'{}' is another name of the unknown configuration option '{}'",
+                                               other.name, other.known_as)};
+  }
+  other_config_names_.emplace(other.name, other.known_as);
+  return {};
+}
+
 Status PassRegistry::AddInstrument(InstrumentEntry row) {
   IROPT_RETURN_IF_ERROR(CheckName("instrument", row.name, row.create != nullptr));
   const std::string name = row.name;
@@ -288,20 +308,38 @@ Status PassRegistry::AddPlugin(PluginRecord plugin, FunctionRef<Status(PassRegis
 }
 
 const PassEntry* PassRegistry::Find(std::string_view name) const {
-  const auto at = passes_.find(name);
+  const auto at = passes_.find(PassName(name));
   return at == passes_.end() ? nullptr : &at->second;
+}
+
+// A plugin may have a pass of its own that has the name.
+std::string_view PassRegistry::PassName(std::string_view name) const {
+  if (passes_.contains(name)) return name;
+  const auto other = other_pass_names_.find(name);
+  return other == other_pass_names_.end() ? name : std::string_view(other->second);
+}
+
+std::vector<std::string_view> PassRegistry::OtherNames(std::string_view pass) const {
+  std::vector<std::string_view> names;
+  for (const auto& [name, known_as] : other_pass_names_) {
+    if (known_as == pass && !passes_.contains(name)) names.push_back(name);
+  }
+  return names;
 }
 
 // The pass whose name has the same last part: TVM's "relax.transform.FoldConstant" is FoldConstant, and "UnrollLoop" is
 // meant for tir.UnrollLoop. Of two levels, that of the name.
 static std::optional<std::string_view> FindLastPart(const std::map<std::string, PassEntry, std::less<>>& passes,
                                                     std::string_view name) {
-  constexpr std::string_view kLoops = "tir.";
+  const auto is_of_loops = [](std::string_view text) {
+    constexpr std::string_view kLoops[] = {"tir.", "tirx.", "s_tir."};
+    return std::ranges::any_of(kLoops, [&](std::string_view prefix) { return text.starts_with(prefix); });
+  };
   const auto last_part = [](std::string_view text) { return text.substr(text.rfind('.') + 1); };
   std::optional<std::string_view> found;
   for (const auto& [pass, row] : passes) {
     if (last_part(pass) != last_part(name)) continue;
-    if (!found || pass.starts_with(kLoops) == name.starts_with(kLoops)) found = pass;
+    if (!found || is_of_loops(pass) == is_of_loops(name)) found = pass;
   }
   return found;
 }
@@ -314,6 +352,7 @@ std::optional<std::string> PassRegistry::Suggest(std::string_view name,
   if (const std::optional<std::string_view> same = FindLastPart(passes_, name)) return std::string(*same);
   std::vector<std::string_view> known(others.begin(), others.end());
   for (const auto& [pass, row] : passes_) known.push_back(pass);
+  for (const auto& [other, pass] : other_pass_names_) known.push_back(other);
   for (const PipelineEntry& entry : pipelines_) {
     if (entry.lowest_level == 0 && entry.highest_level == kMaxOptLevel) known.push_back(entry.name);
   }
@@ -343,8 +382,9 @@ std::vector<const PipelineEntry*> PassRegistry::FindPipelineParts(std::string_vi
 }
 
 const OptionSpec* PassRegistry::FindConfig(std::string_view key) const {
-  const auto at = configs_.find(key);
-  return at == configs_.end() ? nullptr : &at->second;
+  if (const auto at = configs_.find(key); at != configs_.end()) return &at->second;
+  const auto other = other_config_names_.find(key);
+  return other == other_config_names_.end() ? nullptr : &configs_.find(other->second)->second;
 }
 
 Result<Pass> PassRegistry::Create(std::string_view name, OptionValue::Dict options, DiagnosticEngine& diagnostics,

@@ -81,6 +81,9 @@ class PassContext {
   Status OverrideInstruments(InstrumentList replacement);
 
  private:
+  // Whether one of the names, in any version of TVM, is that of the pass.
+  bool Names(const std::vector<std::string>& names, std::string_view pass) const;
+
   std::map<std::string, OptionValue, std::less<>> config_;
   std::shared_ptr<AnalysisManager> analyses_ = std::make_shared<AnalysisManager>();
 };

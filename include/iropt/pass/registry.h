@@ -80,6 +80,12 @@ struct PassAlias {
   std::string_view pass;
 };
 
+// A row of other_names.def: a name that another version of TVM has for a pass or a configuration option.
+struct OtherName {
+  std::string_view name;
+  std::string_view known_as;
+};
+
 // The pipeline that a level runs by default.
 inline constexpr std::string_view kDefaultPipeline = "default";
 
@@ -103,6 +109,10 @@ class PassRegistry {
   Status AddConfig(OptionSpec spec);
   // The texts must outlive the registry. Refuses the name of a pass, and a pass that is not registered.
   Status AddAlias(PassAlias alias);
+  // Lets the registry find a pass, or a configuration option, by another name. Refuses names that are taken, and what
+  // is not registered.
+  Status AddPassName(OtherName other);
+  Status AddConfigName(OtherName other);
   // Refuses a name that is taken. The built-in instruments of ir-opt are separate and take precedence.
   Status AddInstrument(InstrumentEntry row);
   // Refuses levels that the name has already, passes that do not parse, named pipelines among them that are not
@@ -126,10 +136,16 @@ class PassRegistry {
   const std::map<std::string, InstrumentEntry, std::less<>>& instruments() const { return instruments_; }
   std::span<const PipelineEntry> pipelines() const { return pipelines_; }
   std::span<const PluginRecord> plugins() const { return plugins_; }
+  // By its name or another one.
   const PassEntry* Find(std::string_view name) const;
+  // The name of the pass that has `name` in some version of TVM; `name` itself if there is none.
+  std::string_view PassName(std::string_view name) const;
+  // The other names of a pass, in their order.
+  std::vector<std::string_view> OtherNames(std::string_view pass) const;
   // What may have been meant by the unknown name of a pass: a pass, one of `others`, or for the name of a level the
   // default pipeline of it.
   std::optional<std::string> Suggest(std::string_view name, std::span<const std::string_view> others = {}) const;
+  // By its key or another name.
   const OptionSpec* FindConfig(std::string_view key) const;
   const PipelineEntry* FindPipeline(std::string_view name, int level) const;
   // The parts of the named pipeline at the level: its own passes, then those that were added for any target or for the
@@ -156,7 +172,9 @@ class PassRegistry {
  private:
   std::map<std::string, PassEntry, std::less<>> passes_;
   std::vector<PassAlias> aliases_;
+  std::map<std::string, std::string, std::less<>> other_pass_names_;  // to names of passes_
   std::map<std::string, OptionSpec, std::less<>> configs_;
+  std::map<std::string, std::string, std::less<>> other_config_names_;  // to keys of configs_
   std::map<std::string, InstrumentEntry, std::less<>> instruments_;
   std::vector<PipelineEntry> pipelines_;
   std::vector<PipelineEntry> additions_;  // in the order in which they were added
