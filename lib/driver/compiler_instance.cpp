@@ -121,6 +121,11 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
                              .open_tensor = MakeOpener(source)};
   std::optional<Module> module = format->parse(source.text, base, reading, diagnostics_);
   if (!module) return Failure{ErrorCode::Parse};
+  if (options_.text_version) {
+    const std::optional<TextVersion> version = ParseTextVersion(*options_.text_version);
+    if (!version) return Error{ErrorCode::Usage, fmt::format("unknown text version '{}'", *options_.text_version)};
+    module->set_text_version(*version);
+  }
   if (options_.verify_weights) {
     tensor_files_.CheckAll();
     IROPT_RETURN_IF_ERROR(CheckWeights());
@@ -192,7 +197,8 @@ Result<const InputFormat*> CompilerInstance::FormatOf(std::string_view path, std
 
 void CompilerInstance::Print(const Module& module, OutputStream& out, const std::string& path,
                              const OutputFormat& format) const {
-  const PrintOptions printing{.inline_constants = options_.inline_constants,
+  const PrintOptions printing{.pep695 = options_.pep695,
+                              .inline_constants = options_.inline_constants,
                               .threads = threads_,
                               .external = externalizer_ ? &externalizer_->references() : nullptr,
                               .elide_larger_than = options_.elide_larger_than,

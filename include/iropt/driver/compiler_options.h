@@ -12,6 +12,8 @@ enum class Colour : uint8_t { Auto, Always, Never };
 
 struct CompilerOptions {
   std::optional<std::string> input_format = {};  // else it is detected, see formats.h
+  std::optional<std::string> text_version = {};  // of kTextVersions: what is printed; else what the input is
+  bool pep695 = false;                           // see PrintOptions
   bool no_verify = false;                        // check neither the input nor the result
   bool skip_type_check = false;                  // leave the type rules out of all checks
   bool warnings_as_errors = false;

@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "iropt/ir/relax/expr.h"
 #include "iropt/support/arena.h"
+#include "iropt/support/text_version.h"
 
 namespace iropt {
 
@@ -118,6 +120,9 @@ class Module {
   // Name of the class around the functions; empty for a function that was read without one.
   std::string_view name() const { return name_; }
   void set_name(std::string_view name) { name_ = name; }
+  // The version of TVM whose text the module was read from, as far as the text shows it.
+  std::optional<TextVersion> text_version() const { return text_version_; }
+  void set_text_version(TextVersion version) { text_version_ = version; }
 
  private:
   void Reindex(size_t from);
@@ -128,6 +133,7 @@ class Module {
   const DictAttr* attrs_ = DictAttr::Empty();
   GlobalInfos global_infos_;
   std::string name_ = "Module";
+  std::optional<TextVersion> text_version_;
 };
 
 // Copies the nodes that are reachable from each function into a fresh arena if garbage outweighs them, and numbers the

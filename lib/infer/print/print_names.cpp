@@ -118,6 +118,10 @@ std::string_view PrintNames::Define(const tir::Buffer* buffer, std::string_view 
 
 std::string_view PrintNames::DefineText(std::string_view hint) { return Record(Unique(hint), kNoId, nullptr); }
 
+void PrintNames::Alias(const Var* var, std::string_view text) {
+  Record(arena_.CopyString(text), var->id, nullptr, false);
+}
+
 void PrintNames::Alias(const tir::Var* var, std::string_view text) {
   const bool sym = var->context_owned();
   Record(arena_.CopyString(text), sym ? kNoId : var->id, sym ? var : nullptr, false);

@@ -36,23 +36,12 @@ void TypePrinter::Print(const Type* type, const Introduced* introduced) {
 }
 
 void TypePrinter::PrintUncached(const Type* type, const Introduced* introduced, OutputStream& out) {
-  PrintTarget inner{context_.module, out, context_.names};
+  PrintTarget inner = context_.To(out);
   TypePrinter printer(inner);
   WithStack([&] {
     switch (type->kind) {
-      case NodeKind::kObjectType: out.Append("R.Object"); break;
-      case NodeKind::kPrimType: {
-        const auto* prim = static_cast<const PrimType*>(type);
-        out.Append("R.Prim(");
-        if (prim->value) {
-          out.Append("value=");
-          printer.PrintValue(prim->value, introduced);
-        } else {
-          printer.PrintDType(prim->dtype);
-        }
-        out.Append(')');
-        break;
-      }
+      case NodeKind::kObjectType: out.Append(context_.Since(TextVersion::kV0_26) ? "R.Any" : "R.Object"); break;
+      case NodeKind::kPrimType: printer.PrintPrim(static_cast<const PrimType*>(type), introduced); break;
       case NodeKind::kShapeType: {
         const auto* shape = static_cast<const ShapeType*>(type);
         if (shape->known) {
@@ -85,6 +74,22 @@ void TypePrinter::PrintUncached(const Type* type, const Introduced* introduced, 
   });
 }
 
+// From 0.26 on, a scalar type is its dtype and has no value.
+void TypePrinter::PrintPrim(const PrimType* type, const Introduced* introduced) {
+  OutputStream& out = context_.out;
+  if (context_.Since(TextVersion::kV0_26)) {
+    return PrimPrinter(context_, ScriptDialect::kRelax).PrintDTypeName(type->value ? type->value->dtype : type->dtype);
+  }
+  out.Append("R.Prim(");
+  if (type->value) {
+    out.Append("value=");
+    PrintValue(type->value, introduced);
+  } else {
+    PrintDType(type->dtype);
+  }
+  out.Append(')');
+}
+
 void TypePrinter::PrintList(std::span<const Type* const> types, const Introduced* introduced) {
   for (size_t i = 0; i < types.size(); ++i) {
     if (i) context_.out.Append(", ");
@@ -110,12 +115,14 @@ void TypePrinter::PrintValue(const PrimExpr* value, const Introduced* introduced
 void TypePrinter::PrintDim(const PrimExpr* dim, const Introduced* introduced) {
   if (const auto* literal = As<tir::IntImm>(dim); literal && !literal->dtype.is_bool())
     return context_.out.AppendInt(literal->value);
-  const bool quoted = introduced && Mentions(dim, *introduced);
+  // A type variable is declared before the function; an expression of it is quoted all the same.
+  const bool declared = context_.Since(TextVersion::kV0_27) && (context_.pep695 || tir::Var::ClassOf(dim->kind));
+  const bool quoted = introduced && !declared && Mentions(dim, *introduced);
   if (quoted) {
     std::string text;
     {
       OutputStream out(&text);
-      PrintTarget inner{context_.module, out, context_.names};
+      PrintTarget inner = context_.To(out);
       PrintPrimExpr(dim, inner, ScriptDialect::kRelax);
     }
     return PrintString(text, context_.out);
@@ -232,6 +239,10 @@ void TypePrinter::PrintVDevice(const VDeviceAttr* device) {
   context_.out.Append(kind_of(device));
   context_.out.Append(':');
   context_.out.AppendInt(index);
+  if (context_.Since(TextVersion::kV0_23)) {
+    context_.out.Append(':');
+    context_.out.Append(device->memory_scope);
+  }
   context_.out.Append('"');
 }
 

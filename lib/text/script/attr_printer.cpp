@@ -49,7 +49,7 @@ class AttrPrinter {
 void AttrPrinter::PrintInt(const IntAttr* attr) {
   if (!attr->dtype.is_bool()) return out_.AppendInt(attr->value);
   const std::string_view text = attr->value ? "True" : "False";
-  if (mode_ == ScriptDialect::kRelax) return out_.Append(text);
+  if (mode_ == ScriptDialect::kRelax || context_.Since(TextVersion::kV0_22)) return out_.Append(text);
   out_.Append("T.bool(");
   out_.Append(text);
   out_.Append(')');
@@ -118,7 +118,7 @@ void AttrPrinter::PrintMesh(const DeviceMeshAttr* mesh) {
 void AttrPrinter::PrintObject(const ObjectAttr* object) {
   if (object->type_key == "DummyGlobalInfo") return out_.Append("I.dummy_global_info()");
   if (object->type_key == kArrayKey) {
-    out_.Append("metadata[\"runtime.NDArray\"][");
+    out_.Append(context_.Since(TextVersion::kV0_22) ? "metadata[\"ffi.Tensor\"][" : "metadata[\"runtime.NDArray\"][");
     out_.AppendInt(context_.metadata.IndexOf(object));
     return out_.Append(']');
   }

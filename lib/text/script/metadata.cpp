@@ -10,6 +10,7 @@
 #include "iropt/ir/context.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/support/json.h"
+#include "metadata_writer.h"
 #include "weights.h"
 
 namespace iropt::text {
@@ -76,16 +77,53 @@ class Loader {
     IROPT_ASSIGN_OR_RETURN(const JsonValue node, NodeAt(index));
     IROPT_ASSIGN_OR_RETURN(const JsonValue type, node.At("type"));
     IROPT_ASSIGN_OR_RETURN(const std::string_view name, type.AsString());
-    if (name != "ffi.String" && name != "tirx.StringImm" && name != "relax.expr.Constant") return nullptr;
+    const bool is_array = name == kTensorKey;
+    if (!is_array && name != "ffi.String" && name != "tirx.StringImm" && name != "relax.expr.Constant") return nullptr;
     IROPT_ASSIGN_OR_RETURN(const JsonValue data, node.At("data"));
-    if (name == "ffi.String") {
+    if (is_array || name == "ffi.String") {
       IROPT_ASSIGN_OR_RETURN(const std::string_view text, data.AsString());
-      return StrAttr::Get(text);
+      const Attr* const fields[] = {StrAttr::Get(text)};
+      if (!is_array) return fields[0];
+      IROPT_RETURN_IF_ERROR(DecodeArray(text));
+      return ObjectAttr::Get(kArrayKey, {{kArrayField}}, fields);
+    }
+    if (WeightsReader::Refers(data)) {
+      IROPT_ASSIGN_OR_RETURN(const ArrayType expected, ReadFfiType(data));
+      IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const NDArray> array, weights_.Open(data, expected));
+      return array ? MakeConstant(array) : nullptr;
     }
     IROPT_ASSIGN_OR_RETURN(const std::string_view text, TextOf(data, name == "tirx.StringImm" ? "value" : "data"));
     if (name == "tirx.StringImm") return StrAttr::Get(text);
     IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const NDArray> array, DecodeArray(text));
     return MakeConstant(array);
+  }
+
+  // The dtype and the shape of a constant in a file.
+  Result<ArrayType> ReadFfiType(JsonValue constant) const {
+    const auto types = constant.Find("ty");
+    IROPT_ASSIGN_OR_RETURN(const JsonValue index, types ? Result<JsonValue>(*types) : constant.At("struct_info_"));
+    IROPT_ASSIGN_OR_RETURN(const JsonValue type, DataOf(index));
+    ArrayType result{.dtype = DataType::Void(), .shape = {}};
+    IROPT_ASSIGN_OR_RETURN(const JsonValue dtype_index, type.At("dtype"));
+    IROPT_ASSIGN_OR_RETURN(const JsonValue dtype, DataOf(dtype_index));
+    IROPT_ASSIGN_OR_RETURN(const std::string_view name, types ? TextField(dtype, "dtype") : dtype.AsString());
+    result.dtype = DataType::Parse(name).value_or(DataType::Void());
+    IROPT_ASSIGN_OR_RETURN(const JsonValue shape_index, type.At("shape"));
+    IROPT_ASSIGN_OR_RETURN(const JsonValue shape, DataOf(shape_index));
+    IROPT_ASSIGN_OR_RETURN(const JsonValue values_index, shape.At("values"));
+    IROPT_ASSIGN_OR_RETURN(const JsonValue values, DataOf(values_index));
+    for (const JsonValue item : values) {
+      IROPT_ASSIGN_OR_RETURN(const JsonValue dim, DataOf(item));
+      IROPT_ASSIGN_OR_RETURN(const JsonValue value, dim.At("value"));
+      IROPT_ASSIGN_OR_RETURN(const int64_t number, value.AsInteger());
+      result.shape.push_back(number);
+    }
+    return result;
+  }
+
+  static Result<std::string_view> TextField(JsonValue object, std::string_view field) {
+    IROPT_ASSIGN_OR_RETURN(const JsonValue value, object.At(field));
+    return value.AsString();
   }
 
   static Result<JsonValue> ItemAt(const std::vector<JsonValue>& items, size_t i) {
@@ -206,8 +244,8 @@ class Loader {
 // Writes nodes in the form of TVM's JSON, inside a Python string: quotes are escaped. Node 0 stands for null.
 class Writer {
  public:
-  Writer(const MetadataTable& table, const PrintOptions& options, OutputStream& out)
-      : table_(table), options_(options), paths_(options.folder), out_(out) {}
+  Writer(const MetadataTable& table, const PrintOptions& options, TextVersion version, OutputStream& out)
+      : table_(table), options_(options), version_(version), paths_(options.folder), out_(out) {}
 
   void Write() {
     out_.Append(
@@ -223,7 +261,7 @@ class Writer {
     }
     for (size_t i = 0, data = 0; i < constants_.size(); ++i) {
       const NDArray& array = *table_.constants()[i]->data;
-      if (const FileTensor* tensor = FileOf(array)) {
+      if (const FileTensor* tensor = FileOf(array, options_)) {
         WriteExternal(array, *tensor);
       } else if (IsOutside(array)) {
         WriteElided(array, i);
@@ -234,24 +272,17 @@ class Writer {
     for (const ObjectAttr* array : table_.arrays()) WriteArrayNode(*array);
     for (const auto& [array, at] : type_nodes_) WriteType(*array, at);
     WriteArrays();
-    out_.Append(", \n  \\\"attrs\\\": {\\\"tvm_version\\\": \\\"0.18.0\\\"}\n}\"\"\")\n");
+    out_.Append(
+        fmt::format(", \n  \\\"attrs\\\": {{\\\"tvm_version\\\": \\\"{}.0\\\"}}\n}}\"\"\")\n", ToString(version_)));
   }
 
  private:
   // The nodes of a type without those of the dimensions.
   static constexpr size_t kTypeNodes = 6;
 
-  // The file that a constant is in; null if its value is in the text.
-  const FileTensor* FileOf(const NDArray& array) const {
-    if (options_.external) {
-      if (const auto known = options_.external->find(&array); known != options_.external->end()) return &known->second;
-    }
-    return array.source() && array.source()->hash ? array.source() : nullptr;
-  }
-
   // Whether the value of a constant is not in the text.
   bool IsOutside(const NDArray& array) const {
-    return array.num_bytes() > static_cast<uint64_t>(options_.elide_larger_than) || FileOf(array) != nullptr;
+    return array.num_bytes() > static_cast<uint64_t>(options_.elide_larger_than) || FileOf(array, options_) != nullptr;
   }
 
   static std::pair<std::string, std::vector<int64_t>> TypeKey(const NDArray& array) {
@@ -402,6 +433,7 @@ class Writer {
 
   const MetadataTable& table_;
   const PrintOptions& options_;
+  const TextVersion version_;
   WeightsPaths paths_;
   OutputStream& out_;
   // The nodes of the entries.
@@ -433,8 +465,10 @@ void MetadataTable::Add(const ObjectAttr* array) {
   if (index_.try_emplace(array, arrays_.size()).second) arrays_.push_back(array);
 }
 
-void SaveMetadata(const MetadataTable& table, const PrintOptions& options, OutputStream& out) {
-  if (!table.empty()) Writer(table, options, out).Write();
+void SaveMetadata(const MetadataTable& table, const PrintOptions& options, TextVersion version, OutputStream& out) {
+  if (table.empty()) return;
+  if (version >= TextVersion::kV0_22) return WriteMetadataGraph(table, options, version, out);
+  Writer(table, options, version, out).Write();
 }
 
 }  // namespace iropt::text

@@ -30,6 +30,6 @@ Status LoadMetadata(const MetadataText& text, const TensorOpener& open_tensor, D
                     std::map<std::string, std::vector<const Node*>, std::less<>>& entries, Workspace& workspace);
 
 // Prints the section, or nothing if there are no entries.
-void SaveMetadata(const MetadataTable& table, const PrintOptions& options, OutputStream& out);
+void SaveMetadata(const MetadataTable& table, const PrintOptions& options, TextVersion version, OutputStream& out);
 
 }  // namespace iropt::text

@@ -14,6 +14,7 @@
 #include "iropt/text/script/parser.h"
 #include "metadata.h"
 #include "text/script/relax/function_parser.h"
+#include "text/script/relax/tir_vars.h"
 #include "text/script/tir/parser.h"
 #include "type_vars.h"
 #include "utf8.h"
@@ -82,6 +83,11 @@ class ModuleParser : public ParserCore {
   bool class_seen_ = false;
 };
 
+// Whether the text of Relax functions is that of TVM 0.26 or newer, which renamed two arguments.
+bool HasTypeArguments(std::string_view text) {
+  return text.find("out_ty=") != std::string_view::npos || text.find("ty_args=") != std::string_view::npos;
+}
+
 // Whether the text imports tirx. TVM prints its imports as comments, after the metadata section.
 bool ImportsTirx(std::string_view text) {
   while (!text.empty()) {
@@ -97,6 +103,7 @@ bool ModuleParser::ReadTop() {
   bool ok = true;
   state_.is_tirx = ImportsTirx(lex_.buffer());
   const size_t errors = diag_.error_count();
+  std::string_view functions = lex_.buffer();
   while (!At(TokenKind::kEnd)) {
     if (At(TokenKind::kNewline)) {
       lex_.Next();
@@ -105,6 +112,7 @@ bool ModuleParser::ReadTop() {
     } else if (AtName("metadata")) {
       // Errors about entries that it lacks then would only follow from this one.
       if (!ReadMetadata()) return false;
+      functions = lex_.buffer().substr(lex_.peek().begin);
     } else if (AtTypeVar(*this)) {
       ok = (ReadTypeVar(*this) || Skip()) && ok;
     } else if (AtName("class") || (At(TokenKind::kAt) && !class_seen_)) {
@@ -118,6 +126,8 @@ bool ModuleParser::ReadTop() {
     }
     if (diag_.error_limit_reached()) return false;
   }
+  if (state_.is_tirx || !state_.type_vars.empty() || HasTypeArguments(functions))
+    state_.module->set_text_version(TextVersion::kV0_27);
   if (diag_.error_count() == errors && pending_.empty() && !class_seen_ && state_.module->size() == 0) {
     return ErrorHere("empty-input", "the input holds no module and no function");
   }
@@ -190,8 +200,11 @@ bool ModuleParser::ReadClass() {
       return ReadFunction();
     }
     if (At(TokenKind::kLParen)) {
-      // Options of the decorator, which only affect checks of the module.
-      while (lex_.bracket_depth() > 0 && !At(TokenKind::kEnd)) lex_.Next();
+      // The other options of the decorator only affect checks of the module.
+      while (lex_.bracket_depth() > 0 && !At(TokenKind::kEnd)) {
+        if (AcceptKeyword("s_tir")) state_.is_s_tir = AtName("True");
+        lex_.Next();
+      }
       if (!Expect(TokenKind::kRParen, "the decorator of the module")) return false;
     }
     if (!Expect(TokenKind::kNewline, "the decorator of the module")) return false;
@@ -543,6 +556,7 @@ std::optional<Module> ParseModule(std::string_view text, uint32_t base, const Pa
   text::ModuleParser parser({lexer, state, workspace, symbols, diagnostics}, options);
   if (!parser.Run() || diagnostics.error_count() != errors) return std::nullopt;
   if (!parser.class_seen() && !parser.NameBySymbols()) return std::nullopt;
+  if (module.text_version() >= TextVersion::kV0_26) text::MoveScalarsToTirVars(module);
   // A function without a class around it is printed without one, too.
   const bool bare = !parser.class_seen() && module.size() == 1;
   module.set_name(IRContext::Current().InternString(bare ? std::string_view() : state.module_name));

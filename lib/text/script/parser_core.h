@@ -46,6 +46,8 @@ struct ReaderState {
   std::vector<std::string_view> type_vars;
   // The text imports tirx, as that of TVM 0.24 and newer does.
   bool is_tirx = false;
+  // The PrimFuncs of the module are of s_tir unless they say otherwise: @I.ir_module(s_tir=True).
+  bool is_s_tir = false;
   // Names of the module's functions, with the types that calls need; see Module::TypeOf.
   Module* module = nullptr;
   // metadata["relax.expr.Constant"][i] and other kinds, by type key.

@@ -3,12 +3,15 @@
 #include "iropt/text/script/printer.h"
 
 #include <algorithm>
+#include <set>
 
 #include "attr_text.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/support/parallel.h"
 #include "metadata.h"
+#include "printer_type_vars.h"
 #include "text/script/relax/printer.h"
+#include "text/script/relax/tir_vars.h"
 #include "text/script/tir/printer.h"
 
 namespace iropt {
@@ -24,7 +27,8 @@ constexpr size_t kWindowBytes = 1 << 20;
 struct Item {
   const ModuleEntry* entry;
   RelaxPrologue prologue;
-  PrefixUse before;  // prefixes used in the text above the function
+  std::vector<const tir::Var*> type_vars;  // of the signature, from 0.27 on
+  PrefixUse before;                        // prefixes used in the text above the function
 };
 
 // TVM's order: PrimFuncs, external ones, Relax ones, main; by name within each.
@@ -36,28 +40,38 @@ int Rank(const ModuleEntry& entry) {
 class ModulePrinter {
  public:
   ModulePrinter(const Module& module, const PrintOptions& options, OutputStream& out)
-      : module_(module), options_(options), out_(out), bare_(module.name().empty() && module.size() == 1) {}
+      : module_(module),
+        options_(options),
+        version_(VersionOf(module, options)),
+        out_(out),
+        bare_(module.name().empty() && module.size() == 1) {}
 
   void Print() {
-    for (const ModuleEntry& entry : module_.functions()) items_.push_back({&entry, {}, {}});
+    for (const ModuleEntry& entry : module_.functions()) items_.push_back({&entry, {}, {}, {}});
     std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
       const int x = Rank(*a.entry), y = Rank(*b.entry);
       return x != y ? x < y : a.entry->var->name < b.entry->var->name;
     });
-    ParallelFor(items_.size(), options_.threads, [&](size_t i) {
-      if (const auto* function = As<Function>(items_[i].entry->func))
-        items_[i].prologue = ScanPrologue(function, options_);
-    });
+    ParallelFor(items_.size(), options_.threads, [&](size_t i) { Scan(items_[i]); });
     for (const Item& item : items_) {
       for (const Constant* constant : item.prologue.constants) metadata_.Add(constant);
       for (const ObjectAttr* array : item.prologue.arrays) metadata_.Add(array);
     }
+    if (version_ >= TextVersion::kV0_26) tir_vars_ = FindTirVars(module_);
     PrintHeader(ScanModuleAttrs());
     PrintFunctions();
     if (items_.empty() || Is<ExternFunc>(items_.back().entry->func)) out_.Append('\n');
   }
 
  private:
+  void Scan(Item& item) {
+    const auto* function = As<Function>(item.entry->func);
+    if (function) item.prologue = ScanPrologue(function, options_, version_);
+    if (version_ < TextVersion::kV0_27) return;
+    if (function) item.type_vars.assign(item.prologue.type_vars().begin(), item.prologue.type_vars().end());
+    if (const auto* prim = As<PrimFunc>(item.entry->func)) item.type_vars = TypeVarsOf(prim);
+  }
+
   PrefixUse ScanModuleAttrs() {
     PrefixUse use;
     std::vector<const ObjectAttr*> arrays;
@@ -75,10 +89,13 @@ class ModulePrinter {
       OutputStream text(&statements);
       PrintModuleStatements(text);
     }
-    if (options_.show_meta) SaveMetadata(metadata_, options_, out_);
+    const bool has_type_vars = std::ranges::any_of(items_, [](const Item& item) { return !item.type_vars.empty(); });
+    if (has_type_vars && options_.pep695) out_.Append("from __future__ import annotations\n\n");
+    if (options_.show_meta) SaveMetadata(metadata_, options_, version_, out_);
     use.ir = !bare_ && !statements.empty();
     for (Item& item : items_) {
       item.before = use;
+      use.type_vars |= !item.type_vars.empty();
       use.tir |= Is<PrimFunc>(item.entry->func) || item.prologue.uses_tir;
       use.relax |= !Is<PrimFunc>(item.entry->func);
     }
@@ -86,12 +103,28 @@ class ModulePrinter {
     PrintNames names({});
     PrintContext context{&module_, options_, out_, names, metadata_};
     PrintImports(use, context);
+    if (has_type_vars && !options_.pep695) PrintTypeVars();
     if (bare_) return;
     out_.Append("@I.ir_module\nclass ");
     out_.Append(ClassName(module_));
     out_.Append(':');
     out_.Append(statements);
     if (items_.empty() && statements.empty()) out_.Append("\n    pass");
+  }
+
+  // n = TypeVar("n"), once for each name.
+  void PrintTypeVars() {
+    std::set<std::string, std::less<>> declared;
+    for (const Item& item : items_) {
+      PrintNames names(ReservedNames(ClassName(module_), metadata_));
+      for (const std::string_view name : DefineTypeVars(item.type_vars, names)) {
+        if (!declared.emplace(name).second) continue;
+        out_.Append(name);
+        out_.Append(" = TypeVar(\"");
+        out_.Append(name);
+        out_.Append("\")\n");
+      }
+    }
   }
 
   void PrintModuleStatements(OutputStream& out) {
@@ -150,21 +183,23 @@ class ModulePrinter {
     if (const auto* function = As<Function>(item.entry->func)) {
       RelaxPrinter(context).PrintFunction(function, name, item.prologue, item.before);
     } else if (const auto* prim = As<PrimFunc>(item.entry->func)) {
-      PrintPrimFunc(prim, name, context);
+      const auto scalars = tir_vars_.find(item.entry->var);
+      PrintPrimFunc(prim, name, scalars == tir_vars_.end() ? ScalarArgs() : scalars->second, context);
     } else {
       out.Append(name);
-      out.Append(" = R.ExternFunc(");
-      PrintString(To<ExternFunc>(item.entry->func)->global_symbol, out);
-      out.Append(')');
+      out.Append(" = ");
+      RelaxPrinter(context).PrintExternFunc(To<ExternFunc>(item.entry->func));
     }
   }
 
   const Module& module_;
   const PrintOptions& options_;
+  const TextVersion version_;
   OutputStream& out_;
   const bool bare_;  // one function without a module around it
   std::vector<Item> items_;
   MetadataTable metadata_;
+  ScalarArgsByFunc tir_vars_;
 };
 
 }  // namespace

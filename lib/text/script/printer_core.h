@@ -13,11 +13,17 @@
 
 namespace iropt::text {
 
+// The version of the text: the one that was asked for, else that of the text that the module was read from.
+inline TextVersion VersionOf(const Module& module, const PrintOptions& options) {
+  return options.version ? *options.version : module.text_version().value_or(TextVersion::kV0_18);
+}
+
 // The imports in the header of the printed module.
 struct PrefixUse {
   bool ir = false;
   bool tir = false;
   bool relax = false;
+  bool type_vars = false;  // lines such as n = TypeVar("n"), from 0.27 on
 };
 
 // The entries of the metadata section, by kind, numbered in the order in which they are printed. Filled before printing
@@ -56,7 +62,7 @@ struct PrintContext : PrintTarget {
 
   PrintContext(const Module* m, const PrintOptions& o, OutputStream& stream, PrintNames& n, const MetadataTable& meta,
                int level = 0)
-      : PrintTarget{m, stream, n}, options(o), metadata(meta), indent(level) {}
+      : PrintTarget{m, stream, n, VersionOf(*m, o), o.pep695}, options(o), metadata(meta), indent(level) {}
   PrintContext WithOutput(OutputStream& other) const { return {module, options, other, names, metadata, indent}; }
 
   void NewLine() {

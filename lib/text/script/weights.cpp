@@ -118,6 +118,13 @@ SourceSpan WeightsReader::Locate(const std::string& name) {
   return {begin, begin + static_cast<uint32_t>(spelling.size())};
 }
 
+const FileTensor* FileOf(const NDArray& array, const PrintOptions& options) {
+  if (options.external) {
+    if (const auto known = options.external->find(&array); known != options.external->end()) return &known->second;
+  }
+  return array.source() && array.source()->hash ? array.source() : nullptr;
+}
+
 const std::string& WeightsPaths::PathOf(const FileTensor& tensor) {
   if (tensor.absolute) return tensor.path;
   const auto [known, added] = paths_.try_emplace(tensor.path, tensor.path);

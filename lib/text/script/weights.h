@@ -71,6 +71,9 @@ class WeightsReader {
   bool failed_ = false;
 };
 
+// The file that a constant is in; null if its value is in the text.
+const FileTensor* FileOf(const NDArray& array, const PrintOptions& options);
+
 // The paths of files as a text in a folder has them; empty for the current folder.
 class WeightsPaths {
  public:

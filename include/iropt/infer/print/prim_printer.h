@@ -1,5 +1,5 @@
-// Prints scalar expressions in the form of TVM 0.18: with Python's operators if reading them back makes the same node,
-// otherwise with functions such as T.Add(...).
+// Prints scalar expressions in the form of a version of TVM: with Python's operators if reading them back makes the
+// same node, otherwise with functions such as T.Add(...).
 #pragma once
 
 #include "iropt/infer/print/print_names.h"
@@ -7,6 +7,7 @@
 #include "iropt/op/operators.h"
 #include "iropt/support/file.h"
 #include "iropt/support/function_ref.h"
+#include "iropt/support/text_version.h"
 
 namespace iropt {
 
@@ -20,8 +21,14 @@ struct PrintTarget {
   const Module* module;
   OutputStream& out;
   PrintNames& names;
+  TextVersion version = TextVersion::kV0_18;
+  // Signatures name their symbolic variables in brackets, def main[n](x: R.Tensor((n,))); only from version 0.27 on.
+  bool pep695 = false;
 
   bool for_messages() const { return module == nullptr; }
+  // Whether the text is that of `first` or newer.
+  bool Since(TextVersion first) const { return version >= first; }
+  PrintTarget To(OutputStream& other) const { return {module, other, names, version, pep695}; }
 };
 
 // A Python string literal with TVM's escapes.

@@ -37,6 +37,7 @@ class PrintNames {
   // A name that does not belong to a node (a function's local name).
   std::string_view DefineText(std::string_view hint);
   // Gives the node a name that is printed but not reserved (an expression such as `A.data`).
+  void Alias(const Var* var, std::string_view text);
   void Alias(const tir::Var* var, std::string_view text);
   void Alias(const tir::Buffer* buffer, std::string_view text);
 

@@ -36,6 +36,7 @@ class TypePrinter {
     return type->tree_size > (context_.for_messages() ? kMostTypesInMessages : kMostTypes);
   }
   void PrintUncached(const Type* type, const Introduced* introduced, OutputStream& out);
+  void PrintPrim(const PrimType* type, const Introduced* introduced);
   void PrintValue(const PrimExpr* value, const Introduced* introduced);
   void PrintTensor(const TensorType* type, const Introduced* introduced);
   void PrintDTensor(const DTensorType* type, const Introduced* introduced);

@@ -1,7 +1,8 @@
-// The printer: modules as TVMScript, in the form of TVM 0.18's mod.script(show_meta=True).
+// The printer: modules as TVMScript, in the form of mod.script(show_meta=True) of a version of TVM.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -9,6 +10,7 @@
 #include "iropt/ir/module.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/support/file.h"
+#include "iropt/support/text_version.h"
 
 namespace iropt {
 
@@ -16,6 +18,11 @@ namespace iropt {
 using ExternalArrays = std::unordered_map<const NDArray*, FileTensor>;
 
 struct PrintOptions {
+  // The version of TVM whose text is printed; without one, that of the text that the module was read from, or 0.18.
+  std::optional<TextVersion> version = std::nullopt;
+  // From version 0.27 on, print symbolic variables as type parameters (PEP 695), as TVM does under Python 3.12 and
+  // newer.
+  bool pep695 = false;
   // Arrays of up to this many elements are printed as R.const([...], dtype) instead of going to the metadata section.
   int64_t inline_constants = 0;
   // Print the metadata section. Without it the text of a module with big constants can't be read back.

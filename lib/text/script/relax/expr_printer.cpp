@@ -1,6 +1,7 @@
 // Expressions of Relax functions.
 #include <fmt/format.h>
 
+#include "iropt/infer/infer.h"
 #include "iropt/infer/print/prim_printer.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
@@ -71,10 +72,7 @@ void RelaxPrinter::PrintExpr(const Expr* expr) {
       }
       return out_.Append("])");
     }
-    case NodeKind::kPrimValue:
-      out_.Append("R.prim_value(");
-      PrintPrimExpr(static_cast<const PrimValue*>(expr)->value, context_, ScriptDialect::kRelax);
-      return out_.Append(')');
+    case NodeKind::kPrimValue: return PrintPrimValue(static_cast<const PrimValue*>(expr)->value);
     case NodeKind::kStringImm:
       out_.Append("R.str(");
       PrintString(static_cast<const StringImm*>(expr)->value, out_);
@@ -83,10 +81,7 @@ void RelaxPrinter::PrintExpr(const Expr* expr) {
       out_.Append("R.dtype(");
       types_.PrintDType(static_cast<const DataTypeImm*>(expr)->value);
       return out_.Append(')');
-    case NodeKind::kExternFunc:
-      out_.Append("R.ExternFunc(");
-      PrintString(static_cast<const ExternFunc*>(expr)->global_symbol, out_);
-      return out_.Append(')');
+    case NodeKind::kExternFunc: return PrintExternFunc(static_cast<const ExternFunc*>(expr));
     case NodeKind::kOp:
       out_.Append("I.Op(");
       PrintString(static_cast<const Op*>(expr)->name, out_);
@@ -97,6 +92,23 @@ void RelaxPrinter::PrintExpr(const Expr* expr) {
       out_.Append(NodeKindName(expr->kind));
       out_.Append('>');
   }
+}
+
+void RelaxPrinter::PrintPrimValue(const PrimExpr* value) {
+  const bool wrapped = !context_.Since(TextVersion::kV0_26);
+  if (wrapped) out_.Append("R.prim_value(");
+  PrintPrimExpr(value, context_, ScriptDialect::kRelax);
+  if (wrapped) out_.Append(')');
+}
+
+void RelaxPrinter::PrintExternFunc(const ExternFunc* function) {
+  out_.Append("R.ExternFunc(");
+  PrintString(function->global_symbol, out_);
+  if (context_.Since(TextVersion::kV0_24) && function->type && !TypeEqual(function->type, PackedFuncType())) {
+    out_.Append(", ");
+    types_.Print(function->type);
+  }
+  out_.Append(')');
 }
 
 void RelaxPrinter::PrintCallee(const Expr* callee) {
@@ -146,12 +158,22 @@ void RelaxPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
   const auto keyword = [&](size_t i) {
     return i < op.args.size() && op.args[i].keyword && !(op.variadic && i + 1 == op.args.size());
   };
+  // From 0.26 on, the scalars of R.call_tir are the last arguments.
+  const bool merges = context_.Since(TextVersion::kV0_26) && op.form == ScriptForm::kOutTypes &&
+                      call->args.size() == 3 && Is<Tuple>(call->args[1]);
+  const auto* tir_vars = merges ? As<ShapeExpr>(call->args[2]) : nullptr;
   const bool reordered = op.arg_order.size() == call->args.size();
   for (size_t place = 0; place < call->args.size(); ++place) {
     const size_t i = reordered ? op.arg_order[place] : place;
     if (keyword(i)) continue;
     Separate();
-    i == 0 ? PrintCallee(call->args[0]) : PrintExpr(call->args[i]);
+    if (i == 0) {
+      PrintCallee(call->args[0]);
+    } else if (i == 1 && tir_vars) {
+      PrintArgsWithScalars(To<Tuple>(call->args[1]), tir_vars);
+    } else {
+      PrintExpr(call->args[i]);
+    }
   }
   const auto* record = call->attrs ? As<ObjectAttr>(call->attrs) : nullptr;
   switch (op.form) {
@@ -178,13 +200,27 @@ void RelaxPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
       break;
   }
   for (size_t i = 0; i < call->args.size(); ++i) {
-    if (!keyword(i)) continue;
+    if (!keyword(i) || call->args[i] == tir_vars) continue;
     Separate();
     out_.Append(op.args[i].name);
     out_.Append('=');
     PrintExpr(call->args[i]);
   }
   out_.Append(')');
+}
+
+// (x, n): the arguments, and the scalars after them.
+void RelaxPrinter::PrintArgsWithScalars(const Tuple* args, const ShapeExpr* scalars) {
+  const bool outer = first_;
+  first_ = true;
+  out_.Append('(');
+  PrintItems(args->fields);
+  for (const PrimExpr* scalar : scalars->values) {
+    Separate();
+    PrintPrimValue(scalar);
+  }
+  out_.Append(args->fields.size() + scalars->values.size() == 1 ? ",)" : ")");
+  first_ = outer;
 }
 
 bool RelaxPrinter::HasDTensor(const TupleType* types) {
@@ -201,7 +237,7 @@ bool RelaxPrinter::HasDTensor(const TupleType* types) {
 void RelaxPrinter::PrintOutTypes(const TupleType* types) {
   if (types->fields.empty()) return;
   Separate();
-  out_.Append("out_sinfo=");
+  out_.Append(context_.Since(TextVersion::kV0_26) ? "out_ty=" : "out_sinfo=");
   const auto* tuple = As<TupleType>(types->fields[0]);
   if (!tuple) return types_.Print(types->fields[0]);
   out_.Append('[');
@@ -215,7 +251,7 @@ void RelaxPrinter::PrintOutTypes(const TupleType* types) {
 void RelaxPrinter::PrintTypeArgs(const TupleType* types) {
   if (!types || types->fields.empty()) return;
   Separate();
-  out_.Append("sinfo_args=(");
+  out_.Append(context_.Since(TextVersion::kV0_26) ? "ty_args=(" : "sinfo_args=(");
   for (size_t i = 0; i < types->fields.size(); ++i) {
     if (i) out_.Append(", ");
     types_.Print(types->fields[i]);
@@ -231,11 +267,8 @@ void RelaxPrinter::PrintCallAttrs(const Attr* attrs, const OpInfo* op) {
     Separate();
     out_.Append(name);
     out_.Append('=');
-    if (column && column->kind == AttrKind::kOptPrimValue && Is<ExprAttr>(value)) {
-      out_.Append("R.prim_value(");
-      PrintPrimExpr(To<ExprAttr>(value)->value, context_, ScriptDialect::kRelax);
-      return out_.Append(')');
-    }
+    if (column && column->kind == AttrKind::kOptPrimValue && Is<ExprAttr>(value))
+      return PrintPrimValue(To<ExprAttr>(value)->value);
     // The operator says what a string means.
     if (column && column->kind == AttrKind::kDouble) return PrintFloat(To<FloatAttr>(value)->value, out_);
     if (column && column->kind == AttrKind::kDeviceMesh) return types_.PrintDeviceMesh(To<DeviceMeshAttr>(value));

@@ -98,13 +98,25 @@ bool RelaxFunctionParser::ParseParam(RelaxSignature& signature) {
   if (!Accept(TokenKind::kColon)) {
     return Error(lex_.SpanOf(param), "missing-annotation", fmt::format("parameter '{}' has no type annotation", name));
   }
+  const bool is_scalar = AtPrefix() == Prefix::kTir;
   const Type* type = types_.Parse();
   if (!type) return false;
-  Var* var = ws_.NewVar(name, type);
+  const auto* prim = is_scalar ? As<PrimType>(type) : nullptr;
+  const tir::Var* symbol = prim && prim->dtype == DataType::Int(64) ? SymbolOfParam(name) : nullptr;
+  Var* var = ws_.NewVar(name, symbol ? PrimType::Get(symbol) : type);
   var->set_span(lex_.SpanOf(param));
-  symbols_.Define(name, var);
+  symbols_.Define(name, symbol ? static_cast<const Node*>(symbol) : var);
+  if (symbol) types_.Invalidate();
   signature.params.push_back(var);
   return true;
+}
+
+// From TVM 0.26 on, a parameter such as n: T.int64 is a symbolic variable, which the types of parameters before it may
+// have introduced.
+const tir::Var* RelaxFunctionParser::SymbolOfParam(std::string_view name) {
+  const Node* known = symbols_.scope_depth() == 0 ? symbols_.Find(name) : nullptr;
+  const bool is_symbol = known && tir::Var::ClassOf(known->kind);
+  return is_symbol ? static_cast<const tir::Var*>(known) : IRContext::Current().NewSymVar(name);
 }
 
 const Type* RelaxFunctionParser::ParseSignatureType() {

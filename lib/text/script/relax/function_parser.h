@@ -85,6 +85,7 @@ class RelaxFunctionParser : public ParserCore {
 
   // ---- functions (function_parser.cpp)
   bool ParseParam(RelaxSignature& signature);
+  const tir::Var* SymbolOfParam(std::string_view name);
   bool ParseNestedFunction();
   bool SkipNestedFunction();
   void ScanPrelude();

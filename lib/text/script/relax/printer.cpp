@@ -6,6 +6,8 @@
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 #include "text/script/attr_text.h"
+#include "text/script/func_attrs.h"
+#include "text/script/printer_type_vars.h"
 #include "void_type.h"
 
 namespace iropt::text {
@@ -18,11 +20,15 @@ void RelaxPrinter::PrintFunction(const Function* function, std::string_view name
   names_.Reset();
   names_.Reserve(prologue.num_bindings);
   types_.StartFunction();
-  size_t line = 0;
-  for (; line < prologue.signature_lines; ++line) names_.Define(prologue.lines[line]);
+  for (const tir::Var* var : prologue.scalar_params) names_.Define(var);
+  type_params_ = DefineTypeVars(prologue.type_vars(), names_);
+  size_t line = prologue.signature_lines;
   const bool is_private = !function->attrs->Find(attr::kGlobalSymbol);
   PrintHeader(function, name, is_private, &prologue.introduced);
-  for (size_t i = 0; i < line; ++i) PrintPrologueLine(prologue.lines[i]);
+  type_params_.clear();
+  if (!context_.Since(TextVersion::kV0_27)) {
+    for (const tir::Var* var : prologue.type_vars()) PrintPrologueLine(var);
+  }
   // A symbol that is the name is not printed.
   const bool implied = function->StringAttr(attr::kGlobalSymbol) == name;
   PrintAttributes(implied ? function->attrs->Without(attr::kGlobalSymbol) : function->attrs);
@@ -43,11 +49,15 @@ void RelaxPrinter::PrintHeader(const Function* function, std::string_view name, 
   context_.NewLine();
   out_.Append("def ");
   out_.Append(name);
+  if (context_.pep695) PrintTypeParams(type_params_, out_);
   out_.Append('(');
   bool first = true;
   for (const Var* param : function->params) {
     if (!first) out_.Append(", ");
     first = false;
+    // From 0.26 on, a parameter that is a scalar and the symbolic variable of its value are one.
+    const tir::Var* scalar = context_.Since(TextVersion::kV0_26) ? ScalarParam(param->type) : nullptr;
+    if (scalar) names_.Alias(param, names_.Define(scalar));
     out_.Append(names_.Define(param));
     if (!param->type) continue;
     out_.Append(": ");
@@ -77,6 +87,7 @@ void RelaxPrinter::PrintPrologueLine(const tir::Var* var) {
 
 void RelaxPrinter::PrintAttributes(const DictAttr* attrs) {
   if (attrs->size() == 0) return;
+  attrs = FuncAttrsOfVersion(attrs, context_.version);
   context_.NewLine();
   out_.Append("R.func_attr(");
   PrintAttr(attrs, context_, ScriptDialect::kRelax);
@@ -89,7 +100,7 @@ void RelaxPrinter::PrintNestedFunction(const Binding* binding, const Function* f
   const bool tir = before_.tir || (nested_ < prologue_->nested_uses_tir.size() && prologue_->nested_uses_tir[nested_]);
   ++nested_;
   context_.NewLine();
-  PrintImports({before_.ir, tir, true}, context_);
+  PrintImports({before_.ir, tir, true, before_.type_vars}, context_);
   PrintHeader(function, name, false, nullptr);
   PrintAttributes(function->attrs);
   WithStack([&] { PrintBody(function->body, nullptr); });

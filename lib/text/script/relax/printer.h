@@ -23,6 +23,8 @@ class RelaxPrinter {
   void PrintFunction(const Function* function, std::string_view name, const RelaxPrologue& prologue, PrefixUse before);
   void PrintType(const Type* type) { types_.Print(type); }
   void PrintValue(const Expr* expr) { PrintExpr(expr); }
+  // R.ExternFunc("name"), with its type if it is not that of every packed function.
+  void PrintExternFunc(const ExternFunc* function);
 
  private:
   void PrintHeader(const Function* function, std::string_view name, bool is_private,
@@ -44,11 +46,13 @@ class RelaxPrinter {
   void PrintItems(std::span<const Expr* const> items);
   void PrintCall(const Call* call);
   void PrintOpCall(const Call* call, const OpInfo& op);
+  void PrintArgsWithScalars(const Tuple* args, const ShapeExpr* scalars);
   static bool HasDTensor(const TupleType* types);
   void PrintOutTypes(const TupleType* types);
   void PrintTypeArgs(const TupleType* types);
   void PrintCallAttrs(const Attr* attrs, const OpInfo* op);
   void PrintCallee(const Expr* callee);
+  void PrintPrimValue(const PrimExpr* value);
   void PrintConstant(const Constant* constant);
   void PrintElements(const NDArray& data, size_t axis, int64_t& next);
   void PrintElement(const NDArray& data, int64_t index);
@@ -64,6 +68,7 @@ class RelaxPrinter {
   TypePrinter types_;
   const RelaxPrologue* prologue_ = nullptr;
   PrefixUse before_;
+  std::vector<std::string_view> type_params_;
   size_t nested_ = 0;  // how many nested functions were begun
   bool first_ = true;  // in the argument list that is being printed
 };

@@ -1,5 +1,7 @@
 #include "prologue.h"
 
+#include <algorithm>
+
 #include "iropt/ir/array_attr.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/prefetched_range.h"
@@ -26,11 +28,20 @@ void ForEachAttrExpr(const Attr* attr, FunctionRef<void(const PrimExpr*)> f) {
 
 class Scanner {
  public:
-  Scanner(RelaxPrologue& result, const PrintOptions& options) : result_(result), options_(options) {}
+  Scanner(RelaxPrologue& result, const PrintOptions& options, TextVersion version)
+      : result_(result), options_(options), version_(version) {}
 
   void Run(const Function* function) {
+    if (version_ >= TextVersion::kV0_26) {
+      for (const Var* p : function->params) {
+        const tir::Var* var = ScalarParam(p->type);
+        if (var && seen_.insert(var).second) result_.scalar_params.push_back(var);
+      }
+    }
+    in_signature_ = true;
     ScanType(function->ret_type);
     for (const Var* p : function->params) ScanType(p->type);
+    in_signature_ = false;
     result_.signature_lines = result_.lines.size();
     for (const tir::Var* var : result_.lines) result_.introduced.insert(var);
     ScanAttr(function->attrs);
@@ -121,7 +132,9 @@ class Scanner {
 
   // Types without symbolic variables, nearly all of them, are irrelevant here.
   void ScanType(const Type* type) {
-    if (!type || !type->has_sym_var()) return;
+    if (!type) return;
+    if (version_ >= TextVersion::kV0_26) result_.uses_tir = result_.uses_tir || HasScalar(type);
+    if (!type->has_sym_var()) return;
     WithStack([&] {
       if (const auto* tensor = As<TensorType>(type)) {
         for (const PrimExpr* dim : tensor->dims) ScanPrim(dim);
@@ -138,6 +151,19 @@ class Scanner {
       } else if (const auto* dtensor = As<DTensorType>(type)) {
         ScanType(dtensor->tensor);
       }
+    });
+  }
+
+  // Whether the type is or has that of a scalar, which reads T.int64 from 0.26 on.
+  bool HasScalar(const Type* type) {
+    if (Is<PrimType>(type)) return true;
+    const auto* tuple = As<TupleType>(type);
+    const auto* function = As<FuncType>(type);
+    if ((!tuple && !function) || !scanned_types_.insert(type).second) return false;
+    return WithStack([&] {
+      if (tuple) return std::ranges::any_of(tuple->fields, [&](const Type* field) { return HasScalar(field); });
+      return HasScalar(function->ret) ||
+             std::ranges::any_of(function->params, [&](const Type* param) { return HasScalar(param); });
     });
   }
 
@@ -160,7 +186,8 @@ class Scanner {
 
   void ScanVar(const tir::Var* var) {
     if (!seen_.insert(var).second) return;
-    result_.uses_tir = true;  // the definition reads n = T.int64()
+    // The definition reads n = T.int64(), but n = TypeVar("n") in a signature of 0.27.
+    result_.uses_tir |= !in_signature_ || version_ < TextVersion::kV0_27;
     result_.lines.push_back(var);
   }
 
@@ -173,7 +200,10 @@ class Scanner {
 
   RelaxPrologue& result_;
   const PrintOptions& options_;
+  const TextVersion version_;
   std::unordered_set<const tir::Var*> seen_;
+  std::unordered_set<const Type*> scanned_types_;
+  bool in_signature_ = false;
   bool alias_seen_ = false;
 };
 
@@ -208,9 +238,15 @@ void ScanAttrValue(const Attr* attr, ScriptDialect mode, PrefixUse& use, std::ve
   for (const Attr* element : Elements(attr)) WithStack([&] { ScanAttrValue(element, mode, use, arrays); });
 }
 
-RelaxPrologue ScanPrologue(const Function* function, const PrintOptions& options) {
+const tir::Var* ScalarParam(const Type* type) {
+  const auto* prim = type ? As<PrimType>(type) : nullptr;
+  return prim && prim->value && tir::Var::ClassOf(prim->value->kind) ? static_cast<const tir::Var*>(prim->value)
+                                                                     : nullptr;
+}
+
+RelaxPrologue ScanPrologue(const Function* function, const PrintOptions& options, TextVersion version) {
   RelaxPrologue result;
-  Scanner(result, options).Run(function);
+  Scanner(result, options, version).Run(function);
   return result;
 }
 

@@ -3,6 +3,7 @@
 // section.
 #pragma once
 
+#include <span>
 #include <unordered_set>
 #include <vector>
 
@@ -14,6 +15,8 @@
 namespace iropt::text {
 
 struct RelaxPrologue {
+  // Symbolic variables that are parameters themselves, def f(n: T.int64): from 0.26 on.
+  std::vector<const tir::Var*> scalar_params;
   // In order; null stands for the module alias, `cls = Module`.
   std::vector<const tir::Var*> lines;
   // The number of lines from the signature, before the function's attributes.
@@ -22,6 +25,9 @@ struct RelaxPrologue {
   std::vector<const Constant*> constants;
   std::vector<const ObjectAttr*> arrays;  // among the attribute values
   size_t num_bindings = 0;
+
+  // The symbolic variables that 0.27 declares before the function.
+  std::span<const tir::Var* const> type_vars() const { return std::span(lines).first(signature_lines); }
   bool uses_tir = false;
   // For each nested function, outermost first, whether TIR names have been used when its text ends: TVM repeats the
   // header of the module before nested functions.
@@ -29,7 +35,10 @@ struct RelaxPrologue {
 };
 
 // One walk over the function. O(nodes).
-RelaxPrologue ScanPrologue(const Function* function, const PrintOptions& options);
+RelaxPrologue ScanPrologue(const Function* function, const PrintOptions& options, TextVersion version);
+
+// The symbolic variable that the parameter of this type is; null for other types.
+const tir::Var* ScalarParam(const Type* type);
 
 // Adds the uses in the text of an attribute value: imports, and entries of the metadata section.
 void ScanAttrValue(const Attr* attr, ScriptDialect mode, PrefixUse& use, std::vector<const ObjectAttr*>& arrays);

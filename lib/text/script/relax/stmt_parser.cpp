@@ -7,6 +7,7 @@
 #include "iropt/infer/infer.h"
 #include "iropt/support/stack.h"
 #include "text/script/attr_text.h"
+#include "text/script/func_attrs.h"
 #include "void_type.h"
 
 namespace iropt::text {
@@ -303,10 +304,11 @@ bool RelaxFunctionParser::ParseFuncAttr() {
   const auto* dict = As<DictAttr>(attr);
   if (!dict) return Error(span, "bad-expression", "R.func_attr takes a dictionary");
   for (uint32_t i = 0; i < dict->size(); ++i) {
-    if (func_attrs_->Find(dict->keys[i]))
+    const std::string_view key = FuncAttrKey(dict->keys[i]);
+    if (func_attrs_->Find(key))
       return Error(span, "duplicate-attribute",
                    fmt::format("the function has the attribute \"{}\" already", dict->keys[i]));
-    func_attrs_ = func_attrs_->With(dict->keys[i], dict->values[i]);
+    func_attrs_ = func_attrs_->With(key, dict->values[i]);
   }
   return true;
 }

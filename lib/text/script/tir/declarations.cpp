@@ -164,11 +164,14 @@ std::string_view TirDeclarations::Define(const tir::Buffer* buffer) {
   const BufferParts parts = Plan(buffer, Introduces::kData, owner);
   std::string line(name);
   line += " = ";
-  {
+  if (const std::string view = ViewOf(buffer, context_); !view.empty()) {
+    line += view;
+  } else {
     OutputStream out(&line);
     PrintContext context = context_.WithOutput(out);
+    // From 0.24 on, T.Buffer is the type of a parameter only.
     PrintDeclaration(
-        buffer, "Buffer", [] {}, parts, context);
+        buffer, context.Since(TextVersion::kV0_24) ? "decl_buffer" : "Buffer", [] {}, parts, context);
   }
   NameParts(buffer, name, parts, owner);
   if (!parts.variables.empty()) Insert(frames_[owner], VariableLine(parts.variables));
@@ -248,7 +251,7 @@ void TirDeclarations::PrintVariableLine(const BufferParts& parts) {
 }
 
 void TirDeclarations::PrintDeclaration(const tir::Buffer* buffer, std::string_view function, FunctionRef<void()> first,
-                                       const BufferParts& parts, PrintContext& context) {
+                                       FunctionRef<void()> last, const BufferParts& parts, PrintContext& context) {
   OutputStream& out = context.out;
   PrimPrinter prim(context, ScriptDialect::kTir, this);
   const auto integer = [&](std::string_view name, int64_t value) {
@@ -259,8 +262,9 @@ void TirDeclarations::PrintDeclaration(const tir::Buffer* buffer, std::string_vi
   out.Append(function);
   out.Append('(');
   first();
-  prim.PrintTuple(buffer->shape);
-  if (buffer->dtype != DataType::Float(32)) {
+  const bool is_param = function == kParamFunction && context.Since(TextVersion::kV0_26);
+  is_param ? PrintParamShape(buffer, prim) : prim.PrintTuple(buffer->shape);
+  if (is_param || buffer->dtype != DataType::Float(32)) {
     out.Append(", ");
     prim.PrintDType(buffer->dtype);
   }
@@ -284,7 +288,7 @@ void TirDeclarations::PrintDeclaration(const tir::Buffer* buffer, std::string_vi
     out.Append(", elem_offset=");
     prim.Print(buffer->elem_offset);
   }
-  if (buffer->scope() != "global") {
+  if (buffer->scope() != "global" && !hides_scope_) {
     out.Append(", scope=");
     PrintString(buffer->scope(), out);
   }
@@ -296,6 +300,7 @@ void TirDeclarations::PrintDeclaration(const tir::Buffer* buffer, std::string_vi
       integer(i ? ", " : ", axis_separators=[", buffer->axis_separators[i]);
     out.Append(']');
   }
+  last();
   out.Append(')');
 }
 
@@ -310,7 +315,10 @@ void TirDeclarations::NameParts(const tir::Buffer* buffer, std::string_view name
     names_.Alias(var, {text.data(), text.size()});
     NoteLate(owner, position, var, true);
   };
-  if (!parts.data) alias(buffer->data, ".data");
+  if (!parts.data) {
+    alias(buffer->data, ".data");
+    if (context_.Since(TextVersion::kV0_25)) owners_[buffer->data] = buffer;
+  }
   for (uint32_t i = 0; i < buffer->strides.size(); ++i) {
     if (parts.strides[i]) alias(buffer->strides[i], fmt::format(".strides[{}]", i));
   }
@@ -318,7 +326,7 @@ void TirDeclarations::NameParts(const tir::Buffer* buffer, std::string_view name
 }
 
 void TirDeclarations::PrintBufferLine(const tir::Buffer* buffer, std::string_view function, Introduces introduces,
-                                      FunctionRef<void()> first) {
+                                      FunctionRef<void()> first, FunctionRef<void()> last) {
   const std::string_view name = NameBuffer(buffer);
   const size_t owner = frames_.size() - 1;
   const BufferParts parts = Plan(buffer, introduces, owner);
@@ -326,7 +334,7 @@ void TirDeclarations::PrintBufferLine(const tir::Buffer* buffer, std::string_vie
   BeginLine();
   out_.Append(name);
   out_.Append(" = ");
-  PrintDeclaration(buffer, function, first, parts, context_);
+  PrintDeclaration(buffer, function, first, last, parts, context_);
   NameParts(buffer, name, parts, owner);
 }
 

@@ -26,6 +26,9 @@ inline bool HasDefaultOffset(const tir::Buffer& buffer) {
   return arith::IsInt(buffer.elem_offset, 0) && buffer.elem_offset->dtype == OffsetType(buffer);
 }
 
+// What PrintDeclaration prints the type of a parameter with: a shape by PrintParamShape, and always a dtype.
+inline constexpr std::string_view kParamFunction = "Buffer";
+
 class TirDeclarations : public FreeNames {
  public:
   TirDeclarations(const PrimFunc* func, PrintContext& context)
@@ -104,12 +107,21 @@ class TirDeclarations : public FreeNames {
   void PrintVariableLine(const BufferParts& parts);
   // T.function(first, shape, dtype, ...); `first` prints an argument and the comma after it.
   void PrintDeclaration(const tir::Buffer* buffer, std::string_view function, FunctionRef<void()> first,
-                        const BufferParts& parts, PrintContext& context);
+                        const BufferParts& parts, PrintContext& context) {
+    PrintDeclaration(
+        buffer, function, first, [] {}, parts, context);
+  }
+  // The same with more arguments at the end: `last` prints a comma before each.
+  void PrintDeclaration(const tir::Buffer* buffer, std::string_view function, FunctionRef<void()> first,
+                        FunctionRef<void()> last, const BufferParts& parts, PrintContext& context);
+  std::string ViewOf(const tir::Buffer* buffer, PrintContext& context);
   // Names for what the declaration introduced: A.data, A.strides[0], A.elem_offset.
   void NameParts(const tir::Buffer* buffer, std::string_view name, const BufferParts& parts, size_t owner);
   // `name = T.function(first, ...)` on a line of its own in the current list.
   void PrintBufferLine(const tir::Buffer* buffer, std::string_view function, Introduces introduces,
-                       FunctionRef<void()> first);
+                       FunctionRef<void()> first, FunctionRef<void()> last);
+  // Prints the shape of a parameter.
+  virtual void PrintParamShape(const tir::Buffer* buffer, PrimPrinter& prim) { prim.PrintTuple(buffer->shape); }
   // Names a buffer that is defined now.
   virtual std::string_view NameBuffer(const tir::Buffer* buffer) { return names_.Define(buffer, buffer->name); }
 
@@ -121,11 +133,14 @@ class TirDeclarations : public FreeNames {
   PrintNames& names_;
   PrimPrinter prim_;
   std::vector<Frame> frames_;
+  bool hides_scope_ = false;  // the function of the declaration that is printed says the scope
 
  private:
   void DefineAgain(const LateName& late);
 
   std::vector<LateName> late_names_;  // by position
+  // The buffers whose declarations introduced the pointers.
+  std::unordered_map<const tir::Var*, const tir::Buffer*> owners_;
   std::vector<Insertion> insertions_;
   std::optional<TirScopes> scopes_;  // once a name without a definition was found
   struct Redeclared {

@@ -7,6 +7,7 @@
 #include "iropt/analysis/tir/complete_prim_func.h"
 #include "iropt/infer/prim_func_type.h"
 #include "parser.h"
+#include "text/script/func_attrs.h"
 #include "text/script/type_vars.h"
 
 namespace iropt::text {
@@ -31,6 +32,8 @@ void TirParser::CloseTo(size_t depth) {
 bool TirFunctionParser::ParseDecorator(TirSignature& signature) {
   if (!Expect(TokenKind::kAt, "a decorator")) return false;
   const uint32_t begin = lex_.peek().begin;
+  // Only the text of TVM 0.25 and newer has PrimFuncs of another kind.
+  bool is_s_tir = !state_.is_tirx || state_.is_s_tir;
   lex_.Next();
   const std::string_view name = DottedName();
   if (name != "prim_func") {
@@ -40,7 +43,6 @@ bool TirFunctionParser::ParseDecorator(TirSignature& signature) {
   if (At(TokenKind::kLParen)) {
     PyArgs args;
     const PyValue* v[4];
-    // The last two are TVM 0.26's; its PrimFuncs are what these are.
     if (!ParseArguments(args, begin) ||
         !Bind(args, "T.prim_func", {"private", "check_well_formed", "s_tir", "persistent"}, 0, v))
       return false;
@@ -48,7 +50,10 @@ bool TirFunctionParser::ParseDecorator(TirSignature& signature) {
       if (value && !value->is(Kind::kBool)) return WrongValue(*value, "True or False");
     }
     signature.is_private = v[0] && v[0]->boolean;
+    is_s_tir = v[2] ? v[2]->boolean : is_s_tir;
+    if (v[3] && v[3]->boolean) func_attrs_ = func_attrs_->With(kPersistentKernelAttr, IntAttr::Bool(true));
   }
+  if (!is_s_tir) func_attrs_ = func_attrs_->With(kSTirAttr, IntAttr::Bool(false));
   return Expect(TokenKind::kNewline, "a decorator");
 }
 

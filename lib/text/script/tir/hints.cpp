@@ -69,7 +69,7 @@ void RecoverHints(const PrimFunc* func, std::span<const tir::Buffer* const> buff
   PrintNames names(ReservedNames(module_name, metadata));
   PrintContext context{&module, options, out, names, metadata};
   HintFinder finder(func, context, buffers);
-  finder.Print("f");
+  finder.Print("f", {});
   finder.SetHints();
 }
 

@@ -6,6 +6,7 @@
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/visitor.h"
 #include "text/script/attr_text.h"
+#include "text/script/func_attrs.h"
 
 namespace iropt::text {
 namespace {
@@ -63,26 +64,29 @@ bool ContainsBlock(const tir::Stmt* stmt) {
 
 }  // namespace
 
-void PrintPrimFunc(const PrimFunc* func, std::string_view name, PrintContext& context) {
-  context.out.Append(TirPrinter(func, context).Print(name));
+void PrintPrimFunc(const PrimFunc* func, std::string_view name, const ScalarArgs& scalars, PrintContext& context) {
+  context.out.Append(TirPrinter(func, context).Print(name, scalars));
 }
 
-std::string TirPrinter::Print(std::string_view name) {
-  out_.Append("@T.prim_func");
-  if (!func_->attrs->Find(attr::kGlobalSymbol)) out_.Append("(private=True)");
+std::string TirPrinter::Print(std::string_view name, const ScalarArgs& scalars) {
+  PrintDecorator();
   context_.NewLine();
   out_.Append("def ");
   out_.Append(name);
   ++context_.indent;
   Push(func_);
-  PrintParams();
+  const bool typed = context_.Since(TextVersion::kV0_26);
+  typed ? PrintTypedParams(scalars) : PrintParams();
   PrintFuncAttrs(name);
-  PrintMatchedParams();
+  if (!typed) PrintMatchedParams();
+  for (const std::string& line : param_lines_) {
+    BeginLine();
+    out_.Append(line);
+  }
   if (const tir::Block* root = ImplicitRoot()) {
     BeginLine();
-    out_.Append("# with T.block(\"root\"):");
-    for (const tir::Buffer* buffer : root->alloc_buffers)
-      PrintBufferLine(buffer, "alloc_buffer", Introduces::kData, [] {});
+    out_.Append(context_.Since(TextVersion::kV0_24) ? "# with T.sblock(\"root\"):" : "# with T.block(\"root\"):");
+    for (const tir::Buffer* buffer : root->alloc_buffers) PrintBlockBuffer(buffer);
     PrintBody(root->body);
   } else {
     PrintBody(func_->body);
@@ -94,6 +98,24 @@ std::string TirPrinter::Print(std::string_view name) {
 }
 
 // ---- Header
+
+// @T.prim_func(private=True, s_tir=True)
+void TirPrinter::PrintDecorator() {
+  out_.Append("@T.prim_func");
+  bool first = true;
+  const auto flag = [&](std::string_view name) {
+    out_.Append(first ? "(" : ", ");
+    first = false;
+    out_.Append(name);
+    out_.Append("=True");
+  };
+  if (!func_->attrs->Find(attr::kGlobalSymbol)) flag("private");
+  if (context_.Since(TextVersion::kV0_25)) {
+    if (IsSTir(*func_)) flag("s_tir");
+    if (func_->attrs->Find(kPersistentKernelAttr)) flag("persistent");
+  }
+  if (!first) out_.Append(')');
+}
 
 std::vector<bool> TirPrinter::InlineParams() const {
   const List<const tir::Buffer*> buffers = func_->param_buffers;
@@ -155,7 +177,10 @@ void TirPrinter::PrintFuncAttrs(std::string_view name) {
   const DictAttr* attrs = func_->attrs;
   const auto* symbol = As<StrAttr>(attrs->Find(attr::kGlobalSymbol));
   if (symbol && symbol->value == name) attrs = attrs->Without(attr::kGlobalSymbol);
+  // The decorator says these.
+  if (context_.Since(TextVersion::kV0_25)) attrs = attrs->Without(kSTirAttr)->Without(kPersistentKernelAttr);
   if (attrs->size() == 0) return;
+  attrs = FuncAttrsOfVersion(attrs, context_.version);
   BeginLine();
   out_.Append("T.func_attr(");
   PrintAttr(attrs, context_, ScriptDialect::kTir, this);
@@ -166,10 +191,11 @@ void TirPrinter::PrintMatchedParams() {
   for (size_t i = 0; i < func_->params.size(); ++i) {
     const tir::Buffer* buffer = func_->param_buffers[i];
     if (!buffer || inline_params_[i]) continue;
-    PrintBufferLine(buffer, "match_buffer", Introduces::kAll, [&] {
+    const auto param = [&] {
       prim_.PrintVar(func_->params[i]);
       out_.Append(", ");
-    });
+    };
+    PrintBufferLine(buffer, "match_buffer", Introduces::kAll, param, [] {});
   }
 }
 

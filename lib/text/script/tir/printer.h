@@ -2,32 +2,51 @@
 #pragma once
 
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "declarations.h"
 #include "iropt/support/inline_vector.h"
+#include "text/script/relax/tir_vars.h"
 
 namespace iropt::text {
 
 // A function of the module under the given name, at the start of its line: decorator, header, body, and the line break
-// that ends the last statement. O(nodes).
-void PrintPrimFunc(const PrimFunc* func, std::string_view name, PrintContext& context);
+// that ends the last statement. `scalars` are those that calls pass as tir_vars; from 0.26 on they come before the
+// results. O(nodes).
+void PrintPrimFunc(const PrimFunc* func, std::string_view name, const ScalarArgs& scalars, PrintContext& context);
 
 class TirPrinter : public TirDeclarations {
  public:
   using TirDeclarations::TirDeclarations;
 
   // The text of the function.
-  std::string Print(std::string_view name);
+  std::string Print(std::string_view name, const ScalarArgs& scalars);
 
  private:
   // ---- the function
+  void PrintDecorator();
   void PrintParams();
   // Flags for the parameters that are printed as buffers: those with simple buffers whose pointer has no other uses.
   std::vector<bool> InlineParams() const;
   void PrintFuncAttrs(std::string_view name);
   void PrintMatchedParams();
   const tir::Block* ImplicitRoot() const;
+
+  // ---- signatures of 0.26 and newer (printer_signature.cpp)
+  void PrintTypedParams(const ScalarArgs& scalars);
+  void PrintTypedParam(const tir::Buffer* buffer);
+  void PrintParamShape(const tir::Buffer* buffer, PrimPrinter& prim) override;
+  std::string QuotedDim(const PrimExpr* dim);
+
+  // ---- statements of 0.24 and newer (printer_flat.cpp)
+  void PrintRest(const tir::Stmt* body);
+  void PrintBind(const tir::LetStmt* stmt);
+  void PrintAllocBuffer(const tir::Allocate* stmt);
+  void PrintFlatDeclBuffer(const tir::DeclBuffer* stmt);
+  void PrintAttrDict(const tir::AttrStmt* stmt);
+  static bool IsAttrOfNothing(const tir::AttrStmt* stmt);
+  void PrintFlatAssert(const tir::AssertStmt* stmt);
 
   // ---- statements (printer_stmt.cpp)
   void PrintBody(const tir::Stmt* body);
@@ -59,7 +78,9 @@ class TirPrinter : public TirDeclarations {
   using Loops = InlineVector<const tir::For*, 8>;
   void AddGrid(const tir::For* loop, Loops& grid) const;
   void PrintLoopHead(const tir::For* loop);
+  void PrintLoopAnnotations(const DictAttr& annotations);
   void PrintBlock(const tir::Block* block, const tir::BlockRealize* realize);
+  void PrintBlockBuffer(const tir::Buffer* buffer);
   void PrintAxes(const tir::Block* block, const tir::BlockRealize* realize);
   bool IsRemapped(const tir::IterVar* iter_var, const PrimExpr* value) const;
   void PrintAxis(const tir::IterVar* iter_var, const PrimExpr* value);
@@ -68,8 +89,11 @@ class TirPrinter : public TirDeclarations {
   void EnterLoop(const tir::For* loop);
   void LeaveLoop(const tir::For* loop);
 
-  std::vector<bool> inline_params_;     // parameters that are printed as buffers
-  std::vector<const tir::For*> loops_;  // by id of the loop variable
+  std::vector<bool> inline_params_;                 // parameters that are printed as buffers
+  std::unordered_set<const tir::Var*> type_vars_;   // declared before the function, from 0.27 on
+  std::unordered_set<const tir::Var*> bound_vars_;  // seen in the signature so far
+  std::vector<std::string> param_lines_;            // variables that the parameters use and nothing declares
+  std::vector<const tir::For*> loops_;              // by id of the loop variable
 };
 
 }  // namespace iropt::text

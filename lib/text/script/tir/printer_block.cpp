@@ -85,12 +85,21 @@ void TirPrinter::PrintLoopHead(const tir::For* loop) {
     out_.Append(", thread=");
     PrintString(loop->thread_binding ? loop->thread_binding->thread_tag : "", out_);
   }
-  PrintAnnotations(loop->annotations);
+  PrintLoopAnnotations(*loop->annotations);
   if (loop->step) {
     out_.Append(plain ? ", " : ", step=");
     prim_.Print(loop->step);
   }
   out_.Append("):");
+}
+
+// From 0.25 on, the annotations of unrolling have a keyword of their own.
+void TirPrinter::PrintLoopAnnotations(const DictAttr& annotations) {
+  if (annotations.size() != 1 || !context_.Since(TextVersion::kV0_25)) return PrintAnnotations(&annotations);
+  if (annotations.keys[0] == "disable_unroll") return out_.Append(", unroll=False");
+  if (annotations.keys[0] != "pragma_unroll") return PrintAnnotations(&annotations);
+  out_.Append(", unroll=");
+  PrintAttr(annotations.values[0], context_, ScriptDialect::kTir, this);
 }
 
 // ---- Blocks
@@ -175,10 +184,16 @@ void TirPrinter::PrintRegions(std::string_view function, List<const tir::BufferR
   out_.Append(')');
 }
 
+void TirPrinter::PrintBlockBuffer(const tir::Buffer* buffer) {
+  PrintBufferLine(
+      buffer, context_.Since(TextVersion::kV0_24) ? "sblock_alloc_buffer" : "alloc_buffer", Introduces::kData, [] {},
+      [] {});
+}
+
 // `realize` is null for a block that stands for itself.
 void TirPrinter::PrintBlock(const tir::Block* block, const tir::BlockRealize* realize) {
   BeginLine();
-  out_.Append("with T.block(");
+  out_.Append(context_.Since(TextVersion::kV0_24) ? "with T.sblock(" : "with T.block(");
   PrintString(block->name_hint, out_);
   out_.Append(realize ? "):" : ", no_realize=True):");
   ++context_.indent;
@@ -194,17 +209,17 @@ void TirPrinter::PrintBlock(const tir::Block* block, const tir::BlockRealize* re
   PrintRegions("T.writes(", block->writes);
   if (block->annotations->size()) {
     BeginLine();
-    out_.Append("T.block_attr(");
+    out_.Append(context_.Since(TextVersion::kV0_24) ? "T.sblock_attr(" : "T.block_attr(");
     PrintAttr(block->annotations, context_, ScriptDialect::kTir, this);
     out_.Append(')');
   }
-  for (const tir::Buffer* buffer : block->alloc_buffers)
-    PrintBufferLine(buffer, "alloc_buffer", Introduces::kData, [] {});
+  for (const tir::Buffer* buffer : block->alloc_buffers) PrintBlockBuffer(buffer);
   for (const tir::MatchBufferRegion* match : block->match_buffers) {
-    PrintBufferLine(match->buffer, "match_buffer", Introduces::kAll, [&] {
+    const auto source = [&] {
       prim_.PrintRegion(match->source);
       out_.Append(", ");
-    });
+    };
+    PrintBufferLine(match->buffer, "match_buffer", Introduces::kAll, source, [] {});
   }
   if (block->init) {
     BeginLine();

@@ -50,21 +50,33 @@ void TirPrinter::PrintBody(const tir::Stmt* body) {
 }
 
 void TirPrinter::PrintStmt(const tir::Stmt* stmt) {
+  const bool flat = context_.Since(TextVersion::kV0_24);
   WithStack([&] {
     switch (stmt->kind) {
-      case NodeKind::kLetStmt: return PrintLet(static_cast<const tir::LetStmt*>(stmt));
+      case NodeKind::kLetStmt: {
+        const auto* let = static_cast<const tir::LetStmt*>(stmt);
+        return flat ? PrintBind(let) : PrintLet(let);
+      }
       case NodeKind::kAttrStmt: return PrintAttrStmt(static_cast<const tir::AttrStmt*>(stmt));
-      case NodeKind::kAssertStmt: return PrintAssert(static_cast<const tir::AssertStmt*>(stmt));
+      case NodeKind::kAssertStmt: {
+        const auto* assertion = static_cast<const tir::AssertStmt*>(stmt);
+        return flat ? PrintFlatAssert(assertion) : PrintAssert(assertion);
+      }
       case NodeKind::kBufferStore: return PrintStore(static_cast<const tir::BufferStore*>(stmt));
       case NodeKind::kBufferRealize: {
         const auto* realize = static_cast<const tir::BufferRealize*>(stmt);
         return PrintRealize(realize, nullptr, realize, top().concise);
       }
       case NodeKind::kPrefetch: return PrintPrefetch(static_cast<const tir::Prefetch*>(stmt));
-      case NodeKind::kAllocate: return PrintAllocate(static_cast<const tir::Allocate*>(stmt));
+      case NodeKind::kAllocate: {
+        const auto* allocate = static_cast<const tir::Allocate*>(stmt);
+        return flat ? PrintAllocBuffer(allocate) : PrintAllocate(allocate);
+      }
       case NodeKind::kAllocateConst: return PrintAllocateConst(static_cast<const tir::AllocateConst*>(stmt));
-      case NodeKind::kDeclBuffer:
-        return PrintDeclBuffer(static_cast<const tir::DeclBuffer*>(stmt), Introduces::kNothing);
+      case NodeKind::kDeclBuffer: {
+        const auto* decl = static_cast<const tir::DeclBuffer*>(stmt);
+        return flat ? PrintFlatDeclBuffer(decl) : PrintDeclBuffer(decl, Introduces::kNothing);
+      }
       case NodeKind::kIfThenElse: return PrintIf(static_cast<const tir::IfThenElse*>(stmt));
       case NodeKind::kEvaluate: return PrintEvaluate(static_cast<const tir::Evaluate*>(stmt));
       case NodeKind::kFor: return PrintFor(static_cast<const tir::For*>(stmt));
@@ -184,6 +196,7 @@ void TirPrinter::PrintAttrStmt(const tir::AttrStmt* stmt) {
   if (const auto* thread = As<tir::IterVar>(stmt->node);
       thread && stmt->attr_key == (IsVirtualThreadTag(thread->thread_tag) ? "virtual_thread" : "thread_extent"))
     return PrintLaunchThread(stmt, concise);
+  if (context_.Since(TextVersion::kV0_25) && IsAttrOfNothing(stmt)) return PrintAttrDict(stmt);
   PrintScoped(
       stmt, stmt->body, concise, [] { return std::string_view(); },
       [&] {

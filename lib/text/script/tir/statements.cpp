@@ -12,6 +12,7 @@
 #include "iropt/support/name_map.h"
 #include "iropt/support/stack.h"
 #include "parser.h"
+#include "text/script/func_attrs.h"
 
 namespace iropt::text {
 
@@ -234,11 +235,12 @@ bool FuncAttr(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&) {
   if (p.build_.block() || !p.build_.directly_inside())
     return p.Error(args.span, "bad-block", "T.func_attr must be directly in the function");
   for (uint32_t i = 0; i < attrs->size(); ++i) {
-    if (p.func_attrs_->Find(attrs->keys[i])) {
+    const std::string_view key = FuncAttrKey(attrs->keys[i]);
+    if (p.func_attrs_->Find(key)) {
       return p.Error(args.span, "duplicate-attribute",
                      fmt::format("the function has an attribute \"{}\" already", attrs->keys[i]));
     }
-    p.func_attrs_ = p.func_attrs_->With(attrs->keys[i], attrs->values[i]);
+    p.func_attrs_ = p.func_attrs_->With(key, attrs->values[i]);
   }
   return true;
 }

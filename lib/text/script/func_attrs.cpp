@@ -1,0 +1,43 @@
+#include "func_attrs.h"
+
+#include <string>
+#include <vector>
+
+#include "iropt/ir/context.h"
+
+namespace iropt::text {
+namespace {
+
+constexpr std::string_view kOldPrefix = "tir.";
+constexpr std::string_view kNewPrefix = "tirx.";
+
+// The prefix of a key is another one from 0.24 on.
+std::string_view WithPrefix(std::string_view key, std::string_view from, std::string_view to) {
+  if (!key.starts_with(from)) return key;
+  return IRContext::Current().InternString(std::string(to) + std::string(key.substr(from.size())));
+}
+
+}  // namespace
+
+bool IsSTir(const PrimFunc& func) {
+  const auto* flag = As<IntAttr>(func.attrs->Find(kSTirAttr));
+  return !flag || flag->value != 0;
+}
+
+const DictAttr* FuncAttrsOfVersion(const DictAttr* attrs, TextVersion version) {
+  if (version < TextVersion::kV0_22) return attrs;
+  std::vector<DictAttr::Entry> entries;
+  for (uint32_t i = 0; i < attrs->size(); ++i) {
+    std::string_view key = attrs->keys[i];
+    const Attr* value = attrs->values[i];
+    const auto* number = As<IntAttr>(value);
+    if (key == attr::kPrimitive && number) value = IntAttr::Bool(number->value != 0);
+    if (version >= TextVersion::kV0_24) key = WithPrefix(key, kOldPrefix, kNewPrefix);
+    entries.emplace_back(key, value);
+  }
+  return DictAttr::Get(entries);
+}
+
+std::string_view FuncAttrKey(std::string_view key) { return WithPrefix(key, kNewPrefix, kOldPrefix); }
+
+}  // namespace iropt::text

@@ -1,0 +1,22 @@
+// Attributes of functions whose spelling depends on the version of the text. Modules have that of 0.18.
+#pragma once
+
+#include "iropt/ir/tir/stmt.h"
+#include "iropt/support/text_version.h"
+
+namespace iropt::text {
+
+// False for a PrimFunc of tirx, whose buffers have layouts. Other PrimFuncs, those of s_tir, do not have it.
+inline constexpr std::string_view kSTirAttr = "s_tir";
+inline constexpr std::string_view kPersistentKernelAttr = "tir.persistent_kernel";
+
+bool IsSTir(const PrimFunc& func);
+
+// The attributes as the version prints them: "tirx.noalias" for "tir.noalias" from 0.24 on, "Primitive": True for 1
+// from 0.22 on.
+const DictAttr* FuncAttrsOfVersion(const DictAttr* attrs, TextVersion version);
+
+// The key of a dictionary of any version as modules have it.
+std::string_view FuncAttrKey(std::string_view key);
+
+}  // namespace iropt::text

@@ -1,0 +1,15 @@
+// The metadata section of TVM 0.22 and newer.
+#pragma once
+
+#include "printer_core.h"
+
+namespace iropt::text {
+
+// The kind of arrays among attributes, which was kArrayKey before.
+inline constexpr std::string_view kTensorKey = "ffi.Tensor";
+
+// Constants in files have attributes as in the older form (weights.h), as fields of their nodes. O(bytes).
+void WriteMetadataGraph(const MetadataTable& table, const PrintOptions& options, TextVersion version,
+                        OutputStream& out);
+
+}  // namespace iropt::text

@@ -1,0 +1,43 @@
+#include "printer_type_vars.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "iropt/ir/tir/visitor.h"
+
+namespace iropt::text {
+
+std::vector<const tir::Var*> TypeVarsOf(const PrimFunc* func) {
+  std::vector<const tir::Var*> result;
+  std::unordered_set<const tir::Var*> seen(func->params.begin(), func->params.end());
+  const auto add = [&](const PrimExpr* expr) {
+    if (Is<tir::IntImm>(expr)) return;
+    tir::ForEachVar(expr, [&](const tir::Var* var) {
+      if (var->dtype == DataType::Int(64) && seen.insert(var).second) result.push_back(var);
+    });
+  };
+  for (const tir::Buffer* buffer : func->param_buffers) {
+    if (!buffer) continue;
+    for (const PrimExpr* dim : buffer->shape) add(dim);
+    for (const PrimExpr* stride : buffer->strides) add(stride);
+    add(buffer->elem_offset);
+  }
+  return result;
+}
+
+std::vector<std::string_view> DefineTypeVars(std::span<const tir::Var* const> vars, PrintNames& names) {
+  std::vector<std::string_view> result;
+  for (const tir::Var* var : vars) result.push_back(names.Define(var));
+  std::ranges::sort(result);
+  return result;
+}
+
+void PrintTypeParams(std::span<const std::string_view> names, OutputStream& out) {
+  for (size_t i = 0; i < names.size(); ++i) {
+    out.Append(i ? ", " : "[");
+    out.Append(names[i]);
+  }
+  if (!names.empty()) out.Append(']');
+}
+
+}  // namespace iropt::text

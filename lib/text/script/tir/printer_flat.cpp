@@ -1,0 +1,182 @@
+// Statements of TVM 0.24 and newer: definitions have no body, their scope is the rest of the list.
+#include "iropt/arith/prim_builder.h"
+#include "printer.h"
+#include "text/script/attr_text.h"
+
+namespace iropt::text {
+namespace {
+
+bool EqualItems(List<const PrimExpr*> a, List<const PrimExpr*> b) {
+  if (a.size() != b.size()) return false;
+  for (uint32_t i = 0; i < a.size(); ++i) {
+    if (!arith::DeepEqual(a[i], b[i])) return false;
+  }
+  return true;
+}
+
+// Whether the elements of the child are those of the parent in groups, or parts of them, along the last dimension.
+bool IsReinterpreted(const tir::Buffer& child, const tir::Buffer& parent) {
+  const uint32_t ndim = child.shape.size();
+  if (ndim == 0 || ndim != parent.shape.size()) return false;
+  for (uint32_t i = 0; i + 1 < ndim; ++i) {
+    if (!arith::DeepEqual(child.shape[i], parent.shape[i])) return false;
+  }
+  const int64_t* last = arith::AsInt(child.shape[ndim - 1]);
+  const int64_t* parent_last = arith::AsInt(parent.shape[ndim - 1]);
+  if (!last || !parent_last) return false;
+  const int bits = child.dtype.bits, parent_bits = parent.dtype.bits;
+  return bits > parent_bits ? *parent_last == *last * (bits / parent_bits)
+                            : *last == *parent_last * (parent_bits / bits);
+}
+
+}  // namespace
+
+// A.view(16, 16), A.view("int32"): another shape or dtype of the same memory. Empty if the declaration says more.
+std::string TirDeclarations::ViewOf(const tir::Buffer* buffer, PrintContext& context) {
+  const auto known = owners_.find(buffer->data);
+  if (known == owners_.end() || !context.Since(TextVersion::kV0_25)) return {};
+  const tir::Buffer& parent = *known->second;
+  const std::string_view name = names_.Find(&parent);
+  if (name.empty() || &parent == buffer || buffer->data_alignment != parent.data_alignment ||
+      buffer->offset_factor != parent.offset_factor || !arith::DeepEqual(buffer->elem_offset, parent.elem_offset))
+    return {};
+  const bool same_dtype = buffer->dtype == parent.dtype;
+  const bool reshapes =
+      same_dtype && !EqualItems(buffer->shape, parent.shape) && EqualItems(buffer->strides, parent.strides);
+  if (!reshapes && (same_dtype || !IsReinterpreted(*buffer, parent))) return {};
+  std::string text(name);
+  {
+    OutputStream out(&text);
+    PrintContext inner = context.WithOutput(out);
+    PrimPrinter prim(inner, ScriptDialect::kTir, this);
+    out.Append(".view(");
+    reshapes ? prim.PrintItems(buffer->shape) : prim.PrintDType(buffer->dtype);
+    out.Append(')');
+  }
+  return text;
+}
+
+// The rest of the list that the definition before it is in.
+void TirPrinter::PrintRest(const tir::Stmt* body) {
+  const auto* seq = As<tir::SeqStmt>(body);
+  if (!seq) return PrintStmt(body);
+  const bool is_last = top().concise;
+  for (uint32_t i = 0; i < seq->seq.size(); ++i) {
+    top().concise = is_last && i + 1 == seq->seq.size();
+    PrintStmt(seq->seq[i]);
+  }
+}
+
+// x: T.let[T.int32] = value, or x = value for a variable that is defined already.
+void TirPrinter::PrintBind(const tir::LetStmt* stmt) {
+  BeginLine();
+  const bool known = !names_.Find(stmt->var).empty();
+  // Names that the value uses are declared before that of the variable.
+  std::string value;
+  {
+    OutputStream out(&value);
+    PrintContext context = context_.WithOutput(out);
+    PrimPrinter(context, ScriptDialect::kTir, this).Print(stmt->value);
+  }
+  out_.Append(names_.Define(stmt->var));
+  if (!known) {
+    out_.Append(": T.let");
+    if (!stmt->var->dtype.is_void()) {
+      out_.Append('[');
+      prim_.PrintVarType(stmt->var);
+      out_.Append(']');
+    }
+  }
+  out_.Append(" = ");
+  out_.Append(value);
+  PrintRest(stmt->body);
+}
+
+// A = T.alloc_buffer((4,), scope="shared"): the buffer that is declared on the memory right after, or one of its own.
+void TirPrinter::PrintAllocBuffer(const tir::Allocate* stmt) {
+  const auto* decl = As<tir::DeclBuffer>(stmt->body);
+  const bool declared = decl && decl->buffer->data == stmt->buffer_var && decl->buffer->dtype == stmt->dtype &&
+                        EqualItems(stmt->extents, decl->buffer->shape);
+  const std::string_view scope = stmt->buffer_var->pointer ? stmt->buffer_var->pointer->scope : std::string_view();
+  const bool has_function = context_.Since(TextVersion::kV0_25) && (scope == "shared" || scope == "local");
+  const std::string_view function = scope == "shared" ? "alloc_shared" : "alloc_local";
+  const auto annotations = [&] { PrintAnnotations(stmt->annotations); };
+  if (declared) {
+    hides_scope_ = has_function;
+    PrintBufferLine(
+        decl->buffer, has_function ? function : "alloc_buffer", Introduces::kData, [] {}, annotations);
+    hides_scope_ = false;
+    return PrintRest(decl->body);
+  }
+  BeginLine();
+  const std::string name(names_.DefineText(stmt->buffer_var->name));
+  out_.Append(name);
+  out_.Append(" = T.");
+  out_.Append(has_function ? function : "alloc_buffer");
+  out_.Append('(');
+  prim_.PrintTuple(stmt->extents);
+  if (stmt->dtype != DataType::Float(32)) {
+    out_.Append(", ");
+    prim_.PrintDType(stmt->dtype);
+  }
+  if (!has_function && !scope.empty() && scope != "global") {
+    out_.Append(", scope=");
+    PrintString(scope, out_);
+  }
+  annotations();
+  out_.Append(')');
+  names_.Alias(stmt->buffer_var, name + ".data");
+  PrintRest(stmt->body);
+}
+
+void TirPrinter::PrintFlatDeclBuffer(const tir::DeclBuffer* stmt) {
+  if (const std::string view = ViewOf(stmt->buffer, context_); !view.empty()) {
+    BeginLine();
+    out_.Append(NameBuffer(stmt->buffer));
+    out_.Append(" = ");
+    out_.Append(view);
+  } else {
+    PrintBufferLine(
+        stmt->buffer, "decl_buffer", Introduces::kNothing, [] {}, [] {});
+  }
+  PrintRest(stmt->body);
+}
+
+// T.attr({"key": value}) for attributes of nothing, which follow each other in one dictionary.
+void TirPrinter::PrintAttrDict(const tir::AttrStmt* stmt) {
+  std::vector<const tir::AttrStmt*> attrs{stmt};
+  while (const auto* next = As<tir::AttrStmt>(attrs.back()->body)) {
+    if (!IsAttrOfNothing(next)) break;
+    attrs.push_back(next);
+  }
+  PrintScoped(
+      stmt, attrs.back()->body, top().concise, [] { return std::string_view(); },
+      [&] {
+        out_.Append("T.attr({");
+        for (const tir::AttrStmt* attr : attrs) {
+          if (attr != stmt) out_.Append(", ");
+          PrintString(attr->attr_key, out_);
+          out_.Append(": ");
+          prim_.Print(attr->value);
+        }
+        out_.Append("})");
+      });
+}
+
+bool TirPrinter::IsAttrOfNothing(const tir::AttrStmt* stmt) {
+  const auto* node = As<tir::IntImm>(stmt->node);
+  return node && node->value == 0;
+}
+
+// assert condition, ("RuntimeError", ["message"])
+void TirPrinter::PrintFlatAssert(const tir::AssertStmt* stmt) {
+  BeginLine();
+  out_.Append("assert ");
+  prim_.Print(stmt->condition);
+  out_.Append(", (\"RuntimeError\", [");
+  prim_.Print(stmt->message);
+  out_.Append("])");
+  PrintRest(stmt->body);
+}
+
+}  // namespace iropt::text
