@@ -19,6 +19,15 @@ int64_t DLPackCode(TypeCode code) {
     case TypeCode::kFloat8E4M3: return 6;
     case TypeCode::kFloat8E5M2: return 7;
     case TypeCode::kFloat4E2M1: return 8;
+    // DLPack's numbers of later formats, which TVM 0.21 uses.
+    case TypeCode::kFloat8E3M4: return 7;
+    case TypeCode::kFloat8E4M3Ieee: return 8;
+    case TypeCode::kFloat8E4M3B11Fnuz: return 9;
+    case TypeCode::kFloat8E4M3Fnuz: return 11;
+    case TypeCode::kFloat8E5M2Fnuz: return 13;
+    case TypeCode::kFloat8E8M0: return 14;
+    case TypeCode::kFloat6E2M3: return 15;
+    case TypeCode::kFloat6E3M2: return 16;
   }
   IROPT_UNREACHABLE("all codes are listed above");
 }

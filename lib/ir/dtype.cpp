@@ -17,12 +17,20 @@ struct Spelling {
 };
 
 // The first spelling of a code is the one that is printed (TVM 0.18's); later ones are read as well (TVM 0.26's). A
-// prefix that others begin with ("float") comes after them.
+// prefix that others begin with ("float", "float8_e4m3") comes after them.
 constexpr std::array kSpellings = {
+    Spelling{"float8_e3m4", TypeCode::kFloat8E3M4, 8, 0},
+    Spelling{"float8_e4m3b11fnuz", TypeCode::kFloat8E4M3B11Fnuz, 8, 0},
+    Spelling{"float8_e4m3fnuz", TypeCode::kFloat8E4M3Fnuz, 8, 0},
+    Spelling{"float8_e5m2fnuz", TypeCode::kFloat8E5M2Fnuz, 8, 0},
+    Spelling{"float8_e8m0fnu", TypeCode::kFloat8E8M0, 8, 0},
+    Spelling{"float6_e2m3fn", TypeCode::kFloat6E2M3, 6, 0},
+    Spelling{"float6_e3m2fn", TypeCode::kFloat6E3M2, 6, 0},
     Spelling{"e4m3_float8", TypeCode::kFloat8E4M3, 8, 0},
     Spelling{"float8_e4m3fn", TypeCode::kFloat8E4M3, 8, 0},
     Spelling{"e5m2_float8", TypeCode::kFloat8E5M2, 8, 0},
     Spelling{"float8_e5m2", TypeCode::kFloat8E5M2, 8, 0},
+    Spelling{"float8_e4m3", TypeCode::kFloat8E4M3Ieee, 8, 0},
     Spelling{"float4_e2m1fn", TypeCode::kFloat4E2M1, 4, 0},
     Spelling{"bfloat", TypeCode::kBFloat, 0, 16},
     Spelling{"bool", TypeCode::kUInt, 1, 0},

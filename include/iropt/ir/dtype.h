@@ -10,7 +10,25 @@
 namespace iropt {
 
 // Kind of a scalar. Spellings and widths are listed in lib/ir/dtype.cpp.
-enum class TypeCode : uint8_t { kInt, kUInt, kFloat, kHandle, kBFloat, kFloat8E4M3, kFloat8E5M2, kFloat4E2M1 };
+enum class TypeCode : uint8_t {
+  kInt,
+  kUInt,
+  kFloat,
+  kHandle,
+  kBFloat,
+  kFloat8E4M3,  // e4m3fn
+  kFloat8E5M2,
+  kFloat4E2M1,
+  // Of TVM 0.21; no tensors of them can be computed with.
+  kFloat8E3M4,
+  kFloat8E4M3Ieee,  // e4m3, with infinities
+  kFloat8E4M3B11Fnuz,
+  kFloat8E4M3Fnuz,
+  kFloat8E5M2Fnuz,
+  kFloat8E8M0,
+  kFloat6E2M3,
+  kFloat6E3M2
+};
 
 // A value type of 4 bytes: code, bits of one lane, and lanes. Scalable vectors ("float32xvscalex4") have negative
 // lanes. The default is void, which stands for "unknown" in tensor types.

@@ -70,8 +70,7 @@ bool DispatchElement(DataType dtype, F&& f) {
       return false;
     case TypeCode::kFloat8E4M3: IROPT_ELEMENT(Float8E4M3);
     case TypeCode::kFloat8E5M2: IROPT_ELEMENT(Float8E5M2);
-    case TypeCode::kFloat4E2M1:
-    case TypeCode::kHandle: return false;
+    default: return false;
   }
 #undef IROPT_ELEMENT
   return false;
