@@ -171,7 +171,8 @@ class Cloner::Impl final : public TypeMapper {
     const auto clone = [&](auto field) { CloneField(copy.*(field.member), define && field.role == FieldRole::kDef); };
     tir::Buffer::Fields()([&](auto... field) { (clone(field), ...); });
     const bool same = !define && !options_.copy_free_vars && copy.data == buffer->data && copy.shape == buffer->shape &&
-                      copy.strides == buffer->strides && copy.elem_offset == buffer->elem_offset;
+                      copy.strides == buffer->strides && copy.elem_offset == buffer->elem_offset &&
+                      copy.layout == buffer->layout && copy.allocated_addr == buffer->allocated_addr;
     const tir::Buffer* result = buffer;
     if (!same) {
       copy.id = workspace_.NextVarId();

@@ -14,7 +14,7 @@ namespace {
 
 // Attributes that introduce the variable of a thread axis.
 bool DefinesThreadAxis(std::string_view attr_key) {
-  return attr_key == "thread_extent" || attr_key == "virtual_thread";
+  return attr_key == "thread_extent" || attr_key == "virtual_thread" || attr_key == "tirx.scope_id";
 }
 
 }  // namespace
@@ -355,6 +355,8 @@ void TirVerifier::VisitBuffer(const tir::Buffer& buffer) {
   VisitAll(buffer.shape);
   VisitAll(buffer.strides);
   VisitExpr(buffer.elem_offset);
+  if (buffer.layout) VisitExpr(buffer.layout);
+  VisitAll(buffer.allocated_addr);
   in_declaration_ = outer;
 }
 

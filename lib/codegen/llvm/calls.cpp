@@ -64,7 +64,8 @@ llvm::Value* ExprEmitter::EmitLaneCall(const tir::Call& call, OpId id, int lane,
   *known = true;
   const auto is = [&](OpId wanted, size_t arity) { return id == wanted && call.args.size() == arity; };
   if (is(OpId::kTirIfThenElse, 3)) return EmitChoice(call.args[0], call.args[1], call.args[2], lane);
-  if (is(OpId::kTirLikely, 1) || is(OpId::kTirTvmThreadInvariant, 1) || is(OpId::kTirVectorlow, 1))
+  if (is(OpId::kTirLikely, 1) || is(OpId::kTirTvmThreadInvariant, 1) || is(OpId::kTirVectorlow, 1) ||
+      is(OpId::kTirIgnoreLoopPartition, 1) || is(OpId::kTirAttributedCall, 2))
     return Emit(call.args[0], lane);
   if (is(OpId::kTirAssume, 1)) {
     llvm::Value* holds = EmitBool(call.args[0]);

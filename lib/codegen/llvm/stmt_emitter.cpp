@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "iropt/ir/ndarray.h"
+#include "iropt/op/assert_message.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::codegen {
@@ -82,18 +83,16 @@ void StmtEmitter::EmitAttr(const tir::AttrStmt& attr) {
     if (exprs_.scope().Find(axis->var)) return Emit(attr.body);
     return EmitAxis(RangeOf(axis->var, nullptr, attr.value), axis->thread_tag, attr.body);
   }
-  // buffer_bind_scope makes a buffer an alias of another one. All other attributes are hints for code generators.
-  if (attr.attr_key == "buffer_bind_scope")
+  // These alias a buffer to another, and number threads by several variables. All other attributes are hints.
+  if (attr.attr_key == "buffer_bind_scope" || attr.attr_key == "tirx.scope_id")
     return frame_.state().Unsupported(fmt::format("the attribute '{}' is not supported", attr.attr_key));
   Emit(attr.body);
 }
 
 void StmtEmitter::EmitAssert(const tir::AssertStmt& assertion) {
-  const auto* message = As<tir::StringImm>(assertion.message);
   llvm::Value* holds = exprs_.EmitBool(assertion.condition);
   // Braces in a message are not placeholders.
-  std::string text(message ? message->value : "no message");
-  frame_.FailIf(b().CreateNot(holds), fmt::format("assertion failed: {}", text));
+  frame_.FailIf(b().CreateNot(holds), fmt::format("assertion failed: {}", AssertMessageText(assertion.message)));
   const IndexRanges::Assumption assumption(exprs_.ranges(), assertion.condition);
   Emit(assertion.body);
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "iropt/eval/tir/thread_sync.h"
+#include "iropt/op/assert_message.h"
 #include "iropt/support/stack.h"
 #include "stmt_emitter.h"
 
@@ -198,10 +199,9 @@ void StmtEmitter::EmitLockstepNode(const tir::Stmt* stmt) {
     }
     case NodeKind::kAssertStmt: {
       const auto* assertion = To<tir::AssertStmt>(stmt);
-      const auto* message = As<tir::StringImm>(assertion->message);
       ForEachThread([&] {
         frame_.FailIf(b().CreateNot(exprs_.EmitBool(assertion->condition)),
-                      fmt::format("assertion failed: {}", message ? message->value : "no message"));
+                      fmt::format("assertion failed: {}", AssertMessageText(assertion->message)));
       });
       return EmitLockstep(assertion->body);
     }
@@ -236,7 +236,7 @@ void StmtEmitter::EmitLockstepAttr(const tir::AttrStmt& attr) {
     return EmitSpread({axis->var, frame_.Int64(0), EmitUniform(attr.value), nullptr, attr.value}, axis->thread_tag,
                       attr.body);
   }
-  if (attr.attr_key == "buffer_bind_scope")
+  if (attr.attr_key == "buffer_bind_scope" || attr.attr_key == "tirx.scope_id")
     return frame_.state().Unsupported(fmt::format("the attribute '{}' is not supported", attr.attr_key));
   const auto* combiner = As<tir::CommReducer>(attr.node);
   if (combiner) combiners_.push_back(combiner);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "iropt/ir/element.h"
+#include "iropt/op/assert_message.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::eval {
@@ -110,8 +111,8 @@ bool Interpreter::ExecAttr(const tir::AttrStmt& attr) {
     if (env().Find(axis->var)) return Exec(attr.body);
     return ExecAxis(axis->thread_tag, axis->var, 0, extent, attr.body);
   }
-  // This one aliases a buffer to another; all others are hints for code generators.
-  if (attr.attr_key == "buffer_bind_scope")
+  // These alias a buffer to another, and number threads by several variables; all others are hints for code generators.
+  if (attr.attr_key == "buffer_bind_scope" || attr.attr_key == "tirx.scope_id")
     return Fail(fmt::format("the attribute '{}' is not supported", attr.attr_key));
   return Exec(attr.body);
 }
@@ -120,8 +121,7 @@ bool Interpreter::CheckAssertion(const tir::AssertStmt& assertion) {
   bool holds = false;
   if (!EvalBool(assertion.condition, &holds)) return false;
   if (holds) return true;
-  const auto* message = As<tir::StringImm>(assertion.message);
-  return Fail(fmt::format("assertion failed: {}", message ? message->value : "no message"));
+  return Fail(fmt::format("assertion failed: {}", AssertMessageText(assertion.message)));
 }
 
 bool Interpreter::ExecAssert(const tir::AssertStmt& assertion) {

@@ -209,7 +209,7 @@ bool Interpreter::ExecAttrLockstep(const tir::AttrStmt& attr, Threads& threads) 
     return bound ? ExecLockstep(attr.body, threads)
                  : ExecSpread(threads, axis->thread_tag, axis->var, 0, extent, attr.body);
   }
-  if (attr.attr_key == "buffer_bind_scope")
+  if (attr.attr_key == "buffer_bind_scope" || attr.attr_key == "tirx.scope_id")
     return Fail(fmt::format("the attribute '{}' is not supported", attr.attr_key));
   const auto* combiner = As<tir::CommReducer>(attr.node);
   if (combiner) combiners_.push_back(combiner);

@@ -425,9 +425,11 @@ bool ScalarEvaluator::EvalCall(const tir::Call& call, int lane, Scalar* result) 
 const ScalarEvaluator::LaneIntrinsic* ScalarEvaluator::FindLaneIntrinsic(const OpInfo& op) {
   static constexpr LaneIntrinsic kRows[] = {
       {OpId::kTirAssume, 1, &ScalarEvaluator::EvalAssume},
+      {OpId::kTirAttributedCall, 2, &ScalarEvaluator::EvalOperand},
       {OpId::kTirDp4a, 3, &ScalarEvaluator::EvalDotProduct},
       {OpId::kTirGetActiveLaneMask, 2, &ScalarEvaluator::EvalLaneMask},
       {OpId::kTirIfThenElse, 3, &ScalarEvaluator::EvalIfThenElse},
+      {OpId::kTirIgnoreLoopPartition, 1, &ScalarEvaluator::EvalOperand},
       {OpId::kTirLikely, 1, &ScalarEvaluator::EvalOperand},
       {OpId::kTirReinterpret, 1, &ScalarEvaluator::EvalReinterpret},
       {OpId::kTirTvmThreadInvariant, 1, &ScalarEvaluator::EvalOperand},

@@ -34,6 +34,8 @@ const Buffer* MakeBuffer(Workspace& workspace, const BufferSpec& spec, std::stri
                                        spec.align > 0 ? static_cast<int32_t>(spec.align) : kAllocAlignment,
                                        spec.offset_factor != 0 ? static_cast<int32_t>(spec.offset_factor) : 1,
                                        spec.auto_broadcast ? BufferType::kAutoBroadcast : BufferType::kDefault);
+  buffer->layout = spec.layout;
+  buffer->allocated_addr = workspace.Copy(spec.allocated_addr);
   buffer->set_span(span);
   return buffer;
 }

@@ -137,6 +137,8 @@ const Buffer* StmtExprMutator::RewriteBuffer(const Buffer* buffer) {
   changed |= VisitList(copy.shape, workspace(), visit);
   changed |= VisitList(copy.strides, workspace(), visit);
   changed |= visit(copy.elem_offset);
+  changed |= visit(copy.layout);
+  changed |= VisitList(copy.allocated_addr, workspace(), visit);
   if (!changed) return buffer;
   copy.id = workspace().NextVarId();
   const auto* rewritten = workspace().New<Buffer>(copy);

@@ -41,6 +41,8 @@ class Substitution final : public StmtExprMutator {
     changed |= VisitList(copy.shape, workspace(), visit);
     changed |= VisitList(copy.strides, workspace(), visit);
     changed |= visit(copy.elem_offset);
+    changed |= visit(copy.layout);
+    changed |= VisitList(copy.allocated_addr, workspace(), visit);
     if (!changed) return buffer;
     copy.id = workspace().NextVarId();
     return buffers_[buffer] = workspace().New<Buffer>(copy);

@@ -187,6 +187,8 @@ void StmtExprVisitor::VisitBufferDef(const Buffer* buffer) {
   VisitStmtField(FieldRole::kUse, buffer->shape);
   VisitStmtField(FieldRole::kUse, buffer->strides);
   VisitStmtField(FieldRole::kUse, buffer->elem_offset);
+  VisitStmtField(FieldRole::kUse, buffer->layout);
+  VisitStmtField(FieldRole::kUse, buffer->allocated_addr);
 }
 
 void StmtExprVisitor::VisitPrimFunc(const PrimFunc* func) {

@@ -57,6 +57,8 @@ struct BufferSpec {
   int64_t offset_factor = 0;  // 1
   bool auto_broadcast = false;
   std::vector<int64_t> axis_separators = {};
+  const PrimExpr* layout = nullptr;  // none
+  std::vector<const PrimExpr*> allocated_addr = {};
 };
 const Buffer* MakeBuffer(Workspace& workspace, const BufferSpec& spec, std::string_view name, Span span = {});
 

@@ -287,6 +287,10 @@ struct Buffer : Node {
   int32_t data_alignment;
   int32_t offset_factor;
   BufferType buffer_type;
+  // How the elements lie in memory, which TVM 0.25 states: a call of tir.TileLayout, tir.ComposeLayout or
+  // tir.default_layout, which is the compact layout of the shape. Null if nothing is stated, as in older versions.
+  const PrimExpr* layout = nullptr;
+  List<const PrimExpr*> allocated_addr;  // the place in a memory that the program manages itself; empty if unknown
   Buffer(const Var* d, DataType t, uint32_t buffer_id, List<const PrimExpr*> sh, List<const PrimExpr*> st,
          const PrimExpr* off, List<int64_t> sep, std::string_view n, int32_t align, int32_t factor, BufferType bt)
       : Node(kKind),
@@ -310,6 +314,7 @@ struct Buffer : Node {
                      Def("strides", &Buffer::strides), Def("elem_offset", &Buffer::elem_offset),
                      Use("axis_separators", &Buffer::axis_separators), Use("data_alignment", &Buffer::data_alignment),
                      Use("offset_factor", &Buffer::offset_factor), Use("buffer_type", &Buffer::buffer_type),
+                     Use("layout", &Buffer::layout), Use("allocated_addr", &Buffer::allocated_addr),
                      Ignored("name", &Buffer::name));
   }
 };

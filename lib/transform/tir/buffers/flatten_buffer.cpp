@@ -140,6 +140,7 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
     std::vector<const PrimExpr*> shape;
     for (const PrimExpr* dim : copy.shape) shape.push_back(analyzer().CanonicalSimplify(dim));
     copy.shape = workspace().Copy(shape);
+    copy.layout = nullptr;  // the indices follow it now
     copy.id = workspace().NextVarId();
     flat = workspace().New<tir::Buffer>(copy);
     flat_[flat] = flat;

@@ -262,6 +262,7 @@ class PointerRewriter : public tir::StmtExprMutator {
     tir::Buffer copy = *rewritten;
     copy.dtype = change->elem_type;
     copy.shape = DivideLast(copy.shape, change->factor);
+    copy.layout = nullptr;
     copy.id = workspace().NextVarId();
     const auto* vectors = workspace().New<tir::Buffer>(copy);
     Remap(buffer, vectors);

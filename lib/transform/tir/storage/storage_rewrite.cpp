@@ -251,6 +251,7 @@ class StorageRewriter : public tir::StmtExprMutator {
     if (!place || rewritten->name == place->pointer->name) return rewritten;
     tir::Buffer copy = *rewritten;
     copy.name = place->pointer->name;
+    copy.layout = nullptr;
     copy.id = workspace().NextVarId();
     const auto* moved = workspace().New<tir::Buffer>(copy);
     Remap(buffer, moved);
