@@ -124,6 +124,18 @@ void PrintPrimExpr(const PrimExpr* expr, PrintTarget& context, ScriptDialect mod
 
 // ---- Literals
 
+std::string DTypeName(DataType dtype, TextVersion version) {
+  if (dtype.is_void()) return "void";
+  std::string name = dtype.ToString();
+  if (version < TextVersion::kV0_20) return name;
+  constexpr std::pair<std::string_view, std::string_view> kRenamed[] = {{"e4m3_float8", "float8_e4m3fn"},
+                                                                        {"e5m2_float8", "float8_e5m2"}};
+  for (const auto& [old_name, new_name] : kRenamed) {
+    if (name.starts_with(old_name)) return std::string(new_name) + name.substr(old_name.size());
+  }
+  return name;
+}
+
 void PrintString(std::string_view text, OutputStream& out) {
   out.Append('"');
   size_t plain = 0;
@@ -214,13 +226,18 @@ void PrimPrinter::PrintList(std::span<const PrimExpr* const> exprs) {
 void PrimPrinter::PrintDTypeName(DataType dtype) {
   if (last_dtype_name_.empty() || dtype != last_dtype_) {
     last_dtype_ = dtype;
-    last_dtype_name_ = "T." + dtype.ToString();
+    last_dtype_name_ = "T." + DTypeName(dtype, context_.version);
   }
   out_.Append(last_dtype_name_);
 }
 
 void PrimPrinter::PrintVarType(const tir::Var* var) {
   if (!var->pointer) return PrintDTypeName(var->dtype);
+  if (var->pointer->elem.is_void() && context_.Since(TextVersion::kV0_26)) {
+    out_.Append("T.handle(storage_scope=");
+    PrintString(var->pointer->scope, out_);
+    return out_.Append(')');
+  }
   out_.Append("T.handle(");
   PrintDType(var->pointer->elem);
   if (!var->pointer->scope.empty()) {

@@ -97,7 +97,7 @@ void TypePrinter::PrintList(std::span<const Type* const> types, const Introduced
   }
 }
 
-void TypePrinter::PrintDType(DataType dtype) { PrintString(dtype.is_void() ? "void" : dtype.ToString(), context_.out); }
+void TypePrinter::PrintDType(DataType dtype) { PrintString(DTypeName(dtype, context_.version), context_.out); }
 
 void TypePrinter::PrintDims(std::span<const PrimExpr* const> dims, const Introduced* introduced) {
   for (size_t i = 0; i < dims.size(); ++i) {

@@ -138,8 +138,11 @@ void AttrPrinter::PrintNode(const Attr* attr) {
     case NodeKind::kIntAttr: return PrintInt(static_cast<const IntAttr*>(attr));
     case NodeKind::kFloatAttr: return PrintFloatAttr(static_cast<const FloatAttr*>(attr));
     case NodeKind::kStrAttr: return PrintString(static_cast<const StrAttr*>(attr)->value, out_);
-    case NodeKind::kDTypeAttr:
-      return PrimPrinter(context_, mode_).PrintDType(static_cast<const DTypeAttr*>(attr)->value);
+    case NodeKind::kDTypeAttr: {
+      const DataType dtype = static_cast<const DTypeAttr*>(attr)->value;
+      if (dtype.is_void() && context_.Since(TextVersion::kV0_26)) return out_.Append("None");
+      return PrimPrinter(context_, mode_).PrintDType(dtype);
+    }
     case NodeKind::kListAttr:
       out_.Append('[');
       PrintItems(static_cast<const ListAttr*>(attr)->values, [&](const Attr* item) { Print(item); });

@@ -31,6 +31,8 @@ struct PrintTarget {
   PrintTarget To(OutputStream& other) const { return {module, other, names, version, pep695}; }
 };
 
+// The name of a dtype in the text of the version; "void" for that of nothing.
+std::string DTypeName(DataType dtype, TextVersion version);
 // A Python string literal with TVM's escapes.
 void PrintString(std::string_view text, OutputStream& out);
 // A floating point literal as TVM prints it: one decimal if the value is integral, else 17 significant digits;
@@ -68,7 +70,7 @@ class PrimPrinter {
   void PrintIterVar(const tir::IterVar* iter_var);
   void PrintReducer(const tir::CommReducer* reducer);
   // "float32"
-  void PrintDType(DataType dtype) { PrintString(dtype.is_void() ? "void" : dtype.ToString(), out_); }
+  void PrintDType(DataType dtype) { PrintString(DTypeName(dtype, context_.version), out_); }
   // T.float32
   void PrintDTypeName(DataType dtype);
   // The type of a variable, as in an annotation: T.int32, T.handle("float32", "global").

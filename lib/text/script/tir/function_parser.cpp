@@ -51,9 +51,9 @@ bool TirFunctionParser::ParseDecorator(TirSignature& signature) {
     }
     signature.is_private = v[0] && v[0]->boolean;
     is_s_tir = v[2] ? v[2]->boolean : is_s_tir;
-    if (v[3] && v[3]->boolean) func_attrs_ = func_attrs_->With(kPersistentKernelAttr, IntAttr::Bool(true));
+    if (v[3] && v[3]->boolean) signature.attrs = signature.attrs->With(kPersistentKernelAttr, IntAttr::Bool(true));
   }
-  if (!is_s_tir) func_attrs_ = func_attrs_->With(kSTirAttr, IntAttr::Bool(false));
+  if (!is_s_tir) signature.attrs = signature.attrs->With(kSTirAttr, IntAttr::Bool(false));
   return Expect(TokenKind::kNewline, "a decorator");
 }
 
@@ -199,6 +199,7 @@ PrimFunc* TirFunctionParser::MakeHeader(const TirSignature& signature, Workspace
 
 const PrimFunc* TirFunctionParser::ParseBody(TirSignature& signature) {
   signature_ = &signature;
+  func_attrs_ = signature.attrs;
   const size_t errors = diag_.error_count();
   if (!ParseSuite()) return nullptr;
   CloseTo(0);

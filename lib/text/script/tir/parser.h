@@ -21,6 +21,7 @@ struct TirSignature {
   std::string_view name;
   Span name_span;
   bool is_private = false;
+  const DictAttr* attrs = DictAttr::Empty();  // those that the decorator says
   std::vector<const tir::Var*> params;
   std::vector<const tir::Buffer*> buffers;  // of the parameters; null if a parameter is not a buffer
   const Type* ret_type = nullptr;

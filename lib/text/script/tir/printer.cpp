@@ -77,12 +77,12 @@ std::string TirPrinter::Print(std::string_view name, const ScalarArgs& scalars) 
   Push(func_);
   const bool typed = context_.Since(TextVersion::kV0_26);
   typed ? PrintTypedParams(scalars) : PrintParams();
-  PrintFuncAttrs(name);
-  if (!typed) PrintMatchedParams();
   for (const std::string& line : param_lines_) {
     BeginLine();
     out_.Append(line);
   }
+  PrintFuncAttrs(name);
+  if (!typed) PrintMatchedParams();
   if (const tir::Block* root = ImplicitRoot()) {
     BeginLine();
     out_.Append(context_.Since(TextVersion::kV0_24) ? "# with T.sblock(\"root\"):" : "# with T.block(\"root\"):");

@@ -58,16 +58,17 @@ std::string TirDeclarations::ViewOf(const tir::Buffer* buffer, PrintContext& con
 
 // The rest of the list that the definition before it is in.
 void TirPrinter::PrintRest(const tir::Stmt* body) {
+  const bool is_last = top().concise && !context_.Since(TextVersion::kV0_25);
+  top().concise = is_last;
   const auto* seq = As<tir::SeqStmt>(body);
   if (!seq) return PrintStmt(body);
-  const bool is_last = top().concise;
   for (uint32_t i = 0; i < seq->seq.size(); ++i) {
     top().concise = is_last && i + 1 == seq->seq.size();
     PrintStmt(seq->seq[i]);
   }
 }
 
-// x: T.let[T.int32] = value, or x = value for a variable that is defined already.
+// x: T.let[T.int32] = value, in 0.24 x: T.int32 = value, or x = value for a variable that is defined already.
 void TirPrinter::PrintBind(const tir::LetStmt* stmt) {
   BeginLine();
   const bool known = !names_.Find(stmt->var).empty();
@@ -80,12 +81,12 @@ void TirPrinter::PrintBind(const tir::LetStmt* stmt) {
   }
   out_.Append(names_.Define(stmt->var));
   if (!known) {
-    out_.Append(": T.let");
-    if (!stmt->var->dtype.is_void()) {
-      out_.Append('[');
-      prim_.PrintVarType(stmt->var);
-      out_.Append(']');
-    }
+    const bool marked = context_.Since(TextVersion::kV0_25);
+    const bool typed = !stmt->var->dtype.is_void();
+    if (marked || typed) out_.Append(": ");
+    if (marked) out_.Append(typed ? "T.let[" : "T.let");
+    if (typed) prim_.PrintVarType(stmt->var);
+    if (marked && typed) out_.Append(']');
   }
   out_.Append(" = ");
   out_.Append(value);

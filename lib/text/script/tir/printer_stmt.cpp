@@ -43,8 +43,10 @@ void TirPrinter::PrintBody(const tir::Stmt* body) {
     top().concise = true;
     return PrintStmt(body);
   }
+  // From 0.25 on, only the statement that is alone in its list may continue at its level.
+  const bool may_continue = !context_.Since(TextVersion::kV0_25);
   for (uint32_t i = 0; i < seq->seq.size(); ++i) {
-    top().concise = i + 1 == seq->seq.size();
+    top().concise = may_continue && i + 1 == seq->seq.size();
     PrintStmt(seq->seq[i]);
   }
 }
