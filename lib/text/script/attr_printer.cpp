@@ -58,6 +58,9 @@ void AttrPrinter::PrintInt(const IntAttr* attr) {
 void AttrPrinter::PrintFloatAttr(const FloatAttr* attr) {
   // Without a dtype, infinities and NaN are strings.
   if (mode_ == ScriptDialect::kRelax && IsPlainFloat(*attr)) return PrintFloat(attr->value, out_);
+  // From 0.22 on, numbers in annotations are Python's.
+  if (mode_ == ScriptDialect::kTir && context_.Since(TextVersion::kV0_22) && std::isfinite(attr->value))
+    return PrintFloat(attr->value, out_);
   PrimPrinter(context_, mode_).PrintDTypeName(attr->dtype);
   out_.Append('(');
   PrintFloat(attr->value, out_);

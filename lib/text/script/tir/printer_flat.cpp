@@ -37,7 +37,8 @@ std::string TirDeclarations::ViewOf(const tir::Buffer* buffer, PrintContext& con
   if (known == owners_.end() || !context.Since(TextVersion::kV0_25)) return {};
   const tir::Buffer& parent = *known->second;
   const std::string_view name = names_.Find(&parent);
-  if (name.empty() || &parent == buffer || buffer->data_alignment != parent.data_alignment ||
+  // The offset of a buffer without dimensions has a dtype of its own.
+  if (name.empty() || &parent == buffer || parent.shape.empty() || buffer->data_alignment != parent.data_alignment ||
       buffer->offset_factor != parent.offset_factor || !arith::DeepEqual(buffer->elem_offset, parent.elem_offset))
     return {};
   const bool same_dtype = buffer->dtype == parent.dtype;
@@ -61,6 +62,9 @@ void TirPrinter::PrintRest(const tir::Stmt* body) {
   const bool is_last = top().concise && !context_.Since(TextVersion::kV0_25);
   top().concise = is_last;
   const auto* seq = As<tir::SeqStmt>(body);
+  // What the reader puts where nothing follows.
+  const auto* nothing = As<tir::Evaluate>(body);
+  if (nothing && arith::IsInt(nothing->value, 0)) return;
   if (!seq) return PrintStmt(body);
   for (uint32_t i = 0; i < seq->seq.size(); ++i) {
     top().concise = is_last && i + 1 == seq->seq.size();
