@@ -233,6 +233,7 @@ void PrimPrinter::PrintDTypeName(DataType dtype) {
 
 void PrimPrinter::PrintVarType(const tir::Var* var) {
   if (!var->pointer) return PrintDTypeName(var->dtype);
+  if (var->pointer->elem.is_void() && var->pointer->scope == kTensorMapScope) return out_.Append("T.TensorMap()");
   if (var->pointer->elem.is_void() && context_.Since(TextVersion::kV0_26)) {
     out_.Append("T.handle(storage_scope=");
     PrintString(var->pointer->scope, out_);
@@ -278,6 +279,7 @@ void PrimPrinter::PrintIndices(std::span<const PrimExpr* const> indices) {
 }
 
 void PrimPrinter::PrintAccess(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices) {
+  if (IsPrintedAsScalar(*buffer)) return out_.Append(NameOf(buffer));
   PrintBuffer(buffer);
   out_.Append(indices.empty() ? "[()" : "[");
   PrintIndices(indices);
@@ -413,6 +415,7 @@ void PrimPrinter::PrintIntrinsic(const tir::Call* call) {
 }
 
 void PrimPrinter::PrintCall(const tir::Call* call) {
+  if (PrintByForm(call)) return;
   if (!ReadsBackByName(*call)) return PrintIntrinsic(call);
   DtypePrint place = DtypePrint::kNone;
   bool by_name = false;

@@ -11,6 +11,9 @@
 
 namespace iropt {
 
+struct LayoutIter;
+struct TileLayout;
+
 // The dialect of the printed text. It decides how numbers look, T.int64(3) and T.bool(True) or 3 and True; and how wide
 // a plain number is: 32 bits in T.func_attr({"x": 1}), 64 in R.func_attr({"x": 1}).
 enum class ScriptDialect : uint8_t { kTir, kRelax };
@@ -33,6 +36,9 @@ struct PrintTarget {
 
 // The name of a dtype in the text of the version; "void" for that of nothing.
 std::string DTypeName(DataType dtype, TextVersion version);
+// The storage scope of a pointer to the description of a tensor, T.TensorMap().
+inline constexpr std::string_view kTensorMapScope = "tensormap";
+
 // A Python string literal with TVM's escapes.
 void PrintString(std::string_view text, OutputStream& out);
 // A floating point literal as TVM prints it: one decimal if the value is integral, else 17 significant digits;
@@ -59,7 +65,12 @@ class PrimPrinter {
   // "(a,)", "(a, b)"
   void PrintTuple(std::span<const PrimExpr* const> exprs);
   void PrintVar(const tir::Var* var) { out_.Append(NameOf(var)); }
-  void PrintBuffer(const tir::Buffer* buffer) { out_.Append(NameOf(buffer)); }
+  // The buffer itself: A, or x.buffer for a scalar, whose name stands for its element.
+  void PrintBuffer(const tir::Buffer* buffer) {
+    out_.Append(NameOf(buffer));
+    if (IsPrintedAsScalar(*buffer)) out_.Append(".buffer");
+  }
+  bool IsPrintedAsScalar(const tir::Buffer& buffer) const;
   // The target of a load or a store: A[i, j:j + 4].
   void PrintAccess(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices);
   // Prints a region; a range of one element is a plain index.
@@ -75,6 +86,8 @@ class PrimPrinter {
   void PrintDTypeName(DataType dtype);
   // The type of a variable, as in an annotation: T.int32, T.handle("float32", "global").
   void PrintVarType(const tir::Var* var);
+  // The arguments of a call that takes any values of Python: operands, keywords. `typed` numbers have their types.
+  void PrintOperands(std::span<const PrimExpr* const> operands, bool typed);
   // The expression that creates such a variable: T.int32(), T.handle("float32", "global").
   void PrintVarCreation(const tir::Var* var);
 
@@ -99,6 +112,21 @@ class PrimPrinter {
   std::string_view NameOf(const tir::Var* var);
   std::string_view NameOf(const tir::Buffer* buffer);
   void DefineFirst();
+
+  // ---- what TVM 0.25 added (tirx_printer.cpp). False if the call has not the form that the reader makes.
+  bool PrintByForm(const tir::Call* call);
+  bool PrintDeviceCall(const tir::Call* call);
+  bool PrintAttributedCall(const tir::Call* call);
+  bool PrintAssertMessage(const tir::Call* call);
+  bool PrintComposeLayout(const tir::Call* call);
+  bool PrintTileCall(const tir::Call* call);
+  bool PrintDict(std::span<const PrimExpr* const> items);
+  bool PrintRegionOperand(const tir::Call* call);
+  bool PrintLambdaOperand(const tir::Call* call);
+  void PrintOperand(const PrimExpr* operand, bool typed);
+  void PrintTileLayout(const TileLayout& layout);
+  void PrintLayoutIters(std::string_view name, std::span<const LayoutIter> iters);
+  void PrintOnAxis(const LayoutIter& iter, Precedence least);
 
   PrintTarget& context_;
   OutputStream& out_;

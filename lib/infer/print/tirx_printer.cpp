@@ -1,0 +1,285 @@
+// What TVM 0.25 added to scalar expressions: layouts of buffers, operands that are no scalars, calls by name.
+#include <algorithm>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/infer/print/prim_printer.h"
+#include "iropt/op/device_calls.h"
+#include "iropt/op/op.h"
+#include "iropt/op/tile_layout.h"
+#include "iropt/support/stack.h"
+
+namespace iropt {
+namespace {
+
+// The name that is the first operand; empty if the call was not formed by the reader.
+std::string_view NameOperand(const tir::Call* call) {
+  const auto* name = call->args.empty() ? nullptr : As<tir::StringImm>(call->args[0]);
+  return name ? name->value : std::string_view();
+}
+
+struct Keyword {
+  std::string_view name;
+  const PrimExpr* value;  // null if the operand is no keyword
+};
+Keyword AsKeyword(const PrimExpr* e) {
+  const tir::Call* call = CallOf(e, OpId::kTirKeywordArg);
+  if (!call || call->args.size() != 2 || NameOperand(call).empty()) return {};
+  return {NameOperand(call), call->args[1]};
+}
+
+}  // namespace
+
+bool PrimPrinter::IsPrintedAsScalar(const tir::Buffer& buffer) const {
+  return buffer.layout && context_.Since(TextVersion::kV0_25) && IsScalar(buffer);
+}
+
+// ---- Layouts
+
+// T.S[(4, 128):(128 @ Axis.F, 1 @ Axis.P)]
+void PrimPrinter::PrintLayoutIters(std::string_view name, std::span<const LayoutIter> iters) {
+  out_.Append(name);
+  out_.Append('[');
+  const bool list = iters.size() != 1;
+  if (list) out_.Append('(');
+  for (size_t i = 0; i < iters.size(); ++i) {
+    if (i) out_.Append(", ");
+    Print(iters[i].extent);
+  }
+  out_.Append(list ? "):(" : ":");
+  for (size_t i = 0; i < iters.size(); ++i) {
+    if (i) out_.Append(", ");
+    PrintOnAxis(iters[i], Precedence::kLambda);
+  }
+  out_.Append(list ? ")]" : "]");
+}
+
+// 128 @ Axis.F; the axis of memory is not written.
+void PrimPrinter::PrintOnAxis(const LayoutIter& iter, Precedence least) {
+  const bool memory = iter.axis == "m";
+  Print(iter.stride, memory ? least : Precedence::kMul);
+  if (memory) return;
+  out_.Append(" @ Axis.");
+  out_.Append(iter.axis);
+}
+
+void PrimPrinter::PrintTileLayout(const TileLayout& layout) {
+  if (layout.shard.empty() && layout.replica.empty()) {
+    out_.Append("T.TileLayout.from_iters(");
+    for (size_t i = 0; i < layout.offset.size(); ++i) {
+      out_.Append(i ? ", " : "offset={");
+      PrintString(layout.offset[i].axis, out_);
+      out_.Append(": ");
+      Print(layout.offset[i].stride);
+    }
+    return out_.Append(layout.offset.empty() ? ")" : "})");
+  }
+  out_.Append("T.TileLayout(");
+  if (!layout.shard.empty()) PrintLayoutIters("T.S", layout.shard);
+  if (!layout.replica.empty()) PrintLayoutIters(layout.shard.empty() ? "T.R" : " + T.R", layout.replica);
+  if (!layout.offset.empty()) {
+    // As one sum, since each term is on an axis of its own.
+    const bool sum = layout.offset.size() > 1;
+    out_.Append(sum ? " + (" : " + ");
+    for (size_t i = 0; i < layout.offset.size(); ++i) {
+      if (i) out_.Append(" + ");
+      PrintOnAxis(layout.offset[i], Precedence::kMul);
+    }
+    if (sum) out_.Append(')');
+  }
+  out_.Append(')');
+}
+
+// ---- Operands
+
+// Where Python's own values are read, a truth value has no type.
+void PrimPrinter::PrintOperand(const PrimExpr* operand, bool typed) {
+  const auto* number = As<tir::IntImm>(operand);
+  if (!typed && number && number->dtype == DataType::Bool()) return out_.Append(number->value ? "True" : "False");
+  Print(operand);
+}
+
+void PrimPrinter::PrintOperands(std::span<const PrimExpr* const> operands, bool typed) {
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (i) out_.Append(", ");
+    const Keyword keyword = AsKeyword(operands[i]);
+    if (keyword.value) {
+      out_.Append(keyword.name);
+      out_.Append('=');
+    }
+    PrintOperand(keyword.value ? keyword.value : operands[i], typed);
+  }
+}
+
+// {"key": value}
+bool PrimPrinter::PrintDict(std::span<const PrimExpr* const> items) {
+  if (!std::ranges::all_of(items, [](const PrimExpr* e) { return AsKeyword(e).value; })) return false;
+  out_.Append('{');
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (i) out_.Append(", ");
+    const Keyword keyword = AsKeyword(items[i]);
+    PrintString(keyword.name, out_);
+    out_.Append(": ");
+    PrintOperand(keyword.value, false);
+  }
+  out_.Append('}');
+  return true;
+}
+
+// A[0:8, i] for the first element and the extents.
+bool PrimPrinter::PrintRegionOperand(const tir::Call* call) {
+  const auto* first = call->args.empty() ? nullptr : As<tir::BufferLoad>(call->args[0]);
+  if (!first || first->predicate || first->indices.size() + 1 != call->args.size()) return false;
+  PrintBuffer(first->buffer);
+  out_.Append(first->indices.empty() ? "[()" : "[");
+  for (uint32_t i = 0; i < first->indices.size(); ++i) {
+    if (i) out_.Append(", ");
+    const PrimExpr* extent = call->args[i + 1];
+    Print(first->indices[i]);
+    if (arith::IsInt(extent, 1) && extent->dtype == first->indices[i]->dtype) continue;
+    out_.Append(':');
+    PrintEnd(first->indices[i], extent);
+  }
+  out_.Append(']');
+  return true;
+}
+
+// lambda i, j: i < j
+bool PrimPrinter::PrintLambdaOperand(const tir::Call* call) {
+  const int64_t* count = call->args.size() == 2 ? arith::AsInt(call->args[1]) : nullptr;
+  if (!count) return false;
+  const PrimExpr* body = call->args[0];
+  for (int64_t i = 0; i < *count; ++i) {
+    const auto* let = As<tir::Let>(body);
+    if (!let) return false;
+    body = let->body;
+  }
+  const size_t mark = context_.names.Mark();
+  out_.Append("lambda ");
+  body = call->args[0];
+  for (int64_t i = 0; i < *count; ++i) {
+    const auto* let = To<tir::Let>(body);
+    out_.Append(i ? ", " : "");
+    out_.Append(context_.names.Define(let->var));
+    body = let->body;
+  }
+  out_.Append(": ");
+  Print(body);
+  context_.names.Release(mark);
+  return true;
+}
+
+// ---- Calls
+
+// T.nki.load(A[0], B[0])
+bool PrimPrinter::PrintDeviceCall(const tir::Call* call) {
+  const std::string_view name = NameOperand(call);
+  const DeviceCallInfo* info = FindDeviceCall(name);
+  if (!info) return false;
+  auto operands = call->args.span().subspan(1);
+  const std::optional<DataType> dtype = ResultDtypeOf(*info, operands);
+  out_.Append("T.");
+  out_.Append(name);
+  out_.Append('(');
+  const bool has_code = name == "cuda.func_call" && operands.size() > 1;
+  PrintOperands(has_code ? operands.first(operands.size() - 1) : operands, true);
+  if (has_code) {
+    out_.Append(", source_code=");
+    Print(operands.back());
+  }
+  if (dtype != call->dtype) {
+    out_.Append(operands.empty() ? "" : ", ");
+    out_.Append(name == "cuda.func_call" ? "return_type=" : "dtype=");
+    PrintDType(call->dtype);
+  }
+  out_.Append(')');
+  return true;
+}
+
+// T.Call("tirx.exp", [x], attrs={"key": value}, ret_ty="float32")
+bool PrimPrinter::PrintAttributedCall(const tir::Call* call) {
+  const auto* inner = call->args.size() == 2 ? As<tir::Call>(call->args[0]) : nullptr;
+  const auto* op = inner ? As<Op>(inner->op) : nullptr;
+  const tir::Call* dict = CallOf(call->args.size() == 2 ? call->args[1] : nullptr, OpId::kTirDictArg);
+  if (!op || !dict || !std::ranges::all_of(dict->args, [](const PrimExpr* e) { return AsKeyword(e).value; }))
+    return false;
+  // The name of an instruction is its first operand.
+  const bool is_device_call = IsOneOf(*op, OpId::kTirDeviceCall, OpId::kTirPureDeviceCall);
+  const std::string_view name =
+      is_device_call ? NameOperand(inner) : op->info->name.substr(op->info->name.find('.') + 1);
+  out_.Append("T.Call(\"tirx.");
+  out_.Append(name);
+  out_.Append("\", [");
+  PrintOperands(inner->args.span().subspan(is_device_call ? 1 : 0), true);
+  out_.Append("], attrs=");
+  PrintDict(dict->args);
+  out_.Append(", ret_ty=");
+  if (call->dtype.is_handle()) {
+    out_.Append("T.handle().ty");
+  } else {
+    PrintDType(call->dtype);
+  }
+  out_.Append(')');
+  return true;
+}
+
+bool PrimPrinter::PrintAssertMessage(const tir::Call* call) {
+  if (NameOperand(call).empty()) return false;
+  out_.Append('(');
+  Print(call->args[0]);
+  out_.Append(", ");
+  PrintList(call->args.span().subspan(1));
+  out_.Append(')');
+  return true;
+}
+
+bool PrimPrinter::PrintComposeLayout(const tir::Call* call) {
+  if (call->args.size() != 5 || !Is<tir::IntImm>(call->args[4]) || !AsTileLayout(call->args[3])) return false;
+  out_.Append("T.ComposeLayout(");
+  PrintItems(call->args.span().first(4));
+  out_.Append(arith::IsInt(call->args[4], 1) ? ")" : ", swizzle_inner=False)");
+  return true;
+}
+
+bool PrimPrinter::PrintTileCall(const tir::Call* call) {
+  if (NameOperand(call).empty()) return false;
+  out_.Append("T.");
+  out_.Append(NameOperand(call));
+  out_.Append('(');
+  PrintOperands(call->args.span().subspan(1), false);
+  out_.Append(')');
+  return true;
+}
+
+bool PrimPrinter::PrintByForm(const tir::Call* call) {
+  const auto* op = As<Op>(call->op);
+  if (!op || op->id < OpId::kTirAssertMessage || op->id > OpId::kTirTileLayout) return false;
+  switch (op->id) {
+    case OpId::kTirAssertMessage: return PrintAssertMessage(call);
+    case OpId::kTirAttributedCall: return PrintAttributedCall(call);
+    case OpId::kTirBufferArg: {
+      const auto* load = call->args.size() == 1 ? As<tir::BufferLoad>(call->args[0]) : nullptr;
+      if (load) PrintBuffer(load->buffer);
+      return load != nullptr;
+    }
+    case OpId::kTirComposeLayout: return PrintComposeLayout(call);
+    case OpId::kTirPureDeviceCall:
+    case OpId::kTirDeviceCall: return PrintDeviceCall(call);
+    case OpId::kTirDictArg: return PrintDict(call->args);
+    case OpId::kTirLambdaArg: return PrintLambdaOperand(call);
+    case OpId::kTirListArg:
+      out_.Append('[');
+      PrintOperands(call->args, false);
+      return out_.Append(']'), true;
+    case OpId::kTirNoneArg: return out_.Append("None"), true;
+    case OpId::kTirRegionArg: return PrintRegionOperand(call);
+    case OpId::kTirTileCall: return PrintTileCall(call);
+    case OpId::kTirTileLayout: {
+      const auto layout = AsTileLayout(call);
+      if (layout) PrintTileLayout(*layout);
+      return layout.has_value();
+    }
+    default: return false;
+  }
+}
+
+}  // namespace iropt
