@@ -88,20 +88,25 @@ bool HasTypeArguments(std::string_view text) {
   return text.find("out_ty=") != std::string_view::npos || text.find("ty_args=") != std::string_view::npos;
 }
 
-// Whether the text imports tirx. TVM prints its imports as comments, after the metadata section.
-bool ImportsTirx(std::string_view text) {
+// Finds out whether the text imports tirx, as that of TVM 0.24 and newer does, and whether its functions may have
+// buffers with layouts, as those of TVM 0.25 and newer. TVM prints its imports as comments, after the metadata section;
+// since 0.25 one of axes is among them.
+void ReadVersion(std::string_view text, ReaderState& state) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
-    if (line.find("from tvm.script import tirx") != std::string_view::npos) return true;
-    if (line.starts_with('@') || line.starts_with("class ")) return false;
+    if (line.find("from tvm.script import tirx") != std::string_view::npos) {
+      state.is_tirx = true;
+      state.has_layouts |= !line.starts_with('#');
+    }
+    if (line.find("from tvm.tirx.layout import Axis") != std::string_view::npos) state.has_layouts = true;
+    if (line.starts_with('@') || line.starts_with("class ")) return;
     text.remove_prefix(std::min(line.size() + 1, text.size()));
   }
-  return false;
 }
 
 bool ModuleParser::ReadTop() {
   bool ok = true;
-  state_.is_tirx = ImportsTirx(lex_.buffer());
+  ReadVersion(lex_.buffer(), state_);
   const size_t errors = diag_.error_count();
   std::string_view functions = lex_.buffer();
   while (!At(TokenKind::kEnd)) {
@@ -144,6 +149,7 @@ bool ModuleParser::ReadImport() {
   const bool from = lex_.text(lex_.Next()) == "from";
   Prefix prefix = Prefix::kNone;
   std::string_view alias;
+  bool tile = false;
   while (!At(TokenKind::kNewline) && !At(TokenKind::kEnd)) {
     if (AtName("as")) {
       lex_.Next();
@@ -154,11 +160,13 @@ bool ModuleParser::ReadImport() {
         prefix = p;
         alias = lex_.text();
       }
+      tile |= prefix == Prefix::kTir && AtName("tile");
     }
     const bool comma = At(TokenKind::kComma);
     lex_.Next();
     if ((comma || At(TokenKind::kNewline)) && prefix != Prefix::kNone) state_.prefixes.emplace_back(alias, prefix);
   }
+  if (tile) state_.tile_prefix = alias;
   return true;
 }
 

@@ -42,10 +42,14 @@ struct ReaderState {
   std::vector<std::pair<std::string_view, Prefix>> prefixes{
       {"T", Prefix::kTir}, {"R", Prefix::kRelax}, {"I", Prefix::kIr}};
   std::string_view module_name = "Module";
+  // The prefix that stands for T.tile: `from tvm.script.tirx import tile as Tx`.
+  std::string_view tile_prefix;
   // Names of TypeVar("n"): in the signature of a function that uses one, a symbolic variable of type int64.
   std::vector<std::string_view> type_vars;
   // The text imports tirx, as that of TVM 0.24 and newer does.
   bool is_tirx = false;
+  // The functions of the text may have buffers with layouts, as those of TVM 0.25 and newer.
+  bool has_layouts = false;
   // The PrimFuncs of the module are of s_tir unless they say otherwise: @I.ir_module(s_tir=True).
   bool is_s_tir = false;
   // Names of the module's functions, with the types that calls need; see Module::TypeOf.

@@ -22,6 +22,36 @@ const DictAttr* TakeAnnotations(TirParser& p, PyArgs& args) {
   return annotations;
 }
 
+const PyValue* ArgumentOf(const PyArgs& args, size_t position, std::string_view name) {
+  if (position < args.positional.size()) return &args.positional[position];
+  const auto found = std::ranges::find(args.keywords, name, &PyKeyword::name);
+  return found == args.keywords.end() ? nullptr : &found->value;
+}
+
+// The pointer of a declaration may be an expression in TVM 0.26: a variable for it is bound before.
+bool NamePointer(TirParser& p, PyArgs& args) {
+  constexpr size_t kDType = 1, kData = 2, kScope = 5;
+  const PyValue* data = ArgumentOf(args, kData, "data");
+  if (!data || !data->is(PyValue::Kind::kPrim) || tir::Var::ClassOf(data->prim->kind)) return true;
+  if (!data->prim->dtype.is_handle()) return true;  // an error, which the declaration reports
+  DataType dtype = DataType::Float(32);
+  std::string_view scope = "global";
+  const PyValue* type = p.Given(ArgumentOf(args, kDType, "dtype"));
+  const PyValue* stated = p.Given(ArgumentOf(args, kScope, "scope"));
+  if ((type && !p.ToDType(*type, dtype)) || (stated && !p.ToString(*stated, scope))) return false;
+  tir::Var* var = p.ws_.NewPrimVar(fmt::format("{}_data", p.pending_name()), DataType::Handle(),
+                                   tir::PointerInfo::Get(dtype, scope));
+  var->set_span(data->span);
+  p.OpenLet(var, data->prim, data->span);
+  const PyValue named(static_cast<const PrimExpr*>(var));
+  if (kData < args.positional.size()) {
+    args.positional[kData] = named;
+  } else {
+    std::ranges::find(args.keywords, "data", &PyKeyword::name)->value = named;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool Allocate(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& result) {
@@ -73,22 +103,26 @@ bool AllocateConst(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&
   return true;
 }
 
+void OpenAllocation(TirParser& p, const tir::Buffer* buffer, const DictAttr* annotations, Span span) {
+  auto* decl = p.ws_.New<tir::DeclBuffer>(buffer, nullptr);
+  decl->set_span(span);
+  auto* allocate =
+      p.ws_.New<tir::Allocate>(buffer->data, buffer->dtype, buffer->shape, p.True(span), annotations, decl);
+  allocate->set_span(span);
+  p.build_.Open(allocate, &decl->body);
+}
+
 bool Declare(TirParser& p, PyArgs& args, std::string_view what, std::string_view scope, PyValue& result) {
   tir::BufferSpec spec{.scope = scope};
   const DictAttr* annotations = TakeAnnotations(p, args);
-  if (!annotations || !p.ReadBufferSpec(args, what, nullptr, spec)) return false;
+  if (!annotations || !NamePointer(p, args) || !p.ReadBufferSpec(args, what, nullptr, spec)) return false;
   const tir::Buffer* buffer = tir::MakeBuffer(p.ws_, spec, p.pending_name(), args.span);
   result = PyValue(buffer, args.span);
   if (spec.data) {
     p.build_.Open<tir::DeclBuffer>(args.span, buffer, nullptr);
-    return true;
+  } else {
+    OpenAllocation(p, buffer, annotations, args.span);
   }
-  auto* decl = p.ws_.New<tir::DeclBuffer>(buffer, nullptr);
-  decl->set_span(args.span);
-  auto* allocate =
-      p.ws_.New<tir::Allocate>(buffer->data, buffer->dtype, buffer->shape, p.True(args.span), annotations, decl);
-  allocate->set_span(args.span);
-  p.build_.Open(allocate, &decl->body);
   return true;
 }
 

@@ -11,6 +11,8 @@ namespace iropt::text {
 bool Allocate(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& result);
 // T.allocate_const([1, 2], "int32", [2])
 bool AllocateConst(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& result);
+// Opens the allocation of the buffer, with its declaration.
+void OpenAllocation(TirParser& p, const tir::Buffer* buffer, const DictAttr* annotations, Span span);
 // A buffer: with a data pointer a view of it, without one a new allocation. `what` is the statement in messages.
 bool Declare(TirParser& p, PyArgs& args, std::string_view what, std::string_view scope, PyValue& result);
 

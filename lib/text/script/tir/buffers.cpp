@@ -36,26 +36,33 @@ bool BufferValues::ReadDims(const PyValue& value, std::vector<const PrimExpr*>& 
   return true;
 }
 
-bool BufferValues::CheckLayout(const PyValue* layout) {
-  const bool is_default = !Given(layout) || (layout->is(PyValue::Kind::kString) && layout->string() == "default");
-  return is_default || Wrong(*layout, "None or \"default\"");
+// An offset in bytes.
+bool BufferValues::ReadByteOffset(const PyValue& value, tir::BufferSpec& spec) {
+  const PrimExpr* bytes = ToPrim(value);
+  const int bits = spec.dtype.bits * spec.dtype.lanes;
+  if (!bytes || bits <= 0) return bytes && Wrong(value, "no offset for a type of unknown size");
+  const PrimExpr* total = ops_.Make(NodeKind::kMul, bytes, ops_.Int(8, bytes->dtype, value.span), value.span);
+  spec.elem_offset =
+      total ? ops_.Make(NodeKind::kFloorDiv, total, ops_.Int(bits, bytes->dtype, value.span), value.span) : nullptr;
+  return spec.elem_offset != nullptr;
 }
 
 bool BufferValues::ReadBufferSpec(const PyArgs& args, std::string_view what, const PyValue** source,
                                   tir::BufferSpec& spec) {
-  static constexpr std::string_view kNames[] = {"param",         "shape",       "dtype",           "data",
-                                                "strides",       "elem_offset", "scope",           "align",
-                                                "offset_factor", "buffer_type", "axis_separators", "layout"};
+  static constexpr std::string_view kNames[] = {
+      "param",         "shape",       "dtype",           "data",   "strides",        "elem_offset", "scope", "align",
+      "offset_factor", "buffer_type", "axis_separators", "layout", "allocated_addr", "byte_offset"};
   const PyValue* all[std::size(kNames)] = {};
   const size_t skip = source ? 0 : 1;
   if (!BindArguments(args, what, std::span(kNames).subspan(skip), 1, std::span(all).subspan(skip), diagnostics_))
     return false;
+  const PyValue* const layout = all[11];
   for (const PyValue*& v : all) v = Given(v);
   const auto& [param, shape, dtype, data, strides, elem_offset, scope, align, offset_factor, buffer_type, separators,
-               layout] = all;
+               stated_layout, address, byte_offset] = all;
   if (source) *source = param;
   if (shape) {
-    if (!ReadDims(*shape, spec.shape) || !CheckLayout(layout)) return false;
+    if (!ReadDims(*shape, spec.shape)) return false;
     for (const PrimExpr* dim : spec.shape) {
       if (!dim->dtype.is_integer())
         return Report(shape->span, "type-mismatch", "the shape of a buffer consists of integers");
@@ -82,7 +89,9 @@ bool BufferValues::ReadBufferSpec(const PyArgs& args, std::string_view what, con
   }
   if (strides && !ReadStrides(*strides, spec, what)) return false;
   if (elem_offset && !(spec.elem_offset = ToPrim(*elem_offset))) return false;
+  if (byte_offset && !ReadByteOffset(*byte_offset, spec)) return false;
   if (scope && !ToString(*scope, spec.scope)) return false;
+  if (!ReadLayout(layout, args.span, spec) || !ReadAddress(address, spec)) return false;
   if ((align && !ToInteger(*align, spec.align)) || (offset_factor && !ToInteger(*offset_factor, spec.offset_factor)))
     return false;
   if (spec.align > INT32_MAX || spec.offset_factor > INT32_MAX)

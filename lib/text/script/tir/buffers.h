@@ -18,8 +18,9 @@ class BufferValues : public BufferElements {
   // before the shape. With `source`, the first one is the source of T.match_buffer; null if it is absent. False after
   // an error.
   bool ReadBufferSpec(const PyArgs& args, std::string_view what, const PyValue** source, tir::BufferSpec& spec);
-  // layout=None or layout="default": the layout that a buffer has without it. False after an error.
-  bool CheckLayout(const PyValue* layout);
+  // The argument `layout` of a declaration with the shape and scope of the specification; null if it is absent. False
+  // after an error.
+  bool ReadLayout(const PyValue* layout, Span span, tir::BufferSpec& spec);
 
   // A.access_ptr("rw", ptr_type, content_lanes, offset, extent). Null after an error, as below.
   const PrimExpr* AccessPointer(const tir::Buffer* buffer, const PyArgs& args);
@@ -29,8 +30,21 @@ class BufferValues : public BufferElements {
  protected:
   // Reads a dimension or stride in quotes; null where the text has none.
   std::function<const PrimExpr*(const PyValue&)> read_quoted_;
+  // In a signature, the variable of a name that a dimension in quotes before it introduces; null if there is none.
+  std::function<const tir::Var*(std::string_view name, Span span)> read_introduced_;
+  // In a function of TVM 0.25's own flavour, buffers have the compact layout unless they state another one.
+  bool default_layout_ = false;
+  // In the other flavour, T.prim_func(s_tir=True), none have one.
+  bool is_s_tir_ = false;
+
+  const PrimExpr* DefaultLayout(Span span);
+  // The stride of a dimension of a compact buffer. Null after an error.
+  const PrimExpr* CompactStride(std::span<const PrimExpr* const> shape, size_t dim, Span span);
 
  private:
+  bool IsCompactLayout(const PrimExpr* layout, std::span<const PrimExpr* const> shape);
+  bool ReadByteOffset(const PyValue& value, tir::BufferSpec& spec);
+  bool ReadAddress(const PyValue* address, tir::BufferSpec& spec);
   bool ReadDims(const PyValue& value, std::vector<const PrimExpr*>& dims);
   template <size_t N>
   bool BindTo(const PyArgs& args, std::string_view what, const std::string_view (&names)[N], size_t required,

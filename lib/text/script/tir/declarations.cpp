@@ -9,6 +9,7 @@
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/support/inline_vector.h"
+#include "layout_printer.h"
 
 namespace iropt::text {
 
@@ -300,15 +301,18 @@ void TirDeclarations::PrintDeclaration(const tir::Buffer* buffer, std::string_vi
       integer(i ? ", " : ", axis_separators=[", buffer->axis_separators[i]);
     out.Append(']');
   }
+  PrintLayoutArguments(*func_, *buffer, context.version, prim, out);
   last();
   out.Append(')');
 }
 
 void TirDeclarations::NameParts(const tir::Buffer* buffer, std::string_view name, const BufferParts& parts,
                                 size_t owner) {
+  const bool is_scalar = prim_.IsPrintedAsScalar(*buffer);
   const auto alias = [&](const PrimExpr* e, std::string_view part) {
     InlineVector<char, 64> text;
     text.append(name);
+    if (is_scalar) text.append(std::string_view(".buffer"));
     text.append(part);
     const auto* var = static_cast<const tir::Var*>(e);
     const size_t position = names_.Mark();

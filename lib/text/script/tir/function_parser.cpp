@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "hints.h"
 #include "iropt/analysis/tir/complete_prim_func.h"
 #include "iropt/infer/prim_func_type.h"
+#include "iropt/op/tile_layout.h"
 #include "parser.h"
 #include "text/script/func_attrs.h"
 #include "text/script/type_vars.h"
@@ -33,7 +35,7 @@ bool TirFunctionParser::ParseDecorator(TirSignature& signature) {
   if (!Expect(TokenKind::kAt, "a decorator")) return false;
   const uint32_t begin = lex_.peek().begin;
   // Only the text of TVM 0.25 and newer has PrimFuncs of another kind.
-  bool is_s_tir = !state_.is_tirx || state_.is_s_tir;
+  bool is_s_tir = !state_.has_layouts || state_.is_s_tir;
   lex_.Next();
   const std::string_view name = DottedName();
   if (name != "prim_func") {
@@ -54,6 +56,7 @@ bool TirFunctionParser::ParseDecorator(TirSignature& signature) {
     if (v[3] && v[3]->boolean) signature.attrs = signature.attrs->With(kPersistentKernelAttr, IntAttr::Bool(true));
   }
   if (!is_s_tir) signature.attrs = signature.attrs->With(kSTirAttr, IntAttr::Bool(false));
+  signature.is_s_tir = is_s_tir;
   return Expect(TokenKind::kNewline, "a decorator");
 }
 
@@ -147,6 +150,26 @@ const PrimExpr* TirFunctionParser::ParseQuoted(const PyValue& value, TirSignatur
   return dim;
 }
 
+// Whether a string of the signature before the span has the name in it: the dimensions of one buffer are read together,
+// T.Buffer(("n", n)), and only then the strings among them.
+bool TirFunctionParser::IsQuoted(std::string_view name, Span span) const {
+  DiagnosticBuffer nowhere;
+  DiagnosticEngine silent(&nowhere);
+  const uint32_t end = span.begin - lex_.base();
+  for (Lexer ahead(lex_.buffer(), lex_.base(), params_begin_, end, silent); ahead.kind() != TokenKind::kEnd;
+       ahead.Next()) {
+    if (ahead.kind() == TokenKind::kError) return false;
+    if (ahead.kind() != TokenKind::kString) continue;
+    const std::string_view text = ahead.text();
+    const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+      const size_t after = at + name.size();
+      if (at > 0 && !is_word(text[at - 1]) && after < text.size() && !is_word(text[after])) return true;
+    }
+  }
+  return false;
+}
+
 bool TirFunctionParser::ParseReturnType(TirSignature& signature) {
   if (AcceptName("None")) return true;
   statement_vars_ = ws_.num_vars();
@@ -172,6 +195,14 @@ bool TirFunctionParser::ParseParams(TirSignature& signature) {
   return Expect(TokenKind::kRParen, "a function header");
 }
 
+// The functions of TVM 0.25 and newer say whether they are of the older flavour, whose buffers have no layouts; those
+// of older versions all are.
+void TirFunctionParser::EnterFlavour(const TirSignature& signature) {
+  default_layout_ = state_.has_layouts && !signature.is_s_tir;
+  has_elements_ = default_layout_;
+  is_s_tir_ = state_.has_layouts && signature.is_s_tir;
+}
+
 bool TirFunctionParser::ParseSignature(TirSignature& signature) {
   if (!AcceptName("def")) return Unexpected("'def' and the name of the function");
   if (!At(TokenKind::kName)) return Unexpected("the name of the function");
@@ -182,9 +213,16 @@ bool TirFunctionParser::ParseSignature(TirSignature& signature) {
   if (!ReadTypeParams(*this, type_params)) return false;
   for (const std::string_view param : type_params) Introduce(param, DataType::Int(64), signature.name_span, signature);
   params_begin_ = lex_.peek().begin;
-  if (state_.is_tirx) read_quoted_ = [&](const PyValue& value) { return ParseQuoted(value, signature); };
+  EnterFlavour(signature);
+  if (state_.is_tirx) {
+    read_quoted_ = [&](const PyValue& value) { return ParseQuoted(value, signature); };
+    read_introduced_ = [&](std::string_view dim, Span span) -> const tir::Var* {
+      return IsQuoted(dim, span) ? Introduce(dim, TypeOfParam(dim), span, signature) : nullptr;
+    };
+  }
   const bool ok = ParseParams(signature);
   read_quoted_ = nullptr;
+  read_introduced_ = nullptr;
   if (!ok) return false;
   return !Accept(TokenKind::kArrow) || ParseReturnType(signature);
 }
@@ -200,6 +238,7 @@ PrimFunc* TirFunctionParser::MakeHeader(const TirSignature& signature, Workspace
 const PrimFunc* TirFunctionParser::ParseBody(TirSignature& signature) {
   signature_ = &signature;
   func_attrs_ = signature.attrs;
+  EnterFlavour(signature);
   const size_t errors = diag_.error_count();
   if (!ParseSuite()) return nullptr;
   CloseTo(0);

@@ -11,6 +11,7 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/limits.h"
+#include "iropt/op/device_calls.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 #include "iropt/support/edit_distance.h"
@@ -411,6 +412,13 @@ const PrimExpr* CallIntrin(ScalarParser& p, PyArgs& args, const PyValue* const*)
     return nullptr;
   // TVM 0.26 calls the dialect tirx.
   constexpr std::string_view kNewer = "tirx.";
+  if (name.starts_with(kNewer) && FindDeviceCall(name.substr(kNewer.size()))) {
+    const PyValue type = args.positional[0];
+    args.positional.erase(args.positional.begin());
+    args.positional.erase(args.positional.begin());
+    args.keywords.push_back({"dtype", type.span, type});
+    return p.MakeDeviceCall(name.substr(kNewer.size()), args);
+  }
   const OpInfo* op =
       name.starts_with(kNewer) ? FindOp(fmt::format("tir.{}", name.substr(kNewer.size()))) : FindOp(name);
   if (!op || op->is_graph_level()) return UnknownIntrinsic(p, name, args.positional[1].span);
@@ -427,8 +435,11 @@ const PrimExpr* CallIntrin(ScalarParser& p, PyArgs& args, const PyValue* const*)
   return Spanned(p.ws_.New<tir::Call>(dtype, op->op, p.CopyPrims(operands)), args.span);
 }
 
-// T.Call(dtype, "tir.exp", [x])
-const PrimExpr* Call(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
+// T.Call(dtype, "tir.exp", [x]); TVM 0.25 writes T.Call("tirx.exp", [x], attrs={...}, ret_ty=dtype).
+const PrimExpr* Call(ScalarParser& p, PyArgs& args, const PyValue* const*) {
+  if (args.positional.size() == 2) return p.MakeAttributedCall(args);
+  const PyValue* v[3];
+  if (!p.Bind(args, "T.Call", {"dtype", "op", "args"}, 3, v)) return nullptr;
   if (!v[2]->is_list()) return p.WrongValue(*v[2], "a list of operands");
   PyArgs flat;
   flat.positional.push_back(*v[0]);
@@ -494,7 +505,16 @@ std::optional<DataType> TirDTypeName(std::string_view name) {
   if (name == "void") return DataType::Void();
   // Every other spelling has a digit; most names of functions do not.
   if (name.find_first_of("0123456789") == std::string_view::npos) return std::nullopt;
-  return DataType::Parse(name);
+  if (const auto dtype = DataType::Parse(name)) return dtype;
+  // TVM 0.25 also has T.f32, T.i8, T.u64, T.bf16.
+  static constexpr std::pair<std::string_view, DataType> kShort[] = {
+      {"f16", DataType::Float(16)}, {"f32", DataType::Float(32)}, {"f64", DataType::Float(64)},
+      {"i8", DataType::Int(8)},     {"i16", DataType::Int(16)},   {"i32", DataType::Int(32)},
+      {"i64", DataType::Int(64)},   {"u8", DataType::UInt(8)},    {"u16", DataType::UInt(16)},
+      {"u32", DataType::UInt(32)},  {"u64", DataType::UInt(64)},  {"bf16", DataType::BFloat(16)},
+  };
+  const auto* found = std::ranges::find(kShort, name, &std::pair<std::string_view, DataType>::first);
+  return found == std::end(kShort) ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace iropt::text

@@ -52,7 +52,7 @@ bool TakeDType(ScalarParser& p, const IntrinsicInfo& info, PyArgs& args, std::op
 }  // namespace
 
 const PrimExpr* IntrinsicOperand(ScalarParser& p, const IntrinsicInfo& info, const PyValue& value) {
-  if (!value.is(Kind::kBuffer)) return p.ToPrim(value);
+  if (!value.is(Kind::kBuffer) || p.IsElement(value)) return p.ToPrim(value);
   if (info.packs_buffers) return p.PackBuffer(value.buffer, value.span);
   return p.Error(value.span, "bad-expression",
                  fmt::format("{0} takes no buffer; its pointer is '{1}.data', an element '{1}[...]'", info.op->script,

@@ -6,6 +6,7 @@
 #include "functions.h"
 #include "iropt/arith/const_fold.h"
 #include "iropt/infer/print/prim_printer.h"
+#include "iropt/op/device_calls.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 #include "scalar_parser.h"
@@ -16,19 +17,25 @@ namespace {
 
 // TVM 0.26 sorts some intrinsics by target: T.metal.simdgroup_load.
 std::string_view IntrinsicName(std::string_view name) {
-  constexpr std::string_view kMetal = "metal.";
-  return name.starts_with(kMetal) ? name.substr(kMetal.size()) : name;
+  for (const std::string_view target : {"metal.", "cuda."}) {
+    if (name.starts_with(target)) return name.substr(target.size());
+  }
+  return name;
 }
 
 }  // namespace
 
 // At the prefix of T.name.
 bool ScalarParser::ParseTirMember(PyValue& out) {
-  const uint32_t begin = lex_.Next().begin;
-  const std::string_view name = DottedName();
+  const Token prefix = lex_.Next();
+  const uint32_t begin = prefix.begin;
+  std::string_view name = DottedName();
   if (name.empty()) return false;
+  if (lex_.text(prefix) == state_.tile_prefix && !IsTileCall(name))
+    name = scratch_.CopyString(fmt::format("tile.{}", name));
   if (const auto dtype = TirDTypeName(name)) return ParseDTypeMember(*dtype, begin, out);
   if (name == "handle" || name == "Ptr" || name == "ptr" || name == "buffer_var") return ParseHandle(begin, out);
+  if (name == "TensorMap") return ParseTensorMap(begin, out);
   if (name == "Let") return ParseLet(begin, out);
   if (name == "comm_reducer") return ParseReducer(begin, out);
   if (name == "index_map") return ParseIndexMap(begin, out);
@@ -39,6 +46,13 @@ bool ScalarParser::ParseTirMember(PyValue& out) {
                                                      : !ParseArguments(args, begin))
       return false;
     return CallTirFunction(*this, *function, args, out);
+  }
+  if (name == "TileLayout" || name == "ComposeLayout" || name == "TileLayout.from_iters")
+    return ParseLayout(name, begin, out);
+  if (name.find('.') != std::string_view::npos && (IsTileCall(name) || IsDeviceCall(name))) {
+    PyArgs args;
+    if (!ParseArguments(args, begin)) return false;
+    return Give(IsTileCall(name) ? MakeTileCall(name, args) : MakeDeviceCall(name, args), out);
   }
   if (const OpInfo* op = FindIntrinsicByScript(IntrinsicName(name))) {
     PyArgs args;
@@ -57,6 +71,7 @@ std::vector<std::string_view> TirNames() {
   for (const OpInfo& op : AllOps()) {
     if (!op.is_graph_level()) names.push_back(op.script.substr(2));
   }
+  for (const DeviceCallInfo& call : DeviceCalls()) names.push_back(call.name);
   for (const std::string_view word :
        {"bool", "comm_reducer", "float16", "float32", "float64", "handle", "index_map", "int16", "int32", "int64",
         "int8", "Let", "uint16", "uint32", "uint64", "uint8"}) {
@@ -166,6 +181,15 @@ bool ScalarParser::ParseHandle(uint32_t begin, PyValue& out) {
       typed || (v[1] && scope != "global") ? tir::PointerInfo::Get(element, scope) : nullptr;
   tir::Var* var = ws_.NewPrimVar(pending_name_, DataType::Handle(), pointer);
   return Give(Spanned(var, args.span), out);
+}
+
+// T.TensorMap(): the variable of a pointer to the description of a tensor for asynchronous copies.
+bool ScalarParser::ParseTensorMap(uint32_t begin, PyValue& out) {
+  PyArgs args;
+  if (At(TokenKind::kLParen) && (!ParseArguments(args, begin) || !CountArgs(args, "T.TensorMap", 0, 0))) return false;
+  tir::Var* var =
+      ws_.NewPrimVar(pending_name_, DataType::Handle(), tir::PointerInfo::Get(DataType::Void(), kTensorMapScope));
+  return Give(Spanned(var, lex_.SpanFrom(begin)), out);
 }
 
 // T.Let(body, where={x: value}); x is a variable that an earlier `x = T.int32()` made.

@@ -22,6 +22,7 @@ struct TirSignature {
   Span name_span;
   bool is_private = false;
   const DictAttr* attrs = DictAttr::Empty();  // those that the decorator says
+  bool is_s_tir = false;  // T.prim_func(s_tir=True)
   std::vector<const tir::Var*> params;
   std::vector<const tir::Buffer*> buffers;  // of the parameters; null if a parameter is not a buffer
   const Type* ret_type = nullptr;
@@ -72,15 +73,33 @@ class TirParser : public ScalarParser {
   bool ParseWith();
   bool NoConstruct(Span span);
   bool ParseAssert();
+  const PrimExpr* AssertMessage(const PyValue& value);
   bool ParseReturn();
   bool ParseJump();
   bool ExpandMacro(const Macro& macro);
   bool ParseAssignment();
   bool ParseRightHandSide(const Target& target, PyValue& out);
+  // A.view(16) and other views of a buffer (views.cpp).
   bool AtView() const;
   bool ParseView(PyValue& out);
+  bool ViewSpec(const tir::Buffer* buffer, const PyArgs& args, tir::BufferSpec& spec);
+  bool LocalSpec(const tir::Buffer* buffer, const PyArgs& args, tir::BufferSpec& spec);
+  bool PermutedSpec(const tir::Buffer* buffer, const PyArgs& args, tir::BufferSpec& spec);
+  bool CastSpec(const tir::Buffer* buffer, DataType dtype, Span span, tir::BufferSpec& spec);
+  const PrimExpr* StorageSpan(const tir::Buffer* buffer, bool size, Span span);
   bool ParseAnnotated(const Target& target);
-  bool ParseAnnotation(const tir::Var*& var, std::string_view name);
+  // The type of a name: a variable of it, or the shape and dtype of a buffer; neither for T.let.
+  struct Annotation {
+    const tir::Var* var = nullptr;
+    bool is_let = false;
+    DataType dtype;
+    const PyValue* shape = nullptr;
+  };
+  bool ParseAnnotation(Annotation& annotation, std::string_view name);
+  bool BindLet(const Target& target, const PyValue& value);
+  bool ParseScalar(const Target& target, const Annotation& annotation);
+  // name = value for a scalar: a store. `known` says whether the name is that of one.
+  bool StoreToScalar(std::string_view name, Span span, const PyValue& value, bool& known);
   bool ParseElementStatement(const tir::Buffer* buffer);
   bool ParseAugmented(const tir::Buffer* buffer, std::span<const text::Subscript> indices, uint32_t begin);
   bool ParseVectorStore(const tir::Buffer* buffer);
@@ -131,11 +150,13 @@ class TirFunctionParser : public TirParser {
   const PrimFunc* ParseBody(TirSignature& signature);
 
  private:
+  void EnterFlavour(const TirSignature& signature);
   bool ParseParams(TirSignature& signature);
   bool ParseParam(TirSignature& signature);
   const tir::Var* Introduce(std::string_view name, DataType dtype, Span span, TirSignature& signature);
   DataType TypeOfParam(std::string_view name) const;
   const PrimExpr* ParseQuoted(const PyValue& value, TirSignature& signature);
+  bool IsQuoted(std::string_view name, Span span) const;
   bool ParseReturnType(TirSignature& signature);
 
   uint32_t params_begin_ = 0;  // of the signature

@@ -5,6 +5,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/visitor.h"
+#include "layout_printer.h"
 #include "text/script/attr_text.h"
 #include "text/script/func_attrs.h"
 
@@ -133,7 +134,8 @@ std::vector<bool> TirPrinter::InlineParams() const {
     return last - first > 1;
   };
   for (size_t i = 0; i < result.size(); ++i) {
-    result[i] = buffers[i] && IsSimple(buffers[i]) && uses.uses()[i] == 0 && !is_shared(buffers[i]->data);
+    result[i] = buffers[i] && IsSimple(buffers[i]) && !StatesLayout(*func_, *buffers[i], context_.version) &&
+                uses.uses()[i] == 0 && !is_shared(buffers[i]->data);
   }
   return result;
 }

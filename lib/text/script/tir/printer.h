@@ -1,6 +1,7 @@
 // Prints PrimFuncs in the form of TVM 0.18.
 #pragma once
 
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -43,6 +44,7 @@ class TirPrinter : public TirDeclarations {
   void PrintRest(const tir::Stmt* body);
   void PrintBind(const tir::LetStmt* stmt);
   void PrintAllocBuffer(const tir::Allocate* stmt);
+  void PrintScalar(const tir::DeclBuffer* stmt);
   void PrintFlatDeclBuffer(const tir::DeclBuffer* stmt);
   void PrintAttrDict(const tir::AttrStmt* stmt);
   static bool IsAttrOfNothing(const tir::AttrStmt* stmt);
@@ -54,6 +56,10 @@ class TirPrinter : public TirDeclarations {
   void PrintLet(const tir::LetStmt* stmt);
   void PrintAttrStmt(const tir::AttrStmt* stmt);
   void PrintAttrValue(const Node* node);
+  // An attribute that stands for a statement of TVM 0.25 (tirx_printer_stmt.cpp); false if it is another one.
+  bool PrintTirxAttr(const tir::AttrStmt* stmt);
+  void PrintScopeIds(const tir::AttrStmt* stmt, bool concise);
+  void PrintScopeCall(std::span<const tir::IterVar* const> threads, std::span<const PrimExpr* const> preferred);
   void PrintLaunchThread(const tir::AttrStmt* stmt, bool concise);
   void PrintRealize(const tir::BufferRealize* realize, const PrimExpr* scope, const Node* frame, bool concise);
   void PrintAssert(const tir::AssertStmt* stmt);

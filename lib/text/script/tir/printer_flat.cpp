@@ -1,5 +1,8 @@
 // Statements of TVM 0.24 and newer: definitions have no body, their scope is the rest of the list.
+#include <optional>
+
 #include "iropt/arith/prim_builder.h"
+#include "iropt/op/op_id.h"
 #include "printer.h"
 #include "text/script/attr_text.h"
 
@@ -29,6 +32,23 @@ bool IsReinterpreted(const tir::Buffer& child, const tir::Buffer& parent) {
                             : *last == *parent_last * (parent_bits / bits);
 }
 
+bool LoadsFrom(const PrimExpr* value, const tir::Buffer* buffer) {
+  bool found = false;
+  ForEachPrimName(
+      value, [](const tir::Var*) {}, [&](const tir::Buffer* used) { found |= used == buffer; });
+  return found;
+}
+
+// The layout that a view states, null if it follows from that of the parent; nothing if no view has it.
+std::optional<const PrimExpr*> LayoutOfView(const tir::Buffer& child, const tir::Buffer& parent, bool reshapes) {
+  const auto is_default = [](const PrimExpr* layout) { return CallOf(layout, OpId::kTirDefaultLayout) != nullptr; };
+  if (!child.layout && !parent.layout) return nullptr;
+  if (!child.layout || !parent.layout) return std::nullopt;
+  if (is_default(child.layout) && is_default(parent.layout)) return nullptr;
+  if (!reshapes || is_default(child.layout)) return std::nullopt;
+  return arith::DeepEqual(child.layout, parent.layout) ? nullptr : child.layout;
+}
+
 }  // namespace
 
 // A.view(16, 16), A.view("int32"): another shape or dtype of the same memory. Empty if the declaration says more.
@@ -44,7 +64,8 @@ std::string TirDeclarations::ViewOf(const tir::Buffer* buffer, PrintContext& con
   const bool same_dtype = buffer->dtype == parent.dtype;
   const bool reshapes =
       same_dtype && !EqualItems(buffer->shape, parent.shape) && EqualItems(buffer->strides, parent.strides);
-  if (!reshapes && (same_dtype || !IsReinterpreted(*buffer, parent))) return {};
+  const std::optional<const PrimExpr*> layout = LayoutOfView(*buffer, parent, reshapes);
+  if (!layout || (!reshapes && (same_dtype || !IsReinterpreted(*buffer, parent)))) return {};
   std::string text(name);
   {
     OutputStream out(&text);
@@ -52,6 +73,10 @@ std::string TirDeclarations::ViewOf(const tir::Buffer* buffer, PrintContext& con
     PrimPrinter prim(inner, ScriptDialect::kTir, this);
     out.Append(".view(");
     reshapes ? prim.PrintItems(buffer->shape) : prim.PrintDType(buffer->dtype);
+    if (*layout) {
+      out.Append(", layout=");
+      prim.Print(*layout);
+    }
     out.Append(')');
   }
   return text;
@@ -106,6 +131,9 @@ void TirPrinter::PrintAllocBuffer(const tir::Allocate* stmt) {
   const bool has_function = context_.Since(TextVersion::kV0_25) && (scope == "shared" || scope == "local");
   const std::string_view function = scope == "shared" ? "alloc_shared" : "alloc_local";
   const auto annotations = [&] { PrintAnnotations(stmt->annotations); };
+  if (declared && prim_.IsPrintedAsScalar(*decl->buffer) && arith::IsInt(decl->buffer->elem_offset, 0) &&
+      stmt->annotations->size() == 0)
+    return PrintScalar(decl);
   if (declared) {
     hides_scope_ = has_function;
     PrintBufferLine(
@@ -132,6 +160,43 @@ void TirPrinter::PrintAllocBuffer(const tir::Allocate* stmt) {
   out_.Append(')');
   names_.Alias(stmt->buffer_var, name + ".data");
   PrintRest(stmt->body);
+}
+
+// x: T.int32 = value for an allocation and the store after it, x: T.int32 without one.
+void TirPrinter::PrintScalar(const tir::DeclBuffer* stmt) {
+  const tir::Buffer* buffer = stmt->buffer;
+  BeginLine();
+  const std::string_view name = NameBuffer(buffer);
+  out_.Append(name);
+  const std::string_view scope = buffer->scope();
+  const bool is_local = scope == "local";
+  if (is_local) {
+    out_.Append(": ");
+    prim_.PrintDTypeName(buffer->dtype);
+  } else {
+    out_.Append(scope == "shared" ? " = T.shared_scalar(" : " = T.alloc_scalar(");
+    prim_.PrintDType(buffer->dtype);
+    if (scope != "shared") {
+      out_.Append(", ");
+      PrintString(scope, out_);
+    }
+    out_.Append(')');
+  }
+  BufferParts parts;
+  parts.data = false;
+  parts.strides.resize(buffer->strides.size());
+  NameParts(buffer, name, parts, frames_.size() - 1);
+  const auto* seq = As<tir::SeqStmt>(stmt->body);
+  const auto* store = seq && is_local ? As<tir::BufferStore>(seq->seq[0]) : nullptr;
+  if (!store || store->buffer != buffer || store->predicate || LoadsFrom(store->value, buffer))
+    return PrintRest(stmt->body);
+  out_.Append(" = ");
+  prim_.Print(store->value);
+  const bool is_last = top().concise;
+  for (uint32_t i = 1; i < seq->seq.size(); ++i) {
+    top().concise = is_last && i + 1 == seq->seq.size();
+    PrintStmt(seq->seq[i]);
+  }
 }
 
 void TirPrinter::PrintFlatDeclBuffer(const tir::DeclBuffer* stmt) {
@@ -178,9 +243,11 @@ void TirPrinter::PrintFlatAssert(const tir::AssertStmt* stmt) {
   BeginLine();
   out_.Append("assert ");
   prim_.Print(stmt->condition);
-  out_.Append(", (\"RuntimeError\", [");
+  // Other messages than strings have a kind and parts of their own.
+  const bool plain = Is<tir::StringImm>(stmt->message);
+  out_.Append(plain ? ", (\"RuntimeError\", [" : ", ");
   prim_.Print(stmt->message);
-  out_.Append("])");
+  if (plain) out_.Append("])");
   PrintRest(stmt->body);
 }
 

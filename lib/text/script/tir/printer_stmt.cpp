@@ -189,6 +189,7 @@ void TirPrinter::PrintAttrValue(const Node* node) {
 }
 
 void TirPrinter::PrintAttrStmt(const tir::AttrStmt* stmt) {
+  if (PrintTirxAttr(stmt)) return;
   const bool concise = top().concise;
   if (stmt->attr_key == "realize_scope") {
     const auto* realize = As<tir::BufferRealize>(stmt->body);

@@ -27,7 +27,10 @@ bool ScalarParser::Unary(TokenKind op, const PyValue& operand, Span span, PyValu
 bool ScalarParser::Named(const Node* node, const Token& token, PyValue& out) {
   const Span span = lex_.SpanOf(token);
   if (node == poison()) return false;
-  if (PrimExpr::ClassOf(node->kind)) {
+  if (const auto* scalar = As<tir::BufferLoad>(node)) {
+    // A scalar of TVM 0.25, whose value is loaded where it is used.
+    out = PyValue(ws_.New<tir::BufferLoad>(scalar->dtype, scalar->buffer, scalar->indices));
+  } else if (PrimExpr::ClassOf(node->kind)) {
     out = PyValue(static_cast<const PrimExpr*>(node));
   } else if (const auto* buffer = As<tir::Buffer>(node)) {
     out = PyValue(buffer, span);
@@ -81,6 +84,16 @@ bool ScalarParser::Call(PyValue& out, uint32_t begin) {
 }
 
 bool ScalarParser::Subscript(PyValue& out, uint32_t begin) {
+  if (out.is(Kind::kDType)) {
+    // T.float32[4, 8] as the type of a name: a buffer of this shape.
+    lex_.Next();
+    PyValues items;
+    const PyValue dtype = out;
+    if (!ParseItems(TokenKind::kRBracket, items)) return false;
+    const PyValue pair[] = {dtype, ListOf(Kind::kTuple, items, lex_.SpanFrom(begin))};
+    out = ListOf(Kind::kTuple, pair, lex_.SpanFrom(begin));
+    return true;
+  }
   if (!out.is(Kind::kBuffer)) return ListItem(out, begin);
   const tir::Buffer* buffer = out.buffer;
   Subscripts indices;
@@ -157,7 +170,15 @@ bool ScalarParser::Member(PyValue& out, uint32_t begin) {
   const std::string_view name = lex_.text(token);
   if (out.is(Kind::kBuffer)) return BufferMember(out.buffer, name, begin, out);
   if (out.is(Kind::kIterVar) && name == "var") return Operand(out);
+  if (const auto* load = out.is(Kind::kPrim) ? As<tir::BufferLoad>(out.prim) : nullptr; load && name == "buffer") {
+    out = PyValue(load->buffer, lex_.SpanFrom(begin));
+    return true;
+  }
   if ((out.is(Kind::kPrim) || out.is(Kind::kIterVar) || out.is(Kind::kRegion)) && Operand(out)) {
+    if (name == "ty") {
+      out = PyValue(out.prim->dtype, lex_.SpanFrom(begin));
+      return true;
+    }
     if (name == "dtype") {
       out = PyValue::String(scratch_.CopyString(out.prim->dtype.ToString()), lex_.SpanFrom(begin));
       return true;
@@ -192,6 +213,10 @@ bool ScalarParser::BufferMember(const tir::Buffer* buffer, std::string_view name
     return true;
   };
   if (name == "data") return expr(buffer->data);
+  if (name == "buffer" && has_elements_) {
+    out = PyValue(buffer, span);
+    return true;
+  }
   if (name == "elem_offset") return expr(buffer->elem_offset);
   if (name == "shape") return list(buffer->shape);
   if (name == "strides") return list(buffer->strides);

@@ -22,7 +22,16 @@ const PrimExpr* ScalarValues::ToPrim(const PyValue& value) {
   }
   if (value.is(Kind::kRegion)) return LoadRegion(value.region, value.span);
   if (value.is(Kind::kIterVar)) return value.iter_var->var;
+  if (IsElement(value)) {
+    const PrimExpr* const index[] = {ops_.Int(0, DataType::Int(32), value.span)};
+    return MakeLoad(value.buffer, index, nullptr, value.span);
+  }
   return Wrong(value, "an expression");
+}
+
+bool ScalarValues::IsElement(const PyValue& value) const {
+  return has_elements_ && value.is(Kind::kBuffer) && value.buffer->shape.size() == 1 &&
+         arith::IsInt(value.buffer->shape[0], 1);
 }
 
 const PrimExpr* ScalarValues::ToBool(const PyValue& value) {
@@ -217,8 +226,11 @@ bool ScalarValues::Operand(PyValue& value) {
       return load != nullptr;
     }
     case Kind::kIterVar: value = PyValue(static_cast<const PrimExpr*>(value.iter_var->var)); return true;
-    default: return Wrong(value, "an operand");
+    default: break;
   }
+  if (!IsElement(value)) return Wrong(value, "an operand");
+  value = PyValue(ToPrim(value));
+  return true;
 }
 
 const PrimExpr* ScalarValues::MakeCall(std::string_view op, DataType dtype, std::initializer_list<const PrimExpr*> args,

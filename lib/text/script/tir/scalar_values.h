@@ -31,6 +31,8 @@ class ScalarValues {
   }
 
   const PrimExpr* ToPrim(const PyValue& value);
+  // Whether the value is a buffer that stands for its only element.
+  bool IsElement(const PyValue& value) const;
   const PrimExpr* ToBool(const PyValue& value);
   // The condition of `if` and `while`: a truth value or, as in Python, whether a number is not 0.
   const PrimExpr* ToCondition(const PyValue& value);
@@ -87,6 +89,8 @@ class ScalarValues {
 
   Workspace& workspace_;
   DiagnosticEngine& diagnostics_;
+  // In a function of TVM 0.25's own flavour, a buffer of one element also stands for the element.
+  bool has_elements_ = false;
 
  private:
   bool CheckIndices(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices, Span span, DataType& element);

@@ -13,6 +13,7 @@
 #include "iropt/support/stack.h"
 #include "parser.h"
 #include "text/script/func_attrs.h"
+#include "tirx_statements.h"
 
 namespace iropt::text {
 
@@ -97,6 +98,13 @@ bool AllocScoped(TirParser& p, PyArgs& args, const PyValue* const*, PyValue& res
   constexpr bool kLocal = Scope == 'l';
   return Declare(p, args, kLocal ? "T.alloc_local" : "T.alloc_shared", kLocal ? "local" : "shared", result);
 }
+
+template <char Scope>
+bool Scalar(TirParser& p, PyArgs& args, const PyValue* const*, PyValue& result) {
+  return AllocScalar(p, args, Scope == 'l' ? "local" : Scope == 's' ? "shared" : "global", result);
+}
+
+bool ScopeId(TirParser& p, PyArgs& args, const PyValue* const*, PyValue& result) { return ScopeIds(p, args, result); }
 
 tir::IterVar* ThreadOf(TirParser& p, const PyValue& value, DataType dtype) {
   if (value.is(Kind::kString)) {

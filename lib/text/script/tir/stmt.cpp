@@ -1,9 +1,11 @@
 // Statements of PrimFuncs.
 #include <fmt/format.h>
 
+#include "allocations.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/support/stack.h"
 #include "parser.h"
+#include "tirx_statements.h"
 
 namespace iropt::text {
 namespace {
@@ -228,11 +230,26 @@ bool TirParser::ParseAssert() {
       !ParseValue(message_value))
     return false;
   const PrimExpr* condition = ToBool(condition_value);
-  const PrimExpr* message = condition ? ToPrim(message_value) : nullptr;
+  const PrimExpr* message = condition ? AssertMessage(message_value) : nullptr;
   if (!message) return false;
-  if (!message_value.is(Kind::kString)) return WrongValue(message_value, "a string");
   build_.Open<tir::AssertStmt>(lex_.SpanFrom(begin), condition, message, nullptr);
   return EndOfStatement();
+}
+
+// "message", or the kind of the error and the parts of the message: ("TypeError", ["expected ", "int32"]).
+const PrimExpr* TirParser::AssertMessage(const PyValue& value) {
+  if (value.is(Kind::kString)) return ToPrim(value);
+  const bool is_pair =
+      value.is_list() && value.items().size() == 2 && value.items()[0].is(Kind::kString) && value.items()[1].is_list();
+  if (!is_pair) return WrongValue(value, "a string, or a kind of error and a list of strings");
+  std::vector<const PrimExpr*> parts{ToPrim(value.items()[0])};
+  for (const PyValue& part : value.items()[1].items()) {
+    if (!part.is(Kind::kString)) return WrongValue(part, "a string");
+    parts.push_back(ToPrim(part));
+  }
+  // This is what a message alone means.
+  if (parts.size() == 2 && value.items()[0].string() == "RuntimeError") return parts[1];
+  return ListOperand("tir.assert_message", parts, value.span);
 }
 
 bool TirParser::ParseReturn() {
@@ -294,7 +311,16 @@ bool TirParser::ParseAssignment() {
     }
   }
   PyValue value;
-  if (ParseRightHandSide(target, value) && AssignTo(target, value, Naming::kAssignment)) return EndOfStatement();
+  if (!ParseRightHandSide(target, value)) {
+    Poison(target);
+    return false;
+  }
+  if (state_.is_tirx && !target.is_list) {
+    bool known = false;
+    const bool ok = StoreToScalar(lex_.text(target.name), lex_.SpanFrom(target.name.begin), value, known);
+    if (known) return ok && EndOfStatement();
+  }
+  if (AssignTo(target, value, Naming::kAssignment)) return EndOfStatement();
   Poison(target);
   return false;
 }
@@ -320,53 +346,6 @@ bool TirParser::ParseRightHandSide(const Target& target, PyValue& out) {
   return !star || Error(out.span, "syntax", "'*' unpacks a list in another list only");
 }
 
-// Whether A.view( of a buffer A comes.
-bool TirParser::AtView() const {
-  if (!At(TokenKind::kName) || !lex_.buffer().substr(lex_.peek().end).starts_with(".view(")) return false;
-  const Node* node = symbols_.Find(lex_.text());
-  return node && Is<tir::Buffer>(node);
-}
-
-// A.view(16), A.view("int32"): a buffer of another shape or dtype over the memory of A (TVM 0.25).
-bool TirParser::ParseView(PyValue& out) {
-  const auto* buffer = To<tir::Buffer>(symbols_.Find(lex_.text()));
-  const uint32_t begin = lex_.Next().begin;
-  lex_.Next();
-  lex_.Next();
-  PyArgs args;
-  if (!ParseArguments(args, begin)) return false;
-  for (const PyKeyword& keyword : args.keywords) {
-    if (keyword.name != "layout") {
-      return Error(keyword.span, "unknown-argument", fmt::format("view has no argument '{}'", keyword.name));
-    }
-    if (!CheckLayout(&keyword.value)) return false;
-  }
-  tir::BufferSpec spec{.dtype = buffer->dtype, .data = buffer->data, .scope = buffer->scope()};
-  for (const PyValue& dim : args.positional) {
-    if (dim.is(Kind::kString) || dim.is(Kind::kDType)) {
-      if (!ToDType(dim, spec.dtype)) return false;
-    } else if (const PrimExpr* e = ToPrim(dim)) {
-      spec.shape.push_back(e);
-    } else {
-      return false;
-    }
-  }
-  if (spec.shape.empty()) {
-    // As many bytes: the last dimension has more or fewer elements.
-    const int from = buffer->dtype.bits * buffer->dtype.lanes, to = spec.dtype.bits * spec.dtype.lanes;
-    spec.shape.assign(buffer->shape.begin(), buffer->shape.end());
-    if (from != to && !spec.shape.empty()) {
-      const PrimExpr*& last = spec.shape.back();
-      const NodeKind op = from > to ? NodeKind::kMul : NodeKind::kFloorDiv;
-      last = ops_.Make(op, last, ops_.Int(from > to ? from / to : to / from, last->dtype, args.span), args.span);
-    }
-  }
-  const tir::Buffer* view = tir::MakeBuffer(ws_, spec, pending_name_, args.span);
-  build_.Open<tir::DeclBuffer>(args.span, view, nullptr);
-  out = PyValue(view, args.span);
-  return true;
-}
-
 // name += value, after the name.
 bool TirParser::ParseNameUpdate(const Token& name, const PyValue& value) {
   const TokenKind op = lex_.Next().kind;
@@ -374,6 +353,11 @@ bool TirParser::ParseNameUpdate(const Token& name, const PyValue& value) {
   if (!Expect(TokenKind::kAssign, "an assignment") || !ParseValue(other) || !Operand(current) || !Operand(other) ||
       !ops_.Binary(op, current, other, lex_.SpanFrom(name.begin), sum))
     return false;
+  if (state_.is_tirx) {
+    bool known = false;
+    const bool ok = StoreToScalar(lex_.text(name), lex_.SpanFrom(name.begin), sum, known);
+    if (known) return ok && EndOfStatement();
+  }
   Target target;
   target.name = name;
   return AssignTo(target, sum, Naming::kAssignment) && EndOfStatement();
@@ -393,11 +377,16 @@ const PrimExpr* TirParser::LetValue(const PyValue& value, const tir::Var* var) {
 // name: type = value
 bool TirParser::ParseAnnotated(const Target& target) {
   lex_.Next();
-  const tir::Var* var = nullptr;
-  if (!ParseAnnotation(var, lex_.text(target.name)) || !Expect(TokenKind::kAssign, "an assignment")) return false;
+  Annotation annotation;
+  if (!ParseAnnotation(annotation, lex_.text(target.name))) return false;
+  // Since TVM 0.25, a type that is not T.let[...] declares a scalar, which can be assigned again.
+  const tir::Var* var = annotation.var;
+  const bool is_scalar = annotation.shape || (var && !annotation.is_let && !var->dtype.is_handle());
+  if (is_scalar && state_.is_tirx) return ParseScalar(target, annotation);
+  if (!Expect(TokenKind::kAssign, "an assignment")) return false;
   PyValue value;
   if (!ParseValue(value)) return false;
-  if (!var) return AssignTo(target, value, Naming::kAssignment);
+  if (!var) return BindLet(target, value);
   const PrimExpr* bound = LetValue(value, var);
   if (!bound) return false;
   OpenLet(var, bound, lex_.SpanFrom(target.name.begin));
@@ -405,16 +394,65 @@ bool TirParser::ParseAnnotated(const Target& target) {
   return true;
 }
 
+// name: T.let = value, whose type is that of the value
+bool TirParser::BindLet(const Target& target, const PyValue& value) {
+  const PrimExpr* bound = ToPrim(value);
+  if (!bound) return false;
+  const std::string_view name = lex_.text(target.name);
+  tir::Var* var = ws_.NewPrimVar(name, bound->dtype);
+  var->set_span(lex_.SpanOf(target.name));
+  OpenLet(var, bound, lex_.SpanFrom(target.name.begin));
+  symbols_.Define(name, var);
+  return true;
+}
+
+// name: T.int32, name: T.int32 = value, name: T.float32[4, 8]
+bool TirParser::ParseScalar(const Target& target, const Annotation& annotation) {
+  const std::string_view name = lex_.text(target.name);
+  const Span span = lex_.SpanOf(target.name);
+  if (annotation.shape) {
+    tir::BufferSpec spec{.dtype = annotation.dtype, .scope = "local"};
+    if (!ToPrims(*annotation.shape, spec.shape) || !ReadLayout(nullptr, span, spec)) return false;
+    const tir::Buffer* buffer = tir::MakeBuffer(ws_, spec, name, span);
+    OpenAllocation(*this, buffer, DictAttr::Empty(), span);
+    symbols_.Define(name, buffer);
+    return true;
+  }
+  PyValue value;
+  const bool is_stored = Accept(TokenKind::kAssign);
+  if (is_stored && !ParseValue(value)) return false;
+  const PrimExpr* scalar = OpenScalar(*this, name, annotation.var->dtype, "local", span);
+  if (!scalar) return false;
+  symbols_.Define(name, scalar);
+  bool known = false;
+  return !is_stored || StoreToScalar(name, lex_.SpanFrom(target.name.begin), value, known);
+}
+
+bool TirParser::StoreToScalar(std::string_view name, Span span, const PyValue& value, bool& known) {
+  const Node* node = symbols_.Find(name);
+  const auto* load = node ? As<tir::BufferLoad>(node) : nullptr;
+  // The name of a buffer of one element is as good.
+  const auto* buffer = load ? load->buffer : node ? As<tir::Buffer>(node) : nullptr;
+  const bool is_value = value.is_number() || value.is(Kind::kPrim) || value.is(Kind::kIterVar);
+  known = buffer && is_value && !meta_ && buffer->shape.size() == 1 && arith::IsInt(buffer->shape[0], 1);
+  if (!known) return true;
+  const PrimExpr* const index[] = {ops_.Int(0, DataType::Int(32), span)};
+  const tir::Stmt* store = MakeStore(buffer, index, value, nullptr, span);
+  if (store) build_.Emit(store);
+  return store != nullptr;
+}
+
 // The type of a variable: T.int32, T.handle("float32"). TVM 0.26 writes T.let[T.int32], or T.let if it follows from the
-// value.
-bool TirParser::ParseAnnotation(const tir::Var*& var, std::string_view name) {
+// value, and T.float32[4, 8] for a buffer.
+bool TirParser::ParseAnnotation(Annotation& annotation, std::string_view name) {
   pending_name_ = name;
   const Lexer::State start = lex_.Save();
   if (AtPrefix() == Prefix::kTir) {
     lex_.Next();
     if (DottedName() == "let") {
+      annotation.is_let = true;
       if (!Accept(TokenKind::kLBracket)) return true;
-      return ParseAnnotation(var, name) && Expect(TokenKind::kRBracket, "an annotation");
+      return ParseAnnotation(annotation, name) && Expect(TokenKind::kRBracket, "an annotation");
     }
     lex_.Restore(start);
   }
@@ -423,9 +461,15 @@ bool TirParser::ParseAnnotation(const tir::Var*& var, std::string_view name) {
   if (value.is(Kind::kDType)) {
     tir::Var* made = ws_.NewPrimVar(name, value.dtype);
     made->set_span(value.span);
-    var = made;
+    annotation.var = made;
     return true;
   }
+  if (state_.is_tirx && value.is(Kind::kTuple) && value.items().size() == 2 && value.items()[0].is(Kind::kDType)) {
+    annotation.dtype = value.items()[0].dtype;
+    annotation.shape = &value.items()[1];
+    return true;
+  }
+  const tir::Var*& var = annotation.var;
   if (value.is(Kind::kPrim)) var = As<tir::Var>(value.prim);
   if (!var || var->id < statement_vars_ || var->context_owned()) return WrongValue(value, "a type such as T.int32");
   return true;

@@ -6,6 +6,7 @@
 #include "hints.h"
 #include "iropt/support/stack.h"
 #include "parser.h"
+#include "tirx_statements.h"
 
 namespace iropt::text {
 
@@ -236,6 +237,16 @@ bool TirParser::NameValue(std::string_view name, Span span, const PyValue& value
   } else {
     const PrimExpr* bound = ToPrim(value);
     if (!bound) return false;
+    if (state_.has_layouts && bound->dtype.is_scalar() && !bound->dtype.is_handle() && !bound->dtype.is_void()) {
+      // Since TVM 0.25 such a name can be assigned again.
+      const PrimExpr* scalar = OpenScalar(*this, name, bound->dtype, "local", span);
+      const PrimExpr* const index[] = {ops_.Int(0, DataType::Int(32), span)};
+      const tir::Stmt* store =
+          scalar ? MakeStore(To<tir::BufferLoad>(scalar)->buffer, index, PyValue(bound), nullptr, span) : nullptr;
+      if (store) build_.Emit(store);
+      meaning = scalar;
+      return store != nullptr;
+    }
     tir::Var* let = ws_.NewPrimVar(name, bound->dtype);
     let->set_span(span);
     OpenLet(let, bound, lex_.SpanFrom(span.begin - lex_.base()));

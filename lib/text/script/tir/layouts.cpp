@@ -1,0 +1,241 @@
+// Layouts of buffers, which TVM 0.25 has: T.TileLayout(T.S[(4, 128):(128 @ Axis.F, 1 @ Axis.P)] + T.R[2:1]).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/op/op.h"
+#include "iropt/op/tile_layout.h"
+#include "iropt/support/stack.h"
+#include "scalar_parser.h"
+
+namespace iropt::text {
+namespace {
+
+// The axes that a stride may lie on.
+constexpr std::string_view kAxes[] = {"Bank", "F",         "P",   "TCol",   "TLane", "bx",
+                                      "by",   "bz",        "cbx", "cby",    "cbz",   "laneid",
+                                      "m",    "tid_in_wg", "tx",  "warpid", "wgid",  "wid_in_wg"};
+
+}  // namespace
+
+// The memory axis is `m`, which is not written.
+const PrimExpr* ScalarParser::MakeLayoutIter(const PrimExpr* extent, const PrimExpr* stride, std::string_view axis,
+                                             Span span) {
+  return MakeCall("tir.layout_iter", DataType::Handle(), {extent, stride, ToPrim(PyValue::String(axis, span))}, span);
+}
+
+const PrimExpr* ScalarParser::ListOperand(std::string_view op, std::span<const PrimExpr* const> items, Span span) {
+  auto* call = ws_.New<tir::Call>(DataType::Handle(), GetOp(op), ws_.Copy(items));
+  call->set_span(span);
+  return call;
+}
+
+// value, value @ Axis.F, or value @ F if the axis is imported. Operators of `value` bind at least as tightly as
+// `least`.
+bool ScalarParser::ParseOnAxis(Precedence least, const PrimExpr*& value, std::string_view& axis) {
+  PyValue read;
+  if (!ParseValue(read, least)) return false;
+  axis = "m";
+  value = ToPrim(read);
+  if (!value) return false;
+  if (!Accept(TokenKind::kAt)) return true;
+  if (AcceptName("Axis") && !Expect(TokenKind::kDot, "an axis")) return false;
+  if (!At(TokenKind::kName)) return Unexpected("an axis such as Axis.F");
+  axis = lex_.text();
+  if (std::ranges::find(kAxes, axis) == std::end(kAxes)) return UnknownMember("Axis", axis, SpanHere(), kAxes);
+  lex_.Next();
+  return true;
+}
+
+// After `S` or `R`: [extents:strides], or [extents], whose strides are those of a compact layout.
+bool ScalarParser::ParseLayoutIters(std::vector<const PrimExpr*>& iters) {
+  if (!Expect(TokenKind::kLBracket, "a layout")) return false;
+  PyValue first;
+  const uint32_t begin = lex_.peek().begin;
+  if (!ParseValue(first) || (At(TokenKind::kComma) && !ParseTupleTail(first, false, begin))) return false;
+  std::vector<const PrimExpr*> extents;
+  if (!ToPrims(first, extents)) return false;
+  const Span span = lex_.SpanFrom(begin);
+  if (!Accept(TokenKind::kColon)) {
+    for (size_t i = 0; i < extents.size(); ++i) {
+      iters.push_back(MakeLayoutIter(extents[i], CompactStride(extents, i, span), "m", span));
+    }
+    return Expect(TokenKind::kRBracket, "a layout");
+  }
+  const bool list = Accept(TokenKind::kLParen);
+  size_t count = 0;
+  do {
+    if (count == extents.size() || (list && At(TokenKind::kRParen))) break;
+    const PrimExpr* stride = nullptr;
+    std::string_view axis;
+    if (!ParseOnAxis(Precedence::kLambda, stride, axis)) return false;
+    iters.push_back(MakeLayoutIter(extents[count++], stride, axis, stride->span()));
+  } while (list && Accept(TokenKind::kComma));
+  if (count != extents.size()) {
+    return Error(span, "bad-expression",
+                 fmt::format("a layout has a stride for each of its {} extents, found {}", extents.size(), count));
+  }
+  return (!list || Expect(TokenKind::kRParen, "the strides of a layout")) && Expect(TokenKind::kRBracket, "a layout");
+}
+
+// Adds a term of an offset to those of the same axis.
+bool ScalarParser::AddOffset(const PrimExpr* value, std::string_view axis, std::vector<const PrimExpr*>& offsets) {
+  const PrimExpr* one = ops_.Int(1, DataType::Int(32), value->span());
+  for (const PrimExpr*& offset : offsets) {
+    const List<const PrimExpr*> known = To<tir::Call>(offset)->args;
+    if (To<tir::StringImm>(known[2])->value != axis) continue;
+    value = ops_.Make(NodeKind::kAdd, known[1], value, value->span());
+    if (value) offset = MakeLayoutIter(one, value, axis, value->span());
+    return value != nullptr;
+  }
+  offsets.push_back(MakeLayoutIter(one, value, axis, value->span()));
+  return true;
+}
+
+// T.S[...] + T.R[...] + 3 @ Axis.laneid + 4
+bool ScalarParser::ParseLayoutSum(LayoutParts& parts) {
+  do {
+    const Lexer::State start = lex_.Save();
+    if (AtPrefix() == Prefix::kTir) {
+      lex_.Next();
+      lex_.Next();
+    }
+    if ((AtName("S") || AtName("R")) && lex_.next_char() == '[') {
+      auto& iters = AtName("S") ? parts.shard : parts.replica;
+      lex_.Next();
+      if (!ParseLayoutIters(iters)) return false;
+      continue;
+    }
+    lex_.Restore(start);
+    if (Accept(TokenKind::kLParen)) {
+      // The offsets of several axes are in parentheses, and so may a value be that is on an axis.
+      LayoutParts sum = parts;
+      if (!WithStack([&] { return ParseLayoutSum(sum); }) || !Expect(TokenKind::kRParen, "an offset")) return false;
+      if (!At(TokenKind::kAt)) {
+        parts = std::move(sum);
+        continue;
+      }
+      lex_.Restore(start);
+    }
+    const PrimExpr* value = nullptr;
+    std::string_view axis;
+    if (!ParseOnAxis(Precedence::kMul, value, axis) || !AddOffset(value, axis, parts.offset)) return false;
+  } while (Accept(TokenKind::kPlus));
+  return true;
+}
+
+// After T.TileLayout.from_iters, which TVM prints for a layout without axes: (offset={"m": 3})
+bool ScalarParser::ParseBareLayout(LayoutParts& parts) {
+  if (!Expect(TokenKind::kLParen, "a layout")) return false;
+  if (AcceptKeyword("offset")) {
+    if (!Expect(TokenKind::kLBrace, "the offset of a layout")) return false;
+    while (!At(TokenKind::kRBrace)) {
+      PyValue axis, value;
+      std::string_view name;
+      if (!ParseValue(axis) || !ToString(axis, name) || !Expect(TokenKind::kColon, "an offset") || !ParseValue(value))
+        return false;
+      const PrimExpr* offset = ToPrim(value);
+      if (!offset || !AddOffset(offset, name, parts.offset)) return false;
+      if (!Accept(TokenKind::kComma)) break;
+    }
+    if (!Expect(TokenKind::kRBrace, "the offset of a layout")) return false;
+  }
+  return ExpectClose("a layout");
+}
+
+bool ScalarParser::ParseComposeLayout(uint32_t begin, PyValue& out) {
+  PyArgs args;
+  const PyValue* v[5];
+  if (!ParseArguments(args, begin) ||
+      !Bind(args, "T.ComposeLayout", {"per_element", "swizzle_len", "atom_len", "tile_layout", "swizzle_inner"}, 4, v))
+    return false;
+  const PrimExpr* operands[5];
+  for (size_t i = 0; i < 4; ++i) {
+    operands[i] = ToPrim(*v[i]);
+    if (!operands[i]) return false;
+    if (i < 3 && !Is<tir::IntImm>(operands[i])) return WrongValue(*v[i], "an integer");
+  }
+  if (!CallOf(operands[3], OpId::kTirTileLayout)) return WrongValue(*v[3], "T.TileLayout(...)");
+  operands[4] = v[4] ? ToBool(*v[4]) : True(args.span);
+  if (!operands[4]) return false;
+  out = PyValue(ListOperand("tir.ComposeLayout", operands, args.span));
+  return true;
+}
+
+// TileLayout(...) without a prefix, as scripts that import it write it; or a dimension of a signature.
+bool ScalarParser::Undefined(PyValue& out) {
+  const Token name = lex_.Next();
+  const std::string_view text = lex_.text(name);
+  if (const tir::Var* var = read_introduced_ ? read_introduced_(text, lex_.SpanOf(name)) : nullptr) {
+    out = PyValue(static_cast<const PrimExpr*>(var));
+    out.span = lex_.SpanOf(name);
+    return true;
+  }
+  const bool is_layout = state_.is_tirx && At(TokenKind::kLParen) && (text == "TileLayout" || text == "ComposeLayout");
+  return is_layout ? ParseLayout(text, name.begin, out) : UnknownName(name);
+}
+
+bool ScalarParser::ParseLayout(std::string_view name, uint32_t begin, PyValue& out) {
+  if (name == "ComposeLayout") return ParseComposeLayout(begin, out);
+  LayoutParts parts;
+  if (name == "TileLayout.from_iters") {
+    if (!ParseBareLayout(parts)) return false;
+  } else if (!Expect(TokenKind::kLParen, "a layout") || !ParseLayoutSum(parts) || !ExpectClose("a layout")) {
+    return false;
+  }
+  const Span span = lex_.SpanFrom(begin);
+  out = PyValue(
+      MakeCall("tir.TileLayout", DataType::Handle(),
+               {ListOperand("tir.list_arg", parts.shard, span), ListOperand("tir.list_arg", parts.replica, span),
+                ListOperand("tir.list_arg", parts.offset, span)},
+               span));
+  return true;
+}
+
+// ---- As the argument of a declaration
+
+const PrimExpr* BufferValues::CompactStride(std::span<const PrimExpr* const> shape, size_t dim, Span span) {
+  const DataType dtype = shape.empty() ? DataType::Int(32) : shape[dim]->dtype;
+  const PrimExpr* stride = ops_.Int(1, dtype, span);
+  for (size_t i = shape.size(); stride && i-- > dim + 1;) stride = ops_.Make(NodeKind::kMul, stride, shape[i], span);
+  return stride;
+}
+
+// Returns whether the layout is that which a buffer of this shape has by default.
+bool BufferValues::IsCompactLayout(const PrimExpr* layout, std::span<const PrimExpr* const> shape) {
+  const auto tile = AsTileLayout(layout);
+  if (!tile || tile->shard.size() != shape.size() || !tile->replica.empty() || !tile->offset.empty()) return false;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const auto& [extent, stride, axis] = tile->shard[i];
+    const PrimExpr* compact = CompactStride(shape, i, layout->span());
+    if (axis != "m" || !compact || !arith::DeepEqual(extent, shape[i]) || !arith::DeepEqual(stride, compact))
+      return false;
+  }
+  return true;
+}
+
+const PrimExpr* BufferValues::DefaultLayout(Span span) {
+  return MakeCall("tir.default_layout", DataType::Handle(), {}, span);
+}
+
+bool BufferValues::ReadLayout(const PyValue* layout, Span span, tir::BufferSpec& spec) {
+  const bool by_default = default_layout_ && spec.scope != "trn.sbuf" && spec.scope != "trn.psum";
+  if (!layout || (layout->is(PyValue::Kind::kString) && layout->string() == "default")) {
+    // In a function of the older flavour the name is only written by this printer.
+    if (by_default || (layout && !is_s_tir_)) spec.layout = DefaultLayout(span);
+    return true;
+  }
+  if (layout->is(PyValue::Kind::kNone)) return true;
+  const PrimExpr* read = layout->is(PyValue::Kind::kPrim) ? layout->prim : nullptr;
+  if (!CallOf(read, OpId::kTirTileLayout) && !CallOf(read, OpId::kTirComposeLayout))
+    return Wrong(*layout, "None, \"default\" or a layout such as T.TileLayout(...)");
+  spec.layout = IsCompactLayout(read, spec.shape) ? DefaultLayout(layout->span) : read;
+  return true;
+}
+
+bool BufferValues::ReadAddress(const PyValue* address, tir::BufferSpec& spec) {
+  return !Given(address) || ToPrims(*address, spec.allocated_addr);
+}
+
+}  // namespace iropt::text

@@ -1,0 +1,271 @@
+// Tile operations (T.warp.copy), instructions of devices (T.nki.load) and calls with attributes, whose operands may be
+// any value of Python: regions, buffers, lists, dictionaries, keywords, functions.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "functions.h"
+#include "iropt/op/device_calls.h"
+#include "iropt/op/op.h"
+#include "iropt/support/stack.h"
+
+namespace iropt::text {
+
+using Kind = PyValue::Kind;
+
+namespace {
+
+// The threads that take part in a tile operation, by the word before its name.
+constexpr std::string_view kTileScopes[] = {"cluster", "cta", "thread", "tile", "warp", "warpgroup", "wg"};
+
+constexpr std::string_view kTileOperations[] = {"add",        "binary_chain",   "binary_reduce", "cast",
+                                                "compose_op", "copy",           "copy_async",    "exp",
+                                                "exp2",       "fdiv",           "fill",          "fma",
+                                                "gemm",       "gemm_async",     "log2",          "max",
+                                                "maximum",    "memset",         "min",           "minimum",
+                                                "mul",        "permute_layout", "reciprocal",    "reduce_negate",
+                                                "select",     "silu",           "sqrt",          "sub",
+                                                "sum",        "unary_reduce",   "zero"};
+
+// T.cuda.warp_sum(x) is T.cuda.warp_reduce(x, "sum"): the name of the reduction is the second operand.
+struct Reduction {
+  std::string_view name, call, operation;
+};
+constexpr Reduction kReductions[] = {
+    {"cuda.cta_max", "cuda.cta_reduce", "max"},   {"cuda.cta_min", "cuda.cta_reduce", "min"},
+    {"cuda.cta_sum", "cuda.cta_reduce", "sum"},   {"cuda.warp_max", "cuda.warp_reduce", "max"},
+    {"cuda.warp_min", "cuda.warp_reduce", "min"}, {"cuda.warp_sum", "cuda.warp_reduce", "sum"},
+};
+
+template <class Names>
+bool Contains(const Names& names, std::string_view name) {
+  return std::ranges::find(names, name) != std::end(names);
+}
+
+}  // namespace
+
+// ---- Operands
+
+// A buffer as a whole: its first element stands for it.
+const PrimExpr* ScalarParser::BufferOperand(const tir::Buffer* buffer, Span span) {
+  Prims zeros;
+  for (const PrimExpr* dim : buffer->shape) zeros.push_back(ops_.Int(0, dim->dtype, span));
+  const PrimExpr* first = MakeLoad(buffer, zeros, nullptr, span);
+  return first ? MakeCall("tir.buffer_arg", DataType::Handle(), {first}, span) : nullptr;
+}
+
+const tir::BufferRegion* ScalarParser::WholeRegion(const PyValue& buffer) {
+  Ranges ranges;
+  for (const PrimExpr* dim : buffer.buffer->shape) {
+    ranges.push_back(ws_.New<tir::Range>(ops_.Int(0, dim->dtype, buffer.span), dim));
+  }
+  return ws_.New<tir::BufferRegion>(buffer.buffer, ws_.Copy<const tir::Range*>(ranges));
+}
+
+const PrimExpr* ScalarParser::RegionOperand(const tir::BufferRegion* region, Span span) {
+  Prims mins;
+  for (const tir::Range* range : region->region) mins.push_back(range->min);
+  std::vector<const PrimExpr*> operands{MakeLoad(region->buffer, mins, nullptr, span)};
+  if (!operands[0]) return nullptr;
+  for (const tir::Range* range : region->region) operands.push_back(range->extent);
+  return ListOperand("tir.region_arg", operands, span);
+}
+
+const PrimExpr* ScalarParser::KeywordOperand(std::string_view name, const PrimExpr* value, Span span) {
+  return value ? MakeCall("tir.keyword_arg", DataType::Handle(), {ToPrim(PyValue::String(name, span)), value}, span)
+               : nullptr;
+}
+
+// A dictionary was read as an attribute.
+const PrimExpr* ScalarParser::AttrOperand(const Attr* attr, Span span) {
+  std::vector<const PrimExpr*> items;
+  if (const auto* dict = As<DictAttr>(attr)) {
+    for (uint32_t i = 0; i < dict->size(); ++i) {
+      const PrimExpr* value = WithStack([&] { return AttrOperand(dict->values[i], span); });
+      items.push_back(KeywordOperand(dict->keys[i], value, span));
+      if (!items.back()) return nullptr;
+    }
+    return ListOperand("tir.dict_arg", items, span);
+  }
+  if (const auto* list = As<ListAttr>(attr)) {
+    for (const Attr* item : list->values) {
+      items.push_back(WithStack([&] { return AttrOperand(item, span); }));
+      if (!items.back()) return nullptr;
+    }
+    return ListOperand("tir.list_arg", items, span);
+  }
+  if (Is<NoneAttr>(attr)) return MakeCall("tir.none_arg", DataType::Handle(), {}, span);
+  if (const auto* text = As<StrAttr>(attr)) return ToPrim(PyValue::String(text->value, span));
+  if (const auto* i = As<IntAttr>(attr))
+    return ops_.Int(i->value, i->dtype.is_bool() ? DataType::Bool() : DataType::Int(32), span);
+  if (const auto* f = As<FloatAttr>(attr)) return ops_.Float(f->value, f->dtype, span);
+  const auto* expr = As<ExprAttr>(attr);
+  const auto* buffer = expr ? As<tir::BufferLoad>(expr->value) : nullptr;
+  if (buffer && buffer->indices.empty() && buffer->dtype.is_handle()) return BufferOperand(buffer->buffer, span);
+  if (expr) return expr->value;
+  return Error(span, "bad-expression", "this value can't be an operand of a call");
+}
+
+const PrimExpr* ScalarParser::ToOperand(const PyValue& value) {
+  switch (value.kind) {
+    case Kind::kNone: return MakeCall("tir.none_arg", DataType::Handle(), {}, value.span);
+    case Kind::kBuffer: return BufferOperand(value.buffer, value.span);
+    case Kind::kRegion: return RegionOperand(value.region, value.span);
+    case Kind::kDType: return ToPrim(PyValue::String(scratch_.CopyString(value.dtype.ToString()), value.span));
+    case Kind::kAttr: return AttrOperand(value.attr, value.span);
+    case Kind::kList:
+    case Kind::kTuple:
+    case Kind::kArray: {
+      std::vector<const PrimExpr*> items;
+      for (const PyValue& item : value.items()) {
+        items.push_back(WithStack([&] { return ToOperand(item); }));
+        if (!items.back()) return nullptr;
+      }
+      return ListOperand("tir.list_arg", items, value.span);
+    }
+    default: return ToPrim(value);
+  }
+}
+
+bool ScalarParser::ToOperands(const PyArgs& args, std::vector<const PrimExpr*>& operands) {
+  for (const PyValue& value : args.positional) {
+    operands.push_back(ToOperand(value));
+    if (!operands.back()) return false;
+  }
+  for (const PyKeyword& keyword : args.keywords) {
+    operands.push_back(KeywordOperand(keyword.name, ToOperand(keyword.value), keyword.span));
+    if (!operands.back()) return false;
+  }
+  return true;
+}
+
+// lambda i, j: i < j as an operand. The parameters are integers without a value.
+bool ScalarParser::Lambda(PyValue& out) {
+  const uint32_t begin = lex_.peek().begin;
+  const Lexer::State start = lex_.Save();
+  std::vector<std::string_view> names;
+  uint32_t body = 0;
+  if (!ParseLambda(names, body)) return false;
+  const Span span = lex_.SpanFrom(begin);
+  lex_.Restore(start);
+  while (lex_.peek().begin < body) lex_.Next();
+  symbols_.PushScope();
+  std::vector<const tir::Var*> params;
+  for (const std::string_view name : names) {
+    params.push_back(ws_.NewPrimVar(name, DataType::Int(32)));
+    symbols_.Define(name, params.back());
+  }
+  PyValue value;
+  const PrimExpr* e = ParseValue(value) ? ToPrim(value) : nullptr;
+  symbols_.PopScope();
+  if (!e) return false;
+  for (size_t i = params.size(); i-- > 0;) {
+    const PrimExpr* unknown = MakeCall("tir.undef", params[i]->dtype, {}, span);
+    auto* let = ws_.New<tir::Let>(params[i], unknown, e);
+    let->set_span(span);
+    e = let;
+  }
+  const PrimExpr* count = ops_.Int(static_cast<int64_t>(params.size()), DataType::Int(32), span);
+  return Give(MakeCall("tir.lambda_arg", DataType::Handle(), {e, count}, span), out);
+}
+
+// ---- Calls
+
+bool ScalarParser::IsDeviceCall(std::string_view name) {
+  return FindDeviceCall(name) || std::ranges::find(kReductions, name, &Reduction::name) != std::end(kReductions);
+}
+
+// Whether T.<name> is a tile operation: its scope and its name.
+bool ScalarParser::IsTileCall(std::string_view name) {
+  const size_t dot = name.find('.');
+  return dot != std::string_view::npos && Contains(kTileScopes, name.substr(0, dot)) &&
+         Contains(kTileOperations, name.substr(dot + 1));
+}
+
+// T.warp.copy(A[0:8], B[0:8], dispatch="tma"). The scope of one thread is called `tile`, and warpgroup is `wg`.
+const PrimExpr* ScalarParser::MakeTileCall(std::string_view name, const PyArgs& args) {
+  const size_t dot = name.find('.');
+  std::string_view scope = name.substr(0, dot);
+  if (scope == "thread") scope = "tile";
+  if (scope == "warpgroup") scope = "wg";
+  const std::string full = fmt::format("{}{}", scope, name.substr(dot));
+  std::vector<const PrimExpr*> operands{ToPrim(PyValue::String(full, args.span))};
+  for (const PyValue& value : args.positional) {
+    // An operation works on regions: a buffer is the region of all its elements.
+    operands.push_back(value.is(Kind::kBuffer) ? RegionOperand(WholeRegion(value), value.span) : ToOperand(value));
+    if (!operands.back()) return nullptr;
+  }
+  PyArgs keywords;
+  keywords.keywords = args.keywords;
+  if (!ToOperands(keywords, operands)) return nullptr;
+  auto* call = ws_.New<tir::Call>(DataType::Void(), GetOp(OpId::kTirTileCall), CopyPrims(operands));
+  call->set_span(args.span);
+  return call;
+}
+
+// T.nki.load(A[0], B[0]). An argument `dtype`, or `return_type` of T.cuda.func_call, is that of the call.
+const PrimExpr* ScalarParser::MakeDeviceCall(std::string_view name, PyArgs& args) {
+  if (const auto* reduction = std::ranges::find(kReductions, name, &Reduction::name);
+      reduction != std::end(kReductions)) {
+    if (!CountArgs(args, fmt::format("T.{}", name), 1, SIZE_MAX)) return nullptr;
+    const std::vector<PyValue> given(args.positional.begin(), args.positional.end());
+    args.positional.clear();
+    args.positional.push_back(given[0]);
+    args.positional.push_back(PyValue::String(reduction->operation, args.span));
+    args.positional.append(std::span(given).subspan(1));
+    name = reduction->call;
+  }
+  const DeviceCallInfo& info = *FindDeviceCall(name);
+  std::optional<DataType> dtype;
+  for (auto it = args.keywords.begin(); it != args.keywords.end();) {
+    const bool is_code = it->name == "source_code";
+    if (!is_code && it->name != "dtype" && it->name != "return_type") {
+      ++it;
+      continue;
+    }
+    if (is_code) {
+      args.positional.push_back(it->value);
+    } else if (DataType read; ToDType(it->value, read)) {
+      dtype = read;
+    } else {
+      return nullptr;
+    }
+    it = args.keywords.erase(it);
+  }
+  const size_t most = info.most < 0 ? SIZE_MAX : static_cast<size_t>(info.most);
+  const size_t least = args.keywords.empty() ? static_cast<size_t>(info.least) : 0;
+  if (!CountArgs(args, fmt::format("T.{}", name), least, most)) return nullptr;
+  std::vector<const PrimExpr*> operands{ToPrim(PyValue::String(name, args.span))};
+  if (!ToOperands(args, operands)) return nullptr;
+  if (!dtype) dtype = ResultDtypeOf(info, std::span(operands).subspan(1));
+  if (!dtype) return Error(args.span, "missing-argument", fmt::format("T.{} needs a data type", name));
+  const OpId op = info.effect == CallEffect::kPure ? OpId::kTirPureDeviceCall : OpId::kTirDeviceCall;
+  auto* call = ws_.New<tir::Call>(*dtype, GetOp(op), CopyPrims(operands));
+  call->set_span(args.span);
+  return call;
+}
+
+// T.Call("tirx.exp", [x], attrs={"key": value}, ret_ty="float32")
+const PrimExpr* ScalarParser::MakeAttributedCall(const PyArgs& args) {
+  const PyValue* v[4];
+  DataType dtype;
+  std::string_view name;
+  if (!Bind(args, "T.Call", {"op", "args", "attrs", "ret_ty"}, 2, v) || !ToString(*v[0], name) ||
+      (v[3] && !ToDType(*v[3], dtype)))
+    return nullptr;
+  if (!v[3]) return Error(args.span, "missing-argument", "missing argument 'ret_ty' in call to T.Call");
+  PyArgs flat;
+  flat.span = args.span;
+  flat.positional.push_back(PyValue(dtype, v[3]->span));
+  flat.positional.push_back(*v[0]);
+  if (!v[1]->is_list()) return WrongValue(*v[1], "a list of operands");
+  flat.positional.append(v[1]->items());
+  PyValue call;
+  if (!CallTirFunction(*this, *FindTirFunction("call_intrin"), flat, call)) return nullptr;
+  const DictAttr* attrs = ToDict(v[2]);
+  if (!attrs || attrs->size() == 0) return attrs ? call.prim : nullptr;
+  const PrimExpr* dict = AttrOperand(attrs, v[2]->span);
+  return dict ? MakeCall("tir.attributed_call", dtype, {call.prim, dict}, args.span) : nullptr;
+}
+
+}  // namespace iropt::text
