@@ -30,6 +30,11 @@ const Attr* FloatOf(const PyValue& value) {
   return number ? FloatAttr::Get(*number, DataType::Float(32)) : nullptr;
 }
 
+const Attr* DoubleOf(const PyValue& value) {
+  const std::optional<double> number = NumberOf(value);
+  return number ? FloatAttr::Get(*number) : nullptr;
+}
+
 const Attr* IntOf(const PyValue& value) {
   const std::optional<int64_t> integer = ToInteger(value);
   return integer ? IntAttr::Get(*integer) : nullptr;
@@ -102,10 +107,7 @@ const Attr* ToAttr(const OpAttr& attr, const PyValue& value, const Module* modul
     }
     case AttrKind::kInt:
     case AttrKind::kOptInt: return IntOf(value);
-    case AttrKind::kDouble: {
-      const std::optional<double> number = NumberOf(value);
-      return number ? FloatAttr::Get(*number) : nullptr;
-    }
+    case AttrKind::kDouble: return DoubleOf(value);
     case AttrKind::kOptFloat: return FloatOf(value);
     case AttrKind::kString:
     case AttrKind::kOptString:
@@ -120,6 +122,7 @@ const Attr* ToAttr(const OpAttr& attr, const PyValue& value, const Module* modul
     case AttrKind::kOptIntList: return ListOf(attr, value, &IntOf);
     case AttrKind::kIntOrIntList: return IsSequence(value) ? ListOf(attr, value, &IntOf) : IntOf(value);
     case AttrKind::kFloatList: return ListOf(attr, value, &FloatOf);
+    case AttrKind::kDoubleList: return ListOf(attr, value, &DoubleOf);
     case AttrKind::kStringList: return ListOf(attr, value, &TextOf);
     default: return ObjectOf(attr, value, module);
   }
@@ -144,7 +147,8 @@ std::string ExpectedLiteral(const OpAttr& attr) {
     case AttrKind::kIntList: return list("integer");
     case AttrKind::kOptIntList: return list("integer") + " or None";
     case AttrKind::kIntOrIntList: return "an integer or a list of integers";
-    case AttrKind::kFloatList: return list("number");
+    case AttrKind::kFloatList:
+    case AttrKind::kDoubleList: return list("number");
     case AttrKind::kStringList: return list("string");
     case AttrKind::kOptPrimValue: return "a scalar or None";
     case AttrKind::kIndexMap: return "an index map";

@@ -97,6 +97,12 @@ bool AdjustLayoutTransform(BoundArguments& bound) {
   return true;
 }
 
+// TVM 0.20 and newer have the mode before the value.
+bool AdjustPad(BoundArguments& bound) {
+  if (bound["pad_value"] && bound["pad_value"]->is(Kind::kString)) std::swap(bound["pad_value"], bound["pad_mode"]);
+  return true;
+}
+
 // The dimensions that a script gives as a list or as R.shape([...]); nothing for other expressions.
 std::optional<std::vector<const PrimExpr*>> LiteralDims(const PyValue& value) {
   std::vector<const PrimExpr*> dims;
@@ -177,6 +183,7 @@ bool AdjustArguments(BoundArguments& bound) {
   static constexpr Row kRows[] = {{OpId::kArange, AdjustArange},
                                   {OpId::kAssertOp, AdjustAssertOp},
                                   {OpId::kLayoutTransform, AdjustLayoutTransform},
+                                  {OpId::kNnPad, AdjustPad},
                                   {OpId::kReshape, AdjustReshape}};
   for (const Row& row : kRows) {
     if (bound.op->id == row.op) return row.adjust(bound);

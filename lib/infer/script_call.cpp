@@ -229,6 +229,10 @@ class CallBuilder {
     const OpArg& arg = op().args[param.index];
     const Expr*& operand = operands_[param.index];
     if (value.kind == Kind::kNone && arg.absence == ArgAbsence::kOmitted) return true;
+    // An operand of newer versions that has its default is as missing as in the older ones.
+    if (arg.since > TextVersion::kV0_18 && param.fallback.kind == OpDefault::Kind::kInt &&
+        ToInteger(value) == param.fallback.integer)
+      return true;
     // R.tuple() is how a missing operand is printed; an empty shape is written with brackets.
     const bool empty_tuple = value.kind == Kind::kTuple && value.items().empty();
     if (arg.absence == ArgAbsence::kVoid && (value.kind == Kind::kNone || empty_tuple)) {
@@ -333,7 +337,7 @@ class CallBuilder {
 
   bool FieldsOfDevice(const PyValue& value, std::span<const Attr*> fields) {
     const auto* device = value.kind == Kind::kAttr ? As<ObjectAttr>(value.attr) : nullptr;
-    for (size_t i = 0; i < op().attrs.size(); ++i) {
+    for (size_t i = 0; i < 2; ++i) {
       const auto* field = device ? As<IntAttr>(device->Find(op().attrs[i].name)) : nullptr;
       if (!field) {
         return Error(value.span, "bad-argument",

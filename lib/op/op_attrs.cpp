@@ -44,6 +44,12 @@ const Attr* FromFloats(std::span<const double> values) {
   return ListAttr::Get(items);
 }
 
+const Attr* Doubles::Make(std::span<const double> values) {
+  std::vector<const Attr*> items;
+  for (const double value : values) items.push_back(FloatAttr::Get(value));
+  return ListAttr::Get(items);
+}
+
 std::vector<double> Floats::Read(const Attr* value) {
   std::vector<double> values;
   const auto* list = As<ListAttr>(value);
@@ -76,6 +82,7 @@ const Attr* NumberOf(const OpAttr& attr, double number) {
     case AttrKind::kIntList:
     case AttrKind::kOptIntList: return op_attrs::FromInts(CopiesOf(attr, static_cast<int64_t>(number)));
     case AttrKind::kFloatList: return op_attrs::FromFloats(CopiesOf(attr, number));
+    case AttrKind::kDoubleList: return op_attrs::Doubles::Make(CopiesOf(attr, number));
     case AttrKind::kDouble: return FloatAttr::Get(number);
     case AttrKind::kOptFloat: return FloatAttr::Get(number, DataType::Float(32));
     default: return IntAttr::Get(static_cast<int64_t>(number));
@@ -120,7 +127,9 @@ bool IsOfKind(AttrKind kind, const Attr* value) {
     case AttrKind::kIntList: return IsIntegers(value);
     case AttrKind::kOptIntList: return none || IsIntegers(value);
     case AttrKind::kIntOrIntList: return IsInteger(value) || IsIntegers(value);
-    case AttrKind::kFloatList: return Is<ListAttr>(value) && std::ranges::all_of(To<ListAttr>(value)->values, IsNumber);
+    case AttrKind::kFloatList:
+    case AttrKind::kDoubleList:
+      return Is<ListAttr>(value) && std::ranges::all_of(To<ListAttr>(value)->values, IsNumber);
     case AttrKind::kStringList: return IsListOf(value, NodeKind::kStrAttr);
     case AttrKind::kOptPrimValue: return none || Is<ExprAttr>(value);
     case AttrKind::kIndexMap: return Is<IndexMapAttr>(value);
@@ -169,6 +178,11 @@ const ObjectAttr* MakeOpAttrs(const OpInfo& op, std::span<const Attr* const> val
     fields.push_back(field);
   }
   return ObjectAttr::Get(op.attrs_key, names, fields);
+}
+
+bool IsWritten(const OpInfo& op, const OpAttr& attr, const Attr* value, TextVersion version) {
+  if (version >= attr.since && (!attr.until || version <= *attr.until)) return true;
+  return value != DefaultOf(op, attr);
 }
 
 bool HasRecordOf(const OpInfo& op, const Attr* attrs) {

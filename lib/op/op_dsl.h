@@ -13,6 +13,7 @@ namespace iropt::op_dsl {
 // The constants are words of the rows. NOLINTBEGIN(readability-identifier-naming)
 
 using std::string_view;
+using enum TextVersion;
 
 // ---- Defaults
 
@@ -46,6 +47,23 @@ struct ArgRow {
   constexpr ArgRow Keyword() const {
     ArgRow copy = *this;
     copy.arg.keyword = true;
+    return copy;
+  }
+  constexpr ArgRow Since(TextVersion version) const {
+    ArgRow copy = *this;
+    copy.arg.since = version;
+    copy.arg.absence = ArgAbsence::kOmitted;
+    return copy;
+  }
+  constexpr ArgRow Until(TextVersion version) const {
+    ArgRow copy = *this;
+    copy.arg.until = version;
+    return copy;
+  }
+  constexpr ArgRow AttrSince(TextVersion version, int place) const {
+    ArgRow copy = *this;
+    copy.arg.attr_since = version;
+    copy.arg.attr_place = static_cast<uint8_t>(place);
     return copy;
   }
   constexpr ArgRow Copies(int n) const {
@@ -100,6 +118,7 @@ struct CopiesOf {
   enum class What : uint8_t { kNumber, kAxes, kSides };
   What what = What::kNumber;
   int number = 0;
+  constexpr void Apply(auto& field) const { field.copies = *this; }
 };
 constexpr CopiesOf Copies(int n) { return {CopiesOf::What::kNumber, n}; }
 inline constexpr CopiesOf PerAxis{CopiesOf::What::kAxes, 0};
@@ -110,9 +129,33 @@ struct AttrField {
   CopiesOf copies;
 
   constexpr AttrField(AttrKind kind, string_view name) : attr{name, kind, {}} {}
-  template <class T>
-  constexpr AttrField(AttrKind kind, string_view name, T fallback, CopiesOf c = {})
-      : attr{name, kind, Default(fallback)}, copies(c) {}
+  template <class T, class... Property>
+  constexpr AttrField(AttrKind kind, string_view name, T fallback, Property... property)
+      : attr{name, kind, Default(fallback)} {
+    (property.Apply(*this), ...);
+  }
+};
+
+// Versions of TVM: of an attribute, the first also of an operator.
+struct Since {
+  TextVersion version;
+  explicit constexpr Since(TextVersion v) : version(v) {}
+  constexpr void Apply(AttrField& field) const { field.attr.since = version; }
+  constexpr void Apply(auto& properties) const { properties.since = version; }
+};
+struct Until {
+  TextVersion version;
+  explicit constexpr Until(TextVersion v) : version(v) {}
+  constexpr void Apply(AttrField& field) const { field.attr.until = version; }
+};
+struct Renamed {
+  string_view name;
+  TextVersion version;
+  constexpr Renamed(string_view n, TextVersion v) : name(n), version(v) {}
+  constexpr void Apply(AttrField& field) const {
+    field.attr.renamed = name;
+    field.attr.renamed_since = version;
+  }
 };
 
 template <size_t N>
@@ -196,6 +239,7 @@ struct PropertySet {
   size_t num_layouts = 0;
   size_t required_layouts = 0;
   bool tvm_lacks_layout = false;
+  TextVersion since = kV0_18;
 };
 
 struct ImpureWord {
@@ -361,6 +405,7 @@ constexpr OpRow<N, M> MakeRow(string_view script, OpPattern pattern, MixedPrecis
   row.info.packed = properties.packed;
   row.info.required_layouts = properties.required_layouts;
   row.info.tvm_lacks_layout = properties.tvm_lacks_layout;
+  row.info.since = properties.since;
   row.alias = properties.alias;
   row.layout_axes = properties.layout_axes;
   row.num_layouts = properties.num_layouts;
@@ -374,14 +419,14 @@ constexpr OpRow<N, M> MakeRow(string_view script, OpPattern pattern, MixedPrecis
   if (!properties.extra.empty()) {
     row.Add({properties.extra, OpParam::Role::kExtra, 0, false, false, Default(None)});
   }
+  // A device stands for the first two attributes.
+  if (!properties.device.empty()) row.Add({properties.device, OpParam::Role::kDevice, 0, false, false, {}});
   for (size_t i = 0; i < M; ++i) {
     const OpAttr& attr = attrs.rows[i];
     row.attrs[i] = attr;
-    if (properties.device.empty()) {
-      row.Add({attr.name, OpParam::Role::kAttr, static_cast<uint8_t>(i), false, false, attr.fallback});
-    }
+    if (!properties.device.empty() && i < 2) continue;
+    row.Add({attr.name, OpParam::Role::kAttr, static_cast<uint8_t>(i), false, false, attr.fallback});
   }
-  if (!properties.device.empty()) row.Add({properties.device, OpParam::Role::kDevice, 0, false, false, {}});
   if (!properties.types.empty()) {
     row.Add({properties.types, OpParam::Role::kResultTypes, 0, false, false, properties.types_fallback});
   }

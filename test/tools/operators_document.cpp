@@ -54,7 +54,8 @@ std::string_view KindText(AttrKind kind) {
     case AttrKind::kString: return "string";
     case AttrKind::kDataType: return "dtype";
     case AttrKind::kIntList: return "ints";
-    case AttrKind::kFloatList: return "floats";
+    case AttrKind::kFloatList:
+    case AttrKind::kDoubleList: return "floats";
     case AttrKind::kStringList: return "strings";
     case AttrKind::kOptInt: return "int or None";
     case AttrKind::kOptFloat: return "float or None";

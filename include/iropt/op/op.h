@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "iropt/op/op_id.h"
+#include "iropt/support/text_version.h"
 
 namespace iropt {
 
@@ -51,6 +52,14 @@ struct OpArg {
   ArgAbsence absence = ArgAbsence::kRequired;
   uint8_t copies = 0;    // of a shape: one number stands for a shape of that many
   bool keyword = false;  // printed as name=value after the attributes
+  // The first and the last version of TVM that has the operand; no last one if the newest has it. An operand that came
+  // later may be missing, and is if it has its default.
+  TextVersion since = TextVersion::kV0_18;
+  std::optional<TextVersion> until = {};
+  // Since this version, the operand is not one, but an attribute of the same name: a number, which stands at the place
+  // `attr_place` of the record.
+  std::optional<TextVersion> attr_since = {};
+  uint8_t attr_place = 0;
 };
 
 // The type of an attribute in TVM's record, which decides conversion from literals, the node that holds the value, and
@@ -63,6 +72,7 @@ enum class AttrKind : uint8_t {
   kDataType,    // DTypeAttr; None is void
   kIntList,     // ListAttr of IntAttr
   kFloatList,   // ListAttr of FloatAttr of dtype float32
+  kDoubleList,  // ListAttr of FloatAttr of dtype float64
   kStringList,  // ListAttr of StrAttr
   kOptInt,
   kOptFloat,  // FloatAttr of dtype float32, or of the dtype that T.float16(...) names
@@ -101,6 +111,13 @@ struct OpAttr {
   uint8_t copies = 0;
   // Of lists with `copies` = 2 n: n numbers stand for the list that repeats them, as in padding of all sides.
   bool padding = false;
+  // The first and the last version of TVM that has the attribute; no last one if the newest has it. The default is what
+  // versions without the attribute do.
+  TextVersion since = TextVersion::kV0_18;
+  std::optional<TextVersion> until = {};
+  // Since this version it has another name.
+  std::optional<TextVersion> renamed_since = {};
+  std::string_view renamed = {};
 };
 
 // A parameter of the script function R.op(...), in the order of the signature.
@@ -109,7 +126,7 @@ struct OpParam {
     kArg,          // operand `index`
     kAttr,         // attribute `index`
     kResultTypes,  // the explicit result types
-    kDevice,       // a device, R.device(...), whose type and number fill the two attributes
+    kDevice,       // a device, R.device(...), whose type and number fill the first two attributes
     kExtra,        // one more operand, which makes it a call of the operator `extended`
   };
   std::string_view name;
@@ -141,8 +158,9 @@ enum class ScriptForm : uint8_t {
   kDefault,   // explicit result types last, as sinfo_args=(...,)
   kOutTypes,  // one explicit result type, as out_sinfo= before the attributes; a tuple type is written as a list of
               // types
-  kDevice,    // the attributes as a last positional operand R.device(dev_type=1, dev_id=0)
-  kVDevice,   // the attribute as dst_vdevice="kind:index", where index counts the module's devices of that kind
+  kDevice,  // the first two attributes as a positional operand R.device(dev_type=1, dev_id=0), then the others, without
+            // their names
+  kVDevice,  // the attribute as dst_vdevice="kind:index", where index counts the module's devices of that kind
 };
 
 // The functions of an operator that is not in the tables. Those of the tables stand in their columns.
@@ -162,9 +180,10 @@ struct OpInfo {
   bool variadic = false;  // the last operand repeats, zero or more times
   // If a call is not written with its operands in order: operand arg_order[i] is written at position i. Else empty.
   std::span<const uint8_t> arg_order;
-  std::string_view attrs_key;       // type key of the attribute record; empty if the operator has none
-  std::span<const OpAttr> attrs;    // in printing order
-  std::span<const OpParam> params;  // of the script function, in order
+  std::string_view attrs_key;               // type key of the attribute record; empty if the operator has none
+  std::span<const OpAttr> attrs;            // in printing order
+  std::span<const OpParam> params;          // of the script function, in order
+  TextVersion since = TextVersion::kV0_18;  // the first version of TVM that has the operator
   bool pure = true;
   MixedPrecision mixed_precision = MixedPrecision::kNever;
   OpPattern pattern = OpPattern::kOpaque;

@@ -118,6 +118,9 @@ struct Floats {
   static Type Read(const Attr* value);
   static const Attr* Make(std::span<const double> values) { return FromFloats(values); }
 };
+struct Doubles : Floats {
+  static const Attr* Make(std::span<const double> values);
+};
 struct IntOrInts {
   struct Type : IntList {
     using IntList::IntList;
@@ -167,6 +170,7 @@ template <> struct Field<AttrKind::kString> : Text {};
 template <> struct Field<AttrKind::kDataType> : Dtype {};
 template <> struct Field<AttrKind::kIntList> : Ints {};
 template <> struct Field<AttrKind::kFloatList> : Floats {};
+template <> struct Field<AttrKind::kDoubleList> : Doubles {};
 template <> struct Field<AttrKind::kOptInt> : Optional<Int> {};
 template <> struct Field<AttrKind::kOptFloat> : Optional<Float> {};
 template <> struct Field<AttrKind::kOptString> : Optional<Text> {};
@@ -249,6 +253,10 @@ const ObjectAttr* MakeOpAttrs(OpId op, const Values& values) {
 }
 // The default of the attribute; null if the script must give it.
 const Attr* DefaultOf(const OpInfo& op, const OpAttr& attr);
+
+// Returns whether texts of the version write the attribute of this value: the version has it, or the value is not what
+// a version without it means.
+bool IsWritten(const OpInfo& op, const OpAttr& attr, const Attr* value, TextVersion version);
 
 // Returns whether it is the record of the operator (or none for an operator without one), with a value of its kind for
 // each attribute. O(attributes).

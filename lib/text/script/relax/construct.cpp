@@ -143,9 +143,13 @@ bool RelaxExprParser::MakeDistConst(std::span<const PyValue> args, Span span, Py
 
 bool RelaxExprParser::MakeDevice(const PyArgs& args, PyValue& out) {
   static constexpr std::string_view kNames[] = {"dev_type", "dev_id"};
+  static constexpr std::string_view kNewerNames[] = {"device_type", "index"};
+  const bool newer = std::ranges::any_of(args.keywords, [](const PyKeyword& keyword) {
+    return std::ranges::find(kNewerNames, keyword.name) != std::end(kNewerNames);
+  });
   const PyValue* v[2] = {};
   bool ok = args.positional.size() <= 2;
-  if (ok && !Bind(args, "R.device", kNames, 0, v)) return false;
+  if (ok && !Bind(args, "R.device", newer ? kNewerNames : kNames, 0, v)) return false;
   const Attr* values[2];
   for (size_t i = 0; i < 2; ++i) {
     ok = ok && (!v[i] || v[i]->is(Kind::kInt));

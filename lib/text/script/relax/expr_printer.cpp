@@ -5,7 +5,7 @@
 #include "iropt/infer/print/prim_printer.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
-#include "iropt/op/op.h"
+#include "iropt/op/op_attrs.h"
 #include "iropt/support/stack.h"
 #include "printer.h"
 #include "text/script/attr_text.h"
@@ -182,12 +182,7 @@ void RelaxPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
       PrintCallAttrs(call->attrs, &op);
       break;
     case ScriptForm::kDevice:
-      Separate();
-      out_.Append("R.device(");
-      first_ = true;
-      PrintCallAttrs(call->attrs, &op);
-      out_.Append(')');
-      first_ = false;
+      if (record) PrintDevice(record, op);
       break;
     case ScriptForm::kVDevice:
       Separate();
@@ -259,10 +254,27 @@ void RelaxPrinter::PrintTypeArgs(const TupleType* types) {
   out_.Append(types->fields.size() == 1 ? ",)" : ")");
 }
 
+// The attributes of a device and those after them, without their names.
+void RelaxPrinter::PrintDevice(const ObjectAttr* record, const OpInfo& op) {
+  Separate();
+  out_.Append("R.device(");
+  for (size_t i = 0; i < record->values.size(); ++i) {
+    if (!IsWritten(op, op.attrs[i], record->values[i], TextVersion::kV0_18)) continue;
+    if (i > 0) out_.Append(", ");
+    if (i < 2) {
+      out_.Append(record->names[i]);
+      out_.Append('=');
+    }
+    PrintAttr(record->values[i], context_, ScriptDialect::kRelax);
+    if (i == 1) out_.Append(')');
+  }
+}
+
 void RelaxPrinter::PrintCallAttrs(const Attr* attrs, const OpInfo* op) {
   if (!attrs) return;
   const auto print = [&](std::string_view name, const Attr* value) {
     const OpAttr* column = op ? op->FindAttr(name) : nullptr;
+    if (column && !IsWritten(*op, *column, value, TextVersion::kV0_18)) return;
     if (column && column->kind == AttrKind::kDict && As<DictAttr>(value) && As<DictAttr>(value)->size() == 0) return;
     Separate();
     out_.Append(name);

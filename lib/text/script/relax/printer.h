@@ -50,6 +50,7 @@ class RelaxPrinter {
   static bool HasDTensor(const TupleType* types);
   void PrintOutTypes(const TupleType* types);
   void PrintTypeArgs(const TupleType* types);
+  void PrintDevice(const ObjectAttr* record, const OpInfo& op);
   void PrintCallAttrs(const Attr* attrs, const OpInfo* op);
   void PrintCallee(const Expr* callee);
   void PrintPrimValue(const PrimExpr* value);

@@ -57,7 +57,9 @@ class BuiltinLowerer : public ExprMutator {
     switch (op) {
       case OpId::kMemoryAllocStorage:
         return Operator(call, OpId::kVmAllocStorage, {args[0], args[1], calls_.DType(DataType::UInt(8)), args[2]});
-      case OpId::kMemoryAllocTensor: return Operator(call, OpId::kVmAllocTensor, {args[0], args[1], args[2], args[3]});
+      case OpId::kMemoryAllocTensor:
+        if (args.size() < 5) return Operator(call, OpId::kVmAllocTensor, {args[0], args[1], args[2], args[3]});
+        return Operator(call, OpId::kVmAllocTensor, {args[0], args[1], args[2], args[3], args[4]});
       case OpId::kMemoryKillStorage:
       case OpId::kMemoryKillTensor: return Operator(call, OpId::kVmKillObject, {args[0]});
       case OpId::kMemoryEnsureZeroOffset: return Packed(call, "vm.builtin.ensure_zero_offset", args, call.type);
