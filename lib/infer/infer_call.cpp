@@ -236,6 +236,16 @@ IROPT_TYPE_RULE(InferCallDpsPacked, "`out_sinfo`") {
   return call.type_args->fields[0];
 }
 
+IROPT_TYPE_RULE(InferCallPyFunc, "`out_sinfo`") {
+  if (!CheckArity(call, 2, 2, ctx)) return nullptr;
+  if (!Is<StringImm>(call.args[0])) return ctx.Error(call, 0, "the name of the function must be a string");
+  const Type* args = call.args[1]->type;
+  if (!As<TupleType>(args))
+    return ctx.Error(call, 1, fmt::format("the operands must be a tuple, but are of type {}", TypeToString(args)));
+  if (!call.type_args || call.type_args->fields.size() != 1) return ctx.Error(call, "needs exactly one output type");
+  return call.type_args->fields[0];
+}
+
 namespace {
 
 // The type of the packed function that is the first operand; null after an error.

@@ -54,6 +54,22 @@ bool TensorsOfTuple(const Call& call, size_t i, InferContext& ctx, std::vector<c
   return false;
 }
 
+Dim NumberArg(const Call& call, size_t i, InferContext& ctx) {
+  const Type* type = call.args[i]->type;
+  const auto* prim = As<PrimType>(type);
+  if (prim && prim->value) return prim->value;
+  ctx.Error(
+      call, i,
+      fmt::format("{} must be a number of known value, but is of type {}", OperandName(call, i), TypeToString(type)));
+  return nullptr;
+}
+
+bool CheckIntegerDType(const Call& call, size_t i, DataType dtype, InferContext& ctx) {
+  if (dtype.is_void() || dtype.is_integer()) return true;
+  ctx.Error(call, i, fmt::format("{} must have an integer dtype, but has {}", OperandName(call, i), dtype.ToString()));
+  return false;
+}
+
 const List<Dim>* ShapeValues(const TensorType* t) {
   if (t->known) return &t->dims;
   const auto* shape = t->shape_var ? As<ShapeType>(t->shape_var->type) : nullptr;

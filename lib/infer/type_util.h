@@ -77,6 +77,10 @@ inline const TensorType* UnaryArg(const Call& call, InferContext& ctx) {
 // The tensors in operand `i`, a tuple of at least one.
 bool TensorsOfTuple(const Call& call, size_t i, InferContext& ctx, std::vector<const TensorType*>& out);
 
+// The value of a scalar operand, which must be known.
+Dim NumberArg(const Call& call, size_t i, InferContext& ctx);
+bool CheckIntegerDType(const Call& call, size_t i, DataType dtype, InferContext& ctx);
+
 // "operand 1 ('x2')", for messages.
 std::string OperandName(const Call& call, size_t i);
 

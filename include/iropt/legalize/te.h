@@ -208,6 +208,7 @@ class Builder {
     std::string_view name;
     Shape shape;
     DataType dtype;
+    int64_t align = 0;  // of the memory; 0: that of all buffers
   };
   std::vector<Tensor> Extern(std::string_view name, std::span<const Tensor> inputs,
                              std::span<const ExternOutput> outputs, ExternFn body);
@@ -238,7 +239,8 @@ class Builder {
 
   std::vector<const PrimExpr*> Dims(Values shape);
   Tensor NewTensor(std::string_view name, std::vector<const PrimExpr*> shape, DataType dtype, int stage,
-                   Placement placement = Placement::kWhole, const std::vector<int64_t>& axis_separators = {});
+                   Placement placement = Placement::kWhole, const std::vector<int64_t>& axis_separators = {},
+                   int64_t align = 0);
   Stage NewStage(std::string_view name, const StageOptions& options);
   std::vector<Value> AddAxes(Stage& stage, Values shape, const StageOptions& options);
   Value AddAxis(Stage& stage, std::string_view name, const PrimExpr* extent, tir::IterVarType type);

@@ -89,7 +89,11 @@ Tensor Dilate(const Tensor& x, Ints strides, std::string_view name = "DilatedInp
 Tensor Trilu(const Tensor& x, Value k, bool upper);
 
 // ---- Picking
-Tensor Take(const Tensor& x, const Operand& indices, std::optional<int64_t> axis);
+// `mode` says what indices out of range pick: undefined (fast), the nearest element (clip), counted round (wrap), or
+// NaN.
+Tensor Take(const Tensor& x, const Operand& indices, std::optional<int64_t> axis, std::string_view mode = "fast");
+// The element of each index tensor in place of the position on the axis.
+Tensor Gather(const Tensor& x, int64_t axis, const Tensor& indices);
 Tensor StridedSlice(const Tensor& x, Values begin, Values end, Values strides, Values axes);
 Tensor Where(const Tensor& condition, const Tensor& x, const Tensor& y);
 Tensor Arange(te::Builder& te, Value start, Value stop, Value step, DataType dtype);
@@ -122,6 +126,8 @@ Tensor LogSoftmax(const Tensor& x, int64_t axis);
 Tensor LayerNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Axes& axes, double epsilon);
 Tensor GroupNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, int64_t groups, int64_t channel_axis,
                  const Axes& axes, double epsilon);
+Tensor InstanceNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, int64_t channel_axis, const Axes& axes,
+                    double epsilon);
 Tensor RmsNorm(const Tensor& x, const Tensor& weight, const Axes& axes, double epsilon);
 struct BatchNormOptions {
   int64_t axis = 1;

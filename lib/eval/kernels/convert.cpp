@@ -1,5 +1,7 @@
 // Conversion between dtypes, and elementwise operators with more than two operands or with parameters.
+#include "axis_loops.h"
 #include "elementwise.h"
+#include "numeric.h"
 
 namespace iropt::eval {
 
@@ -147,6 +149,50 @@ Result<HostValue> EvalEwiseFma(KernelCall& call) {
     }
   });
   return HostValue(Tensor(t.out));
+}
+
+// x, or x times the slope of its channel if it is not positive; a single slope is that of all channels.
+Result<HostValue> EvalPrelu(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor slopes, call.TensorArg(1));
+  const int64_t given = call.attrs<PReluAttrs>().axis();
+  IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, x->shape().size()));
+  const AxisLoops loops = LoopsOf(*x, axis);
+  if (slopes->dtype() != x->dtype()) return call.Fail("data and slopes differ in dtype");
+  const bool single = slopes->num_elements() == 1;
+  if (!single && slopes->num_elements() != loops.length) return call.Fail("the slopes do not fit the channels");
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements())));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), ShapeOf(*x)));
+  const bool known = DispatchFloat(x->dtype(), [&]<class T>(std::type_identity<T>) {
+    const std::span<const T> in = x->As<T>();
+    const std::span<const T> slope = slopes->As<T>();
+    const std::span<T> result = out->MutableAs<T>();
+    for (size_t i = 0; i < in.size(); ++i) {
+      const auto channel = static_cast<int64_t>(i) / loops.inner % loops.length;
+      const T factor = slope[static_cast<size_t>(single ? 0 : channel)];
+      result[i] = ToReal(in[i]) > 0 ? in[i] : MulElements(in[i], factor);
+    }
+  });
+  if (!known) return call.UnsupportedDType(x->dtype());
+  return HostValue(Tensor(out));
+}
+
+// log(1 + exp(beta * x)) / beta, which is x in all digits where beta * x is over the threshold.
+Result<HostValue> EvalSoftplus(KernelCall& call) {
+  const auto attrs = call.attrs<SoftplusAttrs>();
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements())));
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), ShapeOf(*x)));
+  const bool known = DispatchFloat(x->dtype(), [&]<class T>(std::type_identity<T>) {
+    const std::span<const T> in = x->As<T>();
+    const std::span<T> result = out->MutableAs<T>();
+    for (size_t i = 0; i < in.size(); ++i) {
+      const double scaled = ToReal(in[i]) * attrs.beta();
+      result[i] = scaled > attrs.threshold() ? in[i] : FromReal<T>(std::log1p(std::exp(scaled)) / attrs.beta());
+    }
+  });
+  if (!known) return call.UnsupportedDType(x->dtype());
+  return HostValue(Tensor(out));
 }
 
 }  // namespace iropt::eval

@@ -263,5 +263,6 @@ Result<HostValue> EvalConv2d(KernelCall& call) { return EvalConv(call, 2); }
 Result<HostValue> EvalConv3d(KernelCall& call) { return EvalConv(call, 3); }
 Result<HostValue> EvalConv1dTranspose(KernelCall& call) { return EvalConvTranspose(call, 1); }
 Result<HostValue> EvalConv2dTranspose(KernelCall& call) { return EvalConvTranspose(call, 2); }
+Result<HostValue> EvalConv3dTranspose(KernelCall& call) { return EvalConvTranspose(call, 3); }
 
 }  // namespace iropt::eval

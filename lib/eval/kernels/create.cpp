@@ -1,5 +1,6 @@
 // Operators that create tensors: constant fills, ranges, triangles, shapes as data.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "eval/tir/scalar_ops.h"
@@ -116,6 +117,73 @@ Result<HostValue> EvalArange(KernelCall& call) {
 
 namespace {
 
+// Ones where column - row is `diagonal`, zeros elsewhere.
+Result<HostValue> MakeEye(KernelCall& call, int64_t rows, int64_t columns, const Scalar& diagonal, DataType dtype) {
+  const std::optional<int64_t> k = diagonal.ToInt();
+  if (!k || rows < 0 || columns < 0) return call.Fail("expects a shape and an integer diagonal");
+  if (!IsElementType(dtype)) return call.UnsupportedDType(dtype);
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(dtype, {rows, columns}));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
+  DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
+    T one;
+    ConvertElement(int64_t{1}, &one);
+    const std::span<T> result = out->MutableAs<T>();
+    for (int64_t row = 0; row < rows; ++row) {
+      int64_t column;
+      if (__builtin_add_overflow(row, *k, &column) || column < 0 || column >= columns) continue;
+      result[static_cast<size_t>(row * columns + column)] = one;
+    }
+  });
+  return HostValue(Tensor(out));
+}
+
+}  // namespace
+
+Result<HostValue> EvalEye(KernelCall& call) {
+  std::array<Scalar, 3> numbers;
+  for (size_t i = 0; i < 3; ++i) {
+    IROPT_ASSIGN_OR_RETURN(numbers[i], call.ScalarArg(i));
+  }
+  const std::optional<int64_t> rows = numbers[0].ToInt();
+  const std::optional<int64_t> columns = numbers[1].ToInt();
+  if (!rows || !columns) return call.Fail("the numbers of rows and columns must be integers");
+  return MakeEye(call, *rows, *columns, numbers[2], DTypeOr(call.attrs<InitAttrs>().dtype(), DataType::Float(32)));
+}
+
+Result<HostValue> EvalEyeLike(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Scalar diagonal, call.ScalarArg(1));
+  if (x->shape().size() != 2) return call.Fail("expects a matrix");
+  return MakeEye(call, x->shape()[0], x->shape()[1], diagonal, DTypeOr(call.attrs<InitAttrs>().dtype(), x->dtype()));
+}
+
+// alpha - beta * cos(2 * pi * i / (n - 1)), where n is one more than the size if the window is periodic.
+Result<HostValue> EvalHammingWindow(KernelCall& call) {
+  std::array<Scalar, 4> numbers;
+  for (size_t i = 0; i < 4; ++i) {
+    IROPT_ASSIGN_OR_RETURN(numbers[i], call.ScalarArg(i));
+  }
+  const std::optional<int64_t> size = numbers[0].ToInt();
+  const DataType dtype = call.attrs<InitAttrs>().dtype();
+  if (!size || *size < 1) return call.Fail("the size must be a positive integer");
+  if (!dtype.is_floating() || !IsElementType(dtype)) return call.UnsupportedDType(dtype);
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(dtype, {*size}));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(*size)));
+  const double period = static_cast<double>(*size) - (numbers[1].ToDouble() != 0 ? 0 : 1);
+  DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_floating_point_v<MathOf<T>>) {
+      const std::span<T> result = out->MutableAs<T>();
+      for (size_t i = 0; i < result.size(); ++i) {
+        const double angle = 2 * 3.14159265358979323846 * static_cast<double>(i) / period;
+        result[i] = FromReal<T>(*size == 1 ? 1 : numbers[2].ToDouble() - numbers[3].ToDouble() * std::cos(angle));
+      }
+    }
+  });
+  return HostValue(Tensor(out));
+}
+
+namespace {
+
 // Keeps the elements of each matrix with column - row >= k (upper) or <= k (lower); the rest is zero.
 Result<HostValue> Triangle(KernelCall& call, bool upper) {
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
@@ -150,6 +218,11 @@ Result<HostValue> EvalShapeToTensor(KernelCall& call) {
                          call.Allocate(DataType::Int(64), {static_cast<int64_t>(shape.size())}));
   std::ranges::copy(shape, out->MutableAs<int64_t>().begin());
   return HostValue(Tensor(out));
+}
+
+Result<HostValue> EvalSize(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  return HostValue(MakeScalarTensor(Scalar::Int(x->num_elements())));
 }
 
 Result<HostValue> EvalTensorToShape(KernelCall& call) {

@@ -4,10 +4,39 @@
 
 #include "kernel.h"
 #include "loop_nest.h"
+#include "numeric.h"
 
 namespace iropt::eval {
 
-// Indices must be in range and not negative: code generated for this operator does not wrap them around.
+namespace {
+
+// Brings indices into the range that the mode makes of it; -1 stands for elements that are NaN. In the mode "fast",
+// indices must be in range and not negative: code generated for this operator does not wrap them around.
+Status AdjustRows(const KernelCall& call, std::string_view mode, int64_t length, std::vector<int64_t>& rows) {
+  for (int64_t& row : rows) {
+    if (row >= 0 && row < length) continue;
+    if (length == 0 || mode == "fast") return call.Fail("an index is out of range");
+    if (mode == "nan") {
+      row = -1;
+    } else {
+      row = mode == "wrap" ? FloorMod(row, length) : std::clamp<int64_t>(row, 0, length - 1);
+    }
+  }
+  return {};
+}
+
+// A tensor of this many NaNs.
+Result<Tensor> NaNs(const KernelCall& call, DataType dtype, int64_t count) {
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(dtype, {count}));
+  const bool known = DispatchFloat(dtype, [&]<class T>(std::type_identity<T>) {
+    std::ranges::fill(out->MutableAs<T>(), FromReal<T>(std::numeric_limits<double>::quiet_NaN()));
+  });
+  if (!known) return call.UnsupportedDType(dtype);
+  return Tensor(out);
+}
+
+}  // namespace
+
 Result<HostValue> EvalTake(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(Tensor x, call.TensorArg(0));
   // A single index may be a number instead of a tensor of rank 0.
@@ -23,10 +52,9 @@ Result<HostValue> EvalTake(KernelCall& call) {
   } else {
     x = Reshaped(x, {x->num_elements()});
   }
-  IROPT_ASSIGN_OR_RETURN(const std::vector<int64_t> rows, IntElements(call, *indices));
+  IROPT_ASSIGN_OR_RETURN(std::vector<int64_t> rows, IntElements(call, *indices));
   const int64_t length = x->shape()[static_cast<size_t>(axis)];
-  if (std::ranges::any_of(rows, [&](int64_t row) { return row < 0 || row >= length; }))
-    return call.Fail("an index is out of range");
+  IROPT_RETURN_IF_ERROR(AdjustRows(call, call.attrs<TakeAttrs>().mode(), length, rows));
 
   Shape shape(x->shape().begin(), x->shape().begin() + axis);
   shape.insert(shape.end(), indices->shape().begin(), indices->shape().end());
@@ -34,11 +62,16 @@ Result<HostValue> EvalTake(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), std::move(shape)));
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
   if (out->num_elements() == 0) return HostValue(Tensor(out));
-  const int64_t block = RowMajorStrides(x->shape())[static_cast<size_t>(axis)] * x->dtype().bytes();
+  const int64_t elements = RowMajorStrides(x->shape())[static_cast<size_t>(axis)];
+  const int64_t block = elements * x->dtype().bytes();
+  Tensor missing;
+  if (std::ranges::find(rows, -1) != rows.end()) {
+    IROPT_ASSIGN_OR_RETURN(missing, NaNs(call, x->dtype(), elements));
+  }
   std::byte* place = out->mutable_data();
   for (const std::byte* outer = x->data(); outer != x->data() + x->num_bytes(); outer += length * block) {
     for (const int64_t row : rows) {
-      std::memcpy(place, outer + row * block, static_cast<size_t>(block));
+      std::memcpy(place, row < 0 ? missing->data() : outer + row * block, static_cast<size_t>(block));
       place += block;
     }
   }

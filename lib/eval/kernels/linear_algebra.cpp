@@ -133,4 +133,12 @@ Result<HostValue> EvalLogSoftmax(KernelCall& call) {
   return HostValue(std::move(result));
 }
 
+Result<HostValue> EvalOuter(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor a, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor b, call.TensorArg(1));
+  if (a->shape().size() != 1 || b->shape().size() != 1) return call.Fail("expects two vectors");
+  IROPT_ASSIGN_OR_RETURN(Tensor result, MapBinary(call, kMultiply, Reshaped(a, {a->num_elements(), 1}), b));
+  return HostValue(std::move(result));
+}
+
 }  // namespace iropt::eval

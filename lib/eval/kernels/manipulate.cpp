@@ -60,6 +60,35 @@ Result<HostValue> EvalFlatten(KernelCall& call) {
   return ReshapeTo(call, x, {x->num_elements()});
 }
 
+Result<HostValue> EvalBatchFlatten(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  const std::span<const int64_t> shape = x->shape();
+  if (shape.size() < 2) return call.Fail("expects a tensor of rank 2 or more");
+  return ReshapeTo(call, x, {shape[0], Product(shape.subspan(1))});
+}
+
+// Blocks of factor * factor channels become blocks of the image.
+Result<HostValue> EvalPixelShuffle(KernelCall& call) {
+  const int64_t factor = call.attrs<PixelShuffleAttrs>().upscale_factor();
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  const std::span<const int64_t> shape = x->shape();
+  if (shape.size() < 3 || factor <= 0) return call.Fail("expects an image and a positive factor");
+  const size_t channel = shape.size() - 3;
+  int64_t square;
+  if (__builtin_mul_overflow(factor, factor, &square) || shape[channel] % square != 0)
+    return call.Fail("the square of the factor does not divide the channels");
+  Shape split(shape.begin(), shape.begin() + static_cast<ptrdiff_t>(channel));
+  Shape out = split;
+  const int64_t channels = shape[channel] / square;
+  split.insert(split.end(), {channels, factor, factor, shape[channel + 1], shape[channel + 2]});
+  out.insert(out.end(), {channels, shape[channel + 1] * factor, shape[channel + 2] * factor});
+  Shape axes(channel + 1);
+  std::iota(axes.begin(), axes.end(), 0);
+  for (const size_t axis : {3, 1, 4, 2}) axes.push_back(static_cast<int64_t>(channel + axis));
+  IROPT_ASSIGN_OR_RETURN(const Tensor blocks, Permute(call, Reshaped(x, split), axes));
+  return HostValue(Reshaped(blocks, out));
+}
+
 Result<HostValue> EvalExpandDims(KernelCall& call) {
   const auto attrs = call.attrs<ExpandDimsAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));

@@ -166,6 +166,21 @@ Result<HostValue> EvalGroupNorm(KernelCall& call) {
   return HostValue(Reshaped(result, ShapeOf(*x)));
 }
 
+// Each channel of each image is normalized over the axes.
+Result<HostValue> EvalInstanceNorm(KernelCall& call) {
+  const auto attrs = call.attrs<InstanceNormAttrs>();
+  IROPT_ASSIGN_OR_RETURN(const std::vector<Tensor> args, ReadFloats(call, 3));
+  const Tensor& x = args[0];
+  IROPT_ASSIGN_OR_RETURN(const int64_t channel, NormalizeAxis(call, attrs.channel_axis(), x->shape().size()));
+  IROPT_ASSIGN_OR_RETURN(const Shape axes, SortedAxes(call, attrs.axes(), x->shape().size()));
+  IROPT_ASSIGN_OR_RETURN(const Tensor gamma, Spread(call, args[1], x->shape(), {channel}));
+  IROPT_ASSIGN_OR_RETURN(const Tensor beta, Spread(call, args[2], x->shape(), {channel}));
+  Formula f(call);
+  const Tensor result = f.Add(f.Mul(Standardize(f, x, axes, attrs.epsilon()), gamma), beta);
+  if (!f.ok()) return f.error();
+  return HostValue(result);
+}
+
 // x * weight / sqrt(the mean of squares + epsilon).
 Result<HostValue> EvalRmsNorm(KernelCall& call) {
   const auto attrs = call.attrs<RMSNormAttrs>();
@@ -208,7 +223,7 @@ Result<HostValue> EvalBatchNorm(KernelCall& call) {
   others.erase(others.begin() + axis);
   Formula f(call);
   const DataType dtype = x->dtype();
-  const bool is_inference = call.is_inference();
+  const bool is_inference = call.is_inference() || !attrs.training();
   const Tensor count = f.Number(CountOver(*x, others), dtype);
   const Tensor mean = is_inference ? parameters[2] : f.Div(f.Sum(x, others), count);
   const Tensor distance = f.Sub(x, mean);

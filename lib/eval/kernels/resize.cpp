@@ -44,8 +44,9 @@ constexpr bool IsOneOf(std::string_view word, std::initializer_list<std::string_
   return std::ranges::find(words, word) != words.end();
 }
 
-Result<ResizeArgs> ReadResizeArgs(const KernelCall& call) {
-  const auto attrs = call.attrs<Resize2DAttrs>();
+// `attrs` are Resize2DAttrs or Resize3DAttrs.
+template <class Attrs>
+Result<ResizeArgs> ReadResizeArgs(const KernelCall& call, const Attrs& attrs) {
   ResizeArgs args;
   const std::string_view method = attrs.method();
   if (method == "nearest_neighbor") {
@@ -163,67 +164,83 @@ Result<std::vector<Taps>> TapsOfAxis(const KernelCall& call, const ResizeArgs& a
   return all;
 }
 
-// A weighted sum of rows.
-float Mix(const float* image, int64_t width, const Taps& rows, const Taps& columns) {
-  const auto combine = [](const Taps& taps, auto&& value) {
-    float sum = value(0) * taps.weight[0];
-    for (int i = 1; i < taps.count; ++i) sum += value(i) * taps.weight[static_cast<size_t>(i)];
-    return sum;
-  };
-  return combine(rows, [&](int r) {
-    const float* row = image + rows.index[static_cast<size_t>(r)] * width;
-    return combine(columns, [&](int c) { return row[columns.index[static_cast<size_t>(c)]]; });
-  });
+// A weighted sum along each axis, of those along the next ones; `at` is the offset on the axes before.
+float Mix(const float* image, std::span<const ResizeAxis> axes, std::span<const Taps* const> taps, int64_t at = 0) {
+  if (axes.empty()) return image[at];
+  float sum = 0;
+  for (size_t i = 0; i < static_cast<size_t>(taps[0]->count); ++i) {
+    const float value = Mix(image, axes.subspan(1), taps.subspan(1), at * axes[0].in + taps[0]->index[i]);
+    sum = i == 0 ? value * taps[0]->weight[0] : sum + value * taps[0]->weight[i];
+  }
+  return sum;
 }
 
-Result<std::array<ResizeAxis, 2>> ReadResizeAxes(const KernelCall& call, const ResizeArgs& args,
-                                                 std::span<const int64_t> image) {
+Result<std::vector<ResizeAxis>> ReadResizeAxes(const KernelCall& call, const ResizeArgs& args,
+                                               const std::vector<double>& roi, std::span<const int64_t> image) {
   IROPT_ASSIGN_OR_RETURN(const Shape size, call.ShapeArg(1));
-  if (size.size() != 2) return call.Fail("the size must have two numbers");
-  const std::vector<double> roi = call.attrs<Resize2DAttrs>().roi();
-  std::array<ResizeAxis, 2> axes;
-  for (size_t i = 0; i < 2; ++i) {
+  const size_t rank = image.size() - 2;
+  if (size.size() != rank) return call.Fail("the size must have a number for each axis");
+  std::vector<ResizeAxis> axes(rank);
+  for (size_t i = 0; i < rank; ++i) {
     axes[i].in = image[2 + i];
     axes[i].out = size[i];
     const bool too_long = axes[i].in > kMaxLength || axes[i].out > kMaxLength;
     if (axes[i].out < 0 || too_long || (axes[i].in == 0 && axes[i].out != 0))
       return call.Fail("the image cannot be resized");
     if (args.mode != "tf_crop_and_resize") continue;
-    if (roi.size() != 4) return call.Fail("the region of interest must have four numbers");
-    axes[i].begin = static_cast<float>(roi[i]);
-    axes[i].end = static_cast<float>(roi[i + 2]);
+    if (roi.size() != 2 * rank) return call.Fail("the region of interest must have two numbers for each axis");
+    // Of three axes, the last one comes first.
+    const size_t place = rank == 3 ? rank - 1 - i : i;
+    axes[i].begin = static_cast<float>(roi[place]);
+    axes[i].end = static_cast<float>(roi[rank + place]);
   }
   return axes;
 }
 
-}  // namespace
-
-Result<HostValue> EvalResize2d(KernelCall& call) {
-  const auto attrs = call.attrs<Resize2DAttrs>();
+// `order` is the layout in which the image is resized, NC and the axes.
+template <class Attrs>
+Result<HostValue> EvalResize(KernelCall& call, std::string_view order) {
+  const auto attrs = call.attrs<Attrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
-  IROPT_ASSIGN_OR_RETURN(const ResizeArgs args, ReadResizeArgs(call));
+  IROPT_ASSIGN_OR_RETURN(const ResizeArgs args, ReadResizeArgs(call, attrs));
   const std::string_view layout = attrs.layout();
   if (x->dtype().is_bool()) return call.UnsupportedDType(x->dtype());
-  IROPT_ASSIGN_OR_RETURN(const Tensor ordered, FromLayout(call, x, layout, "NCHW"));
+  IROPT_ASSIGN_OR_RETURN(const Tensor ordered, FromLayout(call, x, layout, order));
   IROPT_ASSIGN_OR_RETURN(const Tensor image, CastTensor(call, ordered, DataType::Float(32)));
-  IROPT_ASSIGN_OR_RETURN(const auto axes, ReadResizeAxes(call, args, image->shape()));
-  const Shape shape{image->shape()[0], image->shape()[1], axes[0].out, axes[1].out};
-  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(DataType::Float(32), shape));
-  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements()) * 16));
-  IROPT_ASSIGN_OR_RETURN(const std::vector<Taps> rows, TapsOfAxis(call, args, axes[0]));
-  IROPT_ASSIGN_OR_RETURN(const std::vector<Taps> columns, TapsOfAxis(call, args, axes[1]));
-  float* place = out->MutableAs<float>().data();
-  const float* plane = image->As<float>().data();
-  const int64_t planes = out->num_elements() == 0 ? 0 : shape[0] * shape[1];
-  for (int64_t p = 0; p < planes; ++p, plane += axes[0].in * axes[1].in) {
-    for (const Taps& row : rows) {
-      for (const Taps& column : columns)
-        *place++ = row.outside || column.outside ? args.extrapolation : Mix(plane, axes[1].in, row, column);
-    }
+  IROPT_ASSIGN_OR_RETURN(const auto axes, ReadResizeAxes(call, args, attrs.roi(), image->shape()));
+  Shape shape{image->shape()[0], image->shape()[1]};
+  int64_t plane = 1;
+  std::vector<std::vector<Taps>> taps;
+  uint64_t work = 1;
+  for (const ResizeAxis& axis : axes) {
+    shape.push_back(axis.out);
+    plane *= axis.in;
+    work *= 4;
   }
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(DataType::Float(32), shape));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements()) * work));
+  for (const ResizeAxis& axis : axes) {
+    IROPT_ASSIGN_OR_RETURN(taps.emplace_back(), TapsOfAxis(call, args, axis));
+  }
+  float* place = out->MutableAs<float>().data();
+  std::vector<const Taps*> chosen(axes.size());
+  ForEachIndex(shape, [&](const Shape& index) {
+    bool outside = false;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      chosen[i] = &taps[i][static_cast<size_t>(index[2 + i])];
+      outside = outside || chosen[i]->outside;
+    }
+    const float* first = image->As<float>().data() + (index[0] * shape[1] + index[1]) * plane;
+    *place++ = outside ? args.extrapolation : Mix(first, axes, chosen);
+  });
   IROPT_ASSIGN_OR_RETURN(const Tensor cast, CastTensor(call, out, DTypeOr(attrs.out_dtype(), x->dtype())));
-  IROPT_ASSIGN_OR_RETURN(Tensor result, ToLayout(call, cast, "NCHW", layout));
+  IROPT_ASSIGN_OR_RETURN(Tensor result, ToLayout(call, cast, order, layout));
   return HostValue(std::move(result));
 }
+
+}  // namespace
+
+Result<HostValue> EvalResize2d(KernelCall& call) { return EvalResize<Resize2DAttrs>(call, "NCHW"); }
+Result<HostValue> EvalResize3d(KernelCall& call) { return EvalResize<Resize3DAttrs>(call, "NCDHW"); }
 
 }  // namespace iropt::eval

@@ -1,7 +1,9 @@
 // Packed functions that are implemented by kernels.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 
 #include "iropt/eval/relax/interpreter.h"
 #include "iropt/op/op.h"
@@ -53,6 +55,31 @@ Result<HostValue> Argsort(PackedCall& call) {
   return HostValue();
 }
 
+// (data, numbers of valid elements, result, axis, ascending). The first elements of each row are sorted, as many as are
+// valid; the others stay.
+Result<HostValue> ArgsortValid(PackedCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor data, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor valid, call.TensorArg(1));
+  IROPT_ASSIGN_OR_RETURN(const int64_t axis, call.IntArg(3));
+  IROPT_ASSIGN_OR_RETURN(const int64_t ascending, call.IntArg(4));
+  const std::span<const int64_t> shape = data->shape();
+  const bool fits = data->dtype() == DataType::Float(32) && shape.size() == 2 && axis == 1 &&
+                    valid->dtype() == DataType::Int(32) && valid->num_elements() == shape[0];
+  if (!fits) return call.Fail("expects rows of float32 numbers, and the int32 number of valid ones for each");
+  const std::shared_ptr<NDArray> order = NDArray::Make(DataType::Int(32), {shape[0], shape[1]});
+  for (int64_t row = 0; row < shape[0]; ++row) {
+    const float* line = data->As<float>().data() + row * shape[1];
+    const auto indices =
+        order->MutableAs<int32_t>().subspan(static_cast<size_t>(row * shape[1]), static_cast<size_t>(shape[1]));
+    std::iota(indices.begin(), indices.end(), 0);
+    const int64_t count = std::clamp<int64_t>(valid->As<int32_t>()[static_cast<size_t>(row)], 0, shape[1]);
+    std::stable_sort(indices.begin(), indices.begin() + count,
+                     [&](int32_t a, int32_t b) { return ascending != 0 ? line[a] < line[b] : line[a] > line[b]; });
+  }
+  IROPT_RETURN_IF_ERROR(WriteTo(call, 2, HostValue(Tensor(order))));
+  return HostValue();
+}
+
 // (data, outputs: values, indices or both, k, axis, which outputs, ascending)
 Result<HostValue> TopK(PackedCall& call) {
   const bool both = call.num_args() == 7;
@@ -100,6 +127,7 @@ Result<HostValue> MultinomialFromUniform(PackedCall& call) {
 PackedRegistry MakeBuiltinPackedFuncs() {
   PackedRegistry registry = MakeRuntimePackedFuncs();
   registry.Set("tvm.contrib.sort.argsort", Argsort);
+  registry.Set("tvm.contrib.sort.argsort_nms", ArgsortValid);
   registry.Set("tvm.contrib.sort.sort", Sort);
   registry.Set("tvm.contrib.sort.topk", TopK);
   registry.Set("vm.builtin.multinomial_from_uniform", MultinomialFromUniform);

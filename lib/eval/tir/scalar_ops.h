@@ -63,6 +63,7 @@ IROPT_REAL_OP(kLog10, std::log10(x));
 IROPT_REAL_OP(kLog1p, std::log1p(x));
 IROPT_REAL_OP(kLog2, std::log2(x));
 IROPT_REAL_OP(kRsqrt, 1.0 / std::sqrt(x));
+IROPT_REAL_OP(kSelu, 1.0507009873554804934193 * (x > 0 ? x : 1.6732632423543772848170 * std::expm1(x)));
 IROPT_REAL_OP(kSigmoid, 1.0 / (1.0 + std::exp(-x)));
 IROPT_REAL_OP(kSilu, x / (1.0 + std::exp(-x)));
 IROPT_REAL_OP(kSin, std::sin(x));
@@ -209,6 +210,13 @@ inline constexpr BinaryOp kLogicalXor{nullptr, nullptr, nullptr, [](bool a, bool
 IROPT_REAL_BINARY_OP(kAtan2, std::atan2(a, b));
 IROPT_REAL_BINARY_OP(kCopysign, std::copysign(a, b));
 IROPT_REAL_BINARY_OP(kFmod, std::fmod(a, b));
+// log(exp(a) + exp(b)), whose terms can overflow.
+inline double LogAddExpReal(double a, double b) {
+  const double greater = a > b ? a : b;
+  const double less = a > b ? b : a;
+  return std::isinf(greater) ? greater : greater + std::log1p(std::exp(less - greater));
+}
+IROPT_REAL_BINARY_OP(kLogAddExp, LogAddExpReal(a, b));
 IROPT_REAL_BINARY_OP(kHypot, std::hypot(a, b));
 #undef IROPT_REAL_BINARY_OP
 

@@ -52,12 +52,16 @@ bool LayoutConcat(LayoutCall& call) {
   return true;
 }
 
-// New axes are inserted at the given positions; the others keep their order.
-bool LayoutExpandDims(LayoutCall& call) {
-  const AxisOrder order = call.OrderOf(0);
-  const std::vector<int64_t> axes = ExpandDimsAttrs(call.call()).axis().vector();
+namespace {
+
+// The order of a tensor with new axes at the given positions; the others keep their order. Nothing if there are too
+// many.
+std::optional<AxisOrder> WithAxes(LayoutCall& call, const AxisOrder& order, std::span<const int64_t> axes) {
   const int ndim = order.ndim() + static_cast<int>(axes.size());
-  if (ndim > AxisOrder::kMaxRank) return call.Refuse("the result has too many axes");
+  if (ndim > AxisOrder::kMaxRank) {
+    call.Refuse("the result has too many axes");
+    return std::nullopt;
+  }
   const std::vector<bool> is_new = Named(axes, ndim);
   std::vector<int> old;  // the new numbers of the old axes
   for (int axis = 0; axis < ndim; ++axis) {
@@ -67,8 +71,39 @@ bool LayoutExpandDims(LayoutCall& call) {
   for (int place = 0, next = 0; place < ndim; ++place) {
     result.push_back(is_new[static_cast<size_t>(place)] ? place : old[static_cast<size_t>(order[next++])]);
   }
+  return result;
+}
+
+}  // namespace
+
+bool LayoutExpandDims(LayoutCall& call) {
+  const auto order = WithAxes(call, call.OrderOf(0), ExpandDimsAttrs(call.call()).axis().vector());
+  if (!order) return false;
   call.SetOperand(0, call.layout(0));
-  call.SetResult(result);
+  call.SetResult(*order);
+  return true;
+}
+
+// The first tensor decides; the new axis stays where it is.
+bool LayoutStack(LayoutCall& call) {
+  const auto* tensors = As<TupleType>(call.call().args[0]->type);
+  if (!tensors || tensors->fields.empty()) return call.Refuse("the tensors are not known");
+  const ValueLayout* first = call.layout(0) ? call.layout(0)->fields[0] : nullptr;
+  if (!first) return true;
+  const int64_t axis[] = {StackAttrs(call.call()).axis().value_or(0)};
+  const auto order = WithAxes(call, first->order, axis);
+  if (!order) return false;
+  call.SetOperand(0, call.Make(std::vector<const ValueLayout*>(tensors->fields.size(), first)));
+  call.SetResult(*order);
+  return true;
+}
+
+// The data decide, or the indices if the data have the layout of the program.
+bool LayoutGatherElements(LayoutCall& call) {
+  const AxisOrder order = call.OrderOf(call.layout(0) ? 0 : 1);
+  call.SetInt(GatherElementsAttrs::Field::axis, order.PlaceOf(GatherElementsAttrs(call.call()).axis()));
+  call.Follow(0, order);
+  call.SetOperand(1, order);
   return true;
 }
 

@@ -60,6 +60,23 @@ bool LayoutGroupNorm(LayoutCall& call) {
   return true;
 }
 
+bool LayoutInstanceNorm(LayoutCall& call) {
+  const AxisOrder order = call.OrderOf(0);
+  const InstanceNormAttrs attrs(call.call());
+  PlaceAxis(call, InstanceNormAttrs::Field::channel_axis, attrs.channel_axis(), order);
+  PlaceAxes(call, InstanceNormAttrs::Field::axes, attrs.axes(), order);
+  call.Follow(0, order);
+  return true;
+}
+
+// The slopes are a vector.
+bool LayoutPrelu(LayoutCall& call) {
+  const AxisOrder order = call.OrderOf(0);
+  PlaceAxis(call, PReluAttrs::Field::axis, PReluAttrs(call.call()).axis(), order);
+  call.Follow(0, order);
+  return true;
+}
+
 // A tuple of the data and a mask of their shape.
 bool LayoutDropout(LayoutCall& call) {
   call.SetOperand(0, call.layout(0));

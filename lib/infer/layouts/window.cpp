@@ -46,9 +46,13 @@ std::string_view OutLayout(std::string_view out, std::string_view data) { return
 
 }  // namespace
 
-bool LayoutConv(LayoutCall& call) {
-  const ConvAttrs attrs(call.call());
-  using Field = ConvAttrs::Field;
+namespace {
+
+// Attrs are ConvAttrs or ConvTransposeAttrs.
+template <class Attrs>
+bool PlaceConv(LayoutCall& call) {
+  const Attrs attrs(call.call());
+  using Field = typename Attrs::Field;
   const LayoutAttr data{Field::data_layout, "data_layout", attrs.data_layout()};
   const LayoutAttr weight{Field::kernel_layout, "kernel_layout", attrs.kernel_layout()};
   const LayoutAttr out{Field::out_layout, "out_layout", OutLayout(attrs.out_layout(), attrs.data_layout())};
@@ -71,6 +75,12 @@ bool LayoutConv(LayoutCall& call) {
   return true;
 }
 
+}  // namespace
+
+bool LayoutConv(LayoutCall& call) { return PlaceConv<ConvAttrs>(call); }
+
+bool LayoutConvTranspose(LayoutCall& call) { return PlaceConv<ConvTransposeAttrs>(call); }
+
 namespace {
 
 template <class Attrs>
@@ -89,8 +99,11 @@ bool LayoutPool(LayoutCall& call) { return FollowPool<PoolAttrs>(call); }
 
 bool LayoutAdaptivePool(LayoutCall& call) { return FollowPool<AdaptivePoolAttrs>(call); }
 
-bool LayoutResize2d(LayoutCall& call) {
-  const LayoutAttr layout{Resize2DAttrs::Field::layout, "layout", Resize2DAttrs(call.call()).layout()};
+namespace {
+
+template <class Attrs>
+bool PlaceResize(LayoutCall& call) {
+  const LayoutAttr layout{Attrs::Field::layout, "layout", Attrs(call.call()).layout()};
   if (call.desired().empty()) {
     const AxisOrder order = call.OrderOf(0);
     call.Follow(0, order);
@@ -100,5 +113,11 @@ bool LayoutResize2d(LayoutCall& call) {
   if (order) call.Follow(0, *order);
   return order.has_value();
 }
+
+}  // namespace
+
+bool LayoutResize2d(LayoutCall& call) { return PlaceResize<Resize2DAttrs>(call); }
+
+bool LayoutResize3d(LayoutCall& call) { return PlaceResize<Resize3DAttrs>(call); }
 
 }  // namespace iropt

@@ -91,6 +91,49 @@ IROPT_TYPE_RULE(InferArange, "`(end - start + step - 1) // step` elements, of fl
                                      DimToString(step)));
 }
 
+IROPT_TYPE_RULE(InferEye, "`n` rows and `m` columns of `dtype`") {
+  if (!CheckArity(call, 3, 3, ctx)) return nullptr;
+  DimList dims;
+  for (size_t i = 0; i < 3; ++i) {
+    const Dim value = NumberArg(call, i, ctx);
+    if (!value) return nullptr;
+    if (!value->dtype.is_integer())
+      return ctx.Error(call, i, fmt::format("{} must be an integer", OperandName(call, i)));
+    if (i < 2) dims.push_back(kDims.Cast(DataType::Int(64), value));
+  }
+  const DataType dtype = InitAttrs(call).dtype();
+  return dtype.is_void() ? ctx.Error(call, "needs a dtype") : TensorType::Get(dims, dtype);
+}
+
+IROPT_TYPE_RULE(InferEyeLike, "the shape of `x`, which has rank 2, and `dtype` or that of `x`") {
+  if (!CheckArity(call, 2, 2, ctx)) return nullptr;
+  const TensorType* x = TensorArg(call, 0, ctx);
+  if (!x || !NumberArg(call, 1, ctx)) return nullptr;
+  if (HasRank(x) && x->ndim != 2)
+    return ctx.Error(call, 0, fmt::format("{} must have rank 2, but has {}", OperandName(call, 0), x->ndim));
+  const DataType dtype = InitAttrs(call).dtype();
+  return dtype.is_void() ? x : WithDType(x, dtype, ctx);
+}
+
+IROPT_TYPE_RULE(InferHammingWindow, "`window_size` elements of `dtype`, which is a floating-point dtype") {
+  if (!CheckArity(call, 4, 4, ctx)) return nullptr;
+  const Dim size = NumberArg(call, 0, ctx);
+  if (!size) return nullptr;
+  for (size_t i = 1; i < 4; ++i) {
+    if (!NumberArg(call, i, ctx)) return nullptr;
+  }
+  const DataType dtype = InitAttrs(call).dtype();
+  if (!dtype.is_floating())
+    return ctx.Error(call, fmt::format("needs a floating-point dtype, but has {}", dtype.ToString()));
+  if (!size->dtype.is_integer()) return ctx.Error(call, 0, fmt::format("{} must be an integer", OperandName(call, 0)));
+  arith::Analyzer analyzer;
+  if (analyzer.CanProve(kDims.Binary(NodeKind::kLT, size, kDims.Int(1, size->dtype)))) {
+    return ctx.Error(call, 0, fmt::format("{} must be positive, but is {}", OperandName(call, 0), DimToString(size)));
+  }
+  const Dim dims[] = {analyzer.Simplify(kDims.Cast(DataType::Int(64), size))};
+  return TensorType::Get(dims, dtype);
+}
+
 IROPT_TYPE_RULE(InferTrilTriu, "that of `x`, which has rank 2 or more") {
   if (!CheckArity(call, 2, 2, ctx)) return nullptr;
   const TensorType* x = TensorArg(call, 0, ctx);
@@ -111,6 +154,10 @@ IROPT_TYPE_RULE(InferShapeOf, "the shape of the operand") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
   return x->known ? ShapeType::Get(x->dims) : ShapeType::Get(x->ndim);
+}
+
+IROPT_TYPE_RULE(InferSize, "rank 0, int64") {
+  return UnaryArg(call, ctx) ? TensorType::Get(std::span<const Dim>(), DataType::Int(64)) : nullptr;
 }
 
 IROPT_TYPE_RULE(InferTensorToShape, "a shape of as many dimensions as the operand has elements") {
@@ -152,12 +199,12 @@ IROPT_TYPE_RULE(InferBuiltinAllocTensor, "`shape`, `dtype`, both given literally
 }
 
 IROPT_TYPE_RULE(InferMemoryAllocTensor, "`shape`, `dtype`") {
-  if (!CheckArity(call, 4, 4, ctx) || !ShapeArg(call, 2, ctx)) return nullptr;
+  if (!CheckArity(call, 4, 5, ctx) || !ShapeArg(call, 2, ctx)) return nullptr;
   return WithShapeExpr(call.args[2], DTypeArg(call, 3), nullptr, ctx);
 }
 
 IROPT_TYPE_RULE(InferVmAllocTensor, "`shape`, `dtype`") {
-  if (!CheckArity(call, 4, 4, ctx)) return nullptr;
+  if (!CheckArity(call, 4, 5, ctx)) return nullptr;
   const DataType dtype = DTypeArg(call, 3);
   const auto* shape = As<ShapeType>(call.args[2]->type);
   if (!shape) return TensorType::Get(kUnknownDim, dtype);

@@ -10,16 +10,6 @@ namespace iropt {
 
 using namespace rules;
 
-namespace {
-
-bool CheckIntegerDType(const Call& call, size_t i, DataType dtype, InferContext& ctx) {
-  if (dtype.is_void() || dtype.is_integer()) return true;
-  ctx.Error(call, i, fmt::format("{} must have an integer dtype, but has {}", OperandName(call, i), dtype.ToString()));
-  return false;
-}
-
-}  // namespace
-
 IROPT_TYPE_RULE(InferTake, "the shape of `indices` in place of `axis`") {
   if (!CheckArity(call, 2, 2, ctx)) return nullptr;
   const TensorType* x = TensorArg(call, 0, ctx);
@@ -29,6 +19,7 @@ IROPT_TYPE_RULE(InferTake, "the shape of `indices` in place of `axis`") {
   const TensorType* indices = scalar ? TensorType::Get(std::span<const Dim>(), scalar->dtype) : TensorArg(call, 1, ctx);
   if (!indices || !CheckIntegerDType(call, 1, indices->dtype, ctx)) return nullptr;
   const auto given = TakeAttrs(call).axis();
+  if (!CheckChoice(call, "mode", TakeAttrs(call).mode(), "fast wrap clip nan", ctx)) return nullptr;
   if (!given && x->ndim != 1) {
     return ctx.Error(call, 0,
                      fmt::format("{} must have rank 1 if no axis is given, but is of type {}", OperandName(call, 0),

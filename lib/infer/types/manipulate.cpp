@@ -224,6 +224,63 @@ IROPT_TYPE_RULE(InferConcat, "the lengths on `axis` added; on other axes they ar
   return TensorType::Get(dims, in->dtype, vdevice);
 }
 
+IROPT_TYPE_RULE(InferStack, "a new axis, which counts the tensors, at `axis`") {
+  if (!CheckArity(call, 1, 1, ctx)) return nullptr;
+  std::vector<const TensorType*> tensors;
+  if (!TensorsOfTuple(call, 0, ctx, tensors)) return nullptr;
+  const auto in = ReadConcatInputs(call, tensors, true, ctx);
+  if (!in) return nullptr;
+  const VDeviceAttr* vdevice = JoinVDevices(tensors);
+  if (in->ndim == kUnknownDim) return TensorType::Get(kUnknownDim, in->dtype, vdevice);
+  const auto axis = NormalizeAxis(call, in->ndim + 1, StackAttrs(call).axis().value_or(0), ctx);
+  if (!axis) return nullptr;
+  bool known = in->all_shapes;
+  for (size_t i = 1; i < in->shapes.size(); ++i) {
+    for (int d = 0; d < in->ndim; ++d) {
+      const Dim first = (*in->shapes[0])[d];
+      const Dim other = (*in->shapes[i])[d];
+      if (arith::ProveNotEqual(first, other)) {
+        return ctx.Error(call, 0,
+                         fmt::format("the tensors must have the same shape, but have {} and {}",
+                                     DimsToString(*in->shapes[0]), DimsToString(*in->shapes[i])));
+      }
+      known = known && arith::ProveEqual(first, other);
+    }
+  }
+  if (!known) return TensorType::Get(in->ndim + 1, in->dtype, vdevice);
+  DimList dims;
+  for (int i = 0; i <= in->ndim; ++i) {
+    if (i == *axis) dims.push_back(kDims.Int(static_cast<int64_t>(tensors.size())));
+    if (i < in->ndim) dims.push_back((*in->shapes[0])[i]);
+  }
+  return TensorType::Get(dims, in->dtype, vdevice);
+}
+
+IROPT_TYPE_RULE(InferMeshgrid, "a tuple of tensors with an axis for each of `tensors`, which have rank 1") {
+  if (!CheckArity(call, 1, 1, ctx)) return nullptr;
+  std::vector<const TensorType*> tensors;
+  if (!TensorsOfTuple(call, 0, ctx, tensors)) return nullptr;
+  DimList dims;
+  DataType dtype = DataType::Void();
+  bool known = true;
+  for (const TensorType* t : tensors) {
+    if (t->ndim != 1)
+      return ctx.Error(call, 0, fmt::format("the tensors must have rank 1, but one is of type {}", TypeToString(t)));
+    if (dtype.is_void()) dtype = t->dtype;
+    if (!t->dtype.is_void() && t->dtype != dtype) {
+      return ctx.Error(call, 0,
+                       fmt::format("the tensors must have the same dtype, but have {} and {}", dtype.ToString(),
+                                   t->dtype.ToString()));
+    }
+    known = known && t->known && !t->dtype.is_void();
+    if (known) dims.push_back(t->dims[0]);
+  }
+  const VDeviceAttr* vdevice = JoinVDevices(tensors);
+  const Type* grid =
+      known ? TensorType::Get(dims, dtype, vdevice) : TensorType::Get(static_cast<int>(tensors.size()), dtype, vdevice);
+  return TupleType::Get(ctx.arena(), std::vector<const Type*>(tensors.size(), grid));
+}
+
 namespace {
 
 const TensorType* WithLength(const TensorType* x, int axis, Dim length) {

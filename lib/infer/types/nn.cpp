@@ -52,6 +52,50 @@ IROPT_TYPE_RULE(InferNnPad, "each length plus the `pad_width` before and after")
   return TensorType::Get(dims, x[0]->dtype);
 }
 
+IROPT_TYPE_RULE(InferNnPrelu, "that of `data`, which has a floating-point dtype") {
+  const TensorType* x[2];
+  if (!TensorArgs(call, ctx, x)) return nullptr;
+  if (!HasRank(x[0])) return x[0];
+  if (!CheckFloat(call, 0, x[0], ctx)) return nullptr;
+  return NormalizeAxis(call, x[0]->ndim, PReluAttrs(call).axis(), ctx) ? x[0] : nullptr;
+}
+
+IROPT_TYPE_RULE(InferNnBatchFlatten, "the first axis, and one of all other elements") {
+  const TensorType* x = UnaryArg(call, ctx);
+  if (!x || x->ndim == 2) return x;
+  if (HasRank(x) && x->ndim < 2)
+    return ctx.Error(call, 0, fmt::format("{} must have rank 2 or more, but has {}", OperandName(call, 0), x->ndim));
+  if (!x->known) return WithRank(x, 2);
+  const Dim dims[] = {x->dims[0], Product(x->dims.span().subspan(1))};
+  return TensorType::Get(dims, x->dtype, x->vdevice);
+}
+
+IROPT_TYPE_RULE(InferNnPixelShuffle,
+                "the two last axes times `upscale_factor`, by whose square the one before is divided") {
+  const TensorType* x = UnaryArg(call, ctx);
+  if (!x) return nullptr;
+  const int64_t factor = PixelShuffleAttrs(call).upscale_factor();
+  constexpr int64_t kMaxFactor = 1 << 30;
+  if (factor <= 0 || factor > kMaxFactor)
+    return ctx.Error(call, fmt::format("has upscale factor {}, which must be positive", factor));
+  if (x->ndim < 3) {
+    return ctx.Error(
+        call, 0, fmt::format("{} must have rank 3 or more, but is of type {}", OperandName(call, 0), TypeToString(x)));
+  }
+  if (!x->known) return TensorType::Get(x->ndim, x->dtype);
+  DimList dims(x->dims);
+  const auto channel = static_cast<size_t>(x->ndim - 3);
+  const Dim square = kDims.Int(factor * factor);
+  if (arith::ProveNotEqual(kDims.FloorMod(dims[channel], square), kDims.Int(0))) {
+    return ctx.Error(call, 0,
+                     fmt::format("{} has {} channels, which {} does not divide", OperandName(call, 0),
+                                 DimToString(dims[channel]), factor * factor));
+  }
+  dims[channel] = arith::Simplify(kDims.FloorDiv(dims[channel], square));
+  for (const size_t i : {channel + 1, channel + 2}) dims[i] = kDims.Mul(dims[i], kDims.Int(factor));
+  return TensorType::Get(dims, x->dtype);
+}
+
 // ---- Normalization
 
 namespace {
@@ -127,39 +171,62 @@ IROPT_TYPE_RULE(InferNnRmsNorm, "that of `data`; `weight` has the lengths of `ax
   return NormResult(x[0], CheckNorm(call, x, RMSNormAttrs(call).axes().vector(), ctx));
 }
 
+namespace {
+
+// The axis of the channels, which is none of the others; -1 if the rank is not known, nothing after an error.
+std::optional<int> ChannelAxis(const Call& call, const TensorType* data, int64_t given, const IntList& others,
+                               InferContext& ctx) {
+  if (!HasRank(data)) return -1;
+  const auto channel = NormalizeAxis(call, data->ndim, given, ctx);
+  std::vector<int> axes;
+  if (!channel || !NormalizeAxes(call, data->ndim, others.vector(), ctx, axes)) return std::nullopt;
+  if (std::find(axes.begin(), axes.end(), *channel) == axes.end()) return channel;
+  ctx.Error(call, fmt::format("the channel axis {} must not be one of the axes", *channel));
+  return std::nullopt;
+}
+
+// The parameters after the data have its dtype and an element for each channel; `channels` is null if not known.
+bool CheckChannelParams(const Call& call, std::span<const TensorType* const> x, Dim channels, InferContext& ctx) {
+  for (size_t i = 1; i < x.size(); ++i) {
+    if (x[i]->dtype != x[0]->dtype || x[i]->ndim != 1) {
+      ctx.Error(call, i,
+                fmt::format("{} must have dtype {} and rank 1, but is of type {}", OperandName(call, i),
+                            x[0]->dtype.ToString(), TypeToString(x[i])));
+      return false;
+    }
+    if (channels && x[i]->known && !CheckSameDim(call, i, x[i]->dims[0], channels, "length", ctx)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 IROPT_TYPE_RULE(InferNnGroupNorm,
                 "that of `data`; the parameters have the length of `channel_axis`, which `num_groups` divides") {
   const TensorType* x[3];
   if (!TensorArgs(call, ctx, x)) return nullptr;
   const TensorType* data = x[0];
   const GroupNormAttrs attrs(call);
-  int channel_axis = -1;
-  if (HasRank(data)) {
-    const auto channel = NormalizeAxis(call, data->ndim, attrs.channel_axis(), ctx);
-    std::vector<int> axes;
-    if (!channel || !NormalizeAxes(call, data->ndim, attrs.axes().vector(), ctx, axes)) return nullptr;
-    channel_axis = *channel;
-    if (std::find(axes.begin(), axes.end(), channel_axis) != axes.end()) {
-      return ctx.Error(call, fmt::format("the channel axis {} must not be one of the axes", channel_axis));
-    }
-  }
-  if (!CheckFloat(call, 0, data, ctx)) return nullptr;
-  const Dim channels = data->known && channel_axis >= 0 ? data->dims[channel_axis] : nullptr;
+  const auto channel = ChannelAxis(call, data, attrs.channel_axis(), attrs.axes(), ctx);
+  if (!channel || !CheckFloat(call, 0, data, ctx)) return nullptr;
+  const Dim channels = data->known ? data->dims[*channel] : nullptr;
   const int64_t groups = attrs.num_groups();
   if (groups <= 0 || (channels && arith::ProveNotEqual(kDims.FloorMod(channels, kDims.Int(groups)), kDims.Int(0)))) {
     return ctx.Error(call, 0,
                      fmt::format("{} groups do not divide the {} channels of the data", groups,
                                  channels ? DimToString(channels) : "unknown"));
   }
-  for (size_t i = 1; i < 3; ++i) {
-    if (x[i]->dtype != data->dtype || x[i]->ndim != 1) {
-      return ctx.Error(call, i,
-                       fmt::format("{} must have dtype {} and rank 1, but is of type {}", OperandName(call, i),
-                                   data->dtype.ToString(), TypeToString(x[i])));
-    }
-    if (channels && x[i]->known && !CheckSameDim(call, i, x[i]->dims[0], channels, "length", ctx)) return nullptr;
-  }
-  return data;
+  return CheckChannelParams(call, x, channels, ctx) ? data : nullptr;
+}
+
+IROPT_TYPE_RULE(InferNnInstanceNorm, "that of `data`; the parameters have the length of `channel_axis`") {
+  const TensorType* x[3];
+  if (!TensorArgs(call, ctx, x)) return nullptr;
+  const InstanceNormAttrs attrs(call);
+  const auto channel = ChannelAxis(call, x[0], attrs.channel_axis(), attrs.axes(), ctx);
+  if (!channel) return nullptr;
+  const Dim channels = x[0]->known ? x[0]->dims[*channel] : nullptr;
+  return CheckChannelParams(call, x, channels, ctx) ? x[0] : nullptr;
 }
 
 IROPT_TYPE_RULE(InferNnDropout, "a tuple of the result and the mask, both of the type of `data`") {

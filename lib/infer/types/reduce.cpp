@@ -36,6 +36,24 @@ IROPT_TYPE_RULE(InferStatistical, "without the axes of `axis`, or with length 1 
   return TensorType::Get(dims, x->dtype, x->vdevice);
 }
 
+IROPT_TYPE_RULE(
+    InferMedian,
+    "without the axes of `axis`, or with length 1 there; for one axis a tuple of it and of the indices, int64") {
+  const TensorType* x = UnaryArg(call, ctx);
+  if (!x) return nullptr;
+  const StatisticalAttrs attrs(call);
+  const auto given = attrs.axis();
+  std::vector<int> axes;
+  if (given && HasRank(x) && !NormalizeAxes(call, x->ndim, given->vector(), ctx, axes)) return nullptr;
+  const auto* values = static_cast<const TensorType*>(InferStatistical(call, ctx));
+  if (!values) return nullptr;
+  // Without a shape, TVM's result is a tuple also for several axes, unless its shape follows from the rank.
+  const bool known = values->known && (x->known || !given || values->ndim == 0);
+  if (known && (!x->known || !given || axes.size() > 1)) return values;
+  const Type* fields[] = {values, WithShapeOf(values, DataType::Int(64), x->vdevice, ctx)};
+  return TupleType::Get(fields);
+}
+
 IROPT_TYPE_RULE(InferScan, "that of `data`, or one axis with all elements; `dtype` if given") {
   const TensorType* x = UnaryArg(call, ctx);
   if (!x) return nullptr;
@@ -97,6 +115,19 @@ IROPT_TYPE_RULE(InferMatmul,
   if (!row) dims.push_back(a[a.size() - 2]);
   if (!column) dims.push_back(b.back());
   return TensorType::Get(dims, *dtype, vdevice);
+}
+
+IROPT_TYPE_RULE(InferOuter, "a row for each element of `x1`, a column for each of `x2`; both have rank 1") {
+  const TensorType* x[2];
+  if (!TensorArgs(call, ctx, x)) return nullptr;
+  for (size_t i = 0; i < 2; ++i) {
+    if (x[i]->ndim == 1) continue;
+    return ctx.Error(call, i,
+                     fmt::format("{} must have rank 1, but is of type {}", OperandName(call, i), TypeToString(x[i])));
+  }
+  if (!x[0]->known || !x[1]->known) return TensorType::Get(2, x[0]->dtype);
+  const Dim dims[] = {x[0]->dims[0], x[1]->dims[0]};
+  return TensorType::Get(dims, x[0]->dtype);
 }
 
 // ---- Einstein summation

@@ -271,6 +271,10 @@ IROPT_TYPE_RULE(InferNnConv2dTranspose,
                 "batch, output channels and the size that this number of windows covers, in `out_layout`") {
   return InferConvTranspose(call, 2, ctx);
 }
+IROPT_TYPE_RULE(InferNnConv3dTranspose,
+                "batch, output channels and the size that this number of windows covers, in `out_layout`") {
+  return InferConvTranspose(call, 3, ctx);
+}
 IROPT_TYPE_RULE(InferNnPool1d, "batch, channels and the number of windows, in `out_layout`") {
   return InferPool(call, 1, ctx);
 }
@@ -290,25 +294,82 @@ IROPT_TYPE_RULE(InferNnAdaptiveAvgPool3d, "batch, channels and `output_size`, in
   return InferAdaptivePool(call, 3, ctx);
 }
 
-IROPT_TYPE_RULE(InferImageResize2d, "`size` in place of height and width, `out_dtype` if given") {
+namespace {
+
+// `attrs` are Resize2DAttrs or Resize3DAttrs.
+template <class Attrs>
+const Type* InferResize(const Call& call, size_t rank, const Attrs& attrs, InferContext& ctx) {
   if (!CheckArity(call, 2, 2, ctx)) return nullptr;
   const TensorType* data = TensorArg(call, 0, ctx);
   const ShapeType* size = data ? ShapeArg(call, 1, ctx) : nullptr;
   if (!size) return nullptr;
-  if (size->ndim != 2)
-    return ctx.Error(call, 1, fmt::format("{} must have rank 2, but has {}", OperandName(call, 1), size->ndim));
-  const Resize2DAttrs attrs(call);
-  const auto layout = LayoutOf(call, "layout", attrs.layout(), "NCHW", ctx);
-  const auto image = layout ? ToCanonical(call, 0, data, *layout, "NCHW", ctx) : std::nullopt;
+  if (size->ndim != static_cast<int>(rank))
+    return ctx.Error(call, 1, fmt::format("{} must have rank {}, but has {}", OperandName(call, 1), rank, size->ndim));
+  const std::string_view axes = ImageAxes(rank);
+  const auto layout = LayoutOf(call, "layout", attrs.layout(), axes, ctx);
+  const auto image = layout ? ToCanonical(call, 0, data, *layout, axes, ctx) : std::nullopt;
   if (!image) return nullptr;
   const DataType given = attrs.out_dtype();
   const DataType dtype = given.is_void() ? data->dtype : given;
   const auto* literal = As<ShapeExpr>(call.args[1]);
   if (!image->known || !literal) return TensorType::Get(layout->ndim(), dtype, data->vdevice);
   DimList out = image->dims;
-  out[2] = literal->values[0];
-  out[3] = literal->values[1];
-  return FromCanonical(out, "NCHW", *layout, dtype, data->vdevice);
+  for (size_t i = 0; i < rank; ++i) out[2 + i] = literal->values[static_cast<uint32_t>(i)];
+  return FromCanonical(out, axes, *layout, dtype, data->vdevice);
+}
+
+}  // namespace
+
+IROPT_TYPE_RULE(InferImageResize2d, "`size` in place of height and width, `out_dtype` if given") {
+  return InferResize(call, 2, Resize2DAttrs(call), ctx);
+}
+IROPT_TYPE_RULE(InferImageResize3d, "`size` in place of depth, height and width, `out_dtype` if given") {
+  return InferResize(call, 3, Resize3DAttrs(call), ctx);
+}
+
+IROPT_TYPE_RULE(InferImageGridSample,
+                "the last axes of `grid` in place of height and width, or depth, height and width") {
+  const TensorType* x[2];
+  if (!TensorArgs(call, ctx, x)) return nullptr;
+  const GridSampleAttrs attrs(call);
+  const size_t rank = attrs.layout() == "NCDHW" ? 3 : 2;
+  const std::string_view axes = ImageAxes(rank);
+  const auto layout = LayoutOf(call, "layout", attrs.layout(), axes, ctx);
+  const auto image = layout ? ToCanonical(call, 0, x[0], *layout, axes, ctx) : std::nullopt;
+  if (!image) return nullptr;
+  if (HasRank(x[1]) && x[1]->ndim != layout->ndim()) {
+    return ctx.Error(call, 1,
+                     fmt::format("{} must have rank {}, but has {}", OperandName(call, 1), layout->ndim(), x[1]->ndim));
+  }
+  if (!image->known || !x[1]->known) return WithRank(x[0], layout->ndim());
+  DimList out = image->dims;
+  for (uint32_t i = 2; i < out.size(); ++i) out[i] = x[1]->dims[i];
+  return FromCanonical(out, axes, *layout, x[0]->dtype, x[0]->vdevice);
+}
+
+IROPT_TYPE_RULE(InferImageAffineGrid, "batch, a coordinate for each spatial axis, `size`") {
+  if (!CheckArity(call, 2, 2, ctx)) return nullptr;
+  const TensorType* data = TensorArg(call, 0, ctx);
+  const ShapeType* size = data ? ShapeArg(call, 1, ctx) : nullptr;
+  if (!size) return nullptr;
+  if (size->ndim != 2 && size->ndim != 3)
+    return ctx.Error(call, 1, fmt::format("{} must have rank 2 or 3, but has {}", OperandName(call, 1), size->ndim));
+  if (HasRank(data) && data->ndim != 3)
+    return ctx.Error(call, 0, fmt::format("{} must have rank 3, but has {}", OperandName(call, 0), data->ndim));
+  for (int i = 1; data->known && i < 3; ++i) {
+    const int64_t* length = arith::AsInt(data->dims[i]);
+    if (!length || *length == size->ndim + i - 1) continue;
+    return ctx.Error(call, 0,
+                     fmt::format("{} must have length {} on axis {}, but has {}", OperandName(call, 0),
+                                 size->ndim + i - 1, i, *length));
+  }
+  const auto* literal = As<ShapeExpr>(call.args[1]);
+  if (!data->known || !literal) return WithRank(data, size->ndim + 2);
+  DimList out;
+  out.push_back(data->dims[0]);
+  out.push_back(kDims.Int(size->ndim));
+  out.Append(literal->values);
+  return TensorType::Get(out, data->dtype, data->vdevice);
 }
 
 }  // namespace iropt

@@ -26,9 +26,9 @@ DataType ElementType(const Type* type) {
   return scalar ? scalar->dtype : DataType::Void();
 }
 
-// Operations on the bits of integers. The type rules take all dtypes, as TVM's do, but no PrimFunc has such an
-// operation on others.
-const Expr* LegalizeBits(LegalizeCall& call, std::string_view name, std::string_view stage, topi::BinaryFn f) {
+// Operations on integers: on their bits, and remainders. The type rules take all dtypes, as TVM's do, but no PrimFunc
+// has such an operation on others.
+const Expr* LegalizeIntegers(LegalizeCall& call, std::string_view name, std::string_view stage, topi::BinaryFn f) {
   for (size_t i = 0; i < call.num_args(); ++i) {
     if (const DataType dtype = ElementType(call.arg(i)->type); dtype.is_floating())
       return call.Error(fmt::format("the operands must have integer dtypes, but one has {}", dtype.ToString()));
@@ -38,6 +38,10 @@ const Expr* LegalizeBits(LegalizeCall& call, std::string_view name, std::string_
 
 Value FloorDivide(Value a, Value b) { return a.dtype().is_integer() ? te::FloorDiv(a, b) : topi::Floor(te::Div(a, b)); }
 
+Value FloorRemainder(Value a, Value b) {
+  return a.dtype().is_integer() ? te::FloorMod(a, b) : a - FloorDivide(a, b) * b;
+}
+
 }  // namespace
 
 #define IROPT_LEGALIZE_WITH(legalize, Id, name, value)                                                                 \
@@ -46,25 +50,29 @@ Value FloorDivide(Value a, Value b) { return a.dtype().is_integer() ? te::FloorD
   }
 #define IROPT_LEGALIZE_BINARY(Id, name, value) IROPT_LEGALIZE_WITH(LegalizeBinary, Id, name, value)
 #define IROPT_LEGALIZE_BITS(Id, name, op)                                                                              \
-  IROPT_LEGALIZE_WITH(LegalizeBits, Id, name, te::Bitwise(arith::BitOp::op, a, b))
+  IROPT_LEGALIZE_WITH(LegalizeIntegers, Id, name, te::Bitwise(arith::BitOp::op, a, b))
 
 IROPT_LEGALIZE_BINARY(Add, "add", a + b)
+IROPT_LEGALIZE_BINARY(Atan2, "atan2", te::Call(OpId::kTirAtan2, {a, b}))
 IROPT_LEGALIZE_BITS(BitwiseAnd, "bitwise_and", kAnd)
 IROPT_LEGALIZE_BITS(BitwiseOr, "bitwise_or", kOr)
 IROPT_LEGALIZE_BITS(BitwiseXor, "bitwise_xor", kXor)
 IROPT_LEGALIZE_BINARY(Divide, "divide", te::Div(a, b))
 IROPT_LEGALIZE_BINARY(Equal, "equal", a == b)
 IROPT_LEGALIZE_BINARY(FloorDivide, "floor_divide", FloorDivide(a, b))
+IROPT_LEGALIZE_BINARY(FloorMod, "floor_mod", FloorRemainder(a, b))
 IROPT_LEGALIZE_BINARY(Greater, "greater", a > b)
 IROPT_LEGALIZE_BINARY(GreaterEqual, "greater_equal", a >= b)
 IROPT_LEGALIZE_BITS(LeftShift, "left_shift", kShiftLeft)
 IROPT_LEGALIZE_BINARY(Less, "less", a < b)
 IROPT_LEGALIZE_BINARY(LessEqual, "less_equal", a <= b)
+IROPT_LEGALIZE_BINARY(LogAddExp, "log_add_exp", topi::Log(topi::Exp(a) + topi::Exp(b)))
 IROPT_LEGALIZE_BINARY(LogicalAnd, "logical_and", a&& b)
 IROPT_LEGALIZE_BINARY(LogicalOr, "logical_or", a || b)
 IROPT_LEGALIZE_BITS(LogicalXor, "logical_xor", kXor)
 IROPT_LEGALIZE_BINARY(Maximum, "maximum", te::Max(a, b))
 IROPT_LEGALIZE_BINARY(Minimum, "minimum", te::Min(a, b))
+IROPT_LEGALIZE_WITH(LegalizeIntegers, Mod, "mod", te::TruncMod(a, b))
 IROPT_LEGALIZE_BINARY(Multiply, "multiply", a* b)
 IROPT_LEGALIZE_BINARY(NotEqual, "not_equal", a != b)
 IROPT_LEGALIZE_BINARY(Power, "power", topi::Pow(a, b))

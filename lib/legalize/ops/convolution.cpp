@@ -110,6 +110,10 @@ const Expr* LegalizeNnConv2dTranspose(LegalizeCall& call) {
   return LegalizeConvTranspose(call, "conv2d_transpose", "NCHW", "IOHW");
 }
 
+const Expr* LegalizeNnConv3dTranspose(LegalizeCall& call) {
+  return LegalizeConvTranspose(call, "conv3d_transpose", "NCDHW", "IODHW");
+}
+
 const Expr* LegalizeNnAvgPool1d(LegalizeCall& call) { return LegalizePool(call, "avg_pool1d", false); }
 const Expr* LegalizeNnAvgPool2d(LegalizeCall& call) { return LegalizePool(call, "avg_pool2d", false); }
 const Expr* LegalizeNnAvgPool3d(LegalizeCall& call) { return LegalizePool(call, "avg_pool3d", false); }

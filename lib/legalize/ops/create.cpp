@@ -58,6 +58,57 @@ const Expr* LegalizeZerosLike(LegalizeCall& call) { return LegalizeFillLike(call
 const Expr* LegalizeTril(LegalizeCall& call) { return LegalizeTrilu(call, "tril", false); }
 const Expr* LegalizeTriu(LegalizeCall& call) { return LegalizeTrilu(call, "triu", true); }
 
+namespace {
+
+const Expr* FinishEye(TeCall& te, te::Values shape, const Expr* diagonal, DataType dtype) {
+  const te::Value k = std::get<te::Value>(te.Operand(diagonal));
+  const auto value = [&](te::Values i) {
+    return te::IfThenElse(i[0] == i[1] - k, te.Const(1, dtype), te.Const(0, dtype));
+  };
+  return te.Finish({te.Compute("eye", shape, value, te::PythonAxes({"i", "j"}))});
+}
+
+// The value of a literal operand.
+std::optional<double> LiteralNumber(const LegalizeCall& call, size_t i) {
+  const auto* prim = As<PrimType>(call.arg(i)->type);
+  if (!prim || !prim->value) return std::nullopt;
+  if (const auto* real = As<tir::FloatImm>(prim->value)) return real->value;
+  const int64_t* integer = arith::AsInt(prim->value);
+  return integer ? std::optional(static_cast<double>(*integer)) : std::nullopt;
+}
+
+}  // namespace
+
+const Expr* LegalizeEye(LegalizeCall& call) {
+  TeCall te(call, "eye");
+  const te::Shape shape = te.Dims(call.result()->dims.span());
+  return FinishEye(te, shape, call.arg(2), call.result()->dtype);
+}
+
+const Expr* LegalizeEyeLike(LegalizeCall& call) {
+  TeCall te(call, "eye_like");
+  const te::Shape shape = te.Dims(call.result()->dims.span());
+  return FinishEye(te, shape, call.arg(1), call.result()->dtype);
+}
+
+const Expr* LegalizeHammingWindow(LegalizeCall& call) {
+  const auto periodic = LiteralNumber(call, 1);
+  const auto alpha = LiteralNumber(call, 2);
+  const auto beta = LiteralNumber(call, 3);
+  if (!periodic || !alpha || !beta) return call.Unchanged("its parameters are not constants");
+  const DataType dtype = call.result()->dtype;
+  TeCall te(call, "hamming_window");
+  const te::Shape shape = te.Dims(call.result()->dims.span());
+  const te::Value size = *periodic != 0 ? shape[0] + 1 : shape[0];
+  const te::Value last = te::Cast(dtype, te::Max(size - 1, 1));
+  const te::Tensor window = te.Compute("hamming_window", shape, [&](te::Values i) {
+    const te::Value angle = te::Div(te.Const(2 * 3.14159265358979323846, dtype) * te::Cast(dtype, i[0]), last);
+    const te::Value value = te.Const(*alpha, dtype) - te.Const(*beta, dtype) * te::Call(OpId::kTirCos, {angle});
+    return te::Select(shape[0] == 1, te.Const(1, dtype), value);
+  });
+  return te.Finish({window});
+}
+
 const Expr* LegalizeArange(LegalizeCall& call) {
   std::vector<const PrimExpr*> bounds;
   for (size_t i = 0; i < call.num_args(); ++i) {

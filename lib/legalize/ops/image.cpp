@@ -28,14 +28,32 @@ bool DividesExactly(const ResizedAxis& axis) {
          static_cast<double>(*out) / static_cast<double>(*in) <= 1 / (kEpsilon * static_cast<double>(*in) + kEpsilon);
 }
 
+// The attributes that all numbers of axes have.
+struct ResizeOptions {
+  template <class Attrs>
+  explicit ResizeOptions(const Attrs& attrs)
+      : mode(attrs.coordinate_transformation_mode()),
+        rounding(attrs.rounding_method()),
+        alpha(attrs.cubic_alpha()),
+        exclude(attrs.cubic_exclude() != 0),
+        extrapolation(attrs.extrapolation_value()),
+        out_dtype(attrs.out_dtype()) {}
+
+  std::string_view mode, rounding;
+  double alpha;
+  bool exclude;
+  double extrapolation;
+  DataType out_dtype;
+};
+
 class Resizer {
  public:
-  Resizer(const Tensor& x, const Resize2DAttrs& attrs, std::string method)
-      : te_(x.te()), x_(x), attrs_(attrs), method_(std::move(method)) {}
+  Resizer(const Tensor& x, const ResizeOptions& options, std::string method)
+      : te_(x.te()), x_(x), options_(options), method_(std::move(method)) {}
 
   // The position in the image, as a number with a fraction, or an integer.
   Value Position(const ResizedAxis& axis, bool divides) const {
-    const std::string_view mode = attrs_.coordinate_transformation_mode();
+    const std::string_view mode = options_.mode;
     const Value x = axis.index;
     const Value scale = te::Div(AsFloat(axis.in), AsFloat(axis.out));
     const Value half = Number(te_, 0.5);
@@ -55,8 +73,8 @@ class Resizer {
 
   Value Nearest(Value position, bool divides) const {
     if (divides) return Whole(position);
-    std::string_view rounding = attrs_.rounding_method();
-    if (rounding.empty()) rounding = attrs_.coordinate_transformation_mode() == "align_corners" ? "round" : "floor";
+    std::string_view rounding = options_.rounding;
+    if (rounding.empty()) rounding = options_.mode == "align_corners" ? "round" : "floor";
     const Value half = Number(te_, 0.5);
     const Value epsilon = Number(te_, 1e-5);
     if (rounding == "round") return Whole(topi::Round(position));
@@ -66,7 +84,7 @@ class Resizer {
   }
 
   Value Element(te::Values i, const std::vector<size_t>& axes, const std::vector<ResizedAxis>& sizes) const {
-    const bool may_divide = method_ == "nearest_neighbor" && attrs_.coordinate_transformation_mode() == "asymmetric";
+    const bool may_divide = method_ == "nearest_neighbor" && options_.mode == "asymmetric";
     const bool divides[] = {may_divide && DividesExactly(sizes[0]), may_divide && DividesExactly(sizes[1])};
     const Value at_x = Position(sizes[1], divides[1]);
     const Value at_y = Position(sizes[0], divides[0]);
@@ -84,19 +102,65 @@ class Resizer {
     } else {
       value = Cubic(at_y, at_x, pixel, sizes);
     }
-    if (attrs_.coordinate_transformation_mode() == "tf_crop_and_resize") {
-      const Value outside = Number(te_, attrs_.extrapolation_value());
-      const auto crop = [&](Value position, Value size, Value inner) {
-        return te::IfThenElse(position < 0, outside, te::IfThenElse(position > size - 1, outside, inner));
-      };
-      const Value cropped = te::IfThenElse(at_y < 0, outside, te::IfThenElse(at_y > sizes[0].in - 1, outside, value));
-      value = crop(at_x, sizes[1].in, cropped);
+    return Finish({at_y, at_x}, sizes, value);
+  }
+
+  // The same of three axes, where pixels have the dtype of the image.
+  Value Element3d(te::Values i, const std::vector<size_t>& axes, const std::vector<ResizedAxis>& sizes) const {
+    std::vector<Value> at;
+    for (const ResizedAxis& axis : sizes) at.push_back(Position(axis, false));
+    const auto pixel = [&](te::Values place) {
+      std::vector<Value> own(i.begin(), i.end());
+      for (size_t k = 0; k < 3; ++k) own[axes[k]] = te::Max(te::Min(place[k], sizes[k].in - 1), 0);
+      return x_(te::Values(own));
+    };
+    std::vector<Value> place(3);
+    if (method_ == "nearest_neighbor") {
+      for (size_t k = 0; k < 3; ++k) place[k] = Nearest(at[k], false);
+      return Finish(at, sizes, pixel(place));
     }
-    return te::Cast(attrs_.out_dtype().is_void() ? x_.dtype() : attrs_.out_dtype(), value);
+    std::vector<std::vector<Value>> weights(3);
+    for (size_t k = 0; k < 3; ++k) {
+      const Value whole = topi::Floor(at[k]);
+      place[k] = Whole(whole);
+      if (method_ == "linear") {
+        weights[k] = {Number(te_, 1) - (at[k] - place[k]), at[k] - place[k]};
+      } else {
+        weights[k] = CubicWeights(at[k] - whole);
+        if (options_.exclude) ExcludeOutside(weights[k], place[k], sizes[k].in);
+      }
+    }
+    return Finish(at, sizes, Mix3d(weights, place, 0, pixel));
   }
 
  private:
   using PixelFn = FunctionRef<Value(Value, Value)>;
+  using Pixel3dFn = FunctionRef<Value(te::Values)>;
+
+  // The weighted sum over the pixels along the axes from `axis` on; `first` is the pixel before the fraction.
+  Value Mix3d(const std::vector<std::vector<Value>>& weights, const std::vector<Value>& first, size_t axis,
+              Pixel3dFn pixel) const {
+    if (axis == 3) return pixel(first);
+    const size_t count = weights[axis].size();
+    Value sum = Number(te_, 0);
+    for (size_t k = 0; k < count; ++k) {
+      std::vector<Value> place = first;
+      place[axis] = count == 2 ? first[axis] + k : first[axis] + k - 1;
+      sum = sum + Mix3d(weights, place, axis + 1, pixel) * weights[axis][k];
+    }
+    return sum;
+  }
+
+  // Outside of the image a cropped result has a value of its own.
+  Value Finish(const std::vector<Value>& at, const std::vector<ResizedAxis>& sizes, Value value) const {
+    if (options_.mode == "tf_crop_and_resize") {
+      const Value outside = Number(te_, options_.extrapolation);
+      for (size_t k = 0; k < at.size(); ++k)
+        value = te::IfThenElse(at[k] < 0, outside, te::IfThenElse(at[k] > sizes[k].in - 1, outside, value));
+    }
+    return te::Cast(options_.out_dtype.is_void() ? x_.dtype() : options_.out_dtype, value);
+  }
+
   // Positions are counted in int64, as all indices are.
   static Value Whole(Value x) { return te::Cast(DataType::Int(64), x); }
 
@@ -111,7 +175,7 @@ class Resizer {
   }
 
   std::vector<Value> CubicWeights(Value t) const {
-    const double alpha = attrs_.cubic_alpha();
+    const double alpha = options_.alpha;
     const auto number = [&](double value) { return Number(te_, value); };
     const Value t2 = t * t;
     const Value t3 = t * t * t;
@@ -136,7 +200,7 @@ class Resizer {
     const Value y = Whole(topi::Floor(at_y));
     std::vector<Value> of_x = CubicWeights(at_x - topi::Floor(at_x));
     std::vector<Value> of_y = CubicWeights(at_y - topi::Floor(at_y));
-    if (attrs_.cubic_exclude() != 0) {
+    if (options_.exclude) {
       ExcludeOutside(of_x, x, sizes[1].in);
       ExcludeOutside(of_y, y, sizes[0].in);
     }
@@ -151,14 +215,16 @@ class Resizer {
 
   te::Builder& te_;
   const Tensor& x_;
-  const Resize2DAttrs& attrs_;
+  const ResizeOptions options_;
   std::string method_;
 };
 
-}  // namespace
-
-const Expr* LegalizeImageResize2d(LegalizeCall& call) {
-  const Resize2DAttrs attrs(call.call());
+// `names` are the letters of the axes, of which the region of interest lists the begins, then the ends, in the order
+// `places`.
+template <class Attrs>
+const Expr* LegalizeResize(LegalizeCall& call, std::string_view name, std::string_view names,
+                           std::span<const size_t> places) {
+  const Attrs attrs(call.call());
   const ShapeExpr* size = call.ShapeArg(1);
   if (!size) return call.Unchanged("its size is not an expression");
   std::string method(attrs.method());
@@ -166,28 +232,42 @@ const Expr* LegalizeImageResize2d(LegalizeCall& call) {
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   if (method != "nearest_neighbor" && method != "linear" && method != "cubic")
     return call.Error("invalid method: expected nearest_neighbor, linear or cubic");
-  TeCall te(call, "resize2d");
+  TeCall te(call, name);
   const Tensor x = te.Arg(0);
   const te::Shape target = te.Dims(size->values.span());
   std::vector<size_t> axes;
   size_t at = 0;
   for (const char c : attrs.layout()) {
-    if (c == 'H' || c == 'W') axes.push_back(at);
+    if (names.find(c) != std::string_view::npos) axes.push_back(at);
     at += c < '0' || c > '9';
   }
-  if (axes.size() != 2) return call.Unchanged("its layout has no height and width");
+  const size_t rank = names.size();
+  if (axes.size() != rank) return call.Unchanged("its layout lacks an axis");
   te::Shape shape = x.shape();
-  for (size_t k = 0; k < 2; ++k) shape[axes[k]] = target[k];
-  const std::vector<double> roi = attrs.roi();
-  const Resizer resizer(x, attrs, method);
+  for (size_t k = 0; k < rank; ++k) shape[axes[k]] = target[k];
+  std::vector<double> roi = attrs.roi();
+  if (roi.size() != 2 * rank) roi.assign(2 * rank, 0);
+  const Resizer resizer(x, ResizeOptions(attrs), method);
   const auto element = [&](te::Values i) {
     std::vector<ResizedAxis> sizes;
-    for (size_t k = 0; k < 2; ++k)
-      sizes.push_back(
-          {i[axes[k]], x.dim(axes[k]), target[k], roi.size() == 4 ? roi[k] : 0, roi.size() == 4 ? roi[k + 2] : 0});
-    return resizer.Element(i, axes, sizes);
+    for (size_t k = 0; k < rank; ++k)
+      sizes.push_back({i[axes[k]], x.dim(axes[k]), target[k], roi[places[k]], roi[rank + places[k]]});
+    return rank == 2 ? resizer.Element(i, axes, sizes) : resizer.Element3d(i, axes, sizes);
   };
   return te.Finish({te.Compute("resize", shape, element, te::PythonAxes())});
+}
+
+}  // namespace
+
+const Expr* LegalizeImageResize2d(LegalizeCall& call) {
+  constexpr size_t kPlaces[] = {0, 1};
+  return LegalizeResize<Resize2DAttrs>(call, "resize2d", "HW", kPlaces);
+}
+
+// The region of interest has the axes in reverse order, as in TVM.
+const Expr* LegalizeImageResize3d(LegalizeCall& call) {
+  constexpr size_t kPlaces[] = {2, 1, 0};
+  return LegalizeResize<Resize3DAttrs>(call, "resize3d", "DHW", kPlaces);
 }
 
 }  // namespace iropt::legalize

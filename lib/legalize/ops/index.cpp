@@ -12,7 +12,10 @@ const Expr* LegalizeTake(LegalizeCall& call) {
   TeCall te(call, "take");
   const Tensor x = te.Arg(0);
   const te::Operand indices = te.Operand(call.arg(1));
-  return te.Finish({topi::Take(x, indices, TakeAttrs(call.call()).axis())});
+  const TakeAttrs attrs(call.call());
+  if (attrs.mode() == "nan" && !x.dtype().is_floating())
+    return call.Error("the mode 'nan' needs a floating-point dtype");
+  return te.Finish({topi::Take(x, indices, attrs.axis(), attrs.mode())});
 }
 
 const Expr* LegalizeStridedSlice(LegalizeCall& call) {

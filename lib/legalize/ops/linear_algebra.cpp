@@ -136,4 +136,13 @@ const Expr* LegalizeEinsum(LegalizeCall& call) {
                               [&](te::Values i, te::Values r) { return einsum.Product(i, r); })});
 }
 
+const Expr* LegalizeOuter(LegalizeCall& call) {
+  TeCall te(call, "outer");
+  const te::Tensor a = te.Arg(0);
+  const te::Tensor b = te.Arg(1);
+  const te::Value shape[] = {a.dim(0), b.dim(0)};
+  return te.Finish({te.Compute(
+      "outer", shape, [&](te::Values i) { return a(i[0]) * b(i[1]); }, te::PythonAxes({"i", "j"}))});
+}
+
 }  // namespace iropt::legalize

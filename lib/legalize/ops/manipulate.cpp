@@ -38,6 +38,17 @@ const Expr* LegalizeFlatten(LegalizeCall& call) {
   return LegalizeReshape(call, "reshape", call.result()->dims.span(), topi::Reshape);
 }
 
+const Expr* LegalizeNnBatchFlatten(LegalizeCall& call) {
+  return LegalizeReshape(call, "reshape", call.result()->dims.span(), topi::Reshape);
+}
+
+const Expr* LegalizeSize(LegalizeCall& call) {
+  TeCall te(call, "size");
+  const te::Value size = topi::Product(te.Dims(call.TensorArg(0)->dims.span()), te.Int(1));
+  return te.Finish({te.Compute(
+      "size", {}, [&](te::Values) { return size; }, te::PythonAxes())});
+}
+
 const Expr* LegalizeConcat(LegalizeCall& call) {
   const std::vector<const Expr*> fields = call.TupleFields(0);
   TeCall te(call, "concatenate");

@@ -29,7 +29,7 @@ const Expr* LegalizeNnBatchNorm(LegalizeCall& call) {
   TeCall te(call, "batch_norm");
   const std::vector<Tensor> in = te.Inputs(call.call().args.span());
   const topi::BatchNormOptions options = {attrs.axis(),  attrs.epsilon(),  attrs.center(),
-                                          attrs.scale(), attrs.momentum(), !call.is_inference()};
+                                          attrs.scale(), attrs.momentum(), attrs.training() && !call.is_inference()};
   return te.Finish(topi::BatchNorm(in[0], in[1], in[2], in[3], in[4], options));
 }
 
@@ -49,6 +49,65 @@ const Expr* LegalizeNnLayerNorm(LegalizeCall& call) {
   TeCall te(call, "layer_norm");
   const std::vector<Tensor> in = te.Inputs(call.call().args.span());
   return te.Finish({topi::LayerNorm(in[0], in[1], in[2], attrs.axes().vector(), attrs.epsilon())});
+}
+
+const Expr* LegalizeNnInstanceNorm(LegalizeCall& call) {
+  const InstanceNormAttrs attrs(call.call());
+  if (!IsNormalizable(call)) return call.Unchanged("only float32 and float16 are supported");
+  TeCall te(call, "instance_norm");
+  const std::vector<Tensor> in = te.Inputs(call.call().args.span());
+  return te.Finish(
+      {topi::InstanceNorm(in[0], in[1], in[2], attrs.channel_axis(), attrs.axes().vector(), attrs.epsilon())});
+}
+
+const Expr* LegalizeNnPixelShuffle(LegalizeCall& call) {
+  const int64_t factor = PixelShuffleAttrs(call.call()).upscale_factor();
+  TeCall te(call, "pixel_shuffle");
+  const Tensor x = te.Arg(0);
+  const size_t channel = x.ndim() - 3;
+  te::Shape shape = x.shape();
+  shape[channel] = te.Simplify(te::FloorDiv(shape[channel], factor * factor));
+  for (size_t k = 1; k < 3; ++k) shape[channel + k] = shape[channel + k] * factor;
+  return te.Finish({te.Compute(
+      "PixelShuffle", shape,
+      [&](te::Values i) {
+        std::vector<te::Value> at(i.begin(), i.end());
+        at[channel] = i[channel] * factor * factor + te::FloorMod(i[channel + 1], factor) * factor +
+                      te::FloorMod(i[channel + 2], factor);
+        for (size_t k = 1; k < 3; ++k) at[channel + k] = te::FloorDiv(i[channel + k], factor);
+        return x(te::Values(at));
+      },
+      te::PythonAxes())});
+}
+
+const Expr* LegalizeNnPrelu(LegalizeCall& call) {
+  TeCall te(call, "prelu");
+  const Tensor x = te.Arg(0);
+  Tensor slopes = te.Arg(1);
+  const size_t axis = topi::RealAxis(x.ndim(), PReluAttrs(call.call()).axis());
+  if (slopes.ndim() != 1) return call.Unchanged("its slopes are not a vector");
+  if (slopes.dim(0).Is(1)) {
+    const te::Value length[] = {x.dim(axis)};
+    const Tensor single = slopes;
+    slopes = te.Compute(
+        "slope_broadcasted", length, [&](te::Values) { return single(te::Value(0)); }, te::PythonAxes({"c"}));
+  }
+  const auto value = [&](te::Values i) {
+    return te::Select(x(i) > te.Const(0, x.dtype()), x(i), x(i) * slopes(i[axis]));
+  };
+  return te.Finish({te.Compute("compute", x.shape(), value, te::PythonAxes())});
+}
+
+const Expr* LegalizeNnSoftplus(LegalizeCall& call) {
+  const SoftplusAttrs attrs(call.call());
+  TeCall te(call, "softplus");
+  const Tensor x = te.Arg(0);
+  const auto number = [&](double value) { return te.Const(value, x.dtype()); };
+  const te::Value beta = number(attrs.beta());
+  return te.Finish({topi::Map(x, [&](te::Value v) {
+    const te::Value smooth = te::Div(number(1), beta) * topi::Log(number(1) + topi::Exp(beta * v));
+    return te::Select(beta * v > number(attrs.threshold()), v, smooth);
+  })});
 }
 
 const Expr* LegalizeNnGroupNorm(LegalizeCall& call) {

@@ -1,5 +1,6 @@
 // Legalization of operators that write to computed positions: opaque blocks with loops of their own.
 #include "legalize/legalizations.h"
+#include "local_number.h"
 
 namespace iropt::legalize {
 
@@ -131,6 +132,91 @@ const Expr* LegalizeScatterNd(LegalizeCall& call) {
       });
     });
   });
+}
+
+namespace {
+
+// The flat position in an index tensor that is broadcast to the shape at these positions.
+Value BroadcastPosition(const Tensor& index, te::Values at) {
+  Value offset = 0;
+  Value stride = 1;
+  const size_t added = at.size() - index.ndim();
+  for (size_t d = index.ndim(); d-- > 0;) {
+    offset = offset + (index.dim(d).Is(1) ? Value(0) : at[added + d]) * stride;
+    stride = stride * index.dim(d);
+  }
+  return offset;
+}
+
+}  // namespace
+
+const Expr* LegalizeIndexPut(LegalizeCall& call) {
+  const bool accumulate = IndexPutAttrs(call.call()).accumulate();
+  const bool single = As<TensorType>(call.arg(1)->type) != nullptr;
+  const std::vector<const Expr*> fields = single ? std::vector{call.arg(1)} : call.TupleFields(1);
+  TeCall te(call, "index_put");
+  std::vector<Tensor> inputs = {te.Arg(0, Placement::kAnywhere)};
+  te::Shape shape;
+  for (const Expr* field : fields) {
+    inputs.push_back(te.Input(field, Placement::kAnywhere));
+    shape = topi::Broadcast(te, shape, inputs.back().shape()).shape;
+  }
+  inputs.push_back(te.Arg(2, Placement::kAnywhere));
+  const Tensor& data = inputs.front();
+  const Tensor& values = inputs.back();
+  return FinishExtern(te, "index_put_generic", inputs, data, [&](FlatCode& code, const Tensor& out) {
+    code.CopyAll(data, out, kParallel);
+    code.For("k", topi::Product(shape, 1), kParallel, [&](Value k) {
+      const std::vector<Value> at = topi::UnravelIndex(k, shape);
+      Value to = 0;
+      Value stride = 1;
+      for (size_t axis = data.ndim(); axis-- > 0;) {
+        const Value index = code.Load(inputs[axis + 1], BroadcastPosition(inputs[axis + 1], at));
+        const auto wide = [](Value x) { return te::Cast(DataType::Int(64), x); };
+        to = to + (wide(index) + wide(index < 0) * data.dim(axis)) * stride;
+        stride = stride * data.dim(axis);
+      }
+      const Value update = code.Load(values, k);
+      code.Store(out, to, accumulate ? code.Load(out, to) + update : update);
+    });
+  });
+}
+
+// The position of each value by a binary search.
+const Expr* LegalizeBucketize(LegalizeCall& call) {
+  const BucketizeAttrs attrs(call.call());
+  const DataType dtype = call.result()->dtype;
+  TeCall te(call, "searchsorted");
+  const Tensor boundaries = te.Arg(1, Placement::kAnywhere);
+  const Tensor x = te.Arg(0, Placement::kAnywhere);
+  const Tensor inputs[] = {boundaries, x};
+  const te::Builder::ExternOutput out[] = {{"out_buf", x.shape(), dtype}};
+  const auto body = [&](tir::StmtBuilder& statements, std::span<const Tensor> outputs) {
+    FlatCode code(te, statements);
+    code.For("i", topi::Product(x.shape(), 1), kParallel, [&](Value i) {
+      const LocalNumber low(te, statements, dtype);
+      const LocalNumber high(te, statements, dtype);
+      const auto from = [&] { return low.value(); };
+      const auto to = [&] { return high.value(); };
+      code.Store(low.tensor(), 0, te.Int(0, dtype));
+      code.Store(high.tensor(), 0, te::Cast(dtype, boundaries.dim(0)));
+      {
+        const tir::Frame loop = statements.While(te.NodeOf(from() < to()));
+        const Value middle = from() + te::Bitwise(arith::BitOp::kShiftRight, to() - from(), te.Int(1, dtype));
+        const Value boundary = code.Load(boundaries, te::Cast(DataType::Int(64), middle));
+        const Value value = code.Load(x, i);
+        const tir::Frame choice = statements.If(te.NodeOf(attrs.right() ? boundary <= value : boundary < value));
+        {
+          const tir::Frame then = statements.Then();
+          code.Store(low.tensor(), 0, middle + 1);
+        }
+        const tir::Frame otherwise = statements.Else();
+        code.Store(high.tensor(), 0, middle);
+      }
+      code.Store(outputs[0], i, from());
+    });
+  };
+  return te.Finish(te.Extern("searchsorted", inputs, out, body));
 }
 
 const Expr* LegalizeGradTakeBackward(LegalizeCall& call) {

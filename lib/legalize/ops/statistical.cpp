@@ -1,5 +1,6 @@
 // Legalization of reductions.
 #include "legalize/legalizations.h"
+#include "packed_calls.h"
 
 namespace iropt::legalize {
 
@@ -67,6 +68,37 @@ const Expr* LegalizeVariance(LegalizeCall& call) { return LegalizeReduction(call
 const Expr* LegalizeSum(LegalizeCall& call) {
   return LegalizeReduction(
       call, "sum", [](const Tensor& x, const topi::Axes& axes, bool keepdims) { return topi::Sum(x, axes, keepdims); });
+}
+
+// The lower one of the two elements in the middle, and where it was.
+const Expr* LegalizeMedian(LegalizeCall& call) {
+  const StatisticalAttrs attrs(call.call());
+  const auto axes = attrs.axis();
+  if (axes && axes->size() != 1) return call.Unchanged("only one axis, or all, are supported");
+  TeCall te(call, "median");
+  te::Tensor x = te.Arg(0);
+  const te::Shape given = x.shape();
+  if (!axes) {
+    const te::Value all[] = {topi::Product(given, 1)};
+    x = topi::Reshape(x, all);
+  }
+  const size_t axis = axes ? topi::RealAxis(x.ndim(), (*axes)[0]) : 0;
+  const te::Tensor order = SortedIndices(te, "argsort_cpu", "tvm.contrib.sort.argsort", std::span(&x, 1),
+                                         DataType::Int(64), axis, /*ascending=*/true);
+  te::Shape shape = x.shape();
+  const te::Value middle = te.Simplify(te::FloorDiv(shape[axis] - 1, 2));
+  shape[axis] = 1;
+  const te::Tensor sorted = topi::Gather(x, static_cast<int64_t>(axis), order);
+  const te::Tensor place = topi::Full(te, shape, DataType::Int(64), middle);
+  const te::Tensor value = topi::Gather(sorted, static_cast<int64_t>(axis), place);
+  if (!axes) {
+    const te::Shape kept(attrs.keepdims() ? given.size() : 0, 1);
+    return te.Finish({topi::Reshape(value, kept)});
+  }
+  const te::Tensor index = topi::Gather(order, static_cast<int64_t>(axis), place);
+  if (attrs.keepdims()) return te.Finish({value, index});
+  const topi::Axes dropped(std::vector<int64_t>{static_cast<int64_t>(axis)});
+  return te.Finish({topi::Squeeze(value, dropped), topi::Squeeze(index, dropped)});
 }
 
 }  // namespace iropt::legalize

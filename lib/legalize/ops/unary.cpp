@@ -68,6 +68,8 @@ IROPT_LEGALIZE_INTRINSIC(Sqrt, "sqrt")
 IROPT_LEGALIZE_INTRINSIC(Tan, "tan")
 IROPT_LEGALIZE_INTRINSIC(Tanh, "tanh")
 
+IROPT_LEGALIZE_UNARY(Trunc, "trunc", x.dtype().is_integer() ? x : te::Call(OpId::kTirTrunc, {x}))
+
 #undef IROPT_LEGALIZE_INTRINSIC
 #undef IROPT_LEGALIZE_UNARY
 
@@ -136,6 +138,19 @@ const Expr* LegalizeNnGeluTanh(LegalizeCall& call) {
   const te::Tensor cubic = topi::Multiply(topi::Multiply(constant(0.044715), x), x);
   const te::Tensor inner = topi::Multiply(scaled, topi::Add(te.Int(1, DataType::Int(32)), cubic));
   return te.Finish({topi::Multiply(halves, topi::Add(constant(1), topi::Map(inner, topi::Tanh)))});
+}
+
+const Expr* LegalizeNnSelu(LegalizeCall& call) {
+  TeCall te(call, "selu");
+  const te::Tensor x = te.Arg(0);
+  const auto constant = [&](double value) { return te.Const(value, x.dtype()); };
+  const auto maximum = [](te::Value a, te::Value b) { return te::Max(a, b); };
+  const auto minimum = [](te::Value a, te::Value b) { return te::Min(a, b); };
+  const te::Tensor positive = topi::Broadcast(x, constant(0), "T_maximum", maximum);
+  const te::Tensor grown = topi::Subtract(topi::Map(x, topi::Exp), constant(1));
+  const te::Tensor scaled = topi::Multiply(constant(1.6732632423543772848170), grown);
+  const te::Tensor negative = topi::Broadcast(constant(0), scaled, "T_minimum", minimum);
+  return te.Finish({topi::Multiply(constant(1.0507009873554804934193), topi::Add(positive, negative))});
 }
 
 const Expr* LegalizeNnSilu(LegalizeCall& call) {

@@ -119,8 +119,9 @@ std::vector<const PrimExpr*> Builder::Dims(Values shape) {
 // ---- Parameters
 
 Tensor Builder::NewTensor(std::string_view name, std::vector<const PrimExpr*> shape, DataType dtype, int stage,
-                          Placement placement, const std::vector<int64_t>& axis_separators) {
+                          Placement placement, const std::vector<int64_t>& axis_separators, int64_t align) {
   tir::BufferSpec spec;
+  spec.align = align;
   spec.axis_separators = axis_separators;
   spec.shape = std::move(shape);
   spec.dtype = dtype;
@@ -243,7 +244,8 @@ std::vector<Tensor> Builder::Extern(std::string_view name, std::span<const Tenso
   Stage stage = NewStage(name, {});
   std::vector<Tensor> results;
   for (const ExternOutput& output : outputs) {
-    results.push_back(NewTensor(output.name, Dims(output.shape), output.dtype, static_cast<int>(stages_.size())));
+    results.push_back(NewTensor(output.name, Dims(output.shape), output.dtype, static_cast<int>(stages_.size()),
+                                Placement::kWhole, {}, output.align));
     stage.outputs.push_back(results.back().buffer());
   }
   for (const Tensor& input : inputs) stage.inputs.push_back(input.buffer());

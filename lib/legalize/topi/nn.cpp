@@ -153,6 +153,22 @@ Tensor GroupNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, int64
   return Reshape(normalized, x.shape());
 }
 
+Tensor InstanceNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, int64_t channel_axis, const Axes& axes,
+                    double epsilon) {
+  te::Builder& te = x.te();
+  const size_t channel = RealAxis(x.ndim(), channel_axis);
+  const std::vector<size_t> real = RealAxes(x.ndim(), axes);
+  const std::vector<Tensor> sums = SumsOfPowers(x, real, x.name());
+  const Value extent = Extent(x, real, x.dtype());
+  return te.Compute("T_instance_norm", x.shape(), [&](Values i) {
+    const SplitIndices at(i, real);
+    const Value mean = te::Div(SumAt(sums[0], Values(at.others)), extent);
+    const Value var = te::Div(SumAt(sums[1], Values(at.others)), extent) - mean * mean;
+    const Value result = (x(i) - mean) * Rsqrt(var + te.Const(epsilon, var.dtype()));
+    return te::Cast(x.dtype(), result) * gamma(i[channel]) + beta(i[channel]);
+  });
+}
+
 Tensor RmsNorm(const Tensor& x, const Tensor& weight, const Axes& axes, double epsilon) {
   te::Builder& te = x.te();
   const Tensor data = CastElements(x, DataType::Float(32));

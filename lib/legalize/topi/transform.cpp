@@ -1,5 +1,6 @@
 // Tensor expressions that rearrange or pick elements.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "iropt/legalize/topi.h"
@@ -206,13 +207,32 @@ Tensor Trilu(const Tensor& x, Value k, bool upper) {
       te::PythonAxes());
 }
 
-Tensor Take(const Tensor& x, const Operand& indices, std::optional<int64_t> axis_number) {
+namespace {
+
+// The index of an element of an axis that is taken.
+Value TakenIndex(Value index, Value length, std::string_view mode) {
+  if (mode == "clip") return te::Min(te::Max(0, index), length - 1);
+  return mode == "wrap" ? te::TruncMod(te::TruncMod(index, length) + length, length) : index;
+}
+
+Value TakenElement(const Tensor& x, Values at, Value index, Value length, std::string_view mode) {
+  if (mode != "nan") return x(at);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  return te::IfThenElse(index >= 0 && index < length, x(at), x.te().Const(nan, x.dtype()));
+}
+
+}  // namespace
+
+Tensor Take(const Tensor& x, const Operand& indices, std::optional<int64_t> axis_number, std::string_view mode) {
   const auto* tensor = std::get_if<Tensor>(&indices);
   const auto index_at = [&](Values i) { return tensor ? (*tensor)(i) : std::get<Value>(indices); };
   const Shape positions = tensor ? tensor->shape() : Shape();
   if (!axis_number) {
-    return x.te().Compute("T_take", positions,
-                          [&](Values i) { return x(Values(UnravelIndex(index_at(i), x.shape()))); });
+    const Value length = Product(x.shape(), 1);
+    return x.te().Compute("T_take", positions, [&](Values i) {
+      const Value index = TakenIndex(index_at(i), length, mode);
+      return TakenElement(x, UnravelIndex(index, x.shape()), index, length, mode);
+    });
   }
   const size_t axis = RealAxis(x.ndim(), *axis_number);
   Shape shape = x.shape();
@@ -220,8 +240,17 @@ Tensor Take(const Tensor& x, const Operand& indices, std::optional<int64_t> axis
   shape.insert(shape.begin() + static_cast<ptrdiff_t>(axis), positions.begin(), positions.end());
   return x.te().Compute("T_take", shape, [&](Values i) {
     std::vector<Value> own(i.begin(), i.begin() + static_cast<ptrdiff_t>(axis));
-    own.push_back(index_at(i.subspan(axis, positions.size())));
+    own.push_back(TakenIndex(index_at(i.subspan(axis, positions.size())), x.dim(axis), mode));
     own.insert(own.end(), i.begin() + static_cast<ptrdiff_t>(axis + positions.size()), i.end());
+    return TakenElement(x, own, own[axis], x.dim(axis), mode);
+  });
+}
+
+Tensor Gather(const Tensor& x, int64_t axis_number, const Tensor& indices) {
+  const size_t axis = RealAxis(x.ndim(), axis_number);
+  return x.te().Compute("T_gather", indices.shape(), [&](Values i) {
+    std::vector<Value> own = Copy(i);
+    own[axis] = indices(i);
     return x(Values(own));
   });
 }

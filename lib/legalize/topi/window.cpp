@@ -85,6 +85,17 @@ Tensor Conv(const Tensor& x, const Tensor& weight, const ConvOptions& options) {
                    te::PythonAxes(InLayout(names, data_order)));
 }
 
+namespace {
+
+// The names of axes, and those of `dim` spatial ones.
+std::vector<std::string_view> AxesNamed(std::vector<std::string_view> names, size_t dim) {
+  constexpr std::string_view kSpatial[] = {"d", "h", "w"};
+  for (size_t i = 3 - dim; i < 3; ++i) names.push_back(kSpatial[i]);
+  return names;
+}
+
+}  // namespace
+
 Tensor ConvTranspose(const Tensor& x, const Tensor& weight, const ConvOptions& options, Ints output_padding) {
   te::Builder& te = x.te();
   const size_t dim = x.ndim() - 2;
@@ -111,14 +122,14 @@ Tensor ConvTranspose(const Tensor& x, const Tensor& weight, const ConvOptions& o
         for (size_t k = 0; k < dim; ++k) at.push_back(weight.dim(k + 2) - 1 - i[k + 2]);
         return weight(Values(at));
       },
-      dim == 1 ? te::PythonAxes({"o", "i", "w"}) : te::PythonAxes({"o", "i", "h", "w"}));
+      te::PythonAxes(AxesNamed({"o", "i"}, dim)));
 
   const int64_t groups = options.groups;
   Shape shape = {x.dim(0), te.Simplify(out_per_group * groups)};
   std::vector<te::ReduceAxis> loops = {{"dc", groups == 1 ? in_channels : te::FloorDiv(in_channels, groups)}};
   for (size_t i = 0; i < dim; ++i) {
     shape.push_back(te.Simplify(padded.dim(i + 2) - weight.dim(i + 2) + 1));
-    loops.push_back({dim == 1 ? "dw" : i == 0 ? "dh" : "dw", weight.dim(i + 2)});
+    loops.push_back({std::string("d") + std::string(AxesNamed({}, dim)[i]), weight.dim(i + 2)});
   }
   const Value group_size = te::FloorDiv(shape[1], groups);
   const auto product = [&](Values i, Values r) {
@@ -133,8 +144,7 @@ Tensor ConvTranspose(const Tensor& x, const Tensor& weight, const ConvOptions& o
     return te::Cast(options.out_dtype, padded(Values(of_data))) *
            te::Cast(options.out_dtype, kernel(Values(of_kernel)));
   };
-  return te.Reduce("compute", shape, loops, te::Reducer::kSum, product,
-                   dim == 1 ? te::PythonAxes({"b", "c", "w"}) : te::PythonAxes({"b", "c", "h", "w"}));
+  return te.Reduce("compute", shape, loops, te::Reducer::kSum, product, te::PythonAxes(AxesNamed({"b", "c"}, dim)));
 }
 
 // ---- Pooling

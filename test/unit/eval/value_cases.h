@@ -23,7 +23,8 @@ class ValueCase {
 
   // Null if the call is refused.
   const Call* call() const { return As<Call>(ValueOf("result")); }
-  const Constant* expected() const { return As<Constant>(ValueOf("expected")); }
+  // A constant, or a tuple of constants.
+  const Expr* expected() const { return ValueOf("expected"); }
   std::string messages() const {
     std::string all;
     for (const Diagnostic& d : diagnostics_.diagnostics()) all += d.message + "\n";

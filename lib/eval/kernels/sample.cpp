@@ -1,0 +1,209 @@
+// Sampling of images at points that are given as data. Coordinates and weights are computed in float32, as generated
+// code does.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "kernel.h"
+#include "numeric.h"
+#include "rearrange.h"
+
+namespace iropt::eval {
+
+// The points of an image, transformed by the matrix of each batch: the last spatial axis is the first coordinate.
+Result<HostValue> EvalAffineGrid(KernelCall& call) {
+  const bool corners = call.attrs<AffineGridAttrs>().align_corners();
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Shape size, call.ShapeArg(1));
+  const size_t rank = size.size();
+  const auto ndim = static_cast<int64_t>(rank);
+  if (!x->dtype().is_floating()) return call.UnsupportedDType(x->dtype());
+  if (x->shape().size() != 3 || x->shape()[1] != ndim || x->shape()[2] != ndim + 1 || rank < 2 || rank > 3)
+    return call.Fail("the matrices do not fit the size");
+  std::vector<float> starts;
+  std::vector<float> steps;
+  for (const int64_t length : size) {
+    if (length < (corners ? 2 : 1)) return call.Fail("a length is too small");
+    const auto n = static_cast<double>(length);
+    starts.push_back(static_cast<float>(corners ? -1.0 : -1.0 + 1.0 / n));
+    steps.push_back(static_cast<float>(corners ? (2.0 - 1e-7) / (n - 1) : 2.0 / n));
+  }
+  IROPT_ASSIGN_OR_RETURN(const Tensor matrices, CastTensor(call, x, DataType::Float(32)));
+  Shape shape{x->shape()[0], ndim};
+  shape.insert(shape.end(), size.begin(), size.end());
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(DataType::Float(32), shape));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements()) * 4));
+  const float* data = matrices->As<float>().data();
+  float* place = out->MutableAs<float>().data();
+  ForEachIndex(shape, [&](const Shape& index) {
+    const float* row = data + (index[0] * ndim + index[1]) * (ndim + 1);
+    float value = row[rank];
+    for (size_t r = 0; r < rank; ++r)
+      value += row[rank - 1 - r] * (starts[r] + static_cast<float>(index[2 + r]) * steps[r]);
+    *place++ = value;
+  });
+  IROPT_ASSIGN_OR_RETURN(Tensor result, CastTensor(call, out, x->dtype()));
+  return HostValue(std::move(result));
+}
+
+namespace {
+
+constexpr size_t kMaxAxes = 3;
+
+enum class Padding : uint8_t { kZeros, kBorder, kReflection };
+enum class Sampling : uint8_t { kNearest, kLinear, kCubic };
+
+struct SampleArgs {
+  Sampling sampling = Sampling::kLinear;
+  Padding padding = Padding::kZeros;
+  bool corners = false;
+};
+
+Result<SampleArgs> ReadSampleArgs(const KernelCall& call, size_t rank) {
+  const auto attrs = call.attrs<GridSampleAttrs>();
+  SampleArgs args;
+  args.corners = attrs.align_corners();
+  if (attrs.method() == "nearest") {
+    args.sampling = Sampling::kNearest;
+  } else if (attrs.method() == "bicubic" && rank == 2) {
+    args.sampling = Sampling::kCubic;
+  } else if (attrs.method() != "bilinear") {
+    return call.Fail(fmt::format("the method '{}' is not supported", attrs.method()));
+  }
+  if (attrs.padding_mode() == "border") {
+    args.padding = Padding::kBorder;
+  } else if (attrs.padding_mode() == "reflection") {
+    args.padding = Padding::kReflection;
+  } else if (attrs.padding_mode() != "zeros") {
+    return call.Fail(fmt::format("the padding mode '{}' is not supported", attrs.padding_mode()));
+  }
+  return args;
+}
+
+// Reflects a coordinate at both ends of [begin, begin + size].
+float Reflect(float x, float begin, float size) {
+  if ((x >= begin && x <= begin + size) || size == 0) return x;
+  const float distance = std::fabs(begin - x);
+  // Also for a coordinate that is no number.
+  if (!(distance < 1e9f)) return begin;
+  const auto times = static_cast<int64_t>(distance) / std::max<int64_t>(static_cast<int64_t>(size), 1);
+  const float extra = distance - static_cast<float>(times) * size;
+  return times % 2 == 0 ? extra + begin : size - extra + begin;
+}
+
+float Pad(const SampleArgs& args, float x, int64_t length) {
+  if (args.padding == Padding::kZeros) return x;
+  const auto last = static_cast<float>(length - 1);
+  if (args.padding == Padding::kReflection)
+    x = Reflect(x, args.corners ? 0.0f : -0.5f, args.corners ? last : static_cast<float>(length));
+  return std::min(std::max(x, 0.0f), last);
+}
+
+// The elements of an axis, with weights, that make one of the result; -1 is outside.
+struct SampleTaps {
+  int count = 0;
+  std::array<int64_t, 4> index{};
+  std::array<float, 4> weight{};
+};
+
+std::array<float, 4> CubicSampleWeights(float t) {
+  constexpr float kA = -0.75f;
+  const auto near = [](float x) { return ((kA + 2) * x - (kA + 3)) * x * x + 1; };
+  const auto far = [](float x) { return ((kA * x - 5 * kA) * x + 8 * kA) * x - 4 * kA; };
+  return {far(t + 1), near(t), near(1 - t), far(2 - t)};
+}
+
+SampleTaps TapsAt(const SampleArgs& args, float normalized, int64_t length) {
+  const auto n = static_cast<float>(length);
+  const float x = args.corners ? (normalized + 1) * (n - 1) / 2 : -0.5f + (normalized + 1) * n / 2;
+  SampleTaps taps;
+  const auto keep = [&](size_t i, float at) {
+    // A coordinate that is no number, or beyond all integers, is outside.
+    const bool inside = at >= 0 && at < n;
+    taps.index[i] = inside ? static_cast<int64_t>(at) : -1;
+  };
+  if (args.sampling == Sampling::kCubic) {
+    taps.count = 4;
+    const float whole = std::floor(x);
+    taps.weight = CubicSampleWeights(x - whole);
+    for (size_t i = 0; i < 4; ++i) keep(i, std::trunc(Pad(args, whole - 1 + static_cast<float>(i), length)));
+    return taps;
+  }
+  const float padded = Pad(args, x, length);
+  if (args.sampling == Sampling::kNearest) {
+    taps.count = 1;
+    taps.weight[0] = 1;
+    keep(0, std::nearbyint(padded));
+    return taps;
+  }
+  taps.count = 2;
+  const float whole = std::floor(padded);
+  taps.weight = {1 - (padded - whole), padded - whole, 0, 0};
+  for (size_t i = 0; i < 2; ++i) keep(i, whole + static_cast<float>(i));
+  return taps;
+}
+
+// The weighted sum over the taps of all axes from `axis` on.
+float SumTaps(const float* plane, std::span<const int64_t> lengths, std::span<const SampleTaps> taps, size_t axis,
+              int64_t at) {
+  if (axis == lengths.size()) return plane[at];
+  float sum = 0;
+  for (int i = 0; i < taps[axis].count; ++i) {
+    const int64_t index = taps[axis].index[static_cast<size_t>(i)];
+    if (index < 0) continue;
+    sum +=
+        taps[axis].weight[static_cast<size_t>(i)] * SumTaps(plane, lengths, taps, axis + 1, at * lengths[axis] + index);
+  }
+  return sum;
+}
+
+}  // namespace
+
+// Channel i of the grid has the coordinates on the last axis but i, from -1 to 1.
+Result<HostValue> EvalGridSample(KernelCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor grid, call.TensorArg(1));
+  const std::string_view layout = call.attrs<GridSampleAttrs>().layout();
+  if (layout != "NCHW" && layout != "NCDHW") return call.Fail(fmt::format("the layout '{}' is not supported", layout));
+  const size_t rank = layout.size() - 2;
+  IROPT_ASSIGN_OR_RETURN(const SampleArgs args, ReadSampleArgs(call, rank));
+  const Shape points = ShapeOf(*grid);
+  const Shape image = ShapeOf(*x);
+  if (!x->dtype().is_floating() || !grid->dtype().is_floating()) return call.UnsupportedDType(x->dtype());
+  if (points.size() != rank + 2 || image.size() != rank + 2 || points[1] != static_cast<int64_t>(rank) ||
+      points[0] != image[0])
+    return call.Fail("the grid does not fit the data");
+  IROPT_ASSIGN_OR_RETURN(const Tensor data, CastTensor(call, x, DataType::Float(32)));
+  IROPT_ASSIGN_OR_RETURN(const Tensor places, CastTensor(call, grid, DataType::Float(32)));
+  const std::span lengths = std::span(image).subspan(2);
+  Shape shape{image[0], image[1]};
+  shape.insert(shape.end(), points.begin() + 2, points.end());
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(DataType::Float(32), shape));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements()) * 16));
+  const auto product = [](std::span<const int64_t> dims) {
+    int64_t n = 1;
+    for (const int64_t dim : dims) n *= dim;
+    return n;
+  };
+  const int64_t plane = product(lengths);
+  const int64_t count = product(std::span(points).subspan(2));
+  const float* coordinates = places->As<float>().data();
+  float* result = out->MutableAs<float>().data();
+  for (int64_t b = 0; b < image[0]; ++b) {
+    for (int64_t p = 0; p < count; ++p) {
+      std::array<SampleTaps, kMaxAxes> taps;
+      for (size_t axis = 0; axis < rank; ++axis) {
+        const auto channel = static_cast<int64_t>(rank - 1 - axis);
+        taps[axis] = TapsAt(args, coordinates[(b * points[1] + channel) * count + p], lengths[axis]);
+      }
+      for (int64_t c = 0; c < image[1]; ++c) {
+        const int64_t at = b * image[1] + c;
+        result[at * count + p] = SumTaps(data->As<float>().data() + at * plane, lengths, taps, 0, 0);
+      }
+    }
+  }
+  IROPT_ASSIGN_OR_RETURN(Tensor cast, CastTensor(call, out, x->dtype()));
+  return HostValue(std::move(cast));
+}
+
+}  // namespace iropt::eval
