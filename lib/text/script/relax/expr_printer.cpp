@@ -1,6 +1,8 @@
 // Expressions of Relax functions.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "iropt/infer/infer.h"
 #include "iropt/infer/print/prim_printer.h"
 #include "iropt/ir/element.h"
@@ -165,7 +167,7 @@ void RelaxPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
   const bool reordered = op.arg_order.size() == call->args.size();
   for (size_t place = 0; place < call->args.size(); ++place) {
     const size_t i = reordered ? op.arg_order[place] : place;
-    if (keyword(i)) continue;
+    if (keyword(i) || IsPrintedAsAttr(op, i)) continue;
     Separate();
     if (i == 0) {
       PrintCallee(call->args[0]);
@@ -175,6 +177,7 @@ void RelaxPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
       PrintExpr(call->args[i]);
     }
   }
+  PrintLaterOperands(call, op);
   const auto* record = call->attrs ? As<ObjectAttr>(call->attrs) : nullptr;
   switch (op.form) {
     case ScriptForm::kOutTypes:
@@ -190,7 +193,7 @@ void RelaxPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
       if (record && !record->values.empty()) types_.PrintVDevice(To<VDeviceAttr>(record->values[0]));
       break;
     case ScriptForm::kDefault:
-      PrintCallAttrs(call->attrs, &op);
+      PrintCallAttrs(call->attrs, &op, call);
       PrintTypeArgs(call->type_args);
       break;
   }
@@ -202,6 +205,23 @@ void RelaxPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
     PrintExpr(call->args[i]);
   }
   out_.Append(')');
+}
+
+// Whether the version has an attribute for the operand.
+bool RelaxPrinter::IsPrintedAsAttr(const OpInfo& op, size_t operand) const {
+  return operand < op.args.size() && op.args[operand].attr_since && context_.Since(*op.args[operand].attr_since);
+}
+
+// The defaults of operands that TVM 0.18 lacks, which calls leave out.
+void RelaxPrinter::PrintLaterOperands(const Call* call, const OpInfo& op) {
+  for (size_t i = call->args.size(); i < op.args.size(); ++i) {
+    if (op.args[i].since == TextVersion::kV0_18 || !context_.Since(op.args[i].since)) return;
+    const auto param = std::ranges::find_if(
+        op.params, [&](const OpParam& p) { return p.role == OpParam::Role::kArg && p.index == i; });
+    if (param == op.params.end() || param->fallback.kind != OpDefault::Kind::kInt) return;
+    Separate();
+    PrintPrimValue(IRContext::Current().Int(param->fallback.integer));
+  }
 }
 
 // (x, n): the arguments, and the scalars after them.
@@ -254,15 +274,19 @@ void RelaxPrinter::PrintTypeArgs(const TupleType* types) {
   out_.Append(types->fields.size() == 1 ? ",)" : ")");
 }
 
+std::string_view RelaxPrinter::AttrName(const OpAttr& attr) const {
+  return attr.renamed_since && context_.Since(*attr.renamed_since) ? attr.renamed : attr.name;
+}
+
 // The attributes of a device and those after them, without their names.
 void RelaxPrinter::PrintDevice(const ObjectAttr* record, const OpInfo& op) {
   Separate();
   out_.Append("R.device(");
   for (size_t i = 0; i < record->values.size(); ++i) {
-    if (!IsWritten(op, op.attrs[i], record->values[i], TextVersion::kV0_18)) continue;
+    if (!IsWritten(op, op.attrs[i], record->values[i], context_.version)) continue;
     if (i > 0) out_.Append(", ");
     if (i < 2) {
-      out_.Append(record->names[i]);
+      out_.Append(AttrName(op.attrs[i]));
       out_.Append('=');
     }
     PrintAttr(record->values[i], context_, ScriptDialect::kRelax);
@@ -270,14 +294,29 @@ void RelaxPrinter::PrintDevice(const ObjectAttr* record, const OpInfo& op) {
   }
 }
 
-void RelaxPrinter::PrintCallAttrs(const Attr* attrs, const OpInfo* op) {
+// pad_value=0.0: an operand as an attribute.
+void RelaxPrinter::PrintOperandAsAttr(const OpArg& arg, const Expr* operand) {
+  Separate();
+  out_.Append(arg.name);
+  out_.Append('=');
+  const auto* constant = As<Constant>(operand);
+  constant && constant->data->shape().empty() ? PrintElement(*constant->data, 0) : PrintExpr(operand);
+}
+
+// The call has the operands that the version prints as attributes; null for others.
+void RelaxPrinter::PrintCallAttrs(const Attr* attrs, const OpInfo* op, const Call* call) {
   if (!attrs) return;
+  const auto print_operands = [&](size_t place) {
+    for (size_t i = 0; call && i < call->args.size(); ++i) {
+      if (IsPrintedAsAttr(*op, i) && op->args[i].attr_place == place) PrintOperandAsAttr(op->args[i], call->args[i]);
+    }
+  };
   const auto print = [&](std::string_view name, const Attr* value) {
     const OpAttr* column = op ? op->FindAttr(name) : nullptr;
-    if (column && !IsWritten(*op, *column, value, TextVersion::kV0_18)) return;
+    if (column && !IsWritten(*op, *column, value, context_.version)) return;
     if (column && column->kind == AttrKind::kDict && As<DictAttr>(value) && As<DictAttr>(value)->size() == 0) return;
     Separate();
-    out_.Append(name);
+    out_.Append(column ? AttrName(*column) : name);
     out_.Append('=');
     if (column && column->kind == AttrKind::kOptPrimValue && Is<ExprAttr>(value))
       return PrintPrimValue(To<ExprAttr>(value)->value);
@@ -287,7 +326,10 @@ void RelaxPrinter::PrintCallAttrs(const Attr* attrs, const OpInfo* op) {
     PrintAttr(value, context_, ScriptDialect::kRelax);
   };
   if (const auto* record = As<ObjectAttr>(attrs)) {
-    for (size_t i = 0; i < record->names.size(); ++i) print(record->names[i], record->values[i]);
+    for (size_t i = 0; i < record->names.size(); ++i) {
+      print_operands(i);
+      print(record->names[i], record->values[i]);
+    }
   } else if (const auto* dict = As<DictAttr>(attrs)) {
     for (size_t i = 0; i < dict->size(); ++i) print(dict->keys[i], dict->values[i]);
   }

@@ -51,7 +51,11 @@ class RelaxPrinter {
   void PrintOutTypes(const TupleType* types);
   void PrintTypeArgs(const TupleType* types);
   void PrintDevice(const ObjectAttr* record, const OpInfo& op);
-  void PrintCallAttrs(const Attr* attrs, const OpInfo* op);
+  bool IsPrintedAsAttr(const OpInfo& op, size_t operand) const;
+  void PrintLaterOperands(const Call* call, const OpInfo& op);
+  void PrintOperandAsAttr(const OpArg& arg, const Expr* operand);
+  std::string_view AttrName(const OpAttr& attr) const;
+  void PrintCallAttrs(const Attr* attrs, const OpInfo* op, const Call* call = nullptr);
   void PrintCallee(const Expr* callee);
   void PrintPrimValue(const PrimExpr* value);
   void PrintConstant(const Constant* constant);
