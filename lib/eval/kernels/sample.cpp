@@ -143,16 +143,14 @@ SampleTaps TapsAt(const SampleArgs& args, float normalized, int64_t length) {
   return taps;
 }
 
-// The weighted sum over the taps of all axes from `axis` on.
-float SumTaps(const float* plane, std::span<const int64_t> lengths, std::span<const SampleTaps> taps, size_t axis,
-              int64_t at) {
-  if (axis == lengths.size()) return plane[at];
+// The weighted sum over the taps of all axes; `at` is the offset on the axes before.
+float SumTaps(const float* plane, std::span<const int64_t> lengths, std::span<const SampleTaps> taps, int64_t at = 0) {
+  if (lengths.empty()) return plane[at];
   float sum = 0;
-  for (int i = 0; i < taps[axis].count; ++i) {
-    const int64_t index = taps[axis].index[static_cast<size_t>(i)];
+  for (size_t i = 0; i < static_cast<size_t>(taps[0].count); ++i) {
+    const int64_t index = taps[0].index[i];
     if (index < 0) continue;
-    sum +=
-        taps[axis].weight[static_cast<size_t>(i)] * SumTaps(plane, lengths, taps, axis + 1, at * lengths[axis] + index);
+    sum += taps[0].weight[i] * SumTaps(plane, lengths.subspan(1), taps.subspan(1), at * lengths[0] + index);
   }
   return sum;
 }
@@ -198,7 +196,7 @@ Result<HostValue> EvalGridSample(KernelCall& call) {
       }
       for (int64_t c = 0; c < image[1]; ++c) {
         const int64_t at = b * image[1] + c;
-        result[at * count + p] = SumTaps(data->As<float>().data() + at * plane, lengths, taps, 0, 0);
+        result[at * count + p] = SumTaps(data->As<float>().data() + at * plane, lengths, std::span(taps).first(rank));
       }
     }
   }

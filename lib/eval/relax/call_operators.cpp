@@ -27,7 +27,8 @@ bool IsStorageView(const OpInfo& op, std::span<const HostValue> args) {
 }  // namespace
 
 Result<HostValue> RelaxInterpreter::CallKernel(const Call& call, const OpInfo& op, std::span<const HostValue> args) {
-  if (!std::ranges::all_of(args, IsWritten)) return OpError(op, "an operand is read before it is initialized");
+  if (!std::ranges::all_of(args, [](const HostValue& arg) { return IsWritten(arg); }))
+    return OpError(op, "an operand is read before it is initialized");
   const RandomSource before = random_;
   const bool is_inference = inference_calls_.contains(&call);
   Result<HostValue> result = Timed(CalleeKind::kOperator, op.script, [&] {

@@ -58,17 +58,20 @@ Result<HostValue> Argsort(PackedCall& call) {
 // (data, numbers of valid elements, result, axis, ascending). The first elements of each row are sorted, as many as are
 // valid; the others stay.
 Result<HostValue> ArgsortValid(PackedCall& call) {
-  IROPT_ASSIGN_OR_RETURN(const Tensor data, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor given, call.TensorArg(0));
   IROPT_ASSIGN_OR_RETURN(const Tensor valid, call.TensorArg(1));
   IROPT_ASSIGN_OR_RETURN(const int64_t axis, call.IntArg(3));
   IROPT_ASSIGN_OR_RETURN(const int64_t ascending, call.IntArg(4));
+  const AstypeAttrs::Values wide{.dtype = DataType::Float(64)};
+  IROPT_ASSIGN_OR_RETURN(const HostValue converted, Apply(OpId::kAstype, given, wide));
+  const NDArray* const data = converted.tensor();
   const std::span<const int64_t> shape = data->shape();
-  const bool fits = data->dtype() == DataType::Float(32) && shape.size() == 2 && axis == 1 &&
-                    valid->dtype() == DataType::Int(32) && valid->num_elements() == shape[0];
-  if (!fits) return call.Fail("expects rows of float32 numbers, and the int32 number of valid ones for each");
+  const bool fits =
+      shape.size() == 2 && axis == 1 && valid->dtype() == DataType::Int(32) && valid->num_elements() == shape[0];
+  if (!fits) return call.Fail("expects rows, and the int32 number of valid ones for each");
   const std::shared_ptr<NDArray> order = NDArray::Make(DataType::Int(32), {shape[0], shape[1]});
   for (int64_t row = 0; row < shape[0]; ++row) {
-    const float* line = data->As<float>().data() + row * shape[1];
+    const double* line = data->As<double>().data() + row * shape[1];
     const auto indices =
         order->MutableAs<int32_t>().subspan(static_cast<size_t>(row * shape[1]), static_cast<size_t>(shape[1]));
     std::iota(indices.begin(), indices.end(), 0);

@@ -26,9 +26,9 @@ DataType ElementType(const Type* type) {
   return scalar ? scalar->dtype : DataType::Void();
 }
 
-// Operations on integers: on their bits, and remainders. The type rules take all dtypes, as TVM's do, but no PrimFunc
+// Operations on the bits of integers. The type rules take all dtypes, as TVM's do, but no PrimFunc
 // has such an operation on others.
-const Expr* LegalizeIntegers(LegalizeCall& call, std::string_view name, std::string_view stage, topi::BinaryFn f) {
+const Expr* LegalizeBits(LegalizeCall& call, std::string_view name, std::string_view stage, topi::BinaryFn f) {
   for (size_t i = 0; i < call.num_args(); ++i) {
     if (const DataType dtype = ElementType(call.arg(i)->type); dtype.is_floating())
       return call.Error(fmt::format("the operands must have integer dtypes, but one has {}", dtype.ToString()));
@@ -42,6 +42,11 @@ Value FloorRemainder(Value a, Value b) {
   return a.dtype().is_integer() ? te::FloorMod(a, b) : a - FloorDivide(a, b) * b;
 }
 
+// TVM has no remainder of floats for this operator.
+Value TruncRemainder(Value a, Value b) {
+  return a.dtype().is_integer() ? te::TruncMod(a, b) : a - te::Call(OpId::kTirTrunc, {te::Div(a, b)}) * b;
+}
+
 }  // namespace
 
 #define IROPT_LEGALIZE_WITH(legalize, Id, name, value)                                                                 \
@@ -50,7 +55,7 @@ Value FloorRemainder(Value a, Value b) {
   }
 #define IROPT_LEGALIZE_BINARY(Id, name, value) IROPT_LEGALIZE_WITH(LegalizeBinary, Id, name, value)
 #define IROPT_LEGALIZE_BITS(Id, name, op)                                                                              \
-  IROPT_LEGALIZE_WITH(LegalizeIntegers, Id, name, te::Bitwise(arith::BitOp::op, a, b))
+  IROPT_LEGALIZE_WITH(LegalizeBits, Id, name, te::Bitwise(arith::BitOp::op, a, b))
 
 IROPT_LEGALIZE_BINARY(Add, "add", a + b)
 IROPT_LEGALIZE_BINARY(Atan2, "atan2", te::Call(OpId::kTirAtan2, {a, b}))
@@ -72,7 +77,7 @@ IROPT_LEGALIZE_BINARY(LogicalOr, "logical_or", a || b)
 IROPT_LEGALIZE_BITS(LogicalXor, "logical_xor", kXor)
 IROPT_LEGALIZE_BINARY(Maximum, "maximum", te::Max(a, b))
 IROPT_LEGALIZE_BINARY(Minimum, "minimum", te::Min(a, b))
-IROPT_LEGALIZE_WITH(LegalizeIntegers, Mod, "mod", te::TruncMod(a, b))
+IROPT_LEGALIZE_BINARY(Mod, "mod", TruncRemainder(a, b))
 IROPT_LEGALIZE_BINARY(Multiply, "multiply", a* b)
 IROPT_LEGALIZE_BINARY(NotEqual, "not_equal", a != b)
 IROPT_LEGALIZE_BINARY(Power, "power", topi::Pow(a, b))

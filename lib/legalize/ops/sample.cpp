@@ -76,6 +76,8 @@ class GridSampler {
 
   Value Padded(Value x, size_t axis) const {
     if (attrs_.padding_mode() == "zeros") return x;
+    // A single element has nowhere to reflect.
+    if (attrs_.align_corners() && Length(axis).Is(1)) return Number(0);
     if (attrs_.padding_mode() == "reflection") x = Reflected(x, axis);
     return te::Min(te::Max(x, 0), Length(axis) - 1);
   }

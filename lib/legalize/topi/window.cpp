@@ -129,7 +129,7 @@ Tensor ConvTranspose(const Tensor& x, const Tensor& weight, const ConvOptions& o
   std::vector<te::ReduceAxis> loops = {{"dc", groups == 1 ? in_channels : te::FloorDiv(in_channels, groups)}};
   for (size_t i = 0; i < dim; ++i) {
     shape.push_back(te.Simplify(padded.dim(i + 2) - weight.dim(i + 2) + 1));
-    loops.push_back({std::string("d") + std::string(AxesNamed({}, dim)[i]), weight.dim(i + 2)});
+    loops.push_back({fmt::format("d{}", AxesNamed({}, dim)[i]), weight.dim(i + 2)});
   }
   const Value group_size = te::FloorDiv(shape[1], groups);
   const auto product = [&](Values i, Values r) {
