@@ -121,11 +121,11 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
                              .open_tensor = MakeOpener(source)};
   std::optional<Module> module = format->parse(source.text, base, reading, diagnostics_);
   if (!module) return Failure{ErrorCode::Parse};
-  if (options_.text_version) {
-    const std::optional<TextVersion> version = ParseTextVersion(*options_.text_version);
-    if (!version) return Error{ErrorCode::Usage, fmt::format("unknown text version '{}'", *options_.text_version)};
-    module->set_text_version(*version);
-  }
+  const std::optional<TextVersion> version =
+      options_.text_version ? ParseTextVersion(*options_.text_version) : default_version_;
+  if (options_.text_version && !version)
+    return Error{ErrorCode::Usage, fmt::format("unknown text version '{}'", *options_.text_version)};
+  if (version) module->set_text_version(*version);
   if (options_.verify_weights) {
     tensor_files_.CheckAll();
     IROPT_RETURN_IF_ERROR(CheckWeights());

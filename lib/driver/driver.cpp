@@ -208,6 +208,8 @@ class Run {
     if (const int code = RunPasses(*module); code != 0) return code;
     setup_.filter().Observe(*module);
     if (!CheckTextSize(*module, compiler_.diagnostics())) return ExitCode(ErrorCode::Budget);
+    if (compiler_.names_version() && !CheckTextVersion(*module, compiler_.diagnostics()))
+      return ExitCode(ErrorCode::Rejected);
     compiler_.ExternalizeConstants(*module);
     const int code = VerifyResult(part, *module);
     // A pass may have computed with damaged weights.

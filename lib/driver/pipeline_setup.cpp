@@ -270,6 +270,7 @@ Status PipelineSetup::FillNames() {
 
 Status PipelineSetup::FillContext() {
   IROPT_RETURN_IF_ERROR(FillNames());
+  if (file_.version) compiler_.set_default_version(*file_.version);
   context_.opt_level = options_.opt_level.value_or(file_.opt_level.value_or(kDefaultOptLevel));
   if (!options_.debug_channels.empty()) context_.threads = 1;  // for debug output in the order of the functions
   IROPT_RETURN_IF_ERROR(FillTarget());
@@ -525,6 +526,7 @@ PipelineFile PipelineSetup::SettingsWith(Pipeline passes) const {
     const std::filesystem::path path = std::filesystem::absolute(plugin.path, error);
     file.plugins.push_back({error ? plugin.path : path.string(), {}});
   }
+  file.version = file_.version;
   file.opt_level = context_.opt_level;
   file.disabled = disabled_;
   file.required = required_;

@@ -27,10 +27,11 @@ class FileReader {
       return std::nullopt;
     }
     CheckKeys(root, "a pipeline file",
-              {"opt_level", "disabled", "required", "config", "passes", "target", "instruments", "plugins"});
+              {"opt_level", "disabled", "required", "config", "passes", "target", "instruments", "plugins", "version"});
     if (const OptionValue* level = root.Find("opt_level")) {
       file.opt_level = static_cast<int>(ReadInt(*level, "'opt_level'", 0, kMaxOptLevel));
     }
+    if (const OptionValue* version = root.Find("version")) file.version = ReadVersion(*version);
     if (const OptionValue* names = root.Find("disabled")) file.disabled = ReadNames(*names, "'disabled'");
     if (const OptionValue* names = root.Find("plugins")) file.plugins = ReadNames(*names, "'plugins'");
     if (const OptionValue* names = root.Find("required")) file.required = ReadNames(*names, "'required'");
@@ -102,6 +103,13 @@ class FileReader {
       names.push_back({ReadName(item, fmt::format("an element of {}", what)), item.span()});
     }
     return names;
+  }
+
+  std::optional<TextVersion> ReadVersion(const OptionValue& value) {
+    const std::string* text = value.as_string();
+    const std::optional<TextVersion> version = text ? ParseTextVersion(*text) : std::nullopt;
+    if (!version) Misfit(value, "'version'", fmt::format("one of the strings {}", fmt::join(kTextVersions, ", ")));
+    return version;
   }
 
   OptionValue::Dict ReadConfig(const OptionValue& value) {

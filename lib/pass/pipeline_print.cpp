@@ -117,6 +117,7 @@ std::string PrintPipelineFile(const PipelineFile& file) {
     text += fmt::format("{}\n  \"{}\": {}", text.empty() ? "{" : ",", key, value);
   };
   if (!file.plugins.empty()) add("plugins", ToJson(NameList(file.plugins)));
+  if (file.version) add("version", fmt::format("\"{}\"", ToString(*file.version)));
   if (file.opt_level) add("opt_level", std::to_string(*file.opt_level));
   if (!file.disabled.empty()) add("disabled", ToJson(NameList(file.disabled)));
   if (!file.required.empty()) add("required", ToJson(NameList(file.required)));

@@ -67,6 +67,9 @@ class CompilerInstance {
   CompilerInstance& operator=(const CompilerInstance&) = delete;
 
   const CompilerOptions& options() const { return options_; }
+  // The version of the text of modules that are read from now on, unless the options name one.
+  void set_default_version(TextVersion version) { default_version_ = version; }
+  bool names_version() const { return options_.text_version || default_version_; }
   int threads() const { return threads_; }
   // The verifier options.
   VerifyOptions verify_options() const { return {.check_types = !options_.skip_type_check, .threads = threads_}; }
@@ -146,6 +149,7 @@ class CompilerInstance {
   TensorOpener MakeOpener(const ModuleSource& source);
 
   const CompilerOptions options_;
+  std::optional<TextVersion> default_version_;
   const int threads_;
   SourceManager sources_;
   OutputStream console_;

@@ -22,6 +22,7 @@
 #include "iropt/pass/option_value.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/registry.h"
+#include "iropt/support/text_version.h"
 
 namespace iropt {
 
@@ -88,7 +89,8 @@ struct InstrumentSpec {
 
 // The contents of a pipeline file; missing keys are empty.
 struct PipelineFile {
-  std::vector<LocatedName> plugins;  // shared objects; relative paths start from the folder of the file
+  std::vector<LocatedName> plugins;    // shared objects; relative paths start from the folder of the file
+  std::optional<TextVersion> version;  // of TVM, whose text is printed
   std::optional<int> opt_level;
   std::vector<LocatedName> disabled;
   std::vector<LocatedName> required;

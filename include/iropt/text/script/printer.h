@@ -53,6 +53,10 @@ std::string ModuleToString(const Module& module, const PrintOptions& options = {
 // with the type that is too big, and returns false. O(bindings).
 bool CheckTextSize(const Module& module, DiagnosticEngine& diagnostics);
 
+// Returns whether the text of the version of the module (Module::text_version) has everything that the module uses.
+// Otherwise reports each operator, attribute and statement that it lacks. O(nodes).
+bool CheckTextVersion(const Module& module, DiagnosticEngine& diagnostics);
+
 // One Relax expression without variables, such as ParseExpression reads; its arrays are printed in their places.
 std::string ExpressionToString(const Expr* expr);
 // One expression on scalars, such as ParseScalar reads.
