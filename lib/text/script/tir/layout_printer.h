@@ -1,4 +1,4 @@
-// The arguments `layout` and `allocated_addr` of declarations of buffers.
+// The arguments `layout` and `allocated_addr` of declarations of buffers, and views by methods.
 #pragma once
 
 #include "iropt/infer/print/prim_printer.h"
@@ -13,5 +13,12 @@ bool StatesLayout(const PrimFunc& func, const tir::Buffer& buffer, TextVersion v
 // Prints them, with a comma before each.
 void PrintLayoutArguments(const PrimFunc& func, const tir::Buffer& buffer, TextVersion version, PrimPrinter& prim,
                           OutputStream& out);
+
+// Views that TVM 0.25 prints as methods other than A.view(...). Both buffers have the same memory, offset, alignment
+// and strides. Each prints nothing and returns false if the child is something else.
+// ".local(4, 8)" for what a thread has of a buffer that lies with several threads:
+bool PrintLocalView(const tir::Buffer& child, const tir::Buffer& parent, PrimPrinter& prim, OutputStream& out);
+// ".permute(1, 0)" for the dimensions in another order:
+bool PrintPermutedView(const tir::Buffer& child, const tir::Buffer& parent, OutputStream& out);
 
 }  // namespace iropt::text

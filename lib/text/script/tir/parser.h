@@ -22,7 +22,7 @@ struct TirSignature {
   Span name_span;
   bool is_private = false;
   const DictAttr* attrs = DictAttr::Empty();  // those that the decorator says
-  bool is_s_tir = false;  // T.prim_func(s_tir=True)
+  bool is_s_tir = false;                      // T.prim_func(s_tir=True)
   std::vector<const tir::Var*> params;
   std::vector<const tir::Buffer*> buffers;  // of the parameters; null if a parameter is not a buffer
   const Type* ret_type = nullptr;

@@ -3,6 +3,7 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/op/op_id.h"
+#include "layout_printer.h"
 #include "printer.h"
 #include "text/script/attr_text.h"
 
@@ -65,21 +66,27 @@ std::string TirDeclarations::ViewOf(const tir::Buffer* buffer, PrintContext& con
   const bool reshapes =
       same_dtype && !EqualItems(buffer->shape, parent.shape) && EqualItems(buffer->strides, parent.strides);
   const std::optional<const PrimExpr*> layout = LayoutOfView(*buffer, parent, reshapes);
-  if (!layout || (!reshapes && (same_dtype || !IsReinterpreted(*buffer, parent)))) return {};
+  const bool is_view = layout && (reshapes || (!same_dtype && IsReinterpreted(*buffer, parent)));
+  bool printed = is_view;
   std::string text(name);
   {
     OutputStream out(&text);
     PrintContext inner = context.WithOutput(out);
     PrimPrinter prim(inner, ScriptDialect::kTir, this);
-    out.Append(".view(");
-    reshapes ? prim.PrintItems(buffer->shape) : prim.PrintDType(buffer->dtype);
-    if (*layout) {
-      out.Append(", layout=");
-      prim.Print(*layout);
+    if (EqualItems(buffer->strides, parent.strides) &&
+        (PrintLocalView(*buffer, parent, prim, out) || PrintPermutedView(*buffer, parent, out))) {
+      printed = true;
+    } else if (is_view) {
+      out.Append(".view(");
+      reshapes ? prim.PrintItems(buffer->shape) : prim.PrintDType(buffer->dtype);
+      if (*layout) {
+        out.Append(", layout=");
+        prim.Print(*layout);
+      }
+      out.Append(')');
     }
-    out.Append(')');
   }
-  return text;
+  return printed ? text : std::string();
 }
 
 // The rest of the list that the definition before it is in.
