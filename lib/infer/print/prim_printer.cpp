@@ -416,11 +416,11 @@ void PrimPrinter::PrintIntrinsic(const tir::Call* call) {
 
 void PrimPrinter::PrintCall(const tir::Call* call) {
   if (PrintByForm(call)) return;
-  if (!ReadsBackByName(*call)) return PrintIntrinsic(call);
+  if (!ReadsBackByName(*call) && !IsPointerCast(*call)) return PrintIntrinsic(call);
   DtypePrint place = DtypePrint::kNone;
   bool by_name = false;
   if (const auto* op = As<Op>(call->op)) {
-    out_.Append(op->info->script);
+    PrintScriptName(*op->info);
     place = IntrinsicOf(op)->dtype_print;
     // TVM leaves it out, and cannot read the call.
     by_name = place == DtypePrint::kNone && IntrinsicOf(op)->result == ResultDtype::kGiven;
@@ -434,23 +434,23 @@ void PrimPrinter::PrintCall(const tir::Call* call) {
   }
   out_.Append('(');
   if (place == DtypePrint::kFirst) {
-    PrintDType(call->dtype);
+    PrintCallType(call->dtype);
     if (!call->args.empty()) out_.Append(", ");
   }
   PrintItems(call->args);
   if (place == DtypePrint::kLast) {
     if (!call->args.empty()) out_.Append(", ");
-    PrintDType(call->dtype);
+    PrintCallType(call->dtype);
   } else if (by_name) {
     out_.Append(call->args.empty() ? "dtype=" : ", dtype=");
-    PrintDType(call->dtype);
+    PrintCallType(call->dtype);
   }
   // What a packed function returns. TVM leaves it out, and then reads int32.
   const auto* op = As<Op>(call->op);
   if (op && IntrinsicOf(op)->packs_buffers && call->dtype != IntrinsicOf(op)->dtype) {
     if (!call->args.empty()) out_.Append(", ");
     out_.Append("dtype=");
-    PrintDType(call->dtype);
+    PrintCallType(call->dtype);
   }
   out_.Append(')');
 }

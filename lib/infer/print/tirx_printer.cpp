@@ -170,6 +170,31 @@ bool PrimPrinter::PrintLambdaOperand(const tir::Call* call) {
 
 // ---- Calls
 
+// "float32"; TVM 0.26 names the type of a pointer by an expression.
+void PrimPrinter::PrintCallType(DataType dtype) {
+  if (dtype.is_handle() && context_.Since(TextVersion::kV0_26)) return out_.Append("T.handle().ty");
+  PrintDType(dtype);
+}
+
+// A pointer of another type, which has the same dtype.
+bool PrimPrinter::IsPointerCast(const tir::Call& call) const {
+  return CallOf(&call, OpId::kTirReinterpret) && call.args.size() == 1 && call.dtype.is_handle() &&
+         call.args[0]->dtype.is_handle() && context_.Since(TextVersion::kV0_26);
+}
+
+// TVM 0.26 sorts some intrinsics by target.
+void PrimPrinter::PrintScriptName(const OpInfo& op) {
+  const auto is = [&](auto... ids) { return ((op.id == ids) || ...); };
+  std::string_view target;
+  if (is(OpId::kTirMakeFilledSimdgroupMatrix, OpId::kTirSimdgroupLoad, OpId::kTirSimdgroupMultiplyAccumulate,
+         OpId::kTirSimdgroupStore))
+    target = "T.metal.";
+  if (is(OpId::kTirMmaFill, OpId::kTirMmaStore, OpId::kTirMmaFillLegacy, OpId::kTirMmaStoreLegacy)) target = "T.cuda.";
+  if (target.empty() || !context_.Since(TextVersion::kV0_26)) return out_.Append(op.script);
+  out_.Append(target);
+  out_.Append(op.script.substr(2));
+}
+
 // T.nki.load(A[0], B[0])
 bool PrimPrinter::PrintDeviceCall(const tir::Call* call) {
   const std::string_view name = NameOperand(call);

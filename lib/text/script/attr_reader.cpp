@@ -100,6 +100,8 @@ bool ScalarParser::Dict(PyValue& out) {
     if (!Accept(TokenKind::kComma)) break;
   }
   if (!Expect(TokenKind::kRBrace, "a dictionary")) return false;
+  dict_keys_.clear();
+  for (const DictAttr::Entry& entry : entries) dict_keys_.push_back(entry.first);
   out = PyValue(DictAttr::Get(entries), lex_.SpanFrom(begin));
   return true;
 }

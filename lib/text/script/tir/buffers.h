@@ -22,6 +22,8 @@ class BufferValues : public BufferElements {
   // after an error.
   bool ReadLayout(const PyValue* layout, Span span, tir::BufferSpec& spec);
 
+  const PrimExpr* DefaultLayout(Span span);
+
   // A.access_ptr("rw", ptr_type, content_lanes, offset, extent). Null after an error, as below.
   const PrimExpr* AccessPointer(const tir::Buffer* buffer, const PyArgs& args);
   // A.vload([i], dtype, predicate)
@@ -37,7 +39,6 @@ class BufferValues : public BufferElements {
   // In the other flavour, T.prim_func(s_tir=True), none have one.
   bool is_s_tir_ = false;
 
-  const PrimExpr* DefaultLayout(Span span);
   // The stride of a dimension of a compact buffer. Null after an error.
   const PrimExpr* CompactStride(std::span<const PrimExpr* const> shape, size_t dim, Span span);
 

@@ -68,7 +68,23 @@ bool ReadRange(ScalarParser& p, const PyArgs& args, LoopHeader& header) {
   return header.annotations && AddLoops(p, *v[0], v[1], v[2], header);
 }
 
-bool ReadLoop(ScalarParser& p, const PyArgs& args, std::string_view what, LoopHeader& header) {
+// TVM 0.25 writes some annotations as an argument: unroll=False is {"disable_unroll": True}, unroll=4 is
+// {"pragma_unroll": 4}.
+bool AddUnroll(ScalarParser& p, PyArgs& args, LoopHeader& header) {
+  const auto found = std::ranges::find(args.keywords, "unroll", &PyKeyword::name);
+  if (found == args.keywords.end()) return true;
+  const PyValue value = found->value;
+  args.keywords.erase(found);
+  if (value.is(PyValue::Kind::kNone)) return true;
+  const bool disables = value.is(PyValue::Kind::kBool) && !value.boolean;
+  const Attr* attr = disables ? IntAttr::Bool(true) : p.ToAttr(value, ScriptDialect::kTir);
+  if (!attr) return false;
+  header.annotations = header.annotations->With(disables ? "disable_unroll" : "pragma_unroll", attr);
+  return true;
+}
+
+bool ReadLoop(ScalarParser& p, PyArgs& args, std::string_view what, LoopHeader& header) {
+  if (!AddUnroll(p, args, header)) return false;
   const std::string name = fmt::format("T.{}", what);
   const PyValue* v[4];
   const PyValue* step = nullptr;
@@ -85,8 +101,12 @@ bool ReadLoop(ScalarParser& p, const PyArgs& args, std::string_view what, LoopHe
     if (args.positional.size() == 3) std::swap(v[2], v[3]);
     step = v[2];
   }
-  header.annotations = p.ToDict(v[3]);
-  return header.annotations && AddLoops(p, *v[0], v[1], step, header);
+  const DictAttr* annotations = p.ToDict(v[3]);
+  if (!annotations) return false;
+  for (uint32_t i = 0; i < annotations->size(); ++i) {
+    header.annotations = header.annotations->With(annotations->keys[i], annotations->values[i]);
+  }
+  return AddLoops(p, *v[0], v[1], step, header);
 }
 
 }  // namespace

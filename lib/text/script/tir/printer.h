@@ -43,6 +43,7 @@ class TirPrinter : public TirDeclarations {
   // ---- statements of 0.24 and newer (printer_flat.cpp)
   void PrintRest(const tir::Stmt* body);
   void PrintBind(const tir::LetStmt* stmt);
+  bool PrintDeclWithPointer(const tir::LetStmt* stmt);
   void PrintAllocBuffer(const tir::Allocate* stmt);
   void PrintScalar(const tir::DeclBuffer* stmt);
   void PrintFlatDeclBuffer(const tir::DeclBuffer* stmt);

@@ -60,7 +60,8 @@ std::string TirDeclarations::ViewOf(const tir::Buffer* buffer, PrintContext& con
   const std::string_view name = names_.Find(&parent);
   // The offset of a buffer without dimensions has a dtype of its own.
   if (name.empty() || &parent == buffer || parent.shape.empty() || buffer->data_alignment != parent.data_alignment ||
-      buffer->offset_factor != parent.offset_factor || !arith::DeepEqual(buffer->elem_offset, parent.elem_offset))
+      buffer->offset_factor != parent.offset_factor || !EqualItems(buffer->allocated_addr, parent.allocated_addr) ||
+      !arith::DeepEqual(buffer->elem_offset, parent.elem_offset))
     return {};
   const bool same_dtype = buffer->dtype == parent.dtype;
   const bool reshapes =
@@ -89,6 +90,29 @@ std::string TirDeclarations::ViewOf(const tir::Buffer* buffer, PrintContext& con
   return printed ? text : std::string();
 }
 
+// B = T.decl_buffer((4,), data=T.address_of(A[4])) for a buffer on a pointer that was bound for it.
+bool TirPrinter::PrintDeclWithPointer(const tir::LetStmt* stmt) {
+  constexpr std::string_view kSuffix = "_data";
+  const auto* decl = As<tir::DeclBuffer>(stmt->body);
+  const std::string_view name = stmt->var->name;
+  const bool inlined = context_.Since(TextVersion::kV0_26) && decl && decl->buffer->data == stmt->var &&
+                       name.ends_with(kSuffix) && name.substr(0, name.size() - kSuffix.size()) == decl->buffer->name &&
+                       names_.Find(stmt->var).empty();
+  if (!inlined) return false;
+  std::string value;
+  {
+    OutputStream out(&value);
+    PrintContext context = context_.WithOutput(out);
+    PrimPrinter(context, ScriptDialect::kTir, this).Print(stmt->value);
+  }
+  names_.Alias(stmt->var, value);
+  PrintBufferLine(
+      decl->buffer, "decl_buffer", Introduces::kNothing, [] {}, [] {});
+  names_.Alias(stmt->var, std::string(names_.Find(decl->buffer)) + ".data");
+  PrintRest(decl->body);
+  return true;
+}
+
 // The rest of the list that the definition before it is in.
 void TirPrinter::PrintRest(const tir::Stmt* body) {
   const bool is_last = top().concise && !context_.Since(TextVersion::kV0_25);
@@ -106,6 +130,7 @@ void TirPrinter::PrintRest(const tir::Stmt* body) {
 
 // x: T.let[T.int32] = value, in 0.24 x: T.int32 = value, or x = value for a variable that is defined already.
 void TirPrinter::PrintBind(const tir::LetStmt* stmt) {
+  if (PrintDeclWithPointer(stmt)) return;
   BeginLine();
   const bool known = !names_.Find(stmt->var).empty();
   // Names that the value uses are declared before that of the variable.
@@ -118,7 +143,7 @@ void TirPrinter::PrintBind(const tir::LetStmt* stmt) {
   out_.Append(names_.Define(stmt->var));
   if (!known) {
     const bool marked = context_.Since(TextVersion::kV0_25);
-    const bool typed = !stmt->var->dtype.is_void();
+    const bool typed = !stmt->var->dtype.is_void() || context_.Since(TextVersion::kV0_26);
     if (marked || typed) out_.Append(": ");
     if (marked) out_.Append(typed ? "T.let[" : "T.let");
     if (typed) prim_.PrintVarType(stmt->var);

@@ -46,6 +46,8 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   // T.name that is not an expression.
   Failed UnknownTir(std::string_view name, Span span);
   static bool IsTirName(std::string_view name);
+  // The keys of the dictionary that was read last, in the order of the text.
+  const std::vector<std::string_view>& dict_keys() const { return dict_keys_; }
   // The name that the statement gives to its result.
   std::string_view pending_name() const { return pending_name_; }
 
@@ -119,6 +121,7 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
 
   ScriptDialect attr_mode_ = ScriptDialect::kTir;
   std::string_view pending_name_;
+  std::vector<std::string_view> dict_keys_;
 };
 
 // Reads T.name(...) with its subscripts and members as one scalar, of 64 bits if it has no type. Null after an error.

@@ -65,10 +65,13 @@ const PrimExpr* ScalarOf(TirParser& p, const Attr* attr, Span span) {
 bool AttrStmts(TirParser& p, const PyValue& attrs, Span span) {
   const DictAttr* dict = p.ToDict(&attrs);
   if (!dict) return false;
-  for (uint32_t i = 0; i < dict->size(); ++i) {
-    const PrimExpr* value = ScalarOf(p, dict->values[i], span);
+  // The order is that of the text.
+  const std::vector<std::string_view> keys = p.dict_keys();
+  for (const std::string_view key : keys) {
+    const Attr* attr = dict->Find(key);
+    const PrimExpr* value = attr ? ScalarOf(p, attr, span) : nullptr;
     if (!value) return p.Error(attrs.span, "bad-expression", "the value of an attribute is a scalar or a string");
-    p.build_.Open<tir::AttrStmt>(span, p.ops_.Int(0, DataType::Int(32), span), dict->keys[i], value, nullptr);
+    p.build_.Open<tir::AttrStmt>(span, p.ops_.Int(0, DataType::Int(32), span), key, value, nullptr);
   }
   return true;
 }

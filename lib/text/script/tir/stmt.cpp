@@ -244,8 +244,10 @@ const PrimExpr* TirParser::AssertMessage(const PyValue& value) {
   if (!is_pair) return WrongValue(value, "a string, or a kind of error and a list of strings");
   std::vector<const PrimExpr*> parts{ToPrim(value.items()[0])};
   for (const PyValue& part : value.items()[1].items()) {
-    if (!part.is(Kind::kString)) return WrongValue(part, "a string");
-    parts.push_back(ToPrim(part));
+    // Text of several lines is an entry of the metadata section.
+    const auto* entry = part.is(Kind::kAttr) ? As<StrAttr>(part.attr) : nullptr;
+    if (!entry && !part.is(Kind::kString)) return WrongValue(part, "a string");
+    parts.push_back(ToPrim(entry ? PyValue::String(entry->value, part.span) : part));
   }
   // This is what a message alone means.
   if (parts.size() == 2 && value.items()[0].string() == "RuntimeError") return parts[1];
@@ -425,7 +427,9 @@ bool TirParser::ParseScalar(const Target& target, const Annotation& annotation) 
   if (!scalar) return false;
   symbols_.Define(name, scalar);
   bool known = false;
-  return !is_stored || StoreToScalar(name, lex_.SpanFrom(target.name.begin), value, known);
+  if (!is_stored) return true;
+  return StoreToScalar(name, lex_.SpanFrom(target.name.begin), value, known) &&
+         (known || WrongValue(value, "the value of a scalar"));
 }
 
 bool TirParser::StoreToScalar(std::string_view name, Span span, const PyValue& value, bool& known) {
@@ -433,7 +437,8 @@ bool TirParser::StoreToScalar(std::string_view name, Span span, const PyValue& v
   const auto* load = node ? As<tir::BufferLoad>(node) : nullptr;
   // The name of a buffer of one element is as good.
   const auto* buffer = load ? load->buffer : node ? As<tir::Buffer>(node) : nullptr;
-  const bool is_value = value.is_number() || value.is(Kind::kPrim) || value.is(Kind::kIterVar);
+  const bool is_value =
+      value.is_number() || value.is(Kind::kPrim) || value.is(Kind::kIterVar) || value.is(Kind::kRegion);
   known = buffer && is_value && !meta_ && buffer->shape.size() == 1 && arith::IsInt(buffer->shape[0], 1);
   if (!known) return true;
   const PrimExpr* const index[] = {ops_.Int(0, DataType::Int(32), span)};

@@ -81,12 +81,34 @@ bool ScopeIds(TirParser& p, PyArgs& args, PyValue& result) {
 }
 
 const PrimExpr* OpenScalar(TirParser& p, std::string_view name, DataType dtype, std::string_view scope, Span span) {
-  tir::BufferSpec spec{.shape = {p.ops_.Int(1, DataType::Int(32), span)}, .dtype = dtype, .scope = scope};
-  if (!p.ReadLayout(nullptr, span, spec)) return nullptr;
+  // A scalar has the compact layout in functions of both flavours: that tells it from other buffers of one element.
+  tir::BufferSpec spec{.shape = {p.ops_.Int(1, DataType::Int(32), span)},
+                       .dtype = dtype,
+                       .scope = scope,
+                       .layout = p.DefaultLayout(span)};
   const tir::Buffer* buffer = tir::MakeBuffer(p.ws_, spec, name, span);
   OpenAllocation(p, buffer, DictAttr::Empty(), span);
   const PrimExpr* const index[] = {Zero(p, span)};
   return p.MakeLoad(buffer, index, nullptr, span);
+}
+
+bool DeclScalar(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& result) {
+  const PyValue one = PyValue::Int(1, args.span);
+  PyArgs decl;
+  decl.span = args.span;
+  decl.positional.push_back(p.ListOf(Kind::kTuple, std::span(&one, 1), args.span));
+  decl.positional.push_back(*v[0]);
+  decl.keywords.push_back({"data", args.span, *v[1]});
+  if (v[2]) decl.keywords.push_back({"scope", args.span, *v[2]});
+  if (v[3]) decl.keywords.push_back({"elem_offset", args.span, *v[3]});
+  PyValue buffer;
+  if (!Declare(p, decl, "T.decl_scalar", "global", buffer)) return false;
+  const PrimExpr* const index[] = {Zero(p, args.span)};
+  const PrimExpr* scalar = p.MakeLoad(buffer.buffer, index, nullptr, args.span);
+  if (!scalar) return false;
+  result = PyValue(scalar);
+  p.meta_ = true;  // the name stands for the element
+  return true;
 }
 
 bool AllocScalar(TirParser& p, PyArgs& args, std::string_view scope, PyValue& result) {

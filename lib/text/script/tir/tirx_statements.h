@@ -17,6 +17,8 @@ bool ScopeIds(TirParser& p, PyArgs& args, PyValue& result);
 
 // A scalar: a buffer of one element whose name stands for the element.
 const PrimExpr* OpenScalar(TirParser& p, std::string_view name, DataType dtype, std::string_view scope, Span span);
+// T.decl_scalar("float32", data, "local", 0): a scalar over the memory of a pointer
+bool DeclScalar(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& result);
 // T.local_scalar("float32"), T.shared_scalar("float32"), T.alloc_scalar("float32", "global")
 bool AllocScalar(TirParser& p, PyArgs& args, std::string_view scope, PyValue& result);
 
