@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "func_attrs.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/walk.h"
@@ -39,8 +38,6 @@ class VersionChecker : public WalkHandler {
   }
 
   void Check(const PrimFunc* func) {
-    if (version_ < TextVersion::kV0_25 && !text::IsSTir(*func))
-      Lacks(Location(*func), "a PrimFunc that is not of s_tir", TextVersion::kV0_25);
     tir::PostOrderVisit(func->body, [&](const Node* node) { CheckNode(node); });
   }
 
@@ -48,7 +45,6 @@ class VersionChecker : public WalkHandler {
   void CheckNode(const Node* node) {
     constexpr TextVersion kBefore = TextVersion::kV0_23;
     const bool flat = version_ > kBefore;
-    const bool has_layouts = version_ >= TextVersion::kV0_25;
     switch (node->kind) {
       case NodeKind::kAllocateConst:
         if (flat) Dropped(Location(*static_cast<const tir::AllocateConst*>(node)), "T.allocate_const", kBefore);
@@ -65,14 +61,32 @@ class VersionChecker : public WalkHandler {
           Dropped(Location(*allocate), "the condition of T.allocate", kBefore);
         break;
       }
-      case NodeKind::kPrimCall: {
-        const auto* call = static_cast<const tir::Call*>(node);
-        const auto* op = As<Op>(call->op);
-        const bool is_later = op && op->info->id > OpId::kTirAssertMessage && op->info->id <= OpId::kTirTileLayout;
-        if (is_later && !has_layouts) Lacks(Location(*call), op->info->script, TextVersion::kV0_25);
+      case NodeKind::kAttrStmt: {
+        const auto* attr = static_cast<const tir::AttrStmt*>(node);
+        const bool is_later = version_ < TextVersion::kV0_25;
+        if (is_later && attr->attr_key == "tirx.scope_id")
+          Lacks(Location(*attr), "indices of threads by scope", TextVersion::kV0_25);
+        if (is_later && attr->attr_key == "tirx_hint") Lacks(Location(*attr), "T.hint", TextVersion::kV0_25);
         break;
       }
+      case NodeKind::kPrimCall:
+        if (version_ < TextVersion::kV0_25) CheckCall(static_cast<const tir::Call*>(node));
+        break;
       default: break;
+    }
+  }
+
+  // Calls that came with 0.25. A default layout is how older versions lay out every buffer.
+  void CheckCall(const tir::Call* call) {
+    const auto* op = As<Op>(call->op);
+    if (!op) return;
+    if (IsOneOf(*op, OpId::kTirTileCall, OpId::kTirDeviceCall, OpId::kTirPureDeviceCall)) {
+      const auto* name = call->args.empty() ? nullptr : As<tir::StringImm>(call->args[0]);
+      Lacks(Location(*call), name ? fmt::format("T.{}", name->value) : "such calls", TextVersion::kV0_25);
+    } else if (op->info->id == OpId::kTirAttributedCall) {
+      Lacks(Location(*call), "calls with attributes", TextVersion::kV0_25);
+    } else if (IsOneOf(*op, OpId::kTirTileLayout, OpId::kTirComposeLayout)) {
+      Lacks(Location(*call), "layouts of buffers", TextVersion::kV0_25);
     }
   }
 

@@ -30,6 +30,7 @@ bool HasLayoutByDefault(const PrimFunc& func, const tir::Buffer& buffer, TextVer
 bool PrintsLayout(const PrimFunc& func, const tir::Buffer& buffer, TextVersion version) {
   // TVM also states that a buffer on Trainium has none.
   if (!buffer.layout) return HasLayouts(func, version);
+  if (version < TextVersion::kV0_25 && IsDefaultLayout(buffer)) return false;
   return !IsDefaultLayout(buffer) || !HasLayoutByDefault(func, buffer, version);
 }
 

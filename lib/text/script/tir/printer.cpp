@@ -179,8 +179,9 @@ void TirPrinter::PrintFuncAttrs(std::string_view name) {
   const DictAttr* attrs = func_->attrs;
   const auto* symbol = As<StrAttr>(attrs->Find(attr::kGlobalSymbol));
   if (symbol && symbol->value == name) attrs = attrs->Without(attr::kGlobalSymbol);
-  // The decorator says these.
-  if (context_.Since(TextVersion::kV0_25)) attrs = attrs->Without(kSTirAttr)->Without(kPersistentKernelAttr);
+  // The decorator says these; older versions have one kind of PrimFuncs.
+  attrs = attrs->Without(kSTirAttr);
+  if (context_.Since(TextVersion::kV0_25)) attrs = attrs->Without(kPersistentKernelAttr);
   if (attrs->size() == 0) return;
   attrs = FuncAttrsOfVersion(attrs, context_.version);
   BeginLine();
