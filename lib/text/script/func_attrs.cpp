@@ -40,4 +40,10 @@ const DictAttr* FuncAttrsOfVersion(const DictAttr* attrs, TextVersion version) {
 
 std::string_view FuncAttrKey(std::string_view key) { return WithPrefix(key, kNewPrefix, kOldPrefix); }
 
+const Attr* FuncAttrOfText(std::string_view key, const Attr* value, std::optional<TextVersion> version) {
+  const auto* flag = As<IntAttr>(value);
+  const bool is_number = key == attr::kPrimitive && flag && version >= TextVersion::kV0_22;
+  return is_number ? IntAttr::Get(flag->value) : value;
+}
+
 }  // namespace iropt::text

@@ -1,6 +1,8 @@
 // Attributes of functions whose spelling depends on the version of the text. Modules have that of 0.18.
 #pragma once
 
+#include <optional>
+
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/support/text_version.h"
 
@@ -16,7 +18,8 @@ bool IsSTir(const PrimFunc& func);
 // from 0.22 on.
 const DictAttr* FuncAttrsOfVersion(const DictAttr* attrs, TextVersion version);
 
-// The key of a dictionary of any version as modules have it.
+// The key of a dictionary of any version, and the value for it in a text of the version, as modules have them.
 std::string_view FuncAttrKey(std::string_view key);
+const Attr* FuncAttrOfText(std::string_view key, const Attr* value, std::optional<TextVersion> version);
 
 }  // namespace iropt::text

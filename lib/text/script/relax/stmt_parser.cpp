@@ -308,7 +308,7 @@ bool RelaxFunctionParser::ParseFuncAttr() {
     if (func_attrs_->Find(key))
       return Error(span, "duplicate-attribute",
                    fmt::format("the function has the attribute \"{}\" already", dict->keys[i]));
-    func_attrs_ = func_attrs_->With(key, dict->values[i]);
+    func_attrs_ = func_attrs_->With(key, FuncAttrOfText(key, dict->values[i], state_.module->text_version()));
   }
   return true;
 }
