@@ -1,0 +1,185 @@
+#include "layout_preproc.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/infer/prim_func_type.h"
+#include "iropt/ir/clone.h"
+#include "iropt/ir/context.h"
+#include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/visitor.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr std::string_view kPreproc = "meta_schedule.layout_rewrite_preproc";
+
+bool IsPreproc(const tir::Block& block) {
+  const auto* value = As<IntAttr>(block.annotations->Find(kPreproc));
+  return value && value->value == 1;
+}
+
+// The blocks and buffers of a statement.
+class StmtContents : public tir::StmtExprVisitor {
+ public:
+  std::vector<const tir::Block*> preprocs;
+  bool has_other_blocks = false;
+  std::vector<const tir::Buffer*> buffers;
+
+ protected:
+  void VisitBlock(const tir::Block* block) override {
+    if (IsPreproc(*block)) {
+      preprocs.push_back(block);
+    } else {
+      has_other_blocks = true;
+    }
+    StmtExprVisitor::VisitBlock(block);
+  }
+  void VisitBufferUse(const tir::Buffer* buffer) override { buffers.push_back(buffer); }
+};
+
+class PreprocMarkRemover : public tir::StmtExprMutator {
+ public:
+  using StmtExprMutator::StmtExprMutator;
+
+ protected:
+  const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    if (!IsPreproc(*block)) return StmtExprMutator::VisitBlock(block);
+    tir::Block copy = *block;
+    copy.annotations = block->annotations->Without(kPreproc);
+    return workspace().New<tir::Block>(copy);
+  }
+};
+
+// A weight: its parameter, and the buffer that it is copied to.
+struct Rewrite {
+  uint32_t param;
+  const tir::Buffer* copy;
+};
+
+class Splitter {
+ public:
+  Splitter(const PrimFunc& func, const tir::BlockRealize& root) : func_(func), root_(root) {}
+
+  // False if the function cannot be split.
+  bool Collect() {
+    const auto* seq = As<tir::SeqStmt>(root_.block->body);
+    if (!seq) return false;
+    std::vector<const tir::Buffer*> used;
+    for (const tir::Stmt* stmt : seq->seq) {
+      StmtContents contents;
+      contents.VisitStmt(stmt);
+      if (contents.preprocs.empty()) {
+        compute_.push_back(stmt);
+        used.insert(used.end(), contents.buffers.begin(), contents.buffers.end());
+        continue;
+      }
+      if (contents.has_other_blocks || !std::ranges::all_of(contents.preprocs, [&](auto* b) { return Add(*b); }))
+        return false;
+      prepare_.push_back(stmt);
+    }
+    std::ranges::sort(rewrites_, {}, &Rewrite::param);
+    const auto is_used = [&](const Rewrite& r) { return std::ranges::count(used, func_.param_buffers[r.param]) > 0; };
+    return !prepare_.empty() && !compute_.empty() && std::ranges::none_of(rewrites_, is_used);
+  }
+
+  const std::vector<Rewrite>& rewrites() const { return rewrites_; }
+
+  const PrimFunc* MakePrepare(Workspace& workspace) const {
+    std::vector<const tir::Buffer*> buffers;
+    for (const Rewrite& rewrite : rewrites_) buffers.push_back(func_.param_buffers[rewrite.param]);
+    for (const Rewrite& rewrite : rewrites_) buffers.push_back(rewrite.copy);
+    std::vector<const tir::Var*> params;
+    for (const tir::Buffer* buffer : buffers) params.push_back(NewHandle(*buffer, workspace));
+    std::vector<const tir::Stmt*> stmts;
+    PreprocMarkRemover remover(workspace);
+    for (const tir::Stmt* stmt : prepare_) stmts.push_back(remover.VisitStmt(stmt));
+    return Make(params, buffers, {}, stmts, workspace);
+  }
+
+  const PrimFunc* MakeCompute(Workspace& workspace) const {
+    std::vector<const tir::Var*> params(func_.params.begin(), func_.params.end());
+    std::vector<const tir::Buffer*> buffers(func_.param_buffers.begin(), func_.param_buffers.end());
+    std::vector<const tir::Buffer*> allocs(root_.block->alloc_buffers.begin(), root_.block->alloc_buffers.end());
+    for (const Rewrite& rewrite : rewrites_) {
+      params[rewrite.param] = NewHandle(*rewrite.copy, workspace);
+      buffers[rewrite.param] = rewrite.copy;
+      std::erase(allocs, rewrite.copy);
+    }
+    return Make(params, buffers, allocs, compute_, workspace);
+  }
+
+ private:
+  // Takes what a block copies; false if it does something else.
+  bool Add(const tir::Block& block) {
+    if (block.reads.size() != 1 || block.writes.size() != 1) return false;
+    if (!block.alloc_buffers.empty() || !block.match_buffers.empty()) return false;
+    const auto param = std::ranges::find(func_.param_buffers, block.reads[0]->buffer);
+    const tir::Buffer* copy = block.writes[0]->buffer;
+    const bool is_local = std::ranges::count(root_.block->alloc_buffers, copy) == 1;
+    if (param == func_.param_buffers.end() || !is_local) return false;
+    if (!std::ranges::all_of(copy->shape, [](const PrimExpr* dim) { return arith::AsInt(dim) != nullptr; }))
+      return false;
+    const auto index = static_cast<uint32_t>(param - func_.param_buffers.begin());
+    const bool is_new = std::ranges::none_of(
+        rewrites_, [&](const Rewrite& other) { return other.param == index || other.copy == copy; });
+    if (is_new) rewrites_.push_back({index, copy});
+    return is_new;
+  }
+
+  static const tir::Var* NewHandle(const tir::Buffer& buffer, Workspace& workspace) {
+    return workspace.NewPrimVar(buffer.name, DataType::Handle());
+  }
+
+  const PrimFunc* Make(std::span<const tir::Var* const> params, std::span<const tir::Buffer* const> buffers,
+                       std::span<const tir::Buffer* const> allocs, std::span<const tir::Stmt* const> stmts,
+                       Workspace& workspace) const {
+    tir::Block block = *root_.block;
+    block.alloc_buffers = workspace.Copy(allocs);
+    block.body = tir::MakeSeq(workspace, stmts);
+    tir::BlockRealize root = root_;
+    root.block = workspace.New<tir::Block>(block);
+    PrimFunc func = func_;
+    func.params = workspace.Copy(params);
+    func.param_buffers = workspace.Copy(buffers);
+    func.body = workspace.New<tir::BlockRealize>(root);
+    func.attrs = func_.attrs->Without("layout_free_buffers")->Without(attr::kGlobalSymbol);
+    func.type = PrimFuncType(&func);
+    return workspace.New<PrimFunc>(func);
+  }
+
+  const PrimFunc& func_;
+  const tir::BlockRealize& root_;
+  std::vector<const tir::Stmt*> prepare_;
+  std::vector<const tir::Stmt*> compute_;
+  std::vector<Rewrite> rewrites_;
+};
+
+const PrimFunc* Copy(const PrimFunc* func, Workspace& workspace) {
+  return To<PrimFunc>(CloneFunction(func, workspace));
+}
+
+}  // namespace
+
+std::optional<SplitPreproc> SplitLayoutPreproc(const PrimFunc& func, Workspace& prepare, Workspace& compute) {
+  const auto* root = As<tir::BlockRealize>(func.body);
+  if (!root) return std::nullopt;
+  Splitter splitter(func, *root);
+  if (!splitter.Collect()) return std::nullopt;
+  SplitPreproc split{.prepare = Copy(splitter.MakePrepare(prepare), prepare),
+                     .compute = Copy(splitter.MakeCompute(compute), compute),
+                     .params = {},
+                     .types = {}};
+  for (const Rewrite& rewrite : splitter.rewrites()) {
+    std::vector<const PrimExpr*> dims;
+    for (const PrimExpr* dim : rewrite.copy->shape) dims.push_back(IRContext::Current().Int(*arith::AsInt(dim)));
+    split.params.push_back(rewrite.param);
+    split.types.push_back(TensorType::Get(dims, rewrite.copy->dtype));
+  }
+  return split;
+}
+
+}  // namespace iropt

@@ -1,0 +1,146 @@
+// SplitLayoutRewritePreproc: brings weights into the layout that a schedule chose for them in a PrimFunc of its own.
+//
+//   def f(X, W, Out):                                           def f_weight_prepack(W, W1): ...  # W1 = W
+//       W1 = T.alloc_buffer((4, 4, 56, 56))                     def f_prepacked(X, W1, Out): ...  # reads X and W1
+//       with T.block("W1"):
+//           T.block_attr({"meta_schedule.layout_...": 1})  -->
+//           W1[...] = W[...]
+//       ...  # reads X and W1
+//   lv = R.call_tir(cls.f, (x, w), out_sinfo=...)               lv = R.call_tir(cls.f_weight_prepack, (w,), ...)
+//                                                               lv1 = R.call_tir(cls.f_prepacked, (x, lv), ...)
+//
+// LiftTransformParams can then move the first call out of the model. Functions in which the copies of the weights
+// cannot be told from the rest stay. Dead code is removed. O(nodes).
+//
+// Source: the pass of this name in TVM 0.19.
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "iropt/ir/module_builder.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/op/op.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
+#include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "layout_preproc.h"
+#include "transform/relax/lowering/relax_functions.h"
+
+namespace iropt {
+
+namespace {
+
+// The functions that replace one, and which of its operands the first one takes.
+struct SplitNames {
+  const GlobalVar* prepare = nullptr;
+  const GlobalVar* compute = nullptr;
+  std::vector<uint32_t> params;
+  std::vector<const Type*> types;
+};
+
+class PreprocFunctions {
+ public:
+  explicit PreprocFunctions(ModuleBuilder& builder) : builder_(builder) {}
+
+  // Null if the name is not that of a function that was split.
+  const SplitNames* Find(const GlobalVar* name) {
+    const auto [found, is_new] = by_name_.try_emplace(name);
+    if (is_new) Split(name, found->second);
+    return found->second.prepare ? &found->second : nullptr;
+  }
+
+ private:
+  void Split(const GlobalVar* name, SplitNames& names) {
+    const ModuleEntry* entry = builder_.module().Find(name);
+    const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
+    if (!func) return;
+    Workspace prepare(entry->storage);
+    Workspace compute(entry->storage);
+    const std::optional<SplitPreproc> split = SplitLayoutPreproc(*func, prepare, compute);
+    if (!split) return;
+    const bool is_public = func->attrs->Find(attr::kGlobalSymbol) != nullptr;
+    names.prepare = Add(split->prepare, prepare, fmt::format("{}_weight_prepack", name->name), is_public);
+    names.compute = Add(split->compute, compute, fmt::format("{}_prepacked", name->name), is_public);
+    names.params = split->params;
+    names.types.assign(split->types.begin(), split->types.end());
+  }
+
+  const GlobalVar* Add(const PrimFunc* func, Workspace& workspace, const std::string& hint, bool is_public) {
+    if (is_public) {
+      auto* named = workspace.New<PrimFunc>(*func);
+      named->attrs = func->attrs->With(attr::kGlobalSymbol, StrAttr::Get(builder_.module().UniqueName(hint)));
+      func = named;
+    }
+    return builder_.AddFunction(func, workspace.Finish(), hint);
+  }
+
+  ModuleBuilder& builder_;
+  std::unordered_map<const GlobalVar*, SplitNames> by_name_;  // looked up, never iterated
+};
+
+class PreprocCaller : public ExprMutator {
+ public:
+  PreprocCaller(PreprocFunctions& functions, Workspace& workspace, TypeInferrer& inferrer)
+      : ExprMutator(workspace, &inferrer), functions_(functions) {}
+
+ protected:
+  const Expr* VisitCall(const Call* old) override {
+    const auto* call = To<Call>(ExprMutator::VisitCall(old));
+    const auto* name = IsOp(call->op, OpId::kCallTir) ? As<GlobalVar>(call->args[0]) : nullptr;
+    const auto* args = name ? As<Tuple>(call->args[1]) : nullptr;
+    const SplitNames* split = args ? functions_.Find(name) : nullptr;
+    if (!split || split->params.back() >= args->fields.size()) return call;
+    std::vector<const Expr*> operands(args->fields.begin(), args->fields.end());
+    std::vector<const Expr*> weights;
+    for (const uint32_t param : split->params) weights.push_back(operands[param]);
+    const auto one = split->types.size() == 1;
+    const Type* type = one ? split->types[0] : TupleType::Get(split->types);
+    const Var* prepared = builder().Emit(CallTir(*call, split->prepare, weights, type));
+    for (size_t i = 0; i < split->params.size(); ++i) {
+      operands[split->params[i]] =
+          one ? static_cast<const Expr*>(prepared)
+              : builder().Emit(workspace().New<TupleGetItem>(prepared, static_cast<int32_t>(i), nullptr));
+    }
+    std::vector<const Expr*> rest(call->args.begin() + 2, call->args.end());  // symbolic values
+    return builder().Emit(CallTir(*call, split->compute, operands, call->type_args->fields[0], rest));
+  }
+
+ private:
+  const Call* CallTir(const Call& like, const GlobalVar* callee, const std::vector<const Expr*>& operands,
+                      const Type* type, const std::vector<const Expr*>& rest = {}) {
+    std::vector<const Expr*> args = {callee, workspace().New<Tuple>(workspace().Copy(operands), nullptr)};
+    args.insert(args.end(), rest.begin(), rest.end());
+    const Type* const types[] = {type};
+    return NewLike<Call>(workspace(), like, like.op, workspace().Copy(args), like.attrs,
+                         TupleType::Get(workspace().arena(), types), nullptr);
+  }
+
+  PreprocFunctions& functions_;
+};
+
+Result<Module> SplitPreprocs(Module module, ModulePassContext& context) {
+  ModuleBuilder builder(std::move(module));
+  PreprocFunctions functions(builder);
+  const Result<bool> changed = UpdateRelaxFunctions(
+      builder, context.diagnostics,
+      [&](const ModuleEntry& entry, Workspace& workspace, TypeInferrer& inferrer) -> const Function* {
+        PreprocCaller caller(functions, workspace, inferrer);
+        const auto* function = To<Function>(caller.VisitExpr(entry.func));
+        return caller.failed() ? nullptr : function;
+      });
+  if (!changed.ok()) return changed.error();
+  return DeadCodeElimination(builder.Finish(), {}, context.context.threads, context.diagnostics,
+                             context.context.analyses());
+}
+
+}  // namespace
+
+Pass CreateSplitLayoutRewritePreproc(const PassOptions& options) {
+  return CreateModulePass(options.info(), &SplitPreprocs);
+}
+
+}  // namespace iropt
