@@ -150,6 +150,14 @@ const Type* InferFunction(const Function* function, InferContext& ctx) {
   return FuncType::Get(ctx.arena(), params, ret, function->is_pure);
 }
 
+// A type argument can state the device of the result, as TVM 0.23 and newer have it.
+const Type* OnStatedDevice(const Type* type, const TupleType& stated, InferContext& ctx) {
+  const auto* tensor = As<TensorType>(type);
+  const auto* place = stated.fields.size() == 1 ? As<TensorType>(stated.fields[0]) : nullptr;
+  if (!tensor || !place || !place->vdevice || place->vdevice == tensor->vdevice) return type;
+  return tensor->With(ctx.arena(), tensor->dtype, place->vdevice);
+}
+
 const Type* InferCall(const Call* call, InferContext& ctx) {
   for (size_t i = 0; i < call->args.size(); ++i) {
     // Few rules look at the type of a global function, and those that do look it up.
@@ -161,7 +169,8 @@ const Type* InferCall(const Call* call, InferContext& ctx) {
     const TypeRule rule = TypeRuleOf(*op->info);
     if (!rule) return ctx.Error(*call, "is not a Relax operator");
     if (HasDistributedOperand(*call)) return InferDistributed(*call, ctx);
-    return rule(*call, ctx);
+    const Type* type = rule(*call, ctx);
+    return call->type_args ? OnStatedDevice(type, *call->type_args, ctx) : type;
   }
   const Type* callee = TypeOfExpr(call->op, ctx.module());
   const auto* func = As<FuncType>(callee);

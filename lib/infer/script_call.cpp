@@ -46,6 +46,9 @@ std::string_view ArgKindName(ArgKind kind) {
   return "another value";
 }
 
+// A keyword of all operators, with which a call can state the device of its result.
+constexpr std::string_view kStatedTypes = "sinfo_args";
+
 class CallBuilder {
  public:
   CallBuilder(const OpInfo& op, Span span, Workspace& workspace, DiagnosticEngine& diagnostics, const Module* module)
@@ -123,7 +126,12 @@ class CallBuilder {
     for (const PyKeyword& keyword : keywords) {
       // Keywords mostly come in the order of the signature.
       const size_t i = FindParam(keyword.name, next);
-      if (i == op().params.size()) return UnknownKeyword(keyword);
+      if (i == op().params.size()) {
+        if (keyword.name != kStatedTypes || op().form != ScriptForm::kDefault || stated_)
+          return UnknownKeyword(keyword);
+        stated_ = &keyword.value;
+        continue;
+      }
       const bool repeated = op().params[i].rest ? !bound_.rest.empty() : bound_.values[i] != nullptr;
       if (repeated) {
         return Error(keyword.span, "repeated-argument",
@@ -351,15 +359,16 @@ class CallBuilder {
   bool BuildResultTypes(const TupleType*& result) {
     const auto param = std::find_if(op().params.begin(), op().params.end(),
                                     [](const OpParam& p) { return p.role == Role::kResultTypes; });
-    if (param == op().params.end()) return true;
-    const PyValue* value = bound_.values[static_cast<size_t>(param - op().params.begin())];
+    const bool is_param = param != op().params.end();
+    const PyValue* value = is_param ? bound_.values[static_cast<size_t>(param - op().params.begin())] : stated_;
     if (!BoundArguments::Given(value)) return true;
     std::vector<const Type*> types;
     for (const PyValue& item : IsSequence(*value) ? value->items() : std::span(value, 1)) {
       if (item.kind != Kind::kType) {
-        return Error(item.span, "bad-argument",
-                     fmt::format("argument '{}' of {} must be a type or a list of types, not {}", param->name,
-                                 op().script, DescribeValue(item)));
+        return Error(
+            item.span, "bad-argument",
+            fmt::format("argument '{}' of {} must be a type or a list of types, not {}",
+                        is_param ? std::string_view(param->name) : kStatedTypes, op().script, DescribeValue(item)));
       }
       types.push_back(item.type);
     }
@@ -370,6 +379,7 @@ class CallBuilder {
   }
 
   BoundArguments bound_;
+  const PyValue* stated_ = nullptr;  // the value of kStatedTypes
   std::span<const Expr*> operands_;
 };
 

@@ -115,7 +115,8 @@ std::optional<const VDeviceAttr*> CommonVDevice(const Call& call, const Type* a,
   const VDeviceAttr* left = device_of(a);
   const VDeviceAttr* right = device_of(b);
   if (!left || !left->target) return right;
-  if (!right || !right->target || left == right) return left;
+  // A call that states the device of its result may take operands from anywhere.
+  if (!right || !right->target || left == right || call.type_args) return left;
   ctx.Error(call, fmt::format("the operands must be on the same virtual device, but have types {} and {}",
                               TypeToString(a), TypeToString(b)));
   return std::nullopt;
