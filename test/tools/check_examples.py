@@ -17,6 +17,7 @@ import sys
 UNCHANGED = {
     "Normalize": "reading brings modules into normal form",
     "PrintIR": "it shows the module",
+    "RunCodegen": "the code generators come from plugins",
     "ToANormalForm": "reading brings modules into normal form",
     "tir.ConvertSSA": "modules that are read are in SSA form",
     "tir.VerifyMemory": "it only checks",
