@@ -17,31 +17,46 @@
 
 namespace iropt {
 
-// The order in which the axes of a tensor are stored: position i holds axis order[i] of the program's tensor.
+// The order in which the axes of a tensor are stored: position i holds axis order[i] of the program's tensor. An axis
+// may be split: a later position holds a part of it, as in the layout NCHW4c.
 class AxisOrder {
  public:
   static constexpr int kMaxRank = 26;
 
   AxisOrder() = default;
   static AxisOrder Identity(int ndim);
-  // The order that stores a tensor of layout `from` in layout `to`; nothing unless both have the same axes, none split.
+  // The order that stores a tensor of layout `from`, without split axes, in layout `to`; nothing unless both have the
+  // same axes.
   static std::optional<AxisOrder> Between(const Layout& from, const Layout& to);
 
+  // The rank of the stored tensor, and that of the program's.
   int ndim() const { return size_; }
+  int num_axes() const;
   int operator[](int place) const { return axes_[static_cast<size_t>(place)]; }
-  void push_back(int axis) { axes_[size_++] = static_cast<uint8_t>(axis); }
+  // The length of the part of an axis at a position; 0 if the position holds what is left of the axis.
+  int64_t PartAt(int place) const { return parts_[static_cast<size_t>(place)]; }
+  bool is_split() const { return num_axes() != ndim(); }
+  void push_back(int axis, int64_t part = 0) {
+    axes_[size_] = static_cast<uint8_t>(axis);
+    parts_[size_++] = static_cast<int32_t>(part);
+  }
   bool is_identity() const;
   // The position of an axis, which is counted from the end if it is negative.
   int PlaceOf(int64_t axis) const;
-  // The permutation of a tensor from this order to the other one.
-  AxisOrder To(const AxisOrder& other) const;
-  // Permutes a layout of the program's tensor, with one letter per axis.
+  // The permutation of a tensor from this order to the other one; nothing if their axes are split in different ways.
+  std::optional<AxisOrder> To(const AxisOrder& other) const;
+  // Reorders a layout of the program's tensor, with one letter per axis.
   std::string Reorder(std::string_view layout) const;
+  // The stored indices for those of the program's tensor, or those in another order.
+  std::vector<const PrimExpr*> Indices(std::span<const PrimExpr* const> indices, const AxisOrder& from) const;
+  // Returns whether each constant dimension of the program's tensor is a multiple of the parts that are split off it.
+  bool Divides(const TensorType& type) const;
 
   friend bool operator==(const AxisOrder& a, const AxisOrder& b);
 
  private:
   std::array<uint8_t, kMaxRank> axes_;
+  std::array<int32_t, kMaxRank> parts_;
   uint8_t size_ = 0;
 };
 
@@ -71,6 +86,9 @@ class LayoutCall {
   // The rank of a tensor operand; 0 for a scalar.
   int NdimOf(size_t operand) const;
   AxisOrder OrderOf(size_t operand) const;
+  // The same for rules that do not support split axes: that of the program for an operand that has such.
+  const ValueLayout* PlainLayout(size_t operand) const;
+  AxisOrder PlainOrderOf(size_t operand) const;
 
   // ---- Decisions
   void SetOperand(size_t operand, const ValueLayout* layout);

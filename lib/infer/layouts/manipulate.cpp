@@ -31,7 +31,7 @@ AxisOrder Without(LayoutCall& call, uint32_t field, const AxisOrder& order, cons
     if (axis < 0) {
       places.push_back(place);
     } else {
-      rest.push_back(axis);
+      rest.push_back(axis, order.PartAt(place));
     }
   }
   call.SetInts(field, places);
@@ -40,15 +40,33 @@ AxisOrder Without(LayoutCall& call, uint32_t field, const AxisOrder& order, cons
 
 }  // namespace
 
-// The first tensor decides.
+namespace {
+
+// The layout of the tensors of a concatenation: that of the first one, or the first one with split axes if all tensors
+// can be split like that. Else it is one without, if there is one.
+const ValueLayout* ConcatLayout(const TupleType& tensors, std::span<const ValueLayout* const> layouts) {
+  const auto is_split = [](const ValueLayout* layout) { return layout && layout->order.is_split(); };
+  const auto split = std::ranges::find_if(layouts, is_split);
+  if (split == layouts.end()) return layouts[0];
+  bool fits = true;
+  for (uint32_t i = 0; i < tensors.fields.size(); ++i)
+    fits &= !is_split(layouts[i]) && (*split)->order.Divides(*To<TensorType>(tensors.fields[i]));
+  const auto plain = std::ranges::find_if_not(layouts, is_split);
+  return fits || plain == layouts.end() ? *split : *plain;
+}
+
+}  // namespace
+
 bool LayoutConcat(LayoutCall& call) {
   const auto* tensors = As<TupleType>(call.call().args[0]->type);
   if (!tensors || tensors->fields.empty()) return call.Refuse("the tensors are not known");
-  const ValueLayout* first = call.layout(0) ? call.layout(0)->fields[0] : nullptr;
-  const AxisOrder order = first ? first->order : AxisOrder::Identity(To<TensorType>(tensors->fields[0])->ndim);
+  std::vector<const ValueLayout*> layouts(tensors->fields.size(), nullptr);
+  if (call.layout(0)) layouts.assign(call.layout(0)->fields.begin(), call.layout(0)->fields.end());
+  const ValueLayout* layout = ConcatLayout(*tensors, layouts);
+  const AxisOrder order = layout ? layout->order : AxisOrder::Identity(To<TensorType>(tensors->fields[0])->ndim);
   call.SetInt(ConcatAttrs::Field::axis, order.PlaceOf(ConcatAttrs(call.call()).axis().value_or(0)));
-  call.SetOperand(0, call.Make(std::vector<const ValueLayout*>(tensors->fields.size(), first)));
-  call.SetResult(first);
+  call.SetOperand(0, call.Make(std::vector<const ValueLayout*>(tensors->fields.size(), layout)));
+  call.SetResult(layout);
   return true;
 }
 
@@ -77,9 +95,9 @@ std::optional<AxisOrder> WithAxes(LayoutCall& call, const AxisOrder& order, std:
 }  // namespace
 
 bool LayoutExpandDims(LayoutCall& call) {
-  const auto order = WithAxes(call, call.OrderOf(0), ExpandDimsAttrs(call.call()).axis().vector());
+  const auto order = WithAxes(call, call.PlainOrderOf(0), ExpandDimsAttrs(call.call()).axis().vector());
   if (!order) return false;
-  call.SetOperand(0, call.layout(0));
+  call.SetOperand(0, call.PlainLayout(0));
   call.SetResult(*order);
   return true;
 }
@@ -89,7 +107,7 @@ bool LayoutStack(LayoutCall& call) {
   const auto* tensors = As<TupleType>(call.call().args[0]->type);
   if (!tensors || tensors->fields.empty()) return call.Refuse("the tensors are not known");
   const ValueLayout* first = call.layout(0) ? call.layout(0)->fields[0] : nullptr;
-  if (!first) return true;
+  if (!first || first->order.is_split()) return true;
   const int64_t axis[] = {StackAttrs(call.call()).axis().value_or(0)};
   const auto order = WithAxes(call, first->order, axis);
   if (!order) return false;
@@ -100,7 +118,7 @@ bool LayoutStack(LayoutCall& call) {
 
 // The data decide, or the indices if the data have the layout of the program.
 bool LayoutGatherElements(LayoutCall& call) {
-  const AxisOrder order = call.OrderOf(call.layout(0) ? 0 : 1);
+  const AxisOrder order = call.PlainOrderOf(call.PlainLayout(0) ? 0 : 1);
   call.SetInt(GatherElementsAttrs::Field::axis, order.PlaceOf(GatherElementsAttrs(call.call()).axis()));
   call.Follow(0, order);
   call.SetOperand(1, order);
@@ -109,7 +127,7 @@ bool LayoutGatherElements(LayoutCall& call) {
 
 // Accepts the tensor in any layout; the result has the layout of the program.
 bool LayoutPermuteDims(LayoutCall& call) {
-  const AxisOrder order = call.OrderOf(0);
+  const AxisOrder order = call.PlainOrderOf(0);
   std::vector<int64_t> axes;
   if (const auto given = PermuteDimsAttrs(call.call()).axes()) {
     axes = given->vector();
@@ -118,21 +136,28 @@ bool LayoutPermuteDims(LayoutCall& call) {
   }
   for (int64_t& axis : axes) axis = order.PlaceOf(axis);
   call.SetInts(PermuteDimsAttrs::Field::axes, axes);
-  call.SetOperand(0, call.layout(0));
+  call.SetOperand(0, call.PlainLayout(0));
   return true;
 }
 
 bool LayoutSplit(LayoutCall& call) {
   const auto* pieces = As<TupleType>(call.call().type);
   if (!pieces) return call.Refuse("the number of pieces is not known");
-  call.SetInt(SplitAttrs::Field::axis, call.OrderOf(0).PlaceOf(SplitAttrs(call.call()).axis()));
-  call.SetOperand(0, call.layout(0));
-  call.SetResult(call.Make(std::vector<const ValueLayout*>(pieces->fields.size(), call.layout(0))));
+  // Pieces of a split axis must consist of whole parts.
+  const AxisOrder stored = call.OrderOf(0);
+  const bool fits = !stored.is_split() || std::ranges::all_of(pieces->fields, [&](const Type* piece) {
+    return stored.Divides(*To<TensorType>(piece));
+  });
+  const ValueLayout* layout = fits ? call.layout(0) : nullptr;
+  const AxisOrder order = fits ? stored : call.PlainOrderOf(0);
+  call.SetInt(SplitAttrs::Field::axis, order.PlaceOf(SplitAttrs(call.call()).axis()));
+  call.SetOperand(0, layout);
+  call.SetResult(call.Make(std::vector<const ValueLayout*>(pieces->fields.size(), layout)));
   return true;
 }
 
 bool LayoutSqueeze(LayoutCall& call) {
-  const AxisOrder order = call.OrderOf(0);
+  const AxisOrder order = call.PlainOrderOf(0);
   std::vector<bool> gone;
   if (const auto axes = SqueezeAttrs(call.call()).axis()) {
     gone = Named(axes->vector(), order.ndim());
@@ -141,13 +166,13 @@ bool LayoutSqueeze(LayoutCall& call) {
     if (!dims) return call.Refuse("the shape, which says what axes are of length 1, is not known");
     for (const Dim d : *dims) gone.push_back(IsOne(d));
   }
-  call.SetOperand(0, call.layout(0));
+  call.SetOperand(0, call.PlainLayout(0));
   call.SetResult(Without(call, SqueezeAttrs::Field::axis, order, gone));
   return true;
 }
 
 bool LayoutStridedSlice(LayoutCall& call) {
-  const AxisOrder order = call.OrderOf(0);
+  const AxisOrder order = call.PlainOrderOf(0);
   const auto* axes = As<TupleType>(call.call().args[1]->type);
   std::vector<int64_t> places;
   for (const Type* field : axes ? axes->fields : List<const Type*>()) {
@@ -168,7 +193,7 @@ bool LayoutReduce(LayoutCall& call) {
   const StatisticalAttrs attrs(call.call());
   const auto axes = attrs.axis();
   const std::vector<bool> gone =
-      axes ? Named(axes->vector(), order.ndim()) : std::vector<bool>(static_cast<size_t>(order.ndim()), true);
+      axes ? Named(axes->vector(), order.num_axes()) : std::vector<bool>(static_cast<size_t>(order.num_axes()), true);
   const AxisOrder rest = Without(call, StatisticalAttrs::Field::axis, order, gone);
   call.SetOperand(0, call.layout(0));
   call.SetResult(attrs.keepdims() ? order : rest);

@@ -22,7 +22,7 @@ void PlaceAxes(LayoutCall& call, uint32_t field, const IntList& axes, const Axis
 }  // namespace
 
 bool LayoutSoftmax(LayoutCall& call) {
-  const AxisOrder order = call.OrderOf(0);
+  const AxisOrder order = call.PlainOrderOf(0);
   PlaceAxis(call, SoftmaxAttrs::Field::axis, SoftmaxAttrs(call.call()).axis(), order);
   call.Follow(0, order);
   return true;
@@ -30,29 +30,36 @@ bool LayoutSoftmax(LayoutCall& call) {
 
 // A tuple of the data and two vectors.
 bool LayoutBatchNorm(LayoutCall& call) {
-  PlaceAxis(call, BatchNormAttrs::Field::axis, BatchNormAttrs(call.call()).axis(), call.OrderOf(0));
-  call.SetOperand(0, call.layout(0));
-  const ValueLayout* const fields[] = {call.layout(0), nullptr, nullptr};
+  PlaceAxis(call, BatchNormAttrs::Field::axis, BatchNormAttrs(call.call()).axis(), call.PlainOrderOf(0));
+  call.SetOperand(0, call.PlainLayout(0));
+  const ValueLayout* const fields[] = {call.PlainLayout(0), nullptr, nullptr};
   call.SetResult(call.Make(fields));
   return true;
 }
 
 bool LayoutLayerNorm(LayoutCall& call) {
-  const AxisOrder order = call.OrderOf(0);
+  const AxisOrder stored = call.OrderOf(0);
+  // Axes that are split would have to be normalized with their parts.
+  bool fits = true;
+  for (const int64_t axis : LayerNormAttrs(call.call()).axes()) {
+    const int place = stored.PlaceOf(axis);
+    for (int other = 0; other < stored.ndim(); ++other) fits &= other == place || stored[other] != stored[place];
+  }
+  const AxisOrder order = fits ? stored : call.PlainOrderOf(0);
   PlaceAxes(call, LayerNormAttrs::Field::axes, LayerNormAttrs(call.call()).axes(), order);
   call.Follow(0, order);
   return true;
 }
 
 bool LayoutRmsNorm(LayoutCall& call) {
-  const AxisOrder order = call.OrderOf(0);
+  const AxisOrder order = call.PlainOrderOf(0);
   PlaceAxes(call, RMSNormAttrs::Field::axes, RMSNormAttrs(call.call()).axes(), order);
   call.Follow(0, order);
   return true;
 }
 
 bool LayoutGroupNorm(LayoutCall& call) {
-  const AxisOrder order = call.OrderOf(0);
+  const AxisOrder order = call.PlainOrderOf(0);
   const GroupNormAttrs attrs(call.call());
   PlaceAxis(call, GroupNormAttrs::Field::channel_axis, attrs.channel_axis(), order);
   PlaceAxes(call, GroupNormAttrs::Field::axes, attrs.axes(), order);
@@ -61,7 +68,7 @@ bool LayoutGroupNorm(LayoutCall& call) {
 }
 
 bool LayoutInstanceNorm(LayoutCall& call) {
-  const AxisOrder order = call.OrderOf(0);
+  const AxisOrder order = call.PlainOrderOf(0);
   const InstanceNormAttrs attrs(call.call());
   PlaceAxis(call, InstanceNormAttrs::Field::channel_axis, attrs.channel_axis(), order);
   PlaceAxes(call, InstanceNormAttrs::Field::axes, attrs.axes(), order);
@@ -71,7 +78,7 @@ bool LayoutInstanceNorm(LayoutCall& call) {
 
 // The slopes are a vector.
 bool LayoutPrelu(LayoutCall& call) {
-  const AxisOrder order = call.OrderOf(0);
+  const AxisOrder order = call.PlainOrderOf(0);
   PlaceAxis(call, PReluAttrs::Field::axis, PReluAttrs(call.call()).axis(), order);
   call.Follow(0, order);
   return true;

@@ -24,8 +24,9 @@ bool RefuseSplit(LayoutCall& call, const LayoutAttr& attr) {
 
 // The attribute names the layout of tensors that are now stored in this order.
 bool FollowOrder(LayoutCall& call, const LayoutAttr& attr, const AxisOrder& order) {
-  if (static_cast<int>(attr.text.size()) != order.ndim()) return RefuseSplit(call, attr);
-  call.SetText(attr.field, order.Reorder(attr.text));
+  const bool same = order.is_identity();
+  if (!same && static_cast<int>(attr.text.size()) != order.num_axes()) return RefuseSplit(call, attr);
+  call.SetText(attr.field, same ? std::string(attr.text) : order.Reorder(attr.text));
   return true;
 }
 
@@ -33,12 +34,19 @@ bool FollowOrder(LayoutCall& call, const LayoutAttr& attr, const AxisOrder& orde
 std::optional<AxisOrder> Desire(LayoutCall& call, const LayoutAttr& attr, const Layout& desired) {
   const std::optional<Layout> layout = Layout::Parse(attr.text);
   std::optional<AxisOrder> order = layout ? AxisOrder::Between(*layout, desired) : std::nullopt;
+  if (layout && *layout == desired) order = AxisOrder::Identity(layout->ndim());
   if (order) {
     call.SetText(attr.field, desired.ToString());
   } else {
     RefuseSplit(call, attr);
   }
   return order;
+}
+
+// Returns whether an operand can be stored like this without padding.
+bool Fits(const LayoutCall& call, size_t operand, const AxisOrder& order) {
+  const auto* type = As<TensorType>(call.call().args[operand]->type);
+  return type && order.Divides(*type);
 }
 
 // Without a layout of its own, the result has that of the data.
@@ -57,18 +65,20 @@ bool PlaceConv(LayoutCall& call) {
   const LayoutAttr weight{Field::kernel_layout, "kernel_layout", attrs.kernel_layout()};
   const LayoutAttr out{Field::out_layout, "out_layout", OutLayout(attrs.out_layout(), attrs.data_layout())};
   const std::span<const Layout> desired = call.desired();
-  if (desired.empty()) {
-    const AxisOrder data_order = call.OrderOf(0);
-    const AxisOrder weight_order = call.OrderOf(1);
+  const auto follow = [&](const AxisOrder& data_order, const AxisOrder& weight_order) {
     call.SetOperand(1, weight_order);
     call.Follow(0, data_order);
     return FollowOrder(call, data, data_order) && FollowOrder(call, weight, weight_order) &&
            FollowOrder(call, out, data_order);
-  }
+  };
+  if (desired.empty()) return follow(call.PlainOrderOf(0), call.PlainOrderOf(1));
   const auto data_order = Desire(call, data, desired[0]);
   const auto weight_order = Desire(call, weight, desired[1]);
   const auto out_order = Desire(call, out, desired.size() > 2 ? desired[2] : desired[0]);
   if (!data_order || !weight_order || !out_order) return false;
+  const bool is_split = data_order->is_split() || weight_order->is_split() || out_order->is_split();
+  if (is_split && !(Fits(call, 0, *data_order) && Fits(call, 1, *weight_order)))
+    return follow(AxisOrder::Identity(call.NdimOf(0)), AxisOrder::Identity(call.NdimOf(1)));
   call.SetOperand(0, *data_order);
   call.SetOperand(1, *weight_order);
   call.SetResult(*out_order);
@@ -87,7 +97,8 @@ template <class Attrs>
 bool FollowPool(LayoutCall& call) {
   const Attrs attrs(call.call());
   using Field = typename Attrs::Field;
-  const AxisOrder order = call.OrderOf(0);
+  const AxisOrder stored = call.OrderOf(0);
+  const AxisOrder order = !stored.is_split() || Fits(call, 0, stored) ? stored : call.PlainOrderOf(0);
   call.Follow(0, order);
   return FollowOrder(call, {Field::layout, "layout", attrs.layout()}, order) &&
          FollowOrder(call, {Field::out_layout, "out_layout", OutLayout(attrs.out_layout(), attrs.layout())}, order);
@@ -105,7 +116,7 @@ template <class Attrs>
 bool PlaceResize(LayoutCall& call) {
   const LayoutAttr layout{Attrs::Field::layout, "layout", Attrs(call.call()).layout()};
   if (call.desired().empty()) {
-    const AxisOrder order = call.OrderOf(0);
+    const AxisOrder order = call.PlainOrderOf(0);
     call.Follow(0, order);
     return FollowOrder(call, layout, order);
   }

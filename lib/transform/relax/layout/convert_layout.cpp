@@ -7,14 +7,16 @@
 //                                           lv2 = R.nn.relu(gv)
 //                                           gv1 = R.permute_dims(lv2, axes=[0, 3, 1, 2])
 //
-// with desired_layouts={"relax.nn.conv2d": ["NHWC", "OHWI"]}. Within a dataflow block every variable has a layout, the
+// with desired_layouts={"relax.nn.conv2d": ["NHWC", "OHWI"]}. The layouts of convolutions may have split axes, such as
+// NCHW4c and OIHW4o; tensors are brought into them by R.layout_transform, and only if the axes are multiples of the
+// parts. Within a dataflow block every variable has a layout, the
 // order in which its axes are stored; the rules of infer/layout_rules.h derive the layout of a result from those of the
 // operands. Operators without a rule, operands of unknown rank and the outputs of the block have the layout of the
 // program. Code outside of dataflow blocks is not changed. A tensor that several operators need permuted is permuted
 // for each of them; EliminateCommonSubexpr merges these. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name. It refuses every function with R.nn.rms_norm, because it
-// expects one more operand than that has; so does this one unless strict=false.
+// expects one more operand than that has; so does this one unless strict=false. Those for split axes are TVM 0.26's.
 #include "convert_layout.h"
 
 #include <fmt/format.h>
@@ -80,7 +82,7 @@ class OptionReader {
     }
     DesiredLayout desired_layout{op, {}};
     for (size_t i = 0; i < list->size(); ++i) {
-      std::optional<Layout> layout = ReadLayout((*list)[i], op->layout_axes[i]);
+      std::optional<Layout> layout = ReadLayout((*list)[i], op->layout_axes[i], op->layout_axes.size() > 1);
       if (!layout) return;
       desired_layout.layouts.push_back(std::move(*layout));
     }
@@ -102,12 +104,15 @@ class OptionReader {
     Refuse(entry.key_span, message);
   }
 
-  std::optional<Layout> ReadLayout(const OptionValue& value, std::string_view axes) {
+  // Axes can be split for operators with several layouts, which are convolutions.
+  std::optional<Layout> ReadLayout(const OptionValue& value, std::string_view axes, bool may_split) {
     const std::string* text = value.as_string();
     std::optional<Layout> layout = text ? Layout::Parse(*text) : std::nullopt;
-    if (layout && AxisOrder::Between(*Layout::Parse(axes), *layout)) return layout;
-    Refuse(value.span(), fmt::format("has the invalid layout '{}': expected a permutation of {}",
-                                     text ? *text : ToString(value), axes));
+    const std::optional<AxisOrder> order = layout ? AxisOrder::Between(*Layout::Parse(axes), *layout) : std::nullopt;
+    if (order && (may_split || !order->is_split())) return layout;
+    Refuse(value.span(),
+           fmt::format("has the invalid layout '{}': expected a permutation of {}{}", text ? *text : ToString(value),
+                       axes, may_split ? ", of which axes may be split as in NCHW4c" : ""));
     return std::nullopt;
   }
 
@@ -215,7 +220,8 @@ class LayoutConverter : public ExprMutator {
                        if (!tree.layout) return leaf;
                        const auto* tensor = As<TensorType>(leaf);
                        const AxisOrder& order = tree.layout->order;
-                       if (!tensor || tensor->shape_var || tensor->ndim != order.ndim()) return nullptr;
+                       if (!tensor || tensor->shape_var || order.is_split() || tensor->ndim != order.ndim())
+                         return nullptr;
                        if (!tensor->known) return tensor;
                        std::vector<const PrimExpr*> dims;
                        for (int place = 0; place < tensor->ndim; ++place)
@@ -240,18 +246,32 @@ class LayoutConverter : public ExprMutator {
     return ConvertItems(e, LayoutChange{from, to}, workspace(), [this](const Expr* item, LayoutChange change) {
       const auto [item_from, item_to] = change;
       if (SameLayout(item_from, item_to)) return item;
-      const AxisOrder identity = AxisOrder::Identity((item_from ? item_from : item_to)->order.ndim());
-      return Permute(item, (item_from ? item_from->order : identity).To(item_to ? item_to->order : identity));
+      const AxisOrder identity = AxisOrder::Identity((item_from ? item_from : item_to)->order.num_axes());
+      const AxisOrder& old_order = item_from ? item_from->order : identity;
+      const AxisOrder& new_order = item_to ? item_to->order : identity;
+      ++inserted_;
+      if (const std::optional<AxisOrder> axes = old_order.To(new_order)) return Permute(item, *axes);
+      return Transform(item, old_order, new_order);
     });
   }
 
   const Expr* Permute(const Expr* e, const AxisOrder& order) {
-    ++inserted_;
     std::vector<int64_t> axes;
     for (int place = 0; place < order.ndim(); ++place) axes.push_back(order[place]);
     const Attr* attrs = MakeOpAttrs(OpId::kPermuteDims, PermuteDimsAttrs::Values{.axes = axes});
     const List<const Expr*> args = workspace().arena().Copy<const Expr*>({e});
     return NewLike<Call>(workspace(), *e, GetOp(OpId::kPermuteDims), args, attrs, nullptr, nullptr);
+  }
+
+  const Expr* Transform(const Expr* e, const AxisOrder& from, const AxisOrder& to) {
+    IRContext& context = IRContext::Current();
+    std::vector<const tir::Var*> params;
+    for (int place = 0; place < from.ndim(); ++place) params.push_back(context.NewSymVar(fmt::format("i{}", place)));
+    const std::vector<const PrimExpr*> indices(params.begin(), params.end());
+    const LayoutTransformAttrs::Values values{.index_map = IndexMapAttr::Get(params, to.Indices(indices, from))};
+    const List<const Expr*> args = workspace().arena().Copy<const Expr*>({e});
+    return NewLike<Call>(workspace(), *e, GetOp(OpId::kLayoutTransform), args,
+                         MakeOpAttrs(OpId::kLayoutTransform, values), nullptr, nullptr);
   }
 
   // ---- Bindings
@@ -401,6 +421,8 @@ static constexpr Statistic kInsertedTransforms("ConvertLayout", "inserted-transf
                                                "conversions of a tensor to another layout");
 
 Pass CreateConvertLayout(const PassOptions& options) {
+  const OptionValue& callback = options.Json("layout_cb");
+  if (!callback.is_null()) options.Refuse("layout_cb", "must be null: functions of Python cannot be called");
   return MakeLayoutPass(options, options.Bool("strict"), kInsertedTransforms);
 }
 
