@@ -10,8 +10,8 @@
 //
 // A dimension that is a variable in the function and a number at the call gets that number. A tensor on a virtual
 // device gives its parameter the memory scope of the device. Each kind of call gets a function of its own; the first
-// one is the function itself, if it is private and not used otherwise. Calls in primitive functions stay. O(nodes), and
-// of each function once for each kind of call.
+// one is the function itself, if it is private and not used otherwise. All of them get the attribute "scoped". Calls in
+// primitive functions stay. O(nodes), and of each function once for each kind of call.
 //
 // Source: the pass of this name in TVM 0.23, which has one function for all calls, the last of which decides.
 #include <algorithm>
@@ -151,24 +151,35 @@ class CallRenamer : private ExprRewriter<CallRenamer> {
   Callees& callees_;
 };
 
+// The function with the attribute that tells later passes that its buffers have the scopes of its arguments.
+const PrimFunc* MarkScoped(const PrimFunc* func, Workspace& workspace) {
+  const DictAttr* attrs = func->attrs->With("scoped", IntAttr::Get(1));
+  if (attrs == func->attrs) return func;
+  auto* marked = workspace.New<PrimFunc>(*func);
+  marked->attrs = attrs;
+  return marked;
+}
+
 // Makes the functions for all kinds of calls of a function. True if some call gets another function.
 bool Specialize(const ModuleEntry& entry, Callee& callee, ModuleBuilder& builder) {
   const auto* func = To<PrimFunc>(entry.func);
   Workspace workspace(entry.storage);
   std::vector<const PrimFunc*> special;
   for (const Callee::Kind& kind : callee.kinds) special.push_back(SpecializePrimFunc(func, kind.args, workspace));
-  const bool is_needed = func->attrs->Find("global_symbol") || callee.calls < callee.references ||
-                         std::ranges::find(special, func) != special.end();
+  const bool fits = std::ranges::find(special, func) != special.end();
+  const bool is_needed = func->attrs->Find(attr::kGlobalSymbol) || callee.calls < callee.references || fits;
   bool renamed = false;
   for (size_t i = is_needed ? 0 : 1; i < special.size(); ++i) {
     if (special[i] == func) continue;
     Workspace copy;
-    auto* own = copy.New<PrimFunc>(*To<PrimFunc>(CloneFunction(special[i], copy)));
-    own->attrs = own->attrs->Without("global_symbol");
+    auto* own = copy.New<PrimFunc>(*MarkScoped(To<PrimFunc>(CloneFunction(special[i], copy)), copy));
+    own->attrs = own->attrs->Without(attr::kGlobalSymbol);
     callee.kinds[i].name = builder.AddFunction(own, copy.Finish(), entry.var->name);
     renamed = true;
   }
-  if (!is_needed) builder.UpdateFunction(entry.var, special[0], workspace.Finish());
+  const PrimFunc* kept = fits ? func : is_needed ? nullptr : special[0];
+  const PrimFunc* marked = kept ? MarkScoped(kept, workspace) : func;
+  if (marked != func) builder.UpdateFunction(entry.var, marked, workspace.Finish());
   return renamed;
 }
 
