@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <utility>
 
 namespace iropt {
 
@@ -21,8 +20,8 @@ std::string_view SymbolOf(const ModuleEntry& entry) {
   return symbol.empty() ? entry.var->name : symbol;
 }
 
-Status AddCodeGenerator(std::string_view name, CodeGenerator generate) {
-  const auto [added, is_new] = TheCodeGenerators().try_emplace(std::string(name), std::move(generate));
+Status AddCodeGenerator(std::string_view name, const CodeGenerator& generate) {
+  const auto [added, is_new] = TheCodeGenerators().try_emplace(std::string(name), generate);
   if (is_new) return {};
   return Error{ErrorCode::Usage, fmt::format("there is a code generator '{}' already", added->first)};
 }

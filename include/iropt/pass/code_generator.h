@@ -35,7 +35,7 @@ std::string_view SymbolOf(const ModuleEntry& entry);
 
 // Adds the generator for functions with Codegen=`name`, for the whole process. Refused if the name is taken. To be
 // called before threads use it.
-Status AddCodeGenerator(std::string_view name, CodeGenerator generate);
+Status AddCodeGenerator(std::string_view name, const CodeGenerator& generate);
 // Null if there is none.
 const CodeGenerator* FindCodeGenerator(std::string_view name);
 // In alphabetical order.

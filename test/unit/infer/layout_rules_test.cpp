@@ -2,6 +2,8 @@
 #include "iropt/infer/layout_rules.h"
 
 #include "catch.h"
+#include "iropt/infer/infer.h"
+#include "iropt/ir/context.h"
 #include "iropt/support/arena.h"
 
 namespace iropt {
@@ -29,9 +31,8 @@ TEST_CASE("an order of axes gives the position of each", "[layout_rules]") {
   CHECK_FALSE(AxisOrder::Identity(3) == AxisOrder::Identity(2));
 }
 
-TEST_CASE("layouts with other axes or split ones have no order between them", "[layout_rules]") {
+TEST_CASE("layouts with other axes have no order between them, nor has one that is split already", "[layout_rules]") {
   CHECK_FALSE(Between("NCHW", "OIHW"));
-  CHECK_FALSE(Between("NCHW", "NCHW4c"));
   CHECK_FALSE(Between("NCHW4c", "NHWC"));
   CHECK_FALSE(Between("NCHW", "NCW"));
 }
@@ -43,6 +44,34 @@ TEST_CASE("a permutation brings one order into another", "[layout_rules]") {
   CHECK(identity.To(nhwc) == nhwc);
   CHECK(nhwc.To(identity) == Order({0, 3, 1, 2}));
   CHECK(nhwc.To(hwcn) == *Between("NHWC", "HWCN"));
+}
+
+TEST_CASE("an axis can be split in an order", "[layout_rules]") {
+  const AxisOrder split = *Between("NCHW", "NHWC4c");
+  CHECK(split.ndim() == 5);
+  CHECK(split.num_axes() == 4);
+  CHECK(split.is_split());
+  CHECK_FALSE(split.is_identity());
+  CHECK(split.PlaceOf(1) == 3);
+  CHECK(split.PlaceOf(-1) == 2);
+  CHECK(split.PartAt(4) == 4);
+  CHECK(split.Reorder("NCHW") == "NHWC4c");
+  CHECK_FALSE(split == *Between("NCHW", "NHWC2c"));
+  CHECK_FALSE(AxisOrder::Identity(4).To(split));
+  CHECK(split.To(*Between("NCHW", "NCHW4c"))->Reorder("ABCDE") == "ADBCE");
+}
+
+TEST_CASE("the indices of a tensor with split axes", "[layout_rules]") {
+  const AxisOrder split = *Between("NCHW", "NHWC4c2c");
+  std::vector<const PrimExpr*> indices;
+  for (const char* name : {"n", "c", "h", "w"}) indices.push_back(IRContext::Current().NewSymVar(name));
+  const std::vector<const PrimExpr*> stored = split.Indices(indices, AxisOrder::Identity(4));
+  REQUIRE(stored.size() == 6);
+  CHECK(stored[0] == indices[0]);
+  CHECK(stored[1] == indices[2]);
+  CHECK(DimToString(stored[3]) == "c // 8");
+  CHECK(DimToString(stored[4]) == "c % 8 // 2");
+  CHECK(DimToString(stored[5]) == "c % 2");
 }
 
 TEST_CASE("layouts of tuples are compared field by field", "[layout_rules]") {

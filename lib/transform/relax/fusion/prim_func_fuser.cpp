@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -25,7 +26,8 @@ using Buffers = std::vector<const tir::Buffer*>;
 // Gives each block of the function a name of its own, and lists each buffer once among its reads and writes.
 class BlockFinisher : public tir::StmtExprMutator {
  public:
-  using StmtExprMutator::StmtExprMutator;
+  // `version` is that of TVM whose names of blocks are wanted.
+  BlockFinisher(Workspace& workspace, TextVersion version) : StmtExprMutator(workspace), version_(version) {}
 
  protected:
   const tir::Stmt* VisitBlock(const tir::Block* old) override {
@@ -52,13 +54,24 @@ class BlockFinisher : public tir::StmtExprMutator {
     return result;
   }
 
+  // TVM 0.23 and newer count on from the number at the end of a name, older ones append another one.
   std::string UniqueName(const std::string& prefix) {
     std::string name = prefix;
-    while (counts_.contains(name)) name = fmt::format("{}_{}", prefix, ++counts_[prefix]);
+    if (version_ >= TextVersion::kV0_23) {
+      const size_t end = prefix.find_last_not_of("0123456789") + 1;
+      uint64_t number = 0;
+      const bool counts_on =
+          std::from_chars(prefix.data() + end, prefix.data() + prefix.size(), number).ec == std::errc();
+      const std::string base = counts_on ? prefix.substr(0, end) : prefix;
+      while (counts_.contains(name)) name = fmt::format("{}{}", base, ++number);
+    } else {
+      while (counts_.contains(name)) name = fmt::format("{}_{}", prefix, ++counts_[prefix]);
+    }
     counts_[name] = 0;
     return name;
   }
 
+  const TextVersion version_;
   std::unordered_map<std::string, int> counts_;
 };
 
@@ -346,7 +359,8 @@ class PrimFuncFuser {
     }
     std::erase_if(allocated_,
                   [&](const tir::Buffer* buffer) { return std::ranges::find(outputs, buffer) != outputs.end(); });
-    const tir::Stmt* body = BlockFinisher(workspace_).VisitStmt(tir::MakeSeq(workspace_, bodies_));
+    const TextVersion version = module_.text_version().value_or(TextVersion::kV0_18);
+    const tir::Stmt* body = BlockFinisher(workspace_, version).VisitStmt(tir::MakeSeq(workspace_, bodies_));
     const auto* root = workspace_.New<tir::Block>(
         List<const tir::IterVar*>(), List<const tir::BufferRegion*>(), List<const tir::BufferRegion*>(), "root",
         workspace_.Copy(allocated_), List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), nullptr, body);
