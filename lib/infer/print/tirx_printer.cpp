@@ -1,5 +1,6 @@
 // What TVM 0.25 added to scalar expressions: layouts of buffers, operands that are no scalars, calls by name.
 #include <algorithm>
+#include <cctype>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/print/prim_printer.h"
@@ -203,7 +204,16 @@ bool PrimPrinter::PrintDeviceCall(const tir::Call* call) {
   auto operands = call->args.span().subspan(1);
   const std::optional<DataType> dtype = ResultDtypeOf(*info, operands);
   out_.Append("T.");
-  out_.Append(name);
+  const bool is_path = std::ranges::all_of(
+      name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; });
+  if (is_path) {
+    out_.Append(name);
+  } else {
+    // An instruction with modifiers that are no names.
+    out_.Append("ptx[");
+    PrintString(name.substr(name.find('.') + 1), out_);
+    out_.Append(']');
+  }
   out_.Append('(');
   const bool has_code = name == "cuda.func_call" && operands.size() > 1;
   PrintOperands(has_code ? operands.first(operands.size() - 1) : operands, true);

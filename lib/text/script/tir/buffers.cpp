@@ -115,6 +115,14 @@ const PrimExpr* BufferValues::VectorLoad(const tir::Buffer* buffer, const PyArgs
   return MakeLoad(buffer, indices, predicate, args.span);
 }
 
+const PrimExpr* BufferValues::ElementPointer(const tir::Buffer* buffer, const PyArgs& args) {
+  const PyValue* v[1];
+  std::vector<const PrimExpr*> indices;
+  if (!BindTo(args, "ptr_to", {"indices"}, 1, v) || !ToPrims(*v[0], indices)) return nullptr;
+  const PrimExpr* element = MakeLoad(buffer, indices, nullptr, args.span);
+  return element ? MakeCall("tir.address_of", DataType::Handle(), {element}, args.span) : nullptr;
+}
+
 const PrimExpr* BufferValues::AccessPointer(const tir::Buffer* buffer, const PyArgs& args) {
   const PyValue* v[5];
   if (!BindTo(args, "access_ptr", {"access_mask", "ptr_type", "content_lanes", "offset", "extent"}, 1, v))

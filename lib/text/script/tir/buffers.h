@@ -26,6 +26,8 @@ class BufferValues : public BufferElements {
 
   // A.access_ptr("rw", ptr_type, content_lanes, offset, extent). Null after an error, as below.
   const PrimExpr* AccessPointer(const tir::Buffer* buffer, const PyArgs& args);
+  // A.ptr_to([i, j]): the address of an element
+  const PrimExpr* ElementPointer(const tir::Buffer* buffer, const PyArgs& args);
   // A.vload([i], dtype, predicate)
   const PrimExpr* VectorLoad(const tir::Buffer* buffer, const PyArgs& args);
 

@@ -83,7 +83,26 @@ bool AddUnroll(ScalarParser& p, PyArgs& args, LoopHeader& header) {
   return true;
 }
 
+// The bounds of a loop in the dtype that the text states for its variable.
+bool ConvertBounds(ScalarParser& p, PyArgs& args, const PyKeyword& keyword) {
+  DataType dtype;
+  if (!p.ToDType(keyword.value, dtype)) return false;
+  if (!dtype.is_integer() || !dtype.is_scalar()) return p.WrongValue(keyword.value, "an integer type");
+  for (size_t i = 0; i < args.positional.size() && i < 2; ++i) {
+    const PrimExpr* bound = p.ToPrim(args.positional[i]);
+    bound = bound ? p.ops_.MakeCast(dtype, bound, bound->span()) : nullptr;
+    if (!bound) return false;
+    args.positional[i] = PyValue(bound);
+  }
+  return true;
+}
+
 bool ReadLoop(ScalarParser& p, PyArgs& args, std::string_view what, LoopHeader& header) {
+  if (const auto dtype = std::ranges::find(args.keywords, "dtype", &PyKeyword::name); dtype != args.keywords.end()) {
+    const PyKeyword keyword = *dtype;
+    args.keywords.erase(dtype);
+    if (!ConvertBounds(p, args, keyword)) return false;
+  }
   if (!AddUnroll(p, args, header)) return false;
   const std::string name = fmt::format("T.{}", what);
   const PyValue* v[4];

@@ -49,6 +49,14 @@ bool ScalarParser::ParseTirMember(PyValue& out) {
   }
   if (name == "TileLayout" || name == "ComposeLayout" || name == "TileLayout.from_iters")
     return ParseLayout(name, begin, out);
+  if (name == "ptx" && Accept(TokenKind::kLBracket)) {
+    // T.ptx["cp.async.commit_group"]()
+    PyValue instruction;
+    std::string_view text;
+    if (!ParseValue(instruction) || !ToString(instruction, text) || !Expect(TokenKind::kRBracket, "an instruction"))
+      return false;
+    name = scratch_.CopyString(fmt::format("ptx.{}", text));
+  }
   if (name.find('.') != std::string_view::npos && (IsTileCall(name) || IsDeviceCall(name))) {
     PyArgs args;
     if (!ParseArguments(args, begin)) return false;

@@ -223,12 +223,13 @@ bool ScalarParser::BufferMember(const tir::Buffer* buffer, std::string_view name
   if (name == "name") return string(buffer->name);
   if (name == "dtype") return string(buffer->dtype.ToString());
   PyArgs args;
-  if (At(TokenKind::kLParen) && (name == "scope" || name == "vload" || name == "access_ptr")) {
+  if (At(TokenKind::kLParen) && (name == "scope" || name == "vload" || name == "access_ptr" || name == "ptr_to")) {
     if (!ParseArguments(args, begin)) return false;
+    if (name == "ptr_to") return Give(ElementPointer(buffer, args), out);
     if (name == "scope") return CountArgs(args, "scope", 0, 0) && string(buffer->scope());
     return Give(name == "vload" ? VectorLoad(buffer, args) : AccessPointer(buffer, args), out);
   }
-  static constexpr std::string_view kMembers[] = {"access_ptr", "data",  "dtype",   "elem_offset", "name",
+  static constexpr std::string_view kMembers[] = {"access_ptr", "data",  "dtype",   "elem_offset", "name",  "ptr_to",
                                                   "scope",      "shape", "strides", "vload",       "vstore"};
   return UnknownMember(buffer->name, name, span, kMembers);
 }

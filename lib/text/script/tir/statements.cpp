@@ -555,7 +555,8 @@ bool TirParser::ParseTirStatement(PyValue& result, bool& known) {
   if (AtPrefix() == Prefix::kTir) {
     const std::string_view rest = lex_.buffer().substr(lex_.peek().end + 1);
     const auto end = std::ranges::find_if_not(rest, IsInDottedName);
-    const std::string_view name = rest.substr(0, static_cast<size_t>(end - rest.begin()));
+    std::string_view name = rest.substr(0, static_cast<size_t>(end - rest.begin()));
+    if (lex_.text() == state_.tile_prefix && name == "compose_op") name = "tile.compose_op";
     // In parentheses, T.let(x, value, body) may be part of an expression.
     if (parentheses == 0 || name != "let") statement = FindTirStatement(name);
   }
