@@ -126,6 +126,8 @@ Result<HostValue> EvalRoiAlign(KernelCall& call) {
              (static_cast<float>(i) + 0.5f) * s.bin / static_cast<float>(s.samples);
     };
     float result = average ? 0 : std::numeric_limits<float>::lowest();
+    // A region of no height may be as wide as floats are.
+    if (count == 0) return result;
     for (int64_t i = 0; i < rows.samples; ++i) {
       for (int64_t j = 0; j < columns.samples; ++j) {
         const float value = Bilinear(r, plane, place(rows, h, i), place(columns, w, j));
