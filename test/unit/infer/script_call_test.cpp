@@ -283,7 +283,7 @@ TEST_CASE("axes, shapes and scalars") {
   CHECK(s.Print("split", {x, s.TupleOf({Of(2), Of(4)}), Of(1)}) == "split(x; indices_or_sections=[2, 4]; axis=1)");
   CHECK(s.Print("concat", {s.List({x, x}), Of(1)}) == "concat((x, x); axis=1)");
   CHECK(s.Print("tile", {x, Of(2)}) == "tile(x; repeats=[2])");
-  CHECK(s.Print("take", {x, x}, {{"axis", Of(0)}}) == "take(x, x; axis=0)");
+  CHECK(s.Print("take", {x, x}, {{"axis", Of(0)}}) == R"(take(x, x; axis=0; mode="fast"))");
   CHECK(s.Print("cumsum", {x}, {{"exclusive", None()}}) == "cumsum(x; axis=None; dtype=void; exclusive=False)");
   CHECK(s.Print("strided_slice", {x},
                 {{"axes", s.List({Of(0)})}, {"begin", s.List({Of(0)})}, {"end", s.List({Of(n)})}}) ==
@@ -415,7 +415,7 @@ TEST_CASE("storage, views and devices") {
   const std::array<std::string_view, 2> names{"dev_type", "dev_id"};
   const std::array<const Attr*, 2> fields{IntAttr::Get(2, DataType::Int(32)), IntAttr::Get(1, DataType::Int(32))};
   const PyValue device = Of(static_cast<const Attr*>(ObjectAttr::Get("relax.device", names, fields)));
-  CHECK(s.Print("hint_on_device", {x, device}) == "hint_on_device(x; dev_type=2; dev_id=1)");
+  CHECK(s.Print("hint_on_device", {x, device}) == R"(hint_on_device(x; dev_type=2; dev_id=1; memory_scope="global"))");
   CHECK(s.Print("hint_on_device", {x, Of(1)}) == "bad-argument: R.hint_on_device needs a device, not an integer");
 }
 
