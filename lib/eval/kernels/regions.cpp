@@ -119,7 +119,9 @@ Result<HostValue> EvalRoiAlign(KernelCall& call) {
     };
     const Side rows = side(2, r.height);
     const Side columns = side(1, r.width);
-    const int64_t count = std::max<int64_t>(rows.samples, 0) * std::max<int64_t>(columns.samples, 0);
+    int64_t count = 0;
+    if (__builtin_mul_overflow(std::max<int64_t>(rows.samples, 0), std::max<int64_t>(columns.samples, 0), &count))
+      return call.Fail("the number of samples is out of range");
     IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(count)));
     const auto place = [](const Side& s, int64_t bin, int64_t i) {
       return s.start + static_cast<float>(bin) * s.bin +
