@@ -193,7 +193,10 @@ Pipeline ExpandPipeline(const Pipeline& pipeline, const PassRegistry& registry, 
     if (item.kind == PipelineItem::Kind::Named) group = named.AtLevel(item);
     if (item.kind == PipelineItem::Kind::Pass) group = GroupOfPass(item, registry, named);
     PipelineItem made = group ? *std::move(group) : item;
-    if (made.kind == PipelineItem::Kind::Pass) made.name = registry.PassName(made.name);
+    if (made.kind == PipelineItem::Kind::Pass) {
+      registry.AddOptionsOf(made.name, made.options);
+      made.name = registry.PassName(made.name);
+    }
     const std::optional<int> inner = level && made.at_level ? made.at_level : level;
     made.children = ExpandPipeline(made.children, registry, inner, context);
     if (item.kind == PipelineItem::Kind::Named && level && made.at_level == level) {

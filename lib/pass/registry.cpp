@@ -177,7 +177,7 @@ Status PassRegistry::AddPassName(OtherName other) {
     return Error{ErrorCode::Usage,
                  fmt::format("'{}' is another name of the unknown pass '{}'", other.name, other.known_as)};
   }
-  other_pass_names_.emplace(other.name, other.known_as);
+  other_pass_names_.emplace(other.name, other);
   return {};
 }
 
@@ -316,13 +316,22 @@ const PassEntry* PassRegistry::Find(std::string_view name) const {
 std::string_view PassRegistry::PassName(std::string_view name) const {
   if (passes_.contains(name)) return name;
   const auto other = other_pass_names_.find(name);
-  return other == other_pass_names_.end() ? name : std::string_view(other->second);
+  return other == other_pass_names_.end() ? name : other->second.known_as;
+}
+
+void PassRegistry::AddOptionsOf(std::string_view name, OptionValue::Dict& options) const {
+  if (passes_.contains(name)) return;
+  const auto other = other_pass_names_.find(name);
+  if (other == other_pass_names_.end() || other->second.option.empty()) return;
+  const std::string_view option = other->second.option;
+  if (std::ranges::find(options, option, &OptionValue::Entry::key) != options.end()) return;
+  options.push_back({std::string(option), true, {}});
 }
 
 std::vector<std::string_view> PassRegistry::OtherNames(std::string_view pass) const {
   std::vector<std::string_view> names;
-  for (const auto& [name, known_as] : other_pass_names_) {
-    if (known_as == pass && !passes_.contains(name)) names.push_back(name);
+  for (const auto& [name, other] : other_pass_names_) {
+    if (other.known_as == pass && !passes_.contains(name)) names.push_back(name);
   }
   return names;
 }
@@ -394,6 +403,7 @@ Result<Pass> PassRegistry::Create(std::string_view name, OptionValue::Dict optio
     ReportUnknownPass(name, *this, name_span, diagnostics);
     return Failure{ErrorCode::Usage};
   }
+  AddOptionsOf(name, options);
   PassInfo info = row->info;
   info.options = options;
   if (!CheckOptions(row->options, fmt::format("pass '{}'", name), options, diagnostics)) {

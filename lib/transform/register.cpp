@@ -184,7 +184,7 @@ constexpr PassAlias kAliases[] = {
 
 static_assert(std::ranges::is_sorted(kAliases, {}, &PassAlias::alias), "rows are in the order of the aliases");
 
-#define IROPT_OTHER_PASS_NAME(Name, Pass) OtherName{Name, Pass},
+#define IROPT_OTHER_PASS_NAME(Name, ...) OtherName{Name, __VA_ARGS__},
 
 constexpr OtherName kOtherPassNames[] = {
 #include "other_names.def"

@@ -80,10 +80,12 @@ struct PassAlias {
   std::string_view pass;
 };
 
-// A row of other_names.def: a name that another version of TVM has for a pass or a configuration option.
+// A row of other_names.def: a name that another version of TVM has for a pass or a configuration option. That of a pass
+// may set a boolean option, for what the pass does in that version only.
 struct OtherName {
   std::string_view name;
   std::string_view known_as;
+  std::string_view option = {};
 };
 
 // The pipeline that a level runs by default.
@@ -140,6 +142,8 @@ class PassRegistry {
   const PassEntry* Find(std::string_view name) const;
   // The name of the pass that has `name` in some version of TVM; `name` itself if there is none.
   std::string_view PassName(std::string_view name) const;
+  // Adds to the options of a pass of this name those that the name sets, unless they are there.
+  void AddOptionsOf(std::string_view name, OptionValue::Dict& options) const;
   // The other names of a pass, in their order.
   std::vector<std::string_view> OtherNames(std::string_view pass) const;
   // What may have been meant by the unknown name of a pass: a pass, one of `others`, or for the name of a level the
@@ -172,7 +176,7 @@ class PassRegistry {
  private:
   std::map<std::string, PassEntry, std::less<>> passes_;
   std::vector<PassAlias> aliases_;
-  std::map<std::string, std::string, std::less<>> other_pass_names_;  // to names of passes_
+  std::map<std::string, OtherName, std::less<>> other_pass_names_;  // to names of passes_
   std::map<std::string, OptionSpec, std::less<>> configs_;
   std::map<std::string, std::string, std::less<>> other_config_names_;  // to keys of configs_
   std::map<std::string, InstrumentEntry, std::less<>> instruments_;

@@ -12,6 +12,9 @@
 // those of loops stay. Refuses blocks with axes, see tir.ConvertBlocksToOpaque. Functions of the older scheduler stay.
 // O(nodes).
 //
+// With the option annotate_allocations, allocations have the shape of their buffers and state the alignment, as TVM
+// 0.26 does it.
+//
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
@@ -35,8 +38,9 @@ constexpr std::string_view kPragma = "pragma_";
 
 class BlockLowerer : public tir::StmtExprMutator {
  public:
-  BlockLowerer(const PrimFunc& func, Workspace& workspace, DiagnosticEngine& diagnostics)
+  BlockLowerer(const PrimFunc& func, bool annotate, Workspace& workspace, DiagnosticEngine& diagnostics)
       : StmtExprMutator(workspace, tir::kRewriteBuffers),
+        annotate_(annotate),
         diagnostics_(diagnostics),
         make_(workspace.arena()),
         aligns_(CollectStorageAligns(func.body)) {}
@@ -79,12 +83,22 @@ class BlockLowerer : public tir::StmtExprMutator {
 
   const tir::Stmt* Allocate(const tir::Buffer& buffer, const tir::Stmt* body) {
     arith::Analyzer analyzer(make_, arith::Analyzer::SymVars::kAny);
-    const std::vector<const PrimExpr*> shape = AllocationShape(buffer, analyzer);
+    const std::vector<const PrimExpr*> shape =
+        annotate_ ? std::vector(buffer.shape.begin(), buffer.shape.end()) : AllocationShape(buffer, analyzer);
     if (shape.size() != buffer.shape.size())
       Error(buffer, fmt::format("a stride of '{}' is not a multiple of the next one", buffer.name));
     const DictAttr* annotations = DictAttr::Empty();
     if (const auto it = aligns_.find(buffer.data); it != aligns_.end())
       annotations = annotations->With(attr::kBufferDimAlign, MakeStorageAlignAttr(it->second));
+    if (annotate_) {
+      std::vector<const Attr*> places;
+      for (const PrimExpr* place : buffer.allocated_addr) {
+        const int64_t* value = arith::AsInt(place);
+        places.push_back(value ? static_cast<const Attr*>(IntAttr::Get(*value)) : ExprAttr::Get(place));
+      }
+      annotations = annotations->With("buffer_data_alignment", IntAttr::Get(buffer.data_alignment))
+                        ->With("buffer_allocated_addr", ListAttr::Get(places));
+    }
     body = workspace().New<tir::DeclBuffer>(&buffer, body);
     return workspace().New<tir::Allocate>(buffer.data, buffer.dtype, workspace().Copy(shape), True(workspace()),
                                           annotations, body);
@@ -140,6 +154,7 @@ class BlockLowerer : public tir::StmtExprMutator {
     return value ? value->value : nullptr;
   }
 
+  const bool annotate_;
   DiagnosticEngine& diagnostics_;
   const arith::PrimBuilder make_;
   const StorageAligns aligns_;
@@ -148,8 +163,9 @@ class BlockLowerer : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateLowerOpaqueBlock(const PassOptions& options) {
-  return CreateLoopPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    BlockLowerer lowerer(*func, context.workspace(), context.diagnostics());
+  const bool annotate = options.Bool("annotate_allocations");
+  return CreateLoopPass(options.info(), [annotate](const PrimFunc* func, FunctionPassContext& context) {
+    BlockLowerer lowerer(*func, annotate, context.workspace(), context.diagnostics());
     return Result<const PrimFunc*>(WithBody(func, lowerer.VisitStmt(func->body), context.workspace()));
   });
 }

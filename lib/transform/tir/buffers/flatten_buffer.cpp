@@ -12,6 +12,9 @@
 // as int8. Refuses matched buffers, see tir.LowerMatchBuffer. Functions of the older scheduler stay. O(nodes), plus the
 // simplification of the indices.
 //
+// With the option declare_buffers, as TVM 0.26 does it, declarations stay, the flat buffers of parameters are declared
+// at the beginning, and truth values are stored as such.
+//
 // Source: TVM 0.18's pass of this name.
 #include <algorithm>
 #include <unordered_map>
@@ -51,10 +54,20 @@ class FlatAllocations : public tir::StmtExprVisitor {
 
 class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
  public:
-  BufferFlattener(const PrimFunc& func, Workspace& workspace)
+  BufferFlattener(const PrimFunc& func, bool declare, Workspace& workspace)
       : StmtExprMutatorWithAnalyzer(func, workspace),
+        declare_(declare),
         offset_analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
         flat_allocations_(FlatAllocations::Of(func)) {}
+
+  // The body with the flat buffers of the parameters that it uses.
+  const tir::Stmt* DeclareParams(const PrimFunc& func, const tir::Stmt* body) {
+    for (size_t i = func.param_buffers.size(); declare_ && i > 0; --i) {
+      const auto flat = flat_.find(func.param_buffers[i - 1]);
+      if (flat != flat_.end()) body = workspace().New<tir::DeclBuffer>(flat->second, body);
+    }
+    return body;
+  }
 
  protected:
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return Flatten(buffer); }
@@ -89,17 +102,19 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
     const List<const PrimExpr*> extents = FlatExtents(*allocate);
     tir::Allocate copy = *To<tir::Allocate>(StmtExprMutatorWithAnalyzer::VisitAllocate(allocate));
     copy.extents = extents;
-    if (copy.dtype == DataType::Bool()) copy.dtype = DataType::Int(8);
+    if (StoresAsInt8(copy.dtype)) copy.dtype = DataType::Int(8);
     return workspace().New<tir::Allocate>(copy);
   }
 
-  const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override { return VisitStmt(decl->body); }
+  const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override {
+    return declare_ ? StmtExprMutatorWithAnalyzer::VisitDeclBuffer(decl) : VisitStmt(decl->body);
+  }
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
     tir::BufferStore copy = *To<tir::BufferStore>(StmtExprMutatorWithAnalyzer::VisitBufferStore(store));
     copy.buffer = Flatten(store->buffer);
     copy.indices = FlatIndices(*store->buffer, copy.indices);
-    if (store->value->dtype == DataType::Bool()) copy.value = make().Cast(DataType::Int(8), copy.value);
+    if (StoresAsInt8(store->value->dtype)) copy.value = make().Cast(DataType::Int(8), copy.value);
     return workspace().New<tir::BufferStore>(copy);
   }
 
@@ -110,13 +125,15 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
     // An attribute that names the buffer as a whole.
     if (load->indices.size() != load->buffer->shape.size()) return workspace().New<tir::BufferLoad>(copy);
     copy.indices = FlatIndices(*load->buffer, copy.indices);
-    const bool is_bool = load->dtype == DataType::Bool();
+    const bool is_bool = StoresAsInt8(load->dtype);
     if (is_bool) copy.dtype = DataType::Int(8);
     const PrimExpr* flat = workspace().New<tir::BufferLoad>(copy);
     return is_bool ? make().Cast(DataType::Bool(), flat) : flat;
   }
 
  private:
+  bool StoresAsInt8(DataType dtype) const { return !declare_ && dtype == DataType::Bool(); }
+
   List<const PrimExpr*> FlatIndices(const tir::Buffer& buffer, std::span<const PrimExpr* const> indices) {
     std::vector<const PrimExpr*> flat = ElementOffset(buffer, indices, offset_analyzer_);
     for (const PrimExpr*& index : flat) index = SimplifyIndex(index);
@@ -136,7 +153,7 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
       for (size_t i = 1; i <= copy.axis_separators.size(); ++i) separators.push_back(static_cast<int64_t>(i));
       copy.axis_separators = workspace().Copy(separators);
     }
-    if (copy.dtype == DataType::Bool()) copy.dtype = DataType::Int(8);
+    if (StoresAsInt8(copy.dtype)) copy.dtype = DataType::Int(8);
     std::vector<const PrimExpr*> shape;
     for (const PrimExpr* dim : copy.shape) shape.push_back(analyzer().CanonicalSimplify(dim));
     copy.shape = workspace().Copy(shape);
@@ -161,6 +178,7 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
     return workspace().Copy(std::vector<const PrimExpr*>{size});
   }
 
+  const bool declare_;
   arith::Analyzer offset_analyzer_;  // knows nothing about loops
   const std::unordered_set<const tir::Var*> flat_allocations_;
   std::unordered_map<const tir::Buffer*, const tir::Buffer*> flat_;  // looked up, never iterated
@@ -169,9 +187,11 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
 }  // namespace
 
 Pass CreateFlattenBuffer(const PassOptions& options) {
-  return CreateLoopPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    BufferFlattener flattener(*func, context.workspace());
-    return Result<const PrimFunc*>(WithBody(func, flattener.VisitStmt(func->body), context.workspace()));
+  const bool declare = options.Bool("declare_buffers");
+  return CreateLoopPass(options.info(), [declare](const PrimFunc* func, FunctionPassContext& context) {
+    BufferFlattener flattener(*func, declare, context.workspace());
+    const tir::Stmt* body = flattener.DeclareParams(*func, flattener.VisitStmt(func->body));
+    return Result<const PrimFunc*>(WithBody(func, body, context.workspace()));
   });
 }
 

@@ -9,6 +9,7 @@
 //
 // Source: TVM 0.18's pass of this name.
 #include <optional>
+#include <string>
 
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -17,7 +18,8 @@
 namespace iropt {
 
 Pass CreateFP8ComputeLegalize(const PassOptions& options) {
-  const std::optional<DataType> wide = DataType::Parse(options.String("promote_dtype_str"));
+  const std::string& name = options.String("promote_dtype");
+  const std::optional<DataType> wide = DataType::Parse(name.empty() ? options.String("promote_dtype_str") : name);
   return CreatePrimFuncPass(options.info(),
                             [wide = wide.value_or(DataType::Float(32))](
                                 const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {

@@ -13,6 +13,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "transform/tir/host/device_split.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/util/loop_pass.h"
 
@@ -41,19 +42,24 @@ class RegionAnnotator : public tir::StmtExprMutator {
 
 }  // namespace
 
+const PrimFunc* AnnotateDeviceRegions(const PrimFunc* func, Workspace& workspace, DiagnosticEngine& diagnostics) {
+  const DictAttr* target = TargetOf(*func);
+  if (!target) {
+    diagnostics.Error(Location(*func), "pass-failed", "the function has no target: run tir.BindTarget before");
+    return nullptr;
+  }
+  if (!HostOf(*target)) return func;
+  RegionAnnotator annotator(WithoutHost(target), workspace);
+  return WithBody(func, annotator.VisitStmt(func->body), workspace);
+}
+
 Pass CreateAnnotateDeviceRegions(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(),
-                            [](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
-                              const DictAttr* target = TargetOf(*func);
-                              if (!target) {
-                                context.diagnostics().Error(Location(*func), "pass-failed",
-                                                            "the function has no target: run tir.BindTarget before");
-                                return Failure{ErrorCode::PassFailed};
-                              }
-                              if (!HostOf(*target)) return func;
-                              RegionAnnotator annotator(WithoutHost(target), context.workspace());
-                              return WithBody(func, annotator.VisitStmt(func->body), context.workspace());
-                            });
+  return CreatePrimFuncPass(
+      options.info(), [](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
+        const PrimFunc* annotated = AnnotateDeviceRegions(func, context.workspace(), context.diagnostics());
+        if (!annotated) return Failure{ErrorCode::PassFailed};
+        return annotated;
+      });
 }
 
 }  // namespace iropt

@@ -58,15 +58,15 @@ const PrimExpr* IntrinRuleBuilder::CLibrary() {
 
 // Empty for dtypes that CUDA has no function for.
 std::string IntrinRuleBuilder::CudaName(DataType dtype) const {
+  const bool is_float = dtype.code == TypeCode::kFloat;
   std::string name(Name());
-  if (dtype.code == TypeCode::kBFloat) return "h" + name;
-  if (dtype.code == TypeCode::kFloat) {
-    if (dtype.bits == 64) return name;
-    if (dtype.bits == 32) return name + "f";
-    if (dtype.bits != 16) return "";
+  if ((is_float || dtype.code == TypeCode::kBFloat) && dtype.bits == 16) {
     if (op_->id == OpId::kTirFabs) return "__habs";
     return op_->id == OpId::kTirRound ? "hrint" : "h" + name;
   }
+  // Half-way cases are rounded to even numbers, as where constants fold.
+  if (is_float && op_->id == OpId::kTirRound) name = "nearbyint";
+  if (is_float) return dtype.bits == 64 ? name : dtype.bits == 32 ? name + "f" : "";
   if (!dtype.is_integer()) return "";
   if (dtype.bits == 32) return "__" + name;
   return dtype.bits == 64 ? "__" + name + "ll" : "";
@@ -80,11 +80,6 @@ const PrimExpr* IntrinRuleBuilder::CudaMath() {
 const PrimExpr* IntrinRuleBuilder::CudaFastMath() {
   const bool is_float = call_.dtype.code == TypeCode::kFloat && call_.dtype.bits == 32;
   return PureExtern(is_float ? fmt::format("__{}f", Name()) : CudaName(call_.dtype));
-}
-
-// The fast function for float32 is too inexact.
-const PrimExpr* IntrinRuleBuilder::CudaTan() {
-  return call_.dtype.code == TypeCode::kFloat ? PureExtern(CudaName(call_.dtype)) : nullptr;
 }
 
 const PrimExpr* IntrinRuleBuilder::CudaPopcount() {

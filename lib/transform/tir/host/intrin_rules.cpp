@@ -24,10 +24,13 @@ constexpr OpId kCLibrary[] = {
     kTirSin,      kTirSinh,  kTirSqrt,  kTirTan,   kTirTanh,
 };
 constexpr OpId kCuda[] = {
-    kTirAtan, kTirCeil,      kTirClz, kTirCosh,  kTirErf,  kTirExp2, kTirFabs, kTirFloor,
-    kTirFmod, kTirNearbyint, kTirPow, kTirRound, kTirSinh, kTirSqrt, kTirTanh, kTirTrunc,
+    kTirAtan,  kTirCeil,  kTirClz,  kTirCos,  kTirCosh,  kTirErf,  kTirExp,       kTirExp10, kTirExp2,
+    kTirFabs,  kTirFloor, kTirFmod, kTirLog,  kTirLog10, kTirLog2, kTirNearbyint, kTirPow,   kTirRound,
+    kTirRsqrt, kTirSin,   kTirSinh, kTirSqrt, kTirTan,   kTirTanh, kTirTrunc,
 };
-constexpr OpId kCudaFast[] = {kTirCos, kTirExp, kTirExp10, kTirLog, kTirLog10, kTirLog2, kTirSin};
+constexpr OpId kCudaFast[] = {
+    kTirCos, kTirExp, kTirExp10, kTirLog, kTirLog10, kTirLog2, kTirPow, kTirSin, kTirTanh,
+};
 constexpr OpId kLibDevice[] = {
     kTirAtan,  kTirCeil,  kTirCos,  kTirCosh, kTirErf,   kTirExp,  kTirExp10,     kTirExp2,
     kTirFabs,  kTirFloor, kTirFma,  kTirLog,  kTirLog10, kTirLog2, kTirNearbyint, kTirPow,
@@ -90,16 +93,16 @@ struct Rule {
   std::string_view target_kind;  // "" for all
   const PrimExpr* (IntrinRuleBuilder::*lower)();
   std::span<const OpId> ops;
+  bool is_fast_math = false;  // only where that is wanted
 };
 
 // The first rule that gives something counts.
 constexpr Rule kRules[] = {
     {"aocl", &IntrinRuleBuilder::Direct, kIntelFpga},
     {"aocl_sw_emu", &IntrinRuleBuilder::Direct, kIntelFpga},
-    {"cuda", &IntrinRuleBuilder::CudaFastMath, kCudaFast},
+    {"cuda", &IntrinRuleBuilder::CudaFastMath, kCudaFast, /*is_fast_math=*/true},
     {"cuda", &IntrinRuleBuilder::CudaMath, kCuda},
     {"cuda", &IntrinRuleBuilder::CudaPopcount, kOnlyPopcount},
-    {"cuda", &IntrinRuleBuilder::CudaTan, kOnlyTan},
     {"hexagon", &IntrinRuleBuilder::Llvm, kHexagon},
     {"hexagon", &IntrinRuleBuilder::Tan, kOnlyTan},
     {"hexagon", &IntrinRuleBuilder::Tanh, kOnlyTanh},
@@ -145,6 +148,7 @@ const PrimExpr* IntrinRules::Lower(const tir::Call& call, const HostBuilder& bui
   IntrinRuleBuilder builder(call, build);
   for (const Rule& rule : kRules) {
     if (!rule.target_kind.empty() && rule.target_kind != target_kind_) continue;
+    if (rule.is_fast_math && !fast_math_) continue;
     if (std::ranges::find(rule.ops, op->id) == rule.ops.end()) continue;
     if (const PrimExpr* lowered = (builder.*rule.lower)()) return lowered;
     if (builder.error().empty()) continue;

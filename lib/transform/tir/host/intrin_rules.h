@@ -11,7 +11,8 @@ namespace iropt {
 // The rules of a kind of target, and the ones that all kinds share.
 class IntrinRules {
  public:
-  explicit IntrinRules(std::string_view target_kind) : target_kind_(target_kind) {}
+  // With `fast_math`, functions that are faster and less exact, where the target has them.
+  IntrinRules(std::string_view target_kind, bool fast_math) : target_kind_(target_kind), fast_math_(fast_math) {}
 
   // What the call becomes: a call of a function of the compiler or of a library, or arithmetic with other intrinsics.
   // Null if it stays; then `error` says why if the target cannot compute it.
@@ -22,6 +23,7 @@ class IntrinRules {
 
  private:
   const std::string_view target_kind_;
+  const bool fast_math_;
 };
 
 }  // namespace iropt

@@ -29,6 +29,7 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "transform/tir/host/device_split.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/util/loop_pass.h"
 
@@ -221,7 +222,8 @@ const PrimFunc* MakeExternal(const PrimFunc* func, const GlobalVar& var, Workspa
 
 class KernelLowerer {
  public:
-  KernelLowerer(Module module, DiagnosticEngine& diagnostics) : module_(std::move(module)), diagnostics_(diagnostics) {}
+  KernelLowerer(Module module, bool runs_on_host, DiagnosticEngine& diagnostics)
+      : module_(std::move(module)), runs_on_host_(runs_on_host), diagnostics_(diagnostics) {}
 
   Result<Module> Run() {
     for (const ModuleEntry& entry : module_.functions()) {
@@ -242,6 +244,8 @@ class KernelLowerer {
                          fmt::format("the function '{}' has no target: run tir.BindTarget before", entry.var->name));
       return false;
     }
+    const DictAttr* host = runs_on_host_ ? HostOf(*target) : nullptr;
+    if (host) target = host;
     const StrAttr* symbol = GlobalSymbolOf(*func);
     KernelInfo& info = infos_[entry.var];
     info = {func, entry.storage, WithoutHost(target), symbol ? symbol->value : entry.var->name, {}, {}};
@@ -286,6 +290,7 @@ class KernelLowerer {
   }
 
   Module module_;
+  const bool runs_on_host_;  // functions whose target has a host
   DiagnosticEngine& diagnostics_;
   Workspace workspace_;  // of the values of launch parameters
   KernelInfos infos_;
@@ -294,9 +299,13 @@ class KernelLowerer {
 
 }  // namespace
 
+Result<Module> LowerDeviceKernelLaunches(Module module, bool runs_on_host, DiagnosticEngine& diagnostics) {
+  return KernelLowerer(std::move(module), runs_on_host, diagnostics).Run();
+}
+
 Pass CreateLowerDeviceKernelLaunch(const PassOptions& options) {
   return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) -> Result<Module> {
-    return KernelLowerer(std::move(module), context.diagnostics).Run();
+    return LowerDeviceKernelLaunches(std::move(module), /*runs_on_host=*/false, context.diagnostics);
   });
 }
 

@@ -6,19 +6,32 @@
 //
 // Quotients and remainders of divisors that are powers of two become shifts and masks; others are rounded towards zero,
 // as processors do it, with a correction unless the operands are known not to be negative. The rules for mathematical
-// functions are those of the kind of target, and the ones that all kinds share. A function needs a target.
+// functions are those of the kind of target, and the ones that all kinds share; with tir.enable_fast_math also the less
+// exact ones that CUDA has. A function needs a target.
 // Results may differ in the last digits, and at the ends of the range: 1 / (1 + exp(-x)) is 0 where sigmoid is tiny.
 // O(nodes), and operands that a correction uses twice are copied.
 //
-// Source: TVM 0.18's pass of this name.
+// With the option newer_calls, as in TVM 0.26, T.tvm_access_ptr becomes the address of an element, and calls of LLVM's
+// functions do not say how many operands choose the function.
+//
+// Source: TVM 0.18's pass of this name; the functions of CUDA, and quotients of numbers that may be negative, are those
+// of TVM 0.26.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "iropt/arith/mutator.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -54,11 +67,53 @@ const PrimExpr* CastBroadcast(const PrimExpr* e, Workspace& workspace) {
   return workspace.New<tir::Cast>(e->dtype, narrow);
 }
 
+// Removes the number of operands that choose the function from calls of LLVM's functions. The operands of the call that
+// became these calls stay.
+class SignatureRemover : public tir::ExprMutator {
+ public:
+  SignatureRemover(std::span<const PrimExpr* const> kept, Workspace& workspace) : ExprMutator(workspace), kept_(kept) {}
+
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override {
+    return std::ranges::find(kept_, expr) != kept_.end() ? expr : ExprMutator::VisitExpr(expr);
+  }
+
+ protected:
+  const PrimExpr* VisitCall(const tir::Call* call) override {
+    const auto* visited = To<tir::Call>(ExprMutator::VisitCall(call));
+    const bool is_llvm = IsOp(call->op, OpId::kTirCallLlvmPureIntrin) || IsOp(call->op, OpId::kTirCallLlvmIntrin);
+    if (!is_llvm || visited->args.size() < 2) return visited;
+    std::vector<const PrimExpr*> args(visited->args.begin(), visited->args.end());
+    args.erase(args.begin() + 1);
+    return workspace().New<tir::Call>(visited->dtype, visited->op, workspace().Copy(args));
+  }
+
+ private:
+  const std::span<const PrimExpr* const> kept_;
+};
+
 class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
  public:
-  // The sizes of buffers are not known to be positive here.
-  IntrinLowerer(const PrimFunc& func_without_buffers, const IntrinRules& rules, Workspace& workspace)
-      : StmtExprMutatorWithAnalyzer(func_without_buffers, workspace), build_(workspace), rules_(rules) {}
+  // The sizes of buffers are not known to be positive here. `params` has them.
+  IntrinLowerer(const PrimFunc& func_without_buffers, List<const tir::Buffer*> params, const IntrinRules& rules,
+                bool newer_calls, Workspace& workspace)
+      : StmtExprMutatorWithAnalyzer(func_without_buffers, workspace),
+        build_(workspace),
+        rules_(rules),
+        newer_calls_(newer_calls) {
+    for (const tir::Buffer* buffer : params) {
+      if (buffer) buffer_of_.emplace(buffer->data, buffer);
+    }
+  }
+
+  // Buffers that an expression in the statement needs are declared around it.
+  const tir::Stmt* VisitStmt(const tir::Stmt* stmt) override {
+    const size_t outer = declared_.size();
+    const tir::Stmt* visited = StmtExprMutatorWithAnalyzer::VisitStmt(stmt);
+    for (; declared_.size() > outer; declared_.pop_back()) {
+      visited = workspace().New<tir::DeclBuffer>(declared_.back(), visited);
+    }
+    return visited;
+  }
 
   // What the target cannot compute, first of all; empty if it computes everything.
   const std::string& error() const { return error_; }
@@ -66,10 +121,18 @@ class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
 
  protected:
   const PrimExpr* VisitCall(const tir::Call* call) override {
+    if (newer_calls_) {
+      if (const PrimExpr* address = AddressOf(*call)) return VisitExpr(address);
+    }
     std::string error;
     const PrimExpr* lowered = rules_.Lower(*call, build_, error);
     NoteError(std::move(error), *call);
-    return lowered ? VisitExpr(lowered) : StmtExprMutatorWithAnalyzer::VisitCall(call);
+    if (!lowered) return StmtExprMutatorWithAnalyzer::VisitCall(call);
+    return VisitExpr(WithoutSignatures(lowered, call->args));
+  }
+  const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override {
+    buffer_of_.emplace(decl->buffer->data, decl->buffer);
+    return StmtExprMutatorWithAnalyzer::VisitDeclBuffer(decl);
   }
 
   const PrimExpr* VisitAdd(const tir::Add* add) override {
@@ -89,8 +152,8 @@ class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
     if (analyzer().CanProveGreaterEqual(a, 0) || analyzer().CanProveGreaterEqual(old, 0)) {
       return make().TruncDiv(a, b);
     }
-    if (const PrimExpr* quotients = QuotientsToAdd(a, b)) {
-      return make().Sub(make().TruncDiv(ShiftedNumerator(a, b, quotients), b), quotients);
+    if (const std::optional<int64_t> quotients = QuotientsToAdd(a, b)) {
+      return make().Sub(make().TruncDiv(ShiftedNumerator(a, b, *quotients), b), Const(*quotients, div->dtype));
     }
     const PrimExpr* quotient = make().TruncDiv(a, b);
     const PrimExpr* remainder = make().TruncMod(Again(a), Again(b));
@@ -107,8 +170,8 @@ class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
     }
     if (!analyzer().CanProveGreaterEqual(b, 0)) return RemainderOfSigned(a, b);
     if (analyzer().CanProveGreaterEqual(a, 0)) return make().TruncMod(a, b);
-    if (const PrimExpr* quotients = QuotientsToAdd(a, b)) {
-      return make().TruncMod(ShiftedNumerator(a, b, quotients), b);
+    if (const std::optional<int64_t> quotients = QuotientsToAdd(a, b)) {
+      return make().TruncMod(ShiftedNumerator(a, b, *quotients), b);
     }
     const PrimExpr* remainder = make().TruncMod(a, b);
     if (arith::IsIndexType(mod->dtype)) {
@@ -137,11 +200,53 @@ class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
   }
 
  private:
+  const PrimExpr* WithoutSignatures(const PrimExpr* lowered, std::span<const PrimExpr* const> operands) {
+    return newer_calls_ ? SignatureRemover(operands, workspace()).VisitExpr(lowered) : lowered;
+  }
+
+  // What an access pointer points to; null for other calls. Those into each other add their offsets.
+  const PrimExpr* AddressOf(const tir::Call& call) {
+    const tir::Call* access = &call;
+    if (!IsOp(access->op, OpId::kTirTvmAccessPtr) || access->args.size() != 5) return nullptr;
+    const DataType dtype = access->args[0]->dtype;
+    const PrimExpr* offset = access->args[2];
+    while (const tir::Call* inner = CallOf(access->args[1], OpId::kTirTvmAccessPtr)) {
+      if (inner->args.size() != 5 || inner->args[0]->dtype != dtype) return nullptr;
+      offset = make().Add(make().Cast(offset->dtype, inner->args[2]), offset);
+      access = inner;
+    }
+    const auto* pointer = As<tir::Var>(access->args[1]);
+    if (!pointer) return nullptr;
+    const PrimExpr* lanes = Const(dtype.lanes, offset->dtype);
+    const PrimExpr* begin = make().Mul(offset, lanes);
+    const tir::Buffer* buffer = ScalarsAt(pointer, dtype.with_lanes(1), make().Add(begin, lanes));
+    const PrimExpr* index = dtype.lanes == 1 ? begin : make().Ramp(begin, Const(1, begin->dtype), make().Lanes(dtype));
+    const PrimExpr* element = workspace().New<tir::BufferLoad>(dtype, buffer, workspace().Copy(std::vector{index}));
+    return build_.Call(DataType::Handle(), OpId::kTirAddressOf, {element});
+  }
+  // A buffer of one dimension over the pointer: one that exists, or a new one that is declared around the statement.
+  const tir::Buffer* ScalarsAt(const tir::Var* pointer, DataType dtype, const PrimExpr* extent) {
+    const auto known = buffer_of_.find(pointer);
+    if (known != buffer_of_.end() && known->second->dtype == dtype && known->second->shape.size() == 1) {
+      return known->second;
+    }
+    tir::BufferSpec spec;
+    spec.shape = {extent};
+    spec.dtype = dtype;
+    spec.data = pointer;
+    const std::string_view name = workspace().arena().CopyString(fmt::format("{}_access", pointer->name));
+    declared_.push_back(tir::MakeBuffer(workspace(), spec, name));
+    return declared_.back();
+  }
+
   const PrimExpr* MultiplyAdd(const tir::Add& add, const tir::Mul& product, const PrimExpr* other) {
     const PrimExpr* a = CastBroadcast(product.a, workspace());
     const PrimExpr* b = CastBroadcast(product.b, workspace());
     std::string error;
-    if (const PrimExpr* call = rules_.MultiplyAdd(add.dtype, a, b, other, build_, error)) return VisitExpr(call);
+    if (const PrimExpr* call = rules_.MultiplyAdd(add.dtype, a, b, other, build_, error)) {
+      const std::array<const PrimExpr*, 3> operands{a, b, other};
+      return VisitExpr(WithoutSignatures(call, operands));
+    }
     NoteError(std::move(error), add);
     if (a == product.a && b == product.b) return StmtExprMutatorWithAnalyzer::VisitAdd(&add);
     const PrimExpr* visited = VisitExpr(workspace().New<tir::Mul>(a, b));
@@ -154,18 +259,21 @@ class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
     return make().Binary(compare.kind, make().TruncMod(mod->a, mod->b), compare.b);
   }
 
-  // A number c such that a + b * c is not negative, if a lower bound of `a` is known; else null. Then
-  // a // b is (a + b * c) / b - c, and a % b is the remainder of a + b * c.
-  const PrimExpr* QuotientsToAdd(const PrimExpr* a, const PrimExpr* b) {
-    const int64_t min = analyzer().Bound(a).min;
+  // A number c such that a + b * c is not negative and fits, for a constant b, if there is one. Then a // b is
+  // (a + b * c) / b - c, and a % b is the remainder of a + b * c.
+  std::optional<int64_t> QuotientsToAdd(const PrimExpr* a, const PrimExpr* b) {
+    const int64_t* divisor = arith::AsInt(b);
+    if (!divisor || *divisor <= 0) return std::nullopt;
+    const arith::IntBound bound = analyzer().Bound(a);
     const DataType dtype = a->dtype.with_lanes(1);
     const int64_t most = dtype.bits >= 64 ? INT64_MAX : (int64_t{1} << (dtype.bits - (dtype.is_int() ? 1 : 0))) - 1;
-    if (min >= 0 || min <= -most) return nullptr;
-    const PrimExpr* numerator = make().Sub(make().Sub(b, Const(1, b->dtype)), make().Int(min, dtype));
-    return make().TruncDiv(numerator, b);
+    if (bound.min >= 0 || *divisor - 1 > most + bound.min) return std::nullopt;
+    const int64_t quotients = (*divisor - 1 - bound.min) / *divisor;
+    if (quotients > most / *divisor || bound.max > most - *divisor * quotients) return std::nullopt;
+    return quotients;
   }
-  const PrimExpr* ShiftedNumerator(const PrimExpr* a, const PrimExpr* b, const PrimExpr* quotients) {
-    return analyzer().Simplify(make().Add(a, make().Mul(b, quotients)));
+  const PrimExpr* ShiftedNumerator(const PrimExpr* a, const PrimExpr* b, int64_t quotients) const {
+    return make().Add(a, Const(*arith::AsInt(b) * quotients, a->dtype));
   }
 
   // Nothing is known about the sign of the divisor.
@@ -214,6 +322,9 @@ class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
 
   const HostBuilder build_;
   const IntrinRules& rules_;
+  const bool newer_calls_;
+  std::unordered_map<const tir::Var*, const tir::Buffer*> buffer_of_;  // by pointers; looked up, never iterated
+  std::vector<const tir::Buffer*> declared_;                           // by the statements around here
   std::string error_;
   Span error_span_;
 };
@@ -222,17 +333,19 @@ class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
 
 Pass CreateLowerIntrin(const PassOptions& options) {
   return CreatePrimFuncPass(
-      options.info(), [](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
+      options.info(),
+      [newer_calls = options.Bool("newer_calls")](const PrimFunc* func,
+                                                  FunctionPassContext& context) -> Result<const PrimFunc*> {
         const DictAttr* target = TargetOf(*func);
         const auto fail = [&](Span span, std::string message) {
           context.diagnostics().Error(Location(span), "pass-failed", std::move(message));
           return Failure{ErrorCode::PassFailed};
         };
         if (!target) return fail(func->span(), "the function has no target: run tir.BindTarget before");
-        const IntrinRules rules(KindOf(*target));
+        const IntrinRules rules(KindOf(*target), context.context().ConfigBool("tir.enable_fast_math"));
         PrimFunc without_buffers = *func;
         without_buffers.param_buffers = {};
-        IntrinLowerer lowerer(without_buffers, rules, context.workspace());
+        IntrinLowerer lowerer(without_buffers, func->param_buffers, rules, newer_calls, context.workspace());
         const tir::Stmt* body = lowerer.VisitStmt(func->body);
         if (!lowerer.error().empty()) {
           return fail(lowerer.error_span().known() ? lowerer.error_span() : func->span(), lowerer.error());

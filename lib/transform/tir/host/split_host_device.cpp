@@ -12,20 +12,26 @@
 // The new function takes the variables that the part uses, pointers first, by name. One for a CPU returns an error
 // code, which the caller checks. O(nodes + sorting the variables).
 //
+// With the option lower_launches, this is all that TVM 0.25 does in one pass: tir.AnnotateDeviceRegions comes before,
+// tir.LowerDeviceKernelLaunch after it, and kernels declare the buffers of parameters whose memory they use.
+//
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "iropt/infer/prim_func_type.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "transform/tir/host/device_split.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/util/loop_pass.h"
 #include "transform/tir/util/undefined_names.h"
@@ -40,11 +46,39 @@ bool ReturnsErrorCode(const DictAttr& target) {
   return device == kCpuDevice || device == 12 || device == 16;
 }
 
+// The buffers of parameters whose pointers the code passes on or declares other buffers over, in the order of these
+// uses.
+class ParamPointerUses : public tir::StmtExprVisitor {
+ public:
+  explicit ParamPointerUses(const PrimFunc& func) {
+    for (const tir::Buffer* buffer : func.param_buffers) {
+      if (buffer) by_pointer_[buffer->data] = buffer;
+    }
+  }
+  std::vector<const tir::Buffer*> buffers;
+
+ protected:
+  void VisitVar(const tir::Var* var) override {
+    const auto found = by_pointer_.find(var);
+    if (found == by_pointer_.end()) return;
+    buffers.push_back(found->second);
+    by_pointer_.erase(found);
+  }
+  void VisitDeclBuffer(const tir::DeclBuffer* decl) override {
+    VisitVar(decl->buffer->data);
+    StmtExprVisitor::VisitDeclBuffer(decl);
+  }
+
+ private:
+  std::unordered_map<const tir::Var*, const tir::Buffer*> by_pointer_;  // looked up, never iterated
+};
+
 class HostDeviceSplitter : public tir::StmtExprMutator {
  public:
-  // New functions are added to `module`, named after the prefix.
-  HostDeviceSplitter(Module& module, std::string prefix, Workspace& workspace)
-      : StmtExprMutator(workspace), build_(workspace), module_(module), prefix_(std::move(prefix)) {}
+  // New functions are added to `module`, named after the prefix. They declare the buffers of the parameters of `owner`
+  // whose memory they use, if that is not null.
+  HostDeviceSplitter(Module& module, std::string prefix, const PrimFunc* owner, Workspace& workspace)
+      : StmtExprMutator(workspace), build_(workspace), module_(module), prefix_(std::move(prefix)), owner_(owner) {}
 
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
@@ -57,6 +91,13 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
  private:
   const tir::Stmt* Split(const tir::Stmt* body, const DictAttr* target) {
     UndefinedNames names = FindUndefinedNames(body);
+    if (owner_) {
+      ParamPointerUses uses(*owner_);
+      uses.VisitStmt(body);
+      for (const tir::Buffer* buffer : uses.buffers) {
+        if (std::ranges::count(names.buffers, buffer) == 0) names.buffers.push_back(buffer);
+      }
+    }
     std::ranges::stable_sort(names.vars, {},
                              [](const tir::Var* var) { return std::tuple(!var->dtype.is_handle(), var->name); });
     const bool returns_code = ReturnsErrorCode(*target);
@@ -100,27 +141,39 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
   const HostBuilder build_;
   Module& module_;
   const std::string prefix_;
+  const PrimFunc* const owner_;
   size_t num_named_ = 0;
 };
+
+// `annotates`: the parts for the device are found first. False after an error.
+bool SplitFunctions(Module& module, bool annotates, DiagnosticEngine& diagnostics) {
+  const size_t size = module.size();
+  for (size_t i = 0; i < size; ++i) {
+    const ModuleEntry entry = module.functions()[i];
+    const auto* func = As<PrimFunc>(entry.func);
+    if (!func) continue;
+    const StrAttr* symbol = GlobalSymbolOf(*func);
+    Workspace workspace(entry.storage);
+    const PrimFunc* annotated = annotates ? AnnotateDeviceRegions(func, workspace, diagnostics) : func;
+    if (!annotated) return false;
+    HostDeviceSplitter splitter(module, std::string(symbol ? symbol->value : entry.var->name),
+                                annotates ? func : nullptr, workspace);
+    const tir::Stmt* body = splitter.VisitStmt(annotated->body);
+    if (body == func->body) continue;
+    const PrimFunc* made = WithBody(func, body, workspace);
+    module.SetAt(i, made, workspace.Finish());
+  }
+  return true;
+}
 
 }  // namespace
 
 Pass CreateSplitHostDevice(const PassOptions& options) {
-  return CreateModulePass(options.info(), [](Module module, ModulePassContext&) -> Result<Module> {
-    const size_t size = module.size();
-    for (size_t i = 0; i < size; ++i) {
-      const ModuleEntry entry = module.functions()[i];
-      const auto* func = As<PrimFunc>(entry.func);
-      if (!func) continue;
-      const StrAttr* symbol = GlobalSymbolOf(*func);
-      Workspace workspace(entry.storage);
-      HostDeviceSplitter splitter(module, std::string(symbol ? symbol->value : entry.var->name), workspace);
-      const tir::Stmt* body = splitter.VisitStmt(func->body);
-      if (body == func->body) continue;
-      const PrimFunc* made = WithBody(func, body, workspace);
-      module.SetAt(i, made, workspace.Finish());
-    }
-    return module;
+  const bool lowers = options.Bool("lower_launches");
+  return CreateModulePass(options.info(), [lowers](Module module, ModulePassContext& context) -> Result<Module> {
+    if (!SplitFunctions(module, lowers, context.diagnostics)) return Failure{ErrorCode::PassFailed};
+    if (!lowers) return module;
+    return LowerDeviceKernelLaunches(std::move(module), /*runs_on_host=*/true, context.diagnostics);
   });
 }
 

@@ -27,7 +27,8 @@ HoistOptions OptionsFor(const PrimFunc& func, bool basic, const PassContext& con
   const auto* with_block = As<IntAttr>(func.attrs->Find("tir.HoistIfThenElseExprWithBlock"));
   if (with_block && with_block->value == 1)
     return {.conditionals = HoistOptions::kUsingBlockVar | HoistOptions::kIfElseExpr};
-  const bool block_vars = config.ConfigBool("tir.HoistIfThenElse.support_block_scope_hosting");
+  const bool block_vars = config.ConfigBool("tir.HoistIfThenElse.support_block_scope_hosting") ||
+                          config.ConfigBool("tir.HoistIfThenElse.support_block_scope_hoisting");
   return {.conditionals = HoistOptions::kIfElseStmt | (block_vars ? HoistOptions::kUsingBlockVar : 0)};
 }
 

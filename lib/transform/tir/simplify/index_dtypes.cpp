@@ -271,8 +271,7 @@ const tir::Buffer* IndexDTypeRewriter::VisitBufferDef(const tir::Buffer* buffer)
   if (buffer->elem_offset) {
     const auto scope = InIndex();
     copy.elem_offset = VisitExpr(buffer->elem_offset);
-    // The text has no dtype for the offset 0: it is that of the first dimension.
-    if (!copy.shape.empty() && arith::IsInt(copy.elem_offset, 0)) {
+    if (zero_offsets_follow_ && !copy.shape.empty() && arith::IsInt(copy.elem_offset, 0)) {
       copy.elem_offset = make_.Cast(copy.shape[0]->dtype, copy.elem_offset);
     }
   }

@@ -28,7 +28,10 @@ class [[nodiscard]] ScopedValue {
 // constants where it does. Buffers become others where their shapes change.
 class IndexDTypeRewriter : public tir::StmtExprMutator {
  public:
-  explicit IndexDTypeRewriter(Workspace& workspace) : StmtExprMutator(workspace), make_(workspace.arena()) {}
+  // The text of TVM 0.18 has no dtype for the offset 0 of a buffer: it is that of the first dimension. Without
+  // `zero_offsets_follow`, it is rewritten as any constant.
+  explicit IndexDTypeRewriter(Workspace& workspace, bool zero_offsets_follow = true)
+      : StmtExprMutator(workspace), make_(workspace.arena()), zero_offsets_follow_(zero_offsets_follow) {}
 
  protected:
   // Whether the expression is part of an index, and of a condition.
@@ -70,6 +73,7 @@ class IndexDTypeRewriter : public tir::StmtExprMutator {
   void MatchBits(const PrimExpr*& a, const PrimExpr*& b) const;
 
   arith::PrimBuilder make_;
+  const bool zero_offsets_follow_;
   bool in_index_ = false;
   bool in_condition_ = false;
 };

@@ -5,7 +5,9 @@
 //
 // A loop variable or axis of a block becomes narrower if all expressions that it occurs in, up to the next load or
 // statement, fit; so do the constants and conversions of indices. Parameters and values that are stored keep their
-// dtypes, and no dtype becomes wider. O(nodes), times the nesting of operations of which one operand became narrower.
+// dtypes, and no dtype becomes wider. With the option narrow_offsets, the offset 0 of a buffer becomes narrower
+// although its shape does not, as in TVM 0.26. O(nodes), times the nesting of operations of which one operand became
+// narrower.
 //
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
@@ -104,8 +106,11 @@ class VarBits : public tir::StmtExprVisitor {
 
 class Narrower : public IndexDTypeRewriter {
  public:
-  Narrower(NeededBits& needed, const VarBits& vars, Workspace& workspace)
-      : IndexDTypeRewriter(workspace), needed_(needed), vars_(vars), bits_(needed.target()) {}
+  Narrower(NeededBits& needed, const VarBits& vars, bool narrow_offsets, Workspace& workspace)
+      : IndexDTypeRewriter(workspace, /*zero_offsets_follow=*/!narrow_offsets),
+        needed_(needed),
+        vars_(vars),
+        bits_(needed.target()) {}
 
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
@@ -162,12 +167,12 @@ Pass CreateNarrowDataType(const PassOptions& options) {
   const int64_t bits = options.Int("target_bits");
   if (bits < 1 || bits > kMaxBits) options.Refuse("target_bits", fmt::format("must be 1 to 64, but is {}", bits));
   return CreatePrimFuncPass(options.info(),
-                            [target = static_cast<int>(bits)](const PrimFunc* function,
-                                                              FunctionPassContext& context) -> Result<const PrimFunc*> {
+                            [target = static_cast<int>(bits), narrow_offsets = options.Bool("narrow_offsets")](
+                                const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
                               NeededBits needed(context.workspace(), target);
                               VarBits vars(needed);
                               vars.VisitStmt(function->body);
-                              Narrower narrower(needed, vars, context.workspace());
+                              Narrower narrower(needed, vars, narrow_offsets, context.workspace());
                               const tir::Stmt* body = narrower.VisitStmt(function->body);
                               return WithBody(function, body, context.workspace());
                             });

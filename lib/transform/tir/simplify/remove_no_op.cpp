@@ -19,6 +19,7 @@
 #include "function_passes.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/side_effect.h"
+#include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/stack.h"
@@ -30,6 +31,13 @@ namespace iropt {
 namespace {
 
 bool HasEffect(const PrimExpr* e) { return arith::SideEffect(e) > CallEffect::kReadState; }
+
+// Starts, stops or sets up a timer of a kernel of CUDA.
+bool IsTimerCall(const PrimExpr* e) {
+  const auto* call = As<tir::Call>(e);
+  const auto* op = call ? As<Op>(call->op) : nullptr;
+  return op && op->name.starts_with("tir.timer_") && op->name.ends_with("_cuda");
+}
 
 // A constant may be any; the statement of an `if` that was removed is one.
 bool IsEmpty(const tir::Stmt* stmt) {
@@ -82,6 +90,7 @@ class NoOpRemover : public KnownValuesMutator {
               Workspace& workspace)
       : KnownValuesMutator(analyzer, by_values, workspace), overwritten_(std::move(overwritten)) {}
 
+  void SetIgnoreTimers(bool ignore) { ignore_timers_ = ignore; }
   void SetValues(KnownValues::State values) { known_->set_state(std::move(values)); }
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
@@ -187,6 +196,7 @@ class NoOpRemover : public KnownValuesMutator {
       known_->Learn(assumption);
       return stmt;
     }
+    if (ignore_timers_ && IsTimerCall(stmt->value)) return tir::NoOp(workspace());
     if (!HasEffect(stmt->value)) return arith::IsInt(stmt->value, 0) ? stmt : tir::NoOp(workspace());
     VisitExpr(stmt->value);
     return stmt;
@@ -272,6 +282,7 @@ class NoOpRemover : public KnownValuesMutator {
   }
 
   const std::unordered_set<const tir::BufferStore*> overwritten_;  // looked up, never iterated
+  bool ignore_timers_ = false;
   arith::VarDomains domains_;
   Uses uses_;
 };
@@ -290,8 +301,9 @@ const PrimFunc* RemoveNoOps(const PrimFunc* func, const PassContext& config, Wor
   const bool by_values = config.ConfigBool("tir.RemoveNoOp.use_dataflow_analysis");
   std::unordered_set<const tir::BufferStore*> overwritten;
   if (by_values) overwritten = FindOverwrittenStores(func->body, analyzer, workspace);
-  const tir::Stmt* body = NoOpRemover(analyzer, by_values, std::move(overwritten), workspace).VisitStmt(func->body);
-  return WithBody(func, body, workspace);
+  NoOpRemover remover(analyzer, by_values, std::move(overwritten), workspace);
+  remover.SetIgnoreTimers(config.ConfigBool("tir.RemoveNoOp.ignore_profiler_call"));
+  return WithBody(func, remover.VisitStmt(func->body), workspace);
 }
 
 Pass CreateRemoveNoOp(const PassOptions& options) {

@@ -210,11 +210,14 @@ const tir::Stmt* CrossThreadReduction::MakeAllReduce() {
   }
   const PrimExpr* call =
       workspace_.New<tir::Call>(DataType::Handle(), GetOp(OpId::kTirTvmThreadAllreduce), workspace_.Copy(args));
-  const PrimExpr* bits = make_.Int(0, DataType::UInt(64));
-  const PrimExpr* null =
-      workspace_.New<tir::Call>(DataType::Handle(), GetOp(OpId::kTirReinterpret), workspace_.Copy(std::vector{bits}));
+  const PrimExpr* scope = make_.Int(0, DataType::Int(32));
+  if (!integer_scope_) {
+    const PrimExpr* bits = make_.Int(0, DataType::UInt(64));
+    scope =
+        workspace_.New<tir::Call>(DataType::Handle(), GetOp(OpId::kTirReinterpret), workspace_.Copy(std::vector{bits}));
+  }
   const tir::Stmt* body =
-      workspace_.New<tir::AttrStmt>(reduction_.reducer, "reduce_scope", null, workspace_.New<tir::Evaluate>(call));
+      workspace_.New<tir::AttrStmt>(reduction_.reducer, "reduce_scope", scope, workspace_.New<tir::Evaluate>(call));
   const std::string_view name = workspace_.arena().CopyString(fmt::format("{}_cross_thread", block().name_hint));
   tir::Block result({}, RegionsOf(in_thread_), RegionsOf(cross_thread_), name, {}, {}, DictAttr::Empty(), nullptr,
                     body);

@@ -17,6 +17,9 @@ class CrossThreadReduction {
   CrossThreadReduction(const tir::BlockRealize& realize, const BlockReduction& reduction,
                        const std::vector<const tir::For*>& loops, const arith::PrimBuilder& make, Workspace& workspace);
 
+  // The value of the attribute reduce_scope is an integer, not a null pointer.
+  void set_integer_scope(bool is_integer) { integer_scope_ = is_integer; }
+
   // What replaces the first loop. `path` are the statements from it to the block, both included: loops of the reduction
   // and sequences.
   const tir::Stmt* Make(const std::vector<const tir::Stmt*>& path);
@@ -44,6 +47,7 @@ class CrossThreadReduction {
   std::vector<const tir::Buffer*> cross_thread_;
   std::vector<const tir::Buffer*> in_thread_;  // empty if a thread has nothing to reduce by itself
   std::vector<const tir::Buffer*> scratchpads_;
+  bool integer_scope_ = false;
 };
 
 }  // namespace iropt

@@ -57,8 +57,9 @@ bool IsBlockIdx(const tir::For& loop) { return IsThreadLoop(loop) && TagOf(loop)
 
 class CrossThreadReductionLowerer : public tir::StmtExprMutator {
  public:
-  CrossThreadReductionLowerer(Workspace& workspace, DiagnosticEngine& diagnostics)
+  CrossThreadReductionLowerer(bool integer_scope, Workspace& workspace, DiagnosticEngine& diagnostics)
       : StmtExprMutator(workspace, tir::kRewriteBuffers),
+        integer_scope_(integer_scope),
         diagnostics_(diagnostics),
         analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
 
@@ -173,6 +174,7 @@ class CrossThreadReductionLowerer : public tir::StmtExprMutator {
     }
     const auto first = std::ranges::find(path_, static_cast<const tir::Stmt*>(loops[0]));
     CrossThreadReduction parts(realize, *reduction, loops, make(), workspace());
+    parts.set_integer_scope(integer_scope_);
     lowered_[loops[0]] = parts.Make(std::vector<const tir::Stmt*>(first, path_.end()));
     std::vector<const tir::Buffer*>& scratchpads = scopes_.back().scratchpads;
     scratchpads.insert(scratchpads.end(), parts.scratchpads().begin(), parts.scratchpads().end());
@@ -270,6 +272,7 @@ class CrossThreadReductionLowerer : public tir::StmtExprMutator {
     return body;
   }
 
+  const bool integer_scope_;
   DiagnosticEngine& diagnostics_;
   arith::Analyzer analyzer_;
   std::vector<const tir::Stmt*> path_;  // the statements around the current one, itself included
@@ -292,9 +295,10 @@ bool NeedsLowerCrossThreadReduction(const tir::Stmt* stmt) {
 }  // namespace
 
 Pass CreateLowerCrossThreadReduction(const PassOptions& options) {
-  return CreateLoopPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
+  const bool integer_scope = options.Bool("integer_scope");
+  return CreateLoopPass(options.info(), [integer_scope](const PrimFunc* func, FunctionPassContext& context) {
     if (!AnyStmt(func->body, NeedsLowerCrossThreadReduction)) return Result<const PrimFunc*>(func);
-    CrossThreadReductionLowerer lowerer(context.workspace(), context.diagnostics());
+    CrossThreadReductionLowerer lowerer(integer_scope, context.workspace(), context.diagnostics());
     return Result<const PrimFunc*>(WithBody(func, lowerer.VisitStmt(func->body), context.workspace()));
   });
 }

@@ -4,7 +4,7 @@
 //   B[tx] = S[15 - tx]               -->       T.tvm_storage_sync("shared")
 //                                              B[tx] = S[15 - tx]
 //
-// In memory of `storage_scope`, which is shared memory; all buffers in "shared.dyn" count as one. Accesses do not
+// In memory of `storage_scope`, such as shared memory; all buffers in "shared.dyn" count as one. Accesses do not
 // conflict if both are at the same position, which depends on the innermost thread. A loop conflicts also with its next
 // round. Memory in "shared" is waited for also after asynchronous copies to it. It is an error if threads would wait in
 // a condition that is not marked by T.tvm_thread_invariant. O(nodes), times the nesting.
@@ -72,7 +72,8 @@ class WaitFinder : public tir::StmtExprVisitor {
 
 Pass CreateThreadSync(const PassOptions& options) {
   const std::string& scope = options.String("storage_scope");
-  if (StorageScope::Of(scope).rank != StorageRank::kShared) options.Refuse("storage_scope", "must be shared memory");
+  if (StorageScope::Of(scope).rank == StorageRank::kGlobal)
+    options.Refuse("storage_scope", "must not be global memory");
   return CreatePrimFuncPass(options.info(), [scope](const PrimFunc* func, FunctionPassContext& context) {
     const tir::Stmt* body = func->body;
     if (StorageScope::Of(scope).tag.empty()) {
