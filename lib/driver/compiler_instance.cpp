@@ -1,6 +1,7 @@
 #include "iropt/driver/compiler_instance.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -124,7 +125,8 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
   const std::optional<TextVersion> version =
       options_.text_version ? ParseTextVersion(*options_.text_version) : default_version_;
   if (options_.text_version && !version)
-    return Error{ErrorCode::Usage, fmt::format("unknown text version '{}'", *options_.text_version)};
+    return Error{ErrorCode::Usage, fmt::format("unknown text version '{}' (-text-version): expected one of {}",
+                                               *options_.text_version, fmt::join(kTextVersions, ", "))};
   if (version) module->set_text_version(*version);
   if (options_.verify_weights) {
     tensor_files_.CheckAll();
