@@ -16,7 +16,8 @@ execute_process(COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/scripts/u
 add_library(documented_operator OBJECT
             "${unpacked}/lib/infer/types/nn.cpp" "${unpacked}/lib/eval/kernels/convert.cpp"
             "${PROJECT_SOURCE_DIR}/lib/op/op_table.cpp" "${PROJECT_SOURCE_DIR}/lib/infer/type_rules.cpp"
-            "${PROJECT_SOURCE_DIR}/lib/infer/layout_rules.cpp" "${PROJECT_SOURCE_DIR}/lib/eval/evaluator.cpp"
+            "${PROJECT_SOURCE_DIR}/lib/infer/layout_rules.cpp" "${PROJECT_SOURCE_DIR}/lib/infer/script_adjust.cpp"
+            "${PROJECT_SOURCE_DIR}/lib/eval/evaluator.cpp"
             "${unpacked}/lib/legalize/ops/unary.cpp" "${PROJECT_SOURCE_DIR}/lib/legalize/legalizations.cpp")
 target_include_directories(documented_operator BEFORE PRIVATE "${unpacked}/include" "${unpacked}/lib"
                            "${PROJECT_SOURCE_DIR}/lib"
