@@ -84,7 +84,7 @@ Result<SampleArgs> ReadSampleArgs(const KernelCall& call, size_t rank) {
 float Reflect(float x, float begin, float size) {
   if ((x >= begin && x <= begin + size) || size == 0) return x;
   const float distance = std::fabs(begin - x);
-  // Also for a coordinate that is no number.
+  // Also for a coordinate that is NaN.
   if (!(distance < 1e9f)) return begin;
   const auto times = static_cast<int64_t>(distance) / std::max<int64_t>(static_cast<int64_t>(size), 1);
   const float extra = distance - static_cast<float>(times) * size;
@@ -118,7 +118,7 @@ SampleTaps TapsAt(const SampleArgs& args, float normalized, int64_t length) {
   const float x = args.corners ? (normalized + 1) * (n - 1) / 2 : -0.5f + (normalized + 1) * n / 2;
   SampleTaps taps;
   const auto keep = [&](size_t i, float at) {
-    // A coordinate that is no number, or beyond all integers, is outside.
+    // A coordinate that is NaN, or beyond all integers, is outside.
     const bool inside = at >= 0 && at < n;
     taps.index[i] = inside ? static_cast<int64_t>(at) : -1;
   };

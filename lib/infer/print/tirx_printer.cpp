@@ -1,4 +1,4 @@
-// What TVM 0.25 added to scalar expressions: layouts of buffers, operands that are no scalars, calls by name.
+// What TVM 0.25 added to scalar expressions: layouts of buffers, operands that are not scalars, calls by name.
 #include <algorithm>
 #include <cctype>
 
@@ -20,7 +20,7 @@ std::string_view NameOperand(const tir::Call* call) {
 
 struct Keyword {
   std::string_view name;
-  const PrimExpr* value;  // null if the operand is no keyword
+  const PrimExpr* value;  // null if the operand is not a keyword
 };
 Keyword AsKeyword(const PrimExpr* e) {
   const tir::Call* call = CallOf(e, OpId::kTirKeywordArg);
@@ -209,7 +209,7 @@ bool PrimPrinter::PrintDeviceCall(const tir::Call* call) {
   if (is_path) {
     out_.Append(name);
   } else {
-    // An instruction with modifiers that are no names.
+    // An instruction with modifiers that are not names.
     out_.Append("ptx[");
     PrintString(name.substr(name.find('.') + 1), out_);
     out_.Append(']');

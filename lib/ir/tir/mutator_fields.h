@@ -30,6 +30,27 @@ bool VisitList(List<T>& list, Workspace& workspace, Visit&& visit) {
   return !IsSameList(list, old);
 }
 
+// The buffer with visit(expr) for each of its expressions, under a new id; the same one if nothing changes.
+template <class Visit>
+const Buffer* RewriteBufferFields(const Buffer* buffer, Workspace& workspace, Visit&& visit) {
+  Buffer copy = *buffer;
+  const auto replace = [&](const PrimExpr*& expr) {
+    const PrimExpr* old = expr;
+    if (expr != nullptr) expr = visit(expr);
+    return expr != old;
+  };
+  copy.data = To<Var>(visit(buffer->data));
+  bool changed = copy.data != buffer->data;
+  changed |= VisitList(copy.shape, workspace, replace);
+  changed |= VisitList(copy.strides, workspace, replace);
+  changed |= replace(copy.elem_offset);
+  changed |= replace(copy.layout);
+  changed |= VisitList(copy.allocated_addr, workspace, replace);
+  if (!changed) return buffer;
+  copy.id = workspace.NextVarId();
+  return workspace.New<Buffer>(copy);
+}
+
 template <class T>
 bool ExprMutator::VisitField(FieldRole role, T& value) {
   if constexpr (visit_detail::IsList<T>::value) {

@@ -126,23 +126,9 @@ const Buffer* StmtExprMutator::RewriteBuffer(const Buffer* buffer) {
   if (const Buffer* remapped = RemapOf(buffer)) return remapped;
   if (visited_buffers_.Find(buffer)) return buffer;
   visited_buffers_.Set(buffer, buffer);
-  const auto visit = [this](const PrimExpr*& expr) {
-    const PrimExpr* old = expr;
-    if (expr != nullptr) expr = VisitExpr(expr);
-    return expr != old;
-  };
-  Buffer copy = *buffer;
-  copy.data = To<Var>(VisitExpr(buffer->data));
-  bool changed = copy.data != buffer->data;
-  changed |= VisitList(copy.shape, workspace(), visit);
-  changed |= VisitList(copy.strides, workspace(), visit);
-  changed |= visit(copy.elem_offset);
-  changed |= visit(copy.layout);
-  changed |= VisitList(copy.allocated_addr, workspace(), visit);
-  if (!changed) return buffer;
-  copy.id = workspace().NextVarId();
-  const auto* rewritten = workspace().New<Buffer>(copy);
-  Remap(buffer, rewritten);
+  const Buffer* rewritten =
+      RewriteBufferFields(buffer, workspace(), [this](const PrimExpr* expr) { return VisitExpr(expr); });
+  if (rewritten != buffer) Remap(buffer, rewritten);
   return rewritten;
 }
 

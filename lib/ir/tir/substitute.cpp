@@ -30,22 +30,9 @@ class Substitution final : public StmtExprMutator {
   const Buffer* VisitBuffer(const Buffer* buffer) {
     const auto [known, first] = buffers_.try_emplace(buffer, buffer);
     if (!first) return known->second;
-    const auto visit = [this](const PrimExpr*& expr) {
-      const PrimExpr* old = expr;
-      if (expr != nullptr) expr = VisitExpr(expr);
-      return expr != old;
-    };
-    Buffer copy = *buffer;
-    copy.data = To<Var>(VisitExpr(buffer->data));
-    bool changed = copy.data != buffer->data;
-    changed |= VisitList(copy.shape, workspace(), visit);
-    changed |= VisitList(copy.strides, workspace(), visit);
-    changed |= visit(copy.elem_offset);
-    changed |= visit(copy.layout);
-    changed |= VisitList(copy.allocated_addr, workspace(), visit);
-    if (!changed) return buffer;
-    copy.id = workspace().NextVarId();
-    return buffers_[buffer] = workspace().New<Buffer>(copy);
+    const Buffer* rewritten =
+        RewriteBufferFields(buffer, workspace(), [this](const PrimExpr* expr) { return VisitExpr(expr); });
+    return buffers_[buffer] = rewritten;
   }
 
   VarValue value_;

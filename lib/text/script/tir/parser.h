@@ -26,7 +26,7 @@ struct TirSignature {
   std::vector<const tir::Var*> params;
   std::vector<const tir::Buffer*> buffers;  // of the parameters; null if a parameter is not a buffer
   const Type* ret_type = nullptr;
-  std::vector<const tir::Var*> symbols;  // symbolic variables that the signature introduces and that are no parameters
+  std::vector<const tir::Var*> symbols;  // symbolic variables that the signature introduces and that are not parameters
 };
 
 // The head of one or several loops.

@@ -50,7 +50,7 @@ const Node* AttrNode(TirParser& p, const PyValue& value) {
   }
 }
 
-// Null for attributes that are no scalars or strings.
+// Null for attributes other than scalars and strings.
 const PrimExpr* ScalarOf(TirParser& p, const Attr* attr, Span span) {
   if (const auto* integer = As<IntAttr>(attr)) {
     const bool is_bool = integer->dtype.is_bool();

@@ -30,7 +30,8 @@ class TextureScopes {
     const Var* var;  // that it is bound to
     // Of the result: of the different scopes that its uses want, the one that was asked for last.
     std::string_view result = kPlainScope;
-    std::vector<std::string_view> operands = {};  // one for each of ScopedOperands; empty for one that is no tensor
+    // One for each of ScopedOperands; empty for other operands than tensors.
+    std::vector<std::string_view> operands = {};
   };
 
   TextureScopes(const Module& module, const Function& function, const TextureLimits& limits);

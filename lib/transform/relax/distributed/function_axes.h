@@ -8,7 +8,7 @@
 
 namespace iropt {
 
-// The tensor types of a variable: its own, or those of the items of a tuple; null for an item that is no tensor. Empty
+// The tensor types of a variable: its own, or those of the items of a tuple; null for other items than tensors. Empty
 // if it has no tensors.
 std::vector<const TensorType*> TensorsOf(const Type* type);
 

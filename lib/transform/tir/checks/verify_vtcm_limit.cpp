@@ -4,8 +4,8 @@
 //   B = T.allocate([64], "int8", "global.vtcm")
 //
 // The limit is the entry vtcm-capacity of the function's target, if it is a hexagon, or else the configuration option
-// tir.vtcm_capacity; 0 is no limit. Functions without a target have that of the option, and are not checked without
-// it. What is allocated at the same time counts, if its size is constant. Nothing changes. O(nodes).
+// tir.vtcm_capacity; 0 means that there is no limit. Functions without a target have that of the option, and are not
+// checked without it. What is allocated at the same time counts, if its size is constant. Nothing changes. O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
