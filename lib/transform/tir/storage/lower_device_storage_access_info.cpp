@@ -102,7 +102,7 @@ class StorageInfoLowerer : public tir::StmtExprMutator {
     diagnostics_.Error(Location(*call), "pass-failed", std::move(why));
     return call;
   }
-  const PrimExpr* Call(DataType dtype, OpId op, std::vector<const PrimExpr*> args) {
+  const PrimExpr* Call(DataType dtype, OpId op, const std::vector<const PrimExpr*>& args) {
     return workspace().New<tir::Call>(dtype, GetOp(op), workspace().Copy(args));
   }
 

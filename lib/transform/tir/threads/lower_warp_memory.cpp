@@ -175,7 +175,7 @@ class WarpMemoryLowerer : public tir::StmtExprMutator {
   }
 
   const PrimExpr* Int32(int64_t value) const { return analyzer_.make().Int(value, DataType::Int(32)); }
-  const PrimExpr* Call(DataType dtype, OpId op, std::vector<const PrimExpr*> args) {
+  const PrimExpr* Call(DataType dtype, OpId op, const std::vector<const PrimExpr*>& args) {
     return workspace().New<tir::Call>(dtype, GetOp(op), workspace().Copy(args));
   }
 
