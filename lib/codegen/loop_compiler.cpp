@@ -1,11 +1,9 @@
 #include "iropt/codegen/loop_compiler.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
-#include <filesystem>
 #include <mutex>
 #include <unordered_map>
 
@@ -14,6 +12,7 @@
 #include "iropt/ir/structural.h"
 #include "iropt/support/hash.h"
 #include "iropt/support/parallel.h"
+#include "iropt/support/shared_object.h"
 #include "object_cache.h"
 
 namespace iropt::codegen {
@@ -24,37 +23,22 @@ constexpr const char* kLibraryName = "libiropt_codegen_llvm.so";
 
 // ---- The shared object
 
-// Candidate paths of the library: the given path, or files next to the program.
-std::vector<std::string> LibraryPaths(const std::string& named) {
-  if (!named.empty()) return {named};
-  std::vector<std::string> paths;
-  std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  for (const char* folder : {"", "../lib"}) {
-    const std::filesystem::path path = program.parent_path() / folder / kLibraryName;
-    if (!error && std::filesystem::exists(path)) paths.push_back(path.string());
-  }
-  paths.emplace_back(kLibraryName);
-  return paths;
-}
-
 // The library is never unloaded, because its code may run until the end of the program.
 Result<std::unique_ptr<LoopBackend>> MakeBackend(const LoopCompilerOptions& options) {
-  std::string problem;
-  for (const std::string& path : LibraryPaths(options.library)) {
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    const auto factory = library ? reinterpret_cast<BackendFactory>(dlsym(library, kBackendFactory)) : nullptr;
-    if (!factory) {
-      const char* reason = dlerror();
-      if (problem.empty()) problem = reason ? reason : "it is not a library";
-      continue;
-    }
-    problem.clear();
-    LoopBackend* backend = factory(kBackendVersion, options.cpu.c_str(), &RuntimeFunctions(), &problem);
-    if (backend) return std::unique_ptr<LoopBackend>(backend);
-    return Error{ErrorCode::Usage, fmt::format("cannot compile PrimFuncs with {}: {}", path, problem)};
+  const std::string name = options.library.empty() ? kLibraryName : options.library;
+  const Result<void*> library = OpenSharedObject(name);
+  if (!library.ok()) {
+    return Error{ErrorCode::Usage, fmt::format("cannot load the PrimFunc compiler: {}", library.error().message)};
   }
-  return Error{ErrorCode::Usage, fmt::format("cannot load the PrimFunc compiler: {}", problem)};
+  const auto factory = reinterpret_cast<BackendFactory>(FindSymbol(*library, kBackendFactory));
+  if (factory == nullptr) {
+    return Error{ErrorCode::Usage,
+                 fmt::format("cannot load the PrimFunc compiler: {} does not have {}", name, kBackendFactory)};
+  }
+  std::string problem;
+  if (LoopBackend* backend = factory(kBackendVersion, options.cpu.c_str(), &RuntimeFunctions(), &problem))
+    return std::unique_ptr<LoopBackend>(backend);
+  return Error{ErrorCode::Usage, fmt::format("cannot compile PrimFuncs with {}: {}", name, problem)};
 }
 
 // ---- Functions

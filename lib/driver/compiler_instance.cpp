@@ -14,6 +14,7 @@
 #include "iropt/pass/pipeline.h"
 #include "iropt/support/check.h"
 #include "iropt/support/parallel.h"
+#include "iropt/text/script/printer.h"
 #include "iropt/transform/passes.h"
 #include "load_plugins.h"
 #include "script_reader.h"
@@ -111,32 +112,37 @@ ModuleSource CompilerInstance::SourceAt(const std::string& path, std::shared_ptr
 }
 
 Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
-  const InputFormat* format = source.format;
-  if (format == nullptr) {
-    IROPT_ASSIGN_OR_RETURN(format, FormatOf(source.name, source.text));
+  const FormatRow* row = source.format;
+  if (row == nullptr) {
+    IROPT_ASSIGN_OR_RETURN(row, FormatOf(source.name, source.text));
   }
-  IROPT_ASSIGN_OR_RETURN(const uint32_t base,
-                         sources_.AddBuffer(source.name, source.text, source.owner, source.first_line));
-  const ParseOptions reading{.threads = threads_,
-                             .on_read = [&](std::string_view text) { source.owner->Discard(text); },
-                             .open_tensor = MakeOpener(source)};
-  std::optional<Module> module = format->parse(source.text, base, reading, diagnostics_);
-  if (!module) return Failure{ErrorCode::Parse};
+  IROPT_ASSIGN_OR_RETURN(const Format* format, LoadFormat(*row));
+  ReadRequest request{.contents = source.text,
+                      .owner = source.owner,
+                      .name = source.name,
+                      .folder = source.folder,
+                      .options = {.threads = threads_,
+                                  .on_read = [&](std::string_view text) { source.owner->Discard(text); },
+                                  .open_tensor = MakeOpener(source)}};
+  if (row->is_text) {
+    IROPT_ASSIGN_OR_RETURN(request.base, sources_.AddBuffer(source.name, source.text, source.owner, source.first_line));
+  }
+  IROPT_ASSIGN_OR_RETURN(Module module, format->Read(request, diagnostics_));
   const std::optional<TextVersion> version =
       options_.text_version ? ParseTextVersion(*options_.text_version) : default_version_;
   if (options_.text_version && !version)
     return Error{ErrorCode::Usage, fmt::format("unknown text version '{}' (-text-version): expected one of {}",
                                                *options_.text_version, fmt::join(kTextVersions, ", "))};
-  if (version) module->set_text_version(*version);
+  if (version) module.set_text_version(*version);
   if (options_.verify_weights) {
     tensor_files_.CheckAll();
     IROPT_RETURN_IF_ERROR(CheckWeights());
   }
   if (source.transform) {
-    IROPT_RETURN_IF_ERROR(Verify(*module));
-    return source.transform(*module);
+    IROPT_RETURN_IF_ERROR(Verify(module));
+    return source.transform(module);
   }
-  return *std::move(module);
+  return module;
 }
 
 TensorOpener CompilerInstance::MakeOpener(const ModuleSource& source) {
@@ -192,20 +198,31 @@ Status CompilerInstance::Verify(const Module& module) {
   return {};
 }
 
-Result<const InputFormat*> CompilerInstance::FormatOf(std::string_view path, std::string_view text) const {
+Result<const FormatRow*> CompilerInstance::FormatOf(std::string_view path, std::string_view text) const {
   if (options_.input_format) return FindInputFormat(*options_.input_format);
   return &DetectInputFormat(path, text);
 }
 
-void CompilerInstance::Print(const Module& module, OutputStream& out, const std::string& path,
-                             const OutputFormat& format) const {
-  const PrintOptions printing{.pep695 = options_.pep695,
-                              .inline_constants = options_.inline_constants,
-                              .threads = threads_,
-                              .external = externalizer_ ? &externalizer_->references() : nullptr,
-                              .elide_larger_than = options_.elide_larger_than,
-                              .folder = FolderOf(path)};
-  format.print(module, printing, out);
+Result<const FormatRow*> CompilerInstance::OutputFormatOf(std::string_view path, const std::string& emit) {
+  if (!emit.empty()) return FindOutputFormat(emit);
+  return &DetectOutputFormat(path);
+}
+
+PrintOptions CompilerInstance::PrintOptionsFor(const std::string& path) const {
+  return {.pep695 = options_.pep695,
+          .inline_constants = options_.inline_constants,
+          .threads = threads_,
+          .external = externalizer_ ? &externalizer_->references() : nullptr,
+          .elide_larger_than = options_.elide_larger_than,
+          .folder = FolderOf(path)};
+}
+
+void CompilerInstance::Print(const Module& module, OutputStream& out, const std::string& path) const {
+  PrintModule(module, PrintOptionsFor(path), out);
+}
+
+Status CompilerInstance::Write(const Module& module, OutputStream& out, const std::string& path, const Format& format) {
+  return format.Write(module, {.printing = PrintOptionsFor(path), .path = path}, out, diagnostics_);
 }
 
 std::string CompilerInstance::PrintToString(const Module& module) const {

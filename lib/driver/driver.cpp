@@ -85,7 +85,7 @@ class Run {
       if (!valid.ok()) return compiler_.Report(valid.error(), "usage");
       test_ = *input;
     }
-    const Result<const InputFormat*> format = compiler_.FormatOf(pair_->input, (*input)->text());
+    const Result<const FormatRow*> format = compiler_.FormatOf(pair_->input, (*input)->text());
     if (!format.ok()) return compiler_.Report(format.error(), "usage");
     const Result<std::vector<InputPart>> split = Split(*input);
     if (!split.ok()) return compiler_.Report(split.error(), "usage");
@@ -388,14 +388,13 @@ class Run {
     out.Append(RenewChecks(test_->text(), text, *options_.generate_checks));
   }
 
-  // Text that cannot be read back need not be whole.
-  void PrintOutput(const Module& module, OutputStream& out) const {
-    const OutputFormat& format = FindOutputFormat(options_.emit);
-    const bool is_whole = &format == &OutputFormats().front();
-    compiler_.Print(is_whole ? module : setup_.filter().Select(module), out, pair_->output, format);
+  // What cannot be read back need not be whole.
+  Status WriteOutput(const Module& module, const FormatRow& row, OutputStream& out) {
+    IROPT_ASSIGN_OR_RETURN(const Format* format, LoadFormat(row));
+    return compiler_.Write(row.reads ? module : setup_.filter().Select(module), out, pair_->output, *format);
   }
 
-  // The text, and the weights that it refers to: both files or none.
+  // The module, and the weights that it refers to: both files or none.
   Status WriteFiles(const std::vector<std::optional<Module>>& modules) {
     IROPT_RETURN_IF_ERROR(compiler_.CheckOutputPath(pair_->output));
     if (pair_->output != options_.output) IROPT_RETURN_IF_ERROR(MakeOutputFolder(options_.output));
@@ -405,6 +404,7 @@ class Run {
       IROPT_ASSIGN_OR_RETURN(AtomicFile file, externalizer->Write());
       weights.emplace(std::move(file));
     }
+    IROPT_ASSIGN_OR_RETURN(const FormatRow* format, compiler_.OutputFormatOf(pair_->output, options_.emit));
     IROPT_ASSIGN_OR_RETURN(AtomicFile text, AtomicFile::Create(pair_->output));
     for (size_t i = 0; i < modules.size(); ++i) {
       if (i != 0)
@@ -412,7 +412,7 @@ class Run {
       if (modules[i] && test_) {
         WriteTest(*modules[i], text.stream());
       } else if (modules[i]) {
-        PrintOutput(*modules[i], text.stream());
+        IROPT_RETURN_IF_ERROR(WriteOutput(*modules[i], *format, text.stream()));
       }
     }
     IROPT_RETURN_IF_ERROR(text.Finish());

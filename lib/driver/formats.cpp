@@ -4,59 +4,86 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
-#include "iropt/support/check.h"
-#include "iropt/text/dot/printer.h"
+#include "iropt/support/shared_object.h"
+#include "iropt/support/version.h"
 
 namespace iropt {
 
 namespace {
 
 constexpr std::string_view kScriptExtensions[] = {".ir", ".py"};
+constexpr std::string_view kDotExtensions[] = {".dot", ".gv"};
 
-constexpr InputFormat kInputFormats[] = {
-    {.name = "tvmscript", .extensions = kScriptExtensions, .sniff = nullptr, .parse = &ParseModule},
+constexpr FormatRow kFormats[] = {
+    {.name = "tvmscript", .extensions = kScriptExtensions, .built_in = &ScriptFormat},
+    {.name = "dot", .extensions = kDotExtensions, .reads = false, .built_in = &DotFormat},
 };
 
-constexpr OutputFormat kOutputFormats[] = {
-    {.name = "tvmscript", .print = &PrintModule},
-    {.name = "dot", .print = &PrintDot},
-};
-
-bool HasExtension(const InputFormat& format, std::string_view path) {
+bool HasExtension(const FormatRow& format, std::string_view path) {
   return std::ranges::any_of(format.extensions, [&](std::string_view extension) { return path.ends_with(extension); });
+}
+
+Result<const FormatRow*> FindFormat(std::string_view name, std::span<const FormatRow> formats, bool FormatRow::*use,
+                                    std::string_view what) {
+  std::vector<std::string_view> names;
+  for (const FormatRow& format : formats) {
+    if (!(format.*use)) continue;
+    if (format.name == name) return &format;
+    names.push_back(format.name);
+  }
+  return Error{ErrorCode::Usage,
+               fmt::format("unknown {} format '{}': expected one of {}", what, name, fmt::join(names, ", "))};
+}
+
+Error CannotLoad(const FormatRow& row, std::string_view reason) {
+  return {ErrorCode::Usage, fmt::format("cannot load the format '{}': {}", row.name, reason)};
 }
 
 }  // namespace
 
-std::span<const InputFormat> InputFormats() { return kInputFormats; }
-std::span<const OutputFormat> OutputFormats() { return kOutputFormats; }
+std::span<const FormatRow> Formats() { return kFormats; }
 
-Result<const InputFormat*> FindInputFormat(std::string_view name, std::span<const InputFormat> formats) {
-  const auto at = std::ranges::find(formats, name, &InputFormat::name);
-  if (at != formats.end()) return &*at;
-  std::vector<std::string_view> names;
-  for (const InputFormat& format : formats) names.push_back(format.name);
-  return Error{ErrorCode::Usage,
-               fmt::format("unknown input format '{}': expected one of {}", name, fmt::join(names, ", "))};
+Result<const FormatRow*> FindInputFormat(std::string_view name, std::span<const FormatRow> formats) {
+  return FindFormat(name, formats, &FormatRow::reads, "input");
 }
 
-const OutputFormat& FindOutputFormat(std::string_view name) {
-  const auto at = std::ranges::find(kOutputFormats, name, &OutputFormat::name);
-  IROPT_CHECK(at != std::ranges::end(kOutputFormats), "output format '{}'", name);
-  return *at;
+Result<const FormatRow*> FindOutputFormat(std::string_view name, std::span<const FormatRow> formats) {
+  return FindFormat(name, formats, &FormatRow::writes, "output");
 }
 
-const InputFormat& DetectInputFormat(std::string_view path, std::string_view text,
-                                     std::span<const InputFormat> formats) {
-  for (const InputFormat& format : formats) {
-    if (HasExtension(format, path)) return format;
+const FormatRow& DetectInputFormat(std::string_view path, std::string_view contents,
+                                   std::span<const FormatRow> formats) {
+  for (const FormatRow& format : formats) {
+    if (format.reads && HasExtension(format, path)) return format;
   }
-  for (const InputFormat& format : formats) {
-    if (format.sniff != nullptr && format.sniff(text)) return format;
+  for (const FormatRow& format : formats) {
+    if (format.reads && format.sniff != nullptr && format.sniff(contents)) return format;
   }
   return formats.front();
+}
+
+const FormatRow& DetectOutputFormat(std::string_view path, std::span<const FormatRow> formats) {
+  for (const FormatRow& format : formats) {
+    if (format.writes && HasExtension(format, path)) return format;
+  }
+  return formats.front();
+}
+
+Result<const Format*> LoadFormat(const FormatRow& row) {
+  if (row.built_in != nullptr) return &row.built_in();
+  const Result<void*> object = OpenSharedObject(row.library);  // the loader knows which objects are loaded already
+  if (!object.ok()) return CannotLoad(row, object.error().message);
+  const auto entry = reinterpret_cast<const FormatLibrary* (*)()>(FindSymbol(*object, kFormatEntryPoint));
+  if (entry == nullptr) return CannotLoad(row, fmt::format("{} does not have {}", row.library, kFormatEntryPoint));
+  const FormatLibrary* library = entry();
+  if (std::string_view(library->version) != IROPT_VERSION) {
+    return CannotLoad(row, fmt::format("{} is of version {}, this program is of version {}", row.library,
+                                       library->version, IROPT_VERSION));
+  }
+  return library->format;
 }
 
 }  // namespace iropt

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "iropt/driver/formats.h"
 #include "iropt/support/file.h"
 
 namespace iropt {
@@ -21,9 +22,11 @@ bool IsDevice(const std::string& output) {
   return output != "/dev/stdout" && std::filesystem::is_character_file(output, error);
 }
 
+// The name of the input, with the extension of another format if one is asked for.
 std::string NameInFolder(const std::string& input, const std::string& emit) {
   std::filesystem::path name = std::filesystem::path(input).filename();
-  if (emit == "dot") name.replace_extension(".dot");
+  const Result<const FormatRow*> format = FindOutputFormat(emit);
+  if (format.ok() && *format != &Formats().front()) name.replace_extension((*format)->extensions.front());
   return name.string();
 }
 

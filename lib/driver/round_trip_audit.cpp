@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "iropt/driver/formats.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/structural.h"
+#include "iropt/text/script/parser.h"
+#include "iropt/text/script/printer.h"
 #include "module_part.h"
 
 namespace iropt {
@@ -74,11 +75,11 @@ std::optional<std::string> RoundTripFault(const Module& module, int threads) {
   const ConstantTable constants(module);
   std::string text;
   OutputStream out(&text);
-  OutputFormats().front().print(module, {.threads = threads, .external = &constants.references()}, out);
+  PrintModule(module, {.threads = threads, .external = &constants.references()}, out);
   static_cast<void>(out.Flush());
   const ParseOptions reading{.threads = threads,
                              .open_tensor = [&](const FileTensor& tensor) { return constants.Open(tensor); }};
-  const std::optional<Module> again = InputFormats().front().parse(text, 0, reading, found);
+  const std::optional<Module> again = ParseModule(text, 0, reading, found);
   if (!again) return fmt::format("does not read back: {}", buffer.diagnostics().front().message);
   const std::optional<std::string> difference = FirstDifference(module, *again, {.map_free_vars = true});
   if (!difference) return std::nullopt;

@@ -24,8 +24,7 @@ std::string_view LineAt(std::string_view text, size_t begin) {
 
 Result<Module> ResultVerifier::ReadBack(const std::string& text) {
   const auto buffer = std::make_shared<const FileBuffer>(text);
-  IROPT_ASSIGN_OR_RETURN(const InputFormat* format, FindInputFormat(OutputFormats().front().name));
-  Result<Module> module = compiler_.Parse({"<output>", buffer, buffer->text(), 1, format});
+  Result<Module> module = compiler_.Parse({"<output>", buffer, buffer->text(), 1, &Formats().front()});
   if (module.ok() || !module.error().reported()) return module;
   compiler_.diagnostics().Error({}, "roundtrip-mismatch", "the output does not read back");
   return Failure{ErrorCode::Rejected};

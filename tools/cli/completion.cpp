@@ -151,7 +151,9 @@ class Completer {
         return;
       case Completion::Instruments: return OfferInstruments(before, value);
       case Completion::Formats:
-        for (const InputFormat& format : InputFormats()) Offer(before, format.name, "");
+        for (const FormatRow& format : Formats()) {
+          if (format.reads) Offer(before, format.name, "");
+        }
         return;
       case Completion::Targets:
         for (const TargetKind& kind : TargetKinds()) Offer(before, kind.name, fmt::format("for {}", kind.device));

@@ -5,6 +5,7 @@
 #include "cli/compiler_flags.h"
 #include "cli/flag_parser.h"
 #include "flag_table.h"
+#include "iropt/driver/compiler_instance.h"
 
 namespace iropt {
 
@@ -192,8 +193,12 @@ Status CheckValues(const CommandLine& line) {
     if (!inputs.ok())
       return Error{ErrorCode::Usage, fmt::format("flag '-check-semantics-inputs': {}", inputs.error().message)};
   }
-  if (line.driver.emit == "dot" && line.driver.externalize_constants) {
-    return Error{ErrorCode::Usage, "flag '-externalize-constants' has no effect beside '-emit=dot'"};
+  if (line.driver.externalize_constants) {
+    IROPT_ASSIGN_OR_RETURN(const FormatRow* format,
+                           CompilerInstance::OutputFormatOf(line.driver.output, line.driver.emit));
+    if (format != &Formats().front())
+      return Error{ErrorCode::Usage,
+                   fmt::format("flag '-externalize-constants' has no effect on output as {}", format->name)};
   }
   return {};
 }

@@ -43,13 +43,13 @@ namespace iropt {
 
 class DiagnosticTee;
 
-// A text that holds a module.
+// A file, or a part of it, that holds a module.
 struct ModuleSource {
   std::string name;                         // in messages
   std::shared_ptr<const FileBuffer> owner;  // keeps `text` alive
   std::string_view text;                    // all of the owner, or a part of it
   uint32_t first_line = 1;                  // the number of the part's first line
-  const InputFormat* format = nullptr;      // null: detected by FormatOf
+  const FormatRow* format = nullptr;        // null: detected by FormatOf
   std::string folder = {};                  // paths of weights in the text are relative to it; empty: the current one
   std::optional<std::string> weights = {};  // the file of all weights, whatever files the text names
   // The module is the result of this for the one in the text, which it verifies first; null: that one.
@@ -97,7 +97,9 @@ class CompilerInstance {
   Result<Module> Parse(const ModuleSource& source);
   Status Verify(const Module& module);
   // The format in the options, else that of the file or the text. Fails if the former is unknown.
-  Result<const InputFormat*> FormatOf(std::string_view path, std::string_view text) const;
+  Result<const FormatRow*> FormatOf(std::string_view path, std::string_view text) const;
+  // The format that modules are written in to the file: `emit`, or that of the extension if it is empty.
+  static Result<const FormatRow*> OutputFormatOf(std::string_view path, const std::string& emit);
 
   // Reports the constants in files that were used since the last call and do not have their hashes.
   Status CheckWeights();
@@ -111,11 +113,11 @@ class CompilerInstance {
 
   // Fails if the file at the path has weights that were read.
   Status CheckOutputPath(const std::string& path) const;
-  // `path` is that of the file that is written: paths of weights in the text are relative to its folder.
-  void Print(const Module& module, OutputStream& out, const std::string& path = "-") const {
-    Print(module, out, path, OutputFormats().front());
-  }
-  void Print(const Module& module, OutputStream& out, const std::string& path, const OutputFormat& format) const;
+  // Prints TVMScript. `path` is that of the file that is written: paths of weights in the text are relative to its
+  // folder.
+  void Print(const Module& module, OutputStream& out, const std::string& path = "-") const;
+  // Writes the module in a format, which may not be able to express it.
+  Status Write(const Module& module, OutputStream& out, const std::string& path, const Format& format);
   std::string PrintToString(const Module& module) const;
   // Prints to stderr, under a comment: "# HEADING (details, chunk)". The heading may have several lines.
   Status PrintUnderHeading(const Module& module, const std::string& heading, std::string_view details);
@@ -144,6 +146,8 @@ class CompilerInstance {
 
  private:
   CompilerInstance(CompilerOptions options, DiagnosticConsumer* consumer);
+
+  PrintOptions PrintOptionsFor(const std::string& path) const;
 
   // Opens the tensors that the text refers to.
   TensorOpener MakeOpener(const ModuleSource& source);

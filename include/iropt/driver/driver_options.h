@@ -90,7 +90,7 @@ struct DriverOptions {
   std::vector<std::string> more_inputs;  // of ir-opt: works on each of them as on the first one
   std::string output = "-";              // "-" is the standard output; "DIR/": a file in the folder for each input
 
-  std::string emit = "tvmscript";  // the format of the output, see formats.h
+  std::string emit;  // the format of the output, see formats.h; empty: by the extension of the file
 
   // Write the input with FileCheck lines of this prefix for the result, instead of the result.
   std::optional<std::string> generate_checks;

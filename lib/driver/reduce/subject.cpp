@@ -84,7 +84,7 @@ std::string SubjectMaker::PrintTo(const Subject& subject, const std::string& pat
 
 std::optional<Subject> SubjectMaker::Read(std::string text) const {
   CompilerOptions options = compiler_.options();
-  options.input_format = OutputFormats().front().name;
+  options.input_format = Formats().front().name;
   Subject subject{.reader = std::make_shared<CompilerInstance>(options, Nowhere()), .draft = {}, .text = {}};
   const auto buffer = std::make_shared<const FileBuffer>(text);
   const ModuleSource source = subject.reader->SourceAt((std::filesystem::path(folder_) / "module.ir").string(), buffer);

@@ -1,0 +1,64 @@
+// The interface of readers and writers of modules. TVMScript is one format; others may be in shared objects of their
+// own, which programs load when a file needs them (iropt/driver/formats.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "iropt/diag/diagnostic.h"
+#include "iropt/ir/module.h"
+#include "iropt/support/file.h"
+#include "iropt/support/result.h"
+#include "iropt/text/script/parser.h"
+#include "iropt/text/script/printer.h"
+
+namespace iropt {
+
+struct ReadRequest {
+  std::string_view contents;                // a text, or the bytes of a binary format
+  std::shared_ptr<const FileBuffer> owner;  // keeps the contents alive; constants may refer to it
+  std::string name;                         // of the file, in messages
+  std::string folder;                       // paths in the contents are relative to it; empty: the current one
+  uint32_t base = 0;                        // the global source offset of the contents; 0 for a binary format
+  ParseOptions options;
+};
+
+struct WriteRequest {
+  PrintOptions printing;
+  std::string path = "-";  // of the file that is written; "-": the standard output
+};
+
+// Formats have no state: all members may be called by several threads at once.
+class Format {
+ public:
+  Format() = default;
+  Format(const Format&) = delete;
+  Format& operator=(const Format&) = delete;
+  virtual ~Format() = default;
+
+  // Fails with ErrorCode::Parse; what is wrong is reported to `diagnostics`, located if the format is a text. The
+  // module need not be well-formed. Nothing of it refers to the contents unless it holds the owner.
+  virtual Result<Module> Read(const ReadRequest& request, DiagnosticEngine& diagnostics) const;
+  // Fails if the format cannot express the module, and reports each function and operator that it lacks. What was
+  // appended to `out` before is to be thrown away.
+  virtual Status Write(const Module& module, const WriteRequest& request, OutputStream& out,
+                       DiagnosticEngine& diagnostics) const;
+};
+
+// TVMScript, of all versions.
+const Format& ScriptFormat();
+// The language of Graphviz, see iropt/text/dot/printer.h. It cannot be read.
+const Format& DotFormat();
+
+// What a shared object with a format exports, as the C function `const iropt::FormatLibrary* iroptGetFormat()`. Such an
+// object does not link the library: it takes all definitions from the program that loads it, which must be of the same
+// version.
+struct FormatLibrary {
+  const char* version;  // IROPT_VERSION
+  const Format* format;
+};
+inline constexpr const char* kFormatEntryPoint = "iroptGetFormat";
+
+}  // namespace iropt
