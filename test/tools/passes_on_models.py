@@ -12,19 +12,16 @@ import subprocess
 import sys
 
 import models
-from semantic_runs import OPTIONS, pipelines
+from semantic_runs import NEED_TARGET, OPTIONS, pipelines
 
 SKIPPED = 77
 
 # Passes that do not apply to these models, with the reason.
-NOT_ON_MODELS = {
-    "AnnotateCustomMemoryScope": "it needs a target with textures",
+NOT_ON_MODELS = NEED_TARGET | {
     "AppendLoss": "they have no function that computes a loss",
     "Gradient": "their results are not scalars",
     "MergeCompositeFunctions": "some have no function 'main'",
     "UpdateVDevice": "they have no virtual devices",
-    "tir.LowerThreadAllreduce": "it needs a target with threads",
-    "tir.LowerWarpMemory": "it needs a target with threads",
     "tir.analysis.OOBChecker": "as in TVM, it does not know what conditions exclude, such as those of padding",
     "tir.BF16StorageLegalize": "their functions have buffers as parameters",
     "tir.FP8StorageLegalize": "their functions have buffers as parameters",

@@ -40,6 +40,12 @@ BEFORE_ON_SMALL_MODULES = BEFORE | {
     "LowerAllocTensor": f"LegalizeOps,{_IMPURE}CallTIRRewrite,",
     "StaticPlanBlockMemory": f"LegalizeOps,{_IMPURE}CallTIRRewrite,",
 }
+# Passes that do not apply to modules whose functions do not state a target, with the reason.
+NEED_TARGET = {
+    "AnnotateCustomMemoryScope": "it needs a target with textures",
+    "tir.LowerThreadAllreduce": "it needs a target with threads",
+    "tir.LowerWarpMemory": "it needs a target with threads",
+}
 # The last line of the table.
 SUMMARY = re.compile(r"^functions: (\d+) \((\d+) unchanged, (\d+) not compared\)$", re.MULTILINE)
 MARKER = "# ----- next module"
