@@ -496,6 +496,17 @@ void PrimPrinter::PrintReduce(const tir::Reduce* reduce) {
   out_.Append(')');
 }
 
+void PrimPrinter::PrintStringImm(const tir::StringImm* string) {
+  if (context_.strings != nullptr) {
+    if (const auto number = context_.strings->find(string); number != context_.strings->end()) {
+      out_.Append("metadata[\"tirx.StringImm\"][");
+      out_.AppendInt(number->second);
+      return out_.Append(']');
+    }
+  }
+  PrintString(string->value, out_);
+}
+
 void PrimPrinter::PrintUngrouped(const PrimExpr* e) {
   switch (e->kind) {
     case NodeKind::kPrimVar:
@@ -506,7 +517,7 @@ void PrimPrinter::PrintUngrouped(const PrimExpr* e) {
       out_.Append('(');
       PrintFloat(static_cast<const tir::FloatImm*>(e)->value, out_);
       return out_.Append(')');
-    case NodeKind::kPrimStringImm: return PrintString(static_cast<const tir::StringImm*>(e)->value, out_);
+    case NodeKind::kPrimStringImm: return PrintStringImm(static_cast<const tir::StringImm*>(e));
     case NodeKind::kCast:
       out_.Append("T.Cast(");
       PrintDType(e->dtype);

@@ -215,11 +215,11 @@ bool PrimPrinter::PrintDeviceCall(const tir::Call* call) {
     out_.Append(']');
   }
   out_.Append('(');
-  const bool has_code = name == "cuda.func_call" && operands.size() > 1;
-  PrintOperands(has_code ? operands.first(operands.size() - 1) : operands, true);
-  if (has_code) {
+  const tir::StringImm* code = SourceCodeOf(call);
+  PrintOperands(code ? operands.first(operands.size() - 1) : operands, true);
+  if (code) {
     out_.Append(", source_code=");
-    Print(operands.back());
+    PrintString(code->value, out_);
   }
   if (dtype != call->dtype) {
     out_.Append(operands.empty() ? "" : ", ");
@@ -315,6 +315,11 @@ bool PrimPrinter::PrintByForm(const tir::Call* call) {
     }
     default: return false;
   }
+}
+
+const tir::StringImm* SourceCodeOf(const tir::Call* call) {
+  if (CallOf(call, OpId::kTirDeviceCall) == nullptr || call->args.size() < 3) return nullptr;
+  return NameOperand(call) == "cuda.func_call" ? As<tir::StringImm>(call->args.back()) : nullptr;
 }
 
 }  // namespace iropt

@@ -78,7 +78,7 @@ class Loader {
     IROPT_ASSIGN_OR_RETURN(const JsonValue type, node.At("type"));
     IROPT_ASSIGN_OR_RETURN(const std::string_view name, type.AsString());
     const bool is_array = name == kTensorKey;
-    if (!is_array && name != "ffi.String" && name != "tirx.StringImm" && name != "relax.expr.Constant") return nullptr;
+    if (!is_array && name != "ffi.String" && name != kStringImmKey && name != "relax.expr.Constant") return nullptr;
     IROPT_ASSIGN_OR_RETURN(const JsonValue data, node.At("data"));
     if (is_array || name == "ffi.String") {
       IROPT_ASSIGN_OR_RETURN(const std::string_view text, data.AsString());
@@ -92,8 +92,8 @@ class Loader {
       IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const NDArray> array, weights_.Open(data, expected));
       return array ? MakeConstant(array) : nullptr;
     }
-    IROPT_ASSIGN_OR_RETURN(const std::string_view text, TextOf(data, name == "tirx.StringImm" ? "value" : "data"));
-    if (name == "tirx.StringImm") return StrAttr::Get(text);
+    IROPT_ASSIGN_OR_RETURN(const std::string_view text, TextOf(data, name == kStringImmKey ? "value" : "data"));
+    if (name == kStringImmKey) return ws_.New<tir::StringImm>(ws_.arena().CopyString(text));
     IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const NDArray> array, DecodeArray(text));
     return MakeConstant(array);
   }
@@ -463,6 +463,10 @@ void MetadataTable::Add(const Constant* constant) {
 
 void MetadataTable::Add(const ObjectAttr* array) {
   if (index_.try_emplace(array, arrays_.size()).second) arrays_.push_back(array);
+}
+
+void MetadataTable::Add(const tir::StringImm* string) {
+  if (string_numbers_.try_emplace(string, strings_.size()).second) strings_.push_back(string);
 }
 
 void SaveMetadata(const MetadataTable& table, const PrintOptions& options, TextVersion version, OutputStream& out) {

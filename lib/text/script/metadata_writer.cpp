@@ -25,7 +25,9 @@ class GraphWriter {
     out_.AppendInt(static_cast<int64_t>(WriteNodes()));
     is_counting_ = false;
     count_ = 0;
+    none_.reset();
     empty_.reset();
+    strings_.clear();
     types_.clear();
     dtypes_.clear();
     out_.Append(",\n  \\\"nodes\\\": [");
@@ -39,28 +41,37 @@ class GraphWriter {
   using Fields = std::vector<std::pair<std::string_view, std::string>>;
 
   size_t WriteNodes() {
-    none_ = Node("None", {});
     std::vector<size_t> map;
-    const auto list = [&](std::string_view key, std::span<const size_t> entries) {
+    // The key of a list comes before its entries.
+    const auto list = [&](std::string_view key, const auto& items, const auto& write) {
+      if (items.empty()) return;
       map.push_back(Node("ffi.String", Quoted(key)));
+      std::vector<size_t> entries;
+      for (const auto* item : items) entries.push_back(write(item, entries.size()));
       map.push_back(Node("ffi.Array", List(entries)));
     };
-    std::vector<size_t> entries;
-    for (const Constant* constant : table_.constants())
-      entries.push_back(WriteConstant(*constant->data, entries.size()));
-    if (!entries.empty()) list("relax.expr.Constant", entries);
-    entries.clear();
-    for (const ObjectAttr* array : table_.arrays())
-      entries.push_back(Node(kTensorKey, Quoted(To<StrAttr>(array->Find(kArrayField))->value)));
-    if (!entries.empty()) list(kTensorKey, entries);
+    list("relax.expr.Constant", table_.constants(),
+         [&](const Constant* constant, size_t index) { return WriteConstant(*constant->data, index); });
+    list(kTensorKey, table_.arrays(), [&](const ObjectAttr* array, size_t) {
+      return Node(kTensorKey, Quoted(To<StrAttr>(array->Find(kArrayField))->value));
+    });
+    list(kStringImmKey, table_.strings(),
+         [&](const tir::StringImm* string, size_t) { return WriteString(string->value); });
     return Node("ffi.Map", List(map));
+  }
+
+  size_t WriteString(std::string_view string) {
+    const auto type = DtypeField("");  // strings have none
+    const auto [value, added] = strings_.try_emplace(string);
+    if (added) value->second = Node("ffi.String", Quoted(EscapeJson(std::string(string))));
+    return Object(kStringImmKey, {{"span", Ref(None())}, type, {"value", Ref(value->second)}});
   }
 
   size_t WriteConstant(const NDArray& array, size_t index) {
     const FileTensor* file = FileOf(array, options_);
     const bool is_elided = !file && array.num_bytes() > static_cast<uint64_t>(options_.elide_larger_than);
     const size_t type = WriteTensorType(array);
-    Fields fields{{"span", Ref(none_)}, {HasTypes() ? "ty" : "struct_info_", Ref(type)}};
+    Fields fields{{"span", Ref(None())}, {HasTypes() ? "ty" : "struct_info_", Ref(type)}};
     if (file || is_elided) {
       if (!empty_) empty_ = WriteTensor(*NDArray::Make(DataType::Float(32), {0}));
       fields.emplace_back("data", Ref(*empty_));
@@ -93,19 +104,19 @@ class GraphWriter {
     std::vector<size_t> values;
     for (const int64_t dim : dims)
       values.push_back(
-          Object("ir.IntImm", {{"span", Ref(none_)}, DtypeField("int64"), {"value", std::to_string(dim)}}));
+          Object("ir.IntImm", {{"span", Ref(None())}, DtypeField("int64"), {"value", std::to_string(dim)}}));
     const std::string ndim = std::to_string(dims.size());
     const size_t list = Node("ffi.Array", List(values));
     const size_t shape_type = Object(HasTypes() ? "relax.ShapeType" : "relax.ShapeStructInfo",
-                                     {{"span", Ref(none_)}, {"values", Ref(list)}, {"ndim", ndim}});
+                                     {{"span", Ref(None())}, {"values", Ref(list)}, {"ndim", ndim}});
     const size_t shape =
         Object("relax.expr.ShapeExpr",
-               {{"span", Ref(none_)}, {HasTypes() ? "ty" : "struct_info_", Ref(shape_type)}, {"values", Ref(list)}});
+               {{"span", Ref(None())}, {HasTypes() ? "ty" : "struct_info_", Ref(shape_type)}, {"values", Ref(list)}});
     const std::string dtype = DtypeField(array.dtype().ToString()).second;
-    return known->second = Object(HasTypes() ? "relax.TensorType" : "relax.TensorStructInfo", {{"span", Ref(none_)},
+    return known->second = Object(HasTypes() ? "relax.TensorType" : "relax.TensorStructInfo", {{"span", Ref(None())},
                                                                                                {"shape", Ref(shape)},
                                                                                                {"dtype", dtype},
-                                                                                               {"vdevice", Ref(none_)},
+                                                                                               {"vdevice", Ref(None())},
                                                                                                {"ndim", ndim}});
   }
 
@@ -114,13 +125,17 @@ class GraphWriter {
   std::pair<std::string_view, std::string> DtypeField(const std::string& dtype) {
     const auto [known, added] = dtypes_.try_emplace(dtype);
     if (added && HasTypes()) {
-      known->second = Object("ir.PrimType", {{"span", Ref(none_)}, {"dtype", Quoted(dtype)}});
+      known->second = Object("ir.PrimType", {{"span", Ref(None())}, {"dtype", Quoted(dtype)}});
     } else if (added) {
       known->second = Node("DataType", Quoted(dtype));
     }
     return {HasTypes() ? "ty" : "dtype", Ref(known->second)};
   }
 
+  size_t None() {
+    if (!none_) none_ = Node("None", {});
+    return *none_;
+  }
   static std::string Ref(size_t node) { return std::to_string(node); }
   static std::string Quoted(std::string_view text) { return "\\\"" + std::string(text) + "\\\""; }
   static std::string List(std::span<const size_t> items) {
@@ -164,10 +179,11 @@ class GraphWriter {
   OutputStream& out_;
   bool is_counting_ = false;
   size_t count_ = 0;
-  size_t none_ = 0;
+  std::optional<size_t> none_;
   std::optional<size_t> empty_;  // the array of those that are not in the text
   std::map<std::pair<std::string, std::vector<int64_t>>, size_t> types_;
   std::map<std::string, size_t> dtypes_;
+  std::map<std::string_view, size_t> strings_;
 };
 
 }  // namespace

@@ -7,6 +7,8 @@ namespace iropt::text {
 
 // The kind of arrays among attributes, which was kArrayKey before.
 inline constexpr std::string_view kTensorKey = "ffi.Tensor";
+// That of strings of several lines in PrimFuncs, from 0.26 on.
+inline constexpr std::string_view kStringImmKey = "tirx.StringImm";
 
 // Constants in files have attributes as in the older form (weights.h), as fields of their nodes. O(bytes).
 void WriteMetadataGraph(const MetadataTable& table, const PrintOptions& options, TextVersion version,

@@ -7,6 +7,7 @@
 
 #include "attr_text.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/tir/visitor.h"
 #include "iropt/support/parallel.h"
 #include "metadata.h"
 #include "printer_type_vars.h"
@@ -27,8 +28,9 @@ constexpr size_t kWindowBytes = 1 << 20;
 struct Item {
   const ModuleEntry* entry;
   RelaxPrologue prologue;
-  std::vector<const tir::Var*> type_vars;  // of the signature, from 0.27 on
-  PrefixUse before;                        // prefixes used in the text above the function
+  std::vector<const tir::Var*> type_vars;      // of the signature, from 0.27 on
+  std::vector<const tir::StringImm*> strings;  // of a PrimFunc, for the metadata section
+  PrefixUse before;                            // prefixes used in the text above the function
 };
 
 // TVM's order: PrimFuncs, external ones, Relax ones, main; by name within each.
@@ -36,6 +38,26 @@ int Rank(const ModuleEntry& entry) {
   if (entry.var->name == "main") return 3;
   return Is<PrimFunc>(entry.func) ? 0 : Is<ExternFunc>(entry.func) ? 1 : 2;
 }
+
+// The strings of several lines, which are not literals in the text of newer versions.
+class LongStrings : public tir::StmtExprVisitor {
+ public:
+  explicit LongStrings(std::vector<const tir::StringImm*>& found) : found_(found) {}
+
+ protected:
+  void VisitCall(const tir::Call* call) override {
+    const tir::StringImm* code = SourceCodeOf(call);
+    for (const PrimExpr* arg : call->args) {
+      if (arg != code) VisitExpr(arg);
+    }
+  }
+  void VisitStringImm(const tir::StringImm* string) override {
+    if (string->value.find('\n') != std::string_view::npos) found_.push_back(string);
+  }
+
+ private:
+  std::vector<const tir::StringImm*>& found_;
+};
 
 class ModulePrinter {
  public:
@@ -47,7 +69,7 @@ class ModulePrinter {
         bare_(module.name().empty() && module.size() == 1) {}
 
   void Print() {
-    for (const ModuleEntry& entry : module_.functions()) items_.push_back({&entry, {}, {}, {}});
+    for (const ModuleEntry& entry : module_.functions()) items_.push_back({&entry, {}, {}, {}, {}});
     std::stable_sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
       const int x = Rank(*a.entry), y = Rank(*b.entry);
       return x != y ? x < y : a.entry->var->name < b.entry->var->name;
@@ -56,6 +78,7 @@ class ModulePrinter {
     for (const Item& item : items_) {
       for (const Constant* constant : item.prologue.constants) metadata_.Add(constant);
       for (const ObjectAttr* array : item.prologue.arrays) metadata_.Add(array);
+      for (const tir::StringImm* string : item.strings) metadata_.Add(string);
     }
     if (version_ >= TextVersion::kV0_26) tir_vars_ = FindTirVars(module_);
     PrintHeader(ScanModuleAttrs());
@@ -67,9 +90,11 @@ class ModulePrinter {
   void Scan(Item& item) {
     const auto* function = As<Function>(item.entry->func);
     if (function) item.prologue = ScanPrologue(function, options_, version_);
+    const auto* prim = As<PrimFunc>(item.entry->func);
+    if (prim && version_ >= TextVersion::kV0_26 && options_.show_meta) LongStrings(item.strings).VisitPrimFunc(prim);
     if (version_ < TextVersion::kV0_27) return;
     if (function) item.type_vars.assign(item.prologue.type_vars().begin(), item.prologue.type_vars().end());
-    if (const auto* prim = As<PrimFunc>(item.entry->func)) item.type_vars = TypeVarsOf(prim);
+    if (prim) item.type_vars = TypeVarsOf(prim);
   }
 
   PrefixUse ScanModuleAttrs() {

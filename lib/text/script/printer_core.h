@@ -27,15 +27,18 @@ struct PrefixUse {
 };
 
 // The entries of the metadata section, by kind, numbered in the order in which they are printed. Filled before printing
-// starts. Equal constants share an entry: folding makes many of them.
+// starts. Equal constants share an entry: folding makes many of them. As in TVM, equal strings do not.
 class MetadataTable {
  public:
   void Add(const Constant* constant);
   void Add(const ObjectAttr* array);
+  void Add(const tir::StringImm* string);
 
   const std::vector<const Constant*>& constants() const { return constants_; }
   const std::vector<const ObjectAttr*>& arrays() const { return arrays_; }
-  bool empty() const { return constants_.empty() && arrays_.empty(); }
+  const std::vector<const tir::StringImm*>& strings() const { return strings_; }
+  const StringNumbers& string_numbers() const { return string_numbers_; }
+  bool empty() const { return constants_.empty() && arrays_.empty() && strings_.empty(); }
   // The number of an entry that was added: of the data of a constant, or of an attribute.
   int64_t IndexOf(const void* entry) const {
     const auto it = index_.find(entry);
@@ -51,6 +54,8 @@ class MetadataTable {
   };
   std::vector<const Constant*> constants_;
   std::vector<const ObjectAttr*> arrays_;
+  std::vector<const tir::StringImm*> strings_;
+  StringNumbers string_numbers_;
   std::unordered_map<const NDArray*, size_t, HashContent, EqualContent> by_content_;
   std::unordered_map<const void*, size_t> index_;
 };
@@ -62,7 +67,10 @@ struct PrintContext : PrintTarget {
 
   PrintContext(const Module* m, const PrintOptions& o, OutputStream& stream, PrintNames& n, const MetadataTable& meta,
                int level = 0)
-      : PrintTarget{m, stream, n, VersionOf(*m, o), o.pep695}, options(o), metadata(meta), indent(level) {}
+      : PrintTarget{m, stream, n, VersionOf(*m, o), o.pep695, &meta.string_numbers()},
+        options(o),
+        metadata(meta),
+        indent(level) {}
   PrintContext WithOutput(OutputStream& other) const { return {module, options, other, names, metadata, indent}; }
 
   void NewLine() {

@@ -2,6 +2,9 @@
 // same node, otherwise with functions such as T.Add(...).
 #pragma once
 
+#include <cstdint>
+#include <unordered_map>
+
 #include "iropt/infer/print/print_names.h"
 #include "iropt/ir/module.h"
 #include "iropt/op/operators.h"
@@ -10,6 +13,9 @@
 #include "iropt/support/text_version.h"
 
 namespace iropt {
+
+// The numbers of the strings of several lines in the metadata section of a text.
+using StringNumbers = std::unordered_map<const tir::StringImm*, int64_t>;
 
 struct LayoutIter;
 struct TileLayout;
@@ -27,11 +33,13 @@ struct PrintTarget {
   TextVersion version = TextVersion::kV0_18;
   // Signatures name their symbolic variables in brackets, def main[n](x: R.Tensor((n,))); only from version 0.27 on.
   bool pep695 = false;
+  // Strings that are printed as references to the metadata section; null for none.
+  const StringNumbers* strings = nullptr;
 
   bool for_messages() const { return module == nullptr; }
   // Whether the text is that of `first` or newer.
   bool Since(TextVersion first) const { return version >= first; }
-  PrintTarget To(OutputStream& other) const { return {module, other, names, version, pep695}; }
+  PrintTarget To(OutputStream& other) const { return {module, other, names, version, pep695, strings}; }
 };
 
 // The name of a dtype in the text of the version; "void" for that of nothing.
@@ -103,6 +111,7 @@ class PrimPrinter {
   void PrintBinary(const tir::BinaryExpr* expr);
   void PrintCall(const tir::Call* call);
   void PrintIntrinsic(const tir::Call* call);
+  void PrintStringImm(const tir::StringImm* string);
   void PrintInt(const tir::IntImm* imm);
   void PrintFunction(std::string_view name, std::initializer_list<const PrimExpr*> args);
   void PrintLoad(const tir::BufferLoad* load);
@@ -142,6 +151,9 @@ class PrimPrinter {
 };
 
 void PrintPrimExpr(const PrimExpr* expr, PrintTarget& context, ScriptDialect mode);
+
+// The operand of T.cuda.func_call that is always a literal, also if it has several lines; null for other calls.
+const tir::StringImm* SourceCodeOf(const tir::Call* call);
 
 // Calls f for every occurrence of a variable, in the order in which the expression is evaluated.
 void ForEachPrimVar(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> f);

@@ -55,6 +55,13 @@ bool ScalarParser::Prefixed(Prefix prefix, PyValue& out) {
 }
 
 bool ScalarParser::Metadata(const Node* node, Span span, PyValue& out) {
+  if (const auto* string = As<tir::StringImm>(node)) {  // one of several lines
+    const tir::StringImm*& copy = strings_[string];
+    if (copy == nullptr) copy = ws_.New<tir::StringImm>(ws_.arena().CopyString(string->value));
+    out = PyValue(copy);
+    out.span = span;
+    return true;
+  }
   if (!Attr::ClassOf(node->kind))
     return Error(span, "bad-expression", "this metadata entry is not a value in a PrimFunc");
   out = PyValue(static_cast<const Attr*>(node), span);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "buffers.h"
@@ -122,6 +123,8 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   ScriptDialect attr_mode_ = ScriptDialect::kTir;
   std::string_view pending_name_;
   std::vector<std::string_view> dict_keys_;
+  // Strings of the metadata section, copied into the function; two uses of an entry stay the same node.
+  std::unordered_map<const tir::StringImm*, const tir::StringImm*> strings_;
 };
 
 // Reads T.name(...) with its subscripts and members as one scalar, of 64 bits if it has no type. Null after an error.

@@ -244,10 +244,10 @@ const PrimExpr* TirParser::AssertMessage(const PyValue& value) {
   if (!is_pair) return WrongValue(value, "a string, or a kind of error and a list of strings");
   std::vector<const PrimExpr*> parts{ToPrim(value.items()[0])};
   for (const PyValue& part : value.items()[1].items()) {
-    // Text of several lines is an entry of the metadata section.
-    const auto* entry = part.is(Kind::kAttr) ? As<StrAttr>(part.attr) : nullptr;
-    if (!entry && !part.is(Kind::kString)) return WrongValue(part, "a string");
-    parts.push_back(ToPrim(entry ? PyValue::String(entry->value, part.span) : part));
+    // A string of several lines was read from the metadata section.
+    const bool is_string = part.is(Kind::kString) || (part.is(Kind::kPrim) && Is<tir::StringImm>(part.prim));
+    if (!is_string) return WrongValue(part, "a string");
+    parts.push_back(ToPrim(part));
   }
   // This is what a message alone means.
   if (parts.size() == 2 && value.items()[0].string() == "RuntimeError") return parts[1];
