@@ -195,7 +195,10 @@ IROPT_TYPE_RULE(InferBuiltinAllocTensor, "`shape`, `dtype`, both given literally
   if (call.args[0]->kind != NodeKind::kShapeExpr)
     return ctx.Error(call, 0, "the shape must be given by its dimensions");
   if (call.args[1]->kind != NodeKind::kDataTypeImm) return ctx.Error(call, 1, "the dtype must be given literally");
-  return WithShapeExpr(call.args[0], DTypeArg(call, 1), nullptr, ctx);
+  // From TVM 0.23 on, the type of the tensor is among the type arguments, with its device.
+  const bool is_stated = call.type_args != nullptr && call.type_args->fields.size() == 1;
+  const auto* stated = is_stated ? As<TensorType>(call.type_args->fields[0]) : nullptr;
+  return WithShapeExpr(call.args[0], DTypeArg(call, 1), stated ? stated->vdevice : nullptr, ctx);
 }
 
 IROPT_TYPE_RULE(InferMemoryAllocTensor, "`shape`, `dtype`") {

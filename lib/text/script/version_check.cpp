@@ -76,13 +76,16 @@ class VersionChecker : public WalkHandler {
     }
   }
 
-  // Calls that came with 0.25. A default layout is how older versions lay out every buffer.
+  // Calls that came with 0.24 and 0.25. A default layout is how older versions lay out every buffer.
   void CheckCall(const tir::Call* call) {
     const auto* op = As<Op>(call->op);
     if (!op) return;
     if (IsOneOf(*op, OpId::kTirTileCall, OpId::kTirDeviceCall, OpId::kTirPureDeviceCall)) {
       const auto* name = call->args.empty() ? nullptr : As<tir::StringImm>(call->args[0]);
       Lacks(Location(*call), name ? fmt::format("T.{}", name->value) : "such calls", TextVersion::kV0_25);
+    } else if (op->info->id == OpId::kTirAssertMessage) {
+      if (version_ < TextVersion::kV0_24)
+        Lacks(Location(*call), "assertions with kinds of errors", TextVersion::kV0_24);
     } else if (op->info->id == OpId::kTirAttributedCall) {
       Lacks(Location(*call), "calls with attributes", TextVersion::kV0_25);
     } else if (IsOneOf(*op, OpId::kTirTileLayout, OpId::kTirComposeLayout)) {

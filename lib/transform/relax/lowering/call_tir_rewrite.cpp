@@ -11,11 +11,14 @@
 //   - A call with integer arguments (tir_vars) becomes R.vm.call_tir_dyn(cls.exp, (x, alloc, R.shape([n]))).
 //   - A single output is allocated on the device of its type, which must be one of the module. Those of a tuple are on
 //     the first device, as in TVM 0.18.
+//   - In modules of TVM 0.23 and newer, the type of an output is a type argument of the allocation and keeps its
+//   device,
+//     also that of a part of a tuple.
 //
 // The calls are impure: run ToNonDataflow and RemovePurityChecking first. call_tir_with_grad stays. Unlike in TVM 0.18,
 // a tuple of one output stays a tuple. O(nodes).
 //
-// Source: TVM 0.18's pass of this name.
+// Source: the pass of this name of TVM 0.18 and 0.27.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -91,9 +94,22 @@ class CallRewriter : public ExprMutator {
     }
     if (!type || !type->known) return Fail(call, fmt::format("the shape of output {} is not known", i));
     if (type->dtype.is_void()) return Fail(call, fmt::format("the dtype of output {} is not known", i));
-    const std::optional<int64_t> device = in_tuple || !type->vdevice ? 0 : DeviceIndex(type->vdevice);
+    const bool keeps_device = module_.text_version().value_or(TextVersion::kV0_18) >= TextVersion::kV0_23;
+    std::optional<int64_t> device = 0;
+    if (type->vdevice && (keeps_device || !in_tuple)) device = DeviceIndex(type->vdevice);
     if (!device) return Fail(call, fmt::format("the device of output {} is not a device of the module", i));
+    if (keeps_device) return EmitTypedAllocation(*type, *device);
     return builder().Emit(MemoryCalls(builder()).BuiltinAllocTensor(*type, *device), "alloc");
+  }
+
+  // As TVM does from 0.23 on: the type is an argument, and the device of the tensor stays a part of it.
+  const Expr* EmitTypedAllocation(const TensorType& type, int64_t device) {
+    const std::string_view scope = type.vdevice ? type.vdevice->memory_scope : std::string_view("global");
+    if (!type.vdevice) device = FirstDeviceWithScope(scope);
+    const Call* untyped = MemoryCalls(builder()).BuiltinAllocTensor(type, device, scope);
+    const Type* const types[] = {&type};
+    return builder().Emit(
+        workspace().New<Call>(untyped->op, untyped->args, untyped->attrs, TupleType::Get(types), &type), "alloc");
   }
 
   void EmitCall(const Call& call, const std::vector<const Expr*>& outputs) {
@@ -125,6 +141,17 @@ class CallRewriter : public ExprMutator {
     const auto at = std::ranges::find(found->second, static_cast<const Attr*>(device));
     if (at == found->second.end()) return std::nullopt;
     return at - found->second.begin();
+  }
+
+  // The number of the first device of the module with this memory; 0 if there is none.
+  int64_t FirstDeviceWithScope(std::string_view scope) const {
+    const auto found = module_.global_infos().find("vdevice");
+    if (found == module_.global_infos().end()) return 0;
+    const auto at = std::ranges::find_if(found->second, [&](const Attr* info) {
+      const auto* device = As<VDeviceAttr>(info);
+      return device && device->memory_scope == scope;
+    });
+    return at == found->second.end() ? 0 : at - found->second.begin();
   }
 
   const Expr* Fail(const Call& call, std::string message) {

@@ -12,10 +12,11 @@ class MemoryCalls {
  public:
   explicit MemoryCalls(BlockBuilder& builder) : builder_(builder), calls_(builder) {}
 
-  // A tensor of which later passes decide where it is. The type has a shape and a dtype.
-  const Call* BuiltinAllocTensor(const TensorType& type, int64_t device) {
+  // A tensor of which later passes decide where it is. The type has a shape and a dtype; the scope lives as long as the
+  // type.
+  const Call* BuiltinAllocTensor(const TensorType& type, int64_t device, std::string_view scope = "global") {
     return calls_.Make(OpId::kBuiltinAllocTensor,
-                       {calls_.MakeShape(type.dims.span()), DType(type.dtype), Integer(device), Text("global")});
+                       {calls_.MakeShape(type.dims.span()), DType(type.dtype), Integer(device), Text(scope)});
   }
   const Call* AllocStorage(const PrimExpr* bytes, const Expr* device, const Expr* scope, DataType dtype) {
     const PrimExpr* const dims[] = {bytes};
@@ -31,7 +32,7 @@ class MemoryCalls {
     const PrimExpr* number = arith::PrimBuilder().Int(value);
     return builder_.workspace().New<PrimValue>(number, PrimType::Get(number));
   }
-  // The text lives as long as the program.
+  // The text lives at least as long as the call.
   const Expr* Text(std::string_view text) { return builder_.workspace().New<StringImm>(text, ObjectType::Get()); }
   const Expr* DType(DataType dtype) { return builder_.workspace().New<DataTypeImm>(dtype, ObjectType::Get()); }
 
