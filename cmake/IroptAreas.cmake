@@ -28,8 +28,8 @@ endfunction()
 function(iropt_add_area name)
   cmake_parse_arguments(arg "" "" "DEPS;LIBRARIES;OPTIONS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/${name}/*.cpp")
-  # What needs LLVM is a library of its own, see IroptLlvm.
-  list(FILTER sources EXCLUDE REGEX "/lib/codegen/llvm/")
+  # These are libraries of their own, see IroptLlvm and IroptFormat.
+  list(FILTER sources EXCLUDE REGEX "/lib/(codegen/llvm|text/relay|exchange/onnx)/")
   if(NOT sources)
     message(FATAL_ERROR "the area ${name} has no sources in lib/${name}")
   endif()

@@ -15,6 +15,10 @@ if(IROPT_HAVE_LLVM)
   # Programs in bin look for it in the folder beside theirs.
   install(TARGETS iropt_codegen_llvm LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()
+get_property(formats GLOBAL PROPERTY iropt_formats)
+if(formats)
+  install(TARGETS ${formats} LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/iropt" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 # Headers of transform/ include it from their folder.
