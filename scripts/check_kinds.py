@@ -41,7 +41,7 @@ def check(root):
             if match[1] not in rows and not path.startswith("include"):  # headers show examples in comments
                 line = text.count("\n", 0, match.start(1)) + 1
                 problems.append(f"{path}:{line}: '{match[1]}' has no row in {TABLE}")
-    tests = "\n".join(text for _, text in texts(root, ["test"], (".cpp", ".ir", ".test", ".py")))
+    tests = "\n".join(text for _, text in texts(root, ["test"], (".cpp", ".ir", ".relay", ".test", ".py")))
     for kind in rows:
         if kind not in used:
             problems.append(f"{TABLE}: '{kind}' is reported nowhere")

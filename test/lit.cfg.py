@@ -20,7 +20,7 @@ import lit.formats
 
 config.name = "ir-opt"
 config.test_format = lit.formats.ShTest(execute_external=False)
-config.suffixes = [".ir", ".test"]
+config.suffixes = [".ir", ".relay", ".test"]
 config.excludes = ["Inputs", "unit", "tools", "fuzz"]
 config.test_source_root = os.path.dirname(os.path.abspath(__file__))
 

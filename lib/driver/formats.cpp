@@ -16,10 +16,22 @@ namespace {
 
 constexpr std::string_view kScriptExtensions[] = {".ir", ".py"};
 constexpr std::string_view kDotExtensions[] = {".dot", ".gv"};
+constexpr std::string_view kRelayExtensions[] = {".relay"};
+
+// A text of Relay begins with its version, or with a function.
+bool IsRelay(std::string_view contents) {
+  contents.remove_prefix(std::min(contents.find_first_not_of(" \t\r\n"), contents.size()));
+  return contents.starts_with("#[version") || contents.starts_with("def @");
+}
 
 constexpr FormatRow kFormats[] = {
     {.name = "tvmscript", .extensions = kScriptExtensions, .built_in = &ScriptFormat},
     {.name = "dot", .extensions = kDotExtensions, .reads = false, .built_in = &DotFormat},
+    {.name = "relay",
+     .extensions = kRelayExtensions,
+     .sniff = &IsRelay,
+     .writes = false,
+     .library = "libiropt_relay.so"},
 };
 
 bool HasExtension(const FormatRow& format, std::string_view path) {

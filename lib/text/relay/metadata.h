@@ -1,0 +1,31 @@
+// The metadata section of a Relay text: after a line #[metadata], TVM's JSON of the objects that the text refers to as
+// meta[Key][index].
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "iropt/infer/py_value.h"
+#include "iropt/ir/module.h"
+#include "iropt/support/result.h"
+
+namespace iropt::relay {
+
+// An entry: a constant or the name of an external function is a value; an attribute record, or another object with
+// fields, has the fields.
+struct MetadataEntry {
+  PyValue value;  // kExpr: a constant; None for an object with fields
+  std::vector<PyKeyword> fields;
+};
+
+using MetadataEntries = std::map<std::string, std::vector<MetadataEntry>, std::less<>>;
+
+// The offset of the line #[metadata] in the text, or of its end.
+size_t FindMetadata(std::string_view text);
+
+// Reads the JSON after that line. Values live in the workspace.
+Result<MetadataEntries> LoadMetadata(std::string_view json, Workspace& workspace);
+
+}  // namespace iropt::relay

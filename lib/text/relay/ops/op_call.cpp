@@ -1,0 +1,252 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/infer/infer.h"
+#include "iropt/ir/context.h"
+#include "iropt/ir/element.h"
+#include "iropt/ir/ndarray.h"
+#include "iropt/op/op.h"
+#include "iropt/support/edit_distance.h"
+#include "op_table.h"
+#include "text/relay/constants.h"
+#include "text/relay/parser_core.h"
+
+namespace iropt::relay {
+
+using Kind = PyValue::Kind;
+
+namespace {
+
+bool IsMissing(const PyValue& value) { return value.is(Kind::kAttr) && value.attr == nullptr; }
+
+// The name of the record of attributes, which TVM prints for calls of functions.
+constexpr std::string_view kRecordKey = "attrs_type_key";
+
+}  // namespace
+
+OpCall::OpCall(const OperatorRow& row, const OperatorCall& call, SourceSpan span, std::span<const Expr* const> args,
+               BlockBuilder& builder, const Module& module, DiagnosticEngine& diagnostics)
+    : row_(row),
+      call_(call),
+      span_(span),
+      args_(args),
+      builder_(builder),
+      module_(module),
+      diagnostics_(diagnostics),
+      defaults_(DefaultsOf(row)) {}
+
+bool OpCall::CheckArguments() {
+  const ArgumentCount count = ArgumentCountOf(row_);
+  if (args_.size() < count.least || (count.most && args_.size() > *count.most)) {
+    const std::string expected = !count.most                  ? fmt::format("at least {}", count.least)
+                                 : *count.most == count.least ? fmt::format("{}", count.least)
+                                                              : fmt::format("{} to {}", count.least, *count.most);
+    diagnostics_.Error(call_.name_span, args_.size() < count.least ? "missing-argument" : "too-many-arguments",
+                       fmt::format("{} takes {} argument{}, found {}", row_.name, expected, count.most == 1U ? "" : "s",
+                                   args_.size()));
+    return false;
+  }
+  for (const Attribute& attribute : call_.attributes) {
+    if (row_.attributes == "*" || attribute.name == kRecordKey) continue;
+    if (std::ranges::find(defaults_, attribute.name, &PyKeyword::name) != defaults_.end()) continue;
+    DiagnosticBuilder error = diagnostics_.Error(attribute.span, "unknown-argument",
+                                                 fmt::format("{} has no attribute '{}'", row_.name, attribute.name));
+    std::vector<std::string_view> names;
+    for (const PyKeyword& keyword : defaults_) names.push_back(keyword.name);
+    if (const auto nearest = NearestName(attribute.name, names))
+      error.FixIt(attribute.span, std::string(*nearest)).Note(fmt::format("did you mean '{}'?", *nearest));
+    return false;
+  }
+  for (const PyKeyword& keyword : defaults_) {
+    if (!IsMissing(attr(keyword.name))) continue;
+    diagnostics_.Error(call_.name_span, "missing-argument",
+                       fmt::format("{} needs the attribute '{}'", row_.name, keyword.name));
+    return false;
+  }
+  return true;
+}
+
+// ---- Attributes
+
+const PyValue& OpCall::attr(std::string_view name) const {
+  for (const Attribute& attribute : call_.attributes) {
+    if (attribute.name == name) return attribute.value;
+  }
+  const auto by_default = std::ranges::find(defaults_, name, &PyKeyword::name);
+  IROPT_CHECK(by_default != defaults_.end(), "{} has no attribute '{}'", row_.name, name);
+  return by_default->value;
+}
+
+int64_t OpCall::Int(std::string_view name) const {
+  const PyValue& value = attr(name);
+  if (value.is(Kind::kInt)) return value.integer;
+  if (value.is(Kind::kBool)) return static_cast<int64_t>(value.boolean);
+  if (value.is(Kind::kFloat)) return static_cast<int64_t>(value.real);
+  return 0;
+}
+
+double OpCall::Float(std::string_view name) const {
+  const PyValue& value = attr(name);
+  return value.is(Kind::kFloat) ? value.real : static_cast<double>(Int(name));
+}
+
+bool OpCall::Bool(std::string_view name) const { return Int(name) != 0; }
+
+std::string_view OpCall::String(std::string_view name) const {
+  const PyValue& value = attr(name);
+  return value.is(Kind::kString) ? value.string() : std::string_view();
+}
+
+std::vector<int64_t> OpCall::Ints(std::string_view name) const {
+  const PyValue& value = attr(name);
+  if (value.is_number()) return {Int(name)};
+  std::vector<int64_t> integers;
+  if (!value.is_list()) return integers;
+  for (const PyValue& item : value.items()) {
+    if (item.is(Kind::kInt)) integers.push_back(item.integer);
+    if (item.is(Kind::kBool)) integers.push_back(static_cast<int64_t>(item.boolean));
+    if (item.is(Kind::kFloat)) integers.push_back(static_cast<int64_t>(item.real));
+  }
+  return integers;
+}
+
+// ---- Facts
+
+DataType OpCall::DType(const Expr* expr) const {
+  const TensorType* tensor = expr ? TensorOf(expr) : nullptr;
+  return tensor ? tensor->dtype : DataType::Void();
+}
+
+int OpCall::Rank(const Expr* expr) const {
+  const TensorType* tensor = expr ? TensorOf(expr) : nullptr;
+  return tensor ? tensor->ndim : kUnknownDim;
+}
+
+std::optional<std::vector<const PrimExpr*>> OpCall::Dims(const Expr* expr) const {
+  const TensorType* tensor = expr ? TensorOf(expr) : nullptr;
+  if (tensor == nullptr || !tensor->known) return std::nullopt;
+  return std::vector<const PrimExpr*>(tensor->dims.begin(), tensor->dims.end());
+}
+
+std::optional<std::vector<int64_t>> OpCall::StaticDims(const Expr* expr) const {
+  const auto dims = Dims(expr);
+  if (!dims) return std::nullopt;
+  std::vector<int64_t> sizes;
+  for (const PrimExpr* dim : *dims) {
+    const int64_t* size = arith::AsInt(dim);
+    if (size == nullptr) return std::nullopt;
+    sizes.push_back(*size);
+  }
+  return sizes;
+}
+
+std::vector<const Expr*> OpCall::Fields(const Expr* tuple) {
+  if (const auto* literal = As<Tuple>(tuple)) return {literal->fields.begin(), literal->fields.end()};
+  std::vector<const Expr*> fields;
+  const auto* type = tuple ? As<TupleType>(tuple->type) : nullptr;
+  for (uint32_t i = 0; type != nullptr && i < type->fields.size(); ++i)
+    fields.push_back(Item(tuple, static_cast<int>(i)));
+  return fields;
+}
+
+std::optional<std::vector<int64_t>> OpCall::ConstantInts(const Expr* expr) {
+  const auto* constant = As<Constant>(expr);
+  if (constant == nullptr || !constant->data->dtype().is_integer()) return std::nullopt;
+  std::vector<int64_t> values;
+  DispatchElement(constant->data->dtype(), [&]<class T>(std::type_identity<T>) {
+    for (const T element : constant->data->As<T>()) values.push_back(static_cast<int64_t>(Element<T>::Load(element)));
+  });
+  return values;
+}
+
+std::optional<int64_t> OpCall::Axis(int64_t axis, int rank) {
+  if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
+  Error("type-inference", fmt::format("axis {} is out of range for rank {}", axis, rank));
+  return std::nullopt;
+}
+
+// ---- Construction
+
+const Expr* OpCall::Make(std::string_view name, std::span<const Operand> operands, std::span<const Keyword> keywords) {
+  const OpInfo* info = FindGraphOpByScript(name);
+  IROPT_CHECK(info != nullptr, "unknown operator {}", name);
+  PyValues positional;
+  for (const Operand& operand : operands) {
+    if (operand.is_null) return nullptr;
+    positional.push_back(operand.value);
+  }
+  std::vector<PyKeyword> named;
+  for (const Keyword& keyword : keywords) named.push_back({keyword.name, {}, keyword.value});
+  const iropt::Call* call = BuildOpCall(*info, {positional.data(), positional.size()}, named, NodeSpan(span_),
+                                        workspace(), diagnostics_, &module_);
+  if (call == nullptr) return nullptr;
+  const Type* type = builder_.inferrer()->Infer(call);
+  if (type == nullptr) return nullptr;
+  const_cast<iropt::Call*>(call)->type = type;  // made a moment ago, not shared yet
+  return call;
+}
+
+const Expr* OpCall::MakeTuple(std::span<const Expr* const> fields) {
+  std::vector<const Type*> types;
+  for (const Expr* field : fields) {
+    if (field == nullptr) return nullptr;
+    types.push_back(field->type);
+  }
+  const auto list = iropt::List<const Expr*>(workspace().arena().Copy(fields));
+  return workspace().New<Tuple>(list, TupleType::Get(workspace().arena(), types));
+}
+
+const Expr* OpCall::Item(const Expr* tuple, int index) {
+  const auto* type = tuple ? As<TupleType>(tuple->type) : nullptr;
+  if (type == nullptr) return nullptr;
+  if (const auto* literal = As<Tuple>(tuple)) return literal->fields[static_cast<size_t>(index)];
+  return workspace().New<TupleGetItem>(tuple, index, type->fields[static_cast<size_t>(index)]);
+}
+
+const Expr* OpCall::Scalar(double value, DataType dtype) { return MakeScalar(dtype, value, workspace()); }
+const Expr* OpCall::Scalar(int64_t value, DataType dtype) { return MakeScalar(dtype, value, workspace()); }
+
+const Expr* OpCall::IntTensor(std::span<const int64_t> values, DataType dtype) {
+  const auto size = static_cast<int64_t>(values.size());
+  return MakeConstant(dtype, std::span<const int64_t>(&size, 1), values, workspace());
+}
+
+PyValue OpCall::ListOf(std::span<const int64_t> values) {
+  std::vector<PyValue> items;
+  for (const int64_t value : values) items.push_back(PyValue::Int(value, {}));
+  return ListOf(items);
+}
+
+PyValue OpCall::ListOf(std::span<const PrimExpr* const> values) {
+  std::vector<PyValue> items;
+  for (const PrimExpr* value : values) items.emplace_back(value);
+  return ListOf(items);
+}
+
+PyValue OpCall::ListOf(std::span<const PyValue> values) {
+  return PyValue(Kind::kList, workspace().arena().Copy(values), {});
+}
+
+PyValue OpCall::DTypeValue(DataType dtype) {
+  return PyValue::String(workspace().arena().CopyString(dtype.ToString()), {});
+}
+
+const Expr* OpCall::Cast(const Expr* value, DataType dtype) {
+  if (value == nullptr || DType(value) == dtype) return value;
+  return Make("astype", {value}, {{"dtype", DTypeValue(dtype)}});
+}
+
+// ---- Errors
+
+const Expr* OpCall::Error(std::string_view kind, std::string message) {
+  diagnostics_.Error(call_.name_span, kind, fmt::format("{}: {}", row_.name, message));
+  return nullptr;
+}
+
+const Expr* OpCall::NoCounterpart(std::string_view what) {
+  return Error("no-counterpart", fmt::format("Relax has no counterpart for {}", what));
+}
+
+}  // namespace iropt::relay

@@ -1,0 +1,171 @@
+// The operators of Relay and what they are in Relax.
+//
+// To add an operator, write a function that builds its Relax expression and a row with it in the table of its family,
+// ops/<family>.cpp:
+//
+//   const Expr* BuildStack(OpCall& call) { return call.Make("stack", {call.arg(0)}, {{"axis", call.attr("axis")}}); }
+//
+//   constexpr OperatorRow kManipulate[] = {
+//       {"stack", "data", "axis=0", BuildStack},
+//   };
+//
+// A row has the names of the arguments, then the attributes in the order of Relay's record with their defaults, in the
+// syntax of the text. "axis" without a value must be given. A new family is a table of its own, listed in op_table.cpp.
+//
+// Builders compose expressions of operators: call.Make("add", {call.Make("multiply", {a, b}), c}). Operands get
+// variables of their own, one for each expression, and every expression has a type as soon as it is made, so that a
+// builder can decide by types. Null stands for an expression with a reported error; Make returns null for a null
+// operand.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "iropt/diag/diagnostic.h"
+#include "iropt/infer/py_value.h"
+#include "iropt/ir/relax/builder.h"
+#include "text/relay/graph.h"
+
+namespace iropt::relay {
+
+class OpCall;
+
+struct OperatorRow {
+  std::string_view name;        // in the text
+  std::string_view arguments;   // "data, weight"; the last one may be missing if it ends with '?', or repeat with "..."
+  std::string_view attributes;  // "strides=[1, 1], padding=[0, 0], units=None"
+  const Expr* (*build)(OpCall& call);
+};
+
+// The families, each a table of a file.
+std::span<const OperatorRow> ElementwiseOperators();
+std::span<const OperatorRow> BinaryOperators();
+std::span<const OperatorRow> ReduceOperators();
+std::span<const OperatorRow> TensorOperators();
+std::span<const OperatorRow> NnOperators();
+
+// All families.
+std::span<const std::span<const OperatorRow>> OperatorFamilies();
+// The operator of a name in the text, or null.
+const OperatorRow* FindOperator(std::string_view name);
+// The name that is nearest to a misspelled one; empty if none is near.
+std::string_view NearestOperator(std::string_view name);
+// The attributes of an operator with their defaults, as parsed from its row. A value of kind kAttr without an attribute
+// marks one that must be given.
+std::span<const PyKeyword> DefaultsOf(const OperatorRow& op);
+// The least and the greatest number of arguments; no greatest if the last one repeats.
+struct ArgumentCount {
+  size_t least = 0;
+  std::optional<size_t> most;
+};
+ArgumentCount ArgumentCountOf(const OperatorRow& op);
+
+// A keyword of Make, such as {"axis", 1}.
+struct Keyword {
+  std::string_view name;
+  PyValue value;
+
+  Keyword(std::string_view n, const PyValue& v) : name(n), value(v) {}
+  Keyword(std::string_view n, int v) : name(n), value(PyValue::Int(v, {})) {}
+  Keyword(std::string_view n, int64_t v) : name(n), value(PyValue::Int(v, {})) {}
+  Keyword(std::string_view n, bool v) : name(n), value(PyValue::Bool(v, {})) {}
+  Keyword(std::string_view n, double v) : name(n), value(PyValue::Float(v, {})) {}
+  Keyword(std::string_view n, std::string_view v) : name(n), value(PyValue::String(v, {})) {}
+  Keyword(std::string_view n, const char* v) : name(n), value(PyValue::String(v, {})) {}
+};
+
+// An operand of Make: an expression, a list of integers (a shape), or another value.
+struct Operand {
+  PyValue value;
+  bool is_null = false;
+
+  Operand(const Expr* e) : value(e ? PyValue(e) : PyValue()), is_null(e == nullptr) {}  // NOLINT
+  Operand(const PyValue& v) : value(v) {}                                               // NOLINT
+};
+
+// A call of an operator that is being built.
+class OpCall {
+ public:
+  OpCall(const OperatorRow& row, const OperatorCall& call, SourceSpan span, std::span<const Expr* const> args,
+         BlockBuilder& builder, const Module& module, DiagnosticEngine& diagnostics);
+
+  // Reports a wrong number of arguments and attributes that the operator does not have, or lacks.
+  bool CheckArguments();
+
+  // ---- The call of the text
+  const OperatorRow& row() const { return row_; }
+  size_t num_args() const { return args_.size(); }
+  const Expr* arg(size_t i) const { return args_[i]; }
+  const Type* type(size_t i) const { return TypeOf(args_[i]); }
+  // The value in the text, or the default.
+  const PyValue& attr(std::string_view name) const;
+  bool has(std::string_view name) const { return !attr(name).is(PyValue::Kind::kNone); }  // not None
+  int64_t Int(std::string_view name) const;
+  double Float(std::string_view name) const;
+  bool Bool(std::string_view name) const;
+  std::string_view String(std::string_view name) const;
+  std::vector<int64_t> Ints(std::string_view name) const;  // also of a single number; None gives none
+
+  // ---- Facts about expressions
+  static const Type* TypeOf(const Expr* expr) { return expr->type; }
+  // Null if the expression is not a tensor.
+  static const TensorType* TensorOf(const Expr* expr) { return As<TensorType>(expr->type); }
+  DataType DType(const Expr* expr) const;  // void if unknown
+  int Rank(const Expr* expr) const;        // kUnknownDim if unknown
+  // The dimensions, or nothing if the shape is unknown.
+  std::optional<std::vector<const PrimExpr*>> Dims(const Expr* expr) const;
+  // The dimensions if all of them are constants.
+  std::optional<std::vector<int64_t>> StaticDims(const Expr* expr) const;
+  // The fields of a tuple: of a literal, or projections.
+  std::vector<const Expr*> Fields(const Expr* tuple);
+  // The elements of a constant of integers; nothing if the expression is not one.
+  static std::optional<std::vector<int64_t>> ConstantInts(const Expr* expr);
+  // The axis, counted from the end if it is negative; nothing after an error.
+  std::optional<int64_t> Axis(int64_t axis, int rank);
+
+  // ---- Construction
+  // R.name(operands..., keywords...), with its type.
+  const Expr* Make(std::string_view name, std::initializer_list<Operand> operands,
+                   std::initializer_list<Keyword> keywords = {}) {
+    return Make(name, std::span(operands.begin(), operands.size()), std::span(keywords.begin(), keywords.size()));
+  }
+  const Expr* Make(std::string_view name, std::span<const Operand> operands, std::span<const Keyword> keywords);
+  const Expr* MakeTuple(std::span<const Expr* const> fields);
+  const Expr* Item(const Expr* tuple, int index);
+  // A constant of rank 0.
+  const Expr* Scalar(double value, DataType dtype);
+  const Expr* Scalar(int64_t value, DataType dtype);
+  const Expr* IntTensor(std::span<const int64_t> values, DataType dtype);
+  PyValue ListOf(std::span<const int64_t> values);
+  PyValue ListOf(std::initializer_list<int64_t> values) { return ListOf(std::span(values.begin(), values.size())); }
+  // A shape, or a list of scalars.
+  PyValue ListOf(std::span<const PrimExpr* const> values);
+  PyValue ListOf(std::span<const PyValue> values);
+  PyValue DTypeValue(DataType dtype);                   // "float32"
+  const Expr* Cast(const Expr* value, DataType dtype);  // the same expression if it has the dtype
+
+  // ---- Errors. All return null.
+  const Expr* Error(std::string_view kind, std::string message);
+  // Relax has nothing that does the same.
+  const Expr* NoCounterpart(std::string_view what);
+
+  BlockBuilder& builder() { return builder_; }
+  Workspace& workspace() { return builder_.workspace(); }
+  const Module& module() const { return module_; }
+
+ private:
+  const OperatorRow& row_;
+  const OperatorCall& call_;
+  SourceSpan span_;
+  std::span<const Expr* const> args_;
+  BlockBuilder& builder_;
+  const Module& module_;
+  DiagnosticEngine& diagnostics_;
+  std::span<const PyKeyword> defaults_;
+};
+
+}  // namespace iropt::relay

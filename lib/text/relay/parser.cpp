@@ -1,0 +1,596 @@
+#include "parser.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+#include "constants.h"
+#include "iropt/support/edit_distance.h"
+#include "iropt/support/stack.h"
+#include "ops/op_table.h"
+#include "parser_core.h"
+#include "var_scopes.h"
+
+namespace iropt::relay {
+
+namespace {
+
+struct InfixOperator {
+  TokenKind token;
+  int precedence;
+  std::string_view name;
+};
+constexpr InfixOperator kInfixOperators[] = {
+    {TokenKind::kStar, 4, "multiply"},   {TokenKind::kSlash, 4, "divide"},
+    {TokenKind::kPlus, 3, "add"},        {TokenKind::kMinus, 3, "subtract"},
+    {TokenKind::kLess, 2, "less"},       {TokenKind::kLessEqual, 2, "less_equal"},
+    {TokenKind::kGreater, 2, "greater"}, {TokenKind::kGreaterEqual, 2, "greater_equal"},
+    {TokenKind::kEqual, 1, "equal"},     {TokenKind::kNotEqual, 1, "not_equal"},
+};
+
+const InfixOperator* FindInfix(TokenKind token) {
+  for (const InfixOperator& op : kInfixOperators) {
+    if (op.token == token) return &op;
+  }
+  return nullptr;
+}
+
+// Where several expressions follow each other with names: a function body, a branch, parentheses around a let.
+struct BlockState {
+  std::vector<NodeId> let_vars;
+  std::vector<NodeId> values;
+};
+
+class Parser {
+ public:
+  explicit Parser(ParserCore& core) : core_(core), lex_(core.lex), graph_(core.graph) {}
+
+  void Run() {
+    while (!lex_is(TokenKind::kEnd)) {
+      if (core_.Skip(TokenKind::kHash)) continue;
+      if (!ParseDefinition() && !core_.diagnostics.error_limit_reached()) SkipToDefinition();
+      if (core_.diagnostics.error_limit_reached()) return;
+    }
+  }
+
+ private:
+  bool lex_is(TokenKind kind) const { return core_.Is(kind); }
+
+  // ---- Nodes
+
+  NodeId Add(GraphKind kind, uint32_t index, SourceSpan span, std::span<const NodeId> operands) {
+    graph_.nodes.push_back({kind, index, span, List<NodeId>(graph_.arena.Copy(operands))});
+    return static_cast<NodeId>(graph_.nodes.size() - 1);
+  }
+  NodeId AddError(SourceSpan span) { return Add(GraphKind::kError, 0, span, {}); }
+
+  NodeId AddVar(std::string_view name, SourceSpan span, const Type* type) {
+    graph_.vars.push_back({core_.Keep(name), span, type, kNoNode});
+    const NodeId var = Add(GraphKind::kVar, static_cast<uint32_t>(graph_.vars.size() - 1), span, {});
+    vars_.Define(graph_.vars.back().name, var);
+    return var;
+  }
+
+  NodeId AddConstant(const Expr* constant, SourceSpan span) {
+    graph_.constants.push_back(constant);
+    return Add(GraphKind::kConstant, static_cast<uint32_t>(graph_.constants.size() - 1), span, {});
+  }
+
+  NodeId AddOperator(const OperatorRow* op, SourceSpan name_span, std::span<const NodeId> args,
+                     std::span<const Attribute> attributes, SourceSpan span) {
+    graph_.calls.push_back({op, name_span, List<Attribute>(graph_.arena.Copy(attributes))});
+    return Add(GraphKind::kOperator, static_cast<uint32_t>(graph_.calls.size() - 1), span, args);
+  }
+
+  // ---- Definitions
+
+  void SkipToDefinition() {
+    while (!lex_is(TokenKind::kEnd) && !core_.IsName("def")) lex_.Next();
+  }
+
+  bool ParseDefinition() {
+    if (core_.IsName("def")) return ParseFunctionDefinition();
+    if (core_.IsName("type") || core_.IsName("extern")) {
+      const Token token = lex_.Next();
+      core_.Error(lex_.SpanOf(token), "no-counterpart", "Relax has no counterpart for data types");
+      return false;
+    }
+    if (core_.IsName("import")) {
+      const Token token = lex_.Next();
+      return core_.Error(lex_.SpanOf(token), "no-counterpart", "modules of Relay's library cannot be imported");
+    }
+    return ParseExpressionAsMain();
+  }
+
+  // A text that is one expression with free variables is the function main of them.
+  bool ParseExpressionAsMain() {
+    const VarScopes::Mark mark = vars_.Enter();
+    std::vector<NodeId> params;
+    const uint32_t begin = lex_.token().begin;
+    const auto first_node = static_cast<NodeId>(graph_.nodes.size());
+    while (core_.IsName("free_var")) {
+      lex_.Next();
+      const std::optional<NodeId> param = ParseParam();
+      if (!param || !core_.Expect(TokenKind::kSemicolon)) return false;
+      params.push_back(*param);
+    }
+    GraphFunction function;
+    function.name = "main";
+    function.name_span = lex_.SpanOf(lex_.token());
+    function.first_node = first_node;
+    function.params = List<NodeId>(graph_.arena.Copy(params));
+    function.body = ParseBlock(TokenKind::kEnd);
+    vars_.Leave(mark);
+    AddFunction(function, begin, true);
+    return true;
+  }
+
+  bool ParseFunctionDefinition() {
+    const uint32_t begin = lex_.Next().begin;
+    const Token name = lex_.token();
+    if (!core_.Expect(TokenKind::kGlobal)) return false;
+    GraphFunction function;
+    function.name = core_.Keep(lex_.Text(name).substr(1));
+    function.name_span = lex_.SpanOf(name);
+    function.first_node = static_cast<NodeId>(graph_.nodes.size());
+    if (core_.Skip(TokenKind::kAssign)) return ParseDeclaration(function, begin);
+    return ParseFunctionRest(function) && (AddFunction(function, begin, true), true);
+  }
+
+  // def @f = meta[ExternalFunc][0]
+  bool ParseDeclaration(GraphFunction& function, uint32_t begin) {
+    if (!core_.IsName("meta")) return core_.Unexpected("'meta'");
+    const MetadataEntry* entry = ParseMetadataReference(core_);
+    if (!entry) return false;
+    function.extern_symbol = entry->value.is(PyValue::Kind::kString) ? entry->value.string() : function.name;
+    AddFunction(function, begin, true);
+    return true;
+  }
+
+  NodeId AddFunction(const GraphFunction& function, uint32_t begin, bool global) {
+    graph_.functions.push_back(function);
+    const auto index = static_cast<uint32_t>(graph_.functions.size() - 1);
+    if (global) graph_.definitions.push_back(index);
+    const bool has_body = function.body != kNoNode;
+    return Add(GraphKind::kFunction, index, lex_.SpanFrom(begin), std::span(&function.body, has_body ? 1 : 0));
+  }
+
+  // Type parameters, parameters, result type and body.
+  bool ParseFunctionRest(GraphFunction& function) {
+    if (lex_is(TokenKind::kLBracket)) {
+      return core_.Error(lex_.SpanOf(lex_.token()), "no-counterpart",
+                         "Relax has no counterpart for functions with type parameters");
+    }
+    const VarScopes::Mark mark = vars_.Enter();
+    const bool ok = ParseParams(function) && ParseResult(function) && ParseBody(function);
+    vars_.Leave(mark);
+    return ok;
+  }
+
+  bool ParseParams(GraphFunction& function) {
+    if (!core_.Expect(TokenKind::kLParen)) return false;
+    std::vector<NodeId> params;
+    std::vector<Attribute> attributes;
+    while (!lex_is(TokenKind::kRParen)) {
+      if (lex_is(TokenKind::kName)) {
+        if (!ParseAttribute(attributes)) return false;
+      } else {
+        const std::optional<NodeId> param = ParseParam();
+        if (!param) return false;
+        params.push_back(*param);
+      }
+      if (!core_.Skip(TokenKind::kComma)) break;
+    }
+    function.params = List<NodeId>(graph_.arena.Copy(params));
+    function.attributes = List<Attribute>(graph_.arena.Copy(attributes));
+    return core_.Expect(TokenKind::kRParen);
+  }
+
+  std::optional<NodeId> ParseParam() {
+    const Token token = lex_.token();
+    if (!core_.Expect(TokenKind::kLocal)) return std::nullopt;
+    const Type* type = nullptr;
+    if (core_.Skip(TokenKind::kColon) && !(type = ParseType(core_))) return std::nullopt;
+    return AddVar(lex_.Text(token).substr(1), lex_.SpanOf(token), type);
+  }
+
+  bool ParseResult(GraphFunction& function) {
+    if (!core_.Skip(TokenKind::kArrow)) return true;
+    const uint32_t begin = lex_.token().begin;
+    function.result = ParseType(core_);
+    function.result_span = lex_.SpanFrom(begin);
+    return function.result != nullptr;
+  }
+
+  bool ParseBody(GraphFunction& function) {
+    if (!core_.Expect(TokenKind::kLBrace)) return false;
+    function.body = ParseBlock(TokenKind::kRBrace);
+    return core_.Expect(TokenKind::kRBrace);
+  }
+
+  // ---- Blocks
+
+  // Graph bindings and lets, then an expression; up to the closing token, which stays.
+  NodeId ParseBlock(TokenKind close) {
+    return WithStack([&] { return ParseBlockRest(close); });
+  }
+
+  NodeId ParseBlockRest(TokenKind close) {
+    const VarScopes::Mark mark = vars_.Enter();
+    const uint32_t begin = lex_.token().begin;
+    BlockState block;
+    NodeId body = kNoNode;
+    while (body == kNoNode) {
+      if (core_.IsName("let")) {
+        if (!ParseLet(block)) Recover();
+      } else if (lex_is(TokenKind::kGraph) && lex_.PeekKind() == TokenKind::kAssign) {
+        if (!ParseGraphBinding()) Recover();
+      } else {
+        body = ParseResultOfBlock(close);
+      }
+    }
+    vars_.Leave(mark);
+    return block.values.empty() ? body : AddLets(block, body, begin);
+  }
+
+  NodeId ParseResultOfBlock(TokenKind close) {
+    if (lex_is(close) || lex_is(TokenKind::kEnd)) {
+      core_.Unexpected("an expression");
+      return AddError(lex_.SpanOf(lex_.token()));
+    }
+    const uint32_t begin = lex_.token().begin;
+    NodeId body = ParseExpr();
+    if (close != TokenKind::kSemicolon) core_.Skip(TokenKind::kSemicolon);
+    if (body != kNoNode && (lex_is(close) || lex_is(TokenKind::kEnd))) return body;
+    if (body != kNoNode) core_.Unexpected(TokenKindName(close));
+    body = AddError(lex_.SpanFrom(begin));
+    SkipTo(close);
+    return body;
+  }
+
+  NodeId AddLets(const BlockState& block, NodeId body, uint32_t begin) {
+    const auto first = static_cast<uint32_t>(graph_.let_vars.size());
+    graph_.let_vars.insert(graph_.let_vars.end(), block.let_vars.begin(), block.let_vars.end());
+    std::vector<NodeId> operands = block.values;
+    operands.push_back(body);
+    return Add(GraphKind::kLets, first, lex_.SpanFrom(begin), operands);
+  }
+
+  // After an error in a statement: goes on after the next semicolon of the block.
+  void Recover() {
+    SkipTo(TokenKind::kSemicolon);
+    core_.Skip(TokenKind::kSemicolon);
+  }
+
+  // Up to the token outside of brackets, or the end of the block around it.
+  void SkipTo(TokenKind stop) {
+    for (size_t depth = 0; !lex_is(TokenKind::kEnd); lex_.Next()) {
+      const TokenKind kind = lex_.token().kind;
+      if (depth == 0 && (kind == stop || kind == TokenKind::kRBrace)) return;
+      if (kind == TokenKind::kLParen || kind == TokenKind::kLBrace || kind == TokenKind::kLBracket) ++depth;
+      if (kind == TokenKind::kRParen || kind == TokenKind::kRBrace || kind == TokenKind::kRBracket)
+        depth -= depth > 0 ? 1 : 0;
+    }
+  }
+
+  bool ParseGraphBinding() {
+    const Token name = lex_.Next();
+    lex_.Next();
+    const uint32_t begin = lex_.token().begin;
+    NodeId value = ParseExpr();
+    const bool ok = value != kNoNode;
+    if (!ok) value = AddError(lex_.SpanFrom(begin));
+    const std::string_view number = lex_.Text(name).substr(1);
+    size_t i = 0;
+    std::from_chars(number.data(), number.data() + number.size(), i);
+    graph_vars_[i] = value;
+    return ok && core_.Expect(TokenKind::kSemicolon);
+  }
+
+  // The variable is in scope in its value if that is a function.
+  bool ParseLet(BlockState& block) {
+    lex_.Next();
+    const Token name = lex_.token();
+    if (!core_.Expect(TokenKind::kLocal)) return false;
+    const Type* type = nullptr;
+    if (core_.Skip(TokenKind::kColon) && !(type = ParseType(core_))) return false;
+    if (!core_.Expect(TokenKind::kAssign)) return false;
+    const std::string_view text = lex_.Text(name).substr(1);
+    const bool recursive = core_.IsName("fn");
+    std::optional<NodeId> var;
+    if (recursive) var = AddVar(text, lex_.SpanOf(name), type);
+    const uint32_t begin = lex_.token().begin;
+    NodeId value = core_.IsName("let") ? ParseBlockInLet() : ParseExpr();
+    const bool ok = value != kNoNode;
+    if (!ok) value = AddError(lex_.SpanFrom(begin));
+    if (!var) var = AddVar(text, lex_.SpanOf(name), type);
+    graph_.vars[graph_[*var].index].value = value;
+    block.let_vars.push_back(*var);
+    block.values.push_back(value);
+    return ok && core_.Expect(TokenKind::kSemicolon);
+  }
+
+  // TVM prints a let as the value of a let without parentheses.
+  NodeId ParseBlockInLet() { return ParseBlock(TokenKind::kSemicolon); }
+
+  // ---- Expressions. kNoNode after an error.
+
+  NodeId ParseExpr() {
+    return WithStack([this] { return ParseInfix(0); });
+  }
+
+  NodeId ParseInfix(int least) {
+    const uint32_t begin = lex_.token().begin;
+    NodeId left = ParsePostfix();
+    while (left != kNoNode) {
+      const InfixOperator* op = FindInfix(lex_.token().kind);
+      if (op == nullptr || op->precedence <= least) return left;
+      const Token token = lex_.Next();
+      const NodeId right = WithStack([&] { return ParseInfix(op->precedence); });
+      if (right == kNoNode) return kNoNode;
+      left = AddOperator(FindOperator(op->name), lex_.SpanOf(token), {{left, right}}, {}, lex_.SpanFrom(begin));
+    }
+    return left;
+  }
+
+  NodeId ParsePostfix() {
+    const uint32_t begin = lex_.token().begin;
+    NodeId value = ParsePrimary();
+    while (value != kNoNode) {
+      if (core_.Skip(TokenKind::kDot)) {
+        const Token index = lex_.token();
+        if (!core_.Expect(TokenKind::kInt)) return kNoNode;
+        const auto number = ParseNumber(lex_.Text(index), TokenKind::kInt);
+        if (!number || number->integer < 0 || number->integer > INT32_MAX) {
+          core_.Error(lex_.SpanOf(index), "bad-number", "the index of a field is out of range");
+          return kNoNode;
+        }
+        value = Add(GraphKind::kItem, static_cast<uint32_t>(number->integer), lex_.SpanFrom(begin), {{value}});
+      } else if (lex_is(TokenKind::kLParen)) {
+        std::vector<NodeId> operands{value};
+        std::vector<Attribute> attributes;
+        if (!ParseArguments(operands, attributes)) return kNoNode;
+        value = Add(GraphKind::kCall, 0, lex_.SpanFrom(begin), operands);
+      } else {
+        return value;
+      }
+    }
+    return kNoNode;
+  }
+
+  NodeId ParsePrimary() {
+    const Token token = lex_.token();
+    switch (token.kind) {
+      case TokenKind::kLocal: lex_.Next(); return FindVar(token);
+      case TokenKind::kGraph: lex_.Next(); return FindGraphVar(token);
+      case TokenKind::kGlobal: lex_.Next(); return FindGlobal(token);
+      case TokenKind::kInt:
+      case TokenKind::kFloat: return ParseConstant();
+      case TokenKind::kLParen: return ParseParentheses();
+      case TokenKind::kLBrace: {
+        lex_.Next();
+        const NodeId block = ParseBlock(TokenKind::kRBrace);
+        return core_.Expect(TokenKind::kRBrace) ? block : kNoNode;
+      }
+      case TokenKind::kMinus: {
+        lex_.Next();
+        const NodeId operand = WithStack([this] { return ParsePostfix(); });
+        if (operand == kNoNode) return kNoNode;
+        return AddOperator(FindOperator("negative"), lex_.SpanOf(token), {{operand}}, {}, lex_.SpanFrom(token.begin));
+      }
+      case TokenKind::kName: return ParseNamed();
+      default: core_.Unexpected("an expression"); return kNoNode;
+    }
+  }
+
+  NodeId ParseNamed() {
+    const Token token = lex_.token();
+    const std::string_view name = lex_.Text(token);
+    if (name == "True" || name == "False") {
+      lex_.Next();
+      return AddConstant(MakeScalar(DataType::Bool(), static_cast<int64_t>(name == "True"), core_.workspace),
+                         lex_.SpanOf(token));
+    }
+    if (name == "if") return ParseIf();
+    if (name == "fn") return ParseLocalFunction();
+    if (name == "let") return ParseBlock(TokenKind::kSemicolon);
+    if (name == "meta") return ParseMetaConstant();
+    if (name == "match") return NoCounterpart(token, "match");
+    if (name == "ref" || name == "ref_read" || name == "ref_write") return NoCounterpart(token, "references");
+    return ParseOperatorCall();
+  }
+
+  NodeId NoCounterpart(Token token, std::string_view what) {
+    core_.Error(lex_.SpanOf(token), "no-counterpart", fmt::format("Relax has no counterpart for {}", what));
+    return kNoNode;
+  }
+
+  NodeId ParseConstant() {
+    const Token token = lex_.Next();
+    const auto number = ParseNumber(lex_.Text(token), token.kind);
+    if (!number) {
+      core_.Error(lex_.SpanOf(token), "bad-number", fmt::format("'{}' is not a number", lex_.Text(token)));
+      return kNoNode;
+    }
+    const Expr* constant = number->is_integer ? MakeScalar(number->dtype, number->integer, core_.workspace)
+                                              : MakeScalar(number->dtype, number->real, core_.workspace);
+    return AddConstant(constant, lex_.SpanOf(token));
+  }
+
+  NodeId ParseMetaConstant() {
+    const uint32_t begin = lex_.token().begin;
+    const MetadataEntry* entry = ParseMetadataReference(core_);
+    if (!entry) return kNoNode;
+    if (!entry->value.is(PyValue::Kind::kExpr)) {
+      core_.Error(lex_.SpanFrom(begin), "bad-expression", "the entry of the metadata section is not a constant");
+      return kNoNode;
+    }
+    return AddConstant(entry->value.expr, lex_.SpanFrom(begin));
+  }
+
+  NodeId ParseParentheses() {
+    const uint32_t begin = lex_.Next().begin;
+    if (core_.IsName("let") || (lex_is(TokenKind::kGraph) && lex_.PeekKind() == TokenKind::kAssign)) {
+      const NodeId block = ParseBlock(TokenKind::kRParen);
+      return core_.Expect(TokenKind::kRParen) ? block : kNoNode;
+    }
+    std::vector<NodeId> fields;
+    bool is_tuple = lex_is(TokenKind::kRParen);
+    while (!lex_is(TokenKind::kRParen)) {
+      const NodeId field = ParseExpr();
+      if (field == kNoNode) return kNoNode;
+      fields.push_back(field);
+      if (!core_.Skip(TokenKind::kComma)) break;
+      is_tuple = true;
+    }
+    if (!core_.Expect(TokenKind::kRParen)) return kNoNode;
+    return is_tuple ? Add(GraphKind::kTuple, 0, lex_.SpanFrom(begin), fields) : fields.front();
+  }
+
+  NodeId ParseIf() {
+    const uint32_t begin = lex_.Next().begin;
+    if (!core_.Expect(TokenKind::kLParen)) return kNoNode;
+    const NodeId condition = ParseExpr();
+    if (condition == kNoNode || !core_.Expect(TokenKind::kRParen) || !core_.Expect(TokenKind::kLBrace)) return kNoNode;
+    const NodeId then = ParseBlock(TokenKind::kRBrace);
+    if (!core_.Expect(TokenKind::kRBrace)) return kNoNode;
+    if (!core_.IsName("else")) return core_.Unexpected("'else'"), kNoNode;
+    lex_.Next();
+    NodeId otherwise = kNoNode;
+    if (core_.IsName("if")) {
+      otherwise = WithStack([this] { return ParseIf(); });
+    } else {
+      if (!core_.Expect(TokenKind::kLBrace)) return kNoNode;
+      otherwise = ParseBlock(TokenKind::kRBrace);
+      if (!core_.Expect(TokenKind::kRBrace)) return kNoNode;
+    }
+    if (otherwise == kNoNode) return kNoNode;
+    return Add(GraphKind::kIf, 0, lex_.SpanFrom(begin), {{condition, then, otherwise}});
+  }
+
+  NodeId ParseLocalFunction() {
+    const uint32_t begin = lex_.Next().begin;
+    GraphFunction function;
+    function.name_span = lex_.SpanFrom(begin);
+    return ParseFunctionRest(function) ? AddFunction(function, begin, false) : kNoNode;
+  }
+
+  NodeId ParseOperatorCall() {
+    const Token token = lex_.Next();
+    const std::string_view name = lex_.Text(token);
+    const OperatorRow* op = FindOperator(name);
+    if (op == nullptr) {
+      DiagnosticBuilder error =
+          core_.diagnostics.Error(lex_.SpanOf(token), "unknown-operator", fmt::format("unknown operator '{}'", name));
+      if (const std::string_view nearest = NearestOperator(name); !nearest.empty())
+        error.FixIt(lex_.SpanOf(token), std::string(nearest)).Note(fmt::format("did you mean '{}'?", nearest));
+      return kNoNode;
+    }
+    std::vector<NodeId> args;
+    std::vector<Attribute> attributes;
+    if (!ParseArguments(args, attributes)) return kNoNode;
+    return AddOperator(op, lex_.SpanOf(token), args, attributes, lex_.SpanFrom(token.begin));
+  }
+
+  // Expressions, then attributes: name=value, or the record of all of them in the metadata section.
+  bool ParseArguments(std::vector<NodeId>& args, std::vector<Attribute>& attributes) {
+    if (!core_.Expect(TokenKind::kLParen)) return false;
+    while (!lex_is(TokenKind::kRParen)) {
+      if (lex_is(TokenKind::kName) && lex_.PeekKind() == TokenKind::kAssign) {
+        if (!ParseAttribute(attributes)) return false;
+      } else if (core_.IsName("meta")) {
+        if (!ParseMetaArgument(args, attributes)) return false;
+      } else {
+        const NodeId arg = ParseExpr();
+        if (arg == kNoNode) return false;
+        args.push_back(arg);
+      }
+      if (!core_.Skip(TokenKind::kComma)) break;
+    }
+    return core_.Expect(TokenKind::kRParen);
+  }
+
+  bool ParseAttribute(std::vector<Attribute>& attributes) {
+    const Token name = lex_.token();
+    if (!core_.Expect(TokenKind::kName) || !core_.Expect(TokenKind::kAssign)) return false;
+    const std::optional<PyValue> value = ParseValue(core_);
+    if (!value) return false;
+    attributes.push_back({core_.Keep(lex_.Text(name)), lex_.SpanOf(name), *value});
+    return true;
+  }
+
+  bool ParseMetaArgument(std::vector<NodeId>& args, std::vector<Attribute>& attributes) {
+    const uint32_t begin = lex_.token().begin;
+    const MetadataEntry* entry = ParseMetadataReference(core_);
+    if (!entry) return false;
+    const SourceSpan span = lex_.SpanFrom(begin);
+    if (entry->value.is(PyValue::Kind::kExpr)) {
+      args.push_back(AddConstant(entry->value.expr, span));
+    } else {
+      for (const PyKeyword& field : entry->fields) attributes.push_back({field.name, span, field.value});
+    }
+    return true;
+  }
+
+  // ---- Names
+
+  NodeId FindVar(Token token) {
+    const std::string_view name = lex_.Text(token).substr(1);
+    if (const auto var = vars_.Find(name)) return *var;
+    DiagnosticBuilder error =
+        core_.diagnostics.Error(lex_.SpanOf(token), "unknown-name", fmt::format("unknown variable '%{}'", name));
+    const std::vector<std::string_view> names = vars_.Names();
+    if (const auto nearest = NearestName(name, names))
+      error.FixIt(lex_.SpanOf(token), fmt::format("%{}", *nearest)).Note(fmt::format("did you mean '%{}'?", *nearest));
+    return kNoNode;
+  }
+
+  NodeId FindGraphVar(Token token) {
+    const std::string_view number = lex_.Text(token).substr(1);
+    size_t i = 0;
+    std::from_chars(number.data(), number.data() + number.size(), i);
+    if (const auto value = graph_vars_.find(i); value != graph_vars_.end()) return value->second;
+    core_.Error(lex_.SpanOf(token), "unknown-name", fmt::format("unknown graph variable '%{}'", number));
+    return kNoNode;
+  }
+
+  NodeId FindGlobal(Token token) {
+    const std::string_view name = lex_.Text(token).substr(1);
+    const auto [known, added] = globals_.try_emplace(name, static_cast<uint32_t>(graph_.globals.size()));
+    if (added) graph_.globals.push_back(core_.Keep(name));
+    return Add(GraphKind::kGlobal, known->second, lex_.SpanOf(token), {});
+  }
+
+  ParserCore& core_;
+  Lexer& lex_;
+  Graph& graph_;
+  VarScopes vars_;
+  std::unordered_map<size_t, NodeId> graph_vars_;
+  std::unordered_map<std::string_view, uint32_t> globals_;
+};
+
+}  // namespace
+
+Graph ParseText(std::string_view text, uint32_t base, Workspace& workspace, DiagnosticEngine& diagnostics) {
+  Graph graph;
+  const size_t end = FindMetadata(text);
+  MetadataEntries entries;
+  if (end != text.size()) {
+    Result<MetadataEntries> loaded = LoadMetadata(text.substr(end), workspace);
+    if (loaded.ok()) {
+      entries = *std::move(loaded);
+    } else {
+      const auto begin = base + static_cast<uint32_t>(end);
+      diagnostics.Error({begin, begin + 11}, "bad-metadata",
+                        fmt::format("the metadata section cannot be read: {}", loaded.error().message));
+    }
+  }
+  ParserCore core(text.substr(0, end), base, std::move(entries), workspace, graph, diagnostics);
+  Parser(core).Run();
+  return graph;
+}
+
+}  // namespace iropt::relay

@@ -1,0 +1,467 @@
+#include "translator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "iropt/infer/infer.h"
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/relax/builder.h"
+#include "iropt/support/edit_distance.h"
+#include "iropt/support/stack.h"
+#include "ops/op_table.h"
+#include "parser_core.h"
+#include "schedule.h"
+#include "type_check.h"
+
+namespace iropt::relay {
+
+namespace {
+
+const Attr* ToAttribute(const PyValue& value) {
+  if (value.is(PyValue::Kind::kInt)) return IntAttr::Get(value.integer, DataType::Int(32));
+  return ToLiteralAttr(value);
+}
+
+const DictAttr* ToAttributes(const GraphFunction& function) {
+  std::vector<DictAttr::Entry> attributes;
+  for (const Attribute& attribute : function.attributes) {
+    if (const Attr* value = ToAttribute(attribute.value)) attributes.emplace_back(attribute.name, value);
+  }
+  return DictAttr::Get(attributes);
+}
+
+// The type of a function as its annotations give it; null if there are not enough of them.
+const FuncType* DeclaredType(const Graph& graph, const GraphFunction& function) {
+  std::vector<const Type*> params;
+  for (const NodeId param : function.params) {
+    params.push_back(graph.vars[graph[param].index].type);
+    if (params.back() == nullptr) return nullptr;
+  }
+  return function.result ? FuncType::Get(params, function.result) : nullptr;
+}
+
+// Builds one function of the module.
+class FunctionTranslator {
+ public:
+  FunctionTranslator(const Graph& graph, NodeId node, const Module& module, Workspace& workspace,
+                     DiagnosticEngine& diagnostics)
+      : graph_(graph),
+        node_(node),
+        schedule_(graph, node),
+        module_(module),
+        workspace_(workspace),
+        diagnostics_(diagnostics),
+        inferrer_(&module, workspace.arena(), &diagnostics),
+        builder_(workspace, &inferrer_),
+        values_(node - schedule_.low() + 1),
+        let_vars_(values_.size(), kNoNode) {}
+
+  // Null after an error.
+  const Function* Run() {
+    FindLetNames();
+    const Function* function = BuildFunction(node_);
+    return CheckLets() ? function : nullptr;
+  }
+
+ private:
+  size_t Slot(NodeId id) const { return id - schedule_.low(); }
+  const GraphFunction& FunctionOf(NodeId id) const { return graph_.functions[graph_[id].index]; }
+
+  bool Error(SourceSpan span, std::string_view kind, std::string message) {
+    diagnostics_.Error(span, kind, std::move(message));
+    return false;
+  }
+
+  // ---- Lets
+
+  template <class F>
+  void ForEachLet(F&& f) const {
+    for (NodeId id = schedule_.low(); id <= node_; ++id) {
+      const GraphNode& node = graph_[id];
+      if (node.kind != GraphKind::kLets || !schedule_.IsUsed(id)) continue;
+      for (uint32_t i = 0; i + 1 < node.operands.size(); ++i) f(graph_.let_vars[node.index + i]);
+    }
+  }
+
+  // A value has the name of the first variable that is bound to it.
+  void FindLetNames() {
+    ForEachLet([&](NodeId var) {
+      const NodeId value = schedule_.Resolve(var);
+      if (value >= schedule_.low() && let_vars_[Slot(value)] == kNoNode) let_vars_[Slot(value)] = var;
+    });
+  }
+
+  std::string_view NameOf(NodeId id) const {
+    const NodeId var = let_vars_[Slot(id)];
+    return var == kNoNode ? std::string_view() : graph_.vars[graph_[var].index].name;
+  }
+
+  bool CheckLets() {
+    bool ok = true;
+    ForEachLet([&](NodeId id) {
+      const GraphVar& var = graph_.vars[graph_[id].index];
+      const NodeId node = schedule_.Resolve(id);
+      const Expr* value = node >= schedule_.low() ? values_[Slot(node)] : nullptr;
+      if (value != nullptr && value->type != nullptr) ok &= CheckAnnotation(var.type, value->type, var.span);
+    });
+    return ok;
+  }
+
+  bool CheckAnnotation(const Type* annotated, const Type* inferred, SourceSpan span) {
+    if (annotated == nullptr || Agrees(annotated, inferred)) return true;
+    return Error(span, "type-mismatch",
+                 fmt::format("the annotation {} contradicts the type of the value, {}", TypeToString(annotated),
+                             TypeToString(inferred)));
+  }
+
+  // ---- Functions
+
+  const Function* BuildFunction(NodeId id) {
+    const GraphFunction& function = FunctionOf(id);
+    std::vector<const Var*> params;
+    for (const NodeId param : function.params) {
+      const GraphVar& var = graph_.vars[graph_[param].index];
+      if (var.type == nullptr)
+        return Error(var.span, "missing-annotation", fmt::format("parameter '%{}' needs a type", var.name)), nullptr;
+      Var* made = workspace_.NewVar(var.name, var.type);
+      made->set_span(NodeSpan(var.span));
+      values_[Slot(param)] = made;
+      params.push_back(made);
+    }
+    const Expr* body = BuildScope(schedule_.Body(id));
+    if (body == nullptr || !CheckAnnotation(function.result, body->type, function.result_span)) return nullptr;
+    return builder_.MakeFunction(params, body, ToAttributes(function));
+  }
+
+  // A function that refers to itself needs its variable, and the type of that, before it is built.
+  const Var* SelfOf(NodeId id) {
+    const Var*& self = selves_[id];
+    if (self != nullptr) return self;
+    const GraphFunction& function = FunctionOf(id);
+    const FuncType* type = DeclaredType(graph_, function);
+    if (type == nullptr) {
+      Error(function.name_span, "missing-annotation",
+            "a function that calls itself needs types of its parameters and "
+            "its result");
+      return nullptr;
+    }
+    return self = workspace_.NewVar(NameOf(id), type);
+  }
+
+  bool BindFunction(NodeId id, bool is_output) {
+    const Function* function = BuildFunction(id);
+    if (function == nullptr) return false;
+    if (const auto self = selves_.find(id); self != selves_.end()) {
+      builder_.EmitNormalized(workspace_.New<VarBinding>(self->second, function));
+      values_[Slot(id)] = self->second;
+      return true;
+    }
+    return BindTo(id, function, is_output);
+  }
+
+  // ---- Scopes
+
+  const Expr* BuildScope(const ScheduledScope& scope) {
+    return WithStack([&]() -> const Expr* {
+      std::vector<const BindingBlock*> blocks;
+      const bool ok = BuildBindings(scope, blocks);
+      const Expr* result = ok ? Value(scope.result) : nullptr;
+      if (result == nullptr) return nullptr;
+      if (!IsLeaf(result)) {
+        builder_.BeginDataflowBlock();
+        result = builder_.EmitOutput(result);
+        blocks.push_back(builder_.EndBlock());
+      }
+      return builder_.Seq(blocks, result);
+    });
+  }
+
+  bool BuildBindings(const ScheduledScope& scope, std::vector<const BindingBlock*>& blocks) {
+    bool ok = true;
+    bool open = false;
+    for (size_t i = 0; i < scope.order.size() && !diagnostics_.error_limit_reached(); ++i) {
+      const bool barrier = Schedule::IsBarrier(graph_[scope.order[i]]);
+      if (barrier && open) blocks.push_back(builder_.EndBlock());
+      if (barrier) {
+        builder_.BeginBindingBlock();
+      } else if (!open) {
+        builder_.BeginDataflowBlock();
+      }
+      ok &= Bind(scope.order[i], scope.is_output[i]);
+      open = !barrier;
+      if (barrier) blocks.push_back(builder_.EndBlock());
+    }
+    if (open) blocks.push_back(builder_.EndBlock());
+    return ok;
+  }
+
+  // Binds the value of the node to a variable. False after an error.
+  bool Bind(NodeId id, bool is_output) {
+    if (graph_[id].kind == GraphKind::kFunction) return BindFunction(id, is_output);
+    const Expr* value = Build(id);
+    return value != nullptr && BindTo(id, value, is_output);
+  }
+
+  bool BindTo(NodeId id, const Expr* value, bool is_output) {
+    if (IsLeaf(value) && !(is_output && Is<DataflowVar>(value))) return values_[Slot(id)] = value, true;
+    if (is_output && builder_.current_block_is_dataflow()) {
+      value = builder_.EmitOutput(value, NameOf(id));
+    } else {
+      value = Is<Tuple>(value) ? builder_.NormalizeArgument(value) : builder_.Emit(value, NameOf(id));
+    }
+    values_[Slot(id)] = value;
+    return !builder_.failed();
+  }
+
+  // ---- Expressions. Null after an error, which may be that of an operand.
+
+  // As an operand: a leaf, or a tuple of them.
+  const Expr* Value(NodeId id) {
+    id = schedule_.Resolve(id);
+    const GraphNode& node = graph_[id];
+    switch (node.kind) {
+      case GraphKind::kError: return nullptr;
+      case GraphKind::kConstant: return graph_.constants[node.index];
+      case GraphKind::kGlobal: return GlobalOf(node);
+      case GraphKind::kTuple: return WithStack([&] { return TupleOf(node); });
+      default: break;
+    }
+    if (id < schedule_.low()) return NotInScope(node);
+    const Expr* value = values_[Slot(id)];
+    if (value != nullptr) return value;
+    // Only a function that is being built is used before it has a value; others have failed.
+    if (node.kind == GraphKind::kFunction) return SelfOf(id);
+    return node.kind == GraphKind::kVar ? NotInScope(node) : nullptr;
+  }
+
+  const Expr* NotInScope(const GraphNode& node) {
+    Error(node.span, "undefined-variable", "the variable is used outside of its scope");
+    return nullptr;
+  }
+
+  const Expr* GlobalOf(const GraphNode& node) {
+    const std::string_view name = graph_.globals[node.index];
+    const ModuleEntry* entry = module_.Find(name);
+    if (entry != nullptr) return entry->func->type ? entry->var : nullptr;
+    DiagnosticBuilder error =
+        diagnostics_.Error(node.span, "unknown-function", fmt::format("the module has no function '@{}'", name));
+    std::vector<std::string_view> names;
+    for (const ModuleEntry& other : module_.functions()) names.push_back(other.var->name);
+    if (const auto nearest = NearestName(name, names)) error.Note(fmt::format("did you mean '@{}'?", *nearest));
+    return nullptr;
+  }
+
+  const Expr* TupleOf(const GraphNode& node) {
+    std::vector<const Expr*> fields;
+    std::vector<const Type*> types;
+    for (const NodeId operand : node.operands) {
+      const Expr* field = Value(operand);
+      if (field == nullptr) return nullptr;
+      fields.push_back(field);
+      types.push_back(TypeOfExpr(field, &module_));
+    }
+    auto* tuple = workspace_.New<Tuple>(workspace_.Copy(fields), TupleType::Get(workspace_.arena(), types));
+    tuple->set_span(NodeSpan(node.span));
+    return tuple;
+  }
+
+  const Expr* Build(NodeId id) {
+    const GraphNode& node = graph_[id];
+    switch (node.kind) {
+      case GraphKind::kItem: return BuildItem(node);
+      case GraphKind::kCall: return BuildCall(node);
+      case GraphKind::kOperator: return BuildOperator(node);
+      case GraphKind::kIf: return BuildIf(id);
+      default: return nullptr;
+    }
+  }
+
+  const Expr* BuildItem(const GraphNode& node) {
+    const Expr* tuple = Value(node.operands.front());
+    if (tuple == nullptr) return nullptr;
+    const auto* type = As<TupleType>(tuple->type);
+    if (type == nullptr || node.index >= type->fields.size()) {
+      Error(node.span, "tuple-index",
+            type ? fmt::format("the tuple has no field {}", node.index)
+                 : fmt::format("{} does not have fields", TypeToString(tuple->type)));
+      return nullptr;
+    }
+    if (const auto* literal = As<Tuple>(tuple)) return literal->fields[node.index];
+    auto* item = workspace_.New<TupleGetItem>(tuple, static_cast<int32_t>(node.index), type->fields[node.index]);
+    item->set_span(NodeSpan(node.span));
+    return item;
+  }
+
+  bool Operands(List<NodeId> nodes, std::vector<const Expr*>& operands) {
+    for (const NodeId node : nodes) {
+      operands.push_back(Value(node));
+      if (operands.back() == nullptr) return false;
+    }
+    return true;
+  }
+
+  const Expr* BuildCall(const GraphNode& node) {
+    std::vector<const Expr*> operands;
+    if (!Operands(node.operands, operands)) return nullptr;
+    const std::span<const Expr* const> args = std::span<const Expr* const>(operands).subspan(1);
+    auto* call = workspace_.New<Call>(operands.front(), workspace_.Copy(args), nullptr, nullptr, nullptr);
+    call->set_span(NodeSpan(node.span));
+    call->type = inferrer_.Infer(call);
+    return call->type ? call : nullptr;
+  }
+
+  const Expr* BuildOperator(const GraphNode& node) {
+    std::vector<const Expr*> operands;
+    if (!Operands(node.operands, operands)) return nullptr;
+    const OperatorCall& call = graph_.calls[node.index];
+    OpCall op(*call.op, call, node.span, operands, builder_, module_, diagnostics_);
+    return op.CheckArguments() ? call.op->build(op) : nullptr;
+  }
+
+  const Expr* BuildIf(NodeId id) {
+    const GraphNode& node = graph_[id];
+    const Expr* condition = Value(node.operands.front());
+    const Expr* then = BuildScope(schedule_.Then(id));
+    const Expr* otherwise = BuildScope(schedule_.Else(id));
+    if (condition == nullptr || then == nullptr || otherwise == nullptr) return nullptr;
+    auto* conditional = workspace_.New<If>(condition, then, otherwise, nullptr);
+    conditional->set_span(NodeSpan(node.span));
+    conditional->type = inferrer_.Infer(conditional);
+    return conditional->type ? conditional : nullptr;
+  }
+
+  const Graph& graph_;
+  NodeId node_;
+  Schedule schedule_;
+  const Module& module_;
+  Workspace& workspace_;
+  DiagnosticEngine& diagnostics_;
+  OpTypeInferrer inferrer_;
+  BlockBuilder builder_;
+  std::vector<const Expr*> values_;      // by number of the node, from the lowest one on
+  std::vector<NodeId> let_vars_;         // in the same order: the first variable of a let that is bound to the node
+  std::map<NodeId, const Var*> selves_;  // of functions that refer to themselves
+};
+
+class ModuleTranslator {
+ public:
+  ModuleTranslator(const Graph& graph, const FuncStorageRef& storage, DiagnosticEngine& diagnostics)
+      : graph_(graph), storage_(storage), diagnostics_(diagnostics) {}
+
+  Module Run() {
+    CollectNodes();
+    FindCallees();
+    DeclareAll();
+    for (uint32_t i = 0; i < nodes_.size(); ++i) TranslateWithCallees(i);
+    return std::move(module_);
+  }
+
+ private:
+  const GraphFunction& FunctionAt(uint32_t i) const { return graph_.functions[graph_.definitions[i]]; }
+
+  void CollectNodes() {
+    std::vector<NodeId> of_function(graph_.functions.size());
+    for (NodeId id = 0; id < graph_.nodes.size(); ++id) {
+      if (graph_[id].kind == GraphKind::kFunction) of_function[graph_[id].index] = id;
+    }
+    for (const uint32_t definition : graph_.definitions) nodes_.push_back(of_function[definition]);
+  }
+
+  // The functions that each function refers to, and those that another one refers to.
+  void FindCallees() {
+    std::map<std::string_view, uint32_t> by_name;
+    for (uint32_t i = 0; i < nodes_.size(); ++i) by_name.emplace(FunctionAt(i).name, i);
+    callees_.resize(nodes_.size());
+    is_called_.resize(nodes_.size());
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {
+      for (NodeId id = FunctionAt(i).first_node; id < nodes_[i]; ++id) {
+        if (graph_[id].kind != GraphKind::kGlobal) continue;
+        const auto callee = by_name.find(graph_.globals[graph_[id].index]);
+        if (callee == by_name.end()) continue;
+        callees_[i].push_back(callee->second);
+        if (callee->second != i) is_called_[callee->second] = true;
+      }
+    }
+  }
+
+  // Gives every name its place in the module, with the type that the annotations declare.
+  void DeclareAll() {
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {
+      const GraphFunction& function = FunctionAt(i);
+      if (module_.Find(function.name) != nullptr) {
+        diagnostics_.Error(function.name_span, "duplicate-function",
+                           fmt::format("the module has a function '@{}' already", function.name));
+      }
+      Workspace workspace;
+      const Type* type = DeclaredType(graph_, function);
+      const std::string_view symbol = function.extern_symbol.empty() ? function.name : function.extern_symbol;
+      const auto* stub = workspace.New<ExternFunc>(workspace.arena().CopyString(symbol), DictAttr::Empty(),
+                                                   function.extern_symbol.empty() ? type : PackedFuncType());
+      module_.Set(GlobalVar::Get(function.name), stub, workspace.Finish());
+    }
+    done_.resize(nodes_.size());
+  }
+
+  // Callees come first, so that their types are known; only those of a cycle need annotations.
+  void TranslateWithCallees(uint32_t first) {
+    struct Visit {
+      uint32_t function;
+      size_t next;
+    };
+    std::vector<Visit> stack;
+    const auto enter = [&](uint32_t i) {
+      if (done_[i]) return;
+      done_[i] = true;
+      stack.push_back({i, 0});
+    };
+    enter(first);
+    while (!stack.empty()) {
+      Visit& visit = stack.back();
+      if (visit.next < callees_[visit.function].size()) {
+        enter(callees_[visit.function][visit.next++]);
+        continue;
+      }
+      TranslateFunction(visit.function);
+      stack.pop_back();
+    }
+  }
+
+  void TranslateFunction(uint32_t i) {
+    const GraphFunction& function = FunctionAt(i);
+    if (function.body == kNoNode || diagnostics_.error_limit_reached()) return;
+    Workspace workspace(storage_);
+    const Function* made = FunctionTranslator(graph_, nodes_[i], module_, workspace, diagnostics_).Run();
+    if (made == nullptr) return;
+    const GlobalVar* var = GlobalVar::Get(function.name);
+    // Functions that no other one calls are for callers from outside.
+    if (!is_called_[i] || function.name == "main") {
+      auto* exported = workspace.New<Function>(*made);
+      exported->attrs = made->attrs->With(attr::kGlobalSymbol, StrAttr::Get(function.name));
+      made = exported;
+    }
+    module_.Set(var, made, workspace.Finish());
+  }
+
+  const Graph& graph_;
+  const FuncStorageRef& storage_;
+  DiagnosticEngine& diagnostics_;
+  Module module_;
+  std::vector<NodeId> nodes_;  // of the definitions
+  std::vector<std::vector<uint32_t>> callees_;
+  std::vector<bool> is_called_;
+  std::vector<bool> done_;
+};
+
+}  // namespace
+
+Module Translate(const Graph& graph, const FuncStorageRef& storage, DiagnosticEngine& diagnostics) {
+  return ModuleTranslator(graph, storage, diagnostics).Run();
+}
+
+}  // namespace iropt::relay

@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "iropt/ir/context.h"
+#include "iropt/support/stack.h"
+#include "parser_core.h"
+
+namespace iropt::relay {
+
+namespace {
+
+class TypeParser {
+ public:
+  explicit TypeParser(ParserCore& core) : core_(core) {}
+
+  const Type* Parse() {
+    switch (core_.lex.token().kind) {
+      case TokenKind::kLParen: return ParseTuple();
+      case TokenKind::kName: return ParseNamed();
+      default: core_.Unexpected("a type"); return nullptr;
+    }
+  }
+
+ private:
+  const Type* ParseNested() {
+    return WithStack([this] { return Parse(); });
+  }
+
+  const Type* ParseTuple() {
+    core_.lex.Next();
+    std::vector<const Type*> fields;
+    while (!core_.Is(TokenKind::kRParen)) {
+      const Type* field = ParseNested();
+      if (!field) return nullptr;
+      fields.push_back(field);
+      if (!core_.Skip(TokenKind::kComma)) break;
+    }
+    return core_.Expect(TokenKind::kRParen) ? TupleType::Get(fields) : nullptr;
+  }
+
+  const Type* ParseNamed() {
+    const Token token = core_.lex.Next();
+    const std::string_view name = core_.lex.Text(token);
+    if (name == "Tensor") return ParseTensor();
+    if (name == "fn") return ParseFunction();
+    if (name == "_") return ObjectType::Get();
+    if (const auto dtype = DataType::Parse(name); dtype && !dtype->is_handle())
+      return TensorType::Get(std::span<const PrimExpr* const>(), *dtype);
+    if (name == "ref") return NoType(token, "a reference");
+    if (name == "Storage" || name == "Shape") return ObjectType::Get();
+    return NoType(token, fmt::format("the data type or type variable '{}'", name));
+  }
+
+  const Type* NoType(Token token, std::string_view what) {
+    core_.Error(core_.lex.SpanOf(token), "no-counterpart", fmt::format("Relax has no counterpart for {}", what));
+    return nullptr;
+  }
+
+  const Type* ParseTensor() {
+    if (!core_.Expect(TokenKind::kLBracket) || !core_.Expect(TokenKind::kLParen)) return nullptr;
+    std::vector<const PrimExpr*> dims;
+    while (!core_.Is(TokenKind::kRParen)) {
+      const PrimExpr* dim = ParseDim();
+      if (!dim) return nullptr;
+      dims.push_back(dim);
+      if (!core_.Skip(TokenKind::kComma)) break;
+    }
+    if (!core_.Expect(TokenKind::kRParen) || !core_.Expect(TokenKind::kComma)) return nullptr;
+    const Token token = core_.lex.token();
+    std::string_view name = core_.lex.Text(token);
+    if (core_.Is(TokenKind::kString)) {
+      core_.lex.Next();
+      name = name.substr(1, name.size() - 2);
+    } else if (!core_.Expect(TokenKind::kName)) {
+      return nullptr;
+    }
+    const auto dtype = DataType::Parse(name);
+    if (!dtype || dtype->is_void()) {
+      core_.Error(core_.lex.SpanOf(token), "unknown-dtype", fmt::format("unknown data type '{}'", name));
+      return nullptr;
+    }
+    return core_.Expect(TokenKind::kRBracket) ? TensorType::Get(dims, *dtype) : nullptr;
+  }
+
+  const PrimExpr* ParseDim() {
+    const Token token = core_.lex.token();
+    if (core_.Skip(TokenKind::kQuestion)) return IRContext::Current().NewSymVar("d");
+    if (core_.IsName("meta")) return ParseMetadataReference(core_) ? IRContext::Current().NewSymVar("d") : nullptr;
+    if (!core_.Expect(TokenKind::kInt)) return nullptr;
+    const auto number = ParseNumber(core_.lex.Text(token), TokenKind::kInt);
+    if (!number || number->integer < 0) {
+      core_.Error(core_.lex.SpanOf(token), "bad-shape",
+                  fmt::format("'{}' is not the size of a dimension", core_.lex.Text(token)));
+      return nullptr;
+    }
+    return IRContext::Current().Int(number->integer);
+  }
+
+  const Type* ParseFunction() {
+    if (!core_.Expect(TokenKind::kLParen)) return nullptr;
+    std::vector<const Type*> params;
+    while (!core_.Is(TokenKind::kRParen)) {
+      const Type* param = ParseNested();
+      if (!param) return nullptr;
+      params.push_back(param);
+      if (!core_.Skip(TokenKind::kComma)) break;
+    }
+    if (!core_.Expect(TokenKind::kRParen) || !core_.Expect(TokenKind::kArrow)) return nullptr;
+    const Type* result = ParseNested();
+    return result ? FuncType::Get(params, result) : nullptr;
+  }
+
+  ParserCore& core_;
+};
+
+}  // namespace
+
+const Type* ParseType(ParserCore& core) { return TypeParser(core).Parse(); }
+
+}  // namespace iropt::relay
