@@ -1,0 +1,70 @@
+"""The extension module, and what makes classes of Python for its tables."""
+import os
+import sys
+
+# Formats and plugins that are loaded take their definitions from the extension module.
+_flags = sys.getdlopenflags()
+sys.setdlopenflags(_flags | os.RTLD_GLOBAL)
+try:
+    from . import _iropt as native
+finally:
+    sys.setdlopenflags(_flags)
+
+Node = native.Node
+Error = native.Error
+
+# Rows of the table of node kinds by name: (number, class name, group, fields).
+KINDS = {row[1]: (row[0], row[2], row[3], row[4]) for row in native.node_kinds()}
+# Classes by the name of their kind.
+CLASSES = {}
+
+
+class Array(tuple):
+    """A list of nodes or values of a node. It cannot be changed."""
+
+    __slots__ = ()
+
+    def __repr__(self):
+        return "[" + ", ".join(repr(item) for item in self) + "]"
+
+    def __add__(self, other):
+        return Array(tuple.__add__(self, tuple(other)))
+
+    def __radd__(self, other):
+        return Array(tuple(other) + tuple(self))
+
+    def __eq__(self, other):
+        return tuple.__eq__(self, tuple(other)) if isinstance(other, (list, tuple)) else NotImplemented
+
+    def __getitem__(self, index):
+        item = tuple.__getitem__(self, index)
+        return Array(item) if isinstance(index, slice) else item
+
+    __hash__ = tuple.__hash__
+
+
+native.set_array_class(Array)
+
+
+def node(kind):
+    """Lets a class be the class of a kind of node: its fields become attributes."""
+
+    def register(cls):
+        number, _, _, fields = KINDS[kind]
+        native.set_node_class(number, cls)
+        cls._kind_ = number
+        cls._fields_ = tuple(field[0] for field in fields)
+        CLASSES[kind] = cls
+        return cls
+
+    return register
+
+
+def make(kind, **fields):
+    """A new node with these fields."""
+    return native.make(KINDS[kind][0], fields)
+
+
+def fields_of(value):
+    """The names and values of the fields of a node."""
+    return {name: getattr(value, name) for name in type(value)._fields_}

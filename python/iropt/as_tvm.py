@@ -1,0 +1,118 @@
+"""Runs a program that was written for TVM: python3 -m iropt.as_tvm PROGRAM [ARGUMENT...], or -m MODULE.
+
+The names of tvm that exist in this package are answered by it. Others can be imported, and are an error when they are
+used, which names them.
+"""
+import importlib.abc
+import importlib.machinery
+import runpy
+import sys
+import types
+
+from ._core import Error
+
+_ALIASES = {
+    "iropt._tvm": ["", "error", "_ffi", "_ffi.base"],
+    "iropt.ir": ["ir", "ir.base", "ir.module", "ir.expr", "ir.function", "ir.type", "ir.op", "ir.attrs", "ir.global_info",
+                 "ir.container"],
+    "iropt.ir.transform": ["ir.transform", "transform"],
+    "iropt.ir.instrument": ["ir.instrument", "instrument"],
+    "iropt.relax": ["relax", "relax.expr", "relax.struct_info"],
+    "iropt.relax.op": ["relax.op"],
+    "iropt.relax.transform": ["relax.transform", "relax.transform.transform"],
+    "iropt.relax.analysis": ["relax.analysis", "relax.analysis.analysis"],
+    "iropt.relax.expr_functor": ["relax.expr_functor"],
+    "iropt.relax.block_builder": ["relax.block_builder"],
+    "iropt.relax.utils": ["relax.utils"],
+    "iropt.tir": ["tir", "tir.expr", "tir.stmt", "tir.function", "tir.buffer", "tir.op"],
+    "iropt.tir.transform": ["tir.transform", "tir.transform.transform"],
+    "iropt.tir.stmt_functor": ["tir.stmt_functor"],
+    "iropt.tir.analysis": ["tir.analysis", "tir.analysis.analysis"],
+    "iropt.script": ["script", "script.parser"],
+    "iropt.script.ir": ["script.ir", "script.parser.ir"],
+    "iropt.script.tir": ["script.tir", "script.parser.tir"],
+    "iropt.script.relax": ["script.relax", "script.parser.relax"],
+    "iropt.target": ["target", "target.target"],
+    "iropt.runtime": ["nd", "runtime", "runtime.ndarray", "runtime.object"],
+    "iropt.testing": ["testing", "testing.utils"],
+    "iropt.arith": ["arith"],
+    "iropt.te": ["te"],
+}
+
+
+class Missing:
+    """What this package does not have: an error when it is used."""
+
+    def __init__(self, name):
+        self.__name__ = name
+
+    def __call__(self, *args, **kwargs):
+        raise NotImplementedError(f"{self.__name__} is not a part of iropt")
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return Missing(f"{self.__name__}.{name}")
+
+    def __repr__(self):
+        return f"<{self.__name__}, which is not a part of iropt>"
+
+
+class _MissingModule(types.ModuleType):
+    __path__ = []
+    __all__ = []
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return Missing(f"{self.__name__}.{name}")
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds modules of tvm that do not exist here."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        if fullname.startswith("tvm."):
+            return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
+        return None
+
+    def create_module(self, spec):
+        return _MissingModule(spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+def install():
+    """From now on `import tvm` imports this package."""
+    if "tvm" in sys.modules:
+        if sys.modules["tvm"].__name__ != "iropt._tvm":
+            raise Error("tvm was imported already")
+        return
+    for source, names in _ALIASES.items():
+        module = importlib.import_module(source)
+        for name in names:
+            sys.modules["tvm." + name if name else "tvm"] = module
+    sys.meta_path.append(_Finder())
+
+
+def main():
+    arguments = sys.argv[1:]
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(__doc__)
+        return 0 if arguments else 1
+    install()
+    if arguments[0] == "-m":
+        sys.argv = arguments[1:]
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    else:
+        sys.argv = arguments
+        runpy.run_path(arguments[0], run_name="__main__")
+    return 0
+
+
+if __name__ == "__main__":
+    # The module that runs is another than the one that programs import.
+    from iropt import as_tvm
+
+    sys.exit(as_tvm.main())

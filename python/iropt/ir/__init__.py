@@ -1,0 +1,671 @@
+"""Modules, and what both levels of the IR have in common."""
+from .. import _core
+from .._core import CLASSES, Array, Error, Node, make, native, node
+
+DEFAULT_VERSION = None
+
+
+class Object(Node):
+    """What all nodes can do."""
+
+    __slots__ = ()
+
+    def same_as(self, other):
+        """Whether both are the same node."""
+        return isinstance(other, Node) and native.node_id(self) == native.node_id(other)
+
+    @property
+    def span(self):
+        """The place in the source: (name, line, column, last line, last column), or None."""
+        return native.place(self)
+
+    def script(self, **options):
+        """The node as text."""
+        from .. import _text
+
+        return _text.script(self, **_printing(options))
+
+    def show(self, *_, **options):
+        from .. import _text
+
+        _text.show(self.script(**_printing(options)))
+
+    def astext(self, **_):
+        return self.script()
+
+    def __str__(self):
+        return self.script()
+
+    def __repr__(self):
+        return self.script()
+
+    def _script_(self):
+        """The text of the node in a script that captures it."""
+        from .. import _text
+
+        return _text.captured(self)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, _):
+        return self
+
+
+def _printing(options):
+    known = ("version", "show_meta", "show_all_types", "inline_constants", "hash_constants", "elide_larger_than")
+    return {key: value for key, value in options.items() if key in known}
+
+
+class StructInfo(Object):
+    """The type of a Relax expression."""
+
+    __slots__ = ()
+
+    def __eq__(self, other):
+        if not isinstance(other, Node):
+            return False
+        return self.same_as(other) or native.structural_equal(self, other, False)
+
+    def __hash__(self):
+        return native.structural_hash(self, True)
+
+    def script(self, **_):
+        return native.type_text(self)
+
+    def _script_(self):
+        return native.type_text(self)
+
+    def is_base_of(self, derived):
+        return native.is_base_of(self, derived)
+
+
+class BaseExpr(Object):
+    """An expression of any level."""
+
+    __slots__ = ()
+
+
+class RelaxExpr(BaseExpr):
+    """An expression of Relax."""
+
+    __slots__ = ()
+
+    @property
+    def struct_info(self):
+        """The type."""
+        info = self.type
+        if info is None:
+            raise ValueError("the expression has no type yet: BlockBuilder.normalize infers it")
+        return info
+
+    struct_info_ = property(lambda self: self.type)
+    checked_type = property(lambda self: self.struct_info)
+    _checked_type_ = property(lambda self: self.type)
+    ty = property(lambda self: self.struct_info)
+
+    @property
+    def shape(self):
+        from .. import relax
+
+        return relax.get_shape_of(self)
+
+    shape_ = property(lambda self: self.shape)
+
+    def _binary(self, name, other, swap=False):
+        from .. import relax
+
+        a, b = relax.op.binary_operands(self, other)
+        return getattr(relax.op, name)(b, a) if swap else getattr(relax.op, name)(a, b)
+
+    def __add__(self, other):
+        return self._binary("add", other)
+
+    def __radd__(self, other):
+        return self._binary("add", other, True)
+
+    def __sub__(self, other):
+        return self._binary("subtract", other)
+
+    def __rsub__(self, other):
+        return self._binary("subtract", other, True)
+
+    def __mul__(self, other):
+        return self._binary("multiply", other)
+
+    def __rmul__(self, other):
+        return self._binary("multiply", other, True)
+
+    def __truediv__(self, other):
+        return self._binary("divide", other)
+
+    def __rtruediv__(self, other):
+        return self._binary("divide", other, True)
+
+    def __floordiv__(self, other):
+        return self._binary("floor_divide", other)
+
+    def __pow__(self, other):
+        return self._binary("power", other)
+
+    def __neg__(self):
+        from .. import relax
+
+        return relax.op.negative(self)
+
+    def __lt__(self, other):
+        return self._binary("less", other)
+
+    def __gt__(self, other):
+        return self._binary("greater", other)
+
+    def __le__(self, other):
+        return self._binary("less_equal", other)
+
+    def __ge__(self, other):
+        return self._binary("greater_equal", other)
+
+    def astype(self, dtype):
+        from .. import relax
+
+        return relax.op.astype(self, dtype)
+
+    def __call__(self, *args, attrs=None):
+        from .. import relax
+
+        return relax.Call(self, list(args), attrs=attrs)
+
+    def __getitem__(self, index):
+        from .. import relax
+
+        info = self.type
+        if isinstance(info, relax.TupleStructInfo) and index >= len(info.fields):
+            raise IndexError(f"the tuple has {len(info.fields)} fields")
+        return relax.TupleGetItem(self, index)
+
+
+class BaseFunc(RelaxExpr):
+    """A function of a module."""
+
+    __slots__ = ()
+
+    def with_attr(self, key_or_dict, value=None):
+        """The function with one more attribute, or with several."""
+        attrs = dict(self.attrs.items()) if self.attrs is not None else {}
+        attrs.update(key_or_dict if isinstance(key_or_dict, dict) else {key_or_dict: value})
+        return native.copy_with(self, {"attrs": attrs})
+
+    def with_attrs(self, attrs):
+        return native.copy_with(self, {"attrs": dict(attrs.items())})
+
+    def without_attr(self, key):
+        attrs = dict(self.attrs.items())
+        attrs.pop(key, None)
+        return native.copy_with(self, {"attrs": attrs})
+
+    def __call__(self, *args):
+        raise Error("a function of a module is called by its name")
+
+
+# ---- Attributes
+
+
+class AttrBase(Object):
+    __slots__ = ()
+
+    def __eq__(self, other):
+        if isinstance(other, Node):
+            return self.same_as(other) or native.structural_equal(self, other, False)
+        return NotImplemented
+
+    def __hash__(self):
+        return native.structural_hash(self, True)
+
+
+@node("DictAttr")
+class DictAttrs(AttrBase):
+    """A dictionary of attributes, with texts as keys."""
+
+    __slots__ = ()
+
+    def __new__(cls, values=None):
+        return make("DictAttr", values=values or {})
+
+    def _dict(self):
+        return dict(zip(self.keys_, self.values_))
+
+    @property
+    def keys_(self):
+        return _keys(self)
+
+    @property
+    def values_(self):
+        return _values(self)
+
+    def keys(self):
+        return list(self.keys_)
+
+    def values(self):
+        return list(self.values_)
+
+    def items(self):
+        return list(zip(self.keys_, self.values_))
+
+    def get(self, key, default=None):
+        return self._dict().get(key, default)
+
+    def __getitem__(self, key):
+        return self._dict()[key]
+
+    def __contains__(self, key):
+        return key in self.keys_
+
+    def __iter__(self):
+        return iter(self.keys_)
+
+    def __len__(self):
+        return len(self.keys_)
+
+    def __eq__(self, other):
+        if isinstance(other, dict):
+            return self._dict() == other
+        return AttrBase.__eq__(self, other)
+
+    __hash__ = AttrBase.__hash__
+
+    def script(self, **_):
+        return "{" + ", ".join(f"{key!r}: {value!r}" for key, value in self.items()) + "}"
+
+
+def _keys(attrs):
+    return native.dict_items(attrs)[0]
+
+
+def _values(attrs):
+    return native.dict_items(attrs)[1]
+
+
+@node("ObjectAttr")
+class Attrs(AttrBase):
+    """A record of attributes, such as that of the call of an operator."""
+
+    __slots__ = ()
+
+    def _dict(self):
+        return dict(zip(self.names, self.values))
+
+    def __getattr__(self, name):
+        fields = dict(zip(type(self).names.__get__(self), type(self).values.__get__(self)))
+        if name in fields:
+            return fields[name]
+        raise AttributeError(f"the record has no attribute '{name}'")
+
+    def keys(self):
+        return list(self.names)
+
+    def __getitem__(self, key):
+        return self._dict()[key]
+
+    def __contains__(self, key):
+        return key in self.names
+
+    def script(self, **_):
+        return f"{self.type_key}(" + ", ".join(f"{key}={value!r}" for key, value in self._dict().items()) + ")"
+
+
+@node("VDeviceAttr")
+class VDevice(AttrBase):
+    """A virtual device."""
+
+    __slots__ = ()
+
+    def __new__(cls, target=None, vdevice_id=0, memory_scope="global"):
+        from ..target import Target
+
+        if target is not None and not isinstance(target, Target):
+            target = Target(target)
+        return make("VDeviceAttr", target=None if target is None else target.config, vdevice_id=vdevice_id,
+                    memory_scope=memory_scope)
+
+
+@node("DeviceMeshAttr")
+class DeviceMesh(AttrBase):
+    """A mesh of devices."""
+
+    __slots__ = ()
+
+    def __new__(cls, shape, device_ids):
+        if isinstance(device_ids, range):
+            return make("DeviceMeshAttr", shape=list(shape), device_ids=[device_ids.start, device_ids.stop], is_range=True)
+        return make("DeviceMeshAttr", shape=list(shape), device_ids=list(device_ids), is_range=False)
+
+
+# ---- Names
+
+
+@node("GlobalVar")
+class GlobalVar(RelaxExpr):
+    """The name of a function of a module."""
+
+    __slots__ = ()
+
+    def __new__(cls, name_hint, type_annot=None):
+        return make("GlobalVar", name=name_hint)
+
+    name_hint = property(lambda self: self.name)
+
+    def script(self, **_):
+        return self.name
+
+    def __repr__(self):
+        return f'I.GlobalVar("{self.name}")'
+
+    def __call__(self, *args):
+        from .. import relax, tir
+
+        if args and all(isinstance(arg, (tir.PrimExpr, int, float)) for arg in args):
+            return tir.Call("void", self, list(args))
+        return relax.Call(self, list(args))
+
+
+@node("Op")
+class Op(RelaxExpr):
+    """An operator of the tables."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def get(name):
+        try:
+            return make("Op", name=name)
+        except KeyError as error:
+            raise AttributeError(str(error)) from None
+
+    def script(self, **_):
+        return self.name
+
+    def __repr__(self):
+        return f"Op({self.name})"
+
+    @staticmethod
+    def list_op_names():
+        return [row["name"] for row in native.op_table()]
+
+
+# ---- Modules
+
+
+class IRModule:
+    """A module: functions by their names, attributes, and global infos such as virtual devices.
+
+    It is a mapping of GlobalVars to functions, which also takes texts as names.
+    """
+
+    __slots__ = ("_module", "__dict__")
+
+    def __init__(self, functions=None, type_definitions=None, attrs=None, global_infos=None, *, _module=None):
+        del type_definitions
+        self._module = native.Module() if _module is None else _module
+        for name, func in (functions or {}).items():
+            self[name] = func
+        if attrs:
+            self._module.attrs = attrs
+        for name, infos in (global_infos or {}).items():
+            self._module.set_global_info(name, list(infos))
+
+    # ---- Reading and writing
+    @staticmethod
+    def from_source(text, name="<text>", verify=True, first_line=1):
+        """Reads the text of a module."""
+        return IRModule(_module=native.from_source(text, str(name), first_line, "tvmscript", verify))
+
+    @staticmethod
+    def from_file(path, format="", verify=True):
+        """Reads a file of any format that the library knows."""
+        return IRModule(_module=native.from_file(str(path), format, verify))
+
+    @staticmethod
+    def from_expr(expr, functions=None, type_defs=None):
+        """A module of one function, and more if they are given."""
+        del type_defs
+        from .. import relax
+
+        if isinstance(expr, IRModule):
+            return expr
+        module = IRModule(functions)
+        if not isinstance(expr, BaseFunc):
+            expr = relax.Function(relax.analysis.free_vars(expr), expr)
+        symbol = expr.attrs.get("global_symbol") if expr.attrs is not None else None
+        name = symbol or "main"
+        module[name] = expr if symbol else expr.with_attr("global_symbol", name)
+        return module
+
+    def script(self, **options):
+        """The text of the module in TVMScript."""
+        return self._module.text(_printing(options))
+
+    def show(self, *_, style=None, black_format=None, **options):
+        """Prints the module, with colours on a terminal."""
+        from .. import _text
+
+        _text.show(self.script(**options))
+
+    def write(self, path, format=""):
+        """Writes a file in the format of its extension."""
+        self._module.write(str(path), format)
+
+    def astext(self, **_):
+        return self.script()
+
+    def __str__(self):
+        return self.script()
+
+    def __repr__(self):
+        return self.script()
+
+    def _repr_html_(self):
+        from .. import _text
+
+        return _text.html(self.script())
+
+    # ---- A mapping
+    @property
+    def functions(self):
+        return dict(self._module.entries())
+
+    functions_ = functions
+
+    def functions_items(self):
+        return self._module.entries()
+
+    def items(self):
+        return self._module.entries()
+
+    def keys(self):
+        return [name for name, _ in self._module.entries()]
+
+    def values(self):
+        return [func for _, func in self._module.entries()]
+
+    def get_global_vars(self):
+        return Array(self.keys())
+
+    def get_global_var(self, name):
+        if self._module.find(name) is None:
+            raise ValueError(f"the module has no function '{name}'")
+        return GlobalVar(name)
+
+    def __getitem__(self, name):
+        func = self._module.find(name)
+        if func is None:
+            raise ValueError(f"the module has no function '{getattr(name, 'name', name)}'")
+        return func
+
+    def __setitem__(self, name, func):
+        self._module.set(name, func)
+
+    def __delitem__(self, name):
+        self._module.remove(name)
+
+    def __contains__(self, name):
+        return self._module.find(name) is not None
+
+    def __iter__(self):
+        return iter(self.keys())
+
+    def __len__(self):
+        return len(self._module)
+
+    def __eq__(self, other):
+        return self is other or (isinstance(other, IRModule) and structural_equal(self, other))
+
+    __hash__ = None
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        func = self._module.find(name)
+        if func is None:
+            raise AttributeError(f"the module has no function or attribute '{name}'")
+        return GlobalVar(name)
+
+    def same_as(self, other):
+        return self is other or (isinstance(other, IRModule) and self.items() == other.items())
+
+    def update(self, other):
+        for name, func in (other.items() if isinstance(other, IRModule) else other.items()):
+            self[name] = func
+
+    def update_func(self, name, func):
+        self[name] = func
+
+    def update_global_info(self, name, infos):
+        self._module.set_global_info(name, list(infos))
+
+    def copy(self):
+        return IRModule(_module=self._module.copy())
+
+    clone = copy
+    __copy__ = copy
+
+    def __deepcopy__(self, _):
+        return self.copy()
+
+    # ---- Attributes and global infos
+    @property
+    def attrs(self):
+        attrs = self._module.attrs
+        return attrs if len(attrs) else None
+
+    @property
+    def global_infos(self):
+        return self._module.global_infos()
+
+    def get_attr(self, key):
+        return self._module.attrs.get(key)
+
+    def with_attr(self, key, value):
+        module = self.copy()
+        module._module.attrs = {**dict(self._module.attrs.items()), key: value}
+        return module
+
+    def with_attrs(self, attrs):
+        module = self.copy()
+        module._module.attrs = {**dict(self._module.attrs.items()), **dict(attrs.items())}
+        return module
+
+    def without_attr(self, key):
+        module = self.copy()
+        module._module.attrs = {name: value for name, value in self._module.attrs.items() if name != key}
+        return module
+
+
+# ---- Structure
+
+
+def _plain(value):
+    return value._module if isinstance(value, IRModule) else value
+
+
+def structural_equal(lhs, rhs, map_free_vars=False):
+    """Whether two modules, nodes or values are equal but for names of variables and places in the source."""
+    return difference(lhs, rhs, map_free_vars) is None
+
+
+def difference(lhs, rhs, map_free_vars=False):
+    """The path to the first difference and both sides of it; None if there is none."""
+    if isinstance(lhs, IRModule) and isinstance(rhs, IRModule):
+        return lhs._module.difference(rhs._module, map_free_vars)
+    if isinstance(lhs, Node) and isinstance(rhs, Node):
+        if native.structural_equal(lhs, rhs, map_free_vars):
+            return None
+        return native.difference(lhs, rhs, map_free_vars) or "the nodes differ"
+    if isinstance(lhs, (list, tuple)) and isinstance(rhs, (list, tuple)):
+        if len(lhs) != len(rhs):
+            return f"lists of {len(lhs)} and {len(rhs)} items"
+        for index, (a, b) in enumerate(zip(lhs, rhs)):
+            found = difference(a, b, map_free_vars)
+            if found is not None:
+                return f"[{index}].{found}"
+        return None
+    if isinstance(lhs, Node) or isinstance(rhs, Node):
+        from .. import tir
+
+        if isinstance(lhs, (int, float, tir.PrimExpr)) and isinstance(rhs, (int, float, tir.PrimExpr)):
+            return difference(tir.convert(lhs), tir.convert(rhs), map_free_vars)
+    return None if type(lhs) is type(rhs) and lhs == rhs else f"{lhs!r}, {rhs!r}"
+
+
+def assert_structural_equal(lhs, rhs, map_free_vars=False):
+    """Raises ValueError, with the first difference and both texts, unless both are equal."""
+    found = difference(lhs, rhs, map_free_vars)
+    if found is not None:
+        raise ValueError(f"not structurally equal at {found}\n\nleft:\n{lhs}\n\nright:\n{rhs}")
+
+
+def structural_hash(value, map_free_vars=False):
+    if isinstance(value, IRModule):
+        return value._module.hash()
+    return native.structural_hash(value, map_free_vars)
+
+
+class Span:
+    """A place in a source."""
+
+    def __init__(self, source_name=None, line=0, end_line=0, column=0, end_column=0):
+        self.source_name, self.line, self.end_line = source_name, line, end_line
+        self.column, self.end_column = column, end_column
+
+
+class SourceName(str):
+    """The name of a source."""
+
+
+from ..tir import PrimExpr, Range  # noqa: E402  pylint: disable=wrong-import-position
+from .. import tir as _tir  # noqa: E402
+
+IntImm, FloatImm = _tir.IntImm, _tir.FloatImm
+RelayExpr = BaseExpr
+DiagnosticError = Error
+
+
+class PointerType:
+    """The type of a variable that points to elements of a dtype in a storage scope."""
+
+    def __init__(self, element_type, storage_scope="global"):
+        self.element_type = element_type
+        self.storage_scope = storage_scope
+
+    def _pointer_(self):
+        dtype = getattr(self.element_type, "dtype", self.element_type)
+        return (dtype, self.storage_scope)
+
+
+class PrimType:
+    """The type of a scalar variable."""
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+
+
+from . import transform, instrument  # noqa: E402,F401

@@ -1,0 +1,193 @@
+"""Instruments, which watch the passes of a context."""
+import functools
+import inspect
+import sys
+
+from .._core import native
+
+_HOOKS = ("enter_pass_ctx", "exit_pass_ctx", "should_run", "run_before_pass", "run_after_pass")
+
+
+class PassInstrument:
+    """The base of instruments; hooks that are not overridden do nothing."""
+
+    def enter_pass_ctx(self):
+        """The context is entered."""
+
+    def exit_pass_ctx(self):
+        """The context is left."""
+
+    def should_run(self, mod, info):
+        """Whether a pass may run."""
+        return True
+
+    def run_before_pass(self, mod, info):
+        """A pass is about to run."""
+
+    def run_after_pass(self, mod, info):
+        """A pass has run."""
+
+    def _instrument_(self):
+        made = self.__dict__.get("_made_")
+        if made is None:
+            made = native.PythonInstrument(type(self).__name__, _Hooks(self))
+            self.__dict__["_made_"] = made
+        return made
+
+
+class _Hooks:
+    """What the library calls: modules and names of Python around the hooks that there are."""
+
+    def __init__(self, instrument):
+        base = PassInstrument
+        cls = type(instrument)
+
+        def has(hook):
+            return getattr(cls, hook, None) is not getattr(base, hook) and hasattr(instrument, hook)
+
+        for hook in _HOOKS[:2]:
+            if has(hook):
+                setattr(self, hook, getattr(instrument, hook))
+        for hook in _HOOKS[2:]:
+            if has(hook):
+                setattr(self, hook, _with_module(getattr(instrument, hook)))
+
+
+def _with_module(hook):
+    from . import IRModule
+
+    def call(module, info):
+        return hook(IRModule(_module=module), info)
+
+    return call
+
+
+def pass_instrument(pi_cls=None):
+    """Makes an instrument of a class with some of the hooks."""
+
+    def wrap(cls):
+        if not inspect.isclass(cls):
+            raise TypeError("pi_cls must be a class")
+
+        class Instrument(PassInstrument):  # pylint: disable=missing-class-docstring
+            def __init__(self, *args, **kwargs):
+                self._inst = cls(*args, **kwargs)
+                for hook in _HOOKS:
+                    if hasattr(cls, hook):
+                        self.__dict__["_has_" + hook] = True
+
+            def __getattr__(self, name):
+                if name in ("_inst", "__dict__"):
+                    raise AttributeError(name)
+                return getattr(self._inst, name)
+
+            def _instrument_(self):
+                made = self.__dict__.get("_made_")
+                if made is None:
+                    made = native.PythonInstrument(cls.__name__, _InstanceHooks(self._inst))
+                    self.__dict__["_made_"] = made
+                return made
+
+        for hook in _HOOKS:
+            if hasattr(cls, hook):
+                setattr(Instrument, hook, _forward(hook))
+        functools.update_wrapper(Instrument.__init__, cls.__init__)
+        Instrument.__name__ = cls.__name__
+        Instrument.__doc__ = cls.__doc__
+        Instrument.__module__ = cls.__module__
+        return Instrument
+
+    return wrap(pi_cls) if pi_cls is not None else wrap
+
+
+def _forward(hook):
+    def call(self, *args):
+        return getattr(self._inst, hook)(*args)
+
+    call.__name__ = hook
+    return call
+
+
+class _InstanceHooks:
+    """The hooks of an object that need not derive from PassInstrument."""
+
+    def __init__(self, instance):
+        for hook in _HOOKS[:2]:
+            if hasattr(instance, hook):
+                setattr(self, hook, getattr(instance, hook))
+        for hook in _HOOKS[2:]:
+            if hasattr(instance, hook):
+                setattr(self, hook, _with_module(getattr(instance, hook)))
+
+
+class PassTimingInstrument(PassInstrument):
+    """Measures passes; render() gives the table."""
+
+    def __init__(self):
+        self._timing = native.TimingInstrument()
+
+    def _instrument_(self):
+        return self._timing
+
+    def render(self=None):
+        """The table of times; called on the class, that of the current context."""
+        if self is None:
+            from .transform import PassContext
+
+            for instrument in PassContext.current().instruments:
+                if isinstance(instrument, PassTimingInstrument):
+                    return instrument.render()
+            return ""
+        return self._timing.render()
+
+
+class _Printer(PassInstrument):
+    def _print(self, when, mod, info):
+        print(f"{when} Running Pass: {info.name}", file=sys.stdout)
+        print(mod)
+
+
+class PrintBeforeAll(_Printer):
+    """Prints the module before every pass."""
+
+    def run_before_pass(self, mod, info):
+        self._print("Before", mod, info)
+
+
+class PrintAfterAll(_Printer):
+    """Prints the module after every pass."""
+
+    def run_after_pass(self, mod, info):
+        self._print("After", mod, info)
+
+
+class DumpIR(PassInstrument):
+    """Writes the module after every pass into a folder."""
+
+    def __init__(self, dump_dir, refresh=False):
+        import pathlib
+        import shutil
+
+        self.dump_dir = pathlib.Path(dump_dir)
+        self.counter = 0
+        if refresh and self.dump_dir.is_dir():
+            shutil.rmtree(self.dump_dir)
+
+    def run_after_pass(self, mod, info):
+        self.dump_dir.mkdir(parents=True, exist_ok=True)
+        name = info.name.replace(".", "_").replace(" ", "_").replace("/", "_")
+        (self.dump_dir / f"{self.counter:03d}_{name}.py").write_text(mod.script(), encoding="utf8")
+        self.counter += 1
+
+
+def make(name, **options):
+    """An instrument of the tables, or of a plugin, by its name."""
+    return _Named(name, options)
+
+
+class _Named(PassInstrument):
+    def __init__(self, name, options):
+        self._made = native.make_instrument(name, options)
+
+    def _instrument_(self):
+        return self._made

@@ -1,0 +1,166 @@
+"""Building of Relax functions binding by binding."""
+import threading
+
+from .. import ir
+from .._core import Node, native
+
+_state = threading.local()
+
+
+class _Scope:
+    def __init__(self, enter, leave):
+        self._enter, self._leave = enter, leave
+
+    def __enter__(self):
+        self._enter()
+
+    def __exit__(self, kind, value, trace):
+        self._leave(kind)
+
+
+class _Function:
+    def __init__(self, name, params, attrs, is_pure):
+        self.name, self.params, self.attrs, self.is_pure = name, params, attrs, is_pure
+        self.blocks = []
+        self.result = None
+
+
+class BlockBuilder:
+    """Builds functions: `with bb.function("main", [x]): with bb.dataflow(): lv = bb.emit(relax.op.add(x, x))`."""
+
+    def __init__(self, mod=None):
+        self._builder = native.Builder(None if mod is None else mod._module)
+        self._functions = []
+        self._attrs = {}
+
+    @staticmethod
+    def current():
+        stack = getattr(_state, "builders", [])
+        return stack[-1] if stack else None
+
+    # ---- Scopes
+    def function(self, name, params=None, attrs=None, pure=True, private=False):
+        """The scope of a function."""
+        attrs = dict(attrs or {})
+        if not private and "global_symbol" not in attrs:
+            attrs["global_symbol"] = name
+        if params is not None:
+            params = list(params) if isinstance(params, (list, tuple)) else [params]
+        return _Scope(lambda: self._begin_function(_Function(name, params or [], attrs, pure)), self._end_function)
+
+    def testing_scope(self, def_vars):
+        del def_vars
+        return _Scope(lambda: self._builder.begin_block(False), lambda kind: self._builder.end_block())
+
+    def dataflow(self):
+        """The scope of a dataflow block."""
+
+        def enter():
+            self._close_block()
+            self._builder.begin_block(True)
+
+        def leave(kind):
+            block = self._builder.end_block()
+            if kind is None and self._functions:
+                self._functions[-1].blocks.append(block)
+            self._builder.begin_block(False)
+
+        return _Scope(enter, leave)
+
+    def _begin_function(self, function):
+        self._functions.append(function)
+        if not hasattr(_state, "builders"):
+            _state.builders = []
+        _state.builders.append(self)
+        self._builder.begin_block(False)
+
+    def _close_block(self):
+        if self._builder.in_block():
+            block = self._builder.end_block()
+            if self._functions and len(block.bindings):
+                self._functions[-1].blocks.append(block)
+
+    def _end_function(self, kind):
+        function = self._functions.pop()
+        _state.builders.pop()
+        if kind is not None:
+            while self._builder.in_block():
+                self._builder.end_block()
+            return
+        if function.result is None:
+            raise RuntimeError("emit_func_output must be called in the scope of a function")
+        body = self._builder.seq(function.blocks, function.result)
+        func = self._builder.make_function(function.params, body, function.attrs, function.is_pure)
+        self._builder.set(function.name, func)
+
+    # ---- Bindings
+    def emit(self, expr, name_hint=""):
+        """Binds a new variable to the expression and returns it."""
+        return self._builder.emit(_expression(expr), name_hint, False)
+
+    def emit_output(self, output, name_hint=""):
+        """The same with a variable that is visible after the dataflow block."""
+        if isinstance(output, (list, tuple)):
+            return [self.emit_output(item) for item in output]
+        return self._builder.emit(_expression(output), name_hint, True)
+
+    def match_cast(self, value, struct_info, name_hint=""):
+        return self._builder.emit_match_cast(value, struct_info, name_hint)
+
+    def emit_normalized(self, binding):
+        self._builder.emit_normalized(binding)
+
+    def call_te(self, func, *args, **kwargs):
+        raise ir.Error("tensor expressions are not a part of this package: write the PrimFunc, or use an operator")
+
+    emit_te = call_te
+
+    def emit_func_output(self, output, params=None):
+        """Ends the function with its result."""
+        function = self._functions[-1]
+        if params is not None:
+            function.params = list(params) if isinstance(params, (list, tuple)) else [params]
+        output = self._builder.normalize(_expression(output))
+        self._close_block()
+        function.result = output
+
+    # ---- Expressions
+    def normalize(self, expr):
+        """The expression in A-normal form with types."""
+        own = not self._builder.in_block() and not isinstance(expr, ir.BaseFunc)
+        if own:
+            self._builder.begin_block(False)
+        try:
+            return self._builder.normalize(expr)
+        finally:
+            if own:
+                self._builder.end_block()
+
+    def lookup_binding(self, var):
+        return self._builder.lookup_binding(var)
+
+    def get_unique_name(self, name_prefix):
+        return self._builder.unique_name(name_prefix)
+
+    # ---- The module
+    def add_func(self, func, func_name):
+        """Adds a function under the name, or the name and a number."""
+        for name, other in self.get().items():
+            if ir.structural_equal(other, func):
+                return name
+        name = self._builder.unique_function_name(func_name)
+        self._builder.set(name, func)
+        return ir.GlobalVar(name)
+
+    def update_func(self, gvar, updated_func):
+        self._builder.set(gvar if isinstance(gvar, str) else gvar.name, updated_func)
+
+    def get(self):
+        """The module so far."""
+        return ir.IRModule(_module=self._builder.get())
+
+    finalize = get
+
+
+def _expression(value):
+    return value if isinstance(value, Node) else native.to_expr(tuple(value) if isinstance(value, list) else value)

@@ -1,0 +1,116 @@
+"""The operators of Relax as functions, made from the table: `relax.op.add(x, y)`, `relax.op.nn.conv2d(data, weight)`."""
+import functools
+
+from .. import ir
+from .._core import native
+
+_script_prefix_ = "R"
+
+
+@functools.lru_cache(maxsize=None)
+def _table():
+    return {row["name"]: row for row in native.op_table() if row["graph"]}
+
+
+@functools.lru_cache(maxsize=None)
+def _by_script():
+    return {row["script"].removeprefix("R."): name for name, row in _table().items()}
+
+
+def _operator(name):
+    row = _table()[name]
+
+    def call(*args, **kwargs):
+        return native.call_op(name, *args, **{key: value for key, value in kwargs.items()})
+
+    call.__name__ = call.__qualname__ = row["script"].rsplit(".", 1)[-1]
+    call.__doc__ = f"A call of {name}({', '.join(row['args'] + row['attrs'])})."
+    call._script_name_ = "R." + row["script"].removeprefix("R.")
+    return call
+
+
+class _Group:
+    """The operators whose names begin alike, such as those of relax.nn."""
+
+    def __init__(self, prefix):
+        self._prefix = prefix
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _find(self._prefix + name)
+
+    def __dir__(self):
+        return sorted({name[len(self._prefix):].split(".")[0] for name in _by_script() if name.startswith(self._prefix)})
+
+
+@functools.lru_cache(maxsize=None)
+def _find(script):
+    name = _by_script().get(script)
+    if name is None and "relax." + script in _table():
+        name = "relax." + script
+    if name is not None:
+        return _operator(name)
+    if any(other.startswith(script + ".") for other in _by_script()):
+        return _Group(script + ".")
+    raise AttributeError(f"there is no operator '{script}' of Relax")
+
+
+def binary_operands(a, b):
+    """Both operands of arithmetic as expressions: a number gets the dtype of the other operand."""
+    from . import PrimStructInfo, PrimValue, const
+
+    def lift(value, other):
+        if not isinstance(value, (int, float)):
+            return value
+        info = other.type
+        if isinstance(info, PrimStructInfo):
+            return PrimValue(value)
+        return const(value, getattr(info, "dtype", None) or None)
+
+    return lift(a, b), lift(b, a)
+
+
+def call_tir(gvar, args, out_sinfo, tir_vars=None):
+    """A call of a PrimFunc, whose results are new tensors of the given types."""
+    return native.call_op("relax.call_tir", gvar, _arguments(args), out_sinfo=_types(out_sinfo),
+                          **({} if tir_vars is None else {"tir_vars": _shape(tir_vars)}))
+
+
+def call_dps_packed(func, args, out_sinfo):
+    return native.call_op("relax.call_dps_packed", func, _arguments(args), out_sinfo=_types(out_sinfo))
+
+
+def call_pure_packed(func, *args, sinfo_args):
+    from . import ExternFunc
+
+    func = ExternFunc(func) if isinstance(func, str) else func
+    return native.call_op("relax.call_pure_packed", func, *args, sinfo_args=_types(sinfo_args))
+
+
+def _arguments(args):
+    from . import Expr, Tuple
+
+    if isinstance(args, Expr):
+        return args if isinstance(args, Tuple) else Tuple([args])
+    return Tuple(list(args))
+
+
+def _types(types):
+    return list(types) if isinstance(types, (list, tuple)) else types
+
+
+def _shape(values):
+    from . import ShapeExpr
+
+    return ShapeExpr(list(values)) if isinstance(values, (list, tuple)) else values
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    return _find(name)
+
+
+def __dir__():
+    return sorted(set(globals()) | {name.split(".")[0] for name in _by_script()})

@@ -1,0 +1,20 @@
+"""Small tools for functions of Relax."""
+from .. import ir
+from .._core import native
+
+
+def bind_function(func, params, symbols):
+    """The function with constants for parameters, and values for symbolic variables."""
+    from . import transform
+
+    module = ir.IRModule({"main": func})
+    if symbols:
+        module = transform.BindSymbolicVars({getattr(key, "name", key): int(value) for key, value in symbols.items()},
+                                            "main")(module)
+    if params:
+        module = transform.BindParams("main", {getattr(key, "name", key): value for key, value in params.items()})(module)
+    return module["main"]
+
+
+def convert_to_expr(value):
+    return native.to_expr(value)

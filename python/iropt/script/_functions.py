@@ -1,0 +1,66 @@
+"""The decorators of functions."""
+import inspect
+
+from .. import _script
+from ..ir import IRModule
+
+
+def read_function(function, frame):
+    """The function of a module that the source of a function of Python describes."""
+    source, path, line = _script.source_of_function(function)
+    env = _script.environment(frame, function)
+    env.pop(function.__name__, None)
+    module = IRModule(_module=_script.read(source, env, path, line, verify=False))
+    return module.items()[0][1]
+
+
+def decorator(name):
+    """A decorator whose functions are scripts."""
+
+    def decorate(func=None, **_):
+        frame = _script.caller()
+
+        def apply(function):
+            if not inspect.isfunction(function):
+                raise TypeError(f"expected a function, not {function!r}")
+            if _script.in_module_class(frame):
+                return function
+            return read_function(function, frame)
+
+        return apply(func) if func is not None else apply
+
+    decorate.__name__ = name
+    return decorate
+
+
+class Macro:
+    """A macro of a script: its text goes where scripts call it."""
+
+    def __init__(self, function, prefix, hygienic, frame):
+        self._function, self._prefix, self._hygienic, self._frame = function, prefix, hygienic, frame
+        self.__name__ = function.__name__
+
+    @property
+    def _script_name_(self):
+        return self.__name__
+
+    def _script_macro_(self):
+        source, _, _ = _script.source_of_function(self._function)
+        return _script.resolve(source, _script.environment(self._frame, self._function))
+
+    def __call__(self, *_args, **_kwargs):
+        raise TypeError(f"the macro {self.__name__} can be used in a script only")
+
+
+def macro(prefix):
+    """The decorator of macros."""
+
+    def decorate(func=None, *, hygienic=True):
+        frame = _script.caller()
+
+        def apply(function):
+            return function if _script.in_module_class(frame) else Macro(function, prefix, hygienic, frame)
+
+        return apply(func) if func is not None else apply
+
+    return decorate

@@ -1,0 +1,52 @@
+"""The prefix T of scripts. Outside of scripts, dtypes make constants: T.int64(3)."""
+from .. import tir as _tir
+from . import _functions
+from ._names import Name
+
+_script_prefix_ = "T"
+
+prim_func = _functions.decorator("prim_func")
+macro = _functions.macro("T")
+
+_VALUES = ("exp", "floordiv", "floormod", "ceildiv", "truncdiv", "truncmod", "IndexMap", "IterVar", "Var", "if_then_else",
+           "Range", "Select", "Cast", "IntImm", "FloatImm")
+
+
+class _DType(Name):
+    """A dtype: called with a number a constant, called without one a variable."""
+
+    def __init__(self, dtype):
+        super().__init__(f"T.{dtype}")
+        self._dtype = dtype
+
+    def __call__(self, value=None, **kwargs):
+        if value is None or kwargs:
+            return _tir.SizeVar("", self._dtype) if kwargs.get("is_size_var") else _tir.Var("", self._dtype)
+        if isinstance(value, (int, float)):
+            return _tir.const(value, self._dtype)
+        return _tir.convert(value).astype(self._dtype)
+
+    def __str__(self):
+        return self._dtype
+
+
+def index_map(mapping, *, inverse_index_map=None, index_dtype="int64"):
+    return _tir.IndexMap.from_func(mapping, inverse_index_map=inverse_index_map, index_dtype=index_dtype)
+
+
+def target(config, host=None):
+    from ..target import Target
+
+    return Target(config, host)
+
+
+def __getattr__(name):
+    if name.startswith("__"):
+        raise AttributeError(name)
+    if name.rstrip("0123456789x") in ("int", "uint", "float", "bfloat") and any(char.isdigit() for char in name):
+        return _DType(name)
+    if name in ("bool", "boolean"):
+        return _DType("bool")
+    if name in _VALUES:
+        return getattr(_tir, name)
+    return Name(f"T.{name}")

@@ -1,0 +1,145 @@
+#include "analyses.h"
+
+#include <pybind11/stl.h>
+
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "errors.h"
+#include "iropt/analysis/tir/reshape_pattern.h"
+#include "iropt/arith/analyzer.h"
+#include "iropt/infer/infer.h"
+#include "iropt/ir/dispatch.h"
+#include "iropt/op/op.h"
+#include "module.h"
+#include "node.h"
+#include "values.h"
+
+namespace iropt::python {
+
+namespace {
+
+// The nodes that a field refers to, in order.
+template <class T, class F>
+void ForEachChild(const T& value, F&& f) {
+  if constexpr (requires { value.first; value.count; }) {
+    for (const auto& item : value) ForEachChild(item, f);
+  } else if constexpr (std::is_convertible_v<T, const Node*>) {
+    if (value != nullptr) f(static_cast<const Node*>(value));
+  }
+}
+
+// Every node below a root, parents before or after their children, each once. Types and attributes are parts of the
+// nodes that have them, and are not visited.
+class Walk {
+ public:
+  // The nodes in the order of a walk that visits children first.
+  std::vector<const Node*> PostOrder(const Node* root) {
+    std::vector<std::pair<const Node*, bool>> stack{{root, false}};
+    while (!stack.empty()) {
+      const auto [node, opened] = stack.back();
+      stack.pop_back();
+      if (opened) {
+        order_.push_back(node);
+        continue;
+      }
+      if (!seen_.insert(node).second) continue;
+      stack.emplace_back(node, true);
+      const size_t first = stack.size();
+      Dispatch(node, [&](const auto* exact) {
+        ForEachField(exact, [&](auto field, const auto& value) {
+          if (field.role == FieldRole::kType) return;
+          ForEachChild(value, [&](const Node* child) {
+            const NodeGroup group = GroupOf(child->kind);
+            if (group != NodeGroup::kType && group != NodeGroup::kAttr) stack.emplace_back(child, false);
+          });
+        });
+      });
+      std::reverse(stack.begin() + static_cast<std::ptrdiff_t>(first), stack.end());
+    }
+    return std::move(order_);
+  }
+
+ private:
+  std::unordered_set<const Node*> seen_;
+  std::vector<const Node*> order_;
+};
+
+void PostOrderVisit(const NodeRef& root, const py::object& visit) {
+  for (const Node* node : Walk().PostOrder(root.node)) visit(ToPython(node, root.keep));
+}
+
+py::list PostOrderNodes(const NodeRef& root) {
+  py::list nodes;
+  for (const Node* node : Walk().PostOrder(root.node)) nodes.append(ToPython(node, root.keep));
+  return nodes;
+}
+
+// The nodes in the fields of a node, in order.
+py::list Children(const NodeRef& ref) {
+  py::list children;
+  Dispatch(ref.node, [&](const auto* exact) {
+    ForEachField(exact, [&](auto field, const auto& value) {
+      if (field.role == FieldRole::kType) return;
+      ForEachChild(value, [&](const Node* child) {
+        const NodeGroup group = GroupOf(child->kind);
+        if (group != NodeGroup::kType && group != NodeGroup::kAttr) children.append(ToPython(child, ref.keep));
+      });
+    });
+  });
+  return children;
+}
+
+// The scalar variables that are used and not defined below a node, in order.
+py::list FreePrimVars(const NodeRef& ref) {
+  std::unordered_set<const Node*> defined;
+  std::vector<const Node*> used;
+  for (const Node* node : Walk().PostOrder(ref.node)) {
+    if (Is<tir::Var>(node)) used.push_back(node);
+    Dispatch(node, [&](const auto* exact) {
+      ForEachField(exact, [&](auto field, const auto& value) {
+        if (field.role != FieldRole::kDef) return;
+        ForEachChild(value, [&](const Node* child) { defined.insert(child); });
+      });
+    });
+  }
+  py::list free;
+  for (const Node* var : used) {
+    if (!defined.contains(var)) free.append(ToPython(var, ref.keep));
+  }
+  return free;
+}
+
+std::vector<NodeRef> DefinedSymVars(const NodeRef& type) {
+  std::vector<NodeRef> vars;
+  ForEachDefinedSymVar(To<Type>(type.node), [&](const tir::Var* var) { vars.push_back({var, type.keep}); });
+  return vars;
+}
+
+NodeRef Simplify(const NodeRef& ref) {
+  Build build;
+  build.Use(ref.keep);
+  arith::Analyzer analyzer{arith::PrimBuilder(build.arena())};
+  const auto* prim = As<PrimExpr>(ref.node);
+  if (prim == nullptr) throw py::type_error("expected a scalar expression");
+  return build.Made(analyzer.Simplify(prim));
+}
+
+}  // namespace
+
+void AddAnalyses(py::module_& m) {
+  m.def("post_order_visit", &PostOrderVisit);
+  m.def("post_order", &PostOrderNodes);
+  m.def("simplify", &Simplify);
+  m.def("children", &Children);
+  m.def("free_vars", &FreePrimVars);
+  m.def("defined_sym_vars", &DefinedSymVars);
+  m.def("is_base_of", [](const NodeRef& base, const NodeRef& derived) {
+    return IsBaseOf(To<Type>(base.node), To<Type>(derived.node));
+  });
+  m.def("is_impure_call", [](const NodeRef& call) { return IsImpureCall(To<Expr>(call.node), nullptr); });
+  m.def("has_reshape_pattern", [](const NodeRef& func) { return HasReshapePattern(*To<PrimFunc>(func.node)); });
+}
+
+}  // namespace iropt::python

@@ -1,0 +1,87 @@
+#include "errors.h"
+
+#include <string>
+
+#include "iropt/diag/consumers.h"
+#include "iropt/support/file.h"
+
+namespace iropt::python {
+
+namespace {
+
+// Lives as long as the interpreter.
+PyObject* error_class = nullptr;
+
+py::object PlaceOf(const SourceManager& sources, SourceSpan span) {
+  if (!span.known()) return py::none();
+  const SourceLocation begin = sources.Locate(span.begin);
+  const SourceLocation end = sources.Locate(span.end);
+  return py::make_tuple(begin.name, begin.line, begin.column, end.line, end.column);
+}
+
+py::dict ToDict(const Diagnostic& diagnostic, const SourceManager& sources) {
+  py::dict result;
+  result["severity"] = SeverityName(diagnostic.severity);
+  result["kind"] = diagnostic.kind;
+  result["message"] = diagnostic.message;
+  result["place"] = PlaceOf(sources, diagnostic.span);
+  py::list notes;
+  for (const DiagnosticNote& note : diagnostic.notes)
+    notes.append(py::make_tuple(note.message, PlaceOf(sources, note.span)));
+  result["notes"] = notes;
+  py::list fixes;
+  for (const FixItHint& fix : diagnostic.fix_its)
+    fixes.append(py::make_tuple(fix.replacement, PlaceOf(sources, fix.span)));
+  result["fix_its"] = fixes;
+  return result;
+}
+
+}  // namespace
+
+std::string Log::Text() const {
+  std::string text;
+  OutputStream out(&text);
+  TextConsumer consumer(&out, &sources_, false);
+  for (const Diagnostic& diagnostic : buffer_.diagnostics()) consumer.Consume(diagnostic);
+  static_cast<void>(out.Flush());
+  return text;
+}
+
+void Log::Throw(const iropt::Error& error) const {
+  if (error.exception != nullptr) {
+    try {
+      std::rethrow_exception(error.exception);
+    } catch (const py::error_already_set&) {
+      throw;
+    } catch (const std::exception&) {
+      // The message says so, too.
+    }
+  }
+  std::string text = Text();
+  if (!error.reported()) text = text.empty() ? error.message : error.message + "\n" + text;
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  const auto type = py::reinterpret_borrow<py::object>(error_class);
+  const py::object raised = type(text);
+  py::list diagnostics;
+  for (const Diagnostic& diagnostic : buffer_.diagnostics()) diagnostics.append(ToDict(diagnostic, sources_));
+  raised.attr("diagnostics") = diagnostics;
+  raised.attr("code") = ExitCode(error.code);
+  PyErr_SetObject(error_class, raised.ptr());
+  throw py::error_already_set();
+}
+
+void Log::CheckErrors() const {
+  if (engine_.has_errors()) Throw(iropt::Error{ErrorCode::Parse, {}});
+}
+
+void AddErrors(py::module_& m) {
+  error_class = PyErr_NewExceptionWithDoc(
+      "iropt.Error",
+      "An error of the library. `diagnostics` has what was reported, each with severity, kind, message, place, notes "
+      "and fix_its; `code` is the exit code that the command line ends with.",
+      PyExc_RuntimeError, nullptr);
+  if (error_class == nullptr) throw py::error_already_set();
+  m.add_object("Error", error_class);
+}
+
+}  // namespace iropt::python

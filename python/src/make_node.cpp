@@ -1,0 +1,397 @@
+#include "make_node.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/infer/prim_func_type.h"
+#include "iropt/ir/dispatch.h"
+#include "iropt/ir/ndarray.h"
+#include "iropt/op/op.h"
+#include "tensor.h"
+#include "values.h"
+
+namespace iropt::python {
+
+namespace {
+
+// Fields of new nodes by name.
+class Values {
+ public:
+  Values(const py::dict& values, Build& build) : values_(values), build_(build) {}
+
+  py::object Get(const char* name) const {
+    return values_.contains(name) ? py::object(values_[name]) : py::none();
+  }
+  Build& build() const { return build_; }
+  std::string Text(const char* name) const {
+    const py::object value = Get(name);
+    return value.is_none() ? std::string() : value.cast<std::string>();
+  }
+  template <class T>
+  T Number(const char* name, T otherwise) const {
+    const py::object value = Get(name);
+    return value.is_none() ? otherwise : value.cast<T>();
+  }
+  DataType DType(const char* name) const { return ToDType(Get(name)); }
+  std::vector<const PrimExpr*> Dims(const char* name) const {
+    std::vector<const PrimExpr*> dims;
+    for (py::handle dim : py::reinterpret_borrow<py::sequence>(Get(name))) dims.push_back(ToDim(dim, build_));
+    return dims;
+  }
+  std::vector<const Type*> Types(const char* name) const {
+    std::vector<const Type*> types;
+    for (py::handle type : py::reinterpret_borrow<py::sequence>(Get(name))) types.push_back(ToType(type, build_));
+    return types;
+  }
+
+ private:
+  const py::dict& values_;
+  Build& build_;
+};
+
+// ---- A field of any type
+
+template <class T>
+struct ListItem {
+  using Type = void;
+};
+template <class T>
+struct ListItem<List<T>> {
+  using Type = T;
+};
+
+template <class T>
+T FromPython(py::handle value, Build& build) {
+  using Item = typename ListItem<T>::Type;
+  if constexpr (!std::is_void_v<Item>) {
+    if (value.is_none()) return {};
+    std::vector<Item> items;
+    for (py::handle item : value) items.push_back(FromPython<Item>(item, build));
+    return List<Item>(build.arena().Copy(items));
+  } else if constexpr (std::is_same_v<T, DataType>) {
+    return ToDType(value);
+  } else if constexpr (std::is_same_v<T, std::string_view>) {
+    return value.is_none() ? std::string_view() : build.arena().CopyString(value.cast<std::string>());
+  } else if constexpr (std::is_same_v<T, const NDArray*>) {
+    std::shared_ptr<const NDArray> array = value.is_none() ? nullptr : TensorFromPython(value);
+    const NDArray* data = array.get();
+    if (array != nullptr) build.arena().Retain(std::move(array));
+    return data;
+  } else if constexpr (std::is_same_v<T, const tir::PointerInfo*>) {
+    return nullptr;  // given when the variable is made
+  } else if constexpr (std::is_same_v<T, const DictAttr*>) {
+    return ToDictAttr(value, build);
+  } else if constexpr (std::is_same_v<T, const Attr*>) {
+    return value.is_none() ? nullptr : ToAttr(value, build);
+  } else if constexpr (std::is_convertible_v<T, const Type*>) {
+    return static_cast<T>(ToType(value, build));
+  } else if constexpr (std::is_same_v<T, const PrimExpr*>) {
+    return ToPrim(value, build);
+  } else if constexpr (std::is_same_v<T, const Expr*>) {
+    return ToExpr(value, build);
+  } else if constexpr (std::is_convertible_v<T, const Node*>) {
+    using X = std::remove_cvref_t<decltype(*std::declval<T>())>;
+    const Node* node = ToNode(value, build);
+    if constexpr (!std::is_same_v<X, Node>) {
+      if (node != nullptr && !Is<X>(node))
+        throw py::type_error(fmt::format("expected another kind of node, not {}", DescribeObject(value)));
+    }
+    return static_cast<T>(node);
+  } else if constexpr (std::is_enum_v<T>) {
+    return static_cast<T>(value.cast<int>());
+  } else {
+    return value.cast<T>();
+  }
+}
+
+template <class X, class F>
+void SetField(X& node, F field, const Values& values) {
+  const py::object value = values.Get(field.name);
+  using T = typename F::Type;
+  constexpr bool kHasDefault = std::is_same_v<T, const DictAttr*>;
+  if (!value.is_none() || kHasDefault) node.*(field.member) = FromPython<T>(value, values.build());
+}
+
+// ---- What follows from the fields
+
+void Complete(Node&) {}
+void Complete(tir::BinaryExpr& node) {
+  node.dtype = node.kind >= NodeKind::kEQ ? DataType::Bool().with_lanes(node.a->dtype.lanes) : node.a->dtype;
+}
+void Complete(tir::Not& node) { node.dtype = DataType::Bool().with_lanes(node.a->dtype.lanes); }
+void Complete(tir::Select& node) { node.dtype = node.true_value->dtype; }
+void Complete(tir::Let& node) { node.dtype = node.body->dtype; }
+void Complete(tir::StringImm& node) { node.dtype = DataType::Handle(); }
+void Complete(tir::Broadcast& node) { node.dtype = arith::VectorDType(node.value->dtype, node.lanes); }
+void Complete(tir::Ramp& node) { node.dtype = arith::VectorDType(node.base->dtype, node.lanes); }
+void Complete(tir::BufferLoad& node) {
+  if (!node.dtype.is_void()) return;
+  node.dtype = node.buffer->dtype;
+  if (!node.indices.empty() && !node.indices.back()->dtype.is_scalar())
+    node.dtype = node.dtype.with_lanes(node.dtype.lanes * node.indices.back()->dtype.lanes);
+}
+void Complete(PrimFunc& node) {
+  if (node.ret_type == nullptr) node.ret_type = TupleType::Get({});
+  if (node.type == nullptr) node.type = PrimFuncType(&node);
+}
+
+// A node of X with the given fields. All fields are trivially copyable, and zero is a value of each.
+template <class X>
+const Node* MakeExact(NodeKind kind, const Values& values) {
+  Build& build = values.build();
+  void* place = build.arena().Allocate(sizeof(X), alignof(X));
+  std::memset(place, 0, sizeof(X));
+  auto* node = static_cast<X*>(place);
+  node->kind = kind;
+  if constexpr (std::is_base_of_v<Expr, X>) node->type = ToType(values.Get("type"), build);
+  if constexpr (std::is_base_of_v<PrimExpr, X>) {
+    if (!values.Get("dtype").is_none()) node->dtype = values.DType("dtype");
+  }
+  if constexpr (std::is_same_v<X, tir::Buffer>) node->id = build.workspace().NextVarId();
+  X::Fields()([&](auto... field) { (SetField(*node, field, values), ...); });
+  Complete(*node);
+  return node;
+}
+
+// ---- Interned nodes
+
+const Type* MakeTensorType(const Values& values) {
+  Build& build = values.build();
+  const DataType dtype = values.DType("dtype");
+  const auto* vdevice = As<VDeviceAttr>(ToNode(values.Get("vdevice"), build));
+  if (const auto* shape = As<Expr>(ToNode(values.Get("shape_var"), build)))
+    return TensorType::WithShapeVar(build.arena(), shape, dtype, vdevice);
+  if (values.Get("dims").is_none()) return TensorType::Get(values.Number("ndim", kUnknownDim), dtype, vdevice);
+  return TensorType::Get(values.Dims("dims"), dtype, vdevice);
+}
+
+const Type* MakeFuncType(const Values& values) {
+  Build& build = values.build();
+  const Type* ret = ToType(values.Get("ret"), build);
+  if (ret == nullptr) ret = ObjectType::Get();
+  const bool purity = values.Number("purity", true);
+  if (values.Get("params").is_none())
+    return FuncType::Opaque(ret, purity, build.session().context().InternString(values.Text("derive_func")));
+  return FuncType::Get(build.arena(), values.Types("params"), ret, purity);
+}
+
+const Type* MakeType(NodeKind kind, const Values& values) {
+  switch (kind) {
+    case NodeKind::kObjectType: return ObjectType::Get();
+    case NodeKind::kPrimType:
+      if (!values.Get("value").is_none()) return PrimType::Get(ToDim(values.Get("value"), values.build()));
+      return PrimType::Get(values.DType("dtype"));
+    case NodeKind::kShapeType:
+      if (values.Get("values").is_none()) return ShapeType::Get(values.Number("ndim", kUnknownDim));
+      return ShapeType::Get(values.Dims("values"));
+    case NodeKind::kTensorType: return MakeTensorType(values);
+    case NodeKind::kDTensorType: {
+      const auto* tensor = As<TensorType>(ToType(values.Get("tensor"), values.build()));
+      const auto* mesh = As<DeviceMeshAttr>(ToNode(values.Get("device_mesh"), values.build()));
+      if (tensor == nullptr || mesh == nullptr) throw py::type_error("expected a tensor type and a device mesh");
+      return DTensorType::Get(tensor, mesh, values.Text("placement"));
+    }
+    case NodeKind::kTupleType: return TupleType::Get(values.build().arena(), values.Types("fields"));
+    default: return MakeFuncType(values);
+  }
+}
+
+std::vector<int64_t> Integers(const py::object& list) {
+  std::vector<int64_t> numbers;
+  for (py::handle item : list) numbers.push_back(item.cast<int64_t>());
+  return numbers;
+}
+
+const Attr* MakeAttr(NodeKind kind, const Values& values) {
+  Build& build = values.build();
+  switch (kind) {
+    case NodeKind::kDictAttr: return ToDictAttr(values.Get("values"), build);
+    case NodeKind::kTargetAttr: return TargetAttr::Get(ToDictAttr(values.Get("config"), build));
+    case NodeKind::kVDeviceAttr: {
+      const py::object target = values.Get("target");
+      return VDeviceAttr::Get(target.is_none() ? nullptr : ToDictAttr(target, build),
+                              values.Number<int64_t>("vdevice_id", 0),
+                              build.session().context().InternString(values.Text("memory_scope")));
+    }
+    case NodeKind::kDeviceMeshAttr:
+      return DeviceMeshAttr::Get(Integers(values.Get("shape")), Integers(values.Get("device_ids")),
+                                 values.Number("is_range", false));
+    case NodeKind::kIndexMapAttr: {
+      std::vector<const tir::Var*> params;
+      for (py::handle param : values.Get("params")) params.push_back(As<tir::Var>(ToNode(param, build)));
+      return IndexMapAttr::Get(params, values.Dims("results"),
+                               As<IndexMapAttr>(ToNode(values.Get("inverse"), build)));
+    }
+    case NodeKind::kFloatAttr: return FloatAttr::Get(values.Number("value", 0.0), values.DType("dtype"));
+    case NodeKind::kIntAttr: return IntAttr::Get(values.Number<int64_t>("value", 0), values.DType("dtype"));
+    default: return ToAttr(values.Get("value"), build);
+  }
+}
+
+// ---- Variables and names
+
+const Node* MakePrimVar(NodeKind kind, const Values& values) {
+  Build& build = values.build();
+  const py::object given = values.Get("dtype");
+  const DataType dtype = given.is_none() ? DataType::Int(32) : ToDType(given);
+  if (!dtype.is_handle()) return build.session().context().NewSymVar(values.Text("name"), dtype, kind == NodeKind::kSizeVar);
+  const py::object pointer = values.Get("pointer");
+  if (pointer.is_none()) return build.workspace().NewPrimVar(values.Text("name"), dtype);
+  const auto parts = pointer.cast<py::tuple>();
+  const auto* info = tir::PointerInfo::Get(ToDType(parts[0]), build.session().context().InternString(parts[1].cast<std::string>()));
+  return build.workspace().NewPrimVar(values.Text("name"), dtype, info);
+}
+
+const Node* MakeOp(const std::string& name) {
+  const OpInfo* info = FindOp(name);
+  if (info == nullptr) throw py::key_error(fmt::format("there is no operator '{}'", name));
+  return info->op;
+}
+
+const Node* MakeShape(const Values& values) {
+  const std::vector<const PrimExpr*> dims = values.Dims("values");
+  return values.build().workspace().New<ShapeExpr>(values.build().workspace().Copy(dims), ShapeType::Get(dims));
+}
+
+const Node* MakeNode(NodeKind kind, const Values& values) {
+  Build& build = values.build();
+  switch (GroupOf(kind)) {
+    case NodeGroup::kType: return MakeType(kind, values);
+    case NodeGroup::kAttr: return MakeAttr(kind, values);
+    default: break;
+  }
+  switch (kind) {
+    case NodeKind::kVar: return build.workspace().NewVar(values.Text("name"), ToType(values.Get("type"), build));
+    case NodeKind::kDataflowVar:
+      return build.workspace().NewDataflowVar(values.Text("name"), ToType(values.Get("type"), build));
+    case NodeKind::kGlobalVar: return GlobalVar::Get(values.Text("name"));
+    case NodeKind::kOp: return MakeOp(values.Text("name"));
+    case NodeKind::kPrimVar:
+    case NodeKind::kSizeVar: return MakePrimVar(kind, values);
+    case NodeKind::kShapeExpr: return MakeShape(values);
+    case NodeKind::kPrimValue: return ToExpr(values.Get("value"), build);
+    case NodeKind::kConstant: return ToExpr(values.Get("data"), build);
+    default: break;
+  }
+  switch (kind) {
+#define IROPT_NODE(Kind, Class, Group)                                                                                 \
+  case NodeKind::k##Kind:                                                                                              \
+    if constexpr (NodeGroup::k##Group != NodeGroup::kType && NodeGroup::k##Group != NodeGroup::kAttr &&                \
+                  NodeKind::k##Kind != NodeKind::kOp && NodeKind::k##Kind != NodeKind::kGlobalVar)                     \
+      return MakeExact<IROPT_NODE_CLASS(Class, Group)>(kind, values);                                                  \
+    else                                                                                                               \
+      break;
+#include "iropt/ir/node_kinds.def"
+  }
+  throw py::type_error("such a node cannot be made");
+}
+
+// ---- Arithmetic on scalar expressions
+
+NodeRef BinaryOf(int kind, const py::object& a, const py::object& b) {
+  Build build;
+  // A number takes the dtype of the other operand.
+  const auto dtype_of = [](const py::object& other) {
+    if (!IsNode(other)) return DataType::Int(32);
+    const auto* prim = As<PrimExpr>(GetNode(other).node);
+    return prim != nullptr && prim->dtype.is_integer() && !prim->dtype.is_bool() ? prim->dtype.with_lanes(1)
+                                                                                : DataType::Int(32);
+  };
+  const PrimExpr* x = ToPrim(a, build, dtype_of(b));
+  const PrimExpr* y = ToPrim(b, build, dtype_of(a));
+  if (x == nullptr || y == nullptr) throw py::type_error("an operand of arithmetic cannot be None");
+  const auto node_kind = static_cast<NodeKind>(kind);
+  if (const auto error = arith::CheckBinary(node_kind, x, y)) throw py::value_error(error->message);
+  return build.Made(arith::PrimBuilder(build.arena()).Binary(node_kind, x, y));
+}
+
+NodeRef BitwiseOf(int op, const py::object& a, const py::object& b) {
+  Build build;
+  const PrimExpr* x = ToPrim(a, build);
+  const PrimExpr* y = ToPrim(b, build);
+  const auto bit_op = static_cast<arith::BitOp>(op);
+  if (const auto error = arith::CheckBitwise(bit_op, x, y)) throw py::value_error(error->message);
+  return build.Made(arith::PrimBuilder(build.arena()).Bitwise(bit_op, x, y));
+}
+
+NodeRef CastOf(const py::object& dtype, const py::object& value) {
+  Build build;
+  const PrimExpr* prim = ToPrim(value, build);
+  if (const auto error = arith::CheckCast(ToDType(dtype), prim)) throw py::value_error(error->message);
+  return build.Made(arith::PrimBuilder(build.arena()).Cast(ToDType(dtype), prim));
+}
+
+NodeRef NotOf(const py::object& value) {
+  Build build;
+  return build.Made(arith::PrimBuilder(build.arena()).Not(ToPrim(value, build)));
+}
+
+// A copy of the node with other values of some fields.
+template <class X>
+const Node* CopyWith(const X* node, const Values& values) {
+  if constexpr (std::is_base_of_v<Type, X> || std::is_base_of_v<Attr, X> || std::is_same_v<X, Op> ||
+                std::is_same_v<X, GlobalVar>) {
+    throw py::type_error("a node that is shared by all who use it cannot be changed");
+  } else {
+    X* copy = values.build().workspace().New<X>(*node);
+    if (!values.Get("type").is_none()) {
+      if constexpr (std::is_base_of_v<Expr, X>) copy->type = ToType(values.Get("type"), values.build());
+    }
+    const auto set = [&](auto field) {
+      if (!values.Get(field.name).is_none()) SetField(*copy, field, values);
+    };
+    X::Fields()([&](auto... field) { (set(field), ...); });
+    if constexpr (std::is_base_of_v<PrimExpr, X>) copy->flags = 0;
+    return copy;
+  }
+}
+
+}  // namespace
+
+void AddNodeMaking(py::module_& m) {
+  m.def("make", [](int kind, const py::dict& values) {
+    Build build;
+    return build.Made(MakeNode(static_cast<NodeKind>(kind), Values(values, build)));
+  });
+  m.def("copy_with", [](const NodeRef& ref, const py::dict& values) {
+    Build build;
+    build.Use(ref.keep);
+    return build.Made(Dispatch(ref.node, [&](const auto* exact) { return CopyWith(exact, Values(values, build)); }));
+  });
+  m.def("dict_items", [](const NodeRef& ref) {
+    const auto* dict = To<DictAttr>(ref.node);
+    std::vector<py::object> keys;
+    std::vector<py::object> values;
+    for (uint32_t i = 0; i < dict->size(); ++i) {
+      keys.push_back(py::str(dict->keys[i].data(), dict->keys[i].size()));
+      values.push_back(AttrToPython(dict->values[i], ref.keep));
+    }
+    return py::make_tuple(MakeArray(std::move(keys)), MakeArray(std::move(values)));
+  });
+  m.def("binary", &BinaryOf);
+  m.def("bitwise", &BitwiseOf);
+  m.def("cast", &CastOf);
+  m.def("logical_not", &NotOf);
+  m.def("dtype_name", [](const py::object& dtype) { return ToDType(dtype).ToString(); });
+  m.def("to_expr", [](const py::object& value) {
+    Build build;
+    return build.Made(ToExpr(value, build));
+  });
+  m.def("to_prim", [](const py::object& value, const py::object& dtype) {
+    Build build;
+    return build.Made(ToPrim(value, build, dtype.is_none() ? DataType::Int(32) : ToDType(dtype)));
+  }, py::arg("value"), py::arg("dtype") = py::none());
+  m.def("const_prim", [](const py::object& value, const py::object& dtype) {
+    Build build;
+    const DataType type = ToDType(dtype);
+    const arith::PrimBuilder make(build.arena());
+    if (type.is_floating()) return build.Made(make.Float(value.cast<double>(), type));
+    return build.Made(make.Const(value.cast<int64_t>(), type));
+  });
+}
+
+}  // namespace iropt::python

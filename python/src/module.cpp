@@ -1,0 +1,281 @@
+#include "module.h"
+
+#include <fmt/format.h>
+#include <pybind11/functional.h>
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "errors.h"
+#include "iropt/analysis/well_formed.h"
+#include "iropt/driver/formats.h"
+#include "iropt/ir/clone.h"
+#include "iropt/ir/structural.h"
+#include "iropt/support/file.h"
+#include "iropt/text/script/parser.h"
+#include "iropt/text/script/printer.h"
+#include "values.h"
+
+namespace iropt::python {
+
+namespace {
+
+// ---- Reading
+
+struct SourceText {
+  std::string name;
+  std::string folder;
+  std::shared_ptr<const FileBuffer> owner;
+  uint32_t first_line = 1;
+  std::string format;  // empty: by the name or the contents
+};
+
+PyModule ReadText(const SourceText& text, bool verify) {
+  Build build;
+  Session& session = build.session();
+  Log log(session.sources());
+  std::optional<Module> read;
+  {
+    const py::gil_scoped_release unlocked;
+    const auto parse = [&]() -> Result<Module> {
+      const FormatRow* row = &DetectInputFormat(text.name, text.owner->text());
+      if (!text.format.empty()) {
+        IROPT_ASSIGN_OR_RETURN(row, FindInputFormat(text.format));
+      }
+      IROPT_ASSIGN_OR_RETURN(const Format* format, LoadFormat(*row));
+      const auto open = [&](FileTensor tensor) {
+        if (!text.folder.empty() && !tensor.path.starts_with('/')) tensor.path = text.folder + "/" + tensor.path;
+        return session.tensor_files().Open(std::move(tensor));
+      };
+      ReadRequest request{.contents = text.owner->text(),
+                          .owner = text.owner,
+                          .name = text.name,
+                          .folder = text.folder,
+                          .options = {.open_tensor = open}};
+      if (row->is_text) {
+        IROPT_ASSIGN_OR_RETURN(request.base, session.sources().AddBuffer(text.name, request.contents, text.owner,
+                                                                         text.first_line));
+      }
+      IROPT_ASSIGN_OR_RETURN(Module module, format->Read(request, log.engine()));
+      if (verify && !VerifyModule(module, {}, log.engine())) return Failure{ErrorCode::IllFormed};
+      return module;
+    };
+    Result<Module> result = parse();
+    if (!result.ok()) {
+      const py::gil_scoped_acquire lock;
+      log.Throw(result.error());
+    }
+    read = *std::move(result);
+  }
+  return PyModule(*std::move(read), build.shared_session());
+}
+
+PyModule FromSource(std::string text, std::string name, uint32_t first_line, std::string format, bool verify) {
+  return ReadText({.name = std::move(name),
+                   .folder = {},
+                   .owner = std::make_shared<const FileBuffer>(std::move(text)),
+                   .first_line = first_line,
+                   .format = std::move(format)},
+                  verify);
+}
+
+PyModule FromFile(const std::string& path, std::string format, bool verify) {
+  const auto session = Session::Current();
+  const Log log(session->sources());
+  const size_t slash = path.rfind('/');
+  return ReadText({.name = path,
+                   .folder = slash == std::string::npos ? std::string() : path.substr(0, slash),
+                   .owner = log.Check(ReadFile(path)),
+                   .format = std::move(format)},
+                  verify);
+}
+
+// ---- Writing
+
+PrintOptions PrintingOf(const py::dict& options) {
+  PrintOptions printing;
+  const auto get = [&](const char* name, auto otherwise) {
+    return options.contains(name) ? options[name].cast<decltype(otherwise)>() : otherwise;
+  };
+  if (options.contains("version") && !options["version"].is_none()) {
+    const auto text = options["version"].cast<std::string>();
+    printing.version = ParseTextVersion(text);
+    if (!printing.version) throw py::value_error(fmt::format("unknown version of the text '{}'", text));
+  }
+  printing.show_meta = get("show_meta", true);
+  printing.show_all_types = get("show_all_types", false);
+  printing.inline_constants = get("inline_constants", int64_t{0});
+  printing.hash_constants = get("hash_constants", false);
+  printing.elide_larger_than = get("elide_larger_than", INT64_MAX);
+  return printing;
+}
+
+std::string Print(const PyModule& self, const py::dict& options) {
+  const PrintOptions printing = PrintingOf(options);
+  IRContext::Scope scope(self.session()->context());
+  const Module module = self.module();
+  const py::gil_scoped_release unlocked;
+  return ModuleToString(module, printing);
+}
+
+void Write(const PyModule& self, const std::string& path, const std::string& format_name) {
+  IRContext::Scope scope(self.session()->context());
+  Log log(self.session()->sources());
+  const FormatRow* row = &DetectOutputFormat(path);
+  if (!format_name.empty()) row = log.Check(FindOutputFormat(format_name));
+  const Format* format = log.Check(LoadFormat(*row));
+  const Module module = self.module();
+  log.Check(WriteFileAtomically(path, [&](OutputStream& out) {
+    return format->Write(module, {.printing = {}, .path = path}, out, log.engine());
+  }));
+}
+
+// ---- Functions
+
+const GlobalVar* NameOf(const py::object& name) {
+  if (!IsNode(name)) return GlobalVar::Get(name.cast<std::string>());
+  if (const auto* var = As<GlobalVar>(GetNode(name).node)) return var;
+  throw py::type_error("expected the name of a function");
+}
+
+py::list Entries(const PyModule& self) {
+  const KeepRef keep = self.session()->keep();
+  py::list entries;
+  for (const ModuleEntry& entry : self.module().functions())
+    entries.append(py::make_tuple(ToPython(entry.var, keep), ToPython(self.Get(entry))));
+  return entries;
+}
+
+py::object FindFunction(const PyModule& self, const py::object& name) {
+  IRContext::Scope scope(self.session()->context());
+  const ModuleEntry* entry = self.module().Find(NameOf(name));
+  return entry == nullptr ? py::none() : ToPython(self.Get(*entry));
+}
+
+void SetFunction(PyModule& self, const py::object& name, const NodeRef& func) {
+  IRContext::Scope scope(self.session()->context());
+  StoredFunction stored = StoreFunction(func);
+  self.mutable_module().Set(NameOf(name), stored.func, std::move(stored.storage));
+}
+
+void RemoveFunction(PyModule& self, const py::object& name) {
+  IRContext::Scope scope(self.session()->context());
+  self.mutable_module().Remove(NameOf(name));
+}
+
+py::dict GlobalInfosOf(const PyModule& self) {
+  const KeepRef keep = self.session()->keep();
+  py::dict infos;
+  for (const auto& [name, list] : self.module().global_infos()) {
+    std::vector<py::object> items;
+    for (const Attr* info : list) items.push_back(ToPython(info, keep));
+    infos[py::str(name)] = MakeArray(std::move(items));
+  }
+  return infos;
+}
+
+void SetGlobalInfo(PyModule& self, const std::string& name, const py::list& infos) {
+  Build build;
+  std::vector<const Attr*> list;
+  for (py::handle info : infos) list.push_back(ToAttr(info, build));
+  self.mutable_module().mutable_global_infos()[name] = list;
+}
+
+PyModule NewModule() {
+  const Build build;
+  return PyModule(Module(), Session::Current());
+}
+
+// ---- Structure
+
+bool ModulesEqual(const PyModule& a, const PyModule& b, bool map_free_vars) {
+  IRContext::Scope scope(a.session()->context());
+  return StructuralEqual(a.module(), b.module(), {.map_free_vars = map_free_vars});
+}
+
+std::optional<std::string> ModuleDifference(const PyModule& a, const PyModule& b, bool map_free_vars) {
+  IRContext::Scope scope(a.session()->context());
+  return FirstDifference(a.module(), b.module(), {.map_free_vars = map_free_vars});
+}
+
+bool NodesEqual(const NodeRef& a, const NodeRef& b, bool map_free_vars) {
+  IRContext::Scope scope(a.keep->session->context());
+  return StructuralEqual(a.node, b.node, {.map_free_vars = map_free_vars});
+}
+
+std::optional<std::string> NodeDifference(const NodeRef& a, const NodeRef& b, bool map_free_vars) {
+  IRContext::Scope scope(a.keep->session->context());
+  return FirstDifference(a.node, b.node, {.map_free_vars = map_free_vars});
+}
+
+std::string VerifyText(const PyModule& self) {
+  IRContext::Scope scope(self.session()->context());
+  Log log(self.session()->sources());
+  static_cast<void>(VerifyModule(self.module(), {}, log.engine()));
+  return log.engine().has_errors() ? log.Text() : std::string();
+}
+
+}  // namespace
+
+StoredFunction StoreFunction(const NodeRef& ref) {
+  const auto* func = As<BaseFunc>(ref.node);
+  if (func == nullptr) throw py::type_error("expected a function");
+  if (ref.keep->storage != nullptr) return {func, ref.keep->storage};
+  Workspace workspace;
+  const BaseFunc* copy = CloneFunction(func, workspace);
+  return {copy, workspace.Finish()};
+}
+
+void AddModuleType(py::module_& m) {
+  py::class_<PyModule>(m, "Module")
+      .def(py::init(&NewModule))
+      .def("entries", &Entries)
+      .def("find", &FindFunction)
+      .def("set", &SetFunction)
+      .def("remove", &RemoveFunction)
+      .def("__len__", [](const PyModule& self) { return self.module().size(); })
+      .def("copy", [](const PyModule& self) { return PyModule(self); })
+      .def("text", &Print, py::arg("options") = py::dict())
+      .def("write", &Write, py::arg("path"), py::arg("format") = "")
+      .def("unique_name", [](const PyModule& self, const std::string& hint) { return self.module().UniqueName(hint); })
+      .def("verify", &VerifyText)
+      .def("global_infos", &GlobalInfosOf)
+      .def("set_global_info", &SetGlobalInfo)
+      .def("equal", &ModulesEqual)
+      .def("difference", &ModuleDifference)
+      .def("hash",
+           [](const PyModule& self) {
+             IRContext::Scope scope(self.session()->context());
+             return StructuralHash(self.module());
+           })
+      .def_property(
+          "name", [](const PyModule& self) { return self.module().name(); },
+          [](PyModule& self, const std::string& name) { self.mutable_module().set_name(name); })
+      .def_property(
+          "attrs", [](const PyModule& self) { return ToPython(self.module().attrs(), self.session()->keep()); },
+          [](PyModule& self, const py::object& attrs) {
+            Build build;
+            self.mutable_module().set_attrs(ToDictAttr(attrs, build));
+          });
+  m.def("from_source", &FromSource, py::arg("text"), py::arg("name") = "module", py::arg("first_line") = 1,
+        py::arg("format") = "", py::arg("verify") = true);
+  m.def("from_file", &FromFile, py::arg("path"), py::arg("format") = "", py::arg("verify") = true);
+  m.def("structural_equal", &NodesEqual);
+  m.def("difference", &NodeDifference);
+  m.def("structural_hash", [](const NodeRef& ref, bool map_free_vars) {
+    IRContext::Scope scope(ref.keep->session->context());
+    return StructuralHash(ref.node, {.map_free_vars = map_free_vars});
+  });
+  m.def("scalar_text", [](const NodeRef& ref) {
+    IRContext::Scope scope(ref.keep->session->context());
+    return ScalarToString(To<PrimExpr>(ref.node));
+  });
+  m.def("expression_text", [](const NodeRef& ref) {
+    IRContext::Scope scope(ref.keep->session->context());
+    return ExpressionToString(To<Expr>(ref.node));
+  });
+}
+
+}  // namespace iropt::python

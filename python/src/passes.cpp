@@ -1,0 +1,375 @@
+#include "passes.h"
+
+#include <pybind11/functional.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/script_reader.h"
+#include "errors.h"
+#include "iropt/driver/catalog.h"
+#include "iropt/ir/target.h"
+#include "iropt/pass/context.h"
+#include "iropt/pass/pipeline.h"
+#include "iropt/pass/plugin.h"
+#include "iropt/pass/target_value.h"
+#include "iropt/pass/timing.h"
+#include "iropt/text/script/printer.h"
+#include "iropt/transform/passes.h"
+#include "module.h"
+#include "pass_handle.h"
+#include "values.h"
+
+namespace iropt::python {
+
+namespace {
+
+// The texts of options and pipelines, which are few.
+SourceManager& OptionSources() {
+  static auto* sources = new SourceManager;
+  return *sources;
+}
+
+PassRegistry& Registry() {
+  static PassRegistry& registry = [&]() -> PassRegistry& {
+    PassRegistry& all = AllPasses();
+    all.set_reader(std::make_shared<ScriptReader>(OptionSources()));
+    return all;
+  }();
+  return registry;
+}
+
+// ---- Instruments
+
+// Hooks of an object of Python; those that it does not have do nothing.
+class PythonInstrument : public PassInstrument {
+ public:
+  PythonInstrument(std::string name, py::object object) : PassInstrument(std::move(name)), object_(std::move(object)) {}
+
+  const py::object& object() const { return *object_; }
+
+  Status EnterPassContext() override { return Call("enter_pass_ctx"); }
+  Status ExitPassContext() override { return Call("exit_pass_ctx"); }
+  bool ShouldRun(const Module& module, const PassInfo& info) override {
+    const py::gil_scoped_acquire lock;
+    const py::object hook = Find("should_run");
+    return hook.is_none() || py::bool_(hook(PyModule(module, Session::Current()), info));
+  }
+  Status RunBeforePass(const Module& module, const PassInfo& info) override {
+    return CallOnPass("run_before_pass", module, info);
+  }
+  Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override {
+    // As in the reference documents, there is no call for a pass that failed.
+    if (outcome == PassOutcome::Failed) return {};
+    return CallOnPass("run_after_pass", module, info);
+  }
+
+ private:
+  py::object Find(const char* hook) const { return py::getattr(*object_, hook, py::none()); }
+  Status Call(const char* name) {
+    const py::gil_scoped_acquire lock;
+    if (const py::object hook = Find(name); !hook.is_none()) hook();
+    return {};
+  }
+  Status CallOnPass(const char* name, const Module& module, const PassInfo& info) {
+    const py::gil_scoped_acquire lock;
+    if (const py::object hook = Find(name); !hook.is_none()) hook(PyModule(module, Session::Current()), info);
+    return {};
+  }
+
+  Callback object_;
+};
+
+// ---- Contexts
+
+// A context with the scopes that are open, which may be nested.
+class PyContext {
+ public:
+  PyContext() : context_(std::make_shared<PassContext>()) {
+    context_->registry = &Registry();
+    context_->reader = Registry().shared_reader();
+  }
+
+  PassContext& context() { return *context_; }
+  void Enter() {
+    const Log log(OptionSources());
+    auto scope = std::make_unique<With<PassContext>>(*context_);
+    if (!scope->status().ok()) log.Throw(scope->status().error());
+    scopes_.push_back(std::move(scope));
+  }
+  void Exit() {
+    if (scopes_.empty()) return;
+    const Log log(OptionSources());
+    const std::unique_ptr<With<PassContext>> scope = std::move(scopes_.back());
+    scopes_.pop_back();
+    log.Check(scope->Exit());
+  }
+  void SetConfig(const std::string& key, const py::object& value) {
+    Log log(OptionSources());
+    context_->SetConfig(key, ToOption(value), log.engine());
+    log.CheckErrors();
+  }
+  // Hooks of objects of Python, or instruments of the library.
+  void SetInstruments(const py::list& instruments) { context_->instruments = ToList(instruments); }
+  void Override(const py::list& instruments) {
+    const Log log(OptionSources());
+    log.Check(context_->OverrideInstruments(ToList(instruments)));
+  }
+  static InstrumentList ToList(const py::list& instruments) {
+    InstrumentList list;
+    for (py::handle instrument : instruments) list.push_back(instrument.cast<std::shared_ptr<PassInstrument>>());
+    return list;
+  }
+  size_t num_instruments() const { return context_->instruments.size(); }
+
+ private:
+  std::shared_ptr<PassContext> context_;
+  std::vector<std::unique_ptr<With<PassContext>>> scopes_;
+};
+
+// Sets what a run needs for its duration, in the context that is current.
+class RunSettings {
+ public:
+  RunSettings(PassContext& context, Log& log, const TargetAttr* target)
+      : context_(context), diagnostics_(context.diagnostics), target_(context.target) {
+    context.diagnostics = &log.engine();
+    if (target != nullptr) context.target = target;
+    if (context.registry == nullptr) context.registry = &Registry();
+    if (context.reader == nullptr) context.reader = Registry().shared_reader();
+    if (!context.printer) context.printer = &PrintToStderr;
+  }
+  RunSettings(const RunSettings&) = delete;
+  RunSettings& operator=(const RunSettings&) = delete;
+  ~RunSettings() {
+    context_.diagnostics = diagnostics_;
+    context_.target = target_;
+  }
+
+ private:
+  static Status PrintToStderr(const Module& module, const std::string& heading) {
+    const std::string text = ModuleToString(module);
+    const py::gil_scoped_acquire lock;
+    py::module_::import("sys").attr("stderr").attr("write")("# " + heading + "\n" + text);
+    return {};
+  }
+
+  PassContext& context_;
+  DiagnosticEngine* diagnostics_;
+  const TargetAttr* target_;
+};
+
+const TargetAttr* FindTarget(const py::object& target, Log& log) {
+  if (target.is_none()) return nullptr;
+  const TargetAttr* found = ReadTarget(ToOption(target), log.engine());
+  log.CheckErrors();
+  return found;
+}
+
+PyModule RunPass(PassHandle& handle, const PyModule& module, const py::object& target) {
+  Build build;
+  Log log(build.session().sources());
+  const Pass pass = handle.Get(log);
+  const RunSettings settings(PassContext::Current(), log, FindTarget(target, log));
+  std::optional<Result<PassResult>> result;
+  {
+    const Module input = module.module();
+    const py::gil_scoped_release unlocked;
+    result = pass(input);
+  }
+  return PyModule(log.Check(*std::move(result)).module, module.session());
+}
+
+// ---- Making passes
+
+std::shared_ptr<PassHandle> NamedPass(const std::string& name, const py::dict& options) {
+  const Build build;
+  OptionValue::Dict values = *ToOption(options).as_dict();
+  const PassEntry* entry = Registry().Find(name);
+  const auto make = [name, values](Log& log) {
+    Result<Pass> pass = Registry().Create(name, values, log.engine());
+    log.CheckErrors();
+    return log.Check(std::move(pass));
+  };
+  auto handle = std::make_shared<PassHandle>(entry == nullptr ? PassInfo{.name = name} : entry->info, make);
+  Log log(OptionSources());
+  handle->Get(log);
+  return handle;
+}
+
+std::shared_ptr<PassHandle> PipelinePass(const std::string& text) {
+  const Build build;
+  const auto make = [text](Log& log) {
+    const auto owner = std::make_shared<const FileBuffer>(text);
+    const uint32_t base = log.Check(OptionSources().AddBuffer("passes", owner->text(), owner));
+    const std::optional<Pipeline> parsed = ParsePipeline(text, base, log.engine());
+    log.CheckErrors();
+    Result<Pass> pass = BuildPipeline(*parsed, Registry(), log.engine(), &PassContext::Current());
+    log.CheckErrors();
+    return log.Check(std::move(pass));
+  };
+  auto handle = std::make_shared<PassHandle>(SequentialInfo(text), make);
+  Log log(OptionSources());
+  handle->Get(log);
+  return handle;
+}
+
+PassInfo InfoOf(std::string name, int opt_level, std::vector<std::string> required, bool traceable) {
+  return {.name = std::move(name), .opt_level = opt_level, .required = std::move(required), .traceable = traceable};
+}
+
+std::shared_ptr<PassHandle> SequentialPass(std::vector<std::shared_ptr<PassHandle>> passes, std::string name,
+                                           std::optional<int> opt_level, std::vector<std::string> required) {
+  PassInfo info = SequentialInfo(std::move(name), opt_level.value_or(kNoOptLevel));
+  info.required = std::move(required);
+  const auto make = [passes, info](Log& log) {
+    std::vector<Pass> made;
+    for (const auto& pass : passes) made.push_back(pass->Get(log));
+    return Sequential(std::move(made), info);
+  };
+  return std::make_shared<PassHandle>(info, make);
+}
+
+// ---- Tables
+
+py::list OptionTable(std::span<const OptionSpec> options) {
+  py::list table;
+  for (const OptionSpec& option : options) {
+    py::dict row;
+    row["name"] = option.name;
+    row["type"] = OptionTypeName(option.type);
+    row["default"] = FromOption(option.default_value);
+    row["summary"] = option.summary;
+    row["choices"] = option.choices;
+    row["fields"] = OptionTable(option.fields);
+    table.append(row);
+  }
+  return table;
+}
+
+py::list PassTable() {
+  py::list table;
+  for (const auto& [name, entry] : Registry().passes()) {
+    py::dict row;
+    row["name"] = name;
+    row["kind"] = PassKindName(entry.info.kind);
+    row["opt_level"] = entry.info.opt_level;
+    row["required"] = entry.info.required;
+    row["summary"] = entry.summary;
+    row["options"] = OptionTable(entry.options);
+    table.append(row);
+  }
+  return table;
+}
+
+py::list ConfigTable() {
+  std::vector<OptionSpec> specs;
+  for (const auto& [key, spec] : Registry().configs()) specs.push_back(spec);
+  return OptionTable(specs);
+}
+
+py::list InstrumentTable() {
+  py::list table;
+  for (const CatalogEntry& entry : Instruments(Registry())) table.append(py::make_tuple(entry.name, entry.summary));
+  return table;
+}
+
+void AddInstruments(py::module_& m) {
+  py::class_<PassInstrument, std::shared_ptr<PassInstrument>>(m, "PassInstrument")
+      .def_property_readonly("name", &PassInstrument::name);
+  py::class_<PythonInstrument, PassInstrument, std::shared_ptr<PythonInstrument>>(m, "PythonInstrument")
+      .def(py::init<std::string, py::object>())
+      .def_property_readonly("object", &PythonInstrument::object);
+  py::class_<PassTimingInstrument, PassInstrument, std::shared_ptr<PassTimingInstrument>>(m, "TimingInstrument")
+      .def(py::init())
+      .def("render", &PassTimingInstrument::Render);
+  m.def("make_instrument", [](const std::string& name, const py::dict& options) {
+    Log log(OptionSources());
+    Result<std::shared_ptr<PassInstrument>> made =
+        Registry().CreateInstrument(name, *ToOption(options).as_dict(), log.engine());
+    log.CheckErrors();
+    return log.Check(std::move(made));
+  });
+}
+
+void AddContexts(py::module_& m) {
+  py::class_<PyContext>(m, "Context")
+      .def(py::init())
+      .def("enter", &PyContext::Enter)
+      .def("exit", &PyContext::Exit)
+      .def("set_config", &PyContext::SetConfig)
+      .def("config", [](PyContext& self) {
+        py::dict config;
+        for (const auto& [key, value] : self.context().config()) config[py::str(key)] = FromOption(value);
+        return config;
+      })
+      .def("set_instruments", &PyContext::SetInstruments)
+      .def("override_instruments", &PyContext::Override)
+      .def("num_instruments", &PyContext::num_instruments)
+      .def("enabled", [](PyContext& self, const PassInfo& info) { return self.context().PassEnabled(info); })
+      .def_property(
+          "opt_level", [](PyContext& self) { return self.context().opt_level; },
+          [](PyContext& self, int level) { self.context().opt_level = level; })
+      .def_property(
+          "required_pass", [](PyContext& self) { return self.context().required_pass; },
+          [](PyContext& self, std::vector<std::string> names) { self.context().required_pass = std::move(names); })
+      .def_property(
+          "disabled_pass", [](PyContext& self) { return self.context().disabled_pass; },
+          [](PyContext& self, std::vector<std::string> names) { self.context().disabled_pass = std::move(names); })
+      .def_property(
+          "threads", [](PyContext& self) { return self.context().threads; },
+          [](PyContext& self, int threads) { self.context().threads = threads; });
+}
+
+}  // namespace
+
+void AddPasses(py::module_& m) {
+  py::class_<PassInfo>(m, "PassInfo", "The description of a pass.")
+      .def(py::init(&InfoOf), py::arg("name"), py::arg("opt_level") = 0,
+           py::arg("required") = std::vector<std::string>(), py::arg("traceable") = false)
+      .def_readonly("name", &PassInfo::name)
+      .def_readonly("opt_level", &PassInfo::opt_level)
+      .def_readonly("required", &PassInfo::required)
+      .def_readonly("traceable", &PassInfo::traceable)
+      .def_property_readonly("kind", [](const PassInfo& info) { return PassKindName(info.kind); })
+      .def("__repr__", [](const PassInfo& info) {
+        return "PassInfo(name=" + info.name + ", opt_level=" + std::to_string(info.opt_level) + ")";
+      });
+  py::class_<PassHandle, std::shared_ptr<PassHandle>>(m, "Pass").def_property_readonly("info", &PassHandle::info);
+  AddInstruments(m);
+  AddContexts(m);
+  m.def("make_target", [](const py::object& target, const py::object& host) {
+    Build build;
+    Log log(OptionSources());
+    const TargetAttr* made = FindTarget(target, log);
+    if (!host.is_none()) {
+      const DictAttr* config = made->config->With("host", FindTarget(host, log));
+      made = TargetAttr::Get(config);
+    }
+    return build.Made(made);
+  });
+  m.def("run_pass", &RunPass);
+  m.def("named_pass", &NamedPass);
+  m.def("pipeline_pass", &PipelinePass);
+  m.def("sequential_pass", &SequentialPass);
+  m.def("python_pass", [](const std::string& kind, py::object function, std::string name, int opt_level,
+                          std::vector<std::string> required, bool traceable) {
+    const PassKind pass_kind = kind == "function"         ? PassKind::Function
+                               : kind == "prim_func"      ? PassKind::PrimFunc
+                               : kind == "dataflow_block" ? PassKind::DataflowBlock
+                                                          : PassKind::Module;
+    return MakePythonPass(pass_kind, std::move(function),
+                          InfoOf(std::move(name), opt_level, std::move(required), traceable));
+  });
+  m.def("pass_table", &PassTable);
+  m.def("config_table", &ConfigTable);
+  m.def("instrument_table", &InstrumentTable);
+  m.def("load_plugin", [](const std::string& path) {
+    const Log log(OptionSources());
+    log.Check(LoadPassPlugin(path, Registry()));
+  });
+}
+
+}  // namespace iropt::python

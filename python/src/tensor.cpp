@@ -1,0 +1,159 @@
+#include "tensor.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace iropt::python {
+
+namespace {
+
+// What Python calls a tensor: a pointer that pybind11 can hold without a holder that is const.
+struct Tensor {
+  std::shared_ptr<const NDArray> array;
+};
+
+// The letters of the buffer protocol; nothing for formats that it does not know.
+std::optional<std::string> FormatOf(DataType dtype) {
+  if (dtype.lanes != 1) return std::nullopt;
+  if (dtype.is_bool()) return "?";
+  const auto pick = [](int bits, const char* one, const char* two, const char* four, const char* eight) {
+    return bits == 8    ? std::optional<std::string>(one)
+           : bits == 16 ? std::optional<std::string>(two)
+           : bits == 32 ? std::optional<std::string>(four)
+           : bits == 64 ? std::optional<std::string>(eight)
+                        : std::nullopt;
+  };
+  if (dtype.is_int()) return pick(dtype.bits, "b", "h", "i", "q");
+  if (dtype.is_uint()) return pick(dtype.bits, "B", "H", "I", "Q");
+  if (dtype.code == TypeCode::kFloat && dtype.bits != 8) return pick(dtype.bits, "", "e", "f", "d");
+  return std::nullopt;
+}
+
+// Formats that the protocol does not know are shown as their bits.
+DataType StoredAs(DataType dtype) {
+  return FormatOf(dtype) ? dtype : DataType::UInt(static_cast<int>(dtype.bytes() * 8));
+}
+
+DataType DTypeOf(const py::buffer_info& info) {
+  const char letter = info.format.empty() ? 'B' : info.format.back();
+  const int bits = static_cast<int>(info.itemsize * 8);
+  switch (letter) {
+    case '?': return DataType::Bool();
+    case 'b':
+    case 'h':
+    case 'i':
+    case 'l':
+    case 'q':
+    case 'n': return DataType::Int(bits);
+    case 'B':
+    case 'H':
+    case 'I':
+    case 'L':
+    case 'Q':
+    case 'N': return DataType::UInt(bits);
+    case 'e':
+    case 'f':
+    case 'd': return DataType::Float(bits);
+    default: throw py::type_error(fmt::format("a buffer of format '{}' is not a tensor", info.format));
+  }
+}
+
+bool IsRowMajor(const py::buffer_info& info) {
+  py::ssize_t step = info.itemsize;
+  for (py::ssize_t i = info.ndim; i-- > 0;) {
+    const auto axis = static_cast<size_t>(i);
+    if (info.shape[axis] != 1 && info.strides[axis] != step) return false;
+    step *= info.shape[axis];
+  }
+  return true;
+}
+
+// Keeps the memory of a buffer, from whatever thread it is dropped.
+std::shared_ptr<const void> KeepBuffer(py::buffer_info info) {
+  auto* kept = new py::buffer_info(std::move(info));
+  return {static_cast<const void*>(kept), [kept](const void*) {
+            if (Py_IsInitialized() == 0) return;
+            const py::gil_scoped_acquire lock;
+            delete kept;
+          }};
+}
+
+std::shared_ptr<const NDArray> FromBuffer(const py::buffer& buffer) {
+  py::buffer_info info = buffer.request();
+  const DataType dtype = DTypeOf(info);
+  const std::vector<int64_t> shape(info.shape.begin(), info.shape.end());
+  if (!IsRowMajor(info)) throw py::value_error("the tensor must be in row-major order: use numpy.ascontiguousarray");
+  const auto* data = static_cast<const std::byte*>(info.ptr);
+  if (info.size == 0) return NDArray::Make(dtype, shape);
+  return NDArray::View(dtype, shape, data, KeepBuffer(std::move(info)));
+}
+
+template <class T>
+std::shared_ptr<const NDArray> Scalar(DataType dtype, T value) {
+  auto array = NDArray::Make(dtype, {});
+  std::memcpy(array->mutable_data(), &value, sizeof(T));
+  return array;
+}
+
+py::buffer_info BufferOf(const Tensor& tensor) {
+  const NDArray& array = *tensor.array;
+  const DataType dtype = StoredAs(array.dtype());
+  std::vector<py::ssize_t> shape(array.shape().begin(), array.shape().end());
+  std::vector<py::ssize_t> strides(shape.size());
+  py::ssize_t step = dtype.bytes();
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides[i] = step;
+    step *= shape[i];
+  }
+  const auto rank = static_cast<py::ssize_t>(shape.size());
+  return {const_cast<std::byte*>(array.data()), dtype.bytes(), *FormatOf(dtype), rank, std::move(shape),
+          std::move(strides), true};
+}
+
+}  // namespace
+
+py::object TensorToPython(const NDArray* array) {
+  return array == nullptr ? py::none() : TensorToPython(array->shared_from_this());
+}
+
+py::object TensorToPython(std::shared_ptr<const NDArray> array) { return py::cast(Tensor{std::move(array)}); }
+
+std::shared_ptr<const NDArray> TensorFromPython(py::handle object, DataType dtype) {
+  if (py::isinstance<Tensor>(object)) return object.cast<const Tensor&>().array;
+  if (PyObject_CheckBuffer(object.ptr()) != 0) return FromBuffer(py::reinterpret_borrow<py::buffer>(object));
+  if (py::isinstance<py::bool_>(object)) return Scalar<uint8_t>(DataType::Bool(), object.cast<bool>() ? 1 : 0);
+  if (py::isinstance<py::int_>(object)) {
+    if (dtype == DataType::Int(64)) return Scalar<int64_t>(dtype, object.cast<int64_t>());
+    return Scalar<int32_t>(DataType::Int(32), object.cast<int32_t>());
+  }
+  if (py::isinstance<py::float_>(object)) {
+    if (dtype == DataType::Float(64)) return Scalar<double>(dtype, object.cast<double>());
+    return Scalar<float>(DataType::Float(32), object.cast<float>());
+  }
+  return nullptr;
+}
+
+void AddTensorType(py::module_& m) {
+  py::class_<Tensor>(m, "NDArray", py::buffer_protocol(), "A tensor in memory. numpy.asarray(tensor) shares it.")
+      .def(py::init([](const py::object& value) {
+        std::shared_ptr<const NDArray> array = TensorFromPython(value);
+        if (array == nullptr) throw py::type_error("expected an array, or an object with a buffer");
+        return Tensor{std::move(array)};
+      }))
+      .def_buffer([](const Tensor& tensor) { return BufferOf(tensor); })
+      .def_property_readonly("dtype", [](const Tensor& tensor) { return tensor.array->dtype().ToString(); })
+      .def_property_readonly("shape",
+                             [](const Tensor& tensor) {
+                               py::tuple shape(tensor.array->shape().size());
+                               for (size_t i = 0; i < shape.size(); ++i) shape[i] = tensor.array->shape()[i];
+                               return shape;
+                             })
+      .def("__eq__", [](const Tensor& a, const Tensor& b) { return *a.array == *b.array; })
+      .def("__hash__", [](const Tensor& tensor) { return tensor.array->Hash(); });
+}
+
+}  // namespace iropt::python

@@ -1,0 +1,23 @@
+// Tensors in Python: class NDArray, which shares its memory with NumPy and others through the buffer protocol.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+
+#include "iropt/ir/ndarray.h"
+
+namespace iropt::python {
+
+namespace py = pybind11;
+
+void AddTensorType(py::module_& m);
+
+// A tensor of a node; None for null.
+py::object TensorToPython(const NDArray* array);
+py::object TensorToPython(std::shared_ptr<const NDArray> array);
+// The tensor of an NDArray, or of an object with a buffer, such as an array of NumPy, or a number. Null if it is
+// something else. The memory of a buffer in row-major order is used as it is; it must not be changed afterwards.
+std::shared_ptr<const NDArray> TensorFromPython(py::handle object, DataType dtype = DataType::Void());
+
+}  // namespace iropt::python

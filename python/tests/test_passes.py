@@ -1,0 +1,167 @@
+"""Passes, contexts and instruments."""
+import pytest
+
+import iropt
+from iropt import ir, relax, tir, transform
+from iropt.instrument import PassTimingInstrument, pass_instrument
+
+
+def count_adds(module):
+    found = []
+    relax.analysis.post_order_visit(
+        module["main"], lambda node: found.append(node) if getattr(node, "op", None) == ir.Op.get("relax.add") else None)
+    return len(found)
+
+
+def test_pass_of_the_table(module):
+    assert count_adds(module) == 2
+    assert count_adds(relax.transform.EliminateCommonSubexpr()(module)) == 1
+    assert relax.transform.FuseOps(fuse_opt_level=0).info.name == "FuseOps"
+    with pytest.raises(TypeError, match="no option 'x'"):
+        relax.transform.FuseOps(x=1)
+    with pytest.raises(AttributeError, match="no pass 'NoSuchPass'"):
+        relax.transform.NoSuchPass()
+
+
+def test_sequential_and_levels(module):
+    passes = transform.Sequential([relax.transform.EliminateCommonSubexpr()])
+    with transform.PassContext(opt_level=0):
+        assert count_adds(passes(module)) == 2
+    with transform.PassContext(opt_level=0, required_pass=["EliminateCommonSubexpr"]):
+        assert count_adds(passes(module)) == 1
+    with transform.PassContext(opt_level=3, disabled_pass=["EliminateCommonSubexpr"]):
+        assert count_adds(passes(module)) == 2
+
+
+def test_pipeline_text(module):
+    assert count_adds(iropt.Pipeline("default<O3>")(module)) == 1
+    with pytest.raises(iropt.Error, match="unknown pass 'FoldConstants'"):
+        iropt.Pipeline("FoldConstants")
+
+
+def test_context():
+    with transform.PassContext(opt_level=3, config={"tir.UnrollLoop": {"auto_max_step": 16}}) as outer:
+        assert transform.PassContext.current() is outer and outer.config["tir.UnrollLoop"]["auto_max_step"] == 16
+        with transform.PassContext(opt_level=1):
+            assert transform.PassContext.current().opt_level == 1
+        assert transform.PassContext.current().opt_level == 3
+    assert transform.PassContext.current().opt_level == 2
+    with pytest.raises(iropt.Error, match="unknown"):
+        transform.PassContext(config={"tir.NoSuchKey": 1})
+
+
+def test_module_pass(module):
+    @transform.module_pass(opt_level=1, name="Rename")
+    def rename(mod, ctx):
+        assert ctx.opt_level == 2
+        return ir.IRModule({"renamed": mod["main"].with_attr("global_symbol", "renamed")})
+
+    assert rename.info.name == "Rename" and rename.info.opt_level == 1
+    assert list(rename(module))[0].name == "renamed"
+
+
+def test_class_of_a_pass_with_arguments(module):
+    @transform.module_pass(opt_level=2)
+    class AddAttr:
+        def __init__(self, key, value):
+            self.key, self.value = key, value
+
+        def transform_module(self, mod, _):
+            return mod.with_attr(self.key, self.value)
+
+    made = AddAttr("k", 3)
+    assert made.key == "k" and made(module).attrs["k"] == 3
+
+
+def test_function_passes(module, loops):
+    seen = []
+
+    @transform.function_pass(opt_level=0)
+    def look(func, mod, ctx):
+        seen.append(type(func))
+        return func.with_attr("seen", 1)
+
+    @tir.transform.prim_func_pass(opt_level=0)
+    def look_at_loops(func, mod, ctx):
+        seen.append(type(func))
+        return func
+
+    assert look(module)["main"].attrs["seen"] == 1
+    assert ir.structural_equal(look_at_loops(loops), loops)
+    assert seen == [relax.Function, tir.PrimFunc]
+
+
+def test_exception_of_a_pass_comes_back(module):
+    class Own(Exception):
+        pass
+
+    @transform.module_pass(opt_level=0)
+    def fail(mod, ctx):
+        raise Own("as it is")
+
+    with pytest.raises(Own, match="as it is"):
+        transform.Sequential([fail])(module)
+
+
+def test_instruments(module):
+    events = []
+
+    @pass_instrument
+    class Recorder:
+        def enter_pass_ctx(self):
+            events.append("enter")
+
+        def exit_pass_ctx(self):
+            events.append("exit")
+
+        def should_run(self, mod, info):
+            return info.name != "FoldConstant"
+
+        def run_before_pass(self, mod, info):
+            events.append("before " + info.name)
+
+        def run_after_pass(self, mod, info):
+            events.append("after " + info.name)
+
+    with transform.PassContext(instruments=[Recorder()]):
+        relax.transform.FoldConstant()(module)
+        relax.transform.Normalize()(module)
+    assert events == ["enter", "before Normalize", "after Normalize", "exit"]
+
+
+def test_instrument_that_fails_to_enter():
+    events = []
+
+    @pass_instrument
+    class Fails:
+        def __init__(self, name, fails):
+            self.name, self.fails = name, fails
+
+        def enter_pass_ctx(self):
+            events.append(self.name + " enter")
+            if self.fails:
+                raise ValueError(self.name)
+
+        def exit_pass_ctx(self):
+            events.append(self.name + " exit")
+
+    context = transform.PassContext(instruments=[Fails("a", False), Fails("b", True), Fails("c", False)])
+    with pytest.raises(ValueError, match="b"):
+        with context:
+            pass
+    assert events == ["a enter", "b enter", "a exit"] and not context.instruments
+
+
+def test_timing(module):
+    timing = PassTimingInstrument()
+    with transform.PassContext(instruments=[timing]):
+        relax.transform.Normalize()(module)
+        assert "Normalize" in timing.render()
+
+
+def test_instruments_are_replaced(module):
+    timing = PassTimingInstrument()
+    with transform.PassContext() as context:
+        context.override_instruments([timing])
+        relax.transform.Normalize()(module)
+        assert "Normalize" in timing.render() and context.instruments == [timing]
