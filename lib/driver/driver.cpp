@@ -267,6 +267,10 @@ class Run {
   }
 
   void RemarkNothingToDo(const Module& module) {
+    if (setup_.has_no_passes()) {
+      compiler_.diagnostics().Remark({}, "nothing-to-do", "the pipeline has no passes");
+      return;
+    }
     const auto is_prim = [](const ModuleEntry& entry) { return Is<PrimFunc>(entry.func); };
     if (!setup_.has_only_loop_passes() || std::ranges::any_of(module.functions(), is_prim)) return;
     compiler_.diagnostics().Remark({}, "nothing-to-do",

@@ -52,6 +52,8 @@ class PipelineSetup {
   // The functions that -filter-functions selects.
   FunctionFilter& filter() { return filter_; }
   RunObservers& observers() { return observers_; }
+  // Returns whether a pipeline is there and empty.
+  bool has_no_passes() const { return pipeline_ && pipeline_->empty(); }
   // Returns whether all passes are those of PrimFuncs, as in tir.lower.
   bool has_only_loop_passes() const { return has_only_loop_passes_; }
   // Removes what an earlier run wrote to the folder of -dump-dir; does nothing after the first call.

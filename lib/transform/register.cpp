@@ -52,6 +52,13 @@ struct Option {
   void AddTo(PassEntry& entry) { entry.options.push_back(std::move(spec)); }
 };
 
+// Appends what `make` returns. Rows are made in functions of their own: one function with the objects of all rows has a
+// frame of 100 KiB, and takes the compiler minutes.
+template <class Row, class F>
+[[gnu::noinline]] void Append(std::vector<Row>& rows, F make) {
+  rows.push_back(make());
+}
+
 template <class... P>
 PassEntry MakeEntry(PassInfo info, std::string summary, PassFactory create, P... properties) {
   PassEntry entry{.info = std::move(info), .summary = std::move(summary), .create = create};
@@ -106,8 +113,10 @@ PassEntry MakeEntry(PassInfo info, std::string summary, PassFactory create, P...
     }                                                                                                                  \
   }
 #define IROPT_PASS(Kind, Id, Name, Level, Summary, ...)                                                                \
-  MakeEntry({.name = Name, .opt_level = Level, .kind = PassKind::Kind}, Summary,                                       \
-            &Create##Id __VA_OPT__(, ) __VA_ARGS__),
+  Append(entries, [&] {                                                                                                \
+    return MakeEntry({.name = Name, .opt_level = Level, .kind = PassKind::Kind}, Summary,                              \
+                     &Create##Id __VA_OPT__(, ) __VA_ARGS__);                                                          \
+  });
 
 std::vector<PassEntry> AllEntries() {
   using enum PassChange;
@@ -115,9 +124,9 @@ std::vector<PassEntry> AllEntries() {
   const AnalysisKind* const normal_form = &KindOf<NormalFormInfo>();
 #define IROPT_PROPERTY(Id, ...) const FunctionProperty* const Id = &properties::k##Id;
 #include "properties.def"
-  return {
+  std::vector<PassEntry> entries;
 #include "passes.def"
-  };
+  return entries;
 }
 
 #undef IROPT_CHANGES
@@ -133,21 +142,23 @@ std::vector<PassEntry> AllEntries() {
 #undef IROPT_PRESERVES
 #undef IROPT_REQUIRES
 
-#define IROPT_CONFIG(Key, Type, Default, Summary) OptionSpec{Key, OptionType::Type, Default, Summary},
+#define IROPT_CONFIG(Key, Type, Default, Summary)                                                                      \
+  Append(configs, [] { return OptionSpec{Key, OptionType::Type, Default, Summary}; });
 #define IROPT_CONFIG_CHOICE(Key, Default, Summary, ...)                                                                \
-  OptionSpec{Key, OptionType::String, Default, Summary, {}, {__VA_ARGS__}},
+  Append(configs, [] { return OptionSpec{Key, OptionType::String, Default, Summary, {}, {__VA_ARGS__}}; });
 #define IROPT_FIELD(Name, Type, Default, Summary)                                                                      \
   OptionSpec { #Name, OptionType::Type, Default, Summary }
-#define IROPT_CONFIG_RECORD(Key, Summary, ...) OptionSpec{Key, OptionType::Record, {}, Summary, {__VA_ARGS__}},
+#define IROPT_CONFIG_RECORD(Key, Summary, ...)                                                                         \
+  Append(configs, [] { return OptionSpec{Key, OptionType::Record, {}, Summary, {__VA_ARGS__}}; });
 
 std::vector<OptionSpec> AllConfigs() {
-  return {
+  std::vector<OptionSpec> configs;
 #include "configs.def"
-  };
+  return configs;
 }
 
 #define IROPT_PIPELINE(Name, Lowest, Highest, Passes, Summary, ...)                                                    \
-  PipelineEntry{Name, Lowest, Highest, Passes, Summary, {}, {}, {__VA_ARGS__}},
+  Append(pipelines, [] { return PipelineEntry{Name, Lowest, Highest, Passes, Summary, {}, {}, {__VA_ARGS__}}; });
 #define IROPT_RUN_IF(Config, Name)                                                                                     \
   PipelineRule { PipelineRule::Kind::RunIf, Config, Name }
 #define IROPT_SKIP_IF(Config, Name)                                                                                    \
@@ -163,12 +174,12 @@ std::vector<OptionSpec> AllConfigs() {
 #define IROPT_PHASE(Config, Number, Before)                                                                            \
   PipelineRule { PipelineRule::Kind::Phase, Config, Before, {}, Number }
 #define IROPT_TARGET_PIPELINE(Target, Name, Lowest, Highest, Passes, Summary)                                          \
-  PipelineEntry{Name, Lowest, Highest, Passes, Summary, {}, Target},
+  Append(pipelines, [] { return PipelineEntry{Name, Lowest, Highest, Passes, Summary, {}, Target}; });
 
 std::vector<PipelineEntry> AllPipelines() {
-  return {
+  std::vector<PipelineEntry> pipelines;
 #include "pipelines.def"
-  };
+  return pipelines;
 }
 
 #undef IROPT_PHASE

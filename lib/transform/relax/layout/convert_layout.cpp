@@ -403,11 +403,16 @@ class LayoutConverter : public ExprMutator {
 
 Pass MakeLayoutPass(const PassOptions& options, bool strict, const Statistic& inserted) {
   const auto desired = std::make_shared<const std::vector<DesiredLayout>>(OptionReader(options).desired);
+  if (desired->empty()) {
+    return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) -> Result<Module> {
+      context.diagnostics().Remark({}, "nothing-to-do",
+                                   "all layouts stay: the option 'desired_layouts' does not name an operator");
+      return module;
+    });
+  }
   return CreateFunctionPass(
       options.info(),
       [desired, strict, &inserted](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
-        // All layouts stay unchanged.
-        if (desired->empty()) return function;
         OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
         LayoutConverter converter(*desired, strict, context, inferrer);
         const Expr* converted = converter.VisitExpr(function);
