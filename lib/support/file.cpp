@@ -251,26 +251,41 @@ std::filesystem::path ResolveLinks(std::filesystem::path path) {
   return path;
 }
 
-// Creates a new file next to `target`, with the permissions that the umask gives. Sets `name`; -1 with errno on
-// failure.
-int CreateBeside(const std::string& target, std::string& name) {
+// Calls `create` with names of temporary files next to `target` until one is free. Sets `name`; what `create` returned,
+// which is negative, with errno, on failure.
+int CreateBeside(const std::string& target, std::string& name, FunctionRef<int(const char*)> create) {
   for (int attempt = 0;; ++attempt) {
     name = fmt::format("{}.tmp-{}-{}", target, getpid(), attempt);
-    const int fd = open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0 || errno != EEXIST) return fd;
+    const int result = create(name.c_str());
+    if (result >= 0 || errno != EEXIST) return result;
   }
+}
+
+// Where the system shows a descriptor as a file.
+std::string DescriptorPath(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
+
+// Creates a file without a name in the folder of `target`; -1 where the file system or the system has no such files.
+int CreateUnnamed(const std::string& target) {
+  const std::string folder = std::filesystem::path(target).parent_path().string();
+  const int fd = open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (fd >= 0 && access(DescriptorPath(fd).c_str(), F_OK) != 0) {
+    close(fd);
+    return -1;
+  }
+  return fd;
 }
 
 }  // namespace
 
 bool IsStandardStream(std::string_view path) { return path == "/dev/stdin" || StandardDescriptor(path).has_value(); }
 
-AtomicFile::AtomicFile(int fd, bool owns_fd, std::string path, std::string temporary)
-    : fd_(fd), owns_fd_(owns_fd), path_(std::move(path)), temporary_(std::move(temporary)), stream_(fd) {}
+AtomicFile::AtomicFile(int fd, bool owns_fd, Kind kind, std::string path, std::string temporary)
+    : fd_(fd), owns_fd_(owns_fd), kind_(kind), path_(std::move(path)), temporary_(std::move(temporary)), stream_(fd) {}
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
     : fd_(std::exchange(other.fd_, -1)),
       owns_fd_(std::exchange(other.owns_fd_, false)),
+      kind_(other.kind_),
       path_(std::move(other.path_)),
       temporary_(std::exchange(other.temporary_, {})),
       stream_(std::move(other.stream_)) {}
@@ -292,7 +307,7 @@ void AtomicFile::Close() {
 
 Result<AtomicFile> AtomicFile::Create(const std::string& path) {
   if (const std::optional<int> fd = StandardDescriptor(path)) {
-    return AtomicFile(*fd, false, path, {});
+    return AtomicFile(*fd, false, Kind::Direct, path, {});
   }
   const std::string target = ResolveLinks(path).string();
   struct stat info = {};
@@ -301,22 +316,40 @@ Result<AtomicFile> AtomicFile::Create(const std::string& path) {
   if (exists && !S_ISREG(info.st_mode)) {
     const int fd = open(target.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0) return FileError("write", path, errno);
-    return AtomicFile(fd, true, path, {});
+    return AtomicFile(fd, true, Kind::Direct, path, {});
   }
   // Renaming would replace a write-protected file against the owner's intent.
   if (exists && access(target.c_str(), W_OK) != 0) return FileError("write", path, errno);
   std::string temporary;
-  const int fd = CreateBeside(target, temporary);
-  if (fd < 0) return FileError("write", path, errno);
-  RemoveFileOnCrash(temporary);
-  AtomicFile file(fd, true, target, std::move(temporary));
+  int fd = CreateUnnamed(target);
+  const Kind kind = fd >= 0 ? Kind::Unnamed : Kind::Named;
+  if (kind == Kind::Named) {
+    const auto create = [](const char* name) { return open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); };
+    fd = CreateBeside(target, temporary, create);
+    if (fd < 0) return FileError("write", path, errno);
+    RemoveFileOnCrash(temporary);
+  }
+  AtomicFile file(fd, true, kind, target, std::move(temporary));
   if (exists && fchmod(fd, info.st_mode & 07777) != 0) return FileError("write", path, errno);
   return file;
+}
+
+Status AtomicFile::GiveName() {
+  const std::string source = DescriptorPath(fd_);
+  std::string name;
+  const auto link = [&](const char* free_name) {
+    return linkat(AT_FDCWD, source.c_str(), AT_FDCWD, free_name, AT_SYMLINK_FOLLOW);
+  };
+  if (CreateBeside(path_, name, link) != 0) return FileError("write", path_, errno);
+  RemoveFileOnCrash(name);
+  temporary_ = std::move(name);
+  return {};
 }
 
 Status AtomicFile::Finish() {
   IROPT_RETURN_IF_ERROR(stream_.Flush());
   if (!owns_fd_) return {};
+  if (kind_ == Kind::Unnamed) IROPT_RETURN_IF_ERROR(GiveName());
   owns_fd_ = false;
   // Some file systems report a failed write only here.
   if (close(fd_) != 0 && errno != EINTR) return FileError("write", path_, errno);
@@ -325,7 +358,7 @@ Status AtomicFile::Finish() {
 
 Status AtomicFile::Commit() {
   IROPT_RETURN_IF_ERROR(Finish());
-  if (temporary_.empty()) return {};
+  if (kind_ == Kind::Direct) return {};
   if (rename(temporary_.c_str(), path_.c_str()) != 0) return FileError("write", path_, errno);
   KeepFileOnCrash(temporary_);
   temporary_.clear();

@@ -103,9 +103,11 @@ class OutputStream {
   int errno_ = 0;
 };
 
-// An output file that appears only when it is complete. Output goes to a temporary file in the same directory, which
-// Commit renames to the target; without Commit nothing changes. An existing target keeps its permissions, a symbolic
-// link keeps pointing to the file that is replaced. A target that is not a regular file (a pipe, a device, "-" and
+// An output file that appears only when it is complete. Output goes to a file in the same directory, which has no name
+// until it is finished (or a temporary one, where the file system knows no files without names), and which Commit
+// renames to the target; without Commit nothing changes, and a process that is killed leaves nothing behind. An
+// existing target keeps its permissions, a symbolic link keeps pointing to the file that is replaced. A target that is
+// not a regular file (a pipe, a device, "-" and
 // "/dev/stdout" for the standard output) is written directly.
 class AtomicFile {
  public:
@@ -121,13 +123,17 @@ class AtomicFile {
   Status Commit();
 
  private:
-  AtomicFile(int fd, bool owns_fd, std::string path, std::string temporary);
+  enum class Kind : uint8_t { Direct, Named, Unnamed };
+
+  AtomicFile(int fd, bool owns_fd, Kind kind, std::string path, std::string temporary);
+  Status GiveName();
   void Close();
 
   int fd_;
   bool owns_fd_;
+  Kind kind_;
   std::string path_;
-  std::string temporary_;  // empty if the target is written directly
+  std::string temporary_;  // empty if the target is written directly, and until a file without a name gets one
   OutputStream stream_;
 };
 

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "catch.h"
+#include "child.h"
 #include "temporary_folder.h"
 
 namespace iropt {
@@ -172,6 +173,29 @@ TEST_CASE("a file that is not committed leaves no trace", "[support]") {
   CHECK(WriteFileAtomically(folder / "fresh", fail).error().code == ErrorCode::PassFailed);
   CHECK(Contents(folder / "out") == "old");
   CHECK(FileCount(folder) == 1);
+}
+
+// Whether the file system of a folder has files without names.
+bool HasUnnamedFiles(const TemporaryFolder& folder) {
+  const int fd = open(folder.path().c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+  if (fd >= 0) close(fd);
+  return fd >= 0;
+}
+
+TEST_CASE("a process that is killed leaves no unfinished file", "[support]") {
+  const TemporaryFolder folder;
+  if (!HasUnnamedFiles(folder)) {
+    WARN("skipped: the file system has no files without names");
+    return;
+  }
+  const Outcome outcome = RunInChild([&] {
+    Result<AtomicFile> file = AtomicFile::Create(folder / "out");
+    file->stream().Append("half");
+    static_cast<void>(file->stream().Flush());
+    raise(SIGKILL);
+  });
+  CHECK(outcome.signal == SIGKILL);
+  CHECK(FileCount(folder) == 0);
 }
 
 TEST_CASE("a finished file appears when it is committed", "[support]") {
