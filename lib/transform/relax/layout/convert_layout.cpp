@@ -405,8 +405,8 @@ Pass MakeLayoutPass(const PassOptions& options, bool strict, const Statistic& in
   const auto desired = std::make_shared<const std::vector<DesiredLayout>>(OptionReader(options).desired);
   if (desired->empty()) {
     return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) -> Result<Module> {
-      context.diagnostics().Remark({}, "nothing-to-do",
-                                   "all layouts stay: the option 'desired_layouts' does not name an operator");
+      context.diagnostics.Remark({}, "nothing-to-do",
+                                 "all layouts stay: the option 'desired_layouts' does not name an operator");
       return module;
     });
   }
