@@ -1,4 +1,8 @@
-// Operators of neural networks.
+// Activations, losses and other operators of neural networks.
+#include <fmt/format.h>
+
+#include "dims.h"
+#include "iropt/arith/prim_builder.h"
 #include "op_table.h"
 
 namespace iropt::relay {
@@ -7,14 +11,125 @@ namespace {
 
 const Expr* BuildActivation(OpCall& call) { return call.Make(call.row().name, {call.arg(0)}); }
 
-const Expr* BuildDense(OpCall& call) {
-  const Expr* weight = call.Make("permute_dims", {call.arg(1)});
-  return call.Make("matmul", {call.arg(0), weight}, {{"out_dtype", call.attr("out_dtype")}});
+const Expr* BuildSoftmax(OpCall& call) {
+  return call.Make(call.row().name, {call.arg(0)}, {{"axis", call.Int("axis")}});
+}
+
+const Expr* BuildLeakyRelu(OpCall& call) {
+  return call.Make("nn.leakyrelu", {call.arg(0)}, {{"alpha", call.Float("alpha")}});
+}
+
+const Expr* BuildPrelu(OpCall& call) {
+  return call.Make("nn.prelu", {call.arg(0), call.arg(1)}, {{"axis", call.Int("axis")}});
+}
+
+const Expr* BuildHardSwish(OpCall& call) {
+  const Expr* x = call.arg(0);
+  const DataType dtype = call.DType(x);
+  const Expr* shifted = call.Make("add", {x, call.Scalar(3.0, dtype)});
+  const Expr* gate = call.Make("clip", {shifted, PyValue::Float(0, {}), PyValue::Float(6, {})});
+  return call.Make("divide", {call.Make("multiply", {x, gate}), call.Scalar(6.0, dtype)});
+}
+
+const Expr* BuildBiasAdd(OpCall& call) {
+  const int rank = call.Rank(call.arg(0));
+  const auto axis = call.Axis(call.Int("axis"), rank);
+  if (!axis) return nullptr;
+  return call.Make("add", {call.arg(0), AlongAxis(call, call.arg(1), *axis, rank)});
+}
+
+const Expr* BuildBatchFlatten(OpCall& call) {
+  const auto dims = call.Dims(call.arg(0));
+  if (!dims || dims->empty()) return call.Error("type-inference", "the shape of the operand is unknown");
+  const DimList shape{dims->front(), Product(std::span(*dims).subspan(1))};
+  return call.Make("reshape", {call.arg(0), call.ListOf(shape)});
+}
+
+// Relay's dropout gives the tensor and a mask; both are those of inference.
+const Expr* BuildDropout(OpCall& call) {
+  return call.Make("nn.dropout", {call.arg(0)}, {{"rate", call.Float("rate")}});
+}
+
+const Expr* BuildPad(OpCall& call) {
+  std::vector<int64_t> width;
+  for (const PyValue& side : call.attr("pad_width").items()) {
+    for (const PyValue& amount : side.is_list() ? side.items() : std::span(&side, 1)) {
+      if (!amount.is(PyValue::Kind::kInt)) return call.Error("bad-argument", "pad_width is not a list of integers");
+      width.push_back(amount.integer);
+    }
+  }
+  const Expr* value = call.Cast(call.arg(1), call.DType(call.arg(0)));
+  return call.Make("nn.pad", {call.arg(0), value},
+                   {{"pad_width", call.ListOf(width)}, {"pad_mode", call.String("pad_mode")}});
+}
+
+// One axis at a time: the edges, backwards, are joined to both ends.
+const Expr* BuildMirrorPad(OpCall& call) {
+  const Expr* data = call.arg(0);
+  const int64_t skip = call.String("mode") == "REFLECT" ? 1 : 0;
+  int64_t axis = 0;
+  const arith::PrimBuilder make;
+  for (const PyValue& side : call.attr("pad_width").items()) {
+    const auto dims = call.Dims(data);
+    if (!dims || !side.is_list() || side.items().size() != 2 || static_cast<size_t>(axis) >= dims->size())
+      return call.Error("bad-argument", "pad_width does not fit the operand");
+    const PrimExpr* size = (*dims)[static_cast<size_t>(axis)];
+    std::vector<const Expr*> parts;
+    const auto add = [&](const PrimExpr* begin, const PrimExpr* end) {
+      const Expr* edge = call.Make("strided_slice", {data},
+                                   {{"axes", call.ListOf({axis})},
+                                    {"begin", call.ListOf(std::span(&begin, 1))},
+                                    {"end", call.ListOf(std::span(&end, 1))}});
+      parts.push_back(call.Make("flip", {edge}, {{"axis", axis}}));
+    };
+    const int64_t before = side.items()[0].integer;
+    const int64_t after = side.items()[1].integer;
+    if (before > 0) add(make.Int(skip), make.Int(before + skip));
+    parts.push_back(data);
+    if (after > 0) add(make.Sub(size, make.Int(after + skip)), make.Sub(size, make.Int(skip)));
+    if (parts.size() > 1) data = call.Make("concat", {call.MakeTuple(parts)}, {{"axis", axis}});
+    if (data == nullptr) return nullptr;
+    ++axis;
+  }
+  return data;
+}
+
+// The mean over the batch of -sum(y * log(x)).
+const Expr* MeanLoss(OpCall& call, const Expr* log, const Expr* y) {
+  const auto dims = call.Dims(call.arg(0));
+  if (!dims || dims->empty()) return call.Error("type-inference", "the shape of the operand is unknown");
+  const DataType dtype = call.DType(call.arg(0));
+  const Expr* loss = call.Make("negative", {call.Make("sum", {call.Make("multiply", {log, y})})});
+  const int64_t* batch = arith::AsInt(dims->front());
+  if (batch != nullptr) return call.Make("divide", {loss, call.Scalar(static_cast<double>(*batch), dtype)});
+  const Expr* sizes = call.Make("shape_to_tensor", {call.Make("shape_of", {call.arg(0)})});
+  const Expr* first = call.Make("take", {sizes, call.Scalar(int64_t{0}, DataType::Int(64))}, {{"axis", 0}});
+  return call.Make("divide", {loss, call.Cast(first, dtype)});
+}
+
+const Expr* BuildCrossEntropy(OpCall& call) { return MeanLoss(call, call.Make("log", {call.arg(0)}), call.arg(1)); }
+const Expr* BuildCrossEntropyWithLogits(OpCall& call) { return MeanLoss(call, call.arg(0), call.arg(1)); }
+
+const Expr* BuildNllLoss(OpCall& call) {
+  return call.Make("nn.nll_loss", {call.arg(0), call.arg(1), call.arg(2)},
+                   {{"reduction", call.String("reduction")}, {"ignore_index", call.Int("ignore_index")}});
 }
 
 constexpr OperatorRow kNn[] = {
-    {"nn.dense", "data, weight", "units=None, out_dtype=\"\"", BuildDense},
+    {"hardswish", "data", "", BuildHardSwish},
+    {"nn.batch_flatten", "data", "", BuildBatchFlatten},
+    {"nn.bias_add", "data, bias", "axis=1", BuildBiasAdd},
+    {"nn.cross_entropy", "x, y", "", BuildCrossEntropy},
+    {"nn.cross_entropy_with_logits", "x, y", "", BuildCrossEntropyWithLogits},
+    {"nn.dropout", "data", "rate=0.5", BuildDropout},
+    {"nn.leaky_relu", "data", "alpha=0.25", BuildLeakyRelu},
+    {"nn.log_softmax", "data", "axis=-1", BuildSoftmax},
+    {"nn.mirror_pad", "data", "mode=\"SYMMETRIC\", pad_width", BuildMirrorPad},
+    {"nn.nll_loss", "predictions, targets, weights", "reduction=\"mean\", ignore_index=-100", BuildNllLoss},
+    {"nn.pad", "data, pad_val", "pad_width, pad_mode=\"constant\"", BuildPad},
+    {"nn.prelu", "data, alpha", "axis=1", BuildPrelu},
     {"nn.relu", "data", "", BuildActivation},
+    {"nn.softmax", "data", "axis=-1", BuildSoftmax},
 };
 
 }  // namespace

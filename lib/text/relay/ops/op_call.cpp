@@ -161,6 +161,16 @@ std::optional<std::vector<int64_t>> OpCall::ConstantInts(const Expr* expr) {
   return values;
 }
 
+std::optional<double> OpCall::ConstantFloat(const Expr* expr) {
+  const auto* constant = As<Constant>(expr);
+  if (constant == nullptr || constant->data->num_elements() == 0) return std::nullopt;
+  std::optional<double> value;
+  DispatchElement(constant->data->dtype(), [&]<class T>(std::type_identity<T>) {
+    value = static_cast<double>(Element<T>::Load(constant->data->As<T>().front()));
+  });
+  return value;
+}
+
 std::optional<int64_t> OpCall::Axis(int64_t axis, int rank) {
   if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
   Error("type-inference", fmt::format("axis {} is out of range for rank {}", axis, rank));
@@ -229,13 +239,32 @@ PyValue OpCall::ListOf(std::span<const PyValue> values) {
   return PyValue(Kind::kList, workspace().arena().Copy(values), {});
 }
 
-PyValue OpCall::DTypeValue(DataType dtype) {
-  return PyValue::String(workspace().arena().CopyString(dtype.ToString()), {});
-}
+PyValue OpCall::Text(std::string_view text) { return PyValue::String(workspace().arena().CopyString(text), {}); }
+
+PyValue OpCall::DTypeValue(DataType dtype) { return Text(dtype.ToString()); }
 
 const Expr* OpCall::Cast(const Expr* value, DataType dtype) {
   if (value == nullptr || DType(value) == dtype) return value;
   return Make("astype", {value}, {{"dtype", DTypeValue(dtype)}});
+}
+
+const Expr* OpCall::ComputedArange(const Expr* start, const Expr* stop, const Expr* step) {
+  const DataType dtype = DType(start);
+  const Expr* length = Make("subtract", {stop, start});
+  if (dtype.is_integer()) {
+    length = Make("negative", {Make("floor_divide", {Make("negative", {length}), step})});
+  } else {
+    length = Make("ceil", {Make("divide", {length, step})});
+  }
+  length = Cast(length, DataType::Int(64));
+  length = Make("maximum", {length, Scalar(int64_t{0}, DataType::Int(64))});
+  const Expr* shape = Make("tensor_to_shape", {Make("reshape", {length, ListOf({1})})});
+  if (shape == nullptr) return nullptr;
+  const PrimExpr* count = IRContext::Current().NewSymVar("n");
+  builder_.EmitMatchCast(shape, ShapeType::Get(std::span(&count, 1)));
+  const Expr* steps =
+      Make("arange", {PyValue::Int(0, {}), PyValue(count), PyValue::Int(1, {})}, {{"dtype", DTypeValue(dtype)}});
+  return Make("add", {Make("multiply", {steps, step}), start});
 }
 
 // ---- Errors

@@ -90,7 +90,9 @@ class OperatorTable {
 
 std::span<const std::span<const OperatorRow>> OperatorFamilies() {
   static const std::span<const OperatorRow> families[] = {
-      ElementwiseOperators(), BinaryOperators(), ReduceOperators(), TensorOperators(), NnOperators(),
+      BinaryOperators(), ConvolutionOperators(), CreateOperators(),  ElementwiseOperators(),
+      IndexOperators(),  ManipulateOperators(),  NnOperators(),      NormOperators(),
+      PoolOperators(),   ReduceOperators(),      SpatialOperators(),
   };
   return families;
 }

@@ -42,11 +42,17 @@ struct OperatorRow {
 };
 
 // The families, each a table of a file.
-std::span<const OperatorRow> ElementwiseOperators();
 std::span<const OperatorRow> BinaryOperators();
-std::span<const OperatorRow> ReduceOperators();
-std::span<const OperatorRow> TensorOperators();
+std::span<const OperatorRow> ConvolutionOperators();
+std::span<const OperatorRow> CreateOperators();
+std::span<const OperatorRow> ElementwiseOperators();
+std::span<const OperatorRow> IndexOperators();
+std::span<const OperatorRow> ManipulateOperators();
 std::span<const OperatorRow> NnOperators();
+std::span<const OperatorRow> NormOperators();
+std::span<const OperatorRow> PoolOperators();
+std::span<const OperatorRow> ReduceOperators();
+std::span<const OperatorRow> SpatialOperators();
 
 // All families.
 std::span<const std::span<const OperatorRow>> OperatorFamilies();
@@ -124,6 +130,8 @@ class OpCall {
   std::vector<const Expr*> Fields(const Expr* tuple);
   // The elements of a constant of integers; nothing if the expression is not one.
   static std::optional<std::vector<int64_t>> ConstantInts(const Expr* expr);
+  // The first element of a constant of floats.
+  static std::optional<double> ConstantFloat(const Expr* expr);
   // The axis, counted from the end if it is negative; nothing after an error.
   std::optional<int64_t> Axis(int64_t axis, int rank);
 
@@ -145,7 +153,11 @@ class OpCall {
   // A shape, or a list of scalars.
   PyValue ListOf(std::span<const PrimExpr* const> values);
   PyValue ListOf(std::span<const PyValue> values);
-  PyValue DTypeValue(DataType dtype);                   // "float32"
+  PyValue DTypeValue(DataType dtype);  // "float32"
+  PyValue Text(std::string_view text);
+  // start, start + step, ... up to stop, for scalars that are computed: the number of elements is a new symbolic
+  // variable.
+  const Expr* ComputedArange(const Expr* start, const Expr* stop, const Expr* step);
   const Expr* Cast(const Expr* value, DataType dtype);  // the same expression if it has the dtype
 
   // ---- Errors. All return null.

@@ -1,0 +1,120 @@
+// Convolutions and matrix products.
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include "dims.h"
+#include "iropt/arith/prim_builder.h"
+#include "op_table.h"
+
+namespace iropt::relay {
+
+namespace {
+
+// Relay stores the weights of a depthwise convolution with several outputs per channel by channel and output; Relax has
+// all outputs along one axis.
+const Expr* DepthwiseWeight(OpCall& call, const Expr* weight, std::string_view layout, std::string& used_layout) {
+  used_layout = layout;
+  const auto shape = call.StaticDims(weight);
+  const auto data = call.StaticDims(call.arg(0));
+  const size_t out = AxisIn(layout, 'O');
+  const size_t in = AxisIn(layout, 'I');
+  const size_t channel = AxisIn(call.String("data_layout"), 'C');
+  const int64_t groups = call.Int("groups");
+  if (groups == 1 || !shape || !data || shape->size() != layout.size() || out >= shape->size() || in >= shape->size() ||
+      channel >= data->size())
+    return weight;
+  if ((*data)[channel] != groups || (*shape)[out] != groups || (*shape)[in] == 1) return weight;
+  // With the axes O and I first, their product is the axis of outputs.
+  used_layout.erase(std::remove_if(used_layout.begin(), used_layout.end(), [](char c) { return c == 'O' || c == 'I'; }),
+                    used_layout.end());
+  used_layout.insert(0, "OI");
+  weight = TransformLayout(call, weight, layout, used_layout);
+  std::vector<int64_t> merged{(*shape)[out] * (*shape)[in], 1};
+  for (size_t i = 2; i < used_layout.size(); ++i) merged.push_back((*shape)[AxisIn(layout, used_layout[i])]);
+  return call.Make("reshape", {weight, call.ListOf(merged)});
+}
+
+PyValue OutLayout(OpCall& call) {
+  const std::string_view layout = call.String("out_layout");
+  return PyValue::String(layout.empty() ? call.String("data_layout") : layout, {});
+}
+
+// Relay's name is that of Relax.
+const Expr* BuildConv(OpCall& call) {
+  std::string kernel_layout;
+  const Expr* weight = DepthwiseWeight(call, call.arg(1), call.String("kernel_layout"), kernel_layout);
+  return call.Make(call.row().name, {call.arg(0), weight},
+                   {{"strides", call.ListOf(call.Ints("strides"))},
+                    {"padding", call.ListOf(call.Ints("padding"))},
+                    {"dilation", call.ListOf(call.Ints("dilation"))},
+                    {"groups", call.Int("groups")},
+                    {"data_layout", call.attr("data_layout")},
+                    {"kernel_layout", call.Text(kernel_layout)},
+                    {"out_layout", OutLayout(call)},
+                    {"out_dtype", call.attr("out_dtype")}});
+}
+
+const Expr* BuildConvTranspose(OpCall& call) {
+  return call.Make(call.row().name, {call.arg(0), call.arg(1)},
+                   {{"strides", call.ListOf(call.Ints("strides"))},
+                    {"padding", call.ListOf(call.Ints("padding"))},
+                    {"output_padding", call.ListOf(call.Ints("output_padding"))},
+                    {"dilation", call.ListOf(call.Ints("dilation"))},
+                    {"groups", call.Int("groups")},
+                    {"data_layout", call.attr("data_layout")},
+                    {"kernel_layout", call.attr("kernel_layout")},
+                    {"out_layout", OutLayout(call)},
+                    {"out_dtype", call.attr("out_dtype")}});
+}
+
+// The tensor with its last two axes exchanged.
+const Expr* TransposeLast(OpCall& call, const Expr* tensor) {
+  const int rank = call.Rank(tensor);
+  if (rank < 2) return call.Error("type-inference", "a matrix has at least two dimensions");
+  std::vector<int64_t> axes(static_cast<size_t>(rank));
+  std::iota(axes.begin(), axes.end(), 0);
+  std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
+  return call.Make("permute_dims", {tensor}, {{"axes", call.ListOf(axes)}});
+}
+
+const Expr* MatrixProduct(OpCall& call, bool transpose_a, bool transpose_b) {
+  const Expr* a = transpose_a ? TransposeLast(call, call.arg(0)) : call.arg(0);
+  const Expr* b = transpose_b ? TransposeLast(call, call.arg(1)) : call.arg(1);
+  return call.Make("matmul", {a, b}, {{"out_dtype", call.attr("out_dtype")}});
+}
+
+const Expr* BuildDense(OpCall& call) { return MatrixProduct(call, false, true); }
+const Expr* BuildMatmul(OpCall& call) {
+  return MatrixProduct(call, call.Bool("transpose_a"), call.Bool("transpose_b"));
+}
+
+#define CONV_ATTRIBUTES(one, data, kernel)                                                                             \
+  "strides=" one ", padding=0, dilation=" one ", groups=1, channels=None, kernel_size=None, data_layout=\"" data       \
+  "\", kernel_layout=\"" kernel "\", out_layout=\"\", out_dtype=\"\""
+#define CONV_TRANSPOSE_ATTRIBUTES(one, data, kernel)                                                                   \
+  "channels=None, kernel_size=None, strides=" one ", output_padding=0, padding=0, dilation=" one                       \
+  ", groups=1, data_layout=\"" data "\", kernel_layout=\"" kernel "\", out_layout=\"\", out_dtype=\"\""
+
+constexpr OperatorRow kConvolution[] = {
+    {"nn.batch_matmul", "tensor_a, tensor_b", "out_dtype=\"\", transpose_a=False, transpose_b=False", BuildMatmul},
+    {"nn.conv1d", "data, weight", CONV_ATTRIBUTES("1", "NCW", "OIW"), BuildConv},
+    {"nn.conv1d_transpose", "data, weight", CONV_TRANSPOSE_ATTRIBUTES("1", "NCW", "IOW"), BuildConvTranspose},
+    {"nn.conv2d", "data, weight", CONV_ATTRIBUTES("[1, 1]", "NCHW", "OIHW"), BuildConv},
+    {"nn.conv2d_transpose", "data, weight", CONV_TRANSPOSE_ATTRIBUTES("[1, 1]", "NCHW", "IOHW"), BuildConvTranspose},
+    {"nn.conv3d", "data, weight", CONV_ATTRIBUTES("[1, 1, 1]", "NCDHW", "OIDHW"), BuildConv},
+    {"nn.conv3d_transpose", "data, weight", CONV_TRANSPOSE_ATTRIBUTES("[1, 1, 1]", "NCDHW", "IODHW"),
+     BuildConvTranspose},
+    {"nn.dense", "data, weight", "units=None, out_dtype=\"\"", BuildDense},
+    {"nn.matmul", "tensor_a, tensor_b", "units=None, out_dtype=\"\", transpose_a=False, transpose_b=False",
+     BuildMatmul},
+};
+
+#undef CONV_ATTRIBUTES
+#undef CONV_TRANSPOSE_ATTRIBUTES
+
+}  // namespace
+
+std::span<const OperatorRow> ConvolutionOperators() { return kConvolution; }
+
+}  // namespace iropt::relay

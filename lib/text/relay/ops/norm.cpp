@@ -1,0 +1,120 @@
+// Normalizations.
+#include "dims.h"
+#include "iropt/arith/prim_builder.h"
+#include "op_table.h"
+
+namespace iropt::relay {
+
+namespace {
+
+// Relay has no training: the moving averages stay as they are.
+const Expr* BuildBatchNorm(OpCall& call) {
+  const auto axis = call.Axis(call.Int("axis"), call.Rank(call.arg(0)));
+  if (!axis) return nullptr;
+  return call.Make("nn.batch_norm", {call.arg(0), call.arg(1), call.arg(2), call.arg(3), call.arg(4)},
+                   {{"axis", *axis},
+                    {"epsilon", call.Float("epsilon")},
+                    {"center", call.Bool("center")},
+                    {"scale", call.Bool("scale")},
+                    {"training", false}});
+}
+
+const Expr* BuildLayerNorm(OpCall& call) {
+  return call.Make("nn.layer_norm", {call.arg(0), call.arg(1), call.arg(2)},
+                   {{"axes", call.ListOf({call.Int("axis")})},
+                    {"epsilon", call.Float("epsilon")},
+                    {"center", call.Bool("center")},
+                    {"scale", call.Bool("scale")}});
+}
+
+// All axes but the first and that of channels.
+std::vector<int64_t> OtherAxes(int rank, int64_t channel) {
+  std::vector<int64_t> axes;
+  for (int64_t i = 1; i < rank; ++i) {
+    if (i != channel) axes.push_back(i);
+  }
+  return axes;
+}
+
+const Expr* BuildGroupNorm(OpCall& call) {
+  const int rank = call.Rank(call.arg(0));
+  const auto axis = call.Axis(call.Int("axis"), rank);
+  if (!axis) return nullptr;
+  return call.Make("nn.group_norm", {call.arg(0), call.arg(1), call.arg(2)},
+                   {{"num_groups", call.Int("num_groups")},
+                    {"channel_axis", *axis},
+                    {"axes", call.ListOf(OtherAxes(rank, *axis))},
+                    {"epsilon", call.Float("epsilon")},
+                    {"center", call.Bool("center")},
+                    {"scale", call.Bool("scale")}});
+}
+
+const Expr* BuildInstanceNorm(OpCall& call) {
+  const int rank = call.Rank(call.arg(0));
+  const auto axis = call.Axis(call.Int("axis"), rank);
+  if (!axis) return nullptr;
+  return call.Make("nn.instance_norm", {call.arg(0), call.arg(1), call.arg(2)},
+                   {{"channel_axis", *axis},
+                    {"axes", call.ListOf(OtherAxes(rank, *axis))},
+                    {"epsilon", call.Float("epsilon")},
+                    {"center", call.Bool("center")},
+                    {"scale", call.Bool("scale")}});
+}
+
+// x / sqrt(max(sum(x * x), eps))
+const Expr* BuildL2Normalize(OpCall& call) {
+  const Expr* x = call.arg(0);
+  const std::vector<int64_t> axes = call.Ints("axis");
+  const Expr* squares = call.Make("sum", {call.Make("multiply", {x, x})},
+                                  {{"axis", axes.empty() ? PyValue() : call.ListOf(axes)}, {"keepdims", true}});
+  const Expr* bounded = call.Make("maximum", {squares, call.Scalar(call.Float("eps"), call.DType(x))});
+  return call.Make("divide", {x, call.Make("sqrt", {bounded})});
+}
+
+// x / (bias + alpha / size * sum of squares of `size` neighbours) ^ beta
+const Expr* BuildLrn(OpCall& call) {
+  const Expr* x = call.arg(0);
+  const auto dims = call.Dims(x);
+  const auto axis = dims ? call.Axis(call.Int("axis"), static_cast<int>(dims->size())) : std::nullopt;
+  if (!axis) return nullptr;
+  const DataType dtype = call.DType(x);
+  const int64_t size = call.Int("size");
+  const int64_t half = size / 2;
+  std::vector<int64_t> pad(2 * dims->size());
+  pad[2 * static_cast<size_t>(*axis)] = half;
+  pad[2 * static_cast<size_t>(*axis) + 1] = size - 1 - half;
+  const Expr* squares =
+      call.Make("nn.pad", {call.Make("multiply", {x, x}), call.Scalar(0.0, dtype)}, {{"pad_width", call.ListOf(pad)}});
+  const Expr* sum = nullptr;
+  const arith::PrimBuilder make;
+  for (int64_t i = 0; i < size; ++i) {
+    const PrimExpr* begin = make.Int(i);
+    const PrimExpr* end = make.Add((*dims)[static_cast<size_t>(*axis)], begin);
+    const Expr* part = call.Make("strided_slice", {squares},
+                                 {{"axes", call.ListOf({*axis})},
+                                  {"begin", call.ListOf(std::span(&begin, 1))},
+                                  {"end", call.ListOf(std::span(&end, 1))}});
+    sum = sum ? call.Make("add", {sum, part}) : part;
+  }
+  const Expr* scaled =
+      call.Make("multiply", {sum, call.Scalar(call.Float("alpha") / static_cast<double>(size), dtype)});
+  const Expr* base = call.Make("add", {scaled, call.Scalar(call.Float("bias"), dtype)});
+  return call.Make("divide", {x, call.Make("power", {base, call.Scalar(call.Float("beta"), dtype)})});
+}
+
+constexpr OperatorRow kNorm[] = {
+    {"nn.batch_norm", "data, gamma, beta, moving_mean, moving_var", "axis=1, epsilon=1e-05, center=True, scale=True",
+     BuildBatchNorm},
+    {"nn.group_norm", "data, gamma, beta", "num_groups=0, axis=1, epsilon=1e-05, center=True, scale=True",
+     BuildGroupNorm},
+    {"nn.instance_norm", "data, gamma, beta", "axis=1, epsilon=1e-05, center=True, scale=True", BuildInstanceNorm},
+    {"nn.l2_normalize", "data", "eps, axis=None", BuildL2Normalize},
+    {"nn.layer_norm", "data, gamma, beta", "axis=-1, epsilon=1e-05, center=True, scale=True", BuildLayerNorm},
+    {"nn.lrn", "data", "size=5, axis=1, bias=2, alpha=0.0001, beta=0.75", BuildLrn},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> NormOperators() { return kNorm; }
+
+}  // namespace iropt::relay

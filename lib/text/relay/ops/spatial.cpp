@@ -1,0 +1,237 @@
+// Operators that move elements between space, channels and batch, and that change the resolution.
+#include <cmath>
+
+#include "dims.h"
+#include "iropt/arith/prim_builder.h"
+#include "op_table.h"
+
+namespace iropt::relay {
+
+namespace {
+
+// ---- Resolution
+
+// Each axis of the layout in `letters` times its factor, rounded as Relay rounds.
+const Expr* Upsample(OpCall& call, std::string_view resize, std::string_view letters, std::span<const double> factors,
+                     std::string_view transformation) {
+  const std::string_view layout = call.String("layout");
+  const auto dims = call.Dims(call.arg(0));
+  if (!dims) return call.Error("type-inference", "the shape of the operand is unknown");
+  const arith::PrimBuilder make;
+  DimList size;
+  for (size_t i = 0; i < letters.size(); ++i) {
+    const size_t axis = AxisIn(layout, letters[i]);
+    if (axis >= dims->size()) return call.Error("bad-argument", "the layout does not fit the operand");
+    const PrimExpr* dim = (*dims)[axis];
+    if (const int64_t* known = arith::AsInt(dim)) {
+      size.push_back(make.Int(static_cast<int64_t>(std::round(static_cast<double>(*known) * factors[i]))));
+    } else if (factors[i] == std::floor(factors[i])) {
+      size.push_back(make.Mul(dim, make.Int(static_cast<int64_t>(factors[i]))));
+    } else {
+      return call.NoCounterpart("a fractional scale of an unknown dimension");
+    }
+  }
+  const std::string_view method = call.String("method");
+  const bool nearest = method == "nearest_neighbor";
+  const std::string_view relax_method = nearest                                         ? "nearest_neighbor"
+                                        : method == "bilinear" || method == "trilinear" ? "linear"
+                                        : method == "bicubic"                           ? "cubic"
+                                                                                        : method;
+  return call.Make(resize, {call.arg(0), call.ListOf(size)},
+                   {{"layout", layout},
+                    {"method", relax_method},
+                    {"coordinate_transformation_mode", transformation},
+                    {"rounding_method", nearest ? "floor" : ""}});
+}
+
+const Expr* BuildUpsampling(OpCall& call) {
+  const double factors[] = {call.Float("scale_h"), call.Float("scale_w")};
+  return Upsample(call, "image.resize2d", "HW", factors, call.Bool("align_corners") ? "align_corners" : "asymmetric");
+}
+
+const Expr* BuildUpsampling3d(OpCall& call) {
+  const double factors[] = {call.Float("scale_d"), call.Float("scale_h"), call.Float("scale_w")};
+  return Upsample(call, "image.resize3d", "DHW", factors, call.String("coordinate_transformation_mode"));
+}
+
+// ---- Space and channels
+
+// Reshape, permute, reshape.
+const Expr* Rearrange(OpCall& call, const Expr* data, const DimList& split, std::initializer_list<int64_t> order,
+                      const DimList& merged) {
+  const Expr* parts = call.Make("reshape", {data, call.ListOf(split)});
+  const Expr* moved = call.Make("permute_dims", {parts}, {{"axes", call.ListOf(order)}});
+  return call.Make("reshape", {moved, call.ListOf(merged)});
+}
+
+// Works on NCHW; `change` gets the dimensions.
+template <class F>
+const Expr* InNchw(OpCall& call, F&& change) {
+  const std::string_view layout = call.String("layout");
+  const Expr* data = TransformLayout(call, call.arg(0), layout, "NCHW");
+  const auto dims = call.Dims(data);
+  if (data == nullptr) return nullptr;
+  if (!dims || dims->size() != 4) return call.Error("type-inference", "the operand does not have four dimensions");
+  return TransformLayout(call, change(data, *dims), "NCHW", layout);
+}
+
+const Expr* BuildDepthToSpace(OpCall& call) {
+  return InNchw(call, [&](const Expr* data, const DimList& d) {
+    const arith::PrimBuilder make;
+    const PrimExpr* block = make.Int(call.Int("block_size"));
+    const PrimExpr* channels = make.FloorDiv(d[1], make.Mul(block, block));
+    const DimList merged{d[0], channels, make.Mul(d[2], block), make.Mul(d[3], block)};
+    if (call.String("mode") == "DCR")
+      return Rearrange(call, data, {d[0], block, block, channels, d[2], d[3]}, {0, 3, 4, 1, 5, 2}, merged);
+    return Rearrange(call, data, {d[0], channels, block, block, d[2], d[3]}, {0, 1, 4, 2, 5, 3}, merged);
+  });
+}
+
+const Expr* BuildSpaceToDepth(OpCall& call) {
+  return InNchw(call, [&](const Expr* data, const DimList& d) {
+    const arith::PrimBuilder make;
+    const PrimExpr* block = make.Int(call.Int("block_size"));
+    const PrimExpr* height = make.FloorDiv(d[2], block);
+    const PrimExpr* width = make.FloorDiv(d[3], block);
+    const DimList merged{d[0], make.Mul(d[1], make.Mul(block, block)), height, width};
+    return Rearrange(call, data, {d[0], d[1], height, block, width, block}, {0, 3, 5, 1, 2, 4}, merged);
+  });
+}
+
+// ---- Space and batch
+
+std::vector<std::pair<int64_t, int64_t>> Pairs(const PyValue& list) {
+  std::vector<std::pair<int64_t, int64_t>> pairs;
+  for (const PyValue& item : list.is_list() ? list.items() : std::span<const PyValue>()) {
+    if (item.is_list() && item.items().size() == 2)
+      pairs.emplace_back(item.items()[0].integer, item.items()[1].integer);
+  }
+  return pairs;
+}
+
+const Expr* BuildSpaceToBatch(OpCall& call) {
+  const std::vector<int64_t> block = call.Ints("block_shape");
+  const auto pads = Pairs(call.attr("paddings"));
+  const DataType dtype = call.DType(call.arg(0));
+  const int rank = call.Rank(call.arg(0));
+  if (rank < static_cast<int>(block.size()) + 1 || pads.size() != block.size())
+    return call.Error("bad-argument", "block_shape and paddings do not fit the operand");
+  std::vector<int64_t> width(2 * static_cast<size_t>(rank));
+  for (size_t i = 0; i < pads.size(); ++i) {
+    width[2 * i + 2] = pads[i].first;
+    width[2 * i + 3] = pads[i].second;
+  }
+  const Expr* data = call.Make("nn.pad", {call.arg(0), call.Scalar(call.Float("pad_value"), dtype)},
+                               {{"pad_width", call.ListOf(width)}});
+  const auto dims = call.Dims(data);
+  if (!dims) return nullptr;
+  const arith::PrimBuilder make;
+  DimList split{dims->front()}, merged{dims->front()};
+  std::vector<int64_t> order;
+  for (size_t i = 0; i < block.size(); ++i) {
+    const PrimExpr* size = make.Int(block[i]);
+    split.insert(split.end(), {make.FloorDiv((*dims)[i + 1], size), size});
+    merged.front() = make.Mul(merged.front(), size);
+    merged.push_back(split[split.size() - 2]);
+    order.push_back(static_cast<int64_t>(2 * i + 2));
+  }
+  order.push_back(0);
+  for (size_t i = 0; i < block.size(); ++i) order.push_back(static_cast<int64_t>(2 * i + 1));
+  for (size_t i = block.size() + 1; i < dims->size(); ++i) {
+    order.push_back(static_cast<int64_t>(split.size()));
+    split.push_back((*dims)[i]);
+    merged.push_back((*dims)[i]);
+  }
+  const Expr* parts = call.Make("reshape", {data, call.ListOf(split)});
+  const Expr* moved = call.Make("permute_dims", {parts}, {{"axes", call.ListOf(order)}});
+  return call.Make("reshape", {moved, call.ListOf(merged)});
+}
+
+const Expr* BuildBatchToSpace(OpCall& call) {
+  const std::vector<int64_t> block = call.Ints("block_shape");
+  const auto crops = Pairs(call.attr("crops"));
+  const auto dims = call.Dims(call.arg(0));
+  if (!dims || dims->size() < block.size() + 1 || crops.size() != block.size())
+    return call.Error("bad-argument", "block_shape and crops do not fit the operand");
+  const arith::PrimBuilder make;
+  DimList split, merged{dims->front()};
+  std::vector<int64_t> order{static_cast<int64_t>(block.size())};
+  for (const int64_t size : block) {
+    split.push_back(make.Int(size));
+    merged.front() = make.FloorDiv(merged.front(), make.Int(size));
+  }
+  split.push_back(merged.front());
+  for (size_t i = 0; i < block.size(); ++i) {
+    split.push_back((*dims)[i + 1]);
+    merged.push_back(make.Mul((*dims)[i + 1], make.Int(block[i])));
+    order.insert(order.end(), {static_cast<int64_t>(block.size() + 1 + i), static_cast<int64_t>(i)});
+  }
+  for (size_t i = block.size() + 1; i < dims->size(); ++i) {
+    order.push_back(static_cast<int64_t>(split.size()));
+    split.push_back((*dims)[i]);
+    merged.push_back((*dims)[i]);
+  }
+  const Expr* parts = call.Make("reshape", {call.arg(0), call.ListOf(split)});
+  const Expr* moved = call.Make("permute_dims", {parts}, {{"axes", call.ListOf(order)}});
+  const Expr* whole = call.Make("reshape", {moved, call.ListOf(merged)});
+  std::vector<int64_t> axes;
+  DimList begin, end;
+  for (size_t i = 0; i < crops.size(); ++i) {
+    axes.push_back(static_cast<int64_t>(i + 1));
+    begin.push_back(make.Int(crops[i].first));
+    end.push_back(make.Sub(merged[i + 1], make.Int(crops[i].second)));
+  }
+  return call.Make("strided_slice", {whole},
+                   {{"axes", call.ListOf(axes)}, {"begin", call.ListOf(begin)}, {"end", call.ListOf(end)}});
+}
+
+// ---- Dilation
+
+// Between neighbours along an axis, stride - 1 copies of the value: (n, 1) padded to (n, stride), joined, and cut.
+const Expr* BuildDilate(OpCall& call) {
+  const Expr* data = call.arg(0);
+  const auto dims = call.Dims(data);
+  const std::vector<int64_t> strides = call.Ints("strides");
+  if (!dims || strides.size() != dims->size()) return call.Error("bad-argument", "strides do not fit the operand");
+  const arith::PrimBuilder make;
+  DimList shape = *dims;
+  for (size_t i = 0; i < strides.size(); ++i) {
+    if (strides[i] <= 1) continue;
+    const auto axis = static_cast<int64_t>(i);
+    const Expr* wide = call.Make("expand_dims", {data}, {{"axis", call.ListOf({axis + 1})}});
+    std::vector<int64_t> pad(2 * (shape.size() + 1));
+    pad[2 * i + 3] = strides[i] - 1;
+    wide = call.Make("nn.pad", {wide, call.Scalar(call.Float("dilation_value"), call.DType(data))},
+                     {{"pad_width", call.ListOf(pad)}});
+    shape[i] = make.Mul(shape[i], make.Int(strides[i]));
+    const Expr* joined = call.Make("reshape", {wide, call.ListOf(shape)});
+    shape[i] = make.Sub(shape[i], make.Int(strides[i] - 1));
+    const PrimExpr* begin = make.Int(0);
+    data = call.Make("strided_slice", {joined},
+                     {{"axes", call.ListOf({axis})},
+                      {"begin", call.ListOf(std::span(&begin, 1))},
+                      {"end", call.ListOf(std::span(&shape[i], 1))}});
+    if (data == nullptr) return nullptr;
+  }
+  return data;
+}
+
+constexpr OperatorRow kSpatial[] = {
+    {"nn.batch_to_space_nd", "data", "block_shape=[1, 1], crops", BuildBatchToSpace},
+    {"nn.depth_to_space", "data", "block_size=1, layout=\"NCHW\", mode=\"DCR\"", BuildDepthToSpace},
+    {"nn.dilate", "x", "strides, dilation_value=0.0", BuildDilate},
+    {"nn.space_to_batch_nd", "data", "block_shape=[1, 1], paddings, pad_value=0.0", BuildSpaceToBatch},
+    {"nn.space_to_depth", "data", "block_size=1, layout=\"NCHW\", mode=\"DCR\"", BuildSpaceToDepth},
+    {"nn.upsampling", "data", "scale_h, scale_w, layout=\"NCHW\", method=\"nearest_neighbor\", align_corners=False",
+     BuildUpsampling},
+    {"nn.upsampling3d", "data",
+     "scale_d, scale_h, scale_w, layout=\"NCDHW\", method=\"nearest_neighbor\", "
+     "coordinate_transformation_mode=\"half_pixel\"",
+     BuildUpsampling3d},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> SpatialOperators() { return kSpatial; }
+
+}  // namespace iropt::relay
