@@ -31,6 +31,7 @@ constexpr FormatRow kFormats[] = {
      .extensions = kRelayExtensions,
      .sniff = &IsRelay,
      .writes = false,
+     .writes_rank_0 = true,
      .library = "libiropt_relay.so"},
 };
 

@@ -50,7 +50,7 @@ class ProgramRun {
     const Outcome& outcome = *called;
     IROPT_RETURN_IF_ERROR(compiler_.CheckWeights());
     if (recorder_) IROPT_RETURN_IF_ERROR(Write(*options_.save_values, ForFile(recorder_->values())));
-    IROPT_RETURN_IF_ERROR(Deliver(outcome, program.ComparisonHint()));
+    IROPT_RETURN_IF_ERROR(Deliver(outcome, program));
     if (options_.repeat == 0 || !same.ok()) return same;
     std::deque<ProgramTimer> timers;
     timers.emplace_back(program, options_);
@@ -187,16 +187,18 @@ class ProgramRun {
     return {};
   }
 
-  Status Deliver(const Outcome& outcome, const std::string& hint) {
+  Status Deliver(const Outcome& outcome, const Program& program) {
     const std::vector<NamedTensor> outputs = FlattenOutputs(outcome.value);
-    if (options_.output) IROPT_RETURN_IF_ERROR(Write(*options_.output, ForFile(outputs)));
+    if (options_.output)
+      IROPT_RETURN_IF_ERROR(Write(*options_.output, program.writes_rank_0() ? outputs : ForFile(outputs)));
     if (options_.print) {
       stdout_.Append(RenderOutputs(outputs));
       IROPT_RETURN_IF_ERROR(stdout_.Flush());
     }
     if (!options_.check) return {};
     IROPT_ASSIGN_OR_RETURN(const std::vector<NamedTensor> expected, ReadTensors(*options_.check));
-    return CompareOutputs(outcome.value, expected, *options_.check, outcome.precision, hint, options_, compiler_);
+    return CompareOutputs(outcome.value, expected, *options_.check, outcome.precision, program.ComparisonHint(),
+                          options_, compiler_);
   }
 
   CompilerInstance& compiler_;
