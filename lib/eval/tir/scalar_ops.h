@@ -112,15 +112,16 @@ inline constexpr TestOp kIsNan{[](double x) { return std::isnan(x); }, false};
 // ---- Binary
 
 // Arithmetic that is defined for all integers, modulo 2^bits.
-#define IROPT_WRAPPING_OP(Name, real_expression, integer_expression)                                                   \
+#define IROPT_WRAPPING_OP(Name, real_expression, integer_expression, boolean_expression)                               \
   inline constexpr BinaryOp Name {                                                                                     \
     [](double a, double b) -> double { return real_expression; },                                                      \
         [](int64_t a, int64_t b, int, int64_t* r) { return *r = (integer_expression), true; },                         \
-        [](uint64_t a, uint64_t b, int, uint64_t* r) { return *r = (integer_expression), true; }, nullptr              \
+        [](uint64_t a, uint64_t b, int, uint64_t* r) { return *r = (integer_expression), true; },                      \
+        [](bool a, bool b) { return boolean_expression; }                                                              \
   }
-IROPT_WRAPPING_OP(kAdd, a + b, WrapAdd(a, b));
-IROPT_WRAPPING_OP(kSubtract, a - b, WrapSub(a, b));
-IROPT_WRAPPING_OP(kMultiply, a* b, WrapMul(a, b));
+IROPT_WRAPPING_OP(kAdd, a + b, WrapAdd(a, b), a != b);
+IROPT_WRAPPING_OP(kSubtract, a - b, WrapSub(a, b), a != b);
+IROPT_WRAPPING_OP(kMultiply, a* b, WrapMul(a, b), a&& b);
 #undef IROPT_WRAPPING_OP
 
 inline constexpr BinaryOp kMaximum{[](double a, double b) { return MaxOf(a, b); },

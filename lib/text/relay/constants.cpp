@@ -41,6 +41,23 @@ const Constant* MakeConstant(DataType dtype, std::span<const int64_t> shape, std
   return MakeFilled(dtype, shape, values, workspace);
 }
 
+const Constant* Convert(const NDArray& array, DataType dtype, Workspace& workspace) {
+  const Constant* converted = nullptr;
+  DispatchElement(array.dtype(), [&]<class T>(std::type_identity<T>) {
+    const std::span<const T> elements = array.As<T>();
+    if constexpr (std::is_integral_v<MathOf<T>>) {
+      std::vector<int64_t> values;
+      for (const T element : elements) values.push_back(static_cast<int64_t>(Element<T>::Load(element)));
+      converted = MakeConstant(dtype, array.shape(), std::span<const int64_t>(values), workspace);
+    } else {
+      std::vector<double> values;
+      for (const T element : elements) values.push_back(static_cast<double>(Element<T>::Load(element)));
+      converted = MakeConstant(dtype, array.shape(), std::span<const double>(values), workspace);
+    }
+  });
+  return converted;
+}
+
 const Constant* MakeScalar(DataType dtype, double value, Workspace& workspace) {
   return MakeConstant(dtype, {}, std::span<const double>(&value, 1), workspace);
 }

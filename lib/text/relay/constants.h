@@ -16,6 +16,8 @@ const Constant* MakeConstant(DataType dtype, std::span<const int64_t> shape, std
                              Workspace& workspace);
 const Constant* MakeConstant(DataType dtype, std::span<const int64_t> shape, std::span<const int64_t> values,
                              Workspace& workspace);
+// The array with its elements converted.
+const Constant* Convert(const NDArray& array, DataType dtype, Workspace& workspace);
 // Of rank 0.
 const Constant* MakeScalar(DataType dtype, double value, Workspace& workspace);
 const Constant* MakeScalar(DataType dtype, int64_t value, Workspace& workspace);

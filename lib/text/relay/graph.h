@@ -66,6 +66,7 @@ struct GraphFunction {
   const Type* result = nullptr;  // the annotation, or null
   SourceSpan result_span;
   List<Attribute> attributes;
+  bool is_generic = false;  // has type parameters, which are Object in the types of its variables
   NodeId body = kNoNode;
   NodeId first_node = 0;           // of a global function: the nodes of its text are those from here to its own
   std::string_view extern_symbol;  // of a function that is only declared

@@ -160,13 +160,12 @@ class Parser {
 
   // Type parameters, parameters, result type and body.
   bool ParseFunctionRest(GraphFunction& function) {
-    if (lex_is(TokenKind::kLBracket)) {
-      return core_.Error(lex_.SpanOf(lex_.token()), "no-counterpart",
-                         "Relax has no counterpart for functions with type parameters");
-    }
     const VarScopes::Mark mark = vars_.Enter();
-    const bool ok = ParseParams(function) && ParseResult(function) && ParseBody(function);
+    const size_t outer = core_.type_params.size();
+    function.is_generic = lex_is(TokenKind::kLBracket);
+    const bool ok = ParseTypeParams(core_) && ParseParams(function) && ParseResult(function) && ParseBody(function);
     vars_.Leave(mark);
+    core_.type_params.resize(outer);
     return ok;
   }
 

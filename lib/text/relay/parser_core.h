@@ -37,6 +37,7 @@ class ParserCore {
   std::string_view Keep(std::string_view text) { return graph.arena.CopyString(text); }
 
   Lexer lex;
+  std::vector<std::string_view> type_params;  // in scope
   const MetadataEntries metadata;
   Workspace& workspace;
   Graph& graph;
@@ -56,6 +57,8 @@ std::optional<Literal> ParseNumber(std::string_view text, TokenKind kind);
 const MetadataEntry* ParseMetadataReference(ParserCore& core);
 // A value of an attribute; nothing after an error.
 std::optional<PyValue> ParseValue(ParserCore& core);
+// Type parameters in brackets, if there are some. They are in scope until the caller removes them.
+bool ParseTypeParams(ParserCore& core);
 // A type. Each ? is a new symbolic variable. Null after an error.
 const Type* ParseType(ParserCore& core);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -46,24 +47,30 @@ const FuncType* DeclaredType(const Graph& graph, const GraphFunction& function) 
   return function.result ? FuncType::Get(params, function.result) : nullptr;
 }
 
+// The function of the module that a call of a function with type parameters calls, for these types of arguments. Null
+// after an error, or if the function does not have type parameters.
+using Instantiate = std::function<const GlobalVar*(std::string_view name, std::span<const Type* const> args)>;
+
 // Builds one function of the module.
 class FunctionTranslator {
  public:
   FunctionTranslator(const Graph& graph, NodeId node, const Module& module, Workspace& workspace,
-                     DiagnosticEngine& diagnostics)
+                     const Instantiate& instantiate, DiagnosticEngine& diagnostics)
       : graph_(graph),
         node_(node),
         schedule_(graph, node),
         module_(module),
         workspace_(workspace),
+        instantiate_(instantiate),
         diagnostics_(diagnostics),
         inferrer_(&module, workspace.arena(), &diagnostics),
         builder_(workspace, &inferrer_),
         values_(node - schedule_.low() + 1),
         let_vars_(values_.size(), kNoNode) {}
 
-  // Null after an error.
-  const Function* Run() {
+  // Null after an error. With types, these are those of the parameters.
+  const Function* Run(std::span<const Type* const> types = {}) {
+    types_ = types;
     FindLetNames();
     const Function* function = BuildFunction(node_);
     return CheckLets() ? function : nullptr;
@@ -127,9 +134,11 @@ class FunctionTranslator {
     std::vector<const Var*> params;
     for (const NodeId param : function.params) {
       const GraphVar& var = graph_.vars[graph_[param].index];
-      if (var.type == nullptr)
+      const bool given = id == node_ && params.size() < types_.size();
+      const Type* type = given ? types_[params.size()] : var.type;
+      if (type == nullptr)
         return Error(var.span, "missing-annotation", fmt::format("parameter '%{}' needs a type", var.name)), nullptr;
-      Var* made = workspace_.NewVar(var.name, var.type);
+      Var* made = workspace_.NewVar(var.name, type);
       made->set_span(NodeSpan(var.span));
       values_[Slot(param)] = made;
       params.push_back(made);
@@ -145,12 +154,7 @@ class FunctionTranslator {
     if (self != nullptr) return self;
     const GraphFunction& function = FunctionOf(id);
     const FuncType* type = DeclaredType(graph_, function);
-    if (type == nullptr) {
-      Error(function.name_span, "missing-annotation",
-            "a function that calls itself needs types of its parameters and "
-            "its result");
-      return nullptr;
-    }
+    if (type == nullptr) return MissingTypes(function.name_span);
     return self = workspace_.NewVar(NameOf(id), type);
   }
 
@@ -240,6 +244,14 @@ class FunctionTranslator {
     return node.kind == GraphKind::kVar ? NotInScope(node) : nullptr;
   }
 
+  // The type of a function that was not translated follows from its annotations, unless it has an error.
+  std::nullptr_t MissingTypes(SourceSpan span) {
+    if (!diagnostics_.has_errors()) {
+      Error(span, "missing-annotation", "a function that calls itself needs types of its parameters and its result");
+    }
+    return nullptr;
+  }
+
   const Expr* NotInScope(const GraphNode& node) {
     Error(node.span, "undefined-variable", "the variable is used outside of its scope");
     return nullptr;
@@ -248,7 +260,8 @@ class FunctionTranslator {
   const Expr* GlobalOf(const GraphNode& node) {
     const std::string_view name = graph_.globals[node.index];
     const ModuleEntry* entry = module_.Find(name);
-    if (entry != nullptr) return entry->func->type ? entry->var : nullptr;
+    if (entry != nullptr && entry->func->type != nullptr) return entry->var;
+    if (entry != nullptr) return MissingTypes(node.span);
     DiagnosticBuilder error =
         diagnostics_.Error(node.span, "unknown-function", fmt::format("the module has no function '@{}'", name));
     std::vector<std::string_view> names;
@@ -310,6 +323,10 @@ class FunctionTranslator {
     std::vector<const Expr*> operands;
     if (!Operands(node.operands, operands)) return nullptr;
     const std::span<const Expr* const> args = std::span<const Expr* const>(operands).subspan(1);
+    if (const auto* callee = As<GlobalVar>(operands.front())) {
+      const std::vector<const Type*> types = TypesOf(args, module_);
+      if (const GlobalVar* instance = instantiate_(callee->name, types)) operands.front() = instance;
+    }
     auto* call = workspace_.New<Call>(operands.front(), workspace_.Copy(args), nullptr, nullptr, nullptr);
     call->set_span(NodeSpan(node.span));
     call->type = inferrer_.Infer(call);
@@ -341,9 +358,11 @@ class FunctionTranslator {
   Schedule schedule_;
   const Module& module_;
   Workspace& workspace_;
+  const Instantiate& instantiate_;
   DiagnosticEngine& diagnostics_;
   OpTypeInferrer inferrer_;
   BlockBuilder builder_;
+  std::span<const Type* const> types_;   // of the parameters of the function, or none
   std::vector<const Expr*> values_;      // by number of the node, from the lowest one on
   std::vector<NodeId> let_vars_;         // in the same order: the first variable of a let that is bound to the node
   std::map<NodeId, const Var*> selves_;  // of functions that refer to themselves
@@ -359,6 +378,10 @@ class ModuleTranslator {
     FindCallees();
     DeclareAll();
     for (uint32_t i = 0; i < nodes_.size(); ++i) TranslateWithCallees(i);
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {
+      if (FunctionAt(i).is_generic && is_called_[i] && !instantiated_[i])
+        module_.Remove(GlobalVar::Get(FunctionAt(i).name));
+    }
     return std::move(module_);
   }
 
@@ -375,15 +398,15 @@ class ModuleTranslator {
 
   // The functions that each function refers to, and those that another one refers to.
   void FindCallees() {
-    std::map<std::string_view, uint32_t> by_name;
-    for (uint32_t i = 0; i < nodes_.size(); ++i) by_name.emplace(FunctionAt(i).name, i);
+    for (uint32_t i = 0; i < nodes_.size(); ++i) by_name_.emplace(FunctionAt(i).name, i);
+    instantiated_.resize(nodes_.size());
     callees_.resize(nodes_.size());
     is_called_.resize(nodes_.size());
     for (uint32_t i = 0; i < nodes_.size(); ++i) {
       for (NodeId id = FunctionAt(i).first_node; id < nodes_[i]; ++id) {
         if (graph_[id].kind != GraphKind::kGlobal) continue;
-        const auto callee = by_name.find(graph_.globals[graph_[id].index]);
-        if (callee == by_name.end()) continue;
+        const auto callee = by_name_.find(graph_.globals[graph_[id].index]);
+        if (callee == by_name_.end()) continue;
         callees_[i].push_back(callee->second);
         if (callee->second != i) is_called_[callee->second] = true;
       }
@@ -435,10 +458,37 @@ class ModuleTranslator {
   void TranslateFunction(uint32_t i) {
     const GraphFunction& function = FunctionAt(i);
     if (function.body == kNoNode || diagnostics_.error_limit_reached()) return;
+    // Calls make the functions that they need.
+    if (function.is_generic && is_called_[i]) return;
+    Translate(i, GlobalVar::Get(function.name), {});
+  }
+
+  const GlobalVar* InstanceOf(std::string_view name, std::span<const Type* const> types) {
+    const auto found = by_name_.find(name);
+    if (found == by_name_.end()) return nullptr;
+    const uint32_t i = found->second;
+    if (!FunctionAt(i).is_generic || FunctionAt(i).params.size() != types.size()) return nullptr;
+    const auto [known, added] = instances_.try_emplace({i, {types.begin(), types.end()}});
+    if (!added) return known->second;
+    known->second = GlobalVar::Get(instantiated_[i] ? module_.UniqueName(name) : std::string(name));
+    instantiated_[i] = true;
+    const GlobalVar* var = known->second;
+    // Until it is translated, the result of the function can be anything.
+    if (module_.Find(var) == nullptr) {
+      Workspace workspace;
+      module_.Set(var, workspace.New<ExternFunc>(var->name, DictAttr::Empty(), FuncType::Get(types, ObjectType::Get())),
+                  workspace.Finish());
+    }
+    Translate(i, var, types);
+    return var;
+  }
+
+  void Translate(uint32_t i, const GlobalVar* var, std::span<const Type* const> types) {
+    const GraphFunction& function = FunctionAt(i);
     Workspace workspace(storage_);
-    const Function* made = FunctionTranslator(graph_, nodes_[i], module_, workspace, diagnostics_).Run();
+    const Function* made =
+        FunctionTranslator(graph_, nodes_[i], module_, workspace, instantiate_, diagnostics_).Run(types);
     if (made == nullptr) return;
-    const GlobalVar* var = GlobalVar::Get(function.name);
     // Functions that no other one calls are for callers from outside.
     if (!is_called_[i] || function.name == "main") {
       auto* exported = workspace.New<Function>(*made);
@@ -453,6 +503,13 @@ class ModuleTranslator {
   DiagnosticEngine& diagnostics_;
   Module module_;
   std::vector<NodeId> nodes_;  // of the definitions
+  std::map<std::string_view, uint32_t> by_name_;
+  // Of functions with type parameters: the functions of the module for types of arguments.
+  std::map<std::pair<uint32_t, std::vector<const Type*>>, const GlobalVar*> instances_;  // looked up, never iterated
+  std::vector<bool> instantiated_;
+  const Instantiate instantiate_ = [this](std::string_view name, std::span<const Type* const> types) {
+    return InstanceOf(name, types);
+  };
   std::vector<std::vector<uint32_t>> callees_;
   std::vector<bool> is_called_;
   std::vector<bool> done_;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "iropt/ir/context.h"
@@ -47,6 +48,7 @@ class TypeParser {
     if (name == "_") return ObjectType::Get();
     if (const auto dtype = DataType::Parse(name); dtype && !dtype->is_handle())
       return TensorType::Get(std::span<const PrimExpr* const>(), *dtype);
+    if (std::ranges::find(core_.type_params, name) != core_.type_params.end()) return ObjectType::Get();
     if (name == "ref") return NoType(token, "a reference");
     if (name == "Storage" || name == "Shape") return ObjectType::Get();
     return NoType(token, fmt::format("the data type or type variable '{}'", name));
@@ -98,6 +100,14 @@ class TypeParser {
   }
 
   const Type* ParseFunction() {
+    const size_t outer = core_.type_params.size();
+    if (!ParseTypeParams(core_)) return nullptr;
+    const Type* type = ParseSignature();
+    core_.type_params.resize(outer);
+    return type;
+  }
+
+  const Type* ParseSignature() {
     if (!core_.Expect(TokenKind::kLParen)) return nullptr;
     std::vector<const Type*> params;
     while (!core_.Is(TokenKind::kRParen)) {
@@ -115,6 +125,15 @@ class TypeParser {
 };
 
 }  // namespace
+
+bool ParseTypeParams(ParserCore& core) {
+  if (!core.Skip(TokenKind::kLBracket)) return true;
+  while (core.Is(TokenKind::kName)) {
+    core.type_params.push_back(core.lex.Text(core.lex.Next()));
+    if (!core.Skip(TokenKind::kComma)) break;
+  }
+  return core.Expect(TokenKind::kRBracket);
+}
 
 const Type* ParseType(ParserCore& core) { return TypeParser(core).Parse(); }
 

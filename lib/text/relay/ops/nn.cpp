@@ -45,12 +45,65 @@ const Expr* BuildBatchFlatten(OpCall& call) {
   return call.Make("reshape", {call.arg(0), call.ListOf(shape)});
 }
 
-// Relay's dropout gives the tensor and a mask; both are those of inference.
+// Relay runs programs in inference only: a tuple of the tensor and a mask that keeps all elements.
 const Expr* BuildDropout(OpCall& call) {
-  return call.Make("nn.dropout", {call.arg(0)}, {{"rate", call.Float("rate")}});
+  const Expr* const fields[] = {call.arg(0), call.Make("ones_like", {call.arg(0)})};
+  return call.MakeTuple(fields);
+}
+
+// The tensor with `before` and `after` elements around the axis: copies of what `edge` gives for each end.
+template <class F>
+const Expr* PadAxis(OpCall& call, const Expr* data, int64_t axis, const PyValue& side, F&& edge) {
+  std::vector<const Expr*> parts;
+  const int64_t before = side.items()[0].integer;
+  const int64_t after = side.items()[1].integer;
+  if (before > 0) parts.push_back(edge(before, true));
+  parts.push_back(data);
+  if (after > 0) parts.push_back(edge(after, false));
+  return parts.size() > 1 ? call.Make("concat", {call.MakeTuple(parts)}, {{"axis", axis}}) : data;
+}
+
+const Expr* SliceAxis(OpCall& call, const Expr* data, int64_t axis, const PrimExpr* begin, const PrimExpr* end) {
+  return call.Make("strided_slice", {data},
+                   {{"axes", call.ListOf({axis})},
+                    {"begin", call.ListOf(std::span(&begin, 1))},
+                    {"end", call.ListOf(std::span(&end, 1))}});
+}
+
+// One axis at a time. Mirrored, the elements next to an end follow it in reverse order; from the one after the end if
+// `skip` is 1. Otherwise, the last element is repeated.
+enum class EdgeMode : uint8_t { kMirror, kMirrorWithoutEnd, kRepeat };
+const Expr* PadEdges(OpCall& call, EdgeMode mode) {
+  const Expr* data = call.arg(0);
+  const arith::PrimBuilder make;
+  const int64_t skip = mode == EdgeMode::kMirrorWithoutEnd ? 1 : 0;
+  int64_t axis = 0;
+  for (const PyValue& side : call.attr("pad_width").items()) {
+    const auto dims = call.Dims(data);
+    if (!dims || !side.is_list() || side.items().size() != 2 || static_cast<size_t>(axis) >= dims->size())
+      return call.Error("bad-argument", "pad_width does not fit the operand");
+    const PrimExpr* size = (*dims)[static_cast<size_t>(axis)];
+    data = PadAxis(call, data, axis, side, [&](int64_t count, bool front) {
+      const int64_t used = mode == EdgeMode::kRepeat ? 1 : count;
+      const Expr* edge =
+          front ? SliceAxis(call, data, axis, make.Int(skip), make.Int(used + skip))
+                : SliceAxis(call, data, axis, make.Sub(size, make.Int(used + skip)), make.Sub(size, make.Int(skip)));
+      if (mode == EdgeMode::kRepeat) return call.Make("repeat", {edge}, {{"repeats", count}, {"axis", axis}});
+      return call.Make("flip", {edge}, {{"axis", axis}});
+    });
+    if (data == nullptr) return nullptr;
+    ++axis;
+  }
+  return data;
+}
+
+const Expr* BuildMirrorPad(OpCall& call) {
+  return PadEdges(call, call.String("mode") == "REFLECT" ? EdgeMode::kMirrorWithoutEnd : EdgeMode::kMirror);
 }
 
 const Expr* BuildPad(OpCall& call) {
+  if (call.String("pad_mode") == "reflect") return PadEdges(call, EdgeMode::kMirrorWithoutEnd);
+  if (call.String("pad_mode") == "edge") return PadEdges(call, EdgeMode::kRepeat);
   std::vector<int64_t> width;
   for (const PyValue& side : call.attr("pad_width").items()) {
     for (const PyValue& amount : side.is_list() ? side.items() : std::span(&side, 1)) {
@@ -61,37 +114,6 @@ const Expr* BuildPad(OpCall& call) {
   const Expr* value = call.Cast(call.arg(1), call.DType(call.arg(0)));
   return call.Make("nn.pad", {call.arg(0), value},
                    {{"pad_width", call.ListOf(width)}, {"pad_mode", call.String("pad_mode")}});
-}
-
-// One axis at a time: the edges, backwards, are joined to both ends.
-const Expr* BuildMirrorPad(OpCall& call) {
-  const Expr* data = call.arg(0);
-  const int64_t skip = call.String("mode") == "REFLECT" ? 1 : 0;
-  int64_t axis = 0;
-  const arith::PrimBuilder make;
-  for (const PyValue& side : call.attr("pad_width").items()) {
-    const auto dims = call.Dims(data);
-    if (!dims || !side.is_list() || side.items().size() != 2 || static_cast<size_t>(axis) >= dims->size())
-      return call.Error("bad-argument", "pad_width does not fit the operand");
-    const PrimExpr* size = (*dims)[static_cast<size_t>(axis)];
-    std::vector<const Expr*> parts;
-    const auto add = [&](const PrimExpr* begin, const PrimExpr* end) {
-      const Expr* edge = call.Make("strided_slice", {data},
-                                   {{"axes", call.ListOf({axis})},
-                                    {"begin", call.ListOf(std::span(&begin, 1))},
-                                    {"end", call.ListOf(std::span(&end, 1))}});
-      parts.push_back(call.Make("flip", {edge}, {{"axis", axis}}));
-    };
-    const int64_t before = side.items()[0].integer;
-    const int64_t after = side.items()[1].integer;
-    if (before > 0) add(make.Int(skip), make.Int(before + skip));
-    parts.push_back(data);
-    if (after > 0) add(make.Sub(size, make.Int(after + skip)), make.Sub(size, make.Int(skip)));
-    if (parts.size() > 1) data = call.Make("concat", {call.MakeTuple(parts)}, {{"axis", axis}});
-    if (data == nullptr) return nullptr;
-    ++axis;
-  }
-  return data;
 }
 
 // The mean over the batch of -sum(y * log(x)).

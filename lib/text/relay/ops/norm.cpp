@@ -19,12 +19,13 @@ const Expr* BuildBatchNorm(OpCall& call) {
                     {"training", false}});
 }
 
+// Relax's kernels use gamma and beta whatever `scale` and `center` say.
+const Expr* Gamma(OpCall& call) { return call.Bool("scale") ? call.arg(1) : call.Make("ones_like", {call.arg(1)}); }
+const Expr* Beta(OpCall& call) { return call.Bool("center") ? call.arg(2) : call.Make("zeros_like", {call.arg(2)}); }
+
 const Expr* BuildLayerNorm(OpCall& call) {
-  return call.Make("nn.layer_norm", {call.arg(0), call.arg(1), call.arg(2)},
-                   {{"axes", call.ListOf({call.Int("axis")})},
-                    {"epsilon", call.Float("epsilon")},
-                    {"center", call.Bool("center")},
-                    {"scale", call.Bool("scale")}});
+  return call.Make("nn.layer_norm", {call.arg(0), Gamma(call), Beta(call)},
+                   {{"axes", call.ListOf({call.Int("axis")})}, {"epsilon", call.Float("epsilon")}});
 }
 
 // All axes but the first and that of channels.
@@ -40,25 +41,20 @@ const Expr* BuildGroupNorm(OpCall& call) {
   const int rank = call.Rank(call.arg(0));
   const auto axis = call.Axis(call.Int("axis"), rank);
   if (!axis) return nullptr;
-  return call.Make("nn.group_norm", {call.arg(0), call.arg(1), call.arg(2)},
+  return call.Make("nn.group_norm", {call.arg(0), Gamma(call), Beta(call)},
                    {{"num_groups", call.Int("num_groups")},
                     {"channel_axis", *axis},
                     {"axes", call.ListOf(OtherAxes(rank, *axis))},
-                    {"epsilon", call.Float("epsilon")},
-                    {"center", call.Bool("center")},
-                    {"scale", call.Bool("scale")}});
+                    {"epsilon", call.Float("epsilon")}});
 }
 
 const Expr* BuildInstanceNorm(OpCall& call) {
   const int rank = call.Rank(call.arg(0));
   const auto axis = call.Axis(call.Int("axis"), rank);
   if (!axis) return nullptr;
-  return call.Make("nn.instance_norm", {call.arg(0), call.arg(1), call.arg(2)},
-                   {{"channel_axis", *axis},
-                    {"axes", call.ListOf(OtherAxes(rank, *axis))},
-                    {"epsilon", call.Float("epsilon")},
-                    {"center", call.Bool("center")},
-                    {"scale", call.Bool("scale")}});
+  return call.Make(
+      "nn.instance_norm", {call.arg(0), Gamma(call), Beta(call)},
+      {{"channel_axis", *axis}, {"axes", call.ListOf(OtherAxes(rank, *axis))}, {"epsilon", call.Float("epsilon")}});
 }
 
 // x / sqrt(max(sum(x * x), eps))

@@ -22,7 +22,15 @@ struct ScaleAndShift {
   int64_t axis = 0;
 
   const Expr* Of(const Expr* x, OpCalls calls) const {
-    return calls.Add(calls.Multiply(x, ExpandToRank(scale, rank, axis, calls)), ExpandToRank(shift, rank, axis, calls));
+    return calls.Add(calls.Multiply(x, AlongAxis(scale, calls)), AlongAxis(shift, calls));
+  }
+
+ private:
+  // The vector with a dimension of 1 for every axis after that of the channels.
+  const Expr* AlongAxis(const Expr* vector, OpCalls calls) const {
+    std::vector<int64_t> axes;
+    for (int64_t i = 1; i < rank - (axis < 0 ? axis + rank : axis); ++i) axes.push_back(i);
+    return axes.empty() ? vector : calls.ExpandDims(vector, axes);
   }
 };
 // Nothing if the rank or the dtype of the data is not known.

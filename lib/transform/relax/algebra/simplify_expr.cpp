@@ -6,8 +6,8 @@
 //   y = R.reshape(lv2, R.shape([2, 3]))
 //
 // The rules are the rows of MakeSimplifyExprRules: the identity in a comment, the pattern, and the replacement. All of
-// them are exact, up to the sign of zero, but two that change the order of additions of floats: the sum of two
-// constants, and the sum of stacked tensors. test/transform/simplify_expr runs each on random inputs. An operator stays
+// them are exact, up to the sign of zero, but the sum of stacked tensors and the rules of AddNeighbourRules, which
+// round floats at other places. test/transform/simplify_expr runs each on random inputs. An operator stays
 // if it is there for the type: if the result has another dtype or, because of broadcasting, another shape. Changed
 // functions are cleaned up. O(nodes), and the elements of constants that are all equal.
 //
@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "filled_tensors.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/pass/pass.h"
@@ -165,15 +166,6 @@ void AddArithmetic(Table& table) {
     const Pattern once = IsCall(GetOp(id), {x});
     table.Row("idempotent", IsCall(GetOp(id), {once}), [=](const Match& match, OpCalls&) { return match[once]; });
   }
-  // (x + c) + d = x + (c + d), if the sum of the constants is not bigger than both
-  const Pattern c = IsConstant();
-  const Pattern d = IsConstant();
-  table.Row("sum of two constants", op(OpId::kAdd, op(OpId::kAdd, x, c).Commutative().UsedOnce(), d).Commutative(),
-            [=](const Match& match, OpCalls& calls) -> const Expr* {
-              const Call* sum = calls.TryMake(OpId::kAdd, {match[c], match[d]});
-              if (!sum || (!SameType(sum, match[c]) && !SameType(sum, match[d]))) return nullptr;
-              return calls.Add(match[x], sum);
-            });
 }
 
 // sum(stack(x, y, ...)) = x + y + ..., where stack is the concat of expand_dims of a new axis. So ONNX's Sum is
@@ -257,13 +249,16 @@ RuleSet MakeSimplifyExprRules() {
   AddConversions(table);
   AddShapes(table);
   AddStacks(table);
-  return table.Take();
+  RuleSet rules = table.Take();
+  AddFilledTensorRules(rules);
+  AddNeighbourRules(rules);
+  return rules;
 }
 
 }  // namespace
 
 Pass CreateSimplifyExpr(const PassOptions& options) {
-  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeSimplifyExprRules()));
+  return CreateOrderedRulePass(options.info(), std::make_shared<const RuleSet>(MakeSimplifyExprRules()));
 }
 
 }  // namespace iropt

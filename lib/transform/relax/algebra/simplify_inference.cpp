@@ -34,6 +34,20 @@ void AddExpansion(RuleSet& rules, std::string name, const Pattern& norm, const E
              [=](const Match& match, BlockBuilder& builder) { return expand(*match.CallAt(norm), OpCalls(builder)); }});
 }
 
+// As Relay computes them: scale = 1 / sqrt(var + epsilon) * gamma, shift = -mean * scale + beta.
+std::optional<ScaleAndShift> AffineOf(const Call& call, OpCalls calls) {
+  const TensorType* data = DataOfNormalization(call);
+  if (!data) return std::nullopt;
+  const BatchNormAttrs attrs(call);
+  const DataType dtype = data->dtype;
+  const Expr* deviation = calls.Sqrt(calls.Add(call.args[4], calls.MakeScalar(attrs.epsilon(), dtype)));
+  const Expr* scale = calls.Divide(calls.MakeScalar(1, dtype), deviation);
+  if (attrs.scale()) scale = calls.Multiply(scale, call.args[1]);
+  const Expr* shift = calls.Multiply(calls.Make(OpId::kNegative, {call.args[3]}), scale);
+  if (attrs.center()) shift = calls.Add(shift, call.args[2]);
+  return ScaleAndShift{scale, shift, data->ndim, attrs.axis()};
+}
+
 // As for group_norm, scale and center must not be switched off.
 const Expr* ExpandLayerNorm(const Call& call, OpCalls calls) {
   const LayerNormAttrs attrs(call);
@@ -46,7 +60,7 @@ void AddBatchNorm(RuleSet& rules, bool constant_params_only) {
   const Pattern norm = IsCall(GetOp(OpId::kNnBatchNorm), {any, param(), param(), param(), param()});
   rules.Add({"batch-norm", IsTupleGetItem(norm, 0), [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                OpCalls calls(builder);
-               const std::optional<ScaleAndShift> affine = ScaleAndShiftOf(*match.CallAt(norm), calls);
+               const std::optional<ScaleAndShift> affine = AffineOf(*match.CallAt(norm), calls);
                return affine ? affine->Of(match[any], calls) : nullptr;
              }});
   // The moving statistics are returned as they are.
@@ -76,7 +90,7 @@ Pass CreateSimplifyInference(const PassOptions& options) {
   AddBatchNorm(*all, /*constant_params_only=*/false);
   AddDropout(*all);
   AddOtherNorms(*all);
-  if (!options.Bool("constant_params_only")) return CreateRulePass(options.info(), all);
+  if (!options.Bool("constant_params_only")) return CreateOrderedRulePass(options.info(), all);
   const auto of_constants = std::make_shared<RuleSet>();
   AddBatchNorm(*of_constants, /*constant_params_only=*/true);
   const auto of_inference = std::make_shared<RuleSet>(*of_constants);

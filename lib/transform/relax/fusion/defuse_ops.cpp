@@ -23,7 +23,7 @@ Pass CreateDefuseOps(const PassOptions& options) {
     const auto is_fused = [](const Function& function) {
       return IsPrimitive(function) && !function.attrs->Find(attr::kCodegen);
     };
-    return InlineFunctions(std::move(module), context, {.inlines = is_fused, .local_primitives = true});
+    return InlineFunctions(std::move(module), context, {.inlines = is_fused, .local_primitives = true, .orders = true});
   });
 }
 

@@ -24,6 +24,7 @@
 #include "iropt/support/debug_output.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "transform/relax/util/operand_order.h"
 #include "transform/relax/util/rewrite_functions.h"
 
 namespace iropt {
@@ -201,6 +202,7 @@ class ModuleInliner {
       : module_(std::move(module)),
         context_(context),
         local_primitives_(choice.local_primitives),
+        orders_(choice.orders),
         graph_(MakeCallGraph(module_, context.AnalysisSource<CalledFunctions>())) {
     for (size_t i = 0; i < module_.size(); ++i) {
       const auto* function = As<Function>(module_.functions()[i].func);
@@ -311,6 +313,7 @@ class ModuleInliner {
     IROPT_ASSIGN_OR_RETURN(const Function* function,
                            CanonicalizeBindings(To<Function>(entry.func), &module_, workspace, context_.diagnostics));
     function = RemoveDeadBindings(function, &module_, workspace);
+    if (orders_) function = SortByOperands(function, workspace);
     if (function != entry.func) module_.SetAt(i, function, workspace.Finish());
     return {};
   }
@@ -318,6 +321,7 @@ class ModuleInliner {
   Module module_;
   ModulePassContext& context_;
   const bool local_primitives_;
+  const bool orders_;
   CallGraph graph_;
   std::vector<bool> inlined_;  // by index: its calls are inlined
 };

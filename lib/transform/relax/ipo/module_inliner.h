@@ -14,6 +14,8 @@ struct InlineChoice {
   std::function<bool(const Function& function)> inlines;
   // Whether calls of primitive functions that are bound to variables are inlined, too.
   bool local_primitives = false;
+  // Whether the bindings of functions with inlined calls get the order of SortByOperands.
+  bool orders = false;
 };
 
 // The module with these calls inlined, without the private functions that no call refers to any more. Arguments replace

@@ -19,6 +19,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/relax/ipo/call_tracker.h"
+#include "transform/relax/util/operand_order.h"
 
 namespace iropt {
 
@@ -64,7 +65,8 @@ class CastSplitter : public CallTracker {
 Pass CreateCanonicalizeCast(const PassOptions& options) {
   return CreateFunctionPass(options.info(),
                             [](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
-                              return To<Function>(CastSplitter(context.workspace()).VisitExpr(function));
+                              const auto* split = To<Function>(CastSplitter(context.workspace()).VisitExpr(function));
+                              return split == function ? function : SortByOperands(split, context.workspace());
                             });
 }
 

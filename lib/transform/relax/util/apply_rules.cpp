@@ -12,6 +12,7 @@
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "iropt/transform/relax/simplify/eliminate_common_subexpr.h"
+#include "operand_order.h"
 
 namespace iropt {
 
@@ -65,6 +66,15 @@ Pass CreateRulePass(const PassInfo& info, std::shared_ptr<const RuleSet> rules) 
   return CreateFunctionPass(info, [rules = std::move(rules)](const Function* function, FunctionPassContext& context) {
     return ApplyRules(function, *rules, context);
   });
+}
+
+Pass CreateOrderedRulePass(const PassInfo& info, std::shared_ptr<const RuleSet> rules) {
+  return CreateFunctionPass(
+      info,
+      [rules = std::move(rules)](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+        IROPT_ASSIGN_OR_RETURN(const Function* changed, ApplyRules(function, *rules, context));
+        return changed == function ? function : SortByOperands(changed, context.workspace());
+      });
 }
 
 Pass CreateRulePass(const PassInfo& info, std::function<RuleSet(const Function&)> make_rules) {

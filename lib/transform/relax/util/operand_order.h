@@ -1,0 +1,15 @@
+// The order of bindings that is that of their uses, which does not depend on how a pass has put them together.
+#pragma once
+
+#include "iropt/ir/module.h"
+#include "iropt/ir/relax/expr.h"
+
+namespace iropt {
+
+// Sorts the bindings of dataflow blocks: from the result of the function back, the operands of a value come before it
+// in their order, each as late as its first use allows. So does the reader of Relay order the nodes of a graph, which
+// has no other order. Unused bindings stay behind the others; a block with a match_cast stays as it is. The same
+// pointer if nothing changes. O(operands + bindings log bindings).
+const Function* SortByOperands(const Function* function, Workspace& workspace);
+
+}  // namespace iropt
