@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "npy.h"
+#include "tvm_params.h"
 #include "zip.h"
 
 namespace iropt {
@@ -52,7 +53,9 @@ Result<std::vector<NamedTensor>> ReadTensors(const std::string& path) {
     if (!array.ok()) return data::Malformed(fmt::format("{}: {}", path, array.error().message));
     return std::vector<NamedTensor>{{"", *std::move(array)}};
   }
-  auto tensors = is_zip ? ReadNpz(file) : ReadSafetensors(file, path);
+  auto tensors = is_zip                            ? ReadNpz(file)
+                 : data::IsTvmParams(file->text()) ? data::ReadTvmParams({file->text(), file})
+                                                   : ReadSafetensors(file, path);
   if (!tensors) return Error{ErrorCode::Usage, fmt::format("{}: {}", path, tensors.error().message)};
   return tensors;
 }

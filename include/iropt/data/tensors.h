@@ -1,4 +1,5 @@
-// Named tensors in files: numpy's archives (.npz) and arrays (.npy), and .safetensors.
+// Named tensors in files: numpy's archives (.npz) and arrays (.npy), .safetensors, and TVM's parameters (.params),
+// which are read only.
 #pragma once
 
 #include <map>
@@ -23,8 +24,8 @@ struct NamedTensor {
 using SafetensorsMetadata = std::map<std::string, std::string>;
 
 // The tensors of a file, in its order and each name once; the one of a .npy file has an empty name. The first bytes of
-// the file determine its format. Tensors of a .safetensors or a .npy file refer to the mapped file if their bytes are
-// aligned; others are copied. The source() of those of a .safetensors file is the file.
+// the file determine its format. Tensors of a .safetensors, .params or .npy file refer to the mapped file if their
+// bytes are aligned; others are copied. The source() of those of a .safetensors file is the file.
 Result<std::vector<NamedTensor>> ReadTensors(const std::string& path);
 
 // The two formats. Stored and deflated entries, either order of dimensions and of bytes; names are without ".npy".

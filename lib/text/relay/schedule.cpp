@@ -3,47 +3,53 @@
 #include <algorithm>
 #include <set>
 
+#include "iropt/support/stack.h"
+
 namespace iropt::relay {
-
-namespace {
-
-// Nodes that are written where they are used.
-bool IsInline(GraphKind kind) {
-  switch (kind) {
-    case GraphKind::kError:
-    case GraphKind::kVar:
-    case GraphKind::kGlobal:
-    case GraphKind::kConstant:
-    case GraphKind::kTuple:
-    case GraphKind::kLets: return true;
-    default: return false;
-  }
-}
-
-}  // namespace
 
 Schedule::Schedule(const Graph& graph, NodeId function) : graph_(graph), low_(FindLowest(function)) {
   places_.resize(function - low_ + 1);
+  resolved_.assign(places_.size(), kNoNode);
   AssignScopes(function);
   Order(function);
   FindOutputs();
 }
 
+bool Schedule::IsInline(NodeId id) const {
+  switch (graph_[id].kind) {
+    case GraphKind::kError:
+    case GraphKind::kVar:
+    case GraphKind::kGlobal:
+    case GraphKind::kConstant:
+    case GraphKind::kLets: return true;
+    case GraphKind::kTuple: return !IsBoundTuple(id);
+    default: return false;
+  }
+}
+
+// The next node of the way to the one that `id` stands for; `id` if it is that one itself.
+NodeId Schedule::Step(NodeId id) const {
+  const GraphNode& node = graph_[id];
+  if (node.kind == GraphKind::kVar && graph_.vars[node.index].value != kNoNode) return graph_.vars[node.index].value;
+  if (node.kind == GraphKind::kLets) return node.operands.back();
+  if (node.kind != GraphKind::kItem) return id;
+  const NodeId tuple = WithStack([&] { return Resolve(node.operands.front()); });
+  if (graph_[tuple].kind != GraphKind::kTuple || node.index >= graph_[tuple].operands.size()) return id;
+  return graph_[tuple].operands[node.index];
+}
+
 NodeId Schedule::Resolve(NodeId id) const {
-  // A variable cannot stand for itself but in a text with errors; a chain is as long as the text allows.
-  for (size_t steps = 0; steps <= graph_.nodes.size(); ++steps) {
-    const GraphNode& node = graph_[id];
-    if (node.kind == GraphKind::kVar && graph_.vars[node.index].value != kNoNode) {
-      id = graph_.vars[node.index].value;
-    } else if (node.kind == GraphKind::kLets) {
-      id = node.operands.back();
-    } else if (node.kind == GraphKind::kItem) {
-      const NodeId tuple = Resolve(node.operands.front());
-      if (graph_[tuple].kind != GraphKind::kTuple || node.index >= graph_[tuple].operands.size()) return id;
-      id = graph_[tuple].operands[node.index];
-    } else {
-      return id;
-    }
+  std::vector<NodeId> way;
+  NodeId next = Step(id);
+  // A variable stands for itself only in a text with errors.
+  while (next != id && way.size() <= graph_.nodes.size()) {
+    way.push_back(id);
+    id = next;
+    const bool known = id >= low_ && id - low_ < resolved_.size() && resolved_[id - low_] != kNoNode;
+    next = known ? resolved_[id - low_] : Step(id);
+  }
+  for (const NodeId passed : way) {
+    if (passed >= low_ && passed - low_ < resolved_.size()) resolved_[passed - low_] = id;
   }
   return id;
 }
@@ -105,7 +111,12 @@ void Schedule::AssignScopes(NodeId function) {
       Use(node.operands[1], branch);
       Use(node.operands[2], branch + 1);
     } else {
-      for (const NodeId operand : node.operands) Use(operand, scope);
+      for (const NodeId operand : node.operands) {
+        Use(operand, scope);
+        const NodeId field = node.kind == GraphKind::kTuple ? Resolve(operand) : operand;
+        if (node.kind == GraphKind::kTuple && graph_[field].kind == GraphKind::kTuple && field >= low_)
+          PlaceOf(field).bound_tuple = true;
+      }
     }
   }
 }
@@ -117,7 +128,7 @@ void Schedule::Append(NodeId id) {
   if (IsBarrier(node)) ++block;
   place.block = block;
   if (IsBarrier(node)) ++block;
-  if (IsInline(node.kind)) return;
+  if (IsInline(id)) return;
   place.position = static_cast<uint32_t>(scopes_[place.scope].order.size());
   scopes_[place.scope].order.push_back(id);
 }
@@ -153,13 +164,13 @@ void Schedule::MarkUse(NodeId operand, uint32_t scope, uint32_t block) {
   const Place& place = PlaceOf(operand);
   if (place.scope == UINT32_MAX) return;
   const GraphNode& node = graph_[operand];
-  if (node.kind == GraphKind::kTuple) {
+  if (node.kind == GraphKind::kTuple && IsInline(operand)) {
     // The fields are used where the tuple is; their own uses say the same of the place of the tuple.
     if (place.scope == scope && place.block == block) return;
     for (const NodeId field : node.operands) MarkUse(field, scope, block);
     return;
   }
-  if (IsInline(node.kind) || place.position >= scopes_[place.scope].is_output.size()) return;
+  if (IsInline(operand) || place.position >= scopes_[place.scope].is_output.size()) return;
   uint32_t at = block;
   for (uint32_t inner = scope; inner != place.scope && inner != UINT32_MAX; inner = scopes_[inner].parent)
     at = PlaceOf(scopes_[inner].owner).block;

@@ -33,6 +33,9 @@ class Schedule {
   NodeId low() const { return low_; }
   // Returns whether a node is used.
   bool IsUsed(NodeId id) const { return PlaceOf(id).placed; }
+  // Returns whether a tuple gets a binding: if it is the field of another one, so that tuples of shared tuples do not
+  // grow. Others are written where they are used.
+  bool IsBoundTuple(NodeId id) const { return PlaceOf(id).bound_tuple; }
   // The node that a node stands for: the value of a variable of a let, the body of lets, the field of a tuple.
   NodeId Resolve(NodeId id) const;
   // Bindings before and after such a node are in different blocks.
@@ -44,6 +47,7 @@ class Schedule {
     uint32_t block = 0;     // of the binding in its scope; blocks are numbered from 0, barriers included
     uint32_t position = 0;  // in the order of the scope
     bool placed = false;
+    bool bound_tuple = false;
     uint32_t first_scope = UINT32_MAX;  // of the node, if it has scopes
   };
 
@@ -51,6 +55,9 @@ class Schedule {
   const Place& PlaceOf(NodeId id) const { return places_[id - low_]; }
   Place& PlaceOf(NodeId id) { return places_[id - low_]; }
   NodeId FindLowest(NodeId function) const;
+  NodeId Step(NodeId id) const;
+  // Nodes that are written where they are used.
+  bool IsInline(NodeId id) const;
   void AssignScopes(NodeId function);
   void Use(NodeId id, uint32_t scope);
   uint32_t NewScope(uint32_t parent, NodeId owner, NodeId result);
@@ -64,7 +71,8 @@ class Schedule {
   NodeId low_ = 0;             // the smallest number of a node that is used
   std::vector<Place> places_;  // by number - low_
   std::vector<ScheduledScope> scopes_;
-  std::vector<uint32_t> current_block_;  // by scope, while the order is found
+  mutable std::vector<NodeId> resolved_;  // what Resolve has found, in the same order
+  std::vector<uint32_t> current_block_;   // by scope, while the order is found
 };
 
 }  // namespace iropt::relay

@@ -217,7 +217,8 @@ class FunctionTranslator {
     if (is_output && builder_.current_block_is_dataflow()) {
       value = builder_.EmitOutput(value, NameOf(id));
     } else {
-      value = Is<Tuple>(value) ? builder_.NormalizeArgument(value) : builder_.Emit(value, NameOf(id));
+      const bool is_argument = Is<Tuple>(value) && graph_[id].kind != GraphKind::kTuple;
+      value = is_argument ? builder_.NormalizeArgument(value) : builder_.Emit(value, NameOf(id));
     }
     values_[Slot(id)] = value;
     return !builder_.failed();
@@ -233,7 +234,9 @@ class FunctionTranslator {
       case GraphKind::kError: return nullptr;
       case GraphKind::kConstant: return graph_.constants[node.index];
       case GraphKind::kGlobal: return GlobalOf(node);
-      case GraphKind::kTuple: return WithStack([&] { return TupleOf(node); });
+      case GraphKind::kTuple:
+        if (id < schedule_.low() || !schedule_.IsBoundTuple(id)) return WithStack([&] { return TupleOf(node); });
+        break;
       default: break;
     }
     if (id < schedule_.low()) return NotInScope(node);
@@ -288,6 +291,7 @@ class FunctionTranslator {
     const GraphNode& node = graph_[id];
     switch (node.kind) {
       case GraphKind::kItem: return BuildItem(node);
+      case GraphKind::kTuple: return TupleOf(node);
       case GraphKind::kCall: return BuildCall(node);
       case GraphKind::kOperator: return BuildOperator(node);
       case GraphKind::kIf: return BuildIf(id);

@@ -1,0 +1,15 @@
+// TVM's files of parameters (.params), as relay.save_param_dict writes them.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "bytes.h"
+#include "iropt/data/tensors.h"
+
+namespace iropt::data {
+
+bool IsTvmParams(std::string_view file);
+Result<std::vector<NamedTensor>> ReadTvmParams(const Bytes& file);
+
+}  // namespace iropt::data
