@@ -228,7 +228,9 @@ CombinedBranches Describe(std::vector<Branch> branches) {
     if (branch.bias_add) combined.operands.push_back(branch.bias());
     combined.replaced.emplace_back(branch.last(), i);
   }
-  combined.combine = [branches = std::move(branches)](OpCalls calls) { return Combine(branches, calls); };
+  combined.combine = [branches = std::move(branches)](BlockBuilder& builder) {
+    return Combine(branches, OpCalls(builder));
+  };
   return combined;
 }
 

@@ -20,8 +20,10 @@ constexpr OpId kBroadcastOps[] = {
     OpId::kMod,         OpId::kMultiply,   OpId::kNotEqual,  OpId::kPower,        OpId::kRightShift, OpId::kSubtract,
 };
 
-// The value of a call on constants; null if it has none.
+// The value of a call on constants; null if it has none, or would be bigger than both.
 const Expr* FoldConstants(OpId op, const Expr* a, const Expr* b, BlockBuilder& builder) {
+  const Call* call = OpCalls(builder).TryMake(op, {a, b});
+  if (!call || (!TypeEqual(call->type, a->type) && !TypeEqual(call->type, b->type))) return nullptr;
   const HostValue args[] = {HostValue{To<Constant>(a)->data->shared_from_this()},
                             HostValue{To<Constant>(b)->data->shared_from_this()}};
   const Result<HostValue> value = EvalOp(OpInfoOf(op), nullptr, args);

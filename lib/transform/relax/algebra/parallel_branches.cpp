@@ -185,7 +185,7 @@ class BranchCombiner : public ExprMutator {
         continue;
       }
       const Expr*& result = results[part->second.group];
-      if (!result) result = builder().Emit(groups[part->second.group].combine(OpCalls(builder())));
+      if (!result) result = builder().Emit(groups[part->second.group].combine(builder()));
       const Expr* item = OpCalls(builder()).MakeItem(result, static_cast<int>(part->second.index));
       builder().EmitNormalized(rebuilder().Rebuild(*segment[at], segment[at]->var, item));
     }

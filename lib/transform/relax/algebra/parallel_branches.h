@@ -28,7 +28,7 @@ struct CombinedBranches {
   // The bindings that are replaced, by their positions in the segment, and which part each becomes.
   std::vector<std::pair<uint32_t, uint32_t>> replaced = {};
   // The combined operator, as a tuple of the parts.
-  std::function<const Expr*(OpCalls)> combine = nullptr;
+  std::function<const Expr*(BlockBuilder&)> combine = nullptr;
   // A smaller combination, for the case that an operand depends on a part; or null.
   std::shared_ptr<const CombinedBranches> fallback = nullptr;
 };

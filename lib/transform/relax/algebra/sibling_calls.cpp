@@ -5,6 +5,8 @@
 #include <unordered_map>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/context.h"
+#include "transform/relax/util/operand_order.h"
 
 namespace iropt {
 
@@ -172,28 +174,73 @@ const Expr* ItemsOf(const Expr* stack, size_t count, OpCalls make) {
   return make.MakeTuple(items);
 }
 
+// The elements from `begin` to `end` along the axis, as a slice of the axes up to that one.
+const Expr* SliceAlong(const Expr* x, int64_t axis, int64_t begin, int64_t end, Workspace& workspace, OpCalls make) {
+  std::vector<const Expr*> axes, begins, ends, strides;
+  const auto add = [&](std::vector<const Expr*>& list, int64_t number) {
+    const PrimExpr* value = IRContext::Current().Int(number);
+    list.push_back(workspace.New<PrimValue>(value, PrimType::Get(value)));
+  };
+  for (int64_t i = 0; i <= axis; ++i) {
+    add(axes, i);
+    add(begins, i == axis ? begin : 0);
+    add(ends, i == axis ? end : INT64_MAX);
+    add(strides, 1);
+  }
+  const Expr* const operands[] = {x, make.MakeTuple(axes), make.MakeTuple(begins), make.MakeTuple(ends),
+                                  make.MakeTuple(strides)};
+  return make.Make(OpId::kStridedSlice, operands, MakeOpAttrs(OpId::kStridedSlice, StridedSliceAttrs::Values{}));
+}
+
 // One call for all siblings, then one for each level of what follows, as a tuple of the parts.
-const Expr* Combine(const Siblings& siblings, const Joint& joint, OpCalls make) {
+const Expr* Combine(const Siblings& siblings, const Joint& joint, Workspace& workspace, OpCalls make) {
   const Call& first = *siblings.calls.front().first;
   const auto weight_axis = static_cast<int64_t>(joint.weight_axis);
-  const Expr* factor = joint.stacks ? StackOperands(siblings.calls, 1, TensorTypeOf(first.args[1])->ndim, make)
-                                    : ConcatOperands(siblings.calls, 1, weight_axis, make);
+  const int rank = TensorTypeOf(first.args[1])->ndim;
+  const Expr* factor = nullptr;
+  if (joint.stacks) {
+    factor = StackOperands(siblings.calls, 1, rank, make);
+  } else if (!siblings.transposed.empty()) {
+    factor = make.PermuteDims(make.Concat(siblings.transposed, rank - 2), ExchangeLastTwo(rank));
+  } else {
+    factor = ConcatOperands(siblings.calls, 1, weight_axis, make);
+  }
   const Expr* result = make.Make(As<Op>(first.op)->id, {first.args[0], factor}, first.attrs);
   for (const Followers& followers : siblings.followers) result = JoinedFollowers(result, followers, joint, make);
   if (joint.stacks) return ItemsOf(result, siblings.calls.size(), make);
-  std::vector<int64_t> indices;
-  int64_t width = 0;
+  // The slices are operators of the combined one.
+  std::vector<const Expr*> parts;
+  int64_t begin = 0;
   for (const auto& [call, at] : siblings.calls) {
-    if (width != 0) indices.push_back(width);
-    width += WidthOf(*call, joint.weight_axis);
+    const int64_t end = begin + WidthOf(*call, joint.weight_axis);
+    parts.push_back(SliceAlong(result, joint.out_axis, begin, end, workspace, make));
+    begin = end;
   }
-  return make.Split(result, indices, joint.out_axis);
+  return make.MakeTuple(parts);
+}
+
+// What every second operand permutes, if all of them exchange the last two axes.
+std::vector<const Expr*> TransposedFactors(const Segment& segment, const Siblings& siblings) {
+  std::unordered_map<const Expr*, const Call*> permutations;  // looked up, never iterated
+  for (const Binding* binding : segment.bindings) {
+    const Call* call = CallOf(ValueOf(binding), OpId::kPermuteDims);
+    if (call && PermutationOf(*call) == ExchangeLastTwo(TensorTypeOf(call->args[0])->ndim))
+      permutations.emplace(binding->var, call);
+  }
+  std::vector<const Expr*> factors;
+  for (const auto& [call, at] : siblings.calls) {
+    const auto found = permutations.find(call->args[1]);
+    if (found == permutations.end()) return {};
+    factors.push_back(found->second->args[0]);
+  }
+  return factors;
 }
 
 CombinedBranches Describe(const Siblings& siblings, const Joint& joint) {
   CombinedBranches combined;
   combined.operands.push_back(siblings.calls.front().first->args[0]);
   for (const auto& [call, at] : siblings.calls) combined.operands.push_back(call->args[1]);
+  combined.operands.insert(combined.operands.end(), siblings.transposed.begin(), siblings.transposed.end());
   for (const Followers& followers : siblings.followers) {
     for (const auto& [call, at] : followers.calls) {
       for (uint32_t i = 0; i < call->args.size(); ++i) {
@@ -203,7 +250,9 @@ CombinedBranches Describe(const Siblings& siblings, const Joint& joint) {
   }
   const std::vector<PlacedCall>& last = siblings.followers.empty() ? siblings.calls : siblings.followers.back().calls;
   for (uint32_t i = 0; i < last.size(); ++i) combined.replaced.emplace_back(last[i].second, i);
-  combined.combine = [siblings, joint](OpCalls make) { return Combine(siblings, joint, make); };
+  combined.combine = [siblings, joint](BlockBuilder& builder) {
+    return Combine(siblings, joint, builder.workspace(), OpCalls(builder));
+  };
   return combined;
 }
 
@@ -246,6 +295,8 @@ std::vector<CombinedBranches> Collect(const Segment& segment, std::vector<Siblin
   const UserFinder users(segment);
   for (Siblings& siblings : groups) {
     const Joint joint = joint_of(*siblings.calls.front().first);
+    if (siblings.calls.front().first->op == GetOp(OpId::kMatmul))
+      siblings.transposed = TransposedFactors(segment, siblings);
     const CombinedBranches alone = Describe(siblings, joint);
     std::optional<Followers> next = NextOf(siblings.calls, users, joint);
     while (next) {
@@ -269,10 +320,13 @@ std::vector<CombinedBranches> FindWideProducts(const Segment& segment, int64_t m
 }
 
 Pass CreateCombiningPass(const PassOptions& options, FindGroups find) {
-  return CreateFunctionPass(options.info(), [find, min_branches = options.Count("min_num_branches")](
-                                                const Function* function, FunctionPassContext& context) {
-    return CombineBranches(function, find, min_branches, context);
-  });
+  return CreateFunctionPass(options.info(),
+                            [find, min_branches = options.Count("min_num_branches")](
+                                const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+                              IROPT_ASSIGN_OR_RETURN(const Function* combined,
+                                                     CombineBranches(function, find, min_branches, context));
+                              return combined == function ? function : SortByOperands(combined, context.workspace());
+                            });
 }
 
 }  // namespace iropt

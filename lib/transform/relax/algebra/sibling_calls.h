@@ -25,6 +25,8 @@ struct Followers {
 struct Siblings {
   std::vector<PlacedCall> calls = {};
   std::vector<Followers> followers = {};
+  // If every second operand is a permute_dims that exchanges its last two axes: what it permutes. Else empty.
+  std::vector<const Expr*> transposed = {};
 };
 
 // How the second operands, and the results, of siblings become one.

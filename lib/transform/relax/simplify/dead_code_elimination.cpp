@@ -39,6 +39,7 @@
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
 #include "iropt/support/edit_distance.h"
+#include "transform/relax/util/operand_order.h"
 #include "transform/relax/util/rewrite_functions.h"
 
 namespace iropt {
@@ -321,12 +322,16 @@ Result<Module> DeadCodeElimination(Module module, std::span<const std::string> e
 }
 
 Pass CreateDeadCodeElimination(const PassOptions& options) {
-  return CreateModulePass(options.info(),
-                          [entries = options.StringList("entry_functions"), span = options.SpanOf("entry_functions")](
-                              Module module, ModulePassContext& context) {
-                            return DeadCodeElimination(std::move(module), entries, context.context.threads,
-                                                       context.diagnostics, context.context.analyses(), span);
-                          });
+  return CreateModulePass(
+      options.info(),
+      [entries = options.StringList("entry_functions"), span = options.SpanOf("entry_functions"),
+       inline_once = options.Bool("inline_once")](Module module, ModulePassContext& context) -> Result<Module> {
+        const int threads = context.context.threads;
+        IROPT_ASSIGN_OR_RETURN(module, DeadCodeElimination(std::move(module), entries, threads, context.diagnostics,
+                                                           context.context.analyses(), span));
+        if (inline_once) RewriteRelaxFunctions(module, threads, &SortByOperands);
+        return module;
+      });
 }
 
 }  // namespace iropt
