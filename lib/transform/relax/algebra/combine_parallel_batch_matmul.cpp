@@ -2,9 +2,7 @@
 //
 //   y0 = R.matmul(x, w0)                  lv = R.concat((w0, w1, w2), axis=2)
 //   y1 = R.matmul(x, w1)      -->         lv1 = R.matmul(x, lv)
-//   y2 = R.matmul(x, w2)                  lv2 = R.split(lv1, indices_or_sections=[64, 128], axis=2)
-//                                         y0 = lv2[0]
-//                                         ...
+//   y2 = R.matmul(x, w2)                  y0, y1, ... = slices of lv1 along axis 2
 //
 // There must be at least `min_num_branches` of them. All tensors have one batch dimension. Elementwise operators that
 // follow all of them are combined, too. CombineParallelMatmul does the same for tensors of any rank, with additions and

@@ -2,9 +2,7 @@
 //
 //   y0 = R.nn.conv2d(x, w0)               lv = R.concat((w0, w1, w2), axis=0)
 //   y1 = R.nn.conv2d(x, w1)      -->      lv1 = R.nn.conv2d(x, lv)
-//   y2 = R.nn.conv2d(x, w2)               lv2 = R.split(lv1, indices_or_sections=[64, 128], axis=1)
-//                                         y0 = lv2[0]
-//                                         ...
+//   y2 = R.nn.conv2d(x, w2)               y0, y1, ... = slices of lv1 along axis 1
 //
 // There must be at least `min_num_branches` of them, with the same attributes, one group, and kernels of the same size.
 // Elementwise operators that follow all of them, such as additions of biases and activations, are combined, too; other
