@@ -6,7 +6,7 @@ __version__ = native.__version__
 from . import ir
 from .ir import IRModule
 from .ir.transform import PassContext, Pipeline, Sequential
-from . import tir, relax, transform, instrument, target, script
+from . import tir, relax, transform, instrument, runtime, target, script
 
 NDArray = native.NDArray
 
@@ -21,12 +21,5 @@ def from_file(path, format="", verify=True):
     return IRModule.from_file(path, format, verify)
 
 
-def load_plugin(path):
-    """Loads a plugin with passes and instruments: a shared object, or a file of Python."""
-    from . import _plugins
-
-    _plugins.load(path)
-
-
-__all__ = ["Error", "IRModule", "NDArray", "PassContext", "Pipeline", "Sequential", "from_file", "from_source",
-           "instrument", "ir", "load_plugin", "relax", "script", "target", "tir", "transform"]
+__all__ = ["Error", "IRModule", "NDArray", "PassContext", "Pipeline", "Sequential", "from_file",
+           "from_source", "instrument", "ir", "relax", "script", "target", "tir", "transform"]

@@ -60,9 +60,16 @@ def node(kind):
     return register
 
 
-def make(kind, **fields):
-    """A new node with these fields."""
-    return native.make(KINDS[kind][0], fields)
+def make(kind, /, **fields):
+    """A new node with these fields; the text of one where a field is a text, as in functions that scripts call."""
+    try:
+        return native.make(KINDS[kind][0], fields)
+    except TypeError:
+        from .script import _names
+
+        if not _names.has_text(fields.values()):
+            raise
+        return _names.text_of_node(CLASSES[kind], fields)
 
 
 def fields_of(value):

@@ -23,8 +23,12 @@ class Unprintable(Exception):
     """A value that a script has no text for."""
 
 
-def text_of(value):
-    """The text of a captured value in a script."""
+def text_of(value, variables=None):
+    """The text of a captured value in a script. Its variables, which the script must declare, are added to a dictionary."""
+    if variables is not None:
+        text = _text_with_variables(value, variables)
+        if text is not None:
+            return text
     if value is None or isinstance(value, (bool, str)):
         return repr(value)
     if isinstance(value, int):
@@ -51,6 +55,25 @@ def text_of(value):
     if isinstance(value, type) and value.__module__ == "numpy":
         return repr(value.__name__)
     raise Unprintable(value)
+
+
+def _text_with_variables(value, variables):
+    from . import tir
+
+    if hasattr(value, "_node_") and not isinstance(value, _core.Node):
+        value = value._node_()
+    if isinstance(value, tir.IterVar):
+        variables[value.var.name] = value.var
+        dom = "None" if value.dom is None else f"T.Range({value.dom.min}, {value.dom.min + value.dom.extent})"
+        kind = {0: "DataPar", 1: "ThreadIndex", 2: "CommReduce"}[value.iter_type]
+        return f'T.iter_var({value.var.name}, {dom}, "{kind}", "{value.thread_tag}")'
+    if not isinstance(value, tir.PrimExpr) or isinstance(value, (tir.IntImm, tir.FloatImm, tir.StringImm)):
+        return None
+    for var in native.free_vars(value):
+        if not var.name or not var.name.isidentifier():
+            raise Unprintable(value)
+        variables[var.name] = var
+    return value.script()
 
 
 class _Scopes:
@@ -86,7 +109,11 @@ class _Substitution(ast.NodeVisitor):
         self.scopes = _Scopes()
         self.edits = []
         self.macros = {}
-        self.symbolic = set()
+        self.unwrap = []
+        self.variables = {}
+        self.declarations = []
+        self.emits = {}
+        self.function = None
 
     # ---- Values
     def lookup(self, name):
@@ -143,22 +170,95 @@ class _Substitution(ast.NodeVisitor):
     def replace(self, node, text):
         self.edits.append((node.lineno - 1, node.col_offset, node.end_lineno - 1, node.end_col_offset, text))
 
+    def render(self, node):
+        """The text of an expression with its replacements made."""
+        edits, self.edits = self.edits, []
+        self.expression(node)
+        lines = [line.encode() for line in self.lines[: node.end_lineno]]
+        lines[-1] = lines[-1][: node.end_col_offset]
+        _apply(lines, self.edits)
+        self.edits = edits
+        lines = lines[node.lineno - 1 :]
+        lines[0] = lines[0][node.col_offset :]
+        return b"\n".join(lines).decode()
+
+    def call(self, node):
+        """Replaces the call of a function of Python by what it makes of the texts of its arguments."""
+        callee = node.func
+        if self.kind(callee) != self.CAPTURED or any(isinstance(arg, ast.Starred) for arg in node.args):
+            return False
+        function = self.value(callee)
+        if function is Unprintable or not callable(function) or getattr(builtins, getattr(function, "__name__", ""),
+                                                                       None) is function:
+            return False
+        from .script._names import Expression
+
+        def argument(arg):
+            value = self.value(arg) if self.kind(arg) != self.SCRIPT else Unprintable
+            return Expression(self.render(arg)) if value is Unprintable else value
+
+        try:
+            result = function(*(argument(arg) for arg in node.args),
+                              **{keyword.arg: argument(keyword.value) for keyword in node.keywords})
+            text = text_of(result, self.variables)
+        except Unprintable:
+            return False
+        self.replace(node, text)
+        return True
+
+    def constant(self, node):
+        """Writes the array of R.const(array) with its dtype."""
+        if not node.args or self.kind(node.args[0]) != self.CAPTURED:
+            return False
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        value = self.value(node.args[0])
+        if name != "const" or not hasattr(value, "shape") or not hasattr(value, "dtype"):
+            return False
+        import numpy
+
+        array = numpy.asarray(value)
+        self.replace(node, f'R.const({array.tolist()!r}, "{value.dtype}")')
+        return True
+
+    def emit_te(self, node):
+        """Writes R.emit_te(function, ...) as the operator that the function is."""
+        if not isinstance(node.func, ast.Attribute) or node.func.attr != "emit_te":
+            return False
+        function = self.value(node.args[0])
+        hint = getattr(function, "__name__", "te")
+        keywords = []
+        for keyword in node.keywords:
+            if keyword.arg == "primfunc_name_hint":
+                hint = self.value(keyword.value)
+            else:
+                keywords.append(keyword)
+        call = ast.copy_location(ast.Call(func=node.args[0], args=node.args[1:], keywords=keywords), node)
+        if not self.call(call):
+            return False
+        operator = self.edits[-1][-1].split("(", 1)[0].removeprefix("R.")
+        self.emits.setdefault(self.function, []).append((f"relax.{operator}", hint))
+        return True
+
     def expression(self, node):
         if node is None:
+            return
+        if isinstance(node, ast.Call) and (self.constant(node) or self.emit_te(node)):
             return
         kind = self.kind(node)
         if kind == self.CAPTURED:
             value = self.value(node)
             if value is not Unprintable:
                 try:
-                    text = text_of(value)
+                    text = text_of(value, self.variables)
                     if isinstance(value, (int, float)) and not isinstance(value, bool) and value < 0:
                         text = f"({text})"
-                    self.replace(node, text)
+                    self.replace(node, text if _is_atom(value) else f"({text})")
                     return
                 except Unprintable:
                     pass
         if isinstance(node, (ast.Name, ast.Attribute)) and self.rename(node):
+            return
+        if isinstance(node, ast.Call) and self.call(node):
             return
         for child in ast.iter_child_nodes(node):
             self.child(child)
@@ -211,12 +311,19 @@ class _Substitution(ast.NodeVisitor):
     def visit_FunctionDef(self, node):
         self.decorators(node)
         self.scopes.names.append(_bound_names(node))
+        outer, self.variables = self.variables, {}
+        self.function = node.name
         for arg in node.args.posonlyargs + node.args.args + node.args.kwonlyargs:
             self.expression(arg.annotation)
         self.expression(node.returns)
         for child in node.body:
             self.visit(child)
         self.scopes.names.pop()
+        declared = "; ".join(f"{name} = T.{var.dtype}()" for name, var in self.variables.items())
+        if declared:
+            first = node.body[0]
+            self.declarations.append((first.lineno - 1, " " * first.col_offset + declared))
+        self.variables = outer
 
     def decorators(self, node):
         for decorator in node.decorator_list:
@@ -231,6 +338,25 @@ class _Substitution(ast.NodeVisitor):
                         arguments.append(f"{keyword.arg}={ast.unparse(keyword.value)}")
             self.replace(decorator, _DECORATORS[name] + (f"({', '.join(arguments)})" if arguments else ""))
 
+    def visit_Nonlocal(self, node):
+        self.replace(node, "pass")
+
+    visit_Global = visit_Nonlocal
+
+    def visit_If(self, node):
+        """Decides a condition that does not depend on the script."""
+        value = self.value(node.test) if self.kind(node.test) == self.CAPTURED else None
+        if not isinstance(value, bool):
+            self.generic_visit(node)
+            return
+        chosen, dropped = (node.body, node.orelse) if value else (node.orelse, node.body)
+        for statement in chosen:
+            self.visit(statement)
+        for statement in dropped:
+            self.replace(statement, "pass")
+        # `if True:` is the reader's to decide, too, but names of the branch may be used after it.
+        self.unwrap.append((node, chosen))
+
     def generic_visit(self, node):
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
@@ -242,13 +368,50 @@ class _Substitution(ast.NodeVisitor):
 
     def apply(self):
         lines = [line.encode() for line in self.lines]
-        for first, begin, last, end, text in sorted(self.edits, reverse=True):
-            tail = lines[last][end:]
-            lines[first : last + 1] = [lines[first][:begin] + text.encode() + tail] + [b""] * 0
-        return b"\n".join(lines).decode()
+        _apply(lines, self.edits)
+        for node, chosen in self.unwrap:
+            _unwrap(lines, node, chosen)
+        for index, text in self.declarations:
+            lines[index] = text.encode() + b"\n" + lines[index]
+        return b"\n".join(line for line in lines if line is not None).decode()
 
 
-def resolve(source, env):
+def _is_atom(value):
+    from . import tir
+
+    value = value._node_() if hasattr(value, "_node_") and not isinstance(value, _core.Node) else value
+    return not isinstance(value, (tir.BinaryOpExpr,))
+
+
+def _apply(lines, edits):
+    """Makes replacements, which do not overlap; the number of lines stays what it is."""
+    for first, begin, last, end, text in sorted(edits, reverse=True):
+        tail = lines[last][end:]
+        lines[first] = lines[first][:begin] + text.encode() + tail
+        for index in range(first + 1, last + 1):
+            lines[index] = None
+    for index, line in enumerate(lines):
+        if line is None:
+            lines[index] = b""
+
+
+def _unwrap(lines, node, chosen):
+    """Puts the statements of a branch in the place of the conditional."""
+    indent = node.col_offset
+    first, last = node.lineno - 1, node.end_lineno
+    kept = [(statement.lineno - 1, statement.end_lineno) for statement in chosen]
+    for index in range(first, last):
+        if not any(begin <= index < end for begin, end in kept):
+            lines[index] = b""
+    for begin, end in kept:
+        depth = len(lines[begin]) - len(lines[begin].lstrip())
+        for index in range(begin, end):
+            lines[index] = lines[index][min(depth - indent, len(lines[index]) - len(lines[index].lstrip())) :]
+    if not kept:
+        lines[first] = b" " * indent + b"pass"
+
+
+def resolve(source, env, emits=None):
     """The text of a script in which captured values are written in their places."""
     tree = ast.parse(source)
     substitution = _Substitution(env, source)
@@ -258,6 +421,8 @@ def resolve(source, env):
     for statement in tree.body:
         substitution.visit(statement)
     text = substitution.apply()
+    if emits is not None:
+        emits.update(substitution.emits)
     for macro in substitution.macros.values():
         text = macro() + "\n" + text
     return text
@@ -332,8 +497,17 @@ def environment(frame, function=None):
 
 
 def read(source, env, name="<script>", first_line=1, verify=True):
-    """Reads a script: the module, as the extension module has it."""
-    return native.from_source(resolve(source, env), name, first_line, "tvmscript", verify)
+    """Reads a script: the module."""
+    from . import ir
+
+    emits = {}
+    text = resolve(source, env, emits)
+    module = ir.IRModule(_module=native.from_source(text, name, first_line, "tvmscript", verify))
+    if emits:
+        from .relax.emit_te import emit_calls
+
+        module = emit_calls(module, emits)
+    return module
 
 
 def caller(depth=1):

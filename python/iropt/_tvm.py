@@ -1,8 +1,9 @@
 """The names of the package tvm, for programs that were written for it."""
-from . import arith, instrument, ir, relax, runtime, script, target, te, testing, tir  # noqa: F401
+from . import arith, instrument, ir, relax, runtime, script, target, te, testing, tir, topi  # noqa: F401
 from ._core import Error
 from .ir import IRModule, assert_structural_equal, structural_equal, structural_hash  # noqa: F401
 from .ir import transform  # noqa: F401
+from .ir.transform import Pipeline
 from .runtime import cpu, cuda, device  # noqa: F401
 from .tir import const, convert  # noqa: F401
 
@@ -12,6 +13,13 @@ __path__ = []
 TVMError = DiagnosticError = InternalError = Error
 nd = runtime
 error = None
+
+
+def lower(inp, args=None, name="main", binds=None, simple_mode=False):
+    """Runs the passes that TVM lowers loops with."""
+    del args, binds, simple_mode
+    module = inp if isinstance(inp, IRModule) else IRModule({name: inp})
+    return Pipeline(f"tir.lower<O{min(transform.PassContext.current().opt_level, 4)}>")(module)
 
 
 def get_global_func(name, allow_missing=False):
@@ -32,14 +40,6 @@ def register_func(func_name, f=None, override=False):
 class register_op_attr:  # pylint: disable=invalid-name
     def __init__(self, *_args):
         raise NotImplementedError("tvm.ir.register_op_attr is not a part of iropt")
-
-
-def __getattr__(name):
-    if name.startswith("_"):
-        raise AttributeError(name)
-    from .as_tvm import Missing
-
-    return Missing(f"tvm.{name}")
 
 
 import sys as _sys  # noqa: E402

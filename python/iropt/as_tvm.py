@@ -27,6 +27,7 @@ _ALIASES = {
     "iropt.tir": ["tir", "tir.expr", "tir.stmt", "tir.function", "tir.buffer", "tir.op"],
     "iropt.tir.transform": ["tir.transform", "tir.transform.transform"],
     "iropt.tir.stmt_functor": ["tir.stmt_functor"],
+    "iropt.tir.ir_builder": ["tir.ir_builder"],
     "iropt.tir.analysis": ["tir.analysis", "tir.analysis.analysis"],
     "iropt.script": ["script", "script.parser"],
     "iropt.script.ir": ["script.ir", "script.parser.ir"],
@@ -37,6 +38,7 @@ _ALIASES = {
     "iropt.testing": ["testing", "testing.utils"],
     "iropt.arith": ["arith"],
     "iropt.te": ["te"],
+    "iropt.topi": ["topi"],
 }
 
 
@@ -93,7 +95,32 @@ def install():
         module = importlib.import_module(source)
         for name in names:
             sys.modules["tvm." + name if name else "tvm"] = module
+        _let_miss(module, ("tvm." + names[0]).rstrip("."))
+    for names in _ALIASES.values():
+        for name in names:
+            parent, _, last = ("tvm." + name).rpartition(".")
+            if name and last not in vars(sys.modules[parent]):
+                setattr(sys.modules[parent], last, sys.modules["tvm." + name])
     sys.meta_path.append(_Finder())
+
+
+def _let_miss(module, name):
+    """Lets a module have all names; those that do not exist are an error when they are used."""
+    found = vars(module).get("__getattr__")
+
+    def getattr_or_missing(attribute):
+        if attribute.startswith("_"):
+            raise AttributeError(attribute)
+        if found is not None:
+            try:
+                return found(attribute)
+            except AttributeError:
+                pass
+        return Missing(f"{name}.{attribute}")
+
+    module.__getattr__ = getattr_or_missing
+    if not hasattr(module, "__path__"):
+        module.__path__ = []
 
 
 def main():

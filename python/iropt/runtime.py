@@ -4,6 +4,16 @@ from ._core import native
 NDArray = native.NDArray
 
 
+def _numpy(self):
+    """The tensor as an array of NumPy."""
+    import numpy
+
+    return numpy.asarray(self)
+
+
+NDArray.numpy = NDArray.asnumpy = _numpy
+
+
 class Device:
     """A device; only the host exists."""
 
@@ -13,6 +23,9 @@ class Device:
 
     def __repr__(self):
         return f"{self.kind}({self.index})"
+
+    def _script_(self):
+        return f"R.{self.kind}({self.index})"
 
 
 def cpu(index=0):

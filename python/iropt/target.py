@@ -83,7 +83,7 @@ class _Kind(str):
 
 
 def _json(value):
-    if hasattr(value, "items"):
+    if isinstance(value, (dict, ir.DictAttrs)):
         return {key: _json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_json(item) for item in value]
@@ -93,4 +93,4 @@ def _json(value):
 def _plain(target):
     if isinstance(target, Target):
         return target._option_()
-    return dict(target.items()) if hasattr(target, "items") else str(target)
+    return _json(target) if isinstance(target, (dict, ir.DictAttrs)) else str(target)

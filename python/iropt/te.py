@@ -29,12 +29,4 @@ def thread_axis(dom=None, tag="", name="", span=None):
 def __getattr__(name):
     if name.startswith("_"):
         raise AttributeError(name)
-    from .as_tvm import Missing
-
-    if name in ("placeholder", "compute", "create_schedule", "reduce_axis", "extern", "sum", "scan", "create_prim_func",
-                "schedule", "hybrid", "comm_reducer", "gradient", "TensorComputeOp", "Tensor", "decl_tensor_intrin"):
-        return Missing(f"tvm.te.{name}")
-    try:
-        return getattr(tir, name)
-    except AttributeError:
-        return Missing(f"tvm.te.{name}")
+    return getattr(tir, name)

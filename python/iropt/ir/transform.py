@@ -19,6 +19,14 @@ def table():
     return _table
 
 
+def forget_table():
+    """Reads the table again, which a plugin has added to."""
+    global _table  # pylint: disable=global-statement
+    _table = None
+    _rows.cache_clear()
+    _constructor_of.cache_clear()
+
+
 @functools.lru_cache(maxsize=None)
 def _rows():
     return {row["name"]: row for row in table()}
@@ -129,12 +137,14 @@ def to_option(value):
     """A value of Python as JSON has it: the form in which passes take their options."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
-    if isinstance(value, dict) or (hasattr(value, "items") and not isinstance(value, Node)):
+    if isinstance(value, dict):
         return {_key(key): to_option(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, set)):
         return [to_option(item) for item in value]
     if hasattr(value, "_option_"):
         return value._option_()
+    if hasattr(value, "items") and not isinstance(value, type):
+        return {_key(key): to_option(item) for key, item in value.items()}
     if isinstance(value, Node):
         from .. import relax, tir
 
@@ -311,6 +321,12 @@ def _python_pass(kind, cls, function, name, opt_level, required, traceable):
     result = cls.__new__(cls)
     Pass.__init__(result, handle)
     return result
+
+
+def python_pass(kind, function, name, opt_level=0, required=None):
+    """A pass of a kind whose work a function does, with the context as its last argument."""
+    cls = {"function": FunctionPass, "prim_func": PrimFuncPass, "dataflow_block": DataflowBlockPass}.get(kind, ModulePass)
+    return _python_pass(kind, cls, function, name, opt_level, _names(required, "required"), False)
 
 
 def _decorator(kind, cls, method):

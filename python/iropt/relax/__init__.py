@@ -159,10 +159,13 @@ class Var(Expr):
 
     __slots__ = ()
 
-    def __new__(cls, name_hint, struct_info=None, span=None):
+    def __new__(cls, name_hint, struct_info=None, type_annotation=None, span=None):
         del span
-        if isinstance(struct_info, (list, tuple)):
-            raise TypeError("expected a type for the variable, such as R.Tensor(shape, dtype)")
+        # Before types had shapes, a variable had a shape and the type of a tensor.
+        if isinstance(struct_info, (list, tuple, ShapeExpr)):
+            if type_annotation is None:
+                raise TypeError("expected a type for the variable, such as R.Tensor(shape, dtype)")
+            struct_info = TensorStructInfo(struct_info, type_annotation.dtype)
         return make("DataflowVar" if cls is DataflowVar else "Var", name=name_hint, type=struct_info)
 
     name_hint = property(lambda self: self.name)
@@ -444,8 +447,19 @@ def convert_to_expr(value):
     return value if isinstance(value, Node) else native.to_expr(value)
 
 
-def call_tir(gvar, args, out_sinfo, tir_vars=None):
+def call_tir(gvar, args, out_sinfo, tir_vars=None, dtype=None):
+    """A call of a PrimFunc; the result is a type, or in the form of older versions a shape and a dtype."""
+    if dtype is not None:
+        out_sinfo = TensorStructInfo(out_sinfo, dtype)
     return op.call_tir(gvar, args, out_sinfo, tir_vars)
+
+
+class DynTensorType:
+    """The type of a tensor in older versions: rank and dtype."""
+
+    def __init__(self, ndim=-1, dtype="float32", span=None):
+        del span
+        self.ndim, self.dtype = ndim, dtype
 
 
 from . import op  # noqa: E402
@@ -453,6 +467,11 @@ from .block_builder import BlockBuilder  # noqa: E402,F401
 from . import expr_functor  # noqa: E402
 from .expr_functor import PyExprMutator, PyExprVisitor  # noqa: E402,F401
 from . import analysis, transform, utils  # noqa: E402,F401
+
+
+def get_pipeline(name="zero", **_):
+    """A named pipeline as a pass."""
+    return ir.transform.Pipeline(f"{name}<O{min(ir.transform.PassContext.current().opt_level, 4)}>")
 
 
 def __getattr__(name):

@@ -110,10 +110,21 @@ class BlockBuilder:
     def emit_normalized(self, binding):
         self._builder.emit_normalized(binding)
 
-    def call_te(self, func, *args, **kwargs):
-        raise ir.Error("tensor expressions are not a part of this package: write the PrimFunc, or use an operator")
+    def call_te(self, func, *args, primfunc_name_hint=None, te_grad_name=None, primfunc_attrs=None, **kwargs):
+        """A call of a new PrimFunc that computes what a function of topi does."""
+        del te_grad_name
+        from .emit_te import legalized
 
-    emit_te = call_te
+        call = func(*args, **kwargs)
+        if not isinstance(call, ir.RelaxExpr):
+            raise ir.Error(f"{func.__name__} is not a function of topi that is an operator of Relax")
+        prim_func, call_by = legalized(call)
+        if primfunc_attrs:
+            prim_func = prim_func.with_attr(primfunc_attrs)
+        return call_by(self.add_func(prim_func, primfunc_name_hint or func.__name__))
+
+    def emit_te(self, func, *args, **kwargs):
+        return self.emit(self.call_te(func, *args, **kwargs))
 
     def emit_func_output(self, output, params=None):
         """Ends the function with its result."""

@@ -124,10 +124,10 @@ class PyExprMutator(_Functor):
 
     visit_dataflow_var_ = visit_var_
 
-    def _changed(self, op, **fields):
+    def _changed(self, node, /, **fields):
         changes = {}
         for name, value in fields.items():
-            old = getattr(op, name)
+            old = getattr(node, name)
             same = all(a == b for a, b in zip(old, value)) if isinstance(value, list) else old == value
             if not same:
                 changes[name] = value

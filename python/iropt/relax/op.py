@@ -21,12 +21,27 @@ def _operator(name):
     row = _table()[name]
 
     def call(*args, **kwargs):
-        return native.call_op(name, *args, **{key: value for key, value in kwargs.items()})
+        if any(_is_text(arg) for arg in args):
+            return _text_of_call(call._script_name_, args, kwargs)
+        return native.call_op(name, *args, **kwargs)
 
     call.__name__ = call.__qualname__ = row["script"].rsplit(".", 1)[-1]
     call.__doc__ = f"A call of {name}({', '.join(row['args'] + row['attrs'])})."
     call._script_name_ = "R." + row["script"].removeprefix("R.")
     return call
+
+
+def _is_text(arg):
+    from ..script._names import Name
+
+    return isinstance(arg, Name) or (isinstance(arg, (list, tuple)) and any(_is_text(item) for item in arg))
+
+
+def _text_of_call(name, args, kwargs):
+    """The call as text: functions that scripts call are given texts."""
+    from ..script._names import Expression, arguments
+
+    return Expression(f"{name}({arguments(args, kwargs)})")
 
 
 class _Group:

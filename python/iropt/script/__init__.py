@@ -19,7 +19,7 @@ def from_source(input, extra_vars=None, check_well_formed=True, *, path=None):
         input = inspect.getsource(input)
     env.update(extra_vars or {})
     source = textwrap.dedent(input)
-    module = IRModule(_module=_script.read(source, env, verify=False))
+    module = _script.read(source, env, verify=False)
     del check_well_formed
     return _module_or_function(module, source)
 

@@ -5,19 +5,19 @@ from .. import _script
 from ..ir import IRModule
 
 
-def read_function(function, frame):
+def read_function(function, frame, verify=True):
     """The function of a module that the source of a function of Python describes."""
     source, path, line = _script.source_of_function(function)
     env = _script.environment(frame, function)
     env.pop(function.__name__, None)
-    module = IRModule(_module=_script.read(source, env, path, line, verify=False))
+    module = _script.read(source, env, path, line, verify=verify)
     return module.items()[0][1]
 
 
 def decorator(name):
     """A decorator whose functions are scripts."""
 
-    def decorate(func=None, **_):
+    def decorate(func=None, *, check_well_formed=True, **_):
         frame = _script.caller()
 
         def apply(function):
@@ -25,7 +25,7 @@ def decorator(name):
                 raise TypeError(f"expected a function, not {function!r}")
             if _script.in_module_class(frame):
                 return function
-            return read_function(function, frame)
+            return read_function(function, frame, check_well_formed)
 
         return apply(func) if func is not None else apply
 

@@ -5,6 +5,8 @@ from .. import _script
 class Name:
     """A name of a script that has no value in Python, such as T.Buffer: it can be called, and is a text."""
 
+    _text_of_script_ = True
+
     def __init__(self, text):
         self._text = text
 
@@ -16,11 +18,11 @@ class Name:
         return self._text
 
     def __call__(self, *args, **kwargs):
-        return Name(f"{self._text}({_arguments(args, kwargs)})")
+        return Name(f"{self._text}({arguments(args, kwargs)})")
 
     def __getitem__(self, index):
         index = index if isinstance(index, tuple) else (index,)
-        return Name(f"{self._text}[{_arguments(index, {})}]")
+        return Name(f"{self._text}[{arguments(index, {})}]")
 
     def __getattr__(self, name):
         if name.startswith("_"):
@@ -40,7 +42,50 @@ class Name:
         raise TypeError(f"{self._text} can be used in a script only")
 
 
-def _arguments(args, kwargs):
+class Expression(Name):
+    """An expression of a script of which only the text is known: functions of Python that it is given to compute texts."""
+
+    _script_name_ = None
+
+    def __hash__(self):
+        return id(self)
+
+
+def operation(symbol, a, b):
+    """The text of an operation on two values, at least one of which is a text."""
+    return Expression(f"({_text(a)} {symbol} {_text(b)})")
+
+
+def _operation(symbol, swap=False):
+    def operate(self, other):
+        return operation(symbol, other, self) if swap else operation(symbol, self, other)
+
+    return operate
+
+
+for _name, _symbol in {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "and": "&",
+                       "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>"}.items():
+    setattr(Name, f"__{_name}__", _operation(_symbol))
+    setattr(Name, f"__r{_name}__", _operation(_symbol, True))
+for _name, _symbol in {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!="}.items():
+    setattr(Name if _name in ("lt", "le", "gt", "ge") else Expression, f"__{_name}__", _operation(_symbol))
+Name.__neg__ = lambda self: Expression(f"(-{_text(self)})")
+
+
+def has_text(values):
+    """Whether one of the values, or of a list among them, is a text of a script."""
+    return any(isinstance(value, Name) or (isinstance(value, (list, tuple)) and has_text(value)) for value in values)
+
+
+def text_of_node(cls, fields):
+    """The text of the node of a class with these fields."""
+    if cls.__name__ == "Call":
+        return Expression(f"T.{fields['op'].name.removeprefix('tir.')}({arguments(fields['args'], {})})")
+    return Expression(f"T.{cls.__name__}({arguments(fields.values(), {})})")
+
+
+def arguments(args, kwargs):
+    """The text of the arguments of a call."""
     parts = [_text(arg) for arg in args] + [f"{name}={_text(value)}" for name, value in kwargs.items()]
     return ", ".join(parts)
 

@@ -19,7 +19,7 @@ def ir_module(mod=None, check_well_formed=True):
         env = _script.environment(frame)
         for name in list(vars(cls)):
             env.pop(name, None)
-        module = IRModule(_module=_script.read(source, env, path, line, verify=False))
+        module = _script.read(source, env, path, line, verify=check_well_formed)
         module.__dict__["__name__"] = cls.__name__
         return module
 

@@ -3,7 +3,8 @@ import functools
 import inspect
 import textwrap
 
-from .. import ir, tir
+from .. import ir as _ir
+from .. import tir as _tir
 from ..ir import assert_structural_equal
 from ..ir.transform import Pass
 
@@ -31,7 +32,7 @@ def assert_prim_expr_equal(lhs, rhs):
     """Raises ValueError unless two expressions simplify to equal ones."""
     from .._core import native
 
-    if not ir.structural_equal(native.simplify(tir.convert(lhs)), native.simplify(tir.convert(rhs))):
+    if not _ir.structural_equal(native.simplify(_tir.convert(lhs)), native.simplify(_tir.convert(rhs))):
         raise ValueError(f"{lhs} and {rhs} are not equal")
 
 
@@ -46,7 +47,7 @@ def parameter(*values, ids=None, by_dict=None):
         ids, values = list(by_dict.keys()), list(by_dict.values())
 
     @pytest.fixture(params=values, ids=ids)
-    def as_fixture(request):
+    def as_fixture(*_self, request):
         return request.param
 
     return as_fixture
@@ -64,7 +65,7 @@ def parameters(*value_sets, ids=None):
     result = []
     for position, values in enumerate(zip(*value_sets)):
 
-        def fixture(request):
+        def fixture(*_self, request):
             return request.param
 
         fixture.parametrize_group = group
@@ -150,7 +151,7 @@ class CompareBeforeAfter:
 
         if hasattr(func, "_pytestfixturefunction"):
             return func
-        if isinstance(func, (tir.PrimFunc, ir.IRModule)):
+        if isinstance(func, (_tir.PrimFunc, _ir.IRModule)):
             return cls._constant(func)
         if cls._is_method(func):
             return pytest.fixture(_renamed(func))
@@ -162,10 +163,10 @@ class CompareBeforeAfter:
                 for name, method in func.__dict__.items():
                     if name.startswith("_"):
                         continue
-                    if not isinstance(method, ir.BaseFunc):
+                    if not isinstance(method, _ir.BaseFunc):
                         method = _read(method)
                     functions[name] = method.with_attr("global_symbol", name)
-                return ir.IRModule(functions)
+                return _ir.IRModule(functions)
 
         else:
 
@@ -181,9 +182,9 @@ class CompareBeforeAfter:
 
         def apply(module_transform):
             def run(obj):
-                if isinstance(obj, ir.IRModule):
+                if isinstance(obj, _ir.IRModule):
                     return module_transform(obj)
-                return module_transform(ir.IRModule({"main": obj}))["main"]
+                return module_transform(_ir.IRModule({"main": obj}))["main"]
 
             return run
 
@@ -223,7 +224,7 @@ class CompareBeforeAfter:
                 transform(before)
             return
         after = transform(before)
-        if isinstance(after, tir.PrimFunc):
+        if isinstance(after, _tir.PrimFunc):
             after = after.with_attr("global_symbol", "main")
             expected = expected.with_attr("global_symbol", "main")
         assert_structural_equal(after, expected)
@@ -246,8 +247,4 @@ def _read(function):
 def __getattr__(name):
     if name.startswith("requires_"):
         return _skip(name[len("requires_"):])
-    if name.startswith("_"):
-        raise AttributeError(name)
-    from ..as_tvm import Missing
-
-    return Missing(f"tvm.testing.{name}")
+    raise AttributeError(name)

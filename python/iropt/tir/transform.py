@@ -1,4 +1,6 @@
 """The passes of the loop level, made from the table of passes: `tir.transform.Simplify()`."""
+import enum
+
 from ..ir import transform as _transform
 
 prim_func_pass = _transform.prim_func_pass
@@ -36,18 +38,16 @@ def BindTarget(target):
     return _transform.make("tir.BindTarget", {"target": target}, target=target)
 
 
-class HoistedConditionals:
+class HoistedConditionals(enum.IntFlag):
     """The conditionals that tir.HoistExpression hoists; they can be added up."""
 
-    Never, IfElseStmt, IfElseExpr, BooleanExpression, UsingBlockVar = 0, 1, 2, 4, 8
-    All = 15
+    Never, IfElseStmt, IfElseExpr, BooleanExpression, UsingBlockVar, All = 0, 1, 2, 4, 8, 15
 
 
-class HoistedLetBindings:
+class HoistedLetBindings(enum.IntFlag):
     """The bindings that tir.HoistExpression hoists; they can be added up."""
 
-    Never, RequiredByCondition, LetStmt, LetExpr = 0, 1, 2, 4
-    All = 7
+    Never, RequiredByCondition, LetStmt, LetExpr, All = 0, 1, 2, 4, 7
 
 
 def __getattr__(name):

@@ -1,0 +1,168 @@
+"""Writes type stubs: python3 -m iropt._stubs FOLDER. What tables give, such as passes, operators and fields of nodes, is in them
+with its documentation; --reference FILE writes the same as a document.
+"""
+import importlib
+import inspect
+import os
+import sys
+import types
+
+from . import _core
+from ._core import native
+
+MODULES = ("iropt", "iropt.arith", "iropt.instrument", "iropt.ir", "iropt.ir.instrument", "iropt.ir.transform", "iropt.relax",
+           "iropt.relax.analysis", "iropt.relax.block_builder", "iropt.relax.expr_functor", "iropt.relax.op",
+           "iropt.relax.transform", "iropt.runtime", "iropt.script", "iropt.target", "iropt.tir",
+           "iropt.tir.analysis", "iropt.tir.ir_builder", "iropt.tir.stmt_functor", "iropt.tir.transform", "iropt.transform")
+HEADER = ("from typing import Any\nfrom iropt._core import Array as Array, Error as Error, Node as Node\n"
+          "from iropt._iropt import NDArray as NDArray\n")
+
+
+def _fields(cls):
+    """The fields of a class of nodes with their types: (name, type)."""
+    kind = next((row for row in _core.KINDS.values() if row[0] == cls.__dict__.get("_kind_")), None)
+    return [] if kind is None else [(name, type_name) for name, type_name, _ in kind[3] if name.isidentifier()]
+
+
+def _type(name):
+    return name if name in ("str", "bool", "int", "float", "Array", "Node", "NDArray", "Any") else "Any"
+
+
+def _signature(function, is_method):
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return "(*args: Any, **kwargs: Any)"
+    parts, star = [], False
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            parts.append(f"*{parameter.name}: Any")
+            star = True
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            parts.append(f"**{parameter.name}: Any")
+        else:
+            if parameter.kind is parameter.KEYWORD_ONLY and not star:
+                parts.append("*")
+                star = True
+            name = parameter.name
+            annotated = name if is_method and not parts else f"{name}: Any"
+            default = parameter.default
+            if default is inspect.Parameter.empty:
+                parts.append(annotated)
+            else:
+                known = default is None or isinstance(default, (bool, int, float, str))
+                parts.append(f"{annotated} = {default!r}" if known else f"{annotated} = ...")
+    return f"({', '.join(parts)})"
+
+
+def _documentation(value, indent):
+    text = inspect.getdoc(value)
+    if not text or isinstance(value, type) and "__doc__" not in vars(value):
+        return []
+    lines = text.replace('"""', "'''").replace("\\", "\\\\").split("\n")
+    return [f'{indent}"""{lines[0]}'] + [f"{indent}{line}".rstrip() for line in lines[1:]] + [f'{indent}"""'] \
+        if len(lines) > 1 else [f'{indent}"""{lines[0]}"""']
+
+
+def _class(name, cls):
+    bases = ", ".join(base.__name__ for base in cls.__bases__ if base is not object)
+    lines = [f"class {name}({bases}):" if bases else f"class {name}:"]
+    lines += _documentation(cls, "    ")
+    fields = _fields(cls)
+    lines += [f"    {field}: {_type(type_name)}" for field, type_name in fields]
+    for member, value in vars(cls).items():
+        if member in dict(fields) or (member.startswith("_") and member not in ("__new__", "__init__", "__call__")):
+            continue
+        function = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
+        if isinstance(value, property):
+            lines += ["    @property", f"    def {member}(self) -> Any: ..."]
+        elif isinstance(function, types.FunctionType):
+            if isinstance(value, staticmethod) and member != "__new__":
+                lines.append("    @staticmethod")
+            result = "None" if member == "__init__" else "Any"
+            is_method = not isinstance(value, staticmethod) or member == "__new__"
+            lines.append(f"    def {member}{_signature(function, is_method)} -> {result}: ...")
+        elif isinstance(value, (int, str)):
+            lines.append(f"    {member}: {type(value).__name__}")
+    return lines if len(lines) > 1 else [*lines, "    ..."]
+
+
+def _function(name, function):
+    body = _documentation(function, "    ")
+    head = f"def {name}{_signature(function, False)} -> Any:"
+    return [f"{head} ..."] if not body else [head, *body, "    ..."]
+
+
+def stub(module_name):
+    """The text of the stub of a module."""
+    module = importlib.import_module(module_name)
+    lines = []
+    for name in sorted(set(dir(module)) | set(vars(module))):
+        if name.startswith("_") or not name.isidentifier():
+            continue
+        try:
+            value = getattr(module, name)
+        except AttributeError:
+            continue
+        if isinstance(value, types.ModuleType):
+            continue
+        if inspect.isclass(value):
+            home = value.__module__
+            if home == module_name or home.startswith("iropt._core") and module_name == "iropt.ir":
+                lines += _class(name, value)
+            elif home.startswith("iropt.") and home in MODULES:
+                lines.append(f"from {home} import {value.__name__} as {name}")
+            else:
+                lines.append(f"{name}: Any")
+        elif callable(value) and isinstance(value, types.FunctionType):
+            lines += _function(name, value)
+        elif name not in ("Array", "Error", "Node", "NDArray"):
+            lines.append(f"{name}: Any")
+    imports = [line for line in lines if line.startswith("from ")]
+    return HEADER + "\n".join(imports + [line for line in lines if not line.startswith("from ")]) + "\n"
+
+
+def write_stubs(folder):
+    for name in MODULES:
+        module = importlib.import_module(name)
+        path = os.path.join(folder, *name.split(".")[1:])
+        path = os.path.join(path, "__init__.pyi") if hasattr(module, "__path__") else path + ".pyi"
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf8") as file:
+            file.write(stub(name))
+
+
+def reference():
+    """The document of what the tables give."""
+    lines = ["# Reference of the Python package", "", "Made from the tables by `python3 -m iropt._stubs --reference`.", ""]
+    lines += ["## Nodes", ""]
+    for kind, (_, _, group, fields) in _core.KINDS.items():
+        cls = _core.CLASSES.get(kind)
+        if cls is not None:
+            listed = ", ".join(f"`{name}`" for name, _, _ in fields)
+            lines.append(f"- `{cls.__module__.removeprefix('iropt.')}.{cls.__name__}` ({group}): {listed}")
+    lines += ["", "## Passes", ""]
+    for row in native.pass_table():
+        options = ", ".join(f"`{option['name']}={option['default']!r}`" for option in row["options"])
+        lines.append(f"- `{row['name']}` ({row['kind']}, level {row['opt_level']}): {row['summary']}" +
+                     (f". Options: {options}" if options else ""))
+    lines += ["", "## Operators", ""]
+    for row in native.op_table():
+        if row["graph"]:
+            lines.append(f"- `{row['script']}({', '.join(row['args'] + row['attrs'])})`")
+    lines += ["", "## Configuration", ""]
+    lines += [f"- `{row['name']}` ({row['type']}): {row['summary']}" for row in native.config_table()]
+    lines += ["", "## Instruments", ""] + [f"- `{name}`: {summary}" for name, summary in native.instrument_table()]
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    if sys.argv[1:2] == ["--reference"]:
+        with open(sys.argv[2], "w", encoding="utf8") as file:
+            file.write(reference())
+    else:
+        write_stubs(sys.argv[1])
+
+
+if __name__ == "__main__":
+    main()

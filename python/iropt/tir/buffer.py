@@ -1,0 +1,128 @@
+"""Buffers and other parts of statements."""
+from .._core import make, native, node
+from .expr import BufferLoad, PrimExpr, Var, _Base, _Operators, const, convert
+
+
+@node("Range")
+class Range(_Base):
+    """From min, extent many."""
+
+    __slots__ = ()
+
+    def __new__(cls, begin, end=None, span=None):
+        del span
+        if end is None:
+            return make("Range", min=0, extent=begin)
+        begin, end = convert(begin), convert(end)
+        return make("Range", min=begin, extent=end - begin)
+
+    @staticmethod
+    def from_min_extent(min_value, extent, span=None):
+        del span
+        return make("Range", min=min_value, extent=extent)
+
+
+@node("IterVar")
+class IterVar(_Operators, _Base):
+    """An iteration variable with its domain."""
+
+    __slots__ = ()
+    DataPar, ThreadIndex, CommReduce, Ordered, DimInfo, Unrolled, Vectorized, Parallelized, Tensorized = range(9)
+
+    def __new__(cls, dom, var, iter_type, thread_tag="", span=None):
+        del span
+        if isinstance(dom, (list, tuple)):
+            dom = Range(*dom)
+        if isinstance(var, str):
+            var = Var(var, dom.extent.dtype if dom is not None else "int32")
+        return make("IterVar", dom=dom, var=var, iter_type=iter_type, thread_tag=thread_tag)
+
+    dtype = property(lambda self: self.var.dtype)
+
+
+@node("Buffer")
+class Buffer(_Base):
+    """A typed view of memory."""
+
+    __slots__ = ()
+
+    def scope(self):
+        scope = self.data.pointer[1] if self.data.pointer else ""
+        return scope or "global"
+
+    def vload(self, begin, dtype=None):
+        del dtype
+        return BufferLoad(self, [begin] if isinstance(begin, (int, PrimExpr)) else list(begin))
+
+    def vstore(self, begin, value):
+        from .stmt import BufferStore
+
+        return BufferStore(self, value, [begin] if isinstance(begin, (int, PrimExpr)) else list(begin))
+
+    def __getitem__(self, indices):
+        if not isinstance(indices, tuple):
+            indices = (indices,)
+        if any(isinstance(index, slice) for index in indices):
+            region = []
+            for axis, index in enumerate(indices):
+                if isinstance(index, slice):
+                    start = 0 if index.start is None else index.start
+                    stop = self.shape[axis] if index.stop is None else index.stop
+                    region.append(Range(start, stop))
+                else:
+                    region.append(Range.from_min_extent(index, 1))
+            return BufferRegion(self, region)
+        return BufferLoad(self, list(indices))
+
+    elem_type = property(lambda self: self.dtype)
+
+
+def decl_buffer(shape, dtype=None, name="buffer", data=None, strides=None, elem_offset=None, scope="", data_alignment=-1,
+                offset_factor=0, buffer_type="", axis_separators=None, span=None):
+    """A new buffer, and unless it is given a new variable for its memory."""
+    del span
+    shape = list(shape) if isinstance(shape, (list, tuple)) else [shape]
+    dtype = native.dtype_name("float32" if dtype is None else dtype)
+    if data is None:
+        pointer = "int8" if dtype == "bool" else dtype
+        data = make("PrimVar", name=name, dtype="handle", pointer=(pointer, scope or "global"))
+    return make("Buffer", data=data, dtype=dtype, shape=shape, strides=list(strides or []),
+                elem_offset=const(0, "int32") if elem_offset is None else elem_offset,
+                axis_separators=[int(axis) for axis in axis_separators or []], name=name,
+                data_alignment=64 if data_alignment <= 0 else data_alignment,
+                offset_factor=1 if offset_factor == 0 else offset_factor,
+                buffer_type=1 if buffer_type == "auto_broadcast" else 0)
+
+
+@node("BufferRegion")
+class BufferRegion(_Base):
+    """A part of a buffer."""
+
+    __slots__ = ()
+
+    def __new__(cls, buffer, region):
+        return make("BufferRegion", buffer=buffer, region=list(region))
+
+
+@node("MatchBufferRegion")
+class MatchBufferRegion(_Base):
+    """A buffer for a part of another one."""
+
+    __slots__ = ()
+
+    def __new__(cls, buffer, source):
+        return make("MatchBufferRegion", buffer=buffer, source=source)
+
+
+@node("CommReducer")
+class CommReducer(_Base):
+    """A commutative function of two values with its neutral element."""
+
+    __slots__ = ()
+
+
+@node("DataProducer")
+class DataProducer(_Base):
+    """A tensor before buffers are assigned."""
+
+    __slots__ = ()

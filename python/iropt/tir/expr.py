@@ -1,0 +1,498 @@
+"""Scalar expressions."""
+import functools
+
+from .. import _core
+from .._core import Array, Node, make, native, node
+
+_KIND = {name: row[0] for name, row in _core.KINDS.items()}
+
+
+def _object():
+    # The base class is in ir, which needs this module.
+    from .. import ir
+
+    return ir
+
+
+class _Operators:
+    """Arithmetic: a new expression, folded if the operands are numbers."""
+
+    __slots__ = ()
+
+    def __add__(self, other):
+        return _binary("Add", self, other)
+
+    def __radd__(self, other):
+        return _binary("Add", other, self)
+
+    def __sub__(self, other):
+        return _binary("Sub", self, other)
+
+    def __rsub__(self, other):
+        return _binary("Sub", other, self)
+
+    def __mul__(self, other):
+        return _binary("Mul", self, other)
+
+    def __rmul__(self, other):
+        return _binary("Mul", other, self)
+
+    def __truediv__(self, other):
+        return _binary("Div", self, other)
+
+    def __rtruediv__(self, other):
+        return _binary("Div", other, self)
+
+    def __floordiv__(self, other):
+        return _binary("FloorDiv", self, other)
+
+    def __rfloordiv__(self, other):
+        return _binary("FloorDiv", other, self)
+
+    def __mod__(self, other):
+        return _binary("FloorMod", self, other)
+
+    def __rmod__(self, other):
+        return _binary("FloorMod", other, self)
+
+    def __neg__(self):
+        return _binary("Mul", self, const(-1, self.dtype))
+
+    def __lshift__(self, other):
+        return native.bitwise(0, self, other)
+
+    def __rshift__(self, other):
+        return native.bitwise(1, self, other)
+
+    def __and__(self, other):
+        return native.bitwise(2, self, other)
+
+    def __rand__(self, other):
+        return native.bitwise(2, other, self)
+
+    def __or__(self, other):
+        return native.bitwise(3, self, other)
+
+    def __ror__(self, other):
+        return native.bitwise(3, other, self)
+
+    def __xor__(self, other):
+        return native.bitwise(4, self, other)
+
+    def __lt__(self, other):
+        return _binary("LT", self, other)
+
+    def __le__(self, other):
+        return _binary("LE", self, other)
+
+    def __gt__(self, other):
+        return _binary("GT", self, other)
+
+    def __ge__(self, other):
+        return _binary("GE", self, other)
+
+    def __eq__(self, other):
+        return EqualOp(self, other)
+
+    def __ne__(self, other):
+        return NotEqualOp(self, other)
+
+    def __hash__(self):
+        return Node.__hash__(self)
+
+    def __bool__(self):
+        raise ValueError("a symbolic expression has no truth value; use T.And, T.Or and T.Not")
+
+    def equal(self, other):
+        return _binary("EQ", self, other)
+
+    def astype(self, dtype, span=None):
+        del span
+        return native.cast(dtype, self)
+
+
+class EqualOp:
+    """The comparison of two expressions: as a truth value, whether they are the same."""
+
+    _kind_name = "EQ"
+    _same = True
+
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def _node_(self):
+        return _binary(self._kind_name, self.a, self.b)
+
+    asobject = _node_
+
+    def __bool__(self):
+        a, b = self.a, self.b
+        if isinstance(a, Node) and isinstance(b, Node):
+            same = native.node_id(a) == native.node_id(b) or (
+                isinstance(a, (IntImm, FloatImm)) and type(a) is type(b) and a.value == b.value)
+        elif isinstance(a, (IntImm, FloatImm, StringImm)) and isinstance(b, (int, float, str)):
+            same = a.value == b
+        else:
+            same = False
+        return same == self._same
+
+    def __getattr__(self, name):
+        return getattr(self._node_(), name)
+
+    def __and__(self, other):
+        return self._node_() & other
+
+    def __or__(self, other):
+        return self._node_() | other
+
+
+class NotEqualOp(EqualOp):
+    """The comparison of two expressions: as a truth value, whether they differ."""
+
+    _kind_name = "NE"
+    _same = False
+
+
+class _Base(Node):
+    __slots__ = ()
+
+    def same_as(self, other):
+        return isinstance(other, Node) and native.node_id(self) == native.node_id(other)
+
+    @property
+    def span(self):
+        return native.place(self)
+
+    def script(self, **options):
+        from .. import _text
+
+        return _text.script(self, **_object().printing(options))
+
+    def show(self, *_, **options):
+        from .. import _text
+
+        _text.show(self.script(**options))
+
+    def __str__(self):
+        return self.script()
+
+    def __repr__(self):
+        return self.script()
+
+    def _script_(self):
+        from .. import _text
+
+        return _text.captured(self)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, _):
+        return self
+
+
+class PrimExpr(_Operators, _Base):
+    """A scalar expression."""
+
+    __slots__ = ()
+
+
+class Stmt(_Base):
+    """A statement."""
+
+    __slots__ = ()
+
+
+_SYMBOLS = {"Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "FloorDiv": "//", "FloorMod": "%", "LT": "<", "LE": "<=",
+            "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
+
+
+def _binary(kind, a, b):
+    if hasattr(a, "_text_of_script_") or hasattr(b, "_text_of_script_"):
+        from ..script._names import operation
+
+        return operation(_SYMBOLS[kind], a, b)
+    return native.binary(_KIND[kind], a, b)
+
+
+def of_texts(function):
+    """A function whose result is the text of a call where arguments are texts, as in functions that scripts call."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        from ..script._names import Expression, Name, arguments
+
+        if any(isinstance(arg, Name) for arg in args):
+            return Expression(f"T.{function.__name__}({arguments(args, kwargs)})")
+        return function(*args, **kwargs)
+
+    return call
+
+
+def convert(value, dtype=None):
+    """The expression of a number or a text."""
+    if isinstance(value, Node) or hasattr(value, "_text_of_script_"):
+        return value
+    if isinstance(value, (list, tuple)):
+        return Array(convert(item) for item in value)
+    return native.to_prim(value, dtype)
+
+
+def const(value, dtype=None, span=None):
+    """A constant of a dtype: by default int32, float32 or bool."""
+    del span
+    if dtype is None:
+        return native.to_prim(value)
+    return native.const_prim(value, dtype)
+
+
+def _as_var_dtype(dtype):
+    return dtype if isinstance(dtype, str) else getattr(dtype, "dtype", dtype)
+
+
+@node("PrimVar")
+class Var(PrimExpr):
+    """A scalar variable."""
+
+    __slots__ = ()
+
+    def __new__(cls, name="v", dtype="int32", span=None):
+        del span
+        kind = "SizeVar" if cls is SizeVar else "PrimVar"
+        if hasattr(dtype, "_pointer_"):
+            return make(kind, name=name, dtype="handle", pointer=dtype._pointer_())
+        return make(kind, name=name, dtype=_as_var_dtype(dtype))
+
+    name_hint = property(lambda self: self.name)
+
+    @property
+    def type_annotation(self):
+        if self.pointer is not None:
+            return _object().PointerType(_object().PrimType(self.pointer[0]), self.pointer[1])
+        return _object().PrimType(self.dtype)
+
+
+@node("SizeVar")
+class SizeVar(Var):
+    """A variable that is not negative."""
+
+    __slots__ = ()
+
+
+@node("IntImm")
+class IntImm(PrimExpr):
+    """An integer constant."""
+
+    __slots__ = ()
+
+    def __new__(cls, dtype, value, span=None):
+        del span
+        return make("IntImm", dtype=dtype, value=int(value))
+
+    def __int__(self):
+        return self.value
+
+    def __index__(self):
+        return self.value
+
+    def __float__(self):
+        return float(self.value)
+
+    def __bool__(self):
+        return self.value != 0
+
+    def __hash__(self):
+        return hash((self.value, self.dtype))
+
+    def __eq__(self, other):
+        if isinstance(other, (int, bool)):
+            return self.value == other
+        if isinstance(other, IntImm):
+            return self.value == other.value and self.dtype == other.dtype
+        return EqualOp(self, other)
+
+    def __ne__(self, other):
+        if isinstance(other, (int, bool, IntImm)):
+            return not self == other
+        return NotEqualOp(self, other)
+
+
+@node("FloatImm")
+class FloatImm(PrimExpr):
+    """A floating-point constant."""
+
+    __slots__ = ()
+
+    def __new__(cls, dtype, value, span=None):
+        del span
+        return make("FloatImm", dtype=dtype, value=float(value))
+
+    def __float__(self):
+        return self.value
+
+
+@node("PrimStringImm")
+class StringImm(PrimExpr):
+    """A text."""
+
+    __slots__ = ()
+
+    def __new__(cls, value, span=None):
+        del span
+        return make("PrimStringImm", value=value)
+
+    def __eq__(self, other):
+        return self.value == (other.value if isinstance(other, StringImm) else other)
+
+    def __ne__(self, other):
+        return not self == other
+
+    def __hash__(self):
+        return hash(self.value)
+
+
+@node("Cast")
+class Cast(PrimExpr):
+    """A conversion to another dtype."""
+
+    __slots__ = ()
+
+    def __new__(cls, dtype, value, span=None):
+        del span
+        return make("Cast", dtype=dtype, value=value)
+
+
+class BinaryOpExpr(PrimExpr):
+    """An operation on two operands, a and b."""
+
+    __slots__ = ()
+
+    def __new__(cls, a, b, span=None):
+        del span
+        a, b = convert(a), convert(b)
+        if not isinstance(a, Node) or not isinstance(b, Node):
+            return make(cls.__name__, a=a, b=b)
+        if a.dtype != b.dtype and isinstance(b, IntImm):
+            b = const(b.value, a.dtype)
+        elif a.dtype != b.dtype and isinstance(a, IntImm):
+            a = const(a.value, b.dtype)
+        return native.make(cls._kind_, {"a": a, "b": b})
+
+
+class CmpExpr(BinaryOpExpr):
+    __slots__ = ()
+
+
+class LogicalExpr(BinaryOpExpr):
+    __slots__ = ()
+
+
+def _binary_class(name, base):
+    return node(name)(type(name, (base,), {"__slots__": (), "__doc__": f"The operation {name}.", "__module__": __name__}))
+
+
+Add, Sub, Mul, Div, Mod, FloorDiv, FloorMod, Min, Max = (
+    _binary_class(name, BinaryOpExpr)
+    for name in ("Add", "Sub", "Mul", "Div", "Mod", "FloorDiv", "FloorMod", "Min", "Max"))
+EQ, NE, LT, LE, GT, GE = (_binary_class(name, CmpExpr) for name in ("EQ", "NE", "LT", "LE", "GT", "GE"))
+And, Or = (_binary_class(name, LogicalExpr) for name in ("And", "Or"))
+
+
+@node("Not")
+class Not(PrimExpr):
+    """The negation of a condition."""
+
+    __slots__ = ()
+
+    def __new__(cls, a, span=None):
+        del span
+        return make("Not", a=a)
+
+
+@node("Select")
+class Select(PrimExpr):
+    """One of two values, both of which are computed."""
+
+    __slots__ = ()
+
+    def __new__(cls, condition, true_value, false_value, span=None):
+        del span
+        return make("Select", condition=condition, true_value=true_value, false_value=false_value)
+
+
+@node("Let")
+class Let(PrimExpr):
+    """An expression with a variable for a value."""
+
+    __slots__ = ()
+
+    def __new__(cls, var, value, body, span=None):
+        del span
+        return make("Let", var=var, value=value, body=body)
+
+
+@node("PrimCall")
+class Call(PrimExpr):
+    """A call of an intrinsic or of a function of the module."""
+
+    __slots__ = ()
+
+    def __new__(cls, dtype, op, args, span=None):
+        del span
+        if isinstance(op, str):
+            op = _object().Op.get(op)
+        return make("PrimCall", dtype=dtype, op=op, args=list(args))
+
+
+@node("BufferLoad")
+class BufferLoad(PrimExpr):
+    """An element of a buffer."""
+
+    __slots__ = ()
+
+    def __new__(cls, buffer, indices, predicate=None, span=None):
+        del span
+        return make("BufferLoad", buffer=buffer, indices=list(indices), predicate=predicate)
+
+
+@node("ProducerLoad")
+class ProducerLoad(PrimExpr):
+    """An element of a tensor before buffers are assigned."""
+
+    __slots__ = ()
+
+
+@node("Ramp")
+class Ramp(PrimExpr):
+    """A vector base, base + stride, ..."""
+
+    __slots__ = ()
+
+    def __new__(cls, base, stride, lanes, span=None):
+        del span
+        return make("Ramp", base=base, stride=stride, lanes=lanes)
+
+
+@node("Broadcast")
+class Broadcast(PrimExpr):
+    """A vector of one value."""
+
+    __slots__ = ()
+
+    def __new__(cls, value, lanes, span=None):
+        del span
+        return make("Broadcast", value=value, lanes=lanes)
+
+
+@node("Shuffle")
+class Shuffle(PrimExpr):
+    """Elements of vectors."""
+
+    __slots__ = ()
+
+
+@node("Reduce")
+class Reduce(PrimExpr):
+    """A reduction over axes."""
+
+    __slots__ = ()

@@ -1,0 +1,213 @@
+"""Statements."""
+from .._core import Node, make, node
+from .expr import Stmt, const, convert
+
+
+@node("LetStmt")
+class LetStmt(Stmt):
+    """A statement with a variable for a value."""
+
+    __slots__ = ()
+
+    def __new__(cls, var, value, body, span=None):
+        del span
+        return make("LetStmt", var=var, value=value, body=body)
+
+
+@node("AttrStmt")
+class AttrStmt(Stmt):
+    """A statement under an attribute."""
+
+    __slots__ = ()
+
+    def __new__(cls, node, attr_key, value, body, span=None):
+        del span
+        return make("AttrStmt", node=node if isinstance(node, Node) else convert(node), attr_key=attr_key, value=value,
+                    body=body)
+
+
+@node("AssertStmt")
+class AssertStmt(Stmt):
+    """A statement under an assertion."""
+
+    __slots__ = ()
+
+    def __new__(cls, condition, message, body, span=None):
+        del span
+        return make("AssertStmt", condition=condition, message=message, body=body)
+
+
+@node("BufferStore")
+class BufferStore(Stmt):
+    """The assignment of an element of a buffer."""
+
+    __slots__ = ()
+
+    def __new__(cls, buffer, value, indices, predicate=None, span=None):
+        del span
+        value = const(value, buffer.dtype) if isinstance(value, (int, float)) else value
+        return make("BufferStore", buffer=buffer, value=value, indices=list(indices), predicate=predicate)
+
+
+@node("BufferRealize")
+class BufferRealize(Stmt):
+    """The allocation of a buffer over bounds."""
+
+    __slots__ = ()
+
+    def __new__(cls, buffer, bounds, condition, body, span=None):
+        del span
+        return make("BufferRealize", buffer=buffer, bounds=list(bounds), condition=condition, body=body)
+
+
+@node("Prefetch")
+class Prefetch(Stmt):
+    """A hint that elements will be read."""
+
+    __slots__ = ()
+
+    def __new__(cls, buffer, bounds, span=None):
+        del span
+        return make("Prefetch", buffer=buffer, bounds=list(bounds))
+
+
+@node("Allocate")
+class Allocate(Stmt):
+    """The allocation of memory for a statement."""
+
+    __slots__ = ()
+
+    def __new__(cls, buffer_var, dtype, extents, condition, body, annotations=None, span=None):
+        del span
+        return make("Allocate", buffer_var=buffer_var, dtype=dtype, extents=list(extents), condition=condition, body=body,
+                    annotations=annotations)
+
+
+@node("AllocateConst")
+class AllocateConst(Stmt):
+    """The allocation of constant memory."""
+
+    __slots__ = ()
+
+
+@node("DeclBuffer")
+class DeclBuffer(Stmt):
+    """The declaration of a buffer for a statement."""
+
+    __slots__ = ()
+
+    def __new__(cls, buffer, body, span=None):
+        del span
+        return make("DeclBuffer", buffer=buffer, body=body)
+
+
+@node("SeqStmt")
+class SeqStmt(Stmt):
+    """Statements one after another."""
+
+    __slots__ = ()
+
+    def __new__(cls, seq, span=None):
+        del span
+        return make("SeqStmt", seq=list(seq))
+
+    def __getitem__(self, index):
+        return self.seq[index]
+
+    def __len__(self):
+        return len(self.seq)
+
+    def __iter__(self):
+        return iter(self.seq)
+
+
+@node("IfThenElse")
+class IfThenElse(Stmt):
+    """One of two statements."""
+
+    __slots__ = ()
+
+    def __new__(cls, condition, then_case, else_case=None, span=None):
+        del span
+        return make("IfThenElse", condition=condition, then_case=then_case, else_case=else_case)
+
+
+@node("Evaluate")
+class Evaluate(Stmt):
+    """The evaluation of an expression for its effects."""
+
+    __slots__ = ()
+
+    def __new__(cls, value, span=None):
+        del span
+        return make("Evaluate", value=value)
+
+
+class ForKind:
+    """The kinds of loops."""
+
+    SERIAL, PARALLEL, VECTORIZED, UNROLLED, THREAD_BINDING = range(5)
+
+
+@node("For")
+class For(Stmt):
+    """A loop."""
+
+    __slots__ = ()
+
+    def __new__(cls, loop_var, min, extent, kind, body, thread_binding=None, annotations=None, span=None):
+        del span
+        dtype = loop_var.dtype
+        return make("For", loop_var=loop_var, min=_index(min, dtype), extent=_index(extent, dtype), kind=kind, body=body,
+                    thread_binding=thread_binding, annotations=annotations)
+
+
+def _index(value, dtype):
+    return const(value, dtype) if isinstance(value, int) else value
+
+
+@node("While")
+class While(Stmt):
+    """A loop under a condition."""
+
+    __slots__ = ()
+
+    def __new__(cls, condition, body, span=None):
+        del span
+        return make("While", condition=condition, body=body)
+
+
+@node("BlockStmt")
+class Block(Stmt):
+    """A block: iteration variables, accesses, memory, and a body."""
+
+    __slots__ = ()
+
+    def __new__(cls, iter_vars, reads, writes, name_hint, body, init=None, alloc_buffers=None, match_buffers=None,
+                annotations=None, span=None):
+        del span
+        return make("BlockStmt", iter_vars=list(iter_vars), reads=list(reads), writes=list(writes), name_hint=name_hint,
+                    body=body, init=init, alloc_buffers=list(alloc_buffers or []),
+                    match_buffers=list(match_buffers or []), annotations=annotations)
+
+
+@node("BlockRealize")
+class BlockRealize(Stmt):
+    """A block with values for its iteration variables."""
+
+    __slots__ = ()
+
+    def __new__(cls, iter_values, predicate, block, span=None):
+        del span
+        return make("BlockRealize", iter_values=list(iter_values), predicate=predicate, block=block)
+
+
+def stmt_seq(*args):
+    """The statements one after another; expressions are evaluated."""
+    statements = [arg if isinstance(arg, Stmt) else Evaluate(arg) for arg in args]
+    return statements[0] if len(statements) == 1 else SeqStmt(statements)
+
+
+def stmt_list(stmt):
+    """The statements of a sequence, or the one statement."""
+    return [item for part in stmt for item in stmt_list(part)] if isinstance(stmt, SeqStmt) else [stmt]

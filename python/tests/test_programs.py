@@ -1,0 +1,74 @@
+"""Whole programs: the examples, and programs for TVM."""
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "examples/python").glob("*.py")), ids=lambda path: path.stem)
+def test_examples(path):
+    pytest.importorskip("numpy")
+    subprocess.run([sys.executable, str(path)], check=True, capture_output=True, text=True)
+
+
+def run_as_tvm(tmp_path, program):
+    path = tmp_path / "program.py"
+    path.write_text(program)
+    return subprocess.run([sys.executable, "-m", "iropt.as_tvm", str(path)], check=False, capture_output=True, text=True)
+
+
+def test_program_for_tvm(tmp_path):
+    result = run_as_tvm(tmp_path, """
+import tvm
+from tvm import relax
+from tvm.script import ir as I, relax as R
+
+@tvm.script.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2,), "float32")):
+        y = R.add(x, x)
+        return y
+
+with tvm.transform.PassContext(opt_level=3):
+    mod = tvm.transform.Sequential([relax.transform.LegalizeOps()])(Module)
+print([gv.name_hint for gv in mod.get_global_vars()], tvm.__version__)
+""")
+    assert result.stdout == "['main', 'add'] 0.18.0\n", result.stderr
+
+
+def test_what_is_missing_is_named(tmp_path):
+    result = run_as_tvm(tmp_path, "from tvm import meta_schedule as ms\nprint('imported')\nms.tune_tir(None)\n")
+    assert result.stdout == "imported\n"
+    assert "tvm.meta_schedule.tune_tir is not a part of iropt" in result.stderr
+
+
+def test_import_is_quick():
+    code = "import time; t = time.perf_counter(); import iropt; print(time.perf_counter() - t)"
+    seconds = min(float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
+                  for _ in range(3))
+    # The goal is 0.1 s; a busy machine is slower.
+    assert seconds < 0.5
+
+
+def test_memory_stays(module):
+    import gc
+    import resource
+
+    import iropt
+
+    text = module.script()
+
+    def work(times):
+        for _ in range(times):
+            iropt.Pipeline("EliminateCommonSubexpr")(iropt.from_source(text)).script()
+        gc.collect()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    del module
+    before = work(200)
+    assert work(1000) - before < 20_000
+
