@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "guard.h"
+#include "iropt/pass/python_plugin.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/file.h"
 
@@ -40,6 +41,17 @@ bool IsComplete(std::string_view bytes, const ElfW(Ehdr) & header) {
     if (segment.p_offset > bytes.size() || segment.p_filesz > bytes.size() - segment.p_offset) return false;
   }
   return true;
+}
+
+// Null in programs without an interpreter.
+PythonPluginLoader python_loader = nullptr;
+
+Status LoadPythonPlugin(const std::string& path, const std::string& located, PassRegistry& registry) {
+  if (python_loader == nullptr) {
+    return CannotLoad(path, "plugins in Python need the Python package: run ir-opt as python3 -m iropt.opt");
+  }
+  const std::string name = std::filesystem::path(path).stem().string();
+  return registry.AddPlugin({name, "", located}, [&](PassRegistry& target) { return python_loader(located, target); });
 }
 
 // Checks with clear messages, which the system's loader does not give.
@@ -112,10 +124,13 @@ Status CheckInfo(const std::string& path, const PassPluginInfo* info) {
 
 }  // namespace
 
+void SetPythonPluginLoader(PythonPluginLoader loader) { python_loader = loader; }
+
 Status LoadPassPlugin(const std::string& path, PassRegistry& registry) {
   const CrashNote note("loading plugin", path);
   IROPT_ASSIGN_OR_RETURN(const std::string located, Locate(path));
   if (std::ranges::find(registry.plugins(), located, &PluginRecord::path) != registry.plugins().end()) return {};
+  if (path.ends_with(".py")) return LoadPythonPlugin(path, located, registry);
   IROPT_ASSIGN_OR_RETURN(void* const handle, Open(path, located));
   const auto entry = reinterpret_cast<EntryPoint>(dlsym(handle, kPassPluginEntryPoint));
   if (entry == nullptr) {

@@ -14,10 +14,15 @@ std::vector<std::string> PathsOf(const std::string& name) {
   if (name.find('/') != std::string::npos) return {name};
   std::vector<std::string> paths;
   std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  for (const char* folder : {"", "../lib"}) {
-    const std::filesystem::path path = program.parent_path() / folder / name;
-    if (!error && std::filesystem::exists(path)) paths.push_back(path.string());
+  const auto add = [&](const std::filesystem::path& path) {
+    if (std::filesystem::exists(path, error)) paths.push_back(path.string());
+  };
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* folder : {"", "../lib"}) add(program / folder / name);
+  // The library may be in an object that the program has loaded, as in the Python package.
+  if (Dl_info info; dladdr(reinterpret_cast<const void*>(&OpenSharedObject), &info) != 0 && info.dli_fname != nullptr) {
+    const std::filesystem::path object = std::filesystem::path(info.dli_fname).parent_path();
+    for (const char* folder : {"", "../../lib"}) add(object / folder / name);
   }
   paths.push_back(name);
   return paths;

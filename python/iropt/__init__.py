@@ -8,6 +8,8 @@ from .ir import IRModule
 from .ir.transform import PassContext, Pipeline, Sequential
 from . import tir, relax, transform, instrument, runtime, target, script
 
+from .running import check_semantics, run
+
 NDArray = native.NDArray
 
 
@@ -21,5 +23,12 @@ def from_file(path, format="", verify=True):
     return IRModule.from_file(path, format, verify)
 
 
-__all__ = ["Error", "IRModule", "NDArray", "PassContext", "Pipeline", "Sequential", "from_file",
-           "from_source", "instrument", "ir", "relax", "script", "target", "tir", "transform"]
+def load_plugin(path):
+    """Loads a plugin with passes and instruments: a shared object, or a file of Python."""
+    from . import _plugins
+
+    _plugins.load(path)
+
+
+__all__ = ["Error", "IRModule", "NDArray", "PassContext", "Pipeline", "Sequential", "check_semantics", "from_file",
+           "from_source", "instrument", "ir", "load_plugin", "relax", "run", "script", "target", "tir", "transform"]

@@ -208,16 +208,30 @@ class _Substitution(ast.NodeVisitor):
 
     def constant(self, node):
         """Writes the array of R.const(array) with its dtype."""
-        if not node.args or self.kind(node.args[0]) != self.CAPTURED:
+        if not node.args or self.kind(node.args[0]) == self.SCRIPT:
             return False
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         value = self.value(node.args[0])
+        if name == "const" and self.scalar_constant(node):
+            return True
         if name != "const" or not hasattr(value, "shape") or not hasattr(value, "dtype"):
             return False
         import numpy
 
         array = numpy.asarray(value)
         self.replace(node, f'R.const({array.tolist()!r}, "{value.dtype}")')
+        return True
+
+    def scalar_constant(self, node):
+        """Writes tir.const(value, dtype), which scripts do not have, as T.float32(value)."""
+        from . import tir
+
+        if any(self.kind(arg) == self.SCRIPT for arg in node.args) or node.keywords:
+            return False
+        value = self.value(node)
+        if not isinstance(value, (tir.IntImm, tir.FloatImm)):
+            return False
+        self.replace(node, f"T.{value.dtype}({value.value!r})")
         return True
 
     def emit_te(self, node):

@@ -12,7 +12,7 @@ from ._core import native
 
 MODULES = ("iropt", "iropt.arith", "iropt.instrument", "iropt.ir", "iropt.ir.instrument", "iropt.ir.transform", "iropt.relax",
            "iropt.relax.analysis", "iropt.relax.block_builder", "iropt.relax.expr_functor", "iropt.relax.op",
-           "iropt.relax.transform", "iropt.runtime", "iropt.script", "iropt.target", "iropt.tir",
+           "iropt.relax.transform", "iropt.running", "iropt.runtime", "iropt.script", "iropt.target", "iropt.tir",
            "iropt.tir.analysis", "iropt.tir.ir_builder", "iropt.tir.stmt_functor", "iropt.tir.transform", "iropt.transform")
 HEADER = ("from typing import Any\nfrom iropt._core import Array as Array, Error as Error, Node as Node\n"
           "from iropt._iropt import NDArray as NDArray\n")

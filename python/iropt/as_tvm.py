@@ -23,6 +23,7 @@ _ALIASES = {
     "iropt.relax.analysis": ["relax.analysis", "relax.analysis.analysis"],
     "iropt.relax.expr_functor": ["relax.expr_functor"],
     "iropt.relax.block_builder": ["relax.block_builder"],
+    "iropt.relax.checkpoint": ["relax.testing.nn"],
     "iropt.relax.utils": ["relax.utils"],
     "iropt.tir": ["tir", "tir.expr", "tir.stmt", "tir.function", "tir.buffer", "tir.op"],
     "iropt.tir.transform": ["tir.transform", "tir.transform.transform"],
@@ -67,7 +68,8 @@ class _MissingModule(types.ModuleType):
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
-        return Missing(f"{self.__name__}.{name}")
+        full_name = f"{self.__name__}.{name}"
+        return sys.modules[full_name] if full_name in sys.modules else Missing(full_name)
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -99,7 +101,7 @@ def install():
     for names in _ALIASES.values():
         for name in names:
             parent, _, last = ("tvm." + name).rpartition(".")
-            if name and last not in vars(sys.modules[parent]):
+            if name and parent in sys.modules and last not in vars(sys.modules[parent]):
                 setattr(sys.modules[parent], last, sys.modules["tvm." + name])
     sys.meta_path.append(_Finder())
 

@@ -82,6 +82,11 @@ class _Kind(str):
     name = property(str)
 
 
+def as_json(config):
+    """The text of the dictionary of a target."""
+    return json.dumps(_json(config))
+
+
 def _json(value):
     if isinstance(value, (dict, ir.DictAttrs)):
         return {key: _json(item) for key, item in value.items()}

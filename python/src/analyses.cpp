@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <memory>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -117,14 +118,61 @@ std::vector<NodeRef> DefinedSymVars(const NodeRef& type) {
   return vars;
 }
 
-NodeRef Simplify(const NodeRef& ref) {
-  Build build;
-  build.Use(ref.keep);
-  arith::Analyzer analyzer{arith::PrimBuilder(build.arena())};
-  const auto* prim = As<PrimExpr>(ref.node);
-  if (prim == nullptr) throw py::type_error("expected a scalar expression");
-  return build.Made(analyzer.Simplify(prim));
-}
+// An analyzer with the facts that it was told. New nodes are in one store.
+class PyAnalyzer {
+ public:
+  PyAnalyzer()
+      : session_(Session::Current()),
+        store_(session_->store()),
+        analyzer_(arith::PrimBuilder(store_->workspace.arena())) {}
+
+  template <class F>
+  auto With(F&& f) {
+    Build build(session_, store_);
+    return f(build);
+  }
+  NodeRef Simplify(const NodeRef& ref, int steps) {
+    return With([&](Build& build) { return build.Made(analyzer_.Simplify(Expr(ref, build), steps)); });
+  }
+  NodeRef CanonicalSimplify(const NodeRef& ref) {
+    return With([&](Build& build) { return build.Made(analyzer_.CanonicalSimplify(Expr(ref, build))); });
+  }
+  NodeRef RewriteSimplify(const NodeRef& ref) {
+    return With([&](Build& build) { return build.Made(analyzer_.RewriteSimplify(Expr(ref, build))); });
+  }
+  bool CanProve(const NodeRef& condition) {
+    return With([&](Build& build) { return analyzer_.CanProve(Expr(condition, build)); });
+  }
+  void BindRange(const NodeRef& var, const NodeRef& min, const NodeRef& extent) {
+    With([&](Build& build) { analyzer_.Bind(To<tir::Var>(Expr(var, build)), Expr(min, build), Expr(extent, build)); });
+  }
+  void Bind(const NodeRef& var, const NodeRef& value) {
+    With([&](Build& build) { analyzer_.Bind(To<tir::Var>(Expr(var, build)), Expr(value, build)); });
+  }
+  void Push(const NodeRef& condition) {
+    With([&](Build& build) {
+      constraints_.push_back(std::make_unique<arith::Analyzer::Constraint>(analyzer_, Expr(condition, build)));
+    });
+  }
+  void Pop() {
+    if (!constraints_.empty()) constraints_.pop_back();
+  }
+
+ private:
+  static const PrimExpr* Expr(const NodeRef& ref, Build& build) {
+    build.Use(ref.keep);
+    const auto* prim = As<PrimExpr>(ref.node);
+    if (prim == nullptr) throw py::type_error("expected a scalar expression");
+    return prim;
+  }
+
+  std::shared_ptr<Session> session_;
+  std::shared_ptr<NodeStore> store_;
+  arith::Analyzer analyzer_;
+  std::vector<std::unique_ptr<arith::Analyzer::Constraint>> constraints_;
+};
+
+NodeRef Simplify(const NodeRef& ref) { return PyAnalyzer().Simplify(ref, 2); }
 
 }  // namespace
 
@@ -132,6 +180,16 @@ void AddAnalyses(py::module_& m) {
   m.def("post_order_visit", &PostOrderVisit);
   m.def("post_order", &PostOrderNodes);
   m.def("simplify", &Simplify);
+  py::class_<PyAnalyzer>(m, "Analyzer")
+      .def(py::init())
+      .def("simplify", &PyAnalyzer::Simplify)
+      .def("canonical_simplify", &PyAnalyzer::CanonicalSimplify)
+      .def("rewrite_simplify", &PyAnalyzer::RewriteSimplify)
+      .def("can_prove", &PyAnalyzer::CanProve)
+      .def("bind_range", &PyAnalyzer::BindRange)
+      .def("bind", &PyAnalyzer::Bind)
+      .def("push", &PyAnalyzer::Push)
+      .def("pop", &PyAnalyzer::Pop);
   m.def("children", &Children);
   m.def("free_vars", &FreePrimVars);
   m.def("defined_sym_vars", &DefinedSymVars);

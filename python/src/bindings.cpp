@@ -9,6 +9,7 @@
 #include "module.h"
 #include "node.h"
 #include "passes.h"
+#include "running.h"
 #include "tensor.h"
 
 PYBIND11_MODULE(_iropt, m) {
@@ -22,4 +23,5 @@ PYBIND11_MODULE(_iropt, m) {
   iropt::python::AddPasses(m);
   iropt::python::AddGraphBuilding(m);
   iropt::python::AddAnalyses(m);
+  iropt::python::AddRunning(m);
 }

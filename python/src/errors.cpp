@@ -75,11 +75,13 @@ void Log::CheckErrors() const {
 }
 
 void AddErrors(py::module_& m) {
+  // What is wrong is often a value that the caller gave, and programs for TVM expect that of some errors.
+  const py::tuple bases = py::make_tuple(py::handle(PyExc_RuntimeError), py::handle(PyExc_ValueError));
   error_class = PyErr_NewExceptionWithDoc(
       "iropt.Error",
       "An error of the library. `diagnostics` has what was reported, each with severity, kind, message, place, notes "
       "and fix_its; `code` is the exit code that the command line ends with.",
-      PyExc_RuntimeError, nullptr);
+      bases.ptr(), nullptr);
   if (error_class == nullptr) throw py::error_already_set();
   m.add_object("Error", error_class);
 }

@@ -149,6 +149,7 @@ const Node* MakeExact(NodeKind kind, const Values& values) {
   node->kind = kind;
   if constexpr (std::is_base_of_v<Expr, X>) node->type = ToType(values.Get("type"), build);
   if constexpr (std::is_base_of_v<PrimExpr, X>) {
+    node->dtype = DataType::Void();
     if (!values.Get("dtype").is_none()) node->dtype = values.DType("dtype");
   }
   if constexpr (std::is_same_v<X, tir::Buffer>) node->id = build.workspace().NextVarId();

@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "iropt/ir/module.h"
@@ -17,17 +18,45 @@ class PyModule {
  public:
   PyModule(Module module, std::shared_ptr<Session> session)
       : session_(std::move(session)), module_(std::move(module)) {}
+  // A module that the caller of Python has, which is copied only if it is needed longer; see CallWithModule.
+  PyModule(const Module* borrowed, std::shared_ptr<Session> session)
+      : session_(std::move(session)), borrowed_(borrowed) {}
 
-  const Module& module() const { return module_; }
-  Module& mutable_module() { return module_; }
+  const Module& module() const { return borrowed_ != nullptr ? *borrowed_ : *module_; }
+  Module& mutable_module() {
+    Own();
+    return *module_;
+  }
+  // Copies a borrowed module.
+  void Own() {
+    if (borrowed_ == nullptr) return;
+    module_ = *borrowed_;
+    borrowed_ = nullptr;
+  }
   const std::shared_ptr<Session>& session() const { return session_; }
   // The function with what keeps it alive.
   NodeRef Get(const ModuleEntry& entry) const { return {entry.func, session_->KeepOf(entry.storage)}; }
 
  private:
   std::shared_ptr<Session> session_;
-  Module module_;
+  const Module* borrowed_ = nullptr;
+  std::optional<Module> module_;  // unless it is borrowed
 };
+
+// Calls f with a module of Python that refers to `module` without a copy, as long as nobody keeps it.
+template <class F>
+py::object CallWithModule(const Module& module, F&& f) {
+  const py::object object = py::cast(PyModule(&module, Session::Current()));
+  py::object result;
+  try {
+    result = f(object);
+  } catch (...) {
+    object.cast<PyModule&>().Own();
+    throw;
+  }
+  if (Py_REFCNT(object.ptr()) > 1) object.cast<PyModule&>().Own();
+  return result;
+}
 
 // A function for a module: the node itself where it is a function of a module, else a copy with storage and numbers of
 // variables of its own. In the context of the session.

@@ -3,9 +3,11 @@
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "driver/script_reader.h"
@@ -15,12 +17,14 @@
 #include "iropt/pass/context.h"
 #include "iropt/pass/pipeline.h"
 #include "iropt/pass/plugin.h"
+#include "iropt/pass/python_plugin.h"
 #include "iropt/pass/target_value.h"
 #include "iropt/pass/timing.h"
 #include "iropt/text/script/printer.h"
 #include "iropt/transform/passes.h"
 #include "module.h"
 #include "pass_handle.h"
+#include "run_command.h"
 #include "values.h"
 
 namespace iropt::python {
@@ -56,7 +60,8 @@ class PythonInstrument : public PassInstrument {
   bool ShouldRun(const Module& module, const PassInfo& info) override {
     const py::gil_scoped_acquire lock;
     const py::object hook = Find("should_run");
-    return hook.is_none() || py::bool_(hook(PyModule(module, Session::Current()), info));
+    if (hook.is_none()) return true;
+    return py::bool_(CallWithModule(module, [&](const py::object& argument) { return hook(argument, info); }));
   }
   Status RunBeforePass(const Module& module, const PassInfo& info) override {
     return CallOnPass("run_before_pass", module, info);
@@ -76,7 +81,8 @@ class PythonInstrument : public PassInstrument {
   }
   Status CallOnPass(const char* name, const Module& module, const PassInfo& info) {
     const py::gil_scoped_acquire lock;
-    if (const py::object hook = Find(name); !hook.is_none()) hook(PyModule(module, Session::Current()), info);
+    const py::object hook = Find(name);
+    if (!hook.is_none()) CallWithModule(module, [&](const py::object& argument) { return hook(argument, info); });
     return {};
   }
 
@@ -216,6 +222,13 @@ std::shared_ptr<PassHandle> PipelinePass(const std::string& text) {
   return handle;
 }
 
+PassKind KindOf(const std::string& kind) {
+  return kind == "function"         ? PassKind::Function
+         : kind == "prim_func"      ? PassKind::PrimFunc
+         : kind == "dataflow_block" ? PassKind::DataflowBlock
+                                    : PassKind::Module;
+}
+
 PassInfo InfoOf(std::string name, int opt_level, std::vector<std::string> required, bool traceable) {
   return {.name = std::move(name), .opt_level = opt_level, .required = std::move(required), .traceable = traceable};
 }
@@ -230,6 +243,75 @@ std::shared_ptr<PassHandle> SequentialPass(std::vector<std::shared_ptr<PassHandl
     return Sequential(std::move(made), info);
   };
   return std::make_shared<PassHandle>(info, make);
+}
+
+// ---- Passes of Python by name
+
+// A function that makes a pass of Python from its options, which are those of the row.
+struct NamedFactory {
+  NamedFactory(std::vector<OptionSpec> specs, py::object function)
+      : options(std::move(specs)), make(std::move(function)) {}
+  std::vector<OptionSpec> options;
+  Callback make;
+};
+
+std::map<std::string, std::unique_ptr<NamedFactory>, std::less<>>& Factories() {
+  static auto* factories = new std::map<std::string, std::unique_ptr<NamedFactory>, std::less<>>;
+  return *factories;
+}
+
+Pass MakeRegistered(const PassOptions& options) {
+  const py::gil_scoped_acquire lock;
+  const NamedFactory& factory = *Factories().at(options.info().name);
+  py::dict values;
+  for (const OptionSpec& option : factory.options)
+    values[py::str(option.name)] = FromOption(options.Json(option.name));
+  const py::object handle = (*factory.make)(**values);
+  Log log(OptionSources());
+  return handle.cast<PassHandle&>().Get(log);
+}
+
+OptionSpec OptionOf(const py::dict& row) {
+  OptionSpec option{.name = row["name"].cast<std::string>(),
+                    .type = OptionType::Json,
+                    .default_value = ToOption(row["default"]),
+                    .summary = row["summary"].cast<std::string>()};
+  const OptionValue& value = option.default_value;
+  if (value.as_bool() != nullptr) option.type = OptionType::Bool;
+  if (value.as_int() != nullptr) option.type = OptionType::Int;
+  if (value.as_double() != nullptr) option.type = OptionType::Float;
+  if (value.as_string() != nullptr) option.type = OptionType::String;
+  return option;
+}
+
+// The registry that a plugin adds to; by default that of the package.
+PassRegistry* loading_registry = nullptr;
+
+// Adds a pass to the registry, so that pipelines name it.
+void RegisterPass(const PassInfo& info, const std::string& kind, const std::string& summary, const py::list& options,
+                  py::object factory) {
+  PassEntry entry{.info = info, .summary = summary, .create = &MakeRegistered};
+  entry.info.kind = KindOf(kind);
+  entry.info.is_serial = true;
+  for (py::handle option : options) entry.options.push_back(OptionOf(option.cast<py::dict>()));
+  auto named = std::make_unique<NamedFactory>(entry.options, std::move(factory));
+  const Log log(OptionSources());
+  log.Check((loading_registry != nullptr ? *loading_registry : Registry()).Add(std::move(entry)));
+  Factories()[info.name] = std::move(named);
+}
+
+// Lets the package read a plugin for any registry.
+Status LoadPythonPlugin(const std::string& path, PassRegistry& registry) {
+  const py::gil_scoped_acquire lock;
+  PassRegistry* outer = std::exchange(loading_registry, &registry);
+  try {
+    py::module_::import("iropt._plugins").attr("read")(path);
+  } catch (...) {
+    loading_registry = outer;
+    throw;
+  }
+  loading_registry = outer;
+  return {};
 }
 
 // ---- Tables
@@ -326,6 +408,7 @@ void AddContexts(py::module_& m) {
 }  // namespace
 
 void AddPasses(py::module_& m) {
+  SetPythonPluginLoader(&LoadPythonPlugin);
   py::class_<PassInfo>(m, "PassInfo", "The description of a pass.")
       .def(py::init(&InfoOf), py::arg("name"), py::arg("opt_level") = 0,
            py::arg("required") = std::vector<std::string>(), py::arg("traceable") = false)
@@ -356,16 +439,19 @@ void AddPasses(py::module_& m) {
   m.def("sequential_pass", &SequentialPass);
   m.def("python_pass", [](const std::string& kind, py::object function, std::string name, int opt_level,
                           std::vector<std::string> required, bool traceable) {
-    const PassKind pass_kind = kind == "function"         ? PassKind::Function
-                               : kind == "prim_func"      ? PassKind::PrimFunc
-                               : kind == "dataflow_block" ? PassKind::DataflowBlock
-                                                          : PassKind::Module;
-    return MakePythonPass(pass_kind, std::move(function),
+    return MakePythonPass(KindOf(kind), std::move(function),
                           InfoOf(std::move(name), opt_level, std::move(required), traceable));
   });
+  m.def("register_pass", &RegisterPass);
   m.def("pass_table", &PassTable);
   m.def("config_table", &ConfigTable);
   m.def("instrument_table", &InstrumentTable);
+  m.def("run_ir_opt", [](const std::vector<std::string>& arguments) {
+    // The passes of Python take modules of the session.
+    const Build build;
+    const py::gil_scoped_release unlocked;
+    return RunIrOpt(arguments);
+  });
   m.def("load_plugin", [](const std::string& path) {
     const Log log(OptionSources());
     log.Check(LoadPassPlugin(path, Registry()));

@@ -16,9 +16,9 @@ using CallbackRef = std::shared_ptr<const Callback>;
 
 // The result of the function for one part of a module. The interpreter lock is held.
 NodeRef CallOnPart(const Callback& callback, const Node* part, const FunctionPassContext& context) {
-  const std::shared_ptr<Session> session = Session::Current();
+  const py::object node = ToPython(part, Session::Current()->KeepOf(context.storage()));
   const py::object result =
-      (*callback)(ToPython(part, session->KeepOf(context.storage())), PyModule(context.module(), session));
+      CallWithModule(context.module(), [&](const py::object& module) { return (*callback)(node, module); });
   if (!IsNode(result)) throw py::type_error("a pass must return what it was given, or a new one");
   return GetNode(result);
 }

@@ -191,11 +191,8 @@ const Attr* ToAttr(py::handle value, Build& build) {
     return ListAttr::Get(items);
   }
   if (py::hasattr(value, "items")) return ToDictAttr(value, build);
-  if (IsInteger(value)) {
-    const int64_t number = Integer(value);
-    return IntAttr::Get(number, number == static_cast<int32_t>(number) ? DataType::Int(32) : DataType::Int(64));
-  }
-  if (IsReal(value)) return FloatAttr::Get(Real(value), DataType::Float(32));
+  if (IsInteger(value)) return IntAttr::Get(Integer(value));
+  if (IsReal(value)) return FloatAttr::Get(Real(value));
   Expected("an attribute", value);
 }
 

@@ -33,6 +33,8 @@ def test_arithmetic_folds():
     assert bool(i == i) and not bool(i == tir.Var("i", "int32"))
     analyzer = arith.Analyzer()
     assert str(analyzer.simplify(i + i - i)) == "i"
+    analyzer.bind(i, tir.Range(0, 8))
+    assert analyzer.can_prove(i < 8) and not analyzer.can_prove(i < 7)
 
 
 def test_block_builder():
@@ -48,6 +50,20 @@ def test_block_builder():
     assert relax.analysis.well_formed(module)
     assert module["main"].ret_struct_info.dtype == "float32"
     assert isinstance(lv, relax.DataflowVar) and not isinstance(gv, relax.DataflowVar)
+
+
+def test_prim_func_is_built():
+    buffers = [tir.decl_buffer([16], "float32", name) for name in "AB"]
+    i = te.var("i")
+    loop = tir.For(i, 0, 16, tir.ForKind.SERIAL, tir.BufferStore(buffers[1], buffers[0][i] * 2.0, [i]))
+    built = ir.IRModule({"main": tir.PrimFunc(buffers, loop)})
+
+    @T.prim_func(private=True)
+    def expected(A: T.Buffer((16,), "float32"), B: T.Buffer((16,), "float32")):
+        for i in range(16):
+            B[i] = A[i] * T.float32(2)
+
+    ir.assert_structural_equal(built["main"], expected)
 
 
 def test_visitor_sees_all(module):

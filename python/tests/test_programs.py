@@ -1,4 +1,5 @@
 """Whole programs: the examples, and programs for TVM."""
+import os
 import pathlib
 import subprocess
 import sys
@@ -72,3 +73,35 @@ def test_memory_stays(module):
     before = work(200)
     assert work(1000) - before < 20_000
 
+
+def test_plugin_of_the_command_line(tmp_path, module):
+    import iropt
+
+    tool = pathlib.Path(iropt.__file__).parents[2] / "bin/ir-opt"
+    if not tool.exists():
+        pytest.skip("ir-opt is not beside the package")
+    source = tmp_path / "in.ir"
+    module.write(source)
+    plugin = ROOT / "examples/python/passes_by_name.py"
+    environment = {**os.environ, "IROPT_PYTHON": sys.executable}
+
+    def run(*flags):
+        return subprocess.run([tool, f"-load-pass-plugin={plugin}", *flags, source], check=False, capture_output=True,
+                              text=True, env=environment)
+
+    result = run("-passes=Mark<value=5>", "-verify-each")
+    assert result.returncode == 0 and '"marked": 5' in result.stdout, result.stderr
+    skipped = run("-passes=Mark", "-opt-bisect-limit=0")
+    assert "marked" not in skipped.stdout and "Mark" in skipped.stderr
+    assert run("-passes=Mark<val=5>").returncode == 1
+
+
+def test_exception_of_a_pass_on_the_command_line(tmp_path, module):
+    plugin = tmp_path / "bad.py"
+    plugin.write_text("def register(registry):\n    @registry.add(kind='module')\n    def Bad(mod, ctx):\n"
+                      "        raise ValueError('by itself')\n")
+    source = tmp_path / "in.ir"
+    module.write(source)
+    result = subprocess.run([sys.executable, "-m", "iropt.opt", f"-load-pass-plugin={plugin}", "-passes=Bad", source],
+                            check=False, capture_output=True, text=True)
+    assert result.returncode == 4 and "by itself" in result.stderr

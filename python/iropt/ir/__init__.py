@@ -328,6 +328,11 @@ class VDevice(AttrBase):
         return make("VDeviceAttr", target=None if target is None else target.config, vdevice_id=vdevice_id,
                     memory_scope=memory_scope)
 
+    def script(self, **_):
+        from ..target import as_json
+
+        return f"I.vdevice({as_json(self.target)}, {self.vdevice_id}, {self.memory_scope!r})"
+
 
 @node("DeviceMeshAttr")
 class DeviceMesh(AttrBase):

@@ -152,6 +152,8 @@ def to_option(value):
             return value.value
         if isinstance(value, relax.Constant):
             return to_option(value.data)
+        if hasattr(value, "name_hint"):
+            return value.name_hint
         return value._script_()
     if isinstance(value, native.NDArray) or hasattr(value, "__array_interface__"):
         import numpy

@@ -462,6 +462,42 @@ class DynTensorType:
         self.ndim, self.dtype = ndim, dtype
 
 
+class Executable:
+    """A module that is ready to run."""
+
+    def __init__(self, mod):
+        self.mod = mod
+
+    def __getitem__(self, name):
+        from ..running import Function as Running
+
+        return Running(self.mod, name)
+
+
+def build(mod, target=None, *_args, **_kwargs):
+    """A module that VirtualMachine runs; it is interpreted, so nothing is compiled here."""
+    del target
+    return Executable(mod)
+
+
+class VirtualMachine:
+    """Runs the functions of a module: `VirtualMachine(relax.build(mod), tvm.cpu())["main"](x)`."""
+
+    def __init__(self, executable, device=None, *_args, **_kwargs):
+        del device
+        self._executable = executable if isinstance(executable, Executable) else Executable(executable)
+
+    def __getitem__(self, name):
+        return self._executable[name]
+
+
+class vm:  # pylint: disable=invalid-name
+    """The names that older versions have for these."""
+
+    build = staticmethod(build)
+    VirtualMachine = VirtualMachine
+
+
 from . import op  # noqa: E402
 from .block_builder import BlockBuilder  # noqa: E402,F401
 from . import expr_functor  # noqa: E402

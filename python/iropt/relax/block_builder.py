@@ -31,7 +31,7 @@ class BlockBuilder:
     def __init__(self, mod=None):
         self._builder = native.Builder(None if mod is None else mod._module)
         self._functions = []
-        self._attrs = {}
+        self._by_hash = None  # names of functions by their hashes, from the first use on
 
     @staticmethod
     def current():
@@ -91,7 +91,7 @@ class BlockBuilder:
             raise RuntimeError("emit_func_output must be called in the scope of a function")
         body = self._builder.seq(function.blocks, function.result)
         func = self._builder.make_function(function.params, body, function.attrs, function.is_pure)
-        self._builder.set(function.name, func)
+        self.update_func(function.name, func)
 
     # ---- Bindings
     def emit(self, expr, name_hint=""):
@@ -155,16 +155,26 @@ class BlockBuilder:
 
     # ---- The module
     def add_func(self, func, func_name):
-        """Adds a function under the name, or the name and a number."""
-        for name, other in self.get().items():
-            if ir.structural_equal(other, func):
+        """The name of an equal function that the module has; else adds it under the name, or the name and a number."""
+        key = native.structural_hash(func, False)
+        if self._by_hash is None:
+            self._by_hash = {}
+            for name, other in self.get().items():
+                self._by_hash.setdefault(native.structural_hash(other, False), []).append(name)
+        for name in self._by_hash.get(key, ()):
+            # The function may have been replaced since.
+            if native.structural_equal(self.get()._module.find(name), func, False):
                 return name
-        name = self._builder.unique_function_name(func_name)
-        self._builder.set(name, func)
-        return ir.GlobalVar(name)
+        name = ir.GlobalVar(self._builder.unique_function_name(func_name))
+        self.update_func(name, func)
+        return name
 
     def update_func(self, gvar, updated_func):
-        self._builder.set(gvar if isinstance(gvar, str) else gvar.name, updated_func)
+        """Replaces a function of the module, or adds it."""
+        gvar = ir.GlobalVar(gvar) if isinstance(gvar, str) else gvar
+        self._builder.set(gvar.name, updated_func)
+        if self._by_hash is not None:
+            self._by_hash.setdefault(native.structural_hash(updated_func, False), []).append(gvar)
 
     def get(self):
         """The module so far."""

@@ -4,6 +4,98 @@ from ..ir.transform import (DataflowBlockPass, FunctionPass, ModulePass, Pass, P
                             dataflowblock_pass, function_pass, module_pass)
 
 
+def AlterOpImpl(op_impl_map, op_buffer_transforms=None, op_buffer_axis_separators=None, op_buffer_input_axis_separators=None):
+    """Replaces PrimFuncs by other implementations of their operators, which may want other layouts.
+
+    op_impl_map: PrimFuncs, or their names in the module, by kinds of operators
+
+    op_buffer_transforms: by kinds of operators, an index map, a function or None for each parameter
+
+    op_buffer_axis_separators, op_buffer_input_axis_separators: the same: positions at which tensors are separated
+    """
+    import tempfile
+
+    from .. import ir
+
+    names, functions = {}, {}
+    for kind, impl in op_impl_map.items():
+        if isinstance(impl, ir.BaseFunc):
+            functions[f"impl{len(functions)}"] = impl
+            impl = f"impl{len(functions) - 1}"
+        names[kind] = impl
+    options = {"op_impl_map": names,
+               "op_buffer_transforms": _by_operator(op_buffer_transforms, _lambda_text),
+               "op_buffer_axis_separators": _by_operator(op_buffer_axis_separators, _transform.to_option),
+               "op_buffer_input_axis_separators": _by_operator(op_buffer_input_axis_separators, _transform.to_option)}
+    if not functions:
+        return _transform.make("AlterOpImpl", options)
+    with tempfile.NamedTemporaryFile("w", suffix=".ir") as file:
+        file.write(ir.IRModule(functions).script())
+        file.flush()
+        return _transform.make("AlterOpImpl", {**options, "file": file.name})
+
+
+def LegalizeOps(customize_legalize_map=None, enable_warning=False, file=""):
+    """Lowers operators to calls of PrimFuncs.
+
+    customize_legalize_map: by operators, functions of (block builder, call) that make other expressions of calls, or names of
+    PrimFuncs of the module or of `file`
+
+    enable_warning: warn about operators that stay
+    """
+    functions = {name: item for name, item in (customize_legalize_map or {}).items() if callable(item)}
+    names = {name: item for name, item in (customize_legalize_map or {}).items() if name not in functions}
+    legalize = _transform.make("LegalizeOps", {"customize_legalize_map": names, "enable_warning": enable_warning, "file": file})
+    if not functions:
+        return legalize
+
+    def run(mod, ctx):
+        del ctx
+        from . import Function
+
+        mutator = _legalizer()(mod, functions)
+        for name, func in mod.items():
+            if isinstance(func, Function):
+                mutator.builder_.update_func(name, mutator.visit_expr(func))
+        return legalize(mutator.builder_.get())
+
+    return module_pass(run, opt_level=0, name="LegalizeOps")
+
+
+def _legalizer():
+    from .. import ir
+    from . import PyExprMutator
+
+    class Legalizer(PyExprMutator):
+        """Calls the function for the operator of each call."""
+
+        def __init__(self, mod, functions):
+            super().__init__(mod)
+            self.functions = functions
+
+        def visit_call_(self, op):
+            op = self.visit_expr_post_order(op)
+            function = self.functions.get(op.op.name) if isinstance(op.op, ir.Op) else None
+            return op if function is None else function(self.builder_, op)
+
+    return Legalizer
+
+
+def _by_operator(table, convert):
+    return {kind: [None if item is None else convert(item) for item in items]
+            for kind, items in (table or {}).items() if items is not None}
+
+
+def _lambda_text(item):
+    """The text of an index map as passes take it: lambda i: (i // 4, i % 4)."""
+    from .. import tir
+
+    item = item if isinstance(item, tir.IndexMap) else tir.IndexMap.from_func(item)
+    names = ", ".join(var.name for var in item.initial_indices)
+    results = ", ".join(str(index) for index in item.final_indices)
+    return f"lambda {names}: ({results},)"
+
+
 def __getattr__(name):
     return _transform.constructor(name, (name,))
 

@@ -1,0 +1,33 @@
+"""Running the functions of modules on tensors, and comparing what modules compute."""
+from ._core import native
+
+
+class Function:
+    """A function of a module that is called with tensors: arrays of NumPy, NDArrays, numbers, and tuples of them."""
+
+    def __init__(self, mod, name, loops="interpret", seed=0):
+        self._module, self._name = mod, getattr(name, "name", name)
+        self._loops, self._seed = loops, seed
+
+    def __call__(self, *args):
+        return native.run(self._module._module, self._name, list(args), self._loops, self._seed)
+
+
+def run(mod, name="main", *args, loops="interpret", seed=0):
+    """Calls a function of a module: its result is an NDArray, a number, a text, or a tuple of such.
+
+    The memory of arguments is not copied, nor is that of results: numpy.asarray(result) shares it. A PrimFunc is called
+    with its inputs; the tensors that it writes are its results.
+
+    loops: "interpret" checks every access; "compile" compiles PrimFuncs; "auto" compiles those that take long.
+    seed: that of operators that draw random numbers.
+    """
+    return Function(mod, name, loops, seed)(*args)
+
+
+def check_semantics(before, after, seed=0, loops="auto", rtol=None, atol=None):
+    """Runs the public functions of two modules on the same generated inputs, and compares their results.
+
+    Raises iropt.Error where they differ. Returns why a function was not compared, or an empty text.
+    """
+    return native.check_semantics(before._module, after._module, seed, loops, rtol, atol)

@@ -1,0 +1,186 @@
+#include "running.h"
+
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/run/call_entry.h"
+#include "driver/run/entry.h"
+#include "driver/run/loop_executor.h"
+#include "driver/semantics/semantic_check.h"
+#include "errors.h"
+#include "iropt/driver/compiler_instance.h"
+#include "iropt/eval/relax/interpreter.h"
+#include "iropt/runtime/value.h"
+#include "module.h"
+#include "tensor.h"
+#include "values.h"
+
+namespace iropt::python {
+
+namespace {
+
+LoopMode ModeOf(const std::string& word) {
+  if (word == "interpret") return LoopMode::Interpret;
+  if (word == "compile") return LoopMode::Compile;
+  if (word == "auto") return LoopMode::Auto;
+  throw py::value_error(fmt::format("invalid way to run loops '{}': expected interpret, compile or auto", word));
+}
+
+HostValue ToHost(py::handle value) {
+  if (value.is_none()) return {};
+  if (PyTuple_Check(value.ptr()) != 0 || PyList_Check(value.ptr()) != 0) {
+    TupleValue tuple;
+    for (py::handle field : py::reinterpret_borrow<py::sequence>(value)) tuple.fields.push_back(ToHost(field));
+    return tuple;
+  }
+  if (PyUnicode_Check(value.ptr()) != 0) return HostValue(std::string_view(value.cast<std::string>()));
+  if (py::isinstance<py::bool_>(value)) return Scalar::Int(value.cast<bool>() ? 1 : 0, DataType::Bool());
+  if (py::isinstance<py::int_>(value)) return Scalar::Int(value.cast<int64_t>());
+  if (py::isinstance<py::float_>(value)) return Scalar::Float(value.cast<double>());
+  Tensor tensor = TensorFromPython(value);
+  if (tensor == nullptr) throw py::type_error(fmt::format("expected a tensor, not {}", DescribeObject(value)));
+  return tensor;
+}
+
+// An argument for an input: a tuple of integers is a shape where the function expects one.
+HostValue ToInput(py::handle value, const EntryInput& input) {
+  const bool is_list = PyTuple_Check(value.ptr()) != 0 || PyList_Check(value.ptr()) != 0;
+  if (input.kind == EntryInput::Kind::kShape && is_list) return value.cast<ShapeValue>();
+  if (input.kind == EntryInput::Kind::kScalar && py::isinstance<py::int_>(value)) {
+    if (input.dtype.is_floating()) return Scalar::Float(value.cast<double>(), input.dtype);
+    return Scalar::Int(value.cast<int64_t>(), input.dtype.is_void() ? DataType::Int(64) : input.dtype);
+  }
+  if (input.kind == EntryInput::Kind::kScalar && py::isinstance<py::float_>(value))
+    return Scalar::Float(value.cast<double>(), input.dtype.is_void() ? DataType::Float(64) : input.dtype);
+  return ToHost(value);
+}
+
+py::object FromHost(const HostValue& value) {
+  if (const auto* tensor = std::get_if<Tensor>(&value.state)) return TensorToPython(*tensor);
+  if (const ShapeValue* shape = value.shape()) return py::tuple(py::cast(*shape));
+  if (const Scalar* scalar = value.scalar()) {
+    if (scalar->dtype.is_floating()) return py::float_(scalar->real);
+    return py::int_(scalar->integer);
+  }
+  if (const TupleValue* tuple = value.tuple()) {
+    py::tuple fields(tuple->fields.size());
+    for (size_t i = 0; i < tuple->fields.size(); ++i) fields[i] = FromHost(tuple->fields[i]);
+    return fields;
+  }
+  if (const auto* text = std::get_if<std::string>(&value.state)) return py::str(*text);
+  return py::none();
+}
+
+// The inputs in a list of arguments: fields of tuples are inputs of their own.
+void AddInputs(py::handle value, const Entry& entry, std::vector<HostValue>& inputs) {
+  if (inputs.size() >= entry.inputs().size()) throw py::type_error("too many arguments");
+  const EntryInput& input = entry.inputs()[inputs.size()];
+  const bool is_list = PyTuple_Check(value.ptr()) != 0 || PyList_Check(value.ptr()) != 0;
+  if (is_list && input.kind != EntryInput::Kind::kShape) {
+    for (py::handle field : py::reinterpret_borrow<py::sequence>(value)) AddInputs(field, entry, inputs);
+    return;
+  }
+  inputs.push_back(ToInput(value, input));
+}
+
+class Execution {
+ public:
+  Execution(const Module& module, LoopMode mode) : mode_(mode), meter_(work_) {
+    options_.limits.work = &work_;
+    if (mode != LoopMode::Interpret) {
+      executor_ = std::make_unique<LoopExecutor>(module, mode, library_, options_.limits, meter_);
+      options_.prim_funcs = executor_.get();
+    }
+  }
+
+  RunOptions& options() { return options_; }
+  Status Prepare() {
+    if (mode_ != LoopMode::Compile) return {};
+    Result<std::shared_ptr<codegen::LoopCompiler>> loaded = library_.Get();
+    if (!loaded.ok()) return loaded.TakeError();
+    return {};
+  }
+
+ private:
+  LoopMode mode_;
+  uint64_t work_ = 0;
+  RunMeter meter_;
+  LoopLibrary library_;
+  RunOptions options_;
+  std::unique_ptr<LoopExecutor> executor_;
+};
+
+py::object Run(const PyModule& module, const std::string& name, const py::list& args, const std::string& loops,
+               uint64_t seed) {
+  const Build build;
+  const Module functions = module.module();
+  const ModuleEntry* found = functions.Find(std::string_view(name));
+  if (found == nullptr || Is<ExternFunc>(found->func))
+    throw py::key_error(fmt::format("the module has no function '{}' to run", name));
+  const Entry entry = Entry::Of(*found);
+  std::vector<HostValue> inputs;
+  for (py::handle arg : args) AddInputs(arg, entry, inputs);
+  // Outputs of a PrimFunc may be left out.
+  while (inputs.size() < entry.inputs().size() && entry.inputs()[inputs.size()].is_written) inputs.emplace_back();
+  if (inputs.size() < entry.inputs().size())
+    throw py::type_error(fmt::format("the argument '{}' is missing", entry.inputs()[inputs.size()].name));
+  Log log(module.session()->sources());
+  Execution execution(functions, ModeOf(loops));
+  execution.options().seed = seed;
+  execution.options().print = [](std::string_view line) {
+    const py::gil_scoped_acquire lock;
+    py::print(py::str(line.data(), line.size()));
+  };
+  std::optional<Result<HostValue>> result;
+  {
+    const py::gil_scoped_release unlocked;
+    Status prepared = execution.Prepare();
+    if (prepared.ok()) {
+      result = CallEntry(functions, entry, std::move(inputs), log.engine(), execution.options());
+    } else {
+      result = prepared.TakeError();
+    }
+  }
+  return FromHost(log.Check(*std::move(result)));
+}
+
+// Compares what the public functions of two modules compute; what was found, and the reason if something was not
+// compared.
+py::str CheckSemantics(const PyModule& before, const PyModule& after, uint64_t seed, const std::string& loops,
+                       std::optional<double> rtol, std::optional<double> atol) {
+  const Build build;
+  DiagnosticBuffer buffer;
+  CompilerInstance compiler(CompilerOptions{}, buffer);
+  Log log(before.session()->sources());
+  const SemanticCheckOptions options{.each = false,
+                                     .seed = static_cast<int64_t>(seed),
+                                     .loops = ModeOf(loops),
+                                     .tolerance = {.relative = rtol, .absolute = atol}};
+  std::shared_ptr<SemanticCheck> check = log.Check(SemanticCheck::Make(compiler, options, NetworkMode::Auto));
+  Status status;
+  {
+    const py::gil_scoped_release unlocked;
+    check->Begin(before.module());
+    status = check->FinishComparing(after.module());
+  }
+  buffer.ReplayInto(log.engine());
+  if (!status.ok()) log.Throw(status.error());
+  log.CheckErrors();
+  return check->first_not_compared();
+}
+
+}  // namespace
+
+void AddRunning(py::module_& m) {
+  m.def("run", &Run, py::arg("module"), py::arg("name"), py::arg("args"), py::arg("loops") = "interpret",
+        py::arg("seed") = 0);
+  m.def("check_semantics", &CheckSemantics, py::arg("before"), py::arg("after"), py::arg("seed") = 0,
+        py::arg("loops") = "auto", py::arg("rtol") = py::none(), py::arg("atol") = py::none());
+}
+
+}  // namespace iropt::python

@@ -1,0 +1,64 @@
+"""Running functions on arrays, and comparing modules."""
+import pytest
+
+import iropt
+from iropt import relax
+from iropt.script import ir as I
+from iropt.script import relax as R
+
+np = pytest.importorskip("numpy")
+
+
+def test_runs_on_arrays(module):
+    x = np.arange(8, dtype="float32").reshape(2, 4)
+    result = iropt.run(module, "main", x)
+    np.testing.assert_array_equal(np.asarray(result), (2 * x) ** 2)
+
+
+def test_loops_are_run(loops):
+    x = np.arange(16, dtype="float32")
+    np.testing.assert_array_equal(np.asarray(iropt.run(loops, "main", x)), x + 2)
+
+
+def test_wrong_arguments(module):
+    with pytest.raises(TypeError, match="argument 'x' is missing"):
+        iropt.run(module, "main")
+    with pytest.raises(iropt.Error, match="x"):
+        iropt.run(module, "main", np.ones((2, 5), "float32"))
+    with pytest.raises(KeyError, match="no function 'other'"):
+        iropt.run(module, "other")
+
+
+def test_memory_is_shared():
+    array = np.arange(4, dtype="float32")
+    tensor = iropt.NDArray(array)
+    assert np.shares_memory(np.asarray(tensor), array)
+
+
+def test_tuples_and_numbers():
+    @I.ir_module
+    class Module:
+        @R.function
+        def main(x: R.Tuple(R.Tensor((2,), "float32"), R.Tensor((2,), "float32"))):
+            a = x[0]
+            b = x[1]
+            return (R.add(a, b), R.subtract(a, b))
+
+    a, b = np.float32([1, 2]), np.float32([3, 5])
+    total, difference = iropt.run(Module, "main", (a, b))
+    np.testing.assert_array_equal(np.asarray(total), a + b)
+    np.testing.assert_array_equal(np.asarray(difference), a - b)
+
+
+def test_semantics_are_compared(module):
+    assert iropt.check_semantics(module, relax.transform.EliminateCommonSubexpr()(module)) == ""
+    other = iropt.from_source(module.script().replace("R.multiply(a, b)", "R.subtract(a, b)"))
+    with pytest.raises(iropt.Error):
+        iropt.check_semantics(module, other)
+
+
+def test_parameters_are_bound(module):
+    value = np.full((2, 4), 3, "float32")
+    bound = relax.transform.BindParams("main", {"x": value})(module)
+    assert not bound["main"].params
+    np.testing.assert_array_equal(np.asarray(iropt.run(bound, "main")), np.full((2, 4), 36, "float32"))
