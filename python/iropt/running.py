@@ -10,7 +10,18 @@ class Function:
         self._loops, self._seed = loops, seed
 
     def __call__(self, *args):
-        return native.run(self._module._module, self._name, list(args), self._loops, self._seed)
+        return native.run(self._module._module, self._name, [_tensor(arg) for arg in args], self._loops, self._seed)
+
+
+def _tensor(value):
+    """Tensors of other libraries, which share their memory by DLPack."""
+    if isinstance(value, (list, tuple)):
+        return type(value)(_tensor(item) for item in value)
+    if hasattr(value, "__dlpack__") and not hasattr(value, "__array_interface__") and not isinstance(value, native.NDArray):
+        import numpy
+
+        return numpy.from_dlpack(value)
+    return value
 
 
 def run(mod, name="main", *args, loops="interpret", seed=0):

@@ -165,3 +165,23 @@ def test_instruments_are_replaced(module):
         context.override_instruments([timing])
         relax.transform.Normalize()(module)
         assert "Normalize" in timing.render() and context.instruments == [timing]
+
+
+def test_default_context_gets_instruments(module):
+    timing = PassTimingInstrument()
+    transform.PassContext.current().override_instruments([timing])
+    try:
+        relax.transform.Normalize()(module)
+        assert "Normalize" in timing.render()
+    finally:
+        transform.PassContext.current().override_instruments([])
+
+
+def test_instruments_by_name(module, capsys):
+    made = [iropt.instrument.make(name) for name in ("verify-each", "print-changed", "timing")]
+    with transform.PassContext(instruments=[*made, iropt.instrument.make("opt-bisect", limit=1)]):
+        relax.transform.EliminateCommonSubexpr()(module)
+        relax.transform.LegalizeOps()(module)
+    shown = capsys.readouterr()
+    assert "# After EliminateCommonSubexpr" in shown.out and "LegalizeOps" not in shown.out
+    assert "NOT running pass (2) LegalizeOps" in shown.err

@@ -180,9 +180,71 @@ class DumpIR(PassInstrument):
         self.counter += 1
 
 
+class PrintChanged(PassInstrument):
+    """Prints the difference that each pass makes."""
+
+    def __init__(self):
+        self._before = []
+
+    def run_before_pass(self, mod, info):
+        self._before.append(mod.script())
+
+    def run_after_pass(self, mod, info):
+        import difflib
+
+        lines = (text.splitlines() for text in (self._before.pop(), mod.script()))
+        difference = list(difflib.unified_diff(*lines, "before", "after", lineterm=""))
+        if difference:
+            print(f"# After {info.name}")
+            print("\n".join(difference))
+
+
+class VerifyEach(PassInstrument):
+    """Fails where a pass makes a module that is not well-formed."""
+
+    def run_after_pass(self, mod, info):
+        problems = mod._module.verify()
+        if problems:
+            raise native.Error(f"the module is not well-formed after pass '{info.name}'\n{problems}")
+
+
+class CheckSemantics(PassInstrument):
+    """Fails where a pass changes what a public function computes."""
+
+    def __init__(self, **options):
+        self._options = options
+        self._before = []
+
+    def run_before_pass(self, mod, info):
+        self._before.append(mod.copy())
+
+    def run_after_pass(self, mod, info):
+        from ..running import check_semantics
+
+        check_semantics(self._before.pop(), mod, **self._options)
+
+
+class OptBisect(PassInstrument):
+    """Numbers the passes, and skips those after a limit; a negative limit skips none."""
+
+    def __init__(self, limit=-1):
+        self.limit, self.count = limit, 0
+
+    def should_run(self, mod, info):
+        self.count += 1
+        runs = self.limit < 0 or self.count <= self.limit
+        print(f"BISECT: {'' if runs else 'NOT '}running pass ({self.count}) {info.name}", file=sys.stderr)
+        return runs
+
+
+_BUILT_IN = {"check-semantics": CheckSemantics, "opt-bisect": OptBisect, "print-after": PrintAfterAll,
+             "print-before": PrintBeforeAll, "print-changed": PrintChanged, "timing": PassTimingInstrument,
+             "verify-each": VerifyEach}
+
+
 def make(name, **options):
-    """An instrument of the tables, or of a plugin, by its name."""
-    return _Named(name, options)
+    """An instrument by its name on the command line, or one of a plugin."""
+    return _BUILT_IN[name](**options) if name in _BUILT_IN else _Named(name, options)
 
 
 class _Named(PassInstrument):

@@ -56,6 +56,7 @@ class PassContext:
         for key, value in (config or {}).items():
             self._config[key] = value
             self._context.set_config(key, to_option(value))
+        self._entered = False
         self._instruments = list(instruments or [])
         self._context.set_instruments([_instrument(item) for item in self._instruments])
 
@@ -84,6 +85,10 @@ class PassContext:
     def override_instruments(self, instruments):
         """Replaces the instruments: the old ones leave the context, the new ones enter it."""
         new = list(instruments or [])
+        if self is getattr(_state, "default", None) and not self._entered:
+            # The default context of a thread becomes its current one when it gets instruments.
+            self._context.enter()
+            self._entered = True
         self._context.override_instruments([_instrument(item) for item in new])
         self._instruments = new
 
