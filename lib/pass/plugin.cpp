@@ -74,7 +74,11 @@ Status CheckSharedObject(const std::string& path) {
 Result<std::string> Locate(const std::string& path) {
   std::error_code error;
   if (path.find('/') == std::string::npos && !std::filesystem::exists(path, error)) return path;
-  IROPT_RETURN_IF_ERROR(CheckSharedObject(path));
+  if (!path.ends_with(".py")) {
+    IROPT_RETURN_IF_ERROR(CheckSharedObject(path));
+  } else if (!std::filesystem::is_regular_file(path, error)) {
+    return CannotLoad(path, "no such file");
+  }
   const std::filesystem::path absolute = std::filesystem::canonical(path, error);
   return error ? path : absolute.string();
 }

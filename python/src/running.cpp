@@ -88,14 +88,25 @@ void AddInputs(py::handle value, const Entry& entry, std::vector<HostValue>& inp
   inputs.push_back(ToInput(value, input));
 }
 
+// The tensor that a PrimFunc writes its result to, unless its caller gives one.
+HostValue NewOutput(const EntryInput& input, Storage::Tracking tracking) {
+  std::vector<int64_t> shape;
+  for (const PrimExpr* dim : input.dims) {
+    const auto* extent = As<tir::IntImm>(dim);
+    if (extent == nullptr) throw py::type_error(fmt::format("the argument '{}', whose shape varies, is missing", input.name));
+    shape.push_back(extent->value);
+  }
+  const std::optional<uint64_t> bytes = ArrayBytes(input.dtype, shape);
+  if (!bytes || *bytes > PhysicalMemory()) throw py::value_error(fmt::format("'{}' is too big", input.name));
+  return Tensor(NDArray::View(input.dtype, shape, Storage::Make(*bytes, tracking), 0));
+}
+
 class Execution {
  public:
   Execution(const Module& module, LoopMode mode) : mode_(mode), meter_(work_) {
     options_.limits.work = &work_;
-    if (mode != LoopMode::Interpret) {
-      executor_ = std::make_unique<LoopExecutor>(module, mode, library_, options_.limits, meter_);
-      options_.prim_funcs = executor_.get();
-    }
+    executor_ = std::make_unique<LoopExecutor>(module, mode, library_, options_.limits, meter_);
+    options_.prim_funcs = executor_.get();
   }
 
   RunOptions& options() { return options_; }
@@ -123,14 +134,15 @@ py::object Run(const PyModule& module, const std::string& name, const py::list& 
   if (found == nullptr || Is<ExternFunc>(found->func))
     throw py::key_error(fmt::format("the module has no function '{}' to run", name));
   const Entry entry = Entry::Of(*found);
+  Execution execution(functions, ModeOf(loops));
   std::vector<HostValue> inputs;
   for (py::handle arg : args) AddInputs(arg, entry, inputs);
   // Outputs of a PrimFunc may be left out.
-  while (inputs.size() < entry.inputs().size() && entry.inputs()[inputs.size()].is_written) inputs.emplace_back();
+  while (inputs.size() < entry.inputs().size() && entry.inputs()[inputs.size()].is_written)
+    inputs.push_back(NewOutput(entry.inputs()[inputs.size()], execution.options().prim_funcs->tracking()));
   if (inputs.size() < entry.inputs().size())
     throw py::type_error(fmt::format("the argument '{}' is missing", entry.inputs()[inputs.size()].name));
   Log log(module.session()->sources());
-  Execution execution(functions, ModeOf(loops));
   execution.options().seed = seed;
   execution.options().print = [](std::string_view line) {
     const py::gil_scoped_acquire lock;
@@ -146,7 +158,10 @@ py::object Run(const PyModule& module, const std::string& name, const py::list& 
       result = prepared.TakeError();
     }
   }
-  return FromHost(log.Check(*std::move(result)));
+  const HostValue value = log.Check(*std::move(result));
+  const TupleValue* outputs = value.tuple();
+  if (entry.prim() != nullptr && outputs != nullptr && outputs->fields.size() == 1) return FromHost(outputs->fields[0]);
+  return FromHost(value);
 }
 
 // Compares what the public functions of two modules compute; what was found, and the reason if something was not
@@ -166,7 +181,8 @@ py::str CheckSemantics(const PyModule& before, const PyModule& after, uint64_t s
   {
     const py::gil_scoped_release unlocked;
     check->Begin(before.module());
-    status = check->FinishComparing(after.module());
+    status = check->RunAfterPass(after.module(), {.name = "all passes"}, PassOutcome::Changed);
+    if (status.ok()) status = check->FinishComparing(after.module());
   }
   buffer.ReplayInto(log.engine());
   if (!status.ok()) log.Throw(status.error());
