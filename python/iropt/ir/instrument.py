@@ -143,7 +143,9 @@ class PassTimingInstrument(PassInstrument):
 
 class _Printer(PassInstrument):
     def _print(self, when, mod, info):
-        print(f"{when} Running Pass: {info.name}", file=sys.stdout)
+        required = ", ".join(info.required)
+        print(f"{when} Running Pass: The meta data of the pass - pass name: {info.name}, opt_level: {info.opt_level}, "
+              f"required passes: [{required}]")
         print(mod)
 
 

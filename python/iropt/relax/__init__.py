@@ -506,8 +506,13 @@ from . import analysis, transform, utils  # noqa: E402,F401
 
 
 def get_pipeline(name="zero", **_):
-    """A named pipeline as a pass."""
-    return ir.transform.Pipeline(f"{name}<O{min(ir.transform.PassContext.current().opt_level, 4)}>")
+    """A named pipeline as a pass, at the level of the context in which it runs."""
+
+    @ir.transform.module_pass(opt_level=0)
+    def _pipeline(mod, ctx):
+        return ir.transform.Pipeline(f"{name}<O{min(ctx.opt_level, 4)}>")(mod)
+
+    return _pipeline
 
 
 def __getattr__(name):
