@@ -60,23 +60,31 @@ class IterMapInverter {
 
 }  // namespace
 
-std::optional<std::unordered_map<const tir::Var*, const PrimExpr*>> InverseIterMap(
-    std::span<const PrimExpr* const> indices, std::span<const PrimExpr* const> outputs, const IterRanges& iters,
-    Analyzer& analyzer) {
+std::optional<InverseOfIterMap> InverseIterMap(std::span<const PrimExpr* const> indices,
+                                               std::span<const PrimExpr* const> outputs, const IterRanges& iters,
+                                               IterMapOptions options, Analyzer& analyzer) {
   const IterRanges unconstrained;
-  IterMapRewriter rewriter(iters, unconstrained, {.level = IterMapLevel::kBijective}, analyzer);
+  IterMapRewriter rewriter(iters, unconstrained, options, analyzer);
   const auto sums = rewriter.Rewrite(indices);
   if (!sums || !rewriter.is_exact() || !rewriter.AreIndependent(*sums)) return std::nullopt;
   IterMapInverter inverter(analyzer);
   if (!inverter.Invert(*sums, outputs)) return std::nullopt;
-  std::unordered_map<const tir::Var*, const PrimExpr*> values;
+  InverseOfIterMap inverse{{}, rewriter.padding_predicate()};
   for (const auto& [var, range] : iters) {  // the order does not matter: the result is another map
     const IterMark* mark = rewriter.MarkOf(var);
     const PrimExpr* from_zero = mark ? inverter.ValueOf(mark) : nullptr;
     if (!from_zero && !IsInt(range.extent, 1)) return std::nullopt;
-    values[var] = from_zero ? analyzer.Simplify(analyzer.make().Add(range.min, from_zero)) : range.min;
+    inverse.values[var] = from_zero ? analyzer.Simplify(analyzer.make().Add(range.min, from_zero)) : range.min;
   }
-  return values;
+  return inverse;
+}
+
+std::optional<std::unordered_map<const tir::Var*, const PrimExpr*>> InverseIterMap(
+    std::span<const PrimExpr* const> indices, std::span<const PrimExpr* const> outputs, const IterRanges& iters,
+    Analyzer& analyzer) {
+  auto inverse = InverseIterMap(indices, outputs, iters, {.level = IterMapLevel::kBijective}, analyzer);
+  if (!inverse) return std::nullopt;
+  return std::move(inverse->values);
 }
 
 }  // namespace iropt::arith

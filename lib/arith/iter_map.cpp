@@ -6,145 +6,12 @@
 #include <vector>
 
 #include "iropt/ir/tir/visitor.h"
+#include "iter_map_detect.h"
 #include "iter_map_rewriter.h"
 
 namespace iropt::arith {
 
 namespace {
-
-// lower <= expr < upper, either of which may be null.
-struct Constraint {
-  const PrimExpr* expr;
-  const PrimExpr* lower;
-  const PrimExpr* upper;
-  size_t size;  // of the expression
-};
-
-size_t SizeOf(const PrimExpr* expr) {
-  size_t size = 0;
-  tir::PostOrderVisit(expr, [&](const Node*) { ++size; });
-  return size;
-}
-
-// The bounds that conditions give to iterators and to expressions of them.
-class ConstraintCollector {
- public:
-  ConstraintCollector(const IterRanges& iters, Analyzer& analyzer) : iters_(iters), analyzer_(analyzer) {}
-
-  // False if there is something else than a conjunction of comparisons.
-  bool Collect(const PrimExpr* condition) {
-    for (;;) {
-      const auto* both = As<tir::And>(condition);
-      if (!both) return Compare(condition);
-      if (IsComparison(both->b)) {
-        if (!Compare(both->b)) return false;
-        condition = both->a;
-      } else {
-        if (!IsComparison(both->a) || !Compare(both->a)) return false;
-        condition = both->b;
-      }
-    }
-  }
-
-  // The iterators with bounds of their own.
-  IterRanges ranges;
-  // The others, small ones first: a bigger one may contain a smaller one.
-  std::vector<Constraint> Sorted() {
-    std::ranges::stable_sort(constraints_, {}, &Constraint::size);
-    return std::move(constraints_);
-  }
-
- private:
-  static bool IsComparison(const PrimExpr* e) { return e->kind >= NodeKind::kLT && e->kind <= NodeKind::kGE; }
-
-  bool UsesIter(const PrimExpr* e) const {
-    return tir::UsesVar(e, [&](const tir::Var* var) { return iters_.contains(var); });
-  }
-
-  bool Compare(const PrimExpr* condition) {
-    if (!IsComparison(condition)) return false;
-    const auto& order = *To<tir::BinaryExpr>(condition);
-    const PrimExpr* a = order.a;
-    const PrimExpr* b = order.b;
-    if (!a->dtype.is_integer() || !b->dtype.is_integer()) return false;
-    const bool a_uses = UsesIter(a);
-    const bool b_uses = UsesIter(b);
-    if (!a_uses && !b_uses) return true;
-    const PrimBuilder& make = analyzer_.make();
-    if (a_uses && b_uses) {
-      const PrimExpr* iter_part = make.Const(0, a->dtype);
-      const PrimExpr* rest = make.Const(0, a->dtype);
-      Separate(a, true, iter_part, rest);
-      Separate(b, false, iter_part, rest);
-      a = analyzer_.Simplify(iter_part);
-      b = analyzer_.Simplify(rest);
-    }
-    const bool bound_is_left = !a_uses;
-    const PrimExpr* expr = bound_is_left ? b : a;
-    const PrimExpr* bound = bound_is_left ? a : b;
-    const bool is_equal = order.kind == NodeKind::kLE || order.kind == NodeKind::kGE;
-    const bool is_greater = order.kind == NodeKind::kGT || order.kind == NodeKind::kGE;
-    const PrimExpr* next = make.Add(bound, make.Const(1, bound->dtype));
-    if (is_greater != bound_is_left) {
-      Bound(expr, is_equal ? bound : next, nullptr);
-    } else {
-      Bound(expr, nullptr, is_equal ? next : bound);
-    }
-    return true;
-  }
-
-  // Adds the terms of the sum that use iterators to `iter_part`, and subtracts the others from `rest`.
-  void Separate(const PrimExpr* sum, bool plus, const PrimExpr*& iter_part, const PrimExpr*& rest) {
-    const PrimBuilder& make = analyzer_.make();
-    if (sum->kind == NodeKind::kAdd || sum->kind == NodeKind::kSub) {
-      const auto& both = *To<tir::BinaryExpr>(sum);
-      Separate(both.a, plus, iter_part, rest);
-      Separate(both.b, plus == (sum->kind == NodeKind::kAdd), iter_part, rest);
-    } else if (UsesIter(sum)) {
-      iter_part = plus ? make.Add(iter_part, sum) : make.Sub(iter_part, sum);
-    } else {
-      rest = plus ? make.Sub(rest, sum) : make.Add(rest, sum);
-    }
-  }
-
-  void Bound(const PrimExpr* expr, const PrimExpr* lower, const PrimExpr* upper) {
-    const PrimBuilder& make = analyzer_.make();
-    const auto* var = As<tir::Var>(expr);
-    const auto iter = var ? iters_.find(var) : iters_.end();
-    if (iter == iters_.end()) {
-      constraints_.push_back({expr, lower, upper, SizeOf(expr)});
-      return;
-    }
-    const auto known = ranges.find(var);
-    const tir::Range& range = known == ranges.end() ? iter->second : known->second;
-    const PrimExpr* min = range.min;
-    const PrimExpr* max = make.Add(min, range.extent);
-    if (lower) min = make.Max(min, lower);
-    if (upper) max = make.Min(max, upper);
-    ranges.insert_or_assign(var, tir::Range(min, IsInt(min, 0) ? max : make.Sub(max, min)));
-  }
-
-  const IterRanges& iters_;
-  Analyzer& analyzer_;
-  std::vector<Constraint> constraints_;
-};
-
-// What use(rewriter, sums) makes of the indices as sums; nothing if they are not a map together.
-template <class T, class F>
-std::optional<T> Detect(std::span<const PrimExpr* const> indices, const IterRanges& iters, const PrimExpr* condition,
-                        IterMapOptions options, Analyzer& analyzer, F&& use) {
-  ConstraintCollector collector(iters, analyzer);
-  if (condition && !collector.Collect(condition)) return std::nullopt;
-  const std::vector<Constraint> constraints = collector.Sorted();
-  IterMapRewriter rewriter(iters, collector.ranges, options, analyzer);
-  for (const Constraint& constraint : constraints) {
-    if (!rewriter.Constrain(constraint.expr, constraint.lower, constraint.upper)) return std::nullopt;
-  }
-  if (!rewriter.AreConstraintsNested()) return std::nullopt;
-  const auto sums = rewriter.Rewrite(indices);
-  if (!sums || !rewriter.AreIndependent(*sums)) return std::nullopt;
-  return use(rewriter, *sums);
-}
 
 // The same where the sums are equal to the indices.
 template <class T, class F>
@@ -154,7 +21,7 @@ std::optional<T> DetectExact(std::span<const PrimExpr* const> indices, const Ite
     if (!rewriter.is_exact()) return std::nullopt;
     return use(rewriter, sums);
   };
-  return Detect<T>(indices, iters, condition, {}, analyzer, use_exact);
+  return DetectSums<T>(indices, iters, condition, {}, analyzer, use_exact);
 }
 
 // The same as Detect and SetOf find, for an index that is a constant or one iterator of a constant range, which most
@@ -244,7 +111,7 @@ std::optional<IterMapResult> DetectIterMap(std::span<const PrimExpr* const> indi
     }
     return std::optional(std::move(result));
   };
-  return Detect<IterMapResult>(indices, iters, condition, options, analyzer, to_result);
+  return DetectSums<IterMapResult>(indices, iters, condition, options, analyzer, to_result);
 }
 
 const PrimExpr* SimplifyIterMap(const PrimExpr* index, const IterRanges& iters,
@@ -262,6 +129,29 @@ const PrimExpr* SimplifyIterMap(const PrimExpr* index, const IterRanges& iters,
   // A condition may be beyond what iterators can express; the index may still be a map without it.
   if (!found && condition) found = DetectExact<const PrimExpr*>(indices, iters, nullptr, analyzer, to_expr);
   return found.value_or(index);
+}
+
+bool AreIndependentRanges(const IterRanges& iters) {
+  for (const auto& [var, range] : iters) {  // the order does not matter: all have to hold
+    if (UsesAny(iters, range.min) || UsesAny(iters, range.extent)) return false;
+  }
+  return true;
+}
+
+std::vector<const PrimExpr*> SimplifyIterMaps(std::span<const PrimExpr* const> indices, const IterRanges& iters,
+                                              const PrimExpr* condition, bool simplify_trivial_iterators,
+                                              Analyzer& analyzer) {
+  std::vector<const PrimExpr*> result(indices.begin(), indices.end());
+  if (!AreIndependentRanges(iters)) return result;
+  if (condition && IsInt(condition, 1)) condition = nullptr;
+  const IterMapOptions options{.level = IterMapLevel::kSurjective,
+                               .simplify_trivial_iterators = simplify_trivial_iterators};
+  auto found = DetectIterMap(indices, iters, condition, options, analyzer);
+  // A condition may be beyond what iterators can express; the indices may still be maps without it.
+  if (!found && condition) found = DetectIterMap(indices, iters, nullptr, options, analyzer);
+  if (!found || !found->is_exact) return result;
+  for (size_t i = 0; i < result.size(); ++i) result[i] = found->indices[i].expr;
+  return result;
 }
 
 std::optional<IntervalSet> EstimateIterMap(const tir::Range& range, const IterRanges& iters, const PrimExpr* condition,
@@ -318,7 +208,43 @@ bool AreIndependentIterMaps(std::span<const PrimExpr* const> values, const IterR
     return std::ranges::all_of(sums,
                                [](const IterSum& sum) { return sum.args.empty() || IsInt(sum.args[0].scale, 1); });
   };
-  return Detect<bool>(values, iters, condition, {}, analyzer, counts_by_one).value_or(false);
+  return DetectSums<bool>(values, iters, condition, {}, analyzer, counts_by_one).value_or(false);
+}
+
+IndexDigits NormalizeIndex(const PrimExpr* index, const IterRanges& iters, Analyzer& analyzer) {
+  IterMapRewriter rewriter(iters, {}, {.level = IterMapLevel::kNoCheck}, analyzer);
+  const std::optional<IterSum> sum = rewriter.RewriteToSum(index);
+  if (!sum) return {{}, index};
+  struct Item {
+    int64_t constant = 1;  // the factors of the scale
+    size_t others = 0;
+    IndexDigits::Digit digit;
+  };
+  std::vector<Item> items;
+  for (const IterSplit& split : sum->args) {
+    Item item{.digit = {split.source->expr ? As<tir::Var>(split.source->expr) : nullptr, split.lower_factor,
+                        split.extent, split.scale}};
+    std::vector<const PrimExpr*> factors{split.scale};
+    while (!factors.empty()) {
+      const PrimExpr* factor = factors.back();
+      factors.pop_back();
+      if (const auto* product = As<tir::Mul>(factor)) {
+        factors.push_back(product->a);
+        factors.push_back(product->b);
+      } else if (const int64_t* value = AsInt(factor)) {
+        item.constant *= *value;
+      } else {
+        ++item.others;
+      }
+    }
+    items.push_back(item);
+  }
+  std::ranges::stable_sort(items, [](const Item& a, const Item& b) {
+    return a.constant != b.constant ? a.constant > b.constant : a.others > b.others;
+  });
+  IndexDigits result{{}, analyzer.Simplify(sum->base)};
+  for (const Item& item : items) result.digits.push_back(item.digit);
+  return result;
 }
 
 }  // namespace iropt::arith

@@ -46,6 +46,13 @@ std::optional<IterSum> IterMapRewriter::RewriteOne(const PrimExpr* expr) {
   return sum.args.empty() ? std::optional(sum) : Fuse(std::move(sum), /*may_skip=*/true);
 }
 
+std::optional<IterSum> IterMapRewriter::RewriteToSum(const PrimExpr* expr) {
+  IterSum sum = Visit(expr);
+  if (failed_) return std::nullopt;
+  if (sum.args.size() > 1) Combine(sum);
+  return sum;
+}
+
 bool IterMapRewriter::UsesIter(const PrimExpr* expr) const {
   return tir::UsesVar(expr, [&](const tir::Var* var) { return iters_.contains(var); });
 }

@@ -46,6 +46,8 @@ class IterMapRewriter {
   // Nothing if an expression is not a map. At levels that allow it, iterators are padded to multiples of the divisors
   // that all the expressions have for them together.
   std::optional<std::vector<IterSum>> Rewrite(std::span<const PrimExpr* const> exprs);
+  // The expression as a sum that is not taken as one iterator.
+  std::optional<IterSum> RewriteToSum(const PrimExpr* expr);
   // Of the values of padded iterators, those that are padding; null without padded iterators.
   const PrimExpr* padding_predicate() const { return padding_predicate_; }
   // Whether the sums are equal to the expressions. Else expressions need different padding of one iterator, and a sum
@@ -63,6 +65,8 @@ class IterMapRewriter {
   // the bijective level, all iterators and all their digits have to be there.
   bool AreIndependent(std::span<const IterSum> sums);
   const PrimExpr* ToExpr(const IterSum& sum);
+  // The digits of each iterator in the sums, and in iterators that are sums of others.
+  static std::vector<std::pair<const IterMark*, std::vector<IterSplit>>> SplitsOf(std::span<const IterSum> sums);
   // The iterator from 0 of a variable that a rewritten expression has used; null if it was not used, or runs once.
   const IterMark* MarkOf(const tir::Var* var) const {
     const auto found = vars_.find(var);
@@ -101,8 +105,6 @@ class IterMapRewriter {
   int FindSmallerScale(const IterSum& sum, const std::vector<bool>& visited, const PrimExpr* scale);
   // The longest constraint whose last term is this one.
   const IterSum* FindConstraint(const IterSplit& split) const;
-  // By mark; those of marks of other sums, too.
-  static std::vector<std::pair<const IterMark*, std::vector<IterSplit>>> SplitsOf(std::span<const IterSum> sums);
   bool AreDigits(const IterMark& mark, const std::vector<IterSplit>& splits);
   // Whether digits up to `expected` of an iterator with padding take all their values in spite of it.
   bool ArePaddedDigits(const IterMark& mark, const std::vector<IterSplit>& splits, const PrimExpr* expected);

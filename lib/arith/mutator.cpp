@@ -54,6 +54,17 @@ void StmtExprMutatorWithAnalyzer::BindRange(const tir::IterVar& axis) {
   if (axis.dom) BindRange(axis.var, axis.dom->min, axis.dom->extent);
 }
 
+std::vector<const PrimExpr*> StmtExprMutatorWithAnalyzer::SimplifyIndices(List<const PrimExpr*> indices) {
+  const PrimExpr* condition = nullptr;
+  for (const PrimExpr* c : iter_conditions_) condition = condition ? make().Binary(NodeKind::kAnd, condition, c) : c;
+  std::vector<const PrimExpr*> simple =
+      SimplifyIterMaps(indices, iters_, condition, /*simplify_trivial_iterators=*/true, analyzer_);
+  for (size_t i = 0; i < simple.size(); ++i) {
+    if (AsInt(simple[i]) && Is<tir::Var>(indices[i])) simple[i] = indices[i];
+  }
+  return simple;
+}
+
 const PrimExpr* StmtExprMutatorWithAnalyzer::SimplifyIndex(const PrimExpr* index) {
   return iters_are_independent_ ? SimplifyIterMap(index, iters_, iter_conditions_, analyzer_) : index;
 }

@@ -63,6 +63,15 @@ std::optional<IterMapResult> DetectIterMap(std::span<const PrimExpr* const> indi
 const PrimExpr* SimplifyIterMap(const PrimExpr* index, const IterRanges& iters,
                                 std::span<const PrimExpr* const> conditions, Analyzer& analyzer);
 
+// The normal forms of indices that are maps together, of different digits of the iterators, where the condition holds
+// (null: always); the indices themselves if they are not. Nothing is known if the range of an iterator depends on
+// another one. TVM's IterMapSimplify at the surjective level. The same cost for each index.
+std::vector<const PrimExpr*> SimplifyIterMaps(std::span<const PrimExpr* const> indices, const IterRanges& iters,
+                                              const PrimExpr* condition, bool simplify_trivial_iterators,
+                                              Analyzer& analyzer);
+// Whether no range depends on an iterator.
+bool AreIndependentRanges(const IterRanges& iters);
+
 // The values from range.min to range.min + range.extent - 1 for all values of the iterators for which the condition
 // holds (null: always); nothing if the begin is not an iterator map, or if values in between are not taken. The same
 // cost.
@@ -81,6 +90,30 @@ bool AreIndependentIterMaps(std::span<const PrimExpr* const> values, const IterR
 std::optional<std::unordered_map<const tir::Var*, const PrimExpr*>> InverseIterMap(
     std::span<const PrimExpr* const> indices, std::span<const PrimExpr* const> outputs, const IterRanges& iters,
     Analyzer& analyzer);
+// The same at any level: `padding_predicate`, in the iterators, says which values of the outputs are padding, for which
+// the iterators get values outside of their ranges; null without padding.
+struct InverseOfIterMap {
+  std::unordered_map<const tir::Var*, const PrimExpr*> values;  // looked up, never iterated
+  const PrimExpr* padding_predicate = nullptr;
+};
+std::optional<InverseOfIterMap> InverseIterMap(std::span<const PrimExpr* const> indices,
+                                               std::span<const PrimExpr* const> outputs, const IterRanges& iters,
+                                               IterMapOptions options, Analyzer& analyzer);
+
+// An index as a sum of digits of iterators, var // lower_factor % extent * scale, and of a base. The digits are in the
+// order of decreasing constant scales; whether they are independent is not asked. An index that is no such sum is all
+// base. TVM's NormalizeToIterSum. The same cost.
+struct IndexDigits {
+  struct Digit {
+    const tir::Var* var;  // null for an iterator that is a sum of others
+    const PrimExpr* lower_factor;
+    const PrimExpr* extent;
+    const PrimExpr* scale;
+  };
+  std::vector<Digit> digits;
+  const PrimExpr* base;
+};
+IndexDigits NormalizeIndex(const PrimExpr* index, const IterRanges& iters, Analyzer& analyzer);
 
 // The part of a buffer that accesses to `region` cover while the iterators run through the values for which the
 // condition holds (null: always): every element of the box of these intervals is accessed, and no other. Nothing if
@@ -91,5 +124,25 @@ std::optional<std::vector<IntervalSet>> EstimateRegionStrictBound(std::span<cons
 // A box that contains all elements that are accessed: the strict bound if it is known, else dimension by dimension.
 std::vector<IntervalSet> EstimateRegionUpperBound(std::span<const tir::Range* const> region, const IterRanges& iters,
                                                   const PrimExpr* condition, Analyzer& analyzer);
+
+// Indices as outer * inner.extent + inner: the outer part of the iterators that are not in `inner_iters`, the inner
+// part of those that are. The conditions are those of each part; null: always.
+struct SubspaceDivision {
+  struct Part {
+    const PrimExpr* expr;
+    const PrimExpr* extent;
+  };
+  struct Index {
+    Part outer, inner;
+  };
+  std::vector<Index> indices;
+  const PrimExpr* outer_condition = nullptr;
+  const PrimExpr* inner_condition = nullptr;
+};
+// Nothing if the indices are not iterator maps together, or if one of them cannot be divided so. TVM's SubspaceDivide.
+// The cost of finding the maps, and the square of the number of digits.
+std::optional<SubspaceDivision> DivideSubspace(std::span<const PrimExpr* const> indices, const IterRanges& iters,
+                                               std::span<const tir::Var* const> inner_iters, const PrimExpr* condition,
+                                               bool simplify_trivial_iterators, Analyzer& analyzer);
 
 }  // namespace iropt::arith

@@ -39,6 +39,8 @@ class StmtExprMutatorWithAnalyzer : public tir::StmtExprMutator {
   const PrimBuilder& make() const { return analyzer_.make(); }
   // The normal form of an index that is a map of the loops, threads and axes, where the conditions around it hold.
   const PrimExpr* SimplifyIndex(const PrimExpr* index);
+  // The same for indices that are maps together. A variable with a single value stays.
+  std::vector<const PrimExpr*> SimplifyIndices(List<const PrimExpr*> indices);
 
   const tir::Stmt* VisitFor(const tir::For* loop) override;
   const tir::Stmt* VisitBlock(const tir::Block* block) override;

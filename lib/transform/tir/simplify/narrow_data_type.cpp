@@ -16,8 +16,8 @@
 #include <limits>
 #include <unordered_map>
 
-#include "index_dtypes.h"
 #include "iropt/arith/analyzer.h"
+#include "iropt/arith/index_dtypes.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
@@ -63,11 +63,11 @@ class VarBits : public tir::StmtExprVisitor {
  protected:
   void VisitExpr(const PrimExpr* expr) override {
     const int bits = expr->dtype.is_int() ? std::max(bits_, needed_.Of(expr)) : bits_;
-    const ScopedValue<int> scope(bits_, bits);
+    const arith::ScopedValue<int> scope(bits_, bits);
     StmtExprVisitor::VisitExpr(expr);
   }
   void VisitBufferLoad(const tir::BufferLoad* load) override {
-    const ScopedValue<int> scope(bits_, needed_.target());
+    const arith::ScopedValue<int> scope(bits_, needed_.target());
     StmtExprVisitor::VisitBufferLoad(load);
   }
   void VisitVar(const tir::Var* var) override {
@@ -104,7 +104,7 @@ class VarBits : public tir::StmtExprVisitor {
   std::unordered_map<const tir::Var*, int> bits_of_;  // looked up, never iterated
 };
 
-class Narrower : public IndexDTypeRewriter {
+class Narrower : public arith::IndexDTypeRewriter {
  public:
   Narrower(NeededBits& needed, const VarBits& vars, bool narrow_offsets, Workspace& workspace)
       : IndexDTypeRewriter(workspace, /*zero_offsets_follow=*/!narrow_offsets),
@@ -115,11 +115,11 @@ class Narrower : public IndexDTypeRewriter {
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
     const int bits = expr->dtype.is_int() ? std::max(bits_, needed_.Of(expr)) : bits_;
-    const ScopedValue<int> scope(bits_, bits);
+    const arith::ScopedValue<int> scope(bits_, bits);
     return IndexDTypeRewriter::VisitExpr(expr);
   }
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
-    const ScopedValue<int> scope(bits_, needed_.target());
+    const arith::ScopedValue<int> scope(bits_, needed_.target());
     return IndexDTypeRewriter::VisitBufferLoad(load);
   }
   const PrimExpr* VisitVar(const tir::Var* var) override {

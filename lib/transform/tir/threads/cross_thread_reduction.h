@@ -4,10 +4,10 @@
 #include <string_view>
 #include <vector>
 
+#include "iropt/analysis/tir/commutative_reducer.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/stmt.h"
-#include "transform/tir/threads/commutative_reducer.h"
 
 namespace iropt {
 

@@ -30,13 +30,13 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/analysis/tir/commutative_reducer.h"
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/threads/commutative_reducer.h"
 #include "transform/tir/threads/cross_thread_reduction.h"
 #include "transform/tir/threads/reduction_block.h"
 #include "transform/tir/util/loop_pass.h"

@@ -1,4 +1,4 @@
-#include "index_dtypes.h"
+#include "iropt/arith/index_dtypes.h"
 
 #include <algorithm>
 #include <optional>
@@ -7,9 +7,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/op/op_id.h"
 
-namespace iropt {
-
-using arith::BitOp;
+namespace iropt::arith {
 
 const tir::Var* IndexDTypeRewriter::VarWithBits(const tir::Var* var, int bits) {
   const DataType dtype = DataType::Make(var->dtype.code, bits, var->dtype.lanes);
@@ -311,4 +309,64 @@ const tir::BufferRegion* IndexDTypeRewriter::VisitBufferRegion(const tir::Buffer
   return workspace().New<tir::BufferRegion>(visited->buffer, workspace().Copy(ranges));
 }
 
-}  // namespace iropt
+// ---- Normalization
+
+const PrimFunc* IndexDTypeNormalizer::Rewrite(const PrimFunc* func) {
+  PrimFunc copy = *func;
+  std::vector<const tir::Buffer*> buffers;
+  for (const tir::Buffer* buffer : func->param_buffers) {
+    if (buffer) CheckBuffer(*buffer);
+    buffers.push_back(buffer ? VisitBufferDef(buffer) : nullptr);
+  }
+  copy.param_buffers = workspace().Copy(buffers);
+  std::vector<const tir::Var*> params;
+  for (const tir::Var* param : func->params) {
+    const auto scope = InIndex();
+    params.push_back(VisitVarDef(param));
+  }
+  copy.params = workspace().Copy(params);
+  copy.body = VisitStmt(func->body);
+  if (copy.body == func->body && params == std::vector(func->params.begin(), func->params.end()) &&
+      buffers == std::vector(func->param_buffers.begin(), func->param_buffers.end()))
+    return func;
+  return workspace().New<PrimFunc>(copy);
+}
+
+const PrimExpr* IndexDTypeNormalizer::VisitVar(const tir::Var* var) {
+  const auto known = vars_.find(var);
+  if (known != vars_.end()) return known->second;
+  if (!in_index() || !IsOther(var->dtype) || !var->dtype.is_scalar()) return var;
+  return vars_[var] = VarWithBits(var, target_.bits);
+}
+
+const PrimExpr* IndexDTypeNormalizer::VisitIntImm(const tir::IntImm* constant) {
+  if (!in_index() || !IsOther(constant->dtype)) return constant;
+  return make().At(constant->span()).Int(constant->value, target_);
+}
+
+// A conversion to another dtype than that of indices has a purpose.
+const PrimExpr* IndexDTypeNormalizer::VisitCast(const tir::Cast* cast) {
+  if (!in_index() || !cast->dtype.is_int() || cast->dtype.bits < 32) return IndexDTypeRewriter::VisitCast(cast);
+  const PrimExpr* value = VisitExpr(cast->value);
+  const DataType dtype = target_.with_lanes(cast->dtype.lanes);
+  return value->dtype == dtype ? value : make().At(cast->span()).Keep(tir::Cast(dtype, value));
+}
+
+// Comparisons of conditions are about indices.
+const PrimExpr* IndexDTypeNormalizer::VisitBinary(const tir::BinaryExpr* expr) {
+  if (expr->kind < NodeKind::kEQ || expr->kind > NodeKind::kGE) return IndexDTypeRewriter::VisitBinary(expr);
+  const auto scope = InIndex(in_condition() && expr->a->dtype.is_int() && expr->b->dtype.is_int());
+  return IndexDTypeRewriter::VisitBinary(expr);
+}
+
+const tir::Stmt* IndexDTypeNormalizer::VisitLetStmt(const tir::LetStmt* let) {
+  if (const auto known = vars_.find(let->var); known != vars_.end()) Remap(let->var, known->second);
+  return IndexDTypeRewriter::VisitLetStmt(let);
+}
+
+const tir::Stmt* IndexDTypeNormalizer::VisitBlock(const tir::Block* block) {
+  for (const tir::Buffer* buffer : block->alloc_buffers) CheckBuffer(*buffer);
+  return IndexDTypeRewriter::VisitBlock(block);
+}
+
+}  // namespace iropt::arith

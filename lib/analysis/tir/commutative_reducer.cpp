@@ -1,4 +1,4 @@
-#include "transform/tir/threads/commutative_reducer.h"
+#include "iropt/analysis/tir/commutative_reducer.h"
 
 #include <fmt/format.h>
 

@@ -2,12 +2,13 @@
 // shapes, bounds of loops, axes of blocks), and the operands that must match again after some of them have changed.
 #pragma once
 
+#include <unordered_map>
 #include <utility>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/mutator.h"
 
-namespace iropt {
+namespace iropt::arith {
 
 // Sets a variable for the life of the scope.
 template <class T>
@@ -38,7 +39,7 @@ class IndexDTypeRewriter : public tir::StmtExprMutator {
   bool in_index() const { return in_index_; }
   bool in_condition() const { return in_condition_; }
   [[nodiscard]] ScopedValue<bool> InIndex(bool value = true) { return {in_index_, value}; }
-  const arith::PrimBuilder& make() const { return make_; }
+  const PrimBuilder& make() const { return make_; }
   const tir::Var* VarWithBits(const tir::Var* var, int bits);
 
   const tir::Var* VisitVarDef(const tir::Var* var) override { return To<tir::Var>(VisitExpr(var)); }
@@ -72,10 +73,43 @@ class IndexDTypeRewriter : public tir::StmtExprMutator {
   // Brings both values to the wider of their dtypes.
   void MatchBits(const PrimExpr*& a, const PrimExpr*& b) const;
 
-  arith::PrimBuilder make_;
+  PrimBuilder make_;
   const bool zero_offsets_follow_;
   bool in_index_ = false;
   bool in_condition_ = false;
 };
 
-}  // namespace iropt
+// Computes indices in one dtype, that of `target`: all variables that occur in an index, in a bound of a loop or in an
+// axis of a block, and constants there. O(nodes).
+class IndexDTypeNormalizer : public IndexDTypeRewriter {
+ public:
+  // The variables that change, and what replaces them. Looked up, never iterated.
+  using Vars = std::unordered_map<const tir::Var*, const tir::Var*>;
+
+  // A variable may be used elsewhere before it is used in an index: the first of two visits with the same `vars` finds
+  // them all.
+  IndexDTypeNormalizer(DataType target, Vars& vars, Workspace& workspace)
+      : IndexDTypeRewriter(workspace), target_(target), vars_(vars) {}
+
+  // The type of the result is that of the function.
+  const PrimFunc* Rewrite(const PrimFunc* func);
+
+ protected:
+  // Sees every buffer that the function defines.
+  virtual void CheckBuffer(const tir::Buffer&) {}
+
+  const PrimExpr* VisitVar(const tir::Var* var) override;
+  const PrimExpr* VisitIntImm(const tir::IntImm* constant) override;
+  const PrimExpr* VisitCast(const tir::Cast* cast) override;
+  const PrimExpr* VisitBinary(const tir::BinaryExpr* expr) override;
+  const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override;
+  const tir::Stmt* VisitBlock(const tir::Block* block) override;
+
+ private:
+  bool IsOther(DataType dtype) const { return dtype.is_int() && dtype.bits >= 32 && dtype.bits != target_.bits; }
+
+  const DataType target_;
+  Vars& vars_;
+};
+
+}  // namespace iropt::arith

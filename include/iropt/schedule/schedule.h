@@ -1,0 +1,93 @@
+// A schedule of the PrimFuncs of a module: applies primitives, and keeps the results that later ones refer to.
+//
+//   schedule::Schedule sch(module);
+//   for (const schedule::Instruction& i : trace.instructions) IROPT_RETURN_IF_ERROR(sch.Apply(i));
+//   Module scheduled = sch.Finish();
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/ir/module.h"
+#include "iropt/schedule/state.h"
+#include "iropt/schedule/trace.h"
+
+namespace iropt::schedule {
+
+// What sampling of a place gives in place of a loop: the block stays where it is, or is inlined.
+inline constexpr int64_t kComputeAtRoot = -1;
+inline constexpr int64_t kComputeInline = -2;
+
+// What a name in a trace stands for: a block or loop, or a number.
+struct Variable {
+  State* state = nullptr;
+  Ref* ref = nullptr;
+  int64_t value = 0;  // if ref is null
+};
+
+// A tensor intrinsic: what it computes, and how.
+struct TensorIntrinsic {
+  const PrimFunc* description = nullptr;
+  const PrimFunc* implementation = nullptr;
+};
+
+// Finds tensor intrinsics by name.
+class IntrinsicTable {
+ public:
+  virtual ~IntrinsicTable() = default;
+  // For a module of a version of TVM. Nothing if the name is not known; the functions live as long as the table.
+  virtual std::optional<TensorIntrinsic> Find(std::string_view name, TextVersion version) = 0;
+};
+
+class Schedule {
+ public:
+  // The intrinsics may be null, and must outlive the schedule otherwise. `func_name`, unless empty, is the function
+  // that blocks are looked for in, whatever the trace says.
+  explicit Schedule(Module module, IntrinsicTable* intrinsics = nullptr, std::string func_name = {});
+  ~Schedule();
+  Schedule(const Schedule&) = delete;
+  Schedule& operator=(const Schedule&) = delete;
+
+  // Applies the instruction and appends it to the trace. A failure leaves the module as it was.
+  Status Apply(const Instruction& instruction);
+  // The same with new names for all results, which it gives: b0, l1, v2, ...
+  Result<std::vector<std::string>> Apply(const Primitive& primitive, std::vector<Value> args);
+  const Trace& trace() const { return trace_; }
+  // Why the last instruction failed.
+  const Refusal& refusal() const { return refusal_; }
+
+  // The state of a function; null if there is none that can be scheduled.
+  State* StateOf(std::string_view function);
+  // Null if the name is not known.
+  const Variable* Find(std::string_view name) const;
+  std::optional<TensorIntrinsic> FindIntrinsic(std::string_view name) const;
+  const std::string& func_name() const { return func_name_; }
+  // A number from 0 to below `count`, the same in every run.
+  size_t NextRandom(size_t count);
+
+  // The module as it is now. The schedule must not be used afterwards.
+  Module Finish();
+
+ private:
+  friend class PrimitiveCall;
+  Result<std::vector<Variable>> RunCall(const Instruction& instruction);
+
+  Module module_;
+  IntrinsicTable* intrinsics_;
+  std::string func_name_;
+  struct Function {
+    size_t index;  // in the module
+    std::unique_ptr<State> state;
+  };
+  std::vector<Function> functions_;
+  std::unordered_map<std::string, Variable> variables_;  // looked up, never iterated
+  Trace trace_;
+  size_t num_names_ = 0;
+  uint64_t random_ = 1;
+  Refusal refusal_;
+};
+
+}  // namespace iropt::schedule

@@ -1,0 +1,155 @@
+// The state of a schedule of one PrimFunc: its statements, and references to its blocks and loops that stay valid while
+// primitives replace parts of it.
+//
+//   schedule::State state(func, storage);
+//   schedule::Ref* block = state.RefOf(...);
+//   state.Replace(block->parent, new_loop);            // *block still refers to its block
+//   const PrimFunc* result = state.func();
+//
+// A replacement costs the size of what is replaced, except for parts that occur in both trees, and the path from there
+// to the root of the function. What is known about a block (its dependences, whether its bindings are affine) is
+// computed when it is asked for.
+//
+// Source: TVM's schedule state and its references (src/tir/schedule/state.cc).
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "iropt/arith/analyzer.h"
+#include "iropt/arith/iter_map.h"
+#include "iropt/ir/module.h"
+#include "iropt/ir/tir/stmt.h"
+#include "iropt/support/result.h"
+
+namespace iropt::schedule {
+
+// A reference to a block or a loop. Owned by the state; the address stays.
+struct Ref {
+  const tir::Stmt* stmt = nullptr;  // a Block or a For; null once it has been removed
+  Ref* parent = nullptr;            // the block or loop around it; null for the root block
+
+  bool is_block() const { return stmt && Is<tir::Block>(stmt); }
+  bool is_loop() const { return stmt && Is<tir::For>(stmt); }
+  const tir::Block& block() const { return *To<tir::Block>(stmt); }
+  const tir::For& loop() const { return *To<tir::For>(stmt); }
+};
+
+enum class DependenceKind : uint8_t { kReadAfterWrite, kWriteAfterWrite, kWriteAfterRead };
+
+struct Dependence {
+  Ref* src;
+  Ref* dst;
+  DependenceKind kind;
+};
+
+// What is known about the blocks directly inside a block.
+struct BlockScope {
+  std::vector<Ref*> children;  // in the order of execution
+  std::vector<Dependence> dependences;
+  std::unordered_map<const tir::Buffer*, std::vector<Ref*>> writers;  // looked up, never iterated
+  // Each child reads only what others before it have written, and no child writes what another one before it reads.
+  bool is_stage_pipeline = true;
+
+  // In the order of execution, each once.
+  std::vector<Ref*> ProducersOf(const Ref* block) const;
+  std::vector<Ref*> ConsumersOf(const Ref* block) const;
+};
+
+// Old blocks and the new ones that take over their references.
+using BlockReuse = std::vector<std::pair<const tir::Block*, const tir::Block*>>;
+
+// Why a primitive was refused: "{0}" and so on in the message stand for the statements.
+struct Refusal {
+  std::string message;
+  std::vector<const Node*> parts;
+};
+
+class State {
+ public:
+  // The body of the function is a block with its realization, as in every function that can be scheduled.
+  State(const PrimFunc* func, const FuncStorageRef& storage);
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  static bool CanSchedule(const PrimFunc& func) { return Is<tir::BlockRealize>(func.body); }
+
+  const PrimFunc* func() const { return func_; }
+  void SetFunc(const PrimFunc* func) { func_ = func; }
+  Workspace& workspace() { return workspace_; }
+  arith::PrimBuilder make() { return arith::PrimBuilder(workspace_.arena()); }
+  Ref* root() const { return root_; }
+
+  // The reference to a block or loop of the function; Find gives null for other statements.
+  Ref* RefOf(const tir::Stmt* stmt) const;
+  Ref* Find(const tir::Stmt* stmt) const;
+  // The statement that executes the block.
+  const tir::BlockRealize* RealizeOf(const Ref* block) const;
+  // The block around it; null for the root.
+  Ref* ScopeOf(const Ref* ref) const;
+  // The loops around the block or loop up to the block around it, outermost first.
+  std::vector<Ref*> LoopsOf(const Ref* ref) const;
+  // The blocks directly inside the block or loop.
+  std::vector<Ref*> ChildrenOf(const Ref* ref) const;
+
+  // Replaces a loop by a loop or the realization of a block, or a block by a block. References to statements that occur
+  // in the new tree as well stay valid, so do those to loops over the same variables, and those to blocks of `reuse`.
+  // The others are removed.
+  void Replace(Ref* at, const tir::Stmt* target, const BlockReuse& reuse = {});
+  // Replaces the realization of a block, for new bindings of the same block.
+  void ReplaceRealize(Ref* block, const tir::BlockRealize* realize);
+  // Replaces the realization of a block by a loop around it; gives the reference to the loop.
+  Ref* WrapRealize(Ref* block, const tir::For* loop);
+
+  // Facts about the function as it is now, which hold until the next replacement. Two of them are kept from the first
+  // function on, because primitives keep them even where that can no longer be shown: that blocks read only what has
+  // been written, and that scopes are stage pipelines. For a new block the first is taken for granted.
+  const BlockScope& ScopeInfo(Ref* block);
+  // Whether the bindings of the block are an affine map of the loops around it.
+  bool IsAffine(const Ref* block);
+  // Whether what the block reads has been written before, by blocks of its scope if any of them writes it.
+  bool IsRegionCovered(Ref* block);
+  // Finds these two facts anew for the scope and the blocks in it.
+  void Recheck(Ref* scope);
+
+  // Notes why a primitive was refused; returned in its place.
+  Failure Refuse(std::string message, std::vector<const Node*> parts = {});
+  Refusal TakeRefusal() { return std::exchange(refusal_, {}); }
+
+ private:
+  class Builder;
+  struct Info {
+    std::unique_ptr<BlockScope> scope;  // null until it is asked for
+    int affine = -1;                    // the same
+  };
+  struct Kept {
+    std::optional<bool> covered;
+    std::optional<bool> stage_pipeline;
+  };
+
+  Ref* NewRef(const tir::Stmt* stmt, Ref* parent);
+  void Renew(Ref* ref, const tir::Stmt* stmt);
+  void ReplaceInAncestors(Ref* parent, const tir::Stmt* old_child, const tir::Stmt* new_child);
+  void CheckCover(Ref* scope, BlockScope& info);
+  bool CoversReads(Ref* consumer, const std::vector<Ref*>& producers, Ref* lca, arith::Analyzer& analyzer);
+
+  const PrimFunc* func_;
+  Workspace workspace_;
+  std::deque<Ref> refs_;
+  std::unordered_map<const tir::Stmt*, Ref*> by_stmt_;  // looked up, never iterated
+  Ref* root_ = nullptr;
+  std::unordered_map<const Ref*, std::unique_ptr<Info>> infos_;  // looked up, never iterated
+  std::unordered_map<const Ref*, Kept> kept_;                    // the same
+  Refusal refusal_;
+};
+
+// The ranges of the loops from `low` up to below `high` (null: to the root), as far as there is no block between; and
+// of the loops over threads further out which all see the same memory of `scope`.
+arith::IterRanges LoopDomain(const Ref* low, const Ref* high = nullptr, std::string_view scope = "global");
+
+}  // namespace iropt::schedule

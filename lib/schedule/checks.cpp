@@ -1,0 +1,307 @@
+#include "checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "iropt/analysis/tir/thread_tags.h"
+#include "stmt_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+constexpr std::string_view kCompleteBlock =
+    "definition of a complete block:\n"
+    "1) All block vars are data parallel\n"
+    "2) Dominant: the block is the only writer of its output, dominating the reader of its output buffers\n"
+    "3) No overlap between the buffers the block reads and writes";
+constexpr std::string_view kReductionBlock =
+    "definition of a reduction block:\n"
+    "1) The block has the `init` statement\n"
+    "2) All the block bindings are quasi-affine expressions\n"
+    "3) All block vars are either data parallel block vars or reduction block vars\n"
+    "4) Dominant: the block is the only writer of its output, dominating the reader of its output buffers\n"
+    "5) The reduction block vars are not used to index the output buffers";
+
+// Whether the block is the only writer of its outputs under the root.
+bool IsDominant(State& state, const Ref* block, Ref* root) {
+  const auto single_in = [&](const BlockScope& scope) {
+    return std::ranges::all_of(block->block().writes, [&](const tir::BufferRegion* write) {
+      const auto writers = scope.writers.find(write->buffer);
+      return writers == scope.writers.end() || writers->second.size() == 1;
+    });
+  };
+  if (root->is_block()) return single_in(state.ScopeInfo(root));
+  // The first one of the children of the loop that has writers of a buffer in it counts.
+  std::unordered_set<const tir::Buffer*> seen;
+  for (Ref* child : state.ChildrenOf(root)) {
+    const BlockScope& scope = state.ScopeInfo(child);
+    for (const tir::BufferRegion* write : block->block().writes) {
+      const auto writers = scope.writers.find(write->buffer);
+      if (writers == scope.writers.end() || !seen.insert(write->buffer).second) continue;
+      if (writers->second.size() != 1) return false;
+    }
+  }
+  return true;
+}
+
+// Looks for a store at an index that uses a reduction axis.
+class ReductionIndexFinder : public tir::StmtExprVisitor {
+ public:
+  explicit ReductionIndexFinder(const tir::Block& block) {
+    for (const tir::IterVar* axis : block.iter_vars) {
+      if (axis->iter_type == tir::IterVarType::kCommReduce) axes_.insert(axis->var);
+    }
+  }
+  bool found = false;
+
+  void VisitExpr(const PrimExpr*) override {}
+
+ protected:
+  void VisitBufferStore(const tir::BufferStore* store) override {
+    for (const PrimExpr* index : store->indices)
+      found = found || tir::UsesVar(index, [&](const tir::Var* var) { return axes_.contains(var); });
+  }
+
+ private:
+  std::unordered_set<const tir::Var*> axes_;
+};
+
+// Counts which of two sets of blocks are in statements.
+class BlockCounter : public StmtWalker {
+ public:
+  BlockCounter(std::span<Ref* const> producers, std::span<Ref* const> consumers) {
+    for (const Ref* ref : producers) producers_.insert(ref->stmt);
+    for (const Ref* ref : consumers) consumers_.insert(ref->stmt);
+  }
+  int num_producers = 0;
+  int num_consumers = 0;
+
+ protected:
+  void VisitBlock(const tir::Block* block) override {
+    num_producers += producers_.contains(block) ? 1 : 0;
+    num_consumers += consumers_.contains(block) ? 1 : 0;
+  }
+
+ private:
+  std::unordered_set<const tir::Stmt*> producers_, consumers_;
+};
+
+}  // namespace
+
+Result<Ref*> RequireScope(State& state, const Ref* ref, bool stage_pipeline) {
+  Ref* scope = state.ScopeOf(ref);
+  if (!scope) return state.Refuse("the primitive does not operate on the root block");
+  if (stage_pipeline && !state.ScopeInfo(scope).is_stage_pipeline)
+    return state.Refuse(
+        "the scope {0} is not a stage pipeline.\n"
+        "Definition of a scope that is a stage pipeline:\n"
+        "- The region cover property holds for every of its child blocks\n"
+        "- No write-after-read dependency or opaque dependency,\n"
+        "- only read-after-write and write-after-write are allowed\n"
+        "- All the statements in the scope are schedulable statements, i.e. Block and For",
+        {scope->stmt});
+  return scope;
+}
+
+int CompleteBlockError(State& state, const Ref* ref, Ref* root) {
+  const tir::Block& block = ref->block();
+  if (!IsSpatial(block)) return 1;
+  if (!IsDominant(state, ref, root)) return 2;
+  const auto is_written = [&](const tir::BufferRegion* read) { return UsesBuffer(block.writes, read->buffer); };
+  return std::ranges::any_of(block.reads, is_written) ? 3 : 0;
+}
+
+int ReductionBlockError(State& state, const Ref* ref, Ref* root) {
+  const tir::Block& block = ref->block();
+  if (!block.init) return 1;
+  if (!state.IsAffine(ref)) return 2;
+  if (!HasOnlySpatialAndReductionAxes(block)) return 3;
+  if (!IsDominant(state, ref, root)) return 4;
+  ReductionIndexFinder finder(block);
+  finder.VisitStmt(block.body);
+  return finder.found ? 5 : 0;
+}
+
+Status CheckCompleteBlock(State& state, const Ref* block, Ref* root) {
+  const int error = CompleteBlockError(state, block, root);
+  if (error == 0) return {};
+  return state.Refuse(
+      fmt::format("the block {{0}} is not a complete block - it violates condition #{}; {}", error, kCompleteBlock),
+      {block->stmt});
+}
+
+Status CheckReductionBlock(State& state, const Ref* block, Ref* root) {
+  const int error = ReductionBlockError(state, block, root);
+  if (error == 0) return {};
+  return state.Refuse(
+      fmt::format("the block {{0}} is not a reduction block - it violates condition #{}; {}", error, kReductionBlock),
+      {block->stmt});
+}
+
+Status CheckCompleteOrReductionBlock(State& state, const Ref* block, Ref* root) {
+  const int complete = CompleteBlockError(state, block, root);
+  if (complete == 0) return {};
+  const int reduction = ReductionBlockError(state, block, root);
+  if (reduction == 0) return {};
+  return state.Refuse(fmt::format("the block {{0}} is not a complete block - it violates condition #{}; {}\n"
+                                  "The block is not a reduction block either - it violates condition #{}; {}",
+                                  complete, kCompleteBlock, reduction, kReductionBlock),
+                      {block->stmt});
+}
+
+Status CheckCompactDataflow(State& state, Ref* subtree) {
+  for (const Ref* block : state.ChildrenOf(subtree)) {
+    const int complete = CompleteBlockError(state, block, subtree);
+    if (complete == 0) continue;
+    const int reduction = ReductionBlockError(state, block, subtree);
+    if (reduction == 0) continue;
+    return state.Refuse(
+        fmt::format("the queried subtree root {{0}} in SRef tree does not have compact dataflow, because its child "
+                    "block {{1}} on SRef tree is neither a local complete block nor a local reduction block.\n"
+                    "It violates condition #{} as a local complete block; {}\n"
+                    "It violates condition #{} as a local reduction block; {}",
+                    complete, kCompleteBlock, reduction, kReductionBlock),
+        {subtree->stmt, block->stmt});
+  }
+  return {};
+}
+
+bool IsOutputBlock(const Ref* block, const Ref* scope) {
+  const List<const tir::Buffer*> allocated = scope->block().alloc_buffers;
+  return std::ranges::any_of(block->block().writes, [&](const tir::BufferRegion* write) {
+    return std::ranges::find(allocated, write->buffer) == allocated.end();
+  });
+}
+
+Status CheckNotOutputBlock(State& state, const Ref* block, const Ref* scope) {
+  if (!IsOutputBlock(block, scope)) return {};
+  return state.Refuse("the block {0} is an output block", {block->stmt});
+}
+
+bool IsSpatial(const tir::Block& block) {
+  return std::ranges::all_of(block.iter_vars,
+                             [](const tir::IterVar* axis) { return axis->iter_type == tir::IterVarType::kDataPar; });
+}
+
+bool HasOnlySpatialAndReductionAxes(const tir::Block& block) {
+  return std::ranges::all_of(block.iter_vars, [](const tir::IterVar* axis) {
+    return axis->iter_type == tir::IterVarType::kDataPar || axis->iter_type == tir::IterVarType::kCommReduce;
+  });
+}
+
+Status CheckAffineBinding(State& state, const Ref* block, const Ref* high) {
+  if (state.IsAffine(block)) return {};
+  if (!high) return state.Refuse("the block {0} is required to have an affine binding", {block->stmt});
+  if (block->parent) {
+    arith::Analyzer analyzer(state.make(), arith::Analyzer::SymVars::kAny);
+    if (IsAffineBinding(*state.RealizeOf(block), LoopDomain(block->parent, high), analyzer)) return {};
+  }
+  if (!high->is_loop()) return state.Refuse("the block {0} is required to have an affine binding", {block->stmt});
+  return state.Refuse("the block {0} is required to have a partial affine binding under {1}",
+                      {block->stmt, high->stmt});
+}
+
+bool IsTrivialBinding(State& state, const Ref* block) {
+  const std::vector<Ref*> loops = state.LoopsOf(block);
+  const List<const PrimExpr*> values = state.RealizeOf(block)->iter_values;
+  return std::ranges::equal(loops, values,
+                            [](const Ref* loop, const PrimExpr* value) { return loop->loop().loop_var == value; });
+}
+
+Status CheckTrivialBinding(State& state, const Ref* block) {
+  if (IsTrivialBinding(state, block)) return {};
+  return state.Refuse("the binding values of the {0} are not variables of outer loops", {block->stmt});
+}
+
+Status CheckStartsWithZero(State& state, const Ref* loop, arith::Analyzer& analyzer) {
+  const PrimExpr* min = loop->loop().min;
+  const arith::PrimBuilder& make = analyzer.make();
+  if (analyzer.CanProve(make.Binary(NodeKind::kEQ, min, make.Const(0, min->dtype))) && !loop->loop().step) return {};
+  return state.Refuse("the loop {0} does not start with 0, which is not supported", {loop->stmt});
+}
+
+Status CheckPlainLoop(State& state, const Ref* loop) {
+  if (loop->loop().annotations->size() == 0 && !loop->loop().thread_binding) return {};
+  return state.Refuse("the primitive can't be applied because the loop {0} has annotation or thread binding",
+                      {loop->stmt});
+}
+
+tir::IterVarType LoopIterType(const tir::For& loop) {
+  bool spatial = false;
+  bool reduce = false;
+  bool other = false;
+  for (const tir::BlockRealize* realize : ChildRealizes(loop)) {
+    for (size_t i = 0; i < realize->iter_values.size(); ++i) {
+      if (!tir::UsesVar(realize->iter_values[i], loop.loop_var)) continue;
+      const tir::IterVarType type = realize->block->iter_vars[i]->iter_type;
+      (type == tir::IterVarType::kDataPar ? spatial : type == tir::IterVarType::kCommReduce ? reduce : other) = true;
+    }
+  }
+  if (other || (spatial && reduce)) return tir::IterVarType::kOpaque;
+  return reduce ? tir::IterVarType::kCommReduce : tir::IterVarType::kDataPar;
+}
+
+Result<const tir::BlockRealize*> RequireSingleChild(State& state, const Ref* ref) {
+  const auto children = ChildRealizes(*ref->stmt);
+  if (children.size() == 1) return children[0];
+  return state.Refuse(fmt::format("the {} {{0}} is required to have only one child block", KindWord(*ref->stmt)),
+                      {ref->stmt});
+}
+
+Result<const tir::BufferRegion*> RequireAccess(State& state, const Ref* block, int64_t index, bool is_write) {
+  const List<const tir::BufferRegion*> regions = is_write ? block->block().writes : block->block().reads;
+  if (index >= 0 && index < regions.size()) return regions[static_cast<size_t>(index)];
+  return state.Refuse(
+      fmt::format("the block {{0}} has {0} {1} regions, so `buffer_index` is required to be in [0, {0}). However, the "
+                  "input `buffer_index` is {2}, which is out of the expected range",
+                  regions.size(), is_write ? "write" : "read", index),
+      {block->stmt});
+}
+
+DefiningSite FindDefiningSite(Ref* ref, const tir::Buffer* buffer) {
+  for (; ref; ref = ref->parent) {
+    if (!ref->is_block()) continue;
+    if (std::ranges::find(ref->block().alloc_buffers, buffer) != ref->block().alloc_buffers.end()) return {ref, true};
+    for (const tir::MatchBufferRegion* match : ref->block().match_buffers) {
+      if (match->buffer == buffer) return {ref, false};
+    }
+  }
+  return {};
+}
+
+Status CheckStorageScope(State& state, std::string_view scope) {
+  const StorageScope parsed = StorageScope::Of(scope);
+  constexpr std::string_view kOthers[] = {"wmma.matrix_a",   "wmma.matrix_b",   "wmma.accumulator",
+                                          "texture",         "amx.tmm",         "m16n8k8.matrixA",
+                                          "m16n8k8.matrixB", "m16n8k8.matrixC", "metal.simdgroup"};
+  const auto starts = [&](std::string_view prefix) { return scope.starts_with(prefix); };
+  if (parsed.rank != StorageRank::kOther || std::ranges::any_of(kOthers, starts)) return {};
+  return state.Refuse(fmt::format("the input storage scope \"{}\" is invalid", scope));
+}
+
+Result<ProducerConsumerSplit> SplitByDependences(State& state, std::span<const tir::Stmt* const> statements,
+                                                 std::span<Ref* const> producers, std::span<Ref* const> consumers) {
+  BlockCounter counter(producers, consumers);
+  const int count = static_cast<int>(statements.size());
+  ProducerConsumerSplit split{.first_consumer = count};
+  for (int i = 0; i < count; ++i) {
+    const int producers_before = counter.num_producers;
+    const int consumers_before = counter.num_consumers;
+    counter.VisitStmt(statements[static_cast<size_t>(i)]);
+    if (counter.num_producers != producers_before) split.last_producer = i;
+    if (counter.num_consumers != consumers_before && split.first_consumer == count) split.first_consumer = i;
+  }
+  if (split.last_producer >= split.first_consumer)
+    return state.Refuse(
+        fmt::format("cannot find the insertion point that satisfies the producer-consumer constraint. In 0-based "
+                    "indexing, the last producer appears in subtree {}, and the first consumer appears in subtree {}",
+                    split.last_producer, split.first_consumer));
+  split.producers_visited = counter.num_producers;
+  split.consumers_visited = counter.num_consumers;
+  return split;
+}
+
+}  // namespace iropt::schedule

@@ -1,0 +1,76 @@
+// The conditions of primitives. Where one does not hold, the state notes the refusal.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "iropt/schedule/state.h"
+
+namespace iropt::schedule {
+
+// The block around it, which must exist.
+Result<Ref*> RequireScope(State& state, const Ref* ref, bool stage_pipeline);
+
+// ---- Kinds of blocks, with respect to the dependences under `root`, a block or loop
+
+// 0, or the number of the first condition that does not hold.
+int CompleteBlockError(State& state, const Ref* block, Ref* root);
+int ReductionBlockError(State& state, const Ref* block, Ref* root);
+inline bool IsCompleteBlock(State& state, const Ref* block, Ref* root) {
+  return CompleteBlockError(state, block, root) == 0;
+}
+inline bool IsReductionBlock(State& state, const Ref* block, Ref* root) {
+  return ReductionBlockError(state, block, root) == 0;
+}
+Status CheckCompleteBlock(State& state, const Ref* block, Ref* root);
+Status CheckReductionBlock(State& state, const Ref* block, Ref* root);
+Status CheckCompleteOrReductionBlock(State& state, const Ref* block, Ref* root);
+// All blocks directly under the subtree are complete or reduction blocks in it.
+Status CheckCompactDataflow(State& state, Ref* subtree);
+// Whether the block writes to a buffer that is not allocated in its scope.
+bool IsOutputBlock(const Ref* block, const Ref* scope);
+Status CheckNotOutputBlock(State& state, const Ref* block, const Ref* scope);
+// All axes are data parallel.
+bool IsSpatial(const tir::Block& block);
+bool HasOnlySpatialAndReductionAxes(const tir::Block& block);
+
+// ---- Bindings
+
+// Affine in the loops below `high` (null: in all loops of the scope).
+Status CheckAffineBinding(State& state, const Ref* block, const Ref* high = nullptr);
+// Whether the values of the axes are the variables of the loops in their order.
+bool IsTrivialBinding(State& state, const Ref* block);
+Status CheckTrivialBinding(State& state, const Ref* block);
+Status CheckStartsWithZero(State& state, const Ref* loop, arith::Analyzer& analyzer);
+// Neither annotations nor a thread.
+Status CheckPlainLoop(State& state, const Ref* loop);
+
+// The kinds of axes that a loop is used for.
+tir::IterVarType LoopIterType(const tir::For& loop);
+
+// ---- Blocks and buffers
+
+Result<const tir::BlockRealize*> RequireSingleChild(State& state, const Ref* ref);
+Result<const tir::BufferRegion*> RequireAccess(State& state, const Ref* block, int64_t index, bool is_write);
+// The block around `ref` that allocates the buffer or matches it to a region; null if it is of a parameter.
+struct DefiningSite {
+  Ref* site = nullptr;
+  bool is_allocated = false;
+};
+DefiningSite FindDefiningSite(Ref* ref, const tir::Buffer* buffer);
+Status CheckStorageScope(State& state, std::string_view scope);
+
+// Where a block can stand between statements: after the last of its producers and up to the first of its consumers.
+struct ProducerConsumerSplit {
+  int last_producer = -1;
+  int first_consumer = 0;
+  int producers_visited = 0;
+  int consumers_visited = 0;
+};
+Result<ProducerConsumerSplit> SplitByDependences(State& state, std::span<const tir::Stmt* const> statements,
+                                                 std::span<Ref* const> producers, std::span<Ref* const> consumers);
+
+}  // namespace iropt::schedule

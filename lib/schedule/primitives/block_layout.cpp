@@ -1,0 +1,155 @@
+// Giving a block other axes.
+//
+//   for i, j in T.grid(8, 16):        lambda i, j: (i * 16 + j,)       for ax0 in range(128):
+//       with T.block("B"):                     -->                        with T.block("B"):
+//           vi, vj = ...                                                       v0 = T.axis.spatial(128, ax0)
+//           B[vi, vj] = A[vi, vj]                                              B[v0 // 16, v0 % 16] = ...
+//
+// Source: TVM's TransformBlockLayout, and ReorderBlockIterVar.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/access_simplifier.h"
+#include "schedule/checks.h"
+#include "schedule/index_map_tools.h"
+#include "schedule/primitive_call.h"
+#include "schedule/region_tools.h"
+#include "schedule/stmt_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+using arith::Analyzer;
+
+// The type of the axes in the expression; nothing if they have several, or there are none.
+std::optional<tir::IterVarType> AxisTypeOf(const PrimExpr* value, const tir::Block& block) {
+  std::optional<tir::IterVarType> type;
+  bool ok = true;
+  for (const tir::Var* var : VarsOf(value)) {
+    const auto axis = std::ranges::find(block.iter_vars, var, &tir::IterVar::var);
+    if (axis == block.iter_vars.end()) continue;
+    ok = ok && (!type || *type == (*axis)->iter_type);
+    type = (*axis)->iter_type;
+  }
+  return ok ? type : std::nullopt;
+}
+
+}  // namespace
+
+Status ApplyTransformBlockLayout(PrimitiveCall& call) {
+  State& state = call.state();
+  Workspace& workspace = state.workspace();
+  Ref* ref = call.GetRef("block");
+  const tir::Block& block = ref->block();
+  const IndexMapAttr& map = *call.GetIndexMap("index_map");
+  Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
+  const arith::PrimBuilder& make = analyzer.make();
+  BindShapes(*state.func(), analyzer);
+  const std::vector<Ref*> loops = state.LoopsOf(ref);
+  for (const Ref* loop : loops) IROPT_RETURN_IF_ERROR(CheckStartsWithZero(state, loop, analyzer));
+  if (!loops.empty()) IROPT_RETURN_IF_ERROR(RequireSingleChild(state, loops[0]));
+  IROPT_RETURN_IF_ERROR(CheckTrivialBinding(state, ref));
+  if (map.params.size() != block.iter_vars.size())
+    return state.Refuse(
+        fmt::format("the index map {} can't be applied to block iters of {{0}} because the number of parameters "
+                    "mismatch. Expected: {}, actual: {}",
+                    ToPython(map), map.params.size(), block.iter_vars.size()),
+        {&block});
+  std::vector<const PrimExpr*> axes, extents;
+  arith::IterRanges domains;
+  for (const tir::IterVar* axis : block.iter_vars) {
+    if (!arith::IsInt(axis->dom->min, 0))
+      return state.Refuse(fmt::format("the domain of the axis {} of {{0}} does not begin with 0", axis->var->name),
+                          {&block});
+    axes.push_back(axis->var);
+    extents.push_back(axis->dom->extent);
+    domains.insert_or_assign(axis->var, *axis->dom);
+  }
+  const std::vector<const PrimExpr*> values = MapIndices(map, axes, analyzer);
+  const auto shape = MapShape(map, extents, analyzer, workspace);
+  const auto not_bijective = [&] {
+    return state.Refuse(fmt::format("the index map {} is not bijective affine", ToPython(map)));
+  };
+  if (!shape) return not_bijective();
+
+  std::vector<const tir::IterVar*> new_axes;
+  std::vector<const PrimExpr*> new_vars, loop_vars;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const PrimExpr* extent = (*shape)[i];
+    const auto type = arith::IsInt(extent, 1) ? tir::IterVarType::kDataPar : AxisTypeOf(values[i], block);
+    if (!type || *type == tir::IterVarType::kOpaque)
+      return state.Refuse(
+          fmt::format("cannot detect the block iter type for new iter value {} in {{0}} because it contains more than "
+                      "one type of original iter vars",
+                      i),
+          {&block});
+    const DataType dtype = values[i]->dtype;
+    const tir::Var* var = workspace.NewPrimVar(fmt::format("v{}", i), dtype);
+    const auto* dom = workspace.New<tir::Range>(make.Const(0, dtype), make.Cast(dtype, extent));
+    new_axes.push_back(workspace.New<tir::IterVar>(dom, var, *type));
+    new_vars.push_back(var);
+    loop_vars.push_back(workspace.NewPrimVar(fmt::format("ax{}", i), dtype));
+  }
+  const std::vector<const PrimExpr*> raw = ApplyMap(map, axes, make);
+  std::vector<const PrimExpr*> outputs = new_vars;
+  const auto inverse = arith::InverseIterMap(
+      raw, outputs, domains, {.level = arith::IterMapLevel::kBijective, .simplify_trivial_iterators = false}, analyzer);
+  if (!inverse) return not_bijective();
+  tir::VarValues old_axes;
+  for (const tir::IterVar* axis : block.iter_vars)
+    old_axes[axis->var] = make.Cast(axis->var->dtype, analyzer.Simplify(inverse->values.at(axis->var)));
+  const auto* substituted = To<tir::Block>(tir::Substitute(&block, old_axes, workspace));
+  const tir::Block* new_block =
+      CopyBlock(*substituted, workspace, [&](tir::Block& copy) { copy.iter_vars = workspace.Copy(new_axes); });
+  new_block = SimplifyAccesses(new_block, analyzer, workspace);
+  const tir::BlockRealize* realize = state.RealizeOf(ref);
+  const tir::Stmt* stmt = MakeRealize(loop_vars, realize->predicate, new_block, workspace);
+  for (size_t i = loop_vars.size(); i > 0; --i)
+    stmt = MakeLoop(To<tir::Var>(loop_vars[i - 1]), (*shape)[i - 1], stmt, workspace);
+  const BlockReuse reuse = PairBlocks(&block, new_block);
+  if (!loops.empty()) {
+    state.Replace(loops[0], stmt, reuse);
+  } else if (loop_vars.empty()) {
+    state.Replace(ref, new_block, reuse);
+  } else {
+    // The block was not in a loop: it is replaced first, and then its realization.
+    state.Replace(ref, new_block, reuse);
+    state.WrapRealize(ref, To<tir::For>(stmt));
+  }
+  return {};
+}
+
+Status ApplyReorderBlockIterVar(PrimitiveCall& call) {
+  State& state = call.state();
+  Workspace& workspace = state.workspace();
+  Ref* ref = call.GetRef("block");
+  const tir::Block& block = ref->block();
+  const std::vector<int64_t> order = call.GetInts("new_order");
+  std::vector<int64_t> sorted = order;
+  std::ranges::sort(sorted);
+  bool ok = sorted.size() == block.iter_vars.size();
+  for (size_t i = 0; i < sorted.size(); ++i) ok = ok && sorted[i] == static_cast<int64_t>(i);
+  if (!ok)
+    return state.Refuse(
+        fmt::format("the user provided block itervar index order [{}] is not a valid permutation of [0, 1, ..., "
+                    "num_block_iter_vars-1] in {{0}}",
+                    fmt::join(order, ", ")),
+        {&block});
+  const tir::BlockRealize* realize = state.RealizeOf(ref);
+  std::vector<const tir::IterVar*> axes;
+  std::vector<const PrimExpr*> values;
+  for (const int64_t i : order) {
+    axes.push_back(block.iter_vars[static_cast<size_t>(i)]);
+    values.push_back(realize->iter_values[static_cast<size_t>(i)]);
+  }
+  const tir::Block* new_block =
+      CopyBlock(block, workspace, [&](tir::Block& copy) { copy.iter_vars = workspace.Copy(axes); });
+  const PrimExpr* predicate = realize->predicate;
+  state.Replace(ref, new_block, {{&block, new_block}});
+  state.ReplaceRealize(ref, MakeRealize(values, predicate, new_block, workspace));
+  return {};
+}
+
+}  // namespace iropt::schedule

@@ -1,0 +1,574 @@
+// Reading and writing buffers through copies.
+//
+//   for i: C[i] = f(B[i])        cache_read B        for i: B_local[i] = B[i]
+//                                    -->             for i: C[i] = f(B_local[i])
+//
+// Source: TVM's src/tir/schedule/primitive/cache_read_write.cc.
+#include "cache.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/checks.h"
+#include "schedule/index_map_tools.h"
+#include "schedule/primitive_call.h"
+#include "schedule/region_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+using arith::Analyzer;
+
+const tir::BufferRegion* FindRegion(List<const tir::BufferRegion*> regions, const tir::Buffer* buffer) {
+  const auto found = std::ranges::find(regions, buffer, &tir::BufferRegion::buffer);
+  return found == regions.end() ? nullptr : *found;
+}
+
+Status CheckRegionCover(State& state, Ref* scope, const tir::Buffer* buffer) {
+  for (Ref* child : state.ChildrenOf(scope)) {
+    if (FindRegion(child->block().reads, buffer) && !state.IsRegionCovered(child))
+      return state.Refuse(
+          "the scope {0}'s region cover is not complete. The region cover property require to hold for every of its "
+          "child blocks",
+          {scope->stmt});
+  }
+  return {};
+}
+
+bool AllConsumersUnder(State& state, const tir::Buffer* buffer, const Ref* scope, const Ref* target) {
+  const std::vector<Ref*> under = state.ChildrenOf(target);
+  return std::ranges::all_of(state.ChildrenOf(scope), [&](const Ref* child) {
+    return !FindRegion(child->block().reads, buffer) || std::ranges::find(under, child) != under.end();
+  });
+}
+
+// The conditions of the blocks nested in a block that access the buffer, any of which may hold; null if there are none.
+class NestedConditions : public StmtWalker {
+ public:
+  NestedConditions(const tir::Buffer* buffer, bool is_write, State& state)
+      : buffer_(buffer), is_write_(is_write), state_(state) {}
+  const PrimExpr* condition = nullptr;
+
+ protected:
+  void VisitBlockRealize(const tir::BlockRealize* realize) override {
+    const tir::Block& block = *realize->block;
+    if (FindRegion(is_write_ ? block.writes : block.reads, buffer_)) {
+      const PrimExpr* own = tir::Substitute(realize->predicate, BindingsOf(*realize), state_.workspace());
+      condition = condition ? state_.make().Binary(NodeKind::kOr, condition, own) : own;
+    }
+    StmtWalker::VisitBlockRealize(realize);
+  }
+
+ private:
+  const tir::Buffer* buffer_;
+  const bool is_write_;
+  State& state_;
+};
+
+// What the block accesses while the loops below `high` run.
+const tir::BufferRegion* RelaxRegion(State& state, const tir::BufferRegion* region, const Ref* block, const Ref* high,
+                                     const PrimExpr* extra_condition) {
+  Workspace& workspace = state.workspace();
+  Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
+  const arith::PrimBuilder& make = analyzer.make();
+  const tir::BlockRealize& realize = *state.RealizeOf(block);
+  const tir::VarValues bindings = BindingsOf(realize);
+  const PrimExpr* condition = realize.predicate;
+  if (extra_condition) condition = make.Binary(NodeKind::kAnd, condition, extra_condition);
+  condition = tir::Substitute(condition, bindings, workspace);
+  const auto* bound = tir::Substitute(region, bindings, workspace);
+  const Box box = UpperBound(*bound, condition, LoopDomain(block->parent, high, region->buffer->scope()), analyzer);
+  std::vector<const tir::Range*> ranges;
+  for (size_t i = 0; i < box.size(); ++i) {
+    const PrimExpr* dim = region->buffer->shape[i];
+    ranges.push_back(RangeOf(box[i], tir::Range(make.Const(0, dim->dtype), dim), analyzer, workspace));
+  }
+  return MakeRegion(region->buffer, ranges, workspace);
+}
+
+// Finds where a copy can be inserted: between the block that writes a buffer and the first of the related blocks, as
+// far inside as both are.
+class LocationFinder : public StmtWalker {
+ public:
+  LocationFinder(State& state, const Ref* scope, const Ref* block, const std::vector<Ref*>& related)
+      : state_(state), scope_(scope), block_(block), related_(related) {}
+  Ref* location = nullptr;
+  int position = -1;
+
+ protected:
+  void VisitSeqStmt(const tir::SeqStmt* seq) override {
+    const bool visited_before = visited_block_;
+    visited_block_ = false;
+    for (size_t i = 0; i < seq->seq.size() && position == -1; ++i) {
+      VisitStmt(seq->seq[i]);
+      if (visited_block_ && visited_related_ && position == -1) {
+        position = static_cast<int>(i);
+        break;
+      }
+      if (visited_related_) break;
+    }
+    visited_block_ = visited_block_ || visited_before;
+  }
+
+  void VisitBlock(const tir::Block* block) override {
+    if (block == scope_->stmt) {
+      StmtWalker::VisitBlock(block);
+      if (visited_related_ && !location) {
+        location = state_.RefOf(block);
+        if (!visited_block_ && position == -1) position = 0;
+      }
+      return;
+    }
+    if (block == block_->stmt) {
+      visited_block_ = true;
+    } else if (std::ranges::any_of(related_, [&](const Ref* ref) { return ref->stmt == block; })) {
+      visited_related_ = true;
+    }
+  }
+
+  void VisitFor(const tir::For* loop) override {
+    StmtWalker::VisitFor(loop);
+    if (visited_block_ && visited_related_ && !location && position != -1) location = state_.RefOf(loop);
+  }
+
+ private:
+  State& state_;
+  const Ref* scope_;
+  const Ref* block_;
+  const std::vector<Ref*>& related_;
+  bool visited_block_ = false;
+  bool visited_related_ = false;
+};
+
+void AddConsumers(State& state, const std::vector<Ref*>& blocks, CopyStage& stage) {
+  for (const Ref* block : blocks) {
+    stage.consumers.insert(block->stmt);
+    for (const Ref* child : state.ChildrenOf(block)) stage.consumers.insert(child->stmt);
+  }
+}
+
+// A copy of the region, by loops over its ranges.
+void MakeCopy(CopyStage& stage, std::string_view scope, bool is_read, Workspace& workspace) {
+  const arith::PrimBuilder make(workspace.arena());
+  const tir::BufferRegion& region = *stage.region;
+  std::vector<const tir::Var*> loops;
+  std::vector<const PrimExpr*> values, plain, shifted;
+  std::vector<const tir::IterVar*> axes;
+  for (size_t i = 0; i < region.region.size(); ++i) {
+    const tir::Range& range = *region.region[i];
+    const DataType dtype = range.extent->dtype;
+    const tir::Var* loop = workspace.NewPrimVar(fmt::format("ax{}", i), dtype);
+    const tir::Var* axis = workspace.NewPrimVar(fmt::format("v{}", i), dtype);
+    const PrimExpr* dim = stage.full_region ? region.buffer->shape[i] : range.extent;
+    loops.push_back(loop);
+    values.push_back(stage.full_region ? make.Add(range.min, loop) : loop);
+    axes.push_back(workspace.New<tir::IterVar>(workspace.New<tir::Range>(make.Const(0, dim->dtype), dim), axis,
+                                               tir::IterVarType::kDataPar));
+    plain.push_back(axis);
+    shifted.push_back(stage.full_region ? axis : make.Add(range.min, axis));
+  }
+  stage.block = MakeCopyBlock(stage, axes, is_read ? shifted : plain, is_read ? plain : shifted,
+                              fmt::format("{}_{}", region.buffer->name, scope), workspace);
+  stage.stmt = MakeRealize(values, nullptr, stage.block, workspace);
+  for (size_t i = loops.size(); i > 0; --i)
+    stage.stmt = MakeLoop(loops[i - 1], region.region[i - 1]->extent, stage.stmt, workspace);
+}
+
+// The memory for the copy: of the shape of the region, or of the whole buffer.
+const tir::Buffer* MakeCopyBuffer(const tir::Buffer* buffer, std::string_view scope, const CopyStage& stage,
+                                  Workspace& workspace) {
+  std::vector<const PrimExpr*> shape;
+  for (const tir::Range* range : stage.region->region) shape.push_back(range->extent);
+  BufferChange change{.name = fmt::format("{}_{}", buffer->name, scope), .scope = scope};
+  if (!stage.full_region) change.shape = &shape;
+  return CopyBuffer(*buffer, change, workspace);
+}
+
+}  // namespace
+
+Result<Ref*> OnlyWriter(State& state, Ref* scope, const tir::Buffer* buffer) {
+  const BlockScope& info = state.ScopeInfo(scope);
+  const auto writers = info.writers.find(buffer);
+  if (writers == info.writers.end()) return nullptr;
+  if (writers->second.size() == 1) return writers->second[0];
+  std::vector<const Node*> parts;
+  for (const Ref* writer : writers->second) parts.push_back(writer->stmt);
+  return state.Refuse(fmt::format("the buffer {} is expected to be written by single block, but got {} blocks who "
+                                  "write it",
+                                  buffer->name, writers->second.size()),
+                      std::move(parts));
+}
+
+void FindLocation(State& state, Ref* writer, Ref* scope, bool is_read, CopyStage& stage) {
+  std::vector<Ref*> related;
+  if (is_read && !stage.consumers.empty()) {
+    for (const tir::Stmt* consumer : stage.consumers) related.push_back(state.RefOf(consumer));
+  } else {
+    for (const Dependence& dependence : state.ScopeInfo(scope).dependences) {
+      if (dependence.src != writer || dependence.kind != DependenceKind::kReadAfterWrite) continue;
+      if (is_read || !stage.consumers.contains(dependence.dst->stmt)) related.push_back(dependence.dst);
+    }
+  }
+  stage.location = scope;
+  stage.position = static_cast<int>(StatementsOf(scope->block().body).size());
+  if (related.empty()) return;
+  LocationFinder finder(state, scope, writer, related);
+  finder.VisitStmt(scope->stmt);
+  if (!finder.location) return;
+  stage.location = finder.location;
+  stage.position = std::max(finder.position, 0);
+}
+
+// ---- The block that copies
+
+namespace {
+
+const tir::Range* Point(const PrimExpr* index, Workspace& workspace) {
+  return workspace.New<tir::Range>(index, arith::PrimBuilder(workspace.arena()).Const(1, index->dtype));
+}
+
+std::vector<const tir::Range*> Points(std::span<const PrimExpr* const> indices, Workspace& workspace) {
+  std::vector<const tir::Range*> ranges;
+  for (const PrimExpr* index : indices) ranges.push_back(Point(index, workspace));
+  return ranges;
+}
+
+}  // namespace
+
+const tir::Block* MakeCopyBlock(const CopyStage& stage, const std::vector<const tir::IterVar*>& axes,
+                                const std::vector<const PrimExpr*>& read_indices,
+                                const std::vector<const PrimExpr*>& write_indices, const std::string& name,
+                                Workspace& workspace) {
+  const auto* load =
+      workspace.New<tir::BufferLoad>(stage.read_buffer->dtype, stage.read_buffer, workspace.Copy(read_indices));
+  const auto* store = workspace.New<tir::BufferStore>(stage.write_buffer, load, workspace.Copy(write_indices));
+  const tir::BufferRegion* reads[] = {MakeRegion(stage.read_buffer, Points(read_indices, workspace), workspace)};
+  const tir::BufferRegion* writes[] = {MakeRegion(stage.write_buffer, Points(write_indices, workspace), workspace)};
+  return workspace.New<tir::Block>(
+      workspace.Copy(axes), workspace.Copy(std::span<const tir::BufferRegion* const>(reads)),
+      workspace.Copy(std::span<const tir::BufferRegion* const>(writes)), workspace.arena().CopyString(name),
+      List<const tir::Buffer*>(), List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), nullptr, store);
+}
+
+// ---- Rewriting accesses
+
+const tir::Stmt* InsertStage(const tir::Stmt* body, int position, const tir::Stmt* stage, Workspace& workspace) {
+  std::vector<const tir::Stmt*> statements = StatementsOf(body);
+  statements.insert(statements.begin() + std::min<std::ptrdiff_t>(position, std::ssize(statements)), stage);
+  return tir::MakeSeq(workspace, statements);
+}
+
+AccessRewriter::AccessRewriter(const CopyStage& stage, const tir::Buffer* from, const tir::Buffer* to,
+                               Workspace& workspace)
+    : StmtExprMutator(workspace),
+      stage_(stage),
+      from_(from),
+      to_(to),
+      analyzer_(arith::PrimBuilder(workspace.arena()), Analyzer::SymVars::kAny) {}
+
+std::vector<const PrimExpr*> AccessRewriter::MapIndices(List<const PrimExpr*> indices) {
+  if (stage_.indices) return *stage_.indices;
+  std::vector<const PrimExpr*> mapped(indices.begin(), indices.end());
+  if (stage_.full_region) return mapped;
+  for (size_t i = 0; i < mapped.size(); ++i)
+    mapped[i] = analyzer_.Simplify(analyzer_.make().Sub(mapped[i], stage_.region->region[i]->min));
+  return mapped;
+}
+
+const tir::BufferRegion* AccessRewriter::MapRegion(const tir::BufferRegion* region) {
+  if (region->buffer != from_) return region;
+  std::vector<const tir::Range*> ranges(region->region.begin(), region->region.end());
+  if (stage_.indices) {
+    ranges = Points(*stage_.indices, workspace());
+  } else if (!stage_.full_region) {
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      const PrimExpr* min = analyzer_.Simplify(analyzer_.make().Sub(ranges[i]->min, stage_.region->region[i]->min));
+      ranges[i] = workspace().New<tir::Range>(min, ranges[i]->extent);
+    }
+  }
+  return MakeRegion(to_, ranges, workspace());
+}
+
+List<const tir::BufferRegion*> AccessRewriter::MapRegions(List<const tir::BufferRegion*> regions) {
+  std::vector<const tir::BufferRegion*> mapped;
+  for (const tir::BufferRegion* region : regions) mapped.push_back(MapRegion(region));
+  return workspace().Copy(mapped);
+}
+
+List<const tir::MatchBufferRegion*> AccessRewriter::MapMatches(List<const tir::MatchBufferRegion*> matches) {
+  std::vector<const tir::MatchBufferRegion*> mapped(matches.begin(), matches.end());
+  for (const tir::MatchBufferRegion*& match : mapped) {
+    if (match->source->buffer == from_)
+      match = workspace().New<tir::MatchBufferRegion>(match->buffer, MapRegion(match->source));
+  }
+  return workspace().Copy(mapped);
+}
+
+const PrimExpr* AccessRewriter::MapLoad(const tir::BufferLoad* load) {
+  auto* copy = workspace().New<tir::BufferLoad>(*load);
+  copy->buffer = to_;
+  copy->indices = workspace().Copy(MapIndices(load->indices));
+  return copy;
+}
+
+const tir::Stmt* AccessRewriter::MapStore(const tir::BufferStore* store) {
+  auto* copy = workspace().New<tir::BufferStore>(*store);
+  copy->buffer = to_;
+  copy->indices = workspace().Copy(MapIndices(store->indices));
+  return copy;
+}
+
+const PrimExpr* AccessRewriter::VisitVar(const tir::Var* var) { return var == from_->data ? to_->data : var; }
+
+const tir::Stmt* AccessRewriter::VisitFor(const tir::For* loop) {
+  const auto* visited = To<tir::For>(StmtExprMutator::VisitFor(loop));
+  if (loop != stage_.location->stmt) return visited;
+  return WithBody(*visited, InsertStage(visited->body, stage_.position, stage_.stmt, workspace()), workspace());
+}
+
+const tir::Block* AccessRewriter::Complete(const tir::Block* block, const tir::Block* visited, bool is_scope) {
+  if (block == stage_.location->stmt)
+    visited = To<tir::Block>(
+        WithBody(*visited, InsertStage(visited->body, stage_.position, stage_.stmt, workspace()), workspace()));
+  if (is_scope && stage_.alloc)
+    visited = CopyBlock(*visited, workspace(), [&](tir::Block& copy) {
+      copy.alloc_buffers = With(copy.alloc_buffers, stage_.alloc, workspace());
+    });
+  return visited;
+}
+
+namespace {
+
+// Blocks that read the buffer read its copy: all, or the consumers alone.
+class ReadRewriter : public AccessRewriter {
+ public:
+  ReadRewriter(const CopyStage& stage, const tir::Block* scope, Workspace& workspace)
+      : AccessRewriter(stage, stage.read_buffer, stage.write_buffer, workspace), scope_(scope) {}
+  BlockReuse reuse;
+
+ protected:
+  const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    const bool consumes = stage().consumers.empty() || stage().consumers.contains(block);
+    const bool is_scope = block == scope_;
+    if (!is_scope && FindRegion(block->writes, stage().read_buffer)) return block;
+    const bool outer = std::exchange(consumes_, consumes);
+    const auto* visited = To<tir::Block>(AccessRewriter::VisitBlock(block));
+    consumes_ = outer;
+    visited = Complete(block, visited, is_scope);
+    if (!is_scope && consumes && Reads(*visited)) {
+      visited = CopyBlock(*visited, workspace(), [&](tir::Block& copy) {
+        copy.reads = MapRegions(copy.reads);
+        copy.match_buffers = MapMatches(copy.match_buffers);
+      });
+    }
+    if (visited != block) reuse.emplace_back(block, visited);
+    return visited;
+  }
+
+  const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
+    const auto* visited = To<tir::BufferLoad>(AccessRewriter::VisitBufferLoad(load));
+    return visited->buffer == stage().read_buffer && consumes_ ? MapLoad(visited) : visited;
+  }
+
+ private:
+  bool Reads(const tir::Block& block) const {
+    return FindRegion(block.reads, stage().read_buffer) ||
+           std::ranges::any_of(block.match_buffers, [&](const tir::MatchBufferRegion* match) {
+             return match->source->buffer == stage().read_buffer;
+           });
+  }
+
+  const tir::Block* scope_;
+  bool consumes_ = true;
+};
+
+// The writer writes the copy, and the consumers read it.
+class WriteRewriter : public AccessRewriter {
+ public:
+  WriteRewriter(const CopyStage& stage, const tir::Block* scope, const tir::Block* writer, Workspace& workspace)
+      : AccessRewriter(stage, stage.write_buffer, stage.read_buffer, workspace), scope_(scope), writer_(writer) {}
+  BlockReuse reuse;
+
+ protected:
+  const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    const bool is_scope = block == scope_;
+    const bool consumes = stage().consumers.contains(block);
+    if (!is_scope && !consumes && block != writer_ && !in_writer_) return block;
+    const bool outer = std::exchange(in_writer_, in_writer_ || !is_scope);
+    const auto* visited = To<tir::Block>(AccessRewriter::VisitBlock(block));
+    in_writer_ = outer;
+    visited = Complete(block, visited, is_scope);
+    if (!is_scope) {
+      visited = CopyBlock(*visited, workspace(), [&](tir::Block& copy) {
+        copy.reads = MapRegions(copy.reads);
+        copy.writes = MapRegions(copy.writes);
+        copy.match_buffers = MapMatches(copy.match_buffers);
+      });
+    }
+    if (visited != block) reuse.emplace_back(block, visited);
+    return visited;
+  }
+
+  const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
+    const auto* visited = To<tir::BufferLoad>(AccessRewriter::VisitBufferLoad(load));
+    return visited->buffer == stage().write_buffer ? MapLoad(visited) : visited;
+  }
+  const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
+    const auto* visited = To<tir::BufferStore>(AccessRewriter::VisitBufferStore(store));
+    return visited->buffer == stage().write_buffer ? MapStore(visited) : visited;
+  }
+
+ private:
+  const tir::Block* scope_;
+  const tir::Block* writer_;
+  bool in_writer_ = false;
+};
+
+}  // namespace
+
+Ref* InsertRead(State& state, Ref* scope, const CopyStage& stage) {
+  ReadRewriter rewriter(stage, &scope->block(), state.workspace());
+  const tir::Stmt* new_scope = rewriter.VisitStmt(scope->stmt);
+  state.Replace(scope, new_scope, rewriter.reuse);
+  return state.RefOf(stage.block);
+}
+
+Ref* InsertWrite(State& state, Ref* scope, const Ref* writer, const CopyStage& stage) {
+  WriteRewriter rewriter(stage, &scope->block(), &writer->block(), state.workspace());
+  const tir::Stmt* new_scope = rewriter.VisitStmt(scope->stmt);
+  state.Replace(scope, new_scope, rewriter.reuse);
+  return state.RefOf(stage.block);
+}
+
+Status ApplyCacheRead(PrimitiveCall& call) {
+  State& state = call.state();
+  Workspace& workspace = state.workspace();
+  Ref* ref = call.GetRef("block");
+  const std::string& memory = call.GetString("storage_scope");
+  IROPT_RETURN_IF_ERROR(CheckStorageScope(state, memory));
+  IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access,
+                         RequireAccess(state, ref, call.GetInt("read_buffer_index"), /*is_write=*/false));
+  const tir::Buffer* buffer = access->buffer;
+  IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/false));
+  IROPT_RETURN_IF_ERROR(CheckRegionCover(state, scope, buffer));
+  CopyStage stage;
+  stage.read_buffer = buffer;
+  AddConsumers(state, call.GetRefs("consumer_blocks"), stage);
+  IROPT_ASSIGN_OR_RETURN(Ref * writer, OnlyWriter(state, scope, buffer));
+  if (writer) {
+    const tir::BufferRegion* region = FindRegion(writer->block().writes, buffer);
+    FindLocation(state, writer, scope, /*is_read=*/true, stage);
+    stage.region = RelaxRegion(state, region, writer, stage.location, nullptr);
+  } else {
+    stage.location = scope;
+    stage.position = 0;
+    NestedConditions nested(buffer, /*is_write=*/false, state);
+    nested.VisitStmt(ref->block().body);
+    const tir::BufferRegion* own = FindRegion(ref->block().reads, buffer);
+    const tir::BufferRegion* outer = FindRegion(scope->block().reads, buffer);
+    if (nested.condition && !IsTrue(nested.condition) && ref->parent) {
+      stage.region = RelaxRegion(state, own, ref, scope, nested.condition);
+    } else {
+      stage.region = outer ? outer : FullRegion(buffer, workspace);
+    }
+  }
+  stage.full_region = stage.location->is_loop() || !AllConsumersUnder(state, buffer, scope, stage.location);
+  stage.write_buffer = MakeCopyBuffer(buffer, memory, stage, workspace);
+  stage.alloc = stage.write_buffer;
+  MakeCopy(stage, memory, /*is_read=*/true, workspace);
+  call.Return(InsertRead(state, scope, stage));
+  return {};
+}
+
+Status ApplyCacheWrite(PrimitiveCall& call) {
+  State& state = call.state();
+  Workspace& workspace = state.workspace();
+  Ref* ref = call.GetRef("block");
+  const std::string& memory = call.GetString("storage_scope");
+  IROPT_RETURN_IF_ERROR(CheckStorageScope(state, memory));
+  IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access,
+                         RequireAccess(state, ref, call.GetInt("write_buffer_index"), /*is_write=*/true));
+  const tir::Buffer* buffer = access->buffer;
+  IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/false));
+  CopyStage stage;
+  stage.write_buffer = buffer;
+  AddConsumers(state, call.GetRefs("consumer_blocks"), stage);
+  IROPT_RETURN_IF_ERROR(OnlyWriter(state, scope, buffer));
+  FindLocation(state, ref, scope, /*is_read=*/false, stage);
+  NestedConditions nested(buffer, /*is_write=*/true, state);
+  nested.VisitStmt(ref->block().body);
+  stage.region = RelaxRegion(state, access, ref, stage.location, nested.condition);
+  stage.full_region = stage.location->is_loop() || !AllConsumersUnder(state, buffer, scope, stage.location);
+  stage.read_buffer = MakeCopyBuffer(buffer, memory, stage, workspace);
+  stage.alloc = stage.read_buffer;
+  MakeCopy(stage, memory, /*is_read=*/false, workspace);
+  call.Return(InsertWrite(state, scope, ref, stage));
+  return {};
+}
+
+// ---- In place
+
+namespace {
+
+// The innermost loop around the block, or the scope, and the position of the block in it.
+void FindBlockLocation(const Ref* block, Ref* scope, CopyStage& stage) {
+  const tir::Stmt* child = block->stmt;
+  stage.location = nullptr;
+  stage.position = 0;
+  for (Ref* ref = block->parent;; child = ref->stmt, ref = ref->parent) {
+    if (!stage.location) stage.location = ref;
+    if (const auto* seq = As<tir::SeqStmt>(BodyOf(*ref->stmt))) {
+      const auto is_child = [&](const tir::Stmt* stmt) {
+        const auto* realize = As<tir::BlockRealize>(stmt);
+        return stmt == child || (realize && realize->block == child);
+      };
+      if (ref == stage.location)
+        stage.position = static_cast<int>(std::ranges::find_if(seq->seq, is_child) - seq->seq.begin());
+    }
+    if (ref == scope || ref->is_block()) return;
+  }
+}
+
+}  // namespace
+
+Status ApplyCacheInplace(PrimitiveCall& call) {
+  State& state = call.state();
+  Workspace& workspace = state.workspace();
+  Ref* ref = call.GetRef("block");
+  const std::string& memory = call.GetString("storage_scope");
+  IROPT_RETURN_IF_ERROR(CheckStorageScope(state, memory));
+  IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access,
+                         RequireAccess(state, ref, call.GetInt("read_buffer_index"), /*is_write=*/false));
+  const tir::Buffer* buffer = access->buffer;
+  IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/false));
+  IROPT_RETURN_IF_ERROR(CheckRegionCover(state, scope, buffer));
+  const tir::BufferRegion* written = FindRegion(ref->block().writes, buffer);
+  if (!written)
+    return state.Refuse(fmt::format("the target block {{0}} does not both read & write target buffer {}", buffer->name),
+                        {ref->stmt});
+  const tir::Buffer* copy =
+      CopyBuffer(*buffer, {.name = fmt::format("{}_{}", buffer->name, memory), .scope = memory}, workspace);
+  CopyStage stage;
+  stage.read_buffer = buffer;
+  stage.write_buffer = copy;
+  stage.alloc = copy;
+  stage.region = access;
+  stage.consumers.insert(ref->stmt);
+  FindBlockLocation(ref, scope, stage);
+  MakeCopy(stage, memory, /*is_read=*/true, workspace);
+  call.Return(InsertRead(state, scope, stage));
+  stage.read_buffer = copy;
+  stage.write_buffer = buffer;
+  stage.alloc = nullptr;
+  stage.region = written;
+  stage.consumers.clear();
+  FindBlockLocation(ref, scope, stage);
+  stage.position += 1;
+  MakeCopy(stage, memory, /*is_read=*/false, workspace);
+  call.Return(InsertWrite(state, scope, ref, stage));
+  return {};
+}
+
+}  // namespace iropt::schedule

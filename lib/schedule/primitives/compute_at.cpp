@@ -1,0 +1,422 @@
+// Moving a block under a loop of its consumers, or of its producers.
+//
+//   for i, j: B[i, j] = ...                      for i:
+//   for i, j: C[i, j] = f(B[i, j])     -->           for j: B[i, j] = ...
+//                                                    for j: C[i, j] = f(B[i, j])
+//
+// The axes of the block run through what is needed under the loop: one iteration of the block provides a region of a
+// buffer, the blocks under the loop require another one, and the axes follow from both, either by inverting the indices
+// as an iterator map, or dimension by dimension.
+//
+// Source: TVM's src/tir/schedule/primitive/compute_at.cc.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "schedule/checks.h"
+#include "schedule/primitive_call.h"
+#include "schedule/region_tools.h"
+#include "schedule/stmt_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+using arith::Analyzer;
+using arith::IntervalSet;
+
+// The values of an axis: those of `dom` that are in `bound`.
+struct AxisDomain {
+  IntervalSet dom = IntervalSet::Nothing();
+  IntervalSet bound = IntervalSet::Nothing();
+};
+
+IntervalSet SimplifyEnds(const IntervalSet& set, Analyzer& analyzer) {
+  if (set.is_nothing()) return set;
+  return IntervalSet::Interval(set.min() ? analyzer.Simplify(set.min()) : nullptr,
+                               set.max() ? analyzer.Simplify(set.max()) : nullptr);
+}
+
+bool SameEnd(const PrimExpr* a, const PrimExpr* b, Analyzer& analyzer) {
+  if (!a || !b) return a == b;
+  return analyzer.CanProveEqual(a, b);
+}
+
+bool SameSet(const IntervalSet& a, const IntervalSet& b, Analyzer& analyzer) {
+  return SameEnd(a.min(), b.min(), analyzer) && SameEnd(a.max(), b.max(), analyzer);
+}
+
+void SimplifyDomain(AxisDomain& domain, Analyzer& analyzer) {
+  if (domain.dom.is_nothing()) {
+    if (domain.bound.is_bounded()) {
+      domain.dom = SimplifyEnds(domain.bound, analyzer);
+      domain.bound = IntervalSet::Nothing();
+    }
+    return;
+  }
+  domain.dom = SimplifyEnds(domain.dom, analyzer);
+  domain.bound = SimplifyEnds(domain.bound, analyzer);
+  const IntervalSet both = SimplifyEnds(arith::Intersect(domain.dom, domain.bound, analyzer), analyzer);
+  if (both.is_nothing()) return;
+  if (SameSet(domain.dom, both, analyzer)) {
+    domain.bound = IntervalSet::Nothing();
+  } else if (SameSet(domain.bound, both, analyzer)) {
+    domain.dom = domain.bound;
+    domain.bound = IntervalSet::Nothing();
+  } else if (both.is_bounded() && arith::AsInt(both.min()) && arith::AsInt(both.max())) {
+    domain.dom = both;
+    domain.bound = IntervalSet::Nothing();
+  }
+}
+
+class DomainSolver {
+ public:
+  DomainSolver(State& state, const tir::Block& block, Analyzer& analyzer)
+      : state_(state), block_(block), analyzer_(analyzer), make_(analyzer.make()) {
+    for (const tir::IterVar* axis : block.iter_vars) domains_[axis->var] = {};
+  }
+
+  // The axes have to provide the required part of the buffer.
+  Status Require(const tir::Buffer& buffer, const Box& provided, const Box& required) {
+    return RequireByMap(buffer, provided, required) ? Status{} : RequireByDimension(buffer, provided, required);
+  }
+
+  Result<std::vector<AxisDomain>> Finish() {
+    std::vector<AxisDomain> result;
+    for (const tir::IterVar* axis : block_.iter_vars) {
+      AxisDomain& domain = domains_[axis->var];
+      const IntervalSet whole = IntervalSet::FromRange(*axis->dom, make_);
+      domain.bound = domain.bound.is_nothing() ? whole : arith::Intersect(domain.bound, whole, analyzer_);
+      SimplifyDomain(domain, analyzer_);
+      if (domain.dom.is_nothing())
+        return state_.Refuse(fmt::format("the domain of the axis {} of the block {{0}} is not known", axis->var->name),
+                             {&block_});
+      result.push_back(domain);
+    }
+    return result;
+  }
+
+ private:
+  struct Solution {
+    const tir::Var* var = nullptr;
+    AxisDomain domain;
+  };
+
+  void Add(const tir::Var* var, const AxisDomain& domain) {
+    AxisDomain& known = domains_[var];
+    known.dom = arith::Union(known.dom, domain.dom, analyzer_);
+    known.bound = arith::Union(known.bound, domain.bound, analyzer_);
+  }
+
+  const PrimExpr* LastIndex(const PrimExpr* dim) {
+    const PrimExpr* zero = make_.Const(0, dim->dtype);
+    return make_.Max(make_.Sub(dim, make_.Const(1, dim->dtype)), zero);
+  }
+
+  using Points = std::unordered_map<const tir::Var*, const PrimExpr*>;
+  std::optional<Points> Invert(const std::vector<const PrimExpr*>& indices, const std::vector<const PrimExpr*>& point,
+                               const arith::IterRanges& axes) {
+    auto inverse = arith::InverseIterMap(
+        indices, point, axes, {.level = arith::IterMapLevel::kBijective, .simplify_trivial_iterators = false},
+        analyzer_);
+    if (!inverse) return std::nullopt;
+    return std::move(inverse->values);
+  }
+
+  // The set between two points for each axis.
+  IntervalSet Between(const PrimExpr* a, const PrimExpr* b) {
+    return IntervalSet::Interval(analyzer_.Simplify(make_.Min(a, b)), analyzer_.Simplify(make_.Max(a, b)));
+  }
+
+  bool RequireByMap(const tir::Buffer& buffer, const Box& provided, const Box& required) {
+    std::vector<const PrimExpr*> indices, low, high, first, last;
+    for (size_t i = 0; i < provided.size(); ++i) {
+      if (!provided[i].is_bounded() || !provided[i].CanProvePoint(analyzer_) || !required[i].is_bounded()) return false;
+      indices.push_back(provided[i].min());
+      low.push_back(required[i].min());
+      high.push_back(required[i].max());
+      first.push_back(make_.Const(0, buffer.shape[i]->dtype));
+      last.push_back(LastIndex(buffer.shape[i]));
+    }
+    arith::IterRanges axes;
+    for (const tir::IterVar* axis : block_.iter_vars) axes.insert_or_assign(axis->var, *axis->dom);
+    const auto from = Invert(indices, low, axes);
+    if (!from) return false;
+    const auto to = Invert(indices, high, axes);
+    const auto bound_from = Invert(indices, first, axes);
+    const auto bound_to = Invert(indices, last, axes);
+    if (!to || !bound_from || !bound_to) return false;
+    for (const tir::IterVar* axis : block_.iter_vars) {
+      const tir::Var* var = axis->var;
+      Add(var, {Between(from->at(var), to->at(var)), Between(bound_from->at(var), bound_to->at(var))});
+    }
+    return true;
+  }
+
+  Status RequireByDimension(const tir::Buffer& buffer, const Box& provided, const Box& required) {
+    for (size_t i = 0; i < provided.size(); ++i) {
+      const IntervalSet& own = provided[i];
+      if (!own.is_bounded() || !required[i].is_bounded())
+        return state_.Refuse("the region of the block {0} is not bounded", {&block_});
+      if (own.CanProvePoint(analyzer_) && arith::AsInt(own.min())) continue;
+      const Solution found = Solve(own, required[i], LastIndex(buffer.shape[i]));
+      if (!found.var)
+        return state_.Refuse(
+            "the indices of the block {0} do not determine its axes: BufferRegion pattern match failed", {&block_});
+      if (domains_.contains(found.var)) Add(found.var, found.domain);
+    }
+    return {};
+  }
+
+  Solution Solve(const IntervalSet& provided, const IntervalSet& required, const PrimExpr* dim_max) {
+    const PrimExpr* provided_min = analyzer_.Simplify(provided.min());
+    const PrimExpr* provided_max = analyzer_.Simplify(provided.max());
+    const PrimExpr* min = required.min() ? analyzer_.Simplify(required.min()) : nullptr;
+    const PrimExpr* max = required.max() ? analyzer_.Simplify(required.max()) : nullptr;
+    const PrimExpr* zero = make_.Const(0, dim_max->dtype);
+    if (const auto* product = As<tir::Mul>(provided_min)) {
+      const auto* var = As<tir::Var>(product->a);
+      const PrimExpr* factor = product->b;
+      if (!var) {
+        var = As<tir::Var>(product->b);
+        factor = product->a;
+      }
+      if (!var) return {};
+      return {var,
+              {IntervalSet::Interval(min ? make_.FloorDiv(min, factor) : nullptr,
+                                     max ? make_.FloorDiv(max, factor) : nullptr),
+               IntervalSet::Interval(zero, make_.FloorDiv(dim_max, factor))}};
+    }
+    if (!analyzer_.CanProveEqual(provided_min, provided_max)) return {};
+    if (const auto* var = As<tir::Var>(provided_min))
+      return {var, {IntervalSet::Interval(min, max), IntervalSet::Interval(zero, dim_max)}};
+    if (const auto* quotient = As<tir::FloorDiv>(provided_min)) return SolveQuotient(*quotient, min, max, dim_max);
+    if (const auto* rest = As<tir::FloorMod>(provided_min)) {
+      if (const auto* var = As<tir::Var>(rest->a)) return {var, {}};
+      if (analyzer_.CanProveGreaterEqual(rest->a, 1) && analyzer_.CanProveGreaterEqual(rest->b, 1) && min &&
+          analyzer_.CanProveGreaterEqual(min, 0))
+        return Solve(IntervalSet::Point(rest->a), IntervalSet::Interval(min, nullptr), dim_max);
+    }
+    return {};
+  }
+
+  // a <= x // f <= b, f > 0 gives a * f <= x <= b * f + f - 1.
+  Solution SolveQuotient(const tir::FloorDiv& quotient, const PrimExpr* min, const PrimExpr* max,
+                         const PrimExpr* dim_max) {
+    const PrimExpr* factor = quotient.b;
+    if (!analyzer_.CanProveGreaterEqual(factor, 1)) return {};
+    const auto last = [&](const PrimExpr* value) {
+      const PrimExpr* one = make_.Const(1, factor->dtype);
+      return analyzer_.Simplify(make_.Sub(make_.Add(make_.Mul(value, factor), factor), one));
+    };
+    const IntervalSet set = IntervalSet::Interval(min ? make_.Mul(min, factor) : nullptr, max ? last(max) : nullptr);
+    if (const auto* var = As<tir::Var>(quotient.a))
+      return {var, {set, IntervalSet::Interval(make_.Const(0, dim_max->dtype), last(dim_max))}};
+    return Solve(IntervalSet::Point(quotient.a), set, dim_max);
+  }
+
+  State& state_;
+  const tir::Block& block_;
+  Analyzer& analyzer_;
+  const arith::PrimBuilder& make_;
+  std::unordered_map<const tir::Var*, AxisDomain> domains_;  // looked up, never iterated
+};
+
+// The scope without the block at its old place and with the loop replaced.
+class MoveRewriter : public ScopeRewriter {
+ public:
+  MoveRewriter(const tir::Block* scope, const RemovalPlan& removal, const tir::Stmt* old_loop,
+               const tir::Stmt* new_loop, Workspace& workspace)
+      : ScopeRewriter(scope, workspace), removal_(removal), old_loop_(old_loop), new_loop_(new_loop) {}
+
+ protected:
+  const tir::Stmt* VisitScope(const tir::Block* block) override {
+    return ScopeRewriter::VisitScope(block == removal_.source ? To<tir::Block>(removal_.target) : block);
+  }
+  const tir::Stmt* VisitFor(const tir::For* loop) override {
+    if (loop == removal_.source) loop = To<tir::For>(removal_.target);
+    return loop == old_loop_ ? new_loop_ : StmtExprMutator::VisitFor(loop);
+  }
+
+ private:
+  const RemovalPlan& removal_;
+  const tir::Stmt* old_loop_;
+  const tir::Stmt* new_loop_;
+};
+
+class Mover {
+ public:
+  Mover(State& state, Ref* block, Ref* loop, bool is_compute_at)
+      : state_(state),
+        workspace_(state.workspace()),
+        block_(block),
+        loop_(loop),
+        is_compute_at_(is_compute_at),
+        analyzer_(state.make(), Analyzer::SymVars::kAny) {}
+
+  Status Move(bool preserve_unit_loops, int64_t index) {
+    IROPT_ASSIGN_OR_RETURN(scope_, RequireScope(state_, block_, /*stage_pipeline=*/true));
+    BindShapes(*state_.func(), analyzer_);
+    const BlockScope& info = state_.ScopeInfo(scope_);
+    producers_ = info.ProducersOf(block_);
+    consumers_ = info.ConsumersOf(block_);
+    IROPT_RETURN_IF_ERROR(CheckCompleteOrReductionBlock(state_, block_, scope_));
+    IROPT_RETURN_IF_ERROR(CheckSameScope());
+    if (is_compute_at_) IROPT_RETURN_IF_ERROR(CheckNotOutputBlock(state_, block_, scope_));
+    IROPT_ASSIGN_OR_RETURN(const RemovalPlan removal, PlanRemoval(state_, block_));
+    IROPT_ASSIGN_OR_RETURN(const size_t position, FindPosition(index));
+    IROPT_ASSIGN_OR_RETURN(const std::vector<AxisDomain> domains, SolveDomains());
+    const tir::Stmt* new_loop = MakeNewLoop(position, domains, preserve_unit_loops);
+    const tir::Block* scope_block = &scope_->block();
+    MoveRewriter rewriter(scope_block, removal, loop_->stmt, new_loop, workspace_);
+    const auto* new_scope = To<tir::Block>(rewriter.VisitStmt(scope_block));
+    state_.Replace(scope_, new_scope, {{scope_block, new_scope}});
+    return {};
+  }
+
+ private:
+  // The loop is in the scope of the block, and not around it.
+  Status CheckSameScope() {
+    std::vector<const Ref*> loops;
+    const Ref* ref = loop_;
+    for (; ref && ref->is_loop(); ref = ref->parent) loops.push_back(ref);
+    bool ok = ref == scope_;
+    for (const Ref* up = block_->parent; up != scope_; up = up->parent) ok = ok && up != loop_;
+    if (!ok)
+      return state_.Refuse(
+          "expected the block {0} and loop {1} to be under the same block scope, and loop not to be the ancestor of "
+          "block",
+          {block_->stmt, loop_->stmt});
+    for (size_t i = loops.size(); i > 0; --i) {
+      const tir::For& loop = loops[i - 1]->loop();
+      analyzer_.Bind(loop.loop_var, loop.min, loop.extent);
+    }
+    return {};
+  }
+
+  // Among the statements under the loop.
+  Result<size_t> FindPosition(int64_t index) {
+    const std::vector<const tir::Stmt*> statements = StatementsOf(loop_->loop().body);
+    IROPT_ASSIGN_OR_RETURN(const ProducerConsumerSplit split,
+                           SplitByDependences(state_, statements, producers_, consumers_));
+    const std::vector<Ref*>& required = is_compute_at_ ? consumers_ : producers_;
+    const int visited = is_compute_at_ ? split.consumers_visited : split.producers_visited;
+    const int missing = static_cast<int>(required.size()) - visited;
+    if (missing > 0) {
+      const std::string_view relation = is_compute_at_ ? "consumer(s)" : "producer(s)";
+      std::string message = fmt::format(
+          "the primitive requires all the {0} of the given block to be present under the target loop. "
+          "However, there are {1} {0} not satisfying the constraint. List of the {0}:",
+          relation, missing);
+      std::vector<const Node*> parts;
+      for (size_t i = 0; i < required.size(); ++i) {
+        message += fmt::format(" {{{}}}", i);
+        parts.push_back(required[i]->stmt);
+      }
+      return state_.Refuse(std::move(message), std::move(parts));
+    }
+    const int first = split.last_producer + 1;
+    const int last = split.first_consumer;
+    if (index == -1) return static_cast<size_t>(last);
+    if (index == -2) return static_cast<size_t>(first);
+    if (index >= first && index <= last) return static_cast<size_t>(index);
+    return state_.Refuse(fmt::format("valid index:(-1, -2, [{}, {}]), current index={}", first, last, index));
+  }
+
+  Result<std::vector<AxisDomain>> SolveDomains() {
+    const tir::Block& block = block_->block();
+    DomainSolver solver(state_, block, analyzer_);
+    const List<const tir::BufferRegion*> own = is_compute_at_ ? block.writes : block.reads;
+    for (size_t i = 0; i < own.size(); ++i) {
+      const tir::Buffer* buffer = own[i]->buffer;
+      std::vector<Box> provided;
+      bool is_first = true;
+      for (size_t k = 0; k < own.size(); ++k) {
+        if (own[k]->buffer != buffer) continue;
+        is_first = is_first && k >= i;
+        provided.push_back(BoxOf(own[k]->region, analyzer_.make()));
+      }
+      const std::vector<Box> required = is_first ? RequiredOf(buffer) : std::vector<Box>();
+      if (required.empty()) continue;
+      IROPT_RETURN_IF_ERROR(solver.Require(*buffer, UnionBox(provided, analyzer_), UnionBox(required, analyzer_)));
+    }
+    return solver.Finish();
+  }
+
+  // What the blocks under the loop access of the buffer.
+  std::vector<Box> RequiredOf(const tir::Buffer* buffer) {
+    std::vector<Box> boxes;
+    for (const Ref* other : is_compute_at_ ? consumers_ : producers_) {
+      const tir::Block& block = other->block();
+      const tir::VarValues bindings = BindingsOf(*state_.RealizeOf(other));
+      for (const tir::BufferRegion* access : is_compute_at_ ? block.reads : block.writes) {
+        if (access->buffer != buffer) continue;
+        const auto* region = tir::Substitute(access, bindings, workspace_);
+        const std::string_view scope = is_compute_at_ ? buffer->scope() : "global";
+        boxes.push_back(EvalBox(region->region, LoopDomain(other->parent, loop_, scope), analyzer_));
+      }
+    }
+    return boxes;
+  }
+
+  const tir::Stmt* MakeNewLoop(size_t position, const std::vector<AxisDomain>& domains, bool preserve_unit_loops) {
+    const arith::PrimBuilder& make = analyzer_.make();
+    const tir::Block& block = block_->block();
+    std::vector<std::pair<const tir::Var*, const PrimExpr*>> loops;
+    std::vector<const PrimExpr*> values;
+    const PrimExpr* condition = make.Bool(true);
+    const auto require = [&](NodeKind kind, const PrimExpr* a, const PrimExpr* b) {
+      const PrimExpr* holds = make.Binary(kind, a, b);
+      if (!analyzer_.CanProve(holds)) condition = make.Binary(NodeKind::kAnd, condition, holds);
+    };
+    for (size_t i = 0; i < domains.size(); ++i) {
+      const tir::Range* range = RangeOf(domains[i].dom, *block.iter_vars[i]->dom, analyzer_, workspace_);
+      if (preserve_unit_loops || !arith::IsInt(range->extent, 1)) {
+        const int bits = std::max<int>(range->min->dtype.bits, range->extent->dtype.bits);
+        const tir::Var* var = workspace_.NewPrimVar(fmt::format("ax{}", loops.size()), DataType::Int(bits));
+        loops.emplace_back(var, analyzer_.Simplify(range->extent));
+        values.push_back(make.Add(range->min, var));
+        analyzer_.Bind(var, make.Const(0, var->dtype), range->extent);
+      } else {
+        values.push_back(range->min);
+      }
+      const IntervalSet& bound = domains[i].bound;
+      if (bound.is_nothing()) continue;
+      if (bound.min()) require(NodeKind::kGE, values[i], bound.min());
+      if (bound.max()) require(NodeKind::kLT, values[i], make.Add(bound.max(), make.Const(1, bound.max()->dtype)));
+    }
+    const tir::Stmt* nest = MakeRealize(values, analyzer_.Simplify(condition), &block, workspace_);
+    for (size_t i = loops.size(); i > 0; --i)
+      nest = MakeLoop(loops[i - 1].first, loops[i - 1].second, nest, workspace_);
+    std::vector<const tir::Stmt*> statements = StatementsOf(loop_->loop().body);
+    statements.insert(statements.begin() + static_cast<std::ptrdiff_t>(position), nest);
+    return WithBody(loop_->loop(), tir::MakeSeq(workspace_, statements), workspace_);
+  }
+
+  State& state_;
+  Workspace& workspace_;
+  Ref* block_;
+  Ref* loop_;
+  Ref* scope_ = nullptr;
+  const bool is_compute_at_;
+  Analyzer analyzer_;
+  std::vector<Ref*> producers_, consumers_;
+};
+
+Status Move(PrimitiveCall& call, bool is_compute_at) {
+  if (const auto mark = call.GetMark("loop")) {
+    if (*mark == kComputeAtRoot) return {};
+    return is_compute_at ? ApplyComputeInline(call) : ApplyReverseComputeInline(call);
+  }
+  Mover mover(call.state(), call.GetRef("block"), call.GetRef("loop"), is_compute_at);
+  return mover.Move(call.GetBool("preserve_unit_loops"), call.GetInt("index"));
+}
+
+}  // namespace
+
+Status ApplyComputeAt(PrimitiveCall& call) { return Move(call, /*is_compute_at=*/true); }
+
+Status ApplyReverseComputeAt(PrimitiveCall& call) { return Move(call, /*is_compute_at=*/false); }
+
+}  // namespace iropt::schedule

@@ -1,0 +1,188 @@
+// Making the initialization of a reduction a block of its own.
+//
+//   for i, k in T.grid(64, 64):                 for i_init in range(64):
+//       with T.block("B"):                          with T.block("B_init"): B[vi] = 0
+//           with T.init(): B[vi] = 0        -->     for i, k in T.grid(64, 64):
+//           B[vi] = B[vi] + A[vi, vk]                   with T.block("B_update"): B[vi] = B[vi] + A[vi, vk]
+//
+// Source: TVM's DecomposeReduction (src/tir/schedule/primitive/reduction.cc).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "schedule/checks.h"
+#include "schedule/primitive_call.h"
+#include "schedule/stmt_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+// Puts statements before a loop, and replaces a block.
+class InitInserter : public tir::StmtExprMutator {
+ public:
+  InitInserter(const tir::Stmt* loop, const tir::Stmt* init, const tir::Block* old_block, const tir::Block* new_block,
+               Workspace& workspace)
+      : StmtExprMutator(workspace), loop_(loop), init_(init), old_block_(old_block), new_block_(new_block) {}
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
+
+ protected:
+  const tir::Stmt* VisitFor(const tir::For* loop) override {
+    const tir::Stmt* visited = StmtExprMutator::VisitFor(loop);
+    if (loop != loop_) return visited;
+    const tir::Stmt* both[] = {init_, visited};
+    return tir::MakeSeq(workspace(), both);
+  }
+  const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    return block == old_block_ ? new_block_ : StmtExprMutator::VisitBlock(block);
+  }
+
+ private:
+  const tir::Stmt* loop_;
+  const tir::Stmt* init_;
+  const tir::Block* old_block_;
+  const tir::Block* new_block_;
+};
+
+class Decomposer {
+ public:
+  Decomposer(State& state, Ref* block, Ref* loop)
+      : state_(state), workspace_(state.workspace()), ref_(block), block_(block->block()), loop_(loop) {}
+
+  Result<Ref*> Decompose() {
+    loops_ = state_.LoopsOf(ref_);
+    realize_ = state_.RealizeOf(ref_);
+    IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state_, ref_, /*stage_pipeline=*/false));
+    if (std::ranges::find(loops_, loop_) == loops_.end())
+      return state_.Refuse("the input loop {0} of decompose_reduction is required to be an ancestor of block {1}",
+                           {loop_->stmt, &block_});
+    IROPT_RETURN_IF_ERROR(CheckReductionBlock(state_, ref_, scope));
+    IROPT_RETURN_IF_ERROR(CheckHeight());
+    IROPT_ASSIGN_OR_RETURN(const tir::Stmt* init, MakeInit());
+    const tir::Block* update = MakeUpdate();
+    InitInserter inserter(loop_->stmt, init, &block_, update, workspace_);
+    const auto* old_scope = &scope->block();
+    const auto* new_scope = To<tir::Block>(inserter.VisitStmt(old_scope));
+    state_.Replace(scope, new_scope, {{old_scope, new_scope}, {&block_, update}});
+    return state_.RefOf(init_block_);
+  }
+
+ private:
+  // No loop above the given one is used for a reduction axis.
+  Status CheckHeight() {
+    for (size_t i = 0; i < block_.iter_vars.size(); ++i) {
+      if (block_.iter_vars[i]->iter_type != tir::IterVarType::kCommReduce) continue;
+      for (const Ref* higher : loops_) {
+        if (higher == loop_) break;
+        if (tir::UsesVar(realize_->iter_values[i], higher->loop().loop_var))
+          return state_.Refuse(
+              "decompose_reduction expect the loop {0} to be higher than all the loops related to reduce block var of "
+              "block {1}",
+              {loop_->stmt, &block_});
+      }
+    }
+    return {};
+  }
+
+  Result<const tir::Stmt*> MakeInit() {
+    tir::VarValues axes;
+    std::vector<const tir::IterVar*> init_axes;
+    std::vector<const PrimExpr*> values;
+    for (size_t i = 0; i < block_.iter_vars.size(); ++i) {
+      const tir::IterVar& axis = *block_.iter_vars[i];
+      if (axis.iter_type != tir::IterVarType::kDataPar) continue;
+      const tir::Var* var = CopyVar(*axis.var, workspace_);
+      init_axes.push_back(workspace_.New<tir::IterVar>(axis.dom, var, axis.iter_type, axis.thread_tag));
+      values.push_back(realize_->iter_values[i]);
+      axes[axis.var] = var;
+    }
+    std::vector<const tir::BufferRegion*> writes;
+    for (const tir::BufferRegion* write : block_.writes) writes.push_back(tir::Substitute(write, axes, workspace_));
+    init_block_ = workspace_.New<tir::Block>(
+        workspace_.Copy(init_axes), List<const tir::BufferRegion*>(), workspace_.Copy(writes),
+        workspace_.arena().CopyString(fmt::format("{}_init", block_.name_hint)), List<const tir::Buffer*>(),
+        List<const tir::MatchBufferRegion*>(), block_.annotations, nullptr,
+        tir::Substitute(block_.init, axes, workspace_));
+    // The loops from the given one inwards that the initialization depends on.
+    std::vector<const tir::For*> chosen;
+    std::unordered_set<const tir::Var*> discarded;
+    for (size_t i = loops_.size(); i > 0; --i) {
+      const tir::For& loop = loops_[i - 1]->loop();
+      const auto uses = [&](const PrimExpr* value) { return tir::UsesVar(value, loop.loop_var); };
+      if (std::ranges::any_of(values, uses))
+        chosen.push_back(&loop);
+      else
+        discarded.insert(loop.loop_var);
+      if (loops_[i - 1] == loop_) break;
+    }
+    IROPT_ASSIGN_OR_RETURN(const PrimExpr* condition, Condition(discarded));
+    tir::VarValues loop_vars;
+    for (const tir::For* loop : chosen) loop_vars[loop->loop_var] = CopyVar(*loop->loop_var, workspace_, "_init");
+    const tir::Stmt* stmt =
+        tir::Substitute(MakeRealize(values, condition, init_block_, workspace_), loop_vars, workspace_);
+    init_block_ = To<tir::BlockRealize>(stmt)->block;
+    for (const tir::For* loop : chosen) {
+      const tir::IterVar* thread = loop->thread_binding;
+      if (thread)
+        thread = workspace_.New<tir::IterVar>(thread->dom, CopyVar(*thread->var, workspace_), thread->iter_type,
+                                              thread->thread_tag);
+      const PrimExpr* min = tir::Substitute(loop->min, loop_vars, workspace_);
+      const PrimExpr* extent = tir::Substitute(loop->extent, loop_vars, workspace_);
+      stmt = workspace_.New<tir::For>(To<tir::Var>(loop_vars[loop->loop_var]), min, extent, loop->for_kind, stmt,
+                                      thread, DictAttr::Empty());
+    }
+    return stmt;
+  }
+
+  // The parts of the condition of the block that do not depend on loops that the initialization does not have.
+  Result<const PrimExpr*> Condition(const std::unordered_set<const tir::Var*>& discarded) {
+    const arith::PrimBuilder make = state_.make();
+    const PrimExpr* result = make.Bool(true);
+    const PrimExpr* rest = realize_->predicate;
+    if (IsTrue(rest)) return result;
+    while (rest) {
+      const auto* both = As<tir::And>(rest);
+      const auto* less = As<tir::LT>(both ? both->b : rest);
+      if (!less) return state_.Refuse("unexpected predicate for the reduction block {0}", {&block_});
+      if (!tir::UsesVar(less->a, [&](const tir::Var* var) { return discarded.contains(var); }))
+        result = make.Binary(NodeKind::kAnd, result, less);
+      rest = both ? both->a : nullptr;
+    }
+    return result;
+  }
+
+  // What the block writes, it reads as well, once it does not initialize it.
+  const tir::Block* MakeUpdate() {
+    return CopyBlock(block_, workspace_, [&](tir::Block& copy) {
+      copy.name_hint = workspace_.arena().CopyString(fmt::format("{}_update", block_.name_hint));
+      copy.init = nullptr;
+      std::vector<const tir::BufferRegion*> reads;
+      for (const tir::BufferRegion* write : block_.writes) {
+        if (!UsesBuffer(block_.reads, write->buffer)) reads.push_back(write);
+      }
+      reads.insert(reads.end(), block_.reads.begin(), block_.reads.end());
+      copy.reads = workspace_.Copy(reads);
+    });
+  }
+
+  State& state_;
+  Workspace& workspace_;
+  Ref* ref_;
+  const tir::Block& block_;
+  Ref* loop_;
+  std::vector<Ref*> loops_;
+  const tir::BlockRealize* realize_ = nullptr;
+  const tir::Block* init_block_ = nullptr;
+};
+
+}  // namespace
+
+Status ApplyDecomposeReduction(PrimitiveCall& call) {
+  Decomposer decomposer(call.state(), call.GetRef("block"), call.GetRef("loop"));
+  IROPT_ASSIGN_OR_RETURN(Ref * init, decomposer.Decompose());
+  call.Return(init);
+  return {};
+}
+
+}  // namespace iropt::schedule

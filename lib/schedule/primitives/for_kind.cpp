@@ -1,0 +1,95 @@
+// How the iterations of a loop are executed: in parallel, as a vector, by threads, unrolled.
+#include <fmt/format.h>
+
+#include "iropt/analysis/tir/thread_tags.h"
+#include "schedule/checks.h"
+#include "schedule/primitive_call.h"
+#include "schedule/stmt_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+class RealizeCollector : public StmtWalker {
+ public:
+  std::vector<const tir::BlockRealize*> found;
+
+ protected:
+  void VisitBlockRealize(const tir::BlockRealize* realize) override {
+    found.push_back(realize);
+    StmtWalker::VisitBlockRealize(realize);
+  }
+};
+
+// Each axis that the loop is used for is data parallel, or a reduction across the threads of a block.
+Status CheckAxes(State& state, const tir::For& loop, std::string_view what, const ThreadTag& thread) {
+  RealizeCollector collector;
+  collector.VisitStmt(loop.body);
+  for (const tir::BlockRealize* realize : collector.found) {
+    for (size_t i = 0; i < realize->iter_values.size(); ++i) {
+      if (!tir::UsesVar(realize->iter_values[i], loop.loop_var)) continue;
+      const tir::IterVarType type = realize->block->iter_vars[i]->iter_type;
+      if (type == tir::IterVarType::kDataPar) continue;
+      if (type == tir::IterVarType::kCommReduce && thread.rank == ThreadRank::kThread && thread.dim != -1) continue;
+      if (what != "bind")
+        return state.Refuse(
+            fmt::format("the \"{}\" cannot be fulfilled with regard to block {{0}} because some block "
+                        "iter whose block binding contains the loop var is not a data parallel block iter",
+                        what),
+            {realize->block});
+      return state.Refuse(
+          fmt::format("the \"bind\" cannot be fulfilled with regard to block {{0}}. This is because some of its block "
+                      "iter whose block binding contains {} does not meet any of the conditions:\n"
+                      "1) the block iter is data parallel;\n"
+                      "2) the block iter is a reduction block iter, and the thread axis to be bound is "
+                      "\"threadIdx.x/y/z\"",
+                      loop.loop_var->name),
+          {realize->block});
+    }
+  }
+  return {};
+}
+
+Status Parallelize(PrimitiveCall& call, tir::ForKind kind, std::string_view what, std::string_view thread) {
+  State& state = call.state();
+  Ref* ref = call.GetRef("loop");
+  const tir::For& loop = ref->loop();
+  IROPT_RETURN_IF_ERROR(CheckCompactDataflow(state, ref));
+  IROPT_RETURN_IF_ERROR(CheckAxes(state, loop, what, ThreadTag::Of(thread)));
+  Workspace& workspace = state.workspace();
+  auto* copy = workspace.New<tir::For>(loop);
+  copy->for_kind = kind;
+  copy->thread_binding = nullptr;
+  if (kind == tir::ForKind::kThreadBinding) {
+    const std::string_view tag = workspace.arena().CopyString(thread);
+    copy->thread_binding = workspace.New<tir::IterVar>(nullptr, workspace.NewPrimVar("", loop.loop_var->dtype),
+                                                       tir::IterVarType::kThreadIndex, tag);
+  }
+  state.Replace(ref, copy);
+  return {};
+}
+
+}  // namespace
+
+Status ApplyParallel(PrimitiveCall& call) { return Parallelize(call, tir::ForKind::kParallel, "parallel", {}); }
+
+Status ApplyVectorize(PrimitiveCall& call) { return Parallelize(call, tir::ForKind::kVectorized, "vectorize", {}); }
+
+Status ApplyBind(PrimitiveCall& call) {
+  const std::string& thread = call.GetString("thread_axis");
+  if (ThreadTag::Of(thread).rank == ThreadRank::kUnknown)
+    return call.Refuse(fmt::format("the thread axis \"{}\" is unknown", thread));
+  return Parallelize(call, tir::ForKind::kThreadBinding, "bind", thread);
+}
+
+Status ApplyUnroll(PrimitiveCall& call) {
+  State& state = call.state();
+  Ref* ref = call.GetRef("loop");
+  auto* copy = state.workspace().New<tir::For>(ref->loop());
+  copy->for_kind = tir::ForKind::kUnrolled;
+  copy->thread_binding = nullptr;
+  state.Replace(ref, copy);
+  return {};
+}
+
+}  // namespace iropt::schedule

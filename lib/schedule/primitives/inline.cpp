@@ -1,0 +1,420 @@
+// Inlining blocks into their consumers, or into their producer.
+//
+//   for i: B[i] = A[i] * 2                 compute_inline B
+//   for i: C[i] = B[i] + 1                       -->            for i: C[i] = A[i] * 2 + 1
+//
+// Source: TVM's src/tir/schedule/primitive/compute_inline.cc.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "iropt/analysis/tir/block_access.h"
+#include "schedule/checks.h"
+#include "schedule/primitive_call.h"
+#include "schedule/region_tools.h"
+#include "schedule/stmt_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+using arith::Analyzer;
+
+constexpr std::string_view kBodyForm =
+    "the body of the inlined block {0} should be in form of\n    'A[f(i, j, k, ...)] = g(i, j, k, ...)',\n"
+    "where the store indices mapping f on the left are bijective affine";
+constexpr std::string_view kReverseBodyForm =
+    "the body of the inlined block {0} should be in form of\n    `B[...] = g(i, j, k, A[f(i, j, k, ...)] ...)`,\n"
+    "where A is the only buffer the block consumes, whose indices are distinct atomic variables,\n"
+    "and there should be no variables other than the index variables), and f is a bijective affine\n"
+    "mapping and there should not be predicates in the inlined block. The iter domains of the inlined\n"
+    "block should be covered by the producer block";
+constexpr std::string_view kAutoCopy = "auto_copy";
+
+Status CheckNoInit(State& state, const tir::Block& block) {
+  if (!block.init) return {};
+  return state.Refuse("the block has init statement: {0}", {&block});
+}
+
+Result<const tir::Buffer*> SingleWrite(State& state, const tir::Block& block) {
+  if (block.writes.size() == 1) return block.writes[0]->buffer;
+  return state.Refuse(
+      fmt::format("the block is only allowed to write a single buffer region, but it writes {} region(s): {{0}}",
+                  block.writes.size()),
+      {&block});
+}
+
+// The only buffer that the block reads and another block of the scope writes.
+Result<const tir::Buffer*> SingleRead(State& state, const tir::Block& block, Ref* scope) {
+  const BlockScope& info = state.ScopeInfo(scope);
+  const tir::Buffer* found = nullptr;
+  bool ok = true;
+  for (const tir::BufferRegion* read : block.reads) {
+    if (read->buffer == found || !info.writers.contains(read->buffer)) continue;
+    ok = ok && !found;
+    found = read->buffer;
+  }
+  if (ok && found) return found;
+  return state.Refuse(
+      fmt::format("the block is only allowed to read a single buffer region, but it reads {} region(s): {{0}}",
+                  block.reads.size()),
+      {&block});
+}
+
+// The innermost blocks that write the buffer.
+class ProducerFinder : public StmtWalker {
+ public:
+  explicit ProducerFinder(const tir::Buffer* buffer) : buffer_(buffer) {}
+  std::vector<const tir::Block*> found;
+
+ protected:
+  void VisitBlock(const tir::Block* block) override {
+    const size_t before = found.size();
+    StmtWalker::VisitBlock(block);
+    if (found.size() == before && UsesBuffer(block->writes, buffer_)) found.push_back(block);
+  }
+
+ private:
+  const tir::Buffer* buffer_;
+};
+
+Result<Ref*> SingleProducer(State& state, const Ref* consumer, Ref* scope, const tir::Buffer* buffer) {
+  ProducerFinder finder(buffer);
+  finder.VisitStmt(scope->block().body);
+  const auto fail = [&](const tir::Stmt* block) {
+    return state.Refuse(
+        "the consumer block {0} to be inlined is required to have only a single producer block, and the producer block "
+        "should be a complete block who has only a single consumer",
+        {block});
+  };
+  for (const tir::Block* block : finder.found) {
+    if (!IsCompleteBlock(state, state.RefOf(block), scope)) return fail(block);
+  }
+  if (finder.found.size() != 1) return fail(consumer->stmt);
+  return state.RefOf(finder.found[0]);
+}
+
+// Rewrites a scope in which a block is removed, and the other blocks that access its buffer.
+class Inliner : public tir::StmtExprMutator {
+ public:
+  Inliner(State& state, const tir::Buffer* buffer, const tir::Block& inlined, const Ref* scope)
+      : StmtExprMutator(state.workspace()),
+        state_(state),
+        analyzer_(state.make(), Analyzer::SymVars::kAny),
+        buffer_(buffer),
+        store_(As<tir::BufferStore>(inlined.body)),
+        scope_(&scope->block()) {
+    KnowBuffers(inlined);
+  }
+
+  Status Apply(Ref* scope, const Ref* inlined) {
+    IROPT_ASSIGN_OR_RETURN(removal_, PlanRemoval(state_, inlined));
+    const tir::Stmt* new_scope = VisitStmt(scope->stmt);
+    if (has_opaque_access_)
+      return state_.Refuse(
+          "the buffer to be inlined has opaque access (e.g. `B.data`), or its subregion is matched into other blocks: "
+          "{0}",
+          {scope->stmt});
+    state_.Replace(scope, new_scope, reuse_);
+    return {};
+  }
+
+ protected:
+  const PrimExpr* VisitVar(const tir::Var* var) override {
+    has_opaque_access_ = has_opaque_access_ || var == buffer_->data;
+    return StmtExprMutator::VisitVar(var);
+  }
+
+  const tir::Stmt* VisitFor(const tir::For* loop) override {
+    if (loop == removal_.source) loop = To<tir::For>(removal_.target);
+    return StmtExprMutator::VisitFor(loop);
+  }
+
+  const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    const auto is_matched = [&](const tir::MatchBufferRegion* match) { return match->source->buffer == buffer_; };
+    has_opaque_access_ = has_opaque_access_ || std::ranges::any_of(block->match_buffers, is_matched);
+    KnowBuffers(*block);
+    const tir::Block* source = block;
+    if (block == removal_.source) block = To<tir::Block>(removal_.target);
+    const tir::Block* visited = Sign(To<tir::Block>(StmtExprMutator::VisitBlock(block)), source == scope_);
+    if (visited != source) reuse_.emplace_back(source, visited);
+    return visited;
+  }
+
+  State& state() { return state_; }
+  Analyzer& analyzer() { return analyzer_; }
+  const tir::Buffer* buffer() const { return buffer_; }
+  // Null if the inlined block does something else than a store.
+  const tir::BufferStore* store() const { return store_; }
+  BlockReuse& reuse() { return reuse_; }
+
+ private:
+  void KnowBuffers(const tir::Block& block) {
+    for (const auto regions : {block.reads, block.writes}) {
+      for (const tir::BufferRegion* region : regions) known_[region->buffer->data] = region->buffer;
+    }
+    for (const tir::Buffer* buffer : block.alloc_buffers) known_[buffer->data] = buffer;
+  }
+
+  // Updates what the block states to allocate and access.
+  const tir::Block* Sign(const tir::Block* block, bool is_scope) {
+    if (is_scope) {
+      return CopyBlock(*block, workspace(), [&](tir::Block& copy) {
+        std::vector<const tir::Buffer*> rest;
+        std::ranges::copy_if(copy.alloc_buffers, std::back_inserter(rest),
+                             [&](const tir::Buffer* buffer) { return buffer != buffer_; });
+        copy.alloc_buffers = workspace().Copy(rest);
+      });
+    }
+    if (!UsesBuffer(block->reads, buffer_) && !UsesBuffer(block->writes, buffer_)) return block;
+    const BlockAccesses accesses = GetBlockReadWriteRegion(*block, known_, workspace());
+    return CopyBlock(*block, workspace(), [&](tir::Block& copy) {
+      copy.reads = workspace().Copy(accesses.reads);
+      copy.writes = workspace().Copy(accesses.writes);
+    });
+  }
+
+  State& state_;
+  Analyzer analyzer_;
+  const tir::Buffer* buffer_;
+  const tir::BufferStore* store_;
+  const tir::Block* scope_;
+  BuffersByPointer known_;
+  RemovalPlan removal_{};
+  BlockReuse reuse_;
+  bool has_opaque_access_ = false;
+};
+
+// Loads of the buffer become the value that the block stores there.
+class ConsumerInliner : public Inliner {
+ public:
+  using Inliner::Inliner;
+
+  bool Analyze(const tir::Block& block) {
+    if (!store()) return false;
+    value_ = store()->value;
+    if (HasTrivialIndices(block)) return true;
+    arith::IterRanges axes;
+    for (const tir::IterVar* axis : block.iter_vars) axes.insert_or_assign(axis->var, *axis->dom);
+    std::vector<const PrimExpr*> places;
+    for (size_t i = 0; i < store()->indices.size(); ++i) {
+      vars_.push_back(workspace().NewPrimVar(fmt::format("ph_{}", i), store()->indices[i]->dtype));
+      places.push_back(vars_.back());
+    }
+    auto inverse = arith::InverseIterMap(
+        store()->indices, places, axes, {.level = arith::IterMapLevel::kBijective, .simplify_trivial_iterators = false},
+        analyzer());
+    if (!inverse) return false;
+    tir::VarValues values;
+    for (const tir::IterVar* axis : block.iter_vars) {
+      const bool is_unit = arith::AsInt(axis->dom->min) && arith::IsInt(axis->dom->extent, 1);
+      values[axis->var] = is_unit ? axis->dom->min : inverse->values.at(axis->var);
+    }
+    value_ = tir::Substitute(value_, values, workspace());
+    return true;
+  }
+
+ protected:
+  const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
+    const auto* visited = To<tir::BufferLoad>(Inliner::VisitBufferLoad(load));
+    if (visited->buffer != buffer()) return visited;
+    tir::VarValues values;
+    for (size_t i = 0; i < vars_.size(); ++i) values[vars_[i]] = visited->indices[i];
+    return tir::Substitute(value_, values, workspace());
+  }
+
+ private:
+  // Each axis is the index of its dimension.
+  bool HasTrivialIndices(const tir::Block& block) {
+    const List<const PrimExpr*> indices = store()->indices;
+    if (block.iter_vars.size() != indices.size()) return false;
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const tir::IterVar& axis = *block.iter_vars[i];
+      const bool is_zero = arith::IsInt(analyzer().Simplify(indices[i]), 0) && arith::IsInt(axis.dom->min, 0) &&
+                           arith::IsInt(axis.dom->extent, 1);
+      if (indices[i] != axis.var && !is_zero) return false;
+    }
+    for (const tir::IterVar* axis : block.iter_vars) vars_.push_back(axis->var);
+    return true;
+  }
+
+  std::vector<const tir::Var*> vars_;
+  const PrimExpr* value_ = nullptr;
+};
+
+// Stores to the buffer become what the block stores for them.
+class ProducerInliner : public Inliner {
+ public:
+  ProducerInliner(State& state, const tir::Buffer* buffer, const tir::BlockRealize& consumer, const Ref* scope,
+                  const tir::Block* producer)
+      : Inliner(state, buffer, *consumer.block, scope), consumer_(consumer), producer_(producer) {
+    const arith::PrimBuilder make = state.make();
+    in_bound_ = make.Bool(true);
+    for (const tir::IterVar* axis : consumer.block->iter_vars) {
+      const PrimExpr* end = make.Add(axis->dom->min, axis->dom->extent);
+      in_bound_ = make.Binary(NodeKind::kAnd, in_bound_,
+                              make.Binary(NodeKind::kAnd, make.Binary(NodeKind::kGE, axis->var, axis->dom->min),
+                                          make.Binary(NodeKind::kLT, axis->var, end)));
+    }
+  }
+
+  bool Analyze() {
+    if (!IsTrue(consumer_.predicate) || !store()) return false;
+    const auto indices = LoadIndices();
+    if (!indices) return false;
+    arith::IterRanges axes;
+    for (const tir::IterVar* axis : consumer_.block->iter_vars) axes.insert_or_assign(axis->var, *axis->dom);
+    const tir::BufferStore* stored = ProducerStore();
+    if (!stored) return false;
+    const auto inverse = arith::InverseIterMap(
+        *indices, stored->indices, axes, {.level = arith::IterMapLevel::kNoCheck, .simplify_trivial_iterators = false},
+        analyzer());
+    if (!inverse) return false;
+    for (const tir::IterVar* axis : consumer_.block->iter_vars) values_[axis->var] = inverse->values.at(axis->var);
+    return IsCovered();
+  }
+
+ protected:
+  const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override {
+    const tir::Block* source = realize->block;
+    const auto* visited = To<tir::BlockRealize>(Inliner::VisitBlockRealize(realize));
+    if (source != producer_) return visited;
+    visited = AddCondition(visited);
+    std::erase_if(reuse(), [&](const auto& pair) { return pair.first == source; });
+    if (visited->block != source) reuse().emplace_back(source, visited->block);
+    return visited;
+  }
+
+  const tir::Stmt* VisitBufferStore(const tir::BufferStore* stored) override {
+    const auto* visited = To<tir::BufferStore>(Inliner::VisitBufferStore(stored));
+    if (visited->buffer != buffer()) return visited;
+    // The value may load the buffer itself, as in a reduction.
+    const auto* own = workspace().New<tir::BufferLoad>(store()->buffer->dtype, store()->buffer, store()->indices);
+    const PrimExpr* value = LoadReplacer(buffer(), Substituted(own), values_, workspace()).VisitExpr(visited->value);
+    return LoadReplacer(buffer(), value, values_, workspace()).VisitStmt(store());
+  }
+
+ private:
+  // Replaces variables, and all loads of a buffer by a value.
+  class LoadReplacer : public tir::StmtExprMutator {
+   public:
+    LoadReplacer(const tir::Buffer* buffer, const PrimExpr* value, const tir::VarValues& values, Workspace& workspace)
+        : StmtExprMutator(workspace), buffer_(buffer), value_(value), values_(values) {}
+
+   protected:
+    const PrimExpr* VisitVar(const tir::Var* var) override {
+      const auto found = values_.find(var);
+      return found == values_.end() ? var : found->second;
+    }
+    const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
+      return load->buffer == buffer_ ? value_ : StmtExprMutator::VisitBufferLoad(load);
+    }
+
+   private:
+    const tir::Buffer* buffer_;
+    const PrimExpr* value_;
+    const tir::VarValues& values_;
+  };
+
+  const PrimExpr* Substituted(const PrimExpr* expr) { return tir::Substitute(expr, values_, workspace()); }
+
+  // The indices of the loads of the buffer, which are the same for all; null if there are others.
+  std::optional<List<const PrimExpr*>> LoadIndices() {
+    std::optional<List<const PrimExpr*>> indices;
+    bool ok = true;
+    tir::PostOrderVisit(store(), [&](const Node* node) {
+      const auto* load = As<tir::BufferLoad>(node);
+      if (!load || load->buffer != buffer()) return;
+      ok = ok && (!indices || std::ranges::equal(*indices, load->indices, arith::DeepEqual));
+      indices = load->indices;
+    });
+    return ok ? indices : std::nullopt;
+  }
+
+  const tir::BufferStore* ProducerStore() const {
+    const tir::Stmt* body = producer_->body;
+    if (const auto* branch = As<tir::IfThenElse>(body)) {
+      if (branch->else_case) return nullptr;
+      body = branch->then_case;
+    } else if (producer_->annotations->Find(kAutoCopy)) {
+      while (const auto* loop = As<tir::For>(body)) body = loop->body;
+    }
+    return As<tir::BufferStore>(body);
+  }
+
+  // Returns whether the producer provides all that the consumer's axes stand for.
+  bool IsCovered() {
+    const arith::PrimBuilder& make = analyzer().make();
+    arith::IterRanges axes;
+    for (const tir::IterVar* axis : producer_->iter_vars) axes.insert_or_assign(axis->var, *axis->dom);
+    const arith::VarDomains domains = DomainsOf(axes, make);
+    for (const tir::IterVar* axis : consumer_.block->iter_vars) {
+      const arith::IntervalSet set = arith::EvalSet(values_.at(axis->var), domains, analyzer());
+      const PrimExpr* last = make.Sub(make.Add(axis->dom->min, axis->dom->extent), make.Const(1, axis->var->dtype));
+      if (set.min() && analyzer().CanProve(make.Binary(NodeKind::kGT, set.min(), axis->dom->min))) return false;
+      if (set.max() && analyzer().CanProve(make.Binary(NodeKind::kLT, set.max(), last))) return false;
+    }
+    return true;
+  }
+
+  // The producer runs where the axes of the consumer are in their domains.
+  const tir::BlockRealize* AddCondition(const tir::BlockRealize* realize) {
+    const tir::Block* block = realize->block;
+    for (const tir::IterVar* axis : block->iter_vars) analyzer().Bind(axis->var, axis->dom->min, axis->dom->extent);
+    if (block->annotations->Find(kAutoCopy)) {
+      for (const auto* loop = As<tir::For>(block->body); loop; loop = As<tir::For>(loop->body))
+        analyzer().Bind(loop->loop_var, analyzer().make().Const(0, loop->extent->dtype), loop->extent);
+    }
+    const PrimExpr* condition = analyzer().Simplify(Substituted(in_bound_));
+    if (IsTrue(condition)) return realize;
+    const auto* branch = As<tir::IfThenElse>(block->body);
+    if (branch && !branch->else_case && !arith::DeepEqual(condition, analyzer().Simplify(branch->condition))) {
+      condition = analyzer().Simplify(analyzer().make().Binary(NodeKind::kAnd, condition, branch->condition));
+      block = To<tir::Block>(WithBody(*block, branch->then_case, workspace()));
+    }
+    auto* copy = workspace().New<tir::BlockRealize>(*realize);
+    copy->block = block;
+    copy->predicate = analyzer().Simplify(tir::Substitute(condition, BindingsOf(*realize), workspace()));
+    return copy;
+  }
+
+  const tir::BlockRealize& consumer_;
+  const tir::Block* producer_;
+  const PrimExpr* in_bound_ = nullptr;
+  tir::VarValues values_;  // of the axes of the consumer
+};
+
+}  // namespace
+
+Status ApplyComputeInline(PrimitiveCall& call) {
+  State& state = call.state();
+  Ref* ref = call.GetRef("block");
+  const tir::Block& block = ref->block();
+  IROPT_RETURN_IF_ERROR(CheckNoInit(state, block));
+  IROPT_ASSIGN_OR_RETURN(const tir::Buffer* buffer, SingleWrite(state, block));
+  IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/true));
+  IROPT_RETURN_IF_ERROR(CheckNotOutputBlock(state, ref, scope));
+  IROPT_RETURN_IF_ERROR(CheckCompleteBlock(state, ref, scope));
+  ConsumerInliner inliner(state, buffer, block, scope);
+  if (!inliner.Analyze(block)) return state.Refuse(std::string(kBodyForm), {&block});
+  return inliner.Apply(scope, ref);
+}
+
+Status ApplyReverseComputeInline(PrimitiveCall& call) {
+  State& state = call.state();
+  Ref* ref = call.GetRef("block");
+  const tir::Block& block = ref->block();
+  const tir::BlockRealize& realize = *state.RealizeOf(ref);
+  IROPT_RETURN_IF_ERROR(CheckNoInit(state, block));
+  IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/true));
+  IROPT_ASSIGN_OR_RETURN(const tir::Buffer* buffer, SingleRead(state, block, scope));
+  IROPT_RETURN_IF_ERROR(CheckCompleteBlock(state, ref, scope));
+  IROPT_ASSIGN_OR_RETURN(Ref * producer, SingleProducer(state, ref, scope, buffer));
+  IROPT_RETURN_IF_ERROR(CheckNotOutputBlock(state, producer, scope));
+  ProducerInliner inliner(state, buffer, realize, scope, &producer->block());
+  if (!inliner.Analyze()) return state.Refuse(std::string(kReverseBodyForm), {&block});
+  return inliner.Apply(scope, ref);
+}
+
+}  // namespace iropt::schedule

@@ -1,0 +1,313 @@
+// Splitting, fusing and reordering loops.
+//
+//   for i in range(64):        split [None, 16]       for i_0, i_1 in T.grid(4, 16):
+//       B[i] = A[i]                 -->                   B[i_0 * 16 + i_1] = A[i_0 * 16 + i_1]
+//
+// Source: TVM's src/tir/schedule/primitive/loop_transformation.cc.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "schedule/checks.h"
+#include "schedule/primitive_call.h"
+#include "schedule/region_tools.h"
+#include "schedule/stmt_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+using Analyzer = arith::Analyzer;
+
+// Adds a condition to the blocks directly inside a statement.
+class PredicateAppender : public tir::StmtExprMutator {
+ public:
+  PredicateAppender(const PrimExpr* condition, Workspace& workspace)
+      : StmtExprMutator(workspace), condition_(condition) {}
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
+
+ protected:
+  const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override {
+    auto* copy = workspace().New<tir::BlockRealize>(*realize);
+    copy->predicate = arith::PrimBuilder(workspace().arena()).Binary(NodeKind::kAnd, realize->predicate, condition_);
+    return copy;
+  }
+
+ private:
+  const PrimExpr* condition_;
+};
+
+// The factors as expressions of at most the bits of the loop, -1 where one is to be found; `missing` is its position.
+struct Factors {
+  std::vector<const PrimExpr*> values;
+  int missing = -1;
+};
+
+Result<Factors> ReadFactors(PrimitiveCall& call, const tir::For& loop) {
+  const arith::PrimBuilder make = call.state().make();
+  Factors factors;
+  for (const Value& value : *call.Get("factors").As<Value::List>()) {
+    if (value.is_none()) {
+      if (factors.missing >= 0) return call.Refuse("only one factor can be specified as -1 or none");
+      factors.missing = static_cast<int>(factors.values.size());
+      factors.values.push_back(make.Int(-1, DataType::Int(32)));
+      continue;
+    }
+    const int64_t factor = *call.NumberOf(value);
+    if (factor <= 0)
+      return call.Refuse(
+          fmt::format("all the constant factors are required to be positive. However, the factor at position {} is {}",
+                      factors.values.size(), factor));
+    const DataType dtype = loop.extent->dtype.bits < 32 ? loop.extent->dtype : DataType::Int(32);
+    factors.values.push_back(make.Int(factor, dtype));
+  }
+  return factors;
+}
+
+// The loop around the whole statement, with the bindings of the blocks in it simplified by it and the loops around.
+const tir::Stmt* Simplified(const tir::Stmt* stmt, State& state, const Ref* old_loop, bool preserve_unit_iters) {
+  return SimplifyBindings(stmt, LoopDomain(old_loop->parent), preserve_unit_iters, state.workspace());
+}
+
+void ReturnNest(PrimitiveCall& call, const tir::Stmt* stmt, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    call.Return(call.state().RefOf(stmt));
+    stmt = To<tir::For>(stmt)->body;
+  }
+}
+
+}  // namespace
+
+Status ApplySplit(PrimitiveCall& call) {
+  State& state = call.state();
+  Workspace& workspace = state.workspace();
+  Ref* ref = call.GetRef("loop");
+  const tir::For& loop = ref->loop();
+  Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
+  const arith::PrimBuilder& make = analyzer.make();
+  IROPT_ASSIGN_OR_RETURN(Factors factors, ReadFactors(call, loop));
+  const PrimExpr* product = make.Int(1, DataType::Int(32));
+  for (size_t i = 0; i < factors.values.size(); ++i) {
+    if (static_cast<int>(i) != factors.missing) product = make.Mul(product, factors.values[i]);
+  }
+  if (factors.missing >= 0) {
+    factors.values[static_cast<size_t>(factors.missing)] = analyzer.Simplify(
+        make.FloorDiv(make.Sub(make.Add(loop.extent, product), make.Const(1, product->dtype)), product));
+  } else if (!analyzer.CanProve(make.Binary(NodeKind::kGE, product, loop.extent))) {
+    return state.Refuse("the product of factors is not larger than or equal to the extent of loop {0}", {&loop});
+  }
+  IROPT_RETURN_IF_ERROR(CheckPlainLoop(state, ref));
+  IROPT_RETURN_IF_ERROR(CheckStartsWithZero(state, ref, analyzer));
+
+  int bits = loop.loop_var->dtype.bits;
+  for (const PrimExpr* factor : factors.values) bits = std::max<int>(bits, factor->dtype.bits);
+  const DataType dtype = DataType::Int(bits);
+  const PrimExpr* value = make.Const(0, dtype);
+  std::vector<const tir::Var*> vars;
+  for (size_t i = 0; i < factors.values.size(); ++i) {
+    const tir::Var* var = workspace.NewPrimVar(fmt::format("{}_{}", loop.loop_var->name, i), dtype);
+    value = make.Add(make.Mul(value, factors.values[i]), var);
+    analyzer.Bind(var, make.Const(0, dtype), make.Cast(dtype, factors.values[i]));
+    vars.push_back(var);
+  }
+  const tir::Stmt* stmt = SubstituteCast(loop.body, {{loop.loop_var, value}}, workspace);
+  const PrimExpr* in_range = make.Binary(NodeKind::kLT, value, loop.extent);
+  if (!call.GetBool("disable_predication") && !analyzer.CanProve(in_range))
+    stmt = PredicateAppender(in_range, workspace).VisitStmt(stmt);
+  for (size_t i = vars.size(); i > 0; --i) stmt = MakeLoop(vars[i - 1], factors.values[i - 1], stmt, workspace);
+  stmt = Simplified(stmt, state, ref, call.GetBool("preserve_unit_iters"));
+  const BlockReuse reuse = PairBlocks(loop.body, stmt);
+  state.Replace(ref, stmt, reuse);
+  ReturnNest(call, stmt, vars.size());
+  return {};
+}
+
+Status ApplyFuse(PrimitiveCall& call) {
+  State& state = call.state();
+  Workspace& workspace = state.workspace();
+  const std::vector<Ref*> refs = call.GetRefs("loops");
+  if (refs.empty()) return call.Refuse("'fuse' requires at least 1 loop(s)");
+  Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
+  const arith::PrimBuilder& make = analyzer.make();
+  std::unordered_set<const tir::Var*> outer_vars;
+  std::vector<const tir::For*> loops;
+  for (size_t i = 0; i < refs.size(); ++i) {
+    const tir::For& loop = refs[i]->loop();
+    IROPT_RETURN_IF_ERROR(CheckPlainLoop(state, refs[i]));
+    if (i > 0) {
+      const tir::For& outer = *loops.back();
+      if (refs[i]->parent != refs[i - 1])
+        return state.Refuse(
+            "the loops can't be fused because the outer loop {0} is not the parent of the inner loop {1}",
+            {&outer, &loop});
+      if (outer.body != &loop)
+        return state.Refuse(
+            "the loops can't be fused because the inner loop {1} is not the only child of outer loop {0}",
+            {&outer, &loop});
+    }
+    IROPT_RETURN_IF_ERROR(CheckStartsWithZero(state, refs[i], analyzer));
+    for (const tir::Var* var : VarsOf(loop.extent)) {
+      if (outer_vars.contains(var))
+        return state.Refuse(fmt::format("a loop {{0}}'s `extent` is dependent on another loop {}", var->name), {&loop});
+    }
+    outer_vars.insert(loop.loop_var);
+    loops.push_back(&loop);
+  }
+
+  std::string name(loops[0]->loop_var->name);
+  int bits = loops[0]->loop_var->dtype.bits;
+  for (size_t i = 1; i < loops.size(); ++i) {
+    name += fmt::format("_{}", loops[i]->loop_var->name);
+    bits = std::max<int>(bits, loops[i]->loop_var->dtype.bits);
+  }
+  const tir::Var* fused = workspace.NewPrimVar(name + "_fused", DataType::Int(bits));
+  tir::VarValues values;
+  const PrimExpr* lower = make.Int(1, DataType::Int(32));
+  const PrimExpr* zero = make.Int(0, DataType::Int(32));
+  for (size_t i = loops.size(); i > 0; --i) {
+    const PrimExpr* extent = loops[i - 1]->extent;
+    const PrimExpr* digits = i == 1 ? fused : make.FloorMod(fused, make.Mul(lower, extent));
+    values[loops[i - 1]->loop_var] = arith::IsInt(extent, 1) ? zero : make.FloorDiv(digits, lower);
+    lower = make.Mul(lower, extent);
+  }
+  const PrimExpr* extent = make.Int(1, DataType::Int(32));
+  for (const tir::For* loop : loops) extent = make.Mul(extent, loop->extent);
+  const tir::Stmt* body = loops.back()->body;
+  const tir::Stmt* stmt =
+      MakeLoop(fused, analyzer.Simplify(extent), SubstituteCast(body, values, workspace), workspace);
+  stmt = Simplified(stmt, state, refs[0], call.GetBool("preserve_unit_iters"));
+  const BlockReuse reuse = PairBlocks(body, stmt);
+  state.Replace(refs[0], stmt, reuse);
+  ReturnNest(call, stmt, 1);
+  return {};
+}
+
+// ---- Reorder
+
+namespace {
+
+class BlockChecker : public StmtWalker {
+ public:
+  BlockChecker(State& state, const Ref* high) : state_(state), high_(high) {}
+  Status status;
+
+ protected:
+  void VisitBlock(const tir::Block* block) override {
+    if (status.ok()) status = Check(block);
+  }
+
+ private:
+  Status Check(const tir::Block* block) {
+    if (!HasOnlySpatialAndReductionAxes(*block))
+      return state_.Refuse(
+          "the block {0} under the loops to be reordered have block iter type other than data-parallel or reduction",
+          {block});
+    return block->iter_vars.empty() ? Status{} : CheckAffineBinding(state_, state_.RefOf(block), high_);
+  }
+
+  State& state_;
+  const Ref* high_;
+};
+
+// The loops from the innermost of them outwards to the outermost of them, where each is the only child of the next.
+Result<std::vector<Ref*>> ChainOf(State& state, const std::vector<Ref*>& loops) {
+  const std::unordered_set<const Ref*> wanted(loops.begin(), loops.end());
+  std::unordered_set<const Ref*> visited;
+  Ref* top = nullptr;
+  Ref* bottom = loops[0];
+  bool scope_visited = false;
+  for (Ref* loop : loops) {
+    if (visited.contains(loop)) continue;
+    const bool is_first = visited.empty();
+    for (Ref* ref = loop;; ref = ref->parent) {
+      if (ref->is_block()) {
+        if (scope_visited)
+          return state.Refuse("the loops are not in a chain because they are not under the same scope");
+        scope_visited = true;
+        break;
+      }
+      if (visited.contains(ref)) {
+        if (ref != bottom)
+          return state.Refuse(
+              "the loops are not in a chain because there is a non-single-branch stmt in between. Problematic stmt: "
+              "{0}",
+              {ref->stmt});
+        bottom = loop;
+        break;
+      }
+      visited.insert(ref);
+      if (is_first && wanted.contains(ref)) top = ref;
+    }
+  }
+  std::vector<Ref*> chain;
+  for (Ref* ref = bottom; ref != top; ref = ref->parent) {
+    if (ref->parent->loop().body != ref->stmt)
+      return state.Refuse(
+          "the loops are not in a chain because there is a non-single-branch stmt in between. Problematic stmt: {0}",
+          {ref->parent->stmt});
+    chain.push_back(ref);
+  }
+  chain.push_back(top);
+  return chain;
+}
+
+}  // namespace
+
+Status ApplyReorder(PrimitiveCall& call) {
+  const std::vector<Ref*> loops = call.GetRefs("ordered_loops");
+  if (loops.size() <= 1) return {};
+  State& state = call.state();
+  std::unordered_set<const Ref*> wanted;
+  for (const Ref* loop : loops) {
+    if (!wanted.insert(loop).second)
+      return state.Refuse("loop {0} appears in the input array for multiple times", {loop->stmt});
+  }
+  IROPT_ASSIGN_OR_RETURN(const std::vector<Ref*> chain, ChainOf(state, loops));
+  Ref* top = chain.back();
+  BlockChecker checker(state, top->parent);
+  checker.VisitStmt(chain.front()->stmt);
+  IROPT_RETURN_IF_ERROR(std::move(checker.status));
+
+  std::unordered_set<const tir::Var*> inner;
+  const tir::Stmt* nest = chain.front()->loop().body;
+  size_t next = loops.size();
+  for (const Ref* place : chain) {
+    const tir::For& loop = wanted.contains(place) ? loops[--next]->loop() : place->loop();
+    for (const PrimExpr* bound : {loop.min, loop.extent}) {
+      for (const tir::Var* var : VarsOf(bound)) {
+        if (inner.contains(var))
+          return state.Refuse(
+              fmt::format("outer loop {{0}}'s `min` or `extent` is dependent on an inner loop {} in the "
+                          "new order",
+                          var->name),
+              {&loop});
+      }
+    }
+    inner.insert(loop.loop_var);
+    nest = WithBody(loop, nest, state.workspace());
+  }
+  state.Replace(top, nest);
+  return {};
+}
+
+Status ApplyAddUnitLoop(PrimitiveCall& call) {
+  State& state = call.state();
+  Workspace& workspace = state.workspace();
+  Ref* ref = call.GetRef("block_or_loop");
+  const tir::Var* var = workspace.NewPrimVar("u", DataType::Int(32));
+  const PrimExpr* one = state.make().Int(1, DataType::Int(32));
+  if (ref->is_loop()) {
+    const tir::For* loop = MakeLoop(var, one, ref->stmt, workspace);
+    state.Replace(ref, loop);
+    call.Return(state.RefOf(loop));
+    return {};
+  }
+  if (!ref->parent) return call.Refuse("cannot add loops on top of the root block");
+  const tir::BlockRealize* realize = state.RealizeOf(ref);
+  const tir::For* loop = MakeLoop(var, one, realize, workspace);
+  call.Return(state.WrapRealize(ref, loop));
+  return {};
+}
+
+}  // namespace iropt::schedule

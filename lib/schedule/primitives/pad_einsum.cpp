@@ -1,0 +1,216 @@
+// Padding the axes of a contraction to multiples of numbers.
+//
+//   for i, j, k in T.grid(127, 127, 127):            for i0, i1: A_pad[v0, v1] = T.if_then_else(v0 < 127 and ..., 0)
+//       C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]  -->  ...
+//                                                    for i, j, k in T.grid(128, 128, 128): C_pad[...] = ...
+//                                                    for i0, i1: C[v0, v1] = C_pad[v0, v1]
+//
+// Source: TVM's src/tir/schedule/primitive/pad_einsum.cc.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "schedule/checks.h"
+#include "schedule/primitive_call.h"
+#include "schedule/stmt_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+using arith::Analyzer;
+
+// The extents of padded axes, and of loops whose variables they are. Looked up, never iterated.
+using Extents = std::unordered_map<const tir::Var*, const PrimExpr*>;
+
+// Each buffer is accessed once, at elements whose indices are axes or constants.
+bool IsEinsum(const tir::Block& block) {
+  std::unordered_set<const tir::Buffer*> seen;
+  for (const auto* regions : {&block.reads, &block.writes}) {
+    for (const tir::BufferRegion* region : *regions) {
+      if (!seen.insert(region->buffer).second) return false;
+      for (const tir::Range* range : region->region) {
+        if (!arith::IsInt(range->extent, 1) || (!Is<tir::IntImm>(range->min) && !Is<tir::Var>(range->min)))
+          return false;
+      }
+    }
+  }
+  return true;
+}
+
+// Replaces buffers, and the extents of axes and loops.
+class EinsumPadder : public tir::StmtExprMutator {
+ public:
+  EinsumPadder(const Extents& extents, Workspace& workspace) : StmtExprMutator(workspace), extents_(extents) {}
+
+  const tir::Stmt* VisitFor(const tir::For* loop) override {
+    const auto* visited = To<tir::For>(StmtExprMutator::VisitFor(loop));
+    const auto found = extents_.find(loop->loop_var);
+    if (found == extents_.end()) return visited;
+    auto* copy = workspace().New<tir::For>(*visited);
+    copy->extent = found->second;
+    return copy;
+  }
+  const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    const auto* visited = To<tir::Block>(StmtExprMutator::VisitBlock(block));
+    return CopyBlock(*visited, workspace(), [&](tir::Block& copy) {
+      std::vector<const tir::IterVar*> axes(copy.iter_vars.begin(), copy.iter_vars.end());
+      for (const tir::IterVar*& axis : axes) {
+        const auto found = extents_.find(axis->var);
+        if (found == extents_.end()) continue;
+        const auto* dom = workspace().New<tir::Range>(axis->dom->min, found->second);
+        axis = workspace().New<tir::IterVar>(dom, axis->var, axis->iter_type, axis->thread_tag);
+      }
+      copy.iter_vars = workspace().Copy(axes);
+    });
+  }
+
+ private:
+  const Extents& extents_;
+};
+
+class PaddedCopies {
+ public:
+  PaddedCopies(State& state, const Extents& extents)
+      : workspace_(state.workspace()),
+        make_(state.make()),
+        analyzer_(make_, Analyzer::SymVars::kAny),
+        extents_(extents) {}
+
+  BufferMap buffers;
+  std::vector<const tir::Buffer*> allocated;
+
+  // The statements that copy to, or from, the padded buffers of the regions.
+  std::vector<const tir::Stmt*> Make(List<const tir::BufferRegion*> regions, bool is_read) {
+    std::vector<const tir::Stmt*> copies;
+    for (const tir::BufferRegion* region : regions) {
+      const auto is_padded = [&](const tir::Range* range) {
+        const auto* var = As<tir::Var>(range->min);
+        return var && extents_.contains(var);
+      };
+      if (std::ranges::none_of(region->region, is_padded)) continue;
+      const tir::Buffer* padded = PadBuffer(*region);
+      buffers[region->buffer] = padded;
+      allocated.push_back(padded);
+      copies.push_back(is_read ? MakeCopy(region->buffer, padded, padded) : MakeCopy(padded, region->buffer, padded));
+    }
+    return copies;
+  }
+
+ private:
+  const tir::Buffer* PadBuffer(const tir::BufferRegion& region) {
+    std::vector<const PrimExpr*> shape;
+    for (size_t i = 0; i < region.region.size(); ++i) {
+      const PrimExpr* begin = region.region[i]->min;
+      const auto* var = As<tir::Var>(begin);
+      const auto found = var ? extents_.find(var) : extents_.end();
+      if (!var)
+        shape.push_back(make_.Const(1, begin->dtype));
+      else
+        shape.push_back(found == extents_.end() ? region.buffer->shape[i] : found->second);
+    }
+    return CopyBuffer(*region.buffer, {.name = fmt::format("{}_pad", region.buffer->name), .shape = &shape},
+                      workspace_);
+  }
+
+  const tir::Stmt* MakeCopy(const tir::Buffer* from, const tir::Buffer* to, const tir::Buffer* padded) {
+    std::vector<const tir::IterVar*> axes;
+    std::vector<const PrimExpr*> loop_vars, indices;
+    std::vector<const tir::Range*> point;
+    const PrimExpr* inside = make_.Bool(true);
+    for (size_t i = 0; i < to->shape.size(); ++i) {
+      const PrimExpr* dim = to->shape[i];
+      const auto* dom = workspace_.New<tir::Range>(make_.Const(0, dim->dtype), dim);
+      const tir::Var* var = workspace_.NewPrimVar(fmt::format("v{}", i), dim->dtype);
+      axes.push_back(workspace_.New<tir::IterVar>(dom, var, tir::IterVarType::kDataPar));
+      loop_vars.push_back(workspace_.NewPrimVar(fmt::format("i{}", i), dim->dtype));
+      indices.push_back(var);
+      point.push_back(workspace_.New<tir::Range>(var, make_.Const(1, dim->dtype)));
+      if (to == padded && !analyzer_.CanProveEqual(from->shape[i], dim))
+        inside = make_.Binary(NodeKind::kAnd, inside, make_.Binary(NodeKind::kLT, var, from->shape[i]));
+    }
+    const PrimExpr* value = workspace_.New<tir::BufferLoad>(from->dtype, from, workspace_.Copy(indices));
+    if (to == padded)
+      value = Intrinsic(OpId::kTirIfThenElse, from->dtype, {inside, value, make_.Const(0, from->dtype)}, workspace_);
+    const tir::Stmt* store = workspace_.New<tir::BufferStore>(to, value, workspace_.Copy(indices));
+    const auto* block = workspace_.New<tir::Block>(
+        workspace_.Copy(axes), workspace_.Copy(std::vector{MakeRegion(from, point, workspace_)}),
+        workspace_.Copy(std::vector{MakeRegion(to, point, workspace_)}), padded->name, List<const tir::Buffer*>(),
+        List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), nullptr, store);
+    const tir::Stmt* stmt = MakeRealize(loop_vars, make_.Bool(true), block, workspace_);
+    for (size_t i = axes.size(); i > 0; --i)
+      stmt = MakeLoop(To<tir::Var>(loop_vars[i - 1]), axes[i - 1]->dom->extent, stmt, workspace_);
+    return stmt;
+  }
+
+  Workspace& workspace_;
+  const arith::PrimBuilder make_;
+  Analyzer analyzer_;
+  const Extents& extents_;
+};
+
+// The extents of the axes, rounded up.
+Extents PadExtents(State& state, const Ref* ref, const std::vector<int64_t>& padding) {
+  const arith::PrimBuilder make = state.make();
+  Analyzer analyzer(make, Analyzer::SymVars::kAny);
+  const tir::BlockRealize& realize = *state.RealizeOf(ref);
+  Extents extents;
+  for (size_t i = 0; i < padding.size(); ++i) {
+    const tir::IterVar& axis = *realize.block->iter_vars[i];
+    const PrimExpr* extent = axis.dom->extent;
+    const PrimExpr* factor = make.Const(padding[i], extent->dtype);
+    const PrimExpr* padded = analyzer.Simplify(make.Mul(make.CeilDiv(extent, factor), factor));
+    if (analyzer.CanProveEqual(padded, extent)) continue;
+    extents[axis.var] = padded;
+    if (const auto* loop_var = As<tir::Var>(realize.iter_values[i])) extents[loop_var] = padded;
+  }
+  return extents;
+}
+
+}  // namespace
+
+Status ApplyPadEinsum(PrimitiveCall& call) {
+  State& state = call.state();
+  Workspace& workspace = state.workspace();
+  Ref* ref = call.GetRef("block");
+  const tir::Block& block = ref->block();
+  const std::vector<int64_t> padding = call.GetInts("padding");
+  IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/true));
+  const auto is_invalid = [](int64_t value) { return value <= 0; };
+  if (padding.size() != block.iter_vars.size() || std::ranges::any_of(padding, is_invalid))
+    return state.Refuse(fmt::format("the padding for the block {{0}} are invalid; it should be a list of {} positive "
+                                    "integers, got [{}]",
+                                    block.iter_vars.size(), fmt::join(padding, ", ")),
+                        {&block});
+  if (!IsEinsum(block)) return state.Refuse("the block {0} is not a computation of Einsum pattern", {&block});
+  const Extents extents = PadExtents(state, ref, padding);
+  PaddedCopies copies(state, extents);
+  const std::vector<const tir::Stmt*> before = copies.Make(block.reads, /*is_read=*/true);
+  const std::vector<const tir::Stmt*> after = copies.Make(block.writes, /*is_read=*/false);
+  const tir::Block* old_scope = &scope->block();
+  BlockReuse reuse;
+  std::vector<const tir::Stmt*> statements;
+  for (const tir::Stmt* stmt : StatementsOf(old_scope->body)) {
+    const std::vector<const tir::Block*> blocks = BlocksOf(stmt);
+    if (std::ranges::find(blocks, &block) == blocks.end()) {
+      statements.push_back(stmt);
+      continue;
+    }
+    statements.insert(statements.end(), before.begin(), before.end());
+    const tir::Stmt* padded =
+        ReplaceBuffers(EinsumPadder(extents, workspace).VisitStmt(stmt), copies.buffers, workspace);
+    reuse = PairBlocks(stmt, padded);
+    statements.push_back(padded);
+    statements.insert(statements.end(), after.begin(), after.end());
+  }
+  const tir::Block* new_scope = CopyBlock(*old_scope, workspace, [&](tir::Block& copy) {
+    copy.body = tir::MakeSeq(workspace, statements);
+    for (const tir::Buffer* buffer : copies.allocated) copy.alloc_buffers = With(copy.alloc_buffers, buffer, workspace);
+  });
+  reuse.emplace_back(old_scope, new_scope);
+  state.Replace(scope, new_scope, reuse);
+  return {};
+}
+
+}  // namespace iropt::schedule

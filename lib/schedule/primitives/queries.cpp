@@ -1,0 +1,61 @@
+// Finding blocks and loops.
+#include <fmt/format.h>
+
+#include "schedule/checks.h"
+#include "schedule/primitive_call.h"
+#include "schedule/stmt_tools.h"
+
+namespace iropt::schedule {
+
+Status ApplyGetBlock(PrimitiveCall& call) {
+  const std::string& own = call.schedule().func_name();
+  const std::string& function = own.empty() ? call.GetString("func_name") : own;
+  const std::string& name = call.GetString("name");
+  State* state = call.schedule().StateOf(function);
+  if (!state) return call.Refuse(fmt::format("the module has no PrimFunc '{}' with a block to schedule", function));
+  std::vector<const tir::Block*> found;
+  for (const tir::Block* block : BlocksOf(state->func()->body)) {
+    if (block->name_hint == name) found.push_back(block);
+  }
+  if (found.empty()) return call.Refuse(fmt::format("cannot find a block with the name: {}", name));
+  if (found.size() > 1) return call.Refuse(fmt::format("found {} blocks with the name: {}", found.size(), name));
+  call.Return(*state, state->RefOf(found[0]));
+  return {};
+}
+
+Status ApplyGetLoops(PrimitiveCall& call) {
+  call.Return(call.state().LoopsOf(call.GetRef("block")));
+  return {};
+}
+
+Status ApplyGetChildBlocks(PrimitiveCall& call) {
+  call.Return(call.state().ChildrenOf(call.GetRef("block_or_loop")));
+  return {};
+}
+
+Status ApplyGetProducers(PrimitiveCall& call) {
+  Ref* block = call.GetRef("block");
+  IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(call.state(), block, /*stage_pipeline=*/false));
+  call.Return(call.state().ScopeInfo(scope).ProducersOf(block));
+  return {};
+}
+
+Status ApplyGetConsumers(PrimitiveCall& call) {
+  Ref* block = call.GetRef("block");
+  IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(call.state(), block, /*stage_pipeline=*/false));
+  call.Return(call.state().ScopeInfo(scope).ConsumersOf(block));
+  return {};
+}
+
+Status ApplyGetOutputBlocks(PrimitiveCall& call) {
+  State& state = call.state();
+  for (const tir::Block* block : BlocksOf(call.GetRef("scope_block")->block().body)) {
+    Ref* ref = state.RefOf(block);
+    if (IsOutputBlock(ref, state.ScopeOf(ref))) call.Return(ref);
+  }
+  return {};
+}
+
+Status ApplyEnterPostproc(PrimitiveCall&) { return {}; }
+
+}  // namespace iropt::schedule

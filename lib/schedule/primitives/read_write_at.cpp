@@ -1,0 +1,207 @@
+// Copying what is read, or written, under a loop to, or from, another memory, in one block that later passes take
+// apart.
+//
+//   for k0 in range(16):                     for k0 in range(16):
+//       for ...: ... A[k0 * 8 + k1]   -->        with T.block("A_shared"):   # "auto_copy": 1
+//                                                    v0 = T.axis.spatial(16, k0)
+//                                                    for ax0 in range(8): A_shared[v0 * 8 + ax0] = A[v0 * 8 + ax0]
+//                                                for ...: ... A_shared[k0 * 8 + k1]
+//
+// Source: TVM's src/tir/schedule/primitive/read_write_at.cc.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/checks.h"
+#include "schedule/primitive_call.h"
+#include "schedule/region_tools.h"
+#include "schedule/stmt_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+using arith::Analyzer;
+
+// Puts a loop in the place of another one.
+class LoopReplacer : public ScopeRewriter {
+ public:
+  LoopReplacer(const tir::Block* scope, const tir::For* old_loop, const tir::For* new_loop, Workspace& workspace)
+      : ScopeRewriter(scope, workspace), old_loop_(old_loop), new_loop_(new_loop) {}
+
+ protected:
+  const tir::Stmt* VisitFor(const tir::For* loop) override {
+    return loop == old_loop_ ? new_loop_ : ScopeRewriter::VisitFor(loop);
+  }
+
+ private:
+  const tir::For* old_loop_;
+  const tir::For* new_loop_;
+};
+
+class AutoCopy {
+ public:
+  AutoCopy(State& state, Ref* loop, const tir::Buffer* buffer, std::string_view scope, bool is_read)
+      : state_(state),
+        workspace_(state.workspace()),
+        make_(state.make()),
+        analyzer_(make_, Analyzer::SymVars::kAny),
+        loop_(loop),
+        old_buffer_(buffer),
+        new_buffer_(
+            CopyBuffer(*buffer, {.name = fmt::format("{}_{}", buffer->name, scope), .scope = scope}, workspace_)),
+        name_(fmt::format("{}_{}", buffer->name, scope)),
+        is_read_(is_read) {}
+
+  Result<Ref*> Apply() {
+    IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state_, loop_, /*stage_pipeline=*/true));
+    std::vector<const tir::Stmt*> statements = StatementsOf(loop_->loop().body);
+    FindAccesses(statements);
+    IROPT_RETURN_IF_ERROR(CheckOrder());
+    const size_t position = is_read_ ? readers_.front() : writers_.back() + 1;
+    const size_t begin = is_read_ ? position : 0;
+    const size_t end = is_read_ ? statements.size() : position;
+    BlockReuse reuse;
+    for (size_t i = begin; i < end; ++i) {
+      const tir::Stmt* replaced = ReplaceBuffers(statements[i], {{old_buffer_, new_buffer_}}, workspace_);
+      const BlockReuse own = PairBlocks(statements[i], replaced);
+      reuse.insert(reuse.end(), own.begin(), own.end());
+      statements[i] = replaced;
+    }
+    const tir::BlockRealize* copy = MakeBlock();
+    statements.insert(statements.begin() + static_cast<std::ptrdiff_t>(position), copy);
+    const auto* new_loop = To<tir::For>(WithBody(loop_->loop(), tir::MakeSeq(workspace_, statements), workspace_));
+    const tir::Block* old_scope = &scope->block();
+    const auto* rewritten =
+        To<tir::Block>(LoopReplacer(old_scope, &loop_->loop(), new_loop, workspace_).VisitStmt(old_scope));
+    const tir::Block* new_scope = CopyBlock(*rewritten, workspace_, [&](tir::Block& block) {
+      block.alloc_buffers = With(block.alloc_buffers, new_buffer_, workspace_);
+    });
+    reuse.emplace_back(old_scope, new_scope);
+    state_.Replace(scope, new_scope, reuse);
+    return state_.RefOf(copy->block);
+  }
+
+ private:
+  // Which statements read and write the buffer, and where.
+  void FindAccesses(const std::vector<const tir::Stmt*>& statements) {
+    for (size_t i = 0; i < statements.size(); ++i) {
+      bool reads = false, writes = false;
+      const auto visit = [&](const tir::BlockRealize* realize) {
+        const tir::Block& block = *realize->block;
+        const bool has_read = UsesBuffer(block.reads, old_buffer_);
+        const bool has_write = UsesBuffer(block.writes, old_buffer_);
+        reads = reads || has_read;
+        writes = writes || has_write;
+        if (is_read_ ? has_read : has_write) Relax(*realize, is_read_ ? block.reads : block.writes);
+      };
+      if (const auto* realize = As<tir::BlockRealize>(statements[i])) {
+        visit(realize);
+      } else if (Is<tir::For>(statements[i])) {
+        for (const tir::BlockRealize* child : ChildRealizes(*statements[i])) visit(child);
+      }
+      if (reads) readers_.push_back(i);
+      if (writes) writers_.push_back(i);
+    }
+  }
+  void Relax(const tir::BlockRealize& realize, List<const tir::BufferRegion*> regions) {
+    const Ref* ref = state_.RefOf(realize.block);
+    const arith::IterRanges loops = LoopDomain(ref->parent, loop_, new_buffer_->scope());
+    for (const tir::BufferRegion* region : regions) {
+      if (region->buffer != old_buffer_) continue;
+      const tir::BufferRegion* bound = tir::Substitute(region, BindingsOf(realize), workspace_);
+      boxes_.push_back(EvalBox(bound->region, loops, analyzer_));
+    }
+  }
+  Status CheckOrder() {
+    const std::vector<size_t>& own = is_read_ ? readers_ : writers_;
+    if (own.empty())
+      return state_.Refuse(fmt::format("the buffer '{}' is not accessed under the loop {{0}}", old_buffer_->name),
+                           {loop_->stmt});
+    if (is_read_ && !writers_.empty() && writers_.back() >= readers_.front())
+      return state_.Refuse("the buffer is written after it is first read under the loop {0}", {loop_->stmt});
+    if (!is_read_ && !readers_.empty() && readers_.back() > writers_.back())
+      return state_.Refuse("the buffer is read after it is last written under the loop {0}", {loop_->stmt});
+    return {};
+  }
+
+  // The block has an axis for each loop that the region depends on, in the order of their appearance.
+  const tir::BlockRealize* MakeBlock() {
+    const arith::IterRanges outside = LoopDomain(loop_);
+    tir::VarValues axis_of;
+    std::vector<const tir::IterVar*> axes;
+    std::vector<const PrimExpr*> values;
+    const auto to_axes = [&](const PrimExpr* expr) {
+      return tir::Substitute(
+          expr,
+          [&](const tir::Var* var) -> const PrimExpr* {
+            const auto range = outside.find(var);
+            if (range == outside.end()) return nullptr;
+            const PrimExpr*& axis = axis_of[var];
+            if (axis) return axis;
+            const tir::Var* axis_var = workspace_.NewPrimVar(fmt::format("v{}", axes.size()), var->dtype);
+            axes.push_back(workspace_.New<tir::IterVar>(workspace_.New<tir::Range>(range->second), axis_var,
+                                                        tir::IterVarType::kDataPar));
+            values.push_back(var);
+            return axis = axis_var;
+          },
+          workspace_);
+    };
+    std::vector<const tir::Range*> region;
+    std::vector<const PrimExpr*> indices;
+    std::vector<const tir::Var*> loop_vars;
+    const Box box = UnionBox(boxes_, analyzer_);
+    for (size_t i = 0; i < box.size(); ++i) {
+      const tir::Range whole(make_.Const(0, old_buffer_->shape[i]->dtype), old_buffer_->shape[i]);
+      const tir::Range& range = *RangeOf(box[i], whole, analyzer_, workspace_);
+      const PrimExpr* min = to_axes(range.min);
+      region.push_back(workspace_.New<tir::Range>(min, to_axes(range.extent)));
+      loop_vars.push_back(workspace_.NewPrimVar(fmt::format("ax{}", i), DataType::Int(32)));
+      indices.push_back(make_.Add(min, loop_vars.back()));
+    }
+    const tir::Buffer* from = is_read_ ? old_buffer_ : new_buffer_;
+    const tir::Buffer* to = is_read_ ? new_buffer_ : old_buffer_;
+    const auto* load = workspace_.New<tir::BufferLoad>(from->dtype, from, workspace_.Copy(indices));
+    const tir::Stmt* body = workspace_.New<tir::BufferStore>(to, load, workspace_.Copy(indices));
+    for (size_t i = region.size(); i > 0; --i)
+      body = MakeLoop(loop_vars[i - 1], region[i - 1]->extent, body, workspace_);
+    const auto* block = workspace_.New<tir::Block>(
+        workspace_.Copy(axes), workspace_.Copy(std::vector{MakeRegion(from, region, workspace_)}),
+        workspace_.Copy(std::vector{MakeRegion(to, region, workspace_)}), workspace_.arena().CopyString(name_),
+        List<const tir::Buffer*>(), List<const tir::MatchBufferRegion*>(),
+        DictAttr::Empty()->With("auto_copy", IntAttr::Get(1, DataType::Int(32))), nullptr, body);
+    return MakeRealize(values, make_.Bool(true), block, workspace_);
+  }
+
+  State& state_;
+  Workspace& workspace_;
+  const arith::PrimBuilder make_;
+  Analyzer analyzer_;
+  Ref* loop_;
+  const tir::Buffer* old_buffer_;
+  const tir::Buffer* new_buffer_;
+  const std::string name_;
+  const bool is_read_;
+  std::vector<size_t> readers_, writers_;
+  std::vector<Box> boxes_;
+};
+
+Status CopyAt(PrimitiveCall& call, std::string_view index_param, bool is_read) {
+  State& state = call.state();
+  IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* region,
+                         RequireAccess(state, call.GetRef("block"), call.GetInt(index_param), !is_read));
+  const std::string& scope = call.GetString("storage_scope");
+  IROPT_RETURN_IF_ERROR(CheckStorageScope(state, scope));
+  AutoCopy copy(state, call.GetRef("loop"), region->buffer, scope, is_read);
+  IROPT_ASSIGN_OR_RETURN(Ref * block, copy.Apply());
+  call.Return(block);
+  return {};
+}
+
+}  // namespace
+
+Status ApplyReadAt(PrimitiveCall& call) { return CopyAt(call, "read_buffer_index", /*is_read=*/true); }
+
+Status ApplyWriteAt(PrimitiveCall& call) { return CopyAt(call, "write_buffer_index", /*is_read=*/false); }
+
+}  // namespace iropt::schedule

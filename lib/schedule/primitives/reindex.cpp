@@ -1,0 +1,178 @@
+// Copying a buffer to one that is indexed by the axes of a block.
+//
+//   C[i, j] = A[j, i]        reindex A        for i, j: A_reindex[i, j] = A[j, i]
+//                               -->           for i, j: C[i, j] = A_reindex[i, j]
+//
+// Source: TVM's ReIndex (src/tir/schedule/primitive/cache_read_write.cc).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "cache.h"
+#include "schedule/checks.h"
+#include "schedule/primitive_call.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+// The indices of the accesses to a buffer in a block without blocks in it.
+class AccessFinder : public tir::StmtExprVisitor {
+ public:
+  explicit AccessFinder(const tir::Buffer* buffer) : buffer_(buffer) {}
+  std::optional<List<const PrimExpr*>> indices;
+  bool has_block = false;
+  bool is_unique = true;
+  bool is_opaque = false;
+
+ protected:
+  void VisitBlock(const tir::Block*) override { has_block = true; }
+  void VisitBufferLoad(const tir::BufferLoad* load) override {
+    StmtExprVisitor::VisitBufferLoad(load);
+    if (load->buffer == buffer_) Note(load->indices);
+  }
+  void VisitBufferStore(const tir::BufferStore* store) override {
+    StmtExprVisitor::VisitBufferStore(store);
+    if (store->buffer == buffer_) Note(store->indices);
+  }
+  void VisitVar(const tir::Var* var) override { is_opaque = is_opaque || var == buffer_->data; }
+
+ private:
+  void Note(List<const PrimExpr*> found) {
+    is_unique = is_unique && (!indices || std::ranges::equal(*indices, found, arith::DeepEqual));
+    if (!indices) indices = found;
+  }
+
+  const tir::Buffer* buffer_;
+};
+
+Result<std::vector<const PrimExpr*>> IndicesOf(State& state, const tir::Buffer* buffer, const tir::Block& block) {
+  AccessFinder finder(buffer);
+  finder.VisitStmt(block.body);
+  if (finder.has_block) return state.Refuse("the target block {0} is not a leaf block", {&block});
+  const std::string_view problem = finder.is_opaque    ? "Opaque buffer accesses found"
+                                   : !finder.indices   ? "No buffer accesses found"
+                                   : !finder.is_unique ? "Multiple buffer accesses have non-unique indices"
+                                                       : "";
+  if (problem.empty()) return std::vector<const PrimExpr*>(finder.indices->begin(), finder.indices->end());
+  return state.Refuse(
+      fmt::format("the target buffer {} should be accessed in the leaf block {{0}} via BufferLoad or BufferStore. The "
+                  "indices should be the same if there are multiple accesses to the target buffer. {}",
+                  buffer->name, problem),
+      {&block});
+}
+
+// The block accesses the copy by its axes.
+class ReindexRewriter : public AccessRewriter {
+ public:
+  ReindexRewriter(const CopyStage& stage, const tir::Buffer* from, const tir::Buffer* to, const tir::Block* scope,
+                  const tir::Block* block, Workspace& workspace)
+      : AccessRewriter(stage, from, to, workspace), from_(from), scope_(scope), block_(block) {}
+  BlockReuse reuse;
+
+ protected:
+  const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    if (block != scope_ && block != block_) return block;
+    const auto* visited = To<tir::Block>(AccessRewriter::VisitBlock(block));
+    visited = Complete(block, visited, block == scope_);
+    if (block == block_) {
+      visited = CopyBlock(*visited, workspace(), [&](tir::Block& copy) {
+        copy.reads = MapRegions(copy.reads);
+        copy.writes = MapRegions(copy.writes);
+        copy.match_buffers = MapMatches(copy.match_buffers);
+      });
+    }
+    reuse.emplace_back(block, visited);
+    return visited;
+  }
+  const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
+    const auto* visited = To<tir::BufferLoad>(AccessRewriter::VisitBufferLoad(load));
+    return visited->buffer == from_ ? MapLoad(visited) : visited;
+  }
+  const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
+    const auto* visited = To<tir::BufferStore>(AccessRewriter::VisitBufferStore(store));
+    return visited->buffer == from_ ? MapStore(visited) : visited;
+  }
+
+ private:
+  const tir::Buffer* from_;
+  const tir::Block* scope_;
+  const tir::Block* block_;
+};
+
+// The statement of the scope that the block is in; its position among the statements of the scope.
+Result<int> PositionInScope(State& state, const Ref* ref, const Ref* scope) {
+  const Ref* top = ref;
+  for (; top->parent != scope; top = top->parent) {
+    if (top != ref && top->parent->loop().body != top->stmt)
+      return state.Refuse("the block {0} must be the only one in the loops around it", {ref->stmt});
+  }
+  const std::vector<const tir::Stmt*> statements = StatementsOf(scope->block().body);
+  for (size_t i = 0; i < statements.size(); ++i) {
+    const auto* realize = As<tir::BlockRealize>(statements[i]);
+    if (statements[i] == top->stmt || (realize && realize->block == top->stmt)) return static_cast<int>(i);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Status ApplyReIndex(PrimitiveCall& call) {
+  State& state = call.state();
+  Workspace& workspace = state.workspace();
+  const arith::PrimBuilder make = state.make();
+  Ref* ref = call.GetRef("block");
+  const tir::Block& block = ref->block();
+  const bool is_write = call.GetInt("buffer_index_type") == 1;
+  IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access,
+                         RequireAccess(state, ref, call.GetInt("buffer_index"), is_write));
+  const tir::Buffer* buffer = access->buffer;
+  IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/true));
+  IROPT_ASSIGN_OR_RETURN(std::vector<const PrimExpr*> old_indices, IndicesOf(state, buffer, block));
+  arith::Analyzer analyzer(make, arith::Analyzer::SymVars::kAny);
+  for (const tir::IterVar* axis : block.iter_vars) analyzer.Bind(axis->var, axis->dom->min, axis->dom->extent);
+  for (const PrimExpr*& index : old_indices) index = SimplifyUnlessConstant(index, analyzer);
+
+  // The axes that the indices use, as those of the copying block.
+  std::vector<const PrimExpr*> used, shape, values, copy_indices;
+  std::vector<const tir::IterVar*> axes;
+  std::vector<const tir::Var*> loops;
+  tir::VarValues renamed;
+  for (const tir::IterVar* axis : block.iter_vars) {
+    const tir::Var* var = workspace.NewPrimVar(fmt::format("v{}", axes.size()), axis->var->dtype);
+    renamed[axis->var] = var;
+    const auto uses = [&](const PrimExpr* index) { return tir::UsesVar(index, axis->var); };
+    if (std::ranges::none_of(old_indices, uses)) continue;
+    used.push_back(axis->var);
+    shape.push_back(make.Add(axis->dom->min, axis->dom->extent));
+    loops.push_back(workspace.NewPrimVar(fmt::format("ax{}", axes.size()), axis->var->dtype));
+    values.push_back(loops.back());
+    copy_indices.push_back(var);
+    axes.push_back(workspace.New<tir::IterVar>(axis->dom, var, tir::IterVarType::kDataPar));
+  }
+  for (const PrimExpr*& index : old_indices) index = tir::Substitute(index, renamed, workspace);
+  CopyStage stage;
+  stage.alloc = CopyBuffer(*buffer, {.name = fmt::format("{}_reindex", buffer->name), .shape = &shape}, workspace);
+  stage.read_buffer = is_write ? stage.alloc : buffer;
+  stage.write_buffer = is_write ? buffer : stage.alloc;
+  stage.indices = &used;
+  stage.location = scope;
+  IROPT_ASSIGN_OR_RETURN(stage.position, PositionInScope(state, ref, scope));
+  if (is_write) stage.position += 1;
+  stage.block = MakeCopyBlock(stage, axes, is_write ? copy_indices : old_indices, is_write ? old_indices : copy_indices,
+                              fmt::format("{}_reindex", stage.write_buffer->name), workspace);
+  stage.stmt = MakeRealize(values, nullptr, stage.block, workspace);
+  for (size_t i = loops.size(); i > 0; --i) {
+    auto* loop = workspace.New<tir::For>(*MakeLoop(loops[i - 1], axes[i - 1]->dom->extent, stage.stmt, workspace));
+    loop->min = axes[i - 1]->dom->min;
+    stage.stmt = loop;
+  }
+  ReindexRewriter rewriter(stage, buffer, stage.alloc, &scope->block(), &block, workspace);
+  const tir::Stmt* new_scope = rewriter.VisitStmt(scope->stmt);
+  state.Replace(scope, new_scope, rewriter.reuse);
+  call.Return(state.RefOf(stage.block));
+  return {};
+}
+
+}  // namespace iropt::schedule

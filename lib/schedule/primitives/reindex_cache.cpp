@@ -1,0 +1,164 @@
+// Copies of buffers that have other indices.
+//
+//   B[vi] = A[vi // 4, vi % 4]      reindex_cache_read with lambda i: (i,)      -->      B[vi] = A_shared[vi]
+//
+// Source: ReindexCacheRead and ReindexCacheWrite of TVM's src/tir/schedule/primitive/cache_read_write.cc.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cache.h"
+#include "schedule/checks.h"
+#include "schedule/index_map_tools.h"
+#include "schedule/primitive_call.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+using arith::Analyzer;
+
+class ReindexStageMaker {
+ public:
+  ReindexStageMaker(State& state, Ref* block, bool is_read, const tir::BufferRegion& access)
+      : state_(state),
+        workspace_(state.workspace()),
+        block_(block),
+        is_read_(is_read),
+        access_(access),
+        analyzer_(state.make(), Analyzer::SymVars::kAny) {}
+
+  Status Make(const IndexMapAttr& map, const std::string& memory, CopyStage& stage) {
+    const tir::Block& block = block_->block();
+    for (const tir::Range* range : access_.region) {
+      if (!arith::IsInt(range->extent, 1))
+        return state_.Refuse(
+            fmt::format("the buffer region of {} accessed inside block {{0}} is not a single point, which violates the "
+                        "prerequisite of {} primitive",
+                        access_.buffer->name, is_read_ ? "reindex_cache_read" : "reindex_cache_write"),
+            {&block});
+    }
+    if (map.params.size() != block.iter_vars.size())
+      return state_.Refuse(fmt::format("the index map has {} parameters, but the block {{0}} has {} axes",
+                                       map.params.size(), block.iter_vars.size()),
+                           {&block});
+    std::vector<const PrimExpr*> axes, extents;
+    for (const tir::IterVar* axis : block.iter_vars) {
+      axes.push_back(axis->var);
+      extents.push_back(axis->dom->extent);
+    }
+    indices_ = schedule::MapIndices(map, axes, analyzer_);
+    const auto shape = MapShape(map, extents, analyzer_, workspace_);
+    if (!shape) return state_.Refuse("the index map has results that do not begin with 0");
+    IROPT_RETURN_IF_ERROR(CheckSameAxes());
+    const tir::Buffer* copy = CopyBuffer(
+        *access_.buffer,
+        {.name = fmt::format("{}_{}", access_.buffer->name, memory), .scope = memory, .shape = &*shape}, workspace_);
+    (is_read_ ? stage.write_buffer : stage.read_buffer) = copy;
+    stage.alloc = copy;
+    stage.indices = &indices_;
+    MakeNest(memory, stage);
+    return {};
+  }
+
+ private:
+  // The axes in the old indices are those in the new ones.
+  Status CheckSameAxes() {
+    std::vector<const PrimExpr*> old_indices;
+    for (const tir::Range* range : access_.region) old_indices.push_back(range->min);
+    const auto uses = [](const std::vector<const PrimExpr*>& indices, const tir::Var* var) {
+      return std::ranges::any_of(indices, [&](const PrimExpr* index) { return tir::UsesVar(index, var); });
+    };
+    const tir::Block& block = block_->block();
+    for (size_t i = 0; i < block.iter_vars.size(); ++i) {
+      const tir::Var* var = block.iter_vars[i]->var;
+      const bool in_new = uses(indices_, var);
+      if (in_new != uses(old_indices, var))
+        return state_.Refuse(
+            fmt::format(
+                "error when applying {} on block {{0}}, the block itervar {} appears in the {} indices, but not "
+                "in the {} ones",
+                is_read_ ? "reindex_cache_read" : "reindex_cache_write", var->name, in_new ? "new" : "old",
+                in_new ? "old" : "new"),
+            {&block});
+      if (in_new) used_.push_back(i);
+    }
+    return {};
+  }
+
+  // Loops over the axes that are used, as they are around the block below the place of the copy.
+  void MakeNest(const std::string& memory, CopyStage& stage) {
+    const tir::Block& block = block_->block();
+    const tir::BlockRealize& realize = *state_.RealizeOf(block_);
+    tir::VarValues renamed;
+    std::vector<const tir::For*> loops;
+    for (const Ref* ref = block_->parent; ref && ref->is_loop() && ref != stage.location; ref = ref->parent) {
+      const tir::For& loop = ref->loop();
+      const auto uses = [&](size_t i) { return tir::UsesVar(realize.iter_values[i], loop.loop_var); };
+      if (std::ranges::any_of(used_, uses)) loops.push_back(&loop);
+    }
+    for (const tir::For* loop : loops) renamed[loop->loop_var] = CopyVar(*loop->loop_var, workspace_);
+    std::vector<const tir::IterVar*> axes;
+    std::vector<const PrimExpr*> values;
+    for (const size_t i : used_) {
+      const tir::IterVar& axis = *block.iter_vars[i];
+      const tir::Var* var = CopyVar(*axis.var, workspace_);
+      renamed[axis.var] = var;
+      axes.push_back(workspace_.New<tir::IterVar>(axis.dom, var, tir::IterVarType::kDataPar));
+      values.push_back(tir::Substitute(realize.iter_values[i], renamed, workspace_));
+    }
+    std::vector<const PrimExpr*> old_indices, new_indices;
+    for (const tir::Range* range : access_.region)
+      old_indices.push_back(tir::Substitute(range->min, renamed, workspace_));
+    for (const PrimExpr* index : indices_) new_indices.push_back(tir::Substitute(index, renamed, workspace_));
+    stage.block = MakeCopyBlock(stage, axes, is_read_ ? old_indices : new_indices, is_read_ ? new_indices : old_indices,
+                                fmt::format("{}_{}", access_.buffer->name, memory), workspace_);
+    stage.stmt = MakeRealize(values, nullptr, stage.block, workspace_);
+    for (const tir::For* loop : loops) {
+      auto* copy = workspace_.New<tir::For>(*loop);
+      copy->loop_var = To<tir::Var>(renamed.at(loop->loop_var));
+      copy->for_kind = tir::ForKind::kSerial;
+      copy->thread_binding = nullptr;
+      copy->annotations = DictAttr::Empty();
+      copy->body = stage.stmt;
+      stage.stmt = copy;
+    }
+  }
+
+  State& state_;
+  Workspace& workspace_;
+  Ref* block_;
+  const bool is_read_;
+  const tir::BufferRegion& access_;
+  Analyzer analyzer_;
+  std::vector<const PrimExpr*> indices_;
+  std::vector<size_t> used_;
+};
+
+Status ReindexCache(PrimitiveCall& call, bool is_read) {
+  State& state = call.state();
+  Ref* ref = call.GetRef("block");
+  const std::string& memory = call.GetString("storage_scope");
+  IROPT_RETURN_IF_ERROR(CheckStorageScope(state, memory));
+  const int64_t index = call.GetInt(is_read ? "read_buffer_index" : "write_buffer_index");
+  IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access, RequireAccess(state, ref, index, !is_read));
+  IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/true));
+  CopyStage stage;
+  (is_read ? stage.read_buffer : stage.write_buffer) = access->buffer;
+  IROPT_ASSIGN_OR_RETURN(Ref * writer, OnlyWriter(state, scope, access->buffer));
+  if (is_read) stage.consumers.insert(ref->stmt);
+  stage.location = scope;
+  if (!is_read || writer) FindLocation(state, is_read ? writer : ref, scope, is_read, stage);
+  ReindexStageMaker maker(state, ref, is_read, *access);
+  IROPT_RETURN_IF_ERROR(maker.Make(*call.GetIndexMap("index_map"), memory, stage));
+  call.Return(is_read ? InsertRead(state, scope, stage) : InsertWrite(state, scope, ref, stage));
+  return {};
+}
+
+}  // namespace
+
+Status ApplyReindexCacheRead(PrimitiveCall& call) { return ReindexCache(call, /*is_read=*/true); }
+
+Status ApplyReindexCacheWrite(PrimitiveCall& call) { return ReindexCache(call, /*is_read=*/false); }
+
+}  // namespace iropt::schedule

@@ -1,0 +1,220 @@
+// Keeping only the part of a buffer that the next iterations of a loop read again.
+//
+//   for i in range(8):                             for i in range(8):
+//       for j in range(6):                             for j in range(6):
+//           with T.block("A"):                             with T.block("A"):
+//               v = T.axis.spatial(34, i * 4 + j)   -->        v = T.axis.opaque(34, i * 4 + j)
+//               A[v] = ...                                     T.where(i < 1 or 2 <= j)
+//       for j in range(4): ... A[i * 4 + j + 2]                A[v % 6] = ...
+//
+// Source: TVM's src/tir/schedule/primitive/rolling_buffer.cc.
+#include <algorithm>
+
+#include "iropt/analysis/tir/block_access.h"
+#include "schedule/checks.h"
+#include "schedule/primitive_call.h"
+#include "schedule/region_tools.h"
+#include "schedule/stmt_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+using arith::Analyzer;
+
+// What a buffer is rolled by: for each dimension the loop that moves through it, and by how many elements the parts of
+// neighboring iterations overlap.
+struct RollingPlan {
+  const tir::Buffer* old_buffer = nullptr;
+  const tir::Buffer* new_buffer = nullptr;
+  size_t axis = 0;
+  const PrimExpr* extent = nullptr;
+  std::vector<const tir::Var*> loop_vars;  // null: the dimension is not rolled over
+  std::vector<int64_t> overlaps;
+};
+
+// A begin of the form var * stride // divisor.
+struct Begin {
+  const tir::Var* var = nullptr;  // null for a constant
+  int64_t stride = 0;
+};
+
+std::optional<Begin> MatchBegin(const PrimExpr* expr) {
+  if (arith::AsInt(expr)) return Begin{};
+  int64_t divisor = 1;
+  const auto* div = As<tir::FloorDiv>(expr);
+  if (div) {
+    const int64_t* constant = arith::AsInt(div->b);
+    if (!constant || *constant <= 0 || !Is<tir::Mul>(div->a)) return std::nullopt;
+    divisor = *constant;
+    expr = div->a;
+  }
+  if (const auto* var = As<tir::Var>(expr)) return Begin{var, 1};
+  const auto* mul = As<tir::Mul>(expr);
+  const auto* var = mul ? As<tir::Var>(mul->a) : nullptr;
+  const int64_t* stride = mul ? arith::AsInt(mul->b) : nullptr;
+  if (!var || !stride) return std::nullopt;
+  return Begin{var, (*stride + divisor - 1) / divisor};
+}
+
+class RollingRewriter : public tir::StmtExprMutator {
+ public:
+  RollingRewriter(const RollingPlan& plan, const tir::Block* scope, Workspace& workspace)
+      : StmtExprMutator(workspace), plan_(plan), scope_(scope), make_(workspace.arena()) {}
+
+ protected:
+  const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    const tir::Block* visited = To<tir::Block>(StmtExprMutator::VisitBlock(block));
+    return block == scope_ ? CompleteScope(*visited) : CompleteBlock(*visited);
+  }
+  // Elements that the iteration before has computed are not computed again.
+  const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override {
+    const tir::Stmt* visited = StmtExprMutator::VisitBlockRealize(realize);
+    if (!has_stored_) return visited;
+    has_stored_ = false;
+    const PrimExpr* condition = To<tir::BlockRealize>(visited)->predicate;
+    for (size_t i = 0; i < plan_.loop_vars.size() && i < realize->iter_values.size(); ++i) {
+      const tir::Var* var = plan_.loop_vars[i];
+      if (!var) continue;
+      Analyzer analyzer(make_, Analyzer::SymVars::kAny);
+      const PrimExpr* zero = make_.Const(0, var->dtype);
+      const arith::VarDomains domains{{var, arith::IntervalSet::Point(zero)}};
+      const PrimExpr* place = arith::EvalSet(realize->iter_values[i], domains, analyzer).min();
+      const PrimExpr* is_first = make_.Binary(NodeKind::kLT, var, make_.Const(1, var->dtype));
+      const PrimExpr* is_new = make_.Binary(NodeKind::kGE, place, make_.Const(plan_.overlaps[i], place->dtype));
+      condition =
+          analyzer.Simplify(make_.Binary(NodeKind::kAnd, condition, make_.Binary(NodeKind::kOr, is_first, is_new)));
+    }
+    auto* copy = workspace().New<tir::BlockRealize>(*To<tir::BlockRealize>(visited));
+    copy->predicate = condition;
+    return copy;
+  }
+  const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
+    const tir::Stmt* visited = StmtExprMutator::VisitBufferStore(store);
+    if (store->buffer != plan_.old_buffer) return visited;
+    has_stored_ = true;
+    auto* copy = workspace().New<tir::BufferStore>(*To<tir::BufferStore>(visited));
+    copy->buffer = plan_.new_buffer;
+    copy->indices = Roll(copy->indices);
+    return copy;
+  }
+  const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
+    const PrimExpr* visited = StmtExprMutator::VisitBufferLoad(load);
+    if (load->buffer != plan_.old_buffer) return visited;
+    auto* copy = workspace().New<tir::BufferLoad>(*To<tir::BufferLoad>(visited));
+    copy->buffer = plan_.new_buffer;
+    copy->indices = Roll(copy->indices);
+    return copy;
+  }
+
+ private:
+  List<const PrimExpr*> Roll(List<const PrimExpr*> indices) {
+    std::vector<const PrimExpr*> rolled(indices.begin(), indices.end());
+    rolled[plan_.axis] = make_.FloorMod(rolled[plan_.axis], plan_.extent);
+    return workspace().Copy(rolled);
+  }
+  const tir::Block* CompleteScope(const tir::Block& block) {
+    return CopyBlock(block, workspace(), [&](tir::Block& copy) {
+      std::vector<const tir::Buffer*> buffers(copy.alloc_buffers.begin(), copy.alloc_buffers.end());
+      std::ranges::replace(buffers, plan_.old_buffer, plan_.new_buffer);
+      copy.alloc_buffers = workspace().Copy(buffers);
+    });
+  }
+  // An iteration depends on all before it in the rolled dimension, so that the axis of this number must not be moved.
+  const tir::Block* CompleteBlock(const tir::Block& block) {
+    const BlockAccesses accesses =
+        GetBlockReadWriteRegion(block, {{plan_.new_buffer->data, plan_.new_buffer}}, workspace());
+    return CopyBlock(block, workspace(), [&](tir::Block& copy) {
+      if (plan_.axis < copy.iter_vars.size()) {
+        std::vector<const tir::IterVar*> axes(copy.iter_vars.begin(), copy.iter_vars.end());
+        auto* axis = workspace().New<tir::IterVar>(*axes[plan_.axis]);
+        axis->iter_type = tir::IterVarType::kOpaque;
+        axes[plan_.axis] = axis;
+        copy.iter_vars = workspace().Copy(axes);
+      }
+      if (!accesses.reads.empty())
+        copy.reads = ReplaceRegion(copy.reads, plan_.old_buffer, accesses.reads[0], workspace());
+      if (!accesses.writes.empty())
+        copy.writes = ReplaceRegion(copy.writes, plan_.old_buffer, accesses.writes[0], workspace());
+    });
+  }
+
+  const RollingPlan& plan_;
+  const tir::Block* scope_;
+  arith::PrimBuilder make_;
+  bool has_stored_ = false;
+};
+
+// The plan for the region that an iteration of the loop around all accesses writes; nothing if it does not roll.
+std::optional<RollingPlan> PlanRolling(State& state, const Ref* block, const tir::Buffer* buffer,
+                                       const std::vector<const tir::Range*>& region) {
+  RollingPlan plan;
+  plan.old_buffer = buffer;
+  for (const tir::Range* range : region) {
+    const std::optional<Begin> begin = MatchBegin(range->min);
+    const int64_t* extent = arith::AsInt(range->extent);
+    if (!begin || (begin->var && !extent)) return std::nullopt;
+    const int64_t overlap = begin->var ? *extent - begin->stride : 0;
+    plan.loop_vars.push_back(overlap > 0 ? begin->var : nullptr);
+    plan.overlaps.push_back(overlap);
+  }
+  for (const Ref* loop : state.LoopsOf(block)) {
+    const auto found = std::ranges::find(plan.loop_vars, loop->loop().loop_var);
+    if (found == plan.loop_vars.end()) continue;
+    plan.axis = static_cast<size_t>(found - plan.loop_vars.begin());
+    plan.extent = region[plan.axis]->extent;
+    std::vector<const PrimExpr*> shape(buffer->shape.begin(), buffer->shape.end());
+    shape[plan.axis] = plan.extent;
+    plan.new_buffer = CopyBuffer(*buffer, {.shape = &shape}, state.workspace());
+    return plan;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Status ApplyRollingBuffer(PrimitiveCall& call) {
+  State& state = call.state();
+  Ref* block = call.GetRef("block");
+  IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* region,
+                         RequireAccess(state, block, call.GetInt("write_buffer_index"), /*is_write=*/true));
+  IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, block, /*stage_pipeline=*/false));
+  IROPT_RETURN_IF_ERROR(CheckNotOutputBlock(state, block, scope));
+  const BlockScope& info = state.ScopeInfo(scope);
+  for (const Dependence& dependence : info.dependences) {
+    if ((dependence.src == block || dependence.dst == block) && dependence.kind != DependenceKind::kReadAfterWrite)
+      return state.Refuse("the target block {0} is required to have only RAW dependencies", {block->stmt});
+  }
+  std::vector<Ref*> users = info.ConsumersOf(block);
+  users.push_back(block);
+  const Ref* lca = LowestCommonAncestor(users);
+  if (!lca->is_loop())
+    return state.Refuse(
+        "rolling_buffer injection is invalid, the block {0} should be tiled so that the lca of the access location of "
+        "the target buffer is a for loop",
+        {block->stmt});
+  Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
+  arith::IterRanges loops;
+  for (const Ref* up = block->parent; up != lca; up = up->parent)
+    loops.insert_or_assign(up->loop().loop_var, tir::Range(up->loop().min, up->loop().extent));
+  const tir::BufferRegion* bound = tir::Substitute(region, BindingsOf(*state.RealizeOf(block)), state.workspace());
+  const Box box = EvalBox(bound->region, loops, analyzer);
+  std::vector<const tir::Range*> ranges;
+  for (size_t i = 0; i < box.size(); ++i) {
+    const PrimExpr* dim = region->buffer->shape[i];
+    ranges.push_back(RangeOf(box[i], tir::Range(state.make().Const(0, dim->dtype), dim), analyzer, state.workspace()));
+  }
+  const auto plan = PlanRolling(state, block, region->buffer, ranges);
+  if (!plan)
+    return state.Refuse(
+        "rolling_buffer expect the buffer region of block {0} to have at least one dimension matching the rolling "
+        "pattern such as: hh.outer * stride + hh.inner",
+        {block->stmt});
+  const tir::Block* old_scope = &scope->block();
+  const auto* new_scope = To<tir::Block>(RollingRewriter(*plan, old_scope, state.workspace()).VisitStmt(old_scope));
+  state.Replace(scope, new_scope, PairBlocks(old_scope, new_scope));
+  state.Recheck(scope);
+  return {};
+}
+
+}  // namespace iropt::schedule

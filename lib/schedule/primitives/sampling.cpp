@@ -1,0 +1,132 @@
+// Choosing numbers and places. A decision of the trace is taken over; without one, the choice is made by a generator
+// that gives the same numbers in every run.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "schedule/checks.h"
+#include "schedule/primitive_call.h"
+#include "schedule/stmt_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+std::optional<std::vector<int64_t>> DecisionOf(const PrimitiveCall& call) {
+  const auto* list = call.decision() ? call.decision()->As<Value::List>() : nullptr;
+  if (!list) return std::nullopt;
+  std::vector<int64_t> numbers;
+  for (const Value& item : *list) {
+    if (!item.AsInt()) return std::nullopt;
+    numbers.push_back(*item.AsInt());
+  }
+  return numbers;
+}
+
+// Factors whose product is the extent, each prime factor at a random place.
+std::vector<int64_t> RandomTile(int64_t extent, int64_t count, Schedule& schedule) {
+  std::vector<int64_t> tile(static_cast<size_t>(count), 1);
+  for (int64_t prime = 2; extent > 1; ++prime) {
+    if (prime * prime > extent) prime = extent;
+    for (; extent % prime == 0; extent /= prime) tile[schedule.NextRandom(tile.size())] *= prime;
+  }
+  return tile;
+}
+
+// The earlier decision, made perfect again where the outer loops have changed since.
+std::vector<int64_t> Repair(std::vector<int64_t> tile, int64_t extent) {
+  for (size_t i = tile.size() - 1; i > 0; --i) {
+    if (tile[i] <= 0 || extent % tile[i] != 0) tile[i] = extent;
+    extent /= tile[i];
+  }
+  tile[0] = extent;
+  return tile;
+}
+
+Result<int64_t> TileCount(PrimitiveCall& call) {
+  const int64_t count = call.GetInt("n");
+  if (count >= 2 && count <= 64) return count;
+  return call.Refuse(fmt::format("cannot tile a loop into {} splits", count));
+}
+
+}  // namespace
+
+Status ApplySamplePerfectTile(PrimitiveCall& call) {
+  const tir::For& loop = call.GetRef("loop")->loop();
+  IROPT_ASSIGN_OR_RETURN(const int64_t count, TileCount(call));
+  const int64_t limit = call.GetInt("max_innermost_factor");
+  const int64_t* extent = arith::AsInt(loop.extent);
+  std::vector<int64_t> tile(static_cast<size_t>(count), 1);
+  const auto decision = DecisionOf(call);
+  if (!extent) {
+    tile[0] = -1;
+  } else if (*extent < 1) {
+    return call.Refuse("cannot tile a loop with 0 or negative extent");
+  } else if (decision && decision->size() == tile.size()) {
+    tile = Repair(*decision, *extent);
+  } else {
+    do tile = RandomTile(*extent, count, call.schedule());
+    while (limit > 0 && tile.back() > limit);
+  }
+  for (const int64_t factor : tile) call.Return(factor);
+  return {};
+}
+
+Status ApplySamplePartitionedTile(PrimitiveCall& call) {
+  const tir::For& loop = call.GetRef("loop")->loop();
+  IROPT_ASSIGN_OR_RETURN(const int64_t count, TileCount(call));
+  const int64_t position = call.GetInt("partition_pos");
+  const int64_t divisor = call.GetInt("innerpart_factor");
+  const int64_t* extent = arith::AsInt(loop.extent);
+  std::vector<int64_t> tile(static_cast<size_t>(count), 1);
+  if (position < 0 || position >= count || divisor < 1)
+    return call.Refuse("the partition of the tile must be one of its factors, and its divisor positive");
+  if (!extent || *extent < 1 || *extent % divisor != 0) {
+    tile[0] = -1;
+  } else {
+    const auto decision = DecisionOf(call);
+    const auto inner = [&] {
+      return std::accumulate(tile.begin() + position, tile.end(), int64_t{1}, std::multiplies<>());
+    };
+    if (decision && decision->size() == tile.size()) {
+      tile = Repair(*decision, *extent);
+    } else {
+      do tile = RandomTile(*extent, count, call.schedule());
+      while (inner() % divisor != 0);
+    }
+  }
+  for (const int64_t factor : tile) call.Return(factor);
+  return {};
+}
+
+Status ApplySampleCategorical(PrimitiveCall& call) {
+  const std::vector<int64_t> candidates = call.GetInts("candidates");
+  if (candidates.empty()) return call.Refuse("there is nothing to choose from");
+  std::optional<int64_t> choice = call.decision() ? call.decision()->AsInt() : std::nullopt;
+  if (!choice) choice = static_cast<int64_t>(call.schedule().NextRandom(candidates.size()));
+  if (*choice < 0 || *choice >= static_cast<int64_t>(candidates.size()))
+    return call.Refuse(
+        fmt::format("wrong decision value, where n = {}, but decision is: {}", candidates.size(), *choice));
+  call.Return(candidates[static_cast<size_t>(*choice)]);
+  return {};
+}
+
+Status ApplySampleComputeLocation(PrimitiveCall& call) {
+  State& state = call.state();
+  Ref* block = call.GetRef("block");
+  const auto decision = call.decision() ? call.decision()->AsInt() : std::nullopt;
+  if (!decision || *decision == kComputeAtRoot || *decision == kComputeInline) {
+    call.Return(decision.value_or(kComputeAtRoot));
+    return {};
+  }
+  IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, block, /*stage_pipeline=*/false));
+  const std::vector<Ref*> consumers = state.ScopeInfo(scope).ConsumersOf(block);
+  const std::vector<Ref*> loops = consumers.empty() ? std::vector<Ref*>() : state.LoopsOf(consumers[0]);
+  if (*decision < 0 || *decision >= static_cast<int64_t>(loops.size()))
+    return call.Refuse(fmt::format("wrong decision value: there is no loop {} around the consumer", *decision));
+  call.Return(loops[static_cast<size_t>(*decision)]);
+  return {};
+}
+
+}  // namespace iropt::schedule

@@ -1,0 +1,124 @@
+#include "region_tools.h"
+
+#include <unordered_set>
+
+#include "stmt_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+const PrimExpr* Condition(const PrimExpr* condition) { return condition && IsTrue(condition) ? nullptr : condition; }
+
+// An interval that the intervals cover together: one after the other, as far as there is no gap between them.
+arith::IntervalSet UnionLowerBound(const std::vector<arith::IntervalSet>& sets, arith::Analyzer& analyzer) {
+  if (sets.size() == 1) return sets[0];
+  const arith::PrimBuilder& make = analyzer.make();
+  const auto touches = [&](const PrimExpr* low, const PrimExpr* high) {
+    if (!low || !high) return true;
+    return analyzer.CanProve(make.Binary(NodeKind::kLE, low, make.Add(high, make.Const(1, high->dtype))));
+  };
+  const PrimExpr* min = nullptr;
+  const PrimExpr* max = nullptr;
+  bool is_first = true;
+  for (const arith::IntervalSet& set : sets) {
+    if (set.is_nothing()) continue;
+    if (is_first) {
+      min = set.min();
+      max = set.max();
+      is_first = false;
+    } else if (touches(set.min(), max) && touches(min, set.max())) {
+      min = min && set.min() ? make.Min(min, set.min()) : nullptr;
+      max = max && set.max() ? make.Max(max, set.max()) : nullptr;
+    }
+  }
+  return is_first ? arith::IntervalSet::Nothing() : arith::IntervalSet::Interval(min, max);
+}
+
+}  // namespace
+
+Box LowerBound(const tir::BufferRegion& region, const PrimExpr* condition, const arith::IterRanges& loops,
+               arith::Analyzer& analyzer) {
+  if (auto box = arith::EstimateRegionStrictBound(region.region, loops, Condition(condition), analyzer))
+    return *std::move(box);
+  return Box(region.region.size(), arith::IntervalSet::Nothing());
+}
+
+Box UpperBound(const tir::BufferRegion& region, const PrimExpr* condition, const arith::IterRanges& loops,
+               arith::Analyzer& analyzer) {
+  return arith::EstimateRegionUpperBound(region.region, loops, Condition(condition), analyzer);
+}
+
+Box UnionLowerBound(const std::vector<Box>& boxes, arith::Analyzer& analyzer) {
+  if (boxes.size() == 1) return boxes[0];
+  Box result;
+  for (size_t i = 0; i < boxes[0].size(); ++i) {
+    std::vector<arith::IntervalSet> sets;
+    for (const Box& box : boxes) sets.push_back(box[i]);
+    result.push_back(UnionLowerBound(sets, analyzer));
+  }
+  return result;
+}
+
+Box UnionBox(const std::vector<Box>& boxes, arith::Analyzer& analyzer) {
+  Box result = boxes[0];
+  for (size_t k = 1; k < boxes.size(); ++k) {
+    for (size_t i = 0; i < result.size(); ++i) result[i] = arith::Union(result[i], boxes[k][i], analyzer);
+  }
+  return result;
+}
+
+Box BoxOf(List<const tir::Range*> region, const arith::PrimBuilder& make) {
+  Box box;
+  for (const tir::Range* range : region) box.push_back(arith::IntervalSet::FromRange(*range, make));
+  return box;
+}
+
+Box EvalBox(List<const tir::Range*> region, const arith::IterRanges& loops, arith::Analyzer& analyzer) {
+  return arith::EvalSet(std::span<const tir::Range* const>(region), DomainsOf(loops, analyzer.make()), analyzer);
+}
+
+arith::VarDomains DomainsOf(const arith::IterRanges& ranges, const arith::PrimBuilder& make) {
+  arith::VarDomains domains;
+  for (const auto& [var, range] : ranges)  // the order does not matter: the result is another table
+    domains.insert_or_assign(var, arith::IntervalSet::FromRange(range, make));
+  return domains;
+}
+
+const tir::Range* RangeOf(const arith::IntervalSet& set, const tir::Range& whole, arith::Analyzer& analyzer,
+                          Workspace& workspace) {
+  return workspace.New<tir::Range>(arith::CoverRange(set, whole, analyzer));
+}
+
+void BindLoopsAround(const Ref* ref, arith::Analyzer& analyzer) {
+  std::vector<const tir::For*> loops;
+  for (; ref; ref = ref->parent) {
+    if (ref->is_loop()) loops.push_back(&ref->loop());
+  }
+  for (size_t i = loops.size(); i > 0; --i)
+    analyzer.Bind(loops[i - 1]->loop_var, loops[i - 1]->min, loops[i - 1]->extent);
+}
+
+void BindShapes(const PrimFunc& func, arith::Analyzer& analyzer) {
+  for (const tir::Buffer* buffer : func.param_buffers) {
+    if (!buffer) continue;
+    for (const PrimExpr* dim : buffer->shape) {
+      if (!arith::AsInt(dim)) analyzer.MarkNonNegative(dim);
+    }
+  }
+}
+
+Ref* LowestCommonAncestor(Ref* a, Ref* b) {
+  std::unordered_set<const Ref*> above;
+  for (Ref* ref = a; ref; ref = ref->parent) above.insert(ref);
+  while (!above.contains(b)) b = b->parent;
+  return b;
+}
+
+Ref* LowestCommonAncestor(std::span<Ref* const> refs) {
+  Ref* result = refs[0];
+  for (Ref* ref : refs.subspan(1)) result = LowestCommonAncestor(result, ref);
+  return result;
+}
+
+}  // namespace iropt::schedule

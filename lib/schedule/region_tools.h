@@ -1,0 +1,43 @@
+// Boxes of a buffer that accesses cover.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "iropt/arith/int_set.h"
+#include "iropt/arith/iter_map.h"
+#include "iropt/schedule/state.h"
+
+namespace iropt::schedule {
+
+// One interval for each dimension.
+using Box = std::vector<arith::IntervalSet>;
+
+// What accesses to the region cover for sure, and what they may cover, while the loops run through their ranges where
+// the condition holds.
+Box LowerBound(const tir::BufferRegion& region, const PrimExpr* condition, const arith::IterRanges& loops,
+               arith::Analyzer& analyzer);
+Box UpperBound(const tir::BufferRegion& region, const PrimExpr* condition, const arith::IterRanges& loops,
+               arith::Analyzer& analyzer);
+// A box that the boxes cover together, and one that contains them all.
+Box UnionLowerBound(const std::vector<Box>& boxes, arith::Analyzer& analyzer);
+Box UnionBox(const std::vector<Box>& boxes, arith::Analyzer& analyzer);
+// One interval for each range.
+Box BoxOf(List<const tir::Range*> region, const arith::PrimBuilder& make);
+// The ranges with their values for all values of the variables.
+Box EvalBox(List<const tir::Range*> region, const arith::IterRanges& loops, arith::Analyzer& analyzer);
+// The intervals of the ranges of variables.
+arith::VarDomains DomainsOf(const arith::IterRanges& ranges, const arith::PrimBuilder& make);
+// min, extent of the bounded set, simplified; `whole` if an end is missing.
+const tir::Range* RangeOf(const arith::IntervalSet& set, const tir::Range& whole, arith::Analyzer& analyzer,
+                          Workspace& workspace);
+
+// Tells the analyzer the ranges of all loops around the statement.
+void BindLoopsAround(const Ref* ref, arith::Analyzer& analyzer);
+// Tells the analyzer that the sizes of the parameters' buffers are not negative.
+void BindShapes(const PrimFunc& func, arith::Analyzer& analyzer);
+Ref* LowestCommonAncestor(Ref* a, Ref* b);
+Ref* LowestCommonAncestor(std::span<Ref* const> refs);
+
+}  // namespace iropt::schedule

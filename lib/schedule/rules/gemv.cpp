@@ -1,0 +1,77 @@
+// What the rules for products of a matrix and a vector have in common.
+#include <algorithm>
+
+#include "rule_schedule.h"
+#include "schedule/stmt_tools.h"
+
+namespace iropt::schedule {
+
+std::vector<const tir::Buffer*> FindVectors(RuleSchedule& sch, const BlockInfo& info) {
+  const tir::Block& block = sch.Block(info.block);
+  if (!info.is_reduction || block.reads.size() < 2 || block.writes.size() != 1 || !ReductionExprOf(block)) return {};
+  const auto written = AxesOfAccess(block, *block.writes[0]);
+  if (!written || written->empty()) return {};
+  std::vector<const tir::Buffer*> vectors;
+  for (const tir::BufferRegion* read : block.reads) {
+    const auto axes = AxesOfAccess(block, *read);
+    if (!axes) return {};
+    if (!axes->empty() && axes->size() < block.iter_vars.size()) vectors.push_back(read->buffer);
+  }
+  return vectors.size() < block.reads.size() ? vectors : std::vector<const tir::Buffer*>();
+}
+
+std::optional<bool> NormalizeGemv(RuleSchedule& sch, const BlockInfo& info) {
+  const tir::Block& block = sch.Block(info.block);
+  const auto access = FindDominantAccess(sch, info);
+  if (!access || access->terms.empty()) return std::nullopt;
+  const auto is_axis = [&](const tir::Var* var) {
+    return std::ranges::any_of(block.iter_vars, [&](const tir::IterVar* axis) { return axis->var == var; });
+  };
+  if (tir::UsesVar(access->base, is_axis)) return std::nullopt;
+  std::vector<VarSet> uses;
+  for (const auto* regions : {&block.writes, &block.reads}) {
+    for (const tir::BufferRegion* region : *regions) {
+      auto axes = AxesOfAccess(block, *region);
+      if (!axes) return std::nullopt;
+      uses.push_back(*std::move(axes));
+    }
+  }
+  Names batch, spatial, reduction, group;
+  bool is_inner = false;
+  for (const DominantAccess::Term& term : access->terms) {
+    const auto axis = std::ranges::find_if(
+        info.axes, [&](const AxisInfo& candidate) { return term.axis && candidate.var == term.axis; });
+    if (axis == info.axes.end()) return std::nullopt;
+    is_inner = axis->kind == 'R';
+    Name loop = axis->loop;
+    if (term.lower_factor > 1) {
+      if (!group.empty() || !is_inner) return std::nullopt;
+      const Names parts = sch.Split(loop, {std::nullopt, term.lower_factor});
+      loop = parts[0];
+      group.push_back(parts[1]);
+    }
+    const bool is_batch = std::ranges::all_of(uses, [&](const VarSet& axes) { return axes.contains(term.axis); });
+    (is_inner ? reduction : is_batch ? batch : spatial).push_back(loop);
+  }
+  if (spatial.empty() || reduction.empty()) return std::nullopt;
+  if (group.empty()) group.push_back(sch.AddUnitLoop(info.block));
+  if (batch.empty()) batch.push_back(sch.AddUnitLoop(info.block));
+  Names order;
+  for (const Names* loops : {&batch, &spatial, &reduction, &group})
+    order.insert(order.end(), loops->begin(), loops->end());
+  sch.Reorder(order);
+  sch.Fuse(batch);
+  sch.Fuse(spatial);
+  sch.Fuse(reduction);
+  return sch.ok() ? std::optional(is_inner) : std::nullopt;
+}
+
+int64_t MaxFactor(int64_t n, std::vector<int64_t> factors) {
+  std::ranges::sort(factors, std::greater<>());
+  for (const int64_t factor : factors) {
+    if (n % factor == 0) return factor;
+  }
+  return 1;
+}
+
+}  // namespace iropt::schedule

@@ -1,0 +1,253 @@
+// gpu.GEMV: products of a matrix, which may be decoded on the way, and a vector, with the reduction in the fastest
+// axis. The threads of a block share the rows, and the parts of the reduction.
+#include <algorithm>
+
+#include "rule_schedule.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+struct GemvTiling {
+  std::string_view spatial_tag = "threadIdx.y", reduction_tag = "threadIdx.x";
+  int64_t spatial = 1, reduction = 64;  // threads
+  int64_t vector_load = 1, lanes = 1;
+  bool load_shared = false;
+  int64_t shared_lanes = -1;
+  int64_t unroll = 64;
+  bool has_warp_shuffle = false;
+  int64_t tile = 1;  // of the reduction, for each thread
+};
+
+// TVM's tilings by kinds of targets; `is_tall`: there are more rows than columns, null if that is not known.
+GemvTiling GemvTilingFor(std::string_view kind, std::optional<bool> is_tall) {
+  GemvTiling tiling;
+  const auto threads = [&](std::pair<int64_t, int64_t> tall, std::pair<int64_t, int64_t> wide) {
+    if (is_tall) std::tie(tiling.spatial, tiling.reduction) = *is_tall ? tall : wide;
+  };
+  if (kind == "cuda") {
+    tiling = {
+        .vector_load = 4, .lanes = 4, .load_shared = true, .shared_lanes = 8, .unroll = 256, .has_warp_shuffle = true};
+    threads({16, 32}, {16, 32});
+  } else if (kind == "metal") {
+    tiling = {.spatial_tag = "threadIdx.x", .reduction_tag = "threadIdx.y", .unroll = 256, .has_warp_shuffle = true};
+    threads({4, 16}, {2, 64});
+  } else if (kind == "rocm") {
+    tiling = {.lanes = 4, .shared_lanes = 8, .unroll = 256};
+    threads({1, 128}, {8, 64});
+  } else if (kind == "vulkan") {
+    tiling = {.lanes = 4, .load_shared = true, .shared_lanes = 4, .unroll = 256};
+    threads({4, 32}, {16, 32});
+  }
+  return tiling;
+}
+
+class GpuGemv {
+ public:
+  GpuGemv(RuleSchedule& sch, const TargetFacts& facts, const BlockInfo& info, const BlockInfo* epilogue,
+          std::vector<const tir::Buffer*> vectors)
+      : sch_(sch), facts_(facts), gemv_(info.block), epilogue_(epilogue), vectors_(std::move(vectors)) {}
+
+  bool Apply() {
+    if (!ChooseTiling()) return false;
+    Factor();
+    LoadMatrix();
+    if (tiling_.load_shared && vectors_.size() != 1) return false;
+    if (tiling_.load_shared) LoadVector();
+    ReduceLanes();
+    ReduceThreads();
+    Finish();
+    if (epilogue_) ScheduleEpilogue();
+    return sch_.ok();
+  }
+
+ private:
+  Names LoopsOf(const Name& block, size_t count) {
+    Names loops = sch_.GetLoops(block);
+    if (loops.size() < count) sch_.Fail();
+    loops.resize(std::max(loops.size(), count));
+    return loops;
+  }
+  Name Last(const Names& loops, size_t count) { return loops[loops.size() - count]; }
+  // All loops from one on as one.
+  Name FuseFrom(const Names& loops, size_t first) {
+    return sch_.Fuse({loops.begin() + static_cast<std::ptrdiff_t>(first), loops.end()});
+  }
+
+  bool ChooseTiling() {
+    const Names loops = LoopsOf(gemv_, 4);
+    if (!sch_.ok()) return false;
+    std::optional<int64_t> extents[4];
+    for (size_t i = 0; i < 4; ++i) extents[i] = ConstExtent(sch_.Loop(loops[i]).extent);
+    std::optional<bool> is_tall;
+    if (extents[0] && extents[1])
+      is_tall = extents[2] && extents[3] && *extents[0] * *extents[1] > *extents[2] * *extents[3];
+    tiling_ = GemvTilingFor(facts_.kind, is_tall);
+    while (tiling_.spatial * tiling_.reduction > facts_.max_num_threads)
+      (tiling_.spatial > 1 ? tiling_.spatial : tiling_.reduction) /= 2;
+    const int64_t threads = tiling_.reduction;
+    if (extents[3] && *extents[3] > 1)
+      tiling_.tile = *extents[3];
+    else if (extents[2])
+      tiling_.tile =
+          std::max<int64_t>(MaxFactor(*extents[2], {threads, threads * 2, threads * 4, threads * 8}) / threads, 1);
+    else
+      return false;
+    tiling_.lanes = std::min(MaxFactor(tiling_.tile, {1, 2, 4, 8}), tiling_.lanes);
+    return true;
+  }
+
+  // Reduces in parts, first to the lanes of the threads, then to the threads.
+  void Factor() {
+    const Names loops = LoopsOf(gemv_, 4);
+    const Name s = sch_.Fuse({loops[0], loops[1]});
+    const Name r = sch_.Fuse({loops[2], loops[3]});
+    sch_.Split(s, {std::nullopt, tiling_.spatial, 1});
+    const Names parts = sch_.Split(r, {std::nullopt, tiling_.reduction, tiling_.tile / tiling_.lanes, tiling_.lanes});
+    sch_.Reorder({parts[0], parts[2], parts[1], parts[3]});
+    lanes_ = sch_.RFactor(sch_.Fuse({parts[1], parts[3]}), 0);
+    const Names own = LoopsOf(gemv_, 4);
+    threads_ = sch_.RFactor(sch_.Split(own[3], {tiling_.reduction, std::nullopt})[0], 0);
+    const Names inner = LoopsOf(lanes_, 6);
+    const Names last = sch_.Split(inner[5], {tiling_.reduction, std::nullopt});
+    block_loop_ = inner[0];
+    thread_loop_ = last[0];
+    reduce_loop_ = inner[3];
+    sch_.Reorder({inner[0], inner[1], last[0], inner[3], inner[2], inner[4], last[1]});
+    sch_.Bind(inner[0], "blockIdx.x");
+    sch_.Bind(inner[1], tiling_.spatial_tag);
+    sch_.Bind(last[0], tiling_.reduction_tag);
+    sch_.Vectorize(last[1]);
+    tiling_.load_shared = tiling_.load_shared && FitsShared();
+  }
+
+  bool FitsShared() {
+    int64_t size = 0;
+    for (const tir::Buffer* vector : vectors_) {
+      int64_t bytes = (vector->dtype.bits * vector->dtype.lanes + 7) / 8;
+      if (!tiling_.has_warp_shuffle) size += tiling_.spatial * tiling_.reduction * bytes;
+      for (const PrimExpr* dim : vector->shape) {
+        const auto extent = ConstExtent(dim);
+        if (!extent) return false;
+        bytes *= *extent;
+      }
+      size += bytes;
+    }
+    return size <= facts_.max_shared_memory_per_block;
+  }
+
+  void LoadMatrix() {
+    const Name copy = sch_.CacheRead(lanes_, 1, "local");
+    const size_t count = sch_.GetLoops(copy).size();
+    sch_.ComputeAt(copy, reduce_loop_, /*preserve_unit_loops=*/true);
+    const Names loops = LoopsOf(copy, std::max<size_t>(count, 1));
+    if (!sch_.ok()) return;
+    const DataType dtype = sch_.Block(copy).reads[0]->buffer->dtype;
+    const int64_t bytes = (dtype.bits + 7) / 8;
+    const Name fused = count == 1 ? loops.back() : FuseFrom(loops, loops.size() - 2);
+    sch_.Vectorize(sch_.Split(fused, {std::nullopt, std::max<int64_t>(1, tiling_.vector_load / bytes)})[1]);
+  }
+
+  // The whole vector.
+  void LoadVector() {
+    vector_ = sch_.CacheRead(lanes_, 0, "shared");
+    sch_.ComputeAt(vector_, thread_loop_, /*preserve_unit_loops=*/true);
+    const Name loop = LoopsOf(vector_, 1).back();
+    if (!sch_.ok()) return;
+    const int64_t threads = tiling_.spatial * tiling_.reduction;
+    int64_t lanes = tiling_.shared_lanes;
+    if (const auto extent = ConstExtent(sch_.Loop(loop).extent)) {
+      const int64_t factor = MaxFactor(*extent, {threads, threads * 2, threads * 4, threads * 8});
+      lanes = std::max<int64_t>(std::min(factor / tiling_.spatial / tiling_.reduction, lanes), 1);
+    }
+    const bool x_reduces = tiling_.reduction_tag == "threadIdx.x";
+    const Names parts = sch_.Split(loop, {std::nullopt, x_reduces ? tiling_.spatial : tiling_.reduction,
+                                          x_reduces ? tiling_.reduction : tiling_.spatial, lanes});
+    sch_.Bind(parts[1], "threadIdx.y");
+    sch_.Bind(parts[2], "threadIdx.x");
+    sch_.Vectorize(parts[3]);
+  }
+
+  void ReduceLanes() {
+    sch_.ReverseComputeAt(threads_, block_loop_, /*preserve_unit_loops=*/true);
+    const Names loops = LoopsOf(threads_, 4);
+    const Names rows = sch_.Split(FuseFrom(loops, 3), {std::nullopt, tiling_.spatial, 1});
+    const Names lanes = sch_.Split(rows[2], {std::nullopt, 1});
+    const Name ts = sch_.Fuse({rows[0], rows[1]});
+    sch_.Reorder({ts, loops[1], lanes[0], lanes[1], loops[2]});
+    sch_.Bind(ts, tiling_.spatial_tag);
+    sch_.Bind(loops[1], tiling_.reduction_tag);
+    sch_.Vectorize(lanes[1]);
+  }
+
+  void ReduceThreads() {
+    sch_.ReverseComputeAt(gemv_, block_loop_, /*preserve_unit_loops=*/true);
+    const Names loops = LoopsOf(gemv_, 3);
+    const Names rows = sch_.Split(FuseFrom(loops, 2), {std::nullopt, tiling_.spatial, 1});
+    const Name ts = sch_.Fuse({rows[0], rows[1]});
+    sch_.Reorder({rows[2], ts, loops[1]});
+    sch_.Bind(ts, tiling_.spatial_tag);
+    sch_.Bind(loops[1], tiling_.reduction_tag);
+  }
+
+  void Finish() {
+    sch_.DecomposeReduction(lanes_, LoopsOf(lanes_, 4)[3]);
+    sch_.DecomposeReduction(threads_, LoopsOf(threads_, 1).back());
+    sch_.SetScope(lanes_, 0, "local");
+    sch_.SetScope(threads_, 0, "local");
+    sch_.Annotate(LoopsOf(lanes_, 4)[3], "pragma_auto_unroll_max_step", tiling_.unroll);
+    sch_.Annotate(LoopsOf(lanes_, 4)[3], "pragma_unroll_explicit", 1);
+    sch_.Annotate(LoopsOf(threads_, 4)[3], "pragma_auto_unroll_max_step", tiling_.unroll);
+    sch_.Annotate(LoopsOf(threads_, 4)[3], "pragma_unroll_explicit", 1);
+    if (!tiling_.load_shared) return;
+    sch_.Annotate(Last(LoopsOf(vector_, 4), 4), "pragma_unroll_explicit", tiling_.unroll);
+    sch_.Annotate(Last(LoopsOf(vector_, 4), 4), "pragma_vectorize", 1);
+  }
+
+  void ScheduleEpilogue() {
+    const Name& block = epilogue_->block;
+    if (!sch_.ok()) return;
+    if (IsBroadcastEpilogue(sch_, gemv_, block)) {
+      sch_.ReverseComputeAt(block, block_loop_);
+      sch_.SetScope(gemv_, 0, "shared");
+      const Names loops = LoopsOf(block, 3);
+      sch_.Bind(sch_.Split(FuseFrom(loops, 2), {std::nullopt, tiling_.reduction})[1], "threadIdx.x");
+      return;
+    }
+    sch_.ReverseComputeAt(block, block_loop_, /*preserve_unit_loops=*/true);
+    FuseFrom(LoopsOf(block, 2), 1);
+    const Names parts = sch_.Split(LoopsOf(block, 1).back(), {std::nullopt, tiling_.spatial, 1});
+    sch_.Bind(sch_.Fuse({parts[0], parts[1]}), tiling_.spatial_tag);
+    sch_.SetScope(gemv_, 0, "local");
+  }
+
+  RuleSchedule& sch_;
+  const TargetFacts& facts_;
+  const Name gemv_;
+  const BlockInfo* epilogue_;
+  const std::vector<const tir::Buffer*> vectors_;
+  GemvTiling tiling_;
+  Name lanes_, threads_, vector_;  // blocks
+  Name block_loop_, thread_loop_, reduce_loop_;
+};
+
+}  // namespace
+
+bool ApplyGpuGemv(Schedule& schedule, std::string_view function, const TargetAttr* target) {
+  const TargetFacts facts = FactsOf(target);
+  RuleSchedule sch(schedule, function);
+  if (!facts.is_gpu || !sch.ok()) return false;
+  const auto normalized = NormalizePrimFunc(sch);
+  if (!normalized) return false;
+  const std::vector<BlockInfo> infos = TryInlineContiguousSpatial(sch, *normalized);
+  if (infos.empty() || infos.size() > 2 || (infos.size() == 2 && !infos[1].IsInjective())) return false;
+  const BlockInfo& info = infos[0];
+  if (info.axes.size() < 2 || info.axes.size() > 3) return false;
+  std::vector<const tir::Buffer*> vectors = FindVectors(sch, info);
+  if (vectors.empty()) return false;
+  const std::optional<bool> is_inner = NormalizeGemv(sch, info);
+  if (!is_inner || !*is_inner) return false;
+  return GpuGemv(sch, facts, info, infos.size() == 2 ? &infos[1] : nullptr, std::move(vectors)).Apply();
+}
+
+}  // namespace iropt::schedule

@@ -1,0 +1,249 @@
+// gpu.Matmul: products of matrices, C[S, I, J] += A[S, I, K] * B[S, J, K], in tiles that go through the shared memory.
+// The instructions of tensor cores and of Metal's matrices are not used.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "iropt/ir/context.h"
+#include "rule_schedule.h"
+#include "schedule/stmt_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+struct MatmulTiling {
+  int64_t block_x = 8, block_y = 8;
+  int64_t micro_x = 4, micro_y = 4, micro_k = 8;
+  int64_t lanes = 1;
+  int64_t unroll = 256;
+  bool align = false;
+};
+
+MatmulTiling TilingFor(const TargetFacts& facts) {
+  if (facts.kind == "cuda" || facts.kind == "rocm")
+    return {.block_x = 8, .block_y = 16, .micro_x = 4, .micro_y = 4, .micro_k = 16, .lanes = 2, .align = true};
+  return {};
+}
+
+// What an axis is in the product; kTrivial: it runs once.
+enum class MatmulAxis : uint8_t { kBatch, kI, kJ, kK, kTrivial };
+
+struct MatmulAxes {
+  std::vector<std::pair<const tir::IterVar*, MatmulAxis>> axes;
+  VarSet a, b, c;  // that the operands depend on
+};
+
+std::optional<VarSet> VarsOfAccess(const tir::BufferRegion& region) {
+  VarSet vars;
+  for (const tir::Range* range : region.region) {
+    if (!arith::IsInt(range->extent, 1)) return std::nullopt;
+    for (const tir::Var* var : VarsOf(range->min)) vars.insert(var);
+  }
+  return vars;
+}
+
+std::optional<MatmulAxis> KindOfAxis(const tir::IterVar& axis, const MatmulAxes& uses) {
+  const bool a = uses.a.contains(axis.var), b = uses.b.contains(axis.var), c = uses.c.contains(axis.var);
+  if (arith::IsInt(axis.dom->extent, 1)) return MatmulAxis::kTrivial;
+  if (axis.iter_type == tir::IterVarType::kDataPar) {
+    if (a && b && c) return MatmulAxis::kBatch;
+    if (a && c) return MatmulAxis::kI;
+    if (b && c) return MatmulAxis::kJ;
+  } else if (axis.iter_type == tir::IterVarType::kCommReduce && a && b && !c) {
+    return MatmulAxis::kK;
+  }
+  return std::nullopt;
+}
+
+std::optional<MatmulAxes> DetectAxes(const tir::Block& block) {
+  if (block.reads.size() != 2 || block.writes.size() != 1) return std::nullopt;
+  auto a = VarsOfAccess(*block.reads[0]), b = VarsOfAccess(*block.reads[1]), c = VarsOfAccess(*block.writes[0]);
+  if (!a || !b || !c) return std::nullopt;
+  MatmulAxes result{{}, *std::move(a), *std::move(b), *std::move(c)};
+  std::array<bool, 5> has{};
+  for (const tir::IterVar* axis : block.iter_vars) {
+    const auto kind = KindOfAxis(*axis, result);
+    if (!kind) return std::nullopt;
+    has[static_cast<size_t>(*kind)] = true;
+    result.axes.emplace_back(axis, *kind);
+  }
+  for (const MatmulAxis kind : {MatmulAxis::kI, MatmulAxis::kJ, MatmulAxis::kK}) {
+    if (!has[static_cast<size_t>(kind)]) return std::nullopt;
+  }
+  return result;
+}
+
+// Fuses the axes of each kind, of those in `used` (null: all).
+const IndexMapAttr* FuseByKind(const MatmulAxes& matmul, const VarSet* used, std::initializer_list<MatmulAxis> kinds) {
+  const arith::PrimBuilder make;
+  std::vector<const tir::Var*> params;
+  std::array<const PrimExpr*, 5> fused{};
+  for (const auto& [axis, kind] : matmul.axes) {
+    if (used && !used->contains(axis->var)) continue;
+    const PrimExpr* extent = axis->dom->extent;
+    params.push_back(IRContext::Current().NewSymVar(fmt::format("i{}", params.size()), extent->dtype));
+    if (kind == MatmulAxis::kTrivial) continue;
+    const PrimExpr*& sum = fused[static_cast<size_t>(kind)];
+    sum = sum ? make.Add(make.Mul(sum, extent), params.back()) : params.back();
+  }
+  std::vector<const PrimExpr*> results;
+  for (const MatmulAxis kind : kinds) {
+    const PrimExpr* sum = fused[static_cast<size_t>(kind)];
+    results.push_back(sum ? sum : make.Const(0, params.empty() ? DataType::Int(32) : params[0]->dtype));
+  }
+  return IndexMapAttr::Get(params, results);
+}
+
+// The only block that reduces, if all others are data parallel; nothing otherwise.
+std::optional<Name> FindReduction(RuleSchedule& sch, const Names& blocks) {
+  std::optional<Name> found;
+  for (const Name& block : blocks) {
+    bool spatial = false, reduction = false;
+    for (const tir::IterVar* axis : sch.Block(block).iter_vars) {
+      spatial = spatial || axis->iter_type == tir::IterVarType::kDataPar;
+      reduction = reduction || axis->iter_type == tir::IterVarType::kCommReduce;
+      if (axis->iter_type != tir::IterVarType::kDataPar && axis->iter_type != tir::IterVarType::kCommReduce)
+        return std::nullopt;
+    }
+    if (!spatial) return std::nullopt;
+    if (reduction && found) return std::nullopt;
+    if (reduction) found = block;
+  }
+  return found;
+}
+
+// ---- Inlining around the product
+
+void CollectAround(RuleSchedule& sch, const Name& block, bool producers, Names& found) {
+  for (const Name& next : producers ? sch.GetProducers(block) : sch.GetConsumers(block)) {
+    found.push_back(next);
+    CollectAround(sch, next, producers, found);
+  }
+}
+
+void InlineProducers(RuleSchedule& sch, const Name& block) {
+  for (bool changed = true; changed && sch.ok();) {
+    changed = false;
+    Names producers;
+    CollectAround(sch, block, /*producers=*/true, producers);
+    for (const Name& producer : producers)
+      changed = (sch.Exists(producer) && sch.TryComputeInline(producer)) || changed;
+  }
+}
+
+void InlineConsumers(RuleSchedule& sch, const Name& block) {
+  for (bool changed = true; changed && sch.ok();) {
+    changed = false;
+    Names consumers;
+    CollectAround(sch, block, /*producers=*/false, consumers);
+    for (const Name& consumer : consumers)
+      changed = (sch.Exists(consumer) && sch.TryComputeInline(consumer)) || changed;
+    for (const Name& consumer : consumers)
+      changed = (sch.Exists(consumer) && sch.TryReverseComputeInline(consumer)) || changed;
+  }
+}
+
+// Consumers that have other producers, too, get these inlined first.
+void InlineConsumerChain(RuleSchedule& sch, const Name& block) {
+  InlineConsumers(sch, block);
+  const Names rest = sch.GetConsumers(block);
+  if (rest.empty() || !sch.ok()) return;
+  for (const Name& consumer : rest) {
+    for (const Name& producer : sch.GetProducers(consumer)) {
+      if (!sch.ok()) return;
+      if (sch.RefOf(producer) == sch.RefOf(block)) continue;
+      InlineProducers(sch, producer);
+      sch.ComputeInline(producer);
+    }
+  }
+  InlineConsumers(sch, block);
+  if (!sch.GetConsumers(block).empty()) sch.Fail();
+}
+
+// ---- The schedule
+
+// C[S, I, J] += A[S, I, K] * B[S, J, K], through copies of the operands.
+bool NormalizeMatmul(RuleSchedule& sch, const Name& main) {
+  const Name a = sch.ReIndex(main, 0, /*is_write=*/false);
+  const Name b = sch.ReIndex(main, 1, /*is_write=*/false);
+  const Name c = sch.ReIndex(main, 0, /*is_write=*/true);
+  if (!sch.ok()) return false;
+  const auto axes = DetectAxes(sch.Block(main));
+  if (!axes) return false;
+  using enum MatmulAxis;
+  sch.TransformLayout(a, 0, /*is_write=*/true, FuseByKind(*axes, &axes->a, {kBatch, kI, kK}));
+  sch.TransformLayout(b, 0, /*is_write=*/true, FuseByKind(*axes, &axes->b, {kBatch, kJ, kK}));
+  sch.TransformLayout(c, 0, /*is_write=*/false, FuseByKind(*axes, &axes->c, {kBatch, kI, kJ}));
+  return sch.TryTransformBlockLayout(main, FuseByKind(*axes, nullptr, {kBatch, kI, kJ, kK}));
+}
+
+Name FetchShared(RuleSchedule& sch, const Name& main, int64_t index, const Name& at, const MatmulTiling& tiling) {
+  const Name block = sch.CacheRead(main, index, "shared");
+  const size_t count = sch.GetLoops(block).size();
+  sch.ComputeAt(block, at, /*preserve_unit_loops=*/true);
+  const Names loops = sch.GetLoops(block);
+  if (!sch.ok() || loops.size() < count) {
+    sch.Fail();
+    return {};
+  }
+  const Names parts = sch.Split(sch.Fuse({loops.end() - static_cast<std::ptrdiff_t>(count), loops.end()}),
+                                {tiling.block_y, tiling.block_x, std::nullopt, tiling.lanes});
+  sch.Vectorize(parts[3]);
+  sch.Bind(parts[0], "threadIdx.y");
+  sch.Bind(parts[1], "threadIdx.x");
+  if (tiling.align) sch.StorageAlign(block, 0, 1, 8, tiling.lanes);
+  return block;
+}
+
+void ScheduleMatmul(RuleSchedule& sch, const Name& main, const MatmulTiling& tiling) {
+  sch.PadEinsum(main, {1, tiling.block_x * tiling.micro_x, tiling.block_y * tiling.micro_y, tiling.micro_k});
+  const Names loops = sch.GetLoops(main);
+  if (!sch.ok() || loops.size() != 4) {
+    sch.Fail();
+    return;
+  }
+  const Names y = sch.Split(loops[2], {std::nullopt, 1, tiling.block_y, tiling.micro_y});
+  const Names x = sch.Split(loops[1], {std::nullopt, 1, tiling.block_x, tiling.micro_x});
+  const Names k = sch.Split(loops[3], {std::nullopt, tiling.micro_k});
+  sch.Reorder({y[0], x[0], y[1], x[1], y[2], x[2], k[0], k[1], x[3], y[3]});
+  const Name by = sch.Fuse({loops[0], y[0]});
+  sch.Bind(x[0], "blockIdx.x");
+  sch.Bind(by, "blockIdx.y");
+  sch.Bind(y[1], "vthread.y");
+  sch.Bind(x[1], "vthread.x");
+  sch.Bind(y[2], "threadIdx.y");
+  sch.Bind(x[2], "threadIdx.x");
+  if (tiling.micro_y % tiling.lanes == 0) sch.Vectorize(sch.Split(y[3], {std::nullopt, tiling.lanes})[1]);
+  sch.Annotate(x[2], "pragma_auto_unroll_max_step", tiling.unroll);
+  sch.Annotate(x[2], "pragma_unroll_explicit", 1);
+  const Name result = sch.CacheWrite(main, 0, "local");
+  sch.ReverseComputeAt(result, x[2], /*preserve_unit_loops=*/true);
+  const Names own = sch.GetLoops(result);
+  if (!sch.ok() || own.empty()) return;
+  if (tiling.micro_x % tiling.lanes == 0) sch.Vectorize(sch.Split(own.back(), {std::nullopt, tiling.lanes})[1]);
+  const Name a = FetchShared(sch, main, 0, k[0], tiling);
+  const Name b = FetchShared(sch, main, 1, k[0], tiling);
+  InlineProducers(sch, a);
+  InlineProducers(sch, b);
+  InlineConsumerChain(sch, result);
+  sch.DecomposeReduction(main, k[0]);
+}
+
+}  // namespace
+
+bool ApplyGpuMatmul(Schedule& schedule, std::string_view function, const TargetAttr* target) {
+  const TargetFacts facts = FactsOf(target);
+  RuleSchedule sch(schedule, function);
+  if (!facts.is_gpu || !sch.ok()) return false;
+  const Names blocks = sch.GetChildBlocks(sch.GetBlock("root"));
+  if (!sch.ok()) return false;
+  const std::optional<Name> main = FindReduction(sch, blocks);
+  if (!main || !DetectAxes(sch.Block(*main))) return false;
+  if (!NormalizeMatmul(sch, *main)) return false;
+  ScheduleMatmul(sch, *main, TilingFor(facts));
+  return sch.ok();
+}
+
+}  // namespace iropt::schedule

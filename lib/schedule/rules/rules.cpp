@@ -1,0 +1,33 @@
+#include "iropt/schedule/rules.h"
+
+#include <algorithm>
+#include <array>
+
+#include "rule_schedule.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+constexpr std::array kRules = {
+    Rule{"cpu.GEMV", "products of a matrix and a vector", ApplyCpuGemv},
+    Rule{"cpu.Reduction", "blocks that share their leading spatial axes", ApplyCpuReduction},
+    Rule{"gpu.Fallback", "every function", ApplyGpuFallback},
+    Rule{"gpu.GEMV", "products of a matrix and a vector", ApplyGpuGemv},
+    Rule{"gpu.GeneralReduction", "reductions over the same axes, such as softmax", ApplyGpuGeneralReduction},
+    Rule{"gpu.Matmul", "products of matrices", ApplyGpuMatmul},
+    Rule{"gpu.RMSNorm", "root mean squares of rows", ApplyGpuRmsNorm},
+    Rule{"gpu.Reduction", "a sum over some axes", ApplyGpuReduction},
+    Rule{"gpu.Transpose", "a transposition of a matrix", ApplyGpuTranspose},
+};
+
+}  // namespace
+
+std::span<const Rule> Rules() { return kRules; }
+
+const Rule* FindRule(std::string_view name) {
+  const auto* rule = std::ranges::find(kRules, name, &Rule::name);
+  return rule == kRules.end() ? nullptr : &*rule;
+}
+
+}  // namespace iropt::schedule

@@ -1,0 +1,260 @@
+#include "iropt/schedule/schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "iropt/support/check.h"
+#include "primitive_call.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+// Names of primitives in newer versions of TVM.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kOtherNames = {
+    {{"GetSBlock", "GetBlock"}, {"get_sblock", "get_block"}}};
+
+std::vector<Primitive> MakePrimitives() {
+#define IROPT_PARAM(name, kind, role, default_value)                                                                   \
+  Param { #name, ParamKind::k##kind, ParamRole::k##role, default_value }
+#define IROPT_PRIMITIVE(Name, Python, Results, Effect, Summary, ...)                                                   \
+  {#Name, Python, ResultKind::k##Results, std::string_view(#Effect) == "Pure", Summary, {__VA_ARGS__}, Apply##Name},
+  return {
+#include "iropt/schedule/primitives.def"
+  };
+#undef IROPT_PARAM
+}
+
+}  // namespace
+
+std::span<const Primitive> Primitives() {
+  static const std::vector<Primitive> primitives = MakePrimitives();
+  return primitives;
+}
+
+const Primitive* FindPrimitive(std::string_view name) {
+  for (const auto& [other, known] : kOtherNames) {
+    if (name == other) name = known;
+  }
+  for (const Primitive& primitive : Primitives()) {
+    if (primitive.name == name || primitive.python == name) return &primitive;
+  }
+  return nullptr;
+}
+
+std::optional<int64_t> Value::AsInt() const {
+  if (const auto* integer = As<int64_t>()) return *integer;
+  if (const auto* boolean = As<bool>()) return *boolean;
+  return std::nullopt;
+}
+
+Schedule::Schedule(Module module, IntrinsicTable* intrinsics, std::string func_name)
+    : module_(std::move(module)), intrinsics_(intrinsics), func_name_(std::move(func_name)) {}
+
+Schedule::~Schedule() = default;
+
+State* Schedule::StateOf(std::string_view function) {
+  const ModuleEntry* entry = module_.Find(function);
+  const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
+  if (!func || !State::CanSchedule(*func)) return nullptr;
+  const auto index = static_cast<size_t>(module_.IndexOf(entry->var));
+  for (const Function& known : functions_) {
+    if (known.index == index) return known.state.get();
+  }
+  functions_.push_back({index, std::make_unique<State>(func, entry->storage)});
+  return functions_.back().state.get();
+}
+
+std::optional<TensorIntrinsic> Schedule::FindIntrinsic(std::string_view name) const {
+  if (!intrinsics_) return std::nullopt;
+  return intrinsics_->Find(name, module_.text_version().value_or(TextVersion::kV0_18));
+}
+
+const Variable* Schedule::Find(std::string_view name) const {
+  const auto found = variables_.find(std::string(name));
+  return found == variables_.end() ? nullptr : &found->second;
+}
+
+size_t Schedule::NextRandom(size_t count) {
+  // The generator of TVM's schedules.
+  constexpr uint64_t kMultiplier = 48271;
+  constexpr uint64_t kModulus = 2147483647;
+  random_ = random_ * kMultiplier % kModulus;
+  return static_cast<size_t>(random_ % count);
+}
+
+Status Schedule::Apply(const Instruction& instruction) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<Variable> results, RunCall(instruction));
+  if (results.size() != instruction.results.size()) {
+    refusal_ = {fmt::format("{} gives {} results, not {}", instruction.primitive->python, results.size(),
+                            instruction.results.size()),
+                {}};
+    return Failure{ErrorCode::PassFailed};
+  }
+  for (size_t i = 0; i < results.size(); ++i) variables_.insert_or_assign(instruction.results[i], results[i]);
+  trace_.instructions.push_back(instruction);
+  return {};
+}
+
+Result<std::vector<std::string>> Schedule::Apply(const Primitive& primitive, std::vector<Value> args) {
+  Instruction instruction{&primitive, std::move(args), {}, std::nullopt};
+  IROPT_ASSIGN_OR_RETURN(const std::vector<Variable> results, RunCall(instruction));
+  for (const Variable& result : results) {
+    const char prefix = !result.ref ? 'v' : result.ref->is_block() ? 'b' : 'l';
+    instruction.results.push_back(fmt::format("{}{}", prefix, num_names_++));
+    variables_.insert_or_assign(instruction.results.back(), result);
+  }
+  trace_.instructions.push_back(instruction);
+  return std::move(instruction.results);
+}
+
+Result<std::vector<Variable>> Schedule::RunCall(const Instruction& instruction) {
+  refusal_ = {};
+  PrimitiveCall call(*this, instruction);
+  IROPT_RETURN_IF_ERROR(call.Check());
+  const Status status = instruction.primitive->apply(call);
+  if (status.ok()) return call.results();
+  for (const Function& function : functions_) {
+    if (refusal_.message.empty()) refusal_ = function.state->TakeRefusal();
+  }
+  return Failure{ErrorCode::PassFailed};
+}
+
+Module Schedule::Finish() {
+  for (Function& function : functions_) {
+    const PrimFunc* func = function.state->func();
+    if (func == module_.functions()[function.index].func) continue;
+    module_.SetAt(function.index, func, function.state->workspace().Finish());
+  }
+  return std::move(module_);
+}
+
+// ---- Arguments
+
+Failure PrimitiveCall::Refuse(std::string message, std::vector<const Node*> parts) {
+  schedule_.refusal_ = {std::move(message), std::move(parts)};
+  return Failure{ErrorCode::PassFailed};
+}
+
+const Value& PrimitiveCall::Get(std::string_view name) const {
+  const std::vector<Param>& params = instruction_.primitive->params;
+  const auto param = std::ranges::find(params, name, &Param::name);
+  IROPT_CHECK(param != params.end(), "primitive '{}' has no parameter '{}'", instruction_.primitive->name, name);
+  return instruction_.args[static_cast<size_t>(param - params.begin())];
+}
+
+std::optional<int64_t> PrimitiveCall::GetMark(std::string_view param) const {
+  const Variable* variable = schedule_.Find(Get(param).As<Value::Name>()->text);
+  return variable->ref ? std::nullopt : std::optional(variable->value);
+}
+
+Ref* PrimitiveCall::GetRef(std::string_view param) const {
+  return schedule_.Find(Get(param).As<Value::Name>()->text)->ref;
+}
+
+std::vector<Ref*> PrimitiveCall::GetRefs(std::string_view param) const {
+  const Value& value = Get(param);
+  if (const auto* name = value.As<Value::Name>()) return {schedule_.Find(name->text)->ref};
+  std::vector<Ref*> refs;
+  for (const Value& item : *value.As<Value::List>()) refs.push_back(schedule_.Find(item.As<Value::Name>()->text)->ref);
+  return refs;
+}
+
+int64_t PrimitiveCall::GetInt(std::string_view param) const { return *NumberOf(Get(param)); }
+
+const std::string& PrimitiveCall::GetString(std::string_view param) const { return *Get(param).As<std::string>(); }
+
+std::vector<int64_t> PrimitiveCall::GetInts(std::string_view param) const {
+  std::vector<int64_t> numbers;
+  for (const Value& item : *Get(param).As<Value::List>()) numbers.push_back(*NumberOf(item));
+  return numbers;
+}
+
+const IndexMapAttr* PrimitiveCall::GetIndexMap(std::string_view param) const {
+  const auto* map = Get(param).As<const IndexMapAttr*>();
+  return map ? *map : nullptr;
+}
+
+std::optional<int64_t> PrimitiveCall::NumberOf(const Value& value) const {
+  if (const auto* name = value.As<Value::Name>()) {
+    const Variable* variable = schedule_.Find(name->text);
+    if (!variable || variable->state) return std::nullopt;
+    return variable->value;
+  }
+  return value.AsInt();
+}
+
+Status PrimitiveCall::Check() {
+  const std::vector<Param>& params = instruction_.primitive->params;
+  IROPT_CHECK(params.size() == instruction_.args.size(), "an instruction with a wrong number of arguments");
+  for (size_t i = 0; i < params.size(); ++i) IROPT_RETURN_IF_ERROR(CheckArg(params[i], instruction_.args[i]));
+  return {};
+}
+
+Status PrimitiveCall::CheckRef(const Param& param, const Value& value, bool block, bool loop) {
+  const auto* name = value.As<Value::Name>();
+  const Variable* variable = name ? schedule_.Find(name->text) : nullptr;
+  const std::string_view wanted = block && loop ? "a block or loop" : block ? "a block" : "a loop";
+  const bool is_mark = variable && !variable->ref && instruction_.primitive->name.ends_with("ComputeAt") &&
+                       (variable->value == kComputeAtRoot || variable->value == kComputeInline);
+  if (is_mark) return {};
+  if (name && !variable) return Refuse(fmt::format("the random variable '{}' is not defined", name->text));
+  if (!variable || !variable->ref)
+    return Refuse(
+        fmt::format("the argument '{}' of {} must be {}", param.name, instruction_.primitive->python, wanted));
+  if (!variable->ref->stmt)
+    return Refuse(fmt::format("'{}' no longer exists: an earlier primitive has removed it", name->text));
+  if (!(variable->ref->is_block() ? block : loop))
+    return Refuse(
+        fmt::format("the argument '{}' of {} must be {}", param.name, instruction_.primitive->python, wanted));
+  if (state_ && state_ != variable->state)
+    return Refuse(fmt::format("the blocks and loops of {} are of different functions", instruction_.primitive->python));
+  state_ = variable->state;
+  return {};
+}
+
+Status PrimitiveCall::CheckArg(const Param& param, const Value& value) {
+  const auto fail = [&](std::string_view wanted) -> Status {
+    return Refuse(
+        fmt::format("the argument '{}' of {} must be {}", param.name, instruction_.primitive->python, wanted));
+  };
+  const auto each = [&](std::string_view wanted, auto&& check) -> Status {
+    const auto* list = value.As<Value::List>();
+    if (!list) return fail(wanted);
+    for (const Value& item : *list) IROPT_RETURN_IF_ERROR(check(item));
+    return {};
+  };
+  const auto number = [&](const Value& item) { return NumberOf(item) ? Status{} : fail("a list of integers"); };
+  switch (param.kind) {
+    case ParamKind::kBlock: return CheckRef(param, value, true, false);
+    case ParamKind::kLoop: return CheckRef(param, value, false, true);
+    case ParamKind::kBlockOrLoop: return CheckRef(param, value, true, true);
+    case ParamKind::kLoops: return each("loops", [&](const Value& v) { return CheckRef(param, v, false, true); });
+    case ParamKind::kBlocks:
+      return each("a list of blocks", [&](const Value& v) { return CheckRef(param, v, true, false); });
+    case ParamKind::kBlocksOrLoop:
+      if (value.As<Value::Name>()) return CheckRef(param, value, true, true);
+      return each("a loop or a list of blocks", [&](const Value& v) { return CheckRef(param, v, true, false); });
+    case ParamKind::kFactors:
+      return each("a list of integers", [&](const Value& v) { return v.is_none() ? Status{} : number(v); });
+    case ParamKind::kIntList: return each("a list of integers", number);
+    case ParamKind::kFloatList: return each("a list of numbers", [](const Value&) { return Status{}; });
+    case ParamKind::kInt:
+    case ParamKind::kBool: return NumberOf(value) ? Status{} : fail("an integer");
+    case ParamKind::kSide: {
+      const auto side = NumberOf(value);
+      return side && (*side == 0 || *side == 1) ? Status{}
+                                                : fail("0 for a buffer that is read, or 1 for one that is written");
+    }
+    case ParamKind::kString: return value.As<std::string>() ? Status{} : fail("a string");
+    case ParamKind::kIndexMap: return value.As<const IndexMapAttr*>() ? Status{} : fail("an index map");
+    case ParamKind::kOptionalIndexMap:
+      return value.As<const IndexMapAttr*>() || value.is_none() ? Status{} : fail("an index map");
+    case ParamKind::kAnnotation: return {};
+  }
+  return {};
+}
+
+}  // namespace iropt::schedule

@@ -1,0 +1,285 @@
+#include "iropt/schedule/state.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "iropt/analysis/tir/thread_tags.h"
+#include "iropt/support/check.h"
+#include "stmt_tools.h"
+
+namespace iropt::schedule {
+
+// The references of a tree of statements.
+class State::Builder : public StmtWalker {
+ public:
+  Builder(State& state, Ref* parent) : state_(state), parent_(parent) {}
+
+  // References that are taken over: by the variable of a loop, or by the new block.
+  std::unordered_map<const Node*, Ref*> reused;
+
+ protected:
+  void VisitFor(const tir::For* loop) override { Enter(loop, loop->loop_var, loop->body); }
+  void VisitBlock(const tir::Block* block) override { Enter(block, block, block->body); }
+
+ private:
+  void Enter(const tir::Stmt* stmt, const Node* key, const tir::Stmt* body) {
+    if (Ref* intact = state_.Find(stmt)) {
+      intact->parent = parent_;
+      return;
+    }
+    const auto taken = reused.find(key);
+    Ref* ref = taken == reused.end() ? state_.NewRef(stmt, parent_) : taken->second;
+    if (taken != reused.end()) {
+      ref->parent = parent_;
+      state_.Renew(ref, stmt);
+      reused.erase(taken);
+    }
+    std::swap(ref, parent_);
+    VisitStmt(body);
+    std::swap(ref, parent_);
+  }
+
+  State& state_;
+  Ref* parent_;
+};
+
+namespace {
+
+// What a new tree has in common with the state.
+class CommonPartsFinder : public StmtWalker {
+ public:
+  explicit CommonPartsFinder(const State& state) : state_(state) {}
+
+  std::unordered_set<const tir::Stmt*> intact;
+  std::unordered_set<const tir::Var*> loop_vars;
+
+ protected:
+  void VisitFor(const tir::For* loop) override {
+    if (state_.Find(loop)) {
+      intact.insert(loop);
+      return;
+    }
+    loop_vars.insert(loop->loop_var);
+    StmtWalker::VisitFor(loop);
+  }
+  void VisitBlock(const tir::Block* block) override {
+    if (state_.Find(block)) {
+      intact.insert(block);
+      return;
+    }
+    StmtWalker::VisitBlock(block);
+  }
+
+ private:
+  const State& state_;
+};
+
+// The references of an old tree that are not in the new one.
+class RemovedPartsFinder : public StmtWalker {
+ public:
+  RemovedPartsFinder(const State& state, const CommonPartsFinder& common) : state_(state), common_(common) {}
+
+  std::vector<Ref*> refs;
+
+ protected:
+  void VisitFor(const tir::For* loop) override {
+    if (Enter(loop)) StmtWalker::VisitFor(loop);
+  }
+  void VisitBlock(const tir::Block* block) override {
+    if (Enter(block)) StmtWalker::VisitBlock(block);
+  }
+
+ private:
+  bool Enter(const tir::Stmt* stmt) {
+    if (common_.intact.contains(stmt)) return false;
+    refs.push_back(state_.RefOf(stmt));
+    return true;
+  }
+
+  const State& state_;
+  const CommonPartsFinder& common_;
+};
+
+// Replaces one child in the body of a block or loop, without entering other loops and blocks.
+class ChildReplacer : public tir::StmtExprMutator {
+ public:
+  ChildReplacer(const tir::Stmt* old_child, const tir::Stmt* new_child, Workspace& workspace)
+      : StmtExprMutator(workspace), old_(old_child), new_(new_child) {}
+
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
+  const tir::Stmt* VisitStmt(const tir::Stmt* stmt) override {
+    if (stmt == old_) return new_;
+    if (Is<tir::For>(stmt)) return stmt;
+    if (const auto* realize = As<tir::BlockRealize>(stmt)) {
+      if (realize->block != old_) return stmt;
+      const auto* block = As<tir::Block>(new_);
+      if (!block) return new_;
+      auto* copy = workspace().New<tir::BlockRealize>(*realize);
+      copy->block = block;
+      return copy;
+    }
+    return StmtExprMutator::VisitStmt(stmt);
+  }
+
+ private:
+  const tir::Stmt* old_;
+  const tir::Stmt* new_;
+};
+
+// Finds the realization of a block among the children of a block or loop.
+class RealizeFinder : public StmtWalker {
+ public:
+  explicit RealizeFinder(const tir::Block* block) : block_(block) {}
+  const tir::BlockRealize* found = nullptr;
+
+ protected:
+  void VisitFor(const tir::For*) override {}
+  void VisitBlockRealize(const tir::BlockRealize* realize) override {
+    if (realize->block == block_) found = realize;
+  }
+
+ private:
+  const tir::Block* block_;
+};
+
+}  // namespace
+
+State::State(const PrimFunc* func, const FuncStorageRef& storage) : func_(func), workspace_(storage) {
+  const auto* realize = To<tir::BlockRealize>(func->body);
+  Builder(*this, nullptr).VisitStmt(realize);
+  root_ = RefOf(realize->block);
+  Recheck(root_);
+}
+
+Ref* State::NewRef(const tir::Stmt* stmt, Ref* parent) {
+  Ref* ref = &refs_.emplace_back(Ref{stmt, parent});
+  by_stmt_[stmt] = ref;
+  return ref;
+}
+
+void State::Renew(Ref* ref, const tir::Stmt* stmt) {
+  if (ref->stmt) {
+    const auto entry = by_stmt_.find(ref->stmt);
+    if (entry != by_stmt_.end() && entry->second == ref) by_stmt_.erase(entry);
+  }
+  ref->stmt = stmt;
+  if (stmt) by_stmt_[stmt] = ref;
+}
+
+Ref* State::Find(const tir::Stmt* stmt) const {
+  const auto found = by_stmt_.find(stmt);
+  return found == by_stmt_.end() ? nullptr : found->second;
+}
+
+Ref* State::RefOf(const tir::Stmt* stmt) const {
+  Ref* ref = Find(stmt);
+  IROPT_CHECK(ref != nullptr, "a statement that is not part of the schedule");
+  return ref;
+}
+
+const tir::BlockRealize* State::RealizeOf(const Ref* block) const {
+  if (!block->parent) return To<tir::BlockRealize>(func_->body);
+  RealizeFinder finder(&block->block());
+  finder.VisitStmt(BodyOf(*block->parent->stmt));
+  IROPT_CHECK(finder.found != nullptr, "a block without a realization");
+  return finder.found;
+}
+
+Ref* State::ScopeOf(const Ref* ref) const {
+  Ref* scope = ref->parent;
+  while (scope && !scope->is_block()) scope = scope->parent;
+  return scope;
+}
+
+std::vector<Ref*> State::LoopsOf(const Ref* ref) const {
+  std::vector<Ref*> loops;
+  for (Ref* loop = ref->parent; loop && loop->is_loop(); loop = loop->parent) loops.push_back(loop);
+  std::ranges::reverse(loops);
+  return loops;
+}
+
+std::vector<Ref*> State::ChildrenOf(const Ref* ref) const {
+  std::vector<Ref*> children;
+  for (const tir::BlockRealize* realize : ChildRealizes(*ref->stmt)) children.push_back(RefOf(realize->block));
+  return children;
+}
+
+void State::Replace(Ref* at, const tir::Stmt* target, const BlockReuse& reuse) {
+  const tir::Stmt* source = at->stmt;
+  if (source == target) return;
+  Ref* parent = at->parent;
+  CommonPartsFinder common(*this);
+  common.VisitStmt(target);
+  RemovedPartsFinder removed(*this, common);
+  removed.VisitStmt(source);
+  Builder builder(*this, parent);
+  std::vector<Ref*> expired;
+  for (Ref* ref : removed.refs) {
+    const Node* key = nullptr;
+    if (ref->is_loop()) {
+      if (common.loop_vars.contains(ref->loop().loop_var)) key = ref->loop().loop_var;
+    } else {
+      const auto pair = std::ranges::find(reuse, &ref->block(), &BlockReuse::value_type::first);
+      if (pair != reuse.end()) key = pair->second;
+    }
+    if (key)
+      builder.reused.emplace(key, ref);
+    else
+      expired.push_back(ref);
+  }
+  for (Ref* ref : expired) Renew(ref, nullptr);
+  builder.VisitStmt(target);
+  infos_.clear();
+  ReplaceInAncestors(parent, source, target);
+}
+
+void State::ReplaceRealize(Ref* block, const tir::BlockRealize* realize) {
+  const tir::BlockRealize* old = RealizeOf(block);
+  IROPT_CHECK(realize->block == old->block, "the realization of another block");
+  infos_.clear();
+  ReplaceInAncestors(block->parent, old, realize);
+}
+
+Ref* State::WrapRealize(Ref* block, const tir::For* loop) {
+  const tir::BlockRealize* realize = RealizeOf(block);
+  Ref* parent = block->parent;
+  Builder(*this, parent).VisitStmt(loop);
+  infos_.clear();
+  ReplaceInAncestors(parent, realize, loop);
+  return RefOf(loop);
+}
+
+void State::ReplaceInAncestors(Ref* parent, const tir::Stmt* old_child, const tir::Stmt* new_child) {
+  for (; parent; parent = parent->parent) {
+    const tir::Stmt* old_parent = parent->stmt;
+    const tir::Stmt* body = ChildReplacer(old_child, new_child, workspace_).VisitStmt(BodyOf(*old_parent));
+    Renew(parent, WithBody(*old_parent, body, workspace_));
+    old_child = old_parent;
+    new_child = parent->stmt;
+  }
+  auto* realize = workspace_.New<tir::BlockRealize>(*To<tir::BlockRealize>(func_->body));
+  realize->block = To<tir::Block>(new_child);
+  func_ = tir::WithBody(func_, realize, workspace_);
+}
+
+Failure State::Refuse(std::string message, std::vector<const Node*> parts) {
+  refusal_ = {std::move(message), std::move(parts)};
+  return Failure{ErrorCode::PassFailed};
+}
+
+arith::IterRanges LoopDomain(const Ref* low, const Ref* high, std::string_view scope) {
+  arith::IterRanges ranges;
+  const Ref* ref = low;
+  for (; ref && ref != high && ref->is_loop(); ref = ref->parent)
+    ranges.insert_or_assign(ref->loop().loop_var, tir::Range(ref->loop().min, ref->loop().extent));
+  const StorageScope storage = StorageScope::Of(scope);
+  if (storage.rank == StorageRank::kGlobal) return ranges;
+  for (; ref; ref = ref->parent) {
+    if (!ref->is_loop() || ref->loop().for_kind != tir::ForKind::kThreadBinding) continue;
+    if (IsSharedBy(storage, ThreadTag::Of(ref->loop().thread_binding->thread_tag)))
+      ranges.insert_or_assign(ref->loop().loop_var, tir::Range(ref->loop().min, ref->loop().extent));
+  }
+  return ranges;
+}
+
+}  // namespace iropt::schedule

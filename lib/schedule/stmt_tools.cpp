@@ -1,0 +1,311 @@
+#include "stmt_tools.h"
+
+#include <algorithm>
+
+#include "iropt/support/check.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+class ChildCollector : public StmtWalker {
+ public:
+  std::vector<const tir::BlockRealize*> found;
+
+ protected:
+  void VisitBlockRealize(const tir::BlockRealize* realize) override { found.push_back(realize); }
+};
+
+class BlockCollector : public StmtWalker {
+ public:
+  std::vector<const tir::Block*> found;
+
+ protected:
+  void VisitBlock(const tir::Block* block) override {
+    found.push_back(block);
+    StmtWalker::VisitBlock(block);
+  }
+};
+
+class BufferReplacer : public tir::StmtExprMutator {
+ public:
+  BufferReplacer(const BufferMap& buffers, Workspace& workspace) : StmtExprMutator(workspace), buffers_(buffers) {
+    for (const auto& [from, to] : buffers) {  // the order does not matter: each key is looked up
+      Remap(from, to);
+      if (from->data != to->data) Remap(from->data, to->data);
+    }
+  }
+
+ protected:
+  const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override {
+    const auto found = buffers_.find(buffer);
+    return found == buffers_.end() ? StmtExprMutator::VisitBufferDef(buffer) : found->second;
+  }
+
+ private:
+  const BufferMap& buffers_;
+};
+
+class BindingSimplifier : public tir::StmtExprMutator {
+ public:
+  BindingSimplifier(arith::IterRanges loops, bool preserve_unit_iters, Workspace& workspace)
+      : StmtExprMutator(workspace),
+        loops_(std::move(loops)),
+        preserve_unit_iters_(preserve_unit_iters),
+        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
+
+ protected:
+  const tir::Stmt* VisitFor(const tir::For* loop) override {
+    loops_.insert_or_assign(loop->loop_var, tir::Range(loop->min, loop->extent));
+    const tir::Stmt* visited = StmtExprMutator::VisitFor(loop);
+    loops_.erase(loop->loop_var);
+    return visited;
+  }
+  const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override {
+    if (realize->iter_values.empty()) return StmtExprMutator::VisitBlockRealize(realize);
+    const auto values =
+        arith::SimplifyIterMaps(realize->iter_values, loops_, realize->predicate, !preserve_unit_iters_, analyzer_);
+    if (std::ranges::equal(values, realize->iter_values)) return realize;
+    auto* copy = workspace().New<tir::BlockRealize>(*realize);
+    copy->iter_values = workspace().Copy(values);
+    return copy;
+  }
+
+ private:
+  arith::IterRanges loops_;
+  const bool preserve_unit_iters_;
+  arith::Analyzer analyzer_;
+};
+
+}  // namespace
+
+const tir::Stmt* BodyOf(const tir::Stmt& stmt) {
+  if (const auto* loop = As<tir::For>(&stmt)) return loop->body;
+  return To<tir::Block>(&stmt)->body;
+}
+
+const tir::Stmt* WithBody(const tir::Stmt& stmt, const tir::Stmt* body, Workspace& workspace) {
+  if (const auto* loop = As<tir::For>(&stmt)) {
+    auto* copy = workspace.New<tir::For>(*loop);
+    copy->body = body;
+    return copy;
+  }
+  auto* copy = workspace.New<tir::Block>(*To<tir::Block>(&stmt));
+  copy->body = body;
+  return copy;
+}
+
+std::vector<const tir::BlockRealize*> ChildRealizes(const tir::Stmt& stmt) {
+  ChildCollector collector;
+  collector.VisitStmt(BodyOf(stmt));
+  return std::move(collector.found);
+}
+
+std::vector<const tir::Stmt*> StatementsOf(const tir::Stmt* body) {
+  if (const auto* seq = As<tir::SeqStmt>(body)) return {seq->seq.begin(), seq->seq.end()};
+  return {body};
+}
+
+std::vector<const tir::Block*> BlocksOf(const tir::Stmt* stmt) {
+  BlockCollector collector;
+  collector.VisitStmt(stmt);
+  return std::move(collector.found);
+}
+
+BlockReuse PairBlocks(const tir::Stmt* old_stmt, const tir::Stmt* new_stmt) {
+  const auto old_blocks = BlocksOf(old_stmt);
+  const auto new_blocks = BlocksOf(new_stmt);
+  IROPT_CHECK(old_blocks.size() == new_blocks.size(), "trees of different structure");
+  BlockReuse reuse;
+  for (size_t i = 0; i < old_blocks.size(); ++i) {
+    if (old_blocks[i] != new_blocks[i]) reuse.emplace_back(old_blocks[i], new_blocks[i]);
+  }
+  return reuse;
+}
+
+tir::VarValues BindingsOf(const tir::BlockRealize& realize) {
+  tir::VarValues values;
+  for (size_t i = 0; i < realize.iter_values.size(); ++i)
+    values[realize.block->iter_vars[i]->var] = realize.iter_values[i];
+  return values;
+}
+
+bool IsTrue(const PrimExpr* condition) { return arith::IsInt(condition, 1); }
+
+bool UsesBuffer(List<const tir::BufferRegion*> regions, const tir::Buffer* buffer) {
+  return std::ranges::any_of(regions, [&](const tir::BufferRegion* region) { return region->buffer == buffer; });
+}
+
+std::string_view KindWord(const tir::Stmt& stmt) { return Is<tir::For>(&stmt) ? "loop" : "block"; }
+
+const tir::For* MakeLoop(const tir::Var* var, const PrimExpr* extent, const tir::Stmt* body, Workspace& workspace) {
+  const arith::PrimBuilder make(workspace.arena());
+  if (extent->dtype != var->dtype) extent = make.Cast(var->dtype, extent);
+  return workspace.New<tir::For>(var, make.Const(0, var->dtype), extent, tir::ForKind::kSerial, body, nullptr,
+                                 DictAttr::Empty());
+}
+
+const tir::BlockRealize* MakeRealize(std::span<const PrimExpr* const> values, const PrimExpr* predicate,
+                                     const tir::Block* block, Workspace& workspace) {
+  if (!predicate) predicate = arith::PrimBuilder(workspace.arena()).Bool(true);
+  return workspace.New<tir::BlockRealize>(workspace.Copy(values), predicate, block);
+}
+
+const tir::BufferRegion* MakeRegion(const tir::Buffer* buffer, std::span<const tir::Range* const> ranges,
+                                    Workspace& workspace) {
+  return workspace.New<tir::BufferRegion>(buffer, workspace.Copy(ranges));
+}
+
+const tir::BufferRegion* FullRegion(const tir::Buffer* buffer, Workspace& workspace) {
+  const arith::PrimBuilder make(workspace.arena());
+  std::vector<const tir::Range*> ranges;
+  for (const PrimExpr* dim : buffer->shape) ranges.push_back(workspace.New<tir::Range>(make.Const(0, dim->dtype), dim));
+  return MakeRegion(buffer, ranges, workspace);
+}
+
+const tir::Block* CopyBlock(const tir::Block& block, Workspace& workspace,
+                            const std::function<void(tir::Block&)>& change) {
+  auto* copy = workspace.New<tir::Block>(block);
+  change(*copy);
+  return copy;
+}
+
+const tir::Var* CopyVar(const tir::Var& var, Workspace& workspace, std::string_view suffix) {
+  return workspace.NewPrimVar(std::string(var.name) + std::string(suffix), var.dtype, var.pointer);
+}
+
+const tir::Buffer* CopyBuffer(const tir::Buffer& buffer, const BufferChange& change, Workspace& workspace) {
+  auto* copy = workspace.New<tir::Buffer>(buffer);
+  copy->id = workspace.NextVarId();
+  if (!change.name.empty()) copy->name = workspace.arena().CopyString(change.name);
+  if (!change.dtype.is_void()) copy->dtype = change.dtype;
+  const tir::PointerInfo* pointer = buffer.data->pointer;
+  std::string_view scope = change.scope.empty() ? (pointer ? pointer->scope : std::string_view()) : change.scope;
+  copy->data = workspace.NewPrimVar(copy->name, DataType::Handle(), tir::PointerInfo::Get(copy->dtype, scope));
+  if (change.shape) {
+    copy->shape = workspace.Copy(*change.shape);
+    copy->strides = {};
+  }
+  return copy;
+}
+
+const tir::Stmt* ReplaceBuffers(const tir::Stmt* stmt, const BufferMap& buffers, Workspace& workspace) {
+  return BufferReplacer(buffers, workspace).VisitStmt(stmt);
+}
+
+List<const tir::BufferRegion*> ReplaceBuffers(List<const tir::BufferRegion*> regions, const BufferMap& buffers,
+                                              Workspace& workspace) {
+  std::vector<const tir::BufferRegion*> items(regions.begin(), regions.end());
+  for (const tir::BufferRegion*& item : items) {
+    const auto found = buffers.find(item->buffer);
+    if (found != buffers.end()) item = workspace.New<tir::BufferRegion>(found->second, item->region);
+  }
+  return workspace.Copy(items);
+}
+
+List<const tir::BufferRegion*> ReplaceRegion(List<const tir::BufferRegion*> regions, const tir::Buffer* buffer,
+                                             const tir::BufferRegion* region, Workspace& workspace) {
+  std::vector<const tir::BufferRegion*> items(regions.begin(), regions.end());
+  for (const tir::BufferRegion*& item : items) {
+    if (item->buffer == buffer) item = region;
+  }
+  return workspace.Copy(items);
+}
+
+List<const tir::MatchBufferRegion*> ReplaceRegion(List<const tir::MatchBufferRegion*> matches,
+                                                  const tir::Buffer* buffer, const tir::BufferRegion* region,
+                                                  Workspace& workspace) {
+  std::vector<const tir::MatchBufferRegion*> items(matches.begin(), matches.end());
+  for (const tir::MatchBufferRegion*& item : items) {
+    if (item->source->buffer == buffer) item = workspace.New<tir::MatchBufferRegion>(item->buffer, region);
+  }
+  return workspace.Copy(items);
+}
+
+bool IsAffineBinding(const tir::BlockRealize& realize, const arith::IterRanges& iters, arith::Analyzer& analyzer) {
+  if (iters.empty()) return true;
+  if (!arith::AreIndependentRanges(iters)) return false;
+  const PrimExpr* condition = IsTrue(realize.predicate) ? nullptr : realize.predicate;
+  const auto found =
+      arith::DetectIterMap(realize.iter_values, iters, condition,
+                           {.level = arith::IterMapLevel::kSurjective, .simplify_trivial_iterators = false}, analyzer);
+  if (!found || found->indices.empty()) return false;
+  return std::ranges::all_of(found->indices,
+                             [](const arith::IterMapIndex& index) { return arith::IsInt(index.scale, 1); });
+}
+
+const tir::Stmt* SimplifyBindings(const tir::Stmt* stmt, arith::IterRanges loops, bool preserve_unit_iters,
+                                  Workspace& workspace) {
+  return BindingSimplifier(std::move(loops), preserve_unit_iters, workspace).VisitStmt(stmt);
+}
+
+const tir::Stmt* SubstituteCast(const tir::Stmt* stmt, const tir::VarValues& values, Workspace& workspace) {
+  const arith::PrimBuilder make(workspace.arena());
+  tir::VarValues cast;
+  for (const auto& [var, value] : values)  // the order does not matter: the result is another table
+    cast[var] = value->dtype == var->dtype ? value : make.Cast(var->dtype, value);
+  return tir::Substitute(stmt, cast, workspace);
+}
+
+std::vector<const tir::Var*> VarsOf(const PrimExpr* expr) {
+  std::vector<const tir::Var*> vars;
+  tir::ForEachVar(expr, [&](const tir::Var* var) {
+    if (std::ranges::find(vars, var) == vars.end()) vars.push_back(var);
+  });
+  return vars;
+}
+
+const PrimExpr* SimplifyUnlessConstant(const PrimExpr* expr, arith::Analyzer& analyzer) {
+  const PrimExpr* simple = analyzer.Simplify(expr);
+  return arith::AsInt(simple) ? expr : simple;
+}
+
+Result<RemovalPlan> PlanRemoval(State& state, const Ref* leaf) {
+  Workspace& workspace = state.workspace();
+  const tir::Stmt* last = leaf->stmt;
+  const Ref* ref = leaf->parent;
+  for (; ref->is_loop(); last = ref->stmt, ref = ref->parent) {
+    const auto* seq = As<tir::SeqStmt>(ref->loop().body);
+    if (seq && seq->seq.size() > 1) break;
+  }
+  const tir::Stmt* body = BodyOf(*ref->stmt);
+  std::vector<const tir::Stmt*> outer;  // declarations at the beginning of the body, which stay
+  while (ref->is_block() && (Is<tir::AllocateConst>(body) || Is<tir::DeclBuffer>(body))) {
+    outer.push_back(body);
+    body = Is<tir::DeclBuffer>(body) ? To<tir::DeclBuffer>(body)->body : To<tir::AllocateConst>(body)->body;
+  }
+  const auto* seq = As<tir::SeqStmt>(body);
+  if (!seq)
+    return state.Refuse(
+        "{0} is the only leaf in the scope {1}, which cannot be removed; otherwise the scope will be empty",
+        {leaf->stmt, ref->stmt});
+  std::vector<const tir::Stmt*> rest;
+  for (const tir::Stmt* stmt : seq->seq) {
+    const auto* realize = As<tir::BlockRealize>(stmt);
+    if (stmt != last && !(realize && realize->block == last)) rest.push_back(stmt);
+  }
+  const tir::Stmt* new_body = tir::MakeSeq(workspace, rest);
+  for (size_t i = outer.size(); i > 0; --i) {
+    if (const auto* decl = As<tir::DeclBuffer>(outer[i - 1])) {
+      new_body = workspace.New<tir::DeclBuffer>(decl->buffer, new_body);
+    } else {
+      auto* copy = workspace.New<tir::AllocateConst>(*To<tir::AllocateConst>(outer[i - 1]));
+      copy->body = new_body;
+      new_body = copy;
+    }
+  }
+  return RemovalPlan{ref->stmt, WithBody(*ref->stmt, new_body, workspace)};
+}
+
+bool IsCallTo(const PrimExpr* expr, OpId op) {
+  const auto* call = As<tir::Call>(expr);
+  return call && IsOp(call->op, op);
+}
+
+const PrimExpr* Intrinsic(OpId op, DataType dtype, std::initializer_list<const PrimExpr*> args, Workspace& workspace) {
+  return workspace.New<tir::Call>(dtype, GetOp(op), workspace.Copy(std::span(args.begin(), args.size())));
+}
+
+}  // namespace iropt::schedule

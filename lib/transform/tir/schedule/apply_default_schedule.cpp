@@ -1,0 +1,88 @@
+// dl.ApplyDefaultSchedule: schedules functions by rules for the target, without search.
+//
+//   for i, j in T.grid(64, 64):              for ax0_ax1_fused_0 in T.thread_binding(4, thread="blockIdx.x"):
+//       with T.block("B"):            -->        for ax0_ax1_fused_1 in T.thread_binding(1024, thread="threadIdx.x"):
+//           vi, vj = ...                             with T.block("B"):
+//           B[vi, vj] = A[vi, vj]                        ...
+//
+// Of the rules that the option names, the first that applies schedules a function for its own target, or that of the
+// context; functions that no rule applies to stay. Scheduled functions get the attribute tir.is_scheduled, and
+// functions that have it are left alone. The cost is that of the rules' primitives.
+//
+// Source: TVM's dlight (python/tvm/s_tir/dlight/base/transform.py).
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
+#include "iropt/schedule/rules.h"
+#include "iropt/schedule/schedule.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr std::string_view kScheduled = "tir.is_scheduled";
+
+bool IsScheduled(const PrimFunc& func) {
+  const auto* mark = As<IntAttr>(func.attrs->Find(kScheduled));
+  return mark && mark->value == 1;
+}
+
+// The target of the function; null without one.
+const TargetAttr* TargetOf(const PrimFunc& func, const TargetAttr* default_target) {
+  const Attr* own = func.attrs->Find("target");
+  if (const auto* config = As<DictAttr>(own)) return TargetAttr::Get(config);
+  return own ? As<TargetAttr>(own) : default_target;
+}
+
+// The module with the function scheduled by the first rule that applies; nothing if none does.
+std::optional<Module> ScheduleFunction(const Module& module, const std::string& name, const TargetAttr* target,
+                                       const std::vector<const schedule::Rule*>& rules) {
+  for (const schedule::Rule* rule : rules) {
+    schedule::Schedule sch(module, nullptr, name);
+    if (rule->apply(sch, name, target)) return sch.Finish();
+  }
+  return std::nullopt;
+}
+
+Module MarkScheduled(Module module, const GlobalVar* var) {
+  const auto index = static_cast<size_t>(module.IndexOf(var));
+  const auto* func = To<PrimFunc>(module.functions()[index].func);
+  Workspace workspace(module.functions()[index].storage);
+  auto* marked = workspace.New<PrimFunc>(*func);
+  marked->attrs = func->attrs->With(kScheduled, IntAttr::Bool(true));
+  module.SetAt(index, marked, workspace.Finish());
+  return module;
+}
+
+}  // namespace
+
+Pass CreateApplyDefaultSchedule(const PassOptions& options) {
+  std::vector<const schedule::Rule*> rules;
+  for (const std::string& name : options.StringList("rules")) {
+    const schedule::Rule* rule = schedule::FindRule(name);
+    if (!rule) options.Refuse("rules", fmt::format("has no rule '{}'", name));
+    rules.push_back(rule);
+  }
+  return CreateModulePass(options.info(), [rules](Module module, ModulePassContext& context) -> Result<Module> {
+    std::vector<const GlobalVar*> vars;
+    for (const ModuleEntry& entry : module.functions()) {
+      const auto* func = As<PrimFunc>(entry.func);
+      if (func && !IsScheduled(*func)) vars.push_back(entry.var);
+    }
+    for (const GlobalVar* var : vars) {
+      const auto* func = To<PrimFunc>(module.functions()[static_cast<size_t>(module.IndexOf(var))].func);
+      const TargetAttr* target = TargetOf(*func, context.context.target);
+      if (!target) continue;
+      auto scheduled = ScheduleFunction(module, std::string(var->name), target, rules);
+      if (scheduled) module = MarkScheduled(*std::move(scheduled), var);
+    }
+    return module;
+  });
+}
+
+}  // namespace iropt

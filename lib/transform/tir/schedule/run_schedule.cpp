@@ -1,0 +1,98 @@
+#include "transform/tir/schedule/run_schedule.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "iropt/ir/location.h"
+#include "iropt/ir/tir/stmt.h"
+#include "iropt/support/check.h"
+#include "iropt/support/file.h"
+#include "transform/tir/schedule/builtin_intrinsics.h"
+
+namespace iropt {
+
+namespace {
+
+// What a part of the program is called in messages.
+std::string NameOf(const Node* part) {
+  if (const auto* block = As<tir::Block>(part)) return fmt::format("'{}'", block->name_hint);
+  if (const auto* loop = As<tir::For>(part)) return fmt::format("'{}'", loop->loop_var->name);
+  return "here";
+}
+
+std::string Render(const schedule::Refusal& refusal) {
+  std::string text = refusal.message;
+  for (size_t i = 0; i < refusal.parts.size(); ++i) {
+    const std::string mark = fmt::format("{{{}}}", i);
+    for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at))
+      text.replace(at, mark.size(), NameOf(refusal.parts[i]));
+  }
+  return text;
+}
+
+}  // namespace
+
+TensorIntrinsics::TensorIntrinsics(const PassOptions& options) : reader_(options.reader()) {
+  const std::string& path = options.String("intrinsics");
+  if (path.empty()) return;
+  const SourceSpan span = options.SpanOf("intrinsics");
+  const Result<std::shared_ptr<const FileBuffer>> file = ReadFile(path);
+  if (!reader_) {
+    options.Refuse("intrinsics", "cannot be read: the context has no reader of text");
+  } else if (!file) {
+    options.diagnostics().Error(span, "file", file.error().message);
+  } else {
+    const Module empty;
+    Workspace scratch;
+    file_ = reader_->ReadModule((*file)->text(), {empty, scratch, options.diagnostics(), span});
+  }
+}
+
+std::optional<schedule::TensorIntrinsic> TensorIntrinsics::FindIn(const Module& module, std::string_view name) const {
+  const ModuleEntry* description = module.Find(fmt::format("{}_desc", name));
+  const ModuleEntry* implementation = module.Find(fmt::format("{}_impl", name));
+  if (!description || !implementation) return std::nullopt;
+  return schedule::TensorIntrinsic{As<PrimFunc>(description->func), As<PrimFunc>(implementation->func)};
+}
+
+std::optional<schedule::TensorIntrinsic> TensorIntrinsics::Find(std::string_view name, TextVersion version) {
+  if (file_) {
+    if (const auto found = FindIn(*file_, name)) return found;
+  }
+  const std::lock_guard lock(mutex_);
+  for (const Builtin& builtin : builtins_) {
+    if (builtin.name == name && builtin.version == version) return FindIn(builtin.module, name);
+  }
+  const std::string text = BuiltinIntrinsicText(name, version);
+  if (text.empty() || !reader_) return std::nullopt;
+  const Module empty;
+  Workspace scratch;
+  DiagnosticBuffer messages;
+  DiagnosticEngine diagnostics(&messages);
+  auto module = reader_->ReadModule(text, {empty, scratch, diagnostics, SourceSpan()});
+  IROPT_CHECK(module);
+  builtins_.push_back({std::string(name), version, *std::move(module)});
+  return FindIn(builtins_.back().module, name);
+}
+
+Status ApplyTrace(const schedule::Trace& trace, schedule::Schedule& sch, DiagnosticEngine& diagnostics) {
+  for (size_t i = 0; i < trace.instructions.size(); ++i) {
+    const schedule::Instruction& instruction = trace.instructions[i];
+    if (sch.Apply(instruction).ok()) continue;
+    const schedule::Refusal& refusal = sch.refusal();
+    const Node* place = nullptr;
+    for (const Node* part : refusal.parts) {
+      if (!place && part->span().known()) place = part;
+    }
+    DiagnosticBuilder error = diagnostics.Error(place ? Location(*place) : SourceSpan(), "schedule", Render(refusal));
+    for (const Node* part : refusal.parts) {
+      if (part != place && part->span().known()) error.Note(Location(*part), fmt::format("{} is here", NameOf(part)));
+    }
+    error.Note(fmt::format("instruction {} of the trace: {}", i, schedule::ToPython(instruction)));
+    return Failure{ErrorCode::PassFailed};
+  }
+  return {};
+}
+
+}  // namespace iropt

@@ -1,0 +1,43 @@
+// Traces in passes: where tensor intrinsics come from, and how refusals are reported.
+#pragma once
+
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "iropt/diag/diagnostic.h"
+#include "iropt/ir/module.h"
+#include "iropt/pass/pass_options.h"
+#include "iropt/pass/text_reader.h"
+#include "iropt/schedule/schedule.h"
+#include "iropt/schedule/trace.h"
+
+namespace iropt {
+
+// The tensor intrinsics of the file that the option `intrinsics` of a pass names, and the ones that are built in. The
+// intrinsic `name` is described by the PrimFunc `name_desc`, and implemented by `name_impl`.
+class TensorIntrinsics : public schedule::IntrinsicTable {
+ public:
+  explicit TensorIntrinsics(const PassOptions& options);
+  std::optional<schedule::TensorIntrinsic> Find(std::string_view name, TextVersion version) override;
+
+ private:
+  std::optional<schedule::TensorIntrinsic> FindIn(const Module& module, std::string_view name) const;
+
+  const TextReader* reader_;
+  std::optional<Module> file_;
+  struct Builtin {
+    std::string name;
+    TextVersion version;
+    Module module;
+  };
+  std::mutex mutex_;  // of the following: a pass may run in several threads
+  std::deque<Builtin> builtins_;
+};
+
+// Applies the instructions, and reports the first one that cannot be applied.
+Status ApplyTrace(const schedule::Trace& trace, schedule::Schedule& sch, DiagnosticEngine& diagnostics);
+
+}  // namespace iropt
