@@ -1,7 +1,9 @@
 // Rules that schedule a PrimFunc for a target without search, as TVM's dlight does.
 //
 //   schedule::Schedule sch(module, nullptr, "main");
-//   if (schedule::FindRule("gpu.Fallback")->apply(sch, "main", target)) module = sch.Finish();
+//   schedule::Refusal refusal;
+//   const schedule::RuleResult result = schedule::ApplyRule(*FindRule("gpu.Fallback"), sch, "main", target, refusal);
+//   if (result == schedule::RuleResult::kApplied) module = sch.Finish();
 //
 // A rule is a function that looks at the blocks and applies primitives; the schedule has their trace.
 //
@@ -17,12 +19,18 @@
 
 namespace iropt::schedule {
 
+class RuleSchedule;  // lib/schedule/rules/rule_schedule.h
+
 struct Rule {
   std::string_view name;  // gpu.Fallback, ...
   std::string_view summary;
-  // Schedules the function; false if the rule does not apply. The schedule is of no use then.
-  bool (*apply)(Schedule& schedule, std::string_view function, const TargetAttr* target);
+  bool (*apply)(RuleSchedule& schedule, const TargetAttr* target);
 };
+
+// Failed: the rule applies, but a primitive was refused. The schedule is of use only if the rule was applied.
+enum class RuleResult : uint8_t { kApplied, kNotApplied, kFailed };
+RuleResult ApplyRule(const Rule& rule, Schedule& schedule, std::string_view function, const TargetAttr* target,
+                     Refusal& refusal);
 
 std::span<const Rule> Rules();
 // Null if there is none of the name.

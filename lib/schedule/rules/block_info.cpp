@@ -76,7 +76,10 @@ std::optional<std::vector<BlockInfo>> NormalizePrimFunc(RuleSchedule& sch) {
   const Name root = sch.GetBlock("root");
   Names leaves;
   CollectLeaves(sch, root, leaves);
-  if (!sch.ok()) return std::nullopt;
+  if (!sch.ok()) {
+    sch.Forgive();
+    return std::nullopt;
+  }
   for (const Name& leaf : leaves) {
     if (!HasNormalBindings(sch, leaf)) return std::nullopt;
   }
@@ -138,7 +141,10 @@ std::optional<DominantAccess> FindDominantAccess(RuleSchedule& sch, const BlockI
   size_t most = 0;
   for (const tir::BufferRegion* read : block.reads) {
     const auto axes = AxesOfAccess(block, *read);
-    if (!axes) return std::nullopt;
+    if (!axes) {
+      sch.Fail();
+      return std::nullopt;
+    }
     if (dominant && axes->size() <= most) continue;
     dominant = read;
     most = axes->size();

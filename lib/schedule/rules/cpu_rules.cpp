@@ -67,9 +67,8 @@ void ScheduleCpuGemv(RuleSchedule& sch, const Name& block) {
 
 }  // namespace
 
-bool ApplyCpuReduction(Schedule& schedule, std::string_view function, const TargetAttr* target) {
-  RuleSchedule sch(schedule, function);
-  if (!IsCpu(FactsOf(target)) || !sch.ok()) return false;
+bool ApplyCpuReduction(RuleSchedule& sch, const TargetAttr* target) {
+  if (!IsCpu(FactsOf(target))) return false;
   const auto normalized = NormalizePrimFunc(sch);
   if (!normalized || normalized->size() < 2) return false;
   const std::vector<BlockInfo>& infos = *normalized;
@@ -101,9 +100,8 @@ bool ApplyCpuReduction(Schedule& schedule, std::string_view function, const Targ
   return sch.ok();
 }
 
-bool ApplyCpuGemv(Schedule& schedule, std::string_view function, const TargetAttr* target) {
-  RuleSchedule sch(schedule, function);
-  if (!IsCpu(FactsOf(target)) || !sch.ok()) return false;
+bool ApplyCpuGemv(RuleSchedule& sch, const TargetAttr* target) {
+  if (!IsCpu(FactsOf(target))) return false;
   const auto normalized = NormalizePrimFunc(sch);
   if (!normalized) return false;
   const std::vector<BlockInfo> infos = TryInlineContiguousSpatial(sch, *normalized);

@@ -10,11 +10,15 @@ std::vector<const tir::Buffer*> FindVectors(RuleSchedule& sch, const BlockInfo& 
   const tir::Block& block = sch.Block(info.block);
   if (!info.is_reduction || block.reads.size() < 2 || block.writes.size() != 1 || !ReductionExprOf(block)) return {};
   const auto written = AxesOfAccess(block, *block.writes[0]);
+  if (!written) sch.Fail();
   if (!written || written->empty()) return {};
   std::vector<const tir::Buffer*> vectors;
   for (const tir::BufferRegion* read : block.reads) {
     const auto axes = AxesOfAccess(block, *read);
-    if (!axes) return {};
+    if (!axes) {
+      sch.Fail();
+      return {};
+    }
     if (!axes->empty() && axes->size() < block.iter_vars.size()) vectors.push_back(read->buffer);
   }
   return vectors.size() < block.reads.size() ? vectors : std::vector<const tir::Buffer*>();
@@ -53,7 +57,10 @@ std::optional<bool> NormalizeGemv(RuleSchedule& sch, const BlockInfo& info) {
     const bool is_batch = std::ranges::all_of(uses, [&](const VarSet& axes) { return axes.contains(term.axis); });
     (is_inner ? reduction : is_batch ? batch : spatial).push_back(loop);
   }
-  if (spatial.empty() || reduction.empty()) return std::nullopt;
+  if (spatial.empty() || reduction.empty()) {
+    sch.Fail();
+    return std::nullopt;
+  }
   if (group.empty()) group.push_back(sch.AddUnitLoop(info.block));
   if (batch.empty()) batch.push_back(sch.AddUnitLoop(info.block));
   Names order;

@@ -22,10 +22,9 @@ bool LaunchesThreads(const tir::Stmt* stmt) {
 
 }  // namespace
 
-bool ApplyGpuFallback(Schedule& schedule, std::string_view function, const TargetAttr* target) {
+bool ApplyGpuFallback(RuleSchedule& sch, const TargetAttr* target) {
   const TargetFacts facts = FactsOf(target);
-  RuleSchedule sch(schedule, function);
-  if (!facts.is_gpu || !sch.ok()) return false;
+  if (!facts.is_gpu) return false;
   const auto infos = NormalizePrimFunc(sch);
   if (!infos) return false;
   std::vector<std::pair<Name, Name>> reductions;

@@ -233,10 +233,9 @@ class GpuGemv {
 
 }  // namespace
 
-bool ApplyGpuGemv(Schedule& schedule, std::string_view function, const TargetAttr* target) {
+bool ApplyGpuGemv(RuleSchedule& sch, const TargetAttr* target) {
   const TargetFacts facts = FactsOf(target);
-  RuleSchedule sch(schedule, function);
-  if (!facts.is_gpu || !sch.ok()) return false;
+  if (!facts.is_gpu) return false;
   const auto normalized = NormalizePrimFunc(sch);
   if (!normalized) return false;
   const std::vector<BlockInfo> infos = TryInlineContiguousSpatial(sch, *normalized);

@@ -112,10 +112,9 @@ void ScheduleBlocks(RuleSchedule& sch, const std::vector<BlockInfo>& infos, cons
 
 }  // namespace
 
-bool ApplyGpuGeneralReduction(Schedule& schedule, std::string_view function, const TargetAttr* target) {
+bool ApplyGpuGeneralReduction(RuleSchedule& sch, const TargetAttr* target) {
   const TargetFacts facts = FactsOf(target);
-  RuleSchedule sch(schedule, function);
-  if (!facts.is_gpu || !sch.ok()) return false;
+  if (!facts.is_gpu) return false;
   const bool is_big = facts.kind == "cuda" || facts.kind == "opencl";
   const Tiling tiling{is_big ? 256 : 64, facts.kind == "cuda" ? 256 : 64};
   const auto normalized = NormalizePrimFunc(sch);
@@ -130,7 +129,7 @@ bool ApplyGpuGeneralReduction(Schedule& schedule, std::string_view function, con
   const BlockInfo& last = infos.back();
   if (last.axes.size() < kinds.size()) {
     if (last.axes.empty()) return ScheduleScalar(sch, infos);
-    if (!sch.TryTransformBlockLayout(last.block, AlignAxes(sch, infos[0], last))) return false;
+    sch.TransformBlockLayout(last.block, AlignAxes(sch, infos[0], last));
   }
   if (shape.trailing_reduction == 0 || !last.IsInjective() || last.axes.size() > kinds.size()) return false;
   for (size_t i = 1; i + 1 < infos.size(); ++i) {

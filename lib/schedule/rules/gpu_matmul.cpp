@@ -75,7 +75,8 @@ std::optional<MatmulAxes> DetectAxes(const tir::Block& block) {
   return result;
 }
 
-// Fuses the axes of each kind, of those in `used` (null: all).
+// Fuses the axes of each kind, of those in `used` (null: all). Null if an extent that this needs is a variable, which
+// an index map cannot have.
 const IndexMapAttr* FuseByKind(const MatmulAxes& matmul, const VarSet* used, std::initializer_list<MatmulAxis> kinds) {
   const arith::PrimBuilder make;
   std::vector<const tir::Var*> params;
@@ -86,6 +87,7 @@ const IndexMapAttr* FuseByKind(const MatmulAxes& matmul, const VarSet* used, std
     params.push_back(IRContext::Current().NewSymVar(fmt::format("i{}", params.size()), extent->dtype));
     if (kind == MatmulAxis::kTrivial) continue;
     const PrimExpr*& sum = fused[static_cast<size_t>(kind)];
+    if (sum && !arith::AsInt(extent)) return nullptr;
     sum = sum ? make.Add(make.Mul(sum, extent), params.back()) : params.back();
   }
   std::vector<const PrimExpr*> results;
@@ -171,12 +173,18 @@ bool NormalizeMatmul(RuleSchedule& sch, const Name& main) {
   const Name c = sch.ReIndex(main, 0, /*is_write=*/true);
   if (!sch.ok()) return false;
   const auto axes = DetectAxes(sch.Block(main));
-  if (!axes) return false;
+  if (!axes) return sch.Fail();
   using enum MatmulAxis;
-  sch.TransformLayout(a, 0, /*is_write=*/true, FuseByKind(*axes, &axes->a, {kBatch, kI, kK}));
-  sch.TransformLayout(b, 0, /*is_write=*/true, FuseByKind(*axes, &axes->b, {kBatch, kJ, kK}));
-  sch.TransformLayout(c, 0, /*is_write=*/false, FuseByKind(*axes, &axes->c, {kBatch, kI, kJ}));
-  return sch.TryTransformBlockLayout(main, FuseByKind(*axes, nullptr, {kBatch, kI, kJ, kK}));
+  const IndexMapAttr* a_map = FuseByKind(*axes, &axes->a, {kBatch, kI, kK});
+  const IndexMapAttr* b_map = FuseByKind(*axes, &axes->b, {kBatch, kJ, kK});
+  const IndexMapAttr* c_map = FuseByKind(*axes, &axes->c, {kBatch, kI, kJ});
+  const IndexMapAttr* map = FuseByKind(*axes, nullptr, {kBatch, kI, kJ, kK});
+  if (!a_map || !b_map || !c_map || !map) return sch.Fail();
+  sch.TransformLayout(a, 0, /*is_write=*/true, a_map);
+  sch.TransformLayout(b, 0, /*is_write=*/true, b_map);
+  sch.TransformLayout(c, 0, /*is_write=*/false, c_map);
+  sch.TransformBlockLayout(main, map);
+  return sch.ok();
 }
 
 Name FetchShared(RuleSchedule& sch, const Name& main, int64_t index, const Name& at, const MatmulTiling& tiling) {
@@ -233,10 +241,9 @@ void ScheduleMatmul(RuleSchedule& sch, const Name& main, const MatmulTiling& til
 
 }  // namespace
 
-bool ApplyGpuMatmul(Schedule& schedule, std::string_view function, const TargetAttr* target) {
+bool ApplyGpuMatmul(RuleSchedule& sch, const TargetAttr* target) {
   const TargetFacts facts = FactsOf(target);
-  RuleSchedule sch(schedule, function);
-  if (!facts.is_gpu || !sch.ok()) return false;
+  if (!facts.is_gpu) return false;
   const Names blocks = sch.GetChildBlocks(sch.GetBlock("root"));
   if (!sch.ok()) return false;
   const std::optional<Name> main = FindReduction(sch, blocks);

@@ -39,7 +39,7 @@ class GpuReduction {
     for (const DominantAccess::Term& term : access.terms) {
       const auto found =
           std::ranges::find_if(rest, [&](const AxisInfo* axis) { return term.axis && axis->var == term.axis; });
-      if (found == rest.end()) return false;
+      if (found == rest.end()) return sch_.Fail();
       const AxisInfo& axis = **found;
       rest.erase(found);
       Name loop = axis.loop;
@@ -61,9 +61,8 @@ class GpuReduction {
     }
     FindOrder(spatial, split_loop);
     const auto is_spatial = [](const AxisInfo& axis) { return axis.kind == 'S'; };
-    if (spatial.empty() || reduction.empty() ||
-        static_cast<std::ptrdiff_t>(spatial.size()) != std::ranges::count_if(info_.axes, is_spatial))
-      return false;
+    if (spatial.empty() || reduction.empty()) return sch_.Fail();
+    if (static_cast<std::ptrdiff_t>(spatial.size()) != std::ranges::count_if(info_.axes, is_spatial)) return false;
     if (group.empty()) group.push_back(sch_.AddUnitLoop(block_));
     Names order = spatial;
     order.insert(order.end(), reduction.begin(), reduction.end());
@@ -207,10 +206,9 @@ class GpuReduction {
 
 }  // namespace
 
-bool ApplyGpuReduction(Schedule& schedule, std::string_view function, const TargetAttr* target) {
+bool ApplyGpuReduction(RuleSchedule& sch, const TargetAttr* target) {
   const TargetFacts facts = FactsOf(target);
-  RuleSchedule sch(schedule, function);
-  if (!facts.is_gpu || !sch.ok()) return false;
+  if (!facts.is_gpu) return false;
   const auto normalized = NormalizePrimFunc(sch);
   if (!normalized) return false;
   const std::vector<BlockInfo> infos = TryInlineContiguousSpatial(sch, *normalized);

@@ -69,9 +69,8 @@ void ScheduleStages(RuleSchedule& sch, const Names& stages, int64_t threads) {
 
 }  // namespace
 
-bool ApplyGpuRmsNorm(Schedule& schedule, std::string_view function, const TargetAttr* target) {
+bool ApplyGpuRmsNorm(RuleSchedule& sch, const TargetAttr* target) {
   const TargetFacts facts = FactsOf(target);
-  RuleSchedule sch(schedule, function);
   const int64_t threads = facts.kind == "cuda" ? 512 : facts.kind == "opencl" ? 256 : 64;
   const Name root = sch.GetBlock("root");
   const Names blocks = sch.GetChildBlocks(root);
@@ -84,7 +83,8 @@ bool ApplyGpuRmsNorm(Schedule& schedule, std::string_view function, const Target
     if (sch.ok() && IsCopy(sch.Block(block))) sch.ComputeInline(block);
   }
   const Names stages = sch.GetChildBlocks(root);
-  if (!sch.ok() || stages.size() != 6 || !IsRsqrt(sch.Block(stages[3]))) return false;
+  if (!sch.ok() || stages.size() != 6) return sch.Fail();
+  if (!IsRsqrt(sch.Block(stages[3]))) return false;
   ScheduleStages(sch, stages, threads);
   return sch.ok();
 }

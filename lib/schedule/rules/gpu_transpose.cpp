@@ -59,14 +59,13 @@ void ScheduleTranspose(RuleSchedule& sch, const Name& block, const Names& loops,
 
 }  // namespace
 
-bool ApplyGpuTranspose(Schedule& schedule, std::string_view function, const TargetAttr* target) {
+bool ApplyGpuTranspose(RuleSchedule& sch, const TargetAttr* target) {
   const TargetFacts facts = FactsOf(target);
-  RuleSchedule sch(schedule, function);
-  if (!facts.is_gpu || !sch.ok()) return false;
+  if (!facts.is_gpu) return false;
   const bool is_big = facts.kind == "cuda" || facts.kind == "opencl";
   const TransposeTiling tiling{is_big ? 16 : 8, is_big ? 8 : 4, facts.kind == "cuda" ? 256 : 64};
   const auto infos = NormalizePrimFunc(sch);
-  if (!infos) return false;
+  if (!infos) return sch.Fail();
   const auto is_transpose = [&](const BlockInfo& info) { return IsTranspose(sch.Block(info.block)); };
   const auto found = std::find_if(infos->rbegin(), infos->rend(), is_transpose);
   if (found == infos->rend()) return false;
@@ -75,7 +74,7 @@ bool ApplyGpuTranspose(Schedule& schedule, std::string_view function, const Targ
   // The block before may decode what is transposed.
   const BlockInfo* prologue = nullptr;
   if (position > 0) {
-    if (!TryInlineContiguousSpatial(sch, {infos->begin(), infos->begin() + position - 1}).empty()) return false;
+    if (!TryInlineContiguousSpatial(sch, {infos->begin(), infos->begin() + position - 1}).empty()) return sch.Fail();
     prologue = &(*infos)[static_cast<size_t>(position - 1)];
   }
   const Name& block = (*infos)[static_cast<size_t>(position)].block;

@@ -43,7 +43,13 @@ Names RuleSchedule::Call(std::string_view primitive, std::vector<Value> args) {
   auto results = schedule_.Apply(*row, std::move(args));
   if (results) return *std::move(results);
   ok_ = false;
+  refusal_ = schedule_.refusal();
   return {};
+}
+
+bool RuleSchedule::Fail() {
+  if (ok_) refusal_ = {"the function does not have the form that the rule expects", {}};
+  return ok_ = false;
 }
 
 Name RuleSchedule::CallForOne(std::string_view primitive, std::vector<Value> args) {
@@ -105,6 +111,9 @@ Name RuleSchedule::ReIndex(const Name& block, int64_t buffer, bool is_write) {
 }
 void RuleSchedule::TransformLayout(const Name& block, int64_t buffer, bool is_write, const IndexMapAttr* map) {
   Call("TransformLayout", {ToValue(block), Value{buffer}, Value{int64_t{is_write}}, Value{map}});
+}
+void RuleSchedule::TransformBlockLayout(const Name& block, const IndexMapAttr* map) {
+  Call("TransformBlockLayout", {ToValue(block), Value{map}});
 }
 bool RuleSchedule::TryTransformBlockLayout(const Name& block, const IndexMapAttr* map) {
   return Try("TransformBlockLayout", {ToValue(block), Value{map}});

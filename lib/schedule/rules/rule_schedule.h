@@ -26,8 +26,12 @@ class RuleSchedule {
   RuleSchedule(Schedule& schedule, std::string_view function);
 
   bool ok() const { return ok_; }
-  // Gives up; what a rule expects does not hold.
-  bool Fail() { return ok_ = false; }
+  // Gives up: what a rule expects of every function that it applies to does not hold. Returns false.
+  bool Fail();
+  // Ends a search that has failed without consequences.
+  void Forgive() { ok_ = true; }
+  // Why a primitive or the rule has failed.
+  const Refusal& refusal() const { return refusal_; }
 
   Name GetBlock(std::string_view name);
   Names GetChildBlocks(const Name& block_or_loop);
@@ -55,6 +59,7 @@ class RuleSchedule {
   Name CacheWrite(const Name& block, int64_t buffer, std::string_view scope);
   Name ReIndex(const Name& block, int64_t buffer, bool is_write);
   void TransformLayout(const Name& block, int64_t buffer, bool is_write, const IndexMapAttr* map);
+  void TransformBlockLayout(const Name& block, const IndexMapAttr* map);
   bool TryTransformBlockLayout(const Name& block, const IndexMapAttr* map);
   void PadEinsum(const Name& block, const std::vector<int64_t>& padding);
   Name DecomposeReduction(const Name& block, const Name& loop);
@@ -78,6 +83,7 @@ class RuleSchedule {
   Schedule& schedule_;
   const std::string function_;
   bool ok_ = true;
+  Refusal refusal_;
 };
 
 // ---- Analysis
@@ -153,16 +159,17 @@ TargetFacts FactsOf(const TargetAttr* target);
 // For each loop the number of threads, a power of two, as far as a block has them.
 std::vector<int64_t> SuggestThreadsPerBlock(const TargetFacts& target, const std::vector<const tir::For*>& loops);
 
-// ---- The rules, one per file
+// ---- The rules
+// They return whether they apply. Where the schedule is not ok() afterwards, the rule has failed.
 
-bool ApplyGpuFallback(Schedule& schedule, std::string_view function, const TargetAttr* target);
-bool ApplyGpuGeneralReduction(Schedule& schedule, std::string_view function, const TargetAttr* target);
-bool ApplyGpuGemv(Schedule& schedule, std::string_view function, const TargetAttr* target);
-bool ApplyGpuMatmul(Schedule& schedule, std::string_view function, const TargetAttr* target);
-bool ApplyGpuReduction(Schedule& schedule, std::string_view function, const TargetAttr* target);
-bool ApplyGpuTranspose(Schedule& schedule, std::string_view function, const TargetAttr* target);
-bool ApplyGpuRmsNorm(Schedule& schedule, std::string_view function, const TargetAttr* target);
-bool ApplyCpuReduction(Schedule& schedule, std::string_view function, const TargetAttr* target);
-bool ApplyCpuGemv(Schedule& schedule, std::string_view function, const TargetAttr* target);
+bool ApplyGpuFallback(RuleSchedule& sch, const TargetAttr* target);
+bool ApplyGpuGeneralReduction(RuleSchedule& sch, const TargetAttr* target);
+bool ApplyGpuGemv(RuleSchedule& sch, const TargetAttr* target);
+bool ApplyGpuMatmul(RuleSchedule& sch, const TargetAttr* target);
+bool ApplyGpuReduction(RuleSchedule& sch, const TargetAttr* target);
+bool ApplyGpuTranspose(RuleSchedule& sch, const TargetAttr* target);
+bool ApplyGpuRmsNorm(RuleSchedule& sch, const TargetAttr* target);
+bool ApplyCpuReduction(RuleSchedule& sch, const TargetAttr* target);
+bool ApplyCpuGemv(RuleSchedule& sch, const TargetAttr* target);
 
 }  // namespace iropt::schedule

@@ -25,6 +25,16 @@ constexpr std::array kRules = {
 
 std::span<const Rule> Rules() { return kRules; }
 
+RuleResult ApplyRule(const Rule& rule, Schedule& schedule, std::string_view function, const TargetAttr* target,
+                     Refusal& refusal) {
+  RuleSchedule sch(schedule, function);
+  if (!sch.ok()) return RuleResult::kNotApplied;
+  const bool applies = rule.apply(sch, target);
+  if (sch.ok()) return applies ? RuleResult::kApplied : RuleResult::kNotApplied;
+  refusal = sch.refusal();
+  return RuleResult::kFailed;
+}
+
 const Rule* FindRule(std::string_view name) {
   const auto* rule = std::ranges::find(kRules, name, &Rule::name);
   return rule == kRules.end() ? nullptr : &*rule;

@@ -6,13 +6,13 @@
 //           B[vi, vj] = A[vi, vj]                        ...
 //
 // Of the rules that the option names, the first that applies schedules a function for its own target, or that of the
-// context; functions that no rule applies to stay. Scheduled functions get the attribute tir.is_scheduled, and
-// functions that have it are left alone. The cost is that of the rules' primitives.
+// context; functions that no rule applies to stay. With `mark`, scheduled functions get the attribute
+// tir.is_scheduled, as TVM's pass gives it; functions that have it are left alone. The cost is that of the rules'
+// primitives.
 //
 // Source: TVM's dlight (python/tvm/s_tir/dlight/base/transform.py).
 #include <fmt/format.h>
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +20,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/schedule/rules.h"
 #include "iropt/schedule/schedule.h"
+#include "transform/tir/schedule/run_schedule.h"
 
 namespace iropt {
 
@@ -39,14 +40,23 @@ const TargetAttr* TargetOf(const PrimFunc& func, const TargetAttr* default_targe
   return own ? As<TargetAttr>(own) : default_target;
 }
 
-// The module with the function scheduled by the first rule that applies; nothing if none does.
-std::optional<Module> ScheduleFunction(const Module& module, const std::string& name, const TargetAttr* target,
-                                       const std::vector<const schedule::Rule*>& rules) {
+// Schedules the function by the first rule that applies, if any does. Returns whether one did; a rule that fails is an
+// error.
+Result<bool> ScheduleFunction(Module& module, const ModuleEntry& entry, const TargetAttr* target,
+                              const std::vector<const schedule::Rule*>& rules, DiagnosticEngine& diagnostics) {
+  const std::string name(entry.var->name);
   for (const schedule::Rule* rule : rules) {
     schedule::Schedule sch(module, nullptr, name);
-    if (rule->apply(sch, name, target)) return sch.Finish();
+    schedule::Refusal refusal;
+    switch (schedule::ApplyRule(*rule, sch, name, target, refusal)) {
+      case schedule::RuleResult::kApplied: module = sch.Finish(); return true;
+      case schedule::RuleResult::kNotApplied: break;
+      case schedule::RuleResult::kFailed:
+        ReportRefusal(refusal, fmt::format("in the rule {} for the function '{}'", rule->name, name), diagnostics);
+        return Failure{ErrorCode::PassFailed};
+    }
   }
-  return std::nullopt;
+  return false;
 }
 
 Module MarkScheduled(Module module, const GlobalVar* var) {
@@ -68,21 +78,24 @@ Pass CreateApplyDefaultSchedule(const PassOptions& options) {
     if (!rule) options.Refuse("rules", fmt::format("has no rule '{}'", name));
     rules.push_back(rule);
   }
-  return CreateModulePass(options.info(), [rules](Module module, ModulePassContext& context) -> Result<Module> {
-    std::vector<const GlobalVar*> vars;
-    for (const ModuleEntry& entry : module.functions()) {
-      const auto* func = As<PrimFunc>(entry.func);
-      if (func && !IsScheduled(*func)) vars.push_back(entry.var);
-    }
-    for (const GlobalVar* var : vars) {
-      const auto* func = To<PrimFunc>(module.functions()[static_cast<size_t>(module.IndexOf(var))].func);
-      const TargetAttr* target = TargetOf(*func, context.context.target);
-      if (!target) continue;
-      auto scheduled = ScheduleFunction(module, std::string(var->name), target, rules);
-      if (scheduled) module = MarkScheduled(*std::move(scheduled), var);
-    }
-    return module;
-  });
+  return CreateModulePass(
+      options.info(),
+      [rules, mark = options.Bool("mark")](Module module, ModulePassContext& context) -> Result<Module> {
+        std::vector<const GlobalVar*> vars;
+        for (const ModuleEntry& entry : module.functions()) {
+          const auto* func = As<PrimFunc>(entry.func);
+          if (func && !IsScheduled(*func)) vars.push_back(entry.var);
+        }
+        for (const GlobalVar* var : vars) {
+          const ModuleEntry entry = module.functions()[static_cast<size_t>(module.IndexOf(var))];
+          const TargetAttr* target = TargetOf(*To<PrimFunc>(entry.func), context.context.target);
+          if (!target) continue;
+          IROPT_ASSIGN_OR_RETURN(const bool scheduled,
+                                 ScheduleFunction(module, entry, target, rules, context.diagnostics));
+          if (scheduled && mark) module = MarkScheduled(std::move(module), var);
+        }
+        return module;
+      });
 }
 
 }  // namespace iropt

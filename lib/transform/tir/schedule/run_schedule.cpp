@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <utility>
 #include <vector>
 
 #include "iropt/ir/location.h"
@@ -76,20 +77,24 @@ std::optional<schedule::TensorIntrinsic> TensorIntrinsics::Find(std::string_view
   return FindIn(builtins_.back().module, name);
 }
 
+void ReportRefusal(const schedule::Refusal& refusal, std::string note, DiagnosticEngine& diagnostics) {
+  const Node* place = nullptr;
+  for (const Node* part : refusal.parts) {
+    if (!place && part->span().known()) place = part;
+  }
+  DiagnosticBuilder error = diagnostics.Error(place ? Location(*place) : SourceSpan(), "schedule", Render(refusal));
+  for (const Node* part : refusal.parts) {
+    if (part != place && part->span().known()) error.Note(Location(*part), fmt::format("{} is here", NameOf(part)));
+  }
+  error.Note(std::move(note));
+}
+
 Status ApplyTrace(const schedule::Trace& trace, schedule::Schedule& sch, DiagnosticEngine& diagnostics) {
   for (size_t i = 0; i < trace.instructions.size(); ++i) {
     const schedule::Instruction& instruction = trace.instructions[i];
     if (sch.Apply(instruction).ok()) continue;
-    const schedule::Refusal& refusal = sch.refusal();
-    const Node* place = nullptr;
-    for (const Node* part : refusal.parts) {
-      if (!place && part->span().known()) place = part;
-    }
-    DiagnosticBuilder error = diagnostics.Error(place ? Location(*place) : SourceSpan(), "schedule", Render(refusal));
-    for (const Node* part : refusal.parts) {
-      if (part != place && part->span().known()) error.Note(Location(*part), fmt::format("{} is here", NameOf(part)));
-    }
-    error.Note(fmt::format("instruction {} of the trace: {}", i, schedule::ToPython(instruction)));
+    ReportRefusal(sch.refusal(), fmt::format("instruction {} of the trace: {}", i, schedule::ToPython(instruction)),
+                  diagnostics);
     return Failure{ErrorCode::PassFailed};
   }
   return {};

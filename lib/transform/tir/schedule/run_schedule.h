@@ -37,6 +37,9 @@ class TensorIntrinsics : public schedule::IntrinsicTable {
   std::deque<Builtin> builtins_;
 };
 
+// Reports why a primitive was refused, at the first part of the program that it names, with a note on who asked for it.
+void ReportRefusal(const schedule::Refusal& refusal, std::string note, DiagnosticEngine& diagnostics);
+
 // Applies the instructions, and reports the first one that cannot be applied.
 Status ApplyTrace(const schedule::Trace& trace, schedule::Schedule& sch, DiagnosticEngine& diagnostics);
 
