@@ -25,11 +25,12 @@ const Expr* BuildStridedSlice(OpCall& call) {
     axes.resize(std::min(std::max(begin.size(), end.size()), static_cast<size_t>(rank)));
     std::iota(axes.begin(), axes.end(), 0);
   }
-  std::vector<int64_t> from, to, steps;
+  const auto dims = call.Dims(call.arg(0));
+  std::vector<int64_t> kept, from, to, steps;
   for (size_t i = 0; i < axes.size(); ++i) {
     const auto axis = call.Axis(axes[i], rank);
     if (!axis) return nullptr;
-    axes[i] = *axis;
+    kept.push_back(*axis);
     const int64_t step = by_size || strides.empty() ? 1 : strides[std::min(i, strides.size() - 1)];
     steps.push_back(by_size || i < strides.size() || strides.size() == 1 ? step : 1);
     from.push_back(i < begin.size() ? begin[i] : (steps.back() < 0 ? INT64_MAX : 0));
@@ -41,10 +42,14 @@ const Expr* BuildStridedSlice(OpCall& call) {
     } else {
       to.push_back(end[i]);
     }
+    // The size of a whole axis of unknown size would be a minimum.
+    const bool is_whole = from.back() == 0 && to.back() >= INT32_MAX && steps.back() == 1;
+    if (!is_whole || !dims || arith::AsInt((*dims)[static_cast<size_t>(*axis)]) != nullptr) continue;
+    for (std::vector<int64_t>* list : {&kept, &from, &to, &steps}) list->pop_back();
   }
-  if (axes.empty()) return call.arg(0);
+  if (kept.empty()) return call.arg(0);
   return call.Make("strided_slice", {call.arg(0)},
-                   {{"axes", call.ListOf(axes)},
+                   {{"axes", call.ListOf(kept)},
                     {"begin", call.ListOf(from)},
                     {"end", call.ListOf(to)},
                     {"strides", call.ListOf(steps)}});

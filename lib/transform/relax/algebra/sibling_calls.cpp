@@ -162,9 +162,8 @@ const Expr* JoinedFollowers(const Expr* result, const Followers& followers, cons
 // The items of a stack, without the axis in front.
 const Expr* ItemsOf(const Expr* stack, size_t count, OpCalls make) {
   constexpr int64_t kFront[] = {0};
-  std::vector<int64_t> indices;
-  for (size_t i = 1; i < count; ++i) indices.push_back(static_cast<int64_t>(i));
-  const Expr* parts = make.Split(stack, indices, 0);
+  const SplitAttrs::Values sections{.indices_or_sections = static_cast<int64_t>(count), .axis = 0};
+  const Expr* parts = make.Make(OpId::kSplit, {stack}, MakeOpAttrs(OpId::kSplit, sections));
   std::vector<const Expr*> items;
   for (size_t i = 0; i < count; ++i) {
     const Expr* item = make.MakeItem(parts, static_cast<int>(i));
@@ -174,7 +173,8 @@ const Expr* ItemsOf(const Expr* stack, size_t count, OpCalls make) {
   return make.MakeTuple(items);
 }
 
-// The elements from `begin` to `end` along the axis, as a slice of the axes up to that one.
+// The elements from `begin` to `end` along the axis, as a slice of the axes up to that one. Axes of unknown size are
+// left out, because the size of a slice of them would be a minimum.
 const Expr* SliceAlong(const Expr* x, int64_t axis, int64_t begin, int64_t end, Workspace& workspace, OpCalls make) {
   std::vector<const Expr*> axes, begins, ends, strides;
   const auto add = [&](std::vector<const Expr*>& list, int64_t number) {
@@ -182,6 +182,7 @@ const Expr* SliceAlong(const Expr* x, int64_t axis, int64_t begin, int64_t end, 
     list.push_back(workspace.New<PrimValue>(value, PrimType::Get(value)));
   };
   for (int64_t i = 0; i <= axis; ++i) {
+    if (i != axis && !arith::AsInt(TensorTypeOf(x)->dims[static_cast<size_t>(i)])) continue;
     add(axes, i);
     add(begins, i == axis ? begin : 0);
     add(ends, i == axis ? end : INT64_MAX);
@@ -192,20 +193,31 @@ const Expr* SliceAlong(const Expr* x, int64_t axis, int64_t begin, int64_t end, 
   return make.Make(OpId::kStridedSlice, operands, MakeOpAttrs(OpId::kStridedSlice, StridedSliceAttrs::Values{}));
 }
 
+// Products with stacked transposed factors, as a batched product of stacks.
+const Expr* StackedProduct(const Siblings& siblings, OpCalls make) {
+  const Call& first = *siblings.calls.front().first;
+  const std::vector<const Expr*> data(siblings.calls.size(), first.args[0]);
+  const Attr* front = MakeOpAttrs(OpId::kStack, StackAttrs::Values{.axis = 0});
+  const Expr* left = make.Make(OpId::kStack, {make.MakeTuple(data)}, front);
+  const Expr* right = make.Make(OpId::kStack, {make.MakeTuple(siblings.transposed)}, front);
+  return make.Make(As<Op>(first.op)->id, {left, make.PermuteDims(right, ExchangeLastTwo(3))}, first.attrs);
+}
+
 // One call for all siblings, then one for each level of what follows, as a tuple of the parts.
 const Expr* Combine(const Siblings& siblings, const Joint& joint, Workspace& workspace, OpCalls make) {
   const Call& first = *siblings.calls.front().first;
   const auto weight_axis = static_cast<int64_t>(joint.weight_axis);
   const int rank = TensorTypeOf(first.args[1])->ndim;
   const Expr* factor = nullptr;
-  if (joint.stacks) {
+  if (joint.stacks && siblings.transposed.empty()) {
     factor = StackOperands(siblings.calls, 1, rank, make);
-  } else if (!siblings.transposed.empty()) {
+  } else if (!siblings.transposed.empty() && !joint.stacks) {
     factor = make.PermuteDims(make.Concat(siblings.transposed, rank - 2), ExchangeLastTwo(rank));
-  } else {
+  } else if (!joint.stacks) {
     factor = ConcatOperands(siblings.calls, 1, weight_axis, make);
   }
-  const Expr* result = make.Make(As<Op>(first.op)->id, {first.args[0], factor}, first.attrs);
+  const Expr* result =
+      factor ? make.Make(As<Op>(first.op)->id, {first.args[0], factor}, first.attrs) : StackedProduct(siblings, make);
   for (const Followers& followers : siblings.followers) result = JoinedFollowers(result, followers, joint, make);
   if (joint.stacks) return ItemsOf(result, siblings.calls.size(), make);
   // The slices are operators of the combined one.
