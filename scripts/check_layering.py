@@ -20,7 +20,7 @@ FORBIDDEN = {("pass", "text"): "text and pass do not know each other",
 # Libraries that are restricted to some places: the place is the first folder, then the area.
 LIBRARIES = {"CLI/": {"tools"}, "tbb/": {"support"}, "oneapi/": {"support"},
              "nlohmann/": {"tools", "data", "diag", "text", "pass", "driver"}, "rapidjson/": {"support"}, "archive": {"data"},
-             "llvm/": {"codegen"}}
+             "llvm/": {"codegen"}, "protozero/": {"exchange"}}
 # The folders whose includes are checked. Tools and examples may use all public headers.
 CHECKED = ("include", "lib", "tools", "examples")
 LONGEST_FILE = 600

@@ -10,11 +10,14 @@ Substitutions:
   %big-weights  the check of a module with 20 GB of weights, see tools/big_weights.py
   %on-terminal  runs a command on a terminal, see tools/on_terminal.py
   %python       the interpreter that runs lit, for scripts that make inputs
+  %onnx-model   writes the ONNX model in a test, in ONNX's text format:  # RUN: %onnx-model %s %t.onnx
+  %onnx-python  the interpreter that has the package onnx
 
-Features: crash-handler, sparse-files, and the names of some tools.
+Features: crash-handler, sparse-files, compiled-loops, onnx (its files are read, and there is the Python package), and the names of some tools.
 """
 import os
 import shutil
+import subprocess
 
 import lit.formats
 
@@ -63,6 +66,10 @@ config.substitutions.append(("%check-pass", f"{config.python} -SE {check_pass} -
 on_terminal = os.path.join(config.test_source_root, "tools", "on_terminal.py")
 config.substitutions.append(("%on-terminal", f"{config.python} {on_terminal}"))
 config.substitutions.append(("%big-weights", f"{config.python} {big_weights} --ir-opt={ir_opt}"))
+# The distribution's package onnx belongs to its interpreter, which need not be the one that runs lit.
+onnx_python = "/usr/bin/python3"
+config.substitutions.append(("%onnx-python", onnx_python))
+config.substitutions.append(("%onnx-model", f"{onnx_python} {os.path.join(config.test_source_root, 'tools', 'onnx_model.py')}"))
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%ir-opt", ir_opt))
 config.substitutions.append(("%ir-run", os.path.join(config.bin_dir, "ir-run")))
@@ -72,5 +79,10 @@ config.substitutions.append(("%test-plugins", config.test_plugin_dir))
 # Tests of compiled loops.
 if os.path.exists(os.path.join(config.bin_dir, "..", "lib", "libiropt_codegen_llvm.so")):
     config.available_features.add("compiled-loops")
+# Tests of ONNX files make them with the package.
+if os.path.exists(os.path.join(config.bin_dir, "..", "lib", "libiropt_onnx.so")) and os.path.exists(onnx_python):
+    found = subprocess.run([onnx_python, "-c", "import onnx.parser"], check=False, capture_output=True)
+    if found.returncode == 0:
+        config.available_features.add("onnx")
 # Tests of what ir-opt prints for other programs ask for these with REQUIRES.
 config.available_features.update(name for name in ("chromium", "dot", "fish", "groff", "mandoc", "zsh") if shutil.which(name))

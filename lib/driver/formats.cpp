@@ -23,6 +23,7 @@ bool IsRelay(std::string_view contents) {
   contents.remove_prefix(std::min(contents.find_first_not_of(" \t\r\n"), contents.size()));
   return contents.starts_with("#[version") || contents.starts_with("def @");
 }
+constexpr std::string_view kOnnxExtensions[] = {".onnx"};
 
 constexpr FormatRow kFormats[] = {
     {.name = "tvmscript", .extensions = kScriptExtensions, .built_in = &ScriptFormat},
@@ -33,6 +34,7 @@ constexpr FormatRow kFormats[] = {
      .writes = false,
      .writes_rank_0 = true,
      .library = "libiropt_relay.so"},
+    {.name = "onnx", .extensions = kOnnxExtensions, .writes = false, .is_text = false, .library = "libiropt_onnx.so"},
 };
 
 bool HasExtension(const FormatRow& format, std::string_view path) {

@@ -1,0 +1,11 @@
+# libiropt_onnx.so, the reader and writer of ONNX files. Without protozero, which is headers alone, it is left out.
+find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp)
+mark_as_advanced(PROTOZERO_INCLUDE_DIR)
+if(NOT PROTOZERO_INCLUDE_DIR)
+  message(STATUS "protozero was not found (Debian: libprotozero-dev): ONNX files are not read")
+  set(IROPT_HAVE_ONNX OFF)
+  return()
+endif()
+set(IROPT_HAVE_ONNX ON)
+iropt_add_format(onnx exchange/onnx)
+target_include_directories(iropt_onnx SYSTEM PRIVATE "${PROTOZERO_INCLUDE_DIR}")

@@ -1,0 +1,34 @@
+// The format that programs load for ONNX files.
+
+#include "iropt/text/format.h"
+
+#include "exchange/onnx/decode.h"
+#include "exchange/onnx/import/import.h"
+#include "iropt/support/version.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+class OnnxFormat final : public Format {
+ public:
+  Result<Module> Read(const ReadRequest& request, DiagnosticEngine& diagnostics) const override {
+    Result<Model> model = DecodeModel(request.contents);
+    if (!model.ok()) {
+      diagnostics.Error({}, "bad-model", model.error().message);
+      return Failure{ErrorCode::Parse};
+    }
+    TensorReader tensors(request.owner, request.folder);
+    return ImportModel(*model, tensors, diagnostics);
+  }
+};
+
+}  // namespace
+
+}  // namespace iropt::onnx
+
+extern "C" const iropt::FormatLibrary* iroptGetFormat() {
+  static const iropt::onnx::OnnxFormat format;
+  static const iropt::FormatLibrary library{IROPT_VERSION, &format};
+  return &library;
+}

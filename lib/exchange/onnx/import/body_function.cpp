@@ -1,0 +1,81 @@
+#include "exchange/onnx/import/body_function.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "exchange/onnx/import/function_importer.h"
+#include "iropt/ir/context.h"
+#include "iropt/runtime/value.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+// The types of parameters for values of another function, with symbolic variables of their own.
+class ParameterTypes {
+ public:
+  const Type* For(const Type* type) {
+    const auto* tensor = As<TensorType>(type);
+    if (tensor == nullptr || !tensor->has_sym_var()) return tensor ? type : ObjectType::Get();
+    std::vector<const PrimExpr*> dims;
+    for (const PrimExpr* dim : tensor->dims) {
+      const auto* var = As<tir::Var>(dim);
+      if (var == nullptr && dim->has_sym_var()) return TensorType::Get(tensor->ndim, tensor->dtype);
+      dims.push_back(var ? Inner(var) : dim);
+    }
+    return TensorType::Get(dims, tensor->dtype);
+  }
+
+ private:
+  const tir::Var* Inner(const tir::Var* outer) {
+    const tir::Var*& inner = inner_[outer];
+    if (inner == nullptr) inner = IRContext::Current().NewSymVar(outer->name);
+    return inner;
+  }
+
+  std::unordered_map<const tir::Var*, const tir::Var*> inner_;
+};
+
+}  // namespace
+
+std::optional<BodyFunction> ImportBodyFunction(OpImport& op, std::string_view attribute, const GraphProto& graph) {
+  FunctionImporter& outer = op.importer();
+  FunctionImporter inner(outer.context());
+  Scope scope;
+  std::vector<const Var*> params;
+  for (const ValueInfo& input : graph.inputs) {
+    params.push_back(inner.AddParameter(input, scope));
+    if (params.back() == nullptr) return std::nullopt;
+  }
+  BodyFunction result{};
+  ParameterTypes types;
+  for (const std::string_view name : FreeNames(graph)) {
+    Value* value = op.scope().Find(name);
+    if (value == nullptr) {
+      op.Error(fmt::format("graph '{}' uses '{}', which is not defined before the node", attribute, name));
+      return std::nullopt;
+    }
+    const Expr* expr = outer.Operand(*value);
+    if (const auto* constant = As<Constant>(expr)) {
+      scope.Add(name, MakeConstant(constant->data->shared_from_this(), inner.workspace()));
+      continue;
+    }
+    result.captured.push_back(expr);
+    const std::string hint(inner.builder().UniqueName(ToIdentifier(name)));
+    params.push_back(inner.workspace().NewVar(hint, types.For(expr->type)));
+    scope.Add(name, params.back());
+  }
+  const SeqExpr* body = inner.ImportBody(graph, outer.node_context(), scope);
+  if (body == nullptr) return std::nullopt;
+  const iropt::Function* function = inner.builder().MakeFunction(params, body);
+  if (inner.builder().failed()) return std::nullopt;
+  Module& module = outer.context().module;
+  const std::string_view base = op.node().name.empty() ? op.node().op_type : op.node().name;
+  result.function =
+      GlobalVar::Get(module.UniqueName(fmt::format("{}_{}", ToIdentifier(base), ToIdentifier(attribute))));
+  module.Set(result.function, function, inner.workspace().Finish());
+  return result;
+}
+
+}  // namespace iropt::onnx

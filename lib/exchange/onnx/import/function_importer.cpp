@@ -1,0 +1,469 @@
+#include "exchange/onnx/import/function_importer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "exchange/onnx/import/op_table.h"
+#include "exchange/onnx/import/opaque_call.h"
+#include "iropt/ir/context.h"
+#include "iropt/runtime/value.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+constexpr int kDeepestCalls = 64;  // of model-local functions
+
+bool IsAlpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+void CollectFreeNames(const GraphProto& graph, std::unordered_set<std::string_view> defined,
+                      std::unordered_set<std::string_view>& seen, std::vector<std::string_view>& free);
+
+void CollectUse(std::string_view name, const std::unordered_set<std::string_view>& defined,
+                std::unordered_set<std::string_view>& seen, std::vector<std::string_view>& free) {
+  if (!name.empty() && !defined.contains(name) && seen.insert(name).second) free.push_back(name);
+}
+
+void CollectFreeNames(const GraphProto& graph, std::unordered_set<std::string_view> defined,
+                      std::unordered_set<std::string_view>& seen, std::vector<std::string_view>& free) {
+  for (const ValueInfo& input : graph.inputs) defined.insert(input.name);
+  for (const TensorProto& tensor : graph.initializers) defined.insert(tensor.name);
+  for (const SparseTensorProto& tensor : graph.sparse_initializers) defined.insert(tensor.values.name);
+  for (const NodeProto& node : graph.nodes) {
+    for (const std::string_view input : node.inputs) CollectUse(input, defined, seen, free);
+    for (const AttributeProto& attribute : node.attributes) {
+      for (const auto& inner : attribute.graphs) CollectFreeNames(*inner, defined, seen, free);
+    }
+    defined.insert(node.outputs.begin(), node.outputs.end());
+  }
+  for (const ValueInfo& output : graph.outputs) CollectUse(output.name, defined, seen, free);
+}
+
+}  // namespace
+
+std::vector<std::string_view> FreeNames(const GraphProto& graph) {
+  std::unordered_set<std::string_view> seen;
+  std::vector<std::string_view> free;
+  CollectFreeNames(graph, {}, seen, free);
+  return free;
+}
+
+std::string ToIdentifier(std::string_view name) {
+  std::string identifier;
+  for (const char c : name) identifier.push_back(IsAlpha(c) || IsDigit(c) ? c : '_');
+  if (identifier.empty() || IsDigit(identifier.front())) identifier.insert(0, "v");
+  return identifier;
+}
+
+FunctionImporter::FunctionImporter(ImportContext& context)
+    : context_(context),
+      inferrer_(&context.module, workspace_.arena(), &context.diagnostics),
+      builder_(workspace_, &inferrer_) {}
+
+void FunctionImporter::Report(std::string message) {
+  if (node_ != nullptr) message = fmt::format("{}: {}", Describe(*node_), message);
+  context_.diagnostics.Error({}, "bad-model", std::move(message));
+}
+
+// ---- Types
+
+const Type* FunctionImporter::TypeOf(const ValueType& type, bool defines) {
+  if (type.kind == ValueType::Kind::kNone) return TensorType::Get(kUnknownDim, DataType::Void());
+  if (type.kind != ValueType::Kind::kTensor) return ObjectType::Get();
+  const std::optional<DataType> dtype = DataTypeOf(type.element);
+  if (!dtype && type.element != ElementType::kUndefined) return ObjectType::Get();
+  const DataType element = dtype.value_or(DataType::Void());
+  if (!type.has_shape) return TensorType::Get(kUnknownDim, element);
+  std::vector<const PrimExpr*> dims;
+  for (const Dim& dim : type.dims) {
+    if (dim.value && *dim.value >= 0) {
+      dims.push_back(IRContext::Current().Int(*dim.value));
+    } else if (const auto known = symbols_.find(dim.param); !dim.param.empty() && known != symbols_.end()) {
+      dims.push_back(known->second);
+    } else if (defines) {
+      const tir::Var* var = IRContext::Current().NewSymVar(dim.param.empty() ? "d" : ToIdentifier(dim.param));
+      if (!dim.param.empty()) symbols_.emplace(dim.param, var);
+      dims.push_back(var);
+    } else {
+      return TensorType::Get(static_cast<int>(type.dims.size()), element);
+    }
+  }
+  return TensorType::Get(dims, element);
+}
+
+const ValueType* FunctionImporter::StatedType(std::string_view name) const {
+  const auto found = stated_.find(name);
+  return found == stated_.end() ? nullptr : found->second;
+}
+
+void FunctionImporter::StateTypes(const GraphProto& graph) {
+  for (const ValueInfo& value : graph.value_infos) stated_[value.name] = &value.type;
+  for (const ValueInfo& value : graph.outputs) stated_[value.name] = &value.type;
+}
+
+const Type* FunctionImporter::StatedCast(const Type* inferred, std::string_view name) {
+  const ValueType* stated = StatedType(name);
+  const auto* type = As<TensorType>(inferred);
+  if (stated == nullptr || stated->kind != ValueType::Kind::kTensor || !stated->has_shape || type == nullptr ||
+      type->known)
+    return nullptr;
+  const bool same_rank = type->ndim == kUnknownDim || type->ndim == static_cast<int>(stated->dims.size());
+  const std::optional<DataType> dtype = DataTypeOf(stated->element);
+  if (!same_rank || !dtype || (!type->dtype.is_void() && type->dtype != *dtype)) return nullptr;
+  return TypeOf(*stated, true);
+}
+
+// ---- Parameters and initializers
+
+const Var* FunctionImporter::AddParameter(const ValueInfo& input, Scope& scope) {
+  const Var* var = workspace_.NewVar(builder_.UniqueName(ToIdentifier(input.name)), TypeOf(input.type, true));
+  if (!scope.Add(input.name, var)) {
+    Report(fmt::format("there are two values '{}'", input.name));
+    return nullptr;
+  }
+  return var;
+}
+
+bool FunctionImporter::AddInitializers(const GraphProto& graph, Scope& scope) {
+  const auto add = [&](std::string_view name, const Result<Array>& array) {
+    if (!array.ok()) {
+      Report(array.error().message);
+      return false;
+    }
+    if (scope.Add(name, MakeConstant(*array, workspace_))) return true;
+    Report(fmt::format("there are two values '{}'", name));
+    return false;
+  };
+  for (const TensorProto& tensor : graph.initializers) {
+    if (DataTypeOf(tensor.type)) {
+      if (!add(tensor.name, context_.tensors.Read(tensor))) return false;
+      continue;
+    }
+    const Expr* opaque = OpaqueTensor(tensor, workspace_);
+    if (opaque == nullptr)
+      return Report(
+                 fmt::format("tensor '{}': elements of type {} are not supported", tensor.name, NameOf(tensor.type))),
+             false;
+    scope.Add(tensor.name, opaque);
+  }
+  for (const SparseTensorProto& tensor : graph.sparse_initializers) {
+    if (!add(tensor.values.name, context_.tensors.Read(tensor))) return false;
+  }
+  return true;
+}
+
+// ---- Values
+
+std::optional<Elements> FunctionImporter::ElementsOfConstant(const Expr* expr) const {
+  const auto* constant = As<iropt::Constant>(expr);
+  if (constant == nullptr) return std::nullopt;
+  const NDArray& array = *constant->data;
+  const DataType dtype = array.dtype();
+  const bool fits = array.shape().size() <= 1 && array.num_elements() <= static_cast<int64_t>(Elements::kMost);
+  if (!fits || (dtype != DataType::Int(64) && dtype != DataType::Int(32) && !dtype.is_bool())) return std::nullopt;
+  Elements elements{.is_scalar = array.shape().empty(), .dtype = dtype};
+  const auto add = [&](auto number) {
+    elements.values.push_back(IRContext::Current().Int(static_cast<int64_t>(number)));
+  };
+  if (dtype == DataType::Int(64)) std::ranges::for_each(array.As<int64_t>(), add);
+  if (dtype == DataType::Int(32)) std::ranges::for_each(array.As<int32_t>(), add);
+  if (dtype.is_bool()) std::ranges::for_each(array.As<uint8_t>(), [&](uint8_t byte) { add(byte != 0); });
+  return elements;
+}
+
+namespace {
+
+const Expr* ConstantOfNumbers(const Elements& elements, std::span<const int64_t> numbers, Workspace& workspace) {
+  const std::vector<int64_t> shape(elements.is_scalar ? 0 : 1, static_cast<int64_t>(numbers.size()));
+  auto array = NDArray::Make(elements.dtype, shape);
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (elements.dtype == DataType::Int(64)) array->MutableAs<int64_t>()[i] = numbers[i];
+    if (elements.dtype == DataType::Int(32)) array->MutableAs<int32_t>()[i] = static_cast<int32_t>(numbers[i]);
+    if (elements.dtype.is_bool()) array->MutableAs<uint8_t>()[i] = numbers[i] != 0 ? 1 : 0;
+  }
+  return MakeConstant(std::move(array), workspace);
+}
+
+}  // namespace
+
+const Expr* FunctionImporter::Operand(Value& value) {
+  if (value.expr != nullptr) return value.expr;
+  const Elements& elements = *value.elements;
+  if (const auto numbers = elements.Numbers()) {
+    value.expr = ConstantOfNumbers(elements, *numbers, workspace_);
+    return value.expr;
+  }
+  const auto attrs = [](OpId op, const auto& values) { return MakeOpAttrs(op, values); };
+  const Expr* shape = workspace_.New<ShapeExpr>(workspace_.Copy(elements.values), ShapeType::Get(elements.values));
+  const Expr* tensor = builder_.MakeCall(GetOp(OpId::kShapeToTensor), {shape});
+  if (elements.dtype != DataType::Int(64))
+    tensor = builder_.MakeCall(GetOp(OpId::kAstype), {tensor},
+                               attrs(OpId::kAstype, AstypeAttrs::Values{.dtype = elements.dtype}));
+  if (elements.is_scalar) {
+    const Expr* scalar =
+        workspace_.New<ShapeExpr>(List<const PrimExpr*>(), ShapeType::Get(std::span<const PrimExpr* const>()));
+    tensor = builder_.MakeCall(GetOp(OpId::kReshape), {tensor, scalar});
+  }
+  // The variable is not kept: another block may not see it.
+  return builder_.Emit(tensor);
+}
+
+const Expr* FunctionImporter::EmitValue(const Expr* value, std::string_view name) {
+  const bool escapes = sequences_.back().is_dataflow && escaping_.contains(name);
+  // Another name for a value that does not leave its block.
+  const bool leaves = escapes && value->kind == NodeKind::kDataflowVar;
+  if (IsLeaf(value) && !leaves) return value;
+  const std::string hint = ToIdentifier(name);
+  return escapes ? builder_.EmitOutput(value, hint) : builder_.Emit(value, hint);
+}
+
+bool FunctionImporter::BindOutput(const NodeProto& node, size_t i, const Expr* expr, Scope& scope) {
+  const std::string_view name = node.outputs[i];
+  if (name.empty()) return true;
+  const Expr* bound = nullptr;
+  if (const Type* cast_type = expr->type ? StatedCast(expr->type, name) : nullptr) {
+    const Expr* value = IsLeaf(expr) ? expr : builder_.Emit(expr);
+    const std::string hint(builder_.UniqueName(ToIdentifier(name)));
+    const bool is_local = sequences_.back().is_dataflow && !escaping_.contains(name);
+    const Var* var = is_local ? workspace_.NewDataflowVar(hint, cast_type) : workspace_.NewVar(hint, cast_type);
+    builder_.EmitNormalized(workspace_.New<MatchCast>(var, value, cast_type));
+    bound = var;
+  } else {
+    bound = EmitValue(expr, name);
+  }
+  if (builder_.failed()) return false;
+  if (scope.Add(name, bound)) return true;
+  Report(fmt::format("there are two values '{}'", name));
+  return false;
+}
+
+bool FunctionImporter::Bind(const NodeProto& node, Value value, Scope& scope) {
+  const size_t num_outputs = node.outputs.size();
+  if (value.elements) {
+    if (num_outputs == 1 && scope.Add(node.outputs[0], std::move(value))) return true;
+    Report(fmt::format("there are two values '{}'", num_outputs == 0 ? "" : node.outputs[0]));
+    return false;
+  }
+  if (const auto* tuple = As<Tuple>(value.expr)) {
+    for (size_t i = 0; i < num_outputs && i < tuple->fields.size(); ++i) {
+      if (!BindOutput(node, i, tuple->fields[static_cast<uint32_t>(i)], scope)) return false;
+    }
+    return true;
+  }
+  // A conditional gets its type when it is bound.
+  if (value.expr->type == nullptr)
+    value.expr = builder_.Emit(value.expr, ToIdentifier(node.outputs.empty() ? "" : node.outputs[0]));
+  const auto* type = As<TupleType>(value.expr->type);
+  if (type == nullptr) return num_outputs == 0 || BindOutput(node, 0, value.expr, scope);
+  const Expr* whole = IsLeaf(value.expr) ? value.expr : builder_.Emit(value.expr);
+  for (size_t i = 0; i < num_outputs && i < type->fields.size(); ++i) {
+    const auto field = static_cast<uint32_t>(i);
+    const Expr* item = workspace_.New<TupleGetItem>(whole, static_cast<int32_t>(i), type->fields[field]);
+    if (!BindOutput(node, i, item, scope)) return false;
+  }
+  return true;
+}
+
+// ---- Nodes
+
+bool FunctionImporter::CheckInputs(const NodeProto& node, const OpRow* row, Scope& scope) {
+  for (const std::string_view input : node.inputs) {
+    if (input.empty() || scope.Find(input) != nullptr) continue;
+    Report(fmt::format("input '{}' is neither a value nor the output of a node before it", input));
+    return false;
+  }
+  if (row == nullptr) return true;
+  const auto count = static_cast<int>(node.inputs.size());
+  for (int i = 0; i < row->least; ++i) {
+    if (i < count && !node.inputs[static_cast<size_t>(i)].empty()) continue;
+    Report(fmt::format("input {} is missing: the operator needs {}", i, row->least));
+    return false;
+  }
+  if (count <= row->most) return true;
+  Report(fmt::format("has {} inputs: the operator has at most {}", count, row->most));
+  return false;
+}
+
+bool FunctionImporter::ImportNode(const NodeProto& node, Scope& scope) {
+  const bool refers =
+      std::ranges::any_of(node.attributes, [](const AttributeProto& a) { return !a.reference.empty(); });
+  if (!refers) return ImportResolved(node, scope);
+  NodeProto resolved = node;
+  std::erase_if(resolved.attributes, [&](AttributeProto& attribute) {
+    if (attribute.reference.empty()) return false;
+    const AttributeProto* value = nullptr;
+    const auto find = [&](const std::vector<AttributeProto>& attributes) {
+      const auto found = std::ranges::find(attributes, attribute.reference, &AttributeProto::name);
+      if (value == nullptr && found != attributes.end()) value = &*found;
+    };
+    if (node_context_->call) find(node_context_->call->attributes);
+    if (node_context_->function) find(node_context_->function->defaults);
+    if (value == nullptr) return true;
+    const std::string_view name = attribute.name;
+    attribute = *value;
+    attribute.name = name;
+    return false;
+  });
+  return ImportResolved(resolved, scope);
+}
+
+bool FunctionImporter::ImportResolved(const NodeProto& node, Scope& scope) {
+  const NodeProto* outer_node = std::exchange(node_, &node);
+  const bool ok = [&] {
+    const DiagnosticContext place(context_.diagnostics, {}, fmt::format("in {}", Describe(node)));
+    const int64_t version = OpsetIn(*node_context_->opsets, node.domain);
+    const FunctionProto* function = FindFunction(node);
+    const OpRow* row = function ? nullptr : FindOpRow(node.domain, node.op_type, version);
+    if (!CheckInputs(node, row, scope)) return false;
+    if (function != nullptr) return ImportCall(*function, node, scope);
+    OpImport op(*this, node, version, scope);
+    Value value;
+    if (row != nullptr && row->evaluate != nullptr) value = row->evaluate(op);
+    if (row != nullptr && !value.present() && !op.failed()) value = row->import(op);
+    if (!value.present() && !op.failed() && !builder_.failed()) value = MakeOpaqueCall(op);
+    return !op.failed() && !builder_.failed() && Bind(node, std::move(value), scope);
+  }();
+  node_ = outer_node;
+  return ok;
+}
+
+const FunctionProto* FunctionImporter::FindFunction(const NodeProto& node) const {
+  for (const FunctionProto& function : context_.model.functions) {
+    const bool same_domain =
+        function.domain == node.domain || (IsOnnxDomain(function.domain) && IsOnnxDomain(node.domain));
+    if (same_domain && function.name == node.op_type && function.overload == node.overload) return &function;
+  }
+  return nullptr;
+}
+
+bool FunctionImporter::ImportCall(const FunctionProto& function, const NodeProto& node, Scope& scope) {
+  if (node_context_->depth >= kDeepestCalls) {
+    Report(fmt::format("function '{}' calls itself, or calls are nested too deeply", function.name));
+    return false;
+  }
+  Scope inner;
+  for (size_t i = 0; i < function.inputs.size(); ++i) {
+    const bool given = i < node.inputs.size() && !node.inputs[i].empty();
+    // A missing input is one that no node of the body may use.
+    if (given) inner.Add(function.inputs[i], *scope.Find(node.inputs[i]));
+  }
+  const auto outer_stated = std::exchange(stated_, {});
+  for (const ValueInfo& value : function.value_infos) stated_[value.name] = &value.type;
+  const NodeContext context{
+      .opsets = &function.opsets, .call = &node, .function = &function, .depth = node_context_->depth + 1};
+  const NodeContext* outer = std::exchange(node_context_, &context);
+  const auto outer_escaping = escaping_;
+  bool ok = ImportNodes(function.nodes, function.outputs, context, inner);
+  escaping_ = outer_escaping;
+  node_context_ = outer;
+  stated_ = outer_stated;
+  for (size_t i = 0; ok && i < node.outputs.size() && i < function.outputs.size(); ++i) {
+    if (node.outputs[i].empty()) continue;
+    const Value* value = inner.Find(function.outputs[i]);
+    ok = value != nullptr && scope.Add(node.outputs[i], *value);
+    if (!ok) Report(fmt::format("function '{}' does not compute its output '{}'", function.name, function.outputs[i]));
+  }
+  return ok;
+}
+
+// ---- Blocks
+
+bool FunctionImporter::HasControlFlow(const NodeProto& node, int depth) const {
+  if (IsOnnxDomain(node.domain) && node.op_type == "If") return true;
+  const FunctionProto* function = depth < kDeepestCalls ? FindFunction(node) : nullptr;
+  return function != nullptr &&
+         std::ranges::any_of(function->nodes, [&](const NodeProto& inner) { return HasControlFlow(inner, depth + 1); });
+}
+
+void FunctionImporter::FindEscaping(const std::vector<NodeProto>& nodes, const std::vector<std::string_view>& outputs) {
+  escaping_.insert(outputs.begin(), outputs.end());
+  std::unordered_map<std::string_view, size_t> segments;  // of the node that computes the value
+  size_t segment = 0;
+  const auto use = [&](std::string_view name) {
+    const auto found = segments.find(name);
+    if (found != segments.end() && found->second != segment) escaping_.insert(name);
+  };
+  for (const NodeProto& node : nodes) {
+    const bool splits = HasControlFlow(node, 0);
+    segment += splits ? 1 : 0;
+    for (const std::string_view input : node.inputs) use(input);
+    for (const AttributeProto& attribute : node.attributes) {
+      for (const auto& graph : attribute.graphs) std::ranges::for_each(FreeNames(*graph), use);
+    }
+    for (const std::string_view output : node.outputs) segments[output] = segment;
+    segment += splits ? 1 : 0;
+  }
+}
+
+void FunctionImporter::OpenBlock(bool is_dataflow) {
+  Sequence& sequence = sequences_.back();
+  if (sequence.open && sequence.is_dataflow == is_dataflow) return;
+  CloseBlock();
+  is_dataflow ? builder_.BeginDataflowBlock() : builder_.BeginBindingBlock();
+  sequence.open = true;
+  sequence.is_dataflow = is_dataflow;
+}
+
+void FunctionImporter::CloseBlock() {
+  Sequence& sequence = sequences_.back();
+  if (!sequence.open) return;
+  sequence.blocks.push_back(builder_.EndBlock());
+  sequence.open = false;
+}
+
+bool FunctionImporter::ImportNodes(const std::vector<NodeProto>& nodes, const std::vector<std::string_view>& outputs,
+                                   const NodeContext& nodes_of, Scope& scope) {
+  FindEscaping(nodes, outputs);
+  const NodeContext* outer = std::exchange(node_context_, &nodes_of);
+  bool ok = true;
+  for (const NodeProto& node : nodes) {
+    const bool is_if = IsOnnxDomain(node.domain) && node.op_type == "If";
+    if (!is_if || FindFunction(node) == nullptr) OpenBlock(!is_if);
+    ok = ImportNode(node, scope);
+    if (!ok) break;
+  }
+  node_context_ = outer;
+  return ok;
+}
+
+std::optional<std::vector<const Expr*>> FunctionImporter::ResultsOf(const GraphProto& graph, Scope& scope) {
+  std::vector<const Expr*> results;
+  for (const ValueInfo& output : graph.outputs) {
+    Value* value = scope.Find(output.name);
+    if (value == nullptr) {
+      Report(fmt::format("output '{}' of graph '{}' is not computed", output.name, graph.name));
+      return std::nullopt;
+    }
+    if (value->expr == nullptr) OpenBlock(false);
+    results.push_back(Operand(*value));
+  }
+  return results;
+}
+
+std::optional<std::vector<const Expr*>> FunctionImporter::ImportInline(const GraphProto& graph,
+                                                                       const NodeContext& nodes_of, Scope& scope) {
+  StateTypes(graph);
+  std::vector<std::string_view> outputs;
+  for (const ValueInfo& output : graph.outputs) outputs.push_back(output.name);
+  if (!AddInitializers(graph, scope) || !ImportNodes(graph.nodes, outputs, nodes_of, scope)) return std::nullopt;
+  return ResultsOf(graph, scope);
+}
+
+const SeqExpr* FunctionImporter::ImportBody(const GraphProto& graph, const NodeContext& nodes_of, Scope& scope) {
+  sequences_.emplace_back();
+  const std::optional<std::vector<const Expr*>> results = ImportInline(graph, nodes_of, scope);
+  CloseBlock();
+  const Sequence sequence = std::move(sequences_.back());
+  sequences_.pop_back();
+  if (!results || builder_.failed()) return nullptr;
+  if (results->size() == 1) return builder_.Seq(sequence.blocks, results->front());
+  std::vector<const Type*> types;
+  for (const Expr* result : *results) types.push_back(result->type);
+  const Expr* tuple = workspace_.New<Tuple>(workspace_.Copy(*results), TupleType::Get(workspace_.arena(), types));
+  return builder_.Seq(sequence.blocks, tuple);
+}
+
+}  // namespace iropt::onnx

@@ -1,0 +1,132 @@
+// Makes one Relax function of a graph.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "exchange/onnx/import/op_import.h"
+#include "exchange/onnx/import/value.h"
+#include "exchange/onnx/model.h"
+#include "exchange/onnx/tensors.h"
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/module.h"
+#include "iropt/ir/relax/builder.h"
+
+namespace iropt::onnx {
+
+struct OpRow;
+
+// What the functions of one module share.
+struct ImportContext {
+  const Model& model;
+  TensorReader& tensors;
+  DiagnosticEngine& diagnostics;
+  Module module;
+};
+
+// The operator sets that nodes are of, and the values of attributes that they refer to: those of the model, or those of
+// a model-local function and its call.
+struct NodeContext {
+  const std::vector<OperatorSet>* opsets;
+  const NodeProto* call = nullptr;
+  const FunctionProto* function = nullptr;
+  int depth = 0;  // of calls of model-local functions
+};
+
+class FunctionImporter {
+ public:
+  explicit FunctionImporter(ImportContext& context);
+
+  Workspace& workspace() { return workspace_; }
+  BlockBuilder& builder() { return builder_; }
+  ImportContext& context() { return context_; }
+
+  // ---- Steps. They return false after an error was reported.
+  // Makes a parameter for the input.
+  const Var* AddParameter(const ValueInfo& input, Scope& scope);
+  // Adds the initializers to the scope.
+  bool AddInitializers(const GraphProto& graph, Scope& scope);
+  // Imports the nodes in their order, into dataflow blocks and, for conditionals, between them. `outputs` are used
+  // after all nodes.
+  bool ImportNodes(const std::vector<NodeProto>& nodes, const std::vector<std::string_view>& outputs,
+                   const NodeContext& nodes_of, Scope& scope);
+  // All of a graph but its parameters: a sequence that ends with its outputs, a tuple if there are several. Null after
+  // an error.
+  const SeqExpr* ImportBody(const GraphProto& graph, const NodeContext& nodes_of, Scope& scope);
+
+  // The nodes of a graph without parameters among those around it: the values of its outputs. Nullopt after an error.
+  std::optional<std::vector<const Expr*>> ImportInline(const GraphProto& graph, const NodeContext& nodes_of,
+                                                       Scope& scope);
+
+  // ---- For OpImport
+  // The operand that a value stands for. Elements become a tensor.
+  const Expr* Operand(Value& value);
+  std::optional<Elements> ElementsOfConstant(const Expr* expr) const;
+  void Report(std::string message);
+  const NodeContext& node_context() const { return *node_context_; }
+  // The type that the model states for a value; null if there is none.
+  const ValueType* StatedType(std::string_view name) const;
+  // The type. If a dimension is neither a number nor the name of a variable in scope, it is only the rank, or it
+  // `defines` variables.
+  const Type* TypeOf(const ValueType& type, bool defines);
+  // The statement that imports nodes which are attributes of the current node sees the symbolic variables so far, and
+  // those that it defines end with it.
+  template <class F>
+  auto WithSymbols(F&& body) {
+    const auto saved = symbols_;
+    auto result = body();
+    symbols_ = saved;
+    return result;
+  }
+
+ private:
+  // The blocks of a function or a branch.
+  struct Sequence {
+    std::vector<const BindingBlock*> blocks;
+    bool open = false;
+    bool is_dataflow = false;
+  };
+
+  bool ImportNode(const NodeProto& node, Scope& scope);
+  bool ImportResolved(const NodeProto& node, Scope& scope);
+  bool ImportCall(const FunctionProto& function, const NodeProto& node, Scope& scope);
+  bool CheckInputs(const NodeProto& node, const OpRow* row, Scope& scope);
+  bool Bind(const NodeProto& node, Value value, Scope& scope);
+  bool BindOutput(const NodeProto& node, size_t i, const Expr* expr, Scope& scope);
+  // Binds a variable to an expression that is not a leaf.
+  const Expr* EmitValue(const Expr* value, std::string_view name);
+  // The type that the model states, if it says more than the inferred one; null otherwise.
+  const Type* StatedCast(const Type* inferred, std::string_view name);
+  const FunctionProto* FindFunction(const NodeProto& node) const;
+  bool HasControlFlow(const NodeProto& node, int depth) const;
+  void FindEscaping(const std::vector<NodeProto>& nodes, const std::vector<std::string_view>& outputs);
+  void OpenBlock(bool is_dataflow);
+  void CloseBlock();
+  void StateTypes(const GraphProto& graph);
+  // The values of the outputs; nullopt after an error.
+  std::optional<std::vector<const Expr*>> ResultsOf(const GraphProto& graph, Scope& scope);
+
+  ImportContext& context_;
+  Workspace workspace_;
+  OpTypeInferrer inferrer_;
+  BlockBuilder builder_;
+  std::unordered_map<std::string_view, const tir::Var*> symbols_;
+  std::unordered_map<std::string_view, const ValueType*> stated_;
+  std::unordered_set<std::string_view> escaping_;  // values that are used outside of the block that binds them
+  std::vector<Sequence> sequences_;                // that are open, innermost last
+  const NodeContext* node_context_ = nullptr;
+  const NodeProto* node_ = nullptr;  // that is imported
+};
+
+// The names that a graph uses and does not define, each once, in the order of their uses.
+std::vector<std::string_view> FreeNames(const GraphProto& graph);
+// An identifier for a name; the same if it is one.
+std::string ToIdentifier(std::string_view name);
+
+}  // namespace iropt::onnx

@@ -1,0 +1,111 @@
+#include "exchange/onnx/import/import.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "exchange/onnx/import/function_importer.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+const Attr* Texts(const std::vector<std::string_view>& texts) {
+  std::vector<const Attr*> attrs;
+  for (const std::string_view text : texts) attrs.push_back(StrAttr::Get(text));
+  return ListAttr::Get(attrs);
+}
+
+const Attr* Texts(const Properties& properties) {
+  std::vector<DictAttr::Entry> entries;
+  for (const auto& [key, value] : properties) entries.emplace_back(key, StrAttr::Get(value));
+  return DictAttr::Get(entries);
+}
+
+// Entries of a dictionary, without those that say nothing.
+class Facts {
+ public:
+  void Add(std::string_view key, std::string_view text) {
+    if (!text.empty()) entries_.emplace_back(key, StrAttr::Get(text));
+  }
+  void Add(std::string_view key, int64_t number) { entries_.emplace_back(key, IntAttr::Get(number)); }
+  void Add(std::string_view key, const Properties& properties) {
+    if (!properties.empty()) entries_.emplace_back(key, Texts(properties));
+  }
+  void Add(std::string_view key, const std::vector<std::string_view>& texts) {
+    entries_.emplace_back(key, Texts(texts));
+  }
+  const DictAttr* Get() const { return DictAttr::Get(entries_); }
+
+ private:
+  std::vector<DictAttr::Entry> entries_;
+};
+
+const DictAttr* ModelFacts(const Model& model) {
+  Facts facts;
+  facts.Add("ir_version", model.ir_version);
+  facts.Add("producer_name", model.producer_name);
+  facts.Add("producer_version", model.producer_version);
+  facts.Add("domain", model.domain);
+  if (model.model_version != 0) facts.Add("model_version", model.model_version);
+  facts.Add("doc_string", model.doc);
+  facts.Add("metadata", model.metadata);
+  std::vector<DictAttr::Entry> opsets;
+  for (const OperatorSet& set : model.opsets)
+    opsets.emplace_back(IsOnnxDomain(set.domain) ? "ai.onnx" : set.domain, IntAttr::Get(set.version));
+  return facts.Get()->With("opset_import", DictAttr::Get(opsets));
+}
+
+const DictAttr* GraphFacts(const GraphProto& graph, const std::vector<std::string_view>& inputs) {
+  Facts facts;
+  facts.Add("name", graph.name);
+  facts.Add("doc_string", graph.doc);
+  facts.Add("metadata", graph.metadata);
+  std::vector<std::string_view> outputs;
+  for (const ValueInfo& output : graph.outputs) outputs.push_back(output.name);
+  facts.Add("inputs", inputs);
+  facts.Add("outputs", outputs);
+  return facts.Get();
+}
+
+const iropt::Function* ImportMain(const Model& model, FunctionImporter& importer) {
+  const GraphProto& graph = model.graph;
+  std::unordered_set<std::string_view> initialized;
+  for (const TensorProto& tensor : graph.initializers) initialized.insert(tensor.name);
+  for (const SparseTensorProto& tensor : graph.sparse_initializers) initialized.insert(tensor.values.name);
+  Scope scope;
+  std::vector<const Var*> params;
+  std::vector<std::string_view> inputs;
+  for (const ValueInfo& input : graph.inputs) {
+    if (initialized.contains(input.name)) continue;
+    params.push_back(importer.AddParameter(input, scope));
+    if (params.back() == nullptr) return nullptr;
+    inputs.push_back(input.name);
+  }
+  const NodeContext nodes_of{.opsets = &model.opsets};
+  const SeqExpr* body = importer.ImportBody(graph, nodes_of, scope);
+  if (body == nullptr) return nullptr;
+  const DictAttr* attrs = DictAttr::Empty()
+                              ->With(iropt::attr::kGlobalSymbol, StrAttr::Get("main"))
+                              ->With(iropt::attr::kNumInput, IntAttr::Get(static_cast<int64_t>(params.size())))
+                              ->With(attr::kGraph, GraphFacts(graph, inputs));
+  const iropt::Function* function = importer.builder().MakeFunction(params, body, attrs);
+  return importer.builder().failed() ? nullptr : function;
+}
+
+}  // namespace
+
+Result<Module> ImportModel(const Model& model, TensorReader& tensors, DiagnosticEngine& diagnostics) {
+  ImportContext context{.model = model, .tensors = tensors, .diagnostics = diagnostics, .module = Module()};
+  FunctionImporter importer(context);
+  const iropt::Function* main = ImportMain(model, importer);
+  if (main == nullptr) return Failure{ErrorCode::Parse};
+  Module module;
+  module.Set(GlobalVar::Get("main"), main, importer.workspace().Finish());
+  for (const ModuleEntry& entry : context.module.functions()) module.Set(entry.var, entry.func, entry.storage);
+  module.set_attrs(DictAttr::Empty()->With(attr::kModel, ModelFacts(model)));
+  return module;
+}
+
+}  // namespace iropt::onnx

@@ -1,0 +1,219 @@
+#include "exchange/onnx/import/op_import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "exchange/onnx/import/function_importer.h"
+#include "iropt/ir/context.h"
+#include "iropt/runtime/value.h"
+
+namespace iropt::onnx {
+
+std::optional<std::vector<int64_t>> Elements::Numbers() const {
+  std::vector<int64_t> numbers;
+  numbers.reserve(values.size());
+  for (const PrimExpr* value : values) {
+    const auto* number = As<tir::IntImm>(value);
+    if (number == nullptr) return std::nullopt;
+    numbers.push_back(number->value);
+  }
+  return numbers;
+}
+
+std::string Describe(const NodeProto& node) {
+  const std::string op =
+      IsOnnxDomain(node.domain) ? std::string(node.op_type) : fmt::format("{}.{}", node.domain, node.op_type);
+  if (!node.name.empty()) return fmt::format("node '{}' ({})", node.name, op);
+  for (const std::string_view output : node.outputs) {
+    if (!output.empty()) return fmt::format("the node of '{}' ({})", output, op);
+  }
+  return fmt::format("a node ({})", op);
+}
+
+OpImport::OpImport(FunctionImporter& importer, const NodeProto& node, int64_t version, Scope& scope)
+    : importer_(importer), node_(node), version_(version), scope_(scope) {}
+
+Workspace& OpImport::workspace() { return importer_.workspace(); }
+
+// ---- Inputs
+
+const Expr* OpImport::In(size_t i) { return importer_.Operand(*scope_.Find(node_.inputs[i])); }
+
+std::vector<const Expr*> OpImport::AllIn() {
+  std::vector<const Expr*> inputs;
+  for (size_t i = 0; i < num_inputs(); ++i) {
+    if (Has(i)) inputs.push_back(In(i));
+  }
+  return inputs;
+}
+
+std::optional<std::vector<int64_t>> OpImport::Dims(size_t i) {
+  const TensorType* type = TypeOf(i);
+  if (type == nullptr || !type->known) return std::nullopt;
+  return Elements{.values = {type->dims.begin(), type->dims.end()}}.Numbers();
+}
+
+const Elements* OpImport::ElementsOf(size_t i) {
+  if (!Has(i)) return nullptr;
+  Value& value = *scope_.Find(node_.inputs[i]);
+  if (!value.elements) value.elements = importer_.ElementsOfConstant(value.expr);
+  return value.elements ? &*value.elements : nullptr;
+}
+
+std::optional<Elements> OpImport::ElementsIn(const TensorProto& tensor) {
+  const Result<Array> array = importer_.context().tensors.Read(tensor);
+  if (!array.ok()) return std::nullopt;
+  return importer_.ElementsOfConstant(Constant(*array));
+}
+
+std::optional<std::vector<int64_t>> OpImport::Numbers(size_t i) {
+  if (const Elements* elements = ElementsOf(i)) return elements->Numbers();
+  const NDArray* array = ConstantOf(i);
+  if (array == nullptr || array->dtype() != DataType::Int(64)) return std::nullopt;
+  const std::span<const int64_t> numbers = array->As<int64_t>();
+  return std::vector<int64_t>(numbers.begin(), numbers.end());
+}
+
+const NDArray* OpImport::ConstantOf(size_t i) {
+  if (!Has(i)) return nullptr;
+  const auto* constant = As<iropt::Constant>(In(i));
+  return constant ? constant->data : nullptr;
+}
+
+std::optional<double> OpImport::NumberOf(size_t i) {
+  const NDArray* array = ConstantOf(i);
+  if (array == nullptr) return std::nullopt;
+  const std::optional<iropt::Scalar> scalar = ScalarOf(*array);
+  if (!scalar) return std::nullopt;
+  return scalar->ToDouble();
+}
+
+// ---- Attributes
+
+const AttributeProto* OpImport::FindAttr(std::string_view name) const {
+  const auto found = std::ranges::find(node_.attributes, name, &AttributeProto::name);
+  return found == node_.attributes.end() ? nullptr : &*found;
+}
+
+int64_t OpImport::Int(std::string_view name, int64_t fallback) const {
+  const AttributeProto* attribute = FindAttr(name);
+  return attribute ? attribute->i : fallback;
+}
+
+double OpImport::Float(std::string_view name, double fallback) const {
+  const AttributeProto* attribute = FindAttr(name);
+  return attribute ? static_cast<double>(attribute->f) : fallback;
+}
+
+std::string_view OpImport::String(std::string_view name, std::string_view fallback) const {
+  const AttributeProto* attribute = FindAttr(name);
+  return attribute ? attribute->s : fallback;
+}
+
+std::vector<int64_t> OpImport::Ints(std::string_view name) const {
+  const AttributeProto* attribute = FindAttr(name);
+  return attribute ? attribute->ints : std::vector<int64_t>();
+}
+
+std::optional<std::vector<int64_t>> OpImport::AttrOrInput(std::string_view name, size_t input) {
+  if (Has(input)) return Numbers(input);
+  return Ints(name);
+}
+
+// ---- Building
+
+const Expr* OpImport::Call(OpId op, std::initializer_list<const Expr*> args, const Attr* attrs) {
+  return Call(op, std::span(args.begin(), args.size()), attrs);
+}
+
+const Expr* OpImport::Call(OpId op, std::span<const Expr* const> args, const Attr* attrs) {
+  if (attrs == nullptr && !OpInfoOf(op).attrs.empty()) attrs = DefaultAttrs(op);
+  return importer_.builder().MakeCall(GetOp(op), args, attrs);
+}
+
+const Attr* OpImport::DefaultAttrs(OpId op) {
+  const std::vector<const Attr*> defaults(OpInfoOf(op).attrs.size(), nullptr);
+  return MakeOpAttrs(OpInfoOf(op), defaults);
+}
+
+const Expr* OpImport::Scalar(double value, DataType dtype) {
+  const iropt::Scalar scalar =
+      dtype.is_floating() ? iropt::Scalar::Float(value, dtype) : iropt::Scalar::Int(static_cast<int64_t>(value), dtype);
+  return MakeConstant(MakeScalarTensor(scalar), workspace());
+}
+
+const Expr* OpImport::Constant(std::shared_ptr<const NDArray> array) {
+  return MakeConstant(std::move(array), workspace());
+}
+
+const Expr* OpImport::IntTensor(std::span<const int64_t> values, std::initializer_list<int64_t> dims) {
+  auto array = NDArray::Make(DataType::Int(64), dims);
+  std::ranges::copy(values, array->MutableAs<int64_t>().begin());
+  return Constant(std::move(array));
+}
+
+const Expr* OpImport::Shape(std::span<const PrimExpr* const> dims) {
+  return workspace().New<ShapeExpr>(workspace().Copy(dims), ShapeType::Get(dims));
+}
+
+const Expr* OpImport::Shape(std::span<const int64_t> dims) {
+  std::vector<const PrimExpr*> values;
+  for (const int64_t dim : dims) values.push_back(IRContext::Current().Int(dim));
+  return Shape(values);
+}
+
+const Expr* OpImport::Prim(int64_t value) { return Prim(IRContext::Current().Int(value)); }
+
+const Expr* OpImport::Prim(const PrimExpr* value) { return workspace().New<PrimValue>(value, PrimType::Get(value)); }
+
+const Expr* OpImport::PrimFloat(double value, DataType dtype) {
+  return MakeLiteral(HostValue(iropt::Scalar::Float(value, dtype)), workspace());
+}
+
+const Expr* OpImport::Tuple(std::span<const Expr* const> fields) {
+  std::vector<const Type*> types;
+  for (const Expr* field : fields) types.push_back(field->type);
+  return workspace().New<iropt::Tuple>(workspace().Copy(fields), TupleType::Get(workspace().arena(), types));
+}
+
+const Expr* OpImport::Field(const Expr* tuple, int index) {
+  const auto* type = As<TupleType>(tuple->type);
+  const bool has_field = type != nullptr && static_cast<size_t>(index) < type->fields.size();
+  const Type* field = has_field ? type->fields[static_cast<uint32_t>(index)] : ObjectType::Get();
+  return workspace().New<TupleGetItem>(tuple, index, field);
+}
+
+const Expr* OpImport::Cast(const Expr* x, DataType dtype) {
+  if (TensorOf(x) && TensorOf(x)->dtype == dtype) return x;
+  return Call(OpId::kAstype, {x}, Attrs<AstypeAttrs>(OpId::kAstype, {.dtype = dtype}));
+}
+
+const Expr* OpImport::Reshape(const Expr* x, std::span<const int64_t> dims) {
+  return Call(OpId::kReshape, {x, Shape(dims)});
+}
+
+const Expr* OpImport::Reshape(const Expr* x, std::span<const PrimExpr* const> dims) {
+  return Call(OpId::kReshape, {x, Shape(dims)});
+}
+
+const Expr* OpImport::Transpose(const Expr* x, std::span<const int64_t> axes) {
+  return Call(OpId::kPermuteDims, {x}, Attrs<PermuteDimsAttrs>(OpId::kPermuteDims, {.axes = axes}));
+}
+
+// ---- Failure
+
+Value OpImport::Error(std::string message) {
+  failed_ = true;
+  importer_.Report(std::move(message));
+  return {};
+}
+
+int64_t OpImport::Axis(int64_t axis, int64_t rank) {
+  if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
+  Error(fmt::format("axis {} is out of range for a tensor of rank {}", axis, rank));
+  return 0;
+}
+
+}  // namespace iropt::onnx

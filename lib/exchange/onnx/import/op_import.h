@@ -1,0 +1,133 @@
+// One node while it is imported: what the functions of the operator table (op_table.h) work with.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exchange/onnx/import/value.h"
+#include "exchange/onnx/model.h"
+#include "exchange/onnx/tensors.h"
+#include "iropt/ir/relax/builder.h"
+#include "iropt/op/op_attrs.h"
+
+namespace iropt::onnx {
+
+class FunctionImporter;
+
+// The function of an operator gives its value: an expression, which may be a tree of calls, for an operator with
+// several outputs a Tuple or an expression of a tuple type; or elements. Without a value (`return {}`), the operator in
+// this form has no counterpart and stays a call of `onnx.<Op>`, unless an error was reported (`return op.Error(...)`).
+//
+//   Value ImportSoftmax(OpImport& op) {
+//     return op.Call(OpId::kNnSoftmax, {op.In(0)}, op.Attrs<SoftmaxAttrs>(OpId::kNnSoftmax, {.axis = op.Int("axis",
+//     -1)}));
+//   }
+class OpImport {
+ public:
+  OpImport(FunctionImporter& importer, const NodeProto& node, int64_t version, Scope& scope);
+
+  const NodeProto& node() const { return node_; }
+  // That of the operator set.
+  int64_t version() const { return version_; }
+  Scope& scope() { return scope_; }
+  FunctionImporter& importer() { return importer_; }
+  Workspace& workspace();
+
+  // ---- Inputs
+  size_t num_inputs() const { return node_.inputs.size(); }
+  size_t num_outputs() const { return node_.outputs.size(); }
+  // Whether the node has an output that is not left out.
+  bool HasOutput(size_t i) const { return i < node_.outputs.size() && !node_.outputs[i].empty(); }
+  // Whether the optional input is there.
+  bool Has(size_t i) const { return i < node_.inputs.size() && !node_.inputs[i].empty(); }
+  // The operand, which must be there: the importer has checked the least number of inputs of the row.
+  const Expr* In(size_t i);
+  // All inputs.
+  std::vector<const Expr*> AllIn();
+  // The tensor type of an expression; null if it is of another type.
+  static const TensorType* TensorOf(const Expr* expr) { return As<TensorType>(expr->type); }
+  const TensorType* TypeOf(size_t i) { return TensorOf(In(i)); }
+  // The rank, or -1.
+  int Rank(size_t i) { return TypeOf(i) ? TypeOf(i)->ndim : kUnknownDim; }
+  DataType Dtype(size_t i) { return TypeOf(i) ? TypeOf(i)->dtype : DataType::Void(); }
+  // The dimensions if all are known numbers.
+  std::optional<std::vector<int64_t>> Dims(size_t i);
+  // The elements of an input: of a constant of integers, or of what is computed from shapes. Null if they are unknown.
+  const Elements* ElementsOf(size_t i);
+  // Those of a tensor in an attribute.
+  std::optional<Elements> ElementsIn(const TensorProto& tensor);
+  // The same as numbers. An input that is missing gives nullopt as well.
+  std::optional<std::vector<int64_t>> Numbers(size_t i);
+  // The array of an input that is a constant; null otherwise.
+  const NDArray* ConstantOf(size_t i);
+  // The one number of a constant.
+  std::optional<double> NumberOf(size_t i);
+
+  // ---- Attributes
+  const AttributeProto* FindAttr(std::string_view name) const;
+  int64_t Int(std::string_view name, int64_t fallback = 0) const;
+  double Float(std::string_view name, double fallback = 0) const;
+  std::string_view String(std::string_view name, std::string_view fallback = "") const;
+  // Empty if it is missing.
+  std::vector<int64_t> Ints(std::string_view name) const;
+  // Integers that are an attribute up to some version, and an input from then on. Nullopt if the input is there, but
+  // not known.
+  std::optional<std::vector<int64_t>> AttrOrInput(std::string_view name, size_t input);
+
+  // ---- Building
+  const Expr* Call(OpId op, std::initializer_list<const Expr*> args, const Attr* attrs = nullptr);
+  const Expr* Call(OpId op, std::span<const Expr* const> args, const Attr* attrs = nullptr);
+  // The record of an operator; the fields that are not given have their defaults.
+  template <class A>
+  static const Attr* Attrs(OpId op, const typename A::Values& values) {
+    return MakeOpAttrs(op, values);
+  }
+  // The record with all defaults.
+  static const Attr* DefaultAttrs(OpId op);
+  // A constant of rank 0.
+  const Expr* Scalar(double value, DataType dtype);
+  const Expr* Constant(std::shared_ptr<const NDArray> array);
+  const Expr* IntTensor(std::span<const int64_t> values, std::initializer_list<int64_t> dims);
+  const Expr* Shape(std::span<const PrimExpr* const> dims);
+  const Expr* Shape(std::span<const int64_t> dims);
+  const Expr* Prim(int64_t value);
+  const Expr* Prim(const PrimExpr* value);
+  // A number of a floating dtype.
+  const Expr* PrimFloat(double value, DataType dtype);
+  const Expr* Tuple(std::span<const Expr* const> fields);
+  // A field of an expression that has a tuple type.
+  const Expr* Field(const Expr* tuple, int index);
+  // Frequent ones.
+  const Expr* Cast(const Expr* x, DataType dtype);
+  const Expr* Reshape(const Expr* x, std::span<const int64_t> dims);
+  const Expr* Reshape(const Expr* x, std::span<const PrimExpr* const> dims);
+  const Expr* Transpose(const Expr* x, std::span<const int64_t> axes);
+
+  // ---- Failure
+  // Reports an error, which names the node, and gives no value.
+  Value Error(std::string message);
+  // Gives no value after an error that was reported by others.
+  Value Failed() {
+    failed_ = true;
+    return {};
+  }
+  bool failed() const { return failed_; }
+  // The axis, from 0 up. Reports an error if it is out of range, and then gives 0.
+  int64_t Axis(int64_t axis, int64_t rank);
+
+ private:
+  FunctionImporter& importer_;
+  const NodeProto& node_;
+  int64_t version_;
+  Scope& scope_;
+  bool failed_ = false;
+};
+
+// "node 'conv1' (Conv)".
+std::string Describe(const NodeProto& node);
+
+}  // namespace iropt::onnx

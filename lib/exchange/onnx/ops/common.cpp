@@ -1,0 +1,73 @@
+#include "exchange/onnx/ops/common.h"
+
+#include <algorithm>
+
+#include "iropt/ir/context.h"
+
+namespace iropt::onnx {
+
+const PrimExpr* DimOf(const TensorType* type, size_t axis) {
+  if (type == nullptr || !type->known || axis >= type->dims.size()) return nullptr;
+  return type->dims[static_cast<uint32_t>(axis)];
+}
+
+const Expr* AlongAxis(OpImport& op, const Expr* x, int64_t axis, int rank) {
+  std::vector<int64_t> axes = Iota(0, axis);
+  for (int64_t i = axis + 1; i < rank; ++i) axes.push_back(i);
+  const auto* constant = As<Constant>(x);
+  if (constant == nullptr) return ExpandDims(op, x, axes);
+  // A view of the same bytes.
+  std::vector<int64_t> dims(static_cast<size_t>(rank), 1);
+  dims[static_cast<size_t>(axis)] = constant->data->num_elements();
+  const auto array = constant->data->shared_from_this();
+  return op.Constant(NDArray::View(array->dtype(), dims, array->data(), array));
+}
+
+namespace {
+
+void FillDefaults(std::vector<int64_t>& values, size_t count, int64_t fallback) {
+  if (values.empty()) values.assign(count, fallback);
+}
+
+bool CheckWindow(OpImport& op, const Window& window) {
+  const size_t rank = window.kernel.size();
+  const auto check = [&](std::string_view name, const std::vector<int64_t>& values, size_t count, int64_t least) {
+    if (values.size() == count && std::ranges::all_of(values, [&](int64_t v) { return v >= least; })) return true;
+    op.Error(fmt::format("attribute '{}' is [{}]: expected {} numbers from {} up", name, fmt::join(values, ", "), count,
+                         least));
+    return false;
+  };
+  return check("kernel_shape", window.kernel, rank, 0) && check("strides", window.strides, rank, 1) &&
+         check("dilations", window.dilations, rank, 1) && check("pads", window.pads, 2 * rank, INT32_MIN);
+}
+
+}  // namespace
+
+std::optional<Window> WindowOf(OpImport& op, std::vector<int64_t> kernel,
+                               const std::optional<std::vector<int64_t>>& sizes) {
+  const size_t rank = kernel.size();
+  Window window{std::move(kernel), op.Ints("strides"), op.Ints("dilations"), op.Ints("pads")};
+  FillDefaults(window.strides, rank, 1);
+  FillDefaults(window.dilations, rank, 1);
+  const std::string_view auto_pad = op.String("auto_pad", "NOTSET");
+  const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+  if (same || auto_pad == "VALID") window.pads.clear();
+  FillDefaults(window.pads, 2 * rank, 0);
+  if (!CheckWindow(op, window)) return std::nullopt;
+  if (!same) return window;
+  for (size_t i = 0; i < rank; ++i) {
+    const int64_t extent = (window.kernel[i] - 1) * window.dilations[i] + 1;
+    // With strides of 1 the padding does not depend on the size.
+    if (!sizes && window.strides[i] != 1) return std::nullopt;
+    const int64_t size = sizes ? (*sizes)[i] : window.strides[i];
+    const int64_t outputs = (size + window.strides[i] - 1) / window.strides[i];
+    const int64_t total = std::max<int64_t>(0, (outputs - 1) * window.strides[i] + extent - size);
+    const int64_t total_or_extent = sizes ? total : extent - 1;
+    const int64_t small = total_or_extent / 2;
+    window.pads[i] = auto_pad == "SAME_UPPER" ? small : total_or_extent - small;
+    window.pads[rank + i] = total_or_extent - window.pads[i];
+  }
+  return window;
+}
+
+}  // namespace iropt::onnx

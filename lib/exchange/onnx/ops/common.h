@@ -1,0 +1,81 @@
+// Small helpers that several families use.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "exchange/onnx/import/op_import.h"
+#include "exchange/onnx/import/op_table.h"
+
+namespace iropt::onnx {
+
+// The operator of the first input alone.
+template <OpId kOp>
+Value ImportUnary(OpImport& op) {
+  return op.Call(kOp, {op.In(0)});
+}
+
+// Of the first two inputs.
+template <OpId kOp>
+Value ImportBinary(OpImport& op) {
+  return op.Call(kOp, {op.In(0), op.In(1)});
+}
+
+// The value of the first input.
+inline Value ImportIdentity(OpImport& op) {
+  return op.scope().Find(op.node().inputs[0])->elements ? Value(*op.ElementsOf(0)) : Value(op.In(0));
+}
+
+// A scalar constant of the dtype of a tensor.
+inline const Expr* ScalarLike(OpImport& op, const Expr* x, double value) {
+  const TensorType* type = OpImport::TensorOf(x);
+  return op.Scalar(value, type ? type->dtype : DataType::Float(32));
+}
+
+inline const Expr* Add(OpImport& op, const Expr* a, const Expr* b) { return op.Call(OpId::kAdd, {a, b}); }
+inline const Expr* Subtract(OpImport& op, const Expr* a, const Expr* b) { return op.Call(OpId::kSubtract, {a, b}); }
+inline const Expr* Multiply(OpImport& op, const Expr* a, const Expr* b) { return op.Call(OpId::kMultiply, {a, b}); }
+inline const Expr* Divide(OpImport& op, const Expr* a, const Expr* b) { return op.Call(OpId::kDivide, {a, b}); }
+inline const Expr* Where(OpImport& op, const Expr* condition, const Expr* a, const Expr* b) {
+  return op.Call(OpId::kWhere, {condition, a, b});
+}
+
+// first, first + 1, ..., last - 1.
+inline std::vector<int64_t> Iota(int64_t first, int64_t last) {
+  std::vector<int64_t> numbers;
+  for (int64_t i = first; i < last; ++i) numbers.push_back(i);
+  return numbers;
+}
+
+inline const Expr* ExpandDims(OpImport& op, const Expr* x, const std::vector<int64_t>& axes) {
+  if (axes.empty()) return x;
+  return op.Call(OpId::kExpandDims, {x}, OpImport::Attrs<ExpandDimsAttrs>(OpId::kExpandDims, {.axis = axes}));
+}
+
+inline const Expr* Reduce(OpImport& op, OpId reduction, const Expr* x, const std::vector<int64_t>& axes,
+                          bool keepdims) {
+  return op.Call(reduction, {x}, OpImport::Attrs<StatisticalAttrs>(reduction, {.axis = axes, .keepdims = keepdims}));
+}
+
+// The tensor of one dimension with a size, 1 in the others: that a bias per channel broadcasts as.
+const Expr* AlongAxis(OpImport& op, const Expr* x, int64_t axis, int rank);
+
+// A dimension of a type whose shape is known; null otherwise.
+const PrimExpr* DimOf(const TensorType* type, size_t axis);
+
+// ---- Windows of convolutions and pools.
+struct Window {
+  std::vector<int64_t> kernel;
+  std::vector<int64_t> strides;
+  std::vector<int64_t> dilations;
+  std::vector<int64_t> pads;  // all begins, then all ends
+};
+
+// The window of the node for a tensor with so many spatial dimensions. `sizes` are their lengths if they are known,
+// which auto_pad needs. Nullopt if they are not and it does, or after an error.
+std::optional<Window> WindowOf(OpImport& op, std::vector<int64_t> kernel,
+                               const std::optional<std::vector<int64_t>>& sizes);
+
+}  // namespace iropt::onnx

@@ -1,0 +1,308 @@
+// Operators that rearrange elements.
+
+#include <algorithm>
+
+#include "exchange/onnx/ops/common.h"
+#include "exchange/onnx/ops/scalar_elements.h"
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/context.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+// ---- Joining and splitting
+
+Value ImportConcat(OpImport& op) {
+  const std::vector<const Expr*> inputs = op.AllIn();
+  if (inputs.empty()) return op.Error("there is no input");
+  const int64_t axis = op.version() < 4 ? op.Int("axis", 1) : op.Int("axis");
+  if (inputs.size() == 1) return inputs[0];
+  return op.Call(OpId::kConcat, {op.Tuple(inputs)}, op.Attrs<ConcatAttrs>(OpId::kConcat, {.axis = axis}));
+}
+
+// The lengths of the parts; without any, the outputs share the dimension evenly, the last one takes what is left.
+std::optional<std::vector<int64_t>> PartsOf(OpImport& op, int64_t axis) {
+  std::optional<std::vector<int64_t>> parts = op.AttrOrInput("split", 1);
+  if (!parts || !parts->empty()) return parts;
+  const auto count = static_cast<int64_t>(op.num_outputs());
+  const auto* size = As<tir::IntImm>(DimOf(op.TypeOf(0), static_cast<size_t>(axis)));
+  if (size == nullptr || count == 0) return std::nullopt;
+  const int64_t length = (size->value + count - 1) / count;
+  for (int64_t i = 0; i < count; ++i) parts->push_back(std::clamp<int64_t>(size->value - i * length, 0, length));
+  return parts;
+}
+
+Value ImportSplit(OpImport& op) {
+  const int rank = op.Rank(0);
+  if (rank < 1) return {};
+  const int64_t axis = op.Axis(op.Int("axis"), rank);
+  const TensorType* type = op.TypeOf(0);
+  if (op.failed() || !type->known) return {};
+  const auto parts = PartsOf(op, axis);
+  if (!parts) return {};
+  if (parts->size() != op.num_outputs())
+    return op.Error(fmt::format("has {} outputs for {} parts", op.num_outputs(), parts->size()));
+  if (parts->size() == 1) return op.In(0);
+  std::vector<int64_t> indices;
+  int64_t at = 0;
+  for (size_t i = 0; i + 1 < parts->size(); ++i) indices.push_back(at += (*parts)[i]);
+  return op.Call(OpId::kSplit, {op.In(0)},
+                 op.Attrs<SplitAttrs>(OpId::kSplit, {.indices_or_sections = indices, .axis = axis}));
+}
+
+// ---- Shapes
+
+// The dimension that makes both shapes have as many elements. Factors that both have cancel.
+const PrimExpr* MissingDim(std::span<const PrimExpr* const> from, std::vector<const PrimExpr*> to) {
+  constexpr arith::PrimBuilder kBuilder;
+  const PrimExpr* dividend = IRContext::Current().Int(1);
+  for (const PrimExpr* dim : from) {
+    const auto same = std::ranges::find(to, dim);
+    if (same != to.end() && !Is<tir::IntImm>(dim))
+      to.erase(same);
+    else
+      dividend = kBuilder.Mul(dividend, dim);
+  }
+  const PrimExpr* divisor = IRContext::Current().Int(1);
+  for (const PrimExpr* dim : to) divisor = kBuilder.Mul(divisor, dim);
+  const auto* number = As<tir::IntImm>(divisor);
+  if (number != nullptr && number->value == 0) return IRContext::Current().Int(0);
+  return kBuilder.FloorDiv(dividend, divisor);
+}
+
+Value ReshapeTo(OpImport& op, std::vector<const PrimExpr*> dims, bool zero_copies) {
+  const TensorType* type = op.TypeOf(0);
+  if (type == nullptr) return {};
+  std::optional<size_t> missing;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const auto* number = As<tir::IntImm>(dims[i]);
+    if (number == nullptr) continue;
+    if (number->value == 0 && zero_copies) {
+      dims[i] = DimOf(type, i);
+      if (dims[i] == nullptr) return {};
+    } else if (number->value == -1) {
+      if (missing) return op.Error("the shape has -1 more than once");
+      missing = i;
+    }
+  }
+  if (missing && type->known) {
+    std::vector<const PrimExpr*> others = dims;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(*missing));
+    dims[*missing] = MissingDim(type->dims.span(), others);
+  }
+  return op.Reshape(op.In(0), std::span<const PrimExpr* const>(dims));
+}
+
+// The shape is an attribute before version 5.
+Value ImportReshape(OpImport& op) {
+  const bool zero_copies = op.Int("allowzero") == 0;
+  if (!op.Has(1)) {
+    std::vector<const PrimExpr*> dims;
+    for (const int64_t dim : op.Ints("shape")) dims.push_back(IRContext::Current().Int(dim));
+    return ReshapeTo(op, dims, zero_copies);
+  }
+  if (const Elements* elements = op.ElementsOf(1)) return ReshapeTo(op, elements->values, zero_copies);
+  const TensorType* shape = op.TypeOf(1);
+  if (op.TypeOf(0) == nullptr || shape == nullptr || !Is<tir::IntImm>(DimOf(shape, 0))) return {};
+  return {};
+}
+
+Value ImportFlatten(OpImport& op) {
+  const TensorType* type = op.TypeOf(0);
+  if (type == nullptr || !type->known) return {};
+  const auto rank = static_cast<int64_t>(type->dims.size());
+  const int64_t axis = op.Int("axis", 1);
+  if (axis < -rank || axis > rank)
+    return op.Error(fmt::format("axis {} is out of range for a tensor of rank {}", axis, rank));
+  const auto split = static_cast<size_t>(axis < 0 ? axis + rank : axis);
+  constexpr arith::PrimBuilder kBuilder;
+  const PrimExpr* dims[] = {IRContext::Current().Int(1), IRContext::Current().Int(1)};
+  for (size_t i = 0; i < type->dims.size(); ++i) {
+    const PrimExpr*& dim = dims[i < split ? 0 : 1];
+    dim = kBuilder.Mul(dim, DimOf(type, i));
+  }
+  return op.Reshape(op.In(0), std::span<const PrimExpr* const>(dims));
+}
+
+Value ImportTranspose(OpImport& op) {
+  std::vector<int64_t> axes = op.Ints("perm");
+  if (axes.empty() && op.Rank(0) < 0) return op.Call(OpId::kPermuteDims, {op.In(0)});
+  if (axes.empty()) {
+    axes = Iota(0, op.Rank(0));
+    std::ranges::reverse(axes);
+  }
+  return axes.empty() ? op.In(0) : op.Transpose(op.In(0), axes);
+}
+
+Value ImportSqueeze(OpImport& op) {
+  const auto axes = op.AttrOrInput("axes", 1);
+  const bool all = !op.Has(1) && !op.FindAttr("axes");
+  if (!axes || op.TypeOf(0) == nullptr || op.Rank(0) < 0) return {};
+  if (all) return op.Call(OpId::kSqueeze, {op.In(0)});
+  if (axes->empty()) return op.In(0);
+  return op.Call(OpId::kSqueeze, {op.In(0)}, op.Attrs<SqueezeAttrs>(OpId::kSqueeze, {.axis = *axes}));
+}
+
+Value ImportUnsqueeze(OpImport& op) {
+  const auto axes = op.AttrOrInput("axes", 1);
+  if (!axes || op.TypeOf(0) == nullptr || op.Rank(0) < 0) return {};
+  return ExpandDims(op, op.In(0), *axes);
+}
+
+Value ImportTile(OpImport& op) {
+  const auto repeats = op.Numbers(1);
+  if (!repeats || op.version() < 6) return {};
+  return op.Call(OpId::kTile, {op.In(0)}, op.Attrs<TileAttrs>(OpId::kTile, {.repeats = *repeats}));
+}
+
+// ---- Parts
+
+struct SliceParts {
+  std::vector<int64_t> axes;
+  std::vector<const PrimExpr*> starts;
+  std::vector<const PrimExpr*> ends;
+  std::vector<int64_t> steps;
+};
+
+std::optional<std::vector<const PrimExpr*>> PrimsOf(OpImport& op, std::string_view name, size_t input) {
+  if (const Elements* elements = op.ElementsOf(input)) return elements->values;
+  if (op.Has(input)) return std::nullopt;
+  std::vector<const PrimExpr*> prims;
+  for (const int64_t number : op.Ints(name)) prims.push_back(IRContext::Current().Int(number));
+  return prims;
+}
+
+std::optional<SliceParts> SlicePartsOf(OpImport& op, int rank) {
+  const auto starts = PrimsOf(op, "starts", 1);
+  const auto ends = PrimsOf(op, "ends", 2);
+  auto axes = op.AttrOrInput("axes", 3);
+  auto steps = op.Has(4) ? op.Numbers(4) : std::vector<int64_t>();
+  if (!starts || !ends || !axes || !steps) return std::nullopt;
+  const auto count = static_cast<int64_t>(starts->size());
+  if (axes->empty()) axes = Iota(0, count);
+  if (steps->empty()) steps->assign(starts->size(), 1);
+  if (ends->size() != starts->size() || axes->size() != starts->size() || steps->size() != starts->size()) {
+    op.Error(
+        fmt::format("has {} starts, {} ends, {} axes and {} steps", count, ends->size(), axes->size(), steps->size()));
+    return std::nullopt;
+  }
+  for (int64_t& axis : *axes) axis = op.Axis(axis, rank);
+  if (std::ranges::find(*steps, 0) != steps->end()) op.Error("a step is 0");
+  if (op.failed()) return std::nullopt;
+  return SliceParts{*axes, *starts, *ends, *steps};
+}
+
+// A bound of a slice with a known dimension, as the operator that counts from 0 up takes it: from 0 to the dimension
+// or, for steps back, from -1 to the dimension less 1.
+int64_t Clamped(int64_t at, int64_t size, int64_t step) {
+  if (at < 0) at += size;
+  return step > 0 ? std::clamp<int64_t>(at, 0, size) : std::clamp<int64_t>(at, -1, size - 1);
+}
+
+Value ImportSlice(OpImport& op) {
+  const TensorType* type = op.TypeOf(0);
+  if (type == nullptr || !type->known) return {};
+  auto parts = SlicePartsOf(op, type->ndim);
+  if (!parts) return {};
+  std::vector<const Expr*> fields[4];
+  for (size_t i = 0; i < parts->axes.size(); ++i) {
+    const PrimExpr* dim = DimOf(type, static_cast<size_t>(parts->axes[i]));
+    const auto* size = As<tir::IntImm>(dim);
+    const int64_t step = parts->steps[i];
+    const auto bound = [&](const PrimExpr* at, bool is_end) -> const PrimExpr* {
+      const auto* number = As<tir::IntImm>(at);
+      if (size && number) {
+        const int64_t clamped = Clamped(number->value, size->value, step);
+        // Before the first element: a number that counts from the end and still is before it.
+        return IRContext::Current().Int(is_end && clamped == -1 ? -size->value - 1 : clamped);
+      }
+      if (number && number->value > INT32_MAX && step > 0) return dim;
+      if (number && number->value < 0 && step > 0 && number->value > INT32_MIN)
+        return arith::PrimBuilder().Add(dim, at);
+      return at;
+    };
+    fields[0].push_back(op.Prim(parts->axes[i]));
+    fields[1].push_back(op.Prim(bound(parts->starts[i], false)));
+    fields[2].push_back(op.Prim(bound(parts->ends[i], true)));
+    fields[3].push_back(op.Prim(step));
+  }
+  if (fields[0].empty()) return op.In(0);
+  return op.Call(OpId::kStridedSlice,
+                 {op.In(0), op.Tuple(fields[0]), op.Tuple(fields[1]), op.Tuple(fields[2]), op.Tuple(fields[3])});
+}
+
+// Negative indices count from the end. Constants are checked, others are shifted where they are negative.
+const Expr* FromFront(OpImport& op, const Expr* indices, const PrimExpr* dim) {
+  const auto* size = dim ? As<tir::IntImm>(dim) : nullptr;
+  const auto* constant = As<Constant>(indices);
+  const TensorType* type = OpImport::TensorOf(indices);
+  if (type == nullptr || (type->dtype != DataType::Int(64) && type->dtype != DataType::Int(32))) return nullptr;
+  const auto any_negative = [](const auto& values) {
+    return std::ranges::any_of(values, [](auto v) { return v < 0; });
+  };
+  if (constant != nullptr) {
+    const bool negative = type->dtype == DataType::Int(64) ? any_negative(constant->data->As<int64_t>())
+                                                           : any_negative(constant->data->As<int32_t>());
+    if (!negative) return indices;
+  }
+  if (size == nullptr) return nullptr;
+  const Expr* shifted = Add(op, indices, ScalarLike(op, indices, static_cast<double>(size->value)));
+  return Where(op, op.Call(OpId::kLess, {indices, ScalarLike(op, indices, 0)}), shifted, indices);
+}
+
+Value ImportGather(OpImport& op) {
+  const int rank = op.Rank(0);
+  if (rank < 1) return {};
+  const int64_t axis = op.Axis(op.Int("axis"), rank);
+  const Expr* indices = FromFront(op, op.In(1), DimOf(op.TypeOf(0), static_cast<size_t>(axis)));
+  if (indices == nullptr) return {};
+  return op.Call(OpId::kTake, {op.In(0), indices}, op.Attrs<TakeAttrs>(OpId::kTake, {.axis = axis}));
+}
+
+// ---- Padding
+
+Value ImportPad(OpImport& op) {
+  const TensorType* type = op.TypeOf(0);
+  const auto pads =
+      op.Has(1) ? op.Numbers(1) : std::optional(op.FindAttr("paddings") ? op.Ints("paddings") : op.Ints("pads"));
+  if (type == nullptr || type->ndim < 0 || !pads) return {};
+  auto axes = op.Has(3) ? op.Numbers(3) : std::optional(Iota(0, type->ndim));
+  if (!axes) return {};
+  for (int64_t& axis : *axes) axis = op.Axis(axis, type->ndim);
+  if (pads->size() != 2 * axes->size())
+    return op.Error(fmt::format("has {} numbers of padding for {} axes", pads->size(), axes->size()));
+  const std::string_view mode = op.String("mode", "constant");
+  const bool negative = std::ranges::any_of(*pads, [](int64_t pad) { return pad < 0; });
+  if (negative || (mode != "constant" && mode != "reflect")) return {};
+  std::vector<int64_t> widths(2 * static_cast<size_t>(type->ndim), 0);
+  for (size_t i = 0; i < axes->size(); ++i) {
+    const auto axis = static_cast<size_t>((*axes)[i]);
+    widths[2 * axis] = (*pads)[i];
+    widths[2 * axis + 1] = (*pads)[axes->size() + i];
+  }
+  const Expr* value = op.Has(2) ? op.In(2) : op.Scalar(op.Float("value"), type->dtype);
+  if (OpImport::TensorOf(value) == nullptr || OpImport::TensorOf(value)->ndim != 0) return {};
+  return op.Call(OpId::kNnPad, {op.In(0), value},
+                 op.Attrs<PadAttrs>(OpId::kNnPad, {.pad_width = widths, .pad_mode = mode}));
+}
+
+constexpr OpRow kManipulateRows[] = {
+    {"Concat", 1, 1, kAny, ImportConcat, "R.concat", EvaluateConcat},
+    {"Flatten", 1, 1, 1, ImportFlatten, "R.reshape"},
+    {"Gather", 1, 2, 2, ImportGather, "R.take", EvaluateGather},
+    {"Pad", 1, 1, 4, ImportPad, "R.nn.pad"},
+    {"Reshape", 1, 1, 2, ImportReshape, "R.reshape", EvaluateReshape},
+    {"Slice", 1, 1, 5, ImportSlice, "R.strided_slice", EvaluateSlice},
+    {"Split", 1, 1, 2, ImportSplit, "R.split"},
+    {"Squeeze", 1, 1, 2, ImportSqueeze, "R.squeeze", EvaluateSqueeze},
+    {"Tile", 1, 2, 3, ImportTile, "R.tile"},
+    {"Transpose", 1, 1, 1, ImportTranspose, "R.permute_dims"},
+    {"Unsqueeze", 1, 1, 2, ImportUnsqueeze, "R.expand_dims", EvaluateUnsqueeze},
+};
+
+}  // namespace
+
+std::span<const OpRow> ManipulateRows() { return kManipulateRows; }
+
+}  // namespace iropt::onnx

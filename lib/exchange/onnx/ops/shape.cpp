@@ -1,0 +1,147 @@
+// Constants, shapes as values, and tensors made of shapes.
+
+#include "exchange/onnx/import/function_importer.h"
+#include "exchange/onnx/import/opaque_call.h"
+#include "exchange/onnx/ops/common.h"
+#include "exchange/onnx/ops/scalar_elements.h"
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/context.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+template <class T>
+const Expr* ConstantOf(OpImport& op, const std::vector<T>& values, DataType dtype, bool is_scalar) {
+  const std::vector<int64_t> dims(is_scalar ? 0 : 1, static_cast<int64_t>(values.size()));
+  auto array = NDArray::Make(dtype, dims);
+  std::ranges::copy(values, array->MutableAs<T>().begin());
+  return op.Constant(std::move(array));
+}
+
+Value ConstantOf(OpImport& op, const TensorProto& tensor) {
+  if (!DataTypeOf(tensor.type)) {
+    const Expr* opaque = OpaqueTensor(tensor, op.workspace());
+    return opaque ? opaque : op.Error("the constant has elements of an unknown type");
+  }
+  const Result<Array> array = op.importer().context().tensors.Read(tensor);
+  return array.ok() ? Value(op.Constant(*array)) : op.Error(array.error().message);
+}
+
+Value ImportConstant(OpImport& op) {
+  if (op.node().attributes.size() != 1) return op.Error("a constant has one attribute");
+  const AttributeProto& value = op.node().attributes.front();
+  if (value.name == "value" && !value.tensors.empty()) return ConstantOf(op, value.tensors.front());
+  if (value.name == "value_float") return ConstantOf<float>(op, {value.f}, DataType::Float(32), true);
+  if (value.name == "value_floats") return ConstantOf<float>(op, value.floats, DataType::Float(32), false);
+  if (value.name == "value_int") return ConstantOf<int64_t>(op, {value.i}, DataType::Int(64), true);
+  if (value.name == "value_ints") return ConstantOf<int64_t>(op, value.ints, DataType::Int(64), false);
+  if (value.name == "value_string" || value.name == "value_strings") {
+    TensorProto tensor{.type = ElementType::kString, .strings = value.strings};
+    if (value.name == "value_string")
+      tensor.strings = {value.s};
+    else
+      tensor.dims = {static_cast<int64_t>(value.strings.size())};
+    return OpaqueTensor(tensor, op.workspace());
+  }
+  if (value.name == "sparse_value" && !value.sparse_tensors.empty()) {
+    const Result<Array> array = op.importer().context().tensors.Read(value.sparse_tensors.front());
+    return array.ok() ? Value(op.Constant(*array)) : op.Error(array.error().message);
+  }
+  return op.Error(fmt::format("attribute '{}' is not a value of a constant", value.name));
+}
+
+Value ImportShape(OpImport& op) {
+  const TensorType* type = op.TypeOf(0);
+  if (type == nullptr) return {};
+  if (!type->known || type->dims.size() > Elements::kMost) {
+    if (op.FindAttr("start") || op.FindAttr("end")) return {};
+    return op.Call(OpId::kShapeToTensor, {op.Call(OpId::kShapeOf, {op.In(0)})});
+  }
+  const auto rank = static_cast<int64_t>(type->dims.size());
+  const auto clamp = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
+  const int64_t end = clamp(op.Int("end", rank));
+  Elements elements;
+  for (int64_t i = clamp(op.Int("start", 0)); i < end; ++i)
+    elements.values.push_back(DimOf(type, static_cast<size_t>(i)));
+  return elements;
+}
+
+Value ImportSize(OpImport& op) {
+  const TensorType* type = op.TypeOf(0);
+  if (type == nullptr) return {};
+  if (!type->known) return op.Call(OpId::kSize, {op.In(0)});
+  const PrimExpr* size = IRContext::Current().Int(1);
+  for (const PrimExpr* dim : type->dims) size = arith::PrimBuilder().Mul(size, dim);
+  return Elements{.values = {size}, .is_scalar = true};
+}
+
+// The shape that the elements of an input say, or that a tensor holds at run time. Null if even its rank is unknown.
+const Expr* ShapeFrom(OpImport& op, size_t input) {
+  if (const Elements* elements = op.ElementsOf(input)) return op.Shape(elements->values);
+  const TensorType* type = op.TypeOf(input);
+  if (type == nullptr || !type->known || !Is<tir::IntImm>(DimOf(type, 0))) return nullptr;
+  return op.Call(OpId::kTensorToShape, {op.Cast(op.In(input), DataType::Int(64))});
+}
+
+Value ImportConstantOfShape(OpImport& op) {
+  const Expr* shape = ShapeFrom(op, 0);
+  if (shape == nullptr) return {};
+  const AttributeProto* value = op.FindAttr("value");
+  if (value == nullptr || value->tensors.empty()) {
+    return op.Call(OpId::kZeros, {shape}, op.Attrs<InitAttrs>(OpId::kZeros, {.dtype = DataType::Float(32)}));
+  }
+  TensorProto scalar = value->tensors.front();
+  scalar.dims.clear();
+  const Value fill = ConstantOf(op, scalar);
+  const auto* constant = fill.expr ? As<Constant>(fill.expr) : nullptr;
+  if (constant == nullptr) return {};
+  return op.Call(OpId::kFull, {shape, fill.expr}, op.Attrs<InitAttrs>(OpId::kFull, {.dtype = constant->data->dtype()}));
+}
+
+Value ImportExpand(OpImport& op) {
+  const TensorType* type = op.TypeOf(0);
+  const Elements* shape = op.ElementsOf(1);
+  if (type == nullptr || !type->known || shape == nullptr) return {};
+  // Both shapes broadcast: the input may be longer, or have the greater dimensions.
+  const size_t rank = std::max<size_t>(type->dims.size(), shape->values.size());
+  std::vector<const PrimExpr*> dims;
+  for (size_t i = 0; i < rank; ++i) {
+    const size_t from_end = rank - i;
+    const PrimExpr* old = from_end <= type->dims.size() ? DimOf(type, type->dims.size() - from_end) : nullptr;
+    const PrimExpr* wanted =
+        from_end <= shape->values.size() ? shape->values[shape->values.size() - from_end] : nullptr;
+    const auto* one = wanted ? As<tir::IntImm>(wanted) : nullptr;
+    dims.push_back(wanted == nullptr || (one && one->value == 1 && old) ? old : wanted);
+  }
+  return op.Call(OpId::kBroadcastTo, {op.In(0), op.Shape(dims)});
+}
+
+Value ImportRange(OpImport& op) {
+  std::vector<const Expr*> args;
+  for (size_t i = 0; i < 3; ++i) {
+    if (const Elements* elements = op.ElementsOf(i)) {
+      args.push_back(op.Prim(elements->values.at(0)));
+    } else if (const auto number = op.NumberOf(i)) {
+      args.push_back(op.PrimFloat(*number, op.Dtype(i)));
+    } else {
+      return {};
+    }
+  }
+  return op.Call(OpId::kArange, args, op.Attrs<InitAttrs>(OpId::kArange, {.dtype = op.Dtype(0)}));
+}
+
+constexpr OpRow kShapeRows[] = {
+    {"Constant", 1, 0, 0, ImportConstant, "a constant"},
+    {"ConstantOfShape", 9, 1, 1, ImportConstantOfShape, "R.zeros, R.full", EvaluateConstantOfShape},
+    {"Expand", 8, 2, 2, ImportExpand, "R.broadcast_to"},
+    {"Range", 11, 3, 3, ImportRange, "R.arange", EvaluateRange},
+    {"Shape", 1, 1, 1, ImportShape, "a symbolic shape, R.shape_of, R.shape_to_tensor"},
+    {"Size", 1, 1, 1, ImportSize, "a symbolic size, R.size"},
+};
+
+}  // namespace
+
+std::span<const OpRow> ShapeRows() { return kShapeRows; }
+
+}  // namespace iropt::onnx

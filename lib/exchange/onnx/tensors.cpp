@@ -1,0 +1,252 @@
+#include "exchange/onnx/tensors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <span>
+
+namespace iropt::onnx {
+
+namespace {
+
+// Sparse tensors are made dense up to this many bytes: a few bytes of a file must not take all memory.
+constexpr uint64_t kLargestDense = uint64_t{1} << 30;
+
+struct ElementRow {
+  ElementType type;
+  std::string_view name;
+  DataType dtype;  // void: tensors of the type have no arrays
+};
+
+constexpr DataType kNoDtype = DataType::Void();
+
+// In the order of the numbers.
+constexpr ElementRow kElements[] = {
+    {ElementType::kUndefined, "undefined", kNoDtype},
+    {ElementType::kFloat, "float", DataType::Float(32)},
+    {ElementType::kUint8, "uint8", DataType::UInt(8)},
+    {ElementType::kInt8, "int8", DataType::Int(8)},
+    {ElementType::kUint16, "uint16", DataType::UInt(16)},
+    {ElementType::kInt16, "int16", DataType::Int(16)},
+    {ElementType::kInt32, "int32", DataType::Int(32)},
+    {ElementType::kInt64, "int64", DataType::Int(64)},
+    {ElementType::kString, "string", kNoDtype},
+    {ElementType::kBool, "bool", DataType::Bool()},
+    {ElementType::kFloat16, "float16", DataType::Float(16)},
+    {ElementType::kDouble, "double", DataType::Float(64)},
+    {ElementType::kUint32, "uint32", DataType::UInt(32)},
+    {ElementType::kUint64, "uint64", DataType::UInt(64)},
+    {ElementType::kComplex64, "complex64", kNoDtype},
+    {ElementType::kComplex128, "complex128", kNoDtype},
+    {ElementType::kBfloat16, "bfloat16", DataType::BFloat(16)},
+    {ElementType::kFloat8E4M3Fn, "float8e4m3fn", DataType::Make(TypeCode::kFloat8E4M3, 8, 1)},
+    {ElementType::kFloat8E4M3Fnuz, "float8e4m3fnuz", DataType::Make(TypeCode::kFloat8E4M3Fnuz, 8, 1)},
+    {ElementType::kFloat8E5M2, "float8e5m2", DataType::Make(TypeCode::kFloat8E5M2, 8, 1)},
+    {ElementType::kFloat8E5M2Fnuz, "float8e5m2fnuz", DataType::Make(TypeCode::kFloat8E5M2Fnuz, 8, 1)},
+    {ElementType::kUint4, "uint4", DataType::UInt(4)},
+    {ElementType::kInt4, "int4", DataType::Int(4)},
+    {ElementType::kFloat4E2M1, "float4e2m1", DataType::Make(TypeCode::kFloat4E2M1, 4, 1)},
+    {ElementType::kFloat8E8M0, "float8e8m0", DataType::Make(TypeCode::kFloat8E8M0, 8, 1)},
+    {ElementType::kUint2, "uint2", DataType::UInt(2)},
+    {ElementType::kInt2, "int2", DataType::Int(2)},
+};
+
+const ElementRow* FindElement(ElementType type) {
+  const auto number = static_cast<int32_t>(type);
+  return number >= 0 && number < static_cast<int32_t>(std::size(kElements)) ? &kElements[number] : nullptr;
+}
+
+Error Bad(const TensorProto& tensor, std::string_view what) {
+  return {ErrorCode::Parse, fmt::format("tensor '{}': {}", tensor.name, what)};
+}
+
+// Elements of less than a byte, of which host tensors have one in a byte: the first of a byte is in its low bits.
+bool IsPacked(DataType dtype) { return dtype.bits < 8 && !dtype.is_bool(); }
+
+uint64_t FileBytes(DataType dtype, uint64_t elements) {
+  return IsPacked(dtype) ? (elements * dtype.bits + 7) / 8 : elements * static_cast<uint64_t>(dtype.bytes());
+}
+
+std::byte Unpack(std::string_view bytes, size_t element, DataType dtype) {
+  const size_t per_byte = 8 / dtype.bits;
+  const auto byte = static_cast<uint8_t>(bytes[element / per_byte]);
+  const unsigned bits = byte >> (element % per_byte * dtype.bits) & ((1U << dtype.bits) - 1);
+  const bool negative = dtype.is_int() && (bits >> (dtype.bits - 1)) != 0;
+  return static_cast<std::byte>(negative ? bits | (0xffU << dtype.bits) : bits);
+}
+
+Array UnpackAll(DataType dtype, std::span<const int64_t> dims, std::string_view bytes) {
+  auto array = NDArray::Make(dtype, dims);
+  for (size_t i = 0; i < array->num_bytes(); ++i) array->mutable_data()[i] = Unpack(bytes, i, dtype);
+  return array;
+}
+
+// The elements in int32_data, int64_data or uint64_data. Small types are there by their bits, those of less than a byte
+// as in raw data.
+Result<Array> FromInts(const TensorProto& tensor, DataType dtype, uint64_t elements) {
+  if (IsPacked(dtype)) {
+    std::string bytes;
+    for (const int64_t value : tensor.ints) bytes.push_back(static_cast<char>(value));
+    if (bytes.size() != FileBytes(dtype, elements))
+      return Bad(tensor,
+                 fmt::format("has {} bytes of data: its dimensions need {}", bytes.size(), FileBytes(dtype, elements)));
+    return UnpackAll(dtype, tensor.dims, bytes);
+  }
+  if (tensor.ints.size() != elements)
+    return Bad(tensor, fmt::format("has {} elements: its dimensions need {}", tensor.ints.size(), elements));
+  auto array = NDArray::Make(dtype, tensor.dims);
+  const auto size = static_cast<size_t>(dtype.bytes());
+  std::byte* out = array->mutable_data();
+  for (const int64_t value : tensor.ints) {
+    std::memcpy(out, &value, size);  // the low bytes come first
+    out += size;
+  }
+  return Array(std::move(array));
+}
+
+std::string_view Find(const Properties& properties, std::string_view key) {
+  const auto found = std::ranges::find(properties, key, &Property::first);
+  return found == properties.end() ? std::string_view() : found->second;
+}
+
+std::optional<uint64_t> ToNumber(std::string_view text) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// Whether `path` is `folder` or below it; both without symbolic links.
+bool IsBelow(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  const auto [rest, _] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return rest == folder.end();
+}
+
+}  // namespace
+
+std::optional<DataType> DataTypeOf(ElementType type) {
+  const ElementRow* row = FindElement(type);
+  if (row == nullptr || row->dtype.is_void()) return std::nullopt;
+  return row->dtype;
+}
+
+ElementType ElementTypeOf(DataType dtype) {
+  if (dtype.is_void()) return ElementType::kUndefined;
+  const auto* row = std::ranges::find(kElements, dtype, &ElementRow::dtype);
+  return row == std::end(kElements) ? ElementType::kUndefined : row->type;
+}
+
+std::string_view NameOf(ElementType type) {
+  const ElementRow* row = FindElement(type);
+  return row ? row->name : "unknown";
+}
+
+Result<Array> TensorReader::Read(const TensorProto& tensor) {
+  const std::optional<DataType> dtype = DataTypeOf(tensor.type);
+  if (!dtype) return Bad(tensor, fmt::format("elements of type {} cannot be computed with", NameOf(tensor.type)));
+  const std::optional<uint64_t> bytes = ArrayBytes(*dtype, tensor.dims);
+  if (!bytes) return Bad(tensor, "its dimensions are negative or too large");
+  if (tensor.is_external) return ReadExternal(tensor, *dtype);
+  if (tensor.raw) return View(tensor, *dtype, *tensor.raw, owner_);
+  if (*dtype == DataType::Float(32)) return View(tensor, *dtype, tensor.floats, owner_);
+  if (*dtype == DataType::Float(64)) return View(tensor, *dtype, tensor.doubles, owner_);
+  return FromInts(tensor, *dtype, *bytes / static_cast<uint64_t>(dtype->bytes()));
+}
+
+Result<Array> TensorReader::View(const TensorProto& tensor, DataType dtype, std::string_view bytes,
+                                 std::shared_ptr<const FileBuffer> file) {
+  const uint64_t elements = *ArrayBytes(dtype, tensor.dims) / static_cast<uint64_t>(dtype.bytes());
+  const uint64_t needed = FileBytes(dtype, elements);
+  if (bytes.size() != needed)
+    return Bad(tensor, fmt::format("has {} bytes of data: its dimensions need {}", bytes.size(), needed));
+  if (IsPacked(dtype)) return UnpackAll(dtype, tensor.dims, bytes);
+  const auto* data = reinterpret_cast<const std::byte*>(bytes.data());
+  const bool in_file = bytes.data() >= file->data() && bytes.data() + bytes.size() <= file->data() + file->size();
+  if (!in_file) {  // put together from several fields
+    auto copy = NDArray::Make(dtype, tensor.dims);
+    if (!bytes.empty()) std::memcpy(copy->mutable_data(), data, bytes.size());
+    return Array(std::move(copy));
+  }
+  return NDArray::InFile(
+      dtype, tensor.dims, data,
+      {.path = {}, .name = std::string(tensor.name), .hash = {}, .span = {}, .file = std::move(file)});
+}
+
+Result<Array> TensorReader::ReadExternal(const TensorProto& tensor, DataType dtype) {
+  const std::string_view location = Find(tensor.external, "location");
+  if (location.empty()) return Bad(tensor, "is in another file, but its location is missing");
+  const auto number = [&](std::string_view key) -> Result<std::optional<uint64_t>> {
+    const std::string_view text = Find(tensor.external, key);
+    if (text.empty()) return std::optional<uint64_t>();
+    const std::optional<uint64_t> value = ToNumber(text);
+    if (!value) return Bad(tensor, fmt::format("invalid {} '{}' of external data", key, text));
+    return value;
+  };
+  IROPT_ASSIGN_OR_RETURN(const std::optional<uint64_t> given_offset, number("offset"));
+  IROPT_ASSIGN_OR_RETURN(const std::optional<uint64_t> given_length, number("length"));
+  Result<std::shared_ptr<const FileBuffer>> file = OpenExternal(location);
+  if (!file.ok()) return Bad(tensor, file.error().message);
+  const uint64_t size = (*file)->size();
+  const uint64_t offset = given_offset.value_or(0);
+  const uint64_t elements = *ArrayBytes(dtype, tensor.dims) / static_cast<uint64_t>(dtype.bytes());
+  const uint64_t length = given_length.value_or(FileBytes(dtype, elements));
+  if (offset > size || length > size - offset)
+    return Bad(tensor,
+               fmt::format("bytes {} to {} are not in '{}', which has {}", offset, offset + length, location, size));
+  return View(tensor, dtype, (*file)->text().substr(offset, length), *file);
+}
+
+Result<std::shared_ptr<const FileBuffer>> TensorReader::OpenExternal(std::string_view location) {
+  if (const auto known = files_.find(location); known != files_.end()) return known->second;
+  namespace fs = std::filesystem;
+  const fs::path relative(location);
+  const Error leaves{ErrorCode::Parse, fmt::format("the path '{}' leaves the folder of the model", location)};
+  if (location.find('\0') != std::string_view::npos || relative.is_absolute() ||
+      std::ranges::any_of(relative, [](const fs::path& part) { return part == ".."; }))
+    return leaves;
+  std::error_code error;
+  const fs::path folder = fs::canonical(folder_.empty() ? fs::path(".") : fs::path(folder_), error);
+  const fs::path path = fs::canonical(folder / relative, error);
+  if (error) return Error{ErrorCode::Parse, fmt::format("cannot read '{}': {}", location, error.message())};
+  if (!IsBelow(path, folder)) return leaves;
+  if (!fs::is_regular_file(path, error))
+    return Error{ErrorCode::Parse, fmt::format("cannot read '{}': not a regular file", location)};
+  IROPT_ASSIGN_OR_RETURN(std::shared_ptr<const FileBuffer> file, ReadFile(path.string()));
+  return files_.emplace(std::string(location), std::move(file)).first->second;
+}
+
+Result<Array> TensorReader::Read(const SparseTensorProto& tensor) {
+  TensorProto dense = tensor.values;
+  IROPT_ASSIGN_OR_RETURN(const Array values, Read(tensor.values));
+  IROPT_ASSIGN_OR_RETURN(const Array indices, Read(tensor.indices));
+  const std::optional<uint64_t> bytes = ArrayBytes(values->dtype(), tensor.dims);
+  if (!bytes || *bytes > kLargestDense)
+    return Bad(dense, "the dimensions of the sparse tensor are negative or too large");
+  const auto count = values->num_elements();
+  const size_t rank = tensor.dims.size();
+  const bool is_linear = indices->shape().size() == 1;
+  const auto width = is_linear ? int64_t{1} : static_cast<int64_t>(rank);
+  if (indices->dtype() != DataType::Int(64) || indices->num_elements() != count * width)
+    return Bad(tensor.indices, "the indices of a sparse tensor are int64, one row for each value");
+  auto array = NDArray::Make(values->dtype(), tensor.dims);
+  const auto size = static_cast<size_t>(values->dtype().bytes());
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t at = is_linear ? indices->As<int64_t>()[static_cast<size_t>(i)] : 0;
+    for (size_t axis = 0; !is_linear && axis < rank; ++axis) {
+      const int64_t index = indices->As<int64_t>()[static_cast<size_t>(i) * rank + axis];
+      if (index < 0 || index >= tensor.dims[axis])
+        return Bad(tensor.indices, "an index of a sparse tensor is out of range");
+      at = at * tensor.dims[axis] + index;
+    }
+    if (at < 0 || at >= array->num_elements())
+      return Bad(tensor.indices, "an index of a sparse tensor is out of range");
+    std::memcpy(array->mutable_data() + static_cast<size_t>(at) * size, values->data() + static_cast<size_t>(i) * size,
+                size);
+  }
+  return Array(std::move(array));
+}
+
+}  // namespace iropt::onnx

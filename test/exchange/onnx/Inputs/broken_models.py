@@ -1,0 +1,49 @@
+"""Writes models with an error each to the folder that is the argument."""
+import os
+import sys
+
+import onnx
+from onnx import helper
+
+FLOAT = onnx.TensorProto.FLOAT
+folder = sys.argv[1]
+os.makedirs(folder, exist_ok=True)
+
+
+def info(name, dims):
+    return helper.make_tensor_value_info(name, FLOAT, dims)
+
+
+def model(nodes, inputs, initializers=(), functions=()):
+    graph = helper.make_graph(nodes, "g", inputs, [info("y", [2])], list(initializers))
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
+    return helper.make_model(graph, functions=list(functions), opset_imports=opsets)
+
+
+def save(name, value):
+    with open(os.path.join(folder, f"{name}.onnx"), "wb") as file:
+        file.write(value if isinstance(value, bytes) else value.SerializeToString())
+
+
+def external(location, offset):
+    tensor = onnx.TensorProto(name="w", data_type=FLOAT, dims=[2], data_location=onnx.TensorProto.EXTERNAL)
+    for key, value in (("location", location), ("offset", str(offset))):
+        tensor.external_data.add(key=key, value=value)
+    return tensor
+
+
+add = helper.make_node("Add", ["x", "w"], ["y"], "sum")
+good = model([add], [info("x", [2])], [helper.make_tensor("w", FLOAT, [2], [1, 2])])
+save("truncated", good.SerializeToString()[:-20])
+save("empty", b"")
+relu = helper.make_node("Relu", ["x"], ["a"], "first")
+save("undefined_input", model([relu, helper.make_node("Add", ["a", "nobody"], ["y"], "second")], [info("x", [2])]))
+save("shapes", model([add], [info("x", [2]), info("w", [3])]))
+save("short_tensor", model([add], [info("x", [2])], [onnx.TensorProto(name="w", data_type=FLOAT, dims=[2], raw_data=b"1234")]))
+with open(os.path.join(folder, "w.bin"), "wb") as data:
+    data.write(bytes(8))
+save("outside", model([add], [info("x", [2])], [external("../w.bin", 0)]))
+save("past_the_end", model([add], [info("x", [2])], [external("w.bin", 4)]))
+call = helper.make_node("F", ["x"], ["y"], domain="own")
+function = helper.make_function("own", "F", ["x"], ["y"], [call], [helper.make_opsetid("own", 1)])
+save("recursive", model([call], [info("x", [2])], functions=[function]))
