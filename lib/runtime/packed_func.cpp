@@ -2,16 +2,46 @@
 
 #include <fmt/format.h>
 
+#include "iropt/runtime/packed_library.h"
 #include "iropt/support/edit_distance.h"
+#include "iropt/support/shared_object.h"
+#include "iropt/support/version.h"
 #include "packed/builtins.h"
 
 namespace iropt {
+
+namespace {
+
+constexpr std::string_view kOnnxPrefix = "onnx.";
+constexpr const char* kOnnxObject = "libiropt_onnx.so";
+
+// Null if there is no such object, or it is of another version.
+const PackedRegistry* LoadPackedLibrary(const char* name) {
+  const Result<void*> object = OpenSharedObject(name);
+  if (!object.ok()) return nullptr;
+  const auto entry = reinterpret_cast<const PackedLibrary* (*)()>(FindSymbol(*object, kPackedEntryPoint));
+  const PackedLibrary* library = entry != nullptr ? entry() : nullptr;
+  return library != nullptr && std::string_view(library->version) == IROPT_VERSION ? library->registry : nullptr;
+}
+
+// The registry of the library that has functions with such names; null if there is none.
+const PackedRegistry* LibraryOf(std::string_view name) {
+  if (!name.starts_with(kOnnxPrefix)) return nullptr;
+  static const PackedRegistry* const onnx = LoadPackedLibrary(kOnnxObject);
+  return onnx;
+}
+
+}  // namespace
 
 void PackedRegistry::Set(std::string name, PackedFunc func) { funcs_[std::move(name)] = std::move(func); }
 
 const PackedFunc* PackedRegistry::Find(std::string_view name) const {
   const auto it = funcs_.find(name);
-  return it == funcs_.end() ? nullptr : &it->second;
+  if (it != funcs_.end()) return &it->second;
+  const PackedRegistry* library = LibraryOf(name);
+  if (library == nullptr) return nullptr;
+  const auto loaded = library->funcs_.find(name);
+  return loaded == library->funcs_.end() ? nullptr : &loaded->second;
 }
 
 std::vector<std::string_view> PackedRegistry::Names() const {

@@ -360,11 +360,56 @@ Result<Tensor> PadValue(KernelCall& call, DataType dtype) {
 
 }  // namespace
 
+namespace {
+
+int64_t FloorModulo(int64_t a, int64_t b) { return (a % b + b) % b; }
+
+// The place in a dimension of `length` whose element a place outside of it gets.
+int64_t ReflectedPlace(int64_t at, int64_t length) {
+  if (length == 1) return 0;
+  const int64_t period = 2 * (length - 1);
+  const int64_t place = FloorModulo(at, period);
+  return place < length ? place : period - place;
+}
+int64_t ReplicatedPlace(int64_t at, int64_t length) { return std::clamp<int64_t>(at, 0, length - 1); }
+int64_t CircularPlace(int64_t at, int64_t length) { return FloorModulo(at, length); }
+
+using PadPlace = int64_t (*)(int64_t at, int64_t length);
+
+PadPlace PlaceOf(std::string_view mode) {
+  if (mode == "reflect") return ReflectedPlace;
+  if (mode == "replicate") return ReplicatedPlace;
+  return mode == "circular" ? CircularPlace : nullptr;
+}
+
+// Padding with elements of the tensor.
+Result<HostValue> PadWithElements(KernelCall& call, const Tensor& x, const Shape& widths, const Shape& shape,
+                                  PadPlace place) {
+  if (x->num_elements() == 0) return call.Fail("there is no element to pad with");
+  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), shape));
+  IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
+  const Shape strides = RowMajorStrides(x->shape());
+  const auto size = static_cast<size_t>(x->dtype().bytes());
+  std::byte* to = out->mutable_data();
+  ForEachIndex(shape, [&](const Shape& index) {
+    int64_t at = 0;
+    for (size_t i = 0; i < index.size(); ++i) at += place(index[i] - widths[2 * i], x->shape()[i]) * strides[i];
+    std::memcpy(to, x->data() + static_cast<size_t>(at) * size, size);
+    to += size;
+  });
+  return HostValue(Tensor(out));
+}
+
+}  // namespace
+
 Result<HostValue> EvalPad(KernelCall& call) {
   const auto attrs = call.attrs<PadAttrs>();
   IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorArg(0));
   const Shape widths = attrs.pad_width().vector();
-  if (attrs.pad_mode() != "constant") return call.Fail("only the pad mode 'constant' is supported");
+  const PadPlace place = PlaceOf(attrs.pad_mode());
+  if (place == nullptr && attrs.pad_mode() != "constant")
+    return call.Fail(
+        fmt::format("unknown pad mode '{}': expected constant, reflect, replicate or circular", attrs.pad_mode()));
   const size_t rank = x->shape().size();
   if (widths.size() != 2 * rank) return call.Fail("expects two pad widths for each dimension");
   if (!IsElementType(x->dtype())) return call.UnsupportedDType(x->dtype());
@@ -376,6 +421,7 @@ Result<HostValue> EvalPad(KernelCall& call) {
       return call.Fail("a pad width is out of range");
     }
   }
+  if (place != nullptr) return PadWithElements(call, x, widths, shape, place);
   const Shape zeros(rank, 0);
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), shape));
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));

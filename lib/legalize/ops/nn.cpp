@@ -129,7 +129,9 @@ const Expr* LegalizeNnRmsNorm(LegalizeCall& call) {
 const Expr* LegalizeNnDropout(LegalizeCall& call) { return call.Unchanged("a frontend or DecomposeOps replaces it"); }
 
 const Expr* LegalizeNnPad(LegalizeCall& call) {
-  const std::vector<int64_t> widths = PadAttrs(call.call()).pad_width().vector();
+  const PadAttrs attrs(call.call());
+  if (attrs.pad_mode() != "constant") return call.Unchanged("its pad mode is not 'constant'");
+  const std::vector<int64_t> widths = attrs.pad_width().vector();
   TeCall te(call, "pad");
   const PrimExpr* pad_value = AsScalarConstant(call.arg(1), te.make());
   if (!pad_value) return call.Unchanged("its value is not a constant number");

@@ -168,6 +168,8 @@ const Expr* OpImport::Prim(int64_t value) { return Prim(IRContext::Current().Int
 
 const Expr* OpImport::Prim(const PrimExpr* value) { return workspace().New<PrimValue>(value, PrimType::Get(value)); }
 
+const Expr* OpImport::ScalarPrim(const NDArray& array) { return MakeLiteral(HostValue(*ScalarOf(array)), workspace()); }
+
 const Expr* OpImport::PrimFloat(double value, DataType dtype) {
   return MakeLiteral(HostValue(iropt::Scalar::Float(value, dtype)), workspace());
 }

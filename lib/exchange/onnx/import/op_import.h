@@ -96,6 +96,8 @@ class OpImport {
   const Expr* Shape(std::span<const int64_t> dims);
   const Expr* Prim(int64_t value);
   const Expr* Prim(const PrimExpr* value);
+  // The number in a tensor of one element.
+  const Expr* ScalarPrim(const NDArray& array);
   // A number of a floating dtype.
   const Expr* PrimFloat(double value, DataType dtype);
   const Expr* Tuple(std::span<const Expr* const> fields);

@@ -110,6 +110,12 @@ std::optional<OpaqueOperands> OpaqueOperandsOf(OpImport& op) {
   for (const AttributeProto& attribute : node.attributes) {
     if (!AddAttribute(op, attribute, operands)) return std::nullopt;
   }
+  const auto add_number = [&](std::string_view key, int64_t number) {
+    args.push_back(StringExpr(key, workspace));
+    args.push_back(op.Prim(number));
+  };
+  add_number(kOpsetKey, op.version());
+  if (op.num_outputs() != 1) add_number(kOutputsKey, static_cast<int64_t>(op.num_outputs()));
   return operands;
 }
 

@@ -11,6 +11,9 @@
 namespace iropt::onnx {
 
 inline constexpr std::string_view kOpaquePrefix = "onnx.";
+// What comes after the attributes: the version of the operator set, and the number of outputs if it is not 1.
+inline constexpr std::string_view kOpsetKey = "opset";
+inline constexpr std::string_view kOutputsKey = "outputs";
 
 // The call for a node. Graphs that are attributes become private functions.
 Value MakeOpaqueCall(OpImport& op);

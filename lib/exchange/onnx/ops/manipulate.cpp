@@ -232,35 +232,12 @@ Value ImportSlice(OpImport& op) {
                  {op.In(0), op.Tuple(fields[0]), op.Tuple(fields[1]), op.Tuple(fields[2]), op.Tuple(fields[3])});
 }
 
-// Negative indices count from the end. Constants are checked, others are shifted where they are negative.
-const Expr* FromFront(OpImport& op, const Expr* indices, const PrimExpr* dim) {
-  const auto* size = dim ? As<tir::IntImm>(dim) : nullptr;
-  const auto* constant = As<Constant>(indices);
-  const TensorType* type = OpImport::TensorOf(indices);
-  if (type == nullptr || (type->dtype != DataType::Int(64) && type->dtype != DataType::Int(32))) return nullptr;
-  const auto any_negative = [](const auto& values) {
-    return std::ranges::any_of(values, [](auto v) { return v < 0; });
-  };
-  if (constant != nullptr) {
-    const bool negative = type->dtype == DataType::Int(64) ? any_negative(constant->data->As<int64_t>())
-                                                           : any_negative(constant->data->As<int32_t>());
-    if (!negative) return indices;
-  }
-  if (size == nullptr) return nullptr;
-  const Expr* shifted = Add(op, indices, ScalarLike(op, indices, static_cast<double>(size->value)));
-  return Where(op, op.Call(OpId::kLess, {indices, ScalarLike(op, indices, 0)}), shifted, indices);
-}
-
-Value ImportGather(OpImport& op) {
-  const int rank = op.Rank(0);
-  if (rank < 1) return {};
-  const int64_t axis = op.Axis(op.Int("axis"), rank);
-  const Expr* indices = FromFront(op, op.In(1), DimOf(op.TypeOf(0), static_cast<size_t>(axis)));
-  if (indices == nullptr) return {};
-  return op.Call(OpId::kTake, {op.In(0), indices}, op.Attrs<TakeAttrs>(OpId::kTake, {.axis = axis}));
-}
-
 // ---- Padding
+
+std::string_view PadModeOf(std::string_view mode) {
+  if (mode == "edge") return "replicate";
+  return mode == "wrap" ? "circular" : mode;
+}
 
 Value ImportPad(OpImport& op) {
   const TensorType* type = op.TypeOf(0);
@@ -274,7 +251,7 @@ Value ImportPad(OpImport& op) {
     return op.Error(fmt::format("has {} numbers of padding for {} axes", pads->size(), axes->size()));
   const std::string_view mode = op.String("mode", "constant");
   const bool negative = std::ranges::any_of(*pads, [](int64_t pad) { return pad < 0; });
-  if (negative || (mode != "constant" && mode != "reflect")) return {};
+  if (negative) return {};
   std::vector<int64_t> widths(2 * static_cast<size_t>(type->ndim), 0);
   for (size_t i = 0; i < axes->size(); ++i) {
     const auto axis = static_cast<size_t>((*axes)[i]);
@@ -284,13 +261,12 @@ Value ImportPad(OpImport& op) {
   const Expr* value = op.Has(2) ? op.In(2) : op.Scalar(op.Float("value"), type->dtype);
   if (OpImport::TensorOf(value) == nullptr || OpImport::TensorOf(value)->ndim != 0) return {};
   return op.Call(OpId::kNnPad, {op.In(0), value},
-                 op.Attrs<PadAttrs>(OpId::kNnPad, {.pad_width = widths, .pad_mode = mode}));
+                 op.Attrs<PadAttrs>(OpId::kNnPad, {.pad_width = widths, .pad_mode = PadModeOf(mode)}));
 }
 
 constexpr OpRow kManipulateRows[] = {
     {"Concat", 1, 1, kAny, ImportConcat, "R.concat", EvaluateConcat},
     {"Flatten", 1, 1, 1, ImportFlatten, "R.reshape"},
-    {"Gather", 1, 2, 2, ImportGather, "R.take", EvaluateGather},
     {"Pad", 1, 1, 4, ImportPad, "R.nn.pad"},
     {"Reshape", 1, 1, 2, ImportReshape, "R.reshape", EvaluateReshape},
     {"Slice", 1, 1, 5, ImportSlice, "R.strided_slice", EvaluateSlice},

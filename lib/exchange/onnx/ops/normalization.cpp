@@ -6,10 +6,33 @@ namespace iropt::onnx {
 
 namespace {
 
+// The statistics of the batch, and the running ones moved towards them.
+Value TrainBatchNormalization(OpImport& op) {
+  const int rank = op.Rank(0);
+  if (op.version() < 14) return {};
+  std::vector<int64_t> axes = Iota(0, rank);
+  axes.erase(axes.begin() + 1);
+  const double momentum = op.Float("momentum", static_cast<double>(0.9F));
+  const Expr* x = op.In(0);
+  const Expr* mean = Reduce(op, OpId::kMean, x, axes, false);
+  const Expr* centered = Subtract(op, x, AlongAxis(op, mean, 1, rank));
+  const Expr* variance = Reduce(op, OpId::kMean, Multiply(op, centered, centered), axes, false);
+  const Expr* deviation = op.Call(
+      OpId::kSqrt, {Add(op, variance, ScalarLike(op, variance, op.Float("epsilon", static_cast<double>(1e-5F))))});
+  const Expr* norm = Divide(op, centered, AlongAxis(op, deviation, 1, rank));
+  const Expr* y = Add(op, Multiply(op, norm, AlongAxis(op, op.In(1), 1, rank)), AlongAxis(op, op.In(2), 1, rank));
+  const auto moved = [&](const Expr* running, const Expr* now) {
+    return Add(op, Multiply(op, running, ScalarLike(op, running, momentum)),
+               Multiply(op, op.Cast(now, OpImport::TensorOf(running)->dtype), ScalarLike(op, running, 1 - momentum)));
+  };
+  const Expr* fields[] = {y, moved(op.In(3), mean), moved(op.In(4), variance)};
+  return op.Tuple(fields);
+}
+
 Value ImportBatchNormalization(OpImport& op) {
-  const bool trains = op.Int("training_mode") != 0 || (op.version() < 14 && op.num_outputs() > 1) ||
-                      (op.version() < 7 && op.Int("is_test") == 0 && op.num_outputs() > 1);
-  if (trains || op.Int("spatial", 1) == 0 || op.Rank(0) < 2) return {};
+  const bool trains = op.Int("training_mode") != 0 || (op.version() < 14 && op.num_outputs() > 1);
+  if (op.Int("spatial", 1) == 0 || op.Rank(0) < 2) return {};
+  if (trains) return TrainBatchNormalization(op);
   std::vector<const Expr*> args;
   for (size_t i = 0; i < 5; ++i) args.push_back(i == 0 ? op.In(0) : op.Cast(op.In(i), op.Dtype(0)));
   const Expr* norm = op.Call(
@@ -23,11 +46,28 @@ Value ImportBatchNormalization(OpImport& op) {
 
 const Expr* ZerosLike(OpImport& op, const Expr* x) { return op.Call(OpId::kZerosLike, {x}); }
 
+// With the mean and the inverse deviation as outputs, or a scale that only broadcasts against the data.
+Value ComposeLayerNormalization(OpImport& op, const std::vector<int64_t>& axes) {
+  const DataType dtype = op.Dtype(0);
+  const DataType type = op.Int("stash_type", 1) == 1 ? DataType::Float(32) : dtype;
+  const Expr* x = op.Cast(op.In(0), type);
+  const Expr* mean = Reduce(op, OpId::kMean, x, axes, true);
+  const Expr* centered = Subtract(op, x, mean);
+  const Expr* variance = Reduce(op, OpId::kMean, Multiply(op, centered, centered), axes, true);
+  const double epsilon = op.Float("epsilon", static_cast<double>(1e-5F));
+  const Expr* inverse = op.Call(OpId::kRsqrt, {Add(op, variance, ScalarLike(op, variance, epsilon))});
+  const Expr* y = Multiply(op, op.Cast(Multiply(op, centered, inverse), dtype), op.In(1));
+  if (op.Has(2)) y = Add(op, y, op.In(2));
+  const Expr* fields[] = {y, mean, inverse};
+  return op.Tuple(fields);
+}
+
 Value ImportLayerNormalization(OpImport& op) {
   const int rank = op.Rank(0);
-  if (rank < 1 || op.HasOutput(1) || op.HasOutput(2)) return {};
+  if (rank < 1) return {};
   const std::vector<int64_t> axes = Iota(op.Axis(op.Int("axis", -1), rank), rank);
-  if (op.Rank(1) != static_cast<int>(axes.size())) return {};
+  if (op.HasOutput(1) || op.HasOutput(2) || op.Rank(1) != static_cast<int>(axes.size()))
+    return ComposeLayerNormalization(op, axes);
   const Expr* bias = op.Has(2) ? op.In(2) : ZerosLike(op, op.In(1));
   return op.Call(OpId::kNnLayerNorm, {op.In(0), op.In(1), bias},
                  op.Attrs<LayerNormAttrs>(OpId::kNnLayerNorm,
@@ -76,8 +116,32 @@ Value ImportSoftmax(OpImport& op) {
   return op.Call(kKind, {op.In(0)}, op.Attrs<SoftmaxAttrs>(kKind, {.axis = op.Int("axis", -1)}));
 }
 
+// Ones at the greatest elements, zeros elsewhere. Before version 13, all dimensions from the axis on are one.
+Value ImportHardmax(OpImport& op) {
+  const auto dims = op.Dims(0);
+  if (!dims || dims->empty() || !op.Dtype(0).is_floating()) return {};
+  const auto rank = static_cast<int64_t>(dims->size());
+  int64_t axis = op.Axis(op.Int("axis", op.version() < 13 ? 1 : -1), rank);
+  const Expr* x = op.In(0);
+  int64_t depth = (*dims)[static_cast<size_t>(axis)];
+  const bool flattens = op.version() < 13 && axis + 1 < rank;
+  if (flattens) {
+    std::vector<int64_t> flat(dims->begin(), dims->begin() + axis);
+    for (auto i = static_cast<size_t>(axis) + 1; i < dims->size(); ++i) depth *= (*dims)[i];
+    flat.push_back(depth);
+    x = op.Reshape(x, flat);
+  }
+  if (depth == 0) return op.In(0);
+  const Expr* best =
+      op.Call(OpId::kArgmax, {x}, op.Attrs<ArgmaxArgminAttrs>(OpId::kArgmax, {.axis = axis, .keepdims = false}));
+  const Expr* ones = op.Call(OpId::kOneHot, {best, op.PrimFloat(1, op.Dtype(0)), op.PrimFloat(0, op.Dtype(0))},
+                             op.Attrs<OneHotAttrs>(OpId::kOneHot, {.depth = depth, .axis = axis}));
+  return flattens ? op.Reshape(ones, *dims) : ones;
+}
+
 constexpr OpRow kNormalizationRows[] = {
     {"BatchNormalization", 1, 5, 5, ImportBatchNormalization, "R.nn.batch_norm"},
+    {"Hardmax", 1, 1, 1, ImportHardmax, "R.argmax, R.one_hot"},
     {"InstanceNormalization", 1, 3, 3, ImportInstanceNormalization, "R.nn.instance_norm"},
     {"LayerNormalization", 17, 2, 3, ImportLayerNormalization, "R.nn.layer_norm"},
     {"LogSoftmax", 1, 1, 1, ImportSoftmaxBefore13<OpId::kNnLogSoftmax>, "R.nn.log_softmax"},

@@ -66,13 +66,20 @@ Value ImportReduceLogSumExp(OpImport& op) {
   return op.Call(OpId::kSqueeze, {result}, op.Attrs<SqueezeAttrs>(OpId::kSqueeze, {.axis = *axes}));
 }
 
-// Indices are those of the first of several equal elements; of the last one if the node says so.
+// Indices are those of the first of several equal elements; of the last one if the node says so, which is the first one
+// from the end.
 Value ImportArgReduce(OpImport& op, OpId reduction) {
   const int rank = op.Rank(0);
-  if (rank < 1 || op.Int("select_last_index") != 0) return {};
+  if (rank < 1) return {};
   const int64_t axis = op.Axis(op.Int("axis"), rank);
-  return op.Call(reduction, {op.In(0)},
-                 op.Attrs<ArgmaxArgminAttrs>(reduction, {.axis = axis, .keepdims = op.Int("keepdims", 1) != 0}));
+  const auto* attrs = op.Attrs<ArgmaxArgminAttrs>(reduction, {.axis = axis, .keepdims = op.Int("keepdims", 1) != 0});
+  if (op.Int("select_last_index") == 0) return op.Call(reduction, {op.In(0)}, attrs);
+  const PrimExpr* dim = DimOf(op.TypeOf(0), static_cast<size_t>(axis));
+  const auto* size = dim ? As<tir::IntImm>(dim) : nullptr;
+  if (size == nullptr) return {};
+  const Expr* flipped = op.Call(OpId::kFlip, {op.In(0)}, op.Attrs<FlipAttrs>(OpId::kFlip, {.axis = axis}));
+  return Subtract(op, op.Scalar(static_cast<double>(size->value - 1), DataType::Int(64)),
+                  op.Call(reduction, {flipped}, attrs));
 }
 
 Value ImportArgMax(OpImport& op) { return ImportArgReduce(op, OpId::kArgmax); }

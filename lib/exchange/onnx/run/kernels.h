@@ -1,0 +1,37 @@
+// The operators that have no counterpart in Relax, on tensors.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "exchange/onnx/run/onnx_call.h"
+#include "iropt/runtime/packed_func.h"
+
+namespace iropt::onnx {
+
+// The results: one value, or a tuple if the node has several outputs.
+using OnnxKernel = Result<HostValue> (*)(OnnxCall& call);
+
+struct KernelRow {
+  std::string_view name;  // with the domain before it, if it is not that of ONNX
+  OnnxKernel kernel;
+};
+
+// One of several results if the node has one output, else a tuple with as many as it has.
+HostValue ResultOf(const OnnxCall& call, std::vector<HostValue> results);
+
+// Runs an operator as what the importer makes of it, now that its inputs are known. Nullopt if it makes nothing.
+Result<std::optional<HostValue>> RunAsImported(OnnxCall& call);
+
+// ---- The families of kernels.
+std::span<const KernelRow> LoopKernels();
+std::span<const KernelRow> MathematicsKernels();
+std::span<const KernelRow> QuantizationKernels();
+std::span<const KernelRow> RecurrentKernels();
+std::span<const KernelRow> ResizeKernels();
+std::span<const KernelRow> SelectionKernels();
+
+// All packed functions of this library.
+const PackedRegistry& OnnxPackedFuncs();
+
+}  // namespace iropt::onnx

@@ -1,0 +1,249 @@
+// Functions of numbers, matrices and signals.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <numbers>
+
+#include "exchange/onnx/run/kernels.h"
+#include "exchange/onnx/run/numbers.h"
+#include "exchange/onnx/tensors.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+// ---- Numbers and matrices
+
+Result<HostValue> RunRound(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(std::vector<double> x, call.NumbersIn(0));
+  for (double& value : x) value = std::nearbyint(value);  // ties go to even numbers
+  return HostValue(FromNumbers(call.In(0)->dtype(), call.In(0)->shape(), x));
+}
+
+double Determinant(std::vector<double> m, size_t n) {
+  double result = 1;
+  for (size_t k = 0; k < n; ++k) {
+    size_t pivot = k;
+    for (size_t i = k + 1; i < n; ++i) {
+      if (std::abs(m[i * n + k]) > std::abs(m[pivot * n + k])) pivot = i;
+    }
+    if (m[pivot * n + k] == 0) return 0;
+    if (pivot != k) {
+      for (size_t j = 0; j < n; ++j) std::swap(m[pivot * n + j], m[k * n + j]);
+      result = -result;
+    }
+    result *= m[k * n + k];
+    for (size_t i = k + 1; i < n; ++i) {
+      const double factor = m[i * n + k] / m[k * n + k];
+      for (size_t j = k; j < n; ++j) m[i * n + j] -= factor * m[k * n + j];
+    }
+  }
+  return result;
+}
+
+Result<HostValue> RunDet(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
+  const std::span<const int64_t> shape = call.In(0)->shape();
+  if (shape.size() < 2 || shape[shape.size() - 1] != shape[shape.size() - 2])
+    return call.Fail("the matrices are not square");
+  const auto n = static_cast<size_t>(shape.back());
+  std::vector<double> result;
+  for (int64_t i = 0; i < Product(shape.first(shape.size() - 2)); ++i) {
+    const auto from = x.begin() + i * static_cast<int64_t>(n * n);
+    result.push_back(Determinant({from, from + static_cast<int64_t>(n * n)}, n));
+  }
+  return HostValue(FromNumbers(call.In(0)->dtype(), shape.first(shape.size() - 2), result));
+}
+
+Result<HostValue> RunLrn(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
+  const std::span<const int64_t> shape = call.In(0)->shape();
+  const int64_t size = call.Int("size", 1);
+  if (shape.size() < 2 || size < 1) return call.Fail("the input must have channels, and the size be positive");
+  const double alpha = call.Float("alpha", 0.0001);
+  const double beta = call.Float("beta", 0.75);
+  const double bias = call.Float("bias", 1);
+  const int64_t channels = shape[1];
+  const int64_t inner = Product(shape.subspan(2));
+  std::vector<double> y(x.size());
+  for (int64_t i = 0; i < static_cast<int64_t>(x.size()); ++i) {
+    const int64_t channel = i / inner % channels;
+    double sum = 0;
+    const int64_t last = std::min(channels - 1, channel + size / 2);
+    for (int64_t c = std::max<int64_t>(0, channel - (size - 1) / 2); c <= last; ++c) {
+      const double value = x[static_cast<size_t>(i + (c - channel) * inner)];
+      sum += value * value;
+    }
+    y[static_cast<size_t>(i)] =
+        x[static_cast<size_t>(i)] / std::pow(bias + alpha / static_cast<double>(size) * sum, beta);
+  }
+  return HostValue(FromNumbers(call.In(0)->dtype(), shape, y));
+}
+
+// ---- Windows of signals
+
+DataType DtypeAttr(const OnnxCall& call, std::string_view name, DataType fallback) {
+  if (!call.FindAttr(name)) return fallback;
+  return DataTypeOf(static_cast<ElementType>(call.Int(name))).value_or(fallback);
+}
+
+// a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n), where n is one less for symmetric windows.
+Result<HostValue> MakeWindow(OnnxCall& call, double a0, double a1, double a2) {
+  const auto size = static_cast<int64_t>(call.NumberIn(0, -1));
+  if (size < 0 || size > INT32_MAX) return call.Fail("the size is out of range");
+  const auto period = static_cast<double>(call.Int("periodic", 1) != 0 ? size : size - 1);
+  std::vector<double> window;
+  for (int64_t i = 0; i < size; ++i) {
+    const double angle = period == 0 ? 0 : 2 * std::numbers::pi * static_cast<double>(i) / period;
+    window.push_back(size == 1 && period == 0 ? 1 : a0 - a1 * std::cos(angle) + a2 * std::cos(2 * angle));
+  }
+  const int64_t shape[] = {size};
+  return HostValue(FromNumbers(DtypeAttr(call, "output_datatype", DataType::Float(32)), shape, window));
+}
+
+Result<HostValue> RunHannWindow(OnnxCall& call) { return MakeWindow(call, 0.5, 0.5, 0); }
+Result<HostValue> RunHammingWindow(OnnxCall& call) { return MakeWindow(call, 25.0 / 46, 1 - 25.0 / 46, 0); }
+Result<HostValue> RunBlackmanWindow(OnnxCall& call) { return MakeWindow(call, 0.42, 0.5, 0.08); }
+
+// ---- Fourier transforms
+
+using Complex = std::complex<double>;
+
+// The first `count` numbers of the transform of a signal with this number of samples.
+std::vector<Complex> Transform(const std::vector<Complex>& signal, int64_t count, bool inverse) {
+  const auto n = static_cast<int64_t>(signal.size());
+  const double turn = (inverse ? 2 : -2) * std::numbers::pi / static_cast<double>(n);
+  std::vector<Complex> result;
+  for (int64_t k = 0; k < count; ++k) {
+    Complex sum = 0;
+    for (int64_t i = 0; i < n; ++i)
+      sum += signal[static_cast<size_t>(i)] * std::polar(1.0, turn * static_cast<double>(i * k % n));
+    result.push_back(inverse ? sum / static_cast<double>(n) : sum);
+  }
+  return result;
+}
+
+// The last dimension holds a real number, or a real and an imaginary part.
+Complex ComplexAt(const std::vector<double>& x, int64_t at, int64_t parts) {
+  const auto i = static_cast<size_t>(at * parts);
+  return {x[i], parts == 2 ? x[i + 1] : 0};
+}
+
+Result<HostValue> RunDft(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
+  std::vector<int64_t> shape(call.In(0)->shape().begin(), call.In(0)->shape().end());
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t given = call.opset() < 20 ? call.Int("axis", 1) : static_cast<int64_t>(call.NumberIn(2, -2));
+  const int64_t axis = given < 0 ? given + rank : given;
+  if (rank < 2 || axis < 0 || axis >= rank - 1 || shape.back() < 1 || shape.back() > 2)
+    return call.Fail("the axis is out of range, or the last dimension is not 1 or 2");
+  const int64_t parts = shape.back();
+  const auto at = static_cast<size_t>(axis);
+  const int64_t in = shape[at];
+  const auto length = static_cast<int64_t>(call.NumberIn(1, static_cast<double>(in)));
+  if (length < 1 || length > INT32_MAX) return call.Fail("the length is out of range");
+  const int64_t out = call.Int("onesided") != 0 ? length / 2 + 1 : length;
+  const int64_t outer = Product(std::span(shape).first(at));
+  const int64_t inner = Product(std::span(shape).subspan(at + 1)) / parts;
+  shape[at] = out;
+  shape.back() = 2;
+  std::vector<double> y(static_cast<size_t>(Product(shape)));
+  for (int64_t o = 0; o < outer; ++o) {
+    for (int64_t k = 0; k < inner; ++k) {
+      std::vector<Complex> signal(static_cast<size_t>(length));
+      for (int64_t i = 0; i < std::min(in, length); ++i)
+        signal[static_cast<size_t>(i)] = ComplexAt(x, (o * in + i) * inner + k, parts);
+      const std::vector<Complex> result = Transform(signal, out, call.Int("inverse") != 0);
+      for (int64_t i = 0; i < out; ++i) {
+        const auto to = static_cast<size_t>(((o * out + i) * inner + k) * 2);
+        y[to] = result[static_cast<size_t>(i)].real();
+        y[to + 1] = result[static_cast<size_t>(i)].imag();
+      }
+    }
+  }
+  return HostValue(FromNumbers(call.In(0)->dtype(), shape, y));
+}
+
+Result<HostValue> RunStft(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
+  const std::span<const int64_t> shape = call.In(0)->shape();
+  if (shape.size() < 2 || shape.size() > 3) return call.Fail("the signals must be a tensor of rank 2 or 3");
+  const int64_t parts = shape.size() == 3 ? shape[2] : 1;
+  const auto step = static_cast<int64_t>(call.NumberIn(1, 0));
+  std::vector<double> window;
+  if (call.In(2) != nullptr) {
+    IROPT_ASSIGN_OR_RETURN(window, call.NumbersIn(2));
+  }
+  const auto length = static_cast<int64_t>(call.NumberIn(3, static_cast<double>(window.size())));
+  window.resize(static_cast<size_t>(std::clamp<int64_t>(length, 0, INT32_MAX)), 1);
+  if (step < 1 || length < 1 || length > shape[1] || parts < 1 || parts > 2)
+    return call.Fail("the step or the length is out of range");
+  const int64_t frames = (shape[1] - length) / step + 1;
+  const int64_t out = call.Int("onesided", 1) != 0 ? length / 2 + 1 : length;
+  std::vector<double> y;
+  for (int64_t b = 0; b < shape[0]; ++b) {
+    for (int64_t frame = 0; frame < frames; ++frame) {
+      std::vector<Complex> signal;
+      for (int64_t i = 0; i < length; ++i)
+        signal.push_back(ComplexAt(x, b * shape[1] + frame * step + i, parts) * window[static_cast<size_t>(i)]);
+      for (const Complex& value : Transform(signal, out, false)) y.insert(y.end(), {value.real(), value.imag()});
+    }
+  }
+  const int64_t result[] = {shape[0], frames, out, 2};
+  return HostValue(FromNumbers(call.In(0)->dtype(), result, y));
+}
+
+Result<HostValue> RunMelWeightMatrix(OnnxCall& call) {
+  const auto bins = static_cast<int64_t>(call.NumberIn(0, 0));
+  const auto length = static_cast<int64_t>(call.NumberIn(1, 0));
+  const double rate = call.NumberIn(2, 0);
+  const auto to_mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
+  const double low = to_mel(call.NumberIn(3, 0));
+  const double high = to_mel(call.NumberIn(4, 0));
+  if (bins < 1 || length < 1 || bins > UINT16_MAX || length > INT32_MAX || rate <= 0)
+    return call.Fail("a size is out of range");
+  const int64_t rows = length / 2 + 1;
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < bins + 2; ++i) {
+    const double mel = low + (high - low) / static_cast<double>(bins + 2) * static_cast<double>(i);
+    const double hertz = 700 * (std::pow(10, mel / 2595) - 1);
+    places.push_back(static_cast<int64_t>(static_cast<double>(length + 1) * hertz / rate));
+  }
+  std::vector<double> y(static_cast<size_t>(rows * bins));
+  for (int64_t bin = 0; bin < bins; ++bin) {
+    const int64_t left = places[static_cast<size_t>(bin)];
+    const int64_t center = places[static_cast<size_t>(bin) + 1];
+    const int64_t right = places[static_cast<size_t>(bin) + 2];
+    const auto set = [&](int64_t row, double value) {
+      if (row >= 0 && row < rows) y[static_cast<size_t>(row * bins + bin)] = value;
+    };
+    if (center == left) set(center, 1);
+    for (int64_t row = left; row <= center && center != left; ++row)
+      set(row, static_cast<double>(row - left) / static_cast<double>(center - left));
+    for (int64_t row = center; row < right; ++row)
+      set(row, static_cast<double>(right - row) / static_cast<double>(right - center));
+  }
+  const int64_t shape[] = {rows, bins};
+  return HostValue(FromNumbers(DtypeAttr(call, "output_datatype", DataType::Float(32)), shape, y));
+}
+
+constexpr KernelRow kMathematicsKernels[] = {
+    {"BlackmanWindow", RunBlackmanWindow},
+    {"DFT", RunDft},
+    {"Det", RunDet},
+    {"HammingWindow", RunHammingWindow},
+    {"HannWindow", RunHannWindow},
+    {"LRN", RunLrn},
+    {"MelWeightMatrix", RunMelWeightMatrix},
+    {"Round", RunRound},
+    {"STFT", RunStft},
+};
+
+}  // namespace
+
+std::span<const KernelRow> MathematicsKernels() { return kMathematicsKernels; }
+
+}  // namespace iropt::onnx

@@ -1,0 +1,353 @@
+// Quantized operators: numbers are rounded to even ones and saturate.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "exchange/onnx/run/kernels.h"
+#include "exchange/onnx/run/numbers.h"
+#include "exchange/onnx/tensors.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+// The least and the greatest number of an integer type.
+std::pair<double, double> LimitsOf(DataType dtype) {
+  const double whole = std::ldexp(1.0, dtype.bits);
+  if (dtype.is_uint()) return {0, whole - 1};
+  return {-whole / 2, whole / 2 - 1};
+}
+
+double Saturated(double value, DataType dtype) {
+  if (!dtype.is_integer()) return value;
+  const auto [least, greatest] = LimitsOf(dtype);
+  return std::clamp(std::nearbyint(value), least, greatest);
+}
+
+// A scale or a zero point: one number, one for each index of an axis, or one for each block along it.
+struct QuantParameter {
+  std::vector<double> numbers;
+  std::vector<int64_t> shape;  // of the tensor
+  double At(std::span<const int64_t> index, size_t axis, int64_t block) const {
+    if (numbers.size() == 1) return numbers[0];
+    if (shape.size() <= 1) return numbers[static_cast<size_t>(index[axis])];
+    int64_t at = 0;
+    for (size_t i = 0; i < shape.size(); ++i)
+      at = at * shape[i] + (i == axis && block > 0 ? index[i] / block : index[i]);
+    return numbers[static_cast<size_t>(at)];
+  }
+};
+
+Result<QuantParameter> ReadParameter(const OnnxCall& call, size_t input, double fallback, std::span<const int64_t> data,
+                                     size_t axis, int64_t block) {
+  if (call.In(input) == nullptr) return QuantParameter{{fallback}, {}};
+  IROPT_ASSIGN_OR_RETURN(std::vector<double> numbers, call.NumbersIn(input));
+  QuantParameter parameter{std::move(numbers), {call.In(input)->shape().begin(), call.In(input)->shape().end()}};
+  bool fits = parameter.numbers.size() == 1;
+  if (!fits && parameter.shape.size() == 1) fits = axis < data.size() && parameter.shape[0] == data[axis];
+  if (!fits && parameter.shape.size() == data.size() && block > 0) {
+    std::vector<int64_t> expected(data.begin(), data.end());
+    expected[axis] = (expected[axis] + block - 1) / block;
+    fits = parameter.shape == expected;
+  }
+  if (!fits) return call.Fail(fmt::format("input {} does not fit the data", input));
+  return parameter;
+}
+
+// Computes each element from its number, its scale and its zero point.
+template <class F>
+Result<HostValue> ForEachElement(OnnxCall& call, DataType dtype, F&& f) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
+  const std::span<const int64_t> shape = call.In(0)->shape();
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t given = call.Int("axis", 1);
+  const int64_t wanted = given < 0 ? given + rank : given;
+  const auto axis = static_cast<size_t>(std::clamp<int64_t>(wanted, 0, std::max<int64_t>(0, rank - 1)));
+  const int64_t block = call.Int("block_size");
+  IROPT_ASSIGN_OR_RETURN(const QuantParameter scale, ReadParameter(call, 1, 1, shape, axis, block));
+  IROPT_ASSIGN_OR_RETURN(const QuantParameter zero, ReadParameter(call, 2, 0, shape, axis, block));
+  std::vector<double> y;
+  std::vector<int64_t> index(shape.size());
+  for (const double value : x) {
+    y.push_back(f(value, scale.At(index, axis, block), zero.At(index, axis, block)));
+    for (size_t i = index.size(); i-- > 0 && ++index[i] == shape[i];) index[i] = 0;
+  }
+  return HostValue(FromNumbers(dtype, shape, y));
+}
+
+Result<HostValue> RunQuantizeLinear(OnnxCall& call) {
+  DataType dtype = call.In(2) ? call.In(2)->dtype() : DataType::UInt(8);
+  if (call.Int("output_dtype") != 0)
+    dtype = DataTypeOf(static_cast<ElementType>(call.Int("output_dtype"))).value_or(dtype);
+  return ForEachElement(call, dtype, [&](double x, double scale, double zero) {
+    const double quotient = x / scale;
+    return dtype.is_integer() ? Saturated(std::nearbyint(quotient) + zero, dtype) : quotient + zero;
+  });
+}
+
+Result<HostValue> RunDequantizeLinear(OnnxCall& call) {
+  const DataType dtype = call.In(1) ? call.In(1)->dtype() : DataType::Float(32);
+  return ForEachElement(call, dtype, [](double x, double scale, double zero) { return (x - zero) * scale; });
+}
+
+Result<HostValue> RunDynamicQuantizeLinear(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(std::vector<double> x, call.NumbersIn(0));
+  double least = 0;
+  double greatest = 0;
+  for (const double value : x) {
+    least = std::min(least, value);
+    greatest = std::max(greatest, value);
+  }
+  const auto scale = static_cast<double>(static_cast<float>((greatest - least) / 255));
+  const double zero = scale == 0 ? 0 : Saturated(-least / scale, DataType::UInt(8));
+  for (double& value : x) value = scale == 0 ? 0 : Saturated(std::nearbyint(value / scale) + zero, DataType::UInt(8));
+  return ResultOf(call, {FromNumbers(DataType::UInt(8), call.In(0)->shape(), x),
+                         FromNumbers(DataType::Float(32), {}, std::span(&scale, 1)),
+                         FromNumbers(DataType::UInt(8), {}, std::span(&zero, 1))});
+}
+
+// ---- Products
+
+// The elements less their zero point: one number, or one for each row (`per_row`) or column of the matrices.
+Result<std::vector<double>> Centered(const OnnxCall& call, size_t input, size_t zero_input, bool per_row) {
+  IROPT_ASSIGN_OR_RETURN(std::vector<double> x, call.NumbersIn(input));
+  if (call.In(zero_input) == nullptr) return x;
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> zero, call.NumbersIn(zero_input));
+  const std::span<const int64_t> shape = call.In(input)->shape();
+  const int64_t columns = shape.empty() ? 1 : shape.back();
+  const int64_t rows = shape.size() < 2 ? 1 : shape[shape.size() - 2];
+  if (zero.size() != 1 && static_cast<int64_t>(zero.size()) != (per_row ? rows : columns))
+    return call.Fail(fmt::format("the zero point of input {} does not fit it", input));
+  for (size_t i = 0; i < x.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    x[i] -= zero[zero.size() == 1 ? 0 : static_cast<size_t>(per_row ? at / columns % rows : at % columns)];
+  }
+  return x;
+}
+
+// The product of matrices, with batches that broadcast as those of the shapes.
+struct MatrixProduct {
+  std::vector<int64_t> shape;
+  std::vector<double> values;
+};
+
+Result<MatrixProduct> Multiplied(const OnnxCall& call, std::span<const int64_t> a_shape, const std::vector<double>& a,
+                                 std::span<const int64_t> b_shape, const std::vector<double>& b) {
+  if (a_shape.size() < 2 || b_shape.size() < 2 || a_shape.back() != b_shape[b_shape.size() - 2])
+    return call.Fail("the matrices do not fit each other");
+  const int64_t m = a_shape[a_shape.size() - 2];
+  const int64_t k = a_shape.back();
+  const int64_t n = b_shape.back();
+  const int64_t a_batches = Product(a_shape.first(a_shape.size() - 2));
+  const int64_t b_batches = Product(b_shape.first(b_shape.size() - 2));
+  if (a_batches != b_batches && a_batches != 1 && b_batches != 1) return call.Fail("the batches do not fit each other");
+  const std::span<const int64_t> batch =
+      a_batches >= b_batches ? a_shape.first(a_shape.size() - 2) : b_shape.first(b_shape.size() - 2);
+  MatrixProduct product{{batch.begin(), batch.end()}, {}};
+  product.shape.insert(product.shape.end(), {m, n});
+  for (int64_t i = 0; i < std::max(a_batches, b_batches); ++i) {
+    const double* left = a.data() + (a_batches == 1 ? 0 : i) * m * k;
+    const double* right = b.data() + (b_batches == 1 ? 0 : i) * k * n;
+    for (int64_t row = 0; row < m; ++row) {
+      for (int64_t column = 0; column < n; ++column) {
+        double sum = 0;
+        for (int64_t at = 0; at < k; ++at) sum += left[row * k + at] * right[at * n + column];
+        product.values.push_back(sum);
+      }
+    }
+  }
+  return product;
+}
+
+Result<HostValue> RunMatMulInteger(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, Centered(call, 0, 2, true));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 1, 3, false));
+  IROPT_ASSIGN_OR_RETURN(const MatrixProduct product, Multiplied(call, call.In(0)->shape(), a, call.In(1)->shape(), b));
+  return HostValue(FromNumbers(DataType::Int(32), product.shape, product.values));
+}
+
+Result<HostValue> RunQLinearMatMul(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> a, Centered(call, 0, 2, true));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> b, Centered(call, 3, 5, false));
+  IROPT_ASSIGN_OR_RETURN(MatrixProduct product, Multiplied(call, call.In(0)->shape(), a, call.In(3)->shape(), b));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> b_scale, call.NumbersIn(4));
+  IROPT_ASSIGN_OR_RETURN(const Tensor zero, call.TensorIn(7));
+  const double scale = call.NumberIn(1, 1) / call.NumberIn(6, 1);
+  const auto columns = static_cast<size_t>(product.shape.back());
+  if (b_scale.size() != 1 && b_scale.size() != columns)
+    return call.Fail("the scale of the second matrix does not fit it");
+  for (size_t i = 0; i < product.values.size(); ++i) {
+    const double value = product.values[i] * scale * b_scale[b_scale.size() == 1 ? 0 : i % columns];
+    product.values[i] = Saturated(std::nearbyint(value) + call.NumberIn(7, 0), zero->dtype());
+  }
+  return HostValue(FromNumbers(zero->dtype(), product.shape, product.values));
+}
+
+// ---- Convolutions of images of any rank
+
+struct IntegerConvolution {
+  std::vector<int64_t> kernel, strides, dilations, pads, in, out;
+  int64_t groups = 1;
+  int64_t batch = 0, channels = 0, filters = 0;
+};
+
+std::vector<int64_t> WithDefault(std::vector<int64_t> values, size_t count, int64_t fallback) {
+  values.resize(count, fallback);
+  return values;
+}
+
+Result<IntegerConvolution> ReadConvolution(const OnnxCall& call, std::span<const int64_t> x,
+                                           std::span<const int64_t> w) {
+  if (x.size() < 3 || w.size() != x.size()) return call.Fail("the image and the kernel do not fit each other");
+  const size_t rank = x.size() - 2;
+  IntegerConvolution conv{{w.begin() + 2, w.end()},
+                          WithDefault(call.Ints("strides"), rank, 1),
+                          WithDefault(call.Ints("dilations"), rank, 1),
+                          WithDefault(call.Ints("pads"), 2 * rank, 0),
+                          {x.begin() + 2, x.end()},
+                          {},
+                          call.Int("group", 1),
+                          x[0],
+                          x[1],
+                          w[0]};
+  if (conv.groups < 1 || conv.channels != w[1] * conv.groups || conv.filters % conv.groups != 0)
+    return call.Fail("the channels do not fit the groups");
+  const std::string_view auto_pad = call.String("auto_pad", "NOTSET");
+  for (size_t i = 0; i < rank; ++i) {
+    if (conv.strides[i] < 1 || conv.dilations[i] < 1) return call.Fail("a stride or dilation is not positive");
+    const int64_t extent = (conv.kernel[i] - 1) * conv.dilations[i] + 1;
+    if (auto_pad.starts_with("SAME")) {
+      const int64_t outputs = (conv.in[i] + conv.strides[i] - 1) / conv.strides[i];
+      const int64_t total = std::max<int64_t>(0, (outputs - 1) * conv.strides[i] + extent - conv.in[i]);
+      conv.pads[i] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+      conv.pads[rank + i] = total - conv.pads[i];
+    }
+    const int64_t room = conv.in[i] + conv.pads[i] + conv.pads[rank + i] - extent;
+    conv.out.push_back(room < 0 ? 0 : room / conv.strides[i] + 1);
+  }
+  return conv;
+}
+
+bool NextPlace(std::vector<int64_t>& index, const std::vector<int64_t>& sizes) {
+  for (size_t i = index.size(); i-- > 0;) {
+    if (++index[i] < sizes[i]) return true;
+    index[i] = 0;
+  }
+  return false;
+}
+
+// The sum for one place of one filter over one channel.
+double SumAt(const IntegerConvolution& conv, const double* image, const double* kernel,
+             const std::vector<int64_t>& at) {
+  double sum = 0;
+  std::vector<int64_t> tap(at.size());
+  const double* weight = kernel;
+  do {
+    int64_t position = 0;
+    bool inside = true;
+    for (size_t i = 0; i < at.size(); ++i) {
+      const int64_t place = at[i] * conv.strides[i] - conv.pads[i] + tap[i] * conv.dilations[i];
+      inside = inside && place >= 0 && place < conv.in[i];
+      position = position * conv.in[i] + place;
+    }
+    if (inside) sum += image[position] * *weight;
+    ++weight;
+  } while (NextPlace(tap, conv.kernel));
+  return sum;
+}
+
+std::vector<double> Convolve(const IntegerConvolution& conv, const std::vector<double>& x,
+                             const std::vector<double>& w) {
+  const int64_t image = Product(conv.in);
+  const int64_t kernel = Product(conv.kernel);
+  const int64_t per_group = conv.channels / conv.groups;
+  std::vector<double> y;
+  if (Product(conv.out) == 0 || kernel == 0) return y;
+  for (int64_t n = 0; n < conv.batch; ++n) {
+    for (int64_t f = 0; f < conv.filters; ++f) {
+      const int64_t first = f / (conv.filters / conv.groups) * per_group;
+      std::vector<int64_t> at(conv.out.size());
+      do {
+        double sum = 0;
+        for (int64_t c = 0; c < per_group; ++c)
+          sum += SumAt(conv, x.data() + (n * conv.channels + first + c) * image,
+                       w.data() + (f * per_group + c) * kernel, at);
+        y.push_back(sum);
+      } while (NextPlace(at, conv.out));
+    }
+  }
+  return y;
+}
+
+// The kernel less the zero point of each filter.
+Result<std::vector<double>> CenteredKernel(const OnnxCall& call, size_t input, size_t zero_input) {
+  IROPT_ASSIGN_OR_RETURN(std::vector<double> w, call.NumbersIn(input));
+  if (call.In(zero_input) == nullptr) return w;
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> zero, call.NumbersIn(zero_input));
+  const auto filters = static_cast<size_t>(call.In(input)->shape().empty() ? 1 : call.In(input)->shape()[0]);
+  if (zero.empty() || (zero.size() != 1 && zero.size() != filters))
+    return call.Fail("the zero point of the kernel does not fit it");
+  const size_t size = filters == 0 ? 1 : std::max<size_t>(1, w.size() / filters);
+  for (size_t i = 0; i < w.size(); ++i) w[i] -= zero[zero.size() == 1 ? 0 : i / size];
+  return w;
+}
+
+std::vector<int64_t> ShapeOf(const IntegerConvolution& conv) {
+  std::vector<int64_t> shape = {conv.batch, conv.filters};
+  shape.insert(shape.end(), conv.out.begin(), conv.out.end());
+  return shape;
+}
+
+Result<HostValue> RunConvInteger(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(std::vector<double> x, call.NumbersIn(0));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> w, CenteredKernel(call, 1, 3));
+  for (double& value : x) value -= call.NumberIn(2, 0);
+  IROPT_ASSIGN_OR_RETURN(const IntegerConvolution conv,
+                         ReadConvolution(call, call.In(0)->shape(), call.In(1)->shape()));
+  return HostValue(FromNumbers(DataType::Int(32), ShapeOf(conv), Convolve(conv, x, w)));
+}
+
+Result<HostValue> RunQLinearConv(OnnxCall& call) {
+  IROPT_ASSIGN_OR_RETURN(std::vector<double> x, call.NumbersIn(0));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> w, CenteredKernel(call, 3, 5));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<double> w_scale, call.NumbersIn(4));
+  IROPT_ASSIGN_OR_RETURN(const Tensor zero, call.TensorIn(7));
+  for (double& value : x) value -= call.NumberIn(2, 0);
+  IROPT_ASSIGN_OR_RETURN(const IntegerConvolution conv,
+                         ReadConvolution(call, call.In(0)->shape(), call.In(3)->shape()));
+  std::vector<double> bias;
+  if (call.In(8) != nullptr) {
+    IROPT_ASSIGN_OR_RETURN(bias, call.NumbersIn(8));
+  }
+  const auto filters = static_cast<size_t>(conv.filters);
+  if ((w_scale.size() != 1 && w_scale.size() != filters) || (!bias.empty() && bias.size() != filters))
+    return call.Fail("the scale or the bias does not fit the filters");
+  std::vector<double> y = Convolve(conv, x, w);
+  const auto size = static_cast<size_t>(std::max<int64_t>(1, Product(conv.out)));
+  const double scale = call.NumberIn(1, 1) / call.NumberIn(6, 1);
+  for (size_t i = 0; i < y.size(); ++i) {
+    const size_t filter = i / size % filters;
+    const double sum = y[i] + (bias.empty() ? 0 : bias[filter]);
+    y[i] = Saturated(std::nearbyint(sum * scale * w_scale[w_scale.size() == 1 ? 0 : filter]) + call.NumberIn(7, 0),
+                     zero->dtype());
+  }
+  return HostValue(FromNumbers(zero->dtype(), ShapeOf(conv), y));
+}
+
+constexpr KernelRow kQuantizationKernels[] = {
+    {"ConvInteger", RunConvInteger},
+    {"DequantizeLinear", RunDequantizeLinear},
+    {"DynamicQuantizeLinear", RunDynamicQuantizeLinear},
+    {"MatMulInteger", RunMatMulInteger},
+    {"QLinearConv", RunQLinearConv},
+    {"QLinearMatMul", RunQLinearMatMul},
+    {"QuantizeLinear", RunQuantizeLinear},
+};
+
+}  // namespace
+
+std::span<const KernelRow> QuantizationKernels() { return kQuantizationKernels; }
+
+}  // namespace iropt::onnx

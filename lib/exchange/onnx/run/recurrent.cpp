@@ -1,0 +1,282 @@
+// RNN, GRU and LSTM, by the equations of the standard.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "exchange/onnx/run/kernels.h"
+#include "exchange/onnx/run/numbers.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+using Row = std::vector<double>;
+
+double ActivationOf(std::string_view name, double alpha, double beta, double x) {
+  if (name == "Relu") return std::max(x, 0.0);
+  if (name == "Tanh") return std::tanh(x);
+  if (name == "Sigmoid") return 1 / (1 + std::exp(-x));
+  if (name == "Affine") return alpha * x + beta;
+  if (name == "LeakyRelu") return x < 0 ? alpha * x : x;
+  if (name == "ThresholdedRelu") return x > alpha ? x : 0;
+  if (name == "ScaledTanh") return alpha * std::tanh(beta * x);
+  if (name == "HardSigmoid") return std::clamp(alpha * x + beta, 0.0, 1.0);
+  if (name == "Elu") return x < 0 ? alpha * (std::exp(x) - 1) : x;
+  if (name == "Softsign") return x / (1 + std::abs(x));
+  return std::log1p(std::exp(x));  // Softplus
+}
+
+constexpr std::string_view kActivations[] = {
+    "Relu",       "Tanh",        "Sigmoid", "Affine",   "LeakyRelu", "ThresholdedRelu",
+    "ScaledTanh", "HardSigmoid", "Elu",     "Softsign", "Softplus"};
+
+struct Activation {
+  std::string_view name;
+  double alpha = 0;
+  double beta = 0;
+  double operator()(double x) const { return ActivationOf(name, alpha, beta, x); }
+};
+
+// The operands of one of the operators as numbers; W, R and B of one direction at a time.
+struct Network {
+  int64_t steps, batch, input, hidden, directions, gates;
+  Row x, w, r, b, first_h, first_c, peepholes;
+  std::vector<int64_t> lengths;  // of the sequences
+  std::vector<Activation> activations;
+  double clip = 0;  // 0: no limit
+  bool batch_first = false;
+  DataType dtype;
+
+  double X(int64_t step, int64_t n, int64_t i) const {
+    return x[static_cast<size_t>(batch_first ? (n * steps + step) * input + i : (step * batch + n) * input + i)];
+  }
+  // x W^T of gate `g` with the bias of the input.
+  double FromInput(int64_t d, int64_t g, int64_t step, int64_t n, int64_t k) const {
+    const int64_t row = (d * gates + g) * hidden + k;
+    double sum = b.empty() ? 0 : b[static_cast<size_t>((d * 2 * gates + g) * hidden + k)];
+    for (int64_t i = 0; i < input; ++i) sum += X(step, n, i) * w[static_cast<size_t>(row * input + i)];
+    return sum;
+  }
+  // h R^T of gate `g`, without a bias.
+  double FromState(int64_t d, int64_t g, const Row& h, int64_t k) const {
+    const int64_t row = (d * gates + g) * hidden + k;
+    double sum = 0;
+    for (int64_t i = 0; i < hidden; ++i) sum += h[static_cast<size_t>(i)] * r[static_cast<size_t>(row * hidden + i)];
+    return sum;
+  }
+  double StateBias(int64_t d, int64_t g, int64_t k) const {
+    return b.empty() ? 0 : b[static_cast<size_t>((d * 2 * gates + gates + g) * hidden + k)];
+  }
+  double Peephole(int64_t d, int64_t g, int64_t k) const {
+    return peepholes.empty() ? 0 : peepholes[static_cast<size_t>((d * 3 + g) * hidden + k)];
+  }
+  double Limit(double value) const { return clip > 0 ? std::clamp(value, -clip, clip) : value; }
+  const Activation& F(int64_t d, int64_t i) const {
+    return activations[static_cast<size_t>(d) * (activations.size() / static_cast<size_t>(directions)) +
+                       static_cast<size_t>(i)];
+  }
+  bool IsReverse(int64_t d, std::string_view direction) const { return direction == "reverse" || d == 1; }
+};
+
+// One step of one sequence in one direction: the new states from the old ones.
+using StepFunction = void (*)(const OnnxCall& call, const Network& net, int64_t d, int64_t step, int64_t n, Row& h,
+                              Row& c);
+
+void StepRnn(const OnnxCall& /*call*/, const Network& net, int64_t d, int64_t step, int64_t n, Row& h, Row& /*c*/) {
+  Row next(h.size());
+  for (int64_t k = 0; k < net.hidden; ++k) {
+    const double sum = net.FromInput(d, 0, step, n, k) + net.FromState(d, 0, h, k) + net.StateBias(d, 0, k);
+    next[static_cast<size_t>(k)] = net.F(d, 0)(net.Limit(sum));
+  }
+  h = std::move(next);
+}
+
+// Gates z, r, h.
+void StepGru(const OnnxCall& call, const Network& net, int64_t d, int64_t step, int64_t n, Row& h, Row& /*c*/) {
+  Row z(h.size());
+  Row reset(h.size());
+  for (int64_t k = 0; k < net.hidden; ++k) {
+    const auto gate = [&](int64_t g) {
+      return net.F(d,
+                   0)(net.Limit(net.FromInput(d, g, step, n, k) + net.FromState(d, g, h, k) + net.StateBias(d, g, k)));
+    };
+    z[static_cast<size_t>(k)] = gate(0);
+    reset[static_cast<size_t>(k)] = gate(1);
+  }
+  const bool reset_after = call.Int("linear_before_reset") != 0;
+  Row scaled = h;
+  for (size_t k = 0; k < h.size(); ++k) scaled[k] *= reset[k];
+  Row next(h.size());
+  for (int64_t k = 0; k < net.hidden; ++k) {
+    const auto at = static_cast<size_t>(k);
+    const double state = reset_after ? reset[at] * (net.FromState(d, 2, h, k) + net.StateBias(d, 2, k))
+                                     : net.FromState(d, 2, scaled, k) + net.StateBias(d, 2, k);
+    const double candidate = net.F(d, 1)(net.Limit(net.FromInput(d, 2, step, n, k) + state));
+    next[at] = (1 - z[at]) * candidate + z[at] * h[at];
+  }
+  h = std::move(next);
+}
+
+// Gates i, o, f, c.
+void StepLstm(const OnnxCall& call, const Network& net, int64_t d, int64_t step, int64_t n, Row& h, Row& c) {
+  const bool couples = call.Int("input_forget") != 0;
+  Row next_h(h.size());
+  Row next_c(c.size());
+  for (int64_t k = 0; k < net.hidden; ++k) {
+    const auto at = static_cast<size_t>(k);
+    const auto sum = [&](int64_t g) {
+      return net.FromInput(d, g, step, n, k) + net.FromState(d, g, h, k) + net.StateBias(d, g, k);
+    };
+    const double input = net.F(d, 0)(net.Limit(sum(0) + net.Peephole(d, 0, k) * c[at]));
+    const double forget = couples ? 1 - input : net.F(d, 0)(net.Limit(sum(2) + net.Peephole(d, 2, k) * c[at]));
+    next_c[at] = forget * c[at] + input * net.F(d, 1)(net.Limit(sum(3)));
+    const double output = net.F(d, 0)(net.Limit(sum(1) + net.Peephole(d, 1, k) * next_c[at]));
+    next_h[at] = output * net.F(d, 2)(next_c[at]);
+  }
+  h = std::move(next_h);
+  c = std::move(next_c);
+}
+
+double DefaultAlpha(std::string_view name) {
+  if (name == "HardSigmoid") return 0.2;
+  if (name == "LeakyRelu") return 0.01;
+  return 1;
+}
+
+Status ReadActivations(const OnnxCall& call, std::span<const std::string_view> defaults, Network& net) {
+  std::vector<std::string_view> names = call.Strings("activations");
+  if (names.empty()) {
+    for (int64_t d = 0; d < net.directions; ++d) names.insert(names.end(), defaults.begin(), defaults.end());
+  }
+  if (names.size() != defaults.size() * static_cast<size_t>(net.directions))
+    return call.Fail(fmt::format("has {} activations: expected {} for each direction", names.size(), defaults.size()));
+  const Row alphas = call.Floats("activation_alpha");
+  const Row betas = call.Floats("activation_beta");
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (std::ranges::find(kActivations, names[i]) == std::end(kActivations))
+      return call.Fail(fmt::format("unknown activation '{}'", names[i]));
+    const double beta = names[i] == "HardSigmoid" ? 0.5 : 0;
+    net.activations.push_back(
+        {names[i], i < alphas.size() ? alphas[i] : DefaultAlpha(names[i]), i < betas.size() ? betas[i] : beta});
+  }
+  return {};
+}
+
+Status ReadOptional(const OnnxCall& call, size_t input, int64_t size, Row& row) {
+  if (call.In(input) == nullptr) return {};
+  IROPT_ASSIGN_OR_RETURN(row, call.NumbersIn(input));
+  if (row.size() == static_cast<size_t>(size)) return {};
+  return call.Fail(fmt::format("input {} has {} elements: expected {}", input, row.size(), size));
+}
+
+Result<Network> ReadNetwork(const OnnxCall& call, int64_t gates, std::span<const std::string_view> defaults) {
+  Network net{};
+  net.gates = gates;
+  net.batch_first = call.Int("layout") != 0;
+  IROPT_ASSIGN_OR_RETURN(const Tensor x, call.TensorIn(0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor w, call.TensorIn(1));
+  if (x->shape().size() != 3 || w->shape().size() != 3 || w->shape()[1] % gates != 0)
+    return call.Fail("the input and the weights must be tensors of rank 3");
+  net.dtype = x->dtype();
+  net.steps = x->shape()[net.batch_first ? 1 : 0];
+  net.batch = x->shape()[net.batch_first ? 0 : 1];
+  net.input = x->shape()[2];
+  net.directions = w->shape()[0];
+  net.hidden = w->shape()[1] / gates;
+  if (net.directions < 1 || net.directions > 2) return call.Fail("there are one or two directions");
+  IROPT_ASSIGN_OR_RETURN(net.x, call.NumbersIn(0));
+  IROPT_RETURN_IF_ERROR(ReadOptional(call, 1, net.directions * gates * net.hidden * net.input, net.w));
+  IROPT_ASSIGN_OR_RETURN(const Tensor r, call.TensorIn(2));
+  IROPT_RETURN_IF_ERROR(ReadOptional(call, 2, net.directions * gates * net.hidden * net.hidden, net.r));
+  IROPT_RETURN_IF_ERROR(ReadOptional(call, 3, net.directions * 2 * gates * net.hidden, net.b));
+  Row lengths;
+  IROPT_RETURN_IF_ERROR(ReadOptional(call, 4, net.batch, lengths));
+  for (int64_t n = 0; n < net.batch; ++n) {
+    const double length = lengths.empty() ? static_cast<double>(net.steps) : lengths[static_cast<size_t>(n)];
+    net.lengths.push_back(static_cast<int64_t>(std::clamp(length, 0.0, static_cast<double>(net.steps))));
+  }
+  const int64_t state = net.directions * net.batch * net.hidden;
+  IROPT_RETURN_IF_ERROR(ReadOptional(call, 5, state, net.first_h));
+  IROPT_RETURN_IF_ERROR(ReadOptional(call, 6, state, net.first_c));
+  IROPT_RETURN_IF_ERROR(ReadOptional(call, 7, net.directions * 3 * net.hidden, net.peepholes));
+  net.clip = call.Float("clip");
+  IROPT_RETURN_IF_ERROR(ReadActivations(call, defaults, net));
+  return net;
+}
+
+// Y, Y_h and Y_c.
+struct States {
+  Row all, last_h, last_c;
+};
+
+// The place of a sequence's row in a state of all directions.
+size_t StateAt(const Network& net, int64_t d, int64_t n) {
+  return static_cast<size_t>((net.batch_first ? n * net.directions + d : d * net.batch + n) * net.hidden);
+}
+
+void RunSequence(const OnnxCall& call, const Network& net, StepFunction step, int64_t d, int64_t n, States& states) {
+  const auto hidden = static_cast<size_t>(net.hidden);
+  const size_t at = StateAt(net, d, n);
+  const auto first = [&](const Row& given) {
+    return given.empty() ? Row(hidden)
+                         : Row(given.begin() + static_cast<std::ptrdiff_t>(at),
+                               given.begin() + static_cast<std::ptrdiff_t>(at + hidden));
+  };
+  Row h = first(net.first_h);
+  Row c = first(net.first_c);
+  const int64_t length = net.lengths[static_cast<size_t>(n)];
+  for (int64_t i = 0; i < length; ++i) {
+    const int64_t t = net.IsReverse(d, call.String("direction", "forward")) ? length - 1 - i : i;
+    step(call, net, d, t, n, h, c);
+    const int64_t place =
+        net.batch_first ? (n * net.steps + t) * net.directions + d : (t * net.directions + d) * net.batch + n;
+    std::ranges::copy(h, states.all.begin() + static_cast<std::ptrdiff_t>(place * net.hidden));
+  }
+  std::ranges::copy(h, states.last_h.begin() + static_cast<std::ptrdiff_t>(at));
+  std::ranges::copy(c, states.last_c.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+Result<HostValue> RunRecurrent(const OnnxCall& call, int64_t gates, std::span<const std::string_view> defaults,
+                               StepFunction step) {
+  IROPT_ASSIGN_OR_RETURN(const Network net, ReadNetwork(call, gates, defaults));
+  const auto state = static_cast<size_t>(net.directions * net.batch * net.hidden);
+  States states{Row(state * static_cast<size_t>(net.steps)), Row(state), Row(state)};
+  for (int64_t d = 0; d < net.directions; ++d) {
+    for (int64_t n = 0; n < net.batch; ++n) RunSequence(call, net, step, d, n, states);
+  }
+  const int64_t all[] = {net.steps, net.directions, net.batch, net.hidden};
+  const int64_t all_by_batch[] = {net.batch, net.steps, net.directions, net.hidden};
+  const int64_t last[] = {net.directions, net.batch, net.hidden};
+  const int64_t last_by_batch[] = {net.batch, net.directions, net.hidden};
+  const std::span<const int64_t> last_shape = net.batch_first ? last_by_batch : last;
+  return ResultOf(
+      call, {FromNumbers(net.dtype, net.batch_first ? all_by_batch : all, states.all),
+             FromNumbers(net.dtype, last_shape, states.last_h), FromNumbers(net.dtype, last_shape, states.last_c)});
+}
+
+Result<HostValue> RunRnn(OnnxCall& call) {
+  constexpr std::string_view kDefaults[] = {"Tanh"};
+  return RunRecurrent(call, 1, kDefaults, StepRnn);
+}
+Result<HostValue> RunGru(OnnxCall& call) {
+  constexpr std::string_view kDefaults[] = {"Sigmoid", "Tanh"};
+  return RunRecurrent(call, 3, kDefaults, StepGru);
+}
+Result<HostValue> RunLstm(OnnxCall& call) {
+  constexpr std::string_view kDefaults[] = {"Sigmoid", "Tanh", "Tanh"};
+  return RunRecurrent(call, 4, kDefaults, StepLstm);
+}
+
+constexpr KernelRow kRecurrentKernels[] = {
+    {"GRU", RunGru},
+    {"LSTM", RunLstm},
+    {"RNN", RunRnn},
+};
+
+}  // namespace
+
+std::span<const KernelRow> RecurrentKernels() { return kRecurrentKernels; }
+
+}  // namespace iropt::onnx

@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "exchange/onnx/import/op_table.h"
+#include "exchange/onnx/import/opaque_call.h"
+#include "exchange/onnx/run/kernels.h"
+#include "iropt/runtime/packed_library.h"
+#include "iropt/support/version.h"
+
+namespace iropt::onnx {
+
+HostValue ResultOf(const OnnxCall& call, std::vector<HostValue> results) {
+  results.resize(std::max<size_t>(1, call.num_outputs()));
+  if (results.size() == 1) return std::move(results.front());
+  return TupleValue{std::move(results)};
+}
+
+namespace {
+
+// An operator is run as it is imported where that is possible; a kernel is for the forms where it is not.
+Result<HostValue> RunOperator(PackedCall& call, OnnxKernel kernel, bool is_imported) {
+  IROPT_ASSIGN_OR_RETURN(OnnxCall onnx, OnnxCall::Make(call));
+  if (is_imported) {
+    IROPT_ASSIGN_OR_RETURN(std::optional<HostValue> value, RunAsImported(onnx));
+    if (value) return *std::move(value);
+  }
+  if (kernel != nullptr) return kernel(onnx);
+  return onnx.Fail("this form of the operator cannot be run");
+}
+
+PackedRegistry MakeOnnxPackedFuncs() {
+  PackedRegistry registry;
+  std::set<std::string, std::less<>> imported;
+  for (const std::span<const OpRow> family : OpFamilies()) {
+    for (const OpRow& row : family) {
+      const std::string domain = row.domain.empty() ? "" : fmt::format("{}.", row.domain);
+      imported.insert(fmt::format("{}{}", domain, row.name));
+    }
+  }
+  for (const std::string& name : imported) {
+    registry.Set(fmt::format("{}{}", kOpaquePrefix, name),
+                 [](PackedCall& call) { return RunOperator(call, nullptr, true); });
+  }
+  for (const std::span<const KernelRow> family : {LoopKernels(), MathematicsKernels(), QuantizationKernels(),
+                                                  RecurrentKernels(), ResizeKernels(), SelectionKernels()}) {
+    for (const KernelRow& row : family) {
+      registry.Set(fmt::format("{}{}", kOpaquePrefix, row.name),
+                   [kernel = row.kernel, is_imported = imported.contains(row.name)](PackedCall& call) {
+                     return RunOperator(call, kernel, is_imported);
+                   });
+    }
+  }
+  return registry;
+}
+
+}  // namespace
+
+const PackedRegistry& OnnxPackedFuncs() {
+  static const PackedRegistry registry = MakeOnnxPackedFuncs();
+  return registry;
+}
+
+}  // namespace iropt::onnx
+
+extern "C" const iropt::PackedLibrary* iroptGetPackedFuncs() {
+  static const iropt::PackedLibrary library{IROPT_VERSION, &iropt::onnx::OnnxPackedFuncs()};
+  return &library;
+}
