@@ -212,7 +212,8 @@ Value ImportCastLike(OpImport& op) {
 
 // The mask has only ones where nothing is dropped.
 Value ImportDropout(OpImport& op) {
-  const bool may_train = op.Has(2) && op.NumberOf(2) != 0;
+  const bool drops = !op.Has(1) || op.NumberOf(1) != 0;
+  const bool may_train = op.Has(2) && op.NumberOf(2) != 0 && drops;
   if (may_train) return {};
   if (!op.HasOutput(1)) return op.In(0);
   const DataType mask = op.version() < 10 ? op.Dtype(0) : DataType::Bool();

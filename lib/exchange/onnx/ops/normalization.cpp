@@ -116,6 +116,52 @@ Value ImportSoftmax(OpImport& op) {
   return op.Call(kKind, {op.In(0)}, op.Attrs<SoftmaxAttrs>(kKind, {.axis = op.Int("axis", -1)}));
 }
 
+// (x - mean) / (deviation + 1e-9)
+Value ImportMeanVarianceNormalization(OpImport& op) {
+  std::vector<int64_t> axes = op.Ints("axes");
+  const int rank = op.Rank(0);
+  if (rank < 0) return {};
+  if (!op.FindAttr("axes")) axes = {0, 2, 3};
+  for (int64_t& axis : axes) axis = op.Axis(axis, rank);
+  if (op.failed() || axes.empty()) return {};
+  const Expr* x = op.In(0);
+  const Expr* mean = Reduce(op, OpId::kMean, x, axes, true);
+  const Expr* square = Reduce(op, OpId::kMean, Multiply(op, x, x), axes, true);
+  const Expr* deviation = op.Call(OpId::kSqrt, {Subtract(op, square, Multiply(op, mean, mean))});
+  return Divide(op, Subtract(op, x, mean), Add(op, deviation, ScalarLike(op, x, 1e-9)));
+}
+
+Value ImportLpNormalization(OpImport& op) {
+  const int rank = op.Rank(0);
+  if (rank < 1) return {};
+  const std::vector<int64_t> axes = {op.Axis(op.Int("axis", -1), rank)};
+  const Expr* x = op.In(0);
+  if (op.Int("p", 2) == 1) return Divide(op, x, Reduce(op, OpId::kSum, op.Call(OpId::kAbs, {x}), axes, true));
+  return Divide(op, x, op.Call(OpId::kSqrt, {Reduce(op, OpId::kSum, Multiply(op, x, x), axes, true)}));
+}
+
+// Before version 21, there is a scale and a bias for each group.
+Value ImportGroupNormalization(OpImport& op) {
+  const int rank = op.Rank(0);
+  if (rank < 3 || op.version() < 21) return {};
+  return op.Call(
+      OpId::kNnGroupNorm, {op.In(0), op.In(1), op.In(2)},
+      op.Attrs<GroupNormAttrs>(OpId::kNnGroupNorm, {.num_groups = op.Int("num_groups", 1),
+                                                    .channel_axis = int64_t{1},
+                                                    .axes = Iota(2, rank),
+                                                    .epsilon = op.Float("epsilon", static_cast<double>(1e-5F))}));
+}
+
+Value ImportRmsNormalization(OpImport& op) {
+  const int rank = op.Rank(0);
+  if (rank < 1) return {};
+  const std::vector<int64_t> axes = Iota(op.Axis(op.Int("axis", -1), rank), rank);
+  if (op.Rank(1) != static_cast<int>(axes.size())) return {};
+  return op.Call(OpId::kNnRmsNorm, {op.In(0), op.In(1)},
+                 op.Attrs<RMSNormAttrs>(OpId::kNnRmsNorm,
+                                        {.axes = axes, .epsilon = op.Float("epsilon", static_cast<double>(1e-5F))}));
+}
+
 // Ones at the greatest elements, zeros elsewhere. Before version 13, all dimensions from the axis on are one.
 Value ImportHardmax(OpImport& op) {
   const auto dims = op.Dims(0);
@@ -141,11 +187,15 @@ Value ImportHardmax(OpImport& op) {
 
 constexpr OpRow kNormalizationRows[] = {
     {"BatchNormalization", 1, 5, 5, ImportBatchNormalization, "R.nn.batch_norm"},
+    {"GroupNormalization", 18, 3, 3, ImportGroupNormalization, "R.nn.group_norm"},
     {"Hardmax", 1, 1, 1, ImportHardmax, "R.argmax, R.one_hot"},
     {"InstanceNormalization", 1, 3, 3, ImportInstanceNormalization, "R.nn.instance_norm"},
     {"LayerNormalization", 17, 2, 3, ImportLayerNormalization, "R.nn.layer_norm"},
     {"LogSoftmax", 1, 1, 1, ImportSoftmaxBefore13<OpId::kNnLogSoftmax>, "R.nn.log_softmax"},
     {"LogSoftmax", 13, 1, 1, ImportSoftmax<OpId::kNnLogSoftmax>, "R.nn.log_softmax"},
+    {"LpNormalization", 1, 1, 1, ImportLpNormalization, "composition"},
+    {"MeanVarianceNormalization", 9, 1, 1, ImportMeanVarianceNormalization, "composition"},
+    {"RMSNormalization", 23, 2, 2, ImportRmsNormalization, "R.nn.rms_norm"},
     {"Softmax", 1, 1, 1, ImportSoftmaxBefore13<OpId::kNnSoftmax>, "R.nn.softmax"},
     {"Softmax", 13, 1, 1, ImportSoftmax<OpId::kNnSoftmax>, "R.nn.softmax"},
 };

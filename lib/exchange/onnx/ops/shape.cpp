@@ -112,6 +112,9 @@ Value ImportExpand(OpImport& op) {
     const PrimExpr* wanted =
         from_end <= shape->values.size() ? shape->values[shape->values.size() - from_end] : nullptr;
     const auto* one = wanted ? As<tir::IntImm>(wanted) : nullptr;
+    // Which of two different dimensions is 1 is known at run time only.
+    const bool is_open = old && wanted && old != wanted && !(one && one->value == 1) && !Is<tir::IntImm>(old);
+    if (is_open) return {};
     dims.push_back(wanted == nullptr || (one && one->value == 1 && old) ? old : wanted);
   }
   return op.Call(OpId::kBroadcastTo, {op.In(0), op.Shape(dims)});

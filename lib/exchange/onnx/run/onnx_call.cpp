@@ -42,7 +42,8 @@ Result<OnnxCall> OnnxCall::Make(const PackedCall& call) {
   for (size_t i = 0; i < count; ++i) {
     const TupleValue* tuple = call.arg(i).tuple();
     const bool is_missing = tuple != nullptr && tuple->fields.empty();
-    result.node_.inputs.push_back(is_missing ? "" : result.texts_.emplace_back(std::to_string(i)));
+    result.node_.inputs.emplace_back();
+    if (!is_missing) result.node_.inputs.back() = result.texts_.emplace_back(std::to_string(i));
   }
   IROPT_RETURN_IF_ERROR(result.ReadAttributes(call.args().subspan(count)));
   return result;

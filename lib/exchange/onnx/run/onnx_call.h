@@ -50,6 +50,7 @@ class OnnxCall {
   std::vector<std::string_view> Strings(std::string_view name) const;
   // Null if the node has no such graph.
   const OnnxBody* Body(std::string_view name) const;
+  bool has_bodies() const { return !bodies_.empty(); }
 
   Error Fail(std::string_view message) const;
 

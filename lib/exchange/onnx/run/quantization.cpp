@@ -82,7 +82,7 @@ Result<HostValue> RunQuantizeLinear(OnnxCall& call) {
   if (call.Int("output_dtype") != 0)
     dtype = DataTypeOf(static_cast<ElementType>(call.Int("output_dtype"))).value_or(dtype);
   return ForEachElement(call, dtype, [&](double x, double scale, double zero) {
-    const double quotient = x / scale;
+    const auto quotient = static_cast<double>(static_cast<float>(x) / static_cast<float>(scale));
     return dtype.is_integer() ? Saturated(std::nearbyint(quotient) + zero, dtype) : quotient + zero;
   });
 }
@@ -102,7 +102,12 @@ Result<HostValue> RunDynamicQuantizeLinear(OnnxCall& call) {
   }
   const auto scale = static_cast<double>(static_cast<float>((greatest - least) / 255));
   const double zero = scale == 0 ? 0 : Saturated(-least / scale, DataType::UInt(8));
-  for (double& value : x) value = scale == 0 ? 0 : Saturated(std::nearbyint(value / scale) + zero, DataType::UInt(8));
+  for (double& value : x)
+    value = scale == 0
+                ? 0
+                : Saturated(
+                      std::nearbyint(static_cast<double>(static_cast<float>(value) / static_cast<float>(scale))) + zero,
+                      DataType::UInt(8));
   return ResultOf(call, {FromNumbers(DataType::UInt(8), call.In(0)->shape(), x),
                          FromNumbers(DataType::Float(32), {}, std::span(&scale, 1)),
                          FromNumbers(DataType::UInt(8), {}, std::span(&zero, 1))});

@@ -23,7 +23,7 @@ namespace {
 // An operator is run as it is imported where that is possible; a kernel is for the forms where it is not.
 Result<HostValue> RunOperator(PackedCall& call, OnnxKernel kernel, bool is_imported) {
   IROPT_ASSIGN_OR_RETURN(OnnxCall onnx, OnnxCall::Make(call));
-  if (is_imported) {
+  if (is_imported && !onnx.has_bodies()) {
     IROPT_ASSIGN_OR_RETURN(std::optional<HostValue> value, RunAsImported(onnx));
     if (value) return *std::move(value);
   }
