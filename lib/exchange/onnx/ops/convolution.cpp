@@ -1,5 +1,6 @@
 // Conv and ConvTranspose.
 
+#include <algorithm>
 #include <array>
 
 #include "exchange/onnx/ops/common.h"
@@ -67,7 +68,7 @@ Value ImportConv(OpImport& op) {
 }
 
 // The paddings that give the output the shape that the node asks for.
-bool FitOutput(OpImport& op, const std::vector<int64_t>& sizes, const std::vector<int64_t>& extra, Window& window) {
+bool FitOutput(OpImport& op, const std::vector<int64_t>& sizes, std::vector<int64_t>& extra, Window& window) {
   const std::vector<int64_t> output = op.Ints("output_shape");
   const std::string_view auto_pad = op.String("auto_pad", "NOTSET");
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
@@ -81,8 +82,9 @@ bool FitOutput(OpImport& op, const std::vector<int64_t>& sizes, const std::vecto
     const int64_t wanted = output.empty() ? sizes[i] * window.strides[i] : output[i];
     const int64_t full =
         window.strides[i] * (sizes[i] - 1) + extra[i] + (window.kernel[i] - 1) * window.dilations[i] + 1;
-    const int64_t total = full - wanted;
-    if (total < 0) return false;
+    // An output beyond the last window gets padding at its end.
+    const int64_t total = std::max<int64_t>(0, full - wanted);
+    extra[i] += std::max<int64_t>(0, wanted - full);
     const int64_t half = total / 2;
     window.pads[i] = auto_pad == "SAME_UPPER" ? half : total - half;
     window.pads[rank + i] = total - window.pads[i];

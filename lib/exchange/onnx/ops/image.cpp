@@ -86,6 +86,9 @@ Value ImportResize(OpImport& op) {
   const TensorType* type = op.TypeOf(0);
   const bool known = type != nullptr && type->known && type->ndim >= 3 && type->ndim <= 5;
   if (!known || spec.coordinates == "tf_crop_and_resize" || spec.antialias) return {};
+  // Relax rounds these coordinates down, whatever the attribute says.
+  const bool rounds_down = spec.mode == "nearest" && spec.coordinates == "asymmetric";
+  if (rounds_down && spec.rounding != "floor") return {};
   const auto dims = ResizedDims(op, spec, *type);
   if (!dims || op.failed()) return {};
   for (size_t i = 0; i < 2; ++i) {
@@ -117,22 +120,26 @@ Value ImportGridSample(OpImport& op) {
                                                                     .align_corners = op.Int("align_corners") != 0}));
 }
 
-// The number of the image is the first column of the regions.
+// The number of the image is the first column of the regions. Pixels are at whole numbers in Relax, in ONNX half a
+// pixel after them unless the node says otherwise.
 Value ImportRoiAlign(OpImport& op) {
   if (op.Rank(0) != 4 || op.Rank(1) != 2) return {};
+  const bool half_pixel = op.String("coordinate_transformation_mode",
+                                    op.version() < 16 ? "output_half_pixel" : "half_pixel") == "half_pixel";
+  const double scale = op.Float("spatial_scale", 1);
+  if (half_pixel && scale == 0) return {};
   const Expr* images = ExpandDims(op, op.Cast(op.In(2), op.Dtype(1)), {1});
-  const Expr* parts[] = {images, op.In(1)};
+  const Expr* boxes = half_pixel ? Subtract(op, op.In(1), ScalarLike(op, op.In(1), 0.5 / scale)) : op.In(1);
+  const Expr* parts[] = {images, boxes};
   const Expr* rois =
       op.Call(OpId::kConcat, {op.Tuple(parts)}, op.Attrs<ConcatAttrs>(OpId::kConcat, {.axis = int64_t{1}}));
   const int64_t pooled[] = {op.Int("output_height", 1), op.Int("output_width", 1)};
-  const bool aligned = op.String("coordinate_transformation_mode",
-                                 op.version() < 16 ? "output_half_pixel" : "half_pixel") == "half_pixel";
   const int64_t ratio = op.Int("sampling_ratio");
   return op.Call(OpId::kVisionRoiAlign, {op.In(0), rois},
                  op.Attrs<ROIAlignAttrs>(OpId::kVisionRoiAlign, {.pooled_size = std::span<const int64_t>(pooled),
-                                                                 .spatial_scale = op.Float("spatial_scale", 1),
+                                                                 .spatial_scale = scale,
                                                                  .sample_ratio = ratio == 0 ? -1 : ratio,
-                                                                 .aligned = aligned,
+                                                                 .aligned = half_pixel,
                                                                  .mode = op.String("mode", "avg")}));
 }
 

@@ -30,6 +30,7 @@ std::span<const KernelRow> QuantizationKernels();
 std::span<const KernelRow> RecurrentKernels();
 std::span<const KernelRow> ResizeKernels();
 std::span<const KernelRow> SelectionKernels();
+std::span<const KernelRow> TrainingKernels();
 
 // All packed functions of this library.
 const PackedRegistry& OnnxPackedFuncs();

@@ -44,8 +44,9 @@ PackedRegistry MakeOnnxPackedFuncs() {
     registry.Set(fmt::format("{}{}", kOpaquePrefix, name),
                  [](PackedCall& call) { return RunOperator(call, nullptr, true); });
   }
-  for (const std::span<const KernelRow> family : {LoopKernels(), MathematicsKernels(), QuantizationKernels(),
-                                                  RecurrentKernels(), ResizeKernels(), SelectionKernels()}) {
+  for (const std::span<const KernelRow> family :
+       {LoopKernels(), MathematicsKernels(), QuantizationKernels(), RecurrentKernels(), ResizeKernels(),
+        SelectionKernels(), TrainingKernels()}) {
     for (const KernelRow& row : family) {
       registry.Set(fmt::format("{}{}", kOpaquePrefix, row.name),
                    [kernel = row.kernel, is_imported = imported.contains(row.name)](PackedCall& call) {
