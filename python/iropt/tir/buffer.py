@@ -1,4 +1,6 @@
 """Buffers and other parts of statements."""
+import functools
+
 from .._core import make, native, node
 from .expr import BufferLoad, PrimExpr, Var, _Base, _Operators, const, convert
 
@@ -75,6 +77,22 @@ class Buffer(_Base):
         return BufferLoad(self, list(indices))
 
     elem_type = property(lambda self: self.dtype)
+
+    def access_ptr(self, access_mask, ptr_type="handle", content_lanes=1, offset=0, extent=None):
+        """A pointer to elements from an offset on, which are read ("r"), written ("w") or both ("rw")."""
+        from .expr import Call
+
+        if isinstance(access_mask, str):
+            access_mask = sum({"r": 1, "w": 2}[letter] for letter in set(access_mask))
+        dtype = self.dtype if content_lanes == 1 else f"{self.dtype}x{content_lanes}"
+        if extent is None:
+            extent = self.strides[0] * self.shape[0] if len(self.strides) else functools.reduce(lambda a, b: a * b, self.shape)
+            extent = extent - offset
+        begin = self.elem_offset + offset
+        if content_lanes > 1:
+            begin, extent = begin // content_lanes, extent // content_lanes
+        annotation = Call(dtype, "tir.type_annotation", [])
+        return Call(ptr_type, "tir.tvm_access_ptr", [annotation, self.data, begin, extent, const(access_mask, "int32")])
 
 
 def decl_buffer(shape, dtype=None, name="buffer", data=None, strides=None, elem_offset=None, scope="", data_alignment=-1,

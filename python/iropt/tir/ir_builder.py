@@ -30,7 +30,8 @@ class BufferVar:
     def _node_(self):
         return self._buffer.data
 
-    asobject = _node_
+    def asobject(self):
+        return self._buffer
 
     def _indices(self, index):
         indices = list(index) if isinstance(index, (tuple, list)) else [index]

@@ -89,6 +89,8 @@ class AllocateConst(Stmt):
 
     __slots__ = ()
 
+    irmod_storage_idx = property(lambda self: self.storage_id)
+
 
 @node("DeclBuffer")
 class DeclBuffer(Stmt):
