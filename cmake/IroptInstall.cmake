@@ -7,7 +7,7 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/ir-opt")
 foreach(area IN LISTS IROPT_AREAS)
   list(APPEND targets iropt_${area})
 endforeach()
-install(TARGETS ir-opt ir-run ir-reduce iropt_plugin ${targets} EXPORT ir-opt-targets
+install(TARGETS ir-opt ir-run ir-reduce ir-lsp iropt_plugin ${targets} EXPORT ir-opt-targets
         RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}"
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")

@@ -6,7 +6,7 @@
 They are the lines of indented blocks, and the texts between backticks, that begin with a tool or a file of the repository
 or with ctest, also behind variables, `|` and `;`. Blocks of kind `console` are run by check_docs.py. Checked are
 presets and targets of scripts/build.sh and scripts/test.sh, programs in build*/bin, tags of Catch2, selections of ctest and
-lit, flags of ir-opt, ir-run and ir-reduce and of scripts, and that the scripts exist. Without files, all documents are
+lit, flags of ir-opt, ir-run, ir-reduce and ir-lsp and of scripts, and that the scripts exist. Without files, all documents are
 checked, and docs/usage.md must name every flag of ir-opt.
 """
 import glob
@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
-TOOLS = ("ir-opt", "ir-run", "ir-reduce")
+TOOLS = ("ir-opt", "ir-run", "ir-reduce", "ir-lsp")
 FENCED = re.compile(r"^```[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FILE_BLOCK = re.compile(r"^```\w+ +(\S*[./]\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"^    +(?! )((?:.*\\\n)*.*)$", re.MULTILINE)

@@ -12,9 +12,10 @@
 
 #include "bisect/bisection.h"
 #include "bisect/local_reproducer.h"
-#include "expected_diagnostics.h"
-#include "generated_checks.h"
 #include "iropt/driver/compiler_instance.h"
+#include "iropt/driver/expected_diagnostics.h"
+#include "iropt/driver/generated_checks.h"
+#include "iropt/driver/split_input.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/debug_output.h"
 #include "iropt/support/edit_distance.h"
@@ -23,7 +24,6 @@
 #include "observe/repeated_passes.h"
 #include "observe/reproducer.h"
 #include "pipeline_setup.h"
-#include "split_input.h"
 #include "verify_result.h"
 
 namespace iropt {

@@ -1,4 +1,4 @@
-#include "expected_diagnostics.h"
+#include "iropt/driver/expected_diagnostics.h"
 
 #include <fmt/format.h>
 

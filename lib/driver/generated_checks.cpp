@@ -1,4 +1,4 @@
-#include "generated_checks.h"
+#include "iropt/driver/generated_checks.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "split_input.h"
+#include "iropt/driver/split_input.h"
 
 #include <fmt/format.h>
 

@@ -161,6 +161,7 @@ constexpr FlagRequirement kRequirements[] = {
     {"resume-from", "checkpoint-dir"},
     {"assume", "eval"},
     {"eval-format", "eval"},
+    {"query-format", "query"},
 };
 
 // What depends on the values of flags.
@@ -344,6 +345,17 @@ DiffOptions DiffOptionsOf(const CommandLine& line) {
   options.output = line.driver.output;
   options.form = FormOf(line.diff);
   if (options.form == ShownForm::None) options.page = line.diff;
+  return options;
+}
+
+QueryOptions QueryOptionsOf(const CommandLine& line) {
+  QueryOptions options;
+  options.compiler = line.driver.compiler;
+  options.inputs = {line.driver.input};
+  options.inputs.insert(options.inputs.end(), line.driver.more_inputs.begin(), line.driver.more_inputs.end());
+  options.query = *line.query;
+  options.form = FormOf(line.query_format);
+  options.split_marker = line.driver.split_marker.value_or("");
   return options;
 }
 

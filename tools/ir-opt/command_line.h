@@ -7,6 +7,7 @@
 
 #include "iropt/driver/diff_modules.h"
 #include "iropt/driver/driver_options.h"
+#include "iropt/driver/query.h"
 #include "iropt/support/result.h"
 
 namespace iropt {
@@ -51,6 +52,9 @@ struct CommandLine {
   std::string list_pipelines;
   std::string list_instruments;
   std::string list_configs;
+  std::optional<std::string> query;
+  std::string query_format = "text";
+  std::string print_schema;
   std::string list_properties;
   std::string list_targets;
   std::string print_completion;
@@ -64,5 +68,6 @@ Result<CommandLine> ParseCommandLine(const std::vector<std::string>& words);
 
 // What -diff compares; the flag is there.
 DiffOptions DiffOptionsOf(const CommandLine& line);
+QueryOptions QueryOptionsOf(const CommandLine& line);
 
 }  // namespace iropt

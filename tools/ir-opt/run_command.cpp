@@ -14,6 +14,7 @@
 #include "iropt/driver/diff_modules.h"
 #include "iropt/driver/driver.h"
 #include "iropt/driver/eval_expression.h"
+#include "iropt/driver/schema.h"
 #include "man_page.h"
 #include "topics.h"
 
@@ -26,7 +27,7 @@ int Print(std::string_view text) { return PrintToStdout(kIrOpt, text); }
 bool AsksForCatalog(const CommandLine& line) {
   return line.help_pass || line.print_man_page || !line.list_passes.empty() || !line.list_pipelines.empty() ||
          !line.list_instruments.empty() || !line.list_configs.empty() || !line.list_properties.empty() ||
-         !line.list_targets.empty();
+         !line.list_targets.empty() || !line.print_schema.empty();
 }
 
 // Prints the requested list, including entries of plugins.
@@ -69,6 +70,7 @@ int RunIrOpt(const std::vector<std::string>& arguments) {
   if (!line->print_completion.empty()) return Print(CompletionScript(kIrOpt, line->print_completion));
   if (line->eval) return RunEval(*line);
   if (!line->diff.empty()) return DiffModules(DiffOptionsOf(*line));
+  if (line->query) return iropt::RunQuery(iropt::QueryOptionsOf(*line));
   if (!AsksForCatalog(*line)) return RunDriver(line->driver);
   const Result<std::string> text = RenderCatalog(*line);
   return text.ok() ? Print(*text) : ReportToolError(kIrOpt, text.error());

@@ -109,6 +109,7 @@ class ExprGrammar : public ValueReader {
       if (AtKeyword()) {
         const Token name = lex_.Next();
         lex_.Next();
+        Record(OccurrenceKind::kAttribute, lex_.text(name));
         args.keywords.push_back({level().Keyword(lex_.text(name)), lex_.SpanOf(name), {}});
         if (!ParseValue(args.keywords.back().value)) return false;
       } else {
@@ -268,6 +269,7 @@ class ExprGrammar : public ValueReader {
     if (!At(TokenKind::kName)) return Unexpected("the name of a function");
     const Token member = lex_.Next();
     const GlobalVar* func = GlobalVar::Get(lex_.text(member));
+    Record(OccurrenceKind::kFunction, lex_.text(member));
     if (!state_.module->Find(func)) return UnknownFunction(member);
     out = PyValue(func);
     out.span = lex_.SpanFrom(alias.begin);

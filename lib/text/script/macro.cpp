@@ -6,6 +6,49 @@
 
 namespace iropt::text {
 
+namespace {
+
+// The annotations of a macro are for human readers only.
+void SkipAnnotation(ParserCore& p) {
+  const int depth = p.lex_.bracket_depth();
+  while (!p.At(TokenKind::kEnd) && !p.At(TokenKind::kNewline)) {
+    const bool ends = p.At(TokenKind::kComma) || p.At(TokenKind::kColon) || p.At(TokenKind::kAssign);
+    if (p.lex_.bracket_depth() < depth || (ends && p.lex_.bracket_depth() == depth)) return;
+    p.lex_.Next();
+  }
+}
+
+}  // namespace
+
+bool ReadMacroHeader(ParserCore& p, Macro& macro) {
+  macro.level = p.AtPrefix();
+  p.lex_.Next();
+  p.DottedName();
+  if (p.Accept(TokenKind::kLParen)) {
+    if (p.AcceptKeyword("hygienic")) {
+      if (!p.AtName("True") && !p.AtName("False")) return p.Unexpected("True or False");
+      macro.hygienic = p.lex_.text(p.lex_.Next()) == "True";
+    }
+    if (!p.ExpectClose("the decorator of a macro, which takes hygienic=...")) return false;
+  }
+  if (!p.Expect(TokenKind::kNewline, "a decorator")) return false;
+  if (!p.AcceptName("def") || !p.At(TokenKind::kName)) return p.Unexpected("'def' and the name of the macro");
+  const Token name = p.lex_.Next();
+  macro.name = p.lex_.text(name);
+  macro.name_span = p.lex_.SpanOf(name);
+  if (!p.Expect(TokenKind::kLParen, "the parameters of a macro")) return false;
+  while (!p.At(TokenKind::kRParen)) {
+    if (!p.At(TokenKind::kName)) return p.Unexpected("a parameter");
+    macro.params.push_back(p.lex_.text(p.lex_.Next()));
+    if (p.Accept(TokenKind::kColon)) SkipAnnotation(p);
+    if (p.At(TokenKind::kAssign)) return p.ErrorHere("syntax", "a parameter of a macro has no default");
+    if (!p.Accept(TokenKind::kComma)) break;
+  }
+  if (!p.Expect(TokenKind::kRParen, "the parameters of a macro")) return false;
+  if (p.Accept(TokenKind::kArrow)) SkipAnnotation(p);
+  return p.At(TokenKind::kColon) || p.Unexpected("':' after the header of the macro");
+}
+
 MacroExpansion::MacroExpansion(ParserCore& reader, MacroBudget& budget, const Macro& macro, const PyArgs& args,
                                FunctionRef<void(std::string_view, const PyValue&)> define)
     : reader_(reader), budget_(budget), macro_(macro) {

@@ -17,6 +17,9 @@ struct MacroBudget {
   uint32_t expansions = 0;
 };
 
+// Reads the header of a macro from its prefix up to the colon: T.macro(hygienic=False), the name and the parameters.
+bool ReadMacroHeader(ParserCore& p, Macro& macro);
+
 // While it lives, the reader is in the body of the macro, and everything that is reported says so. After an error,
 // which was reported, it is not `entered`.
 class MacroExpansion {

@@ -10,35 +10,17 @@
 
 #include "attr_text.h"
 #include "iropt/support/edit_distance.h"
+#include "iropt/support/hash.h"
 #include "iropt/support/parallel.h"
 #include "iropt/text/script/parser.h"
 #include "metadata.h"
-#include "text/script/relax/function_parser.h"
+#include "pending_function.h"
 #include "text/script/relax/tir_vars.h"
-#include "text/script/tir/parser.h"
 #include "type_vars.h"
 #include "utf8.h"
 
 namespace iropt::text {
 namespace {
-
-// A function whose header was read and whose body is still text.
-struct PendingFunction {
-  Workspace workspace;
-  std::optional<SymbolTable> symbols{std::in_place};  // until the body is read
-  bool loop_level = false;
-  RelaxSignature relax;
-  TirSignature tir;
-  uint32_t body_begin = 0;  // at the colon
-  uint32_t body_end = 0;
-  size_t index = 0;  // in the module
-  const BaseFunc* result = nullptr;
-  DiagnosticBuffer diagnostics;
-
-  std::string_view name() const { return loop_level ? tir.name : relax.name; }
-  Span name_span() const { return loop_level ? tir.name_span : relax.name_span; }
-  bool is_private() const { return loop_level ? tir.is_private : relax.is_private; }
-};
 
 class ModuleParser : public ParserCore {
  public:
@@ -48,6 +30,7 @@ class ModuleParser : public ParserCore {
     bool ok = ReadTop();
     // Bodies are read even if a header was wrong, to report their errors, too.
     ok = ReadBodies() && ok;
+    if (options_.reading) KeepReading();
     return ok;
   }
   bool class_seen() const { return class_seen_; }
@@ -65,12 +48,14 @@ class ModuleParser : public ParserCore {
   bool ReadFunction();
   bool AtMacro() const;
   bool ReadMacro(uint32_t column);
-  bool ReadMacroHeader(Macro& macro);
-  void SkipAnnotation();
   bool Declare(std::unique_ptr<PendingFunction> pending);
   uint32_t BodyEnd(uint32_t begin, uint32_t column) const;
   bool ReadBodies();
-  void ReadBody(PendingFunction& pending);
+  void ReadBody(PendingFunction& pending, uint64_t surroundings);
+  void ParseBody(PendingFunction& pending);
+  uint64_t Surroundings() const;
+  uint64_t WithTypes(uint64_t surroundings, const std::vector<PendingFunction*>& functions) const;
+  void KeepReading();
   void Publish(PendingFunction& pending);
   void Suggest(Diagnostic& diagnostic) const;
   bool Skip() {
@@ -180,6 +165,11 @@ bool ModuleParser::ReadMetadata() {
   if (!Expect(TokenKind::kLParen, "the metadata section")) return false;
   if (!At(TokenKind::kString)) return Unexpected("a string with the metadata");
   const Token token = lex_.Next();
+  const uint64_t key = options_.reading ? HashString(lex_.text(token)) : 0;
+  if (options_.reading && options_.reading->metadata().key == key) {
+    state_.metadata = options_.reading->metadata().entries;
+    return ExpectClose("the metadata section");
+  }
   std::string storage;
   const std::string_view json = UnescapeString(lex_.text(token), storage);
   const MetadataText text{json, lex_.text(token), Location(lex_.SpanOf(token))};
@@ -188,6 +178,7 @@ bool ModuleParser::ReadMetadata() {
     if (loaded.error().reported()) return false;
     return Error(lex_.SpanOf(token), "bad-metadata", "the metadata section can't be read: " + loaded.error().message);
   }
+  if (options_.reading) options_.reading->metadata() = {key, state_.metadata, nullptr};
   return ExpectClose("the metadata section");
 }
 
@@ -325,6 +316,8 @@ bool ModuleParser::ReadFunction() {
   if (AtMacro()) return ReadMacro(column);
   auto pending = std::make_unique<PendingFunction>();
   pending->loop_level = AtPrefix() == Prefix::kTir;
+  pending->begin = at;
+  if (options_.reading) pending->Record(lex_.buffer().substr(at));
   lex_.Restore(start);
   const Shared shared{lex_, state_, pending->workspace, *pending->symbols, diag_};
   bool ok;
@@ -362,7 +355,7 @@ bool ModuleParser::AtMacro() const {
 
 bool ModuleParser::ReadMacro(uint32_t column) {
   Macro macro;
-  const bool ok = ReadMacroHeader(macro);
+  const bool ok = ReadMacroHeader(*this, macro);
   macro.body_begin = lex_.peek().begin;
   macro.body_end = BodyEnd(macro.body_begin, column);
   lex_.SkipToLine(macro.body_end);
@@ -372,46 +365,6 @@ bool ModuleParser::ReadMacro(uint32_t column) {
   diag_.Error(Location(macro.name_span), "duplicate-function", fmt::format("there is a macro '{}' already", macro.name))
       .Note(Location(known->second.name_span), "it is defined here");
   return true;
-}
-
-// T.macro(hygienic=False), the name and the parameters, up to the colon.
-bool ModuleParser::ReadMacroHeader(Macro& macro) {
-  macro.level = AtPrefix();
-  lex_.Next();
-  DottedName();
-  if (Accept(TokenKind::kLParen)) {
-    if (AcceptKeyword("hygienic")) {
-      if (!AtName("True") && !AtName("False")) return Unexpected("True or False");
-      macro.hygienic = lex_.text(lex_.Next()) == "True";
-    }
-    if (!ExpectClose("the decorator of a macro, which takes hygienic=...")) return false;
-  }
-  if (!Expect(TokenKind::kNewline, "a decorator")) return false;
-  if (!AcceptName("def") || !At(TokenKind::kName)) return Unexpected("'def' and the name of the macro");
-  const Token name = lex_.Next();
-  macro.name = lex_.text(name);
-  macro.name_span = lex_.SpanOf(name);
-  if (!Expect(TokenKind::kLParen, "the parameters of a macro")) return false;
-  while (!At(TokenKind::kRParen)) {
-    if (!At(TokenKind::kName)) return Unexpected("a parameter");
-    macro.params.push_back(lex_.text(lex_.Next()));
-    if (Accept(TokenKind::kColon)) SkipAnnotation();
-    if (At(TokenKind::kAssign)) return ErrorHere("syntax", "a parameter of a macro has no default");
-    if (!Accept(TokenKind::kComma)) break;
-  }
-  if (!Expect(TokenKind::kRParen, "the parameters of a macro")) return false;
-  if (Accept(TokenKind::kArrow)) SkipAnnotation();
-  return At(TokenKind::kColon) || Unexpected("':' after the header of the macro");
-}
-
-// The annotations of a macro are for human readers only.
-void ModuleParser::SkipAnnotation() {
-  const int depth = lex_.bracket_depth();
-  while (!At(TokenKind::kEnd) && !At(TokenKind::kNewline)) {
-    const bool ends = At(TokenKind::kComma) || At(TokenKind::kColon) || At(TokenKind::kAssign);
-    if (lex_.bracket_depth() < depth || (ends && lex_.bracket_depth() == depth)) return;
-    lex_.Next();
-  }
 }
 
 bool ModuleParser::Declare(std::unique_ptr<PendingFunction> pending) {
@@ -440,7 +393,54 @@ bool ModuleParser::Declare(std::unique_ptr<PendingFunction> pending) {
   return true;
 }
 
-void ModuleParser::ReadBody(PendingFunction& pending) {
+// What the bodies of functions may depend on: all text around them.
+uint64_t ModuleParser::Surroundings() const {
+  if (!options_.reading) return 0;
+  uint64_t hash = 0;
+  uint32_t begin = 0;
+  const auto add = [&](uint32_t end) {
+    hash = HashCombine(hash, HashString(lex_.buffer().substr(begin, end - begin)));
+  };
+  for (const auto& pending : pending_) {
+    add(pending->body_begin);
+    begin = pending->body_end;
+  }
+  add(lex_.end_offset());
+  return hash;
+}
+
+// Functions depend on the types of those whose bodies are read before.
+uint64_t ModuleParser::WithTypes(uint64_t surroundings, const std::vector<PendingFunction*>& functions) const {
+  if (!options_.reading) return 0;
+  for (const PendingFunction* p : functions)
+    surroundings = HashCombine(surroundings,
+                               HashMix(reinterpret_cast<uintptr_t>(state_.module->functions()[p->index].func->type)));
+  return surroundings;
+}
+
+void ModuleParser::ReadBody(PendingFunction& pending, uint64_t surroundings) {
+  if (!options_.reading) return ParseBody(pending);
+  const std::string_view text = lex_.buffer().substr(pending.body_begin, pending.body_end - pending.body_begin);
+  const uint64_t key = HashCombine(surroundings, HashString(text));
+  if (auto known = options_.reading->Find(std::string(pending.name()), key))
+    return pending.Reuse(std::move(known), lex_.base());
+  ParseBody(pending);
+  pending.Keep(key, lex_.base());
+}
+
+// Functions with errors keep their headers in the module, and what was read of them.
+void ModuleParser::KeepReading() {
+  std::vector<FunctionPart> parts;
+  for (const auto& pending : pending_) {
+    const FunctionReading& reading = *pending->part.reading;
+    const ModuleEntry& entry = state_.module->functions()[pending->index];
+    if (!reading.func) state_.module->SetAt(pending->index, entry.func, reading.storage);
+    parts.push_back(pending->part);
+  }
+  options_.reading->Replace(std::move(parts), *state_.module);
+}
+
+void ModuleParser::ParseBody(PendingFunction& pending) {
   DiagnosticEngine diagnostics(&pending.diagnostics);
   Lexer lexer(lex_.buffer(), lex_.base(), pending.body_begin, pending.body_end, diagnostics);
   const Shared shared{lexer, state_, pending.workspace, *pending.symbols, diagnostics};
@@ -482,7 +482,9 @@ void ModuleParser::Publish(PendingFunction& pending) {
     if (diagnostic.kind == "unknown-function" && !diag_.error_limit_reached()) Suggest(diagnostic);
     diag_.Report(std::move(diagnostic));
   }
-  if (pending.result) state_.module->SetAt(pending.index, pending.result, pending.workspace.Finish());
+  if (!pending.result) return;
+  const auto& reading = pending.part.reading;
+  state_.module->SetAt(pending.index, pending.result, reading ? reading->storage : pending.workspace.Finish());
 }
 
 // Adds the nearest name of a function to a message about an unknown one.
@@ -491,7 +493,10 @@ void ModuleParser::Suggest(Diagnostic& diagnostic) const {
   const std::string_view name = lex_.buffer().substr(span.begin - lex_.base(), span.end - span.begin);
   std::vector<std::string_view> candidates;
   for (const ModuleEntry& entry : state_.module->functions()) candidates.push_back(entry.var->name);
-  if (const auto near = NearestName(name, candidates)) diagnostic.message += fmt::format("; did you mean '{}'?", *near);
+  const auto near = NearestName(name, candidates);
+  if (!near) return;
+  diagnostic.message += fmt::format("; did you mean '{}'?", *near);
+  diagnostic.fix_its.push_back({span, std::string(*near)});
 }
 
 // PrimFuncs first, since their types follow from their bodies; then Relax functions without a result annotation, one
@@ -501,15 +506,14 @@ bool ModuleParser::ReadBodies() {
   for (const auto& p : pending_) {
     (p->loop_level ? loop_level : p->relax.ret_annotation ? annotated : unannotated).push_back(p.get());
   }
+  uint64_t surroundings = Surroundings();
   const auto read_all = [&](const std::vector<PendingFunction*>& functions) {
-    ParallelFor(functions.size(), options_.threads, [&](size_t i) { ReadBody(*functions[i]); });
+    ParallelFor(functions.size(), options_.threads, [&](size_t i) { ReadBody(*functions[i], surroundings); });
     for (PendingFunction* p : functions) Publish(*p);
+    surroundings = WithTypes(surroundings, functions);
   };
   read_all(loop_level);
-  for (PendingFunction* p : unannotated) {
-    ReadBody(*p);
-    Publish(*p);
-  }
+  for (PendingFunction* p : unannotated) read_all({p});
   read_all(annotated);
   return std::all_of(pending_.begin(), pending_.end(), [](const auto& p) { return p->result != nullptr; });
 }
@@ -562,7 +566,9 @@ std::optional<Module> ParseModule(std::string_view text, uint32_t base, const Pa
   const uint32_t begin = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   Lexer lexer(text, base, begin, static_cast<uint32_t>(text.size()), diagnostics);
   text::ModuleParser parser({lexer, state, workspace, symbols, diagnostics}, options);
-  if (!parser.Run() || diagnostics.error_count() != errors) return std::nullopt;
+  const bool read = parser.Run();
+  if (options.reading && !options.reading->metadata().storage) options.reading->metadata().storage = workspace.Finish();
+  if (!read || diagnostics.error_count() != errors) return std::nullopt;
   if (!parser.class_seen() && !parser.NameBySymbols()) return std::nullopt;
   if (module.text_version() >= TextVersion::kV0_26) text::MoveScalarsToTirVars(module);
   // A function without a class around it is printed without one, too.

@@ -113,9 +113,11 @@ ParserCore::Failed ParserCore::UnknownName(const Token& name) {
   symbols_.ForEach([&](std::string_view known, const Node*) { candidates.push_back(known); });
   std::sort(candidates.begin(), candidates.end());
   const auto near = NearestName(text, candidates);
-  return Error(
-      lex_.SpanOf(name), "unknown-name",
-      near ? fmt::format("unknown name '{}'; did you mean '{}'?", text, *near) : "unknown name " + Quoted(text));
+  if (!near) return Error(lex_.SpanOf(name), "unknown-name", "unknown name " + Quoted(text));
+  const SourceSpan at = Location(lex_.SpanOf(name));
+  diag_.Error(at, "unknown-name", fmt::format("unknown name '{}'; did you mean '{}'?", text, *near))
+      .FixIt(at, std::string(*near));
+  return {};
 }
 
 ParserCore::Failed ParserCore::UnknownFunction(const Token& name) {

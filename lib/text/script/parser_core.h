@@ -167,6 +167,14 @@ class ParserCore {
   Failed UnknownMember(std::string_view prefix, std::string_view member, Span span,
                        std::span<const std::string_view> candidates);
 
+  // The text at a span of the lexer; empty for an unknown one.
+  std::string_view TextOf(Span span) const {
+    return span.known() ? lex_.buffer().substr(span.begin - lex_.base(), span.end() - span.begin) : std::string_view();
+  }
+  // Takes note of an operator or the like, if that is asked for.
+  void Record(OccurrenceKind kind, std::string_view name) const {
+    if (OccurrenceRecorder* recorder = symbols_.recorder()) recorder->Note(kind, name);
+  }
   Span SpanHere() const { return lex_.SpanOf(lex_.peek()); }
 
   // Reads one string token or several adjacent ones; the text lives in the token or in the context.

@@ -7,6 +7,7 @@
 
 #include "iropt/ir/node.h"
 #include "iropt/support/name_map.h"
+#include "occurrence_recorder.h"
 
 namespace iropt::text {
 
@@ -15,23 +16,33 @@ class SymbolTable {
   // Makes room for that many names.
   void Reserve(size_t expected) { names_.Reserve(expected); }
 
+  // Takes note of definitions and uses from now on; null for none.
+  void set_recorder(OccurrenceRecorder* recorder) { recorder_ = recorder; }
+  OccurrenceRecorder* recorder() const { return recorder_; }
+
   // Null if the name is not in scope.
   const Node* Find(std::string_view name) const {
     const uint32_t i = names_.Find(name);
-    return i == Names::kNone ? nullptr : names_[i].value.node;
+    if (i == Names::kNone) return nullptr;
+    const Symbol& symbol = names_[i].value;
+    if (recorder_ != nullptr) recorder_->Use(name, symbol.definition);
+    return symbol.node;
   }
 
   // False only if no variable of that name can be in scope: a cheap test for names of one letter.
   bool MayHold(std::string_view name) const { return name.size() != 1 || (letters_ >> (name[0] & 63) & 1); }
 
   void Define(std::string_view name, const Node* node) {
-    if (name.size() == 1) letters_ |= uint64_t{1} << (name[0] & 63);
-    const auto [index, added] = names_.Insert(name, {node, depth()});
-    if (added) return;
-    Symbol& symbol = names_[index].value;
-    // A hidden outer definition is kept for the end of the scope.
-    if (symbol.depth != depth()) hidden_.push_back({index, symbol});
-    symbol = {node, depth()};
+    Define(name, node, recorder_ == nullptr ? 0 : recorder_->Define(name, node));
+  }
+  // Defines what a name at a place of the text, or at one of two, defined in a scope that has ended.
+  void DefineAgain(std::string_view name, const Node* node, std::string_view place, std::string_view other = {}) {
+    uint32_t definition = 0;
+    if (recorder_ != nullptr) {
+      definition = recorder_->DefineAgain(place, node);
+      if (!other.empty()) recorder_->Join(other, definition);
+    }
+    Define(name, node, definition);
   }
 
   void PushScope() { scopes_.push_back({names_.size(), hidden_.size()}); }
@@ -55,7 +66,8 @@ class SymbolTable {
  private:
   struct Symbol {
     const Node* node = nullptr;
-    uint32_t depth = 0;  // of the scope that defined it
+    uint32_t depth = 0;       // of the scope that defined it
+    uint32_t definition = 0;  // for the recorder
   };
   using Names = NameMap<Symbol>;
   struct Scope {
@@ -67,10 +79,20 @@ class SymbolTable {
     Symbol symbol;
   };
   uint32_t depth() const { return static_cast<uint32_t>(scopes_.size()); }
+  void Define(std::string_view name, const Node* node, uint32_t definition) {
+    if (name.size() == 1) letters_ |= uint64_t{1} << (name[0] & 63);
+    const auto [index, added] = names_.Insert(name, {node, depth(), definition});
+    if (added) return;
+    Symbol& symbol = names_[index].value;
+    // A hidden outer definition is kept for the end of the scope.
+    if (symbol.depth != depth()) hidden_.push_back({index, symbol});
+    symbol = {node, depth(), definition};
+  }
 
   Names names_;
   std::vector<Scope> scopes_;
   std::vector<Hidden> hidden_;
+  OccurrenceRecorder* recorder_ = nullptr;
   uint64_t letters_ = 0;  // a bit for each letter that was ever the name of a variable
 };
 

@@ -13,6 +13,7 @@
 #include "iropt/ir/module.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/support/result.h"
+#include "iropt/text/script/reading.h"
 
 namespace iropt {
 
@@ -28,6 +29,9 @@ struct ParseOptions {
   std::function<void(std::string_view)> on_read = nullptr;
   // For constants whose values are in files; without it, a text that has such constants is an error.
   TensorOpener open_tensor = nullptr;
+  // Gets what is read, also in spite of errors, and the places of names; what it has of the same functions is not read
+  // again. Null if nobody asks.
+  Reading* reading = nullptr;
 };
 
 // Reads a module from `text`, whose first byte has the global source offset `base` (SourceManager::AddBuffer).

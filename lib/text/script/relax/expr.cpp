@@ -206,6 +206,7 @@ bool RelaxExprParser::ParseRelaxMember(PyValue& out) {
   lex_.Next();
   const std::string_view name = DottedName();
   if (name.empty()) return false;
+  Record(OccurrenceKind::kOperator, TextOf(lex_.SpanFrom(begin)));
   // R.op.add is R.add.
   const std::string_view op_name = name.starts_with("op.") ? name.substr(3) : name;
   // TVM has this operator under two names.

@@ -354,7 +354,7 @@ bool RelaxFunctionParser::ParseWith() {
   symbols_.PopScope();
   anf_.EndBlock();
   for (const Var* var : sequence().dataflow_vars) {
-    if (!var->is_dataflow()) symbols_.Define(var->name(), var);
+    if (!var->is_dataflow()) symbols_.DefineAgain(var->name(), var, TextOf(var->span()));
   }
   sequence().dataflow_vars.clear();
   sequence().in_dataflow = false;
@@ -448,7 +448,7 @@ bool RelaxFunctionParser::ParseBranches(const Expr* cond, Span span) {
   value->type = TypeLCA(yes.seq->type, no.seq->type, ws_.arena());
   const Var* var = anf_.NewVar(yes.name, TypeLCA(yes.type, no.type, ws_.arena()), yes.name_span);
   anf_.Bind(var, value, span);
-  symbols_.Define(yes.name, var);
+  symbols_.DefineAgain(yes.name, var, TextOf(yes.name_span), TextOf(no.name_span));
   return true;
 }
 

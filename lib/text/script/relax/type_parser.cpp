@@ -33,7 +33,9 @@ const Type* RelaxTypeParser::Parse() {
   // A variable of the function may mean something else the next time.
   const bool outer_names_variable = std::exchange(names_variable_, false);
   const Type* type = WithStack([&] { return ParseUncached(); });
-  if (type && !names_variable_) types_.Insert(lex_.buffer().substr(begin, lex_.previous_end() - begin), type);
+  // The uses of variables in a text that is not read would not be noted.
+  if (type && !names_variable_ && (!type->has_sym_var() || symbols_.recorder() == nullptr))
+    types_.Insert(lex_.buffer().substr(begin, lex_.previous_end() - begin), type);
   names_variable_ |= outer_names_variable;
   return type;
 }

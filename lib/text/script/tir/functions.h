@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "iropt/support/function_ref.h"
 #include "scalar_parser.h"
 
 namespace iropt::text {
@@ -53,5 +54,8 @@ std::optional<DataType> TirDTypeName(std::string_view name);
 
 // Names after T. that only statements have, for messages.
 std::vector<std::string_view> TirStatementNames();
+// Calls f(name, parameters, number of required ones) for every statement T.name(...).
+void ForEachTirStatement(
+    FunctionRef<void(std::string_view name, std::span<const std::string_view> params, size_t required)> f);
 
 }  // namespace iropt::text

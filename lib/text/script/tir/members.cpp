@@ -31,6 +31,7 @@ bool ScalarParser::ParseTirMember(PyValue& out) {
   const uint32_t begin = prefix.begin;
   std::string_view name = DottedName();
   if (name.empty()) return false;
+  Record(OccurrenceKind::kOperator, TextOf(lex_.SpanFrom(begin)));
   if (lex_.text(prefix) == state_.tile_prefix && !IsTileCall(name))
     name = scratch_.CopyString(fmt::format("tile.{}", name));
   if (const auto dtype = TirDTypeName(name)) return ParseDTypeMember(*dtype, begin, out);

@@ -539,6 +539,14 @@ bool IsInDottedName(char c) {
 
 }  // namespace
 
+void ForEachTirStatement(
+    FunctionRef<void(std::string_view name, std::span<const std::string_view> params, size_t required)> f) {
+  for (const TirStatement& statement : kStatements) {
+    const auto count = std::ranges::find(statement.params, std::string_view()) - statement.params;
+    f(statement.name, std::span(statement.params).first(static_cast<size_t>(count)), statement.required);
+  }
+}
+
 std::vector<std::string_view> TirStatementNames() {
   std::vector<std::string_view> names{"grid", "parallel", "serial", "thread_binding", "unroll", "vectorized"};
   for (const TirStatement& statement : kStatements) names.push_back(statement.name);
@@ -567,6 +575,7 @@ bool TirParser::ParseTirStatement(PyValue& result, bool& known) {
   }
   const uint32_t begin = lex_.Next().begin;
   DottedName();
+  Record(OccurrenceKind::kOperator, TextOf(lex_.SpanFrom(begin)));
   PyArgs args;
   if (!ParseArguments(args, begin) || !statement->Run(*this, args, result)) return false;
   for (; parentheses > 0; --parentheses) {

@@ -1,0 +1,112 @@
+// What is known about a text in TVMScript: its modules, their functions, and all that is wrong with them. Brought up to
+// date after every change; then only functions that changed, or depend on what changed, are read and verified again.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "iropt/diag/diagnostic.h"
+#include "iropt/ir/context.h"
+#include "iropt/lsp/text_document.h"
+#include "iropt/text/script/reading.h"
+
+namespace iropt::lsp {
+
+// Something that is wrong at a place of the text.
+struct Problem {
+  struct Related {
+    TextSpan span;
+    std::string message;
+  };
+  struct Fix {
+    TextSpan span;
+    std::string replacement;
+  };
+
+  Severity severity = Severity::Error;
+  std::string kind;
+  TextSpan span;
+  std::string message;
+  std::vector<Related> related = {};
+  std::vector<Fix> fixes = {};
+};
+
+// One of the modules of a text, which a line "# -----" separates.
+struct ModulePart {
+  static constexpr uint32_t kBase = 1;  // the source offset of its first byte
+
+  TextSpan span;
+  uint64_t key = 0;  // of its text
+  std::unique_ptr<Reading> reading;
+  std::vector<Diagnostic> found;  // what reading found, located in the part
+  // By function: what its verification found, located where the function was read.
+  std::unordered_map<const FunctionReading*, std::vector<Diagnostic>> verified = {};
+  bool complete = false;  // the module was read without errors
+
+  // The offset in the text of a source offset in the part.
+  uint32_t OffsetOf(uint32_t source) const { return span.begin + source - kBase; }
+  TextSpan SpanOf(SourceSpan source) const { return {OffsetOf(source.begin), OffsetOf(source.end)}; }
+  uint32_t BeginOf(const FunctionPart& function) const { return OffsetOf(function.begin); }
+  uint32_t EndOf(const FunctionPart& function) const {
+    return BeginOf(function) + function.reading->span.end - function.reading->span.begin;
+  }
+  TextSpan NameOf(const FunctionPart& function) const;
+  // Where the function has the occurrence.
+  TextSpan SpanOf(const FunctionPart& function, const Occurrence& occurrence) const {
+    return {BeginOf(function) + occurrence.begin, BeginOf(function) + occurrence.end};
+  }
+  // Null if it has no function of that name.
+  const FunctionPart* Find(std::string_view name) const;
+};
+
+// An occurrence with what it occurs in.
+struct FoundOccurrence {
+  const ModulePart* part = nullptr;
+  const FunctionPart* function = nullptr;
+  const Occurrence* occurrence = nullptr;  // null for the name of the function in its definition
+  TextSpan span;
+
+  // The node that the name stands for; null for functions, operators and attributes.
+  const Node* node() const;
+  bool span_is_empty() const { return span.begin == span.end; }
+  // What the text there is.
+  std::string_view Text(const TextDocument& document) const { return document.Text(span); }
+};
+
+class ScriptAnalysis {
+ public:
+  explicit ScriptAnalysis(int threads) : threads_(threads) {}
+
+  // Reads what has changed since the last update.
+  void Update(const TextDocument& document);
+
+  // In the order of the text.
+  const std::vector<ModulePart>& parts() const { return parts_; }
+  std::vector<Problem> Problems() const;
+  // The context of all nodes, which must be current while they are used.
+  IRContext& context() { return context_; }
+
+  // The function around the offset; null outside.
+  const FunctionPart* FunctionAt(uint32_t offset, const ModulePart** part = nullptr) const;
+  // The occurrence that the offset is in, or at the end of. Its span is empty if there is none.
+  FoundOccurrence Find(uint32_t offset) const;
+  const ModulePart* PartAt(uint32_t offset) const;
+
+ private:
+  // Interned types and names are never freed, so a context is given up after so many functions were read.
+  static constexpr uint64_t kMostReadings = 20'000;
+
+  void UpdatePart(ModulePart& part, std::string_view text);
+  void Verify(ModulePart& part);
+
+  int threads_;
+  IRContext context_;
+  uint64_t num_readings_ = 0;
+  std::vector<ModulePart> parts_;
+};
+
+}  // namespace iropt::lsp

@@ -1,0 +1,94 @@
+// What is wrong, and what can be done about it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "features.h"
+#include "iropt/infer/infer.h"
+#include "test_comments.h"
+
+namespace iropt::lsp {
+
+namespace {
+
+int SeverityNumber(Severity severity) {
+  switch (severity) {
+    case Severity::Error: return 1;
+    case Severity::Warning: return 2;
+    case Severity::Remark: return 3;
+    case Severity::Note: return 4;
+  }
+  return 1;
+}
+
+// A range of at least one character, so that it is seen.
+TextSpan Visible(const TextDocument& text, TextSpan span) {
+  if (span.begin == span.end && span.end < text.size()) ++span.end;
+  return {std::min(span.begin, text.size()), std::min(span.end, text.size())};
+}
+
+Json DiagnosticOf(const Document& document, const Problem& problem) {
+  const TextDocument& text = document.text();
+  Json diagnostic = {{"range", ToJson(text.RangeOf(Visible(text, problem.span)))},
+                     {"severity", SeverityNumber(problem.severity)},
+                     {"code", problem.kind},
+                     {"source", "ir-opt"},
+                     {"message", problem.message}};
+  for (const Problem::Related& related : problem.related) {
+    diagnostic["relatedInformation"].push_back(
+        {{"location", Location(document.uri(), text.RangeOf(Visible(text, related.span)))},
+         {"message", related.message}});
+  }
+  return diagnostic;
+}
+
+Json EditsOf(const Document& document, const Problem& problem) {
+  Json edits = Json::array();
+  for (const Problem::Fix& fix : problem.fixes)
+    edits.push_back(TextEdit(document.text().RangeOf(fix.span), fix.replacement));
+  return {{"changes", {{document.uri(), edits}}}};
+}
+
+bool Overlap(TextSpan a, TextSpan b) { return a.begin <= b.end && b.begin <= a.end; }
+
+}  // namespace
+
+Json Diagnostics(Document& document, const PassRegistry& registry) {
+  Json diagnostics = Json::array();
+  for (const Problem& problem : ProblemsOf(document, registry)) diagnostics.push_back(DiagnosticOf(document, problem));
+  return diagnostics;
+}
+
+std::vector<Problem> ProblemsOf(Document& document, const PassRegistry& registry) {
+  std::vector<Problem> problems = document.analysis().Problems();
+  if (document.kind() == DocumentKind::kScript) {
+    CheckComments(document.text(), registry, problems);
+  } else {
+    CheckPipelineFile(document.text(), registry, problems);
+  }
+  return problems;
+}
+
+Json CodeActions(Document& document, TextSpan span, const PassRegistry& registry) {
+  Json actions = Json::array();
+  for (const Problem& problem : ProblemsOf(document, registry)) {
+    if (problem.fixes.empty() || !Overlap(problem.span, span)) continue;
+    actions.push_back({{"title", fmt::format("Replace by '{}'", problem.fixes.front().replacement)},
+                       {"kind", "quickfix"},
+                       {"isPreferred", true},
+                       {"diagnostics", {DiagnosticOf(document, problem)}},
+                       {"edit", EditsOf(document, problem)}});
+  }
+  for (const Json& hint : InlayHints(document, span)) {
+    if (!hint.contains("textEdits")) continue;
+    actions.push_back({{"title", "Add the type annotation"},
+                       {"kind", "refactor.rewrite"},
+                       {"edit", {{"changes", {{document.uri(), hint["textEdits"]}}}}}});
+  }
+  return actions;
+}
+
+}  // namespace iropt::lsp

@@ -1,0 +1,156 @@
+#include "iropt/lsp/script_analysis.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "iropt/analysis/well_formed.h"
+#include "iropt/driver/split_input.h"
+#include "iropt/support/hash.h"
+#include "iropt/text/script/parser.h"
+
+namespace iropt::lsp {
+
+namespace {
+
+constexpr std::string_view kMarker = "# -----";
+
+Problem ProblemOf(const ModulePart& part, const Diagnostic& diagnostic) {
+  const auto place = [&](SourceSpan span) {
+    return span.known() ? part.SpanOf(span) : TextSpan{part.span.begin, part.span.begin};
+  };
+  Problem problem{diagnostic.severity, std::string(diagnostic.kind), place(diagnostic.span), diagnostic.message};
+  for (const DiagnosticNote& note : diagnostic.notes) {
+    if (note.span.known()) {
+      problem.related.push_back({place(note.span), note.message});
+    } else {
+      problem.message += "\n" + note.message;
+    }
+  }
+  for (const FixItHint& hint : diagnostic.fix_its) problem.fixes.push_back({place(hint.span), hint.replacement});
+  return problem;
+}
+
+}  // namespace
+
+TextSpan ModulePart::NameOf(const FunctionPart& function) const {
+  const uint32_t begin = BeginOf(function) + function.reading->name_begin;
+  return {begin, begin + static_cast<uint32_t>(function.reading->name.size())};
+}
+
+const FunctionPart* ModulePart::Find(std::string_view name) const {
+  const auto found = std::ranges::find_if(reading->functions(),
+                                          [&](const FunctionPart& function) { return function.reading->name == name; });
+  return found == reading->functions().end() ? nullptr : &*found;
+}
+
+const Node* FoundOccurrence::node() const {
+  return occurrence && occurrence->kind <= OccurrenceKind::kUse ? function->reading->symbols[occurrence->symbol]
+                                                                : nullptr;
+}
+
+void ScriptAnalysis::Update(const TextDocument& document) {
+  if (num_readings_ > kMostReadings) {
+    parts_.clear();
+    context_ = IRContext();
+    num_readings_ = 0;
+  }
+  const IRContext::Scope scope(context_);
+  const std::string_view text = document.text();
+  const std::vector<InputPart> texts = SplitInput(text, kMarker);
+  parts_.resize(texts.size());
+  for (size_t i = 0; i < texts.size(); ++i) {
+    ModulePart& part = parts_[i];
+    const auto begin = static_cast<uint32_t>(texts[i].text.data() - text.data());
+    part.span = {begin, begin + static_cast<uint32_t>(texts[i].text.size())};
+    const uint64_t key = HashString(texts[i].text);
+    if (part.reading && part.key == key) continue;
+    part.key = key;
+    UpdatePart(part, texts[i].text);
+  }
+}
+
+void ScriptAnalysis::UpdatePart(ModulePart& part, std::string_view text) {
+  if (!part.reading) part.reading = std::make_unique<Reading>();
+  DiagnosticBuffer buffer;
+  DiagnosticEngine engine(&buffer, 0);
+  // The tensors of files are not opened: an editor shows their names.
+  const std::optional<Module> module =
+      ParseModule(text, ModulePart::kBase, {.threads = threads_, .reading = part.reading.get()}, engine);
+  part.complete = module.has_value();
+  for (const FunctionPart& function : part.reading->functions()) num_readings_ += function.is_new ? 1 : 0;
+  Verify(part);
+  part.found = buffer.diagnostics();
+}
+
+// Functions that were kept are as well-formed as they were.
+void ScriptAnalysis::Verify(ModulePart& part) {
+  const Module& module = part.reading->module();
+  std::unordered_map<const FunctionReading*, std::vector<Diagnostic>> verified;
+  for (const FunctionPart& function : part.reading->functions()) {
+    const FunctionReading* reading = function.reading.get();
+    if (!reading->func) continue;
+    if (auto known = part.verified.extract(reading)) {
+      verified.insert(std::move(known));
+      continue;
+    }
+    DiagnosticBuffer buffer;
+    DiagnosticEngine engine(&buffer);
+    const int index = module.IndexOf(GlobalVar::Get(reading->name));
+    if (index >= 0) VerifyFunction(module, static_cast<size_t>(index), {}, engine);
+    verified.emplace(reading, buffer.diagnostics());
+  }
+  part.verified = std::move(verified);
+}
+
+std::vector<Problem> ScriptAnalysis::Problems() const {
+  std::vector<Problem> problems;
+  for (const ModulePart& part : parts_) {
+    for (const Diagnostic& diagnostic : part.found) problems.push_back(ProblemOf(part, diagnostic));
+    for (const FunctionPart& function : part.reading->functions()) {
+      const auto verified = part.verified.find(function.reading.get());
+      if (verified == part.verified.end() || verified->second.empty()) continue;
+      for (const Diagnostic& diagnostic : MovedDiagnostics(verified->second, function.reading->span, function.begin))
+        problems.push_back(ProblemOf(part, diagnostic));
+    }
+  }
+  return problems;
+}
+
+const ModulePart* ScriptAnalysis::PartAt(uint32_t offset) const {
+  const auto found = std::ranges::find_if(
+      parts_, [&](const ModulePart& part) { return offset >= part.span.begin && offset <= part.span.end; });
+  return found == parts_.end() ? nullptr : &*found;
+}
+
+const FunctionPart* ScriptAnalysis::FunctionAt(uint32_t offset, const ModulePart** part) const {
+  const ModulePart* around = PartAt(offset);
+  if (part) *part = around;
+  if (!around) return nullptr;
+  const auto& functions = around->reading->functions();
+  const auto after = std::ranges::upper_bound(functions, offset, {},
+                                              [&](const FunctionPart& function) { return around->BeginOf(function); });
+  if (after == functions.begin()) return nullptr;
+  const FunctionPart& function = *std::prev(after);
+  return offset <= around->EndOf(function) ? &function : nullptr;
+}
+
+FoundOccurrence ScriptAnalysis::Find(uint32_t offset) const {
+  FoundOccurrence found;
+  found.function = FunctionAt(offset, &found.part);
+  if (!found.function) return {};
+  const TextSpan name = found.part->NameOf(*found.function);
+  if (offset >= name.begin && offset <= name.end) {
+    found.span = name;
+    return found;
+  }
+  const uint32_t at = offset - found.part->BeginOf(*found.function);
+  const std::vector<Occurrence>& occurrences = found.function->reading->occurrences;
+  auto it = std::ranges::upper_bound(occurrences, at, {}, &Occurrence::begin);
+  if (it == occurrences.begin() || std::prev(it)->end < at) return {};
+  found.occurrence = &*std::prev(it);
+  found.span = found.part->SpanOf(*found.function, *found.occurrence);
+  return found;
+}
+
+}  // namespace iropt::lsp

@@ -1,0 +1,39 @@
+// Comments of tests: RUN lines with pipelines, and expected diagnostics.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "document.h"
+#include "iropt/pass/registry.h"
+
+namespace iropt::lsp {
+
+// A command of a RUN line.
+struct RunLine {
+  TextSpan command;   // up to the end of the line
+  TextSpan pipeline;  // the value of -passes; empty if there is none
+};
+
+// O(bytes).
+std::vector<RunLine> RunLines(const TextDocument& text);
+
+struct HoverText {
+  TextSpan span;
+  std::string text;  // Markdown
+};
+// What the word at the offset means in a RUN line; nothing elsewhere.
+std::optional<HoverText> HoverOfComment(const Document& document, uint32_t offset, const PassRegistry& registry);
+// What is known of a pass, a named pipeline or a configuration option; empty if there is none.
+std::string DescribePassName(std::string_view name, const PassRegistry& registry);
+
+// What is wrong with the pipelines of RUN lines and with the expectations of the text. Problems of the module that the
+// text expects become information.
+void CheckComments(const TextDocument& text, const PassRegistry& registry, std::vector<Problem>& problems);
+
+// What is wrong with a pipeline file.
+void CheckPipelineFile(const TextDocument& text, const PassRegistry& registry, std::vector<Problem>& problems);
+
+}  // namespace iropt::lsp

@@ -1,0 +1,258 @@
+#include "virtual_documents.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "iropt/driver/compiler_instance.h"
+#include "iropt/driver/run_program.h"
+#include "iropt/support/child_process.h"
+#include "iropt/support/line_diff.h"
+
+namespace iropt::lsp {
+
+namespace {
+
+constexpr unsigned kMostSeconds = 60;
+
+std::string Encode(std::string_view text) {
+  std::string encoded;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+        std::string_view("-_.~/").find(c) != std::string_view::npos) {
+      encoded += c;
+    } else {
+      encoded += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return encoded;
+}
+
+std::string Decode(std::string_view text) {
+  std::string decoded;
+  for (size_t i = 0; i < text.size(); ++i) {
+    unsigned value = 0;
+    const bool is_code =
+        text[i] == '%' && i + 2 < text.size() &&
+        std::from_chars(text.data() + i + 1, text.data() + i + 3, value, 16).ptr == text.data() + i + 3;
+    decoded += is_code ? static_cast<char>(value) : text[i];
+    if (is_code) i += 2;
+  }
+  return decoded;
+}
+
+// Keeps the module after every pass that is not made of others.
+class StepCollector : public PassInstrument {
+ public:
+  struct Step {
+    std::string name;
+    bool changed;
+    Module module;
+  };
+
+  StepCollector() : PassInstrument("steps") {}
+
+  Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override {
+    const bool is_composite =
+        info.kind == PassKind::Sequential || info.kind == PassKind::Fixpoint || info.kind == PassKind::Repeat;
+    if (!is_composite) steps.push_back({info.name, outcome == PassOutcome::Changed, module});
+    return {};
+  }
+
+  std::vector<Step> steps;
+};
+
+// What a child works with. Its standard streams go to a file in memory, which becomes the text if the work fails.
+class ChildWork {
+ public:
+  ChildWork(std::string path, std::string source) : path_(std::move(path)), source_(std::move(source)) {
+    alarm(kMostSeconds);
+    console_ = memfd_create("console", 0);
+    dup2(console_, STDOUT_FILENO);
+    dup2(console_, STDERR_FILENO);
+    compiler_ = std::make_unique<CompilerInstance>(CompilerOptions{.threads = 1});
+  }
+
+  // The module of the source, and then after each pass.
+  Status RunPasses(const std::string& pipeline) {
+    IROPT_ASSIGN_OR_RETURN(first_, compiler_->ParseModule(source_, path_));
+    if (pipeline.empty()) return {};
+    PassContext context = compiler_->MakeContext(kDefaultOptLevel);
+    context.instruments.push_back(collector_);
+    const With<PassContext> scope(context);
+    if (!scope.status().ok()) return Error{scope.status().error().code, scope.status().error().message};
+    IROPT_ASSIGN_OR_RETURN(const Pass pass, compiler_->MakePass(pipeline, &context));
+    IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(first_, context));
+    last_ = result.module;
+    return {};
+  }
+
+  Status RunFunction(const std::string& function) {
+    const int input = memfd_create("input", 0);
+    if (write(input, source_.data(), source_.size()) < 0) return Error{ErrorCode::Internal, "cannot write to memory"};
+    ProgramOptions options;
+    options.driver.input = fmt::format("/proc/self/fd/{}", input);
+    options.entry = function;
+    options.random_inputs = true;
+    options.print = true;
+    options.time = true;
+    RunProgram(options);
+    return {};
+  }
+
+  Status ReadModule() {
+    IROPT_ASSIGN_OR_RETURN(first_, compiler_->ReadModule(path_));
+    return {};
+  }
+
+  // Of step 0, the module itself; of one beyond the last, the result.
+  std::string TextOf(size_t step) const {
+    const auto& steps = collector_->steps;
+    return compiler_->PrintToString(step == 0 ? first_ : step <= steps.size() ? steps[step - 1].module : last_);
+  }
+  size_t num_steps() const { return collector_->steps.size(); }
+  const std::vector<StepCollector::Step>& steps() const { return collector_->steps; }
+
+  std::string Console() const {
+    const off_t size = lseek(console_, 0, SEEK_END);
+    std::string text(static_cast<size_t>(std::max<off_t>(size, 0)), '\0');
+    return pread(console_, text.data(), text.size(), 0) >= 0 ? text : std::string();
+  }
+  // Reports what failed, if anything, as the text.
+  bool Succeeded(const Status& status, OutputStream& out) {
+    if (compiler_->Finish(status) == 0) return true;
+    out.Append(Console());
+    return false;
+  }
+
+ private:
+  std::string path_;
+  std::string source_;
+  int console_;
+  std::unique_ptr<CompilerInstance> compiler_;
+  std::shared_ptr<StepCollector> collector_ = std::make_shared<StepCollector>();
+  Module first_;
+  Module last_;
+};
+
+size_t NumberOf(const VirtualUri& uri, const std::string& name, size_t fallback) {
+  const std::string text = uri.Parameter(name);
+  size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return !text.empty() && error == std::errc() && end == text.data() + text.size() ? number : fallback;
+}
+
+void WriteContent(const VirtualUri& uri, const std::string& path, const std::string& source, OutputStream& out) {
+  ChildWork work(path, source);
+  if (uri.kind == "module") {
+    if (work.Succeeded(work.ReadModule(), out)) out.Append(work.TextOf(0));
+  } else if (uri.kind == "run") {
+    if (work.Succeeded(work.RunFunction(uri.Parameter("function")), out)) out.Append(work.Console());
+  } else if (work.Succeeded(work.RunPasses(uri.Parameter("passes")), out)) {
+    const size_t result = work.num_steps() + 1;
+    if (uri.kind == "after") {
+      out.Append(work.TextOf(NumberOf(uri, "step", result)));
+    } else {
+      out.Append(UnifiedDiff(work.TextOf(NumberOf(uri, "from", 0)), work.TextOf(NumberOf(uri, "to", result))));
+    }
+  }
+}
+
+Result<std::string> TextOfChild(FunctionRef<void(OutputStream&)> work) {
+  IROPT_ASSIGN_OR_RETURN(ChildReport report, RunInChild(work));
+  if (!report.crash.empty()) report.text += fmt::format("# {}\n", report.crash);
+  return std::move(report.text);
+}
+
+}  // namespace
+
+std::optional<VirtualUri> VirtualUri::Parse(std::string_view uri) {
+  if (!uri.starts_with(kScheme)) return std::nullopt;
+  uri.remove_prefix(kScheme.size());
+  while (uri.starts_with('/')) uri.remove_prefix(1);
+  VirtualUri parsed;
+  const size_t question = uri.find('?');
+  const std::string_view path = uri.substr(0, question);
+  const size_t slash = path.find('/');
+  parsed.kind = path.substr(0, slash);
+  if (slash != std::string_view::npos) parsed.title = Decode(path.substr(slash + 1));
+  // Some clients encode the '=' between a name and its value, too.
+  std::string query = question == std::string_view::npos ? std::string() : std::string(uri.substr(question + 1));
+  if (query.find('=') == std::string::npos) query = Decode(query);
+  for (std::string_view rest = query; !rest.empty();) {
+    const std::string_view item = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(item.size() + 1, rest.size()));
+    const size_t equals = item.find('=');
+    if (equals != std::string_view::npos)
+      parsed.parameters[std::string(item.substr(0, equals))] = Decode(item.substr(equals + 1));
+  }
+  return parsed;
+}
+
+std::string VirtualUri::ToString() const {
+  std::string uri = fmt::format("{}/{}/{}", kScheme, kind, Encode(title));
+  char separator = '?';
+  for (const auto& [name, value] : parameters) {
+    uri += fmt::format("{}{}={}", separator, name, Encode(value));
+    separator = '&';
+  }
+  return uri;
+}
+
+std::string VirtualUri::Parameter(const std::string& name) const {
+  const auto found = parameters.find(name);
+  return found == parameters.end() ? std::string() : found->second;
+}
+
+std::string PathOf(std::string_view uri) {
+  constexpr std::string_view kFile = "file://";
+  return uri.starts_with(kFile) ? Decode(uri.substr(kFile.size())) : std::string();
+}
+
+Result<std::string> MakeContent(const VirtualUri& uri, const std::optional<std::string>& source) {
+  if (uri.kind != "after" && uri.kind != "diff" && uri.kind != "run" && uri.kind != "module")
+    return Error{ErrorCode::Usage,
+                 fmt::format("unknown kind of document '{}': expected after, diff, run or module", uri.kind)};
+  const std::string path = PathOf(uri.Parameter("source"));
+  std::string text;
+  if (source) {
+    text = *source;
+  } else if (uri.kind != "module") {
+    IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> file, ReadFile(path));
+    text = file->text();
+  }
+  return TextOfChild([&](OutputStream& out) { WriteContent(uri, path.empty() ? "module.ir" : path, text, out); });
+}
+
+Result<Json> ListSteps(const std::string& source_uri, const std::string& source, const std::string& pipeline) {
+  IROPT_ASSIGN_OR_RETURN(
+      const std::string text, TextOfChild([&](OutputStream& out) {
+        ChildWork work(PathOf(source_uri), source);
+        std::string failure;
+        OutputStream console(&failure);
+        const bool succeeded = work.Succeeded(work.RunPasses(pipeline), console);
+        static_cast<void>(console.Flush());
+        Json steps = Json::array();
+        for (size_t i = 0; i < work.steps().size(); ++i) {
+          const StepCollector::Step& step = work.steps()[i];
+          const VirtualUri uri{"after",
+                               fmt::format("{}-{}.ir", i + 1, step.name),
+                               {{"source", source_uri}, {"passes", pipeline}, {"step", fmt::format("{}", i + 1)}}};
+          steps.push_back({{"name", step.name}, {"changed", step.changed}, {"uri", uri.ToString()}});
+        }
+        out.Append(Dump(succeeded ? Json{{"steps", steps}} : Json{{"steps", steps}, {"error", failure}}));
+      }));
+  Json result = Json::parse(text, nullptr, false);
+  if (result.is_discarded()) return Error{ErrorCode::PassFailed, "the passes crashed"};
+  return result;
+}
+
+}  // namespace iropt::lsp

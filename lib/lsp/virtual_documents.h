@@ -1,0 +1,44 @@
+// Read-only documents that the server makes of others: the module after a pass, the difference that passes make, what a
+// function computes, the module that a file of another format holds.
+//
+//   ir-opt:/after/3-FoldConstant.ir?source=URI&passes=PIPELINE&step=3     the module after the third pass that ran
+//   ir-opt:/diff/main.diff?source=URI&passes=PIPELINE                     what the passes change, as a unified
+//   difference;
+//                                      &from=2&to=5 between two steps, of which 0 is the module itself
+//   ir-opt:/run/main.txt?source=URI&function=main                         the results of a function on random inputs
+//   ir-opt:/module/model.ir?source=URI                                    the module in an ONNX file or another one
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "iropt/support/result.h"
+#include "protocol.h"
+
+namespace iropt::lsp {
+
+struct VirtualUri {
+  static constexpr std::string_view kScheme = "ir-opt:";
+
+  std::string kind;
+  std::string title;
+  std::map<std::string, std::string> parameters = {};  // decoded
+
+  static std::optional<VirtualUri> Parse(std::string_view uri);
+  std::string ToString() const;
+  // Empty if there is no such parameter.
+  std::string Parameter(const std::string& name) const;
+};
+
+// The path of a file: URI; empty for another one.
+std::string PathOf(std::string_view uri);
+
+// The text of a virtual document, whose source has the text `source` if it is open. The work is done in a process of
+// its own, which may crash, and which is ended after a minute.
+Result<std::string> MakeContent(const VirtualUri& uri, const std::optional<std::string>& source);
+// The passes that a pipeline runs on a module: [{"name", "changed", "uri"}].
+Result<Json> ListSteps(const std::string& source_uri, const std::string& source, const std::string& pipeline);
+
+}  // namespace iropt::lsp

@@ -1,0 +1,156 @@
+#include "iropt/lsp/script_analysis.h"
+
+#include <fmt/format.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+
+namespace iropt::lsp {
+namespace {
+
+std::string Function(std::string_view name, std::string_view operand = "x") {
+  return fmt::format(
+      "    @R.function\n    def {}(x: R.Tensor((\"n\", 4), \"float32\")) -> R.Tensor((\"n\", 4), \"float32\"):\n"
+      "        n = T.int64()\n        y: R.Tensor((n, 4), \"float32\") = R.add(x, {})\n        return y\n",
+      name, operand);
+}
+
+std::string Module(const std::vector<std::string>& functions) {
+  std::string text = "@I.ir_module\nclass Module:\n";
+  for (const std::string& function : functions) text += function;
+  return text;
+}
+
+size_t NumNew(const ScriptAnalysis& analysis) {
+  size_t count = 0;
+  for (const FunctionPart& function : analysis.parts().at(0).reading->functions()) count += function.is_new;
+  return count;
+}
+
+// The texts of all places of the symbol at the offset, with '=' before definitions.
+std::vector<std::string> PlacesOf(const ScriptAnalysis& analysis, const TextDocument& document, std::string_view at) {
+  const FoundOccurrence found = analysis.Find(static_cast<uint32_t>(document.text().find(at)));
+  std::vector<std::string> places;
+  REQUIRE(found.occurrence);
+  for (const Occurrence& occurrence : found.function->reading->occurrences) {
+    if (occurrence.kind > OccurrenceKind::kUse || occurrence.symbol != found.occurrence->symbol) continue;
+    const TextSpan span = found.part->SpanOf(*found.function, occurrence);
+    const Position position = document.PositionOf(span.begin);
+    places.push_back(fmt::format("{}{}:{}", occurrence.kind == OccurrenceKind::kDefinition ? "=" : "", position.line,
+                                 position.character));
+  }
+  return places;
+}
+
+TEST_CASE("ScriptAnalysis reads only functions that changed", "[lsp]") {
+  TextDocument document(Module({Function("f"), Function("g"), Function("h")}));
+  ScriptAnalysis analysis(1);
+  analysis.Update(document);
+  CHECK(NumNew(analysis) == 3);
+  CHECK(analysis.Problems().empty());
+  const auto at = static_cast<uint32_t>(document.text().find("R.add(x, x)", document.text().find("def g")));
+  document.Replace({at + 9, at + 10}, "zz");
+  analysis.Update(document);
+  CHECK(NumNew(analysis) == 1);
+  const std::vector<Problem> problems = analysis.Problems();
+  REQUIRE(problems.size() == 1);
+  CHECK(problems[0].kind == "unknown-name");
+  CHECK(document.Text(problems[0].span) == "zz");
+  // The message moves with the text before it.
+  document.Replace({0, 0}, "# a comment\n");
+  analysis.Update(document);
+  const std::vector<Problem> moved = analysis.Problems();
+  REQUIRE(moved.size() == 1);
+  CHECK(document.Text(moved[0].span) == "zz");
+}
+
+TEST_CASE("ScriptAnalysis reads functions again whose surroundings changed", "[lsp]") {
+  TextDocument document(Module({Function("f"), Function("g", "cls.f(x)")}));
+  document.Replace(
+      {static_cast<uint32_t>(document.text().find("cls.f")), static_cast<uint32_t>(document.text().find("cls.f")) + 3},
+      "Module");
+  ScriptAnalysis analysis(1);
+  analysis.Update(document);
+  CHECK(analysis.Problems().empty());
+  const auto at = static_cast<uint32_t>(document.text().find("def f"));
+  document.Replace({at + 4, at + 5}, "renamed");
+  analysis.Update(document);
+  REQUIRE(analysis.Problems().size() == 1);
+  CHECK(analysis.Problems()[0].kind == "unknown-function");
+}
+
+TEST_CASE("Occurrences know definitions of symbolic variables, branches and outputs", "[lsp]") {
+  TextDocument document(Module({Function("f"),
+                                "    @R.function\n"
+                                "    def g(c: R.Tensor((), \"bool\"), x: R.Tensor((4,), \"float32\")):\n"
+                                "        if c:\n"
+                                "            y = R.exp(x)\n"
+                                "        else:\n"
+                                "            y = R.abs(x)\n"
+                                "        with R.dataflow():\n"
+                                "            gv = R.negative(y)\n"
+                                "            R.output(gv)\n"
+                                "        return gv\n"}));
+  ScriptAnalysis analysis(1);
+  analysis.Update(document);
+  CHECK(analysis.Problems().empty());
+  CHECK(PlacesOf(analysis, document, "n = T.int64") == std::vector<std::string>{"3:25", "3:62", "=4:8", "5:21"});
+  CHECK(PlacesOf(analysis, document, "y = R.exp") == std::vector<std::string>{"=10:12", "=12:12", "14:29"});
+  CHECK(PlacesOf(analysis, document, "gv = R.neg") == std::vector<std::string>{"=14:12", "15:21", "16:15"});
+}
+
+TEST_CASE("Occurrences of PrimFuncs", "[lsp]") {
+  TextDocument document(
+      "@T.prim_func\n"
+      "def f(A: T.Buffer((16,), \"float32\"), b: T.handle):\n"
+      "    n = T.int64()\n"
+      "    B = T.match_buffer(b, (n,))\n"
+      "    for i in range(16):\n"
+      "        with T.block(\"copy\"):\n"
+      "            v = T.axis.spatial(16, i)\n"
+      "            B[v] = A[v] + T.Cast(\"float32\", n)\n");
+  ScriptAnalysis analysis(1);
+  analysis.Update(document);
+  CHECK(analysis.Problems().empty());
+  CHECK(PlacesOf(analysis, document, "A: T.Buffer") == std::vector<std::string>{"=1:6", "7:19"});
+  CHECK(PlacesOf(analysis, document, "B = T.match") == std::vector<std::string>{"=3:4", "7:12"});
+  CHECK(PlacesOf(analysis, document, "i in") == std::vector<std::string>{"=4:8", "6:35"});
+  CHECK(PlacesOf(analysis, document, "v = T.axis") == std::vector<std::string>{"=6:12", "7:14", "7:21"});
+  CHECK(PlacesOf(analysis, document, "n = T.int64") == std::vector<std::string>{"=2:4", "3:27", "7:44"});
+}
+
+// What an analysis says must not depend on what the text was before.
+TEST_CASE("ScriptAnalysis finds the same as one that starts anew", "[lsp]") {
+  const std::string alphabet = "xynR.T(),:= \n\"4f#@";
+  std::mt19937 random(11);
+  const std::string original = Module({Function("f"), Function("g", "Module.f(x)"), Function("h")});
+  TextDocument document(original);
+  ScriptAnalysis analysis(1);
+  for (int i = 0; i < 600; ++i) {
+    if (i % 40 == 0) document = TextDocument(original);
+    const auto begin = static_cast<uint32_t>(random() % (document.size() + 1));
+    const uint32_t end = std::min<uint32_t>(document.size(), begin + random() % 3);
+    document.Replace({begin, end}, std::string(random() % 2, alphabet[random() % alphabet.size()]));
+    analysis.Update(document);
+    ScriptAnalysis anew(1);
+    anew.Update(document);
+    const auto describe = [](const ScriptAnalysis& a) {
+      std::vector<std::string> described;
+      for (const Problem& p : a.Problems())
+        described.push_back(fmt::format("{}-{} {}", p.span.begin, p.span.end, p.message));
+      for (const ModulePart& part : a.parts()) {
+        for (const FunctionPart& f : part.reading->functions())
+          described.push_back(fmt::format("{} {} {} {}", f.reading->name, f.begin, f.reading->occurrences.size(),
+                                          f.reading->func != nullptr));
+      }
+      return described;
+    };
+    REQUIRE(describe(analysis) == describe(anew));
+  }
+}
+
+}  // namespace
+}  // namespace iropt::lsp
