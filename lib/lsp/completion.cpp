@@ -13,6 +13,7 @@
 #include "iropt/op/intrinsics.h"
 #include "iropt/pass/registry.h"
 #include "iropt/text/script/vocabulary.h"
+#include "pipeline_completion.h"
 #include "test_comments.h"
 
 namespace iropt::lsp {
@@ -44,6 +45,11 @@ class Completer {
       : document_(document), text_(document.text()), offset_(offset), registry_(registry) {}
 
   Json Run() {
+    if (document_.kind() == DocumentKind::kPipeline) {
+      for (const PipelineWord& word : CompletePipeline(text_, offset_, registry_, replaced_))
+        Add(word.word, kFieldItem, word.detail);
+      return Finish();
+    }
     const TextSpan line = text_.Line(text_.LineAt(offset_));
     if (text_.Text({line.begin, offset_}).find("RUN:") != std::string_view::npos) {
       CompleteRunLine(line);

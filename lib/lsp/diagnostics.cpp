@@ -9,6 +9,7 @@
 #include "features.h"
 #include "iropt/infer/infer.h"
 #include "test_comments.h"
+#include "virtual_documents.h"
 
 namespace iropt::lsp {
 
@@ -52,6 +53,14 @@ Json EditsOf(const Document& document, const Problem& problem) {
   return {{"changes", {{document.uri(), edits}}}};
 }
 
+// Whether the cursor is in the comments of a test that FileCheck compares.
+bool HasChecks(const Document& document, TextSpan span) {
+  const TextDocument& text = document.text();
+  const std::string_view line = text.Text(text.Line(text.LineAt(span.begin)));
+  if (line.find("RUN:") == std::string_view::npos && line.find("CHECK") == std::string_view::npos) return false;
+  return text.text().find("FileCheck %s") != std::string::npos;
+}
+
 bool Overlap(TextSpan a, TextSpan b) { return a.begin <= b.end && b.begin <= a.end; }
 
 }  // namespace
@@ -82,6 +91,11 @@ Json CodeActions(Document& document, TextSpan span, const PassRegistry& registry
                        {"diagnostics", {DiagnosticOf(document, problem)}},
                        {"edit", EditsOf(document, problem)}});
   }
+  if (HasChecks(document, span)) {
+    actions.push_back({{"title", "Regenerate the CHECK lines"},
+                       {"kind", "source"},
+                       {"data", {{"uri", document.uri()}, {"action", "checks"}}}});
+  }
   for (const Json& hint : InlayHints(document, span)) {
     if (!hint.contains("textEdits")) continue;
     actions.push_back({{"title", "Add the type annotation"},
@@ -89,6 +103,15 @@ Json CodeActions(Document& document, TextSpan span, const PassRegistry& registry
                        {"edit", {{"changes", {{document.uri(), hint["textEdits"]}}}}}});
   }
   return actions;
+}
+
+Json ResolveCodeAction(Document& document, const Json& action) {
+  const Result<std::string> renewed = RenewedChecks(document.uri(), document.text().text(), PipelineOf(document));
+  if (!renewed.ok()) throw RequestError{RequestError::kRequestFailed, renewed.error().message};
+  const TextDocument& text = document.text();
+  Json resolved = action;
+  resolved["edit"] = {{"changes", {{document.uri(), {TextEdit(text.RangeOf({0, text.size()}), *renewed)}}}}};
+  return resolved;
 }
 
 }  // namespace iropt::lsp

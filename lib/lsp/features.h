@@ -34,6 +34,8 @@ Json Completion(Document& document, uint32_t offset, const PassRegistry& registr
 std::vector<Problem> ProblemsOf(Document& document, const PassRegistry& registry);
 Json Diagnostics(Document& document, const PassRegistry& registry);
 Json CodeActions(Document& document, TextSpan span, const PassRegistry& registry);
+// The action with its edit, which takes a while to make.
+Json ResolveCodeAction(Document& document, const Json& action);
 Json DocumentSymbols(Document& document);
 // Functions of the document whose names contain the letters of the query in their order; for a query with a '(', what
 // matches it (iropt/driver/query.h).

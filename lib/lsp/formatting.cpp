@@ -116,22 +116,36 @@ std::string WithComments(std::string_view old_text, const std::string& canonical
   const std::string old_code = Joined(old_lines);
   std::vector<std::vector<std::string_view>> above(canonical_lines.size() + 1);
   std::vector<std::string_view> behind(canonical_lines.size());
-  size_t old_line = 0;
-  size_t new_line = 0;
-  for (const DiffLine& diff : DiffLines(old_code, canonical_code)) {
-    if (diff.change == LineChange::Added) {
-      ++new_line;
-      continue;
-    }
-    const CodeLine& line = old_lines.lines[old_line++];
-    const size_t target = new_line < line_of_code.size() ? line_of_code[new_line] : canonical_lines.size();
+  const auto place = [&](const CodeLine& line, size_t target) {
     above[target].insert(above[target].end(), line.above.begin(), line.above.end());
-    if (diff.change == LineChange::Kept) {
+    if (line.behind.empty()) return;
+    if (target < behind.size() && behind[target].empty()) {
       behind[target] = line.behind;
-      ++new_line;
-    } else if (!line.behind.empty()) {
+    } else {
       above[target].push_back(line.behind);
     }
+  };
+  const auto target_of = [&](size_t line) {
+    return line < line_of_code.size() ? line_of_code[line] : canonical_lines.size();
+  };
+  const std::vector<DiffLine> diff = DiffLines(old_code, canonical_code);
+  size_t old_line = 0;
+  size_t new_line = 0;
+  for (size_t i = 0; i < diff.size();) {
+    if (diff[i].change == LineChange::Kept) {
+      place(old_lines.lines[old_line++], target_of(new_line++));
+      ++i;
+      continue;
+    }
+    // Lines that others replace, in their order.
+    size_t removed = 0;
+    size_t added = 0;
+    for (; i < diff.size() && diff[i].change == LineChange::Removed; ++i) ++removed;
+    for (; i < diff.size() && diff[i].change == LineChange::Added; ++i) ++added;
+    for (size_t k = 0; k < removed; ++k)
+      place(old_lines.lines[old_line + k], target_of(new_line + std::min(k, added == 0 ? 0 : added - 1)));
+    old_line += removed;
+    new_line += added;
   }
   std::string text;
   for (size_t i = 0; i < canonical_lines.size(); ++i) {

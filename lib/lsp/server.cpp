@@ -222,7 +222,8 @@ class Server {
               {"documentHighlightProvider", true},
               {"documentSymbolProvider", true},
               {"workspaceSymbolProvider", true},
-              {"codeActionProvider", {{"codeActionKinds", {"quickfix", "refactor.rewrite"}}}},
+              {"codeActionProvider",
+               {{"codeActionKinds", {"quickfix", "refactor.rewrite", "source"}}, {"resolveProvider", true}}},
               {"documentFormattingProvider", true},
               {"renameProvider", {{"prepareProvider", true}}},
               {"foldingRangeProvider", true},
@@ -253,6 +254,11 @@ class Server {
                [&registry](Document& d, uint32_t at, const Json&) { return Completion(d, at, registry); });
     OnPosition("textDocument/signatureHelp",
                [](Document& d, uint32_t at, const Json&) { return SignatureHelp(d, at); });
+    On("codeAction/resolve", [this](const Json& params) -> Json {
+      if (!params.contains("data")) return params;
+      Document& document = DocumentOf({{"textDocument", {{"uri", params["data"].at("uri")}}}});
+      return ResolveCodeAction(document, params);
+    });
     OnDocument("textDocument/inlayHint", [](Document& d, const Json& params) {
       return InlayHints(d, d.text().SpanOf(RangeFrom(params.at("range"))));
     });

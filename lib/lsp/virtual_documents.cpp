@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "iropt/driver/compiler_instance.h"
+#include "iropt/driver/generated_checks.h"
 #include "iropt/driver/run_program.h"
 #include "iropt/support/child_process.h"
 #include "iropt/support/line_diff.h"
@@ -230,6 +231,19 @@ Result<std::string> MakeContent(const VirtualUri& uri, const std::optional<std::
     text = file->text();
   }
   return TextOfChild([&](OutputStream& out) { WriteContent(uri, path.empty() ? "module.ir" : path, text, out); });
+}
+
+Result<std::string> RenewedChecks(const std::string& source_uri, const std::string& source,
+                                  const std::string& pipeline) {
+  constexpr char kDone = '\1';  // at the beginning of the text of a run that succeeded
+  IROPT_ASSIGN_OR_RETURN(std::string text, TextOfChild([&](OutputStream& out) {
+                           ChildWork work(PathOf(source_uri), source);
+                           if (!work.Succeeded(work.RunPasses(pipeline), out)) return;
+                           out.Append(kDone);
+                           out.Append(RenewChecks(source, work.TextOf(work.num_steps() + 1), "CHECK"));
+                         }));
+  if (!text.starts_with(kDone)) return Error{ErrorCode::PassFailed, std::move(text)};
+  return text.substr(1);
 }
 
 Result<Json> ListSteps(const std::string& source_uri, const std::string& source, const std::string& pipeline) {

@@ -38,6 +38,9 @@ std::string PathOf(std::string_view uri);
 // The text of a virtual document, whose source has the text `source` if it is open. The work is done in a process of
 // its own, which may crash, and which is ended after a minute.
 Result<std::string> MakeContent(const VirtualUri& uri, const std::optional<std::string>& source);
+// The text of a test with other CHECK lines: those of the module after the passes of its first RUN line that has some.
+Result<std::string> RenewedChecks(const std::string& source_uri, const std::string& source,
+                                  const std::string& pipeline);
 // The passes that a pipeline runs on a module: [{"name", "changed", "uri"}].
 Result<Json> ListSteps(const std::string& source_uri, const std::string& source, const std::string& pipeline);
 

@@ -144,4 +144,7 @@ class LspClient:
         self.request("shutdown", timeout=120)
         self.notify("exit")
         self.process.stdin.close()
-        return self.process.wait(60)
+        code = self.process.wait(60)
+        self.reader.join(60)
+        self.process.stdout.close()
+        return code

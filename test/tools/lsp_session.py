@@ -8,7 +8,8 @@ FUNCTION = '''    @R.function
         n = T.int64()
         with R.dataflow():
             # 😀 {name}
-            a = R.add(x, x); b = R.matmul(a, w)  # ä😀
+            a = R.add(x, x)  # ä😀
+            b = R.matmul(a, w)
             c: R.Tensor((n, 8), "float32") = R.nn.relu(b)
             R.output(c)
         return c'''

@@ -212,13 +212,25 @@ bool MeansValue(const Attr* text, const Attr* value) {
 
 // The text of a value up to the ',' or ')' that ends it.
 uint32_t EndOfValue(Lexer& lexer) {
-  const int depth = lexer.bracket_depth();
-  while (lexer.kind() != TokenKind::kEnd && lexer.kind() != TokenKind::kError) {
-    const bool ends = lexer.kind() == TokenKind::kComma && lexer.bracket_depth() == depth;
-    if (ends || lexer.bracket_depth() < depth) break;
-    lexer.Next();
+  int depth = 0;
+  for (;; lexer.Next()) {
+    switch (lexer.kind()) {
+      case TokenKind::kLParen:
+      case TokenKind::kLBracket:
+      case TokenKind::kLBrace: ++depth; break;
+      case TokenKind::kRParen:
+      case TokenKind::kRBracket:
+      case TokenKind::kRBrace:
+        if (depth-- == 0) return lexer.previous_end();
+        break;
+      case TokenKind::kComma:
+        if (depth == 0) return lexer.previous_end();
+        break;
+      case TokenKind::kEnd:
+      case TokenKind::kError: return lexer.previous_end();
+      default: break;
+    }
   }
-  return lexer.previous_end();
 }
 
 }  // namespace
