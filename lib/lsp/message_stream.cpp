@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <utility>
+
+#include "iropt/support/json.h"
 
 namespace iropt::lsp {
 
@@ -14,6 +17,31 @@ namespace {
 constexpr size_t kBlock = 1 << 16;
 // Messages hold whole files, which have at most 4 GiB.
 constexpr size_t kLongestMessage = size_t{1} << 33;
+constexpr size_t kLong = 1 << 20;
+
+// A message that opens a document is nearly all text, which this reads several times as fast as the general way.
+// Nothing for other messages.
+std::optional<Json> ParseOpening(std::string_view body) {
+  const Result<JsonText> json = JsonText::Parse(body);
+  if (!json.ok()) return std::nullopt;
+  const std::optional<JsonValue> method = json->root().Find("method");
+  const std::optional<JsonValue> params = json->root().Find("params");
+  const std::optional<JsonValue> document = params ? params->Find("textDocument") : std::nullopt;
+  if (!method || !method->is_string() || method->string() != "textDocument/didOpen" || !document) return std::nullopt;
+  Json item = Json::object();
+  for (const JsonMember member : document->members()) {
+    if (member.value.is_string()) item[std::string(member.key)] = std::string(member.value.string());
+    if (member.value.is_integer()) item[std::string(member.key)] = member.value.integer();
+  }
+  return Json{{"method", "textDocument/didOpen"}, {"params", {{"textDocument", std::move(item)}}}};
+}
+
+Json ParseMessage(std::string_view body) {
+  if (body.size() > kLong) {
+    if (std::optional<Json> opening = ParseOpening(body)) return *std::move(opening);
+  }
+  return Json::parse(body, nullptr, /*allow_exceptions=*/false);
+}
 
 }  // namespace
 
@@ -50,42 +78,42 @@ bool MessageReader::ReadLine(std::string& line) {
   return true;
 }
 
-bool MessageReader::ReadMessage(std::string& body) {
+// A view of the buffer until the next call; empty at the end of the input.
+std::string_view MessageReader::ReadMessage() {
   constexpr std::string_view kLength = "Content-Length:";
+  // The memory of a long message is given back.
+  if (begin_ > kBlock) {
+    buffer_.erase(0, begin_);
+    begin_ = 0;
+    if (buffer_.capacity() > 16 * kBlock) buffer_.shrink_to_fit();
+  }
   size_t length = 0;
   for (std::string line; ReadLine(line) && !(line.empty() && length > 0);) {
     if (!line.starts_with(kLength)) continue;
     const char* digits = line.data() + line.find_first_not_of(' ', kLength.size());
     std::from_chars(digits, line.data() + line.size(), length);
   }
-  if (length == 0 || length > kLongestMessage) return false;
+  if (length == 0 || length > kLongestMessage) return {};
+  buffer_.reserve(std::min(begin_ + length + kBlock, 256 * kLong));
   while (buffer_.size() - begin_ < length) {
-    if (!Fill()) return false;
+    if (!Fill()) return {};
   }
-  body.assign(buffer_, begin_, length);
   begin_ += length;
-  // A long message is not kept.
-  if (begin_ > kBlock) {
-    buffer_.erase(0, begin_);
-    if (buffer_.capacity() > 16 * kBlock) buffer_.shrink_to_fit();
-    begin_ = 0;
-  }
-  return true;
+  return std::string_view(buffer_).substr(begin_ - length, length);
 }
 
 void MessageReader::Run() {
-  std::string body;
-  for (bool ends = false; !ends && ReadMessage(body);) {
-    Json message = Json::parse(body, nullptr, /*allow_exceptions=*/false);
-    std::string().swap(body);
-    const std::string method =
-        message.is_object() ? message.value("method", Json()).is_string() ? message["method"].get<std::string>() : ""
-                            : "";
-    ends = method == "exit";
+  for (bool ends = false; !ends;) {
+    const std::string_view body = ReadMessage();
+    if (body.empty()) break;
+    Json message = ParseMessage(body);
+    const auto method = message.is_object() ? message.find("method") : message.end();
+    const bool is_named = message.is_object() && method != message.end() && method->is_string();
+    ends = is_named && *method == "exit";
     const std::lock_guard lock(mutex_);
-    if (method == "$/cancelRequest") {
-      if (message.contains("params") && message["params"].contains("id"))
-        cancelled_.insert(Dump(message["params"]["id"]));
+    if (is_named && *method == "$/cancelRequest") {
+      const Json params = message.value("params", Json::object());
+      if (params.is_object() && params.contains("id")) cancelled_.insert(Dump(params["id"]));
       continue;
     }
     messages_.push_back(std::move(message));

@@ -30,7 +30,7 @@ class MessageReader {
 
  private:
   void Run();
-  bool ReadMessage(std::string& body);
+  std::string_view ReadMessage();
   bool ReadLine(std::string& line);
   bool Fill();
 

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
-#include <new>
 #include <set>
 #include <string>
 #include <thread>
@@ -60,12 +60,12 @@ class Server {
   }
 
  private:
-  using Handler = std::function<Json(const Json& params)>;
+  using Handler = std::function<Json(Json& params)>;
   static constexpr auto kLongestDelay = std::chrono::milliseconds(25);
 
   // ---- Messages
 
-  void Handle(const Json& message) {
+  void Handle(Json& message) {
     if (!message.is_object()) return Fail(nullptr, {RequestError::kParseError, "the message is not a JSON object"});
     const auto id = message.find("id");
     const auto method = message.find("method");
@@ -74,18 +74,19 @@ class Server {
     if (is_request && reader_.TakeCancelled(*id))
       return Fail(*id, {RequestError::kRequestCancelled, "the request was cancelled"});
     try {
-      Json result = Dispatch(method->get<std::string>(), message.value("params", Json::object()), is_request);
+      if (!message.contains("params")) message["params"] = Json::object();
+      Json result = Dispatch(method->get<std::string>(), message["params"], is_request);
       if (is_request) writer_.Write({{"jsonrpc", "2.0"}, {"id", *id}, {"result", std::move(result)}});
     } catch (const RequestError& error) {
       if (is_request) Fail(*id, error);
     } catch (const Json::exception& error) {
       if (is_request) Fail(*id, {RequestError::kInvalidParams, fmt::format("malformed parameters: {}", error.what())});
-    } catch (const std::bad_alloc&) {
-      if (is_request) Fail(*id, {RequestError::kInternalError, "out of memory"});
+    } catch (const std::exception& error) {
+      if (is_request) Fail(*id, {RequestError::kInternalError, error.what()});
     }
   }
 
-  Json Dispatch(const std::string& method, const Json& params, bool is_request) {
+  Json Dispatch(const std::string& method, Json& params, bool is_request) {
     const auto handler = handlers_.find(method);
     if (handler == handlers_.end()) {
       if (is_request) throw RequestError{RequestError::kMethodNotFound, fmt::format("unknown method '{}'", method)};
@@ -153,15 +154,15 @@ class Server {
     });
   }
 
-  void Open(const Json& params) {
-    const Json& item = params.at("textDocument");
+  void Open(Json& params) {
+    Json& item = params.at("textDocument");
     const auto uri = item.at("uri").get<std::string>();
     const bool is_pipeline = item.value("languageId", "") == "json" || uri.ends_with(".json");
     changed_.erase(uri);
     auto& document = documents_[uri];
-    document =
-        std::make_unique<Document>(uri, is_pipeline ? DocumentKind::kPipeline : DocumentKind::kScript,
-                                   item.at("text").get<std::string>(), item.value("version", int64_t{0}), threads_);
+    document = std::make_unique<Document>(uri, is_pipeline ? DocumentKind::kPipeline : DocumentKind::kScript,
+                                          std::move(item.at("text").get_ref<std::string&>()),
+                                          item.value("version", int64_t{0}), threads_);
     Changed(*document);
   }
 
@@ -199,7 +200,7 @@ class Server {
       exit_ = true;
       return nullptr;
     });
-    On("textDocument/didOpen", [this](const Json& params) -> Json { return Open(params), nullptr; });
+    On("textDocument/didOpen", [this](Json& params) -> Json { return Open(params), nullptr; });
     On("textDocument/didChange", [this](const Json& params) -> Json { return Change(params), nullptr; });
     On("textDocument/didClose", [this](const Json& params) -> Json { return Close(params), nullptr; });
     On("textDocument/didSave", [](const Json&) -> Json { return nullptr; });

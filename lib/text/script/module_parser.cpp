@@ -95,7 +95,8 @@ bool ModuleParser::ReadTop() {
   const size_t errors = diag_.error_count();
   std::string_view functions = lex_.buffer();
   while (!At(TokenKind::kEnd)) {
-    if (At(TokenKind::kNewline)) {
+    // A block ends here whose beginning could not be read.
+    if (At(TokenKind::kNewline) || At(TokenKind::kDedent)) {
       lex_.Next();
     } else if (AtName("from") || AtName("import")) {
       ok = (ReadImport() || Skip()) && ok;
