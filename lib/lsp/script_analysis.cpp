@@ -14,6 +14,8 @@ namespace iropt::lsp {
 namespace {
 
 constexpr std::string_view kMarker = "# -----";
+// Of one module: more errors than anybody looks at.
+constexpr size_t kMostErrors = 500;
 
 Problem ProblemOf(const ModulePart& part, const Diagnostic& diagnostic) {
   const auto place = [&](SourceSpan span) {
@@ -73,7 +75,7 @@ void ScriptAnalysis::Update(const TextDocument& document) {
 void ScriptAnalysis::UpdatePart(ModulePart& part, std::string_view text) {
   if (!part.reading) part.reading = std::make_unique<Reading>();
   DiagnosticBuffer buffer;
-  DiagnosticEngine engine(&buffer, 0);
+  DiagnosticEngine engine(&buffer, kMostErrors);
   // The tensors of files are not opened: an editor shows their names.
   const std::optional<Module> module =
       ParseModule(text, ModulePart::kBase, {.threads = threads_, .reading = part.reading.get()}, engine);

@@ -1,5 +1,10 @@
-"""Sessions of an editor: a function typed from nothing, renames, broken states, undo, and characters of all widths."""
+"""Sessions of an editor: a function typed from nothing, broken states, undo, and characters of all widths.
+
+  lsp_session.py SEED EDITS > session.json
+"""
+import json
 import random
+import sys
 
 HEADER = ["# RUN: ir-opt %s", "# 😀 ä", "from tvm.script import ir as I", "from tvm.script import relax as R",
           "from tvm.script import tir as T", "", "@I.ir_module", "class Module:"]
@@ -70,13 +75,17 @@ def record(seed, edits):
         elif choice < 0.6 and line + 1 < len(editor.lines):
             editor.replace(line, len(text), line + 1, 0, "")  # join lines
         elif choice < 0.7:
-            undone = editor.steps[-1]
+            # An edit and its undoing.
             editor.replace(line, column, line, column, "zz")
             editor.replace(line, column, line, column + 2, "")
-            del undone
         elif choice < 0.75:
             fresh = start(3)
             editor.replace(0, 0, len(editor.lines) - 1, len(editor.lines[-1]), "\n".join(fresh))
         else:
             editor.replace(line, column, line, column, chooser.choice(["R.add(x, x)", "n", "cls.f0", "# ä", "T.int64()", "x: "]))
     return lines, editor.steps[:edits]
+
+
+if __name__ == "__main__":
+    first, edits = record(int(sys.argv[1]), int(sys.argv[2]))
+    json.dump({"lines": first, "steps": edits}, sys.stdout)
