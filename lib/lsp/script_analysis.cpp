@@ -81,13 +81,16 @@ void ScriptAnalysis::UpdatePart(ModulePart& part, std::string_view text) {
       ParseModule(text, ModulePart::kBase, {.threads = threads_, .reading = part.reading.get()}, engine);
   part.complete = module.has_value();
   for (const FunctionPart& function : part.reading->functions()) num_readings_ += function.is_new ? 1 : 0;
-  Verify(part);
+  Verify(part, module ? &*module : nullptr);
   part.found = buffer.diagnostics();
 }
 
-// Functions that were kept are as well-formed as they were.
-void ScriptAnalysis::Verify(ModulePart& part) {
-  const Module& module = part.reading->module();
+// Functions that were kept are as well-formed as they were. `complete` is the module if it was read without errors.
+void ScriptAnalysis::Verify(ModulePart& part, const Module* complete) {
+  const Module& read = part.reading->module();
+  const Module& module = complete ? *complete : read;
+  // The calls of newer versions fit their functions only after the reader has changed both.
+  if (!complete && read.text_version() >= TextVersion::kV0_26) return part.verified.clear();
   std::unordered_map<const FunctionReading*, std::vector<Diagnostic>> verified;
   for (const FunctionPart& function : part.reading->functions()) {
     const FunctionReading* reading = function.reading.get();
@@ -98,7 +101,7 @@ void ScriptAnalysis::Verify(ModulePart& part) {
     }
     DiagnosticBuffer buffer;
     DiagnosticEngine engine(&buffer);
-    const int index = module.IndexOf(GlobalVar::Get(reading->name));
+    const int index = read.IndexOf(GlobalVar::Get(reading->name));
     if (index >= 0) VerifyFunction(module, static_cast<size_t>(index), {}, engine);
     verified.emplace(reading, buffer.diagnostics());
   }

@@ -29,7 +29,12 @@ TextSpan PipelineOf(std::string_view text, TextSpan command) {
   constexpr std::string_view kFlag = "-passes=";
   const size_t flag = text.substr(0, command.end).find(kFlag, command.begin);
   if (flag == std::string_view::npos) return {command.end, command.end};
-  return ValueAt(text, static_cast<uint32_t>(flag + kFlag.size()), command.end);
+  const auto begin = static_cast<uint32_t>(flag + kFlag.size());
+  // The whole word may be in quotes: '-passes=A,B'.
+  const size_t word = flag > command.begin && text[flag - 1] == '-' ? flag - 1 : flag;
+  const char before = word > command.begin ? text[word - 1] : ' ';
+  if (before != '\'' && before != '"') return ValueAt(text, begin, command.end);
+  return {begin, static_cast<uint32_t>(std::min<size_t>(text.find(before, begin), command.end))};
 }
 
 Problem ProblemInText(const Diagnostic& diagnostic, TextSpan fallback) {

@@ -103,6 +103,11 @@ class LspTest(unittest.TestCase):
         diagnostics = self.open(MODULE.replace("FoldConstant,", "FoldConstants,"))
         self.assertEqual(self.client.text_of(URI, diagnostics[0]["range"]), "FoldConstants")
 
+    def test_quoted_pipelines(self):
+        for flag in ("'-passes=FoldConstant,Nothing'", '"--passes=FoldConstant,Nothing"', "-passes='FoldConstant,Nothing'", "-passes=FoldConstant,Nothing"):
+            diagnostics = self.open(MODULE.replace("-passes=FoldConstant,DeadCodeElimination", flag))
+            self.assertEqual([self.client.text_of(URI, d["range"]) for d in diagnostics], ["Nothing"])
+
     def test_expected_diagnostics(self):
         text = MODULE.replace("FoldConstant,DeadCodeElimination", "").replace("-passes=", "-verify-diagnostics").replace(
             "return w", "return v  # expected-error {{unknown name 'v'}}")

@@ -101,7 +101,7 @@ class ScriptAnalysis {
   static constexpr uint64_t kMostReadings = 20'000;
 
   void UpdatePart(ModulePart& part, std::string_view text);
-  void Verify(ModulePart& part);
+  void Verify(ModulePart& part, const Module* complete);
 
   int threads_;
   IRContext context_;
