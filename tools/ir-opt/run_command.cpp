@@ -35,6 +35,7 @@ Result<std::string> RenderCatalog(const CommandLine& line) {
   CompilerInstance compiler;
   IROPT_RETURN_IF_ERROR(compiler.LoadPlugins(line.driver.plugins));
   const PassRegistry& registry = compiler.registry();
+  if (!line.print_schema.empty()) return RenderSchema(line.print_schema, registry);
   if (line.help_pass) return DescribePass(*line.help_pass, registry);
   if (line.list_passes == "markdown") return RenderPassesMarkdown(registry);
   if (line.list_passes == "json") return RenderPassesJson(registry);
@@ -70,7 +71,7 @@ int RunIrOpt(const std::vector<std::string>& arguments) {
   if (!line->print_completion.empty()) return Print(CompletionScript(kIrOpt, line->print_completion));
   if (line->eval) return RunEval(*line);
   if (!line->diff.empty()) return DiffModules(DiffOptionsOf(*line));
-  if (line->query) return iropt::RunQuery(iropt::QueryOptionsOf(*line));
+  if (line->query) return RunQuery(QueryOptionsOf(*line));
   if (!AsksForCatalog(*line)) return RunDriver(line->driver);
   const Result<std::string> text = RenderCatalog(*line);
   return text.ok() ? Print(*text) : ReportToolError(kIrOpt, text.error());
