@@ -25,7 +25,12 @@ const Expr* BuildClip(OpCall& call) {
                    {call.arg(0), PyValue::Float(call.Float("a_min"), {}), PyValue::Float(call.Float("a_max"), {})});
 }
 
-const Expr* BuildCast(OpCall& call) { return call.Make("astype", {call.arg(0)}, {{"dtype", call.attr("dtype")}}); }
+// A constant that has the dtype already stays.
+const Expr* BuildCast(OpCall& call) {
+  const Expr* data = call.arg(0);
+  if (Is<Constant>(data) && DataType::Parse(call.String("dtype")) == call.DType(data)) return data;
+  return call.Make("astype", {data}, {{"dtype", call.attr("dtype")}});
+}
 
 const Expr* BuildCastLike(OpCall& call) {
   return call.Make("astype", {call.arg(0)}, {{"dtype", call.DTypeValue(call.DType(call.arg(1)))}});

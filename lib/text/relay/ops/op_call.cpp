@@ -198,6 +198,20 @@ const Expr* OpCall::Make(std::string_view name, std::span<const Operand> operand
   return call;
 }
 
+const Expr* OpCall::Relay(std::string_view name, std::span<const Expr* const> args,
+                          std::initializer_list<Keyword> attributes) {
+  for (const Expr* arg : args) {
+    if (arg == nullptr) return nullptr;
+  }
+  const OperatorRow* row = FindOperator(name);
+  IROPT_CHECK(row != nullptr, "unknown operator {}", name);
+  std::vector<Attribute> given;
+  for (const Keyword& attribute : attributes) given.push_back({attribute.name, call_.name_span, attribute.value});
+  const OperatorCall call{row, call_.name_span, iropt::List<Attribute>(std::span<const Attribute>(given))};
+  OpCall op(*row, call, span_, args, builder_, module_, diagnostics_);
+  return op.CheckArguments() ? row->build(op) : nullptr;
+}
+
 const Expr* OpCall::MakeTuple(std::span<const Expr* const> fields) {
   std::vector<const Type*> types;
   for (const Expr* field : fields) {

@@ -51,6 +51,8 @@ std::span<const OperatorRow> ManipulateOperators();
 std::span<const OperatorRow> NnOperators();
 std::span<const OperatorRow> NormOperators();
 std::span<const OperatorRow> PoolOperators();
+std::span<const OperatorRow> QnnOperators();
+std::span<const OperatorRow> QnnProductOperators();
 std::span<const OperatorRow> ReduceOperators();
 std::span<const OperatorRow> SpatialOperators();
 
@@ -142,6 +144,14 @@ class OpCall {
     return Make(name, std::span(operands.begin(), operands.size()), std::span(keywords.begin(), keywords.size()));
   }
   const Expr* Make(std::string_view name, std::span<const Operand> operands, std::span<const Keyword> keywords);
+  // What another operator of Relay becomes, as if the text had a call of it; attributes that are left out have their
+  // defaults.
+  const Expr* Relay(std::string_view name, std::initializer_list<const Expr*> args,
+                    std::initializer_list<Keyword> attributes = {}) {
+    return Relay(name, std::span(args.begin(), args.size()), attributes);
+  }
+  const Expr* Relay(std::string_view name, std::span<const Expr* const> args,
+                    std::initializer_list<Keyword> attributes = {});
   const Expr* MakeTuple(std::span<const Expr* const> fields);
   const Expr* Item(const Expr* tuple, int index);
   // A constant of rank 0.

@@ -1,0 +1,40 @@
+#include "relay_builder.h"
+
+#include "iropt/ir/element.h"
+#include "iropt/ir/ndarray.h"
+#include "text/relay/constants.h"
+
+namespace iropt::relay {
+
+const Expr* RelayBuilder::AlongAxis(Value vector, int64_t axis, int rank) {
+  const int64_t behind = rank - axis - 1;
+  if (vector == nullptr || behind <= 0) return vector;
+  return call_.Relay("expand_dims", {vector}, {{"axis", 1}, {"num_newaxis", behind}});
+}
+
+const Expr* RelayBuilder::Vector(std::span<const double> values, DataType dtype) {
+  const auto size = static_cast<int64_t>(values.size());
+  return MakeConstant(dtype, std::span(&size, 1), values, call_.workspace());
+}
+
+std::optional<std::vector<double>> ConstantNumbers(const Expr* expr) {
+  const auto* constant = As<Constant>(expr);
+  if (constant == nullptr) return std::nullopt;
+  std::vector<double> numbers;
+  DispatchElement(constant->data->dtype(), [&]<class T>(std::type_identity<T>) {
+    for (const T element : constant->data->As<T>()) numbers.push_back(static_cast<double>(Element<T>::Load(element)));
+  });
+  return numbers;
+}
+
+bool IsConstantScalar(const Expr* expr) {
+  const auto* constant = As<Constant>(expr);
+  return constant != nullptr && constant->data->shape().empty();
+}
+
+bool AreEqualScalars(const Expr* a, const Expr* b) {
+  if (!IsConstantScalar(a) || !IsConstantScalar(b)) return false;
+  return As<Constant>(a)->data->dtype() == As<Constant>(b)->data->dtype() && ConstantNumbers(a) == ConstantNumbers(b);
+}
+
+}  // namespace iropt::relay
