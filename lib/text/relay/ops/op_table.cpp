@@ -90,9 +90,9 @@ class OperatorTable {
 
 std::span<const std::span<const OperatorRow>> OperatorFamilies() {
   static const std::span<const OperatorRow> families[] = {
-      BinaryOperators(),     ConvolutionOperators(), CreateOperators(),  ElementwiseOperators(), IndexOperators(),
-      ManipulateOperators(), NnOperators(),          NormOperators(),    PoolOperators(),        QnnOperators(),
-      QnnProductOperators(), ReduceOperators(),      SpatialOperators(),
+      BinaryOperators(), ConvolutionOperators(), CreateOperators(),     DynOperators(),    ElementwiseOperators(),
+      ImageOperators(),  IndexOperators(),       ManipulateOperators(), NnOperators(),     NormOperators(),
+      PoolOperators(),   QnnOperators(),         QnnProductOperators(), ReduceOperators(), SpatialOperators(),
   };
   return families;
 }

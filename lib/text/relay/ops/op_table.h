@@ -45,7 +45,9 @@ struct OperatorRow {
 std::span<const OperatorRow> BinaryOperators();
 std::span<const OperatorRow> ConvolutionOperators();
 std::span<const OperatorRow> CreateOperators();
+std::span<const OperatorRow> DynOperators();
 std::span<const OperatorRow> ElementwiseOperators();
+std::span<const OperatorRow> ImageOperators();
 std::span<const OperatorRow> IndexOperators();
 std::span<const OperatorRow> ManipulateOperators();
 std::span<const OperatorRow> NnOperators();

@@ -1,4 +1,6 @@
 // Operators that move elements between space, channels and batch, and that change the resolution.
+#include "spatial.h"
+
 #include <cmath>
 
 #include "dims.h"
@@ -31,17 +33,7 @@ const Expr* Upsample(OpCall& call, std::string_view resize, std::string_view let
       return call.NoCounterpart("a fractional scale of an unknown dimension");
     }
   }
-  const std::string_view method = call.String("method");
-  const bool nearest = method == "nearest_neighbor";
-  const std::string_view relax_method = nearest                                         ? "nearest_neighbor"
-                                        : method == "bilinear" || method == "trilinear" ? "linear"
-                                        : method == "bicubic"                           ? "cubic"
-                                                                                        : method;
-  return call.Make(resize, {call.arg(0), call.ListOf(size)},
-                   {{"layout", layout},
-                    {"method", relax_method},
-                    {"coordinate_transformation_mode", transformation},
-                    {"rounding_method", nearest ? "floor" : ""}});
+  return UpsampleTo(call, resize, size, transformation);
 }
 
 const Expr* BuildUpsampling(OpCall& call) {
@@ -231,6 +223,20 @@ constexpr OperatorRow kSpatial[] = {
 };
 
 }  // namespace
+
+const Expr* UpsampleTo(OpCall& call, std::string_view resize, const DimList& size, std::string_view transformation) {
+  const std::string_view method = call.String("method");
+  const bool nearest = method == "nearest_neighbor";
+  const std::string_view relax_method = nearest                                         ? "nearest_neighbor"
+                                        : method == "bilinear" || method == "trilinear" ? "linear"
+                                        : method == "bicubic"                           ? "cubic"
+                                                                                        : method;
+  return call.Make(resize, {call.arg(0), call.ListOf(size)},
+                   {{"layout", call.attr("layout")},
+                    {"method", relax_method},
+                    {"coordinate_transformation_mode", transformation},
+                    {"rounding_method", nearest ? "floor" : ""}});
+}
 
 std::span<const OperatorRow> SpatialOperators() { return kSpatial; }
 

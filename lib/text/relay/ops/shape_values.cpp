@@ -1,0 +1,88 @@
+#include "shape_values.h"
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/context.h"
+#include "iropt/op/op_id.h"
+
+namespace iropt::relay {
+
+namespace {
+
+constexpr DataType kInt64 = DataType::Int(64);
+
+DimList NewDims(size_t count) {
+  DimList dims;
+  for (size_t i = 0; i < count; ++i) dims.push_back(IRContext::Current().NewSymVar("d"));
+  return dims;
+}
+
+const Expr* ValueOf(OpCall& call, const Expr* expr) {
+  const auto* var = As<Var>(expr);
+  const Expr* value = var ? call.builder().LookupBinding(var) : nullptr;
+  return value ? value : expr;
+}
+
+// The tensor whose shape the expression is, in any dtype of integers; or null.
+const Expr* TensorOfShape(OpCall& call, const Expr* expr) {
+  const Expr* value = ValueOf(call, expr);
+  while (const iropt::Call* cast = CallOf(value, OpId::kAstype)) value = ValueOf(call, cast->args[0]);
+  const iropt::Call* vector = CallOf(value, OpId::kShapeToTensor);
+  const iropt::Call* shape = vector ? CallOf(ValueOf(call, vector->args[0]), OpId::kShapeOf) : nullptr;
+  return shape ? shape->args[0] : nullptr;
+}
+
+}  // namespace
+
+std::optional<DimList> DimsFrom(OpCall& call, const Expr* numbers, size_t expected) {
+  if (numbers == nullptr) return std::nullopt;
+  const arith::PrimBuilder make;
+  DimList dims;
+  if (const auto known = OpCall::ConstantInts(numbers)) {
+    for (const int64_t size : *known) dims.push_back(make.Int(size));
+    return dims;
+  }
+  if (auto of_tensor = DimsOfShape(call, numbers)) return of_tensor;
+  if (call.Rank(numbers) == 0) numbers = call.Make("reshape", {numbers, call.ListOf({1})});
+  const auto length = call.StaticDims(numbers);
+  const size_t count = length && length->size() == 1 ? static_cast<size_t>(length->front()) : expected;
+  if (!length && expected == 0) {
+    call.NoCounterpart("a shape with an unknown number of dimensions");
+    return std::nullopt;
+  }
+  const Expr* shape = call.Make("tensor_to_shape", {call.Cast(numbers, kInt64)});
+  if (shape == nullptr) return std::nullopt;
+  dims = NewDims(count);
+  call.builder().EmitMatchCast(shape, ShapeType::Get(dims));
+  return dims;
+}
+
+std::optional<DimList> DimsOfShape(OpCall& call, const Expr* vector) {
+  const Expr* tensor = TensorOfShape(call, vector);
+  return tensor ? call.Dims(tensor) : std::nullopt;
+}
+
+const Expr* ShapeVector(OpCall& call, const Expr* tensor) {
+  if (tensor == nullptr) return nullptr;
+  if (const auto dims = call.StaticDims(tensor)) return call.IntTensor(*dims, kInt64);
+  return call.Make("shape_to_tensor", {call.Make("shape_of", {tensor})});
+}
+
+const Expr* SizeOfAxis(OpCall& call, const Expr* tensor, int64_t axis, DataType dtype) {
+  const auto dims = tensor ? call.Dims(tensor) : std::nullopt;
+  if (dims && static_cast<size_t>(axis) < dims->size()) {
+    if (const int64_t* size = arith::AsInt((*dims)[static_cast<size_t>(axis)])) {
+      return dtype.is_floating() ? call.Scalar(static_cast<double>(*size), dtype) : call.Scalar(*size, dtype);
+    }
+  }
+  const Expr* index = call.Scalar(axis, kInt64);
+  return call.Cast(call.Make("take", {ShapeVector(call, tensor), index}, {{"axis", 0}}), dtype);
+}
+
+const Expr* WithNamedDims(OpCall& call, const Expr* tensor) {
+  const int rank = call.Rank(tensor);
+  if (tensor == nullptr || rank == kUnknownDim || call.Dims(tensor)) return tensor;
+  const DimList dims = NewDims(static_cast<size_t>(rank));
+  return call.builder().EmitMatchCast(tensor, TensorType::Get(dims, call.DType(tensor)));
+}
+
+}  // namespace iropt::relay
