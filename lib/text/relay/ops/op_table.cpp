@@ -90,9 +90,10 @@ class OperatorTable {
 
 std::span<const std::span<const OperatorRow>> OperatorFamilies() {
   static const std::span<const OperatorRow> families[] = {
-      BinaryOperators(), ConvolutionOperators(), CreateOperators(),     DynOperators(),    ElementwiseOperators(),
-      ImageOperators(),  IndexOperators(),       ManipulateOperators(), NnOperators(),     NormOperators(),
-      PoolOperators(),   QnnOperators(),         QnnProductOperators(), ReduceOperators(), SpatialOperators(),
+      BinaryOperators(),      ContribOperators(),  ConvolutionOperators(), CreateOperators(),     DynOperators(),
+      ElementwiseOperators(), ImageOperators(),    IndexOperators(),       ManipulateOperators(), NnOperators(),
+      NormOperators(),        PoolOperators(),     QnnOperators(),         QnnProductOperators(), ReduceOperators(),
+      ScatterOperators(),     SequenceOperators(), SpatialOperators(),     VisionOperators(),
   };
   return families;
 }

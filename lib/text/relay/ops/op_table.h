@@ -43,6 +43,7 @@ struct OperatorRow {
 
 // The families, each a table of a file.
 std::span<const OperatorRow> BinaryOperators();
+std::span<const OperatorRow> ContribOperators();
 std::span<const OperatorRow> ConvolutionOperators();
 std::span<const OperatorRow> CreateOperators();
 std::span<const OperatorRow> DynOperators();
@@ -56,7 +57,10 @@ std::span<const OperatorRow> PoolOperators();
 std::span<const OperatorRow> QnnOperators();
 std::span<const OperatorRow> QnnProductOperators();
 std::span<const OperatorRow> ReduceOperators();
+std::span<const OperatorRow> ScatterOperators();
+std::span<const OperatorRow> SequenceOperators();
 std::span<const OperatorRow> SpatialOperators();
+std::span<const OperatorRow> VisionOperators();
 
 // All families.
 std::span<const std::span<const OperatorRow>> OperatorFamilies();

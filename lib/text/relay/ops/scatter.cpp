@@ -1,0 +1,228 @@
+// Operators that write elements by index, and that search for elements.
+#include <numeric>
+
+#include "iropt/arith/prim_builder.h"
+#include "relay_builder.h"
+#include "shape_values.h"
+
+namespace iropt::relay {
+
+namespace {
+
+using Value = const Expr*;
+
+constexpr DataType kInt64 = DataType::Int(64);
+
+const Expr* BuildScatterElements(OpCall& call) {
+  return call.Make("scatter_elements", {call.arg(0), call.arg(1), call.arg(2)},
+                   {{"axis", call.Int("axis")}, {"reduction", call.attr("reduction")}});
+}
+
+// The first axis behind the others: Relay has the coordinates of an element along it, Relax along the last one.
+Value CoordinatesLast(OpCall& call, Value indices) {
+  const int rank = call.Rank(indices);
+  if (rank == kUnknownDim) return call.Error("type-inference", "the rank of the indices is unknown");
+  std::vector<int64_t> axes(static_cast<size_t>(rank));
+  std::iota(axes.begin(), axes.end(), 1);
+  if (rank > 0) axes.back() = 0;
+  Value moved = rank > 1 ? call.Make("permute_dims", {indices}, {{"axes", call.ListOf(axes)}}) : indices;
+  return call.Cast(moved, kInt64);
+}
+
+const Expr* BuildScatterNd(OpCall& call) {
+  return call.Make("scatter_nd", {call.arg(0), CoordinatesLast(call, call.arg(1)), call.arg(2)},
+                   {{"reduction", call.attr("mode")}});
+}
+
+// The values at the indices, a row for each of them or a number, in a tensor of the default.
+const Expr* SparseToDense(OpCall& call, const DimList& shape, Value default_value) {
+  Value indices = call.Cast(call.arg(0), kInt64);
+  Value values = call.arg(1);
+  const DataType dtype = call.DType(values);
+  const int rank = call.Rank(indices);
+  if (rank == 0) indices = call.Make("reshape", {indices, call.ListOf({1, 1})});
+  if (rank == 1) indices = call.Make("expand_dims", {indices}, {{"axis", call.ListOf({1})}});
+  const auto rows = indices ? call.Dims(indices) : std::nullopt;
+  if (!rows) return call.Error("type-inference", "the shape of the indices is unknown");
+  if (call.Rank(values) == 0) {
+    const DimList count{rows->front()};
+    values = call.Make("broadcast_to", {values, call.ListOf(count)});
+  }
+  Value dense = call.Make("full", {call.ListOf(shape), call.Cast(default_value, dtype)});
+  return call.Make("scatter_nd", {dense, indices, values}, {{"reduction", "update"}});
+}
+
+const Expr* BuildSparseToDense(OpCall& call) {
+  const arith::PrimBuilder make;
+  DimList shape;
+  for (const int64_t size : call.Ints("output_shape")) shape.push_back(make.Int(size));
+  return SparseToDense(call, shape, call.arg(2));
+}
+
+const Expr* BuildDynSparseToDense(OpCall& call) {
+  const auto shape = DimsFrom(call, call.arg(3));
+  return shape ? SparseToDense(call, *shape, call.arg(2)) : nullptr;
+}
+
+// ---- Slices
+
+// The elements of a vector, with a scalar for those that it does not have.
+class SliceBounds {
+ public:
+  SliceBounds(OpCall& call, Value numbers) : call_(call), numbers_(call.Cast(numbers, kInt64)) {
+    const auto length = call.StaticDims(numbers);
+    length_ = length && length->size() == 1 ? length->front() : -1;
+  }
+
+  bool is_known() const { return length_ >= 0; }
+  Value At(int64_t axis, Value otherwise) {
+    if (axis >= length_) return otherwise;
+    return call_.Make("take", {numbers_, call_.Scalar(axis, kInt64)}, {{"axis", 0}});
+  }
+
+ private:
+  OpCall& call_;
+  Value numbers_;
+  int64_t length_ = -1;
+};
+
+// Each element of the data is that of `v` if its position is in the slice.
+const Expr* BuildStridedSet(OpCall& call) {
+  RelayBuilder relay(call);
+  Value data = call.arg(0);
+  Value values = call.arg(1);
+  SliceBounds begins(call, call.arg(2));
+  SliceBounds ends(call, call.arg(3));
+  SliceBounds strides(call, call.arg(4));
+  const auto dims = call.Dims(data);
+  if (!dims || !begins.is_known() || !ends.is_known() || !strides.is_known())
+    return call.NoCounterpart("a slice of an unknown number of dimensions");
+  const int rank = static_cast<int>(dims->size());
+  Value zero = relay.Int(0, kInt64);
+  Value chosen = nullptr;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    Value size = SizeOfAxis(call, data, axis, kInt64);
+    Value step = strides.At(axis, relay.Int(1, kInt64));
+    Value forward = call.Make("greater", {step, zero});
+    const auto bound = [&](SliceBounds& bounds, Value up, Value down) {
+      Value number = bounds.At(axis, relay.Where(forward, up, down));
+      return relay.Where(relay.Less(number, zero), relay.Add(number, size), number);
+    };
+    Value begin = bound(begins, zero, size);
+    Value one_more = relay.Add(size, relay.Int(1, kInt64));
+    Value end = bound(ends, one_more, relay.Unary("negative", one_more));
+    Value place = call.Make("arange", {PyValue((*dims)[static_cast<size_t>(axis)])}, {{"dtype", "int64"}});
+    Value from_begin = relay.Subtract(place, begin);
+    Value up = call.Make("logical_and", {relay.GreaterEqual(place, begin), relay.Less(place, end)});
+    Value down =
+        call.Make("logical_and", {call.Make("less_equal", {place, begin}), call.Make("greater", {place, end})});
+    Value is_step = relay.Equal(call.Make("floor_mod", {from_begin, step}), zero);
+    Value inside = call.Make("logical_and", {relay.Where(forward, up, down), is_step});
+    Value count = SizeOfAxis(call, values, axis, kInt64);
+    Value index = call.Make("floor_divide", {from_begin, step});
+    index = call.Make("minimum", {call.Make("maximum", {index, zero}), relay.Subtract(count, relay.Int(1, kInt64))});
+    values = call.Make("take", {values, index}, {{"axis", axis}});
+    inside = AlongAxis(call, inside, axis, rank);
+    chosen = chosen ? call.Make("logical_and", {chosen, inside}) : inside;
+  }
+  return chosen ? relay.Where(chosen, values, data) : values;
+}
+
+// ---- Indices
+
+const Expr* BuildAdvIndex(OpCall& call) {
+  const std::vector<Value> operands = call.Fields(call.arg(0));
+  if (operands.size() < 2) return call.Error("bad-argument", "needs a tensor and indices");
+  return call.Make("index_tensor", {operands.front(), call.MakeTuple(std::span(operands).subspan(1))});
+}
+
+// The position of each element in the order.
+const Expr* BuildInvertPermutation(OpCall& call) {
+  return call.Make("argsort", {call.arg(0)}, {{"dtype", call.DTypeValue(call.DType(call.arg(0)))}});
+}
+
+// The weight of a coordinate in a flat index: the product of the dimensions behind it.
+Value WeightsOf(OpCall& call, Value shape) {
+  if (const auto sizes = OpCall::ConstantInts(shape)) {
+    std::vector<int64_t> weights(sizes->size(), 1);
+    for (size_t i = weights.size(); i-- > 1;) weights[i - 1] = weights[i] * (*sizes)[i];
+    return call.IntTensor(weights, call.DType(shape));
+  }
+  Value backwards = call.Make("flip", {shape}, {{"axis", 0}});
+  Value products = call.Make("cumprod", {backwards}, {{"axis", 0}, {"exclusive", true}});
+  return call.Make("flip", {products}, {{"axis", 0}});
+}
+
+const Expr* BuildUnravelIndex(OpCall& call) {
+  Value indices = call.arg(0);
+  const DataType dtype = call.DType(indices);
+  const int rank = call.Rank(indices);
+  Value shape = call.Cast(call.arg(1), dtype);
+  if (const auto sizes = OpCall::ConstantInts(call.arg(1))) shape = call.IntTensor(*sizes, dtype);
+  const auto along_first = [&](Value vector) { return AlongAxis(call, vector, 0, rank + 1); };
+  Value flat = call.Make("expand_dims", {indices}, {{"axis", call.ListOf({0})}});
+  Value quotients = call.Make("floor_divide", {flat, along_first(WeightsOf(call, shape))});
+  return call.Make("floor_mod", {quotients, along_first(shape)});
+}
+
+// The new shape, with the number that -1 stands for, and the coordinates in it of the same elements.
+const Expr* BuildSparseReshape(OpCall& call) {
+  RelayBuilder relay(call);
+  const DataType dtype = call.DType(call.arg(0));
+  Value from = call.Cast(call.arg(1), dtype);
+  Value to = call.Cast(call.arg(2), dtype);
+  Value known = call.Make("abs", {call.Make("prod", {to})});
+  Value rest = call.Make("floor_divide", {call.Make("prod", {from}), known});
+  to = relay.Where(relay.Less(to, relay.Int(0, dtype)), rest, to);
+  Value flat = call.Make("sum", {relay.Multiply(call.arg(0), WeightsOf(call, from))},
+                         {{"axis", call.ListOf({1})}, {"keepdims", true}});
+  Value indices = call.Make("floor_mod", {call.Make("floor_divide", {flat, WeightsOf(call, to)}), to});
+  const Value results[] = {indices, call.Cast(to, call.DType(call.arg(2)))};
+  return call.MakeTuple(results);
+}
+
+// The number of elements of the sorted sequence that come before a value.
+const Expr* BuildSearchSorted(OpCall& call) {
+  RelayBuilder relay(call);
+  Value sequence = call.arg(0);
+  Value values = call.arg(1);
+  const auto dtype = DataType::Parse(call.String("dtype")).value_or(DataType::Int(32));
+  const bool right = call.Bool("right");
+  if (call.Rank(sequence) == 1) {
+    Value found = call.Make("bucketize", {values, sequence}, {{"out_int32", true}, {"right", right}});
+    return call.Cast(found, dtype);
+  }
+  Value rows = call.Make("expand_dims", {sequence}, {{"axis", call.ListOf({-2})}});
+  Value columns = call.Make("expand_dims", {values}, {{"axis", call.ListOf({-1})}});
+  Value before = right ? call.Make("less_equal", {rows, columns}) : relay.Less(rows, columns);
+  return call.Make("sum", {call.Cast(before, dtype)}, {{"axis", call.ListOf({-1})}});
+}
+
+const Expr* BuildUnique(OpCall& call) {
+  return call.NoCounterpart("unique elements that are padded to the size of the operand");
+}
+
+const Expr* BuildSparseFillEmptyRows(OpCall& call) { return call.NoCounterpart("sparse tensors with filled rows"); }
+
+constexpr OperatorRow kScatter[] = {
+    {"adv_index", "inputs", "", BuildAdvIndex},
+    {"dyn.sparse_to_dense", "sparse_indices, sparse_values, default_value, output_shape", "output_shape=None",
+     BuildDynSparseToDense},
+    {"invert_permutation", "data", "", BuildInvertPermutation},
+    {"scatter_elements", "data, indices, updates", "axis=0, reduction=\"update\"", BuildScatterElements},
+    {"scatter_nd", "data, indices, updates", "mode=\"update\"", BuildScatterNd},
+    {"searchsorted", "sorted_sequence, values", "right=False, dtype=\"int32\"", BuildSearchSorted},
+    {"sparse_fill_empty_rows", "sparse_indices, sparse_values, dense_shape, default_value", "",
+     BuildSparseFillEmptyRows},
+    {"sparse_reshape", "sparse_indices, prev_shape, new_shape", "", BuildSparseReshape},
+    {"sparse_to_dense", "sparse_indices, sparse_values, default_value", "output_shape", BuildSparseToDense},
+    {"strided_set", "data, v, begin, end, strides", "", BuildStridedSet},
+    {"unique", "data", "sorted=True, return_counts=False", BuildUnique},
+    {"unravel_index", "data, shape", "", BuildUnravelIndex},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> ScatterOperators() { return kScatter; }
+
+}  // namespace iropt::relay
