@@ -75,14 +75,17 @@ const Expr* BuildLayoutOfSchedule(OpCall& call) { return call.NoCounterpart("a l
 
 // ---- Gradients
 
+// Relay has the gradient of the result before the data, as Relax.
 const Expr* BuildPoolGrad(OpCall& call) {
+  std::vector<int64_t> dilation = call.Ints("dilation");
+  if (dilation.empty()) dilation = {1, 1};
   const bool is_max = call.row().name.starts_with("nn.max");
   const std::string_view out = call.String("out_layout");
-  return call.Make(is_max ? "grad.max_pool2d_backward" : "grad.avg_pool2d_backward", {call.arg(1), call.arg(0)},
+  return call.Make(is_max ? "grad.max_pool2d_backward" : "grad.avg_pool2d_backward", {call.arg(0), call.arg(1)},
                    {{"pool_size", call.ListOf(call.Ints("pool_size"))},
                     {"strides", call.ListOf(call.Ints("strides"))},
                     {"padding", call.ListOf(call.Ints("padding"))},
-                    {"dilation", call.ListOf(call.Ints("dilation"))},
+                    {"dilation", call.ListOf(dilation)},
                     {"ceil_mode", call.Bool("ceil_mode")},
                     {"count_include_pad", !is_max && call.Bool("count_include_pad")},
                     {"layout", call.attr("layout")},
@@ -246,7 +249,7 @@ constexpr OperatorRow kContrib[] = {
     {"memory.alloc_tensor", "storage, offset, shape", "*", BuildMemory},
     {"memory.kill", "to_free", "", BuildMemory},
     {"meta_schedule_layout_transform", "data", "*", BuildLayoutOfSchedule},
-    {"nn.avg_pool2d_grad", "data, grad", POOL_GRAD_ATTRIBUTES, BuildPoolGrad},
+    {"nn.avg_pool2d_grad", "out_grad, data", POOL_GRAD_ATTRIBUTES, BuildPoolGrad},
     {"nn.bitpack", "data", "*", BuildPacked},
     {"nn.bitserial_conv2d", "data, weight", "*", BuildPacked},
     {"nn.bitserial_dense", "data, weight", "*", BuildPacked},
@@ -265,7 +268,7 @@ constexpr OperatorRow kContrib[] = {
      "kernel_size=1, max_displacement=1, stride1=1, stride2=1, padding=[0, 0], is_multiply=True, layout=\"NCHW\"",
      BuildCorrelation},
     {"nn.fifo_buffer", "data, buffer", "axis=0", BuildFifoBuffer},
-    {"nn.max_pool2d_grad", "data, grad", POOL_GRAD_ATTRIBUTES, BuildPoolGrad},
+    {"nn.max_pool2d_grad", "out_grad, data", POOL_GRAD_ATTRIBUTES, BuildPoolGrad},
     {"nn.sparse_add", "dense_data, sparse_data, sparse_indices, sparse_indptr", "", BuildSparseAdd},
     {"nn.sparse_dense", "dense_data, sparse_data, sparse_indices, sparse_indptr", "sparse_lhs=False", BuildSparseDense},
     {"nn.sparse_transpose", "sparse_data, sparse_indices, sparse_indptr", "", BuildSparseTranspose},

@@ -22,6 +22,8 @@ struct ParsedRow {
 };
 
 std::vector<PyKeyword> ParseAttributes(std::string_view text, Graph& graph) {
+  // Any attributes, which nothing reads.
+  if (text == "*") return {};
   Workspace workspace;
   DiagnosticBuffer buffer;
   DiagnosticEngine diagnostics(&buffer);

@@ -30,8 +30,17 @@ Value CoordinatesLast(OpCall& call, Value indices) {
 }
 
 const Expr* BuildScatterNd(OpCall& call) {
-  return call.Make("scatter_nd", {call.arg(0), CoordinatesLast(call, call.arg(1)), call.arg(2)},
-                   {{"reduction", call.attr("mode")}});
+  Value indices = CoordinatesLast(call, call.arg(1));
+  Value updates = call.arg(2);
+  const auto data = call.Dims(call.arg(0));
+  const auto places = indices ? call.Dims(indices) : std::nullopt;
+  const int64_t* count = places && !places->empty() ? arith::AsInt(places->back()) : nullptr;
+  if (data && count != nullptr && *count <= static_cast<int64_t>(data->size())) {
+    DimList dims(places->begin(), places->end() - 1);
+    dims.insert(dims.end(), data->begin() + *count, data->end());
+    updates = WithDims(call, updates, dims);
+  }
+  return call.Make("scatter_nd", {call.arg(0), indices, updates}, {{"reduction", call.attr("mode")}});
 }
 
 // The values at the indices, a row for each of them or a number, in a tensor of the default.
@@ -44,10 +53,15 @@ const Expr* SparseToDense(OpCall& call, const DimList& shape, Value default_valu
   if (rank == 1) indices = call.Make("expand_dims", {indices}, {{"axis", call.ListOf({1})}});
   const auto rows = indices ? call.Dims(indices) : std::nullopt;
   if (!rows) return call.Error("type-inference", "the shape of the indices is unknown");
+  const arith::PrimBuilder make;
+  const DimList count{rows->front()};
   if (call.Rank(values) == 0) {
-    const DimList count{rows->front()};
     values = call.Make("broadcast_to", {values, call.ListOf(count)});
+  } else {
+    values = WithDims(call, values, count);
   }
+  const DimList places{count.front(), make.Int(static_cast<int64_t>(shape.size()))};
+  indices = WithDims(call, indices, places);
   Value dense = call.Make("full", {call.ListOf(shape), call.Cast(default_value, dtype)});
   return call.Make("scatter_nd", {dense, indices, values}, {{"reduction", "update"}});
 }
@@ -198,9 +212,57 @@ const Expr* BuildSearchSorted(OpCall& call) {
   return call.Make("sum", {call.Cast(before, dtype)}, {{"axis", call.ListOf({-1})}});
 }
 
-const Expr* BuildUnique(OpCall& call) {
-  return call.NoCounterpart("unique elements that are padded to the size of the operand");
-}
+// Sorted, each element that differs from the one before begins a group. Results have the size of the operand: the
+// elements of the groups, the first position of each, the group of each element, the number of groups, and their sizes.
+class UniqueElements {
+ public:
+  explicit UniqueElements(OpCall& call) : call_(call), relay_(call), data_(call.arg(0)) {}
+
+  Value Build() {
+    const auto dims = call_.Dims(data_);
+    if (!dims || dims->size() != 1) return call_.Error("type-inference", "the operand is not a vector of known size");
+    size_ = SizeOfAxis(call_, data_, 0, kIndex);
+    places_ = call_.Make("arange", {PyValue(dims->front())}, {{"dtype", "int32"}});
+    Value order = Order(data_);
+    Value sorted = Take(data_, order);
+    Value before = Take(sorted, call_.Make("maximum", {relay_.Subtract(places_, relay_.Int(1)), relay_.Int(0)}));
+    Value begins = call_.Cast(call_.Make("not_equal", {sorted, before}), kIndex);
+    Value group = call_.Make("cumsum", {begins}, {{"axis", 0}});
+    Value elements = Scatter(call_.Make("zeros_like", {data_}), group, sorted, "update");
+    Value positions = Scatter(call_.Make("full_like", {places_, size_}), group, order, "min");
+    Value groups = Scatter(Zeros(), order, group, "update");
+    Value counts = Scatter(Zeros(), group, call_.Make("ones_like", {places_}), "add");
+    if (!call_.Bool("sorted")) {
+      Value by_position = Order(positions);
+      elements = Take(elements, by_position);
+      counts = Take(counts, by_position);
+      groups = Take(Order(by_position), groups);
+      positions = Take(positions, by_position);
+    }
+    Value number = relay_.Add(call_.Make("max", {group}, {{"keepdims", true}}), relay_.Int(1));
+    std::vector<Value> results{elements, positions, groups, number};
+    if (call_.Bool("return_counts")) results.push_back(counts);
+    return call_.MakeTuple(results);
+  }
+
+ private:
+  static constexpr DataType kIndex = DataType::Int(32);
+
+  Value Order(Value keys) { return call_.Make("argsort", {keys}, {{"dtype", "int32"}}); }
+  Value Take(Value values, Value indices) { return call_.Make("take", {values, indices}, {{"axis", 0}}); }
+  Value Zeros() { return call_.Make("zeros_like", {places_}); }
+  Value Scatter(Value into, Value indices, Value values, std::string_view reduction) {
+    return call_.Make("scatter_elements", {into, indices, values}, {{"axis", 0}, {"reduction", reduction}});
+  }
+
+  OpCall& call_;
+  RelayBuilder relay_;
+  Value data_;
+  Value size_ = nullptr;
+  Value places_ = nullptr;
+};
+
+const Expr* BuildUnique(OpCall& call) { return UniqueElements(call).Build(); }
 
 const Expr* BuildSparseFillEmptyRows(OpCall& call) { return call.NoCounterpart("sparse tensors with filled rows"); }
 

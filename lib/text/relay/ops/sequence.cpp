@@ -146,7 +146,28 @@ const Expr* BuildMatrixSetDiag(OpCall& call) {
   return relay.Where(IntMatrix(call, shape, places.is_on, DataType::Bool()), values, matrix);
 }
 
+// With xy, the first tensor lies along the second axis, and the second one along the first.
+const Expr* GridOfColumns(OpCall& call, std::span<const Value> tensors) {
+  const auto rank = static_cast<int>(tensors.size());
+  const auto axis_of = [](size_t i) { return i < 2 ? 1 - i : i; };
+  DimList shape(tensors.size());
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const auto dims = call.Dims(tensors[i]);
+    if (!dims || dims->size() > 1) return call.Error("type-inference", "an operand is not a vector of known shape");
+    const arith::PrimBuilder make;
+    shape[axis_of(i)] = dims->empty() ? make.Int(1) : dims->front();
+  }
+  std::vector<Value> grids;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    Value line = AlongAxis(call, tensors[i], static_cast<int64_t>(axis_of(i)), rank);
+    grids.push_back(call.Make("broadcast_to", {line, call.ListOf(shape)}));
+  }
+  return call.MakeTuple(grids);
+}
+
 const Expr* BuildMeshgrid(OpCall& call) {
+  const std::vector<Value> tensors = call.Fields(call.arg(0));
+  if (call.String("indexing") == "xy" && tensors.size() > 1) return GridOfColumns(call, tensors);
   return call.Make("meshgrid", {call.arg(0)}, {{"indexing", call.attr("indexing")}});
 }
 
@@ -227,7 +248,7 @@ const Expr* BuildStft(OpCall& call) {
   const DataType dtype = call.DType(call.arg(0));
   Value signal = call.Make("take", {call.arg(0), IntMatrix(call, frames, places, kInt64)},
                            {{"axis", static_cast<int64_t>(dims->size()) - 1}});
-  signal = relay.Multiply(signal, call.arg(1));
+  signal = relay.Multiply(signal, call.Cast(call.arg(1), dtype));
   const Waves waves(call, window, frequencies, window, dtype);
   const auto transformed = [&](Value wave) {
     Value product = call.Make("matmul", {signal, wave});

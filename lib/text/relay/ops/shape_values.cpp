@@ -1,5 +1,7 @@
 #include "shape_values.h"
 
+#include <algorithm>
+
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
 #include "iropt/op/op_id.h"
@@ -82,6 +84,18 @@ const Expr* WithNamedDims(OpCall& call, const Expr* tensor) {
   const int rank = call.Rank(tensor);
   if (tensor == nullptr || rank == kUnknownDim || call.Dims(tensor)) return tensor;
   const DimList dims = NewDims(static_cast<size_t>(rank));
+  return call.builder().EmitMatchCast(tensor, TensorType::Get(dims, call.DType(tensor)));
+}
+
+const Expr* WithDims(OpCall& call, const Expr* tensor, const DimList& dims) {
+  if (tensor == nullptr) return nullptr;
+  const auto same = [](const PrimExpr* a, const PrimExpr* b) {
+    const int64_t* first = arith::AsInt(a);
+    const int64_t* second = arith::AsInt(b);
+    return a == b || (first != nullptr && second != nullptr);
+  };
+  const auto known = call.Dims(tensor);
+  if (known && std::ranges::equal(*known, dims, same)) return tensor;
   return call.builder().EmitMatchCast(tensor, TensorType::Get(dims, call.DType(tensor)));
 }
 

@@ -23,4 +23,7 @@ const Expr* SizeOfAxis(OpCall& call, const Expr* tensor, int64_t axis, DataType 
 // The tensor with a symbolic variable for each dimension that its type does not have.
 const Expr* WithNamedDims(OpCall& call, const Expr* tensor);
 
+// The tensor with these dimensions, which it is known to have although its type may not say so.
+const Expr* WithDims(OpCall& call, const Expr* tensor, const DimList& dims);
+
 }  // namespace iropt::relay
