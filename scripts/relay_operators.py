@@ -13,41 +13,106 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 DOCUMENT = os.path.join(ROOT, "docs", "relay.md")
 BEGIN, END = "<!-- begin of the table -->", "<!-- end of the table -->"
 STRING = r'"(?:[^"\\]|\\.)*"'
-# A row is a name, the arguments, the attributes (which a macro may give), and a builder.
-ROW = re.compile(rf"\{{\s*({STRING}),\s*({STRING}),\s*((?:{STRING}|[A-Z_0-9]+(?:\([^)]*\))?|\s)*),\s*(\w+)\s*\}}")
-MACRO = re.compile(r"#define (\w+)\(([\w, ]+)\)((?:.*\\\n)*.*)\n")
+# A row is a name, the arguments, the attributes, and a builder, once macros are expanded.
+STRINGS = rf"((?:{STRING}\s*)+)"
+ROW = re.compile(rf"\{{\s*{STRINGS},\s*{STRINGS},\s*{STRINGS},\s*(\w+)\s*\}}")
+MACRO = re.compile(r"^#define (\w+)(?:\(([\w, ]+)\))?((?:.*\\\n)*.*)\n", re.MULTILINE)
+CALL = r"\b{}\(((?:{}|[^()\"])*)\)"
 
 
 def unquote(text):
     return "".join(re.sub(r'\\(.)', r"\1", s[1:-1]) for s in re.findall(STRING, text))
 
 
-def expand(text, macros):
-    """The string literals of an expression, with calls of macros replaced by their bodies."""
-    call = re.search(r"([A-Z_0-9]+)\(([^)]*)\)", text)
-    while call and call[1] in macros:
-        names, body = macros[call[1]]
-        values = dict(zip(names, re.findall(STRING + r"|\w+", call[2])))
-        body = re.sub(rf"{STRING}|\w+", lambda m: values.get(m[0], m[0]), body)
-        text = text[: call.start()] + body + text[call.end() :]
-        call = re.search(r"([A-Z_0-9]+)\(([^)]*)\)", text)
-    return unquote(text)
+def expand(text):
+    """The text without its macros, which are replaced by their bodies."""
+    macros = [(m[1], m[2], m[3].replace("\\\n", " ").strip()) for m in MACRO.finditer(text)]
+    text = MACRO.sub("", text)
+    for _ in macros:
+        for name, parameters, body in macros:
+            if not parameters:
+                text = re.sub(rf"\b{name}\b", lambda _, body=body: body, text)
+                continue
+            names = [p.strip() for p in parameters.split(",")]
+
+            def call(match, names=names, body=body):
+                values = dict(zip(names, re.findall(rf"{STRING}|\w+", match[1])))
+                return re.sub(rf"{STRING}|\w+", lambda word: values.get(word[0], word[0]), body)
+
+            text = re.sub(CALL.format(name, STRING), call, text)
+    return text
+
+
+# The functions and classes of a file, by name: on one line, or up to the brace at the beginning of a line.
+DEFINITION = re.compile(
+    r"^(?:(?:const Expr\*|Value|Line|auto|std::[\w:<>]+) (\w+)\([^;{]*\) \{(?:([^\n]*\})$|(.*?)^\})|class (\w+) (?:final )?\{(.*?)^\};)",
+    re.MULTILINE | re.DOTALL,
+)
+NAME = re.compile(rf"({STRING}|call\.row\(\)\.name(?:\.substr\(\w+\))?)|\brelay_?\.([A-Z]\w+)\(")
+# Attributes, which are not operators even if they have the name of one.
+ATTRIBUTE = re.compile(rf"\b(?:attr|Ints?|Float|Bool|String|has|FloatsOf|OptionOr)\((?:call, )?{STRING}|\{{{STRING},[^{{}}]*\}}")
+NO_COUNTERPART = re.compile(rf"NoCounterpart\(\s*({STRING})")
+# What the short names of relay_builder.h make.
+SHORT = {"GreaterEqual": "greater_equal", "LogicalOr": "logical_or", "LeftShift": "left_shift", "RightShift": "right_shift",
+         "Repeat": "repeat", "Cast": "astype", "AlongAxis": "expand_dims"}
+MOST_NAMES = 6
+
+
+def reachable(name, definitions, seen):
+    """The text of a definition and of those that it uses."""
+    if name in seen or name not in definitions:
+        return ""
+    seen.add(name)
+    body = definitions[name]
+    uses = re.findall(r"(?<!\.)\b[A-Z]\w+(?=[({]| \w+\()", body)
+    return body + "".join(reachable(use, definitions, seen) for use in uses)
+
+
+def relax_operators():
+    with open(os.path.join(ROOT, "docs", "operators.md"), encoding="utf-8") as f:
+        return set(re.findall(r"^\| `R\.([\w.]+)`", f.read(), re.MULTILINE))
+
+
+def result(operator, builder, definitions, relax):
+    """What a builder makes: the operators of Relax that it names, or that there is none."""
+    body = reachable(builder, definitions, set())
+    names = []
+    for quoted, short in NAME.findall(ATTRIBUTE.sub("", body)):
+        name = SHORT.get(short, short.lower()) if short else unquote(quoted) or operator.removeprefix("dyn.").removeprefix("qnn.")
+        if name in relax and name not in names:
+            names.append(name)
+    if names:
+        return ", ".join(f"`{n}`" for n in names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
+    if "MakeConstant" in body:
+        return "a constant"
+    missing = NO_COUNTERPART.search(body)
+    if missing:
+        return f"no counterpart for {unquote(missing[1])}"
+    return "the operand" if "return call.arg(0);" in body else "an expression"
 
 
 def rows():
+    relax = relax_operators()
+    texts, everywhere = [], {}
     for path in sorted(glob.glob(os.path.join(ROOT, "lib", "text", "relay", "ops", "*.cpp"))):
         with open(path, encoding="utf-8") as f:
-            text = f.read()
-        macros = {m[0]: ([p.strip() for p in m[1].split(",")], m[2].replace("\\\n", " ")) for m in MACRO.findall(text)}
-        family = os.path.splitext(os.path.basename(path))[0]
+            text = expand(f.read())
+        definitions = {}
+        for function, line, body, cls, members in DEFINITION.findall(text):
+            definitions.setdefault(function or cls, line or body or members)
+        texts.append((text, definitions))
+        for name, body in definitions.items():
+            everywhere.setdefault(name, body)
+    for text, definitions in texts:
         for name, arguments, attributes, builder in ROW.findall(text):
-            yield unquote(name), unquote(arguments), expand(attributes, macros), family, builder
+            operator = unquote(name)
+            yield operator, unquote(arguments), unquote(attributes), result(operator, builder, {**everywhere, **definitions}, relax)
 
 
 def table():
-    lines = ["| operator | arguments | attributes | family |", "| --- | --- | --- | --- |"]
-    for name, arguments, attributes, family, _ in sorted(rows()):
-        cells = [f"`{name}`", f"`{arguments}`" if arguments else "", f"`{attributes}`" if attributes else "", family]
+    lines = ["| operator | arguments | attributes | becomes |", "| --- | --- | --- | --- |"]
+    for name, arguments, attributes, becomes in sorted(rows()):
+        cells = [f"`{name}`", f"`{arguments}`" if arguments else "", f"`{attributes}`" if attributes not in ("", "*") else "", becomes]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

@@ -42,6 +42,7 @@ struct OperatorRow {
 };
 
 // The families, each a table of a file.
+std::span<const OperatorRow> ApproximateOperators();
 std::span<const OperatorRow> BinaryOperators();
 std::span<const OperatorRow> ContribOperators();
 std::span<const OperatorRow> ConvolutionOperators();
