@@ -4,6 +4,7 @@
 #include "and_of_ors.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/op/op_id.h"
+#include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"
 #include "map_operands.h"
 #include "simple_sum.h"
@@ -244,11 +245,11 @@ const PrimExpr* RuleSimplifier::RewriteFloatDifference(const tir::BinaryExpr* e)
   return ApplyRules(e);
 }
 
-// x / 2.0 is x * 0.5. The reciprocal may be rounded, so the result may differ in the last place, as in TVM.
+// x / 2.0 is x * 0.5. The reciprocal may be rounded, so the result may differ in the last place, as in TVM before 0.22.
 const PrimExpr* RuleSimplifier::RewriteDiv(const tir::BinaryExpr* e) {
   if (IsVectorOfIndex(e->dtype)) return RewriteVectorQuotient(e);
   const auto* divisor = As<tir::FloatImm>(e->b);
-  if (!divisor || divisor->value == 0) return ApplyRules(e);
+  if (!divisor || divisor->value == 0 || FollowsSince(TextVersion::kV0_22)) return ApplyRules(e);
   return make_.Mul(e->a, make_.Float(1.0 / divisor->value, e->dtype));
 }
 

@@ -193,6 +193,7 @@ std::string_view DescribeValue(const PyValue& value) {
     case Kind::kType: return "a type";
     case Kind::kAttr: return "an attribute";
     case Kind::kDType: return "a data type";
+    case Kind::kPointerType: return "the type of a pointer";
     case Kind::kBuffer: return "a buffer";
     case Kind::kRegion: return "a region";
     case Kind::kIterVar: return "an iteration variable";

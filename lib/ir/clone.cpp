@@ -158,6 +158,7 @@ class Cloner::Impl final : public TypeMapper {
       copy = workspace_.New<tir::SizeVar>(workspace_.arena().CopyString(name), var->dtype, workspace_.NextVarId());
     } else {
       copy = workspace_.NewPrimVar(name, var->dtype, var->pointer);
+      copy->flags |= static_cast<uint8_t>(var->flags & tir::Var::kBufferPointer);
     }
     copy->set_span(var->span());
     return copy;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <utility>
 
 #include "iropt/support/check.h"
 
@@ -46,6 +47,16 @@ std::optional<int64_t> DLPackDeviceType(const DictAttr& target) {
   const auto* kind = As<StrAttr>(target.Find("kind"));
   const auto* row = std::ranges::find(kRows, kind ? kind->value : std::string_view(), &Row::kind);
   return row == std::end(kRows) ? std::nullopt : std::optional(row->device_type);
+}
+
+std::string_view DLPackDeviceName(int64_t device_type) {
+  static constexpr std::pair<int64_t, std::string_view> kNames[] = {
+      {1, "cpu"},           {2, "cuda"},    {3, "cuda_host"}, {4, "opencl"},     {7, "vulkan"},
+      {8, "metal"},         {9, "vpi"},     {10, "rocm"},     {11, "rocm_host"}, {12, "ext_dev"},
+      {13, "cuda_managed"}, {14, "oneapi"}, {15, "webgpu"},   {16, "hexagon"},   {18, "trn"},
+  };
+  const auto* row = std::ranges::find(kNames, device_type, &std::pair<int64_t, std::string_view>::first);
+  return row == std::end(kNames) ? std::string_view("unknown") : row->second;
 }
 
 }  // namespace iropt

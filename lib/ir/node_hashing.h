@@ -70,6 +70,9 @@ inline uint64_t ContentOf(const Expr* expr) {
   if (const auto* global = As<GlobalVar>(expr)) return HashString(global->name);
   return expr != nullptr;
 }
+inline uint64_t ContentOf(const tir::PointerInfo* pointer) {
+  return pointer ? HashCombine(HashString(pointer->scope), pointer->elem.raw()) : 0;
+}
 template <class T>
 requires(!std::is_pointer_v<T>) uint64_t ContentOf(const T& value) { return HashValue(value); }
 

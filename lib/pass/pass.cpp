@@ -9,6 +9,7 @@
 #include "iropt/pass/registry.h"
 #include "iropt/support/check.h"
 #include "iropt/support/crash.h"
+#include "iropt/support/followed_version.h"
 
 namespace iropt {
 
@@ -147,6 +148,7 @@ Result<PassResult> Pass::RunUnwatched(Module module, PassContext& context) const
   const CrashNote note(info().is_composite() ? "running" : "running pass", info().name);
   const ImmutabilityAudit audit(context, info(), module);
   const AnalysisUpdate analyses(context, info(), module);
+  const FollowedVersionScope followed(module.text_version());
   DiagnosticBuffer unshown;
   DiagnosticEngine own(&unshown);
   DiagnosticEngine& diagnostics = context.diagnostics != nullptr ? *context.diagnostics : own;

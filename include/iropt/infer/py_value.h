@@ -29,17 +29,18 @@ struct PyValue {
     kBool,
     kInt,
     kFloat,
-    kString,   // a Python string
-    kExpr,     // a Relax expression; a function of the module; a Constant
-    kPrim,     // a scalar expression: n + 1, T.int64(3)
-    kType,     // R.Tensor(...) as an argument
-    kAttr,     // T.target(...), T.index_map(...), I.vdevice(...), a dictionary
-    kDType,    // T.float32 that is not called
-    kBuffer,   // a buffer as a whole
-    kRegion,   // A[0:4, i] with slices: a part of a buffer, or the vector loaded from there
-    kIterVar,  // T.iter_var(...)
-    kRange,    // T.Range(...)
-    kReducer,  // T.comm_reducer(...)
+    kString,       // a Python string
+    kExpr,         // a Relax expression; a function of the module; a Constant
+    kPrim,         // a scalar expression: n + 1, T.int64(3)
+    kType,         // R.Tensor(...) as an argument
+    kAttr,         // T.target(...), T.index_map(...), I.vdevice(...), a dictionary
+    kDType,        // T.float32 that is not called
+    kPointerType,  // T.handle("float32").ty
+    kBuffer,       // a buffer as a whole
+    kRegion,       // A[0:4, i] with slices: a part of a buffer, or the vector loaded from there
+    kIterVar,      // T.iter_var(...)
+    kRange,        // T.Range(...)
+    kReducer,      // T.comm_reducer(...)
     kList,
     kTuple,
     kArray  // a list in TVM's own representation: a shape, the variables of several loops
@@ -66,6 +67,7 @@ struct PyValue {
     const Type* type;
     const Attr* attr;
     DataType dtype;
+    const tir::PointerInfo* pointer;
     const tir::Buffer* buffer;
     const tir::BufferRegion* region;
     const tir::IterVar* iter_var;
@@ -82,6 +84,7 @@ struct PyValue {
   PyValue(const Type* t, Span s) : kind(Kind::kType), span(s), type(t) {}
   PyValue(const tir::Buffer* b, Span s) : kind(Kind::kBuffer), span(s), buffer(b) {}
   PyValue(DataType t, Span s) : kind(Kind::kDType), span(s), dtype(t) {}
+  PyValue(const tir::PointerInfo* p, Span s) : kind(Kind::kPointerType), span(s), pointer(p) {}
   // A list; it does not own the items.
   PyValue(Kind k, std::span<const PyValue> items, Span s)
       : kind(k), span(s), list{items.data(), static_cast<uint32_t>(items.size())} {}

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "iropt/ir/attr.h"
 #include "iropt/ir/dtype.h"
@@ -15,5 +16,7 @@ int64_t DLPackCode(TypeCode code);
 // The number of the kind of device that a target, such as {"kind": "cuda"}, generates code for. Nothing if TVM does not
 // have this kind.
 std::optional<int64_t> DLPackDeviceType(const DictAttr& target);
+// "cpu" for 1; "unknown" if TVM has no name for it.
+std::string_view DLPackDeviceName(int64_t device_type);
 
 }  // namespace iropt

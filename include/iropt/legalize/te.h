@@ -179,8 +179,8 @@ class Builder {
   }
 
   // ---- Parameters, in the order of the function's
-  // The elements of a buffer that an opaque block reads may begin anywhere in its memory.
-  enum class Placement : uint8_t { kWhole, kAnywhere };
+  // The elements of a buffer that an opaque block reads may begin anywhere in its memory, or at multiples of 8 bytes.
+  enum class Placement : uint8_t { kWhole, kAnywhere, kAligned8 };
   Tensor Input(std::string_view name, Values shape, DataType dtype, Placement placement = Placement::kWhole,
                const std::vector<int64_t>& axis_separators = {});
   Tensor Input(std::string_view name, std::initializer_list<Value> shape, DataType dtype) {
@@ -247,6 +247,7 @@ class Builder {
   // The stages that the outputs need, each after those that it reads.
   std::vector<int> OrderStages(std::span<const Tensor> outputs) const;
   void Emit(Stage& stage, std::string_view block_name);
+  const DictAttr* Annotations(const Stage& stage);
   void EmitReduction(const Stage& stage, std::span<const PrimExpr* const> indices);
   // The numbers of the parameters whose layout a schedule may choose.
   std::vector<int64_t> LayoutFreeParams(const std::vector<int>& order, size_t num_inputs) const;

@@ -106,6 +106,11 @@ inline Tensor Sum(const Tensor& x, const Axes& axes, bool keepdims = false, bool
 // The index of the greatest or least element.
 Tensor ReduceIndex(const Tensor& x, const Axes& axes, bool keepdims, te::Reducer reducer);
 Tensor CollapseSum(const Tensor& x, Values shape);
+// The mean over the axes, and the sums of the squares of the deviations from it, in float32 for float16.
+struct MeanDeviations {
+  Tensor mean, squares;
+};
+MeanDeviations DeviationsFromMean(const Tensor& x, const std::vector<size_t>& axes, Value extent);
 // The sums of the elements and of their squares over the axes, in float32 for float16.
 std::vector<Tensor> SumsOfPowers(const Tensor& x, const std::vector<size_t>& axes, std::string_view name);
 

@@ -3,6 +3,7 @@
 
 #include "infer/type_util.h"
 #include "iropt/infer/layout_rules.h"
+#include "iropt/support/followed_version.h"
 
 namespace iropt {
 
@@ -122,6 +123,54 @@ bool LayoutGatherElements(LayoutCall& call) {
   call.SetInt(GatherElementsAttrs::Field::axis, order.PlaceOf(GatherElementsAttrs(call.call()).axis()));
   call.Follow(0, order);
   call.SetOperand(1, order);
+  return true;
+}
+
+// The rules of the operators below came with TVM 0.23; before, their operands have the layout of the program.
+
+bool LayoutFlip(LayoutCall& call) {
+  if (!FollowsSince(TextVersion::kV0_23)) return true;
+  const AxisOrder order = call.PlainOrderOf(0);
+  call.SetInt(FlipAttrs::Field::axis, order.PlaceOf(FlipAttrs(call.call()).axis()));
+  call.Follow(0, order);
+  return true;
+}
+
+// Without an axis the elements are those of the tensor in the order of the program.
+bool LayoutRepeat(LayoutCall& call) {
+  const std::optional<int64_t> axis = RepeatAttrs(call.call()).axis();
+  if (!FollowsSince(TextVersion::kV0_23) || !axis) return true;
+  const AxisOrder order = call.PlainOrderOf(0);
+  call.SetInt(RepeatAttrs::Field::axis, order.PlaceOf(*axis));
+  call.Follow(0, order);
+  return true;
+}
+
+// All tensors have the layout of the data, or that of the others if these have the same.
+bool LayoutScatterElements(LayoutCall& call) {
+  if (!FollowsSince(TextVersion::kV0_23)) return true;
+  const AxisOrder order = call.PlainOrderOf(SameLayout(call.layout(1), call.layout(2)) ? 1 : 0);
+  call.SetInt(ScatterElementsAttrs::Field::axis, order.PlaceOf(ScatterElementsAttrs(call.call()).axis()));
+  call.Follow(0, order);
+  call.SetOperand(1, order);
+  call.SetOperand(2, order);
+  return true;
+}
+
+// The numbers belong to the last axes. Those of new axes, which come first, stay.
+bool LayoutTile(LayoutCall& call) {
+  if (!FollowsSince(TextVersion::kV0_23)) return true;
+  const AxisOrder order = call.PlainOrderOf(0);
+  std::vector<int64_t> given = TileAttrs(call.call()).repeats().vector();
+  const auto ndim = static_cast<size_t>(order.ndim());
+  if (given.size() < ndim) given.insert(given.begin(), ndim - given.size(), 1);
+  const size_t added = given.size() - ndim;
+  if (added > 0 && !order.is_identity()) return true;
+  std::vector<int64_t> repeats(given.begin(), given.begin() + static_cast<ptrdiff_t>(added));
+  for (size_t place = 0; place < ndim; ++place)
+    repeats.push_back(given[added + static_cast<size_t>(order[static_cast<int>(place)])]);
+  if (!order.is_identity()) call.SetInts(TileAttrs::Field::repeats, repeats);
+  call.Follow(0, order);
   return true;
 }
 

@@ -22,8 +22,10 @@ bool Folds(const tir::BinaryExpr* e) {
   // Other nodes than variables are not shared after they were read.
   const bool is_same = e->a == e->b && tir::Var::ClassOf(e->a->kind);
   if (!is_same && !IsConstantNumber(e->a) && !IsConstantNumber(e->b)) return false;
-  if (Is<tir::IntImm>(e->a) && Is<tir::IntImm>(e->b)) return true;
   if (e->kind >= NodeKind::kDiv && e->kind <= NodeKind::kFloorMod && arith::IsInt(e->b, 0)) return true;
+  // Remainders of numbers that are not indices stay.
+  const bool is_remainder = e->kind == NodeKind::kMod || e->kind == NodeKind::kFloorMod;
+  if (Is<tir::IntImm>(e->a) && Is<tir::IntImm>(e->b)) return !is_remainder || arith::IsIndexType(e->a->dtype);
   Arena scratch;
   return arith::TryFold(e->kind, e->a, e->b, arith::PrimBuilder(scratch)) != nullptr;
 }
@@ -232,18 +234,21 @@ void PrimPrinter::PrintDTypeName(DataType dtype) {
 }
 
 void PrimPrinter::PrintVarType(const tir::Var* var) {
-  if (!var->pointer) return PrintDTypeName(var->dtype);
-  if (var->pointer->elem.is_void() && var->pointer->scope == kTensorMapScope) return out_.Append("T.TensorMap()");
-  if (var->pointer->elem.is_void() && context_.Since(TextVersion::kV0_26)) {
+  var->pointer ? PrintPointerType(*var->pointer) : PrintDTypeName(var->dtype);
+}
+
+void PrimPrinter::PrintPointerType(const tir::PointerInfo& pointer) {
+  if (pointer.elem.is_void() && pointer.scope == kTensorMapScope) return out_.Append("T.TensorMap()");
+  if (pointer.elem.is_void() && context_.Since(TextVersion::kV0_26)) {
     out_.Append("T.handle(storage_scope=");
-    PrintString(var->pointer->scope, out_);
+    PrintString(pointer.scope, out_);
     return out_.Append(')');
   }
   out_.Append("T.handle(");
-  PrintDType(var->pointer->elem);
-  if (!var->pointer->scope.empty()) {
+  PrintDType(pointer.elem);
+  if (!pointer.scope.empty()) {
     out_.Append(", ");
-    PrintString(var->pointer->scope, out_);
+    PrintString(pointer.scope, out_);
   }
   out_.Append(')');
 }
@@ -434,23 +439,23 @@ void PrimPrinter::PrintCall(const tir::Call* call) {
   }
   out_.Append('(');
   if (place == DtypePrint::kFirst) {
-    PrintCallType(call->dtype);
+    PrintCallType(*call);
     if (!call->args.empty()) out_.Append(", ");
   }
   PrintItems(call->args);
   if (place == DtypePrint::kLast) {
     if (!call->args.empty()) out_.Append(", ");
-    PrintCallType(call->dtype);
+    PrintCallType(*call);
   } else if (by_name) {
     out_.Append(call->args.empty() ? "dtype=" : ", dtype=");
-    PrintCallType(call->dtype);
+    PrintCallType(*call);
   }
   // What a packed function returns. TVM leaves it out, and then reads int32.
   const auto* op = As<Op>(call->op);
   if (op && IntrinsicOf(op)->packs_buffers && call->dtype != IntrinsicOf(op)->dtype) {
     if (!call->args.empty()) out_.Append(", ");
     out_.Append("dtype=");
-    PrintCallType(call->dtype);
+    PrintCallType(*call);
   }
   out_.Append(')');
 }

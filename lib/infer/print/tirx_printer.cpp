@@ -172,9 +172,10 @@ bool PrimPrinter::PrintLambdaOperand(const tir::Call* call) {
 // ---- Calls
 
 // "float32"; TVM 0.26 names the type of a pointer by an expression.
-void PrimPrinter::PrintCallType(DataType dtype) {
-  if (dtype.is_handle() && context_.Since(TextVersion::kV0_26)) return out_.Append("T.handle().ty");
-  PrintDType(dtype);
+void PrimPrinter::PrintCallType(const tir::Call& call) {
+  if (!call.dtype.is_handle() || !context_.Since(TextVersion::kV0_26)) return PrintDType(call.dtype);
+  call.pointer ? PrintPointerType(*call.pointer) : out_.Append("T.handle()");
+  out_.Append(".ty");
 }
 
 // A pointer of another type, which has the same dtype.

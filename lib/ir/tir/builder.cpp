@@ -217,6 +217,15 @@ const Stmt* StmtBuilder::TakeBody() {
   return TakeStatements(start);
 }
 
+bool StmtBuilder::Enclose(const Stmt* node, const Stmt* outer) {
+  for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
+    if (open->node != node) continue;
+    open->node = outer;
+    return true;
+  }
+  return false;
+}
+
 void StmtBuilder::CloseTo(size_t depth) {
   while (open_.size() > depth) Close();
 }

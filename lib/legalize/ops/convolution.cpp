@@ -1,6 +1,7 @@
 // Legalization of convolutions and poolings.
 #include <fmt/format.h>
 
+#include "iropt/support/followed_version.h"
 #include "legalize/legalizations.h"
 
 namespace iropt::legalize {
@@ -23,7 +24,7 @@ const Expr* LegalizeConv(LegalizeCall& call, std::string_view name) {
   const auto is_symbolic = [](const TensorType* type, size_t axis) {
     return !arith::AsInt(type->dims[static_cast<uint32_t>(axis)]);
   };
-  if (attrs.groups() != 1 &&
+  if (attrs.groups() != 1 && !FollowsSince(TextVersion::kV0_26) &&
       (is_symbolic(data, attrs.data_layout().find('C')) || is_symbolic(weight, attrs.kernel_layout().find('O'))))
     return call.Unchanged("it has groups, and a symbolic number of channels");
   TeCall te(call, name);

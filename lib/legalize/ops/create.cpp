@@ -3,6 +3,7 @@
 #include "iropt/ir/ndarray.h"
 #include "iropt/op/op.h"
 #include "iropt/runtime/value.h"
+#include "iropt/support/followed_version.h"
 #include "legalize/legalizations.h"
 
 namespace iropt::legalize {
@@ -57,6 +58,22 @@ const Expr* LegalizeZeros(LegalizeCall& call) { return LegalizeFillShape(call, "
 const Expr* LegalizeZerosLike(LegalizeCall& call) { return LegalizeFillLike(call, "zeros", 0); }
 const Expr* LegalizeTril(LegalizeCall& call) { return LegalizeTrilu(call, "tril", false); }
 const Expr* LegalizeTriu(LegalizeCall& call) { return LegalizeTrilu(call, "triu", true); }
+
+// Since TVM 0.26. Before, a packed function does it.
+const Expr* LegalizeShapeToTensor(LegalizeCall& call) {
+  const auto* type = As<ShapeType>(call.arg(0)->type);
+  if (!FollowsSince(TextVersion::kV0_26)) return call.Unchanged("a packed function does it");
+  if (!type || !type->known) return call.Unchanged("its dimensions are not known");
+  TeCall te(call, "shape_to_tensor");
+  const te::Shape dims = te.Dims(type->values.span());
+  const te::Value length[] = {te::Value(dims.size())};
+  const auto element = [&](te::Values i) {
+    te::Value value = te.Int(0);
+    for (size_t k = dims.size(); k-- > 0;) value = te::IfThenElse(i[0] == te::Value(k), dims[k], value);
+    return value;
+  };
+  return te.Finish({te.Compute("shape_to_tensor", length, element, te::PythonAxes({"i"}))});
+}
 
 namespace {
 

@@ -1,6 +1,7 @@
 // Legalization of operators that pick elements.
 #include "iropt/ir/context.h"
 #include "iropt/op/op.h"
+#include "iropt/support/followed_version.h"
 #include "legalize/legalizations.h"
 
 namespace iropt::legalize {
@@ -70,16 +71,22 @@ const Expr* ShapeOfSlice(LegalizeCall& call) {
       {te.Compute("T_shape_func_strided_slice_dynamic", te::Values(&size, 1), length, te::PythonAxes({"i"}))});
 }
 
+// The tensor as a shape; an operator since TVM 0.23.
+const Expr* ToShape(LegalizeCall& call, const Expr* tensor, size_t ndim) {
+  BlockBuilder& builder = call.builder();
+  if (FollowsSince(TextVersion::kV0_23)) return builder.MakeCall(GetOp(OpId::kTensorToShape), {tensor});
+  const Expr* function = call.PackedFunc("vm.builtin.tensor_to_shape");
+  const Type* const types[] = {ShapeType::Get(static_cast<int>(ndim))};
+  return builder.MakeCall(GetOp(OpId::kCallPurePacked), {function, tensor}, nullptr, TupleType::Get(types));
+}
+
 }  // namespace
 
 const Expr* LegalizeDynamicStridedSlice(LegalizeCall& call) {
   const size_t ndim = call.TensorArg(0)->dims.size();
   BlockBuilder& builder = call.builder();
   const Expr* dims = builder.Emit(ShapeOfSlice(call));
-  const Expr* to_shape = call.PackedFunc("vm.builtin.tensor_to_shape");
-  const Type* const types[] = {ShapeType::Get(static_cast<int>(ndim))};
-  const Expr* shape =
-      builder.Emit(builder.MakeCall(GetOp(OpId::kCallPurePacked), {to_shape, dims}, nullptr, TupleType::Get(types)));
+  const Expr* shape = builder.Emit(ToShape(call, dims, ndim));
   std::vector<const PrimExpr*> sizes;
   for (size_t i = 0; i < ndim; ++i) sizes.push_back(IRContext::Current().NewSymVar("s"));
   builder.EmitMatchCast(shape, ShapeType::Get(sizes));

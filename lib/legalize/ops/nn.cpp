@@ -1,4 +1,5 @@
 // Legalization of operators of neural networks; activations are in unary.cpp.
+#include "iropt/support/followed_version.h"
 #include "legalize/legalizations.h"
 
 namespace iropt::legalize {
@@ -126,7 +127,14 @@ const Expr* LegalizeNnRmsNorm(LegalizeCall& call) {
   return te.Finish({topi::RmsNorm(in[0], in[1], attrs.axes().vector(), attrs.epsilon())});
 }
 
-const Expr* LegalizeNnDropout(LegalizeCall& call) { return call.Unchanged("a frontend or DecomposeOps replaces it"); }
+// Since TVM 0.26 it is that of inference: the operand, and a mask that keeps all elements.
+const Expr* LegalizeNnDropout(LegalizeCall& call) {
+  if (!FollowsSince(TextVersion::kV0_26)) return call.Unchanged("a frontend or DecomposeOps replaces it");
+  TeCall te(call, "dropout");
+  const Tensor x = te.Arg(0);
+  const auto one = [&](te::Values) { return te.Const(1, x.dtype()); };
+  return te.Finish({topi::Map(x, [](Value v) { return v; }), te.Compute("T_full_like", x.shape(), one)});
+}
 
 const Expr* LegalizeNnPad(LegalizeCall& call) {
   const PadAttrs attrs(call.call());

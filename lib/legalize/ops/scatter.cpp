@@ -1,4 +1,5 @@
 // Legalization of operators that write to computed positions: opaque blocks with loops of their own.
+#include "iropt/support/followed_version.h"
 #include "legalize/legalizations.h"
 #include "local_number.h"
 
@@ -63,7 +64,14 @@ const Expr* FinishExtern(TeCall& te, std::string_view name, std::span<const Tens
   const te::Builder::ExternOutput out[] = {{"out_buf", like.shape(), like.dtype()}};
   return te.Finish(te.Extern(name, inputs, out, [&](tir::StmtBuilder& statements, std::span<const Tensor> outputs) {
     FlatCode code(te, statements);
+    const size_t depth = statements.depth();
+    // Since TVM 0.24 the statements are marked as a sequence.
+    if (FollowsSince(TextVersion::kV0_24)) {
+      const PrimExpr* node = te.make().Int(0, DataType::Int(32));
+      statements.Open<tir::AttrStmt>(Span(), node, "pragma_scope", te.workspace().New<tir::StringImm>("seq"), nullptr);
+    }
     body(code, outputs[0]);
+    statements.CloseTo(depth);
   }));
 }
 

@@ -1,4 +1,7 @@
 // Legalization of reductions.
+#include <algorithm>
+
+#include "iropt/support/followed_version.h"
 #include "legalize/legalizations.h"
 #include "packed_calls.h"
 
@@ -18,6 +21,22 @@ const Expr* LegalizeReduction(LegalizeCall& call, std::string_view name,
   const StatisticalAttrs attrs(call.call());
   TeCall te(call, name);
   return te.Finish({f(te.Arg(0), AxesOf(attrs), attrs.keepdims())});
+}
+
+bool HasEmptyAxis(const LegalizeCall& call) {
+  const TensorType* x = call.TensorArg(0);
+  const topi::Axes axes = AxesOf(StatisticalAttrs(call.call()));
+  const std::vector<size_t> reduced = topi::RealAxes(x->dims.size(), axes);
+  return std::ranges::any_of(reduced,
+                             [&](size_t axis) { return arith::IsInt(x->dims[static_cast<uint32_t>(axis)], 0); });
+}
+
+// A sum or product over no elements. Since TVM 0.26 it is a constant that does not depend on the operand.
+const Expr* LegalizeEmptyReduction(LegalizeCall& call, double identity) {
+  const TensorType* result = call.result();
+  TeCall te(call, "full");
+  const te::Shape shape = te.Dims(result->dims.span());
+  return te.Finish({topi::Full(te, shape, result->dtype, te.Const(identity, result->dtype))});
 }
 
 const Expr* LegalizeReducer(LegalizeCall& call, std::string_view name, te::Reducer reducer) {
@@ -62,10 +81,14 @@ const Expr* LegalizeArgmin(LegalizeCall& call) { return LegalizeArg(call, "argmi
 const Expr* LegalizeMax(LegalizeCall& call) { return LegalizeReducer(call, "max", te::Reducer::kMax); }
 const Expr* LegalizeMean(LegalizeCall& call) { return LegalizeReduction(call, "mean", Mean); }
 const Expr* LegalizeMin(LegalizeCall& call) { return LegalizeReducer(call, "min", te::Reducer::kMin); }
-const Expr* LegalizeProd(LegalizeCall& call) { return LegalizeReducer(call, "prod", te::Reducer::kProd); }
+const Expr* LegalizeProd(LegalizeCall& call) {
+  if (FollowsSince(TextVersion::kV0_26) && HasEmptyAxis(call)) return LegalizeEmptyReduction(call, 1);
+  return LegalizeReducer(call, "prod", te::Reducer::kProd);
+}
 const Expr* LegalizeStd(LegalizeCall& call) { return LegalizeReduction(call, "std", Std); }
 const Expr* LegalizeVariance(LegalizeCall& call) { return LegalizeReduction(call, "variance", Variance); }
 const Expr* LegalizeSum(LegalizeCall& call) {
+  if (FollowsSince(TextVersion::kV0_26) && HasEmptyAxis(call)) return LegalizeEmptyReduction(call, 0);
   return LegalizeReduction(
       call, "sum", [](const Tensor& x, const topi::Axes& axes, bool keepdims) { return topi::Sum(x, axes, keepdims); });
 }
@@ -76,7 +99,8 @@ const Expr* LegalizeMedian(LegalizeCall& call) {
   const auto axes = attrs.axis();
   if (axes && axes->size() != 1) return call.Unchanged("only one axis, or all, are supported");
   TeCall te(call, "median");
-  te::Tensor x = te.Arg(0);
+  // The sorting function takes its operand at 8 bytes.
+  te::Tensor x = te.Arg(0, axes ? te::Builder::Placement::kAligned8 : te::Builder::Placement::kWhole);
   const te::Shape given = x.shape();
   if (!axes) {
     const te::Value all[] = {topi::Product(given, 1)};

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "iropt/support/followed_version.h"
 #include "legalize/legalizations.h"
 
 namespace iropt::legalize {
@@ -18,6 +19,12 @@ te::Value IsNan(te::Value x) {
   if (x.dtype().is_integer()) return x.te()->Const(0, DataType::Bool());
   if (x.dtype().bits == 16) x = te::Cast(DataType::Float(32), x);
   return te::Call(OpId::kTirIsNan, DataType::Bool(), {x});
+}
+
+// Since TVM 0.24 halves are rounded to even.
+te::Value RoundToEven(te::Value x) {
+  if (x.dtype().is_integer() || !FollowsSince(TextVersion::kV0_24)) return topi::Round(x);
+  return te::Call(OpId::kTirNearbyint, {x});
 }
 
 te::Value IsInf(te::Value x) {
@@ -59,7 +66,7 @@ IROPT_LEGALIZE_UNARY(IsNan, "isnan", IsNan(x))
 IROPT_LEGALIZE_INTRINSIC(Log, "log")
 IROPT_LEGALIZE_UNARY(LogicalNot, "logical_not", !x)
 IROPT_LEGALIZE_UNARY(Negative, "negative", x * -1)
-IROPT_LEGALIZE_UNARY(Round, "round", topi::Round(x))
+IROPT_LEGALIZE_UNARY(Round, "round", RoundToEven(x))
 IROPT_LEGALIZE_INTRINSIC(Rsqrt, "rsqrt")
 IROPT_LEGALIZE_INTRINSIC(Sigmoid, "sigmoid")
 IROPT_LEGALIZE_INTRINSIC(Sin, "sin")

@@ -134,7 +134,8 @@ Tensor Builder::NewTensor(std::string_view name, std::vector<const PrimExpr*> sh
 
 Tensor Builder::Input(std::string_view name, Values shape, DataType dtype, Placement placement,
                       const std::vector<int64_t>& axis_separators) {
-  const Tensor tensor = NewTensor(name, Dims(shape), dtype, -1, placement, axis_separators);
+  const int64_t align = placement == Placement::kAligned8 ? 8 : 0;
+  const Tensor tensor = NewTensor(name, Dims(shape), dtype, -1, placement, axis_separators, align);
   func_.AddParam(workspace_.NewPrimVar(fmt::format("var_{}", name), DataType::Handle()), tensor.buffer());
   return tensor;
 }
@@ -350,7 +351,7 @@ void Builder::Emit(Stage& stage, std::string_view block_name) {
                          DictAttr::Empty());
   }
   func_.OpenBlock(block_name, true);
-  func_.block()->annotations = stage.annotations;
+  func_.block()->annotations = Annotations(stage);
   std::vector<const PrimExpr*> indices;
   for (size_t i = 0; i < stage.axes.size(); ++i) {
     func_.Axis(stage.axes[i], stage.loops[i]);
@@ -369,6 +370,20 @@ void Builder::Emit(Stage& stage, std::string_view block_name) {
     func_.Store(stage.outputs[0], indices, analyzer_.Simplify(stage.values[0]));
   }
   func_.CloseTo(depth);
+}
+
+// With the tensors whose layout a schedule may choose and that are not parameters.
+const DictAttr* Builder::Annotations(const Stage& stage) {
+  std::vector<const iropt::Attr*> layout_free;
+  const auto& params = func_.param_buffers();
+  for (const tir::Buffer* buffer : stage.layout_free) {
+    if (std::find(params.begin(), params.end(), buffer) != params.end()) continue;
+    const auto* whole = workspace_.New<tir::BufferLoad>(DataType::Handle(), buffer, List<const PrimExpr*>());
+    layout_free.push_back(ExprAttr::Get(whole));
+  }
+  if (layout_free.empty()) return stage.annotations;
+  const DictAttr* given = stage.annotations ? stage.annotations : DictAttr::Empty();
+  return given->With("layout_free_placeholders", ListAttr::Get(layout_free));
 }
 
 std::vector<int64_t> Builder::LayoutFreeParams(const std::vector<int>& order, size_t num_inputs) const {

@@ -28,8 +28,12 @@ Value Abs(Value x) {
 Value Sign(Value x) {
   te::Builder& te = *x.te();
   const Value zero = te.Const(0, x.dtype());
-  const Value negative = te::Select(x < zero, te.Const(-1, x.dtype()), zero);
-  return te::Select(x > zero, te.Const(1, x.dtype()), negative);
+  // The condition of a Select counts in int64.
+  const bool narrow = x.dtype().is_int() && x.dtype().bits < 64;
+  const Value wide = narrow ? te::Cast(DataType::Int(64), x) : x;
+  const Value origin = narrow ? te.Int(0) : zero;
+  const Value negative = te::Select(wide < origin, te.Const(-1, x.dtype()), zero);
+  return te::Select(wide > origin, te.Const(1, x.dtype()), negative);
 }
 
 // ---- Shapes

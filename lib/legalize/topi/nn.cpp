@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "iropt/legalize/topi.h"
+#include "iropt/support/followed_version.h"
 
 namespace iropt::topi {
 
@@ -110,8 +111,29 @@ Tensor LogSoftmax(const Tensor& x, int64_t axis_number) {
   return te.Compute("compute", x.shape(), normalized, parts.options);
 }
 
+namespace {
+
+// As TVM has it since 0.25: the variance is the mean of the squares of the deviations from the mean.
+Tensor LayerNormInTwoPasses(const Tensor& x, const Tensor& gamma, const Tensor& beta, const std::vector<size_t>& axes,
+                            double epsilon) {
+  te::Builder& te = x.te();
+  const DataType wide = x.dtype() == DataType::Float(16) ? DataType::Float(32) : x.dtype();
+  const MeanDeviations parts = DeviationsFromMean(x, axes, Extent(x, axes, wide));
+  return te.Compute("T_layer_norm", x.shape(), [&](Values i) {
+    const SplitIndices at(i, axes);
+    const Values others(at.others);
+    const Value var = te::Div(parts.squares(others), Extent(x, axes, wide));
+    Value result = (x(i) - parts.mean(others)) * Rsqrt(var + te.Const(epsilon, var.dtype()));
+    result = te::Cast(x.dtype(), result) * gamma(Values(at.chosen));
+    return result + beta(Values(at.chosen));
+  });
+}
+
+}  // namespace
+
 Tensor LayerNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Axes& axes, double epsilon) {
   const std::vector<size_t> real = RealAxes(x.ndim(), axes);
+  if (FollowsSince(TextVersion::kV0_25)) return LayerNormInTwoPasses(x, gamma, beta, real, epsilon);
   const std::vector<Tensor> sums = SumsOfPowers(x, real, x.name());
   const Value extent = Extent(x, real, x.dtype());
   return x.te().Compute("T_layer_norm", x.shape(), [&](Values i) {

@@ -59,6 +59,7 @@ class Reduction {
 }  // namespace
 
 Tensor Reduce(const Tensor& x, const Axes& axes, bool keepdims, te::Reducer reducer, bool atleast1d) {
+  if (x.ndim() == 0 && !atleast1d) return Identity(x, fmt::format("{}_red", x.name()));
   const Reduction reduction(x, RealAxes(x.ndim(), axes), keepdims);
   return x.te().Reduce(fmt::format("{}_red", x.name()), reduction.shape(atleast1d), reduction.axes(), reducer,
                        [&](Values i, Values k) { return reduction.Element(i, k); });
@@ -97,6 +98,21 @@ Tensor CollapseSum(const Tensor& x, Values shape) {
   const Reduction reduction(x, reduced, squeezed);
   return x.te().Reduce(fmt::format("{}_red", x.name()), shape, reduction.axes(), te::Reducer::kSum,
                        [&](Values i, Values k) { return reduction.Element(i, k); });
+}
+
+MeanDeviations DeviationsFromMean(const Tensor& x, const std::vector<size_t>& axes, Value extent) {
+  const Reduction reduction(x, axes, false);
+  te::Builder& te = x.te();
+  const auto element = [&](Values i, Values k) { return te::Cast(extent.dtype(), reduction.Element(i, k)); };
+  const Shape shape = reduction.shape(false);
+  const auto name = [&](std::string_view suffix) { return fmt::format("{}_{}", x.name(), suffix); };
+  const Tensor sum = te.Reduce(name("sum"), shape, reduction.axes(), te::Reducer::kSum, element);
+  const Tensor mean = te.Compute(name("mean"), shape, [&](Values i) { return te::Div(sum(i), extent); });
+  const auto square = [&](Values i, Values k) {
+    const Value deviation = element(i, k) - mean(i);
+    return deviation * deviation;
+  };
+  return {mean, te.Reduce(name("var_sum"), shape, reduction.axes(), te::Reducer::kSum, square)};
 }
 
 std::vector<Tensor> SumsOfPowers(const Tensor& x, const std::vector<size_t>& axes, std::string_view name) {

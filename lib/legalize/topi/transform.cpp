@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "iropt/legalize/topi.h"
+#include "iropt/support/followed_version.h"
 
 namespace iropt::topi {
 
@@ -91,7 +92,10 @@ std::vector<Tensor> Split(const Tensor& x, Values indices, int64_t axis_number, 
 }
 
 std::vector<Tensor> SplitSections(const Tensor& x, int64_t sections, int64_t axis) {
-  const Value size = te::FloorDiv(x.dim(RealAxis(x.ndim(), axis)), sections);
+  // Since TVM 0.20 the length is rounded up.
+  Value length = x.dim(RealAxis(x.ndim(), axis));
+  if (FollowsSince(TextVersion::kV0_20)) length = length + sections - 1;
+  const Value size = te::FloorDiv(length, sections);
   std::vector<Value> indices;
   for (int64_t i = 1; i < sections; ++i) indices.push_back(size * i);
   return Split(x, indices, axis, "T_split_sections");

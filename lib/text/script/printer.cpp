@@ -31,6 +31,8 @@ struct Item {
   std::vector<const tir::Var*> type_vars;      // of the signature, from 0.27 on
   std::vector<const tir::StringImm*> strings;  // of a PrimFunc, for the metadata section
   PrefixUse before;                            // prefixes used in the text above the function
+
+  bool DeclaresTypeVars() const { return !type_vars.empty() || prologue.has_nested_type_vars(); }
 };
 
 // TVM's order: PrimFuncs, external ones, Relax ones, main; by name within each.
@@ -114,13 +116,13 @@ class ModulePrinter {
       OutputStream text(&statements);
       PrintModuleStatements(text);
     }
-    const bool has_type_vars = std::ranges::any_of(items_, [](const Item& item) { return !item.type_vars.empty(); });
+    const bool has_type_vars = std::ranges::any_of(items_, &Item::DeclaresTypeVars);
     if (has_type_vars && options_.pep695) out_.Append("from __future__ import annotations\n\n");
     if (options_.show_meta) SaveMetadata(metadata_, options_, version_, out_);
     use.ir = !bare_ && !statements.empty();
     for (Item& item : items_) {
       item.before = use;
-      use.type_vars |= !item.type_vars.empty();
+      use.type_vars |= item.DeclaresTypeVars();
       use.tir |= Is<PrimFunc>(item.entry->func) || item.prologue.uses_tir;
       use.relax |= !Is<PrimFunc>(item.entry->func);
     }

@@ -26,8 +26,9 @@ std::vector<const tir::Var*> TypeVarsOf(const PrimFunc* func) {
 }
 
 std::vector<std::string_view> DefineTypeVars(std::span<const tir::Var* const> vars, PrintNames& names) {
+  // TVM keeps them in a hash set, which lists what was added last first.
   std::vector<std::string_view> result;
-  for (const tir::Var* var : vars) result.push_back(names.Define(var));
+  for (size_t i = vars.size(); i-- > 0;) result.push_back(names.Define(vars[i]));
   std::ranges::sort(result);
   return result;
 }

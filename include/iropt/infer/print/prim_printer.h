@@ -125,7 +125,8 @@ class PrimPrinter {
   // ---- what TVM 0.25 added (tirx_printer.cpp). False if the call has not the form that the reader makes.
   bool PrintByForm(const tir::Call* call);
   bool IsPointerCast(const tir::Call& call) const;
-  void PrintCallType(DataType dtype);
+  void PrintCallType(const tir::Call& call);
+  void PrintPointerType(const tir::PointerInfo& pointer);
   void PrintScriptName(const OpInfo& op);
   bool PrintDeviceCall(const tir::Call* call);
   bool PrintAttributedCall(const tir::Call* call);

@@ -188,6 +188,8 @@ class StmtBuilder {
   }
   // The statements that follow become *body, somewhere inside `node`, which is emitted when it is closed.
   void Open(const Stmt* node, const Stmt** body) { Push(OpenKind::kBody, node, body); }
+  // The open statement `node` is emitted inside of `outer`, whose body it is already. False if it is not open.
+  bool Enclose(const Stmt* node, const Stmt* outer);
   void OpenBlock(std::string_view name, bool realize, Span span = {});
   void OpenInit() { Push(OpenKind::kInit); }
   void OpenIf(const PrimExpr* condition, Span span = {});

@@ -23,6 +23,8 @@ struct Var : PrimExpr {
   enum Flags : uint8_t {
     kContextOwned = 1,
     kIndexMapParam = 8,  // stands for a position of an index map, in whatever function
+    // Bound to the pointer that the declaration of a buffer gives as an expression: A.data is what the text has for it.
+    kBufferPointer = 16,
   };
   static constexpr NodeKind kKind = NodeKind::kPrimVar;
   static constexpr bool ClassOf(NodeKind k) { return k == NodeKind::kPrimVar || k == NodeKind::kSizeVar; }
@@ -147,9 +149,12 @@ struct Call : PrimExpr {
   IROPT_NODE_KIND(kPrimCall)
   const Expr* op;
   List<const PrimExpr*> args;
-  Call(DataType t, const Expr* o, List<const PrimExpr*> a) : PrimExpr(kKind, t), op(o), args(a) {}
+  const PointerInfo* pointer;  // of a call that returns a pointer with a known element type; null for others
+  Call(DataType t, const Expr* o, List<const PrimExpr*> a, const PointerInfo* p = nullptr)
+      : PrimExpr(kKind, t), op(o), args(a), pointer(p) {}
   static constexpr auto Fields() {
-    return FieldList(Use("dtype", &Call::dtype), Use("op", &Call::op), Use("args", &Call::args));
+    return FieldList(Use("dtype", &Call::dtype), Use("op", &Call::op), Use("args", &Call::args),
+                     Use("pointer", &Call::pointer));
   }
 };
 

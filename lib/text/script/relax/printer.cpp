@@ -97,16 +97,33 @@ void RelaxPrinter::PrintAttributes(const DictAttr* attrs) {
 void RelaxPrinter::PrintNestedFunction(const Binding* binding, const Function* function) {
   const std::string_view name = names_.Define(binding->var);
   const size_t mark = names_.Mark();
-  const bool tir = before_.tir || (nested_ < prologue_->nested_uses_tir.size() && prologue_->nested_uses_tir[nested_]);
+  bool tir = before_.tir;
+  if (nested_ < prologue_->nested_uses_tir.size()) {
+    tir = tir || prologue_->nested_uses_tir[nested_] != 0;
+    type_params_ = DefineTypeVars(prologue_->nested_type_vars[nested_], names_);
+    before_.type_vars = before_.type_vars || !type_params_.empty();
+  }
   ++nested_;
   context_.NewLine();
   PrintImports({before_.ir, tir, true, before_.type_vars}, context_);
+  if (!context_.pep695) PrintTypeVars();
   PrintHeader(function, name, false, nullptr);
+  type_params_.clear();
   PrintAttributes(function->attrs);
   WithStack([&] { PrintBody(function->body, nullptr); });
   --context_.indent;
   names_.Release(mark);
   out_.Append('\n');
+}
+
+void RelaxPrinter::PrintTypeVars() {
+  for (const std::string_view name : type_params_) {
+    out_.Append(name);
+    out_.Append(" = TypeVar(\"");
+    out_.Append(name);
+    out_.Append("\")");
+    context_.NewLine();
+  }
 }
 
 void RelaxPrinter::PrintScope(const Expr* body, const Var* target) {

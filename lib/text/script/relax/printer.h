@@ -32,6 +32,7 @@ class RelaxPrinter {
   void PrintPrologueLine(const tir::Var* var);
   void PrintAttributes(const DictAttr* attrs);
   void PrintNestedFunction(const Binding* binding, const Function* function);
+  void PrintTypeVars();
   // The statements of a body; its value goes to `return`, or to `target: annotation = value`.
   void PrintBody(const Expr* body, const Var* target);
   // The same for a body whose names are free again afterwards.
@@ -73,9 +74,9 @@ class RelaxPrinter {
   TypePrinter types_;
   const RelaxPrologue* prologue_ = nullptr;
   PrefixUse before_;
-  std::vector<std::string_view> type_params_;
-  size_t nested_ = 0;  // how many nested functions were begun
-  bool first_ = true;  // in the argument list that is being printed
+  std::vector<std::string_view> type_params_;  // of the function whose header comes next
+  size_t nested_ = 0;                          // how many nested functions were begun
+  bool first_ = true;                          // in the argument list that is being printed
 };
 
 }  // namespace iropt::text

@@ -52,8 +52,17 @@ class Scanner {
   void ScanFunction(const Function* function) {
     const size_t index = result_.nested_uses_tir.size();
     result_.nested_uses_tir.push_back(0);
+    result_.nested_type_vars.emplace_back();
+    const size_t line = result_.lines.size();
+    in_signature_ = true;
     ScanType(function->ret_type);
     for (const Var* p : function->params) ScanType(p->type);
+    in_signature_ = false;
+    if (version_ >= TextVersion::kV0_27) {
+      const auto first = result_.lines.begin() + static_cast<ptrdiff_t>(line);
+      result_.nested_type_vars[index].assign(first, result_.lines.end());
+      result_.lines.erase(first, result_.lines.end());
+    }
     ScanAttr(function->attrs);
     ScanBody(function->body);
     result_.nested_uses_tir[index] = result_.uses_tir;

@@ -3,6 +3,7 @@
 // section.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <unordered_set>
 #include <vector>
@@ -32,6 +33,12 @@ struct RelaxPrologue {
   // For each nested function, outermost first, whether TIR names have been used when its text ends: TVM repeats the
   // header of the module before nested functions.
   std::vector<uint8_t> nested_uses_tir;
+  // For each of them, the symbolic variables that its signature introduces, which 0.27 declares before it.
+  std::vector<std::vector<const tir::Var*>> nested_type_vars;
+
+  bool has_nested_type_vars() const {
+    return std::ranges::any_of(nested_type_vars, [](const auto& vars) { return !vars.empty(); });
+  }
 };
 
 // One walk over the function. O(nodes).

@@ -8,6 +8,7 @@
 #include "iropt/support/stack.h"
 #include "text/script/attr_text.h"
 #include "text/script/func_attrs.h"
+#include "text/script/type_vars.h"
 #include "void_type.h"
 
 namespace iropt::text {
@@ -52,6 +53,8 @@ bool RelaxFunctionParser::ParseStatement() {
       lex_.Next();
       return EndOfStatement();
     }
+    // The symbolic variables of a nested function, from 0.27 on.
+    if (AtTypeVar(*this)) return ReadTypeVar(*this);
     const char next = lex_.next_char();
     // `name: type = value`, `name = value` and `name, name = values`; everything else is an expression statement.
     if (next == ':' || AtKeyword()) return ParseBinding();

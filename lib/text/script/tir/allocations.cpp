@@ -42,6 +42,7 @@ bool NamePointer(TirParser& p, PyArgs& args) {
   tir::Var* var = p.ws_.NewPrimVar(fmt::format("{}_data", p.pending_name()), DataType::Handle(),
                                    tir::PointerInfo::Get(dtype, scope));
   var->set_span(data->span);
+  var->flags |= tir::Var::kBufferPointer;
   p.OpenLet(var, data->prim, data->span);
   const PyValue named(static_cast<const PrimExpr*>(var));
   if (kData < args.positional.size()) {
@@ -119,7 +120,7 @@ bool Declare(TirParser& p, PyArgs& args, std::string_view what, std::string_view
   const tir::Buffer* buffer = tir::MakeBuffer(p.ws_, spec, p.pending_name(), args.span);
   result = PyValue(buffer, args.span);
   if (spec.data) {
-    p.build_.Open<tir::DeclBuffer>(args.span, buffer, nullptr);
+    p.OpenDeclaration(buffer, args.span);
   } else {
     OpenAllocation(p, buffer, annotations, args.span);
   }

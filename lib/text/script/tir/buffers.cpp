@@ -159,7 +159,7 @@ const PrimExpr* BufferValues::AccessPointer(const tir::Buffer* buffer, const PyA
     start = ops_.Make(NodeKind::kDiv, buffer->elem_offset, ops_.Int(lanes, buffer->elem_offset->dtype, span), span);
   const PrimExpr* type = MakeCall("tir.type_annotation", buffer->dtype.with_lanes(static_cast<int>(lanes)), {}, span);
   return MakeCall("tir.tvm_access_ptr", pointer,
-                  {type, buffer->data, start, extent, ops_.Int(mask, DataType::Int(32), span)}, span);
+                  {type, PointerOf(buffer), start, extent, ops_.Int(mask, DataType::Int(32), span)}, span);
 }
 
 }  // namespace iropt::text

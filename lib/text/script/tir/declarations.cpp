@@ -165,14 +165,15 @@ std::string_view TirDeclarations::Define(const tir::Buffer* buffer) {
   const BufferParts parts = Plan(buffer, Introduces::kData, owner);
   std::string line(name);
   line += " = ";
-  if (const std::string view = ViewOf(buffer, context_); !view.empty()) {
+  if (const std::string view = ViewOf(buffer, buffer->data, context_); !view.empty()) {
     line += view;
   } else {
     OutputStream out(&line);
     PrintContext context = context_.WithOutput(out);
-    // From 0.24 on, T.Buffer is the type of a parameter only.
+    // From 0.24 on, T.Buffer is a parameter, or a buffer whose memory is not defined either.
+    const bool declares = parts.data && context.Since(TextVersion::kV0_24);
     PrintDeclaration(
-        buffer, context.Since(TextVersion::kV0_24) ? "decl_buffer" : "Buffer", [] {}, parts, context);
+        buffer, declares ? "decl_buffer" : "Buffer", [] {}, parts, context);
   }
   NameParts(buffer, name, parts, owner);
   if (!parts.variables.empty()) Insert(frames_[owner], VariableLine(parts.variables));
@@ -260,6 +261,19 @@ void TirDeclarations::PrintDeclaration(const tir::Buffer* buffer, std::string_vi
     out.AppendInt(value);
   };
   out.Append("T.");
+  if (function == "decl_buffer" && prim_.IsPrintedAsScalar(*buffer)) {
+    out.Append("decl_scalar(");
+    prim.PrintDTypeName(buffer->dtype);
+    if (parts.data) {
+      out.Append(", data=");
+      prim.PrintVar(buffer->data);
+    }
+    out.Append(", elem_offset=");
+    prim.Print(buffer->elem_offset);
+    out.Append(", scope=");
+    PrintString(buffer->scope(), out);
+    return out.Append(')');
+  }
   out.Append(function);
   out.Append('(');
   first();
@@ -321,7 +335,7 @@ void TirDeclarations::NameParts(const tir::Buffer* buffer, std::string_view name
   };
   if (!parts.data) {
     alias(buffer->data, ".data");
-    if (context_.Since(TextVersion::kV0_25)) owners_[buffer->data] = buffer;
+    Own(buffer->data, buffer);
   }
   for (uint32_t i = 0; i < buffer->strides.size(); ++i) {
     if (parts.strides[i]) alias(buffer->strides[i], fmt::format(".strides[{}]", i));

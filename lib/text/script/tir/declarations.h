@@ -114,7 +114,12 @@ class TirDeclarations : public FreeNames {
   // The same with more arguments at the end: `last` prints a comma before each.
   void PrintDeclaration(const tir::Buffer* buffer, std::string_view function, FunctionRef<void()> first,
                         FunctionRef<void()> last, const BufferParts& parts, PrintContext& context);
-  std::string ViewOf(const tir::Buffer* buffer, PrintContext& context);
+  // `data` is the pointer of the buffer, or what it was bound to.
+  std::string ViewOf(const tir::Buffer* buffer, const tir::Var* data, PrintContext& context);
+  // The memory of the pointer is called A.data from now on.
+  void Own(const tir::Var* data, const tir::Buffer* buffer) {
+    if (context_.Since(TextVersion::kV0_25)) owners_[data] = buffer;
+  }
   // Names for what the declaration introduced: A.data, A.strides[0], A.elem_offset.
   void NameParts(const tir::Buffer* buffer, std::string_view name, const BufferParts& parts, size_t owner);
   // `name = T.function(first, ...)` on a line of its own in the current list.

@@ -196,7 +196,9 @@ const PrimExpr* Reinterpret(ScalarParser& p, PyArgs& args, const PyValue* const*
   // Of pointers only TVM 0.26 has several types.
   if (x->dtype == dtype && !(dtype.is_handle() && p.state_.is_tirx)) return x;
   if (!CheckReinterpret(p, x->dtype, dtype, args.span)) return nullptr;
-  return p.MakeCall("tir.reinterpret", dtype, {x}, args.span);
+  auto* call = p.ws_.New<tir::Call>(dtype, GetOp(OpId::kTirReinterpret), p.CopyPrims(std::vector{x}),
+                                    v[0]->is(Kind::kPointerType) ? v[0]->pointer : nullptr);
+  return Spanned(call, args.span);
 }
 
 template <bool Max>

@@ -12,11 +12,13 @@ using Kind = PyValue::Kind;
 namespace {
 
 // Removes the dtype of the call from the arguments, if it is among them.
-bool TakeDType(ScalarParser& p, const IntrinsicInfo& info, PyArgs& args, std::optional<DataType>& dtype) {
+bool TakeDType(ScalarParser& p, const IntrinsicInfo& info, PyArgs& args, std::optional<DataType>& dtype,
+               const tir::PointerInfo*& pointer) {
   const auto read = [&](const PyValue& value) {
     DataType t;
     if (!p.ToDType(value, t)) return false;
     dtype = t;
+    if (value.is(Kind::kPointerType)) pointer = value.pointer;
     return true;
   };
   for (const PyKeyword& k : args.keywords) {
@@ -25,7 +27,9 @@ bool TakeDType(ScalarParser& p, const IntrinsicInfo& info, PyArgs& args, std::op
     if (!read(k.value)) return false;
   }
   PyValues& positional = args.positional;
-  const auto is_type = [](const PyValue& v) { return v.is(Kind::kString) || v.is(Kind::kDType); };
+  const auto is_type = [](const PyValue& v) {
+    return v.is(Kind::kString) || v.is(Kind::kDType) || v.is(Kind::kPointerType);
+  };
   if (info.dtype_print == DtypePrint::kNone) {
     // Older scripts repeat the dtype of calls that have no choice. A packed function may return anything.
     if (info.result != ResultDtype::kGiven && !info.packs_buffers) dtype.reset();
@@ -61,7 +65,8 @@ const PrimExpr* IntrinsicOperand(ScalarParser& p, const IntrinsicInfo& info, con
 
 bool MakeIntrinsicCall(ScalarParser& p, const IntrinsicInfo& info, PyArgs& args, PyValue& out) {
   std::optional<DataType> dtype;
-  if (!TakeDType(p, info, args, dtype)) return false;
+  const tir::PointerInfo* pointer = nullptr;
+  if (!TakeDType(p, info, args, dtype, pointer)) return false;
   if (info.num_args >= 0) {
     const auto most = static_cast<size_t>(info.num_args);
     if (!p.CountArgs(args, info.op->script, most - info.defaults.size(), most)) return false;
@@ -83,7 +88,7 @@ bool MakeIntrinsicCall(ScalarParser& p, const IntrinsicInfo& info, PyArgs& args,
   }
   if (!dtype) dtype = ResultDtypeOf(info, operands);
   if (!dtype) return p.Error(args.span, "missing-argument", fmt::format("{} needs a data type", info.op->script));
-  auto* call = p.ws_.New<tir::Call>(*dtype, info.op->op, p.CopyPrims(operands));
+  auto* call = p.ws_.New<tir::Call>(*dtype, info.op->op, p.CopyPrims(operands), pointer);
   return Give(Spanned(call, args.span), out);
 }
 

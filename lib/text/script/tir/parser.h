@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -41,7 +42,9 @@ struct LoopHeader {
 
 class TirParser : public ScalarParser {
  public:
-  explicit TirParser(Shared shared) : ScalarParser(shared), targets_(shared, scratch_), build_(ws_) {}
+  explicit TirParser(Shared shared) : ScalarParser(shared), targets_(shared, scratch_), build_(ws_) {
+    own_pointer_ = [this](const tir::Buffer* buffer) { return OwnPointer(buffer); };
+  }
 
   // ---- names (targets.cpp)
   enum class Naming : uint8_t {
@@ -107,6 +110,9 @@ class TirParser : public ScalarParser {
   bool EmitStore(const tir::Stmt* store);
   bool EmitValue(const PyValue& value);
   void OpenLet(const tir::Var* var, const PrimExpr* value, Span span);
+  // ---- buffers over the memory of others (views.cpp)
+  void OpenDeclaration(const tir::Buffer* buffer, Span span);
+  const tir::Var* OwnPointer(const tir::Buffer* buffer);
   const PrimExpr* LetValue(const PyValue& value, const tir::Var* var);
   bool EndOfStatement();
 
@@ -129,6 +135,8 @@ class TirParser : public ScalarParser {
   std::vector<std::pair<const tir::Var*, const tir::Range*>> loops_;  // enclosing loops, outermost first
   std::vector<tir::IterVar*> env_threads_;
   MacroBudget macros_;
+  // Buffers on a pointer that has another name, too, until they get one of their own. Looked up, never iterated.
+  std::unordered_map<const tir::Buffer*, const tir::DeclBuffer*> declarations_;
   std::vector<const tir::Buffer*> hinted_buffers_;  // see RecoverHints
   uint32_t statement_vars_ = 0;                     // variables from here on were made by the current statement
   bool meta_ = false;                               // T.meta_var: the name stands for the expression itself

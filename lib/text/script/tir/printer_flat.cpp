@@ -53,8 +53,8 @@ std::optional<const PrimExpr*> LayoutOfView(const tir::Buffer& child, const tir:
 }  // namespace
 
 // A.view(16, 16), A.view("int32"): another shape or dtype of the same memory. Empty if the declaration says more.
-std::string TirDeclarations::ViewOf(const tir::Buffer* buffer, PrintContext& context) {
-  const auto known = owners_.find(buffer->data);
+std::string TirDeclarations::ViewOf(const tir::Buffer* buffer, const tir::Var* data, PrintContext& context) {
+  const auto known = owners_.find(data);
   if (known == owners_.end() || !context.Since(TextVersion::kV0_25)) return {};
   const tir::Buffer& parent = *known->second;
   const std::string_view name = names_.Find(&parent);
@@ -92,23 +92,29 @@ std::string TirDeclarations::ViewOf(const tir::Buffer* buffer, PrintContext& con
 
 // B = T.decl_buffer((4,), data=T.address_of(A[4])) for a buffer on a pointer that was bound for it.
 bool TirPrinter::PrintDeclWithPointer(const tir::LetStmt* stmt) {
-  constexpr std::string_view kSuffix = "_data";
   const auto* decl = As<tir::DeclBuffer>(stmt->body);
-  const std::string_view name = stmt->var->name;
   const bool inlined = context_.Since(TextVersion::kV0_26) && decl && decl->buffer->data == stmt->var &&
-                       name.ends_with(kSuffix) && name.substr(0, name.size() - kSuffix.size()) == decl->buffer->name &&
-                       names_.Find(stmt->var).empty();
+                       (stmt->var->flags & tir::Var::kBufferPointer) != 0;
   if (!inlined) return false;
-  std::string value;
-  {
-    OutputStream out(&value);
-    PrintContext context = context_.WithOutput(out);
-    PrimPrinter(context, ScriptDialect::kTir, this).Print(stmt->value);
+  const auto* source = As<tir::Var>(stmt->value);
+  if (const std::string view = source ? ViewOf(decl->buffer, source, context_) : std::string(); !view.empty()) {
+    BeginLine();
+    out_.Append(NameBuffer(decl->buffer));
+    out_.Append(" = ");
+    out_.Append(view);
+  } else {
+    std::string value;
+    {
+      OutputStream out(&value);
+      PrintContext context = context_.WithOutput(out);
+      PrimPrinter(context, ScriptDialect::kTir, this).Print(stmt->value);
+    }
+    names_.Alias(stmt->var, value);
+    PrintBufferLine(
+        decl->buffer, "decl_buffer", Introduces::kNothing, [] {}, [] {});
   }
-  names_.Alias(stmt->var, value);
-  PrintBufferLine(
-      decl->buffer, "decl_buffer", Introduces::kNothing, [] {}, [] {});
   names_.Alias(stmt->var, std::string(names_.Find(decl->buffer)) + ".data");
+  Own(stmt->var, decl->buffer);
   PrintRest(decl->body);
   return true;
 }
@@ -219,20 +225,20 @@ void TirPrinter::PrintScalar(const tir::DeclBuffer* stmt) {
   parts.strides.resize(buffer->strides.size());
   NameParts(buffer, name, parts, frames_.size() - 1);
   const auto* seq = As<tir::SeqStmt>(stmt->body);
-  const auto* store = seq && is_local ? As<tir::BufferStore>(seq->seq[0]) : nullptr;
+  const auto* store = is_local ? As<tir::BufferStore>(seq ? seq->seq[0] : stmt->body) : nullptr;
   if (!store || store->buffer != buffer || store->predicate || LoadsFrom(store->value, buffer))
     return PrintRest(stmt->body);
   out_.Append(" = ");
   prim_.Print(store->value);
   const bool is_last = top().concise;
-  for (uint32_t i = 1; i < seq->seq.size(); ++i) {
+  for (uint32_t i = 1; seq && i < seq->seq.size(); ++i) {
     top().concise = is_last && i + 1 == seq->seq.size();
     PrintStmt(seq->seq[i]);
   }
 }
 
 void TirPrinter::PrintFlatDeclBuffer(const tir::DeclBuffer* stmt) {
-  if (const std::string view = ViewOf(stmt->buffer, context_); !view.empty()) {
+  if (const std::string view = ViewOf(stmt->buffer, stmt->buffer->data, context_); !view.empty()) {
     BeginLine();
     out_.Append(NameBuffer(stmt->buffer));
     out_.Append(" = ");

@@ -183,7 +183,10 @@ bool ScalarParser::Member(PyValue& out, uint32_t begin) {
   }
   if ((out.is(Kind::kPrim) || out.is(Kind::kIterVar) || out.is(Kind::kRegion)) && Operand(out)) {
     if (name == "ty") {
-      out = PyValue(out.prim->dtype, lex_.SpanFrom(begin));
+      const auto* var = As<tir::Var>(out.prim);
+      const bool is_typed = var && var->pointer && !(var->pointer->elem.is_void() && !var->pointer->nested);
+      const Span span = lex_.SpanFrom(begin);
+      out = is_typed ? PyValue(var->pointer, span) : PyValue(out.prim->dtype, span);
       return true;
     }
     if (name == "dtype") {
@@ -219,7 +222,7 @@ bool ScalarParser::BufferMember(const tir::Buffer* buffer, std::string_view name
     out = PyValue::String(scratch_.CopyString(text), lex_.SpanFrom(begin));
     return true;
   };
-  if (name == "data") return expr(buffer->data);
+  if (name == "data") return expr(PointerOf(buffer));
   if (name == "buffer" && has_elements_) {
     out = PyValue(buffer, span);
     return true;

@@ -122,6 +122,10 @@ const tir::Range* ScalarValues::ToRange(const PyValue& value) {
 }
 
 bool ScalarValues::ToDType(const PyValue& value, DataType& out) {
+  if (value.is(Kind::kPointerType)) {
+    out = DataType::Handle();
+    return true;
+  }
   if (value.is(Kind::kDType)) {
     out = value.dtype;
     return true;
@@ -344,7 +348,7 @@ const PrimExpr* ScalarValues::PackBuffer(const tir::Buffer* buffer, Span span) {
   const PrimExpr* strides = buffer->strides.empty() ? ops_.Int(0, DataType::Int(32), span) : handle(buffer->strides);
   const PrimExpr* zero = ops_.MakeCast(buffer->dtype, ops_.Int(0, DataType::Int(32), span), span);
   return MakeCall("tir.tvm_stack_make_array", DataType::Handle(),
-                  {buffer->data, shape, strides, ops_.Int(buffer->shape.size(), DataType::Int(32), span), zero,
+                  {PointerOf(buffer), shape, strides, ops_.Int(buffer->shape.size(), DataType::Int(32), span), zero,
                    buffer->elem_offset},
                   span);
 }

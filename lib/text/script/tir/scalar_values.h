@@ -2,6 +2,7 @@
 // values of the wrong kind, and then returns null or false.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <span>
 #include <string_view>
@@ -91,6 +92,9 @@ class ScalarValues {
   DiagnosticEngine& diagnostics_;
   // In a function of TVM 0.25's own flavour, a buffer of one element also stands for the element.
   bool has_elements_ = false;
+  // Gives a buffer a pointer of its own, see TirParser::OwnPointer. Null where buffers have that of their declaration.
+  std::function<const tir::Var*(const tir::Buffer*)> own_pointer_;
+  const tir::Var* PointerOf(const tir::Buffer* buffer) { return own_pointer_ ? own_pointer_(buffer) : buffer->data; }
 
  private:
   bool CheckIndices(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices, Span span, DataType& element);

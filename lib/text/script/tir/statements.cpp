@@ -251,7 +251,7 @@ bool FuncAttr(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&) {
       return p.Error(args.span, "duplicate-attribute",
                      fmt::format("the function has an attribute \"{}\" already", attrs->keys[i]));
     }
-    p.func_attrs_ = p.func_attrs_->With(key, attrs->values[i]);
+    p.func_attrs_ = p.func_attrs_->With(key, FuncAttrOfText(key, attrs->values[i], p.state_.module->text_version()));
   }
   return true;
 }

@@ -111,6 +111,7 @@ const PrimExpr* ScalarParser::ToOperand(const PyValue& value) {
     case Kind::kNone: return MakeCall("tir.none_arg", DataType::Handle(), {}, value.span);
     case Kind::kBuffer: return BufferOperand(value.buffer, value.span);
     case Kind::kRegion: return RegionOperand(value.region, value.span);
+    case Kind::kPointerType: return ToPrim(PyValue::String("handle", value.span));
     case Kind::kDType: return ToPrim(PyValue::String(scratch_.CopyString(value.dtype.ToString()), value.span));
     case Kind::kAttr: return AttrOperand(value.attr, value.span);
     case Kind::kList:

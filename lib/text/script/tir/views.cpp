@@ -18,6 +18,29 @@ constexpr std::string_view kViewMethods[] = {"local", "permute", "view"};
 
 }  // namespace
 
+void TirParser::OpenDeclaration(const tir::Buffer* buffer, Span span) {
+  const auto* decl = build_.Open<tir::DeclBuffer>(span, buffer, nullptr);
+  if (state_.is_tirx) declarations_.emplace(buffer, decl);
+}
+
+// In newer versions the pointer of a buffer is an expression on the buffer, also where its memory has other names:
+// A_1.data for A_1 = T.decl_buffer((4,), data=A.data). It becomes a variable that is bound to the given pointer before
+// the declaration.
+const tir::Var* TirParser::OwnPointer(const tir::Buffer* buffer) {
+  const auto found = declarations_.find(buffer);
+  if (found == declarations_.end()) return buffer->data;
+  const tir::DeclBuffer* decl = found->second;
+  declarations_.erase(found);
+  tir::Var* var = ws_.NewPrimVar(fmt::format("{}_data", buffer->name), DataType::Handle(), buffer->data->pointer);
+  var->set_span(decl->span());
+  var->flags |= tir::Var::kBufferPointer;
+  auto* let = ws_.New<tir::LetStmt>(var, buffer->data, decl);
+  let->set_span(decl->span());
+  if (!build_.Enclose(decl, let)) return buffer->data;
+  const_cast<tir::Buffer*>(buffer)->data = var;
+  return var;
+}
+
 bool TirParser::AtView() const {
   if (!At(TokenKind::kName)) return false;
   const std::string_view rest = lex_.buffer().substr(lex_.peek().end);
@@ -37,7 +60,7 @@ bool TirParser::ParseView(PyValue& out) {
   PyArgs args;
   if (!ParseArguments(args, begin)) return false;
   tir::BufferSpec spec{.dtype = buffer->dtype,
-                       .data = buffer->data,
+                       .data = PointerOf(buffer),
                        .strides = {buffer->strides.begin(), buffer->strides.end()},
                        .elem_offset = buffer->elem_offset,
                        .scope = buffer->scope(),
@@ -50,7 +73,7 @@ bool TirParser::ParseView(PyValue& out) {
                                       : PermutedSpec(buffer, args, spec);
   if (!ok) return false;
   const tir::Buffer* view = tir::MakeBuffer(ws_, spec, pending_name_, args.span);
-  build_.Open<tir::DeclBuffer>(args.span, view, nullptr);
+  OpenDeclaration(view, args.span);
   out = PyValue(view, args.span);
   return true;
 }

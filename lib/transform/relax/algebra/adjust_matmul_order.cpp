@@ -13,6 +13,8 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "compile_time.h"
@@ -20,6 +22,7 @@
 #include "iropt/infer/infer.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/followed_version.h"
 #include "transform/relax/util/apply_rules.h"
 #include "transform/relax/util/op_calls.h"
 
@@ -185,8 +188,58 @@ class OrderAdjuster {
     const std::optional<Cost> m = Cost::Of(shapes[2].size() < 2 ? shapes[2][0] : rows(2));
     const std::optional<Cost> p = Cost::Of(shapes[2].size() < 2 ? one : shapes[2].back());
     if (!n || !r || !m || !p) return std::nullopt;
-    const Cost left_first = (*r + *p) * *n * *m;
-    const Cost right_first = (*m + *n) * *r * *p;
+    std::optional<Cost> left_first = (*r + *p) * *n * *m;
+    std::optional<Cost> right_first = (*m + *n) * *r * *p;
+    // Since TVM 0.25 each product counts as often as its batch dimensions say.
+    if (FollowsSince(TextVersion::kV0_25)) {
+      const std::optional<Batches> batches = BatchesOf(shapes);
+      if (!batches) return std::nullopt;
+      left_first = batches->left * *n * *r * *m + batches->all * *n * *m * *p;
+      right_first = batches->right * *r * *m * *p + batches->all * *n * *r * *p;
+    }
+    return Cheaper(*left_first, *right_first);
+  }
+
+  // How many matrices the products of the first two, of the last two, and of all factors have.
+  struct Batches {
+    Cost left, right, all;
+  };
+  using Dims = std::span<const PrimExpr* const>;
+
+  static std::optional<Batches> BatchesOf(const std::array<std::vector<const PrimExpr*>, 3>& shapes) {
+    const auto prefix = [&](size_t i) {
+      return Dims(shapes[i]).first(shapes[i].size() < 2 ? 0 : shapes[i].size() - 2);
+    };
+    const std::optional<std::vector<const PrimExpr*>> left = Broadcast(prefix(0), prefix(1));
+    const std::optional<std::vector<const PrimExpr*>> right = Broadcast(prefix(1), prefix(2));
+    const std::optional<std::vector<const PrimExpr*>> all = left ? Broadcast(*left, prefix(2)) : std::nullopt;
+    if (!left || !right || !all) return std::nullopt;
+    const std::optional<Cost> counts[] = {Product(*left), Product(*right), Product(*all)};
+    if (!counts[0] || !counts[1] || !counts[2]) return std::nullopt;
+    return Batches{*counts[0], *counts[1], *counts[2]};
+  }
+  static std::optional<std::vector<const PrimExpr*>> Broadcast(Dims a, Dims b) {
+    if (a.size() < b.size()) std::swap(a, b);
+    std::vector<const PrimExpr*> result(a.begin(), a.end());
+    for (size_t i = 1; i <= b.size(); ++i) {
+      const PrimExpr* other = b[b.size() - i];
+      const PrimExpr*& dim = result[result.size() - i];
+      if (arith::IsInt(dim, 1)) dim = other;
+      if (!arith::IsInt(other, 1) && !arith::DeepEqual(dim, other)) return std::nullopt;
+    }
+    return result;
+  }
+  static std::optional<Cost> Product(Dims dims) {
+    std::optional<Cost> product = Cost::Of(arith::PrimBuilder().Int(1));
+    for (const PrimExpr* dim : dims) {
+      const std::optional<Cost> size = Cost::Of(dim);
+      if (!size) return std::nullopt;
+      product = *product * *size;
+    }
+    return product;
+  }
+
+  std::optional<Order> Cheaper(const Cost& left_first, const Cost& right_first) const {
     if (left_first.IsProvedLess(right_first, bounds_)) return Order::kLeftFirst;
     if (right_first.IsProvedLess(left_first, bounds_)) return Order::kRightFirst;
     return std::nullopt;

@@ -59,8 +59,15 @@ Result<Module> UpdateVDevice(Module module, const VDeviceAttr* to, int64_t index
 
 // Null after the option was refused, or if there is no reader.
 const VDeviceAttr* ReadDevice(const PassOptions& options) {
-  const OptionValue& option = options.Json("new_vdevice");
-  const std::string* text = option.as_string();
+  const OptionValue& given = options.Json("new_vdevice");
+  // {"__vdevice__": "..."} says of what kind the value is.
+  const OptionValue& option = given.Find("__vdevice__") ? *given.Find("__vdevice__") : given;
+  const std::string* stated = option.as_string();
+  // As Python shows a device of TVM 0.20 and newer.
+  constexpr std::string_view kShown = "ir.VDevice(";
+  const bool is_shown = stated && stated->starts_with(kShown);
+  const std::string written = is_shown ? "I.vdevice(" + stated->substr(kShown.size()) : std::string();
+  const std::string* text = is_shown ? &written : stated;
   if (!options.reader() && text) return nullptr;
   Workspace workspace;
   const Attr* attr = nullptr;

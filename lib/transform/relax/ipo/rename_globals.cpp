@@ -57,6 +57,7 @@ Module RenameGlobals(const Module& module, const GlobalRenames& renames) {
   Module result;
   result.set_attrs(module.attrs());
   result.set_name(module.name());
+  if (module.text_version()) result.set_text_version(*module.text_version());
   result.mutable_global_infos() = module.global_infos();
   for (const ModuleEntry& entry : module.functions()) {
     const auto renamed = renames.find(entry.var);

@@ -24,6 +24,11 @@ class BuiltinCalls {
   Call* Packed(std::string_view name, std::initializer_list<const Expr*> args, const Type* type) {
     return Packed(name, std::span(args.begin(), args.size()), type);
   }
+  // The same of a function without side effects that returns the type.
+  Call* PurePacked(std::string_view name, std::initializer_list<const Expr*> args, const Type* type) {
+    const auto* callee = workspace_.New<ExternFunc>(name, DictAttr::Empty(), FuncType::Opaque(type, /*purity=*/true));
+    return workspace_.New<Call>(callee, workspace_.arena().Copy<const Expr*>(args), nullptr, nullptr, type);
+  }
   // R.call_builtin_with_ctx(name, (args...,), sinfo_args=(type,)).
   Call* WithContext(std::string_view name, std::span<const Expr* const> args, const Type* type) {
     const Expr* tuple = workspace_.New<Tuple>(workspace_.Copy(args), nullptr);

@@ -11,6 +11,7 @@
 #include "iropt/ir/relax/walk.h"
 #include "iropt/legalize/legalize.h"
 #include "iropt/op/op.h"
+#include "iropt/support/followed_version.h"
 
 namespace iropt {
 
@@ -33,6 +34,9 @@ bool IsReshape(const OpInfo& op) {
     case OpId::kFlatten:
     case OpId::kExpandDims:
     case OpId::kSqueeze: return true;
+    // Other operators that TVM 0.25 lets share memory.
+    case OpId::kNnBatchFlatten:
+    case OpId::kPermuteDims: return FollowsSince(TextVersion::kV0_25);
     default: return false;
   }
 }

@@ -26,6 +26,7 @@
 #include "iropt/op/op_attrs.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/followed_version.h"
 
 namespace iropt {
 
@@ -106,18 +107,31 @@ class BuiltinLowerer : public ExprMutator {
     const Expr* shape = call.args[1];
     const Expr* dtype = call.args[2];
     const Expr* offset = call.args[3];
-    if (IsLeftOut(shape) && IsLeftOut(dtype) && IsLeftOut(offset)) return data;
+    const bool same_dtype = IsLeftOut(dtype) || IsNullValue(dtype);
+    if (IsLeftOut(shape) && same_dtype && IsLeftOut(offset)) return data;
     const auto& type = *To<TensorType>(data->type);
     if (IsLeftOut(shape)) {
       if (!type.known) return Fail(call, "the shape of the view follows from a tensor of unknown shape");
       shape = workspace().New<ShapeExpr>(type.dims, ShapeType::Get(type.dims));
     }
-    if (IsLeftOut(dtype)) {
+    if (same_dtype) {
       if (type.dtype.is_void()) return Fail(call, "the dtype of the view follows from a tensor of unknown dtype");
       dtype = calls_.DType(type.dtype);
     }
     if (IsLeftOut(offset)) offset = calls_.Int(0);
+    if (FollowsSince(TextVersion::kV0_22)) {
+      return Like(call, calls_.PurePacked("runtime.TVMTensorCreateView", {data, shape, dtype, offset}, call.type));
+    }
     return Like(call, calls_.Packed("runtime.TVMArrayCreateView", {data, shape, dtype, offset}, call.type));
+  }
+
+  // Returns whether an operand is the result of R.null_value, which VMShapeLower and others use for what is not known.
+  bool IsNullValue(const Expr* operand) {
+    while (const auto* var = As<Var>(operand)) {
+      operand = builder().LookupBinding(var);
+      if (!operand) return false;
+    }
+    return CallOf(operand, OpId::kNullValue) != nullptr;
   }
 
   const Expr* LowerTransfer(const Call& call) {

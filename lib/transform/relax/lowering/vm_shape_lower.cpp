@@ -32,6 +32,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/followed_version.h"
 #include "relax_functions.h"
 #include "shape_heap.h"
 
@@ -179,7 +180,10 @@ class ShapeLowerer : public ExprMutator {
     const auto is_constant = [](const PrimExpr* dim) { return Is<tir::IntImm>(dim); };
     if (mode.dynamic_only && type.known && std::ranges::all_of(type.dims, is_constant)) return;
     if (mode.always || !IsBaseOf(TensorType::Get(type.ndim, type.dtype), value->type)) {
-      Emit("vm.builtin.check_tensor_info", {value, calls_.Int(type.ndim), calls_.DType(type.dtype), mode.context});
+      // Since TVM 0.26 there is no dtype for a dtype that is not known.
+      const bool is_null = type.dtype.is_void() && FollowsSince(TextVersion::kV0_26);
+      const Expr* dtype = is_null ? calls_.Operator(OpId::kNullValue, {}) : calls_.DType(type.dtype);
+      Emit("vm.builtin.check_tensor_info", {value, calls_.Int(type.ndim), dtype, mode.context});
     }
     if (type.shape_var) return Fail(*value, "cannot check a tensor whose shape is a variable");
     if (type.known) matches.push_back({value, type.dims.span(), mode.context});

@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/substitute.h"
+#include "iropt/support/followed_version.h"
 #include "iropt/support/hash.h"
 #include "iropt/support/scoped_hash_table.h"
 #include "transform/relax/simplify/binding_plan.h"
@@ -91,14 +95,42 @@ class KnownValues {
   std::unordered_map<const Type*, const Type*> types_;  // results of Apply with the current values
 };
 
+// The symbolic variables that code uses as values, not in shapes.
+class ValueUseCollector : public ExprVisitor {
+ public:
+  std::unordered_set<const tir::Var*> vars;  // looked up, never iterated
+
+ protected:
+  void VisitShapeExpr(const ShapeExpr*) override {}
+  void VisitPrimExpr(const PrimExpr* expr) override {
+    for (const tir::Var* var : SymVarsOf(expr)) vars.insert(var);
+  }
+};
+
 class SymbolicSubstituter : public ExprMutator {
  public:
   SymbolicSubstituter(Workspace& workspace, TypeInferrer& inferrer, DiagnosticEngine& diagnostics)
       : ExprMutator(workspace, &inferrer), diagnostics_(diagnostics) {}
 
  protected:
-  const Type* VisitType(const Type* type) override { return known_.Apply(type, workspace().arena()); }
-  const PrimExpr* VisitPrimExpr(const PrimExpr* e) override { return known_.empty() ? e : known_.Apply(e); }
+  const Type* VisitType(const Type* type) override {
+    return keeps_shapes_ ? type : known_.Apply(type, workspace().arena());
+  }
+  const PrimExpr* VisitPrimExpr(const PrimExpr* e) override {
+    return known_.empty() || keeps_shapes_ ? e : known_.Apply(e);
+  }
+  // Since TVM 0.26 values other than shapes stay, and with them the match_casts that define their variables.
+  const Expr* VisitPrimValue(const PrimValue* value) override {
+    return keeps_values_ ? value : ExprMutator::VisitPrimValue(value);
+  }
+  const Expr* VisitFunction(const Function* function) override {
+    ValueUseCollector uses;
+    if (keeps_values_) uses.VisitExpr(function->body);
+    std::swap(uses.vars, value_uses_);
+    const Expr* visited = ExprMutator::VisitFunction(function);
+    std::swap(uses.vars, value_uses_);
+    return visited;
+  }
 
   // Values are known until the end of the function body or branch.
   const Expr* VisitSeqExpr(const SeqExpr* seq) override {
@@ -109,8 +141,9 @@ class SymbolicSubstituter : public ExprMutator {
   void VisitMatchCast(const MatchCast* cast) override {
     if (const auto found = exit_casts_.find(cast); found != exit_casts_.end())
       return ReEmitMatchCast(cast, VisitExpr(cast->value), found->second);
-    RecordFacts(*cast, VisitExpr(cast->value)->type);
+    const bool outer = std::exchange(keeps_shapes_, RecordFacts(*cast, VisitExpr(cast->value)->type));
     ExprMutator::VisitMatchCast(cast);
+    keeps_shapes_ = outer;
   }
 
   // The branches may know different values, so the type of the conditional is restored at their ends.
@@ -127,7 +160,8 @@ class SymbolicSubstituter : public ExprMutator {
   }
 
  private:
-  void RecordFacts(const MatchCast& cast, const Type* actual) {
+  // Whether a variable of the cast is used as a value.
+  bool RecordFacts(const MatchCast& cast, const Type* actual) {
     // Of several dimensions that are the same variable the last counts.
     std::vector<std::pair<const tir::Var*, const PrimExpr*>> learnt;
     ForEachSymbolicValue(cast.match_type, actual, [&](const tir::Var* var, const PrimExpr* value) {
@@ -139,6 +173,7 @@ class SymbolicSubstituter : public ExprMutator {
       }
     });
     for (const auto& [var, value] : learnt) RecordFact(cast, var, known_.Apply(value));
+    return std::ranges::any_of(learnt, [&](const auto& pair) { return value_uses_.contains(pair.first); });
   }
 
   void RecordFact(const MatchCast& cast, const tir::Var* var, const PrimExpr* value) {
@@ -178,6 +213,9 @@ class SymbolicSubstituter : public ExprMutator {
   }
 
   DiagnosticEngine& diagnostics_;
+  const bool keeps_values_ = FollowsSince(TextVersion::kV0_26);
+  std::unordered_set<const tir::Var*> value_uses_;  // looked up, never iterated
+  bool keeps_shapes_ = false;
   KnownValues known_;
   std::unordered_map<const MatchCast*, const Type*> exit_casts_;  // looked up, never iterated
 };

@@ -9,6 +9,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
+#include "iropt/support/followed_version.h"
 #include "transform/tir/dtypes/float_conversion.h"
 #include "transform/tir/util/loop_pass.h"
 
@@ -111,7 +112,7 @@ class ComputeLegalizer : public tir::StmtExprMutator {
     const tir::Stmt* visited = StmtExprMutator::VisitBufferStore(store);
     tir::BufferStore copy = *To<tir::BufferStore>(visited);
     copy.value = IsNarrowBuffer(*store->buffer) ? Narrow(copy.value, store->value->dtype, num_lets_ != lets)
-                                                : make_.Cast(Wide(copy.value->dtype), copy.value);
+                                                : ToWideMemory(copy.value, num_lets_ != lets);
     if (copy.value == To<tir::BufferStore>(visited)->value) return visited;
     return workspace().New<tir::BufferStore>(copy);
   }
@@ -211,6 +212,12 @@ class ComputeLegalizer : public tir::StmtExprMutator {
   // A value in the format that it had.
   const PrimExpr* Narrow(const PrimExpr* value, DataType dtype, bool defines_vars) {
     return value->dtype == dtype || IsNarrow(value) ? value : Convert(value, dtype, defines_vars);
+  }
+  // A value that goes to memory that was widened. Before TVM 0.23 the conversion is left to the compiler.
+  const PrimExpr* ToWideMemory(const PrimExpr* value, bool defines_vars) {
+    const DataType wide = Wide(value->dtype);
+    if (!IsNarrow(value) || !FollowsSince(TextVersion::kV0_23)) return make_.Cast(wide, value);
+    return Convert(value, wide, defines_vars);
   }
   // A conversion repeats its operand, which must not define variables.
   const PrimExpr* Convert(const PrimExpr* value, DataType to, bool defines_vars) {

@@ -3,12 +3,14 @@
 #include <charconv>
 #include <string_view>
 
+#include "iropt/support/followed_version.h"
 #include "transform/tir/util/target.h"
 
 namespace iropt {
 
 namespace {
 
+constexpr int kFirstWithBFloat16 = 80;
 constexpr int kFirstWithFloat8 = 89;
 
 // Of an architecture such as sm_80 or sm_90a; 0 if it is not known.
@@ -19,12 +21,21 @@ int ComputeCapability(std::string_view arch) {
   return capability;
 }
 
+bool ComputesNatively(const DictAttr& target, int first_capability) {
+  return TargetString(target, "kind") == "cuda" && ComputeCapability(TargetString(target, "arch")) >= first_capability;
+}
+
 }  // namespace
 
 bool NeedsFloat8Legalization(const PrimFunc& func, DiagnosticEngine& diagnostics) {
-  const DictAttr* target = RequireTarget(func, diagnostics);
-  return target && (TargetString(*target, "kind") != "cuda" ||
-                    ComputeCapability(TargetString(*target, "arch")) < kFirstWithFloat8);
+  const bool needs_target = !FollowsSince(TextVersion::kV0_24);
+  const DictAttr* target = needs_target ? RequireTarget(func, diagnostics) : TargetOf(func);
+  return target ? !ComputesNatively(*target, kFirstWithFloat8) : !needs_target;
+}
+
+bool NeedsBFloat16Legalization(const PrimFunc& func) {
+  const DictAttr* target = FollowsSince(TextVersion::kV0_20) ? TargetOf(func) : nullptr;
+  return !target || !ComputesNatively(*target, kFirstWithBFloat16);
 }
 
 }  // namespace iropt

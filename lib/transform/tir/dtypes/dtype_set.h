@@ -11,11 +11,23 @@ using DTypePredicate = bool (*)(DataType);
 
 constexpr bool IsBFloat16(DataType dtype) { return dtype.code == TypeCode::kBFloat; }
 constexpr bool IsFloat8(DataType dtype) {
-  return dtype.code == TypeCode::kFloat8E4M3 || dtype.code == TypeCode::kFloat8E5M2;
+  switch (dtype.code) {
+    case TypeCode::kFloat8E4M3:
+    case TypeCode::kFloat8E5M2:
+    case TypeCode::kFloat8E3M4:
+    case TypeCode::kFloat8E4M3Ieee:
+    case TypeCode::kFloat8E4M3B11Fnuz:
+    case TypeCode::kFloat8E4M3Fnuz:
+    case TypeCode::kFloat8E5M2Fnuz:
+    case TypeCode::kFloat8E8M0: return true;
+    default: return false;
+  }
 }
 
 // Whether 8-bit floats of the function must be made legal: not for GPUs of CUDA's compute capability 8.9 and newer.
-// Also false after the error that the function does not state a target.
+// Also false after the error that the function does not state a target, which TVM before 0.24 needs.
 bool NeedsFloat8Legalization(const PrimFunc& func, DiagnosticEngine& diagnostics);
+// The same of bfloat16: since TVM 0.20 not for GPUs of compute capability 8.0 and newer.
+bool NeedsBFloat16Legalization(const PrimFunc& func);
 
 }  // namespace iropt

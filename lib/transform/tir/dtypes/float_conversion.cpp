@@ -18,8 +18,14 @@ struct FloatFormat {
   static FloatFormat Of(DataType dtype) {
     switch (dtype.code) {
       case TypeCode::kBFloat: return {8, 7};
-      case TypeCode::kFloat8E4M3: return {4, 3};
-      case TypeCode::kFloat8E5M2: return {5, 2};
+      case TypeCode::kFloat8E4M3:
+      case TypeCode::kFloat8E4M3Ieee:
+      case TypeCode::kFloat8E4M3B11Fnuz:
+      case TypeCode::kFloat8E4M3Fnuz: return {4, 3};
+      case TypeCode::kFloat8E5M2:
+      case TypeCode::kFloat8E5M2Fnuz: return {5, 2};
+      case TypeCode::kFloat8E3M4: return {3, 4};
+      case TypeCode::kFloat8E8M0: return {8, 0};
       default: break;
     }
     IROPT_CHECK(dtype.code == TypeCode::kFloat, "a conversion of '{}'", dtype.ToString());

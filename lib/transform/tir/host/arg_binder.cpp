@@ -10,19 +10,6 @@
 
 namespace iropt {
 
-namespace {
-
-// Elements of less than a byte, several of which are stored together: the caller's shape is another one.
-bool IsPacked(DataType dtype) {
-  return dtype == DataType::Int(4) || dtype == DataType::UInt(4) || dtype == DataType::Int(1);
-}
-
-DataType IndexType(const tir::Buffer& buffer) {
-  return buffer.shape.empty() ? DataType::Int(32) : buffer.shape[0]->dtype;
-}
-
-}  // namespace
-
 void ArgBinder::Fail(const Node& where, std::string message) {
   diagnostics_.Error(Location(where), "pass-failed", std::move(message));
   failed_ = true;

@@ -1,11 +1,16 @@
 // The steps that separate the code of host and device: each is a pass, and tir.SplitHostDevice can run all of them.
 #pragma once
 
+#include <string_view>
+
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/stmt.h"
 
 namespace iropt {
+
+// The attribute of a function for a device that names what its launch states.
+inline constexpr std::string_view kLaunchParams = "tir.kernel_launch_params";
 
 // States the target of the parts of the function that run on the device. Null after an error.
 const PrimFunc* AnnotateDeviceRegions(const PrimFunc* func, Workspace& workspace, DiagnosticEngine& diagnostics);

@@ -14,7 +14,7 @@
 
 namespace iropt {
 
-// The fields that T.tvm_struct_get and T.tvm_struct_set name by number: those of a DLTensor, and of a TVMValue.
+// The fields that T.tvm_struct_get and T.tvm_struct_set name by number: those of a DLTensor, of a TVMValue, and others.
 enum class StructField : int8_t {
   kArrAddr = 0,
   kArrData = 1,
@@ -28,6 +28,11 @@ enum class StructField : int8_t {
   kArrDeviceId = 9,
   kArrDeviceType = 10,
   kValueContent = 12,
+  // Of a value of the FFI of TVM 0.22 and newer.
+  kFfiTypeIndex = 13,
+  kFfiZeroPadding = 14,
+  kFfiUnionValue = 15,
+  kInt64Element = 17,  // of an array of 64-bit integers
 };
 
 // What a TVMValue holds.
@@ -42,11 +47,34 @@ enum class TypeCodeOfValue : int8_t {
   kBool = 15,
 };
 
+// What a value of the FFI of TVM 0.21 and newer holds: its type index.
+namespace ffi_type {
+inline constexpr int64_t kNone = 0;
+inline constexpr int64_t kInt = 1;
+inline constexpr int64_t kBool = 2;
+inline constexpr int64_t kFloat = 3;
+inline constexpr int64_t kOpaquePointer = 4;
+inline constexpr int64_t kDLTensor = 7;
+inline constexpr int64_t kRawString = 8;
+inline constexpr int64_t kFirstObject = 64;
+inline constexpr int64_t kTensor = 70;
+}  // namespace ffi_type
+
 // The device that a CPU is, for DLPack.
 inline constexpr int64_t kCpuDevice = 1;
 
 // The type under which a value of the dtype is stored in a TVMValue: 64 bits. Void if it cannot be.
 DataType ApiType(DataType dtype);
+
+// Elements of less than a byte, several of which are stored together: the caller's shape is another one.
+inline bool IsPacked(DataType dtype) {
+  return dtype == DataType::Int(4) || dtype == DataType::UInt(4) || dtype == DataType::Int(1);
+}
+
+// The type of the indices of the buffer.
+inline DataType IndexType(const tir::Buffer& buffer) {
+  return buffer.shape.empty() ? DataType::Int(32) : buffer.shape[0]->dtype;
+}
 
 class HostBuilder {
  public:

@@ -18,6 +18,7 @@
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -38,6 +39,9 @@ namespace iropt {
 namespace {
 
 constexpr std::string_view kDynamicSharedMemory = "tir.use_dyn_shared_memory";
+constexpr std::string_view kDynamicSharedBytes = "tirx.dyn_smem_bytes";
+// That a function may ask for: they state how it is launched, and are not passed. In the order of the launch.
+constexpr std::string_view kLaunchFlags[] = {"tir.use_programtic_dependent_launch", "tir.use_cooperative_launch"};
 
 // What a call of the function needs to know.
 struct KernelInfo {
@@ -45,7 +49,7 @@ struct KernelInfo {
   FuncStorageRef storage;
   const DictAttr* target;  // without host
   std::string_view symbol;
-  std::vector<std::string_view> params;  // that the launch takes
+  std::vector<std::string_view> params;  // of the launch: threads, flags, and whether there is dynamic shared memory
   std::vector<const PrimExpr*> args;     // their values, in terms of the parameters of the function
 };
 
@@ -60,6 +64,11 @@ class LaunchCollector : public tir::StmtExprVisitor {
   bool Collect() {
     VisitStmt(info_.func->body);
     for (const std::string_view param : info_.params) info_.args.push_back(extents_.at(param));
+    const auto* requested = As<ListAttr>(info_.func->attrs->Find(kLaunchParams));
+    for (const std::string_view flag : kLaunchFlags) {
+      if (requested && std::ranges::count(requested->values, StrAttr::Get(flag)) != 0) info_.params.push_back(flag);
+    }
+    if (declared_bytes_) shared_bytes_ = declared_bytes_;
     if (shared_bytes_) {
       info_.params.push_back(kDynamicSharedMemory);  // always the last one
       info_.args.push_back(shared_bytes_);
@@ -76,6 +85,7 @@ class LaunchCollector : public tir::StmtExprVisitor {
       info_.params.push_back(thread->thread_tag);
       extents_[thread->thread_tag] = stmt->value;
     }
+    if (stmt->attr_key == kDynamicSharedBytes) declared_bytes_ = stmt->value;
     StmtExprVisitor::VisitAttrStmt(stmt);
   }
   void VisitAllocate(const tir::Allocate* allocate) override {
@@ -100,7 +110,8 @@ class LaunchCollector : public tir::StmtExprVisitor {
   DiagnosticEngine& diagnostics_;
   std::unordered_set<const tir::Var*> seen_;                       // looked up, never iterated
   std::unordered_map<std::string_view, const PrimExpr*> extents_;  // looked up, never iterated
-  const PrimExpr* shared_bytes_ = nullptr;
+  const PrimExpr* shared_bytes_ = nullptr;                         // of the allocation
+  const PrimExpr* declared_bytes_ = nullptr;                       // that an attribute states
   bool failed_ = false;
 };
 
@@ -171,7 +182,7 @@ class CallLowerer : public tir::StmtExprMutator {
   bool failed_ = false;
 };
 
-// A kernel does not return an error code.
+// A kernel does not return an error code, nor state how it is launched.
 class ReturnRemover : public tir::StmtExprMutator {
  public:
   ReturnRemover(Workspace& workspace, DiagnosticEngine& diagnostics)
@@ -190,6 +201,10 @@ class ReturnRemover : public tir::StmtExprMutator {
     }
     return HostBuilder(workspace()).Nop();
   }
+  // The launch states the size.
+  const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    return stmt->attr_key == kDynamicSharedBytes ? VisitStmt(stmt->body) : StmtExprMutator::VisitAttrStmt(stmt);
+  }
 
  private:
   DiagnosticEngine& diagnostics_;
@@ -207,7 +222,7 @@ const PrimFunc* MakeKernel(const PrimFunc* func, const KernelInfo& info, Workspa
   for (const std::string_view param : info.params) params.push_back(StrAttr::Get(param));
   kernel->attrs = func->attrs->With(attr::kIsGlobalFunc, IntAttr::Bool(true))
                       ->With(attr::kCallingConv, IntAttr::Get(2))
-                      ->With("tir.kernel_launch_params", ListAttr::Get(params))
+                      ->With(kLaunchParams, ListAttr::Get(params))
                       ->With(attr::kGlobalSymbol, StrAttr::Get(info.symbol));
   kernel->type = PrimFuncType(kernel);
   return remover.failed() ? nullptr : kernel;

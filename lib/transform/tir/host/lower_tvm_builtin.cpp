@@ -10,6 +10,9 @@
 //   ...                                              ...
 //                                                    if T.TVMBackendFreeWorkspace(1, dev_id, A) != 0: ...
 //
+// Since TVM 0.21 both stacks are one, stack_ffi_any, with values of its FFI. Since 0.26 memory of the runtime is
+// declared as a buffer with the call as its pointer.
+//
 // The stack of a function, or of the body of a parallel loop, is as large as its largest packed call needs, with the
 // packed calls, arrays and shapes among its arguments. Memory on the CPU of less than 1024 bytes stays. The attributes
 // device_type and device_id are removed: the device is the innermost one that they state, or that of the target. Calls
@@ -30,6 +33,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/followed_version.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/host/host_builder.h"
 #include "transform/tir/util/loop_pass.h"
@@ -79,7 +83,11 @@ struct StackSizes {
 class BuiltinLowerer : public tir::StmtExprMutator {
  public:
   BuiltinLowerer(const PrimFunc& func, Workspace& workspace, DiagnosticEngine& diagnostics)
-      : StmtExprMutator(workspace), build_(workspace), diagnostics_(diagnostics) {
+      : StmtExprMutator(workspace, tir::kRewriteBuffers),
+        build_(workspace),
+        diagnostics_(diagnostics),
+        packs_for_ffi_(FollowsSince(TextVersion::kV0_21)),
+        declares_memory_(FollowsSince(TextVersion::kV0_26)) {
     if (const DictAttr* target = TargetOf(func)) device_type_ = build_.Int32(DeviceTypeOf(*target));
   }
 
@@ -106,10 +114,12 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     return lowered ? StmtExprMutator::VisitLetStmt(lowered) : let;
   }
   const tir::Stmt* VisitAllocate(const tir::Allocate* old) override {
-    const auto* allocate = To<tir::Allocate>(StmtExprMutator::VisitAllocate(old));
-    const auto* disabled = As<IntAttr>(allocate->annotations->Find("disable_lower_builtin"));
-    if ((disabled && disabled->value != 0) || IsOnStack(*allocate)) return allocate;
-    return HasDevice(*old) ? AllocateWorkspace(*allocate) : allocate;
+    const auto* disabled = As<IntAttr>(old->annotations->Find("disable_lower_builtin"));
+    if ((disabled && disabled->value != 0) || IsOnStack(*old) || !HasDevice(*old)) {
+      return StmtExprMutator::VisitAllocate(old);
+    }
+    const tir::Var* pointer = declares_memory_ && Declares(*old) ? OwnPointer(*old->buffer_var) : old->buffer_var;
+    return AllocateWorkspace(*To<tir::Allocate>(StmtExprMutator::VisitAllocate(old)), pointer);
   }
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     if (stmt->attr_key != "device_id" && stmt->attr_key != "device_type") return StmtExprMutator::VisitAttrStmt(stmt);
@@ -154,7 +164,7 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     const tir::Buffer* shape;
     const tir::Var* array;
     const tir::Var* value;
-    const tir::Buffer* type_code;
+    const tir::Buffer* type_code;  // unused for the FFI
     StackSizes used = {};
     StackSizes needed = {};
   };
@@ -165,14 +175,18 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     const PrimExpr*& code_size = *workspace().arena().NewArray<const PrimExpr*>(1).data();
     tir::Buffer* shape = NewStack("stack_shape", DataType::Int(64), DataType::Int(64), shape_size);
     tir::Buffer* type_code = NewStack("stack_tcode", DataType::Int(32), DataType::UInt(64), code_size);
-    Stacks outer = std::exchange(stacks_, Stacks{shape, workspace().NewPrimVar("stack_array", DataType::Handle()),
-                                                 workspace().NewPrimVar("stack_value", DataType::Handle()), type_code});
+    Stacks outer = std::exchange(
+        stacks_, Stacks{shape, workspace().NewPrimVar("stack_array", DataType::Handle()),
+                        workspace().NewPrimVar(packs_for_ffi_ ? "stack_ffi_any" : "stack_value", DataType::Handle()),
+                        type_code});
     const tir::Stmt* visited = VisitStmt(body);
     const StackSizes sizes = stacks_.needed;
     shape_size = build_.make().Int(std::max<int64_t>(sizes.shape, 0), DataType::Int(64));
     code_size = build_.make().Int(sizes.arg, DataType::UInt(64));
     StmtNest nest(build_);
-    if (sizes.arg != 0) {
+    if (sizes.arg != 0 && packs_for_ffi_) {
+      nest.Add<tir::LetStmt>(stacks_.value, Alloca("tvm_ffi_any", sizes.arg));
+    } else if (sizes.arg != 0) {
       nest.Add<tir::LetStmt>(type_code->data, Alloca("arg_tcode", sizes.arg));
       nest.Add<tir::DeclBuffer>(type_code);
       nest.Add<tir::LetStmt>(stacks_.value, Alloca("arg_value", sizes.arg));
@@ -188,6 +202,7 @@ class BuiltinLowerer : public tir::StmtExprMutator {
   tir::Buffer* NewStack(std::string_view name, DataType dtype, DataType index, const PrimExpr*& size) {
     size = build_.make().Int(0, index);
     tir::Buffer stack = *build_.DeclBuffer(name, dtype, size);
+    if (declares_memory_) stack.data = OwnPointer(*stack.data);
     stack.shape = List<const PrimExpr*>(std::span(&size, 1));
     return workspace().New<tir::Buffer>(stack);
   }
@@ -199,7 +214,7 @@ class BuiltinLowerer : public tir::StmtExprMutator {
 
   const PrimExpr* CallPacked(const tir::Call& old, uint32_t name, OpId lowered) {
     // The last operand is the resource handle of the one, and the traced value of the other.
-    const bool has_resource = lowered == OpId::kTirTvmCallCpackedLowered;
+    const bool has_resource = lowered == OpId::kTirTvmCallCpackedLowered && !packs_for_ffi_;
     const bool is_traced = lowered == OpId::kTirTvmCallTracePackedLowered;
     const uint32_t end = old.args.size() - (has_resource ? 1 : 0);
     if (old.args.size() <= name || end <= name) return StmtExprMutator::VisitCall(&old);
@@ -209,10 +224,14 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     stacks_.used.arg += num_args + 1;  // and the result
     const auto* call = static_cast<const tir::Call*>(StmtExprMutator::VisitCall(&old));
     for (int64_t i = 0; i < num_args; ++i) SetArg(call->args[name + 1 + static_cast<uint32_t>(i)], begin + i);
+    // TVM does not count from the first argument.
+    if (packs_for_ffi_) SetFfiValue(num_args, ffi_type::kNone, build_.make().Int(0, DataType::Int(64)));
     stacks_.needed.Include(stacks_.used);
     stacks_.used = before;
-    std::vector<const PrimExpr*> args = {call->args[name], stacks_.value, stacks_.type_code->data, build_.Int32(begin),
-                                         build_.Int32(begin + num_args)};
+    std::vector<const PrimExpr*> args = {call->args[name], stacks_.value};
+    if (!packs_for_ffi_) args.push_back(stacks_.type_code->data);
+    args.push_back(build_.Int32(begin));
+    args.push_back(build_.Int32(begin + num_args));
     const PrimExpr* last = call->args[call->args.size() - 1];
     if (has_resource) {
       const auto* resource = As<tir::Var>(last);
@@ -227,15 +246,21 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     const auto* call = As<tir::Call>(CallPacked(old, 2, lowered));
     if (!call || !IsOp(call->op, lowered)) return call;
     before_.push_back(build_.Evaluate(call));
+    if (packs_for_ffi_) {
+      return build_.Call(DataType::Int(32), OpId::kTirTVMBackendAnyListMoveFromPackedReturn,
+                         {old.args[0], old.args[1], call->args[1], call->args[3]});
+    }
     return build_.Call(DataType::Int(32), OpId::kTirTVMBackendAnyListMoveFromPackedReturn,
                        {old.args[0], old.args[1], call->args[1], call->args[2], call->args[4]});
   }
   void SetArg(const PrimExpr* arg, int64_t index) {
     const auto* call = As<tir::Call>(arg);
     if (call && IsOp(call->op, OpId::kTirAnylistGetitem) && call->args.size() == 2) {
-      before_.push_back(build_.Evaluate(
-          build_.Call(DataType::Int(32), OpId::kTirTVMBackendAnyListSetPackedArg,
-                      {call->args[0], call->args[1], stacks_.value, stacks_.type_code->data, build_.Int32(index)})));
+      std::vector<const PrimExpr*> args = {call->args[0], call->args[1], stacks_.value};
+      if (!packs_for_ffi_) args.push_back(stacks_.type_code->data);
+      args.push_back(build_.Int32(index));
+      before_.push_back(
+          build_.Evaluate(build_.Call(DataType::Int(32), GetOp(OpId::kTirTVMBackendAnyListSetPackedArg), args)));
       return;
     }
     const DataType stored = ApiType(arg->dtype);
@@ -244,6 +269,10 @@ class BuiltinLowerer : public tir::StmtExprMutator {
       return;
     }
     if (stored != arg->dtype) arg = workspace().New<tir::Cast>(stored, arg);
+    if (packs_for_ffi_) {
+      SetFfiArg(arg, index);
+      return;
+    }
     before_.push_back(build_.SetField(stacks_.value, index, StructField::kValueContent, arg));
     TypeCodeOfValue code = TypeCodeOfValue::kOpaqueHandle;
     if (Is<tir::StringImm>(arg)) code = TypeCodeOfValue::kStr;
@@ -257,6 +286,31 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     }
     before_.push_back(store);
   }
+  void SetFfiArg(const PrimExpr* arg, int64_t index) {
+    int64_t type = ffi_type::kOpaquePointer;
+    if (arg->dtype.is_int()) type = ffi_type::kInt;
+    if (arg->dtype.is_floating()) type = ffi_type::kFloat;
+    if (IsArrayAddress(arg)) type = ffi_type::kDLTensor;
+    if (Is<tir::StringImm>(arg)) {
+      type = ffi_type::kRawString;
+      if (declares_memory_) arg = build_.Call(DataType::Handle(), OpId::kTirReinterpret, {arg});
+    }
+    SetFfiValue(index, type, arg);
+  }
+  void SetFfiValue(int64_t index, int64_t type, const PrimExpr* value) {
+    const auto set_type = [&](int64_t to) {
+      return build_.SetField(stacks_.value, index, StructField::kFfiTypeIndex, build_.Int32(to));
+    };
+    const tir::Stmt* typed = set_type(type);
+    if (type == ffi_type::kOpaquePointer) {
+      typed = workspace().New<tir::IfThenElse>(build_.IsNull(value), set_type(ffi_type::kNone), typed);
+    }
+    before_.push_back(typed);
+    if (FollowsSince(TextVersion::kV0_22)) {
+      before_.push_back(build_.SetField(stacks_.value, index, StructField::kFfiZeroPadding, build_.Int32(0)));
+    }
+    before_.push_back(build_.SetField(stacks_.value, index, StructField::kFfiUnionValue, value));
+  }
   static bool IsArrayAddress(const PrimExpr* arg) {
     const auto* call = As<tir::Call>(arg);
     return call && IsOp(call->op, OpId::kTirTvmStructGet) && call->args.size() == 3 &&
@@ -269,6 +323,9 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     const auto* call = static_cast<const tir::Call*>(StmtExprMutator::VisitCall(&old));
     for (uint32_t i = 0; i < call->args.size(); ++i) {
       before_.push_back(build_.Store(stacks_.shape, begin + i, build_.make().Cast(DataType::Int(64), call->args[i])));
+    }
+    if (declares_memory_) {
+      return build_.Call(DataType::Handle(), OpId::kTirAddressOf, {build_.Load(stacks_.shape, begin)});
     }
     tir::BufferSpec spec;
     spec.shape = {build_.Int32(begin + 1)};
@@ -324,20 +381,37 @@ class BuiltinLowerer : public tir::StmtExprMutator {
   const PrimExpr* IsNotZero(const PrimExpr* value) const {
     return build_.make().Binary(NodeKind::kNE, value, build_.make().Const(0, value->dtype));
   }
-  const tir::Stmt* AllocateWorkspace(const tir::Allocate& allocate) {
+  static bool Declares(const tir::Allocate& allocate) {
+    const auto* decl = As<tir::DeclBuffer>(allocate.body);
+    return decl && decl->buffer->data == allocate.buffer_var;
+  }
+  // That the declaration of a buffer binds; uses of the old one become it.
+  const tir::Var* OwnPointer(const tir::Var& old) {
+    tir::Var* pointer = workspace().NewPrimVar(old.name, old.dtype, old.pointer);
+    pointer->flags |= tir::Var::kBufferPointer;
+    Remap(&old, pointer);
+    return pointer;
+  }
+  const tir::Stmt* AllocateWorkspace(const tir::Allocate& allocate, const tir::Var* pointer) {
     const arith::PrimBuilder& make = build_.make();
     const PrimExpr* bytes = make.Int(allocate.dtype.bytes(), DataType::UInt(64));
     for (const PrimExpr* extent : allocate.extents) bytes = make.Mul(bytes, extent);
     const PrimExpr* type = make.Cast(DataType::Int(32), device_type_);
     const PrimExpr* id = make.Cast(DataType::Int(32), device_id_);
-    const tir::Var* pointer = allocate.buffer_var;
     StmtNest nest(build_);
     nest.Add<tir::LetStmt>(pointer, build_.Call(pointer->dtype, OpId::kTirTVMBackendAllocWorkspace,
                                                 {type, id, bytes, build_.Int32(DLPackCode(allocate.dtype.code)),
                                                  build_.Int32(allocate.dtype.bits)}));
-    nest.Add<tir::AttrStmt>(pointer, "storage_alignment", build_.Int32(tir::kAllocAlignment));
-    nest.Before(ThrowIf(build_.IsNull(pointer)));
     const tir::Stmt* body = allocate.body;
+    const auto* first = As<tir::DeclBuffer>(body);
+    if (first && first->buffer->data == pointer && declares_memory_) {
+      nest.Add<tir::DeclBuffer>(first->buffer);
+      body = first->body;
+    }
+    if (!FollowsSince(TextVersion::kV0_24)) {
+      nest.Add<tir::AttrStmt>(pointer, "storage_alignment", build_.Int32(tir::kAllocAlignment));
+    }
+    nest.Before(ThrowIf(build_.IsNull(pointer)));
     while (const auto* decl = As<tir::DeclBuffer>(body)) {
       nest.Add<tir::DeclBuffer>(decl->buffer);
       body = decl->body;
@@ -391,6 +465,8 @@ class BuiltinLowerer : public tir::StmtExprMutator {
 
   const HostBuilder build_;
   DiagnosticEngine& diagnostics_;
+  const bool packs_for_ffi_;
+  const bool declares_memory_;
   const PrimExpr* device_type_ = nullptr;  // null: not known
   const PrimExpr* device_id_ = nullptr;    // null: not known
   Stacks stacks_ = {};

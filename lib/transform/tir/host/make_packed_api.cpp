@@ -16,7 +16,10 @@
 // convention, those that Relax functions call, and those whose target has no host stay. A function to change needs a
 // target. O(nodes).
 //
-// Source: TVM 0.18's pass of this name.
+// For modules of TVM 0.24 and newer, the signature is that of its FFI, (self_handle, args, num_args, result), and the
+// messages name the function, see ffi_func.h.
+//
+// Source: the passes of this name in TVM 0.18 and 0.26.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,8 +34,10 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/followed_version.h"
 #include "transform/tir/host/arg_binder.h"
 #include "transform/tir/host/change_api.h"
+#include "transform/tir/host/ffi_func.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/host/graph_calls.h"
 #include "transform/tir/util/undefined_names.h"
@@ -307,6 +312,7 @@ const PrimFunc* MakePackedApi(const PrimFunc* func, Workspace& workspace, Diagno
         fmt::format("a packed function cannot take '{}', which is {}", param->name, param->dtype.ToString()));
     return nullptr;
   }
+  if (FollowsSince(TextVersion::kV0_24)) return MakeFfiFunc(*func, symbol->value, *target, workspace, diagnostics);
   return PackedFuncMaker(*func, symbol->value, *target, workspace, diagnostics).Make();
 }
 

@@ -13,7 +13,9 @@
 // code, which the caller checks. O(nodes + sorting the variables).
 //
 // With the option lower_launches, this is all that TVM 0.25 does in one pass: tir.AnnotateDeviceRegions comes before,
-// tir.LowerDeviceKernelLaunch after it, and kernels declare the buffers of parameters whose memory they use.
+// tir.LowerDeviceKernelLaunch after it, and kernels declare the buffers of parameters whose memory they use. From 0.26
+// on kernels declare buffers over parameters with other names, A over A_ptr, and keep the launch parameters that the
+// function asks for.
 //
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
@@ -25,12 +27,14 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/arith/prim_builder.h"
 #include "iropt/infer/prim_func_type.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/followed_version.h"
 #include "transform/tir/host/device_split.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/util/loop_pass.h"
@@ -73,6 +77,28 @@ class ParamPointerUses : public tir::StmtExprVisitor {
   std::unordered_map<const tir::Var*, const tir::Buffer*> by_pointer_;  // looked up, never iterated
 };
 
+// Removes the attributes that state how the kernel is to be compiled, and finds their values.
+class LaunchBoundsRemover : public tir::StmtExprMutator {
+ public:
+  explicit LaunchBoundsRemover(Workspace& workspace) : StmtExprMutator(workspace) {}
+
+  std::vector<DictAttr::Entry> found;  // by the key as the attribute of a function
+
+ protected:
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
+  const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    constexpr std::pair<std::string_view, std::string_view> kKeys[] = {
+        {"tirx.launch_bounds_min_blocks_per_sm", "tir.launch_bounds_min_blocks_per_sm"},
+        {"tirx.launch_bounds_max_blocks_per_cluster", "tir.launch_bounds_max_blocks_per_cluster"},
+        {"tirx.max_registers", "tir.max_registers"}};
+    const int64_t* value = arith::AsInt(stmt->value);
+    const auto* key = std::ranges::find(kKeys, stmt->attr_key, &std::pair<std::string_view, std::string_view>::first);
+    if (key == std::end(kKeys) || !value) return StmtExprMutator::VisitAttrStmt(stmt);
+    found.emplace_back(key->second, IntAttr::Get(*value));
+    return VisitStmt(stmt->body);
+  }
+};
+
 class HostDeviceSplitter : public tir::StmtExprMutator {
  public:
   // New functions are added to `module`, named after the prefix. They declare the buffers of the parameters of `owner`
@@ -102,8 +128,13 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
                              [](const tir::Var* var) { return std::tuple(!var->dtype.is_handle(), var->name); });
     const bool returns_code = ReturnsErrorCode(*target);
     if (returns_code) body = build_.Seq({body, build_.Return(0)});
-    for (const tir::Buffer* buffer : names.buffers) body = workspace().New<tir::DeclBuffer>(buffer, body);
-    const GlobalVar* kernel = AddFunc(names.vars, body, target, returns_code);
+    std::vector<const tir::Var*> params = names.vars;
+    if (owner_ && FollowsSince(TextVersion::kV0_26)) {
+      body = DeclareOverParams(names.buffers, params, body);
+    } else {
+      for (const tir::Buffer* buffer : names.buffers) body = workspace().New<tir::DeclBuffer>(buffer, body);
+    }
+    const GlobalVar* kernel = AddFunc(params, body, target, returns_code);
 
     const std::vector<const PrimExpr*> args(names.vars.begin(), names.vars.end());
     if (!returns_code) return build_.Evaluate(build_.Call(DataType::Void(), kernel, args));
@@ -114,21 +145,62 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
     return check.Around(build_.Nop());
   }
 
+  // The body with the buffers over pointers of their own, whose values are new parameters.
+  const tir::Stmt* DeclareOverParams(std::span<const tir::Buffer* const> buffers, std::vector<const tir::Var*>& params,
+                                     const tir::Stmt* body) {
+    Cloner cloner(workspace());
+    std::unordered_map<const tir::Var*, const tir::Buffer*> last;  // by pointer; looked up, never iterated
+    for (const tir::Buffer* buffer : buffers) last[buffer->data] = buffer;
+    // The pointer of each parameter that changes, with the new parameter; looked up, never iterated.
+    std::unordered_map<const tir::Var*, std::pair<const tir::Var*, const tir::Var*>> pointers;
+    for (const tir::Var*& param : params) {
+      const auto found = last.find(param);
+      if (found == last.end()) continue;
+      tir::Var* pointer = workspace().NewPrimVar(found->second->name, param->dtype, param->pointer);
+      pointer->flags |= tir::Var::kBufferPointer;
+      cloner.Map(param, pointer);
+      const tir::Var* old = std::exchange(
+          param, workspace().NewPrimVar(fmt::format("{}_ptr", found->second->name), param->dtype, param->pointer));
+      pointers[old] = {pointer, param};
+    }
+    body = cloner.Clone(body);
+    for (const tir::Buffer* buffer : buffers) {
+      body = workspace().New<tir::DeclBuffer>(cloner.Clone(buffer), body);
+      const auto pointer = pointers.find(buffer->data);
+      if (pointer == pointers.end() || last.at(buffer->data) != buffer) continue;
+      body = workspace().New<tir::LetStmt>(pointer->second.first, pointer->second.second, body);
+    }
+    return body;
+  }
+
   // The function gets variables of its own.
   const GlobalVar* AddFunc(const std::vector<const tir::Var*>& params, const tir::Stmt* body, const DictAttr* target,
                            bool returns_code) {
     const DictAttr::Entry attrs[] = {{attr::kTarget, TargetAttr::Get(target)},
                                      {attr::kNoAlias, IntAttr::Bool(true)},
                                      {attr::kIsGlobalFunc, IntAttr::Bool(true)}};
+    const DictAttr* func_attrs = DictAttr::Get(attrs);
+    const Attr* requested = owner_ && FollowsSince(TextVersion::kV0_26) ? owner_->attrs->Find(kLaunchParams) : nullptr;
+    if (requested) func_attrs = func_attrs->With(kLaunchParams, requested);
+    if (owner_ && FollowsSince(TextVersion::kV0_25)) body = MoveLaunchBounds(body, *target, func_attrs);
     const Type* result = returns_code ? static_cast<const Type*>(PrimType::Get(DataType::Int(32))) : TupleType::Get({});
     PrimFunc func(workspace().Copy(params), workspace().Copy(std::vector<const tir::Buffer*>(params.size(), nullptr)),
-                  body, result, DictAttr::Get(attrs), nullptr);
+                  body, result, func_attrs, nullptr);
     func.type = PrimFuncType(&func);
     Workspace own;
     const BaseFunc* copy = CloneFunction(&func, own, {.fresh_sym_vars = true});
     const GlobalVar* var = GlobalVar::Get(UniqueName());
     module_.Set(var, copy, own.Finish());
     return var;
+  }
+  // The attributes of the body that bound the launches become those of the function, if it is one of CUDA.
+  const tir::Stmt* MoveLaunchBounds(const tir::Stmt* body, const DictAttr& target, const DictAttr*& func_attrs) {
+    LaunchBoundsRemover remover(workspace());
+    body = remover.VisitStmt(body);
+    const auto* kind = As<StrAttr>(target.Find("kind"));
+    if (!kind || kind->value != "cuda") return body;
+    for (const auto& [key, value] : remover.found) func_attrs = func_attrs->With(key, value);
+    return body;
   }
   // With the first number that is free: those below the last one are taken.
   std::string UniqueName() {

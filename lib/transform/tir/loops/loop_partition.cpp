@@ -8,8 +8,9 @@
 //
 // Conditions in T.likely count, and any comparison in loops that have the attribute pragma_loop_partition_hint; the
 // marks are removed. In the middle part the conditions are T.bool(True), or all T.bool(False): tir.Simplify removes
-// them. The parts are split further. Launches of blocks of threads get a condition instead. Loops with constant bounds
-// are only split if the configuration tir.LoopPartition says so.
+// them. What is in T.ignore_loop_partition does not count. The parts are split further. Launches of blocks of threads
+// get a condition instead. Loops with constant bounds are only split if the configuration tir.LoopPartition says so, or
+// if they have the attribute and the text is of TVM 0.20 or newer.
 //
 // Left alone: conditions of unsigned integers, and those that would have to be evaluated before what they depend on;
 // loops bound to threads, and with steps. Where it cannot be proved that the parts do not overlap or leave the loop, as
@@ -88,14 +89,15 @@ class ConditionReplacer : public tir::StmtExprMutator {
   const PrimExpr* value_;
 };
 
-// Removes T.likely and the hints.
+// Removes T.likely, T.ignore_loop_partition and the hints.
 class MarkRemover : public tir::StmtExprMutator {
  public:
   using StmtExprMutator::StmtExprMutator;
 
  protected:
   const PrimExpr* VisitCall(const tir::Call* call) override {
-    if (IsOp(call->op, OpId::kTirLikely) && call->args.size() == 1) return VisitExpr(call->args[0]);
+    const bool is_mark = IsOp(call->op, OpId::kTirLikely) || IsOp(call->op, OpId::kTirIgnoreLoopPartition);
+    if (is_mark && call->args.size() == 1) return VisitExpr(call->args[0]);
     return StmtExprMutator::VisitCall(call);
   }
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {

@@ -6,6 +6,7 @@
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/deduce_bound.h"
 #include "iropt/op/op_id.h"
+#include "iropt/support/followed_version.h"
 
 namespace iropt {
 
@@ -126,6 +127,7 @@ class ConditionFinder : private tir::StmtExprVisitor {
   }
 
   void VisitCall(const tir::Call* call) override {
+    if (IsOp(call->op, OpId::kTirIgnoreLoopPartition)) return;
     if (IsOp(call->op, OpId::kTirLikely) && call->args.size() == 1)
       Deduce(call->args[0]);
     else
@@ -140,15 +142,29 @@ class ConditionFinder : private tir::StmtExprVisitor {
   }
 
   void Deduce(const PrimExpr* condition) {
-    Add(condition, true, condition);
+    const bool is_added = Add(condition, true, condition);
     const auto* comparison = As<tir::BinaryExpr>(condition);
     if (!comparison || !IsComparison(*comparison)) return;
+    if (!is_added && comparison->kind == NodeKind::kEQ && FollowsSince(TextVersion::kV0_20) && AddEqual(*comparison))
+      return;
     Add(condition, false, analyzer_.make().Node(Negate(comparison->kind), comparison->a, comparison->b));
   }
 
-  void Add(const PrimExpr* condition, bool holds, const PrimExpr* deduced) {
-    const arith::IntervalSet interval = arith::DeduceBound(var_, deduced, hints_, relax_, analyzer_);
+  // Whether there is an interval in which it is decided.
+  bool Add(const PrimExpr* condition, bool holds, const PrimExpr* deduced) {
+    return Add(condition, holds, arith::DeduceBound(var_, deduced, hints_, relax_, analyzer_));
+  }
+  bool Add(const PrimExpr* condition, bool holds, arith::IntervalSet interval) {
     if (!interval.is_nothing()) found_.push_back({.condition = condition, .holds = holds, .interval = interval});
+    return !interval.is_nothing();
+  }
+  // Values for which neither side is less than the other.
+  bool AddEqual(const tir::BinaryExpr& equal) {
+    const arith::PrimBuilder& make = analyzer_.make();
+    const auto deduce = [&](NodeKind kind) {
+      return arith::DeduceBound(var_, make.Node(kind, equal.a, equal.b), hints_, relax_, analyzer_);
+    };
+    return Add(&equal, true, arith::Intersect(deduce(NodeKind::kGE), deduce(NodeKind::kLE), analyzer_));
   }
 
   const tir::Var* var_;
@@ -177,9 +193,14 @@ void PartitionCandidates::SelectIf(const tir::Stmt* stmt, const tir::Var* var, F
   if (in_condition_.erase(var) != 0 && !has_allreduce_) selected_.insert(stmt);
 }
 
+// Since TVM 0.20 a hint also concerns loops with constant bounds.
+bool PartitionCandidates::IsChosen(const tir::Var* var) const {
+  return HasHint(var) && FollowsSince(TextVersion::kV0_20);
+}
+
 void PartitionCandidates::VisitFor(const tir::For* loop) {
   const bool is_splittable = !loop->step && loop->for_kind != tir::ForKind::kThreadBinding &&
-                             (constant_loops_ || !IsConstantRange(loop->min, loop->extent));
+                             (constant_loops_ || !IsConstantRange(loop->min, loop->extent) || IsChosen(loop->loop_var));
   if (!is_splittable) return StmtExprVisitor::VisitFor(loop);
   SelectIf(loop, loop->loop_var, [&] { StmtExprVisitor::VisitFor(loop); });
 }
@@ -192,7 +213,7 @@ void PartitionCandidates::VisitAttrStmt(const tir::AttrStmt* stmt) {
   }
   const auto* axis = stmt->attr_key == "thread_extent" ? As<tir::IterVar>(stmt->node) : nullptr;
   const bool is_splittable = axis && ThreadTag::Of(axis->thread_tag).rank == ThreadRank::kBlock &&
-                             (constant_loops_ || !arith::AsInt(stmt->value));
+                             (constant_loops_ || !arith::AsInt(stmt->value) || IsChosen(axis->var));
   if (!is_splittable) return StmtExprVisitor::VisitAttrStmt(stmt);
   SelectIf(stmt, axis->var, [&] { StmtExprVisitor::VisitAttrStmt(stmt); });
 }

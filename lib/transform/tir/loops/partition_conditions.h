@@ -30,6 +30,7 @@ class PartitionCandidates : private tir::StmtExprVisitor {
  private:
   using StmtExprVisitor::VisitExpr;
 
+  bool IsChosen(const tir::Var* var) const;
   void VisitFor(const tir::For* loop) override;
   void VisitAttrStmt(const tir::AttrStmt* stmt) override;
   void VisitSeqStmt(const tir::SeqStmt* seq) override;

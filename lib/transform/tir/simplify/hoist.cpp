@@ -180,14 +180,16 @@ class HoistFinder : public tir::StmtExprVisitor {
   std::unordered_map<const tir::Var*, Dependences> uses_;  // by binding; looked up, never iterated
 };
 
-// The buffers of which the memory and the shape come from outside of a statement.
+// The buffers of which the memory and the shape come from outside of a statement, and threads, of which all launches in
+// a function may have one variable.
 class OuterBuffers : public tir::StmtExprVisitor {
  public:
-  // A copy of the statement with variables of its own, and the same buffers where they come from outside.
+  // A copy of the statement with variables of its own, and the same buffers where they come from outside, and threads.
   static const tir::Stmt* CopyOf(const tir::Stmt* stmt, Workspace& workspace) {
     OuterBuffers outer;
     outer.VisitStmt(stmt);
     Cloner cloner(workspace);
+    for (const tir::Var* thread : outer.threads_) cloner.Map(thread, thread);
     for (const tir::Buffer* buffer : outer.used_) {
       if (outer.IsOuter(*buffer)) cloner.Map(buffer, buffer);
     }
@@ -195,6 +197,11 @@ class OuterBuffers : public tir::StmtExprVisitor {
   }
 
  protected:
+  void VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    const auto* thread = stmt->attr_key == "thread_extent" ? As<tir::IterVar>(stmt->node) : nullptr;
+    if (thread) threads_.push_back(thread->var);
+    StmtExprVisitor::VisitAttrStmt(stmt);
+  }
   void VisitVarDef(const tir::Var* var) override { defined_vars_.insert(var); }
   void VisitBufferDef(const tir::Buffer* buffer) override { defined_.insert(buffer); }
   void VisitBufferUse(const tir::Buffer* buffer) override { used_.push_back(buffer); }
@@ -210,6 +217,7 @@ class OuterBuffers : public tir::StmtExprVisitor {
   }
 
   std::vector<const tir::Buffer*> used_;
+  std::vector<const tir::Var*> threads_;
   // Looked up, never iterated.
   std::unordered_set<const tir::Buffer*> defined_;
   VarSet defined_vars_;

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/mutator.h"
 #include "iropt/op/op_id.h"
+#include "iropt/support/stack.h"
 #include "known_values.h"
 
 namespace iropt {
@@ -91,7 +94,8 @@ class KnownValuesMutator : public arith::StmtExprMutatorWithAnalyzer {
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
-    return InLoop(loop, [&] { return VisitLoop(loop); });
+    const tir::Block* block = known_ ? BlockOfNest(*loop) : nullptr;
+    return block ? VisitNest(loop, *block) : InLoop(loop, [&] { return VisitLoop(loop); });
   }
   // With what is known in the loop.
   virtual const tir::Stmt* VisitLoop(const tir::For* loop) {
@@ -106,7 +110,59 @@ class KnownValuesMutator : public arith::StmtExprMutatorWithAnalyzer {
     return result;
   }
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
-    return known_ ? VisitWithoutValues(block) : Base::VisitBlock(block);
+    const bool is_scope = block->iter_vars.empty() && block->match_buffers.empty() && !block->init;
+    return known_ && !is_scope ? VisitWithoutValues(block) : Base::VisitBlock(block);
+  }
+
+  // The block that is all that is in the nest of loops, and whose variables are those of the loops, in their order.
+  // Null if there is none.
+  static const tir::Block* BlockOfNest(const tir::For& outermost) {
+    std::vector<const tir::For*> loops;
+    const tir::Stmt* stmt = &outermost;
+    for (; Is<tir::For>(stmt); stmt = loops.back()->body) {
+      const auto* loop = To<tir::For>(stmt);
+      if (loop->for_kind != tir::ForKind::kSerial || loop->step || !arith::IsInt(loop->min, 0)) return nullptr;
+      loops.push_back(loop);
+    }
+    const auto* realize = As<tir::BlockRealize>(stmt);
+    if (!realize || realize->iter_values.size() != loops.size() || !arith::IsInt(realize->predicate, 1)) return nullptr;
+    const tir::Block* block = realize->block;
+    if (block->init || !block->alloc_buffers.empty() || !block->match_buffers.empty()) return nullptr;
+    for (uint32_t i = 0; i < loops.size(); ++i) {
+      const tir::Range* domain = block->iter_vars[i]->dom;
+      if (realize->iter_values[i] != loops[i]->loop_var || !arith::IsInt(domain->min, 0) ||
+          !arith::DeepEqual(domain->extent, loops[i]->extent)) {
+        return nullptr;
+      }
+    }
+    return block;
+  }
+  // Visits the body of the block as that of loops over its variables.
+  const tir::Stmt* VisitNest(const tir::For* outermost, const tir::Block& block) {
+    std::vector<tir::For> loops;
+    const tir::Stmt* stmt = outermost;
+    for (; Is<tir::For>(stmt); stmt = loops.back().body) loops.push_back(*To<tir::For>(stmt));
+    std::vector<tir::For> nest = loops;
+    for (size_t i = nest.size(); i-- > 0;) {
+      nest[i].loop_var = block.iter_vars[static_cast<uint32_t>(i)]->var;
+      nest[i].body = i + 1 < nest.size() ? &nest[i + 1] : block.body;
+    }
+    const tir::Stmt* body = VisitBodyOfNest(nest, block, 0);
+    if (body == block.body) return outermost;
+    auto* copy = workspace().New<tir::Block>(block);
+    copy->body = body;
+    auto* realize = workspace().New<tir::BlockRealize>(*To<tir::BlockRealize>(stmt));
+    realize->block = copy;
+    const tir::Stmt* result = realize;
+    for (size_t i = loops.size(); i-- > 0;) {
+      loops[i].body = result;
+      result = workspace().New<tir::For>(loops[i]);
+    }
+    return result;
+  }
+  const tir::Stmt* VisitBodyOfNest(std::span<const tir::For> nest, const tir::Block& block, size_t depth) {
+    if (depth == nest.size()) return VisitStmt(block.body);
+    return InLoop(&nest[depth], [&] { return WithStack([&] { return VisitBodyOfNest(nest, block, depth + 1); }); });
   }
 
   arith::Analyzer& analyzer_;

@@ -7,7 +7,8 @@
 //
 // Without an effect are: evaluations without one, loops that never run, stores of what the element holds already, and
 // what has only such things inside, such as loops, branches and allocations. Bindings that are not used and buffers
-// that are declared but not used disappear as well. What has an effect in the parts of such a statement is kept.
+// that are declared but not used disappear as well, in TVM before 0.24. What has an effect in the parts of such a
+// statement is kept.
 //
 // O(nodes).
 //
@@ -22,6 +23,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"
 #include "known_values_mutator.h"
 #include "overwritten_stores.h"
@@ -106,8 +108,8 @@ class NoOpRemover : public KnownValuesMutator {
     const bool pure = arith::IsPure(let->value);
     if (pure && let->value->dtype.is_integer()) analyzer_.Bind(let->var, let->value);
     const tir::Stmt* body = VisitStmt(let->body);
-    if (IsEmpty(body)) return EffectOf({let->value});
-    if (uses_.Has(let->var)) {
+    if (!keeps_definitions_ && IsEmpty(body)) return EffectOf({let->value});
+    if (keeps_definitions_ || uses_.Has(let->var)) {
       VisitExpr(let->value);
       return body == let->body ? let : workspace().New<tir::LetStmt>(let->var, let->value, body);
     }
@@ -175,7 +177,7 @@ class NoOpRemover : public KnownValuesMutator {
 
   const tir::Stmt* VisitAllocate(const tir::Allocate* stmt) override {
     const tir::Stmt* body = VisitStmt(stmt->body);
-    if (IsEmpty(body)) return EffectOf(stmt->extents);
+    if (!keeps_definitions_ && IsEmpty(body)) return EffectOf(stmt->extents);
     for (const PrimExpr* extent : stmt->extents) VisitExpr(extent);
     VisitExpr(stmt->condition);
     if (body == stmt->body) return stmt;
@@ -186,7 +188,7 @@ class NoOpRemover : public KnownValuesMutator {
 
   const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* stmt) override {
     const tir::Stmt* body = VisitStmt(stmt->body);
-    if (!uses_.Has(stmt->buffer)) return body;
+    if (!keeps_definitions_ && !uses_.Has(stmt->buffer)) return body;
     return body == stmt->body ? stmt : workspace().New<tir::DeclBuffer>(stmt->buffer, body);
   }
 
@@ -282,6 +284,8 @@ class NoOpRemover : public KnownValuesMutator {
   }
 
   const std::unordered_set<const tir::BufferStore*> overwritten_;  // looked up, never iterated
+  // Since TVM 0.24 definitions are statements of their own, which stay.
+  const bool keeps_definitions_ = FollowsSince(TextVersion::kV0_24);
   bool ignore_timers_ = false;
   arith::VarDomains domains_;
   Uses uses_;

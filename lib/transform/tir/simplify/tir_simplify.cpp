@@ -26,6 +26,7 @@
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/followed_version.h"
 #include "known_values_mutator.h"
 
 namespace iropt {
@@ -95,6 +96,10 @@ class StmtSimplifier : public KnownValuesMutator {
     const arith::Analyzer::Constraint from(analyzer_, make.Binary(NodeKind::kGE, loop->loop_var, loop->min));
     const PrimExpr* end = make.Add(loop->min, loop->extent);
     const arith::Analyzer::Constraint to(analyzer_, make.Binary(NodeKind::kLT, loop->loop_var, end));
+    if (!FollowsSince(TextVersion::kV0_26)) return KnownValuesMutator::VisitLoop(loop);
+    // The body runs at least once.
+    const arith::Analyzer::Constraint runs(
+        analyzer_, make.Binary(NodeKind::kGT, loop->extent, make.Const(0, loop->extent->dtype)));
     return KnownValuesMutator::VisitLoop(loop);
   }
 
@@ -120,14 +125,15 @@ class StmtSimplifier : public KnownValuesMutator {
     if (known_ && let->var->dtype.is_handle()) return VisitWithoutValues(let);
     tir::LetStmt copy = *let;
     copy.value = VisitExpr(let->value);
-    const bool inlines = IsInlined(let->value, copy.value) && AllowRewrite("inlined-binding", *let);
+    const bool inlines = (keeps_bindings_ ? IsKnownScalar(let->value) : IsInlined(let->value, copy.value)) &&
+                         AllowRewrite("inlined-binding", *let);
     if (inlines) {
       analyzer_.Bind(let->var, copy.value);
     } else if (arith::IsPure(let->value)) {
       bound_[let->var] = copy.value;
     }
     copy.body = VisitStmt(let->body);
-    if (inlines && !buffer_vars_.Contain(let->var)) return copy.body;
+    if (inlines && !keeps_bindings_ && !buffer_vars_.Contain(let->var)) return copy.body;
     if (copy.value == let->value && copy.body == let->body) return let;
     return workspace().New<tir::LetStmt>(copy);
   }
@@ -203,6 +209,8 @@ class StmtSimplifier : public KnownValuesMutator {
     return nodes <= kMaxNodes;
   }
 
+  static bool IsKnownScalar(const PrimExpr* value) { return !value->dtype.is_handle() && arith::IsPure(value); }
+
   std::optional<bool> ProveCondition(const PrimExpr* condition) {
     condition = tir::Substitute(condition, bound_, workspace());
     if (options_.proves_by_values) condition = Resolve(condition);
@@ -215,6 +223,8 @@ class StmtSimplifier : public KnownValuesMutator {
     return branch.else_case ? VisitStmt(branch.else_case) : tir::NoOp(workspace());
   }
 
+  // Since TVM 0.24 all values without side effects are inlined, and their bindings stay.
+  const bool keeps_bindings_ = FollowsSince(TextVersion::kV0_24);
   const SimplifyOptions options_;
   BufferVars buffer_vars_;
   tir::VarValues bound_;  // by bindings that stay

@@ -19,11 +19,13 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/followed_version.h"
 #include "transform/tir/storage/shared_memory_plan.h"
 #include "transform/tir/util/loop_pass.h"
 
@@ -160,6 +162,11 @@ class SharedMemoryMerger : public tir::StmtExprMutator {
     for (const tir::Buffer* buffer : moved_) body = workspace().New<tir::DeclBuffer>(buffer, body);
     if (is_volatile_) {
       body = workspace().New<tir::AttrStmt>(merged_, "volatile_scope", make_.Int(1, DataType::Int(32)), body);
+    }
+    // Since TVM 0.24 the memory is a buffer itself.
+    if (FollowsSince(TextVersion::kV0_24)) {
+      const tir::BufferSpec spec = {.shape = {plan_.bytes}, .dtype = DataType::UInt(8), .data = merged_};
+      body = workspace().New<tir::DeclBuffer>(tir::MakeBuffer(workspace(), spec, merged_->name), body);
     }
     body = workspace().New<tir::Allocate>(merged_, DataType::UInt(8), workspace().Copy(std::vector{plan_.bytes}),
                                           True(workspace()), DictAttr::Empty(), body);

@@ -31,9 +31,11 @@
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/builder.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/followed_version.h"
 #include "transform/tir/storage/access_sequence.h"
 #include "transform/tir/storage/pointer_value_type.h"
 #include "transform/tir/storage/storage_plan.h"
@@ -178,8 +180,7 @@ class StorageRewriter : public tir::StmtExprMutator {
     const PrimExpr* count = make().FloorDiv(bits, width);
     if (!analyzer_.CanProveEqual(rest, make().Const(0, rest->dtype)))
       count = make().Add(count, make().Const(1, DataType::Int(32)));
-    const std::vector<const PrimExpr*> extents = {analyzer_.Simplify(count)};
-    return {.allocate = NewAllocate(first.buffer_var, dtype, workspace().Copy(extents), True(workspace()))};
+    return Merged(first.buffer_var, dtype, analyzer_.Simplify(count));
   }
 
   const PrimExpr* SizeInBits(const tir::Allocate& alloc) {
@@ -206,9 +207,19 @@ class StorageRewriter : public tir::StmtExprMutator {
       total += (part->const_nbits + kAlign - 1) / kAlign * kAlign;
     }
     const uint64_t width = static_cast<uint64_t>(first.elem_type.bits) * static_cast<uint64_t>(first.elem_type.lanes);
-    const std::vector<const PrimExpr*> extents = {
-        make().Const(static_cast<int64_t>((total + width - 1) / width), alloc.extents[0]->dtype)};
-    return {.allocate = NewAllocate(alloc.buffer_var, first.elem_type, workspace().Copy(extents), True(workspace()))};
+    const auto count = static_cast<int64_t>((total + width - 1) / width);
+    return Merged(alloc.buffer_var, first.elem_type, make().Const(count, alloc.extents[0]->dtype));
+  }
+
+  // Memory for several buffers. Since TVM 0.24 it is a buffer itself.
+  NewAllocation Merged(const tir::Var* pointer, DataType dtype, const PrimExpr* count) {
+    NewAllocation made = {.allocate =
+                              NewAllocate(pointer, dtype, workspace().Copy(std::vector{count}), True(workspace()))};
+    if (FollowsSince(TextVersion::kV0_24)) {
+      const tir::BufferSpec spec = {.shape = {count}, .dtype = dtype, .data = pointer};
+      made.declared = tir::MakeBuffer(workspace(), spec, pointer->name);
+    }
+    return made;
   }
 
   const tir::Allocate* NewAllocate(const tir::Var* pointer, DataType dtype, List<const PrimExpr*> extents,

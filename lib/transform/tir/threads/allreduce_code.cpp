@@ -209,9 +209,11 @@ class AllreduceBuilder {
     const WarpBuffers buffers = ReduceInWarps(reduction_.values, extent, nullptr, code);
     AllreduceCode result;
     const PrimExpr* first = make().Mul(Index(extent), group_index());
+    // A target without masks does not read this operand. TVM passes the buffer that it made last.
+    const tir::Buffer* mask = buffers.mask ? buffers.mask : buffers.others.back();
     for (const tir::Buffer* values : buffers.values) {
       const PrimExpr* value = Load(values, Index(0));
-      code.push_back(Store(values, Index(0), Shuffle(OpId::kTirTvmWarpShuffle, buffers.mask, value, first)));
+      code.push_back(Store(values, Index(0), Shuffle(OpId::kTirTvmWarpShuffle, mask, value, first)));
       result.results.push_back(Load(values, Int32(0)));
     }
     Buffers allocated = buffers.others;

@@ -10,8 +10,8 @@
 // threads of a block: those of the target of the function or the context, or `max_num_threads` without one. If there
 // are more than 256 blocks, a thread runs in a serial loop. Blocks with loops over threads stay, and so do functions
 // for other targets, and those with the attribute tir.is_scheduled, which all PrimFuncs get. It is an error if the
-// loops of a block do not correspond to its axes, or if its spatial loops cannot be fused. O(nodes), plus the iterator
-// maps.
+// loops of a block do not correspond to its axes, or if its spatial loops cannot be fused. A function that is only a
+// block gets such a loop since TVM 0.25. O(nodes), plus the iterator maps.
 //
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
@@ -31,6 +31,7 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/followed_version.h"
 #include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
@@ -43,8 +44,14 @@ constexpr int64_t kMaxBlocks = 256;
 struct GpuKind {
   std::string_view name;
   int64_t max_num_threads;
+  TextVersion since = TextVersion::kV0_18;
 };
-constexpr GpuKind kGpuKinds[] = {{"cuda", 1024}, {"metal", 256}, {"rocm", 256}, {"webgpu", 256}};
+constexpr GpuKind kGpuKinds[] = {{"cuda", 1024},
+                                 {"metal", 256},
+                                 {"rocm", 256},
+                                 {"webgpu", 256},
+                                 {"opencl", 256, TextVersion::kV0_20},
+                                 {"vulkan", 256, TextVersion::kV0_20}};
 
 // The threads of a block for the function; 0 if it is not for a GPU.
 int64_t MaxNumThreads(const PrimFunc& func, const TargetAttr* default_target, int64_t without_target) {
@@ -56,7 +63,7 @@ int64_t MaxNumThreads(const PrimFunc& func, const TargetAttr* default_target, in
   const auto* kind = config ? As<StrAttr>(config->Find("kind")) : nullptr;
   if (!kind) return 0;
   const auto* gpu = std::ranges::find(kGpuKinds, kind->value, &GpuKind::name);
-  if (gpu == std::end(kGpuKinds)) return 0;
+  if (gpu == std::end(kGpuKinds) || !FollowsSince(gpu->since)) return 0;
   const auto* given = As<IntAttr>(config->Find("max_num_threads"));
   return given && given->value > 0 ? given->value : gpu->max_num_threads;
 }
@@ -293,12 +300,35 @@ class ThreadBinder : public tir::StmtExprMutator {
   arith::IterRanges iters_;  // the loops inside the innermost block
 };
 
+// A body that is only a block gets a loop around the block, in a root block.
+const tir::Stmt* WrapBareBlock(const tir::BlockRealize* realize, Workspace& workspace) {
+  const tir::Block* block = realize->block;
+  if (!block->iter_vars.empty() || Is<tir::For>(block->body) || Is<tir::BlockRealize>(block->body)) return realize;
+  const arith::PrimBuilder make(workspace.arena());
+  const DataType dtype = DataType::Int(32);
+  const PrimExpr* zero = make.Int(0, dtype);
+  const PrimExpr* one = make.Int(1, dtype);
+  const tir::Var* loop_var = workspace.NewPrimVar("u", dtype);
+  const tir::IterVar* axis = workspace.New<tir::IterVar>(workspace.New<tir::Range>(zero, one),
+                                                         workspace.NewPrimVar("vu", dtype), tir::IterVarType::kDataPar);
+  auto* inner = workspace.New<tir::Block>(*block);
+  inner->iter_vars = workspace.Copy(std::vector<const tir::IterVar*>{axis});
+  const tir::Stmt* body = workspace.New<tir::BlockRealize>(workspace.Copy(std::vector<const PrimExpr*>{loop_var}),
+                                                           realize->predicate, inner);
+  body = workspace.New<tir::For>(loop_var, zero, one, tir::ForKind::kSerial, body, nullptr, DictAttr::Empty());
+  auto* root = workspace.New<tir::Block>(List<const tir::IterVar*>(), List<const tir::BufferRegion*>(),
+                                         List<const tir::BufferRegion*>(), "root", List<const tir::Buffer*>(),
+                                         List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), nullptr, body);
+  return workspace.New<tir::BlockRealize>(List<const PrimExpr*>(), make.Bool(true), root);
+}
+
 const PrimFunc* Schedule(const PrimFunc* func, int64_t max_threads, FunctionPassContext& context) {
   const auto* scheduled = As<IntAttr>(func->attrs->Find(kIsScheduled));
   if (scheduled && scheduled->value != 0) return func;
   const tir::Stmt* body = func->body;
   const int64_t threads = MaxNumThreads(*func, context.context().target, max_threads);
   if (threads > 0 && Is<tir::BlockRealize>(body)) {
+    if (FollowsSince(TextVersion::kV0_25)) body = WrapBareBlock(To<tir::BlockRealize>(body), context.workspace());
     FusionPlanner planner(context.diagnostics());
     planner.VisitStmt(body);
     body = ThreadBinder(planner.fusions, threads, context.workspace()).VisitStmt(body);

@@ -13,6 +13,8 @@
 // that of the attribute reduce_scope around the call. Axes must have constant extents. O(nodes), and for each reduction
 // the logarithm of the number of its threads.
 //
+// Shared memory is marked by an annotation of its allocation since TVM 0.24, and by an attribute before.
+//
 // Source: TVM 0.18's pass of this name; on targets for WebGPU that of TVM 0.26.
 #include <fmt/format.h>
 
@@ -31,6 +33,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/followed_version.h"
 #include "transform/tir/threads/allreduce_code.h"
 #include "transform/tir/util/loop_pass.h"
 #include "transform/tir/util/target.h"
@@ -87,11 +90,16 @@ class AllreduceLowerer : public tir::StmtExprMutator {
     if (result == results_.end()) return visited;
     const tir::Buffer* buffer = result->second->buffer;
     const tir::Stmt* body = visited->body;
+    const DictAttr* annotations = visited->annotations;
     if (buffer->scope() == "shared") {
-      body = workspace().New<tir::AttrStmt>(buffer->data, "volatile_scope", make_.Int(1, DataType::Int(32)), body);
+      if (FollowsSince(TextVersion::kV0_24)) {
+        annotations = annotations->With("tirx.volatile", IntAttr::Bool(true));
+      } else {
+        body = workspace().New<tir::AttrStmt>(buffer->data, "volatile_scope", make_.Int(1, DataType::Int(32)), body);
+      }
     }
-    return workspace().New<tir::Allocate>(buffer->data, buffer->dtype, buffer->shape, True(workspace()),
-                                          visited->annotations, workspace().New<tir::DeclBuffer>(buffer, body));
+    return workspace().New<tir::Allocate>(buffer->data, buffer->dtype, buffer->shape, True(workspace()), annotations,
+                                          workspace().New<tir::DeclBuffer>(buffer, body));
   }
   // The new memory is declared where it is allocated.
   const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override {
