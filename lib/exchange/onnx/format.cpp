@@ -3,6 +3,8 @@
 #include "iropt/text/format.h"
 
 #include "exchange/onnx/decode.h"
+#include "exchange/onnx/encode.h"
+#include "exchange/onnx/export/export.h"
 #include "exchange/onnx/import/import.h"
 #include "iropt/support/version.h"
 
@@ -20,6 +22,14 @@ class OnnxFormat final : public Format {
     }
     TensorReader tensors(request.owner, request.folder);
     return ImportModel(*model, tensors, diagnostics);
+  }
+
+  Status Write(const Module& module, const WriteRequest& /*request*/, OutputStream& out,
+               DiagnosticEngine& diagnostics) const override {
+    const std::unique_ptr<ExportedModel> exported = ExportModel(module, {}, diagnostics);
+    if (exported == nullptr) return Failure{ErrorCode::IllFormed};
+    EncodeModel(exported->model, out);
+    return {};
   }
 };
 

@@ -84,16 +84,16 @@ struct TensorProto {
 };
 
 struct SparseTensorProto {
-  TensorProto values;
-  TensorProto indices;
-  std::vector<int64_t> dims;
+  TensorProto values = {};
+  TensorProto indices = {};
+  std::vector<int64_t> dims = {};
 };
 
 // A dimension: a number, a name, or neither.
 struct Dim {
-  std::optional<int64_t> value;
-  std::string_view param;
-  std::string_view denotation;
+  std::optional<int64_t> value = {};
+  std::string_view param = {};
+  std::string_view denotation = {};
 };
 
 struct ValueType {
@@ -101,100 +101,100 @@ struct ValueType {
   Kind kind = Kind::kNone;
   ElementType element = ElementType::kUndefined;  // of tensors; the keys of maps
   bool has_shape = false;                         // of tensors
-  std::vector<Dim> dims;
-  std::vector<ValueType> inner;  // one: the element of a sequence or an optional, the value of a map
-  std::string_view denotation;
+  std::vector<Dim> dims = {};
+  std::vector<ValueType> inner = {};  // one: the element of a sequence or an optional, the value of a map
+  std::string_view denotation = {};
 };
 
 struct ValueInfo {
-  std::string_view name;
-  ValueType type;
-  std::string_view doc;
-  Properties metadata;
+  std::string_view name = {};
+  ValueType type = {};
+  std::string_view doc = {};
+  Properties metadata = {};
 };
 
 struct GraphProto;
 
 struct AttributeProto {
-  std::string_view name;
-  std::string_view doc;
+  std::string_view name = {};
+  std::string_view doc = {};
   AttributeType type = AttributeType::kUndefined;
   // In the body of a model-local function: the attribute of its calls whose value this one has.
-  std::string_view reference;
+  std::string_view reference = {};
   float f = 0;
   int64_t i = 0;
-  std::string_view s;
-  std::vector<float> floats;
-  std::vector<int64_t> ints;
-  std::vector<std::string_view> strings;
-  std::vector<TensorProto> tensors;  // one for kTensor
-  std::vector<SparseTensorProto> sparse_tensors;
-  std::vector<std::shared_ptr<GraphProto>> graphs;  // copies of the attribute share them
-  std::vector<ValueType> types;
+  std::string_view s = {};
+  std::vector<float> floats = {};
+  std::vector<int64_t> ints = {};
+  std::vector<std::string_view> strings = {};
+  std::vector<TensorProto> tensors = {};  // one for kTensor
+  std::vector<SparseTensorProto> sparse_tensors = {};
+  std::vector<std::shared_ptr<GraphProto>> graphs = {};  // copies of the attribute share them
+  std::vector<ValueType> types = {};
 };
 
 struct NodeProto {
-  std::string_view name;
-  std::string_view op_type;
-  std::string_view domain;
-  std::string_view overload;
-  std::string_view doc;
-  std::vector<std::string_view> inputs;  // an empty name: an optional one that is missing
-  std::vector<std::string_view> outputs;
-  std::vector<AttributeProto> attributes;
-  Properties metadata;
+  std::string_view name = {};
+  std::string_view op_type = {};
+  std::string_view domain = {};
+  std::string_view overload = {};
+  std::string_view doc = {};
+  std::vector<std::string_view> inputs = {};  // an empty name: an optional one that is missing
+  std::vector<std::string_view> outputs = {};
+  std::vector<AttributeProto> attributes = {};
+  Properties metadata = {};
 };
 
 struct QuantizationAnnotation {
-  std::string_view tensor;
-  Properties parameters;
+  std::string_view tensor = {};
+  Properties parameters = {};
 };
 
 struct GraphProto {
-  std::string_view name;
-  std::string_view doc;
-  std::vector<NodeProto> nodes;
-  std::vector<TensorProto> initializers;
-  std::vector<SparseTensorProto> sparse_initializers;
-  std::vector<ValueInfo> inputs;
-  std::vector<ValueInfo> outputs;
-  std::vector<ValueInfo> value_infos;
-  std::vector<QuantizationAnnotation> quantization;
-  Properties metadata;
+  std::string_view name = {};
+  std::string_view doc = {};
+  std::vector<NodeProto> nodes = {};
+  std::vector<TensorProto> initializers = {};
+  std::vector<SparseTensorProto> sparse_initializers = {};
+  std::vector<ValueInfo> inputs = {};
+  std::vector<ValueInfo> outputs = {};
+  std::vector<ValueInfo> value_infos = {};
+  std::vector<QuantizationAnnotation> quantization = {};
+  Properties metadata = {};
 };
 
 struct OperatorSet {
-  std::string_view domain;  // "" or "ai.onnx" for ONNX's own
+  std::string_view domain = {};  // "" or "ai.onnx" for ONNX's own
   int64_t version = 0;
 };
 
 // A model-local function.
 struct FunctionProto {
-  std::string_view name;
-  std::string_view domain;
-  std::string_view overload;
-  std::string_view doc;
-  std::vector<std::string_view> inputs;
-  std::vector<std::string_view> outputs;
-  std::vector<std::string_view> attributes;  // without defaults
-  std::vector<AttributeProto> defaults;
-  std::vector<NodeProto> nodes;
-  std::vector<OperatorSet> opsets;
-  std::vector<ValueInfo> value_infos;
-  Properties metadata;
+  std::string_view name = {};
+  std::string_view domain = {};
+  std::string_view overload = {};
+  std::string_view doc = {};
+  std::vector<std::string_view> inputs = {};
+  std::vector<std::string_view> outputs = {};
+  std::vector<std::string_view> attributes = {};  // without defaults
+  std::vector<AttributeProto> defaults = {};
+  std::vector<NodeProto> nodes = {};
+  std::vector<OperatorSet> opsets = {};
+  std::vector<ValueInfo> value_infos = {};
+  Properties metadata = {};
 };
 
 struct Model {
   int64_t ir_version = 0;
   int64_t model_version = 0;
-  std::string_view producer_name;
-  std::string_view producer_version;
-  std::string_view domain;
-  std::string_view doc;
-  GraphProto graph;
-  std::vector<OperatorSet> opsets;
-  std::vector<FunctionProto> functions;
-  Properties metadata;
+  std::string_view producer_name = {};
+  std::string_view producer_version = {};
+  std::string_view domain = {};
+  std::string_view doc = {};
+  GraphProto graph = {};
+  std::vector<OperatorSet> opsets = {};
+  std::vector<FunctionProto> functions = {};
+  Properties metadata = {};
   bool has_training = false;
 
   // The version of the operators of a domain; 0 if the model does not import it.

@@ -1,0 +1,18 @@
+// Writes the messages of an ONNX file.
+#pragma once
+
+#include <cstdint>
+
+#include "exchange/onnx/model.h"
+#include "iropt/support/file.h"
+
+namespace iropt::onnx {
+
+// Appends the bytes of the model. The raw bytes of the initializers of its graph go from where they are to the stream;
+// all else is put together in memory first. The same model gives the same bytes.
+void EncodeModel(const Model& model, OutputStream& out);
+
+// The number of bytes that EncodeModel appends.
+uint64_t EncodedSize(const Model& model);
+
+}  // namespace iropt::onnx

@@ -1,0 +1,32 @@
+// From Relax to ONNX.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "exchange/onnx/model.h"
+#include "iropt/diag/diagnostic.h"
+#include "iropt/ir/module.h"
+#include "iropt/ir/ndarray.h"
+
+namespace iropt::onnx {
+
+struct ExportOptions {
+  std::optional<int64_t> opset;  // of ONNX's own operators; by default that of the input
+};
+
+// A model whose initializers are views of the module's arrays, which must outlive it, and of arrays made for it.
+struct ExportedModel {
+  Model model;
+  // By the index of the initializer.
+  std::vector<const NDArray*> arrays;
+  std::vector<std::shared_ptr<const NDArray>> made;
+};
+
+// The model of a module: its function `main`, or the only one that is not private. What cannot be expressed is reported
+// with the function and the operator; then the result is null.
+std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOptions& options,
+                                           DiagnosticEngine& diagnostics);
+
+}  // namespace iropt::onnx

@@ -1,0 +1,89 @@
+#include "exchange/onnx/export/export_context.h"
+
+#include <fmt/format.h>
+
+#include "exchange/onnx/tensors.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+// Arrays of more bytes are the same constant only if they are the same bytes of memory.
+constexpr size_t kMostToCompare = size_t{1} << 16;
+
+bool IsSameConstant(const NDArray& a, const NDArray& b) {
+  if (a.dtype() != b.dtype() || !std::ranges::equal(a.shape(), b.shape())) return false;
+  return a.data() == b.data() || (a.num_bytes() <= kMostToCompare && a == b);
+}
+
+uint64_t KeyOf(const NDArray& array) {
+  return array.num_bytes() <= kMostToCompare ? array.Hash() : reinterpret_cast<uintptr_t>(array.data());
+}
+
+// Two or four elements in a byte, the first one in the lowest bits.
+std::string PackElements(const NDArray& array) {
+  const auto per_byte = static_cast<size_t>(8 / array.dtype().bits);
+  const unsigned mask = (1U << array.dtype().bits) - 1;
+  std::string packed((array.num_bytes() + per_byte - 1) / per_byte, '\0');
+  for (size_t i = 0; i < array.num_bytes(); ++i) {
+    const unsigned bits = (static_cast<unsigned>(array.data()[i]) & mask) << (i % per_byte * array.dtype().bits);
+    packed[i / per_byte] = static_cast<char>(static_cast<unsigned char>(packed[i / per_byte]) | bits);
+  }
+  return packed;
+}
+
+}  // namespace
+
+std::string_view ExportContext::Unique(std::string_view hint) {
+  const std::string base(hint.empty() ? "v" : hint);
+  if (Take(base)) return *names_.find(base);
+  size_t& suffix = suffixes_[base];
+  for (;;) {
+    const std::string name = fmt::format("{}_{}", base, ++suffix);
+    if (Take(name)) return *names_.find(name);
+  }
+}
+
+TensorProto ExportContext::TensorOf(const NDArray& array) {
+  TensorProto tensor{.dims = {array.shape().begin(), array.shape().end()}, .type = ElementTypeOf(array.dtype())};
+  const bool packed = array.dtype().bits < 8 && !array.dtype().is_bool();
+  tensor.raw = packed ? model().Keep(PackElements(array))
+                      : std::string_view(reinterpret_cast<const char*>(array.data()), array.num_bytes());
+  return tensor;
+}
+
+std::string_view ExportContext::Initializer(TensorProto tensor, std::string_view hint) {
+  tensor.name = Unique(hint.empty() ? "constant" : hint);
+  return model().graph.initializers.emplace_back(std::move(tensor)).name;
+}
+
+std::string_view ExportContext::Initializer(const NDArray& array, std::string_view hint) {
+  if (const auto known = by_array_.find(&array); known != by_array_.end()) return known->second;
+  const uint64_t key = KeyOf(array);
+  const auto [first, last] = by_content_.equal_range(key);
+  for (auto same = first; same != last; ++same) {
+    if (IsSameConstant(*same->second.first, array)) return by_array_[&array] = same->second.second;
+  }
+  if (ElementTypeOf(array.dtype()) == ElementType::kUndefined) {
+    Report(fmt::format("constants of dtype {} are not in ONNX", array.dtype().ToString()));
+    return {};
+  }
+  const std::string_view wanted = array.source() ? std::string_view(array.source()->name) : hint;
+  const std::string_view name = Initializer(TensorOf(array), wanted);
+  result_.arrays.resize(model().graph.initializers.size(), nullptr);
+  result_.arrays.back() = &array;
+  by_content_.emplace(key, std::pair(&array, name));
+  return by_array_[&array] = name;
+}
+
+std::string_view ExportContext::Initializer(std::shared_ptr<const NDArray> array, std::string_view hint) {
+  const NDArray& kept = *result_.made.emplace_back(std::move(array));
+  return Initializer(kept, hint);
+}
+
+void ExportContext::Report(std::string message) {
+  failed_ = true;
+  diagnostics_.Error({}, "no-counterpart", std::move(message));
+}
+
+}  // namespace iropt::onnx

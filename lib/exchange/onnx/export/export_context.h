@@ -1,0 +1,59 @@
+// What the functions of one module share while they are exported.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "exchange/onnx/export/export.h"
+
+namespace iropt::onnx {
+
+class ExportContext {
+ public:
+  ExportContext(const Module& module, ExportedModel& result, DiagnosticEngine& diagnostics)
+      : module_(module), result_(result), diagnostics_(diagnostics) {}
+
+  const Module& module() const { return module_; }
+  Model& model() { return result_.model; }
+  // The version of ONNX's own operators.
+  int64_t opset() const { return opset_; }
+  void set_opset(int64_t opset) { opset_ = opset; }
+
+  // ---- Names, which are unique in the model: graphs that are attributes see those around them
+  // Takes a name; false if it is taken.
+  bool Take(std::string_view name) { return names_.insert(result_.model.Keep(std::string(name))).second; }
+  // A name that starts with `hint`.
+  std::string_view Unique(std::string_view hint);
+  // Gives a name back that nothing has.
+  void Release(std::string_view name) { names_.erase(name); }
+
+  // ---- Constants
+  // The name of the initializer for an array: one for all equal arrays as far as comparing them is cheap.
+  std::string_view Initializer(const NDArray& array, std::string_view hint = "");
+  std::string_view Initializer(std::shared_ptr<const NDArray> array, std::string_view hint);
+  // The initializer for a tensor without an array.
+  std::string_view Initializer(TensorProto tensor, std::string_view hint);
+  // A tensor of the elements of the array, which must have an element type of ONNX.
+  TensorProto TensorOf(const NDArray& array);
+
+  // ---- Failure
+  // Reports that ONNX lacks something that a function uses.
+  void Report(std::string message);
+  bool failed() const { return failed_; }
+
+ private:
+  const Module& module_;
+  ExportedModel& result_;
+  DiagnosticEngine& diagnostics_;
+  int64_t opset_ = 0;
+  std::unordered_set<std::string_view> names_;
+  std::unordered_map<std::string, size_t> suffixes_;  // the last number after each hint
+  std::unordered_map<const NDArray*, std::string_view> by_array_;
+  std::unordered_multimap<uint64_t, std::pair<const NDArray*, std::string_view>> by_content_;
+  bool failed_ = false;
+};
+
+}  // namespace iropt::onnx

@@ -1,0 +1,492 @@
+#include "exchange/onnx/export/function_exporter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "exchange/onnx/export/attributes.h"
+#include "exchange/onnx/export/op_export.h"
+#include "exchange/onnx/tensors.h"
+#include "iropt/ir/context.h"
+#include "iropt/support/stack.h"
+
+namespace iropt::onnx {
+
+void FunctionExporter::Report(std::string_view op, std::string_view reason) {
+  context_.Report(fmt::format("function '{}': {}: {}", function_, op, reason));
+}
+
+// ---- Types
+
+std::string_view FunctionExporter::DimName(const tir::Var* var) {
+  if (outer_ != nullptr) return outer_->DimName(var);
+  std::string_view& name = dim_names_[var];
+  if (!name.empty()) return name;
+  std::string candidate(var->name);
+  const auto taken = [&] {
+    return std::ranges::any_of(dim_names_, [&](const auto& entry) { return entry.second == candidate; });
+  };
+  for (int i = 1; taken(); ++i) candidate = fmt::format("{}_{}", var->name, i);
+  return name = Keep(candidate);
+}
+
+ValueType FunctionExporter::TypeOf(const Type* type) {
+  ValueType result;
+  const auto* tensor = As<TensorType>(type);
+  if (tensor == nullptr) return result;
+  result.kind = ValueType::Kind::kTensor;
+  result.element = ElementTypeOf(tensor->dtype);
+  if (tensor->ndim < 0) return result;
+  result.has_shape = true;
+  result.dims.resize(static_cast<size_t>(tensor->ndim));
+  for (uint32_t i = 0; tensor->known && i < tensor->dims.size(); ++i) {
+    if (const auto* number = As<tir::IntImm>(tensor->dims[i])) result.dims[i].value = number->value;
+    if (const auto* var = As<tir::Var>(tensor->dims[i])) result.dims[i].param = DimName(var);
+  }
+  return result;
+}
+
+// ---- Values
+
+std::string_view FunctionExporter::OpaqueConstant(const iropt::Tuple* tuple) {
+  const auto* shape = tuple->fields.size() == 2 ? As<ShapeExpr>(tuple->fields[0]) : nullptr;
+  if (shape == nullptr) return {};
+  TensorProto tensor;
+  for (const PrimExpr* dim : shape->values) tensor.dims.push_back(As<tir::IntImm>(dim) ? To<tir::IntImm>(dim)->value : 0);
+  if (const auto* texts = As<iropt::Tuple>(tuple->fields[1])) {
+    tensor.type = ElementType::kString;
+    for (const Expr* text : texts->fields) {
+      if (!Is<iropt::StringImm>(text)) return {};
+      tensor.strings.push_back(To<iropt::StringImm>(text)->value);
+    }
+  } else if (const auto* numbers = As<iropt::Constant>(tuple->fields[1])) {
+    const NDArray& array = *numbers->data;
+    tensor.type = array.dtype() == DataType::Float(64) ? ElementType::kComplex128 : ElementType::kComplex64;
+    tensor.raw = std::string_view(reinterpret_cast<const char*>(array.data()), array.num_bytes());
+  } else {
+    return {};
+  }
+  return context_.Initializer(std::move(tensor), "");
+}
+
+std::optional<ExportedValue> FunctionExporter::ValueOfLeaf(const Expr* expr) {
+  if (const auto* var = As<Var>(expr)) {
+    const auto found = values_.find(var);
+    if (found == values_.end()) return std::nullopt;
+    return found->second;
+  }
+  if (const auto* constant = As<iropt::Constant>(expr)) return ExportedValue{{context_.Initializer(*constant->data)}};
+  if (const auto* item = As<TupleGetItem>(expr)) {
+    const std::optional<ExportedValue> tuple = ValueOfLeaf(item->tuple);
+    const auto index = static_cast<size_t>(item->index);
+    if (!tuple || !tuple->is_tuple || index >= tuple->names.size() || tuple->names[index].empty()) return std::nullopt;
+    return ExportedValue{{tuple->names[index]}};
+  }
+  const auto* tuple = As<iropt::Tuple>(expr);
+  if (tuple == nullptr) return std::nullopt;
+  if (const std::string_view opaque = OpaqueConstant(tuple); !opaque.empty()) return ExportedValue{{opaque}};
+  ExportedValue result{.names = {}, .is_tuple = true};
+  for (const Expr* field : tuple->fields) {
+    const std::optional<ExportedValue> value = ValueOfLeaf(field);
+    if (!value || value->is_tuple) return std::nullopt;
+    result.names.push_back(value->names.front());
+  }
+  return result;
+}
+
+std::string_view FunctionExporter::NameOf(const Expr* expr) {
+  const std::optional<ExportedValue> value = ValueOfLeaf(expr);
+  if (value && !value->is_tuple) return value->names.front();
+  if (!context_.failed()) Report("an operand", "it is not a tensor");
+  return {};
+}
+
+Names FunctionExporter::AddNode(std::string_view op, Names inputs, std::vector<AttributeProto> attributes,
+                                size_t outputs, std::string_view domain) {
+  while (!inputs.empty() && inputs.back().empty()) inputs.pop_back();  // optional ones at the end
+  NodeProto node{.op_type = Keep(std::string(op)),
+                 .domain = domain,
+                 .inputs = std::move(inputs),
+                 .attributes = std::move(attributes)};
+  const std::string hint = fmt::format("{}_{}", current_ ? current_->name() : "v", op);
+  for (size_t i = 0; i < outputs; ++i) node.outputs.push_back(context_.Unique(hint));
+  Names names = node.outputs;
+  graph_->nodes.push_back(std::move(node));
+  return names;
+}
+
+// ---- Names
+
+void FunctionExporter::WishForName(const Expr* result, std::string_view name) {
+  for (;;) {
+    const auto* var = As<Var>(result);
+    if (var == nullptr) return;
+    const Expr* value = definitions_.Find(var);
+    if (value == nullptr) return;
+    if (const auto* item = As<TupleGetItem>(value)) {
+      const auto* tuple = As<Var>(item->tuple);
+      if (tuple != nullptr) field_wishes_.emplace(std::pair(tuple, static_cast<size_t>(item->index)), name);
+      return;
+    }
+    if (!Is<Var>(value)) break;
+    result = value;
+  }
+  wishes_.emplace(static_cast<const Var*>(result), name);
+}
+
+void FunctionExporter::WishForNames(const Expr* result, const Names& outputs) {
+  const Expr* value = definitions_.Resolve(result);
+  if (const auto* tuple = As<iropt::Tuple>(value)) {
+    for (size_t i = 0; i < tuple->fields.size() && i < outputs.size(); ++i)
+      WishForName(tuple->fields[static_cast<uint32_t>(i)], outputs[i]);
+    return;
+  }
+  const auto* var = As<Var>(result);
+  if (var != nullptr && Is<TupleType>(var->type)) {
+    for (size_t i = 0; i < outputs.size(); ++i) field_wishes_.emplace(std::pair(var, i), outputs[i]);
+  } else if (outputs.size() == 1) {
+    WishForName(result, outputs.front());
+  }
+}
+
+std::string_view FunctionExporter::WantedName(const Var* var) {
+  const auto wish = wishes_.find(var);
+  return wish != wishes_.end() ? wish->second : context_.Unique(var->name());
+}
+
+std::string_view FunctionExporter::WantedFieldName(const Var* var, size_t i) {
+  const auto wish = field_wishes_.find(std::pair(var, i));
+  return wish != field_wishes_.end() ? wish->second : context_.Unique(var->name());
+}
+
+void FunctionExporter::Rename(std::string_view from, std::string_view to, size_t first_node) {
+  for (size_t i = first_node; i < graph_->nodes.size(); ++i) {
+    std::ranges::replace(graph_->nodes[i].inputs, from, to);
+    std::ranges::replace(graph_->nodes[i].outputs, from, to);
+  }
+  for (auto& [value, name] : scalars_) {
+    if (name == from) name = to;
+  }
+  context_.Release(from);
+}
+
+void FunctionExporter::Define(const Var* var, Names results, bool is_tuple, size_t first) {
+  const auto made_here = [&](std::string_view name) {
+    for (size_t i = first; i < graph_->nodes.size(); ++i) {
+      if (std::ranges::find(graph_->nodes[i].outputs, name) != graph_->nodes[i].outputs.end()) return true;
+    }
+    return false;
+  };
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].empty() || !made_here(results[i])) continue;
+    const std::string_view name = is_tuple ? WantedFieldName(var, i) : WantedName(var);
+    Rename(results[i], name, first);
+    results[i] = name;
+  }
+  const auto* tuple = As<TupleType>(var->type);
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Type* type = is_tuple ? (tuple && i < tuple->fields.size() ? tuple->fields[static_cast<uint32_t>(i)] : nullptr)
+                                : var->type;
+    if (type != nullptr && !results[i].empty()) DefineSymbols(type, results[i]);
+  }
+  values_[var] = {std::move(results), is_tuple};
+}
+
+// ---- Bindings
+
+bool FunctionExporter::ExportSequence(const Expr* body, ExportedValue& results) {
+  return WithStack([&] {
+    if (const auto* sequence = As<SeqExpr>(body)) {
+      for (const BindingBlock* block : sequence->blocks) {
+        for (const Binding* binding : block->bindings) {
+          if (!ExportBinding(binding)) return false;
+        }
+      }
+      body = sequence->body;
+    }
+    std::optional<ExportedValue> value = ValueOfLeaf(body);
+    if (!value) {
+      if (!context_.failed()) Report("the result", "it is neither a tensor nor a tuple of tensors");
+      return false;
+    }
+    results = std::move(*value);
+    return !context_.failed();
+  });
+}
+
+bool FunctionExporter::ExportBinding(const Binding* binding) {
+  current_ = binding->var;
+  if (const auto* cast = As<MatchCast>(binding)) return ExportMatchCast(cast);
+  if (definitions_.IsAbsorbed(binding->var)) return true;
+  if (const FusedNode* node = definitions_.FusedAt(binding->var)) return ExportFused(binding->var, *node);
+  return ExportValue(binding->var, ValueOf(binding));
+}
+
+bool FunctionExporter::ExportMatchCast(const MatchCast* binding) {
+  const auto* shape = As<ShapeType>(binding->match_type);
+  if (shape != nullptr) {
+    OpExport op(*this, nullptr);
+    const std::string_view tensor = op.ShapeOperand(binding->value);
+    if (tensor.empty()) return false;
+    for (uint32_t i = 0; shape->known && i < shape->values.size(); ++i) {
+      if (const auto* var = As<tir::Var>(shape->values[i])) symbols_.emplace(var, SymbolSource{tensor, i, true});
+    }
+    return true;
+  }
+  const std::optional<ExportedValue> value = ValueOfLeaf(binding->value);
+  if (!value || value->is_tuple) {
+    if (!context_.failed()) Report("R.match_cast", "its operand is not a tensor");
+    return false;
+  }
+  values_[binding->var] = *value;
+  DefineSymbols(binding->match_type, value->names.front());
+  graph_->value_infos.push_back({.name = value->names.front(), .type = TypeOf(binding->match_type)});
+  return true;
+}
+
+void FunctionExporter::DefineSymbols(const Type* type, std::string_view tensor) {
+  const auto* known = As<TensorType>(type);
+  if (known == nullptr || !known->known) return;
+  for (uint32_t i = 0; i < known->dims.size(); ++i) {
+    if (const auto* var = As<tir::Var>(known->dims[i])) symbols_.emplace(var, SymbolSource{tensor, i, false});
+  }
+}
+
+bool FunctionExporter::ExportValue(const Var* var, const Expr* value) {
+  if (const auto* conditional = As<If>(value)) return ExportIf(var, conditional);
+  if (const auto* call = As<iropt::Call>(value)) return ExportCall(var, call);
+  if (Is<iropt::Function>(value)) {
+    Report("a local function", "ONNX has none");
+    return false;
+  }
+  // Shapes and numbers have no values in the graph: operators take them from the definitions.
+  if (std::optional<ExportedValue> known = ValueOfLeaf(value)) values_[var] = std::move(*known);
+  return !context_.failed();
+}
+
+bool FunctionExporter::ExportCall(const Var* var, const Call* call) {
+  const size_t first = graph_->nodes.size();
+  OpExport op(*this, call);
+  Names results = op.Run();
+  if (context_.failed()) return false;
+  if (op.has_no_value()) return true;
+  if (results.empty()) {
+    Report(op.OpName(), op.reason().empty() ? "ONNX has no operator for it in this form" : op.reason());
+    return false;
+  }
+  Define(var, std::move(results), Is<TupleType>(var->type), first);
+  if (op.is_opaque()) {
+    for (const std::string_view name : values_[var].names) {
+      const Type* type = Is<TupleType>(var->type) ? nullptr : var->type;
+      if (const auto* tensor = As<TensorType>(type); tensor != nullptr && !tensor->dtype.is_void())
+        graph_->value_infos.push_back({.name = name, .type = TypeOf(type)});
+    }
+  }
+  return true;
+}
+
+bool FunctionExporter::ExportFused(const Var* var, const FusedNode& node) {
+  const size_t first = graph_->nodes.size();
+  Names inputs;
+  for (const auto& input : node.inputs) {
+    if (const auto* made = std::get_if<std::shared_ptr<const NDArray>>(&input)) {
+      inputs.push_back(context_.Initializer(*made, ""));
+    } else {
+      const Expr* expr = std::get<const Expr*>(input);
+      inputs.push_back(expr ? NameOf(expr) : std::string_view());
+    }
+  }
+  if (context_.failed()) return false;
+  Define(var, {Add(node.op, std::move(inputs), node.attributes)}, false, first);
+  return true;
+}
+
+// ---- Conditionals and bodies
+
+std::shared_ptr<GraphProto> FunctionExporter::ExportBranch(const Expr* branch) {
+  auto graph = std::make_shared<GraphProto>();
+  GraphProto* outer = std::exchange(graph_, graph.get());
+  // What the branch computes is not seen outside of it.
+  const auto symbols = symbols_;
+  const auto scalars = scalars_;
+  graph->name = context_.Unique(current_ ? current_->name() : "branch");
+  const Type* type = branch->type;
+  ExportedValue results;
+  bool ok = ExportSequence(branch, results);
+  if (ok) {
+    std::vector<const Type*> types;
+    if (const auto* tuple = As<TupleType>(type))
+      types.assign(tuple->fields.begin(), tuple->fields.end());
+    else
+      types.push_back(type);
+    ok = AddOutputs(results, types, {}, *graph);
+  }
+  graph_ = outer;
+  symbols_ = symbols;
+  scalars_ = scalars;
+  return ok ? graph : nullptr;
+}
+
+bool FunctionExporter::ExportIf(const Var* var, const If* conditional) {
+  const std::string_view condition = NameOf(conditional->cond);
+  if (context_.failed()) return false;
+  const std::shared_ptr<GraphProto> branches[] = {ExportBranch(conditional->true_branch),
+                                                  ExportBranch(conditional->false_branch)};
+  if (branches[0] == nullptr || branches[1] == nullptr) return false;
+  if (branches[0]->outputs.size() != branches[1]->outputs.size()) {
+    Report("a conditional", "its branches have different numbers of results");
+    return false;
+  }
+  current_ = var;
+  const size_t first = graph_->nodes.size();
+  Names names = AddNode("If", {condition},
+                        {GraphAttribute("then_branch", branches[0]), GraphAttribute("else_branch", branches[1])},
+                        branches[0]->outputs.size());
+  const bool is_tuple = Is<TupleType>(var->type);
+  Define(var, std::move(names), is_tuple, first);
+  return true;
+}
+
+bool FunctionExporter::AddOutputs(const ExportedValue& results, std::span<const Type* const> types,
+                                  const Names& outputs, GraphProto& graph) {
+  std::unordered_set<std::string_view> made;
+  for (const NodeProto& node : graph.nodes) made.insert(node.outputs.begin(), node.outputs.end());
+  for (size_t i = 0; i < results.names.size(); ++i) {
+    std::string_view name = results.names[i];
+    const std::string_view wanted = i < outputs.size() ? outputs[i] : name;
+    // A value from outside, a value that is two outputs, or one that got another name.
+    if (!made.contains(name) || name != wanted || name.empty()) {
+      const std::string_view copy = i < outputs.size() ? wanted : context_.Unique("output");
+      graph.nodes.push_back({.op_type = "Identity", .inputs = {name}, .outputs = {copy}});
+      name = copy;
+    }
+    made.erase(name);
+    graph.outputs.push_back({.name = name, .type = i < types.size() ? TypeOf(types[i]) : ValueType()});
+  }
+  return true;
+}
+
+std::shared_ptr<GraphProto> FunctionExporter::BodyGraph(const GlobalVar* function, const Names& captured) {
+  const ModuleEntry* entry = context_.module().Find(function);
+  const auto* body = entry ? As<iropt::Function>(entry->func) : nullptr;
+  if (body == nullptr || body->params.size() < captured.size()) {
+    Report(function->name, "it is not a function that can be the body of a loop");
+    return nullptr;
+  }
+  FunctionExporter inner(context_, function->name, this);
+  auto graph = std::make_shared<GraphProto>();
+  graph->name = function->name;
+  return inner.ExportGraph(*body, {}, {}, captured, *graph) ? graph : nullptr;
+}
+
+bool FunctionExporter::ExportGraph(const iropt::Function& function, const Names& inputs, const Names& outputs,
+                                   const Names& captured, GraphProto& graph) {
+  graph_ = &graph;
+  definitions_ = Definitions(function, context_.opset());
+  const size_t num_inputs = function.params.size() - captured.size();
+  for (size_t i = 0; i < function.params.size(); ++i) {
+    const Var* param = function.params[static_cast<uint32_t>(i)];
+    const bool is_input = i < num_inputs;
+    const std::string_view name = !is_input             ? captured[i - num_inputs]
+                                  : i < inputs.size() ? inputs[i]
+                                                      : context_.Unique(param->name());
+    if (!Is<TensorType>(param->type) && !Is<ObjectType>(param->type)) {
+      Report(fmt::format("parameter '{}'", param->name()), "it is not a tensor");
+      return false;
+    }
+    values_[param] = {{name}};
+    DefineSymbols(param->type, name);
+    if (is_input) graph.inputs.push_back({.name = name, .type = TypeOf(param->type)});
+  }
+  WishForNames(As<SeqExpr>(function.body) ? To<SeqExpr>(function.body)->body : function.body, outputs);
+  ExportedValue results;
+  if (!ExportSequence(function.body, results)) return false;
+  std::vector<const Type*> types;
+  if (const auto* tuple = As<TupleType>(function.ret_type))
+    types.assign(tuple->fields.begin(), tuple->fields.end());
+  else
+    types.push_back(function.ret_type);
+  return AddOutputs(results, types, outputs, graph);
+}
+
+// ---- Shapes
+
+std::string_view FunctionExporter::IntTensor(std::span<const int64_t> values) {
+  auto array = NDArray::Make(DataType::Int(64), {static_cast<int64_t>(values.size())});
+  std::ranges::copy(values, array->MutableAs<int64_t>().begin());
+  return context_.Initializer(std::shared_ptr<const NDArray>(std::move(array)), "");
+}
+
+std::string_view FunctionExporter::IntScalar(int64_t value) {
+  auto array = NDArray::Make(DataType::Int(64), {});
+  array->MutableAs<int64_t>()[0] = value;
+  return context_.Initializer(std::shared_ptr<const NDArray>(std::move(array)), "");
+}
+
+namespace {
+
+// The operator for an operation of two dimensions, which are not negative.
+std::string_view NodeFor(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::kAdd: return "Add";
+    case NodeKind::kSub: return "Sub";
+    case NodeKind::kMul: return "Mul";
+    case NodeKind::kDiv:
+    case NodeKind::kFloorDiv: return "Div";
+    case NodeKind::kMod:
+    case NodeKind::kFloorMod: return "Mod";
+    case NodeKind::kMin: return "Min";
+    case NodeKind::kMax: return "Max";
+    default: return {};
+  }
+}
+
+}  // namespace
+
+std::string_view FunctionExporter::ScalarTensor(const PrimExpr* value) {
+  if (const auto* number = As<tir::IntImm>(value)) return IntTensor(std::span(&number->value, 1));
+  if (const auto known = scalars_.find(value); known != scalars_.end()) return known->second;
+  std::string_view name;
+  if (const auto* var = As<tir::Var>(value)) {
+    const auto found = symbols_.find(var);
+    if (found == symbols_.end()) {
+      Report(fmt::format("the symbolic variable '{}'", var->name), "no tensor has it as a dimension");
+      return {};
+    }
+    const SymbolSource& source = found->second;
+    const std::string_view shape = source.is_element ? source.tensor : Add("Shape", {source.tensor});
+    name = Add("Gather", {shape, IntTensor(std::span(&source.index, 1))}, {IntAttribute("axis", 0)});
+  } else if (const std::string_view op = NodeFor(value->kind); !op.empty()) {
+    const auto* binary = static_cast<const tir::BinaryExpr*>(value);
+    name = WithStack([&] { return Add(op, {ScalarTensor(binary->a), ScalarTensor(binary->b)}); });
+  } else if (const auto* cast = As<tir::Cast>(value)) {
+    name = WithStack([&] { return ScalarTensor(cast->value); });
+  } else {
+    Report("a dimension", "its expression has no counterpart in ONNX");
+    return {};
+  }
+  return scalars_[value] = name;
+}
+
+std::string_view FunctionExporter::ShapeTensor(std::span<const PrimExpr* const> values) {
+  Names parts;
+  std::vector<int64_t> numbers;
+  const auto flush = [&] {
+    if (!numbers.empty()) parts.push_back(IntTensor(numbers));
+    numbers.clear();
+  };
+  for (const PrimExpr* value : values) {
+    if (const auto* number = As<tir::IntImm>(value)) {
+      numbers.push_back(number->value);
+      continue;
+    }
+    flush();
+    parts.push_back(ScalarTensor(value));
+  }
+  flush();
+  if (parts.empty()) return IntTensor({});
+  return parts.size() == 1 ? parts.front() : Add("Concat", std::move(parts), {IntAttribute("axis", 0)});
+}
+
+}  // namespace iropt::onnx

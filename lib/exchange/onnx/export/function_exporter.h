@@ -1,0 +1,114 @@
+// Makes a graph of one Relax function.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "exchange/onnx/export/export_context.h"
+#include "exchange/onnx/export/fusion.h"
+#include "exchange/onnx/model.h"
+#include "iropt/ir/module.h"
+#include "iropt/ir/tir/expr.h"
+
+namespace iropt::onnx {
+
+using Names = std::vector<std::string_view>;
+
+// What an expression is in a graph: the name of a value or, for a tuple, those of its fields.
+struct ExportedValue {
+  Names names;
+  bool is_tuple = false;
+};
+
+class FunctionExporter {
+ public:
+  FunctionExporter(ExportContext& context, std::string_view function, FunctionExporter* outer = nullptr)
+      : context_(context), function_(function), outer_(outer) {}
+
+  ExportContext& context() { return context_; }
+  // The graph that nodes are added to.
+  GraphProto& graph() { return *graph_; }
+  const Definitions& definitions() const { return definitions_; }
+
+  // ---- Steps. They return false after an error was reported.
+  // The parameters are the inputs, with these names as far as there are some, but for the last of them, which are the
+  // values `captured` from around the graph.
+  bool ExportGraph(const iropt::Function& function, const Names& inputs, const Names& outputs, const Names& captured,
+                   GraphProto& graph);
+
+  // ---- For OpExport
+  // The name of the tensor that an expression is. Empty after an error.
+  std::string_view NameOf(const Expr* expr);
+  // Adds a node and gives the names of its outputs.
+  Names AddNode(std::string_view op, Names inputs, std::vector<AttributeProto> attributes = {}, size_t outputs = 1,
+                std::string_view domain = "");
+  std::string_view Add(std::string_view op, Names inputs, std::vector<AttributeProto> attributes = {}) {
+    return AddNode(op, std::move(inputs), std::move(attributes)).front();
+  }
+  // A tensor int64[n] of scalar expressions; computed where they are not numbers.
+  std::string_view ShapeTensor(std::span<const PrimExpr* const> values);
+  // A tensor int64[1].
+  std::string_view ScalarTensor(const PrimExpr* value);
+  // A constant tensor of int64 of rank 1, or of rank 0.
+  std::string_view IntTensor(std::span<const int64_t> values);
+  std::string_view IntScalar(int64_t value);
+  // The graph of a private function for an attribute of a node, or null after an error.
+  std::shared_ptr<GraphProto> BodyGraph(const GlobalVar* function, const Names& captured);
+  // The type as the model says it.
+  ValueType TypeOf(const Type* type);
+  std::string_view Keep(std::string text) { return context_.model().Keep(std::move(text)); }
+  // Whether anything uses field `i` of the tuple that the current binding binds.
+  bool IsFieldUsed(size_t i) const { return definitions_.IsFieldUsed(current_, i); }
+  void Report(std::string_view op, std::string_view reason);
+
+ private:
+  // The element of a tensor that holds a symbolic variable: a dimension of the tensor, or its element.
+  struct SymbolSource {
+    std::string_view tensor;
+    int64_t index;
+    bool is_element;
+  };
+
+  bool ExportSequence(const Expr* body, ExportedValue& results);
+  bool ExportBinding(const Binding* binding);
+  bool ExportMatchCast(const MatchCast* binding);
+  bool ExportValue(const Var* var, const Expr* value);
+  bool ExportIf(const Var* var, const If* conditional);
+  std::shared_ptr<GraphProto> ExportBranch(const Expr* branch);
+  bool ExportCall(const Var* var, const Call* call);
+  bool ExportFused(const Var* var, const FusedNode& node);
+  // Gives the results of the nodes from `first` on the names that the variable asks for.
+  void Define(const Var* var, Names results, bool is_tuple, size_t first);
+  void Rename(std::string_view from, std::string_view to, size_t first_node);
+  std::string_view WantedName(const Var* var);
+  std::string_view WantedFieldName(const Var* var, size_t i);
+  void DefineSymbols(const Type* type, std::string_view tensor);
+  std::optional<ExportedValue> ValueOfLeaf(const Expr* expr);
+  std::string_view OpaqueConstant(const iropt::Tuple* tuple);
+  void WishForNames(const Expr* result, const Names& outputs);
+  void WishForName(const Expr* result, std::string_view name);
+  bool AddOutputs(const ExportedValue& results, std::span<const Type* const> types, const Names& outputs,
+                  GraphProto& graph);
+  std::string_view DimName(const tir::Var* var);
+
+  ExportContext& context_;
+  std::string_view function_;  // its name, for messages
+  FunctionExporter* outer_;    // of the function around the graph
+  Definitions definitions_;
+  GraphProto* graph_ = nullptr;
+  const Var* current_ = nullptr;  // that is bound
+  std::unordered_map<const Var*, ExportedValue> values_;
+  std::unordered_map<const Var*, std::string_view> wishes_;
+  std::map<std::pair<const Var*, size_t>, std::string_view> field_wishes_;
+  std::unordered_map<const tir::Var*, SymbolSource> symbols_;
+  std::unordered_map<const PrimExpr*, std::string_view> scalars_;  // that were computed
+  std::unordered_map<const tir::Var*, std::string_view> dim_names_;
+};
+
+}  // namespace iropt::onnx

@@ -1,0 +1,136 @@
+#include "exchange/onnx/export/fusion.h"
+
+#include <algorithm>
+
+#include "exchange/onnx/export/fusion_rows.h"
+#include "iropt/ir/relax/visitor.h"
+#include "iropt/op/op.h"
+#include "iropt/runtime/value.h"
+
+namespace iropt::onnx {
+
+// ---- Definitions and uses
+
+class UseCounter final : public ExprVisitor {
+ public:
+  explicit UseCounter(Definitions& definitions) : definitions_(definitions) {}
+
+  // The bindings of calls, in order.
+  const std::vector<std::pair<const Var*, const Call*>>& calls() const { return calls_; }
+  // Each variable that is used otherwise than by its fields.
+  const std::unordered_set<const Var*>& whole() const { return whole_; }
+
+ protected:
+  void VisitVarBinding(const VarBinding* binding) override {
+    definitions_.values_[binding->var] = binding->value;
+    if (const auto* call = As<Call>(binding->value)) calls_.emplace_back(binding->var, call);
+    ExprVisitor::VisitVarBinding(binding);
+  }
+
+  void VisitVar(const Var* var) override {
+    ++definitions_.uses_[var];
+    whole_.insert(var);
+  }
+
+  void VisitTupleGetItem(const TupleGetItem* item) override {
+    const auto* var = As<Var>(item->tuple);
+    if (var == nullptr) return ExprVisitor::VisitTupleGetItem(item);
+    ++definitions_.uses_[var];
+    std::vector<bool>& fields = definitions_.fields_[var];
+    const auto index = static_cast<size_t>(item->index);
+    if (fields.size() <= index) fields.resize(index + 1);
+    fields[index] = true;
+  }
+
+ private:
+  Definitions& definitions_;
+  std::vector<std::pair<const Var*, const Call*>> calls_;
+  std::unordered_set<const Var*> whole_;
+};
+
+Definitions::Definitions(const iropt::Function& function, int64_t opset) {
+  UseCounter counter(*this);
+  counter.VisitExpr(function.body);
+  for (const Var* var : counter.whole()) {
+    const auto* tuple = As<TupleType>(var->type);
+    if (tuple != nullptr) fields_[var].assign(tuple->fields.size(), true);
+  }
+  // Users first, so that the greatest trees are found.
+  for (auto call = counter.calls().rbegin(); call != counter.calls().rend(); ++call) {
+    const auto* op = As<Op>(call->second->op);
+    if (op == nullptr || absorbed_.contains(call->first)) continue;
+    for (const FusionRow& row : FusionRows()) {
+      if (row.root != op->id || opset < row.since) continue;
+      Matcher matcher(*this, opset);
+      std::optional<FusedNode> node = row.match(matcher, *call->second);
+      if (!node || !matcher.IsClosed()) continue;
+      if (node->op.empty()) node->op = row.op;
+      for (const auto& [inner, _] : matcher.inner()) absorbed_.insert(inner);
+      fused_.emplace(call->first, std::move(*node));
+      break;
+    }
+  }
+}
+
+const Expr* Definitions::Find(const Var* var) const {
+  const auto found = values_.find(var);
+  return found == values_.end() ? nullptr : found->second;
+}
+
+const Expr* Definitions::Resolve(const Expr* expr) const {
+  while (const auto* var = As<Var>(expr)) {
+    const Expr* value = Find(var);
+    if (value == nullptr) break;
+    const bool stands_for_value = Is<Call>(value) || Is<ShapeExpr>(value) || Is<PrimValue>(value) ||
+                                  Is<iropt::Tuple>(value) || Is<Var>(value) || Is<Constant>(value);
+    if (!stands_for_value) break;
+    expr = value;
+  }
+  return expr;
+}
+
+bool Definitions::IsFieldUsed(const Var* tuple, size_t i) const {
+  const auto found = fields_.find(tuple);
+  return found != fields_.end() && i < found->second.size() && found->second[i];
+}
+
+const FusedNode* Definitions::FusedAt(const Var* var) const {
+  const auto found = fused_.find(var);
+  return found == fused_.end() ? nullptr : &found->second;
+}
+
+// ---- Matching
+
+const Call* Matcher::Inner(const Expr* operand, OpId id) {
+  const auto* var = As<Var>(operand);
+  const auto* call = var ? As<Call>(definitions_->Find(var)) : nullptr;
+  const auto* op = call ? As<Op>(call->op) : nullptr;
+  if (op == nullptr || op->id != id) return nullptr;
+  ++inner_[var];
+  return call;
+}
+
+void Matcher::Use(const Expr* operand) {
+  if (const auto* var = As<Var>(operand); var != nullptr && inner_.contains(var)) ++inner_[var];
+}
+
+const iropt::Constant* Matcher::ConstantOf(const Expr* operand) const {
+  return As<iropt::Constant>(definitions_->Resolve(operand));
+}
+
+std::optional<double> Matcher::Number(const Expr* operand) const {
+  const iropt::Constant* constant = ConstantOf(operand);
+  if (constant == nullptr || constant->data->num_elements() != 1 || !constant->data->shape().empty()) return std::nullopt;
+  const std::optional<iropt::Scalar> scalar = ScalarOf(*constant->data);
+  return scalar ? std::optional(scalar->ToDouble()) : std::nullopt;
+}
+
+bool Matcher::IsClosed() const {
+  return std::ranges::all_of(inner_, [&](const auto& entry) {
+    const auto uses = definitions_->uses_.find(entry.first);
+    return uses != definitions_->uses_.end() && uses->second == entry.second &&
+           !definitions_->absorbed_.contains(entry.first);
+  });
+}
+
+}  // namespace iropt::onnx

@@ -1,0 +1,93 @@
+// Several Relax operators that are one operator of ONNX.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <variant>
+#include <vector>
+
+#include "exchange/onnx/model.h"
+#include "iropt/ir/module.h"
+#include "iropt/ir/ndarray.h"
+#include "iropt/ir/relax/expr.h"
+#include "iropt/op/op_id.h"
+
+namespace iropt::onnx {
+
+// A node that stands for several calls.
+struct FusedNode {
+  std::string_view op;
+  // Expressions, or constants made for the node; null for one that is left out.
+  std::vector<std::variant<const Expr*, std::shared_ptr<const NDArray>>> inputs;
+  std::vector<AttributeProto> attributes = {};
+};
+
+// What the variables of a function are, who uses them, and what is fused.
+class Definitions {
+ public:
+  Definitions() = default;
+  // Of the function, for operators of this version. O(nodes).
+  Definitions(const iropt::Function& function, int64_t opset);
+
+  // The value that the variable is bound to; null for parameters.
+  const Expr* Find(const Var* var) const;
+  // The value behind variables that are other names for it.
+  const Expr* Resolve(const Expr* expr) const;
+  bool IsFieldUsed(const Var* tuple, size_t i) const;
+  const FusedNode* FusedAt(const Var* var) const;
+  // Whether another variable's fused node computes the value.
+  bool IsAbsorbed(const Var* var) const { return absorbed_.contains(var); }
+
+ private:
+  friend class Matcher;
+  friend class UseCounter;
+
+  std::unordered_map<const Var*, const Expr*> values_;
+  std::unordered_map<const Var*, int> uses_;
+  std::unordered_map<const Var*, std::vector<bool>> fields_;  // that are used
+  std::unordered_map<const Var*, FusedNode> fused_;
+  std::unordered_set<const Var*> absorbed_;
+};
+
+// A tree of calls while it is compared with a pattern.
+class Matcher {
+ public:
+  Matcher(const Definitions& definitions, int64_t opset) : definitions_(&definitions), opset_(opset) {}
+
+  int64_t opset() const { return opset_; }
+  // The call of the operator that an operand is; null if it is something else. It becomes part of the match.
+  const Call* Inner(const Expr* operand, OpId op);
+  // The value of a constant of one element.
+  std::optional<double> Number(const Expr* operand) const;
+  // Whether two operands are the same value.
+  bool IsSame(const Expr* a, const Expr* b) const {
+    return definitions_->Resolve(a) == definitions_->Resolve(b);
+  }
+  const iropt::Constant* ConstantOf(const Expr* operand) const;
+  // Whether nothing else uses what the match takes in.
+  bool IsClosed() const;
+  const std::unordered_map<const Var*, int>& inner() const { return inner_; }
+  // Another use of a variable that is part of the match.
+  void Use(const Expr* operand);
+
+ private:
+  const Definitions* definitions_;
+  int64_t opset_;
+  std::unordered_map<const Var*, int> inner_;  // uses by the match
+};
+
+struct FusionRow {
+  OpId root;
+  std::string_view op;
+  int since;  // the first version of the operator set that has the operator
+  std::optional<FusedNode> (*match)(Matcher& matcher, const Call& root);
+};
+
+// In the order in which they are tried.
+std::span<const FusionRow> FusionRows();
+
+}  // namespace iropt::onnx

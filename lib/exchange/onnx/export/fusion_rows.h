@@ -1,0 +1,18 @@
+// The table of fusions. Families are in fusions/, one file each.
+#pragma once
+
+#include <span>
+
+#include "exchange/onnx/export/fusion.h"
+
+namespace iropt::onnx {
+
+// ---- The families.
+std::span<const FusionRow> ElementwiseFusions();
+std::span<const FusionRow> LinearFusions();
+
+// The attributes of a convolution that is one of ONNX as it stands, and the operator; nullopt for other layouts and
+// dtypes.
+std::optional<FusedNode> PlainConvolution(const Call& call);
+
+}  // namespace iropt::onnx

@@ -1,0 +1,280 @@
+// Activations and reductions that are several operators in Relax.
+
+#include <cmath>
+
+#include "exchange/onnx/export/attributes.h"
+#include "exchange/onnx/export/fusion_rows.h"
+#include "iropt/ir/dtype.h"
+#include "iropt/op/op_attrs.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+using Match = std::optional<FusedNode>;
+
+bool IsFloating(const Expr* expr) {
+  const auto* type = As<TensorType>(expr->type);
+  return type != nullptr && type->dtype.is_floating();
+}
+
+// A number that was rounded to a dtype.
+bool IsNear(std::optional<double> number, double wanted) {
+  return number && std::abs(*number - wanted) <= 1e-6 * std::max(1.0, std::abs(wanted));
+}
+
+// The other operand of an operation with a number.
+const Expr* OtherThan(Matcher& matcher, const Call* call, double number) {
+  if (call == nullptr) return nullptr;
+  if (IsNear(matcher.Number(call->args[1]), number)) return call->args[0];
+  if (IsNear(matcher.Number(call->args[0]), number)) return call->args[1];
+  return nullptr;
+}
+
+// ---- Quotients
+
+Match MatchReciprocal(Matcher& matcher, const Call& root) {
+  if (matcher.Number(root.args[0]) != 1.0 || !IsFloating(root.args[1])) return std::nullopt;
+  return FusedNode{.op = "Reciprocal", .inputs = {root.args[1]}};
+}
+
+// x / (1 + |x|)
+Match MatchSoftsign(Matcher& matcher, const Call& root) {
+  const Expr* abs_operand = OtherThan(matcher, matcher.Inner(root.args[1], OpId::kAdd), 1);
+  const Call* abs = abs_operand ? matcher.Inner(abs_operand, OpId::kAbs) : nullptr;
+  if (abs == nullptr || !matcher.IsSame(abs->args[0], root.args[0])) return std::nullopt;
+  return FusedNode{.op = "Softsign", .inputs = {root.args[0]}};
+}
+
+// (a - a mod b) / b, for a remainder with the sign of a: division towards zero.
+Match MatchIntegerDiv(Matcher& matcher, const Call& root) {
+  const Call* difference = matcher.Inner(root.args[0], OpId::kSubtract);
+  const Call* remainder = difference ? matcher.Inner(difference->args[1], OpId::kMod) : nullptr;
+  if (remainder == nullptr || !matcher.IsSame(remainder->args[0], difference->args[0]) ||
+      !matcher.IsSame(remainder->args[1], root.args[1]))
+    return std::nullopt;
+  return FusedNode{.op = "Div", .inputs = {difference->args[0], root.args[1]}};
+}
+
+// ---- Comparisons
+
+// x != 0 is the cast to booleans.
+Match MatchCastToBool(Matcher& matcher, const Call& root) {
+  if (matcher.Number(root.args[1]) != 0.0) return std::nullopt;
+  return FusedNode{.op = "Cast", .inputs = {root.args[0]}, .attributes = {IntAttribute("to", 9)}};
+}
+
+// ---- Activations
+
+// clip(alpha * x + beta, 0, 1)
+Match MatchHardSigmoid(Matcher& matcher, const Expr* clip_operand, const Call* clip) {
+  if (clip == nullptr || !IsFloating(clip_operand)) return std::nullopt;
+  const auto limit = [](const Expr* expr, double wanted) {
+    const auto* value = As<PrimValue>(expr);
+    const auto* number = value ? As<tir::FloatImm>(value->value) : nullptr;
+    const auto* integer = value ? As<tir::IntImm>(value->value) : nullptr;
+    return (number && number->value == wanted) || (integer && static_cast<double>(integer->value) == wanted);
+  };
+  if (!limit(clip->args[1], 0) || !limit(clip->args[2], 1)) return std::nullopt;
+  const Call* sum = matcher.Inner(clip->args[0], OpId::kAdd);
+  const auto beta = sum ? matcher.Number(sum->args[1]) : std::nullopt;
+  const Call* product = beta ? matcher.Inner(sum->args[0], OpId::kMultiply) : nullptr;
+  const auto alpha = product ? matcher.Number(product->args[1]) : std::nullopt;
+  if (!alpha) return std::nullopt;
+  return FusedNode{.op = "HardSigmoid",
+                   .inputs = {product->args[0]},
+                   .attributes = {FloatAttribute("alpha", *alpha), FloatAttribute("beta", *beta)}};
+}
+
+Match MatchHardSigmoidAlone(Matcher& matcher, const Call& root) {
+  return MatchHardSigmoid(matcher, root.args[0], &root);
+}
+
+template <int kOperand>
+Match MatchHardSwish(Matcher& matcher, const Call& root) {
+  const Expr* gate = root.args[kOperand];
+  const Match sigmoid = MatchHardSigmoid(matcher, gate, matcher.Inner(gate, OpId::kClip));
+  const Expr* x = root.args[1 - kOperand];
+  if (!sigmoid || !matcher.IsSame(std::get<const Expr*>(sigmoid->inputs[0]), x)) return std::nullopt;
+  if (!IsNear(static_cast<double>(sigmoid->attributes[0].f), 1.0 / 6) || sigmoid->attributes[1].f != 0.5F)
+    return std::nullopt;
+  return FusedNode{.op = "HardSwish", .inputs = {x}};
+}
+
+// x * tanh(softplus(x))
+template <int kOperand>
+Match MatchMish(Matcher& matcher, const Call& root) {
+  const Call* tanh = matcher.Inner(root.args[kOperand], OpId::kTanh);
+  const Call* softplus = tanh ? matcher.Inner(tanh->args[0], OpId::kNnSoftplus) : nullptr;
+  const Expr* x = root.args[1 - kOperand];
+  if (softplus == nullptr || SoftplusAttrs(*softplus).beta() != 1 || !matcher.IsSame(softplus->args[0], x))
+    return std::nullopt;
+  return FusedNode{.op = "Mish", .inputs = {x}};
+}
+
+// alpha * (exp(x / divisor) - 1)
+struct Exponential {
+  const Expr* x;
+  double alpha;
+  double divisor;
+};
+
+std::optional<Exponential> MatchExponential(Matcher& matcher, const Expr* operand) {
+  Exponential result{nullptr, 1, 1};
+  if (const Call* scaled = matcher.Inner(operand, OpId::kMultiply)) {
+    const auto alpha = matcher.Number(scaled->args[0]);
+    if (!alpha) return std::nullopt;
+    result.alpha = *alpha;
+    operand = scaled->args[1];
+  }
+  const Call* grown = matcher.Inner(operand, OpId::kSubtract);
+  const Call* exp = grown && matcher.Number(grown->args[1]) == 1.0 ? matcher.Inner(grown->args[0], OpId::kExp) : nullptr;
+  if (exp == nullptr) return std::nullopt;
+  result.x = exp->args[0];
+  if (const Call* quotient = matcher.Inner(result.x, OpId::kDivide)) {
+    const auto divisor = matcher.Number(quotient->args[1]);
+    if (!divisor) return std::nullopt;
+    result.divisor = *divisor;
+    result.x = quotient->args[0];
+  }
+  return result;
+}
+
+// where(x > 0, x, alpha * (exp(x / divisor) - 1))
+std::optional<Exponential> MatchExponentialUnit(Matcher& matcher, const Call& where) {
+  const Call* greater = matcher.Inner(where.args[0], OpId::kGreater);
+  if (greater == nullptr || matcher.Number(greater->args[1]) != 0.0) return std::nullopt;
+  const auto negative = MatchExponential(matcher, where.args[2]);
+  if (!negative || !matcher.IsSame(greater->args[0], where.args[1]) || !matcher.IsSame(negative->x, where.args[1]))
+    return std::nullopt;
+  return negative;
+}
+
+Match MatchElu(Matcher& matcher, const Call& root) {
+  const auto unit = MatchExponentialUnit(matcher, root);
+  if (!unit || !IsFloating(root.args[1])) return std::nullopt;
+  const bool is_celu = unit->divisor != 1;
+  if (is_celu && (unit->divisor != unit->alpha || matcher.opset() < 12)) return std::nullopt;
+  return FusedNode{.op = is_celu ? "Celu" : "Elu",
+                   .inputs = {root.args[1]},
+                   .attributes = {FloatAttribute("alpha", unit->alpha)}};
+}
+
+Match MatchSelu(Matcher& matcher, const Call& root) {
+  const auto gamma = matcher.Number(root.args[0]);
+  const Call* where = gamma ? matcher.Inner(root.args[1], OpId::kWhere) : nullptr;
+  const auto unit = where ? MatchExponentialUnit(matcher, *where) : std::nullopt;
+  if (!unit || unit->divisor != 1 || !IsFloating(where->args[1])) return std::nullopt;
+  return FusedNode{.op = "Selu",
+                   .inputs = {where->args[1]},
+                   .attributes = {FloatAttribute("alpha", unit->alpha), FloatAttribute("gamma", *gamma)}};
+}
+
+// where(x > alpha, x, 0)
+Match MatchThresholdedRelu(Matcher& matcher, const Call& root) {
+  const Call* greater = matcher.Inner(root.args[0], OpId::kGreater);
+  const auto alpha = greater ? matcher.Number(greater->args[1]) : std::nullopt;
+  if (!alpha || matcher.Number(root.args[2]) != 0.0 || !matcher.IsSame(greater->args[0], root.args[1]) ||
+      !IsFloating(root.args[1]))
+    return std::nullopt;
+  return FusedNode{
+      .op = "ThresholdedRelu", .inputs = {root.args[1]}, .attributes = {FloatAttribute("alpha", *alpha)}};
+}
+
+// where(x < 0, x * slope, x)
+Match MatchPRelu(Matcher& matcher, const Call& root) {
+  const Call* less = matcher.Inner(root.args[0], OpId::kLess);
+  const Call* product = matcher.Inner(root.args[1], OpId::kMultiply);
+  const Expr* x = root.args[2];
+  if (less == nullptr || product == nullptr || matcher.Number(less->args[1]) != 0.0 ||
+      !matcher.IsSame(less->args[0], x) || !matcher.IsSame(product->args[0], x) || !IsFloating(x))
+    return std::nullopt;
+  // The slope must not make the result larger.
+  const auto* data = As<TensorType>(x->type);
+  const auto* result = As<TensorType>(root.type);
+  if (data == nullptr || result == nullptr || data->dims.size() != result->dims.size() || !data->known || !result->known)
+    return std::nullopt;
+  for (uint32_t i = 0; i < data->dims.size(); ++i) {
+    if (data->dims[i] != result->dims[i]) return std::nullopt;
+  }
+  return FusedNode{.op = "PRelu", .inputs = {x, product->args[1]}};
+}
+
+// ---- Reductions
+
+// A reduction as a node, if ONNX takes its axes as attributes or they are all of them.
+Match ReductionNode(Matcher& matcher, const Call& reduction, std::string_view op, const Expr* x) {
+  const StatisticalAttrs attrs(reduction);
+  FusedNode node{.op = op, .inputs = {x}, .attributes = {IntAttribute("keepdims", attrs.keepdims() ? 1 : 0)}};
+  if (!attrs.axis()) return node;
+  std::vector<int64_t> axes = attrs.axis()->vector();
+  if (axes.empty()) return std::nullopt;
+  if (matcher.opset() < 18) {
+    node.attributes.push_back(IntsAttribute("axes", std::move(axes)));
+  } else {
+    auto array = NDArray::Make(DataType::Int(64), {static_cast<int64_t>(axes.size())});
+    std::ranges::copy(axes, array->MutableAs<int64_t>().begin());
+    node.inputs.emplace_back(std::shared_ptr<const NDArray>(std::move(array)));
+  }
+  return node;
+}
+
+// The operand of a sum of squares.
+const Expr* SquaredOperand(Matcher& matcher, const Call& sum) {
+  const Call* product = matcher.Inner(sum.args[0], OpId::kMultiply);
+  return product && matcher.IsSame(product->args[0], product->args[1]) ? product->args[0] : nullptr;
+}
+
+Match MatchReduceSum(Matcher& matcher, const Call& root) {
+  if (const Call* abs = matcher.Inner(root.args[0], OpId::kAbs))
+    return ReductionNode(matcher, root, "ReduceL1", abs->args[0]);
+  const Expr* x = SquaredOperand(matcher, root);
+  return x ? ReductionNode(matcher, root, "ReduceSumSquare", x) : std::nullopt;
+}
+
+Match MatchReduceL2(Matcher& matcher, const Call& root) {
+  const Call* sum = matcher.Inner(root.args[0], OpId::kSum);
+  const Expr* x = sum ? SquaredOperand(matcher, *sum) : nullptr;
+  return x && IsFloating(x) ? ReductionNode(matcher, *sum, "ReduceL2", x) : std::nullopt;
+}
+
+Match MatchReduceLogSum(Matcher& matcher, const Call& root) {
+  const Call* sum = matcher.Inner(root.args[0], OpId::kSum);
+  return sum ? ReductionNode(matcher, *sum, "ReduceLogSum", sum->args[0]) : std::nullopt;
+}
+
+constexpr FusionRow kElementwiseFusions[] = {
+    {OpId::kDivide, "Reciprocal", 6, MatchReciprocal},
+    {OpId::kDivide, "Softsign", 1, MatchSoftsign},
+    {OpId::kFloorDivide, "Div", 7, MatchIntegerDiv},
+    {OpId::kNotEqual, "Cast", 9, MatchCastToBool},
+    {OpId::kClip, "HardSigmoid", 6, MatchHardSigmoidAlone},
+    {OpId::kMultiply, "HardSwish", 14, MatchHardSwish<0>},
+    {OpId::kMultiply, "HardSwish", 14, MatchHardSwish<1>},
+    {OpId::kMultiply, "Mish", 18, MatchMish<0>},
+    {OpId::kMultiply, "Mish", 18, MatchMish<1>},
+    {OpId::kMultiply, "Selu", 6, MatchSelu},
+    {OpId::kWhere, "Elu", 6, MatchElu},
+    {OpId::kWhere, "ThresholdedRelu", 10, MatchThresholdedRelu},
+    {OpId::kWhere, "PRelu", 9, MatchPRelu},
+    {OpId::kSum, "ReduceL1, ReduceSumSquare", 1, MatchReduceSum},
+    {OpId::kSqrt, "ReduceL2", 1, MatchReduceL2},
+    {OpId::kLog, "ReduceLogSum", 1, MatchReduceLogSum},
+};
+
+}  // namespace
+
+std::span<const FusionRow> ElementwiseFusions() { return kElementwiseFusions; }
+
+// All of them in one table, which is searched for each call.
+std::span<const FusionRow> FusionRows() {
+  static const std::vector<FusionRow> rows = [] {
+    std::vector<FusionRow> all;
+    for (const std::span<const FusionRow> family : {LinearFusions(), ElementwiseFusions()})
+      all.insert(all.end(), family.begin(), family.end());
+    return all;
+  }();
+  return rows;
+}
+
+}  // namespace iropt::onnx

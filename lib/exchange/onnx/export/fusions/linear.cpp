@@ -1,0 +1,244 @@
+// Conv, ConvTranspose and Gemm with their biases; indices and reductions in ONNX's forms.
+
+#include <algorithm>
+
+#include "exchange/onnx/export/attributes.h"
+#include "exchange/onnx/export/fusion_rows.h"
+#include "iropt/op/op_attrs.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+const TensorType* TensorOf(const Expr* expr) { return As<TensorType>(expr->type); }
+int RankOf(const Expr* expr) { return TensorOf(expr) ? TensorOf(expr)->ndim : kUnknownDim; }
+
+// ---- Convolutions
+
+constexpr OpId kConvolutions[] = {OpId::kNnConv1d,          OpId::kNnConv2d,          OpId::kNnConv3d,
+                                  OpId::kNnConv1dTranspose, OpId::kNnConv2dTranspose, OpId::kNnConv3dTranspose};
+
+// The vector of one number per channel that a constant broadcasts as; null if it is another tensor.
+std::shared_ptr<const NDArray> PerChannel(const NDArray& array, int rank, int64_t channels) {
+  const std::span<const int64_t> shape = array.shape();
+  if (array.num_elements() != channels || shape.size() > static_cast<size_t>(rank) ||
+      shape.size() + 1 < static_cast<size_t>(rank))
+    return nullptr;
+  const size_t channel = shape.size() == static_cast<size_t>(rank) ? 1 : 0;
+  if (shape[channel] != channels) return nullptr;
+  const int64_t dims[] = {channels};
+  const auto kept = array.shared_from_this();
+  if (array.source() != nullptr) return NDArray::InFile(array.dtype(), dims, array.data(), *array.source());
+  return NDArray::View(array.dtype(), dims, array.data(), kept);
+}
+
+// A vector whose dimensions of 1 make it broadcast along the channels.
+const Expr* VectorAlongChannels(Matcher& matcher, const Expr* operand, int rank) {
+  const Call* expanded = matcher.Inner(operand, OpId::kExpandDims);
+  if (expanded == nullptr || RankOf(expanded->args[0]) != 1) return nullptr;
+  const std::vector<int64_t> axes = ExpandDimsAttrs(*expanded).axis().vector();
+  const auto has = [&](int64_t axis) { return std::ranges::find(axes, axis) != axes.end(); };
+  if (axes.size() != static_cast<size_t>(rank) - 1 || has(1) || has(1 - rank)) return nullptr;
+  return expanded->args[0];
+}
+
+std::optional<FusedNode> MatchBias(Matcher& matcher, const Call& root, const Expr* conv_operand, const Expr* bias) {
+  for (const OpId id : kConvolutions) {
+    const Call* conv = matcher.Inner(conv_operand, id);
+    if (conv == nullptr) continue;
+    std::optional<FusedNode> node = PlainConvolution(*conv);
+    const TensorType* type = TensorOf(conv_operand);
+    if (!node || type == nullptr || !type->known || RankOf(bias) < 0 || root.type == nullptr) return std::nullopt;
+    const auto* channels = As<tir::IntImm>(type->dims[1]);
+    if (channels == nullptr) return std::nullopt;
+    if (const auto* constant = matcher.ConstantOf(bias)) {
+      auto vector = PerChannel(*constant->data, type->ndim, channels->value);
+      if (vector == nullptr) return std::nullopt;
+      node->inputs.emplace_back(std::move(vector));
+      return node;
+    }
+    const Expr* vector = VectorAlongChannels(matcher, bias, type->ndim);
+    if (vector == nullptr) return std::nullopt;
+    node->inputs.emplace_back(vector);
+    return node;
+  }
+  return std::nullopt;
+}
+
+template <int kOperand>
+std::optional<FusedNode> MatchConvBias(Matcher& matcher, const Call& root) {
+  return MatchBias(matcher, root, root.args[kOperand], root.args[1 - kOperand]);
+}
+
+// ---- Gemm
+
+struct GemmOperand {
+  const Expr* expr;
+  bool transposed;
+};
+
+GemmOperand Untransposed(Matcher& matcher, const Expr* operand) {
+  const auto* var = As<Var>(operand);
+  Matcher probe = matcher;
+  const Call* transpose = var ? probe.Inner(operand, OpId::kPermuteDims) : nullptr;
+  if (transpose == nullptr || !probe.IsClosed()) return {operand, false};
+  matcher = probe;
+  return {transpose->args[0], true};
+}
+
+// A product with one factor on a matrix.
+std::pair<const Expr*, double> Unscaled(Matcher& matcher, const Expr* operand) {
+  Matcher probe = matcher;
+  const Call* product = probe.Inner(operand, OpId::kMultiply);
+  if (product == nullptr || !probe.IsClosed()) return {operand, 1};
+  for (uint32_t i = 0; i < 2; ++i) {
+    const auto factor = probe.Number(product->args[i]);
+    if (!factor) continue;
+    matcher = probe;
+    return {product->args[1 - i], *factor};
+  }
+  return {operand, 1};
+}
+
+std::optional<FusedNode> MatchProduct(Matcher& matcher, const Expr* operand, double& alpha, bool& changed) {
+  const auto [product, factor] = Unscaled(matcher, operand);
+  const Call* matmul = matcher.Inner(product, OpId::kMatmul);
+  if (matmul == nullptr || RankOf(matmul->args[0]) != 2 || RankOf(matmul->args[1]) != 2) return std::nullopt;
+  const TensorType* type = TensorOf(product);
+  if (type == nullptr || !type->dtype.is_floating() || TensorOf(matmul->args[0])->dtype != type->dtype)
+    return std::nullopt;
+  const GemmOperand a = Untransposed(matcher, matmul->args[0]);
+  const GemmOperand b = Untransposed(matcher, matmul->args[1]);
+  alpha = factor;
+  FusedNode node{.op = "Gemm", .inputs = {a.expr, b.expr}};
+  if (factor != 1) node.attributes.push_back(FloatAttribute("alpha", factor));
+  if (a.transposed) node.attributes.push_back(IntAttribute("transA", 1));
+  if (b.transposed) node.attributes.push_back(IntAttribute("transB", 1));
+  changed = factor != 1 || a.transposed || b.transposed;
+  return node;
+}
+
+// Whether a tensor broadcasts to the product without making it larger.
+bool BroadcastsTo(const Expr* bias, const Expr* product) {
+  const TensorType* from = TensorOf(bias);
+  const TensorType* to = TensorOf(product);
+  if (from == nullptr || to == nullptr || !from->known || !to->known || from->ndim > 2) return false;
+  for (uint32_t i = 0; i < from->dims.size(); ++i) {
+    const PrimExpr* dim = from->dims[from->dims.size() - 1 - i];
+    const auto* number = As<tir::IntImm>(dim);
+    if (dim != to->dims[to->dims.size() - 1 - i] && !(number && number->value == 1)) return false;
+  }
+  return true;
+}
+
+template <int kOperand>
+std::optional<FusedNode> MatchGemm(Matcher& matcher, const Call& root) {
+  double alpha = 1;
+  bool changed = false;
+  std::optional<FusedNode> node = MatchProduct(matcher, root.args[kOperand], alpha, changed);
+  if (!node || !BroadcastsTo(root.args[1 - kOperand], root.args[kOperand])) return std::nullopt;
+  const auto [bias, beta] = Unscaled(matcher, root.args[1 - kOperand]);
+  node->inputs.emplace_back(bias);
+  if (beta != 1) node->attributes.push_back(FloatAttribute("beta", beta));
+  return node;
+}
+
+// A product whose operands are transposed or scaled, without a bias.
+std::optional<FusedNode> MatchTransposedMatmul(Matcher& matcher, const Call& root) {
+  if (RankOf(root.args[0]) != 2 || RankOf(root.args[1]) != 2) return std::nullopt;
+  const auto* type = As<TensorType>(root.type);
+  if (type == nullptr || !type->dtype.is_floating() || TensorOf(root.args[0])->dtype != type->dtype) return std::nullopt;
+  const GemmOperand a = Untransposed(matcher, root.args[0]);
+  const GemmOperand b = Untransposed(matcher, root.args[1]);
+  if (!a.transposed && !b.transposed) return std::nullopt;
+  FusedNode node{.op = "Gemm", .inputs = {a.expr, b.expr}};
+  if (a.transposed) node.attributes.push_back(IntAttribute("transA", 1));
+  if (b.transposed) node.attributes.push_back(IntAttribute("transB", 1));
+  return node;
+}
+
+// ---- Indices
+
+// where(i < 0, i + n, i) for n, the dimension that is taken from: ONNX counts negative indices from the end.
+std::optional<FusedNode> MatchGather(Matcher& matcher, const Call& root) {
+  const TakeAttrs attrs(root);
+  const TensorType* data = TensorOf(root.args[0]);
+  const Call* where = matcher.Inner(root.args[1], OpId::kWhere);
+  if (!attrs.axis() || where == nullptr || data == nullptr || !data->known) return std::nullopt;
+  const auto axis = static_cast<uint32_t>(*attrs.axis() < 0 ? *attrs.axis() + data->ndim : *attrs.axis());
+  const auto* size = As<tir::IntImm>(data->dims[axis]);
+  const Expr* indices = where->args[2];
+  const Call* less = matcher.Inner(where->args[0], OpId::kLess);
+  const Call* shifted = matcher.Inner(where->args[1], OpId::kAdd);
+  if (size == nullptr || less == nullptr || shifted == nullptr) return std::nullopt;
+  if (!matcher.IsSame(less->args[0], indices) || matcher.Number(less->args[1]) != 0.0 ||
+      !matcher.IsSame(shifted->args[0], indices) ||
+      matcher.Number(shifted->args[1]) != static_cast<double>(size->value))
+    return std::nullopt;
+  return FusedNode{.op = "Gather", .inputs = {root.args[0], indices}, .attributes = {IntAttribute("axis", axis)}};
+}
+
+// A scan from the end: flip, scan, flip.
+std::optional<FusedNode> MatchReverseCumsum(Matcher& matcher, const Call& root) {
+  const Call* scan = matcher.Inner(root.args[0], OpId::kCumsum);
+  const Call* flip = scan ? matcher.Inner(scan->args[0], OpId::kFlip) : nullptr;
+  if (flip == nullptr) return std::nullopt;
+  const ScanopAttrs attrs(*scan);
+  const int64_t axis = FlipAttrs(root).axis();
+  const TensorType* data = TensorOf(flip->args[0]);
+  const auto* result = As<TensorType>(root.type);
+  if (FlipAttrs(*flip).axis() != axis || attrs.axis() != axis || data == nullptr || result == nullptr ||
+      data->dtype != result->dtype)
+    return std::nullopt;
+  auto at = NDArray::Make(DataType::Int(64), {});
+  at->MutableAs<int64_t>()[0] = axis;
+  return FusedNode{.op = "CumSum",
+                   .inputs = {flip->args[0], std::shared_ptr<const NDArray>(std::move(at))},
+                   .attributes = {IntAttribute("exclusive", attrs.exclusive() ? 1 : 0), IntAttribute("reverse", 1)}};
+}
+
+constexpr FusionRow kLinearFusions[] = {
+    {OpId::kAdd, "Conv", 1, MatchConvBias<0>},       {OpId::kAdd, "Conv", 1, MatchConvBias<1>},
+    {OpId::kAdd, "Gemm", 7, MatchGemm<0>},           {OpId::kAdd, "Gemm", 7, MatchGemm<1>},
+    {OpId::kMatmul, "Gemm", 11, MatchTransposedMatmul}, {OpId::kTake, "Gather", 11, MatchGather},
+    {OpId::kFlip, "CumSum", 11, MatchReverseCumsum},
+};
+
+}  // namespace
+
+std::optional<FusedNode> PlainConvolution(const Call& call) {
+  constexpr std::string_view kImages[] = {"NCW", "NCHW", "NCDHW"};
+  constexpr std::string_view kKernels[] = {"OIW", "OIHW", "OIDHW"};
+  constexpr std::string_view kTransposedKernels[] = {"IOW", "IOHW", "IODHW"};
+  const OpId id = To<Op>(call.op)->id;
+  const auto at = std::ranges::find(kConvolutions, id) - std::begin(kConvolutions);
+  const bool transposed = at >= 3;
+  const auto* data = TensorOf(call.args[0]);
+  const auto* result = As<TensorType>(call.type);
+  if (data == nullptr || result == nullptr || data->dtype != result->dtype) return std::nullopt;
+  FusedNode node{.op = transposed ? "ConvTranspose" : "Conv", .inputs = {call.args[0], call.args[1]}};
+  const auto describe = [&](const auto& attrs, std::string_view kernel) {
+    const std::string_view image = kImages[at % 3];
+    if (attrs.data_layout() != image || attrs.kernel_layout() != kernel ||
+        (!attrs.out_layout().empty() && attrs.out_layout() != image))
+      return false;
+    const auto add = [&](std::string_view name, const IntList& values, int64_t fallback) {
+      std::vector<int64_t> numbers = values.vector();
+      if (std::ranges::any_of(numbers, [&](int64_t v) { return v != fallback; }))
+        node.attributes.push_back(IntsAttribute(name, std::move(numbers)));
+    };
+    add("dilations", attrs.dilation(), 1);
+    if (attrs.groups() != 1) node.attributes.push_back(IntAttribute("group", attrs.groups()));
+    if constexpr (requires { attrs.output_padding(); }) add("output_padding", attrs.output_padding(), 0);
+    add("pads", attrs.padding(), 0);
+    add("strides", attrs.strides(), 1);
+    return true;
+  };
+  const bool plain = transposed ? describe(ConvTransposeAttrs(call), kTransposedKernels[at % 3])
+                                : describe(ConvAttrs(call), kKernels[at % 3]);
+  return plain ? std::optional(std::move(node)) : std::nullopt;
+}
+
+std::span<const FusionRow> LinearFusions() { return kLinearFusions; }
+
+}  // namespace iropt::onnx

@@ -1,0 +1,30 @@
+// The table of Relax operators: what becomes of each in ONNX. Families of operators are in rows/, one file each.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "exchange/onnx/export/op_export.h"
+
+namespace iropt::onnx {
+
+struct ExportRow {
+  OpId op;
+  // For the document; the operator that stands for the call if there is no function.
+  std::string_view becomes;
+  int since = 1;  // the first version of the operator set that has it
+  Names (*make)(OpExport& op) = nullptr;
+};
+
+// Null if ONNX has nothing for the operator.
+const ExportRow* FindExportRow(OpId op);
+
+// ---- The families.
+std::span<const ExportRow> ElementwiseExports();
+std::span<const ExportRow> ImageExports();
+std::span<const ExportRow> ManipulateExports();
+std::span<const ExportRow> NeuralExports();
+std::span<const ExportRow> ReductionExports();
+std::span<const ExportRow> ShapeExports();
+
+}  // namespace iropt::onnx

@@ -1,0 +1,103 @@
+// Calls of `onnx.<Op>`, which the reader makes of nodes that Relax has no operators for.
+
+#include <fmt/format.h>
+
+#include "exchange/onnx/export/op_export.h"
+#include "iropt/ir/relax/expr.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+bool IsFloat(const Expr* expr) {
+  const auto* value = As<PrimValue>(expr);
+  return value != nullptr && value->value->dtype.is_floating();
+}
+
+float FloatOf(const Expr* expr) {
+  const auto* number = As<tir::FloatImm>(To<PrimValue>(expr)->value);
+  return number ? static_cast<float>(number->value) : 0.0F;
+}
+
+// The attribute that an operand after its name is; of no type if it is not one.
+AttributeProto AttributeOf(OpExport& op, std::string_view name, const Expr* value) {
+  ExportContext& context = op.exporter().context();
+  AttributeProto attribute{.name = name};
+  if (const auto* text = As<iropt::StringImm>(value)) return TextAttribute(name, text->value);
+  if (const auto* constant = As<iropt::Constant>(value)) return TensorAttribute(name, context.TensorOf(*constant->data));
+  if (IsFloat(value)) return FloatAttribute(name, static_cast<double>(FloatOf(value)));
+  if (const auto* prim = As<PrimValue>(value)) {
+    const auto* number = As<tir::IntImm>(prim->value);
+    return number ? IntAttribute(name, number->value) : attribute;
+  }
+  if (const auto* shape = As<ShapeExpr>(value)) {
+    std::vector<int64_t> numbers;
+    for (const PrimExpr* dim : shape->values) numbers.push_back(As<tir::IntImm>(dim) ? To<tir::IntImm>(dim)->value : 0);
+    return IntsAttribute(name, std::move(numbers));
+  }
+  const auto* tuple = As<iropt::Tuple>(value);
+  if (tuple == nullptr || tuple->fields.empty()) return attribute;
+  for (const Expr* field : tuple->fields) {
+    if (const auto* text = As<iropt::StringImm>(field)) {
+      attribute.type = AttributeType::kStrings;
+      attribute.strings.push_back(text->value);
+    } else if (IsFloat(field)) {
+      attribute.type = AttributeType::kFloats;
+      attribute.floats.push_back(FloatOf(field));
+    } else if (const auto* constant = As<iropt::Constant>(field)) {
+      attribute.type = AttributeType::kTensors;
+      attribute.tensors.push_back(context.TensorOf(*constant->data));
+    } else {
+      return {.name = name};
+    }
+  }
+  return attribute;
+}
+
+// The domain and the operator: domains have dots, operators do not.
+std::pair<std::string_view, std::string_view> SplitName(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return {"", name};
+  return {name.substr(0, dot), name.substr(dot + 1)};
+}
+
+}  // namespace
+
+Names ExportOpaqueCall(OpExport& op, std::string_view name) {
+  FunctionExporter& exporter = op.exporter();
+  const auto [domain, op_type] = SplitName(name);
+  Names inputs;
+  size_t i = 1;
+  const auto value_at = [&](size_t at) { return exporter.definitions().Resolve(op.Arg(at)); };
+  for (; i < op.num_args() && !Is<iropt::StringImm>(value_at(i)); ++i) {
+    const auto* tuple = As<iropt::Tuple>(value_at(i));
+    inputs.push_back(tuple && tuple->fields.empty() ? std::string_view() : op.In(i));
+  }
+  std::vector<AttributeProto> attributes;
+  while (i + 1 < op.num_args()) {
+    const auto* key = As<iropt::StringImm>(value_at(i));
+    if (key == nullptr) return op.Lacks("an attribute has no name");
+    if (const auto* function = As<GlobalVar>(op.Arg(i + 1))) {
+      if (i + 2 >= op.num_args()) return op.Lacks(fmt::format("attribute '{}' has no captured values", key->value));
+      auto graph = exporter.BodyGraph(function, op.TupleIn(i + 2));
+      if (graph == nullptr) return {};
+      attributes.push_back(GraphAttribute(key->value, std::move(graph)));
+      i += 3;
+      continue;
+    }
+    const Expr* value = value_at(i + 1);
+    AttributeProto attribute = AttributeOf(op, key->value, value);
+    const auto* tuple = As<iropt::Tuple>(value);
+    const bool is_empty = tuple != nullptr && tuple->fields.empty();
+    if (attribute.type == AttributeType::kUndefined && !is_empty)
+      return op.Lacks(fmt::format("attribute '{}' has a value that is not an attribute of ONNX", key->value));
+    if (!is_empty) attributes.push_back(std::move(attribute));
+    i += 2;
+  }
+  const auto* type = As<TupleType>(op.call().type);
+  const size_t outputs = type ? type->fields.size() : 1;
+  return exporter.AddNode(op_type, std::move(inputs), std::move(attributes), outputs,
+                          domain.empty() ? std::string_view() : exporter.Keep(std::string(domain)));
+}
+
+}  // namespace iropt::onnx

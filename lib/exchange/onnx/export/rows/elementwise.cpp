@@ -1,0 +1,286 @@
+// Operators that compute each element by itself.
+
+#include <fmt/format.h>
+
+#include "exchange/onnx/export/op_rows.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+// ---- One operand
+
+Names ExportRsqrt(OpExport& op) { return {op.Add("Reciprocal", {op.Add("Sqrt", {op.In(0)})})}; }
+Names ExportSquare(OpExport& op) { return {op.Add("Mul", {op.In(0), op.In(0)})}; }
+
+Names ExportIsFinite(OpExport& op) {
+  const std::string_view infinite = op.Add("IsInf", {op.In(0)});
+  return {op.Add("Not", {op.Add("Or", {infinite, op.Add("IsNaN", {op.In(0)})})})};
+}
+
+Names ExportTrunc(OpExport& op) {
+  if (!op.Dtype(0).is_floating()) return {op.In(0)};
+  return {op.Add("Mul", {op.Add("Sign", {op.In(0)}), op.Add("Floor", {op.Add("Abs", {op.In(0)})})})};
+}
+
+// Integers stay as they are.
+template <const char* kOp>
+Names ExportRounding(OpExport& op) {
+  if (!op.Dtype(0).is_floating()) return {op.In(0)};
+  return {op.Add(kOp, {op.In(0)})};
+}
+constexpr char kCeil[] = "Ceil";
+constexpr char kFloor[] = "Floor";
+constexpr char kRound[] = "Round";
+
+Names ExportClip(OpExport& op) {
+  const auto low = op.FloatArg(1);
+  const auto high = op.FloatArg(2);
+  if (!low || !high) return op.Lacks("its limits are not numbers");
+  const DataType dtype = op.Dtype(0);
+  if (op.version() >= 11) return {op.Add("Clip", {op.In(0), op.Scalar(*low, dtype), op.Scalar(*high, dtype)})};
+  return {op.Add("Clip", {op.In(0)}, {FloatAttribute("min", *low), FloatAttribute("max", *high)})};
+}
+
+// ---- Two operands
+
+// 1 / x
+Names ExportDivide(OpExport& op) {
+  return {op.Add("Div", {op.In(0), op.In(1)})};
+}
+
+// ONNX divides integers towards zero.
+Names ExportFloorDivide(OpExport& op) {
+  if (op.Dtype(0).is_floating()) return {op.Add("Floor", {op.Add("Div", {op.In(0), op.In(1)})})};
+  if (op.Dtype(0).is_uint()) return {op.Add("Div", {op.In(0), op.In(1)})};
+  const std::string_view remainder = op.Add("Mod", {op.In(0), op.In(1)});
+  return {op.Add("Div", {op.Add("Sub", {op.In(0), remainder}), op.In(1)})};
+}
+
+Names ExportFloorMod(OpExport& op) {
+  if (!op.Dtype(0).is_floating()) return {op.Add("Mod", {op.In(0), op.In(1)})};
+  const std::string_view quotient = op.Add("Floor", {op.Add("Div", {op.In(0), op.In(1)})});
+  return {op.Add("Sub", {op.In(0), op.Add("Mul", {quotient, op.In(1)})})};
+}
+
+Names ExportMod(OpExport& op) { return {op.Add("Mod", {op.In(0), op.In(1)}, {IntAttribute("fmod", 1)})}; }
+
+Names ExportNotEqual(OpExport& op) {
+  return {op.Add("Not", {op.Add("Equal", {op.In(0), op.In(1)})})};
+}
+
+// Before version 12, there are only the strict comparisons.
+template <const char* kOp, const char* kOpposite>
+Names ExportOrEqual(OpExport& op) {
+  if (op.version() >= 12) return {op.Add(kOp, {op.In(0), op.In(1)})};
+  return {op.Add("Not", {op.Add(kOpposite, {op.In(0), op.In(1)})})};
+}
+constexpr char kGreaterOrEqual[] = "GreaterOrEqual";
+constexpr char kLessOrEqual[] = "LessOrEqual";
+constexpr char kGreater[] = "Greater";
+constexpr char kLess[] = "Less";
+
+template <const char* kDirection>
+Names ExportShift(OpExport& op) {
+  return {op.Add("BitShift", {op.In(0), op.In(1)}, {TextAttribute("direction", kDirection)})};
+}
+constexpr char kLeft[] = "LEFT";
+constexpr char kRight[] = "RIGHT";
+
+// On booleans these are logical operators in both.
+template <const char* kBitwise, const char* kLogical>
+Names ExportBitwise(OpExport& op) {
+  Names inputs;
+  for (size_t i = 0; i < op.num_args(); ++i) inputs.push_back(op.In(i));
+  if (op.Dtype(0).is_bool()) return {op.Add(kLogical, inputs)};
+  if (op.version() < 18) return op.Needs(18);
+  return {op.Add(kBitwise, inputs)};
+}
+constexpr char kBitwiseAnd[] = "BitwiseAnd";
+constexpr char kBitwiseNot[] = "BitwiseNot";
+constexpr char kBitwiseOr[] = "BitwiseOr";
+constexpr char kBitwiseXor[] = "BitwiseXor";
+constexpr char kAnd[] = "And";
+constexpr char kNot[] = "Not";
+constexpr char kOr[] = "Or";
+constexpr char kXor[] = "Xor";
+
+// log(exp(a) + exp(b))
+Names ExportLogAddExp(OpExport& op) {
+  const std::string_view max = op.Add("Max", {op.In(0), op.In(1)});
+  const auto part = [&](size_t i) { return op.Add("Exp", {op.Add("Sub", {op.In(i), max})}); };
+  return {op.Add("Add", {op.Add("Log", {op.Add("Add", {part(0), part(1)})}), max})};
+}
+
+Names ExportFma(OpExport& op) { return {op.Add("Add", {op.Add("Mul", {op.In(0), op.In(1)}), op.In(2)})}; }
+
+// ---- Activations
+
+// From version 20 on there is an operator.
+Names ExportGelu(OpExport& op) {
+  if (op.version() >= 20) return {op.Add("Gelu", {op.In(0)})};
+  const DataType dtype = op.Dtype(0);
+  const std::string_view erf = op.Add("Erf", {op.Add("Div", {op.In(0), op.Scalar(1.4142135623730951, dtype)})});
+  const std::string_view factor = op.Add("Add", {erf, op.Scalar(1, dtype)});
+  return {op.Add("Mul", {op.Add("Mul", {op.In(0), factor}), op.Scalar(0.5, dtype)})};
+}
+
+Names ExportGeluTanh(OpExport& op) {
+  if (op.version() >= 20) return {op.Add("Gelu", {op.In(0)}, {TextAttribute("approximate", "tanh")})};
+  const DataType dtype = op.Dtype(0);
+  const std::string_view cube = op.Add("Mul", {op.Add("Mul", {op.In(0), op.In(0)}), op.In(0)});
+  const std::string_view inner = op.Add("Add", {op.In(0), op.Add("Mul", {cube, op.Scalar(0.044715, dtype)})});
+  const std::string_view tanh = op.Add("Tanh", {op.Add("Mul", {inner, op.Scalar(0.7978845608028654, dtype)})});
+  const std::string_view factor = op.Add("Add", {tanh, op.Scalar(1, dtype)});
+  return {op.Add("Mul", {op.Add("Mul", {op.In(0), factor}), op.Scalar(0.5, dtype)})};
+}
+
+Names ExportSilu(OpExport& op) {
+  if (op.version() >= 24) return {op.Add("Swish", {op.In(0)})};
+  return {op.Add("Mul", {op.In(0), op.Add("Sigmoid", {op.In(0)})})};
+}
+
+Names ExportLeakyRelu(OpExport& op) {
+  return {op.Add("LeakyRelu", {op.In(0)}, {FloatAttribute("alpha", op.Attrs<LeakyReluAttrs>().alpha())})};
+}
+
+// The slope has one number for each channel.
+Names ExportPrelu(OpExport& op) {
+  const int rank = op.Rank(0);
+  if (rank < 1) return op.Lacks("the rank of its data is not known");
+  const int64_t axis = op.Attrs<PReluAttrs>().axis();
+  const int64_t behind = rank - 1 - (axis < 0 ? axis + rank : axis);
+  std::string_view slope = op.In(1);
+  std::vector<int64_t> axes;
+  for (int64_t i = 1; i <= behind; ++i) axes.push_back(i);
+  if (!axes.empty() && op.Rank(1) == 1) slope = op.Unsqueeze(slope, axes);
+  return {op.Add("PRelu", {op.In(0), slope})};
+}
+
+Names ExportSoftplus(OpExport& op) {
+  const double beta = op.Attrs<SoftplusAttrs>().beta();
+  if (beta == 1) return {op.Add("Softplus", {op.In(0)})};
+  const std::string_view scale = op.Scalar(beta, op.Dtype(0));
+  return {op.Add("Div", {op.Add("Softplus", {op.Add("Mul", {op.In(0), scale})}), scale})};
+}
+
+Names ExportSoftmaxKind(OpExport& op, std::string_view kind) {
+  const int rank = op.Rank(0);
+  int64_t axis = op.Attrs<SoftmaxAttrs>().axis();
+  if (op.version() >= 13) return {op.Add(kind, {op.In(0)}, {IntAttribute("axis", axis)})};
+  if (rank < 1) return op.Lacks("the rank of its data is not known");
+  if (axis < 0) axis += rank;
+  if (axis == rank - 1) return {op.Add(kind, {op.In(0)}, {IntAttribute("axis", axis)})};
+  // Before version 13, all dimensions from the axis on are one: the axis is made the last one.
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i < rank; ++i) axes.push_back(i);
+  std::swap(axes[static_cast<size_t>(axis)], axes.back());
+  const std::string_view moved = op.Add(kind, {op.Transpose(op.In(0), axes)}, {IntAttribute("axis", rank - 1)});
+  return {op.Transpose(moved, axes)};
+}
+Names ExportSoftmax(OpExport& op) { return ExportSoftmaxKind(op, "Softmax"); }
+Names ExportLogSoftmax(OpExport& op) { return ExportSoftmaxKind(op, "LogSoftmax"); }
+
+// ---- Types
+
+Names ExportAstype(OpExport& op) {
+  const DataType to = op.Attrs<AstypeAttrs>().dtype();
+  if (ElementTypeOf(to) == ElementType::kUndefined) return op.Lacks(fmt::format("ONNX has no {}", to.ToString()));
+  return {op.Add("Cast", {op.In(0)}, {IntAttribute("to", static_cast<int64_t>(ElementTypeOf(to)))})};
+}
+
+Names ExportDropout(OpExport& op) { return {op.In(0), {}}; }
+
+Names ExportQuantizeKind(OpExport& op, std::string_view kind, int axis_since) {
+  std::vector<AttributeProto> attributes;
+  if (op.Rank(1) != 0) {
+    if (op.version() < axis_since) return op.Needs(axis_since);
+    attributes.push_back(IntAttribute("axis", op.Attrs<QuantizeAttrs>().axis()));
+  }
+  return {op.Add(kind, {op.In(0), op.In(1), op.In(2)}, attributes)};
+}
+Names ExportQuantize(OpExport& op) { return ExportQuantizeKind(op, "QuantizeLinear", 13); }
+Names ExportDequantize(OpExport& op) { return ExportQuantizeKind(op, "DequantizeLinear", 13); }
+
+constexpr ExportRow kElementwiseExports[] = {
+    {OpId::kAbs, "Abs"},
+    {OpId::kAcos, "Acos", 7},
+    {OpId::kAcosh, "Acosh", 9},
+    {OpId::kAdd, "Add"},
+    {OpId::kAsin, "Asin", 7},
+    {OpId::kAsinh, "Asinh", 9},
+    {OpId::kAstype, "Cast", 6, ExportAstype},
+    {OpId::kAtan, "Atan", 7},
+    {OpId::kAtanh, "Atanh", 9},
+    {OpId::kBitwiseAnd, "BitwiseAnd, And", 7, ExportBitwise<kBitwiseAnd, kAnd>},
+    {OpId::kBitwiseNot, "BitwiseNot, Not", 7, ExportBitwise<kBitwiseNot, kNot>},
+    {OpId::kBitwiseOr, "BitwiseOr, Or", 7, ExportBitwise<kBitwiseOr, kOr>},
+    {OpId::kBitwiseXor, "BitwiseXor, Xor", 7, ExportBitwise<kBitwiseXor, kXor>},
+    {OpId::kCeil, "Ceil", 1, ExportRounding<kCeil>},
+    {OpId::kClip, "Clip", 6, ExportClip},
+    {OpId::kCos, "Cos", 7},
+    {OpId::kCosh, "Cosh", 9},
+    {OpId::kDequantize, "DequantizeLinear", 10, ExportDequantize},
+    {OpId::kDivide, "Div, Reciprocal", 7, ExportDivide},
+    {OpId::kEqual, "Equal", 7},
+    {OpId::kErf, "Erf", 9},
+    {OpId::kEwiseFma, "Mul, Add", 7, ExportFma},
+    {OpId::kExp, "Exp"},
+    {OpId::kFloor, "Floor", 1, ExportRounding<kFloor>},
+    {OpId::kFloorDivide, "Div, Floor, Mod, Sub", 10, ExportFloorDivide},
+    {OpId::kFloorMod, "Mod", 10, ExportFloorMod},
+    {OpId::kGreater, "Greater", 7},
+    {OpId::kGreaterEqual, "GreaterOrEqual", 9, ExportOrEqual<kGreaterOrEqual, kLess>},
+    {OpId::kIsFinite, "IsInf, IsNaN, Or, Not", 10, ExportIsFinite},
+    {OpId::kIsInf, "IsInf", 10},
+    {OpId::kIsNan, "IsNaN", 9},
+    {OpId::kLeftShift, "BitShift", 11, ExportShift<kLeft>},
+    {OpId::kLess, "Less", 7},
+    {OpId::kLessEqual, "LessOrEqual", 9, ExportOrEqual<kLessOrEqual, kGreater>},
+    {OpId::kLog, "Log"},
+    {OpId::kLogAddExp, "composition", 8, ExportLogAddExp},
+    {OpId::kLogicalAnd, "And", 7},
+    {OpId::kLogicalNot, "Not"},
+    {OpId::kLogicalOr, "Or", 7},
+    {OpId::kLogicalXor, "Xor", 7},
+    {OpId::kMaximum, "Max", 8},
+    {OpId::kMinimum, "Min", 8},
+    {OpId::kMod, "Mod", 10, ExportMod},
+    {OpId::kMultiply, "Mul", 7},
+    {OpId::kNegative, "Neg"},
+    {OpId::kNnDropout, "its operand", 1, ExportDropout},
+    {OpId::kNnGelu, "Gelu; before 20 a composition", 9, ExportGelu},
+    {OpId::kNnGeluTanh, "Gelu; before 20 a composition", 7, ExportGeluTanh},
+    {OpId::kNnLeakyrelu, "LeakyRelu", 6, ExportLeakyRelu},
+    {OpId::kNnLogSoftmax, "LogSoftmax", 1, ExportLogSoftmax},
+    {OpId::kNnPrelu, "PRelu", 9, ExportPrelu},
+    {OpId::kNnRelu, "Relu", 6},
+    {OpId::kNnSelu, "Selu", 6},
+    {OpId::kNnSilu, "Swish; before 24 Sigmoid, Mul", 7, ExportSilu},
+    {OpId::kNnSoftmax, "Softmax", 1, ExportSoftmax},
+    {OpId::kNnSoftplus, "Softplus", 7, ExportSoftplus},
+    {OpId::kNotEqual, "Equal, Not; Cast", 7, ExportNotEqual},
+    {OpId::kPower, "Pow", 7},
+    {OpId::kQuantize, "QuantizeLinear", 10, ExportQuantize},
+    {OpId::kRightShift, "BitShift", 11, ExportShift<kRight>},
+    {OpId::kRound, "Round", 11, ExportRounding<kRound>},
+    {OpId::kRsqrt, "Sqrt, Reciprocal", 6, ExportRsqrt},
+    {OpId::kSigmoid, "Sigmoid", 6},
+    {OpId::kSign, "Sign", 9},
+    {OpId::kSin, "Sin", 7},
+    {OpId::kSinh, "Sinh", 9},
+    {OpId::kSqrt, "Sqrt", 6},
+    {OpId::kSquare, "Mul", 7, ExportSquare},
+    {OpId::kSubtract, "Sub", 7},
+    {OpId::kTan, "Tan", 7},
+    {OpId::kTanh, "Tanh", 6},
+    {OpId::kTrunc, "Sign, Abs, Floor, Mul", 9, ExportTrunc},
+    {OpId::kWhere, "Where", 9},
+    {OpId::kWrapParam, "Cast", 6, ExportAstype},
+};
+
+}  // namespace
+
+std::span<const ExportRow> ElementwiseExports() { return kElementwiseExports; }
+
+}  // namespace iropt::onnx

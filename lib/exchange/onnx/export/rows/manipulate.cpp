@@ -1,0 +1,363 @@
+// Operators that rearrange elements.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "exchange/onnx/export/op_rows.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+// ---- Joining and splitting
+
+Names ExportConcat(OpExport& op) {
+  const auto axis = op.Attrs<ConcatAttrs>().axis();
+  Names parts = op.TupleIn(0);
+  if (axis) return {op.Add("Concat", std::move(parts), {IntAttribute("axis", *axis)})};
+  for (std::string_view& part : parts) part = op.Reshape(part, {-1});
+  return {op.Add("Concat", std::move(parts), {IntAttribute("axis", 0)})};
+}
+
+Names ExportStack(OpExport& op) {
+  const int64_t axis = op.Attrs<StackAttrs>().axis().value_or(0);
+  Names parts = op.TupleIn(0);
+  // A negative axis counts from the end of the result, which an index from the front is here as well.
+  const auto* type = op.ResultType();
+  if (axis < 0 && (type == nullptr || type->ndim < 0)) return op.Lacks("its rank is not known");
+  const int64_t front = axis < 0 ? axis + type->ndim : axis;
+  for (std::string_view& part : parts) part = op.Unsqueeze(part, {front});
+  return {op.Add("Concat", std::move(parts), {IntAttribute("axis", front)})};
+}
+
+// The lengths of the parts.
+std::optional<std::vector<int64_t>> SplitLengths(OpExport& op, int64_t axis) {
+  const auto* type = op.TypeOf(0);
+  const auto* dim = type && type->known ? As<tir::IntImm>(type->dims[static_cast<uint32_t>(axis)]) : nullptr;
+  if (dim == nullptr) return std::nullopt;
+  const auto indices = op.Attrs<SplitAttrs>().indices_or_sections();
+  std::vector<int64_t> lengths;
+  if (!indices.is_list) {
+    const int64_t count = indices[0];
+    const int64_t length = (dim->value + count - 1) / count;
+    for (int64_t i = 0; i < count; ++i)
+      lengths.push_back(std::clamp<int64_t>(dim->value - i * length, 0, length));
+    return lengths;
+  }
+  int64_t begin = 0;
+  for (const int64_t index : indices) {
+    const int64_t end = std::clamp<int64_t>(index, begin, std::max(begin, dim->value));
+    lengths.push_back(std::min(end, dim->value) - std::min(begin, dim->value));
+    begin = end;
+  }
+  lengths.push_back(dim->value - std::min(begin, dim->value));
+  return lengths;
+}
+
+Names ExportSplit(OpExport& op) {
+  const auto* type = op.TypeOf(0);
+  const auto* results = As<TupleType>(op.call().type);
+  if (type == nullptr || type->ndim < 1 || results == nullptr) return op.Lacks("the rank of its data is not known");
+  int64_t axis = op.Attrs<SplitAttrs>().axis();
+  if (axis < 0) axis += type->ndim;
+  const auto lengths = SplitLengths(op, axis);
+  const auto indices = op.Attrs<SplitAttrs>().indices_or_sections();
+  std::vector<AttributeProto> attributes{IntAttribute("axis", axis)};
+  Names inputs{op.In(0)};
+  const size_t count = results->fields.size();
+  if (lengths && op.version() >= 13) {
+    inputs.push_back(op.Ints(*lengths));
+  } else if (lengths) {
+    attributes.push_back(IntsAttribute("split", *lengths));
+  } else if (indices.is_list || op.version() >= 18) {
+    return op.Lacks("the length of the dimension that it splits is not known");
+  }
+  return op.exporter().AddNode("Split", inputs, attributes, count);
+}
+
+// ---- Shapes
+
+// A dimension of the target that a number can stand for: itself, or 0 for one that stays.
+std::optional<std::vector<int64_t>> ReshapeNumbers(OpExport& op, const ShapeExpr* shape) {
+  const TensorType* from = op.TypeOf(0);
+  std::vector<int64_t> numbers;
+  size_t unknown = 0;
+  bool has_zero = false;
+  for (uint32_t i = 0; i < shape->values.size(); ++i) {
+    const PrimExpr* dim = shape->values[i];
+    const auto* number = As<tir::IntImm>(dim);
+    has_zero |= number != nullptr && number->value == 0;
+    const bool stays = from != nullptr && from->known && i < from->dims.size() && from->dims[i] == dim;
+    numbers.push_back(number ? number->value : stays ? 0 : -1);
+    unknown += number == nullptr && !stays ? 1 : 0;
+  }
+  // A dimension of no elements would be read as one that stays.
+  if (has_zero) return std::nullopt;
+  return unknown <= 1 ? std::optional(numbers) : std::nullopt;
+}
+
+Names ExportReshape(OpExport& op) {
+  const auto* shape = As<ShapeExpr>(op.Resolved(1));
+  if (shape != nullptr) {
+    if (auto numbers = ReshapeNumbers(op, shape)) return {op.Reshape(op.In(0), std::move(*numbers))};
+  }
+  const std::string_view target = op.ShapeOperand(op.Arg(1));
+  if (target.empty()) return {};
+  if (op.version() >= 14) return {op.Add("Reshape", {op.In(0), target}, {IntAttribute("allowzero", 1)})};
+  return {op.Add("Reshape", {op.In(0), target})};
+}
+
+Names ExportFlatten(OpExport& op) { return {op.Reshape(op.In(0), {-1})}; }
+Names ExportBatchFlatten(OpExport& op) { return {op.Add("Flatten", {op.In(0)}, {IntAttribute("axis", 1)})}; }
+
+Names ExportBroadcastTo(OpExport& op) {
+  const std::string_view shape = op.ShapeOperand(op.Arg(1));
+  return shape.empty() ? Names() : Names{op.Add("Expand", {op.In(0), shape})};
+}
+
+Names ExportPermuteDims(OpExport& op) {
+  const auto axes = op.Attrs<PermuteDimsAttrs>().axes();
+  if (!axes) return {op.Add("Transpose", {op.In(0)})};
+  std::vector<int64_t> perm = axes->vector();
+  for (int64_t& axis : perm) axis += axis < 0 ? static_cast<int64_t>(perm.size()) : 0;
+  return {op.Transpose(op.In(0), std::move(perm))};
+}
+
+// Axes count from the front where negative ones are not allowed.
+std::vector<int64_t> FromFront(std::vector<int64_t> axes, int rank) {
+  for (int64_t& axis : axes) axis += axis < 0 && rank >= 0 ? rank : 0;
+  return axes;
+}
+
+Names ExportSqueeze(OpExport& op) {
+  const auto axes = op.Attrs<SqueezeAttrs>().axis();
+  if (axes) return {op.Squeeze(op.In(0), FromFront(axes->vector(), op.Rank(0)))};
+  const auto dims = OpExport::Numbers(op.TypeOf(0));
+  if (!dims) return {op.Add("Squeeze", {op.In(0)})};
+  std::vector<int64_t> ones;
+  for (size_t i = 0; i < dims->size(); ++i) {
+    if ((*dims)[i] == 1) ones.push_back(static_cast<int64_t>(i));
+  }
+  return ones.empty() ? Names{op.In(0)} : Names{op.Squeeze(op.In(0), ones)};
+}
+
+Names ExportExpandDims(OpExport& op) {
+  const std::vector<int64_t> axes = op.Attrs<ExpandDimsAttrs>().axis().vector();
+  const int rank = op.Rank(0);
+  if (rank < 0 && std::ranges::any_of(axes, [](int64_t a) { return a < 0; }))
+    return op.Lacks("the rank of its data is not known");
+  return {op.Unsqueeze(op.In(0), FromFront(axes, rank + static_cast<int>(axes.size())))};
+}
+
+Names ExportTile(OpExport& op) {
+  std::vector<int64_t> repeats = op.Attrs<TileAttrs>().repeats().vector();
+  const int rank = op.Rank(0);
+  if (rank < 0) return op.Lacks("the rank of its data is not known");
+  std::string_view x = op.In(0);
+  if (repeats.size() < static_cast<size_t>(rank))
+    repeats.insert(repeats.begin(), static_cast<size_t>(rank) - repeats.size(), 1);
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i < static_cast<int64_t>(repeats.size()) - rank; ++i) axes.push_back(i);
+  if (!axes.empty()) x = op.Unsqueeze(x, axes);
+  return {op.Add("Tile", {x, op.Ints(repeats)})};
+}
+
+// Each element several times, one after the other: a new dimension after the axis that is then part of it.
+Names ExportRepeat(OpExport& op) {
+  const auto attrs = op.Attrs<RepeatAttrs>();
+  const auto dims = OpExport::Numbers(op.TypeOf(0));
+  if (!dims) return op.Lacks("the shape of its data is not known");
+  std::vector<int64_t> shape = *dims;
+  std::string_view x = op.In(0);
+  int64_t axis = attrs.axis().value_or(0);
+  if (!attrs.axis()) {
+    x = op.Reshape(x, {-1});
+    int64_t product = 1;
+    for (const int64_t dim : shape) product *= dim;
+    shape = {product};
+  }
+  if (axis < 0) axis += static_cast<int64_t>(shape.size());
+  const auto at = static_cast<size_t>(axis);
+  std::vector<int64_t> repeats(shape.size() + 1, 1);
+  repeats[at + 1] = attrs.repeats();
+  const std::string_view tiled = op.Add("Tile", {op.Unsqueeze(x, {axis + 1}), op.Ints(repeats)});
+  shape[at] *= attrs.repeats();
+  return {op.Reshape(tiled, shape)};
+}
+
+// Steps of -1 from the last element on.
+Names ExportFlip(OpExport& op) {
+  if (op.version() < 10) return op.Needs(10);
+  const int64_t axis = op.Attrs<FlipAttrs>().axis();
+  return {op.Add("Slice", {op.In(0), op.Ints({-1}), op.Ints({INT64_MIN}), op.Ints({axis}), op.Ints({-1})})};
+}
+
+// ---- Parts
+
+// The numbers of a tuple of PrimValues.
+std::optional<std::vector<const PrimExpr*>> PrimsOf(OpExport& op, size_t i) {
+  std::vector<const PrimExpr*> prims;
+  const auto* tuple = As<iropt::Tuple>(op.Resolved(i));
+  if (tuple == nullptr) return std::nullopt;
+  for (const Expr* field : tuple->fields) {
+    const auto* value = As<PrimValue>(op.exporter().definitions().Resolve(field));
+    if (value == nullptr) return std::nullopt;
+    prims.push_back(value->value);
+  }
+  return prims;
+}
+
+std::optional<std::vector<int64_t>> NumbersOf(const std::vector<const PrimExpr*>& prims) {
+  std::vector<int64_t> numbers;
+  for (const PrimExpr* prim : prims) {
+    const auto* number = As<tir::IntImm>(prim);
+    if (number == nullptr) return std::nullopt;
+    numbers.push_back(number->value);
+  }
+  return numbers;
+}
+
+Names ExportStridedSlice(OpExport& op) {
+  const auto axes = PrimsOf(op, 1);
+  const auto begin = PrimsOf(op, 2);
+  const auto end = PrimsOf(op, 3);
+  if (!axes || !begin || !end) return op.Lacks("its bounds are not known");
+  const auto strides = op.num_args() > 4 ? PrimsOf(op, 4) : std::vector<const PrimExpr*>();
+  if (!strides) return op.Lacks("its strides are not known");
+  const auto axis_numbers = NumbersOf(*axes);
+  const auto stride_numbers = NumbersOf(*strides);
+  if (!axis_numbers || !stride_numbers) return op.Lacks("its axes are not known");
+  const bool steps = std::ranges::any_of(*stride_numbers, [](int64_t s) { return s != 1; });
+  FunctionExporter& exporter = op.exporter();
+  if (op.version() < 10) {
+    const auto begins = NumbersOf(*begin);
+    const auto ends = NumbersOf(*end);
+    if (steps || !begins || !ends) return op.Needs(10);
+    return {op.Add("Slice", {op.In(0)},
+                   {IntsAttribute("axes", *axis_numbers), IntsAttribute("starts", *begins),
+                    IntsAttribute("ends", *ends)})};
+  }
+  Names inputs{op.In(0), exporter.ShapeTensor(*begin), exporter.ShapeTensor(*end), op.Ints(*axis_numbers)};
+  if (steps) inputs.push_back(op.Ints(*stride_numbers));
+  return {op.Add("Slice", inputs)};
+}
+
+Names ExportDynamicStridedSlice(OpExport& op) {
+  if (op.version() < 10) return op.Needs(10);
+  const int rank = op.Rank(0);
+  if (rank < 0) return op.Lacks("the rank of its data is not known");
+  std::vector<int64_t> axes;
+  for (int i = 0; i < rank; ++i) axes.push_back(i);
+  return {op.Add("Slice", {op.In(0), op.In(1), op.In(2), op.Ints(axes), op.In(3)})};
+}
+
+// Indices out of range are clipped, or wrap around, unless they cannot be.
+Names ExportTake(OpExport& op) {
+  const auto attrs = op.Attrs<TakeAttrs>();
+  std::string_view x = op.In(0);
+  std::string_view indices = op.In(1);
+  if (!attrs.axis()) x = op.Reshape(x, {-1});
+  const DataType dtype = op.Dtype(1);
+  if (dtype != DataType::Int(64) && dtype != DataType::Int(32)) indices = op.Cast(indices, dtype, DataType::Int(64));
+  const int64_t axis = attrs.axis().value_or(0);
+  const auto* type = op.TypeOf(0);
+  const bool in_range = attrs.mode() != "clip" && attrs.mode() != "wrap";
+  if (!in_range && !Is<iropt::Constant>(op.Resolved(1))) {
+    const auto at = static_cast<uint32_t>(axis < 0 && type ? axis + type->ndim : axis);
+    const auto* dim = type && type->known && attrs.axis() ? As<tir::IntImm>(type->dims[at]) : nullptr;
+    if (dim == nullptr) return op.Lacks("the dimension that it takes from is not known");
+    const DataType index = dtype == DataType::Int(32) ? dtype : DataType::Int(64);
+    if (attrs.mode() == "wrap") {
+      indices = op.Add("Mod", {indices, op.Scalar(static_cast<double>(dim->value), index)});
+    } else {
+      if (op.version() < 12) return op.Needs(12);
+      indices = op.Add("Clip", {indices, op.Scalar(0, index), op.Scalar(static_cast<double>(dim->value - 1), index)});
+    }
+  }
+  return {op.Add("Gather", {x, indices}, {IntAttribute("axis", axis)})};
+}
+
+Names ExportGatherElements(OpExport& op) {
+  return {op.Add("GatherElements", {op.In(0), op.In(1)},
+                 {IntAttribute("axis", op.Attrs<GatherElementsAttrs>().axis())})};
+}
+
+Names ExportGatherNd(OpExport& op) {
+  const int64_t batch = op.Attrs<GatherNDAttrs>().batch_dims();
+  if (batch == 0) return {op.Add("GatherND", {op.In(0), op.In(1)})};
+  if (op.version() < 12) return op.Needs(12);
+  return {op.Add("GatherND", {op.In(0), op.In(1)}, {IntAttribute("batch_dims", batch)})};
+}
+
+// The reductions of ONNX's scatters, and the versions that have them.
+Names ExportScatter(OpExport& op, std::string_view kind, std::string_view reduction,
+                    std::vector<AttributeProto> attributes) {
+  const bool newer = reduction == "min" || reduction == "max";
+  if (reduction != "update") {
+    if (reduction != "add" && reduction != "mul" && !newer)
+      return op.Lacks(fmt::format("ONNX has no reduction '{}'", reduction));
+    const int since = newer ? 18 : 16;
+    if (op.version() < since) return op.Needs(since);
+    attributes.push_back(TextAttribute("reduction", reduction));
+  }
+  return {op.Add(kind, {op.In(0), op.In(1), op.In(2)}, attributes)};
+}
+
+Names ExportScatterElements(OpExport& op) {
+  const auto attrs = op.Attrs<ScatterElementsAttrs>();
+  return ExportScatter(op, "ScatterElements", attrs.reduction(), {IntAttribute("axis", attrs.axis())});
+}
+
+Names ExportScatterNd(OpExport& op) {
+  return ExportScatter(op, "ScatterND", op.Attrs<ScatterNDAttrs>().reduction(), {});
+}
+
+Names ExportOneHot(OpExport& op) {
+  const auto attrs = op.Attrs<OneHotAttrs>();
+  const auto on = op.FloatArg(1);
+  const auto off = op.FloatArg(2);
+  if (!on || !off || op.ResultType() == nullptr) return op.Lacks("its values are not numbers");
+  const DataType dtype = op.ResultType()->dtype;
+  const auto value = [&](double number) { return op.Unsqueeze(op.Scalar(number, dtype), {0}); };
+  const std::string_view values = op.Add("Concat", {value(*off), value(*on)}, {IntAttribute("axis", 0)});
+  return {op.Add("OneHot", {op.In(0), op.Ints({attrs.depth()}), values}, {IntAttribute("axis", attrs.axis())})};
+}
+
+Names ExportReverseSequence(OpExport& op) {
+  const auto attrs = op.Attrs<ReverseSequenceAttrs>();
+  return {op.Add("ReverseSequence", {op.In(0), op.Cast(op.In(1), op.Dtype(1), DataType::Int(64))},
+                 {IntAttribute("batch_axis", attrs.batch_axis()), IntAttribute("time_axis", attrs.seq_axis())})};
+}
+
+constexpr ExportRow kManipulateExports[] = {
+    {OpId::kBroadcastTo, "Expand", 8, ExportBroadcastTo},
+    {OpId::kConcat, "Concat", 4, ExportConcat},
+    {OpId::kDynamicStridedSlice, "Slice", 10, ExportDynamicStridedSlice},
+    {OpId::kExpandDims, "Unsqueeze", 1, ExportExpandDims},
+    {OpId::kFlatten, "Reshape", 5, ExportFlatten},
+    {OpId::kFlip, "Slice", 10, ExportFlip},
+    {OpId::kGatherElements, "GatherElements", 11, ExportGatherElements},
+    {OpId::kGatherNd, "GatherND", 11, ExportGatherNd},
+    {OpId::kNnBatchFlatten, "Flatten", 9, ExportBatchFlatten},
+    {OpId::kNonzero, "NonZero", 9},
+    {OpId::kOneHot, "OneHot", 9, ExportOneHot},
+    {OpId::kPermuteDims, "Transpose", 1, ExportPermuteDims},
+    {OpId::kRepeat, "Unsqueeze, Tile, Reshape", 6, ExportRepeat},
+    {OpId::kReshape, "Reshape", 5, ExportReshape},
+    {OpId::kReverseSequence, "ReverseSequence", 10, ExportReverseSequence},
+    {OpId::kScatterElements, "ScatterElements", 11, ExportScatterElements},
+    {OpId::kScatterNd, "ScatterND", 11, ExportScatterNd},
+    {OpId::kSplit, "Split", 2, ExportSplit},
+    {OpId::kSqueeze, "Squeeze", 1, ExportSqueeze},
+    {OpId::kStack, "Unsqueeze, Concat", 4, ExportStack},
+    {OpId::kStridedSlice, "Slice", 1, ExportStridedSlice},
+    {OpId::kTake, "Gather", 1, ExportTake},
+    {OpId::kTile, "Tile", 6, ExportTile},
+};
+
+}  // namespace
+
+std::span<const ExportRow> ManipulateExports() { return kManipulateExports; }
+
+}  // namespace iropt::onnx

@@ -1,0 +1,326 @@
+// Products of matrices, convolutions, pools and normalizations.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "exchange/onnx/export/op_rows.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+// ---- Products
+
+Names ExportMatmul(OpExport& op) {
+  const DataType out = op.ResultType() ? op.ResultType()->dtype : op.Dtype(0);
+  return {op.Cast(op.Add("MatMul", {op.In(0), op.In(1)}), op.Dtype(0), out)};
+}
+
+Names ExportOuter(OpExport& op) {
+  return {op.Add("Mul", {op.Unsqueeze(op.In(0), {1}), op.Unsqueeze(op.In(1), {0})})};
+}
+
+Names ExportEinsum(OpExport& op) {
+  const std::string_view equation = op.Attrs<EinsumAttrs>().subscripts();
+  return {op.Add("Einsum", op.TupleIn(0), {TextAttribute("equation", equation)})};
+}
+
+// ---- Windows
+
+constexpr std::string_view kImageLayouts[] = {"NCW", "NCHW", "NCDHW"};
+constexpr std::string_view kKernelLayouts[] = {"OIW", "OIHW", "OIDHW"};
+constexpr std::string_view kTransposedLayouts[] = {"IOW", "IOHW", "IODHW"};
+
+bool IsDefault(const IntList& values, int64_t value) {
+  return std::ranges::all_of(values.vector(), [&](int64_t v) { return v == value; });
+}
+
+void AddIfSet(std::vector<AttributeProto>& attributes, std::string_view name, const IntList& values,
+              int64_t default_value) {
+  if (!IsDefault(values, default_value)) attributes.push_back(IntsAttribute(name, values.vector()));
+}
+
+template <class A>
+Names ExportConvolution(OpExport& op, std::string_view kind, std::string_view kernel,
+                        std::vector<AttributeProto> attributes) {
+  const auto attrs = op.Attrs<A>();
+  const auto spatial = static_cast<size_t>(op.Rank(0)) - 2;
+  if (op.Rank(0) < 3 || spatial > 3) return op.Lacks("the rank of its data is not known");
+  const std::string_view image = kImageLayouts[spatial - 1];
+  AddIfSet(attributes, "dilations", attrs.dilation(), 1);
+  if (attrs.groups() != 1) attributes.push_back(IntAttribute("group", attrs.groups()));
+  AddIfSet(attributes, "pads", attrs.padding(), 0);
+  AddIfSet(attributes, "strides", attrs.strides(), 1);
+  const std::string_view data = op.ToLayout(op.In(0), attrs.data_layout(), image);
+  const std::string_view weight = op.ToLayout(op.In(1), attrs.kernel_layout(), kernel);
+  if (data.empty() || weight.empty()) return {};
+  std::string_view result = op.Add(kind, {data, weight}, std::move(attributes));
+  if (op.ResultType()) result = op.Cast(result, op.Dtype(0), op.ResultType()->dtype);
+  const std::string_view out = attrs.out_layout().empty() ? attrs.data_layout() : attrs.out_layout();
+  result = op.ToLayout(result, image, out);
+  return result.empty() ? Names() : Names{result};
+}
+
+Names ExportConv(OpExport& op) {
+  const int rank = op.Rank(0);
+  if (rank < 3 || rank > 5) return op.Lacks("the rank of its data is not known");
+  return ExportConvolution<ConvAttrs>(op, "Conv", kKernelLayouts[rank - 3], {});
+}
+
+Names ExportConvTranspose(OpExport& op) {
+  const int rank = op.Rank(0);
+  if (rank < 3 || rank > 5) return op.Lacks("the rank of its data is not known");
+  std::vector<AttributeProto> attributes;
+  AddIfSet(attributes, "output_padding", op.Attrs<ConvTransposeAttrs>().output_padding(), 0);
+  return ExportConvolution<ConvTransposeAttrs>(op, "ConvTranspose", kTransposedLayouts[rank - 3],
+                                               std::move(attributes));
+}
+
+Names ExportPool(OpExport& op, std::string_view kind) {
+  const auto attrs = op.Attrs<PoolAttrs>();
+  const int rank = op.Rank(0);
+  if (rank < 3 || rank > 5) return op.Lacks("the rank of its data is not known");
+  const bool is_average = kind == "AveragePool";
+  std::vector<AttributeProto> attributes{IntsAttribute("kernel_shape", attrs.pool_size().vector())};
+  AddIfSet(attributes, "strides", attrs.strides(), 1);
+  AddIfSet(attributes, "pads", attrs.padding(), 0);
+  if (attrs.ceil_mode()) {
+    if (op.version() < 10) return op.Needs(10);
+    attributes.push_back(IntAttribute("ceil_mode", 1));
+  }
+  if (is_average && attrs.count_include_pad()) attributes.push_back(IntAttribute("count_include_pad", 1));
+  if (!IsDefault(attrs.dilation(), 1)) {
+    const int since = is_average ? 19 : 10;
+    if (op.version() < since) return op.Needs(since);
+    attributes.push_back(IntsAttribute("dilations", attrs.dilation().vector()));
+  }
+  const std::string_view image = kImageLayouts[rank - 3];
+  const std::string_view data = op.ToLayout(op.In(0), attrs.layout(), image);
+  if (data.empty()) return {};
+  const std::string_view out = attrs.out_layout().empty() ? attrs.layout() : attrs.out_layout();
+  const std::string_view result = op.ToLayout(op.Add(kind, {data}, std::move(attributes)), image, out);
+  return result.empty() ? Names() : Names{result};
+}
+Names ExportMaxPool(OpExport& op) { return ExportPool(op, "MaxPool"); }
+Names ExportAvgPool(OpExport& op) { return ExportPool(op, "AveragePool"); }
+
+// Windows of one size if each dimension is a multiple of the result's.
+Names ExportAdaptivePool(OpExport& op) {
+  const auto attrs = op.Attrs<AdaptivePoolAttrs>();
+  const int rank = op.Rank(0);
+  if (rank < 3 || rank > 5) return op.Lacks("the rank of its data is not known");
+  const std::string_view image = kImageLayouts[rank - 3];
+  const auto axes = OpExport::LayoutAxes(attrs.layout(), image);
+  const std::string_view data = op.ToLayout(op.In(0), attrs.layout(), image);
+  if (data.empty() || !axes) return {};
+  const auto back = [&](std::string_view result) {
+    return Names{op.ToLayout(result, image, attrs.out_layout().empty() ? attrs.layout() : attrs.out_layout())};
+  };
+  if (attrs.output_size() && IsDefault(*attrs.output_size(), 1)) return back(op.Add("GlobalAveragePool", {data}));
+  const auto in = OpExport::Numbers(op.TypeOf(0));
+  const auto out = OpExport::Numbers(op.ResultType());
+  if (!in || !out) return op.Lacks("the shape of its data is not known");
+  std::vector<int64_t> kernel;
+  for (size_t i = 2; i < axes->size(); ++i) {
+    const auto at = static_cast<size_t>((*axes)[i]);
+    if ((*out)[at] == 0 || (*in)[at] % (*out)[at] != 0)
+      return op.Lacks(fmt::format("a dimension of {} is not a multiple of {}", (*in)[at], (*out)[at]));
+    kernel.push_back((*in)[at] / (*out)[at]);
+  }
+  return back(op.Add("AveragePool", {data}, {IntsAttribute("kernel_shape", kernel), IntsAttribute("strides", kernel)}));
+}
+
+// ---- Normalizations
+
+Names ExportBatchNorm(OpExport& op) {
+  const auto attrs = op.Attrs<BatchNormAttrs>();
+  if (op.exporter().IsFieldUsed(1) || op.exporter().IsFieldUsed(2))
+    return op.Lacks("the moving mean and variance of its result are used");
+  const int rank = op.Rank(0);
+  if (rank < 2) return op.Lacks("the rank of its data is not known");
+  const int64_t axis = attrs.axis() < 0 ? attrs.axis() + rank : attrs.axis();
+  if (attrs.training()) return op.Lacks("it computes the mean and the variance of its data");
+  const std::string_view gamma = attrs.scale() ? op.In(1) : op.Add("Add", {op.Add("Sub", {op.In(1), op.In(1)}), op.Scalar(1, op.Dtype(1))});
+  const std::string_view beta = attrs.center() ? op.In(2) : op.Add("Sub", {op.In(2), op.In(2)});
+  std::vector<int64_t> swap;
+  for (int64_t i = 0; i < rank; ++i) swap.push_back(i);
+  std::swap(swap[1], swap[static_cast<size_t>(axis)]);
+  const std::string_view data = axis == 1 ? op.In(0) : op.Transpose(op.In(0), swap);
+  const std::string_view result = op.Add("BatchNormalization", {data, gamma, beta, op.In(3), op.In(4)},
+                                         {FloatAttribute("epsilon", attrs.epsilon())});
+  return {axis == 1 ? result : op.Transpose(result, swap), {}, {}};
+}
+
+// Whether an operand is a tensor of zeros, which stands for one that is left out.
+bool IsZeros(OpExport& op, size_t i) {
+  const auto* call = As<Call>(op.Resolved(i));
+  const auto* callee = call ? As<Op>(call->op) : nullptr;
+  if (callee != nullptr && (callee->id == OpId::kZerosLike || callee->id == OpId::kZeros)) return true;
+  const auto* constant = As<iropt::Constant>(op.Resolved(i));
+  if (constant == nullptr || constant->data->num_bytes() > (size_t{1} << 20)) return false;
+  const std::span bytes(constant->data->data(), constant->data->num_bytes());
+  return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
+}
+
+// Axes of a norm from the front, in order; nullopt if they are not the last ones.
+std::optional<std::vector<int64_t>> LastAxes(std::vector<int64_t> axes, int rank) {
+  for (int64_t& axis : axes) axis += axis < 0 ? rank : 0;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i] != rank - static_cast<int64_t>(axes.size() - i)) return std::nullopt;
+  }
+  return axes;
+}
+
+// (x - mean) / sqrt(variance + epsilon)
+std::string_view Normalized(OpExport& op, std::string_view x, const std::vector<int64_t>& axes, double epsilon) {
+  const std::string_view distance = op.Add("Sub", {x, op.Reduce("ReduceMean", x, axes, true)});
+  const std::string_view variance = op.Reduce("ReduceMean", op.Add("Mul", {distance, distance}), axes, true);
+  const std::string_view shifted = op.Add("Add", {variance, op.Scalar(epsilon, op.Dtype(0))});
+  return op.Add("Div", {distance, op.Add("Sqrt", {shifted})});
+}
+
+Names ExportLayerNorm(OpExport& op) {
+  const auto attrs = op.Attrs<LayerNormAttrs>();
+  const int rank = op.Rank(0);
+  if (rank < 1) return op.Lacks("the rank of its data is not known");
+  const auto axes = LastAxes(attrs.axes().vector(), rank);
+  if (!axes) return op.Lacks("its axes are not the last ones");
+  const bool has_bias = attrs.center() && !IsZeros(op, 2);
+  if (op.version() >= 17 && attrs.scale() && !axes->empty()) {
+    Names inputs{op.In(0), op.In(1)};
+    if (has_bias) inputs.push_back(op.In(2));
+    return {op.Add("LayerNormalization", inputs,
+                   {IntAttribute("axis", axes->front()), FloatAttribute("epsilon", attrs.epsilon())})};
+  }
+  std::string_view result = Normalized(op, op.In(0), *axes, attrs.epsilon());
+  if (attrs.scale()) result = op.Add("Mul", {result, op.In(1)});
+  return {has_bias ? op.Add("Add", {result, op.In(2)}) : result};
+}
+
+Names ExportRmsNorm(OpExport& op) {
+  const auto attrs = op.Attrs<RMSNormAttrs>();
+  const int rank = op.Rank(0);
+  const auto axes = rank < 1 ? std::nullopt : LastAxes(attrs.axes().vector(), rank);
+  if (!axes) return op.Lacks("its axes are not the last ones");
+  if (op.version() >= 23)
+    return {op.Add("RMSNormalization", {op.In(0), op.In(1)},
+                   {IntAttribute("axis", axes->front()), FloatAttribute("epsilon", attrs.epsilon())})};
+  const std::string_view mean = op.Reduce("ReduceMean", op.Add("Mul", {op.In(0), op.In(0)}), *axes, true);
+  const std::string_view root = op.Add("Sqrt", {op.Add("Add", {mean, op.Scalar(attrs.epsilon(), op.Dtype(0))})});
+  return {op.Add("Mul", {op.Add("Div", {op.In(0), root}), op.In(1)})};
+}
+
+bool AreAllAfterChannels(const IntList& axes, int rank) {
+  if (axes.size() != static_cast<size_t>(rank) - 2) return false;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if ((axes[i] < 0 ? axes[i] + rank : axes[i]) != static_cast<int64_t>(i) + 2) return false;
+  }
+  return true;
+}
+
+Names ExportInstanceNorm(OpExport& op) {
+  const auto attrs = op.Attrs<InstanceNormAttrs>();
+  const int rank = op.Rank(0);
+  const int64_t channel = attrs.channel_axis() < 0 ? attrs.channel_axis() + rank : attrs.channel_axis();
+  if (rank < 3 || channel != 1 || !attrs.scale() || !attrs.center() || !AreAllAfterChannels(attrs.axes(), rank))
+    return op.Lacks("ONNX normalizes each channel of images whose channels are dimension 1");
+  return {op.Add("InstanceNormalization", {op.In(0), op.In(1), op.In(2)}, {FloatAttribute("epsilon", attrs.epsilon())})};
+}
+
+// The groups as the channels of an instance norm; then scale and bias of each channel.
+Names ExportGroupNorm(OpExport& op) {
+  const auto attrs = op.Attrs<GroupNormAttrs>();
+  const int rank = op.Rank(0);
+  const int64_t channel = attrs.channel_axis() < 0 ? attrs.channel_axis() + rank : attrs.channel_axis();
+  if (rank < 3 || channel != 1 || !AreAllAfterChannels(attrs.axes(), rank))
+    return op.Lacks("ONNX normalizes groups of channels of images whose channels are dimension 1");
+  const int64_t groups = attrs.num_groups();
+  if (op.version() >= 21 && attrs.scale() && attrs.center())
+    return {op.Add("GroupNormalization", {op.In(0), op.In(1), op.In(2)},
+                   {FloatAttribute("epsilon", attrs.epsilon()), IntAttribute("num_groups", groups)})};
+  const auto constant = [&](double value) {
+    auto array = NDArray::Make(DataType::Float(32), {groups});
+    std::ranges::fill(array->MutableAs<float>(), static_cast<float>(value));
+    return op.exporter().context().Initializer(std::shared_ptr<const NDArray>(std::move(array)), "");
+  };
+  if (op.Dtype(0) != DataType::Float(32)) return op.Needs(21);
+  const std::string_view grouped = op.Reshape(op.In(0), {0, groups, -1});
+  const std::string_view norm = op.Add("InstanceNormalization", {grouped, constant(1), constant(0)},
+                                       {FloatAttribute("epsilon", attrs.epsilon())});
+  std::string_view result = op.Add("Reshape", {norm, op.Add("Shape", {op.In(0)})});
+  std::vector<int64_t> behind;
+  for (int64_t i = 1; i < rank - 1; ++i) behind.push_back(i);
+  if (attrs.scale()) result = op.Add("Mul", {result, op.Unsqueeze(op.In(1), behind)});
+  if (attrs.center()) result = op.Add("Add", {result, op.Unsqueeze(op.In(2), behind)});
+  return {result};
+}
+
+// ---- Padding
+
+Names ExportPad(OpExport& op) {
+  const auto attrs = op.Attrs<PadAttrs>();
+  const std::vector<int64_t> widths = attrs.pad_width().vector();
+  std::vector<int64_t> pads;
+  for (size_t i = 0; i < widths.size(); i += 2) pads.push_back(widths[i]);
+  for (size_t i = 1; i < widths.size(); i += 2) pads.push_back(widths[i]);
+  const std::string_view given = attrs.pad_mode();
+  const bool is_edge = given == "replicate" || given == "edge";
+  const std::string_view mode = is_edge ? "edge" : given == "circular" ? "wrap" : given;
+  if (mode == "wrap" && op.version() < 19) return op.Needs(19);
+  std::vector<AttributeProto> attributes;
+  if (mode != "constant") attributes.push_back(TextAttribute("mode", mode));
+  const bool has_value = mode == "constant" && op.num_args() > 1;
+  if (op.version() >= 11) {
+    Names inputs{op.In(0), op.Ints(pads)};
+    if (has_value) inputs.push_back(op.Cast(op.In(1), op.Dtype(1), op.Dtype(0)));
+    return {op.Add("Pad", inputs, attributes)};
+  }
+  attributes.push_back(IntsAttribute("pads", pads));
+  const auto* value = has_value ? As<iropt::Constant>(op.Resolved(1)) : nullptr;
+  if (has_value && (value == nullptr || value->data->dtype() != DataType::Float(32))) return op.Needs(11);
+  if (value != nullptr)
+    attributes.push_back(FloatAttribute("value", static_cast<double>(value->data->As<float>()[0])));
+  return {op.Add("Pad", {op.In(0)}, attributes)};
+}
+
+Names ExportPixelShuffle(OpExport& op) {
+  if (op.Rank(0) != 4) return op.Lacks("ONNX has it for images of rank 4");
+  return {op.Add("DepthToSpace", {op.In(0)},
+                 {IntAttribute("blocksize", op.Attrs<PixelShuffleAttrs>().upscale_factor()),
+                  TextAttribute("mode", "CRD")})};
+}
+
+constexpr ExportRow kNeuralExports[] = {
+    {OpId::kEinsum, "Einsum", 12, ExportEinsum},
+    {OpId::kMatmul, "MatMul, Gemm", 1, ExportMatmul},
+    {OpId::kNnAdaptiveAvgPool1d, "GlobalAveragePool, AveragePool", 1, ExportAdaptivePool},
+    {OpId::kNnAdaptiveAvgPool2d, "GlobalAveragePool, AveragePool", 1, ExportAdaptivePool},
+    {OpId::kNnAdaptiveAvgPool3d, "GlobalAveragePool, AveragePool", 1, ExportAdaptivePool},
+    {OpId::kNnAvgPool1d, "AveragePool", 7, ExportAvgPool},
+    {OpId::kNnAvgPool2d, "AveragePool", 7, ExportAvgPool},
+    {OpId::kNnAvgPool3d, "AveragePool", 7, ExportAvgPool},
+    {OpId::kNnBatchNorm, "BatchNormalization", 7, ExportBatchNorm},
+    {OpId::kNnConv1d, "Conv", 1, ExportConv},
+    {OpId::kNnConv1dTranspose, "ConvTranspose", 1, ExportConvTranspose},
+    {OpId::kNnConv2d, "Conv", 1, ExportConv},
+    {OpId::kNnConv2dTranspose, "ConvTranspose", 1, ExportConvTranspose},
+    {OpId::kNnConv3d, "Conv", 1, ExportConv},
+    {OpId::kNnConv3dTranspose, "ConvTranspose", 1, ExportConvTranspose},
+    {OpId::kNnGroupNorm, "GroupNormalization; before 21 a composition", 6, ExportGroupNorm},
+    {OpId::kNnInstanceNorm, "InstanceNormalization", 6, ExportInstanceNorm},
+    {OpId::kNnLayerNorm, "LayerNormalization; before 17 a composition", 7, ExportLayerNorm},
+    {OpId::kNnMaxPool1d, "MaxPool", 1, ExportMaxPool},
+    {OpId::kNnMaxPool2d, "MaxPool", 1, ExportMaxPool},
+    {OpId::kNnMaxPool3d, "MaxPool", 1, ExportMaxPool},
+    {OpId::kNnPad, "Pad", 2, ExportPad},
+    {OpId::kNnPixelShuffle, "DepthToSpace", 11, ExportPixelShuffle},
+    {OpId::kNnRmsNorm, "RMSNormalization; before 23 a composition", 7, ExportRmsNorm},
+    {OpId::kOuter, "Unsqueeze, Mul", 7, ExportOuter},
+};
+
+}  // namespace
+
+std::span<const ExportRow> NeuralExports() { return kNeuralExports; }
+
+}  // namespace iropt::onnx

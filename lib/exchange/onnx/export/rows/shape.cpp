@@ -1,0 +1,131 @@
+// Tensors made of shapes, and shapes as values.
+
+#include <fmt/format.h>
+
+#include "exchange/onnx/export/op_rows.h"
+#include "iropt/runtime/value.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+// Shapes are no values of a graph.
+Names ExportNothing(OpExport& op) { return op.NoValue(); }
+
+Names ExportShapeToTensor(OpExport& op) {
+  const std::string_view shape = op.ShapeOperand(op.Arg(0));
+  return shape.empty() ? Names() : Names{shape};
+}
+
+Names ExportSize(OpExport& op) { return {op.Add("Size", {op.In(0)})}; }
+
+// A tensor of one value. `shape` is a tensor of int64.
+Names Filled(OpExport& op, std::string_view shape, double value, DataType dtype) {
+  if (shape.empty()) return {};
+  if (op.version() < 9) return op.Needs(9);
+  const iropt::Scalar scalar =
+      dtype.is_floating() ? iropt::Scalar::Float(value, dtype) : iropt::Scalar::Int(static_cast<int64_t>(value), dtype);
+  const auto array = MakeScalarTensor(scalar);
+  TensorProto tensor = op.exporter().context().TensorOf(*array);
+  tensor.dims = {1};
+  tensor.raw = op.exporter().Keep(std::string(*tensor.raw));
+  if (tensor.type == ElementType::kUndefined) return op.Lacks(fmt::format("ONNX has no {}", dtype.ToString()));
+  return {op.Add("ConstantOfShape", {shape}, {TensorAttribute("value", std::move(tensor))})};
+}
+
+DataType ResultDtype(OpExport& op) { return op.ResultType() ? op.ResultType()->dtype : DataType::Float(32); }
+
+Names ExportOnes(OpExport& op) { return Filled(op, op.ShapeOperand(op.Arg(0)), 1, ResultDtype(op)); }
+Names ExportZeros(OpExport& op) { return Filled(op, op.ShapeOperand(op.Arg(0)), 0, ResultDtype(op)); }
+
+// The shape of the first operand.
+std::string_view ShapeOfFirst(OpExport& op) {
+  const auto numbers = OpExport::Numbers(op.TypeOf(0));
+  return numbers ? op.Ints(*numbers) : op.Add("Shape", {op.In(0)});
+}
+
+Names ExportOnesLike(OpExport& op) { return Filled(op, ShapeOfFirst(op), 1, ResultDtype(op)); }
+Names ExportZerosLike(OpExport& op) { return Filled(op, ShapeOfFirst(op), 0, ResultDtype(op)); }
+
+Names FilledWith(OpExport& op, std::string_view shape) {
+  if (shape.empty()) return {};
+  const auto* constant = As<iropt::Constant>(op.Resolved(1));
+  const DataType dtype = ResultDtype(op);
+  if (constant != nullptr && constant->data->num_elements() == 1 && constant->data->dtype() == dtype &&
+      op.version() >= 9) {
+    TensorProto tensor = op.exporter().context().TensorOf(*constant->data);
+    tensor.dims = {1};
+    return {op.Add("ConstantOfShape", {shape}, {TensorAttribute("value", std::move(tensor))})};
+  }
+  return {op.Add("Expand", {op.Cast(op.In(1), op.Dtype(1), dtype), shape})};
+}
+
+Names ExportFull(OpExport& op) { return FilledWith(op, op.ShapeOperand(op.Arg(0))); }
+Names ExportFullLike(OpExport& op) { return FilledWith(op, ShapeOfFirst(op)); }
+
+// A PrimValue as a tensor of rank 0.
+std::string_view RangeBound(OpExport& op, size_t i, DataType dtype) {
+  if (const auto number = op.FloatArg(i)) return op.Scalar(*number, dtype);
+  const PrimExpr* value = op.PrimArg(i);
+  if (value == nullptr) return {};
+  const std::string_view scalar = op.Squeeze(op.exporter().ScalarTensor(value), {0});
+  return op.Cast(scalar, DataType::Int(64), dtype);
+}
+
+Names ExportArange(OpExport& op) {
+  const DataType dtype = ResultDtype(op);
+  const Names inputs{RangeBound(op, 0, dtype), RangeBound(op, 1, dtype), RangeBound(op, 2, dtype)};
+  if (inputs[0].empty() || inputs[1].empty() || inputs[2].empty()) return op.Lacks("a bound is not a number");
+  return {op.Add("Range", inputs)};
+}
+
+// A triangle keeps the elements on one side of a diagonal.
+Names ExportTriangle(OpExport& op, bool upper) {
+  const auto k = op.IntArg(1);
+  if (!k) return op.Lacks("its diagonal is not a number");
+  return {op.Add("Trilu", {op.In(0), op.exporter().IntScalar(*k)}, {IntAttribute("upper", upper ? 1 : 0)})};
+}
+Names ExportTril(OpExport& op) { return ExportTriangle(op, false); }
+Names ExportTriu(OpExport& op) { return ExportTriangle(op, true); }
+
+Names ExportEyeLike(OpExport& op) {
+  const auto k = op.IntArg(1);
+  if (!k) return op.Lacks("its diagonal is not a number");
+  const auto type = static_cast<int64_t>(ElementTypeOf(ResultDtype(op)));
+  return {op.Add("EyeLike", {op.In(0)}, {IntAttribute("dtype", type), IntAttribute("k", *k)})};
+}
+
+Names ExportEye(OpExport& op) {
+  const PrimExpr* rows = op.PrimArg(0);
+  const PrimExpr* columns = op.PrimArg(1);
+  const auto k = op.IntArg(2);
+  if (rows == nullptr || columns == nullptr || !k) return op.Lacks("its diagonal is not a number");
+  const PrimExpr* dims[] = {rows, columns};
+  const Names zeros = Filled(op, op.exporter().ShapeTensor(dims), 0, ResultDtype(op));
+  if (zeros.empty()) return {};
+  return {op.Add("EyeLike", zeros, {IntAttribute("k", *k)})};
+}
+
+constexpr ExportRow kShapeExports[] = {
+    {OpId::kArange, "Range", 11, ExportArange},
+    {OpId::kEye, "ConstantOfShape, EyeLike", 9, ExportEye},
+    {OpId::kEyeLike, "EyeLike", 9, ExportEyeLike},
+    {OpId::kFull, "ConstantOfShape, Expand", 8, ExportFull},
+    {OpId::kFullLike, "ConstantOfShape, Expand", 8, ExportFullLike},
+    {OpId::kOnes, "ConstantOfShape", 9, ExportOnes},
+    {OpId::kOnesLike, "ConstantOfShape", 9, ExportOnesLike},
+    {OpId::kShapeOf, "Shape, where it is used", 1, ExportNothing},
+    {OpId::kShapeToTensor, "Shape, Gather, Concat", 1, ExportShapeToTensor},
+    {OpId::kSize, "Size", 1, ExportSize},
+    {OpId::kTensorToShape, "its operand, where it is used", 1, ExportNothing},
+    {OpId::kTril, "Trilu", 14, ExportTril},
+    {OpId::kTriu, "Trilu", 14, ExportTriu},
+    {OpId::kZeros, "ConstantOfShape", 9, ExportZeros},
+    {OpId::kZerosLike, "ConstantOfShape", 9, ExportZerosLike},
+};
+
+}  // namespace
+
+std::span<const ExportRow> ShapeExports() { return kShapeExports; }
+
+}  // namespace iropt::onnx
