@@ -222,7 +222,11 @@ void CompilerInstance::Print(const Module& module, OutputStream& out, const std:
 }
 
 Status CompilerInstance::Write(const Module& module, OutputStream& out, const std::string& path, const Format& format) {
-  return format.Write(module, {.printing = PrintOptionsFor(path), .path = path}, out, diagnostics_);
+  const WriteRequest request{.printing = PrintOptionsFor(path),
+                             .path = path,
+                             .onnx_opset = options_.onnx_opset,
+                             .external_data = options_.external_data};
+  return format.Write(module, request, out, diagnostics_);
 }
 
 std::string CompilerInstance::PrintToString(const Module& module) const {

@@ -75,7 +75,8 @@ void ConstantExternalizer::AddArray(const NDArray& array) {
   const bool is_inline = array.shape().empty() || array.num_elements() <= inline_constants_;
   if (is_inline || static_cast<int64_t>(array.num_bytes()) <= min_bytes_ || references_.contains(&array)) return;
   const FileTensor* source = array.source();
-  if (source && source->path.empty()) source = nullptr;  // a file that text cannot refer to
+  // A file that text cannot refer to.
+  if (source && !source->hash && !source->path.ends_with(kExtension)) source = nullptr;
   // The printer refers to tensors with a recorded hash in any case.
   if (source ? source->hash.has_value() : !IsSafetensorsType(array.dtype())) return;
   arrays_.push_back(array.shared_from_this());

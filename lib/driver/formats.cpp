@@ -34,7 +34,7 @@ constexpr FormatRow kFormats[] = {
      .writes = false,
      .writes_rank_0 = true,
      .library = "libiropt_relay.so"},
-    {.name = "onnx", .extensions = kOnnxExtensions, .writes = false, .is_text = false, .library = "libiropt_onnx.so"},
+    {.name = "onnx", .extensions = kOnnxExtensions, .is_text = false, .library = "libiropt_onnx.so"},
 };
 
 bool HasExtension(const FormatRow& format, std::string_view path) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,10 @@ struct ReadRequest {
 struct WriteRequest {
   PrintOptions printing;
   std::string path = "-";  // of the file that is written; "-": the standard output
+  // Of ONNX models: the version of the operator set, by default that of the input; and the file for the tensors, in the
+  // folder of `path`, by default the model itself.
+  std::optional<int64_t> onnx_opset = {};
+  std::optional<std::string> external_data = {};
 };
 
 // Formats have no state: all members may be called by several threads at once.

@@ -1,6 +1,7 @@
 #include "exchange/onnx/encode.h"
 
 #include <algorithm>
+#include <concepts>
 #include <iterator>
 #include <protozero/pbf_writer.hpp>
 #include <string>
@@ -42,6 +43,16 @@ template <class T>
 void AddMessage(Writer& out, uint32_t field, const T& message) {
   Writer inner(out, field);
   EncodeFields(inner, message);
+}
+
+// A nested writer drops messages without fields, which these may be: they are put together beside.
+template <class T>
+requires(std::same_as<T, Dim> || std::same_as<T, ValueType>) void AddMessage(Writer& out, uint32_t field,
+                                                                             const T& message) {
+  std::string bytes;
+  Writer inner(bytes);
+  EncodeFields(inner, message);
+  out.add_message(field, bytes);
 }
 
 template <class T>
@@ -93,8 +104,10 @@ void EncodeFields(Writer& out, const Dim& dim) {
 void EncodeTensorType(Writer& out, const ValueType& type) {
   out.add_int32(1, static_cast<int32_t>(type.element));
   if (!type.has_shape) return;
-  Writer shape(out, 2);
+  std::string bytes;
+  Writer shape(bytes);
   AddMessages(shape, 1, type.dims);
+  out.add_message(2, bytes);  // a shape of no dimensions is one, too
 }
 
 void EncodeFields(Writer& out, const ValueType& type) {
@@ -269,10 +282,14 @@ std::vector<Part> PartsOf(const Model& model) {
 
 }  // namespace
 
-void EncodeModel(const Model& model, OutputStream& out) {
-  for (const Part& part : PartsOf(model)) {
-    out.Append(part.made);
-    out.Append(part.view);
+void EncodeModel(const Model& model, OutputStream& out, FunctionRef<void(size_t)> written) {
+  // The initializers are after the head of the model and that of the graph.
+  constexpr size_t kFirst = 2;
+  const std::vector<Part> parts = PartsOf(model);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    out.Append(parts[i].made);
+    out.Append(parts[i].view);
+    if (i >= kFirst && i - kFirst < model.graph.initializers.size()) written(i - kFirst);
   }
 }
 

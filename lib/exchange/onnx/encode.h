@@ -5,12 +5,14 @@
 
 #include "exchange/onnx/model.h"
 #include "iropt/support/file.h"
+#include "iropt/support/function_ref.h"
 
 namespace iropt::onnx {
 
 // Appends the bytes of the model. The raw bytes of the initializers of its graph go from where they are to the stream;
 // all else is put together in memory first. The same model gives the same bytes.
-void EncodeModel(const Model& model, OutputStream& out);
+// Calls `written` with the index of each initializer when its bytes were appended.
+void EncodeModel(const Model& model, OutputStream& out, FunctionRef<void(size_t)> written);
 
 // The number of bytes that EncodeModel appends.
 uint64_t EncodedSize(const Model& model);

@@ -5,6 +5,7 @@
 #include "exchange/onnx/decode.h"
 #include "exchange/onnx/encode.h"
 #include "exchange/onnx/export/export.h"
+#include "exchange/onnx/export/external_data.h"
 #include "exchange/onnx/import/import.h"
 #include "iropt/support/version.h"
 
@@ -24,12 +25,13 @@ class OnnxFormat final : public Format {
     return ImportModel(*model, tensors, diagnostics);
   }
 
-  Status Write(const Module& module, const WriteRequest& /*request*/, OutputStream& out,
+  Status Write(const Module& module, const WriteRequest& request, OutputStream& out,
                DiagnosticEngine& diagnostics) const override {
-    const std::unique_ptr<ExportedModel> exported = ExportModel(module, {}, diagnostics);
+    const std::unique_ptr<ExportedModel> exported = ExportModel(module, {.opset = request.onnx_opset}, diagnostics);
     if (exported == nullptr) return Failure{ErrorCode::IllFormed};
-    EncodeModel(exported->model, out);
-    return {};
+    IROPT_ASSIGN_OR_RETURN(std::optional<AtomicFile> tensors, MoveOutTensors(*exported, request));
+    EncodeModel(exported->model, out, [&](size_t i) { Forget(exported->arrays[i]); });
+    return tensors ? tensors->Commit() : Status();
   }
 };
 

@@ -157,7 +157,7 @@ Result<Array> TensorReader::Read(const TensorProto& tensor) {
 }
 
 Result<Array> TensorReader::View(const TensorProto& tensor, DataType dtype, std::string_view bytes,
-                                 std::shared_ptr<const FileBuffer> file) {
+                                 std::shared_ptr<const FileBuffer> file, std::string path) {
   const uint64_t elements = *ArrayBytes(dtype, tensor.dims) / static_cast<uint64_t>(dtype.bytes());
   const uint64_t needed = FileBytes(dtype, elements);
   if (bytes.size() != needed)
@@ -172,7 +172,7 @@ Result<Array> TensorReader::View(const TensorProto& tensor, DataType dtype, std:
   }
   return NDArray::InFile(
       dtype, tensor.dims, data,
-      {.path = {}, .name = std::string(tensor.name), .hash = {}, .span = {}, .file = std::move(file)});
+      {.path = std::move(path), .name = std::string(tensor.name), .hash = {}, .span = {}, .file = std::move(file)});
 }
 
 Result<Array> TensorReader::ReadExternal(const TensorProto& tensor, DataType dtype) {
@@ -196,7 +196,9 @@ Result<Array> TensorReader::ReadExternal(const TensorProto& tensor, DataType dty
   if (offset > size || length > size - offset)
     return Bad(tensor,
                fmt::format("bytes {} to {} are not in '{}', which has {}", offset, offset + length, location, size));
-  return View(tensor, dtype, (*file)->text().substr(offset, length), *file);
+  // The writer refers to the file if it is beside its output.
+  const std::filesystem::path path = std::filesystem::path(folder_) / location;
+  return View(tensor, dtype, (*file)->text().substr(offset, length), *file, path.string());
 }
 
 Result<std::shared_ptr<const FileBuffer>> TensorReader::OpenExternal(std::string_view location) {

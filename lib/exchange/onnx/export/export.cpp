@@ -7,7 +7,7 @@
 #include "exchange/onnx/export/export_context.h"
 #include "exchange/onnx/export/function_exporter.h"
 #include "exchange/onnx/import/import.h"
-#include "exchange/onnx/import/opaque_call.h"
+#include "exchange/onnx/type_text.h"
 #include "iropt/support/version.h"
 
 namespace iropt::onnx {
@@ -145,6 +145,9 @@ bool ExportMain(const ModuleEntry& main, ExportContext& context) {
   for (const std::string_view name : inputs) context.Take(name);
   for (const std::string_view name : outputs) context.Take(name);
   FunctionExporter exporter(context, main.var->name);
+  for (const auto& [name, text] : facts.Pairs("types")) {
+    if (std::optional<ValueType> type = TypeFromText(text)) exporter.StateType(name, std::move(*type));
+  }
   return exporter.ExportGraph(*function, inputs, outputs, {}, graph) && !context.failed();
 }
 
@@ -157,8 +160,8 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
   const FactsReader facts(module.attrs()->Find(attr::kModel));
   SetModelFacts(facts, result->model);
   SetOpsets(facts, options, context);
-  if (context.opset() < 7 || context.opset() > kNewestOpset) {
-    context.Report(fmt::format("models of opset {} cannot be written: expected 7 to {}", context.opset(), kNewestOpset));
+  if (context.opset() < 1 || context.opset() > kNewestOpset) {
+    context.Report(fmt::format("models of opset {} cannot be written: expected 1 to {}", context.opset(), kNewestOpset));
     return nullptr;
   }
   const ModuleEntry* main = MainOf(context);

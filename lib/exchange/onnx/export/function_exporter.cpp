@@ -34,7 +34,7 @@ std::string_view FunctionExporter::DimName(const tir::Var* var) {
 ValueType FunctionExporter::TypeOf(const Type* type) {
   ValueType result;
   const auto* tensor = As<TensorType>(type);
-  if (tensor == nullptr) return result;
+  if (tensor == nullptr || tensor->dtype.is_void()) return result;
   result.kind = ValueType::Kind::kTensor;
   result.element = ElementTypeOf(tensor->dtype);
   if (tensor->ndim < 0) return result;
@@ -45,6 +45,13 @@ ValueType FunctionExporter::TypeOf(const Type* type) {
     if (const auto* var = As<tir::Var>(tensor->dims[i])) result.dims[i].param = DimName(var);
   }
   return result;
+}
+
+ValueInfo FunctionExporter::Describe(std::string_view name, const Type* type) {
+  ValueInfo value{.name = name, .type = type ? TypeOf(type) : ValueType()};
+  const auto stated = stated_.find(name);
+  if (value.type.kind == ValueType::Kind::kNone && stated != stated_.end()) value.type = stated->second;
+  return value;
 }
 
 // ---- Values
@@ -362,7 +369,7 @@ bool FunctionExporter::AddOutputs(const ExportedValue& results, std::span<const 
       name = copy;
     }
     made.erase(name);
-    graph.outputs.push_back({.name = name, .type = i < types.size() ? TypeOf(types[i]) : ValueType()});
+    graph.outputs.push_back(Describe(name, i < types.size() ? types[i] : nullptr));
   }
   return true;
 }
@@ -397,7 +404,7 @@ bool FunctionExporter::ExportGraph(const iropt::Function& function, const Names&
     }
     values_[param] = {{name}};
     DefineSymbols(param->type, name);
-    if (is_input) graph.inputs.push_back({.name = name, .type = TypeOf(param->type)});
+    if (is_input) graph.inputs.push_back(Describe(name, param->type));
   }
   WishForNames(As<SeqExpr>(function.body) ? To<SeqExpr>(function.body)->body : function.body, outputs);
   ExportedValue results;

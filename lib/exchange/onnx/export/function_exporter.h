@@ -41,6 +41,8 @@ class FunctionExporter {
   // values `captured` from around the graph.
   bool ExportGraph(const iropt::Function& function, const Names& inputs, const Names& outputs, const Names& captured,
                    GraphProto& graph);
+  // The type of an input or output that is an object.
+  void StateType(std::string_view name, ValueType type) { stated_[name] = std::move(type); }
 
   // ---- For OpExport
   // The name of the tensor that an expression is. Empty after an error.
@@ -96,6 +98,7 @@ class FunctionExporter {
   bool AddOutputs(const ExportedValue& results, std::span<const Type* const> types, const Names& outputs,
                   GraphProto& graph);
   std::string_view DimName(const tir::Var* var);
+  ValueInfo Describe(std::string_view name, const Type* type);
 
   ExportContext& context_;
   std::string_view function_;  // its name, for messages
@@ -109,6 +112,7 @@ class FunctionExporter {
   std::unordered_map<const tir::Var*, SymbolSource> symbols_;
   std::unordered_map<const PrimExpr*, std::string_view> scalars_;  // that were computed
   std::unordered_map<const tir::Var*, std::string_view> dim_names_;
+  std::unordered_map<std::string_view, ValueType> stated_;
 };
 
 }  // namespace iropt::onnx

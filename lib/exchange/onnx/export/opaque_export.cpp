@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "exchange/onnx/export/op_export.h"
+#include "exchange/onnx/type_text.h"
 #include "iropt/ir/relax/expr.h"
 
 namespace iropt::onnx {
@@ -87,6 +88,10 @@ Names ExportOpaqueCall(OpExport& op, std::string_view name) {
     }
     const Expr* value = value_at(i + 1);
     AttributeProto attribute = AttributeOf(op, key->value, value);
+    // The only operator with a type as an attribute, which the reader has as a text.
+    const bool is_type = op_type == "Optional" && key->value == "type";
+    if (std::optional<ValueType> given = is_type ? TypeFromText(attribute.s) : std::nullopt)
+      attribute = {.name = key->value, .type = AttributeType::kType, .types = {std::move(*given)}};
     const auto* tuple = As<iropt::Tuple>(value);
     const bool is_empty = tuple != nullptr && tuple->fields.empty();
     if (attribute.type == AttributeType::kUndefined && !is_empty)

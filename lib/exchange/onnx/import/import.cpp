@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <deque>
 #include <string>
 #include <vector>
 
 #include "exchange/onnx/import/function_importer.h"
+#include "exchange/onnx/type_text.h"
 
 namespace iropt::onnx {
 
@@ -66,6 +69,16 @@ const DictAttr* GraphFacts(const GraphProto& graph, const std::vector<std::strin
   for (const ValueInfo& output : graph.outputs) outputs.push_back(output.name);
   facts.Add("inputs", inputs);
   facts.Add("outputs", outputs);
+  std::deque<std::string> texts;
+  Properties types;
+  const auto add_type = [&](const ValueInfo& value) {
+    const bool is_numeric = value.type.kind == ValueType::Kind::kTensor && DataTypeOf(value.type.element);
+    if (!is_numeric && value.type.kind != ValueType::Kind::kNone)
+      types.emplace_back(value.name, texts.emplace_back(ToText(value.type)));
+  };
+  std::ranges::for_each(graph.inputs, add_type);
+  std::ranges::for_each(graph.outputs, add_type);
+  facts.Add("types", types);
   return facts.Get();
 }
 

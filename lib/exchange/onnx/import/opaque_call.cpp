@@ -6,6 +6,7 @@
 
 #include "exchange/onnx/import/body_function.h"
 #include "exchange/onnx/import/function_importer.h"
+#include "exchange/onnx/type_text.h"
 #include "iropt/infer/infer.h"
 #include "iropt/ir/context.h"
 #include "iropt/runtime/value.h"
@@ -51,19 +52,6 @@ const Expr* TupleOf(const std::vector<T>& items, Workspace& workspace, F&& make)
   return MakeTuple(fields, workspace);
 }
 
-// As the standard writes types: "seq(tensor(float))".
-std::string TypeText(const ValueType& type) {
-  const std::string inner = type.inner.empty() ? "" : WithStack([&] { return TypeText(type.inner.front()); });
-  switch (type.kind) {
-    case ValueType::Kind::kTensor: return fmt::format("tensor({})", NameOf(type.element));
-    case ValueType::Kind::kSparseTensor: return fmt::format("sparse_tensor({})", NameOf(type.element));
-    case ValueType::Kind::kSequence: return fmt::format("seq({})", inner);
-    case ValueType::Kind::kOptional: return fmt::format("optional({})", inner);
-    case ValueType::Kind::kMap: return fmt::format("map({},{})", NameOf(type.element), inner);
-    default: return "opaque";
-  }
-}
-
 // Null after an error, or for a kind of attribute that calls cannot hold.
 const Expr* AttributeExpr(OpImport& op, const AttributeProto& attribute) {
   Workspace& workspace = op.workspace();
@@ -81,7 +69,7 @@ const Expr* AttributeExpr(OpImport& op, const AttributeProto& attribute) {
     case AttributeType::kTensors:
       return TupleOf(attribute.tensors, workspace, [&](const TensorProto& tensor) { return TensorExpr(op, tensor); });
     case AttributeType::kType:
-      return attribute.types.empty() ? nullptr : StringExpr(TypeText(attribute.types.front()), workspace);
+      return attribute.types.empty() ? nullptr : StringExpr(ToText(attribute.types.front()), workspace);
     case AttributeType::kSparseTensor:
       return attribute.sparse_tensors.empty() ? nullptr : SparseTensorExpr(op, attribute.sparse_tensors.front());
     default: return nullptr;

@@ -64,6 +64,15 @@ Match MatchCastToBool(Matcher& matcher, const Call& root) {
   return FusedNode{.op = "Cast", .inputs = {root.args[0]}, .attributes = {IntAttribute("to", 9)}};
 }
 
+// x == inf
+Match MatchIsInf(Matcher& matcher, const Call& root) {
+  const auto number = matcher.Number(root.args[1]);
+  if (!number || !std::isinf(*number) || !IsFloating(root.args[0])) return std::nullopt;
+  return FusedNode{.op = "IsInf",
+                   .inputs = {root.args[0]},
+                   .attributes = {IntAttribute(*number > 0 ? "detect_negative" : "detect_positive", 0)}};
+}
+
 // ---- Activations
 
 // clip(alpha * x + beta, 0, 1)
@@ -197,7 +206,16 @@ Match MatchPRelu(Matcher& matcher, const Call& root) {
   for (uint32_t i = 0; i < data->dims.size(); ++i) {
     if (data->dims[i] != result->dims[i]) return std::nullopt;
   }
-  return FusedNode{.op = "PRelu", .inputs = {x, product->args[1]}};
+  if (matcher.opset() >= 7) return FusedNode{.op = "PRelu", .inputs = {x, product->args[1]}};
+  // Before version 7, the slope has one number for each channel, or one for all.
+  const iropt::Constant* slope = matcher.ConstantOf(product->args[1]);
+  const auto* channels = data->ndim > 1 ? As<tir::IntImm>(data->dims[1]) : nullptr;
+  if (slope == nullptr || slope->data->shape().size() <= 1 || channels == nullptr)
+    return FusedNode{.op = "PRelu", .inputs = {x, product->args[1]}};
+  const int64_t count = slope->data->num_elements() == 1 ? 1 : channels->value;
+  auto vector = PerChannel(*slope->data, data->ndim, count);
+  if (vector == nullptr) return std::nullopt;
+  return FusedNode{.op = "PRelu", .inputs = {x, std::move(vector)}};
 }
 
 // ---- Reductions
@@ -246,6 +264,7 @@ Match MatchReduceLogSum(Matcher& matcher, const Call& root) {
 constexpr FusionRow kElementwiseFusions[] = {
     {OpId::kDivide, "Reciprocal", 6, MatchReciprocal},
     {OpId::kDivide, "Softsign", 1, MatchSoftsign},
+    {OpId::kEqual, "IsInf", 10, MatchIsInf},
     {OpId::kFloorDivide, "Div", 7, MatchIntegerDiv},
     {OpId::kNotEqual, "Cast", 9, MatchCastToBool},
     {OpId::kClip, "HardSigmoid", 6, MatchHardSigmoidAlone},
@@ -256,7 +275,7 @@ constexpr FusionRow kElementwiseFusions[] = {
     {OpId::kMultiply, "Selu", 6, MatchSelu},
     {OpId::kWhere, "Elu", 6, MatchElu},
     {OpId::kWhere, "ThresholdedRelu", 10, MatchThresholdedRelu},
-    {OpId::kWhere, "PRelu", 9, MatchPRelu},
+    {OpId::kWhere, "PRelu", 6, MatchPRelu},
     {OpId::kSum, "ReduceL1, ReduceSumSquare", 1, MatchReduceSum},
     {OpId::kSqrt, "ReduceL2", 1, MatchReduceL2},
     {OpId::kLog, "ReduceLogSum", 1, MatchReduceLogSum},

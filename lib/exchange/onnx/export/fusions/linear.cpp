@@ -18,7 +18,8 @@ int RankOf(const Expr* expr) { return TensorOf(expr) ? TensorOf(expr)->ndim : kU
 constexpr OpId kConvolutions[] = {OpId::kNnConv1d,          OpId::kNnConv2d,          OpId::kNnConv3d,
                                   OpId::kNnConv1dTranspose, OpId::kNnConv2dTranspose, OpId::kNnConv3dTranspose};
 
-// The vector of one number per channel that a constant broadcasts as; null if it is another tensor.
+}  // namespace
+
 std::shared_ptr<const NDArray> PerChannel(const NDArray& array, int rank, int64_t channels) {
   const std::span<const int64_t> shape = array.shape();
   if (array.num_elements() != channels || shape.size() > static_cast<size_t>(rank) ||
@@ -31,6 +32,8 @@ std::shared_ptr<const NDArray> PerChannel(const NDArray& array, int rank, int64_
   if (array.source() != nullptr) return NDArray::InFile(array.dtype(), dims, array.data(), *array.source());
   return NDArray::View(array.dtype(), dims, array.data(), kept);
 }
+
+namespace {
 
 // A vector whose dimensions of 1 make it broadcast along the channels.
 const Expr* VectorAlongChannels(Matcher& matcher, const Expr* operand, int rank) {
@@ -200,7 +203,7 @@ std::optional<FusedNode> MatchReverseCumsum(Matcher& matcher, const Call& root) 
 constexpr FusionRow kLinearFusions[] = {
     {OpId::kAdd, "Conv", 1, MatchConvBias<0>},       {OpId::kAdd, "Conv", 1, MatchConvBias<1>},
     {OpId::kAdd, "Gemm", 7, MatchGemm<0>},           {OpId::kAdd, "Gemm", 7, MatchGemm<1>},
-    {OpId::kMatmul, "Gemm", 11, MatchTransposedMatmul}, {OpId::kTake, "Gather", 11, MatchGather},
+    {OpId::kMatmul, "Gemm", 11, MatchTransposedMatmul}, {OpId::kTake, "Gather", 1, MatchGather},
     {OpId::kFlip, "CumSum", 11, MatchReverseCumsum},
 };
 

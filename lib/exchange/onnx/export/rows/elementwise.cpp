@@ -44,10 +44,66 @@ Names ExportClip(OpExport& op) {
 
 // ---- Two operands
 
-// 1 / x
-Names ExportDivide(OpExport& op) {
-  return {op.Add("Div", {op.In(0), op.In(1)})};
+// Where the second operand of an old operator lies in the first one: its dimensions without those of 1 at both ends are
+// those from `axis` on.
+struct OldBroadcast {
+  int64_t axis;
+  std::vector<int64_t> ones;  // axes of the second operand to squeeze
+};
+
+std::optional<OldBroadcast> OldBroadcastOf(const TensorType* a, const TensorType* b) {
+  if (a == nullptr || b == nullptr || !a->known || !b->known || b->ndim > a->ndim) return std::nullopt;
+  const auto is_one = [](const PrimExpr* dim) {
+    const auto* number = As<tir::IntImm>(dim);
+    return number != nullptr && number->value == 1;
+  };
+  uint32_t begin = 0;
+  uint32_t end = b->dims.size();
+  const uint32_t first = a->dims.size() - b->dims.size();
+  while (begin < end && is_one(b->dims[begin]) && !is_one(a->dims[first + begin])) ++begin;
+  while (end > begin && is_one(b->dims[end - 1]) && !is_one(a->dims[first + end - 1])) --end;
+  OldBroadcast result{.axis = static_cast<int64_t>(first) + begin, .ones = {}};
+  for (uint32_t i = 0; i < b->dims.size(); ++i) {
+    if (i < begin || i >= end)
+      result.ones.push_back(i);
+    else if (a->dims[first + i] != b->dims[i])
+      return std::nullopt;
+  }
+  return result;
 }
+
+// Before version 7, only the second operand broadcasts, from a dimension on that the node names.
+template <const char* kOp>
+Names ExportBroadcasting(OpExport& op) {
+  if (op.version() >= 7) return {op.Add(kOp, {op.In(0), op.In(1)})};
+  const std::string_view name = kOp;
+  const bool commutes = name == "Add" || name == "Mul" || name == "Equal";
+  std::optional<OldBroadcast> broadcast = OldBroadcastOf(op.TypeOf(0), op.TypeOf(1));
+  const size_t a = !broadcast && commutes ? 1 : 0;
+  if (a == 1) broadcast = OldBroadcastOf(op.TypeOf(1), op.TypeOf(0));
+  if (!broadcast) return op.Needs(7);
+  std::string_view b = op.In(1 - a);
+  // Sum does not broadcast, and takes the same types.
+  if (op.Rank(0) == op.Rank(1) && broadcast->ones.empty())
+    return {op.Add(name == "Add" && op.Dtype(0).is_floating() ? "Sum" : kOp, {op.In(a), b})};
+  std::vector<AttributeProto> attributes{IntAttribute("broadcast", 1)};
+  if (broadcast->ones.size() < static_cast<size_t>(op.Rank(1 - a))) {
+    if (!broadcast->ones.empty()) b = op.Squeeze(b, broadcast->ones);
+    attributes.push_back(IntAttribute("axis", broadcast->axis));
+  }
+  return {op.Add(kOp, {op.In(a), b}, std::move(attributes))};
+}
+constexpr char kAdd[] = "Add";
+constexpr char kAnd[] = "And";
+constexpr char kDiv[] = "Div";
+constexpr char kGreater[] = "Greater";
+constexpr char kLess[] = "Less";
+constexpr char kMul[] = "Mul";
+constexpr char kOr[] = "Or";
+constexpr char kPow[] = "Pow";
+constexpr char kEqual[] = "Equal";
+constexpr char kSub[] = "Sub";
+constexpr char kXor[] = "Xor";
 
 // ONNX divides integers towards zero.
 Names ExportFloorDivide(OpExport& op) {
@@ -77,8 +133,6 @@ Names ExportOrEqual(OpExport& op) {
 }
 constexpr char kGreaterOrEqual[] = "GreaterOrEqual";
 constexpr char kLessOrEqual[] = "LessOrEqual";
-constexpr char kGreater[] = "Greater";
-constexpr char kLess[] = "Less";
 
 template <const char* kDirection>
 Names ExportShift(OpExport& op) {
@@ -100,10 +154,7 @@ constexpr char kBitwiseAnd[] = "BitwiseAnd";
 constexpr char kBitwiseNot[] = "BitwiseNot";
 constexpr char kBitwiseOr[] = "BitwiseOr";
 constexpr char kBitwiseXor[] = "BitwiseXor";
-constexpr char kAnd[] = "And";
 constexpr char kNot[] = "Not";
-constexpr char kOr[] = "Or";
-constexpr char kXor[] = "Xor";
 
 // log(exp(a) + exp(b))
 Names ExportLogAddExp(OpExport& op) {
@@ -206,7 +257,7 @@ constexpr ExportRow kElementwiseExports[] = {
     {OpId::kAbs, "Abs"},
     {OpId::kAcos, "Acos", 7},
     {OpId::kAcosh, "Acosh", 9},
-    {OpId::kAdd, "Add"},
+    {OpId::kAdd, "Add", 6, ExportBroadcasting<kAdd>},
     {OpId::kAsin, "Asin", 7},
     {OpId::kAsinh, "Asinh", 9},
     {OpId::kAstype, "Cast", 6, ExportAstype},
@@ -221,46 +272,46 @@ constexpr ExportRow kElementwiseExports[] = {
     {OpId::kCos, "Cos", 7},
     {OpId::kCosh, "Cosh", 9},
     {OpId::kDequantize, "DequantizeLinear", 10, ExportDequantize},
-    {OpId::kDivide, "Div, Reciprocal", 7, ExportDivide},
-    {OpId::kEqual, "Equal", 7},
+    {OpId::kDivide, "Div, Reciprocal", 6, ExportBroadcasting<kDiv>},
+    {OpId::kEqual, "Equal", 1, ExportBroadcasting<kEqual>},
     {OpId::kErf, "Erf", 9},
     {OpId::kEwiseFma, "Mul, Add", 7, ExportFma},
     {OpId::kExp, "Exp"},
     {OpId::kFloor, "Floor", 1, ExportRounding<kFloor>},
     {OpId::kFloorDivide, "Div, Floor, Mod, Sub", 10, ExportFloorDivide},
     {OpId::kFloorMod, "Mod", 10, ExportFloorMod},
-    {OpId::kGreater, "Greater", 7},
+    {OpId::kGreater, "Greater", 1, ExportBroadcasting<kGreater>},
     {OpId::kGreaterEqual, "GreaterOrEqual", 9, ExportOrEqual<kGreaterOrEqual, kLess>},
     {OpId::kIsFinite, "IsInf, IsNaN, Or, Not", 10, ExportIsFinite},
     {OpId::kIsInf, "IsInf", 10},
     {OpId::kIsNan, "IsNaN", 9},
     {OpId::kLeftShift, "BitShift", 11, ExportShift<kLeft>},
-    {OpId::kLess, "Less", 7},
+    {OpId::kLess, "Less", 1, ExportBroadcasting<kLess>},
     {OpId::kLessEqual, "LessOrEqual", 9, ExportOrEqual<kLessOrEqual, kGreater>},
     {OpId::kLog, "Log"},
     {OpId::kLogAddExp, "composition", 8, ExportLogAddExp},
-    {OpId::kLogicalAnd, "And", 7},
+    {OpId::kLogicalAnd, "And", 1, ExportBroadcasting<kAnd>},
     {OpId::kLogicalNot, "Not"},
-    {OpId::kLogicalOr, "Or", 7},
-    {OpId::kLogicalXor, "Xor", 7},
-    {OpId::kMaximum, "Max", 8},
-    {OpId::kMinimum, "Min", 8},
+    {OpId::kLogicalOr, "Or", 1, ExportBroadcasting<kOr>},
+    {OpId::kLogicalXor, "Xor", 1, ExportBroadcasting<kXor>},
+    {OpId::kMaximum, "Max", 6},
+    {OpId::kMinimum, "Min", 6},
     {OpId::kMod, "Mod", 10, ExportMod},
-    {OpId::kMultiply, "Mul", 7},
+    {OpId::kMultiply, "Mul", 6, ExportBroadcasting<kMul>},
     {OpId::kNegative, "Neg"},
     {OpId::kNnDropout, "its operand", 1, ExportDropout},
     {OpId::kNnGelu, "Gelu; before 20 a composition", 9, ExportGelu},
     {OpId::kNnGeluTanh, "Gelu; before 20 a composition", 7, ExportGeluTanh},
     {OpId::kNnLeakyrelu, "LeakyRelu", 6, ExportLeakyRelu},
     {OpId::kNnLogSoftmax, "LogSoftmax", 1, ExportLogSoftmax},
-    {OpId::kNnPrelu, "PRelu", 9, ExportPrelu},
+    {OpId::kNnPrelu, "PRelu", 7, ExportPrelu},
     {OpId::kNnRelu, "Relu", 6},
     {OpId::kNnSelu, "Selu", 6},
     {OpId::kNnSilu, "Swish; before 24 Sigmoid, Mul", 7, ExportSilu},
     {OpId::kNnSoftmax, "Softmax", 1, ExportSoftmax},
-    {OpId::kNnSoftplus, "Softplus", 7, ExportSoftplus},
+    {OpId::kNnSoftplus, "Softplus", 1, ExportSoftplus},
     {OpId::kNotEqual, "Equal, Not; Cast", 7, ExportNotEqual},
-    {OpId::kPower, "Pow", 7},
+    {OpId::kPower, "Pow", 1, ExportBroadcasting<kPow>},
     {OpId::kQuantize, "QuantizeLinear", 10, ExportQuantize},
     {OpId::kRightShift, "BitShift", 11, ExportShift<kRight>},
     {OpId::kRound, "Round", 11, ExportRounding<kRound>},
@@ -271,7 +322,7 @@ constexpr ExportRow kElementwiseExports[] = {
     {OpId::kSinh, "Sinh", 9},
     {OpId::kSqrt, "Sqrt", 6},
     {OpId::kSquare, "Mul", 7, ExportSquare},
-    {OpId::kSubtract, "Sub", 7},
+    {OpId::kSubtract, "Sub", 6, ExportBroadcasting<kSub>},
     {OpId::kTan, "Tan", 7},
     {OpId::kTanh, "Tanh", 6},
     {OpId::kTrunc, "Sign, Abs, Floor, Mul", 9, ExportTrunc},

@@ -89,6 +89,7 @@ Names ExportPool(OpExport& op, std::string_view kind) {
     if (op.version() < 10) return op.Needs(10);
     attributes.push_back(IntAttribute("ceil_mode", 1));
   }
+  if (is_average && attrs.count_include_pad() && op.version() < 7 && !IsDefault(attrs.padding(), 0)) return op.Needs(7);
   if (is_average && attrs.count_include_pad()) attributes.push_back(IntAttribute("count_include_pad", 1));
   if (!IsDefault(attrs.dilation(), 1)) {
     const int since = is_average ? 19 : 10;
@@ -147,8 +148,10 @@ Names ExportBatchNorm(OpExport& op) {
   for (int64_t i = 0; i < rank; ++i) swap.push_back(i);
   std::swap(swap[1], swap[static_cast<size_t>(axis)]);
   const std::string_view data = axis == 1 ? op.In(0) : op.Transpose(op.In(0), swap);
-  const std::string_view result = op.Add("BatchNormalization", {data, gamma, beta, op.In(3), op.In(4)},
-                                         {FloatAttribute("epsilon", attrs.epsilon())});
+  std::vector<AttributeProto> attributes{FloatAttribute("epsilon", attrs.epsilon())};
+  if (op.version() < 7) attributes.push_back(IntAttribute("is_test", 1));
+  const std::string_view result =
+      op.Add("BatchNormalization", {data, gamma, beta, op.In(3), op.In(4)}, std::move(attributes));
   return {axis == 1 ? result : op.Transpose(result, swap), {}, {}};
 }
 
@@ -297,10 +300,10 @@ constexpr ExportRow kNeuralExports[] = {
     {OpId::kNnAdaptiveAvgPool1d, "GlobalAveragePool, AveragePool", 1, ExportAdaptivePool},
     {OpId::kNnAdaptiveAvgPool2d, "GlobalAveragePool, AveragePool", 1, ExportAdaptivePool},
     {OpId::kNnAdaptiveAvgPool3d, "GlobalAveragePool, AveragePool", 1, ExportAdaptivePool},
-    {OpId::kNnAvgPool1d, "AveragePool", 7, ExportAvgPool},
-    {OpId::kNnAvgPool2d, "AveragePool", 7, ExportAvgPool},
-    {OpId::kNnAvgPool3d, "AveragePool", 7, ExportAvgPool},
-    {OpId::kNnBatchNorm, "BatchNormalization", 7, ExportBatchNorm},
+    {OpId::kNnAvgPool1d, "AveragePool", 1, ExportAvgPool},
+    {OpId::kNnAvgPool2d, "AveragePool", 1, ExportAvgPool},
+    {OpId::kNnAvgPool3d, "AveragePool", 1, ExportAvgPool},
+    {OpId::kNnBatchNorm, "BatchNormalization", 6, ExportBatchNorm},
     {OpId::kNnConv1d, "Conv", 1, ExportConv},
     {OpId::kNnConv1dTranspose, "ConvTranspose", 1, ExportConvTranspose},
     {OpId::kNnConv2d, "Conv", 1, ExportConv},

@@ -1,0 +1,21 @@
+// Tensors of a model in a file of their own.
+#pragma once
+
+#include <optional>
+
+#include "exchange/onnx/export/export.h"
+#include "iropt/support/file.h"
+#include "iropt/text/format.h"
+
+namespace iropt::onnx {
+
+// Moves initializers out of the model. Those that are in a file in the folder of the output (or below) are referred to
+// where they are. Others of at least 1 KB go to the file that the request names or, if the model would be larger than
+// protobuf's 2 GB, to one beside the output; the result is that file, to be committed with the model. Fails if a model
+// that is too large has no folder.
+Result<std::optional<AtomicFile>> MoveOutTensors(ExportedModel& exported, const WriteRequest& request);
+
+// Gives back the memory of a mapped array that was written.
+void Forget(const NDArray* array);
+
+}  // namespace iropt::onnx

@@ -1,0 +1,117 @@
+#include "exchange/onnx/type_text.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "exchange/onnx/tensors.h"
+
+namespace iropt::onnx {
+
+namespace {
+
+using Kind = ValueType::Kind;
+
+struct KindRow {
+  Kind kind;
+  std::string_view name;
+};
+
+constexpr KindRow kKinds[] = {{Kind::kTensor, "tensor"},      {Kind::kSparseTensor, "sparse_tensor"},
+                              {Kind::kSequence, "seq"},       {Kind::kMap, "map"},
+                              {Kind::kOptional, "optional"},  {Kind::kOpaque, "opaque"}};
+constexpr int kDeepest = 16;
+
+bool IsTensorKind(Kind kind) { return kind == Kind::kTensor || kind == Kind::kSparseTensor; }
+
+class TypeReader {
+ public:
+  explicit TypeReader(std::string_view text) : rest_(text) {}
+
+  std::optional<ValueType> Read(int depth = 0) {
+    ValueType type;
+    const std::string_view name = Word("(");
+    for (const KindRow& row : kKinds) {
+      if (row.name == name) type.kind = row.kind;
+    }
+    if (type.kind == Kind::kNone || depth > kDeepest || !Skip('(')) return std::nullopt;
+    if (IsTensorKind(type.kind) || type.kind == Kind::kMap) type.element = Element(Word(",)"));
+    if (type.kind == Kind::kMap && !Skip(',')) return std::nullopt;
+    if (!IsTensorKind(type.kind) && type.kind != Kind::kOpaque) {
+      std::optional<ValueType> inner = Read(depth + 1);
+      if (!inner) return std::nullopt;
+      type.inner.push_back(std::move(*inner));
+    }
+    if (!Skip(')')) return std::nullopt;
+    if (IsTensorKind(type.kind) && Skip('[') && !ReadDims(type)) return std::nullopt;
+    return type;
+  }
+  bool at_end() const { return rest_.empty(); }
+
+ private:
+  std::string_view Word(std::string_view ends) {
+    const std::string_view word = rest_.substr(0, rest_.find_first_of(ends));
+    rest_.remove_prefix(word.size());
+    return word;
+  }
+
+  bool Skip(char c) {
+    if (!rest_.starts_with(c)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+
+  bool ReadDims(ValueType& type) {
+    type.has_shape = true;
+    if (Skip(']')) return true;
+    do {
+      Dim& dim = type.dims.emplace_back();
+      const std::string_view word = Word(",]");
+      int64_t number = 0;
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+      if (error == std::errc() && end == word.data() + word.size())
+        dim.value = number;
+      else if (word != "?")
+        dim.param = word;
+    } while (Skip(','));
+    return Skip(']');
+  }
+
+  static ElementType Element(std::string_view name) {
+    for (int32_t number = 0; number <= static_cast<int32_t>(ElementType::kInt2); ++number) {
+      if (NameOf(static_cast<ElementType>(number)) == name) return static_cast<ElementType>(number);
+    }
+    return ElementType::kUndefined;
+  }
+
+  std::string_view rest_;
+};
+
+}  // namespace
+
+std::string ToText(const ValueType& type) {
+  std::string text;
+  for (const KindRow& row : kKinds) {
+    if (row.kind == type.kind) text = row.name;
+  }
+  text += '(';
+  if (IsTensorKind(type.kind) || type.kind == Kind::kMap) text += NameOf(type.element);
+  if (type.kind == Kind::kMap) text += ',';
+  for (const ValueType& inner : type.inner) text += ToText(inner);
+  text += ')';
+  if (!IsTensorKind(type.kind) || !type.has_shape) return text;
+  std::string dims;
+  for (const Dim& dim : type.dims) {
+    if (!dims.empty()) dims += ',';
+    dims += dim.value ? fmt::format("{}", *dim.value) : dim.param.empty() ? "?" : std::string(dim.param);
+  }
+  return text + '[' + dims + ']';
+}
+
+std::optional<ValueType> TypeFromText(std::string_view text) {
+  TypeReader reader(text);
+  std::optional<ValueType> type = reader.Read();
+  return type && reader.at_end() ? type : std::nullopt;
+}
+
+}  // namespace iropt::onnx
