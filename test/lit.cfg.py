@@ -11,6 +11,7 @@ Substitutions:
   %on-terminal  runs a command on a terminal, see tools/on_terminal.py
   %python       the interpreter that runs lit, for scripts that make inputs
   %onnx-model   writes the ONNX model in a test, in ONNX's text format:  # RUN: %onnx-model %s %t.onnx
+  %onnx-nodes   prints the graph of an ONNX model, and checks it:  # RUN: %onnx-nodes %t.onnx | FileCheck %s
   %onnx-python  the interpreter that has the package onnx
 
 Features: crash-handler, sparse-files, compiled-loops, onnx (its files are read, and there is the Python package), and the names of some tools.
@@ -69,6 +70,7 @@ config.substitutions.append(("%big-weights", f"{config.python} {big_weights} --i
 # The distribution's package onnx belongs to its interpreter, which need not be the one that runs lit.
 onnx_python = "/usr/bin/python3"
 config.substitutions.append(("%onnx-python", onnx_python))
+config.substitutions.append(("%onnx-nodes", f"{onnx_python} {os.path.join(config.test_source_root, 'tools', 'onnx_nodes.py')}"))
 config.substitutions.append(("%onnx-model", f"{onnx_python} {os.path.join(config.test_source_root, 'tools', 'onnx_model.py')}"))
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%ir-opt", ir_opt))

@@ -17,13 +17,13 @@ struct CompilerOptions {
   bool no_verify = false;                        // check neither the input nor the result
   bool skip_type_check = false;                  // leave the type rules out of all checks
   bool warnings_as_errors = false;
-  int threads = 1;                          // 0: one per core
-  int64_t inline_constants = 0;             // arrays of up to this many elements are printed inline
-  int64_t elide_larger_than = INT64_MAX;    // the data of bigger arrays, in bytes, are not printed
-  std::optional<std::string> weights = {};  // the file of all constants in files, whatever files the text names
-  bool verify_weights = false;              // check the hashes of constants in files as soon as they are read
-  std::optional<int64_t> onnx_opset = {};           // the version of ONNX's operators that is written
-  std::optional<std::string> external_data = {};    // the file for the tensors of an ONNX model that is written
+  int threads = 1;                                // 0: one per core
+  int64_t inline_constants = 0;                   // arrays of up to this many elements are printed inline
+  int64_t elide_larger_than = INT64_MAX;          // the data of bigger arrays, in bytes, are not printed
+  std::optional<std::string> weights = {};        // the file of all constants in files, whatever files the text names
+  bool verify_weights = false;                    // check the hashes of constants in files as soon as they are read
+  std::optional<int64_t> onnx_opset = {};         // the version of ONNX's operators that is written
+  std::optional<std::string> external_data = {};  // the file for the tensors of an ONNX model that is written
   DiagnosticFormat diagnostics = DiagnosticFormat::Text;
   Colour colour = Colour::Auto;
 };

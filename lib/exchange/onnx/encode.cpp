@@ -69,8 +69,8 @@ void EncodeHead(Writer& out, const TensorProto& tensor) {
   out.add_packed_int64(1, tensor.dims.begin(), tensor.dims.end());
   out.add_int32(2, static_cast<int32_t>(tensor.type));
   if (!tensor.floats.empty()) out.add_bytes(4, tensor.floats.data(), tensor.floats.size());
-  const bool in_int32 = tensor.type != ElementType::kInt64 && tensor.type != ElementType::kUint32 &&
-                        tensor.type != ElementType::kUint64;
+  const bool in_int32 =
+      tensor.type != ElementType::kInt64 && tensor.type != ElementType::kUint32 && tensor.type != ElementType::kUint64;
   const uint32_t ints = in_int32 ? 5 : tensor.type == ElementType::kInt64 ? 7 : 11;
   out.add_packed_int64(ints, tensor.ints.begin(), tensor.ints.end());
   for (const std::string_view text : tensor.strings) out.add_bytes(6, text.data(), text.size());
@@ -250,7 +250,8 @@ std::string Encode(F&& encode) {
 // The tag and the length of a field of bytes.
 std::string FieldHead(uint32_t field, uint64_t length) {
   std::string bytes;
-  protozero::add_varint_to_buffer(&bytes, uint64_t{field} << 3U | static_cast<uint64_t>(protozero::pbf_wire_type::length_delimited));
+  protozero::add_varint_to_buffer(
+      &bytes, uint64_t{field} << 3U | static_cast<uint64_t>(protozero::pbf_wire_type::length_delimited));
   protozero::add_varint_to_buffer(&bytes, length);
   return bytes;
 }

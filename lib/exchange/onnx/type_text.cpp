@@ -17,9 +17,9 @@ struct KindRow {
   std::string_view name;
 };
 
-constexpr KindRow kKinds[] = {{Kind::kTensor, "tensor"},      {Kind::kSparseTensor, "sparse_tensor"},
-                              {Kind::kSequence, "seq"},       {Kind::kMap, "map"},
-                              {Kind::kOptional, "optional"},  {Kind::kOpaque, "opaque"}};
+constexpr KindRow kKinds[] = {{Kind::kTensor, "tensor"},     {Kind::kSparseTensor, "sparse_tensor"},
+                              {Kind::kSequence, "seq"},      {Kind::kMap, "map"},
+                              {Kind::kOptional, "optional"}, {Kind::kOpaque, "opaque"}};
 constexpr int kDeepest = 16;
 
 bool IsTensorKind(Kind kind) { return kind == Kind::kTensor || kind == Kind::kSparseTensor; }

@@ -110,8 +110,8 @@ const ModuleEntry* MainOf(ExportContext& context) {
     const bool is_public = !function->StringAttr(iropt::attr::kGlobalSymbol).empty();
     if (!is_public || entry.var->name == "main") continue;
     if (main != nullptr) {
-      context.Report(fmt::format("function '{}': a model has one graph, which is that of '{}'", entry.var->name,
-                                 main->var->name));
+      context.Report(
+          fmt::format("function '{}': a model has one graph, which is that of '{}'", entry.var->name, main->var->name));
       return nullptr;
     }
     main = &entry;
@@ -161,7 +161,8 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
   SetModelFacts(facts, result->model);
   SetOpsets(facts, options, context);
   if (context.opset() < 1 || context.opset() > kNewestOpset) {
-    context.Report(fmt::format("models of opset {} cannot be written: expected 1 to {}", context.opset(), kNewestOpset));
+    context.Report(
+        fmt::format("models of opset {} cannot be written: expected 1 to {}", context.opset(), kNewestOpset));
     return nullptr;
   }
   const ModuleEntry* main = MainOf(context);

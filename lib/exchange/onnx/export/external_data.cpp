@@ -91,9 +91,10 @@ Result<std::optional<AtomicFile>> MoveOutTensors(ExportedModel& exported, const 
   if (IsStandardStream(request.path))
     return Error{ErrorCode::Usage, "a model with its tensors in another file needs a folder: name the output with -o"};
   const fs::path output(request.path);
-  const fs::path name = request.external_data ? fs::path(*request.external_data)
-                                              : fs::path(output.filename().string() + ".data");
-  const bool in_folder = !name.has_parent_path() || fs::absolute(name).parent_path() == fs::absolute(output).parent_path();
+  const fs::path name =
+      request.external_data ? fs::path(*request.external_data) : fs::path(output.filename().string() + ".data");
+  const bool in_folder =
+      !name.has_parent_path() || fs::absolute(name).parent_path() == fs::absolute(output).parent_path();
   if (!in_folder)
     return Error{ErrorCode::Usage, fmt::format("the file '{}' is not in the folder of the output", name.string())};
   IROPT_ASSIGN_OR_RETURN(AtomicFile file, WriteTensors(exported, output.parent_path(), name.filename().string()));

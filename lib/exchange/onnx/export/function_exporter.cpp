@@ -60,7 +60,8 @@ std::string_view FunctionExporter::OpaqueConstant(const iropt::Tuple* tuple) {
   const auto* shape = tuple->fields.size() == 2 ? As<ShapeExpr>(tuple->fields[0]) : nullptr;
   if (shape == nullptr) return {};
   TensorProto tensor;
-  for (const PrimExpr* dim : shape->values) tensor.dims.push_back(As<tir::IntImm>(dim) ? To<tir::IntImm>(dim)->value : 0);
+  for (const PrimExpr* dim : shape->values)
+    tensor.dims.push_back(As<tir::IntImm>(dim) ? To<tir::IntImm>(dim)->value : 0);
   if (const auto* texts = As<iropt::Tuple>(tuple->fields[1])) {
     tensor.type = ElementType::kString;
     for (const Expr* text : texts->fields) {
@@ -193,8 +194,8 @@ void FunctionExporter::Define(const Var* var, Names results, bool is_tuple, size
   }
   const auto* tuple = As<TupleType>(var->type);
   for (size_t i = 0; i < results.size(); ++i) {
-    const Type* type = is_tuple ? (tuple && i < tuple->fields.size() ? tuple->fields[static_cast<uint32_t>(i)] : nullptr)
-                                : var->type;
+    const Type* type =
+        is_tuple ? (tuple && i < tuple->fields.size() ? tuple->fields[static_cast<uint32_t>(i)] : nullptr) : var->type;
     if (type != nullptr && !results[i].empty()) DefineSymbols(type, results[i]);
   }
   values_[var] = {std::move(results), is_tuple};
@@ -241,14 +242,18 @@ bool FunctionExporter::ExportMatchCast(const MatchCast* binding) {
     }
     return true;
   }
-  const std::optional<ExportedValue> value = ValueOfLeaf(binding->value);
-  if (!value || value->is_tuple) {
-    if (!context_.failed()) Report("R.match_cast", "its operand is not a tensor");
+  // The value may be a call.
+  if (!ExportValue(binding->var, binding->value)) return false;
+  const auto value = values_.find(binding->var);
+  if (value == values_.end() || value->second.is_tuple) {
+    Report("R.match_cast", "its operand is not a tensor");
     return false;
   }
-  values_[binding->var] = *value;
-  DefineSymbols(binding->match_type, value->names.front());
-  graph_->value_infos.push_back({.name = value->names.front(), .type = TypeOf(binding->match_type)});
+  const std::string_view name = value->second.names.front();
+  DefineSymbols(binding->match_type, name);
+  const bool is_input = std::ranges::any_of(graph_->inputs, [&](const ValueInfo& input) { return input.name == name; });
+  const bool is_output = wishes_.contains(binding->var);
+  if (!is_input && !is_output) graph_->value_infos.push_back({.name = name, .type = TypeOf(binding->match_type)});
   return true;
 }
 
@@ -395,7 +400,7 @@ bool FunctionExporter::ExportGraph(const iropt::Function& function, const Names&
   for (size_t i = 0; i < function.params.size(); ++i) {
     const Var* param = function.params[static_cast<uint32_t>(i)];
     const bool is_input = i < num_inputs;
-    const std::string_view name = !is_input             ? captured[i - num_inputs]
+    const std::string_view name = !is_input           ? captured[i - num_inputs]
                                   : i < inputs.size() ? inputs[i]
                                                       : context_.Unique(param->name());
     if (!Is<TensorType>(param->type) && !Is<ObjectType>(param->type)) {

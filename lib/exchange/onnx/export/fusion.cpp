@@ -120,7 +120,8 @@ const iropt::Constant* Matcher::ConstantOf(const Expr* operand) const {
 
 std::optional<double> Matcher::Number(const Expr* operand) const {
   const iropt::Constant* constant = ConstantOf(operand);
-  if (constant == nullptr || constant->data->num_elements() != 1 || !constant->data->shape().empty()) return std::nullopt;
+  if (constant == nullptr || constant->data->num_elements() != 1 || !constant->data->shape().empty())
+    return std::nullopt;
   const std::optional<iropt::Scalar> scalar = ScalarOf(*constant->data);
   return scalar ? std::optional(scalar->ToDouble()) : std::nullopt;
 }

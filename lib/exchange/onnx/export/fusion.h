@@ -64,9 +64,7 @@ class Matcher {
   // The value of a constant of one element.
   std::optional<double> Number(const Expr* operand) const;
   // Whether two operands are the same value.
-  bool IsSame(const Expr* a, const Expr* b) const {
-    return definitions_->Resolve(a) == definitions_->Resolve(b);
-  }
+  bool IsSame(const Expr* a, const Expr* b) const { return definitions_->Resolve(a) == definitions_->Resolve(b); }
   const iropt::Constant* ConstantOf(const Expr* operand) const;
   // Whether nothing else uses what the match takes in.
   bool IsClosed() const;

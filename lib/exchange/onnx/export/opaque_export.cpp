@@ -25,7 +25,8 @@ AttributeProto AttributeOf(OpExport& op, std::string_view name, const Expr* valu
   ExportContext& context = op.exporter().context();
   AttributeProto attribute{.name = name};
   if (const auto* text = As<iropt::StringImm>(value)) return TextAttribute(name, text->value);
-  if (const auto* constant = As<iropt::Constant>(value)) return TensorAttribute(name, context.TensorOf(*constant->data));
+  if (const auto* constant = As<iropt::Constant>(value))
+    return TensorAttribute(name, context.TensorOf(*constant->data));
   if (IsFloat(value)) return FloatAttribute(name, static_cast<double>(FloatOf(value)));
   if (const auto* prim = As<PrimValue>(value)) {
     const auto* number = As<tir::IntImm>(prim->value);

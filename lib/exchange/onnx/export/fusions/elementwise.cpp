@@ -137,7 +137,8 @@ std::optional<Exponential> MatchExponential(Matcher& matcher, const Expr* operan
     operand = scaled->args[1];
   }
   const Call* grown = matcher.Inner(operand, OpId::kSubtract);
-  const Call* exp = grown && matcher.Number(grown->args[1]) == 1.0 ? matcher.Inner(grown->args[0], OpId::kExp) : nullptr;
+  const Call* exp =
+      grown && matcher.Number(grown->args[1]) == 1.0 ? matcher.Inner(grown->args[0], OpId::kExp) : nullptr;
   if (exp == nullptr) return std::nullopt;
   result.x = exp->args[0];
   if (const Call* quotient = matcher.Inner(result.x, OpId::kDivide)) {
@@ -164,9 +165,8 @@ Match MatchElu(Matcher& matcher, const Call& root) {
   if (!unit || !IsFloating(root.args[1])) return std::nullopt;
   const bool is_celu = unit->divisor != 1;
   if (is_celu && (unit->divisor != unit->alpha || matcher.opset() < 12)) return std::nullopt;
-  return FusedNode{.op = is_celu ? "Celu" : "Elu",
-                   .inputs = {root.args[1]},
-                   .attributes = {FloatAttribute("alpha", unit->alpha)}};
+  return FusedNode{
+      .op = is_celu ? "Celu" : "Elu", .inputs = {root.args[1]}, .attributes = {FloatAttribute("alpha", unit->alpha)}};
 }
 
 Match MatchSelu(Matcher& matcher, const Call& root) {
@@ -186,8 +186,7 @@ Match MatchThresholdedRelu(Matcher& matcher, const Call& root) {
   if (!alpha || matcher.Number(root.args[2]) != 0.0 || !matcher.IsSame(greater->args[0], root.args[1]) ||
       !IsFloating(root.args[1]))
     return std::nullopt;
-  return FusedNode{
-      .op = "ThresholdedRelu", .inputs = {root.args[1]}, .attributes = {FloatAttribute("alpha", *alpha)}};
+  return FusedNode{.op = "ThresholdedRelu", .inputs = {root.args[1]}, .attributes = {FloatAttribute("alpha", *alpha)}};
 }
 
 // where(x < 0, x * slope, x)
@@ -201,7 +200,8 @@ Match MatchPRelu(Matcher& matcher, const Call& root) {
   // The slope must not make the result larger.
   const auto* data = As<TensorType>(x->type);
   const auto* result = As<TensorType>(root.type);
-  if (data == nullptr || result == nullptr || data->dims.size() != result->dims.size() || !data->known || !result->known)
+  if (data == nullptr || result == nullptr || data->dims.size() != result->dims.size() || !data->known ||
+      !result->known)
     return std::nullopt;
   for (uint32_t i = 0; i < data->dims.size(); ++i) {
     if (data->dims[i] != result->dims[i]) return std::nullopt;

@@ -150,7 +150,8 @@ std::optional<FusedNode> MatchGemm(Matcher& matcher, const Call& root) {
 std::optional<FusedNode> MatchTransposedMatmul(Matcher& matcher, const Call& root) {
   if (RankOf(root.args[0]) != 2 || RankOf(root.args[1]) != 2) return std::nullopt;
   const auto* type = As<TensorType>(root.type);
-  if (type == nullptr || !type->dtype.is_floating() || TensorOf(root.args[0])->dtype != type->dtype) return std::nullopt;
+  if (type == nullptr || !type->dtype.is_floating() || TensorOf(root.args[0])->dtype != type->dtype)
+    return std::nullopt;
   const GemmOperand a = Untransposed(matcher, root.args[0]);
   const GemmOperand b = Untransposed(matcher, root.args[1]);
   if (!a.transposed && !b.transposed) return std::nullopt;
@@ -201,9 +202,12 @@ std::optional<FusedNode> MatchReverseCumsum(Matcher& matcher, const Call& root) 
 }
 
 constexpr FusionRow kLinearFusions[] = {
-    {OpId::kAdd, "Conv", 1, MatchConvBias<0>},       {OpId::kAdd, "Conv", 1, MatchConvBias<1>},
-    {OpId::kAdd, "Gemm", 7, MatchGemm<0>},           {OpId::kAdd, "Gemm", 7, MatchGemm<1>},
-    {OpId::kMatmul, "Gemm", 11, MatchTransposedMatmul}, {OpId::kTake, "Gather", 1, MatchGather},
+    {OpId::kAdd, "Conv", 1, MatchConvBias<0>},
+    {OpId::kAdd, "Conv", 1, MatchConvBias<1>},
+    {OpId::kAdd, "Gemm", 7, MatchGemm<0>},
+    {OpId::kAdd, "Gemm", 7, MatchGemm<1>},
+    {OpId::kMatmul, "Gemm", 11, MatchTransposedMatmul},
+    {OpId::kTake, "Gather", 1, MatchGather},
     {OpId::kFlip, "CumSum", 11, MatchReverseCumsum},
 };
 

@@ -121,9 +121,7 @@ Names ExportFloorMod(OpExport& op) {
 
 Names ExportMod(OpExport& op) { return {op.Add("Mod", {op.In(0), op.In(1)}, {IntAttribute("fmod", 1)})}; }
 
-Names ExportNotEqual(OpExport& op) {
-  return {op.Add("Not", {op.Add("Equal", {op.In(0), op.In(1)})})};
-}
+Names ExportNotEqual(OpExport& op) { return {op.Add("Not", {op.Add("Equal", {op.In(0), op.In(1)})})}; }
 
 // Before version 12, there are only the strict comparisons.
 template <const char* kOp, const char* kOpposite>

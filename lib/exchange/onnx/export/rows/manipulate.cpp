@@ -41,8 +41,7 @@ std::optional<std::vector<int64_t>> SplitLengths(OpExport& op, int64_t axis) {
   if (!indices.is_list) {
     const int64_t count = indices[0];
     const int64_t length = (dim->value + count - 1) / count;
-    for (int64_t i = 0; i < count; ++i)
-      lengths.push_back(std::clamp<int64_t>(dim->value - i * length, 0, length));
+    for (int64_t i = 0; i < count; ++i) lengths.push_back(std::clamp<int64_t>(dim->value - i * length, 0, length));
     return lengths;
   }
   int64_t begin = 0;
@@ -234,9 +233,9 @@ Names ExportStridedSlice(OpExport& op) {
     const auto begins = NumbersOf(*begin);
     const auto ends = NumbersOf(*end);
     if (steps || !begins || !ends) return op.Needs(10);
-    return {op.Add("Slice", {op.In(0)},
-                   {IntsAttribute("axes", *axis_numbers), IntsAttribute("starts", *begins),
-                    IntsAttribute("ends", *ends)})};
+    return {
+        op.Add("Slice", {op.In(0)},
+               {IntsAttribute("axes", *axis_numbers), IntsAttribute("starts", *begins), IntsAttribute("ends", *ends)})};
   }
   Names inputs{op.In(0), exporter.ShapeTensor(*begin), exporter.ShapeTensor(*end), op.Ints(*axis_numbers)};
   if (steps) inputs.push_back(op.Ints(*stride_numbers));
@@ -279,8 +278,8 @@ Names ExportTake(OpExport& op) {
 }
 
 Names ExportGatherElements(OpExport& op) {
-  return {op.Add("GatherElements", {op.In(0), op.In(1)},
-                 {IntAttribute("axis", op.Attrs<GatherElementsAttrs>().axis())})};
+  return {
+      op.Add("GatherElements", {op.In(0), op.In(1)}, {IntAttribute("axis", op.Attrs<GatherElementsAttrs>().axis())})};
 }
 
 Names ExportGatherNd(OpExport& op) {

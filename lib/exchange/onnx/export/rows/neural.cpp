@@ -17,9 +17,7 @@ Names ExportMatmul(OpExport& op) {
   return {op.Cast(op.Add("MatMul", {op.In(0), op.In(1)}), op.Dtype(0), out)};
 }
 
-Names ExportOuter(OpExport& op) {
-  return {op.Add("Mul", {op.Unsqueeze(op.In(0), {1}), op.Unsqueeze(op.In(1), {0})})};
-}
+Names ExportOuter(OpExport& op) { return {op.Add("Mul", {op.Unsqueeze(op.In(0), {1}), op.Unsqueeze(op.In(1), {0})})}; }
 
 Names ExportEinsum(OpExport& op) {
   const std::string_view equation = op.Attrs<EinsumAttrs>().subscripts();
@@ -142,7 +140,8 @@ Names ExportBatchNorm(OpExport& op) {
   if (rank < 2) return op.Lacks("the rank of its data is not known");
   const int64_t axis = attrs.axis() < 0 ? attrs.axis() + rank : attrs.axis();
   if (attrs.training()) return op.Lacks("it computes the mean and the variance of its data");
-  const std::string_view gamma = attrs.scale() ? op.In(1) : op.Add("Add", {op.Add("Sub", {op.In(1), op.In(1)}), op.Scalar(1, op.Dtype(1))});
+  const std::string_view gamma =
+      attrs.scale() ? op.In(1) : op.Add("Add", {op.Add("Sub", {op.In(1), op.In(1)}), op.Scalar(1, op.Dtype(1))});
   const std::string_view beta = attrs.center() ? op.In(2) : op.Add("Sub", {op.In(2), op.In(2)});
   std::vector<int64_t> swap;
   for (int64_t i = 0; i < rank; ++i) swap.push_back(i);
@@ -228,7 +227,8 @@ Names ExportInstanceNorm(OpExport& op) {
   const int64_t channel = attrs.channel_axis() < 0 ? attrs.channel_axis() + rank : attrs.channel_axis();
   if (rank < 3 || channel != 1 || !attrs.scale() || !attrs.center() || !AreAllAfterChannels(attrs.axes(), rank))
     return op.Lacks("ONNX normalizes each channel of images whose channels are dimension 1");
-  return {op.Add("InstanceNormalization", {op.In(0), op.In(1), op.In(2)}, {FloatAttribute("epsilon", attrs.epsilon())})};
+  return {
+      op.Add("InstanceNormalization", {op.In(0), op.In(1), op.In(2)}, {FloatAttribute("epsilon", attrs.epsilon())})};
 }
 
 // The groups as the channels of an instance norm; then scale and bias of each channel.
@@ -282,16 +282,15 @@ Names ExportPad(OpExport& op) {
   attributes.push_back(IntsAttribute("pads", pads));
   const auto* value = has_value ? As<iropt::Constant>(op.Resolved(1)) : nullptr;
   if (has_value && (value == nullptr || value->data->dtype() != DataType::Float(32))) return op.Needs(11);
-  if (value != nullptr)
-    attributes.push_back(FloatAttribute("value", static_cast<double>(value->data->As<float>()[0])));
+  if (value != nullptr) attributes.push_back(FloatAttribute("value", static_cast<double>(value->data->As<float>()[0])));
   return {op.Add("Pad", {op.In(0)}, attributes)};
 }
 
 Names ExportPixelShuffle(OpExport& op) {
   if (op.Rank(0) != 4) return op.Lacks("ONNX has it for images of rank 4");
-  return {op.Add("DepthToSpace", {op.In(0)},
-                 {IntAttribute("blocksize", op.Attrs<PixelShuffleAttrs>().upscale_factor()),
-                  TextAttribute("mode", "CRD")})};
+  return {op.Add(
+      "DepthToSpace", {op.In(0)},
+      {IntAttribute("blocksize", op.Attrs<PixelShuffleAttrs>().upscale_factor()), TextAttribute("mode", "CRD")})};
 }
 
 constexpr ExportRow kNeuralExports[] = {
