@@ -92,15 +92,11 @@ const Expr* BuildPoolGrad(OpCall& call) {
                     {"out_layout", out.empty() ? call.attr("layout") : call.attr("out_layout")}});
 }
 
-// The convolution of the data with the gradient, where batch and channels change places.
-const Expr* BuildConvWeightGrad(OpCall& call) {
-  if (call.Int("groups") != 1 || call.String("data_layout") != "NCHW" || call.String("kernel_layout") != "OIHW")
-    return call.NoCounterpart("the gradient of a grouped convolution, or of one in another layout than NCHW");
+// The convolution of the data with the gradient, both in NCHW, where batch and channels change places.
+Value WeightGradOf(OpCall& call, Value grad, Value data, std::span<const int64_t> kernel) {
   const PyValue exchanged = call.ListOf({1, 0, 2, 3});
-  const std::vector<int64_t> kernel = call.Ints("kernel_size");
-  if (kernel.size() != 2) return call.Error("bad-argument", "kernel_size does not have two numbers");
-  Value grad = call.Make("permute_dims", {call.arg(0)}, {{"axes", exchanged}});
-  Value data = call.Make("permute_dims", {call.arg(1)}, {{"axes", exchanged}});
+  grad = call.Make("permute_dims", {grad}, {{"axes", exchanged}});
+  data = call.Make("permute_dims", {data}, {{"axes", exchanged}});
   Value product = call.Relay("nn.conv2d", {data, grad},
                              {{"strides", call.attr("dilation")},
                               {"padding", call.attr("padding")},
@@ -109,6 +105,39 @@ const Expr* BuildConvWeightGrad(OpCall& call) {
   product = call.Make("strided_slice", {product},
                       {{"axes", call.ListOf({2, 3})}, {"begin", call.ListOf({0, 0})}, {"end", call.ListOf(kernel)}});
   return call.Make("permute_dims", {product}, {{"axes", exchanged}});
+}
+
+// kernel_layout is the layout of the gradient, out_layout that of the weight.
+const Expr* BuildConvWeightGrad(OpCall& call) {
+  const auto layout_or = [&](std::string_view name, std::string_view unset, std::string_view otherwise) {
+    return call.String(name) == unset ? otherwise : call.String(name);
+  };
+  const std::vector<int64_t> kernel = call.Ints("kernel_size");
+  if (kernel.size() != 2) return call.Error("bad-argument", "kernel_size does not have two numbers");
+  Value grad = TransformLayout(call, call.arg(0), layout_or("kernel_layout", "OIHW", "NCHW"), "NCHW");
+  Value data = TransformLayout(call, call.arg(1), call.String("data_layout"), "NCHW");
+  if (grad == nullptr || data == nullptr) return nullptr;
+  const int64_t groups = call.Int("groups");
+  const auto outputs = call.StaticDims(grad);
+  const auto inputs = call.StaticDims(data);
+  constexpr int64_t kMostGroups = 1024;
+  if (groups != 1 && (!outputs || !inputs || groups < 1 || groups > kMostGroups))
+    return call.NoCounterpart("the gradient of a grouped convolution of unknown or many channels");
+  const auto part = [&](Value tensor, int64_t channels, int64_t group) {
+    if (groups == 1) return tensor;
+    const int64_t size = channels / groups;
+    return call.Make("strided_slice", {tensor},
+                     {{"axes", call.ListOf({1})},
+                      {"begin", call.ListOf({group * size})},
+                      {"end", call.ListOf({(group + 1) * size})}});
+  };
+  std::vector<Value> parts;
+  for (int64_t group = 0; group < groups; ++group) {
+    Value of_outputs = part(grad, outputs ? (*outputs)[1] : 0, group);
+    parts.push_back(WeightGradOf(call, of_outputs, part(data, inputs ? (*inputs)[1] : 0, group), kernel));
+  }
+  Value weight = parts.size() == 1 ? parts[0] : call.Make("concat", {call.MakeTuple(parts)}, {{"axis", 0}});
+  return TransformLayout(call, weight, "OIHW", layout_or("out_layout", "", "OIHW"));
 }
 
 // ---- Sparse matrices: rows of elements or of blocks

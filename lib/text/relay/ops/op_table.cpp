@@ -92,11 +92,11 @@ class OperatorTable {
 
 std::span<const std::span<const OperatorRow>> OperatorFamilies() {
   static const std::span<const OperatorRow> families[] = {
-      ApproximateOperators(), BinaryOperators(),     ContribOperators(),     ConvolutionOperators(),
-      CreateOperators(),      DynOperators(),        ElementwiseOperators(), ImageOperators(),
-      IndexOperators(),       ManipulateOperators(), NnOperators(),          NormOperators(),
-      PoolOperators(),        QnnOperators(),        QnnProductOperators(),  ReduceOperators(),
-      ScatterOperators(),     SequenceOperators(),   SpatialOperators(),     VisionOperators(),
+      ApproximateOperators(), BinaryOperators(), ContribOperators(),     ConvolutionOperators(), CreateOperators(),
+      DeformableOperators(),  DynOperators(),    ElementwiseOperators(), ImageOperators(),       IndexOperators(),
+      ManipulateOperators(),  NnOperators(),     NormOperators(),        PoolOperators(),        QnnOperators(),
+      QnnProductOperators(),  ReduceOperators(), ScatterOperators(),     SequenceOperators(),    SpatialOperators(),
+      VisionOperators(),
   };
   return families;
 }

@@ -47,6 +47,7 @@ std::span<const OperatorRow> BinaryOperators();
 std::span<const OperatorRow> ContribOperators();
 std::span<const OperatorRow> ConvolutionOperators();
 std::span<const OperatorRow> CreateOperators();
+std::span<const OperatorRow> DeformableOperators();
 std::span<const OperatorRow> DynOperators();
 std::span<const OperatorRow> ElementwiseOperators();
 std::span<const OperatorRow> ImageOperators();
