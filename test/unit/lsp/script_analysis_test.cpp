@@ -124,7 +124,8 @@ TEST_CASE("Occurrences of PrimFuncs", "[lsp]") {
 
 TEST_CASE("ScriptAnalysis takes the names of functions without a module from their symbols", "[lsp]") {
   const TextDocument document(
-      "@R.function\ndef f(x: R.Tensor((4,), \"float32\")):\n    R.func_attr({\"global_symbol\": \"entry\"})\n    return x\n");
+      "@R.function\ndef f(x: R.Tensor((4,), \"float32\")):\n    R.func_attr({\"global_symbol\": \"entry\"})\n    "
+      "return x\n");
   ScriptAnalysis analysis(1);
   analysis.Update(document);
   CHECK(analysis.Problems().empty());
@@ -132,7 +133,8 @@ TEST_CASE("ScriptAnalysis takes the names of functions without a module from the
 
 TEST_CASE("ScriptAnalysis reports a block without a beginning once", "[lsp]") {
   const TextDocument document(
-      "@Ix: .ir_module\nclass Module:\n    @R.function\n    def f():\n        y = 1\nx:\n   z\n    @R.function\n    def g():\n"
+      "@Ix: .ir_module\nclass Module:\n    @R.function\n    def f():\n        y = 1\nx:\n   z\n    @R.function\n    "
+      "def g():\n"
       "        return 1\n");
   ScriptAnalysis analysis(1);
   analysis.Update(document);
