@@ -134,15 +134,17 @@ inline constexpr BinaryOp kMinimum{[](double a, double b) { return MinOf(a, b); 
                                    [](bool a, bool b) { return a && b; }};
 
 // Quotients and remainders are undefined for a divisor of 0.
-#define IROPT_DIVIDING_OP(Name, real_expression, Function)                                                             \
+#define IROPT_DIVIDING_OP(Name, real_expression, Function, boolean)                                                    \
   inline constexpr BinaryOp Name {                                                                                     \
     [](double a, double b) -> double { return real_expression; },                                                      \
         [](int64_t a, int64_t b, int, int64_t* r) { return b != 0 && (*r = Function(a, b), true); },                   \
-        [](uint64_t a, uint64_t b, int, uint64_t* r) { return b != 0 && (*r = Function(a, b), true); }, nullptr        \
+        [](uint64_t a, uint64_t b, int, uint64_t* r) { return b != 0 && (*r = Function(a, b), true); }, boolean        \
   }
-IROPT_DIVIDING_OP(kDivide, a / b, TruncDiv);
-IROPT_DIVIDING_OP(kFloorDivide, std::floor(a / b), FloorDiv);
-IROPT_DIVIDING_OP(kMod, std::fmod(a, b), TruncMod);
+// A boolean divided by the only one that is not 0 is itself, which is what TVM's code gives for both.
+inline constexpr bool DivideBooleans(bool a, bool /*b*/) { return a; }
+IROPT_DIVIDING_OP(kDivide, a / b, TruncDiv, &DivideBooleans);
+IROPT_DIVIDING_OP(kFloorDivide, std::floor(a / b), FloorDiv, nullptr);
+IROPT_DIVIDING_OP(kMod, std::fmod(a, b), TruncMod, nullptr);
 #undef IROPT_DIVIDING_OP
 
 // The sign is that of the divisor. fmod is exact; the formula with floor(a / b) would not be.
