@@ -133,7 +133,10 @@ void State::Recheck(Ref* scope) {
       scopes.push_back(child);
     }
   }
-  for (Ref* ref : scopes) ScopeInfo(ref);
+  for (Ref* ref : scopes) {
+    ScopeInfo(ref);
+    IsAffine(ref);
+  }
 }
 
 bool State::CoversReads(Ref* consumer, const std::vector<Ref*>& producers, Ref* lca, arith::Analyzer& analyzer) {
@@ -160,17 +163,13 @@ bool State::CoversReads(Ref* consumer, const std::vector<Ref*>& producers, Ref* 
 }
 
 bool State::IsAffine(const Ref* block) {
-  std::unique_ptr<Info>& info = infos_[block];
-  if (!info) info = std::make_unique<Info>();
-  if (info->affine < 0) {
-    if (!block->parent) {
-      info->affine = block->block().iter_vars.empty();
-    } else {
-      arith::Analyzer analyzer(make(), arith::Analyzer::SymVars::kAny);
-      info->affine = IsAffineBinding(*RealizeOf(block), LoopDomain(block->parent), analyzer);
-    }
+  std::optional<bool>& affine = kept_[block].affine;
+  if (!affine) {
+    arith::Analyzer analyzer(make(), arith::Analyzer::SymVars::kAny);
+    affine = block->parent ? IsAffineBinding(*RealizeOf(block), LoopDomain(block->parent), analyzer)
+                           : block->block().iter_vars.empty();
   }
-  return info->affine;
+  return *affine;
 }
 
 bool State::IsRegionCovered(Ref* block) {

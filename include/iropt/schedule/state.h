@@ -106,16 +106,23 @@ class State {
   // Replaces the realization of a block by a loop around it; gives the reference to the loop.
   Ref* WrapRealize(Ref* block, const tir::For* loop);
 
-  // Facts about the function as it is now, which hold until the next replacement. Two of them are kept from the first
-  // function on, because primitives keep them even where that can no longer be shown: that blocks read only what has
-  // been written, and that scopes are stage pipelines. For a new block the first is taken for granted.
+  // Facts about the function as it is now, which hold until the next replacement. Three of them are kept from the first
+  // function on, because primitives keep them even where that can no longer be shown: that bindings are affine, that
+  // blocks read only what has been written, and that scopes are stage pipelines. For a new block the second is taken
+  // for granted.
   const BlockScope& ScopeInfo(Ref* block);
   // Whether the bindings of the block are an affine map of the loops around it.
   bool IsAffine(const Ref* block);
   // Whether what the block reads has been written before, by blocks of its scope if any of them writes it.
   bool IsRegionCovered(Ref* block);
-  // Finds these two facts anew for the scope and the blocks in it.
+  // Finds these facts anew for the scope and the blocks in it.
   void Recheck(Ref* scope);
+  // For a block whose bindings a primitive has made: finds it anew, or states it.
+  void RecheckAffine(const Ref* block) {
+    kept_[block].affine.reset();
+    IsAffine(block);
+  }
+  void SetAffine(const Ref* block) { kept_[block].affine = true; }
 
   // Notes why a primitive was refused; returned in its place.
   Failure Refuse(std::string message, std::vector<const Node*> parts = {});
@@ -125,9 +132,9 @@ class State {
   class Builder;
   struct Info {
     std::unique_ptr<BlockScope> scope;  // null until it is asked for
-    int affine = -1;                    // the same
   };
   struct Kept {
+    std::optional<bool> affine;
     std::optional<bool> covered;
     std::optional<bool> stage_pipeline;
   };

@@ -109,15 +109,12 @@ Status ApplyTransformBlockLayout(PrimitiveCall& call) {
   for (size_t i = loop_vars.size(); i > 0; --i)
     stmt = MakeLoop(To<tir::Var>(loop_vars[i - 1]), (*shape)[i - 1], stmt, workspace);
   const BlockReuse reuse = PairBlocks(&block, new_block);
-  if (!loops.empty()) {
+  if (loops.empty() && !loop_vars.empty())
+    return state.Refuse(fmt::format("invalid block to loop replacement due to layout transform {}", ToPython(map)));
+  if (!loops.empty())
     state.Replace(loops[0], stmt, reuse);
-  } else if (loop_vars.empty()) {
+  else
     state.Replace(ref, new_block, reuse);
-  } else {
-    // The block was not in a loop: it is replaced first, and then its realization.
-    state.Replace(ref, new_block, reuse);
-    state.WrapRealize(ref, To<tir::For>(stmt));
-  }
   return {};
 }
 

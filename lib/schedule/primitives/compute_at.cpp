@@ -272,6 +272,7 @@ class Mover {
     MoveRewriter rewriter(scope_block, removal, loop_->stmt, new_loop, workspace_);
     const auto* new_scope = To<tir::Block>(rewriter.VisitStmt(scope_block));
     state_.Replace(scope_, new_scope, {{scope_block, new_scope}});
+    state_.RecheckAffine(block_);
     return {};
   }
 

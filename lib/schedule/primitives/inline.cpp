@@ -414,7 +414,9 @@ Status ApplyReverseComputeInline(PrimitiveCall& call) {
   IROPT_RETURN_IF_ERROR(CheckNotOutputBlock(state, producer, scope));
   ProducerInliner inliner(state, buffer, realize, scope, &producer->block());
   if (!inliner.Analyze()) return state.Refuse(std::string(kReverseBodyForm), {&block});
-  return inliner.Apply(scope, ref);
+  IROPT_RETURN_IF_ERROR(inliner.Apply(scope, ref));
+  state.RecheckAffine(producer);
+  return {};
 }
 
 }  // namespace iropt::schedule

@@ -77,6 +77,19 @@ void ReturnNest(PrimitiveCall& call, const tir::Stmt* stmt, size_t count) {
   }
 }
 
+// Whether the value is less than the bound by the greatest values of the variables from 0, which may be symbolic.
+bool IsBelow(const PrimExpr* value, const PrimExpr* bound, const std::vector<const tir::Var*>& vars,
+             const std::vector<const PrimExpr*>& extents, Analyzer& analyzer) {
+  const arith::PrimBuilder& make = analyzer.make();
+  arith::VarDomains domains;
+  for (size_t i = 0; i < vars.size(); ++i) {
+    const PrimExpr* extent = make.Cast(vars[i]->dtype, extents[i]);
+    domains.insert_or_assign(vars[i], arith::IntervalSet::FromRange(make.Const(0, extent->dtype), extent, make));
+  }
+  const PrimExpr* max = arith::EvalSet(value, domains, analyzer).max();
+  return max && analyzer.CanProveLess(analyzer.CanonicalSimplify(make.Sub(max, bound)), 0);
+}
+
 }  // namespace
 
 Status ApplySplit(PrimitiveCall& call) {
@@ -113,7 +126,8 @@ Status ApplySplit(PrimitiveCall& call) {
   }
   const tir::Stmt* stmt = SubstituteCast(loop.body, {{loop.loop_var, value}}, workspace);
   const PrimExpr* in_range = make.Binary(NodeKind::kLT, value, loop.extent);
-  if (!call.GetBool("disable_predication") && !analyzer.CanProve(in_range))
+  if (!call.GetBool("disable_predication") && !analyzer.CanProve(in_range) &&
+      !IsBelow(value, loop.extent, vars, factors.values, analyzer))
     stmt = PredicateAppender(in_range, workspace).VisitStmt(stmt);
   for (size_t i = vars.size(); i > 0; --i) stmt = MakeLoop(vars[i - 1], factors.values[i - 1], stmt, workspace);
   stmt = Simplified(stmt, state, ref, call.GetBool("preserve_unit_iters"));
