@@ -12,8 +12,6 @@ namespace {
 
 using Value = const Expr*;
 
-constexpr DataType kInt64 = DataType::Int(64);
-
 // Devices and hints have no effect on the value.
 const Expr* BuildSameValue(OpCall& call) { return call.arg(0); }
 

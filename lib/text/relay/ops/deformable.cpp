@@ -9,8 +9,6 @@ namespace {
 
 using Value = const Expr*;
 
-constexpr DataType kFloat32 = DataType::Float(32);
-
 // The data is sampled at the points of each element of the kernel, and convolved with that element; what is outside of
 // the image is zero.
 class DeformableConv {

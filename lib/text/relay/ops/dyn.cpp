@@ -13,8 +13,6 @@ namespace {
 
 using Value = const Expr*;
 
-constexpr DataType kInt64 = DataType::Int(64);
-
 DataType DTypeOf(OpCall& call, DataType otherwise) {
   const auto dtype = DataType::Parse(call.String("dtype"));
   return dtype && !dtype->is_void() ? *dtype : otherwise;

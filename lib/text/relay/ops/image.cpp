@@ -139,8 +139,6 @@ class CropAndResize {
   }
 
  private:
-  static constexpr DataType kFloat32 = DataType::Float(32);
-
   // Coordinates along an axis of the image, of shape (boxes, points).
   struct Line {
     Value points = nullptr;

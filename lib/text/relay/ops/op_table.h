@@ -34,6 +34,11 @@ namespace iropt::relay {
 
 class OpCall;
 
+// The dtypes that expansions name.
+inline constexpr DataType kInt32 = DataType::Int(32);
+inline constexpr DataType kInt64 = DataType::Int(64);
+inline constexpr DataType kFloat32 = DataType::Float(32);
+
 struct OperatorRow {
   std::string_view name;        // in the text
   std::string_view arguments;   // "data, weight"; the last one may be missing if it ends with '?', or repeat with "..."

@@ -9,9 +9,6 @@ namespace {
 
 using Value = const Expr*;
 
-constexpr DataType kInt32 = DataType::Int(32);
-constexpr DataType kFloat32 = DataType::Float(32);
-
 DataType OutDType(OpCall& call, DataType otherwise) {
   const auto dtype = DataType::Parse(call.String("out_dtype"));
   return dtype && !dtype->is_void() ? *dtype : otherwise;
@@ -277,7 +274,6 @@ Value AtAxes(RelayBuilder& relay, Value factors) {
 
 const Expr* BuildFixedPointMultiplyPerAxis(OpCall& call) {
   RelayBuilder relay(call);
-  constexpr DataType kInt64 = DataType::Int(64);
   constexpr int64_t kFractionBits = 31;
   const auto factors = [&](size_t i) { return relay.Cast(AtAxes(relay, call.arg(i)), kInt64); };
   Value product = relay.Cast(call.arg(0), kInt64);

@@ -11,8 +11,6 @@ namespace {
 
 using Value = const Expr*;
 
-constexpr DataType kInt32 = DataType::Int(32);
-
 // The zero points of the operands where both are constants; else all corrections are needed.
 struct KnownZeroPoints {
   KnownZeroPoints(Value of_x, Value of_y) {

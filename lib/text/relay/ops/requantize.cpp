@@ -10,9 +10,6 @@ namespace {
 
 using Value = const Expr*;
 
-constexpr DataType kInt32 = DataType::Int(32);
-constexpr DataType kInt64 = DataType::Int(64);
-constexpr DataType kFloat32 = DataType::Float(32);
 constexpr int64_t kFractionBits = 31;
 
 int64_t RightShiftOf(int64_t shift) { return kFractionBits + (shift > 0 ? 0 : -shift); }

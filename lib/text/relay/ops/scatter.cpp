@@ -11,8 +11,6 @@ namespace {
 
 using Value = const Expr*;
 
-constexpr DataType kInt64 = DataType::Int(64);
-
 const Expr* BuildScatterElements(OpCall& call) {
   return call.Make("scatter_elements", {call.arg(0), call.arg(1), call.arg(2)},
                    {{"axis", call.Int("axis")}, {"reduction", call.attr("reduction")}});

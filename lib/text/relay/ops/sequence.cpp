@@ -14,8 +14,6 @@ namespace {
 
 using Value = const Expr*;
 
-constexpr DataType kInt64 = DataType::Int(64);
-
 // A constant of integers of the shape.
 Value IntMatrix(OpCall& call, std::span<const int64_t> shape, std::span<const int64_t> values, DataType dtype) {
   return MakeConstant(dtype, shape, values, call.workspace());

@@ -10,8 +10,6 @@ namespace iropt::relay {
 
 namespace {
 
-constexpr DataType kInt64 = DataType::Int(64);
-
 DimList NewDims(size_t count) {
   DimList dims;
   for (size_t i = 0; i < count; ++i) dims.push_back(IRContext::Current().NewSymVar("d"));

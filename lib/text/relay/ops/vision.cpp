@@ -12,10 +12,6 @@ namespace {
 
 using Value = const Expr*;
 
-constexpr DataType kFloat32 = DataType::Float(32);
-constexpr DataType kInt32 = DataType::Int(32);
-constexpr DataType kInt64 = DataType::Int(64);
-
 // The value of an operand that Relax has as an attribute; nothing after an error.
 std::optional<double> ConstantOperand(OpCall& call, size_t i, std::string_view name) {
   const auto numbers = ConstantNumbers(call.arg(i));
