@@ -236,14 +236,16 @@ Result<std::string> MakeContent(const VirtualUri& uri, const std::optional<std::
 Result<std::string> RenewedChecks(const std::string& source_uri, const std::string& source,
                                   const std::string& pipeline) {
   constexpr char kDone = '\1';  // at the beginning of the text of a run that succeeded
-  IROPT_ASSIGN_OR_RETURN(std::string text, TextOfChild([&](OutputStream& out) {
-                           ChildWork work(PathOf(source_uri), source);
-                           if (!work.Succeeded(work.RunPasses(pipeline), out)) return;
-                           out.Append(kDone);
-                           out.Append(RenewChecks(source, work.TextOf(work.num_steps() + 1), "CHECK"));
-                         }));
-  if (!text.starts_with(kDone)) return Error{ErrorCode::PassFailed, std::move(text)};
-  return text.substr(1);
+  Result<std::string> text = TextOfChild([&](OutputStream& out) {
+    ChildWork work(PathOf(source_uri), source);
+    if (!work.Succeeded(work.RunPasses(pipeline), out)) return;
+    out.Append(kDone);
+    out.Append(RenewChecks(source, work.TextOf(work.num_steps() + 1), "CHECK"));
+  });
+  if (!text.ok()) return text;
+  if (!text->starts_with(kDone)) return Error{ErrorCode::PassFailed, std::move(*text)};
+  text->erase(0, 1);
+  return text;
 }
 
 Result<Json> ListSteps(const std::string& source_uri, const std::string& source, const std::string& pipeline) {
