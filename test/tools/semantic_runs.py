@@ -6,6 +6,7 @@ import tempfile
 # On any module.
 OPTIONS = {
     "ConvertLayout": '<desired_layouts={"relax.nn.conv2d":["NHWC","OHWI"]};strict=false>',
+    "tir.ApplyTrace": '<trace="[[], []]">',
     "tir.BindTarget": '<target="llvm">',
 }
 # The passes before one whose result is otherwise ill-formed, because what it adds has effects, or that refuses or loses what

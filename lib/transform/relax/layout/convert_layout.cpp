@@ -22,6 +22,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -403,16 +404,18 @@ class LayoutConverter : public ExprMutator {
 
 Pass MakeLayoutPass(const PassOptions& options, bool strict, const Statistic& inserted) {
   const auto desired = std::make_shared<const std::vector<DesiredLayout>>(OptionReader(options).desired);
-  if (desired->empty()) {
-    return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) -> Result<Module> {
-      context.diagnostics.Remark({}, "nothing-to-do",
-                                 "all layouts stay: the option 'desired_layouts' does not name an operator");
-      return module;
-    });
-  }
+  const auto has_told = std::make_shared<std::atomic_flag>();
   return CreateFunctionPass(
       options.info(),
-      [desired, strict, &inserted](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+      [desired, strict, has_told, &inserted](const Function* function,
+                                             FunctionPassContext& context) -> Result<const Function*> {
+        if (desired->empty()) {
+          if (!has_told->test_and_set()) {
+            context.diagnostics().Remark({}, "nothing-to-do",
+                                         "all layouts stay: the option 'desired_layouts' does not name an operator");
+          }
+          return function;
+        }
         OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
         LayoutConverter converter(*desired, strict, context, inferrer);
         const Expr* converted = converter.VisitExpr(function);
