@@ -27,7 +27,7 @@ void SetAnnotations(State& state, Ref* ref, const DictAttr* annotations) {
 // The annotation as TVM stores it: numbers have 32 bits.
 Result<const Attr*> MakeAnnotation(PrimitiveCall& call, const Value& value) {
   if (const auto* v = value.As<bool>()) return IntAttr::Bool(*v);
-  if (const auto number = call.NumberOf(value)) return IntAttr::Get(*number, DataType::Int(32));
+  if (const auto number = call.NumberOf(value)) return IntAttr::Get(*number);
   if (const auto* v = value.As<double>()) return FloatAttr::Get(*v, DataType::Float(32));
   if (const auto* v = value.As<std::string>()) return StrAttr::Get(*v);
   if (const auto* v = value.As<const IndexMapAttr*>()) return *v;

@@ -162,7 +162,7 @@ Status ApplyStorageAlign(PrimitiveCall& call) {
   IROPT_ASSIGN_OR_RETURN(const ListAttr* known, AlignmentsOf(state, block));
   std::vector<const Attr*> numbers;
   for (const int64_t number : {index, axis, factor, call.GetInt("offset")})
-    numbers.push_back(IntAttr::Get(number, DataType::Int(32)));
+    numbers.push_back(IntAttr::Get(number));
   const Attr* tuple = ListAttr::Get(numbers);
   std::vector<const Attr*> tuples(known->values.begin(), known->values.end());
   const auto is_same = [&](const Attr* item) {
@@ -298,7 +298,7 @@ Status ApplyAnnotateBufferAccess(PrimitiveCall& call) {
   if (const auto* list = As<ListAttr>(block.annotations->Find(key)))
     stated.assign(list->values.begin(), list->values.end());
   const auto is_same = [&](const Attr* item) { return Is<IntAttr>(item) && To<IntAttr>(item)->value == index; };
-  if (std::ranges::none_of(stated, is_same)) stated.push_back(IntAttr::Get(index, DataType::Int(32)));
+  if (std::ranges::none_of(stated, is_same)) stated.push_back(IntAttr::Get(index));
   const tir::Block* new_block = CopyBlock(block, workspace, [&](tir::Block& copy) {
     std::vector<const tir::BufferRegion*> regions;
     const List<const tir::BufferRegion*> old = is_write ? copy.writes : copy.reads;
