@@ -161,8 +161,7 @@ Status ApplyStorageAlign(PrimitiveCall& call) {
   IROPT_RETURN_IF_ERROR(AllocationSite(state, ref, access->buffer));
   IROPT_ASSIGN_OR_RETURN(const ListAttr* known, AlignmentsOf(state, block));
   std::vector<const Attr*> numbers;
-  for (const int64_t number : {index, axis, factor, call.GetInt("offset")})
-    numbers.push_back(IntAttr::Get(number));
+  for (const int64_t number : {index, axis, factor, call.GetInt("offset")}) numbers.push_back(IntAttr::Get(number));
   const Attr* tuple = ListAttr::Get(numbers);
   std::vector<const Attr*> tuples(known->values.begin(), known->values.end());
   const auto is_same = [&](const Attr* item) {

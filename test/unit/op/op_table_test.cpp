@@ -426,6 +426,9 @@ TEST_CASE("the table states the recorded facts of every operator", "[.recorded]"
     WARN("skipped: no ops.json in IROPT_CONFORMANCE_DIR");
     return;
   }
+  // Operators that have a layout rule since a later version.
+  const std::set<std::string> newer_layout_rules = {"relax.flip", "relax.repeat", "relax.scatter_elements",
+                                                    "relax.tile"};
   std::set<std::string_view> recorded;
   for (const json& fact : facts) {
     const std::string name = fact["name"];
@@ -437,7 +440,7 @@ TEST_CASE("the table states the recorded facts of every operator", "[.recorded]"
     CHECK(info->pure == fact["FPurity"].get<bool>());
     CHECK(info->mixed_precision == PolicyOf(fact));
     CHECK(info->packed == fact.value("FCallPacked", ""));
-    CHECK(LayoutRules().at(info->id) == fact.value("FRelaxInferLayout", false));
+    if (!newer_layout_rules.contains(name)) CHECK(LayoutRules().at(info->id) == fact.value("FRelaxInferLayout", false));
     CheckArguments(*info, fact);
     CheckAttributes(*info, fact);
     CheckSignature(*info, fact);
