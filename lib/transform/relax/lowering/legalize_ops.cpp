@@ -149,10 +149,12 @@ class Legalizer : public ExprMutator {
       }
       has_errors_ |= result == nullptr;
       if (result == nullptr) return &call;
+      const bool stays = result == &call;
+      if (stays && !op.packed.empty()) result = CallPacked(call, op);
       if (result == &call) Miss(call, op, context.reason());
-      if (result != &call) result = BindTarget(result);
+      if (!stays) result = BindTarget(result);
       const auto* made = As<Call>(result);
-      if (signature && made) legalized_.Add(*std::move(signature), *made);
+      if (signature && made && !stays) legalized_.Add(*std::move(signature), *made);
     } else if (!op.packed.empty()) {
       result = CallPacked(call, op);
     } else {

@@ -121,7 +121,7 @@ class BlockLowerer : public tir::StmtExprMutator {
   }
 
   // The statement with the pragmas of the node as attributes around it, the first key outermost. Those of a loop are
-  // attached to its variable, which the text shows as one that the function does not define.
+  // attached to a variable of its name, because the loop variable does not exist around the loop.
   const tir::Stmt* AddPragmas(const tir::For* loop, const DictAttr& annotations, const tir::Stmt* stmt,
                               const Node& at) {
     const PrimExpr* node = nullptr;
@@ -134,7 +134,8 @@ class BlockLowerer : public tir::StmtExprMutator {
         continue;
       }
       if (!node) {
-        node = loop ? static_cast<const PrimExpr*>(loop->loop_var) : make_.Int(0, DataType::Int(32));
+        node = loop ? workspace().NewPrimVar(loop->loop_var->name, loop->loop_var->dtype)
+                    : make_.Int(0, DataType::Int(32));
       }
       stmt = workspace().New<tir::AttrStmt>(node, key, value, stmt);
     }
