@@ -28,7 +28,7 @@ def table(folder):
     for name, since, becomes in ROW.findall(read(folder, "ops/*.cpp")):
         rows.setdefault(name, []).append((int(since), becomes))
     kernels = set(KERNEL.findall(read(folder, "run/*.cpp")))
-    lines = ["| operator | since | what becomes of it |", "| --- | --- | --- |"]
+    lines = ["| operator | since | translation |", "| --- | --- | --- |"]
     for name in sorted(set(rows) | kernels):
         versions = sorted(rows.get(name, []))
         texts = list(dict.fromkeys(becomes for _, becomes in versions)) or [f"`onnx.{name}`"]

@@ -155,7 +155,7 @@ class State {
   Refusal refusal_;
 };
 
-// The ranges of the loops from `low` up to below `high` (null: to the root), as far as there is no block between; and
+// The ranges of the loops from `low` up to below `high` (null: to the root), as long as no block lies between; and
 // of the loops over threads further out which all see the same memory of `scope`.
 arith::IterRanges LoopDomain(const Ref* low, const Ref* high = nullptr, std::string_view scope = "global");
 

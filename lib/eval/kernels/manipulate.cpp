@@ -385,7 +385,7 @@ PadPlace PlaceOf(std::string_view mode) {
 // Padding with elements of the tensor.
 Result<HostValue> PadWithElements(KernelCall& call, const Tensor& x, const Shape& widths, const Shape& shape,
                                   PadPlace place) {
-  if (x->num_elements() == 0) return call.Fail("there is no element to pad with");
+  if (x->num_elements() == 0) return call.Fail("the operand has no element to pad with");
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), shape));
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements())));
   const Shape strides = RowMajorStrides(x->shape());
