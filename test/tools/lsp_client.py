@@ -1,7 +1,13 @@
 """A client of the language server protocol, for tests and benchmarks of ir-lsp."""
+import bisect
 import json
+import re
 import subprocess
 import threading
+
+
+def line_starts(text):
+    return [0] + [line_break.end() for line_break in re.finditer("\r\n|\r|\n", text)]
 
 
 class LspError(Exception):
@@ -86,14 +92,17 @@ class LspClient:
         return result
 
     def open(self, uri, text, language="tvmscript"):
+        """Opens a document, or opens it again. A version is never used twice, so that diagnostics tell which text they are of."""
         self.texts[uri] = text
-        self.versions[uri] = 1
+        self.versions[uri] = self.versions.get(uri, 0) + 1
         self.notify("textDocument/didOpen",
-                    {"textDocument": {"uri": uri, "languageId": language, "version": 1, "text": text}})
+                    {"textDocument": {"uri": uri, "languageId": language, "version": self.versions[uri], "text": text}})
 
     def change(self, uri, begin, end, text):
-        """Replaces the characters [begin, end) of the text, which are code points of Python."""
+        """Replaces the characters [begin, end) of the text, which are code points of Python. No position is between the two
+        characters of a line break: what begins or ends there does so before both."""
         old = self.texts[uri]
+        begin, end = (at - 1 if old[at - 1:at + 1] == "\r\n" else at for at in (begin, end))
         self.versions[uri] += 1
         edit = {"range": {"start": self.position(uri, begin), "end": self.position(uri, end)}, "text": text}
         self.texts[uri] = old[:begin] + text + old[end:]
@@ -108,18 +117,17 @@ class LspClient:
     def position(self, uri, offset):
         """The position of a code point, in UTF-16 code units."""
         text = self.texts[uri]
-        line_begin = text.rfind("\n", 0, offset) + 1
-        return {"line": text.count("\n", 0, line_begin),
-                "character": len(text[line_begin:offset].encode("utf-16-le")) // 2}
+        starts = line_starts(text)
+        line = bisect.bisect_right(starts, offset) - 1
+        return {"line": line, "character": len(text[starts[line]:offset].encode("utf-16-le")) // 2}
 
     def offset(self, uri, position):
         """The code point of a position."""
-        begin = 0
         text = self.texts[uri]
-        for _ in range(position["line"]):
-            begin = text.index("\n", begin) + 1
-        end = text.find("\n", begin)
-        line = (text[begin:] if end < 0 else text[begin:end]).encode("utf-16-le")
+        starts = line_starts(text)
+        begin = starts[position["line"]]
+        end = starts[position["line"] + 1] if position["line"] + 1 < len(starts) else len(text)
+        line = text[begin:end].encode("utf-16-le")
         return begin + len(line[:2 * position["character"]].decode("utf-16-le"))
 
     def text_of(self, uri, span):

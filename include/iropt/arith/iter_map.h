@@ -101,8 +101,8 @@ std::optional<InverseOfIterMap> InverseIterMap(std::span<const PrimExpr* const> 
                                                IterMapOptions options, Analyzer& analyzer);
 
 // An index as a sum of digits of iterators, var // lower_factor % extent * scale, and of a base. The digits are in the
-// order of decreasing constant scales; whether they are independent is not asked. An index that is not such a sum is all
-// base. TVM's NormalizeToIterSum. The same cost.
+// order of decreasing constant scales; whether they are independent is not asked. An index that is not such a sum is
+// all base. TVM's NormalizeToIterSum. The same cost.
 struct IndexDigits {
   struct Digit {
     const tir::Var* var;  // null for an iterator that is a sum of others

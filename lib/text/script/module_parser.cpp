@@ -73,9 +73,9 @@ bool HasTypeArguments(std::string_view text) {
   return text.find("out_ty=") != std::string_view::npos || text.find("ty_args=") != std::string_view::npos;
 }
 
-// Finds out whether the text imports tirx, as that of TVM 0.24 and newer does, and whether its functions may have
-// buffers with layouts, as those of TVM 0.25 and newer. TVM prints its imports as comments, after the metadata section;
-// since 0.25 one of axes is among them.
+// Finds out whether the text imports tirx, as that of TVM 0.24 and newer does, whether its functions may have buffers
+// with layouts, as those of TVM 0.25 and newer, and whether it declares symbolic variables, as that of 0.27. TVM prints
+// its imports as comments, after the metadata section; since 0.25 one of axes is among them.
 void ReadVersion(std::string_view text, ReaderState& state) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -83,7 +83,8 @@ void ReadVersion(std::string_view text, ReaderState& state) {
       state.is_tirx = true;
       state.has_layouts |= !line.starts_with('#');
     }
-    if (line.find("from tvm.tirx.layout import Axis") != std::string_view::npos) state.has_layouts = true;
+    state.has_layouts |= line.find("from tvm.tirx.layout import Axis") != std::string_view::npos;
+    state.imports_type_vars |= line.find("from typing import TypeVar") != std::string_view::npos;
     if (line.starts_with('@') || line.starts_with("class ")) return;
     text.remove_prefix(std::min(line.size() + 1, text.size()));
   }
@@ -117,7 +118,7 @@ bool ModuleParser::ReadTop() {
     }
     if (diag_.error_limit_reached()) return false;
   }
-  if (state_.is_tirx || !state_.type_vars.empty() || HasTypeArguments(functions))
+  if (state_.is_tirx || state_.imports_type_vars || !state_.type_vars.empty() || HasTypeArguments(functions))
     state_.module->set_text_version(TextVersion::kV0_27);
   if (diag_.error_count() == errors && pending_.empty() && !class_seen_ && state_.module->size() == 0) {
     return ErrorHere("empty-input", "the input holds no module and no function");

@@ -149,14 +149,18 @@ std::optional<Whole> Power(DataType, Whole a, Whole b) {
 
 std::vector<BinaryCase> BinaryCases() {
   std::vector<BinaryCase> cases{
-      {"add", [](DataType, Exact a, Exact b) { return a + b; }, [](DataType, Whole a, Whole b) { return a + b; }},
-      {"subtract", [](DataType, Exact a, Exact b) { return a - b; }, [](DataType, Whole a, Whole b) { return a - b; }},
+      {"add", [](DataType, Exact a, Exact b) { return a + b; }, [](DataType, Whole a, Whole b) { return a + b; },
+       [](Whole a, Whole b) { return a ^ b; }},
+      {"subtract", [](DataType, Exact a, Exact b) { return a - b; }, [](DataType, Whole a, Whole b) { return a - b; },
+       [](Whole a, Whole b) { return a ^ b; }},
       {"multiply", [](DataType, Exact a, Exact b) { return a * b; },
        [](DataType, Whole a, Whole b) {
          return static_cast<Whole>(static_cast<unsigned __int128>(a) * static_cast<unsigned __int128>(b));
-       }},
+       },
+       [](Whole a, Whole b) { return a & b; }},
       {"divide", [](DataType, Exact a, Exact b) { return a / b; },
-       [](DataType, Whole a, Whole b) { return b == 0 ? std::nullopt : std::optional(a / b); }},
+       [](DataType, Whole a, Whole b) { return b == 0 ? std::nullopt : std::optional(a / b); },
+       [](Whole a, Whole) { return a; }},
       {"floor_divide", [](DataType t, Exact a, Exact b) { return std::floor(RoundedTo(t, a / b)); },
        [](DataType, Whole a, Whole b) { return b == 0 ? std::nullopt : std::optional(FloorQuotient(a, b)); }},
       {"power", [](DataType, Exact a, Exact b) { return std::pow(a, b); }, Power, nullptr, true},

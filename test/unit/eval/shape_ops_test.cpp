@@ -215,8 +215,16 @@ TEST_CASE("move: padding", "[eval]") {
   CHECK(Elements(*result) == std::vector<double>{9, 9, 9, 9, 1, 2, 9, 9, 3, 4, 9, 9});
   CHECK_FALSE(Try("nn.pad", {x}, Attrs({{"pad_width", Ints({1, 0, 0})}})).ok());
   CHECK_FALSE(Try("nn.pad", {x}, Attrs({{"pad_width", Ints({-1, 0, 0, 0})}})).ok());
-  CHECK_FALSE(
-      Try("nn.pad", {x}, Attrs({{"pad_width", Ints({0, 0, 0, 0})}, {"pad_mode", StrAttr::Get("reflect")}})).ok());
+  const auto padded = [](const Tensor& tensor, const char* mode) {
+    return Try("nn.pad", {tensor}, Attrs({{"pad_width", Ints({2, 3})}, {"pad_mode", StrAttr::Get(mode)}}));
+  };
+  const Tensor row = F32({3}, {1, 2, 3});
+  CHECK(Elements(*padded(row, "reflect")->tensor()) == std::vector<double>{3, 2, 1, 2, 3, 2, 1, 2});
+  CHECK(Elements(*padded(row, "replicate")->tensor()) == std::vector<double>{1, 1, 1, 2, 3, 3, 3, 3});
+  CHECK(Elements(*padded(row, "circular")->tensor()) == std::vector<double>{2, 3, 1, 2, 3, 1, 2, 3});
+  CHECK(Elements(*padded(F32({1}, {7}), "reflect")->tensor()) == std::vector<double>(6, 7));
+  CHECK_FALSE(padded(F32({0}, {}), "circular").ok());
+  CHECK_FALSE(padded(row, "mirror").ok());
 }
 
 TEST_CASE("index: take", "[eval]") {

@@ -28,8 +28,8 @@ const PyValue* ArgumentOf(const PyArgs& args, size_t position, std::string_view 
   return found == args.keywords.end() ? nullptr : &found->value;
 }
 
-// The pointer of a declaration may be an expression in TVM 0.26: a variable for it is bound before.
-bool NamePointer(TirParser& p, PyArgs& args) {
+// The pointer of a declaration may be an expression in TVM 0.26: a variable for it is bound before, and `is_named` set.
+bool NamePointer(TirParser& p, PyArgs& args, bool& is_named) {
   constexpr size_t kDType = 1, kData = 2, kScope = 5;
   const PyValue* data = ArgumentOf(args, kData, "data");
   if (!data || !data->is(PyValue::Kind::kPrim) || tir::Var::ClassOf(data->prim->kind)) return true;
@@ -44,6 +44,7 @@ bool NamePointer(TirParser& p, PyArgs& args) {
   var->set_span(data->span);
   var->flags |= tir::Var::kBufferPointer;
   p.OpenLet(var, data->prim, data->span);
+  is_named = true;
   const PyValue named(static_cast<const PrimExpr*>(var));
   if (kData < args.positional.size()) {
     args.positional[kData] = named;
@@ -116,10 +117,13 @@ void OpenAllocation(TirParser& p, const tir::Buffer* buffer, const DictAttr* ann
 bool Declare(TirParser& p, PyArgs& args, std::string_view what, std::string_view scope, PyValue& result) {
   tir::BufferSpec spec{.scope = scope};
   const DictAttr* annotations = TakeAnnotations(p, args);
-  if (!annotations || !NamePointer(p, args) || !p.ReadBufferSpec(args, what, nullptr, spec)) return false;
+  bool has_own_pointer = false;
+  if (!annotations || !NamePointer(p, args, has_own_pointer) || !p.ReadBufferSpec(args, what, nullptr, spec)) return false;
   const tir::Buffer* buffer = tir::MakeBuffer(p.ws_, spec, p.pending_name(), args.span);
   result = PyValue(buffer, args.span);
-  if (spec.data) {
+  if (has_own_pointer) {
+    p.build_.Open<tir::DeclBuffer>(args.span, buffer, nullptr);
+  } else if (spec.data) {
     p.OpenDeclaration(buffer, args.span);
   } else {
     OpenAllocation(p, buffer, annotations, args.span);

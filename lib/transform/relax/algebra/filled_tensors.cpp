@@ -128,7 +128,7 @@ void AddFilledTensorRules(RuleSet& rules) {
   AddExplicitShapes(rules);
 }
 
-// Of constants c and d:
+// Of constants c and d, whose sum or product is not bigger than they are, and operands that nothing else uses:
 //   x + x = x * 2        (x + c) * d = x * d + c * d        a / sqrt(x) = a * rsqrt(x)
 //   (x * c) * d = x * (c * d)        (x + c) + d = x + (c + d)
 void AddNeighbourRules(RuleSet& rules) {
@@ -145,13 +145,13 @@ void AddNeighbourRules(RuleSet& rules) {
                return calls.Multiply(match[x], calls.MakeScalar(2, tensor->dtype));
              }});
   for (const OpId id : {OpId::kAdd, OpId::kMultiply}) {
-    rules.Add({"two constants", op(id, op(id, x, c).Commutative(), d).Commutative(),
+    rules.Add({"two constants", op(id, op(id, x, c).Commutative().UsedOnce(), d).Commutative(),
                [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                  const Expr* both = As<Constant>(match[x]) ? nullptr : FoldConstants(id, match[c], match[d], builder);
                  return both ? OpCalls(builder).Make(id, {match[x], both}) : nullptr;
                }});
   }
-  rules.Add({"product of a sum", op(OpId::kMultiply, op(OpId::kAdd, x, c).Commutative(), d).Commutative(),
+  rules.Add({"product of a sum", op(OpId::kMultiply, op(OpId::kAdd, x, c).Commutative().UsedOnce(), d).Commutative(),
              [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                const Expr* both =
                    As<Constant>(match[x]) ? nullptr : FoldConstants(OpId::kMultiply, match[c], match[d], builder);

@@ -202,7 +202,11 @@ class BuiltinLowerer : public tir::StmtExprMutator {
   tir::Buffer* NewStack(std::string_view name, DataType dtype, DataType index, const PrimExpr*& size) {
     size = build_.make().Int(0, index);
     tir::Buffer stack = *build_.DeclBuffer(name, dtype, size);
-    if (declares_memory_) stack.data = OwnPointer(*stack.data);
+    if (declares_memory_) {
+      tir::Var* pointer = OwnPointer(*stack.data);
+      pointer->pointer = tir::PointerInfo::Get(dtype, "global");
+      stack.data = pointer;
+    }
     stack.shape = List<const PrimExpr*>(std::span(&size, 1));
     return workspace().New<tir::Buffer>(stack);
   }
@@ -386,7 +390,7 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     return decl && decl->buffer->data == allocate.buffer_var;
   }
   // That the declaration of a buffer binds; uses of the old one become it.
-  const tir::Var* OwnPointer(const tir::Var& old) {
+  tir::Var* OwnPointer(const tir::Var& old) {
     tir::Var* pointer = workspace().NewPrimVar(old.name, old.dtype, old.pointer);
     pointer->flags |= tir::Var::kBufferPointer;
     Remap(&old, pointer);

@@ -24,6 +24,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -75,6 +76,19 @@ class ParamPointerUses : public tir::StmtExprVisitor {
 
  private:
   std::unordered_map<const tir::Var*, const tir::Buffer*> by_pointer_;  // looked up, never iterated
+};
+
+// The variables that are passed on, or that buffers are declared over.
+class PassedVars : public tir::StmtExprVisitor {
+ public:
+  std::unordered_set<const tir::Var*> vars;  // looked up, never iterated
+
+ protected:
+  void VisitVar(const tir::Var* var) override { vars.insert(var); }
+  void VisitDeclBuffer(const tir::DeclBuffer* decl) override {
+    VisitVar(decl->buffer->data);
+    StmtExprVisitor::VisitDeclBuffer(decl);
+  }
 };
 
 // Removes the attributes that state how the kernel is to be compiled, and finds their values.
@@ -145,22 +159,28 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
     return check.Around(build_.Nop());
   }
 
-  // The body with the buffers over pointers of their own, whose values are new parameters.
+  // The body with the buffers over new parameters, or over pointers of their own with these values if it passes them on.
   const tir::Stmt* DeclareOverParams(std::span<const tir::Buffer* const> buffers, std::vector<const tir::Var*>& params,
                                      const tir::Stmt* body) {
     Cloner cloner(workspace());
     std::unordered_map<const tir::Var*, const tir::Buffer*> last;  // by pointer; looked up, never iterated
     for (const tir::Buffer* buffer : buffers) last[buffer->data] = buffer;
+    PassedVars passed;
+    passed.VisitStmt(body);
     // The pointer of each parameter that changes, with the new parameter; looked up, never iterated.
     std::unordered_map<const tir::Var*, std::pair<const tir::Var*, const tir::Var*>> pointers;
     for (const tir::Var*& param : params) {
       const auto found = last.find(param);
       if (found == last.end()) continue;
-      tir::Var* pointer = workspace().NewPrimVar(found->second->name, param->dtype, param->pointer);
-      pointer->flags |= tir::Var::kBufferPointer;
-      cloner.Map(param, pointer);
       const tir::Var* old = std::exchange(
           param, workspace().NewPrimVar(fmt::format("{}_ptr", found->second->name), param->dtype, param->pointer));
+      if (!passed.vars.contains(old)) {
+        cloner.Map(old, param);
+        continue;
+      }
+      tir::Var* pointer = workspace().NewPrimVar(found->second->name, param->dtype, param->pointer);
+      pointer->flags |= tir::Var::kBufferPointer;
+      cloner.Map(old, pointer);
       pointers[old] = {pointer, param};
     }
     body = cloner.Clone(body);
