@@ -131,7 +131,7 @@ class SubspaceDivider {
       const bool is_inner = std::ranges::find(inner_iters_, var) != inner_iters_.end();
       for (const IterSplit& digit : found->second) Know(digit, is_inner, digit);
     } else {
-      const std::optional<Division> whole = DivideSum(mark.sum, mark.extent);
+      std::optional<Division> whole = DivideSum(mark.sum, mark.extent);
       if (!whole) return std::nullopt;
       if (found->second.size() == 1) return whole;
       if (!DivideDigits(*whole, found->second, mark)) return std::nullopt;

@@ -140,8 +140,8 @@ class Server {
 
   // A request about a document, or about a place in it.
   template <class F>
-  void OnDocument(std::string method, F answer) {
-    On(std::move(method), [this, answer](const Json& params) -> Json {
+  void OnDocument(const std::string& method, F answer) {
+    On(method, [this, answer](const Json& params) -> Json {
       Document& document = DocumentOf(params);
       const IRContext::Scope scope(document.analysis().context());
       return answer(document, params);

@@ -38,7 +38,7 @@ class ValueReader {
     Value::Dict entries;
     for (const OptionValue::Entry& entry : *json.as_dict()) {
       IROPT_ASSIGN_OR_RETURN(Value value, ValueReader(false).Read(entry.value));
-      entries.emplace_back(entry.key, std::move(value));
+      entries.push_back({entry.key, std::move(value)});
     }
     return Value{std::move(entries)};
   }
@@ -134,8 +134,8 @@ std::string WriteValue(const Value& value, bool is_input) {
   if (const auto* v = value.As<const IndexMapAttr*>()) return Quote(WriteIndexMap(**v));
   if (const auto* list = value.As<Value::List>())
     return fmt::format("[{}]", Join(*list, [&](const Value& item) { return WriteValue(item, is_input); }));
-  const auto write_entry = [&](const auto& entry) {
-    return fmt::format("{}: {}", Quote(entry.first), WriteValue(entry.second, false));
+  const auto write_entry = [&](const Value::Entry& entry) {
+    return fmt::format("{}: {}", Quote(entry.key), WriteValue(entry.value, false));
   };
   return fmt::format("{{{}}}", Join(*value.As<Value::Dict>(), write_entry));
 }

@@ -290,7 +290,7 @@ class PythonReader {
       IROPT_ASSIGN_OR_RETURN(const Value key, ReadString());
       if (!Take(":")) return SyntaxError("expected ':' after the key of a dictionary");
       IROPT_ASSIGN_OR_RETURN(Value item, ReadValue());
-      entries.emplace_back(*key.As<std::string>(), std::move(item));
+      entries.push_back({*key.As<std::string>(), std::move(item)});
       if (!Take(",")) {
         if (!Take("}")) return SyntaxError("expected ',' or '}' in a dictionary");
         break;

@@ -72,7 +72,8 @@ struct Value {
     friend bool operator==(const Name&, const Name&) = default;
   };
   using List = std::vector<Value>;
-  using Dict = std::vector<std::pair<std::string, Value>>;
+  struct Entry;
+  using Dict = std::vector<Entry>;
   // None, ..., an index map.
   std::variant<std::monostate, bool, int64_t, double, std::string, Name, List, Dict, const IndexMapAttr*> data;
 
@@ -83,6 +84,11 @@ struct Value {
     return std::get_if<T>(&data);
   }
   std::optional<int64_t> AsInt() const;
+};
+
+struct Value::Entry {
+  std::string key;
+  Value value;
 };
 
 // The value of a parameter that is not given, which has one.

@@ -63,8 +63,8 @@ std::vector<QueryMatch> Query::FindIn(const Module& module) const {
       // An alias is not another match.
       if (Is<Var>(binding->value) || !match.Try(pattern_, binding->value)) continue;
       const SourceSpan span = Location(*binding->value);
-      QueryMatch& here =
-          found.emplace_back(entry.var->name, binding->var->name(), span.known() ? span : Location(*binding));
+      found.push_back({entry.var->name, binding->var->name(), span.known() ? span : Location(*binding)});
+      QueryMatch& here = found.back();
       for (const auto& [name, part] : names_) {
         if (const Expr* operand = match[part]) here.operands.emplace_back(name, NameOf(operand));
       }

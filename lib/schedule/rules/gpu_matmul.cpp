@@ -188,7 +188,7 @@ bool NormalizeMatmul(RuleSchedule& sch, const Name& main) {
 }
 
 Name FetchShared(RuleSchedule& sch, const Name& main, int64_t index, const Name& at, const MatmulTiling& tiling) {
-  const Name block = sch.CacheRead(main, index, "shared");
+  Name block = sch.CacheRead(main, index, "shared");
   const size_t count = sch.GetLoops(block).size();
   sch.ComputeAt(block, at, /*preserve_unit_loops=*/true);
   const Names loops = sch.GetLoops(block);

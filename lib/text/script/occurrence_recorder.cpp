@@ -84,8 +84,8 @@ void OccurrenceRecorder::Finish(std::vector<const Node*>& symbols, std::vector<O
     if (second.begin != first.begin || second.kind != OccurrenceKind::kDefinition) continue;
     if (Root(first.symbol) != Root(second.symbol)) symbols_[Root(first.symbol)].same = Root(second.symbol);
   }
-  const auto repeated = std::ranges::unique(occurrences_, {}, &Occurrence::begin);
-  occurrences_.erase(repeated.begin(), repeated.end());
+  const auto begin_together = [](const Occurrence& a, const Occurrence& b) { return a.begin == b.begin; };
+  occurrences_.erase(std::unique(occurrences_.begin(), occurrences_.end(), begin_together), occurrences_.end());
   for (Occurrence& occurrence : occurrences_) {
     if (occurrence.kind <= OccurrenceKind::kUse) occurrence.symbol = Root(occurrence.symbol);
   }

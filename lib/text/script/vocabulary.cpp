@@ -31,8 +31,8 @@ std::vector<ScriptName> CollectScriptNames() {
   }
   const auto key = [](const ScriptName& name) { return std::tuple(name.prefix, name.name); };
   std::ranges::stable_sort(names, {}, key);
-  const auto repeated = std::ranges::unique(names, {}, key);
-  names.erase(repeated.begin(), repeated.end());
+  const auto have_same_key = [&](const ScriptName& a, const ScriptName& b) { return key(a) == key(b); };
+  names.erase(std::unique(names.begin(), names.end(), have_same_key), names.end());
   return names;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "exchange/onnx/export/op_export.h"
+#include "exchange/onnx/import/opaque_call.h"
 #include "exchange/onnx/type_text.h"
 #include "iropt/ir/relax/expr.h"
 
@@ -63,6 +64,24 @@ std::pair<std::string_view, std::string_view> SplitName(std::string_view name) {
   return {name.substr(0, dot), name.substr(dot + 1)};
 }
 
+// What comes after the attributes of the node.
+struct NodeFacts {
+  int64_t opset = 0;  // 0: any
+  size_t outputs = 1;
+};
+
+// Whether the operand after the name is one of them.
+bool ReadFact(OpExport& op, std::string_view key, size_t value, NodeFacts& facts) {
+  if (key != kOpsetKey && key != kOutputsKey) return false;
+  const std::optional<int64_t> number = op.IntArg(value);
+  if (!number || *number < 0) return false;
+  if (key == kOpsetKey)
+    facts.opset = *number;
+  else
+    facts.outputs = static_cast<size_t>(*number);
+  return true;
+}
+
 }  // namespace
 
 Names ExportOpaqueCall(OpExport& op, std::string_view name) {
@@ -76,6 +95,8 @@ Names ExportOpaqueCall(OpExport& op, std::string_view name) {
     inputs.push_back(tuple && tuple->fields.empty() ? std::string_view() : op.In(i));
   }
   std::vector<AttributeProto> attributes;
+  const auto* type = As<TupleType>(op.call().type);
+  NodeFacts facts{.outputs = type ? type->fields.size() : 1};
   while (i + 1 < op.num_args()) {
     const auto* key = As<iropt::StringImm>(value_at(i));
     if (key == nullptr) return op.Lacks("an attribute has no name");
@@ -85,6 +106,10 @@ Names ExportOpaqueCall(OpExport& op, std::string_view name) {
       if (graph == nullptr) return {};
       attributes.push_back(GraphAttribute(key->value, std::move(graph)));
       i += 3;
+      continue;
+    }
+    if (ReadFact(op, key->value, i + 1, facts)) {
+      i += 2;
       continue;
     }
     const Expr* value = value_at(i + 1);
@@ -100,9 +125,8 @@ Names ExportOpaqueCall(OpExport& op, std::string_view name) {
     if (!is_empty) attributes.push_back(std::move(attribute));
     i += 2;
   }
-  const auto* type = As<TupleType>(op.call().type);
-  const size_t outputs = type ? type->fields.size() : 1;
-  return exporter.AddNode(op_type, std::move(inputs), std::move(attributes), outputs,
+  if (domain.empty() && facts.opset > op.version()) return op.Needs(facts.opset);
+  return exporter.AddNode(op_type, std::move(inputs), std::move(attributes), facts.outputs,
                           domain.empty() ? std::string_view() : exporter.Keep(std::string(domain)));
 }
 

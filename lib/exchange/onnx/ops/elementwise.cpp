@@ -1,6 +1,6 @@
 // Operators that compute each element by itself.
 
-#include <cmath>
+#include <limits>
 
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/ops/scalar_elements.h"
@@ -60,7 +60,7 @@ Value ImportVariadic(OpImport& op) {
 }
 
 Value ImportMean(OpImport& op) {
-  const Value sum = ImportVariadic<OpId::kAdd>(op);
+  Value sum = ImportVariadic<OpId::kAdd>(op);
   if (op.num_inputs() == 1) return sum;
   return Divide(op, sum.expr, ScalarLike(op, sum.expr, static_cast<double>(op.num_inputs())));
 }
@@ -81,7 +81,7 @@ Value ImportIsInf(OpImport& op) {
   const bool positive = op.Int("detect_positive", 1) != 0;
   const Expr* x = op.In(0);
   if (negative && positive) return op.Call(OpId::kIsInf, {x});
-  const double infinity = negative ? -INFINITY : INFINITY;
+  const double infinity = std::numeric_limits<double>::infinity() * (negative ? -1 : 1);
   const Expr* equal = op.Call(OpId::kEqual, {x, ScalarLike(op, x, infinity)});
   if (negative || positive) return equal;
   return op.Call(OpId::kLogicalAnd, {equal, op.Scalar(0, DataType::Bool())});

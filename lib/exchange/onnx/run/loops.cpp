@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "exchange/onnx/run/kernels.h"
 #include "exchange/onnx/run/numbers.h"
@@ -76,7 +77,7 @@ void Collect(std::vector<HostValue>& results, size_t carried, std::vector<std::v
 Result<HostValue> RunLoop(OnnxCall& call) {
   const OnnxBody* body = call.Body("body");
   if (body == nullptr) return call.Fail("there is no body");
-  const double trips = call.NumberIn(0, INFINITY);
+  const double trips = call.NumberIn(0, std::numeric_limits<double>::infinity());
   bool condition = call.In(1) == nullptr || IsTrue(call.Input(1));
   std::vector<HostValue> carried;
   for (size_t i = 2; i < call.num_inputs(); ++i) carried.push_back(call.Input(i));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 
 #include "exchange/onnx/run/kernels.h"
@@ -47,7 +48,7 @@ Result<HostValue> RunNonMaxSuppression(OnnxCall& call) {
     return call.Fail("the boxes and scores do not fit each other");
   const auto most = static_cast<int64_t>(call.NumberIn(2, 0));
   const double overlap = call.NumberIn(3, 0);
-  const double least = call.NumberIn(4, -INFINITY);
+  const double least = call.NumberIn(4, -std::numeric_limits<double>::infinity());
   const bool by_center = call.Int("center_point_box") != 0;
   std::vector<int64_t> picked;
   for (int64_t batch = 0; batch < shape[0]; ++batch) {
@@ -247,7 +248,7 @@ Result<HostValue> RunMaxPool(OnnxCall& call) {
     std::vector<int64_t> at(window.out.size());
     do {
       const int64_t best = GreatestIn(window, x.data() + n * size, at);
-      values.push_back(best < 0 ? -INFINITY : x[Position(n * size + best)]);
+      values.push_back(best < 0 ? -std::numeric_limits<double>::infinity() : x[Position(n * size + best)]);
       indices.push_back(n * size + (call.Int("storage_order") == 0 ? best : ColumnMajor(best, window.in)));
     } while (NextIndex(at, window.out));
   }

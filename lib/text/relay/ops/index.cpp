@@ -155,7 +155,7 @@ const Expr* BuildGatherNd(OpCall& call) {
   if (rank == kUnknownDim) return call.Error("type-inference", "the rank of the indices is unknown");
   std::vector<int64_t> axes(static_cast<size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
-  std::ranges::rotate(axes, axes.begin() + 1);
+  std::rotate(axes.begin(), axes.begin() + 1, axes.end());
   const Expr* indices =
       rank > 1 ? call.Make("permute_dims", {call.arg(1)}, {{"axes", call.ListOf(axes)}}) : call.arg(1);
   return call.Make("gather_nd", {call.arg(0), call.Cast(indices, DataType::Int(64))},

@@ -68,11 +68,11 @@ class Filled {
 
 // x + zeros = x and so on, if the types are equal.
 void AddIdentities(RuleSet& rules, const Filled& filled) {
-  const std::pair<OpId, const Pattern&> kIdentities[] = {{OpId::kAdd, filled.zeros()},
+  const std::pair<OpId, const Pattern&> identities[] = {{OpId::kAdd, filled.zeros()},
                                                          {OpId::kSubtract, filled.zeros()},
                                                          {OpId::kMultiply, filled.ones()},
                                                          {OpId::kDivide, filled.ones()}};
-  for (const auto& [op, neutral] : kIdentities) {
+  for (const auto& [op, neutral] : identities) {
     const Pattern x = Wildcard();
     Pattern call = IsCall(GetOp(op), {x, neutral});
     if (op == OpId::kAdd || op == OpId::kMultiply) call = call.Commutative();

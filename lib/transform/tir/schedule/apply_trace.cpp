@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -46,7 +47,7 @@ Pass CreateApplyTrace(const PassOptions& options) {
   return CreateModulePass(
       options.info(),
       [trace, intrinsics, func = options.String("func")](Module module, ModulePassContext& context) -> Result<Module> {
-        schedule::Schedule sch(module, intrinsics.get(), func);
+        schedule::Schedule sch(std::move(module), intrinsics.get(), func);
         IROPT_RETURN_IF_ERROR(ApplyTrace(*trace, sch, context.diagnostics));
         return sch.Finish();
       });

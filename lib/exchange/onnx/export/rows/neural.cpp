@@ -24,6 +24,17 @@ Names ExportEinsum(OpExport& op) {
   return {op.Add("Einsum", op.TupleIn(0), {TextAttribute("equation", equation)})};
 }
 
+// ---- Losses
+
+Names ExportNllLoss(OpExport& op) {
+  if (op.Rank(0) < 2) return op.Lacks("its predictions must have an axis of classes behind the first one");
+  const auto attrs = op.Attrs<NLLLossAttrs>();
+  Names inputs;
+  for (size_t i = 0; i < op.num_args(); ++i) inputs.push_back(op.In(i));
+  return {op.Add("NegativeLogLikelihoodLoss", std::move(inputs),
+                 {TextAttribute("reduction", attrs.reduction()), IntAttribute("ignore_index", attrs.ignore_index())})};
+}
+
 // ---- Windows
 
 constexpr std::string_view kImageLayouts[] = {"NCW", "NCHW", "NCDHW"};
@@ -315,6 +326,7 @@ constexpr ExportRow kNeuralExports[] = {
     {OpId::kNnMaxPool1d, "MaxPool", 1, ExportMaxPool},
     {OpId::kNnMaxPool2d, "MaxPool", 1, ExportMaxPool},
     {OpId::kNnMaxPool3d, "MaxPool", 1, ExportMaxPool},
+    {OpId::kNnNllLoss, "NegativeLogLikelihoodLoss", 12, ExportNllLoss},
     {OpId::kNnPad, "Pad", 2, ExportPad},
     {OpId::kNnPixelShuffle, "DepthToSpace", 11, ExportPixelShuffle},
     {OpId::kNnRmsNorm, "RMSNormalization; before 23 a composition", 7, ExportRmsNorm},
