@@ -118,7 +118,8 @@ bool Declare(TirParser& p, PyArgs& args, std::string_view what, std::string_view
   tir::BufferSpec spec{.scope = scope};
   const DictAttr* annotations = TakeAnnotations(p, args);
   bool has_own_pointer = false;
-  if (!annotations || !NamePointer(p, args, has_own_pointer) || !p.ReadBufferSpec(args, what, nullptr, spec)) return false;
+  if (!annotations || !NamePointer(p, args, has_own_pointer) || !p.ReadBufferSpec(args, what, nullptr, spec))
+    return false;
   const tir::Buffer* buffer = tir::MakeBuffer(p.ws_, spec, p.pending_name(), args.span);
   result = PyValue(buffer, args.span);
   if (has_own_pointer) {

@@ -69,9 +69,9 @@ class Filled {
 // x + zeros = x and so on, if the types are equal.
 void AddIdentities(RuleSet& rules, const Filled& filled) {
   const std::pair<OpId, const Pattern&> identities[] = {{OpId::kAdd, filled.zeros()},
-                                                         {OpId::kSubtract, filled.zeros()},
-                                                         {OpId::kMultiply, filled.ones()},
-                                                         {OpId::kDivide, filled.ones()}};
+                                                        {OpId::kSubtract, filled.zeros()},
+                                                        {OpId::kMultiply, filled.ones()},
+                                                        {OpId::kDivide, filled.ones()}};
   for (const auto& [op, neutral] : identities) {
     const Pattern x = Wildcard();
     Pattern call = IsCall(GetOp(op), {x, neutral});

@@ -159,7 +159,8 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
     return check.Around(build_.Nop());
   }
 
-  // The body with the buffers over new parameters, or over pointers of their own with these values if it passes them on.
+  // The body with the buffers over new parameters, or over pointers of their own with these values if it passes them
+  // on.
   const tir::Stmt* DeclareOverParams(std::span<const tir::Buffer* const> buffers, std::vector<const tir::Var*>& params,
                                      const tir::Stmt* body) {
     Cloner cloner(workspace());
