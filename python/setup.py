@@ -28,7 +28,8 @@ class BuildWithCMake(build_ext):
             build = os.path.join(self.build_temp, "cmake")
             subprocess.run(["cmake", "-S", str(ROOT), "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_UNITY_BUILD=ON",
                             "-DIROPT_TESTS=OFF", "-DIROPT_BENCHMARKS=OFF", f"-DIROPT_PYTHON={sys.executable}"], check=True)
-            subprocess.run(["cmake", "--build", build, "--parallel", "--target", "iropt_python"], check=True)
+            jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(os.cpu_count() or 1)
+            subprocess.run(["cmake", "--build", build, "--parallel", jobs, "--target", "iropt_package"], check=True)
         folder = pathlib.Path(self.build_lib) / "iropt"
         folder.mkdir(parents=True, exist_ok=True)
         built = glob.glob(os.path.join(build, "python/iropt/_iropt*.so"))

@@ -13,9 +13,9 @@ from .running import check_semantics, run
 NDArray = native.NDArray
 
 
-def from_source(text, name="<text>", verify=True):
-    """Reads the text of a module."""
-    return IRModule.from_source(text, name, verify)
+def from_source(text, name="<text>", verify=True, format="tvmscript"):
+    """Reads the text of a module, in TVMScript or another format with text, such as relay."""
+    return IRModule.from_source(text, name, verify, format=format)
 
 
 def from_file(path, format="", verify=True):

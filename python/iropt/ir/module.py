@@ -29,9 +29,9 @@ class IRModule:
 
     # ---- Reading and writing
     @staticmethod
-    def from_source(text, name="<text>", verify=True, first_line=1):
-        """Reads the text of a module."""
-        return IRModule(_module=native.from_source(text, str(name), first_line, "tvmscript", verify))
+    def from_source(text, name="<text>", verify=True, first_line=1, format="tvmscript"):
+        """Reads the text of a module, in TVMScript or another format with text, such as relay."""
+        return IRModule(_module=native.from_source(text, str(name), first_line, format, verify))
 
     @staticmethod
     def from_file(path, format="", verify=True):

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Installs the Python package into an empty folder, once by CMake and once as a wheel, and runs programs with each.
+
+  python_package.py --build=BUILD_DIR --source=SOURCE_DIR --work=FOLDER
+
+Run it by the interpreter that the package was built for. The wheel is made by setuptools without an index, as Debian's tools do
+it, of a copy of the sources, with what BUILD_DIR has. Programs run in an empty environment. Exits with 1, saying what is wrong,
+or with 0.
+"""
+import argparse
+import glob
+import os
+import shutil
+import subprocess
+import sys
+
+# The file of a format is found in the folder of the package.
+RELAY = """
+import iropt
+module = iropt.from_source('def @main(%x: Tensor[(4), float32]) { nn.relu(%x) }', format='relay')
+print(iropt.Pipeline('default<O3>')(module)['main'])
+"""
+
+
+class Failure(Exception):
+    pass
+
+
+def run(*command, **kwargs):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **kwargs)
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(command)}\nended with {done.returncode}:\n{done.stdout}")
+    return done.stdout
+
+
+def install(options):
+    """By CMake; gives the folder that has the package."""
+    prefix = os.path.join(options.work, "prefix")
+    run("cmake", f"-DCMAKE_INSTALL_PREFIX={prefix}", "-P", os.path.join(options.build, "python/cmake_install.cmake"))
+    return os.path.dirname(glob.glob(os.path.join(prefix, "lib*/python3/dist-packages/iropt"))[0])
+
+
+def make_wheel(options):
+    """Gives the folder in which the wheel is installed."""
+    copy = os.path.join(options.work, "source")
+    shutil.copytree(os.path.join(options.source, "python"), os.path.join(copy, "python"))
+    version = "include/iropt/support/version.h"
+    os.makedirs(os.path.dirname(os.path.join(copy, version)))
+    shutil.copy(os.path.join(options.source, version), os.path.join(copy, version))
+    wheels, target = os.path.join(options.work, "wheels"), os.path.join(options.work, "wheel")
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+    run(*pip, "wheel", "--no-index", "--no-deps", "--no-build-isolation", "-w", wheels, os.path.join(copy, "python"),
+        env={**os.environ, "IROPT_BUILD_DIR": os.path.abspath(options.build)})
+    run(*pip, "install", "--no-index", "--no-deps", "--target", target, *glob.glob(os.path.join(wheels, "iropt-*.whl")))
+    return target
+
+
+def check(options, folder):
+    """Runs programs with the package of a folder."""
+    package = os.path.join(folder, "iropt")
+    for name in ("py.typed", "__init__.pyi", "relax/transform.pyi", "testing/plugin.py"):
+        if not os.path.exists(os.path.join(package, name)):
+            raise Failure(f"{package} does not have {name}")
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": folder, "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def python(*arguments):
+        return run(sys.executable, *arguments, cwd=options.work, env=environment)
+
+    if (found := python("-c", "import iropt; print(iropt.__file__)").strip()) != os.path.join(package, "__init__.py"):
+        raise Failure(f"the package is imported from {found}, not from {package}")
+    output = python(os.path.join(options.source, "examples/python/first_steps.py"))
+    if "bindings before and after: 4 3" not in output:
+        raise Failure(f"first_steps.py printed\n{output}")
+    if "R.nn.relu(x)" not in (output := python("-c", RELAY)):
+        raise Failure(f"the module in Relay became\n{output}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name in ("build", "source", "work"):
+        parser.add_argument(f"--{name}", required=True, type=os.path.abspath)
+    options = parser.parse_args()
+    shutil.rmtree(options.work, ignore_errors=True)
+    os.makedirs(options.work)
+    try:
+        check(options, install(options))
+        check(options, make_wheel(options))
+    except Failure as failure:
+        print(failure)
+        return 1
+    print("the package works")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
