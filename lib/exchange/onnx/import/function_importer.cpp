@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "exchange/onnx/import/op_table.h"
+#include "exchange/onnx/import/name_dims.h"
 #include "exchange/onnx/import/opaque_call.h"
 #include "iropt/ir/context.h"
 #include "iropt/runtime/value.h"
@@ -224,7 +225,9 @@ bool FunctionImporter::BindOutput(const NodeProto& node, size_t i, const Expr* e
   const std::string_view name = node.outputs[i];
   if (name.empty()) return true;
   const Expr* bound = nullptr;
-  if (const Type* cast_type = expr->type ? StatedCast(expr->type, name) : nullptr) {
+  const Type* cast_type = expr->type ? StatedCast(expr->type, name) : nullptr;
+  if (cast_type == nullptr && expr->type) cast_type = NameDims(expr, ToIdentifier(name));
+  if (cast_type != nullptr) {
     const Expr* value = IsLeaf(expr) ? expr : builder_.Emit(expr);
     const std::string hint(builder_.UniqueName(ToIdentifier(name)));
     const bool is_local = sequences_.back().is_dataflow && !escaping_.contains(name);

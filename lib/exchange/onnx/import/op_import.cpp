@@ -139,6 +139,7 @@ const Attr* OpImport::DefaultAttrs(OpId op) {
 }
 
 const Expr* OpImport::Scalar(double value, DataType dtype) {
+  if (dtype.is_void()) dtype = DataType::Float(32);
   const iropt::Scalar scalar =
       dtype.is_floating() ? iropt::Scalar::Float(value, dtype) : iropt::Scalar::Int(static_cast<int64_t>(value), dtype);
   return MakeConstant(MakeScalarTensor(scalar), workspace());

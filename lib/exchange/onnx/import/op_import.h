@@ -89,6 +89,7 @@ class OpImport {
   // The record with all defaults.
   static const Attr* DefaultAttrs(OpId op);
   // A constant of rank 0.
+  // Of float32, which most tensors have, where the dtype is not known.
   const Expr* Scalar(double value, DataType dtype);
   const Expr* Constant(std::shared_ptr<const NDArray> array);
   const Expr* IntTensor(std::span<const int64_t> values, std::initializer_list<int64_t> dims);

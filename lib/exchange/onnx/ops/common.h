@@ -31,7 +31,7 @@ inline Value ImportIdentity(OpImport& op) {
 // A scalar constant of the dtype of a tensor.
 inline const Expr* ScalarLike(OpImport& op, const Expr* x, double value) {
   const TensorType* type = OpImport::TensorOf(x);
-  return op.Scalar(value, type ? type->dtype : DataType::Float(32));
+  return op.Scalar(value, type ? type->dtype : DataType::Void());
 }
 
 inline const Expr* Add(OpImport& op, const Expr* a, const Expr* b) { return op.Call(OpId::kAdd, {a, b}); }

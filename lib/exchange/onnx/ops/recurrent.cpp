@@ -8,14 +8,16 @@ namespace iropt::onnx {
 
 namespace {
 
-// The types of Y, Y_h and Y_c from the input [steps, batch, size] or, with layout 1, [batch, steps, size].
+// The types of Y, Y_h and Y_c from the input [steps, batch, size] or, with layout 1, [batch, steps, size]. Conditionals
+// give inputs of unknown rank, and those that are never taken may have any.
 Value ImportRecurrent(OpImport& op) {
   const TensorType* x = op.TypeOf(0);
-  if (x == nullptr || x->ndim != 3) return op.Error("the input must be a tensor of rank 3");
   const int64_t size = op.Int("hidden_size");
   const bool batch_first = op.Int("layout") != 0;
-  if (!x->known || size <= 0) {
-    const Type* types[] = {TensorType::Get(4, x->dtype), TensorType::Get(3, x->dtype), TensorType::Get(3, x->dtype)};
+  if (x == nullptr || !x->known || x->ndim != 3 || size <= 0) {
+    const TensorType* weight = op.TypeOf(1);
+    const DataType dtype = x != nullptr && !x->dtype.is_void() ? x->dtype : weight ? weight->dtype : DataType::Void();
+    const Type* types[] = {TensorType::Get(4, dtype), TensorType::Get(3, dtype), TensorType::Get(3, dtype)};
     return MakeOpaqueCall(op, std::span(types, op.num_outputs()));
   }
   const PrimExpr* steps = DimOf(x, batch_first ? 1 : 0);
