@@ -8,6 +8,7 @@
 #include "exchange/onnx/export/attributes.h"
 #include "exchange/onnx/export/op_export.h"
 #include "exchange/onnx/tensors.h"
+#include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
 #include "iropt/support/stack.h"
 
@@ -261,7 +262,13 @@ void FunctionExporter::DefineSymbols(const Type* type, std::string_view tensor) 
   const auto* known = As<TensorType>(type);
   if (known == nullptr || !known->known) return;
   for (uint32_t i = 0; i < known->dims.size(); ++i) {
-    if (const auto* var = As<tir::Var>(known->dims[i])) symbols_.emplace(var, SymbolSource{tensor, i, false});
+    const PrimExpr* dim = known->dims[i];
+    const SymbolSource source{tensor, i, false, known->dims.size() == 1};
+    if (const auto* var = As<tir::Var>(dim)) {
+      symbols_.emplace(var, source);
+    } else if (!Is<tir::IntImm>(dim) && SourceOf(dim) == nullptr) {
+      dims_.emplace_back(dim, source);
+    }
   }
 }
 
@@ -322,6 +329,7 @@ std::shared_ptr<GraphProto> FunctionExporter::ExportBranch(const Expr* branch) {
   // What the branch computes is not seen outside of it.
   const auto symbols = symbols_;
   const auto scalars = scalars_;
+  const size_t dims = dims_.size();
   graph->name = context_.Unique(current_ ? current_->name() : "branch");
   const Type* type = branch->type;
   ExportedValue results;
@@ -337,11 +345,12 @@ std::shared_ptr<GraphProto> FunctionExporter::ExportBranch(const Expr* branch) {
   graph_ = outer;
   symbols_ = symbols;
   scalars_ = scalars;
+  dims_.resize(dims);
   return ok ? graph : nullptr;
 }
 
 bool FunctionExporter::ExportIf(const Var* var, const If* conditional) {
-  const std::string_view condition = NameOf(conditional->cond);
+  const std::string_view condition = NameOf(definitions_.ConditionOf(conditional));
   if (context_.failed()) return false;
   const std::shared_ptr<GraphProto> branches[] = {ExportBranch(conditional->true_branch),
                                                   ExportBranch(conditional->false_branch)};
@@ -460,15 +469,13 @@ std::string_view FunctionExporter::ScalarTensor(const PrimExpr* value) {
   if (const auto* number = As<tir::IntImm>(value)) return IntTensor(std::span(&number->value, 1));
   if (const auto known = scalars_.find(value); known != scalars_.end()) return known->second;
   std::string_view name;
-  if (const auto* var = As<tir::Var>(value)) {
-    const auto found = symbols_.find(var);
-    if (found == symbols_.end()) {
-      Report(fmt::format("the symbolic variable '{}'", var->name), "no tensor has it as a dimension");
-      return {};
-    }
-    const SymbolSource& source = found->second;
-    const std::string_view shape = source.is_element ? source.tensor : Add("Shape", {source.tensor});
-    name = Add("Gather", {shape, IntTensor(std::span(&source.index, 1))}, {IntAttribute("axis", 0)});
+  if (const SymbolSource* source = SourceOf(value)) {
+    if (source->is_vector && !source->is_element) return scalars_[value] = Add("Shape", {source->tensor});
+    const std::string_view shape = source->is_element ? source->tensor : Add("Shape", {source->tensor});
+    name = Add("Gather", {shape, IntTensor(std::span(&source->index, 1))}, {IntAttribute("axis", 0)});
+  } else if (const auto* var = As<tir::Var>(value)) {
+    Report(fmt::format("the symbolic variable '{}'", var->name), "no tensor has it as a dimension");
+    return {};
   } else if (const std::string_view op = NodeFor(value->kind); !op.empty()) {
     const auto* binary = static_cast<const tir::BinaryExpr*>(value);
     name = WithStack([&] { return Add(op, {ScalarTensor(binary->a), ScalarTensor(binary->b)}); });
@@ -479,6 +486,24 @@ std::string_view FunctionExporter::ScalarTensor(const PrimExpr* value) {
     return {};
   }
   return scalars_[value] = name;
+}
+
+const FunctionExporter::SymbolSource* FunctionExporter::SourceOf(const PrimExpr* dim) const {
+  if (const auto* var = As<tir::Var>(dim)) {
+    const auto found = symbols_.find(var);
+    return found == symbols_.end() ? nullptr : &found->second;
+  }
+  const auto found = std::ranges::find_if(
+      dims_, [&](const auto& known) { return known.first == dim || arith::DeepEqual(known.first, dim); });
+  return found == dims_.end() ? nullptr : &found->second;
+}
+
+std::string_view FunctionExporter::DimScalar(const PrimExpr* dim) {
+  const SymbolSource* source = SourceOf(dim);
+  if (source == nullptr) return {};
+  if (source->is_vector && !source->is_element) return Add("Size", {source->tensor});
+  const std::string_view shape = source->is_element ? source->tensor : Add("Shape", {source->tensor});
+  return Add("Gather", {shape, IntScalar(source->index)}, {IntAttribute("axis", 0)});
 }
 
 std::string_view FunctionExporter::ShapeTensor(std::span<const PrimExpr* const> values) {

@@ -57,6 +57,8 @@ class FunctionExporter {
   std::string_view ShapeTensor(std::span<const PrimExpr* const> values);
   // A tensor int64[1].
   std::string_view ScalarTensor(const PrimExpr* value);
+  // A tensor int64[]; empty if no tensor has the dimension.
+  std::string_view DimScalar(const PrimExpr* dim);
   // A constant tensor of int64 of rank 1, or of rank 0.
   std::string_view IntTensor(std::span<const int64_t> values);
   std::string_view IntScalar(int64_t value);
@@ -74,9 +76,11 @@ class FunctionExporter {
   struct SymbolSource {
     std::string_view tensor;
     int64_t index;
-    bool is_element;
+    bool is_element;         // of a tensor that is a shape
+    bool is_vector = false;  // its only dimension
   };
 
+  const SymbolSource* SourceOf(const PrimExpr* dim) const;
   bool ExportSequence(const Expr* body, ExportedValue& results);
   bool ExportBinding(const Binding* binding);
   bool ExportMatchCast(const MatchCast* binding);
@@ -110,6 +114,8 @@ class FunctionExporter {
   std::unordered_map<const Var*, std::string_view> wishes_;
   std::map<std::pair<const Var*, size_t>, std::string_view> field_wishes_;
   std::unordered_map<const tir::Var*, SymbolSource> symbols_;
+  // Other dimensions that tensors have, each once.
+  std::vector<std::pair<const PrimExpr*, SymbolSource>> dims_;
   std::unordered_map<const PrimExpr*, std::string_view> scalars_;  // that were computed
   std::unordered_map<const tir::Var*, std::string_view> dim_names_;
   std::unordered_map<std::string_view, ValueType> stated_;

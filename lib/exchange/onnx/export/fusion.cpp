@@ -19,12 +19,18 @@ class UseCounter final : public ExprVisitor {
   const std::vector<std::pair<const Var*, const Call*>>& calls() const { return calls_; }
   // Each variable that is used otherwise than by its fields.
   const std::unordered_set<const Var*>& whole() const { return whole_; }
+  const std::vector<const If*>& conditionals() const { return conditionals_; }
 
  protected:
   void VisitVarBinding(const VarBinding* binding) override {
     definitions_.values_[binding->var] = binding->value;
     if (const auto* call = As<Call>(binding->value)) calls_.emplace_back(binding->var, call);
     ExprVisitor::VisitVarBinding(binding);
+  }
+
+  void VisitIf(const If* conditional) override {
+    conditionals_.push_back(conditional);
+    ExprVisitor::VisitIf(conditional);
   }
 
   void VisitVar(const Var* var) override {
@@ -46,6 +52,7 @@ class UseCounter final : public ExprVisitor {
   Definitions& definitions_;
   std::vector<std::pair<const Var*, const Call*>> calls_;
   std::unordered_set<const Var*> whole_;
+  std::vector<const If*> conditionals_;
 };
 
 Definitions::Definitions(const iropt::Function& function, int64_t opset) {
@@ -54,6 +61,10 @@ Definitions::Definitions(const iropt::Function& function, int64_t opset) {
   for (const Var* var : counter.whole()) {
     const auto* tuple = As<TupleType>(var->type);
     if (tuple != nullptr) fields_[var].assign(tuple->fields.size(), true);
+  }
+  for (const If* conditional : counter.conditionals()) {
+    const auto* var = As<Var>(conditional->cond);
+    if (var && uses_[var] == 1 && BeforeScalar(var)) absorbed_.insert(var);
   }
   // Users first, so that the greatest trees are found.
   for (auto call = counter.calls().rbegin(); call != counter.calls().rend(); ++call) {
@@ -87,6 +98,25 @@ const Expr* Definitions::Resolve(const Expr* expr) const {
     expr = value;
   }
   return expr;
+}
+
+const Expr* Definitions::BeforeScalar(const Expr* condition) const {
+  const auto* var = As<Var>(condition);
+  const auto* call = var ? As<Call>(Find(var)) : nullptr;
+  const auto* op = call ? As<Op>(call->op) : nullptr;
+  if (op == nullptr || op->id != OpId::kReshape) return nullptr;
+  const auto* type = As<TensorType>(call->args[0]->type);
+  if (type == nullptr || !type->known) return nullptr;
+  const auto is_one = [](const PrimExpr* dim) {
+    const auto* number = As<tir::IntImm>(dim);
+    return number != nullptr && number->value == 1;
+  };
+  return std::ranges::all_of(type->dims, is_one) ? call->args[0] : nullptr;
+}
+
+const Expr* Definitions::ConditionOf(const If* conditional) const {
+  const Expr* tensor = BeforeScalar(conditional->cond);
+  return tensor ? tensor : conditional->cond;
 }
 
 bool Definitions::IsFieldUsed(const Var* tuple, size_t i) const {

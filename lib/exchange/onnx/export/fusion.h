@@ -39,12 +39,17 @@ class Definitions {
   const Expr* Resolve(const Expr* expr) const;
   bool IsFieldUsed(const Var* tuple, size_t i) const;
   const FusedNode* FusedAt(const Var* var) const;
+  // The tensor of one element that decides a conditional, before it is made a scalar: ONNX takes it as it is.
+  const Expr* ConditionOf(const If* conditional) const;
   // Whether another variable's fused node computes the value.
   bool IsAbsorbed(const Var* var) const { return absorbed_.contains(var); }
 
  private:
   friend class Matcher;
   friend class UseCounter;
+
+  // The operand of a reshape that only makes a scalar of a tensor of one element; null for other values.
+  const Expr* BeforeScalar(const Expr* condition) const;
 
   std::unordered_map<const Var*, const Expr*> values_;
   std::unordered_map<const Var*, int> uses_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "exchange/onnx/import/body_function.h"
@@ -128,12 +129,39 @@ Value CallOpaque(OpImport& op, const OpaqueOperands& operands, std::span<const T
   return op.importer().builder().MakeCall(GetOp(OpId::kCallPurePacked), operands.args, nullptr, type_args);
 }
 
-// The types of the outputs as far as the model states them.
+// Operators whose first output has the elements of the first input, and, in the first list, its rank.
+constexpr std::string_view kKeepsRank[] = {
+    "AveragePool", "BatchNormalization", "Celu",     "Clip",      "Conv",       "ConvTranspose", "CumSum",
+    "DepthToSpace", "Dropout",           "Elu",      "GlobalAveragePool",      "GlobalLpPool",  "GlobalMaxPool",
+    "GroupNormalization",                "Hardmax",  "Identity",  "InstanceNormalization",      "LRN",
+    "LayerNormalization",                "LeakyRelu", "LogSoftmax", "LpNormalization",          "LpPool",
+    "MaxPool",     "MeanVarianceNormalization",      "PRelu",     "Pad",        "Resize",        "ReverseSequence",
+    "ScatterElements",                   "ScatterND", "Slice",    "Softmax",    "SpaceToDepth",  "Split",
+    "Tile",        "Trilu",              "Upsample"};
+constexpr std::string_view kKeepsElements[] = {"Compress", "Expand",  "Flatten", "Gather",    "GatherElements",
+                                               "GatherND", "Gemm",    "MatMul",  "Reshape",   "ReduceL1",
+                                               "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd",
+                                               "ReduceSum", "Squeeze", "Transpose", "Unique", "Unsqueeze"};
+
+const Type* TypeFromInput(OpImport& op) {
+  const TensorType* input = op.num_inputs() > 0 && op.Has(0) ? op.TypeOf(0) : nullptr;
+  const bool is_onnx = IsOnnxDomain(op.node().domain);
+  if (input == nullptr || !is_onnx) return TensorType::Get(kUnknownDim, DataType::Void());
+  const auto is_type = [&](std::string_view name) { return name == op.node().op_type; };
+  if (std::ranges::any_of(kKeepsRank, is_type)) return TensorType::Get(input->ndim, input->dtype);
+  const bool keeps_elements = std::ranges::any_of(kKeepsElements, is_type);
+  return TensorType::Get(kUnknownDim, keeps_elements ? input->dtype : DataType::Void());
+}
+
+// The types of the outputs as far as the model states them, or they follow from the first input.
 std::vector<const Type*> StatedTypes(OpImport& op) {
   std::vector<const Type*> types;
   for (const std::string_view output : op.node().outputs) {
     const ValueType* stated = op.importer().StatedType(output);
-    types.push_back(stated ? op.importer().TypeOf(*stated, false) : TensorType::Get(kUnknownDim, DataType::Void()));
+    if (stated != nullptr)
+      types.push_back(op.importer().TypeOf(*stated, false));
+    else
+      types.push_back(types.empty() ? TypeFromInput(op) : TensorType::Get(kUnknownDim, DataType::Void()));
   }
   return types;
 }

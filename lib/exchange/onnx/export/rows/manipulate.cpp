@@ -96,8 +96,19 @@ std::optional<std::vector<int64_t>> ReshapeNumbers(OpExport& op, const ShapeExpr
   return unknown <= 1 ? std::optional(numbers) : std::nullopt;
 }
 
+// A dimension as a scalar: reshape(shape_to_tensor(R.shape([n])), R.shape([])).
+std::string_view ScalarDim(OpExport& op, const ShapeExpr* shape) {
+  const auto* source = As<Call>(op.Resolved(0));
+  const auto* callee = source ? As<Op>(source->op) : nullptr;
+  if (shape == nullptr || !shape->values.empty() || callee == nullptr || callee->id != OpId::kShapeToTensor) return {};
+  const auto* dims = As<ShapeExpr>(op.exporter().definitions().Resolve(source->args[0]));
+  const bool is_dim = dims != nullptr && dims->values.size() == 1;
+  return is_dim ? op.exporter().DimScalar(dims->values[0]) : std::string_view();
+}
+
 Names ExportReshape(OpExport& op) {
   const auto* shape = As<ShapeExpr>(op.Resolved(1));
+  if (const std::string_view scalar = ScalarDim(op, shape); !scalar.empty()) return {scalar};
   if (shape != nullptr) {
     if (auto numbers = ReshapeNumbers(op, shape)) return {op.Reshape(op.In(0), std::move(*numbers))};
   }
