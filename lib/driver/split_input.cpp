@@ -50,14 +50,14 @@ std::vector<InputPart> SplitInput(std::string_view text, std::string_view marker
   std::vector<InputPart> parts;
   size_t part_begin = 0;
   uint32_t part_line = 1;
-  uint32_t number = 1;
-  for (size_t begin = 0; begin < text.size(); ++number) {
-    const Line line = LineFrom(text, begin);
-    begin = line.next;
+  for (size_t at = text.find(marker); at != std::string_view::npos; at = text.find(marker, at + 1)) {
+    if (at > 0 && text[at - 1] != '\n') continue;
+    const Line line = LineFrom(text, at);
     if (!IsMarker(line.text, marker)) continue;
-    parts.push_back({text.substr(part_begin, line.begin - part_begin), part_line});
+    const std::string_view part = text.substr(part_begin, line.next - part_begin);
+    parts.push_back({part.substr(0, line.begin - part_begin), part_line});
     part_begin = line.next;
-    part_line = number + 1;
+    part_line += static_cast<uint32_t>(std::ranges::count(part, '\n'));
   }
   parts.push_back({text.substr(part_begin), part_line});
   return parts;

@@ -7,6 +7,7 @@
 #include "iropt/analysis/well_formed.h"
 #include "iropt/driver/split_input.h"
 #include "iropt/support/hash.h"
+#include "iropt/support/parallel.h"
 #include "iropt/text/script/parser.h"
 
 namespace iropt::lsp {
@@ -65,8 +66,9 @@ void ScriptAnalysis::Update(const TextDocument& document) {
     ModulePart& part = parts_[i];
     const auto begin = static_cast<uint32_t>(texts[i].text.data() - text.data());
     part.span = {begin, begin + static_cast<uint32_t>(texts[i].text.size())};
-    const uint64_t key = HashString(texts[i].text);
-    if (part.reading && part.key == key) continue;
+    // A single part has changed, or there would be no update.
+    const uint64_t key = texts.size() > 1 ? HashString(texts[i].text) : 0;
+    if (part.reading && part.key == key && texts.size() > 1) continue;
     part.key = key;
     UpdatePart(part, texts[i].text);
   }
@@ -92,19 +94,25 @@ void ScriptAnalysis::Verify(ModulePart& part, const Module* complete) {
   // The calls of newer versions fit their functions only after the reader has changed both.
   if (!complete && read.text_version() >= TextVersion::kV0_26) return part.verified.clear();
   std::unordered_map<const FunctionReading*, std::vector<Diagnostic>> verified;
+  std::vector<const FunctionReading*> unknown;
   for (const FunctionPart& function : part.reading->functions()) {
     const FunctionReading* reading = function.reading.get();
     if (!reading->func) continue;
     if (auto known = part.verified.extract(reading)) {
       verified.insert(std::move(known));
-      continue;
+    } else {
+      unknown.push_back(reading);
     }
+  }
+  std::vector<std::vector<Diagnostic>> found(unknown.size());
+  ParallelFor(unknown.size(), threads_, [&](size_t i) {
     DiagnosticBuffer buffer;
     DiagnosticEngine engine(&buffer);
-    const int index = read.IndexOf(GlobalVar::Get(reading->name));
+    const int index = read.IndexOf(GlobalVar::Get(unknown[i]->name));
     if (index >= 0) VerifyFunction(module, static_cast<size_t>(index), {}, engine);
-    verified.emplace(reading, buffer.diagnostics());
-  }
+    found[i] = buffer.diagnostics();
+  });
+  for (size_t i = 0; i < unknown.size(); ++i) verified.emplace(unknown[i], std::move(found[i]));
   part.verified = std::move(verified);
 }
 

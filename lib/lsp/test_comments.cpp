@@ -15,6 +15,17 @@ namespace {
 
 constexpr uint32_t kTextBase = 1;  // the source offset of the first byte of the text
 
+// Calls f with what stands from the first '#' of a line to its end, for all lines that have one.
+template <class F>
+void ForEachComment(const TextDocument& text, F&& f) {
+  const std::string& content = text.text();
+  for (size_t at = content.find('#'); at != std::string::npos;) {
+    const TextSpan line = text.Line(text.LineAt(static_cast<uint32_t>(at)));
+    f(TextSpan{static_cast<uint32_t>(at), line.end});
+    at = content.find('#', std::max<size_t>(line.end, at + 1));
+  }
+}
+
 // The value after a flag, quoted or up to a blank.
 TextSpan ValueAt(std::string_view text, uint32_t begin, uint32_t end) {
   if (begin < end && (text[begin] == '\'' || text[begin] == '"')) {
@@ -72,7 +83,6 @@ bool Matches(const ExpectedDiagnostic& expected, const Problem& problem) {
 }
 
 void CheckExpectations(const TextDocument& text, bool all_are_known, std::vector<Problem>& problems) {
-  if (text.text().find("expected-") == std::string::npos) return;
   DiagnosticBuffer buffer;
   DiagnosticEngine engine(&buffer);
   std::vector<ExpectedDiagnostic> expectations = ReadExpectations(text.text(), kTextBase, 1, engine);
@@ -99,21 +109,28 @@ void CheckExpectations(const TextDocument& text, bool all_are_known, std::vector
   for (const Diagnostic& diagnostic : buffer.diagnostics()) problems.push_back(ProblemInText(diagnostic, {}));
 }
 
+struct TestComments {
+  std::vector<RunLine> runs;
+  bool has_expectations = false;
+};
+
+TestComments ReadTestComments(const TextDocument& text) {
+  constexpr std::string_view kRun = "RUN:";
+  TestComments found;
+  ForEachComment(text, [&](TextSpan comment) {
+    const std::string_view content = text.Text(comment);
+    found.has_expectations |= content.find("expected-") != std::string_view::npos;
+    const size_t at = content.find(kRun);
+    if (at == std::string_view::npos) return;
+    const TextSpan command{static_cast<uint32_t>(comment.begin + at + kRun.size()), comment.end};
+    found.runs.push_back({command, PipelineOf(text.text(), command)});
+  });
+  return found;
+}
+
 }  // namespace
 
-std::vector<RunLine> RunLines(const TextDocument& text) {
-  constexpr std::string_view kRun = "RUN:";
-  std::vector<RunLine> runs;
-  const std::string_view content = text.text();
-  for (size_t at = content.find(kRun); at != std::string_view::npos; at = content.find(kRun, at + 1)) {
-    const TextSpan line = text.Line(text.LineAt(static_cast<uint32_t>(at)));
-    const std::string_view before = text.Text({line.begin, static_cast<uint32_t>(at)});
-    if (before.find('#') == std::string_view::npos) continue;
-    const TextSpan command{static_cast<uint32_t>(at + kRun.size()), line.end};
-    runs.push_back({command, PipelineOf(content, command)});
-  }
-  return runs;
-}
+std::vector<RunLine> RunLines(const TextDocument& text) { return ReadTestComments(text).runs; }
 
 std::string DescribePassName(std::string_view name, const PassRegistry& registry) {
   if (const PassEntry* pass = registry.Find(name)) {
@@ -155,12 +172,13 @@ void CheckPipelineFile(const TextDocument& text, const PassRegistry& registry, s
 
 void CheckComments(const TextDocument& text, const PassRegistry& registry, std::vector<Problem>& problems) {
   bool runs_passes = false;
-  for (const RunLine& run : RunLines(text)) {
+  const TestComments comments = ReadTestComments(text);
+  for (const RunLine& run : comments.runs) {
     const std::string_view command = text.Text(run.command);
     runs_passes |= command.find("-passes") != std::string_view::npos || command.find("-O") != std::string_view::npos;
     if (!ExpectsFailure(command)) CheckPipeline(text, run, registry, problems);
   }
-  CheckExpectations(text, !runs_passes, problems);
+  if (comments.has_expectations) CheckExpectations(text, !runs_passes, problems);
 }
 
 }  // namespace iropt::lsp

@@ -16,6 +16,7 @@
 #include "metadata.h"
 #include "pending_function.h"
 #include "text/script/relax/tir_vars.h"
+#include "text_scan.h"
 #include "type_vars.h"
 #include "utf8.h"
 
@@ -68,11 +69,6 @@ class ModuleParser : public ParserCore {
   bool class_seen_ = false;
 };
 
-// Whether the text of Relax functions is that of TVM 0.26 or newer, which renamed two arguments.
-bool HasTypeArguments(std::string_view text) {
-  return text.find("out_ty=") != std::string_view::npos || text.find("ty_args=") != std::string_view::npos;
-}
-
 // Finds out whether the text imports tirx, as that of TVM 0.24 and newer does, whether its functions may have buffers
 // with layouts, as those of TVM 0.25 and newer, and whether it declares symbolic variables, as that of 0.27. TVM prints
 // its imports as comments, after the metadata section; since 0.25 one of axes is among them.
@@ -118,7 +114,8 @@ bool ModuleParser::ReadTop() {
     }
     if (diag_.error_limit_reached()) return false;
   }
-  if (state_.is_tirx || state_.imports_type_vars || !state_.type_vars.empty() || HasTypeArguments(functions))
+  // TVM 0.26 renamed two arguments of Relax.
+  if (state_.is_tirx || state_.imports_type_vars || !state_.type_vars.empty() || HasTypeArgument(functions))
     state_.module->set_text_version(TextVersion::kV0_27);
   if (diag_.error_count() == errors && pending_.empty() && !class_seen_ && state_.module->size() == 0) {
     return ErrorHere("empty-input", "the input holds no module and no function");
@@ -296,6 +293,7 @@ uint32_t ModuleParser::BodyEnd(uint32_t begin, uint32_t column) const {
   const char* text = lex_.buffer().data();
   const uint32_t end = lex_.end_offset();
   for (uint32_t p = begin;;) {
+    p += SkipDeeperLines(lex_.buffer().substr(p, end - p), column);
     const void* eol = std::memchr(text + p, '\n', end - p);
     if (!eol) return end;
     p = static_cast<uint32_t>(static_cast<const char*>(eol) - text) + 1;

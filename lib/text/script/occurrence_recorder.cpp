@@ -8,6 +8,28 @@
 
 namespace iropt::text {
 
+namespace {
+
+// Sorts what is nearly in order: a variable is recorded after the value that it is bound to. Those of a prologue, which
+// is read before, may be far from their places.
+void SortOccurrences(std::vector<Occurrence>& occurrences) {
+  const auto precedes = [](const Occurrence& a, const Occurrence& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.kind < b.kind;
+  };
+  size_t most_moves = 16 * occurrences.size();
+  for (size_t i = 1; i < occurrences.size(); ++i) {
+    if (!precedes(occurrences[i], occurrences[i - 1])) continue;
+    const Occurrence moved = occurrences[i];
+    size_t to = i;
+    for (; to > 0 && precedes(moved, occurrences[to - 1]); --to) occurrences[to] = occurrences[to - 1];
+    occurrences[to] = moved;
+    if (i - to > most_moves) return std::ranges::stable_sort(occurrences, precedes), void();
+    most_moves -= i - to;
+  }
+}
+
+}  // namespace
+
 uint32_t OccurrenceRecorder::OffsetOf(std::string_view name) const {
   const std::less<> before;
   if (before(name.data(), text_.data()) || !before(name.data(), text_.data() + text_.size())) return kNowhere;
@@ -72,11 +94,7 @@ void OccurrenceRecorder::JoinEqualNodes() {
 
 void OccurrenceRecorder::Finish(std::vector<const Node*>& symbols, std::vector<Occurrence>& occurrences) {
   JoinEqualNodes();
-  const auto precedes = [](const Occurrence& a, const Occurrence& b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.kind < b.kind;
-  };
-  // Most occurrences are in order; those of a prologue, which is read before, are not.
-  if (!std::ranges::is_sorted(occurrences_, precedes)) std::ranges::stable_sort(occurrences_, precedes);
+  SortOccurrences(occurrences_);
   // A place that is read twice defines one variable.
   for (size_t i = 1; i < occurrences_.size(); ++i) {
     const Occurrence& first = occurrences_[i - 1];

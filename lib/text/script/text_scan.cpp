@@ -1,0 +1,63 @@
+#include "text_scan.h"
+
+#include <cstring>
+
+namespace iropt::text {
+
+namespace {
+
+// Compilers make this of the vector registers that the processor has.
+using Block = uint8_t __attribute__((vector_size(16)));
+constexpr uint32_t kBlock = sizeof(Block);
+
+Block Load(const char* text) {
+  Block block;
+  std::memcpy(&block, text, kBlock);
+  return block;
+}
+
+// All bits of a byte are set where the block has the character, and none elsewhere.
+Block Is(Block block, char c) { return reinterpret_cast<Block>(block == static_cast<uint8_t>(c)); }
+
+bool Any(Block block) {
+  uint64_t words[kBlock / sizeof(uint64_t)];
+  std::memcpy(words, &block, kBlock);
+  return (words[0] | words[1]) != 0;
+}
+
+}  // namespace
+
+bool HasTypeArgument(std::string_view text) {
+  // Both names have a "ty" that one of two characters follows.
+  constexpr uint32_t kBehind = 2;
+  const auto is_in = [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      if (text[i] == 't' && (text.substr(i).starts_with("ty_args=") ||
+                             (text.substr(i).starts_with("ty=") && text.substr(0, i).ends_with("out_"))))
+        return true;
+    }
+    return false;
+  };
+  size_t p = 0;
+  for (; p + kBlock + kBehind <= text.size(); p += kBlock) {
+    const Block third = Load(text.data() + p + 2);
+    const Block found =
+        Is(Load(text.data() + p), 't') & Is(Load(text.data() + p + 1), 'y') & (Is(third, '=') | Is(third, '_'));
+    if (Any(found) && is_in(p, p + kBlock)) return true;
+  }
+  return is_in(p, text.size());
+}
+
+uint32_t SkipDeeperLines(std::string_view text, uint32_t column) {
+  const auto size = static_cast<uint32_t>(text.size());
+  uint32_t p = 0;
+  for (; p + kBlock + column + 1 <= size; p += kBlock) {
+    const char* block = text.data() + p;
+    Block are_spaces = Is(Load(block + 1), ' ');
+    for (uint32_t k = 1; k <= column; ++k) are_spaces &= Is(Load(block + 1 + k), ' ');
+    if (Any(Is(Load(block), '\n') & ~are_spaces)) break;
+  }
+  return p;
+}
+
+}  // namespace iropt::text

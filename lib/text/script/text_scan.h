@@ -1,0 +1,17 @@
+// Searches in long texts for what is rare in them. They test blocks of characters in a way of which compilers make
+// vector instructions: a call of memchr for every line takes several times as long.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace iropt::text {
+
+// Whether the text has an argument out_ty= or ty_args=.
+bool HasTypeArgument(std::string_view text);
+
+// The number of characters from the beginning of the text on in which every line break is followed by more than
+// `column` spaces; maybe less than there are.
+uint32_t SkipDeeperLines(std::string_view text, uint32_t column);
+
+}  // namespace iropt::text
