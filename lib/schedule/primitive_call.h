@@ -1,7 +1,9 @@
 // What the functions that apply primitives get: checked arguments, and a place for results.
 #pragma once
 
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "iropt/schedule/schedule.h"
@@ -31,6 +33,9 @@ class PrimitiveCall {
   const IndexMapAttr* GetIndexMap(std::string_view param) const;
   const Value& Get(std::string_view param) const;
   const std::optional<Value>& decision() const { return instruction_.decision; }
+  // What sampling has chosen, for the trace.
+  void Decide(Value decision) { decided_ = std::move(decision); }
+  const std::optional<Value>& decided() const { return decided_; }
   // A number or the result of sampling.
   std::optional<int64_t> NumberOf(const Value& value) const;
 
@@ -52,6 +57,7 @@ class PrimitiveCall {
   const Instruction& instruction_;
   State* state_ = nullptr;
   std::vector<Variable> results_;
+  std::optional<Value> decided_;
 };
 
 #define IROPT_PRIMITIVE(Name, ...) Status Apply##Name(PrimitiveCall& call);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "iropt/ir/clone.h"
 #include "iropt/support/check.h"
 #include "primitive_call.h"
 
@@ -25,6 +26,16 @@ std::vector<Primitive> MakePrimitives() {
 #include "iropt/schedule/primitives.def"
   };
 #undef IROPT_PARAM
+}
+
+void Rename(Value& value, const std::unordered_map<std::string, std::string>& names) {
+  if (auto* name = std::get_if<Value::Name>(&value.data)) {
+    if (const auto found = names.find(name->text); found != names.end()) name->text = found->second;
+  } else if (auto* list = std::get_if<Value::List>(&value.data)) {
+    for (Value& item : *list) Rename(item, names);
+  } else if (auto* dict = std::get_if<Value::Dict>(&value.data)) {
+    for (Value::Entry& entry : *dict) Rename(entry.value, names);
+  }
 }
 
 }  // namespace
@@ -86,40 +97,78 @@ size_t Schedule::NextRandom(size_t count) {
 }
 
 Status Schedule::Apply(const Instruction& instruction) {
-  IROPT_ASSIGN_OR_RETURN(const std::vector<Variable> results, RunCall(instruction));
-  if (results.size() != instruction.results.size()) {
-    refusal_ = {fmt::format("{} gives {} results, not {}", instruction.primitive->python, results.size(),
+  IROPT_ASSIGN_OR_RETURN(const Outcome outcome, RunCall(instruction));
+  if (outcome.results.size() != instruction.results.size()) {
+    refusal_ = {fmt::format("{} gives {} results, not {}", instruction.primitive->python, outcome.results.size(),
                             instruction.results.size()),
                 {}};
     return Failure{ErrorCode::PassFailed};
   }
-  for (size_t i = 0; i < results.size(); ++i) variables_.insert_or_assign(instruction.results[i], results[i]);
-  trace_.instructions.push_back(instruction);
+  Note(instruction, outcome);
   return {};
 }
 
-Result<std::vector<std::string>> Schedule::Apply(const Primitive& primitive, std::vector<Value> args) {
-  Instruction instruction{&primitive, std::move(args), {}, std::nullopt};
-  IROPT_ASSIGN_OR_RETURN(const std::vector<Variable> results, RunCall(instruction));
-  for (const Variable& result : results) {
+Result<std::vector<std::string>> Schedule::Apply(const Primitive& primitive, std::vector<Value> args,
+                                                 std::optional<Value> decision) {
+  Instruction instruction{&primitive, std::move(args), {}, std::move(decision)};
+  IROPT_ASSIGN_OR_RETURN(const Outcome outcome, RunCall(instruction));
+  for (const Variable& result : outcome.results) {
     const char prefix = !result.ref ? 'v' : result.ref->is_block() ? 'b' : 'l';
     instruction.results.push_back(fmt::format("{}{}", prefix, num_names_++));
-    variables_.insert_or_assign(instruction.results.back(), result);
   }
-  trace_.instructions.push_back(instruction);
+  Note(instruction, outcome);
   return std::move(instruction.results);
 }
 
-Result<std::vector<Variable>> Schedule::RunCall(const Instruction& instruction) {
+void Schedule::Note(Instruction instruction, const Outcome& outcome) {
+  for (size_t i = 0; i < outcome.results.size(); ++i)
+    variables_.insert_or_assign(instruction.results[i], outcome.results[i]);
+  if (outcome.decision) instruction.decision = outcome.decision;
+  trace_.instructions.push_back(std::move(instruction));
+}
+
+Status Schedule::Replay(const Trace& trace) {
+  std::unordered_map<std::string, std::string> names;  // looked up, never iterated
+  for (const Instruction& instruction : trace.instructions) {
+    std::vector<Value> args = instruction.args;
+    for (Value& arg : args) Rename(arg, names);
+    IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> results,
+                           Apply(*instruction.primitive, std::move(args), instruction.decision));
+    for (size_t i = 0; i < std::min(results.size(), instruction.results.size()); ++i)
+      names.insert_or_assign(instruction.results[i], results[i]);
+  }
+  return {};
+}
+
+Result<Schedule::Outcome> Schedule::RunCall(const Instruction& instruction) {
   refusal_ = {};
   PrimitiveCall call(*this, instruction);
   IROPT_RETURN_IF_ERROR(call.Check());
   const Status status = instruction.primitive->apply(call);
-  if (status.ok()) return call.results();
+  if (status.ok()) return Outcome{call.results(), call.decided()};
   for (const Function& function : functions_) {
     if (refusal_.message.empty()) refusal_ = function.state->TakeRefusal();
   }
   return Failure{ErrorCode::PassFailed};
+}
+
+const ModuleEntry& Schedule::EntryOf(const State& state) const {
+  const auto found =
+      std::ranges::find_if(functions_, [&](const Function& function) { return function.state.get() == &state; });
+  IROPT_CHECK(found != functions_.end(), "a state of another schedule");
+  return module_.functions()[found->index];
+}
+
+Module Schedule::Snapshot() const {
+  Module module = module_;
+  for (const Function& function : functions_) {
+    const PrimFunc* func = function.state->func();
+    if (func == module_.functions()[function.index].func) continue;
+    Workspace workspace;
+    const BaseFunc* copy = CloneFunction(func, workspace);
+    module.SetAt(function.index, copy, workspace.Finish());
+  }
+  return module;
 }
 
 Module Schedule::Finish() {

@@ -24,7 +24,10 @@ namespace {
 // The nodes that a field refers to, in order.
 template <class T, class F>
 void ForEachChild(const T& value, F&& f) {
-  if constexpr (requires { value.first; value.count; }) {
+  if constexpr (requires {
+                  value.first;
+                  value.count;
+                }) {
     for (const auto& item : value) ForEachChild(item, f);
   } else if constexpr (std::is_convertible_v<T, const Node*>) {
     if (value != nullptr) f(static_cast<const Node*>(value));

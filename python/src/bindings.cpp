@@ -10,6 +10,7 @@
 #include "node.h"
 #include "passes.h"
 #include "running.h"
+#include "schedule.h"
 #include "tensor.h"
 
 PYBIND11_MODULE(_iropt, m) {
@@ -24,4 +25,5 @@ PYBIND11_MODULE(_iropt, m) {
   iropt::python::AddGraphBuilding(m);
   iropt::python::AddAnalyses(m);
   iropt::python::AddRunning(m);
+  iropt::python::AddSchedules(m);
 }

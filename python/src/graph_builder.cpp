@@ -119,9 +119,7 @@ class GraphBuilder {
         inferrer_(&module_, store_->workspace.arena(), &log_.engine()),
         builder_(store_->workspace, &inferrer_) {}
 
-  void BeginBlock(bool dataflow) {
-    dataflow ? builder_.BeginDataflowBlock() : builder_.BeginBindingBlock();
-  }
+  void BeginBlock(bool dataflow) { dataflow ? builder_.BeginDataflowBlock() : builder_.BeginBindingBlock(); }
   py::object EndBlock() {
     Build build(session_, store_);
     return ToPython(build.Made(builder_.EndBlock()));

@@ -23,9 +23,7 @@ class Values {
  public:
   Values(const py::dict& values, Build& build) : values_(values), build_(build) {}
 
-  py::object Get(const char* name) const {
-    return values_.contains(name) ? py::object(values_[name]) : py::none();
-  }
+  py::object Get(const char* name) const { return values_.contains(name) ? py::object(values_[name]) : py::none(); }
   Build& build() const { return build_; }
   std::string Text(const char* name) const {
     const py::object value = Get(name);
@@ -224,8 +222,7 @@ const Attr* MakeAttr(NodeKind kind, const Values& values) {
     case NodeKind::kIndexMapAttr: {
       std::vector<const tir::Var*> params;
       for (py::handle param : values.Get("params")) params.push_back(As<tir::Var>(ToNode(param, build)));
-      return IndexMapAttr::Get(params, values.Dims("results"),
-                               As<IndexMapAttr>(ToNode(values.Get("inverse"), build)));
+      return IndexMapAttr::Get(params, values.Dims("results"), As<IndexMapAttr>(ToNode(values.Get("inverse"), build)));
     }
     case NodeKind::kFloatAttr: return FloatAttr::Get(values.Number("value", 0.0), values.DType("dtype"));
     case NodeKind::kIntAttr: return IntAttr::Get(values.Number<int64_t>("value", 0), values.DType("dtype"));
@@ -239,11 +236,13 @@ const Node* MakePrimVar(NodeKind kind, const Values& values) {
   Build& build = values.build();
   const py::object given = values.Get("dtype");
   const DataType dtype = given.is_none() ? DataType::Int(32) : ToDType(given);
-  if (!dtype.is_handle()) return build.session().context().NewSymVar(values.Text("name"), dtype, kind == NodeKind::kSizeVar);
+  if (!dtype.is_handle())
+    return build.session().context().NewSymVar(values.Text("name"), dtype, kind == NodeKind::kSizeVar);
   const py::object pointer = values.Get("pointer");
   if (pointer.is_none()) return build.workspace().NewPrimVar(values.Text("name"), dtype);
   const auto parts = pointer.cast<py::tuple>();
-  const auto* info = tir::PointerInfo::Get(ToDType(parts[0]), build.session().context().InternString(parts[1].cast<std::string>()));
+  const auto* info =
+      tir::PointerInfo::Get(ToDType(parts[0]), build.session().context().InternString(parts[1].cast<std::string>()));
   return build.workspace().NewPrimVar(values.Text("name"), dtype, info);
 }
 
@@ -300,7 +299,7 @@ NodeRef BinaryOf(int kind, const py::object& a, const py::object& b) {
     if (!IsNode(other)) return DataType::Int(32);
     const auto* prim = As<PrimExpr>(GetNode(other).node);
     return prim != nullptr && prim->dtype.is_integer() && !prim->dtype.is_bool() ? prim->dtype.with_lanes(1)
-                                                                                : DataType::Int(32);
+                                                                                 : DataType::Int(32);
   };
   const PrimExpr* x = ToPrim(a, build, dtype_of(b));
   const PrimExpr* y = ToPrim(b, build, dtype_of(a));
@@ -382,10 +381,13 @@ void AddNodeMaking(py::module_& m) {
     Build build;
     return build.Made(ToExpr(value, build));
   });
-  m.def("to_prim", [](const py::object& value, const py::object& dtype) {
-    Build build;
-    return build.Made(ToPrim(value, build, dtype.is_none() ? DataType::Int(32) : ToDType(dtype)));
-  }, py::arg("value"), py::arg("dtype") = py::none());
+  m.def(
+      "to_prim",
+      [](const py::object& value, const py::object& dtype) {
+        Build build;
+        return build.Made(ToPrim(value, build, dtype.is_none() ? DataType::Int(32) : ToDType(dtype)));
+      },
+      py::arg("value"), py::arg("dtype") = py::none());
   m.def("const_prim", [](const py::object& value, const py::object& dtype) {
     Build build;
     const DataType type = ToDType(dtype);

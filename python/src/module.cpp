@@ -55,8 +55,8 @@ PyModule ReadText(const SourceText& text, bool verify) {
                           .folder = text.folder,
                           .options = {.open_tensor = open}};
       if (row->is_text) {
-        IROPT_ASSIGN_OR_RETURN(request.base, session.sources().AddBuffer(text.name, request.contents, text.owner,
-                                                                         text.first_line));
+        IROPT_ASSIGN_OR_RETURN(request.base,
+                               session.sources().AddBuffer(text.name, request.contents, text.owner, text.first_line));
       }
       IROPT_ASSIGN_OR_RETURN(Module module, format->Read(request, log.engine()));
       if (verify && !VerifyModule(module, {}, log.engine())) return Failure{ErrorCode::IllFormed};

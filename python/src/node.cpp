@@ -102,7 +102,8 @@ void ForEachPyField(const X* n, F&& f) {
   if constexpr (std::is_base_of_v<tir::Var, X>) f("name", n->name, FieldRole::kIgnored);
   ForEachField(n, [&](auto field, const auto& value) {
     const std::string_view name = field.name;
-    const bool listed = (std::is_base_of_v<Expr, X> && name == "type") || (std::is_base_of_v<PrimExpr, X> && name == "dtype");
+    const bool listed =
+        (std::is_base_of_v<Expr, X> && name == "type") || (std::is_base_of_v<PrimExpr, X> && name == "dtype");
     if (!listed) f(name, value, field.role);
   });
 }
@@ -127,8 +128,8 @@ void SetNodeClass(int kind, const py::type& cls) {
   size_t index = 0;
   for (const FieldInfo& field : FieldsOf(static_cast<NodeKind>(kind))) {
     // A descriptor refers to its definition for ever.
-    auto* definition = new PyGetSetDef{field.name.data(), &ReadField, nullptr, nullptr,
-                                       reinterpret_cast<void*>(index++)};
+    auto* definition =
+        new PyGetSetDef{field.name.data(), &ReadField, nullptr, nullptr, reinterpret_cast<void*>(index++)};
     const auto descriptor = py::reinterpret_steal<py::object>(PyDescr_NewGetSet(type, definition));
     if (!cls.attr("__dict__").contains(field.name.data())) py::setattr(cls, field.name.data(), descriptor);
   }
@@ -166,9 +167,10 @@ std::vector<FieldInfo> FieldsOf(NodeKind kind) {
   const auto list = [&]<class X>(const X*) {
     static_assert(sizeof(X) <= sizeof(kBlank));
     std::vector<FieldInfo> fields;
-    ForEachPyField(reinterpret_cast<const X*>(kBlank.data()), [&](std::string_view name, const auto& value, FieldRole role) {
-      fields.push_back({name, StubType<std::remove_cvref_t<decltype(value)>>(), role});
-    });
+    ForEachPyField(reinterpret_cast<const X*>(kBlank.data()),
+                   [&](std::string_view name, const auto& value, FieldRole role) {
+                     fields.push_back({name, StubType<std::remove_cvref_t<decltype(value)>>(), role});
+                   });
     return fields;
   };
   switch (kind) {
@@ -252,7 +254,8 @@ void AddNodeType(py::module_& m) {
   node_type->tp_new = nullptr;
   m.add_object("Node", type);
   m.def("set_node_class", &SetNodeClass);
-  m.def("set_array_class", [](const py::type& cls) { array_type = reinterpret_cast<PyTypeObject*>(cls.inc_ref().ptr()); });
+  m.def("set_array_class",
+        [](const py::type& cls) { array_type = reinterpret_cast<PyTypeObject*>(cls.inc_ref().ptr()); });
   m.def("node_kinds", &NodeKinds);
   m.def("node_kind", [](const NodeRef& ref) { return static_cast<int>(ref.node->kind); });
   m.def("node_id", [](const NodeRef& ref) { return reinterpret_cast<uintptr_t>(ref.node); });

@@ -264,8 +264,7 @@ Pass MakeRegistered(const PassOptions& options) {
   const py::gil_scoped_acquire lock;
   const NamedFactory& factory = *Factories().at(options.info().name);
   py::dict values;
-  for (const OptionSpec& option : factory.options)
-    values[py::str(option.name)] = FromOption(options.Json(option.name));
+  for (const OptionSpec& option : factory.options) values[py::str(option.name)] = FromOption(options.Json(option.name));
   const py::object handle = (*factory.make)(**values);
   Log log(OptionSources());
   return handle.cast<PassHandle&>().Get(log);
@@ -382,11 +381,12 @@ void AddContexts(py::module_& m) {
       .def("enter", &PyContext::Enter)
       .def("exit", &PyContext::Exit)
       .def("set_config", &PyContext::SetConfig)
-      .def("config", [](PyContext& self) {
-        py::dict config;
-        for (const auto& [key, value] : self.context().config()) config[py::str(key)] = FromOption(value);
-        return config;
-      })
+      .def("config",
+           [](PyContext& self) {
+             py::dict config;
+             for (const auto& [key, value] : self.context().config()) config[py::str(key)] = FromOption(value);
+             return config;
+           })
       .def("set_instruments", &PyContext::SetInstruments)
       .def("override_instruments", &PyContext::Override)
       .def("num_instruments", &PyContext::num_instruments)

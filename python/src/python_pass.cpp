@@ -63,8 +63,8 @@ std::shared_ptr<PassHandle> MakePythonPass(PassKind kind, py::object function, P
     switch (info.kind) {
       case PassKind::Function:
         return CreateFunctionPass(info, FunctionPassFn([callback](const Function* func, FunctionPassContext& context) {
-          return RunOnFunction(*callback, func, context);
-        }));
+                                    return RunOnFunction(*callback, func, context);
+                                  }));
       case PassKind::PrimFunc:
         return CreatePrimFuncPass(info, [callback](const PrimFunc* func, FunctionPassContext& context) {
           return RunOnFunction(*callback, func, context);
@@ -74,9 +74,8 @@ std::shared_ptr<PassHandle> MakePythonPass(PassKind kind, py::object function, P
           return RunOnBlock(*callback, block, context);
         });
       default:
-        return CreateModulePass(info, [callback](Module module, ModulePassContext&) {
-          return RunOnModule(*callback, std::move(module));
-        });
+        return CreateModulePass(
+            info, [callback](Module module, ModulePassContext&) { return RunOnModule(*callback, std::move(module)); });
     }
   };
   return std::make_shared<PassHandle>(info, make);

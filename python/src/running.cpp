@@ -93,7 +93,8 @@ HostValue NewOutput(const EntryInput& input, Storage::Tracking tracking) {
   std::vector<int64_t> shape;
   for (const PrimExpr* dim : input.dims) {
     const auto* extent = As<tir::IntImm>(dim);
-    if (extent == nullptr) throw py::type_error(fmt::format("the argument '{}', whose shape varies, is missing", input.name));
+    if (extent == nullptr)
+      throw py::type_error(fmt::format("the argument '{}', whose shape varies, is missing", input.name));
     shape.push_back(extent->value);
   }
   const std::optional<uint64_t> bytes = ArrayBytes(input.dtype, shape);

@@ -110,8 +110,13 @@ py::buffer_info BufferOf(const Tensor& tensor) {
     step *= shape[i];
   }
   const auto rank = static_cast<py::ssize_t>(shape.size());
-  return {const_cast<std::byte*>(array.data()), dtype.bytes(), *FormatOf(dtype), rank, std::move(shape),
-          std::move(strides), true};
+  return {const_cast<std::byte*>(array.data()),
+          dtype.bytes(),
+          *FormatOf(dtype),
+          rank,
+          std::move(shape),
+          std::move(strides),
+          true};
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
   tvm_tests.py --package FOLDER (--repository REPOSITORY [--tag TAG] | --tests FOLDER) [--minimum GROUP=RATIO ...] [TEST...]
 
 The tests are taken from a clone of TVM's repository at a tag, into a temporary folder, or from a folder that has them. By
-default they are those of the passes: of Relax, of TIR, and of the pass infrastructure. Prints a table by file: how many tests
-pass, fail, are skipped, and cannot be collected. With --minimum, exits with 1 if fewer of the tests of a group, which is one of
-relax, tir and ir, pass. --reasons prints the most frequent messages of failures.
+default they are those of the passes (of Relax, of TIR, and of the pass infrastructure) and of schedules. Prints a table by
+file: how many tests pass, fail, are skipped, and cannot be collected. With --minimum, exits with 1 if fewer of the tests of a
+group, which is one of relax, tir, ir and schedule, pass. --reasons prints the most frequent messages of failures.
 """
 import argparse
 import collections
@@ -22,13 +22,14 @@ GROUPS = {
     "relax": "tests/python/relax/test_transform*.py",
     "tir": "tests/python/tir-transform/*.py",
     "ir": "tests/python/ir/test_pass_instrument.py",
+    "schedule": "tests/python/tir-schedule/*.py",
 }
 
 
 def extract(repository, tag, folder):
     """Unpacks the tests of a tag of a repository."""
     archive = subprocess.run(["git", "-C", repository, "archive", f"refs/tags/{tag}", "tests/python/relax",
-                              "tests/python/tir-transform", "tests/python/ir"], check=True, capture_output=True).stdout
+                              "tests/python/tir-transform", "tests/python/ir", "tests/python/tir-schedule"], check=True, capture_output=True).stdout
     subprocess.run(["tar", "x", "-C", folder], input=archive, check=True)
 
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -54,7 +55,10 @@ class Schedule {
   // Applies the instruction and appends it to the trace. A failure leaves the module as it was.
   Status Apply(const Instruction& instruction);
   // The same with new names for all results, which it gives: b0, l1, v2, ...
-  Result<std::vector<std::string>> Apply(const Primitive& primitive, std::vector<Value> args);
+  Result<std::vector<std::string>> Apply(const Primitive& primitive, std::vector<Value> args,
+                                         std::optional<Value> decision = std::nullopt);
+  // The same for all instructions of a trace, whose names are not those of this schedule.
+  Status Replay(const Trace& trace);
   const Trace& trace() const { return trace_; }
   // Why the last instruction failed.
   const Refusal& refusal() const { return refusal_; }
@@ -65,15 +69,26 @@ class Schedule {
   const Variable* Find(std::string_view name) const;
   std::optional<TensorIntrinsic> FindIntrinsic(std::string_view name) const;
   const std::string& func_name() const { return func_name_; }
-  // A number from 0 to below `count`, the same in every run.
+  // A number from 0 to below `count`, the same in every run with the same seed.
   size_t NextRandom(size_t count);
+  void SetSeed(uint64_t seed) { random_ = seed; }
+  uint64_t seed() const { return random_; }
+  // The function of a state, in the module that the schedule began with.
+  const ModuleEntry& EntryOf(const State& state) const;
 
+  // A copy of the module as it is now, which does not change with the schedule.
+  Module Snapshot() const;
   // The module as it is now. The schedule must not be used afterwards.
   Module Finish();
 
  private:
   friend class PrimitiveCall;
-  Result<std::vector<Variable>> RunCall(const Instruction& instruction);
+  struct Outcome {
+    std::vector<Variable> results;
+    std::optional<Value> decision;  // of sampling
+  };
+  Result<Outcome> RunCall(const Instruction& instruction);
+  void Note(Instruction instruction, const Outcome& outcome);
 
   Module module_;
   IntrinsicTable* intrinsics_;

@@ -50,6 +50,15 @@ Result<int64_t> TileCount(PrimitiveCall& call) {
   return call.Refuse(fmt::format("cannot tile a loop into {} splits", count));
 }
 
+void ReturnTile(PrimitiveCall& call, const std::vector<int64_t>& tile) {
+  Value::List decision;
+  for (const int64_t factor : tile) {
+    call.Return(factor);
+    decision.push_back({factor});
+  }
+  call.Decide({std::move(decision)});
+}
+
 }  // namespace
 
 Status ApplySamplePerfectTile(PrimitiveCall& call) {
@@ -69,7 +78,7 @@ Status ApplySamplePerfectTile(PrimitiveCall& call) {
     do tile = RandomTile(*extent, count, call.schedule());
     while (limit > 0 && tile.back() > limit);
   }
-  for (const int64_t factor : tile) call.Return(factor);
+  ReturnTile(call, tile);
   return {};
 }
 
@@ -96,7 +105,7 @@ Status ApplySamplePartitionedTile(PrimitiveCall& call) {
       while (inner() % divisor != 0);
     }
   }
-  for (const int64_t factor : tile) call.Return(factor);
+  ReturnTile(call, tile);
   return {};
 }
 
@@ -108,6 +117,7 @@ Status ApplySampleCategorical(PrimitiveCall& call) {
   if (*choice < 0 || *choice >= static_cast<int64_t>(candidates.size()))
     return call.Refuse(
         fmt::format("wrong decision value, where n = {}, but decision is: {}", candidates.size(), *choice));
+  call.Decide({*choice});
   call.Return(candidates[static_cast<size_t>(*choice)]);
   return {};
 }
@@ -117,6 +127,7 @@ Status ApplySampleComputeLocation(PrimitiveCall& call) {
   Ref* block = call.GetRef("block");
   const auto decision = call.decision() ? call.decision()->AsInt() : std::nullopt;
   if (!decision || *decision == kComputeAtRoot || *decision == kComputeInline) {
+    call.Decide({decision.value_or(kComputeAtRoot)});
     call.Return(decision.value_or(kComputeAtRoot));
     return {};
   }
@@ -125,6 +136,7 @@ Status ApplySampleComputeLocation(PrimitiveCall& call) {
   const std::vector<Ref*> loops = consumers.empty() ? std::vector<Ref*>() : state.LoopsOf(consumers[0]);
   if (*decision < 0 || *decision >= static_cast<int64_t>(loops.size()))
     return call.Refuse(fmt::format("wrong decision value: there is no loop {} around the consumer", *decision));
+  call.Decide({*decision});
   call.Return(loops[static_cast<size_t>(*decision)]);
   return {};
 }

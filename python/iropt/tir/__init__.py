@@ -8,6 +8,8 @@ from .op import *  # noqa: F401,F403
 from .stmt import *  # noqa: F401,F403
 
 _script_prefix_ = "T"
+# Names of the module schedule, which is imported when it is used.
+_SCHEDULES = ("BlockRV", "ExprRV", "LoopRV", "Schedule", "ScheduleError", "ScheduleState", "StmtSRef", "TensorIntrin", "Trace")
 
 
 def _ir():
@@ -18,6 +20,11 @@ def _ir():
 
 def __getattr__(name):
     """Intrinsics of the table by their names: `tir.exp(x)`."""
+    if name in _SCHEDULES or name == "schedule":
+        import importlib
+
+        module = importlib.import_module(".schedule", __name__)
+        return module if name == "schedule" else getattr(module, name)
     if not name.startswith("_"):
         try:
             op = _ir().Op.get("tir." + name)

@@ -44,6 +44,9 @@ class IndexMap(ir.AttrBase):
 
     __slots__ = ()
 
+    def __new__(cls, initial_indices, final_indices, inverse_index_map=None):
+        return make("IndexMapAttr", params=list(initial_indices), results=list(final_indices), inverse=inverse_index_map)
+
     @staticmethod
     def from_func(mapping, ndim=None, inverse_index_map=None, *, index_dtype="int64"):
         import inspect
@@ -55,8 +58,7 @@ class IndexMap(ir.AttrBase):
         results = mapping(*params)
         if not isinstance(results, (list, tuple)):
             results = [results]
-        return make("IndexMapAttr", params=params, results=[r for r in results if isinstance(r, (int, PrimExpr))],
-                    inverse=inverse_index_map)
+        return IndexMap(params, [r for r in results if isinstance(r, (int, PrimExpr))], inverse_index_map)
 
     AXIS_SEPARATOR = "axis_separator"
 

@@ -1,0 +1,125 @@
+"""Schedules."""
+import inspect
+
+import pytest
+
+import iropt
+from iropt import ir, tir
+from iropt.script import tir as T
+from iropt.tir.schedule.testing import verify_trace_roundtrip
+
+
+@T.prim_func
+def chain(A: T.Buffer((64, 64), "float32"), C: T.Buffer((64, 64), "float32")):
+    B = T.alloc_buffer((64, 64))
+    for i, j in T.grid(64, 64):
+        with T.block("B"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            B[vi, vj] = A[vi, vj] * T.float32(2)
+    for i, j in T.grid(64, 64):
+        with T.block("C"):
+            vi, vj = T.axis.remap("SS", [i, j])
+            C[vi, vj] = B[vi, vj] + T.float32(1)
+
+
+def test_primitives_and_trace():
+    sch = tir.Schedule(chain)
+    i, j = sch.get_loops(sch.get_block("C"))
+    outer, inner = sch.split(j, factors=[None, 16])
+    sch.vectorize(inner)
+    sch.compute_at("B", outer)
+    assert sch.get(inner).kind == tir.ForKind.VECTORIZED
+    assert sch.get(inner).extent == 16 and sch.get(i).extent == 64
+    assert sch.trace.as_python()[2] == ("l3, l4 = sch.split(loop=l2, factors=[None, 16], preserve_unit_iters=True, "
+                                        "disable_predication=False)")
+    verify_trace_roundtrip(sch, chain)
+    iropt.check_semantics(ir.IRModule({"main": chain}), sch.mod)
+
+
+def test_methods_have_signatures_of_the_table():
+    parameters = inspect.signature(tir.Schedule.compute_at).parameters
+    assert list(parameters) == ["self", "block", "loop", "preserve_unit_loops", "index"]
+    assert parameters["index"].default == -1
+    assert inspect.signature(tir.Schedule.fuse).parameters["loops"].kind is inspect.Parameter.VAR_POSITIONAL
+    assert tir.Schedule.split.__doc__ == "Split a loop into nested loops."
+
+
+def test_refused_primitive_leaves_the_schedule():
+    sch = tir.Schedule(chain)
+    before = sch.mod
+    with pytest.raises(tir.ScheduleError, match="wrong"):
+        sch.get_block("wrong")
+    i, j = sch.get_loops("B")
+    with pytest.raises(tir.ScheduleError) as raised:
+        sch.fuse(j, i)
+    assert raised.value.diagnostics[0]["kind"] == "schedule"
+    assert ir.structural_equal(before, sch.mod)
+    sch.fuse(i, j)
+    with pytest.raises(IndexError):
+        sch.get(i)
+
+
+def test_buffers_by_name_and_index_maps():
+    sch = tir.Schedule(chain)
+    sch.transform_layout("B", buffer="B", index_map=lambda i, j: (j, i // 4, i % 4))
+    assert [int(extent) for extent in sch.get(sch.get_block("B")).writes[0].buffer.shape] == [64, 16, 4]
+    copy = sch.cache_read("C", "B", "local")
+    assert sch.get(copy).name_hint == "B_local"
+    verify_trace_roundtrip(sch, chain)
+
+
+def test_copies_and_sampling():
+    sch = tir.Schedule(chain, seed=7)
+    block = sch.get_block("C")
+    i, _ = sch.get_loops(block)
+    factors = sch.sample_perfect_tile(i, n=2, decision=[4, 16])
+    assert [sch.get(factor) for factor in factors] == [4, 16]
+    other = sch.copy()
+    other.split(i, factors)
+    assert len(sch.get_loops(block)) == 2 and len(other.get_loops(block)) == 3
+    chosen = sch.sample_perfect_tile(i, n=2)
+    assert chosen and sch.trace.as_json()[1][-1][1] == [sch.get(factor) for factor in chosen]
+
+
+def test_registered_intrinsic():
+    @T.prim_func
+    def desc(a: T.handle, c: T.handle):
+        A = T.match_buffer(a, (16,), "float32", offset_factor=1)
+        C = T.match_buffer(c, (16,), "float32", offset_factor=1)
+        with T.block("root"):
+            T.reads(A[0:16])
+            T.writes(C[0:16])
+            for i in range(16):
+                with T.block("copy"):
+                    vi = T.axis.spatial(16, i)
+                    C[vi] = A[vi] + T.float32(1)
+
+    @T.prim_func
+    def impl(a: T.handle, c: T.handle):
+        A = T.match_buffer(a, (16,), "float32", offset_factor=1)
+        C = T.match_buffer(c, (16,), "float32", offset_factor=1)
+        with T.block("root"):
+            T.reads(A[0:16])
+            T.writes(C[0:16])
+            C[T.Ramp(0, 1, 16)] = A[T.Ramp(0, 1, 16)] + T.Broadcast(T.float32(1), 16)
+
+    tir.TensorIntrin.register("test.add_one", desc, impl)
+    with pytest.raises(ValueError, match="already"):
+        tir.TensorIntrin.register("test.add_one", desc, impl)
+    sch = tir.Schedule(chain)
+    _, j = sch.get_loops("C")
+    _, inner = sch.split(j, [None, 16])
+    sch.tensorize(inner, "test.add_one")
+    assert "T.Broadcast(T.float32(1.0), 16)" in sch.mod.script()
+    assert tir.TensorIntrin.get("missing", allow_missing=True) is None
+
+
+def test_references_and_dependences():
+    sch = tir.Schedule(chain)
+    b, c = (sch.get_sref(sch.get_block(name)) for name in "BC")
+    root = b.parent.parent.parent
+    assert root.parent is None and root.stmt.name_hint == "root"
+    (dependence,) = sch.state.get_block_scope(root).get_deps_by_src(b)
+    assert dependence.dst == c and dependence.kind == tir.schedule.DepKind.RAW
+    assert sch.state._get_cached_flags(b) == (True, True, True)
+    assert sch.get_sref(b.stmt) == b
