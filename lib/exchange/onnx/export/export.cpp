@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "exchange/onnx/export/dead_nodes.h"
 #include "exchange/onnx/export/export_context.h"
 #include "exchange/onnx/export/function_exporter.h"
 #include "exchange/onnx/import/import.h"
@@ -168,6 +169,7 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
   const ModuleEntry* main = MainOf(context);
   if (main == nullptr || !ExportMain(*main, context)) return nullptr;
   result->arrays.resize(result->model.graph.initializers.size(), nullptr);
+  RemoveDeadNodes(*result);
   if (result->model.ir_version < 4) ListInitializersAsInputs(result->model);
   return result;
 }

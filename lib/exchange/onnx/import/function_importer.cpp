@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "exchange/onnx/import/op_table.h"
 #include "exchange/onnx/import/name_dims.h"
+#include "exchange/onnx/import/op_table.h"
 #include "exchange/onnx/import/opaque_call.h"
 #include "iropt/ir/context.h"
 #include "iropt/runtime/value.h"

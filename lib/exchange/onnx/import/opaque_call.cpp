@@ -130,18 +130,48 @@ Value CallOpaque(OpImport& op, const OpaqueOperands& operands, std::span<const T
 }
 
 // Operators whose first output has the elements of the first input, and, in the first list, its rank.
-constexpr std::string_view kKeepsRank[] = {
-    "AveragePool", "BatchNormalization", "Celu",     "Clip",      "Conv",       "ConvTranspose", "CumSum",
-    "DepthToSpace", "Dropout",           "Elu",      "GlobalAveragePool",      "GlobalLpPool",  "GlobalMaxPool",
-    "GroupNormalization",                "Hardmax",  "Identity",  "InstanceNormalization",      "LRN",
-    "LayerNormalization",                "LeakyRelu", "LogSoftmax", "LpNormalization",          "LpPool",
-    "MaxPool",     "MeanVarianceNormalization",      "PRelu",     "Pad",        "Resize",        "ReverseSequence",
-    "ScatterElements",                   "ScatterND", "Slice",    "Softmax",    "SpaceToDepth",  "Split",
-    "Tile",        "Trilu",              "Upsample"};
-constexpr std::string_view kKeepsElements[] = {"Compress", "Expand",  "Flatten", "Gather",    "GatherElements",
-                                               "GatherND", "Gemm",    "MatMul",  "Reshape",   "ReduceL1",
-                                               "ReduceL2", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd",
-                                               "ReduceSum", "Squeeze", "Transpose", "Unique", "Unsqueeze"};
+constexpr std::string_view kKeepsRank[] = {"AveragePool",
+                                           "BatchNormalization",
+                                           "Celu",
+                                           "Clip",
+                                           "Conv",
+                                           "ConvTranspose",
+                                           "CumSum",
+                                           "DepthToSpace",
+                                           "Dropout",
+                                           "Elu",
+                                           "GlobalAveragePool",
+                                           "GlobalLpPool",
+                                           "GlobalMaxPool",
+                                           "GroupNormalization",
+                                           "Hardmax",
+                                           "Identity",
+                                           "InstanceNormalization",
+                                           "LRN",
+                                           "LayerNormalization",
+                                           "LeakyRelu",
+                                           "LogSoftmax",
+                                           "LpNormalization",
+                                           "LpPool",
+                                           "MaxPool",
+                                           "MeanVarianceNormalization",
+                                           "PRelu",
+                                           "Pad",
+                                           "Resize",
+                                           "ReverseSequence",
+                                           "ScatterElements",
+                                           "ScatterND",
+                                           "Slice",
+                                           "Softmax",
+                                           "SpaceToDepth",
+                                           "Split",
+                                           "Tile",
+                                           "Trilu",
+                                           "Upsample"};
+constexpr std::string_view kKeepsElements[] = {"Compress",  "Expand",    "Flatten",    "Gather",    "GatherElements",
+                                               "GatherND",  "Gemm",      "MatMul",     "Reshape",   "ReduceL1",
+                                               "ReduceL2",  "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd",
+                                               "ReduceSum", "Squeeze",   "Transpose",  "Unique",    "Unsqueeze"};
 
 const Type* TypeFromInput(OpImport& op) {
   const TensorType* input = op.num_inputs() > 0 && op.Has(0) ? op.TypeOf(0) : nullptr;

@@ -222,9 +222,13 @@ Value ImportSlice(OpImport& op) {
         return arith::PrimBuilder().Add(dim, at);
       return at;
     };
+    const PrimExpr* begin = bound(parts->starts[i], false);
+    const PrimExpr* end = bound(parts->ends[i], true);
+    // All of the axis.
+    if (step == 1 && arith::IsInt(begin, 0) && arith::DeepEqual(end, dim)) continue;
     fields[0].push_back(op.Prim(parts->axes[i]));
-    fields[1].push_back(op.Prim(bound(parts->starts[i], false)));
-    fields[2].push_back(op.Prim(bound(parts->ends[i], true)));
+    fields[1].push_back(op.Prim(begin));
+    fields[2].push_back(op.Prim(end));
     fields[3].push_back(op.Prim(step));
   }
   if (fields[0].empty()) return op.In(0);

@@ -10,7 +10,7 @@
 // operators that take a shape get the shape instead of a variable for it. Operators are folded within dataflow blocks,
 // calls of PrimFuncs (call_tir) everywhere. Calls that have effects, are random, would make big constants out of small
 // ones (see FoldOptions) or have an undefined result are not folded, nor is what a call_tir_inplace overwrites. Dead
-// bindings are removed.
+// bindings are removed. A conditional whose condition is known becomes the branch that is taken, as in Relay's pass.
 //
 // One walk in the order of execution, with a table of known values by variable: O(bindings), plus the evaluation.
 //
@@ -58,6 +58,7 @@ struct Fact {
 };
 
 constexpr Statistic kFoldedCalls("FoldConstant", "folded-calls", "calls that were replaced by their values");
+constexpr Statistic kKnownBranches("FoldConstant", "known-branches", "conditionals that were replaced by a branch");
 constexpr Statistic kDeclinedCalls("FoldConstant", "declined-calls", "calls of constants beyond the limits");
 constexpr Statistic kRemovedFoldedBindings("FoldConstant", "removed-bindings", "dead bindings that were removed");
 
@@ -71,6 +72,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   void KeepVars(std::vector<bool> vars) { kept_ = std::move(vars); }
   const ConstantEvaluator::Declined& declined() const { return evaluator_.declined(); }
   uint64_t folded() const { return folded_; }
+  uint64_t branches() const { return branches_; }
 
  private:
   friend class ExprRewriter<ConstantFolder>;
@@ -159,9 +161,65 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
 
   const Expr* VisitSeqExpr(const SeqExpr* seq) {
     const bool outer = std::exchange(in_dataflow_, false);
-    const Expr* result = ExprRewriter::VisitSeqExpr(seq);
+    const bool has_branches =
+        std::ranges::any_of(seq->blocks, [](const BindingBlock* block) { return HasConditional(*block); });
+    const Expr* result = has_branches ? VisitConditionals(*seq) : ExprRewriter::VisitSeqExpr(seq);
     in_dataflow_ = outer;
     return result;
+  }
+
+  // ---- Conditionals. Where the condition is known, the blocks of the branch take the place of the binding.
+
+  static bool HasConditional(const BindingBlock& block) {
+    return !block.is_dataflow() &&
+           std::ranges::any_of(block.bindings, [](const Binding* binding) { return Is<If>(ValueOf(binding)); });
+  }
+
+  const Expr* VisitConditionals(const SeqExpr& seq) {
+    std::vector<const BindingBlock*> blocks;
+    for (const BindingBlock* block : seq.blocks) {
+      if (HasConditional(*block)) {
+        VisitConditionals(*block, blocks);
+      } else {
+        blocks.push_back(VisitBlock(block));
+      }
+    }
+    const bool same = std::ranges::equal(blocks, seq.blocks);
+    const Expr* body = VisitExpr(seq.body);
+    return Rebuild(seq, same ? seq.blocks : workspace().Copy(blocks), body);
+  }
+
+  void VisitConditionals(const BindingBlock& block, std::vector<const BindingBlock*>& blocks) {
+    std::vector<const Binding*> bindings;
+    bool is_whole = true;
+    const auto close = [&] {
+      const bool same = is_whole && std::ranges::equal(bindings, block.bindings);
+      if (same || !bindings.empty())
+        blocks.push_back(Rebuild(block, same ? block.bindings : workspace().Copy(bindings)));
+      bindings.clear();
+    };
+    for (const Binding* binding : block.bindings) {
+      const Binding* visited = VisitBinding(binding);
+      const SeqExpr* branch = visited ? KnownBranch(*visited) : nullptr;
+      if (branch != nullptr && AllowRewrite("known-branch", *binding)) {
+        is_whole = false;
+        close();
+        blocks.insert(blocks.end(), branch->blocks.begin(), branch->blocks.end());
+        visited = Bind(*binding, branch->body);
+        ++branches_;
+      }
+      if (visited) bindings.push_back(visited);
+    }
+    close();
+  }
+
+  // The branch that is taken, or null.
+  static const SeqExpr* KnownBranch(const Binding& binding) {
+    const auto* conditional = As<If>(ValueOf(&binding));
+    const auto* condition = conditional ? As<Constant>(conditional->cond) : nullptr;
+    const std::optional<Scalar> value = condition ? ScalarOf(*condition->data) : std::nullopt;
+    if (!value) return nullptr;
+    return As<SeqExpr>(value->ToInt().value_or(0) != 0 ? conditional->true_branch : conditional->false_branch);
   }
 
   const BindingBlock* VisitBlock(const BindingBlock* block) {
@@ -296,6 +354,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   ConstantEvaluator evaluator_;
   bool in_dataflow_ = false;
   uint64_t folded_ = 0;             // the number of calls
+  uint64_t branches_ = 0;           // that took the place of conditionals
   std::vector<bool> kept_;          // by Var::id; empty if all may become constants
   std::vector<uint32_t> fact_ids_;  // by Var::id: index in facts_ plus one, 0 if nothing is known
   std::vector<Fact> facts_;
@@ -335,6 +394,7 @@ const Function* FoldConstants(const Function* function, const Module& module, Wo
   uint64_t removed = 0;
   folded = RemoveDeadBindings(folded, &module, workspace, &removed);
   kFoldedCalls.Add(folder.folded());
+  kKnownBranches.Add(folder.branches());
   kDeclinedCalls.Add(folder.declined().count);
   kRemovedFoldedBindings.Add(removed);
   return folded;
