@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "bind_sizes.h"
 #include "iropt/analysis/well_formed.h"
 #include "iropt/diag/consumers.h"
 #include "iropt/pass/pipeline.h"
@@ -117,10 +118,12 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
     IROPT_ASSIGN_OR_RETURN(row, FormatOf(source.name, source.text));
   }
   IROPT_ASSIGN_OR_RETURN(const Format* format, LoadFormat(*row));
+  IROPT_ASSIGN_OR_RETURN(const StatedSizes sizes, ParseStatedSizes(options_.input_shapes, options_.symbols));
   ReadRequest request{.contents = source.text,
                       .owner = source.owner,
                       .name = source.name,
                       .folder = source.folder,
+                      .sizes = sizes.empty() ? nullptr : &sizes,
                       .options = {.threads = threads_,
                                   .on_read = [&](std::string_view text) { source.owner->Discard(text); },
                                   .open_tensor = MakeOpener(source)}};
@@ -128,6 +131,9 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
     IROPT_ASSIGN_OR_RETURN(request.base, sources_.AddBuffer(source.name, source.text, source.owner, source.first_line));
   }
   IROPT_ASSIGN_OR_RETURN(Module module, format->Read(request, diagnostics_));
+  if (row->is_text && !sizes.empty()) {
+    IROPT_ASSIGN_OR_RETURN(module, BindSizes(std::move(module), sizes, *this));
+  }
   const std::optional<TextVersion> version =
       options_.text_version ? ParseTextVersion(*options_.text_version) : default_version_;
   if (options_.text_version && !version)

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace iropt {
 
@@ -22,6 +23,8 @@ struct CompilerOptions {
   int64_t elide_larger_than = INT64_MAX;          // the data of bigger arrays, in bytes, are not printed
   std::optional<std::string> weights = {};        // the file of all constants in files, whatever files the text names
   bool verify_weights = false;                    // check the hashes of constants in files as soon as they are read
+  std::vector<std::string> input_shapes = {};     // of -input-shape, see ParseStatedSizes
+  std::vector<std::string> symbols = {};          // of -sym
   std::optional<int64_t> onnx_opset = {};         // the version of ONNX's operators that is written
   std::optional<std::string> external_data = {};  // the file for the tensors of an ONNX model that is written
   DiagnosticFormat diagnostics = DiagnosticFormat::Text;

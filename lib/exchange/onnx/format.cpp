@@ -6,6 +6,7 @@
 #include "exchange/onnx/encode.h"
 #include "exchange/onnx/export/export.h"
 #include "exchange/onnx/export/external_data.h"
+#include "exchange/onnx/import/bind_sizes.h"
 #include "exchange/onnx/import/import.h"
 #include "iropt/support/version.h"
 
@@ -21,6 +22,7 @@ class OnnxFormat final : public Format {
       diagnostics.Error({}, "bad-model", model.error().message);
       return Failure{ErrorCode::Parse};
     }
+    if (request.sizes != nullptr && !BindSizes(*model, *request.sizes, diagnostics)) return Failure{ErrorCode::Parse};
     TensorReader tensors(request.owner, request.folder);
     return ImportModel(*model, tensors, diagnostics);
   }

@@ -1,0 +1,77 @@
+#include "bind_sizes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/location.h"
+#include "iropt/pass/pass.h"
+
+namespace iropt {
+
+namespace {
+
+// False if the name has another size already.
+bool Add(OptionValue::Dict& symbols, std::string_view name, int64_t size) {
+  const auto known = std::ranges::find(symbols, name, &OptionValue::Entry::key);
+  if (known != symbols.end()) return *known->value.as_int() == size;
+  symbols.push_back({std::string(name), OptionValue(size)});
+  return true;
+}
+
+// The symbolic variables that the sizes of parameters decide, as the option of BindSymbolicVars. Null if a size does
+// not fit, which is reported.
+std::optional<OptionValue::Dict> SymbolsOf(const Function& function, const StatedSizes& sizes,
+                                           DiagnosticEngine& diagnostics) {
+  OptionValue::Dict symbols;
+  const auto fail = [&](const std::string& message) {
+    diagnostics.Error(Location(function), "bad-input", message);
+    return std::nullopt;
+  };
+  for (const auto& [name, dims] : sizes.shapes) {
+    const auto param = std::ranges::find(function.params, name, [](const Var* var) { return var->name(); });
+    if (param == function.params.end()) return fail(fmt::format("there is no parameter '{}'", name));
+    const auto* type = As<TensorType>((*param)->type);
+    if (!type || !type->known || type->dims.size() != dims.size())
+      return fail(fmt::format("parameter '{}' is not a tensor of {} dimensions", name, dims.size()));
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (!dims[i]) continue;
+      const PrimExpr* dim = type->dims[static_cast<uint32_t>(i)];
+      if (const auto* var = As<tir::Var>(dim)) {
+        if (!Add(symbols, var->name, *dims[i])) return fail(fmt::format("'{}' has two sizes", var->name));
+      } else if (!arith::IsInt(dim, *dims[i])) {
+        return fail(fmt::format("dimension {} of parameter '{}' is not {}", i, name, *dims[i]));
+      }
+    }
+  }
+  return symbols;
+}
+
+}  // namespace
+
+// The pass BindSymbolicVars, on the function `main` or the only one.
+Result<Module> BindSizes(Module module, const StatedSizes& sizes, CompilerInstance& compiler) {
+  const ModuleEntry* main = module.Find("main");
+  for (const ModuleEntry& entry : module.functions()) {
+    if (main == nullptr && Is<Function>(entry.func)) main = &entry;
+  }
+  const auto* function = main ? As<Function>(main->func) : nullptr;
+  if (function == nullptr) return Error{ErrorCode::Usage, "-input-shape and -sym need a Relax function"};
+  std::optional<OptionValue::Dict> found = SymbolsOf(*function, sizes, compiler.diagnostics());
+  if (!found) return Failure{ErrorCode::Usage};
+  for (const auto& [name, size] : sizes.symbols) {
+    if (!Add(*found, name, size)) return Error{ErrorCode::Usage, fmt::format("'{}' has two sizes (-sym)", name)};
+  }
+  const std::string pipeline = fmt::format("BindSymbolicVars<binding_map={};func_name={}>",
+                                           ToJson(OptionValue(*std::move(found))), main->var->name);
+  PassContext context = compiler.MakeContext(kMaxOptLevel);
+  IROPT_ASSIGN_OR_RETURN(const Pass pass, compiler.MakePass(pipeline, &context));
+  IROPT_ASSIGN_OR_RETURN(PassResult result, pass(std::move(module), context));
+  return std::move(result.module);
+}
+
+}  // namespace iropt
