@@ -1,6 +1,9 @@
 // Commands above functions: what the passes of the test change, and what a function computes.
 #include <fmt/format.h>
 
+#include <string>
+#include <utility>
+
 #include "features.h"
 #include "test_comments.h"
 #include "virtual_documents.h"
@@ -28,17 +31,22 @@ Json CodeLenses(Document& document) {
   Json lenses = Json::array();
   if (document.kind() != DocumentKind::kScript) return lenses;
   const std::string pipeline = PipelineOf(document);
-  for (const ModulePart& part : document.analysis().parts()) {
-    for (const FunctionPart& function : part.reading->functions()) {
-      const Json range = ToJson(document.text().RangeOf(part.NameOf(function)));
+  const std::vector<ModulePart>& parts = document.analysis().parts();
+  for (size_t i = 0; i < parts.size(); ++i) {
+    for (const FunctionPart& function : parts[i].reading->functions()) {
+      const Json range = ToJson(document.text().RangeOf(parts[i].NameOf(function)));
       const std::string& name = function.reading->name;
-      lenses.push_back(
-          Lens(range, "Show what the passes change",
-               {"diff", fmt::format("{}.diff", name), {{"source", document.uri()}, {"passes", pipeline}}}));
-      lenses.push_back(Lens(range, "Show the module after the passes",
-                            {"after", fmt::format("{}.ir", name), {{"source", document.uri()}, {"passes", pipeline}}}));
-      lenses.push_back(Lens(range, "Run with random inputs",
-                            {"run", fmt::format("{}.txt", name), {{"source", document.uri()}, {"function", name}}}));
+      const auto add = [&](std::string_view title, std::string_view kind, std::string_view extension,
+                           std::pair<std::string, std::string> parameter) {
+        VirtualUri uri{std::string(kind),
+                       fmt::format("{}.{}", name, extension),
+                       {{"source", document.uri()}, std::move(parameter)}};
+        if (parts.size() > 1) uri.parameters["part"] = fmt::format("{}", i);
+        lenses.push_back(Lens(range, title, uri));
+      };
+      add("Show what the passes change", "diff", "diff", {"passes", pipeline});
+      add("Show the module after the passes", "after", "ir", {"passes", pipeline});
+      add("Run with random inputs", "run", "txt", {"function", name});
     }
   }
   return lenses;

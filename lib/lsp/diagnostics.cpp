@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,6 +62,21 @@ bool HasChecks(const Document& document, TextSpan span) {
   return text.text().find("FileCheck %s") != std::string::npos;
 }
 
+// The comment that makes an error of a test the expected one, at the end of its line; nothing in other files.
+std::optional<Json> ExpectationOf(const Document& document, const Problem& problem) {
+  const TextDocument& text = document.text();
+  const std::string message = problem.message.substr(0, problem.message.find('\n'));
+  if (problem.severity != Severity::Error || problem.kind == kExpectedDiagnostic || message.find("}}") != message.npos)
+    return std::nullopt;
+  const std::vector<RunLine> runs = RunLines(text);
+  const bool is_verified = std::ranges::any_of(runs, [&](const RunLine& run) {
+    return text.Text(run.command).find("-verify-diagnostics") != std::string_view::npos;
+  });
+  const TextSpan line = text.Line(text.LineAt(problem.span.begin));
+  if (!is_verified || text.Text(line).find("expected-") != std::string_view::npos) return std::nullopt;
+  return TextEdit(text.RangeOf({line.end, line.end}), fmt::format("  # expected-error {{{{{}}}}}", message));
+}
+
 bool Overlap(TextSpan a, TextSpan b) { return a.begin <= b.end && b.begin <= a.end; }
 
 }  // namespace
@@ -84,7 +100,14 @@ std::vector<Problem> ProblemsOf(Document& document, const PassRegistry& registry
 Json CodeActions(Document& document, TextSpan span, const PassRegistry& registry) {
   Json actions = Json::array();
   for (const Problem& problem : ProblemsOf(document, registry)) {
-    if (problem.fixes.empty() || !Overlap(problem.span, span)) continue;
+    if (!Overlap(problem.span, span)) continue;
+    if (const std::optional<Json> expectation = ExpectationOf(document, problem)) {
+      actions.push_back({{"title", "Expect this error"},
+                         {"kind", "quickfix"},
+                         {"diagnostics", {DiagnosticOf(document, problem)}},
+                         {"edit", {{"changes", {{document.uri(), {*expectation}}}}}}});
+    }
+    if (problem.fixes.empty()) continue;
     actions.push_back({{"title", fmt::format("Replace by '{}'", problem.fixes.front().replacement)},
                        {"kind", "quickfix"},
                        {"isPreferred", true},
@@ -106,9 +129,18 @@ Json CodeActions(Document& document, TextSpan span, const PassRegistry& registry
 }
 
 Json ResolveCodeAction(Document& document, const Json& action) {
-  const Result<std::string> renewed = RenewedChecks(document.uri(), document.text().text(), PipelineOf(document));
-  if (!renewed.ok()) throw RequestError{RequestError::kRequestFailed, renewed.error().message};
   const TextDocument& text = document.text();
+  std::vector<std::string_view> modules = {text.text()};
+  const std::vector<RunLine> runs = RunLines(text);
+  const bool splits = std::ranges::any_of(
+      runs, [&](const RunLine& run) { return text.Text(run.command).find("-split-input-file") != std::string::npos; });
+  if (splits) {
+    modules.clear();
+    for (const ModulePart& part : document.analysis().parts()) modules.push_back(text.Text(part.span));
+  }
+  Result<std::string> renewed = RenewedChecks(document.uri(), text.text(), modules, PipelineOf(document));
+  if (!renewed.ok()) throw RequestError{RequestError::kRequestFailed, renewed.error().message};
+  *renewed = WithLineBreaksOf(text, *renewed);
   Json resolved = action;
   resolved["edit"] = {{"changes", {{document.uri(), {TextEdit(text.RangeOf({0, text.size()}), *renewed)}}}}};
   return resolved;

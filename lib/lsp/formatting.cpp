@@ -49,6 +49,8 @@ size_t CommentIn(std::string_view line) {
   return std::string_view::npos;
 }
 
+bool IsImport(std::string_view line) { return line.starts_with("from ") || line.starts_with("import "); }
+
 // A line of code with the comments that belong to it.
 struct CodeLine {
   std::string code;  // without blanks around it
@@ -61,14 +63,15 @@ struct SplitText {
   std::vector<std::string_view> below;  // comments after the last line of code
 };
 
-// Comments of the canonical text itself are code here, so that they are not doubled.
+// Comments of the canonical text itself are code here, so that they are not doubled. Imports, and blank lines before
+// the first line of code, stay as comments do.
 SplitText SplitComments(std::string_view text, const std::vector<std::string_view>& canonical_comments) {
   SplitText split;
   for (const std::string_view line : LinesOf(text)) {
     const std::string_view content = Trimmed(line);
     const bool is_code = std::ranges::find(canonical_comments, content) != canonical_comments.end();
-    if (content.empty()) continue;
-    if (content[0] == '#' && !is_code) {
+    if (content.empty() && !split.lines.empty()) continue;
+    if (content.empty() || IsImport(line) || (content[0] == '#' && !is_code)) {
       split.below.push_back(line);
       continue;
     }
@@ -168,13 +171,23 @@ std::optional<std::string> Canonical(std::string_view text) {
   return ModuleToString(*module);
 }
 
+// Without the imports that the printer writes as comments, since the text has its own.
+std::string WithoutImports(std::string_view canonical) {
+  constexpr std::string_view kImport = "# from ";
+  while (canonical.starts_with('\n') || canonical.starts_with(kImport))
+    canonical.remove_prefix(std::min(canonical.find('\n'), canonical.size() - 1) + 1);
+  return std::string(canonical);
+}
+
 // The edits by lines from one text to another one, whose first line is at `first_line` of the document.
-void AddLineEdits(std::string_view before, std::string_view after, uint32_t first_line, Json& edits) {
+void AddLineEdits(const TextDocument& document, std::string_view before, std::string_view after, uint32_t first_line,
+                  Json& edits) {
   uint32_t line = first_line;
   uint32_t begin = line;
   std::string added;
   const auto flush = [&] {
-    if (begin != line || !added.empty()) edits.push_back(TextEdit({{begin, 0}, {line, 0}}, added));
+    if (begin != line || !added.empty())
+      edits.push_back(TextEdit({{begin, 0}, {line, 0}}, WithLineBreaksOf(document, added)));
     added.clear();
   };
   for (const DiffLine& diff : DiffLines(before, after)) {
@@ -197,10 +210,15 @@ Json Formatting(Document& document) {
   const TextDocument& text = document.text();
   if (document.kind() != DocumentKind::kScript) return edits;
   for (const ModulePart& part : document.analysis().parts()) {
-    const std::string_view old_text = text.Text(part.span);
-    if (!part.complete || old_text.find("# metadata") != std::string_view::npos) continue;
-    const std::optional<std::string> canonical = Canonical(old_text);
-    if (canonical) AddLineEdits(old_text, WithComments(old_text, *canonical), text.LineAt(part.span.begin), edits);
+    std::string old_text(text.Text(part.span));
+    if (!part.complete || old_text.find("# metadata") != std::string::npos) continue;
+    for (size_t at = 0; (at = old_text.find("\r\n", at)) != std::string::npos;) old_text.erase(at, 1);
+    // Line breaks that are one \r count as lines in the protocol only.
+    if (old_text.find('\r') != std::string::npos) continue;
+    std::optional<std::string> canonical = Canonical(old_text);
+    if (!canonical) continue;
+    if (std::ranges::any_of(LinesOf(old_text), IsImport)) canonical = WithoutImports(*canonical);
+    AddLineEdits(text, old_text, WithComments(old_text, *canonical), text.LineAt(part.span.begin), edits);
   }
   return edits;
 }

@@ -59,6 +59,7 @@ TextSpan DottedNameAt(const TextDocument& text, uint32_t offset) {
 Json Hover(Document& document, uint32_t offset, const PassRegistry& registry) {
   if (std::optional<HoverText> comment = HoverOfComment(document, offset, registry))
     return HoverOf(document, comment->span, std::move(comment->text));
+  if (document.kind() == DocumentKind::kPipeline) return nullptr;
   const FoundOccurrence found = document.analysis().Find(offset);
   const TextDocument& text = document.text();
   const bool is_function = found.part && !found.span_is_empty() &&

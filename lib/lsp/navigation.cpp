@@ -95,10 +95,20 @@ bool IsIdentifier(std::string_view name) {
          std::ranges::all_of(name, IsNameCharacter);
 }
 
+// The words that Python keeps for itself.
+bool IsKeyword(std::string_view name) {
+  static constexpr std::array<std::string_view, 35> kKeywords = {
+      "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+      "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+      "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+      "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield"};
+  return std::ranges::find(kKeywords, name) != kKeywords.end();
+}
+
 // Refuses a name that means something else where the renamed one occurs.
 void CheckNewName(const FoundOccurrence& found, const TextDocument& text, std::string_view name) {
   static constexpr std::array<std::string_view, 3> kPrefixes = {"I", "R", "T"};
-  if (!IsIdentifier(name) || std::ranges::find(kPrefixes, name) != kPrefixes.end())
+  if (!IsIdentifier(name) || IsKeyword(name) || std::ranges::find(kPrefixes, name) != kPrefixes.end())
     throw RequestError{RequestError::kInvalidParams, fmt::format("invalid name '{}': expected a Python name", name)};
   if (IsFunctionName(found)) {
     if (found.part->Find(name))

@@ -54,15 +54,6 @@ Json Children(const TextDocument& text, const ModulePart& part, const FunctionPa
   return children;
 }
 
-bool HasSubsequence(std::string_view name, std::string_view query) {
-  for (const char c : name) {
-    if (!query.empty() &&
-        std::tolower(static_cast<unsigned char>(c)) == std::tolower(static_cast<unsigned char>(query[0])))
-      query.remove_prefix(1);
-  }
-  return query.empty();
-}
-
 // The number of blanks before the first character, or no number for a blank line.
 constexpr uint32_t kBlankLine = UINT32_MAX;
 uint32_t IndentationOf(std::string_view line) {
@@ -100,6 +91,23 @@ Json DocumentSymbols(Document& document) {
   return symbols;
 }
 
+bool IsPattern(std::string_view query) { return query.find('(') != std::string_view::npos; }
+
+bool CanAsk(std::string_view pattern) {
+  DiagnosticBuffer buffer;
+  DiagnosticEngine engine(&buffer);
+  return Query::Parse(pattern, 1, engine).has_value();
+}
+
+bool HasSubsequence(std::string_view name, std::string_view query) {
+  for (const char c : name) {
+    if (!query.empty() &&
+        std::tolower(static_cast<unsigned char>(c)) == std::tolower(static_cast<unsigned char>(query[0])))
+      query.remove_prefix(1);
+  }
+  return query.empty();
+}
+
 // The expressions that match a pattern, as the variables that they are bound to.
 static void AddMatches(Document& document, std::string_view query, Json& symbols) {
   DiagnosticBuffer buffer;
@@ -126,7 +134,7 @@ static void AddMatches(Document& document, std::string_view query, Json& symbols
 }
 
 void AddWorkspaceSymbols(Document& document, std::string_view query, Json& symbols) {
-  if (query.find('(') != std::string_view::npos) return AddMatches(document, query, symbols);
+  if (IsPattern(query)) return AddMatches(document, query, symbols);
   for (const ModulePart& part : document.analysis().parts()) {
     for (const FunctionPart& function : part.reading->functions()) {
       if (!HasSubsequence(function.reading->name, query)) continue;

@@ -14,7 +14,6 @@ namespace iropt::lsp {
 
 namespace {
 
-constexpr std::string_view kMarker = "# -----";
 // Of one module: more errors than anybody looks at.
 constexpr size_t kMostErrors = 500;
 
@@ -60,7 +59,7 @@ void ScriptAnalysis::Update(const TextDocument& document) {
   }
   const IRContext::Scope scope(context_);
   const std::string_view text = document.text();
-  const std::vector<InputPart> texts = SplitInput(text, kMarker);
+  const std::vector<InputPart> texts = SplitInput(text, ModulePart::kMarker);
   parts_.resize(texts.size());
   for (size_t i = 0; i < texts.size(); ++i) {
     ModulePart& part = parts_[i];

@@ -18,6 +18,7 @@
 #include "iropt/support/version.h"
 #include "message_stream.h"
 #include "virtual_documents.h"
+#include "workspace_files.h"
 
 namespace iropt::lsp {
 
@@ -190,7 +191,7 @@ class Server {
   // ---- Handlers
 
   void AddLifeCycle() {
-    On("initialize", [this](const Json&) { return Initialize(); });
+    On("initialize", [this](const Json& params) { return Initialize(params); });
     On("initialized", [](const Json&) -> Json { return nullptr; });
     On("shutdown", [this](const Json&) -> Json {
       shut_down_ = true;
@@ -207,9 +208,10 @@ class Server {
     On("$/setTrace", [](const Json&) -> Json { return nullptr; });
   }
 
-  Json Initialize() {
+  Json Initialize(const Json& params) {
     constexpr int kIncremental = 2;
     initialized_ = true;
+    files_.SetFolders(params);
     const Json tokens = {{"legend", SemanticTokensLegend()}, {"full", true}, {"range", true}};
     return {{"serverInfo", {{"name", "ir-lsp"}, {"version", IROPT_VERSION}}},
             {"capabilities",
@@ -286,6 +288,8 @@ class Server {
         const IRContext::Scope scope(document->analysis().context());
         AddWorkspaceSymbols(*document, query, symbols);
       }
+      files_.AddSymbols(
+          query, [this](const std::string& uri) { return documents_.contains(uri); }, symbols);
       return symbols;
     });
   }
@@ -294,9 +298,18 @@ class Server {
 
   void AddVirtualDocuments() {
     On("ir/content", [this](const Json& params) { return Content(params.at("uri").get<std::string>()); });
+    On("workspace/didChangeWatchedFiles", [this](const Json& params) -> Json {
+      for (const Json& change : params.at("changes")) {
+        const auto& uri = change.at("uri").get_ref<const std::string&>();
+        if (!documents_.contains(uri)) RefreshShown(uri);
+      }
+      return nullptr;
+    });
     OnDocument("ir/passes", [](Document& d, const Json& params) -> Json {
       const std::string pipeline = params.value("passes", PipelineOf(d));
-      Result<Json> steps = ListSteps(d.uri(), d.text().text(), pipeline);
+      const std::optional<size_t> part =
+          params.contains("part") ? std::optional(params["part"].get<size_t>()) : std::nullopt;
+      Result<Json> steps = ListSteps(d.uri(), d.text().text(), pipeline, part);
       if (!steps.ok()) throw RequestError{RequestError::kRequestFailed, steps.error().message};
       return *std::move(steps);
     });
@@ -305,12 +318,12 @@ class Server {
   Json Content(const std::string& text) {
     const std::optional<VirtualUri> uri = VirtualUri::Parse(text);
     if (!uri) throw RequestError{RequestError::kInvalidParams, fmt::format("'{}' is not a virtual document", text)};
-    const std::string source = uri->Parameter("source");
-    const auto open = documents_.find(source);
-    const Result<std::string> content =
-        MakeContent(*uri, open == documents_.end() ? std::nullopt : std::optional(open->second->text().text()));
+    const Result<std::string> content = MakeContent(*uri, [this](const std::string& source) {
+      const auto open = documents_.find(source);
+      return open == documents_.end() ? std::nullopt : std::optional(open->second->text().text());
+    });
     if (!content.ok()) throw RequestError{RequestError::kRequestFailed, content.error().message};
-    if (open != documents_.end()) shown_[source].insert(text);
+    for (const std::string& source : SourcesOf(*uri)) shown_[source].insert(text);
     const std::string_view language = uri->kind == "diff" ? "diff" : uri->kind == "run" ? "plaintext" : "tvmscript";
     return {{"text", *content}, {"language", language}};
   }
@@ -324,6 +337,7 @@ class Server {
   }
 
   const int threads_;
+  WorkspaceFiles files_;
   NoConsumer consumer_;
   CompilerInstance compiler_;
   std::map<std::string, Handler, std::less<>> handlers_;

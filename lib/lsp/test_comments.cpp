@@ -102,7 +102,7 @@ void CheckExpectations(const TextDocument& text, bool all_are_known, std::vector
       continue;
     const SourceSpan span = expectations[i].span;
     problems.push_back({Severity::Error,
-                        "expected-diagnostic",
+                        std::string(kExpectedDiagnostic),
                         {span.begin - kTextBase, span.end - kTextBase},
                         fmt::format("line {} has no such error: {}", expectations[i].line, expectations[i].text)});
   }
@@ -152,7 +152,8 @@ std::string DescribePassName(std::string_view name, const PassRegistry& registry
 std::optional<HoverText> HoverOfComment(const Document& document, uint32_t offset, const PassRegistry& registry) {
   const TextDocument& text = document.text();
   const TextSpan line = text.Line(text.LineAt(offset));
-  if (text.Text(line).find("RUN:") == std::string_view::npos) return std::nullopt;
+  if (document.kind() == DocumentKind::kScript && text.Text(line).find("RUN:") == std::string_view::npos)
+    return std::nullopt;
   const auto is_part = [&](uint32_t p) { return IsNameCharacter(text.text()[p]) || text.text()[p] == '.'; };
   TextSpan word{offset, offset};
   while (word.begin > line.begin && is_part(word.begin - 1)) --word.begin;

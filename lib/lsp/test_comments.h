@@ -11,6 +11,9 @@
 
 namespace iropt::lsp {
 
+// The kind of problems with expectations.
+inline constexpr std::string_view kExpectedDiagnostic = "expected-diagnostic";
+
 // A command of a RUN line.
 struct RunLine {
   TextSpan command;   // up to the end of the line
@@ -24,7 +27,7 @@ struct HoverText {
   TextSpan span;
   std::string text;  // Markdown
 };
-// What the word at the offset means in a RUN line; nothing elsewhere.
+// What the word at the offset means in a RUN line or in a pipeline file; nothing elsewhere.
 std::optional<HoverText> HoverOfComment(const Document& document, uint32_t offset, const PassRegistry& registry);
 // What is known of a pass, a named pipeline or a configuration option; empty if there is none.
 std::string DescribePassName(std::string_view name, const PassRegistry& registry);

@@ -29,6 +29,18 @@ uint32_t Utf16Length(std::string_view text) {
   return units;
 }
 
+std::string WithLineBreaksOf(const TextDocument& document, std::string_view text) {
+  const size_t first = document.text().find('\n');
+  const bool returns = first != std::string::npos && first > 0 && document.text()[first - 1] == '\r';
+  std::string result;
+  for (const char c : text) {
+    if (c == '\r') continue;
+    if (c == '\n' && returns) result += '\r';
+    result += c;
+  }
+  return result;
+}
+
 TextDocument::TextDocument(std::string text) : text_(std::move(text)), line_starts_{0} {
   FindLines(0, size(), line_starts_);
 }

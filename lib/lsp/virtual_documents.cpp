@@ -15,7 +15,10 @@
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/generated_checks.h"
 #include "iropt/driver/run_program.h"
+#include "iropt/driver/split_input.h"
+#include "iropt/lsp/script_analysis.h"
 #include "iropt/support/child_process.h"
+#include "iropt/support/file.h"
 #include "iropt/support/line_diff.h"
 
 namespace iropt::lsp {
@@ -23,6 +26,8 @@ namespace iropt::lsp {
 namespace {
 
 constexpr unsigned kMostSeconds = 60;
+// Of symbolic variables of a function that is run.
+constexpr int64_t kSize = 4;
 
 std::string Encode(std::string_view text) {
   std::string encoded;
@@ -85,6 +90,7 @@ class ChildWork {
   // The module of the source, and then after each pass.
   Status RunPasses(const std::string& pipeline) {
     IROPT_ASSIGN_OR_RETURN(first_, compiler_->ParseModule(source_, path_));
+    last_ = first_;
     if (pipeline.empty()) return {};
     PassContext context = compiler_->MakeContext(kDefaultOptLevel);
     context.instruments.push_back(collector_);
@@ -101,8 +107,10 @@ class ChildWork {
     if (write(input, source_.data(), source_.size()) < 0) return Error{ErrorCode::Internal, "cannot write to memory"};
     ProgramOptions options;
     options.driver.input = fmt::format("/proc/self/fd/{}", input);
+    input_path_ = options.driver.input;
     options.entry = function;
     options.random_inputs = true;
+    options.other_sizes = kSize;
     options.print = true;
     options.time = true;
     RunProgram(options);
@@ -125,7 +133,11 @@ class ChildWork {
   std::string Console() const {
     const off_t size = lseek(console_, 0, SEEK_END);
     std::string text(static_cast<size_t>(std::max<off_t>(size, 0)), '\0');
-    return pread(console_, text.data(), text.size(), 0) >= 0 ? text : std::string();
+    if (pread(console_, text.data(), text.size(), 0) < 0) return {};
+    // Messages name the file that the user has.
+    for (size_t at = 0; !input_path_.empty() && (at = text.find(input_path_, at)) != std::string::npos;)
+      text.replace(at, input_path_.size(), path_);
+    return text;
   }
   // Reports what failed, if anything, as the text.
   bool Succeeded(const Status& status, OutputStream& out) {
@@ -137,6 +149,7 @@ class ChildWork {
  private:
   std::string path_;
   std::string source_;
+  std::string input_path_ = {};  // of the source in memory, if it is read from there
   int console_;
   std::unique_ptr<CompilerInstance> compiler_;
   std::shared_ptr<StepCollector> collector_ = std::make_shared<StepCollector>();
@@ -151,6 +164,11 @@ size_t NumberOf(const VirtualUri& uri, const std::string& name, size_t fallback)
   return !text.empty() && error == std::errc() && end == text.data() + text.size() ? number : fallback;
 }
 
+std::string DiffOf(const std::string& before, const std::string& after) {
+  const std::string diff = UnifiedDiff(before, after);
+  return diff.empty() ? "# no difference\n" : diff;
+}
+
 void WriteContent(const VirtualUri& uri, const std::string& path, const std::string& source, OutputStream& out) {
   ChildWork work(path, source);
   if (uri.kind == "module") {
@@ -162,7 +180,7 @@ void WriteContent(const VirtualUri& uri, const std::string& path, const std::str
     if (uri.kind == "after") {
       out.Append(work.TextOf(NumberOf(uri, "step", result)));
     } else {
-      out.Append(UnifiedDiff(work.TextOf(NumberOf(uri, "from", 0)), work.TextOf(NumberOf(uri, "to", result))));
+      out.Append(DiffOf(work.TextOf(NumberOf(uri, "from", 0)), work.TextOf(NumberOf(uri, "to", result))));
     }
   }
 }
@@ -218,29 +236,71 @@ std::string PathOf(std::string_view uri) {
   return uri.starts_with(kFile) ? Decode(uri.substr(kFile.size())) : std::string();
 }
 
-Result<std::string> MakeContent(const VirtualUri& uri, const std::optional<std::string>& source) {
+// One of the modules of a text, from 0.
+static Result<std::string> PartOf(const std::string& text, size_t part) {
+  const std::vector<InputPart> parts = SplitInput(text, ModulePart::kMarker);
+  if (part < parts.size()) return std::string(parts[part].text);
+  return Error{ErrorCode::Usage, fmt::format("no module {}: the text has {}", part, parts.size())};
+}
+
+std::string UriOf(std::string_view path) { return "file://" + Encode(path); }
+
+std::vector<std::string> SourcesOf(const VirtualUri& uri) {
+  std::vector<std::string> sources;
+  for (const std::string_view name : {"source", "left", "right"}) {
+    const std::string source = uri.Parameter(std::string(name));
+    if (source.empty()) continue;
+    const std::optional<VirtualUri> made = VirtualUri::Parse(source);
+    if (!made) {
+      sources.push_back(source);
+    } else {
+      for (std::string& other : SourcesOf(*made)) sources.push_back(std::move(other));
+    }
+  }
+  return sources;
+}
+
+// One side of a difference: another virtual document, or the module in a file.
+static Result<std::string> SideOf(const std::string& text, const OpenTexts& texts) {
+  if (const std::optional<VirtualUri> uri = VirtualUri::Parse(text)) return MakeContent(*uri, texts);
+  return MakeContent({texts(text) ? "after" : "module", "", {{"source", text}}}, texts);
+}
+
+Result<std::string> MakeContent(const VirtualUri& uri, const OpenTexts& texts) {
+  if (uri.kind == "diff" && !uri.Parameter("left").empty()) {
+    IROPT_ASSIGN_OR_RETURN(const std::string left, SideOf(uri.Parameter("left"), texts));
+    IROPT_ASSIGN_OR_RETURN(const std::string right, SideOf(uri.Parameter("right"), texts));
+    return DiffOf(left, right);
+  }
   if (uri.kind != "after" && uri.kind != "diff" && uri.kind != "run" && uri.kind != "module")
     return Error{ErrorCode::Usage,
                  fmt::format("unknown kind of document '{}': expected after, diff, run or module", uri.kind)};
   const std::string path = PathOf(uri.Parameter("source"));
   std::string text;
-  if (source) {
+  if (const std::optional<std::string> source = texts(uri.Parameter("source"))) {
     text = *source;
   } else if (uri.kind != "module") {
     IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> file, ReadFile(path));
     text = file->text();
   }
+  if (!uri.Parameter("part").empty()) {
+    IROPT_ASSIGN_OR_RETURN(text, PartOf(text, NumberOf(uri, "part", 0)));
+  }
   return TextOfChild([&](OutputStream& out) { WriteContent(uri, path.empty() ? "module.ir" : path, text, out); });
 }
 
 Result<std::string> RenewedChecks(const std::string& source_uri, const std::string& source,
-                                  const std::string& pipeline) {
+                                  const std::vector<std::string_view>& modules, const std::string& pipeline) {
   constexpr char kDone = '\1';  // at the beginning of the text of a run that succeeded
   Result<std::string> text = TextOfChild([&](OutputStream& out) {
-    ChildWork work(PathOf(source_uri), source);
-    if (!work.Succeeded(work.RunPasses(pipeline), out)) return;
+    std::string output;
+    for (const std::string_view module : modules) {
+      ChildWork work(PathOf(source_uri), std::string(module));
+      if (!work.Succeeded(work.RunPasses(pipeline), out)) return;
+      output += work.TextOf(work.num_steps() + 1);
+    }
     out.Append(kDone);
-    out.Append(RenewChecks(source, work.TextOf(work.num_steps() + 1), "CHECK"));
+    out.Append(RenewChecks(source, output, "CHECK"));
   });
   if (!text.ok()) return text;
   if (!text->starts_with(kDone)) return Error{ErrorCode::PassFailed, std::move(*text)};
@@ -248,10 +308,15 @@ Result<std::string> RenewedChecks(const std::string& source_uri, const std::stri
   return text;
 }
 
-Result<Json> ListSteps(const std::string& source_uri, const std::string& source, const std::string& pipeline) {
+Result<Json> ListSteps(const std::string& source_uri, const std::string& source, const std::string& pipeline,
+                       std::optional<size_t> part) {
+  std::string module = source;
+  if (part) {
+    IROPT_ASSIGN_OR_RETURN(module, PartOf(source, *part));
+  }
   IROPT_ASSIGN_OR_RETURN(
       const std::string text, TextOfChild([&](OutputStream& out) {
-        ChildWork work(PathOf(source_uri), source);
+        ChildWork work(PathOf(source_uri), module);
         std::string failure;
         OutputStream console(&failure);
         const bool succeeded = work.Succeeded(work.RunPasses(pipeline), console);
@@ -259,9 +324,10 @@ Result<Json> ListSteps(const std::string& source_uri, const std::string& source,
         Json steps = Json::array();
         for (size_t i = 0; i < work.steps().size(); ++i) {
           const StepCollector::Step& step = work.steps()[i];
-          const VirtualUri uri{"after",
-                               fmt::format("{}-{}.ir", i + 1, step.name),
-                               {{"source", source_uri}, {"passes", pipeline}, {"step", fmt::format("{}", i + 1)}}};
+          VirtualUri uri{"after",
+                         fmt::format("{}-{}.ir", i + 1, step.name),
+                         {{"source", source_uri}, {"passes", pipeline}, {"step", fmt::format("{}", i + 1)}}};
+          if (part) uri.parameters["part"] = fmt::format("{}", *part);
           steps.push_back({{"name", step.name}, {"changed", step.changed}, {"uri", uri.ToString()}});
         }
         out.Append(Dump(succeeded ? Json{{"steps", steps}} : Json{{"steps", steps}, {"error", failure}}));

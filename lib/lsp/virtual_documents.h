@@ -5,14 +5,19 @@
 //   ir-opt:/diff/main.diff?source=URI&passes=PIPELINE                     what the passes change, as a unified
 //   difference;
 //                                      &from=2&to=5 between two steps, of which 0 is the module itself
+//   ir-opt:/diff/main.diff?left=URI&right=URI                             the difference between any two documents
 //   ir-opt:/run/main.txt?source=URI&function=main                         the results of a function on random inputs
 //   ir-opt:/module/model.ir?source=URI                                    the module in an ONNX file or another one
+//
+// &part=1 says that the module is the second one of its source.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "iropt/support/result.h"
 #include "protocol.h"
@@ -35,13 +40,21 @@ struct VirtualUri {
 // The path of a file: URI; empty for another one.
 std::string PathOf(std::string_view uri);
 
-// The text of a virtual document, whose source has the text `source` if it is open. The work is done in a process of
-// its own, which may crash, and which is ended after a minute.
-Result<std::string> MakeContent(const VirtualUri& uri, const std::optional<std::string>& source);
-// The text of a test with other CHECK lines: those of the module after the passes of its first RUN line that has some.
+std::string UriOf(std::string_view path);
+
+// The text of a document that is open.
+using OpenTexts = std::function<std::optional<std::string>(const std::string& uri)>;
+
+// What a virtual document is made of: URIs of files.
+std::vector<std::string> SourcesOf(const VirtualUri& uri);
+// The text of a virtual document. The work is done in a process of its own, which may crash, and which is ended after a
+// minute.
+Result<std::string> MakeContent(const VirtualUri& uri, const OpenTexts& texts);
+// The text of a test with other CHECK lines: those of its modules after the passes.
 Result<std::string> RenewedChecks(const std::string& source_uri, const std::string& source,
-                                  const std::string& pipeline);
-// The passes that a pipeline runs on a module: [{"name", "changed", "uri"}].
-Result<Json> ListSteps(const std::string& source_uri, const std::string& source, const std::string& pipeline);
+                                  const std::vector<std::string_view>& modules, const std::string& pipeline);
+// The passes that a pipeline runs on a module, or on one of the modules of the source: [{"name", "changed", "uri"}].
+Result<Json> ListSteps(const std::string& source_uri, const std::string& source, const std::string& pipeline,
+                       std::optional<size_t> part);
 
 }  // namespace iropt::lsp

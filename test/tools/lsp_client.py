@@ -24,6 +24,7 @@ class LspClient:
         self.answers = {}
         self.requests = []  # of the server
         self.changed = threading.Condition()
+        self.on_notification = lambda method, params: None
         self.ended = False
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
@@ -46,6 +47,7 @@ class LspClient:
             message = json.loads(out.read(length))
             with self.changed:
                 if "method" in message and "id" not in message:
+                    self.on_notification(message["method"], message["params"])
                     if message["method"] == "textDocument/publishDiagnostics":
                         self.diagnostics[message["params"]["uri"]] = message["params"]
                 elif "method" in message:

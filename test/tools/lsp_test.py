@@ -3,13 +3,18 @@
 
   lsp_test.py IR-LSP
 """
+import os
+import subprocess
 import sys
+import tempfile
 import unittest
+import urllib.parse
 import warnings
 
 from lsp_client import LspClient, LspError
 
 URI = "file:///a.ir"
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 # With characters of one, two and four bytes, whose positions differ in UTF-16.
 MODULE = '''# RUN: ir-opt -passes=FoldConstant,DeadCodeElimination %s | FileCheck %s
 from tvm.script import ir as I
@@ -36,6 +41,42 @@ class Module:
         e = R.call_dps_packed("😀", (z,), out_sinfo=R.Tensor((16, 8), dtype="float32"))
         w = R.call_tir(cls.scale, (z,), out_sinfo=R.Tensor((16, 8), dtype="float32"))
         return w
+'''
+SYMBOLIC = '''from tvm.script import ir as I
+from tvm.script import relax as R
+from tvm.script import tir as T
+
+@I.ir_module
+class Module:
+    @T.prim_func
+    def scale(a: T.handle, B: T.Buffer((16, 8), "float32")):
+        n = T.int64()
+        A = T.match_buffer(a, (16, n), "float32")
+        C = T.alloc_buffer((16, 8))
+        for i, j in T.grid(16, 8):
+            with T.block("one"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                C[vi, vj] = A[vi, vj] * T.float32(2)
+        for i, j in T.grid(16, 8):
+            with T.block("two"):
+                vi, vj = T.axis.remap("SS", [i, j])
+                B[vi, vj] = C[vi, vj] * T.float32(2)
+
+    @R.function
+    def main(x: R.Tensor(("m", 8), "float32")) -> R.Tensor(("m", 8), "float32"):
+        m = T.int64()
+        y = R.add(x, x)
+        z: R.Tensor((m, 8), "float32") = R.nn.relu(y)  # 😀
+        @R.function
+        def local(q: R.Tensor(("m", 8), "float32")) -> R.Tensor(("m", 8), "float32"):
+            return R.exp(q)
+        r = local(z)
+        return r
+'''
+RELU = '''@R.function
+def main(x: R.Tensor((2, 3), "float32")) -> R.Tensor((2, 3), "float32"):
+    y = R.nn.relu(x)
+    return y
 '''
 CALL = next(line for line in MODULE.split("\n") if "call_dps_packed" in line) + "\n"
 
@@ -164,6 +205,36 @@ class LspTest(unittest.TestCase):
         with self.assertRaisesRegex(LspError, "invalid name"):
             self.client.request("textDocument/rename", {**self.at("value = R"), "newName": "a b"})
 
+    def rename(self, at, name):
+        """The places that a rename changes, as lines and columns from 1, after it was applied without errors."""
+        edits = self.client.request("textDocument/rename", {**at, "newName": name})["changes"][URI]
+        old = {self.client.text_of(URI, edit["range"]) for edit in edits}
+        self.assertEqual(len(old), 1)
+        places = sorted((edit["range"]["start"]["line"], edit["range"]["start"]["character"]) for edit in edits)
+        self.client.apply(URI, edits)
+        self.assertEqual(self.client.wait_for_diagnostics(URI), [])
+        return len(places)
+
+    def test_rename_of_buffers_and_symbolic_variables(self):
+        self.open(SYMBOLIC)
+        self.assertEqual(self.rename(self.at("A = T.match"), "source"), 2)
+        self.assertEqual(self.rename(self.at("C[vi, vj] *"), "between"), 3)
+        self.assertEqual(self.rename(self.at("(16, n)", 0, 5), "length"), 2)
+        self.assertEqual(self.rename(self.at("a: T.handle"), "handle"), 2)
+        self.assertEqual(self.rename(self.at("vi, vj] = between"), "row"), 3)
+        # In strings, and in a nested function.
+        self.assertEqual(self.rename(self.at('"m"', 0, 1), "size"), 6)
+        self.assertEqual(self.rename(self.at("local(z)"), "inner"), 2)
+        self.assertEqual(self.rename(self.at('T.block("two"', 0, 9), "second"), 1)
+        for word in ("for", "None", "R", "1a", ""):
+            with self.assertRaisesRegex(LspError, "invalid name"):
+                self.client.request("textDocument/rename", {**self.at("z: R"), "newName": word})
+
+    def test_definition_of_nested_function(self):
+        self.open(SYMBOLIC)
+        self.assertEqual(self.texts(self.client.request("textDocument/definition", self.at("local(z)"))),
+                         [(self.line_of("def local"), "local")])
+
     def test_symbols_and_folding(self):
         self.open()
         symbols = self.client.request("textDocument/documentSymbol", {"textDocument": {"uri": URI}})
@@ -243,6 +314,24 @@ class LspTest(unittest.TestCase):
         again = self.client.request("textDocument/formatting", {"textDocument": {"uri": URI}, "options": {}})
         self.assertEqual(again, [])
 
+    def test_formatting_keeps_line_breaks_and_imports(self):
+        text = MODULE.replace("R.add(x, x)", "R.add( x,x )") + "\n# -----\n" + MODULE.replace("R.add(x, x)", "R.add( x,x )")
+        for end in ("\n", "\r\n"):
+            self.open(text.replace("\n", end))
+            arguments = {"textDocument": {"uri": URI}, "options": {}}
+            self.client.apply(URI, self.client.request("textDocument/formatting", arguments))
+            lines = self.client.texts[URI].split(end)
+            self.assertNotIn("\n", "".join(lines))
+            self.assertEqual(lines[1:6], MODULE.split("\n")[1:6])
+            self.assertEqual(sum("R.add(x, x)  # 😀" in line for line in lines), 2)
+            self.assertEqual(lines.count("# -----"), 1)
+            self.assertEqual(self.client.request("textDocument/formatting", arguments), [])
+
+    def test_formatting_adds_missing_imports_as_comments(self):
+        self.open("\n".join(MODULE.split("\n")[5:]))
+        self.client.apply(URI, self.client.request("textDocument/formatting", {"textDocument": {"uri": URI}, "options": {}}))
+        self.assertTrue(self.client.texts[URI].startswith("# from tvm.script import ir as I\n"))
+
     def content(self, uri):
         return self.client.request("ir/content", {"uri": uri}, timeout=120)["text"]
 
@@ -276,6 +365,114 @@ class LspTest(unittest.TestCase):
         self.assertNotIn("# CHECK: old", self.client.texts[URI])
         self.assertIn("R.nn.relu(y)", [line for line in self.client.texts[URI].split("\n") if "CHECK" in line and "relu" in line][0])
 
+    def actions(self, at):
+        span = {"start": at["position"], "end": at["position"]}
+        actions = self.client.request("textDocument/codeAction", {"textDocument": at["textDocument"], "range": span, "context": {"diagnostics": []}})
+        return {action["title"]: action for action in actions}
+
+    def test_checks_of_several_modules(self):
+        text = MODULE.replace("-passes", "-split-input-file -passes").replace(CALL, "")
+        second = text[text.index("from"):].replace("R.nn.relu", "R.nn.gelu")
+        self.open((text + "\n# -----\n" + second).replace("\n", "\r\n"))
+        action = self.client.request("codeAction/resolve", self.actions(self.at("RUN:"))["Regenerate the CHECK lines"])
+        self.client.apply(URI, action["edit"]["changes"][URI])
+        lines = self.client.texts[URI].split("\r\n")
+        checks = [line for line in lines if line.startswith("# CHECK")]
+        self.assertNotIn("\n", "".join(lines))
+        self.assertEqual(sum("class Module" in line for line in checks), 2)
+        self.assertTrue(any("R.nn.gelu(y)" in line for line in checks))
+
+    def test_fix_in_run_line(self):
+        self.open(MODULE.replace("FoldConstant,", "FoldConstants,"))
+        fix = self.actions(self.at("FoldConstants"))["Replace by 'FoldConstant'"]
+        self.client.apply(URI, fix["edit"]["changes"][URI])
+        self.assertEqual(self.client.texts[URI], MODULE)
+
+    def test_expecting_an_error(self):
+        text = MODULE.replace("-passes=FoldConstant,DeadCodeElimination", "-verify-diagnostics").replace("return w", "return v")
+        self.assertEqual([d["severity"] for d in self.open(text)], [1])
+        self.client.apply(URI, self.actions(self.at("return v", 0, 7))["Expect this error"]["edit"]["changes"][URI])
+        self.assertEqual([d["severity"] for d in self.client.wait_for_diagnostics(URI)], [3])
+        self.open(MODULE.replace("return w", "return v"))
+        self.assertNotIn("Expect this error", self.actions(self.at("return v", 0, 7)))
+
+    def test_workspace_symbols_of_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.makedirs(os.path.join(folder, "a b", ".hidden"))
+            for name in ("a b/one.ir", "a b/.hidden/two.ir", "three.txt"):
+                with open(os.path.join(folder, name), "w") as f:
+                    f.write(MODULE)
+            client = LspClient(self.command)
+            client.request("initialize", {"processId": None, "capabilities": {}, "workspaceFolders": [{"uri": "file://" + folder, "name": "x"}]})
+            ask = lambda query: [(s["name"], s["location"]["uri"]) for s in client.request("workspace/symbol", {"query": query})]
+            uri = f"file://{folder}/a%20b/one.ir"
+            self.assertEqual(ask("scale"), [("scale", uri)])
+            self.assertEqual(ask("relu(add(a, a))"), [("z", uri)])
+            self.assertEqual(ask("relu("), [])
+            path = os.path.join(folder, "a b", "one.ir")
+            with open(path, "w") as f:
+                f.write(MODULE.replace("main", "renamed"))
+            os.utime(path, (1, 1))
+            self.assertEqual(ask("renamed"), [("renamed", uri)])
+            # What is open is not looked for twice.
+            client.open(uri, MODULE)
+            self.assertEqual(ask("scale"), [("scale", uri)])
+            self.assertEqual(client.close(), 0)
+
+    def virtual(self, kind, title, **parameters):
+        return f"ir-opt:/{kind}/{title}?" + "&".join(f"{name}={urllib.parse.quote(value)}" for name, value in parameters.items())
+
+    def test_other_formats(self):
+        relay = "file://" + os.path.abspath(os.path.join(TESTS, "text", "relay", "module.relay"))
+        text = self.content(self.virtual("module", "m.ir", source=relay))
+        self.assertIn("@I.ir_module", text)
+        self.open(text)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "m.onnx")
+            source = os.path.join(folder, "m.ir")
+            with open(source, "w") as f:
+                f.write(RELU)
+            subprocess.run([os.path.join(os.path.dirname(self.command[0]), "ir-opt"), source, "-o", path], check=True)
+            onnx = self.virtual("module", "m.ir", source="file://" + path)
+            self.assertIn("R.nn.relu(x)", self.content(onnx))
+            # The server says when the file has changed.
+            changed = []
+            self.client.on_notification = lambda method, params: changed.append((method, params))
+            self.client.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": "file://" + path, "type": 2}]})
+            self.client.wait(lambda: ("ir/contentChanged", {"uri": onnx}) in changed)
+        self.assertIn("no such file", self.content(self.virtual("module", "m.ir", source="file:///nothing.onnx")))
+        with self.assertRaisesRegex(LspError, "unknown kind"):
+            self.content("ir-opt:/nothing/m.ir?source=file:///a.ir")
+
+    def test_difference_of_any_two(self):
+        self.open(MODULE)
+        other = "file:///b.ir"
+        self.open(MODULE.replace("R.nn.relu", "R.nn.gelu"), other)
+        difference = self.content(self.virtual("diff", "a.diff", left=URI, right=other))
+        self.assertEqual([line[0] for line in difference.split("\n") if "elu(y)" in line], ["-", "+"])
+        after = self.virtual("after", "a.ir", source=URI, passes="LegalizeOps")
+        self.assertIn("R.call_tir", self.content(self.virtual("diff", "a.diff", left=URI, right=after)))
+        self.assertEqual(self.content(self.virtual("diff", "a.diff", left=URI, right=URI)), "# no difference\n")
+
+    def test_code_lenses_of_several_modules(self):
+        text = MODULE.replace(CALL, "")
+        self.open(text + "\n# -----\n" + text.replace("R.nn.relu", "R.nn.gelu"))
+        lenses = self.client.request("textDocument/codeLens", {"textDocument": {"uri": URI}})
+        after = [lens["command"]["arguments"][0] for lens in lenses if "the module after" in lens["command"]["title"]]
+        self.assertEqual(["relu" in self.content(uri) for uri in after], [True, True, False, False])
+        steps = self.client.request("ir/passes", {"textDocument": {"uri": URI}, "part": 1})["steps"]
+        self.assertIn("R.nn.gelu", self.content(steps[-1]["uri"]))
+
+    def test_run_with_symbolic_sizes(self):
+        self.open(SYMBOLIC)
+        uris = [lens["command"]["arguments"][0] for lens in self.client.request("textDocument/codeLens", {"textDocument": {"uri": URI}})]
+        run = self.content(next(uri for uri in uris if "/run/" in uri and "function=main" in uri))
+        self.assertIn("(4, 8)", run)
+        self.open(SYMBOLIC.replace("R.exp(q)", "R.exp(missing)"))
+        failed = self.content(next(uri for uri in uris if "/run/" in uri))
+        self.assertIn("/a.ir:", failed)
+        self.assertNotIn("/proc/", failed)
+
     def test_pipeline_file(self):
         uri = "file:///p.json"
         text = '{"opt_level": 3, "passes": ["FoldConstants", {"name": "FuseOps", "options": {"max_depth": 3, "x": 1}}], "config": {"": 1}}'
@@ -288,6 +485,8 @@ class LspTest(unittest.TestCase):
         self.assertIn("FuseOps", labels("FuseOps", 0, 1))
         self.assertIn("fuse_opt_level", labels('"x"', 0, 1))
         self.assertIn("tir.UnrollLoop", labels('{""', 0, 2))
+        hover = self.client.request("textDocument/hover", self.client.at(uri, "FuseOps"))["contents"]["value"]
+        self.assertIn("fuse_opt_level", hover)
 
     def test_virtual_documents_of_wrong_source(self):
         self.open(MODULE.replace("return w", "return v"))

@@ -39,22 +39,21 @@ local ok, message = pcall(function()
     table.insert(steps, { text = vim.api.nvim_buf_get_lines(buffer, 0, -1, true), diagnostics = found })
   end
   settle()
-  for _, step in ipairs(session.steps) do
+  for i, step in ipairs(session.steps) do
+    vim.cmd("let &undolevels = &undolevels") -- what follows is undone at once
     if step.kind == "text" then
       vim.api.nvim_buf_set_text(buffer, step.line, step.column, step.end_line, step.end_column, step.text)
-    elseif step.kind == "keys" then
-      local keys = vim.api.nvim_replace_termcodes(step.keys, true, false, true)
-      vim.api.nvim_feedkeys(keys, "xt", false)
+    elseif step.kind == "undo" or step.kind == "redo" then
+      vim.cmd("silent " .. step.kind)
     elseif step.kind == "rename" then
       vim.api.nvim_win_set_cursor(0, { step.line + 1, step.column })
-      local done = false
+      local done = nil
       local params = vim.lsp.util.make_position_params(0, "utf-16")
       params.newName = step.name
       local answers = vim.lsp.buf_request_sync(buffer, "textDocument/rename", params, 10000)
       for id, answer in pairs(answers or {}) do
-        if answer.result then
-          vim.lsp.util.apply_workspace_edit(answer.result, vim.lsp.get_client_by_id(id).offset_encoding)
-        end
+        if answer.error then error("step " .. i .. ": " .. answer.error.message) end
+        vim.lsp.util.apply_workspace_edit(answer.result, vim.lsp.get_client_by_id(id).offset_encoding)
         done = true
       end
       if not done then error("no answer to a rename") end

@@ -26,24 +26,93 @@ end
 
 local clients = {} -- by root
 
--- The text of a virtual document of the server, such as the module after a pass, in a window beside this one.
-function M.show(uri, client_id)
-  local client = vim.lsp.get_client_by_id(client_id)
+local shown = {} -- buffers by the URIs of the virtual documents in them
+
+-- Asks for the text of a virtual document, and puts it into a buffer.
+local function fill(buffer, uri, client)
   client.request("ir/content", { uri = uri }, function(err, result)
     if err then return vim.notify(err.message, vim.log.levels.ERROR) end
-    local name = uri:gsub("%%2[fF]", "/")
-    local buffer = vim.fn.bufnr(name)
-    if buffer < 0 then
-      vim.cmd("vertical new")
-      buffer = vim.api.nvim_get_current_buf()
-      vim.api.nvim_buf_set_name(buffer, name)
-    end
-    vim.bo[buffer].buftype = "nofile"
+    if not vim.api.nvim_buf_is_valid(buffer) then return end
     vim.bo[buffer].modifiable = true
     vim.api.nvim_buf_set_lines(buffer, 0, -1, true, vim.split(result.text, "\n"))
     vim.bo[buffer].modifiable = false
-    vim.bo[buffer].filetype = result.language or "tvmscript"
+    -- The server reads the text of files, not what it made itself.
+    vim.bo[buffer].syntax = result.language or "tvmscript"
   end)
+end
+
+-- Shows a virtual document of the server, such as the module after a pass, in a window beside this one.
+function M.show(uri, client_id)
+  local client = vim.lsp.get_client_by_id(client_id)
+  local buffer = shown[uri]
+  if not (buffer and vim.api.nvim_buf_is_valid(buffer)) then
+    buffer = vim.api.nvim_create_buf(true, true)
+    vim.api.nvim_buf_set_name(buffer, uri)
+    shown[uri] = buffer
+  end
+  if vim.fn.bufwinid(buffer) < 0 then vim.cmd("vertical sbuffer " .. buffer) end
+  fill(buffer, uri, client)
+end
+
+-- A virtual document is out of date.
+local function refresh(_, result, context)
+  local buffer = shown[result.uri]
+  if buffer and vim.api.nvim_buf_is_valid(buffer) then
+    fill(buffer, result.uri, vim.lsp.get_client_by_id(context.client_id))
+  end
+end
+
+local function encode(text)
+  return (text:gsub("[^%w%-_.~/]", function(c) return string.format("%%%02X", c:byte()) end))
+end
+
+-- The client of the current buffer, or else any.
+local function client_here()
+  local attached = vim.lsp.buf_get_clients(0)
+  for _, client in pairs(attached) do
+    if client.name == "ir-lsp" then return client end
+  end
+  return vim.lsp.get_client_by_id(M.attach(vim.api.nvim_get_current_buf()))
+end
+
+-- The URI of the module that a file holds, of any format.
+function M.module_uri(file)
+  local path = vim.fn.fnamemodify(file, ":p")
+  return string.format("ir-opt:/module/%s.ir?source=%s", encode(vim.fn.fnamemodify(file, ":t")), encode(vim.uri_from_fname(path)))
+end
+
+-- The module in a file, such as one of ONNX.
+function M.show_module(file) M.show(M.module_uri(file), client_here().id) end
+
+-- The difference between the modules of two files.
+function M.show_difference(left, right)
+  local name = vim.fn.fnamemodify(left, ":t") .. "-" .. vim.fn.fnamemodify(right, ":t")
+  local uri = string.format("ir-opt:/diff/%s.diff?left=%s&right=%s", encode(name), encode(vim.uri_from_fname(vim.fn.fnamemodify(left, ":p"))),
+                            encode(vim.uri_from_fname(vim.fn.fnamemodify(right, ":p"))))
+  M.show(uri, client_here().id)
+end
+
+-- Lets the user choose a pass of a pipeline, by default that of the file, and shows the module after it.
+function M.show_passes(passes)
+  local client = client_here()
+  local params = { textDocument = vim.lsp.util.make_text_document_params(), passes = passes ~= "" and passes or nil }
+  client.request("ir/passes", params, function(err, result)
+    if err then return vim.notify(err.message, vim.log.levels.ERROR) end
+    if result.error then vim.notify(result.error, vim.log.levels.WARN) end
+    vim.ui.select(result.steps, {
+      prompt = "Module after",
+      format_item = function(step) return step.name .. (step.changed and " (changed)" or "") end,
+    }, function(step)
+      if step then M.show(step.uri, client.id) end
+    end)
+  end)
+end
+
+local function add_commands()
+  local add = vim.api.nvim_create_user_command
+  add("IrModule", function(args) M.show_module(args.args) end, { nargs = 1, complete = "file" })
+  add("IrDiff", function(args) M.show_difference(args.fargs[1], args.fargs[2]) end, { nargs = "+", complete = "file" })
+  add("IrPasses", function(args) M.show_passes(args.args) end, { nargs = "?" })
 end
 
 -- Starts the server for a buffer, or joins the one of its project.
@@ -57,6 +126,7 @@ function M.attach(buffer)
       root_dir = root,
       on_attach = M.config.on_attach,
       flags = M.config.flags,
+      handlers = { ["ir/contentChanged"] = refresh },
       commands = {
         ["ir.show"] = function(command) M.show(command.arguments[1], id) end,
       },
@@ -77,6 +147,12 @@ function M.setup(config)
     pattern = M.config.filetypes,
     callback = function(args) M.attach(args.buf) end,
   })
+  vim.api.nvim_create_autocmd({ "BufRead", "BufNewFile" }, {
+    group = group,
+    pattern = "*.pipeline.json",
+    callback = function(args) M.attach(args.buf) end,
+  })
+  add_commands()
 end
 
 return M

@@ -22,6 +22,8 @@ struct ProgramOptions {
   bool random_inputs = false;    // generate inputs that are not in files
   uint64_t seed = 0;             // of random inputs and of random operators
   std::vector<std::string> sym;  // sizes of random inputs, "n=16"
+  // Of symbolic variables that neither `sym` nor an input gives a value; without it, they are an error.
+  std::optional<int64_t> other_sizes;
 
   LoopMode loops = LoopMode::Interpret;
   std::string cache_dir;   // of the object cache for compiled PrimFuncs; empty: none

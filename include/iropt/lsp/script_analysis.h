@@ -35,8 +35,9 @@ struct Problem {
   std::vector<Fix> fixes = {};
 };
 
-// One of the modules of a text, which a line "# -----" separates.
+// One of the modules of a text, which lines separate.
 struct ModulePart {
+  static constexpr std::string_view kMarker = "# -----";
   static constexpr uint32_t kBase = 1;  // the source offset of its first byte
 
   TextSpan span;

@@ -65,6 +65,9 @@ class TextDocument {
   std::vector<uint32_t> line_starts_;
 };
 
+// The text, whose lines end with \n or \r\n, with the line breaks that the first line of the document has.
+std::string WithLineBreaksOf(const TextDocument& document, std::string_view text);
+
 // The number of UTF-16 code units of a text in UTF-8; bytes that are not UTF-8 count one each.
 uint32_t Utf16Length(std::string_view text);
 

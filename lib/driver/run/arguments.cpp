@@ -160,6 +160,9 @@ void ArgumentReader::CheckGiven() {
 // ---- Random inputs
 
 void ArgumentReader::MakeMissing(const EvalLimits& limits, Storage::Tracking tracking) {
+  for (const tir::Var* var : entry_.symbols()) {
+    if (options_.other_sizes && !symbols_.Find(var)) symbols_.Bind(var, *options_.other_sizes);
+  }
   for (const EntryInput& input : entry_.inputs()) {
     if (IsGiven(input)) continue;
     const bool is_output = input.is_written;

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Compiles and packages the extension of VS Code, and replays sessions with the libraries of its client. What npm has to
+fetch is kept in the folder WORK.
+
+  lsp_vscode_test.py IR-LSP EDITORS-VSCODE WORK [--edits=N] [--seed=N]
+
+The exit code is 77 where npm or the packages are not to be had.
+"""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+import lsp_session
+
+SKIPPED = 77
+
+
+def install(source, work):
+    """A copy of the extension with its packages."""
+    if not shutil.which("npm"):
+        return "npm was not found"
+    shutil.copytree(source, work, dirs_exist_ok=True, ignore=shutil.ignore_patterns("node_modules", "out", "*.vsix"))
+    if os.path.isdir(os.path.join(work, "node_modules", "typescript")):
+        return None
+    try:
+        subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=work, check=True, timeout=300,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
+        shutil.rmtree(os.path.join(work, "node_modules"), ignore_errors=True)
+        return "npm can't install the packages"
+    return None
+
+
+def package(work):
+    """Packages the extension, and checks that what it needs at run time is in it."""
+    subprocess.run(["npm", "run", "--silent", "package"], cwd=work, check=True, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    with zipfile.ZipFile(os.path.join(work, "tvmscript-0.1.0.vsix")) as archive:
+        names = set(archive.namelist())
+    for needed in ("extension/out/extension.js", "extension/package.json", "extension/syntaxes/tvmscript.tmLanguage.json",
+                   "extension/node_modules/vscode-languageclient/node.js"):
+        if needed not in names:
+            sys.exit(f"the package lacks {needed}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("ir_lsp")
+    parser.add_argument("extension")
+    parser.add_argument("work")
+    parser.add_argument("--edits", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    reason = install(args.extension, args.work)
+    if reason:
+        print(f"skipped: {reason}")
+        sys.exit(SKIPPED)
+    package(args.work)
+    lines, steps = lsp_session.record(args.seed, args.edits)
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as session:
+        json.dump({"lines": lines, "steps": steps}, session)
+        session.flush()
+        command = ["node", os.path.join("out", "test", "session.js"), os.path.abspath(args.ir_lsp), session.name]
+        sys.exit(subprocess.run(command, cwd=args.work, timeout=500).returncode)
+
+
+if __name__ == "__main__":
+    main()
