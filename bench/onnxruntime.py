@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+# The folder of this script comes last: it has an onnx.py.
+sys.path.append(sys.path.pop(0))
 import onnx
 from onnx import TensorProto, helper
 

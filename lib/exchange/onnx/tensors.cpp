@@ -170,9 +170,12 @@ Result<Array> TensorReader::View(const TensorProto& tensor, DataType dtype, std:
     if (!bytes.empty()) std::memcpy(copy->mutable_data(), data, bytes.size());
     return Array(std::move(copy));
   }
-  return NDArray::InFile(
+  Array array = NDArray::InFile(
       dtype, tensor.dims, data,
-      {.path = std::move(path), .name = std::string(tensor.name), .hash = {}, .span = {}, .file = std::move(file)});
+      {.path = std::move(path), .name = std::string(tensor.name), .hash = {}, .span = {}, .file = file});
+  // Elements that are not aligned in the file were copied.
+  if (array->data() != data) file->Discard(bytes);
+  return array;
 }
 
 Result<Array> TensorReader::ReadExternal(const TensorProto& tensor, DataType dtype) {

@@ -9,6 +9,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/transform/relax/simplify/fold_constant.h"
 
 namespace iropt {
 
@@ -131,8 +132,10 @@ const NDArray* ScaleGraph::LiteralOf(const Expr* expr) const {
   return constant ? constant->data : nullptr;
 }
 
-// Data, weights and result have one dtype and known ranks.
+// Data, weights and result have one dtype and known ranks. Weights in a file that FoldConstant would not read stay.
 bool ScaleGraph::HasFloatWeights(const Call& call) const {
+  const NDArray* literal = LiteralOf(call.args[1]);
+  if (literal && literal->source() && literal->num_bytes() > FoldOptions().max_file_bytes) return false;
   const TensorType* data = TensorTypeOf(call.args[0]);
   const TensorType* weight = TensorTypeOf(call.args[1]);
   const TensorType* result = TensorTypeOf(&call);

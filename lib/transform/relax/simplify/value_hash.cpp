@@ -8,6 +8,7 @@
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/hash.h"
+#include "iropt/transform/relax/simplify/fold_constant.h"
 
 namespace iropt {
 
@@ -15,10 +16,16 @@ namespace {
 
 uint64_t HashPointer(const void* p) { return reinterpret_cast<uintptr_t>(p); }
 
+// Whether the array is in a file and too big to be read only to be compared.
+bool IsTooBigToRead(const NDArray& array) {
+  return array.source() && !array.source()->hash && array.num_bytes() > FoldOptions().max_file_bytes;
+}
+
 // Dtype, shape, and the bytes of a small array or of the ends of a big one. An array in a file whose hash is known is
-// not read; if another one that is not in a file is equal, both are kept.
+// not read; if another one that is not in a file is equal, both are kept. So they are if they are in files and big.
 uint64_t HashArray(const NDArray& array) {
   if (array.source() && array.source()->hash) return array.Hash();
+  if (IsTooBigToRead(array)) return HashPointer(array.data());
   constexpr size_t kSample = 64;
   const DataType dtype = array.dtype();
   const size_t size = array.num_bytes();
@@ -106,6 +113,7 @@ bool SameList(List<const Expr*> a, List<const Expr*> b) { return std::ranges::eq
 bool SameConstant(const Constant& a, const Constant& b) {
   if (!TypeEqual(a.type, b.type)) return false;
   if (a.data == b.data) return true;
+  if (IsTooBigToRead(*a.data) || IsTooBigToRead(*b.data)) return a.data->data() == b.data->data();
   return a.data->num_bytes() == b.data->num_bytes() && *a.data == *b.data;
 }
 
