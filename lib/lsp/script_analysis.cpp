@@ -52,7 +52,9 @@ const Node* FoundOccurrence::node() const {
 }
 
 void ScriptAnalysis::Update(const TextDocument& document) {
-  if (num_readings_ > kMostReadings) {
+  size_t num_functions = 0;
+  for (const ModulePart& part : parts_) num_functions += part.reading->functions().size();
+  if (num_readings_ > kMostReadings + kMostReadingsOfAll * num_functions) {
     parts_.clear();
     context_ = IRContext();
     num_readings_ = 0;

@@ -33,7 +33,12 @@ class Fuzzer:
     def open(self):
         self.count += 1
         self.uri = f"file:///fuzz{self.count}.ir"
-        self.client.open(self.uri, self.random.choice(self.texts))
+        text = self.random.choice(self.texts)
+        if self.random.random() < 0.2:
+            text += "\n# -----\n" + self.random.choice(self.texts)
+        if self.random.random() < 0.25:
+            text = text.replace("\r\n", "\n").replace("\n", "\r\n")
+        self.client.open(self.uri, text)
 
     def close(self):
         self.client.notify("textDocument/didClose", {"textDocument": {"uri": self.uri}})
@@ -64,7 +69,7 @@ class Fuzzer:
         text = self.client.texts[self.uri]
         place = {"textDocument": {"uri": self.uri}, "position": self.client.position(self.uri, self.random.randrange(len(text) + 1))}
         everything = {"textDocument": {"uri": self.uri}, "range": {"start": {"line": 0, "character": 0}, "end": {"line": 999999, "character": 0}}}
-        choice = self.random.randrange(len(AT_PLACE) + 8)
+        choice = self.random.randrange(len(AT_PLACE) + 10)
         try:
             if choice < len(AT_PLACE):
                 self.client.request("textDocument/" + AT_PLACE[choice], place)
@@ -74,7 +79,10 @@ class Fuzzer:
             elif choice == len(AT_PLACE) + 1:
                 self.client.apply(self.uri, self.client.request("textDocument/formatting", {**everything, "options": {}}))
             else:
-                method = ["documentSymbol", "foldingRange", "semanticTokens/full", "inlayHint", "codeAction", "codeLens"][choice - len(AT_PLACE) - 2]
+                if choice == len(AT_PLACE) + 8:
+                    self.client.request("workspace/symbol", {"query": self.random.choice(["", "ma", "add(_, _)", "relu(", "exp(a) | tanh(_)"])})
+                    return
+                method = ["documentSymbol", "foldingRange", "semanticTokens/full", "inlayHint", "codeAction", "codeLens", None, "semanticTokens/range"][choice - len(AT_PLACE) - 2]
                 self.client.request("textDocument/" + method, {**everything, "context": {"diagnostics": []}})
         except LspError:
             pass

@@ -98,8 +98,10 @@ class ScriptAnalysis {
   const ModulePart* PartAt(uint32_t offset) const;
 
  private:
-  // Interned types and names are never freed, so a context is given up after so many functions were read.
+  // Interned types and names are never freed, so a context is given up after so many functions were read, or all of
+  // them so often.
   static constexpr uint64_t kMostReadings = 20'000;
+  static constexpr uint64_t kMostReadingsOfAll = 4;
 
   void UpdatePart(ModulePart& part, std::string_view text);
   void Verify(ModulePart& part, const Module* complete);

@@ -67,6 +67,21 @@ TEST_CASE("ScriptAnalysis reads only functions that changed", "[lsp]") {
   CHECK(document.Text(moved[0].span) == "zz");
 }
 
+TEST_CASE("ScriptAnalysis keeps what it read of many functions", "[lsp]") {
+  std::vector<std::string> functions;
+  for (int i = 0; i < 21'000; ++i) functions.push_back(Function(fmt::format("f{}", i)));
+  TextDocument document(Module(functions));
+  ScriptAnalysis analysis(1);
+  analysis.Update(document);
+  for (int i = 0; i < 3; ++i) {
+    const auto at = static_cast<uint32_t>(document.text().find("x)", document.text().find("def f100(")));
+    document.Replace({at, at + 1}, "x");
+    document.Replace({at, at}, " ");
+    analysis.Update(document);
+    CHECK(NumNew(analysis) == 1);
+  }
+}
+
 TEST_CASE("ScriptAnalysis reads functions again whose surroundings changed", "[lsp]") {
   TextDocument document(Module({Function("f"), Function("g", "cls.f(x)")}));
   document.Replace(
