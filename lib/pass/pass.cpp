@@ -110,14 +110,15 @@ class AnalysisUpdate {
   bool audits_ = false;
 };
 
-// The error of a pass, prefixed with its name. It includes the diagnostics of the pass if they are not shown otherwise.
+// The error of a pass, prefixed with its name. It keeps the exception, and includes the diagnostics of the pass if they
+// are not shown otherwise.
 Error NamedError(std::string_view name, const Error& error, const DiagnosticBuffer& unshown) {
   std::string message = fmt::format("{} failed", name);
   if (!error.reported()) message += ": " + error.message;
   for (const Diagnostic& diagnostic : unshown.diagnostics()) {
     if (diagnostic.severity == Severity::Error) message += ": " + diagnostic.message;
   }
-  return {error.code, std::move(message)};
+  return {error.code, std::move(message), error.exception};
 }
 
 }  // namespace

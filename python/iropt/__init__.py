@@ -6,7 +6,7 @@ __version__ = native.__version__
 from . import ir
 from .ir import IRModule
 from .ir.transform import PassContext, Pipeline, Sequential
-from . import tir, relax, transform, instrument, runtime, target, script
+from . import tir, relax, transform, instrument, runtime, target
 
 from .running import check_semantics, run
 
@@ -21,6 +21,15 @@ def from_source(text, name="<text>", verify=True, format="tvmscript"):
 def from_file(path, format="", verify=True):
     """Reads a file of any format that the library knows."""
     return IRModule.from_file(path, format, verify)
+
+
+def __getattr__(name):
+    # Its imports take a tenth of the time of all, and most programs of passes do not need it.
+    if name == "script":
+        import importlib
+
+        return importlib.import_module(".script", __name__)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
 def load_plugin(path):

@@ -25,6 +25,7 @@ _ALIASES = {
     "iropt.relax.block_builder": ["relax.block_builder"],
     "iropt.relax.checkpoint": ["relax.testing.nn"],
     "iropt.relax.utils": ["relax.utils"],
+    "iropt.relay": ["relay"],
     "iropt.tir": ["tir", "tir.expr", "tir.stmt", "tir.function", "tir.buffer", "tir.op"],
     "iropt.tir.transform": ["tir.transform", "tir.transform.transform"],
     "iropt.tir.stmt_functor": ["tir.stmt_functor"],

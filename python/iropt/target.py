@@ -82,6 +82,11 @@ class _Kind(str):
     name = property(str)
 
 
+def create(target):
+    """A target of a text, under an old name of the constructor."""
+    return Target(target)
+
+
 def as_json(config):
     """The text of the dictionary of a target."""
     return json.dumps(_json(config))

@@ -3,6 +3,8 @@
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -89,6 +91,32 @@ class PythonInstrument : public PassInstrument {
   Callback object_;
 };
 
+// Lets Ctrl-C end a run: between passes and between functions, the handlers of signals run now and then. What they
+// raise ends the run.
+class SignalCheck : public PassInstrument {
+ public:
+  SignalCheck() : PassInstrument("signals") {}
+
+  Status RunBeforePass(const Module& /*module*/, const PassInfo& /*info*/) override { return Check(); }
+  Status RunBeforeFunction(const GlobalVar& /*name*/, const BaseFunc& /*function*/, const PassInfo& /*info*/) override {
+    return Check();
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kInterval{20};
+
+  Status Check() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_ < kInterval) return {};
+    last_ = now;
+    const py::gil_scoped_acquire lock;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    return {};
+  }
+
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 // ---- Contexts
 
 // A context with the scopes that are open, which may be nested.
@@ -129,7 +157,12 @@ class PyContext {
     for (py::handle instrument : instruments) list.push_back(instrument.cast<std::shared_ptr<PassInstrument>>());
     return list;
   }
-  size_t num_instruments() const { return context_->instruments.size(); }
+  // Without those that the package has added.
+  size_t num_instruments() const {
+    return static_cast<size_t>(std::ranges::count_if(context_->instruments, [](const auto& instrument) {
+      return dynamic_cast<const SignalCheck*>(instrument.get()) == nullptr;
+    }));
+  }
 
  private:
   std::shared_ptr<PassContext> context_;
@@ -146,12 +179,18 @@ class RunSettings {
     if (context.registry == nullptr) context.registry = &Registry();
     if (context.reader == nullptr) context.reader = Registry().shared_reader();
     if (!context.printer) context.printer = &PrintToStderr;
+    // A run inside of another one has its check.
+    if (diagnostics_ == nullptr) {
+      check_ = std::make_shared<SignalCheck>();
+      context.instruments.push_back(check_);
+    }
   }
   RunSettings(const RunSettings&) = delete;
   RunSettings& operator=(const RunSettings&) = delete;
   ~RunSettings() {
     context_.diagnostics = diagnostics_;
     context_.target = target_;
+    if (check_ != nullptr) std::erase(context_.instruments, check_);
   }
 
  private:
@@ -165,6 +204,7 @@ class RunSettings {
   PassContext& context_;
   DiagnosticEngine* diagnostics_;
   const TargetAttr* target_;
+  std::shared_ptr<PassInstrument> check_;
 };
 
 const TargetAttr* FindTarget(const py::object& target, Log& log) {
@@ -172,6 +212,14 @@ const TargetAttr* FindTarget(const py::object& target, Log& log) {
   const TargetAttr* found = ReadTarget(ToOption(target), log.engine());
   log.CheckErrors();
   return found;
+}
+
+// The passes that do not consist of others.
+size_t CountPasses(const Pass& pass) {
+  if (!pass.info().is_composite()) return 1;
+  size_t count = 0;
+  for (const Pass& child : pass.children()) count += CountPasses(child);
+  return count;
 }
 
 PyModule RunPass(PassHandle& handle, const PyModule& module, const py::object& target) {
@@ -417,10 +465,17 @@ void AddPasses(py::module_& m) {
       .def_readonly("required", &PassInfo::required)
       .def_readonly("traceable", &PassInfo::traceable)
       .def_property_readonly("kind", [](const PassInfo& info) { return PassKindName(info.kind); })
+      .def_property_readonly("is_composite", &PassInfo::is_composite)
       .def("__repr__", [](const PassInfo& info) {
         return "PassInfo(name=" + info.name + ", opt_level=" + std::to_string(info.opt_level) + ")";
       });
-  py::class_<PassHandle, std::shared_ptr<PassHandle>>(m, "Pass").def_property_readonly("info", &PassHandle::info);
+  py::class_<PassHandle, std::shared_ptr<PassHandle>>(m, "Pass")
+      .def_property_readonly("info", &PassHandle::info)
+      .def("num_passes", [](PassHandle& self) {
+        const Build build;
+        Log log(OptionSources());
+        return CountPasses(self.Get(log));
+      });
   AddInstruments(m);
   AddContexts(m);
   m.def("make_target", [](const py::object& target, const py::object& host) {

@@ -102,6 +102,14 @@ def test_exception_of_a_pass_comes_back(module):
     with pytest.raises(Own, match="as it is"):
         transform.Sequential([fail])(module)
 
+    @transform.function_pass(opt_level=0)
+    def fail_on_function(func, mod, ctx):
+        raise Own("in a function")
+
+    with pytest.raises(Own, match="in a function") as raised:
+        transform.Sequential([fail_on_function])(module)
+    assert raised.traceback[-1].name == "fail_on_function"
+
 
 def test_instruments(module):
     events = []
@@ -185,3 +193,44 @@ def test_instruments_by_name(module, capsys):
     shown = capsys.readouterr()
     assert "# After EliminateCommonSubexpr" in shown.out and "LegalizeOps" not in shown.out
     assert "NOT running pass (2) LegalizeOps" in shown.err
+
+
+def test_progress_bar(module):
+    import io
+
+    from iropt.instrument import ProgressBar
+
+    out = io.StringIO()
+    pipeline = transform.Sequential([relax.transform.Normalize(), relax.transform.DeadCodeElimination()])
+    assert pipeline.num_passes == 2
+    with transform.PassContext(instruments=[ProgressBar(pipeline.num_passes, width=4, file=out)]):
+        pipeline(module)
+    assert out.getvalue() == ("\r[....] 0/2 Normalize\r[##..] 1/2 DeadCodeElimination\r[####] 2/2" + " " * 20 + "\n")
+
+
+INTERRUPTED = """
+import _thread, threading
+import iropt
+from iropt import transform
+
+lines = ["@I.ir_module", "class Module:"]
+for i in range(3000):
+    lines += ["    @R.function", f"    def f{i}(x: R.Tensor((4,), 'float32')) -> R.Tensor((4,), 'float32'):",
+              "        y = R.nn.relu(x)", "        return y"]
+module = iropt.from_source("\\n".join(lines) + "\\n")
+passes = transform.Sequential([iropt.Pipeline("Normalize")] * 100000)
+threading.Timer(0.2, _thread.interrupt_main).start()
+try:
+    passes(module)
+except KeyboardInterrupt:
+    print("interrupted")
+print(len(iropt.Pipeline("Normalize")(module)))
+"""
+
+
+def test_interrupt_ends_a_run():
+    import subprocess
+    import sys
+
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], check=False, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "interrupted\n3000\n", done.stderr

@@ -41,6 +41,26 @@ print([gv.name_hint for gv in mod.get_global_vars()], tvm.__version__)
     assert result.stdout == "['main', 'add'] 0.18.0\n", result.stderr
 
 
+def test_program_for_relay(tmp_path):
+    result = run_as_tvm(tmp_path, """
+import tvm
+from tvm import relay
+
+x = relay.var("x", shape=(2,))
+c = relay.const(3.0)
+func = relay.Function([x], relay.add(relay.add(x, relay.multiply(c, c)), relay.add(x, relay.multiply(c, c))))
+seen = []
+with relay.build_config(opt_level=3, trace=lambda mod, info, is_before: seen.append((info.name, is_before))):
+    seq = tvm.transform.Sequential([relay.transform.InferType(), relay.transform.FoldConstant(),
+                                    relay.transform.EliminateCommonSubexpr()])
+    mod = seq(relay.Module({"main": func}))
+print(seen[1], seen[2], len(mod["main"].body.blocks[0].bindings))
+relay.testing.resnet.get_workload()
+""")
+    assert result.stdout == "('Normalize', True) ('Normalize', False) 3\n", result.stderr
+    assert "tvm.relay.testing.resnet.get_workload is not a part of iropt" in result.stderr
+
+
 def test_what_is_missing_is_named(tmp_path):
     result = run_as_tvm(tmp_path, "from tvm import meta_schedule as ms\nprint('imported')\nms.tune_tir(None)\n")
     assert result.stdout == "imported\n"

@@ -1,6 +1,5 @@
 """Instruments, which watch the passes of a context."""
 import functools
-import inspect
 import sys
 
 from .._core import native
@@ -66,7 +65,7 @@ def pass_instrument(pi_cls=None):
     """Makes an instrument of a class with some of the hooks."""
 
     def wrap(cls):
-        if not inspect.isclass(cls):
+        if not isinstance(cls, type):
             raise TypeError("pi_cls must be a class")
 
         class Instrument(PassInstrument):  # pylint: disable=missing-class-docstring
@@ -163,6 +162,58 @@ class PrintAfterAll(_Printer):
         self._print("After", mod, info)
 
 
+class ProgressBar(PassInstrument):
+    """Shows on a terminal how many passes have run, and which one runs: ProgressBar(pipeline.num_passes).
+
+    Without a total, it shows their number. `file` is where it is written, by default the standard error output if that is a
+    terminal.
+    """
+
+    def __init__(self, total=None, width=30, file=None):
+        self.total, self.width, self.count = total, width, 0
+        self._file = file if file is not None else sys.stderr if sys.stderr.isatty() else None
+        self._shown = 0
+
+    def run_before_pass(self, mod, info):
+        if not info.is_composite:
+            self._show(info.name)
+
+    def run_after_pass(self, mod, info):
+        if not info.is_composite:
+            self.count += 1
+
+    def exit_pass_ctx(self):
+        self._show("")
+        if self._file is not None:
+            self._file.write("\n")
+
+    def _show(self, name):
+        if self._file is None:
+            return
+        if self.total:
+            done = min(self.count, self.total)
+            full = self.width * done // self.total
+            text = f"[{'#' * full}{'.' * (self.width - full)}] {done}/{self.total} {name}"
+        else:
+            text = f"{self.count} passes {name}"
+        self._file.write(f"\r{text.rstrip():{self._shown}}")
+        self._file.flush()
+        self._shown = len(text)
+
+
+class Trace(PassInstrument):
+    """Calls a function of (module, info, is_before) before and after each pass."""
+
+    def __init__(self, trace):
+        self._trace = trace
+
+    def run_before_pass(self, mod, info):
+        self._trace(mod, info, True)
+
+    def run_after_pass(self, mod, info):
+        self._trace(mod, info, False)
+
+
 class DumpIR(PassInstrument):
     """Writes the module after every pass into a folder."""
 
@@ -240,8 +291,8 @@ class OptBisect(PassInstrument):
 
 
 _BUILT_IN = {"check-semantics": CheckSemantics, "opt-bisect": OptBisect, "print-after": PrintAfterAll,
-             "print-before": PrintBeforeAll, "print-changed": PrintChanged, "timing": PassTimingInstrument,
-             "verify-each": VerifyEach}
+             "print-before": PrintBeforeAll, "print-changed": PrintChanged, "progress": ProgressBar,
+             "timing": PassTimingInstrument, "verify-each": VerifyEach}
 
 
 def make(name, **options):

@@ -1,6 +1,5 @@
 """Passes, and the context that they run in."""
 import functools
-import inspect
 import threading
 
 from .._core import Error, Node, native
@@ -42,11 +41,12 @@ class PassContext:
     required_pass, disabled_pass: names of passes that run, or do not, whatever their level is.
     instruments: what watches the passes.
     config: options by their keys; config_table() lists them.
+    trace: a function of (module, info, is_before) that is called before and after each pass.
     """
 
     def __init__(self, opt_level=2, required_pass=None, disabled_pass=None, instruments=None, config=None, trace=None,
                  trace_stack=None, make_traceable=None, num_evals=0, tuning_api_database=None, threads=1):
-        del trace, trace_stack, make_traceable, num_evals, tuning_api_database
+        del trace_stack, make_traceable, num_evals, tuning_api_database
         self._context = native.Context()
         self._context.opt_level = opt_level
         self._context.threads = threads
@@ -58,6 +58,10 @@ class PassContext:
             self._context.set_config(key, to_option(value))
         self._entered = False
         self._instruments = list(instruments or [])
+        if callable(trace):
+            from .instrument import Trace
+
+            self._instruments.append(Trace(trace))
         self._context.set_instruments([_instrument(item) for item in self._instruments])
 
     opt_level = property(lambda self: self._context.opt_level)
@@ -194,6 +198,11 @@ class Pass:
         """The description: name, opt_level, required, traceable."""
         return self._handle.info
 
+    @property
+    def num_passes(self):
+        """The number of passes that it consists of, as far as the context enables all of them."""
+        return self._handle.num_passes()
+
     def __call__(self, mod):
         """Runs the pass under the current context."""
         from .. import ir, target
@@ -278,6 +287,8 @@ def constructor(name, candidates):
 
 @functools.lru_cache(maxsize=None)
 def _constructor_of(name):
+    import inspect
+
     row = _rows()[name]
     names = [option["name"] for option in row["options"]]
 
@@ -344,7 +355,7 @@ def _decorator(kind, cls, method):
 
         def create(function):
             fname = name or function.__name__
-            if inspect.isclass(function):
+            if isinstance(function, type):
                 return _pass_class(kind, cls, method, function, fname, opt_level, required, traceable)
             if not callable(function):
                 raise TypeError("pass_func must be a callable")

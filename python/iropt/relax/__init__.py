@@ -471,11 +471,11 @@ class Executable:
     def __getitem__(self, name):
         from ..running import Function as Running
 
-        return Running(self.mod, name)
+        return Running(self.mod, name, loops="auto")
 
 
 def build(mod, target=None, *_args, **_kwargs):
-    """A module that VirtualMachine runs; it is interpreted, so nothing is compiled here."""
+    """A module that VirtualMachine runs; PrimFuncs that take long are compiled when they run."""
     del target
     return Executable(mod)
 

@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""What the Python package costs, beside the command line and Python itself.
+
+  PYTHONPATH=build/python python3 bench/python.py [--ir-opt build/bin/ir-opt] [--model FILE ...] [--runs 7] [MEASURE...]
+
+The measures: import, pass (a pass of Python that does nothing, over 1,000 functions), pipeline (read, default<O3> and print of a
+model, beside ir-opt: by default a generated one of 20,000 operators), visitor (over 100,000 nodes, beside one over Python's ast), memory (10,000 modules in a loop), threads (two
+with contexts of their own). Each prints the least of the runs and its limit; exits with 1 if one is over it.
+"""
+import argparse
+import ast
+import gc
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+
+
+def least(runs, work, clock=time.perf_counter):
+    """The least seconds of the runs of a function."""
+    best = float("inf")
+    for _ in range(runs):
+        gc.collect()
+        start = clock()
+        work()
+        best = min(best, clock() - start)
+    return best
+
+
+def measure_import(options):
+    code = "import time; t = time.perf_counter(); import iropt; print(time.perf_counter() - t)"
+    seconds = min(float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
+                  for _ in range(options.runs))
+    return seconds, 0.1, "s to import the package"
+
+
+def many_functions(count):
+    import iropt
+
+    parts = ["@I.ir_module", "class Module:"]
+    for i in range(count):
+        parts += ["    @R.function", f"    def f{i}(x: R.Tensor((4,), 'float32')) -> R.Tensor((4,), 'float32'):",
+                  "        y = R.nn.relu(x)", "        return y"]
+    return iropt.from_source("\n".join(parts) + "\n")
+
+
+def measure_pass(options):
+    from iropt import transform
+
+    @transform.function_pass(opt_level=0)
+    def nothing(func, mod, ctx):
+        return func
+
+    module = many_functions(1000)
+    return least(options.runs, lambda: nothing(module)) / 1000 * 1e6, 3, "us for a function and a pass that does nothing"
+
+
+PIPELINE = """
+import sys, time, iropt
+pipeline = iropt.Pipeline("default<O3>")
+start = time.process_time()
+text = pipeline(iropt.from_file(sys.argv[1])).script()
+with open("/dev/null", "w") as file:
+    file.write(text)
+print(time.process_time() - start)
+"""
+
+
+def pipeline_ratio(options, model, empty):
+    """By processor time, in turn, both in processes of their own; the package without its import, ir-opt without its start."""
+
+    def of_children():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    def command(path):
+        subprocess.run([options.ir_opt, "-passes=default<O3>", "-threads=1", path, "-o", os.devnull], check=True,
+                       stderr=subprocess.DEVNULL)
+
+    package, tool, start = [], [], []
+    for _ in range(options.runs):
+        done = subprocess.run([sys.executable, "-c", PIPELINE, model], check=True, capture_output=True, text=True)
+        package.append(float(done.stdout))
+        tool.append(least(1, lambda: command(model), of_children))
+        start.append(least(1, lambda: command(empty), of_children))
+    print(f"  {os.path.basename(model)}: ir-opt {min(tool) - min(start):.4f} s, without {min(start):.4f} s of its start; "
+          f"the package {min(package):.4f} s")
+    return min(package) / (min(tool) - min(start))
+
+
+def measure_pipeline(options):
+    with tempfile.TemporaryDirectory() as folder:
+        empty, generated = os.path.join(folder, "empty.ir"), os.path.join(folder, "generated.ir")
+        with open(empty, "w", encoding="ascii") as file:
+            file.write("@R.function\ndef main(x: R.Tensor((4,), 'float32')):\n    return x\n")
+        subprocess.run([sys.executable, os.path.join(HERE, "gen_workload.py"), "--ops", "20000", "--funcs", "4",
+                        "--tvmscript", generated], check=True, stdout=subprocess.DEVNULL)
+        models = options.model or [generated]
+        ratio = max(pipeline_ratio(options, model, empty) for model in models)
+    return ratio, 1.05, "of the time of ir-opt to read, optimize by default<O3> and print"
+
+
+def measure_visitor(options):
+    import iropt
+    from iropt import relax
+
+    count = 25_000
+    lines = ["@R.function", "def main(x0: R.Tensor((4,), 'float32')):"]
+    lines += [f"    x{i + 1} = R.add(x{i}, x{i})" for i in range(count)]
+    text = "\n".join(lines + [f"    return x{count}"]) + "\n"
+    function = iropt.from_source(text)["main"]
+    tree = ast.parse(text)
+
+    class Calls(relax.PyExprVisitor):
+        def __init__(self):
+            self.found = 0
+
+        def visit_call_(self, op):
+            self.found += 1
+            super().visit_call_(op)
+
+    class AstCalls(ast.NodeVisitor):
+        def __init__(self):
+            self.found = 0
+
+        def visit_Call(self, node):  # pylint: disable=invalid-name
+            self.found += 1
+            self.generic_visit(node)
+
+    def visit(visitor, method, root):
+        getattr(visitor, method)(root)
+        assert visitor.found == count + (method == "visit") * len(tree.body[0].args.args)
+
+    nodes = 0
+
+    def add(_):
+        nonlocal nodes
+        nodes += 1
+
+    relax.analysis.post_order_visit(function, add)
+    ast_nodes = sum(1 for _ in ast.walk(tree))
+    ours = least(options.runs, lambda: visit(Calls(), "visit_expr", function)) / nodes
+    pythons = least(options.runs, lambda: visit(AstCalls(), "visit", tree)) / ast_nodes
+    print(f"  {nodes} nodes, {ours * 1e9:.0f} ns each; {ast_nodes} of ast, {pythons * 1e9:.0f} ns each")
+    return ours / pythons, 1, "of the time of ast.NodeVisitor for a node"
+
+
+def resident():
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+def read_and_optimize(text, pipeline):
+    import iropt
+
+    return iropt.Pipeline(pipeline)(iropt.from_source(text)).script()
+
+
+def measure_memory(options):
+    del options
+    text = many_functions(4).script()
+    for _ in range(1000):
+        read_and_optimize(text, "default<O3>")
+    gc.collect()
+    before = resident()
+    for _ in range(10_000):
+        read_and_optimize(text, "default<O3>")
+    gc.collect()
+    return (resident() - before) / 1e6, 2, "MB more after 10,000 modules"
+
+
+def measure_threads(options):
+    """Two threads do twice the work of one; handing the interpreter's lock over may cost a little."""
+    from iropt import transform
+
+    text = many_functions(200).script()
+    failures = []
+
+    def work(level):
+        with transform.PassContext(opt_level=level):
+            for _ in range(5):
+                read_and_optimize(text, "default<O3>")
+            if transform.PassContext.current().opt_level != level:
+                failures.append(level)
+
+    def both():
+        threads = [threading.Thread(target=work, args=(level,)) for level in (2, 3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    one = least(options.runs, lambda: work(3), time.process_time)
+    two = least(options.runs, both, time.process_time)
+    assert not failures
+    return two / one, 2.2, "of the processor time of one thread for two with contexts of their own"
+
+
+MEASURES = {"import": measure_import, "pass": measure_pass, "pipeline": measure_pipeline, "visitor": measure_visitor,
+            "memory": measure_memory, "threads": measure_threads}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ir-opt", default=os.path.join(ROOT, "build/bin/ir-opt"))
+    parser.add_argument("--model", action="append")
+    parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("measures", nargs="*", metavar="MEASURE")
+    options = parser.parse_args()
+    failed = False
+    for name in options.measures or MEASURES:
+        value, limit, what = MEASURES[name](options)
+        failed |= value > limit
+        print(f"{name}: {value:.3f} {what} (limit {limit}){' FAILED' if value > limit else ''}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
