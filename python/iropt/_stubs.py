@@ -12,8 +12,9 @@ from ._core import native
 
 MODULES = ("iropt", "iropt.arith", "iropt.instrument", "iropt.ir", "iropt.ir.instrument", "iropt.ir.transform", "iropt.relax",
            "iropt.relax.analysis", "iropt.relax.block_builder", "iropt.relax.expr_functor", "iropt.relax.op",
-           "iropt.relax.transform", "iropt.running", "iropt.runtime", "iropt.script", "iropt.target", "iropt.tir",
-           "iropt.tir.analysis", "iropt.tir.ir_builder", "iropt.tir.stmt_functor", "iropt.tir.transform", "iropt.transform")
+           "iropt.relax.transform", "iropt.relay", "iropt.running", "iropt.runtime", "iropt.script", "iropt.target", "iropt.tir",
+           "iropt.tir.analysis", "iropt.tir.ir_builder", "iropt.tir.schedule", "iropt.tir.stmt_functor", "iropt.tir.transform",
+           "iropt.transform")
 HEADER = ("from typing import Any\nfrom iropt._core import Array as Array, Error as Error, Node as Node\n"
           "from iropt._iropt import NDArray as NDArray\n")
 
@@ -65,7 +66,8 @@ def _documentation(value, indent):
 
 
 def _class(name, cls):
-    bases = ", ".join(base.__name__ for base in cls.__bases__ if base is not object)
+    bases = ", ".join(base.__name__ for base in cls.__bases__
+                      if base is not object and not base.__name__.startswith("_"))
     lines = [f"class {name}({bases}):" if bases else f"class {name}:"]
     lines += _documentation(cls, "    ")
     fields = _fields(cls)
@@ -93,6 +95,16 @@ def _function(name, function):
     return [f"{head} ..."] if not body else [head, *body, "    ..."]
 
 
+def _home(cls):
+    """The module of the package in whose stub a class is; None if it is in none."""
+    module = cls.__module__
+    if module in ("iropt._core", "iropt._object"):
+        return "iropt.ir"
+    while module and module not in MODULES:
+        module = module.rpartition(".")[0]
+    return module if module != "iropt" or cls.__module__ == "iropt" else None
+
+
 def stub(module_name):
     """The text of the stub of a module."""
     module = importlib.import_module(module_name)
@@ -107,10 +119,10 @@ def stub(module_name):
         if isinstance(value, types.ModuleType):
             continue
         if inspect.isclass(value):
-            home = value.__module__
-            if home == module_name or home.startswith("iropt._core") and module_name == "iropt.ir":
+            home = _home(value)
+            if home == module_name:
                 lines += _class(name, value)
-            elif home.startswith("iropt.") and home in MODULES:
+            elif home is not None:
                 lines.append(f"from {home} import {value.__name__} as {name}")
             else:
                 lines.append(f"{name}: Any")

@@ -125,3 +125,46 @@ def test_exception_of_a_pass_on_the_command_line(tmp_path, module):
     result = subprocess.run([sys.executable, "-m", "iropt.opt", f"-load-pass-plugin={plugin}", "-passes=Bad", source],
                             check=False, capture_output=True, text=True)
     assert result.returncode == 4 and "by itself" in result.stderr
+
+
+def test_stubs(tmp_path):
+    """Classes are in the stub of the module that shows them, with their fields and methods."""
+    import ast
+
+    subprocess.run([sys.executable, "-m", "iropt._stubs", str(tmp_path)], check=True)
+    classes = {}
+    for path in tmp_path.rglob("*.pyi"):
+        tree = ast.parse(path.read_text())
+        classes.update({(str(path.relative_to(tmp_path)), item.name): item for item in tree.body
+                        if isinstance(item, ast.ClassDef)})
+
+    def members(file, name):
+        return {item.name if isinstance(item, ast.FunctionDef) else item.target.id
+                for item in classes[file, name].body if isinstance(item, (ast.FunctionDef, ast.AnnAssign))}
+
+    assert {"loop_var", "extent", "body"} <= members("tir/__init__.pyi", "For")
+    assert {"same_as", "span"} <= members("ir/__init__.pyi", "Object")
+    assert {"split", "compute_at", "mod"} <= members("tir/schedule/__init__.pyi", "Schedule")
+
+
+def test_threads_have_contexts_of_their_own(module):
+    import threading
+
+    from iropt import transform
+
+    seen = {}
+
+    def work(level):
+        with transform.PassContext(opt_level=level):
+            for _ in range(20):
+                iropt_module = transform.Pipeline("default<O3>")(module)
+                seen.setdefault(level, set()).add((transform.PassContext.current().opt_level, iropt_module.script()))
+
+    threads = [threading.Thread(target=work, args=(level,)) for level in (1, 3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {level for level, _ in seen[1]} == {1} and {level for level, _ in seen[3]} == {3}
+    assert transform.PassContext.current().opt_level == 2
+    assert len({text for _, text in seen[1] | seen[3]}) == 1

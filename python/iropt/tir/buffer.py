@@ -2,11 +2,12 @@
 import functools
 
 from .._core import make, native, node
-from .expr import BufferLoad, PrimExpr, Var, _Base, _Operators, const, convert
+from .._object import Object
+from .expr import BufferLoad, PrimExpr, Var, _Operators, const, convert
 
 
 @node("Range")
-class Range(_Base):
+class Range(Object):
     """From min, extent many."""
 
     __slots__ = ()
@@ -25,7 +26,7 @@ class Range(_Base):
 
 
 @node("IterVar")
-class IterVar(_Operators, _Base):
+class IterVar(_Operators, Object):
     """An iteration variable with its domain."""
 
     __slots__ = ()
@@ -43,7 +44,7 @@ class IterVar(_Operators, _Base):
 
 
 @node("Buffer")
-class Buffer(_Base):
+class Buffer(Object):
     """A typed view of memory."""
 
     __slots__ = ()
@@ -113,7 +114,7 @@ def decl_buffer(shape, dtype=None, name="buffer", data=None, strides=None, elem_
 
 
 @node("BufferRegion")
-class BufferRegion(_Base):
+class BufferRegion(Object):
     """A part of a buffer."""
 
     __slots__ = ()
@@ -123,7 +124,7 @@ class BufferRegion(_Base):
 
 
 @node("MatchBufferRegion")
-class MatchBufferRegion(_Base):
+class MatchBufferRegion(Object):
     """A buffer for a part of another one."""
 
     __slots__ = ()
@@ -133,14 +134,14 @@ class MatchBufferRegion(_Base):
 
 
 @node("CommReducer")
-class CommReducer(_Base):
+class CommReducer(Object):
     """A commutative function of two values with its neutral element."""
 
     __slots__ = ()
 
 
 @node("DataProducer")
-class DataProducer(_Base):
+class DataProducer(Object):
     """A tensor before buffers are assigned."""
 
     __slots__ = ()

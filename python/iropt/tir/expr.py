@@ -3,6 +3,7 @@ import functools
 
 from .. import _core
 from .._core import Array, Node, make, native, node
+from .._object import Object
 
 _KIND = {name: row[0] for name, row in _core.KINDS.items()}
 
@@ -153,51 +154,13 @@ class NotEqualOp(EqualOp):
     _same = False
 
 
-class _Base(Node):
-    __slots__ = ()
-
-    def same_as(self, other):
-        return isinstance(other, Node) and native.node_id(self) == native.node_id(other)
-
-    @property
-    def span(self):
-        return native.place(self)
-
-    def script(self, **options):
-        from .. import _text
-
-        return _text.script(self, **_object().printing(options))
-
-    def show(self, *_, **options):
-        from .. import _text
-
-        _text.show(self.script(**options))
-
-    def __str__(self):
-        return self.script()
-
-    def __repr__(self):
-        return self.script()
-
-    def _script_(self):
-        from .. import _text
-
-        return _text.captured(self)
-
-    def __copy__(self):
-        return self
-
-    def __deepcopy__(self, _):
-        return self
-
-
-class PrimExpr(_Operators, _Base):
+class PrimExpr(_Operators, Object):
     """A scalar expression."""
 
     __slots__ = ()
 
 
-class Stmt(_Base):
+class Stmt(Object):
     """A statement."""
 
     __slots__ = ()

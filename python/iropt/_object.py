@@ -1,0 +1,55 @@
+"""The base of the classes of nodes."""
+from ._core import Node, native
+
+
+class Object(Node):
+    """What all nodes can do."""
+
+    __slots__ = ()
+
+    def same_as(self, other):
+        """Whether both are the same node."""
+        return isinstance(other, Node) and native.node_id(self) == native.node_id(other)
+
+    @property
+    def span(self):
+        """The place in the source: (name, line, column, last line, last column), or None."""
+        return native.place(self)
+
+    def script(self, **options):
+        """The node as text."""
+        from . import _text
+
+        return _text.script(self, **printing(options))
+
+    def show(self, *_, **options):
+        from . import _text
+
+        _text.show(self.script(**printing(options)))
+
+    def astext(self, **_):
+        return self.script()
+
+    def __str__(self):
+        return self.script()
+
+    def __repr__(self):
+        return self.script()
+
+    def _script_(self):
+        """The text of the node in a script that captures it."""
+        from . import _text
+
+        return _text.captured(self)
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, _):
+        return self
+
+
+def printing(options):
+    """The options of printing among others."""
+    known = ("version", "show_meta", "show_all_types", "inline_constants", "hash_constants", "elide_larger_than")
+    return {key: value for key, value in options.items() if key in known}
