@@ -28,6 +28,8 @@ _ALIASES = {
     "iropt.relay": ["relay"],
     "iropt.tir": ["tir", "tir.expr", "tir.stmt", "tir.function", "tir.buffer", "tir.op"],
     "iropt.tir.transform": ["tir.transform", "tir.transform.transform"],
+    "iropt.tir.tensor_intrin": ["tir.tensor_intrin", "tir.tensor_intrin.x86", "tir.tensor_intrin.arm_cpu",
+                                "tir.tensor_intrin.cuda", "tir.tensor_intrin.rocm", "tir.tensor_intrin.hexagon"],
     "iropt.tir.stmt_functor": ["tir.stmt_functor"],
     "iropt.tir.ir_builder": ["tir.ir_builder"],
     "iropt.tir.analysis": ["tir.analysis", "tir.analysis.analysis"],

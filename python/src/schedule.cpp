@@ -138,6 +138,7 @@ class PySchedule {
       const py::gil_scoped_release unlocked;
       return schedule_.Apply(*primitive, std::move(args), std::move(decided));
     };
+    if (!primitive->is_pure) snapshot_.reset();
     return Check(apply(), primitive->python);
   }
   void Replay(const schedule::Trace& trace) {
@@ -146,6 +147,7 @@ class PySchedule {
       const py::gil_scoped_release unlocked;
       return schedule_.Replay(trace);
     };
+    snapshot_.reset();
     Check(replay(), "the trace");
   }
   const schedule::Trace& trace() const { return schedule_.trace(); }
@@ -207,7 +209,6 @@ class PySchedule {
  private:
   template <class T>
   T Check(Result<T> result, std::string_view what) {
-    snapshot_.reset();
     Log log(session_->sources());
     if (!result.ok() && result.error().exception == nullptr) {
       ReportRefusal(schedule_.refusal(), "in " + std::string(what), log.engine());

@@ -114,6 +114,15 @@ def test_registered_intrinsic():
     assert tir.TensorIntrin.get("missing", allow_missing=True) is None
 
 
+def test_built_in_intrinsics():
+    from iropt.tir import tensor_intrin
+
+    names = [value for name, value in vars(tensor_intrin).items() if name.endswith("_INTRIN")]
+    assert len(names) == 11
+    for name in names:
+        assert isinstance(tir.TensorIntrin.get(name).desc, tir.PrimFunc)
+
+
 def test_references_and_dependences():
     sch = tir.Schedule(chain)
     b, c = (sch.get_sref(sch.get_block(name)) for name in "BC")
