@@ -91,5 +91,16 @@ class TirPassesTest(unittest.TestCase):
         self.assertRegex(out, r"\ntir.StorageRewrite +loops +[0-9.]+ +[0-9.]+ +[0-9.]+\n")
 
 
+class OnnxTest(unittest.TestCase):
+    def test_models(self):
+        python = "/usr/bin/python3"
+        if subprocess.run([python, "-c", "import onnx"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+            self.skipTest("Python's onnx is not installed")
+        out = run("onnx.py", "--ir-opt", IR_OPT, "--layers", "1", "--repeat", "1")
+        # The shapes of the heads are known, and nothing of the weights is read; the batch norms are gone.
+        self.assertRegex(out, r"decoder +ir-opt -O3 +[0-9.]+ s +[0-9]+ MB   nodes 63 -> 44\n")
+        self.assertRegex(out, r"resnet50 +ir-opt -O3 +[0-9.]+ s +[0-9]+ MB   nodes 175 -> 122\n")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "exchange/onnx/export/dead_nodes.h"
 #include "exchange/onnx/export/export_context.h"
+#include "exchange/onnx/export/finish_nodes.h"
 #include "exchange/onnx/export/function_exporter.h"
 #include "exchange/onnx/import/import.h"
 #include "exchange/onnx/type_text.h"
@@ -169,6 +169,7 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
   const ModuleEntry* main = MainOf(context);
   if (main == nullptr || !ExportMain(*main, context)) return nullptr;
   result->arrays.resize(result->model.graph.initializers.size(), nullptr);
+  DivideByReciprocals(result->model.graph);
   RemoveDeadNodes(*result);
   if (result->model.ir_version < 4) ListInitializersAsInputs(result->model);
   return result;

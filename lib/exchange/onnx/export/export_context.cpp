@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "exchange/onnx/import/import.h"
 #include "exchange/onnx/tensors.h"
 
 namespace iropt::onnx {
@@ -80,6 +81,8 @@ std::string_view ExportContext::Initializer(std::shared_ptr<const NDArray> array
   const NDArray& kept = *result_.made.emplace_back(std::move(array));
   return Initializer(kept, hint);
 }
+
+bool ExportContext::came_from_onnx() const { return module_.attrs()->Find(attr::kModel) != nullptr; }
 
 void ExportContext::Report(std::string message) {
   failed_ = true;

@@ -18,6 +18,8 @@ class ExportContext {
 
   const Module& module() const { return module_; }
   Model& model() { return result_.model; }
+  // Whether a model was read into the module.
+  bool came_from_onnx() const;
   // The version of ONNX's own operators.
   int64_t opset() const { return opset_; }
   void set_opset(int64_t opset) { opset_ = opset; }

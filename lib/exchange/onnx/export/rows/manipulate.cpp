@@ -272,13 +272,15 @@ Names ExportTake(OpExport& op) {
   if (dtype != DataType::Int(64) && dtype != DataType::Int(32)) indices = op.Cast(indices, dtype, DataType::Int(64));
   const int64_t axis = attrs.axis().value_or(0);
   const auto* type = op.TypeOf(0);
-  const bool in_range = attrs.mode() != "clip" && attrs.mode() != "wrap";
+  // A node that was read counts from the end, too, and has no index beyond that.
+  const bool wraps = attrs.mode() == "wrap" && !op.exporter().context().came_from_onnx();
+  const bool in_range = attrs.mode() != "clip" && !wraps;
   if (!in_range && !Is<iropt::Constant>(op.Resolved(1))) {
     const auto at = static_cast<uint32_t>(axis < 0 && type ? axis + type->ndim : axis);
     const auto* dim = type && type->known && attrs.axis() ? As<tir::IntImm>(type->dims[at]) : nullptr;
     if (dim == nullptr) return op.Lacks("the dimension that it takes from is not known");
     const DataType index = dtype == DataType::Int(32) ? dtype : DataType::Int(64);
-    if (attrs.mode() == "wrap") {
+    if (wraps) {
       indices = op.Add("Mod", {indices, op.Scalar(static_cast<double>(dim->value), index)});
     } else {
       if (op.version() < 12) return op.Needs(12);
@@ -316,7 +318,7 @@ Names ExportScatter(OpExport& op, std::string_view kind, std::string_view reduct
 
 Names ExportScatterElements(OpExport& op) {
   const auto attrs = op.Attrs<ScatterElementsAttrs>();
-  return ExportScatter(op, "ScatterElements", attrs.reduction(), {IntAttribute("axis", attrs.axis())});
+  return ExportScatter(op, op.version() < 11 ? "Scatter" : "ScatterElements", attrs.reduction(), {IntAttribute("axis", attrs.axis())});
 }
 
 Names ExportScatterNd(OpExport& op) {
@@ -356,7 +358,7 @@ constexpr ExportRow kManipulateExports[] = {
     {OpId::kRepeat, "Unsqueeze, Tile, Reshape", 6, ExportRepeat},
     {OpId::kReshape, "Reshape", 5, ExportReshape},
     {OpId::kReverseSequence, "ReverseSequence", 10, ExportReverseSequence},
-    {OpId::kScatterElements, "ScatterElements", 11, ExportScatterElements},
+    {OpId::kScatterElements, "ScatterElements; before 11 Scatter", 9, ExportScatterElements},
     {OpId::kScatterNd, "ScatterND", 11, ExportScatterNd},
     {OpId::kSplit, "Split", 2, ExportSplit},
     {OpId::kSqueeze, "Squeeze", 1, ExportSqueeze},

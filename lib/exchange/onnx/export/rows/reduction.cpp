@@ -8,9 +8,10 @@ namespace iropt::onnx {
 
 namespace {
 
-// Whether the axes are all but the first two, as those of the pools over all of an image.
+// Whether the axes are all but the first two, as those of the pools over all of an image. A mean along the last of
+// three is part of a normalization more often, and runtimes look for a reduction there.
 bool AreSpatial(const std::vector<int64_t>& axes, int rank) {
-  if (rank < 3 || axes.size() != static_cast<size_t>(rank) - 2) return false;
+  if (rank < 4 || axes.size() != static_cast<size_t>(rank) - 2) return false;
   for (size_t i = 0; i < axes.size(); ++i) {
     if ((axes[i] < 0 ? axes[i] + rank : axes[i]) != static_cast<int64_t>(i) + 2) return false;
   }

@@ -1,4 +1,4 @@
-#include "exchange/onnx/export/dead_nodes.h"
+#include "exchange/onnx/export/finish_nodes.h"
 
 #include <algorithm>
 #include <string_view>
@@ -9,16 +9,18 @@ namespace iropt::onnx {
 
 namespace {
 
-class DeadNodeRemover {
+class NodeUses {
  public:
+  void CountUses(const GraphProto& graph) { Count(graph, 1); }
   void Run(GraphProto& graph) {
-    Count(graph, 1);
+    CountUses(graph);
     Remove(graph);
   }
-  bool IsUsed(std::string_view name) const {
+  int NumUses(std::string_view name) const {
     const auto found = uses_.find(name);
-    return found != uses_.end() && found->second > 0;
+    return found == uses_.end() ? 0 : found->second;
   }
+  bool IsUsed(std::string_view name) const { return NumUses(name) > 0; }
 
  private:
   void Count(const GraphProto& graph, int by) {
@@ -59,13 +61,36 @@ class DeadNodeRemover {
 
 }  // namespace
 
+void DivideByReciprocals(GraphProto& graph) {
+  std::unordered_map<std::string_view, std::string_view> operand_of;  // by reciprocals
+  for (NodeProto& node : graph.nodes) {
+    if (node.op_type == "Reciprocal" && node.domain.empty()) operand_of[node.outputs[0]] = node.inputs[0];
+    for (const AttributeProto& attribute : node.attributes) {
+      for (const auto& inner : attribute.graphs) DivideByReciprocals(*inner);
+    }
+  }
+  if (operand_of.empty()) return;
+  NodeUses uses;
+  uses.CountUses(graph);
+  for (NodeProto& node : graph.nodes) {
+    if (node.op_type != "Mul" || !node.domain.empty()) continue;
+    for (const size_t i : {size_t{1}, size_t{0}}) {
+      const auto reciprocal = operand_of.find(node.inputs[i]);
+      if (reciprocal == operand_of.end() || uses.NumUses(node.inputs[i]) != 1) continue;
+      node.op_type = "Div";
+      node.inputs = {node.inputs[1 - i], reciprocal->second};
+      break;
+    }
+  }
+}
+
 void RemoveDeadNodes(ExportedModel& model) {
-  DeadNodeRemover remover;
+  NodeUses uses;
   GraphProto& graph = model.model.graph;
-  remover.Run(graph);
+  uses.Run(graph);
   size_t kept = 0;
   for (size_t i = 0; i < graph.initializers.size(); ++i) {
-    if (!remover.IsUsed(graph.initializers[i].name)) continue;
+    if (!uses.IsUsed(graph.initializers[i].name)) continue;
     if (kept != i) {
       graph.initializers[kept] = std::move(graph.initializers[i]);
       model.arrays[kept] = model.arrays[i];

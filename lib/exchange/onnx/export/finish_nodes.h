@@ -1,4 +1,4 @@
-// Nodes and initializers that nothing uses.
+// What is left to do on the nodes of a model.
 #pragma once
 
 #include "exchange/onnx/export/export.h"
@@ -9,5 +9,9 @@ namespace iropt::onnx {
 // that only these had. A fused node, or a shape that is taken from a tensor, leaves such nodes behind. The names in the
 // model must be unique. O(nodes + their inputs and outputs).
 void RemoveDeadNodes(ExportedModel& model);
+
+// Div(a, x) for Mul(a, Reciprocal(x)), where nothing else uses the reciprocal: ONNX has no rsqrt, and runtimes look for
+// the quotient in normalizations. In graphs that are attributes, too. O(nodes + their inputs).
+void DivideByReciprocals(GraphProto& graph);
 
 }  // namespace iropt::onnx
