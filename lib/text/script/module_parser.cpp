@@ -52,7 +52,7 @@ class ModuleParser : public ParserCore {
   bool Declare(std::unique_ptr<PendingFunction> pending);
   uint32_t BodyEnd(uint32_t begin, uint32_t column) const;
   bool ReadBodies();
-  void ReadBody(PendingFunction& pending, uint64_t surroundings);
+  void ReadAll(const std::vector<PendingFunction*>& functions, uint64_t surroundings);
   void ParseBody(PendingFunction& pending);
   uint64_t Surroundings() const;
   uint64_t WithTypes(uint64_t surroundings, const std::vector<PendingFunction*>& functions) const;
@@ -393,14 +393,14 @@ bool ModuleParser::Declare(std::unique_ptr<PendingFunction> pending) {
   return true;
 }
 
-// What the bodies of functions may depend on: all text around them.
+// What the bodies of functions may depend on: all text around them, and what comments say about its version.
 uint64_t ModuleParser::Surroundings() const {
   if (!options_.reading) return 0;
-  uint64_t hash = 0;
+  const bool versions[] = {state_.is_tirx, state_.has_layouts, state_.imports_type_vars,
+                           state_.module->text_version().has_value()};
+  uint64_t hash = HashBytes(versions, sizeof(versions));
   uint32_t begin = 0;
-  const auto add = [&](uint32_t end) {
-    hash = HashCombine(hash, HashString(lex_.buffer().substr(begin, end - begin)));
-  };
+  const auto add = [&](uint32_t end) { hash = HashCode(hash, lex_.buffer().substr(begin, end - begin)); };
   for (const auto& pending : pending_) {
     add(pending->body_begin);
     begin = pending->body_end;
@@ -418,14 +418,33 @@ uint64_t ModuleParser::WithTypes(uint64_t surroundings, const std::vector<Pendin
   return surroundings;
 }
 
-void ModuleParser::ReadBody(PendingFunction& pending, uint64_t surroundings) {
-  if (!options_.reading) return ParseBody(pending);
-  const std::string_view text = lex_.buffer().substr(pending.body_begin, pending.body_end - pending.body_begin);
-  const uint64_t key = HashCombine(surroundings, HashString(text));
-  if (auto known = options_.reading->Find(std::string(pending.name()), key))
-    return pending.Reuse(std::move(known), lex_.base());
-  ParseBody(pending);
-  pending.Keep(key, lex_.base());
+void ModuleParser::ReadAll(const std::vector<PendingFunction*>& functions, uint64_t surroundings) {
+  // What is done faster than threads begin to work.
+  constexpr size_t kBytesRead = size_t{1} << 16;
+  constexpr size_t kBytesHashed = size_t{1} << 23;
+  const auto threads_for = [&](const std::vector<PendingFunction*>& list, size_t few) {
+    size_t bytes = 0;
+    for (const PendingFunction* pending : list) bytes += pending->body_end - pending->body_begin;
+    return bytes < few ? 1 : options_.threads;
+  };
+  std::vector<PendingFunction*> unknown = functions;
+  if (options_.reading) {
+    ParallelFor(functions.size(), threads_for(functions, kBytesHashed), [&](size_t i) {
+      PendingFunction& pending = *functions[i];
+      const std::string_view text = lex_.buffer().substr(pending.body_begin, pending.body_end - pending.body_begin);
+      pending.key = HashCombine(surroundings, HashString(text));
+    });
+    const auto reuse = [&](PendingFunction* pending) {
+      auto known = options_.reading->Find(std::string(pending->name()), pending->key);
+      if (known) pending->Reuse(std::move(known), lex_.base());
+      return pending->part.reading != nullptr;
+    };
+    unknown.erase(std::remove_if(unknown.begin(), unknown.end(), reuse), unknown.end());
+  }
+  ParallelFor(unknown.size(), threads_for(unknown, kBytesRead), [&](size_t i) {
+    ParseBody(*unknown[i]);
+    if (options_.reading) unknown[i]->Keep(lex_.base());
+  });
 }
 
 // Functions with errors keep their headers in the module, and what was read of them.
@@ -508,7 +527,7 @@ bool ModuleParser::ReadBodies() {
   }
   uint64_t surroundings = Surroundings();
   const auto read_all = [&](const std::vector<PendingFunction*>& functions) {
-    ParallelFor(functions.size(), options_.threads, [&](size_t i) { ReadBody(*functions[i], surroundings); });
+    ReadAll(functions, surroundings);
     for (PendingFunction* p : functions) Publish(*p);
     surroundings = WithTypes(surroundings, functions);
   };

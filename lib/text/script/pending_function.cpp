@@ -16,7 +16,7 @@ void PendingFunction::Reuse(std::shared_ptr<const FunctionReading> known, uint32
     diagnostics.Consume(diagnostic);
 }
 
-void PendingFunction::Keep(uint64_t key, uint32_t base) {
+void PendingFunction::Keep(uint32_t base) {
   auto reading = std::make_shared<FunctionReading>();
   reading->name = name();
   reading->span = {base + begin, base + body_end};

@@ -26,6 +26,7 @@ struct PendingFunction {
   DiagnosticBuffer diagnostics;
   std::unique_ptr<OccurrenceRecorder> recorder;  // null if nobody asks for occurrences
   FunctionPart part;                             // if a Reading is kept
+  uint64_t key = 0;                              // FunctionReading::key
 
   std::string_view name() const { return loop_level ? tir.name : relax.name; }
   Span name_span() const { return loop_level ? tir.name_span : relax.name_span; }
@@ -36,7 +37,7 @@ struct PendingFunction {
   // Takes the reading of the same function from before. `base` is that of the text.
   void Reuse(std::shared_ptr<const FunctionReading> known, uint32_t base);
   // Makes the reading of the body, which was read now.
-  void Keep(uint64_t key, uint32_t base);
+  void Keep(uint32_t base);
 };
 
 }  // namespace iropt::text

@@ -1,6 +1,9 @@
 #include "text_scan.h"
 
+#include <algorithm>
 #include <cstring>
+
+#include "iropt/support/hash.h"
 
 namespace iropt::text {
 
@@ -46,6 +49,16 @@ bool HasTypeArgument(std::string_view text) {
     if (Any(found) && is_in(p, p + kBlock)) return true;
   }
   return is_in(p, text.size());
+}
+
+uint64_t HashCode(uint64_t hash, std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const size_t first = line.find_first_not_of(" \t\r");
+    if (first != std::string_view::npos && line[first] != '#') hash = HashCombine(hash, HashString(line));
+  }
+  return hash;
 }
 
 uint32_t SkipDeeperLines(std::string_view text, uint32_t column) {

@@ -10,6 +10,9 @@ namespace iropt::text {
 // Whether the text has an argument out_ty= or ty_args=.
 bool HasTypeArgument(std::string_view text);
 
+// Adds the lines of a text that are neither blank nor comments to a hash.
+uint64_t HashCode(uint64_t hash, std::string_view text);
+
 // The number of characters from the beginning of the text on in which every line break is followed by more than
 // `column` spaces; maybe less than there are.
 uint32_t SkipDeeperLines(std::string_view text, uint32_t column);

@@ -82,6 +82,23 @@ TEST_CASE("ScriptAnalysis keeps what it read of many functions", "[lsp]") {
   }
 }
 
+TEST_CASE("ScriptAnalysis keeps what it read when comments between functions change", "[lsp]") {
+  TextDocument document("# comment\n" + Module({Function("f"), "    # comment\n", Function("g")}));
+  ScriptAnalysis analysis(1);
+  analysis.Update(document);
+  document.Replace({2, 4}, "\n\n# another");
+  analysis.Update(document);
+  CHECK(NumNew(analysis) == 0);
+  const auto at = static_cast<uint32_t>(document.text().rfind("# comment"));
+  document.Replace({at, at + 1}, "I.module_attrs({\"a\": 1})  #");
+  analysis.Update(document);
+  CHECK(NumNew(analysis) == 2);
+  // What comments say about the version counts.
+  document.Replace({0, 0}, "# from tvm.script import tirx as T\n");
+  analysis.Update(document);
+  CHECK(NumNew(analysis) == 2);
+}
+
 TEST_CASE("ScriptAnalysis reads functions again whose surroundings changed", "[lsp]") {
   TextDocument document(Module({Function("f"), Function("g", "cls.f(x)")}));
   document.Replace(
