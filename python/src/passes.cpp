@@ -229,9 +229,9 @@ PyModule RunPass(PassHandle& handle, const PyModule& module, const py::object& t
   const RunSettings settings(PassContext::Current(), log, FindTarget(target, log));
   std::optional<Result<PassResult>> result;
   {
-    const Module input = module.module();
+    Module input = module.module();
     const py::gil_scoped_release unlocked;
-    result = pass(input);
+    result = pass(std::move(input));
   }
   return PyModule(log.Check(*std::move(result)).module, module.session());
 }
@@ -285,7 +285,7 @@ std::shared_ptr<PassHandle> SequentialPass(std::vector<std::shared_ptr<PassHandl
                                            std::optional<int> opt_level, std::vector<std::string> required) {
   PassInfo info = SequentialInfo(std::move(name), opt_level.value_or(kNoOptLevel));
   info.required = std::move(required);
-  const auto make = [passes, info](Log& log) {
+  const auto make = [passes = std::move(passes), info](Log& log) {
     std::vector<Pass> made;
     for (const auto& pass : passes) made.push_back(pass->Get(log));
     return Sequential(std::move(made), info);

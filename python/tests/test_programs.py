@@ -117,7 +117,7 @@ def test_plugin_of_the_command_line(tmp_path, module):
 
 
 def test_exception_of_a_pass_on_the_command_line(tmp_path, module):
-    plugin = tmp_path / "bad.py"
+    plugin = tmp_path / "plugin.py"
     plugin.write_text("def register(registry):\n    @registry.add(kind='module')\n    def Bad(mod, ctx):\n"
                       "        raise ValueError('by itself')\n")
     source = tmp_path / "in.ir"
@@ -168,3 +168,15 @@ def test_threads_have_contexts_of_their_own(module):
     assert {level for level, _ in seen[1]} == {1} and {level for level, _ in seen[3]} == {3}
     assert transform.PassContext.current().opt_level == 2
     assert len({text for _, text in seen[1] | seen[3]}) == 1
+
+
+def test_code_of_the_document(tmp_path):
+    """The blocks of docs/python.md run one after another, as one program."""
+    import re
+
+    text = (ROOT / "docs/python.md").read_text()
+    blocks = [block for block in re.findall(r"```python\n(.*?)```", text, re.S) if "def register" not in block]
+    assert len(blocks) >= 5
+    path = tmp_path / "document.py"
+    path.write_text("\n".join(blocks))
+    subprocess.run([sys.executable, str(path)], check=True, capture_output=True, text=True)
