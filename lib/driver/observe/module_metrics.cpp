@@ -133,13 +133,25 @@ Json ToJson(const FunctionMetrics& m) {
           {"unknown_calls", m.multiply_adds.unknown}};
 }
 
-std::string RenderJson(const Module& module, const ModuleMetrics& metrics, std::string_view input) {
+using Counts = std::map<std::string, uint64_t>;
+
+// Each operator with the calls before and after the passes.
+std::map<std::string, std::pair<uint64_t, uint64_t>> Compare(const Counts& before, const Counts& after) {
+  std::map<std::string, std::pair<uint64_t, uint64_t>> both;
+  for (const auto& [name, count] : before) both[name].first = count;
+  for (const auto& [name, count] : after) both[name].second = count;
+  return both;
+}
+
+std::string RenderJson(const Module& module, const Counts& before, const ModuleMetrics& metrics,
+                       std::string_view input) {
   Json functions = Json::array();
   for (const FunctionMetrics& function : metrics.functions) functions.push_back(ToJson(function));
   Json total = ToJson(metrics.total);
   total.erase("name");
   Json operators = Json::array();
-  for (const auto& [name, count] : CountOperators(module)) operators.push_back({{"name", name}, {"count", count}});
+  for (const auto& [name, counts] : Compare(before, CountOperators(module)))
+    operators.push_back({{"name", name}, {"before", counts.first}, {"count", counts.second}});
   return Json{{"metrics",
                {{"input", input},
                 {"prim_funcs", metrics.prim_funcs},
@@ -150,11 +162,13 @@ std::string RenderJson(const Module& module, const ModuleMetrics& metrics, std::
          '\n';
 }
 
-std::string RenderText(const Module& module, const ModuleMetrics& metrics, std::string_view input) {
-  const std::map<std::string, uint64_t> operators = CountOperators(module);
+std::string RenderText(const Module& module, const Counts& before, const ModuleMetrics& metrics,
+                       std::string_view input) {
+  const Counts after = CountOperators(module);
+  const auto operators = Compare(before, after);
   size_t width = 8;
   for (const FunctionMetrics& function : metrics.functions) width = std::max(width, function.name.size());
-  for (const auto& [name, count] : operators) width = std::max(width, name.size());
+  for (const auto& [name, _] : operators) width = std::max(width, name.size());
   std::string out = fmt::format("{}\n", input);
   out += fmt::format("{:<{}}{:>9}{:>9}{:>24}{:>11}{:>16}{:>24}\n", "function", width, "calls", "params", "bytes",
                      "constants", "bytes", "multiply-adds");
@@ -165,16 +179,27 @@ std::string RenderText(const Module& module, const ModuleMetrics& metrics, std::
   for (const FunctionMetrics& function : metrics.functions) row(function);
   row(metrics.total);
   if (metrics.prim_funcs != 0) out += fmt::format("{:<{}}{:>9}\n", "PrimFuncs", width, metrics.prim_funcs);
-  out += fmt::format("{:<{}}{:>9}\n", "operator", width, "calls");
-  for (const auto& [name, count] : operators) out += fmt::format("{:<{}}{:>9}\n", name, width, count);
+  if (before == after) {
+    out += fmt::format("{:<{}}{:>9}\n", "operator", width, "calls");
+    for (const auto& [name, count] : after) out += fmt::format("{:<{}}{:>9}\n", name, width, count);
+    return out;
+  }
+  out += fmt::format("{:<{}}{:>9}{:>9}\n", "operator", width, "before", "after");
+  std::pair<uint64_t, uint64_t> total;
+  for (const auto& [name, counts] : operators) {
+    out += fmt::format("{:<{}}{:>9}{:>9}\n", name, width, counts.first, counts.second);
+    total = {total.first + counts.first, total.second + counts.second};
+  }
+  out += fmt::format("{:<{}}{:>9}{:>9}\n", "total", width, total.first, total.second);
   return out;
 }
 
 }  // namespace
 
-std::string RenderMetrics(const Module& module, std::string_view input, ShownForm form) {
+std::string RenderMetrics(const Module& module, const Counts& before, std::string_view input, ShownForm form) {
   const ModuleMetrics metrics = Measure(module);
-  return form == ShownForm::Json ? RenderJson(module, metrics, input) : RenderText(module, metrics, input);
+  return form == ShownForm::Json ? RenderJson(module, before, metrics, input)
+                                 : RenderText(module, before, metrics, input);
 }
 
 }  // namespace iropt

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "module_metrics.h"
+#include "operator_counts.h"
 #include "report/report_json.h"
 #include "report/report_page.h"
 #include "time_report.h"
@@ -121,13 +122,14 @@ void RunObservers::OnStep(RunStep step, const Stopwatch& watch) {
 void RunObservers::BeforePasses(const Module& module) {
   has_read_ = true;
   if (statistics_) statistics_->Before(module);
+  if (metrics_form_ != ShownForm::None) operators_before_ = CountOperators(module);
   if (memory_) memory_->AddInput(subject_, module);
   if (watchdog_) watchdog_->SetInput(module);
 }
 
 void RunObservers::AfterPasses(const Module& module) {
   if (statistics_) statistics_->After(module);
-  if (metrics_form_ != ShownForm::None) metrics_ += RenderMetrics(module, subject_, metrics_form_);
+  if (metrics_form_ != ShownForm::None) metrics_ += RenderMetrics(module, operators_before_, subject_, metrics_form_);
 }
 
 int RunObservers::Finish(int code) {

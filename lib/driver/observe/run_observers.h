@@ -2,6 +2,8 @@
 // are not passes.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,6 +73,7 @@ class RunObservers {
   TimesForm times_form_ = TimesForm::None;
   ShownForm stats_form_ = ShownForm::None;
   ShownForm metrics_form_ = ShownForm::None;
+  std::map<std::string, uint64_t> operators_before_;  // for the metrics
   ShownForm memory_form_ = ShownForm::None;
   std::string metrics_;  // of the modules so far
   std::string subject_;  // the module that was read last

@@ -10,6 +10,7 @@
 
 #include "driver/observe/progress.h"
 #include "iropt/driver/compiler_instance.h"
+#include "iropt/driver/formats.h"
 #include "iropt/pass/timing.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/file.h"
@@ -57,12 +58,19 @@ class ReduceRun {
 
   std::string NameOfFiles() const {
     const std::string name = std::filesystem::path(options_.input).filename().string();
-    return IsStandardStream(options_.input) || name.empty() ? "input.ir" : name;
+    if (IsStandardStream(options_.input) || name.empty()) return "input.ir";
+    return IsScript("") ? name : name + ".ir";
   }
 
-  // The input as ir-reduce prints it, after the tests that both texts are interesting.
+  bool IsScript(std::string_view text) const {
+    const Result<const FormatRow*> format = compiler_.FormatOf(options_.input, text);
+    return !format.ok() || *format == &Formats().front();
+  }
+
+  // The input as ir-reduce prints it, after the tests that both texts are interesting. Files in other formats are tested
+  // as the TVMScript that they become.
   Result<Subject> CheckInput(const SubjectMaker& maker, const Subject& input, std::string_view text) {
-    IROPT_RETURN_IF_ERROR(ExpectInteresting(text, "the input is not interesting"));
+    if (IsScript(text)) IROPT_RETURN_IF_ERROR(ExpectInteresting(text, "the input is not interesting"));
     const std::optional<std::string> printed = maker.Print(input.draft);
     std::optional<Subject> subject = printed ? maker.Read(*printed) : std::nullopt;
     if (!subject) {
