@@ -10,6 +10,7 @@ import argparse
 import ast
 import contextlib
 import io
+import linecache
 import os
 import re
 import sys
@@ -57,12 +58,13 @@ def code_of(number, lines, first, last):
         # The document is one line.
         text = re.search(r"code:: python (seq = .*?\]\)) (new_mod = seq\(mod\))", lines[0])
         return "\n".join(text.groups()), 1
-    part = [line for line in lines[first - 1 : last]]
+    part = lines[first - 1 : last]
     while part and (re.match(r"In \[\d+\]:$|\.\. code:: python$", part[0]) or not part[0].strip()):
         part, first = part[1:], first + 1
     indent = len(part[0]) - len(part[0].lstrip())
     # Some statements are indented less than the first one.
-    return textwrap.dedent("\n".join(line if line[:indent].strip() == "" else " " * indent + line.lstrip() for line in part)), first
+    part = [line if line[:indent].strip() == "" else " " * indent + line.lstrip() for line in part]
+    return textwrap.dedent("\n".join(part)), first
 
 
 def run(statement, source, names):
@@ -73,8 +75,6 @@ def run(statement, source, names):
         lines = source.split("\n")
         text = "\n".join(lines[decorators[0].lineno - 1 : statement.end_lineno])
     # Sources of scripts are looked up by the name of the file.
-    import linecache
-
     name = f"<statement {id(statement)}>"
     linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     try:

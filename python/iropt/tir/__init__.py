@@ -42,7 +42,8 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted(set(globals()) | set(_SCHEDULES) | {row["name"][4:] for row in native.op_table() if row["name"].startswith("tir.")})
+    operators = {row["name"][4:] for row in native.op_table() if row["name"].startswith("tir.")}
+    return sorted(set(globals()) | set(_SCHEDULES) | operators)
 
 
 from . import analysis, ir_builder, stmt_functor, transform  # noqa: E402,F401

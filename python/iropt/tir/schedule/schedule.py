@@ -231,7 +231,7 @@ class Schedule:
             self.set_axis_separator(block, ("write" if side else "read", index), separators)
 
     def annotate_buffer_access(self, block, buffer_index, buffer_index_type, gen_new_ranges):
-        """State the region of a buffer that a block reads or writes: a function of the axes of the block gives ranges or points."""
+        """State the region of a buffer that a block reads or writes: a function of its axes gives ranges or points."""
         block = self._block(block)
         if callable(gen_new_ranges) and not isinstance(gen_new_ranges, IndexMap):
             params = [Var(axis.var.name, axis.var.dtype) for axis in self.get(block).iter_vars]
