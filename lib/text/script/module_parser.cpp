@@ -396,17 +396,18 @@ bool ModuleParser::Declare(std::unique_ptr<PendingFunction> pending) {
 // What the bodies of functions may depend on: all text around them, and what comments say about its version.
 uint64_t ModuleParser::Surroundings() const {
   if (!options_.reading) return 0;
-  const bool versions[] = {state_.is_tirx, state_.has_layouts, state_.imports_type_vars,
-                           state_.module->text_version().has_value()};
-  uint64_t hash = HashBytes(versions, sizeof(versions));
+  uint64_t hash = (state_.is_tirx ? 1 : 0) + (state_.has_layouts ? 2 : 0) + (state_.imports_type_vars ? 4 : 0) +
+                  (state_.module->text_version() ? 8 : 0);
+  for (const auto& [name, macro] : state_.macros)
+    hash = HashCombine(HashCombine(hash, macro.body_begin), macro.body_end);
   uint32_t begin = 0;
-  const auto add = [&](uint32_t end) { hash = HashCode(hash, lex_.buffer().substr(begin, end - begin)); };
   for (const auto& pending : pending_) {
-    add(pending->body_begin);
+    hash = HashCode(hash, lex_.buffer().substr(begin, pending->begin - begin));
+    // Places in a function count from its decorator on.
+    hash = HashCombine(hash, HashString(lex_.buffer().substr(pending->begin, pending->body_begin - pending->begin)));
     begin = pending->body_end;
   }
-  add(lex_.end_offset());
-  return hash;
+  return HashCode(hash, lex_.buffer().substr(begin));
 }
 
 // Functions depend on the types of those whose bodies are read before.

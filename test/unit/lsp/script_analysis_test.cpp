@@ -89,6 +89,13 @@ TEST_CASE("ScriptAnalysis keeps what it read when comments between functions cha
   document.Replace({2, 4}, "\n\n# another");
   analysis.Update(document);
   CHECK(NumNew(analysis) == 0);
+  // Those of a header move what is in the function.
+  const auto header = static_cast<uint32_t>(document.text().find("    def g"));
+  document.Replace({header, header}, "    # comment\n");
+  analysis.Update(document);
+  CHECK(NumNew(analysis) == 2);
+  document.Replace({header, header + 14}, "");
+  analysis.Update(document);
   const auto at = static_cast<uint32_t>(document.text().rfind("# comment"));
   document.Replace({at, at + 1}, "I.module_attrs({\"a\": 1})  #");
   analysis.Update(document);
@@ -97,6 +104,25 @@ TEST_CASE("ScriptAnalysis keeps what it read when comments between functions cha
   document.Replace({0, 0}, "# from tvm.script import tirx as T\n");
   analysis.Update(document);
   CHECK(NumNew(analysis) == 2);
+}
+
+TEST_CASE("ScriptAnalysis follows what is wrong in a macro", "[lsp]") {
+  TextDocument document(
+      "@T.macro\ndef m(A):\n    T.evaluate(A[0])\n    T.evaluate(missing)\n\n@T.prim_func\n"
+      "def f(A: T.Buffer((4,), \"int32\")):\n    m(A)\n");
+  ScriptAnalysis analysis(1);
+  const auto place = [&] {
+    analysis.Update(document);
+    const std::vector<Problem> problems = analysis.Problems();
+    REQUIRE(!problems.empty());
+    return document.Text(problems[0].span);
+  };
+  CHECK(place() == "missing");
+  document.Replace({0, 0}, "# comment\n");
+  CHECK(place() == "missing");
+  const auto line = static_cast<uint32_t>(document.text().find("    T.evaluate(missing"));
+  document.Replace({line, line}, "    # comment\n");
+  CHECK(place() == "missing");
 }
 
 TEST_CASE("ScriptAnalysis reads functions again whose surroundings changed", "[lsp]") {
