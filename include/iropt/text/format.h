@@ -12,9 +12,9 @@
 #include "iropt/ir/module.h"
 #include "iropt/support/file.h"
 #include "iropt/support/result.h"
-#include "iropt/text/stated_sizes.h"
 #include "iropt/text/script/parser.h"
 #include "iropt/text/script/printer.h"
+#include "iropt/text/stated_sizes.h"
 
 namespace iropt {
 
@@ -23,7 +23,7 @@ struct ReadRequest {
   std::shared_ptr<const FileBuffer> owner;  // keeps the contents alive; constants may refer to it
   std::string name;                         // of the file, in messages
   std::string folder;                       // paths in the contents are relative to it; empty: the current one
-  const StatedSizes* sizes = nullptr;        // those that readers of binary formats apply; null: none
+  const StatedSizes* sizes = nullptr;       // those that readers of binary formats apply; null: none
   uint32_t base = 0;                        // the global source offset of the contents; 0 for a binary format
   ParseOptions options;
 };

@@ -12,9 +12,9 @@
 namespace iropt {
 
 // For each Relax function, with its local functions, the number of calls and parameters, the bytes of parameters and
-// constants, and the multiply-adds; then the operators of the module, and how many there were `before` the passes if the
-// numbers differ. Parameters and calls whose sizes are symbolic or
-// unknown are counted apart. `input` names the module. Text, or one line of JSON:
+// constants, and the multiply-adds; then the operators of the module, and how many there were `before` the passes if
+// the numbers differ. Parameters and calls whose sizes are symbolic or unknown are counted apart. `input` names the
+// module. Text, or one line of JSON:
 //   {"metrics": {"input": "in.ir", "prim_funcs": 0,
 //                "functions": [{"name": "main", "calls": 7, "params": 2, "param_bytes": 64, "unknown_params": 1,
 //                               "constants": 1, "constant_bytes": 16, "multiply_adds": 4096, "unknown_calls": 0}],

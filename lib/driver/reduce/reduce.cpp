@@ -67,8 +67,8 @@ class ReduceRun {
     return !format.ok() || *format == &Formats().front();
   }
 
-  // The input as ir-reduce prints it, after the tests that both texts are interesting. Files in other formats are tested
-  // as the TVMScript that they become.
+  // The input as ir-reduce prints it, after the tests that both texts are interesting. Files in other formats are
+  // tested as the TVMScript that they become.
   Result<Subject> CheckInput(const SubjectMaker& maker, const Subject& input, std::string_view text) {
     if (IsScript(text)) IROPT_RETURN_IF_ERROR(ExpectInteresting(text, "the input is not interesting"));
     const std::optional<std::string> printed = maker.Print(input.draft);

@@ -157,7 +157,7 @@ Result<Array> TensorReader::Read(const TensorProto& tensor) {
 }
 
 Result<Array> TensorReader::View(const TensorProto& tensor, DataType dtype, std::string_view bytes,
-                                 std::shared_ptr<const FileBuffer> file, std::string path) {
+                                 const std::shared_ptr<const FileBuffer>& file, std::string path) {
   const uint64_t elements = *ArrayBytes(dtype, tensor.dims) / static_cast<uint64_t>(dtype.bytes());
   const uint64_t needed = FileBytes(dtype, elements);
   if (bytes.size() != needed)

@@ -39,7 +39,7 @@ class TensorReader {
   Result<Array> ReadExternal(const TensorProto& tensor, DataType dtype);
   Result<std::shared_ptr<const FileBuffer>> OpenExternal(std::string_view location);
   static Result<Array> View(const TensorProto& tensor, DataType dtype, std::string_view bytes,
-                            std::shared_ptr<const FileBuffer> file, std::string path = {});
+                            const std::shared_ptr<const FileBuffer>& file, std::string path = {});
 
   std::shared_ptr<const FileBuffer> owner_;
   std::string folder_;

@@ -453,17 +453,34 @@ Ref* InsertWrite(State& state, Ref* scope, const Ref* writer, const CopyStage& s
   return state.RefOf(stage.block);
 }
 
+namespace {
+
+// What the block reads, and the scope of the block, which the copy is made in.
+struct CachedRead {
+  const tir::BufferRegion* access;
+  Ref* scope;
+};
+
+Result<CachedRead> RequireCachedRead(PrimitiveCall& call, Ref* ref, const std::string& memory) {
+  State& state = call.state();
+  IROPT_RETURN_IF_ERROR(CheckStorageScope(state, memory));
+  IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access,
+                         RequireAccess(state, ref, call.GetInt("read_buffer_index"), /*is_write=*/false));
+  IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/false));
+  IROPT_RETURN_IF_ERROR(CheckRegionCover(state, scope, access->buffer));
+  return CachedRead{access, scope};
+}
+
+}  // namespace
+
 Status ApplyCacheRead(PrimitiveCall& call) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
   Ref* ref = call.GetRef("block");
   const std::string& memory = call.GetString("storage_scope");
-  IROPT_RETURN_IF_ERROR(CheckStorageScope(state, memory));
-  IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access,
-                         RequireAccess(state, ref, call.GetInt("read_buffer_index"), /*is_write=*/false));
+  IROPT_ASSIGN_OR_RETURN(const CachedRead read, RequireCachedRead(call, ref, memory));
+  const auto [access, scope] = read;
   const tir::Buffer* buffer = access->buffer;
-  IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/false));
-  IROPT_RETURN_IF_ERROR(CheckRegionCover(state, scope, buffer));
   CopyStage stage;
   stage.read_buffer = buffer;
   AddConsumers(state, call.GetRefs("consumer_blocks"), stage);
@@ -549,12 +566,9 @@ Status ApplyCacheInplace(PrimitiveCall& call) {
   Workspace& workspace = state.workspace();
   Ref* ref = call.GetRef("block");
   const std::string& memory = call.GetString("storage_scope");
-  IROPT_RETURN_IF_ERROR(CheckStorageScope(state, memory));
-  IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access,
-                         RequireAccess(state, ref, call.GetInt("read_buffer_index"), /*is_write=*/false));
+  IROPT_ASSIGN_OR_RETURN(const CachedRead read, RequireCachedRead(call, ref, memory));
+  const auto [access, scope] = read;
   const tir::Buffer* buffer = access->buffer;
-  IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/false));
-  IROPT_RETURN_IF_ERROR(CheckRegionCover(state, scope, buffer));
   const tir::BufferRegion* written = FindRegion(ref->block().writes, buffer);
   if (!written)
     return state.Refuse(fmt::format("the target block {{0}} does not both read & write target buffer {}", buffer->name),

@@ -92,31 +92,6 @@ std::optional<double> OpImport::NumberOf(size_t i) {
 
 // ---- Attributes
 
-const AttributeProto* OpImport::FindAttr(std::string_view name) const {
-  const auto found = std::ranges::find(node_.attributes, name, &AttributeProto::name);
-  return found == node_.attributes.end() ? nullptr : &*found;
-}
-
-int64_t OpImport::Int(std::string_view name, int64_t fallback) const {
-  const AttributeProto* attribute = FindAttr(name);
-  return attribute ? attribute->i : fallback;
-}
-
-double OpImport::Float(std::string_view name, double fallback) const {
-  const AttributeProto* attribute = FindAttr(name);
-  return attribute ? static_cast<double>(attribute->f) : fallback;
-}
-
-std::string_view OpImport::String(std::string_view name, std::string_view fallback) const {
-  const AttributeProto* attribute = FindAttr(name);
-  return attribute ? attribute->s : fallback;
-}
-
-std::vector<int64_t> OpImport::Ints(std::string_view name) const {
-  const AttributeProto* attribute = FindAttr(name);
-  return attribute ? attribute->ints : std::vector<int64_t>();
-}
-
 std::optional<std::vector<int64_t>> OpImport::AttrOrInput(std::string_view name, size_t input) {
   if (Has(input)) return Numbers(input);
   return Ints(name);

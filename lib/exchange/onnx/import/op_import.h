@@ -10,6 +10,7 @@
 
 #include "exchange/onnx/import/value.h"
 #include "exchange/onnx/model.h"
+#include "exchange/onnx/node_attributes.h"
 #include "exchange/onnx/tensors.h"
 #include "iropt/ir/relax/builder.h"
 #include "iropt/op/op_attrs.h"
@@ -26,7 +27,7 @@ class FunctionImporter;
 //     return op.Call(OpId::kNnSoftmax, {op.In(0)}, op.Attrs<SoftmaxAttrs>(OpId::kNnSoftmax, {.axis = op.Int("axis",
 //     -1)}));
 //   }
-class OpImport {
+class OpImport : public NodeAttributes<OpImport> {
  public:
   OpImport(FunctionImporter& importer, const NodeProto& node, int64_t version, Scope& scope);
 
@@ -68,12 +69,6 @@ class OpImport {
   std::optional<double> NumberOf(size_t i);
 
   // ---- Attributes
-  const AttributeProto* FindAttr(std::string_view name) const;
-  int64_t Int(std::string_view name, int64_t fallback = 0) const;
-  double Float(std::string_view name, double fallback = 0) const;
-  std::string_view String(std::string_view name, std::string_view fallback = "") const;
-  // Empty if it is missing.
-  std::vector<int64_t> Ints(std::string_view name) const;
   // Integers that are an attribute up to some version, and an input from then on. Nullopt if the input is there, but
   // not known.
   std::optional<std::vector<int64_t>> AttrOrInput(std::string_view name, size_t input);

@@ -130,31 +130,6 @@ double OnnxCall::NumberIn(size_t i, double fallback) const {
   return scalar ? scalar->ToDouble() : fallback;
 }
 
-const AttributeProto* OnnxCall::FindAttr(std::string_view name) const {
-  const auto found = std::ranges::find(node_.attributes, name, &AttributeProto::name);
-  return found == node_.attributes.end() ? nullptr : &*found;
-}
-
-int64_t OnnxCall::Int(std::string_view name, int64_t fallback) const {
-  const AttributeProto* attribute = FindAttr(name);
-  return attribute ? attribute->i : fallback;
-}
-
-double OnnxCall::Float(std::string_view name, double fallback) const {
-  const AttributeProto* attribute = FindAttr(name);
-  return attribute ? static_cast<double>(attribute->f) : fallback;
-}
-
-std::string_view OnnxCall::String(std::string_view name, std::string_view fallback) const {
-  const AttributeProto* attribute = FindAttr(name);
-  return attribute ? attribute->s : fallback;
-}
-
-std::vector<int64_t> OnnxCall::Ints(std::string_view name) const {
-  const AttributeProto* attribute = FindAttr(name);
-  return attribute ? attribute->ints : std::vector<int64_t>();
-}
-
 std::vector<double> OnnxCall::Floats(std::string_view name) const {
   const AttributeProto* attribute = FindAttr(name);
   if (attribute == nullptr) return {};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exchange/onnx/model.h"
+#include "exchange/onnx/node_attributes.h"
 #include "iropt/runtime/packed_func.h"
 
 namespace iropt::onnx {
@@ -19,7 +20,7 @@ struct OnnxBody {
   std::vector<HostValue> captured;
 };
 
-class OnnxCall {
+class OnnxCall : public NodeAttributes<OnnxCall> {
  public:
   // Fails if the operands do not have the form that opaque_call.h describes.
   static Result<OnnxCall> Make(const PackedCall& call);
@@ -41,11 +42,6 @@ class OnnxCall {
   // The one number of an input; `fallback` if it is missing.
   double NumberIn(size_t i, double fallback) const;
 
-  const AttributeProto* FindAttr(std::string_view name) const;
-  int64_t Int(std::string_view name, int64_t fallback = 0) const;
-  double Float(std::string_view name, double fallback = 0) const;
-  std::string_view String(std::string_view name, std::string_view fallback = "") const;
-  std::vector<int64_t> Ints(std::string_view name) const;
   std::vector<double> Floats(std::string_view name) const;
   std::vector<std::string_view> Strings(std::string_view name) const;
   // Null if the node has no such graph.

@@ -318,7 +318,8 @@ Names ExportScatter(OpExport& op, std::string_view kind, std::string_view reduct
 
 Names ExportScatterElements(OpExport& op) {
   const auto attrs = op.Attrs<ScatterElementsAttrs>();
-  return ExportScatter(op, op.version() < 11 ? "Scatter" : "ScatterElements", attrs.reduction(), {IntAttribute("axis", attrs.axis())});
+  return ExportScatter(op, op.version() < 11 ? "Scatter" : "ScatterElements", attrs.reduction(),
+                       {IntAttribute("axis", attrs.axis())});
 }
 
 Names ExportScatterNd(OpExport& op) {
