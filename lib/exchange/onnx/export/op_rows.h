@@ -1,4 +1,4 @@
-// The table of Relax operators: what becomes of each in ONNX. Families of operators are in rows/, one file each.
+// The table of Relax operators with their translations to ONNX. Families of operators are in rows/, one file each.
 #pragma once
 
 #include <span>
