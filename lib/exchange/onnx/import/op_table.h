@@ -1,4 +1,4 @@
-// The table of ONNX's operators: what becomes of each. Families of operators are in ../ops, one file each.
+// The table of ONNX's operators with their translations to Relax. Families of operators are in ../ops, one file each.
 #pragma once
 
 #include <cstdint>

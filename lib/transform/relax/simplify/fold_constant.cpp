@@ -205,7 +205,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
         is_whole = false;
         close();
         blocks.insert(blocks.end(), branch->blocks.begin(), branch->blocks.end());
-        visited = Bind(*binding, branch->body);
+        visited = IsKept(*binding) ? Rebind(*binding, branch->body) : Bind(*binding, branch->body);
         ++branches_;
       }
       if (visited) bindings.push_back(visited);
@@ -234,13 +234,15 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
 
   const Binding* VisitBinding(const Binding* binding) {
     const Expr* old = ValueOf(binding);
-    if (!kept_.empty() && kept_[binding->var->id]) return KeepBinding(*binding);
+    if (IsKept(*binding)) return KeepBinding(*binding);
     if (binding->kind == NodeKind::kMatchCast) return ExprRewriter::VisitBinding(binding);
     if (old->kind != NodeKind::kCall) return Bind(*binding, VisitExpr(old));
     std::optional<HostValue> value;
     const Expr* call = RewriteCall(*static_cast<const Call*>(old), &value);
     return value ? BindValue(*binding, *std::move(value), call->type) : Rebind(*binding, call);
   }
+
+  bool IsKept(const Binding& binding) const { return !kept_.empty() && kept_[binding.var->id]; }
 
   // The binding with folded operands only.
   const Binding* KeepBinding(const Binding& binding) {
