@@ -40,16 +40,31 @@ class IterMapInverter {
   // The terms are the digits of the value, the outermost first.
   bool Read(const IterSum& sum, const PrimExpr* output) {
     const PrimExpr* value = make_.Sub(output, sum.base);
+    if (sum.args.size() == 1) return ReadOnly(sum.args[0], value);
     for (size_t i = 0; i < sum.args.size(); ++i) {
       const IterSplit& arg = sum.args[i];
-      if (sum.args.size() > 1 && !analyzer_.CanProveGreaterEqual(arg.scale, 1)) return false;
+      if (!analyzer_.CanProveGreaterEqual(arg.scale, 1)) return false;
       const PrimExpr* digit = make_.FloorDiv(value, arg.scale);
       if (i > 0) digit = make_.FloorMod(digit, arg.extent);
-      const PrimExpr* part = make_.Mul(digit, arg.lower_factor);
-      const auto [known, added] = values_.emplace(arg.source, part);
-      if (!added) known->second = make_.Add(known->second, part);
+      Add(arg, digit);
     }
     return true;
+  }
+
+  // The value is the digit, or its negative.
+  bool ReadOnly(const IterSplit& arg, const PrimExpr* value) {
+    const PrimExpr* one = make_.Const(1, arg.scale->dtype);
+    if (!analyzer_.CanProveEqual(arg.scale, one) &&
+        !analyzer_.CanProveEqual(make_.Sub(make_.Const(0, one->dtype), arg.scale), one))
+      return false;
+    Add(arg, make_.Mul(value, arg.scale));
+    return true;
+  }
+
+  void Add(const IterSplit& arg, const PrimExpr* digit) {
+    const PrimExpr* part = make_.Mul(digit, arg.lower_factor);
+    const auto [known, added] = values_.emplace(arg.source, part);
+    if (!added) known->second = make_.Add(known->second, part);
   }
 
   Analyzer& analyzer_;
@@ -74,7 +89,7 @@ std::optional<InverseOfIterMap> InverseIterMap(std::span<const PrimExpr* const> 
     const IterMark* mark = rewriter.MarkOf(var);
     const PrimExpr* from_zero = mark ? inverter.ValueOf(mark) : nullptr;
     if (!from_zero && !IsInt(range.extent, 1)) return std::nullopt;
-    inverse.values[var] = from_zero ? analyzer.Simplify(analyzer.make().Add(range.min, from_zero)) : range.min;
+    inverse.values[var] = from_zero ? analyzer.make().Add(range.min, from_zero) : range.min;
   }
   return inverse;
 }
@@ -84,6 +99,7 @@ std::optional<std::unordered_map<const tir::Var*, const PrimExpr*>> InverseIterM
     Analyzer& analyzer) {
   auto inverse = InverseIterMap(indices, outputs, iters, {.level = IterMapLevel::kBijective}, analyzer);
   if (!inverse) return std::nullopt;
+  for (auto& [var, value] : inverse->values) value = analyzer.Simplify(value);  // in any order
   return std::move(inverse->values);
 }
 

@@ -90,6 +90,19 @@ const tir::Range* RangeOf(const arith::IntervalSet& set, const tir::Range& whole
   return workspace.New<tir::Range>(arith::CoverRange(set, whole, analyzer));
 }
 
+bool CanProveByExtremes(const PrimExpr* order, const arith::VarDomains& domains, arith::Analyzer& analyzer) {
+  const auto* comparison = As<tir::BinaryExpr>(order);
+  if (!comparison) return false;
+  const bool is_less = order->kind == NodeKind::kLT || order->kind == NodeKind::kLE;
+  const bool is_strict = order->kind == NodeKind::kLT || order->kind == NodeKind::kGT;
+  if (!is_less && order->kind != NodeKind::kGT && order->kind != NodeKind::kGE) return false;
+  const PrimExpr* less = is_less ? comparison->a : comparison->b;
+  const PrimExpr* greater = is_less ? comparison->b : comparison->a;
+  const PrimExpr* difference = analyzer.Simplify(analyzer.make().Sub(greater, less));
+  const PrimExpr* least = arith::EvalSet(difference, domains, analyzer).min();
+  return least && analyzer.CanProveGreaterEqual(analyzer.Simplify(least), is_strict ? 1 : 0);
+}
+
 void BindLoopsAround(const Ref* ref, arith::Analyzer& analyzer) {
   std::vector<const tir::For*> loops;
   for (; ref; ref = ref->parent) {

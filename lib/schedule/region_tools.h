@@ -33,6 +33,10 @@ arith::VarDomains DomainsOf(const arith::IterRanges& ranges, const arith::PrimBu
 const tir::Range* RangeOf(const arith::IntervalSet& set, const tir::Range& whole, arith::Analyzer& analyzer,
                           Workspace& workspace);
 
+// Whether a < b, a <= b, a > b or a >= b holds by the extreme values of the variables, which may be symbolic. TVM's
+// proofs by symbolic bounds.
+bool CanProveByExtremes(const PrimExpr* order, const arith::VarDomains& domains, arith::Analyzer& analyzer);
+
 // Tells the analyzer the ranges of all loops around the statement.
 void BindLoopsAround(const Ref* ref, arith::Analyzer& analyzer);
 // Tells the analyzer that the sizes of the parameters' buffers are not negative.

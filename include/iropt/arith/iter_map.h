@@ -90,8 +90,8 @@ bool AreIndependentIterMaps(std::span<const PrimExpr* const> values, const IterR
 std::optional<std::unordered_map<const tir::Var*, const PrimExpr*>> InverseIterMap(
     std::span<const PrimExpr* const> indices, std::span<const PrimExpr* const> outputs, const IterRanges& iters,
     Analyzer& analyzer);
-// The same at any level: `padding_predicate`, in the iterators, says which values of the outputs are padding, for which
-// the iterators get values outside of their ranges; null without padding.
+// The same at any level, with values that are not simplified: `padding_predicate`, in the iterators, says which values
+// of the outputs are padding, for which the iterators get values outside of their ranges; null without padding.
 struct InverseOfIterMap {
   std::unordered_map<const tir::Var*, const PrimExpr*> values;  // looked up, never iterated
   const PrimExpr* padding_predicate = nullptr;

@@ -277,6 +277,11 @@ class Mover {
   }
 
  private:
+  void Bind(const tir::Var* var, const tir::Range& range) {
+    analyzer_.Bind(var, range.min, range.extent);
+    loop_domains_.insert_or_assign(var, IntervalSet::FromRange(range, analyzer_.make()));
+  }
+
   // The loop is in the scope of the block, and not around it.
   Status CheckSameScope() {
     std::vector<const Ref*> loops;
@@ -291,7 +296,7 @@ class Mover {
           {block_->stmt, loop_->stmt});
     for (size_t i = loops.size(); i > 0; --i) {
       const tir::For& loop = loops[i - 1]->loop();
-      analyzer_.Bind(loop.loop_var, loop.min, loop.extent);
+      Bind(loop.loop_var, tir::Range(loop.min, loop.extent));
     }
     return {};
   }
@@ -369,7 +374,8 @@ class Mover {
     const PrimExpr* condition = make.Bool(true);
     const auto require = [&](NodeKind kind, const PrimExpr* a, const PrimExpr* b) {
       const PrimExpr* holds = make.Binary(kind, a, b);
-      if (!analyzer_.CanProve(holds)) condition = make.Binary(NodeKind::kAnd, condition, holds);
+      if (!analyzer_.CanProve(holds) && !CanProveByExtremes(holds, loop_domains_, analyzer_))
+        condition = make.Binary(NodeKind::kAnd, condition, holds);
     };
     for (size_t i = 0; i < domains.size(); ++i) {
       const tir::Range* range = RangeOf(domains[i].dom, *block.iter_vars[i]->dom, analyzer_, workspace_);
@@ -378,7 +384,7 @@ class Mover {
         const tir::Var* var = workspace_.NewPrimVar(fmt::format("ax{}", loops.size()), DataType::Int(bits));
         loops.emplace_back(var, analyzer_.Simplify(range->extent));
         values.push_back(make.Add(range->min, var));
-        analyzer_.Bind(var, make.Const(0, var->dtype), range->extent);
+        Bind(var, tir::Range(make.Const(0, var->dtype), range->extent));
       } else {
         values.push_back(range->min);
       }
@@ -402,6 +408,7 @@ class Mover {
   Ref* scope_ = nullptr;
   const bool is_compute_at_;
   Analyzer analyzer_;
+  arith::VarDomains loop_domains_;  // of the loops around, and of the new ones
   std::vector<Ref*> producers_, consumers_;
 };
 

@@ -77,19 +77,6 @@ void ReturnNest(PrimitiveCall& call, const tir::Stmt* stmt, size_t count) {
   }
 }
 
-// Whether the value is less than the bound by the greatest values of the variables from 0, which may be symbolic.
-bool IsBelow(const PrimExpr* value, const PrimExpr* bound, const std::vector<const tir::Var*>& vars,
-             const std::vector<const PrimExpr*>& extents, Analyzer& analyzer) {
-  const arith::PrimBuilder& make = analyzer.make();
-  arith::VarDomains domains;
-  for (size_t i = 0; i < vars.size(); ++i) {
-    const PrimExpr* extent = make.Cast(vars[i]->dtype, extents[i]);
-    domains.insert_or_assign(vars[i], arith::IntervalSet::FromRange(make.Const(0, extent->dtype), extent, make));
-  }
-  const PrimExpr* max = arith::EvalSet(value, domains, analyzer).max();
-  return max && analyzer.CanProveLess(analyzer.CanonicalSimplify(make.Sub(max, bound)), 0);
-}
-
 }  // namespace
 
 Status ApplySplit(PrimitiveCall& call) {
@@ -118,16 +105,19 @@ Status ApplySplit(PrimitiveCall& call) {
   const DataType dtype = DataType::Int(bits);
   const PrimExpr* value = make.Const(0, dtype);
   std::vector<const tir::Var*> vars;
+  arith::VarDomains domains;
   for (size_t i = 0; i < factors.values.size(); ++i) {
     const tir::Var* var = workspace.NewPrimVar(fmt::format("{}_{}", loop.loop_var->name, i), dtype);
+    const PrimExpr* extent = make.Cast(dtype, factors.values[i]);
     value = make.Add(make.Mul(value, factors.values[i]), var);
-    analyzer.Bind(var, make.Const(0, dtype), make.Cast(dtype, factors.values[i]));
+    analyzer.Bind(var, make.Const(0, dtype), extent);
+    domains.insert_or_assign(var, arith::IntervalSet::FromRange(tir::Range(make.Const(0, dtype), extent), make));
     vars.push_back(var);
   }
   const tir::Stmt* stmt = SubstituteCast(loop.body, {{loop.loop_var, value}}, workspace);
   const PrimExpr* in_range = make.Binary(NodeKind::kLT, value, loop.extent);
   if (!call.GetBool("disable_predication") && !analyzer.CanProve(in_range) &&
-      !IsBelow(value, loop.extent, vars, factors.values, analyzer))
+      !CanProveByExtremes(in_range, domains, analyzer))
     stmt = PredicateAppender(in_range, workspace).VisitStmt(stmt);
   for (size_t i = vars.size(); i > 0; --i) stmt = MakeLoop(vars[i - 1], factors.values[i - 1], stmt, workspace);
   stmt = Simplified(stmt, state, ref, call.GetBool("preserve_unit_iters"));

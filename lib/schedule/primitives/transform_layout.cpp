@@ -443,7 +443,8 @@ bool Invert(Layout& layout, Analyzer& analyzer, Workspace& workspace) {
       arith::InverseIterMap(results, AsExprs(layout.axes), ranges,
                             {.level = arith::IterMapLevel::kNoCheck, .simplify_trivial_iterators = false}, analyzer);
   if (!inverse) return false;
-  for (const PrimExpr* param : params) layout.positions.push_back(inverse->values.at(To<tir::Var>(param)));
+  for (const PrimExpr* param : params)
+    layout.positions.push_back(analyzer.Simplify(inverse->values.at(To<tir::Var>(param))));
   if (!inverse->padding_predicate) return true;
   Analyzer with_ranges(make, Analyzer::SymVars::kAny);
   for (size_t i = 0; i < layout.axes.size(); ++i)

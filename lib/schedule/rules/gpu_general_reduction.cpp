@@ -23,7 +23,8 @@ const IndexMapAttr* AlignAxes(RuleSchedule& sch, const BlockInfo& first, const B
   std::vector<const tir::Var*> params;
   for (const AxisInfo& axis : last.axes)
     params.push_back(IRContext::Current().NewSymVar(axis.var->name, axis.var->dtype));
-  const PrimExpr* zero = arith::PrimBuilder().Const(0, params[0]->dtype);
+  // The parameters of TVM's map have this dtype, whatever the axes have.
+  const PrimExpr* zero = arith::PrimBuilder().Const(0, DataType::Int(64));
   std::vector<const PrimExpr*> results;
   size_t matched = 0;
   for (const AxisInfo& axis : first.axes) {
