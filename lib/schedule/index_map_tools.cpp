@@ -10,6 +10,7 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/support/check.h"
 #include "iropt/support/stack.h"
+#include "stmt_tools.h"
 
 namespace iropt::schedule {
 
@@ -81,6 +82,26 @@ class PythonPrinter {
 };
 
 }  // namespace
+
+std::vector<const tir::Var*> FreeVarsOf(const IndexMapAttr& map) {
+  std::vector<const tir::Var*> found;
+  for (const PrimExpr* result : map.results) {
+    for (const tir::Var* var : VarsOf(result)) {
+      if (std::ranges::find(map.params, var) == map.params.end() && std::ranges::find(found, var) == found.end())
+        found.push_back(var);
+    }
+  }
+  return found;
+}
+
+const IndexMapAttr* WithFreeVars(const IndexMapAttr& map, const Values& values, Workspace& workspace) {
+  const arith::PrimBuilder make(workspace.arena());
+  std::vector<const PrimExpr*> results;
+  for (const PrimExpr* result : map.results) results.push_back(Rebuild(result, values, make));
+  auto* copy = workspace.New<IndexMapAttr>(map);
+  copy->results = workspace.Copy(results);
+  return copy;
+}
 
 std::vector<const PrimExpr*> ApplyMap(const IndexMapAttr& map, std::span<const PrimExpr* const> indices,
                                       const arith::PrimBuilder& make) {

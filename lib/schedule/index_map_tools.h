@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
@@ -11,6 +12,14 @@
 #include "iropt/ir/tir/expr.h"
 
 namespace iropt::schedule {
+
+// The variables of the results that are no parameters, each once. In a trace they stand for results of sampling, or for
+// variables of the function.
+std::vector<const tir::Var*> FreeVarsOf(const IndexMapAttr& map);
+// The map with values for such variables; owned by the workspace.
+const IndexMapAttr* WithFreeVars(const IndexMapAttr& map,
+                                 const std::unordered_map<const tir::Var*, const PrimExpr*>& values,
+                                 Workspace& workspace);
 
 // The results for these indices, one for each parameter, without simplification. Operands take common dtypes.
 std::vector<const PrimExpr*> ApplyMap(const IndexMapAttr& map, std::span<const PrimExpr* const> indices,

@@ -29,7 +29,8 @@ class PrimitiveCall {
   bool GetBool(std::string_view param) const { return GetInt(param) != 0; }
   const std::string& GetString(std::string_view param) const;
   std::vector<int64_t> GetInts(std::string_view param) const;
-  // Null for None.
+  // With values for the variables that are no parameters: results of sampling, or variables of the function. Null for
+  // None.
   const IndexMapAttr* GetIndexMap(std::string_view param) const;
   const Value& Get(std::string_view param) const;
   const std::optional<Value>& decision() const { return instruction_.decision; }
@@ -51,6 +52,9 @@ class PrimitiveCall {
 
  private:
   Status CheckArg(const Param& param, const Value& value);
+  // What a variable of an index map stands for; null if that is not known.
+  const PrimExpr* ValueOf(const tir::Var& var) const;
+  Status CheckIndexMap(const Param& param, const Value& value);
   Status CheckRef(const Param& param, const Value& value, bool block, bool loop);
 
   Schedule& schedule_;

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 
+#include "index_map_tools.h"
 #include "iropt/ir/clone.h"
 #include "iropt/support/check.h"
 #include "primitive_call.h"
+#include "stmt_tools.h"
 
 namespace iropt::schedule {
 
@@ -223,7 +225,33 @@ std::vector<int64_t> PrimitiveCall::GetInts(std::string_view param) const {
 
 const IndexMapAttr* PrimitiveCall::GetIndexMap(std::string_view param) const {
   const auto* map = Get(param).As<const IndexMapAttr*>();
-  return map ? *map : nullptr;
+  if (!map) return nullptr;
+  std::unordered_map<const tir::Var*, const PrimExpr*> values;  // looked up, never iterated
+  for (const tir::Var* var : FreeVarsOf(**map)) values[var] = ValueOf(*var);
+  return values.empty() ? *map : WithFreeVars(**map, values, state_->workspace());
+}
+
+const PrimExpr* PrimitiveCall::ValueOf(const tir::Var& var) const {
+  const Variable* variable = schedule_.Find(var.name);
+  if (variable) return variable->ref ? nullptr : state_->make().Const(variable->value, var.dtype);
+  const tir::Var* found = nullptr;
+  const auto consider = [&](const tir::Var* candidate) {
+    if (candidate->name != var.name || candidate == found || candidate->dtype.is_handle()) return true;
+    const bool is_only = !found;
+    found = candidate;
+    return is_only;
+  };
+  const PrimFunc& func = *state_->func();
+  for (const tir::Var* param : func.params) {
+    if (!consider(param)) return nullptr;
+  }
+  for (const tir::Buffer* buffer : func.param_buffers) {
+    if (!buffer) continue;
+    for (const PrimExpr* dim : buffer->shape) {
+      if (!std::ranges::all_of(VarsOf(dim), consider)) return nullptr;
+    }
+  }
+  return found;
 }
 
 std::optional<int64_t> PrimitiveCall::NumberOf(const Value& value) const {
@@ -264,6 +292,22 @@ Status PrimitiveCall::CheckRef(const Param& param, const Value& value, bool bloc
   return {};
 }
 
+Status PrimitiveCall::CheckIndexMap(const Param& param, const Value& value) {
+  const auto* map = value.As<const IndexMapAttr*>();
+  if (value.is_none() && param.kind == ParamKind::kOptionalIndexMap) return {};
+  if (!map || !state_)
+    return Refuse(
+        fmt::format("the argument '{}' of {} must be an index map", param.name, instruction_.primitive->python));
+  for (const tir::Var* var : FreeVarsOf(**map)) {
+    if (ValueOf(*var)) continue;
+    return Refuse(
+        fmt::format("the index map {} uses '{}', which is neither a number of the trace nor one variable of "
+                    "the function",
+                    ToPython(**map), var->name));
+  }
+  return {};
+}
+
 Status PrimitiveCall::CheckArg(const Param& param, const Value& value) {
   const auto fail = [&](std::string_view wanted) -> Status {
     return Refuse(
@@ -298,9 +342,8 @@ Status PrimitiveCall::CheckArg(const Param& param, const Value& value) {
                                                 : fail("0 for a buffer that is read, or 1 for one that is written");
     }
     case ParamKind::kString: return value.As<std::string>() ? Status{} : fail("a string");
-    case ParamKind::kIndexMap: return value.As<const IndexMapAttr*>() ? Status{} : fail("an index map");
-    case ParamKind::kOptionalIndexMap:
-      return value.As<const IndexMapAttr*>() || value.is_none() ? Status{} : fail("an index map");
+    case ParamKind::kIndexMap:
+    case ParamKind::kOptionalIndexMap: return CheckIndexMap(param, value);
     case ParamKind::kAnnotation: return {};
   }
   return {};

@@ -161,7 +161,8 @@ const tir::BufferRegion* MakeRegion(const tir::Buffer* buffer, std::span<const t
 const tir::BufferRegion* FullRegion(const tir::Buffer* buffer, Workspace& workspace) {
   const arith::PrimBuilder make(workspace.arena());
   std::vector<const tir::Range*> ranges;
-  for (const PrimExpr* dim : buffer->shape) ranges.push_back(workspace.New<tir::Range>(make.Const(0, dim->dtype), dim));
+  for (const PrimExpr* dim : buffer->shape)
+    ranges.push_back(workspace.New<tir::Range>(make.Const(0, DataType::Int(32)), dim));
   return MakeRegion(buffer, ranges, workspace);
 }
 

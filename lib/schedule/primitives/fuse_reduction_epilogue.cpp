@@ -189,12 +189,6 @@ class EpilogueFuser {
   tir::VarValues axes_;
 };
 
-bool IsUsed(const tir::Block& scope, const tir::Buffer* buffer) {
-  return std::ranges::any_of(BlocksOf(scope.body), [&](const tir::Block* block) {
-    return UsesBuffer(block->reads, buffer) || UsesBuffer(block->writes, buffer);
-  });
-}
-
 }  // namespace
 
 Status ApplyFuseReductionEpilogue(PrimitiveCall& call) {
@@ -215,13 +209,6 @@ Status ApplyFuseReductionEpilogue(PrimitiveCall& call) {
   const tir::Block* old_scope = &scope->block();
   FusedScope rewriter(old_scope, removal, &reduction->block(), fused, workspace);
   const auto* new_scope = To<tir::Block>(rewriter.VisitStmt(old_scope));
-  if (!IsUsed(*new_scope, buffer)) {
-    new_scope = CopyBlock(*new_scope, workspace, [&](tir::Block& copy) {
-      std::vector<const tir::Buffer*> buffers(copy.alloc_buffers.begin(), copy.alloc_buffers.end());
-      std::erase(buffers, buffer);
-      copy.alloc_buffers = workspace.Copy(buffers);
-    });
-  }
   state.Replace(scope, new_scope, {{old_scope, new_scope}, {&reduction->block(), fused}});
   state.Recheck(scope);
   return {};

@@ -253,9 +253,10 @@ Status ApplyLoopPartition(PrimitiveCall& call) {
     const PrimExpr* end = make.Const(ends[i], dtype);
     const tir::Var* var = workspace.NewPrimVar(fmt::format("{}{}", loop.loop_var->name, i), dtype);
     const tir::Stmt* body = SubstituteCast(loop.body, {{loop.loop_var, var}}, workspace);
-    body = BodyCopier(var, min, end, workspace).VisitStmt(body);
-    const auto* part = workspace.New<tir::For>(var, make.Cast(dtype, min), make.Sub(end, make.Cast(dtype, min)),
-                                               tir::ForKind::kSerial, body, nullptr, DictAttr::Empty());
+    const PrimExpr* extent = make.Sub(end, make.Cast(dtype, min));
+    body = BodyCopier(var, min, extent, workspace).VisitStmt(body);
+    const auto* part = workspace.New<tir::For>(var, make.Cast(dtype, min), extent, tir::ForKind::kSerial, body, nullptr,
+                                               DictAttr::Empty());
     const PrimExpr* runs = make.Binary(NodeKind::kGT, end, make.Const(0, dtype));
     parts.push_back(
         MakeRealize({}, runs, MakePlainBlock(fmt::format("{}{}_partition", name, i), part, workspace), workspace));

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "iropt/support/followed_version.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/region_tools.h"
@@ -169,7 +170,8 @@ class AutoCopy {
         workspace_.Copy(axes), workspace_.Copy(std::vector{MakeRegion(from, region, workspace_)}),
         workspace_.Copy(std::vector{MakeRegion(to, region, workspace_)}), workspace_.arena().CopyString(name_),
         List<const tir::Buffer*>(), List<const tir::MatchBufferRegion*>(),
-        DictAttr::Empty()->With("auto_copy", IntAttr::Get(1)), nullptr, body);
+        DictAttr::Empty()->With("auto_copy", FollowsSince(TextVersion::kV0_21) ? IntAttr::Bool(true) : IntAttr::Get(1)),
+        nullptr, body);
     return MakeRealize(values, make_.Bool(true), block, workspace_);
   }
 

@@ -135,7 +135,7 @@ std::optional<VarSet> AxesOfAccess(const tir::Block& block, const tir::BufferReg
   return axes;
 }
 
-std::optional<DominantAccess> FindDominantAccess(RuleSchedule& sch, const BlockInfo& info) {
+std::optional<DominantAccess> FindDominantAccess(RuleSchedule& sch, const BlockInfo& info, const VarSet* counted) {
   const tir::Block& block = sch.Block(info.block);
   const tir::BufferRegion* dominant = nullptr;
   size_t most = 0;
@@ -145,9 +145,11 @@ std::optional<DominantAccess> FindDominantAccess(RuleSchedule& sch, const BlockI
       sch.Fail();
       return std::nullopt;
     }
-    if (dominant && axes->size() <= most) continue;
+    const auto is_counted = [&](const tir::Var* axis) { return !counted || counted->contains(axis); };
+    const auto count = static_cast<size_t>(std::ranges::count_if(*axes, is_counted));
+    if (dominant && count <= most) continue;
     dominant = read;
-    most = axes->size();
+    most = count;
   }
   if (!dominant) return std::nullopt;
   arith::Analyzer analyzer(sch.state().make(), arith::Analyzer::SymVars::kAny);
@@ -204,6 +206,16 @@ std::optional<int64_t> ConstExtent(const PrimExpr* extent) {
 
 // ---- Targets
 
+// Whether a value of the attribute, or of one in it, has the text in it, as TVM looks for it in the printed target.
+bool Mentions(const Attr* attr, std::string_view text) {
+  if (const auto* value = As<StrAttr>(attr)) return value->value.find(text) != std::string_view::npos;
+  const auto mentions = [&](const Attr* part) { return Mentions(part, text); };
+  if (const auto* list = As<ListAttr>(attr)) return std::ranges::any_of(list->values, mentions);
+  if (const auto* dict = As<DictAttr>(attr)) return std::ranges::any_of(dict->values, mentions);
+  const auto* target = As<TargetAttr>(attr);
+  return target && Mentions(target->config, text);
+}
+
 TargetFacts FactsOf(const TargetAttr* target) {
   TargetFacts facts;
   if (!target) return facts;
@@ -213,6 +225,12 @@ TargetFacts FactsOf(const TargetAttr* target) {
       const auto* text = As<StrAttr>(key);
       return text && text->value == "gpu";
     });
+  }
+  if (facts.kind == "opencl") {
+    const DictAttr* own = target->config->Without("host")->Without("keys");
+    facts.is_android = Mentions(target->config->Find("host"), "android");
+    facts.is_adreno = Mentions(own, "adreno");
+    facts.is_mali = Mentions(own, "mali");
   }
   if (facts.kind == "cuda") facts.max_threads_per_block = 1024;
   facts.max_num_threads = facts.max_threads_per_block;

@@ -62,20 +62,9 @@ class GpuGemv {
   }
 
  private:
-  Names LoopsOf(const Name& block, size_t count) {
-    Names loops = sch_.GetLoops(block);
-    if (loops.size() < count) sch_.Fail();
-    loops.resize(std::max(loops.size(), count));
-    return loops;
-  }
   Name Last(const Names& loops, size_t count) { return loops[loops.size() - count]; }
-  // All loops from one on as one.
-  Name FuseFrom(const Names& loops, size_t first) {
-    return sch_.Fuse({loops.begin() + static_cast<std::ptrdiff_t>(first), loops.end()});
-  }
-
   bool ChooseTiling() {
-    const Names loops = LoopsOf(gemv_, 4);
+    const Names loops = sch_.GetLoops(gemv_, 4);
     if (!sch_.ok()) return false;
     std::optional<int64_t> extents[4];
     for (size_t i = 0; i < 4; ++i) extents[i] = ConstExtent(sch_.Loop(loops[i]).extent);
@@ -99,16 +88,16 @@ class GpuGemv {
 
   // Reduces in parts, first to the lanes of the threads, then to the threads.
   void Factor() {
-    const Names loops = LoopsOf(gemv_, 4);
+    const Names loops = sch_.GetLoops(gemv_, 4);
     const Name s = sch_.Fuse({loops[0], loops[1]});
     const Name r = sch_.Fuse({loops[2], loops[3]});
     sch_.Split(s, {std::nullopt, tiling_.spatial, 1});
     const Names parts = sch_.Split(r, {std::nullopt, tiling_.reduction, tiling_.tile / tiling_.lanes, tiling_.lanes});
     sch_.Reorder({parts[0], parts[2], parts[1], parts[3]});
     lanes_ = sch_.RFactor(sch_.Fuse({parts[1], parts[3]}), 0);
-    const Names own = LoopsOf(gemv_, 4);
+    const Names own = sch_.GetLoops(gemv_, 4);
     threads_ = sch_.RFactor(sch_.Split(own[3], {tiling_.reduction, std::nullopt})[0], 0);
-    const Names inner = LoopsOf(lanes_, 6);
+    const Names inner = sch_.GetLoops(lanes_, 6);
     const Names last = sch_.Split(inner[5], {tiling_.reduction, std::nullopt});
     block_loop_ = inner[0];
     thread_loop_ = last[0];
@@ -140,11 +129,11 @@ class GpuGemv {
     const Name copy = sch_.CacheRead(lanes_, 1, "local");
     const size_t count = sch_.GetLoops(copy).size();
     sch_.ComputeAt(copy, reduce_loop_, /*preserve_unit_loops=*/true);
-    const Names loops = LoopsOf(copy, std::max<size_t>(count, 1));
+    const Names loops = sch_.GetLoops(copy, std::max<size_t>(count, 1));
     if (!sch_.ok()) return;
     const DataType dtype = sch_.Block(copy).reads[0]->buffer->dtype;
     const int64_t bytes = (dtype.bits + 7) / 8;
-    const Name fused = count == 1 ? loops.back() : FuseFrom(loops, loops.size() - 2);
+    const Name fused = count == 1 ? loops.back() : sch_.FuseFrom(loops, loops.size() - 2);
     sch_.Vectorize(sch_.Split(fused, {std::nullopt, std::max<int64_t>(1, tiling_.vector_load / bytes)})[1]);
   }
 
@@ -152,7 +141,7 @@ class GpuGemv {
   void LoadVector() {
     vector_ = sch_.CacheRead(lanes_, 0, "shared");
     sch_.ComputeAt(vector_, thread_loop_, /*preserve_unit_loops=*/true);
-    const Name loop = LoopsOf(vector_, 1).back();
+    const Name loop = sch_.GetLoops(vector_, 1).back();
     if (!sch_.ok()) return;
     const int64_t threads = tiling_.spatial * tiling_.reduction;
     int64_t lanes = tiling_.shared_lanes;
@@ -170,8 +159,8 @@ class GpuGemv {
 
   void ReduceLanes() {
     sch_.ReverseComputeAt(threads_, block_loop_, /*preserve_unit_loops=*/true);
-    const Names loops = LoopsOf(threads_, 4);
-    const Names rows = sch_.Split(FuseFrom(loops, 3), {std::nullopt, tiling_.spatial, 1});
+    const Names loops = sch_.GetLoops(threads_, 4);
+    const Names rows = sch_.Split(sch_.FuseFrom(loops, 3), {std::nullopt, tiling_.spatial, 1});
     const Names lanes = sch_.Split(rows[2], {std::nullopt, 1});
     const Name ts = sch_.Fuse({rows[0], rows[1]});
     sch_.Reorder({ts, loops[1], lanes[0], lanes[1], loops[2]});
@@ -182,8 +171,8 @@ class GpuGemv {
 
   void ReduceThreads() {
     sch_.ReverseComputeAt(gemv_, block_loop_, /*preserve_unit_loops=*/true);
-    const Names loops = LoopsOf(gemv_, 3);
-    const Names rows = sch_.Split(FuseFrom(loops, 2), {std::nullopt, tiling_.spatial, 1});
+    const Names loops = sch_.GetLoops(gemv_, 3);
+    const Names rows = sch_.Split(sch_.FuseFrom(loops, 2), {std::nullopt, tiling_.spatial, 1});
     const Name ts = sch_.Fuse({rows[0], rows[1]});
     sch_.Reorder({rows[2], ts, loops[1]});
     sch_.Bind(ts, tiling_.spatial_tag);
@@ -191,17 +180,17 @@ class GpuGemv {
   }
 
   void Finish() {
-    sch_.DecomposeReduction(lanes_, LoopsOf(lanes_, 4)[3]);
-    sch_.DecomposeReduction(threads_, LoopsOf(threads_, 1).back());
+    sch_.DecomposeReduction(lanes_, sch_.GetLoops(lanes_, 4)[3]);
+    sch_.DecomposeReduction(threads_, sch_.GetLoops(threads_, 1).back());
     sch_.SetScope(lanes_, 0, "local");
     sch_.SetScope(threads_, 0, "local");
-    sch_.Annotate(LoopsOf(lanes_, 4)[3], "pragma_auto_unroll_max_step", tiling_.unroll);
-    sch_.Annotate(LoopsOf(lanes_, 4)[3], "pragma_unroll_explicit", 1);
-    sch_.Annotate(LoopsOf(threads_, 4)[3], "pragma_auto_unroll_max_step", tiling_.unroll);
-    sch_.Annotate(LoopsOf(threads_, 4)[3], "pragma_unroll_explicit", 1);
+    sch_.Annotate(sch_.GetLoops(lanes_, 4)[3], "pragma_auto_unroll_max_step", tiling_.unroll);
+    sch_.Annotate(sch_.GetLoops(lanes_, 4)[3], "pragma_unroll_explicit", 1);
+    sch_.Annotate(sch_.GetLoops(threads_, 4)[3], "pragma_auto_unroll_max_step", tiling_.unroll);
+    sch_.Annotate(sch_.GetLoops(threads_, 4)[3], "pragma_unroll_explicit", 1);
     if (!tiling_.load_shared) return;
-    sch_.Annotate(Last(LoopsOf(vector_, 4), 4), "pragma_unroll_explicit", tiling_.unroll);
-    sch_.Annotate(Last(LoopsOf(vector_, 4), 4), "pragma_vectorize", 1);
+    sch_.Annotate(Last(sch_.GetLoops(vector_, 4), 4), "pragma_unroll_explicit", tiling_.unroll);
+    sch_.Annotate(Last(sch_.GetLoops(vector_, 4), 4), "pragma_vectorize", 1);
   }
 
   void ScheduleEpilogue() {
@@ -210,13 +199,13 @@ class GpuGemv {
     if (IsBroadcastEpilogue(sch_, gemv_, block)) {
       sch_.ReverseComputeAt(block, block_loop_);
       sch_.SetScope(gemv_, 0, "shared");
-      const Names loops = LoopsOf(block, 3);
-      sch_.Bind(sch_.Split(FuseFrom(loops, 2), {std::nullopt, tiling_.reduction})[1], "threadIdx.x");
+      const Names loops = sch_.GetLoops(block, 3);
+      sch_.Bind(sch_.Split(sch_.FuseFrom(loops, 2), {std::nullopt, tiling_.reduction})[1], "threadIdx.x");
       return;
     }
     sch_.ReverseComputeAt(block, block_loop_, /*preserve_unit_loops=*/true);
-    FuseFrom(LoopsOf(block, 2), 1);
-    const Names parts = sch_.Split(LoopsOf(block, 1).back(), {std::nullopt, tiling_.spatial, 1});
+    sch_.FuseFrom(sch_.GetLoops(block, 2), 1);
+    const Names parts = sch_.Split(sch_.GetLoops(block, 1).back(), {std::nullopt, tiling_.spatial, 1});
     sch_.Bind(sch_.Fuse({parts[0], parts[1]}), tiling_.spatial_tag);
     sch_.SetScope(gemv_, 0, "local");
   }

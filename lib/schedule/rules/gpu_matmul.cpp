@@ -75,9 +75,17 @@ std::optional<MatmulAxes> DetectAxes(const tir::Block& block) {
   return result;
 }
 
-// Fuses the axes of each kind, of those in `used` (null: all). Null if an extent that this needs is a variable, which
-// an index map cannot have.
-const IndexMapAttr* FuseByKind(const MatmulAxes& matmul, const VarSet* used, std::initializer_list<MatmulAxis> kinds) {
+// The extent for an index map: its variables stand for those of the function by their names.
+const PrimExpr* ExtentForMap(const PrimExpr* extent, const arith::PrimBuilder& make, Workspace& workspace) {
+  if (arith::AsInt(extent)) return extent;
+  tir::VarValues values;
+  for (const tir::Var* var : VarsOf(extent)) values[var] = IRContext::Current().NewSymVar(var->name, var->dtype);
+  return make.Cast(extent->dtype, tir::Substitute(extent, values, workspace));
+}
+
+// Fuses the axes of each kind, of those in `used` (null: all).
+const IndexMapAttr* FuseByKind(const MatmulAxes& matmul, const VarSet* used, std::initializer_list<MatmulAxis> kinds,
+                               Workspace& workspace) {
   const arith::PrimBuilder make;
   std::vector<const tir::Var*> params;
   std::array<const PrimExpr*, 5> fused{};
@@ -87,8 +95,7 @@ const IndexMapAttr* FuseByKind(const MatmulAxes& matmul, const VarSet* used, std
     params.push_back(IRContext::Current().NewSymVar(fmt::format("i{}", params.size()), extent->dtype));
     if (kind == MatmulAxis::kTrivial) continue;
     const PrimExpr*& sum = fused[static_cast<size_t>(kind)];
-    if (sum && !arith::AsInt(extent)) return nullptr;
-    sum = sum ? make.Add(make.Mul(sum, extent), params.back()) : params.back();
+    sum = sum ? make.Add(make.Mul(sum, ExtentForMap(extent, make, workspace)), params.back()) : params.back();
   }
   std::vector<const PrimExpr*> results;
   for (const MatmulAxis kind : kinds) {
@@ -175,11 +182,11 @@ bool NormalizeMatmul(RuleSchedule& sch, const Name& main) {
   const auto axes = DetectAxes(sch.Block(main));
   if (!axes) return sch.Fail();
   using enum MatmulAxis;
-  const IndexMapAttr* a_map = FuseByKind(*axes, &axes->a, {kBatch, kI, kK});
-  const IndexMapAttr* b_map = FuseByKind(*axes, &axes->b, {kBatch, kJ, kK});
-  const IndexMapAttr* c_map = FuseByKind(*axes, &axes->c, {kBatch, kI, kJ});
-  const IndexMapAttr* map = FuseByKind(*axes, nullptr, {kBatch, kI, kJ, kK});
-  if (!a_map || !b_map || !c_map || !map) return sch.Fail();
+  Workspace& workspace = sch.state().workspace();
+  const IndexMapAttr* a_map = FuseByKind(*axes, &axes->a, {kBatch, kI, kK}, workspace);
+  const IndexMapAttr* b_map = FuseByKind(*axes, &axes->b, {kBatch, kJ, kK}, workspace);
+  const IndexMapAttr* c_map = FuseByKind(*axes, &axes->c, {kBatch, kI, kJ}, workspace);
+  const IndexMapAttr* map = FuseByKind(*axes, nullptr, {kBatch, kI, kJ, kK}, workspace);
   sch.TransformLayout(a, 0, /*is_write=*/true, a_map);
   sch.TransformLayout(b, 0, /*is_write=*/true, b_map);
   sch.TransformLayout(c, 0, /*is_write=*/false, c_map);

@@ -83,14 +83,6 @@ class GpuReduction {
     }
   }
 
-  // The loops of a block, at least `count` of them.
-  Names LoopsOf(const Name& block, size_t count) {
-    Names loops = sch_.GetLoops(block);
-    if (loops.size() < count) sch_.Fail();
-    loops.resize(std::max(loops.size(), count));
-    return loops;
-  }
-
   // The loops from the third one on of the block that combines the parts, fused; and, if an axis was split, its part.
   struct Combined {
     Name spatial;
@@ -117,12 +109,12 @@ class GpuReduction {
   }
 
   void ScheduleInnerReduction() {
-    const Names loops = LoopsOf(block_, 3);
+    const Names loops = sch_.GetLoops(block_, 3);
     if (!sch_.ok()) return;
     const int64_t threads = SuggestThreadsPerBlock(target_, {&sch_.Loop(loops[1])})[0];
     const Name part = sch_.Split(loops[1], {std::nullopt, threads})[1];
     const Name rf = sch_.RFactor(part, 0);
-    const Names own = LoopsOf(rf, 4);
+    const Names own = sch_.GetLoops(rf, 4);
     const Name &bx = own[0], &r = own[1], &tx = own[2];
     sch_.Reorder({bx, tx, r});
     sch_.Bind(bx, "blockIdx.x");
@@ -132,7 +124,7 @@ class GpuReduction {
     sch_.SetScope(rf, 0, "local");
     sch_.DecomposeReduction(rf, r);
     sch_.ReverseComputeAt(block_, bx, /*preserve_unit_loops=*/true);
-    const Names combining = LoopsOf(block_, 3);
+    const Names combining = sch_.GetLoops(block_, 3);
     const Combined combined = FuseCombined(combining);
     if (combined.group)
       sch_.Reorder({combined.spatial, combining[1], *combined.group});
@@ -144,18 +136,18 @@ class GpuReduction {
     if (!sch_.ok()) return;
     if (!IsBroadcastEpilogue(sch_, block_, epilogue_->block)) return sch_.SetScope(block_, 0, "local");
     sch_.SetScope(block_, 0, "shared");
-    const Names last = LoopsOf(epilogue_->block, 2);
+    const Names last = sch_.GetLoops(epilogue_->block, 2);
     sch_.Bind(sch_.Split(sch_.Fuse({last.begin() + 1, last.end()}), {std::nullopt, threads})[1], "threadIdx.x");
   }
 
   void ScheduleInnerSpatial() {
     constexpr int64_t kThreads = 16;
-    const Names loops = LoopsOf(block_, 3);
+    const Names loops = sch_.GetLoops(block_, 3);
     const int64_t threads = SpatialThreads(kThreads);
     sch_.Split(loops[0], {std::nullopt, threads});
     const Name part = sch_.Split(loops[1], {std::nullopt, kThreads})[1];
     const Name rf = sch_.RFactor(part, 0);
-    const Names own = LoopsOf(rf, 5);
+    const Names own = sch_.GetLoops(rf, 5);
     const Name &bx = own[0], &tx = own[1], &r = own[2], &ty = own[3];
     sch_.Reorder({bx, tx, ty, r});
     sch_.Bind(tx, "threadIdx.x");
@@ -164,7 +156,7 @@ class GpuReduction {
     sch_.SetScope(rf, 0, "local");
     sch_.DecomposeReduction(rf, r);
     sch_.ReverseComputeAt(block_, bx, /*preserve_unit_loops=*/true);
-    const Names combining = LoopsOf(block_, 3);
+    const Names combining = sch_.GetLoops(block_, 3);
     const Combined combined = FuseCombined(combining);
     if (combined.group)
       sch_.Reorder({combined.spatial, *combined.group, combining[1]});
@@ -177,7 +169,7 @@ class GpuReduction {
     if (!sch_.ok()) return;
     const bool broadcasts = IsBroadcastEpilogue(sch_, block_, epilogue_->block);
     sch_.SetScope(block_, 0, broadcasts ? "shared" : "local");
-    const Names last = LoopsOf(epilogue_->block, 2);
+    const Names last = sch_.GetLoops(epilogue_->block, 2);
     const Name fused = sch_.Fuse({last.begin() + 1, last.end()});
     if (!broadcasts) return sch_.Bind(sch_.Split(fused, {threads, std::nullopt})[0], "threadIdx.x");
     const Names parts = sch_.Split(fused, {std::nullopt, threads, kThreads});

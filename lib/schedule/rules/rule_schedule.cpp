@@ -1,5 +1,6 @@
 #include "rule_schedule.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "iropt/support/check.h"
@@ -68,6 +69,12 @@ Names RuleSchedule::GetChildBlocks(const Name& block_or_loop) {
   return Call("GetChildBlocks", {ToValue(block_or_loop)});
 }
 Names RuleSchedule::GetLoops(const Name& block) { return Call("GetLoops", {ToValue(block)}); }
+Names RuleSchedule::GetLoops(const Name& block, size_t count) {
+  Names loops = GetLoops(block);
+  if (loops.size() < count) Fail();
+  loops.resize(std::max(loops.size(), count));
+  return loops;
+}
 Names RuleSchedule::GetProducers(const Name& block) { return Call("GetProducers", {ToValue(block)}); }
 Names RuleSchedule::GetConsumers(const Name& block) { return Call("GetConsumers", {ToValue(block)}); }
 
@@ -77,6 +84,9 @@ Names RuleSchedule::Split(const Name& loop, const Factors& factors) {
   return loops;
 }
 Name RuleSchedule::Fuse(const Names& loops) { return CallForOne("Fuse", {ToValue(loops)}); }
+Name RuleSchedule::FuseFrom(const Names& loops, size_t first) {
+  return Fuse({loops.begin() + static_cast<std::ptrdiff_t>(std::min(first, loops.size())), loops.end()});
+}
 void RuleSchedule::Reorder(const Names& loops) { Call("Reorder", {ToValue(loops)}); }
 Name RuleSchedule::AddUnitLoop(const Name& block_or_loop) {
   return CallForOne("AddUnitLoop", {ToValue(block_or_loop)});

@@ -36,11 +36,15 @@ class RuleSchedule {
   Name GetBlock(std::string_view name);
   Names GetChildBlocks(const Name& block_or_loop);
   Names GetLoops(const Name& block);
+  // Fails if there are fewer loops than `count`; there are then as many empty names.
+  Names GetLoops(const Name& block, size_t count);
   Names GetProducers(const Name& block);
   Names GetConsumers(const Name& block);
 
   Names Split(const Name& loop, const Factors& factors);
   Name Fuse(const Names& loops);
+  // All loops from the one of this index on.
+  Name FuseFrom(const Names& loops, size_t first);
   void Reorder(const Names& loops);
   Name AddUnitLoop(const Name& block_or_loop);
   void Bind(const Name& loop, std::string_view thread_axis);
@@ -128,7 +132,9 @@ struct DominantAccess {
   std::vector<Term> terms;  // from the slowest one to the fastest one
   const PrimExpr* base;
 };
-std::optional<DominantAccess> FindDominantAccess(RuleSchedule& sch, const BlockInfo& block);
+// `counted`: only these axes count for the choice; null for all of them.
+std::optional<DominantAccess> FindDominantAccess(RuleSchedule& sch, const BlockInfo& block,
+                                                 const VarSet* counted = nullptr);
 // Y in X[...] = X[...] + Y; null if the body has another form.
 const PrimExpr* ReductionExprOf(const tir::Block& block);
 // Whether the epilogue reads fewer axes of the result of the block than it has.
@@ -150,6 +156,8 @@ int64_t MaxFactor(int64_t n, std::vector<int64_t> factors);
 
 struct TargetFacts {
   std::string_view kind;
+  bool is_android = false;  // OpenCL on a phone
+  bool is_adreno = false, is_mali = false;
   bool is_gpu = false;
   int64_t max_threads_per_block = 256;
   int64_t max_num_threads = 256;  // what the target states, or the same
@@ -165,6 +173,7 @@ std::vector<int64_t> SuggestThreadsPerBlock(const TargetFacts& target, const std
 bool ApplyGpuFallback(RuleSchedule& sch, const TargetAttr* target);
 bool ApplyGpuGeneralReduction(RuleSchedule& sch, const TargetAttr* target);
 bool ApplyGpuGemv(RuleSchedule& sch, const TargetAttr* target);
+bool ApplyGpuLowBatchGemv(RuleSchedule& sch, const TargetAttr* target);
 bool ApplyGpuMatmul(RuleSchedule& sch, const TargetAttr* target);
 bool ApplyGpuReduction(RuleSchedule& sch, const TargetAttr* target);
 bool ApplyGpuTranspose(RuleSchedule& sch, const TargetAttr* target);

@@ -15,6 +15,7 @@ constexpr std::array kRules = {
     Rule{"gpu.Fallback", "every function", ApplyGpuFallback},
     Rule{"gpu.GEMV", "products of a matrix and a vector", ApplyGpuGemv},
     Rule{"gpu.GeneralReduction", "reductions over the same axes, such as softmax", ApplyGpuGeneralReduction},
+    Rule{"gpu.LowBatchGEMV", "products of a matrix and a few vectors, whose number is not known", ApplyGpuLowBatchGemv},
     Rule{"gpu.Matmul", "products of matrices", ApplyGpuMatmul},
     Rule{"gpu.RMSNorm", "root mean squares of rows", ApplyGpuRmsNorm},
     Rule{"gpu.Reduction", "a sum over some axes", ApplyGpuReduction},
