@@ -219,6 +219,15 @@ void TirVerifier::VisitLoopBody(const tir::Stmt* body, bool can_jump) {
   can_jump_ = outer;
 }
 
+// Pragmas of a loop name its variable and stand around the loop.
+bool TirVerifier::IsPragmaOfLoop(const tir::AttrStmt& stmt) {
+  if (!stmt.attr_key.starts_with("pragma_")) return false;
+  const tir::Stmt* below = stmt.body;
+  while (const auto* attr = As<tir::AttrStmt>(below)) below = attr->body;
+  const auto* loop = As<tir::For>(below);
+  return loop && stmt.node == loop->loop_var;
+}
+
 void TirVerifier::VisitAttrStmt(const tir::AttrStmt& stmt) {
   VisitExpr(stmt.value);
   if (const auto* iter = As<tir::IterVar>(stmt.node)) {
@@ -229,7 +238,7 @@ void TirVerifier::VisitAttrStmt(const tir::AttrStmt& stmt) {
       DefineIterVar(*iter, stmt);
       return VisitLoopBody(stmt.body, /*can_jump=*/false);
     }
-  } else if (const auto* e = As<PrimExpr>(stmt.node)) {
+  } else if (const auto* e = As<PrimExpr>(stmt.node); e && !IsPragmaOfLoop(stmt)) {
     VisitExpr(e);
   }
   VisitBody(stmt.body);

@@ -34,6 +34,7 @@ class TirVerifier {
   }
   void VisitFor(const tir::For& loop);
   void VisitLoopBody(const tir::Stmt* body, bool can_jump);
+  static bool IsPragmaOfLoop(const tir::AttrStmt& stmt);
   void VisitAttrStmt(const tir::AttrStmt& stmt);
   void VisitAllocate(const tir::Allocate& stmt);
   void VisitBufferRealize(const tir::BufferRealize& stmt);

@@ -277,9 +277,8 @@ void TirDeclarations::PrintDeclaration(const tir::Buffer* buffer, std::string_vi
   out.Append(function);
   out.Append('(');
   first();
-  const bool is_param = function == kParamFunction && context.Since(TextVersion::kV0_26);
-  is_param ? PrintParamShape(buffer, prim) : prim.PrintTuple(buffer->shape);
-  if (is_param || buffer->dtype != DataType::Float(32)) {
+  parts.is_param ? PrintParamShape(buffer, prim) : prim.PrintTuple(buffer->shape);
+  if (parts.is_param || buffer->dtype != DataType::Float(32)) {
     out.Append(", ");
     prim.PrintDType(buffer->dtype);
   }

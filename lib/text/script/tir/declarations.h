@@ -26,9 +26,6 @@ inline bool HasDefaultOffset(const tir::Buffer& buffer) {
   return arith::IsInt(buffer.elem_offset, 0) && buffer.elem_offset->dtype == OffsetType(buffer);
 }
 
-// What PrintDeclaration prints the type of a parameter with: a shape by PrintParamShape, and always a dtype.
-inline constexpr std::string_view kParamFunction = "Buffer";
-
 class TirDeclarations : public FreeNames {
  public:
   TirDeclarations(const PrimFunc* func, PrintContext& context)
@@ -96,6 +93,7 @@ class TirDeclarations : public FreeNames {
     bool data = true;                        // the data pointer is named
     std::vector<bool> strides;               // which are given by name, as variables that the buffer introduces
     bool offset = false;                     // elem_offset is a variable that the buffer introduces
+    bool is_param = false;                   // the type of a parameter: PrintParamShape, and always a dtype
   };
   bool IsNew(const PrimExpr* e) const {
     return tir::Var::ClassOf(e->kind) && names_.Find(static_cast<const tir::Var*>(e)).empty();

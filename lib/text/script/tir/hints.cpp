@@ -29,7 +29,9 @@ class HintFinder : public TirPrinter {
   std::string_view NameBuffer(const tir::Buffer* buffer) override {
     // A buffer may be declared several times.
     if (const auto it = found_.find(buffer); it != found_.end() && it->second != Found::kName) {
-      const bool gives = names_.Gives(buffer->data->name, NumberAfterData(buffer), buffer->name);
+      // The pointer may have become one of its own, x_1_data, after the buffer was made.
+      const uint32_t number = NumberAfterData(buffer);
+      const bool gives = number > 0 && names_.Gives(buffer->data->name, number, buffer->name);
       it->second = gives ? Found::kHint : Found::kName;
     }
     return TirPrinter::NameBuffer(buffer);

@@ -46,12 +46,13 @@ void TirPrinter::PrintTypedParams(const ScalarArgs& scalars) {
 
 void TirPrinter::PrintTypedParam(const tir::Buffer* buffer) {
   const std::string_view name = NameBuffer(buffer);
-  const BufferParts parts = Plan(buffer, Introduces::kAll, 0);
+  BufferParts parts = Plan(buffer, Introduces::kAll, 0);
+  parts.is_param = true;
   if (!parts.variables.empty()) param_lines_.push_back(VariableLine(parts.variables));
   out_.Append(name);
   out_.Append(": ");
   PrintDeclaration(
-      buffer, kParamFunction, [] {}, parts, context_);
+      buffer, "Buffer", [] {}, parts, context_);
   NameParts(buffer, name, parts, 0);
 }
 

@@ -2,33 +2,38 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string_view>
 
 #include "iropt/analysis/relax/free_vars.h"
-#include "iropt/op/op_attrs.h"
 
 namespace iropt {
 
 namespace {
 
 constexpr std::string_view kUpperBounds = "tir_var_upper_bound";
+constexpr std::string_view kLowerBounds = "tir_var_lower_bound";
 constexpr std::string_view kNonNegative = "tir_non_negative_var";
 
 Error Malformed(std::string_view key, std::string_view expected) {
   return {ErrorCode::PassFailed, fmt::format("invalid attribute {}: expected {}", key, expected)};
 }
 
-Result<std::map<std::string_view, int64_t>> ReadUpperBounds(const Attr* attr) {
+// The integers of the attribute `key`, at least `least`, by the names of variables.
+Result<std::map<std::string_view, int64_t>> ReadBounds(const Function& function, std::string_view key, int64_t least) {
   std::map<std::string_view, int64_t> bounds;
+  const Attr* attr = function.attrs->Find(key);
   if (!attr) return bounds;
   const auto* dict = As<DictAttr>(attr);
-  if (!dict) return Malformed(kUpperBounds, "positive integers by the names of variables");
+  if (!dict) return Malformed(key, "integers by the names of variables");
   for (uint32_t i = 0; i < dict->size(); ++i) {
-    const int64_t value = op_attrs::ToInt(dict->values[i]);
-    if (value <= 0) return Malformed(kUpperBounds, fmt::format("a positive integer for '{}'", dict->keys[i]));
-    bounds.emplace(dict->keys[i], value);
+    const auto* value = As<IntAttr>(dict->values[i]);
+    if (!value || value->value < least)
+      return Malformed(key, fmt::format("an integer of at least {} for '{}'", least, dict->keys[i]));
+    bounds.emplace(dict->keys[i], value->value);
   }
   return bounds;
 }
@@ -49,18 +54,21 @@ Result<std::set<std::string_view>> ReadNonNegative(const Attr* attr) {
 }  // namespace
 
 Status ShapeBounds::Add(const Function& function) {
-  IROPT_ASSIGN_OR_RETURN(const auto upper, ReadUpperBounds(function.attrs->Find(kUpperBounds)));
+  IROPT_ASSIGN_OR_RETURN(const auto upper, ReadBounds(function, kUpperBounds, 1));
+  IROPT_ASSIGN_OR_RETURN(const auto lower, ReadBounds(function, kLowerBounds, INT64_MIN));
   IROPT_ASSIGN_OR_RETURN(const auto non_negative, ReadNonNegative(function.attrs->Find(kNonNegative)));
-  if (upper.empty() && non_negative.empty()) return {};
+  if (upper.empty() && lower.empty() && non_negative.empty()) return {};
   const arith::PrimBuilder& make = analyzer_.make();
   const auto add = [&](const Type* type) {
     if (!type) return;
     for (const tir::Var* var : SymVarsOf(type)) {
+      const auto least = lower.find(var->name);
       if (const auto bound = upper.find(var->name); bound != upper.end()) {
-        analyzer_.bounds().SetBound(var, {0, bound->second});
+        const int64_t min = least == lower.end() ? 0 : std::min(least->second, bound->second);
+        analyzer_.bounds().SetBound(var, {min, bound->second});
         domains_.insert_or_assign(
-            var, arith::IntervalSet::Interval(make.Int(0, var->dtype), make.Int(bound->second, var->dtype)));
-      } else if (non_negative.contains(var->name)) {
+            var, arith::IntervalSet::Interval(make.Int(min, var->dtype), make.Int(bound->second, var->dtype)));
+      } else if (non_negative.contains(var->name) || (least != lower.end() && least->second >= 0)) {
         analyzer_.bounds().SetBound(var, {0, arith::IntBound::kPosInf});
       }
     }

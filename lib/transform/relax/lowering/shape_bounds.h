@@ -17,8 +17,9 @@ class ShapeBounds {
  public:
   ShapeBounds() : analyzer_({}, arith::Analyzer::SymVars::kAny) {}
 
-  // Takes over the attributes tir_var_upper_bound, the greatest values by the names of variables, and
-  // tir_non_negative_var, a list of names. They apply to the variables of the function's signature. Fails if they are
+  // Takes over the attributes tir_var_upper_bound and tir_var_lower_bound, the greatest and the least values by the
+  // names of variables, and tir_non_negative_var, a list of names. They apply to the variables of the function's
+  // signature; a least value without a greatest one only says that there are no negative ones. Fails if they are
   // malformed.
   Status Add(const Function& function);
 

@@ -8,6 +8,7 @@
 
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/op/op.h"
+#include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"
 #include "storage_pool.h"
 #include "tensor_tokens.h"
@@ -154,6 +155,12 @@ class UseCollector {
            IsOp(callee, OpId::kMemoryEnsureZeroOffset);
   }
 
+  // The same after lowering, which TVM knows since 0.27.
+  static bool IsPackedReshape(const Call& call) {
+    const auto* packed = As<ExternFunc>(call.op);
+    return packed && !call.args.empty() && packed->global_symbol == "vm.builtin.reshape";
+  }
+
   // Functions that do not keep their arguments.
   bool IsKnownCallee(const Expr* callee) const {
     if (Is<ExternFunc>(callee) || IsOp(callee, OpId::kVmCallTirDyn)) return true;
@@ -164,15 +171,14 @@ class UseCollector {
 
   Tokens VisitCall(const Call& call) {
     if (IsView(call.op) && !call.args.empty()) return TokensOf(call.args[0]);
+    if (FollowsSince(TextVersion::kV0_27) && IsPackedReshape(call)) return TokensOf(call.args[0]);
     const bool known = IsKnownCallee(call.op);
     for (const Expr* arg : call.args) {
       const Tokens tokens = TokensOf(arg);
       if (!known) DiscardAll(tokens);
       if (known) tokens_.ForEachLeaf(tokens, [&](uint32_t tensor, bool soft) { Use(tensor, soft); });
     }
-    const auto* packed = As<ExternFunc>(call.op);
-    if (!packed || call.args.empty() || packed->global_symbol != "vm.builtin.reshape") return TensorTokens::kNone;
-    return tokens_.MakeSoft(TokensOf(call.args[0]));
+    return IsPackedReshape(call) ? tokens_.MakeSoft(TokensOf(call.args[0])) : TensorTokens::kNone;
   }
 
   void Use(uint32_t number, bool soft) {

@@ -121,10 +121,10 @@ class BlockLowerer : public tir::StmtExprMutator {
   }
 
   // The statement with the pragmas of the node as attributes around it, the first key outermost. Those of a loop are
-  // attached to a variable of its name, because the loop variable does not exist around the loop.
+  // attached to its variable.
   const tir::Stmt* AddPragmas(const tir::For* loop, const DictAttr& annotations, const tir::Stmt* stmt,
                               const Node& at) {
-    const PrimExpr* node = nullptr;
+    const PrimExpr* node = loop ? static_cast<const PrimExpr*>(loop->loop_var) : make_.Int(0, DataType::Int(32));
     for (uint32_t i = annotations.size(); i > 0; --i) {
       const std::string_view key = annotations.keys[i - 1];
       if (!key.starts_with(kPragma)) continue;
@@ -132,10 +132,6 @@ class BlockLowerer : public tir::StmtExprMutator {
       if (!value) {
         Error(at, fmt::format("the annotation '{}' is neither a number nor a string", key));
         continue;
-      }
-      if (!node) {
-        node = loop ? workspace().NewPrimVar(loop->loop_var->name, loop->loop_var->dtype)
-                    : make_.Int(0, DataType::Int(32));
       }
       stmt = workspace().New<tir::AttrStmt>(node, key, value, stmt);
     }

@@ -120,8 +120,23 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
   HostDeviceSplitter(Module& module, std::string prefix, const PrimFunc* owner, Workspace& workspace)
       : StmtExprMutator(workspace), build_(workspace), module_(module), prefix_(std::move(prefix)), owner_(owner) {}
 
+  // Those that buffers need to be passed to kernels; looked up, never iterated.
+  std::unordered_map<const tir::Buffer*, tir::Var*> pointers;
+
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
+  const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
+    without_buffer_.insert(allocate->buffer_var);
+    return StmtExprMutator::VisitAllocate(allocate);
+  }
+  const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
+    if (let->var->dtype.is_handle()) without_buffer_.insert(let->var);
+    return StmtExprMutator::VisitLetStmt(let);
+  }
+  const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override {
+    if (without_buffer_.erase(decl->buffer->data) == 0) declared_over_.insert(decl->buffer);
+    return StmtExprMutator::VisitDeclBuffer(decl);
+  }
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const auto* target = stmt->attr_key == attr::kTarget ? As<Attr>(stmt->node) : nullptr;
     const DictAttr* config = target ? TargetConfig(target) : nullptr;
@@ -150,13 +165,29 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
     }
     const GlobalVar* kernel = AddFunc(params, body, target, returns_code);
 
-    const std::vector<const PrimExpr*> args(names.vars.begin(), names.vars.end());
+    std::vector<const PrimExpr*> args(names.vars.begin(), names.vars.end());
+    if (owner_ && FollowsSince(TextVersion::kV0_26)) PassOwnPointers(names.buffers, args);
     if (!returns_code) return build_.Evaluate(build_.Call(DataType::Void(), kernel, args));
     const tir::Var* code = workspace().NewPrimVar("kernel_error_code", DataType::Int(32));
     StmtNest check(build_);
     check.Add<tir::LetStmt>(code, build_.Call(DataType::Int(32), kernel, args));
     check.Assert(build_.make().Binary(NodeKind::kEQ, code, build_.Int32(0)), "Error executing compute kernel");
     return check.Around(build_.Nop());
+  }
+
+  // A kernel is passed the pointer of the buffer that it uses, also if that is declared over the memory of another one.
+  void PassOwnPointers(std::span<const tir::Buffer* const> buffers, std::vector<const PrimExpr*>& args) {
+    for (const tir::Buffer* buffer : buffers) {
+      const auto arg = std::ranges::find(args, static_cast<const PrimExpr*>(buffer->data));
+      if (arg == args.end() || !declared_over_.contains(buffer)) continue;
+      tir::Var*& pointer = pointers[buffer];
+      if (!pointer) {
+        pointer =
+            workspace().NewPrimVar(fmt::format("{}_data", buffer->name), DataType::Handle(), buffer->data->pointer);
+        pointer->flags |= tir::Var::kBufferPointer;
+      }
+      *arg = pointer;
+    }
   }
 
   // The body with the buffers over new parameters, or over pointers of their own with these values if it passes them
@@ -172,7 +203,10 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
     std::unordered_map<const tir::Var*, std::pair<const tir::Var*, const tir::Var*>> pointers;
     for (const tir::Var*& param : params) {
       const auto found = last.find(param);
-      if (found == last.end()) continue;
+      if (found == last.end()) {
+        cloner.Map(param, param);
+        continue;
+      }
       const tir::Var* old = std::exchange(
           param, workspace().NewPrimVar(fmt::format("{}_ptr", found->second->name), param->dtype, param->pointer));
       if (!passed.vars.contains(old)) {
@@ -236,6 +270,32 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
   const std::string prefix_;
   const PrimFunc* const owner_;
   size_t num_named_ = 0;
+  // Looked up, never iterated.
+  std::unordered_set<const tir::Var*> without_buffer_;    // pointers that no buffer was declared with yet
+  std::unordered_set<const tir::Buffer*> declared_over_;  // the buffers over the memory of others
+};
+
+// Gives buffers pointers of their own, bound to those of the memory that they are declared over.
+class PointerGiver : public tir::StmtExprMutator {
+ public:
+  PointerGiver(const std::unordered_map<const tir::Buffer*, tir::Var*>& pointers, Workspace& workspace)
+      : StmtExprMutator(workspace, tir::kRewriteBuffers), pointers_(pointers) {}
+
+ protected:
+  const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override {
+    const auto pointer = pointers_.find(decl->buffer);
+    if (pointer == pointers_.end()) return StmtExprMutator::VisitDeclBuffer(decl);
+    tir::Buffer copy = *decl->buffer;
+    copy.data = pointer->second;
+    copy.id = workspace().NextVarId();
+    const auto* buffer = workspace().New<tir::Buffer>(copy);
+    Remap(decl->buffer, buffer);
+    const auto* declared = workspace().New<tir::DeclBuffer>(buffer, VisitStmt(decl->body));
+    return workspace().New<tir::LetStmt>(pointer->second, decl->buffer->data, declared);
+  }
+
+ private:
+  const std::unordered_map<const tir::Buffer*, tir::Var*>& pointers_;
 };
 
 // `annotates`: the parts for the device are found first. False after an error.
@@ -253,6 +313,7 @@ bool SplitFunctions(Module& module, bool annotates, DiagnosticEngine& diagnostic
                                 annotates ? func : nullptr, workspace);
     const tir::Stmt* body = splitter.VisitStmt(annotated->body);
     if (body == func->body) continue;
+    if (!splitter.pointers.empty()) body = PointerGiver(splitter.pointers, workspace).VisitStmt(body);
     const PrimFunc* made = WithBody(func, body, workspace);
     module.SetAt(i, made, workspace.Finish());
   }

@@ -77,6 +77,11 @@ class AccessFinder : public tir::StmtExprVisitor {
     VisitScope(stmt, [&] { StmtExprVisitor::VisitAssertStmt(stmt); });
   }
   void VisitLetStmt(const tir::LetStmt* stmt) override {
+    if (const tir::Var* source = SourceOfPointer(*stmt)) {
+      const auto level = levels_.find(RootOf(source));
+      if (level != levels_.end()) roots_[stmt->var] = level->first;
+      return VisitStmt(stmt->body);
+    }
     VisitScope(stmt, [&] { StmtExprVisitor::VisitLetStmt(stmt); });
   }
 
@@ -86,7 +91,13 @@ class AccessFinder : public tir::StmtExprVisitor {
     Touch(buffer->data, at);
   }
 
+  const tir::Var* RootOf(const tir::Var* pointer) const {
+    const auto root = roots_.find(pointer);
+    return root == roots_.end() ? pointer : root->second;
+  }
+
   void Touch(const tir::Var* pointer, const Node& at) {
+    pointer = RootOf(pointer);
     const auto level = levels_.find(pointer);
     if (level == levels_.end()) return;
     if (level->second < touched_.size()) {
@@ -122,6 +133,8 @@ class AccessFinder : public tir::StmtExprVisitor {
   // The pointers that are touched in the scopes around here, each at the level of the scope that contains it.
   std::vector<std::vector<const tir::Var*>> touched_;
   std::unordered_map<const tir::Var*, size_t> levels_;  // the number of scopes around the allocation
+  // The allocations whose memory other pointers name; looked up, never iterated.
+  std::unordered_map<const tir::Var*, const tir::Var*> roots_;
   bool in_threads_ = false;
 };
 

@@ -32,6 +32,12 @@ struct AccessSequence {
   std::unordered_map<const tir::Buffer*, bool> accessed;
 };
 
+// The pointer whose memory a buffer is declared over, for the binding of the buffer's own pointer to it; null for other
+// bindings.
+inline const tir::Var* SourceOfPointer(const tir::LetStmt& let) {
+  return (let.var->flags & tir::Var::kBufferPointer) != 0 ? As<tir::Var>(let.value) : nullptr;
+}
+
 // O(nodes). An access outside of a statement is reported.
 AccessSequence FindAccesses(const tir::Stmt* body, DiagnosticEngine& diagnostics);
 

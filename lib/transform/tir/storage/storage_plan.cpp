@@ -30,6 +30,7 @@ uint64_t ConstantSize(const tir::Allocate& allocate) {
 }
 
 uint64_t ConstantBits(const tir::Allocate& allocate) {
+  if (allocate.dtype.is_scalable()) return 0;
   uint64_t bits = 0;
   return __builtin_mul_overflow(ConstantSize(allocate), BitsOf(allocate.dtype), &bits) ? 0 : bits;
 }
@@ -93,6 +94,7 @@ class StoragePlanner {
   // The memory of an operand that is used for the last time, if the statement can write its result there.
   StorageEntry* TakeOver(const tir::Stmt& stmt, const LiveRanges& live, const tir::Allocate& allocate,
                          const StorageScope& scope) {
+    if (allocate.dtype.is_scalable()) return nullptr;
     std::optional<InPlaceOperands> operands;
     for (const tir::Var* source : live.ends) {
       const auto found = plan_.entry_of.find(source);
@@ -133,11 +135,13 @@ class StoragePlanner {
                                                     .elem_type = allocate.dtype.with_lanes(1)});
   }
 
-  // Small arrays, and those of one thread, become registers: their memory is not shared.
+  // Small arrays, those of one thread, and vectors of the length that the machine has become registers: their memory is
+  // not shared.
   static bool IsRegister(const StorageScope& scope, DataType dtype, uint64_t const_nbits) {
     constexpr uint64_t kRegisterBits = 32;
-    return scope.tag.empty() &&
-           (scope.rank >= StorageRank::kWarp || dtype.is_handle() || (const_nbits > 0 && const_nbits <= kRegisterBits));
+    const bool is_small = const_nbits > 0 && const_nbits <= kRegisterBits;
+    return dtype.is_scalable() ||
+           (scope.tag.empty() && (scope.rank >= StorageRank::kWarp || dtype.is_handle() || is_small));
   }
 
   // Free memory for the allocation, or else new one.

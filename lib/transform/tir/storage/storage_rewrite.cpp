@@ -70,8 +70,19 @@ class StorageRewriter : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override { return VisitStmt(allocate->body); }
 
+  // The own pointer of a buffer that is declared over an allocation becomes that of the allocation.
+  const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
+    const tir::Var* source = SourceOfPointer(*let);
+    const Place* place = source ? PlaceOf(source) : nullptr;
+    if (!place) return StmtExprMutator::VisitLetStmt(let);
+    places_of_aliases_[let->var] = *place;
+    return VisitStmt(let->body);
+  }
+
   const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override {
-    if (hoisted_.contains(decl->buffer) || !accessed_.contains(decl->buffer)) return VisitStmt(decl->body);
+    const bool has_own_pointer = (decl->buffer->data->flags & tir::Var::kBufferPointer) != 0;
+    if (hoisted_.contains(decl->buffer) || (!has_own_pointer && !accessed_.contains(decl->buffer)))
+      return VisitStmt(decl->body);
     return StmtExprMutator::VisitDeclBuffer(decl);
   }
 
@@ -241,6 +252,8 @@ class StorageRewriter : public tir::StmtExprMutator {
   }
 
   const Place* PlaceOf(const tir::Var* pointer) const {
+    const auto alias = places_of_aliases_.find(pointer);
+    if (alias != places_of_aliases_.end()) return &alias->second;
     const auto entry = plan_.entry_of.find(pointer);
     if (entry == plan_.entry_of.end()) return nullptr;
     const auto place = places_.find(entry->second);
@@ -285,6 +298,7 @@ class StorageRewriter : public tir::StmtExprMutator {
   arith::Analyzer analyzer_;
   // Looked up, never iterated.
   std::unordered_map<const StorageEntry*, Place> places_;
+  std::unordered_map<const tir::Var*, Place> places_of_aliases_;
   std::unordered_map<const tir::Stmt*, std::vector<NewAllocation>> attached_;
   std::unordered_set<const tir::Buffer*> hoisted_;
 };
