@@ -139,6 +139,14 @@ void State::Recheck(Ref* scope) {
   }
 }
 
+void State::RecheckBlocks(Ref* scope) {
+  for (Ref* child : ChildrenOf(scope)) {
+    kept_[child] = {};
+    Recheck(child);
+    kept_[child].covered = true;
+  }
+}
+
 bool State::CoversReads(Ref* consumer, const std::vector<Ref*>& producers, Ref* lca, arith::Analyzer& analyzer) {
   const tir::BlockRealize& consumer_realize = *RealizeOf(consumer);
   const tir::VarValues consumer_bindings = BindingsOf(consumer_realize);

@@ -69,9 +69,9 @@ Schedule::Schedule(Module module, IntrinsicTable* intrinsics, std::string func_n
 Schedule::~Schedule() = default;
 
 State* Schedule::StateOf(std::string_view function) {
-  const ModuleEntry* entry = module_.Find(function);
-  const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
+  const PrimFunc* func = OriginalOf(function);
   if (!func || !State::CanSchedule(*func)) return nullptr;
+  const ModuleEntry* entry = module_.Find(function);
   const auto index = static_cast<size_t>(module_.IndexOf(entry->var));
   for (const Function& known : functions_) {
     if (known.index == index) return known.state.get();
@@ -159,6 +159,19 @@ const ModuleEntry& Schedule::EntryOf(const State& state) const {
       std::ranges::find_if(functions_, [&](const Function& function) { return function.state.get() == &state; });
   IROPT_CHECK(found != functions_.end(), "a state of another schedule");
   return module_.functions()[found->index];
+}
+
+const PrimFunc* Schedule::OriginalOf(std::string_view function) const {
+  const ModuleEntry* entry = module_.Find(function);
+  return entry ? As<PrimFunc>(entry->func) : nullptr;
+}
+
+void Schedule::Restart() {
+  functions_.clear();
+  variables_.clear();
+  trace_ = {};
+  num_names_ = 0;
+  refusal_ = {};
 }
 
 Module Schedule::Snapshot() const {

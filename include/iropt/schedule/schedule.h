@@ -76,6 +76,11 @@ class Schedule {
   // The function of a state, in the module that the schedule began with.
   const ModuleEntry& EntryOf(const State& state) const;
 
+  // Null if the module that the schedule began with has no PrimFunc of the name.
+  const PrimFunc* OriginalOf(std::string_view function) const;
+
+  // Forgets all instructions: the module is again what the schedule began with. References and names end.
+  void Restart();
   // A copy of the module as it is now, which does not change with the schedule.
   Module Snapshot() const;
   // The module as it is now. The schedule must not be used afterwards.

@@ -117,12 +117,16 @@ class State {
   bool IsRegionCovered(Ref* block);
   // Finds these facts anew for the scope and the blocks in it.
   void Recheck(Ref* scope);
-  // For a block whose bindings a primitive has made: finds it anew, or states it.
+  // Finds them anew for what is in the blocks of the scope, and takes for granted that these read only what has been
+  // written, which holds if a primitive has only taken blocks apart.
+  void RecheckBlocks(Ref* scope);
+  // States all of them for a block that a primitive has made.
+  void Trust(const Ref* block) { kept_[block] = {true, true, true}; }
+  // For a block whose bindings a primitive has made.
   void RecheckAffine(const Ref* block) {
     kept_[block].affine.reset();
     IsAffine(block);
   }
-  void SetAffine(const Ref* block) { kept_[block].affine = true; }
 
   // Notes why a primitive was refused; returned in its place.
   Failure Refuse(std::string message, std::vector<const Node*> parts = {});

@@ -65,6 +65,7 @@ class Decomposer {
     const auto* old_scope = &scope->block();
     const auto* new_scope = To<tir::Block>(inserter.VisitStmt(old_scope));
     state_.Replace(scope, new_scope, {{old_scope, new_scope}, {&block_, update}});
+    state_.RecheckBlocks(scope);
     return state_.RefOf(init_block_);
   }
 

@@ -315,10 +315,9 @@ class RFactorer {
             copy.alloc_buffers = With(copy.alloc_buffers, buffer, workspace_);
         });
     state_.Replace(scope, new_scope, {{old_scope, new_scope}, {&ref->block(), back_.block}});
-    state_.Recheck(scope);
     // As TVM takes for granted, though the condition of the first block may be on several of its axes.
-    state_.SetAffine(state_.RefOf(rf_.block));
-    state_.SetAffine(ref);
+    state_.Trust(state_.RefOf(rf_.block));
+    state_.Trust(ref);
     return state_.RefOf(rf_.block);
   }
 

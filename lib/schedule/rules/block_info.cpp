@@ -220,6 +220,7 @@ TargetFacts FactsOf(const TargetAttr* target) {
   TargetFacts facts;
   if (!target) return facts;
   if (const auto* kind = As<StrAttr>(target->config->Find("kind"))) facts.kind = kind->value;
+  if (const auto* arch = As<StrAttr>(target->config->Find("arch"))) facts.arch = arch->value;
   if (const auto* keys = As<ListAttr>(target->config->Find("keys"))) {
     facts.is_gpu = std::ranges::any_of(keys->values, [](const Attr* key) {
       const auto* text = As<StrAttr>(key);

@@ -1,12 +1,14 @@
-// gpu.Matmul: products of matrices, C[S, I, J] += A[S, I, K] * B[S, J, K], in tiles that go through the shared memory.
-// The instructions of tensor cores and of Metal's matrices are not used.
+// gpu.Matmul: products of matrices, C[S, I, J] += A[S, I, K] * B[S, J, K], by tensor cores or SIMD groups, in tiles
+// that go through the shared memory, or, on phones, from registers.
+#include "gpu_matmul.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "iropt/ir/context.h"
-#include "rule_schedule.h"
 #include "schedule/stmt_tools.h"
 
 namespace iropt::schedule {
@@ -18,12 +20,24 @@ struct MatmulTiling {
   int64_t micro_x = 4, micro_y = 4, micro_k = 8;
   int64_t lanes = 1;
   int64_t unroll = 256;
+  bool use_shared = true;
   bool align = false;
+  bool inner_x = false;  // the last axis is that of the columns
 };
 
 MatmulTiling TilingFor(const TargetFacts& facts) {
   if (facts.kind == "cuda" || facts.kind == "rocm")
     return {.block_x = 8, .block_y = 16, .micro_x = 4, .micro_y = 4, .micro_k = 16, .lanes = 2, .align = true};
+  if (facts.is_android || facts.is_adreno)
+    return {.block_x = 32,
+            .block_y = 4,
+            .micro_x = 8,
+            .micro_y = 2,
+            .micro_k = 16,
+            .lanes = 8,
+            .unroll = 16,
+            .use_shared = false,
+            .inner_x = true};
   return {};
 }
 
@@ -105,8 +119,9 @@ const IndexMapAttr* FuseByKind(const MatmulAxes& matmul, const VarSet* used, std
   return IndexMapAttr::Get(params, results);
 }
 
-// The only block that reduces, if all others are data parallel; nothing otherwise.
-std::optional<Name> FindReduction(RuleSchedule& sch, const Names& blocks) {
+}  // namespace
+
+std::optional<Name> FindOnlyReduction(RuleSchedule& sch, const Names& blocks) {
   std::optional<Name> found;
   for (const Name& block : blocks) {
     bool spatial = false, reduction = false;
@@ -123,22 +138,34 @@ std::optional<Name> FindReduction(RuleSchedule& sch, const Names& blocks) {
   return found;
 }
 
+bool NormalizeMatmul(RuleSchedule& sch, const Name& main) {
+  const Name a = sch.ReIndex(main, 0, /*is_write=*/false);
+  const Name b = sch.ReIndex(main, 1, /*is_write=*/false);
+  const Name c = sch.ReIndex(main, 0, /*is_write=*/true);
+  if (!sch.ok()) return false;
+  const auto axes = DetectAxes(sch.Block(main));
+  if (!axes) return sch.Fail();
+  using enum MatmulAxis;
+  Workspace& workspace = sch.state().workspace();
+  const IndexMapAttr* a_map = FuseByKind(*axes, &axes->a, {kBatch, kI, kK}, workspace);
+  const IndexMapAttr* b_map = FuseByKind(*axes, &axes->b, {kBatch, kJ, kK}, workspace);
+  const IndexMapAttr* c_map = FuseByKind(*axes, &axes->c, {kBatch, kI, kJ}, workspace);
+  const IndexMapAttr* map = FuseByKind(*axes, nullptr, {kBatch, kI, kJ, kK}, workspace);
+  sch.TransformLayout(a, 0, /*is_write=*/true, a_map);
+  sch.TransformLayout(b, 0, /*is_write=*/true, b_map);
+  sch.TransformLayout(c, 0, /*is_write=*/false, c_map);
+  sch.TransformBlockLayout(main, map);
+  return sch.ok();
+}
+
 // ---- Inlining around the product
+
+namespace {
 
 void CollectAround(RuleSchedule& sch, const Name& block, bool producers, Names& found) {
   for (const Name& next : producers ? sch.GetProducers(block) : sch.GetConsumers(block)) {
     found.push_back(next);
     CollectAround(sch, next, producers, found);
-  }
-}
-
-void InlineProducers(RuleSchedule& sch, const Name& block) {
-  for (bool changed = true; changed && sch.ok();) {
-    changed = false;
-    Names producers;
-    CollectAround(sch, block, /*producers=*/true, producers);
-    for (const Name& producer : producers)
-      changed = (sch.Exists(producer) && sch.TryComputeInline(producer)) || changed;
   }
 }
 
@@ -151,6 +178,18 @@ void InlineConsumers(RuleSchedule& sch, const Name& block) {
       changed = (sch.Exists(consumer) && sch.TryComputeInline(consumer)) || changed;
     for (const Name& consumer : consumers)
       changed = (sch.Exists(consumer) && sch.TryReverseComputeInline(consumer)) || changed;
+  }
+}
+
+}  // namespace
+
+void InlineProducers(RuleSchedule& sch, const Name& block) {
+  for (bool changed = true; changed && sch.ok();) {
+    changed = false;
+    Names producers;
+    CollectAround(sch, block, /*producers=*/true, producers);
+    for (const Name& producer : producers)
+      changed = (sch.Exists(producer) && sch.TryComputeInline(producer)) || changed;
   }
 }
 
@@ -173,26 +212,7 @@ void InlineConsumerChain(RuleSchedule& sch, const Name& block) {
 
 // ---- The schedule
 
-// C[S, I, J] += A[S, I, K] * B[S, J, K], through copies of the operands.
-bool NormalizeMatmul(RuleSchedule& sch, const Name& main) {
-  const Name a = sch.ReIndex(main, 0, /*is_write=*/false);
-  const Name b = sch.ReIndex(main, 1, /*is_write=*/false);
-  const Name c = sch.ReIndex(main, 0, /*is_write=*/true);
-  if (!sch.ok()) return false;
-  const auto axes = DetectAxes(sch.Block(main));
-  if (!axes) return sch.Fail();
-  using enum MatmulAxis;
-  Workspace& workspace = sch.state().workspace();
-  const IndexMapAttr* a_map = FuseByKind(*axes, &axes->a, {kBatch, kI, kK}, workspace);
-  const IndexMapAttr* b_map = FuseByKind(*axes, &axes->b, {kBatch, kJ, kK}, workspace);
-  const IndexMapAttr* c_map = FuseByKind(*axes, &axes->c, {kBatch, kI, kJ}, workspace);
-  const IndexMapAttr* map = FuseByKind(*axes, nullptr, {kBatch, kI, kJ, kK}, workspace);
-  sch.TransformLayout(a, 0, /*is_write=*/true, a_map);
-  sch.TransformLayout(b, 0, /*is_write=*/true, b_map);
-  sch.TransformLayout(c, 0, /*is_write=*/false, c_map);
-  sch.TransformBlockLayout(main, map);
-  return sch.ok();
-}
+namespace {
 
 Name FetchShared(RuleSchedule& sch, const Name& main, int64_t index, const Name& at, const MatmulTiling& tiling) {
   Name block = sch.CacheRead(main, index, "shared");
@@ -212,17 +232,20 @@ Name FetchShared(RuleSchedule& sch, const Name& main, int64_t index, const Name&
   return block;
 }
 
-void ScheduleMatmul(RuleSchedule& sch, const Name& main, const MatmulTiling& tiling) {
-  sch.PadEinsum(main, {1, tiling.block_x * tiling.micro_x, tiling.block_y * tiling.micro_y, tiling.micro_k});
-  const Names loops = sch.GetLoops(main);
-  if (!sch.ok() || loops.size() != 4) {
-    sch.Fail();
-    return;
-  }
-  const Names y = sch.Split(loops[2], {std::nullopt, 1, tiling.block_y, tiling.micro_y});
-  const Names x = sch.Split(loops[1], {std::nullopt, 1, tiling.block_x, tiling.micro_x});
+// The loops of the product, bound to threads, with that over parts of the reduction, and that of a thread.
+struct TiledProduct {
+  Name reduction, thread;
+};
+
+TiledProduct TileProduct(RuleSchedule& sch, const Name& main, const MatmulTiling& tiling) {
+  const int64_t x_size = tiling.block_x * tiling.micro_x, y_size = tiling.block_y * tiling.micro_y;
+  sch.PadEinsum(main, {1, tiling.inner_x ? y_size : x_size, tiling.inner_x ? x_size : y_size, tiling.micro_k});
+  const Names loops = sch.GetLoops(main, 4);
+  const Names y = sch.Split(loops[tiling.inner_x ? 1 : 2], {std::nullopt, 1, tiling.block_y, tiling.micro_y});
+  const Names x = sch.Split(loops[tiling.inner_x ? 2 : 1], {std::nullopt, 1, tiling.block_x, tiling.micro_x});
   const Names k = sch.Split(loops[3], {std::nullopt, tiling.micro_k});
-  sch.Reorder({y[0], x[0], y[1], x[1], y[2], x[2], k[0], k[1], x[3], y[3]});
+  const Name& inner = tiling.inner_x ? x[3] : y[3];
+  sch.Reorder({y[0], x[0], y[1], x[1], y[2], x[2], k[0], k[1], tiling.inner_x ? y[3] : x[3], inner});
   const Name by = sch.Fuse({loops[0], y[0]});
   sch.Bind(x[0], "blockIdx.x");
   sch.Bind(by, "blockIdx.y");
@@ -230,20 +253,56 @@ void ScheduleMatmul(RuleSchedule& sch, const Name& main, const MatmulTiling& til
   sch.Bind(x[1], "vthread.x");
   sch.Bind(y[2], "threadIdx.y");
   sch.Bind(x[2], "threadIdx.x");
-  if (tiling.micro_y % tiling.lanes == 0) sch.Vectorize(sch.Split(y[3], {std::nullopt, tiling.lanes})[1]);
+  if ((tiling.inner_x ? tiling.micro_x : tiling.micro_y) % tiling.lanes == 0)
+    sch.Vectorize(sch.Split(inner, {std::nullopt, tiling.lanes})[1]);
   sch.Annotate(x[2], "pragma_auto_unroll_max_step", tiling.unroll);
   sch.Annotate(x[2], "pragma_unroll_explicit", 1);
+  return {k[0], x[2]};
+}
+
+bool ScheduleTiles(RuleSchedule& sch, const Name& main, const MatmulTiling& tiling) {
+  const TiledProduct tiles = TileProduct(sch, main, tiling);
   const Name result = sch.CacheWrite(main, 0, "local");
-  sch.ReverseComputeAt(result, x[2], /*preserve_unit_loops=*/true);
-  const Names own = sch.GetLoops(result);
-  if (!sch.ok() || own.empty()) return;
+  sch.ReverseComputeAt(result, tiles.thread, /*preserve_unit_loops=*/true);
+  const Names own = sch.GetLoops(result, 1);
   if (tiling.micro_x % tiling.lanes == 0) sch.Vectorize(sch.Split(own.back(), {std::nullopt, tiling.lanes})[1]);
-  const Name a = FetchShared(sch, main, 0, k[0], tiling);
-  const Name b = FetchShared(sch, main, 1, k[0], tiling);
-  InlineProducers(sch, a);
-  InlineProducers(sch, b);
+  if (tiling.use_shared) {
+    const Name a = FetchShared(sch, main, 0, tiles.reduction, tiling);
+    const Name b = FetchShared(sch, main, 1, tiles.reduction, tiling);
+    InlineProducers(sch, a);
+    InlineProducers(sch, b);
+  } else {
+    InlineProducers(sch, main);
+  }
   InlineConsumerChain(sch, result);
-  sch.DecomposeReduction(main, k[0]);
+  sch.DecomposeReduction(main, tiles.reduction);
+  return sch.ok();
+}
+
+// The dtype of the operands if tensor cores can multiply them, for the product in normal form; nothing otherwise.
+std::optional<DataType> DtypeForTensorCores(const TargetFacts& facts, const tir::Block& block) {
+  constexpr int64_t kMinExtent = 65;
+  constexpr std::string_view kPrefix = "sm_";
+  constexpr int kMinVersion = 70;
+  int version = -1;
+  if (facts.kind != "cuda" || !facts.arch.starts_with(kPrefix)) return std::nullopt;
+  const std::string_view digits = facts.arch.substr(kPrefix.size());
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), version);
+  if (error != std::errc() || end != digits.data() + digits.size() || version < kMinVersion) return std::nullopt;
+  for (size_t i = 1; i < block.iter_vars.size(); ++i) {
+    if (ConstExtent(block.iter_vars[i]->dom->extent).value_or(kMinExtent) < kMinExtent) return std::nullopt;
+  }
+  const DataType in = block.reads[0]->buffer->dtype, out = block.writes[0]->buffer->dtype;
+  const bool is_half = in == DataType::Float(16) && (out == in || out == DataType::Float(32));
+  const bool is_int8 = in == DataType::Int(8) && out == DataType::Int(32);
+  return is_half || is_int8 ? std::optional(in) : std::nullopt;
+}
+
+// The product in the function as it was, after a schedule for it has failed.
+std::optional<Name> FindAgain(RuleSchedule& sch) {
+  sch.Restart();
+  const Names blocks = sch.GetChildBlocks(sch.GetBlock("root"));
+  return sch.ok() ? FindOnlyReduction(sch, blocks) : std::nullopt;
 }
 
 }  // namespace
@@ -253,11 +312,23 @@ bool ApplyGpuMatmul(RuleSchedule& sch, const TargetAttr* target) {
   if (!facts.is_gpu) return false;
   const Names blocks = sch.GetChildBlocks(sch.GetBlock("root"));
   if (!sch.ok()) return false;
-  const std::optional<Name> main = FindReduction(sch, blocks);
+  std::optional<Name> main = FindOnlyReduction(sch, blocks);
   if (!main || !DetectAxes(sch.Block(*main))) return false;
+  if ((facts.is_android || facts.is_adreno) && IsOuterReduction(sch.Block(*main))) {
+    if (const auto scheduled = ScheduleOuterReduction(sch, *main, blocks)) return *scheduled;
+  }
   if (!NormalizeMatmul(sch, *main)) return false;
-  ScheduleMatmul(sch, *main, TilingFor(facts));
-  return sch.ok();
+  const std::optional<DataType> dtype = DtypeForTensorCores(facts, sch.Block(*main));
+  const bool may_tensorize = dtype && !sch.original().attrs->Find("dlight.do_not_tensorize");
+  if (may_tensorize || facts.kind == "metal") {
+    main = FindAgain(sch);
+    if (may_tensorize ? ScheduleTensorCores(sch, *main, dtype->ToString()) : ScheduleSimdGroups(sch, *main))
+      return true;
+    if (may_tensorize && !sch.ok()) return false;
+    main = FindAgain(sch);
+    if (!NormalizeMatmul(sch, *main)) return false;
+  }
+  return ScheduleTiles(sch, *main, TilingFor(facts));
 }
 
 }  // namespace iropt::schedule

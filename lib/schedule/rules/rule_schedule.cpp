@@ -48,6 +48,13 @@ Names RuleSchedule::Call(std::string_view primitive, std::vector<Value> args) {
   return {};
 }
 
+void RuleSchedule::Restart() {
+  schedule_.Restart();
+  ok_ = true;
+}
+
+const PrimFunc& RuleSchedule::original() const { return *schedule_.OriginalOf(function_); }
+
 bool RuleSchedule::Fail() {
   if (ok_) refusal_ = {"the function does not have the form that the rule expects", {}};
   return ok_ = false;
@@ -100,6 +107,9 @@ void RuleSchedule::Parallel(const Name& loop) { Call("Parallel", {ToValue(loop)}
 void RuleSchedule::Annotate(const Name& block_or_loop, std::string_view key, int64_t value) {
   Call("Annotate", {ToValue(block_or_loop), Text(key), Value{value}});
 }
+void RuleSchedule::Annotate(const Name& block_or_loop, std::string_view key, const std::vector<int64_t>& values) {
+  Call("Annotate", {ToValue(block_or_loop), Text(key), Numbers(values)});
+}
 void RuleSchedule::ComputeAt(const Name& block, const Name& loop, bool preserve_unit_loops) {
   Call("ComputeAt", {ToValue(block), ToValue(loop), Value{preserve_unit_loops}});
 }
@@ -130,6 +140,10 @@ bool RuleSchedule::TryTransformBlockLayout(const Name& block, const IndexMapAttr
 }
 void RuleSchedule::PadEinsum(const Name& block, const std::vector<int64_t>& padding) {
   Call("PadEinsum", {ToValue(block), Numbers(padding)});
+}
+Name RuleSchedule::Blockize(const Name& loop) { return CallForOne("Blockize", {ToValue(loop)}); }
+void RuleSchedule::Tensorize(const Name& loop, std::string_view intrinsic) {
+  Call("Tensorize", {ToValue(loop), Text(intrinsic)});
 }
 Name RuleSchedule::DecomposeReduction(const Name& block, const Name& loop) {
   return CallForOne("DecomposeReduction", {ToValue(block), ToValue(loop)});

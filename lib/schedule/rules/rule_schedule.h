@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "iropt/ir/attr.h"
@@ -30,6 +31,12 @@ class RuleSchedule {
   bool Fail();
   // Ends a search that has failed without consequences.
   void Forgive() { ok_ = true; }
+  // The same, and whether all has gone well.
+  bool Succeeded() { return std::exchange(ok_, true); }
+  // Begins again with the function as it was.
+  void Restart();
+  // The function as it was.
+  const PrimFunc& original() const;
   // Why a primitive or the rule has failed.
   const Refusal& refusal() const { return refusal_; }
 
@@ -52,6 +59,7 @@ class RuleSchedule {
   void Vectorize(const Name& loop);
   void Parallel(const Name& loop);
   void Annotate(const Name& block_or_loop, std::string_view key, int64_t value);
+  void Annotate(const Name& block_or_loop, std::string_view key, const std::vector<int64_t>& values);
   void ComputeAt(const Name& block, const Name& loop, bool preserve_unit_loops = false);
   void ReverseComputeAt(const Name& block, const Name& loop, bool preserve_unit_loops = false);
   // These may fail without consequences.
@@ -66,6 +74,8 @@ class RuleSchedule {
   void TransformBlockLayout(const Name& block, const IndexMapAttr* map);
   bool TryTransformBlockLayout(const Name& block, const IndexMapAttr* map);
   void PadEinsum(const Name& block, const std::vector<int64_t>& padding);
+  Name Blockize(const Name& loop);
+  void Tensorize(const Name& loop, std::string_view intrinsic);
   Name DecomposeReduction(const Name& block, const Name& loop);
   Name RFactor(const Name& loop, int64_t axis);
   void SetScope(const Name& block, int64_t buffer, std::string_view scope);
@@ -156,6 +166,7 @@ int64_t MaxFactor(int64_t n, std::vector<int64_t> factors);
 
 struct TargetFacts {
   std::string_view kind;
+  std::string_view arch;    // sm_80, ...
   bool is_android = false;  // OpenCL on a phone
   bool is_adreno = false, is_mali = false;
   bool is_gpu = false;

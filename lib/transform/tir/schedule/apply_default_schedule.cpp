@@ -13,6 +13,7 @@
 // Source: TVM's dlight (python/tvm/s_tir/dlight/base/transform.py).
 #include <fmt/format.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -43,10 +44,11 @@ const TargetAttr* TargetOf(const PrimFunc& func, const TargetAttr* default_targe
 // Schedules the function by the first rule that applies, if any does. Returns whether one did; a rule that fails is an
 // error.
 Result<bool> ScheduleFunction(Module& module, const ModuleEntry& entry, const TargetAttr* target,
-                              const std::vector<const schedule::Rule*>& rules, DiagnosticEngine& diagnostics) {
+                              const std::vector<const schedule::Rule*>& rules, TensorIntrinsics& intrinsics,
+                              DiagnosticEngine& diagnostics) {
   const std::string name(entry.var->name);
   for (const schedule::Rule* rule : rules) {
-    schedule::Schedule sch(module, nullptr, name);
+    schedule::Schedule sch(module, &intrinsics, name);
     schedule::Refusal refusal;
     switch (schedule::ApplyRule(*rule, sch, name, target, refusal)) {
       case schedule::RuleResult::kApplied: module = sch.Finish(); return true;
@@ -78,9 +80,10 @@ Pass CreateApplyDefaultSchedule(const PassOptions& options) {
     if (!rule) options.Refuse("rules", fmt::format("has no rule '{}'", name));
     rules.push_back(rule);
   }
+  const auto intrinsics = std::make_shared<TensorIntrinsics>(options.reader());
   return CreateModulePass(
       options.info(),
-      [rules, mark = options.Bool("mark")](Module module, ModulePassContext& context) -> Result<Module> {
+      [rules, intrinsics, mark = options.Bool("mark")](Module module, ModulePassContext& context) -> Result<Module> {
         std::vector<const GlobalVar*> vars;
         for (const ModuleEntry& entry : module.functions()) {
           const auto* func = As<PrimFunc>(entry.func);
@@ -91,7 +94,7 @@ Pass CreateApplyDefaultSchedule(const PassOptions& options) {
           const TargetAttr* target = TargetOf(*To<PrimFunc>(entry.func), context.context.target);
           if (!target) continue;
           IROPT_ASSIGN_OR_RETURN(const bool scheduled,
-                                 ScheduleFunction(module, entry, target, rules, context.diagnostics));
+                                 ScheduleFunction(module, entry, target, rules, *intrinsics, context.diagnostics));
           if (scheduled && mark) module = MarkScheduled(std::move(module), var);
         }
         return module;

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "transform/tir/schedule/matrix_intrinsics.h"
+
 namespace iropt {
 
 namespace {
@@ -172,7 +174,8 @@ std::string BuiltinIntrinsicText(std::string_view name, TextVersion version) {
   for (const Dot& dot : kDots) {
     if (dot.name == name) return DotText(dot, version);
   }
-  return {};
+  const std::string matrix = MatrixIntrinsicText(name);
+  return matrix.empty() ? matrix : fmt::format("{}{}", kModule, matrix);
 }
 
 }  // namespace iropt

@@ -21,6 +21,8 @@ namespace iropt {
 class TensorIntrinsics : public schedule::IntrinsicTable {
  public:
   explicit TensorIntrinsics(const PassOptions& options);
+  // Only those that are built in. The reader may be null, and must outlive the table otherwise.
+  explicit TensorIntrinsics(const TextReader* reader) : reader_(reader) {}
   std::optional<schedule::TensorIntrinsic> Find(std::string_view name, TextVersion version) override;
 
  private:

@@ -1,0 +1,31 @@
+// What the schedules for products of matrices have in common.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "rule_schedule.h"
+
+namespace iropt::schedule {
+
+// The only block that reduces, if all others are data parallel; nothing otherwise.
+std::optional<Name> FindOnlyReduction(RuleSchedule& sch, const Names& blocks);
+// C[S, I, J] += A[S, I, K] * B[S, J, K], through copies of the operands. Fails if the block is no such product.
+bool NormalizeMatmul(RuleSchedule& sch, const Name& main);
+// Inlines what the block reads, as far as that is possible.
+void InlineProducers(RuleSchedule& sch, const Name& block);
+// Inlines all blocks after this one into it. Fails if some remain.
+void InlineConsumerChain(RuleSchedule& sch, const Name& block);
+
+// The products by tensor cores of CUDA, and by SIMD groups of Metal, of the only block that reduces. False if the
+// instructions do not fit; the schedule is then to be begun again.
+bool ScheduleTensorCores(RuleSchedule& sch, const Name& main, std::string_view in_dtype);
+bool ScheduleSimdGroups(RuleSchedule& sch, const Name& main);
+
+// Whether the fastest axis of the last operand is not one of the reduction.
+bool IsOuterReduction(const tir::Block& block);
+// The schedule for such products on phones, of a number of rows that is not known; nothing for others, which stay as
+// they are.
+std::optional<bool> ScheduleOuterReduction(RuleSchedule& sch, const Name& main, const Names& blocks);
+
+}  // namespace iropt::schedule
