@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::arith {
@@ -525,6 +526,8 @@ const PrimExpr* IterMapRewriter::ToExpr(const IterSplit& split) {
   const IterMark& mark = *split.source;
   const PrimExpr* source = mark.expr ? mark.expr : WithStack([&] { return ToExpr(mark.sum); });
   const PrimExpr* end = make().Mul(split.lower_factor, split.extent);
+  if (!AsInt(end) && FollowsSince(TextVersion::kV0_24))
+    end = analyzer_.CanonicalSimplify(make().Mul(split.extent, split.lower_factor));
   if (IsInt(split.lower_factor, 1) && Equal(split.extent, mark.extent)) return make().Mul(source, split.scale);
   if (Equal(mark.extent, end)) {
     if (IsInt(split.extent, 1) && !IsInt(mark.extent, 1)) return make().Const(0, split.extent->dtype);

@@ -188,6 +188,8 @@ const tir::Buffer* CopyBuffer(const tir::Buffer& buffer, const BufferChange& cha
   if (change.shape) {
     copy->shape = workspace.Copy(*change.shape);
     copy->strides = {};
+    if (arith::IsInt(copy->elem_offset, 0) && !change.shape->empty())
+      copy->elem_offset = arith::PrimBuilder(workspace.arena()).Const(0, change.shape->front()->dtype);
   }
   return copy;
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "iropt/support/followed_version.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/region_tools.h"
@@ -171,9 +172,11 @@ Status ApplyFuse(PrimitiveCall& call) {
   const PrimExpr* zero = make.Int(0, DataType::Int(32));
   for (size_t i = loops.size(); i > 0; --i) {
     const PrimExpr* extent = loops[i - 1]->extent;
-    const PrimExpr* digits = i == 1 ? fused : make.FloorMod(fused, make.Mul(lower, extent));
+    const PrimExpr* next = FollowsSince(TextVersion::kV0_24) ? analyzer.CanonicalSimplify(make.Mul(extent, lower))
+                                                             : make.Mul(lower, extent);
+    const PrimExpr* digits = i == 1 ? fused : make.FloorMod(fused, next);
     values[loops[i - 1]->loop_var] = arith::IsInt(extent, 1) ? zero : make.FloorDiv(digits, lower);
-    lower = make.Mul(lower, extent);
+    lower = next;
   }
   const PrimExpr* extent = make.Int(1, DataType::Int(32));
   for (const tir::For* loop : loops) extent = make.Mul(extent, loop->extent);

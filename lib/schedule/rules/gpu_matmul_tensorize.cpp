@@ -6,6 +6,7 @@
 
 #include "gpu_matmul.h"
 #include "iropt/ir/context.h"
+#include "iropt/support/followed_version.h"
 
 namespace iropt::schedule {
 
@@ -95,7 +96,10 @@ class TensorCores {
     sch_.Bind(parts[1], "threadIdx.y");
     sch_.Vectorize(parts[3]);
     sch_.StorageAlign(copy, 0, -2, tiling_.factor, tiling_.offset);
-    sch_.Annotate(copy, "tir.manifest_shared_memory_local_stage", 1);
+    sch_.Annotate(copy,
+                  FollowsSince(TextVersion::kV0_24) ? "tirx.manifest_shared_memory_local_stage"
+                                                    : "tir.manifest_shared_memory_local_stage",
+                  1);
     sch_.Annotate(copy, "double_buffer_scope", int64_t{0});
     return copy;
   }
