@@ -175,11 +175,7 @@ void LayoutCall::SetInts(uint32_t field, std::span<const int64_t> values) {
 
 void LayoutCall::SetText(uint32_t field, std::string_view value) { SetAttr(field, StrAttr::Get(value)); }
 
-void LayoutCall::SetOperandInts(size_t operand, std::vector<int64_t> values) {
-  has_ints_ = true;
-  ints_operand_ = operand;
-  ints_ = std::move(values);
-}
+void LayoutCall::SetOperandInts(size_t operand, std::vector<int64_t> values) { ints_[operand] = std::move(values); }
 
 bool LayoutCall::Refuse(std::string why) {
   why_ = std::move(why);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -114,7 +115,10 @@ class LayoutCall {
   const ValueLayout* result() const { return result_; }
   const Attr* attrs() const { return attrs_; }
   // Null unless the operand becomes a tuple of integers.
-  const std::vector<int64_t>* OperandInts(size_t i) const { return has_ints_ && i == ints_operand_ ? &ints_ : nullptr; }
+  const std::vector<int64_t>* OperandInts(size_t i) const {
+    const auto found = ints_.find(i);
+    return found == ints_.end() ? nullptr : &found->second;
+  }
   const std::string& why() const { return why_; }
 
  private:
@@ -127,9 +131,7 @@ class LayoutCall {
   std::vector<const ValueLayout*> operands_;
   const ValueLayout* result_ = nullptr;
   const Attr* attrs_;
-  bool has_ints_ = false;
-  size_t ints_operand_ = 0;
-  std::vector<int64_t> ints_;
+  std::map<size_t, std::vector<int64_t>> ints_;  // by operand
   std::string why_;
 };
 

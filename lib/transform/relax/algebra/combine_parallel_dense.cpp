@@ -1,6 +1,6 @@
 // CombineParallelDense: computes several products of matrices with the same left factor as one.
 //
-//   y0 = R.matmul(x, w0)                  lv = R.concat((R.expand_dims(w0, axis=[0]), ...), axis=0)
+//   y0 = R.matmul(x, w0)                  lv = R.stack((w0, w1, w2), axis=0)
 //   y1 = R.matmul(x, w1)      -->         lv1 = R.matmul(x, lv)
 //   y2 = R.matmul(x, w2)                  lv2 = R.split(lv1, indices_or_sections=[1, 2], axis=0)
 //                                         y0 = R.squeeze(lv2[0], axis=[0])

@@ -213,13 +213,13 @@ std::vector<uint32_t> OrderCombined(std::span<const Binding* const> segment, std
 }
 
 Result<const Function*> CombineBranches(const Function* function, FindGroups find_groups, int64_t min_branches,
-                                        FunctionPassContext& context) {
+                                        FunctionPassContext& context, bool merges) {
   if (IsPrimitive(*function)) return function;
   OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
   BranchCombiner combiner(find_groups, min_branches, *function, context.module(), context.workspace(), inferrer);
   const auto* combined = To<Function>(combiner.VisitExpr(function));
   if (combiner.failed()) return Failure{ErrorCode::PassFailed};
-  return combined == function ? function : CleanUpFunction(combined, context);
+  return combined == function ? function : CleanUpFunction(combined, context, merges);
 }
 
 }  // namespace iropt

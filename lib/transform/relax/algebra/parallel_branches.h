@@ -40,9 +40,10 @@ struct CombinedBranches {
 std::vector<uint32_t> OrderCombined(std::span<const Binding* const> segment, std::vector<CombinedBranches>& groups);
 
 // Combines the branches that `find_groups` finds in a segment: in a dataflow block, or in a part of another block
-// between the bindings that must not move, calls with effects and conditionals. Changed functions are cleaned up.
+// between the bindings that must not move, calls with effects and conditionals. Changed functions are cleaned up, with
+// equal expressions merged if `merges`.
 using FindGroups = std::vector<CombinedBranches> (*)(const Segment& segment, int64_t min_branches);
 Result<const Function*> CombineBranches(const Function* function, FindGroups find_groups, int64_t min_branches,
-                                        FunctionPassContext& context);
+                                        FunctionPassContext& context, bool merges = true);
 
 }  // namespace iropt

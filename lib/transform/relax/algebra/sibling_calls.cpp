@@ -82,6 +82,11 @@ int64_t AxisOfOperand(const TensorType& operand, const TensorType& result, const
   return joint.out_axis - (result.ndim - operand.ndim);
 }
 
+// Returns whether an operand is one element along the last axis of the results.
+bool IsRepeated(const TensorType& operand, const TensorType& result) {
+  return operand.ndim == 0 || (arith::IsInt(operand.dims.back(), 1) && !arith::IsInt(result.dims.back(), 1));
+}
+
 // Returns whether the operands at a position can be joined as the results are.
 bool CanJoin(const std::vector<PlacedCall>& calls, uint32_t position, const Joint& joint) {
   const TensorType& first = *TensorTypeOf(calls.front().first->args[position]);
@@ -90,9 +95,11 @@ bool CanJoin(const std::vector<PlacedCall>& calls, uint32_t position, const Join
     const TensorType& result = *TensorTypeOf(placed.first);
     if (own.dtype != first.dtype || own.ndim != first.ndim || own.ndim > result.ndim) return false;
     const int64_t axis = joint.stacks ? -1 : AxisOfOperand(own, result, joint);
-    if (!joint.stacks && axis < 0) return false;
+    const bool repeats = joint.repeats && IsRepeated(own, result);
+    if (!joint.stacks && axis < 0 && !repeats) return false;
     for (int64_t i = 0; i < own.ndim; ++i) {
       const auto at = static_cast<uint32_t>(i);
+      if (repeats && i == axis) continue;
       if (own.dims[at] != (i == axis ? result.dims[static_cast<uint32_t>(joint.out_axis)] : first.dims[at]))
         return false;
     }
@@ -131,23 +138,47 @@ const Expr* ConcatOperands(const std::vector<PlacedCall>& calls, uint32_t positi
   return make.Concat(operands, axis);
 }
 
-// Tensors with a new axis in front, for results of this rank.
+// The operands, each broadcast to this rank, as a tensor with a new axis in front.
 const Expr* StackOperands(const std::vector<PlacedCall>& calls, uint32_t position, int64_t rank, OpCalls make) {
   std::vector<const Expr*> operands;
   for (const auto& [call, at] : calls) {
     const Expr* operand = call->args[position];
     std::vector<int64_t> axes;
-    for (int64_t i = TensorTypeOf(operand)->ndim; i <= rank; ++i) axes.push_back(static_cast<int64_t>(axes.size()));
-    operands.push_back(make.ExpandDims(operand, axes));
+    for (int64_t i = TensorTypeOf(operand)->ndim; i < rank; ++i) axes.push_back(static_cast<int64_t>(axes.size()));
+    operands.push_back(axes.empty() ? operand : make.ExpandDims(operand, axes));
   }
-  return make.Concat(operands, 0);
+  return make.Make(OpId::kStack, {make.MakeTuple(operands)}, MakeOpAttrs(OpId::kStack, StackAttrs::Values{.axis = 0}));
+}
+
+// Operands along the last axis of the results, with single elements repeated.
+const Expr* RepeatOperands(const std::vector<PlacedCall>& calls, uint32_t position, OpCalls make) {
+  std::vector<const Expr*> operands;
+  int64_t axis = 0;
+  for (const auto& [call, at] : calls) {
+    const Expr* operand = call->args[position];
+    const TensorType& result = *TensorTypeOf(call);
+    const bool repeats = IsRepeated(*TensorTypeOf(operand), result);
+    constexpr int64_t kLast[] = {-1};
+    if (TensorTypeOf(operand)->ndim == 0) operand = make.ExpandDims(operand, kLast);
+    axis = TensorTypeOf(operand)->ndim - 1;
+    if (repeats) {
+      const RepeatAttrs::Values values{.repeats = *arith::AsInt(result.dims.back()), .axis = axis};
+      operand = make.Make(OpId::kRepeat, {operand}, MakeOpAttrs(OpId::kRepeat, values));
+    }
+    operands.push_back(operand);
+  }
+  return make.Concat(operands, axis);
 }
 
 const Expr* JoinOperands(const std::vector<PlacedCall>& calls, uint32_t position, const Joint& joint, OpCalls make) {
   const Call& first = *calls.front().first;
   const TensorType& result = *TensorTypeOf(&first);
   if (joint.stacks) return StackOperands(calls, position, result.ndim, make);
-  return ConcatOperands(calls, position, AxisOfOperand(*TensorTypeOf(first.args[position]), result, joint), make);
+  if (joint.repeats) return RepeatOperands(calls, position, make);
+  // The last axis of batches is written as such.
+  const bool is_last = joint.weight_axis == 2 && joint.out_axis == 2;
+  const int64_t axis = AxisOfOperand(*TensorTypeOf(first.args[position]), result, joint);
+  return ConcatOperands(calls, position, is_last ? -1 : axis, make);
 }
 
 const Expr* JoinedFollowers(const Expr* result, const Followers& followers, const Joint& joint, OpCalls make) {
@@ -327,7 +358,7 @@ std::vector<Siblings> FindProducts(const Segment& segment, int rank) {
 
 std::vector<CombinedBranches> FindWideProducts(const Segment& segment, int64_t min_branches, int rank) {
   return Collect(segment, FindProducts(segment, rank), min_branches, [=](const Call&) {
-    return Joint{static_cast<size_t>(rank) - 1, rank - 1};
+    return Joint{.weight_axis = static_cast<size_t>(rank) - 1, .out_axis = rank - 1, .repeats = rank == 2};
   });
 }
 
@@ -336,7 +367,8 @@ Pass CreateCombiningPass(const PassOptions& options, FindGroups find) {
                             [find, min_branches = options.Count("min_num_branches")](
                                 const Function* function, FunctionPassContext& context) -> Result<const Function*> {
                               IROPT_ASSIGN_OR_RETURN(const Function* combined,
-                                                     CombineBranches(function, find, min_branches, context));
+                                                     CombineBranches(function, find, min_branches, context,
+                                                                     /*merges=*/false));
                               return combined == function ? function : SortByOperands(combined, context.workspace());
                             });
 }

@@ -34,6 +34,9 @@ struct Joint {
   size_t weight_axis = 0;
   int64_t out_axis = 0;
   bool stacks = false;  // along a new axis in front, instead of concatenating along these axes
+  // Operands of operators that follow are concatenated along their last axis, which is that of the results. If it has a
+  // single element, or if there is no axis, that element is repeated.
+  bool repeats = false;
 };
 
 // Groups the calls of an operator that `axis_of` takes: it gives the axis of the second operand along which calls are

@@ -15,6 +15,10 @@
 // program. Code outside of dataflow blocks is not changed. A tensor that several operators need permuted is permuted
 // for each of them; EliminateCommonSubexpr merges these. O(nodes).
 //
+// desired_layouts={"nn.conv2d": ["NHWC", "default"]}, with Relay's names of operators, converts as Relay's pass of this
+// name: layouts begin at convolutions and poolings, of two operands that of the higher rank decides, and a tensor is
+// converted once. See relay_layouts.h.
+//
 // Source: the rules are those of TVM 0.18's pass of this name. It refuses every function with R.nn.rms_norm, because it
 // expects one more operand than that has; so does this one unless strict=false. Those for split axes are TVM 0.26's.
 #include "convert_layout.h"
@@ -23,12 +27,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "desired_layouts.h"
 #include "iropt/infer/infer.h"
 #include "iropt/infer/layout_rules.h"
 #include "iropt/infer/type_inferrer.h"
@@ -40,87 +47,12 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
-#include "iropt/support/edit_distance.h"
+#include "relay_layouts.h"
+#include "transform/relax/util/operand_order.h"
 
 namespace iropt {
 
 namespace {
-
-// ---- The option
-
-struct DesiredLayout {
-  const OpInfo* op;
-  std::vector<Layout> layouts;
-};
-
-class OptionReader {
- public:
-  explicit OptionReader(const PassOptions& options) : options_(options) {
-    const OptionValue& option = options.Json(kOption);
-    const OptionValue::Dict* dict = option.as_dict();
-    if (!dict) Refuse(option.span(), "must be an object of lists of layouts");
-    for (const OptionValue::Entry& entry : dict ? *dict : OptionValue::Dict()) Read(entry);
-  }
-
-  std::vector<DesiredLayout> desired;
-
- private:
-  static constexpr std::string_view kOption = "desired_layouts";
-
-  void Refuse(SourceSpan span, std::string_view message) { options_.Refuse(kOption, span, message); }
-
-  void Read(const OptionValue::Entry& entry) {
-    const OpInfo* op = FindOp(entry.key);
-    if (!op || op->layout_axes.empty()) return RefuseOperator(entry);
-    const OptionValue::List* list = entry.value.as_list();
-    if (!list || list->size() < op->required_layouts || list->size() > op->layout_axes.size()) {
-      const size_t most = op->layout_axes.size();
-      return Refuse(entry.value.span(), most == op->required_layouts
-                                            ? fmt::format("must have a list of {} layout for '{}'", most, entry.key)
-                                            : fmt::format("must have a list of {} to {} layouts for '{}': of data, "
-                                                          "weight and result",
-                                                          op->required_layouts, most, entry.key));
-    }
-    DesiredLayout desired_layout{op, {}};
-    for (size_t i = 0; i < list->size(); ++i) {
-      std::optional<Layout> layout = ReadLayout((*list)[i], op->layout_axes[i], op->layout_axes.size() > 1);
-      if (!layout) return;
-      desired_layout.layouts.push_back(std::move(*layout));
-    }
-    desired.push_back(std::move(desired_layout));
-  }
-
-  // Operators have their full names here, as in TVM: the one of "R.nn.conv2d" is "relax.nn.conv2d".
-  void RefuseOperator(const OptionValue::Entry& entry) {
-    std::vector<std::string_view> names;
-    for (const OpInfo& op : AllOps()) {
-      if (!op.layout_axes.empty()) names.push_back(op.name);
-    }
-    std::string message = fmt::format("must be about operators that have a layout choice, {}, not about '{}'",
-                                      fmt::join(names, ", "), entry.key);
-    const bool in_script = entry.key.starts_with("R.");
-    const std::optional<std::string_view> nearest =
-        NearestName(fmt::format("relax.{}", in_script ? entry.key.substr(2) : entry.key), names);
-    if (nearest) message += fmt::format("; did you mean '{}'?", *nearest);
-    Refuse(entry.key_span, message);
-  }
-
-  // Axes can be split for operators with several layouts, which are convolutions.
-  std::optional<Layout> ReadLayout(const OptionValue& value, std::string_view axes, bool may_split) {
-    const std::string* text = value.as_string();
-    std::optional<Layout> layout = text ? Layout::Parse(*text) : std::nullopt;
-    const std::optional<AxisOrder> order = layout ? AxisOrder::Between(*Layout::Parse(axes), *layout) : std::nullopt;
-    if (order && (may_split || !order->is_split())) return layout;
-    Refuse(value.span(),
-           fmt::format("has the invalid layout '{}': expected a permutation of {}{}", text ? *text : ToString(value),
-                       axes, may_split ? ", of which axes may be split as in NCHW4c" : ""));
-    return std::nullopt;
-  }
-
-  const PassOptions& options_;
-};
-
-// ---- The rewriting
 
 // Companions of the leaves of a tuple: the layout of each, or its current and its new layout. Null is the layout of the
 // program.
@@ -137,10 +69,41 @@ struct LayoutChange {
   LayoutChange Field(uint32_t index) const { return {FieldOf(from, index), FieldOf(to, index)}; }
 };
 
+// A letter for each axis, by its number.
+constexpr std::string_view kAxisLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+// Which sums are those of Relay's nn.bias_add, which the reader of Relay turns into an addition of a vector that has
+// got axes behind its own. The sums in batch norms, after a product with such a vector, are sums in Relay, too.
+class BiasTable {
+ public:
+  void Add(const Var& var, const Call& call) {
+    if (IsColumn(call)) columns_.insert(&var);
+    if (IsOp(call, OpId::kMultiply) && HasColumn(call)) scaled_.insert(&var);
+  }
+  bool IsBias(const Call& call) const {
+    return IsOp(call, OpId::kAdd) && HasColumn(call) && !scaled_.contains(call.args[0]);
+  }
+
+ private:
+  static bool IsOp(const Call& call, OpId id) {
+    const auto* op = As<Op>(call.op);
+    return op && op->id == id;
+  }
+  static bool IsColumn(const Call& call) {
+    if (!IsOp(call, OpId::kExpandDims)) return false;
+    const auto* vector = As<TensorType>(call.args[0]->type);
+    const IntList axes = ExpandDimsAttrs(call).axis();
+    return vector && vector->ndim == 1 && axes.size() > 0 && axes[0] == 1;
+  }
+  bool HasColumn(const Call& call) const { return columns_.contains(call.args[1]); }
+
+  std::unordered_set<const Expr*> columns_;
+  std::unordered_set<const Expr*> scaled_;
+};
+
 class LayoutConverter : public ExprMutator {
  public:
-  LayoutConverter(const std::vector<DesiredLayout>& desired, bool strict, FunctionPassContext& context,
-                  TypeInferrer& inferrer)
+  LayoutConverter(const DesiredLayouts& desired, bool strict, FunctionPassContext& context, TypeInferrer& inferrer)
       : ExprMutator(context.workspace(), &inferrer), desired_(desired), strict_(strict), context_(context) {}
 
   uint64_t inserted() const { return inserted_; }
@@ -150,6 +113,7 @@ class LayoutConverter : public ExprMutator {
     const bool outer = std::exchange(in_dataflow_, in_dataflow_ || block->is_dataflow());
     const BindingBlock* visited = ExprMutator::VisitBlock(block);
     in_dataflow_ = outer;
+    conversions_.clear();
     return visited;
   }
 
@@ -204,8 +168,11 @@ class LayoutConverter : public ExprMutator {
     layouts_[var->id] = layout;
   }
 
-  // Returns whether rules support an operand: a tensor of known, small rank, a scalar, a shape, a tuple of these.
-  static bool HasRanks(const Type* type) {
+  // Returns whether rules support the operands: a tensor of known, small rank, a scalar, a shape, a tuple of these.
+  static bool HasRanks(const Call& call) {
+    return std::ranges::all_of(call.args, [](const Expr* arg) { return HasKnownRanks(arg->type); });
+  }
+  static bool HasKnownRanks(const Type* type) {
     return AllLeaves(type, [](const Type* leaf) {
       if (const auto* tensor = As<TensorType>(leaf)) {
         return tensor->ndim != kUnknownDim && tensor->ndim <= AxisOrder::kMaxRank;
@@ -248,12 +215,38 @@ class LayoutConverter : public ExprMutator {
       const auto [item_from, item_to] = change;
       if (SameLayout(item_from, item_to)) return item;
       const AxisOrder identity = AxisOrder::Identity((item_from ? item_from : item_to)->order.num_axes());
-      const AxisOrder& old_order = item_from ? item_from->order : identity;
       const AxisOrder& new_order = item_to ? item_to->order : identity;
-      ++inserted_;
-      if (const std::optional<AxisOrder> axes = old_order.To(new_order)) return Permute(item, *axes);
-      return Transform(item, old_order, new_order);
+      return desired_.as_relay ? ConvertOnce(item, item_from, new_order)
+                               : Convert(item, item_from ? item_from->order : identity, new_order);
     });
+  }
+
+  const Expr* Convert(const Expr* item, const AxisOrder& from, const AxisOrder& to) {
+    ++inserted_;
+    if (const std::optional<AxisOrder> axes = from.To(to)) return Permute(item, *axes);
+    return Transform(item, from, to);
+  }
+
+  // As Relay's pass converts: once for all uses in a block, and with new axes in front of those that are missing.
+  const Expr* ConvertOnce(const Expr* item, const ValueLayout* from, const AxisOrder& to) {
+    const auto* type = As<TensorType>(item->type);
+    const int missing = type && type->ndim != kUnknownDim ? to.ndim() - type->ndim : 0;
+    AxisOrder order = AxisOrder::Identity(missing);
+    for (int place = 0; place < to.ndim() - missing; ++place)
+      order.push_back((from ? from->order[place] : place) + missing);
+    if (missing == 0 && order == to) return item;
+    const Expr*& converted = conversions_[{item, to.Reorder(kAxisLetters)}];
+    if (converted) return converted;
+    const Expr* value = missing > 0 ? ExpandDims(item, missing) : item;
+    return converted = order == to ? value : builder().Emit(Convert(value, order, to));
+  }
+
+  const Expr* ExpandDims(const Expr* e, int count) {
+    std::vector<int64_t> axes;
+    for (int axis = 0; axis < count; ++axis) axes.push_back(axis);
+    const Attr* attrs = MakeOpAttrs(OpId::kExpandDims, ExpandDimsAttrs::Values{.axis = axes});
+    const List<const Expr*> args = workspace().arena().Copy<const Expr*>({e});
+    return builder().Emit(NewLike<Call>(workspace(), *e, GetOp(OpId::kExpandDims), args, attrs, nullptr, nullptr));
   }
 
   const Expr* Permute(const Expr* e, const AxisOrder& order) {
@@ -301,9 +294,18 @@ class LayoutConverter : public ExprMutator {
   void VisitCallBinding(const VarBinding* binding, const Call& call) {
     layouts_of_args_.clear();
     for (const Expr* arg : call.args) layouts_of_args_.push_back(LayoutOf(arg));
-    LayoutCall decision(call, layouts_of_args_, DesiredFor(call), arena_);
-    const bool decided =
-        InferLayouts(decision) && (binding->var->is_dataflow() || AllLeaves(binding->var->type, &Is<TensorType>));
+    if (desired_.as_relay) {
+      RelayLayouts relay(call, layouts_of_args_, desired_.For(call), arena_);
+      const bool decided = HasRanks(call) && relay.Decide(biases_.IsBias(call));
+      biases_.Add(*binding->var, call);
+      return Place(binding, call, relay.decision(), decided);
+    }
+    LayoutCall decision(call, layouts_of_args_, desired_.For(call), arena_);
+    Place(binding, call, decision, InferLayouts(decision));
+  }
+
+  void Place(const VarBinding* binding, const Call& call, const LayoutCall& decision, bool decided) {
+    decided &= binding->var->is_dataflow() || AllLeaves(binding->var->type, &Is<TensorType>);
     if (HasLayouts(call)) RemarkUnlessConverted(decision, decided);
     if (!decided) return ReEmitBinding(binding, NewCall(call, nullptr));
     const Expr* value = NewCall(call, &decision);
@@ -333,8 +335,7 @@ class LayoutConverter : public ExprMutator {
     const Call& call = decision.call();
     if (decision.desired().empty()) return RemarkStays(call, "desired_layouts has none for this operator");
     if (decided) return;
-    const bool has_ranks = std::ranges::all_of(call.args, [](const Expr* arg) { return HasRanks(arg->type); });
-    if (!has_ranks) return RemarkStays(call, "the rank of an operand is unknown or too big");
+    if (!HasRanks(call)) return RemarkStays(call, "the rank of an operand is unknown or too big");
     RemarkStays(call, decision.why().empty() ? "the type of the result is not known" : decision.why());
   }
 
@@ -343,7 +344,7 @@ class LayoutConverter : public ExprMutator {
     const Call& call = decision.call();
     const auto* op = As<Op>(call.op);
     const LayoutRule rule = op ? LayoutRuleOf(*op->info) : nullptr;
-    if (!rule || !std::ranges::all_of(call.args, [](const Expr* arg) { return HasRanks(arg->type); })) return false;
+    if (!rule || !HasRanks(call)) return false;
     const bool decided =
         strict_ && op->info->tvm_lacks_layout
             ? decision.Refuse("TVM 0.18 fails to find its layouts; with strict=false it keeps those of the program")
@@ -354,12 +355,6 @@ class LayoutConverter : public ExprMutator {
                                    fmt::format("{}: {}", op->info->script, decision.why()));
     }
     return decided;
-  }
-
-  std::span<const Layout> DesiredFor(const Call& call) const {
-    const auto* op = As<Op>(call.op);
-    const auto found = std::ranges::find(desired_, op ? op->info : nullptr, &DesiredLayout::op);
-    return found == desired_.end() ? std::span<const Layout>() : std::span<const Layout>(found->layouts);
   }
 
   const Expr* WithInts(const Expr* arg, const std::vector<int64_t>& ints) {
@@ -389,7 +384,7 @@ class LayoutConverter : public ExprMutator {
     return changed == &call ? changed : builder().Normalize(changed);
   }
 
-  const std::vector<DesiredLayout>& desired_;
+  const DesiredLayouts& desired_;
   const bool strict_;
   FunctionPassContext& context_;
   bool in_dataflow_ = false;
@@ -398,12 +393,14 @@ class LayoutConverter : public ExprMutator {
   Arena arena_;                              // of layouts
   std::vector<const ValueLayout*> layouts_;  // by Var::id
   std::vector<const ValueLayout*> layouts_of_args_;
+  BiasTable biases_;                                                        // for Relay's choice
+  std::map<std::pair<const Expr*, std::string>, const Expr*> conversions_;  // of a value to a layout, in this block
 };
 
 }  // namespace
 
 Pass MakeLayoutPass(const PassOptions& options, bool strict, const Statistic& inserted) {
-  const auto desired = std::make_shared<const std::vector<DesiredLayout>>(OptionReader(options).desired);
+  const auto desired = std::make_shared<const DesiredLayouts>(ReadDesiredLayouts(options));
   const auto has_told = std::make_shared<std::atomic_flag>();
   return CreateFunctionPass(
       options.info(),
@@ -421,7 +418,9 @@ Pass MakeLayoutPass(const PassOptions& options, bool strict, const Statistic& in
         const Expr* converted = converter.VisitExpr(function);
         if (converter.failed()) return Failure{ErrorCode::PassFailed};
         inserted.Add(converter.inserted());
-        return To<Function>(converted);
+        const auto* result = To<Function>(converted);
+        if (!desired->as_relay) return result;
+        return SortIfSorted(result, function, &context.module(), context.workspace());
       });
 }
 

@@ -24,11 +24,14 @@
 // nothing. A call annotated with a type without a dtype may change its dtype; InferType before makes it known.
 // O(nodes).
 //
+// With mixed_precision_type it does what Relay's pass of this name does, see relay_mixed_precision.cpp.
+//
 // Source: the rules are those of TVM 0.18's pass of this name; Micikevicius et al., Mixed Precision Training, 2018.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -47,6 +50,7 @@
 #include "iropt/pass/registry.h"
 #include "iropt/pass/skip.h"
 #include "iropt/pass/statistic.h"
+#include "relay_mixed_precision.h"
 #include "transform/relax/util/missed_remarks.h"
 
 namespace iropt {
@@ -388,6 +392,11 @@ bool CheckNames(const Function* function, const PrecisionRewriter::Names& names,
 }  // namespace
 
 Pass CreateToMixedPrecision(const PassOptions& options) {
+  if (const std::string& type = options.String("mixed_precision_type"); !type.empty()) {
+    const std::optional<DataType> lower = DataType::Parse(type);
+    if (lower && lower->is_floating()) return MakeRelayMixedPrecision(options, *lower);
+    options.Refuse("mixed_precision_type", fmt::format("must be a dtype of floats, not '{}'", type));
+  }
   const DataType out_dtype = *DataType::Parse(options.String("out_dtype"));
   return CreateFunctionPass(
       options.info(),

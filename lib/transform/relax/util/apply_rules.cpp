@@ -32,13 +32,13 @@ void RemarkApplied(const RuleSet& rules, const std::vector<uint64_t>& applied, c
 
 }  // namespace
 
-Result<const Function*> CleanUpFunction(const Function* function, FunctionPassContext& context) {
+Result<const Function*> CleanUpFunction(const Function* function, FunctionPassContext& context, bool merges) {
   const Module* module = &context.module();
   Workspace& workspace = context.workspace();
   for (int round = 0; round < kMaxRounds; ++round) {
     const Function* before = function;
     IROPT_ASSIGN_OR_RETURN(function, CanonicalizeBindings(function, module, workspace, context.diagnostics()));
-    function = EliminateCommonSubexpr(function, module, workspace);
+    if (merges) function = EliminateCommonSubexpr(function, module, workspace);
     function = RemoveDeadBindings(function, module, workspace);
     if (function == before) break;
   }

@@ -21,7 +21,7 @@ Pass CreateOrderedRulePass(const PassInfo& info, std::shared_ptr<const RuleSet> 
 // A function pass that makes rules for each function.
 Pass CreateRulePass(const PassInfo& info, std::function<RuleSet(const Function&)> make_rules);
 
-// Canonicalizes bindings, eliminates common subexpressions and dead bindings until nothing changes.
-Result<const Function*> CleanUpFunction(const Function* function, FunctionPassContext& context);
+// Canonicalizes bindings, eliminates common subexpressions, if `merges`, and dead bindings until nothing changes.
+Result<const Function*> CleanUpFunction(const Function* function, FunctionPassContext& context, bool merges = true);
 
 }  // namespace iropt

@@ -5,6 +5,7 @@
 
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/visitor.h"
+#include "iropt/transform/relax/simplify/dead_code_elimination.h"
 
 namespace iropt {
 
@@ -117,6 +118,13 @@ class UseSorter : private ExprRewriter<UseSorter> {
 const Function* SortByOperands(const Function* function, Workspace& workspace) {
   const UseOrder order(function, workspace.num_vars());
   return UseSorter(order, workspace).Run(function);
+}
+
+const Function* SortIfSorted(const Function* function, const Function* before, const Module* module,
+                             Workspace& workspace) {
+  if (function == before) return function;
+  const Function* used = RemoveDeadBindings(before, module, workspace);
+  return SortByOperands(used, workspace) == used ? SortByOperands(function, workspace) : function;
 }
 
 }  // namespace iropt
