@@ -41,12 +41,25 @@ class IterMapInverter {
   bool Read(const IterSum& sum, const PrimExpr* output) {
     const PrimExpr* value = make_.Sub(output, sum.base);
     if (sum.args.size() == 1) return ReadOnly(sum.args[0], value);
+    if (!IsRowMajor(sum)) return false;
     for (size_t i = 0; i < sum.args.size(); ++i) {
       const IterSplit& arg = sum.args[i];
-      if (!analyzer_.CanProveGreaterEqual(arg.scale, 1)) return false;
       const PrimExpr* digit = make_.FloorDiv(value, arg.scale);
       if (i > 0) digit = make_.FloorMod(digit, arg.extent);
       Add(arg, digit);
+    }
+    return true;
+  }
+
+  // Whether each digit is scaled by the number of values of those after it. A scale may be a variable, which is then
+  // taken to be positive.
+  bool IsRowMajor(const IterSum& sum) {
+    const PrimExpr* expected = sum.args.empty() ? nullptr : sum.args.back().scale;
+    for (size_t i = sum.args.size(); i > 0; --i) {
+      const IterSplit& arg = sum.args[i - 1];
+      const int64_t* constant = AsInt(arg.scale);
+      if ((constant && *constant < 1) || !analyzer_.CanProveEqual(arg.scale, expected)) return false;
+      expected = make_.Mul(expected, arg.extent);
     }
     return true;
   }

@@ -370,9 +370,11 @@ class PythonReader {
         return make.Int(*number.As<int64_t>(), DataType::Int(32));
       }
       const std::string name = Identifier();
-      const auto param = params_.find(name);
-      if (param == params_.end()) return SyntaxError(fmt::format("'{}' is not a parameter of the lambda", name));
-      return param->second;
+      if (name.empty()) return SyntaxError("expected a number or a name");
+      // Other names stand for numbers of the trace, or variables of the function.
+      const auto [var, is_free] = params_.try_emplace(name);
+      if (is_free) var->second = IRContext::Current().NewSymVar(name, DataType::Int(32));
+      return var->second;
     });
   }
 
