@@ -124,6 +124,7 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
                       .name = source.name,
                       .folder = source.folder,
                       .sizes = sizes.empty() ? nullptr : &sizes,
+                      .sources = &sources_,
                       .options = {.threads = threads_,
                                   .on_read = [&](std::string_view text) { source.owner->Discard(text); },
                                   .open_tensor = MakeOpener(source)}};
@@ -231,7 +232,8 @@ Status CompilerInstance::Write(const Module& module, OutputStream& out, const st
   const WriteRequest request{.printing = PrintOptionsFor(path),
                              .path = path,
                              .onnx_opset = options_.onnx_opset,
-                             .external_data = options_.external_data};
+                             .external_data = options_.external_data,
+                             .sources = &sources_};
   return format.Write(module, request, out, diagnostics_);
 }
 

@@ -53,6 +53,7 @@ PyModule ReadText(const SourceText& text, bool verify) {
                           .owner = text.owner,
                           .name = text.name,
                           .folder = text.folder,
+                          .sources = &session.sources(),
                           .options = {.open_tensor = open}};
       if (row->is_text) {
         IROPT_ASSIGN_OR_RETURN(request.base,

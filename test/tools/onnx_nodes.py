@@ -3,6 +3,7 @@
 import sys
 
 import onnx
+import onnx.numpy_helper
 
 
 def type_text(value):
@@ -31,7 +32,8 @@ def print_graph(graph, indent=""):
     for node in graph.node:
         attributes = ", ".join(attribute_text(attribute) for attribute in node.attribute)
         domain = f"{node.domain}." if node.domain else ""
-        print(f"{indent}{', '.join(node.output)} = {domain}{node.op_type}({', '.join(node.input)}) {{{attributes}}}")
+        name = f" named {node.name}" if node.name else ""
+        print(f"{indent}{', '.join(node.output)} = {domain}{node.op_type}({', '.join(node.input)}) {{{attributes}}}{name}")
         for attribute in node.attribute:
             if attribute.type == onnx.AttributeProto.GRAPH:
                 print_graph(attribute.g, indent + "  ")

@@ -6,7 +6,7 @@
 FOLDER holds models as Debian's libonnx-testdata has them: */model.onnx, with the tensors of inputs and outputs in
 test_data_set_*. A model is good if it is written, and the result is read again and, as far as the judges are there,
 valid for onnx.checker (Debian's python3-onnx) and of the recorded values in onnxruntime (the package onnxruntime-node
-in DIR), where the original has them, too. Models that onnxruntime does not run are judged by ir-run.
+in DIR), where the original has them, too. Without DIR, ir-run computes the values, which needs Python's onnx and NumPy.
 Exits with 1 if less than --goal of the models are good."""
 
 import argparse
@@ -18,6 +18,8 @@ import os
 import subprocess
 import sys
 import tempfile
+
+import onnx_testdata
 
 CHECKER = """
 import sys, onnx
@@ -85,9 +87,10 @@ class Judge:
         return answers + [{"status": "failed", "reason": "onnxruntime ended: " + done.stderr[-200:]}] * missing
 
     def run_ir_run(self, model, original):
-        inputs = [f"-input={i}:{path}" for i, path in enumerate(tensors(original, "input"))]
-        outputs = [f"-expect={i}:{path}" for i, path in enumerate(tensors(original, "output"))]
-        return run([self.args.ir_run, model, *inputs, *outputs])
+        """Whether ir-run computes the recorded outputs, and what differs."""
+        options = argparse.Namespace(ir_run=self.args.ir_run, flags=[])
+        folder = os.path.join(os.path.dirname(original), "test_data_set_0")
+        return onnx_testdata.run_set(folder, model, options, *onnx_testdata.load())
 
 
 def operators_of(model):
@@ -105,6 +108,7 @@ def main():
     parser.add_argument("--node-modules")
     parser.add_argument("--python", default="/usr/bin/python3")
     parser.add_argument("--passes", default="")
+    parser.add_argument("--level", default="all", help="onnxruntime's own optimizations: all, basic or disabled")
     parser.add_argument("--sample", type=int, default=1, help="each N-th model")
     parser.add_argument("--filter", default="")
     parser.add_argument("--goal", type=float, default=0)
@@ -130,8 +134,11 @@ def judge_all(judge, models, args):
     for model, answer in zip(written, checks or []):
         if answer:
             failures[model] = f"onnx.checker: {answer}"
+    good = [model for model in written if model not in failures]
     if args.node_modules:
-        judge_values(judge, converted, [model for model in written if model not in failures], failures)
+        judge_values(judge, converted, good, failures)
+    elif args.ir_run:
+        judge_by_ir_run(judge, converted, good, failures)
     rows = collections.Counter(operators_of(model) for model in models)
     bad = collections.Counter(operators_of(model) for model in failures)
     for model, reason in sorted(failures.items()):
@@ -147,7 +154,7 @@ def judge_all(judge, models, args):
 def judge_values(judge, converted, models, failures):
     jobs = []
     for model in models:
-        data = {"inputs": tensors(model, "input"), "outputs": tensors(model, "output")}
+        data = {"inputs": tensors(model, "input"), "outputs": tensors(model, "output"), "level": judge.args.level}
         jobs += [{"model": model, **data}, {"model": converted[model][0], **data}]
     answers = judge.run_onnxruntime(jobs)
     for i, model in enumerate(models):
@@ -155,6 +162,15 @@ def judge_values(judge, converted, models, failures):
         # What onnxruntime does not do with the original does not judge the result.
         if original["status"] == "same" and result["status"] != "same":
             failures[model] = f"onnxruntime: {result['status']}: {result['reason']}"
+
+
+def judge_by_ir_run(judge, converted, models, failures):
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        results = pool.map(lambda model: judge.run_ir_run(converted[model][0], model), models)
+    for model, (status, message) in zip(models, results):
+        # The original is judged by onnx_testdata.py.
+        if status not in ("ok", "other"):
+            failures[model] = f"ir-run: {status}: {message}"
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "iropt/diag/diagnostic.h"
+#include "iropt/diag/source.h"
 #include "iropt/ir/module.h"
 #include "iropt/support/file.h"
 #include "iropt/support/result.h"
@@ -25,6 +26,8 @@ struct ReadRequest {
   std::string folder;                       // paths in the contents are relative to it; empty: the current one
   const StatedSizes* sizes = nullptr;       // those that readers of binary formats apply; null: none
   uint32_t base = 0;                        // the global source offset of the contents; 0 for a binary format
+  // Where a reader of a binary format describes what nodes of the IR come from; null: they have no spans.
+  SourceManager* sources = nullptr;
   ParseOptions options;
 };
 
@@ -35,6 +38,8 @@ struct WriteRequest {
   // folder of `path`, by default the model itself.
   std::optional<int64_t> onnx_opset = {};
   std::optional<std::string> external_data = {};
+  // That the module was read with: names of ONNX nodes come from there. Null: none.
+  const SourceManager* sources = nullptr;
 };
 
 // Formats have no state: all members may be called by several threads at once.

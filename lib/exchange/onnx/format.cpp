@@ -8,6 +8,7 @@
 #include "exchange/onnx/export/external_data.h"
 #include "exchange/onnx/import/bind_sizes.h"
 #include "exchange/onnx/import/import.h"
+#include "exchange/onnx/node_places.h"
 #include "iropt/support/version.h"
 
 namespace iropt::onnx {
@@ -23,13 +24,15 @@ class OnnxFormat final : public Format {
       return Failure{ErrorCode::Parse};
     }
     if (request.sizes != nullptr && !BindSizes(*model, *request.sizes, diagnostics)) return Failure{ErrorCode::Parse};
+    if (request.sources != nullptr) IROPT_RETURN_IF_ERROR(PlaceNodes(*model, request.name, *request.sources));
     TensorReader tensors(request.owner, request.folder);
     return ImportModel(*model, tensors, diagnostics);
   }
 
   Status Write(const Module& module, const WriteRequest& request, OutputStream& out,
                DiagnosticEngine& diagnostics) const override {
-    const std::unique_ptr<ExportedModel> exported = ExportModel(module, {.opset = request.onnx_opset}, diagnostics);
+    const std::unique_ptr<ExportedModel> exported =
+        ExportModel(module, {.opset = request.onnx_opset, .sources = request.sources}, diagnostics);
     if (exported == nullptr) return Failure{ErrorCode::IllFormed};
     IROPT_ASSIGN_OR_RETURN(std::optional<AtomicFile> tensors, MoveOutTensors(*exported, request));
     EncodeModel(exported->model, out, [&](size_t i) { Forget(exported->arrays[i]); });

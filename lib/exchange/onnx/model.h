@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/ir/node.h"
+
 namespace iropt::onnx {
 
 // TensorProto.DataType.
@@ -143,6 +145,7 @@ struct NodeProto {
   std::vector<std::string_view> outputs = {};
   std::vector<AttributeProto> attributes = {};
   Properties metadata = {};
+  Span span = {};  // of its description, see node_places.h
 };
 
 struct QuantizationAnnotation {

@@ -157,7 +157,7 @@ bool ExportMain(const ModuleEntry& main, ExportContext& context) {
 std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOptions& options,
                                            DiagnosticEngine& diagnostics) {
   auto result = std::make_unique<ExportedModel>();
-  ExportContext context(module, *result, diagnostics);
+  ExportContext context(module, *result, options.sources, diagnostics);
   const FactsReader facts(module.attrs()->Find(attr::kModel));
   SetModelFacts(facts, result->model);
   SetOpsets(facts, options, context);

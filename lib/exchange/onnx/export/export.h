@@ -7,13 +7,15 @@
 
 #include "exchange/onnx/model.h"
 #include "iropt/diag/diagnostic.h"
+#include "iropt/diag/source.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/ndarray.h"
 
 namespace iropt::onnx {
 
 struct ExportOptions {
-  std::optional<int64_t> opset;  // of ONNX's own operators; by default that of the input
+  std::optional<int64_t> opset;            // of ONNX's own operators; by default that of the input
+  const SourceManager* sources = nullptr;  // has the names of nodes that were imported; null: there are none
 };
 
 // A model whose initializers are views of the module's arrays, which must outlive it, and of arrays made for it.

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <ranges>
+
 #include "exchange/onnx/import/import.h"
+#include "exchange/onnx/node_places.h"
 #include "exchange/onnx/tensors.h"
 
 namespace iropt::onnx {
@@ -42,6 +45,19 @@ std::string_view ExportContext::Unique(std::string_view hint) {
   for (;;) {
     const std::string name = fmt::format("{}_{}", base, ++suffix);
     if (Take(name)) return *names_.find(name);
+  }
+}
+
+void ExportContext::NameNode(std::span<NodeProto> nodes, Span span) {
+  if (sources_ == nullptr || !span.known()) return;
+  const std::optional<NodePlace> place = PlaceAt(span, *sources_);
+  if (!place || node_names_.contains(place->name)) return;
+  // The last one computes the result.
+  for (NodeProto& node : std::views::reverse(nodes)) {
+    if (!node.name.empty() || QualifiedOp(node) != place->op) continue;
+    node.name = model().Keep(place->name);
+    node_names_.insert(node.name);
+    return;
   }
 }
 

@@ -1,6 +1,7 @@
 // What the functions of one module share while they are exported.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,8 +14,9 @@ namespace iropt::onnx {
 
 class ExportContext {
  public:
-  ExportContext(const Module& module, ExportedModel& result, DiagnosticEngine& diagnostics)
-      : module_(module), result_(result), diagnostics_(diagnostics) {}
+  ExportContext(const Module& module, ExportedModel& result, const SourceManager* sources,
+                DiagnosticEngine& diagnostics)
+      : module_(module), result_(result), sources_(sources), diagnostics_(diagnostics) {}
 
   const Module& module() const { return module_; }
   Model& model() { return result_.model; }
@@ -31,6 +33,10 @@ class ExportContext {
   std::string_view Unique(std::string_view hint);
   // Gives a name back that nothing has.
   void Release(std::string_view name) { names_.erase(name); }
+
+  // Gives one of the nodes the name of the node that a call was imported from, if it is of the same operator and no
+  // other node has the name.
+  void NameNode(std::span<NodeProto> nodes, Span span);
 
   // ---- Constants
   // The name of the initializer for an array: one for all equal arrays as far as comparing them is cheap.
@@ -49,9 +55,11 @@ class ExportContext {
  private:
   const Module& module_;
   ExportedModel& result_;
+  const SourceManager* sources_;
   DiagnosticEngine& diagnostics_;
   int64_t opset_ = 0;
   std::unordered_set<std::string_view> names_;
+  std::unordered_set<std::string_view> node_names_;
   std::unordered_map<std::string, size_t> suffixes_;  // the last number after each hint
   std::unordered_map<const NDArray*, std::string_view> by_array_;
   std::unordered_multimap<uint64_t, std::pair<const NDArray*, std::string_view>> by_content_;

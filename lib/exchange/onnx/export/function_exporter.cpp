@@ -289,6 +289,7 @@ bool FunctionExporter::ExportCall(const Var* var, const Call* call) {
   OpExport op(*this, call);
   Names results = op.Run();
   if (context_.failed()) return false;
+  context_.NameNode(std::span(graph_->nodes).subspan(first), definitions_.SpanOf(var));
   if (op.has_no_value()) return true;
   if (results.empty()) {
     Report(op.OpName(), op.reason().empty() ? "ONNX has no operator for it in this form" : op.reason());
@@ -317,7 +318,9 @@ bool FunctionExporter::ExportFused(const Var* var, const FusedNode& node) {
     }
   }
   if (context_.failed()) return false;
-  Define(var, {Add(node.op, std::move(inputs), node.attributes)}, false, first);
+  const std::string_view result = Add(node.op, std::move(inputs), node.attributes);
+  for (const Span span : node.spans) context_.NameNode(std::span(&graph_->nodes.back(), 1), span);
+  Define(var, {result}, false, first);
   return true;
 }
 
@@ -364,6 +367,7 @@ bool FunctionExporter::ExportIf(const Var* var, const If* conditional) {
   Names names = AddNode("If", {condition},
                         {GraphAttribute("then_branch", branches[0]), GraphAttribute("else_branch", branches[1])},
                         branches[0]->outputs.size());
+  context_.NameNode(std::span(graph_->nodes).subspan(first), definitions_.SpanOf(var));
   const bool is_tuple = Is<TupleType>(var->type);
   Define(var, std::move(names), is_tuple, first);
   return true;

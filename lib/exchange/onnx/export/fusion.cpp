@@ -23,7 +23,7 @@ class UseCounter final : public ExprVisitor {
 
  protected:
   void VisitVarBinding(const VarBinding* binding) override {
-    definitions_.values_[binding->var] = binding->value;
+    definitions_.values_[binding->var] = {binding->value, binding->span()};
     if (const auto* call = As<Call>(binding->value)) calls_.emplace_back(binding->var, call);
     ExprVisitor::VisitVarBinding(binding);
   }
@@ -76,7 +76,12 @@ Definitions::Definitions(const iropt::Function& function, int64_t opset) {
       std::optional<FusedNode> node = row.match(matcher, *call->second);
       if (!node || !matcher.IsClosed()) continue;
       if (node->op.empty()) node->op = row.op;
-      for (const auto& [inner, _] : matcher.inner()) absorbed_.insert(inner);
+      for (const auto& [inner, _] : matcher.inner()) {
+        absorbed_.insert(inner);
+        node->spans.push_back(SpanOf(inner));
+      }
+      node->spans.push_back(SpanOf(call->first));
+      std::ranges::sort(node->spans, {}, &Span::begin);
       fused_.emplace(call->first, std::move(*node));
       break;
     }
@@ -85,7 +90,15 @@ Definitions::Definitions(const iropt::Function& function, int64_t opset) {
 
 const Expr* Definitions::Find(const Var* var) const {
   const auto found = values_.find(var);
-  return found == values_.end() ? nullptr : found->second;
+  return found == values_.end() ? nullptr : found->second.value;
+}
+
+Span Definitions::SpanOf(const Var* var) const {
+  const auto found = values_.find(var);
+  if (found == values_.end()) return {};
+  // What a pass made in place of another value has no span of its own.
+  const Span span = found->second.value->span();
+  return span.known() ? span : found->second.binding;
 }
 
 const Expr* Definitions::Resolve(const Expr* expr) const {

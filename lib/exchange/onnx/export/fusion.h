@@ -24,6 +24,7 @@ struct FusedNode {
   // Expressions, or constants made for the node; null for one that is left out.
   std::vector<std::variant<const Expr*, std::shared_ptr<const NDArray>>> inputs;
   std::vector<AttributeProto> attributes = {};
+  std::vector<Span> spans = {};  // of the calls, each once
 };
 
 // What the variables of a function are, who uses them, and what is fused.
@@ -37,6 +38,8 @@ class Definitions {
   const Expr* Find(const Var* var) const;
   // The value behind variables that are other names for it.
   const Expr* Resolve(const Expr* expr) const;
+  // Where the value comes from, or what it replaces.
+  Span SpanOf(const Var* var) const;
   bool IsFieldUsed(const Var* tuple, size_t i) const;
   const FusedNode* FusedAt(const Var* var) const;
   // The tensor of one element that decides a conditional, before it is made a scalar: ONNX takes it as it is.
@@ -51,7 +54,12 @@ class Definitions {
   // The operand of a reshape that only makes a scalar of a tensor of one element; null for other values.
   const Expr* BeforeScalar(const Expr* condition) const;
 
-  std::unordered_map<const Var*, const Expr*> values_;
+  struct Definition {
+    const Expr* value = nullptr;
+    Span binding = {};
+  };
+
+  std::unordered_map<const Var*, Definition> values_;
   std::unordered_map<const Var*, int> uses_;
   std::unordered_map<const Var*, std::vector<bool>> fields_;  // that are used
   std::unordered_map<const Var*, FusedNode> fused_;

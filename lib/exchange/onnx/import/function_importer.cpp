@@ -190,6 +190,15 @@ const Expr* ConstantOfNumbers(const Elements& elements, std::span<const int64_t>
 
 }  // namespace
 
+const iropt::Call* FunctionImporter::MakeCall(OpId op, std::span<const Expr* const> args, const Attr* attrs,
+                                              const TupleType* type_args) {
+  const iropt::Call* made = builder_.MakeCall(GetOp(op), args, attrs, type_args);
+  if (node_ == nullptr || !node_->span.known()) return made;
+  auto* call = workspace_.New<iropt::Call>(*made);
+  call->set_span(node_->span);
+  return call;
+}
+
 const Expr* FunctionImporter::Operand(Value& value) {
   if (value.expr != nullptr) return value.expr;
   const Elements& elements = *value.elements;

@@ -67,6 +67,9 @@ class FunctionImporter {
   // ---- For OpImport
   // The operand that a value stands for. Elements become a tensor.
   const Expr* Operand(Value& value);
+  // A call with the span of the current node.
+  const iropt::Call* MakeCall(OpId op, std::span<const Expr* const> args, const Attr* attrs = nullptr,
+                              const TupleType* type_args = nullptr);
   std::optional<Elements> ElementsOfConstant(const Expr* expr) const;
   void Report(std::string message);
   const NodeContext& node_context() const { return *node_context_; }

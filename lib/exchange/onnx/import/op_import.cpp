@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "exchange/onnx/import/function_importer.h"
+#include "exchange/onnx/node_places.h"
 #include "iropt/ir/context.h"
 #include "iropt/runtime/value.h"
 
@@ -23,8 +24,7 @@ std::optional<std::vector<int64_t>> Elements::Numbers() const {
 }
 
 std::string Describe(const NodeProto& node) {
-  const std::string op =
-      IsOnnxDomain(node.domain) ? std::string(node.op_type) : fmt::format("{}.{}", node.domain, node.op_type);
+  const std::string op = QualifiedOp(node);
   if (!node.name.empty()) return fmt::format("node '{}' ({})", node.name, op);
   for (const std::string_view output : node.outputs) {
     if (!output.empty()) return fmt::format("the node of '{}' ({})", output, op);
@@ -105,7 +105,7 @@ const Expr* OpImport::Call(OpId op, std::initializer_list<const Expr*> args, con
 
 const Expr* OpImport::Call(OpId op, std::span<const Expr* const> args, const Attr* attrs) {
   if (attrs == nullptr && !OpInfoOf(op).attrs.empty()) attrs = DefaultAttrs(op);
-  return importer_.builder().MakeCall(GetOp(op), args, attrs);
+  return importer_.MakeCall(op, args, attrs);
 }
 
 const Attr* OpImport::DefaultAttrs(OpId op) {

@@ -126,7 +126,7 @@ std::optional<OpaqueOperands> OpaqueOperandsOf(OpImport& op) {
 
 Value CallOpaque(OpImport& op, const OpaqueOperands& operands, std::span<const Type* const> types) {
   const TupleType* type_args = TupleType::Get(op.workspace().arena(), types);
-  return op.importer().builder().MakeCall(GetOp(OpId::kCallPurePacked), operands.args, nullptr, type_args);
+  return op.importer().MakeCall(OpId::kCallPurePacked, operands.args, nullptr, type_args);
 }
 
 // Operators whose first output has the elements of the first input, and, in the first list, its rank.

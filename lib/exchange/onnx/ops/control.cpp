@@ -49,7 +49,9 @@ Value ImportIf(OpImport& op) {
     bodies[i] = importer.WithSymbols([&] { return importer.ImportBody(*branches[i], importer.node_context(), inner); });
     if (bodies[i] == nullptr) return op.Failed();
   }
-  return op.workspace().New<If>(condition, bodies[0], bodies[1], nullptr);
+  If* conditional = op.workspace().New<If>(condition, bodies[0], bodies[1], nullptr);
+  conditional->set_span(op.node().span);
+  return conditional;
 }
 
 // ---- Loops

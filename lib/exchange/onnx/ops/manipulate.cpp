@@ -152,7 +152,8 @@ Value ImportUnsqueeze(OpImport& op) {
 
 Value ImportTile(OpImport& op) {
   const auto repeats = op.Numbers(1);
-  if (!repeats || op.version() < 6) return {};
+  // Of an unknown rank, Relax may have more repeats than dimensions, which ONNX has not.
+  if (!repeats || op.version() < 6 || op.Rank(0) < 0) return {};
   return op.Call(OpId::kTile, {op.In(0)}, op.Attrs<TileAttrs>(OpId::kTile, {.repeats = *repeats}));
 }
 

@@ -99,25 +99,31 @@ Value ImportConstantOfShape(OpImport& op) {
   return op.Call(OpId::kFull, {shape, fill.expr}, op.Attrs<InitAttrs>(OpId::kFull, {.dtype = constant->data->dtype()}));
 }
 
+// The dimension of two that broadcast, either of which may be missing; null if only a run can tell which of them is 1.
+const PrimExpr* BroadcastDims(const PrimExpr* old, const PrimExpr* wanted) {
+  if (old == nullptr || old == wanted) return wanted;
+  const auto* number = wanted ? As<tir::IntImm>(wanted) : nullptr;
+  if (wanted == nullptr || (number && number->value == 1)) return old;
+  const bool gives_way = Is<tir::IntImm>(old) || (number && Is<tir::Var>(old));
+  return gives_way ? wanted : nullptr;
+}
+
 Value ImportExpand(OpImport& op) {
   const TensorType* type = op.TypeOf(0);
   const Elements* shape = op.ElementsOf(1);
   if (type == nullptr || !type->known || shape == nullptr) return {};
-  // Both shapes broadcast: the input may be longer, or have the greater dimensions.
+  // The input may be longer than the shape, or have the greater dimensions.
   const size_t rank = std::max<size_t>(type->dims.size(), shape->values.size());
   std::vector<const PrimExpr*> dims;
-  for (size_t i = 0; i < rank; ++i) {
-    const size_t from_end = rank - i;
+  for (size_t from_end = rank; from_end > 0; --from_end) {
     const PrimExpr* old = from_end <= type->dims.size() ? DimOf(type, type->dims.size() - from_end) : nullptr;
     const PrimExpr* wanted =
         from_end <= shape->values.size() ? shape->values[shape->values.size() - from_end] : nullptr;
-    const auto* one = wanted ? As<tir::IntImm>(wanted) : nullptr;
-    // Which of two different dimensions is 1 is known at run time only.
-    const bool is_open = old && wanted && old != wanted && !(one && one->value == 1) && !Is<tir::IntImm>(old);
-    if (is_open) return {};
-    dims.push_back(wanted == nullptr || (one && one->value == 1 && old) ? old : wanted);
+    dims.push_back(BroadcastDims(old, wanted));
   }
-  return op.Call(OpId::kBroadcastTo, {op.In(0), op.Shape(dims)});
+  if (std::ranges::find(dims, nullptr) == dims.end()) return op.Call(OpId::kBroadcastTo, {op.In(0), op.Shape(dims)});
+  const Type* types[] = {TensorType::Get(static_cast<int>(rank), type->dtype)};
+  return MakeOpaqueCall(op, types);
 }
 
 Value ImportRange(OpImport& op) {

@@ -80,11 +80,17 @@ struct GemmOperand {
   bool transposed;
 };
 
+// The other order of two axes is the one that changes something.
+bool SwapsAxes(const Call& transpose) {
+  const auto axes = PermuteDimsAttrs(transpose).axes();
+  return !axes || (axes->size() == 2 && (*axes)[0] != 0 && (*axes)[0] != -2);
+}
+
 GemmOperand Untransposed(Matcher& matcher, const Expr* operand) {
   const auto* var = As<Var>(operand);
   Matcher probe = matcher;
   const Call* transpose = var ? probe.Inner(operand, OpId::kPermuteDims) : nullptr;
-  if (transpose == nullptr || !probe.IsClosed()) return {operand, false};
+  if (transpose == nullptr || !SwapsAxes(*transpose) || !probe.IsClosed()) return {operand, false};
   matcher = probe;
   return {transpose->args[0], true};
 }

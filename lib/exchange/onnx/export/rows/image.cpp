@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "exchange/onnx/export/op_rows.h"
+#include "iropt/runtime/value.h"
 
 namespace iropt::onnx {
 
@@ -75,9 +79,80 @@ Names ExportGridSample(OpExport& op) {
                   TextAttribute("padding_mode", attrs.padding_mode())})};
 }
 
+// ---- Regions
+
+// The call of an operator that an expression is; null for others.
+const Call* CallOf(OpExport& op, const Expr* expr, OpId id) {
+  const auto* call = As<Call>(op.exporter().definitions().Resolve(expr));
+  const auto* callee = call ? As<Op>(call->op) : nullptr;
+  return callee != nullptr && callee->id == id ? call : nullptr;
+}
+
+// The operands as the reader has joined them: concat((expand_dims(astype(images)), boxes)); nullopt for other regions.
+std::optional<std::pair<const Expr*, const Expr*>> JoinedRegions(OpExport& op) {
+  const Call* concat = CallOf(op, op.Arg(1), OpId::kConcat);
+  const auto* parts = concat ? As<iropt::Tuple>(op.exporter().definitions().Resolve(concat->args[0])) : nullptr;
+  if (parts == nullptr || parts->fields.size() != 2) return std::nullopt;
+  const Call* column = CallOf(op, parts->fields[0], OpId::kExpandDims);
+  const auto* boxes = As<TensorType>(parts->fields[1]->type);
+  const bool is_row = boxes != nullptr && boxes->known && As<tir::IntImm>(boxes->dims[boxes->dims.size() - 1]) &&
+                      To<tir::IntImm>(boxes->dims[boxes->dims.size() - 1])->value == 4;
+  if (column == nullptr || !is_row) return std::nullopt;
+  const Call* cast = CallOf(op, column->args[0], OpId::kAstype);
+  return std::pair(cast ? cast->args[0] : column->args[0], parts->fields[1]);
+}
+
+// The value before a number was subtracted from it; null for other values.
+const Expr* BeforeShift(OpExport& op, const Expr* boxes, double shift) {
+  const Call* difference = CallOf(op, boxes, OpId::kSubtract);
+  const auto* constant =
+      difference ? As<iropt::Constant>(op.exporter().definitions().Resolve(difference->args[1])) : nullptr;
+  if (constant == nullptr || constant->data->num_elements() != 1) return nullptr;
+  return *constant->data == *MakeScalarTensor(iropt::Scalar::Float(shift, constant->data->dtype()))
+             ? difference->args[0]
+             : nullptr;
+}
+
+// The images and the boxes of regions, of which Relax has one tensor; the boxes plus a number.
+std::pair<std::string_view, std::string_view> RegionsOf(OpExport& op, double shift) {
+  const auto shifted = [&](std::string_view boxes) {
+    return shift == 0 ? boxes : op.Add("Add", {boxes, op.Scalar(shift, op.Dtype(1))});
+  };
+  if (const auto joined = JoinedRegions(op)) {
+    const auto* type = As<TensorType>(joined->first->type);
+    const std::string_view images =
+        op.Cast(op.exporter().NameOf(joined->first), type ? type->dtype : DataType::Void(), DataType::Int(64));
+    if (const Expr* before = shift == 0 ? nullptr : BeforeShift(op, joined->second, shift))
+      return {images, op.exporter().NameOf(before)};
+    return {images, shifted(op.exporter().NameOf(joined->second))};
+  }
+  const auto columns = [&](int64_t begin, int64_t end) {
+    return op.Add("Slice", {op.In(1), op.Ints({begin}), op.Ints({end}), op.Ints({1})});
+  };
+  return {op.Cast(op.Squeeze(columns(0, 1), {1}), op.Dtype(1), DataType::Int(64)), shifted(columns(1, 5))};
+}
+
+// Pixels are at whole numbers in Relax; in ONNX half a pixel after them if the regions are aligned.
+Names ExportRoiAlign(OpExport& op) {
+  const auto attrs = op.Attrs<ROIAlignAttrs>();
+  if (attrs.layout() != "NCHW") return op.Lacks("ONNX has it for the layout NCHW");
+  if (attrs.aligned() && op.version() < 16) return op.Needs(16);
+  const auto [images, boxes] = RegionsOf(op, attrs.aligned() ? 0.5 / attrs.spatial_scale() : 0);
+  const std::vector<int64_t> size = attrs.pooled_size().vector();
+  std::vector<AttributeProto> attributes{TextAttribute("mode", attrs.mode()), IntAttribute("output_height", size[0]),
+                                         IntAttribute("output_width", size[1]),
+                                         IntAttribute("sampling_ratio", std::max<int64_t>(attrs.sample_ratio(), 0)),
+                                         FloatAttribute("spatial_scale", attrs.spatial_scale())};
+  if (op.version() >= 16)
+    attributes.push_back(
+        TextAttribute("coordinate_transformation_mode", attrs.aligned() ? "half_pixel" : "output_half_pixel"));
+  return {op.Add("RoiAlign", {op.In(0), boxes, images}, std::move(attributes))};
+}
+
 constexpr ExportRow kImageExports[] = {
     {OpId::kImageGridSample, "Transpose, GridSample", 16, ExportGridSample},
     {OpId::kImageResize2d, "Resize", 11, ExportResize2d},
+    {OpId::kVisionRoiAlign, "RoiAlign", 10, ExportRoiAlign},
 };
 
 }  // namespace

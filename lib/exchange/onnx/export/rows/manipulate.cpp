@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "exchange/onnx/export/op_rows.h"
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/context.h"
 
 namespace iropt::onnx {
 
@@ -54,6 +56,23 @@ std::optional<std::vector<int64_t>> SplitLengths(OpExport& op, int64_t axis) {
   return lengths;
 }
 
+// Where parts begin and end, for a length that is not known. O(parts).
+Names SplitIntoSlices(OpExport& op, const IntList& indices, int64_t axis) {
+  Names parts;
+  int64_t begin = 0;
+  for (size_t i = 0; i <= indices.size(); ++i) {
+    const int64_t end = i < indices.size() ? std::max(begin, indices[i]) : INT64_MAX;
+    if (op.version() >= 10)
+      parts.push_back(op.Add("Slice", {op.In(0), op.Ints({begin}), op.Ints({end}), op.Ints({axis})}));
+    else
+      parts.push_back(
+          op.Add("Slice", {op.In(0)},
+                 {IntsAttribute("axes", {axis}), IntsAttribute("starts", {begin}), IntsAttribute("ends", {end})}));
+    begin = end;
+  }
+  return parts;
+}
+
 Names ExportSplit(OpExport& op) {
   const auto* type = op.TypeOf(0);
   const auto* results = As<TupleType>(op.call().type);
@@ -69,8 +88,10 @@ Names ExportSplit(OpExport& op) {
     inputs.push_back(op.Ints(*lengths));
   } else if (lengths) {
     attributes.push_back(IntsAttribute("split", *lengths));
-  } else if (indices.is_list || op.version() >= 18) {
-    return op.Lacks("the length of the dimension that it splits is not known");
+  } else if (indices.is_list) {
+    return SplitIntoSlices(op, indices, axis);
+  } else if (op.version() >= 18) {
+    attributes.push_back(IntAttribute("num_outputs", indices[0]));
   }
   return op.exporter().AddNode("Split", inputs, attributes, count);
 }
@@ -121,8 +142,22 @@ Names ExportReshape(OpExport& op) {
 Names ExportFlatten(OpExport& op) { return {op.Reshape(op.In(0), {-1})}; }
 Names ExportBatchFlatten(OpExport& op) { return {op.Add("Flatten", {op.In(0)}, {IntAttribute("axis", 1)})}; }
 
+// Both shapes broadcast in ONNX: a dimension that stays is 1 there, unless it is a number, which tells more.
+std::string_view BroadcastShape(OpExport& op) {
+  const auto* shape = As<ShapeExpr>(op.Resolved(1));
+  const auto* type = op.TypeOf(0);
+  if (shape == nullptr || type == nullptr || !type->known) return op.ShapeOperand(op.Arg(1));
+  std::vector<const PrimExpr*> dims(shape->values.begin(), shape->values.end());
+  for (size_t from_end = 1; from_end <= type->dims.size() && from_end <= dims.size(); ++from_end) {
+    const PrimExpr*& dim = dims[dims.size() - from_end];
+    const PrimExpr* old = type->dims[static_cast<uint32_t>(type->dims.size() - from_end)];
+    if (!Is<tir::IntImm>(dim) && arith::DeepEqual(dim, old)) dim = IRContext::Current().Int(1);
+  }
+  return op.exporter().ShapeTensor(dims);
+}
+
 Names ExportBroadcastTo(OpExport& op) {
-  const std::string_view shape = op.ShapeOperand(op.Arg(1));
+  const std::string_view shape = BroadcastShape(op);
   return shape.empty() ? Names() : Names{op.Add("Expand", {op.In(0), shape})};
 }
 
@@ -228,10 +263,22 @@ std::optional<std::vector<int64_t>> NumbersOf(const std::vector<const PrimExpr*>
   return numbers;
 }
 
+// Ends that are the lengths of the dimensions need not be computed.
+void OpenEnds(const TensorType* type, std::span<const int64_t> axes, std::vector<const PrimExpr*>& ends) {
+  if (type == nullptr || !type->known) return;
+  const auto rank = static_cast<int64_t>(type->dims.size());
+  for (size_t i = 0; i < ends.size() && i < axes.size(); ++i) {
+    const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
+    if (!Is<tir::IntImm>(ends[i]) && axis >= 0 && axis < rank &&
+        arith::DeepEqual(ends[i], type->dims[static_cast<uint32_t>(axis)]))
+      ends[i] = IRContext::Current().Int(INT64_MAX);
+  }
+}
+
 Names ExportStridedSlice(OpExport& op) {
   const auto axes = PrimsOf(op, 1);
   const auto begin = PrimsOf(op, 2);
-  const auto end = PrimsOf(op, 3);
+  auto end = PrimsOf(op, 3);
   if (!axes || !begin || !end) return op.Lacks("its bounds are not known");
   const auto strides = op.num_args() > 4 ? PrimsOf(op, 4) : std::vector<const PrimExpr*>();
   if (!strides) return op.Lacks("its strides are not known");
@@ -239,6 +286,8 @@ Names ExportStridedSlice(OpExport& op) {
   const auto stride_numbers = NumbersOf(*strides);
   if (!axis_numbers || !stride_numbers) return op.Lacks("its axes are not known");
   const bool steps = std::ranges::any_of(*stride_numbers, [](int64_t s) { return s != 1; });
+  if (std::ranges::all_of(*stride_numbers, [](int64_t s) { return s > 0; }))
+    OpenEnds(op.TypeOf(0), *axis_numbers, *end);
   FunctionExporter& exporter = op.exporter();
   if (op.version() < 10) {
     const auto begins = NumbersOf(*begin);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "exchange/onnx/export/op_rows.h"
 
@@ -86,6 +87,22 @@ Names ExportConvTranspose(OpExport& op) {
                                                std::move(attributes));
 }
 
+// Runtimes refuse to pad by a whole window or more.
+bool PadsWholeWindows(const PoolAttrs& attrs) {
+  const std::vector<int64_t> pads = attrs.padding().vector();
+  const std::vector<int64_t> sizes = attrs.pool_size().vector();
+  for (size_t i = 0; i < pads.size(); ++i) {
+    if (pads[i] >= sizes[i % sizes.size()]) return true;
+  }
+  return false;
+}
+
+// With a constant of the dtype of the data.
+std::string_view Pad(OpExport& op, std::string_view data, std::vector<int64_t> pads, double value) {
+  if (op.version() >= 11) return op.Add("Pad", {data, op.Ints(pads), op.Scalar(value, op.Dtype(0))});
+  return op.Add("Pad", {data}, {IntsAttribute("pads", std::move(pads)), FloatAttribute("value", value)});
+}
+
 Names ExportPool(OpExport& op, std::string_view kind) {
   const auto attrs = op.Attrs<PoolAttrs>();
   const int rank = op.Rank(0);
@@ -93,7 +110,8 @@ Names ExportPool(OpExport& op, std::string_view kind) {
   const bool is_average = kind == "AveragePool";
   std::vector<AttributeProto> attributes{IntsAttribute("kernel_shape", attrs.pool_size().vector())};
   AddIfSet(attributes, "strides", attrs.strides(), 1);
-  AddIfSet(attributes, "pads", attrs.padding(), 0);
+  const bool pads_before = PadsWholeWindows(attrs) && (!is_average || attrs.count_include_pad());
+  if (!pads_before) AddIfSet(attributes, "pads", attrs.padding(), 0);
   if (attrs.ceil_mode()) {
     if (op.version() < 10) return op.Needs(10);
     attributes.push_back(IntAttribute("ceil_mode", 1));
@@ -106,8 +124,16 @@ Names ExportPool(OpExport& op, std::string_view kind) {
     attributes.push_back(IntsAttribute("dilations", attrs.dilation().vector()));
   }
   const std::string_view image = kImageLayouts[rank - 3];
-  const std::string_view data = op.ToLayout(op.In(0), attrs.layout(), image);
+  std::string_view data = op.ToLayout(op.In(0), attrs.layout(), image);
   if (data.empty()) return {};
+  if (pads_before) {
+    std::vector<int64_t> pads = attrs.padding().vector();
+    pads.insert(pads.begin() + rank - 2, {0, 0});
+    pads.insert(pads.begin(), {0, 0});
+    const DataType dtype = op.Dtype(0);
+    if (!is_average && !dtype.is_floating()) return op.Lacks("it pads integers by more than its window");
+    data = Pad(op, data, std::move(pads), is_average ? 0 : -std::numeric_limits<double>::infinity());
+  }
   const std::string_view out = attrs.out_layout().empty() ? attrs.layout() : attrs.out_layout();
   const std::string_view result = op.ToLayout(op.Add(kind, {data}, std::move(attributes)), image, out);
   return result.empty() ? Names() : Names{result};
