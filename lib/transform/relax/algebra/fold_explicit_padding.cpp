@@ -4,14 +4,16 @@
 //   gv = R.nn.conv2d(lv, w, padding=[0, 0, 0, 0])    -->    gv = R.nn.conv2d(x, w, padding=[1, 1, 1, 1])
 //
 // Only padding of the spatial axes can be folded: with zeros before convolutions and average pooling, with the least
-// value of the dtype before maximum pooling. Average pooling that does not count its own padding must count what is
-// folded; it stays if it has padding or rounds the size of its result up. In changed functions, aliases are propagated
+// value of the dtype or minus infinity before maximum pooling. Average pooling that does not count its own padding must
+// count what is folded; it stays if it has padding or rounds the size of its result up. Pooling never gets padding as
+// wide as its window, which many runtimes refuse. In changed functions, aliases are propagated
 // and dead bindings removed. O(nodes).
 //
 // Source: the pass of Relay of TVM 0.18 of this name.
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "iropt/ir/limits.h"
@@ -89,7 +91,7 @@ std::optional<Scalar> PadValue(const Call& pad) {
 // Whether the value is what convolutions and pooling take outside of their operands.
 bool IsNeutral(const Scalar& value, PaddedKind kind) {
   if (kind != PaddedKind::kMaximumPool) return value.ToDouble() == 0;
-  if (value.dtype.is_floating()) return -value.ToDouble() == GreatestFinite(value.dtype);
+  if (value.dtype.is_floating()) return -value.ToDouble() >= GreatestFinite(value.dtype);
   const int bits = value.dtype.bits;
   return value.integer == (value.dtype.is_int() ? std::numeric_limits<int64_t>::min() >> (64 - bits) : 0);
 }
@@ -129,6 +131,8 @@ class PaddingFolder : public CallTracker {
       if (has_own || is_set("ceil_mode")) return nullptr;
       attrs = WithField(*attrs, "count_include_pad", IntAttr::Bool(true));
     }
+    const auto window = Integers(attrs->Find("pool_size"));
+    if (window && !IsWithinWindow(*own, *padding, *window)) return nullptr;
     std::vector<const Attr*> sums;
     const auto* old = To<ListAttr>(attrs->Find("padding"));
     for (uint32_t i = 0; i < old->values.size(); ++i) {
@@ -136,6 +140,14 @@ class PaddingFolder : public CallTracker {
       sums.push_back(IntAttr::Get(width->value + (*padding)[i], width->dtype));
     }
     return WithField(*attrs, "padding", ListAttr::Get(sums));
+  }
+
+  static bool IsWithinWindow(std::span<const int64_t> own, std::span<const int64_t> padding,
+                             std::span<const int64_t> window) {
+    for (size_t i = 0; i < own.size(); ++i) {
+      if (own[i] + padding[i] >= window[i % window.size()]) return false;
+    }
+    return true;
   }
 
   static const ObjectAttr* WithField(const ObjectAttr& attrs, std::string_view name, const Attr* value) {
