@@ -73,6 +73,12 @@ std::optional<bool> NormalizeGemv(RuleSchedule& sch, const BlockInfo& info) {
   return sch.ok() ? std::optional(is_inner) : std::nullopt;
 }
 
+void AutoVectorize(RuleSchedule& sch, const Name& loop, int64_t lanes) {
+  if (!sch.ok()) return;
+  const auto extent = ConstExtent(sch.Loop(loop).extent);
+  if (extent) sch.Vectorize(*extent <= lanes ? loop : sch.Split(loop, {std::nullopt, lanes})[1]);
+}
+
 int64_t MaxFactor(int64_t n, std::vector<int64_t> factors) {
   std::ranges::sort(factors, std::greater<>());
   for (const int64_t factor : factors) {

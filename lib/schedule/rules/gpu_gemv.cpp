@@ -1,5 +1,5 @@
-// gpu.GEMV: products of a matrix, which may be decoded on the way, and a vector, with the reduction in the fastest
-// axis. The threads of a block share the rows, and the parts of the reduction.
+// gpu.GEMV: products of a matrix, which may be decoded on the way, and a vector. With the reduction in the fastest axis
+// the threads of a block share the rows, and the parts of the reduction.
 #include <algorithm>
 
 #include "rule_schedule.h"
@@ -20,22 +20,31 @@ struct GemvTiling {
 };
 
 // TVM's tilings by kinds of targets; `is_tall`: there are more rows than columns, null if that is not known.
-GemvTiling GemvTilingFor(std::string_view kind, std::optional<bool> is_tall) {
+GemvTiling GemvTilingFor(const TargetFacts& facts, std::optional<bool> is_tall) {
   GemvTiling tiling;
   const auto threads = [&](std::pair<int64_t, int64_t> tall, std::pair<int64_t, int64_t> wide) {
     if (is_tall) std::tie(tiling.spatial, tiling.reduction) = *is_tall ? tall : wide;
   };
-  if (kind == "cuda") {
+  if (facts.kind == "cuda") {
     tiling = {
         .vector_load = 4, .lanes = 4, .load_shared = true, .shared_lanes = 8, .unroll = 256, .has_warp_shuffle = true};
     threads({16, 32}, {16, 32});
-  } else if (kind == "metal") {
+  } else if (facts.kind == "metal") {
     tiling = {.spatial_tag = "threadIdx.x", .reduction_tag = "threadIdx.y", .unroll = 256, .has_warp_shuffle = true};
     threads({4, 16}, {2, 64});
-  } else if (kind == "rocm") {
+  } else if (facts.kind == "rocm") {
     tiling = {.lanes = 4, .shared_lanes = 8, .unroll = 256};
     threads({1, 128}, {8, 64});
-  } else if (kind == "vulkan") {
+  } else if (facts.is_android || facts.is_adreno) {
+    tiling = {.spatial_tag = "threadIdx.x",
+              .reduction_tag = "threadIdx.y",
+              .spatial = 2,
+              .reduction = 32,
+              .lanes = 8,
+              .unroll = 8};
+  } else if (facts.is_mali) {
+    tiling.lanes = 8;
+  } else if (facts.kind == "vulkan") {
     tiling = {.lanes = 4, .load_shared = true, .shared_lanes = 4, .unroll = 256};
     threads({4, 32}, {16, 32});
   }
@@ -71,7 +80,7 @@ class GpuGemv {
     std::optional<bool> is_tall;
     if (extents[0] && extents[1])
       is_tall = extents[2] && extents[3] && *extents[0] * *extents[1] > *extents[2] * *extents[3];
-    tiling_ = GemvTilingFor(facts_.kind, is_tall);
+    tiling_ = GemvTilingFor(facts_, is_tall);
     while (tiling_.spatial * tiling_.reduction > facts_.max_num_threads)
       (tiling_.spatial > 1 ? tiling_.spatial : tiling_.reduction) /= 2;
     const int64_t threads = tiling_.reduction;
@@ -234,8 +243,10 @@ bool ApplyGpuGemv(RuleSchedule& sch, const TargetAttr* target) {
   std::vector<const tir::Buffer*> vectors = FindVectors(sch, info);
   if (vectors.empty()) return false;
   const std::optional<bool> is_inner = NormalizeGemv(sch, info);
-  if (!is_inner || !*is_inner) return false;
-  return GpuGemv(sch, facts, info, infos.size() == 2 ? &infos[1] : nullptr, std::move(vectors)).Apply();
+  if (!is_inner) return false;
+  const BlockInfo* epilogue = infos.size() == 2 ? &infos[1] : nullptr;
+  if (!*is_inner) return ScheduleOuterGemv(sch, facts, info.block, vectors[0], epilogue);
+  return GpuGemv(sch, facts, info, epilogue, std::move(vectors)).Apply();
 }
 
 }  // namespace iropt::schedule

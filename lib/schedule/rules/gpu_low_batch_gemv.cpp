@@ -190,7 +190,7 @@ class GpuLowBatchGemv {
     sch_.Bind(own[1], "blockIdx.x");
     sch_.Bind(own[2], "threadIdx.x");
     sch_.Bind(last[0], "threadIdx.y");
-    AutoVectorize(last[1], lanes);
+    AutoVectorize(sch_, last[1], lanes);
     // Matrices that are not decoded stay like this.
     if (!dequantize_) return sch_.ok();
     CopyDecoded(own[5], own[3], lanes);
@@ -356,21 +356,15 @@ class GpuLowBatchGemv {
     sch_.SetScope(main_, 0, "local");
   }
 
-  void AutoVectorize(const Name& loop, int64_t lanes) {
-    if (!sch_.ok()) return;
-    const auto extent = ConstExtent(sch_.Loop(loop).extent);
-    if (extent) sch_.Vectorize(*extent <= lanes ? loop : sch_.Split(loop, {std::nullopt, lanes})[1]);
-  }
-
   // The decoded part of the matrix, and copies of what it is decoded from.
   void CopyDecoded(const Name& at, const Name& copies_at, int64_t lanes) {
     sch_.ComputeAt(*dequantize_, at, /*preserve_unit_loops=*/true);
     sch_.SetScope(*dequantize_, 0, "local");
-    AutoVectorize(sch_.FuseFrom(sch_.GetLoops(*dequantize_, 7), 6), lanes);
+    AutoVectorize(sch_, sch_.FuseFrom(sch_.GetLoops(*dequantize_, 7), 6), lanes);
     for (int64_t i = 0; i < 2; ++i) {
       const Name copy = sch_.CacheRead(*dequantize_, i, "local");
       sch_.ComputeAt(copy, copies_at, /*preserve_unit_loops=*/true);
-      AutoVectorize(sch_.FuseFrom(sch_.GetLoops(copy, 6), 5), lanes);
+      AutoVectorize(sch_, sch_.FuseFrom(sch_.GetLoops(copy, 6), 5), lanes);
     }
   }
 
@@ -381,7 +375,7 @@ class GpuLowBatchGemv {
     const Names parts = sch_.Split(sch_.FuseFrom(sch_.GetLoops(*pad_, 6), 5), {threads, spatial, std::nullopt});
     sch_.Bind(parts[0], "threadIdx.y");
     sch_.Bind(parts[1], "threadIdx.x");
-    AutoVectorize(parts[2], lanes);
+    AutoVectorize(sch_, parts[2], lanes);
   }
 
   void CombineOuter(const Name& block_loop) {

@@ -152,6 +152,8 @@ bool IsBroadcastEpilogue(RuleSchedule& sch, const Name& block, const Name& epilo
 // The extent if it is a constant.
 std::optional<int64_t> ConstExtent(const PrimExpr* extent);
 
+struct TargetFacts;
+
 // ---- Products of a matrix and a vector
 
 // The buffers that the block reads and that do not depend on all of its axes, if it is such a product; else none.
@@ -159,6 +161,11 @@ std::vector<const tir::Buffer*> FindVectors(RuleSchedule& sch, const BlockInfo& 
 // Brings the loops into the order batch, spatial, reduction, group of the reduction. Whether the fastest axis is one of
 // the reduction; nothing if the loops have no such order.
 std::optional<bool> NormalizeGemv(RuleSchedule& sch, const BlockInfo& info);
+// The schedule for a product in that order with the reduction not in the fastest axis; false where TVM has none.
+bool ScheduleOuterGemv(RuleSchedule& sch, const TargetFacts& facts, const Name& block, const tir::Buffer* vector,
+                       const BlockInfo* epilogue);
+// Vectorizes the loop, or a part of it of that many lanes, if its extent is a constant.
+void AutoVectorize(RuleSchedule& sch, const Name& loop, int64_t lanes);
 // The greatest of the factors that divides n, or 1.
 int64_t MaxFactor(int64_t n, std::vector<int64_t> factors);
 
