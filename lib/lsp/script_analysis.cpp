@@ -33,6 +33,14 @@ Problem ProblemOf(const ModulePart& part, const Diagnostic& diagnostic) {
   return problem;
 }
 
+// A key of the types that the verification of the function depends on.
+uint64_t TypesOfCallees(const Module& module, const FunctionReading& function) {
+  uint64_t key = 0;
+  for (const ReadCallee& callee : function.callees)
+    key = HashCombine(key, HashMix(reinterpret_cast<uintptr_t>(module.TypeOf(callee.var))));
+  return key;
+}
+
 }  // namespace
 
 TextSpan ModulePart::NameOf(const FunctionPart& function) const {
@@ -88,32 +96,35 @@ void ScriptAnalysis::UpdatePart(ModulePart& part, std::string_view text) {
   part.found = buffer.diagnostics();
 }
 
-// Functions that were kept are as well-formed as they were. `complete` is the module if it was read without errors.
+// Functions that were kept are as well-formed as they were if those that they call have the same types. `complete` is
+// the module if it was read without errors.
 void ScriptAnalysis::Verify(ModulePart& part, const Module* complete) {
   const Module& read = part.reading->module();
   const Module& module = complete ? *complete : read;
   // The calls of newer versions fit their functions only after the reader has changed both.
   if (!complete && read.text_version() >= TextVersion::kV0_26) return part.verified.clear();
-  std::unordered_map<const FunctionReading*, std::vector<Diagnostic>> verified;
-  std::vector<const FunctionReading*> unknown;
+  std::unordered_map<const FunctionReading*, ModulePart::Verified> verified;
+  std::vector<std::pair<const FunctionReading*, ModulePart::Verified*>> unknown;
   for (const FunctionPart& function : part.reading->functions()) {
     const FunctionReading* reading = function.reading.get();
     if (!reading->func) continue;
-    if (auto known = part.verified.extract(reading)) {
+    const uint64_t key = TypesOfCallees(read, *reading);
+    auto known = part.verified.extract(reading);
+    if (known && known.mapped().key == key) {
       verified.insert(std::move(known));
     } else {
-      unknown.push_back(reading);
+      unknown.emplace_back(reading, &verified[reading]);
+      unknown.back().second->key = key;
     }
   }
-  std::vector<std::vector<Diagnostic>> found(unknown.size());
   ParallelFor(unknown.size(), threads_, [&](size_t i) {
+    const auto& [reading, result] = unknown[i];
     DiagnosticBuffer buffer;
     DiagnosticEngine engine(&buffer);
-    const int index = read.IndexOf(GlobalVar::Get(unknown[i]->name));
+    const int index = read.IndexOf(GlobalVar::Get(reading->name));
     if (index >= 0) VerifyFunction(module, static_cast<size_t>(index), {}, engine);
-    found[i] = buffer.diagnostics();
+    result->found = buffer.diagnostics();
   });
-  for (size_t i = 0; i < unknown.size(); ++i) verified.emplace(unknown[i], std::move(found[i]));
   part.verified = std::move(verified);
 }
 
@@ -123,8 +134,8 @@ std::vector<Problem> ScriptAnalysis::Problems() const {
     for (const Diagnostic& diagnostic : part.found) problems.push_back(ProblemOf(part, diagnostic));
     for (const FunctionPart& function : part.reading->functions()) {
       const auto verified = part.verified.find(function.reading.get());
-      if (verified == part.verified.end() || verified->second.empty()) continue;
-      for (const Diagnostic& diagnostic : MovedDiagnostics(verified->second, function.reading->span, function.begin))
+      if (verified == part.verified.end() || verified->second.found.empty()) continue;
+      for (const Diagnostic& diagnostic : MovedDiagnostics(verified->second.found, *function.reading, function.begin))
         problems.push_back(ProblemOf(part, diagnostic));
     }
   }

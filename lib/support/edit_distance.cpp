@@ -1,7 +1,9 @@
 #include "iropt/support/edit_distance.h"
 
 #include <algorithm>
+#include <bit>
 #include <cctype>
+#include <cstdint>
 #include <vector>
 
 namespace iropt {
@@ -12,12 +14,21 @@ bool EqualButForCase(std::string_view a, std::string_view b) {
   return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
+// A bit for each character that the text has, at least.
+uint64_t CharactersOf(std::string_view text) {
+  uint64_t bits = 0;
+  for (const char c : text) bits |= uint64_t{1} << (c & 63);
+  return bits;
+}
+
 }  // namespace
 
 // Only cells within `limit` of the diagonal can be part of a short enough path (Ukkonen, 1985).
 size_t EditDistance(std::string_view a, std::string_view b, size_t limit) {
   const size_t gap = a.size() > b.size() ? a.size() - b.size() : b.size() - a.size();
-  if (gap > limit) return limit + 1;
+  // A replacement removes one character and adds another.
+  const auto different = static_cast<size_t>(std::popcount(CharactersOf(a) ^ CharactersOf(b)));
+  if (gap > limit || different > 2 * limit) return limit + 1;
   // Three rows of the distance table: two back (for swaps), the previous, the current. A search compares one name with
   // thousands, so they are allocated once.
   thread_local std::vector<size_t> before, previous, current;
@@ -65,6 +76,20 @@ std::optional<std::string_view> NearestName(std::string_view name, std::span<con
     nearest = candidate;
   }
   return nearest;
+}
+
+std::optional<std::string_view> LeastNearestName(std::string_view name, std::span<const std::string_view> candidates) {
+  const std::optional<std::string_view> first = NearestName(name, candidates);
+  if (!first) return std::nullopt;
+  const auto is_as_near = [&, best = EqualButForCase(name, *first) ? 0 : EditDistance(name, *first, name.size())](
+                              std::string_view candidate) {
+    return EqualButForCase(name, candidate) || EditDistance(name, candidate, best) <= best;
+  };
+  std::string_view least = *first;
+  for (const std::string_view candidate : candidates) {
+    if (candidate < least && is_as_near(candidate)) least = candidate;
+  }
+  return least;
 }
 
 }  // namespace iropt

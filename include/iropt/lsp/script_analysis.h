@@ -44,8 +44,12 @@ struct ModulePart {
   uint64_t key = 0;  // of its text
   std::unique_ptr<Reading> reading;
   std::vector<Diagnostic> found;  // what reading found, located in the part
-  // By function: what its verification found, located where the function was read.
-  std::unordered_map<const FunctionReading*, std::vector<Diagnostic>> verified = {};
+  // What the verification of a function found, located where the function was read.
+  struct Verified {
+    uint64_t key = 0;  // of the types of the functions that it calls
+    std::vector<Diagnostic> found = {};
+  };
+  std::unordered_map<const FunctionReading*, Verified> verified = {};
   bool complete = false;  // the module was read without errors
 
   // The offset in the text of a source offset in the part.

@@ -1,5 +1,5 @@
 // Reading a module: header, module-level statements, and the functions. The headers of all functions are read first, so
-// that bodies can refer to any of them; then the bodies are read, in parallel.
+// that bodies can refer to any of them; then the bodies are read (read_bodies.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,12 +9,11 @@
 #include <optional>
 
 #include "attr_text.h"
-#include "iropt/support/edit_distance.h"
 #include "iropt/support/hash.h"
-#include "iropt/support/parallel.h"
 #include "iropt/text/script/parser.h"
 #include "metadata.h"
 #include "pending_function.h"
+#include "read_bodies.h"
 #include "text/script/relax/tir_vars.h"
 #include "text_scan.h"
 #include "type_vars.h"
@@ -30,9 +29,7 @@ class ModuleParser : public ParserCore {
   bool Run() {
     bool ok = ReadTop();
     // Bodies are read even if a header was wrong, to report their errors, too.
-    ok = ReadBodies() && ok;
-    if (options_.reading) KeepReading();
-    return ok;
+    return ReadBodies(shared_, options_, pending_) && ok;
   }
   bool class_seen() const { return class_seen_; }
   // Gives functions outside of a module the names that their global symbols are, as TVM does.
@@ -51,14 +48,6 @@ class ModuleParser : public ParserCore {
   bool ReadMacro(uint32_t column);
   bool Declare(std::unique_ptr<PendingFunction> pending);
   uint32_t BodyEnd(uint32_t begin, uint32_t column) const;
-  bool ReadBodies();
-  void ReadAll(const std::vector<PendingFunction*>& functions, uint64_t surroundings);
-  void ParseBody(PendingFunction& pending);
-  uint64_t Surroundings() const;
-  uint64_t WithTypes(uint64_t surroundings, const std::vector<PendingFunction*>& functions) const;
-  void KeepReading();
-  void Publish(PendingFunction& pending);
-  void Suggest(Diagnostic& diagnostic) const;
   bool Skip() {
     lex_.SkipLine();
     return false;
@@ -391,151 +380,6 @@ bool ModuleParser::Declare(std::unique_ptr<PendingFunction> pending) {
   state_.module->Set(gvar, header, nullptr);
   pending_.push_back(std::move(pending));
   return true;
-}
-
-// What the bodies of functions may depend on: all text around them, and what comments say about its version.
-uint64_t ModuleParser::Surroundings() const {
-  if (!options_.reading) return 0;
-  uint64_t hash = (state_.is_tirx ? 1 : 0) + (state_.has_layouts ? 2 : 0) + (state_.imports_type_vars ? 4 : 0) +
-                  (state_.module->text_version() ? 8 : 0);
-  for (const auto& [name, macro] : state_.macros)
-    hash = HashCombine(HashCombine(hash, macro.body_begin), macro.body_end);
-  uint32_t begin = 0;
-  for (const auto& pending : pending_) {
-    hash = HashCode(hash, lex_.buffer().substr(begin, pending->begin - begin));
-    // Places in a function count from its decorator on.
-    hash = HashCombine(hash, HashString(lex_.buffer().substr(pending->begin, pending->body_begin - pending->begin)));
-    begin = pending->body_end;
-  }
-  return HashCode(hash, lex_.buffer().substr(begin));
-}
-
-// Functions depend on the types of those whose bodies are read before.
-uint64_t ModuleParser::WithTypes(uint64_t surroundings, const std::vector<PendingFunction*>& functions) const {
-  if (!options_.reading) return 0;
-  for (const PendingFunction* p : functions)
-    surroundings = HashCombine(surroundings,
-                               HashMix(reinterpret_cast<uintptr_t>(state_.module->functions()[p->index].func->type)));
-  return surroundings;
-}
-
-void ModuleParser::ReadAll(const std::vector<PendingFunction*>& functions, uint64_t surroundings) {
-  // What is done faster than threads begin to work.
-  constexpr size_t kBytesRead = size_t{1} << 16;
-  constexpr size_t kBytesHashed = size_t{1} << 23;
-  const auto threads_for = [&](const std::vector<PendingFunction*>& list, size_t few) {
-    size_t bytes = 0;
-    for (const PendingFunction* pending : list) bytes += pending->body_end - pending->body_begin;
-    return bytes < few ? 1 : options_.threads;
-  };
-  std::vector<PendingFunction*> unknown = functions;
-  if (options_.reading) {
-    ParallelFor(functions.size(), threads_for(functions, kBytesHashed), [&](size_t i) {
-      PendingFunction& pending = *functions[i];
-      const std::string_view text = lex_.buffer().substr(pending.body_begin, pending.body_end - pending.body_begin);
-      pending.key = HashCombine(surroundings, HashString(text));
-    });
-    const auto reuse = [&](PendingFunction* pending) {
-      auto known = options_.reading->Find(std::string(pending->name()), pending->key);
-      if (known) pending->Reuse(std::move(known), lex_.base());
-      return pending->part.reading != nullptr;
-    };
-    unknown.erase(std::remove_if(unknown.begin(), unknown.end(), reuse), unknown.end());
-  }
-  ParallelFor(unknown.size(), threads_for(unknown, kBytesRead), [&](size_t i) {
-    ParseBody(*unknown[i]);
-    if (options_.reading) unknown[i]->Keep(lex_.base());
-  });
-}
-
-// Functions with errors keep their headers in the module, and what was read of them.
-void ModuleParser::KeepReading() {
-  std::vector<FunctionPart> parts;
-  for (const auto& pending : pending_) {
-    const FunctionReading& reading = *pending->part.reading;
-    const ModuleEntry& entry = state_.module->functions()[pending->index];
-    if (!reading.func) state_.module->SetAt(pending->index, entry.func, reading.storage);
-    parts.push_back(pending->part);
-  }
-  options_.reading->Replace(std::move(parts), *state_.module);
-}
-
-void ModuleParser::ParseBody(PendingFunction& pending) {
-  DiagnosticEngine diagnostics(&pending.diagnostics);
-  Lexer lexer(lex_.buffer(), lex_.base(), pending.body_begin, pending.body_end, diagnostics);
-  const Shared shared{lexer, state_, pending.workspace, *pending.symbols, diagnostics};
-  // About one name in a line of usual length.
-  pending.symbols->Reserve((pending.body_end - pending.body_begin) / 64);
-  if (pending.loop_level) {
-    pending.result = TirFunctionParser(shared).ParseBody(pending.tir);
-  } else {
-    pending.result = RelaxFunctionParser(shared).ParseBody(pending.relax);
-  }
-  while (lexer.kind() == TokenKind::kNewline || lexer.kind() == TokenKind::kDedent) lexer.Next();
-  if (pending.result && lexer.kind() != TokenKind::kEnd) {
-    // For example a bracket at the beginning of a line, whose indentation does not end a function.
-    ModuleParser(shared, options_).Unexpected("the end of the function");
-    pending.result = nullptr;
-  }
-  pending.symbols.reset();
-  if (options_.on_read)
-    options_.on_read(lex_.buffer().substr(pending.body_begin, pending.body_end - pending.body_begin));
-  if (pending.result && !pending.is_private()) {
-    const Attr* symbol = pending.result->attrs->Find(attr::kGlobalSymbol);
-    if (!symbol) {
-      // The node was made a moment ago and is not shared yet.
-      const_cast<BaseFunc*>(pending.result)->attrs =
-          pending.result->attrs->With(attr::kGlobalSymbol, StrAttr::Get(pending.name()));
-    }
-  } else if (pending.result && pending.result->attrs->Find(attr::kGlobalSymbol)) {
-    diagnostics.Error(Location(pending.name_span()), "private-symbol", "a private function can't have a global symbol");
-  }
-}
-
-void ModuleParser::Publish(PendingFunction& pending) {
-  // A function that fails without a diagnostic would be a bug of the reader; it must not give a module.
-  if (!pending.result && pending.diagnostics.diagnostics().empty()) {
-    diag_.Error(Location(pending.name_span()), "syntax", fmt::format("function '{}' can't be read", pending.name()));
-  }
-  for (Diagnostic diagnostic : pending.diagnostics.diagnostics()) {
-    // Looking for the nearest of many names takes a while, so it is done for what is shown.
-    if (diagnostic.kind == "unknown-function" && !diag_.error_limit_reached()) Suggest(diagnostic);
-    diag_.Report(std::move(diagnostic));
-  }
-  if (!pending.result) return;
-  const auto& reading = pending.part.reading;
-  state_.module->SetAt(pending.index, pending.result, reading ? reading->storage : pending.workspace.Finish());
-}
-
-// Adds the nearest name of a function to a message about an unknown one.
-void ModuleParser::Suggest(Diagnostic& diagnostic) const {
-  const SourceSpan span = diagnostic.span;
-  const std::string_view name = lex_.buffer().substr(span.begin - lex_.base(), span.end - span.begin);
-  std::vector<std::string_view> candidates;
-  for (const ModuleEntry& entry : state_.module->functions()) candidates.push_back(entry.var->name);
-  const auto near = NearestName(name, candidates);
-  if (!near) return;
-  diagnostic.message += fmt::format("; did you mean '{}'?", *near);
-  diagnostic.fix_its.push_back({span, std::string(*near)});
-}
-
-// PrimFuncs first, since their types follow from their bodies; then Relax functions without a result annotation, one
-// after the other, since the others may call them.
-bool ModuleParser::ReadBodies() {
-  std::vector<PendingFunction*> loop_level, unannotated, annotated;
-  for (const auto& p : pending_) {
-    (p->loop_level ? loop_level : p->relax.ret_annotation ? annotated : unannotated).push_back(p.get());
-  }
-  uint64_t surroundings = Surroundings();
-  const auto read_all = [&](const std::vector<PendingFunction*>& functions) {
-    ReadAll(functions, surroundings);
-    for (PendingFunction* p : functions) Publish(*p);
-    surroundings = WithTypes(surroundings, functions);
-  };
-  read_all(loop_level);
-  for (PendingFunction* p : unannotated) read_all({p});
-  read_all(annotated);
-  return std::all_of(pending_.begin(), pending_.end(), [](const auto& p) { return p->result != nullptr; });
 }
 
 bool ModuleParser::NameBySymbols() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <unordered_map>
+#include <utility>
 
 #include "iropt/ir/tir/expr.h"
 
@@ -71,6 +72,23 @@ void OccurrenceRecorder::Join(std::string_view place, uint32_t symbol) {
   if (root != Root(symbol)) symbols_[root].same = Root(symbol);
 }
 
+std::vector<std::string_view> OccurrenceRecorder::TakeMisses() {
+  std::vector<std::string_view> misses = std::exchange(misses_, {});
+  std::ranges::sort(misses);
+  misses.erase(std::unique(misses.begin(), misses.end()), misses.end());
+  return misses;
+}
+
+uint32_t OccurrenceRecorder::AddSymbols(std::span<const Node* const> nodes, std::span<const uint32_t> begins,
+                                        uint32_t by) {
+  const auto first = num_symbols();
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const uint32_t begin = begins[i] == kNowhere ? kNowhere : begins[i] + by;
+    symbols_.push_back({nodes[i], begin, first + static_cast<uint32_t>(i)});
+  }
+  return first;
+}
+
 uint32_t OccurrenceRecorder::Root(uint32_t symbol) const {
   while (symbols_[symbol].same != symbol) symbol = symbols_[symbol].same;
   return symbol;
@@ -107,7 +125,7 @@ void OccurrenceRecorder::Finish(std::vector<const Node*>& symbols, std::vector<O
   for (Occurrence& occurrence : occurrences_) {
     if (occurrence.kind <= OccurrenceKind::kUse) occurrence.symbol = Root(occurrence.symbol);
   }
-  occurrences_.shrink_to_fit();
+  if (occurrences_.capacity() - occurrences_.size() > occurrences_.size() / 8) occurrences_.shrink_to_fit();
   occurrences = std::move(occurrences_);
   symbols.reserve(symbols_.size());
   for (const Symbol& symbol : symbols_) symbols.push_back(symbol.node);

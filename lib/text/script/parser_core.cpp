@@ -111,8 +111,7 @@ ParserCore::Failed ParserCore::UnknownName(const Token& name) {
   }
   std::vector<std::string_view> candidates;
   symbols_.ForEach([&](std::string_view known, const Node*) { candidates.push_back(known); });
-  std::sort(candidates.begin(), candidates.end());
-  const auto near = NearestName(text, candidates);
+  const auto near = LeastNearestName(text, candidates);
   if (!near) return Error(lex_.SpanOf(name), "unknown-name", "unknown name " + Quoted(text));
   const SourceSpan at = Location(lex_.SpanOf(name));
   diag_.Error(at, "unknown-name", fmt::format("unknown name '{}'; did you mean '{}'?", text, *near))

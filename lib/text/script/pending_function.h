@@ -1,12 +1,14 @@
 // A function whose header was read and whose body is still text.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
 
 #include "iropt/text/script/reading.h"
 #include "symbol_table.h"
+#include "text/script/relax/body_pieces.h"
 #include "text/script/relax/function_parser.h"
 #include "text/script/tir/parser.h"
 
@@ -26,18 +28,30 @@ struct PendingFunction {
   DiagnosticBuffer diagnostics;
   std::unique_ptr<OccurrenceRecorder> recorder;  // null if nobody asks for occurrences
   FunctionPart part;                             // if a Reading is kept
-  uint64_t key = 0;                              // FunctionReading::key
+  uint64_t header_key = 0;                       // FunctionReading::header_key
+  uint64_t key = 0;
+  // Of a long Relax function: what was read of it before, or null; the statements that can be kept; their nodes.
+  std::shared_ptr<const BodyReading> before;
+  std::unique_ptr<PieceReader> pieces;
+  std::optional<Workspace> nodes;
 
   std::string_view name() const { return loop_level ? tir.name : relax.name; }
   Span name_span() const { return loop_level ? tir.name_span : relax.name_span; }
+  // From its beginning.
+  uint32_t name_offset() const;
   bool is_private() const { return loop_level ? tir.is_private : relax.is_private; }
 
   // Begins to record occurrences in the text from the function on.
   void Record(std::string_view text);
   // Takes the reading of the same function from before. `base` is that of the text.
   void Reuse(std::shared_ptr<const FunctionReading> known, uint32_t base);
-  // Makes the reading of the body, which was read now.
-  void Keep(uint32_t base);
+  // Makes the reading of the body, which was read now; `callee_key` gives ReadCallee::key.
+  void Keep(uint32_t base, uint64_t names_key, FunctionRef<uint64_t(const GlobalVar*)> callee_key);
+
+ private:
+  void KeepPieces(FunctionReading& reading);
+
+  std::string_view text_;  // that occurrences are recorded in, from the function on
 };
 
 }  // namespace iropt::text

@@ -1,14 +1,15 @@
 #include "iropt/text/script/reading.h"
 
+#include <algorithm>
+#include <iterator>
+#include <span>
 #include <utility>
 
 namespace iropt {
 
-std::shared_ptr<const FunctionReading> Reading::Find(const std::string& name, uint64_t key) const {
+std::shared_ptr<const FunctionReading> Reading::Find(const std::string& name) const {
   const auto known = by_name_.find(name);
-  if (known == by_name_.end()) return nullptr;
-  const std::shared_ptr<const FunctionReading>& reading = functions_[known->second].reading;
-  return reading->key == key ? reading : nullptr;
+  return known == by_name_.end() ? nullptr : functions_[known->second].reading;
 }
 
 void Reading::Replace(std::vector<FunctionPart> functions, Module module) {
@@ -18,11 +19,18 @@ void Reading::Replace(std::vector<FunctionPart> functions, Module module) {
   for (size_t i = 0; i < functions_.size(); ++i) by_name_.emplace(functions_[i].reading->name, i);
 }
 
-std::vector<Diagnostic> MovedDiagnostics(const std::vector<Diagnostic>& diagnostics, SourceSpan span, uint32_t begin) {
+std::vector<Diagnostic> MovedDiagnostics(const std::vector<Diagnostic>& diagnostics, const FunctionReading& function,
+                                         uint32_t begin) {
   std::vector<Diagnostic> moved = diagnostics;
-  const uint32_t by = begin - span.begin;  // modulo 2^32
+  const ReadPlace whole{function.span.begin, function.span.end - function.span.begin, 0};
+  const auto places = function.places.empty() ? std::span(&whole, 1) : std::span(function.places);
   const auto move = [&](SourceSpan& place) {
-    if (place.begin >= span.begin && place.end <= span.end) place = {place.begin + by, place.end + by};
+    const auto after = std::ranges::upper_bound(places, place.begin, {}, &ReadPlace::read_begin);
+    if (after == places.begin()) return;
+    const ReadPlace& around = *std::prev(after);
+    if (place.begin - around.read_begin > around.size) return;
+    const uint32_t by = begin + around.begin - around.read_begin;  // modulo 2^32
+    place = {place.begin + by, place.end + by};
   };
   for (Diagnostic& diagnostic : moved) {
     move(diagnostic.span);

@@ -23,10 +23,23 @@ class SymbolTable {
   // Null if the name is not in scope.
   const Node* Find(std::string_view name) const {
     const uint32_t i = names_.Find(name);
-    if (i == Names::kNone) return nullptr;
+    if (i == Names::kNone) {
+      if (recorder_ != nullptr) recorder_->Miss(name);
+      return nullptr;
+    }
     const Symbol& symbol = names_[i].value;
     if (recorder_ != nullptr) recorder_->Use(name, symbol.definition);
     return symbol.node;
+  }
+
+  // The same, but nobody takes note of it: the node and its definition by the recorder.
+  struct Meaning {
+    const Node* node = nullptr;
+    uint32_t definition = 0;
+  };
+  Meaning Peek(std::string_view name) const {
+    const uint32_t i = names_.Find(name);
+    return i == Names::kNone ? Meaning{} : Meaning{names_[i].value.node, names_[i].value.definition};
   }
 
   // False only if no variable of that name can be in scope: a cheap test for names of one letter.
@@ -44,6 +57,9 @@ class SymbolTable {
     }
     Define(name, node, definition);
   }
+
+  // Defines the name as a definition that the recorder has.
+  void DefineAs(std::string_view name, const Node* node, uint32_t definition) { Define(name, node, definition); }
 
   void PushScope() { scopes_.push_back({names_.size(), hidden_.size()}); }
   void PopScope() {

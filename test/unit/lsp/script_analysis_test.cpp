@@ -4,9 +4,11 @@
 
 #include <random>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "catch.h"
+#include "iropt/text/script/printer.h"
 
 namespace iropt::lsp {
 namespace {
@@ -93,7 +95,7 @@ TEST_CASE("ScriptAnalysis keeps what it read when comments between functions cha
   const auto header = static_cast<uint32_t>(document.text().find("    def g"));
   document.Replace({header, header}, "    # comment\n");
   analysis.Update(document);
-  CHECK(NumNew(analysis) == 2);
+  CHECK(NumNew(analysis) == 1);
   document.Replace({header, header + 14}, "");
   analysis.Update(document);
   const auto at = static_cast<uint32_t>(document.text().rfind("# comment"));
@@ -227,6 +229,152 @@ TEST_CASE("ScriptAnalysis finds the same as one that starts anew", "[lsp]") {
     };
     REQUIRE(describe(analysis) == describe(anew));
   }
+}
+
+// A module with a function that is read in pieces.
+std::string LongModule(int statements) {
+  std::string text = Module({Function("f")}) +
+                     "    @R.function\n    def g(c: R.Tensor((), \"bool\"), x: R.Tensor((\"n\", 4), \"float32\"), "
+                     "y: R.Tensor((\"n\", 4), \"float32\")):\n        n = T.int64()\n        cls = Module\n";
+  std::string last = "x";
+  const auto add = [&](int i, std::string_view indent) {
+    const std::string name = fmt::format("lv{}", i);
+    switch (i % 7) {
+      case 0: text += fmt::format("{}{}: R.Tensor((n, 4), \"float32\") = R.add({}, y)\n", indent, name, last); break;
+      case 1: text += fmt::format("{}{} = R.exp({})  # a comment\n", indent, name, last); break;
+      case 2: text += fmt::format("{}y = R.multiply(y, {})\n{}{} = y\n", indent, last, indent, name); break;
+      case 3: text += fmt::format("{}{} = cls.f({})\n", indent, name, last); break;
+      case 4: text += fmt::format("{}{} = R.add(R.exp({}), R.const(1, \"float32\"))\n", indent, name, last); break;
+      default:
+        text += fmt::format("{}{}: R.Tensor((n, 4), \"float32\") = R.nn.relu(\n{}    {}\n{})\n", indent, name, indent,
+                            last, indent);
+    }
+    last = name;
+  };
+  for (int i = 0; i < statements / 3; ++i) add(i, "        ");
+  text += fmt::format(
+      "        if c:\n            z = R.abs({0})\n        else:\n            z = R.negative({0})\n        with "
+      "R.dataflow():\n",
+      last);
+  for (int i = statements / 3; i < statements; ++i) add(i, "            ");
+  return text + fmt::format("            R.output({0}, y)\n        w = R.add({0}, z)\n        return (w, y)\n", last);
+}
+
+// Everything that is known of the text.
+std::vector<std::string> Describe(const ScriptAnalysis& analysis) {
+  std::vector<std::string> described;
+  for (const Problem& problem : analysis.Problems()) {
+    described.push_back(fmt::format("{}-{} {}", problem.span.begin, problem.span.end, problem.message));
+    for (const Problem::Related& related : problem.related)
+      described.push_back(fmt::format("{}-{} {}", related.span.begin, related.span.end, related.message));
+  }
+  for (const ModulePart& part : analysis.parts()) {
+    for (const FunctionPart& function : part.reading->functions()) {
+      std::unordered_map<uint32_t, uint32_t> numbers;  // of the symbols, in the order of their occurrence
+      std::string places;
+      for (const Occurrence& o : function.reading->occurrences) {
+        const bool is_symbol = o.kind <= OccurrenceKind::kUse;
+        const size_t number =
+            is_symbol ? numbers.try_emplace(o.symbol, static_cast<uint32_t>(numbers.size())).first->second : 0;
+        places += fmt::format("{}-{}:{}/{} ", o.begin, o.end, static_cast<int>(o.kind), number);
+      }
+      described.push_back(fmt::format("{} {} {}", function.reading->name, function.begin, places));
+    }
+    if (part.complete) described.push_back(ModuleToString(part.reading->module()));
+  }
+  return described;
+}
+
+TEST_CASE("ScriptAnalysis reads little of a long function again", "[lsp]") {
+  TextDocument document(LongModule(6000));
+  ScriptAnalysis analysis(1);
+  analysis.Update(document);
+  CHECK(analysis.Problems().empty());
+  const auto read_after = [&](std::string_view before, std::string_view inserted, uint32_t removed) {
+    const auto at = static_cast<uint32_t>(document.text().find(before));
+    document.Replace({at, at + removed}, inserted);
+    analysis.Update(document);
+    return analysis.parts().at(0).reading->functions().at(1).reading->bytes_read;
+  };
+  constexpr uint32_t kLittle = 50'000;
+  CHECK(document.size() > 6 * kLittle);
+  CHECK(read_after("R.exp(lv3003)", "R.abs(lv3003)", 13) < kLittle);
+  CHECK(analysis.Problems().empty());
+  // The variable keeps its type.
+  CHECK(read_after("lv2001, y)", "q", 0) < kLittle);
+  CHECK(analysis.Problems().size() == 1);
+  CHECK(read_after("qlv2001, y)", "", 1) < kLittle);
+  CHECK(analysis.Problems().empty());
+  CHECK(read_after("lv5005:", "new = x\n            ", 0) < kLittle);
+  CHECK(analysis.Problems().empty());
+  // What follows uses the variable, up to one whose type does not depend on it.
+  CHECK(read_after("lv1003 = y", "lv1003 = c", 10) < kLittle);
+  CHECK(!analysis.Problems().empty());
+  CHECK(read_after("lv1003 = c", "lv1003 = y", 10) < kLittle);
+  CHECK(analysis.Problems().empty());
+  ScriptAnalysis anew(1);
+  anew.Update(document);
+  CHECK(Describe(analysis) == Describe(anew));
+}
+
+TEST_CASE("ScriptAnalysis finds the same in a long function as one that starts anew", "[lsp]") {
+  const std::vector<std::string> inserted = {"x",
+                                             "n",
+                                             "lv7",
+                                             "(",
+                                             ")",
+                                             ",",
+                                             "=",
+                                             " ",
+                                             "\n",
+                                             "\"",
+                                             "#",
+                                             "R.",
+                                             "y = x\n",
+                                             "with R.dataflow():\n",
+                                             "R.output(y)\n",
+                                             "return y\n",
+                                             "else:\n",
+                                             "        ",
+                                             "R = x\n",
+                                             "cls",
+                                             "if c:\n"};
+  std::mt19937 random(7);
+  TextDocument document(LongModule(5200));
+  REQUIRE(document.size() > (1 << 18));
+  ScriptAnalysis analysis(1);
+  for (int i = 0; i < 120; ++i) {
+    const auto begin = static_cast<uint32_t>(random() % (document.size() + 1));
+    const uint32_t end = std::min<uint32_t>(document.size(), begin + (random() % 8 == 0 ? 40'000 : random() % 4));
+    const std::string removed(document.Text({begin, end}));
+    const std::string& text = inserted[random() % inserted.size()];
+    for (const bool undo : {false, true}) {
+      if (undo && i % 16 == 0) continue;
+      const auto new_end = static_cast<uint32_t>(begin + text.size());
+      document.Replace({begin, undo ? new_end : end}, undo ? removed : text);
+      analysis.Update(document);
+      ScriptAnalysis anew(1);
+      anew.Update(document);
+      INFO("edit " << i << " at " << begin << ", '" << text << "' for " << end - begin << " bytes, undo: " << undo);
+      REQUIRE(Describe(analysis) == Describe(anew));
+    }
+    if (i % 16 == 0) document = TextDocument(LongModule(5200));
+  }
+}
+
+TEST_CASE("ScriptAnalysis keeps functions that do not call one whose header changed", "[lsp]") {
+  TextDocument document(Module({Function("f"), Function("g", "Module.f(x)"), Function("h")}));
+  ScriptAnalysis analysis(1);
+  analysis.Update(document);
+  const auto at = static_cast<uint32_t>(document.text().find("4), \"float32\")) ->"));
+  document.Replace({at, at + 1}, "5");
+  analysis.Update(document);
+  CHECK(NumNew(analysis) == 2);
+  CHECK(!analysis.Problems().empty());
+  document.Replace({at, at + 1}, "4");
+  analysis.Update(document);
+  CHECK(NumNew(analysis) == 2);
+  CHECK(analysis.Problems().empty());
 }
 
 }  // namespace

@@ -90,6 +90,8 @@ class Lexer {
   iropt::Span SpanOf(const Token& t) const { return iropt::Span::Of(base_ + t.begin, base_ + t.end); }
   iropt::Span SpanFrom(uint32_t begin) const { return iropt::Span::Of(base_ + begin, base_ + previous_end_); }
   uint32_t base() const { return base_; }
+  // Tokens that are read from now on have other global offsets.
+  void set_base(uint32_t base) { base_ = base; }
   std::string_view buffer() const { return buffer_; }
   uint32_t end_offset() const { return end_; }
 

@@ -36,6 +36,23 @@ struct Occurrence {
   OccurrenceKind kind = OccurrenceKind::kUse;
 };
 
+// A part of the text of a function that was read at once.
+struct ReadPlace {
+  uint32_t read_begin = 0;  // the source offset that it had
+  uint32_t size = 0;
+  uint32_t begin = 0;  // where it is, from the beginning of the function
+};
+
+// Another function that a function names, and what its reading depends on there.
+struct ReadCallee {
+  const GlobalVar* var = nullptr;
+  uint64_t key = 0;
+};
+
+namespace text {
+struct BodyReading;  // for the reader: statements that can be kept
+}
+
 // What was read of a function. Immutable.
 struct FunctionReading {
   std::string name;
@@ -48,7 +65,16 @@ struct FunctionReading {
                                         // another node for what has none
   std::vector<Occurrence> occurrences;  // in the order of the text, one at a place
   std::vector<Diagnostic> diagnostics;  // of its body, located where it was read
-  uint64_t key = 0;                     // of the text that was read, and of what it depends on
+  // If parts of a long function were read at other times: all of them, in the order of their source offsets.
+  std::vector<ReadPlace> places;
+  uint32_t bytes_read = 0;  // of the body: of its statements, not those that were kept
+
+  // For the reader: what must be the same so that the function is not read again.
+  uint64_t header_key = 0;  // of its header and of the text around functions
+  uint64_t key = 0;         // also of its body
+  uint64_t names_key = 0;   // of the names of all functions
+  std::vector<ReadCallee> callees;
+  std::shared_ptr<const text::BodyReading> body;  // null if the body is short
 };
 
 // A function of a text.
@@ -74,7 +100,7 @@ class Reading {
     FuncStorageRef storage;
   };
   // The function as it was read before, or null.
-  std::shared_ptr<const FunctionReading> Find(const std::string& name, uint64_t key) const;
+  std::shared_ptr<const FunctionReading> Find(const std::string& name) const;
   // The metadata section that was read before.
   Metadata& metadata() { return metadata_; }
   void Replace(std::vector<FunctionPart> functions, Module module);
@@ -86,7 +112,8 @@ class Reading {
   Metadata metadata_;
 };
 
-// The diagnostics of a function that begins at another place now than when it was read.
-std::vector<Diagnostic> MovedDiagnostics(const std::vector<Diagnostic>& diagnostics, SourceSpan span, uint32_t begin);
+// Diagnostics that are located where the function was read, located in the text where it begins at `begin`.
+std::vector<Diagnostic> MovedDiagnostics(const std::vector<Diagnostic>& diagnostics, const FunctionReading& function,
+                                         uint32_t begin);
 
 }  // namespace iropt

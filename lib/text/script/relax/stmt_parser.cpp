@@ -21,6 +21,7 @@ bool RelaxFunctionParser::ParseSuite() {
   lex_.Next();
   bool ok = true;
   while (!At(TokenKind::kDedent) && !At(TokenKind::kEnd)) {
+    if (pieces_ && pieces_->AtStatement()) continue;
     const uint32_t begin = lex_.peek().begin;
     if (ParseStatement()) continue;
     ok = false;
@@ -28,6 +29,7 @@ bool RelaxFunctionParser::ParseSuite() {
     // A malformed block has been read to its end.
     if (lex_.peek().begin == begin || !AtLineStart()) lex_.SkipLine();
   }
+  if (pieces_) pieces_->AtEnd();
   Accept(TokenKind::kDedent);
   return ok;
 }
@@ -354,11 +356,13 @@ bool RelaxFunctionParser::ParseWith() {
   sequence().in_dataflow = true;
   symbols_.PushScope();
   const bool ok = ParseSuite();
+  std::vector<std::pair<const Var*, uint32_t>> outputs;  // with their definitions
+  for (const Var* var : sequence().dataflow_vars) {
+    if (!var->is_dataflow()) outputs.emplace_back(var, symbols_.Peek(var->name()).definition);
+  }
   symbols_.PopScope();
   anf_.EndBlock();
-  for (const Var* var : sequence().dataflow_vars) {
-    if (!var->is_dataflow()) symbols_.DefineAgain(var->name(), var, TextOf(var->span()));
-  }
+  for (const auto& [var, definition] : outputs) symbols_.DefineAs(var->name(), var, definition);
   sequence().dataflow_vars.clear();
   sequence().in_dataflow = false;
   sequence().output_seen = false;
