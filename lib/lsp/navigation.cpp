@@ -60,21 +60,6 @@ std::vector<Place> PlacesOfOperator(Document& document, std::string_view name) {
   return places;
 }
 
-// All places of what is named at the offset, in the order of the text.
-std::vector<Place> PlacesAt(Document& document, uint32_t offset) {
-  const FoundOccurrence found = document.analysis().Find(offset);
-  std::vector<Place> places;
-  if (IsFunctionName(found)) {
-    places = PlacesOfFunction(*found.part, document.text(), found.Text(document.text()));
-  } else if (found.occurrence && found.occurrence->kind <= OccurrenceKind::kUse) {
-    places = PlacesOfSymbol(found);
-  } else if (found.occurrence && found.occurrence->kind == OccurrenceKind::kOperator) {
-    places = PlacesOfOperator(document, found.Text(document.text()));
-  }
-  std::ranges::sort(places, {}, [](const Place& place) { return place.span.begin; });
-  return places;
-}
-
 // The name of a block: the string of T.block("name") around the offset.
 std::optional<TextSpan> BlockNameAt(const Document& document, uint32_t offset) {
   const TextDocument& text = document.text();
@@ -88,6 +73,22 @@ std::optional<TextSpan> BlockNameAt(const Document& document, uint32_t offset) {
     if (end <= line.end && offset >= begin && offset <= end) return TextSpan{begin, static_cast<uint32_t>(end)};
   }
   return std::nullopt;
+}
+
+// All places of what is named at the offset, in the order of the text.
+std::vector<Place> PlacesAt(Document& document, uint32_t offset) {
+  if (const std::optional<TextSpan> block = BlockNameAt(document, offset)) return {{*block, true}};
+  const FoundOccurrence found = document.analysis().Find(offset);
+  std::vector<Place> places;
+  if (IsFunctionName(found)) {
+    places = PlacesOfFunction(*found.part, document.text(), found.Text(document.text()));
+  } else if (found.occurrence && found.occurrence->kind <= OccurrenceKind::kUse) {
+    places = PlacesOfSymbol(found);
+  } else if (found.occurrence && found.occurrence->kind == OccurrenceKind::kOperator) {
+    places = PlacesOfOperator(document, found.Text(document.text()));
+  }
+  std::ranges::sort(places, {}, [](const Place& place) { return place.span.begin; });
+  return places;
 }
 
 bool IsIdentifier(std::string_view name) {

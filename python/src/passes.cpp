@@ -4,7 +4,6 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "driver/observe/report/report_page.h"
 #include "driver/script_reader.h"
 #include "errors.h"
 #include "iropt/driver/catalog.h"
@@ -27,6 +27,7 @@
 #include "module.h"
 #include "pass_handle.h"
 #include "run_command.h"
+#include "signals.h"
 #include "values.h"
 
 namespace iropt::python {
@@ -91,30 +92,35 @@ class PythonInstrument : public PassInstrument {
   Callback object_;
 };
 
-// Lets Ctrl-C end a run: between passes and between functions, the handlers of signals run now and then. What they
-// raise ends the run.
+// Lets Ctrl-C end a run: between passes and between functions.
 class SignalCheck : public PassInstrument {
  public:
   SignalCheck() : PassInstrument("signals") {}
 
-  Status RunBeforePass(const Module& /*module*/, const PassInfo& /*info*/) override { return Check(); }
+  Status RunBeforePass(const Module& /*module*/, const PassInfo& /*info*/) override {
+    return signals_.Check(), Status();
+  }
   Status RunBeforeFunction(const GlobalVar& /*name*/, const BaseFunc& /*function*/, const PassInfo& /*info*/) override {
-    return Check();
+    return signals_.Check(), Status();
   }
 
  private:
-  static constexpr std::chrono::milliseconds kInterval{20};
+  Signals signals_;
+};
 
-  Status Check() {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last_ < kInterval) return {};
-    last_ = now;
-    const py::gil_scoped_acquire lock;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    return {};
+// The record of the runs of passes, as the page that ir-opt writes.
+class Report : public RunRecorder {
+ public:
+  Report() : RunRecorder(std::make_unique<FunctionTexts>(PrintOptions{.hash_constants = true})) {}
+
+  std::string Html() const {
+    std::string page;
+    {
+      OutputStream out(&page);
+      AppendReportPage(*this, {}, out);
+    }
+    return page;
   }
-
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 // ---- Contexts
@@ -414,6 +420,7 @@ void AddInstruments(py::module_& m) {
   py::class_<PassTimingInstrument, PassInstrument, std::shared_ptr<PassTimingInstrument>>(m, "TimingInstrument")
       .def(py::init())
       .def("render", &PassTimingInstrument::Render);
+  py::class_<Report, PassInstrument, std::shared_ptr<Report>>(m, "Report").def(py::init()).def("html", &Report::Html);
   m.def("make_instrument", [](const std::string& name, const py::dict& options) {
     Log log(OptionSources());
     Result<std::shared_ptr<PassInstrument>> made =

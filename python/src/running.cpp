@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "iropt/eval/relax/interpreter.h"
 #include "iropt/runtime/value.h"
 #include "module.h"
+#include "signals.h"
 #include "tensor.h"
 #include "values.h"
 
@@ -102,10 +104,23 @@ HostValue NewOutput(const EntryInput& input, Storage::Tracking tracking) {
   return Tensor(NDArray::View(input.dtype, shape, Storage::Make(*bytes, tracking), 0));
 }
 
+// Lets Ctrl-C end a run: after a binding, and while loops are interpreted.
+class RunSignals : public RunObserver {
+ public:
+  void OnBinding(const Function& /*function*/, const Var& /*var*/, const HostValue& /*value*/) override { Check(); }
+  void OnCall(CalleeKind /*kind*/, std::string_view /*callee*/, double /*seconds*/) override {}
+  void Check() { signals_.Check(); }
+
+ private:
+  Signals signals_;
+};
+
 class Execution {
  public:
   Execution(const Module& module, LoopMode mode) : mode_(mode), meter_(work_) {
     options_.limits.work = &work_;
+    options_.limits.on_work = &on_work_;
+    options_.observer = &signals_;
     executor_ = std::make_unique<LoopExecutor>(module, mode, library_, options_.limits, meter_);
     options_.prim_funcs = executor_.get();
   }
@@ -121,6 +136,8 @@ class Execution {
  private:
   LoopMode mode_;
   uint64_t work_ = 0;
+  RunSignals signals_;
+  const std::function<void()> on_work_ = [this] { signals_.Check(); };
   RunMeter meter_;
   LoopLibrary library_;
   RunOptions options_;

@@ -208,6 +208,18 @@ def test_progress_bar(module):
     assert out.getvalue() == ("\r[....] 0/2 Normalize\r[##..] 1/2 DeadCodeElimination\r[####] 2/2" + " " * 20 + "\n")
 
 
+def test_report_in_a_notebook(module, tmp_path):
+    report = iropt.instrument.Report()
+    with transform.PassContext(opt_level=3, instruments=[report]):
+        iropt.Pipeline("EliminateCommonSubexpr,DeadCodeElimination")(module)
+    page = report.html()
+    assert page.startswith("<!DOCTYPE html>") and "EliminateCommonSubexpr" in page
+    shown = report._repr_html_()
+    assert shown.startswith("<iframe") and shown.count('"') == 6 and "&lt;!DOCTYPE html&gt;" in shown
+    report.write(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf8") == page
+
+
 INTERRUPTED = """
 import _thread, threading
 import iropt

@@ -62,3 +62,30 @@ def test_parameters_are_bound(module):
     bound = relax.transform.BindParams("main", {"x": value})(module)
     assert not bound["main"].params
     np.testing.assert_array_equal(np.asarray(iropt.run(bound, "main")), np.full((2, 4), 36, "float32"))
+
+
+INTERRUPTED = """
+import _thread, threading, time
+import iropt
+
+module = iropt.from_source('''
+@T.prim_func
+def main(A: T.Buffer((1,), "float32")):
+    for i, j in T.grid(100000, 100000):
+        A[0] = T.float32(1)
+''')
+threading.Timer(0.2, _thread.interrupt_main).start()
+begin = time.time()
+try:
+    iropt.run(module, "main")
+except KeyboardInterrupt:
+    print("interrupted", time.time() - begin < 10)
+"""
+
+
+def test_interrupt_ends_interpreted_loops():
+    import subprocess
+    import sys
+
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], check=False, capture_output=True, text=True, timeout=60)
+    assert done.stdout == "interrupted True\n", done.stderr

@@ -185,6 +185,7 @@ class LspTest(unittest.TestCase):
         self.assertEqual(request("references", self.at("z = R"), context={"includeDeclaration": False}), [(z + 1, "z"), (z + 2, "z")])
         self.assertEqual(request("references", self.at("def scale", 0, 4), context={"includeDeclaration": True}),
                          [(self.line_of("def scale"), "scale"), (z + 2, "scale")])
+        self.assertEqual(request("definition", self.at('T.block("scale"', 0, 10)), [(self.line_of("T.block"), "scale")])
         highlights = self.client.request("textDocument/documentHighlight", self.at("vi, vj ="))
         self.assertEqual([h["kind"] for h in highlights], [3, 2, 2, 2, 2])
 

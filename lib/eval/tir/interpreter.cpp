@@ -41,6 +41,8 @@ bool Interpreter::Step() {
   if (execution_.work_left == 0)
     return Fail(fmt::format("takes more than {} steps", execution_.available_work), ErrorCode::Budget);
   --execution_.work_left;
+  constexpr uint64_t kOften = uint64_t{1} << 16;
+  if (execution_.work_left % kOften == 0 && execution_.limits.on_work) (*execution_.limits.on_work)();
   return true;
 }
 

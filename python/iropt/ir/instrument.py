@@ -1,5 +1,6 @@
 """Instruments, which watch the passes of a context."""
 import functools
+import html
 import sys
 
 from .._core import native
@@ -138,6 +139,30 @@ class PassTimingInstrument(PassInstrument):
                     return instrument.render()
             return ""
         return self._timing.render()
+
+
+class Report(PassInstrument):
+    """Records the passes: a page with the time, the effect and the difference of each, which a notebook shows."""
+
+    def __init__(self):
+        self._report = native.Report()
+
+    def _instrument_(self):
+        return self._report
+
+    def html(self):
+        """The page that `ir-opt -report=FILE.html` writes."""
+        return self._report.html()
+
+    def write(self, path):
+        """Writes the page to a file."""
+        with open(path, "w", encoding="utf8") as file:
+            file.write(self.html())
+
+    def _repr_html_(self):
+        # The page has a style and a program of its own.
+        return ('<iframe sandbox="allow-scripts" style="width: 100%; height: 40em; border: 0" '
+                f'srcdoc="{html.escape(self.html())}"></iframe>')
 
 
 class _Printer(PassInstrument):
@@ -292,7 +317,7 @@ class OptBisect(PassInstrument):
 
 _BUILT_IN = {"check-semantics": CheckSemantics, "opt-bisect": OptBisect, "print-after": PrintAfterAll,
              "print-before": PrintBeforeAll, "print-changed": PrintChanged, "progress": ProgressBar,
-             "timing": PassTimingInstrument, "verify-each": VerifyEach}
+             "report-page": Report, "timing": PassTimingInstrument, "verify-each": VerifyEach}
 
 
 def make(name, **options):

@@ -22,10 +22,9 @@ void AppendEscaped(std::string_view json, OutputStream& out) {
 
 }  // namespace
 
-Status WriteReportPage(const RunRecorder& run, const RunSummary& summary, AtomicFile& file) {
+void AppendReportPage(const RunRecorder& run, const RunSummary& summary, OutputStream& out) {
   constexpr std::string_view kMark = "@@";  // on both sides of the name of what takes its place
   const PageSources sources = ReportPageSources();
-  OutputStream& out = file.stream();
   std::string_view rest = sources.page;
   while (!rest.empty()) {
     const size_t begin = rest.find(kMark);
@@ -38,6 +37,10 @@ Status WriteReportPage(const RunRecorder& run, const RunSummary& summary, Atomic
     if (name == "script") out.Append(sources.script);
     if (name == "data") AppendEscaped(RenderPageData(run, summary), out);
   }
+}
+
+Status WriteReportPage(const RunRecorder& run, const RunSummary& summary, AtomicFile& file) {
+  AppendReportPage(run, summary, file.stream());
   return file.Commit();
 }
 

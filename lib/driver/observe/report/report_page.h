@@ -13,7 +13,10 @@ namespace iropt {
 // The only files that a page replaces.
 inline constexpr FileKind kReportPage = {"a report page of ir-opt", "<!DOCTYPE html>", "<title>ir-opt report</title>"};
 
-// The page with its style and its program inside; the record must have texts. The file appears only if that succeeds.
+// Appends the page with its style and its program inside; the record must have texts.
+void AppendReportPage(const RunRecorder& run, const RunSummary& summary, OutputStream& out);
+
+// The same as a file, which appears only if that succeeds.
 Status WriteReportPage(const RunRecorder& run, const RunSummary& summary, AtomicFile& file);
 
 }  // namespace iropt
