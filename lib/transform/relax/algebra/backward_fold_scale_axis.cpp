@@ -13,6 +13,9 @@
 // Operations offer to take factors in, from the first to the last; those of multiplications are accepted from the last
 // to the first; then the function is rewritten. O(nodes), and the elements of the factors.
 //
+// With constants_only; without, factors and weights may be computed at run time, as in Relay, see relay_scale_axis.h.
+// That can cost more than it saves, if the weights are bigger than the data.
+//
 // Source: the pass of this name of Relay, TVM's former graph-level IR.
 #include <array>
 #include <utility>
@@ -21,6 +24,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "relay_scale_axis.h"
 #include "scale_axis.h"
 #include "transform/relax/util/apply_rules.h"
 
@@ -183,7 +187,7 @@ Result<const Function*> FoldBackward(const Function* function, FunctionPassConte
 }  // namespace
 
 Pass CreateBackwardFoldScaleAxis(const PassOptions& options) {
-  return CreateFunctionPass(options.info(), &FoldBackward);
+  return CreateFunctionPass(options.info(), options.Bool("constants_only") ? &FoldBackward : &FoldBackwardAsRelay);
 }
 
 }  // namespace iropt

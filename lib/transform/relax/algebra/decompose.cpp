@@ -9,21 +9,20 @@
 
 namespace iropt {
 
-namespace {
-
-// (x - mean) / sqrt(var + epsilon)
-const Expr* Normalized(const Expr* x, const Expr* mean, const Expr* variance, double epsilon, OpCalls calls) {
-  const DataType dtype = TensorTypeOf(x)->dtype;
-  return calls.Divide(calls.Subtract(x, mean), calls.Sqrt(calls.Add(variance, calls.MakeScalar(epsilon, dtype))));
-}
-
-// Vectors of the lengths of these axes are broadcast along them without being reshaped.
 bool AreLastAxes(std::span<const int64_t> axes, int64_t rank) {
   const auto first = rank - static_cast<int64_t>(axes.size());
   for (size_t i = 0; i < axes.size(); ++i) {
     if ((axes[i] < 0 ? axes[i] + rank : axes[i]) != first + static_cast<int64_t>(i)) return false;
   }
   return true;
+}
+
+namespace {
+
+// (x - mean) / sqrt(var + epsilon)
+const Expr* Normalized(const Expr* x, const Expr* mean, const Expr* variance, double epsilon, OpCalls calls) {
+  const DataType dtype = TensorTypeOf(x)->dtype;
+  return calls.Divide(calls.Subtract(x, mean), calls.Sqrt(calls.Add(variance, calls.MakeScalar(epsilon, dtype))));
 }
 
 // The shape with the channels split into groups, and the axes over which each group is normalized.

@@ -13,7 +13,9 @@
 namespace iropt {
 
 Pass CreateFoldScaleAxis(const PassOptions& options) {
-  return Sequential({transform::BackwardFoldScaleAxis(), transform::ForwardFoldScaleAxis(), transform::FoldConstant()},
+  const bool constants_only = options.Bool("constants_only");
+  return Sequential({transform::BackwardFoldScaleAxis({.constants_only = constants_only}),
+                     transform::ForwardFoldScaleAxis({.constants_only = constants_only}), transform::FoldConstant()},
                     options.info());
 }
 

@@ -13,6 +13,9 @@
 // Uses ask for factors, from the last operation to the first; then the function is rewritten. O(nodes), and the
 // elements of the factors.
 //
+// With constants_only; without, factors and weights may be computed at run time, as in Relay, see relay_scale_axis.h.
+// That can cost more than it saves, if the weights are bigger than the data.
+//
 // Source: the pass of this name of Relay, TVM's former graph-level IR.
 #include <utility>
 
@@ -20,6 +23,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "relay_scale_axis.h"
 #include "scale_axis.h"
 #include "transform/relax/util/apply_rules.h"
 
@@ -176,6 +180,8 @@ Result<const Function*> FoldForward(const Function* function, FunctionPassContex
 
 }  // namespace
 
-Pass CreateForwardFoldScaleAxis(const PassOptions& options) { return CreateFunctionPass(options.info(), &FoldForward); }
+Pass CreateForwardFoldScaleAxis(const PassOptions& options) {
+  return CreateFunctionPass(options.info(), options.Bool("constants_only") ? &FoldForward : &FoldForwardAsRelay);
+}
 
 }  // namespace iropt

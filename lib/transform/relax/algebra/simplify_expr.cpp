@@ -33,9 +33,11 @@ namespace iropt {
 
 namespace {
 
-// Arrays in files are not read for this.
+// Big arrays in files are not read for this.
+constexpr size_t kMostBytesToRead = 4096;
+
 bool AllElementsAre(const NDArray& array, double value) {
-  if (array.source()) return false;
+  if (array.source() && array.num_bytes() > kMostBytesToRead) return false;
   bool all = false;
   DispatchElement(array.dtype(), [&]<class T>(std::type_identity<T>) {
     all = std::ranges::all_of(array.As<T>(), [&](T x) { return static_cast<double>(Element<T>::Load(x)) == value; });

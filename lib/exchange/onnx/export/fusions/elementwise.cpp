@@ -99,6 +99,21 @@ Match MatchHardSigmoidAlone(Matcher& matcher, const Call& root) {
   return MatchHardSigmoid(matcher, root.args[0], &root);
 }
 
+// minimum(maximum(x, low), high), of limits of rank 0
+template <int kOperand>
+Match MatchClip(Matcher& matcher, const Call& root) {
+  const auto is_scalar = [](const Expr* limit) {
+    const auto* type = As<TensorType>(limit->type);
+    return type != nullptr && type->ndim == 0;
+  };
+  const Call* maximum = matcher.Inner(root.args[kOperand], OpId::kMaximum);
+  const Expr* high = root.args[1 - kOperand];
+  if (maximum == nullptr || !is_scalar(high)) return std::nullopt;
+  const uint32_t low = is_scalar(maximum->args[1]) ? 1 : 0;
+  if (!is_scalar(maximum->args[low])) return std::nullopt;
+  return FusedNode{.op = "Clip", .inputs = {maximum->args[1 - low], maximum->args[low], high}};
+}
+
 template <int kOperand>
 Match MatchHardSwish(Matcher& matcher, const Call& root) {
   const Expr* gate = root.args[kOperand];
@@ -267,6 +282,8 @@ constexpr FusionRow kElementwiseFusions[] = {
     {OpId::kEqual, "IsInf", 10, MatchIsInf},
     {OpId::kFloorDivide, "Div", 7, MatchIntegerDiv},
     {OpId::kNotEqual, "Cast", 9, MatchCastToBool},
+    {OpId::kMinimum, "Clip", 12, MatchClip<0>},
+    {OpId::kMinimum, "Clip", 12, MatchClip<1>},
     {OpId::kClip, "HardSigmoid", 6, MatchHardSigmoidAlone},
     {OpId::kMultiply, "HardSwish", 14, MatchHardSwish<0>},
     {OpId::kMultiply, "HardSwish", 14, MatchHardSwish<1>},

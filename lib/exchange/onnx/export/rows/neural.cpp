@@ -214,7 +214,9 @@ std::optional<std::vector<int64_t>> LastAxes(std::vector<int64_t> axes, int rank
 // (x - mean) / sqrt(variance + epsilon)
 std::string_view Normalized(OpExport& op, std::string_view x, const std::vector<int64_t>& axes, double epsilon) {
   const std::string_view distance = op.Add("Sub", {x, op.Reduce("ReduceMean", x, axes, true)});
-  const std::string_view variance = op.Reduce("ReduceMean", op.Add("Mul", {distance, distance}), axes, true);
+  // A power as most exporters write it: runtimes look for it.
+  const std::string_view square = op.Add("Pow", {distance, op.Scalar(2, op.Dtype(0))});
+  const std::string_view variance = op.Reduce("ReduceMean", square, axes, true);
   const std::string_view shifted = op.Add("Add", {variance, op.Scalar(epsilon, op.Dtype(0))});
   return op.Add("Div", {distance, op.Add("Sqrt", {shifted})});
 }
@@ -245,7 +247,8 @@ Names ExportRmsNorm(OpExport& op) {
   if (op.version() >= 23)
     return {op.Add("RMSNormalization", {op.In(0), op.In(1)},
                    {IntAttribute("axis", axes->front()), FloatAttribute("epsilon", attrs.epsilon())})};
-  const std::string_view mean = op.Reduce("ReduceMean", op.Add("Mul", {op.In(0), op.In(0)}), *axes, true);
+  const std::string_view square = op.Add("Pow", {op.In(0), op.Scalar(2, op.Dtype(0))});
+  const std::string_view mean = op.Reduce("ReduceMean", square, *axes, true);
   const std::string_view root = op.Add("Sqrt", {op.Add("Add", {mean, op.Scalar(attrs.epsilon(), op.Dtype(0))})});
   return {op.Add("Mul", {op.Add("Div", {op.In(0), root}), op.In(1)})};
 }

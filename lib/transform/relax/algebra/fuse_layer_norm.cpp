@@ -1,0 +1,138 @@
+// FuseLayerNorm: recognizes the arithmetic that layer and RMS normalization are written in.
+//
+//   mean = R.mean(x, axis=[-1], keepdims=True)
+//   d = R.subtract(x, mean)
+//   v = R.mean(R.power(d, R.const(2.0)), axis=[-1], keepdims=True)
+//   n = R.divide(d, R.sqrt(R.add(v, R.const(1e-5))))                  -->   y = R.nn.layer_norm(x, gamma, beta,
+//   axes=[-1]) y = R.add(R.multiply(n, gamma), beta)
+//
+// Without the mean and beta it is R.nn.rms_norm. Squares may be products, the root may be R.rsqrt or a power; the axes
+// are the last ones, and gamma and beta have their shape. Before FoldScaleAxis, which moves gamma into the weights
+// behind it and so leaves arithmetic that no kernel of a runtime is for. Changed functions are cleaned up. O(nodes).
+//
+// Source: the idea is that of the fusions of ONNX Runtime of these names.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "decompose.h"
+#include "iropt/ir/ndarray.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
+#include "iropt/runtime/value.h"
+#include "transform/relax/util/apply_rules.h"
+#include "transform/relax/util/op_calls.h"
+
+namespace iropt {
+
+namespace {
+
+std::optional<double> NumberOf(const Expr* expr) {
+  const auto* constant = As<Constant>(expr);
+  if (constant == nullptr || constant->data->num_elements() != 1) return std::nullopt;
+  const std::optional<Scalar> scalar = ScalarOf(*constant->data);
+  return scalar ? std::optional(scalar->ToDouble()) : std::nullopt;
+}
+
+Pattern Number() {
+  return IsConstant().Where([](const Expr* e) { return NumberOf(e).has_value(); });
+}
+Pattern Number(double value) {
+  return IsConstant().Where([=](const Expr* e) { return NumberOf(e) == value; });
+}
+
+Pattern Op2(OpId op, const Pattern& a, const Pattern& b) { return IsCall(GetOp(op), {a, b}); }
+
+// x / sqrt(mean(x * x) + epsilon), as it is written.
+struct RootMeanSquareNorm {
+  explicit RootMeanSquareNorm(const Pattern& x)
+      : mean(IsCall(GetOp(OpId::kMean), {Op2(OpId::kPower, x, Number(2)) | Op2(OpId::kMultiply, x, x)}).UsedOnce()),
+        epsilon(Number()) {
+    const Pattern sum = Op2(OpId::kAdd, mean, epsilon).Commutative().UsedOnce();
+    const Pattern root = IsCall(GetOp(OpId::kSqrt), {sum}) | Op2(OpId::kPower, sum, Number(0.5));
+    const Pattern inverse =
+        IsCall(GetOp(OpId::kRsqrt), {sum}) | Op2(OpId::kPower, sum, Number(-0.5)) | Op2(OpId::kDivide, Number(1), root);
+    result = Op2(OpId::kDivide, x, root) | Op2(OpId::kMultiply, x, inverse).Commutative();
+  }
+
+  Pattern mean;
+  Pattern epsilon;
+  Pattern result = Wildcard();
+};
+
+// The axes of a mean that keeps them as 1, if they are the last ones of floats.
+std::optional<std::vector<int64_t>> LastAxesOf(const Call& mean) {
+  const StatisticalAttrs attrs(mean);
+  const TensorType* data = TensorTypeOf(mean.args[0]);
+  const auto axes = attrs.axis();
+  if (!axes || !attrs.keepdims() || data == nullptr || data->ndim < 1) return std::nullopt;
+  if (data->dtype != DataType::Float(32) && data->dtype != DataType::Float(64)) return std::nullopt;
+  std::vector<int64_t> sorted;
+  for (const int64_t axis : *axes) sorted.push_back(axis < 0 ? axis : axis - data->ndim);
+  std::ranges::sort(sorted);
+  return AreLastAxes(sorted, data->ndim) ? std::optional(sorted) : std::nullopt;
+}
+
+// Whether the parameter has one element for each place along the axes.
+bool FitsAxes(const Expr* parameter, const TensorType& data, size_t num_axes) {
+  const TensorType* type = TensorTypeOf(parameter);
+  if (type == nullptr || !type->known || !data.known || type->dtype != data.dtype) return false;
+  if (type->dims.size() != num_axes || data.dims.size() < num_axes) return false;
+  return std::equal(type->dims.begin(), type->dims.end(), data.dims.end() - num_axes);
+}
+
+void AddLayerNorm(RuleSet& rules) {
+  const Pattern x = Wildcard();
+  const Pattern mean = IsCall(GetOp(OpId::kMean), {x}).UsedOnce();
+  const RootMeanSquareNorm norm(Op2(OpId::kSubtract, x, mean));
+  const Pattern gamma = Wildcard();
+  const Pattern beta = Wildcard();
+  const Pattern scaled = Op2(OpId::kMultiply, norm.result.UsedOnce(), gamma).Commutative().UsedOnce();
+  rules.Add({"layer-norm", Op2(OpId::kAdd, scaled, beta).Commutative(),
+             [=](const Match& match, BlockBuilder& builder) -> const Expr* {
+               const auto axes = LastAxesOf(*match.CallAt(mean));
+               const auto same = LastAxesOf(*match.CallAt(norm.mean));
+               const TensorType* data = TensorTypeOf(match[x]);
+               if (!axes || axes != same || !FitsAxes(match[gamma], *data, axes->size()) ||
+                   !FitsAxes(match[beta], *data, axes->size()))
+                 return nullptr;
+               const LayerNormAttrs::Values attrs{.axes = *axes, .epsilon = *NumberOf(match[norm.epsilon])};
+               return OpCalls(builder).Make(OpId::kNnLayerNorm, {match[x], match[gamma], match[beta]},
+                                            MakeOpAttrs(OpId::kNnLayerNorm, attrs));
+             }});
+}
+
+void AddRmsNorm(RuleSet& rules) {
+  const Pattern x = Wildcard();
+  const RootMeanSquareNorm norm(x);
+  const Pattern gamma = Wildcard();
+  rules.Add(
+      {"rms-norm", Op2(OpId::kMultiply, norm.result.UsedOnce(), gamma).Commutative(),
+       [=](const Match& match, BlockBuilder& builder) -> const Expr* {
+         const auto axes = LastAxesOf(*match.CallAt(norm.mean));
+         const TensorType* data = TensorTypeOf(match[x]);
+         // Of what a mean was subtracted from, it is a part of layer normalization.
+         const auto* centered = As<Call>(DefinitionOf(match[x], match.definitions()));
+         if (!axes || (centered != nullptr && IsOp(centered->op, OpId::kSubtract)) ||
+             !FitsAxes(match[gamma], *data, axes->size()))
+           return nullptr;
+         const RMSNormAttrs::Values attrs{.axes = *axes, .epsilon = *NumberOf(match[norm.epsilon])};
+         return OpCalls(builder).Make(OpId::kNnRmsNorm, {match[x], match[gamma]}, MakeOpAttrs(OpId::kNnRmsNorm, attrs));
+       }});
+}
+
+RuleSet MakeFuseLayerNormRules() {
+  RuleSet rules;
+  AddLayerNorm(rules);
+  AddRmsNorm(rules);
+  return rules;
+}
+
+}  // namespace
+
+Pass CreateFuseLayerNorm(const PassOptions& options) {
+  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeFuseLayerNormRules()));
+}
+
+}  // namespace iropt
