@@ -130,6 +130,15 @@ bool ReadLoop(ScalarParser& p, PyArgs& args, std::string_view what, LoopHeader& 
 
 }  // namespace
 
+// The variable of the pragma right before the loop, if it has the name of the loop's variable: pragmas stand around the
+// loop whose variable they name. Null for other loops.
+const tir::Var* TirParser::VarOfPragma(const Target& target, const LoopHeader& header) const {
+  const tir::Var* var = pragma_.var;
+  const bool is_next = var && pragma_.stmts == build_.mark().stmts && pragma_.depth == build_.depth();
+  if (!is_next || target.is_list || header.domains.size() != 1 || var->dtype != header.dtypes[0]) return nullptr;
+  return symbols_.Find(lex_.text(target.name)) == var ? var : nullptr;
+}
+
 bool TirParser::ParseFor() {
   const uint32_t begin = lex_.Next().begin;
   Target target;
@@ -146,11 +155,12 @@ bool TirParser::ParseFor() {
   const Span span = lex_.SpanFrom(begin);
   const size_t outer_loops = loops_.size();
   const size_t depth = build_.depth();
+  const tir::Var* known = VarOfPragma(target, header);
   symbols_.PushScope();
   InlineVector<const tir::Var*, 8> vars;
   PyValues values;
   for (size_t i = 0; i < header.domains.size(); ++i) {
-    vars.push_back(ws_.NewPrimVar({}, header.dtypes[i]));
+    vars.push_back(known ? known : ws_.NewPrimVar({}, header.dtypes[i]));
     values.push_back(PyValue(vars.back()));
     values.back().span = header_span;
     loops_.emplace_back(vars.back(), header.domains[i]);

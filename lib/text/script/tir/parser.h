@@ -120,6 +120,7 @@ class TirParser : public ScalarParser {
   bool ParseFor();
   bool ParseLoopHeader(LoopHeader& header);
 
+  const tir::Var* VarOfPragma(const Target& target, const LoopHeader& header) const;
   void OpenLoops(const LoopHeader& header, std::span<const tir::Var* const> vars, Span span);
   // Closes statements of build_, and reports an If without branches.
   void CloseTo(size_t depth);
@@ -131,6 +132,13 @@ class TirParser : public ScalarParser {
   TargetReader targets_;
   TirSignature* signature_ = nullptr;
   const DictAttr* func_attrs_ = DictAttr::Empty();
+  // The variable of the last pragma, and the numbers of statements that were read and are open after it.
+  struct Pragma {
+    const tir::Var* var = nullptr;
+    size_t stmts = 0;
+    size_t depth = 0;
+  };
+  Pragma pragma_;
   tir::StmtBuilder build_;                                            // the statements read so far
   std::vector<std::pair<const tir::Var*, const tir::Range*>> loops_;  // enclosing loops, outermost first
   std::vector<tir::IterVar*> env_threads_;

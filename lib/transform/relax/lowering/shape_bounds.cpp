@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -22,18 +23,27 @@ Error Malformed(std::string_view key, std::string_view expected) {
   return {ErrorCode::PassFailed, fmt::format("invalid attribute {}: expected {}", key, expected)};
 }
 
-// The integers of the attribute `key`, at least `least`, by the names of variables.
-Result<std::map<std::string_view, int64_t>> ReadBounds(const Function& function, std::string_view key, int64_t least) {
+// An integer that is written as such, or as T.int64(4).
+std::optional<int64_t> BoundOf(const Attr* attr) {
+  if (const auto* integer = As<IntAttr>(attr)) return integer->value;
+  const auto* expr = As<ExprAttr>(attr);
+  const int64_t* value = expr ? arith::AsInt(expr->value) : nullptr;
+  return value ? std::optional(*value) : std::nullopt;
+}
+
+// The integers of the attribute `key`, by the names of variables.
+Result<std::map<std::string_view, int64_t>> ReadBounds(const Function& function, std::string_view key, bool positive) {
   std::map<std::string_view, int64_t> bounds;
   const Attr* attr = function.attrs->Find(key);
   if (!attr) return bounds;
   const auto* dict = As<DictAttr>(attr);
-  if (!dict) return Malformed(key, "integers by the names of variables");
+  const std::string_view sign = positive ? "positive " : "";
+  if (!dict) return Malformed(key, fmt::format("{}integers by the names of variables", sign));
   for (uint32_t i = 0; i < dict->size(); ++i) {
-    const auto* value = As<IntAttr>(dict->values[i]);
-    if (!value || value->value < least)
-      return Malformed(key, fmt::format("an integer of at least {} for '{}'", least, dict->keys[i]));
-    bounds.emplace(dict->keys[i], value->value);
+    const std::optional<int64_t> value = BoundOf(dict->values[i]);
+    if (!value || (positive && *value <= 0))
+      return Malformed(key, fmt::format("{} integer for '{}'", positive ? "a positive" : "an", dict->keys[i]));
+    bounds.emplace(dict->keys[i], *value);
   }
   return bounds;
 }
@@ -54,8 +64,8 @@ Result<std::set<std::string_view>> ReadNonNegative(const Attr* attr) {
 }  // namespace
 
 Status ShapeBounds::Add(const Function& function) {
-  IROPT_ASSIGN_OR_RETURN(const auto upper, ReadBounds(function, kUpperBounds, 1));
-  IROPT_ASSIGN_OR_RETURN(const auto lower, ReadBounds(function, kLowerBounds, INT64_MIN));
+  IROPT_ASSIGN_OR_RETURN(const auto upper, ReadBounds(function, kUpperBounds, /*positive=*/true));
+  IROPT_ASSIGN_OR_RETURN(const auto lower, ReadBounds(function, kLowerBounds, /*positive=*/false));
   IROPT_ASSIGN_OR_RETURN(const auto non_negative, ReadNonNegative(function.attrs->Find(kNonNegative)));
   if (upper.empty() && lower.empty() && non_negative.empty()) return {};
   const arith::PrimBuilder& make = analyzer_.make();

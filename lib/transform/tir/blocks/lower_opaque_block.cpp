@@ -20,7 +20,6 @@
 
 #include <vector>
 
-#include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
@@ -28,13 +27,12 @@
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/util/buffer_layout.h"
 #include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/pragmas.h"
 #include "transform/tir/util/storage_align.h"
 
 namespace iropt {
 
 namespace {
-
-constexpr std::string_view kPragma = "pragma_";
 
 class BlockLowerer : public tir::StmtExprMutator {
  public:
@@ -54,7 +52,9 @@ class BlockLowerer : public tir::StmtExprMutator {
     const tir::Stmt* body = VisitStmt(block.body);
     if (!arith::IsInt(predicate, 1)) body = workspace().New<tir::IfThenElse>(predicate, body, nullptr);
     for (auto it = buffers.rbegin(); it != buffers.rend(); ++it) body = Allocate(**it, body);
-    return AddPragmas(nullptr, *block.annotations, body, *realize);
+    std::vector<DictAttr::Entry> pragmas;
+    SplitPragmas(block.annotations, /*keeps_unroll=*/false, pragmas);
+    return AddPragmas(make_.Int(0, DataType::Int(32)), pragmas, body, *realize);
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
@@ -64,18 +64,20 @@ class BlockLowerer : public tir::StmtExprMutator {
     const bool runs_once = arith::IsInt(copy.extent, 1) && loop->annotations->size() == 0;
     if (runs_once) Remap(loop->loop_var, make_.Cast(loop->loop_var->dtype, copy.min));
     copy.body = VisitStmt(loop->body);
+    std::vector<DictAttr::Entry> pragmas;
+    const DictAttr* annotations = SplitPragmas(loop->annotations, /*keeps_unroll=*/false, pragmas);
     const tir::Stmt* lowered = nullptr;
     if (loop->for_kind == tir::ForKind::kThreadBinding) {
-      lowered = LaunchThread(copy);
+      lowered = LaunchThread(copy, workspace());
     } else if (runs_once) {
       return copy.body;
     } else {
-      copy.annotations = WithoutPragmas(loop->annotations);
+      copy.annotations = annotations;
       const bool same = copy.min == loop->min && copy.extent == loop->extent && copy.body == loop->body &&
                         copy.annotations == loop->annotations;
       lowered = same ? loop : workspace().New<tir::For>(copy);
     }
-    return AddPragmas(loop, *loop->annotations, lowered, *loop);
+    return AddPragmas(loop->loop_var, pragmas, lowered, *loop);
   }
 
  private:
@@ -104,50 +106,18 @@ class BlockLowerer : public tir::StmtExprMutator {
                                           annotations, body);
   }
 
-  const tir::Stmt* LaunchThread(const tir::For& loop) {
-    const std::string_view tag = loop.thread_binding->thread_tag;
-    const auto* dom = workspace().New<tir::Range>(loop.min, loop.extent);
-    const auto* axis = workspace().New<tir::IterVar>(dom, loop.loop_var, tir::IterVarType::kThreadIndex, tag);
-    return workspace().New<tir::AttrStmt>(axis, IsVirtualThreadTag(tag) ? "virtual_thread" : "thread_extent",
-                                          loop.extent, loop.body);
-  }
-
-  static const DictAttr* WithoutPragmas(const DictAttr* annotations) {
-    const DictAttr* kept = annotations;
-    for (const std::string_view key : annotations->keys) {
-      if (key.starts_with(kPragma)) kept = kept->Without(key);
-    }
-    return kept;
-  }
-
-  // The statement with the pragmas of the node as attributes around it, the first key outermost. Those of a loop are
-  // attached to its variable.
-  const tir::Stmt* AddPragmas(const tir::For* loop, const DictAttr& annotations, const tir::Stmt* stmt,
+  // The statement with the pragmas as attributes of the node around it, the first key outermost.
+  const tir::Stmt* AddPragmas(const PrimExpr* node, const std::vector<DictAttr::Entry>& pragmas, const tir::Stmt* stmt,
                               const Node& at) {
-    const PrimExpr* node = loop ? static_cast<const PrimExpr*>(loop->loop_var) : make_.Int(0, DataType::Int(32));
-    for (uint32_t i = annotations.size(); i > 0; --i) {
-      const std::string_view key = annotations.keys[i - 1];
-      if (!key.starts_with(kPragma)) continue;
-      const PrimExpr* value = ToExpr(VisitAttr(annotations.values[i - 1]));
-      if (!value) {
-        Error(at, fmt::format("the annotation '{}' is neither a number nor a string", key));
-        continue;
+    for (size_t i = pragmas.size(); i-- > 0;) {
+      const PrimExpr* value = PragmaValue(VisitAttr(pragmas[i].second), workspace());
+      if (value) {
+        stmt = workspace().New<tir::AttrStmt>(node, pragmas[i].first, value, stmt);
+      } else {
+        Error(at, fmt::format("the annotation '{}' is neither a number nor a string", pragmas[i].first));
       }
-      stmt = workspace().New<tir::AttrStmt>(node, key, value, stmt);
     }
     return stmt;
-  }
-
-  const PrimExpr* ToExpr(const Attr* attr) {
-    if (const auto* value = As<IntAttr>(attr)) {
-      // Integers that are written without a dtype are int32 in expressions.
-      const bool is_plain = value->dtype == DataType::Int(64) && arith::FitsIn(value->value, DataType::Int(32));
-      return make_.Int(value->value, is_plain ? DataType::Int(32) : value->dtype);
-    }
-    if (const auto* value = As<FloatAttr>(attr)) return workspace().New<tir::FloatImm>(value->dtype, value->value);
-    if (const auto* value = As<StrAttr>(attr)) return workspace().New<tir::StringImm>(value->value);
-    const auto* value = As<ExprAttr>(attr);
-    return value ? value->value : nullptr;
   }
 
   const bool annotate_;
