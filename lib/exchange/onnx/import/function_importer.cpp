@@ -62,7 +62,8 @@ std::string ToIdentifier(std::string_view name) {
 FunctionImporter::FunctionImporter(ImportContext& context)
     : context_(context),
       inferrer_(&context.module, workspace_.arena(), &context.diagnostics),
-      builder_(workspace_, &inferrer_) {}
+      builder_(workspace_, &inferrer_),
+      folder_(builder_) {}
 
 void FunctionImporter::Report(std::string message) {
   if (node_ != nullptr) message = fmt::format("{}: {}", Describe(*node_), message);
@@ -158,8 +159,8 @@ bool FunctionImporter::AddInitializers(const GraphProto& graph, Scope& scope) {
 
 // ---- Values
 
-std::optional<Elements> FunctionImporter::ElementsOfConstant(const Expr* expr) const {
-  const auto* constant = As<iropt::Constant>(expr);
+std::optional<Elements> FunctionImporter::ElementsOfConstant(const Expr* expr) {
+  const iropt::Constant* constant = ConstantBehind(expr);
   if (constant == nullptr) return std::nullopt;
   const NDArray& array = *constant->data;
   const DataType dtype = array.dtype();

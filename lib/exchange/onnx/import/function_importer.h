@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "exchange/onnx/import/op_import.h"
+#include "exchange/onnx/import/operand_folder.h"
 #include "exchange/onnx/import/value.h"
 #include "exchange/onnx/model.h"
 #include "exchange/onnx/tensors.h"
@@ -70,7 +71,9 @@ class FunctionImporter {
   // A call with the span of the current node.
   const iropt::Call* MakeCall(OpId op, std::span<const Expr* const> args, const Attr* attrs = nullptr,
                               const TupleType* type_args = nullptr);
-  std::optional<Elements> ElementsOfConstant(const Expr* expr) const;
+  // The constant that an expression is or that its operators compute; null for other values.
+  const iropt::Constant* ConstantBehind(const Expr* expr) { return folder_.Find(expr); }
+  std::optional<Elements> ElementsOfConstant(const Expr* expr);
   void Report(std::string message);
   const NodeContext& node_context() const { return *node_context_; }
   // The type that the model states for a value; null if there is none.
@@ -119,6 +122,7 @@ class FunctionImporter {
   Workspace workspace_;
   OpTypeInferrer inferrer_;
   BlockBuilder builder_;
+  OperandFolder folder_;
   std::unordered_map<std::string_view, const tir::Var*> symbols_;
   std::unordered_map<std::string_view, const ValueType*> stated_;
   std::unordered_set<std::string_view> escaping_;  // values that are used outside of the block that binds them

@@ -78,7 +78,7 @@ std::optional<std::vector<int64_t>> OpImport::Numbers(size_t i) {
 
 const NDArray* OpImport::ConstantOf(size_t i) {
   if (!Has(i)) return nullptr;
-  const auto* constant = As<iropt::Constant>(In(i));
+  const iropt::Constant* constant = importer_.ConstantBehind(In(i));
   return constant ? constant->data : nullptr;
 }
 
