@@ -15,10 +15,47 @@ void AddDependence(BlockScope& info, Ref* src, Ref* dst, DependenceKind kind) {
   if (src != dst) info.dependences.push_back({src, dst, kind});
 }
 
+// What a block accesses. A block that states nothing has what the blocks in it access, but for buffers of its own.
+struct Accesses {
+  std::vector<const tir::BufferRegion*> reads, writes;
+};
+
+class NestedAccesses : public StmtWalker {
+ public:
+  Accesses found;
+
+ protected:
+  void VisitBlock(const tir::Block* block) override {
+    std::vector<const tir::Buffer*> own(block->alloc_buffers.begin(), block->alloc_buffers.end());
+    own_.insert(own_.end(), own.begin(), own.end());
+    for (const tir::BufferRegion* region : block->reads) Add(found.reads, region);
+    for (const tir::BufferRegion* region : block->writes) Add(found.writes, region);
+    StmtWalker::VisitBlock(block);
+  }
+
+ private:
+  void Add(std::vector<const tir::BufferRegion*>& regions, const tir::BufferRegion* region) {
+    const auto is_same = [&](const tir::BufferRegion* known) { return known->buffer == region->buffer; };
+    if (std::ranges::find(own_, region->buffer) == own_.end() && std::ranges::none_of(regions, is_same))
+      regions.push_back(region);
+  }
+
+  std::vector<const tir::Buffer*> own_;
+};
+
+Accesses AccessesOf(const tir::Block& block) {
+  if (block.reads.empty() && block.writes.empty()) {
+    NestedAccesses nested;
+    nested.VisitStmt(block.body);
+    return std::move(nested.found);
+  }
+  return {{block.reads.begin(), block.reads.end()}, {block.writes.begin(), block.writes.end()}};
+}
+
 void AddDependences(BlockScope& info) {
   std::unordered_map<const tir::Buffer*, std::vector<Ref*>> readers;  // looked up, never iterated
   for (Ref* child : info.children) {
-    const tir::Block& block = child->block();
+    const Accesses block = AccessesOf(child->block());
     for (const tir::BufferRegion* region : block.reads) readers[region->buffer].push_back(child);
     for (const tir::BufferRegion* region : block.writes) info.writers[region->buffer].push_back(child);
     for (const tir::BufferRegion* region : block.reads) {

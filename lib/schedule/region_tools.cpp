@@ -1,5 +1,7 @@
 #include "region_tools.h"
 
+#include <fmt/format.h>
+
 #include <unordered_set>
 
 #include "stmt_tools.h"
@@ -33,6 +35,19 @@ arith::IntervalSet UnionLowerBound(const std::vector<arith::IntervalSet>& sets, 
     }
   }
   return is_first ? arith::IntervalSet::Nothing() : arith::IntervalSet::Interval(min, max);
+}
+
+// A sum of constants and of constant multiples of variables, none of which occurs twice.
+bool IsSumOfDifferentVars(const PrimExpr* expr, std::unordered_set<const tir::Var*>& seen) {
+  if (arith::AsInt(expr)) return true;
+  if (const auto* var = As<tir::Var>(expr)) return seen.insert(var).second;
+  const auto* binary = As<tir::BinaryExpr>(expr);
+  if (!binary) return false;
+  if (expr->kind == NodeKind::kMul)
+    return (arith::AsInt(binary->a) || arith::AsInt(binary->b)) && IsSumOfDifferentVars(binary->a, seen) &&
+           IsSumOfDifferentVars(binary->b, seen);
+  return (expr->kind == NodeKind::kAdd || expr->kind == NodeKind::kSub) && IsSumOfDifferentVars(binary->a, seen) &&
+         IsSumOfDifferentVars(binary->b, seen);
 }
 
 }  // namespace
@@ -101,6 +116,26 @@ bool CanProveByExtremes(const PrimExpr* order, const arith::VarDomains& domains,
   const PrimExpr* difference = analyzer.Simplify(analyzer.make().Sub(greater, less));
   const PrimExpr* least = arith::EvalSet(difference, domains, analyzer).min();
   return least && analyzer.CanProveGreaterEqual(analyzer.Simplify(least), is_strict ? 1 : 0);
+}
+
+Status CheckInside(State& state, const tir::Buffer& buffer, std::span<const PrimExpr* const> indices,
+                   const arith::VarDomains& domains, const tir::Stmt* part) {
+  arith::Analyzer analyzer(state.make(), arith::Analyzer::SymVars::kAny);
+  for (size_t i = 0; i < indices.size(); ++i) {
+    std::unordered_set<const tir::Var*> seen;
+    const int64_t* dim = arith::AsInt(buffer.shape[i]);
+    if (!dim || !IsSumOfDifferentVars(indices[i], seen)) continue;
+    const arith::IntervalSet set = arith::EvalSet(indices[i], domains, analyzer);
+    const int64_t* min = set.min() ? arith::AsInt(analyzer.Simplify(set.min())) : nullptr;
+    const int64_t* max = set.max() ? arith::AsInt(analyzer.Simplify(set.max())) : nullptr;
+    if ((!min || *min >= 0) && (!max || *max < *dim)) continue;
+    return state.Refuse(
+        fmt::format("the indices of the buffer {} in {{0}} are outside of it for some iterations, where "
+                    "only a condition keeps them from being accessed",
+                    buffer.name),
+        {part});
+  }
+  return {};
 }
 
 void BindLoopsAround(const Ref* ref, arith::Analyzer& analyzer) {

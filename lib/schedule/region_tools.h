@@ -37,6 +37,12 @@ const tir::Range* RangeOf(const arith::IntervalSet& set, const tir::Range& whole
 // proofs by symbolic bounds.
 bool CanProveByExtremes(const PrimExpr* order, const arith::VarDomains& domains, arith::Analyzer& analyzer);
 
+// Refuses if an index is outside of the buffer for some values of the variables, as far as that is certain: for sums of
+// constant multiples of different variables. A block that accesses the buffer there under a condition cannot do so
+// without it.
+Status CheckInside(State& state, const tir::Buffer& buffer, std::span<const PrimExpr* const> indices,
+                   const arith::VarDomains& domains, const tir::Stmt* part);
+
 // Tells the analyzer the ranges of all loops around the statement.
 void BindLoopsAround(const Ref* ref, arith::Analyzer& analyzer);
 // Tells the analyzer that the sizes of the parameters' buffers are not negative.

@@ -237,6 +237,10 @@ void State::ReplaceRealize(Ref* block, const tir::BlockRealize* realize) {
   const tir::BlockRealize* old = RealizeOf(block);
   IROPT_CHECK(realize->block == old->block, "the realization of another block");
   infos_.clear();
+  if (!block->parent) {
+    func_ = tir::WithBody(func_, realize, workspace_);
+    return;
+  }
   ReplaceInAncestors(block->parent, old, realize);
 }
 

@@ -192,7 +192,11 @@ Result<Ref*> OnlyWriter(State& state, Ref* scope, const tir::Buffer* buffer) {
   const BlockScope& info = state.ScopeInfo(scope);
   const auto writers = info.writers.find(buffer);
   if (writers == info.writers.end()) return nullptr;
-  if (writers->second.size() == 1) return writers->second[0];
+  if (writers->second.size() == 1) {
+    Ref* writer = writers->second[0];
+    if (FindRegion(writer->block().writes, buffer)) return writer;
+    return state.Refuse(fmt::format("the block {{0}} does not state that it writes {}", buffer->name), {writer->stmt});
+  }
   std::vector<const Node*> parts;
   for (const Ref* writer : writers->second) parts.push_back(writer->stmt);
   return state.Refuse(fmt::format("the buffer {} is expected to be written by single block, but got {} blocks who "

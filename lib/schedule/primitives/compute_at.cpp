@@ -322,12 +322,35 @@ class Mover {
       }
       return state_.Refuse(std::move(message), std::move(parts));
     }
+    if (!is_compute_at_) IROPT_RETURN_IF_ERROR(CheckConsumersFollow());
+    if (is_compute_at_ && consumers_.empty() && split.producers_visited > 0)
+      return state_.Refuse("the block {0} has no consumers under the loop {1}, but producers",
+                           {block_->stmt, loop_->stmt});
     const int first = split.last_producer + 1;
     const int last = split.first_consumer;
     if (index == -1) return static_cast<size_t>(last);
     if (index == -2) return static_cast<size_t>(first);
     if (index >= first && index <= last) return static_cast<size_t>(index);
     return state_.Refuse(fmt::format("valid index:(-1, -2, [{}, {}]), current index={}", first, last, index));
+  }
+
+  // Consumers that are not under the loop come after it.
+  Status CheckConsumersFollow() {
+    const std::vector<Ref*>& children = state_.ScopeInfo(scope_).children;
+    const auto is_under = [&](const Ref* ref) {
+      while (ref && ref != loop_) ref = ref->parent;
+      return ref != nullptr;
+    };
+    bool after = false, seen = false;
+    for (const Ref* child : children) {
+      const bool under = is_under(child);
+      after = seen && !under;
+      seen = seen || under;
+      if (under || after || std::ranges::find(consumers_, child) == consumers_.end()) continue;
+      return state_.Refuse("the block {1} reads what the block {0} writes, and comes before the loop {2}",
+                           {block_->stmt, child->stmt, loop_->stmt});
+    }
+    return {};
   }
 
   Result<std::vector<AxisDomain>> SolveDomains() {

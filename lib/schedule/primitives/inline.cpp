@@ -92,6 +92,9 @@ Result<Ref*> SingleProducer(State& state, const Ref* consumer, Ref* scope, const
     if (!IsCompleteBlock(state, state.RefOf(block), scope)) return fail(block);
   }
   if (finder.found.size() != 1) return fail(consumer->stmt);
+  for (const Ref* other : state.ScopeInfo(scope).children) {
+    if (other != consumer && UsesBuffer(other->block().reads, buffer)) return fail(finder.found[0]);
+  }
   return state.RefOf(finder.found[0]);
 }
 

@@ -76,6 +76,31 @@ Result<std::vector<MergedNest>> CollectNests(State& state, const std::vector<Ref
   return nests;
 }
 
+// The loops move to the place of the last of them, and run together: no block between them depends on what moves, and
+// none in them on another of them.
+Status CheckMovable(State& state, const std::vector<Ref*>& refs) {
+  const BlockScope& info = state.ScopeInfo(state.ScopeOf(refs[0]));
+  const auto nest_of = [&](const Ref* block) {
+    for (; block && block != info.children[0]->parent; block = block->parent) {
+      const auto found = std::ranges::find(refs, block);
+      if (found != refs.end()) return static_cast<int>(found - refs.begin());
+    }
+    return -1;
+  };
+  const auto position = [&](const Ref* block) { return std::ranges::find(info.children, block); };
+  auto last = info.children.begin();
+  for (auto child = info.children.begin(); child != info.children.end(); ++child) {
+    if (nest_of(*child) >= 0) last = child;
+  }
+  for (const Dependence& dependence : info.dependences) {
+    const int from = nest_of(dependence.src), to = nest_of(dependence.dst);
+    if (from < 0 || from == to || position(dependence.dst) > last) continue;
+    return state.Refuse("the loops cannot be merged because the block {1} depends on the block {0}",
+                        {dependence.src->stmt, dependence.dst->stmt});
+  }
+  return {};
+}
+
 }  // namespace
 
 Status ApplyMerge(PrimitiveCall& call) {
@@ -84,6 +109,7 @@ Status ApplyMerge(PrimitiveCall& call) {
   const std::vector<Ref*> refs = call.GetRefs("loops");
   if (refs.size() < 2) return call.Refuse("'merge' requires at least 2 loop(s)");
   IROPT_ASSIGN_OR_RETURN(const std::vector<MergedNest> nests, CollectNests(state, refs));
+  IROPT_RETURN_IF_ERROR(CheckMovable(state, refs));
   const size_t depth = nests[0].loops.size();
   std::vector<const tir::Var*> vars;
   for (const tir::For* loop : nests[0].loops) vars.push_back(CopyVar(*loop->loop_var, workspace, "_m"));
@@ -194,6 +220,27 @@ class BodyCopier : public tir::StmtExprMutator {
   int axis_ = -1;  // of the block that is visited next
 };
 
+// Looks for a block that initializes a reduction over the loop: each part of the loop would do so again.
+class InitFinder : public StmtWalker {
+ public:
+  explicit InitFinder(const tir::Var* loop_var) : loop_var_(loop_var) {}
+  const tir::Block* found = nullptr;
+
+ protected:
+  void VisitBlockRealize(const tir::BlockRealize* realize) override {
+    const tir::Block& block = *realize->block;
+    for (size_t i = 0; block.init && i < block.iter_vars.size(); ++i) {
+      if (block.iter_vars[i]->iter_type == tir::IterVarType::kCommReduce &&
+          tir::UsesVar(realize->iter_values[i], loop_var_))
+        found = &block;
+    }
+    StmtWalker::VisitBlockRealize(realize);
+  }
+
+ private:
+  const tir::Var* loop_var_;
+};
+
 std::string FirstBlockName(const tir::Stmt* body) {
   const auto blocks = BlocksOf(body);
   return blocks.empty() ? std::string() : std::string(blocks[0]->name_hint);
@@ -244,6 +291,11 @@ Status ApplyLoopPartition(PrimitiveCall& call) {
   const tir::For& loop = ref->loop();
   IROPT_ASSIGN_OR_RETURN(const std::vector<int64_t> ends, PartEnds(call, loop));
   IROPT_RETURN_IF_ERROR(CheckPlainLoop(state, ref));
+  InitFinder inits(loop.loop_var);
+  inits.VisitStmt(loop.body);
+  if (inits.found)
+    return state.Refuse("the loop {0} is of a reduction of the block {1}, which each part would initialize again",
+                        {&loop, inits.found});
   const DataType dtype = DataType::Int(std::max<int>(loop.loop_var->dtype.bits, 32));
   const std::string name = fmt::format("{}_{}", FirstBlockName(loop.body), loop.loop_var->name);
   std::vector<const tir::Stmt*> parts;

@@ -39,6 +39,29 @@ bool IsEinsum(const tir::Block& block) {
   return true;
 }
 
+// Whether the expression is zero where the elements that it loads are.
+bool IsZeroForZeros(const PrimExpr* expr) {
+  if (Is<tir::BufferLoad>(expr)) return true;
+  if (const auto* cast = As<tir::Cast>(expr)) return IsZeroForZeros(cast->value);
+  const auto* binary = As<tir::BinaryExpr>(expr);
+  if (!binary) return false;
+  const bool a = IsZeroForZeros(binary->a), b = IsZeroForZeros(binary->b);
+  if (expr->kind == NodeKind::kMul) return a || b;
+  return (expr->kind == NodeKind::kAdd || expr->kind == NodeKind::kSub) && a && b;
+}
+
+// Whether the block adds, to what it stores to, what is zero where operands are padded.
+bool IsSumOfProducts(const tir::Block& block) {
+  const auto* store = As<tir::BufferStore>(block.body);
+  const auto* sum = store ? As<tir::Add>(store->value) : nullptr;
+  if (!sum) return false;
+  const auto is_own = [&](const PrimExpr* expr) {
+    const auto* load = As<tir::BufferLoad>(expr);
+    return load && load->buffer == store->buffer;
+  };
+  return (is_own(sum->a) && IsZeroForZeros(sum->b)) || (is_own(sum->b) && IsZeroForZeros(sum->a));
+}
+
 // Replaces buffers, and the extents of axes and loops.
 class EinsumPadder : public tir::StmtExprMutator {
  public:
@@ -185,6 +208,12 @@ Status ApplyPadEinsum(PrimitiveCall& call) {
                         {&block});
   if (!IsEinsum(block)) return state.Refuse("the block {0} is not a computation of Einsum pattern", {&block});
   const Extents extents = PadExtents(state, ref, padding);
+  const auto pads_reduction = [&](const tir::IterVar* axis) {
+    return axis->iter_type == tir::IterVarType::kCommReduce && extents.contains(axis->var);
+  };
+  if (std::ranges::any_of(block.iter_vars, pads_reduction) && !IsSumOfProducts(block))
+    return state.Refuse("the block {0} does not add products, so a reduction axis cannot be padded with zeros",
+                        {&block});
   PaddedCopies copies(state, extents);
   const std::vector<const tir::Stmt*> before = copies.Make(block.reads, /*is_read=*/true);
   const std::vector<const tir::Stmt*> after = copies.Make(block.writes, /*is_read=*/false);

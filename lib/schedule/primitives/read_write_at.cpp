@@ -69,7 +69,7 @@ class AutoCopy {
       reuse.insert(reuse.end(), own.begin(), own.end());
       statements[i] = replaced;
     }
-    const tir::BlockRealize* copy = MakeBlock();
+    IROPT_ASSIGN_OR_RETURN(const tir::BlockRealize* copy, MakeBlock());
     statements.insert(statements.begin() + static_cast<std::ptrdiff_t>(position), copy);
     const auto* new_loop = To<tir::For>(WithBody(loop_->loop(), tir::MakeSeq(workspace_, statements), workspace_));
     const tir::Block* old_scope = &scope->block();
@@ -95,6 +95,7 @@ class AutoCopy {
         reads = reads || has_read;
         writes = writes || has_write;
         if (is_read_ ? has_read : has_write) Relax(*realize, is_read_ ? block.reads : block.writes);
+        if (has_write && !is_read_ && !IsTrue(realize->predicate)) partial_writer_ = &block;
       };
       if (const auto* realize = As<tir::BlockRealize>(statements[i])) {
         visit(realize);
@@ -116,6 +117,9 @@ class AutoCopy {
   }
   Status CheckOrder() {
     const std::vector<size_t>& own = is_read_ ? readers_ : writers_;
+    if (partial_writer_)
+      return state_.Refuse("the block {0} does not write the region where its condition does not hold",
+                           {partial_writer_});
     if (own.empty())
       return state_.Refuse(fmt::format("the buffer '{}' is not accessed under the loop {{0}}", old_buffer_->name),
                            {loop_->stmt});
@@ -127,7 +131,7 @@ class AutoCopy {
   }
 
   // The block has an axis for each loop that the region depends on, in the order of their appearance.
-  const tir::BlockRealize* MakeBlock() {
+  Result<const tir::BlockRealize*> MakeBlock() {
     const arith::IterRanges outside = LoopDomain(loop_);
     tir::VarValues axis_of;
     std::vector<const tir::IterVar*> axes;
@@ -149,17 +153,22 @@ class AutoCopy {
           workspace_);
     };
     std::vector<const tir::Range*> region;
-    std::vector<const PrimExpr*> indices;
+    std::vector<const PrimExpr*> indices, first, last;
     std::vector<const tir::Var*> loop_vars;
     const Box box = UnionBox(boxes_, analyzer_);
     for (size_t i = 0; i < box.size(); ++i) {
       const tir::Range whole(make_.Const(0, old_buffer_->shape[i]->dtype), old_buffer_->shape[i]);
       const tir::Range& range = *RangeOf(box[i], whole, analyzer_, workspace_);
+      first.push_back(range.min);
+      last.push_back(
+          analyzer_.Simplify(make_.Sub(make_.Add(range.min, range.extent), make_.Const(1, range.extent->dtype))));
       const PrimExpr* min = to_axes(range.min);
       region.push_back(workspace_.New<tir::Range>(min, to_axes(range.extent)));
       loop_vars.push_back(workspace_.NewPrimVar(fmt::format("ax{}", i), DataType::Int(32)));
       indices.push_back(make_.Add(min, loop_vars.back()));
     }
+    for (const auto& ends : {first, last})
+      IROPT_RETURN_IF_ERROR(CheckInside(state_, *old_buffer_, ends, DomainsOf(LoopDomain(loop_), make_), loop_->stmt));
     const tir::Buffer* from = is_read_ ? old_buffer_ : new_buffer_;
     const tir::Buffer* to = is_read_ ? new_buffer_ : old_buffer_;
     const auto* load = workspace_.New<tir::BufferLoad>(from->dtype, from, workspace_.Copy(indices));
@@ -185,6 +194,7 @@ class AutoCopy {
   const std::string name_;
   const bool is_read_;
   std::vector<size_t> readers_, writers_;
+  const tir::Block* partial_writer_ = nullptr;  // that has a condition
   std::vector<Box> boxes_;
 };
 

@@ -132,7 +132,10 @@ Status ApplyReIndex(PrimitiveCall& call) {
   IROPT_ASSIGN_OR_RETURN(std::vector<const PrimExpr*> old_indices, IndicesOf(state, buffer, block));
   arith::Analyzer analyzer(make, arith::Analyzer::SymVars::kAny);
   for (const tir::IterVar* axis : block.iter_vars) analyzer.Bind(axis->var, axis->dom->min, axis->dom->extent);
+  arith::IterRanges ranges;
+  for (const tir::IterVar* axis : block.iter_vars) ranges.insert_or_assign(axis->var, *axis->dom);
   for (const PrimExpr*& index : old_indices) index = SimplifyUnlessConstant(index, analyzer);
+  IROPT_RETURN_IF_ERROR(CheckInside(state, *buffer, old_indices, DomainsOf(ranges, make), &block));
 
   // The axes that the indices use, as those of the copying block.
   std::vector<const PrimExpr*> used, shape, values, copy_indices;

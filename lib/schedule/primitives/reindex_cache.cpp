@@ -38,6 +38,11 @@ class ReindexStageMaker {
                         access_.buffer->name, is_read_ ? "reindex_cache_read" : "reindex_cache_write"),
             {&block});
     }
+    std::vector<const PrimExpr*> places;
+    for (const tir::Range* range : access_.region) places.push_back(range->min);
+    arith::IterRanges ranges;
+    for (const tir::IterVar* axis : block.iter_vars) ranges.insert_or_assign(axis->var, *axis->dom);
+    IROPT_RETURN_IF_ERROR(CheckInside(state_, *access_.buffer, places, DomainsOf(ranges, analyzer_.make()), &block));
     if (map.params.size() != block.iter_vars.size())
       return state_.Refuse(fmt::format("the index map has {} parameters, but the block {{0}} has {} axes",
                                        map.params.size(), block.iter_vars.size()),

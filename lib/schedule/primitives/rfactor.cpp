@@ -292,6 +292,18 @@ class RFactorer {
     return body;
   }
 
+  // The part of the condition of the block that is not on loops of the reduction; null if there is none.
+  const PrimExpr* SpatialCondition() const { return SpatialPart(realize_->predicate); }
+  const PrimExpr* SpatialPart(const PrimExpr* condition) const {
+    if (const auto* both = As<tir::And>(condition)) {
+      const PrimExpr* a = SpatialPart(both->a);
+      const PrimExpr* b = SpatialPart(both->b);
+      return a && b ? state_.make().Binary(NodeKind::kAnd, a, b) : a ? a : b;
+    }
+    const auto reduces = [&](const tir::Var* var) { return reduction_vars_.contains(var); };
+    return arith::AsInt(condition) || tir::UsesVar(condition, reduces) ? nullptr : condition;
+  }
+
   Result<Ref*> Replace(Ref* scope, Ref* ref) {
     tir::VarValues renamed;
     for (const Ref* loop : loops_) renamed[loop->loop().loop_var] = CopyVar(*loop->loop().loop_var, workspace_);
@@ -306,7 +318,7 @@ class RFactorer {
       copy->body = nest;
       nest = copy;
     }
-    const tir::BlockRealize* back = MakeRealize(back_.values, nullptr, back_.block, workspace_);
+    const tir::BlockRealize* back = MakeRealize(back_.values, SpatialCondition(), back_.block, workspace_);
     const tir::Block* old_scope = &scope->block();
     ScopeSplitter splitter(old_scope, nest, loops_, &rf_loop_, reduction_vars_, realize_, back, workspace_);
     const tir::Block* new_scope =

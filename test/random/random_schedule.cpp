@@ -1,0 +1,232 @@
+// Random sequences of primitives: each gets arguments of the kinds that its row of the table states.
+#include "random_schedule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "iropt/arith/analyzer.h"
+#include "iropt/ir/context.h"
+#include "iropt/ir/tir/visitor.h"
+
+namespace iropt::generate {
+
+namespace {
+
+using schedule::ParamKind;
+using schedule::Value;
+using Names = std::vector<std::string>;
+
+// They trust their arguments, or need what a random function does not have.
+constexpr std::array<std::string_view, 9> kLeftOut = {
+    "AnnotateBufferAccess", "Bind",      "EnterPostproc",  "FuseReductionEpilogue",
+    "SetAxisSeparator",     "Tensorize", "UnsafeSetDType", "UnsafeHideBufferAccess",
+    "SampleComputeLocation"};
+
+class RandomSchedule {
+ public:
+  RandomSchedule(schedule::Schedule& sch, const std::string& function, Choices& choices)
+      : sch_(sch), function_(function), choices_(choices) {
+    for (const schedule::Primitive& row : schedule::Primitives()) {
+      if (std::ranges::find(kLeftOut, row.name) == kLeftOut.end()) rows_.push_back(&row);
+    }
+    FindBlocks();
+  }
+
+  // Returns whether it was applied.
+  bool ApplyOne() {
+    const schedule::Primitive& row = *choices_.Pick(rows_);
+    if (!LookAround()) return false;
+    std::vector<Value> args;
+    for (const schedule::Param& param : row.params) {
+      std::optional<Value> value = MakeValue(param);
+      if (!value) return false;
+      args.push_back(*std::move(value));
+    }
+    // The caller would have to give a parameter in the new layout.
+    if (row.name == "TransformLayout" && IsParam(args)) return false;
+    const auto results = sch_.Apply(row, std::move(args));
+    if (!results) return false;
+    for (const std::string& name : *results) {
+      if (name.starts_with('b')) blocks_.push_back(name);
+    }
+    return !row.is_pure;
+  }
+
+  bool WrongSplit() {
+    for (int attempt = 0; attempt < 20; ++attempt) {
+      if (!LookAround() || loops_.empty()) continue;
+      const std::string loop = choices_.Pick(loops_);
+      const tir::For& stmt = sch_.Find(loop)->ref->loop();
+      const int64_t* extent = arith::AsInt(stmt.extent);
+      if (!extent || !IndexesByItself(stmt)) continue;
+      const int64_t factor = *extent % 3 != 0 ? 3 : *extent % 5 != 0 ? 5 : 7;
+      const Value factors{Value::List{Value{}, Value{factor}}};
+      if (sch_.Apply(*schedule::FindPrimitive("Split"), {Value{Value::Name{loop}}, factors, Value{true}, Value{true}}))
+        return true;
+    }
+    return false;
+  }
+
+ private:
+  bool IsLive(const std::string& name) const {
+    const schedule::Variable* variable = sch_.Find(name);
+    return variable && variable->ref && variable->ref->stmt;
+  }
+
+  void FindBlocks() {
+    const auto root = sch_.Apply(*schedule::FindPrimitive("GetBlock"), {Value{std::string("root")}, Value{function_}});
+    if (!root) return;
+    root_ = (*root)[0];
+    const auto found = sch_.Apply(*schedule::FindPrimitive("GetChildBlocks"), {Value{Value::Name{root_}}});
+    if (found) blocks_ = *found;
+  }
+
+  // Chooses a block, and gets names for its loops and those of another one.
+  bool LookAround() {
+    std::erase_if(blocks_, [&](const std::string& name) { return !IsLive(name); });
+    if (blocks_.empty()) FindBlocks();
+    if (blocks_.empty()) return false;
+    block_ = choices_.Pick(blocks_);
+    loops_ = LoopsOf(block_);
+    other_loops_ = LoopsOf(choices_.Pick(blocks_));
+    return true;
+  }
+
+  Names LoopsOf(const std::string& block) {
+    const auto loops = sch_.Apply(*schedule::FindPrimitive("GetLoops"), {Value{Value::Name{block}}});
+    return loops ? *loops : Names();
+  }
+
+  // Whether an axis is the variable of the loop alone, of the kind that indexes results, so that running it too often
+  // is out of bounds.
+  static bool IndexesByItself(const tir::For& loop) {
+    bool found = false;
+    tir::PostOrderVisit(loop.body, [&](const Node* node) {
+      const auto* realize = As<tir::BlockRealize>(node);
+      if (!realize) return;
+      for (size_t i = 0; i < realize->iter_values.size(); ++i)
+        found = found || (realize->iter_values[i] == loop.loop_var &&
+                          realize->block->iter_vars[i]->iter_type == tir::IterVarType::kDataPar);
+    });
+    return found;
+  }
+
+  std::optional<Value> PickName(const Names& names) {
+    if (names.empty()) return std::nullopt;
+    return Value{Value::Name{choices_.Pick(names)}};
+  }
+
+  // Some loops of the block: neighbours in their order, or in any.
+  std::optional<Value> PickLoops() {
+    if (loops_.empty()) return std::nullopt;
+    const size_t first = static_cast<size_t>(choices_.Below(static_cast<int>(loops_.size())));
+    const size_t count = 1 + static_cast<size_t>(choices_.Below(static_cast<int>(loops_.size() - first)));
+    Value::List list;
+    for (size_t i = first; i < first + count; ++i) list.push_back(Value{Value::Name{loops_[i]}});
+    if (choices_.OneIn(3)) std::ranges::reverse(list);
+    if (choices_.OneIn(5) && !other_loops_.empty()) list.push_back(*PickName(other_loops_));
+    return Value{std::move(list)};
+  }
+
+  Value Numbers(std::initializer_list<int64_t> from, int count) {
+    Value::List list;
+    for (int i = 0; i < count; ++i) list.push_back(Value{choices_.Pick(std::vector<int64_t>(from))});
+    return Value{std::move(list)};
+  }
+
+  Value Factors() {
+    Value::List list{Value{}};
+    const int count = 1 + choices_.Below(2);
+    for (int i = 0; i < count; ++i) list.push_back(Value{choices_.Pick(std::array<int64_t, 4>{2, 3, 4, 5})});
+    if (choices_.OneIn(3)) std::ranges::reverse(list);
+    return Value{std::move(list)};
+  }
+
+  // A permutation, or one that splits or fuses parameters.
+  Value IndexMap(size_t num_params) {
+    const arith::PrimBuilder make;
+    std::vector<const tir::Var*> params;
+    std::vector<const PrimExpr*> results;
+    for (size_t i = 0; i < num_params; ++i) {
+      params.push_back(IRContext::Current().NewSymVar(fmt::format("i{}", i), DataType::Int(32)));
+      results.push_back(params.back());
+    }
+    if (choices_.OneIn(2)) std::ranges::reverse(results);
+    if (choices_.OneIn(2) && !results.empty()) {
+      const PrimExpr* factor = make.Const(choices_.Pick(std::array<int64_t, 3>{2, 3, 4}), DataType::Int(32));
+      const PrimExpr* split = results[0];
+      results[0] = make.FloorDiv(split, factor);
+      results.push_back(make.FloorMod(split, factor));
+    }
+    return Value{IndexMapAttr::Get(params, results)};
+  }
+
+  std::string Text(std::string_view param) {
+    if (param == "name") return "root";
+    if (param == "func_name") return function_;
+    if (param == "storage_scope") return "global";
+    return "note";
+  }
+
+  std::optional<Value> MakeValue(const schedule::Param& param) {
+    switch (param.kind) {
+      case ParamKind::kBlock: return Value{Value::Name{choices_.OneIn(8) ? choices_.Pick(blocks_) : block_}};
+      case ParamKind::kLoop: return PickName(choices_.OneIn(2) ? other_loops_ : loops_);
+      case ParamKind::kBlockOrLoop:
+      case ParamKind::kBlocksOrLoop: return choices_.OneIn(2) ? Value{Value::Name{block_}} : PickName(loops_);
+      case ParamKind::kLoops: return PickLoops();
+      case ParamKind::kBlocks: return Value{Value::List{}};
+      case ParamKind::kFactors: return Factors();
+      case ParamKind::kInt: return Value{param.name == "index" ? int64_t{-1} : int64_t{choices_.Below(2)}};
+      case ParamKind::kBool: return Value{param.name == "disable_predication" ? false : choices_.OneIn(2)};
+      case ParamKind::kString: return Value{Text(param.name)};
+      case ParamKind::kIntList: return Numbers({1, 2, 4}, static_cast<int>(AxesOfBlock()));
+      case ParamKind::kFloatList: return Value{Value::List{Value{0.5}, Value{0.25}, Value{0.25}}};
+      case ParamKind::kIndexMap:
+        return IndexMap(choices_.OneIn(2) ? AxesOfBlock() : 1 + static_cast<size_t>(choices_.Below(2)));
+      case ParamKind::kOptionalIndexMap: return Value{};
+      case ParamKind::kSide: return Value{int64_t{choices_.Below(2)}};
+      case ParamKind::kAnnotation: return Value{int64_t{1}};
+    }
+    return std::nullopt;
+  }
+
+  // Whether the buffer that a block, an index and a side name is one of the function's parameters.
+  bool IsParam(const std::vector<Value>& args) const {
+    const tir::Block& block = sch_.Find(args[0].As<Value::Name>()->text)->ref->block();
+    const auto& regions = *args[2].AsInt() == 0 ? block.reads : block.writes;
+    const auto index = static_cast<size_t>(*args[1].AsInt());
+    if (index >= regions.size()) return false;
+    const auto& params = sch_.OriginalOf(function_)->param_buffers;
+    return std::ranges::find(params, regions[index]->buffer) != params.end();
+  }
+
+  size_t AxesOfBlock() const { return sch_.Find(block_)->ref->block().iter_vars.size(); }
+
+  schedule::Schedule& sch_;
+  const std::string function_;
+  Choices& choices_;
+  std::vector<const schedule::Primitive*> rows_;
+  std::string root_, block_;
+  Names blocks_, loops_, other_loops_;
+};
+
+}  // namespace
+
+int ApplyRandomPrimitives(schedule::Schedule& sch, const std::string& function, int count, Choices& choices) {
+  RandomSchedule random(sch, function, choices);
+  int applied = 0;
+  for (int i = 0; i < count; ++i) applied += random.ApplyOne() ? 1 : 0;
+  return applied;
+}
+
+bool ApplyWrongSplit(schedule::Schedule& sch, const std::string& function, Choices& choices) {
+  return RandomSchedule(sch, function, choices).WrongSplit();
+}
+
+}  // namespace iropt::generate
