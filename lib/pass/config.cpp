@@ -87,11 +87,30 @@ void ReportUnknownConfig(const PassRegistry& registry, const ConfigPath& path, s
   ReportUnknownName(message, key, known, "unknown-option", span, reports);
 }
 
+// Settings of Relay's compiler and of its external code generators, which do not exist here.
+constexpr std::string_view kRelayParts[] = {"relay.FuseOps.link_params",
+                                            "relay.backend.",
+                                            "relay.collage.",
+                                            "relay.ext.",
+                                            "relay.fallback_device_type",
+                                            "relay.frontend.",
+                                            "relay.remove_standalone_reshapes."};
+
+bool IsOfRelayOnly(std::string_view key) {
+  return std::ranges::any_of(
+      kRelayParts, [&](std::string_view part) { return part.ends_with('.') ? key.starts_with(part) : key == part; });
+}
+
 }  // namespace
 
 bool PassContext::SetConfig(std::string_view key, OptionValue value, DiagnosticEngine& reports, SourceSpan key_span) {
   const ConfigPath path = Resolve(Registry(), key);
   const OptionSpec* spec = path.config == nullptr ? nullptr : FindField(*path.config, path.rest);
+  if (spec == nullptr && IsOfRelayOnly(key)) {
+    reports.Remark(key_span, "nothing-to-do",
+                   fmt::format("configuration option '{}' has no effect: it is of Relay's compiler", key));
+    return true;
+  }
   if (spec == nullptr) {
     ReportUnknownConfig(Registry(), path, key, key_span, reports);
     return false;

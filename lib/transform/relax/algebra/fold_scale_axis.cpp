@@ -13,10 +13,11 @@
 namespace iropt {
 
 Pass CreateFoldScaleAxis(const PassOptions& options) {
-  const bool constants_only = options.Bool("constants_only");
-  return Sequential({transform::BackwardFoldScaleAxis({.constants_only = constants_only}),
-                     transform::ForwardFoldScaleAxis({.constants_only = constants_only}), transform::FoldConstant()},
-                    options.info());
+  OptionValue::Dict own;
+  if (options.Bool("constants_only")) own.push_back({"constants_only", true, {}});
+  return Sequential(
+      {transform::BackwardFoldScaleAxis(own), transform::ForwardFoldScaleAxis(own), transform::FoldConstant()},
+      options.info());
 }
 
 }  // namespace iropt

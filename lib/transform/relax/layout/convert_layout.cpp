@@ -31,7 +31,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -49,6 +48,7 @@
 #include "iropt/pass/remark.h"
 #include "relay_layouts.h"
 #include "transform/relax/util/operand_order.h"
+#include "transform/relax/util/relay_bias.h"
 
 namespace iropt {
 
@@ -71,35 +71,6 @@ struct LayoutChange {
 
 // A letter for each axis, by its number.
 constexpr std::string_view kAxisLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
-// Which sums are those of Relay's nn.bias_add, which the reader of Relay turns into an addition of a vector that has
-// got axes behind its own. The sums in batch norms, after a product with such a vector, are sums in Relay, too.
-class BiasTable {
- public:
-  void Add(const Var& var, const Call& call) {
-    if (IsColumn(call)) columns_.insert(&var);
-    if (IsOp(call, OpId::kMultiply) && HasColumn(call)) scaled_.insert(&var);
-  }
-  bool IsBias(const Call& call) const {
-    return IsOp(call, OpId::kAdd) && HasColumn(call) && !scaled_.contains(call.args[0]);
-  }
-
- private:
-  static bool IsOp(const Call& call, OpId id) {
-    const auto* op = As<Op>(call.op);
-    return op && op->id == id;
-  }
-  static bool IsColumn(const Call& call) {
-    if (!IsOp(call, OpId::kExpandDims)) return false;
-    const auto* vector = As<TensorType>(call.args[0]->type);
-    const IntList axes = ExpandDimsAttrs(call).axis();
-    return vector && vector->ndim == 1 && axes.size() > 0 && axes[0] == 1;
-  }
-  bool HasColumn(const Call& call) const { return columns_.contains(call.args[1]); }
-
-  std::unordered_set<const Expr*> columns_;
-  std::unordered_set<const Expr*> scaled_;
-};
 
 class LayoutConverter : public ExprMutator {
  public:

@@ -1,0 +1,39 @@
+// Relay's nn.bias_add, as its reader writes it in Relax.
+#pragma once
+
+#include <unordered_set>
+
+#include "iropt/op/op_attrs.h"
+
+namespace iropt {
+
+// Which sums are those of Relay's nn.bias_add: the reader of Relay turns it into an addition of a vector that has got
+// axes behind its own. The sums of batch norms, after a product with such a vector, are sums in Relay, too. Add the
+// bindings in program order.
+class BiasTable {
+ public:
+  void Add(const Var& var, const Call& call) {
+    if (IsColumn(call)) columns_.insert(&var);
+    if (Calls(call, OpId::kMultiply) && columns_.contains(call.args[1])) scaled_.insert(&var);
+  }
+  bool IsBias(const Call& call) const {
+    return Calls(call, OpId::kAdd) && columns_.contains(call.args[1]) && !scaled_.contains(call.args[0]);
+  }
+
+ private:
+  static bool Calls(const Call& call, OpId id) {
+    const auto* op = As<Op>(call.op);
+    return op && op->id == id;
+  }
+  static bool IsColumn(const Call& call) {
+    if (!Calls(call, OpId::kExpandDims)) return false;
+    const auto* vector = As<TensorType>(call.args[0]->type);
+    const IntList axes = ExpandDimsAttrs(call).axis();
+    return vector && vector->ndim == 1 && axes.size() > 0 && axes[0] == 1;
+  }
+
+  std::unordered_set<const Expr*> columns_;
+  std::unordered_set<const Expr*> scaled_;
+};
+
+}  // namespace iropt
