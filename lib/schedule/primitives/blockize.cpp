@@ -392,6 +392,11 @@ Status ApplyBlockize(PrimitiveCall& call) {
     call.Return(block);
     return {};
   }
+  arith::Analyzer analyzer(state.make(), arith::Analyzer::SymVars::kAny);
+  for (const Ref* loop = targets[0]; loop->is_loop(); loop = state.Find(loop->loop().body)) {
+    IROPT_RETURN_IF_ERROR(CheckStartsWithZero(state, loop, analyzer));
+    if (!Is<tir::For>(loop->loop().body)) break;
+  }
   IROPT_ASSIGN_OR_RETURN(const Blockized blockized, Blockize(state, targets[0], preserve_unit_iters));
   state.Replace(targets[0], blockized.realize, blockized.reuse);
   state.Recheck(state.ScopeOf(state.RefOf(blockized.realize->block)));

@@ -79,9 +79,10 @@ Result<std::vector<MergedNest>> CollectNests(State& state, const std::vector<Ref
 // The loops move to the place of the last of them, and run together: no block between them depends on what moves, and
 // none in them on another of them.
 Status CheckMovable(State& state, const std::vector<Ref*>& refs) {
-  const BlockScope& info = state.ScopeInfo(state.ScopeOf(refs[0]));
+  Ref* scope = state.ScopeOf(refs[0]);
+  const BlockScope& info = state.ScopeInfo(scope);
   const auto nest_of = [&](const Ref* block) {
-    for (; block && block != info.children[0]->parent; block = block->parent) {
+    for (; block != scope; block = block->parent) {
       const auto found = std::ranges::find(refs, block);
       if (found != refs.end()) return static_cast<int>(found - refs.begin());
     }
@@ -257,8 +258,8 @@ const tir::Block* MakePlainBlock(const std::string& name, const tir::Stmt* body,
 Result<std::vector<int64_t>> PartEnds(PrimitiveCall& call, const tir::For& loop) {
   State& state = call.state();
   const int64_t* extent = arith::AsInt(loop.extent);
-  if (!extent || !arith::AsInt(loop.min))
-    return state.Refuse("detected dynamic shape in either min or extent of a loop {0}", {&loop});
+  const int64_t* min = arith::AsInt(loop.min);
+  if (!extent || !min) return state.Refuse("detected dynamic shape in either min or extent of a loop {0}", {&loop});
   std::vector<int64_t> factors;
   int missing = -1;
   int64_t sum = 0;
@@ -278,6 +279,7 @@ Result<std::vector<int64_t>> PartEnds(PrimitiveCall& call, const tir::For& loop)
   if (missing >= 0) factors[static_cast<size_t>(missing)] = *extent - sum;
   for (size_t i = 1; i < factors.size(); ++i) factors[i] += factors[i - 1];
   if (missing < 0) factors.push_back(*extent);
+  for (int64_t& end : factors) end += *min;
   return factors;
 }
 

@@ -226,6 +226,14 @@ Status ApplyPadEinsum(PrimitiveCall& call) {
       statements.push_back(stmt);
       continue;
     }
+    for (const tir::Block* other : blocks) {
+      const auto shares = [&](const tir::BufferRegion* region) {
+        return UsesBuffer(other->reads, region->buffer) || UsesBuffer(other->writes, region->buffer);
+      };
+      if (other == &block || (!std::ranges::any_of(block.reads, shares) && !std::ranges::any_of(block.writes, shares)))
+        continue;
+      return state.Refuse("the block {0} in the loops around the block {1} accesses the same buffers", {other, &block});
+    }
     statements.insert(statements.end(), before.begin(), before.end());
     const tir::Stmt* padded =
         ReplaceBuffers(EinsumPadder(extents, workspace).VisitStmt(stmt), copies.buffers, workspace);

@@ -102,11 +102,16 @@ class ReindexRewriter : public AccessRewriter {
 };
 
 // The statement of the scope that the block is in; its position among the statements of the scope.
-Result<int> PositionInScope(State& state, const Ref* ref, const Ref* scope) {
+Result<int> PositionInScope(State& state, const Ref* ref, const Ref* scope, const tir::Buffer* buffer) {
   const Ref* top = ref;
   for (; top->parent != scope; top = top->parent) {
     if (top != ref && top->parent->loop().body != top->stmt)
       return state.Refuse("the block {0} must be the only one in the loops around it", {ref->stmt});
+  }
+  for (const tir::Block* other : BlocksOf(top->stmt)) {
+    if (other != ref->stmt && (UsesBuffer(other->reads, buffer) || UsesBuffer(other->writes, buffer)))
+      return state.Refuse("the block {0} in the loops around the block {1} accesses the same buffer",
+                          {other, ref->stmt});
   }
   const std::vector<const tir::Stmt*> statements = StatementsOf(scope->block().body);
   for (size_t i = 0; i < statements.size(); ++i) {
@@ -161,7 +166,7 @@ Status ApplyReIndex(PrimitiveCall& call) {
   stage.write_buffer = is_write ? buffer : stage.alloc;
   stage.indices = &used;
   stage.location = scope;
-  IROPT_ASSIGN_OR_RETURN(stage.position, PositionInScope(state, ref, scope));
+  IROPT_ASSIGN_OR_RETURN(stage.position, PositionInScope(state, ref, scope, buffer));
   if (is_write) stage.position += 1;
   stage.block = MakeCopyBlock(stage, axes, is_write ? copy_indices : old_indices, is_write ? old_indices : copy_indices,
                               fmt::format("{}_reindex", stage.write_buffer->name), workspace);

@@ -118,7 +118,7 @@ class ReindexStageMaker {
     for (const PrimExpr* index : indices_) new_indices.push_back(tir::Substitute(index, renamed, workspace_));
     stage.block = MakeCopyBlock(stage, axes, is_read_ ? old_indices : new_indices, is_read_ ? new_indices : old_indices,
                                 fmt::format("{}_{}", access_.buffer->name, memory), workspace_);
-    stage.stmt = MakeRealize(values, nullptr, stage.block, workspace_);
+    stage.stmt = MakeRealize(values, tir::Substitute(realize.predicate, renamed, workspace_), stage.block, workspace_);
     for (const tir::For* loop : loops) {
       auto* copy = workspace_.New<tir::For>(*loop);
       copy->loop_var = To<tir::Var>(renamed.at(loop->loop_var));
