@@ -246,3 +246,23 @@ def test_interrupt_ends_a_run():
 
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], check=False, capture_output=True, text=True, timeout=60)
     assert done.stdout == "interrupted\n3000\n", done.stderr
+
+
+def test_parameters_are_read_when_they_are_needed():
+    module = iropt.from_source('''
+@I.ir_module
+class Module:
+    @R.function
+    def main_transform_params(params: R.Tuple(R.Tensor((4,), "float32"), R.Tensor((4,), "float32"))) -> R.Tuple(R.Tensor((4,), "float32"), R.Tensor((4,), "float32")):
+        R.func_attr({"relax.force_pure": True})
+        a = params[0]
+        b = params[1]
+        c = R.exp(b)
+        result = (c, a)
+        return result
+''')
+    func = relax.transform.LazyTransformParams()(module)["main_transform_params"]
+    calls = [binding.value for block in func.body.blocks for binding in block.bindings if isinstance(binding.value, relax.Call)]
+    names = [getattr(call.op, "name", None) or call.op.global_symbol for call in calls]
+    assert names == ["get_item", "set_item", "relax.vm.kill_object", "get_item", "relax.exp", "relax.vm.kill_object", "set_item"]
+    assert not func.params and not func.is_pure

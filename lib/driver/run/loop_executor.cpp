@@ -57,8 +57,10 @@ Status LoopExecutor::Prepare(const GlobalVar& var) {
 Result<HostValue> LoopExecutor::Interpret(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
                                           const PackedCaller& packed) {
   uint64_t steps = 0;
-  const EvalLimits limits{
-      .max_bytes = limits_.max_bytes, .max_work = limits_.AvailableWork() / kWorkOfStep, .work = &steps};
+  const EvalLimits limits{.max_bytes = limits_.max_bytes,
+                          .max_work = limits_.AvailableWork() / kWorkOfStep,
+                          .work = &steps,
+                          .on_work = limits_.on_work};
   Result<HostValue> result = InterpretingExecutor(module_, limits).Call(var, func, args, packed);
   meter_.AddSteps(steps);
   return result;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "iropt/ir/attr.h"
 #include "iropt/ir/tir/expr.h"
 
 namespace iropt::text {
@@ -29,6 +30,9 @@ void SortOccurrences(std::vector<Occurrence>& occurrences) {
   }
 }
 
+// Values of names and the module itself are nodes of the reader, which end with it.
+const Node* LastingNode(const Node* node) { return node && node->kind == NodeKind::kNoneAttr ? NoneAttr::Get() : node; }
+
 }  // namespace
 
 uint32_t OccurrenceRecorder::OffsetOf(std::string_view name) const {
@@ -45,7 +49,7 @@ void OccurrenceRecorder::Note(OccurrenceKind kind, std::string_view name, uint32
 
 uint32_t OccurrenceRecorder::Define(std::string_view name, const Node* node) {
   const auto symbol = static_cast<uint32_t>(symbols_.size());
-  symbols_.push_back({node, OffsetOf(name), symbol});
+  symbols_.push_back({LastingNode(node), OffsetOf(name), symbol});
   Note(OccurrenceKind::kDefinition, name, symbol);
   return symbol;
 }
@@ -61,7 +65,7 @@ uint32_t OccurrenceRecorder::FindDefinition(uint32_t begin) const {
 uint32_t OccurrenceRecorder::DefineAgain(std::string_view place, const Node* node) {
   const uint32_t known = FindDefinition(OffsetOf(place));
   if (known == kNowhere) return Define({}, node);
-  symbols_[known].node = node;
+  symbols_[known].node = LastingNode(node);
   return known;
 }
 

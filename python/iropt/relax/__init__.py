@@ -391,6 +391,14 @@ class SeqExpr(Expr):
         return make("SeqExpr", blocks=list(blocks), body=body, type=body.type)
 
 
+def _is_more_exact(info, base, params):
+    """Whether a type says more than another one, with symbolic variables of the parameters only."""
+    if info is None or base is None or not native.is_base_of(base, info):
+        return False
+    known = {var for param in params if param.type is not None for var in native.defined_sym_vars(param.type)}
+    return all(var in known for var in native.defined_sym_vars(info))
+
+
 @node("Function")
 class Function(BaseFunc):
     """A function of Relax."""
@@ -402,6 +410,8 @@ class Function(BaseFunc):
         if not isinstance(body, SeqExpr):
             body = SeqExpr([], body)
         ret = ret_struct_info or body.type
+        if _is_more_exact(body.type, ret, params):
+            ret = body.type
         known = ret is not None and all(param.type is not None for param in params)
         info = FuncStructInfo([param.type for param in params], ret, is_pure) if known else None
         return make("Function", params=list(params), body=body, ret_type=ret, is_pure=bool(is_pure),

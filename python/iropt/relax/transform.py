@@ -2,6 +2,7 @@
 from ..ir import transform as _transform
 from ..ir.transform import (DataflowBlockPass, FunctionPass, ModulePass, Pass, PassContext,  # noqa: F401
                             dataflowblock_pass, function_pass, module_pass)
+from .lazy_params import LazyTransformParams  # noqa: F401
 
 
 def AlterOpImpl(op_impl_map, op_buffer_transforms=None, op_buffer_axis_separators=None, op_buffer_input_axis_separators=None):

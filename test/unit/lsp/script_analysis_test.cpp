@@ -362,6 +362,19 @@ TEST_CASE("ScriptAnalysis finds the same in a long function as one that starts a
   }
 }
 
+TEST_CASE("Symbols stand for nodes that outlive the reader", "[lsp]") {
+  const TextDocument document(
+      Module({Function("f"),
+              "    @T.prim_func\n    def g(A: T.Buffer((4,), \"int32\")):\n        cls = Module\n        size = "
+              "T.meta_var(4)\n        for i in range(size):\n            A[i] = cls.h(i)\n",
+              "    @T.prim_func\n    def h(x: T.int32) -> T.int32:\n        return x\n"}));
+  ScriptAnalysis analysis(1);
+  analysis.Update(document);
+  const FoundOccurrence found = analysis.Find(static_cast<uint32_t>(document.text().find("cls = ")));
+  const IRContext::Scope scope(analysis.context());
+  CHECK(found.node() == NoneAttr::Get());
+}
+
 TEST_CASE("ScriptAnalysis keeps functions that do not call one whose header changed", "[lsp]") {
   TextDocument document(Module({Function("f"), Function("g", "Module.f(x)"), Function("h")}));
   ScriptAnalysis analysis(1);

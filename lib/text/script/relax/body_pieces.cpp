@@ -152,7 +152,7 @@ void PieceReader::AddOccurrences(const BodyPiece& piece, uint32_t begin) {
     recorder_.Add(occurrence);
   }
   for (const BodyPiece::Name& name : piece.defines) {
-    const Node* node = name.node == NoneAttr::Get() ? state_.module_alias() : name.node;
+    const Node* node = name.node->kind == NodeKind::kNoneAttr ? state_.module_alias() : name.node;
     symbols_.DefineAs(name.name, node, first + name.symbol);
   }
 }
