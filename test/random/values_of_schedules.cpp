@@ -107,7 +107,9 @@ class SequenceTest {
     const std::string trace = schedule::ToPython(steps);
     const Module after = sch.Finish();
     if (!options_.wrong && !VerifyModule(after, {}, compiler.diagnostics()))
-      return Fail("the result is not well-formed:\n" + Messages(buffer), text, trace);
+      return Fail(
+          fmt::format("the result is not well-formed:\n{}culprit: {}", Messages(buffer), FindCulprit(*module, steps)),
+          text, trace);
     if (const auto difference = Compare(compiler, buffer, *module, after, options_.loops))
       return options_.wrong ? Outcome::kDifferent
                             : Fail(fmt::format("{}culprit: {}", *difference, FindCulprit(*module, steps)), text, trace);
@@ -126,7 +128,8 @@ class SequenceTest {
       CompilerInstance compiler({}, buffer);
       if (!sch.Apply(step).ok()) return "none: the trace cannot be applied again";
       const Module now = sch.Snapshot();
-      if (!step.primitive->is_pure && Compare(compiler, buffer, before, now, options_.loops))
+      if (!step.primitive->is_pure &&
+          (!VerifyModule(now, {}, compiler.diagnostics()) || Compare(compiler, buffer, before, now, options_.loops)))
         return fmt::format("{}\nbefore it:\n{}", schedule::ToPython(step), last);
       last = ModuleToString(now);
     }

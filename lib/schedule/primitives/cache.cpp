@@ -577,6 +577,16 @@ Status ApplyCacheInplace(PrimitiveCall& call) {
   if (!written)
     return state.Refuse(fmt::format("the target block {{0}} does not both read & write target buffer {}", buffer->name),
                         {ref->stmt});
+  for (const tir::BufferRegion* region : {access, written}) {
+    const auto is_axis = [&](const tir::Var* var) {
+      return std::ranges::find(ref->block().iter_vars, var, &tir::IterVar::var) != ref->block().iter_vars.end();
+    };
+    for (const tir::Range* range : region->region) {
+      if (!tir::UsesVar(range->min, is_axis) && !tir::UsesVar(range->extent, is_axis)) continue;
+      return state.Refuse(fmt::format("what the block {{0}} accesses of {} depends on its axes", buffer->name),
+                          {ref->stmt});
+    }
+  }
   const tir::Buffer* copy =
       CopyBuffer(*buffer, {.name = fmt::format("{}_{}", buffer->name, memory), .scope = memory}, workspace);
   CopyStage stage;

@@ -51,6 +51,10 @@ Result<std::vector<const PrimExpr*>> IndicesOf(State& state, const tir::Buffer* 
   AccessFinder finder(buffer);
   finder.VisitStmt(block.body);
   if (finder.has_block) return state.Refuse("the target block {0} is not a leaf block", {&block});
+  for (const auto* loop = As<tir::For>(block.body); loop && finder.indices; loop = As<tir::For>(loop->body)) {
+    if (std::ranges::any_of(*finder.indices, [&](const auto* i) { return tir::UsesVar(i, loop->loop_var); }))
+      return state.Refuse(fmt::format("the indices of {} depend on loops in the block {{0}}", buffer->name), {&block});
+  }
   const std::string_view problem = finder.is_opaque    ? "Opaque buffer accesses found"
                                    : !finder.indices   ? "No buffer accesses found"
                                    : !finder.is_unique ? "Multiple buffer accesses have non-unique indices"

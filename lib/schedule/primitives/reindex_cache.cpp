@@ -100,7 +100,7 @@ class ReindexStageMaker {
     for (const Ref* ref = block_->parent; ref && ref->is_loop() && ref != stage.location; ref = ref->parent) {
       const tir::For& loop = ref->loop();
       const auto uses = [&](size_t i) { return tir::UsesVar(realize.iter_values[i], loop.loop_var); };
-      if (std::ranges::any_of(used_, uses)) loops.push_back(&loop);
+      if (std::ranges::any_of(used_, uses) || tir::UsesVar(realize.predicate, loop.loop_var)) loops.push_back(&loop);
     }
     for (const tir::For* loop : loops) renamed[loop->loop_var] = CopyVar(*loop->loop_var, workspace_);
     std::vector<const tir::IterVar*> axes;
