@@ -23,7 +23,8 @@ struct RuleTerm {
   int64_t literal = 0;  // kLiteral, kBool
 };
 
-enum class RuleMode : uint8_t { kOnce, kAgain };  // kAgain: the result is simplified again
+// kAgain: the result is simplified again. The others for the behaviour of TVM before 0.21, and since then.
+enum class RuleMode : uint8_t { kOnce, kAgain, kOnceBefore21, kOnceSince21 };
 
 struct RewriteRule {
   std::vector<RuleTerm> terms;

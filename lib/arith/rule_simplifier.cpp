@@ -14,6 +14,12 @@
 namespace iropt::arith {
 namespace {
 
+// Whether the followed version of TVM has the rule.
+bool IsFollowed(RuleMode mode) {
+  if (mode != RuleMode::kOnceBefore21 && mode != RuleMode::kOnceSince21) return true;
+  return FollowsSince(TextVersion::kV0_21) == (mode == RuleMode::kOnceSince21);
+}
+
 bool IsVectorOfIndex(DataType t) { return !t.is_scalar() && IsIndexType(t.with_lanes(1)); }
 
 bool IsIfThenElse(const tir::Call* call) { return IsOp(call->op, OpId::kTirIfThenElse); }
@@ -206,6 +212,7 @@ const PrimExpr* RuleSimplifier::ApplyRules(const PrimExpr* e) {
   RuleCandidates candidates(e, operands);
   while (const RulePattern* candidate = candidates.Next()) {
     const RewriteRule& rule = *candidate->rule;
+    if (!IsFollowed(rule.mode)) continue;
     RuleMatch match;
     if (!MatchTerm(rule, candidate->root, e, match)) continue;
     DataType dtype = logic ? DataType::Int(32) : binary->a->dtype;

@@ -284,8 +284,10 @@ const TargetAttr* TargetFromDict(const DictAttr* config, TargetErrors errors) {
   if (const Attr* host = config->Find("host")) {
     const auto* nested = As<TargetAttr>(host);
     const auto* dict = nested ? nested->config : As<DictAttr>(host);
-    const TargetAttr* target = dict ? TargetFromDict(dict, errors) : nullptr;
-    if (!dict) errors(0, 0, "the host of a target is a target");
+    const auto* text = As<StrAttr>(host);
+    const auto report = [&](size_t, size_t, const std::string& message) { errors(0, 0, message); };
+    const TargetAttr* target = dict ? TargetFromDict(dict, errors) : text ? ParseTarget(text->value, report) : nullptr;
+    if (!dict && !text) errors(0, 0, "the host of a target is a target");
     if (!target) return nullptr;
     result = result->With("host", target->config);
   }

@@ -58,10 +58,10 @@ Precedence PrecedenceOf(const PrimExpr* e) {
   return Precedence::kAtom;
 }
 
-// Returns whether a slice base:end:stride is read as this vector of indices: it does not go back, and its end exists.
+// Returns whether a slice base:end:stride is read as this vector of indices: it moves, and its end exists.
 bool PrintsAsSlice(const tir::Ramp& ramp) {
   const int64_t* stride = arith::AsInt(ramp.stride);
-  if (!stride || *stride < 1) return false;
+  if (!stride || *stride == 0) return false;
   const int64_t* lanes = arith::AsInt(ramp.lanes);
   if (!lanes) return true;
   const DataType dtype = ramp.base->dtype;

@@ -208,7 +208,10 @@ const Type* InferQuant(const Call& call, InferContext& ctx, std::initializer_lis
   };
   if (!OneOf(x[0]->dtype, in)) return wrong(0);
   if (!OneOf(x[1]->dtype, {kFloat32, kFloat16})) return wrong(1);
-  if (!OneOf(x[2]->dtype, {DataType::Int(8), kFloat16})) return wrong(2);
+  // TVM 0.18 has int8 and float16 only.
+  if (!OneOf(x[2]->dtype, {DataType::Int(8), DataType::UInt(8), DataType::Int(16), DataType::UInt(16),
+                           DataType::Int(32), DataType::UInt(32), kFloat16}))
+    return wrong(2);
   const auto axis = NormalizeAxis(call, x[0]->ndim, QuantizeAttrs(call).axis(), ctx);
   if (!axis) return nullptr;
   for (size_t i = 1; i < 3; ++i) {

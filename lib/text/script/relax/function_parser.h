@@ -75,6 +75,7 @@ class RelaxFunctionParser : public ParserCore {
   bool BindValue(const Token& name, const Type* annotation, Span annotation_span, const PyValue& value);
   bool ParseSymbolicVars(std::span<const Token> names);
   bool ParseSymbolicVar(const Token& name);
+  bool ParseMetaVar(const Token& name);
   bool ParseExprStatement();
   bool ParseRelaxStatement(bool& handled);
   bool ParseWith();

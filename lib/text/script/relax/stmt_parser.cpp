@@ -194,15 +194,36 @@ bool RelaxFunctionParser::BindValue(const Token& name, const Type* annotation, S
   return true;
 }
 
-// n = T.int64(), or m, n = T.int64(), T.int64(): the names were read. False, with nothing read, if other values follow.
+// n = T.int64(), or m, n = T.int64(), I.meta_var(4): the names were read. False, with nothing read, if other values
+// follow.
 bool RelaxFunctionParser::ParseSymbolicVars(std::span<const Token> names) {
-  if (AtPrefix() != Prefix::kTir) return false;
+  const Prefix prefix = AtPrefix();
+  const bool grouped = names.size() > 1 && At(TokenKind::kLParen);
+  if (!grouped && prefix != Prefix::kTir && prefix != Prefix::kIr) return false;
   const Lexer::State start = lex_.Save();
-  for (size_t i = 0; i < names.size(); ++i) {
-    if ((i == 0 || Accept(TokenKind::kComma)) && ParseSymbolicVar(names[i])) continue;
-    lex_.Restore(start);
-    return false;
+  if (grouped) lex_.Next();
+  bool ok = true;
+  for (size_t i = 0; ok && i < names.size(); ++i)
+    ok = (i == 0 || Accept(TokenKind::kComma)) && (ParseMetaVar(names[i]) || ParseSymbolicVar(names[i]));
+  if (ok && grouped) {
+    Accept(TokenKind::kComma);
+    ok = Accept(TokenKind::kRParen);
   }
+  if (!ok) lex_.Restore(start);
+  return ok;
+}
+
+// I.meta_var(16): the name stands for the number. False if something else is there.
+bool RelaxFunctionParser::ParseMetaVar(const Token& name) {
+  if (AtPrefix() != Prefix::kIr) return false;
+  const Lexer::State start = lex_.Save();
+  lex_.Next();
+  PyValue value;
+  const bool is_meta = DottedName() == "meta_var" && Accept(TokenKind::kLParen) && exprs_.ParseValue(value) &&
+                       (value.is(PyValue::Kind::kPrim) || value.is(PyValue::Kind::kInt)) && Accept(TokenKind::kRParen);
+  if (!is_meta) return lex_.Restore(start), false;
+  const PrimExpr* number = value.is(PyValue::Kind::kPrim) ? value.prim : IRContext::Current().Int(value.integer);
+  symbols_.Define(lex_.text(name), number);
   return true;
 }
 

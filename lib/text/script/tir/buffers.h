@@ -20,6 +20,7 @@ class BufferValues : public BufferElements {
   bool ReadBufferSpec(const PyArgs& args, std::string_view what, const PyValue** source, tir::BufferSpec& spec);
   // The argument `layout` of a declaration with the shape and scope of the specification; null if it is absent. False
   // after an error.
+  const PrimExpr* TrainiumLayout(std::string_view kinds, const tir::BufferSpec& spec, Span span);
   bool ReadLayout(const PyValue* layout, Span span, tir::BufferSpec& spec);
 
   const PrimExpr* DefaultLayout(Span span);

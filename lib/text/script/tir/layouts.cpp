@@ -219,6 +219,72 @@ const PrimExpr* BufferValues::DefaultLayout(Span span) {
   return MakeCall("tir.default_layout", DataType::Handle(), {}, span);
 }
 
+// "PF": the dimensions that are partitions of Trainium and free elements, each kind row by row. One dimension of more
+// partitions than the memory has continues with free elements. A bank of psum holds 512 of them.
+const PrimExpr* BufferValues::TrainiumLayout(std::string_view kinds, const tir::BufferSpec& spec, Span span) {
+  constexpr int64_t kPartitions = 128;
+  constexpr int64_t kBankElements = 512;
+  struct Factor {
+    int64_t extent, stride;
+    std::string_view axis;
+  };
+  const auto wrong = [&](std::string_view what) {
+    return Report(span, "bad-expression", fmt::format("a layout {}", what));
+  };
+  if (kinds.size() != spec.shape.size()) return wrong("such as \"PF\" has a letter for each dimension");
+  std::vector<Factor> factors;
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    const int64_t* extent = arith::AsInt(spec.shape[i]);
+    if (!extent) return wrong("such as \"PF\" needs a constant shape");
+    const bool is_partition = kinds[i] == 'P';
+    const bool is_split = is_partition && *extent > kPartitions && std::ranges::count(kinds, 'P') == 1;
+    if (is_split && *extent % kPartitions != 0) return wrong("has at most 128 partitions, or a multiple of them");
+    if (is_split) factors.push_back({*extent / kPartitions, 0, "F"});
+    factors.push_back({is_split ? kPartitions : *extent, 0, is_partition ? "P" : "F"});
+  }
+  // The free elements of a split dimension are the outermost ones.
+  int64_t free = 1, partitions = 1;
+  const auto split = std::ranges::find_if(factors, [&](const Factor& f) {
+    return f.axis == "F" && &f != &factors.back() && factors.size() > kinds.size() && (&f + 1)->axis == "P";
+  });
+  for (size_t i = factors.size(); i-- > 0;) {
+    if (factors.begin() + static_cast<std::ptrdiff_t>(i) == split) continue;
+    int64_t& step = factors[i].axis == "P" ? partitions : free;
+    factors[i].stride = step;
+    step *= factors[i].extent;
+  }
+  if (split != factors.end()) split->stride = free;
+  if (partitions > kPartitions) return wrong("has at most 128 partitions");
+  std::vector<const PrimExpr*> iters;
+  const auto add = [&](int64_t extent, int64_t stride, std::string_view axis) {
+    const DataType dtype = DataType::Int(32);
+    iters.push_back(MakeCall(
+        "tir.layout_iter", DataType::Handle(),
+        {ops_.Int(extent, dtype, span), ops_.Int(stride, dtype, span), ToPrim(PyValue::String(axis, span))}, span));
+  };
+  for (const Factor& f : factors) {
+    const bool banked = f.axis == "F" && spec.scope == "trn.psum";
+    const int64_t in_bank = banked && f.stride < kBankElements ? kBankElements / f.stride : 0;
+    if (banked && f.stride % kBankElements == 0) {
+      add(f.extent, f.stride / kBankElements, "Bank");
+    } else if (!banked || f.extent < in_bank) {
+      add(f.extent, f.stride, f.axis);
+    } else if (kBankElements % f.stride == 0 && f.extent % in_bank == 0) {
+      add(f.extent / in_bank, 1, "Bank");
+      add(in_bank, f.stride, "F");
+    } else {
+      return wrong("in psum has elements in steps that fit into banks");
+    }
+  }
+  const auto list = [&](std::span<const PrimExpr* const> items) {
+    auto* call =
+        workspace_.New<tir::Call>(DataType::Handle(), GetOp(std::string_view("tir.list_arg")), workspace_.Copy(items));
+    call->set_span(span);
+    return call;
+  };
+  return MakeCall("tir.TileLayout", DataType::Handle(), {list(iters), list({}), list({})}, span);
+}
+
 bool BufferValues::ReadLayout(const PyValue* layout, Span span, tir::BufferSpec& spec) {
   const bool by_default = default_layout_ && spec.scope != "trn.sbuf" && spec.scope != "trn.psum";
   if (!layout || (layout->is(PyValue::Kind::kString) && layout->string() == "default")) {
@@ -227,6 +293,11 @@ bool BufferValues::ReadLayout(const PyValue* layout, Span span, tir::BufferSpec&
     return true;
   }
   if (layout->is(PyValue::Kind::kNone)) return true;
+  if (layout->is(PyValue::Kind::kString) && !layout->string().empty() &&
+      layout->string().find_first_not_of("PF") == std::string_view::npos) {
+    spec.layout = TrainiumLayout(layout->string(), spec, layout->span);
+    return spec.layout != nullptr;
+  }
   const PrimExpr* read = layout->is(PyValue::Kind::kPrim) ? layout->prim : nullptr;
   if (!CallOf(read, OpId::kTirTileLayout) && !CallOf(read, OpId::kTirComposeLayout))
     return Wrong(*layout, "None, \"default\" or a layout such as T.TileLayout(...)");

@@ -183,8 +183,13 @@ bool ScalarParser::ParseHandle(uint32_t begin, PyValue& out) {
   if (!Bind(args, "T.handle", {"dtype", "storage_scope", "is_size_var"}, 0, v)) return false;
   DataType element = DataType::Void();
   std::string_view scope;
+  const bool is_tensor_map = Given(v[0]) && v[0]->is(Kind::kString) && v[0]->string() == kTensorMapScope;
   const bool typed = Given(v[0]) != nullptr;
-  if (typed && !ToDType(*v[0], element)) return false;
+  if (is_tensor_map) {
+    scope = kTensorMapScope;
+  } else if (typed && !ToDType(*v[0], element)) {
+    return false;
+  }
   if (v[1] && !ToString(*v[1], scope)) return false;
   const tir::PointerInfo* pointer =
       typed || (v[1] && scope != "global") ? tir::PointerInfo::Get(element, scope) : nullptr;

@@ -26,6 +26,7 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/followed_version.h"
 #include "transform/tir/util/buffer_layout.h"
 #include "transform/tir/util/loop_pass.h"
 
@@ -136,7 +137,12 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
 
   List<const PrimExpr*> FlatIndices(const tir::Buffer& buffer, std::span<const PrimExpr* const> indices) {
     std::vector<const PrimExpr*> flat = ElementOffset(buffer, indices, offset_analyzer_);
-    for (const PrimExpr*& index : flat) index = SimplifyIndex(index);
+    for (const PrimExpr*& index : flat) {
+      index = SimplifyIndex(index);
+      // TVM adds the first index to 0, and does not fold sums of vectors whose length only the machine knows.
+      const bool stays = indices.size() == 1 && index->dtype.is_scalable() && FollowsSince(TextVersion::kV0_27);
+      if (stays) index = make().Node(NodeKind::kAdd, make().Const(0, index->dtype), index);
+    }
     return workspace().Copy(flat);
   }
 
