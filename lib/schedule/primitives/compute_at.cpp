@@ -353,7 +353,34 @@ class Mover {
     return {};
   }
 
+  // The blocks that the domains follow from state what they access; and a consumer reads what its producers write for
+  // all values of its axes, not only under a condition.
+  Status CheckAccesses() {
+    const tir::Block& block = block_->block();
+    const List<const tir::BufferRegion*> own = is_compute_at_ ? block.writes : block.reads;
+    for (const Ref* other : is_compute_at_ ? consumers_ : producers_) {
+      const auto states = [&](const tir::BufferRegion* region) {
+        return UsesBuffer(is_compute_at_ ? other->block().reads : other->block().writes, region->buffer);
+      };
+      if (!std::ranges::any_of(own, states))
+        return state_.Refuse("the block {0} does not state what it accesses", {other->stmt});
+    }
+    if (is_compute_at_) return {};
+    arith::IterRanges axes;
+    for (const tir::IterVar* axis : block.iter_vars) axes.insert_or_assign(axis->var, *axis->dom);
+    for (const tir::BufferRegion* region : own) {
+      const auto writes = [&](const Ref* producer) { return UsesBuffer(producer->block().writes, region->buffer); };
+      if (std::ranges::none_of(producers_, writes)) continue;
+      std::vector<const PrimExpr*> begins;
+      for (const tir::Range* range : region->region) begins.push_back(range->min);
+      IROPT_RETURN_IF_ERROR(
+          CheckInside(state_, *region->buffer, begins, DomainsOf(axes, analyzer_.make()), block_->stmt));
+    }
+    return {};
+  }
+
   Result<std::vector<AxisDomain>> SolveDomains() {
+    IROPT_RETURN_IF_ERROR(CheckAccesses());
     const tir::Block& block = block_->block();
     DomainSolver solver(state_, block, analyzer_);
     const List<const tir::BufferRegion*> own = is_compute_at_ ? block.writes : block.reads;

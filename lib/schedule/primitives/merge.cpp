@@ -295,6 +295,10 @@ Status ApplyLoopPartition(PrimitiveCall& call) {
   IROPT_RETURN_IF_ERROR(CheckPlainLoop(state, ref));
   InitFinder inits(loop.loop_var);
   inits.VisitStmt(loop.body);
+  for (const tir::Block* block : BlocksOf(loop.body)) {
+    if (!block->alloc_buffers.empty())
+      return state.Refuse("the block {1} under the loop {0} allocates buffers", {&loop, block});
+  }
   if (inits.found)
     return state.Refuse("the loop {0} is of a reduction of the block {1}, which each part would initialize again",
                         {&loop, inits.found});

@@ -138,6 +138,9 @@ Status ApplyReIndex(PrimitiveCall& call) {
                          RequireAccess(state, ref, call.GetInt("buffer_index"), is_write));
   const tir::Buffer* buffer = access->buffer;
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/true));
+  if (is_write && !block.init && UsesBuffer(block.reads, buffer))
+    return state.Refuse(fmt::format("the block {{0}} updates {}, which another block initializes", buffer->name),
+                        {&block});
   IROPT_ASSIGN_OR_RETURN(std::vector<const PrimExpr*> old_indices, IndicesOf(state, buffer, block));
   arith::Analyzer analyzer(make, arith::Analyzer::SymVars::kAny);
   for (const tir::IterVar* axis : block.iter_vars) analyzer.Bind(axis->var, axis->dom->min, axis->dom->extent);
