@@ -142,6 +142,21 @@ const FusedNode* Definitions::FusedAt(const Var* var) const {
   return found == fused_.end() ? nullptr : &found->second;
 }
 
+std::shared_ptr<const NDArray> OneHotValues(const PrimValue& on, const PrimValue& off, DataType dtype) {
+  auto values = NDArray::Make(dtype, {2});
+  const PrimExpr* const numbers[] = {off.value, on.value};
+  for (size_t i = 0; i < 2; ++i) {
+    const auto* integer = As<tir::IntImm>(numbers[i]);
+    const auto* real = As<tir::FloatImm>(numbers[i]);
+    if (integer == nullptr && real == nullptr) return nullptr;
+    const double number = integer ? static_cast<double>(integer->value) : real->value;
+    const Tensor element = MakeScalarTensor(dtype.is_floating() ? Scalar::Float(number, dtype)
+                                                                : Scalar::Int(static_cast<int64_t>(number), dtype));
+    std::ranges::copy_n(element->data(), element->num_bytes(), values->mutable_data() + i * element->num_bytes());
+  }
+  return values;
+}
+
 // ---- Matching
 
 const Call* Matcher::Inner(const Expr* operand, OpId id) {

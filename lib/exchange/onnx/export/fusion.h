@@ -91,6 +91,9 @@ class Matcher {
   std::unordered_map<const Var*, int> inner_;  // uses by the match
 };
 
+// The operand of OneHot for the values of R.one_hot, [off, on]; null if they are not numbers.
+std::shared_ptr<const NDArray> OneHotValues(const PrimValue& on, const PrimValue& off, DataType dtype);
+
 struct FusionRow {
   OpId root;
   std::string_view op;

@@ -4,6 +4,7 @@
 
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/ops/scalar_elements.h"
+#include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
 
 namespace iropt::onnx {
@@ -96,9 +97,25 @@ Value ImportScatterElements(OpImport& op) {
                  op.Attrs<ScatterElementsAttrs>(OpId::kScatterElements, {.axis = axis, .reduction = ReductionOf(op)}));
 }
 
+// Whether the shape of the updates is known to be that of the indices without their last dimension and of the data
+// behind it. It may be so at run time only.
+bool FitsScatter(const TensorType* data, const TensorType* indices, const TensorType* updates) {
+  if (data == nullptr || indices == nullptr || updates == nullptr) return true;
+  if (!data->known || !indices->known || !updates->known || indices->dims.empty()) return true;
+  const auto* depth = As<tir::IntImm>(indices->dims.back());
+  const auto rank = static_cast<int64_t>(data->dims.size());
+  if (depth == nullptr || depth->value < 0 || depth->value > rank) return true;
+  std::vector<const PrimExpr*> wanted(indices->dims.begin(), indices->dims.end() - 1);
+  wanted.insert(wanted.end(), data->dims.begin() + depth->value, data->dims.end());
+  return std::ranges::equal(wanted, updates->dims, [](const PrimExpr* a, const PrimExpr* b) {
+    const bool are_numbers = Is<tir::IntImm>(a) && Is<tir::IntImm>(b);
+    return are_numbers || arith::DeepEqual(a, b);
+  });
+}
+
 Value ImportScatterNd(OpImport& op) {
   const Expr* indices = VectorsFromFront(op, op.In(1), op.TypeOf(0), 0);
-  if (indices == nullptr) return {};
+  if (indices == nullptr || !FitsScatter(op.TypeOf(0), op.TypeOf(1), op.TypeOf(2))) return {};
   return op.Call(OpId::kScatterNd, {op.In(0), indices, op.In(2)},
                  op.Attrs<ScatterNDAttrs>(OpId::kScatterNd, {.reduction = ReductionOf(op)}));
 }

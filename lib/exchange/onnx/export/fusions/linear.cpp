@@ -169,22 +169,44 @@ std::optional<FusedNode> MatchTransposedMatmul(Matcher& matcher, const Call& roo
 
 // ---- Indices
 
-// where(i < 0, i + n, i) for n, the dimension that is taken from: ONNX counts negative indices from the end.
-std::optional<FusedNode> MatchGather(Matcher& matcher, const Call& root) {
-  const TakeAttrs attrs(root);
-  const TensorType* data = TensorOf(root.args[0]);
-  const Call* where = matcher.Inner(root.args[1], OpId::kWhere);
-  if (!attrs.axis() || where == nullptr || data == nullptr || !data->known) return std::nullopt;
-  const auto axis = static_cast<uint32_t>(*attrs.axis() < 0 ? *attrs.axis() + data->ndim : *attrs.axis());
-  const auto* size = As<tir::IntImm>(data->dims[axis]);
+// The indices i of where(i < 0, i + size, i): ONNX counts negative ones from the end. Null for other indices.
+const Expr* BeforeShift(Matcher& matcher, const Expr* operand, int64_t size) {
+  const Call* where = matcher.Inner(operand, OpId::kWhere);
+  if (where == nullptr) return nullptr;
   const Expr* indices = where->args[2];
   const Call* less = matcher.Inner(where->args[0], OpId::kLess);
   const Call* shifted = matcher.Inner(where->args[1], OpId::kAdd);
-  if (size == nullptr || less == nullptr || shifted == nullptr) return std::nullopt;
-  if (!matcher.IsSame(less->args[0], indices) || matcher.Number(less->args[1]) != 0.0 ||
-      !matcher.IsSame(shifted->args[0], indices) ||
-      matcher.Number(shifted->args[1]) != static_cast<double>(size->value))
-    return std::nullopt;
+  if (less == nullptr || shifted == nullptr) return nullptr;
+  const bool is_shift = matcher.IsSame(less->args[0], indices) && matcher.Number(less->args[1]) == 0.0 &&
+                        matcher.IsSame(shifted->args[0], indices) &&
+                        matcher.Number(shifted->args[1]) == static_cast<double>(size);
+  return is_shift ? indices : nullptr;
+}
+
+std::optional<FusedNode> MatchOneHot(Matcher& matcher, const Call& root) {
+  const OneHotAttrs attrs(root);
+  const auto* type = As<TensorType>(root.type);
+  const Expr* indices = BeforeShift(matcher, root.args[0], attrs.depth());
+  const auto* on = As<PrimValue>(root.args[1]);
+  const auto* off = As<PrimValue>(root.args[2]);
+  if (indices == nullptr || type == nullptr || on == nullptr || off == nullptr) return std::nullopt;
+  std::shared_ptr<const NDArray> values = OneHotValues(*on, *off, type->dtype);
+  if (values == nullptr) return std::nullopt;
+  auto depth = NDArray::Make(DataType::Int(64), {1});
+  depth->MutableAs<int64_t>()[0] = attrs.depth();
+  return FusedNode{.op = "OneHot",
+                   .inputs = {indices, std::shared_ptr<const NDArray>(std::move(depth)), std::move(values)},
+                   .attributes = {IntAttribute("axis", attrs.axis())}};
+}
+
+std::optional<FusedNode> MatchGather(Matcher& matcher, const Call& root) {
+  const TakeAttrs attrs(root);
+  const TensorType* data = TensorOf(root.args[0]);
+  if (!attrs.axis() || data == nullptr || !data->known) return std::nullopt;
+  const auto axis = static_cast<uint32_t>(*attrs.axis() < 0 ? *attrs.axis() + data->ndim : *attrs.axis());
+  const auto* size = As<tir::IntImm>(data->dims[axis]);
+  const Expr* indices = size ? BeforeShift(matcher, root.args[1], size->value) : nullptr;
+  if (indices == nullptr) return std::nullopt;
   return FusedNode{.op = "Gather", .inputs = {root.args[0], indices}, .attributes = {IntAttribute("axis", axis)}};
 }
 
@@ -214,6 +236,7 @@ constexpr FusionRow kLinearFusions[] = {
     {OpId::kAdd, "Gemm", 7, MatchGemm<1>},
     {OpId::kMatmul, "Gemm", 11, MatchTransposedMatmul},
     {OpId::kTake, "Gather", 1, MatchGather},
+    {OpId::kOneHot, "OneHot", 9, MatchOneHot},
     {OpId::kFlip, "CumSum", 11, MatchReverseCumsum},
 };
 

@@ -375,15 +375,21 @@ Names ExportScatterNd(OpExport& op) {
   return ExportScatter(op, "ScatterND", op.Attrs<ScatterNDAttrs>().reduction(), {});
 }
 
+// Negative indices are out of range in Relax, and count from the end in ONNX.
 Names ExportOneHot(OpExport& op) {
   const auto attrs = op.Attrs<OneHotAttrs>();
-  const auto on = op.FloatArg(1);
-  const auto off = op.FloatArg(2);
-  if (!on || !off || op.ResultType() == nullptr) return op.Lacks("its values are not numbers");
-  const DataType dtype = op.ResultType()->dtype;
-  const auto value = [&](double number) { return op.Unsqueeze(op.Scalar(number, dtype), {0}); };
-  const std::string_view values = op.Add("Concat", {value(*off), value(*on)}, {IntAttribute("axis", 0)});
-  return {op.Add("OneHot", {op.In(0), op.Ints({attrs.depth()}), values}, {IntAttribute("axis", attrs.axis())})};
+  const auto* on = As<PrimValue>(op.Resolved(1));
+  const auto* off = As<PrimValue>(op.Resolved(2));
+  std::shared_ptr<const NDArray> values =
+      on && off && op.ResultType() ? OneHotValues(*on, *off, op.ResultType()->dtype) : nullptr;
+  if (values == nullptr) return op.Lacks("its values are not numbers");
+  const DataType dtype = op.Dtype(0);
+  const std::string_view is_negative = op.Add("Less", {op.In(0), op.Scalar(0, dtype)});
+  const std::string_view outside = op.Scalar(static_cast<double>(attrs.depth()), dtype);
+  return {op.Add("OneHot",
+                 {op.Add("Where", {is_negative, outside, op.In(0)}), op.Ints({attrs.depth()}),
+                  op.exporter().context().Initializer(std::move(values), "")},
+                 {IntAttribute("axis", attrs.axis())})};
 }
 
 Names ExportReverseSequence(OpExport& op) {
