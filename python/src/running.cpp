@@ -147,7 +147,8 @@ class Execution {
 py::object Run(const PyModule& module, const std::string& name, const py::list& args, const std::string& loops,
                uint64_t seed) {
   const Build build;
-  const Module functions = module.module();
+  // A copy, since programs of Python may change the module meanwhile.
+  const Module functions = module.module();  // NOLINT(performance-unnecessary-copy-initialization)
   const ModuleEntry* found = functions.Find(std::string_view(name));
   if (found == nullptr || Is<ExternFunc>(found->func))
     throw py::key_error(fmt::format("the module has no function '{}' to run", name));
