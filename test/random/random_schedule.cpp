@@ -160,7 +160,8 @@ class RandomSchedule {
     }
     if (choices_.OneIn(2)) std::ranges::reverse(results);
     if (choices_.OneIn(2) && !results.empty()) {
-      const PrimExpr* factor = make.Const(choices_.Pick(std::array<int64_t, 3>{2, 3, 4}), DataType::Int(32));
+      // It divides all extents: elements beyond them would be copied before they have values.
+      const PrimExpr* factor = make.Const(2, DataType::Int(32));
       const PrimExpr* split = results[0];
       results[0] = make.FloorDiv(split, factor);
       results.push_back(make.FloorMod(split, factor));

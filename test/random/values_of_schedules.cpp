@@ -201,6 +201,7 @@ int main(int argc, char** argv) {
   }
   fmt::print("{} sequences: {} the same, {} different, {} primitives applied\n", options.count, same, different,
              applied);
-  if (options.wrong) return same > 0 || different == 0 ? 1 : 0;
+  // A block may compute the same in iterations that it should not run.
+  if (options.wrong) return different < 10 * same || different == 0 ? 1 : 0;
   return different > 0 ? 1 : 0;
 }

@@ -323,7 +323,7 @@ class Mover {
       return state_.Refuse(std::move(message), std::move(parts));
     }
     if (!is_compute_at_) IROPT_RETURN_IF_ERROR(CheckConsumersFollow());
-    if (is_compute_at_ && consumers_.empty() && split.producers_visited > 0)
+    if (is_compute_at_ && consumers_.empty() && !producers_.empty())
       return state_.Refuse("the block {0} has no consumers under the loop {1}, but producers",
                            {block_->stmt, loop_->stmt});
     const int first = split.last_producer + 1;

@@ -76,8 +76,8 @@ Result<std::vector<MergedNest>> CollectNests(State& state, const std::vector<Ref
   return nests;
 }
 
-// The loops move to the place of the last of them, and run together: no block between them depends on what moves, and
-// none in them on another of them.
+// The loops move to the place of the last one that is named, and run together: no block depends on what moves past it,
+// none that moves past a block depends on it, and none of the loops on another one.
 Status CheckMovable(State& state, const std::vector<Ref*>& refs) {
   Ref* scope = state.ScopeOf(refs[0]);
   const BlockScope& info = state.ScopeInfo(scope);
@@ -88,14 +88,13 @@ Status CheckMovable(State& state, const std::vector<Ref*>& refs) {
     }
     return -1;
   };
-  const auto position = [&](const Ref* block) { return std::ranges::find(info.children, block); };
-  auto last = info.children.begin();
-  for (auto child = info.children.begin(); child != info.children.end(); ++child) {
-    if (nest_of(*child) >= 0) last = child;
-  }
+  const int last = static_cast<int>(refs.size()) - 1;
+  const auto place = std::ranges::find_if(info.children, [&](const Ref* child) { return nest_of(child) == last; });
   for (const Dependence& dependence : info.dependences) {
     const int from = nest_of(dependence.src), to = nest_of(dependence.dst);
-    if (from < 0 || from == to || position(dependence.dst) > last) continue;
+    const bool passes_reader = from >= 0 && to < 0 && std::ranges::find(info.children, dependence.dst) < place;
+    const bool passes_writer = from < 0 && to >= 0 && std::ranges::find(info.children, dependence.src) > place;
+    if (!passes_reader && !passes_writer && (from < 0 || to < 0 || from == to)) continue;
     return state.Refuse("the loops cannot be merged because the block {1} depends on the block {0}",
                         {dependence.src->stmt, dependence.dst->stmt});
   }

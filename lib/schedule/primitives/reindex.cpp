@@ -138,7 +138,7 @@ Status ApplyReIndex(PrimitiveCall& call) {
                          RequireAccess(state, ref, call.GetInt("buffer_index"), is_write));
   const tir::Buffer* buffer = access->buffer;
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/true));
-  if (is_write && !block.init && UsesBuffer(block.reads, buffer))
+  if (!block.init && UsesBuffer(block.reads, buffer) && UsesBuffer(block.writes, buffer))
     return state.Refuse(fmt::format("the block {{0}} updates {}, which another block initializes", buffer->name),
                         {&block});
   IROPT_ASSIGN_OR_RETURN(std::vector<const PrimExpr*> old_indices, IndicesOf(state, buffer, block));
