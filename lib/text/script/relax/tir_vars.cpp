@@ -19,7 +19,12 @@ const GlobalVar* CalleeOf(const Call& call) {
                                                                                        : nullptr;
 }
 
+// Those that are parameters of their own: a result that is written in place is an argument.
 uint32_t NumResults(const Call& call) {
+  if (IsOp(call.op, OpId::kCallTirInplace)) {
+    const std::vector<int64_t> indices = InplaceAttrs(call).inplace_indices().vector();
+    return static_cast<uint32_t>(std::ranges::count(indices, -1));
+  }
   const auto* tuple = As<TupleType>(call.type_args->fields[0]);
   return tuple ? tuple->fields.size() : 1;
 }

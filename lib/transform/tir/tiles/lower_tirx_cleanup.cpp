@@ -10,6 +10,8 @@
 // others become flat. A parameter keeps its shape: the flat buffer is declared over it. A layout on threads says how
 // much of the buffer a thread has; its elements cannot be accessed directly. O(nodes).
 //
+// With the option `trainium`, the function is one for Trainium, whatever its target is.
+//
 // Source: TVM 0.25's pass of this name.
 #include <fmt/format.h>
 
@@ -219,9 +221,12 @@ const PrimFunc* ApplyLayouts(const PrimFunc* func, const DictAttr* target, Works
 }
 
 Pass CreateLowerTIRxCleanup(const PassOptions& options) {
+  const bool trainium = options.Bool("trainium");
   return CreateLoopPass(
-      options.info(), [](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
-        func = ApplyLayouts(func, TileTargetOf(*func, context.context()), context.workspace(), context.diagnostics());
+      options.info(), [trainium](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
+        const DictAttr::Entry trn[] = {{"kind", StrAttr::Get("trn")}};
+        const DictAttr* target = trainium ? DictAttr::Get(trn) : TileTargetOf(*func, context.context());
+        func = ApplyLayouts(func, target, context.workspace(), context.diagnostics());
         if (!func) return Failure{ErrorCode::PassFailed};
         return func;
       });
