@@ -106,6 +106,7 @@ class TirParser : public ScalarParser {
   bool ParseElementStatement(const tir::Buffer* buffer);
   bool ParseAugmented(const tir::Buffer* buffer, std::span<const text::Subscript> indices, uint32_t begin);
   bool ParseVectorStore(const tir::Buffer* buffer);
+  bool AtAugmented() const;
   bool ParseNameUpdate(const Token& name, const PyValue& value);
   bool EmitStore(const tir::Stmt* store);
   bool EmitValue(const PyValue& value);

@@ -112,7 +112,7 @@ bool TirParser::ParseSimpleStatement() {
   PyValue value;
   if (!ParseValue(value)) return false;
   // x += 1
-  if (first.kind == TokenKind::kName && lex_.previous_end() == first.end && lex_.next_char() == '=')
+  if (first.kind == TokenKind::kName && lex_.previous_end() == first.end && AtAugmented())
     return ParseNameUpdate(first, value);
   return EmitValue(value) && EndOfStatement();
 }
@@ -348,6 +348,11 @@ bool TirParser::ParseRightHandSide(const Target& target, PyValue& out) {
   return !star || Error(out.span, "syntax", "'*' unpacks a list in another list only");
 }
 
+// The operator of +=, //= and so on.
+bool TirParser::AtAugmented() const {
+  return PrecedenceOf(lex_.kind()) > Precedence::kComparison && lex_.next_char() == '=';
+}
+
 // name += value, after the name.
 bool TirParser::ParseNameUpdate(const Token& name, const PyValue& value) {
   const TokenKind op = lex_.Next().kind;
@@ -493,7 +498,7 @@ bool TirParser::ParseElementStatement(const tir::Buffer* buffer) {
   if (!ParseSubscripts(indices)) return false;
   if (!At(TokenKind::kAssign)) {
     if (At(TokenKind::kComma)) return ErrorHere("syntax", "an element of a buffer is assigned on its own");
-    if (lex_.next_char() == '=') return ParseAugmented(buffer, indices, begin);
+    if (AtAugmented()) return ParseAugmented(buffer, indices, begin);
     PyValue value;
     return AccessOf(buffer, indices, lex_.SpanFrom(begin), value) && ParsePostfix(value, begin) &&
            ParseInfix(value, begin, Precedence::kLambda) && EmitValue(value) && EndOfStatement();
