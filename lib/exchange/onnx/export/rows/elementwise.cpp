@@ -177,11 +177,12 @@ Names ExportGelu(OpExport& op) {
 Names ExportGeluTanh(OpExport& op) {
   if (op.version() >= 20) return {op.Add("Gelu", {op.In(0)}, {TextAttribute("approximate", "tanh")})};
   const DataType dtype = op.Dtype(0);
-  const std::string_view cube = op.Add("Mul", {op.Add("Mul", {op.In(0), op.In(0)}), op.In(0)});
+  // As most exporters write it: runtimes look for it.
+  const std::string_view cube = op.Add("Pow", {op.In(0), op.Scalar(3, dtype)});
   const std::string_view inner = op.Add("Add", {op.In(0), op.Add("Mul", {cube, op.Scalar(0.044715, dtype)})});
   const std::string_view tanh = op.Add("Tanh", {op.Add("Mul", {inner, op.Scalar(0.7978845608028654, dtype)})});
   const std::string_view factor = op.Add("Add", {tanh, op.Scalar(1, dtype)});
-  return {op.Add("Mul", {op.Add("Mul", {op.In(0), factor}), op.Scalar(0.5, dtype)})};
+  return {op.Add("Mul", {op.Add("Mul", {op.In(0), op.Scalar(0.5, dtype)}), factor})};
 }
 
 Names ExportSilu(OpExport& op) {

@@ -1,18 +1,22 @@
-// FuseLayerNorm: recognizes the arithmetic that layer and RMS normalization are written in.
+// RecognizeIdioms: replaces the arithmetic that layer_norm, rms_norm and gelu are written in by these operators.
 //
 //   mean = R.mean(x, axis=[-1], keepdims=True)
 //   d = R.subtract(x, mean)
 //   v = R.mean(R.power(d, R.const(2.0)), axis=[-1], keepdims=True)
-//   n = R.divide(d, R.sqrt(R.add(v, R.const(1e-5))))                  -->   y = R.nn.layer_norm(x, gamma, beta,
-//   axes=[-1]) y = R.add(R.multiply(n, gamma), beta)
+//   n = R.divide(d, R.sqrt(R.add(v, R.const(1e-5))))
+//   y = R.add(R.multiply(n, gamma), beta)                --> y = R.nn.layer_norm(x, gamma, beta, axes=[-1])
 //
 // Without the mean and beta it is R.nn.rms_norm. Squares may be products, the root may be R.rsqrt or a power; the axes
-// are the last ones, and gamma and beta have their shape. Before FoldScaleAxis, which moves gamma into the weights
-// behind it and so leaves arithmetic that no kernel of a runtime is for. Changed functions are cleaned up. O(nodes).
+// are the last ones, and gamma and beta have their shape. x * (1 + erf(x / sqrt(2))) * 0.5 is R.nn.gelu, and with
+// tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3)) it is R.nn.gelu_tanh, in any order of the factors. This comes before
+// FoldScaleAxis, which moves gamma and 0.5 into the weights behind them and so leaves arithmetic that runtimes have no
+// kernel for. Changed functions are cleaned up. O(nodes).
 //
-// Source: the idea is that of the fusions of ONNX Runtime of these names.
+// Source: the idea is that of the fusions of ONNX Runtime; the forms are those that exporters write.
 #include <algorithm>
+#include <cmath>
 #include <memory>
+#include <numbers>
 #include <optional>
 #include <vector>
 
@@ -40,6 +44,14 @@ Pattern Number() {
 }
 Pattern Number(double value) {
   return IsConstant().Where([=](const Expr* e) { return NumberOf(e) == value; });
+}
+
+// A number that has been rounded to the digits of float32 or fewer.
+Pattern NumberNear(double value) {
+  return IsConstant().Where([=](const Expr* e) {
+    const std::optional<double> number = NumberOf(e);
+    return number && std::abs(*number - value) <= 1e-4 * value;
+  });
 }
 
 Pattern Op2(OpId op, const Pattern& a, const Pattern& b) { return IsCall(GetOp(op), {a, b}); }
@@ -122,17 +134,54 @@ void AddRmsNorm(RuleSet& rules) {
        }});
 }
 
-RuleSet MakeFuseLayerNormRules() {
+// x * (1 + f) * 0.5, in any order.
+Pattern HalfOfSum(const Pattern& x, const Pattern& f) {
+  const auto product = [](const Pattern& a, const Pattern& b) {
+    return Op2(OpId::kMultiply, a, b).Commutative().UsedOnce();
+  };
+  const Pattern sum = Op2(OpId::kAdd, f.UsedOnce(), Number(1)).Commutative().UsedOnce();
+  const Pattern half = Number(0.5);
+  const auto root = [](const Pattern& a, const Pattern& b) { return Op2(OpId::kMultiply, a, b).Commutative(); };
+  return root(product(x, sum), half) | root(product(x, half), sum) | root(x, product(sum, half));
+}
+
+void AddGelu(RuleSet& rules) {
+  const auto add = [&](const char* name, const Pattern& x, const Pattern& form, OpId op) {
+    rules.Add({name, form, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
+                 const TensorType* type = TensorTypeOf(match[x]);
+                 // In narrow floats, the operator does not round what is between.
+                 if (type == nullptr || !type->dtype.is_floating() || type->dtype.bits < 32) return nullptr;
+                 return OpCalls(builder).Make(op, {match[x]});
+               }});
+  };
+  const Pattern x = Wildcard();
+  const Pattern scaled = Op2(OpId::kDivide, x, NumberNear(std::numbers::sqrt2)) |
+                         Op2(OpId::kMultiply, x, NumberNear(std::numbers::sqrt2 / 2)).Commutative();
+  add("gelu", x, HalfOfSum(x, IsCall(GetOp(OpId::kErf), {scaled})), OpId::kNnGelu);
+
+  const Pattern y = Wildcard();
+  const Pattern square = Op2(OpId::kMultiply, y, y) | Op2(OpId::kPower, y, Number(2));
+  const Pattern cube = Op2(OpId::kPower, y, Number(3)) | Op2(OpId::kMultiply, square, y).Commutative();
+  const Pattern inner =
+      Op2(OpId::kAdd, y, Op2(OpId::kMultiply, cube, NumberNear(0.044715)).Commutative()).Commutative();
+  // sqrt(2 / pi)
+  const double factor = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+  const Pattern tanh = IsCall(GetOp(OpId::kTanh), {Op2(OpId::kMultiply, inner, NumberNear(factor)).Commutative()});
+  add("gelu-tanh", y, HalfOfSum(y, tanh), OpId::kNnGeluTanh);
+}
+
+RuleSet MakeRecognizeIdiomsRules() {
   RuleSet rules;
   AddLayerNorm(rules);
   AddRmsNorm(rules);
+  AddGelu(rules);
   return rules;
 }
 
 }  // namespace
 
-Pass CreateFuseLayerNorm(const PassOptions& options) {
-  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeFuseLayerNormRules()));
+Pass CreateRecognizeIdioms(const PassOptions& options) {
+  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(MakeRecognizeIdiomsRules()));
 }
 
 }  // namespace iropt
