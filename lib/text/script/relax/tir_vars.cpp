@@ -7,6 +7,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
+#include "iropt/op/op_attrs.h"
 #include "iropt/op/op_id.h"
 
 namespace iropt::text {

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <ranges>
-
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_id.h"
@@ -23,7 +20,10 @@ const tir::Stmt* TrnBuilder::Loop(const tir::Var* var, int64_t extent, std::stri
 }
 
 const tir::Stmt* TrnBuilder::Loops(std::initializer_list<LoopSpec> loops, const tir::Stmt* body) const {
-  for (const LoopSpec& loop : std::views::reverse(loops)) body = Loop(loop.var, loop.extent, loop.dim, body);
+  for (size_t i = loops.size(); i-- > 0;) {
+    const LoopSpec& loop = loops.begin()[i];
+    body = Loop(loop.var, loop.extent, loop.dim, body);
+  }
   return body;
 }
 

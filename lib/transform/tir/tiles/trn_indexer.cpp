@@ -182,7 +182,7 @@ DimMap TrnIndexer::LinkOf(size_t from, size_t to) {
   for (; !queue.empty(); queue.pop()) {
     const auto& [current, dims] = queue.front();
     if (current == to) {
-      const DimMap found = dims;
+      DimMap found = dims;
       SetLink(from, to, found);
       return found;
     }
