@@ -31,7 +31,6 @@ constexpr FormatRow kFormats[] = {
     {.name = "relay",
      .extensions = kRelayExtensions,
      .sniff = &IsRelay,
-     .writes = false,
      .writes_rank_0 = true,
      .library = "libiropt_relay.so"},
     {.name = "onnx", .extensions = kOnnxExtensions, .is_text = false, .library = "libiropt_onnx.so"},

@@ -3,6 +3,7 @@
 
 #include "iropt/support/version.h"
 #include "parser.h"
+#include "printer.h"
 #include "translator.h"
 
 namespace iropt::relay {
@@ -20,6 +21,12 @@ class RelayText final : public Format {
     Module module = Translate(graph, workspace.Finish(), diagnostics);
     if (diagnostics.error_count() != errors) return Failure{ErrorCode::Parse};
     return module;
+  }
+
+  Status Write(const Module& module, const WriteRequest& /*request*/, OutputStream& out,
+               DiagnosticEngine& diagnostics) const override {
+    if (!PrintModule(module, out, diagnostics)) return Failure{ErrorCode::IllFormed};
+    return {};
   }
 };
 

@@ -9,16 +9,16 @@
 //                                           gv1 = R.nn.softmax(lv4)
 //
 // Convolutions and products of matrices always get operands of the lower dtype. Sums, exponentials and what else needs
-// the range of float32 gets float32. The others get the lower dtype if all of their operands that are floats have it, or
-// are parameters or constants, else float32. A value is converted to a dtype once in a block, and a converted value back
-// to the one that it came from. The accumulators of convolutions and products have the lower dtype, too.
+// the range of float32 gets float32. The others get the lower dtype if all of their operands that are floats have it,
+// or are parameters or constants, else float32. A value is converted to a dtype once in a block, and a converted value
+// back to the one that it came from. The accumulators of convolutions and products have the lower dtype, too.
 //
 // The transposes and the expanded vectors that the reader of Relay puts before a product of matrices or an addition are
 // part of nn.dense and nn.bias_add in Relay: what they view is converted, not the view.
 //
 // Results of functions that are not called from the module may change their dtypes, as in Relay, unless
-// relay.ToMixedPrecision.keep_orig_output_dtype is set; those of others, of branches and the parameters of all functions
-// keep them. O(nodes).
+// relay.ToMixedPrecision.keep_orig_output_dtype is set; those of others, of branches and the parameters of all
+// functions keep them. O(nodes).
 //
 // Source: the pass of Relay of TVM 0.18 of this name, with its default lists of operators.
 #include "relay_mixed_precision.h"
@@ -76,9 +76,8 @@ bool IsCallOf(const Expr* value, OpId id) {
 bool CallsFunction(const Call& call) {
   const auto* op = As<Op>(call.op);
   if (!op || !op->info->pure) return true;
-  return std::ranges::any_of(op->info->args, [](const OpArg& arg) {
-    return arg.kind == ArgKind::kCallArgs || arg.kind == ArgKind::kFunc;
-  });
+  return std::ranges::any_of(
+      op->info->args, [](const OpArg& arg) { return arg.kind == ArgKind::kCallArgs || arg.kind == ArgKind::kFunc; });
 }
 
 // What a function does with its variables.
@@ -146,9 +145,8 @@ class RelayPrecision : public ExprMutator {
   void VisitVarBinding(const VarBinding* binding) override {
     const auto* call = As<Call>(binding->value);
     if (!call) return ReEmit(binding, VisitExpr(binding->value));
-    const List<const Expr*> args = MapList(call->args, workspace(), [&](const Expr* arg) {
-      return builder().NormalizeArgument(VisitExpr(arg));
-    });
+    const List<const Expr*> args =
+        MapList(call->args, workspace(), [&](const Expr* arg) { return builder().NormalizeArgument(VisitExpr(arg)); });
     if (uses_.IsView(binding->var, *call) && IsFloat(args[0]->type)) return ReEmitView(binding, *call, args[0]);
     if (IsCallOf(call, OpId::kAstype) && AstypeAttrs(*call).dtype() == lower_ && IsFloat(args[0]->type))
       return ReEmitConversion(binding, *call, args);
@@ -176,7 +174,8 @@ class RelayPrecision : public ExprMutator {
   }
 
   void ReEmitView(const VarBinding* binding, const Call& call, const Expr* operand) {
-    ReEmitBinding(binding, builder().Normalize(Rebuild(call, call.op, workspace().arena().Copy<const Expr*>({operand}))));
+    ReEmitBinding(binding,
+                  builder().Normalize(Rebuild(call, call.op, workspace().arena().Copy<const Expr*>({operand}))));
     const Expr* view = RemapOf(binding->var);
     views_[view ? view : binding->var] = {&call, operand, IsAdaptable(call.args[0], operand)};
   }
@@ -231,9 +230,9 @@ class RelayPrecision : public ExprMutator {
       const auto* tensor = As<TensorType>(leaf);
       return !tensor || !tensor->dtype.is_floating() || tensor->dtype == lower_;
     };
-    return tuple ? std::ranges::all_of(tuple->fields,
-                                       [&](const Expr* field) { return AllLeaves(field->type, is_lower); })
-                 : AllLeaves(now->type, is_lower);
+    return tuple
+               ? std::ranges::all_of(tuple->fields, [&](const Expr* field) { return AllLeaves(field->type, is_lower); })
+               : AllLeaves(now->type, is_lower);
   }
 
   // A bound of a clip that the lower dtype cannot hold.

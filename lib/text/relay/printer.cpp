@@ -1,0 +1,299 @@
+#include "printer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cctype>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/array_attr.h"
+#include "iropt/ir/element.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/ndarray.h"
+#include "iropt/op/op.h"
+#include "iropt/support/stack.h"
+#include "written_ops.h"
+
+namespace iropt::relay {
+
+namespace {
+
+// Constants of the section behind the functions.
+class MetadataWriter {
+ public:
+  std::string Add(const NDArray& array) {
+    std::string text;
+    EncodeArray(array, [&](std::string_view part) { text += part; });
+    arrays_.push_back(std::move(text));
+    return fmt::format("meta[relay.Constant][{}]", arrays_.size() - 1);
+  }
+
+  void Print(OutputStream& out) const {
+    if (arrays_.empty()) return;
+    std::vector<size_t> numbers;
+    std::string nodes;
+    for (size_t i = 0; i < arrays_.size(); ++i) {
+      numbers.push_back(i + 3);
+      nodes += fmt::format(
+          ",\n    {{\"type_key\": \"relay.Constant\", \"attrs\": {{\"_checked_type_\": \"0\", \"data\": \"{}\", "
+          "\"span\": \"0\", \"virtual_device_\": \"0\"}}}}",
+          i);
+    }
+    out.Append("\n#[metadata]\n{\n  \"root\": 1, \n  \"nodes\": [\n    {\"type_key\": \"\"},\n");
+    out.Append("    {\"type_key\": \"Map\", \"keys\": [\"relay.Constant\"], \"data\": [2]},\n");
+    out.Append(
+        fmt::format("    {{\"type_key\": \"Array\", \"data\": [{}]}}{}\n  ], \n", fmt::join(numbers, ", "), nodes));
+    out.Append("  \"b64ndarrays\": [");
+    for (size_t i = 0; i < arrays_.size(); ++i) {
+      out.Append(i == 0 ? "\"" : ", \"");
+      out.Append(arrays_[i]);
+      out.Append("\"");
+    }
+    out.Append("], \n  \"attrs\": {\"tvm_version\": \"0.18.0\"}\n}\n");
+  }
+
+ private:
+  std::vector<std::string> arrays_;  // in base64
+};
+
+// The element of a tensor of rank 0; nothing for other tensors.
+std::optional<double> NumberIn(const NDArray& array) {
+  std::optional<double> number;
+  if (!array.shape().empty()) return number;
+  DispatchElement(array.dtype(), [&]<class T>(std::type_identity<T>) {
+    number = static_cast<double>(Element<T>::Load(array.As<T>()[0]));
+  });
+  return number;
+}
+
+// The literal of a tensor of rank 0; empty if it needs the metadata section.
+std::string LiteralOf(const NDArray& array) {
+  const DataType dtype = array.dtype();
+  const std::optional<double> number = NumberIn(array);
+  if (!number) return {};
+  const double value = *number;
+  if (dtype == DataType::Bool()) return value != 0 ? "True" : "False";
+  // Numbers of TVM's grammar have no sign; what is not a number has no literal.
+  if (!std::isfinite(value) || std::signbit(value)) return {};
+  if (dtype == DataType::Float(32)) return fmt::format("{}f", static_cast<float>(value));
+  if (dtype == DataType::Float(64)) return fmt::format("{}f64", value);
+  if (dtype == DataType::Int(32)) return fmt::format("{}", static_cast<int64_t>(value));
+  return {};
+}
+
+class RelayPrinter {
+ public:
+  RelayPrinter(OutputStream& out, DiagnosticEngine& diagnostics) : out_(out), diagnostics_(diagnostics) {}
+
+  bool Run(const Module& module) {
+    out_.Append("#[version = \"0.0.5\"]\n");
+    for (bool first = true; const ModuleEntry& entry : module.functions()) {
+      if (!first) out_.Append("\n");
+      first = false;
+      const auto* function = As<Function>(entry.func);
+      if (!function) {
+        Lacks(*entry.func, fmt::format("Relay text has no form for the function '{}' on loops", entry.var->name));
+        continue;
+      }
+      out_.Append(fmt::format("def @{}", entry.var->name));
+      PrintFunction(*function, 1);
+      out_.Append("\n");
+    }
+    metadata_.Print(out_);
+    return ok_;
+  }
+
+ private:
+  std::string Lacks(const Node& node, std::string message) {
+    diagnostics_.Error(Location(node), "no-counterpart", std::move(message));
+    ok_ = false;
+    return "()";
+  }
+
+  // ---- Types
+  std::string TypeText(const Type* type, const Node& place) {
+    if (const auto* tensor = As<TensorType>(type)) return TensorText(*tensor, place);
+    if (const auto* tuple = As<TupleType>(type)) {
+      std::vector<std::string> fields;
+      for (const Type* field : tuple->fields) fields.push_back(TypeText(field, place));
+      return fmt::format("({}{})", fmt::join(fields, ", "), fields.size() == 1 ? "," : "");
+    }
+    if (const auto* function = As<FuncType>(type)) {
+      std::vector<std::string> params;
+      for (const Type* param : function->params) params.push_back(TypeText(param, place));
+      return fmt::format("fn ({}) -> {}", fmt::join(params, ", "), TypeText(function->ret, place));
+    }
+    return Lacks(place, "Relay has only types of tensors, tuples and functions");
+  }
+
+  std::string TensorText(const TensorType& tensor, const Node& place) {
+    if (tensor.dtype.is_void() || (!tensor.known && tensor.ndim == kUnknownDim))
+      return Lacks(place, "Relay has no type for a tensor of unknown rank or dtype");
+    std::vector<std::string> dims;
+    for (int i = 0; i < tensor.ndim; ++i) {
+      const int64_t* size = tensor.known ? arith::AsInt(tensor.dims[static_cast<uint32_t>(i)]) : nullptr;
+      dims.push_back(size ? fmt::format("{}", *size) : "?");
+    }
+    if (dims.empty()) return tensor.dtype.ToString();
+    return fmt::format("Tensor[({}), {}]", fmt::join(dims, ", "), tensor.dtype.ToString());
+  }
+
+  // ---- Functions and scopes
+  void PrintFunction(const Function& function, int depth) {
+    std::vector<std::string> params;
+    for (const Var* param : function.params)
+      params.push_back(fmt::format("{}: {}", NameParam(*param), TypeText(param->type, *param)));
+    for (uint32_t i = 0; i < function.attrs->size(); ++i) {
+      const std::string_view key = function.attrs->keys[i];
+      if (key == attr::kGlobalSymbol) continue;
+      const auto* number = As<IntAttr>(function.attrs->values[i]);
+      const auto* text = As<StrAttr>(function.attrs->values[i]);
+      params.push_back(number ? fmt::format("{}={}", key, number->value)
+                       : text ? fmt::format("{}=\"{}\"", key, text->value)
+                              : Lacks(function, fmt::format("Relay text has no form for the attribute '{}'", key)));
+    }
+    out_.Append(fmt::format("({}) -> {} {{\n", fmt::join(params, ", "), TypeText(function.ret_type, function)));
+    PrintScope(function.body, depth);
+    out_.Append(fmt::format("{:{}}}}", "", 2 * (depth - 1)));
+  }
+
+  std::string NameParam(const Var& param) {
+    std::string name;
+    for (const char c : param.name()) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+    if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name.insert(0, "p");
+    std::string unique = name;
+    for (int i = 1; !used_.insert(unique).second; ++i) unique = fmt::format("{}{}", name, i);
+    return names_[&param] = "%" + unique;
+  }
+
+  void Indent(int depth) { out_.Append(fmt::format("{:{}}", "", 2 * depth)); }
+
+  // The last value is the result as it stands, if it is one.
+  void PrintScope(const Expr* body, int depth) {
+    WithStack([&] {
+      const auto* seq = As<SeqExpr>(body);
+      std::vector<const Binding*> bindings;
+      for (const BindingBlock* block : seq ? seq->blocks : List<const BindingBlock*>())
+        bindings.insert(bindings.end(), block->bindings.begin(), block->bindings.end());
+      const Expr* result = seq ? seq->body : body;
+      const auto* last = bindings.empty() ? nullptr : As<VarBinding>(bindings.back());
+      const bool ends_in_value = last && last->var == result && !Is<Function>(last->value);
+      if (ends_in_value) {
+        bindings.pop_back();
+        result = last->value;
+      }
+      for (const Binding* binding : bindings) PrintBinding(*binding, depth);
+      Indent(depth);
+      PrintValue(result, depth);
+      out_.Append("\n");
+    });
+  }
+
+  void PrintBinding(const Binding& binding, int depth) {
+    const auto* bound = As<VarBinding>(&binding);
+    if (!bound) {
+      Lacks(*binding.var, "Relay has no match_cast");
+      return;
+    }
+    const Expr* value = bound->value;
+    if (Is<Var>(value) || Is<Constant>(value)) {
+      names_[bound->var] = Operand(value);
+      return;
+    }
+    Indent(depth);
+    if (const auto* function = As<Function>(value)) return PrintLocal(*bound->var, *function, depth);
+    const std::string name = fmt::format("%{}", next_++);
+    out_.Append(fmt::format("{} = ", name));
+    PrintValue(value, depth);
+    out_.Append(";\n");
+    names_[bound->var] = name;
+  }
+
+  void PrintValue(const Expr* value, int depth) {
+    const auto* conditional = As<If>(value);
+    if (!conditional) return out_.Append(Value(value));
+    out_.Append(fmt::format("if ({}) {{\n", Operand(conditional->cond)));
+    PrintScope(conditional->true_branch, depth + 1);
+    Indent(depth);
+    out_.Append("} else {\n");
+    PrintScope(conditional->false_branch, depth + 1);
+    Indent(depth);
+    out_.Append("}");
+  }
+
+  // A variable, so that the function may refer to itself.
+  void PrintLocal(const Var& var, const Function& function, int depth) {
+    const std::string name = NameParam(var);
+    out_.Append(fmt::format("let {}: {} = fn ", name, TypeText(var.type, var)));
+    PrintFunction(function, depth + 1);
+    out_.Append(";\n");
+  }
+
+  // ---- Expressions
+  std::string Value(const Expr* value) {
+    if (const auto* call = As<Call>(value)) return CallText(*call);
+    if (const auto* item = As<TupleGetItem>(value)) return fmt::format("{}.{}", Operand(item->tuple), item->index);
+    return Operand(value);
+  }
+
+  std::string CallText(const Call& call) {
+    if (Is<Var>(call.op) || Is<GlobalVar>(call.op)) return fmt::format("{}({})", Operand(call.op), Operands(call.args));
+    const std::optional<WrittenCall> written = WriteOperator(call);
+    if (!written) {
+      const auto* op = As<Op>(call.op);
+      return Lacks(call, fmt::format("Relay text has no form for this call of {}",
+                                     op && op->info ? op->info->script : std::string_view("an operator")));
+    }
+    const std::string operands = Operands(written->operands);
+    // Without operands the comma before the first attribute goes.
+    const std::string_view attributes = written->attributes;
+    return fmt::format("{}({}{})", written->name, operands,
+                       operands.empty() && !attributes.empty() ? attributes.substr(2) : attributes);
+  }
+
+  template <class Range>
+  std::string Operands(const Range& range) {
+    std::vector<std::string> texts;
+    for (const Expr* operand : range) texts.push_back(Operand(operand));
+    return fmt::format("{}", fmt::join(texts, ", "));
+  }
+
+  std::string Operand(const Expr* operand) {
+    if (const auto* var = As<Var>(operand)) {
+      const auto name = names_.find(var);
+      return name == names_.end() ? Lacks(*var, "the variable is not bound") : name->second;
+    }
+    if (const auto* global = As<GlobalVar>(operand)) return fmt::format("@{}", global->name);
+    if (const auto* constant = As<Constant>(operand)) {
+      std::string literal = LiteralOf(*constant->data);
+      return literal.empty() ? metadata_.Add(*constant->data) : literal;
+    }
+    if (const auto* tuple = As<Tuple>(operand))
+      return fmt::format("({}{})", Operands(tuple->fields), tuple->fields.size() == 1 ? "," : "");
+    return Lacks(*operand, "Relay has only tensors, tuples and functions as values");
+  }
+
+  OutputStream& out_;
+  DiagnosticEngine& diagnostics_;
+  MetadataWriter metadata_;
+  std::unordered_map<const Expr*, std::string> names_;  // of variables; looked up, never iterated
+  std::unordered_set<std::string> used_;
+  int next_ = 0;  // graph bindings are numbered through the module
+  bool ok_ = true;
+};
+
+}  // namespace
+
+bool PrintModule(const Module& module, OutputStream& out, DiagnosticEngine& diagnostics) {
+  return RelayPrinter(out, diagnostics).Run(module);
+}
+
+}  // namespace iropt::relay

@@ -1,0 +1,310 @@
+#include "written_ops.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/tir/expr.h"
+#include "iropt/op/op.h"
+#include "iropt/op/op_attrs.h"
+
+namespace iropt::relay {
+
+namespace {
+
+using Integers = std::vector<int64_t>;
+
+// ---- Values of attributes
+
+std::string Number(double value) { return fmt::format("{}f", value); }
+std::string Quoted(std::string_view text) { return fmt::format("\"{}\"", text); }
+std::string Listed(const Integers& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }
+
+// Nothing if the attribute is as if it were not there.
+std::optional<std::string> ValueOf(const Attr& attr, AttrKind kind) {
+  if (const auto* number = As<IntAttr>(&attr)) {
+    if (kind == AttrKind::kBool) return number->value != 0 ? "True" : "False";
+    return fmt::format("{}", number->value);
+  }
+  if (const auto* number = As<FloatAttr>(&attr)) return Number(number->value);
+  if (const auto* text = As<StrAttr>(&attr))
+    return text->value.empty() ? std::nullopt : std::optional(Quoted(text->value));
+  if (const auto* dtype = As<DTypeAttr>(&attr))
+    return dtype->value.is_void() ? std::nullopt : std::optional(Quoted(dtype->value.ToString()));
+  const auto* list = As<ListAttr>(&attr);
+  if (!list) return std::nullopt;
+  std::vector<std::string> items;
+  for (const Attr* item : list->values) items.push_back(ValueOf(*item, AttrKind::kInt).value_or("None"));
+  return fmt::format("[{}]", fmt::join(items, ", "));
+}
+
+const ObjectAttr* RecordOf(const Call& call) { return As<ObjectAttr>(call.attrs); }
+
+std::optional<std::string> AttributeOf(const Call& call, std::string_view name) {
+  const OpInfo& info = *To<Op>(call.op)->info;
+  const OpAttr* attr = info.FindAttr(name);
+  const ObjectAttr* record = RecordOf(call);
+  if (!attr || !record) return std::nullopt;
+  return ValueOf(*record->values[static_cast<size_t>(attr - info.attrs.data())], attr->kind);
+}
+
+// The numbers of a tuple or a shape, if all are known.
+std::optional<Integers> NumbersOf(const Expr* operand) {
+  Integers numbers;
+  const auto add = [&](const PrimExpr* value) {
+    const int64_t* number = value ? arith::AsInt(value) : nullptr;
+    if (number) numbers.push_back(*number);
+    return number != nullptr;
+  };
+  if (const auto* shape = As<ShapeExpr>(operand))
+    return std::ranges::all_of(shape->values, add) ? std::optional(numbers) : std::nullopt;
+  const auto* tuple = As<Tuple>(operand);
+  if (!tuple) return std::nullopt;
+  for (const Expr* field : tuple->fields) {
+    const auto* scalar = As<PrimValue>(field);
+    if (!scalar || !add(scalar->value)) return std::nullopt;
+  }
+  return numbers;
+}
+
+// ---- Rows
+
+using MakeCall = std::optional<WrittenCall> (*)(const Call& call);
+
+struct WrittenRow {
+  OpId op;
+  std::string_view name;        // of Relay
+  std::string_view attributes;  // of the record: "axis", or "repeats:reps" if Relay has another name
+  MakeCall make = nullptr;      // for calls of another form
+};
+
+WrittenCall AllOperands(std::string_view name, const Call& call) {
+  return {name, {call.args.begin(), call.args.end()}, {}};
+}
+
+std::optional<WrittenCall> WriteClip(const Call& call) {
+  WrittenCall written{"clip", {call.args[0]}, {}};
+  const char* const names[] = {"a_min", "a_max"};
+  for (uint32_t i = 0; i < 2; ++i) {
+    const auto* bound = As<PrimValue>(call.args[i + 1]);
+    const auto* real = bound ? As<tir::FloatImm>(bound->value) : nullptr;
+    if (!real) return std::nullopt;  // the reader makes floats
+    written.attributes += fmt::format(", {}={}", names[i], Number(real->value));
+  }
+  return written;
+}
+
+// The dimension that is not known is computed from the others.
+std::optional<WrittenCall> WriteReshape(const Call& call) {
+  const auto* shape = As<ShapeExpr>(call.args[1]);
+  const auto numbers = shape ? NumbersOf(shape) : std::nullopt;
+  if (!numbers) return std::nullopt;
+  return WrittenCall{"reshape", {call.args[0]}, fmt::format(", newshape={}", Listed(*numbers))};
+}
+
+std::optional<WrittenCall> WriteBroadcast(const Call& call) {
+  const auto numbers = NumbersOf(call.args[1]);
+  if (!numbers) return std::nullopt;
+  return WrittenCall{"broadcast_to", {call.args[0]}, fmt::format(", shape={}", Listed(*numbers))};
+}
+
+std::optional<WrittenCall> WriteFilled(const Call& call) {
+  const auto numbers = NumbersOf(call.args[0]);
+  const auto* result = As<TensorType>(call.type);
+  if (!numbers || !result) return std::nullopt;
+  WrittenCall written{To<Op>(call.op)->info->script.substr(2), {}, {}};
+  for (uint32_t i = 1; i < call.args.size(); ++i) written.operands.push_back(call.args[i]);
+  written.attributes = fmt::format(", shape={}, dtype={}", Listed(*numbers), Quoted(result->dtype.ToString()));
+  return written;
+}
+
+// Neighbouring axes.
+std::optional<WrittenCall> WriteExpandDims(const Call& call) {
+  const Integers axes = ExpandDimsAttrs(call).axis().vector();
+  for (size_t i = 1; i < axes.size(); ++i) {
+    if (axes[i] != axes[0] + static_cast<int64_t>(i)) return std::nullopt;
+  }
+  if (axes.empty()) return std::nullopt;
+  const std::string count = axes.size() > 1 ? fmt::format(", num_newaxis={}", axes.size()) : "";
+  return WrittenCall{"expand_dims", {call.args[0]}, fmt::format(", axis={}{}", axes[0], count)};
+}
+
+std::optional<WrittenCall> WriteStridedSlice(const Call& call) {
+  WrittenCall written{"strided_slice", {call.args[0]}, {}};
+  const char* const names[] = {"axes", "begin", "end", "strides"};
+  for (uint32_t i = 1; i < call.args.size(); ++i) {
+    const auto numbers = NumbersOf(call.args[i]);
+    if (!numbers) return std::nullopt;
+    written.attributes += fmt::format(", {}={}", names[i - 1], Listed(*numbers));
+  }
+  return call.args.size() >= 4 ? std::optional(written) : std::nullopt;
+}
+
+std::optional<WrittenCall> WritePad(const Call& call) {
+  const PadAttrs attrs(call);
+  const Integers widths = attrs.pad_width().vector();
+  std::vector<std::string> pairs;
+  for (size_t i = 0; i + 1 < widths.size(); i += 2) pairs.push_back(Listed({widths[i], widths[i + 1]}));
+  WrittenCall written = AllOperands("nn.pad", call);
+  written.attributes = fmt::format(", pad_width=[{}], pad_mode={}", fmt::join(pairs, ", "), Quoted(attrs.pad_mode()));
+  return written;
+}
+
+// Matrices, or batches of them.
+std::optional<WrittenCall> WriteMatmul(const Call& call) {
+  const auto* a = As<TensorType>(call.args[0]->type);
+  const auto* b = As<TensorType>(call.args[1]->type);
+  if (!a || !b || a->ndim != b->ndim || (a->ndim != 2 && a->ndim != 3)) return std::nullopt;
+  const bool is_batch = a->ndim == 3;
+  if (is_batch && (!a->known || !b->known || a->dims[0] != b->dims[0])) return std::nullopt;
+  WrittenCall written = AllOperands(is_batch ? "nn.batch_matmul" : "nn.matmul", call);
+  if (is_batch) written.attributes = ", transpose_b=False";
+  if (const auto dtype = AttributeOf(call, "out_dtype")) written.attributes += ", out_dtype=" + *dtype;
+  return written;
+}
+
+std::optional<WrittenCall> WriteLayerNorm(const Call& call) {
+  const Integers axes = LayerNormAttrs(call).axes().vector();
+  if (axes.size() != 1) return std::nullopt;
+  WrittenCall written = AllOperands("nn.layer_norm", call);
+  written.attributes = fmt::format(", axis={}, epsilon={}", axes[0], Number(LayerNormAttrs(call).epsilon()));
+  return written;
+}
+
+constexpr std::string_view kConv = "strides padding dilation groups data_layout kernel_layout out_layout out_dtype";
+constexpr std::string_view kConvTranspose =
+    "strides padding output_padding dilation groups data_layout kernel_layout out_layout out_dtype";
+constexpr std::string_view kMaxPool = "pool_size strides dilation padding layout out_layout ceil_mode";
+constexpr std::string_view kAvgPool =
+    "pool_size strides dilation padding layout out_layout ceil_mode count_include_pad";
+constexpr std::string_view kAdaptive = "output_size layout out_layout";
+constexpr std::string_view kReduce = "axis keepdims";
+
+constexpr WrittenRow kRows[] = {
+    {OpId::kAbs, "abs", ""},
+    {OpId::kAcos, "acos", ""},
+    {OpId::kAcosh, "acosh", ""},
+    {OpId::kAdd, "add", ""},
+    {OpId::kAsin, "asin", ""},
+    {OpId::kAsinh, "asinh", ""},
+    {OpId::kAstype, "cast", "dtype"},
+    {OpId::kAtan, "atan", ""},
+    {OpId::kAtanh, "atanh", ""},
+    {OpId::kBitwiseAnd, "bitwise_and", ""},
+    {OpId::kBitwiseNot, "bitwise_not", ""},
+    {OpId::kBitwiseOr, "bitwise_or", ""},
+    {OpId::kBitwiseXor, "bitwise_xor", ""},
+    {OpId::kBroadcastTo, "broadcast_to", "", &WriteBroadcast},
+    {OpId::kCeil, "ceil", ""},
+    {OpId::kClip, "clip", "", &WriteClip},
+    {OpId::kConcat, "concatenate", "axis"},
+    {OpId::kCos, "cos", ""},
+    {OpId::kCosh, "cosh", ""},
+    {OpId::kDivide, "divide", ""},
+    {OpId::kEqual, "equal", ""},
+    {OpId::kErf, "erf", ""},
+    {OpId::kExp, "exp", ""},
+    {OpId::kExpandDims, "expand_dims", "", &WriteExpandDims},
+    {OpId::kFlip, "reverse", "axis"},
+    {OpId::kFloor, "floor", ""},
+    {OpId::kFloorDivide, "floor_divide", ""},
+    {OpId::kFloorMod, "floor_mod", ""},
+    {OpId::kFull, "full", "", &WriteFilled},
+    {OpId::kFullLike, "full_like", ""},
+    {OpId::kGreater, "greater", ""},
+    {OpId::kGreaterEqual, "greater_equal", ""},
+    {OpId::kIsFinite, "isfinite", ""},
+    {OpId::kIsInf, "isinf", ""},
+    {OpId::kIsNan, "isnan", ""},
+    {OpId::kLeftShift, "left_shift", ""},
+    {OpId::kLess, "less", ""},
+    {OpId::kLessEqual, "less_equal", ""},
+    {OpId::kLog, "log", ""},
+    {OpId::kLogicalAnd, "logical_and", ""},
+    {OpId::kLogicalNot, "logical_not", ""},
+    {OpId::kLogicalOr, "logical_or", ""},
+    {OpId::kLogicalXor, "logical_xor", ""},
+    {OpId::kMatmul, "nn.matmul", "", &WriteMatmul},
+    {OpId::kMax, "max", kReduce},
+    {OpId::kMaximum, "maximum", ""},
+    {OpId::kMean, "mean", kReduce},
+    {OpId::kMin, "min", kReduce},
+    {OpId::kMinimum, "minimum", ""},
+    {OpId::kMultiply, "multiply", ""},
+    {OpId::kNegative, "negative", ""},
+    {OpId::kNnAdaptiveAvgPool1d, "nn.adaptive_avg_pool1d", kAdaptive},
+    {OpId::kNnAdaptiveAvgPool2d, "nn.adaptive_avg_pool2d", kAdaptive},
+    {OpId::kNnAdaptiveAvgPool3d, "nn.adaptive_avg_pool3d", kAdaptive},
+    {OpId::kNnAvgPool1d, "nn.avg_pool1d", kAvgPool},
+    {OpId::kNnAvgPool2d, "nn.avg_pool2d", kAvgPool},
+    {OpId::kNnAvgPool3d, "nn.avg_pool3d", kAvgPool},
+    {OpId::kNnBatchNorm, "nn.batch_norm", "axis epsilon center scale"},
+    {OpId::kNnConv1d, "nn.conv1d", kConv},
+    {OpId::kNnConv1dTranspose, "nn.conv1d_transpose", kConvTranspose},
+    {OpId::kNnConv2d, "nn.conv2d", kConv},
+    {OpId::kNnConv2dTranspose, "nn.conv2d_transpose", kConvTranspose},
+    {OpId::kNnConv3d, "nn.conv3d", kConv},
+    {OpId::kNnLayerNorm, "nn.layer_norm", "", &WriteLayerNorm},
+    {OpId::kNnLeakyrelu, "nn.leaky_relu", "alpha"},
+    {OpId::kNnLogSoftmax, "nn.log_softmax", "axis"},
+    {OpId::kNnMaxPool1d, "nn.max_pool1d", kMaxPool},
+    {OpId::kNnMaxPool2d, "nn.max_pool2d", kMaxPool},
+    {OpId::kNnMaxPool3d, "nn.max_pool3d", kMaxPool},
+    {OpId::kNnPad, "nn.pad", "", &WritePad},
+    {OpId::kNnPrelu, "nn.prelu", "axis"},
+    {OpId::kNnRelu, "nn.relu", ""},
+    {OpId::kNnSoftmax, "nn.softmax", "axis"},
+    {OpId::kNotEqual, "not_equal", ""},
+    {OpId::kOnes, "ones", "", &WriteFilled},
+    {OpId::kOnesLike, "ones_like", ""},
+    {OpId::kPermuteDims, "transpose", "axes"},
+    {OpId::kPower, "power", ""},
+    {OpId::kProd, "prod", kReduce},
+    {OpId::kRepeat, "repeat", "repeats axis"},
+    {OpId::kReshape, "reshape", "", &WriteReshape},
+    {OpId::kRightShift, "right_shift", ""},
+    {OpId::kRound, "round", ""},
+    {OpId::kRsqrt, "rsqrt", ""},
+    {OpId::kSigmoid, "sigmoid", ""},
+    {OpId::kSign, "sign", ""},
+    {OpId::kSin, "sin", ""},
+    {OpId::kSinh, "sinh", ""},
+    {OpId::kSplit, "split", "indices_or_sections axis"},
+    {OpId::kSqrt, "sqrt", ""},
+    {OpId::kSqueeze, "squeeze", "axis"},
+    {OpId::kStack, "stack", "axis"},
+    {OpId::kStridedSlice, "strided_slice", "", &WriteStridedSlice},
+    {OpId::kSubtract, "subtract", ""},
+    {OpId::kSum, "sum", kReduce},
+    {OpId::kTan, "tan", ""},
+    {OpId::kTanh, "tanh", ""},
+    {OpId::kTile, "tile", "repeats:reps"},
+    {OpId::kTrunc, "trunc", ""},
+    {OpId::kWhere, "where", ""},
+    {OpId::kZeros, "zeros", "", &WriteFilled},
+    {OpId::kZerosLike, "zeros_like", ""},
+};
+
+}  // namespace
+
+std::optional<WrittenCall> WriteOperator(const Call& call) {
+  const auto* op = As<Op>(call.op);
+  const auto* row = std::ranges::find(kRows, op ? op->id : OpId{}, &WrittenRow::op);
+  if (!op || row == std::end(kRows)) return std::nullopt;
+  if (row->make) return row->make(call);
+  WrittenCall written = AllOperands(row->name, call);
+  for (std::string_view rest = row->attributes; !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    const size_t colon = name.find(':');
+    const std::string_view relay = colon == name.npos ? name : name.substr(colon + 1);
+    const auto value = AttributeOf(call, name.substr(0, colon));
+    if (value) written.attributes += fmt::format(", {}={}", relay, *value);
+  }
+  return written;
+}
+
+}  // namespace iropt::relay
