@@ -23,11 +23,11 @@ using Names = std::vector<std::string>;
 
 // They trust their arguments, or need what a random function does not have; the last ones, as in TVM, trust that the
 // blocks around have the form that they are made for.
-constexpr std::array<std::string_view, 13> kLeftOut = {
+constexpr std::array<std::string_view, 14> kLeftOut = {
     "AnnotateBufferAccess",  "Bind",      "EnterPostproc",  "FuseReductionEpilogue",
     "SetAxisSeparator",      "Tensorize", "UnsafeSetDType", "UnsafeHideBufferAccess",
     "SampleComputeLocation", "ReadAt",    "WriteAt",        "DecomposePadding",
-    "RollingBuffer"};
+    "RollingBuffer",         "Blockize"};
 
 class RandomSchedule {
  public:
@@ -51,6 +51,8 @@ class RandomSchedule {
     }
     // The caller would have to give a parameter in the new layout.
     if (row.name == "TransformLayout" && IsParam(args)) return false;
+    // The copy of what is only updated has no values to begin with.
+    if (row.name == "CacheWrite" && IsOnlyUpdated(args)) return false;
     const auto results = sch_.Apply(row, std::move(args));
     if (!results) return false;
     for (const std::string& name : *results) {
@@ -207,6 +209,13 @@ class RandomSchedule {
     if (index >= regions.size()) return false;
     const auto& params = sch_.OriginalOf(function_)->param_buffers;
     return std::ranges::find(params, regions[index]->buffer) != params.end();
+  }
+
+  bool IsOnlyUpdated(const std::vector<Value>& args) const {
+    const tir::Block& block = sch_.Find(args[0].As<Value::Name>()->text)->ref->block();
+    return !block.init && std::ranges::any_of(block.reads, [&](const tir::BufferRegion* read) {
+      return std::ranges::find(block.writes, read->buffer, &tir::BufferRegion::buffer) != block.writes.end();
+    });
   }
 
   size_t AxesOfBlock() const { return sch_.Find(block_)->ref->block().iter_vars.size(); }

@@ -365,7 +365,10 @@ class Mover {
       if (!std::ranges::any_of(own, states))
         return state_.Refuse("the block {0} does not state what it accesses", {other->stmt});
     }
+    if (block.reads.empty() && block.writes.empty())
+      return state_.Refuse("the block {0} does not state what it accesses", {&block});
     if (is_compute_at_) return {};
+    for (const Ref* producer : producers_) IROPT_RETURN_IF_ERROR(CheckReducedBelow(producer));
     arith::IterRanges axes;
     for (const tir::IterVar* axis : block.iter_vars) axes.insert_or_assign(axis->var, *axis->dom);
     for (const tir::BufferRegion* region : own) {
@@ -375,6 +378,21 @@ class Mover {
       for (const tir::Range* range : region->region) begins.push_back(range->min);
       IROPT_RETURN_IF_ERROR(
           CheckInside(state_, *region->buffer, begins, DomainsOf(axes, analyzer_.make()), block_->stmt));
+    }
+    return {};
+  }
+
+  // The loops around the new place are not of a reduction of the producer alone, which would not be finished there.
+  Status CheckReducedBelow(const Ref* producer) {
+    for (const Ref* loop = loop_; loop->is_loop(); loop = loop->parent) {
+      bool spatial = false, reduces = false;
+      const tir::BlockRealize& realize = *state_.RealizeOf(producer);
+      for (size_t i = 0; i < realize.iter_values.size(); ++i) {
+        if (!tir::UsesVar(realize.iter_values[i], loop->loop().loop_var)) continue;
+        (realize.block->iter_vars[i]->iter_type == tir::IterVarType::kCommReduce ? reduces : spatial) = true;
+      }
+      if (reduces && !spatial && !arith::IsInt(loop->loop().extent, 1))
+        return state_.Refuse("the loop {0} is of a reduction of the producer {1}", {loop->stmt, producer->stmt});
     }
     return {};
   }
