@@ -100,7 +100,7 @@ class RelayUses : private ExprVisitor {
     }
     if (!IsCallOf(&call, OpId::kExpandDims) || data->ndim != 1) return false;
     const IntList axes = ExpandDimsAttrs(call).axis();
-    return axes.size() > 0 && axes[0] == 1;
+    return !axes.empty() && axes[0] == 1;
   }
 
  private:

@@ -29,7 +29,7 @@ class BiasTable {
     if (!Calls(call, OpId::kExpandDims)) return false;
     const auto* vector = As<TensorType>(call.args[0]->type);
     const IntList axes = ExpandDimsAttrs(call).axis();
-    return vector && vector->ndim == 1 && axes.size() > 0 && axes[0] == 1;
+    return vector && vector->ndim == 1 && !axes.empty() && axes[0] == 1;
   }
 
   std::unordered_set<const Expr*> columns_;
