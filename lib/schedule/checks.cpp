@@ -272,6 +272,18 @@ DefiningSite FindDefiningSite(Ref* ref, const tir::Buffer* buffer) {
   return {};
 }
 
+Status CheckWithoutAxes(State& state, const tir::Block& block, const tir::BufferRegion& region) {
+  const auto is_axis = [&](const tir::Var* var) {
+    return std::ranges::find(block.iter_vars, var, &tir::IterVar::var) != block.iter_vars.end();
+  };
+  for (const tir::Range* range : region.region) {
+    if (tir::UsesVar(range->min, is_axis) || tir::UsesVar(range->extent, is_axis))
+      return state.Refuse(fmt::format("what the block {{0}} accesses of {} depends on its axes", region.buffer->name),
+                          {&block});
+  }
+  return {};
+}
+
 Status CheckStorageScope(State& state, std::string_view scope) {
   const StorageScope parsed = StorageScope::Of(scope);
   constexpr std::string_view kOthers[] = {"wmma.matrix_a",   "wmma.matrix_b",   "wmma.accumulator",

@@ -61,6 +61,8 @@ struct DefiningSite {
   bool is_allocated = false;
 };
 DefiningSite FindDefiningSite(Ref* ref, const tir::Buffer* buffer);
+// The region does not depend on the axes of the block.
+Status CheckWithoutAxes(State& state, const tir::Block& block, const tir::BufferRegion& region);
 Status CheckStorageScope(State& state, std::string_view scope);
 
 // Where a block can stand between statements: after the last of its producers and up to the first of its consumers.

@@ -192,11 +192,8 @@ Result<Ref*> OnlyWriter(State& state, Ref* scope, const tir::Buffer* buffer) {
   const BlockScope& info = state.ScopeInfo(scope);
   const auto writers = info.writers.find(buffer);
   if (writers == info.writers.end()) return nullptr;
-  if (writers->second.size() == 1) {
-    Ref* writer = writers->second[0];
-    if (FindRegion(writer->block().writes, buffer)) return writer;
-    return state.Refuse(fmt::format("the block {{0}} does not state that it writes {}", buffer->name), {writer->stmt});
-  }
+  Ref* first = writers->second[0];
+  if (writers->second.size() == 1 && FindRegion(first->block().writes, buffer)) return first;
   std::vector<const Node*> parts;
   for (const Ref* writer : writers->second) parts.push_back(writer->stmt);
   return state.Refuse(fmt::format("the buffer {} is expected to be written by single block, but got {} blocks who "
@@ -577,16 +574,8 @@ Status ApplyCacheInplace(PrimitiveCall& call) {
   if (!written)
     return state.Refuse(fmt::format("the target block {{0}} does not both read & write target buffer {}", buffer->name),
                         {ref->stmt});
-  for (const tir::BufferRegion* region : {access, written}) {
-    const auto is_axis = [&](const tir::Var* var) {
-      return std::ranges::find(ref->block().iter_vars, var, &tir::IterVar::var) != ref->block().iter_vars.end();
-    };
-    for (const tir::Range* range : region->region) {
-      if (!tir::UsesVar(range->min, is_axis) && !tir::UsesVar(range->extent, is_axis)) continue;
-      return state.Refuse(fmt::format("what the block {{0}} accesses of {} depends on its axes", buffer->name),
-                          {ref->stmt});
-    }
-  }
+  for (const tir::BufferRegion* region : {access, written})
+    IROPT_RETURN_IF_ERROR(CheckWithoutAxes(state, ref->block(), *region));
   const tir::Buffer* copy =
       CopyBuffer(*buffer, {.name = fmt::format("{}_{}", buffer->name, memory), .scope = memory}, workspace);
   CopyStage stage;
