@@ -1,0 +1,138 @@
+// The block that copies a buffer, and the accesses of the buffer that become those of its copy.
+#include <algorithm>
+
+#include "cache.h"
+#include "schedule/region_tools.h"
+
+namespace iropt::schedule {
+
+// ---- The block that copies
+
+namespace {
+
+const tir::Range* Point(const PrimExpr* index, Workspace& workspace) {
+  return workspace.New<tir::Range>(index, arith::PrimBuilder(workspace.arena()).Const(1, index->dtype));
+}
+
+std::vector<const tir::Range*> Points(std::span<const PrimExpr* const> indices, Workspace& workspace) {
+  std::vector<const tir::Range*> ranges;
+  for (const PrimExpr* index : indices) ranges.push_back(Point(index, workspace));
+  return ranges;
+}
+
+}  // namespace
+
+const tir::Block* MakeCopyBlock(const CopyStage& stage, const std::vector<const tir::IterVar*>& axes,
+                                const std::vector<const PrimExpr*>& read_indices,
+                                const std::vector<const PrimExpr*>& write_indices, const std::string& name,
+                                Workspace& workspace) {
+  const auto* load =
+      workspace.New<tir::BufferLoad>(stage.read_buffer->dtype, stage.read_buffer, workspace.Copy(read_indices));
+  const auto* store = workspace.New<tir::BufferStore>(stage.write_buffer, load, workspace.Copy(write_indices));
+  const tir::BufferRegion* reads[] = {MakeRegion(stage.read_buffer, Points(read_indices, workspace), workspace)};
+  const tir::BufferRegion* writes[] = {MakeRegion(stage.write_buffer, Points(write_indices, workspace), workspace)};
+  return workspace.New<tir::Block>(
+      workspace.Copy(axes), workspace.Copy(std::span<const tir::BufferRegion* const>(reads)),
+      workspace.Copy(std::span<const tir::BufferRegion* const>(writes)), workspace.arena().CopyString(name),
+      List<const tir::Buffer*>(), List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), nullptr, store);
+}
+
+// ---- Rewriting accesses
+
+const tir::Stmt* InsertStage(const tir::Stmt* body, int position, const tir::Stmt* stage, Workspace& workspace) {
+  // Constants are in scope of all statements.
+  if (const auto* constant = As<tir::AllocateConst>(body)) {
+    auto* copy = workspace.New<tir::AllocateConst>(*constant);
+    copy->body = InsertStage(constant->body, position, stage, workspace);
+    return copy;
+  }
+  if (const auto* decl = As<tir::DeclBuffer>(body)) {
+    auto* copy = workspace.New<tir::DeclBuffer>(*decl);
+    copy->body = InsertStage(decl->body, position, stage, workspace);
+    return copy;
+  }
+  std::vector<const tir::Stmt*> statements = StatementsOf(body);
+  statements.insert(statements.begin() + std::min<std::ptrdiff_t>(position, std::ssize(statements)), stage);
+  return tir::MakeSeq(workspace, statements);
+}
+
+AccessRewriter::AccessRewriter(const CopyStage& stage, const tir::Buffer* from, const tir::Buffer* to,
+                               Workspace& workspace)
+    : StmtExprMutator(workspace),
+      stage_(stage),
+      from_(from),
+      to_(to),
+      analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+
+std::vector<const PrimExpr*> AccessRewriter::MapIndices(List<const PrimExpr*> indices) {
+  if (stage_.indices) return *stage_.indices;
+  std::vector<const PrimExpr*> mapped(indices.begin(), indices.end());
+  if (stage_.full_region) return mapped;
+  for (size_t i = 0; i < mapped.size(); ++i)
+    mapped[i] = analyzer_.Simplify(analyzer_.make().Sub(mapped[i], stage_.region->region[i]->min));
+  return mapped;
+}
+
+const tir::BufferRegion* AccessRewriter::MapRegion(const tir::BufferRegion* region) {
+  if (region->buffer != from_) return region;
+  std::vector<const tir::Range*> ranges(region->region.begin(), region->region.end());
+  if (stage_.indices) {
+    ranges = Points(*stage_.indices, workspace());
+  } else if (!stage_.full_region) {
+    for (size_t i = 0; i < ranges.size(); ++i) {
+      const PrimExpr* min = analyzer_.Simplify(analyzer_.make().Sub(ranges[i]->min, stage_.region->region[i]->min));
+      ranges[i] = workspace().New<tir::Range>(min, ranges[i]->extent);
+    }
+  }
+  return MakeRegion(to_, ranges, workspace());
+}
+
+List<const tir::BufferRegion*> AccessRewriter::MapRegions(List<const tir::BufferRegion*> regions) {
+  std::vector<const tir::BufferRegion*> mapped;
+  for (const tir::BufferRegion* region : regions) mapped.push_back(MapRegion(region));
+  return workspace().Copy(mapped);
+}
+
+List<const tir::MatchBufferRegion*> AccessRewriter::MapMatches(List<const tir::MatchBufferRegion*> matches) {
+  std::vector<const tir::MatchBufferRegion*> mapped(matches.begin(), matches.end());
+  for (const tir::MatchBufferRegion*& match : mapped) {
+    if (match->source->buffer == from_)
+      match = workspace().New<tir::MatchBufferRegion>(match->buffer, MapRegion(match->source));
+  }
+  return workspace().Copy(mapped);
+}
+
+const PrimExpr* AccessRewriter::MapLoad(const tir::BufferLoad* load) {
+  auto* copy = workspace().New<tir::BufferLoad>(*load);
+  copy->buffer = to_;
+  copy->indices = workspace().Copy(MapIndices(load->indices));
+  return copy;
+}
+
+const tir::Stmt* AccessRewriter::MapStore(const tir::BufferStore* store) {
+  auto* copy = workspace().New<tir::BufferStore>(*store);
+  copy->buffer = to_;
+  copy->indices = workspace().Copy(MapIndices(store->indices));
+  return copy;
+}
+
+const PrimExpr* AccessRewriter::VisitVar(const tir::Var* var) { return var == from_->data ? to_->data : var; }
+
+const tir::Stmt* AccessRewriter::VisitFor(const tir::For* loop) {
+  const auto* visited = To<tir::For>(StmtExprMutator::VisitFor(loop));
+  if (loop != stage_.location->stmt) return visited;
+  return WithBody(*visited, InsertStage(visited->body, stage_.position, stage_.stmt, workspace()), workspace());
+}
+
+const tir::Block* AccessRewriter::Complete(const tir::Block* block, const tir::Block* visited, bool is_scope) {
+  if (block == stage_.location->stmt)
+    visited = To<tir::Block>(
+        WithBody(*visited, InsertStage(visited->body, stage_.position, stage_.stmt, workspace()), workspace()));
+  if (is_scope && stage_.alloc)
+    visited = CopyBlock(*visited, workspace(), [&](tir::Block& copy) {
+      copy.alloc_buffers = With(copy.alloc_buffers, stage_.alloc, workspace());
+    });
+  return visited;
+}
+
+}  // namespace iropt::schedule
