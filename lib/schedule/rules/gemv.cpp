@@ -24,6 +24,40 @@ std::vector<const tir::Buffer*> FindVectors(RuleSchedule& sch, const BlockInfo& 
   return vectors.size() < block.reads.size() ? vectors : std::vector<const tir::Buffer*>();
 }
 
+std::optional<int64_t> BytesOf(const std::vector<const tir::Buffer*>& buffers) {
+  int64_t size = 0;
+  for (const tir::Buffer* buffer : buffers) {
+    int64_t bytes = BytesOf(buffer->dtype);
+    for (const PrimExpr* dim : buffer->shape) {
+      const auto extent = ConstExtent(dim);
+      if (!extent) return std::nullopt;
+      bytes *= *extent;
+    }
+    size += bytes;
+  }
+  return size;
+}
+
+Name ShareVector(RuleSchedule& sch, const Name& block, const Name& thread_loop, const SharedVectorTiling& tiling) {
+  Name vector = sch.CacheRead(block, 0, "shared");
+  sch.ComputeAt(vector, thread_loop, /*preserve_unit_loops=*/true);
+  const Name loop = sch.GetLoops(vector, 1).back();
+  if (!sch.ok()) return vector;
+  const int64_t threads = tiling.spatial * tiling.reduction;
+  int64_t lanes = tiling.lanes;
+  if (const auto extent = ConstExtent(sch.Loop(loop).extent)) {
+    const int64_t factor = MaxFactor(*extent, {threads, threads * 2, threads * 4, threads * 8});
+    lanes = std::max<int64_t>(std::min(factor / threads, lanes), 1);
+  }
+  const bool x_reduces = tiling.reduction_tag == "threadIdx.x";
+  const Names parts = sch.Split(loop, {std::nullopt, x_reduces ? tiling.spatial : tiling.reduction,
+                                       x_reduces ? tiling.reduction : tiling.spatial, lanes});
+  sch.Bind(parts[1], "threadIdx.y");
+  sch.Bind(parts[2], "threadIdx.x");
+  sch.Vectorize(parts[3]);
+  return vector;
+}
+
 std::optional<bool> NormalizeGemv(RuleSchedule& sch, const BlockInfo& info) {
   const tir::Block& block = sch.Block(info.block);
   const auto access = FindDominantAccess(sch, info);

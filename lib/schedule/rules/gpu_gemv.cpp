@@ -120,18 +120,12 @@ class GpuGemv {
   }
 
   bool FitsShared() {
-    int64_t size = 0;
-    for (const tir::Buffer* vector : vectors_) {
-      int64_t bytes = (vector->dtype.bits * vector->dtype.lanes + 7) / 8;
-      if (!tiling_.has_warp_shuffle) size += tiling_.spatial * tiling_.reduction * bytes;
-      for (const PrimExpr* dim : vector->shape) {
-        const auto extent = ConstExtent(dim);
-        if (!extent) return false;
-        bytes *= *extent;
-      }
-      size += bytes;
-    }
-    return size <= facts_.max_shared_memory_per_block;
+    const auto size = BytesOf(vectors_);
+    if (!size) return false;
+    // Without shuffles, threads exchange their sums in it, too.
+    int64_t sums = 0;
+    for (const tir::Buffer* vector : vectors_) sums += tiling_.spatial * tiling_.reduction * BytesOf(vector->dtype);
+    return *size + (tiling_.has_warp_shuffle ? 0 : sums) <= facts_.max_shared_memory_per_block;
   }
 
   void LoadMatrix() {
@@ -146,24 +140,12 @@ class GpuGemv {
     sch_.Vectorize(sch_.Split(fused, {std::nullopt, std::max<int64_t>(1, tiling_.vector_load / bytes)})[1]);
   }
 
-  // The whole vector.
   void LoadVector() {
-    vector_ = sch_.CacheRead(lanes_, 0, "shared");
-    sch_.ComputeAt(vector_, thread_loop_, /*preserve_unit_loops=*/true);
-    const Name loop = sch_.GetLoops(vector_, 1).back();
-    if (!sch_.ok()) return;
-    const int64_t threads = tiling_.spatial * tiling_.reduction;
-    int64_t lanes = tiling_.shared_lanes;
-    if (const auto extent = ConstExtent(sch_.Loop(loop).extent)) {
-      const int64_t factor = MaxFactor(*extent, {threads, threads * 2, threads * 4, threads * 8});
-      lanes = std::max<int64_t>(std::min(factor / tiling_.spatial / tiling_.reduction, lanes), 1);
-    }
-    const bool x_reduces = tiling_.reduction_tag == "threadIdx.x";
-    const Names parts = sch_.Split(loop, {std::nullopt, x_reduces ? tiling_.spatial : tiling_.reduction,
-                                          x_reduces ? tiling_.reduction : tiling_.spatial, lanes});
-    sch_.Bind(parts[1], "threadIdx.y");
-    sch_.Bind(parts[2], "threadIdx.x");
-    sch_.Vectorize(parts[3]);
+    vector_ = ShareVector(sch_, lanes_, thread_loop_,
+                          {.reduction_tag = tiling_.reduction_tag,
+                           .spatial = tiling_.spatial,
+                           .reduction = tiling_.reduction,
+                           .lanes = tiling_.shared_lanes});
   }
 
   void ReduceLanes() {

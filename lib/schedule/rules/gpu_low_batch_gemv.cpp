@@ -248,17 +248,8 @@ class GpuLowBatchGemv {
   }
 
   bool FitsSharedMemory() {
-    int64_t size = 0;
-    for (const tir::Buffer* vector : vectors_) {
-      int64_t bytes = (vector->dtype.bits * vector->dtype.lanes + 7) / 8;
-      for (const PrimExpr* dim : vector->shape) {
-        const auto extent = ConstExtent(dim);
-        if (!extent) return false;
-        bytes *= *extent;
-      }
-      size += bytes;
-    }
-    return size <= facts_.max_shared_memory_per_block;
+    const auto size = BytesOf(vectors_);
+    return size && *size <= facts_.max_shared_memory_per_block;
   }
 
   void ComputeMatrix() {
@@ -271,24 +262,12 @@ class GpuLowBatchGemv {
     sch_.Vectorize(parts[1]);
   }
 
-  // The whole vector.
   void LoadVector() {
-    vector_ = sch_.CacheRead(lanes_, 0, "shared");
-    sch_.ComputeAt(vector_, thread_loop_, /*preserve_unit_loops=*/true);
-    const Name loop = sch_.GetLoops(vector_, 1).back();
-    if (!sch_.ok()) return;
-    const int64_t threads = tiling_.spatial * tiling_.reduction;
-    int64_t lanes = tiling_.shared_lanes;
-    if (const auto extent = ConstExtent(sch_.Loop(loop).extent)) {
-      const int64_t factor = MaxFactor(*extent, {threads, threads * 2, threads * 4, threads * 8});
-      lanes = std::max<int64_t>(std::min(factor / threads, lanes), 1);
-    }
-    const bool x_reduces = tiling_.reduction_tag == "threadIdx.x";
-    const Names parts = sch_.Split(loop, {std::nullopt, x_reduces ? tiling_.spatial : tiling_.reduction,
-                                          x_reduces ? tiling_.reduction : tiling_.spatial, lanes});
-    sch_.Bind(parts[1], "threadIdx.y");
-    sch_.Bind(parts[2], "threadIdx.x");
-    sch_.Vectorize(parts[3]);
+    vector_ = ShareVector(sch_, lanes_, thread_loop_,
+                          {.reduction_tag = tiling_.reduction_tag,
+                           .spatial = tiling_.spatial,
+                           .reduction = tiling_.reduction,
+                           .lanes = tiling_.shared_lanes});
   }
 
   // The loops over the threads of the rows, whose outer part has to be one iteration, and over the rows of a thread.

@@ -169,6 +169,23 @@ void AutoVectorize(RuleSchedule& sch, const Name& loop, int64_t lanes);
 // The greatest of the factors that divides n, or 1.
 int64_t MaxFactor(int64_t n, std::vector<int64_t> factors);
 
+// ---- Vectors that are multiplied by a matrix (gemv.cpp)
+
+inline int64_t BytesOf(DataType dtype) { return (dtype.bits * dtype.lanes + 7) / 8; }
+// Of all buffers; nullopt if a dimension is not a number.
+std::optional<int64_t> BytesOf(const std::vector<const tir::Buffer*>& buffers);
+
+// The threads that read a vector to shared memory, and how many elements each reads at once at the most.
+struct SharedVectorTiling {
+  std::string_view reduction_tag;
+  int64_t spatial;
+  int64_t reduction;
+  int64_t lanes;
+};
+// Copies the whole vector, the first buffer that the block reads, to shared memory at the loop; returns the copying
+// block.
+Name ShareVector(RuleSchedule& sch, const Name& block, const Name& thread_loop, const SharedVectorTiling& tiling);
+
 // ---- Targets
 
 struct TargetFacts {
