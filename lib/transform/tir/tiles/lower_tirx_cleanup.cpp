@@ -193,6 +193,8 @@ class LayoutApplier : public arith::StmtExprMutatorWithAnalyzer {
     } else {
       tir::Buffer without = buffer;
       without.layout = nullptr;
+      // The flat buffer begins where the buffer does.
+      without.elem_offset = make().Const(0, buffer.elem_offset->dtype);
       places = ElementOffset(without, indices, offset_analyzer_);
     }
     for (const PrimExpr*& place : places) place = analyzer().Simplify(place);
