@@ -10,7 +10,7 @@ namespace iropt {
 
 namespace {
 
-const DataType kReal = DataType::Float(32);
+constexpr DataType kReal = DataType::Float(32);
 
 bool IsSingle(const Expr* x) {
   const auto* tensor = As<TensorType>(x->type);

@@ -256,7 +256,7 @@ class GpuLowBatchGemv {
     sch_.ComputeAt(*dequantize_, reduce_loop_, /*preserve_unit_loops=*/true);
     sch_.SetScope(*dequantize_, 0, "local");
     const Names loops = sch_.GetLoops(*dequantize_, 2);
-    const Name reduction = loops.back();
+    const Name& reduction = loops.back();
     const Names parts = sch_.Split(loops[loops.size() - 2], {std::nullopt, 1});
     sch_.Reorder({parts[0], reduction, parts[1]});
     sch_.Vectorize(parts[1]);

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <ranges>
-
 #include "exchange/onnx/import/import.h"
 #include "exchange/onnx/node_places.h"
 #include "exchange/onnx/tensors.h"
@@ -53,7 +51,8 @@ void ExportContext::NameNode(std::span<NodeProto> nodes, Span span) {
   const std::optional<NodePlace> place = PlaceAt(span, *sources_);
   if (!place || node_names_.contains(place->name)) return;
   // The last one computes the result.
-  for (NodeProto& node : std::views::reverse(nodes)) {
+  for (size_t i = nodes.size(); i-- > 0;) {
+    NodeProto& node = nodes[i];
     if (!node.name.empty() || QualifiedOp(node) != place->op) continue;
     node.name = model().Keep(place->name);
     node_names_.insert(node.name);

@@ -1,6 +1,7 @@
 #include "exchange/onnx/export/fusion.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "exchange/onnx/export/fusion_rows.h"
 #include "iropt/ir/relax/visitor.h"
@@ -152,7 +153,7 @@ std::shared_ptr<const NDArray> OneHotValues(const PrimValue& on, const PrimValue
     const double number = integer ? static_cast<double>(integer->value) : real->value;
     const Tensor element = MakeScalarTensor(dtype.is_floating() ? Scalar::Float(number, dtype)
                                                                 : Scalar::Int(static_cast<int64_t>(number), dtype));
-    std::ranges::copy_n(element->data(), element->num_bytes(), values->mutable_data() + i * element->num_bytes());
+    std::memcpy(values->mutable_data() + i * element->num_bytes(), element->data(), element->num_bytes());
   }
   return values;
 }

@@ -173,7 +173,7 @@ bool RelayLayouts::DecideConcat() {
 bool RelayLayouts::DecidePad() {
   const AxisOrder& order = layouts_[0]->order;
   const std::vector<int64_t> widths = PadAttrs(call_).pad_width().vector();
-  if (widths.size() != static_cast<size_t>(2 * order.ndim())) return false;
+  if (widths.size() != 2 * static_cast<size_t>(order.ndim())) return false;
   std::vector<int64_t> placed;
   for (int place = 0; place < order.ndim(); ++place) {
     const auto axis = static_cast<size_t>(order[place]);
