@@ -10,7 +10,7 @@ namespace iropt::schedule {
 
 // The only block that reduces, if all others are data parallel; nothing otherwise.
 std::optional<Name> FindOnlyReduction(RuleSchedule& sch, const Names& blocks);
-// C[S, I, J] += A[S, I, K] * B[S, J, K], through copies of the operands. Fails if the block is no such product.
+// C[S, I, J] += A[S, I, K] * B[S, J, K], through copies of the operands. Fails if the block is not such a product.
 bool NormalizeMatmul(RuleSchedule& sch, const Name& main);
 // Inlines what the block reads, as far as that is possible.
 void InlineProducers(RuleSchedule& sch, const Name& block);
