@@ -18,7 +18,7 @@ namespace iropt::onnx {
 std::string QualifiedOp(const NodeProto& node);
 
 // Describes all nodes, those in graphs and functions as well, in a source with this name, and sets their spans. Fails
-// if there is no room for the source. O(nodes).
+// if the sources of the run become too big. O(nodes).
 Status PlaceNodes(Model& model, const std::string& name, SourceManager& sources);
 
 struct NodePlace {

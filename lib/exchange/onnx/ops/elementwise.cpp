@@ -182,8 +182,8 @@ Value ImportClip(OpImport& op) {
   const std::optional<double> high = number("max", 2);
   if (low && high && op.Dtype(0).is_floating()) return Clamp(op, x, *low, *high);
   const auto limit = [&](OpId with, size_t input, std::optional<double> value) {
-    // An infinite limit is none.
-    if (value && std::isinf(*value)) return;
+    // A limit that nothing exceeds is none.
+    if (value && std::isinf(*value) && std::signbit(*value) == (with == OpId::kMaximum)) return;
     if (op.Has(input))
       x = op.Call(with, {x, op.In(input)});
     else if (value)

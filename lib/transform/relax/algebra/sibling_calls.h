@@ -35,7 +35,7 @@ struct Joint {
   int64_t out_axis = 0;
   bool stacks = false;  // along a new axis in front, instead of concatenating along these axes
   // Operands of operators that follow are concatenated along their last axis, which is that of the results. If it has a
-  // single element, or if there is no axis, that element is repeated.
+  // single element or no axis, that element is repeated.
   bool repeats = false;
 };
 

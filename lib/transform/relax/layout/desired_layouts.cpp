@@ -22,7 +22,7 @@ struct RelayOperator {
   std::string_view name;
   OpId op;
   std::string_view axes;    // of the data
-  std::string_view kernel;  // axes of the weight, whose layout may be "default"; empty if there is no weight
+  std::string_view kernel;  // axes of the weight, whose layout may be "default"; empty without a weight
 };
 constexpr RelayOperator kRelayOperators[] = {
     {"nn.conv2d", OpId::kNnConv2d, "NCHW", "OIHW"},

@@ -22,8 +22,8 @@ struct AxisIter {
 // The factors of all indices of a buffer, row by row.
 using Shard = std::vector<AxisIter>;
 
-// The factors of the buffer's layout; for the default one those of a compact buffer, on the axis "m". Nothing if there
-// is no layout, if it is not constant, or has more to say than factors.
+// The factors of the buffer's layout; for the default one those of a compact buffer, on the axis "m". Nothing for a
+// buffer without a layout, and for layouts that are not constant or have more to say than factors.
 std::optional<Shard> ShardOf(const tir::Buffer& buffer);
 
 // Without factors of one element, and neighbours that are contiguous as one. O(factors).

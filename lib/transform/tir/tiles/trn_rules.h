@@ -16,7 +16,7 @@ struct TrnContext {
   Workspace& workspace;
 };
 
-// The statement that computes the operation. Fails if there is no instruction for it, or none for these layouts.
+// The statement that computes the operation. Fails if Trainium has no instruction for it or for these layouts.
 Result<const tir::Stmt*> LowerTrnTile(const TrnContext& context);
 
 // ---- By kind of operation, see LowerTrnTile.
