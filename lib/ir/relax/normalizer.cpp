@@ -189,7 +189,11 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
   std::unordered_map<const Var*, const Var*> typed_;
 };
 
-const Expr* BlockBuilder::Normalize(const Expr* expr) { return Normalizer(*this).VisitExpr(expr); }
+const Expr* BlockBuilder::Normalize(const Expr* expr) {
+  // Most calls are in normal form already.
+  if (expr->kind == NodeKind::kCall && expr->type != nullptr && HasFlatOperands(expr)) return expr;
+  return Normalizer(*this).VisitExpr(expr);
+}
 
 const Expr* BlockBuilder::NormalizeArgument(const Expr* arg) { return Normalizer(*this).VisitArgument(arg); }
 

@@ -13,7 +13,7 @@
 
 namespace iropt::relay {
 
-struct OperatorRow;
+struct Operator;
 
 // The index of a node in its graph. Operands have smaller numbers than their users, apart from variables.
 using NodeId = uint32_t;
@@ -54,7 +54,7 @@ struct Attribute {
 };
 
 struct OperatorCall {
-  const OperatorRow* op = nullptr;
+  const Operator* op = nullptr;
   SourceSpan name_span;
   List<Attribute> attributes;
 };

@@ -2,31 +2,61 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "iropt/diag/source.h"
 
 namespace iropt::relay {
 
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-bool IsLetter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool IsWordChar(char c) { return IsLetter(c) || IsDigit(c); }
+enum class CharClass : uint8_t { kOther, kBlank, kLetter, kDigit };
+
+constexpr std::array<CharClass, 256> kCharClasses = [] {
+  std::array<CharClass, 256> classes{};
+  for (const char c : {' ', '\n', '\t', '\r'}) classes[static_cast<uint8_t>(c)] = CharClass::kBlank;
+  for (size_t c = 'a'; c <= 'z'; ++c) classes[c] = classes[c - 'a' + 'A'] = CharClass::kLetter;
+  for (size_t c = '0'; c <= '9'; ++c) classes[c] = CharClass::kDigit;
+  classes['_'] = CharClass::kLetter;
+  return classes;
+}();
+
+CharClass ClassOf(char c) { return kCharClasses[static_cast<uint8_t>(c)]; }
+bool IsDigit(char c) { return ClassOf(c) == CharClass::kDigit; }
+bool IsLetter(char c) { return ClassOf(c) == CharClass::kLetter; }
+bool IsWordChar(char c) { return ClassOf(c) >= CharClass::kLetter; }
 
 struct Punctuation {
-  std::string_view text;
-  TokenKind kind;
+  TokenKind kind = TokenKind::kError;
+  // Of the token that the character and the next one make; none if that is 0.
+  char next = '\0';
+  TokenKind longer = TokenKind::kError;
 };
-// Longer ones before their beginnings.
-constexpr Punctuation kPunctuation[] = {
-    {"->", TokenKind::kArrow},    {"=>", TokenKind::kFatArrow},  {"==", TokenKind::kEqual},
-    {"!=", TokenKind::kNotEqual}, {"<=", TokenKind::kLessEqual}, {">=", TokenKind::kGreaterEqual},
-    {"(", TokenKind::kLParen},    {")", TokenKind::kRParen},     {"[", TokenKind::kLBracket},
-    {"]", TokenKind::kRBracket},  {"{", TokenKind::kLBrace},     {"}", TokenKind::kRBrace},
-    {",", TokenKind::kComma},     {":", TokenKind::kColon},      {";", TokenKind::kSemicolon},
-    {".", TokenKind::kDot},       {"=", TokenKind::kAssign},     {"?", TokenKind::kQuestion},
-    {"+", TokenKind::kPlus},      {"-", TokenKind::kMinus},      {"*", TokenKind::kStar},
-    {"/", TokenKind::kSlash},     {"<", TokenKind::kLess},       {">", TokenKind::kGreater},
-};
+
+Punctuation PunctuationOf(char c) {
+  switch (c) {
+    case '(': return {TokenKind::kLParen};
+    case ')': return {TokenKind::kRParen};
+    case '[': return {TokenKind::kLBracket};
+    case ']': return {TokenKind::kRBracket};
+    case '{': return {TokenKind::kLBrace};
+    case '}': return {TokenKind::kRBrace};
+    case ',': return {TokenKind::kComma};
+    case ':': return {TokenKind::kColon};
+    case ';': return {TokenKind::kSemicolon};
+    case '.': return {TokenKind::kDot};
+    case '?': return {TokenKind::kQuestion};
+    case '+': return {TokenKind::kPlus};
+    case '*': return {TokenKind::kStar};
+    case '/': return {TokenKind::kSlash};
+    case '-': return {TokenKind::kMinus, '>', TokenKind::kArrow};
+    case '<': return {TokenKind::kLess, '=', TokenKind::kLessEqual};
+    case '>': return {TokenKind::kGreater, '=', TokenKind::kGreaterEqual};
+    case '!': return {TokenKind::kError, '=', TokenKind::kNotEqual};
+    default: return {};
+  }
+}
 
 }  // namespace
 
@@ -109,7 +139,7 @@ void Lexer::SkipComment() {
 void Lexer::SkipBlanks() {
   while (pos_ < text_.size()) {
     const char c = text_[pos_];
-    if (c == ' ' || c == '\n' || c == '\t' || c == '\r') {
+    if (ClassOf(c) == CharClass::kBlank) {
       ++pos_;
     } else if (c == '/' && At(pos_ + 1) == '/') {
       pos_ = std::min(text_.find('\n', pos_), text_.size());
@@ -174,16 +204,31 @@ Token Lexer::ScanString(uint32_t begin) {
 }
 
 Token Lexer::ScanPunctuation(uint32_t begin) {
-  const std::string_view rest = text_.substr(pos_);
-  for (const Punctuation& punctuation : kPunctuation) {
-    if (!rest.starts_with(punctuation.text)) continue;
-    pos_ += punctuation.text.size();
-    return Make(punctuation.kind, begin);
+  const char next = At(pos_ + 1);
+  TokenKind kind = TokenKind::kError;
+  if (text_[pos_] == '=') {
+    kind = next == '=' ? TokenKind::kEqual : next == '>' ? TokenKind::kFatArrow : TokenKind::kAssign;
+    pos_ += kind == TokenKind::kAssign ? 1 : 2;
+    return Make(kind, begin);
   }
-  pos_ += CodePointLength(rest);
+  const Punctuation punctuation = PunctuationOf(text_[pos_]);
+  const bool longer = punctuation.next != '\0' && punctuation.next == next;
+  kind = longer ? punctuation.longer : punctuation.kind;
+  if (kind != TokenKind::kError) {
+    pos_ += longer ? 2 : 1;
+    return Make(kind, begin);
+  }
+  pos_ += CodePointLength(text_.substr(pos_));
   const Token token = Make(TokenKind::kError, begin);
   diagnostics_.Error(SpanOf(token), "unexpected-character", fmt::format("unexpected character '{}'", Text(token)));
   return token;
+}
+
+bool Lexer::IsSpecialNumber(size_t offset) const {
+  const char c = At(offset);
+  if (c != 'i' && c != 'n') return false;
+  const std::string_view rest = text_.substr(offset);
+  return rest.starts_with("inff") || rest.starts_with("nanf");
 }
 
 Token Lexer::Scan() {
@@ -192,23 +237,27 @@ Token Lexer::Scan() {
   if (pos_ >= text_.size()) return Make(TokenKind::kEnd, begin);
   const char c = text_[pos_];
   const char next = At(pos_ + 1);
-  if (c == '%' && IsLetter(next)) return ++pos_, ScanWord(begin, TokenKind::kLocal);
-  if (c == '@' && IsLetter(next)) return ++pos_, ScanWord(begin, TokenKind::kGlobal);
-  if (c == '%' && IsDigit(next)) {
-    for (++pos_; IsDigit(At(pos_));) ++pos_;
-    return Make(TokenKind::kGraph, begin);
+  switch (c) {
+    case '%':
+      if (IsLetter(next)) return ++pos_, ScanWord(begin, TokenKind::kLocal);
+      if (!IsDigit(next)) break;
+      for (++pos_; IsDigit(At(pos_));) ++pos_;
+      return Make(TokenKind::kGraph, begin);
+    case '@':
+      if (IsLetter(next)) return ++pos_, ScanWord(begin, TokenKind::kGlobal);
+      break;
+    case '#':
+      if (next != '[') break;
+      pos_ = std::min(text_.find('\n', pos_), text_.size());
+      return Make(TokenKind::kHash, begin);
+    case '"': return ScanString(begin);
+    case '-':
+      if (IsDigit(next) || IsSpecialNumber(pos_ + 1)) return ScanNumber(begin);
+      break;
+    default:
+      if (IsLetter(c)) return IsSpecialNumber(pos_) ? ScanNumber(begin) : ScanWord(begin, TokenKind::kName);
+      if (IsDigit(c)) return ScanNumber(begin);
   }
-  if (c == '#' && next == '[') {
-    pos_ = std::min(text_.find('\n', pos_), text_.size());
-    return Make(TokenKind::kHash, begin);
-  }
-  if (c == '"') return ScanString(begin);
-  const std::string_view rest = text_.substr(pos_);
-  const std::string_view unsigned_rest = c == '-' ? rest.substr(1) : rest;
-  if (IsDigit(c) || (c == '-' && IsDigit(next)) || unsigned_rest.starts_with("inff") ||
-      unsigned_rest.starts_with("nanf"))
-    return ScanNumber(begin);
-  if (IsLetter(c)) return ScanWord(begin, TokenKind::kName);
   return ScanPunctuation(begin);
 }
 

@@ -81,6 +81,8 @@ class Lexer {
   Token ScanString(uint32_t begin);
   Token ScanWord(uint32_t begin, TokenKind kind);
   Token ScanPunctuation(uint32_t begin);
+  // Whether "inff" or "nanf" stands there.
+  bool IsSpecialNumber(size_t offset) const;
   char At(size_t offset) const { return offset < text_.size() ? text_[offset] : '\0'; }
   Token Make(TokenKind kind, uint32_t begin) const { return {kind, begin, static_cast<uint32_t>(pos_)}; }
 

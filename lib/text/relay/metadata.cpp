@@ -72,13 +72,15 @@ class MetadataLoader {
     MetadataEntry entry;
     const std::string_view key = KeyOf(node);
     const auto attrs = node.Find("attrs");
+    const bool has_objects = key == "relay.attrs.ScanopAttrs";  // all of whose fields are: 0 stands for none
     if (key == "relay.Constant" || IsLeafKey(key) || key == "Array" || !attrs) {
       IROPT_ASSIGN_OR_RETURN(entry.value, ReadValue(node, 0));
       return entry;
     }
     for (const JsonMember member : attrs->members()) {
       if (IsProvenance(member.key)) continue;
-      IROPT_ASSIGN_OR_RETURN(const PyValue value, ReadField(member.value, index.integer()));
+      const bool is_none = has_objects && member.value.is_string() && member.value.string() == "0";
+      IROPT_ASSIGN_OR_RETURN(const PyValue value, is_none ? PyValue() : ReadField(member.value, index.integer()));
       entry.fields.push_back({workspace_.arena().CopyString(member.key), {}, value});
     }
     return entry;
@@ -180,10 +182,11 @@ class MetadataLoader {
 }  // namespace
 
 size_t FindMetadata(std::string_view text) {
-  for (size_t at = text.rfind(kHeader); at != std::string_view::npos && at != 0; at = text.rfind(kHeader, at - 1)) {
-    if (text[at - 1] == '\n') return at;
+  size_t found = text.size();
+  for (size_t at = text.find('#', 1); at < text.size(); at = text.find('#', at + 1)) {
+    if (text[at - 1] == '\n' && text.substr(at).starts_with(kHeader)) found = at;
   }
-  return text.size();
+  return found;
 }
 
 Result<MetadataEntries> LoadMetadata(std::string_view json, Workspace& workspace) {

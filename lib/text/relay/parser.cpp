@@ -2,17 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "constants.h"
-#include "iropt/support/edit_distance.h"
 #include "iropt/support/stack.h"
+#include "names.h"
 #include "ops/op_table.h"
 #include "parser_core.h"
-#include "var_scopes.h"
 
 namespace iropt::relay {
 
@@ -32,6 +29,7 @@ constexpr InfixOperator kInfixOperators[] = {
 };
 
 const InfixOperator* FindInfix(TokenKind token) {
+  if (token < TokenKind::kPlus) return nullptr;
   for (const InfixOperator& op : kInfixOperators) {
     if (op.token == token) return &op;
   }
@@ -46,7 +44,7 @@ struct BlockState {
 
 class Parser {
  public:
-  explicit Parser(ParserCore& core) : core_(core), lex_(core.lex), graph_(core.graph) {}
+  explicit Parser(ParserCore& core) : core_(core), lex_(core.lex), graph_(core.graph), names_(core) {}
 
   void Run() {
     while (!lex_is(TokenKind::kEnd)) {
@@ -66,11 +64,14 @@ class Parser {
     return static_cast<NodeId>(graph_.nodes.size() - 1);
   }
   NodeId AddError(SourceSpan span) { return Add(GraphKind::kError, 0, span, {}); }
+  // The text goes on behind a name that was reported.
+  NodeId OrError(NodeId id, Token token) { return id == kNoNode ? AddError(lex_.SpanOf(token)) : id; }
 
   NodeId AddVar(std::string_view name, SourceSpan span, const Type* type) {
-    graph_.vars.push_back({core_.Keep(name), span, type, kNoNode});
+    name = core_.Keep(name);
+    graph_.vars.push_back({Names::InScript(name, graph_.arena), span, type, kNoNode});
     const NodeId var = Add(GraphKind::kVar, static_cast<uint32_t>(graph_.vars.size() - 1), span, {});
-    vars_.Define(graph_.vars.back().name, var);
+    names_.vars().Define(name, var);
     return var;
   }
 
@@ -79,10 +80,14 @@ class Parser {
     return Add(GraphKind::kConstant, static_cast<uint32_t>(graph_.constants.size() - 1), span, {});
   }
 
-  NodeId AddOperator(const OperatorRow* op, SourceSpan name_span, std::span<const NodeId> args,
+  NodeId AddOperator(const Operator* op, SourceSpan name_span, std::span<const NodeId> args,
                      std::span<const Attribute> attributes, SourceSpan span) {
     graph_.calls.push_back({op, name_span, List<Attribute>(graph_.arena.Copy(attributes))});
     return Add(GraphKind::kOperator, static_cast<uint32_t>(graph_.calls.size() - 1), span, args);
+  }
+
+  NodeId AddGlobal(Token token) {
+    return Add(GraphKind::kGlobal, names_.IndexOfGlobal(lex_.Text(token).substr(1)), lex_.SpanOf(token), {});
   }
 
   // ---- Definitions
@@ -105,9 +110,9 @@ class Parser {
     return ParseExpressionAsMain();
   }
 
-  // A text that is one expression with free variables is the function main of them.
+  // A text that is one expression with free variables is the function main of them; if it is a function, it is main.
   bool ParseExpressionAsMain() {
-    const VarScopes::Mark mark = vars_.Enter();
+    const VarScopes::Mark mark = names_.vars().Enter();
     std::vector<NodeId> params;
     const uint32_t begin = lex_.token().begin;
     const auto first_node = static_cast<NodeId>(graph_.nodes.size());
@@ -123,17 +128,25 @@ class Parser {
     function.first_node = first_node;
     function.params = List<NodeId>(graph_.arena.Copy(params));
     function.body = ParseBlock(TokenKind::kEnd);
-    vars_.Leave(mark);
-    AddFunction(function, begin, true);
+    names_.vars().Leave(mark);
+    if (params.empty() && function.body != kNoNode && graph_[function.body].kind == GraphKind::kFunction) {
+      const uint32_t index = graph_[function.body].index;
+      graph_.functions[index].name = function.name;
+      graph_.functions[index].first_node = first_node;
+      graph_.definitions.push_back(index);
+    } else {
+      AddFunction(function, begin, true);
+    }
     return true;
   }
 
   bool ParseFunctionDefinition() {
     const uint32_t begin = lex_.Next().begin;
     const Token name = lex_.token();
-    if (!core_.Expect(TokenKind::kGlobal)) return false;
+    const std::optional<std::string_view> text = core_.ExpectName(TokenKind::kGlobal);
+    if (!text) return false;
     GraphFunction function;
-    function.name = core_.Keep(lex_.Text(name).substr(1));
+    function.name = Names::InScript(core_.Keep(*text), graph_.arena);
     function.name_span = lex_.SpanOf(name);
     function.first_node = static_cast<NodeId>(graph_.nodes.size());
     if (core_.Skip(TokenKind::kAssign)) return ParseDeclaration(function, begin);
@@ -160,11 +173,11 @@ class Parser {
 
   // Type parameters, parameters, result type and body.
   bool ParseFunctionRest(GraphFunction& function) {
-    const VarScopes::Mark mark = vars_.Enter();
+    const VarScopes::Mark mark = names_.vars().Enter();
     const size_t outer = core_.type_params.size();
     function.is_generic = lex_is(TokenKind::kLBracket);
     const bool ok = ParseTypeParams(core_) && ParseParams(function) && ParseResult(function) && ParseBody(function);
-    vars_.Leave(mark);
+    names_.vars().Leave(mark);
     core_.type_params.resize(outer);
     return ok;
   }
@@ -174,7 +187,7 @@ class Parser {
     std::vector<NodeId> params;
     std::vector<Attribute> attributes;
     while (!lex_is(TokenKind::kRParen)) {
-      if (lex_is(TokenKind::kName)) {
+      if (lex_is(TokenKind::kName) && lex_.PeekKind() == TokenKind::kAssign) {
         if (!ParseAttribute(attributes)) return false;
       } else {
         const std::optional<NodeId> param = ParseParam();
@@ -190,10 +203,16 @@ class Parser {
 
   std::optional<NodeId> ParseParam() {
     const Token token = lex_.token();
-    if (!core_.Expect(TokenKind::kLocal)) return std::nullopt;
+    const std::optional<std::string_view> name = core_.ExpectName(TokenKind::kLocal);
+    if (!name) return std::nullopt;
     const Type* type = nullptr;
+    const size_t errors = core_.diagnostics.error_count();
     if (core_.Skip(TokenKind::kColon) && !(type = ParseType(core_))) return std::nullopt;
-    return AddVar(lex_.Text(token).substr(1), lex_.SpanOf(token), type);
+    const NodeId var = AddVar(*name, lex_.SpanOf(token), type);
+    // Nothing more is said of values whose type was reported.
+    if (core_.diagnostics.error_count() != errors)
+      names_.vars().Define(core_.Keep(*name), AddError(lex_.SpanOf(token)));
+    return var;
   }
 
   bool ParseResult(GraphFunction& function) {
@@ -218,12 +237,17 @@ class Parser {
   }
 
   NodeId ParseBlockRest(TokenKind close) {
-    const VarScopes::Mark mark = vars_.Enter();
+    const VarScopes::Mark mark = names_.vars().Enter();
     const uint32_t begin = lex_.token().begin;
     BlockState block;
     NodeId body = kNoNode;
     while (body == kNoNode) {
       if (core_.IsName("let")) {
+        lex_.Next();
+        if (!ParseLet(block)) Recover();
+      } else if (lex_is(TokenKind::kLocal) && lex_.PeekKind() == TokenKind::kAssign) {
+        const Token name = lex_.token();
+        core_.Error(lex_.SpanOf(name), "syntax", fmt::format("expected 'let' before '{}'", lex_.Text(name)));
         if (!ParseLet(block)) Recover();
       } else if (lex_is(TokenKind::kGraph) && lex_.PeekKind() == TokenKind::kAssign) {
         if (!ParseGraphBinding()) Recover();
@@ -231,7 +255,7 @@ class Parser {
         body = ParseResultOfBlock(close);
       }
     }
-    vars_.Leave(mark);
+    names_.vars().Leave(mark);
     return block.values.empty() ? body : AddLets(block, body, begin);
   }
 
@@ -282,30 +306,26 @@ class Parser {
     NodeId value = ParseExpr();
     const bool ok = value != kNoNode;
     if (!ok) value = AddError(lex_.SpanFrom(begin));
-    const std::string_view number = lex_.Text(name).substr(1);
-    size_t i = 0;
-    std::from_chars(number.data(), number.data() + number.size(), i);
-    graph_vars_[i] = value;
+    names_.DefineGraphVar(name, value);
     return ok && core_.Expect(TokenKind::kSemicolon);
   }
 
-  // The variable is in scope in its value if that is a function.
+  // Behind the 'let'. The variable is in scope in its value if that is a function.
   bool ParseLet(BlockState& block) {
-    lex_.Next();
     const Token name = lex_.token();
-    if (!core_.Expect(TokenKind::kLocal)) return false;
+    const std::optional<std::string_view> text = core_.ExpectName(TokenKind::kLocal);
+    if (!text) return false;
     const Type* type = nullptr;
     if (core_.Skip(TokenKind::kColon) && !(type = ParseType(core_))) return false;
     if (!core_.Expect(TokenKind::kAssign)) return false;
-    const std::string_view text = lex_.Text(name).substr(1);
     const bool recursive = core_.IsName("fn");
     std::optional<NodeId> var;
-    if (recursive) var = AddVar(text, lex_.SpanOf(name), type);
+    if (recursive) var = AddVar(*text, lex_.SpanOf(name), type);
     const uint32_t begin = lex_.token().begin;
     NodeId value = core_.IsName("let") ? ParseBlockInLet() : ParseExpr();
     const bool ok = value != kNoNode;
     if (!ok) value = AddError(lex_.SpanFrom(begin));
-    if (!var) var = AddVar(text, lex_.SpanOf(name), type);
+    if (!var) var = AddVar(*text, lex_.SpanOf(name), type);
     graph_.vars[graph_[*var].index].value = value;
     block.let_vars.push_back(*var);
     block.values.push_back(value);
@@ -363,9 +383,9 @@ class Parser {
   NodeId ParsePrimary() {
     const Token token = lex_.token();
     switch (token.kind) {
-      case TokenKind::kLocal: lex_.Next(); return FindVar(token);
-      case TokenKind::kGraph: lex_.Next(); return FindGraphVar(token);
-      case TokenKind::kGlobal: lex_.Next(); return FindGlobal(token);
+      case TokenKind::kLocal: lex_.Next(); return OrError(names_.FindVar(token), token);
+      case TokenKind::kGraph: lex_.Next(); return OrError(names_.FindGraphVar(token), token);
+      case TokenKind::kGlobal: lex_.Next(); return AddGlobal(token);
       case TokenKind::kInt:
       case TokenKind::kFloat: return ParseConstant();
       case TokenKind::kLParen: return ParseParentheses();
@@ -388,6 +408,7 @@ class Parser {
   NodeId ParseNamed() {
     const Token token = lex_.token();
     const std::string_view name = lex_.Text(token);
+    if (const Operator* op = FindOperator(name)) return ParseOperatorCall(op);
     if (name == "True" || name == "False") {
       lex_.Next();
       return AddConstant(MakeScalar(DataType::Bool(), static_cast<int64_t>(name == "True"), core_.workspace),
@@ -399,7 +420,7 @@ class Parser {
     if (name == "meta") return ParseMetaConstant();
     if (name == "match") return NoCounterpart(token, "match");
     if (name == "ref" || name == "ref_read" || name == "ref_write") return NoCounterpart(token, "references");
-    return ParseOperatorCall();
+    return ParseOperatorCall(nullptr);
   }
 
   NodeId NoCounterpart(Token token, std::string_view what) {
@@ -477,20 +498,18 @@ class Parser {
     return ParseFunctionRest(function) ? AddFunction(function, begin, false) : kNoNode;
   }
 
-  NodeId ParseOperatorCall() {
+  // With null, the name is that of no operator.
+  NodeId ParseOperatorCall(const Operator* op) {
     const Token token = lex_.Next();
-    const std::string_view name = lex_.Text(token);
-    const OperatorRow* op = FindOperator(name);
     if (op == nullptr) {
-      DiagnosticBuilder error =
-          core_.diagnostics.Error(lex_.SpanOf(token), "unknown-operator", fmt::format("unknown operator '{}'", name));
-      if (const std::string_view nearest = NearestOperator(name); !nearest.empty())
-        error.FixIt(lex_.SpanOf(token), std::string(nearest)).Note(fmt::format("did you mean '{}'?", nearest));
-      return kNoNode;
+      names_.ReportUnknownOperator(token);
+      if (!lex_is(TokenKind::kLParen)) return kNoNode;
     }
     std::vector<NodeId> args;
+    args.reserve(4);
     std::vector<Attribute> attributes;
     if (!ParseArguments(args, attributes)) return kNoNode;
+    if (op == nullptr) return AddError(lex_.SpanFrom(token.begin));
     return AddOperator(op, lex_.SpanOf(token), args, attributes, lex_.SpanFrom(token.begin));
   }
 
@@ -534,41 +553,10 @@ class Parser {
     return true;
   }
 
-  // ---- Names
-
-  NodeId FindVar(Token token) {
-    const std::string_view name = lex_.Text(token).substr(1);
-    if (const auto var = vars_.Find(name)) return *var;
-    DiagnosticBuilder error =
-        core_.diagnostics.Error(lex_.SpanOf(token), "unknown-name", fmt::format("unknown variable '%{}'", name));
-    const std::vector<std::string_view> names = vars_.Names();
-    if (const auto nearest = NearestName(name, names))
-      error.FixIt(lex_.SpanOf(token), fmt::format("%{}", *nearest)).Note(fmt::format("did you mean '%{}'?", *nearest));
-    return kNoNode;
-  }
-
-  NodeId FindGraphVar(Token token) {
-    const std::string_view number = lex_.Text(token).substr(1);
-    size_t i = 0;
-    std::from_chars(number.data(), number.data() + number.size(), i);
-    if (const auto value = graph_vars_.find(i); value != graph_vars_.end()) return value->second;
-    core_.Error(lex_.SpanOf(token), "unknown-name", fmt::format("unknown graph variable '%{}'", number));
-    return kNoNode;
-  }
-
-  NodeId FindGlobal(Token token) {
-    const std::string_view name = lex_.Text(token).substr(1);
-    const auto [known, added] = globals_.try_emplace(name, static_cast<uint32_t>(graph_.globals.size()));
-    if (added) graph_.globals.push_back(core_.Keep(name));
-    return Add(GraphKind::kGlobal, known->second, lex_.SpanOf(token), {});
-  }
-
   ParserCore& core_;
   Lexer& lex_;
   Graph& graph_;
-  VarScopes vars_;
-  std::unordered_map<size_t, NodeId> graph_vars_;
-  std::unordered_map<std::string_view, uint32_t> globals_;
+  Names names_;
 };
 
 }  // namespace

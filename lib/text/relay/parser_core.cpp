@@ -23,6 +23,18 @@ bool ParserCore::Unexpected(std::string_view expected) {
   return Error(lex.SpanOf(token), "syntax", fmt::format("expected {}, found '{}'", expected, lex.Text(token)));
 }
 
+std::optional<std::string_view> ParserCore::ExpectName(TokenKind kind) {
+  const Token token = lex.token();
+  const std::string_view text = lex.Text(token);
+  if (Skip(kind)) return text.substr(1);
+  if (!Skip(TokenKind::kName)) return Unexpected(TokenKindName(kind)), std::nullopt;
+  const std::string name = fmt::format("{}{}", kind == TokenKind::kGlobal ? '@' : '%', text);
+  diagnostics.Error(lex.SpanOf(token), "syntax", fmt::format("expected {}, found '{}'", TokenKindName(kind), text))
+      .FixIt(lex.SpanOf(token), name)
+      .Note(fmt::format("did you mean '{}'?", name));
+  return text;
+}
+
 namespace {
 
 std::optional<int> BitsOf(std::string_view digits, int by_default) {

@@ -1,6 +1,7 @@
 // What the parsers of the parts of a Relay text share: the tokens, the graph that they make, and errors.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,9 @@ class ParserCore {
   bool Expect(TokenKind kind) { return Skip(kind) || Unexpected(TokenKindName(kind)); }
   // Reports that something else stands where `expected` should. False.
   bool Unexpected(std::string_view expected);
+  // The name of a variable or a global function without its sigil. A name that lacks it is reported and taken; nothing
+  // if there is no name.
+  std::optional<std::string_view> ExpectName(TokenKind kind);
   bool Error(SourceSpan span, std::string_view kind, std::string message);
   std::string_view Keep(std::string_view text) { return graph.arena.CopyString(text); }
 
@@ -59,7 +63,7 @@ const MetadataEntry* ParseMetadataReference(ParserCore& core);
 std::optional<PyValue> ParseValue(ParserCore& core);
 // Type parameters in brackets, if there are some. They are in scope until the caller removes them.
 bool ParseTypeParams(ParserCore& core);
-// A type. Each ? is a new symbolic variable. Null after an error.
+// A type. Each ? is a new symbolic variable. Null after an error in the syntax.
 const Type* ParseType(ParserCore& core);
 
 }  // namespace iropt::relay

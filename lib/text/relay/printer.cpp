@@ -204,6 +204,8 @@ class RelayPrinter {
       return;
     }
     const Expr* value = bound->value;
+    values_[bound->var] = value;
+    if (const auto* call = As<Call>(value); call && IsWrittenByUser(*call)) return;
     if (Is<Var>(value) || Is<Constant>(value)) {
       names_[bound->var] = Operand(value);
       return;
@@ -246,17 +248,25 @@ class RelayPrinter {
 
   std::string CallText(const Call& call) {
     if (Is<Var>(call.op) || Is<GlobalVar>(call.op)) return fmt::format("{}({})", Operand(call.op), Operands(call.args));
-    const std::optional<WrittenCall> written = WriteOperator(call);
-    if (!written) {
-      const auto* op = As<Op>(call.op);
-      return Lacks(call, fmt::format("Relay text has no form for this call of {}",
-                                     op && op->info ? op->info->script : std::string_view("an operator")));
-    }
-    const std::string operands = Operands(written->operands);
+    const std::optional<WrittenCall> written = WriteOperator(call, [this](const Expr* var) { return ValueOf(var); });
+    if (!written) return LacksForm(call);
+    std::string operands = Operands(written->operands);
+    if (written->takes_tuple) operands = fmt::format("({}{})", operands, written->operands.size() == 1 ? "," : "");
     // Without operands the comma before the first attribute goes.
     const std::string_view attributes = written->attributes;
     return fmt::format("{}({}{})", written->name, operands,
                        operands.empty() && !attributes.empty() ? attributes.substr(2) : attributes);
+  }
+
+  std::string LacksForm(const Call& call) {
+    const auto* op = As<Op>(call.op);
+    return Lacks(call, fmt::format("Relay text has no form for this call of {}",
+                                   op && op->info ? op->info->script : std::string_view("an operator")));
+  }
+
+  const Expr* ValueOf(const Expr* var) const {
+    const auto value = values_.find(var);
+    return value == values_.end() ? nullptr : value->second;
   }
 
   template <class Range>
@@ -269,7 +279,10 @@ class RelayPrinter {
   std::string Operand(const Expr* operand) {
     if (const auto* var = As<Var>(operand)) {
       const auto name = names_.find(var);
-      return name == names_.end() ? Lacks(*var, "the variable is not bound") : name->second;
+      if (name != names_.end()) return name->second;
+      const auto* call = As<Call>(ValueOf(var));
+      const auto* op = call ? As<Op>(call->op) : nullptr;
+      return op ? LacksForm(*call) : Lacks(*var, "the variable is not bound");
     }
     if (const auto* global = As<GlobalVar>(operand)) return fmt::format("@{}", global->name);
     if (const auto* constant = As<Constant>(operand)) {
@@ -284,7 +297,8 @@ class RelayPrinter {
   OutputStream& out_;
   DiagnosticEngine& diagnostics_;
   MetadataWriter metadata_;
-  std::unordered_map<const Expr*, std::string> names_;  // of variables; looked up, never iterated
+  std::unordered_map<const Expr*, std::string> names_;   // of variables; looked up, never iterated
+  std::unordered_map<const Expr*, const Expr*> values_;  // of variables that were bound
   std::unordered_set<std::string> used_;
   int next_ = 0;  // graph bindings are numbered through the module
   bool ok_ = true;

@@ -316,6 +316,7 @@ class FunctionTranslator {
   }
 
   bool Operands(List<NodeId> nodes, std::vector<const Expr*>& operands) {
+    operands.reserve(nodes.size());
     for (const NodeId node : nodes) {
       operands.push_back(Value(node));
       if (operands.back() == nullptr) return false;
@@ -341,8 +342,19 @@ class FunctionTranslator {
     std::vector<const Expr*> operands;
     if (!Operands(node.operands, operands)) return nullptr;
     const OperatorCall& call = graph_.calls[node.index];
-    OpCall op(*call.op, call, node.span, operands, builder_, module_, diagnostics_);
-    return op.CheckArguments() ? call.op->build(op) : nullptr;
+    return OpCall(*call.op, call, node.span, operands, builder_, module_, diagnostics_).Build();
+  }
+
+  bool CheckConditional(const GraphNode& node, const Type& condition, const Type& then, const Type& otherwise) {
+    const Type* boolean = TensorType::Get(std::span<const PrimExpr* const>(), DataType::Bool());
+    if (!Agrees(boolean, &condition))
+      return Error(
+          node.span, "type-mismatch",
+          fmt::format("the condition must be {}, but the type is {}", TypeToString(boolean), TypeToString(&condition)));
+    if (Agrees(&then, &otherwise)) return true;
+    return Error(
+        node.span, "type-mismatch",
+        fmt::format("the branches have different types, {} and {}", TypeToString(&then), TypeToString(&otherwise)));
   }
 
   const Expr* BuildIf(NodeId id) {
@@ -351,6 +363,7 @@ class FunctionTranslator {
     const Expr* then = BuildScope(schedule_.Then(id));
     const Expr* otherwise = BuildScope(schedule_.Else(id));
     if (condition == nullptr || then == nullptr || otherwise == nullptr) return nullptr;
+    if (!CheckConditional(node, *condition->type, *then->type, *otherwise->type)) return nullptr;
     auto* conditional = workspace_.New<If>(condition, then, otherwise, nullptr);
     conditional->set_span(NodeSpan(node.span));
     conditional->type = inferrer_.Infer(conditional);
@@ -480,8 +493,9 @@ class ModuleTranslator {
     // Until it is translated, the result of the function can be anything.
     if (module_.Find(var) == nullptr) {
       Workspace workspace;
-      module_.Set(var, workspace.New<ExternFunc>(var->name, DictAttr::Empty(), FuncType::Get(types, ObjectType::Get())),
-                  workspace.Finish());
+      const Type* type = FuncType::Get(types, ObjectType::Get());
+      const auto* stub = workspace.New<ExternFunc>(var->name, DictAttr::Empty(), type);
+      module_.Set(var, stub, workspace.Finish());
     }
     Translate(i, var, types);
     return var;

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "iropt/ir/context.h"
+#include "iropt/support/edit_distance.h"
 #include "iropt/support/stack.h"
 #include "parser_core.h"
 
@@ -51,12 +54,31 @@ class TypeParser {
     if (std::ranges::find(core_.type_params, name) != core_.type_params.end()) return ObjectType::Get();
     if (name == "ref") return NoType(token, "a reference");
     if (name == "Storage" || name == "Shape") return ObjectType::Get();
+    if (const auto nearest = NearestType(name)) return Unknown(token, "type", name, *nearest);
     return NoType(token, fmt::format("the data type or type variable '{}'", name));
+  }
+
+  // What a misspelled type may be.
+  static std::optional<std::string_view> NearestType(std::string_view name) {
+    constexpr std::string_view kNames[] = {"Tensor", "bool",    "int8",    "int16",   "int32",
+                                           "int64",  "uint1",   "uint8",   "uint16",  "uint32",
+                                           "uint64", "float16", "float32", "float64", "bfloat16"};
+    return NearestName(name, kNames);
+  }
+
+  // Reports that there is no such type. The text goes on behind it; the type is as if it were not known.
+  const Type* Unknown(Token token, std::string_view what, std::string_view name,
+                      std::optional<std::string_view> nearest) {
+    DiagnosticBuilder error =
+        core_.diagnostics.Error(core_.lex.SpanOf(token), "unknown-dtype", fmt::format("unknown {} '{}'", what, name));
+    if (nearest)
+      error.FixIt(core_.lex.SpanOf(token), std::string(*nearest)).Note(fmt::format("did you mean '{}'?", *nearest));
+    return ObjectType::Get();
   }
 
   const Type* NoType(Token token, std::string_view what) {
     core_.Error(core_.lex.SpanOf(token), "no-counterpart", fmt::format("Relax has no counterpart for {}", what));
-    return nullptr;
+    return ObjectType::Get();
   }
 
   const Type* ParseTensor() {
@@ -78,11 +100,10 @@ class TypeParser {
       return nullptr;
     }
     const auto dtype = DataType::Parse(name);
-    if (!dtype || dtype->is_void()) {
-      core_.Error(core_.lex.SpanOf(token), "unknown-dtype", fmt::format("unknown data type '{}'", name));
-      return nullptr;
-    }
-    return core_.Expect(TokenKind::kRBracket) ? TensorType::Get(dims, *dtype) : nullptr;
+    const bool is_known = dtype && !dtype->is_void();
+    const Type* unknown = is_known ? nullptr : Unknown(token, "data type", name, NearestType(name));
+    if (!core_.Expect(TokenKind::kRBracket)) return nullptr;
+    return is_known ? TensorType::Get(dims, *dtype) : unknown;
   }
 
   const PrimExpr* ParseDim() {

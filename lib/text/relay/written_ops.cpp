@@ -73,12 +73,16 @@ std::optional<Integers> NumbersOf(const Expr* operand) {
 // ---- Rows
 
 using MakeCall = std::optional<WrittenCall> (*)(const Call& call);
+// With the value of an operand, or the operand.
+using MakeCallOf = std::optional<WrittenCall> (*)(const Call& call, const Expr* value);
 
 struct WrittenRow {
   OpId op;
   std::string_view name;        // of Relay
   std::string_view attributes;  // of the record: "axis", or "repeats:reps" if Relay has another name
   MakeCall make = nullptr;      // for calls of another form
+  MakeCallOf make_of = nullptr;
+  uint32_t operand = 0;  // that make_of asks for
 };
 
 WrittenCall AllOperands(std::string_view name, const Call& call) {
@@ -174,6 +178,168 @@ std::optional<WrittenCall> WriteLayerNorm(const Call& call) {
   return written;
 }
 
+// ---- Scalars
+
+// A scalar as a constant in the text.
+std::optional<std::string> ScalarText(const Expr* operand) {
+  const auto* scalar = As<PrimValue>(operand);
+  if (!scalar) return std::nullopt;
+  if (const int64_t* number = arith::AsInt(scalar->value)) return fmt::format("{}", *number);
+  const auto* real = As<tir::FloatImm>(scalar->value);
+  return real ? std::optional(Number(real->value)) : std::nullopt;
+}
+
+std::optional<WrittenCall> WriteArange(const Call& call) {
+  WrittenCall written{"arange", {}, {}};
+  for (const Expr* arg : call.args) {
+    const auto scalar = ScalarText(arg);
+    if (!scalar) return std::nullopt;
+    written.attributes += ", " + *scalar;
+  }
+  const auto* result = As<TensorType>(call.type);
+  if (!result || call.args.size() != 3) return std::nullopt;
+  written.attributes += fmt::format(", dtype={}", Quoted(result->dtype.ToString()));
+  return written;
+}
+
+std::optional<WrittenCall> WriteOneHot(const Call& call) {
+  const auto on = ScalarText(call.args[1]);
+  const auto off = ScalarText(call.args[2]);
+  const auto* result = As<TensorType>(call.type);
+  if (!on || !off || !result) return std::nullopt;
+  const OneHotAttrs attrs(call);
+  return WrittenCall{"one_hot",
+                     {call.args[0]},
+                     fmt::format(", {}, {}, depth={}, axis={}, dtype={}", *on, *off, attrs.depth(), attrs.axis(),
+                                 Quoted(result->dtype.ToString()))};
+}
+
+std::optional<WrittenCall> WriteTriangle(const Call& call) {
+  const auto k = ScalarText(call.args[1]);
+  if (!k) return std::nullopt;
+  const bool upper = To<Op>(call.op)->id == OpId::kTriu;
+  return WrittenCall{"trilu", {call.args[0]}, fmt::format(", {}, upper={}", *k, upper ? "True" : "False")};
+}
+
+// ---- Searches
+
+std::string Truth(bool value) { return value ? "True" : "False"; }
+
+std::optional<WrittenCall> WriteArgsort(const Call& call) {
+  const ArgsortAttrs attrs(call);
+  return WrittenCall{"argsort",
+                     {call.args[0]},
+                     fmt::format(", axis={}, is_ascend={}, dtype={}", attrs.axis(), Truth(!attrs.descending()),
+                                 Quoted(attrs.dtype().ToString()))};
+}
+
+std::optional<WrittenCall> WriteSort(const Call& call) {
+  const SortAttrs attrs(call);
+  return WrittenCall{
+      "sort", {call.args[0]}, fmt::format(", axis={}, is_ascend={}", attrs.axis(), Truth(!attrs.descending()))};
+}
+
+std::optional<WrittenCall> WriteTopk(const Call& call) {
+  const TopKAttrs attrs(call);
+  return WrittenCall{"topk",
+                     {call.args[0]},
+                     fmt::format(", k={}, axis={}, ret_type={}, is_ascend={}, dtype={}", attrs.k(), attrs.axis(),
+                                 Quoted(attrs.ret_type()), Truth(!attrs.largest()), Quoted(attrs.dtype().ToString()))};
+}
+
+// ---- Calls that use others
+
+// An argmax or argmin, which is of int32 in Relay and of int64 in Relax; else a conversion.
+std::optional<WrittenCall> WriteCast(const Call& call, const Expr* value) {
+  const Call* index = CallOf(value, OpId::kArgmax);
+  if (!index) index = CallOf(value, OpId::kArgmin);
+  const std::string dtype = AstypeAttrs(call).dtype().ToString();
+  if (!index) return WrittenCall{"cast", {call.args[0]}, fmt::format(", dtype={}", Quoted(dtype))};
+  const auto axis = AttributeOf(*index, "axis");
+  if (dtype != "int32" || !axis || AttributeOf(*index, "keepdims") != "False") return std::nullopt;
+  const std::string_view name = To<Op>(index->op)->info->script.substr(2);
+  return WrittenCall{name, {index->args[0]}, fmt::format(", axis=[{}]", *axis)};
+}
+
+// The size of a tensor as numbers.
+std::optional<WrittenCall> WriteShapeOf(const Call&, const Expr* value) {
+  const Call* shape = CallOf(value, OpId::kShapeOf);
+  if (!shape) return std::nullopt;
+  return WrittenCall{"shape_of", {shape->args[0]}, ", dtype=\"int64\""};
+}
+
+// Indices whose first axis was moved behind the others, as Relay has it in front.
+const Expr* IndicesInFront(const Expr* indices, const Expr* value) {
+  const auto* type = As<TensorType>(indices->type);
+  if (type && type->ndim == 1) return indices;
+  const Call* moved = CallOf(value, OpId::kPermuteDims);
+  if (!moved) return nullptr;
+  const auto given = PermuteDimsAttrs(*moved).axes();
+  const Integers axes = given ? given->vector() : Integers();
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i] != static_cast<int64_t>((i + 1) % axes.size())) return nullptr;
+  }
+  return axes.empty() ? nullptr : moved->args[0];
+}
+
+std::optional<WrittenCall> WriteGatherNd(const Call& call, const Expr* value) {
+  const Expr* indices = IndicesInFront(call.args[1], value);
+  if (!indices) return std::nullopt;
+  return WrittenCall{
+      "gather_nd", {call.args[0], indices}, fmt::format(", batch_dims={}", GatherNDAttrs(call).batch_dims())};
+}
+
+std::optional<WrittenCall> WriteScatterNd(const Call& call, const Expr* value) {
+  const Expr* indices = IndicesInFront(call.args[1], value);
+  if (!indices) return std::nullopt;
+  return WrittenCall{"scatter_nd",
+                     {call.args[0], indices, call.args[2]},
+                     fmt::format(", mode={}", Quoted(ScatterNDAttrs(call).reduction()))};
+}
+
+// ---- Others
+
+std::optional<WrittenCall> WriteIndexTensor(const Call& call) {
+  const auto* indices = As<Tuple>(call.args[1]);
+  if (!indices) return std::nullopt;
+  WrittenCall written{"adv_index", {call.args[0]}, {}, true};
+  written.operands.insert(written.operands.end(), indices->fields.begin(), indices->fields.end());
+  return written;
+}
+
+std::optional<WrittenCall> WriteGroupNorm(const Call& call) {
+  const GroupNormAttrs attrs(call);
+  return WrittenCall{"nn.group_norm",
+                     {call.args.begin(), call.args.end()},
+                     fmt::format(", num_groups={}, axis={}, epsilon={}", attrs.num_groups(), attrs.channel_axis(),
+                                 Number(attrs.epsilon()))};
+}
+
+constexpr std::string_view kResize =
+    "roi layout method coordinate_transformation_mode rounding_method cubic_alpha cubic_exclude extrapolation_value "
+    "out_dtype";
+
+std::string AttributesOf(const Call& call, std::string_view names) {
+  std::string text;
+  for (std::string_view rest = names; !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    const size_t colon = name.find(':');
+    const std::string_view relay = colon == name.npos ? name : name.substr(colon + 1);
+    const auto value = AttributeOf(call, name.substr(0, colon));
+    if (value) text += fmt::format(", {}={}", relay, *value);
+  }
+  return text;
+}
+
+std::optional<WrittenCall> WriteResize(const Call& call) {
+  const auto size = NumbersOf(call.args[1]);
+  if (!size) return std::nullopt;
+  return WrittenCall{To<Op>(call.op)->info->script.substr(2),
+                     {call.args[0]},
+                     fmt::format(", size={}{}", Listed(*size), AttributesOf(call, kResize))};
+}
+
 constexpr std::string_view kConv = "strides padding dilation groups data_layout kernel_layout out_layout out_dtype";
 constexpr std::string_view kConvTranspose =
     "strides padding output_padding dilation groups data_layout kernel_layout out_layout out_dtype";
@@ -188,9 +354,11 @@ constexpr WrittenRow kRows[] = {
     {OpId::kAcos, "acos", ""},
     {OpId::kAcosh, "acosh", ""},
     {OpId::kAdd, "add", ""},
+    {OpId::kArange, "arange", "", &WriteArange},
+    {OpId::kArgsort, "argsort", "", &WriteArgsort},
     {OpId::kAsin, "asin", ""},
     {OpId::kAsinh, "asinh", ""},
-    {OpId::kAstype, "cast", "dtype"},
+    {OpId::kAstype, "cast", "", nullptr, &WriteCast},
     {OpId::kAtan, "atan", ""},
     {OpId::kAtanh, "atanh", ""},
     {OpId::kBitwiseAnd, "bitwise_and", ""},
@@ -200,10 +368,14 @@ constexpr WrittenRow kRows[] = {
     {OpId::kBroadcastTo, "broadcast_to", "", &WriteBroadcast},
     {OpId::kCeil, "ceil", ""},
     {OpId::kClip, "clip", "", &WriteClip},
+    {OpId::kCollapseSumLike, "collapse_sum_like", ""},
     {OpId::kConcat, "concatenate", "axis"},
     {OpId::kCos, "cos", ""},
     {OpId::kCosh, "cosh", ""},
+    {OpId::kCumprod, "cumprod", "axis dtype exclusive"},
+    {OpId::kCumsum, "cumsum", "axis dtype exclusive"},
     {OpId::kDivide, "divide", ""},
+    {OpId::kEinsum, "einsum", "subscripts:equation"},
     {OpId::kEqual, "equal", ""},
     {OpId::kErf, "erf", ""},
     {OpId::kExp, "exp", ""},
@@ -214,8 +386,14 @@ constexpr WrittenRow kRows[] = {
     {OpId::kFloorMod, "floor_mod", ""},
     {OpId::kFull, "full", "", &WriteFilled},
     {OpId::kFullLike, "full_like", ""},
+    {OpId::kGatherElements, "gather", "axis"},
+    {OpId::kGatherNd, "gather_nd", "", nullptr, &WriteGatherNd, 1},
     {OpId::kGreater, "greater", ""},
     {OpId::kGreaterEqual, "greater_equal", ""},
+    {OpId::kImageGridSample, "image.grid_sample", "method layout padding_mode align_corners"},
+    {OpId::kImageResize2d, "image.resize2d", "", &WriteResize},
+    {OpId::kImageResize3d, "image.resize3d", "", &WriteResize},
+    {OpId::kIndexTensor, "adv_index", "", &WriteIndexTensor},
     {OpId::kIsFinite, "isfinite", ""},
     {OpId::kIsInf, "isinf", ""},
     {OpId::kIsNan, "isnan", ""},
@@ -231,8 +409,10 @@ constexpr WrittenRow kRows[] = {
     {OpId::kMax, "max", kReduce},
     {OpId::kMaximum, "maximum", ""},
     {OpId::kMean, "mean", kReduce},
+    {OpId::kMeshgrid, "meshgrid", "indexing"},
     {OpId::kMin, "min", kReduce},
     {OpId::kMinimum, "minimum", ""},
+    {OpId::kMod, "mod", ""},
     {OpId::kMultiply, "multiply", ""},
     {OpId::kNegative, "negative", ""},
     {OpId::kNnAdaptiveAvgPool1d, "nn.adaptive_avg_pool1d", kAdaptive},
@@ -247,17 +427,21 @@ constexpr WrittenRow kRows[] = {
     {OpId::kNnConv2d, "nn.conv2d", kConv},
     {OpId::kNnConv2dTranspose, "nn.conv2d_transpose", kConvTranspose},
     {OpId::kNnConv3d, "nn.conv3d", kConv},
+    {OpId::kNnGroupNorm, "nn.group_norm", "", &WriteGroupNorm},
+    {OpId::kNnInstanceNorm, "nn.instance_norm", "channel_axis:axis epsilon"},
     {OpId::kNnLayerNorm, "nn.layer_norm", "", &WriteLayerNorm},
     {OpId::kNnLeakyrelu, "nn.leaky_relu", "alpha"},
     {OpId::kNnLogSoftmax, "nn.log_softmax", "axis"},
     {OpId::kNnMaxPool1d, "nn.max_pool1d", kMaxPool},
     {OpId::kNnMaxPool2d, "nn.max_pool2d", kMaxPool},
     {OpId::kNnMaxPool3d, "nn.max_pool3d", kMaxPool},
+    {OpId::kNnNllLoss, "nn.nll_loss", "reduction ignore_index"},
     {OpId::kNnPad, "nn.pad", "", &WritePad},
     {OpId::kNnPrelu, "nn.prelu", "axis"},
     {OpId::kNnRelu, "nn.relu", ""},
     {OpId::kNnSoftmax, "nn.softmax", "axis"},
     {OpId::kNotEqual, "not_equal", ""},
+    {OpId::kOneHot, "one_hot", "", &WriteOneHot},
     {OpId::kOnes, "ones", "", &WriteFilled},
     {OpId::kOnesLike, "ones_like", ""},
     {OpId::kPermuteDims, "transpose", "axes"},
@@ -265,13 +449,18 @@ constexpr WrittenRow kRows[] = {
     {OpId::kProd, "prod", kReduce},
     {OpId::kRepeat, "repeat", "repeats axis"},
     {OpId::kReshape, "reshape", "", &WriteReshape},
+    {OpId::kReverseSequence, "reverse_sequence", "seq_axis batch_axis"},
     {OpId::kRightShift, "right_shift", ""},
     {OpId::kRound, "round", ""},
     {OpId::kRsqrt, "rsqrt", ""},
+    {OpId::kScatterElements, "scatter_elements", "axis reduction"},
+    {OpId::kScatterNd, "scatter_nd", "", nullptr, &WriteScatterNd, 1},
+    {OpId::kShapeToTensor, "shape_of", "", nullptr, &WriteShapeOf},
     {OpId::kSigmoid, "sigmoid", ""},
     {OpId::kSign, "sign", ""},
     {OpId::kSin, "sin", ""},
     {OpId::kSinh, "sinh", ""},
+    {OpId::kSort, "sort", "", &WriteSort},
     {OpId::kSplit, "split", "indices_or_sections axis"},
     {OpId::kSqrt, "sqrt", ""},
     {OpId::kSqueeze, "squeeze", "axis"},
@@ -279,9 +468,13 @@ constexpr WrittenRow kRows[] = {
     {OpId::kStridedSlice, "strided_slice", "", &WriteStridedSlice},
     {OpId::kSubtract, "subtract", ""},
     {OpId::kSum, "sum", kReduce},
+    {OpId::kTake, "take", "axis mode"},
     {OpId::kTan, "tan", ""},
     {OpId::kTanh, "tanh", ""},
     {OpId::kTile, "tile", "repeats:reps"},
+    {OpId::kTopk, "topk", "", &WriteTopk},
+    {OpId::kTril, "trilu", "", &WriteTriangle},
+    {OpId::kTriu, "trilu", "", &WriteTriangle},
     {OpId::kTrunc, "trunc", ""},
     {OpId::kWhere, "where", ""},
     {OpId::kZeros, "zeros", "", &WriteFilled},
@@ -290,21 +483,24 @@ constexpr WrittenRow kRows[] = {
 
 }  // namespace
 
-std::optional<WrittenCall> WriteOperator(const Call& call) {
+std::optional<WrittenCall> WriteOperator(const Call& call, BoundValue bound) {
   const auto* op = As<Op>(call.op);
   const auto* row = std::ranges::find(kRows, op ? op->id : OpId{}, &WrittenRow::op);
   if (!op || row == std::end(kRows)) return std::nullopt;
   if (row->make) return row->make(call);
-  WrittenCall written = AllOperands(row->name, call);
-  for (std::string_view rest = row->attributes; !rest.empty();) {
-    const std::string_view name = rest.substr(0, rest.find(' '));
-    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
-    const size_t colon = name.find(':');
-    const std::string_view relay = colon == name.npos ? name : name.substr(colon + 1);
-    const auto value = AttributeOf(call, name.substr(0, colon));
-    if (value) written.attributes += fmt::format(", {}={}", relay, *value);
+  if (row->make_of) {
+    const Expr* operand = call.args[row->operand];
+    const Expr* value = bound(operand);
+    return row->make_of(call, value ? value : operand);
   }
+  WrittenCall written = AllOperands(row->name, call);
+  written.attributes = AttributesOf(call, row->attributes);
   return written;
+}
+
+bool IsWrittenByUser(const Call& call) {
+  const auto* op = As<Op>(call.op);
+  return op && (op->id == OpId::kArgmax || op->id == OpId::kArgmin || op->id == OpId::kShapeOf);
 }
 
 }  // namespace iropt::relay

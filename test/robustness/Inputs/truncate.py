@@ -12,13 +12,13 @@ def main():
     with open(source, "rb") as file:
         text = file.read()
     with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "cut.ir")
+        path = os.path.join(folder, "cut" + os.path.splitext(source)[1])
         for i in range(int(count)):
             end = len(text) * i // int(count)
             with open(path, "wb") as file:
                 file.write(text[:end])
             result = subprocess.run([ir_opt, path], capture_output=True)
-            located = re.search(rb"^[^\n]*cut\.ir:\d+:\d+: error: ", result.stderr, re.M)
+            located = re.search(rb"^[^\n]*cut\.\w+:\d+:\d+: error: ", result.stderr, re.M)
             if not (result.returncode == 0 or (result.returncode in (2, 3) and located and not result.stdout)):
                 sys.exit(f"cut at byte {end}: exit code {result.returncode}, {result.stderr[-500:]}")
 

@@ -240,6 +240,8 @@ const Expr* BuildCorrelation(OpCall& call) {
   Value fixed = part(first, most, most);
   std::vector<Value> maps;
   const int64_t radius = most / step;
+  const int64_t windows = radius > INT32_MAX ? radius : 2 * radius + 1;
+  if (!call.MayRepeat({windows, windows})) return nullptr;
   for (int64_t y = -radius; y <= radius; ++y) {
     for (int64_t x = -radius; x <= radius; ++x) {
       Value moved = part(second, most + y * step, most + x * step);

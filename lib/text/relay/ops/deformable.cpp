@@ -56,12 +56,11 @@ class DeformableConv {
     points_ = *points;
     const int64_t* channels = arith::AsInt((*dims)[1]);
     channels_ = channels ? *channels : kernel_[1] * call_.Int("groups");
-    constexpr int64_t kMostElements = 256;
-    if (groups_ < 1 || channels_ % groups_ != 0 || kernel_[2] * kernel_[3] * groups_ > kMostElements) {
-      call_.Error("bad-argument", "the groups do not divide the channels, or the kernel is too large");
+    if (groups_ < 1 || channels_ % groups_ != 0) {
+      call_.Error("bad-argument", "the groups do not divide the channels");
       return false;
     }
-    return true;
+    return call_.MayRepeat({kernel_[2], kernel_[3], groups_});
   }
 
   Value Part(Value tensor, int64_t axis, int64_t begin, int64_t end) {

@@ -65,7 +65,7 @@ Value PaddedFront(OpCall& call, Value vector, int64_t length, int64_t count) {
 // The number of elements of a vector; nothing after an error.
 std::optional<int64_t> LengthOf(OpCall& call, Value vector) {
   const auto dims = call.StaticDims(vector);
-  if (dims && dims->size() == 1) return dims->front();
+  if (dims && dims->size() == 1) return call.MayRepeat({dims->front()}) ? std::optional(dims->front()) : std::nullopt;
   call.NoCounterpart("a result with an unknown number of dimensions");
   return std::nullopt;
 }

@@ -110,6 +110,7 @@ class CropAndResize {
     const std::vector<int64_t> crop = call_.Ints("crop_size");
     const std::string_view method = call_.String("method");
     if (crop.size() != 2) return call_.Error("bad-argument", "crop_size does not have two numbers");
+    if (!call_.MayTabulate({crop[0], crop[1]})) return nullptr;
     if (method != "bilinear" && method != "nearest_neighbor")
       return call_.NoCounterpart("a method other than bilinear and nearest_neighbor");
     const std::string_view layout = call_.String("layout");
@@ -209,8 +210,7 @@ const Expr* BuildDilation2d(OpCall& call) {
   const auto kernel = call.StaticDims(weight);
   const auto dims = call.Dims(data);
   if (!kernel || !dims) return call.NoCounterpart("a dilation of operands of unknown shape");
-  constexpr int64_t kMostElements = 1024;
-  if ((*kernel)[1] * (*kernel)[2] > kMostElements) return call.NoCounterpart("a dilation with so large a kernel");
+  if (!call.MayRepeat({(*kernel)[1], (*kernel)[2]})) return nullptr;
   std::vector<int64_t> padding = call.Ints("padding");
   if (padding.size() == 1) padding.resize(4, padding[0]);
   if (padding.size() == 2) padding.insert(padding.end(), {padding[0], padding[1]});

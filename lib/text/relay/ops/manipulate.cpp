@@ -150,7 +150,9 @@ const Expr* BuildExpandDims(OpCall& call) {
   const int rank = call.Rank(call.arg(0));
   int64_t axis = call.Int("axis");
   if (axis < 0 && rank != kUnknownDim) axis += rank + 1;
-  std::vector<int64_t> axes(static_cast<size_t>(std::max<int64_t>(call.Int("num_newaxis"), 0)));
+  const int64_t added = std::max<int64_t>(call.Int("num_newaxis"), 0);
+  if (!call.MayRepeat({added})) return nullptr;
+  std::vector<int64_t> axes(static_cast<size_t>(added));
   std::iota(axes.begin(), axes.end(), axis);
   return axes.empty() ? call.arg(0) : call.Make("expand_dims", {call.arg(0)}, {{"axis", call.ListOf(axes)}});
 }

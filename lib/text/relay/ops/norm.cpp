@@ -75,6 +75,7 @@ const Expr* BuildLrn(OpCall& call) {
   if (!axis) return nullptr;
   const DataType dtype = call.DType(x);
   const int64_t size = call.Int("size");
+  if (!call.MayRepeat({size})) return nullptr;
   const int64_t half = size / 2;
   std::vector<int64_t> pad(2 * dims->size());
   pad[2 * static_cast<size_t>(*axis)] = half;

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/infer.h"
@@ -21,51 +23,64 @@ namespace {
 
 bool IsMissing(const PyValue& value) { return value.is(Kind::kAttr) && value.attr == nullptr; }
 
+// Also of a float that is one, as TVM prints some.
+std::optional<int64_t> IntegerOf(const PyValue& value) {
+  if (value.is(Kind::kInt)) return value.integer;
+  if (value.is(Kind::kBool)) return static_cast<int64_t>(value.boolean);
+  constexpr double kLimit = 9e18;
+  if (value.is(Kind::kFloat) && std::abs(value.real) < kLimit && std::trunc(value.real) == value.real)
+    return static_cast<int64_t>(value.real);
+  return std::nullopt;
+}
+
 // The name of the record of attributes, which TVM prints for calls of functions.
 constexpr std::string_view kRecordKey = "attrs_type_key";
 
 }  // namespace
 
-OpCall::OpCall(const OperatorRow& row, const OperatorCall& call, SourceSpan span, std::span<const Expr* const> args,
+OpCall::OpCall(const Operator& op, const OperatorCall& call, SourceSpan span, std::span<const Expr* const> args,
                BlockBuilder& builder, const Module& module, DiagnosticEngine& diagnostics)
-    : row_(row),
-      call_(call),
-      span_(span),
-      args_(args),
-      builder_(builder),
-      module_(module),
-      diagnostics_(diagnostics),
-      defaults_(DefaultsOf(row)) {}
+    : op_(op), call_(call), span_(span), args_(args), builder_(builder), module_(module), diagnostics_(diagnostics) {}
 
 bool OpCall::CheckArguments() {
-  const ArgumentCount count = ArgumentCountOf(row_);
+  const ArgumentCount& count = op_.count;
   if (args_.size() < count.least || (count.most && args_.size() > *count.most)) {
     const std::string expected = !count.most                  ? fmt::format("at least {}", count.least)
                                  : *count.most == count.least ? fmt::format("{}", count.least)
                                                               : fmt::format("{} to {}", count.least, *count.most);
     diagnostics_.Error(call_.name_span, args_.size() < count.least ? "missing-argument" : "too-many-arguments",
-                       fmt::format("{} takes {} argument{}, found {}", row_.name, expected, count.most == 1U ? "" : "s",
-                                   args_.size()));
+                       fmt::format("{} takes {} argument{}, found {}", row().name, expected,
+                                   count.most == 1U ? "" : "s", args_.size()));
     return false;
   }
-  for (const Attribute& attribute : call_.attributes) {
-    if (row_.attributes == "*" || attribute.name == kRecordKey) continue;
-    if (std::ranges::find(defaults_, attribute.name, &PyKeyword::name) != defaults_.end()) continue;
-    DiagnosticBuilder error = diagnostics_.Error(attribute.span, "unknown-argument",
-                                                 fmt::format("{} has no attribute '{}'", row_.name, attribute.name));
-    std::vector<std::string_view> names;
-    for (const PyKeyword& keyword : defaults_) names.push_back(keyword.name);
-    if (const auto nearest = NearestName(attribute.name, names))
-      error.FixIt(attribute.span, std::string(*nearest)).Note(fmt::format("did you mean '{}'?", *nearest));
-    return false;
-  }
-  for (const PyKeyword& keyword : defaults_) {
-    if (!IsMissing(attr(keyword.name))) continue;
+  bool ok = true;
+  for (const Attribute& attribute : call_.attributes) ok &= CheckName(attribute);
+  for (const PyKeyword& keyword : op_.attributes) {
+    if (!IsMissing(keyword.value) || !IsMissing(attr(keyword.name))) continue;
     diagnostics_.Error(call_.name_span, "missing-argument",
-                       fmt::format("{} needs the attribute '{}'", row_.name, keyword.name));
-    return false;
+                       fmt::format("{} needs the attribute '{}'", row().name, keyword.name));
+    ok = false;
   }
-  return true;
+  return ok;
+}
+
+bool OpCall::CheckName(const Attribute& attribute) const {
+  if (row().attributes == "*" || attribute.name == kRecordKey) return true;
+  if (std::ranges::find(op_.attributes, attribute.name, &PyKeyword::name) != op_.attributes.end()) return true;
+  DiagnosticBuilder error = diagnostics_.Error(attribute.span, "unknown-argument",
+                                               fmt::format("{} has no attribute '{}'", row().name, attribute.name));
+  std::vector<std::string_view> names;
+  for (const PyKeyword& keyword : op_.attributes) names.push_back(keyword.name);
+  if (const auto nearest = NearestName(attribute.name, names))
+    error.FixIt(attribute.span, std::string(*nearest)).Note(fmt::format("did you mean '{}'?", *nearest));
+  return false;
+}
+
+void OpCall::WrongKind(std::string_view name, std::string_view expected) const {
+  if (std::exchange(has_wrong_kind_, true)) return;
+  const auto given = std::ranges::find(call_.attributes, name, &Attribute::name);
+  diagnostics_.Error(given == call_.attributes.end() ? call_.name_span : given->span, "bad-argument",
+                     fmt::format("{}: the attribute '{}' must be {}", row().name, name, expected));
 }
 
 // ---- Attributes
@@ -74,40 +89,46 @@ const PyValue& OpCall::attr(std::string_view name) const {
   for (const Attribute& attribute : call_.attributes) {
     if (attribute.name == name) return attribute.value;
   }
-  const auto by_default = std::ranges::find(defaults_, name, &PyKeyword::name);
-  IROPT_CHECK(by_default != defaults_.end(), "{} has no attribute '{}'", row_.name, name);
+  const auto by_default = std::ranges::find(op_.attributes, name, &PyKeyword::name);
+  IROPT_CHECK(by_default != op_.attributes.end(), "{} has no attribute '{}'", row().name, name);
   return by_default->value;
 }
 
 int64_t OpCall::Int(std::string_view name) const {
   const PyValue& value = attr(name);
-  if (value.is(Kind::kInt)) return value.integer;
-  if (value.is(Kind::kBool)) return static_cast<int64_t>(value.boolean);
-  if (value.is(Kind::kFloat)) return static_cast<int64_t>(value.real);
+  if (const auto integer = IntegerOf(value)) return *integer;
+  if (!value.is(Kind::kNone)) WrongKind(name, "an integer");
   return 0;
 }
 
 double OpCall::Float(std::string_view name) const {
   const PyValue& value = attr(name);
-  return value.is(Kind::kFloat) ? value.real : static_cast<double>(Int(name));
+  if (value.is(Kind::kFloat)) return value.real;
+  if (!value.is_number() && !value.is(Kind::kNone)) WrongKind(name, "a number");
+  return static_cast<double>(IntegerOf(value).value_or(0));
 }
 
 bool OpCall::Bool(std::string_view name) const { return Int(name) != 0; }
 
 std::string_view OpCall::String(std::string_view name) const {
   const PyValue& value = attr(name);
-  return value.is(Kind::kString) ? value.string() : std::string_view();
+  if (value.is(Kind::kString)) return value.string();
+  if (!value.is(Kind::kNone)) WrongKind(name, "a string");
+  return {};
 }
 
 std::vector<int64_t> OpCall::Ints(std::string_view name) const {
   const PyValue& value = attr(name);
-  if (value.is_number()) return {Int(name)};
   std::vector<int64_t> integers;
-  if (!value.is_list()) return integers;
-  for (const PyValue& item : value.items()) {
-    if (item.is(Kind::kInt)) integers.push_back(item.integer);
-    if (item.is(Kind::kBool)) integers.push_back(static_cast<int64_t>(item.boolean));
-    if (item.is(Kind::kFloat)) integers.push_back(static_cast<int64_t>(item.real));
+  if (value.is(Kind::kNone)) return integers;
+  const std::span<const PyValue> items = value.is_list() ? value.items() : std::span(&value, 1);
+  for (const PyValue& item : items) {
+    const auto integer = IntegerOf(item);
+    if (!integer) {
+      WrongKind(name, "an integer or a list of integers");
+      return {};
+    }
+    integers.push_back(*integer);
   }
   return integers;
 }
@@ -203,13 +224,18 @@ const Expr* OpCall::Relay(std::string_view name, std::span<const Expr* const> ar
   for (const Expr* arg : args) {
     if (arg == nullptr) return nullptr;
   }
-  const OperatorRow* row = FindOperator(name);
-  IROPT_CHECK(row != nullptr, "unknown operator {}", name);
+  const Operator* op = FindOperator(name);
+  IROPT_CHECK(op != nullptr, "unknown operator {}", name);
   std::vector<Attribute> given;
   for (const Keyword& attribute : attributes) given.push_back({attribute.name, call_.name_span, attribute.value});
-  const OperatorCall call{row, call_.name_span, iropt::List<Attribute>(std::span<const Attribute>(given))};
-  OpCall op(*row, call, span_, args, builder_, module_, diagnostics_);
-  return op.CheckArguments() ? row->build(op) : nullptr;
+  const OperatorCall call{op, call_.name_span, iropt::List<Attribute>(std::span<const Attribute>(given))};
+  return OpCall(*op, call, span_, args, builder_, module_, diagnostics_).Build();
+}
+
+const Expr* OpCall::Build() {
+  if (!CheckArguments()) return nullptr;
+  const Expr* value = row().build(*this);
+  return has_wrong_kind_ ? nullptr : value;
 }
 
 const Expr* OpCall::MakeTuple(std::span<const Expr* const> fields) {
@@ -282,10 +308,22 @@ const Expr* OpCall::ComputedArange(const Expr* start, const Expr* stop, const Ex
   return Make("add", {Make("multiply", {steps, step}), start});
 }
 
-// ---- Errors
+// ---- Limits and errors
+
+bool OpCall::IsWithin(std::initializer_list<int64_t> counts, int64_t limit) {
+  int64_t product = 1;
+  for (const int64_t count : counts) {
+    if (count > limit / product) {
+      Error("no-counterpart", fmt::format("the expansion is too large: more than {} parts", limit));
+      return false;
+    }
+    product *= std::max<int64_t>(count, 1);
+  }
+  return true;
+}
 
 const Expr* OpCall::Error(std::string_view kind, std::string message) {
-  diagnostics_.Error(call_.name_span, kind, fmt::format("{}: {}", row_.name, message));
+  diagnostics_.Error(call_.name_span, kind, fmt::format("{}: {}", row().name, message));
   return nullptr;
 }
 

@@ -1,8 +1,10 @@
 #include "op_table.h"
 
+#include <algorithm>
 #include <deque>
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "iropt/support/edit_distance.h"
 #include "text/relay/parser_core.h"
@@ -11,13 +13,11 @@ namespace iropt::relay {
 
 namespace {
 
-// What a row says, parsed when its operator is first used.
-struct ParsedRow {
-  explicit ParsedRow(const OperatorRow& r) : row(&r) {}
-  const OperatorRow* row;
+// An operator whose row is parsed when it is first used.
+struct TableEntry {
+  explicit TableEntry(const OperatorRow& row) { op.row = &row; }
   std::once_flag parsed;
-  std::vector<PyKeyword> defaults;
-  ArgumentCount count;
+  Operator op;
   Graph values;  // owns lists and texts
 };
 
@@ -69,24 +69,23 @@ class OperatorTable {
     return table;
   }
 
-  ParsedRow* Find(std::string_view name) {
+  const Operator* Find(std::string_view name) {
     const auto row = by_name_.find(name);
-    return row == by_name_.end() ? nullptr : &rows_[row->second];
-  }
-
-  const ParsedRow& Parsed(const OperatorRow& op) {
-    ParsedRow& row = *Find(op.name);
-    std::call_once(row.parsed, [&] {
-      row.defaults = ParseAttributes(op.attributes, row.values);
-      row.count = CountArguments(op.arguments);
+    if (row == by_name_.end()) return nullptr;
+    TableEntry& entry = rows_[row->second];
+    std::call_once(entry.parsed, [&] {
+      entry.op.attributes = ParseAttributes(entry.op.row->attributes, entry.values);
+      entry.op.count = CountArguments(entry.op.row->arguments);
     });
-    return row;
+    return &entry.op;
   }
 
  private:
-  std::deque<ParsedRow> rows_;
+  std::deque<TableEntry> rows_;
   std::unordered_map<std::string_view, size_t> by_name_;
 };
+
+std::string_view LastComponent(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
 }  // namespace
 
@@ -101,21 +100,16 @@ std::span<const std::span<const OperatorRow>> OperatorFamilies() {
   return families;
 }
 
-const OperatorRow* FindOperator(std::string_view name) {
-  const ParsedRow* row = OperatorTable::Get().Find(name);
-  return row ? row->row : nullptr;
-}
+const Operator* FindOperator(std::string_view name) { return OperatorTable::Get().Find(name); }
 
 std::string_view NearestOperator(std::string_view name) {
   std::vector<std::string_view> names;
   for (const std::span<const OperatorRow> family : OperatorFamilies()) {
     for (const OperatorRow& row : family) names.push_back(row.name);
   }
-  return NearestName(name, names).value_or(std::string_view());
+  const std::string_view last = LastComponent(name);
+  const auto same = std::ranges::find(names, last, LastComponent);
+  return same == names.end() ? NearestName(name, names).value_or(std::string_view()) : *same;
 }
-
-std::span<const PyKeyword> DefaultsOf(const OperatorRow& op) { return OperatorTable::Get().Parsed(op).defaults; }
-
-ArgumentCount ArgumentCountOf(const OperatorRow& op) { return OperatorTable::Get().Parsed(op).count; }
 
 }  // namespace iropt::relay

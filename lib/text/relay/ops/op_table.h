@@ -71,19 +71,26 @@ std::span<const OperatorRow> VisionOperators();
 
 // All families.
 std::span<const std::span<const OperatorRow>> OperatorFamilies();
-// The operator of a name in the text, or null.
-const OperatorRow* FindOperator(std::string_view name);
-// The name that is nearest to a misspelled one; empty if none is near.
-std::string_view NearestOperator(std::string_view name);
-// The attributes of an operator with their defaults, as parsed from its row. A value of kind kAttr without an attribute
-// marks one that must be given.
-std::span<const PyKeyword> DefaultsOf(const OperatorRow& op);
+
 // The least and the greatest number of arguments; no greatest if the last one repeats.
 struct ArgumentCount {
   size_t least = 0;
   std::optional<size_t> most;
 };
-ArgumentCount ArgumentCountOf(const OperatorRow& op);
+
+// An operator with what its row says.
+struct Operator {
+  const OperatorRow* row = nullptr;
+  // The attributes with their defaults. A value of kind kAttr without an attribute marks one that must be given.
+  std::vector<PyKeyword> attributes;
+  ArgumentCount count;
+};
+
+// The operator of a name in the text, or null.
+const Operator* FindOperator(std::string_view name);
+// The name that is nearest to one that no operator has: a misspelled one, or one with another prefix, such as 'relu'.
+// Empty if none is near.
+std::string_view NearestOperator(std::string_view name);
 
 // A keyword of Make, such as {"axis", 1}.
 struct Keyword {
@@ -111,18 +118,19 @@ struct Operand {
 // A call of an operator that is being built.
 class OpCall {
  public:
-  OpCall(const OperatorRow& row, const OperatorCall& call, SourceSpan span, std::span<const Expr* const> args,
+  OpCall(const Operator& op, const OperatorCall& call, SourceSpan span, std::span<const Expr* const> args,
          BlockBuilder& builder, const Module& module, DiagnosticEngine& diagnostics);
 
-  // Reports a wrong number of arguments and attributes that the operator does not have, or lacks.
-  bool CheckArguments();
+  // What the operator becomes, or null after errors, such as a wrong number of arguments, an attribute that the
+  // operator does not have, or one that is missing.
+  const Expr* Build();
 
   // ---- The call of the text
-  const OperatorRow& row() const { return row_; }
+  const OperatorRow& row() const { return *op_.row; }
   size_t num_args() const { return args_.size(); }
   const Expr* arg(size_t i) const { return args_[i]; }
   const Type* type(size_t i) const { return TypeOf(args_[i]); }
-  // The value in the text, or the default.
+  // The value in the text, or the default. Those with a type report values of other kinds, and give 0 or nothing.
   const PyValue& attr(std::string_view name) const;
   bool has(std::string_view name) const { return !attr(name).is(PyValue::Kind::kNone); }  // not None
   int64_t Int(std::string_view name) const;
@@ -183,6 +191,12 @@ class OpCall {
   const Expr* ComputedArange(const Expr* start, const Expr* stop, const Expr* step);
   const Expr* Cast(const Expr* value, DataType dtype);  // the same expression if it has the dtype
 
+  // ---- Limits, as a text may name any number. The error says that the expansion is too large.
+  // Whether an expansion may have that many operators: the product of the counts.
+  bool MayRepeat(std::initializer_list<int64_t> counts) { return IsWithin(counts, 1 << 14); }
+  // Whether a constant of an expansion may have that many elements.
+  bool MayTabulate(std::initializer_list<int64_t> counts) { return IsWithin(counts, 1 << 26); }
+
   // ---- Errors. All return null.
   const Expr* Error(std::string_view kind, std::string message);
   // Relax has nothing that does the same.
@@ -193,14 +207,20 @@ class OpCall {
   const Module& module() const { return module_; }
 
  private:
-  const OperatorRow& row_;
+  bool IsWithin(std::initializer_list<int64_t> counts, int64_t limit);
+  bool CheckArguments();
+  bool CheckName(const Attribute& attribute) const;
+  // Reports that the attribute is not what the operator takes, once for a call.
+  void WrongKind(std::string_view name, std::string_view expected) const;
+
+  const Operator& op_;
   const OperatorCall& call_;
   SourceSpan span_;
   std::span<const Expr* const> args_;
   BlockBuilder& builder_;
   const Module& module_;
   DiagnosticEngine& diagnostics_;
-  std::span<const PyKeyword> defaults_;
+  mutable bool has_wrong_kind_ = false;
 };
 
 }  // namespace iropt::relay

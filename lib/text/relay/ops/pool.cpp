@@ -62,6 +62,7 @@ const Expr* AdaptiveMaxAlong(OpCall& call, const Expr* data, int64_t axis, int64
   if (!dims) return call.NoCounterpart("adaptive max pooling of a tensor with unknown dimensions");
   const int64_t size = (*dims)[static_cast<size_t>(axis)];
   if (size == out) return data;
+  if (!call.MayRepeat({out})) return nullptr;
   std::vector<const Expr*> parts;
   for (int64_t i = 0; i < out; ++i) {
     const Expr* window = call.Make("strided_slice", {data},

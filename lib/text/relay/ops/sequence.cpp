@@ -64,6 +64,7 @@ const Expr* BuildSlidingWindow(OpCall& call) {
     if (windows[i] < 1 || windows[i] > size || strides[i] < 1)
       return call.Error("bad-argument", "a window does not fit the data");
     const int64_t places[] = {(size - windows[i]) / strides[i] + 1, windows[i]};
+    if (!call.MayTabulate({places[0], places[1]})) return nullptr;
     std::vector<int64_t> indices;
     for (int64_t w = 0; w < places[0]; ++w) {
       for (int64_t e = 0; e < places[1]; ++e) indices.push_back(w * strides[i] + e);
@@ -132,6 +133,7 @@ const Expr* BuildMatrixSetDiag(OpCall& call) {
   const int64_t* longest = arith::AsInt(of_diagonal->back());
   if (rows == nullptr || columns == nullptr || longest == nullptr)
     return call.NoCounterpart("diagonals of matrices with unknown dimensions");
+  if (!call.MayTabulate({*rows, *columns})) return nullptr;
   const DiagonalPlaces places = FindDiagonals(call, *rows, *columns, *longest);
   const arith::PrimBuilder make;
   DimList flat(dims->begin(), dims->end() - 2);
@@ -239,6 +241,7 @@ const Expr* BuildStft(OpCall& call) {
     return call.Error("bad-argument", "n_fft, hop_length or win_length does not fit the signal");
   const int64_t frequencies = call.Bool("onesided") ? points / 2 + 1 : points;
   const int64_t frames[] = {(length - points) / hop + 1, window};
+  if (!call.MayTabulate({frames[0], window})) return nullptr;
   std::vector<int64_t> places;
   for (int64_t frame = 0; frame < frames[0]; ++frame) {
     for (int64_t i = 0; i < window; ++i) places.push_back(std::min(frame * hop + i, length - 1));

@@ -49,6 +49,7 @@ std::optional<DimList> DimsFrom(OpCall& call, const Expr* numbers, size_t expect
     call.NoCounterpart("a shape with an unknown number of dimensions");
     return std::nullopt;
   }
+  if (!call.MayRepeat({static_cast<int64_t>(count)})) return std::nullopt;
   const Expr* shape = call.Make("tensor_to_shape", {call.Cast(numbers, kInt64)});
   if (shape == nullptr) return std::nullopt;
   dims = NewDims(count);

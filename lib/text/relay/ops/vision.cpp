@@ -91,6 +91,8 @@ const Expr* BuildMultiboxPrior(OpCall& call) {
   if (!shape || shape->size() != 4) return call.NoCounterpart("anchors of an image of unknown size");
   if (sizes.empty() || ratios.empty() || steps.size() != 2 || offsets.size() != 2)
     return call.Error("bad-argument", "needs sizes, ratios, two steps and two offsets");
+  const auto boxes_of_pixel = static_cast<int64_t>(sizes.size() + ratios.size());
+  if (!call.MayTabulate({(*shape)[2], (*shape)[3], boxes_of_pixel})) return nullptr;
   const auto height = static_cast<double>((*shape)[2]);
   const auto width = static_cast<double>((*shape)[3]);
   std::vector<std::pair<double, double>> halves;  // of the width and the height
@@ -200,8 +202,11 @@ const Expr* BuildYoloReorg(OpCall& call) {
   const int64_t channels = (*shape)[1];
   const int64_t height = (*shape)[2];
   const int64_t width = (*shape)[3];
-  if (stride < 1 || channels % (stride * stride) != 0 || height % stride != 0 || width % stride != 0)
+  constexpr int64_t kLargestStride = 1 << 15;
+  if (stride < 1 || stride > kLargestStride || channels % (stride * stride) != 0 || height % stride != 0 ||
+      width % stride != 0)
     return call.Error("bad-argument", "the stride does not divide the image");
+  if (!call.MayTabulate({channels, height, width})) return nullptr;
   const int64_t groups = channels / (stride * stride);
   std::vector<int64_t> places;
   for (int64_t c = 0; c < channels; ++c) {

@@ -1,0 +1,88 @@
+#include "names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+#include "iropt/support/edit_distance.h"
+#include "ops/op_table.h"
+
+namespace iropt::relay {
+
+namespace {
+
+// Numbers beyond 64 bits are one; nobody writes them.
+uint64_t NumberOf(std::string_view text) {
+  uint64_t number = UINT64_MAX;
+  std::from_chars(text.data() + 1, text.data() + text.size(), number);
+  return number;
+}
+
+}  // namespace
+
+std::string_view Names::InScript(std::string_view name, Arena& arena) {
+  static constexpr std::string_view kKeywords[] = {
+      "False",  "None", "True", "and",    "as",    "assert", "async",  "await",    "break", "class",  "continue", "def",
+      "del",    "elif", "else", "except", "for",   "from",   "global", "finally",  "if",    "import", "in",       "is",
+      "lambda", "not",  "or",   "pass",   "raise", "return", "try",    "nonlocal", "while", "with",   "yield"};
+  if (std::ranges::find(kKeywords, name) == std::end(kKeywords)) return name;
+  return arena.CopyString(fmt::format("{}_", name));
+}
+
+NodeId Names::FindVar(Token token) const {
+  const std::string_view name = core_.lex.Text(token).substr(1);
+  if (const auto var = vars_.Find(name)) return *var;
+  DiagnosticBuilder error =
+      core_.diagnostics.Error(core_.lex.SpanOf(token), "unknown-name", fmt::format("unknown variable '%{}'", name));
+  const std::vector<std::string_view> names = vars_.Names();
+  if (const auto nearest = NearestName(name, names))
+    error.FixIt(core_.lex.SpanOf(token), fmt::format("%{}", *nearest))
+        .Note(fmt::format("did you mean '%{}'?", *nearest));
+  return kNoNode;
+}
+
+void Names::ReportUnknownOperator(Token token) const {
+  const std::string_view name = core_.lex.Text(token);
+  const SourceSpan span = core_.lex.SpanOf(token);
+  DiagnosticBuilder error =
+      core_.diagnostics.Error(span, "unknown-operator", fmt::format("unknown operator '{}'", name));
+  std::string meant;
+  if (vars_.Find(name)) {
+    meant = fmt::format("%{}", name);
+  } else if (globals_.contains(name)) {
+    meant = fmt::format("@{}", name);
+  } else {
+    meant = NearestOperator(name);
+  }
+  if (!meant.empty()) error.FixIt(span, meant).Note(fmt::format("did you mean '{}'?", meant));
+}
+
+NodeId Names::FindGraphVar(Token token) const {
+  const std::string_view text = core_.lex.Text(token);
+  const uint64_t number = NumberOf(text);
+  if (number < graph_vars_.size() && graph_vars_[number] != kNoNode) return graph_vars_[number];
+  if (const auto value = far_graph_vars_.find(number); value != far_graph_vars_.end()) return value->second;
+  core_.Error(core_.lex.SpanOf(token), "unknown-name", fmt::format("unknown graph variable '{}'", text));
+  return kNoNode;
+}
+
+void Names::DefineGraphVar(Token token, NodeId value) {
+  const uint64_t number = NumberOf(core_.lex.Text(token));
+  constexpr uint64_t kLargestGap = 1024;
+  if (number >= graph_vars_.size() + kLargestGap) {
+    far_graph_vars_[number] = value;
+    return;
+  }
+  while (graph_vars_.size() <= number) graph_vars_.push_back(kNoNode);
+  graph_vars_[number] = value;
+}
+
+uint32_t Names::IndexOfGlobal(std::string_view name) {
+  const auto [known, added] = globals_.try_emplace(name, static_cast<uint32_t>(core_.graph.globals.size()));
+  if (added) core_.graph.globals.push_back(InScript(core_.Keep(name), core_.graph.arena));
+  return known->second;
+}
+
+}  // namespace iropt::relay
