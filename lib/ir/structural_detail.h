@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "iropt/ir/dispatch.h"
@@ -49,6 +50,15 @@ class VarTable {
   IdTable<T> func_;
   IdTable<T> context_;
 };
+
+// TVM's default scope of pointers has two names.
+inline std::string_view ComparedScope(const tir::PointerInfo& pointer) {
+  return pointer.scope.empty() ? std::string_view("global") : pointer.scope;
+}
+
+inline bool SamePointer(const tir::PointerInfo& a, const tir::PointerInfo& b) {
+  return a.elem == b.elem && a.nested == b.nested && ComparedScope(a) == ComparedScope(b);
+}
 
 // The treatment of the nodes that a field refers to.
 enum class Mode : uint8_t {

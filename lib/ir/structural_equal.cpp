@@ -171,6 +171,8 @@ class Comparator {
       return Compare(a, b, mode);
     } else if constexpr (std::is_same_v<T, const NDArray*>) {
       return a == b || (a != nullptr && b != nullptr && *a == *b) || Differ(a, b);
+    } else if constexpr (std::is_same_v<T, const tir::PointerInfo*>) {
+      return a == b || (a != nullptr && b != nullptr && structural::SamePointer(*a, *b)) || Differ(a, b);
     } else if constexpr (std::is_same_v<T, double>) {
       return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b) || Differ(a, b);
     } else {

@@ -116,7 +116,7 @@ class Hasher {
     } else if constexpr (std::is_same_v<T, const NDArray*>) {
       return value ? value->Hash() : 0;
     } else if constexpr (std::is_same_v<T, const tir::PointerInfo*>) {
-      return value ? HashCombine(HashString(value->scope), value->elem.raw()) : 0;
+      return value ? HashCombine(HashString(structural::ComparedScope(*value)), value->elem.raw()) : 0;
     } else if constexpr (std::is_same_v<T, double>) {
       return std::bit_cast<uint64_t>(value);
     } else if constexpr (std::is_same_v<T, std::string_view>) {

@@ -9,12 +9,15 @@ bool IsInName(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80) != 0;
 }
 
-// Whether the text holds the name, not as a part of a longer one or a member.
+bool InQuotes(std::string_view text, size_t at) { return std::ranges::count(text.substr(0, at), '"') % 2 != 0; }
+
+// Whether the text holds the name, not as a part of a longer one or a member. A name that comes in quotes first is a
+// variable of the signature, which may have another type.
 bool HoldsName(std::string_view text, std::string_view name) {
   for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const size_t end = at + name.size();
     const bool begins = at == 0 || (!IsInName(text[at - 1]) && text[at - 1] != '.');
-    if (begins && (end == text.size() || !IsInName(text[end]))) return true;
+    if (begins && (end == text.size() || !IsInName(text[end]))) return !InQuotes(text, at);
   }
   return false;
 }

@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
+#include <span>
+#include <unordered_set>
+#include <vector>
 
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/infer/infer.h"
@@ -98,11 +102,12 @@ bool RelaxFunctionParser::ParseParam(RelaxSignature& signature) {
   if (!Accept(TokenKind::kColon)) {
     return Error(lex_.SpanOf(param), "missing-annotation", fmt::format("parameter '{}' has no type annotation", name));
   }
-  const bool is_scalar = AtPrefix() == Prefix::kTir;
+  const bool is_scalar = AtPrefix() == Prefix::kTir || state_.has_layouts;
   const Type* type = types_.Parse();
   if (!type) return false;
   const auto* prim = is_scalar ? As<PrimType>(type) : nullptr;
-  const tir::Var* symbol = prim && prim->dtype == DataType::Int(64) ? SymbolOfParam(name) : nullptr;
+  const bool is_symbol = prim && !prim->value && prim->dtype == DataType::Int(64);
+  const tir::Var* symbol = is_symbol ? SymbolOfParam(name) : nullptr;
   Var* var = ws_.NewVar(name, symbol ? PrimType::Get(symbol) : type);
   var->set_span(lex_.SpanOf(param));
   symbols_.Define(name, symbol ? static_cast<const Node*>(symbol) : var);
@@ -111,8 +116,8 @@ bool RelaxFunctionParser::ParseParam(RelaxSignature& signature) {
   return true;
 }
 
-// From TVM 0.26 on, a parameter such as n: T.int64 is a symbolic variable, which the types of parameters before it may
-// have introduced.
+// From TVM 0.26 on, a parameter such as n: T.int64 or n: R.Prim("int64") is a symbolic variable, which the types of
+// parameters before it may have introduced.
 const tir::Var* RelaxFunctionParser::SymbolOfParam(std::string_view name) {
   const Node* known = symbols_.scope_depth() == 0 ? symbols_.Find(name) : nullptr;
   const bool is_symbol = known && tir::Var::ClassOf(known->kind);
@@ -157,13 +162,48 @@ const Function* RelaxFunctionParser::ParseBody(const RelaxSignature& signature) 
   return function;
 }
 
+namespace {
+
+bool HasFunctions(const Type* type) {
+  const auto* tuple = As<TupleType>(type);
+  return tuple ? std::ranges::any_of(tuple->fields, HasFunctions) : Is<FuncType>(type);
+}
+
+// Whether the value is a function of the module, or a tuple with one.
+bool NamesFunctions(const Expr* result, std::span<const BindingBlock* const> blocks) {
+  std::unordered_set<const Expr*> parts{result};
+  bool found = false;
+  const auto add = [&](const Expr* value) {
+    std::vector<const Expr*> next{value};
+    while (!next.empty()) {
+      const Expr* part = next.back();
+      next.pop_back();
+      found |= Is<GlobalVar>(part);
+      parts.insert(part);
+      if (const auto* tuple = As<Tuple>(part)) next.insert(next.end(), tuple->fields.begin(), tuple->fields.end());
+      if (const auto* item = As<TupleGetItem>(part)) next.push_back(item->tuple);
+    }
+  };
+  add(result);
+  for (const BindingBlock* block : std::views::reverse(blocks)) {
+    for (const Binding* binding : std::views::reverse(block->bindings)) {
+      const auto* bound = As<VarBinding>(binding);
+      if (bound && parts.contains(bound->var)) add(bound->value);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
 const Function* RelaxFunctionParser::MakeFunction(const RelaxSignature& signature, const Expr* result) {
   const Type* result_type = (result = anf_.Typed(result)) ? TypeOfExpr(result, state_.module) : nullptr;
   if (!result_type) return nullptr;
   // The inferred type of the body may be more precise than the annotation. That of a function is not used: it may be
   // this function's own type, which would grow.
   const Type* ret = signature.ret_annotation;
-  if (!ret || (ret != result_type && !Is<GlobalVar>(result)))
+  const bool may_grow = HasFunctions(result_type) && NamesFunctions(result, sequence().blocks);
+  if (!ret || (ret != result_type && !may_grow))
     ret = FunctionReturnType(signature.params, result_type, ret, ws_.arena());
   auto* seq = ws_.New<SeqExpr>(ws_.Copy(sequence().blocks), result, result_type);
   seq->set_span(result->span());
