@@ -4,6 +4,7 @@
 #include <functional>
 #include <queue>
 #include <unordered_map>
+#include <utility>
 
 #include "iropt/analysis/relax/lift_plan.h"
 #include "iropt/analysis/relax/use_count.h"
@@ -43,8 +44,10 @@ class Scheduler {
   // False if some bindings use each other, or if a match_cast would have to wait.
   bool Run(std::vector<CombinedBranches>& groups) {
     group_of_.assign(segment_.size(), nullptr);
-    for (const CombinedBranches& group : groups) {
-      for (const auto& [at, part] : group.replaced) group_of_[at] = &group;
+    groups_.clear();
+    for (const CombinedBranches& group : groups) groups_.push_back({&group});
+    for (Pending& group : groups_) {
+      for (const auto& [at, part] : group.branches->replaced) group_of_[at] = &group;
     }
     order_.clear();
     emitted_.assign(segment_.size(), false);
@@ -68,6 +71,14 @@ class Scheduler {
   std::vector<uint32_t> TakeOrder() { return std::move(order_); }
 
  private:
+  // A group that waits for its operands. They are looked at once for all of its branches, of which there may be many.
+  struct Pending {
+    const CombinedBranches* branches;
+    bool is_looked_at = false;
+    uint32_t missing = 0;
+    std::vector<uint32_t> waiting = {};  // branches
+  };
+
   bool DropAll(std::vector<CombinedBranches>& groups) {
     groups.clear();
     ready_ = {};
@@ -92,36 +103,53 @@ class Scheduler {
   }
 
   void AddDependencies(uint32_t at) {
-    const auto add = [&](const Var* var) {
-      const auto found = position_.find(var);
-      if (found == position_.end() || emitted_[found->second]) return;
-      ++missing_[at];
-      waiters_[found->second].push_back(at);
-    };
-    if (const CombinedBranches* group = group_of_[at]) {
-      for (const Expr* operand : group->operands) {
-        if (const auto* var = As<Var>(operand)) add(var);
-      }
-    } else {
-      ForEachVarIn(ValueOf(segment_[at]), add);
+    if (Pending* group = group_of_[at]) {
+      LookAt(*group);
+      if (group->missing == 0) return;
+      missing_[at] = 1;
+      group->waiting.push_back(at);
+      return;
     }
+    ForEachVarIn(ValueOf(segment_[at]), [&](const Var* var) { missing_[at] += WaitFor(var, at) ? 1 : 0; });
+  }
+
+  void LookAt(Pending& group) {
+    if (std::exchange(group.is_looked_at, true)) return;
+    const auto number = static_cast<uint32_t>(segment_.size() + static_cast<size_t>(&group - groups_.data()));
+    for (const Expr* operand : group.branches->operands) {
+      const auto* var = As<Var>(operand);
+      if (var && WaitFor(var, number)) ++group.missing;
+    }
+  }
+
+  // False if the variable is there.
+  bool WaitFor(const Var* var, uint32_t waiter) {
+    const auto found = position_.find(var);
+    if (found == position_.end() || emitted_[found->second]) return false;
+    waiters_[found->second].push_back(waiter);
+    return true;
   }
 
   void Emit(uint32_t at) {
     emitted_[at] = true;
     order_.push_back(at);
     for (const uint32_t waiter : waiters_[at]) {
-      if (--missing_[waiter] == 0) ready_.push(waiter);
+      if (waiter < segment_.size()) {
+        if (--missing_[waiter] == 0) ready_.push(waiter);
+      } else if (Pending& group = groups_[waiter - segment_.size()]; --group.missing == 0) {
+        for (const uint32_t branch : group.waiting) ready_.push(branch);
+      }
     }
   }
 
   std::span<const Binding* const> segment_;
   std::unordered_map<const Var*, uint32_t> position_;  // looked up, never iterated
-  std::vector<const CombinedBranches*> group_of_;
+  std::vector<Pending> groups_;
+  std::vector<Pending*> group_of_;
   std::vector<uint32_t> order_;
   std::vector<bool> emitted_;
   std::vector<uint32_t> missing_;
-  std::vector<std::vector<uint32_t>> waiters_;
+  std::vector<std::vector<uint32_t>> waiters_;  // positions, and after them the numbers of groups
   std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready_;
 };
 

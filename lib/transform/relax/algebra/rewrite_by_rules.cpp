@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "iropt/pass/located_text.h"
 #include "iropt/pass/pass.h"
@@ -52,15 +53,15 @@ std::optional<OptionValue> ReadRuleFile(const std::string& path, SourceSpan span
   return std::nullopt;
 }
 
-void AddRules(const OptionValue& list, SourceSpan span, const PassOptions& options, RuleSet& rules) {
+void AddRules(const OptionValue& list, SourceSpan span, const PassOptions& options, TextRules& rules) {
   for (const OptionValue& rule : *list.as_list()) {
     const SourceSpan at = rule.span().known() ? rule.span() : span;
     AddTextRule(rule, *options.reader(), at, options.diagnostics(), rules);
   }
 }
 
-RuleSet ReadRules(const PassOptions& options) {
-  RuleSet rules;
+TextRules ReadRules(const PassOptions& options) {
+  TextRules rules;
   const std::string& path = options.String("file");
   const OptionValue& inline_rules = options.Json("rules");
   if (!inline_rules.as_list()) options.Refuse("rules", "must be a list of rules");
@@ -79,7 +80,10 @@ RuleSet ReadRules(const PassOptions& options) {
 }  // namespace
 
 Pass CreateRewriteByRules(const PassOptions& options) {
-  return CreateRulePass(options.info(), std::make_shared<const RuleSet>(ReadRules(options)));
+  TextRules rules = ReadRules(options);
+  PassInfo info = options.info();
+  info.changes.insert(info.changes.end(), rules.changes.begin(), rules.changes.end());
+  return CreateRulePass(info, std::make_shared<const RuleSet>(std::move(rules.rules)));
 }
 
 }  // namespace iropt

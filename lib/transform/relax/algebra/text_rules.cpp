@@ -50,10 +50,10 @@ class RuleReader {
     const OptionValue::Dict* dict = description.as_dict();
     if (!dict) return Fail("a rule must be an object");
     for (const OptionValue::Entry& entry : *dict) {
-      constexpr std::string_view kKeys[] = {"name", "variables", "pattern", "replacement"};
+      constexpr std::string_view kKeys[] = {"name", "variables", "pattern", "replacement", "changes"};
       if (std::ranges::find(kKeys, entry.key) == std::end(kKeys)) {
-        return Fail(
-            fmt::format("unknown key '{}' in a rule: expected name, variables, pattern or replacement", entry.key));
+        return Fail(fmt::format("unknown key '{}' in a rule: expected name, variables, pattern, replacement or changes",
+                                entry.key));
       }
     }
     const std::string* name = StringAt(description, "name");
@@ -63,6 +63,7 @@ class RuleReader {
     const OptionValue* variables = description.Find("variables");
     if (!name || !pattern || !replacement) return false;
     if (variables && !ReadVariables(*variables)) return false;
+    if (const OptionValue* changes = description.Find("changes"); changes && !ReadChanges(*changes)) return false;
     if (!ReadParams()) return false;
     std::string problem;
     std::optional<Module> module = ReadSides(*pattern, *replacement, problem);
@@ -75,6 +76,7 @@ class RuleReader {
   std::shared_ptr<const Sides> sides() const { return sides_; }
   const std::string& name() const { return name_; }
   const std::vector<Variable>& variables() const { return variables_; }
+  const std::vector<PassChange>& changes() const { return changes_; }
 
   bool Fail(const std::string& message) { return FailAt(span_, message); }
 
@@ -104,6 +106,23 @@ class RuleReader {
         return false;
       }
       variables_.push_back(std::move(variable));
+    }
+    return true;
+  }
+
+  // Those that a rule for values can make.
+  bool ReadChanges(const OptionValue& option) {
+    const OptionValue::List* list = option.as_list();
+    const OptionValue::List not_a_list{{}};
+    for (const OptionValue& item : list ? *list : not_a_list) {
+      const std::string* change = item.as_string();
+      if (change && *change == "NonFinite") {
+        changes_.push_back(PassChange::NonFinite);
+      } else if (change && *change == "Precision") {
+        changes_.push_back(PassChange::Precision);
+      } else {
+        return FailAt(option.span(), "'changes' must be a list of 'NonFinite' and 'Precision'");
+      }
     }
     return true;
   }
@@ -189,6 +208,7 @@ class RuleReader {
   DiagnosticEngine& diagnostics_;
   std::string name_;
   std::vector<Variable> variables_;
+  std::vector<PassChange> changes_;
   std::string params_;
   std::string dims_;
   std::shared_ptr<const Sides> sides_;
@@ -368,7 +388,7 @@ class Instantiator {
 }  // namespace
 
 bool AddTextRule(const OptionValue& description, const TextReader& reader, SourceSpan span,
-                 DiagnosticEngine& diagnostics, RuleSet& rules) {
+                 DiagnosticEngine& diagnostics, TextRules& rules) {
   RuleReader rule(reader, span, diagnostics);
   if (!rule.Read(description)) return false;
   const std::shared_ptr<const Sides> sides = rule.sides();
@@ -381,7 +401,10 @@ bool AddTextRule(const OptionValue& description, const TextReader& reader, Sourc
       return rule.Fail(fmt::format("the pattern does not use variable '{}'", var->name()));
     }
   }
-  rules.Add(
+  for (const PassChange change : rule.changes()) {
+    if (std::ranges::find(rules.changes, change) == rules.changes.end()) rules.changes.push_back(change);
+  }
+  rules.rules.Add(
       {rule.name(), *pattern,
        [sides, root = *pattern, patterns = maker.made()](const Match& match, BlockBuilder& builder) -> const Expr* {
          const Expr* made = Instantiator(*sides, patterns, match, builder.workspace()).Make(sides->replacement);

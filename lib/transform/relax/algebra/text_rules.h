@@ -1,16 +1,24 @@
 // Rewriting rules that are written as text of the language, see docs/rewriting.md.
 #pragma once
 
+#include <vector>
+
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/relax/rewrite_rules.h"
 #include "iropt/pass/option_value.h"
+#include "iropt/pass/pass_info.h"
 #include "iropt/pass/text_reader.h"
 
 namespace iropt {
 
-// Adds a rule from its description, {"name", "variables", "pattern", "replacement"}, to the set. False after an error,
+struct TextRules {
+  RuleSet rules;
+  std::vector<PassChange> changes = {};  // that the rules make on purpose, each once
+};
+
+// Adds a rule from its description, {"name", "variables", "pattern", "replacement", "changes"}. False after an error,
 // which is reported at `span`.
 bool AddTextRule(const OptionValue& description, const TextReader& reader, SourceSpan span,
-                 DiagnosticEngine& diagnostics, RuleSet& rules);
+                 DiagnosticEngine& diagnostics, TextRules& rules);
 
 }  // namespace iropt
