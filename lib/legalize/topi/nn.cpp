@@ -193,11 +193,13 @@ Tensor InstanceNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, in
 
 Tensor RmsNorm(const Tensor& x, const Tensor& weight, const Axes& axes, double epsilon) {
   te::Builder& te = x.te();
-  const Tensor data = CastElements(x, DataType::Float(32));
-  const Tensor scale = CastElements(weight, DataType::Float(32));
+  // TVM computes in float32, which has less precision than the operator if its data is float64.
+  const DataType wide = x.dtype() == DataType::Float(64) ? x.dtype() : DataType::Float(32);
+  const Tensor data = CastElements(x, wide);
+  const Tensor scale = CastElements(weight, wide);
   const Tensor sums = Sum(Multiply(data, data), axes, false, true);
   const std::vector<size_t> real = RealAxes(x.ndim(), axes);
-  const Value extent = Extent(data, real, DataType::Float(32));
+  const Value extent = Extent(data, real, wide);
   const Tensor rsqrt = te.Compute("rsqrt", SplitIndices(x.shape(), real).others, [&](Values i) {
     return Rsqrt(te::Div(SumAt(sums, i), extent) + te.Const(epsilon, x.dtype()));
   });
