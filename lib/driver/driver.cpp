@@ -16,6 +16,7 @@
 #include "iropt/driver/expected_diagnostics.h"
 #include "iropt/driver/generated_checks.h"
 #include "iropt/driver/split_input.h"
+#include "iropt/ir/target.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/debug_output.h"
 #include "iropt/support/edit_distance.h"
@@ -271,11 +272,26 @@ class Run {
       compiler_.diagnostics().Remark({}, "nothing-to-do", "the pipeline has no passes");
       return;
     }
+    RemarkUnusedTarget();
     const auto is_prim = [](const ModuleEntry& entry) { return Is<PrimFunc>(entry.func); };
     if (!setup_.has_only_loop_passes() || std::ranges::any_of(module.functions(), is_prim)) return;
     compiler_.diagnostics().Remark({}, "nothing-to-do",
                                    "the module has no PrimFuncs, and all passes work on PrimFuncs: LegalizeOps makes "
                                    "PrimFuncs of operators");
+  }
+
+  // The default pipeline lowers for some kinds of targets only.
+  void RemarkUnusedTarget() {
+    const std::string_view kind = TargetKindOf(setup_.context().target);
+    if (kind.empty() || !options_.passes.empty() || options_.pipeline_file) return;
+    const auto is_for_target = [&](const PipelineEntry& addition) {
+      return addition.name == "default" && (addition.target.empty() || addition.target == kind);
+    };
+    if (std::ranges::any_of(compiler_.registry().pipeline_additions(), is_for_target)) return;
+    compiler_.diagnostics().Remark({}, "nothing-to-do",
+                                   fmt::format("the default pipeline has no passes for targets of kind '{}': zero "
+                                               "lowers operators to loops, dl.ApplyDefaultSchedule schedules them",
+                                               kind));
   }
 
   Result<PassResult> RunPipeline(Module module) {
@@ -450,7 +466,10 @@ int RunOn(const DriverOptions& options, const CheckpointIndex* resumed) {
     const Status shown = ShowPipeline(setup, options.print_pipeline);
     return shown.ok() ? 0 : compiler.Report(shown.error(), "file");
   }
-  return Run(compiler, setup, options).Execute();
+  const int code = Run(compiler, setup, options).Execute();
+  // Reports that could not be written are missing.
+  const Status told = compiler.err().Flush();
+  return code == 0 && !told.ok() ? ExitCode(told.error().code) : code;
 }
 
 // The checkpoints of the run that the options describe, up to the pass to begin with.

@@ -223,7 +223,9 @@ Status PipelineSetup::CheckPrinted(std::vector<LocatedName> names) {
     if (number) printed_runs_.push_back(*number);
     return number.has_value();
   });
-  return ResolveNames(names);
+  IROPT_RETURN_IF_ERROR(ResolveNames(names));
+  printed_passes_.insert(printed_passes_.end(), names.begin(), names.end());
+  return {};
 }
 
 // Numbers are those of the counter, which precedes the instruments that print.
@@ -250,6 +252,11 @@ void PipelineSetup::WarnOfUnreached() {
     compiler_.diagnostics().Warning({}, "unreached-pass",
                                     fmt::format("pass {} is not printed: only {} pass{} ran", number,
                                                 counter_->num_begun(), counter_->num_begun() == 1 ? "" : "es"));
+  }
+  for (const LocatedName& pass : printed_passes_) {
+    if (counter_->HasBegun(pass.name)) continue;
+    compiler_.diagnostics().Warning(pass.span, "unreached-pass",
+                                    fmt::format("pass '{}' is not printed: it did not run", pass.name));
   }
 }
 

@@ -134,6 +134,7 @@ class PipelineSetup {
   std::vector<RewriteLimit> limits_of_rewrites_;
   std::shared_ptr<RewriteLimits> rewrite_limits_;  // of context(); null if there are none
   std::vector<size_t> printed_runs_;               // the numbers of those to print
+  std::vector<LocatedName> printed_passes_;        // and those that are printed by name
   bool verifies_each_ = false;
   bool has_only_loop_passes_ = false;
   std::shared_ptr<SemanticCheck> semantic_check_;

@@ -92,7 +92,7 @@ class ScalarSimplifier {
     if (!condition) return Failure{ErrorCode::Parse};
     if (!condition->dtype.is_bool() || !condition->dtype.is_scalar()) {
       return Fail(condition->span(),
-                  fmt::format("an assumption is a condition, found '{}'", condition->dtype.ToString()));
+                  fmt::format("an assumption must be a condition, found '{}'", condition->dtype.ToString()));
     }
     if (arith::IsInt(analyzer_.Simplify(condition), 0))
       return Fail(condition->span(), "this does not hold for any values, or not beside the assumptions before");

@@ -13,7 +13,7 @@ Error Fail(std::string message) { return {ErrorCode::SemanticCheck, std::move(me
 Status CheckPositive(const std::vector<int64_t>& values, std::string_view what) {
   const auto wrong = std::ranges::find_if(values, [](int64_t value) { return value <= 0; });
   if (wrong == values.end()) return {};
-  return Fail(fmt::format("has {0} {1}; a {0} is positive", what, *wrong));
+  return Fail(fmt::format("has {0} {1}; a {0} must be positive", what, *wrong));
 }
 
 Status CheckRange(const std::vector<int64_t>& values) {

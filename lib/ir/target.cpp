@@ -287,7 +287,7 @@ const TargetAttr* TargetFromDict(const DictAttr* config, TargetErrors errors) {
     const auto* text = As<StrAttr>(host);
     const auto report = [&](size_t, size_t, const std::string& message) { errors(0, 0, message); };
     const TargetAttr* target = dict ? TargetFromDict(dict, errors) : text ? ParseTarget(text->value, report) : nullptr;
-    if (!dict && !text) errors(0, 0, "the host of a target is a target");
+    if (!dict && !text) errors(0, 0, "the host of a target must be a target");
     if (!target) return nullptr;
     result = result->With("host", target->config);
   }

@@ -5,6 +5,7 @@
 namespace iropt {
 
 Status PassCounter::RunBeforePass(const Module&, const PassInfo& info) {
+  names_.insert(info.name);
   if (info.is_composite()) return {};
   current_ = ++begun_;
   running_.push_back(current_);

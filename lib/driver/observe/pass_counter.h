@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "iropt/pass/instrument.h"
@@ -25,9 +27,12 @@ class PassCounter : public PassInstrument {
   size_t current() const { return current_; }
   // The number of runs that have begun.
   size_t num_begun() const { return begun_; }
+  // Whether a pass of this name has begun; it may be composite.
+  bool HasBegun(const std::string& pass) const { return names_.contains(pass); }
 
  private:
   std::vector<size_t> running_;
+  std::unordered_set<std::string> names_;  // of passes that have begun; looked up, never iterated
   size_t begun_ = 0;
   size_t current_ = 0;
 };

@@ -259,7 +259,10 @@ int RunProgram(const ProgramOptions& options) {
   const Status done = setups.size() == 1 ? run.Execute(*setups.front()) : run.ExecuteAll(setups);
   RunObservers& observers = setups.front()->observers();
   if (!done.ok()) return observers.Finish(compiler.Report(done.error(), KindOf(done.error().code)));
-  return observers.Finish(compiler.diagnostics().has_errors() ? ExitCode(ErrorCode::PassFailed) : 0);
+  const int code = observers.Finish(compiler.diagnostics().has_errors() ? ExitCode(ErrorCode::PassFailed) : 0);
+  // Tables that could not be written are missing.
+  const Status told = compiler.err().Flush();
+  return code == 0 && !told.ok() ? ExitCode(told.error().code) : code;
 }
 
 }  // namespace iropt

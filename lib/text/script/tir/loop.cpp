@@ -50,7 +50,7 @@ bool AddStep(ScalarParser& p, const PyValue& value, LoopHeader& header) {
   if (!step->dtype.is_integer() || !step->dtype.is_scalar())
     return p.Error(value.span, "type-mismatch", "the step of a loop is an integer");
   const auto* literal = As<tir::IntImm>(step);
-  if (literal && literal->value <= 0) return p.Error(value.span, "bad-number", "the step of a loop is positive");
+  if (literal && literal->value <= 0) return p.Error(value.span, "bad-number", "the step of a loop must be positive");
   if (literal && literal->value == 1) return true;
   header.step = p.ops_.MakeCast(header.dtypes.front(), step, step->span());
   return header.step != nullptr;
