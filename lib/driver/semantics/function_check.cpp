@@ -6,6 +6,7 @@
 #include <array>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "driver/observe/operator_counts.h"
 
@@ -33,8 +34,8 @@ void CheckMode::Add(const PassInfo& pass) {
   restricts_inputs |= declares(PassChange::ParamTypes);
 }
 
-FunctionCheck::FunctionCheck(const Module& first, const ModuleEntry& function, InputKinds kinds)
-    : kinds_(kinds), first_module_(first), first_(Entry::Of(function)), interface_(first_) {}
+FunctionCheck::FunctionCheck(std::shared_ptr<const Module> first, const ModuleEntry& function, InputKinds kinds)
+    : kinds_(kinds), first_module_(std::move(first)), first_(Entry::Of(function)), interface_(first_) {}
 
 bool FunctionCheck::Selects(InputValues values) const {
   switch (values) {

@@ -35,7 +35,7 @@ struct CheckResult {
 class FunctionCheck {
  public:
   // Begins at a module that has the function.
-  FunctionCheck(const Module& first, const ModuleEntry& function, InputKinds kinds);
+  FunctionCheck(std::shared_ptr<const Module> first, const ModuleEntry& function, InputKinds kinds);
 
   const GlobalVar& var() const { return interface_.var(); }
   const CallInterface& interface() const { return interface_; }
@@ -71,7 +71,7 @@ class FunctionCheck {
   bool Selects(InputValues values) const;
 
   InputKinds kinds_;
-  Module first_module_;
+  std::shared_ptr<const Module> first_module_;  // keeps what first_ refers to
   Entry first_;
   CallInterface interface_;
   std::unique_ptr<InputMaker> maker_ = nullptr;  // of trials_; null before the first comparison

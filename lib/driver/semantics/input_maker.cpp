@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "driver/run/call_entry.h"
 #include "iropt/eval/relax/value_type.h"
 #include "iropt/infer/infer.h"
+#include "iropt/support/hash.h"
 
 namespace iropt {
 
@@ -24,6 +26,13 @@ std::string_view NameOf(InputValues values) {
     case InputValues::kNonFinite: return "non-finite inputs";
   }
   return "";
+}
+
+// Values of conditions take turns, so that runs whose seeds follow each other take both branches. Names have one of two
+// periods, so that not all conditions are the same in each run.
+bool ConditionOf(std::string_view name, uint64_t seed) {
+  const uint64_t hash = HashString(name);
+  return (((seed >> (hash & 1)) ^ (hash >> 1)) & 1) != 0;
 }
 
 // The size of inputs together; saturates.
@@ -142,7 +151,13 @@ Result<HostValue> InputMaker::MakeTensor(size_t input, std::vector<int64_t> dims
   const DataType dtype = DTypeOf(input);
   IROPT_ASSIGN_OR_RETURN(Tensor tensor, AllocateTensor({dtype, dims}, tracking, {.max_bytes = PhysicalMemory()}));
   if (original.is_written && !recipe.fills_outputs) return HostValue(std::move(tensor));
-  return HostValue(MakeRandomTensor(dtype, dims, RandomSourceOf(original, recipe.seed), recipe.random));
+  RandomOptions random = recipe.random;
+  const bool is_condition = dtype.is_bool() && std::ranges::all_of(dims, [](int64_t dim) { return dim == 1; });
+  if (is_condition && random.integers.min != random.integers.max) {
+    const int64_t value = ConditionOf(original.name, recipe.seed) ? 1 : 0;
+    random.integers = {value, value};
+  }
+  return HostValue(MakeRandomTensor(dtype, dims, RandomSourceOf(original, recipe.seed), random));
 }
 
 Result<std::vector<HostValue>> InputMaker::Make(const InputRecipe& recipe, Storage::Tracking tracking,
@@ -166,6 +181,7 @@ Result<std::vector<HostValue>> InputMaker::Make(const InputRecipe& recipe, Stora
     } else if (input.kind == Kind::kScalar) {
       const std::optional<Scalar> known = input.scalar ? symbols.Eval(input.scalar) : std::nullopt;
       Scalar scalar = known ? *known : Scalar::Int(recipe.sizes.otherwise);
+      if (!known && input.dtype.is_bool()) scalar = Scalar::Int(ConditionOf(input.name, recipe.seed) ? 1 : 0);
       if (!CastScalar(scalar, input.dtype, &scalar)) scalar = Scalar::Int(1, input.dtype);
       values.emplace_back(scalar);
     } else if (input.kind == Kind::kShape) {

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <unordered_set>
+#include <utility>
 
 #include "iropt/ir/location.h"
 
@@ -36,27 +39,27 @@ void SemanticCheck::Begin(const Module& module) {
   functions_.clear();
   num_not_compared_ = 0;
   first_not_compared_.clear();
-  current_ = module;
+  current_ = std::make_shared<const Module>(module);
   versions_.Update(module);
   AddNewFunctions();
 }
 
 void SemanticCheck::AddNewFunctions() {
-  for (const ModuleEntry& entry : current_.functions()) {
-    const bool is_known =
-        std::ranges::any_of(functions_, [&](const Checked& checked) { return &checked.check.var() == entry.var; });
-    if (is_known || !IsPublic(entry)) continue;
+  std::unordered_set<const GlobalVar*> known;  // looked up, never iterated
+  for (const Checked& checked : functions_) known.insert(&checked.check.var());
+  for (const ModuleEntry& entry : current_->functions()) {
+    if (!IsPublic(entry) || known.contains(entry.var)) continue;
     FunctionCheck check(current_, entry, options_.inputs);
     const CallInterface interface = check.interface();
     functions_.push_back({std::move(check), current_, interface, versions_.Fingerprint(entry.var)});
   }
 }
 
-void SemanticCheck::Restart(Checked& checked, const Module& module) {
-  FunctionCheck check(module, *module.Find(&checked.check.var()), options_.inputs);
+void SemanticCheck::Restart(Checked& checked, std::shared_ptr<const Module> module) {
+  FunctionCheck check(module, *module->Find(&checked.check.var()), options_.inputs);
   const CallInterface interface = check.interface();
   checked.check = std::move(check);
-  checked.since = module;
+  checked.since = std::move(module);
   checked.interface = interface;
   checked.fingerprint = versions_.Fingerprint(&checked.check.var());
   checked.mode = {};
@@ -67,7 +70,7 @@ void SemanticCheck::TellNotCompared(Checked& checked, const std::string& reason,
   checked.is_told = true;
   checked.not_compared = culprit;
   ++num_not_compared_;
-  const ModuleEntry* entry = current_.Find(&checked.check.var());
+  const ModuleEntry* entry = current_->Find(&checked.check.var());
   const SourceSpan span = entry ? Location(*entry->func) : SourceSpan();
   std::string message = fmt::format("function '{}' is not compared: {}", checked.check.var().name, reason);
   if (first_not_compared_.empty()) first_not_compared_ = message;
@@ -78,9 +81,9 @@ void SemanticCheck::TellNotCompared(Checked& checked, const std::string& reason,
   }
 }
 
-bool SemanticCheck::Follow(Checked& checked, const PassInfo& info, const Module& after) {
+bool SemanticCheck::Follow(Checked& checked, const PassInfo& info, const std::shared_ptr<const Module>& after) {
   const std::string name(checked.check.var().name);
-  const InterfaceChange change = checked.check.Follow(info, current_, after);
+  const InterfaceChange change = checked.check.Follow(info, *current_, *after);
   checked.mode.Add(info);
   switch (change.kind) {
     case InterfaceChange::Kind::kKnown: return true;
@@ -96,12 +99,12 @@ bool SemanticCheck::Follow(Checked& checked, const PassInfo& info, const Module&
   return false;
 }
 
-bool SemanticCheck::Compare(Checked& checked, const Module& after, const std::string& culprit) {
+bool SemanticCheck::Compare(Checked& checked, const std::shared_ptr<const Module>& after, const std::string& culprit) {
   const uint64_t fingerprint = versions_.Fingerprint(&checked.check.var());
   if (fingerprint == checked.fingerprint && checked.check.interface().sources() == checked.interface.sources())
     return true;
   const CheckResult result =
-      checked.check.Compare(checked.since, checked.interface, after, checked.mode, runner_, options_);
+      checked.check.Compare(*checked.since, checked.interface, *after, checked.mode, runner_, options_);
   checked.num_runs += result.num_runs;
   checked.outputs.resize(std::max(checked.outputs.size(), result.outputs.size()));
   checked.passes.resize(checked.outputs.size());
@@ -116,7 +119,7 @@ bool SemanticCheck::Compare(Checked& checked, const Module& after, const std::st
   checked.mode = {};
   if (result.differences.empty()) return true;
   DiagnosticBuilder error = compiler_.diagnostics().Error(
-      Location(*after.Find(&checked.check.var())->func), "semantic-mismatch",
+      Location(*after->Find(&checked.check.var())->func), "semantic-mismatch",
       fmt::format("{} the result of function '{}'",
                   culprit.empty() ? "the passes change" : fmt::format("pass '{}' changes", culprit),
                   checked.check.var().name));
@@ -128,17 +131,19 @@ Status SemanticCheck::RunAfterPass(const Module& module, const PassInfo& info, P
   if (info.is_composite() || outcome != PassOutcome::Changed) return {};
   bool ok = true;
   versions_.Update(module);
+  const auto after = std::make_shared<const Module>(module);
   for (Checked& checked : functions_) {
-    ok &= Follow(checked, info, module) && (!options_.each || Compare(checked, module, info.name));
+    ok &= Follow(checked, info, after) && (!options_.each || Compare(checked, after, info.name));
   }
-  current_ = module;
+  current_ = after;
   AddNewFunctions();
   return ok ? Status() : Failure{ErrorCode::SemanticCheck};
 }
 
 Status SemanticCheck::FinishComparing(const Module& module) {
   bool ok = true;
-  for (Checked& checked : functions_) ok &= options_.each || Compare(checked, module, {});
+  const auto after = std::make_shared<const Module>(module);
+  for (Checked& checked : functions_) ok &= options_.each || Compare(checked, after, {});
   compiler_.err().Append(RenderTable());
   IROPT_RETURN_IF_ERROR(compiler_.err().Flush());
   return ok ? Status() : Failure{ErrorCode::SemanticCheck};

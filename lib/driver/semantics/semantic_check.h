@@ -42,7 +42,7 @@ class SemanticCheck : public PassInstrument {
   // A public function, from the module on in which it is found first.
   struct Checked {
     FunctionCheck check;
-    Module since;  // with `interface`: what it is compared with
+    std::shared_ptr<const Module> since;  // with `interface`: what it is compared with
     CallInterface interface;
     uint64_t fingerprint;  // of the function there
     CheckMode mode = {};   // of the passes since then
@@ -55,18 +55,18 @@ class SemanticCheck : public PassInstrument {
 
   void AddNewFunctions();
   // False if the pass has changed what the function is called with, and may not.
-  bool Follow(Checked& checked, const PassInfo& info, const Module& after);
+  bool Follow(Checked& checked, const PassInfo& info, const std::shared_ptr<const Module>& after);
   // False after a difference.
-  bool Compare(Checked& checked, const Module& after, const std::string& culprit);
+  bool Compare(Checked& checked, const std::shared_ptr<const Module>& after, const std::string& culprit);
   void TellNotCompared(Checked& checked, const std::string& reason, const std::string& culprit);
-  void Restart(Checked& checked, const Module& module);
+  void Restart(Checked& checked, std::shared_ptr<const Module> module);
   std::string RenderTable() const;
 
   CompilerInstance& compiler_;
   SemanticCheckOptions options_;
   FunctionRunner runner_;
   FunctionVersions versions_;
-  Module current_;
+  std::shared_ptr<const Module> current_;  // shared by the checks: a copy for each function would be quadratic
   std::vector<Checked> functions_;
   size_t num_not_compared_ = 0;
   std::string first_not_compared_;  // the message about it
