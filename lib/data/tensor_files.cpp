@@ -10,12 +10,13 @@
 #include "iropt/support/edit_distance.h"
 #include "iropt/support/file.h"
 #include "safetensors.h"
+#include "tvm_params.h"
 
 namespace iropt {
 
 struct TensorFiles::OpenFile {
   std::shared_ptr<const FileBuffer> buffer;
-  data::SafetensorsHeader header;
+  std::vector<data::TensorEntry> tensors;
   std::unordered_map<std::string_view, const data::TensorEntry*> entries;  // by name
 };
 
@@ -26,6 +27,12 @@ std::string CanonicalPath(const std::string& path) {
   std::error_code error;
   const std::filesystem::path absolute = std::filesystem::absolute(path, error);
   return (std::filesystem::weakly_canonical(absolute.parent_path(), error) / absolute.filename()).string();
+}
+
+Result<std::vector<data::TensorEntry>> ReadEntries(const FileBuffer& file) {
+  if (data::IsTvmParams(file.text())) return data::ReadTvmParamsEntries(file.text());
+  IROPT_ASSIGN_OR_RETURN(data::SafetensorsHeader header, data::ReadSafetensorsHeader(file));
+  return std::move(header.entries);
 }
 
 }  // namespace
@@ -58,11 +65,11 @@ Result<const TensorFiles::OpenFile*> TensorFiles::FileAt(const std::string& path
     return data::Malformed(fmt::format("cannot open '{}': not a regular file", path));
   const auto file = std::make_shared<OpenFile>();
   IROPT_ASSIGN_OR_RETURN(file->buffer, ReadFile(path));
-  auto header = data::ReadSafetensorsHeader(*file->buffer);
-  if (!header) return data::Malformed(fmt::format("{}: {}", path, header.error().message));
-  file->header = *std::move(header);
-  file->entries.reserve(file->header.entries.size());
-  for (const data::TensorEntry& entry : file->header.entries) file->entries.emplace(entry.name, &entry);
+  auto tensors = ReadEntries(*file->buffer);
+  if (!tensors) return data::Malformed(fmt::format("{}: {}", path, tensors.error().message));
+  file->tensors = *std::move(tensors);
+  file->entries.reserve(file->tensors.size());
+  for (const data::TensorEntry& entry : file->tensors) file->entries.emplace(entry.name, &entry);
   return files_.emplace(path, file).first->second.get();
 }
 

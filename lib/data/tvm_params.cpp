@@ -18,24 +18,23 @@ constexpr TypeCode kCodes[] = {TypeCode::kInt, TypeCode::kUInt, TypeCode::kFloat
 // Takes numbers and texts from the front of the file.
 class ParamsReader {
  public:
-  explicit ParamsReader(const Bytes& file) : rest_(file.text), owner_(file.owner) {}
+  explicit ParamsReader(std::string_view file) : rest_(file) {}
 
-  Result<std::vector<NamedTensor>> Read() {
+  Result<std::vector<TensorEntry>> Read() {
     uint64_t magic = 0, reserved = 0, count = 0, arrays = 0;
     if (!Take(magic) || magic != kListMagic || !Take(reserved) || !Take(count)) return CutOff();
-    std::vector<NamedTensor> tensors;
+    std::vector<TensorEntry> tensors;
     for (uint64_t i = 0; i < count; ++i) {
       uint64_t size = 0;
       std::string_view name;
       if (!Take(size) || !TakeBytes(size, name)) return CutOff();
-      tensors.push_back({std::string(name), nullptr});
+      tensors.push_back({.name = std::string(name), .dtype = {}, .shape = {}, .bytes = {}});
     }
     if (!Take(arrays)) return CutOff();
     if (arrays != count) return Malformed(fmt::format("it has {} names and {} tensors", count, arrays));
-    for (NamedTensor& named : tensors) {
-      Result<std::shared_ptr<const NDArray>> array = TakeArray();
-      if (!array) return Malformed(fmt::format("tensor '{}': {}", named.name, array.error().message));
-      named.tensor = *std::move(array);
+    for (TensorEntry& tensor : tensors) {
+      if (const Status taken = TakeArray(tensor); !taken.ok())
+        return Malformed(fmt::format("tensor '{}': {}", tensor.name, taken.error().message));
     }
     return tensors;
   }
@@ -58,7 +57,7 @@ class ParamsReader {
     return true;
   }
 
-  Result<std::shared_ptr<const NDArray>> TakeArray() {
+  Status TakeArray(TensorEntry& tensor) {
     uint64_t magic = 0, reserved = 0;
     int32_t device_type = 0, device_id = 0, rank = 0;
     uint8_t code = 0, bits = 0;
@@ -66,34 +65,40 @@ class ParamsReader {
     if (!Take(magic) || magic != kArrayMagic || !Take(reserved) || !Take(device_type) || !Take(device_id) ||
         !Take(rank) || !Take(code) || !Take(bits) || !Take(lanes) || rank < 0)
       return Malformed("its header is damaged");
-    DataType dtype;
     for (const TypeCode known : kCodes) {
-      if (DLPackCode(known) == code) dtype = DataType::Make(known, bits, lanes);
+      if (DLPackCode(known) == code) tensor.dtype = DataType::Make(known, bits, lanes);
     }
-    if (!IsElementType(dtype)) return Malformed("it has an unknown dtype");
-    std::vector<int64_t> shape;
+    if (!IsElementType(tensor.dtype)) return Malformed("it has an unknown dtype");
     for (int32_t i = 0; i < rank; ++i) {
       int64_t dim = 0;
       if (!Take(dim)) return CutOff();
-      shape.push_back(dim);
+      tensor.shape.push_back(dim);
     }
     int64_t size = 0;
-    std::string_view bytes;
-    const std::optional<uint64_t> expected = ArrayBytes(dtype, shape);
+    const std::optional<uint64_t> expected = ArrayBytes(tensor.dtype, tensor.shape);
     if (!Take(size) || size < 0 || expected != static_cast<uint64_t>(size))
       return Malformed("its number of bytes does not match its dtype and shape");
-    if (!TakeBytes(static_cast<uint64_t>(size), bytes)) return CutOff();
-    return MakeArray(dtype, std::move(shape), {bytes, owner_});
+    if (!TakeBytes(static_cast<uint64_t>(size), tensor.bytes)) return CutOff();
+    return {};
   }
 
   std::string_view rest_;
-  std::shared_ptr<const void> owner_;
 };
 
 }  // namespace
 
 bool IsTvmParams(std::string_view file) { return file.size() >= 8 && Load<uint64_t>(file) == kListMagic; }
 
-Result<std::vector<NamedTensor>> ReadTvmParams(const Bytes& file) { return ParamsReader(file).Read(); }
+Result<std::vector<TensorEntry>> ReadTvmParamsEntries(std::string_view file) { return ParamsReader(file).Read(); }
+
+Result<std::vector<NamedTensor>> ReadTvmParams(const Bytes& file) {
+  IROPT_ASSIGN_OR_RETURN(std::vector<TensorEntry> entries, ReadTvmParamsEntries(file.text));
+  std::vector<NamedTensor> tensors;
+  for (TensorEntry& entry : entries) {
+    std::shared_ptr<const NDArray> array = MakeArray(entry.dtype, std::move(entry.shape), {entry.bytes, file.owner});
+    tensors.push_back({std::move(entry.name), std::move(array)});
+  }
+  return tensors;
+}
 
 }  // namespace iropt::data

@@ -10,12 +10,14 @@
 #include <utility>
 
 #include "bind_sizes.h"
+#include "bind_weights.h"
 #include "iropt/analysis/well_formed.h"
 #include "iropt/diag/consumers.h"
 #include "iropt/pass/pipeline.h"
 #include "iropt/support/check.h"
 #include "iropt/support/parallel.h"
 #include "iropt/text/script/printer.h"
+#include "iropt/text/script/version.h"
 #include "iropt/transform/passes.h"
 #include "load_plugins.h"
 #include "script_reader.h"
@@ -135,12 +137,16 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
   if (row->is_text && !sizes.empty()) {
     IROPT_ASSIGN_OR_RETURN(module, BindSizes(std::move(module), sizes, *this));
   }
+  if (row->weights_are_parameters && source.weights) {
+    IROPT_ASSIGN_OR_RETURN(module, BindWeights(std::move(module), *source.weights, *this));
+    has_bound_weights_ = true;
+  }
   const std::optional<TextVersion> version =
       options_.text_version ? ParseTextVersion(*options_.text_version) : default_version_;
   if (options_.text_version && !version)
     return Error{ErrorCode::Usage, fmt::format("unknown text version '{}' (-text-version): expected one of {}",
                                                *options_.text_version, fmt::join(kTextVersions, ", "))};
-  if (version) module.set_text_version(*version);
+  if (version) MoveToVersion(module, *version);
   if (options_.verify_weights) {
     tensor_files_.CheckAll();
     IROPT_RETURN_IF_ERROR(CheckWeights());
@@ -180,7 +186,7 @@ Status CompilerInstance::CheckWeights() {
 }
 
 void CompilerInstance::WarnOfUnusedWeights() {
-  if (!options_.weights || !tensor_files_.empty()) return;
+  if (!options_.weights || has_bound_weights_ || !tensor_files_.empty()) return;
   diagnostics_.Warning(
       {}, "unused-weights",
       fmt::format("no constant of the input refers to weights, so -weights={} has no effect", *options_.weights));

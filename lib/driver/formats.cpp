@@ -32,6 +32,7 @@ constexpr FormatRow kFormats[] = {
      .extensions = kRelayExtensions,
      .sniff = &IsRelay,
      .writes_rank_0 = true,
+     .weights_are_parameters = true,
      .library = "libiropt_relay.so"},
     {.name = "onnx", .extensions = kOnnxExtensions, .is_text = false, .library = "libiropt_onnx.so"},
 };

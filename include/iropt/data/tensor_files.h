@@ -18,9 +18,9 @@ class TensorFiles {
  public:
   // From now on, `array` is the tensor `tensor.name` with the hash `tensor.hash` of a file that is not written yet.
   void Provide(const FileTensor& tensor, std::shared_ptr<const NDArray> array);
-  // The tensor `source.name` of the .safetensors file `source.path`, with the hash and the span of `source`, whose file
-  // is ignored. Fails with a message that names the file if it cannot be read, is damaged, or lacks the tensor. O(1)
-  // after the first call for a file, which is O(tensors).
+  // The tensor `source.name` of the .safetensors or .params file `source.path`, with the hash and the span of `source`,
+  // whose file is ignored. Fails with a message that names the file if it cannot be read, is damaged, or lacks the
+  // tensor. O(1) after the first call for a file, which is O(tensors).
   Result<std::shared_ptr<const NDArray>> Open(FileTensor source);
 
   // Whether tensors of the file were opened, under whatever path.

@@ -163,6 +163,7 @@ class CompilerInstance {
   DiagnosticEngine diagnostics_;
   PassRegistry registry_;
   std::string chunk_;
+  bool has_bound_weights_ = false;  // by names of parameters
   TensorFiles tensor_files_;
   std::unique_ptr<ConstantExternalizer> externalizer_;  // null if there is nothing to externalize
 };

@@ -45,6 +45,7 @@ class ReduceRun {
     IROPT_ASSIGN_OR_RETURN(const Subject input, maker.ReadInput(source));
     // Fails now rather than after the search if the file cannot be written.
     IROPT_RETURN_IF_ERROR(compiler_.CheckOutputPath(options_.output));
+    IROPT_RETURN_IF_ERROR(maker.PrintTo(input, options_.output));
     IROPT_ASSIGN_OR_RETURN(AtomicFile output, AtomicFile::Create(options_.output));
     IROPT_ASSIGN_OR_RETURN(Subject subject, CheckInput(maker, input, source.text));
     if (runner_->interrupted()) return kInterruptedExitCode;
@@ -114,7 +115,8 @@ class ReduceRun {
     const Status searched = reducer.Run();
     EraseStatusLine();
     const std::string& text = reducer.subject().text;
-    output.stream().Append(maker.PrintTo(reducer.subject(), options_.output));
+    IROPT_ASSIGN_OR_RETURN(const std::string written, maker.PrintTo(reducer.subject(), options_.output));
+    output.stream().Append(written);
     IROPT_RETURN_IF_ERROR(output.Commit());
     compiler_.diagnostics().Remark({}, "reduced", Summary(reducer, watch.Read().wall_seconds));
     if (options_.stats) PrintStatistics(reducer);

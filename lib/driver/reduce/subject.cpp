@@ -74,11 +74,14 @@ std::optional<std::string> SubjectMaker::Print(const Draft& draft) const {
   return text;
 }
 
-std::string SubjectMaker::PrintTo(const Subject& subject, const std::string& path) const {
-  std::string text = HeaderOf(subject.draft, path);
+Result<std::string> SubjectMaker::PrintTo(const Subject& subject, const std::string& path) const {
+  IROPT_ASSIGN_OR_RETURN(const FormatRow* row, CompilerInstance::OutputFormatOf(path, {}));
+  IROPT_ASSIGN_OR_RETURN(const Format* format, LoadFormat(*row));
+  const bool is_script = row == &Formats().front();
+  std::string text = is_script ? HeaderOf(subject.draft, path) : std::string();
   OutputStream out(&text);
-  compiler_.Print(subject.draft.module, out, path);
-  static_cast<void>(out.Flush());
+  IROPT_RETURN_IF_ERROR(compiler_.Write(subject.draft.module, out, path, *format));
+  IROPT_RETURN_IF_ERROR(out.Flush());
   return text;
 }
 

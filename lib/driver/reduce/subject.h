@@ -33,8 +33,8 @@ class SubjectMaker {
   Result<Subject> ReadInput(const ModuleSource& source);
   // The text for a file in the folder; nothing if the draft is ill-formed.
   std::optional<std::string> Print(const Draft& draft) const;
-  // The text for the file at the path.
-  std::string PrintTo(const Subject& subject, const std::string& path) const;
+  // The text for the file at the path, in the format of its extension. Reports what the format lacks.
+  Result<std::string> PrintTo(const Subject& subject, const std::string& path) const;
   // Nothing if the text does not read back as a well-formed module.
   std::optional<Subject> Read(std::string text) const;
 

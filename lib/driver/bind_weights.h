@@ -1,0 +1,14 @@
+// The flag -weights for modules of formats whose texts do not refer to tensors.
+#pragma once
+
+#include <string>
+
+#include "iropt/driver/compiler_instance.h"
+
+namespace iropt {
+
+// Binds the tensors of the file to the parameters of the function `main` that have their names, by the pass BindParams.
+// Tensors for which there is no parameter are left out, unless that holds for all.
+Result<Module> BindWeights(Module module, const std::string& path, CompilerInstance& compiler);
+
+}  // namespace iropt
