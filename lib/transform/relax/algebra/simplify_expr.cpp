@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "clips.h"
 #include "filled_tensors.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
@@ -253,6 +254,7 @@ RuleSet MakeSimplifyExprRules() {
   AddStacks(table);
   RuleSet rules = table.Take();
   AddFilledTensorRules(rules);
+  AddClipRules(rules);
   AddNeighbourRules(rules);
   return rules;
 }

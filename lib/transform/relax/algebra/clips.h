@@ -1,0 +1,10 @@
+// Rules of SimplifyExpr for clips of integers beside conversions.
+#pragma once
+
+#include "iropt/ir/relax/rewrite_rules.h"
+
+namespace iropt {
+
+void AddClipRules(RuleSet& rules);
+
+}  // namespace iropt
