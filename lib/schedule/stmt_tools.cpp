@@ -158,6 +158,18 @@ const tir::BufferRegion* MakeRegion(const tir::Buffer* buffer, std::span<const t
   return workspace.New<tir::BufferRegion>(buffer, workspace.Copy(ranges));
 }
 
+std::vector<const tir::Range*> Points(std::span<const PrimExpr* const> indices, Workspace& workspace) {
+  const arith::PrimBuilder make(workspace.arena());
+  std::vector<const tir::Range*> ranges;
+  for (const PrimExpr* index : indices) ranges.push_back(workspace.New<tir::Range>(index, make.Const(1, index->dtype)));
+  return ranges;
+}
+
+const tir::BufferRegion* PointRegion(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices,
+                                     Workspace& workspace) {
+  return MakeRegion(buffer, Points(indices, workspace), workspace);
+}
+
 const tir::BufferRegion* FullRegion(const tir::Buffer* buffer, Workspace& workspace) {
   const arith::PrimBuilder make(workspace.arena());
   std::vector<const tir::Range*> ranges;

@@ -60,6 +60,10 @@ const tir::BlockRealize* MakeRealize(std::span<const PrimExpr* const> values, co
                                      const tir::Block* block, Workspace& workspace);
 const tir::BufferRegion* MakeRegion(const tir::Buffer* buffer, std::span<const tir::Range* const> ranges,
                                     Workspace& workspace);
+// Of one element.
+std::vector<const tir::Range*> Points(std::span<const PrimExpr* const> indices, Workspace& workspace);
+const tir::BufferRegion* PointRegion(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices,
+                                     Workspace& workspace);
 const tir::BufferRegion* FullRegion(const tir::Buffer* buffer, Workspace& workspace);
 const tir::Block* CopyBlock(const tir::Block& block, Workspace& workspace,
                             const std::function<void(tir::Block&)>& change);

@@ -8,20 +8,6 @@ namespace iropt::schedule {
 
 // ---- The block that copies
 
-namespace {
-
-const tir::Range* Point(const PrimExpr* index, Workspace& workspace) {
-  return workspace.New<tir::Range>(index, arith::PrimBuilder(workspace.arena()).Const(1, index->dtype));
-}
-
-std::vector<const tir::Range*> Points(std::span<const PrimExpr* const> indices, Workspace& workspace) {
-  std::vector<const tir::Range*> ranges;
-  for (const PrimExpr* index : indices) ranges.push_back(Point(index, workspace));
-  return ranges;
-}
-
-}  // namespace
-
 const tir::Block* MakeCopyBlock(const CopyStage& stage, const std::vector<const tir::IterVar*>& axes,
                                 const std::vector<const PrimExpr*>& read_indices,
                                 const std::vector<const PrimExpr*>& write_indices, const std::string& name,
@@ -29,8 +15,8 @@ const tir::Block* MakeCopyBlock(const CopyStage& stage, const std::vector<const 
   const auto* load =
       workspace.New<tir::BufferLoad>(stage.read_buffer->dtype, stage.read_buffer, workspace.Copy(read_indices));
   const auto* store = workspace.New<tir::BufferStore>(stage.write_buffer, load, workspace.Copy(write_indices));
-  const tir::BufferRegion* reads[] = {MakeRegion(stage.read_buffer, Points(read_indices, workspace), workspace)};
-  const tir::BufferRegion* writes[] = {MakeRegion(stage.write_buffer, Points(write_indices, workspace), workspace)};
+  const tir::BufferRegion* reads[] = {PointRegion(stage.read_buffer, read_indices, workspace)};
+  const tir::BufferRegion* writes[] = {PointRegion(stage.write_buffer, write_indices, workspace)};
   return workspace.New<tir::Block>(
       workspace.Copy(axes), workspace.Copy(std::span<const tir::BufferRegion* const>(reads)),
       workspace.Copy(std::span<const tir::BufferRegion* const>(writes)), workspace.arena().CopyString(name),

@@ -236,8 +236,8 @@ class RFactorer {
     for (size_t i = 0; i < rf_buffers_.size(); ++i) {
       back_.lhs.push_back(Load(reduction_->buffers[i], back_.indices));
       back_.rhs.push_back(Load(rf_buffers_[i], rf_.indices));
-      back_.reads.push_back(PointRegion(rf_buffers_[i], rf_.indices));
-      back_.writes.push_back(PointRegion(reduction_->buffers[i], back_.indices));
+      back_.reads.push_back(RenamedRegion(rf_buffers_[i], rf_.indices));
+      back_.writes.push_back(RenamedRegion(reduction_->buffers[i], back_.indices));
     }
     MakeBlock(back_, std::string(block_->name_hint));
   }
@@ -246,11 +246,8 @@ class RFactorer {
     return workspace_.New<tir::BufferLoad>(buffer->dtype, buffer, workspace_.Copy(indices));
   }
 
-  const tir::BufferRegion* PointRegion(const tir::Buffer* buffer, const std::vector<const PrimExpr*>& indices) {
-    std::vector<const tir::Range*> ranges;
-    for (const PrimExpr* index : indices)
-      ranges.push_back(workspace_.New<tir::Range>(index, state_.make().Const(1, index->dtype)));
-    return tir::Substitute(MakeRegion(buffer, ranges, workspace_), back_.renamed, workspace_);
+  const tir::BufferRegion* RenamedRegion(const tir::Buffer* buffer, const std::vector<const PrimExpr*>& indices) {
+    return tir::Substitute(PointRegion(buffer, indices, workspace_), back_.renamed, workspace_);
   }
 
   const tir::Stmt* Stores(const Part& part, std::span<const PrimExpr* const> values) {

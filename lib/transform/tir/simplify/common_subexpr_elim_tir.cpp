@@ -25,7 +25,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "computations.h"
+#include "iropt/analysis/tir/computations.h"
 #include "iropt/ir/rewrite_limit.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"

@@ -1,4 +1,4 @@
-#include "computations.h"
+#include "iropt/analysis/tir/computations.h"
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 #include <bit>
 #include <unordered_set>
 
+#include "iropt/arith/side_effect.h"
 #include "iropt/support/hash.h"
 #include "iropt/support/stack.h"
 
@@ -54,7 +55,7 @@ void ForEachPart(const tir::Stmt* stmt, const F& f, const G& g) {
   Parts(f, g).Of(stmt);
 }
 
-std::string_view Operator(NodeKind kind) {
+std::string_view InfixOperator(NodeKind kind) {
   switch (kind) {
     case NodeKind::kAdd: return " + ";
     case NodeKind::kSub: return " - ";
@@ -73,7 +74,7 @@ std::string_view Operator(NodeKind kind) {
   }
 }
 
-std::string_view Function(NodeKind kind) {
+std::string_view FunctionWord(NodeKind kind) {
   switch (kind) {
     case NodeKind::kMin: return "min";
     case NodeKind::kMax: return "max";
@@ -96,10 +97,10 @@ void Print(const PrimExpr* e, std::string& text) {
       if (e->dtype.bits < 64) text += e->dtype.bits == 32 ? 'f' : 'h';
     } else {
       const auto* binary = As<tir::BinaryExpr>(e);
-      const std::string_view infix = Operator(e->kind);
+      const std::string_view infix = InfixOperator(e->kind);
       if (const auto* cast = As<tir::Cast>(e)) text += cast->dtype.ToString();
       if (Is<tir::Not>(e)) text += '!';
-      if ((binary && infix.empty()) || Is<tir::Select>(e)) text += Function(e->kind);
+      if ((binary && infix.empty()) || Is<tir::Select>(e)) text += FunctionWord(e->kind);
       if (!Is<tir::Not>(e)) text += '(';
       bool first = true;
       ForEachOperand(e, [&](const PrimExpr* operand) {
@@ -124,7 +125,7 @@ void ForEachOperand(const PrimExpr* expr, FunctionRef<void(const PrimExpr*)> f) 
 
 // ---- Facts
 
-ComputationFacts::ComputationFacts(Workspace& workspace, bool equivalent) {
+ComputationFacts::ComputationFacts(Workspace& workspace, bool equivalent, ComputationCalls calls) : calls_(calls) {
   if (!equivalent) return;
   analyzer_ = std::make_unique<arith::Analyzer>(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny);
 }
@@ -150,7 +151,8 @@ const ComputationFacts::Facts& ComputationFacts::Of(const PrimExpr* e) {
       add(std::bit_cast<uint64_t>(real->value));
     }
     // Expressions that bind are never equal to others.
-    facts.movable = !Is<tir::Call>(e) && !Is<tir::BufferLoad>(e) && !Is<tir::ProducerLoad>(e) && !Is<tir::Let>(e) &&
+    const bool is_fixed_call = Is<tir::Call>(e) && (calls_ == ComputationCalls::kNone || !arith::IsPure(e));
+    facts.movable = !is_fixed_call && !Is<tir::BufferLoad>(e) && !Is<tir::ProducerLoad>(e) && !Is<tir::Let>(e) &&
                     !Is<tir::Reduce>(e);
     ForEachOperand(e, [&](const PrimExpr* operand) {
       const Facts& part = Of(operand);

@@ -1,5 +1,7 @@
 // The computations in a function that may be common subexpressions: how often each is done, and how they are ordered.
-// For tir.CommonSubexprElimTIR.
+// For tir.CommonSubexprElimTIR, and the primitive cache_index of schedules.
+//
+// Source: TVM's src/tir/transforms/common_subexpr_elim_tools.cc.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +17,15 @@
 
 namespace iropt {
 
+enum class ComputationCalls : uint8_t { kNone, kPure };
+
 // Facts about expressions, each computed once by node. With `equivalent`, expressions that simplify to the same one are
-// the same computation.
+// the same computation. Calls are computations if they are pure and `calls` says so.
 class ComputationFacts {
  public:
-  ComputationFacts(Workspace& workspace, bool equivalent);
+  ComputationFacts(Workspace& workspace, bool equivalent, ComputationCalls calls = ComputationCalls::kNone);
 
-  // Calls and loads cannot be repeated or moved, so neither can what contains them; leaves need no variable.
+  // Loads and other calls cannot be repeated or moved, so neither can what contains them; leaves need no variable.
   bool IsEligible(const PrimExpr* e) { return Of(e).eligible; }
   // Whether an expression that contains this one may be eligible.
   bool IsMovable(const PrimExpr* e) { return Of(e).movable; }
@@ -44,6 +48,7 @@ class ComputationFacts {
   std::unordered_map<const PrimExpr*, Facts> facts_;           // looked up, never iterated
   std::unordered_map<const PrimExpr*, const PrimExpr*> keys_;  // looked up, never iterated
   std::unique_ptr<arith::Analyzer> analyzer_;                  // null: only equal expressions are the same
+  ComputationCalls calls_;
 };
 
 struct ComputationHash {
@@ -86,11 +91,12 @@ class ComputationTable {
   void Collect(const tir::Stmt* stmt);
 
   bool empty() const { return entries_.empty(); }
+  // Counts an expression, also where it cannot be moved.
+  void Add(const PrimExpr* expr, size_t count);
   // Big ones first, then by their texts.
   std::vector<Entry> Sorted() const;
 
  private:
-  void Add(const PrimExpr* expr, size_t count);
   void AddCommon(std::initializer_list<const ComputationTable*> parts);
 
   ComputationFacts& facts_;
