@@ -104,23 +104,11 @@ HostValue NewOutput(const EntryInput& input, Storage::Tracking tracking) {
   return Tensor(NDArray::View(input.dtype, shape, Storage::Make(*bytes, tracking), 0));
 }
 
-// Lets Ctrl-C end a run: after a binding, and while loops are interpreted.
-class RunSignals : public RunObserver {
- public:
-  void OnBinding(const Function& /*function*/, const Var& /*var*/, const HostValue& /*value*/) override { Check(); }
-  void OnCall(CalleeKind /*kind*/, std::string_view /*callee*/, double /*seconds*/) override {}
-  void Check() { signals_.Check(); }
-
- private:
-  Signals signals_;
-};
-
 class Execution {
  public:
   Execution(const Module& module, LoopMode mode) : mode_(mode), meter_(work_) {
     options_.limits.work = &work_;
     options_.limits.on_work = &on_work_;
-    options_.observer = &signals_;
     executor_ = std::make_unique<LoopExecutor>(module, mode, library_, options_.limits, meter_);
     options_.prim_funcs = executor_.get();
   }
@@ -136,7 +124,7 @@ class Execution {
  private:
   LoopMode mode_;
   uint64_t work_ = 0;
-  RunSignals signals_;
+  Signals signals_;  // so that Ctrl-C ends a run
   const std::function<void()> on_work_ = [this] { signals_.Check(); };
   RunMeter meter_;
   LoopLibrary library_;
@@ -191,10 +179,12 @@ py::str CheckSemantics(const PyModule& before, const PyModule& after, uint64_t s
   DiagnosticBuffer buffer;
   CompilerInstance compiler(CompilerOptions{}, buffer);
   Log log(before.session()->sources());
+  Signals signals;
   const SemanticCheckOptions options{.each = false,
                                      .seed = static_cast<int64_t>(seed),
                                      .loops = ModeOf(loops),
-                                     .tolerance = {.relative = rtol, .absolute = atol}};
+                                     .tolerance = {.relative = rtol, .absolute = atol},
+                                     .on_work = [&signals] { signals.Check(); }};
   std::shared_ptr<SemanticCheck> check = log.Check(SemanticCheck::Make(compiler, options, NetworkMode::Auto));
   Status status;
   {

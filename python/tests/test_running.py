@@ -83,9 +83,38 @@ except KeyboardInterrupt:
 """
 
 
-def test_interrupt_ends_interpreted_loops():
+def output_of(program):
     import subprocess
     import sys
 
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED], check=False, capture_output=True, text=True, timeout=60)
-    assert done.stdout == "interrupted True\n", done.stderr
+    done = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True, timeout=60)
+    return done.stdout or done.stderr
+
+
+def test_interrupt_ends_interpreted_loops():
+    assert output_of(INTERRUPTED) == "interrupted True\n"
+
+
+INTERRUPTED_CHECK = """
+import _thread, threading, time
+import iropt
+
+def text(value):
+    return f'''
+@T.prim_func
+def main(A: T.Buffer((1,), "float32")):
+    for i, j in T.grid(100000, 100000):
+        A[0] = A[0] * T.float32({value})
+'''
+
+threading.Timer(0.2, _thread.interrupt_main).start()
+begin = time.time()
+try:
+    iropt.check_semantics(iropt.from_source(text(1)), iropt.from_source(text(2)), loops="interpret")
+except KeyboardInterrupt:
+    print("interrupted", time.time() - begin < 10)
+"""
+
+
+def test_interrupt_ends_semantic_checks():
+    assert output_of(INTERRUPTED_CHECK) == "interrupted True\n"

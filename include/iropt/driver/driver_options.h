@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -67,6 +68,7 @@ struct SemanticCheckOptions {
   InputKinds inputs = {};
   ToleranceOptions tolerance = {};
   bool is_required = false;  // a function that is not compared is an error
+  std::function<void()> on_work = {};  // as in EvalLimits; may be empty
 };
 
 // What -bisect looks for in the result of passes.

@@ -27,7 +27,7 @@ struct EvalLimits {
   uint64_t max_work = UINT64_MAX;        // of one evaluation, in elementary operations, roughly
   uint64_t* work = nullptr;              // if not null, increased by the work done
   uint64_t max_total_work = UINT64_MAX;  // of all evaluations that are counted in *work
-  // Called now and then while loops are interpreted, if not null. What it throws ends the evaluation.
+  // Called after each binding and now and then in interpreted loops, if not null. What it throws ends the evaluation.
   const std::function<void()>* on_work = nullptr;
 
   // The number of operations that the next evaluation may take.

@@ -68,10 +68,11 @@ struct FunctionRunner::Callbacks {
   }
 };
 
-FunctionRunner::FunctionRunner(uint64_t max_work, uint64_t seed, LoopMode loops, NetworkMode mode)
-    : max_work_(max_work),
-      seed_(seed),
-      loops_(loops),
+FunctionRunner::FunctionRunner(const SemanticCheckOptions& options, NetworkMode mode)
+    : max_work_(static_cast<uint64_t>(std::max<int64_t>(options.budget, 0))),
+      seed_(static_cast<uint64_t>(options.seed)),
+      loops_(options.loops),
+      on_work_(options.on_work),
       mode_(mode),
       get_input_(workspace_.New<ExternFunc>("ir_opt.get_input", DictAttr::Empty(), nullptr)),
       set_output_(workspace_.New<ExternFunc>("ir_opt.set_output", DictAttr::Empty(), nullptr)) {}
@@ -132,7 +133,8 @@ Result<HostValue> FunctionRunner::Call(const Module& module, const CallInterface
   std::vector<HostValue> values;
   for (size_t i = 0; i < entry.inputs().size(); ++i)
     values.push_back(ConvertFor(entry.inputs()[i], value_of(interface.sources()[i])));
-  const EvalLimits limits{.max_bytes = PhysicalMemory(), .work = &work_, .max_total_work = max_work_};
+  const EvalLimits limits{.max_bytes = PhysicalMemory(), .work = &work_, .max_total_work = max_work_,
+                          .on_work = on_work_ ? &on_work_ : nullptr};
   LoopExecutor executor(module, loops_, library_, limits, meter);
   RunOptions run{.limits = limits,
                  .seed = seed_,

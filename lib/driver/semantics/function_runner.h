@@ -1,6 +1,7 @@
 // Runs functions through their interface, and records what they compute.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "driver/run/loop_executor.h"
 #include "input_maker.h"
 #include "iropt/data/tensors.h"
+#include "iropt/driver/driver_options.h"
 #include "iropt/eval/relax/interpreter.h"
 
 namespace iropt {
@@ -30,9 +32,9 @@ Tensor ConvertFloats(const Tensor& tensor, DataType dtype);
 
 class FunctionRunner {
  public:
-  // `max_work` limits the operations of all runs since ResetWork, where a step of an interpreted PrimFunc counts as
+  // The budget limits the operations of all runs since ResetWork, where a step of an interpreted PrimFunc counts as
   // kWorkOfStep, and a statement of a compiled one as 1.
-  FunctionRunner(uint64_t max_work, uint64_t seed, LoopMode loops, NetworkMode mode);
+  FunctionRunner(const SemanticCheckOptions& options, NetworkMode mode);
 
   // Fails if PrimFuncs cannot be compiled.
   Status LoadLoopCompiler();
@@ -65,6 +67,7 @@ class FunctionRunner {
   uint64_t max_work_;
   uint64_t seed_;
   LoopMode loops_;
+  std::function<void()> on_work_;
   NetworkMode mode_;
   LoopLibrary library_;
   std::vector<size_t> constants_ = {};

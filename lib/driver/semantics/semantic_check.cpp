@@ -29,11 +29,7 @@ Result<std::shared_ptr<SemanticCheck>> SemanticCheck::Make(CompilerInstance& com
 }
 
 SemanticCheck::SemanticCheck(CompilerInstance& compiler, const SemanticCheckOptions& options, NetworkMode mode)
-    : PassInstrument("check-semantics"),
-      compiler_(compiler),
-      options_(options),
-      runner_(static_cast<uint64_t>(std::max<int64_t>(options.budget, 0)), static_cast<uint64_t>(options.seed),
-              options.loops, mode) {}
+    : PassInstrument("check-semantics"), compiler_(compiler), options_(options), runner_(options, mode) {}
 
 void SemanticCheck::Begin(const Module& module) {
   functions_.clear();

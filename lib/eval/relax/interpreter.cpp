@@ -154,6 +154,7 @@ Result<HostValue> RelaxInterpreter::EvalSeq(const SeqExpr& seq, Frame& frame) {
     for (const Binding* binding : block->bindings) {
       Result<HostValue> value = EvalBinding(*binding, frame);
       if (!value.ok()) return Report(*ValueOf(binding), value.TakeError());
+      if (options_.limits.on_work) (*options_.limits.on_work)();
       if (options_.observer) options_.observer->OnBinding(frame.function, *binding->var, *value);
       frame.At(binding->var) = *std::move(value);
       drop_dead();
