@@ -403,6 +403,7 @@ bool ModuleParser::NameBySymbols() {
     }
     named.Set(var, entry.func, entry.storage);
   }
+  if (const auto version = state_.module->text_version()) named.set_text_version(*version);
   *state_.module = std::move(named);
   return ok;
 }
