@@ -105,17 +105,10 @@ Lexer::Lexer(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics
   token_ = Scan();
 }
 
-Token Lexer::Next() {
-  const Token current = token_;
-  last_end_ = current.end;
-  token_ = ahead_ ? *ahead_ : Scan();
-  ahead_.reset();
-  return current;
-}
-
 TokenKind Lexer::PeekKind() {
-  if (!ahead_) ahead_ = Scan();
-  return ahead_->kind;
+  if (!has_ahead_) ahead_ = Scan();
+  has_ahead_ = true;
+  return ahead_.kind;
 }
 
 void Lexer::SkipComment() {

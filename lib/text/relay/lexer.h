@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -66,7 +65,13 @@ class Lexer {
   // The kind of the token after the current one.
   TokenKind PeekKind();
   // Goes on and returns the token that was current.
-  Token Next();
+  Token Next() {
+    const Token current = token_;
+    last_end_ = current.end;
+    token_ = has_ahead_ ? ahead_ : Scan();
+    has_ahead_ = false;
+    return current;
+  }
 
   std::string_view Text(const Token& token) const { return text_.substr(token.begin, token.end - token.begin); }
   SourceSpan SpanOf(const Token& token) const { return {base_ + token.begin, base_ + token.end}; }
@@ -92,7 +97,8 @@ class Lexer {
   size_t pos_ = 0;
   uint32_t last_end_ = 0;
   Token token_;
-  std::optional<Token> ahead_;
+  bool has_ahead_ = false;
+  Token ahead_;  // the token after the current one, if it was scanned
 };
 
 // The text of a string literal without quotes and escapes.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 
 #include "iropt/support/edit_distance.h"
@@ -13,10 +12,12 @@ namespace iropt::relay {
 
 namespace {
 
-// Numbers beyond 64 bits are one; nobody writes them.
+// Of %0. Numbers of more than 18 digits are one; nobody writes them.
 uint64_t NumberOf(std::string_view text) {
-  uint64_t number = UINT64_MAX;
-  std::from_chars(text.data() + 1, text.data() + text.size(), number);
+  constexpr size_t kMostDigits = 18;
+  if (text.size() > kMostDigits + 1) return UINT64_MAX;
+  uint64_t number = 0;
+  for (const char digit : text.substr(1)) number = 10 * number + static_cast<uint64_t>(digit - '0');
   return number;
 }
 

@@ -575,6 +575,10 @@ Graph ParseText(std::string_view text, uint32_t base, Workspace& workspace, Diag
                         fmt::format("the metadata section cannot be read: {}", loaded.error().message));
     }
   }
+  // Short operators take about this many bytes; memory that is not needed is not touched.
+  constexpr size_t kBytesPerNode = 20;
+  graph.nodes.reserve(end / kBytesPerNode);
+  graph.calls.reserve(end / kBytesPerNode);
   ParserCore core(text.substr(0, end), base, std::move(entries), workspace, graph, diagnostics);
   Parser(core).Run();
   return graph;
