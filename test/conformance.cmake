@@ -15,6 +15,11 @@ iropt_add_conformance(pass pass --level=graph --minimum=FoldConstant=0.984 --min
 iropt_add_conformance(tir_pass pass --level=tir --minimum=tir.FlattenBuffer=0.98 --minimum=tir.HoistIfThenElse=0.7
                       --minimum=tir.MakePackedAPI=0.75 --minimum=tir.StorageRewrite=0.982)
 
+# The same of TVM's newest version.
+foreach(kind roundtrip well_formed pass)
+  iropt_add_conformance(${kind}_0.27 ${kind} --cases cases_0.27 -- --min 0.97)
+endforeach()
+
 # Functions, with what TVM's compiled code computed on recorded inputs.
 iropt_add_conformance(value value -- --min 0.97 --ir-run $<TARGET_FILE:ir-run>)
 
@@ -52,6 +57,11 @@ iropt_add_sampled_test(semantics_on_models semantics_on_models.py
                        ALL --model squeezenet --model shufflenet --model llama_2l_tiny --model lfm2_decoder_tiny)
 iropt_add_sampled_test(compared_by_default compared_by_default.py COMMON --ir-opt $<TARGET_FILE:ir-opt>
                        SAMPLE ${small_files} ALL "${corpus}")
+
+# What exists in the text of two versions is the same after it was moved to the other one and back.
+iropt_add_sampled_test(translation translation.py
+                       COMMON --ir-opt $<TARGET_FILE:ir-opt> --folder "${IROPT_CONFORMANCE_DIR}" --minimum 0.9 --same 0.7
+                       SAMPLE --sample 300)
 
 # TIR passes keep what functions compute: recorded modules, functions of models, and random ones, interpreted and compiled.
 if(IROPT_HAVE_LLVM)

@@ -312,20 +312,43 @@ const PassEntry* PassRegistry::Find(std::string_view name) const {
   return at == passes_.end() ? nullptr : &at->second;
 }
 
+// The name of the function in Python for that of the registry of TVM's functions: tirx.X for tirx.transform.X, and X for
+// relax.transform.X or relay._transform.X.
+static std::string PythonName(std::string_view name) {
+  std::string text(name);
+  for (const std::string_view folder : {"._transform.", ".transform.", ".transforms."}) {
+    const size_t at = text.find(folder);
+    if (at == std::string::npos) continue;
+    text.replace(at, folder.size(), ".");
+    for (const std::string_view level : {"relax.", "relay."}) {
+      if (text.starts_with(level)) text.erase(0, level.size());
+    }
+    break;
+  }
+  return text;
+}
+
 // A plugin may have a pass of its own that has the name.
 std::string_view PassRegistry::PassName(std::string_view name) const {
   if (passes_.contains(name)) return name;
-  const auto other = other_pass_names_.find(name);
+  if (const auto other = other_pass_names_.find(name); other != other_pass_names_.end()) return other->second.known_as;
+  const std::string python = PythonName(name);
+  if (const auto pass = passes_.find(python); pass != passes_.end()) return pass->first;
+  const auto other = other_pass_names_.find(python);
   return other == other_pass_names_.end() ? name : other->second.known_as;
 }
 
 void PassRegistry::AddOptionsOf(std::string_view name, OptionValue::Dict& options) const {
   if (passes_.contains(name)) return;
-  const auto other = other_pass_names_.find(name);
+  auto other = other_pass_names_.find(name);
+  if (other == other_pass_names_.end()) other = other_pass_names_.find(PythonName(name));
   if (other == other_pass_names_.end() || other->second.option.empty()) return;
-  const std::string_view option = other->second.option;
+  const std::string_view setting = other->second.option;
+  const size_t equals = setting.find('=');
+  const std::string_view option = setting.substr(0, equals);
   if (std::ranges::find(options, option, &OptionValue::Entry::key) != options.end()) return;
-  options.push_back({std::string(option), true, {}});
+  const OptionValue value = equals == std::string_view::npos ? OptionValue(true) : setting.substr(equals + 1);
+  options.push_back({std::string(option), value, {}});
 }
 
 std::vector<std::string_view> PassRegistry::OtherNames(std::string_view pass) const {

@@ -158,6 +158,7 @@ def named_share(text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", required=True, help="where check.py and its cases are")
+    parser.add_argument("--cases", default="cases", help="the folder in it, those of TVM 0.18 by default")
     parser.add_argument("--kind", action="append", required=True, help="of the cases")
     parser.add_argument("--level", choices=["graph", "tir"], help="of the passes, of cases of the kind `pass`")
     parser.add_argument("--minimum", action="append", type=named_share, default=[], help="PASS=SHARE")
@@ -170,7 +171,7 @@ def main():
         return SKIPPED
     passes = passes_of(options.level, options.ir_opt) if options.level else []
     with tempfile.TemporaryDirectory() as folder:
-        link_cases(os.path.join(os.path.dirname(checker), "cases"), options.kind, folder)
+        link_cases(os.path.join(os.path.dirname(checker), options.cases), options.kind, folder)
         arguments = ["--cases", folder, *(f"--kind={kind}" for kind in options.kind),
                      *(f"--pass={name}" for name in passes), "--ir-opt", options.ir_opt, *options.arguments]
         table = io.StringIO()

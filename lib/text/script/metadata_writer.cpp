@@ -33,12 +33,28 @@ class GraphWriter {
     out_.Append(",\n  \\\"nodes\\\": [");
     WriteNodes();
     out_.Append("\n  ],\n  \\\"metadata\\\": {\n    \\\"tvm_version\\\": \\\"");
-    out_.Append(ToString(version_));
-    out_.Append(".0\\\"\n  }\n}\"\"\")\n");
+    out_.Append(NameOfVersion());
+    out_.Append("\\\"\n  }\n}\"\"\")\n");
   }
 
  private:
   using Fields = std::vector<std::pair<std::string_view, std::string>>;
+
+  // What the version calls itself: the newest one has no release yet.
+  std::string NameOfVersion() const {
+    return version_ == TextVersion::kV0_27 ? "0.26.dev0" : std::string(ToString(version_)) + ".0";
+  }
+
+  // As the writer of TVM's FFI does, in a string of a string.
+  static std::string EscapeSlashes(std::string_view text) {
+    std::string escaped;
+    escaped.reserve(text.size() + text.size() / 32);
+    for (const char c : text) {
+      if (c == '/') escaped += "\\\\";
+      escaped += c;
+    }
+    return escaped;
+  }
 
   size_t WriteNodes() {
     std::vector<size_t> map;
@@ -63,7 +79,7 @@ class GraphWriter {
   size_t WriteString(std::string_view string) {
     const auto type = DtypeField("");  // strings have none
     const auto [value, added] = strings_.try_emplace(string);
-    if (added) value->second = Node("ffi.String", Quoted(EscapeJson(std::string(string))));
+    if (added) value->second = Node("ffi.String", Quoted(EscapeSlashes(EscapeJson(std::string(string)))));
     return Object(kStringImmKey, {{"span", Ref(None())}, type, {"value", Ref(value->second)}});
   }
 
@@ -92,7 +108,7 @@ class GraphWriter {
   size_t WriteTensor(const NDArray& array) {
     Begin(kTensorKey);
     Put("\\\"");
-    if (!is_counting_) EncodeArray(array, [this](std::string_view part) { out_.Append(part); });
+    if (!is_counting_) EncodeArray(array, [this](std::string_view part) { out_.Append(EscapeSlashes(part)); });
     Put("\\\"");
     return End();
   }

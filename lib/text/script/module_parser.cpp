@@ -68,6 +68,7 @@ void ReadVersion(std::string_view text, ReaderState& state) {
       state.is_tirx = true;
       state.has_layouts |= !line.starts_with('#');
     }
+    state.is_tir |= line.find("from tvm.script import tir as ") != std::string_view::npos;
     state.has_layouts |= line.find("from tvm.tirx.layout import Axis") != std::string_view::npos;
     state.imports_type_vars |= line.find("from typing import TypeVar") != std::string_view::npos;
     if (line.starts_with('@') || line.starts_with("class ")) return;
@@ -104,8 +105,11 @@ bool ModuleParser::ReadTop() {
     if (diag_.error_limit_reached()) return false;
   }
   // TVM 0.26 renamed two arguments of Relax.
-  if (state_.is_tirx || state_.imports_type_vars || !state_.type_vars.empty() || HasTypeArgument(functions))
+  if (state_.is_tirx || state_.imports_type_vars || !state_.type_vars.empty() || HasTypeArgument(functions)) {
     state_.module->set_text_version(TextVersion::kV0_27);
+  } else if (state_.is_tir) {
+    state_.module->set_text_version(TextVersion::kV0_18);
+  }
   if (diag_.error_count() == errors && pending_.empty() && !class_seen_ && state_.module->size() == 0) {
     return ErrorHere("empty-input", "the input holds no module and no function");
   }

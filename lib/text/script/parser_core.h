@@ -54,6 +54,8 @@ struct ReaderState {
   bool has_layouts = false;
   // The PrimFuncs of the module are of s_tir unless they say otherwise: @I.ir_module(s_tir=True).
   bool is_s_tir = false;
+  // The text imports tir, as that of TVM 0.23 and older does.
+  bool is_tir = false;
   // Names of the module's functions, with the types that calls need; see Module::TypeOf.
   Module* module = nullptr;
   // metadata["relax.expr.Constant"][i] and other kinds, by type key.

@@ -6,6 +6,7 @@
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/visitor.h"
 #include "layout_printer.h"
+#include "simple_buffer.h"
 #include "text/script/attr_text.h"
 #include "text/script/func_attrs.h"
 
@@ -44,18 +45,6 @@ class ParamUses : public tir::StmtExprVisitor {
   std::vector<int> index_;  // by id of the variable
   std::vector<int> uses_;
 };
-
-bool HasVariables(const PrimExpr* e) {
-  return !Is<tir::IntImm>(e) && tir::UsesVar(e, [](const tir::Var*) { return true; });
-}
-
-// Returns whether the shape and dtype describe the buffer completely.
-bool IsSimple(const tir::Buffer* buffer) {
-  return buffer->strides.empty() && std::none_of(buffer->shape.begin(), buffer->shape.end(), HasVariables) &&
-         arith::IsInt(buffer->elem_offset, 0) && buffer->scope() == "global" &&
-         buffer->data_alignment == tir::kAllocAlignment && buffer->offset_factor == 1 &&
-         buffer->buffer_type == tir::BufferType::kDefault && buffer->axis_separators.empty();
-}
 
 bool ContainsBlock(const tir::Stmt* stmt) {
   bool found = false;
