@@ -9,15 +9,17 @@ bool IsInName(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80) != 0;
 }
 
-bool InQuotes(std::string_view text, size_t at) { return std::ranges::count(text.substr(0, at), '"') % 2 != 0; }
+bool IsQuoted(std::string_view text, size_t begin, size_t end) {
+  return begin > 0 && end < text.size() && text[begin - 1] == '"' && text[end] == '"';
+}
 
-// Whether the text holds the name, not as a part of a longer one or a member. A name that comes in quotes first is a
-// variable of the signature, which may have another type.
+// Whether the text holds the name, not as a part of a longer one or a member. A name that comes alone in quotes first is
+// a variable of the signature, which may have another type: TVM quotes expressions of declared variables only.
 bool HoldsName(std::string_view text, std::string_view name) {
   for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const size_t end = at + name.size();
     const bool begins = at == 0 || (!IsInName(text[at - 1]) && text[at - 1] != '.');
-    if (begins && (end == text.size() || !IsInName(text[end]))) return !InQuotes(text, at);
+    if (begins && (end == text.size() || !IsInName(text[end]))) return !IsQuoted(text, at, end);
   }
   return false;
 }

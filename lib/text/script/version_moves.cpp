@@ -54,8 +54,11 @@ class BufferSurvey : public tir::StmtExprVisitor {
   }
 
   bool HasSpellings() const { return has_spellings_; }
-  // Whether the buffer is declared on memory that another buffer, or an allocation, has.
-  bool IsAlias(const tir::Buffer* buffer) const { return aliases_.contains(buffer); }
+  // Whether the buffer is declared on memory that another buffer, or an allocation, has. Others need their declarations
+  // where nothing accesses them.
+  bool IsRemovable(const tir::Buffer* buffer) const {
+    return aliases_.contains(buffer) && (IsAccessed(buffer) || allocated_.contains(buffer->data));
+  }
 
   bool IsAccessed(const tir::Buffer* buffer) const { return accessed_.contains(buffer); }
   bool IsDeclared(const tir::Buffer* buffer) const { return declared_.contains(buffer); }
@@ -171,7 +174,7 @@ class RemoveDeclarations : public tir::StmtExprMutator {
 
  protected:
   const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* stmt) override {
-    return survey_.IsAlias(stmt->buffer) ? VisitStmt(stmt->body) : tir::StmtExprMutator::VisitDeclBuffer(stmt);
+    return survey_.IsRemovable(stmt->buffer) ? VisitStmt(stmt->body) : tir::StmtExprMutator::VisitDeclBuffer(stmt);
   }
 
  private:
