@@ -274,10 +274,7 @@ void Analyzer::MarkNonNegative(const PrimExpr* value) {
   ForgetRewrites();
 }
 
-const PrimExpr* Analyzer::ValueOf(const tir::Var* var) const {
-  const auto it = values_.find(var);
-  return it == values_.end() ? nullptr : it->second;
-}
+const PrimExpr* Analyzer::ValueOf(const tir::Var* var) const { return values_.Lookup(var); }
 
 int Analyzer::MatchConstraint(const PrimExpr* condition) const {
   for (const Literal& literal : literals_) {

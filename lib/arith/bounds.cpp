@@ -224,8 +224,7 @@ IntBound BoundAnalyzer::ExactBoundOfBinary(const tir::BinaryExpr* e) const {
 }
 
 IntBound BoundAnalyzer::BoundOfVar(const tir::Var* var) const {
-  const auto it = var_bounds_.find(var);
-  if (it != var_bounds_.end()) return it->second;
+  if (const auto* it = var_bounds_.Find(var)) return *it;
   if (var->is_size_var() || (sym_vars_nonnegative_ && var->context_owned() && var->dtype.is_integer())) {
     return {0, IntBound::Everything(var->dtype).max};
   }
@@ -238,9 +237,9 @@ namespace {
 template <class T>
 class ScopedEntry {
  public:
-  ScopedEntry(std::unordered_map<const tir::Var*, T>& entries, const tir::Var* var, const T& value)
+  ScopedEntry(LookupMap<const tir::Var*, T>& entries, const tir::Var* var, const T& value)
       : entries_(entries), var_(var) {
-    if (const auto it = entries.find(var); it != entries.end()) before_ = it->second;
+    if (const T* before = entries.Find(var)) before_ = *before;
     entries.insert_or_assign(var, value);
   }
   ~ScopedEntry() {
@@ -254,7 +253,7 @@ class ScopedEntry {
   ScopedEntry& operator=(const ScopedEntry&) = delete;
 
  private:
-  std::unordered_map<const tir::Var*, T>& entries_;
+  LookupMap<const tir::Var*, T>& entries_;
   const tir::Var* var_;
   std::optional<T> before_;
 };
@@ -366,8 +365,7 @@ ModularSet BoundAnalyzer::UncachedModular(const PrimExpr* e) const {
       case NodeKind::kIntImm: return {0, static_cast<const tir::IntImm*>(e)->value};
       case NodeKind::kPrimVar:
       case NodeKind::kSizeVar: {
-        const auto it = var_modular_.find(static_cast<const tir::Var*>(e));
-        return it == var_modular_.end() ? kAnyInt : it->second;
+        return var_modular_.Lookup(static_cast<const tir::Var*>(e), kAnyInt);
       }
       case NodeKind::kCast: return ModularOfCast(static_cast<const tir::Cast*>(e));
       case NodeKind::kPrimCall: return ModularOfCall(static_cast<const tir::Call*>(e));

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <map>
 
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 #include "simple_sum.h"
 #include "simplifier.h"
@@ -40,7 +40,7 @@ struct CanonicalSimplifier::Sum {
     Places& operator=(const Places&) { return *this = Places(); }
     Places& operator=(Places&&) = default;
 
-    std::unique_ptr<std::unordered_map<const PrimExpr*, size_t>> by_index;  // by node; looked up, never iterated
+    std::unique_ptr<LookupMap<const PrimExpr*, size_t>> by_index;  // by node
     size_t num_placed = 0;
   };
   mutable Places places = {};
@@ -54,13 +54,12 @@ struct CanonicalSimplifier::Sum {
       return static_cast<size_t>(it - terms.begin());
     }
     if (!places.by_index || places.num_placed > terms.size()) {
-      places.by_index = std::make_unique<std::unordered_map<const PrimExpr*, size_t>>();
+      places.by_index = std::make_unique<LookupMap<const PrimExpr*, size_t>>();
       places.num_placed = 0;
     }
     size_t& i = places.num_placed;
-    for (; i < terms.size(); ++i) places.by_index->emplace(terms[i].index, i);
-    const auto it = places.by_index->find(index);
-    return it == places.by_index->end() ? terms.size() : it->second;
+    for (; i < terms.size(); ++i) places.by_index->try_emplace(terms[i].index, i);
+    return places.by_index->Lookup(index, terms.size());
   }
   void Insert(size_t i, const Split& term) {
     if (i != terms.size()) places = {};
@@ -81,7 +80,7 @@ class CanonicalSimplifier::FormCache {
     size_t epoch;
     Form form;
   };
-  std::map<std::pair<const PrimExpr*, uint32_t>, Entry> entries;  // looked up, never iterated
+  LookupMap<std::pair<const PrimExpr*, uint32_t>, Entry> entries;
 };
 
 CanonicalSimplifier::CanonicalSimplifier(Analyzer& analyzer) : RuleSimplifier(analyzer) {}
@@ -92,8 +91,8 @@ CanonicalSimplifier::Form CanonicalSimplifier::RememberForm(const PrimExpr* e, F
   if (!RemembersRewrites()) return compute();
   if (!forms_) forms_ = std::make_unique<FormCache>();
   const std::pair<const PrimExpr*, uint32_t> key{e, Depths()};
-  const auto known = forms_->entries.find(key);
-  if (known != forms_->entries.end() && known->second.epoch == Epoch()) return known->second.form;
+  const auto* known = forms_->entries.Find(key);
+  if (known && known->epoch == Epoch()) return known->form;
   const size_t epoch = Epoch();
   Form form = compute();
   if (!overflow_ && Epoch() == epoch) forms_->entries.insert_or_assign(key, FormCache::Entry{epoch, form});

@@ -4,7 +4,9 @@
 #include <optional>
 #include <vector>
 
+#include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/op/op_id.h"
 
 namespace iropt::arith {
@@ -161,13 +163,11 @@ const tir::Stmt* IndexDTypeRewriter::VisitLetStmt(const tir::LetStmt* let) {
     Remap(let->var, copy.var);
   }
   copy.body = VisitStmt(let->body);
-  if (copy.value == let->value && copy.var == let->var && copy.body == let->body) return let;
-  return workspace().New<tir::LetStmt>(copy);
+  return tir::CopyIfChanged(let, copy, workspace());
 }
 
 const tir::Stmt* IndexDTypeRewriter::VisitAttrStmt(const tir::AttrStmt* stmt) {
-  const bool is_thread = stmt->attr_key == "thread_extent" || stmt->attr_key == "virtual_thread";
-  const auto* thread = is_thread ? As<tir::IterVar>(stmt->node) : nullptr;
+  const tir::IterVar* thread = tir::ThreadAxisOf(*stmt);
   if (!thread) return StmtExprMutator::VisitAttrStmt(stmt);
   tir::AttrStmt copy = *stmt;
   {
@@ -177,8 +177,7 @@ const tir::Stmt* IndexDTypeRewriter::VisitAttrStmt(const tir::AttrStmt* stmt) {
     copy.value = make_.Cast(iter_var->var->dtype, VisitExpr(stmt->value));
   }
   copy.body = VisitStmt(stmt->body);
-  if (copy.node == stmt->node && copy.value == stmt->value && copy.body == stmt->body) return stmt;
-  return workspace().New<tir::AttrStmt>(copy);
+  return tir::CopyIfChanged(stmt, copy, workspace());
 }
 
 const tir::Stmt* IndexDTypeRewriter::VisitAllocate(const tir::Allocate* stmt) {
@@ -189,9 +188,7 @@ const tir::Stmt* IndexDTypeRewriter::VisitAllocate(const tir::Allocate* stmt) {
     copy.condition = VisitExpr(stmt->condition);
   }
   copy.body = VisitStmt(stmt->body);
-  if (copy.extents.begin() == stmt->extents.begin() && copy.condition == stmt->condition && copy.body == stmt->body)
-    return stmt;
-  return workspace().New<tir::Allocate>(copy);
+  return tir::CopyIfChanged(stmt, copy, workspace());
 }
 
 const tir::Stmt* IndexDTypeRewriter::VisitBufferStore(const tir::BufferStore* store) {
@@ -202,10 +199,7 @@ const tir::Stmt* IndexDTypeRewriter::VisitBufferStore(const tir::BufferStore* st
     copy.value = make_.Cast(copy.buffer->dtype, copy.value);
   copy.indices = VisitIndices(store->indices);
   if (store->predicate) copy.predicate = VisitExpr(store->predicate);
-  if (copy.buffer == store->buffer && copy.value == store->value && copy.indices.begin() == store->indices.begin() &&
-      copy.predicate == store->predicate)
-    return store;
-  return workspace().New<tir::BufferStore>(copy);
+  return tir::CopyIfChanged(store, copy, workspace());
 }
 
 const tir::Stmt* IndexDTypeRewriter::VisitIfThenElse(const tir::IfThenElse* branch) {
@@ -213,9 +207,7 @@ const tir::Stmt* IndexDTypeRewriter::VisitIfThenElse(const tir::IfThenElse* bran
   copy.condition = VisitCondition(branch->condition);
   copy.then_case = VisitStmt(branch->then_case);
   if (branch->else_case) copy.else_case = VisitStmt(branch->else_case);
-  if (copy.condition == branch->condition && copy.then_case == branch->then_case && copy.else_case == branch->else_case)
-    return branch;
-  return workspace().New<tir::IfThenElse>(copy);
+  return tir::CopyIfChanged(branch, copy, workspace());
 }
 
 const tir::Stmt* IndexDTypeRewriter::VisitFor(const tir::For* loop) {
@@ -255,10 +247,7 @@ const tir::Stmt* IndexDTypeRewriter::VisitBlockRealize(const tir::BlockRealize* 
     matches &= values.back() == copy.iter_values[i];
   }
   if (!matches) copy.iter_values = workspace().Copy(values);
-  if (copy.predicate == realize->predicate && copy.iter_values.begin() == realize->iter_values.begin() &&
-      copy.block == realize->block)
-    return realize;
-  return workspace().New<tir::BlockRealize>(copy);
+  return tir::CopyIfChanged(realize, copy, workspace());
 }
 
 const tir::Buffer* IndexDTypeRewriter::VisitBufferDef(const tir::Buffer* buffer) {
@@ -333,8 +322,7 @@ const PrimFunc* IndexDTypeNormalizer::Rewrite(const PrimFunc* func) {
 }
 
 const PrimExpr* IndexDTypeNormalizer::VisitVar(const tir::Var* var) {
-  const auto known = vars_.find(var);
-  if (known != vars_.end()) return known->second;
+  if (const auto* known = vars_.Find(var)) return *known;
   if (!in_index() || !IsOther(var->dtype) || !var->dtype.is_scalar()) return var;
   return vars_[var] = VarWithBits(var, target_.bits);
 }
@@ -360,7 +348,7 @@ const PrimExpr* IndexDTypeNormalizer::VisitBinary(const tir::BinaryExpr* expr) {
 }
 
 const tir::Stmt* IndexDTypeNormalizer::VisitLetStmt(const tir::LetStmt* let) {
-  if (const auto known = vars_.find(let->var); known != vars_.end()) Remap(let->var, known->second);
+  if (const auto* known = vars_.Find(let->var)) Remap(let->var, *known);
   return IndexDTypeRewriter::VisitLetStmt(let);
 }
 

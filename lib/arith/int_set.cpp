@@ -61,12 +61,12 @@ class SetEvaluator : public tir::ExprFunctor<IntervalSet(const PrimExpr*)> {
 };
 
 IntervalSet SetEvaluator::VisitVar(const tir::Var* var) {
-  const auto it = domains_.find(var);
-  if (it == domains_.end() || (it->second.is_point() && it->second.min() == var)) return IntervalSet::Point(var);
+  const auto* it = domains_.Find(var);
+  if (!it || (it->is_point() && it->min() == var)) return IntervalSet::Point(var);
   // The bounds of an inner loop may depend on outer ones. Domains that depend on each other are cut off.
-  if (depth_ >= domains_.size()) return it->second;
+  if (depth_ >= domains_.size()) return *it;
   ++depth_;
-  const IntervalSet set = Eval(it->second);
+  const IntervalSet set = Eval(*it);
   --depth_;
   return set;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "iropt/support/lookup.h"
 #include "iter_map_rewriter.h"
 
 namespace iropt::arith {
@@ -22,10 +23,7 @@ class IterMapInverter {
   }
 
   // Null if the iterator does not occur.
-  const PrimExpr* ValueOf(const IterMark* mark) const {
-    const auto found = values_.find(mark);
-    return found == values_.end() ? nullptr : found->second;
-  }
+  const PrimExpr* ValueOf(const IterMark* mark) const { return values_.Lookup(mark); }
 
  private:
   // Sums contain no more marks than the index has nodes.
@@ -76,14 +74,14 @@ class IterMapInverter {
 
   void Add(const IterSplit& arg, const PrimExpr* digit) {
     const PrimExpr* part = make_.Mul(digit, arg.lower_factor);
-    const auto [known, added] = values_.emplace(arg.source, part);
-    if (!added) known->second = make_.Add(known->second, part);
+    const auto [known, added] = values_.try_emplace(arg.source, part);
+    if (!added) known = make_.Add(known, part);
   }
 
   Analyzer& analyzer_;
   const PrimBuilder& make_;
   std::vector<const IterMark*> order_;
-  std::unordered_map<const IterMark*, const PrimExpr*> values_;  // looked up, never iterated
+  LookupMap<const IterMark*, const PrimExpr*> values_;
 };
 
 }  // namespace
@@ -98,21 +96,22 @@ std::optional<InverseOfIterMap> InverseIterMap(std::span<const PrimExpr* const> 
   IterMapInverter inverter(analyzer);
   if (!inverter.Invert(*sums, outputs)) return std::nullopt;
   InverseOfIterMap inverse{{}, rewriter.padding_predicate()};
-  for (const auto& [var, range] : iters) {  // the order does not matter: the result is another map
+  const bool is_complete = iters.AllOf([&](const tir::Var* var, const tir::Range& range) {
     const IterMark* mark = rewriter.MarkOf(var);
     const PrimExpr* from_zero = mark ? inverter.ValueOf(mark) : nullptr;
-    if (!from_zero && !IsInt(range.extent, 1)) return std::nullopt;
+    if (!from_zero && !IsInt(range.extent, 1)) return false;
     inverse.values[var] = from_zero ? analyzer.make().Add(range.min, from_zero) : range.min;
-  }
-  return inverse;
+    return true;
+  });
+  return is_complete ? std::optional(std::move(inverse)) : std::nullopt;
 }
 
-std::optional<std::unordered_map<const tir::Var*, const PrimExpr*>> InverseIterMap(
-    std::span<const PrimExpr* const> indices, std::span<const PrimExpr* const> outputs, const IterRanges& iters,
-    Analyzer& analyzer) {
+std::optional<tir::VarValues> InverseIterMap(std::span<const PrimExpr* const> indices,
+                                             std::span<const PrimExpr* const> outputs, const IterRanges& iters,
+                                             Analyzer& analyzer) {
   auto inverse = InverseIterMap(indices, outputs, iters, {.level = IterMapLevel::kBijective}, analyzer);
   if (!inverse) return std::nullopt;
-  for (auto& [var, value] : inverse->values) value = analyzer.Simplify(value);  // in any order
+  inverse->values.ForEachInAnyOrder([&](const tir::Var*, const PrimExpr*& value) { value = analyzer.Simplify(value); });
   return std::move(inverse->values);
 }
 

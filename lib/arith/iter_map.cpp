@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iter_map_detect.h"
 #include "iter_map_rewriter.h"
@@ -30,10 +31,10 @@ std::optional<IntervalSet> SetOfSimpleIndex(const tir::Range& range, const IterR
   if (!AsInt(range.extent)) return std::nullopt;
   if (AsInt(range.min)) return IntervalSet::FromRange(range.min, range.extent, make);
   const auto* var = As<tir::Var>(range.min);
-  const auto iter = var ? iters.find(var) : iters.end();
-  if (iter == iters.end()) return std::nullopt;
-  const PrimExpr* min = iter->second.min;
-  const PrimExpr* extent = iter->second.extent;
+  const auto* iter = var ? iters.Find(var) : nullptr;
+  if (!iter) return std::nullopt;
+  const PrimExpr* min = iter->min;
+  const PrimExpr* extent = iter->extent;
   if (!AsInt(min) || !AsInt(extent)) return std::nullopt;
   const PrimExpr* more = make.Sub(range.extent, make.Const(1, extent->dtype));
   return IntervalSet::FromRange(min, make.Add(extent, more), make);
@@ -60,10 +61,10 @@ bool IsRowMajorSum(const PrimExpr* index, const IterRanges& iters) {
     const bool is_alone = count == 0 && !index;
     if (is_alone ? scale <= 0 : scale != values) return false;
     const auto* var = As<tir::Var>(product ? product->a : term);
-    const auto iter = var ? iters.find(var) : iters.end();
-    if (iter == iters.end() || count == kMostTerms) return false;
-    const int64_t* extent = AsInt(iter->second.extent);
-    if (!extent || *extent < 2 || *extent > kMostValues / values || !IsInt(iter->second.min, 0)) return false;
+    const auto* iter = var ? iters.Find(var) : nullptr;
+    if (!iter || count == kMostTerms) return false;
+    const int64_t* extent = AsInt(iter->extent);
+    if (!extent || *extent < 2 || *extent > kMostValues / values || !IsInt(iter->min, 0)) return false;
     if (std::find(seen.begin(), seen.begin() + count, var) != seen.begin() + count) return false;
     seen[count++] = var;
     values *= *extent;
@@ -71,15 +72,11 @@ bool IsRowMajorSum(const PrimExpr* index, const IterRanges& iters) {
   return true;
 }
 
-bool UsesAny(const IterRanges& iters, const PrimExpr* expr) {
-  return tir::UsesVar(expr, [&](const tir::Var* var) { return iters.contains(var); });
-}
-
 // sum, sum + 1, ..., sum + extent - 1 for all values of the iterators; nothing if there are gaps, or if the base has
 // iterators: quotients of those with a single value stay as they are.
 std::optional<IntervalSet> SetOf(const IterSum& sum, const IterRanges& iters, const PrimExpr* extent,
                                  Analyzer& analyzer) {
-  if (UsesAny(iters, sum.base)) return std::nullopt;
+  if (tir::UsesAnyOf(iters, sum.base)) return std::nullopt;
   const PrimBuilder& make = analyzer.make();
   if (sum.args.empty()) return IntervalSet::FromRange(sum.base, extent, make);
   if (sum.args.size() != 1) return std::nullopt;
@@ -132,10 +129,9 @@ const PrimExpr* SimplifyIterMap(const PrimExpr* index, const IterRanges& iters,
 }
 
 bool AreIndependentRanges(const IterRanges& iters) {
-  for (const auto& [var, range] : iters) {  // the order does not matter: all have to hold
-    if (UsesAny(iters, range.min) || UsesAny(iters, range.extent)) return false;
-  }
-  return true;
+  return iters.AllOf([&](const tir::Var*, const tir::Range& range) {
+    return !tir::UsesAnyOf(iters, range.min) && !tir::UsesAnyOf(iters, range.extent);
+  });
 }
 
 std::vector<const PrimExpr*> SimplifyIterMaps(std::span<const PrimExpr* const> indices, const IterRanges& iters,
@@ -191,8 +187,9 @@ std::vector<IntervalSet> EstimateRegionUpperBound(std::span<const tir::Range* co
                                                   const PrimExpr* condition, Analyzer& analyzer) {
   if (auto strict = EstimateRegionStrictBound(region, iters, condition, analyzer)) return *std::move(strict);
   VarDomains domains;
-  for (const auto& [var, range] : iters)  // the order does not matter: the domains are another map
+  iters.ForEachInAnyOrder([&](const tir::Var* var, const tir::Range& range) {
     domains.insert_or_assign(var, IntervalSet::FromRange(range, analyzer.make()));
+  });
   std::vector<IntervalSet> sets;
   for (const tir::Range* range : region) {
     const std::optional<IntervalSet> set = EstimateIterMap(*range, iters, condition, analyzer);

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iter_map_rewriter.h"
 
@@ -56,9 +57,7 @@ class IterConstraintCollector {
  private:
   static bool IsComparison(const PrimExpr* e) { return e->kind >= NodeKind::kLT && e->kind <= NodeKind::kGE; }
 
-  bool UsesIter(const PrimExpr* e) const {
-    return tir::UsesVar(e, [&](const tir::Var* var) { return iters_.contains(var); });
-  }
+  bool UsesIter(const PrimExpr* e) const { return tir::UsesAnyOf(iters_, e); }
 
   bool Compare(const PrimExpr* condition) {
     if (!IsComparison(condition)) return false;
@@ -109,13 +108,13 @@ class IterConstraintCollector {
   void Bound(const PrimExpr* expr, const PrimExpr* lower, const PrimExpr* upper) {
     const PrimBuilder& make = analyzer_.make();
     const auto* var = As<tir::Var>(expr);
-    const auto iter = var ? iters_.find(var) : iters_.end();
-    if (iter == iters_.end()) {
+    const auto* iter = var ? iters_.Find(var) : nullptr;
+    if (!iter) {
       constraints_.push_back({expr, lower, upper, SizeOfIterExpr(expr)});
       return;
     }
-    const auto known = ranges.find(var);
-    const tir::Range& range = known == ranges.end() ? iter->second : known->second;
+    const auto* known = ranges.Find(var);
+    const tir::Range& range = !known ? *iter : *known;
     const PrimExpr* min = range.min;
     const PrimExpr* max = make.Add(min, range.extent);
     if (lower) min = make.Max(min, lower);

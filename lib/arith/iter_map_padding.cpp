@@ -51,14 +51,13 @@ std::optional<IterMapRewriter::PaddedSplit> IterMapRewriter::Pad(const IterSplit
   if (const int64_t* value = AsInt(divisor); value && *value <= 0) return std::nullopt;
   const PrimExpr* before = analyzer_.Simplify(make().FloorMod(base, divisor));
   if (is_first_round_) return NotePadding(split, before, divisor);
-  const auto found = paddings_.find(split.source);
-  const bool needs_padding = found != paddings_.end() && !(IsInt(found->second.before, 0) &&
-                                                           IsDivisible(split.source->extent, found->second.factor));
+  auto* found = paddings_.Find(split.source);
+  const bool needs_padding = found && !(IsInt(found->before, 0) && IsDivisible(split.source->extent, found->factor));
   if (!needs_padding) {
     is_exact_ &= Equal(before, make().Const(0, before->dtype));
     return PaddedSplit{split, before};
   }
-  Padding& padding = found->second;
+  Padding& padding = *found;
   // The first division of an iterator is one of all of it.
   if (!IsInt(split.lower_factor, 1) || !IsDivisible(padding.factor, divisor)) return std::nullopt;
   if (!padding.padded) AddPaddedMark(split.source, padding);
@@ -72,8 +71,7 @@ IterMapRewriter::PaddedSplit IterMapRewriter::NotePadding(IterSplit split, const
   const PrimExpr* end = make().Add(before, split.extent);
   const PrimExpr* after =
       IsDivisible(end, divisor) ? zero : analyzer_.Simplify(make().FloorMod(make().Sub(zero, end), divisor));
-  const auto [entry, added] = paddings_.try_emplace(split.source, Padding{make().Const(1, divisor->dtype), zero});
-  Padding& padding = entry->second;
+  Padding& padding = paddings_.try_emplace(split.source, Padding{make().Const(1, divisor->dtype), zero}).first;
   padding.factor = LeastCommonMultiple(padding.factor, make().Mul(divisor, split.lower_factor));
   if (IsInt(before, 0) && IsInt(after, 0)) return {split, zero};
   needs_padding_ = true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"
@@ -54,9 +55,7 @@ std::optional<IterSum> IterMapRewriter::RewriteToSum(const PrimExpr* expr) {
   return sum;
 }
 
-bool IterMapRewriter::UsesIter(const PrimExpr* expr) const {
-  return tir::UsesVar(expr, [&](const tir::Var* var) { return iters_.contains(var); });
-}
+bool IterMapRewriter::UsesIter(const PrimExpr* expr) const { return tir::UsesAnyOf(iters_, expr); }
 
 IterSum IterMapRewriter::Visit(const PrimExpr* expr) {
   return WithStack([&]() -> IterSum {
@@ -89,12 +88,11 @@ IterSum IterMapRewriter::Visit(const PrimExpr* expr) {
 }
 
 IterSum IterMapRewriter::VisitVar(const tir::Var* var) {
-  const auto iter = iters_.find(var);
-  if (iter == iters_.end()) return {{}, var};
-  const auto known = vars_.find(var);
-  if (known != vars_.end()) return known->second;
-  const auto constrained = constrained_.find(var);
-  const tir::Range& range = constrained == constrained_.end() ? iter->second : constrained->second;
+  const auto* iter = iters_.Find(var);
+  if (!iter) return {{}, var};
+  if (const auto* known = vars_.Find(var)) return *known;
+  const auto* constrained = constrained_.Find(var);
+  const tir::Range& range = !constrained ? *iter : *constrained;
   const PrimExpr* one = make().Const(1, var->dtype);
   IterSum sum = {{}, range.min, /*has_iters=*/true};
   if (!options_.simplify_trivial_iterators || !IsInt(range.extent, 1)) {
@@ -470,10 +468,10 @@ bool IterMapRewriter::AreIndependent(std::span<const IterSum> sums) {
   const auto splits = SplitsOf(sums);
   if (!std::ranges::all_of(splits, [&](const auto& item) { return AreDigits(*item.first, item.second); })) return false;
   if (options_.level != IterMapLevel::kBijective) return true;
-  return std::ranges::all_of(iters_, [&](const auto& iter) {  // the order does not matter: all of them
-    const auto constrained = constrained_.find(iter.first);
-    const IterMark* mark = MarkOf(iter.first);
-    return IsInt((constrained == constrained_.end() ? iter.second : constrained->second).extent, 1) ||
+  return iters_.AllOf([&](const tir::Var* var, const tir::Range& range) {
+    const tir::Range* constrained = constrained_.Find(var);
+    const IterMark* mark = MarkOf(var);
+    return IsInt((constrained ? *constrained : range).extent, 1) ||
            std::ranges::any_of(splits, [&](const auto& item) { return item.first == mark; });
   });
 }

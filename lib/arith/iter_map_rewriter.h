@@ -4,10 +4,10 @@
 #include <deque>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/iter_map.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::arith {
 
@@ -69,8 +69,8 @@ class IterMapRewriter {
   static std::vector<std::pair<const IterMark*, std::vector<IterSplit>>> SplitsOf(std::span<const IterSum> sums);
   // The iterator from 0 of a variable that a rewritten expression has used; null if it was not used, or runs once.
   const IterMark* MarkOf(const tir::Var* var) const {
-    const auto found = vars_.find(var);
-    return found == vars_.end() || found->second.args.empty() ? nullptr : found->second.args[0].source;
+    const auto* found = vars_.Find(var);
+    return !found || found->args.empty() ? nullptr : found->args[0].source;
   }
 
  private:
@@ -145,10 +145,10 @@ class IterMapRewriter {
   bool is_first_round_ = false;
   bool needs_padding_ = false;
   std::deque<IterMark> marks_;
-  std::unordered_map<const tir::Var*, IterSum> vars_;  // looked up, never iterated
+  LookupMap<const tir::Var*, IterSum> vars_;
   std::vector<Fused> fused_;
-  std::vector<IterSum> constraints_;                       // in flat form
-  std::unordered_map<const IterMark*, Padding> paddings_;  // looked up, never iterated
+  std::vector<IterSum> constraints_;  // in flat form
+  LookupMap<const IterMark*, Padding> paddings_;
   const PrimExpr* padding_predicate_ = nullptr;
 };
 

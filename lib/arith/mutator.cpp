@@ -1,6 +1,9 @@
 #include "iropt/arith/mutator.h"
 
 #include "iropt/arith/side_effect.h"
+#include "iropt/ir/tir/copy_if_changed.h"
+#include "iropt/ir/tir/thread_axis.h"
+#include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 
@@ -40,9 +43,7 @@ StmtExprMutatorWithAnalyzer::StmtExprMutatorWithAnalyzer(Analyzer& analyzer, Wor
       analyzer_(analyzer),
       resolve_conditions_(options.resolve_conditions) {}
 
-bool StmtExprMutatorWithAnalyzer::UsesIter(const PrimExpr* expr) const {
-  return tir::UsesVar(expr, [&](const tir::Var* var) { return iters_.contains(var); });
-}
+bool StmtExprMutatorWithAnalyzer::UsesIter(const PrimExpr* expr) const { return tir::UsesAnyOf(iters_, expr); }
 
 void StmtExprMutatorWithAnalyzer::BindRange(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent) {
   analyzer_.Bind(var, min, extent);
@@ -88,8 +89,7 @@ const tir::Stmt* StmtExprMutatorWithAnalyzer::VisitLetStmt(const tir::LetStmt* l
   copy.value = VisitExpr(let->value);
   if (IsPure(copy.value)) analyzer_.Bind(let->var, copy.value);
   copy.body = VisitStmt(let->body);
-  const bool same = copy.value == let->value && copy.body == let->body;
-  return same ? let : workspace().New<tir::LetStmt>(copy);
+  return tir::CopyIfChanged(let, copy, workspace());
 }
 
 void StmtExprMutatorWithAnalyzer::VisitBranches(const PrimExpr* condition, tir::IfThenElse& branch) {
@@ -107,14 +107,11 @@ const tir::Stmt* StmtExprMutatorWithAnalyzer::VisitIfThenElse(const tir::IfThenE
   const PrimExpr* condition = StripLikely(copy.condition);
   if (resolve_conditions_ && IsInt(condition, 1)) return copy.then_case;
   if (resolve_conditions_ && IsInt(condition, 0)) return copy.else_case ? copy.else_case : tir::NoOp(workspace());
-  const bool same =
-      copy.condition == stmt->condition && copy.then_case == stmt->then_case && copy.else_case == stmt->else_case;
-  return same ? stmt : workspace().New<tir::IfThenElse>(copy);
+  return tir::CopyIfChanged(stmt, copy, workspace());
 }
 
 const tir::Stmt* StmtExprMutatorWithAnalyzer::VisitAttrStmt(const tir::AttrStmt* stmt) {
-  const auto* axis = As<tir::IterVar>(stmt->node);
-  if (axis && (stmt->attr_key == "thread_extent" || stmt->attr_key == "virtual_thread"))
+  if (const tir::IterVar* axis = tir::ThreadAxisOf(*stmt))
     BindRange(axis->var, make().Const(0, stmt->value->dtype), stmt->value);
   return StmtExprMutator::VisitAttrStmt(stmt);
 }
@@ -124,8 +121,7 @@ const tir::Stmt* StmtExprMutatorWithAnalyzer::VisitAssertStmt(const tir::AssertS
   copy.condition = VisitExpr(stmt->condition);
   copy.message = VisitExpr(stmt->message);
   copy.body = Where(copy.condition, [&] { return VisitStmt(stmt->body); });
-  const bool same = copy.condition == stmt->condition && copy.message == stmt->message && copy.body == stmt->body;
-  return same ? stmt : workspace().New<tir::AssertStmt>(copy);
+  return tir::CopyIfChanged(stmt, copy, workspace());
 }
 
 const PrimExpr* StmtExprMutatorWithAnalyzer::VisitCall(const tir::Call* call) {

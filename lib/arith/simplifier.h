@@ -3,12 +3,12 @@
 
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <variant>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/support/hash.h"
+#include "iropt/support/lookup.h"
 #include "known_orders.h"
 #include "rewrite_rules.h"
 
@@ -27,8 +27,8 @@ class Analyzer::Memo {
   };
   // Null if the result is not known.
   const PrimExpr* Find(const Key& key, size_t epoch) const {
-    const auto it = results_.find(key);
-    return it == results_.end() || it->second.epoch != epoch ? nullptr : it->second.expr;
+    const auto* it = results_.Find(key);
+    return !it || it->epoch != epoch ? nullptr : it->expr;
   }
   void Keep(const Key& key, const PrimExpr* result, size_t epoch) {
     results_.insert_or_assign(key, Result{result, epoch});
@@ -42,7 +42,7 @@ class Analyzer::Memo {
     const PrimExpr* expr;
     size_t epoch;  // of the analyzer; changes with the known facts
   };
-  std::unordered_map<Key, Result, Hash> results_;  // looked up, never iterated
+  LookupMap<Key, Result, Hash> results_;
 };
 
 // The nesting of proofs on this thread.

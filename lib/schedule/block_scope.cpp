@@ -4,6 +4,7 @@
 #include "checks.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/schedule/state.h"
+#include "iropt/support/lookup.h"
 #include "region_tools.h"
 #include "stmt_tools.h"
 
@@ -53,23 +54,23 @@ Accesses AccessesOf(const tir::Block& block) {
 }
 
 void AddDependences(BlockScope& info) {
-  std::unordered_map<const tir::Buffer*, std::vector<Ref*>> readers;  // looked up, never iterated
+  LookupMap<const tir::Buffer*, std::vector<Ref*>> readers;
   for (Ref* child : info.children) {
     const Accesses block = AccessesOf(child->block());
     for (const tir::BufferRegion* region : block.reads) readers[region->buffer].push_back(child);
     for (const tir::BufferRegion* region : block.writes) info.writers[region->buffer].push_back(child);
     for (const tir::BufferRegion* region : block.reads) {
-      const auto from = info.writers.find(region->buffer);
-      if (from == info.writers.end()) continue;
-      for (Ref* src : from->second) AddDependence(info, src, child, DependenceKind::kReadAfterWrite);
+      const auto* from = info.writers.Find(region->buffer);
+      if (!from) continue;
+      for (Ref* src : *from) AddDependence(info, src, child, DependenceKind::kReadAfterWrite);
     }
     for (const tir::BufferRegion* region : block.writes) {
       for (Ref* src : info.writers[region->buffer]) AddDependence(info, src, child, DependenceKind::kWriteAfterWrite);
     }
     for (const tir::BufferRegion* region : block.writes) {
-      const auto from = readers.find(region->buffer);
-      if (from == readers.end()) continue;
-      for (Ref* src : from->second) AddDependence(info, src, child, DependenceKind::kWriteAfterRead);
+      const auto* from = readers.Find(region->buffer);
+      if (!from) continue;
+      for (Ref* src : *from) AddDependence(info, src, child, DependenceKind::kWriteAfterRead);
     }
   }
 }
@@ -219,8 +220,8 @@ bool State::IsAffine(const Ref* block) {
 
 bool State::IsRegionCovered(Ref* block) {
   if (Ref* scope = ScopeOf(block)) ScopeInfo(scope);
-  const auto found = kept_.find(block);
-  return found == kept_.end() || found->second.covered.value_or(true);
+  const auto* found = kept_.Find(block);
+  return !found || found->covered.value_or(true);
 }
 
 }  // namespace iropt::schedule

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "iropt/analysis/tir/thread_tags.h"
+#include "iropt/ir/tir/uses_any_of.h"
 #include "stmt_tools.h"
 
 namespace iropt::schedule {
@@ -29,8 +30,8 @@ constexpr std::string_view kReductionBlock =
 bool IsDominant(State& state, const Ref* block, Ref* root) {
   const auto single_in = [&](const BlockScope& scope) {
     return std::ranges::all_of(block->block().writes, [&](const tir::BufferRegion* write) {
-      const auto writers = scope.writers.find(write->buffer);
-      return writers == scope.writers.end() || writers->second.size() == 1;
+      const auto* writers = scope.writers.Find(write->buffer);
+      return !writers || writers->size() == 1;
     });
   };
   if (root->is_block()) return single_in(state.ScopeInfo(root));
@@ -39,9 +40,8 @@ bool IsDominant(State& state, const Ref* block, Ref* root) {
   for (Ref* child : state.ChildrenOf(root)) {
     const BlockScope& scope = state.ScopeInfo(child);
     for (const tir::BufferRegion* write : block->block().writes) {
-      const auto writers = scope.writers.find(write->buffer);
-      if (writers == scope.writers.end() || !seen.insert(write->buffer).second) continue;
-      if (writers->second.size() != 1) return false;
+      const auto* writers = scope.writers.Find(write->buffer);
+      if (writers && seen.insert(write->buffer).second && writers->size() != 1) return false;
     }
   }
   return true;
@@ -61,8 +61,7 @@ class ReductionIndexFinder : public tir::StmtExprVisitor {
 
  protected:
   void VisitBufferStore(const tir::BufferStore* store) override {
-    for (const PrimExpr* index : store->indices)
-      found = found || tir::UsesVar(index, [&](const tir::Var* var) { return axes_.contains(var); });
+    for (const PrimExpr* index : store->indices) found = found || tir::UsesAnyOf(axes_, index);
   }
 
  private:

@@ -16,13 +16,10 @@ namespace iropt::schedule {
 
 namespace {
 
-using Values = std::unordered_map<const tir::Var*, const PrimExpr*>;  // looked up, never iterated
-
-const PrimExpr* Rebuild(const PrimExpr* expr, const Values& values, const arith::PrimBuilder& make) {
+const PrimExpr* Rebuild(const PrimExpr* expr, const tir::VarValues& values, const arith::PrimBuilder& make) {
   return WithStack([&]() -> const PrimExpr* {
     if (const auto* var = As<tir::Var>(expr)) {
-      const auto found = values.find(var);
-      return found == values.end() ? expr : found->second;
+      return values.Lookup(var, expr);
     }
     if (const auto* binary = As<tir::BinaryExpr>(expr))
       return make.Binary(binary->kind, Rebuild(binary->a, values, make), Rebuild(binary->b, values, make));
@@ -94,7 +91,7 @@ std::vector<const tir::Var*> FreeVarsOf(const IndexMapAttr& map) {
   return found;
 }
 
-const IndexMapAttr* WithFreeVars(const IndexMapAttr& map, const Values& values, Workspace& workspace) {
+const IndexMapAttr* WithFreeVars(const IndexMapAttr& map, const tir::VarValues& values, Workspace& workspace) {
   const arith::PrimBuilder make(workspace.arena());
   std::vector<const PrimExpr*> results;
   for (const PrimExpr* result : map.results) results.push_back(Rebuild(result, values, make));
@@ -106,7 +103,7 @@ const IndexMapAttr* WithFreeVars(const IndexMapAttr& map, const Values& values, 
 std::vector<const PrimExpr*> ApplyMap(const IndexMapAttr& map, std::span<const PrimExpr* const> indices,
                                       const arith::PrimBuilder& make) {
   IROPT_CHECK(map.params.size() == indices.size(), "an index map of another number of indices");
-  Values values;
+  tir::VarValues values;
   for (size_t i = 0; i < indices.size(); ++i) values[map.params[i]] = indices[i];
   std::vector<const PrimExpr*> results;
   for (const PrimExpr* result : map.results) results.push_back(Rebuild(result, values, make));

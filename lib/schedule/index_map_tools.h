@@ -3,13 +3,13 @@
 
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/attr.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/expr.h"
+#include "iropt/ir/tir/substitute.h"
 
 namespace iropt::schedule {
 
@@ -17,9 +17,7 @@ namespace iropt::schedule {
 // variables of the function.
 std::vector<const tir::Var*> FreeVarsOf(const IndexMapAttr& map);
 // The map with values for such variables; owned by the workspace.
-const IndexMapAttr* WithFreeVars(const IndexMapAttr& map,
-                                 const std::unordered_map<const tir::Var*, const PrimExpr*>& values,
-                                 Workspace& workspace);
+const IndexMapAttr* WithFreeVars(const IndexMapAttr& map, const tir::VarValues& values, Workspace& workspace);
 
 // The results for these indices, one for each parameter, without simplification. Operands take common dtypes.
 std::vector<const PrimExpr*> ApplyMap(const IndexMapAttr& map, std::span<const PrimExpr* const> indices,

@@ -95,8 +95,9 @@ Box EvalBox(List<const tir::Range*> region, const arith::IterRanges& loops, arit
 
 arith::VarDomains DomainsOf(const arith::IterRanges& ranges, const arith::PrimBuilder& make) {
   arith::VarDomains domains;
-  for (const auto& [var, range] : ranges)  // the order does not matter: the result is another table
+  ranges.ForEachInAnyOrder([&](const tir::Var* var, const tir::Range& range) {
     domains.insert_or_assign(var, arith::IntervalSet::FromRange(range, make));
+  });
   return domains;
 }
 

@@ -8,6 +8,7 @@
 #include "index_map_tools.h"
 #include "iropt/ir/clone.h"
 #include "iropt/support/check.h"
+#include "iropt/support/lookup.h"
 #include "primitive_call.h"
 #include "stmt_tools.h"
 
@@ -30,9 +31,9 @@ std::vector<Primitive> MakePrimitives() {
 #undef IROPT_PARAM
 }
 
-void Rename(Value& value, const std::unordered_map<std::string, std::string>& names) {
+void Rename(Value& value, const LookupMap<std::string, std::string>& names) {
   if (auto* name = std::get_if<Value::Name>(&value.data)) {
-    if (const auto found = names.find(name->text); found != names.end()) name->text = found->second;
+    if (const auto* found = names.Find(name->text)) name->text = *found;
   } else if (auto* list = std::get_if<Value::List>(&value.data)) {
     for (Value& item : *list) Rename(item, names);
   } else if (auto* dict = std::get_if<Value::Dict>(&value.data)) {
@@ -85,10 +86,7 @@ std::optional<TensorIntrinsic> Schedule::FindIntrinsic(std::string_view name) co
   return intrinsics_->Find(name, module_.text_version().value_or(TextVersion::kV0_18));
 }
 
-const Variable* Schedule::Find(std::string_view name) const {
-  const auto found = variables_.find(std::string(name));
-  return found == variables_.end() ? nullptr : &found->second;
-}
+const Variable* Schedule::Find(std::string_view name) const { return variables_.Find(std::string(name)); }
 
 size_t Schedule::NextRandom(size_t count) {
   // The generator of TVM's schedules.
@@ -130,7 +128,7 @@ void Schedule::Note(Instruction instruction, const Outcome& outcome) {
 }
 
 Status Schedule::Replay(const Trace& trace) {
-  std::unordered_map<std::string, std::string> names;  // looked up, never iterated
+  LookupMap<std::string, std::string> names;
   for (const Instruction& instruction : trace.instructions) {
     std::vector<Value> args = instruction.args;
     for (Value& arg : args) Rename(arg, names);
@@ -239,7 +237,7 @@ std::vector<int64_t> PrimitiveCall::GetInts(std::string_view param) const {
 const IndexMapAttr* PrimitiveCall::GetIndexMap(std::string_view param) const {
   const auto* map = Get(param).As<const IndexMapAttr*>();
   if (!map) return nullptr;
-  std::unordered_map<const tir::Var*, const PrimExpr*> values;  // looked up, never iterated
+  LookupMap<const tir::Var*, const PrimExpr*> values;
   for (const tir::Var* var : FreeVarsOf(**map)) values[var] = ValueOf(*var);
   return values.empty() ? *map : WithFreeVars(**map, values, state_->workspace());
 }

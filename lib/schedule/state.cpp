@@ -159,17 +159,14 @@ Ref* State::NewRef(const tir::Stmt* stmt, Ref* parent) {
 
 void State::Renew(Ref* ref, const tir::Stmt* stmt) {
   if (ref->stmt) {
-    const auto entry = by_stmt_.find(ref->stmt);
-    if (entry != by_stmt_.end() && entry->second == ref) by_stmt_.erase(entry);
+    const auto* entry = by_stmt_.Find(ref->stmt);
+    if (entry && *entry == ref) by_stmt_.erase(ref->stmt);
   }
   ref->stmt = stmt;
   if (stmt) by_stmt_[stmt] = ref;
 }
 
-Ref* State::Find(const tir::Stmt* stmt) const {
-  const auto found = by_stmt_.find(stmt);
-  return found == by_stmt_.end() ? nullptr : found->second;
-}
+Ref* State::Find(const tir::Stmt* stmt) const { return by_stmt_.Lookup(stmt); }
 
 Ref* State::RefOf(const tir::Stmt* stmt) const {
   Ref* ref = Find(stmt);

@@ -30,16 +30,16 @@ class BlockCollector : public StmtWalker {
 class BufferReplacer : public tir::StmtExprMutator {
  public:
   BufferReplacer(const BufferMap& buffers, Workspace& workspace) : StmtExprMutator(workspace), buffers_(buffers) {
-    for (const auto& [from, to] : buffers) {  // the order does not matter: each key is looked up
+    buffers.ForEachInAnyOrder([&](const tir::Buffer* from, const tir::Buffer* to) {
       Remap(from, to);
       if (from->data != to->data) Remap(from->data, to->data);
-    }
+    });
   }
 
  protected:
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override {
-    const auto found = buffers_.find(buffer);
-    return found == buffers_.end() ? StmtExprMutator::VisitBufferDef(buffer) : found->second;
+    const auto* found = buffers_.Find(buffer);
+    return found ? *found : StmtExprMutator::VisitBufferDef(buffer);
   }
 
  private:
@@ -214,8 +214,8 @@ List<const tir::BufferRegion*> ReplaceBuffers(List<const tir::BufferRegion*> reg
                                               Workspace& workspace) {
   std::vector<const tir::BufferRegion*> items(regions.begin(), regions.end());
   for (const tir::BufferRegion*& item : items) {
-    const auto found = buffers.find(item->buffer);
-    if (found != buffers.end()) item = workspace.New<tir::BufferRegion>(found->second, item->region);
+    const auto* found = buffers.Find(item->buffer);
+    if (found) item = workspace.New<tir::BufferRegion>(*found, item->region);
   }
   return workspace.Copy(items);
 }
@@ -259,8 +259,9 @@ const tir::Stmt* SimplifyBindings(const tir::Stmt* stmt, arith::IterRanges loops
 const tir::Stmt* SubstituteCast(const tir::Stmt* stmt, const tir::VarValues& values, Workspace& workspace) {
   const arith::PrimBuilder make(workspace.arena());
   tir::VarValues cast;
-  for (const auto& [var, value] : values)  // the order does not matter: the result is another table
+  values.ForEachInAnyOrder([&](const tir::Var* var, const PrimExpr* value) {
     cast[var] = value->dtype == var->dtype ? value : make.Cast(var->dtype, value);
+  });
   return tir::Substitute(stmt, cast, workspace);
 }
 

@@ -6,8 +6,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
@@ -19,6 +17,7 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 #include "iropt/schedule/state.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::schedule {
 
@@ -86,7 +85,7 @@ struct BufferChange {
 };
 const tir::Buffer* CopyBuffer(const tir::Buffer& buffer, const BufferChange& change, Workspace& workspace);
 // Replaces buffers in statements, regions and matched regions; also in the lists of allocated buffers.
-using BufferMap = std::unordered_map<const tir::Buffer*, const tir::Buffer*>;  // looked up, never iterated
+using BufferMap = LookupMap<const tir::Buffer*, const tir::Buffer*>;
 const tir::Stmt* ReplaceBuffers(const tir::Stmt* stmt, const BufferMap& buffers, Workspace& workspace);
 List<const tir::BufferRegion*> ReplaceBuffers(List<const tir::BufferRegion*> regions, const BufferMap& buffers,
                                               Workspace& workspace);

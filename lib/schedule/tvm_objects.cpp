@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/tir/expr.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 #include "json_text.h"
 
@@ -254,8 +254,7 @@ class ObjectWriter {
   }
 
   size_t Expr(const PrimExpr* expr) {
-    const auto known = exprs_.find(expr);
-    if (known != exprs_.end()) return known->second;
+    if (const auto* known = exprs_.Find(expr)) return *known;
     const std::string dtype = expr->dtype.ToString();
     size_t node = 0;
     if (const int64_t* value = arith::AsInt(expr)) {
@@ -286,7 +285,7 @@ class ObjectWriter {
   }
 
   std::vector<std::string> nodes_ = {"{\"type_key\": \"\"}"};
-  std::map<const PrimExpr*, size_t> exprs_;  // looked up, never iterated
+  LookupMap<const PrimExpr*, size_t> exprs_;
 };
 
 class FirstError : public DiagnosticConsumer {

@@ -7,11 +7,11 @@
 #pragma once
 
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/bounds.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::arith {
 
@@ -104,7 +104,7 @@ class Analyzer {
 
   PrimBuilder make_;
   BoundAnalyzer bounds_;
-  std::unordered_map<const tir::Var*, const PrimExpr*> values_;  // looked up, never iterated
+  LookupMap<const tir::Var*, const PrimExpr*> values_;
   struct Literal {
     const PrimExpr* condition;
     bool holds;

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::arith {
 
@@ -80,8 +80,8 @@ class BoundAnalyzer {
    public:
     // Null if there is no result for the node.
     const T* Find(const PrimExpr* e) const {
-      const auto it = found_.find(e);
-      return it == found_.end() || it->second.epoch != epoch_ ? nullptr : &it->second.value;
+      const auto* it = found_.Find(e);
+      return !it || it->epoch != epoch_ ? nullptr : &it->value;
     }
     void Keep(const PrimExpr* e, const T& value) { found_.insert_or_assign(e, Entry{value, epoch_}); }
     // O(1): invalidates the results.
@@ -92,7 +92,7 @@ class BoundAnalyzer {
       T value;
       size_t epoch;
     };
-    std::unordered_map<const PrimExpr*, Entry> found_;  // looked up, never iterated
+    LookupMap<const PrimExpr*, Entry> found_;
     size_t epoch_ = 0;
   };
   void DropCaches() const {
@@ -119,9 +119,9 @@ class BoundAnalyzer {
   ModularSet ReduceModular(const PrimExpr* a, int64_t divisor, bool rounds_down) const;
 
   bool sym_vars_nonnegative_;
-  // Looked up, never iterated. The variable of a Let has its entry while the body is looked at.
-  mutable std::unordered_map<const tir::Var*, IntBound> var_bounds_;
-  mutable std::unordered_map<const tir::Var*, ModularSet> var_modular_;
+  // The variable of a Let has its entry while the body is looked at.
+  mutable LookupMap<const tir::Var*, IntBound> var_bounds_;
+  mutable LookupMap<const tir::Var*, ModularSet> var_modular_;
   std::vector<Fact> facts_;
   mutable Cache<IntBound> bounds_;
   mutable Cache<ModularSet> residues_;

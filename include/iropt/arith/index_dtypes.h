@@ -2,11 +2,11 @@
 // shapes, bounds of loops, axes of blocks), and the operands that must match again after some of them have changed.
 #pragma once
 
-#include <unordered_map>
 #include <utility>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::arith {
 
@@ -83,8 +83,8 @@ class IndexDTypeRewriter : public tir::StmtExprMutator {
 // axis of a block, and constants there. O(nodes).
 class IndexDTypeNormalizer : public IndexDTypeRewriter {
  public:
-  // The variables that change, and what replaces them. Looked up, never iterated.
-  using Vars = std::unordered_map<const tir::Var*, const tir::Var*>;
+  // The variables that change, and what replaces them.
+  using Vars = LookupMap<const tir::Var*, const tir::Var*>;
 
   // A variable may be used elsewhere before it is used in an index: the first of two visits with the same `vars` finds
   // them all.

@@ -10,12 +10,12 @@
 #pragma once
 
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/expr.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::arith {
 
@@ -53,8 +53,8 @@ class IntervalSet {
   bool nothing_ = false;
 };
 
-// The variables that are relaxed, and their sets of values. Looked up, never iterated.
-using VarDomains = std::unordered_map<const tir::Var*, IntervalSet>;
+// The variables that are relaxed, and their sets of values.
+using VarDomains = LookupMap<const tir::Var*, IntervalSet>;
 
 // The least interval that holds both, and the common part of both. The ends are simplified. A set is found to be empty
 // only if the analyzer can prove it.

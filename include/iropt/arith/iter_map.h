@@ -18,11 +18,13 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/ir/tir/expr.h"
+#include "iropt/ir/tir/substitute.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::arith {
 
-// The iterators and their ranges, which depend on no iterator. Looked up, never iterated.
-using IterRanges = std::unordered_map<const tir::Var*, tir::Range>;
+// The iterators and their ranges, which depend on no iterator.
+using IterRanges = LookupMap<const tir::Var*, tir::Range>;
 
 // What has to hold for indices to be a map together. TVM's IterMapLevel.
 enum class IterMapLevel : uint8_t {
@@ -87,13 +89,13 @@ bool AreIndependentIterMaps(std::span<const PrimExpr* const> values, const IterR
 // The values of the iterators from those of the indices, `outputs`: i * 8 + j, k gives i = out0 // 8, j = out0 % 8 and
 // k = out1. Nothing if the indices are not a map together, or if two values of the iterators have the same indices.
 // Iterators that run once have their only value. The same cost.
-std::optional<std::unordered_map<const tir::Var*, const PrimExpr*>> InverseIterMap(
-    std::span<const PrimExpr* const> indices, std::span<const PrimExpr* const> outputs, const IterRanges& iters,
-    Analyzer& analyzer);
+std::optional<tir::VarValues> InverseIterMap(std::span<const PrimExpr* const> indices,
+                                             std::span<const PrimExpr* const> outputs, const IterRanges& iters,
+                                             Analyzer& analyzer);
 // The same at any level, with values that are not simplified: `padding_predicate`, in the iterators, says which values
 // of the outputs are padding, for which the iterators get values outside of their ranges; null without padding.
 struct InverseOfIterMap {
-  std::unordered_map<const tir::Var*, const PrimExpr*> values;  // looked up, never iterated
+  tir::VarValues values;
   const PrimExpr* padding_predicate = nullptr;
 };
 std::optional<InverseOfIterMap> InverseIterMap(std::span<const PrimExpr* const> indices,

@@ -9,12 +9,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/module.h"
 #include "iropt/schedule/state.h"
 #include "iropt/schedule/trace.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::schedule {
 
@@ -103,7 +103,7 @@ class Schedule {
     std::unique_ptr<State> state;
   };
   std::vector<Function> functions_;
-  std::unordered_map<std::string, Variable> variables_;  // looked up, never iterated
+  LookupMap<std::string, Variable> variables_;
   Trace trace_;
   size_t num_names_ = 0;
   uint64_t random_ = 1;

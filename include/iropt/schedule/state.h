@@ -17,7 +17,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,6 +24,7 @@
 #include "iropt/arith/iter_map.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/result.h"
 
 namespace iropt::schedule {
@@ -52,7 +52,7 @@ struct Dependence {
 struct BlockScope {
   std::vector<Ref*> children;  // in the order of execution
   std::vector<Dependence> dependences;
-  std::unordered_map<const tir::Buffer*, std::vector<Ref*>> writers;  // looked up, never iterated
+  LookupMap<const tir::Buffer*, std::vector<Ref*>> writers;
   // Each child reads only what others before it have written, and no child writes what another one before it reads.
   bool is_stage_pipeline = true;
 
@@ -152,10 +152,10 @@ class State {
   const PrimFunc* func_;
   Workspace workspace_;
   std::deque<Ref> refs_;
-  std::unordered_map<const tir::Stmt*, Ref*> by_stmt_;  // looked up, never iterated
+  LookupMap<const tir::Stmt*, Ref*> by_stmt_;
   Ref* root_ = nullptr;
-  std::unordered_map<const Ref*, std::unique_ptr<Info>> infos_;  // looked up, never iterated
-  std::unordered_map<const Ref*, Kept> kept_;                    // the same
+  LookupMap<const Ref*, std::unique_ptr<Info>> infos_;
+  LookupMap<const Ref*, Kept> kept_;
   Refusal refusal_;
 };
 

@@ -5,6 +5,7 @@
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -69,7 +70,7 @@ class InferenceCallFinder : public WalkHandler {
   static bool IsNumber(const PrimExpr* e) { return Is<tir::IntImm>(e) || Is<tir::FloatImm>(e); }
 
   NetworkMode mode_;
-  std::unordered_set<const Var*> constants_;  // never iterated
+  LookupSet<const Var*> constants_;
   std::unordered_set<const Call*> found_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -10,6 +9,7 @@
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 namespace {
@@ -47,15 +47,15 @@ class Accesses {
   size_t IndexOf(const tir::Buffer* buffer) const {
     if (entries_.size() <= kFew)
       return static_cast<size_t>(std::ranges::find(entries_, buffer, &Entry::buffer) - entries_.begin());
-    const auto found = index_.find(buffer);
-    return found == index_.end() ? entries_.size() : found->second;
+    const auto* found = index_.Find(buffer);
+    return found ? *found : entries_.size();
   }
   void Index() {
-    for (size_t i = index_.size(); i < entries_.size(); ++i) index_.emplace(entries_[i].buffer, i);
+    for (size_t i = index_.size(); i < entries_.size(); ++i) index_.try_emplace(entries_[i].buffer, i);
   }
 
   std::vector<Entry> entries_;
-  std::unordered_map<const tir::Buffer*, size_t> index_;  // of more than a few entries; looked up, never iterated
+  LookupMap<const tir::Buffer*, size_t> index_;  // of more than a few entries
 };
 
 class AccessDetector : public tir::StmtExprVisitor {
@@ -68,7 +68,7 @@ class AccessDetector : public tir::StmtExprVisitor {
   void Visit(const tir::Block& block) {
     for (const tir::MatchBufferRegion* match : block.match_buffers) {
       if (!known_.contains(match->source->buffer->data)) continue;
-      match_of_.emplace(match->buffer->data, matches_.size());
+      match_of_.try_emplace(match->buffer->data, matches_.size());
       matches_.push_back(match);
     }
     if (block.init) VisitStmt(block.init);
@@ -138,7 +138,7 @@ class AccessDetector : public tir::StmtExprVisitor {
 
   // A nested block counts with the regions that it states.
   void VisitBlockRealize(const tir::BlockRealize* realize) override {
-    std::unordered_map<const tir::Var*, const PrimExpr*> values;
+    tir::VarValues values;
     for (uint32_t i = 0; i < realize->iter_values.size(); ++i)
       values[realize->block->iter_vars[i]->var] = realize->iter_values[i];
     for (const tir::BufferRegion* region : realize->block->reads) Add(reads_, region->buffer, Relax(*region, values));
@@ -146,17 +146,12 @@ class AccessDetector : public tir::StmtExprVisitor {
   }
 
  private:
-  using Values = std::unordered_map<const tir::Var*, const PrimExpr*>;
-
   const arith::PrimBuilder& make() const { return analyzer_.make(); }
 
   static Region Whole(const tir::Buffer* buffer) { return Region(buffer->shape.size(), IntervalSet::Everything()); }
 
-  const PrimExpr* Replace(const PrimExpr* e, const Values& values) {
-    const auto value = [&](const tir::Var* v) -> const PrimExpr* {
-      const auto it = values.find(v);
-      return it == values.end() ? nullptr : it->second;
-    };
+  const PrimExpr* Replace(const PrimExpr* e, const tir::VarValues& values) {
+    const auto value = [&](const tir::Var* v) -> const PrimExpr* { return values.Lookup(v); };
     return values.empty() ? e : tir::Substitute(e, value, workspace_);
   }
 
@@ -167,7 +162,7 @@ class AccessDetector : public tir::StmtExprVisitor {
     return region;
   }
 
-  Region Relax(const tir::BufferRegion& accessed, const Values& values) {
+  Region Relax(const tir::BufferRegion& accessed, const tir::VarValues& values) {
     Region region;
     region.reserve(accessed.region.size());
     for (const tir::Range* range : accessed.region) {
@@ -180,19 +175,18 @@ class AccessDetector : public tir::StmtExprVisitor {
 
   const tir::Buffer* BufferOf(const tir::Var* pointer) const {
     if (!pointer->dtype.is_handle()) return nullptr;
-    if (const auto match = match_of_.find(pointer); match != match_of_.end()) return matches_[match->second]->buffer;
-    const auto it = known_.find(pointer);
-    return it == known_.end() ? nullptr : it->second;
+    if (const auto* match = match_of_.Find(pointer)) return matches_[*match]->buffer;
+    return known_.Lookup(pointer);
   }
 
   void Add(Accesses& accesses, const tir::Buffer* buffer, Region region) {
     // The source of a match may be the buffer of a later one.
     for (size_t first = 0; first < matches_.size();) {
-      const auto match = match_of_.find(buffer->data);
-      if (match == match_of_.end() || match->second < first) break;
-      region = RegionOfSource(*matches_[match->second], region);
-      buffer = matches_[match->second]->source->buffer;
-      first = match->second + 1;
+      const auto* match = match_of_.Find(buffer->data);
+      if (!match || *match < first) break;
+      region = RegionOfSource(*matches_[*match], region);
+      buffer = matches_[*match]->source->buffer;
+      first = *match + 1;
     }
     if (known_.contains(buffer->data)) accesses.Add(buffer, std::move(region), analyzer_);
   }
@@ -204,9 +198,9 @@ class AccessDetector : public tir::StmtExprVisitor {
   arith::Analyzer analyzer_;
   Accesses reads_, writes_, opaques_;
   std::vector<const tir::MatchBufferRegion*> matches_;
-  std::unordered_map<const tir::Var*, size_t> match_of_;  // by data pointer, in matches_; looked up, never iterated
+  LookupMap<const tir::Var*, size_t> match_of_;  // by data pointer, in matches_
   arith::VarDomains domains_;  // of the enclosing loops, and of variables with other values than lets_
-  Values lets_;
+  tir::VarValues lets_;
 };
 
 // Maps a region of a matched buffer to the source buffer. The source has leading dimensions of one element that the

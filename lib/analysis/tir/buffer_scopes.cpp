@@ -43,7 +43,7 @@ class ScopeDetector : public tir::StmtExprVisitor {
     BufferScopes result;
     for (auto [buffer, scope] : found_) {
       if (StorageScope::Of(buffer->scope()).rank == StorageRank::kGlobal) scope = CommonAncestor(scope, block_idx_);
-      result.emplace(buffer, scope->stmt);
+      result.try_emplace(buffer, scope->stmt);
     }
     return result;
   }

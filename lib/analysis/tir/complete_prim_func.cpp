@@ -46,7 +46,7 @@ class BlockCompleter : public tir::StmtExprVisitor {
 
  private:
   void TrackBuffer(const tir::Buffer* buffer) {
-    if (known_.emplace(buffer->data, buffer).second) order_.push_back(buffer->data);
+    if (known_.try_emplace(buffer->data, buffer).second) order_.push_back(buffer->data);
   }
   void Forget(size_t outside) {
     for (; order_.size() > outside; order_.pop_back()) known_.erase(order_.back());

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -157,7 +157,7 @@ bool HasReshapePattern(const PrimFunc& function) {
 }
 
 std::vector<bool> UsedBufferParams(const PrimFunc& function) {
-  std::unordered_set<const tir::Var*> used;  // never iterated
+  LookupSet<const tir::Var*> used;
   tir::PostOrderVisit(function.body, [&](const Node* node) {
     if (const auto* store = As<tir::BufferStore>(node)) {
       used.insert(store->buffer->data);

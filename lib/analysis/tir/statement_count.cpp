@@ -5,6 +5,7 @@
 
 #include "iropt/arith/bounds.h"
 #include "iropt/ir/relax/expr.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
 
 namespace iropt {
@@ -60,9 +61,8 @@ class StatementCounter : public tir::StmtFunctor<Count(const tir::Stmt*)> {
     return VisitLoop(loop->loop_var, bounds_.Bound(loop->min), loop->extent, step ? step->value : 1, loop->body);
   }
   Count VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const auto* axis = stmt->node ? As<tir::IterVar>(stmt->node) : nullptr;
-    const bool is_thread = stmt->attr_key == "thread_extent" || stmt->attr_key == "virtual_thread";
-    return axis && is_thread ? VisitLoop(axis->var, {0, 0}, stmt->value, 1, stmt->body) : VisitStmt(stmt->body);
+    const tir::IterVar* axis = tir::ThreadAxisOf(*stmt);
+    return axis ? VisitLoop(axis->var, {0, 0}, stmt->value, 1, stmt->body) : VisitStmt(stmt->body);
   }
 
   Count VisitBlockRealize(const tir::BlockRealize* stmt) override {

@@ -1,15 +1,13 @@
 #include "iropt/analysis/tir/written_params.h"
 
-#include <unordered_map>
-#include <unordered_set>
-
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
 std::vector<bool> WrittenParams(const PrimFunc& function) {
-  std::unordered_set<const tir::Var*> written;                     // pointer variables; never iterated
-  std::unordered_map<const tir::Var*, int> uses;                   // of pointers otherwise than by attributes; likewise
+  LookupSet<const tir::Var*> written;                              // pointer variables
+  LookupMap<const tir::Var*, int> uses;                            // of pointers otherwise than by attributes
   std::vector<std::pair<const tir::Var*, const tir::Var*>> views;  // a matched region and what it is a part of
   tir::PostOrderVisit(function.body, [&](const Node* node) {
     if (const auto* store = As<tir::BufferStore>(node)) {
@@ -25,8 +23,8 @@ std::vector<bool> WrittenParams(const PrimFunc& function) {
     }
   });
   const auto is_written = [&](const tir::Var* var) {
-    const auto used = uses.find(var);
-    return written.contains(var) || (used != uses.end() && used->second > 0);
+    const auto* used = uses.Find(var);
+    return written.contains(var) || (used && *used > 0);
   };
   // The visit ends with the outermost block, so that a view of a view comes before the view that it is of.
   for (const auto& [view, source] : views) {

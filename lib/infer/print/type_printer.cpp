@@ -6,15 +6,14 @@
 
 #include "iropt/infer/infer.h"
 #include "iropt/infer/print/prim_printer.h"
+#include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
 namespace {
 
-bool Mentions(const PrimExpr* expr, const TypePrinter::Introduced& vars) {
-  return tir::UsesVar(expr, [&](const tir::Var* var) { return vars.contains(var); });
-}
+bool Mentions(const PrimExpr* expr, const TypePrinter::Introduced& vars) { return tir::UsesAnyOf(vars, expr); }
 
 }  // namespace
 

@@ -65,9 +65,9 @@ void RuleSet::FindCandidates(const Expr& expr, const Definitions& definitions, s
   const Expr* key = nullptr;
   if (!RootOf(expr, key)) return;
   if (key) scratch.insert(scratch.end(), any_root_.begin(), any_root_.end());
-  const auto found = roots_.find(key);
-  if (found == roots_.end()) return;
-  const Root& root = found->second;
+  const auto* found = roots_.Find(key);
+  if (!found) return;
+  const Root& root = *found;
   scratch.insert(scratch.end(), root.always.begin(), root.always.end());
   const auto* item = As<TupleGetItem>(&expr);
   const List<const Expr*> operands = item ? List<const Expr*>(&item->tuple, 1) : To<Call>(&expr)->args;

@@ -1,7 +1,6 @@
 #include "iropt/ir/tir/substitute.h"
 
-#include <unordered_map>
-
+#include "iropt/support/lookup.h"
 #include "mutator_fields.h"
 
 namespace iropt::tir {
@@ -29,24 +28,21 @@ class Substitution final : public StmtExprMutator {
   // Every buffer is rewritten once, so that all its uses become the same one.
   const Buffer* VisitBuffer(const Buffer* buffer) {
     const auto [known, first] = buffers_.try_emplace(buffer, buffer);
-    if (!first) return known->second;
+    if (!first) return known;
     const Buffer* rewritten =
         RewriteBufferFields(buffer, workspace(), [this](const PrimExpr* expr) { return VisitExpr(expr); });
     return buffers_[buffer] = rewritten;
   }
 
   VarValue value_;
-  // Holds only some of the variables of a function: smaller than the table of a mutator. Looked up, never iterated.
-  std::unordered_map<const Buffer*, const Buffer*> buffers_;
+  // Holds only some of the variables of a function: smaller than the table of a mutator.
+  LookupMap<const Buffer*, const Buffer*> buffers_;
 };
 
 template <class T>
 const T* SubstituteValues(const T* node, const VarValues& values, Workspace& workspace) {
   if (values.empty()) return node;
-  const auto value_of = [&](const Var* var) -> const PrimExpr* {
-    const auto found = values.find(var);
-    return found == values.end() ? nullptr : found->second;
-  };
+  const auto value_of = [&](const Var* var) -> const PrimExpr* { return values.Lookup(var); };
   return Substitute(node, VarValue(value_of), workspace);
 }
 

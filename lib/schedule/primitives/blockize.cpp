@@ -38,10 +38,7 @@ class SimplifyingReplacer : public tir::StmtExprMutator {
   }
 
  protected:
-  const PrimExpr* VisitVar(const tir::Var* var) override {
-    const auto found = values_.find(var);
-    return found == values_.end() ? var : found->second;
-  }
+  const PrimExpr* VisitVar(const tir::Var* var) override { return values_.Lookup(var, var); }
 
  private:
   const tir::VarValues& values_;

@@ -190,15 +190,15 @@ const tir::Buffer* MakeCopyBuffer(const tir::Buffer* buffer, std::string_view sc
 
 Result<Ref*> OnlyWriter(State& state, Ref* scope, const tir::Buffer* buffer) {
   const BlockScope& info = state.ScopeInfo(scope);
-  const auto writers = info.writers.find(buffer);
-  if (writers == info.writers.end()) return nullptr;
-  Ref* first = writers->second[0];
-  if (writers->second.size() == 1 && FindRegion(first->block().writes, buffer)) return first;
+  const auto* writers = info.writers.Find(buffer);
+  if (!writers) return nullptr;
+  Ref* first = writers->front();
+  if (writers->size() == 1 && FindRegion(first->block().writes, buffer)) return first;
   std::vector<const Node*> parts;
-  for (const Ref* writer : writers->second) parts.push_back(writer->stmt);
+  for (const Ref* writer : *writers) parts.push_back(writer->stmt);
   return state.Refuse(fmt::format("the buffer {} is expected to be written by single block, but got {} blocks who "
                                   "write it",
-                                  buffer->name, writers->second.size()),
+                                  buffer->name, writers->size()),
                       std::move(parts));
 }
 

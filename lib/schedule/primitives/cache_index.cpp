@@ -188,12 +188,12 @@ class IndexStages {
   Status AddAxis(const tir::Var* axis, Axes& axes) {
     const PrimExpr* binding = bindings_.at(axis);
     for (const tir::Var* var : VarsOf(binding)) {
-      const auto range = loops_.find(var);
-      if (range == loops_.end() || axes.loops_of.contains(var)) continue;
+      const tir::Range* range = loops_.Find(var);
+      if (!range || axes.loops_of.contains(var)) continue;
       const tir::Var* loop = workspace_.NewPrimVar(fmt::format("ax{}", axes.loops.size()), var->dtype);
       axes.loops.push_back(loop);
-      axes.extents.push_back(range->second.extent);
-      axes.loops_of.emplace(var, analyzer_.Simplify(make_.Add(range->second.min, loop)));
+      axes.extents.push_back(range->extent);
+      axes.loops_of.try_emplace(var, analyzer_.Simplify(make_.Add(range->min, loop)));
     }
     const PrimExpr* last = arith::EvalSet(binding, domains_, analyzer_).max();
     if (!last) return state_.Refuse(fmt::format("the values of the axis {} have no known bound", axis->name));
@@ -204,7 +204,7 @@ class IndexStages {
     axes.bindings.push_back(tir::Substitute(binding, axes.loops_of, workspace_));
     axes.indices.push_back(var);
     axes.shape.push_back(dim);
-    axes.renamed.emplace(axis, var);
+    axes.renamed.try_emplace(axis, var);
     return {};
   }
 

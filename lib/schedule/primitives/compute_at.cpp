@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "iropt/support/lookup.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/region_tools.h"
@@ -114,9 +115,8 @@ class DomainSolver {
     return make_.Max(make_.Sub(dim, make_.Const(1, dim->dtype)), zero);
   }
 
-  using Points = std::unordered_map<const tir::Var*, const PrimExpr*>;
-  std::optional<Points> Invert(const std::vector<const PrimExpr*>& indices, const std::vector<const PrimExpr*>& point,
-                               const arith::IterRanges& axes) {
+  std::optional<tir::VarValues> Invert(const std::vector<const PrimExpr*>& indices,
+                                       const std::vector<const PrimExpr*>& point, const arith::IterRanges& axes) {
     auto inverse = arith::InverseIterMap(
         indices, point, axes, {.level = arith::IterMapLevel::kBijective, .simplify_trivial_iterators = false},
         analyzer_);
@@ -220,7 +220,7 @@ class DomainSolver {
   const tir::Block& block_;
   Analyzer& analyzer_;
   const arith::PrimBuilder& make_;
-  std::unordered_map<const tir::Var*, AxisDomain> domains_;  // looked up, never iterated
+  LookupMap<const tir::Var*, AxisDomain> domains_;
 };
 
 // The scope without the block at its old place and with the loop replaced.

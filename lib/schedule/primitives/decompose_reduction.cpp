@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "iropt/ir/tir/uses_any_of.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/stmt_tools.h"
@@ -146,8 +147,7 @@ class Decomposer {
       const auto* both = As<tir::And>(rest);
       const auto* less = As<tir::LT>(both ? both->b : rest);
       if (!less) return state_.Refuse("unexpected predicate for the reduction block {0}", {&block_});
-      if (!tir::UsesVar(less->a, [&](const tir::Var* var) { return discarded.contains(var); }))
-        result = make.Binary(NodeKind::kAnd, result, less);
+      if (!tir::UsesAnyOf(discarded, less->a)) result = make.Binary(NodeKind::kAnd, result, less);
       rest = both ? both->a : nullptr;
     }
     return result;

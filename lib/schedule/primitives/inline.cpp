@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "iropt/analysis/tir/block_access.h"
 #include "schedule/checks.h"
@@ -306,10 +305,7 @@ class ProducerInliner : public Inliner {
         : StmtExprMutator(workspace), buffer_(buffer), value_(value), values_(values) {}
 
    protected:
-    const PrimExpr* VisitVar(const tir::Var* var) override {
-      const auto found = values_.find(var);
-      return found == values_.end() ? var : found->second;
-    }
+    const PrimExpr* VisitVar(const tir::Var* var) override { return values_.Lookup(var, var); }
     const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
       return load->buffer == buffer_ ? value_ : StmtExprMutator::VisitBufferLoad(load);
     }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "iropt/support/lookup.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/stmt_tools.h"
@@ -21,8 +22,8 @@ namespace {
 
 using arith::Analyzer;
 
-// The extents of padded axes, and of loops whose variables they are. Looked up, never iterated.
-using Extents = std::unordered_map<const tir::Var*, const PrimExpr*>;
+// The extents of padded axes, and of loops whose variables they are.
+using Extents = LookupMap<const tir::Var*, const PrimExpr*>;
 
 // Each buffer is accessed once, at elements whose indices are axes or constants.
 bool IsEinsum(const tir::Block& block) {
@@ -69,10 +70,10 @@ class EinsumPadder : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     const auto* visited = To<tir::For>(StmtExprMutator::VisitFor(loop));
-    const auto found = extents_.find(loop->loop_var);
-    if (found == extents_.end()) return visited;
+    const auto* found = extents_.Find(loop->loop_var);
+    if (!found) return visited;
     auto* copy = workspace().New<tir::For>(*visited);
-    copy->extent = found->second;
+    copy->extent = *found;
     return copy;
   }
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
@@ -80,9 +81,9 @@ class EinsumPadder : public tir::StmtExprMutator {
     return CopyBlock(*visited, workspace(), [&](tir::Block& copy) {
       std::vector<const tir::IterVar*> axes(copy.iter_vars.begin(), copy.iter_vars.end());
       for (const tir::IterVar*& axis : axes) {
-        const auto found = extents_.find(axis->var);
-        if (found == extents_.end()) continue;
-        const auto* dom = workspace().New<tir::Range>(axis->dom->min, found->second);
+        const auto* found = extents_.Find(axis->var);
+        if (!found) continue;
+        const auto* dom = workspace().New<tir::Range>(axis->dom->min, *found);
         axis = workspace().New<tir::IterVar>(dom, axis->var, axis->iter_type, axis->thread_tag);
       }
       copy.iter_vars = workspace().Copy(axes);
@@ -127,11 +128,11 @@ class PaddedCopies {
     for (size_t i = 0; i < region.region.size(); ++i) {
       const PrimExpr* begin = region.region[i]->min;
       const auto* var = As<tir::Var>(begin);
-      const auto found = var ? extents_.find(var) : extents_.end();
+      const auto* found = var ? extents_.Find(var) : nullptr;
       if (!var)
         shape.push_back(make_.Const(1, begin->dtype));
       else
-        shape.push_back(found == extents_.end() ? region.buffer->shape[i] : found->second);
+        shape.push_back(!found ? region.buffer->shape[i] : *found);
     }
     return CopyBuffer(*region.buffer, {.name = fmt::format("{}_pad", region.buffer->name), .shape = &shape},
                       workspace_);

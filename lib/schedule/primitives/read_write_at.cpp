@@ -140,13 +140,13 @@ class AutoCopy {
       return tir::Substitute(
           expr,
           [&](const tir::Var* var) -> const PrimExpr* {
-            const auto range = outside.find(var);
-            if (range == outside.end()) return nullptr;
+            const auto* range = outside.Find(var);
+            if (!range) return nullptr;
             const PrimExpr*& axis = axis_of[var];
             if (axis) return axis;
             const tir::Var* axis_var = workspace_.NewPrimVar(fmt::format("v{}", axes.size()), var->dtype);
-            axes.push_back(workspace_.New<tir::IterVar>(workspace_.New<tir::Range>(range->second), axis_var,
-                                                        tir::IterVarType::kDataPar));
+            axes.push_back(
+                workspace_.New<tir::IterVar>(workspace_.New<tir::Range>(*range), axis_var, tir::IterVarType::kDataPar));
             values.push_back(var);
             return axis = axis_var;
           },

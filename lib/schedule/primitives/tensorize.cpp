@@ -10,6 +10,7 @@
 #include "iropt/arith/index_dtypes.h"
 #include "iropt/arith/mutator.h"
 #include "iropt/ir/clone.h"
+#include "iropt/support/lookup.h"
 #include "schedule/primitive_call.h"
 #include "schedule/stmt_tools.h"
 
@@ -48,10 +49,7 @@ class IntrinsicMatcher {
   }
 
   // What a buffer of the intrinsic stands for; null if nothing.
-  const tir::Buffer* BufferFor(const tir::Buffer* described) const {
-    const auto found = buffers_.find(described);
-    return found == buffers_.end() ? nullptr : found->second;
-  }
+  const tir::Buffer* BufferFor(const tir::Buffer* described) const { return buffers_.Lookup(described); }
   const std::vector<const PrimExpr*>& BaseOf(const tir::Buffer* buffer) const { return bases_.at(buffer); }
   // The innermost block or loop that differs, and how.
   const tir::Stmt* place() const { return place_; }
@@ -111,8 +109,8 @@ class IntrinsicMatcher {
 
   bool MatchVar(const tir::Var* a, const tir::Var* b) {
     if (a == b) return true;
-    const auto [known, added] = vars_.emplace(a, b);
-    if (!added) return known->second == b;
+    const auto [known, added] = vars_.try_emplace(a, b);
+    if (!added) return known == b;
     analyzer_.Bind(a, make_.Cast(a->dtype, b));
     return true;
   }
@@ -120,7 +118,7 @@ class IntrinsicMatcher {
     if (a == b) return true;
     if (const tir::Buffer* known = BufferFor(b)) return known == a;
     if (!MatchVar(a->data, b->data) || a->dtype != b->dtype || a->scope() != b->scope()) return false;
-    buffers_.emplace(b, a);
+    buffers_.try_emplace(b, a);
     return true;
   }
 
@@ -187,8 +185,8 @@ class IntrinsicMatcher {
       }
       default: {
         const auto* var = As<tir::Var>(a);
-        const auto known = var ? vars_.find(var) : vars_.end();
-        return known != vars_.end() && known->second == b;
+        const auto* known = var ? vars_.Find(var) : nullptr;
+        return known && *known == b;
       }
     }
   }
@@ -196,8 +194,8 @@ class IntrinsicMatcher {
   arith::PrimBuilder make_;
   // The one knows which variables of the program and the intrinsic are the same, the other the axes of the program.
   Analyzer analyzer_, program_analyzer_;
-  std::unordered_map<const tir::Var*, const tir::Var*> vars_;           // looked up, never iterated
-  std::unordered_map<const tir::Buffer*, const tir::Buffer*> buffers_;  // the same
+  LookupMap<const tir::Var*, const tir::Var*> vars_;
+  LookupMap<const tir::Buffer*, const tir::Buffer*> buffers_;
   std::unordered_map<const tir::Buffer*, std::vector<const PrimExpr*>> bases_;
   bool is_outermost_ = true;
   const tir::Stmt* place_ = nullptr;

@@ -17,6 +17,7 @@
 #include "iropt/analysis/tir/block_access.h"
 #include "iropt/arith/mutator.h"
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 #include "schedule/checks.h"
 #include "schedule/index_map_tools.h"
 #include "schedule/primitive_call.h"
@@ -170,10 +171,7 @@ class NestReplacer : public tir::StmtExprMutator {
   BlockReuse reuse;
 
  protected:
-  const PrimExpr* VisitVar(const tir::Var* var) override {
-    const auto found = renamed_.find(var);
-    return found == renamed_.end() ? var : found->second;
-  }
+  const PrimExpr* VisitVar(const tir::Var* var) override { return renamed_.Lookup(var, var); }
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
     if (store->buffer != info_.store->buffer ||
@@ -249,7 +247,7 @@ class NestReplacer : public tir::StmtExprMutator {
 
 struct PaddingPlan {
   const tir::Stmt* prologue = nullptr;
-  std::unordered_map<const tir::Stmt*, const tir::Stmt*> replacements;  // looked up, never iterated
+  LookupMap<const tir::Stmt*, const tir::Stmt*> replacements;
   const tir::Stmt* insert_after = nullptr;
   const tir::Stmt* epilogue = nullptr;
   BlockReuse reuse;
@@ -370,8 +368,8 @@ class LayoutRewriter : public arith::StmtExprMutatorWithAnalyzer {
 
  protected:
   const tir::Stmt* VisitFor(const tir::For* loop) override {
-    const auto found = plan_.replacements.find(loop);
-    return found == plan_.replacements.end() ? StmtExprMutatorWithAnalyzer::VisitFor(loop) : VisitStmt(found->second);
+    const auto* found = plan_.replacements.Find(loop);
+    return !found ? StmtExprMutatorWithAnalyzer::VisitFor(loop) : VisitStmt(*found);
   }
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {

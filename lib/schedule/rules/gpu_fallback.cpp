@@ -1,6 +1,7 @@
 // gpu.Fallback: inlines what can be inlined, and runs the spatial loops of the blocks that remain on the threads.
 #include <algorithm>
 
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
 #include "rule_schedule.h"
 
@@ -14,8 +15,8 @@ bool LaunchesThreads(const tir::Stmt* stmt) {
   tir::PostOrderVisit(stmt, [&](const Node* node) {
     const auto* attr = As<tir::AttrStmt>(node);
     const auto* loop = As<tir::For>(node);
-    found = found || (attr && (attr->attr_key == "thread_extent" || attr->attr_key == "virtual_thread")) ||
-            (loop && loop->for_kind == tir::ForKind::kThreadBinding);
+    found =
+        found || (attr && tir::IsThreadKey(attr->attr_key)) || (loop && loop->for_kind == tir::ForKind::kThreadBinding);
   });
   return found;
 }

@@ -130,7 +130,7 @@ std::vector<BlockInfo> TryInline(RuleSchedule& sch, std::vector<BlockInfo> block
 std::vector<BlockInfo> TryInlineContiguousSpatial(RuleSchedule& sch, const std::vector<BlockInfo>& blocks);
 
 // The axes that an access to single elements depends on; nothing if a range has several elements.
-using VarSet = std::unordered_set<const tir::Var*>;  // looked up, never iterated
+using VarSet = std::unordered_set<const tir::Var*>;  // looked up, and counted
 std::optional<VarSet> AxesOfAccess(const tir::Block& block, const tir::BufferRegion& region);
 // The place in memory that the read that depends on the most axes accesses, as a sum of digits of the axes; nothing if
 // a read is of several elements.

@@ -5,7 +5,7 @@
 #include "iropt/op/op.h"
 #include "transform/tir/dtypes/dtype_set.h"
 #include "transform/tir/expr/unsafe_expr.h"
-#include "transform/tir/util/legacy_schedule.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt::properties {
 

@@ -14,7 +14,7 @@ class Accesses {
  protected:
   Accesses() : scope_(context_) {
     for (const auto* name : {"A", "B"}) buffers.push_back(b.BufferParam(name, {Int(16), Int(8)}, DataType::Float(32)));
-    for (const tir::Buffer* buffer : buffers) known.emplace(buffer->data, buffer);
+    for (const tir::Buffer* buffer : buffers) known.try_emplace(buffer->data, buffer);
     A = buffers[0];
     B = buffers[1];
   }

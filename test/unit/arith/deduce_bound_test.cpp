@@ -20,7 +20,7 @@ class Bounds {
   IntervalSet Of(const PrimExpr* condition) {
     const VarDomains relax = {{j, IntervalSet::Interval(Int(0), Int(3))}};
     VarDomains hints = relax;
-    hints.emplace(i, IntervalSet::Interval(Int(0), Int(100)));
+    hints.try_emplace(i, IntervalSet::Interval(Int(0), Int(100)));
     return DeduceBound(i, condition, hints, relax, analyzer);
   }
   // "min..max" of a set with constant ends.

@@ -204,9 +204,9 @@ class RandomSystems : public LinearSystems {
       CHECK(IsWithin(transform.dst.ranges, moved));
       CHECK(Holds(transform.dst.relations, moved));
       for (const tir::Var* var : system.variables) {
-        const auto found = transform.src_to_dst.find(var);
-        REQUIRE(found != transform.src_to_dst.end());
-        CHECK(Eval(found->second, moved) == env.at(var));
+        const auto* found = transform.src_to_dst.Find(var);
+        REQUIRE(found);
+        CHECK(Eval(*found, moved) == env.at(var));
       }
     });
     return solutions;

@@ -4,8 +4,12 @@
 
 #include "catch.h"
 #include "iropt/ir/structural.h"
+#include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
+#include "iropt/ir/tir/thread_axis.h"
+#include "iropt/ir/tir/uses_any_of.h"
+#include "iropt/support/lookup.h"
 #include "testing.h"
 
 namespace iropt {
@@ -260,6 +264,35 @@ TEST_CASE("the search for a variable ends at the first one", "[ir]") {
   int asked = 0;
   CHECK(tir::UsesVar(sum, [&](const tir::Var* var) { return ++asked, var == j; }));
   CHECK(asked == 2);
+  CHECK(tir::UsesAnyOf(LookupSet<const tir::Var*>{j}, sum));
+  CHECK_FALSE(tir::UsesAnyOf(LookupSet<const tir::Var*>{}, sum));
+}
+
+TEST_CASE("a copy with the same parts is the node itself", "[ir]") {
+  Workspace workspace;
+  const tir::Var* i = workspace.NewPrimVar("i", DataType::Int(32));
+  const auto* let = workspace.New<tir::LetStmt>(i, Int(1), tir::NoOp(workspace));
+  tir::LetStmt copy = *let;
+  CHECK(tir::CopyIfChanged(let, copy, workspace) == let);
+  copy.value = Int(2);
+  const tir::LetStmt* changed = tir::CopyIfChanged(let, copy, workspace);
+  CHECK(changed != let);
+  CHECK(changed->value == Int(2));
+  CHECK(changed->body == let->body);
+}
+
+TEST_CASE("axes of attributes that launch threads", "[ir]") {
+  Workspace workspace;
+  const auto* axis = workspace.New<tir::IterVar>(nullptr, workspace.NewPrimVar("tx", DataType::Int(32)),
+                                                 tir::IterVarType::kThreadIndex, "threadIdx.x");
+  const auto attribute = [&](std::string_view key) {
+    return workspace.New<tir::AttrStmt>(axis, key, Int(8), tir::NoOp(workspace));
+  };
+  CHECK(tir::ThreadAxisOf(*attribute("thread_extent")) == axis);
+  CHECK(tir::ThreadAxisOf(*attribute("virtual_thread")) == axis);
+  CHECK(tir::LaunchAxisOf(*attribute("thread_extent")) == axis);
+  CHECK(tir::LaunchAxisOf(*attribute("virtual_thread")) == nullptr);
+  CHECK(tir::ThreadAxisOf(*attribute("pragma_unroll")) == nullptr);
 }
 
 TEST_CASE("statements that do nothing", "[ir]") {

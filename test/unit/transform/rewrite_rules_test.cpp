@@ -16,10 +16,7 @@ namespace {
 // The values of some variables, all of which are used once.
 class Values : public Definitions {
  public:
-  const Expr* ValueOf(const Var* var) const override {
-    const auto found = values.find(var);
-    return found == values.end() ? nullptr : found->second;
-  }
+  const Expr* ValueOf(const Var* var) const override { return values.Lookup(var); }
   bool IsUsedOnce(const Var* var) const override { return !used_twice.contains(var); }
 
   std::map<const Var*, const Expr*> values;

@@ -4,16 +4,16 @@
 // `if` around an access do not narrow its region.
 #pragma once
 
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
-// Buffers by their data pointers. Looked up, never iterated.
-using BuffersByPointer = std::unordered_map<const tir::Var*, const tir::Buffer*>;
+// Buffers by their data pointers.
+using BuffersByPointer = LookupMap<const tir::Var*, const tir::Buffer*>;
 
 // In order of appearance, one region per buffer.
 struct BlockAccesses {

@@ -1,15 +1,14 @@
 // Where the accesses to buffers are: the innermost loop or block around all accesses to a buffer.
 #pragma once
 
-#include <unordered_map>
-
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
 // By buffer: a For or a Block, or null if no loop or block is around all accesses. Buffers that are not accessed have
-// no entry; those of match_buffer count as accesses to their sources. Looked up, never iterated.
-using BufferScopes = std::unordered_map<const tir::Buffer*, const tir::Stmt*>;
+// no entry; those of match_buffer count as accesses to their sources.
+using BufferScopes = LookupMap<const tir::Buffer*, const tir::Stmt*>;
 
 // Made after TVM's DetectBufferAccessLCA (src/tir/analysis/buffer_access_lca_detector.cc): the scope of a buffer in
 // global memory is also around all loops over blockIdx, and that of a buffer that a block accesses at positions that

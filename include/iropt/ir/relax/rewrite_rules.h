@@ -17,6 +17,7 @@
 
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/pattern.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -55,8 +56,8 @@ class RuleSet {
   static bool RootOf(const Expr& expr, const Expr*& root);
 
   std::vector<RewriteRule> rules_;
-  std::unordered_map<const Expr*, Root> roots_;  // looked up, never iterated
-  Indices any_root_;                             // rules whose root is a call of anything
+  LookupMap<const Expr*, Root> roots_;
+  Indices any_root_;  // rules whose root is a call of anything
   bool counts_uses_ = false;
 };
 

@@ -1,18 +1,17 @@
 // Replacing variables in TIR code. For types and their dimensions see iropt/ir/substitute.h.
 #pragma once
 
-#include <unordered_map>
-
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/support/function_ref.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::tir {
 
 // The replacement of a variable; null: it stays.
 using VarValue = FunctionRef<const PrimExpr*(const Var*)>;
-// The replacements of variables. Looked up, never iterated.
-using VarValues = std::unordered_map<const Var*, const PrimExpr*>;
+// The replacements of variables.
+using VarValues = LookupMap<const Var*, const PrimExpr*>;
 
 // Replaces the uses of variables, all at once: values are not substituted again. Unchanged nodes stay the same. A
 // buffer whose shape, strides, offset or data variable changes becomes another one, the same for all its uses.

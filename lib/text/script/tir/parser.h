@@ -6,11 +6,11 @@
 #pragma once
 
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "iropt/ir/tir/builder.h"
+#include "iropt/support/lookup.h"
 #include "scalar_parser.h"
 #include "targets.h"
 #include "text/script/macro.h"
@@ -144,8 +144,8 @@ class TirParser : public ScalarParser {
   std::vector<std::pair<const tir::Var*, const tir::Range*>> loops_;  // enclosing loops, outermost first
   std::vector<tir::IterVar*> env_threads_;
   MacroBudget macros_;
-  // Buffers on a pointer that has another name, too, until they get one of their own. Looked up, never iterated.
-  std::unordered_map<const tir::Buffer*, const tir::DeclBuffer*> declarations_;
+  // Buffers on a pointer that has another name, too, until they get one of their own.
+  LookupMap<const tir::Buffer*, const tir::DeclBuffer*> declarations_;
   std::vector<const tir::Buffer*> hinted_buffers_;  // see RecoverHints
   uint32_t statement_vars_ = 0;                     // variables from here on were made by the current statement
   bool meta_ = false;                               // T.meta_var: the name stands for the expression itself

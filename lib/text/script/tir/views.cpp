@@ -20,17 +20,17 @@ constexpr std::string_view kViewMethods[] = {"local", "permute", "view"};
 
 void TirParser::OpenDeclaration(const tir::Buffer* buffer, Span span) {
   const auto* decl = build_.Open<tir::DeclBuffer>(span, buffer, nullptr);
-  if (state_.is_tirx) declarations_.emplace(buffer, decl);
+  if (state_.is_tirx) declarations_.try_emplace(buffer, decl);
 }
 
 // In newer versions the pointer of a buffer is an expression on the buffer, also where its memory has other names:
 // A_1.data for A_1 = T.decl_buffer((4,), data=A.data). It becomes a variable that is bound to the given pointer before
 // the declaration.
 const tir::Var* TirParser::OwnPointer(const tir::Buffer* buffer) {
-  const auto found = declarations_.find(buffer);
-  if (found == declarations_.end()) return buffer->data;
-  const tir::DeclBuffer* decl = found->second;
-  declarations_.erase(found);
+  const auto* found = declarations_.Find(buffer);
+  if (!found) return buffer->data;
+  const tir::DeclBuffer* decl = *found;
+  declarations_.erase(buffer);
   tir::Var* var = ws_.NewPrimVar(fmt::format("{}_data", buffer->name), DataType::Handle(), buffer->data->pointer);
   var->set_span(decl->span());
   var->flags |= tir::Var::kBufferPointer;

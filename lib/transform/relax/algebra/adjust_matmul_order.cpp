@@ -23,6 +23,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
+#include "iropt/support/lookup.h"
 #include "transform/relax/util/apply_rules.h"
 #include "transform/relax/util/op_calls.h"
 
@@ -76,7 +77,7 @@ class Cost {
 
   // Returns whether it is proved that this is less than `other`: each term is at most one of the other, which is used
   // once. `bounds` are exclusive upper bounds; all sizes are at least 1.
-  bool IsProvedLess(Cost other, const std::map<const tir::Var*, double>& bounds) const {
+  bool IsProvedLess(Cost other, const LookupMap<const tir::Var*, double>& bounds) const {
     bool less = false;
     for (const auto& [factors, count] : terms_) {
       double rest = count;
@@ -98,14 +99,14 @@ class Cost {
   explicit Cost(Terms terms) : terms_(std::move(terms)) {}
 
   // A bound of a / b; 0 if there is none.
-  static double BoundOfQuotient(const Factors& a, const Factors& b, const std::map<const tir::Var*, double>& bounds) {
+  static double BoundOfQuotient(const Factors& a, const Factors& b, const LookupMap<const tir::Var*, double>& bounds) {
     Factors extra;
     std::ranges::set_difference(a, b, std::back_inserter(extra), {}, &tir::Var::id, &tir::Var::id);
     double bound = 1;
     for (const tir::Var* var : extra) {
-      const auto found = bounds.find(var);
-      if (found == bounds.end()) return 0;
-      bound *= found->second - 1;
+      const auto* found = bounds.Find(var);
+      if (!found) return 0;
+      bound *= *found - 1;
     }
     return bound;
   }
@@ -113,8 +114,8 @@ class Cost {
   Terms terms_;
 };
 
-std::map<const tir::Var*, double> UpperBounds(const Function& function) {
-  std::map<const tir::Var*, double> bounds;  // looked up, never iterated
+LookupMap<const tir::Var*, double> UpperBounds(const Function& function) {
+  LookupMap<const tir::Var*, double> bounds;
   const auto* attr = As<DictAttr>(function.attrs->Find("tir_var_upper_bound"));
   if (!attr) return bounds;
   for (const Var* param : function.params) {
@@ -246,7 +247,7 @@ class OrderAdjuster {
   }
 
   CompileTimeVars known_;
-  std::map<const tir::Var*, double> bounds_;
+  LookupMap<const tir::Var*, double> bounds_;
 };
 
 bool TransposesMatrix(const Expr* value) { return PermutationOf(*To<Call>(value)) == ExchangeLastTwo(2); }

@@ -16,11 +16,11 @@
 #include <array>
 #include <functional>
 #include <optional>
-#include <unordered_map>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "parallel_branches.h"
 
 namespace iropt {
@@ -92,8 +92,8 @@ class FamilyFinder {
     if (!lhs) return;
     const auto [family, is_new] = by_lhs_.try_emplace(lhs, families_.size());
     if (is_new) families_.emplace_back();
-    std::vector<Branch>& branches = families_[family->second].branches;
-    places_[var] = {family->second, branches.size(), false};
+    std::vector<Branch>& branches = families_[family].branches;
+    places_[var] = {family, branches.size(), false};
     branches.push_back({step});
   }
 
@@ -101,9 +101,9 @@ class FamilyFinder {
     bool counted = false;
     for (uint32_t i = 0; i < 2; ++i) {
       const auto* operand = As<Var>(step.call->args[i]);
-      const auto place = operand ? places_.find(operand) : places_.end();
-      if (place == places_.end() || place->second.is_sum) continue;
-      const Place at = place->second;
+      const auto* place = operand ? places_.Find(operand) : nullptr;
+      if (!place || place->is_sum) continue;
+      const Place at = *place;
       if (!counted) ++families_[at.family].num_sums;
       counted = true;
       Branch& branch = families_[at.family].branches[at.branch];
@@ -115,18 +115,18 @@ class FamilyFinder {
 
   void VisitActivation(Step step, size_t kind) {
     const auto* operand = As<Var>(step.call->args[0]);
-    const auto place = operand ? places_.find(operand) : places_.end();
-    if (place == places_.end()) return;
-    Family& family = families_[place->second.family];
-    ++(place->second.is_sum ? family.num_activations_of_sums : family.num_activations)[kind];
-    Branch& branch = family.branches[place->second.branch];
-    std::optional<Step>& activation = place->second.is_sum ? branch.activation_of_sum : branch.activation;
+    const auto* place = operand ? places_.Find(operand) : nullptr;
+    if (!place) return;
+    Family& family = families_[place->family];
+    ++(place->is_sum ? family.num_activations_of_sums : family.num_activations)[kind];
+    Branch& branch = family.branches[place->branch];
+    std::optional<Step>& activation = place->is_sum ? branch.activation_of_sum : branch.activation;
     if (!activation) activation = step;
   }
 
   std::vector<Family> families_;
-  std::unordered_map<const Var*, size_t> by_lhs_;  // looked up, never iterated
-  std::unordered_map<const Var*, Place> places_;   // of products and sums; looked up, never iterated
+  LookupMap<const Var*, size_t> by_lhs_;
+  LookupMap<const Var*, Place> places_;  // of products and sums
 };
 
 // Returns whether an operator that follows products can be combined with them; else only the products are.

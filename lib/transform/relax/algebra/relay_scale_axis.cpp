@@ -14,6 +14,7 @@
 #include "iropt/ir/context.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "scale_axis.h"
 #include "transform/relax/util/operand_order.h"
@@ -76,7 +77,7 @@ class RelayScales {
         const auto* call = bound ? As<Call>(bound->value) : nullptr;
         if (!call || !Is<Op>(call->op) || !block || !block->is_dataflow()) return;
         scales.operations_.push_back(bound);
-        scales.calls_.emplace(bound->var, call);
+        scales.calls_.try_emplace(bound->var, call);
         scales.biases_.Add(*bound->var, *call);
       }
     };
@@ -87,10 +88,7 @@ class RelayScales {
   const std::vector<const VarBinding*>& operations() const { return operations_; }
   uint32_t Uses(const Var* var) const { return uses_[var->id]; }
   bool IsBias(const Call& call) const { return biases_.IsBias(call); }
-  const Call* CallOf(const Expr* expr) const {
-    const auto found = calls_.find(expr);
-    return found == calls_.end() ? nullptr : found->second;
-  }
+  const Call* CallOf(const Expr* expr) const { return calls_.Lookup(expr); }
 
   // The weights of a convolution or a product of matrices: the input channels with the data, or the output channels
   // with the result.
@@ -176,8 +174,8 @@ class RelayScales {
   }
 
   std::vector<const VarBinding*> operations_;
-  std::unordered_map<const Expr*, const Call*> calls_;  // looked up, never iterated
-  std::vector<uint32_t> uses_;                          // by Var::id
+  LookupMap<const Expr*, const Call*> calls_;
+  std::vector<uint32_t> uses_;  // by Var::id
   BiasTable biases_;
 };
 
@@ -284,9 +282,9 @@ class RelayForward : public ExprMutator {
 
   // The message that all uses agree on.
   MaybeMessage MessageOf(const Var* var) const {
-    const auto found = messages_.find(var);
-    if (found == messages_.end() || found->second.count != scales_.Uses(var)) return std::nullopt;
-    return found->second.message;
+    const auto* found = messages_.Find(var);
+    if (!found || found->count != scales_.Uses(var)) return std::nullopt;
+    return found->message;
   }
 
   void Send(const Expr* operand, const AxesMessage& message) {
@@ -360,8 +358,8 @@ class RelayForward : public ExprMutator {
 
   const RelayScales& scales_;
   ScaleMaker make_;
-  std::unordered_map<const Expr*, Requests> messages_;  // by variable; looked up, never iterated
-  std::unordered_map<const Expr*, Scaled> scaled_;      // by variable; looked up, never iterated
+  LookupMap<const Expr*, Requests> messages_;  // by variable
+  LookupMap<const Expr*, Scaled> scaled_;      // by variable
 };
 
 // ---- Backward
@@ -401,10 +399,7 @@ class RelayBackward : public ExprMutator {
     VectorForm form;
   };
 
-  const AxesMessage* OfferOf(const Expr* operand) const {
-    const auto found = offers_.find(operand);
-    return found == offers_.end() ? nullptr : &found->second;
-  }
+  const AxesMessage* OfferOf(const Expr* operand) const { return offers_.Find(operand); }
 
   void Offer(const Var* var, const Call& call) {
     if (scales_.Uses(var) != 1) return;
@@ -480,7 +475,7 @@ class RelayBackward : public ExprMutator {
 
   const RelayScales& scales_;
   ScaleMaker make_;
-  std::unordered_map<const Expr*, AxesMessage> offers_;   // by variable; looked up, never iterated
+  LookupMap<const Expr*, AxesMessage> offers_;            // by variable
   std::unordered_map<const Expr*, Factor> wanted_;        // by variable that takes a factor in
   std::unordered_map<const Expr*, uint32_t> folded_;      // multiplications that disappear, with their data
   std::unordered_map<const Expr*, const Expr*> vectors_;  // by factor

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
+#include "iropt/support/lookup.h"
 #include "transform/relax/util/operand_order.h"
 
 namespace iropt {
@@ -61,19 +61,19 @@ class UserFinder {
 
   // The only user of a result, an elementwise operator that keeps the shape.
   std::optional<PlacedCall> UserOf(const PlacedCall& branch) const {
-    const auto user = users_.find(ResultOf(branch));
-    if (user == users_.end()) return std::nullopt;
+    const auto* user = users_.Find(ResultOf(branch));
+    if (!user) return std::nullopt;
     const TensorType* before = TensorTypeOf(branch.first);
-    const TensorType* after = TensorTypeOf(user->second.first);
+    const TensorType* after = TensorTypeOf(user->first);
     if (!before || !after || !before->known || !after->known) return std::nullopt;
     if (!std::ranges::equal(before->dims, after->dims)) return std::nullopt;
-    return user->second;
+    return *user;
   }
   const Var* ResultOf(const PlacedCall& branch) const { return segment_.bindings[branch.second]->var; }
 
  private:
   const Segment& segment_;
-  std::unordered_map<const Var*, PlacedCall> users_;  // looked up, never iterated
+  LookupMap<const Var*, PlacedCall> users_;
 };
 
 // The axis of an operand that is broadcast to the result along which operands are concatenated; less than 0 if it has
@@ -264,17 +264,17 @@ const Expr* Combine(const Siblings& siblings, const Joint& joint, Workspace& wor
 
 // What every second operand permutes, if all of them exchange the last two axes.
 std::vector<const Expr*> TransposedFactors(const Segment& segment, const Siblings& siblings) {
-  std::unordered_map<const Expr*, const Call*> permutations;  // looked up, never iterated
+  LookupMap<const Expr*, const Call*> permutations;
   for (const Binding* binding : segment.bindings) {
     const Call* call = CallOf(ValueOf(binding), OpId::kPermuteDims);
     if (call && PermutationOf(*call) == ExchangeLastTwo(TensorTypeOf(call->args[0])->ndim))
-      permutations.emplace(binding->var, call);
+      permutations.try_emplace(binding->var, call);
   }
   std::vector<const Expr*> factors;
   for (const auto& [call, at] : siblings.calls) {
-    const auto found = permutations.find(call->args[1]);
-    if (found == permutations.end()) return {};
-    factors.push_back(found->second->args[0]);
+    const auto* found = permutations.Find(call->args[1]);
+    if (!found) return {};
+    factors.push_back((*found)->args[0]);
   }
   return factors;
 }
@@ -303,7 +303,7 @@ CombinedBranches Describe(const Siblings& siblings, const Joint& joint) {
 
 std::vector<Siblings> FindSiblings(const Segment& segment, OpId op, FunctionRef<int(const Call&)> axis_of) {
   std::vector<Siblings> groups;
-  std::unordered_map<const Expr*, std::vector<size_t>> by_data;  // looked up, never iterated
+  LookupMap<const Expr*, std::vector<size_t>> by_data;
   for (uint32_t i = 0; i < segment.bindings.size(); ++i) {
     const auto* binding = As<VarBinding>(segment.bindings[i]);
     const Call* call = binding ? CallOf(binding->value, op) : nullptr;

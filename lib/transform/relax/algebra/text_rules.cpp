@@ -14,6 +14,7 @@
 #include "iropt/ir/ndarray.h"
 #include "iropt/op/op.h"
 #include "iropt/runtime/value.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -35,7 +36,7 @@ struct Sides {
   const Function* function = nullptr;
   const Expr* pattern = nullptr;
   const Expr* replacement = nullptr;
-  std::unordered_map<const Var*, const Expr*> values = {};  // of the bindings; looked up, never iterated
+  LookupMap<const Var*, const Expr*> values = {};  // of the bindings
 
   FuncStorageRef storage() const { return module.functions()[0].storage; }
 };
@@ -224,7 +225,7 @@ class PatternMaker {
       const bool is_constant = said != variables.end() && said->is_constant;
       Pattern pattern = OfType(is_constant ? IsConstant() : Wildcard(), param->type);
       if (said != variables.end() && said->is_used_once) pattern = pattern.UsedOnce();
-      made_.emplace(param, pattern);
+      made_.try_emplace(param, pattern);
     }
   }
 
@@ -254,7 +255,7 @@ class PatternMaker {
     }
   }
 
-  const std::unordered_map<const Var*, Pattern>& made() const { return made_; }
+  const LookupMap<const Var*, Pattern>& made() const { return made_; }
   const std::unordered_set<const Var*>& used() const { return used_; }
 
  private:
@@ -268,11 +269,11 @@ class PatternMaker {
 
   std::optional<Pattern> OfVar(const Var* var) {
     used_.insert(var);
-    if (const auto found = made_.find(var); found != made_.end()) return found->second;
-    const auto value = sides_.values.find(var);
-    if (value == sides_.values.end()) return std::nullopt;
-    std::optional<Pattern> pattern = Make(value->second);
-    if (pattern) made_.emplace(var, *pattern);
+    if (const auto* found = made_.Find(var)) return *found;
+    const auto* value = sides_.values.Find(var);
+    if (!value) return std::nullopt;
+    std::optional<Pattern> pattern = Make(*value);
+    if (pattern) made_.try_emplace(var, *pattern);
     return pattern;
   }
 
@@ -296,14 +297,14 @@ class PatternMaker {
   }
 
   const Sides& sides_;
-  std::unordered_map<const Var*, Pattern> made_;  // looked up, never iterated
+  LookupMap<const Var*, Pattern> made_;
   std::unordered_set<const Var*> used_;
 };
 
 // Makes the replacement for one match.
 class Instantiator {
  public:
-  Instantiator(const Sides& sides, const std::unordered_map<const Var*, Pattern>& patterns, const Match& match,
+  Instantiator(const Sides& sides, const LookupMap<const Var*, Pattern>& patterns, const Match& match,
                Workspace& workspace)
       : sides_(sides),
         patterns_(patterns),
@@ -349,17 +350,16 @@ class Instantiator {
 
  private:
   const Expr* OfVar(const Var* var) {
-    const auto pattern = patterns_.find(var);
-    if (pattern != patterns_.end()) {
-      if (const Expr* matched = match_[pattern->second]) return matched;
+    if (const Pattern* pattern = patterns_.Find(var)) {
+      if (const Expr* matched = match_[*pattern]) return matched;
     }
     const auto [made, is_new] = made_.try_emplace(var, nullptr);
     if (is_new) {
-      const auto value = sides_.values.find(var);
-      const Expr* expr = value == sides_.values.end() ? nullptr : Make(value->second);
+      const auto* value = sides_.values.Find(var);
+      const Expr* expr = value ? Make(*value) : nullptr;
       return made_[var] = expr;
     }
-    return made->second;
+    return made;
   }
 
   std::optional<List<const Expr*>> MakeAll(List<const Expr*> exprs) {
@@ -377,12 +377,12 @@ class Instantiator {
   }
 
   const Sides& sides_;
-  const std::unordered_map<const Var*, Pattern>& patterns_;
+  const LookupMap<const Var*, Pattern>& patterns_;
   const Match& match_;
   Workspace& workspace_;
   OpTypeInferrer inferrer_;
   SymVarMap dims_;
-  std::unordered_map<const Var*, const Expr*> made_;
+  LookupMap<const Var*, const Expr*> made_;
 };
 
 }  // namespace

@@ -108,13 +108,13 @@ class TextureScopes::Collector : public WalkHandler {
   void Finish() {
     // What is wanted of the items of a tuple is wanted of its fields.
     for (const auto& [item, field] : items_) {
-      const auto wanted = scopes_.wanted_.find(item);
-      if (wanted == scopes_.wanted_.end()) continue;
-      for (const std::string_view scope : std::vector(wanted->second)) Want(field, scope);
+      const auto* wanted = scopes_.wanted_.Find(item);
+      if (!wanted) continue;
+      for (const std::string_view scope : std::vector(*wanted)) Want(field, scope);
     }
     for (CallScopes& call : scopes_.calls_) {
-      const auto wanted = scopes_.wanted_.find(call.var);
-      if (wanted != scopes_.wanted_.end()) call.result = wanted->second.back();
+      const auto* wanted = scopes_.wanted_.Find(call.var);
+      if (wanted) call.result = wanted->back();
     }
   }
 
@@ -133,7 +133,7 @@ class TextureScopes::Collector : public WalkHandler {
       scopes.operands.push_back(!type ? std::string_view() : in_texture ? TextureScope(*type, limits_) : kPlainScope);
       if (type) Want(operand, scopes.operands.back());
     }
-    scopes_.by_call_.emplace(&call, scopes_.calls_.size());
+    scopes_.by_call_.try_emplace(&call, scopes_.calls_.size());
     scopes_.calls_.push_back(std::move(scopes));
   }
 
@@ -172,13 +172,13 @@ TextureScopes::TextureScopes(const Module& module, const Function& function, con
 }
 
 const TextureScopes::CallScopes* TextureScopes::Find(const Call* call) const {
-  const auto found = by_call_.find(call);
-  return found == by_call_.end() ? nullptr : &calls_[found->second];
+  const auto* found = by_call_.Find(call);
+  return !found ? nullptr : &calls_[*found];
 }
 
 std::string_view TextureScopes::First(const Var* var) const {
-  const auto found = wanted_.find(var);
-  return found == wanted_.end() ? std::string_view() : found->second.front();
+  const auto* found = wanted_.Find(var);
+  return found ? found->front() : std::string_view();
 }
 
 }  // namespace iropt

@@ -3,10 +3,10 @@
 
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/module.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -47,9 +47,8 @@ class TextureScopes {
   class Collector;
 
   std::vector<CallScopes> calls_;
-  // Looked up, never iterated.
-  std::unordered_map<const Call*, size_t> by_call_;
-  std::unordered_map<const Var*, std::vector<std::string_view>> wanted_;  // each scope once, in the order of the uses
+  LookupMap<const Call*, size_t> by_call_;
+  LookupMap<const Var*, std::vector<std::string_view>> wanted_;  // each scope once, in the order of the uses
 };
 
 }  // namespace iropt

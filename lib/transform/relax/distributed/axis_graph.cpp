@@ -25,12 +25,12 @@ AxisEdge Reverse(AxisEdge edge) {
 uint32_t AxisGraph::NodeOf(TensorAxis axis) {
   const auto [found, is_new] = index_.try_emplace(axis, static_cast<uint32_t>(nodes_.size()));
   if (is_new) nodes_.emplace_back();
-  return found->second;
+  return found;
 }
 
 const AxisGraph::Node* AxisGraph::FindNode(TensorAxis axis) const {
-  const auto found = index_.find(axis);
-  return found == index_.end() ? nullptr : &nodes_[found->second];
+  const auto* found = index_.Find(axis);
+  return !found ? nullptr : &nodes_[*found];
 }
 
 void AxisGraph::Join(TensorAxis from, TensorAxis to, AxisEdge edge) {

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/attr.h"
 #include "iropt/ir/relax/expr.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -71,7 +71,7 @@ class AxisGraph {
   // Takes the split, unless the node takes no splits or has been met in this run.
   bool Arrive(uint32_t node, MeshAxis split, unsigned path, std::vector<bool>& visited);
 
-  std::unordered_map<TensorAxis, uint32_t, Hash> index_;  // looked up, never iterated
+  LookupMap<TensorAxis, uint32_t, Hash> index_;
   std::vector<Node> nodes_;
   std::vector<uint32_t> sources_;  // in the order in which they were added
 };

@@ -28,7 +28,9 @@ class AccessCollector : public tir::StmtExprVisitor {
 bool CoversAxis(const PrimExpr* index, const PrimExpr* length, const arith::IterRanges& ranges,
                 arith::Analyzer& analyzer) {
   arith::VarDomains domains;
-  for (const auto& [var, range] : ranges) domains.emplace(var, arith::IntervalSet::FromRange(range, analyzer.make()));
+  ranges.ForEachInAnyOrder([&](const tir::Var* var, const tir::Range& range) {
+    domains.try_emplace(var, arith::IntervalSet::FromRange(range, analyzer.make()));
+  });
   const arith::IntervalSet set = arith::EvalSet(index, domains, analyzer);
   const arith::PrimBuilder& make = analyzer.make();
   return set.is_bounded() && analyzer.CanProveEqual(set.min(), make.Const(0, set.min()->dtype)) &&
@@ -43,8 +45,8 @@ bool AreSplitAlike(const PrimExpr* a, const PrimExpr* length_a, const PrimExpr* 
     std::swap(length_a, length_b);
   }
   const auto* var = As<tir::Var>(a);
-  const auto range = var ? ranges.find(var) : ranges.end();
-  if (range == ranges.end() || !analyzer.CanProveEqual(length_a, range->second.extent)) return false;
+  const auto* range = var ? ranges.Find(var) : nullptr;
+  if (!range || !analyzer.CanProveEqual(length_a, range->extent)) return false;
   const PrimExpr* simple = analyzer.Simplify(b);
   return CoversAxis(simple, length_b, ranges, analyzer) && SplittingVar(simple, ranges, analyzer) == var;
 }
@@ -61,7 +63,7 @@ std::vector<BufferAccess> AccessesIn(const tir::Block& block) {
 arith::IterRanges RangesOf(const tir::Block& block) {
   arith::IterRanges ranges;
   for (const tir::IterVar* iter : block.iter_vars) {
-    if (iter->dom) ranges.emplace(iter->var, *iter->dom);
+    if (iter->dom) ranges.try_emplace(iter->var, *iter->dom);
   }
   return ranges;
 }
@@ -133,7 +135,7 @@ void BufferAxes::AddBlock(const tir::Block& block) {
 uint32_t BufferAxes::NodeOf(BufferAxis axis) {
   const auto [found, is_new] = index_.try_emplace(axis, static_cast<uint32_t>(nodes_.size()));
   if (is_new) nodes_.push_back({axis});
-  return found->second;
+  return found;
 }
 
 std::vector<BufferAxis> BufferAxes::TakeGroup(BufferAxis axis) {

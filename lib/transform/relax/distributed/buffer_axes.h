@@ -1,13 +1,13 @@
 // Which axes of the buffers of a PrimFunc are accessed alike, so that all of them can be split by splitting loops.
 #pragma once
 
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "iropt/arith/iter_map.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/support/arena.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -59,7 +59,7 @@ class BufferAxes {
 
   Arena arena_;  // of simplified indices
   std::vector<Node> nodes_;
-  std::unordered_map<BufferAxis, uint32_t, Hash> index_;  // looked up, never iterated
+  LookupMap<BufferAxis, uint32_t, Hash> index_;
 };
 
 }  // namespace iropt

@@ -11,7 +11,6 @@
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -23,6 +22,7 @@
 #include "iropt/op/op_attrs.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/relax/util/rewrite_functions.h"
 
 namespace iropt {
@@ -59,8 +59,7 @@ class DistLowerer : public ExprMutator {
 
   void VisitVarBinding(const VarBinding* binding) override {
     if (const auto* item = As<TupleGetItem>(binding->value)) {
-      const auto found = items_.find({As<Var>(item->tuple), item->index});
-      if (found != items_.end()) return Remap(binding->var, found->second);
+      if (const auto* found = items_.Find({As<Var>(item->tuple), item->index})) return Remap(binding->var, *found);
     }
     const auto* call = As<Call>(binding->value);
     if (!call) return ExprMutator::VisitVarBinding(binding);
@@ -169,8 +168,8 @@ class DistLowerer : public ExprMutator {
   bool ok_ = true;
   bool is_distributed_ = false;  // the parameters are
   bool one_block_ = false;
-  std::vector<std::pair<const Var*, const Var*>> params_;       // before and after the pass
-  std::map<std::pair<const Var*, int32_t>, const Var*> items_;  // looked up, never iterated
+  std::vector<std::pair<const Var*, const Var*>> params_;  // before and after the pass
+  LookupMap<std::pair<const Var*, int32_t>, const Var*> items_;
 };
 
 Result<const Function*> LowerFunction(const ModuleEntry& entry, const Module& module, Workspace& workspace,

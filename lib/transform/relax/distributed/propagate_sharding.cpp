@@ -14,7 +14,6 @@
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -27,6 +26,7 @@
 #include "iropt/op/op_attrs.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/relax/util/rewrite_functions.h"
 
 namespace iropt {
@@ -81,8 +81,7 @@ class Distributor : public ExprMutator {
 
   void VisitVarBinding(const VarBinding* binding) override {
     if (const auto* item = As<TupleGetItem>(binding->value)) {
-      const auto found = items_.find({As<Var>(item->tuple), item->index});
-      if (found != items_.end()) return Remap(binding->var, found->second);
+      if (const auto* found = items_.Find({As<Var>(item->tuple), item->index})) return Remap(binding->var, *found);
     }
     const auto* call = As<Call>(binding->value);
     const std::vector<const TensorType*> tensors =
@@ -224,7 +223,7 @@ class Distributor : public ExprMutator {
   DiagnosticEngine& diagnostics_;
   bool ok_ = true;
   bool in_function_ = false;
-  std::map<std::pair<const Var*, int32_t>, const Var*> items_;  // looked up, never iterated
+  LookupMap<std::pair<const Var*, int32_t>, const Var*> items_;
 };
 
 Result<const Function*> PropagateInFunction(const ModuleEntry& entry, const Module& module, Workspace& workspace,

@@ -4,7 +4,6 @@
 
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "buffer_axes.h"
@@ -14,6 +13,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -71,12 +71,12 @@ class PrimFuncSharder : public tir::StmtExprMutator {
 
  protected:
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override {
-    const auto parts = parts_.find(buffer);
-    if (parts == parts_.end()) return buffer;
+    const auto* parts = parts_.Find(buffer);
+    if (!parts) return buffer;
     auto* part = workspace().New<tir::Buffer>(*buffer);
     part->id = workspace().NextVarId();
     std::vector<const PrimExpr*> shape(buffer->shape.begin(), buffer->shape.end());
-    for (const auto& [axis, count] : parts->second) {
+    for (const auto& [axis, count] : *parts) {
       if (axis < shape.size()) shape[axis] = Divide(shape[axis], count, *buffer->data, buffer->name);
     }
     part->shape = workspace().Copy(shape);
@@ -90,10 +90,10 @@ class PrimFuncSharder : public tir::StmtExprMutator {
     std::vector<const tir::IterVar*> iters(visited->iter_vars.begin(), visited->iter_vars.end());
     bool changed = false;
     for (const tir::IterVar*& iter : iters) {
-      const auto count = iter_parts_.find(iter->var);
-      if (count == iter_parts_.end() || count->second <= 1) continue;
+      const auto* count = iter_parts_.Find(iter->var);
+      if (!count || *count <= 1) continue;
       if (iter->iter_type == tir::IterVarType::kCommReduce) AddAllreduce(*block);
-      const PrimExpr* extent = Divide(iter->dom->extent, count->second, *iter->var, iter->var->name);
+      const PrimExpr* extent = Divide(iter->dom->extent, *count, *iter->var, iter->var->name);
       const auto* dom = workspace().New<tir::Range>(iter->dom->min, extent);
       iter = workspace().New<tir::IterVar>(dom, iter->var, iter->iter_type, iter->thread_tag);
       changed = true;
@@ -107,13 +107,13 @@ class PrimFuncSharder : public tir::StmtExprMutator {
   const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override {
     const tir::Stmt* visited = StmtExprMutator::VisitBlockRealize(realize);
     for (uint32_t i = 0; i < realize->iter_values.size(); ++i) {
-      const auto count = iter_parts_.find(realize->block->iter_vars[i]->var);
-      if (count == iter_parts_.end() || count->second <= 1) continue;
+      const auto* count = iter_parts_.Find(realize->block->iter_vars[i]->var);
+      if (!count || *count <= 1) continue;
       if (const auto* loop = As<tir::Var>(realize->iter_values[i])) {
-        loop_parts_[loop] = count->second;
+        loop_parts_[loop] = *count;
       } else {
-        Fail(*realize, fmt::format("variable '{}' of block '{}' is not that of a loop", count->first->name,
-                                   realize->block->name_hint));
+        Fail(*realize, fmt::format("variable '{}' of block '{}' is not that of a loop",
+                                   realize->block->iter_vars[i]->var->name, realize->block->name_hint));
       }
     }
     return visited;
@@ -121,10 +121,10 @@ class PrimFuncSharder : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     const auto* visited = To<tir::For>(StmtExprMutator::VisitFor(loop));
-    const auto count = loop_parts_.find(loop->loop_var);
-    if (count == loop_parts_.end()) return visited;
+    const auto* count = loop_parts_.Find(loop->loop_var);
+    if (!count) return visited;
     auto* copy = workspace().New<tir::For>(*visited);
-    copy->extent = Divide(visited->extent, count->second, *loop, loop->loop_var->name);
+    copy->extent = Divide(visited->extent, *count, *loop, loop->loop_var->name);
     return copy;
   }
 
@@ -135,9 +135,9 @@ class PrimFuncSharder : public tir::StmtExprMutator {
     const arith::IterRanges ranges = RangesOf(block);
     arith::Analyzer analyzer{arith::PrimBuilder(workspace().arena())};
     for (const BufferAccess& access : AccessesIn(block)) {
-      const auto parts = parts_.find(access.buffer);
-      if (parts == parts_.end()) continue;
-      for (const auto& [axis, count] : parts->second) {
+      const auto* parts = parts_.Find(access.buffer);
+      if (!parts) continue;
+      for (const auto& [axis, count] : *parts) {
         const tir::Var* var =
             axis < access.indices.size() ? SplittingVar(access.indices[axis], ranges, analyzer) : nullptr;
         if (!var) {
@@ -145,7 +145,7 @@ class PrimFuncSharder : public tir::StmtExprMutator {
                                          axis, access.buffer->name));
         }
         const auto [known, is_new] = iter_parts_.try_emplace(var, count);
-        if (!is_new && known->second != count)
+        if (!is_new && known != count)
           return Fail(block, fmt::format("variable '{}' would be split in different ways", var->name));
       }
     }
@@ -179,10 +179,10 @@ class PrimFuncSharder : public tir::StmtExprMutator {
   DiagnosticEngine& diagnostics_;
   bool ok_ = true;
   std::string_view allreduce_;
-  // How many parts axes of buffers, variables of blocks and loops are divided into. Looked up, never iterated.
-  std::unordered_map<const tir::Buffer*, std::map<uint32_t, int64_t>> parts_;
-  std::unordered_map<const tir::Var*, int64_t> iter_parts_;
-  std::unordered_map<const tir::Var*, int64_t> loop_parts_;
+  // How many parts axes of buffers, variables of blocks and loops are divided into.
+  LookupMap<const tir::Buffer*, std::map<uint32_t, int64_t>> parts_;
+  LookupMap<const tir::Var*, int64_t> iter_parts_;
+  LookupMap<const tir::Var*, int64_t> loop_parts_;
 };
 
 }  // namespace

@@ -77,7 +77,7 @@ void FunctionCreator::Append(const VarBinding* binding) {
 }
 
 void FunctionCreator::AddOutput(const Var* var) {
-  if (is_output_.insert(var).second) outputs_.push_back(var);
+  if (is_output_.insert(var)) outputs_.push_back(var);
 }
 
 // The function under construction, whose nodes still refer to the types of the old one.

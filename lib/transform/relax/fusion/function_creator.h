@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "iropt/ir/module.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -62,7 +63,7 @@ class FunctionCreator {
   std::vector<const VarBinding*> bindings_;
   std::unordered_set<const Var*> bound_;
   std::vector<const Var*> outputs_;
-  std::unordered_set<const Var*> is_output_;  // looked up, never iterated
+  LookupSet<const Var*> is_output_;
   std::vector<Parameter> params_;
   std::unordered_map<const Expr*, size_t> param_of_;  // indices in params_
   int num_unnamed_ = 0;

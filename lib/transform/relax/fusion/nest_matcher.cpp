@@ -1,10 +1,10 @@
 #include "nest_matcher.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -26,23 +26,23 @@ class NestMatcher {
     NestMatch match;
     for (uint32_t i = 0; i < pattern_.params.size(); ++i) {
       if (const tir::Buffer* buffer = pattern_.param_buffers[i]) {
-        const auto found = state_.buffers.find(buffer);
-        if (found == state_.buffers.end()) return std::nullopt;
-        match.buffers.push_back(found->second);
+        const auto* found = state_.buffers.Find(buffer);
+        if (!found) return std::nullopt;
+        match.buffers.push_back(*found);
       } else {
-        const auto found = state_.vars.find(pattern_.params[i]);
-        if (found == state_.vars.end()) return std::nullopt;
-        match.scalars.push_back(found->second);
+        const auto* found = state_.vars.Find(pattern_.params[i]);
+        if (!found) return std::nullopt;
+        match.scalars.push_back(*found);
       }
     }
     return match;
   }
 
  private:
-  // What the variables and buffers of the pattern stand for; looked up, never iterated.
+  // What the variables and buffers of the pattern stand for.
   struct State {
-    std::unordered_map<const tir::Var*, const PrimExpr*> vars;
-    std::unordered_map<const tir::Buffer*, const tir::Buffer*> buffers;
+    LookupMap<const tir::Var*, const PrimExpr*> vars;
+    LookupMap<const tir::Buffer*, const tir::Buffer*> buffers;
   };
 
   static constexpr int kMaxSteps = 1 << 14;
@@ -110,8 +110,7 @@ class NestMatcher {
   }
 
   bool MatchBuffer(const tir::Buffer* buffer, const tir::Buffer* pattern) {
-    const auto found = state_.buffers.find(pattern);
-    if (found != state_.buffers.end()) return found->second == buffer;
+    if (const auto* found = state_.buffers.Find(pattern)) return *found == buffer;
     if (buffer->dtype != pattern->dtype || buffer->scope() != pattern->scope()) return false;
     if (!MatchAll(buffer->shape, pattern->shape)) return false;
     state_.buffers[pattern] = buffer;
@@ -143,7 +142,7 @@ class NestMatcher {
 
   bool BindScalar(const PrimExpr* var, const PrimExpr* value) {
     const auto [known, is_new] = state_.vars.try_emplace(static_cast<const tir::Var*>(var), value);
-    return is_new || SameConstant(known->second, value);
+    return is_new || SameConstant(known, value);
   }
 
   static bool SameConstant(const PrimExpr* a, const PrimExpr* b) {
@@ -173,8 +172,7 @@ class NestMatcher {
 
   bool MatchNode(const PrimExpr* e, const PrimExpr* pattern) {
     if (const auto* var = As<tir::Var>(pattern)) {
-      const auto found = state_.vars.find(var);
-      if (found != state_.vars.end()) return SameConstant(found->second, e);
+      if (const auto* found = state_.vars.Find(var)) return SameConstant(*found, e);
       const bool is_constant = Is<tir::IntImm>(e) || Is<tir::FloatImm>(e);
       return (is_constant || (Is<tir::Var>(e) && !IsScalarParam(var))) && BindScalar(var, e);
     }

@@ -17,7 +17,6 @@
 
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -29,6 +28,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/edit_distance.h"
+#include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "transform/relax/util/rewrite_functions.h"
 
@@ -36,7 +36,7 @@ namespace iropt {
 
 namespace {
 
-using Symbols = std::unordered_map<const GlobalVar*, std::string_view>;  // looked up, never iterated
+using Symbols = LookupMap<const GlobalVar*, std::string_view>;
 
 struct CodegenOptions {
   OptionValue::Dict targets;  // options by compilers
@@ -56,12 +56,12 @@ class CompiledCaller : private ExprRewriter<CompiledCaller> {
   friend class ExprRewriter<CompiledCaller>;
 
   const Expr* VisitCall(const Call* call) {
-    const auto callee = symbols_.find(As<GlobalVar>(call->op));
-    if (callee == symbols_.end()) return ExprRewriter::VisitCall(call);
+    const auto* callee = symbols_.Find(As<GlobalVar>(call->op));
+    if (!callee) return ExprRewriter::VisitCall(call);
     std::vector<const Type*> types;
     for (const Expr* arg : call->args) types.push_back(arg->type);
     const Expr* operands = workspace().New<Tuple>(call->args, TupleType::Get(workspace().arena(), types));
-    const Expr* symbol = workspace().New<ExternFunc>(callee->second, DictAttr::Empty(), PackedFuncType());
+    const Expr* symbol = workspace().New<ExternFunc>(*callee, DictAttr::Empty(), PackedFuncType());
     const Type* const results[] = {call->type};
     return NewLike<Call>(workspace(), *call, GetOp(OpId::kCallDpsPacked),
                          List<const Expr*>(workspace().arena().Copy<const Expr*>({symbol, operands})), nullptr,
@@ -97,7 +97,7 @@ Result<std::vector<const Attr*>> Compile(const Module& module, const OptionValue
     const std::string_view compiler = Is<Function>(entry.func) ? entry.func->StringAttr(attr::kCodegen) : "";
     if (compiler.empty()) continue;
     functions[compiler].emplace(entry.var->name, entry);
-    symbols.emplace(entry.var, SymbolOf(entry));
+    symbols.try_emplace(entry.var, SymbolOf(entry));
   }
   std::vector<const Attr*> compiled;
   for (const auto& [compiler, by_name] : functions) {

@@ -19,7 +19,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -35,6 +34,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "nest_matcher.h"
 #include "transform/relax/lowering/relax_functions.h"
 #include "transform/relax/util/named_prim_funcs.h"
@@ -49,7 +49,7 @@ struct LibraryPattern {
   std::vector<std::string> nests;
 };
 
-using BufferSet = std::unordered_set<const tir::Buffer*>;  // looked up, never iterated
+using BufferSet = LookupSet<const tir::Buffer*>;
 
 // How a PrimFunc is split.
 struct Split {
@@ -206,13 +206,13 @@ class Splits {
 
   const Split& Of(const GlobalVar* name, const PrimFunc& func, size_t num_inputs) {
     const auto [known, is_new] = splits_.try_emplace(name);
-    if (!is_new || num_inputs >= func.params.size()) return known->second;
+    if (!is_new || num_inputs >= func.params.size()) return known;
     const bool has_buffers = std::ranges::none_of(func.param_buffers, [](const auto* b) { return b == nullptr; });
     Splitter splitter(func, num_inputs);
     for (size_t i = 0; has_buffers && i < libraries_.size(); ++i) {
-      if (splitter.Run(libraries_[i], patterns_[i], builder_, known->second)) break;
+      if (splitter.Run(libraries_[i], patterns_[i], builder_, known)) break;
     }
-    return known->second;
+    return known;
   }
 
  private:
@@ -221,7 +221,7 @@ class Splits {
   const Module& module_;
   ModuleBuilder& builder_;
   std::vector<std::vector<const PrimFunc*>> patterns_;
-  std::unordered_map<const GlobalVar*, Split> splits_;  // looked up, never iterated
+  LookupMap<const GlobalVar*, Split> splits_;
 };
 
 class CallSplitter : public ExprMutator {

@@ -10,8 +10,6 @@
 // gets a PrimFunc of its own; afterwards dead code is removed. O(nodes), and of each PrimFunc once for each call.
 //
 // Source: the pass of this name in TVM 0.19.
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -21,6 +19,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "transform/relax/lowering/relax_functions.h"
 #include "transform/relax/params/num_input.h"
@@ -76,9 +75,8 @@ class LayoutFreeAttacher : public ExprMutator {
 
   ModuleBuilder& module_;
   DiagnosticEngine& diagnostics_;
-  // Looked up, never iterated.
-  std::unordered_set<const Expr*> weights_;
-  std::unordered_map<const GlobalVar*, std::unordered_map<const Attr*, const GlobalVar*>> attached_;
+  LookupSet<const Expr*> weights_;
+  LookupMap<const GlobalVar*, LookupMap<const Attr*, const GlobalVar*>> attached_;
 };
 
 Result<Module> AttachLayoutFreeBuffers(Module module, ModulePassContext& context) {

@@ -11,13 +11,13 @@
 //
 // Source: TVM 0.18's pass of this name, which only compares shapes and so also removes a permutation of a square.
 #include <array>
-#include <map>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/substitute.h"
 #include "iropt/op/op_attrs.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/relax/ipo/call_tracker.h"
 
 namespace iropt {
@@ -80,12 +80,12 @@ class TransformRemover : public CallTracker {
     const IndexMapAttr* there = forth.index_map();
     const IndexMapAttr* back = back_attrs.index_map();
     const auto [proof, is_new] = proofs_.try_emplace({there, back, type});
-    if (is_new) proof->second = IsInverse(*there, *back, type->dims);
-    return proof->second;
+    if (is_new) proof = IsInverse(*there, *back, type->dims);
+    return proof;
   }
 
   const Module& module_;
-  std::map<std::array<const Node*, 3>, bool> proofs_;  // looked up, never iterated
+  LookupMap<std::array<const Node*, 3>, bool> proofs_;
 };
 
 }  // namespace

@@ -17,7 +17,6 @@
 
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -26,6 +25,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "layout_preproc.h"
 #include "transform/relax/lowering/relax_functions.h"
@@ -49,8 +49,8 @@ class PreprocFunctions {
   // Null if the name is not that of a function that was split.
   const SplitNames* Find(const GlobalVar* name) {
     const auto [found, is_new] = by_name_.try_emplace(name);
-    if (is_new) Split(name, found->second);
-    return found->second.prepare ? &found->second : nullptr;
+    if (is_new) Split(name, found);
+    return found.prepare ? &found : nullptr;
   }
 
  private:
@@ -79,7 +79,7 @@ class PreprocFunctions {
   }
 
   ModuleBuilder& builder_;
-  std::unordered_map<const GlobalVar*, SplitNames> by_name_;  // looked up, never iterated
+  LookupMap<const GlobalVar*, SplitNames> by_name_;
 };
 
 class PreprocCaller : public ExprMutator {

@@ -91,15 +91,15 @@ class InplaceRewriter : public ExprMutator {
   }
 
   void VisitVarBinding(const VarBinding* binding) override {
-    const auto found = operands_.find(binding->var);
-    if (found == operands_.end()) return ExprMutator::VisitVarBinding(binding);
-    ReEmitBinding(binding, builder().Normalize(ComputeInplace(*To<Call>(VisitExpr(binding->value)), found->second)));
+    const auto* found = operands_.Find(binding->var);
+    if (!found) return ExprMutator::VisitVarBinding(binding);
+    ReEmitBinding(binding, builder().Normalize(ComputeInplace(*To<Call>(VisitExpr(binding->value)), *found)));
   }
 
   void VisitMatchCast(const MatchCast* binding) override {
-    const auto found = operands_.find(binding->var);
-    if (found == operands_.end()) return ExprMutator::VisitMatchCast(binding);
-    const Expr* value = builder().Normalize(ComputeInplace(*To<Call>(VisitExpr(binding->value)), found->second));
+    const auto* found = operands_.Find(binding->var);
+    if (!found) return ExprMutator::VisitMatchCast(binding);
+    const Expr* value = builder().Normalize(ComputeInplace(*To<Call>(VisitExpr(binding->value)), *found));
     ReEmitMatchCast(binding, value, binding->match_type);
   }
 

@@ -223,7 +223,7 @@ InplaceOperands FindInplaceOperands(const BindingBlock& block, const Module& mod
     const Call& call = *call_of(binding);
     for (uint32_t arg = call.args.size(); arg-- > 0;) {
       if (!memory.IsFree(call, call.args[arg], i) || !FitsExactly(binding->var->type, call.args[arg]->type)) continue;
-      found.emplace(binding->var, arg);
+      found.try_emplace(binding->var, arg);
       break;
     }
   }

@@ -9,8 +9,6 @@
 // lowers the allocations then. O(nodes).
 //
 // Source: TVM 0.18's pass of this name, which does nothing if the runtime lacks the function.
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "builtin_calls.h"
@@ -20,6 +18,7 @@
 #include "iropt/ir/relax/walk.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -37,8 +36,8 @@ struct AllReduceFinder : WalkHandler {
       return;
     }
     if (call && IsOp(call->op, OpId::kReshape)) value = call->args[0];
-    const auto known = allocations.find(value);
-    if (known != allocations.end()) allocations[binding.var] = known->second;
+    const auto* known = allocations.Find(value);
+    if (known) allocations[binding.var] = *known;
   }
 
   void OnCall(const Call& call) {
@@ -46,22 +45,21 @@ struct AllReduceFinder : WalkHandler {
     if (!callee || callee->global_symbol != "runtime.disco.allreduce" || call.args.size() != 4) return;
     const auto* kind = As<ShapeExpr>(call.args[1]);
     const bool is_sum = kind && !kind->values.empty() && arith::IsInt(kind->values[0], 0);
-    const auto allocation = allocations.find(call.args[0]);
-    if (!is_sum || allocation == allocations.end()) return;
-    const auto* scope = As<StringImm>(allocation->second->args[kScopeOperand]);
+    const auto* allocation = allocations.Find(call.args[0]);
+    if (!is_sum || !allocation) return;
+    const auto* scope = As<StringImm>((*allocation)->args[kScopeOperand]);
     if (!scope || scope->value != "global") return;
     replaced.insert(&call);
-    replaced.insert(allocation->second);
+    replaced.insert(*allocation);
   }
 
-  // Looked up, never iterated.
-  std::unordered_map<const Expr*, const Call*> allocations;  // by variable
-  std::unordered_set<const Call*> replaced;
+  LookupMap<const Expr*, const Call*> allocations;  // by variable
+  LookupSet<const Call*> replaced;
 };
 
 class AllReduceRewriter : public ExprMutator {
  public:
-  AllReduceRewriter(const std::unordered_set<const Call*>& replaced, int64_t strategy, Workspace& workspace,
+  AllReduceRewriter(const LookupSet<const Call*>& replaced, int64_t strategy, Workspace& workspace,
                     TypeInferrer& inferrer)
       : ExprMutator(workspace, &inferrer), builtins_(workspace), replaced_(replaced), strategy_(strategy) {}
 
@@ -83,7 +81,7 @@ class AllReduceRewriter : public ExprMutator {
 
  private:
   BuiltinCalls builtins_;
-  const std::unordered_set<const Call*>& replaced_;
+  const LookupSet<const Call*>& replaced_;
   const int64_t strategy_;
 };
 

@@ -105,13 +105,13 @@ int64_t ShapeBounds::TestValue(const tir::Var* var) {
 
 const PrimExpr* ShapeBounds::EqualSize(const PrimExpr* size) {
   const auto [entry, is_new] = equal_size_.try_emplace(size, size);
-  if (!is_new) return entry->second;
+  if (!is_new) return entry;
   for (const tir::Var* var : SymVarsOf(size)) {
     if (!test_values_.Find(var)) test_values_.Bind(var, TestValue(var));
   }
   std::vector<const PrimExpr*>& candidates = by_value_[test_values_.EvalInt(size).value_or(0)];
   for (const PrimExpr* other : candidates) {
-    if (analyzer_.CanProveEqual(size, other)) return entry->second = other;
+    if (analyzer_.CanProveEqual(size, other)) return entry = other;
   }
   candidates.push_back(size);
   return size;

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/eval/relax/value_type.h"
 #include "iropt/ir/relax/expr.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/result.h"
 
 namespace iropt {
@@ -36,10 +36,10 @@ class ShapeBounds {
 
   arith::Analyzer analyzer_;
   arith::VarDomains domains_;
-  std::unordered_map<const PrimExpr*, const PrimExpr*> equal_size_;  // never iterated
+  LookupMap<const PrimExpr*, const PrimExpr*> equal_size_;
   // The sizes that are different, by the values that they have if variables have test values: only those with the same
   // value can be equal.
-  std::unordered_map<int64_t, std::vector<const PrimExpr*>> by_value_;  // never iterated
+  LookupMap<int64_t, std::vector<const PrimExpr*>> by_value_;
   SymbolValues test_values_;
 };
 

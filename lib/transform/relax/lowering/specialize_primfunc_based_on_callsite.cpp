@@ -16,7 +16,6 @@
 // Source: the pass of this name in TVM 0.23, which has one function for all calls, the last of which decides.
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/analysis/relax/called_functions.h"
@@ -28,6 +27,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "relax_functions.h"
 #include "transform/tir/util/specialize.h"
 
@@ -97,7 +97,7 @@ struct Callee {
     return found == kinds.end() ? nullptr : &*found;
   }
 };
-using Callees = std::unordered_map<const GlobalVar*, Callee>;  // looked up, never iterated
+using Callees = LookupMap<const GlobalVar*, Callee>;
 
 struct CallCollector : WalkHandler {
   CallCollector(const Module& m, Callees& c) : module(m), callees(c) {}
@@ -199,8 +199,8 @@ Pass CreateSpecializePrimFuncBasedOnCallSite(const PassOptions& options) {
     ModuleBuilder builder(module);
     bool renamed = false;
     for (const ModuleEntry& entry : module.functions()) {
-      const auto found = callees.find(entry.var);
-      if (found != callees.end() && !found->second.kinds.empty()) renamed |= Specialize(entry, found->second, builder);
+      Callee* found = callees.Find(entry.var);
+      if (found && !found->kinds.empty()) renamed |= Specialize(entry, *found, builder);
     }
     for (const GlobalVar* name : renamed ? RelaxFunctions(module) : std::vector<const GlobalVar*>()) {
       const ModuleEntry& entry = *module.Find(name);

@@ -12,9 +12,9 @@ std::optional<uint32_t> StoragePool::Take(const StorageRequest& request, const s
   if (found == free_.end()) return std::nullopt;
   const int64_t* size = arith::AsInt(request.bytes);
   if (!size) {
-    const auto same_size = found->second.symbolic.find(request.size_class);
-    if (same_size == found->second.symbolic.end()) return std::nullopt;
-    std::deque<uint32_t>& free = same_size->second;
+    auto* same_size = found->second.symbolic.Find(request.size_class);
+    if (!same_size) return std::nullopt;
+    std::deque<uint32_t>& free = *same_size;
     while (!free.empty()) {
       const uint32_t storage = free.front();
       free.pop_front();

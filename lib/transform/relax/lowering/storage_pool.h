@@ -7,10 +7,10 @@
 #include <optional>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/relax/expr.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -39,7 +39,7 @@ class StoragePool {
   using Kind = std::tuple<std::string_view, int64_t, uint32_t>;  // scope, device, dtype
   struct Free {
     std::multimap<int64_t, uint32_t> by_bytes;
-    std::unordered_map<const PrimExpr*, std::deque<uint32_t>> symbolic;  // by size class; never iterated
+    LookupMap<const PrimExpr*, std::deque<uint32_t>> symbolic;  // by size class
   };
   static Kind KindOf(const StorageRequest& request) { return {request.scope, request.device, request.dtype.raw()}; }
 

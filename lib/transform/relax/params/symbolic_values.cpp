@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "iropt/analysis/relax/free_vars.h"
@@ -16,6 +15,7 @@
 #include "iropt/ir/substitute.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/hash.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/scoped_hash_table.h"
 #include "transform/relax/simplify/binding_plan.h"
 
@@ -98,7 +98,7 @@ class KnownValues {
 // The symbolic variables that code uses as values, not in shapes.
 class ValueUseCollector : public ExprVisitor {
  public:
-  std::unordered_set<const tir::Var*> vars;  // looked up, never iterated
+  LookupSet<const tir::Var*> vars;
 
  protected:
   void VisitShapeExpr(const ShapeExpr*) override {}
@@ -139,8 +139,7 @@ class SymbolicSubstituter : public ExprMutator {
   }
 
   void VisitMatchCast(const MatchCast* cast) override {
-    if (const auto found = exit_casts_.find(cast); found != exit_casts_.end())
-      return ReEmitMatchCast(cast, VisitExpr(cast->value), found->second);
+    if (const auto* found = exit_casts_.Find(cast)) return ReEmitMatchCast(cast, VisitExpr(cast->value), *found);
     const bool outer = std::exchange(keeps_shapes_, RecordFacts(*cast, VisitExpr(cast->value)->type));
     ExprMutator::VisitMatchCast(cast);
     keeps_shapes_ = outer;
@@ -200,7 +199,7 @@ class SymbolicSubstituter : public ExprMutator {
     const auto* seq = To<SeqExpr>(body);
     if (seq->blocks.empty() || seq->blocks.back()->bindings.empty()) return;
     const auto* cast = As<MatchCast>(seq->blocks.back()->bindings.back());
-    if (cast && cast->var == seq->body && TypeEqual(cast->match_type, branch.type)) exit_casts_.emplace(cast, type);
+    if (cast && cast->var == seq->body && TypeEqual(cast->match_type, branch.type)) exit_casts_.try_emplace(cast, type);
   }
 
   const Expr* AddExitCast(const SeqExpr& seq, const Type* type, std::string_view name) {
@@ -214,10 +213,10 @@ class SymbolicSubstituter : public ExprMutator {
 
   DiagnosticEngine& diagnostics_;
   const bool keeps_values_ = FollowsSince(TextVersion::kV0_26);
-  std::unordered_set<const tir::Var*> value_uses_;  // looked up, never iterated
+  LookupSet<const tir::Var*> value_uses_;
   bool keeps_shapes_ = false;
   KnownValues known_;
-  std::unordered_map<const MatchCast*, const Type*> exit_casts_;  // looked up, never iterated
+  LookupMap<const MatchCast*, const Type*> exit_casts_;
 };
 
 }  // namespace

@@ -10,7 +10,6 @@
 //
 // Source: the pass of this name of Relay, TVM's former graph-level IR.
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/relax/ipo/call_tracker.h"
 #include "transform/relax/util/operand_order.h"
 
@@ -42,7 +42,7 @@ class CastSplitter : public CallTracker {
       const auto known = std::ranges::find(own, arg, &std::pair<const Expr*, const Expr*>::first);
       if (known != own.end()) return known->second;
       const Expr* copy = arg;
-      if (!taken_.insert(cast).second && AllowRewrite("copied-cast", *old))
+      if (!taken_.insert(cast) && AllowRewrite("copied-cast", *old))
         copy = builder().Emit(workspace().New<Call>(*cast), To<Var>(arg)->name());
       own.emplace_back(arg, copy);
       return copy;
@@ -57,7 +57,7 @@ class CastSplitter : public CallTracker {
     return from && to && !from->dtype.is_void() && from->dtype.bits < to->dtype.bits;
   }
 
-  std::unordered_set<const Call*> taken_;  // casts that an elementwise operator uses; looked up, never iterated
+  LookupSet<const Call*> taken_;  // casts that an elementwise operator uses
 };
 
 }  // namespace

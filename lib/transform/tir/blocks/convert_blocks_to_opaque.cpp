@@ -12,9 +12,10 @@
 // Source: TVM 0.18's pass of this name.
 #include <vector>
 
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -52,10 +53,7 @@ class OpaqueBlockConverter : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateConvertBlocksToOpaque(const PassOptions& options) {
-  return CreateLoopPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    OpaqueBlockConverter converter(context.workspace());
-    return Result<const PrimFunc*>(WithBody(func, converter.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateMutatorPass<OpaqueBlockConverter>(options.info(), kSkipLegacy);
 }
 
 }  // namespace iropt

@@ -11,9 +11,10 @@
 #include <array>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -52,10 +53,7 @@ class InitLowerer : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateLowerInitBlock(const PassOptions& options) {
-  return CreateLoopPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    InitLowerer lowerer(context.workspace());
-    return Result<const PrimFunc*>(WithBody(func, lowerer.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateMutatorPass<InitLowerer>(options.info(), kSkipLegacy);
 }
 
 }  // namespace iropt

@@ -12,15 +12,16 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/util/buffer_layout.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -39,10 +40,7 @@ class MatchBufferLowerer : public tir::StmtExprMutator {
   }
 
  protected:
-  const PrimExpr* VisitVar(const tir::Var* var) override {
-    const auto value = values_.find(var);
-    return value == values_.end() ? var : value->second;
-  }
+  const PrimExpr* VisitVar(const tir::Var* var) override { return values_.Lookup(var, var); }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     analyzer_.Bind(loop->loop_var, loop->min, loop->extent);
@@ -72,9 +70,9 @@ class MatchBufferLowerer : public tir::StmtExprMutator {
   }
 
   const tir::BufferRegion* VisitBufferRegion(const tir::BufferRegion* region) override {
-    const auto found = sources_.find(region->buffer);
-    if (found == sources_.end()) return StmtExprMutator::VisitBufferRegion(region);
-    const List<const tir::Range*> source = found->second->region;
+    const auto* found = sources_.Find(region->buffer);
+    if (!found) return StmtExprMutator::VisitBufferRegion(region);
+    const List<const tir::Range*> source = (*found)->region;
     const size_t offset = source.size() - region->region.size();
     std::vector<const tir::Range*> ranges;
     for (size_t i = 0; i < source.size(); ++i) {
@@ -83,7 +81,7 @@ class MatchBufferLowerer : public tir::StmtExprMutator {
       const PrimExpr* extent = range ? VisitExpr(range->extent) : make().Const(1, min->dtype);
       ranges.push_back(workspace().New<tir::Range>(min, extent));
     }
-    return workspace().New<tir::BufferRegion>(found->second->buffer, workspace().Copy(ranges));
+    return workspace().New<tir::BufferRegion>((*found)->buffer, workspace().Copy(ranges));
   }
 
  private:
@@ -93,11 +91,11 @@ class MatchBufferLowerer : public tir::StmtExprMutator {
 
   // The region that the buffer is matched to, or null.
   const tir::BufferRegion* SourceOf(const tir::Buffer* buffer, const PrimExpr* predicate, const Node& at) {
-    const auto found = sources_.find(buffer);
-    if (found == sources_.end()) return nullptr;
+    const auto* found = sources_.Find(buffer);
+    if (!found) return nullptr;
     if (predicate)
       Error(at, fmt::format("a predicated access to the matched buffer '{}' cannot be lowered", buffer->name));
-    return found->second;
+    return *found;
   }
 
   List<const PrimExpr*> ToSource(const tir::BufferRegion& source, List<const PrimExpr*> indices) {
@@ -185,9 +183,8 @@ class MatchBufferLowerer : public tir::StmtExprMutator {
 
   DiagnosticEngine& diagnostics_;
   arith::Analyzer analyzer_;
-  // Looked up, never iterated.
-  std::unordered_map<const tir::Buffer*, const tir::BufferRegion*> sources_;
-  std::unordered_map<const tir::Var*, const PrimExpr*> values_;
+  LookupMap<const tir::Buffer*, const tir::BufferRegion*> sources_;
+  LookupMap<const tir::Var*, const PrimExpr*> values_;
 };
 
 bool NeedsLowerMatchBuffer(const tir::Stmt* stmt) {
@@ -198,11 +195,7 @@ bool NeedsLowerMatchBuffer(const tir::Stmt* stmt) {
 }  // namespace
 
 Pass CreateLowerMatchBuffer(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, NeedsLowerMatchBuffer)) return Result<const PrimFunc*>(func);
-    MatchBufferLowerer lowerer(*func, context.workspace(), context.diagnostics());
-    return Result<const PrimFunc*>(WithBody(func, lowerer.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateMutatorPass<MatchBufferLowerer>(options.info(), {.needs = &NeedsLowerMatchBuffer});
 }
 
 }  // namespace iropt

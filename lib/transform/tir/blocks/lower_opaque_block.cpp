@@ -23,24 +23,25 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/util/buffer_layout.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/constant_conditions.h"
+#include "transform/tir/util/loop_lowerer.h"
 #include "transform/tir/util/pragmas.h"
+#include "transform/tir/util/prim_func_pass.h"
 #include "transform/tir/util/storage_align.h"
 
 namespace iropt {
 
 namespace {
 
-class BlockLowerer : public tir::StmtExprMutator {
+class BlockLowerer : public LoopLowerer {
  public:
   BlockLowerer(const PrimFunc& func, bool annotate, Workspace& workspace, DiagnosticEngine& diagnostics)
-      : StmtExprMutator(workspace, tir::kRewriteBuffers),
+      : LoopLowerer(tir::kRewriteBuffers, /*keeps_unroll=*/false, workspace, diagnostics),
         annotate_(annotate),
-        diagnostics_(diagnostics),
-        make_(workspace.arena()),
         aligns_(CollectStorageAligns(func.body)) {}
 
  protected:
@@ -54,44 +55,19 @@ class BlockLowerer : public tir::StmtExprMutator {
     for (auto it = buffers.rbegin(); it != buffers.rend(); ++it) body = Allocate(**it, body);
     std::vector<DictAttr::Entry> pragmas;
     SplitPragmas(block.annotations, /*keeps_unroll=*/false, pragmas);
-    return AddPragmas(make_.Int(0, DataType::Int(32)), pragmas, body, *realize);
-  }
-
-  const tir::Stmt* VisitFor(const tir::For* loop) override {
-    tir::For copy = *loop;
-    copy.min = VisitExpr(loop->min);
-    copy.extent = VisitExpr(loop->extent);
-    const bool runs_once = arith::IsInt(copy.extent, 1) && loop->annotations->size() == 0;
-    if (runs_once) Remap(loop->loop_var, make_.Cast(loop->loop_var->dtype, copy.min));
-    copy.body = VisitStmt(loop->body);
-    std::vector<DictAttr::Entry> pragmas;
-    const DictAttr* annotations = SplitPragmas(loop->annotations, /*keeps_unroll=*/false, pragmas);
-    const tir::Stmt* lowered = nullptr;
-    if (loop->for_kind == tir::ForKind::kThreadBinding) {
-      lowered = LaunchThread(copy, workspace());
-    } else if (runs_once) {
-      return copy.body;
-    } else {
-      copy.annotations = annotations;
-      const bool same = copy.min == loop->min && copy.extent == loop->extent && copy.body == loop->body &&
-                        copy.annotations == loop->annotations;
-      lowered = same ? loop : workspace().New<tir::For>(copy);
-    }
-    return AddPragmas(loop->loop_var, pragmas, lowered, *loop);
+    return AddPragmas(make().Int(0, DataType::Int(32)), pragmas, body, *realize);
   }
 
  private:
-  void Error(const Node& at, const std::string& message) { diagnostics_.Error(Location(at), "pass-failed", message); }
-
   const tir::Stmt* Allocate(const tir::Buffer& buffer, const tir::Stmt* body) {
-    arith::Analyzer analyzer(make_, arith::Analyzer::SymVars::kAny);
+    arith::Analyzer analyzer(make(), arith::Analyzer::SymVars::kAny);
     const std::vector<const PrimExpr*> shape =
         annotate_ ? std::vector(buffer.shape.begin(), buffer.shape.end()) : AllocationShape(buffer, analyzer);
     if (shape.size() != buffer.shape.size())
       Error(buffer, fmt::format("a stride of '{}' is not a multiple of the next one", buffer.name));
     const DictAttr* annotations = DictAttr::Empty();
-    if (const auto it = aligns_.find(buffer.data); it != aligns_.end())
-      annotations = annotations->With(attr::kBufferDimAlign, MakeStorageAlignAttr(it->second));
+    if (const auto* it = aligns_.Find(buffer.data))
+      annotations = annotations->With(attr::kBufferDimAlign, MakeStorageAlignAttr(*it));
     if (annotate_) {
       std::vector<const Attr*> places;
       for (const PrimExpr* place : buffer.allocated_addr) {
@@ -106,34 +82,14 @@ class BlockLowerer : public tir::StmtExprMutator {
                                           annotations, body);
   }
 
-  // The statement with the pragmas as attributes of the node around it, the first key outermost.
-  const tir::Stmt* AddPragmas(const PrimExpr* node, const std::vector<DictAttr::Entry>& pragmas, const tir::Stmt* stmt,
-                              const Node& at) {
-    for (size_t i = pragmas.size(); i-- > 0;) {
-      const PrimExpr* value = PragmaValue(VisitAttr(pragmas[i].second), workspace());
-      if (value) {
-        stmt = workspace().New<tir::AttrStmt>(node, pragmas[i].first, value, stmt);
-      } else {
-        Error(at, fmt::format("the annotation '{}' is neither a number nor a string", pragmas[i].first));
-      }
-    }
-    return stmt;
-  }
-
   const bool annotate_;
-  DiagnosticEngine& diagnostics_;
-  const arith::PrimBuilder make_;
   const StorageAligns aligns_;
 };
 
 }  // namespace
 
 Pass CreateLowerOpaqueBlock(const PassOptions& options) {
-  const bool annotate = options.Bool("annotate_allocations");
-  return CreateLoopPass(options.info(), [annotate](const PrimFunc* func, FunctionPassContext& context) {
-    BlockLowerer lowerer(*func, annotate, context.workspace(), context.diagnostics());
-    return Result<const PrimFunc*>(WithBody(func, lowerer.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateMutatorPass<BlockLowerer>(options.info(), kSkipLegacy, options.Bool("annotate_allocations"));
 }
 
 }  // namespace iropt

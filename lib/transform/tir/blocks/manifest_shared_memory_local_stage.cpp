@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -28,10 +27,11 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/attr.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 #include "transform/tir/util/staging_buffer.h"
 
 namespace iropt {
@@ -169,7 +169,7 @@ class LocalStageInserter : public tir::StmtExprMutator {
     tir::VarValues renamed;
     for (const tir::For* loop : loops) {
       const tir::Var* var = workspace().NewPrimVar(loop->loop_var->name, loop->loop_var->dtype);
-      renamed.emplace(loop->loop_var, var);
+      renamed.try_emplace(loop->loop_var, var);
       auto* copy = workspace().New<tir::For>(*loop);
       copy->loop_var = var;
       copy->body = result;
@@ -188,10 +188,7 @@ class LocalStageInserter : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateManifestSharedMemoryLocalStage(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    LocalStageInserter inserter(context.workspace(), context.diagnostics());
-    return Result<const PrimFunc*>(WithBody(func, inserter.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateMutatorPass<LocalStageInserter>(options.info(), {});
 }
 
 }  // namespace iropt

@@ -13,17 +13,20 @@
 // O(nodes times nesting).
 //
 // Source: TVM 0.18's pass of this name.
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 #include "iropt/analysis/tir/block_access.h"
 #include "iropt/analysis/tir/buffer_scopes.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/copy_if_changed.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "iropt/support/lookup.h"
+#include "transform/tir/util/constant_conditions.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -79,10 +82,10 @@ class AllocationMover : public tir::StmtExprMutator {
     BufferCollector collector;
     collector.VisitStmt(func.body);
     for (const tir::Buffer* buffer : collector.buffers()) {
-      const auto scope = scopes.find(buffer);
-      if (scope == scopes.end() || params.contains(buffer->data)) continue;
+      const auto* scope = scopes.Find(buffer);
+      if (!scope || params.contains(buffer->data)) continue;
       if (collector.IsOfBlock(buffer)) {
-        planned_[scope->second].push_back(buffer);
+        planned_[*scope].push_back(buffer);
       } else {
         known_[buffer->data] = buffer;
       }
@@ -93,32 +96,30 @@ class AllocationMover : public tir::StmtExprMutator {
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
-    const auto planned = planned_.find(loop);
-    if (planned != planned_.end()) Know(planned->second);
+    const auto* planned = planned_.Find(loop);
+    if (planned) Know(*planned);
     const auto* visited = To<tir::For>(StmtExprMutator::VisitFor(loop));
-    if (planned == planned_.end()) return visited;
-    Forget(planned->second);
+    if (!planned) return visited;
+    Forget(*planned);
     tir::For copy = *visited;
-    copy.body = MakeBlock(copy.body, planned->second);
+    copy.body = MakeBlock(copy.body, *planned);
     return workspace().New<tir::For>(copy);
   }
 
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
     for (const tir::MatchBufferRegion* match : block->match_buffers) known_[match->buffer->data] = match->buffer;
-    const auto planned = planned_.find(block);
-    if (planned != planned_.end()) Know(planned->second);
+    const auto* planned = planned_.Find(block);
+    if (planned) Know(*planned);
     tir::Block copy = *To<tir::Block>(StmtExprMutator::VisitBlock(block));
     for (const tir::MatchBufferRegion* match : block->match_buffers) known_.erase(match->buffer->data);
     copy.alloc_buffers = {};
-    if (planned != planned_.end()) {
-      Forget(planned->second);
-      copy.alloc_buffers = workspace().Copy(planned->second);
+    if (planned) {
+      Forget(*planned);
+      copy.alloc_buffers = workspace().Copy(*planned);
     }
     copy.reads = RegionsOfKnown(copy.reads);
     copy.writes = RegionsOfKnown(copy.writes);
-    const bool same = copy.body == block->body && copy.alloc_buffers == block->alloc_buffers &&
-                      copy.reads == block->reads && copy.writes == block->writes;
-    return same ? block : workspace().New<tir::Block>(copy);
+    return tir::CopyIfChanged(block, copy, workspace());
   }
 
   // Memory with statements of its own does not exist outside of them.
@@ -171,18 +172,14 @@ class AllocationMover : public tir::StmtExprMutator {
   }
 
   DiagnosticEngine& diagnostics_;
-  // Looked up, never iterated.
-  std::unordered_map<const tir::Stmt*, std::vector<const tir::Buffer*>> planned_;
+  LookupMap<const tir::Stmt*, std::vector<const tir::Buffer*>> planned_;
   BuffersByPointer known_;  // the buffers of blocks that exist here, and all others
 };
 
 }  // namespace
 
 Pass CreatePlanAndUpdateBufferAllocationLocation(const PassOptions& options) {
-  return CreateLoopPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    AllocationMover mover(*func, context.workspace(), context.diagnostics());
-    return Result<const PrimFunc*>(WithBody(func, mover.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateMutatorPass<AllocationMover>(options.info(), kSkipLegacy);
 }
 
 }  // namespace iropt

@@ -24,11 +24,12 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
-#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 
@@ -113,7 +114,7 @@ class RewriteCollector : public tir::StmtExprVisitor {
   explicit RewriteCollector(DiagnosticEngine& diagnostics) : diagnostics_(diagnostics) {}
 
   std::vector<LayoutRewrite> rewrites;
-  std::unordered_map<const tir::Var*, const tir::AllocateConst*> constants;  // looked up, never iterated
+  LookupMap<const tir::Var*, const tir::AllocateConst*> constants;
 
   void VisitExpr(const PrimExpr*) override {}
 
@@ -157,8 +158,8 @@ class LayoutRewriteRemover : public tir::StmtExprMutator {
     copy.body = VisitStmt(func->body);
     std::vector<const tir::Buffer*> buffers(func->param_buffers.begin(), func->param_buffers.end());
     for (const tir::Buffer*& buffer : buffers) {
-      const auto rewrite = buffer ? by_source_.find(buffer->data) : by_source_.end();
-      if (rewrite != by_source_.end() && rewrite->second->from == buffer) buffer = rewrite->second->to;
+      const auto* rewrite = buffer ? by_source_.Find(buffer->data) : nullptr;
+      if (rewrite && (*rewrite)->from == buffer) buffer = (*rewrite)->to;
     }
     copy.param_buffers = workspace().Copy(buffers);
     return workspace().New<PrimFunc>(copy);
@@ -185,18 +186,18 @@ class LayoutRewriteRemover : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitAllocateConst(const tir::AllocateConst* allocate) override {
     const auto* visited = To<tir::AllocateConst>(StmtExprMutator::VisitAllocateConst(allocate));
-    const auto rewrite = by_source_.find(allocate->buffer_var);
-    if (rewrite == by_source_.end()) return visited;
+    const auto* rewrite = by_source_.Find(allocate->buffer_var);
+    if (!rewrite) return visited;
     std::vector<int64_t> shape;
     std::vector<const PrimExpr*> extents;
-    for (const PrimExpr* dim : rewrite->second->to->shape) {
+    for (const PrimExpr* dim : (*rewrite)->to->shape) {
       const int64_t* value = arith::AsInt(dim);
       if (!value) return Fail(*allocate);
       shape.push_back(*value);
       extents.push_back(workspace().New<tir::IntImm>(DataType::Int(32), *value));
     }
     const std::shared_ptr<NDArray> array =
-        allocate->data ? ChangeLayout(*allocate->data, *rewrite->second, shape, skip_data_) : nullptr;
+        allocate->data ? ChangeLayout(*allocate->data, **rewrite, shape, skip_data_) : nullptr;
     if (!array) return Fail(*allocate);
     tir::AllocateConst copy = *visited;
     copy.extents = workspace().Copy(extents);
@@ -215,9 +216,8 @@ class LayoutRewriteRemover : public tir::StmtExprMutator {
 
   DiagnosticEngine& diagnostics_;
   const bool skip_data_;
-  // Looked up, never iterated.
-  std::unordered_map<const tir::Buffer*, const LayoutRewrite*> removed_;
-  std::unordered_map<const tir::Var*, const LayoutRewrite*> by_source_;
+  LookupMap<const tir::Buffer*, const LayoutRewrite*> removed_;
+  LookupMap<const tir::Var*, const LayoutRewrite*> by_source_;
 };
 
 }  // namespace

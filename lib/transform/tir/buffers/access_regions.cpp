@@ -8,8 +8,10 @@
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/iter_map.h"
 #include "iropt/arith/side_effect.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -21,14 +23,11 @@ using arith::IntervalSet;
 class ViewCollector : public tir::StmtExprVisitor {
  public:
   bool HasSeveral(const tir::Var* pointer) const {
-    const auto found = views_.find(pointer);
-    return found != views_.end() && !found->second;
+    const auto* found = views_.Find(pointer);
+    return found && !*found;
   }
   // The only view; null if there are several, or none.
-  const tir::Buffer* Only(const tir::Var* pointer) const {
-    const auto found = views_.find(pointer);
-    return found == views_.end() ? nullptr : found->second;
-  }
+  const tir::Buffer* Only(const tir::Var* pointer) const { return views_.Lookup(pointer); }
 
  protected:
   void VisitBufferUse(const tir::Buffer* buffer) override { Add(buffer); }
@@ -37,10 +36,10 @@ class ViewCollector : public tir::StmtExprVisitor {
  private:
   void Add(const tir::Buffer* buffer) {
     const auto [view, is_new] = views_.try_emplace(buffer->data, buffer);
-    if (!is_new && view->second != buffer) view->second = nullptr;
+    if (!is_new && view != buffer) view = nullptr;
   }
 
-  std::unordered_map<const tir::Var*, const tir::Buffer*> views_;  // null: several; looked up, never iterated
+  LookupMap<const tir::Var*, const tir::Buffer*> views_;  // null: several
 };
 
 // coeff * var + rest; nothing if the expression is not of this form with one variable.
@@ -96,9 +95,9 @@ class RegionCollector : public tir::StmtExprVisitor {
     if (!var->dtype.is_handle()) return;
     const tir::Buffer* buffer = views_.Only(var);
     if (!buffer) return;
-    const auto stated = stated_.find(buffer);
-    if (stated == stated_.end()) return Access(buffer, Whole(*buffer));
-    for (const tir::BufferRegion* region : stated->second) Access(buffer, Ranges(*region));
+    const auto* stated = stated_.Find(buffer);
+    if (!stated) return Access(buffer, Whole(*buffer));
+    for (const tir::BufferRegion* region : *stated) Access(buffer, Ranges(*region));
   }
 
   void VisitFor(const tir::For* loop) override {
@@ -109,10 +108,9 @@ class RegionCollector : public tir::StmtExprVisitor {
   }
 
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const auto* axis = As<tir::IterVar>(stmt->node);
+    const tir::IterVar* axis = tir::ThreadAxisOf(*stmt);
     VisitExpr(stmt->value);
-    if (!axis || (stmt->attr_key != "thread_extent" && stmt->attr_key != "virtual_thread"))
-      return VisitStmt(stmt->body);
+    if (!axis) return VisitStmt(stmt->body);
     const tir::Range range = axis->dom ? *axis->dom : tir::Range(make().Const(0, stmt->value->dtype), stmt->value);
     VisitIterator(axis->var, range, axis->thread_tag, stmt->body);
   }
@@ -228,10 +226,10 @@ class RegionCollector : public tir::StmtExprVisitor {
     }
     std::vector<std::pair<const tir::Var*, IntervalSet>> outer;
     for (const auto& [var, set] : bounds) {
-      const auto domain = domains_.find(var);
-      if (domain == domains_.end()) continue;
-      outer.emplace_back(var, domain->second);
-      domain->second = arith::Intersect(domain->second, set, analyzer_);
+      IntervalSet* domain = domains_.Find(var);
+      if (!domain) continue;
+      outer.emplace_back(var, *domain);
+      *domain = arith::Intersect(*domain, set, analyzer_);
     }
     visit();
     for (auto it = outer.rbegin(); it != outer.rend(); ++it) domains_.insert_or_assign(it->first, it->second);
@@ -282,28 +280,27 @@ class RegionCollector : public tir::StmtExprVisitor {
   }
 
   void Access(const tir::Buffer* buffer, const std::vector<tir::Range>& ranges) {
-    const auto depth = depths_.find(buffer->data);
-    if (depth == depths_.end()) return;
+    const auto* depth = depths_.Find(buffer->data);
+    if (!depth) return;
     // Where conditions contradict each other, nothing is accessed.
-    if (std::ranges::any_of(domains_, [](const auto& domain) { return domain.second.is_nothing(); })) return;
+    if (!domains_.AllOf([](const tir::Var*, const IntervalSet& set) { return !set.is_nothing(); })) return;
     // Loops around the allocation do not count, but threads that share the memory do.
     std::vector<std::pair<const tir::Var*, IntervalSet>> outer;
     const StorageScope scope = StorageScope::Of(buffer->scope());
-    for (size_t i = 0; i < depth->second; ++i) {
+    for (size_t i = 0; i < *depth; ++i) {
       const Iterator& iterator = iterators_[i];
-      const auto domain = domains_.find(iterator.var);
-      if (domain == domains_.end()) continue;
+      const auto* domain = domains_.Find(iterator.var);
+      if (!domain) continue;
       if (!iterator.tag.empty() && IsSharedBy(scope, ThreadTag::Of(iterator.tag))) continue;
-      outer.emplace_back(*domain);
-      domains_.erase(domain);
+      outer.emplace_back(iterator.var, *domain);
+      domains_.erase(iterator.var);
     }
     std::vector<IntervalSet> sets = Relax(ranges);
     for (const auto& [var, set] : outer) domains_.insert_or_assign(var, set);
 
     const auto [known, is_first] = accessed_.try_emplace(buffer, sets);
     if (is_first) return;
-    for (size_t i = 0; i < sets.size() && i < known->second.size(); ++i)
-      known->second[i] = arith::Union(known->second[i], sets[i], analyzer_);
+    for (size_t i = 0; i < sets.size() && i < known.size(); ++i) known[i] = arith::Union(known[i], sets[i], analyzer_);
   }
 
   std::vector<IntervalSet> Relax(const std::vector<tir::Range>& ranges) {
@@ -333,30 +330,25 @@ class RegionCollector : public tir::StmtExprVisitor {
     if (!arith::AsInt(range.extent)) return false;
     if (arith::AsInt(range.min)) return true;
     const auto* var = As<tir::Var>(range.min);
-    const auto domain = var ? domains_.find(var) : domains_.end();
-    return domain != domains_.end() && domain->second.is_bounded() && arith::AsInt(domain->second.min()) &&
-           arith::AsInt(domain->second.max());
+    const auto* domain = var ? domains_.Find(var) : nullptr;
+    return domain && domain->is_bounded() && arith::AsInt(domain->min()) && arith::AsInt(domain->max());
   }
 
   // The ranges of the iterators; none if some depend on others.
   std::optional<arith::IterRanges> IndependentIters() {
     arith::IterRanges iters;
-    for (const auto& [var, set] : domains_) {
-      if (set.is_bounded()) iters.emplace(var, arith::CoverRange(set, tir::Range(set.min(), set.min()), analyzer_));
-    }
-    const auto is_iter = [&](const tir::Var* used) { return iters.contains(used); };
-    for (const auto& [var, range] : iters) {
-      if (tir::UsesVar(range.min, is_iter) || tir::UsesVar(range.extent, is_iter)) return std::nullopt;
-    }
-    return iters;
+    domains_.ForEachInAnyOrder([&](const tir::Var* var, const IntervalSet& set) {
+      if (set.is_bounded()) iters.try_emplace(var, arith::CoverRange(set, tir::Range(set.min(), set.min()), analyzer_));
+    });
+    return arith::AreIndependentRanges(iters) ? std::optional(std::move(iters)) : std::nullopt;
   }
 
   // The accesses to the buffer are complete.
   void Finish(const tir::Buffer& buffer) {
-    const auto found = accessed_.find(&buffer);
-    if (found == accessed_.end() || found->second.size() != buffer.shape.size()) return;
+    const auto* found = accessed_.Find(&buffer);
+    if (!found || found->size() != buffer.shape.size()) return;
     AccessedRegion result{&buffer, {}};
-    for (size_t i = 0; i < buffer.shape.size(); ++i) result.region.push_back(Cover(found->second[i], buffer.shape[i]));
+    for (size_t i = 0; i < buffer.shape.size(); ++i) result.region.push_back(Cover((*found)[i], buffer.shape[i]));
     regions.push_back(std::move(result));
   }
 
@@ -403,11 +395,10 @@ class RegionCollector : public tir::StmtExprVisitor {
   ViewCollector views_;
   std::vector<Iterator> iterators_;
   arith::VarDomains domains_;
-  std::vector<const PrimExpr*> conditions_;  // that are not bounds of single iterators
-  // Looked up, never iterated.
-  std::unordered_map<const tir::Var*, size_t> depths_;  // of allocations, in iterators_
-  std::unordered_map<const tir::Buffer*, std::vector<IntervalSet>> accessed_;
-  std::unordered_map<const tir::Buffer*, std::vector<const tir::BufferRegion*>> stated_;
+  std::vector<const PrimExpr*> conditions_;    // that are not bounds of single iterators
+  LookupMap<const tir::Var*, size_t> depths_;  // of allocations, in iterators_
+  LookupMap<const tir::Buffer*, std::vector<IntervalSet>> accessed_;
+  LookupMap<const tir::Buffer*, std::vector<const tir::BufferRegion*>> stated_;
 };
 
 }  // namespace

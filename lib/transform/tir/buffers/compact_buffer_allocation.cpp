@@ -13,15 +13,16 @@
 //
 // Source: TVM 0.18's pass of this name. Conditions between several iterators count if they bound an iterator map.
 #include <algorithm>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/buffers/access_regions.h"
 #include "transform/tir/util/buffer_layout.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 #include "transform/tir/util/storage_align.h"
 
 namespace iropt {
@@ -36,9 +37,9 @@ class BufferCompactor : public tir::StmtExprMutator {
     const StorageAligns aligns = CollectStorageAligns(func.body);
     for (AccessedRegion& accessed : CollectAccessedRegions(func, in_bound, workspace)) {
       const tir::Buffer* buffer = accessed.buffer;
-      const auto align = aligns.find(buffer->data);
-      const tir::Buffer* compact = Compact(*buffer, accessed.region, align == aligns.end() ? nullptr : &align->second);
-      compacted_.emplace(buffer->data, Compacted{compact, std::move(accessed.region)});
+      const auto* align = aligns.Find(buffer->data);
+      const tir::Buffer* compact = Compact(*buffer, accessed.region, !align ? nullptr : align);
+      compacted_.try_emplace(buffer->data, Compacted{compact, std::move(accessed.region)});
     }
   }
 
@@ -82,11 +83,10 @@ class BufferCompactor : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
     const auto* visited = To<tir::Allocate>(StmtExprMutator::VisitAllocate(allocate));
-    const auto found = compacted_.find(allocate->buffer_var);
-    if (found == compacted_.end() || found->second.buffer->dtype != allocate->dtype) return visited;
-    const std::vector<const PrimExpr*> shape = AllocationShape(*found->second.buffer, analyzer_);
-    if (shape.size() != found->second.buffer->shape.size() || std::ranges::equal(shape, visited->extents))
-      return visited;
+    const auto* found = compacted_.Find(allocate->buffer_var);
+    if (!found || found->buffer->dtype != allocate->dtype) return visited;
+    const std::vector<const PrimExpr*> shape = AllocationShape(*found->buffer, analyzer_);
+    if (shape.size() != found->buffer->shape.size() || std::ranges::equal(shape, visited->extents)) return visited;
     tir::Allocate copy = *visited;
     copy.extents = workspace().Copy(shape);
     return workspace().New<tir::Allocate>(copy);
@@ -100,10 +100,7 @@ class BufferCompactor : public tir::StmtExprMutator {
 
   const arith::PrimBuilder& make() const { return analyzer_.make(); }
 
-  const Compacted* Find(const tir::Buffer* buffer) const {
-    const auto found = compacted_.find(buffer->data);
-    return found == compacted_.end() ? nullptr : &found->second;
-  }
+  const Compacted* Find(const tir::Buffer* buffer) const { return compacted_.Find(buffer->data); }
   const tir::Buffer* BufferOf(const tir::Buffer* buffer) {
     const Compacted* compacted = Find(buffer);
     return compacted ? compacted->buffer : RewriteBuffer(buffer);
@@ -157,17 +154,13 @@ class BufferCompactor : public tir::StmtExprMutator {
   }
 
   arith::Analyzer analyzer_;
-  std::unordered_map<const tir::Var*, Compacted> compacted_;  // by data pointer; looked up, never iterated
+  LookupMap<const tir::Var*, Compacted> compacted_;  // by data pointer
 };
 
 }  // namespace
 
 Pass CreateCompactBufferAllocation(const PassOptions& options) {
-  return CreateLoopPass(
-      options.info(), [is_strict = options.Bool("is_strict")](const PrimFunc* func, FunctionPassContext& context) {
-        BufferCompactor compactor(*func, is_strict, context.workspace());
-        return Result<const PrimFunc*>(WithBody(func, compactor.VisitStmt(func->body), context.workspace()));
-      });
+  return CreateMutatorPass<BufferCompactor>(options.info(), kSkipLegacy, options.Bool("is_strict"));
 }
 
 }  // namespace iropt

@@ -17,7 +17,6 @@
 //
 // Source: TVM 0.18's pass of this name.
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -27,8 +26,9 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/util/buffer_layout.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -64,8 +64,8 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
   // The body with the flat buffers of the parameters that it uses.
   const tir::Stmt* DeclareParams(const PrimFunc& func, const tir::Stmt* body) {
     for (size_t i = func.param_buffers.size(); declare_ && i > 0; --i) {
-      const auto flat = flat_.find(func.param_buffers[i - 1]);
-      if (flat != flat_.end()) body = workspace().New<tir::DeclBuffer>(flat->second, body);
+      const auto* flat = flat_.Find(func.param_buffers[i - 1]);
+      if (flat) body = workspace().New<tir::DeclBuffer>(*flat, body);
     }
     return body;
   }
@@ -152,13 +152,8 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
     if (flat) return flat;
     const tir::Buffer* rewritten = RewriteBuffer(buffer);
     tir::Buffer copy = *rewritten;
-    if (!copy.strides.empty() || copy.shape.size() != copy.axis_separators.size() + 1) {
-      copy.shape = workspace().Copy(FlatShape(*rewritten, make()));
-      copy.strides = {};
-      std::vector<int64_t> separators;
-      for (size_t i = 1; i <= copy.axis_separators.size(); ++i) separators.push_back(static_cast<int64_t>(i));
-      copy.axis_separators = workspace().Copy(separators);
-    }
+    const bool is_flat = copy.strides.empty() && copy.shape.size() == copy.axis_separators.size() + 1;
+    if (!is_flat) iropt::Flatten(copy, workspace(), make());
     if (StoresAsInt8(copy.dtype)) copy.dtype = DataType::Int(8);
     std::vector<const PrimExpr*> shape;
     for (const PrimExpr* dim : copy.shape) shape.push_back(analyzer().CanonicalSimplify(dim));
@@ -187,18 +182,18 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
   const bool declare_;
   arith::Analyzer offset_analyzer_;  // knows nothing about loops
   const std::unordered_set<const tir::Var*> flat_allocations_;
-  std::unordered_map<const tir::Buffer*, const tir::Buffer*> flat_;  // looked up, never iterated
+  LookupMap<const tir::Buffer*, const tir::Buffer*> flat_;
 };
 
 }  // namespace
 
 Pass CreateFlattenBuffer(const PassOptions& options) {
-  const bool declare = options.Bool("declare_buffers");
-  return CreateLoopPass(options.info(), [declare](const PrimFunc* func, FunctionPassContext& context) {
-    BufferFlattener flattener(*func, declare, context.workspace());
-    const tir::Stmt* body = flattener.DeclareParams(*func, flattener.VisitStmt(func->body));
-    return Result<const PrimFunc*>(WithBody(func, body, context.workspace()));
-  });
+  return CreateBodyPass(
+      options.info(), kSkipLegacy,
+      [declare = options.Bool("declare_buffers")](const PrimFunc& func, FunctionPassContext& context) {
+        BufferFlattener flattener(func, declare, context.workspace());
+        return flattener.DeclareParams(func, flattener.VisitStmt(func.body));
+      });
 }
 
 }  // namespace iropt

@@ -13,18 +13,20 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/mutator.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/util/constant_conditions.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -46,15 +48,15 @@ class PermutedLayoutInjector : public arith::StmtExprMutatorWithAnalyzer {
   PermutedLayoutInjector(const PrimFunc& func, Workspace& workspace, DiagnosticEngine& diagnostics)
       : StmtExprMutatorWithAnalyzer(func, workspace), diagnostics_(diagnostics) {
     for (const tir::Buffer* buffer : func.param_buffers) {
-      if (buffer) buffers_.emplace(buffer->data, buffer);
+      if (buffer) buffers_.try_emplace(buffer->data, buffer);
     }
   }
 
  protected:
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
-    for (const tir::Buffer* buffer : block->alloc_buffers) buffers_.emplace(buffer->data, buffer);
+    for (const tir::Buffer* buffer : block->alloc_buffers) buffers_.try_emplace(buffer->data, buffer);
     for (const tir::MatchBufferRegion* match : block->match_buffers)
-      buffers_.emplace(match->buffer->data, match->buffer);
+      buffers_.try_emplace(match->buffer->data, match->buffer);
     if (!IsPermuted(*block)) return StmtExprMutatorWithAnalyzer::VisitBlock(block);
     const bool outer = std::exchange(permute_, true);
     tir::Block copy = *To<tir::Block>(StmtExprMutatorWithAnalyzer::VisitBlock(block));
@@ -143,12 +145,12 @@ class PermutedLayoutInjector : public arith::StmtExprMutatorWithAnalyzer {
   const PrimExpr* PermutePointer(const tir::Call& call, size_t pointer, size_t offset) {
     const auto* access = As<tir::Call>(call.args[pointer]);
     const bool fits = access && IsOp(access->op, OpId::kTirTvmAccessPtr) && access->args.size() == 5;
-    const auto buffer = fits ? buffers_.find(As<tir::Var>(access->args[1])) : buffers_.end();
-    if (buffer == buffers_.end()) {
+    const auto* buffer = fits ? buffers_.Find(As<tir::Var>(access->args[1])) : nullptr;
+    if (!buffer) {
       Error(call, "a permuted layout needs pointers of the form T.tvm_access_ptr of a known buffer");
       return &call;
     }
-    const int64_t row_size = RowSize(call, *buffer->second);
+    const int64_t row_size = RowSize(call, **buffer);
     if (row_size == 0) return &call;
     const PrimExpr* position = access->args[2];
     if (offset != 0) position = make().Add(position, call.args[offset]);
@@ -163,7 +165,7 @@ class PermutedLayoutInjector : public arith::StmtExprMutatorWithAnalyzer {
   }
 
   DiagnosticEngine& diagnostics_;
-  std::unordered_map<const tir::Var*, const tir::Buffer*> buffers_;  // looked up, never iterated
+  LookupMap<const tir::Var*, const tir::Buffer*> buffers_;
   bool permute_ = false;
 };
 
@@ -175,11 +177,9 @@ bool NeedsInjectPermutedLayout(const tir::Stmt* stmt) {
 }  // namespace
 
 Pass CreateInjectPermutedLayout(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, NeedsInjectPermutedLayout) && !HasConstantSelection(func->body))
-      return Result<const PrimFunc*>(func);
-    PermutedLayoutInjector injector(*func, context.workspace(), context.diagnostics());
-    return Result<const PrimFunc*>(WithBody(func, injector.VisitStmt(func->body), context.workspace()));
+  return CreateBodyPass(options.info(), {}, [](const PrimFunc& func, FunctionPassContext& context) {
+    if (!tir::FindStmt(func.body, NeedsInjectPermutedLayout) && !HasConstantSelection(func.body)) return func.body;
+    return PermutedLayoutInjector(func, context.workspace(), context.diagnostics()).VisitStmt(func.body);
   });
 }
 

@@ -18,7 +18,6 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -29,7 +28,8 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "iropt/support/lookup.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -62,9 +62,9 @@ class RollingBufferInjector : public tir::StmtExprMutator {
     loops_.push_back(loop->loop_var);
     const tir::Stmt* result = StmtExprMutator::VisitFor(loop);
     loops_.pop_back();
-    const auto hoisted = hoisted_.find(loop->loop_var);
-    if (hoisted == hoisted_.end()) return result;
-    for (const tir::BufferRealize* realize : hoisted->second) {
+    const auto* hoisted = hoisted_.Find(loop->loop_var);
+    if (!hoisted) return result;
+    for (const tir::BufferRealize* realize : *hoisted) {
       tir::BufferRealize copy = *realize;
       copy.body = result;
       result = workspace().New<tir::BufferRealize>(copy);
@@ -87,22 +87,22 @@ class RollingBufferInjector : public tir::StmtExprMutator {
   }
 
   const tir::Stmt* VisitBufferRealize(const tir::BufferRealize* realize) override {
-    realizes_.emplace(realize->buffer, realize);
+    realizes_.try_emplace(realize->buffer, realize);
     const tir::Stmt* visited = StmtExprMutator::VisitBufferRealize(realize);
     return rolling_.contains(realize->buffer) ? To<tir::BufferRealize>(visited)->body : visited;
   }
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
     const tir::Stmt* visited = StmtExprMutator::VisitBufferStore(store);
-    const auto found = rolling_.find(store->buffer);
-    if (found == rolling_.end()) return visited;
+    const auto* found = rolling_.Find(store->buffer);
+    if (!found) return visited;
     const auto* original = To<tir::BufferStore>(visited);
     if (original->predicate) Error(*store, "predicated stores to rolling buffers are not supported");
     tir::BufferStore copy = *original;
-    copy.indices = RollIndices(original->indices, found->second);
+    copy.indices = RollIndices(original->indices, *found);
     const tir::Stmt* result = workspace().New<tir::BufferStore>(copy);
-    for (size_t i = 0; i < found->second.axes.size() && i < original->indices.size(); ++i) {
-      const RollingAxis& axis = found->second.axes[i];
+    for (size_t i = 0; i < found->axes.size() && i < original->indices.size(); ++i) {
+      const RollingAxis& axis = found->axes[i];
       if (axis.var && axis.overlap > 0) result = StoreOnce(result, axis, original->indices[i]);
     }
     return result;
@@ -110,12 +110,12 @@ class RollingBufferInjector : public tir::StmtExprMutator {
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
     const PrimExpr* visited = StmtExprMutator::VisitBufferLoad(load);
-    const auto found = rolling_.find(load->buffer);
-    if (found == rolling_.end()) return visited;
+    const auto* found = rolling_.Find(load->buffer);
+    if (!found) return visited;
     tir::BufferLoad copy = *To<tir::BufferLoad>(visited);
     if (copy.predicate) Error(*load, "predicated loads from rolling buffers are not supported");
     copy.flags = 0;
-    copy.indices = RollIndices(copy.indices, found->second);
+    copy.indices = RollIndices(copy.indices, *found);
     return workspace().New<tir::BufferLoad>(copy);
   }
 
@@ -124,10 +124,10 @@ class RollingBufferInjector : public tir::StmtExprMutator {
 
   // Finds out how the buffer moves with the loops around it.
   void Roll(const tir::Buffer& buffer, const tir::AttrStmt& at) {
-    const auto realize = realizes_.find(&buffer);
-    if (realize == realizes_.end()) return Error(at, "a rolling buffer must be realized around its attribute");
+    const auto* realize = realizes_.Find(&buffer);
+    if (!realize) return Error(at, "a rolling buffer must be realized around its attribute");
     RollingBuffer rolling;
-    for (const tir::Range* bound : realize->second->bounds) {
+    for (const tir::Range* bound : (*realize)->bounds) {
       const std::optional<RollingAxis> axis = FindAxis(*bound);
       if (!axis) return Error(at, "the bounds of a rolling buffer must be multiples of a loop variable");
       rolling.axes.push_back(*axis);
@@ -139,9 +139,9 @@ class RollingBufferInjector : public tir::StmtExprMutator {
       const auto axis = std::ranges::find_if(rolling.axes, moves_with(var));
       if (axis == rolling.axes.end()) continue;
       rolling.axis = static_cast<size_t>(axis - rolling.axes.begin());
-      rolling.extent = *arith::AsInt(realize->second->bounds[rolling.axis]->extent);
-      hoisted_[var].push_back(RealizeWhole(*realize->second, rolling));
-      rolling_.emplace(&buffer, std::move(rolling));
+      rolling.extent = *arith::AsInt((*realize)->bounds[rolling.axis]->extent);
+      hoisted_[var].push_back(RealizeWhole(**realize, rolling));
+      rolling_.try_emplace(&buffer, std::move(rolling));
       return;
     }
     Error(at, "a rolling buffer must have bounds that depend on a loop around it");
@@ -213,19 +213,17 @@ class RollingBufferInjector : public tir::StmtExprMutator {
   const arith::PrimBuilder make_;
   arith::Analyzer analyzer_;
   std::vector<const tir::Var*> loops_;  // around the current statement
-  // Looked up, never iterated.
-  std::unordered_map<const tir::Buffer*, const tir::BufferRealize*> realizes_;
-  std::unordered_map<const tir::Buffer*, std::vector<const tir::AttrStmt*>> attrs_;
-  std::unordered_map<const tir::Buffer*, RollingBuffer> rolling_;
-  std::unordered_map<const tir::Var*, std::vector<const tir::BufferRealize*>> hoisted_;
+  LookupMap<const tir::Buffer*, const tir::BufferRealize*> realizes_;
+  LookupMap<const tir::Buffer*, std::vector<const tir::AttrStmt*>> attrs_;
+  LookupMap<const tir::Buffer*, RollingBuffer> rolling_;
+  LookupMap<const tir::Var*, std::vector<const tir::BufferRealize*>> hoisted_;
 };
 
 }  // namespace
 
 Pass CreateInjectRollingBuffer(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    RollingBufferInjector injector(context);
-    return Result<const PrimFunc*>(WithBody(func, injector.VisitStmt(func->body), context.workspace()));
+  return CreateBodyPass(options.info(), {}, [](const PrimFunc& func, FunctionPassContext& context) {
+    return RollingBufferInjector(context).VisitStmt(func.body);
   });
 }
 

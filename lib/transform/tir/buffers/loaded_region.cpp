@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "iropt/arith/side_effect.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
@@ -54,8 +55,7 @@ class LoadCollector : public tir::StmtExprVisitor {
     StmtExprVisitor::VisitReduce(reduce);
   }
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const auto* axis = As<tir::IterVar>(stmt->node);
-    if (axis && (stmt->attr_key == "thread_extent" || stmt->attr_key == "virtual_thread"))
+    if (const tir::IterVar* axis = tir::ThreadAxisOf(*stmt))
       Bind(axis->var, make().Const(0, stmt->value->dtype), stmt->value);
     StmtExprVisitor::VisitAttrStmt(stmt);
   }
@@ -139,13 +139,13 @@ class LoadCollector : public tir::StmtExprVisitor {
   void Restrict(const tir::Var* var, NodeKind kind, const PrimExpr* limit,
                 std::vector<std::pair<const tir::Var*, std::optional<IntervalSet>>>& outer) {
     const IntervalSet bound = BoundOf(kind, limit);
-    const auto known = domains_.find(var);
-    if (known == domains_.end()) {
+    auto* known = domains_.Find(var);
+    if (!known) {
       outer.emplace_back(var, std::nullopt);
-      domains_.emplace(var, bound);
+      domains_.try_emplace(var, bound);
     } else {
-      outer.emplace_back(var, known->second);
-      known->second = arith::Intersect(bound, known->second, analyzer_);
+      outer.emplace_back(var, *known);
+      *known = arith::Intersect(bound, *known, analyzer_);
     }
   }
 

@@ -23,16 +23,15 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/buffers/storage_flattener.h"
-#include "transform/tir/util/legacy_schedule.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
 Pass CreateStorageFlatten(const PassOptions& options) {
   const StorageFlattenOptions flatten{.cache_line_size = options.Count("cache_line_size"),
                                       .create_bound_attribute = options.Bool("create_bound_attribute")};
-  return CreatePrimFuncPass(options.info(),
+  return CreatePrimFuncPass(options.info(), kOnlyLegacy,
                             [flatten](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
-                              if (!IsFromLegacySchedule(*func)) return func;
                               return FlattenStorage(func, flatten, context.workspace(), context.diagnostics());
                             });
 }

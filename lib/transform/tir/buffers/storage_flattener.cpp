@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -13,8 +11,8 @@
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/util/buffer_layout.h"
-#include "transform/tir/util/loop_pass.h"
 #include "transform/tir/util/storage_align.h"
 
 namespace iropt {
@@ -268,13 +266,7 @@ class StorageFlattener : public tir::StmtExprMutator {
     const bool is_flat = buffer.strides.empty() && buffer.shape.size() == buffer.axis_separators.size() + 1;
     if (is_flat && buffer.dtype != DataType::Bool()) return &buffer;
     tir::Buffer copy = buffer;
-    if (!is_flat) {
-      copy.shape = workspace().Copy(FlatShape(buffer, make()));
-      copy.strides = {};
-      std::vector<int64_t> separators;
-      for (size_t i = 1; i <= copy.axis_separators.size(); ++i) separators.push_back(static_cast<int64_t>(i));
-      copy.axis_separators = workspace().Copy(separators);
-    }
+    if (!is_flat) Flatten(copy, workspace(), make());
     if (copy.dtype == DataType::Bool()) copy.dtype = DataType::Int(8);
     copy.id = workspace().NextVarId();
     return workspace().New<tir::Buffer>(copy);
@@ -283,7 +275,7 @@ class StorageFlattener : public tir::StmtExprMutator {
   // A buffer that is not realized has an entry from its first use on.
   const Entry& EntryOf(const tir::Buffer* buffer) {
     const auto [entry, is_new] = entries_.try_emplace(buffer);
-    if (!is_new) return entry->second;
+    if (!is_new) return entry;
     const tir::Buffer* whole = buffer;
     if (const PrimExpr* data = RemapOf(buffer->data)) {
       tir::Buffer copy = *buffer;
@@ -414,10 +406,9 @@ class StorageFlattener : public tir::StmtExprMutator {
   const bool create_bounds_;
   std::string_view default_scope_ = "global";
   std::vector<const tir::Buffer*> accessed_;  // by the current store
-  // Looked up, never iterated.
-  std::unordered_set<const tir::Buffer*> params_;
-  std::unordered_map<const tir::Buffer*, Entry> entries_;
-  std::unordered_map<const tir::Buffer*, std::vector<StorageAlign>> aligns_;
+  LookupSet<const tir::Buffer*> params_;
+  LookupMap<const tir::Buffer*, Entry> entries_;
+  LookupMap<const tir::Buffer*, std::vector<StorageAlign>> aligns_;
 };
 
 }  // namespace

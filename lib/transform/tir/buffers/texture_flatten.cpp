@@ -18,10 +18,13 @@
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/thread_axis.h"
+#include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -70,8 +73,7 @@ class TextureFlattener : public tir::StmtExprMutator {
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const auto* realize = stmt->attr_key == "realize_scope" ? As<tir::BufferRealize>(stmt->body) : nullptr;
     if (realize && (params_.contains(realize->buffer) || IsTexture(*realize->buffer))) return VisitStmt(realize);
-    const auto* axis = As<tir::IterVar>(stmt->node);
-    if (axis && stmt->attr_key == "thread_extent")
+    if (const tir::IterVar* axis = tir::LaunchAxisOf(*stmt))
       analyzer_.Bind(axis->var, analyzer_.make().Const(0, stmt->value->dtype), stmt->value);
     return StmtExprMutator::VisitAttrStmt(stmt);
   }
@@ -164,13 +166,12 @@ bool NeedsTextureFlatten(const tir::Stmt* stmt) {
 }  // namespace
 
 Pass CreateTextureFlatten(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    const bool has_images = std::ranges::any_of(func->params, [](const tir::Var* param) { return IsTexture(param); }) ||
-                            std::ranges::any_of(func->param_buffers,
-                                                [](const tir::Buffer* buffer) { return buffer && IsTexture(*buffer); });
-    if (!has_images && !AnyStmt(func->body, NeedsTextureFlatten)) return Result<const PrimFunc*>(func);
-    TextureFlattener flattener(*func, context.workspace(), context.diagnostics());
-    return Result<const PrimFunc*>(WithBody(func, flattener.VisitStmt(func->body), context.workspace()));
+  return CreateBodyPass(options.info(), {}, [](const PrimFunc& func, FunctionPassContext& context) {
+    const auto is_texture = [](const tir::Buffer* buffer) { return buffer && IsTexture(*buffer); };
+    const bool has_images = std::ranges::any_of(func.params, [](const tir::Var* param) { return IsTexture(param); }) ||
+                            std::ranges::any_of(func.param_buffers, is_texture);
+    if (!has_images && !tir::FindStmt(func.body, NeedsTextureFlatten)) return func.body;
+    return TextureFlattener(func, context.workspace(), context.diagnostics()).VisitStmt(func.body);
   });
 }
 

@@ -18,9 +18,10 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/builder.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -143,11 +144,7 @@ bool NeedsTransformMmaBufferLayout(const tir::Stmt* stmt) {
 }  // namespace
 
 Pass CreateTransformMmaBufferLayout(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, NeedsTransformMmaBufferLayout)) return Result<const PrimFunc*>(func);
-    MmaBufferTransformer transformer(context.workspace(), context.diagnostics());
-    return Result<const PrimFunc*>(WithBody(func, transformer.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateMutatorPass<MmaBufferTransformer>(options.info(), {.needs = &NeedsTransformMmaBufferLayout});
 }
 
 }  // namespace iropt

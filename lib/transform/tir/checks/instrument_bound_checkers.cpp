@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -26,7 +25,8 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "iropt/support/lookup.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -34,8 +34,8 @@ namespace {
 
 constexpr std::string_view kMessage = "OUT OF THE BOUNDS";
 
-// By data pointers. Looked up, never iterated.
-using Bounds = std::unordered_map<const tir::Var*, List<const PrimExpr*>>;
+// By data pointers.
+using Bounds = LookupMap<const tir::Var*, List<const PrimExpr*>>;
 
 class BoundCollector : public tir::StmtExprVisitor {
  public:
@@ -97,9 +97,8 @@ class AccessCollector : public tir::ExprVisitor {
   }
 
   void Add(const Node& at, const tir::Buffer& buffer, List<const PrimExpr*> indices) {
-    const auto bound = bounds_.find(buffer.data);
-    if (bound != bounds_.end() && !is_guarded_ && std::ranges::all_of(indices, IsCheckable))
-      accesses_.push_back({&at, indices, bound->second});
+    const auto* bound = bounds_.Find(buffer.data);
+    if (bound && !is_guarded_ && std::ranges::all_of(indices, IsCheckable)) accesses_.push_back({&at, indices, *bound});
   }
 
   const Bounds& bounds_;
@@ -120,12 +119,12 @@ class BoundChecker : public tir::StmtExprMutator {
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
 
   const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
-    const auto bound = bounds_.find(allocate->buffer_var);
-    if (bound != bounds_.end() && std::ranges::all_of(allocate->extents, IsExtent)) {
+    auto* bound = bounds_.Find(allocate->buffer_var);
+    if (bound && std::ranges::all_of(allocate->extents, IsExtent)) {
       std::vector<const PrimExpr*> extents;
       const PrimExpr* lanes = make().Const(allocate->dtype.lanes, DataType::UInt(64));
       for (const PrimExpr* extent : allocate->extents) extents.push_back(make().Mul(lanes, extent));
-      bound->second = workspace().Copy(extents);
+      *bound = workspace().Copy(extents);
     }
     return StmtExprMutator::VisitAllocate(allocate);
   }
@@ -179,9 +178,8 @@ class BoundChecker : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateInstrumentBoundCheckers(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    BoundChecker checker(BoundCollector::Of(*func), context.workspace(), context.diagnostics());
-    return Result<const PrimFunc*>(WithBody(func, checker.VisitStmt(func->body), context.workspace()));
+  return CreateBodyPass(options.info(), {}, [](const PrimFunc& func, FunctionPassContext& context) {
+    return BoundChecker(BoundCollector::Of(func), context.workspace(), context.diagnostics()).VisitStmt(func.body);
   });
 }
 

@@ -15,6 +15,7 @@
 #include "iropt/arith/mutator.h"
 #include "iropt/infer/infer.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 
@@ -34,8 +35,8 @@ class OutOfBoundsFinder : public arith::StmtExprMutatorWithAnalyzer {
     return StmtExprMutatorWithAnalyzer::VisitFor(loop);
   }
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const auto* axis = As<tir::IterVar>(stmt->node);
-    if (!axis || stmt->attr_key != "thread_extent") return StmtExprMutatorWithAnalyzer::VisitAttrStmt(stmt);
+    const tir::IterVar* axis = tir::LaunchAxisOf(*stmt);
+    if (!axis) return StmtExprMutatorWithAnalyzer::VisitAttrStmt(stmt);
     const ScopedDomain domain(*this, axis->var, make().Const(0, axis->var->dtype), stmt->value);
     return StmtExprMutatorWithAnalyzer::VisitAttrStmt(stmt);
   }

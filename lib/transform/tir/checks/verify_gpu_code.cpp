@@ -19,6 +19,7 @@
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -81,9 +82,8 @@ class GpuCodeVerifier : public tir::StmtExprVisitor {
   }
 
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const auto* axis = As<tir::IterVar>(stmt->node);
-    const bool is_axis = axis && (stmt->attr_key == "thread_extent" || stmt->attr_key == "virtual_thread");
-    if (!is_axis) return StmtExprVisitor::VisitAttrStmt(stmt);
+    const tir::IterVar* axis = tir::ThreadAxisOf(*stmt);
+    if (!axis) return StmtExprVisitor::VisitAttrStmt(stmt);
     if (depth_ == 0) EnterKernel();
     if (const int64_t* extent = arith::AsInt(stmt->value)) CheckAxis(*axis, *extent, *stmt);
     ++depth_;

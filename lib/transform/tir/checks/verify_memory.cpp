@@ -14,8 +14,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "iropt/ir/dlpack.h"
@@ -24,6 +22,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/util/target.h"
 
 namespace iropt {
@@ -65,8 +64,8 @@ class HostAccessFinder : public tir::StmtExprVisitor {
     // At most as many steps as there are values, should they refer to each other.
     for (size_t i = 0; var && i <= values_.size(); ++i) {
       if (!func_.params.empty() && var == func_.params[0]) return true;
-      const auto value = values_.find(var);
-      const auto* call = value == values_.end() ? nullptr : As<tir::Call>(value->second);
+      const auto* value = values_.Find(var);
+      const auto* call = !value ? nullptr : As<tir::Call>(*value);
       if (!call || !IsOp(call->op, OpId::kTirTvmStructGet)) return false;
       var = As<tir::Var>(call->args[0]);
     }
@@ -75,7 +74,7 @@ class HostAccessFinder : public tir::StmtExprVisitor {
 
   // One error for each buffer.
   void Check(const tir::Buffer& buffer, const Node& at) {
-    if (on_device_ || !IsParam(buffer.data) || !reported_.insert(buffer.data).second) return;
+    if (on_device_ || !IsParam(buffer.data) || !reported_.insert(buffer.data)) return;
     diagnostics_.Error(
         Location(at), "pass-failed",
         fmt::format("the host accesses the memory of '{}', which is on the device: bind a loop to threads",
@@ -85,10 +84,9 @@ class HostAccessFinder : public tir::StmtExprVisitor {
   const PrimFunc& func_;
   DiagnosticEngine& diagnostics_;
   bool on_device_ = false;
-  // Looked up, never iterated.
-  std::unordered_set<const tir::Var*> param_data_;
-  std::unordered_set<const tir::Var*> reported_;
-  std::unordered_map<const tir::Var*, const PrimExpr*> values_;
+  LookupSet<const tir::Var*> param_data_;
+  LookupSet<const tir::Var*> reported_;
+  LookupMap<const tir::Var*, const PrimExpr*> values_;
 };
 
 // GPUs and FPGAs by their numbers in DLPack and TVM.

@@ -11,13 +11,12 @@
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
-#include <unordered_map>
-
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -32,10 +31,10 @@ class SSAVerifier : public tir::StmtExprVisitor {
 
  protected:
   void VisitLet(const tir::Let* let) override {
-    const auto known = definitions_.find(let->var);
-    if (known == definitions_.end()) {
-      definitions_.emplace(let->var, let->value);
-    } else if (!arith::DeepEqual(known->second, let->value)) {
+    const auto* known = definitions_.Find(let->var);
+    if (!known) {
+      definitions_.try_emplace(let->var, let->value);
+    } else if (!arith::DeepEqual(*known, let->value)) {
       Refuse(*let->var, *let);
     }
     StmtExprVisitor::VisitLet(let);
@@ -55,7 +54,7 @@ class SSAVerifier : public tir::StmtExprVisitor {
 
  private:
   void Define(const tir::Var* var, const PrimExpr* value, const Node& at) {
-    if (!definitions_.emplace(var, value).second) Refuse(*var, at);
+    if (!definitions_.try_emplace(var, value).second) Refuse(*var, at);
   }
   void Refuse(const tir::Var& var, const Node& at) {
     diagnostics_.Error(Location(at), "pass-failed",
@@ -63,8 +62,8 @@ class SSAVerifier : public tir::StmtExprVisitor {
   }
 
   DiagnosticEngine& diagnostics_;
-  // Values of bindings; other variables stand for themselves. Looked up, never iterated.
-  std::unordered_map<const tir::Var*, const PrimExpr*> definitions_;
+  // Values of bindings; other variables stand for themselves.
+  LookupMap<const tir::Var*, const PrimExpr*> definitions_;
 };
 
 }  // namespace

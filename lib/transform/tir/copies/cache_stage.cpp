@@ -22,7 +22,7 @@ bool IsThreadLoop(const tir::For* loop) { return loop->for_kind == tir::ForKind:
 
 arith::IterRanges RangesOf(const Loops& loops) {
   arith::IterRanges ranges;
-  for (const tir::For* loop : loops) ranges.emplace(loop->loop_var, tir::Range(loop->min, loop->extent));
+  for (const tir::For* loop : loops) ranges.try_emplace(loop->loop_var, tir::Range(loop->min, loop->extent));
   return ranges;
 }
 

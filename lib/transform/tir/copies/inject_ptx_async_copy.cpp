@@ -18,7 +18,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -121,11 +121,7 @@ class AsyncCopyInjector : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateInjectPTXAsyncCopy(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, &IsAsyncScope)) return Result<const PrimFunc*>(func);
-    AsyncCopyInjector injector(context.workspace(), context.diagnostics());
-    return Result<const PrimFunc*>(WithBody(func, injector.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateMutatorPass<AsyncCopyInjector>(options.info(), {.needs = &IsAsyncScope});
 }
 
 }  // namespace iropt

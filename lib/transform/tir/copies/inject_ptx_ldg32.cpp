@@ -18,17 +18,19 @@
 // writes, as the instruction reads it through a cache that is not coherent. If the element is what the condition
 // chooses when it is false, the predicate is its negation.
 #include <array>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/builder.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_id.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "iropt/support/lookup.h"
+#include "transform/tir/util/constant_conditions.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -52,7 +54,7 @@ class Finder : public tir::StmtExprVisitor {
 
  private:
   const tir::Allocate* first_ = nullptr;
-  std::unordered_set<const tir::Var*> written_;  // looked up, never iterated
+  LookupSet<const tir::Var*> written_;
 };
 
 class PTXLoadInjector : public tir::StmtExprMutator {
@@ -139,14 +141,13 @@ class PTXLoadInjector : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateInjectPTXLDG32(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [enabled = options.Bool("enable_inject_ptx_intrin")](
-                                                const PrimFunc* func, FunctionPassContext& context) {
-    if (!enabled) return Result<const PrimFunc*>(func);
-    const Finder found(func->body);
-    if (!found.first()) return Result<const PrimFunc*>(func);
-    PTXLoadInjector injector(found, context.workspace());
-    return Result<const PrimFunc*>(WithBody(func, injector.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateBodyPass(
+      options.info(), {},
+      [enabled = options.Bool("enable_inject_ptx_intrin")](const PrimFunc& func, FunctionPassContext& context) {
+        if (!enabled) return func.body;
+        const Finder found(func.body);
+        return found.first() ? PTXLoadInjector(found, context.workspace()).VisitStmt(func.body) : func.body;
+      });
 }
 
 }  // namespace iropt

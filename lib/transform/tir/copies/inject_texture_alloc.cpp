@@ -24,7 +24,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -91,11 +91,7 @@ class TextureAllocInjector : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateInjectTextureAlloc(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, &IsTextureAllocation)) return Result<const PrimFunc*>(func);
-    TextureAllocInjector injector(context.workspace(), context.diagnostics());
-    return Result<const PrimFunc*>(WithBody(func, injector.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateMutatorPass<TextureAllocInjector>(options.info(), {.needs = &IsTextureAllocation});
 }
 
 }  // namespace iropt

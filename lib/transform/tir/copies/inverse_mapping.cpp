@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
@@ -97,7 +96,7 @@ class MappingInverter {
 
   // The new loops, one for each dimension of more than one element, named after those of the nest.
   void CollectLoops() {
-    for (const tir::For* loop : nest_.loops) iters_.emplace(loop->loop_var, tir::Range(loop->min, loop->extent));
+    for (const tir::For* loop : nest_.loops) iters_.try_emplace(loop->loop_var, tir::Range(loop->min, loop->extent));
     for (const size_t dim : dims_) {
       const PrimExpr* extent = region()[dim]->extent;
       const tir::Var* named = nest_.loops[std::min(loops_.size(), nest_.loops.size() - 1)]->loop_var;

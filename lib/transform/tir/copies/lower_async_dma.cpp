@@ -20,17 +20,18 @@
 #include <array>
 #include <optional>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "iropt/arith/mutator.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_id.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/copies/contiguous_copy.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -123,23 +124,23 @@ class AsyncDMALowerer : public arith::StmtExprMutatorWithAnalyzer {
   }
 
   const bool bypass_cache_;
-  std::optional<Scope> scope_;               // the innermost one
-  std::unordered_set<int64_t> used_queues_;  // by copies; looked up, never iterated
+  std::optional<Scope> scope_;      // the innermost one
+  LookupSet<int64_t> used_queues_;  // by copies
 };
+
+bool CommitsAsyncCopies(const tir::Stmt* stmt) {
+  const auto* attr = As<tir::AttrStmt>(stmt);
+  return attr && attr->attr_key == kCommit;
+}
 
 }  // namespace
 
 Pass CreateLowerAsyncDMA(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    const auto commits = [](const tir::Stmt* stmt) {
-      const auto* attr = As<tir::AttrStmt>(stmt);
-      return attr && attr->attr_key == kCommit;
-    };
-    if (!AnyStmt(func->body, commits)) return Result<const PrimFunc*>(func);
-    const bool bypass_cache = context.context().ConfigBool("tir.experimental_dma_bypass_cache");
-    AsyncDMALowerer lowerer(*func, bypass_cache, context.workspace());
-    return Result<const PrimFunc*>(WithBody(func, lowerer.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateBodyPass(options.info(), {.needs = &CommitsAsyncCopies},
+                        [](const PrimFunc& func, FunctionPassContext& context) {
+                          const bool bypass_cache = context.context().ConfigBool("tir.experimental_dma_bypass_cache");
+                          return AsyncDMALowerer(func, bypass_cache, context.workspace()).VisitStmt(func.body);
+                        });
 }
 
 }  // namespace iropt

@@ -26,7 +26,6 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -41,7 +40,7 @@
 #include "transform/tir/copies/shared_memory_padding.h"
 #include "transform/tir/copies/tensor_core_copy.h"
 #include "transform/tir/copies/warp_accesses.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -210,10 +209,10 @@ const tir::Stmt* CopyLowerer::Pad(const tir::Stmt* stmt) {
   BufferReplacer replacer(workspace());
   bool changed = false;
   for (const tir::Buffer* buffer : allocs_) {
-    const auto accesses = accesses_.find(buffer);
-    if (accesses == accesses_.end() || facts_.pointers.contains(buffer->data)) continue;
+    const auto* accesses = accesses_.Find(buffer);
+    if (!accesses || facts_.pointers.contains(buffer->data)) continue;
     if (StorageScope::Of(buffer->scope()).rank != StorageRank::kShared) continue;
-    const tir::Buffer* padded = PadSharedMemory(*buffer, accesses->second, workspace());
+    const tir::Buffer* padded = PadSharedMemory(*buffer, *accesses, workspace());
     if (padded == buffer) continue;
     replacer.Remap(buffer, padded);
     changed = true;
@@ -229,14 +228,13 @@ bool NeedsLowerAutoCopy(const tir::Stmt* stmt) {
 }  // namespace
 
 Pass CreateLowerAutoCopy(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, NeedsLowerAutoCopy)) return Result<const PrimFunc*>(func);
-    FunctionFacts facts(context.diagnostics());
-    facts.VisitStmt(func->body);
-    CopyLowerer lowerer(facts, context.workspace(), context.diagnostics());
-    const tir::Stmt* body = lowerer.Pad(lowerer.VisitStmt(func->body));
-    return Result<const PrimFunc*>(WithBody(func, body, context.workspace()));
-  });
+  return CreateBodyPass(options.info(), {.needs = &NeedsLowerAutoCopy},
+                        [](const PrimFunc& func, FunctionPassContext& context) {
+                          FunctionFacts facts(context.diagnostics());
+                          facts.VisitStmt(func.body);
+                          CopyLowerer lowerer(facts, context.workspace(), context.diagnostics());
+                          return lowerer.Pad(lowerer.VisitStmt(func.body));
+                        });
 }
 
 }  // namespace iropt

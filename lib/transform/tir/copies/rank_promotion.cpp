@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
 
 namespace iropt {
@@ -42,9 +43,9 @@ class DigitCollector : public tir::ExprVisitor {
   }
 
   void VisitVar(const tir::Var* var) override {
-    const auto range = own_.find(var);
-    if (range == own_.end() || failed) return;
-    const int64_t* extent = arith::AsInt(range->second.extent);
+    const auto* range = own_.Find(var);
+    if (!range || failed) return;
+    const int64_t* extent = arith::AsInt(range->extent);
     if (!extent || *extent < 1 || *extent > kLimit) {
       failed = true;
       return;
@@ -110,10 +111,6 @@ class DigitCollector : public tir::ExprVisitor {
   Values values_ = {};
 };
 
-bool UsesAny(const PrimExpr* index, const arith::IterRanges& iters) {
-  return tir::UsesVar(index, [&](const tir::Var* var) { return iters.contains(var); });
-}
-
 }  // namespace
 
 std::optional<PromotedAccess> PromoteRank(std::span<const PrimExpr* const> indices, const arith::IterRanges& own,
@@ -125,7 +122,7 @@ std::optional<PromotedAccess> PromoteRank(std::span<const PrimExpr* const> indic
     collector.VisitExpr(index);
     if (collector.failed) return std::nullopt;
     const tir::Range element(index, make.Const(1, index->dtype));
-    if (UsesAny(index, all) && !arith::EstimateIterMap(element, all, nullptr, analyzer)) return std::nullopt;
+    if (tir::UsesAnyOf(all, index) && !arith::EstimateIterMap(element, all, nullptr, analyzer)) return std::nullopt;
     int64_t extent = 1;
     const PrimExpr* promoted = make.Int(0, DataType::Int(32));
     for (const Digit& digit : collector.digits) {

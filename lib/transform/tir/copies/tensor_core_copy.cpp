@@ -10,11 +10,12 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/ir/tir/builder.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/op/op.h"
 #include "transform/tir/copies/cache_stage.h"
 #include "transform/tir/copies/coalesced_access.h"
 #include "transform/tir/copies/loop_nest.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/constant_conditions.h"
 
 namespace iropt {
 

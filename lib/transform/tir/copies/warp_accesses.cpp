@@ -8,6 +8,7 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/copies/loop_nest.h"
 
 namespace iropt {
@@ -18,8 +19,8 @@ namespace {
 constexpr int64_t kMaxValues = 64;
 constexpr int64_t kMaxValue = int64_t{1} << 40;
 
-// By variable, how many values it takes. Looked up, never iterated.
-using Extents = std::unordered_map<const tir::Var*, int64_t>;
+// By variable, how many values it takes.
+using Extents = LookupMap<const tir::Var*, int64_t>;
 
 // The values 0, scale, ..., (extent - 1) * scale; extent * scale is at most kMaxValue.
 struct Term {
@@ -37,9 +38,9 @@ class TermCollector {
   // The values of the index up to a constant; nothing if it is a constant.
   std::optional<Term> Collect(const PrimExpr* index) {
     if (const auto* var = As<tir::Var>(index)) {
-      const auto extent = extents_.find(var);
-      if (extent == extents_.end() || extent->second <= 1) return kZero;
-      return extent->second <= kMaxValues ? Term{extent->second, 1} : Fail();
+      const auto* extent = extents_.Find(var);
+      if (!extent || *extent <= 1) return kZero;
+      return *extent <= kMaxValues ? Term{*extent, 1} : Fail();
     }
     if (const auto* cast = As<tir::Cast>(index)) return Collect(cast->value);
     if (const auto* binary = As<tir::BinaryExpr>(index)) return CollectBinary(*binary);

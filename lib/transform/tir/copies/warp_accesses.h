@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/copies/block_copy.h"
 
 namespace iropt {
@@ -20,8 +20,7 @@ struct BufferAccesses {
   // The elements that padding must be a multiple of, so that stored vectors stay aligned.
   int64_t padding_unit = 1;
 };
-// Looked up, never iterated.
-using AccessesByBuffer = std::unordered_map<const tir::Buffer*, BufferAccesses>;
+using AccessesByBuffer = LookupMap<const tir::Buffer*, BufferAccesses>;
 
 // Adds the accesses under the statement to shared memory: loads, stores, and the tiles that instructions for tensor
 // cores access. The warp is the one of the first threads, loops without threads are in their first iteration, and so

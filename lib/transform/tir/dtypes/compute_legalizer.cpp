@@ -1,17 +1,18 @@
 #include "transform/tir/dtypes/compute_legalizer.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/copy_if_changed.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 #include "iropt/support/followed_version.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/dtypes/float_conversion.h"
-#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 
@@ -71,7 +72,7 @@ class WidenableAllocations : public tir::StmtExprVisitor {
 
   const DTypePredicate is_narrow_;
   std::vector<const tir::Allocate*> found_;
-  std::unordered_set<const tir::Var*> fixed_;  // looked up, never iterated
+  LookupSet<const tir::Var*> fixed_;
 };
 
 class ComputeLegalizer : public tir::StmtExprMutator {
@@ -131,7 +132,7 @@ class ComputeLegalizer : public tir::StmtExprMutator {
     copy.value = Operand(let->value);
     copy.var = Define(let->var, copy.value->dtype);
     copy.body = VisitStmt(let->body);
-    return copy.value == let->value && copy.body == let->body ? let : workspace().New<tir::LetStmt>(copy);
+    return tir::CopyIfChanged(let, copy, workspace());
   }
 
   // ---- Values
@@ -269,8 +270,8 @@ class ComputeLegalizer : public tir::StmtExprMutator {
   const ComputePromotion& promotion_;
   DiagnosticEngine& diagnostics_;
   const arith::PrimBuilder make_;
-  std::unordered_set<const tir::Var*> widened_;  // looked up, never iterated
-  size_t num_lets_ = 0;                          // Let expressions that were visited
+  LookupSet<const tir::Var*> widened_;
+  size_t num_lets_ = 0;  // Let expressions that were visited
 };
 
 }  // namespace

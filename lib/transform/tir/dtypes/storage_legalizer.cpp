@@ -7,9 +7,10 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/copy_if_changed.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/op/op.h"
 #include "transform/tir/dtypes/float_conversion.h"
-#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 
@@ -69,7 +70,7 @@ class StorageLegalizer : public tir::StmtExprMutator {
   const tir::Stmt* VisitAllocateConst(const tir::AllocateConst* allocate) override {
     tir::AllocateConst copy = *allocate;
     copy.body = VisitStmt(allocate->body);
-    return copy.body == allocate->body ? allocate : workspace().New<tir::AllocateConst>(copy);
+    return tir::CopyIfChanged(allocate, copy, workspace());
   }
 
   const tir::Stmt* VisitBlock(const tir::Block* block) override {

@@ -8,12 +8,13 @@
 // Source: TVM 0.18's pass of this name.
 #include <vector>
 
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/expr/unsafe_expr.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -36,10 +37,7 @@ class UnsafeSelectRewriter : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateRewriteUnsafeSelect(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    UnsafeSelectRewriter rewriter(context.workspace());
-    return Result<const PrimFunc*>(WithBody(func, rewriter.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateMutatorPass<UnsafeSelectRewriter>(options.info(), {});
 }
 
 }  // namespace iropt

@@ -15,7 +15,6 @@
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/host/device_split.h"
 #include "transform/tir/host/func_target.h"
-#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 

@@ -36,8 +36,8 @@ bool ArgBinder::Bind(const PrimExpr* arg, const PrimExpr* value, const std::stri
     return false;
   }
   const auto* var = As<tir::Var>(arg);
-  if (!var || !bound_.insert(var).second) {
-    Check(Equal(arg, value), name);
+  if (!var || !bound_.insert(var)) {
+    Check(build_.Equal(arg, value), name);
     return false;
   }
   bindings_.Add<tir::LetStmt>(var, value);
@@ -61,7 +61,7 @@ void ArgBinder::CheckDType(const tir::Buffer& buffer, const tir::Var* handle, co
                                      buffer.name, buffer.dtype.ToString()));
   }
   const auto field_is = [&](int bits, StructField field, int64_t value) {
-    return EqualInt(build_.GetField(DataType::UInt(bits), handle, 0, field), value);
+    return build_.EqualInt(build_.GetField(DataType::UInt(bits), handle, 0, field), value);
   };
   const PrimExpr* condition =
       build_.make().Binary(NodeKind::kAnd, field_is(8, StructField::kArrTypeCode, DLPackCode(buffer.dtype.code)),
@@ -85,8 +85,8 @@ void ArgBinder::BindDLTensor(const tir::Buffer& buffer, int64_t device_type, con
   bindings_.Assert(build_.make().Not(build_.IsNull(handle)),
                    fmt::format("{} is expected to have non-NULL DLTensor* pointer", name));
   const size_t ndim = buffer.shape.size();
-  bindings_.Assert(Equal(build_.Int32(static_cast<int64_t>(ndim)),
-                         build_.GetField(DataType::Int(32), handle, 0, StructField::kArrNDim)),
+  bindings_.Assert(build_.Equal(build_.Int32(static_cast<int64_t>(ndim)),
+                                build_.GetField(DataType::Int(32), handle, 0, StructField::kArrNDim)),
                    fmt::format("{}.ndim is expected to equal {}", name, ndim));
   CheckDType(buffer, handle, name);
 
@@ -126,8 +126,9 @@ void ArgBinder::CheckCompact(const tir::Buffer& buffer, const tir::Buffer* strid
   const PrimExpr* stride = make.Const(1, dtype);
   const PrimExpr* compact = make.Bool(true);
   for (size_t k = buffer.shape.size(); k-- > 0;) {
-    const PrimExpr* matches = Equal(stride, LoadAs(dtype, strides, k));
-    compact = make.Binary(NodeKind::kAnd, compact, make.Binary(NodeKind::kOr, EqualInt(buffer.shape[k], 1), matches));
+    const PrimExpr* matches = build_.Equal(stride, LoadAs(dtype, strides, k));
+    compact =
+        make.Binary(NodeKind::kAnd, compact, make.Binary(NodeKind::kOr, build_.EqualInt(buffer.shape[k], 1), matches));
     stride = make.Mul(stride, buffer.shape[k]);
   }
   Workspace& workspace = build_.workspace();
@@ -142,7 +143,7 @@ void ArgBinder::BindBroadcastStrides(const tir::Buffer& buffer, const tir::Buffe
   for (size_t k = buffer.shape.size(); k-- > 0;) {
     const PrimExpr* dim = buffer.shape[k];
     const PrimExpr* value = build_.IfThenElse(build_.IsNull(strides->data), stride, LoadAs(dim->dtype, strides, k));
-    value = build_.IfThenElse(EqualInt(dim, 1), build_.Int32(0), value);
+    value = build_.IfThenElse(build_.EqualInt(dim, 1), build_.Int32(0), value);
     Bind(buffer.strides[k], value, fmt::format("{}[{}]", name, k));
     stride = analyzer_.Simplify(build_.make().Mul(stride, dim));
   }
@@ -160,7 +161,8 @@ void ArgBinder::BindOffset(const tir::Buffer& buffer, const tir::Var* handle, co
   const PrimExpr* value = make.Cast(offset->dtype, make.TruncDiv(byte_offset, make.Int(bytes, DataType::UInt(64))));
   const bool is_new = Bind(offset, value, name + ".elem_offset");
   if (!is_new || buffer.offset_factor <= 1) return;
-  Check(EqualInt(make.TruncMod(offset, make.Const(buffer.offset_factor, offset->dtype)), 0), name + ".elem_offset");
+  Check(build_.EqualInt(make.TruncMod(offset, make.Const(buffer.offset_factor, offset->dtype)), 0),
+        name + ".elem_offset");
 }
 
 void ArgBinder::BindData(const tir::Buffer& buffer, const tir::Var* handle, const std::string& name) {
@@ -170,7 +172,7 @@ void ArgBinder::BindData(const tir::Buffer& buffer, const tir::Var* handle, cons
   const PrimExpr* size = make.Const(1, IndexType(buffer));
   for (const PrimExpr* dim : buffer.shape) size = make.Mul(size, dim);
   // An array without elements may have a null pointer.
-  checks_.Assert(make.Binary(NodeKind::kOr, EqualInt(size, 0), make.Not(build_.IsNull(buffer.data))),
+  checks_.Assert(make.Binary(NodeKind::kOr, build_.EqualInt(size, 0), make.Not(build_.IsNull(buffer.data))),
                  name + " is expected to have non-NULL data pointer");
   bindings_.Add<tir::AttrStmt>(buffer.data, "storage_alignment", build_.Int32(buffer.data_alignment));
 }

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <string>
-#include <unordered_set>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/infer/print/print_names.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/host/host_builder.h"
 
 namespace iropt {
@@ -40,12 +40,6 @@ class ArgBinder {
   void BindBroadcastStrides(const tir::Buffer& buffer, const tir::Buffer* strides, const std::string& name);
   void BindOffset(const tir::Buffer& buffer, const tir::Var* handle, const std::string& name);
   void BindData(const tir::Buffer& buffer, const tir::Var* handle, const std::string& name);
-  const PrimExpr* Equal(const PrimExpr* a, const PrimExpr* b) const {
-    return build_.make().Binary(NodeKind::kEQ, a, b);
-  }
-  const PrimExpr* EqualInt(const PrimExpr* a, int64_t value) const {
-    return Equal(a, build_.make().Const(value, a->dtype));
-  }
   const PrimExpr* LoadAs(DataType dtype, const tir::Buffer* array, size_t index) const {
     return build_.make().Cast(dtype, build_.Load(array, static_cast<int64_t>(index)));
   }
@@ -59,7 +53,7 @@ class ArgBinder {
   StmtNest bindings_;
   StmtNest checks_;
   PrintNames names_{{}};  // empty between expressions: a table of all ids for each would cost more than their text
-  std::unordered_set<const tir::Var*> bound_;  // looked up, never iterated
+  LookupSet<const tir::Var*> bound_;
   bool failed_ = false;
 };
 

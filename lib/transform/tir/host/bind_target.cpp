@@ -16,8 +16,6 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "iropt/ir/clone.h"
 #include "iropt/ir/target.h"
@@ -29,7 +27,7 @@
 #include "iropt/pass/target_value.h"
 #include "iropt/support/check.h"
 #include "iropt/support/followed_version.h"
-#include "transform/tir/util/loop_pass.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -89,8 +87,8 @@ bool StartsThreads(const tir::AttrStmt& stmt) {
 // The functions that are called outside of threads, and inside of them.
 class CalleeCollector : public tir::StmtExprVisitor {
  public:
-  std::unordered_set<const Expr*> of_host;    // looked up, never iterated
-  std::unordered_set<const Expr*> of_device;  // looked up, never iterated
+  LookupSet<const Expr*> of_host;
+  LookupSet<const Expr*> of_device;
 
  protected:
   void VisitCall(const tir::Call* call) override {
@@ -115,17 +113,17 @@ class CalleeCollector : public tir::StmtExprVisitor {
 // Calls outside of threads become calls of the copies.
 class CalleeReplacer : public tir::StmtExprMutator {
  public:
-  using Copies = std::unordered_map<const Expr*, const GlobalVar*>;  // looked up, never iterated
+  using Copies = LookupMap<const Expr*, const GlobalVar*>;
 
   CalleeReplacer(const Copies& copies, Workspace& workspace) : StmtExprMutator(workspace), copies_(copies) {}
 
  protected:
   const PrimExpr* VisitCall(const tir::Call* old) override {
     const auto* call = static_cast<const tir::Call*>(StmtExprMutator::VisitCall(old));
-    const auto found = copies_.find(call->op);
-    if (found == copies_.end()) return call;
+    const auto* found = copies_.Find(call->op);
+    if (!found) return call;
     auto* replaced = workspace().New<tir::Call>(*call);
-    replaced->op = found->second;
+    replaced->op = *found;
     return replaced;
   }
   const tir::Stmt* VisitFor(const tir::For* loop) override {

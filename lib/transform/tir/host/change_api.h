@@ -3,8 +3,8 @@
 
 #include <utility>
 
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
-#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 

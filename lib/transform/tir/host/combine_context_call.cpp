@@ -11,19 +11,20 @@
 //
 // Source: TVM 0.18's pass of this name.
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op_id.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/util/expr_map.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -44,10 +45,10 @@ class ContextCombiner : public tir::StmtExprMutator {
     if (DependsOnScope(context)) return context;
     const auto [var, is_new] = scope_.vars.try_emplace(context, nullptr);
     if (is_new) {
-      var->second = workspace().NewPrimVar("ctx_cache_", context->dtype);
+      var = workspace().NewPrimVar("ctx_cache_", context->dtype);
       scope_.contexts.push_back(context);
     }
-    return var->second;
+    return var;
   }
   const tir::Var* VisitVarDef(const tir::Var* var) override {
     scope_.defined.insert(var);
@@ -66,13 +67,11 @@ class ContextCombiner : public tir::StmtExprMutator {
  private:
   struct Scope {
     std::vector<const PrimExpr*> contexts;
-    ExprMap<const tir::Var*> vars;                // by context; looked up, never iterated
-    std::unordered_set<const tir::Var*> defined;  // looked up, never iterated
+    ExprMap<const tir::Var*> vars;  // by context
+    LookupSet<const tir::Var*> defined;
   };
 
-  bool DependsOnScope(const PrimExpr* context) const {
-    return tir::UsesVar(context, [&](const tir::Var* var) { return scope_.defined.contains(var); });
-  }
+  bool DependsOnScope(const PrimExpr* context) const { return tir::UsesAnyOf(scope_.defined, context); }
   template <class F>
   const tir::Stmt* InScope(F&& visit) {
     Scope outer = std::exchange(scope_, {});
@@ -91,11 +90,9 @@ class ContextCombiner : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateCombineContextCall(const PassOptions& options) {
-  return CreatePrimFuncPass(
-      options.info(), [](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
-        if (!IsHostFunc(*func)) return func;
-        return WithBody(func, ContextCombiner(context.workspace()).Combine(func->body), context.workspace());
-      });
+  return CreateBodyPass(options.info(), {}, [](const PrimFunc& func, FunctionPassContext& context) {
+    return IsHostFunc(func) ? ContextCombiner(context.workspace()).Combine(func.body) : func.body;
+  });
 }
 
 }  // namespace iropt

@@ -45,7 +45,7 @@ FfiBinder::FfiBinder(const PrimFunc& func, std::string_view symbol, const tir::V
       signature_(Text(Signature())) {
   const auto count = static_cast<int64_t>(func.params.size());
   const Parts expected = {Text("Expected "), Text(fmt::format("{}", count)), Text(" arguments")};
-  Assert(bindings_, Equal(num_args, build_.Int32(count)), "TypeError", expected, {"`"});
+  Assert(bindings_, build_.Equal(num_args, build_.Int32(count)), "TypeError", expected, {"`"});
   if (count > 0) {
     Assert(bindings_, build_.make().Not(build_.IsNull(args)), "TypeError", {Text("args pointer is NULL")}, {"`"});
   }
@@ -110,8 +110,8 @@ void FfiBinder::AddNumber(Parts& parts, size_t param) const {
 
 std::string FfiBinder::Render(const PrimExpr* expr) {
   if (const auto* var = As<tir::Var>(expr)) {
-    const auto known = defined_at_.find(var);
-    return known == defined_at_.end() || known->second.empty() ? std::string(var->name) : known->second;
+    const auto* known = defined_at_.Find(var);
+    return !known || known->empty() ? std::string(var->name) : *known;
   }
   if (const int64_t* value = arith::AsInt(expr)) return fmt::format("{}", *value);
   if (const auto* real = As<tir::FloatImm>(expr)) return fmt::format("{}", real->value);
@@ -179,7 +179,7 @@ void FfiBinder::BindParam(size_t i) {
     const auto* typed =
         workspace.New<tir::Call>(DataType::Handle(), GetOp(OpId::kTirReinterpret),
                                  workspace.Copy(std::span<const PrimExpr* const>(operands)), param->pointer);
-    defined_at_.emplace(param, std::string(name));
+    defined_at_.try_emplace(param, std::string(name));
     bindings_.Add<tir::LetStmt>(param, typed);
   } else {
     Bind(param, Scalar(i, type_index, param->dtype), {std::string(name), i});
@@ -189,7 +189,7 @@ void FfiBinder::BindParam(size_t i) {
 const PrimExpr* FfiBinder::AnyOf(const tir::Var* type_index, std::initializer_list<int64_t> values) const {
   const PrimExpr* condition = nullptr;
   for (const int64_t value : values) {
-    const PrimExpr* is_value = EqualInt(type_index, value);
+    const PrimExpr* is_value = build_.EqualInt(type_index, value);
     condition = condition ? build_.make().Binary(NodeKind::kOr, condition, is_value) : is_value;
   }
   return condition;
@@ -215,7 +215,7 @@ const PrimExpr* FfiBinder::Pointer(size_t i, const tir::Var* type_index, bool is
   const PrimExpr* inside =
       build_.Call(DataType::Handle(), OpId::kTirHandleAddByteOffset, {value, build_.Int32(kTensorOffset)});
   return build_.Call(DataType::Handle(), OpId::kTirIfThenElse,
-                     {EqualInt(type_index, ffi_type::kTensor), inside, value});
+                     {build_.EqualInt(type_index, ffi_type::kTensor), inside, value});
 }
 
 const PrimExpr* FfiBinder::Scalar(size_t i, const tir::Var* type_index, DataType dtype) {
@@ -230,27 +230,28 @@ const PrimExpr* FfiBinder::Scalar(size_t i, const tir::Var* type_index, DataType
     return Content(i, dtype);
   }
   CheckTypeIndex(i, AnyOf(type_index, {ffi_type::kFloat, ffi_type::kInt, ffi_type::kBool}), "float");
-  return make.Select(EqualInt(type_index, ffi_type::kFloat), Content(i, dtype), make.Cast(dtype, Content(i, wide)));
+  return make.Select(build_.EqualInt(type_index, ffi_type::kFloat), Content(i, dtype),
+                     make.Cast(dtype, Content(i, wide)));
 }
 
 bool FfiBinder::Bind(const PrimExpr* arg, const PrimExpr* value, const ArgPath& path) {
   const auto* var = As<tir::Var>(arg);
   if (!var) {
-    if (const PrimExpr* condition = Simplified(Equal(arg, value), path))
+    if (const PrimExpr* condition = Simplified(build_.Equal(arg, value), path))
       expectations_.push_back({condition, path, arg});
     return false;
   }
-  const auto [known, is_new] = defined_at_.emplace(var, path.text);
+  const auto [known, is_new] = defined_at_.try_emplace(var, path.text);
   if (is_new) {
     bindings_.Add<tir::LetStmt>(var, value);
     return true;
   }
-  const PrimExpr* condition = Simplified(Equal(var, value), path);
+  const PrimExpr* condition = Simplified(build_.Equal(var, value), path);
   if (!condition) return false;
   Parts parts = {Text("Mismatched "), Text(path.text)};
   AddNumber(parts, path.param);
-  const bool has_other = !known->second.empty() && known->second != path.text;
-  has_other ? Assert(checks_, condition, "ValueError", parts, {"`,\n  expected to match ", known->second})
+  const bool has_other = !known.empty() && known != path.text;
+  has_other ? Assert(checks_, condition, "ValueError", parts, {"`,\n  expected to match ", known})
             : Assert(checks_, condition, "ValueError", parts, {"`,\n  expected matching value"});
   return false;
 }
@@ -273,8 +274,8 @@ void FfiBinder::BindTensor(const tir::Buffer& buffer, size_t i, int64_t device_t
   const size_t ndim = buffer.shape.size();
   Parts parts = {Text("Mismatched "), Text(name), Text(".ndim on argument #"), Text(fmt::format("{}", i))};
   Assert(bindings_,
-         Equal(build_.Int32(static_cast<int64_t>(ndim)),
-               build_.GetField(DataType::Int(32), handle, 0, StructField::kArrNDim)),
+         build_.Equal(build_.Int32(static_cast<int64_t>(ndim)),
+                      build_.GetField(DataType::Int(32), handle, 0, StructField::kArrNDim)),
          "ValueError", parts, {"`,\n  expected ", fmt::format("{}", ndim)});
   CheckDType(buffer, handle, i);
 
@@ -294,7 +295,7 @@ void FfiBinder::BindTensor(const tir::Buffer& buffer, size_t i, int64_t device_t
 void FfiBinder::CheckDType(const tir::Buffer& buffer, const tir::Var* handle, size_t i) {
   if (IsPacked(buffer.dtype)) return;
   const auto field_is = [&](int bits, StructField field, int64_t value) {
-    return EqualInt(build_.GetField(DataType::UInt(bits), handle, 0, field), value);
+    return build_.EqualInt(build_.GetField(DataType::UInt(bits), handle, 0, field), value);
   };
   const arith::PrimBuilder& make = build_.make();
   const PrimExpr* condition =
@@ -330,8 +331,9 @@ void FfiBinder::CheckCompact(const tir::Buffer& buffer, const tir::Var* strides,
   const PrimExpr* stride = make.Const(1, dtype);
   const PrimExpr* compact = make.Bool(true);
   for (uint32_t k = buffer.shape.size(); k-- > 0;) {
-    const PrimExpr* matches = Equal(stride, make.Cast(dtype, Element(strides, k)));
-    compact = make.Binary(NodeKind::kAnd, compact, make.Binary(NodeKind::kOr, EqualInt(buffer.shape[k], 1), matches));
+    const PrimExpr* matches = build_.Equal(stride, make.Cast(dtype, Element(strides, k)));
+    compact =
+        make.Binary(NodeKind::kAnd, compact, make.Binary(NodeKind::kOr, build_.EqualInt(buffer.shape[k], 1), matches));
     stride = make.Mul(stride, buffer.shape[k]);
   }
   const Parts parts = {Text("Mismatched "), Text(buffer.name), Text(".strides on argument #"),
@@ -366,7 +368,7 @@ void FfiBinder::BindOffset(const tir::Buffer& buffer, const tir::Var* handle, co
   const PrimExpr* value = make.Cast(offset->dtype, make.TruncDiv(byte_offset, make.Int(bytes, DataType::UInt(64))));
   if (!Bind(offset, value, path) || buffer.offset_factor <= 1) return;
   const PrimExpr* aligned =
-      Simplified(EqualInt(make.TruncMod(offset, make.Const(buffer.offset_factor, offset->dtype)), 0), path);
+      Simplified(build_.EqualInt(make.TruncMod(offset, make.Const(buffer.offset_factor, offset->dtype)), 0), path);
   if (!aligned) return;
   const Parts parts = {Text("Misaligned Tensor data on argument #"), Text(fmt::format("{}", path.param))};
   Assert(bindings_, aligned, "ValueError", parts,
@@ -375,7 +377,8 @@ void FfiBinder::BindOffset(const tir::Buffer& buffer, const tir::Var* handle, co
 
 void FfiBinder::CheckDevice(const tir::Buffer& buffer, const tir::Var* handle, size_t i, int64_t device_type) {
   const PrimExpr* actual = build_.GetField(DataType::Int(32), handle, 0, StructField::kArrDeviceType);
-  const PrimExpr* condition = Simplified(Equal(build_.Int32(device_type), actual), {std::string(buffer.name), i});
+  const PrimExpr* condition =
+      Simplified(build_.Equal(build_.Int32(device_type), actual), {std::string(buffer.name), i});
   if (!condition) return;
   const Parts parts = {Text("Mismatched "), Text(buffer.name), Text(".device_type on argument #"),
                        Text(fmt::format("{}", i))};
@@ -394,8 +397,8 @@ void FfiBinder::BindData(const tir::Buffer& buffer, const tir::Var* handle, size
   for (const PrimExpr* dim : buffer.shape) size = make.Mul(size, dim);
   const Parts parts = {Text(buffer.name), Text(" data pointer is NULL on argument #"), Text(fmt::format("{}", i))};
   // An array without elements may have a null pointer.
-  Assert(checks_, make.Binary(NodeKind::kOr, EqualInt(size, 0), make.Not(build_.IsNull(data))), "ValueError", parts,
-         {"`,\n  expected non-NULL data pointer"});
+  Assert(checks_, make.Binary(NodeKind::kOr, build_.EqualInt(size, 0), make.Not(build_.IsNull(data))), "ValueError",
+         parts, {"`,\n  expected non-NULL data pointer"});
   bindings_.Add<tir::AttrStmt>(&buffer, "storage_alignment", build_.Int32(buffer.data_alignment));
   buffers_.Add<tir::LetStmt>(buffer.data, data);
   buffers_.Add<tir::DeclBuffer>(&buffer);

@@ -5,12 +5,12 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/infer/print/print_names.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/host/host_builder.h"
 
 namespace iropt {
@@ -75,12 +75,6 @@ class FfiBinder {
   const PrimExpr* Message(std::string_view kind, Parts parts, std::initializer_list<std::string_view> rest) const;
   // " on argument #", "0"
   void AddNumber(Parts& parts, size_t param) const;
-  const PrimExpr* Equal(const PrimExpr* a, const PrimExpr* b) const {
-    return build_.make().Binary(NodeKind::kEQ, a, b);
-  }
-  const PrimExpr* EqualInt(const PrimExpr* a, int64_t value) const {
-    return Equal(a, build_.make().Const(value, a->dtype));
-  }
   // An expression as the messages show it: variables by their paths.
   std::string Render(const PrimExpr* expr);
   std::string TextOf(const PrimExpr* expr) const;
@@ -94,8 +88,8 @@ class FfiBinder {
   StmtNest bindings_, checks_, buffers_;
   const PrimExpr* when_calling_;
   const PrimExpr* signature_;
-  std::vector<const tir::Var*> handles_;                         // of the tensors; null for other parameters
-  std::unordered_map<const tir::Var*, std::string> defined_at_;  // looked up, never iterated
+  std::vector<const tir::Var*> handles_;  // of the tensors; null for other parameters
+  LookupMap<const tir::Var*, std::string> defined_at_;
   std::vector<Expectation> expectations_;
   bool failed_ = false;
 };

@@ -9,6 +9,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "transform/tir/host/ffi_binder.h"
 #include "transform/tir/host/func_target.h"
+#include "transform/tir/host/return_rewriter.h"
 #include "transform/tir/util/undefined_names.h"
 
 namespace iropt {
@@ -16,29 +17,15 @@ namespace iropt {
 namespace {
 
 // Stores what the function returns, and its type index, where the caller wants them.
-class FfiReturnRewriter : public tir::StmtExprMutator {
+class FfiReturnRewriter : public ReturnRewriter {
  public:
   FfiReturnRewriter(const HostBuilder& build, const tir::Var* result, DiagnosticEngine& diagnostics)
-      : StmtExprMutator(build.workspace()), build_(build), diagnostics_(diagnostics), result_(result) {}
-
-  bool failed() const { return failed_; }
+      : ReturnRewriter(build.workspace(), diagnostics), build_(build), result_(result) {}
 
  protected:
-  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
-  const tir::Stmt* VisitFor(const tir::For* loop) override {
-    const bool is_parallel = loop->for_kind == tir::ForKind::kParallel;
-    num_parallel_ += is_parallel ? 1 : 0;
-    const tir::Stmt* visited = StmtExprMutator::VisitFor(loop);
-    num_parallel_ -= is_parallel ? 1 : 0;
-    return visited;
-  }
-  const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
-    const tir::Call* call = CallOf(stmt->value, OpId::kTirRet);
-    if (!call || call->args.size() != 1) return stmt;
-    if (num_parallel_ > 0) return Fail(*stmt, "a function must not return from within a parallel loop");
-    const PrimExpr* value = call->args[0];
+  const tir::Stmt* Return(const PrimExpr* value, const tir::Evaluate& stmt) override {
     const std::optional<Stored> stored = StoredAs(value->dtype);
-    if (!stored) return Fail(*stmt, fmt::format("a packed function cannot return {}", value->dtype.ToString()));
+    if (!stored) return Fail(stmt, fmt::format("a packed function cannot return {}", value->dtype.ToString()));
     return build_.Seq(
         {build_.SetField(result_, 0, StructField::kFfiTypeIndex, build_.Int32(stored->type_index)),
          build_.SetField(result_, 0, StructField::kFfiZeroPadding, build_.Int32(0)),
@@ -58,17 +45,9 @@ class FfiReturnRewriter : public tir::StmtExprMutator {
     if (dtype.code == TypeCode::kFloat) return Stored{ffi_type::kFloat, DataType::Float(64)};
     return std::nullopt;
   }
-  const tir::Stmt* Fail(const tir::Evaluate& stmt, std::string message) {
-    diagnostics_.Error(Location(stmt), "pass-failed", std::move(message));
-    failed_ = true;
-    return &stmt;
-  }
 
   const HostBuilder& build_;
-  DiagnosticEngine& diagnostics_;
   const tir::Var* result_;
-  int num_parallel_ = 0;
-  bool failed_ = false;
 };
 
 // The function with pointers of buffers that its own statements bind.

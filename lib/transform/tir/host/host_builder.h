@@ -11,29 +11,9 @@
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_id.h"
+#include "iropt/op/struct_field.h"
 
 namespace iropt {
-
-// The fields that T.tvm_struct_get and T.tvm_struct_set name by number: those of a DLTensor, of a TVMValue, and others.
-enum class StructField : int8_t {
-  kArrAddr = 0,
-  kArrData = 1,
-  kArrShape = 2,
-  kArrStrides = 3,
-  kArrNDim = 4,
-  kArrTypeCode = 5,
-  kArrTypeBits = 6,
-  kArrTypeLanes = 7,
-  kArrByteOffset = 8,
-  kArrDeviceId = 9,
-  kArrDeviceType = 10,
-  kValueContent = 12,
-  // Of a value of the FFI of TVM 0.22 and newer.
-  kFfiTypeIndex = 13,
-  kFfiZeroPadding = 14,
-  kFfiUnionValue = 15,
-  kInt64Element = 17,  // of an array of 64-bit integers
-};
 
 // What a TVMValue holds.
 enum class TypeCodeOfValue : int8_t {
@@ -59,9 +39,6 @@ inline constexpr int64_t kRawString = 8;
 inline constexpr int64_t kFirstObject = 64;
 inline constexpr int64_t kTensor = 70;
 }  // namespace ffi_type
-
-// The device that a CPU is, for DLPack.
-inline constexpr int64_t kCpuDevice = 1;
 
 // The type under which a value of the dtype is stored in a TVMValue: 64 bits. Void if it cannot be.
 DataType ApiType(DataType dtype);
@@ -95,6 +72,8 @@ class HostBuilder {
   const PrimExpr* Call(DataType dtype, OpId op, std::initializer_list<const PrimExpr*> args) const {
     return Call(dtype, GetOp(op), std::span(args.begin(), args.size()));
   }
+  const PrimExpr* Equal(const PrimExpr* a, const PrimExpr* b) const { return make().Binary(NodeKind::kEQ, a, b); }
+  const PrimExpr* EqualInt(const PrimExpr* a, int64_t value) const { return Equal(a, make().Const(value, a->dtype)); }
   const PrimExpr* IsNull(const PrimExpr* pointer) const {
     return Call(DataType::Bool(), OpId::kTirIsNullptr, {pointer});
   }

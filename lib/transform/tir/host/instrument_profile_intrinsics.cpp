@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <numeric>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/tir/mutator.h"
@@ -26,9 +25,9 @@
 #include "iropt/pass/option_value.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 #include "transform/tir/host/host_builder.h"
-#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 
@@ -49,7 +48,7 @@ struct LoopInfo {
   bool is_in_parallel = false;
 };
 
-using LoopInfos = std::unordered_map<const tir::For*, LoopInfo>;  // looked up, never iterated
+using LoopInfos = LookupMap<const tir::For*, LoopInfo>;
 
 class LoopNumberer : public tir::StmtExprVisitor {
  public:
@@ -132,8 +131,8 @@ class LoopInstrumenter : public tir::StmtExprMutator {
  protected:
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     const tir::Stmt* visited = StmtExprMutator::VisitFor(loop);
-    const auto found = loops_.find(loop);
-    return found != loops_.end() && IsMeasured(found->second) ? Measure(found->second.id, visited) : visited;
+    const auto* found = loops_.Find(loop);
+    return found && IsMeasured(*found) ? Measure(found->id, visited) : visited;
   }
 
  private:

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -21,8 +20,8 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/host/host_builder.h"
-#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 
@@ -102,7 +101,7 @@ class PackedCallLegalizer : public tir::StmtExprMutator {
   const HostBuilder build_;
   const Module& module_;
   DiagnosticEngine& diagnostics_;
-  const std::unordered_set<const tir::Var*> params_;  // looked up, never iterated
+  const LookupSet<const tir::Var*> params_;
   bool failed_ = false;
 };
 

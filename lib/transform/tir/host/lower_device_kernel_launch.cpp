@@ -19,20 +19,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/infer/prim_func_type.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/host/device_split.h"
 #include "transform/tir/host/func_target.h"
-#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 
@@ -53,7 +52,7 @@ struct KernelInfo {
   std::vector<const PrimExpr*> args;     // their values, in terms of the parameters of the function
 };
 
-using KernelInfos = std::unordered_map<const GlobalVar*, KernelInfo>;  // looked up, never iterated
+using KernelInfos = LookupMap<const GlobalVar*, KernelInfo>;
 
 class LaunchCollector : public tir::StmtExprVisitor {
  public:
@@ -80,8 +79,8 @@ class LaunchCollector : public tir::StmtExprVisitor {
 
  protected:
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const auto* thread = stmt->attr_key == "thread_extent" ? As<tir::IterVar>(stmt->node) : nullptr;
-    if (thread && seen_.insert(thread->var).second) {
+    const tir::IterVar* thread = tir::LaunchAxisOf(*stmt);
+    if (thread && seen_.insert(thread->var)) {
       info_.params.push_back(thread->thread_tag);
       extents_[thread->thread_tag] = stmt->value;
     }
@@ -108,17 +107,17 @@ class LaunchCollector : public tir::StmtExprVisitor {
   KernelInfo& info_;
   const arith::PrimBuilder make_;
   DiagnosticEngine& diagnostics_;
-  std::unordered_set<const tir::Var*> seen_;                       // looked up, never iterated
-  std::unordered_map<std::string_view, const PrimExpr*> extents_;  // looked up, never iterated
-  const PrimExpr* shared_bytes_ = nullptr;                         // of the allocation
-  const PrimExpr* declared_bytes_ = nullptr;                       // that an attribute states
+  LookupSet<const tir::Var*> seen_;
+  LookupMap<std::string_view, const PrimExpr*> extents_;
+  const PrimExpr* shared_bytes_ = nullptr;    // of the allocation
+  const PrimExpr* declared_bytes_ = nullptr;  // that an attribute states
   bool failed_ = false;
 };
 
 // How functions are called from functions with other targets.
 struct ForeignCalls {
-  std::unordered_set<const GlobalVar*> launched;  // looked up, never iterated
-  std::unordered_set<const GlobalVar*> external;  // looked up, never iterated
+  LookupSet<const GlobalVar*> launched;
+  LookupSet<const GlobalVar*> external;
 };
 
 class CallLowerer : public tir::StmtExprMutator {
@@ -139,9 +138,9 @@ class CallLowerer : public tir::StmtExprMutator {
     const auto* call = static_cast<const tir::Call*>(StmtExprMutator::VisitCall(old));
     const auto* callee = As<GlobalVar>(call->op);
     if (!callee) return call;
-    const auto found = infos_.find(callee);
-    if (found == infos_.end()) return Fail(*old, fmt::format("'{}' is not a PrimFunc of the module", callee->name));
-    const KernelInfo& info = found->second;
+    const auto* found = infos_.Find(callee);
+    if (!found) return Fail(*old, fmt::format("'{}' is not a PrimFunc of the module", callee->name));
+    const KernelInfo& info = *found;
     if (info.target->Without("tag") == target_->Without("tag")) return call;
     if (DeviceTypeOf(*info.target) == DeviceTypeOf(*target_)) return CallExternal(*call, *callee);
     if (info.func->params.size() != call->args.size()) {

@@ -24,7 +24,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -32,13 +31,14 @@
 #include "iropt/ir/clone.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/builder.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/host/host_builder.h"
 #include "transform/tir/host/intrin_rules.h"
-#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 
@@ -101,7 +101,7 @@ class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
         rules_(rules),
         newer_calls_(newer_calls) {
     for (const tir::Buffer* buffer : params) {
-      if (buffer) buffer_of_.emplace(buffer->data, buffer);
+      if (buffer) buffer_of_.try_emplace(buffer->data, buffer);
     }
   }
 
@@ -131,7 +131,7 @@ class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
     return VisitExpr(WithoutSignatures(lowered, call->args));
   }
   const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override {
-    buffer_of_.emplace(decl->buffer->data, decl->buffer);
+    buffer_of_.try_emplace(decl->buffer->data, decl->buffer);
     return StmtExprMutatorWithAnalyzer::VisitDeclBuffer(decl);
   }
 
@@ -226,9 +226,9 @@ class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
   }
   // A buffer of one dimension over the pointer: one that exists, or a new one that is declared around the statement.
   const tir::Buffer* ScalarsAt(const tir::Var* pointer, DataType dtype, const PrimExpr* extent) {
-    const auto known = buffer_of_.find(pointer);
-    if (known != buffer_of_.end() && known->second->dtype == dtype && known->second->shape.size() == 1) {
-      return known->second;
+    const auto* known = buffer_of_.Find(pointer);
+    if (known && (*known)->dtype == dtype && (*known)->shape.size() == 1) {
+      return *known;
     }
     tir::BufferSpec spec;
     spec.shape = {extent};
@@ -323,8 +323,8 @@ class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
   const HostBuilder build_;
   const IntrinRules& rules_;
   const bool newer_calls_;
-  std::unordered_map<const tir::Var*, const tir::Buffer*> buffer_of_;  // by pointers; looked up, never iterated
-  std::vector<const tir::Buffer*> declared_;                           // by the statements around here
+  LookupMap<const tir::Var*, const tir::Buffer*> buffer_of_;  // by pointers
+  std::vector<const tir::Buffer*> declared_;                  // by the statements around here
   std::string error_;
   Span error_span_;
 };

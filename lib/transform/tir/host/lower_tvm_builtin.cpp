@@ -30,13 +30,13 @@
 #include "iropt/ir/dlpack.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/builder.h"
+#include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/host/host_builder.h"
-#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 
@@ -135,8 +135,7 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     copy.min = VisitExpr(loop->min);
     copy.extent = VisitExpr(loop->extent);
     copy.body = InScope(loop->body);
-    const bool same = copy.min == loop->min && copy.extent == loop->extent && copy.body == loop->body;
-    return same ? loop : workspace().New<tir::For>(copy);
+    return tir::CopyIfChanged(loop, copy, workspace());
   }
   const PrimExpr* VisitCall(const tir::Call* call) override {
     const auto* op = As<Op>(call->op);

@@ -24,7 +24,6 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -35,11 +34,13 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/host/arg_binder.h"
 #include "transform/tir/host/change_api.h"
 #include "transform/tir/host/ffi_func.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/host/graph_calls.h"
+#include "transform/tir/host/return_rewriter.h"
 #include "transform/tir/util/undefined_names.h"
 
 namespace iropt {
@@ -49,7 +50,7 @@ namespace {
 constexpr std::string_view kDeviceContext = "device_api_context";
 
 // The symbols of the functions that get the packed signature.
-using PackedSymbols = std::unordered_map<const GlobalVar*, std::string_view>;  // looked up, never iterated
+using PackedSymbols = LookupMap<const GlobalVar*, std::string_view>;
 
 // Null if the function stays.
 const StrAttr* PackedSymbol(const PrimFunc& func) {
@@ -66,9 +67,9 @@ class PackedCallRewriter : public tir::StmtExprMutator {
   const PrimExpr* VisitCall(const tir::Call* old) override {
     const auto* call = static_cast<const tir::Call*>(StmtExprMutator::VisitCall(old));
     const auto* callee = As<GlobalVar>(call->op);
-    const auto symbol = callee ? symbols_.find(callee) : symbols_.end();
-    if (symbol == symbols_.end()) return call;
-    std::vector<const PrimExpr*> args = {build_.String(symbol->second)};
+    const auto* symbol = callee ? symbols_.Find(callee) : nullptr;
+    if (!symbol) return call;
+    std::vector<const PrimExpr*> args = {build_.String(*symbol)};
     args.insert(args.end(), call->args.begin(), call->args.end());
     args.push_back(build_.NullHandle());  // the resource handle
     // Without a result, the value is the error code.
@@ -82,38 +83,23 @@ class PackedCallRewriter : public tir::StmtExprMutator {
 };
 
 // Stores what the function returns, and its type code, where the caller wants them.
-class ReturnRewriter : public tir::StmtExprMutator {
+class PackedReturnRewriter : public ReturnRewriter {
  public:
-  ReturnRewriter(const HostBuilder& build, const tir::Var* value, const tir::Var* type_code,
-                 DiagnosticEngine& diagnostics)
-      : StmtExprMutator(build.workspace()),
+  PackedReturnRewriter(const HostBuilder& build, const tir::Var* value, const tir::Var* type_code,
+                       DiagnosticEngine& diagnostics)
+      : ReturnRewriter(build.workspace(), diagnostics),
         build_(build),
-        diagnostics_(diagnostics),
         value_(value),
         type_code_(View(type_code, DataType::Int(32))) {}
 
-  bool failed() const { return failed_; }
-
  protected:
-  const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
-  const tir::Stmt* VisitFor(const tir::For* loop) override {
-    const bool is_parallel = loop->for_kind == tir::ForKind::kParallel;
-    num_parallel_ += is_parallel ? 1 : 0;
-    const tir::Stmt* visited = StmtExprMutator::VisitFor(loop);
-    num_parallel_ -= is_parallel ? 1 : 0;
-    return visited;
-  }
-  const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
-    const auto* call = As<tir::Call>(stmt->value);
-    if (!call || !IsOp(call->op, OpId::kTirRet) || call->args.size() != 1) return stmt;
-    if (num_parallel_ > 0) return Fail(*stmt, "a function must not return from within a parallel loop");
-    const PrimExpr* value = call->args[0];
+  const tir::Stmt* Return(const PrimExpr* value, const tir::Evaluate& stmt) override {
     const DataType dtype = value->dtype;
     TypeCodeOfValue code = TypeCodeOfValue::kInt;
     if (dtype.is_bool()) code = TypeCodeOfValue::kBool;
     if (dtype.code == TypeCode::kFloat) code = TypeCodeOfValue::kFloat;
     if (!dtype.is_integer() && dtype.code != TypeCode::kFloat) {
-      return Fail(*stmt, fmt::format("a packed function cannot return {}", dtype.ToString()));
+      return Fail(stmt, fmt::format("a packed function cannot return {}", dtype.ToString()));
     }
     const DataType stored = code == TypeCodeOfValue::kFloat ? DataType::Float(64) : DataType::Int(64);
     const tir::Buffer*& buffer = views_[code];
@@ -131,19 +117,11 @@ class ReturnRewriter : public tir::StmtExprMutator {
     spec.data = pointer;
     return tir::MakeBuffer(build_.workspace(), spec, pointer->name);
   }
-  const tir::Stmt* Fail(const tir::Evaluate& stmt, std::string message) {
-    diagnostics_.Error(Location(stmt), "pass-failed", std::move(message));
-    failed_ = true;
-    return &stmt;
-  }
 
   const HostBuilder& build_;
-  DiagnosticEngine& diagnostics_;
   const tir::Var* value_;
   const tir::Buffer* type_code_;
-  std::unordered_map<TypeCodeOfValue, const tir::Buffer*> views_;  // looked up, never iterated
-  int num_parallel_ = 0;
-  bool failed_ = false;
+  LookupMap<TypeCodeOfValue, const tir::Buffer*> views_;
 };
 
 class PackedFuncMaker {
@@ -175,7 +153,7 @@ class PackedFuncMaker {
     StmtNest declarations(build_);
     BindParams(declarations);
 
-    ReturnRewriter returns(build_, ret_value_, ret_code_, diagnostics_);
+    PackedReturnRewriter returns(build_, ret_value_, ret_code_, diagnostics_);
     StmtNest device(build_);
     const PrimFunc* func = WrapBody(&func_, build_.workspace(), [&](const tir::Stmt* old) {
       const tir::Stmt* body = returns.VisitStmt(old);
@@ -325,7 +303,7 @@ Pass CreateMakePackedAPI(const PassOptions& options) {
     for (const ModuleEntry& entry : module.functions()) {
       const auto* func = As<PrimFunc>(entry.func);
       const StrAttr* symbol = func && !kept.contains(entry.var) ? PackedSymbol(*func) : nullptr;
-      if (symbol) symbols.emplace(entry.var, symbol->value);
+      if (symbol) symbols.try_emplace(entry.var, symbol->value);
     }
     return ChangeApi<PackedCallRewriter>(std::move(module), symbols, context.diagnostics, MakePackedApi);
   });

@@ -7,9 +7,10 @@
 //
 // Source: TVM 0.18's pass of this name.
 #include "iropt/ir/rewrite_limit.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -28,11 +29,6 @@ class AssertSkipper : public tir::StmtExprMutator {
 
 }  // namespace
 
-Pass CreateSkipAssert(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    AssertSkipper skipper(context.workspace());
-    return Result<const PrimFunc*>(WithBody(func, skipper.VisitStmt(func->body), context.workspace()));
-  });
-}
+Pass CreateSkipAssert(const PassOptions& options) { return CreateMutatorPass<AssertSkipper>(options.info(), {}); }
 
 }  // namespace iropt

@@ -24,7 +24,6 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -36,9 +35,9 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/host/device_split.h"
 #include "transform/tir/host/func_target.h"
-#include "transform/tir/util/loop_pass.h"
 #include "transform/tir/util/undefined_names.h"
 
 namespace iropt {
@@ -64,10 +63,10 @@ class ParamPointerUses : public tir::StmtExprVisitor {
 
  protected:
   void VisitVar(const tir::Var* var) override {
-    const auto found = by_pointer_.find(var);
-    if (found == by_pointer_.end()) return;
-    buffers.push_back(found->second);
-    by_pointer_.erase(found);
+    const auto* found = by_pointer_.Find(var);
+    if (!found) return;
+    buffers.push_back(*found);
+    by_pointer_.erase(var);
   }
   void VisitDeclBuffer(const tir::DeclBuffer* decl) override {
     VisitVar(decl->buffer->data);
@@ -75,13 +74,13 @@ class ParamPointerUses : public tir::StmtExprVisitor {
   }
 
  private:
-  std::unordered_map<const tir::Var*, const tir::Buffer*> by_pointer_;  // looked up, never iterated
+  LookupMap<const tir::Var*, const tir::Buffer*> by_pointer_;
 };
 
 // The variables that are passed on, or that buffers are declared over.
 class PassedVars : public tir::StmtExprVisitor {
  public:
-  std::unordered_set<const tir::Var*> vars;  // looked up, never iterated
+  LookupSet<const tir::Var*> vars;
 
  protected:
   void VisitVar(const tir::Var* var) override { vars.insert(var); }
@@ -120,8 +119,8 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
   HostDeviceSplitter(Module& module, std::string prefix, const PrimFunc* owner, Workspace& workspace)
       : StmtExprMutator(workspace), build_(workspace), module_(module), prefix_(std::move(prefix)), owner_(owner) {}
 
-  // Those that buffers need to be passed to kernels; looked up, never iterated.
-  std::unordered_map<const tir::Buffer*, tir::Var*> pointers;
+  // Those that buffers need to be passed to kernels.
+  LookupMap<const tir::Buffer*, tir::Var*> pointers;
 
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
@@ -195,25 +194,25 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
   const tir::Stmt* DeclareOverParams(std::span<const tir::Buffer* const> buffers, std::vector<const tir::Var*>& params,
                                      const tir::Stmt* body) {
     Cloner cloner(workspace());
-    std::unordered_map<const tir::Var*, const tir::Buffer*> last;  // by pointer; looked up, never iterated
+    LookupMap<const tir::Var*, const tir::Buffer*> last;  // by pointer
     for (const tir::Buffer* buffer : buffers) last[buffer->data] = buffer;
     PassedVars passed;
     passed.VisitStmt(body);
-    // The pointer of each parameter that changes, with the new parameter; looked up, never iterated.
-    std::unordered_map<const tir::Var*, std::pair<const tir::Var*, const tir::Var*>> pointers;
+    // The pointer of each parameter that changes, with the new parameter.
+    LookupMap<const tir::Var*, std::pair<const tir::Var*, const tir::Var*>> pointers;
     for (const tir::Var*& param : params) {
-      const auto found = last.find(param);
-      if (found == last.end()) {
+      const auto* found = last.Find(param);
+      if (!found) {
         cloner.Map(param, param);
         continue;
       }
       const tir::Var* old = std::exchange(
-          param, workspace().NewPrimVar(fmt::format("{}_ptr", found->second->name), param->dtype, param->pointer));
+          param, workspace().NewPrimVar(fmt::format("{}_ptr", (*found)->name), param->dtype, param->pointer));
       if (!passed.vars.contains(old)) {
         cloner.Map(old, param);
         continue;
       }
-      tir::Var* pointer = workspace().NewPrimVar(found->second->name, param->dtype, param->pointer);
+      tir::Var* pointer = workspace().NewPrimVar((*found)->name, param->dtype, param->pointer);
       pointer->flags |= tir::Var::kBufferPointer;
       cloner.Map(old, pointer);
       pointers[old] = {pointer, param};
@@ -221,9 +220,9 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
     body = cloner.Clone(body);
     for (const tir::Buffer* buffer : buffers) {
       body = workspace().New<tir::DeclBuffer>(cloner.Clone(buffer), body);
-      const auto pointer = pointers.find(buffer->data);
-      if (pointer == pointers.end() || last.at(buffer->data) != buffer) continue;
-      body = workspace().New<tir::LetStmt>(pointer->second.first, pointer->second.second, body);
+      const auto* pointer = pointers.Find(buffer->data);
+      if (!pointer || last.at(buffer->data) != buffer) continue;
+      body = workspace().New<tir::LetStmt>(pointer->first, pointer->second, body);
     }
     return body;
   }
@@ -270,32 +269,31 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
   const std::string prefix_;
   const PrimFunc* const owner_;
   size_t num_named_ = 0;
-  // Looked up, never iterated.
-  std::unordered_set<const tir::Var*> without_buffer_;    // pointers that no buffer was declared with yet
-  std::unordered_set<const tir::Buffer*> declared_over_;  // the buffers over the memory of others
+  LookupSet<const tir::Var*> without_buffer_;    // pointers that no buffer was declared with yet
+  LookupSet<const tir::Buffer*> declared_over_;  // the buffers over the memory of others
 };
 
 // Gives buffers pointers of their own, bound to those of the memory that they are declared over.
 class PointerGiver : public tir::StmtExprMutator {
  public:
-  PointerGiver(const std::unordered_map<const tir::Buffer*, tir::Var*>& pointers, Workspace& workspace)
+  PointerGiver(const LookupMap<const tir::Buffer*, tir::Var*>& pointers, Workspace& workspace)
       : StmtExprMutator(workspace, tir::kRewriteBuffers), pointers_(pointers) {}
 
  protected:
   const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override {
-    const auto pointer = pointers_.find(decl->buffer);
-    if (pointer == pointers_.end()) return StmtExprMutator::VisitDeclBuffer(decl);
+    const tir::Var* pointer = pointers_.Lookup(decl->buffer);
+    if (!pointer) return StmtExprMutator::VisitDeclBuffer(decl);
     tir::Buffer copy = *decl->buffer;
-    copy.data = pointer->second;
+    copy.data = pointer;
     copy.id = workspace().NextVarId();
     const auto* buffer = workspace().New<tir::Buffer>(copy);
     Remap(decl->buffer, buffer);
     const auto* declared = workspace().New<tir::DeclBuffer>(buffer, VisitStmt(decl->body));
-    return workspace().New<tir::LetStmt>(pointer->second, decl->buffer->data, declared);
+    return workspace().New<tir::LetStmt>(pointer, decl->buffer->data, declared);
   }
 
  private:
-  const std::unordered_map<const tir::Buffer*, tir::Var*>& pointers_;
+  const LookupMap<const tir::Buffer*, tir::Var*>& pointers_;
 };
 
 // `annotates`: the parts for the device are found first. False after an error.

@@ -17,8 +17,6 @@
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -26,12 +24,13 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/host/graph_calls.h"
-#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 
@@ -42,7 +41,7 @@ class ParamBinder : public tir::StmtExprMutator {
  public:
   ParamBinder(const PrimFunc& func, List<const PrimExpr*> values, Workspace& workspace)
       : StmtExprMutator(workspace, tir::kRewriteBuffers), make_(workspace.arena()) {
-    for (uint32_t i = 0; i < func.params.size(); ++i) values_.emplace(func.params[i], values[i]);
+    for (uint32_t i = 0; i < func.params.size(); ++i) values_.try_emplace(func.params[i], values[i]);
   }
 
   const tir::Stmt* Bind(const tir::Stmt* body) {
@@ -53,9 +52,9 @@ class ParamBinder : public tir::StmtExprMutator {
 
  protected:
   const PrimExpr* VisitVar(const tir::Var* var) override {
-    const auto value = values_.find(var);
-    if (value == values_.end()) return StmtExprMutator::VisitVar(var);
-    return is_layout_ && var == data_ ? new_data_ : value->second;
+    const auto* value = values_.Find(var);
+    if (!value) return StmtExprMutator::VisitVar(var);
+    return is_layout_ && var == data_ ? new_data_ : *value;
   }
   const PrimExpr* VisitBinary(const tir::BinaryExpr* expr) override {
     const auto* visited = static_cast<const tir::BinaryExpr*>(StmtExprMutator::VisitBinary(expr));
@@ -81,15 +80,15 @@ class ParamBinder : public tir::StmtExprMutator {
     const PrimExpr* pointer = PointerOf(*buffer);
     if (!pointer) return StmtExprMutator::VisitBufferUse(buffer);
     // It is not declared: the variable is visible in the whole body.
-    if (seen_pointers_.insert(buffer->data).second) pointers_.push_back(buffer->data);
+    if (seen_pointers_.insert(buffer->data)) pointers_.push_back(buffer->data);
     return RewriteWith(buffer, buffer->data);
   }
 
  private:
   // The value of the buffer's data variable, unless it is a variable itself; else null.
   const PrimExpr* PointerOf(const tir::Buffer& buffer) const {
-    const auto value = values_.find(buffer.data);
-    return value == values_.end() || Is<tir::Var>(value->second) ? nullptr : value->second;
+    const auto* value = values_.Find(buffer.data);
+    return !value || Is<tir::Var>(*value) ? nullptr : *value;
   }
   const tir::Buffer* RewriteWith(const tir::Buffer* buffer, const tir::Var* data) {
     is_layout_ = true;
@@ -101,9 +100,9 @@ class ParamBinder : public tir::StmtExprMutator {
   }
 
   const arith::PrimBuilder make_;
-  std::unordered_map<const tir::Var*, const PrimExpr*> values_;  // looked up, never iterated
-  std::vector<const tir::Var*> pointers_;                        // bound around the body
-  std::unordered_set<const tir::Var*> seen_pointers_;            // looked up, never iterated
+  LookupMap<const tir::Var*, const PrimExpr*> values_;
+  std::vector<const tir::Var*> pointers_;  // bound around the body
+  LookupSet<const tir::Var*> seen_pointers_;
   // While the layout of a buffer is visited.
   bool is_layout_ = false;
   const tir::Var* data_ = nullptr;
@@ -127,7 +126,7 @@ bool IsInlinable(const PrimFunc& func) {
 }
 
 // The functions that may be inlined.
-using Callees = std::unordered_map<const GlobalVar*, const ModuleEntry*>;  // looked up, never iterated
+using Callees = LookupMap<const GlobalVar*, const ModuleEntry*>;
 
 // What tells targets apart for the code of a function.
 const DictAttr* CodeTarget(const PrimFunc& func) {
@@ -151,13 +150,13 @@ class Inliner : public tir::StmtExprMutator {
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
     const auto* call = As<tir::Call>(stmt->value);
     const auto* var = call ? As<GlobalVar>(call->op) : nullptr;
-    const auto callee = var ? callees_.find(var) : callees_.end();
-    if (callee == callees_.end()) return StmtExprMutator::VisitEvaluate(stmt);
-    const auto* func = To<PrimFunc>(callee->second->func);
+    const auto* callee = var ? callees_.Find(var) : nullptr;
+    if (!callee) return StmtExprMutator::VisitEvaluate(stmt);
+    const auto* func = To<PrimFunc>((*callee)->func);
     const DictAttr* target = CodeTarget(*func);
     if (target_ && target && target != target_) return StmtExprMutator::VisitEvaluate(stmt);
     if (func->params.size() != call->args.size()) return Fail(*call, *var, func->params.size());
-    workspace().Adopt(callee->second->storage);
+    workspace().Adopt((*callee)->storage);
     const auto* copy = To<PrimFunc>(CloneFunction(func, workspace(), {.fresh_sym_vars = true}));
     return VisitStmt(ParamBinder(*copy, call->args, workspace()).Bind(copy->body));
   }
@@ -192,7 +191,7 @@ Pass CreateTirInlinePrivateFunctions(const PassOptions& options) {
     for (size_t i = 0; i < old.size(); ++i) {
       const ModuleEntry& entry = old.functions()[i];
       const auto* func = As<PrimFunc>(entry.func);
-      if (func && !graph.recursive[i] && IsInlinable(*func)) callees.emplace(entry.var, &entry);
+      if (func && !graph.recursive[i] && IsInlinable(*func)) callees.try_emplace(entry.var, &entry);
     }
     if (callees.empty()) return module;
     GlobalVarSet called = CalledByGraph(old, context);

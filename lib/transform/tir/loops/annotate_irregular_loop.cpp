@@ -17,7 +17,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -85,13 +85,8 @@ class IrregularLoopAnnotator : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateAnnotateIrregularLoop(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, [](const tir::Stmt* stmt) { return IsLoopJump(*stmt); })) {
-      return Result<const PrimFunc*>(func);
-    }
-    IrregularLoopAnnotator annotator(context.workspace(), context.diagnostics());
-    return Result<const PrimFunc*>(WithBody(func, annotator.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateMutatorPass<IrregularLoopAnnotator>(options.info(),
+                                                   {.needs = [](const tir::Stmt* stmt) { return IsLoopJump(*stmt); }});
 }
 
 }  // namespace iropt

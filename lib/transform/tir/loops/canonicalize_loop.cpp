@@ -13,7 +13,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -55,18 +55,15 @@ class LoopCanonicalizer : public tir::StmtExprMutator {
   arith::Analyzer analyzer_;
 };
 
+bool NeedsCanonicalizeLoop(const tir::Stmt* stmt) {
+  const auto* loop = As<tir::For>(stmt);
+  return loop && !IsCanonicalLoop(*loop);
+}
+
 }  // namespace
 
 Pass CreateCanonicalizeLoop(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    const auto changes = [](const tir::Stmt* stmt) {
-      const auto* loop = As<tir::For>(stmt);
-      return loop && !IsCanonicalLoop(*loop);
-    };
-    if (!AnyStmt(func->body, changes)) return Result<const PrimFunc*>(func);
-    LoopCanonicalizer canonicalizer(context.workspace(), context.diagnostics());
-    return Result<const PrimFunc*>(WithBody(func, canonicalizer.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateMutatorPass<LoopCanonicalizer>(options.info(), {.needs = &NeedsCanonicalizeLoop});
 }
 
 }  // namespace iropt

@@ -6,9 +6,10 @@
 // The body of a parallel loop stays as it is. O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -32,10 +33,7 @@ class SerialConverter : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateConvertForLoopsToSerial(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    SerialConverter converter(context.workspace());
-    return Result<const PrimFunc*>(WithBody(func, converter.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateMutatorPass<SerialConverter>(options.info(), {});
 }
 
 }  // namespace iropt

@@ -18,18 +18,18 @@
 #include <fmt/format.h>
 
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/util/copy_stmt.h"
-#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 
@@ -125,12 +125,12 @@ class DoubleBufferInjector : public tir::StmtExprMutator {
     loops_.push_back(loop);
     const tir::Stmt* visited = StmtExprMutator::VisitFor(loop);
     loops_.pop_back();
-    const auto found = outside_.find(loop);
-    if (found == outside_.end()) return visited;
-    std::vector<const tir::Stmt*> stmts = found->second.before;
+    const auto* found = outside_.Find(loop);
+    if (!found) return visited;
+    std::vector<const tir::Stmt*> stmts = found->before;
     stmts.push_back(split_ == 0 ? visited : Split(*To<tir::For>(visited)));
     const tir::Stmt* result = MakeFlatSeq(workspace(), stmts);
-    const std::vector<const tir::Stmt*>& allocations = found->second.allocations;
+    const std::vector<const tir::Stmt*>& allocations = found->allocations;
     for (auto it = allocations.rbegin(); it != allocations.rend(); ++it) {
       if (const auto* allocate = As<tir::Allocate>(*it)) {
         tir::Allocate copy = *allocate;
@@ -145,19 +145,19 @@ class DoubleBufferInjector : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
     const tir::Stmt* visited = StmtExprMutator::VisitBufferStore(store);
-    const auto memory = memories_.find(store->buffer->data);
-    if (memory == memories_.end()) return visited;
+    const auto* memory = memories_.Find(store->buffer->data);
+    if (!memory) return visited;
     tir::BufferStore copy = *To<tir::BufferStore>(visited);
-    copy.indices = Switch(copy.indices, memory->second, memory->second.write_half, *store);
+    copy.indices = Switch(copy.indices, *memory, memory->write_half, *store);
     return workspace().New<tir::BufferStore>(copy);
   }
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
     const PrimExpr* visited = StmtExprMutator::VisitBufferLoad(load);
-    const auto memory = memories_.find(load->buffer->data);
-    if (memory == memories_.end()) return visited;
+    const auto* memory = memories_.Find(load->buffer->data);
+    if (!memory) return visited;
     tir::BufferLoad copy = *To<tir::BufferLoad>(visited);
     copy.flags = 0;
-    copy.indices = Switch(copy.indices, memory->second, memory->second.read_half, *load);
+    copy.indices = Switch(copy.indices, *memory, memory->read_half, *load);
     return workspace().New<tir::BufferLoad>(copy);
   }
 
@@ -178,12 +178,12 @@ class DoubleBufferInjector : public tir::StmtExprMutator {
 
   // The scope that fills the memory: for the first iteration before the loop, in the loop for the next one.
   const tir::Stmt* Produce(const tir::Var* pointer, const tir::AttrStmt& scope) {
-    const auto found = memories_.find(pointer);
-    if (loops_.empty() || found == memories_.end()) {
+    Memory* found = memories_.Find(pointer);
+    if (loops_.empty() || !found) {
       Error(scope, fmt::format("the memory '{}' must be allocated and filled in a loop", pointer->name));
       return scope.body;
     }
-    Memory& memory = found->second;
+    Memory& memory = *found;
     memory.loop = loops_.back();
     const tir::Var* var = memory.loop->loop_var;
     const PrimExpr* zero = make_.Const(0, var->dtype);
@@ -243,11 +243,11 @@ class DoubleBufferInjector : public tir::StmtExprMutator {
   }
 
   const tir::Buffer* Double(const tir::Buffer* buffer) {
-    const auto memory = memories_.find(buffer->data);
-    if (memory == memories_.end() || buffer->shape.size() != 1) return RewriteBuffer(buffer);
+    const auto* memory = memories_.Find(buffer->data);
+    if (!memory || buffer->shape.size() != 1) return RewriteBuffer(buffer);
     if (const tir::Buffer* known = RemapOf(buffer)) return known;
     tir::Buffer copy = *buffer;
-    const std::vector<const PrimExpr*> shape = {make_.Add(buffer->shape[0], memory->second.size)};
+    const std::vector<const PrimExpr*> shape = {make_.Add(buffer->shape[0], memory->size)};
     copy.shape = workspace().Copy(shape);
     copy.id = workspace().NextVarId();
     const auto* doubled = workspace().New<tir::Buffer>(copy);
@@ -261,9 +261,8 @@ class DoubleBufferInjector : public tir::StmtExprMutator {
   StmtCopier copier_;
   const std::unordered_set<const tir::Var*> pointers_;
   std::vector<const tir::For*> loops_;
-  // Looked up, never iterated.
-  std::unordered_map<const tir::Var*, Memory> memories_;
-  std::unordered_map<const tir::For*, Outside> outside_;
+  LookupMap<const tir::Var*, Memory> memories_;
+  LookupMap<const tir::For*, Outside> outside_;
 };
 
 Result<const PrimFunc*> InjectDoubleBuffers(const PrimFunc* func, FunctionPassContext& context) {

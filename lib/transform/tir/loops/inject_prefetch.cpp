@@ -25,8 +25,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
 #include "transform/tir/buffers/loaded_region.h"
-#include "transform/tir/util/legacy_schedule.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -114,11 +113,9 @@ class PrefetchInjector : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateInjectPrefetch(const PassOptions& options) {
-  return CreatePrimFuncPass(
-      options.info(), [](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
-        if (!IsFromLegacySchedule(*func)) return func;
-        return WithBody(func, PrefetchInjector(context).VisitStmt(func->body), context.workspace());
-      });
+  return CreateBodyPass(options.info(), kOnlyLegacy, [](const PrimFunc& func, FunctionPassContext& context) {
+    return PrefetchInjector(context).VisitStmt(func.body);
+  });
 }
 
 }  // namespace iropt

@@ -27,7 +27,6 @@
 #include <initializer_list>
 #include <span>
 #include <type_traits>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -36,20 +35,22 @@
 #include "iropt/arith/int_set.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op_id.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/loops/partition_conditions.h"
+#include "transform/tir/util/constant_conditions.h"
 #include "transform/tir/util/copy_stmt.h"
-#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 
 namespace {
 
-using Conditions = std::unordered_set<const PrimExpr*>;  // looked up, never iterated
+using Conditions = LookupSet<const PrimExpr*>;
 
 struct PartitionConfig {
   bool constant_loops;
@@ -150,7 +151,7 @@ class LoopPartitioner : public tir::StmtExprMutator {
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const auto* axis = stmt->attr_key == "thread_extent" ? As<tir::IterVar>(stmt->node) : nullptr;
+    const tir::IterVar* axis = tir::LaunchAxisOf(*stmt);
     if (!axis) return StmtExprMutator::VisitAttrStmt(stmt);
     const tir::Stmt* result = candidates_.IsSelected(stmt) ? PartitionLaunch(*stmt, *axis) : nullptr;
     if (result) return result;
@@ -196,7 +197,7 @@ class LoopPartitioner : public tir::StmtExprMutator {
   template <class S>
   const tir::Stmt* WithHint(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent,
                             arith::VarDomains& domains, const S* stmt) {
-    const bool is_new = domains.emplace(var, arith::IntervalSet::Interval(min, Last(min, extent))).second;
+    const bool is_new = domains.try_emplace(var, arith::IntervalSet::Interval(min, Last(min, extent))).second;
     const tir::Stmt* result = nullptr;
     if constexpr (std::is_same_v<S, tir::For>)
       result = StmtExprMutator::VisitFor(stmt);
@@ -208,7 +209,7 @@ class LoopPartitioner : public tir::StmtExprMutator {
 
   std::vector<DecidedCondition> FindConditions(const Space& space) {
     arith::VarDomains hints = hints_;
-    hints.emplace(space.var, arith::IntervalSet::Interval(space.min, space.max));
+    hints.try_emplace(space.var, arith::IntervalSet::Interval(space.min, space.max));
     std::vector<DecidedCondition> found =
         FindDecidedConditions(space.body, space.var, candidates_.HasHint(space.var), std::move(hints), relax_, plain_);
     // The last conditions are the innermost ones.

@@ -5,8 +5,11 @@
 
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/deduce_bound.h"
+#include "iropt/ir/tir/thread_axis.h"
+#include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/followed_version.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -43,15 +46,14 @@ bool IsComparison(const PrimExpr& expr) { return expr.kind >= NodeKind::kEQ && e
 // variables of the loop, and without divisions that a condition in the loop may have to guard.
 class HoistCheck : private tir::ExprVisitor {
  public:
-  static bool CanHoist(const PrimExpr* expr, const std::unordered_set<const tir::Var*>& defined,
-                       arith::Analyzer& analyzer) {
+  static bool CanHoist(const PrimExpr* expr, const LookupSet<const tir::Var*>& defined, arith::Analyzer& analyzer) {
     HoistCheck check(defined, analyzer);
     check.VisitExpr(expr);
     return check.can_hoist_;
   }
 
  private:
-  HoistCheck(const std::unordered_set<const tir::Var*>& defined, arith::Analyzer& analyzer)
+  HoistCheck(const LookupSet<const tir::Var*>& defined, arith::Analyzer& analyzer)
       : defined_(defined), analyzer_(analyzer) {}
 
   void VisitBufferLoad(const tir::BufferLoad*) override { can_hoist_ = false; }
@@ -64,7 +66,7 @@ class HoistCheck : private tir::ExprVisitor {
     ExprVisitor::VisitBinary(expr);
   }
 
-  const std::unordered_set<const tir::Var*>& defined_;
+  const LookupSet<const tir::Var*>& defined_;
   arith::Analyzer& analyzer_;
   bool can_hoist_ = true;
 };
@@ -78,8 +80,8 @@ class ConditionFinder : private tir::StmtExprVisitor {
         hints_(std::move(hints)),
         relax_(std::move(relax)),
         analyzer_(analyzer) {
-    for (const auto& [outer, set] : hints_) outer_.insert(outer);
-    for (const auto& [outer, set] : relax_) outer_.insert(outer);
+    for (const arith::VarDomains* domains : {&hints_, &relax_})
+      domains->ForEachInAnyOrder([&](const tir::Var* outer, const arith::IntervalSet&) { outer_.insert(outer); });
   }
 
   std::vector<DecidedCondition> Find(const tir::Stmt* body) {
@@ -99,16 +101,14 @@ class ConditionFinder : private tir::StmtExprVisitor {
   void VisitVarDef(const tir::Var* var) override { defined_.insert(var); }
 
   void VisitFor(const tir::For* loop) override {
-    const auto is_outer = [this](const PrimExpr* expr) {
-      return tir::UsesVar(expr, [&](const tir::Var* var) { return outer_.contains(var); });
-    };
+    const auto is_outer = [this](const PrimExpr* expr) { return tir::UsesAnyOf(outer_, expr); };
     // The range would not be that of all iterations.
     if (is_outer(loop->min) || is_outer(loop->extent)) return;
     WithRange(loop->loop_var, loop->min, loop->extent, [&] { StmtExprVisitor::VisitFor(loop); });
   }
 
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const auto* axis = stmt->attr_key == "thread_extent" ? As<tir::IterVar>(stmt->node) : nullptr;
+    const tir::IterVar* axis = tir::LaunchAxisOf(*stmt);
     if (!axis) return StmtExprVisitor::VisitAttrStmt(stmt);
     const PrimExpr* zero = analyzer_.make().Const(0, stmt->value->dtype);
     WithRange(axis->var, zero, stmt->value, [&] { StmtExprVisitor::VisitAttrStmt(stmt); });
@@ -119,8 +119,8 @@ class ConditionFinder : private tir::StmtExprVisitor {
     const arith::PrimBuilder& make = analyzer_.make();
     const PrimExpr* max = make.Sub(make.Add(min, extent), make.Const(1, min->dtype));
     const auto set = arith::IntervalSet::Interval(min, max);
-    const bool is_new_hint = hints_.emplace(var, set).second;
-    const bool is_new_relax = relax_.emplace(var, set).second;
+    const bool is_new_hint = hints_.try_emplace(var, set).second;
+    const bool is_new_relax = relax_.try_emplace(var, set).second;
     visit();
     if (is_new_hint) hints_.erase(var);
     if (is_new_relax) relax_.erase(var);
@@ -173,9 +173,8 @@ class ConditionFinder : private tir::StmtExprVisitor {
   arith::VarDomains relax_;
   arith::Analyzer& analyzer_;
   std::vector<DecidedCondition> found_;
-  // Looked up, never iterated.
-  std::unordered_set<const tir::Var*> outer_;
-  std::unordered_set<const tir::Var*> defined_;
+  LookupSet<const tir::Var*> outer_;
+  LookupSet<const tir::Var*> defined_;
 };
 
 }  // namespace
@@ -211,7 +210,7 @@ void PartitionCandidates::VisitAttrStmt(const tir::AttrStmt* stmt) {
     const tir::Var* var = value && *value != 0 ? HintedVar(*stmt) : nullptr;
     if (var) AddHint(var);
   }
-  const auto* axis = stmt->attr_key == "thread_extent" ? As<tir::IterVar>(stmt->node) : nullptr;
+  const tir::IterVar* axis = tir::LaunchAxisOf(*stmt);
   const bool is_splittable = axis && ThreadTag::Of(axis->thread_tag).rank == ThreadRank::kBlock &&
                              (constant_loops_ || !arith::AsInt(stmt->value) || IsChosen(axis->var));
   if (!is_splittable) return StmtExprVisitor::VisitAttrStmt(stmt);

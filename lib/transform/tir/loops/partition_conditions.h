@@ -1,12 +1,12 @@
 // What tir.LoopPartition looks for: the loops that it may split, and the conditions that it may decide.
 #pragma once
 
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/arith/int_set.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -44,11 +44,10 @@ class PartitionCandidates : private tir::StmtExprVisitor {
   const bool constant_loops_;
   bool in_likely_ = false;
   bool has_allreduce_ = false;  // all threads must reach it together
-  // Looked up, never iterated.
-  std::unordered_set<const tir::Stmt*> selected_;
-  std::unordered_set<const tir::Var*> hinted_;
-  std::unordered_set<const tir::Var*> open_;          // variables of the loops around
-  std::unordered_set<const tir::Var*> in_condition_;  // those of them that occur in a condition
+  LookupSet<const tir::Stmt*> selected_;
+  LookupSet<const tir::Var*> hinted_;
+  LookupSet<const tir::Var*> open_;          // variables of the loops around
+  LookupSet<const tir::Var*> in_condition_;  // those of them that occur in a condition
 };
 
 // The values of a loop variable for which a condition in the loop is known to hold, or not to hold.

@@ -21,11 +21,12 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/rewrite_limit.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/util/copy_stmt.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -187,9 +188,8 @@ UnrollLimits ReadLimits(const PassContext& context) {
 }  // namespace
 
 Pass CreateUnrollLoop(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    LoopUnroller unroller(ReadLimits(context.context()), context.workspace(), context.diagnostics());
-    return Result<const PrimFunc*>(WithBody(func, unroller.VisitStmt(func->body), context.workspace()));
+  return CreateBodyPass(options.info(), {}, [](const PrimFunc& func, FunctionPassContext& context) {
+    return LoopUnroller(ReadLimits(context.context()), context.workspace(), context.diagnostics()).VisitStmt(func.body);
   });
 }
 

@@ -55,16 +55,16 @@ VersionSelector::VersionSelector(const tir::For& loop, const VersionedBuffers& b
       fragments_(fragments),
       all_versions_(all_versions),
       make_(workspace.arena()) {
-  for (const auto& [buffer, versioned] : buffers) {
+  buffers.ForEachInAnyOrder([&](const tir::Buffer* buffer, const tir::Buffer* versioned) {
     Remap(buffer, versioned);
-    by_pointer_.emplace(buffer->data, buffer);
-  }
+    by_pointer_.try_emplace(buffer->data, buffer);
+  });
 }
 
 const PrimExpr* VersionSelector::VersionOf(const tir::Buffer* buffer) {
-  const auto found = buffers_.find(buffer);
-  if (found == buffers_.end()) return nullptr;
-  return make_.FloorMod(make_.Sub(loop_.loop_var, loop_.min), found->second->shape[0]);
+  const auto* found = buffers_.Find(buffer);
+  if (!found) return nullptr;
+  return make_.FloorMod(make_.Sub(loop_.loop_var, loop_.min), (*found)->shape[0]);
 }
 
 template <class T>
@@ -120,8 +120,8 @@ void VersionSelector::MovePointer(std::vector<const PrimExpr*>& args, size_t poi
   const tir::Buffer& versioned = *buffers_.at(&buffer);
   const PrimExpr* size = is_fragment || versioned.strides.empty() ? SizeOf(buffer) : versioned.strides[0];
   // The fragments of tensor cores are counted; other such memory is distributed over the 32 threads of a warp.
-  if (const auto fragment = fragments_.find(var); is_fragment && fragment != fragments_.end())
-    size = make_.FloorDiv(size, make_.Int(fragment->second, DataType::Int(32)));
+  if (const auto* fragment = fragments_.Find(var); is_fragment && fragment)
+    size = make_.FloorDiv(size, make_.Int(*fragment, DataType::Int(32)));
   else if (buffer.scope() == "m16n8k8.matrixA" || buffer.scope() == "m16n8k8.matrixB")
     size = make_.FloorDiv(size, make_.Int(32, DataType::Int(32)));
   args[offset] = make_.Add(args[offset], make_.Mul(VersionOf(&buffer), size));

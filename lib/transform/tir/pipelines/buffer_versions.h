@@ -10,14 +10,15 @@
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
-// The buffers with a first dimension of versions, by the original ones. Looked up, never iterated.
-using VersionedBuffers = std::unordered_map<const tir::Buffer*, const tir::Buffer*>;
+// The buffers with a first dimension of versions, by the original ones.
+using VersionedBuffers = LookupMap<const tir::Buffer*, const tir::Buffer*>;
 
-// The numbers of elements of fragments of tensor cores, by their pointers. Looked up, never iterated.
-using FragmentSizes = std::unordered_map<const tir::Var*, int64_t>;
+// The numbers of elements of fragments of tensor cores, by their pointers.
+using FragmentSizes = LookupMap<const tir::Var*, int64_t>;
 
 // Those that calls under the statement load or fill. O(nodes).
 FragmentSizes CollectFragmentSizes(const tir::Stmt* stmt);

@@ -31,12 +31,14 @@
 #include <vector>
 
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/pipelines/buffer_versions.h"
 #include "transform/tir/pipelines/pipeline_rewriter.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -195,12 +197,12 @@ class PipelineInjector : public tir::StmtExprMutator {
       int64_t stage = -1;
       int64_t order = -1;
     };
-    std::unordered_map<const tir::Var*, Last> writers;  // looked up, never iterated
+    LookupMap<const tir::Var*, Last> writers;
     for (const PipelineBlock& block : blocks) {
       for (const tir::BufferRegion* read : block.block->reads) {
-        const auto found = writers.find(read->buffer->data);
-        if (found == writers.end()) continue;
-        const Last& last = found->second;
+        const auto* found = writers.Find(read->buffer->data);
+        if (!found) continue;
+        const Last& last = *found;
         if (last.stage < block.stage || (last.stage == block.stage && last.order < block.order)) continue;
         Error(loop, fmt::format("a statement of the software pipeline reads '{}' before an earlier one has written it",
                                 read->buffer->name));
@@ -242,11 +244,10 @@ bool NeedsInjectSoftwarePipeline(const tir::Stmt* stmt) {
 }  // namespace
 
 Pass CreateInjectSoftwarePipeline(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, NeedsInjectSoftwarePipeline)) return Result<const PrimFunc*>(func);
-    PipelineInjector injector(*func, context);
-    return Result<const PrimFunc*>(WithBody(func, injector.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateBodyPass(options.info(), {.needs = &NeedsInjectSoftwarePipeline},
+                        [](const PrimFunc& func, FunctionPassContext& context) {
+                          return PipelineInjector(func, context).VisitStmt(func.body);
+                        });
 }
 
 }  // namespace iropt

@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "iropt/arith/int_set.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/op/op.h"
-#include "transform/tir/util/loop_pass.h"
+#include "iropt/support/lookup.h"
+#include "transform/tir/util/constant_conditions.h"
 
 namespace iropt {
 
@@ -63,7 +65,7 @@ PipelineRewriter::PipelineRewriter(const tir::For& loop, std::vector<PipelineBlo
 }
 
 const tir::Stmt* PipelineRewriter::Rewrite(const std::unordered_set<const tir::Buffer*>& doubled) {
-  std::unordered_map<const tir::Buffer*, BufferUses> uses;  // looked up, never iterated
+  LookupMap<const tir::Buffer*, BufferUses> uses;
   for (const PipelineBlock& block : blocks_) {
     for (const tir::BufferRegion* read : block.block->reads) uses[read->buffer].reads.push_back({&block, read});
     for (const tir::BufferRegion* write : block.block->writes) uses[write->buffer].writes.push_back({&block, write});
@@ -87,8 +89,8 @@ const tir::Stmt* PipelineRewriter::Rewrite(const std::unordered_set<const tir::B
                                                Emit(last, make_.Add(end, lag), true)};
   std::vector<const tir::Buffer*> allocs;
   for (const tir::Buffer* buffer : allocs_) {
-    const auto versioned = versioned_.find(buffer);
-    allocs.push_back(versioned == versioned_.end() ? buffer : versioned->second);
+    const auto* versioned = versioned_.Find(buffer);
+    allocs.push_back(!versioned ? buffer : *versioned);
     known_.erase(buffer->data);
   }
   const tir::Stmt* body = workspace_.New<tir::SeqStmt>(workspace_.Copy(parts));

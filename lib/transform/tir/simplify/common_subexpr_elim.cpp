@@ -12,14 +12,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/simplify/subexpr_plan.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -33,8 +34,8 @@ class SharedSubexprBinder : public tir::StmtExprMutator {
   }
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
-    const auto shared = plan_.shared_of.find(expr);
-    if (shared != plan_.shared_of.end() && vars_[shared->second]) return vars_[shared->second];
+    const auto* shared = plan_.shared_of.Find(expr);
+    if (shared && vars_[*shared]) return vars_[*shared];
     return StmtExprMutator::VisitExpr(expr);
   }
 
@@ -103,9 +104,9 @@ class SharedSubexprBinder : public tir::StmtExprMutator {
   // each time.
   std::vector<Binding> Bind(const tir::Stmt* stmt) {
     std::vector<Binding> bindings;
-    const auto planned = at_.find(stmt);
-    if (planned == at_.end()) return bindings;
-    for (const size_t i : planned->second) {
+    const auto* planned = at_.Find(stmt);
+    if (!planned) return bindings;
+    for (const size_t i : *planned) {
       // It may contain expressions that are bound already.
       const PrimExpr* value = StmtExprMutator::VisitExpr(plan_.shared[i].expr);
       const std::string_view name = workspace().arena().CopyString(fmt::format("cse_v{}", i + 1));
@@ -125,17 +126,15 @@ class SharedSubexprBinder : public tir::StmtExprMutator {
 
   const SubexprPlan& plan_;
   std::vector<const tir::Var*> vars_;  // of those that are bound here, by their positions in the plan
-  std::unordered_map<const tir::Stmt*, std::vector<size_t>> at_;  // looked up, never iterated
+  LookupMap<const tir::Stmt*, std::vector<size_t>> at_;
 };
 
 }  // namespace
 
 Pass CreateCommonSubexprElim(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    const SubexprPlan plan = PlanSubexprs(func->body);
-    if (plan.shared.empty()) return Result<const PrimFunc*>(func);
-    SharedSubexprBinder binder(plan, context.workspace());
-    return Result<const PrimFunc*>(WithBody(func, binder.VisitStmt(func->body), context.workspace()));
+  return CreateBodyPass(options.info(), {}, [](const PrimFunc& func, FunctionPassContext& context) {
+    const SubexprPlan plan = PlanSubexprs(func.body);
+    return plan.shared.empty() ? func.body : SharedSubexprBinder(plan, context.workspace()).VisitStmt(func.body);
   });
 }
 

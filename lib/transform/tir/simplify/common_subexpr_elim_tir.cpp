@@ -22,15 +22,17 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_set>
 #include <utility>
 
 #include "iropt/analysis/tir/computations.h"
 #include "iropt/ir/rewrite_limit.h"
+#include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -75,8 +77,8 @@ class ComputationReplacer : public tir::StmtExprMutator {
  private:
   const PrimExpr* Replace(const PrimExpr* expr) {
     if (!facts_.IsEligible(expr)) return StmtExprMutator::VisitExpr(expr);
-    const auto var = vars_.find(facts_.Key(expr));
-    return var == vars_.end() ? StmtExprMutator::VisitExpr(expr) : var->second;
+    const auto it = vars_.find(facts_.Key(expr));
+    return it == vars_.end() ? StmtExprMutator::VisitExpr(expr) : it->second;
   }
   // For an expression of a statement, which was `before`.
   template <class F>
@@ -113,7 +115,7 @@ class VarNames : public tir::StmtExprVisitor {
   void VisitVarDef(const tir::Var* var) override { used_.insert(var->name); }
 
  private:
-  std::unordered_set<std::string_view> used_;  // looked up, never iterated
+  LookupSet<std::string_view> used_;
   int last_ = 0;
 };
 
@@ -169,8 +171,7 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
       copy.body = last > 0 ? Eliminate(let->body, last) : VisitStmt(let->body);
     }
     if (counts_here) repeated_ = nullptr;
-    if (copy.value == let->value && copy.body == let->body) return let;
-    return workspace().New<tir::LetStmt>(copy);
+    return tir::CopyIfChanged(let, copy, workspace());
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
@@ -181,8 +182,7 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
       const Binding scope(*this, loop->loop_var, nullptr);
       copy.body = Eliminate(loop->body);
     }
-    if (copy.min == loop->min && copy.extent == loop->extent && copy.body == loop->body) return loop;
-    return workspace().New<tir::For>(copy);
+    return tir::CopyIfChanged(loop, copy, workspace());
   }
 
   const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
@@ -190,18 +190,14 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
     copy.condition = VisitRoot(branch->condition);
     copy.then_case = Eliminate(branch->then_case);
     if (branch->else_case) copy.else_case = Eliminate(branch->else_case);
-    if (copy.condition == branch->condition && copy.then_case == branch->then_case &&
-        copy.else_case == branch->else_case)
-      return branch;
-    return workspace().New<tir::IfThenElse>(copy);
+    return tir::CopyIfChanged(branch, copy, workspace());
   }
 
   const tir::Stmt* VisitWhile(const tir::While* loop) override {
     tir::While copy = *loop;
     copy.condition = VisitRoot(loop->condition);
     copy.body = Eliminate(loop->body);
-    if (copy.condition == loop->condition && copy.body == loop->body) return loop;
-    return workspace().New<tir::While>(copy);
+    return tir::CopyIfChanged(loop, copy, workspace());
   }
 
  private:
@@ -246,7 +242,7 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
     ComputationTable::Entry Take() {
       const PrimExpr* expr = pending_.begin()->second;
       pending_.erase(pending_.begin());
-      return {expr, counts_.find(facts_.Key(expr))->second};
+      return {expr, counts_.at(facts_.Key(expr))};
     }
     void Add(const PrimExpr* expr, size_t count) {
       const auto [it, is_new] = counts_.try_emplace(facts_.Key(expr), 0);
@@ -287,11 +283,11 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
       const auto [expr, count] = pending.Take();
       const PrimExpr* key = facts_.Key(expr);
       if (const auto bound = bound_.find(key); bound != bound_.end() && !bound->second.empty()) {
-        if (AllowRewrite("reused-computation", *expr)) replacements.emplace(key, bound->second.front());
+        if (AllowRewrite("reused-computation", *expr)) replacements.try_emplace(key, bound->second.front());
       } else if (count >= 2 && IsKnown(expr) && AllowRewrite("bound-computation", *expr)) {
         const tir::Var* var = workspace().NewPrimVar(names_.Next(), expr->dtype);
         generated_.insert(var);
-        replacements.emplace(key, var);
+        replacements.try_emplace(key, var);
         made.push_back({var, expr});
       } else {
         pending.AddParts(expr);
@@ -333,8 +329,7 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
 
   ComputationFacts facts_;
   VarNames names_;
-  // Looked up, never iterated.
-  std::unordered_set<const tir::Var*> known_, generated_;
+  LookupSet<const tir::Var*> known_, generated_;
   ComputationMap<std::vector<const tir::Var*>> bound_;  // variables by the keys of their values, outermost first
   std::unique_ptr<RepeatedParts> repeated_;             // in the outermost binding around the walk; null outside of any
   size_t place_ = 0;                                    // of the walk in it
@@ -345,15 +340,12 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateCommonSubexprElimTIR(const PassOptions& options) {
-  return CreatePrimFuncPass(
-      options.info(),
-      [enabled = options.Bool("enable_cse_tir"), equivalent = options.Bool("identify_equiv_terms")](
-          const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
-        if (!enabled) return function;
-        CommonSubexprEliminator eliminator(*function, equivalent, context.workspace());
-        const tir::Stmt* body = eliminator.Eliminate(function->body);
-        return WithBody(function, body, context.workspace());
-      });
+  return CreateBodyPass(options.info(), {},
+                        [enabled = options.Bool("enable_cse_tir"), equivalent = options.Bool("identify_equiv_terms")](
+                            const PrimFunc& func, FunctionPassContext& context) {
+                          if (!enabled) return func.body;
+                          return CommonSubexprEliminator(func, equivalent, context.workspace()).Eliminate(func.body);
+                        });
 }
 
 }  // namespace iropt

@@ -10,8 +10,11 @@
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/thread_axis.h"
+#include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op_id.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -119,11 +122,11 @@ class HoistFinder : public tir::StmtExprVisitor {
     Dependences result;
     tir::ForEachVar(expr, [&](const tir::Var* var) {
       if (loop_vars_.contains(var)) result.loop_vars.insert(var);
-      const auto binding = uses_.find(var);
-      if (binding == uses_.end()) return;
+      const auto* binding = uses_.Find(var);
+      if (!binding) return;
       result.bindings.insert(var);
-      result.bindings.insert(binding->second.bindings.begin(), binding->second.bindings.end());
-      result.loop_vars.insert(binding->second.loop_vars.begin(), binding->second.loop_vars.end());
+      result.bindings.insert(binding->bindings.begin(), binding->bindings.end());
+      result.loop_vars.insert(binding->loop_vars.begin(), binding->loop_vars.end());
     });
     return result;
   }
@@ -148,7 +151,7 @@ class HoistFinder : public tir::StmtExprVisitor {
     Dependences uses = DependencesOf(condition);
     Scope* scope = Destination(uses.loop_vars);
     if (!scope) return;
-    const bool uses_thread = tir::UsesVar(condition, [&](const tir::Var* var) { return thread_vars_.contains(var); });
+    const bool uses_thread = tir::UsesAnyOf(thread_vars_, condition);
     if (uses_thread && !(options_.conditionals & HoistOptions::kUsingBlockVar)) return;
     constexpr int64_t kBindings = HoistOptions::kRequiredByCondition | HoistOptions::kLetStmt;
     if (!uses.bindings.empty() && !(options_.let_bindings & kBindings)) return;
@@ -177,7 +180,7 @@ class HoistFinder : public tir::StmtExprVisitor {
   const HoistOptions& options_;
   std::vector<Scope> scopes_;  // around the place of the walk
   VarSet loop_vars_, thread_vars_;
-  std::unordered_map<const tir::Var*, Dependences> uses_;  // by binding; looked up, never iterated
+  LookupMap<const tir::Var*, Dependences> uses_;  // by binding
 };
 
 // The buffers of which the memory and the shape come from outside of a statement, and threads, of which all launches in
@@ -198,7 +201,7 @@ class OuterBuffers : public tir::StmtExprVisitor {
 
  protected:
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const auto* thread = stmt->attr_key == "thread_extent" ? As<tir::IterVar>(stmt->node) : nullptr;
+    const tir::IterVar* thread = tir::LaunchAxisOf(*stmt);
     if (thread) threads_.push_back(thread->var);
     StmtExprVisitor::VisitAttrStmt(stmt);
   }
@@ -209,17 +212,14 @@ class OuterBuffers : public tir::StmtExprVisitor {
  private:
   bool IsOuter(const tir::Buffer& buffer) const {
     if (defined_.contains(&buffer) || defined_vars_.contains(buffer.data)) return false;
-    const auto is_inner = [&](const PrimExpr* e) {
-      return tir::UsesVar(e, [&](const tir::Var* var) { return defined_vars_.contains(var); });
-    };
+    const auto is_inner = [&](const PrimExpr* e) { return tir::UsesAnyOf(defined_vars_, e); };
     return std::ranges::none_of(buffer.shape, is_inner) && std::ranges::none_of(buffer.strides, is_inner) &&
            !(buffer.elem_offset && is_inner(buffer.elem_offset));
   }
 
   std::vector<const tir::Buffer*> used_;
   std::vector<const tir::Var*> threads_;
-  // Looked up, never iterated.
-  std::unordered_set<const tir::Buffer*> defined_;
+  LookupSet<const tir::Buffer*> defined_;
   VarSet defined_vars_;
 };
 

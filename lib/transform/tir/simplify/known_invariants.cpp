@@ -16,6 +16,7 @@
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
+#include "iropt/ir/tir/uses_any_of.h"
 #include "known_values.h"
 
 namespace iropt {
@@ -291,7 +292,7 @@ const PrimExpr* KnownValues::LostElements::By(const NestedStore& nested) {
     always.push_back(InIndex(make_.Binary(NodeKind::kLE, loop->min, loop->loop_var)));
     always.push_back(InIndex(make_.Binary(NodeKind::kLT, loop->loop_var, end)));
     const arith::IntervalSet set = arith::IntervalSet::FromRange(InIndex(loop->min), InIndex(loop->extent), make_);
-    if (std::ranges::find(unsolved_, loop->loop_var) != unsolved_.end()) domains.emplace(loop->loop_var, set);
+    if (std::ranges::find(unsolved_, loop->loop_var) != unsolved_.end()) domains.try_emplace(loop->loop_var, set);
   }
   const auto cases = DisjunctiveForm(InIndex(condition), /*negate=*/false, make_);
   if (!cases) return nullptr;
@@ -322,13 +323,13 @@ KnownValues::State KnownValues::InvariantsOf(const tir::For& loop, const LoopWri
   for (const auto& fact : old) {
     const auto written = writes.data.find(fact->buffer->data);
     if (written == writes.data.end() || written->second != fact->buffer) continue;
-    if (Mentions(fact->condition, defined) || Mentions(fact->value, defined)) continue;
+    if (tir::UsesAnyOf(defined, fact->condition) || tir::UsesAnyOf(defined, fact->value)) continue;
     if (!finder) finder.emplace(loop, make_);
     const PrimExpr* condition = fact->condition;
     for (const NestedStore& store : finder->stores) {
       if (!condition || store.store->buffer != fact->buffer) continue;
       const PrimExpr* lost = LostElements(*this, old, writes, *fact).By(store);
-      const bool is_known = lost && !Mentions(lost, defined);
+      const bool is_known = lost && !tir::UsesAnyOf(defined, lost);
       condition = is_known ? And(condition, make_.Not(lost)) : nullptr;
     }
     if (!condition) continue;
@@ -344,7 +345,8 @@ bool KnownValues::IsKept(const tir::For& loop, const Fact& fact, const LoopWrite
   const auto written = writes.data.find(fact.buffer->data);
   // The value has to be the same in all iterations.
   const std::unordered_set<const tir::Var*> loop_var = {loop.loop_var};
-  if (writes.opaque || written == writes.data.end() || written->second != fact.buffer || Mentions(fact.value, loop_var))
+  if (writes.opaque || written == writes.data.end() || written->second != fact.buffer ||
+      tir::UsesAnyOf(loop_var, fact.value))
     return false;
   const Fact anywhere{fact.buffer, fact.index, make_.Bool(true), fact.value};
   const State nothing_else;

@@ -6,6 +6,7 @@
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
+#include "iropt/ir/tir/uses_any_of.h"
 
 namespace iropt {
 
@@ -230,7 +231,7 @@ class KnownValues::WriteFinder : public tir::StmtExprVisitor {
   }
   // What is defined around a store has been visited before it.
   bool IsInvariant(const PrimExpr* e) const {
-    return !tir::UsesVar(e, loop_var_) && !Mentions(e, writes_.defined) && arith::IsPure(e);
+    return !tir::UsesVar(e, loop_var_) && !tir::UsesAnyOf(writes_.defined, e) && arith::IsPure(e);
   }
 
   const tir::Var* loop_var_;
@@ -255,7 +256,7 @@ void KnownValues::Forget(const tir::Stmt* written) {
   if (writes.opaque) return ForgetAll();
   std::erase_if(facts_, [&](const auto& fact) {
     return writes.data.contains(fact->buffer->data) || writes.defined.contains(fact->buffer->data) ||
-           Mentions(fact->condition, writes.defined) || Mentions(fact->value, writes.defined);
+           tir::UsesAnyOf(writes.defined, fact->condition) || tir::UsesAnyOf(writes.defined, fact->value);
   });
 }
 
@@ -354,7 +355,7 @@ void KnownValues::AddFactOfAnyIteration(const tir::For& loop, const Fact& fact, 
   const tir::VarValues at_iteration = {{loop.loop_var, iteration}};
   const PrimExpr* condition = tir::Substitute(fact.condition, at_iteration, workspace_);
   const PrimExpr* value = tir::Substitute(fact.value, at_iteration, workspace_);
-  if (Mentions(condition, writes.defined) || Mentions(value, writes.defined)) return;
+  if (tir::UsesAnyOf(writes.defined, condition) || tir::UsesAnyOf(writes.defined, value)) return;
   const PrimExpr* in_range = And(make_.Binary(NodeKind::kLE, loop.min, iteration),
                                  make_.Binary(NodeKind::kLT, iteration, make_.Add(loop.min, loop.extent)));
   Add({fact.buffer, fact.index, And(in_range, condition), value});

@@ -20,6 +20,7 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
 
 namespace iropt {
@@ -111,10 +112,5 @@ class KnownValues {
   // By loop that was entered.
   std::unordered_map<const tir::For*, std::shared_ptr<const LoopWrites>> writes_;
 };
-
-// Returns whether the expression uses one of the variables.
-inline bool Mentions(const PrimExpr* e, const std::unordered_set<const tir::Var*>& vars) {
-  return tir::UsesVar(e, [&](const tir::Var* var) { return vars.contains(var); });
-}
 
 }  // namespace iropt

@@ -14,14 +14,16 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/index_dtypes.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -55,10 +57,7 @@ class VarBits : public tir::StmtExprVisitor {
   explicit VarBits(NeededBits& needed) : needed_(needed), bits_(needed.target()) {}
 
   // 0 if the variable is not one of a loop or block, or is not used.
-  int BitsOf(const tir::Var* var) const {
-    const auto found = bits_of_.find(var);
-    return found == bits_of_.end() ? 0 : found->second;
-  }
+  int BitsOf(const tir::Var* var) const { return bits_of_.Lookup(var, 0); }
 
  protected:
   void VisitExpr(const PrimExpr* expr) override {
@@ -71,8 +70,8 @@ class VarBits : public tir::StmtExprVisitor {
     StmtExprVisitor::VisitBufferLoad(load);
   }
   void VisitVar(const tir::Var* var) override {
-    if (const auto found = bits_of_.find(var); found != bits_of_.end()) {
-      found->second = std::max(found->second, std::min<int>(var->dtype.bits, bits_));
+    if (int* found = bits_of_.Find(var)) {
+      *found = std::max(*found, std::min<int>(var->dtype.bits, bits_));
     }
   }
   void VisitFor(const tir::For* loop) override {
@@ -84,10 +83,8 @@ class VarBits : public tir::StmtExprVisitor {
     StmtExprVisitor::VisitIterVar(iter_var);
   }
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const bool is_thread = stmt->attr_key == "thread_extent" || stmt->attr_key == "virtual_thread";
-    if (const auto* thread = is_thread ? As<tir::IterVar>(stmt->node) : nullptr) {
+    if (const tir::IterVar* thread = tir::ThreadAxisOf(*stmt))
       Define(thread->var, tir_zero_.Const(0, stmt->value->dtype), stmt->value);
-    }
     StmtExprVisitor::VisitAttrStmt(stmt);
   }
 
@@ -101,7 +98,7 @@ class VarBits : public tir::StmtExprVisitor {
   const arith::PrimBuilder tir_zero_;  // makes interned constants
   NeededBits& needed_;
   int bits_;
-  std::unordered_map<const tir::Var*, int> bits_of_;  // looked up, never iterated
+  LookupMap<const tir::Var*, int> bits_of_;
 };
 
 class Narrower : public arith::IndexDTypeRewriter {
@@ -166,16 +163,14 @@ class Narrower : public arith::IndexDTypeRewriter {
 Pass CreateNarrowDataType(const PassOptions& options) {
   const int64_t bits = options.Int("target_bits");
   if (bits < 1 || bits > kMaxBits) options.Refuse("target_bits", fmt::format("must be 1 to 64, but is {}", bits));
-  return CreatePrimFuncPass(options.info(),
-                            [target = static_cast<int>(bits), narrow_offsets = options.Bool("narrow_offsets")](
-                                const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
-                              NeededBits needed(context.workspace(), target);
-                              VarBits vars(needed);
-                              vars.VisitStmt(function->body);
-                              Narrower narrower(needed, vars, narrow_offsets, context.workspace());
-                              const tir::Stmt* body = narrower.VisitStmt(function->body);
-                              return WithBody(function, body, context.workspace());
-                            });
+  return CreateBodyPass(options.info(), {},
+                        [target = static_cast<int>(bits), narrow_offsets = options.Bool("narrow_offsets")](
+                            const PrimFunc& func, FunctionPassContext& context) {
+                          NeededBits needed(context.workspace(), target);
+                          VarBits vars(needed);
+                          vars.VisitStmt(func.body);
+                          return Narrower(needed, vars, narrow_offsets, context.workspace()).VisitStmt(func.body);
+                        });
 }
 
 }  // namespace iropt

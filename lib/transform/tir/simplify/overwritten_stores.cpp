@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/deduce_bound.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
 #include "known_values_mutator.h"
 
 namespace iropt {
@@ -108,8 +108,8 @@ class OverwrittenStores : public KnownValuesMutator {
   OverwrittenStores(arith::Analyzer& analyzer, Workspace& workspace)
       : KnownValuesMutator(analyzer, /*by_values=*/false, workspace) {}
 
-  std::unordered_set<const tir::BufferStore*> found;
-  std::unordered_set<const tir::IfThenElse*> found_guards;  // the store would be overwritten where they do not hold
+  LookupSet<const tir::BufferStore*> found;
+  LookupSet<const tir::IfThenElse*> found_guards;  // the store would be overwritten where they do not hold
 
  protected:
   // A pointer may refer to memory that has another name.
@@ -162,7 +162,7 @@ class OverwrittenStores : public KnownValuesMutator {
   bool Covers(const tir::Stmt* stmt, const Accesses::Store& store, bool by_guard) {
     arith::VarDomains domains;
     for (const tir::For* loop : store.loops) {
-      domains.emplace(loop->loop_var, arith::IntervalSet::FromRange(loop->min, loop->extent, analyzer_.make()));
+      domains.try_emplace(loop->loop_var, arith::IntervalSet::FromRange(loop->min, loop->extent, analyzer_.make()));
     }
     for (const Branch& branch : store.branches) {
       const bool holds = by_guard && branch.condition == store.guard->condition ? false : branch.holds;
@@ -207,15 +207,15 @@ class OverwrittenStores : public KnownValuesMutator {
 
 }  // namespace
 
-std::unordered_set<const tir::BufferStore*> FindOverwrittenStores(const tir::Stmt* body, arith::Analyzer& analyzer,
-                                                                  Workspace& workspace) {
+LookupSet<const tir::BufferStore*> FindOverwrittenStores(const tir::Stmt* body, arith::Analyzer& analyzer,
+                                                         Workspace& workspace) {
   OverwrittenStores finder(analyzer, workspace);
   finder.VisitStmt(body);
   return std::move(finder.found);
 }
 
-std::unordered_set<const tir::IfThenElse*> FindOverwrittenGuards(const tir::Stmt* body, arith::Analyzer& analyzer,
-                                                                 Workspace& workspace) {
+LookupSet<const tir::IfThenElse*> FindOverwrittenGuards(const tir::Stmt* body, arith::Analyzer& analyzer,
+                                                        Workspace& workspace) {
   OverwrittenStores finder(analyzer, workspace);
   finder.VisitStmt(body);
   return std::move(finder.found_guards);

@@ -1,11 +1,10 @@
 // Stores of values that are overwritten before anything reads them.
 #pragma once
 
-#include <unordered_set>
-
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -16,12 +15,12 @@ namespace iropt {
 //
 // Found are stores in loops, branches and sequences that have no effect but stores, where one of the next statements of
 // the sequence writes the same elements in any case. O(nodes), times the nesting of loops.
-std::unordered_set<const tir::BufferStore*> FindOverwrittenStores(const tir::Stmt* body, arith::Analyzer& analyzer,
-                                                                  Workspace& workspace);
+LookupSet<const tir::BufferStore*> FindOverwrittenStores(const tir::Stmt* body, arith::Analyzer& analyzer,
+                                                         Workspace& workspace);
 
 // Branches that consist of a store, which would be overwritten in the same way where the condition does not hold, and
 // which could be evaluated there: without loads and divisions. All of them may be replaced by their stores.
-std::unordered_set<const tir::IfThenElse*> FindOverwrittenGuards(const tir::Stmt* body, arith::Analyzer& analyzer,
-                                                                 Workspace& workspace);
+LookupSet<const tir::IfThenElse*> FindOverwrittenGuards(const tir::Stmt* body, arith::Analyzer& analyzer,
+                                                        Workspace& workspace);
 
 }  // namespace iropt

@@ -20,15 +20,16 @@
 // O(nodes), times the nesting of branches and loops.
 //
 // Source: TVM 0.18's pass of this name.
-#include <unordered_set>
 #include <utility>
 
 #include "function_passes.h"
 #include "iropt/ir/structural.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "known_values_mutator.h"
 #include "overwritten_stores.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -37,7 +38,7 @@ namespace {
 class BranchReducer : public KnownValuesMutator {
  public:
   // `guards` are branches that are replaced by their statements.
-  BranchReducer(std::unordered_set<const tir::IfThenElse*> guards, bool by_values, arith::Analyzer& analyzer,
+  BranchReducer(LookupSet<const tir::IfThenElse*> guards, bool by_values, arith::Analyzer& analyzer,
                 Workspace& workspace)
       : KnownValuesMutator(analyzer, by_values, workspace), guards_(std::move(guards)) {}
 
@@ -68,23 +69,19 @@ class BranchReducer : public KnownValuesMutator {
     return StructuralEqual(rest, special);
   }
 
-  const std::unordered_set<const tir::IfThenElse*> guards_;
+  const LookupSet<const tir::IfThenElse*> guards_;
 };
 
 }  // namespace
 
 Pass CreateReduceBranchingThroughOvercompute(const PassOptions& options) {
-  return CreatePrimFuncPass(
-      options.info(), [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
-        arith::Analyzer analyzer(arith::PrimBuilder(context.workspace().arena()), arith::Analyzer::SymVars::kAny);
-        std::unordered_set<const tir::IfThenElse*> guards;
-        const bool by_values =
-            context.context().ConfigBool("tir.ReduceBranchingThroughOvercompute.use_dataflow_analysis");
-        if (by_values) guards = FindOverwrittenGuards(function->body, analyzer, context.workspace());
-        BranchReducer reducer(std::move(guards), by_values, analyzer, context.workspace());
-        const tir::Stmt* body = reducer.VisitStmt(function->body);
-        return WithBody(function, body, context.workspace());
-      });
+  return CreateBodyPass(options.info(), {}, [](const PrimFunc& func, FunctionPassContext& context) {
+    arith::Analyzer analyzer(arith::PrimBuilder(context.workspace().arena()), arith::Analyzer::SymVars::kAny);
+    LookupSet<const tir::IfThenElse*> guards;
+    const bool by_values = context.context().ConfigBool("tir.ReduceBranchingThroughOvercompute.use_dataflow_analysis");
+    if (by_values) guards = FindOverwrittenGuards(func.body, analyzer, context.workspace());
+    return BranchReducer(std::move(guards), by_values, analyzer, context.workspace()).VisitStmt(func.body);
+  });
 }
 
 }  // namespace iropt

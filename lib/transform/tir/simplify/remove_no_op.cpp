@@ -14,16 +14,17 @@
 //
 // Source: TVM 0.18's pass of this name, without its analysis of dataflow.
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "function_passes.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/side_effect.h"
+#include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 #include "known_values_mutator.h"
 #include "overwritten_stores.h"
@@ -75,20 +76,19 @@ class Uses : public tir::StmtExprVisitor {
  protected:
   void VisitVar(const tir::Var* var) override { vars_.insert(var); }
   void VisitBufferUse(const tir::Buffer* buffer) override {
-    if (!buffers_.insert(buffer).second) return;
+    if (!buffers_.insert(buffer)) return;
     vars_.insert(buffer->data);
     VisitBufferDef(buffer);
   }
 
  private:
-  // Looked up, never iterated.
-  std::unordered_set<const tir::Var*> vars_;
-  std::unordered_set<const tir::Buffer*> buffers_;
+  LookupSet<const tir::Var*> vars_;
+  LookupSet<const tir::Buffer*> buffers_;
 };
 
 class NoOpRemover : public KnownValuesMutator {
  public:
-  NoOpRemover(arith::Analyzer& analyzer, bool by_values, std::unordered_set<const tir::BufferStore*> overwritten,
+  NoOpRemover(arith::Analyzer& analyzer, bool by_values, LookupSet<const tir::BufferStore*> overwritten,
               Workspace& workspace)
       : KnownValuesMutator(analyzer, by_values, workspace), overwritten_(std::move(overwritten)) {}
 
@@ -126,10 +126,9 @@ class NoOpRemover : public KnownValuesMutator {
     if (IsEmpty(body)) return EffectOf({stmt->value});
     uses_.Add(stmt->node);
     VisitExpr(stmt->value);
-    if (body == stmt->body) return stmt;
     tir::AttrStmt copy = *stmt;
     copy.body = body;
-    return workspace().New<tir::AttrStmt>(copy);
+    return tir::CopyIfChanged(stmt, copy, workspace());
   }
 
   const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
@@ -148,10 +147,7 @@ class NoOpRemover : public KnownValuesMutator {
       copy.then_case = std::exchange(copy.else_case, nullptr);
     }
     VisitExpr(copy.condition);
-    if (copy.condition == branch->condition && copy.then_case == branch->then_case &&
-        copy.else_case == branch->else_case)
-      return branch;
-    return workspace().New<tir::IfThenElse>(copy);
+    return tir::CopyIfChanged(branch, copy, workspace());
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
@@ -163,16 +159,15 @@ class NoOpRemover : public KnownValuesMutator {
     return result;
   }
   const tir::Stmt* VisitNonEmpty(const tir::For* loop) {
-    domains_.emplace(loop->loop_var, arith::IntervalSet::FromRange(loop->min, loop->extent, analyzer_.make()));
+    domains_.try_emplace(loop->loop_var, arith::IntervalSet::FromRange(loop->min, loop->extent, analyzer_.make()));
     const tir::Stmt* body = VisitStmt(loop->body);
     domains_.erase(loop->loop_var);
     if (IsEmpty(body)) return EffectOf({loop->min, loop->extent});
     VisitExpr(loop->min);
     VisitExpr(loop->extent);
-    if (body == loop->body) return loop;
     tir::For copy = *loop;
     copy.body = body;
-    return workspace().New<tir::For>(copy);
+    return tir::CopyIfChanged(loop, copy, workspace());
   }
 
   const tir::Stmt* VisitAllocate(const tir::Allocate* stmt) override {
@@ -180,10 +175,9 @@ class NoOpRemover : public KnownValuesMutator {
     if (!keeps_definitions_ && IsEmpty(body)) return EffectOf(stmt->extents);
     for (const PrimExpr* extent : stmt->extents) VisitExpr(extent);
     VisitExpr(stmt->condition);
-    if (body == stmt->body) return stmt;
     tir::Allocate copy = *stmt;
     copy.body = body;
-    return workspace().New<tir::Allocate>(copy);
+    return tir::CopyIfChanged(stmt, copy, workspace());
   }
 
   const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* stmt) override {
@@ -283,7 +277,7 @@ class NoOpRemover : public KnownValuesMutator {
                               [this](const PrimExpr* x, const PrimExpr* y) { return analyzer_.CanProveEqual(x, y); });
   }
 
-  const std::unordered_set<const tir::BufferStore*> overwritten_;  // looked up, never iterated
+  const LookupSet<const tir::BufferStore*> overwritten_;
   // Since TVM 0.24 definitions are statements of their own, which stay.
   const bool keeps_definitions_ = FollowsSince(TextVersion::kV0_24);
   bool ignore_timers_ = false;
@@ -303,7 +297,7 @@ const tir::Stmt* RemoveNoOps(const tir::Stmt* stmt, arith::Analyzer& analyzer, c
 const PrimFunc* RemoveNoOps(const PrimFunc* func, const PassContext& config, Workspace& workspace) {
   arith::Analyzer analyzer(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny);
   const bool by_values = config.ConfigBool("tir.RemoveNoOp.use_dataflow_analysis");
-  std::unordered_set<const tir::BufferStore*> overwritten;
+  LookupSet<const tir::BufferStore*> overwritten;
   if (by_values) overwritten = FindOverwrittenStores(func->body, analyzer, workspace);
   NoOpRemover remover(analyzer, by_values, std::move(overwritten), workspace);
   remover.SetIgnoreTimers(config.ConfigBool("tir.RemoveNoOp.ignore_profiler_call"));

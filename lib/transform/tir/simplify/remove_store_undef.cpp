@@ -9,13 +9,13 @@
 //
 // Source: TVM 0.18's pass of this name.
 #include <string>
-#include <unordered_set>
 
 #include "function_passes.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -23,7 +23,7 @@ namespace {
 
 class UndefFinder : public tir::ExprVisitor {
  public:
-  explicit UndefFinder(const std::unordered_set<const tir::Var*>& undefined) : undefined_(undefined) {}
+  explicit UndefFinder(const LookupSet<const tir::Var*>& undefined) : undefined_(undefined) {}
   bool found = false;
 
  protected:
@@ -35,7 +35,7 @@ class UndefFinder : public tir::ExprVisitor {
   }
 
  private:
-  const std::unordered_set<const tir::Var*>& undefined_;
+  const LookupSet<const tir::Var*>& undefined_;
 };
 
 class UndefStoreRemover : public tir::StmtExprMutator {
@@ -63,7 +63,7 @@ class UndefStoreRemover : public tir::StmtExprMutator {
     return finder.found;
   }
 
-  std::unordered_set<const tir::Var*> undefined_;  // looked up, never iterated
+  LookupSet<const tir::Var*> undefined_;
 };
 
 bool HasUndef(const PrimFunc& func) {

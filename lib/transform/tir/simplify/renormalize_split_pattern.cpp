@@ -15,6 +15,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -132,12 +133,7 @@ class SplitPatternRenormalizer : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateRenormalizeSplitPattern(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(),
-                            [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
-                              SplitPatternRenormalizer renormalizer(context.workspace());
-                              const tir::Stmt* body = renormalizer.VisitStmt(function->body);
-                              return WithBody(function, body, context.workspace());
-                            });
+  return CreateMutatorPass<SplitPatternRenormalizer>(options.info(), {});
 }
 
 }  // namespace iropt

@@ -8,6 +8,7 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -192,7 +193,7 @@ class SubexprPlanner : public tir::StmtExprVisitor {
   // A variable that is defined again is another one.
   void Define(const tir::Var* var) { ++versions_[var]; }
   uint64_t Number(const PrimExpr* expr, const SubexprKey& key) {
-    const uint64_t number = numbers_.emplace(key, numbers_.size() + 1).first->second;
+    const uint64_t number = numbers_.try_emplace(key, numbers_.size() + 1).first;
     number_of_[expr] = number;
     return number;
   }
@@ -201,9 +202,9 @@ class SubexprPlanner : public tir::StmtExprVisitor {
     SubexprKey key{expr->kind, expr->dtype.raw(), {}};
     size_t i = 0;
     for (const PrimExpr* operand : operands) {
-      const auto number = number_of_.find(operand);
-      if (number == number_of_.end()) return 0;
-      key.parts[i++] = number->second;
+      const auto* number = number_of_.Find(operand);
+      if (!number) return 0;
+      key.parts[i++] = *number;
     }
     return Number(expr, key);
   }
@@ -211,9 +212,9 @@ class SubexprPlanner : public tir::StmtExprVisitor {
   void Record(const PrimExpr* expr, std::initializer_list<const PrimExpr*> operands) {
     const uint64_t number = NumberOf(expr, operands);
     if (number == 0 || expr->dtype.is_bool() || let_depth_ > 0 || !counts_) return;
-    const auto [place, is_new] = entry_of_.emplace(number, entries_.size());
+    const auto [place, is_new] = entry_of_.try_emplace(number, entries_.size());
     if (!is_new) {
-      Entry& entry = entries_[place->second];
+      Entry& entry = entries_[place];
       entry.scope = CommonScope(entry.scope, scope_);
       ++entry.count;
       return;
@@ -221,9 +222,9 @@ class SubexprPlanner : public tir::StmtExprVisitor {
     Entry entry{expr, 1, 1, scope_, scope_, stmt_};
     for (const PrimExpr* operand : operands) {
       const uint64_t part = number_of_[operand];
-      const auto known = entry_of_.find(part);
-      if (known == entry_of_.end()) continue;
-      entry.depth = std::max(entry.depth, entries_[known->second].depth + 1);
+      const auto* known = entry_of_.Find(part);
+      if (!known) continue;
+      entry.depth = std::max(entry.depth, entries_[*known].depth + 1);
       const auto same = std::ranges::find(entry.operands, part, &std::pair<uint64_t, int64_t>::first);
       same == entry.operands.end() ? static_cast<void>(entry.operands.emplace_back(part, 1))
                                    : static_cast<void>(++same->second);
@@ -251,16 +252,16 @@ class SubexprPlanner : public tir::StmtExprVisitor {
     }
     std::ranges::stable_sort(order, {}, [&](size_t i) { return entries_[i].depth; });
     SubexprPlan plan;
-    std::unordered_map<size_t, size_t> shared_at;  // by entry; looked up, never iterated
+    LookupMap<size_t, size_t> shared_at;  // by entry
     for (const size_t i : order) {
       shared_at[i] = plan.shared.size();
       plan.shared.push_back({entries_[i].expr, PositionOf(entries_[i])});
     }
-    for (const auto& [expr, number] : number_of_) {
-      const auto entry = entry_of_.find(number);
-      const auto shared = entry == entry_of_.end() ? shared_at.end() : shared_at.find(entry->second);
-      if (shared != shared_at.end()) plan.shared_of.emplace(expr, shared->second);
-    }
+    number_of_.ForEachInAnyOrder([&](const PrimExpr* expr, uint64_t number) {
+      const size_t* entry = entry_of_.Find(number);
+      const size_t* shared = entry ? shared_at.Find(*entry) : nullptr;
+      if (shared) plan.shared_of.try_emplace(expr, *shared);
+    });
     return plan;
   }
 
@@ -271,11 +272,10 @@ class SubexprPlanner : public tir::StmtExprVisitor {
   bool counts_ = true;  // what is visited
   const tir::DeclBuffer* allocated_ = nullptr;
   std::vector<Entry> entries_;  // in the order of their first occurrences
-  // Looked up, never iterated in an order that matters.
-  std::unordered_map<const tir::Var*, uint64_t> versions_;
-  std::unordered_map<SubexprKey, uint64_t, SubexprKeyHash> numbers_;
-  std::unordered_map<const PrimExpr*, uint64_t> number_of_;
-  std::unordered_map<uint64_t, size_t> entry_of_;
+  LookupMap<const tir::Var*, uint64_t> versions_;
+  LookupMap<SubexprKey, uint64_t, SubexprKeyHash> numbers_;
+  LookupMap<const PrimExpr*, uint64_t> number_of_;
+  LookupMap<uint64_t, size_t> entry_of_;
 };
 
 }  // namespace

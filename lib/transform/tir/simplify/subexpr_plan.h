@@ -1,10 +1,10 @@
 // Which expressions of a function are bound to variables, and where. For tir.CommonSubexprElim.
 #pragma once
 
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -17,8 +17,8 @@ struct SharedSubexpr {
 struct SubexprPlan {
   // Those that contain others come after them.
   std::vector<SharedSubexpr> shared;
-  // The expressions that are equal to shared[i], by their nodes. Looked up, never iterated.
-  std::unordered_map<const PrimExpr*, size_t> shared_of;
+  // The expressions that are equal to shared[i], by their nodes.
+  LookupMap<const PrimExpr*, size_t> shared_of;
 };
 
 // Expressions count that compute something, do not load or call, and are not conditions. An occurrence within a larger

@@ -15,18 +15,19 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "function_passes.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/rewrite_limit.h"
+#include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/substitute.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
+#include "iropt/support/lookup.h"
 #include "known_values_mutator.h"
 
 namespace iropt {
@@ -46,7 +47,7 @@ class BufferVars : public tir::StmtExprVisitor {
 
  protected:
   void VisitBufferUse(const tir::Buffer* buffer) override {
-    if (!buffers_.insert(buffer).second) return;
+    if (!buffers_.insert(buffer)) return;
     vars_.insert(buffer->data);
     const auto use = [this](const PrimExpr* e) {
       tir::ForEachVar(e, [this](const tir::Var* var) { vars_.insert(var); });
@@ -58,9 +59,8 @@ class BufferVars : public tir::StmtExprVisitor {
 
  private:
   const tir::Stmt* body_;
-  // Looked up, never iterated.
-  std::unordered_set<const tir::Var*> vars_;
-  std::unordered_set<const tir::Buffer*> buffers_;
+  LookupSet<const tir::Var*> vars_;
+  LookupSet<const tir::Buffer*> buffers_;
 };
 
 struct SimplifyOptions {
@@ -104,16 +104,14 @@ class StmtSimplifier : public KnownValuesMutator {
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const bool is_thread = stmt->attr_key == "thread_extent" || stmt->attr_key == "virtual_thread";
-    const auto* thread = is_thread ? As<tir::IterVar>(stmt->node) : nullptr;
+    const tir::IterVar* thread = tir::ThreadAxisOf(*stmt);
     if (!thread) return KnownValuesMutator::VisitAttrStmt(stmt);
     if (known_) return VisitWithoutValues(stmt);
     analyzer_.Bind(thread->var, analyzer_.make().Const(0, stmt->value->dtype), stmt->value);
     tir::AttrStmt copy = *stmt;
     copy.value = VisitExpr(stmt->value);
     copy.body = VisitStmt(stmt->body);
-    if (copy.value == stmt->value && copy.body == stmt->body) return stmt;
-    return workspace().New<tir::AttrStmt>(copy);
+    return tir::CopyIfChanged(stmt, copy, workspace());
   }
   // The range of a thread may be that of an outer launch: it stays.
   const tir::IterVar* VisitIterVar(const tir::IterVar* iter_var) override {
@@ -134,8 +132,7 @@ class StmtSimplifier : public KnownValuesMutator {
     }
     copy.body = VisitStmt(let->body);
     if (inlines && !keeps_bindings_ && !buffer_vars_.Contain(let->var)) return copy.body;
-    if (copy.value == let->value && copy.body == let->body) return let;
-    return workspace().New<tir::LetStmt>(copy);
+    return tir::CopyIfChanged(let, copy, workspace());
   }
 
   const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
@@ -147,10 +144,7 @@ class StmtSimplifier : public KnownValuesMutator {
     const int64_t* constant = arith::AsInt(copy.condition);
     if (constant && copy.condition != branch->condition)
       return *constant ? copy.then_case : copy.else_case ? copy.else_case : tir::NoOp(workspace());
-    if (copy.condition == branch->condition && copy.then_case == branch->then_case &&
-        copy.else_case == branch->else_case)
-      return branch;
-    return workspace().New<tir::IfThenElse>(copy);
+    return tir::CopyIfChanged(branch, copy, workspace());
   }
 
   // What an element holds already need not be stored.

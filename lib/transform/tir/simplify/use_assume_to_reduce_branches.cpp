@@ -15,6 +15,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "known_values_mutator.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -62,13 +63,11 @@ bool IsElementwise(const PrimFunc& func) {
 }  // namespace
 
 Pass CreateUseAssumeToReduceBranches(const PassOptions& options) {
-  return CreatePrimFuncPass(
-      options.info(), [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
-        if (!IsElementwise(*function)) return function;
-        arith::Analyzer analyzer(arith::PrimBuilder(context.workspace().arena()), arith::Analyzer::SymVars::kAny);
-        const tir::Stmt* body = PaddingBranchReducer(analyzer, context.workspace()).VisitStmt(function->body);
-        return WithBody(function, body, context.workspace());
-      });
+  return CreateBodyPass(options.info(), {}, [](const PrimFunc& func, FunctionPassContext& context) {
+    if (!IsElementwise(func)) return func.body;
+    arith::Analyzer analyzer(arith::PrimBuilder(context.workspace().arena()), arith::Analyzer::SymVars::kAny);
+    return PaddingBranchReducer(analyzer, context.workspace()).VisitStmt(func.body);
+  });
 }
 
 }  // namespace iropt

@@ -14,22 +14,22 @@
 // Source: TVM 0.18's pass of this name.
 #include <algorithm>
 #include <map>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "iropt/ir/clone.h"
+#include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
 namespace {
 
-using Vars = std::unordered_set<const tir::Var*>;  // looked up, never iterated
+using Vars = LookupSet<const tir::Var*>;
 
 // The variables that a function defines, in the order of their definitions.
 class DefinedVars : public tir::StmtExprVisitor {
@@ -54,7 +54,7 @@ class SsaConverter : public tir::StmtExprMutator {
   using StmtExprMutator::StmtExprMutator;
 
   const PrimFunc* Convert(const PrimFunc* func) {
-    defined_.insert(func->params.begin(), func->params.end());
+    defined_.InsertAll(func->params);
     for (const tir::Buffer* buffer : func->param_buffers) {
       if (buffer) DefineMatched(*buffer);
     }
@@ -78,11 +78,11 @@ class SsaConverter : public tir::StmtExprMutator {
 
  protected:
   const tir::Var* VisitVarDef(const tir::Var* var) override {
-    if (defined_.insert(var).second) return var;
-    const auto announced = announced_.find(var);
-    const bool is_announced = announced != announced_.end();
-    const tir::Var* copy = is_announced ? announced->second : Copy(*var);
-    if (is_announced) announced_.erase(announced);
+    if (defined_.insert(var)) return var;
+    const auto* announced = announced_.Find(var);
+    const bool is_announced = announced;
+    const tir::Var* copy = is_announced ? *announced : Copy(*var);
+    if (is_announced) announced_.erase(var);
     renamed_.emplace_back(var, RemapOf(var));
     Remap(var, copy);
     return copy;
@@ -102,8 +102,7 @@ class SsaConverter : public tir::StmtExprMutator {
     copy.node = WithVar(iter_var, Announce(iter_var->var));
     copy.value = VisitExpr(stmt->value);
     copy.body = VisitStmt(stmt->body);
-    const bool same = copy.node == stmt->node && copy.value == stmt->value && copy.body == stmt->body;
-    return same ? stmt : workspace().New<tir::AttrStmt>(copy);
+    return tir::CopyIfChanged(stmt, copy, workspace());
   }
 
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
@@ -116,7 +115,7 @@ class SsaConverter : public tir::StmtExprMutator {
   const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override { return Current(buffer); }
 
  private:
-  // A buffer where its variables have other names, by these names. Looked up, never iterated.
+  // A buffer where its variables have other names, by these names.
   using Versions = std::map<std::vector<const PrimExpr*>, const tir::Buffer*>;
 
   const tir::Var* Copy(const tir::Var& var) {
@@ -133,7 +132,7 @@ class SsaConverter : public tir::StmtExprMutator {
 
   // A variable that is defined for the rest of the function.
   void DefineThread(const tir::Var* var) {
-    if (threads_.insert(var).second && !defined_.insert(var).second) Remap(var, Copy(*var));
+    if (threads_.insert(var) && !defined_.insert(var)) Remap(var, Copy(*var));
   }
 
   const tir::Var* Announce(const tir::Var* var) {
@@ -206,9 +205,8 @@ class SsaConverter : public tir::StmtExprMutator {
   Vars threads_;
   // The variables that have other names in open scopes, with the names that they had outside.
   std::vector<std::pair<const tir::Var*, const PrimExpr*>> renamed_;
-  // Looked up, never iterated.
-  std::unordered_map<const tir::Var*, const tir::Var*> announced_;  // the next definitions of variables
-  std::unordered_map<const tir::Buffer*, Versions> versions_;
+  LookupMap<const tir::Var*, const tir::Var*> announced_;  // the next definitions of variables
+  LookupMap<const tir::Buffer*, Versions> versions_;
 };
 
 // Replaces the functions that share variables with functions before them, or define one twice.
@@ -222,7 +220,7 @@ void ConvertFunction(Module& module, size_t i, Vars& defined) {
     workspace = Workspace();
     func = To<PrimFunc>(CloneFunction(func, workspace, {.fresh_sym_vars = true}));
   } else {
-    defined.insert(vars.begin(), vars.end());
+    defined.InsertAll(vars);
   }
   func = SsaConverter(workspace).Convert(func);
   if (func != entry.func) module.SetAt(i, func, workspace.Finish());

@@ -6,6 +6,7 @@
 
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -91,10 +92,7 @@ class AccessFinder : public tir::StmtExprVisitor {
     Touch(buffer->data, at);
   }
 
-  const tir::Var* RootOf(const tir::Var* pointer) const {
-    const auto root = roots_.find(pointer);
-    return root == roots_.end() ? pointer : root->second;
-  }
+  const tir::Var* RootOf(const tir::Var* pointer) const { return roots_.Lookup(pointer, pointer); }
 
   void Touch(const tir::Var* pointer, const Node& at) {
     pointer = RootOf(pointer);
@@ -133,8 +131,8 @@ class AccessFinder : public tir::StmtExprVisitor {
   // The pointers that are touched in the scopes around here, each at the level of the scope that contains it.
   std::vector<std::vector<const tir::Var*>> touched_;
   std::unordered_map<const tir::Var*, size_t> levels_;  // the number of scopes around the allocation
-  // The allocations whose memory other pointers name; looked up, never iterated.
-  std::unordered_map<const tir::Var*, const tir::Var*> roots_;
+  // The allocations whose memory other pointers name.
+  LookupMap<const tir::Var*, const tir::Var*> roots_;
   bool in_threads_ = false;
 };
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -26,10 +26,10 @@ struct AccessEvent {
 
 struct AccessSequence {
   std::vector<AccessEvent> events;
-  // By data pointer. Looked up, never iterated.
-  std::unordered_map<const tir::Var*, const tir::Allocate*> allocations;
-  // The buffers that are read or written. Looked up, never iterated.
-  std::unordered_map<const tir::Buffer*, bool> accessed;
+  // By data pointer.
+  LookupMap<const tir::Var*, const tir::Allocate*> allocations;
+  // The buffers that are read or written.
+  LookupMap<const tir::Buffer*, bool> accessed;
 };
 
 // The pointer whose memory a buffer is declared over, for the binding of the buffer's own pointer to it; null for other

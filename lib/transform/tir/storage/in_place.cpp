@@ -13,8 +13,7 @@ namespace {
 
 class InPlaceVerifier : public tir::StmtExprVisitor {
  public:
-  InPlaceVerifier(const tir::Var* target, std::unordered_set<const tir::Var*>& refused)
-      : target_(target), refused_(refused) {}
+  InPlaceVerifier(const tir::Var* target, LookupSet<const tir::Var*>& refused) : target_(target), refused_(refused) {}
 
   // False if no operand will do. Those that will not are refused.
   bool Verify(const tir::Stmt* stmt) {
@@ -101,7 +100,7 @@ class InPlaceVerifier : public tir::StmtExprVisitor {
   }
 
   const tir::Var* target_;
-  std::unordered_set<const tir::Var*>& refused_;
+  LookupSet<const tir::Var*>& refused_;
   bool valid_ = true;
   int nested_loads_ = 0;  // the number of loads and stores in whose indices the current expression is
   const tir::BufferStore* store_ = nullptr;         // to the target, around the current expression

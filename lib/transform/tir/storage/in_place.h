@@ -1,9 +1,8 @@
 // Which operands a statement can write its result over.
 #pragma once
 
-#include <unordered_set>
-
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -17,7 +16,7 @@ class InPlaceOperands {
   bool Has(const tir::Var* source) const { return is_possible_ && !refused_.contains(source); }
 
  private:
-  std::unordered_set<const tir::Var*> refused_;  // looked up, never iterated
+  LookupSet<const tir::Var*> refused_;
   bool is_possible_;
 };
 

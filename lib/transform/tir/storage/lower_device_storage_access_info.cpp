@@ -13,7 +13,6 @@
 
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/analysis/tir/thread_tags.h"
@@ -24,6 +23,8 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -94,10 +95,7 @@ class StorageInfoLowerer : public tir::StmtExprMutator {
   }
 
  private:
-  const MemoryInfo* InfoOf(const tir::Var* pointer) const {
-    const auto info = info_of_.find(pointer);
-    return info == info_of_.end() ? nullptr : info->second;
-  }
+  const MemoryInfo* InfoOf(const tir::Var* pointer) const { return info_of_.Lookup(pointer); }
   const PrimExpr* Refuse(const tir::Call* call, std::string why) {
     diagnostics_.Error(Location(*call), "pass-failed", std::move(why));
     return call;
@@ -124,7 +122,7 @@ class StorageInfoLowerer : public tir::StmtExprMutator {
   const MemoryInfos& infos_;
   DiagnosticEngine& diagnostics_;
   arith::Analyzer analyzer_;
-  std::unordered_map<const tir::Var*, const MemoryInfo*> info_of_;  // looked up, never iterated
+  LookupMap<const tir::Var*, const MemoryInfo*> info_of_;
 };
 
 MemoryInfos ReadMemoryInfos(const PassOptions& options) {
@@ -154,11 +152,7 @@ MemoryInfos ReadMemoryInfos(const PassOptions& options) {
 }  // namespace
 
 Pass CreateLowerDeviceStorageAccessInfo(const PassOptions& options) {
-  return CreatePrimFuncPass(
-      options.info(), [infos = ReadMemoryInfos(options)](const PrimFunc* func, FunctionPassContext& context) {
-        StorageInfoLowerer lowerer(infos, context.workspace(), context.diagnostics());
-        return Result<const PrimFunc*>(WithBody(func, lowerer.VisitStmt(func->body), context.workspace()));
-      });
+  return CreateMutatorPass<StorageInfoLowerer>(options.info(), {}, ReadMemoryInfos(options));
 }
 
 }  // namespace iropt

@@ -14,7 +14,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -50,11 +50,7 @@ class VtcmAllocator : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateLowerVtcmAlloc(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, &IsVtcmAllocation)) return Result<const PrimFunc*>(func);
-    VtcmAllocator allocator(context.workspace());
-    return Result<const PrimFunc*>(WithBody(func, allocator.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateMutatorPass<VtcmAllocator>(options.info(), {.needs = &IsVtcmAllocation});
 }
 
 }  // namespace iropt

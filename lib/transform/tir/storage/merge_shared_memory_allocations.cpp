@@ -26,8 +26,10 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/storage/shared_memory_plan.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/constant_conditions.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -126,10 +128,7 @@ class SharedMemoryMerger : public tir::StmtExprMutator {
   }
 
  private:
-  const PrimExpr* OffsetOf(const tir::Var* pointer) const {
-    const auto offset = plan_.offsets.find(pointer);
-    return offset == plan_.offsets.end() ? nullptr : offset->second;
-  }
+  const PrimExpr* OffsetOf(const tir::Var* pointer) const { return plan_.offsets.Lookup(pointer); }
   const tir::Var* MergedPointer(const PrimExpr* expr) const {
     const auto* var = As<tir::Var>(expr);
     return var && OffsetOf(var) ? var : nullptr;
@@ -153,7 +152,7 @@ class SharedMemoryMerger : public tir::StmtExprMutator {
     plan_ = PlanSharedMemory(FindAccesses(kernel, diagnostics_), finder.allocations, make_);
     // What nothing uses goes away.
     for (const tir::Allocate* allocate : finder.in_order) {
-      plan_.offsets.emplace(allocate->buffer_var, make_.Int(0, DataType::Int(32)));
+      plan_.offsets.try_emplace(allocate->buffer_var, make_.Int(0, DataType::Int(32)));
     }
     merged_ = workspace().NewPrimVar(scope_ == "shared" ? "buf_shmem" : "buf_dyn_shmem", DataType::Handle(),
                                      tir::PointerInfo::Get(DataType::UInt(8), scope_));
@@ -217,8 +216,8 @@ class SharedMemoryMerger : public tir::StmtExprMutator {
   SharedMemoryPlan plan_ = {};
   const tir::Var* merged_ = nullptr;
   bool is_volatile_ = false;
-  std::vector<const tir::Buffer*> moved_;                                // in the order of their first uses
-  std::unordered_map<const tir::Buffer*, const tir::Buffer*> moved_of_;  // looked up, never iterated
+  std::vector<const tir::Buffer*> moved_;  // in the order of their first uses
+  LookupMap<const tir::Buffer*, const tir::Buffer*> moved_of_;
 };
 
 const tir::Stmt* MergeSharedMemory(const tir::Stmt* body, std::string_view scope, FunctionPassContext& context) {
@@ -231,10 +230,9 @@ const tir::Stmt* MergeSharedMemory(const tir::Stmt* body, std::string_view scope
 }  // namespace
 
 Pass CreateMergeSharedMemoryAllocations(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    const tir::Stmt* body = MergeSharedMemory(func->body, "shared.dyn", context);
-    if (context.context().ConfigBool("tir.merge_static_smem")) body = MergeSharedMemory(body, "shared", context);
-    return Result<const PrimFunc*>(WithBody(func, body, context.workspace()));
+  return CreateBodyPass(options.info(), {}, [](const PrimFunc& func, FunctionPassContext& context) {
+    const tir::Stmt* body = MergeSharedMemory(func.body, "shared.dyn", context);
+    return context.context().ConfigBool("tir.merge_static_smem") ? MergeSharedMemory(body, "shared", context) : body;
   });
 }
 

@@ -8,9 +8,10 @@
 
 #include "iropt/arith/bounds.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
-#include "transform/tir/util/loop_pass.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -239,15 +240,12 @@ class PointerRewriter : public tir::StmtExprMutator {
     const tir::Var* pointer = nullptr;
   };
 
-  const Change* Find(const tir::Var* pointer) const {
-    const auto found = changes_.find(pointer);
-    return found == changes_.end() ? nullptr : &found->second;
-  }
+  const Change* Find(const tir::Var* pointer) const { return changes_.Find(pointer); }
 
   const tir::Var* Pointer(const tir::Var* var) {
-    const auto found = changes_.find(var);
-    if (found == changes_.end()) return var;
-    Change& change = found->second;
+    Change* found = changes_.Find(var);
+    if (!found) return var;
+    Change& change = *found;
     if (!change.pointer) {
       const std::string_view scope = var->pointer ? var->pointer->scope : std::string_view();
       change.pointer = workspace().NewPrimVar(var->name, var->dtype, tir::PointerInfo::Get(change.elem_type, scope));
@@ -298,7 +296,7 @@ class PointerRewriter : public tir::StmtExprMutator {
   }
 
   const arith::PrimBuilder make_;
-  std::unordered_map<const tir::Var*, Change> changes_;  // looked up, never iterated
+  LookupMap<const tir::Var*, Change> changes_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "iropt/ir/tir/builder.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -63,9 +64,9 @@ class SharedMemoryPlanner {
   }
 
   void Visit(const AccessEvent& event) {
-    const auto found = live_.find(event.stmt);
-    if (found == live_.end()) return;
-    const LiveEvent& live = found->second;
+    const auto* found = live_.Find(event.stmt);
+    if (!found) return;
+    const LiveEvent& live = *found;
     // What a statement reads and writes is in use together: threads run it at different times.
     if (!event.ends()) {
       for (const tir::Var* var : live.begins) entry_of_[var] = Find(var);
@@ -178,10 +179,10 @@ class SharedMemoryPlanner {
   const AccessSequence& sequence_;
   const Allocations& wanted_;
   const arith::PrimBuilder& make_;
-  std::unordered_map<const tir::Stmt*, LiveEvent> live_;  // looked up, never iterated
+  LookupMap<const tir::Stmt*, LiveEvent> live_;
   std::deque<SharedEntry> entries_;
-  std::unordered_map<const tir::Var*, SharedEntry*> entry_of_;  // looked up, never iterated
-  std::multimap<uint64_t, SharedEntry*> free_;                  // by size
+  LookupMap<const tir::Var*, SharedEntry*> entry_of_;
+  std::multimap<uint64_t, SharedEntry*> free_;  // by size
   std::list<SharedEntry*> free_of_unknown_size_;
   std::vector<SharedEntry*> small_;  // no longer in use
 };

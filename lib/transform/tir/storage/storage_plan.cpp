@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/tir/thread_axis.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/storage/in_place.h"
 
 namespace iropt {
@@ -42,11 +44,11 @@ class StoragePlanner {
   AllocationPlan Plan() {
     FindLiveRanges();
     for (const AccessEvent& event : sequence_.events) {
-      const auto live = live_.find(event.stmt);
-      if (live != live_.end() && !event.ends()) Assign(*event.stmt, live->second);
+      const auto* live = live_.Find(event.stmt);
+      if (live && !event.ends()) Assign(*event.stmt, *live);
       PassScope(*event.stmt);
-      if (live == live_.end() || event.begins()) continue;
-      for (const tir::Var* pointer : live->second.ends) {
+      if (!live || event.begins()) continue;
+      for (const tir::Var* pointer : live->ends) {
         if (!taken_over_.contains(pointer)) Free(pointer);
       }
     }
@@ -97,9 +99,9 @@ class StoragePlanner {
     if (allocate.dtype.is_scalable()) return nullptr;
     std::optional<InPlaceOperands> operands;
     for (const tir::Var* source : live.ends) {
-      const auto found = plan_.entry_of.find(source);
-      if (found == plan_.entry_of.end() || taken_over_.contains(source)) continue;
-      StorageEntry* entry = found->second;
+      const auto* found = plan_.entry_of.Find(source);
+      if (!found || taken_over_.contains(source)) continue;
+      StorageEntry* entry = *found;
       if (entry->scope != scope || entry->attach_scope != thread_scope_ ||
           entry->elem_type != allocate.dtype.with_lanes(1) || entry->const_nbits != ConstantBits(allocate))
         continue;
@@ -115,7 +117,7 @@ class StoragePlanner {
   void PassScope(const tir::Stmt& stmt) {
     bool is_parallel = false;
     if (const auto* attr = As<tir::AttrStmt>(&stmt)) {
-      is_parallel = attr->attr_key == "thread_extent" || attr->attr_key == "virtual_thread";
+      is_parallel = tir::IsThreadKey(attr->attr_key);
     } else if (const auto* loop = As<tir::For>(&stmt)) {
       is_parallel = loop->for_kind == tir::ForKind::kParallel;
     }
@@ -204,7 +206,7 @@ class StoragePlanner {
   // Of one storage scope.
   struct FreeMemory {
     BySize by_size;
-    std::unordered_map<uint32_t, FreeOfType> of_type;  // the same by types of elements; looked up, never iterated
+    LookupMap<uint32_t, FreeOfType> of_type;  // the same by types of elements
   };
   using ScopeKey = std::tuple<StorageRank, std::string_view, std::string_view>;
 
@@ -215,10 +217,10 @@ class StoragePlanner {
   const StoragePlanOptions options_;
   AllocationPlan plan_;
   const tir::Stmt* thread_scope_ = nullptr;
-  std::unordered_map<const tir::Stmt*, LiveRanges> live_;  // looked up, never iterated
+  LookupMap<const tir::Stmt*, LiveRanges> live_;
   std::unordered_set<const tir::Var*> taken_over_;
-  // By the scope in which it is allocated. Looked up, never iterated.
-  std::unordered_map<const tir::Stmt*, std::map<ScopeKey, FreeMemory>> free_;
+  // By the scope in which it is allocated.
+  LookupMap<const tir::Stmt*, std::map<ScopeKey, FreeMemory>> free_;
   size_t num_freed_ = 0;
 };
 

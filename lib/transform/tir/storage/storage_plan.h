@@ -2,10 +2,10 @@
 #pragma once
 
 #include <deque>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/analysis/tir/thread_tags.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/storage/access_sequence.h"
 
 namespace iropt {
@@ -27,8 +27,8 @@ struct StorageEntry {
 
 struct AllocationPlan {
   std::deque<StorageEntry> entries;  // in the order of their first uses
-  // By data pointer. Looked up, never iterated.
-  std::unordered_map<const tir::Var*, StorageEntry*> entry_of;
+  // By data pointer.
+  LookupMap<const tir::Var*, StorageEntry*> entry_of;
 };
 
 struct StoragePlanOptions {

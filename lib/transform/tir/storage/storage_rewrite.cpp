@@ -25,21 +25,22 @@
 #include <map>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/builder.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/storage/access_sequence.h"
 #include "transform/tir/storage/pointer_value_type.h"
 #include "transform/tir/storage/storage_plan.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/constant_conditions.h"
 
 namespace iropt {
 
@@ -240,9 +241,9 @@ class StorageRewriter : public tir::StmtExprMutator {
 
   // The body with the allocations of the scope around it.
   const tir::Stmt* Attach(const tir::Stmt* scope, const tir::Stmt* body) {
-    const auto found = attached_.find(scope);
-    if (found == attached_.end()) return body;
-    for (auto it = found->second.rbegin(); it != found->second.rend(); ++it) {
+    const auto* found = attached_.Find(scope);
+    if (!found) return body;
+    for (auto it = found->rbegin(); it != found->rend(); ++it) {
       if (it->declared) body = workspace().New<tir::DeclBuffer>(it->declared, body);
       tir::Allocate copy = *it->allocate;
       copy.body = body;
@@ -252,12 +253,10 @@ class StorageRewriter : public tir::StmtExprMutator {
   }
 
   const Place* PlaceOf(const tir::Var* pointer) const {
-    const auto alias = places_of_aliases_.find(pointer);
-    if (alias != places_of_aliases_.end()) return &alias->second;
-    const auto entry = plan_.entry_of.find(pointer);
-    if (entry == plan_.entry_of.end()) return nullptr;
-    const auto place = places_.find(entry->second);
-    return place == places_.end() ? nullptr : &place->second;
+    if (const auto* alias = places_of_aliases_.Find(pointer)) return alias;
+    const auto* entry = plan_.entry_of.Find(pointer);
+    if (!entry) return nullptr;
+    return places_.Find(*entry);
   }
   const tir::Var* Pointer(const tir::Var* pointer) const {
     const Place* place = PlaceOf(pointer);
@@ -294,13 +293,12 @@ class StorageRewriter : public tir::StmtExprMutator {
 
   DiagnosticEngine& diagnostics_;
   const AllocationPlan& plan_;
-  const std::unordered_map<const tir::Buffer*, bool>& accessed_;
+  const LookupMap<const tir::Buffer*, bool>& accessed_;
   arith::Analyzer analyzer_;
-  // Looked up, never iterated.
-  std::unordered_map<const StorageEntry*, Place> places_;
-  std::unordered_map<const tir::Var*, Place> places_of_aliases_;
-  std::unordered_map<const tir::Stmt*, std::vector<NewAllocation>> attached_;
-  std::unordered_set<const tir::Buffer*> hoisted_;
+  LookupMap<const StorageEntry*, Place> places_;
+  LookupMap<const tir::Var*, Place> places_of_aliases_;
+  LookupMap<const tir::Stmt*, std::vector<NewAllocation>> attached_;
+  LookupSet<const tir::Buffer*> hoisted_;
 };
 
 std::string_view TargetKind(const PrimFunc& func) {

@@ -13,7 +13,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/op/op.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/constant_conditions.h"
 
 namespace iropt {
 

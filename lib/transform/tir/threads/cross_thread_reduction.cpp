@@ -4,16 +4,16 @@
 
 #include <algorithm>
 #include <iterator>
-#include <unordered_map>
 
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
+#include "transform/tir/util/constant_conditions.h"
 #include "transform/tir/util/copy_stmt.h"
-#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 
@@ -27,19 +27,19 @@ class AccessReplacer : public tir::StmtExprMutator {
   AccessReplacer(const std::vector<const tir::Buffer*>& from, const std::vector<const tir::Buffer*>& to,
                  Workspace& workspace)
       : StmtExprMutator(workspace) {
-    for (size_t i = 0; i < from.size(); ++i) buffers_.emplace(from[i], to[i]);
+    for (size_t i = 0; i < from.size(); ++i) buffers_.try_emplace(from[i], to[i]);
   }
 
  protected:
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
-    const auto buffer = buffers_.find(load->buffer);
-    if (buffer == buffers_.end()) return StmtExprMutator::VisitBufferLoad(load);
-    return workspace().New<tir::BufferLoad>(load->dtype, buffer->second, Zero());
+    const auto* buffer = buffers_.Find(load->buffer);
+    if (!buffer) return StmtExprMutator::VisitBufferLoad(load);
+    return workspace().New<tir::BufferLoad>(load->dtype, *buffer, Zero());
   }
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    const auto buffer = buffers_.find(store->buffer);
-    if (buffer == buffers_.end()) return StmtExprMutator::VisitBufferStore(store);
-    return workspace().New<tir::BufferStore>(buffer->second, VisitExpr(store->value), Zero());
+    const auto* buffer = buffers_.Find(store->buffer);
+    if (!buffer) return StmtExprMutator::VisitBufferStore(store);
+    return workspace().New<tir::BufferStore>(*buffer, VisitExpr(store->value), Zero());
   }
 
  private:
@@ -48,7 +48,7 @@ class AccessReplacer : public tir::StmtExprMutator {
     return workspace().Copy(std::vector{zero});
   }
 
-  std::unordered_map<const tir::Buffer*, const tir::Buffer*> buffers_;  // looked up, never iterated
+  LookupMap<const tir::Buffer*, const tir::Buffer*> buffers_;
 };
 
 // Whether there are blocks with reduction axes.
@@ -259,7 +259,7 @@ const tir::Stmt* CrossThreadReduction::MakeWriteBack() {
     const tir::IterVar& axis = *block().iter_vars[i];
     if (axis.iter_type == tir::IterVarType::kCommReduce) continue;
     const tir::Var* var = workspace_.NewPrimVar(axis.var->name, axis.var->dtype);
-    renamed.emplace(axis.var, var);
+    renamed.try_emplace(axis.var, var);
     axes.push_back(workspace_.New<tir::IterVar>(axis.dom, var, axis.iter_type, axis.thread_tag));
     values.push_back(realize_.iter_values[i]);
   }

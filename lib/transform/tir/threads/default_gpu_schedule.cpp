@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -27,12 +26,14 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/iter_map.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
+#include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
-#include "transform/tir/util/loop_pass.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -69,7 +70,7 @@ int64_t MaxNumThreads(const PrimFunc& func, const TargetAttr* default_target, in
 }
 
 // The loops to fuse, outermost first: none if a loop that runs once is to be added.
-using Fusions = std::unordered_map<const tir::Stmt*, std::vector<const tir::For*>>;  // looked up, never iterated
+using Fusions = LookupMap<const tir::Stmt*, std::vector<const tir::For*>>;
 
 // Finds the loops of the innermost blocks, by the statement that they replace.
 class FusionPlanner : public tir::StmtExprVisitor {
@@ -128,7 +129,7 @@ class FusionPlanner : public tir::StmtExprVisitor {
     std::unordered_set<const tir::Var*> vars;
     for (size_t i = 0; i < loops.size(); ++i) {
       const tir::For& loop = *loops[i];
-      const bool depends = tir::UsesVar(loop.extent, [&](const tir::Var* var) { return vars.contains(var); });
+      const bool depends = tir::UsesAnyOf(vars, loop.extent);
       vars.insert(loop.loop_var);
       if (i > 0 && loops[i - 1]->body != &loop)
         return Error(loop, fmt::format("the loop '{}' cannot be fused with '{}', which has more in it",
@@ -202,7 +203,7 @@ class ThreadBinder : public tir::StmtExprMutator {
 
  protected:
   const tir::Stmt* VisitFor(const tir::For* loop) override {
-    if (const auto fusion = fusions_.find(loop); fusion != fusions_.end()) return Bind(loop, fusion->second);
+    if (const auto* fusion = fusions_.Find(loop)) return Bind(loop, *fusion);
     iters_.insert_or_assign(loop->loop_var, tir::Range(loop->min, loop->extent));
     const tir::Stmt* visited = StmtExprMutator::VisitFor(loop);
     iters_.erase(loop->loop_var);
@@ -210,7 +211,7 @@ class ThreadBinder : public tir::StmtExprMutator {
   }
 
   const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override {
-    if (const auto fusion = fusions_.find(realize); fusion != fusions_.end()) return Bind(realize, fusion->second);
+    if (const auto* fusion = fusions_.Find(realize)) return Bind(realize, *fusion);
     arith::IterRanges outer;
     std::swap(outer, iters_);
     const tir::Stmt* visited = StmtExprMutator::VisitBlockRealize(realize);
@@ -238,7 +239,7 @@ class ThreadBinder : public tir::StmtExprMutator {
       const PrimExpr* value = make().Const(0, dtype);
       const PrimExpr* end = make().Mul(extent, loop.extent);
       if (!arith::IsInt(loop.extent, 1)) value = make().FloorDiv(i == 1 ? fused : make().FloorMod(fused, end), extent);
-      values.emplace(loop.loop_var, make().Cast(loop.loop_var->dtype, value));
+      values.try_emplace(loop.loop_var, make().Cast(loop.loop_var->dtype, value));
       extent = end;
     }
     extent = make().Cast(dtype, analyzer_.Simplify(extent));

@@ -15,7 +15,6 @@
 #include <array>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
@@ -24,6 +23,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -34,8 +34,8 @@ struct FragmentInfo {
   std::string_view layout = {};  // empty if it does not matter
 };
 
-// By data pointers. Looked up, never iterated.
-using Fragments = std::unordered_map<const tir::Var*, FragmentInfo>;
+// By data pointers.
+using Fragments = LookupMap<const tir::Var*, FragmentInfo>;
 
 std::string_view PointerScope(const tir::Var& var) { return var.pointer ? var.pointer->scope : ""; }
 
@@ -71,11 +71,11 @@ class FragmentCollector : public tir::StmtExprVisitor {
       return Refuse(call, fmt::format("needs a fragment, and '{}' is in {}", fragment->name, scope));
     }
     info.layout = !copies ? "row_major" : is_operand ? layout->value : "";
-    const auto [known, is_new] = fragments_.emplace(fragment, info);
+    const auto [known, is_new] = fragments_.try_emplace(fragment, info);
     if (is_new) return;
-    if (known->second.shape != info.shape) {
+    if (known.shape != info.shape) {
       Refuse(call, fmt::format("uses the fragment '{}' with another shape than before", fragment->name));
-    } else if (copies && is_operand && known->second.layout != info.layout) {
+    } else if (copies && is_operand && known.layout != info.layout) {
       Refuse(call, fmt::format("uses the fragment '{}' with another layout than before", fragment->name));
     }
   }
@@ -111,8 +111,8 @@ class FragmentShapeChecker : public tir::StmtExprVisitor {
  private:
   const FragmentInfo* InfoOf(const tir::Call& call, size_t i) {
     const auto* var = As<tir::Var>(call.args[i]);
-    const auto found = var ? fragments_.find(var) : fragments_.end();
-    if (found != fragments_.end()) return &found->second;
+    const auto* found = var ? fragments_.Find(var) : nullptr;
+    if (found) return found;
     Refuse(call, fmt::format("the fragment '{}' must be filled or loaded before it is used", var ? var->name : "?"));
     return nullptr;
   }
@@ -134,9 +134,9 @@ class FragmentAnnotator : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
     const tir::Stmt* visited = StmtExprMutator::VisitAllocate(allocate);
-    const auto found = fragments_.find(allocate->buffer_var);
-    if (found == fragments_.end()) return visited;
-    const FragmentInfo& info = found->second;
+    const auto* found = fragments_.Find(allocate->buffer_var);
+    if (!found) return visited;
+    const FragmentInfo& info = *found;
     auto* copy = workspace().New<tir::Allocate>(*To<tir::Allocate>(visited));
     const std::string shape = fmt::format("{}, {}, {}", info.shape[0], info.shape[1], info.shape[2]);
     copy->body = Annotate(*allocate, "fragment_shape", workspace().arena().CopyString(shape), copy->body);

@@ -23,13 +23,16 @@
 
 #include "iropt/arith/mutator.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/copy_if_changed.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/util/constant_conditions.h"
 #include "transform/tir/util/copy_stmt.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -136,11 +139,11 @@ class ThreadRepeater : public tir::StmtExprMutator {
   const PrimExpr* VisitCall(const tir::Call* call) override {
     if (IsOp(call->op, OpId::kTirTvmContextId)) return share_ ? static_cast<const PrimExpr*>(call) : VisitExpr(var_);
     const bool is_access = IsOp(call->op, OpId::kTirTvmAccessPtr) && call->args.size() == 5;
-    const auto part = is_access ? parts_.find(As<tir::Var>(call->args[1])) : parts_.end();
-    if (part == parts_.end()) return StmtExprMutator::VisitCall(call);
+    const auto* part = is_access ? parts_.Find(As<tir::Var>(call->args[1])) : nullptr;
+    if (!part) return StmtExprMutator::VisitCall(call);
     depends_ = true;
     const PrimExpr* offset = VisitExpr(call->args[2]);
-    const PrimExpr* size = make().TruncDiv(part->second, make().Const(call->args[0]->dtype.lanes, offset->dtype));
+    const PrimExpr* size = make().TruncDiv(*part, make().Const(call->args[0]->dtype.lanes, offset->dtype));
     const std::vector<const PrimExpr*> args = {call->args[0], call->args[1], Shift(offset, size),
                                                VisitExpr(call->args[3]), call->args[4]};
     return workspace().New<tir::Call>(call->dtype, call->op, workspace().Copy(args));
@@ -175,8 +178,7 @@ class ThreadRepeater : public tir::StmtExprMutator {
     if (depends_ && !repeating_) return Repeat(stmt, /*visit_first=*/true);
     depends_ = false;
     copy.body = VisitStmt(stmt->body);
-    const bool same = copy.value == stmt->value && copy.body == stmt->body;
-    return same ? stmt : workspace().New<tir::AttrStmt>(copy);
+    return tir::CopyIfChanged(stmt, copy, workspace());
   }
 
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
@@ -185,8 +187,7 @@ class ThreadRepeater : public tir::StmtExprMutator {
     if (depends_ && !repeating_) return Repeat(let, /*visit_first=*/true);
     depends_ = false;
     copy.body = VisitStmt(let->body);
-    const bool same = copy.value == let->value && copy.body == let->body;
-    return same ? let : workspace().New<tir::LetStmt>(copy);
+    return tir::CopyIfChanged(let, copy, workspace());
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
@@ -201,8 +202,7 @@ class ThreadRepeater : public tir::StmtExprMutator {
     depends_ = false;
     copy.body = VisitStmt(loop->body);
     ++loop_depth_;
-    const bool same = copy.min == loop->min && copy.extent == loop->extent && copy.body == loop->body;
-    return same ? loop : workspace().New<tir::For>(copy);
+    return tir::CopyIfChanged(loop, copy, workspace());
   }
 
   const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* stmt) override {
@@ -216,9 +216,7 @@ class ThreadRepeater : public tir::StmtExprMutator {
       copy.else_case = VisitStmt(stmt->else_case);
       loop_depth_ = std::max(then_depth, loop_depth_);
     }
-    const bool same =
-        copy.condition == stmt->condition && copy.then_case == stmt->then_case && copy.else_case == stmt->else_case;
-    return same ? stmt : workspace().New<tir::IfThenElse>(copy);
+    return tir::CopyIfChanged(stmt, copy, workspace());
   }
 
   const tir::Stmt* VisitWhile(const tir::While* stmt) override {
@@ -281,8 +279,8 @@ class ThreadRepeater : public tir::StmtExprMutator {
   // The buffer in memory for all threads.
   const tir::Buffer* Enlarge(const tir::Buffer* buffer) {
     if (const tir::Buffer* known = RemapOf(buffer)) return known;
-    const auto part = parts_.find(buffer->data);
-    if (part == parts_.end() || buffer->shape.size() != 1) return buffer;
+    const auto* part = parts_.Find(buffer->data);
+    if (!part || buffer->shape.size() != 1) return buffer;
     tir::Buffer copy = *buffer;
     const std::vector<const PrimExpr*> shape = {
         make().Mul(buffer->shape[0], make().Const(count_, buffer->shape[0]->dtype))};
@@ -326,7 +324,7 @@ class ThreadRepeater : public tir::StmtExprMutator {
   bool depends_ = false;      // the current statement depends on the thread
   bool must_repeat_ = false;  // the current statement is repeated in any case
   int loop_depth_ = 0;        // the nesting of the loops that were visited in the current statement
-  std::unordered_map<const tir::Var*, const PrimExpr*> parts_;  // the sizes for one thread; looked up, never iterated
+  LookupMap<const tir::Var*, const PrimExpr*> parts_;  // the sizes for one thread
 };
 
 class VirtualThreadInjector : public arith::StmtExprMutatorWithAnalyzer {
@@ -364,11 +362,7 @@ bool NeedsInjectVirtualThread(const tir::Stmt* stmt) {
 }  // namespace
 
 Pass CreateInjectVirtualThread(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, NeedsInjectVirtualThread)) return Result<const PrimFunc*>(func);
-    VirtualThreadInjector injector(*func, context.workspace(), context.diagnostics());
-    return Result<const PrimFunc*>(WithBody(func, injector.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateMutatorPass<VirtualThreadInjector>(options.info(), {.needs = &NeedsInjectVirtualThread});
 }
 
 }  // namespace iropt

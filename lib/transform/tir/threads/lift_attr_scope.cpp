@@ -23,6 +23,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -122,11 +123,10 @@ class AttrScopeLifter : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateLiftAttrScope(const PassOptions& options) {
-  return CreatePrimFuncPass(
-      options.info(), [key = options.String("attr_key")](const PrimFunc* func, FunctionPassContext& context) {
-        AttrScopeLifter lifter(key, context.workspace(), context.diagnostics());
-        return Result<const PrimFunc*>(WithBody(func, lifter.Lift(func->body), context.workspace()));
-      });
+  return CreateBodyPass(options.info(), {},
+                        [key = options.String("attr_key")](const PrimFunc& func, FunctionPassContext& context) {
+                          return AttrScopeLifter(key, context.workspace(), context.diagnostics()).Lift(func.body);
+                        });
 }
 
 }  // namespace iropt

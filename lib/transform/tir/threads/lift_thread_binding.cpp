@@ -16,14 +16,16 @@
 #include <algorithm>
 #include <functional>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/tir/copy_if_changed.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "iropt/support/lookup.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -84,18 +86,17 @@ class ThreadBindingLifter : public tir::StmtExprMutator {
     if (is_kernel) EnterKernel(*loop);
     const auto* visited = To<tir::For>(StmtExprMutator::VisitFor(loop));
     const tir::Stmt* body = visited->body;
-    if (const auto lifted = lifted_.find(loop); lifted != lifted_.end()) {
-      for (const LiftedAxis& axis : lifted->second) body = MakeLoop(axis, body);
+    if (const auto* lifted = lifted_.Find(loop)) {
+      for (const LiftedAxis& axis : *lifted) body = MakeLoop(axis, body);
     }
     if (is_kernel) {
       in_kernel_ = false;
       lifted_.clear();
     }
     if (is_thread) return body;
-    if (body == visited->body) return visited;
     tir::For copy = *visited;
     copy.body = body;
-    return workspace().New<tir::For>(copy);
+    return tir::CopyIfChanged(visited, copy, workspace());
   }
 
  private:
@@ -120,7 +121,7 @@ class ThreadBindingLifter : public tir::StmtExprMutator {
   }
 
   bool in_kernel_ = false;
-  std::unordered_map<const tir::For*, std::vector<LiftedAxis>> lifted_;  // looked up, never iterated
+  LookupMap<const tir::For*, std::vector<LiftedAxis>> lifted_;
 };
 
 bool NeedsLiftThreadBinding(const tir::Stmt* stmt) {
@@ -131,11 +132,8 @@ bool NeedsLiftThreadBinding(const tir::Stmt* stmt) {
 }  // namespace
 
 Pass CreateLiftThreadBinding(const PassOptions& options) {
-  return CreateLoopPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, NeedsLiftThreadBinding)) return Result<const PrimFunc*>(func);
-    ThreadBindingLifter lifter(context.workspace());
-    return Result<const PrimFunc*>(WithBody(func, lifter.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateMutatorPass<ThreadBindingLifter>(
+      options.info(), {.legacy_schedule = LegacySchedule::kSkip, .needs = &NeedsLiftThreadBinding});
 }
 
 }  // namespace iropt

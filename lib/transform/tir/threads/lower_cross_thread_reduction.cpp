@@ -25,7 +25,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -34,12 +33,14 @@
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/threads/cross_thread_reduction.h"
 #include "transform/tir/threads/reduction_block.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -86,8 +87,7 @@ class CrossThreadReductionLowerer : public tir::StmtExprMutator {
     scope_loops_.erase(loop->loop_var);
     loops_.pop_back();
     if (is_block || (is_thread && thread_depth_ == 0 && block_depth_ == 0)) reduced_by_.clear();
-    const auto lowered = lowered_.find(loop);
-    return lowered == lowered_.end() ? result : lowered->second;
+    return lowered_.Lookup(loop, result);
   }
 
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
@@ -237,9 +237,9 @@ class CrossThreadReductionLowerer : public tir::StmtExprMutator {
     const auto tag_of = [](const tir::For* loop) { return loop->thread_binding->thread_tag; };
     std::vector<const tir::For*> threads;
     for (const tir::BufferRegion* read : block.reads) {
-      const auto reduced = reduced_by_.find(read->buffer);
-      if (reduced == reduced_by_.end()) continue;
-      for (const tir::For* thread : reduced->second) {
+      const auto* reduced = reduced_by_.Find(read->buffer);
+      if (!reduced) continue;
+      for (const tir::For* thread : *reduced) {
         const auto known = std::ranges::find(threads, tag_of(thread), tag_of);
         if (known == threads.end()) {
           threads.push_back(thread);
@@ -282,9 +282,8 @@ class CrossThreadReductionLowerer : public tir::StmtExprMutator {
   bool has_reduction_ = false;
   int thread_depth_ = 0;
   int block_depth_ = 0;
-  // Looked up, never iterated.
-  std::unordered_map<const tir::For*, const tir::Stmt*> lowered_;
-  std::unordered_map<const tir::Buffer*, std::vector<const tir::For*>> reduced_by_;  // in this kernel
+  LookupMap<const tir::For*, const tir::Stmt*> lowered_;
+  LookupMap<const tir::Buffer*, std::vector<const tir::For*>> reduced_by_;  // in this kernel
 };
 
 bool NeedsLowerCrossThreadReduction(const tir::Stmt* stmt) {
@@ -295,12 +294,9 @@ bool NeedsLowerCrossThreadReduction(const tir::Stmt* stmt) {
 }  // namespace
 
 Pass CreateLowerCrossThreadReduction(const PassOptions& options) {
-  const bool integer_scope = options.Bool("integer_scope");
-  return CreateLoopPass(options.info(), [integer_scope](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, NeedsLowerCrossThreadReduction)) return Result<const PrimFunc*>(func);
-    CrossThreadReductionLowerer lowerer(integer_scope, context.workspace(), context.diagnostics());
-    return Result<const PrimFunc*>(WithBody(func, lowerer.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateMutatorPass<CrossThreadReductionLowerer>(
+      options.info(), {.legacy_schedule = LegacySchedule::kSkip, .needs = &NeedsLowerCrossThreadReduction},
+      options.Bool("integer_scope"));
 }
 
 }  // namespace iropt

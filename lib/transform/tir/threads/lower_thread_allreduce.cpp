@@ -21,8 +21,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -34,8 +32,9 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/threads/allreduce_code.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/constant_conditions.h"
 #include "transform/tir/util/target.h"
 
 namespace iropt {
@@ -86,9 +85,9 @@ class AllreduceLowerer : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
     const auto* visited = To<tir::Allocate>(StmtExprMutator::VisitAllocate(allocate));
-    const auto result = results_.find(allocate->buffer_var);
-    if (result == results_.end()) return visited;
-    const tir::Buffer* buffer = result->second->buffer;
+    const auto* result = results_.Find(allocate->buffer_var);
+    if (!result) return visited;
+    const tir::Buffer* buffer = (*result)->buffer;
     const tir::Stmt* body = visited->body;
     const DictAttr* annotations = visited->annotations;
     if (buffer->scope() == "shared") {
@@ -108,16 +107,16 @@ class AllreduceLowerer : public tir::StmtExprMutator {
   }
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
-    const auto result = results_.find(load->buffer->data);
-    return result == results_.end() ? StmtExprMutator::VisitBufferLoad(load) : result->second;
+    const auto* result = results_.Find(load->buffer->data);
+    return result ? *result : StmtExprMutator::VisitBufferLoad(load);
   }
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    const auto result = results_.find(store->buffer->data);
+    const auto* result = results_.Find(store->buffer->data);
     const tir::Stmt* visited = StmtExprMutator::VisitBufferStore(store);
-    if (result == results_.end()) return visited;
+    if (!result) return visited;
     auto* moved = workspace().New<tir::BufferStore>(*To<tir::BufferStore>(visited));
-    moved->buffer = result->second->buffer;
-    moved->indices = result->second->indices;
+    moved->buffer = (*result)->buffer;
+    moved->indices = (*result)->indices;
     return moved;
   }
 
@@ -156,7 +155,7 @@ class AllreduceLowerer : public tir::StmtExprMutator {
   }
 
   bool ReadAxes(const tir::Call& call, size_t first, Allreduce& reduction) {
-    std::unordered_set<const tir::Var*> wanted;  // looked up, never iterated
+    LookupSet<const tir::Var*> wanted;
     for (size_t i = first; i < call.args.size(); ++i) {
       const auto* var = As<tir::Var>(call.args[i]);
       if (var) wanted.insert(var);
@@ -204,9 +203,9 @@ class AllreduceLowerer : public tir::StmtExprMutator {
   const arith::PrimBuilder make_;
   std::vector<const tir::AttrStmt*> axes_;  // around the current statement
   const tir::CommReducer* combiner_ = nullptr;
-  // Results by the pointers that they replace. Looked up, never iterated.
-  std::unordered_map<const tir::Var*, const tir::BufferLoad*> results_;
-  std::unordered_set<const tir::Buffer*> new_buffers_;  // of results; looked up, never iterated
+  // Results by the pointers that they replace.
+  LookupMap<const tir::Var*, const tir::BufferLoad*> results_;
+  LookupSet<const tir::Buffer*> new_buffers_;  // of results
 };
 
 WarpInfo WarpsOf(const DictAttr& target) {

@@ -13,17 +13,17 @@
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/threads/warp_memory.h"
-#include "transform/tir/util/loop_pass.h"
 #include "transform/tir/util/target.h"
 
 namespace iropt {
@@ -47,10 +47,8 @@ class RangeBinder : public tir::StmtExprVisitor {
     StmtExprVisitor::VisitFor(loop);
   }
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const auto* axis = As<tir::IterVar>(stmt->node);
-    if (axis && (stmt->attr_key == "thread_extent" || stmt->attr_key == "virtual_thread")) {
+    if (const tir::IterVar* axis = tir::ThreadAxisOf(*stmt))
       analyzer_.Bind(axis->var, analyzer_.make().Const(0, axis->var->dtype), stmt->value);
-    }
     StmtExprVisitor::VisitAttrStmt(stmt);
   }
 
@@ -144,10 +142,7 @@ class WarpMemoryLowerer : public tir::StmtExprMutator {
     const tir::Var* local;
   };
 
-  const LoweredMemory* MemoryOf(const tir::Var* pointer) const {
-    const auto memory = memories_.find(pointer);
-    return memory == memories_.end() ? nullptr : &memory->second;
-  }
+  const LoweredMemory* MemoryOf(const tir::Var* pointer) const { return memories_.Find(pointer); }
 
   const tir::Buffer* Lowered(const tir::Buffer* buffer) {
     const LoweredMemory* memory = MemoryOf(buffer->data);
@@ -182,9 +177,8 @@ class WarpMemoryLowerer : public tir::StmtExprMutator {
   const int64_t warp_size_;
   DiagnosticEngine& diagnostics_;
   arith::Analyzer analyzer_;
-  // Looked up, never iterated.
-  std::unordered_map<const tir::Var*, LoweredMemory> memories_;
-  std::unordered_map<const tir::Buffer*, const tir::Buffer*> buffers_;
+  LookupMap<const tir::Var*, LoweredMemory> memories_;
+  LookupMap<const tir::Buffer*, const tir::Buffer*> buffers_;
 };
 
 }  // namespace
@@ -194,7 +188,7 @@ Pass CreateLowerWarpMemory(const PassOptions& options) {
     const DictAttr* target = RequireTarget(*func, context.diagnostics());
     if (!target) return Result<const PrimFunc*>(Failure{ErrorCode::PassFailed});
     const auto* warp_size = As<IntAttr>(target->Find("thread_warp_size"));
-    if (!warp_size || warp_size->value <= 1 || !AnyStmt(func->body, &IsWarpAllocation)) {
+    if (!warp_size || warp_size->value <= 1 || !tir::FindStmt(func->body, &IsWarpAllocation)) {
       return Result<const PrimFunc*>(func);
     }
     WarpMemoryLowerer lowerer(*func, warp_size->value, context.workspace(), context.diagnostics());

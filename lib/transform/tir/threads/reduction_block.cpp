@@ -82,8 +82,8 @@ bool IsReductionBlock(const tir::BlockRealize& realize, const arith::IterRanges&
   const PrimExpr* condition = arith::IsInt(realize.predicate, 1) ? nullptr : realize.predicate;
   if (!arith::AreIndependentIterMaps(realize.iter_values, loops, condition, analyzer)) return false;
   const auto is_only_writer = [&](const tir::BufferRegion* write) {
-    const auto count = writers.find(write->buffer);
-    return count != writers.end() && count->second == 1;
+    const auto* count = writers.Find(write->buffer);
+    return count && *count == 1;
   };
   if (!std::ranges::all_of(block.writes, is_only_writer)) return false;
   StoreChecker checker(block);

@@ -2,16 +2,16 @@
 #pragma once
 
 #include <optional>
-#include <unordered_map>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/iter_map.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
-// By buffer, how many of the blocks directly under a block write to it. Looked up, never iterated.
-using WriterCounts = std::unordered_map<const tir::Buffer*, int>;
+// By buffer, how many of the blocks directly under a block write to it.
+using WriterCounts = LookupMap<const tir::Buffer*, int>;
 
 // O(nodes) down to the next blocks.
 WriterCounts CountWriters(const tir::Block& scope);

@@ -12,14 +12,15 @@
 #include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -34,8 +35,8 @@ class ThreadAxisRemapper : public tir::StmtExprMutator {
 
  protected:
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const auto* axis = As<tir::IterVar>(stmt->node);
-    if (!axis || stmt->attr_key != "thread_extent") return StmtExprMutator::VisitAttrStmt(stmt);
+    const tir::IterVar* axis = tir::LaunchAxisOf(*stmt);
+    if (!axis) return StmtExprMutator::VisitAttrStmt(stmt);
     const auto tag = tags_.find(axis->thread_tag);
     if (tag == tags_.end()) return StmtExprMutator::VisitAttrStmt(stmt);
     const tir::Var* var = VarOf(tag->second, axis->var->dtype);
@@ -54,7 +55,7 @@ class ThreadAxisRemapper : public tir::StmtExprMutator {
   }
 
   const AxisTags& tags_;
-  std::unordered_map<std::string, const tir::Var*> vars_;  // by new tags; looked up, never iterated
+  LookupMap<std::string, const tir::Var*> vars_;  // by new tags
 };
 
 const DictAttr* RemapLaunchParams(const DictAttr* attrs, const AxisTags& tags) {

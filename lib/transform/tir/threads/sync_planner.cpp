@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -225,10 +225,10 @@ class SyncPlanner : public tir::StmtExprVisitor {
     }
     // Whether the access must wait for one of them, of this round of a loop or of the one before it.
     bool ConflictWith(const Access& access, bool next_round) const {
-      const auto found = by_buffer_.find(access.buffer);
-      if (found == by_buffer_.end()) return false;
+      const auto* found = by_buffer_.Find(access.buffer);
+      if (!found) return false;
       const auto conflicts = [&](const Access* other) { return other && !AreOwnElements(*other, access); };
-      const auto& [plain, double_buffered] = found->second;
+      const auto& [plain, double_buffered] = *found;
       if (conflicts(plain.first) || conflicts(plain.second)) return true;
       const bool waits = access.kind != AccessKind::kRead || next_round;
       return waits && (conflicts(double_buffered.first) || conflicts(double_buffered.second));
@@ -239,7 +239,7 @@ class SyncPlanner : public tir::StmtExprVisitor {
       const Access* first = nullptr;
       const Access* second = nullptr;
     };
-    std::unordered_map<const tir::Var*, std::array<Positions, 2>> by_buffer_;  // looked up, never iterated
+    LookupMap<const tir::Var*, std::array<Positions, 2>> by_buffer_;
   };
 
   struct Pending {

@@ -2,16 +2,15 @@
 #pragma once
 
 #include <string_view>
-#include <unordered_set>
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
-// Looked up, never iterated.
-using SyncPoints = std::unordered_set<const tir::Stmt*>;
+using SyncPoints = LookupSet<const tir::Stmt*>;
 
 // The statements before which the threads must wait because of conflicting accesses to memory of the scope. O(nodes),
 // times the accesses between two of them.

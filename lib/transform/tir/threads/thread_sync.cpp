@@ -15,12 +15,13 @@
 #include <vector>
 
 #include "iropt/analysis/tir/thread_tags.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/threads/sync_planner.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -74,16 +75,15 @@ Pass CreateThreadSync(const PassOptions& options) {
   const std::string& scope = options.String("storage_scope");
   if (StorageScope::Of(scope).rank == StorageRank::kGlobal)
     options.Refuse("storage_scope", "must not be global memory");
-  return CreatePrimFuncPass(options.info(), [scope](const PrimFunc* func, FunctionPassContext& context) {
-    const tir::Stmt* body = func->body;
+  return CreateBodyPass(options.info(), {}, [scope](const PrimFunc& func, FunctionPassContext& context) {
+    const tir::Stmt* body = func.body;
     if (StorageScope::Of(scope).tag.empty()) {
       WaitFinder finder;
       finder.VisitStmt(body);
       if (!finder.points.empty()) body = SyncInserter(finder.points, scope, context.workspace()).VisitStmt(body);
     }
     const SyncPoints points = PlanSyncs(body, scope, context.workspace(), context.diagnostics());
-    if (!points.empty()) body = SyncInserter(points, scope, context.workspace()).VisitStmt(body);
-    return Result<const PrimFunc*>(WithBody(func, body, context.workspace()));
+    return points.empty() ? body : SyncInserter(points, scope, context.workspace()).VisitStmt(body);
   });
 }
 

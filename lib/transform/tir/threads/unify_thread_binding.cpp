@@ -18,9 +18,11 @@
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -35,9 +37,8 @@ class ThreadBindingUnifier : public tir::StmtExprMutator {
 
  protected:
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const auto* axis = As<tir::IterVar>(stmt->node);
-    if (!axis || (stmt->attr_key != "thread_extent" && stmt->attr_key != "virtual_thread"))
-      return StmtExprMutator::VisitAttrStmt(stmt);
+    const tir::IterVar* axis = tir::ThreadAxisOf(*stmt);
+    if (!axis) return StmtExprMutator::VisitAttrStmt(stmt);
     const tir::Range range(make().Const(0, stmt->value->dtype), stmt->value);
     return Unify(axis->var, axis->thread_tag, range, stmt->body, *stmt);
   }
@@ -115,19 +116,15 @@ class ThreadBindingUnifier : public tir::StmtExprMutator {
 
 bool NeedsUnifyThreadBinding(const tir::Stmt* stmt) {
   if (const auto* loop = As<tir::For>(stmt)) return loop->for_kind == tir::ForKind::kThreadBinding;
-  if (const auto* attr = As<tir::AttrStmt>(stmt))
-    return attr->attr_key == "thread_extent" || attr->attr_key == "virtual_thread";
+  if (const auto* attr = As<tir::AttrStmt>(stmt)) return tir::IsThreadKey(attr->attr_key);
   return HasNoOps(stmt);
 }
 
 }  // namespace
 
 Pass CreateUnifyThreadBinding(const PassOptions& options) {
-  return CreateLoopPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!AnyStmt(func->body, NeedsUnifyThreadBinding)) return Result<const PrimFunc*>(func);
-    ThreadBindingUnifier unifier(context.workspace(), context.diagnostics());
-    return Result<const PrimFunc*>(WithBody(func, unifier.VisitStmt(func->body), context.workspace()));
-  });
+  return CreateMutatorPass<ThreadBindingUnifier>(
+      options.info(), {.legacy_schedule = LegacySchedule::kSkip, .needs = &NeedsUnifyThreadBinding});
 }
 
 }  // namespace iropt

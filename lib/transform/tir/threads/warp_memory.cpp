@@ -9,6 +9,7 @@
 
 #include "iropt/arith/linear_system.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 
@@ -36,8 +37,8 @@ class WarpIndexFinder : public tir::StmtExprVisitor {
  protected:
   void VisitExpr(const PrimExpr*) override {}
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const auto* iter = As<tir::IterVar>(stmt->node);
-    if (iter && stmt->attr_key == "thread_extent" && iter->thread_tag == "threadIdx.x") {
+    const tir::IterVar* iter = tir::LaunchAxisOf(*stmt);
+    if (iter && iter->thread_tag == "threadIdx.x") {
       is_ambiguous = is_ambiguous || (axis && To<tir::IterVar>(axis->node)->var != iter->var);
       if (!axis) axis = stmt;
     }

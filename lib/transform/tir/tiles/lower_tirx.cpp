@@ -14,19 +14,19 @@
 
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
 Pass CreateLowerTIRx(const PassOptions& options) {
-  return CreateLoopPass(options.info(),
-                        [](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
-                          const DictAttr* target = TileTargetOf(*func, context.context());
-                          func = DispatchTiles(func, target, context.workspace(), context.diagnostics());
-                          if (func) func = ApplyLayouts(func, target, context.workspace(), context.diagnostics());
-                          if (!func) return Failure{ErrorCode::PassFailed};
-                          return func;
-                        });
+  return CreatePrimFuncPass(options.info(), kSkipLegacy,
+                            [](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
+                              const DictAttr* target = TileTargetOf(*func, context.context());
+                              func = DispatchTiles(func, target, context.workspace(), context.diagnostics());
+                              if (func) func = ApplyLayouts(func, target, context.workspace(), context.diagnostics());
+                              if (!func) return Failure{ErrorCode::PassFailed};
+                              return func;
+                            });
 }
 
 }  // namespace iropt

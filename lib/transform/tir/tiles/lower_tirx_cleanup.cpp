@@ -15,19 +15,18 @@
 // Source: TVM 0.25's pass of this name.
 #include <fmt/format.h>
 
-#include <unordered_map>
-
 #include "iropt/arith/mutator.h"
 #include "iropt/ir/location.h"
 #include "iropt/op/op_id.h"
 #include "iropt/op/tile_layout.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/tiles/const_layout.h"
 #include "transform/tir/tiles/lower_tirx.h"
 #include "transform/tir/util/buffer_layout.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -209,8 +208,8 @@ class LayoutApplier : public arith::StmtExprMutatorWithAnalyzer {
 
   const bool is_trn_;
   DiagnosticEngine& diagnostics_;
-  arith::Analyzer offset_analyzer_;                                    // knows nothing about loops
-  std::unordered_map<const tir::Buffer*, const tir::Buffer*> placed_;  // looked up, never iterated
+  arith::Analyzer offset_analyzer_;  // knows nothing about loops
+  LookupMap<const tir::Buffer*, const tir::Buffer*> placed_;
 };
 
 }  // namespace
@@ -224,14 +223,15 @@ const PrimFunc* ApplyLayouts(const PrimFunc* func, const DictAttr* target, Works
 
 Pass CreateLowerTIRxCleanup(const PassOptions& options) {
   const bool trainium = options.Bool("trainium");
-  return CreateLoopPass(
-      options.info(), [trainium](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
-        const DictAttr::Entry trn[] = {{"kind", StrAttr::Get("trn")}};
-        const DictAttr* target = trainium ? DictAttr::Get(trn) : TileTargetOf(*func, context.context());
-        func = ApplyLayouts(func, target, context.workspace(), context.diagnostics());
-        if (!func) return Failure{ErrorCode::PassFailed};
-        return func;
-      });
+  return CreatePrimFuncPass(options.info(), kSkipLegacy,
+                            [trainium](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
+                              const DictAttr::Entry trn[] = {{"kind", StrAttr::Get("trn")}};
+                              const DictAttr* target =
+                                  trainium ? DictAttr::Get(trn) : TileTargetOf(*func, context.context());
+                              func = ApplyLayouts(func, target, context.workspace(), context.diagnostics());
+                              if (!func) return Failure{ErrorCode::PassFailed};
+                              return func;
+                            });
 }
 
 }  // namespace iropt

@@ -13,13 +13,14 @@
 
 #include "iropt/arith/mutator.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/tiles/lower_tirx.h"
 #include "transform/tir/tiles/scope_ids.h"
 #include "transform/tir/tiles/trn_rules.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
@@ -93,8 +94,8 @@ const PrimFunc* DispatchTiles(const PrimFunc* func, const DictAttr* target, Work
 }
 
 Pass CreateTilePrimitiveDispatch(const PassOptions& options) {
-  return CreateLoopPass(
-      options.info(), [](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
+  return CreatePrimFuncPass(
+      options.info(), kSkipLegacy, [](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
         func = DispatchTiles(func, TileTargetOf(*func, context.context()), context.workspace(), context.diagnostics());
         if (!func) return Failure{ErrorCode::PassFailed};
         return func;

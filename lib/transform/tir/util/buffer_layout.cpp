@@ -47,6 +47,14 @@ std::vector<const PrimExpr*> FlatShape(const tir::Buffer& buffer, const arith::P
   return shape;
 }
 
+void Flatten(tir::Buffer& buffer, Workspace& workspace, const arith::PrimBuilder& make) {
+  buffer.shape = workspace.Copy(FlatShape(buffer, make));
+  buffer.strides = {};
+  std::vector<int64_t> separators;
+  for (size_t i = 1; i <= buffer.axis_separators.size(); ++i) separators.push_back(static_cast<int64_t>(i));
+  buffer.axis_separators = workspace.Copy(separators);
+}
+
 std::vector<const PrimExpr*> AllocationShape(const tir::Buffer& buffer, arith::Analyzer& analyzer) {
   std::vector<const PrimExpr*> shape(buffer.shape.begin(), buffer.shape.end());
   for (size_t i = 1; i < buffer.strides.size(); ++i) {

@@ -1,10 +1,11 @@
-// How a buffer lies in memory.
+// Strides and flattened offset of a buffer.
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
+#include "iropt/ir/module.h"
 #include "iropt/ir/tir/expr.h"
 
 namespace iropt {
@@ -16,6 +17,9 @@ std::vector<const PrimExpr*> ElementOffset(const tir::Buffer& buffer, std::span<
 
 // The same for the number of elements of this memory. Not simplified.
 std::vector<const PrimExpr*> FlatShape(const tir::Buffer& buffer, const arith::PrimBuilder& make);
+
+// Gives the buffer this shape, compact strides and a dimension for each axis separator.
+void Flatten(tir::Buffer& buffer, Workspace& workspace, const arith::PrimBuilder& make);
 
 // The shape of the allocation of a buffer, in which padding by strides counts as elements. Empty if a stride is not a
 // multiple of the next one.

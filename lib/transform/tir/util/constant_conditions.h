@@ -1,9 +1,12 @@
-// Looks for conditions that are constant, which arith::StmtExprMutatorWithAnalyzer resolves.
+// Conditions that are constant, and looking for those that arith::StmtExprMutatorWithAnalyzer resolves.
 #pragma once
 
 #include "iropt/ir/tir/stmt.h"
 
 namespace iropt {
+
+// True as a condition.
+inline const PrimExpr* True(Workspace& workspace) { return workspace.New<tir::IntImm>(DataType::Bool(), 1); }
 
 // Returns whether it is a branch with a constant condition.
 bool HasConstantCondition(const tir::Stmt* stmt);

@@ -11,7 +11,7 @@ namespace {
 template <class Table>
 void Clear(Table& table) {
   constexpr size_t kFew = 64;
-  if (table.bucket_count() > kFew) {
+  if (table.size() > kFew) {
     table = {};
   } else {
     table.clear();
@@ -23,15 +23,12 @@ void Clear(Table& table) {
 const tir::Stmt* StmtCopier::Copy(const tir::Stmt* stmt, std::initializer_list<Value> values, bool is_first) {
   Clear(vars_);
   Clear(buffers_);
-  vars_.insert(values.begin(), values.end());
+  for (const auto& [var, value] : values) vars_.try_emplace(var, value);
   renew_ = !is_first;
   return VisitStmt(stmt);
 }
 
-const PrimExpr* StmtCopier::VisitVar(const tir::Var* var) {
-  const auto value = vars_.find(var);
-  return value == vars_.end() ? var : value->second;
-}
+const PrimExpr* StmtCopier::VisitVar(const tir::Var* var) { return vars_.Lookup(var, var); }
 
 const tir::Var* StmtCopier::VisitVarDef(const tir::Var* var) {
   if (!renew_ || var->context_owned()) return var;
@@ -73,7 +70,7 @@ bool StmtCopier::CopyAll(List<const PrimExpr*>& exprs) {
 
 const tir::Buffer* StmtCopier::CopyBuffer(const tir::Buffer* buffer, bool is_definition) {
   const auto [known, is_new] = buffers_.try_emplace(buffer, buffer);
-  if (!is_new) return known->second;
+  if (!is_new) return known;
   tir::Buffer copy = *buffer;
   copy.data = To<tir::Var>(VisitExpr(buffer->data));
   bool changed = is_definition || copy.data != buffer->data;

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <initializer_list>
-#include <unordered_map>
 #include <utility>
 
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -33,9 +33,8 @@ class StmtCopier : private tir::StmtExprMutator {
   bool CopyAll(List<const PrimExpr*>& exprs);
 
   bool renew_ = false;
-  // Looked up, never iterated.
-  std::unordered_map<const tir::Var*, const PrimExpr*> vars_;
-  std::unordered_map<const tir::Buffer*, const tir::Buffer*> buffers_;
+  LookupMap<const tir::Var*, const PrimExpr*> vars_;
+  LookupMap<const tir::Buffer*, const tir::Buffer*> buffers_;
 };
 
 }  // namespace iropt

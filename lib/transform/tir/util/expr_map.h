@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <unordered_map>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/structural.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -18,6 +18,6 @@ struct DeepEqualTo {
 
 // Equal keys are those that arith::DeepEqual calls equal.
 template <class T>
-using ExprMap = std::unordered_map<const PrimExpr*, T, DeepHash, DeepEqualTo>;
+using ExprMap = LookupMap<const PrimExpr*, T, DeepHash, DeepEqualTo>;
 
 }  // namespace iropt

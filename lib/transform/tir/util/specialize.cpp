@@ -1,10 +1,7 @@
 #include "specialize.h"
 
-#include <unordered_map>
-
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/prim_func_type.h"
-#include "iropt/ir/relax/rebuild.h"
 #include "iropt/ir/tir/mutator.h"
 
 namespace iropt {
@@ -13,7 +10,8 @@ namespace {
 
 class Specializer : public tir::StmtExprMutator {
  public:
-  explicit Specializer(Workspace& workspace) : StmtExprMutator(workspace), make_(workspace.arena()) {}
+  explicit Specializer(Workspace& workspace)
+      : StmtExprMutator(workspace, {.rewrite_buffers = true}), make_(workspace.arena()) {}
 
   void SetValue(const tir::Var* var, int64_t value) { Remap(var, make_.Int(value, var->dtype)); }
 
@@ -31,28 +29,8 @@ class Specializer : public tir::StmtExprMutator {
     return a == old->a && b == old->b ? old : make_.At(old->span()).Binary(old->kind, a, b);
   }
 
-  const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return VisitBuffer(buffer); }
-  const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override { return VisitBuffer(buffer); }
-
  private:
-  const tir::Buffer* VisitBuffer(const tir::Buffer* buffer) {
-    const auto [known, is_new] = buffers_.try_emplace(buffer, buffer);
-    if (!is_new) return known->second;
-    tir::Buffer copy = *buffer;
-    copy.data = To<tir::Var>(VisitExpr(buffer->data));
-    const auto visit = [this](const PrimExpr* expr) { return VisitExpr(expr); };
-    copy.shape = MapList(buffer->shape, workspace(), visit);
-    copy.strides = MapList(buffer->strides, workspace(), visit);
-    copy.elem_offset = buffer->elem_offset ? VisitExpr(buffer->elem_offset) : nullptr;
-    const bool changed = copy.data != buffer->data || copy.shape != buffer->shape || copy.strides != buffer->strides ||
-                         copy.elem_offset != buffer->elem_offset;
-    if (!changed) return buffer;
-    copy.id = workspace().NextVarId();
-    return buffers_[buffer] = workspace().New<tir::Buffer>(copy);
-  }
-
   const arith::PrimBuilder make_;
-  std::unordered_map<const tir::Buffer*, const tir::Buffer*> buffers_;  // looked up, never iterated
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
 // The alignment of the dimensions of buffers, as schedules request it.
 #pragma once
 
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -19,8 +19,8 @@ struct StorageAlign {
   int64_t offset;
 };
 
-// By the data pointers of the buffers, in the order of the annotations. Looked up, never iterated.
-using StorageAligns = std::unordered_map<const tir::Var*, std::vector<StorageAlign>>;
+// By the data pointers of the buffers, in the order of the annotations.
+using StorageAligns = LookupMap<const tir::Var*, std::vector<StorageAlign>>;
 
 // From the annotations of blocks and allocations under the statement. O(nodes).
 StorageAligns CollectStorageAligns(const tir::Stmt* stmt);

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <unordered_set>
 #include <utility>
 
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -21,10 +22,10 @@ class NameCollector : public tir::StmtExprVisitor {
  protected:
   void VisitVarDef(const tir::Var* var) override { known_.insert(var); }
   void VisitVar(const tir::Var* var) override {
-    if (known_.insert(var).second) found.vars.push_back(var);
+    if (known_.insert(var)) found.vars.push_back(var);
   }
   void VisitBufferUse(const tir::Buffer* buffer) override {
-    if (known_.insert(buffer).second) found.buffers.push_back(buffer);
+    if (known_.insert(buffer)) found.buffers.push_back(buffer);
     VisitLayout(*buffer);
   }
   void VisitBufferDef(const tir::Buffer* buffer) override {
@@ -42,8 +43,7 @@ class NameCollector : public tir::StmtExprVisitor {
   }
   // An attribute defines the variable of a thread; other variables that it names are defined elsewhere.
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const bool is_thread = stmt->attr_key == "thread_extent" || stmt->attr_key == "virtual_thread";
-    if (const auto* axis = As<tir::IterVar>(stmt->node); axis && is_thread) VisitVarDef(axis->var);
+    if (const tir::IterVar* axis = tir::ThreadAxisOf(*stmt)) VisitVarDef(axis->var);
     VisitExpr(stmt->value);
     VisitStmt(stmt->body);
   }
@@ -64,7 +64,7 @@ class NameCollector : public tir::StmtExprVisitor {
     if (buffer.elem_offset) define(buffer.elem_offset);
   }
 
-  std::unordered_set<const Node*> known_;  // looked up, never iterated
+  LookupSet<const Node*> known_;
 };
 
 }  // namespace

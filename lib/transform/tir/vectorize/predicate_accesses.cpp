@@ -3,8 +3,8 @@
 #include <array>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/op/op.h"
-#include "transform/tir/util/loop_pass.h"
 
 namespace iropt {
 

@@ -15,11 +15,12 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/tir/util/loop_pass.h"
+#include "transform/tir/util/prim_func_pass.h"
 #include "transform/tir/vectorize/vectorizer.h"
 
 namespace iropt {
@@ -110,15 +111,15 @@ std::optional<bool> PredicateOption(const OptionValue& value) {
 }  // namespace
 
 Pass CreateVectorizeLoop(const PassOptions& options) {
-  return CreatePrimFuncPass(
-      options.info(), [enable = options.Bool("enable_vectorize")](const PrimFunc* func, FunctionPassContext& context) {
+  return CreateBodyPass(
+      options.info(), {},
+      [enable = options.Bool("enable_vectorize")](const PrimFunc& func, FunctionPassContext& context) {
         Workspace& workspace = context.workspace();
+        if (!enable) return VectorizeSkipper(workspace).VisitStmt(func.body);
         const auto predicate = PredicateOption(context.context().Config("tir.enable_buffer_level_predication"));
-        const Attr* own = func->attrs->Find("target");
-        LoopVectorizer vectorizer(own ? own : context.context().target, predicate, workspace, context.diagnostics());
-        VectorizeSkipper skipper(workspace);
-        const tir::Stmt* body = enable ? vectorizer.VisitStmt(func->body) : skipper.VisitStmt(func->body);
-        return Result<const PrimFunc*>(WithBody(func, body, workspace));
+        const Attr* own = func.attrs->Find("target");
+        return LoopVectorizer(own ? own : context.context().target, predicate, workspace, context.diagnostics())
+            .VisitStmt(func.body);
       });
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
@@ -134,8 +135,8 @@ const PrimExpr* Vectorizer::Lane(const PrimExpr* vector, const PrimExpr* index) 
 
 const PrimExpr* Vectorizer::VisitVar(const tir::Var* var) {
   if (var == var_) return ramp_;
-  const auto vector = vectors_.find(var);
-  return vector == vectors_.end() ? StmtExprMutator::VisitVar(var) : vector->second;
+  const auto* vector = vectors_.Find(var);
+  return vector ? *vector : StmtExprMutator::VisitVar(var);
 }
 
 const PrimExpr* Vectorizer::VisitBinary(const tir::BinaryExpr* expr) {
@@ -342,8 +343,8 @@ const tir::Stmt* Vectorizer::Scalarize(const tir::Stmt* stmt) {
       workspace().NewPrimVar(workspace().arena().CopyString(fmt::format("{}.s", var_->name)), var_->dtype);
   const auto value_of = [&](const tir::Var* var) -> const PrimExpr* {
     if (var == var_) return lane;
-    const auto vector = vectors_.find(var);
-    return vector == vectors_.end() ? nullptr : Lane(vector->second, lane);
+    const auto* vector = vectors_.Find(var);
+    return !vector ? nullptr : Lane(*vector, lane);
   };
   return workspace().New<tir::For>(lane, make().Const(0, var_->dtype), extent_, tir::ForKind::kSerial,
                                    tir::Substitute(stmt, value_of, workspace()), nullptr, DictAttr::Empty());
@@ -425,9 +426,7 @@ const tir::Stmt* Vectorizer::VisitFor(const tir::For* loop) {
     return Scalarize(loop);
   }
   copy.body = VisitStmt(loop->body);
-  const bool same =
-      copy.min == loop->min && copy.extent == loop->extent && copy.step == loop->step && copy.body == loop->body;
-  return same ? loop : workspace().New<tir::For>(copy);
+  return tir::CopyIfChanged(loop, copy, workspace());
 }
 
 const tir::Stmt* Vectorizer::VisitIfThenElse(const tir::IfThenElse* stmt) {
@@ -441,9 +440,7 @@ const tir::Stmt* Vectorizer::VisitIfThenElse(const tir::IfThenElse* stmt) {
     if (const tir::Stmt* predicated = PredicateAccesses(copy.then_case, copy.condition, workspace())) return predicated;
   }
   if (scalar_condition || IsVector(copy.condition)) return Scalarize(stmt);
-  const bool same =
-      copy.condition == stmt->condition && copy.then_case == stmt->then_case && copy.else_case == stmt->else_case;
-  return same ? stmt : workspace().New<tir::IfThenElse>(copy);
+  return tir::CopyIfChanged(stmt, copy, workspace());
 }
 
 const tir::Stmt* Vectorizer::VisitWhile(const tir::While* stmt) {

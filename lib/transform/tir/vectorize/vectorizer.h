@@ -2,11 +2,11 @@
 #pragma once
 
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
-#include "transform/tir/util/loop_pass.h"
+#include "iropt/ir/tir/mutator.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -79,8 +79,8 @@ class Vectorizer : public tir::StmtExprMutator {
   const PrimExpr* ramp_;  // all values of the variable
   // Set by an expression that cannot be vectorized: the statement around it must be scalar.
   bool need_scalar_ = false;
-  // The vectors for variables that are bound inside. Looked up, never iterated.
-  std::unordered_map<const tir::Var*, const tir::Var*> vectors_;
+  // The vectors for variables that are bound inside.
+  LookupMap<const tir::Var*, const tir::Var*> vectors_;
   std::vector<const tir::Var*> bound_;  // the variables in vectors_, in order
   size_t bound_outside_ = 0;            // how many of them are bound outside of the current statement
 };

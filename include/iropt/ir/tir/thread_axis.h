@@ -1,0 +1,24 @@
+// Statements that launch threads.
+#pragma once
+
+#include "iropt/ir/tir/stmt.h"
+
+namespace iropt::tir {
+
+// Returns whether the attribute launches threads, also virtual ones.
+inline bool IsThreadKey(std::string_view attr_key) {
+  return attr_key == "thread_extent" || attr_key == "virtual_thread";
+}
+
+// The axis whose threads the statement launches, also virtual ones; null for other attributes. Their number is the
+// value of the attribute.
+inline const IterVar* ThreadAxisOf(const AttrStmt& stmt) {
+  return IsThreadKey(stmt.attr_key) ? As<IterVar>(stmt.node) : nullptr;
+}
+
+// The same without virtual threads.
+inline const IterVar* LaunchAxisOf(const AttrStmt& stmt) {
+  return stmt.attr_key == "thread_extent" ? As<IterVar>(stmt.node) : nullptr;
+}
+
+}  // namespace iropt::tir
