@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op_id.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::codegen {
 
@@ -16,9 +16,9 @@ namespace {
 class BodyFacts : public tir::StmtExprVisitor {
  public:
   DataType returned;
-  // Keyed by the pointer variables of buffers. Looked up, never iterated.
-  std::unordered_set<const tir::Var*> written;
-  std::unordered_set<const tir::Var*> escaped;
+  // Keyed by the pointer variables of buffers.
+  LookupSet<const tir::Var*> written;
+  LookupSet<const tir::Var*> escaped;
 
  protected:
   void VisitCall(const tir::Call* call) override {

@@ -8,6 +8,7 @@
 #include "iropt/codegen/loop_compiler.h"
 #include "iropt/ir/dlpack.h"
 #include "iropt/op/named_functions.h"
+#include "iropt/op/struct_field.h"
 #include "signature.h"
 
 namespace iropt::codegen {
@@ -221,20 +222,6 @@ TypedValue ExprEmitter::EmitMakeArray(const tir::Call& call) {
 }
 
 TypedValue ExprEmitter::EmitStructGet(const tir::Call& call) {
-  // TVM's field numbers of tensor descriptors (TVMStructFieldKind).
-  enum Field : int64_t {
-    kAddress,
-    kData,
-    kShape,
-    kStrides,
-    kRank,
-    kTypeCode,
-    kBits,
-    kLanes,
-    kByteOffset,
-    kDeviceId,
-    kDeviceType
-  };
   TypedValue pointer = EmitTyped(call.args[0]);
   const auto* index = As<tir::IntImm>(call.args[1]);
   const auto* field = As<tir::IntImm>(call.args[2]);
@@ -253,18 +240,19 @@ TypedValue ExprEmitter::EmitStructGet(const tir::Call& call) {
             .size = frame_.Int64(static_cast<int64_t>(8 * values.size())),
             .array = std::move(shape)};
   };
-  switch (field->value) {
-    case kAddress: return pointer;
-    case kData: return array.data;
-    case kShape: return ints(array.shape, offsetof(LoopTensor, shape));
-    case kStrides: return ints(array.strides, offsetof(LoopTensor, strides));
-    case kRank: return number(frame_.Int64(std::ssize(array.shape)));
-    case kTypeCode: return number(frame_.Int64(DLPackCode(array.dtype.code)));
-    case kBits: return number(frame_.Int64(array.dtype.bits));
-    case kLanes: return number(frame_.Int64(array.dtype.lanes));
-    case kByteOffset: return number(frame_.b().CreateMul(array.elem_offset, frame_.Int64(array.dtype.bytes())));
-    case kDeviceId: return number(frame_.Int64(0));
-    case kDeviceType: return number(frame_.Int64(1));  // kDLCPU
+  switch (StructField{field->value}) {
+    case StructField::kArrAddr: return pointer;
+    case StructField::kArrData: return array.data;
+    case StructField::kArrShape: return ints(array.shape, offsetof(LoopTensor, shape));
+    case StructField::kArrStrides: return ints(array.strides, offsetof(LoopTensor, strides));
+    case StructField::kArrNDim: return number(frame_.Int64(std::ssize(array.shape)));
+    case StructField::kArrTypeCode: return number(frame_.Int64(DLPackCode(array.dtype.code)));
+    case StructField::kArrTypeBits: return number(frame_.Int64(array.dtype.bits));
+    case StructField::kArrTypeLanes: return number(frame_.Int64(array.dtype.lanes));
+    case StructField::kArrByteOffset:
+      return number(frame_.b().CreateMul(array.elem_offset, frame_.Int64(array.dtype.bytes())));
+    case StructField::kArrDeviceId: return number(frame_.Int64(0));
+    case StructField::kArrDeviceType: return number(frame_.Int64(kCpuDevice));
     default: return UnsupportedCall(call, fmt::format("reads the unknown field {}", field->value));
   }
 }

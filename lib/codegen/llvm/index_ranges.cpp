@@ -59,8 +59,8 @@ bool IndexRanges::IsInBounds(const PrimExpr* index, const PrimExpr* extent) cons
   if (range.min < 0) return false;
   if (range.max < Of(extent).min) return true;
   const auto* var = As<tir::Var>(index);
-  const auto it = var ? vars_.find(var) : vars_.end();
-  return it != vars_.end() && it->second.end && (it->second.end == extent || StructuralEqual(it->second.end, extent));
+  const auto* it = var ? vars_.Find(var) : nullptr;
+  return it && it->end && (it->end == extent || StructuralEqual(it->end, extent));
 }
 
 void IndexRanges::Bind(const tir::Var* var, IntRange range, const PrimExpr* end) {
@@ -71,7 +71,7 @@ void IndexRanges::Bind(const tir::Var* var, IntRange range, const PrimExpr* end)
 void IndexRanges::BindValue(const tir::Var* var, const PrimExpr* value) {
   Known known{Of(value).Intersect(IntRange::Of(var->dtype)), nullptr};
   const auto* source = As<tir::Var>(value);
-  if (const auto it = source ? vars_.find(source) : vars_.end(); it != vars_.end()) known.end = it->second.end;
+  if (const auto* it = source ? vars_.Find(source) : nullptr) known.end = it->end;
   vars_[var] = known;
 }
 
@@ -96,8 +96,8 @@ IntRange IndexRanges::OfNode(const PrimExpr* expr, int& budget) const {
     }
     case NodeKind::kPrimVar:
     case NodeKind::kSizeVar: {
-      const auto it = vars_.find(static_cast<const tir::Var*>(expr));
-      return it == vars_.end() ? all : it->second.range;
+      const auto* it = vars_.Find(static_cast<const tir::Var*>(expr));
+      return it ? it->range : all;
     }
     case NodeKind::kCast: {
       const PrimExpr* value = To<tir::Cast>(expr)->value;

@@ -6,10 +6,10 @@
 #pragma once
 
 #include <limits>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/tir/expr.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::codegen {
 
@@ -69,7 +69,7 @@ class IndexRanges {
   void AssumeComparison(const tir::BinaryExpr& comparison, bool holds);
   void AddFact(const PrimExpr* expr, IntRange range);
 
-  std::unordered_map<const tir::Var*, Known> vars_;  // looked up, never iterated
+  LookupMap<const tir::Var*, Known> vars_;
   std::vector<Fact> facts_;
 };
 

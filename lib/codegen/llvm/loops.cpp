@@ -7,6 +7,7 @@
 #include "iropt/eval/tir/thread_sync.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/structural.h"
+#include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/intrinsics.h"
 #include "stmt_emitter.h"
@@ -82,7 +83,7 @@ void StmtEmitter::BindLoopVar(const LoopRange& range, llvm::Value* i) {
 
 void StmtEmitter::EmitAxis(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body) {
   const bool is_thread = IsThreadTag(thread_tag);
-  if (is_thread && Synchronizes(body)) return EmitSpread(range, thread_tag, body);
+  if (is_thread && plan_.Synchronizes(body)) return EmitSpread(range, thread_tag, body);
   if (is_thread) {
     // Pointers to the copies of these threads are not valid after the loop.
     std::optional<Scope> outer;
@@ -123,9 +124,7 @@ struct ReductionNest {
   bool Reduces(const tir::For& loop) const { return reduced.contains(loop.loop_var); }
 };
 
-bool Uses(const PrimExpr* expr, const std::unordered_set<const tir::Var*>& vars) {
-  return tir::UsesVar(expr, [&](const tir::Var* var) { return vars.contains(var); });
-}
+bool Uses(const PrimExpr* expr, const std::unordered_set<const tir::Var*>& vars) { return tir::UsesAnyOf(vars, expr); }
 
 // Returns whether the expression is a sum of loop variables times positive constants, which is 0 only if all of them
 // are 0.

@@ -5,8 +5,8 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
-#include <unordered_map>
 
+#include "iropt/support/lookup.h"
 #include "signature.h"
 #include "stmt_emitter.h"
 
@@ -156,7 +156,7 @@ class ModuleEmitter final : public FunctionTable {
 
   const CompileRequest& request_;
   ModuleState& state_;
-  std::unordered_map<const PrimFunc*, llvm::Function*> functions_;  // looked up, never iterated
+  LookupMap<const PrimFunc*, llvm::Function*> functions_;
   std::vector<const PrimFunc*> declared_;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "iropt/ir/module.h"
+#include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/intrinsics.h"
 #include "stmt_emitter.h"
@@ -81,9 +82,7 @@ class ShareFinder : public tir::StmtExprVisitor {
   }
 
  private:
-  bool DependsOnLoop(const PrimExpr* expr) {
-    return tir::UsesVar(expr, [&](const tir::Var* var) { return dependent_.contains(var); });
-  }
+  bool DependsOnLoop(const PrimExpr* expr) { return tir::UsesAnyOf(dependent_, expr); }
 
   std::unordered_set<const tir::Var*> dependent_;
 };
@@ -240,7 +239,7 @@ llvm::Function* StmtEmitter::EmitTask(const tir::For& loop, const LoopRange& ran
   StmtEmitter inner(exprs, constants_);
   inner.in_parallel_ = true;
   inner.initialized_ = initialized_;
-  inner.body_ = body_;
+  inner.plan_ = plan_;
   const LoopRange part{range.var, captures.In(task, range.min), captures.In(task, range.extent), range.min_expr,
                        range.extent_expr};
   llvm::Value* begin = task->getArg(1);

@@ -4,10 +4,10 @@
 #include <llvm/IR/Value.h>
 
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::codegen {
 
@@ -62,20 +62,13 @@ class Scope {
   void Bind(const tir::Var* var, llvm::Value* value) { vars_[var] = {.value = value}; }
   void Unbind(const tir::Var* var) { vars_.erase(var); }
   // Null if the variable has no value.
-  const TypedValue* Find(const tir::Var* var) const {
-    const auto it = vars_.find(var);
-    return it == vars_.end() ? nullptr : &it->second;
-  }
+  const TypedValue* Find(const tir::Var* var) const { return vars_.Find(var); }
   void Declare(const tir::Buffer* buffer, View view) { views_[buffer] = std::move(view); }
-  const View* Find(const tir::Buffer* buffer) const {
-    const auto it = views_.find(buffer);
-    return it == views_.end() ? nullptr : &it->second;
-  }
+  const View* Find(const tir::Buffer* buffer) const { return views_.Find(buffer); }
 
  private:
-  // Looked up, never iterated.
-  std::unordered_map<const tir::Var*, TypedValue> vars_;
-  std::unordered_map<const tir::Buffer*, View> views_;
+  LookupMap<const tir::Var*, TypedValue> vars_;
+  LookupMap<const tir::Buffer*, View> views_;
 };
 
 }  // namespace iropt::codegen

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "iropt/ir/ndarray.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/op/assert_message.h"
 #include "iropt/support/stack.h"
 
@@ -16,14 +17,10 @@ namespace {
 constexpr uint64_t kSmallAllocation = 1024;
 constexpr uint64_t kStackBytes = 8192;
 
-bool IsThreadAxis(const tir::AttrStmt& attr) {
-  return attr.attr_key == "thread_extent" || attr.attr_key == "virtual_thread";
-}
-
 }  // namespace
 
 void StmtEmitter::EmitBody(const tir::Stmt* body, llvm::Value* result) {
-  body_ = body;
+  plan_ = ThreadPlan(body);
   result_ = result;
   Emit(body);
 }
@@ -76,7 +73,7 @@ void StmtEmitter::EmitLet(const tir::LetStmt& let) {
 }
 
 void StmtEmitter::EmitAttr(const tir::AttrStmt& attr) {
-  if (IsThreadAxis(attr)) {
+  if (tir::IsThreadKey(attr.attr_key)) {
     const auto* axis = As<tir::IterVar>(attr.node);
     if (!axis) return frame_.state().Unsupported("expected a thread axis");
     // A nested binding of the same axis keeps its value.
@@ -84,7 +81,7 @@ void StmtEmitter::EmitAttr(const tir::AttrStmt& attr) {
     return EmitAxis(RangeOf(axis->var, nullptr, attr.value), axis->thread_tag, attr.body);
   }
   // These alias a buffer to another, and number threads by several variables. All other attributes are hints.
-  if (attr.attr_key == "buffer_bind_scope" || attr.attr_key == "tirx.scope_id")
+  if (IsUnknownAttribute(attr))
     return frame_.state().Unsupported(fmt::format("the attribute '{}' is not supported", attr.attr_key));
   Emit(attr.body);
 }
@@ -152,7 +149,7 @@ TypedValue StmtEmitter::NewMemory(llvm::Value* count, DataType dtype, llvm::Valu
 }
 
 void StmtEmitter::WithMemory(const tir::Var* data, llvm::Value* count, DataType dtype, FunctionRef<void()> body) {
-  if (HasCopies(data)) return WithCopies(data, count, dtype, body);
+  if (plan_.HasCopies(data)) return WithCopies(data, count, dtype, body);
   llvm::Value* mark = nullptr;
   exprs_.scope().Bind(data, NewMemory(count, dtype, &mark));
   if (IsThreadMemory(data)) local_memory_.push_back(data);

@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "expr_emitter.h"
-#include "iropt/eval/tir/thread_memory.h"
+#include "iropt/eval/tir/thread_plan.h"
 
 namespace iropt::codegen {
 
@@ -71,7 +71,6 @@ class StmtEmitter {
   llvm::Function* EmitThunk(llvm::Function* task, const Captures& captures);
 
   // ---- Lockstep execution of threads (threads.cpp)
-  bool Synchronizes(const tir::Stmt* stmt);
   void EmitSpread(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body);
   void EmitLockstep(const tir::Stmt* stmt);
   void EmitReleasing(const tir::Stmt* body);
@@ -106,9 +105,6 @@ class StmtEmitter {
     std::string_view tag;
     LoopRange range;
   };
-  // The layout of memory that has copies, or that threads share; else null.
-  const ThreadMemory* LayoutOf(const tir::Var* data);
-  bool HasCopies(const tir::Var* data);
   // The numbers of threads, and of copies of `count` elements; the memory of the copies is not allocated yet. The
   // values of expressions are those of `eval`.
   std::shared_ptr<ThreadCopies> MakeCopies(const tir::Var* data, llvm::Value* count, DataType dtype,
@@ -124,18 +120,12 @@ class StmtEmitter {
   ExprEmitter& exprs_;
   Frame& frame_;
   const std::vector<const NDArray*>& constants_;
-  const tir::Stmt* body_ = nullptr;
   llvm::Value* result_ = nullptr;
   uint64_t stack_bytes_ = 0;
   bool in_parallel_ = false;
   // Blocks whose initialization was hoisted out of an enclosing loop.
   std::unordered_set<const tir::Block*> initialized_;
-  // Statements that contain synchronization; computed at the first thread axis.
-  std::unordered_set<const tir::Stmt*> synchronizing_;
-  bool synchronizing_known_ = false;
-  // The layouts of local memory; computed at its first allocation.
-  std::unordered_map<const tir::Var*, ThreadMemory> thread_memory_;
-  bool thread_memory_known_ = false;
+  ThreadPlan plan_;
   std::vector<ThreadPlace> positions_;                 // the thread axes, outermost first
   std::vector<std::shared_ptr<ThreadCopies>> copies_;  // in scope
   std::vector<LoopRange> threads_;                     // the axes in lockstep, outermost first

@@ -18,25 +18,6 @@ struct StmtEmitter::ThreadCopies {
   std::vector<llvm::Value*> memory;   // by place; for the current thread if threads in lockstep have allocated it
 };
 
-namespace {
-
-bool Contains(uint32_t axes, size_t axis) { return (axes >> axis & 1) != 0; }
-
-}  // namespace
-
-const ThreadMemory* StmtEmitter::LayoutOf(const tir::Var* data) {
-  if (!IsThreadMemory(data)) return nullptr;
-  if (!thread_memory_known_) thread_memory_ = FindThreadMemory(body_);
-  thread_memory_known_ = true;
-  const auto found = thread_memory_.find(data);
-  return found == thread_memory_.end() ? nullptr : &found->second;
-}
-
-bool StmtEmitter::HasCopies(const tir::Var* data) {
-  const ThreadMemory* layout = LayoutOf(data);
-  return layout && !layout->axes.empty();
-}
-
 llvm::Value* StmtEmitter::CountThreads(const tir::Var* data, const ThreadMemory::Axis& axis,
                                        FunctionRef<llvm::Value*(const PrimExpr*)> eval) {
   llvm::Value* count = frame_.Int64(0);
@@ -55,7 +36,7 @@ std::shared_ptr<StmtEmitter::ThreadCopies> StmtEmitter::MakeCopies(const tir::Va
                                                                    DataType dtype,
                                                                    FunctionRef<llvm::Value*(const PrimExpr*)> eval) {
   auto copies = std::make_shared<ThreadCopies>();
-  copies->layout = LayoutOf(data);
+  copies->layout = plan_.LayoutOf(data);
   copies->data = data;
   copies->depth = positions_.size();
   const int64_t bytes = int64_t{dtype.with_lanes(1).bytes()} * dtype.lanes;
@@ -65,7 +46,7 @@ std::shared_ptr<StmtEmitter::ThreadCopies> StmtEmitter::MakeCopies(const tir::Va
     llvm::SmallVector<llvm::Value*, 4> factors = {count, frame_.Int64(bytes)};
     llvm::Value* total = frame_.Int64(1);
     for (size_t axis = 0; axis < copies->threads.size(); ++axis) {
-      if (!Contains(axes, axis)) continue;
+      if (!HasAxis(axes, axis)) continue;
       factors.push_back(copies->threads[axis]);
       total = b().CreateMul(total, copies->threads[axis]);
     }
@@ -111,19 +92,14 @@ void StmtEmitter::AllocateCopiesLockstep(const tir::Var* data, llvm::Value* coun
 void StmtEmitter::BindCopies(const std::shared_ptr<ThreadCopies>& copies, bool is_new) {
   const size_t axes = copies->threads.size();
   std::vector<llvm::Value*> bound(axes);
-  uint32_t place = 0;
-  // An inner loop over the same axis hides the outer one.
-  for (size_t i = copies->depth; i < positions_.size(); ++i) {
-    const auto same = [&](const ThreadMemory::Axis& axis) { return axis.tag == positions_[i].tag; };
-    const auto axis =
-        static_cast<size_t>(std::ranges::find_if(copies->layout->axes, same) - copies->layout->axes.begin());
-    if (axis == axes) continue;
-    place |= uint32_t{1} << axis;
-    const LoopRange& range = positions_[i].range;
-    // Where more threads run, the memory is not accessed.
-    bound[axis] = b().CreateBinaryIntrinsic(llvm::Intrinsic::umin, b().CreateSub(exprs_.EmitInt(range.var), range.min),
-                                            b().CreateSub(copies->threads[axis], frame_.Int64(1)));
-  }
+  const uint32_t place =
+      BoundAxes(*copies->layout, positions_, copies->depth, [&](size_t axis, const ThreadPlace& position) {
+        const LoopRange& range = position.range;
+        // Where more threads run, the memory is not accessed.
+        bound[axis] =
+            b().CreateBinaryIntrinsic(llvm::Intrinsic::umin, b().CreateSub(exprs_.EmitInt(range.var), range.min),
+                                      b().CreateSub(copies->threads[axis], frame_.Int64(1)));
+      });
   const std::vector<uint32_t>& places = copies->layout->places;
   const auto at = static_cast<size_t>(std::ranges::find(places, place) - places.begin());
   // Memory that is not accessed here keeps its value from outside; a new one needs any.
@@ -135,7 +111,7 @@ void StmtEmitter::BindCopies(const std::shared_ptr<ThreadCopies>& copies, bool i
     llvm::Value* distance = copies->size;
     OtherCopies::Group group{};
     for (size_t axis = axes; axis-- > 0;) {
-      if (!Contains(places[i], axis)) continue;
+      if (!HasAxis(places[i], axis)) continue;
       if (bound[axis]) {
         index = b().CreateAdd(index, b().CreateMul(bound[axis], distance));
       } else {

@@ -7,24 +7,12 @@
 #include <algorithm>
 
 #include "iropt/eval/tir/thread_sync.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/op/assert_message.h"
 #include "iropt/support/stack.h"
 #include "stmt_emitter.h"
 
 namespace iropt::codegen {
-
-namespace {
-
-// More than the threads of a block on any GPU.
-constexpr int64_t kMaxThreads = 4096;
-
-}  // namespace
-
-bool StmtEmitter::Synchronizes(const tir::Stmt* stmt) {
-  if (!synchronizing_known_) synchronizing_ = FindSynchronizing(body_);
-  synchronizing_known_ = true;
-  return synchronizing_.contains(stmt);
-}
 
 // ---- Threads
 
@@ -67,9 +55,9 @@ void StmtEmitter::EmitSpread(const LoopRange& range, std::string_view thread_tag
     });
   threads_.push_back(range);
   positions_.push_back({thread_tag, range});
-  frame_.FailIf(b().CreateOr(b().CreateICmpSGT(range.extent, frame_.Int64(kMaxThreads)),
-                             b().CreateICmpSGT(CountThreads(), frame_.Int64(kMaxThreads))),
-                fmt::format("more than {} threads synchronize", kMaxThreads));
+  frame_.FailIf(b().CreateOr(b().CreateICmpSGT(range.extent, frame_.Int64(kMaxLockstepThreads)),
+                             b().CreateICmpSGT(CountThreads(), frame_.Int64(kMaxLockstepThreads))),
+                fmt::format("more than {} threads synchronize", kMaxLockstepThreads));
   llvm::Value* mark = frame_.Mark();
   SpreadLocalMemory(thread_tag);
   EmitLockstep(body);
@@ -86,7 +74,7 @@ llvm::Value* StmtEmitter::AllocateOwn(llvm::Value* bytes) {
 
 void StmtEmitter::SpreadLocalMemory(std::string_view thread_tag) {
   for (const tir::Var* data : local_memory_) {
-    const ThreadMemory* layout = LayoutOf(data);
+    const ThreadMemory* layout = plan_.LayoutOf(data);
     if (layout && layout->IsShared(thread_tag)) continue;
     const TypedValue* outer = exprs_.scope().Find(data);
     if (!outer || !outer->size) continue;
@@ -112,7 +100,7 @@ void StmtEmitter::AllocateLockstep(const tir::Var* data, llvm::Value* count, Dat
     llvm::Value* memory = frame_.Allocate(size, 1);
     return exprs_.scope().Bind(data, {.value = memory, .origin = frame_.Int64(0), .size = size});
   }
-  if (HasCopies(data)) return AllocateCopiesLockstep(data, count, dtype);
+  if (plan_.HasCopies(data)) return AllocateCopiesLockstep(data, count, dtype);
   llvm::Value* memory = AllocateOwn(size);
   local_memory_.push_back(data);
   own_.emplace_back([this, data, memory, size, axes = threads_.size()] {
@@ -150,7 +138,7 @@ llvm::Value* StmtEmitter::EmitUniform(const PrimExpr* expr) {
 // ---- Statements
 
 void StmtEmitter::EmitLockstep(const tir::Stmt* stmt) {
-  if (!Synchronizes(stmt)) return ForEachThread([&] { Emit(stmt); });
+  if (!plan_.Synchronizes(stmt)) return ForEachThread([&] { Emit(stmt); });
   const size_t own_before = own_.size();
   const size_t local_before = local_memory_.size();
   const size_t copies_before = copies_.size();
@@ -228,15 +216,15 @@ void StmtEmitter::EmitLockstepIf(const tir::IfThenElse& branch) {
 }
 
 void StmtEmitter::EmitLockstepAttr(const tir::AttrStmt& attr) {
-  if (attr.attr_key == "thread_extent" || attr.attr_key == "virtual_thread") {
-    const auto* axis = As<tir::IterVar>(attr.node);
+  if (tir::IsThreadKey(attr.attr_key)) {
+    const tir::IterVar* axis = tir::ThreadAxisOf(attr);
     if (!axis) return frame_.state().Unsupported("expected a thread axis");
     const bool bound = std::ranges::any_of(threads_, [&](const LoopRange& range) { return range.var == axis->var; });
     if (bound || exprs_.scope().Find(axis->var)) return EmitLockstep(attr.body);
     return EmitSpread({axis->var, frame_.Int64(0), EmitUniform(attr.value), nullptr, attr.value}, axis->thread_tag,
                       attr.body);
   }
-  if (attr.attr_key == "buffer_bind_scope" || attr.attr_key == "tirx.scope_id")
+  if (IsUnknownAttribute(attr))
     return frame_.state().Unsupported(fmt::format("the attribute '{}' is not supported", attr.attr_key));
   const auto* combiner = As<tir::CommReducer>(attr.node);
   if (combiner) combiners_.push_back(combiner);
@@ -273,32 +261,26 @@ void StmtEmitter::EmitLockstepBlock(const tir::BlockRealize& realize) {
 }
 
 void StmtEmitter::EmitLockstepEvaluate(const tir::Evaluate& evaluate) {
-  if (const tir::Call* reduction = CallOf(evaluate.value, OpId::kTirTvmThreadAllreduce))
-    return EmitAllreduce(*reduction);
-  const tir::Call* call = CallOf(evaluate.value, OpId::kTirTvmStorageSync);
-  if (!call) return frame_.state().Unsupported("a synchronization of threads within an expression is not supported");
-  const auto* scope = call->args.empty() ? nullptr : As<tir::StringImm>(call->args[0]);
-  if (scope && scope->value == "global")
-    frame_.state().Unsupported("a synchronization of blocks of threads is not supported");
+  switch (LockstepCallOf(evaluate.value)) {
+    case LockstepCall::kReduction: return EmitAllreduce(*As<tir::Call>(evaluate.value));
+    case LockstepCall::kBarrier: return;
+    case LockstepCall::kGridBarrier:
+      return frame_.state().Unsupported("a synchronization of blocks of threads is not supported");
+    case LockstepCall::kOther:
+      return frame_.state().Unsupported("a synchronization of threads within an expression is not supported");
+  }
 }
 
-// T.tvm_thread_allreduce(number of values, values..., condition, results..., axes...): reduces over the threads that
-// differ only in the axes.
 void StmtEmitter::EmitAllreduce(const tir::Call& call) {
-  const auto* number = call.args.empty() ? nullptr : As<tir::IntImm>(call.args[0]);
-  const bool counted = number && number->value > 0 && number->value < int64_t{call.args.size()};
-  const size_t width = counted ? static_cast<size_t>(number->value) : 0;
-  const tir::CommReducer* combiner = combiners_.empty() ? nullptr : combiners_.back();
-  if (width == 0 || call.args.size() < 2 * width + 2 || !combiner || combiner->result.size() != width ||
-      combiner->identity_element.size() != width || combiner->lhs.size() != width || combiner->rhs.size() != width) {
+  const auto reduction = ThreadReduction::Of(call, combiners_.empty() ? nullptr : combiners_.back());
+  if (!reduction) {
     return frame_.state().Unsupported(
         "the combiner of a reduction over threads is missing or has another number of values");
   }
   llvm::SmallVector<const LoopRange*, 3> group;
   llvm::SmallVector<const LoopRange*, 3> others;
   for (const LoopRange& axis : threads_) {
-    const bool reduced = std::find(call.args.begin() + 2 * width + 2, call.args.end(), axis.var) != call.args.end();
-    (reduced ? group : others).push_back(&axis);
+    (reduction->IsOver(axis.var) ? group : others).push_back(&axis);
   }
   const auto for_group = [&](FunctionRef<void()> body) {
     ForThreads(group, [&] {
@@ -308,20 +290,20 @@ void StmtEmitter::EmitAllreduce(const tir::Call& call) {
   };
   ForThreads(others, [&] {
     llvm::SmallVector<llvm::Value*, 2> sums;
-    for (const PrimExpr* identity : combiner->identity_element) {
+    for (const PrimExpr* identity : reduction->combiner->identity_element) {
       llvm::Value* start = exprs_.Emit(identity);
       sums.push_back(frame_.StackSlot(start->getType()));
       b().CreateStore(start, sums.back());
     }
     for_group([&] {
-      frame_.If(exprs_.EmitBool(call.args[1 + width]),
-                [&] { exprs_.Combine(*combiner, std::span(call.args.begin() + 1, width), sums); });
+      frame_.If(exprs_.EmitBool(reduction->condition),
+                [&] { exprs_.Combine(*reduction->combiner, reduction->values, sums); });
     });
     for_group([&] {
-      for (size_t i = 0; i < width; ++i) {
-        const auto* place = As<tir::BufferLoad>(call.args[2 + width + i]);
+      for (size_t i = 0; i < reduction->results.size(); ++i) {
+        const auto* place = As<tir::BufferLoad>(reduction->results[i]);
         if (!place) return frame_.state().Unsupported("the result of a reduction over threads is not a buffer element");
-        const DataType dtype = combiner->identity_element[i]->dtype;
+        const DataType dtype = reduction->combiner->identity_element[i]->dtype;
         llvm::Value* sum = b().CreateLoad(frame_.types().Register(dtype), sums[i]);
         exprs_.StoreElement(*place->buffer, place->indices, exprs_.arithmetic().Cast(sum, dtype, place->buffer->dtype));
       }

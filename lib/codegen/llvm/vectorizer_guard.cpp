@@ -7,7 +7,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <unordered_map>
+
+#include "iropt/support/lookup.h"
 
 namespace iropt::codegen {
 
@@ -26,7 +27,7 @@ class StepCounter {
     for (const llvm::BasicBlock* block : loop_.blocks()) {
       for (const llvm::Instruction& instruction : *block) {
         const Answer answer = AnswerOf(instruction);
-        answers_.emplace(&instruction, answer);
+        answers_.try_emplace(&instruction, answer);
         total += answer.steps;
         if (total > kMostSteps) return true;
       }
@@ -50,16 +51,16 @@ class StepCounter {
     Answer answer = {true, 1};
     for (const llvm::Value* operand : instruction.operand_values()) {
       if (loop_.isLoopInvariant(operand)) continue;
-      const auto known = answers_.find(operand);
-      if (known == answers_.end()) return {false, answer.steps};
-      answer.steps = std::min(answer.steps + known->second.steps, kMostSteps + 1);
-      if (!known->second.is_uniform) return {false, answer.steps};
+      const auto* known = answers_.Find(operand);
+      if (!known) return {false, answer.steps};
+      answer.steps = std::min(answer.steps + known->steps, kMostSteps + 1);
+      if (!known->is_uniform) return {false, answer.steps};
     }
     return answer;
   }
 
   const llvm::Loop& loop_;
-  std::unordered_map<const llvm::Value*, Answer> answers_;  // of the instructions before; looked up, never iterated
+  LookupMap<const llvm::Value*, Answer> answers_;  // of the instructions before
 };
 
 struct VectorizerGuardPass : llvm::PassInfoMixin<VectorizerGuardPass> {

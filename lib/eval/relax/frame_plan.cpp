@@ -93,7 +93,7 @@ class FramePlan::Builder {
   }
 
   void FindUsesInSeq(const SeqExpr& seq) {
-    plan_.first_binding_.emplace(&seq, num_bindings_);
+    plan_.first_binding_.try_emplace(&seq, num_bindings_);
     current_.push_back(num_bindings_);
     for (const BindingBlock* block : seq.blocks) num_bindings_ += block->bindings.size();
     ++num_bindings_;

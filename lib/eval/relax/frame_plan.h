@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/relax/expr.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::eval {
 
@@ -36,7 +36,7 @@ class FramePlan {
   size_t num_slots_ = 0;
   std::vector<uint32_t> slots_;  // by Var::id, less first_var_
   std::vector<const Var*> captured_;
-  std::unordered_map<const SeqExpr*, uint32_t> first_binding_;  // never iterated
+  LookupMap<const SeqExpr*, uint32_t> first_binding_;
   std::vector<uint32_t> dead_;
   std::vector<uint32_t> dead_begin_;
 };

@@ -303,8 +303,8 @@ Status RelaxInterpreter::MakeWritable(const Call& call, const PrimFunc& func, st
     const NDArray* tensor = args[i].tensor();
     if (!tensor || tensor->storage() || !Is<Var>(call.args[i])) continue;
     const auto [written, is_new] = written_params_.try_emplace(&func);
-    if (is_new) written->second = WrittenParams(func);
-    if (!written->second[i]) continue;
+    if (is_new) written = WrittenParams(func);
+    if (!written[i]) continue;
     const HostValue old = args[i];  // owns the tensor
     IROPT_ASSIGN_OR_RETURN(args[i], CopyToStorage(*tensor, frame));
   }

@@ -2,13 +2,13 @@
 // call_operators.cpp.
 #pragma once
 
-#include <unordered_map>
 #include <unordered_set>
 
 #include "frame_plan.h"
 #include "iropt/eval/relax/interpreter.h"
 #include "iropt/eval/relax/value_type.h"
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::eval {
 
@@ -101,9 +101,9 @@ class RelaxInterpreter final : public PackedContext {
   PrimFuncExecutor& executor_;
   PackedCaller packed_caller_;
   RandomSource random_;
-  std::unordered_map<const Function*, std::unique_ptr<FramePlan>> plans_;  // never iterated
-  std::unordered_set<const Call*> inference_calls_;                        // of the functions with plans
-  std::unordered_map<const PrimFunc*, std::vector<bool>> written_params_;  // never iterated
+  LookupMap<const Function*, std::unique_ptr<FramePlan>> plans_;
+  std::unordered_set<const Call*> inference_calls_;  // of the functions with plans
+  LookupMap<const PrimFunc*, std::vector<bool>> written_params_;
   std::vector<CallSite> calls_;
   const Expr* site_ = nullptr;  // the current call
   const Function* running_ = nullptr;

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 
+#include "iropt/eval/tir/thread_sync.h"
 #include "iropt/ir/element.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/op/assert_message.h"
 #include "iropt/support/stack.h"
+#include "lockstep.h"
 
 namespace iropt::eval {
 
@@ -33,22 +36,9 @@ class Interpreter::MemoryScope {
   bool allocated_ = false;
 };
 
-Interpreter::~Interpreter() {
-  for (const uint64_t address : mapped_) execution_.addresses.Unmap(address);
-}
-
-bool Interpreter::Step() {
-  if (execution_.work_left == 0)
-    return Fail(fmt::format("takes more than {} steps", execution_.available_work), ErrorCode::Budget);
-  --execution_.work_left;
-  constexpr uint64_t kOften = uint64_t{1} << 16;
-  if (execution_.work_left % kOften == 0 && execution_.limits.on_work) (*execution_.limits.on_work)();
-  return true;
-}
-
 // T.ret unwinds like an error, but is not one.
 bool Interpreter::Run(const PrimFunc& func) {
-  body_ = func.body;
+  plan_ = ThreadPlan(func.body);
   return Exec(func.body) || (returned_ && !failed());
 }
 
@@ -90,7 +80,7 @@ bool Interpreter::BindLetStmt(const tir::LetStmt& let) {
   Scalar pointer;
   if (!Eval(let.value, &pointer)) return false;
   // The variable may have pointed to other memory in an earlier iteration.
-  if (let.var->id < pointers_.size()) pointers_[let.var->id] = {};
+  if (let.var->id < thread_.pointers.size()) thread_.pointers[let.var->id] = {};
   env().Bind(let.var, pointer);
   const Pointer place = execution_.addresses.Find(static_cast<uint64_t>(pointer.integer));
   if (place.known()) SetPointer(let.var, place);
@@ -105,17 +95,15 @@ bool Interpreter::ExecLet(const tir::LetStmt& let) {
 }
 
 bool Interpreter::ExecAttr(const tir::AttrStmt& attr) {
-  if (attr.attr_key == "thread_extent" || attr.attr_key == "virtual_thread") {
-    const auto* axis = As<tir::IterVar>(attr.node);
+  if (tir::IsThreadKey(attr.attr_key)) {
+    const tir::IterVar* axis = tir::ThreadAxisOf(attr);
     int64_t extent = 0;
     if (!axis || !EvalInt(attr.value, &extent)) return Fail("a thread axis is expected");
     // The same axis may be bound again within; it keeps its value.
     if (env().Find(axis->var)) return Exec(attr.body);
     return ExecAxis(axis->thread_tag, axis->var, 0, extent, attr.body);
   }
-  // These alias a buffer to another, and number threads by several variables; all others are hints for code generators.
-  if (attr.attr_key == "buffer_bind_scope" || attr.attr_key == "tirx.scope_id")
-    return Fail(fmt::format("the attribute '{}' is not supported", attr.attr_key));
+  if (IsUnknownAttribute(attr)) return Fail(fmt::format("the attribute '{}' is not supported", attr.attr_key));
   return Exec(attr.body);
 }
 
@@ -176,7 +164,7 @@ bool Interpreter::ExecAllocateConst(const tir::AllocateConst& allocate) {
 bool Interpreter::ExecRealize(const tir::BufferRealize& realize) {
   const tir::Buffer& buffer = *realize.buffer;
   if (PointerOf(buffer.data).known()) return Exec(realize.body);
-  View view;
+  BufferView view;
   view.known = true;
   int64_t count = 1;
   for (size_t i = realize.bounds.size(); i-- > 0;) {
@@ -223,7 +211,7 @@ bool Interpreter::ExecLoop(const tir::Var* var, int64_t min, int64_t extent, con
   for (int64_t i = 0; i < extent; i = step < extent - i ? i + step : extent) {
     env().Bind(var, Scalar::Int(WrapAdd(min, i), var->dtype));
     if (is_thread) {
-      positions_.back().index = i;
+      thread_.positions.back().index = i;
       BindCopies();
     }
     if (Exec(body)) continue;
@@ -233,6 +221,23 @@ bool Interpreter::ExecLoop(const tir::Var* var, int64_t min, int64_t extent, con
   }
   env().Unbind(var);
   return true;
+}
+
+bool Interpreter::ExecAxis(std::string_view thread_tag, const tir::Var* var, int64_t min, int64_t extent,
+                           const tir::Stmt* body, int64_t step) {
+  if (!IsThreadTag(thread_tag)) return ExecLoop(var, min, extent, body, step);
+  ++execution_.thread_axes;
+  bool done = false;
+  if (plan_.Synchronizes(body)) {
+    done = Lockstep(*this).Run(thread_tag, var, min, extent, body);
+  } else {
+    thread_.positions.push_back({thread_tag, 0});
+    done = ExecLoop(var, min, extent, body, /*step=*/1, /*is_thread=*/true);
+    thread_.positions.pop_back();
+    BindCopies();
+  }
+  --execution_.thread_axes;
+  return done;
 }
 
 Interpreter::AfterBody Interpreter::TakeJump() { return std::exchange(jump_, AfterBody::kFail); }
@@ -318,6 +323,43 @@ bool Interpreter::ExecEvaluate(const tir::Evaluate& evaluate) {
   }
   Scalar ignored;
   return Eval(evaluate.value, &ignored);
+}
+
+// ---- Functions
+
+namespace {
+
+// The limit of work bounds recursion, but frames take memory, too.
+constexpr int kMaxDepth = 1000;
+
+}  // namespace
+
+bool Interpreter::CallFunction(const tir::Call& call, const GlobalVar& callee, Scalar* result) {
+  const ModuleEntry* entry = execution_.module ? execution_.module->Find(&callee) : nullptr;
+  const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
+  if (!func) return Fail(fmt::format("the module has no PrimFunc '{}' to call", callee.name));
+  if (func->params.size() != call.args.size())
+    return Fail(
+        fmt::format("'{}' has {} parameters for {} arguments", callee.name, func->params.size(), call.args.size()));
+  if (execution_.depth >= kMaxDepth) return Fail("calls are nested too deep", ErrorCode::Budget);
+  Interpreter inner(execution_);
+  const auto run = [&] {
+    for (size_t i = 0; i < call.args.size(); ++i) {
+      Scalar value;
+      if (!Eval(call.args[i], &value)) return false;
+      if (!inner.BindParam(func->params[i], func->param_buffers[i], value)) return false;
+    }
+    return inner.Run(*func);
+  };
+  ++execution_.depth;
+  const bool done = run();
+  --execution_.depth;
+  if (!done)
+    return failed() ? false : Fail(fmt::format("in '{}': {}", callee.name, inner.error().message), inner.error().code);
+  *result = inner.returned();
+  const DataType dtype = call.dtype.with_lanes(1);
+  return call.dtype.is_void() || dtype == result->dtype || CastScalar(inner.returned(), dtype, result) ||
+         Fail(fmt::format("'{}' does not return a {}", callee.name, dtype.ToString()));
 }
 
 }  // namespace iropt::eval

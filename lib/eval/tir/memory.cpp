@@ -30,13 +30,10 @@ Pointer AddressSpace::Find(uint64_t address) const {
 
 uint64_t AddressSpace::AddArray(ArrayRecord array) {
   const uint64_t address = Map({});
-  arrays_.emplace(address, std::move(array));
+  arrays_.try_emplace(address, std::move(array));
   return address;
 }
 
-const ArrayRecord* AddressSpace::FindArray(uint64_t address) const {
-  const auto it = arrays_.find(address);
-  return it == arrays_.end() ? nullptr : &it->second;
-}
+const ArrayRecord* AddressSpace::FindArray(uint64_t address) const { return arrays_.Find(address); }
 
 }  // namespace iropt::eval

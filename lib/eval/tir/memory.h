@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/tir/expr.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::eval {
 
@@ -62,7 +62,7 @@ class AddressSpace {
   uint64_t next_ = 1 << 16;  // 0 is the null pointer
   uint64_t live_bytes_ = 0;
   std::map<uint64_t, Memory> pieces_;
-  std::unordered_map<uint64_t, ArrayRecord> arrays_;  // never iterated
+  LookupMap<uint64_t, ArrayRecord> arrays_;
 };
 
 }  // namespace iropt::eval

@@ -201,10 +201,8 @@ bool ScalarEvaluator::Dispatch(const PrimExpr* expr, int lane, Scalar* result) {
 bool ScalarEvaluator::EvalVar(const tir::Var* var, int lane, Scalar* result) {
   const Scalar* value = env().Find(var);
   if (var->dtype.lanes > 1) {
-    const auto it = variables_.vectors.find(var);
-    value = it != variables_.vectors.end() && static_cast<size_t>(lane) < it->second.size()
-                ? &it->second[static_cast<size_t>(lane)]
-                : nullptr;
+    const auto* it = variables_.vectors.Find(var);
+    value = it && static_cast<size_t>(lane) < it->size() ? &(*it)[static_cast<size_t>(lane)] : nullptr;
   }
   if (!value) return Fail(fmt::format("variable '{}' has no value", var->name));
   *result = *value;

@@ -5,7 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "iropt/eval/tir/thread_memory.h"
+#include "iropt/eval/tir/thread_plan.h"
+#include "iropt/support/function_ref.h"
 #include "memory.h"
 
 namespace iropt::eval {
@@ -41,6 +42,9 @@ struct ThreadCopies {
   // The positions on the axes of the place, 0 on the others, of the threads that a copy belongs to.
   std::vector<int64_t> PositionsOf(const Place& place, int64_t index) const;
   int64_t IndexOf(const Place& place, const std::vector<int64_t>& positions) const;
+  // What was stored at `at` in a copy goes to the copies of the threads for which the store has been executed, too.
+  // `step` is called for each of them; false ends the walk.
+  bool Spread(const Pointer& pointer, int64_t at, int64_t size, FunctionRef<bool()> step) const;
 };
 
 }  // namespace iropt::eval

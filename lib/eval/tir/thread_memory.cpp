@@ -5,6 +5,7 @@
 #include <set>
 
 #include "iropt/eval/tir/thread_sync.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op_id.h"
@@ -111,8 +112,7 @@ class MemoryFinder : public tir::StmtExprVisitor {
     loops_.pop_back();
   }
   void VisitAttrStmt(const tir::AttrStmt* attr) override {
-    const bool is_axis = attr->attr_key == "thread_extent" || attr->attr_key == "virtual_thread";
-    const auto* axis = is_axis ? As<tir::IterVar>(attr->node) : nullptr;
+    const tir::IterVar* axis = tir::ThreadAxisOf(*attr);
     if (!axis || !IsThreadTag(axis->thread_tag)) return StmtExprVisitor::VisitAttrStmt(attr);
     VisitExpr(attr->value);
     // A nested binding of the same axis keeps its value.

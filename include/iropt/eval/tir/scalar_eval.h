@@ -7,6 +7,7 @@
 
 #include "iropt/ir/tir/expr.h"
 #include "iropt/runtime/value.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/result.h"
 
 namespace iropt {
@@ -66,7 +67,7 @@ class ScalarEvaluator {
   // Variables with their values. Threads have their own.
   struct Variables {
     ScalarEnv scalars;
-    std::unordered_map<const tir::Var*, std::vector<Scalar>> vectors;  // never iterated
+    LookupMap<const tir::Var*, std::vector<Scalar>> vectors;
   };
   Variables& variables() { return variables_; }
 
