@@ -312,8 +312,8 @@ const PassEntry* PassRegistry::Find(std::string_view name) const {
   return at == passes_.end() ? nullptr : &at->second;
 }
 
-// The name of the function in Python for that of the registry of TVM's functions: tirx.X for tirx.transform.X, and X for
-// relax.transform.X or relay._transform.X.
+// The name of the function in Python for that of the registry of TVM's functions: tirx.X for tirx.transform.X, and X
+// for relax.transform.X or relay._transform.X.
 static std::string PythonName(std::string_view name) {
   std::string text(name);
   for (const std::string_view folder : {"._transform.", ".transform.", ".transforms."}) {

@@ -66,7 +66,8 @@ def print_all(ir_opt, version, texts):
 def print_batches(ir_opt, version, texts, jobs=os.cpu_count()):
     batches = [texts[begin:begin + BATCH] for begin in range(0, len(texts), BATCH)]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        return [result for batch in pool.map(lambda batch: print_all(ir_opt, version, batch), batches) for result in batch]
+        printed = pool.map(lambda batch: print_all(ir_opt, version, batch), batches)
+        return [result for batch in printed for result in batch]
 
 
 def first_difference(old, new):
@@ -115,7 +116,8 @@ def main():
             print(f"{'-' * 30} back\n{back}\n{error}")
             print("\n".join(difflib.unified_diff(text.splitlines(), back.splitlines(), lineterm="")))
         if error:
-            rows.append((recorded[text], "not read: " + next((l for l in error.splitlines() if "error" in l), error)[-160:]))
+            message = next((line for line in error.splitlines() if "error" in line), error)
+            rows.append((recorded[text], "not read: " + message[-160:]))
             continue
         if back == text:
             counts["same"] += 1
@@ -128,8 +130,9 @@ def main():
         rows.append((recorded[text], ("names: " if same else "differs: ") + first_difference(text, back)))
     total = counts["same"] + len(rows)
     print("\n".join(f"{case:14} {row}" for case, row in rows))
-    print(f"{len(texts)} texts, {len(readable)} read; {counts['lacks']} have what {options.to} lacks; of the other {total} "
-          f"{counts['same']} come back the same, {counts['names']} more up to names, {total - counts['same'] - counts['names']} do not")
+    others = total - counts["same"] - counts["names"]
+    print(f"{len(texts)} texts, {len(readable)} read; {counts['lacks']} have what {options.to} lacks; of the other "
+          f"{total} {counts['same']} come back the same, {counts['names']} more up to names, {others} do not")
     if not total:
         return 1
     return int(counts["same"] < options.same * total or counts["same"] + counts["names"] < options.minimum * total)

@@ -1,5 +1,3 @@
-#include "iropt/text/script/version.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op_id.h"
+#include "iropt/text/script/version.h"
 #include "tir/simple_buffer.h"
 
 namespace iropt {
@@ -235,7 +234,7 @@ const PrimFunc* WithNamedPointers(const PrimFunc* func, Workspace& workspace) {
 
 // The pass that marks a function as scheduled wrote a number, users a boolean.
 const DictAttr* MovedAttrs(const DictAttr* attrs, const Move& move) {
-  for (const std::string_view key : {kIsHostFunc, kIsScheduledFunc, attr::kForcePure}) {
+  for (const std::string_view key : {kIsHostFunc, kIsScheduledFunc}) {
     const Attr* flag = attrs->Find(key);
     if (flag && (key == kIsHostFunc || move.Up(kBooleanFlags))) attrs = attrs->With(key, MovedFlag(flag, move));
   }
@@ -290,7 +289,8 @@ void MoveToVersion(Module& module, TextVersion version) {
     const BaseFunc* moved = entry.func;
     if (const auto* func = As<PrimFunc>(entry.func)) {
       moved = MovePrimFunc(func, move, workspace);
-    } else if (const auto* function = As<Function>(entry.func); function && is_unknown && version < TextVersion::kV0_22) {
+    } else if (const auto* function = As<Function>(entry.func);
+               function && is_unknown && version < TextVersion::kV0_22) {
       moved = static_cast<const BaseFunc*>(NumberPrimitive(workspace).VisitExpr(function));
     }
     if (moved != entry.func) module.SetAt(i, moved, workspace.Finish());
