@@ -6,6 +6,7 @@
 #include <map>
 
 #include "iropt/eval/tir/thread_sync.h"
+#include "iropt/ir/element.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/support/stack.h"
 
