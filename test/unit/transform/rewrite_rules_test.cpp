@@ -4,9 +4,8 @@
 
 #include <fmt/format.h>
 
-#include <map>
-
 #include "iropt/infer/type_inferrer.h"
+#include "iropt/support/lookup.h"
 #include "pass_tester.h"
 
 namespace iropt {
@@ -19,8 +18,8 @@ class Values : public Definitions {
   const Expr* ValueOf(const Var* var) const override { return values.Lookup(var); }
   bool IsUsedOnce(const Var* var) const override { return !used_twice.contains(var); }
 
-  std::map<const Var*, const Expr*> values;
-  std::map<const Var*, bool> used_twice;
+  LookupMap<const Var*, const Expr*> values;
+  LookupSet<const Var*> used_twice;
 };
 
 const Op* AddOp() { return GetOp(OpId::kAdd); }
@@ -97,7 +96,7 @@ TEST_CASE_METHOD(PassTester, "alternatives, tuples and conditions", "[rewrite_ru
   const Var* x = NewVar("x", F23());
   const Var* y = NewVar("y", F23());
   Values values;
-  values.used_twice[y] = true;
+  values.used_twice.insert(y);
   Match match(values);
   const Pattern exp = IsCall(ExpOp(), {Wildcard()});
   const Pattern log = IsCall(LogOp(), {Wildcard()});
