@@ -67,7 +67,7 @@ struct SemanticCheckOptions {
   LoopMode loops = LoopMode::Auto;
   InputKinds inputs = {};
   ToleranceOptions tolerance = {};
-  bool is_required = false;  // a function that is not compared is an error
+  bool is_required = false;            // a function that is not compared is an error
   std::function<void()> on_work = {};  // as in EvalLimits; may be empty
 };
 

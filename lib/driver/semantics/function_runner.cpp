@@ -133,7 +133,9 @@ Result<HostValue> FunctionRunner::Call(const Module& module, const CallInterface
   std::vector<HostValue> values;
   for (size_t i = 0; i < entry.inputs().size(); ++i)
     values.push_back(ConvertFor(entry.inputs()[i], value_of(interface.sources()[i])));
-  const EvalLimits limits{.max_bytes = PhysicalMemory(), .work = &work_, .max_total_work = max_work_,
+  const EvalLimits limits{.max_bytes = PhysicalMemory(),
+                          .work = &work_,
+                          .max_total_work = max_work_,
                           .on_work = on_work_ ? &on_work_ : nullptr};
   LoopExecutor executor(module, loops_, library_, limits, meter);
   RunOptions run{.limits = limits,
