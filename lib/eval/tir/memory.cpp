@@ -28,7 +28,7 @@ Pointer AddressSpace::Find(uint64_t address) const {
   return {it->second, static_cast<int64_t>(origin), address, nullptr};
 }
 
-uint64_t AddressSpace::AddArray(ArrayRecord array) {
+uint64_t AddressSpace::AddArray(ArrayRecord&& array) {
   const uint64_t address = Map({});
   arrays_.try_emplace(address, std::move(array));
   return address;

@@ -55,7 +55,7 @@ class AddressSpace {
   // The memory that contains the address, or ends at it; unknown if there is none.
   Pointer Find(uint64_t address) const;
 
-  uint64_t AddArray(ArrayRecord array);
+  uint64_t AddArray(ArrayRecord&& array);
   const ArrayRecord* FindArray(uint64_t address) const;
 
  private:

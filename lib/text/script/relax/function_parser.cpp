@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 #include <span>
 #include <unordered_set>
 #include <vector>
@@ -185,9 +184,10 @@ bool NamesFunctions(const Expr* result, std::span<const BindingBlock* const> blo
     }
   };
   add(result);
-  for (const BindingBlock* block : std::views::reverse(blocks)) {
-    for (const Binding* binding : std::views::reverse(block->bindings)) {
-      const auto* bound = As<VarBinding>(binding);
+  for (size_t i = blocks.size(); i > 0; --i) {
+    const List<const Binding*> bindings = blocks[i - 1]->bindings;
+    for (size_t j = bindings.size(); j > 0; --j) {
+      const auto* bound = As<VarBinding>(bindings[j - 1]);
       if (bound && parts.contains(bound->var)) add(bound->value);
     }
   }
