@@ -8,7 +8,7 @@
 namespace iropt {
 
 // Binds the tensors of the file to the parameters of the function `main` that have their names, by the pass BindParams.
-// Tensors for which there is no parameter are left out, unless that holds for all.
+// Tensors without a parameter are left out; it is an error if no tensor has one.
 Result<Module> BindWeights(Module module, const std::string& path, CompilerInstance& compiler);
 
 }  // namespace iropt

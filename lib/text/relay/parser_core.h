@@ -34,8 +34,8 @@ class ParserCore {
   bool Expect(TokenKind kind) { return Skip(kind) || Unexpected(TokenKindName(kind)); }
   // Reports that something else stands where `expected` should. False.
   bool Unexpected(std::string_view expected);
-  // The name of a variable or a global function without its sigil. A name that lacks it is reported and taken; nothing
-  // if there is no name.
+  // Reads the name of a variable or a global function, and returns it without its sigil. A missing sigil is an error,
+  // but the name is still returned; std::nullopt for any other token, which is an error as well.
   std::optional<std::string_view> ExpectName(TokenKind kind);
   bool Error(SourceSpan span, std::string_view kind, std::string message);
   std::string_view Keep(std::string_view text) { return graph.arena.CopyString(text); }

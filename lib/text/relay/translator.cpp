@@ -438,14 +438,21 @@ class ModuleTranslator {
         diagnostics_.Error(function.name_span, "duplicate-function",
                            fmt::format("the module has a function '@{}' already", function.name));
       }
-      Workspace workspace;
-      const Type* type = DeclaredType(graph_, function);
-      const std::string_view symbol = function.extern_symbol.empty() ? function.name : function.extern_symbol;
-      const auto* stub = workspace.New<ExternFunc>(workspace.arena().CopyString(symbol), DictAttr::Empty(),
-                                                   function.extern_symbol.empty() ? type : PackedFuncType());
-      module_.Set(GlobalVar::Get(function.name), stub, workspace.Finish());
+      const GlobalVar* var = GlobalVar::Get(function.name);
+      if (function.extern_symbol.empty()) {
+        Declare(var, function.name, DeclaredType(graph_, function));
+      } else {
+        Declare(var, function.extern_symbol, PackedFuncType());
+      }
     }
     done_.resize(nodes_.size());
+  }
+
+  // Gives the name a function without a body, of this type.
+  void Declare(const GlobalVar* var, std::string_view symbol, const Type* type) {
+    Workspace workspace;
+    const auto* declaration = workspace.New<ExternFunc>(workspace.arena().CopyString(symbol), DictAttr::Empty(), type);
+    module_.Set(var, declaration, workspace.Finish());
   }
 
   // Callees come first, so that their types are known; only those of a cycle need annotations.
@@ -491,12 +498,7 @@ class ModuleTranslator {
     instantiated_[i] = true;
     const GlobalVar* var = known->second;
     // Until it is translated, the result of the function can be anything.
-    if (module_.Find(var) == nullptr) {
-      Workspace workspace;
-      const Type* type = FuncType::Get(types, ObjectType::Get());
-      const auto* stub = workspace.New<ExternFunc>(var->name, DictAttr::Empty(), type);
-      module_.Set(var, stub, workspace.Finish());
-    }
+    if (module_.Find(var) == nullptr) Declare(var, var->name, FuncType::Get(types, ObjectType::Get()));
     Translate(i, var, types);
     return var;
   }

@@ -66,7 +66,7 @@ class TypeParser {
     return NearestName(name, kNames);
   }
 
-  // Reports that there is no such type. The text goes on behind it; the type is as if it were not known.
+  // Reports an unknown type or data type. Parsing goes on with the object type in its place.
   const Type* Unknown(Token token, std::string_view what, std::string_view name,
                       std::optional<std::string_view> nearest) {
     DiagnosticBuilder error =
