@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -18,8 +19,10 @@ namespace iropt {
 
 // std::hash, also of pairs and arrays of what it hashes.
 struct LookupHash {
+  // libstdc++ keeps the hash of each key in the table unless the hash function is noexcept. That costs memory, and pays
+  // only for strings and the like.
   template <class T>
-  size_t operator()(const T& key) const {
+  size_t operator()(const T& key) const noexcept(std::is_scalar_v<T>) {
     return std::hash<T>()(key);
   }
   template <class A, class B>
