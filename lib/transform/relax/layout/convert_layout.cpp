@@ -46,6 +46,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
+#include "iropt/support/debug_output.h"
 #include "relay_layouts.h"
 #include "transform/relax/util/operand_order.h"
 #include "transform/relax/util/relay_bias.h"
@@ -68,6 +69,8 @@ struct LayoutChange {
   const ValueLayout* to;
   LayoutChange Field(uint32_t index) const { return {FieldOf(from, index), FieldOf(to, index)}; }
 };
+
+constexpr DebugChannel kLayoutDebug("layout");
 
 // A letter for each axis, by its number.
 constexpr std::string_view kAxisLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -193,6 +196,7 @@ class LayoutConverter : public ExprMutator {
   }
 
   const Expr* Convert(const Expr* item, const AxisOrder& from, const AxisOrder& to) {
+    IROPT_DEBUG(kLayoutDebug, "a conversion from {} to {}", from.Reorder(kAxisLetters), to.Reorder(kAxisLetters));
     ++inserted_;
     if (const std::optional<AxisOrder> axes = from.To(to)) return Permute(item, *axes);
     return Transform(item, from, to);
@@ -278,6 +282,8 @@ class LayoutConverter : public ExprMutator {
   void Place(const VarBinding* binding, const Call& call, const LayoutCall& decision, bool decided) {
     decided &= binding->var->is_dataflow() || AllLeaves(binding->var->type, &Is<TensorType>);
     if (HasLayouts(call)) RemarkUnlessConverted(decision, decided);
+    IROPT_DEBUG(kLayoutDebug, "'{}' ({}): {}", binding->var->name(), CalleeName(call),
+                decided ? "layouts are decided" : "all operands keep the layouts of the program");
     if (!decided) return ReEmitBinding(binding, NewCall(call, nullptr));
     const Expr* value = NewCall(call, &decision);
     if (binding->var->is_dataflow()) {

@@ -8,6 +8,7 @@
 
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/op/op.h"
+#include "iropt/support/debug_output.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"
 #include "storage_pool.h"
@@ -16,6 +17,8 @@
 namespace iropt {
 
 namespace {
+
+constexpr DebugChannel kMemoryDebug("memory");
 
 // A tensor that R.builtin.alloc_tensor allocates.
 struct PlannedTensor {
@@ -240,6 +243,7 @@ class StorageAssigner {
   void Allocate(uint32_t number) {
     const PlannedTensor& tensor = tensors_[number];
     if (tensor.discarded) {
+      IROPT_DEBUG(kMemoryDebug, "'{}' is not planned: it leaves its block, or a callee may keep it", tensor.var->name());
       ++plan_.num_unplanned;
       return;
     }
@@ -249,6 +253,8 @@ class StorageAssigner {
     plan_.num_symbolic += size == nullptr;
     std::optional<uint32_t> storage;
     if (tensor.uses != 0) storage = pools_.back().Take(tensor.request, closed_);
+    IROPT_DEBUG(kMemoryDebug, "'{}' gets {} storage {}", tensor.var->name(), storage ? "the free" : "the new",
+                storage.value_or(storages_.size()));
     if (!storage) {
       storage = static_cast<uint32_t>(storages_.size());
       storages_.push_back(tensor.request);
@@ -264,6 +270,7 @@ class StorageAssigner {
     PlannedTensor& tensor = tensors_[number];
     if (tensor.discarded || --tensor.all_uses != 0 || tensor.uses == 0 || tensor.pinned) return;
     const uint32_t storage = storage_of_tensor_[number];
+    IROPT_DEBUG(kMemoryDebug, "storage {} is free after the last use of '{}'", storage, tensor.var->name());
     pools_.back().Release(storages_[storage], storage);
   }
 

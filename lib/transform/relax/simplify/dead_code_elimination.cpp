@@ -38,6 +38,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
+#include "iropt/support/debug_output.h"
 #include "iropt/support/edit_distance.h"
 #include "transform/relax/util/operand_order.h"
 #include "transform/relax/util/rewrite_functions.h"
@@ -49,6 +50,8 @@ namespace {
 constexpr Statistic kRemovedDeadBindings("DeadCodeElimination", "removed-bindings", "dead bindings that were removed");
 constexpr Statistic kRemovedFunctions("DeadCodeElimination", "removed-functions",
                                       "unreachable functions that were removed");
+
+constexpr DebugChannel kDceDebug("dce");
 
 // Tells whether values have effects. Results for conditionals are cached, so that nested ones are visited once.
 class EffectAnalysis {
@@ -168,7 +171,10 @@ class DeadBindingRemover : private ExprRewriter<DeadBindingRemover> {
         if (WantsRemarks()) {
           RemarkPassed("removed-binding", Location(*binding), fmt::format("'{}' is not used", binding->var->name()));
         }
+        IROPT_DEBUG(kDceDebug, "'{}' is removed: it is not used", binding->var->name());
         return;
+      } else if (!live_[binding->var->id]) {
+        IROPT_DEBUG(kDceDebug, "'{}' is not used, and stays for its effects", binding->var->name());
       }
       live_[binding->var->id] = true;
       UseType(binding->var->type);

@@ -32,6 +32,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
+#include "iropt/support/debug_output.h"
 #include "iropt/support/scoped_hash_table.h"
 #include "value_hash.h"
 
@@ -46,6 +47,8 @@ bool IsAllocation(const Expr* value) {
   return op && IsOneOf(*op, OpId::kBuiltinAllocTensor, OpId::kMemoryAllocStorage, OpId::kMemoryAllocTensor,
                        OpId::kVmAllocStorage, OpId::kVmAllocTensor);
 }
+
+constexpr DebugChannel kCseDebug("cse");
 
 // A value that a binding computes.
 struct ComputedValue {
@@ -129,7 +132,10 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   // An alias of an earlier variable with this value, or the binding, which is added to the table.
   const Binding* Merge(const Binding* binding, bool is_changed) {
     const Var* var = binding->var;
-    if (!apart_.empty() && apart_[var->id]) return binding;
+    if (!apart_.empty() && apart_[var->id]) {
+      IROPT_DEBUG(kCseDebug, "'{}' stays: a call overwrites it", var->name());
+      return binding;
+    }
     const BoundValue value = BoundValueOf(binding);
     // An earlier run of this pass may have left several aliases of one variable. Merging these would only turn them
     // into a chain, link by link in each further run. Aliases of merged variables are merged as all other values are.
@@ -145,13 +151,20 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     }
     const Var* earlier = VisibleVar((*table_)[index]);
     if (!earlier) {
+      IROPT_DEBUG(kCseDebug, "'{}' stays: '{}', which has its value, is not visible here", var->name(),
+                  (*table_)[index].binding->var->name());
       table_->Set(index, {binding, nullptr, hash, block_});
       return binding;
     }
     // A variable that was declared with a more general type gives more general types of dependent values.
-    if (!TypeEqual(var->type, earlier->type) && !IsBaseOf(var->type, earlier->type)) return binding;
+    if (!TypeEqual(var->type, earlier->type) && !IsBaseOf(var->type, earlier->type)) {
+      IROPT_DEBUG(kCseDebug, "'{}' stays: '{}', which has its value, has a more general type", var->name(),
+                  earlier->name());
+      return binding;
+    }
     if (!AllowRewrite("merged-expression", *binding)) return binding;
     NoteOutput(index, var);
+    IROPT_DEBUG(kCseDebug, "'{}' is replaced by '{}'", var->name(), earlier->name());
     Replace(var, earlier);
     if (is_left_over) return binding;
     ++merged_;

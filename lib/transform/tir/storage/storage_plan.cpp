@@ -1,5 +1,7 @@
 #include "transform/tir/storage/storage_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <iterator>
@@ -12,12 +14,15 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/thread_axis.h"
+#include "iropt/support/debug_output.h"
 #include "iropt/support/lookup.h"
 #include "transform/tir/storage/in_place.h"
 
 namespace iropt {
 
 namespace {
+
+constexpr DebugChannel kStorageDebug("memory");
 
 uint64_t BitsOf(DataType dtype) { return static_cast<uint64_t>(dtype.bits) * static_cast<uint64_t>(dtype.lanes); }
 
@@ -87,10 +92,18 @@ class StoragePlanner {
       const tir::Allocate& allocate = *sequence_.allocations.at(pointer);
       const StorageScope scope = StorageScope::Of(pointer->pointer ? pointer->pointer->scope : "");
       StorageEntry* entry = live.begins.size() <= kMaxTargets ? TakeOver(stmt, live, allocate, scope) : nullptr;
+      const bool in_place = entry != nullptr;
       if (!entry) entry = Find(allocate, scope);
+      if (kStorageDebug.is_on()) PrintChoice(*pointer, *entry, in_place);
       entry->allocs.push_back(&allocate);
       plan_.entry_of[pointer] = entry;
     }
+  }
+
+  static void PrintChoice(const tir::Var& pointer, const StorageEntry& entry, bool in_place) {
+    if (entry.allocs.empty()) return kStorageDebug.Print(fmt::format("'{}' gets new memory", pointer.name));
+    kStorageDebug.Print(fmt::format("'{}' {} the memory of '{}'", pointer.name, in_place ? "takes over" : "reuses",
+                                    entry.allocs.back()->buffer_var->name));
   }
 
   // The memory of an operand that is used for the last time, if the statement can write its result there.

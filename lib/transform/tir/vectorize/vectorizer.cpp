@@ -12,11 +12,15 @@
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
+#include "iropt/support/debug_output.h"
+#include "iropt/support/followed_version.h"
 #include "transform/tir/vectorize/predicate_accesses.h"
 
 namespace iropt {
 
 namespace {
+
+constexpr DebugChannel kVectorizeDebug("vectorize");
 
 bool IsVector(const PrimExpr* e) { return e->dtype.lanes != 1; }
 
@@ -283,8 +287,9 @@ const PrimExpr* Vectorizer::VisitScalarCall(const tir::Call& call) {
 }
 
 const PrimExpr* Vectorizer::VisitVectorCall(const tir::Call& call) {
-  // The first operands of an LLVM intrinsic are its number and the number of the others.
-  const size_t first = IsOp(call.op, OpId::kTirCallLlvmPureIntrin) ? 2 : 0;
+  // The first operands of an LLVM intrinsic are its number and, before 0.22, the number of the others.
+  const size_t of_intrinsic = FollowsSince(TextVersion::kV0_22) ? 1 : 2;
+  const size_t first = IsOp(call.op, OpId::kTirCallLlvmPureIntrin) ? of_intrinsic : 0;
   std::vector<const PrimExpr*> args;
   int lanes = 1;
   for (size_t i = 0; i < call.args.size(); ++i) {
@@ -337,6 +342,7 @@ const tir::Stmt* Vectorizer::VisitStmt(const tir::Stmt* stmt) {
 }
 
 const tir::Stmt* Vectorizer::Scalarize(const tir::Stmt* stmt) {
+  IROPT_DEBUG(kVectorizeDebug, "a statement ({}) in the loop of '{}' runs lane by lane", NodeKindName(stmt->kind), var_->name);
   // What the statement itself binds stays scalar.
   for (; bound_.size() > bound_outside_; bound_.pop_back()) vectors_.erase(bound_.back());
   const tir::Var* lane =
