@@ -39,6 +39,7 @@ inline constexpr int kNoOptLevel = std::numeric_limits<int>::min();
 enum class PassChange : uint8_t {
   Symbols,         // functions get other symbols, with their old name at the end
   Precision,       // floats may be computed, and passed as parameters, in a narrower format
+  Rounding,        // quantized tensors are computed with other roundings
   Inference,       // operators compute what they do in inference rather than in training
   NonFinite,       // results of operands with infinities or NaNs may differ
   BoundParams,     // parameters are replaced by constants, see PassInfo::bound_tensors
@@ -72,6 +73,8 @@ struct PassInfo {
   bool is_serial = false;        // its functions are not rewritten by several threads at a time
   bool is_mandatory = false;     // what comes after it may need it: a bisection does not skip it
   bool counts_rewrites = false;  // asks before each rewrite, see ir/rewrite_limit.h
+  // Signed integers of loops that overflow may have other values afterwards: as in C, they are undefined.
+  bool assumes_no_overflow = false;
   PassKind kind = PassKind::Module;
   OptionValue::Dict options = {};  // those that it was created with by name
 

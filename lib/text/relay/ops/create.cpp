@@ -27,10 +27,7 @@ const Expr* BuildOnesOrZeros(OpCall& call) {
 
 const Expr* BuildLike(OpCall& call) { return call.Make(call.row().name, {call.arg(0)}); }
 
-// The value in the dtype of the tensor.
-const Expr* BuildFullLike(OpCall& call) {
-  return call.Make("full_like", {call.arg(0), call.Cast(call.arg(1), call.DType(call.arg(0)))});
-}
+const Expr* BuildFullLike(OpCall& call) { return call.Make("full_like", {call.arg(0), call.arg(1)}); }
 
 const Expr* BuildBroadcastTo(OpCall& call) { return call.Make("broadcast_to", {call.arg(0), ShapeAttr(call)}); }
 

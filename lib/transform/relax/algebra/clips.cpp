@@ -59,15 +59,18 @@ void AddClipRules(RuleSet& rules) {
                const bool same = TypeEqual(match[x]->type, match[clip]->type);
                return same && range && bounds && bounds->Contain(*range) ? match[x] : nullptr;
              }});
-  // astype(astype(clip(x, a, b), t), u) = astype(clip(x, a, b), u), if t has all integers from a to b
+  // astype(astype(clip(x, a, b), t), u) = astype(clip(x, a, b), u), if t has all integers from a to b; floats are
+  // truncated once, if u has these integers, too
   const Pattern narrow = IsCall(GetOp(OpId::kAstype), {clip});
   const Pattern wide = IsCall(GetOp(OpId::kAstype), {narrow});
   rules.Add({"cast of a clip that fits", wide, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                const Expr* clipped = match[clip];
                const auto own = RangeOf(DTypeOf(clipped));
                const auto range = RangeOf(DTypeOf(match[narrow]));
+               const auto last = RangeOf(DTypeOf(match[wide]));
                const auto bounds = BoundsOf(*match.CallAt(clip));
-               if (!own || !range || !bounds || !range->Contain(*bounds)) return nullptr;
+               if (!range || !bounds || !range->Contain(*bounds)) return nullptr;
+               if (!own && (!last || !last->Contain(*bounds))) return nullptr;
                if (TypeEqual(clipped->type, match[wide]->type)) return clipped;
                return OpCalls(builder).Make(OpId::kAstype, {clipped}, match.CallAt(wide)->attrs);
              }});

@@ -82,7 +82,7 @@ void AddIdentities(RuleSet& rules, const Filled& filled) {
   }
 }
 
-// x_like(t) of a static shape.
+// x_like(t) of a static shape, and sums that have the shape of another tensor.
 void AddExplicitShapes(RuleSet& rules) {
   constexpr std::pair<OpId, OpId> kLike[] = {
       {OpId::kFullLike, OpId::kFull}, {OpId::kOnesLike, OpId::kOnes}, {OpId::kZerosLike, OpId::kZeros}};
@@ -100,6 +100,14 @@ void AddExplicitShapes(RuleSet& rules) {
                  return is_full ? calls.Make(op, {shape, match[value]}, attrs) : calls.Make(op, {shape}, attrs);
                }});
   }
+  const Pattern x = Wildcard();
+  const Pattern collapsed = IsCall(GetOp(OpId::kCollapseSumLike), {x, Wildcard()});
+  rules.Add({"sum like another tensor", collapsed, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
+               const TensorType* tensor = TensorTypeOf(match[collapsed]);
+               if (!tensor || !tensor->known || tensor->has_sym_var()) return nullptr;
+               OpCalls calls(builder);
+               return calls.TryMake(OpId::kCollapseSumTo, {match[x], calls.MakeShape(tensor->dims)});
+             }});
 }
 
 }  // namespace

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "clips.h"
+#include "dequantized_order.h"
 #include "filled_tensors.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
@@ -256,6 +257,7 @@ RuleSet MakeSimplifyExprRules() {
   AddFilledTensorRules(rules);
   AddClipRules(rules);
   AddNeighbourRules(rules);
+  AddDequantizedOrderRules(rules);
   return rules;
 }
 
