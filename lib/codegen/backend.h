@@ -59,6 +59,7 @@ struct CompileRequest {
   const Module* module = nullptr;
   const CallGraph* calls = nullptr;
   bool checks = true;
+  bool fills_stack = false;
   int opt_level = 3;
   bool names = false;  // name LLVM functions as in the module, for readable LLVM IR
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 #include "iropt/ir/element.h"
 #include "iropt/support/parallel.h"
@@ -52,6 +53,7 @@ void* CallState::Allocate(int64_t count, int64_t element_bytes) {
     Fail(ErrorCode::Budget, fmt::format("out of memory: cannot allocate a buffer of {} bytes", bytes));
     return nullptr;
   }
+  if (limits_.options.fresh) std::memset(memory, std::to_integer<int>(*limits_.options.fresh), bytes);
   allocations_.push_back({memory, bytes});
   return memory;
 }

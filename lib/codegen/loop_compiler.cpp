@@ -141,7 +141,11 @@ class Compiler final : public LoopCompiler {
   }
 
   CompileRequest RequestFor(const Module& module, const CallGraph& calls) const {
-    return {.module = &module, .calls = &calls, .checks = options_.bounds_checks, .opt_level = options_.opt_level};
+    return {.module = &module,
+            .calls = &calls,
+            .checks = options_.bounds_checks,
+            .fills_stack = options_.fills_stack,
+            .opt_level = options_.opt_level};
   }
 
   std::shared_ptr<const SharedCode> FindCode(uint64_t hash, const CallGraph& calls) {

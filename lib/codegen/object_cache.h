@@ -5,12 +5,12 @@
 #include <string>
 
 #include "backend.h"
+#include "iropt/support/own_folder.h"
 
 namespace iropt::codegen {
 
 // One file per key, written atomically, with its size and a checksum. A damaged file counts as missing and is replaced.
-// Failures to write are ignored. A folder, or a file in it, that belongs to another user or that others can write is
-// not used, nor are symbolic links in the folder: the code in them would be run.
+// Failures to write are ignored. The code in the files is run, so only files of this user are read, see OwnFolder.
 class ObjectCache final : public ObjectStore {
  public:
   explicit ObjectCache(std::string folder) : folder_(std::move(folder)) {}
@@ -22,7 +22,7 @@ class ObjectCache final : public ObjectStore {
  private:
   static std::string NameOf(const std::string& key) { return key + ".loops"; }
 
-  std::string folder_;
+  const OwnFolder folder_;
   std::atomic<uint64_t> damaged_ = 0;
 };
 

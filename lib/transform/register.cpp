@@ -114,7 +114,7 @@ PassEntry MakeEntry(PassInfo info, std::string summary, PassFactory create, P...
   }
 #define IROPT_PASS(Kind, Id, Name, Level, Summary, ...)                                                                \
   Append(entries, [&] {                                                                                                \
-    return MakeEntry({.name = Name, .opt_level = Level, .kind = PassKind::Kind}, Summary,                              \
+    return MakeEntry({.name = Name, .opt_level = Level, .assumes_no_overflow = true, .kind = PassKind::Kind}, Summary, \
                      &Create##Id __VA_OPT__(, ) __VA_ARGS__);                                                          \
   });
 

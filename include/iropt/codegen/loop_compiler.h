@@ -14,9 +14,11 @@
 // which alone can be endless.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -86,6 +88,8 @@ struct LoopCallOptions {
   uint64_t max_bytes = uint64_t{1} << 34;  // limit of the memory that is allocated at the same time
   // Limit of the iterations of all while loops, counted in steps of 65,536 for each run of a loop.
   uint64_t max_iterations = UINT64_MAX;
+  // What the bytes of allocated memory are at first; nothing: anything.
+  std::optional<std::byte> fresh = {};
 };
 
 // A compiled function. Thread-safe: it is immutable.
@@ -115,6 +119,9 @@ struct LoopCompilerOptions {
   // Check indices against the bounds of buffers, divisors against zero and shift amounts at run time, unless the
   // compiler can prove them. Without the checks such errors are undefined behaviour, as in C.
   bool bounds_checks = true;
+  // Small buffers, which are on the stack, have no random contents at first but strange ones: a missing initialization
+  // shows. For large ones see LoopCallOptions::fresh.
+  bool fills_stack = false;
 };
 
 // Numbers of functions, by the origin of their code.

@@ -23,6 +23,7 @@ struct ModuleState {
   llvm::Module& module;
   bool has_half = false;
   bool checks = true;
+  bool fills_stack = false;
   int loop_depth = 0;
   int deepest_loop = 0;
   std::optional<std::string> unsupported = std::nullopt;  // the first thing that cannot be compiled

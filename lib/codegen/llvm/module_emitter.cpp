@@ -166,7 +166,8 @@ Result<EmittedModule> EmitModule(const CompileRequest& request, llvm::LLVMContex
                                  const llvm::DataLayout& layout, bool has_half) {
   auto module = std::make_unique<llvm::Module>("loops", context);
   module->setDataLayout(layout);
-  ModuleState state{.module = *module, .has_half = has_half, .checks = request.checks};
+  ModuleState state{
+      .module = *module, .has_half = has_half, .checks = request.checks, .fills_stack = request.fills_stack};
   ModuleEmitter(request, state).Emit();
   if (state.unsupported) return Error{ErrorCode::SemanticCheck, *state.unsupported};
   for (llvm::Function& function : *module) {

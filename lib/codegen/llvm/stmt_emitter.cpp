@@ -16,6 +16,8 @@ namespace {
 // The maximum bytes of one alloca, and of all allocas of a function: small, because calls may nest deeply.
 constexpr uint64_t kSmallAllocation = 1024;
 constexpr uint64_t kStackBytes = 8192;
+// A large number in all formats of floats.
+constexpr uint8_t kStackPattern = 0x5a;
 
 }  // namespace
 
@@ -140,6 +142,8 @@ TypedValue StmtEmitter::NewMemory(llvm::Value* count, DataType dtype, llvm::Valu
   if (known && known->getZExtValue() <= kSmallAllocation && stack_bytes_ + known->getZExtValue() <= kStackBytes) {
     stack_bytes_ += known->getZExtValue();
     memory.value = frame_.StackSlot(b().getInt8Ty(), std::max<uint64_t>(known->getZExtValue(), 1), 64);
+    if (frame_.state().fills_stack)
+      b().CreateMemSet(memory.value, b().getInt8(kStackPattern), memory.size, llvm::MaybeAlign(64));
     *mark = nullptr;
   } else {
     *mark = frame_.Mark();

@@ -68,6 +68,17 @@ codegen::PackedFunction ForLoops(const PackedCaller& packed) {
   };
 }
 
+// Gives the elements that have no value these bytes, as far as that is known.
+void FillUnwritten(const NDArray& tensor, std::byte value) {
+  Storage* storage = tensor.storage().get();
+  if (!storage || !storage->marks()) return;
+  const std::byte* marks = storage->marks() + tensor.storage_offset();
+  std::byte* data = storage->data() + tensor.storage_offset();
+  for (size_t i = 0; i < tensor.num_bytes(); ++i) {
+    if (marks[i] == std::byte{0}) data[i] = value;
+  }
+}
+
 }  // namespace
 
 Status CompilingExecutor::Prepare(const GlobalVar& var) {
@@ -99,6 +110,7 @@ Result<HostValue> CompilingExecutor::Call(const GlobalVar& var, const PrimFunc&,
       loop_args.push_back(ToLoopArg(*scalar));
       continue;
     }
+    if (fresh_ && args[i].writable) FillUnwritten(*tensor, *fresh_);
     auto* data = const_cast<std::byte*>(tensor->data());  // written only if it is writable or copied
     if (function->MayWrite(i) && !(args[i].writable && tensor->storage())) {
       // A read-only input that the function may write to, for example because its address is taken. Writes to the copy
@@ -111,7 +123,7 @@ Result<HostValue> CompilingExecutor::Call(const GlobalVar& var, const PrimFunc&,
   const codegen::PackedFunction callback = ForLoops(packed);
   LoopArg result;
   const codegen::LoopCallOptions options{
-      .packed = &callback, .max_bytes = limits_.max_bytes, .max_iterations = limits_.AvailableWork()};
+      .packed = &callback, .max_bytes = limits_.max_bytes, .max_iterations = limits_.AvailableWork(), .fresh = fresh_};
   IROPT_RETURN_IF_ERROR(function->Call(loop_args, options, &result));
   for (const PrimFuncArg& arg : args) {
     const NDArray* tensor = arg.value.tensor();

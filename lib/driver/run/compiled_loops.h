@@ -1,8 +1,10 @@
 // Execution of PrimFuncs as machine code.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -25,6 +27,10 @@ class CompilingExecutor : public PrimFuncExecutor {
   // Tells the time that compiling a function took, or reading its code from a cache, when it is called first.
   void set_on_compile(CompileCallback on_compile) { on_compile_ = std::move(on_compile); }
 
+  // What the bytes of memory without values are when a function is called, of that which it allocates, too. Nothing:
+  // what they happen to be.
+  void set_fresh(std::optional<std::byte> fresh) { fresh_ = fresh; }
+
   // Compiled code does not track initialized bytes.
   Storage::Tracking tracking() const override { return Storage::Tracking::kOff; }
   // What a function may write to counts as initialized afterwards.
@@ -39,6 +45,7 @@ class CompilingExecutor : public PrimFuncExecutor {
   std::shared_ptr<codegen::LoopCompiler> compiler_;
   EvalLimits limits_;
   CompileCallback on_compile_;  // may be empty
+  std::optional<std::byte> fresh_ = {};
   double compile_seconds_ = 0;
   std::unordered_map<const GlobalVar*, codegen::CompiledFunctionRef> functions_;  // never iterated
 };

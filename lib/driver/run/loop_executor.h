@@ -1,12 +1,15 @@
 // Execution of PrimFuncs with an account of their work, interpreted or compiled.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_set>
 
 #include "compiled_loops.h"
 #include "iropt/driver/driver_options.h"
+#include "iropt/eval/tir/loop_facts.h"
 #include "run_meter.h"
 
 namespace iropt {
@@ -34,18 +37,25 @@ class LoopExecutor : public PrimFuncExecutor {
       : module_(module), mode_(mode), library_(library), limits_(limits), meter_(meter) {}
 
   void set_on_compile(CompileCallback on_compile) { on_compile_ = std::move(on_compile); }
+  // Looks for what runs of PrimFuncs show; `facts` must outlive the executor. Compiled PrimFuncs are interpreted in
+  // part, too, to find races. Their memory has these bytes at first, so that an initialization that is missing shows.
+  void Watch(LoopFacts& facts, std::byte fresh) {
+    facts_ = &facts;
+    fresh_ = fresh;
+  }
   Storage::Tracking tracking() const override {
-    return mode_ == LoopMode::Compile ? Storage::Tracking::kOff : Storage::Tracking::kOn;
+    return mode_ == LoopMode::Compile && !fresh_ ? Storage::Tracking::kOff : Storage::Tracking::kOn;
   }
   Result<HostValue> Call(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
                          const PackedCaller& packed) override;
   double compile_seconds() const override { return compiling_ ? compiling_->compile_seconds() : 0; }
 
  private:
-  Result<HostValue> Interpret(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
-                              const PackedCaller& packed);
+  Result<HostValue> Interpret(const PrimFunc& func, std::span<const PrimFuncArg> args, const PackedCaller& packed);
   // Fails if the function cannot be compiled.
   Status Prepare(const GlobalVar& var);
+  // Adds the facts of a PrimFunc that is about to be run as machine code.
+  void FindFacts(const PrimFunc& func, std::span<const PrimFuncArg> args, const PackedCaller& packed);
 
   const Module& module_;
   LoopMode mode_;
@@ -55,6 +65,9 @@ class LoopExecutor : public PrimFuncExecutor {
   CompileCallback on_compile_ = nullptr;
   std::unique_ptr<CompilingExecutor> compiling_ = nullptr;  // null before it is needed
   std::unordered_set<const GlobalVar*> not_compiled_ = {};  // which cannot be; never iterated
+  LoopFacts* facts_ = nullptr;                              // null: they are not looked for
+  std::optional<std::byte> fresh_ = {};
+  std::unordered_set<const PrimFunc*> sampled_ = {};  // never iterated
 };
 
 }  // namespace iropt

@@ -24,6 +24,11 @@ struct IntegerRange {
 struct RandomOptions {
   InputValues values = InputValues::kOrdinary;
   IntegerRange integers = {};
+  double scale = 1;                             // of ordinary floats
+  bool is_dense = false;                        // non-finite floats are frequent
+  bool has_extremes = false;                    // integers of any size, and those at the ends of their dtype
+  std::span<const int64_t> near_integers = {};  // most integers are one of them, or next to one
+  std::span<const double> near_reals = {};      // many special floats are one of them, or near to one
 };
 
 // The seed of an input depends on its name, not on the other inputs.

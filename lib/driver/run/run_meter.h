@@ -15,7 +15,7 @@ class RunMeter : public RunObserver {
   explicit RunMeter(uint64_t& work) : work_(work), counted_(work) {}
 
   void OnBinding(const Function& function, const Var& var, const HostValue& value) override;
-  void OnCall(CalleeKind, std::string_view, double) override {}
+  void OnCall(CalleeKind kind, std::string_view, double) override { runs_loops_ |= kind == CalleeKind::kPrimFunc; }
   void OnRandom() override { is_random_ = true; }
 
   // Counts the steps of an interpreted PrimFunc, which are single operations but take longer.
@@ -27,12 +27,15 @@ class RunMeter : public RunObserver {
 
   const RunPrecision& precision() const { return precision_; }
   bool is_random() const { return is_random_; }
+  // A PrimFunc was called.
+  bool runs_loops() const { return runs_loops_; }
 
  private:
   uint64_t& work_;
   uint64_t counted_;
   RunPrecision precision_;
   bool is_random_ = false;
+  bool runs_loops_ = false;
 };
 
 }  // namespace iropt

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -14,13 +13,13 @@ namespace iropt {
 
 namespace {
 
-// What the runs of a function are on.
-constexpr std::array<InputValues, 4> kTrials = {InputValues::kOrdinary, InputValues::kOrdinary, InputValues::kSpecial,
-                                                InputValues::kNonFinite};
 // Numbers that may be indices, divisors, or both, tried in this order.
 constexpr IntegerRange kIntegers[] = {{-8, 8}, {0, 3}, {1, 3}, {0, 1}, {0, 0}, {1, 1}};
 // Where one failure comes back so often, other inputs do not help.
 constexpr size_t kMostSameFailures = 14;
+// Runs that are not necessary may take more time than the others, whose sizes are smaller.
+constexpr uint64_t kLeastExtraWork = uint64_t{1} << 22;
+constexpr uint64_t kMostTimesExtraWork = 64;
 
 }  // namespace
 
@@ -29,9 +28,21 @@ void CheckMode::Add(const PassInfo& pass) {
     return std::ranges::find(pass.changes, change) != pass.changes.end();
   };
   is_narrower |= declares(PassChange::Precision);
+  changes_rounding |= declares(PassChange::Rounding);
   changes_mode |= declares(PassChange::Inference);
   only_finite |= declares(PassChange::NonFinite);
   restricts_inputs |= declares(PassChange::ParamTypes);
+  assumes_no_overflow |= pass.assumes_no_overflow;
+}
+
+void CheckResult::Add(CheckResult&& more, bool is_extra) {
+  if (!is_extra) {
+    num_runs += more.num_runs;
+    if (!more.not_compared.empty()) not_compared = std::move(more.not_compared);
+  }
+  if (!more.differences.empty()) differences = std::move(more.differences);
+  outputs.resize(std::max(outputs.size(), more.outputs.size()));
+  for (size_t i = 0; i < more.outputs.size(); ++i) outputs[i].Add(more.outputs[i]);
 }
 
 FunctionCheck::FunctionCheck(std::shared_ptr<const Module> first, const ModuleEntry& function, InputKinds kinds)
@@ -46,32 +57,51 @@ bool FunctionCheck::Selects(InputValues values) const {
   return kinds_.non_finite;
 }
 
-std::optional<FunctionCheck::Trial> FunctionCheck::FindTrial(size_t number, const Module& module,
-                                                             const CallInterface& interface, FunctionRunner& runner,
-                                                             uint64_t seed, Error& error) {
-  const bool has_sizes = !first_.symbols().empty() || std::ranges::any_of(first_.inputs(), [](const EntryInput& input) {
+bool FunctionCheck::HasSizes() const {
+  return !first_.symbols().empty() || std::ranges::any_of(first_.inputs(), [](const EntryInput& input) {
     return !input.has_dims && input.kind != EntryInput::Kind::kScalar;
   });
-  const size_t num_assignments = has_sizes ? kNumSizeAssignments : 1;
-  // Only special values are worth the integers that are not indices.
-  const auto first_integers = std::begin(kIntegers) + (kTrials[number] == InputValues::kSpecial ? 0 : 1);
-  const auto last_integers = maker_->has_integers() ? std::end(kIntegers) : first_integers + 1;
+}
+
+FunctionCheck::Trial FunctionCheck::MakeTrial(const TrialPlan& plan, uint64_t seed, size_t sizes,
+                                              const IntegerRange& integers) const {
+  // Extreme integers come first; a function that fails on them is tried with small ones.
+  const bool is_first = &integers == std::begin(kIntegers);
+  Trial trial;
+  trial.recipe.seed = seed;
+  trial.recipe.random = {.values = plan.values,
+                         .integers = integers,
+                         .scale = plan.scale,
+                         .is_dense = plan.is_dense,
+                         .has_extremes = plan.has_extremes && is_first};
+  trial.recipe.sizes = MakeSizes(sizes, first_.symbols(), maker_->hints(), maker_->constants().integers);
+  trial.recipe.near_reals = plan.near_constants;
+  trial.recipe.near_integers = plan.near_constants && is_first;
+  trial.settings.fresh = std::byte{plan.fresh};
+  return trial;
+}
+
+std::optional<FunctionCheck::Trial> FunctionCheck::FindTrial(const TrialPlan& plan, const Attempts& attempts,
+                                                             uint64_t seed, const Run& run, uint64_t max_work,
+                                                             Error& error) {
   size_t same_failures = 0;
-  for (size_t i = 0; i < num_assignments; ++i) {
-    const InputSizes sizes = MakeSizes((number + i) % num_assignments, first_.symbols(), maker_->hints());
-    for (const IntegerRange* integers = first_integers; integers != last_integers; ++integers) {
+  for (const size_t sizes : attempts.sizes) {
+    for (const IntegerRange& integers : attempts.integers) {
       for (const bool fills_outputs : {false, true}) {
         if (fills_outputs && !maker_->has_outputs()) continue;
-        Trial trial{{seed + number, {kTrials[number], *integers}, sizes, fills_outputs}, {}};
-        Result<std::vector<HostValue>> inputs = maker_->Make(trial.recipe, runner.tracking(), runner.input_limits());
+        Trial trial = MakeTrial(plan, seed, sizes, integers);
+        trial.recipe.fills_outputs = fills_outputs;
+        trial.settings.max_work = max_work;
+        Result<std::vector<HostValue>> inputs = maker_->Make(trial.recipe, run.runner.input_limits());
         if (inputs.ok()) {
-          trial.outcome = runner.Run(module, interface, *inputs);
+          trial.outcome = run.runner.Run(run.module, run.interface, *inputs, trial.settings);
         } else {
           trial.outcome.failure = inputs.TakeError();
         }
         if (!trial.outcome.failure) return trial;
-        if (error.message.empty() || trial.outcome.failure->code == ErrorCode::Budget) error = *trial.outcome.failure;
-        if (error.code == ErrorCode::Budget) return std::nullopt;
+        const bool is_over = trial.outcome.failure->code == ErrorCode::Budget;
+        if (error.message.empty() || is_over) error = *trial.outcome.failure;
+        if (is_over && max_work == UINT64_MAX) return std::nullopt;
         if (trial.outcome.failure->message == error.message && ++same_failures >= kMostSameFailures)
           return std::nullopt;
       }
@@ -80,16 +110,22 @@ std::optional<FunctionCheck::Trial> FunctionCheck::FindTrial(size_t number, cons
   return std::nullopt;
 }
 
-std::string FunctionCheck::FindTrials(const Module& module, const CallInterface& interface, FunctionRunner& runner,
-                                      const SemanticCheckOptions& options) {
+std::string FunctionCheck::FindTrials(const Run& run, const SemanticCheckOptions& options) {
   trials_.clear();
   if (!maker_->obstacle().empty()) return maker_->obstacle();
   Error first_error{ErrorCode::SemanticCheck, {}};
   std::string incomplete;  // why a run that is possible is missing
-  for (size_t i = 0; i < kTrials.size(); ++i) {
-    if (!Selects(kTrials[i])) continue;
+  const size_t num_assignments = HasSizes() ? kNumSizeAssignments : 1;
+  for (const TrialPlan& plan : kTrialPlans) {
+    if (!Selects(plan.values)) continue;
+    Attempts attempts{kIntegers, {}};
+    // Only special values are worth the integers that are not indices.
+    if (plan.values != InputValues::kSpecial) attempts.integers = attempts.integers.subspan(1);
+    if (!maker_->has_integers()) attempts.integers = attempts.integers.first(1);
+    for (size_t i = 0; i < num_assignments; ++i) attempts.sizes.push_back((plan.sizes + i) % num_assignments);
+    const uint64_t seed = static_cast<uint64_t>(options.seed) + static_cast<uint64_t>(&plan - kTrialPlans);
     Error error{ErrorCode::SemanticCheck, {}};
-    std::optional<Trial> trial = FindTrial(i, module, interface, runner, static_cast<uint64_t>(options.seed), error);
+    std::optional<Trial> trial = FindTrial(plan, attempts, seed, run, UINT64_MAX, error);
     if (trial && !trial->outcome.is_written) {
       error.message = "its results have uninitialized elements";
       incomplete = error.message;
@@ -106,9 +142,34 @@ std::string FunctionCheck::FindTrials(const Module& module, const CallInterface&
   return fmt::format("it fails on all inputs: {}", first_error.message);
 }
 
+void FunctionCheck::FindExtraTrials(const Run& run, const SemanticCheckOptions& options) {
+  extra_trials_.clear();
+  uint64_t work = 0;
+  for (const Trial& trial : trials_) work = std::max(work, trial.outcome.work);
+  const uint64_t max_work = kLeastExtraWork + kMostTimesExtraWork * work;
+  for (const TrialPlan& plan : kExtraPlans) {
+    if (!Selects(plan.values)) continue;
+    if (!run.runner.HasTimeFor(2 * max_work)) return;
+    Attempts attempts{std::span(kIntegers).first(maker_->has_integers() ? 2 : 1), {plan.sizes}};
+    if (HasSizes()) attempts.sizes.push_back(plan.sizes % std::size(kTrialPlans));
+    const uint64_t number = std::size(kTrialPlans) + static_cast<uint64_t>(&plan - kExtraPlans);
+    Error error{ErrorCode::SemanticCheck, {}};
+    std::optional<Trial> trial =
+        FindTrial(plan, attempts, static_cast<uint64_t>(options.seed) + number, run, max_work, error);
+    run.runner.AddExtraWork(trial ? trial->outcome.work : max_work);
+    if (trial && trial->outcome.is_written) extra_trials_.push_back(*std::move(trial));
+  }
+}
+
 bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, CheckMode mode,
                                  const ToleranceOptions& tolerance, CheckResult& result) const {
   const std::string inputs = fmt::format("with {}", maker_->Describe(trial.recipe));
+  // Loops may compute anything where the original overflows. So may loops that replace operators, which wrap around and
+  // take negative indices.
+  const bool is_wild = trial.recipe.random.has_extremes || trial.recipe.near_integers;
+  const bool may_overflow =
+      trial.outcome.facts.overflows || (is_wild && maker_->has_integers() && !trial.outcome.runs_loops);
+  if (mode.assumes_no_overflow && after.runs_loops && may_overflow) return !after.failure;
   if (after.failure && (mode.restricts_inputs || after.failure->code == ErrorCode::Budget)) {
     result.not_compared = fmt::format("after the pass it fails {}: {}", inputs, after.failure->message);
     return false;
@@ -126,6 +187,10 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, Ch
         "a pass turns R.nn.batch_norm and R.nn.dropout from training to inference, or back; see the flag -mode";
     return true;
   }
+  if (!comparison.differences.empty() && mode.changes_rounding) {
+    result.not_compared = "a pass computes quantized tensors with integers, which rounds in another way";
+    return true;
+  }
   if (!comparison.differences.empty() && trial.outcome.is_random) {
     result.not_compared = "it uses random numbers, which may be drawn in another order";
     return true;
@@ -135,9 +200,26 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, Ch
     result.differences = std::move(comparison.differences);
     result.differences.push_back(inputs);
   }
-  result.outputs.resize(std::max(result.outputs.size(), comparison.outputs.size()));
-  for (size_t i = 0; i < comparison.outputs.size(); ++i) result.outputs[i].Add(comparison.outputs[i]);
+  result.outputs = std::move(comparison.outputs);
   return true;
+}
+
+void FunctionCheck::CompareTrials(Trials& trials, const Run& run, CheckMode mode, const ToleranceOptions& tolerance,
+                                  bool is_extra, CheckResult& result) {
+  Trials next;
+  for (Trial& trial : trials) {
+    if (is_extra && !run.runner.HasTimeFor(trial.outcome.work)) break;
+    const Result<std::vector<HostValue>> inputs = maker_->Make(trial.recipe, run.runner.input_limits());
+    IROPT_CHECK(inputs.ok(), "inputs that were made are not made again: {}", inputs.error().message);
+    RunOutcome outcome = run.runner.Run(run.module, run.interface, *inputs, trial.settings);
+    if (is_extra) run.runner.AddExtraWork(outcome.work);
+    CheckResult compared;
+    if (CompareTrial(trial, outcome, mode, tolerance, compared))
+      next.push_back({trial.recipe, trial.settings, std::move(outcome)});
+    result.Add(std::move(compared), is_extra);
+    if (!result.differences.empty()) break;
+  }
+  trials = std::move(next);
 }
 
 CheckResult FunctionCheck::Compare(const Module& before, const CallInterface& old, const Module& after, CheckMode mode,
@@ -149,25 +231,26 @@ CheckResult FunctionCheck::Compare(const Module& before, const CallInterface& ol
   for (const auto& [input, tensor] : interface_.bound()) constants.push_back(input);
   runner.SetConstants(std::move(constants));
   CheckResult result;
+  const Run run_before{before, old, runner};
+  const Run run_after{after, interface_, runner};
   if (!is_same) {
     runner.ResetWork();
-    obstacle_ = FindTrials(before, old, runner, options);
+    obstacle_ = FindTrials(run_before, options);
   }
   result.not_compared = obstacle_;
   if (trials_.empty()) return result;
   mode.changes_mode = mode.changes_mode && HasTrainingOperators(before);
   runner.ResetWork();
-  std::vector<Trial> next;
-  for (Trial& trial : trials_) {
-    const Result<std::vector<HostValue>> inputs = maker_->Make(trial.recipe, runner.tracking(), runner.input_limits());
-    IROPT_CHECK(inputs.ok(), "inputs that were made are not made again: {}", inputs.error().message);
-    RunOutcome outcome = runner.Run(after, interface_, *inputs);
-    if (CompareTrial(trial, outcome, mode, options.tolerance, result))
-      next.push_back({trial.recipe, std::move(outcome)});
-    if (!result.differences.empty()) break;
-  }
-  trials_ = std::move(next);
+  CompareTrials(trials_, run_after, mode, options.tolerance, /*is_extra=*/false, result);
   obstacle_ = result.not_compared;
+  if (!result.differences.empty() || result.num_runs == 0) return result;
+  ProgramConstants found = FindConstants(before, after, var());
+  const bool is_known = is_same && found == constants_;
+  constants_ = found;
+  maker_->SetConstants(std::move(found));
+  runner.ResetWork();
+  if (!is_known) FindExtraTrials(run_before, options);
+  CompareTrials(extra_trials_, run_after, mode, options.tolerance, /*is_extra=*/true, result);
   return result;
 }
 

@@ -32,6 +32,9 @@ void AddLeaves(const HostValue& value, std::vector<HostValue>& leaves) {
   for (const HostValue& field : tuple->fields) WithStack([&] { AddLeaves(field, leaves); });
 }
 
+// Saturates.
+uint64_t SumOf(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+
 }  // namespace
 
 Tensor ConvertFloats(const Tensor& tensor, DataType dtype) {
@@ -74,6 +77,7 @@ FunctionRunner::FunctionRunner(const SemanticCheckOptions& options, NetworkMode 
       loops_(options.loops),
       on_work_(options.on_work),
       mode_(mode),
+      library_({.fills_stack = true}),
       get_input_(workspace_.New<ExternFunc>("ir_opt.get_input", DictAttr::Empty(), nullptr)),
       set_output_(workspace_.New<ExternFunc>("ir_opt.set_output", DictAttr::Empty(), nullptr)) {}
 
@@ -89,14 +93,14 @@ HostValue FunctionRunner::Callback(const ExternFunc& function) const {
 Result<std::vector<HostValue>> FunctionRunner::Transformed(const Module& module, const CallInterface& interface,
                                                            const std::vector<HostValue>& inputs,
                                                            DiagnosticEngine& diagnostics, RunMeter& meter,
-                                                           size_t& num_lines) {
+                                                           RunOutcome& outcome) {
   std::vector<HostValue> leaves;
   const CallInterface::Transform* transform = interface.transform();
   if (!transform) return leaves;
   std::vector<HostValue> weights;
   for (const InputSource& source : transform->sources) weights.push_back(inputs[source.index]);
   IROPT_ASSIGN_OR_RETURN(const HostValue result, WithStack([&] {
-                           return Call(module, transform->interface, weights, diagnostics, meter, num_lines);
+                           return Call(module, transform->interface, weights, diagnostics, meter, outcome);
                          }));
   AddLeaves(result, leaves);
   return leaves;
@@ -116,9 +120,9 @@ std::vector<const Var*> FunctionRunner::ConstantParams(const Entry& entry, const
 
 Result<HostValue> FunctionRunner::Call(const Module& module, const CallInterface& interface,
                                        const std::vector<HostValue>& inputs, DiagnosticEngine& diagnostics,
-                                       RunMeter& meter, size_t& num_lines) {
+                                       RunMeter& meter, RunOutcome& outcome) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<HostValue> transformed,
-                         Transformed(module, interface, inputs, diagnostics, meter, num_lines));
+                         Transformed(module, interface, inputs, diagnostics, meter, outcome));
   const auto value_of = [&](const InputSource& source) -> HostValue {
     switch (source.kind) {
       case InputSource::Kind::kInput: return inputs[source.index];
@@ -135,16 +139,17 @@ Result<HostValue> FunctionRunner::Call(const Module& module, const CallInterface
     values.push_back(ConvertFor(entry.inputs()[i], value_of(interface.sources()[i])));
   const EvalLimits limits{.max_bytes = PhysicalMemory(),
                           .work = &work_,
-                          .max_total_work = max_work_,
+                          .max_total_work = std::min(max_work_, SumOf(work_, settings_.max_work)),
                           .on_work = on_work_ ? &on_work_ : nullptr};
   LoopExecutor executor(module, loops_, library_, limits, meter);
+  executor.Watch(outcome.facts, settings_.fresh);
   RunOptions run{.limits = limits,
                  .seed = seed_,
                  .prim_funcs = &executor,
                  .observer = &meter,
                  .mode = mode_,
                  .constant_params = ConstantParams(entry, interface)};
-  run.print = [&num_lines](std::string_view) { ++num_lines; };
+  run.print = [&outcome](std::string_view line) { outcome.lines.emplace_back(line); };
   Callbacks callbacks;
   for (const CallInterface::Fetched& fetched : interface.fetched()) {
     std::vector<HostValue> leaves;
@@ -167,12 +172,17 @@ Result<HostValue> FunctionRunner::Call(const Module& module, const CallInterface
 }
 
 RunOutcome FunctionRunner::Run(const Module& module, const CallInterface& interface,
-                               const std::vector<HostValue>& inputs) {
+                               const std::vector<HostValue>& inputs, const RunSettings& settings) {
   DiagnosticBuffer buffer;
   DiagnosticEngine diagnostics(&buffer);
   RunMeter meter(work_);
   RunOutcome outcome;
-  Result<HostValue> result = Call(module, interface, inputs, diagnostics, meter, outcome.num_lines);
+  settings_ = settings;
+  const uint64_t before = work_;
+  Result<HostValue> result = Call(module, interface, inputs, diagnostics, meter, outcome);
+  outcome.work = work_ - before;
+  outcome.runs_loops = meter.runs_loops();
+  total_work_ += outcome.work;
   if (!result.ok()) {
     Error error = result.TakeError();
     if (error.reported() && !buffer.diagnostics().empty()) error.message = buffer.diagnostics().front().message;

@@ -1,6 +1,7 @@
 // Runs functions through their interface, and records what they compute.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "iropt/data/tensors.h"
 #include "iropt/driver/driver_options.h"
 #include "iropt/eval/relax/interpreter.h"
+#include "iropt/eval/tir/loop_facts.h"
 
 namespace iropt {
 
@@ -21,10 +23,19 @@ namespace iropt {
 struct RunOutcome {
   std::optional<Error> failure = {};  // with a message; what follows is not known then
   std::vector<NamedTensor> outputs = {};
-  bool is_written = true;  // all elements of the outputs are initialized
-  bool is_random = false;  // operators have drawn random numbers
-  size_t num_lines = 0;    // that the program has printed
+  bool is_written = true;               // all elements of the outputs are initialized
+  bool is_random = false;               // operators have drawn random numbers
+  std::vector<std::string> lines = {};  // that the program has printed
+  LoopFacts facts = {};                 // of the PrimFuncs
+  bool runs_loops = false;              // there were PrimFuncs
+  uint64_t work = 0;
   RunPrecision precision = {};
+};
+
+// What runs have in common besides the inputs.
+struct RunSettings {
+  std::byte fresh{0x5a};           // the bytes of memory that has no value, for compiled PrimFuncs
+  uint64_t max_work = UINT64_MAX;  // of the run
 };
 
 // The tensor in another floating-point format.
@@ -39,14 +50,15 @@ class FunctionRunner {
   // Fails if PrimFuncs cannot be compiled.
   Status LoadLoopCompiler();
   void ResetWork() { work_ = 0; }
+  // Runs that are not necessary may take some time in addition to the others: a part of it, at least a moment.
+  bool HasTimeFor(uint64_t work) const { return extra_work_ + work <= kLeastExtraWork + total_work_ / kShareOfExtra; }
+  void AddExtraWork(uint64_t work) { extra_work_ += work; }
   // Of the inputs of a run. Making an element costs as much as several operations.
   InputLimits input_limits() const { return {max_work_ / kWorkOfInput, PhysicalMemory() / kShareOfMemory}; }
-  Storage::Tracking tracking() const {
-    return loops_ == LoopMode::Compile ? Storage::Tracking::kOff : Storage::Tracking::kOn;
-  }
 
   // Runs the function that the interface stands for in the module, on the inputs that it had at first.
-  RunOutcome Run(const Module& module, const CallInterface& interface, const std::vector<HostValue>& inputs);
+  RunOutcome Run(const Module& module, const CallInterface& interface, const std::vector<HostValue>& inputs,
+                 const RunSettings& settings = {});
   // From now on, these original inputs count as constants: passes bind them.
   void SetConstants(std::vector<size_t> inputs) { constants_ = std::move(inputs); }
 
@@ -55,12 +67,14 @@ class FunctionRunner {
 
   static constexpr uint64_t kWorkOfInput = 16;
   static constexpr size_t kShareOfMemory = 4;  // inputs of two runs, and the values in between
+  static constexpr uint64_t kLeastExtraWork = uint64_t{1} << 28;
+  static constexpr uint64_t kShareOfExtra = 8;
 
   Result<HostValue> Call(const Module& module, const CallInterface& interface, const std::vector<HostValue>& inputs,
-                         DiagnosticEngine& diagnostics, RunMeter& meter, size_t& num_lines);
+                         DiagnosticEngine& diagnostics, RunMeter& meter, RunOutcome& outcome);
   Result<std::vector<HostValue>> Transformed(const Module& module, const CallInterface& interface,
                                              const std::vector<HostValue>& inputs, DiagnosticEngine& diagnostics,
-                                             RunMeter& meter, size_t& num_lines);
+                                             RunMeter& meter, RunOutcome& outcome);
   std::vector<const Var*> ConstantParams(const Entry& entry, const CallInterface& interface) const;
   HostValue Callback(const ExternFunc& function) const;
 
@@ -72,6 +86,9 @@ class FunctionRunner {
   LoopLibrary library_;
   std::vector<size_t> constants_ = {};
   uint64_t work_ = 0;
+  uint64_t total_work_ = 0;
+  uint64_t extra_work_ = 0;
+  RunSettings settings_ = {};
   Workspace workspace_;
   const ExternFunc* get_input_;
   const ExternFunc* set_output_;

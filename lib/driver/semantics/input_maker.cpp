@@ -108,7 +108,8 @@ void InputMaker::FindObstacle() {
   for (size_t i = 0; i < fixed_.size(); ++i) {
     const EntryInput& input = first_.inputs()[i];
     has_outputs_ |= input.is_written;
-    has_integers_ |= input.kind == Kind::kTensor && !input.is_written && input.dtype.is_integer();
+    const bool is_read = input.kind == Kind::kTensor ? !input.is_written : input.kind == Kind::kScalar && !input.scalar;
+    has_integers_ |= is_read && input.dtype.is_integer();
     if (input.kind == Kind::kOther && !fixed_[i].tensor && obstacle_.empty())
       obstacle_ = fmt::format("parameter '{}' is neither a tensor nor a shape nor a scalar", input.name);
   }
@@ -145,23 +146,42 @@ DataType InputMaker::DTypeOf(size_t input) const {
   return dtype.is_void() ? DataType::Float(32) : dtype;
 }
 
-Result<HostValue> InputMaker::MakeTensor(size_t input, std::vector<int64_t> dims, const InputRecipe& recipe,
-                                         Storage::Tracking tracking) const {
+RandomOptions InputMaker::OptionsFor(const InputRecipe& recipe) const {
+  RandomOptions random = recipe.random;
+  if (recipe.near_integers) random.near_integers = constants_.integers;
+  if (recipe.near_reals) random.near_reals = constants_.reals;
+  return random;
+}
+
+// Sizes are often numbers, so ordinary ones are small.
+Scalar InputMaker::MakeScalar(const EntryInput& input, const InputRecipe& recipe) const {
+  if (input.dtype.is_bool()) return Scalar::Int(ConditionOf(input.name, recipe.seed) ? 1 : 0, input.dtype);
+  const bool is_special =
+      recipe.near_integers || recipe.random.has_extremes ||
+      (input.dtype.is_floating() && (recipe.random.values != InputValues::kOrdinary || recipe.random.scale != 1));
+  if (is_special && (input.dtype.is_floating() || input.dtype.is_integer())) {
+    const Tensor tensor = MakeRandomTensor(input.dtype, {}, RandomSourceOf(input, recipe.seed), OptionsFor(recipe));
+    if (const std::optional<Scalar> scalar = ScalarOf(*tensor)) return *scalar;
+  }
+  return Scalar::Int(recipe.sizes.otherwise);
+}
+
+Result<HostValue> InputMaker::MakeTensor(size_t input, std::vector<int64_t> dims, const InputRecipe& recipe) const {
   const EntryInput& original = first_.inputs()[input];
   const DataType dtype = DTypeOf(input);
-  IROPT_ASSIGN_OR_RETURN(Tensor tensor, AllocateTensor({dtype, dims}, tracking, {.max_bytes = PhysicalMemory()}));
+  IROPT_ASSIGN_OR_RETURN(Tensor tensor,
+                         AllocateTensor({dtype, dims}, Storage::Tracking::kOn, {.max_bytes = PhysicalMemory()}));
   if (original.is_written && !recipe.fills_outputs) return HostValue(std::move(tensor));
-  RandomOptions random = recipe.random;
+  RandomOptions random = OptionsFor(recipe);
   const bool is_condition = dtype.is_bool() && std::ranges::all_of(dims, [](int64_t dim) { return dim == 1; });
   if (is_condition && random.integers.min != random.integers.max) {
     const int64_t value = ConditionOf(original.name, recipe.seed) ? 1 : 0;
-    random.integers = {value, value};
+    random = {.values = random.values, .integers = {value, value}};
   }
   return HostValue(MakeRandomTensor(dtype, dims, RandomSourceOf(original, recipe.seed), random));
 }
 
-Result<std::vector<HostValue>> InputMaker::Make(const InputRecipe& recipe, Storage::Tracking tracking,
-                                                const InputLimits& limits) const {
+Result<std::vector<HostValue>> InputMaker::Make(const InputRecipe& recipe, const InputLimits& limits) const {
   SymbolValues symbols;
   for (size_t i = 0; i < first_.symbols().size(); ++i) symbols.Bind(first_.symbols()[i], recipe.sizes.of_vars[i]);
   InputTotal total;
@@ -180,14 +200,13 @@ Result<std::vector<HostValue>> InputMaker::Make(const InputRecipe& recipe, Stora
       values.emplace_back(fixed_[i].tensor);
     } else if (input.kind == Kind::kScalar) {
       const std::optional<Scalar> known = input.scalar ? symbols.Eval(input.scalar) : std::nullopt;
-      Scalar scalar = known ? *known : Scalar::Int(recipe.sizes.otherwise);
-      if (!known && input.dtype.is_bool()) scalar = Scalar::Int(ConditionOf(input.name, recipe.seed) ? 1 : 0);
+      Scalar scalar = known ? *known : MakeScalar(input, recipe);
       if (!CastScalar(scalar, input.dtype, &scalar)) scalar = Scalar::Int(1, input.dtype);
       values.emplace_back(scalar);
     } else if (input.kind == Kind::kShape) {
       values.emplace_back(std::move(dims[i]));
     } else {
-      IROPT_ASSIGN_OR_RETURN(HostValue tensor, MakeTensor(i, std::move(dims[i]), recipe, tracking));
+      IROPT_ASSIGN_OR_RETURN(HostValue tensor, MakeTensor(i, std::move(dims[i]), recipe));
       values.push_back(std::move(tensor));
     }
   }
@@ -196,6 +215,9 @@ Result<std::vector<HostValue>> InputMaker::Make(const InputRecipe& recipe, Stora
 
 std::string InputMaker::Describe(const InputRecipe& recipe) const {
   std::string text(NameOf(recipe.random.values));
+  if (recipe.random.scale != 1) text += fmt::format(" times {}", recipe.random.scale);
+  if (recipe.random.has_extremes && has_integers_) text += ", integers of any size";
+  if (recipe.near_integers || recipe.near_reals) text += ", numbers near to those of the program";
   for (size_t i = 0; i < first_.symbols().size(); ++i)
     text += fmt::format(", {} = {}", first_.symbols()[i]->name, recipe.sizes.of_vars[i]);
   return text;

@@ -12,6 +12,7 @@
 #include "input_sizes.h"
 #include "iropt/eval/relax/value_type.h"
 #include "iropt/eval/tir/prim_func.h"
+#include "program_constants.h"
 
 namespace iropt {
 
@@ -30,6 +31,8 @@ struct InputRecipe {
   RandomOptions random = {};
   InputSizes sizes = {};
   bool fills_outputs = false;  // what a PrimFunc writes has values before, too
+  bool near_reals = false;     // many floats are near to numbers of the program
+  bool near_integers = false;  // and so are integers
 };
 
 // Makes inputs that fit the types of a function and what passes have fixed of them: tensors that they have bound to
@@ -47,10 +50,13 @@ class InputMaker {
   bool has_integers() const { return has_integers_; }
   bool has_outputs() const { return has_outputs_; }
 
+  // From now on, recipes that want numbers near to constants get those near to these.
+  void SetConstants(ProgramConstants constants) { constants_ = std::move(constants); }
+  const ProgramConstants& constants() const { return constants_; }
+
   // The inputs; the error says what does not fit. Fails with ErrorCode::Budget if the tensors together would exceed the
   // limits, before memory is allocated for any of them.
-  Result<std::vector<HostValue>> Make(const InputRecipe& recipe, Storage::Tracking tracking,
-                                      const InputLimits& limits) const;
+  Result<std::vector<HostValue>> Make(const InputRecipe& recipe, const InputLimits& limits) const;
   // "ordinary inputs with n = 3".
   std::string Describe(const InputRecipe& recipe) const;
 
@@ -72,13 +78,15 @@ class InputMaker {
   void AddSizes(size_t input, std::span<const int64_t> dims);
   Result<std::vector<int64_t>> DimsOf(size_t input, const InputRecipe& recipe, SymbolValues& symbols) const;
   DataType DTypeOf(size_t input) const;
-  Result<HostValue> MakeTensor(size_t input, std::vector<int64_t> dims, const InputRecipe& recipe,
-                               Storage::Tracking tracking) const;
+  RandomOptions OptionsFor(const InputRecipe& recipe) const;
+  Scalar MakeScalar(const EntryInput& input, const InputRecipe& recipe) const;
+  Result<HostValue> MakeTensor(size_t input, std::vector<int64_t> dims, const InputRecipe& recipe) const;
 
   Entry first_;
   std::vector<Fixed> fixed_;  // by input
   SizeHints hints_;
   std::string obstacle_ = {};
+  ProgramConstants constants_ = {};
   bool has_integers_ = false;
   bool has_outputs_ = false;
 };

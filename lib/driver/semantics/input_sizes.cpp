@@ -69,6 +69,19 @@ int64_t Within(int64_t size, const tir::Var& var, const SizeHints& hints) {
   return most == hints.most.end() ? size : 1 + (size - 1) % most->second;
 }
 
+// Sizes that are one of the constants, or next to one, the constants themselves first.
+std::vector<int64_t> SizesNear(std::span<const int64_t> constants) {
+  constexpr int64_t kMostSize = 160;
+  std::vector<int64_t> sizes;
+  for (const int64_t distance : {0, 1, -1}) {
+    for (const int64_t constant : constants) {
+      const bool fits = constant > -distance && constant <= kMostSize;
+      if (fits && std::ranges::find(sizes, constant + distance) == sizes.end()) sizes.push_back(constant + distance);
+    }
+  }
+  return sizes;
+}
+
 }  // namespace
 
 std::vector<int64_t> NumbersIn(std::span<const PrimExpr* const> dims) {
@@ -90,9 +103,11 @@ SizeHints FindSizeHints(const BaseFunc& function) {
   return std::move(finder.hints());
 }
 
-InputSizes MakeSizes(size_t assignment, const std::vector<const tir::Var*>& vars, const SizeHints& hints) {
+InputSizes MakeSizes(size_t assignment, const std::vector<const tir::Var*>& vars, const SizeHints& hints,
+                     std::span<const int64_t> constants) {
   const int64_t m = hints.multiple;
   const auto count = static_cast<int64_t>(vars.size());
+  const std::vector<int64_t> near = SizesNear(constants);
   // The size of variable i.
   const auto size = [&](int64_t i) -> int64_t {
     switch (assignment) {
@@ -107,7 +122,13 @@ InputSizes MakeSizes(size_t assignment, const std::vector<const tir::Var*>& vars
       case 8: return 16;
       case 9: return 32;
       case 10: return 64;
-      default: return 128;
+      case 11: return 128;
+      case kSizesOfOne: return 1;
+      case kOddSizes: return m == 1 ? 7 + 6 * i : m * (3 + i);
+      case kMoreOddSizes: return m == 1 ? 19 - 2 * i % 16 : m * (5 + i);
+      default:
+        if (near.empty()) return 11 + i;
+        return near[(assignment - kSizesNearConstants + static_cast<size_t>(i) * 4) % near.size()];
     }
   };
   InputSizes sizes{.otherwise = size(0)};

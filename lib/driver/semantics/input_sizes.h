@@ -34,11 +34,17 @@ struct InputSizes {
   int64_t otherwise = 0;
 };
 
-// The number of assignments that MakeSizes knows.
+// The number of assignments that MakeSizes knows without constants.
 inline constexpr size_t kNumSizeAssignments = 12;
+// Those after them are rare sizes: all 1, two that no tile divides, then sizes near to the constants of the program.
+inline constexpr size_t kSizesOfOne = kNumSizeAssignments;
+inline constexpr size_t kOddSizes = kNumSizeAssignments + 1;
+inline constexpr size_t kMoreOddSizes = kNumSizeAssignments + 2;
+inline constexpr size_t kSizesNearConstants = kNumSizeAssignments + 3;
 
 // An assignment of sizes to variables: small ones before large ones, different ones before equal ones. Those of
 // `hints` take precedence.
-InputSizes MakeSizes(size_t assignment, const std::vector<const tir::Var*>& vars, const SizeHints& hints);
+InputSizes MakeSizes(size_t assignment, const std::vector<const tir::Var*>& vars, const SizeHints& hints,
+                     std::span<const int64_t> constants = {});
 
 }  // namespace iropt

@@ -296,7 +296,7 @@ bool BufferEvaluator::LoadAt(const ElementAddress& element, DataType dtype, std:
   const Memory& memory = element.pointer.memory;
   if (element.at < 0 || element.at > memory.bytes - dtype.bytes())
     return Fail(fmt::format("an access to buffer '{}' is out of range", name));
-  if (memory.written) {
+  if (memory.written && !(execution_.facts && execution_.facts->samples_loops)) {
     const std::byte* marks = memory.written + element.at;
     if (std::any_of(marks, marks + dtype.bytes(), [](std::byte mark) { return mark == std::byte{0}; }))
       return Fail(fmt::format("an element of buffer '{}' is read before it is initialized", name));
@@ -324,8 +324,9 @@ bool BufferEvaluator::Load(const tir::BufferLoad& load, int lane, Scalar* result
     if (!active) return CastScalar(Scalar::Int(0), dtype, result);
   }
   ElementAddress element;
-  return Locate(*load.buffer, load.indices, lane, /*bounded=*/true, &element) &&
-         LoadAt(element, dtype, load.buffer->name, result);
+  if (!Locate(*load.buffer, load.indices, lane, /*bounded=*/true, &element)) return false;
+  if (execution_.races && execution_.races->active()) NoteLoad(element, *load.buffer);
+  return LoadAt(element, dtype, load.buffer->name, result);
 }
 
 bool BufferEvaluator::StoreLane(const tir::BufferStore& store, int lane, const Scalar& value) {
@@ -335,8 +336,36 @@ bool BufferEvaluator::StoreLane(const tir::BufferStore& store, int lane, const S
   Scalar converted;
   if (!CastScalar(value, store.buffer->dtype.with_lanes(1), &converted)) return Fail("a value does not fit its buffer");
   ElementAddress element;
-  return Locate(*store.buffer, store.indices, lane, /*bounded=*/true, &element) &&
-         StoreAt(element, converted, store.buffer->name);
+  if (!Locate(*store.buffer, store.indices, lane, /*bounded=*/true, &element)) return false;
+  if (execution_.races && execution_.races->active()) NoteStore(element, *store.buffer, converted);
+  return StoreAt(element, converted, store.buffer->name);
+}
+
+namespace {
+
+uint64_t AddressOf(const Pointer& pointer, int64_t at) {
+  return pointer.address - static_cast<uint64_t>(pointer.origin) + static_cast<uint64_t>(at);
+}
+
+}  // namespace
+
+void BufferEvaluator::NoteLoad(const ElementAddress& element, const tir::Buffer& buffer) {
+  const uint64_t address = AddressOf(element.pointer, element.at);
+  execution_.races->Read(address, buffer.data, buffer.name, execution_.reductions != 0);
+}
+
+void BufferEvaluator::NoteStore(const ElementAddress& element, const tir::Buffer& buffer, const Scalar& value) {
+  const Memory& memory = element.pointer.memory;
+  const int64_t bytes = value.dtype.bytes();
+  std::array<std::byte, 16> stored;
+  if (element.at < 0 || element.at > memory.bytes - bytes || bytes > std::ssize(stored)) return;
+  StoreScalar(value, stored.data());
+  const bool has_value =
+      !memory.written || std::all_of(memory.written + element.at, memory.written + element.at + bytes,
+                                     [](std::byte mark) { return mark != std::byte{0}; });
+  const bool changes = !has_value || !std::equal(stored.data(), stored.data() + bytes, memory.data + element.at);
+  const uint64_t address = AddressOf(element.pointer, element.at);
+  execution_.races->Write(address, buffer.data, buffer.name, changes, execution_.reductions != 0);
 }
 
 // T.undef() is stored: the element loses its value.

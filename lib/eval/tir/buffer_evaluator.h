@@ -6,12 +6,14 @@
 #include <string_view>
 #include <vector>
 
+#include "iropt/eval/tir/loop_facts.h"
 #include "iropt/eval/tir/prim_func.h"
 #include "iropt/eval/tir/scalar_eval.h"
 #include "iropt/eval/tir/thread_plan.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/stmt.h"
 #include "memory.h"
+#include "race_detector.h"
 #include "thread_copies.h"
 
 namespace iropt::eval {
@@ -28,6 +30,9 @@ struct ExecutionState {
   PackedCaller packed = nullptr;   // for packed functions; null: none
   int depth = 0;                   // of calls
   int thread_axes = 0;             // whose threads are running
+  int reductions = 0;              // blocks with reduction axes that are running
+  LoopFacts* facts = nullptr;      // null: nothing is looked for
+  RaceDetector* races = nullptr;   // null with `facts`
   AddressSpace addresses = {};
 };
 
@@ -52,7 +57,9 @@ using OwnedMemory = std::vector<std::unique_ptr<std::byte[]>>;
 
 class BufferEvaluator : public ScalarEvaluator {
  public:
-  explicit BufferEvaluator(ExecutionState& execution) : execution_(execution) {}
+  explicit BufferEvaluator(ExecutionState& execution) : execution_(execution) {
+    if (execution.facts) WatchOverflow(&execution.facts->overflows);
+  }
   BufferEvaluator(const BufferEvaluator&) = delete;
   BufferEvaluator& operator=(const BufferEvaluator&) = delete;
   ~BufferEvaluator() override;
@@ -110,6 +117,9 @@ class BufferEvaluator : public ScalarEvaluator {
               ElementAddress* element);
   bool LoadAt(const ElementAddress& element, DataType dtype, std::string_view name, Scalar* result);
   bool StoreAt(const ElementAddress& element, const Scalar& value, std::string_view name);
+  // Tell the race detector of accesses that are about to happen.
+  void NoteLoad(const ElementAddress& element, const tir::Buffer& buffer);
+  void NoteStore(const ElementAddress& element, const tir::Buffer& buffer, const Scalar& value);
 
   ExecutionState& execution_;
   ThreadState thread_;  // of the current thread

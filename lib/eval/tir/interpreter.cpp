@@ -36,9 +36,27 @@ class Interpreter::MemoryScope {
   bool allocated_ = false;
 };
 
+// Tells the race detector, if there is one, of the execution of a loop.
+class Interpreter::ConcurrentLoop {
+ public:
+  ConcurrentLoop(ExecutionState& execution, const tir::Var* var, std::string_view thread_tag, bool is_concurrent)
+      : races_(is_concurrent ? execution.races : nullptr) {
+    if (races_) races_->EnterLoop(var, IsThreadTag(thread_tag));
+  }
+  ConcurrentLoop(const ConcurrentLoop&) = delete;
+  ConcurrentLoop& operator=(const ConcurrentLoop&) = delete;
+  ~ConcurrentLoop() {
+    if (races_) races_->LeaveLoop();
+  }
+
+ private:
+  RaceDetector* races_;
+};
+
 // T.ret unwinds like an error, but is not one.
 bool Interpreter::Run(const PrimFunc& func) {
   plan_ = ThreadPlan(func.body);
+  if (execution_.races) execution_.races->AddFunction(func.body);
   return Exec(func.body) || (returned_ && !failed());
 }
 
@@ -101,6 +119,8 @@ bool Interpreter::ExecAttr(const tir::AttrStmt& attr) {
     if (!axis || !EvalInt(attr.value, &extent)) return Fail("a thread axis is expected");
     // The same axis may be bound again within; it keeps its value.
     if (env().Find(axis->var)) return Exec(attr.body);
+    const ConcurrentLoop loop(execution_, axis->var, axis->thread_tag,
+                              RaceDetector::IsConcurrentAxis(axis->thread_tag));
     return ExecAxis(axis->thread_tag, axis->var, 0, extent, attr.body);
   }
   if (IsUnknownAttribute(attr)) return Fail(fmt::format("the attribute '{}' is not supported", attr.attr_key));
@@ -196,6 +216,7 @@ bool Interpreter::ExecFor(const tir::For& loop) {
   int64_t step = 1;
   if (!EvalInt(loop.min, &min) || !EvalInt(loop.extent, &extent) || !EvalStep(loop, &step)) return false;
   const std::string_view thread_tag = loop.thread_binding ? loop.thread_binding->thread_tag : std::string_view();
+  const ConcurrentLoop concurrent(execution_, loop.loop_var, thread_tag, RaceDetector::IsConcurrent(loop));
   return ExecAxis(thread_tag, loop.loop_var, min, extent, loop.body, step);
 }
 
@@ -207,8 +228,12 @@ bool Interpreter::EvalStep(const tir::For& loop, int64_t* step) {
 
 bool Interpreter::ExecLoop(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body, int64_t step,
                            bool is_thread) {
+  const bool is_concurrent = execution_.races && execution_.races->IsInnermost(var);
+  const bool is_sampled = execution_.facts && execution_.facts->samples_loops;
   // No sum is greater than the extent.
   for (int64_t i = 0; i < extent; i = step < extent - i ? i + step : extent) {
+    if (is_sampled && i > step) i = (extent - 1) / step * step;
+    if (is_concurrent) execution_.races->NextIteration();
     env().Bind(var, Scalar::Int(WrapAdd(min, i), var->dtype));
     if (is_thread) {
       thread_.positions.back().index = i;
@@ -243,10 +268,12 @@ bool Interpreter::ExecAxis(std::string_view thread_tag, const tir::Var* var, int
 Interpreter::AfterBody Interpreter::TakeJump() { return std::exchange(jump_, AfterBody::kFail); }
 
 bool Interpreter::ExecWhile(const tir::While& loop) {
-  for (;;) {
+  constexpr int kSampled = 3;
+  const bool is_sampled = execution_.facts && execution_.facts->samples_loops;
+  for (int i = 0;; i += is_sampled) {
     bool value = false;
     if (!EvalBool(loop.condition, &value)) return false;
-    if (!value) return true;
+    if (!value || i == kSampled) return true;
     if (Exec(loop.body)) continue;
     const AfterBody after = TakeJump();
     if (after != AfterBody::kNext) return after == AfterBody::kLeave;
@@ -287,7 +314,12 @@ bool Interpreter::ExecBlock(const tir::Block& block) {
     scopes.push_back(std::make_unique<MemoryScope>(*this, buffer->data));
     if (!scopes.back()->Allocate(count, buffer->dtype)) return false;
   }
-  return MatchBuffers(block) && Initialize(block) && Exec(block.body);
+  const bool reduces = std::ranges::any_of(
+      block.iter_vars, [](const tir::IterVar* axis) { return axis->iter_type == tir::IterVarType::kCommReduce; });
+  execution_.reductions += reduces;
+  const bool done = MatchBuffers(block) && Initialize(block) && Exec(block.body);
+  execution_.reductions -= reduces;
+  return done;
 }
 
 bool Interpreter::Initialize(const tir::Block& block) {

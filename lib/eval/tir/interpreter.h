@@ -21,6 +21,7 @@ class Interpreter final : public CallEvaluator {
  private:
   friend class Lockstep;
   class MemoryScope;
+  class ConcurrentLoop;
 
   bool CallFunction(const tir::Call& call, const GlobalVar& callee, Scalar* result) override;
 

@@ -41,7 +41,12 @@ Error ErrorOf(const PrimFunc& func, const eval::Interpreter& interpreter, std::s
 
 Result<HostValue> CallPrimFunc(const PrimFunc& func, std::span<const PrimFuncArg> args,
                                const PrimFuncOptions& options) {
-  eval::ExecutionState execution{.limits = options.limits, .module = options.module, .packed = options.packed};
+  eval::RaceDetector races;
+  eval::ExecutionState execution{.limits = options.limits,
+                                 .module = options.module,
+                                 .packed = options.packed,
+                                 .facts = options.facts,
+                                 .races = options.facts ? &races : nullptr};
   eval::Interpreter interpreter(execution);
   if (func.params.size() != args.size()) {
     return ErrorOf(func, interpreter,
@@ -58,6 +63,7 @@ Result<HostValue> CallPrimFunc(const PrimFunc& func, std::span<const PrimFuncArg
   }
   const bool done = interpreter.Run(func);
   if (options.limits.work) *options.limits.work += execution.available_work - execution.work_left;
+  if (options.facts && options.facts->race.empty()) options.facts->race = races.race();
   if (!done) return ErrorOf(func, interpreter, "fails");
   return HostValue(interpreter.returned());
 }

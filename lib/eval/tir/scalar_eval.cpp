@@ -261,6 +261,29 @@ bool ApplyScalar(const eval::BinaryOp& op, const Scalar& a, const Scalar& b, Sca
          (*result = Normalized(a.dtype, static_cast<int64_t>(value)), true);
 }
 
+namespace {
+
+// Returns whether the result of signed integers of 32 or 64 bits does not fit their dtype.
+bool Overflows(NodeKind kind, const Scalar& a, const Scalar& b) {
+  if (!a.dtype.is_int() || a.dtype.bits < 32) return false;
+  int64_t value = 0;
+  switch (kind) {
+    case NodeKind::kAdd:
+      if (__builtin_add_overflow(a.integer, b.integer, &value)) return true;
+      break;
+    case NodeKind::kSub:
+      if (__builtin_sub_overflow(a.integer, b.integer, &value)) return true;
+      break;
+    case NodeKind::kMul:
+      if (__builtin_mul_overflow(a.integer, b.integer, &value)) return true;
+      break;
+    default: return false;
+  }
+  return a.dtype.bits == 32 && value != static_cast<int32_t>(value);
+}
+
+}  // namespace
+
 bool ScalarEvaluator::EvalBinary(const tir::BinaryExpr& expr, int lane, Scalar* result) {
   Scalar a;
   Scalar b;
@@ -268,6 +291,7 @@ bool ScalarEvaluator::EvalBinary(const tir::BinaryExpr& expr, int lane, Scalar* 
   if (!ApplyScalar(*ArithmeticOf(expr.kind), a, b, result)) {
     return Fail(fmt::format("{} of {} is undefined for these operands", NodeKindName(expr.kind), a.dtype.ToString()));
   }
+  if (overflows_ && Overflows(expr.kind, a, b)) *overflows_ = true;
   return true;
 }
 

@@ -19,11 +19,14 @@ inline constexpr uint64_t kWorkOfStep = 32;
 // Calls packed functions for a PrimFunc (T.call_packed).
 using PackedCaller = std::function<Result<HostValue>(std::string_view name, std::span<const HostValue> args)>;
 
+struct LoopFacts;
+
 // Options of a call of a PrimFunc.
 struct PrimFuncOptions {
   EvalLimits limits = {};
   const Module* module = nullptr;  // for calls of other functions; null: such calls fail
   PackedCaller packed = nullptr;   // null: calls of packed functions fail
+  LoopFacts* facts = nullptr;      // what the run shows is added to it, see loop_facts.h; null: nothing is looked for
 };
 
 // An argument of a PrimFunc: a tensor for a parameter that is matched to a buffer, else a scalar.

@@ -70,6 +70,9 @@ class ScalarEvaluator {
     LookupMap<const tir::Var*, std::vector<Scalar>> vectors;
   };
   Variables& variables() { return variables_; }
+  // From now on, `overflows` becomes true if a sum, difference or product of signed integers of 32 or 64 bits does not
+  // fit its dtype.
+  void WatchOverflow(bool* overflows) { overflows_ = overflows; }
 
  private:
   bool Dispatch(const PrimExpr* expr, int lane, Scalar* result);
@@ -104,6 +107,7 @@ class ScalarEvaluator {
   bool ReduceStep(const tir::Reduce& reduce, std::vector<Scalar>* sums);
 
   Variables variables_;
+  bool* overflows_ = nullptr;  // null: it is not watched
   bool failed_ = false;
   Error error_{ErrorCode::SemanticCheck, {}};
 };

@@ -1,0 +1,38 @@
+// Passes that are wrong in ways in which real ones were, to test the checks that must find them. Each gives a
+// well-formed module that computes something else, sometimes for few inputs only.
+#pragma once
+
+#include <functional>
+#include <span>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/relax/builder.h"
+#include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/tir/mutator.h"
+#include "iropt/pass/pass.h"
+
+namespace iropt::wrong {
+
+// A pass over Relax functions, by what rewrites one.
+struct GraphFault {
+  const char* name;
+  const char* summary;
+  std::function<const Function*(const Function* function, Workspace& workspace, TypeInferrer& inferrer)> rewrite;
+};
+
+// A pass over PrimFuncs.
+struct LoopFault {
+  const char* name;
+  const char* summary;
+  std::function<const PrimFunc*(const PrimFunc* function, Workspace& workspace)> rewrite;
+};
+
+// Those that replace single calls of operators, and those that change bindings and branches.
+std::span<const GraphFault> CallFaults();
+std::span<const GraphFault> BindingFaults();
+// Those that change scalar expressions, single statements, and the order of statements.
+std::span<const LoopFault> ExprFaults();
+std::span<const LoopFault> StmtFaults();
+std::span<const LoopFault> OrderFaults();
+
+}  // namespace iropt::wrong

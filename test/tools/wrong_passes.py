@@ -1,0 +1,117 @@
+"""Wrong passes on purpose (test/plugin/wrong_passes) are found by -check-semantics with its default settings.
+
+  wrong_passes.py --ir-opt=ir-opt --plugin=wrong_passes.so --modules=FOLDER --document=FILE [--write] [--seeds=5] [--escape=3]
+
+Every pass changes its module in FOLDER. The check finds the fault if it does so at every seed. The document has a table of what
+found each of them; --write brings it up to date. At most --escape passes may be found by nothing.
+"""
+import argparse
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+
+BEGIN = "<!-- wrong passes: begin -->"
+END = "<!-- wrong passes: end -->"
+MISMATCH = 6  # the exit code
+
+
+def run(args, *flags):
+    return subprocess.run([args.ir_opt, f"-load-pass-plugin={args.plugin}", *flags], capture_output=True, text=True)
+
+
+def how(result):
+    """What the difference was and the inputs that showed it, from the notes of the error."""
+    notes = [line[len("note: "):] for line in result.stderr.splitlines() if line.startswith("note: ")]
+    if not notes:
+        return "interface"
+    if "concurrent loop" in notes[0] or any("concurrent loop" in note for note in notes[:-1]):
+        return "race"
+    if "printed" in notes[0]:
+        return "output of prints"
+    if notes[0].startswith("the run fails"):
+        return "failing run"
+    inputs = notes[-1].removeprefix("with ")
+    if "times" in inputs:
+        return "tiny floats"
+    if "any size" in inputs:
+        return "integers of any size"
+    if "near" in inputs:
+        return "numbers of the program"
+    return inputs.split(",")[0].split(" (")[0]
+
+
+def check(args, name, module):
+    """The kinds of inputs that found it, by seed (None where it escaped), and whether the verifier finds it. Text if the pass does
+    not fit the module."""
+    passes = f"-passes=wrong.{name}"
+    before = run(args, "-passes=", module)
+    plain = run(args, passes, module)
+    if before.returncode or plain.returncode:
+        return f"the pass does not run:\n{before.stderr}{plain.stderr}"
+    if before.stdout == plain.stdout:
+        return f"the pass does not change {module}"
+    verified = run(args, "-verify-each", passes, module, "-o", "/dev/null").returncode != 0
+    seeds = []
+    for seed in range(args.seeds):
+        result = run(args, "-check-semantics", f"-check-semantics-seed={seed}", passes, module, "-o", "/dev/null")
+        seeds.append(how(result) if result.returncode == MISMATCH else None)
+    return seeds, verified
+
+
+def summaries(args):
+    listed = run(args, "-list-passes").stdout
+    rows = re.findall(r"^(wrong\.\S+)\s+\d+\s+\S+\s+(.*)$", listed, re.M)
+    return {name.removeprefix("wrong."): summary.removesuffix(" (plugin wrong-passes)").strip() for name, summary in rows}
+
+
+def table(found, summary):
+    lines = ["| pass | what it does | found by |", "| --- | --- | --- |"]
+    for name, (seeds, verified) in sorted(found.items()):
+        kinds = collections.Counter(seed for seed in seeds if seed)
+        words = ", ".join(kind for kind, _ in sorted(kinds.items(), key=lambda item: (-item[1], item[0])))
+        if None in seeds:
+            words = f"escapes at {seeds.count(None)} of {len(seeds)} seeds" + (f"; {words}" if words else "")
+        lines.append(f"| {name} | {summary[name]} | {words}{'; -verify-each' if verified else ''} |")
+    return "\n".join(lines)
+
+
+def update(args, text):
+    path = pathlib.Path(args.document)
+    document = path.read_text()
+    head, rest = document.split(BEGIN)
+    _, tail = rest.split(END)
+    wanted = f"{head}{BEGIN}\n{text}\n{END}{tail}"
+    if args.write:
+        path.write_text(wanted)
+    return args.write or document == wanted
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for flag in ("--ir-opt", "--plugin", "--modules", "--document"):
+        parser.add_argument(flag, required=True)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--escape", type=int, default=3)
+    args = parser.parse_args()
+    summary = summaries(args)
+    modules = {path.stem: str(path) for path in pathlib.Path(args.modules).glob("*.ir")}
+    if set(modules) != set(summary):
+        sys.exit(f"passes and modules differ: {sorted(set(modules) ^ set(summary))}")
+    found = {name: check(args, name, modules[name]) for name in sorted(modules)}
+    unfit = [f"wrong.{name}: {reason}" for name, reason in found.items() if isinstance(reason, str)]
+    if unfit:
+        sys.exit("\n".join(unfit))
+    escaped = [name for name, (seeds, _) in found.items() if None in seeds]
+    for name in escaped:
+        print(f"wrong.{name} escapes: {found[name][0]}")
+    print(f"{len(found) - len(escaped)} of {len(found)} wrong passes are found at all of {args.seeds} seeds")
+    if not update(args, table(found, summary)):
+        sys.exit(f"{args.document}: the table of wrong passes is out of date; see --write")
+    sys.exit(len(escaped) > args.escape)
+
+
+if __name__ == "__main__":
+    main()
