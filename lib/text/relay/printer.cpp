@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
@@ -18,8 +19,10 @@
 #include "iropt/ir/element.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/ir/relax/visitor.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
+#include "use_order.h"
 #include "written_ops.h"
 
 namespace iropt::relay {
@@ -85,7 +88,11 @@ std::string LiteralOf(const NDArray& array) {
   if (!std::isfinite(value) || std::signbit(value)) return {};
   if (dtype == DataType::Float(32)) return fmt::format("{}f", static_cast<float>(value));
   if (dtype == DataType::Float(64)) return fmt::format("{}f64", value);
+  if (dtype == DataType::Float(16)) return fmt::format("{}f16", static_cast<float>(value));
+  const bool is_exact = value < 1LL << 53;  // as a double
+  if (dtype == DataType::Int(16)) return fmt::format("{}i16", static_cast<int64_t>(value));
   if (dtype == DataType::Int(32)) return fmt::format("{}", static_cast<int64_t>(value));
+  if (dtype == DataType::Int(64) && is_exact) return fmt::format("{}i64", static_cast<int64_t>(value));
   return {};
 }
 
@@ -94,6 +101,7 @@ class RelayPrinter {
   RelayPrinter(OutputStream& out, DiagnosticEngine& diagnostics) : out_(out), diagnostics_(diagnostics) {}
 
   bool Run(const Module& module) {
+    FindCalled(module);
     out_.Append("#[version = \"0.0.5\"]\n");
     for (bool first = true; const ModuleEntry& entry : module.functions()) {
       if (!first) out_.Append("\n");
@@ -104,7 +112,9 @@ class RelayPrinter {
         continue;
       }
       out_.Append(fmt::format("def @{}", entry.var->name));
-      PrintFunction(*function, 1);
+      order_ = UseOrderOf(*function);
+      used_.clear();  // names belong to the function; only numbers belong to the module
+      PrintFunction(*function, 1, entry.var);
       out_.Append("\n");
     }
     metadata_.Print(out_);
@@ -147,13 +157,34 @@ class RelayPrinter {
   }
 
   // ---- Functions and scopes
-  void PrintFunction(const Function& function, int depth) {
+
+  // The functions that others refer to.
+  void FindCalled(const Module& module) {
+    for (const ModuleEntry& entry : module.functions()) {
+      const auto* function = As<Function>(entry.func);
+      if (!function) continue;
+      PostOrderVisit(function, [&](const Expr* expr) {
+        if (Is<GlobalVar>(expr) && expr != entry.var) called_.insert(expr);
+      });
+    }
+  }
+
+  // Whether the attribute of the name that the function has for callers from outside is to be written: the reader gives
+  // it to functions that no other one calls.
+  bool WritesSymbol(const Expr* var, const StrAttr* symbol) const {
+    const auto* global = As<GlobalVar>(var);
+    if (!global || !symbol) return false;
+    return symbol->value != global->name || (called_.contains(global) && global->name != "main");
+  }
+
+  // `var` is that of a function of the module; null for a local one.
+  void PrintFunction(const Function& function, int depth, const Expr* var = nullptr) {
     std::vector<std::string> params;
     for (const Var* param : function.params)
-      params.push_back(fmt::format("{}: {}", NameParam(*param), TypeText(param->type, *param)));
+      params.push_back(fmt::format("{}: {}", NameVar(*param), TypeText(param->type, *param)));
     for (uint32_t i = 0; i < function.attrs->size(); ++i) {
       const std::string_view key = function.attrs->keys[i];
-      if (key == attr::kGlobalSymbol) continue;
+      if (key == attr::kGlobalSymbol && !WritesSymbol(var, As<StrAttr>(function.attrs->values[i]))) continue;
       const auto* number = As<IntAttr>(function.attrs->values[i]);
       const auto* text = As<StrAttr>(function.attrs->values[i]);
       params.push_back(number ? fmt::format("{}={}", key, number->value)
@@ -165,7 +196,7 @@ class RelayPrinter {
     out_.Append(fmt::format("{:{}}}}", "", 2 * (depth - 1)));
   }
 
-  std::string NameParam(const Var& param) {
+  std::string NameVar(const Var& param) {
     std::string name;
     for (const char c : param.name()) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
     if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name.insert(0, "p");
@@ -190,11 +221,24 @@ class RelayPrinter {
         bindings.pop_back();
         result = last->value;
       }
+      const bool outer = std::exchange(uses_lets_, !HasUseOrder(bindings));
       for (const Binding* binding : bindings) PrintBinding(*binding, depth);
+      uses_lets_ = outer;
       Indent(depth);
       PrintValue(result, depth);
       out_.Append("\n");
     });
+  }
+
+  // Whether the reader gives graph bindings this order, and keeps all of them.
+  bool HasUseOrder(const std::vector<const Binding*>& bindings) const {
+    uint32_t last = 0;
+    for (const Binding* binding : bindings) {
+      const auto place = order_.places.find(binding->var);
+      if (place == order_.places.end() || place->second < last) return false;
+      last = place->second;
+    }
+    return true;
   }
 
   void PrintBinding(const Binding& binding, int depth) {
@@ -205,15 +249,16 @@ class RelayPrinter {
     }
     const Expr* value = bound->value;
     values_[bound->var] = value;
-    if (const auto* call = As<Call>(value); call && IsWrittenByUser(*call)) return;
+    const auto value_of = [this](const Expr* var) { return ValueOf(var); };
+    if (const auto* call = As<Call>(value); call && IsWrittenByUser(*call, value_of)) return;
     if (Is<Var>(value) || Is<Constant>(value)) {
       names_[bound->var] = Operand(value);
       return;
     }
     Indent(depth);
     if (const auto* function = As<Function>(value)) return PrintLocal(*bound->var, *function, depth);
-    const std::string name = fmt::format("%{}", next_++);
-    out_.Append(fmt::format("{} = ", name));
+    const std::string name = uses_lets_ ? NameVar(*bound->var) : fmt::format("%{}", next_++);
+    out_.Append(fmt::format("{}{} = ", uses_lets_ ? "let " : "", name));
     PrintValue(value, depth);
     out_.Append(";\n");
     names_[bound->var] = name;
@@ -231,10 +276,14 @@ class RelayPrinter {
     out_.Append("}");
   }
 
-  // A variable, so that the function may refer to itself.
+  // A function that refers to itself has a variable.
   void PrintLocal(const Var& var, const Function& function, int depth) {
-    const std::string name = NameParam(var);
-    out_.Append(fmt::format("let {}: {} = fn ", name, TypeText(var.type, var)));
+    if (uses_lets_ || order_.recursive.contains(&var)) {
+      out_.Append(fmt::format("let {}: {} = fn ", NameVar(var), TypeText(var.type, var)));
+    } else {
+      names_[&var] = fmt::format("%{}", next_++);
+      out_.Append(fmt::format("{} = fn ", names_[&var]));
+    }
     PrintFunction(function, depth + 1);
     out_.Append(";\n");
   }
@@ -248,7 +297,8 @@ class RelayPrinter {
 
   std::string CallText(const Call& call) {
     if (Is<Var>(call.op) || Is<GlobalVar>(call.op)) return fmt::format("{}({})", Operand(call.op), Operands(call.args));
-    const std::optional<WrittenCall> written = WriteOperator(call, [this](const Expr* var) { return ValueOf(var); });
+    const auto value_of = [this](const Expr* var) { return ValueOf(var); };
+    const std::optional<WrittenCall> written = WriteOperator(call, value_of, workspace_);
     if (!written) return LacksForm(call);
     std::string operands = Operands(written->operands);
     if (written->takes_tuple) operands = fmt::format("({}{})", operands, written->operands.size() == 1 ? "," : "");
@@ -296,11 +346,15 @@ class RelayPrinter {
 
   OutputStream& out_;
   DiagnosticEngine& diagnostics_;
+  Workspace workspace_;  // of constants that only the text has
   MetadataWriter metadata_;
   std::unordered_map<const Expr*, std::string> names_;   // of variables; looked up, never iterated
   std::unordered_map<const Expr*, const Expr*> values_;  // of variables that were bound
   std::unordered_set<std::string> used_;
-  int next_ = 0;  // graph bindings are numbered through the module
+  std::unordered_set<const Expr*> called_;  // functions of the module; looked up, never iterated
+  UseOrder order_;                          // of the function of the module
+  bool uses_lets_ = false;                  // in the scope
+  int next_ = 0;                            // graph bindings are numbered through the module
   bool ok_ = true;
 };
 

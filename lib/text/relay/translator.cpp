@@ -47,8 +47,14 @@ const FuncType* DeclaredType(const Graph& graph, const GraphFunction& function) 
   return function.result ? FuncType::Get(params, function.result) : nullptr;
 }
 
-// The function of the module that a call of a function with type parameters calls, for these types of arguments. Null
-// after an error, or if the function does not have type parameters.
+// Whether the types of parameters follow from calls only.
+bool LacksTypes(const Graph& graph, const GraphFunction& function) {
+  return std::ranges::any_of(function.params,
+                             [&](NodeId param) { return graph.vars[graph[param].index].type == nullptr; });
+}
+
+// The function of the module that a call of a function with type parameters, or with parameters without types, calls,
+// for these types of arguments. Null after an error, or if the function does not have such.
 using Instantiate = std::function<const GlobalVar*(std::string_view name, std::span<const Type* const> args)>;
 
 // Builds one function of the module.
@@ -70,9 +76,8 @@ class FunctionTranslator {
 
   // Null after an error. With types, these are those of the parameters.
   const Function* Run(std::span<const Type* const> types = {}) {
-    types_ = types;
     FindLetNames();
-    const Function* function = BuildFunction(node_);
+    const Function* function = BuildFunction(node_, types);
     return CheckLets() ? function : nullptr;
   }
 
@@ -129,15 +134,15 @@ class FunctionTranslator {
 
   // ---- Functions
 
-  const Function* BuildFunction(NodeId id) {
+  // With the types of the arguments of a call, or without.
+  const Function* BuildFunction(NodeId id, std::span<const Type* const> types = {}) {
     const GraphFunction& function = FunctionOf(id);
     std::vector<const Var*> params;
     for (const NodeId param : function.params) {
       const GraphVar& var = graph_.vars[graph_[param].index];
-      const bool given = id == node_ && params.size() < types_.size();
-      const Type* type = given ? types_[params.size()] : var.type;
-      if (type == nullptr)
-        return Error(var.span, "missing-annotation", fmt::format("parameter '%{}' needs a type", var.name)), nullptr;
+      const bool given = params.size() < types.size() && (function.is_generic || var.type == nullptr);
+      const Type* type = given ? types[params.size()] : var.type;
+      if (type == nullptr) return MissingType(var);
       Var* made = workspace_.NewVar(var.name, type);
       made->set_span(NodeSpan(var.span));
       values_[Slot(param)] = made;
@@ -158,7 +163,12 @@ class FunctionTranslator {
     return self = workspace_.NewVar(NameOf(id), type);
   }
 
+  // A function with parameters without types waits for its first call.
   bool BindFunction(NodeId id, bool is_output) {
+    if (LacksTypes(graph_, FunctionOf(id))) {
+      waiting_[id] = {scope_, is_output};
+      return true;
+    }
     const Function* function = BuildFunction(id);
     if (function == nullptr) return false;
     if (const auto self = selves_.find(id); self != selves_.end()) {
@@ -169,12 +179,24 @@ class FunctionTranslator {
     return BindTo(id, function, is_output);
   }
 
+  // The callee of a call in its own scope, with the types of the arguments. False after an error.
+  bool BindWaiting(NodeId id, std::span<const Type* const> types) {
+    const auto waiting = waiting_.find(id);
+    if (waiting == waiting_.end() || waiting->second.scope != scope_) return true;
+    const bool is_output = waiting->second.is_output;
+    waiting_.erase(waiting);
+    const Function* function = BuildFunction(id, types);
+    return function != nullptr && BindTo(id, function, is_output);
+  }
+
   // ---- Scopes
 
   const Expr* BuildScope(const ScheduledScope& scope) {
     return WithStack([&]() -> const Expr* {
       std::vector<const BindingBlock*> blocks;
+      const uint32_t outer = std::exchange(scope_, ++num_scopes_);
       const bool ok = BuildBindings(scope, blocks);
+      scope_ = outer;
       const Expr* result = ok ? Value(scope.result) : nullptr;
       if (result == nullptr) return nullptr;
       if (!IsLeaf(result)) {
@@ -243,8 +265,20 @@ class FunctionTranslator {
     const Expr* value = values_[Slot(id)];
     if (value != nullptr) return value;
     // Only a function that is being built is used before it has a value; others have failed.
-    if (node.kind == GraphKind::kFunction) return SelfOf(id);
+    if (node.kind == GraphKind::kFunction) return waiting_.contains(id) ? WithoutTypes(id) : SelfOf(id);
     return node.kind == GraphKind::kVar ? NotInScope(node) : nullptr;
+  }
+
+  std::nullptr_t WithoutTypes(NodeId id) {
+    for (const NodeId param : FunctionOf(id).params) {
+      const GraphVar& var = graph_.vars[graph_[param].index];
+      if (var.type == nullptr) return MissingType(var);
+    }
+    return nullptr;
+  }
+  std::nullptr_t MissingType(const GraphVar& var) {
+    Error(var.span, "missing-annotation", fmt::format("parameter '%{}' needs a type", var.name));
+    return nullptr;
   }
 
   // The type of a function that was not translated follows from its annotations, unless it has an error.
@@ -325,17 +359,24 @@ class FunctionTranslator {
   }
 
   const Expr* BuildCall(const GraphNode& node) {
-    std::vector<const Expr*> operands;
-    if (!Operands(node.operands, operands)) return nullptr;
-    const std::span<const Expr* const> args = std::span<const Expr* const>(operands).subspan(1);
-    if (const auto* callee = As<GlobalVar>(operands.front())) {
-      const std::vector<const Type*> types = TypesOf(args, module_);
-      if (const GlobalVar* instance = instantiate_(callee->name, types)) operands.front() = instance;
-    }
-    auto* call = workspace_.New<Call>(operands.front(), workspace_.Copy(args), nullptr, nullptr, nullptr);
+    std::vector<const Expr*> args;
+    if (!Operands(List<NodeId>(node.operands.span().subspan(1)), args)) return nullptr;
+    const Expr* callee = CalleeOf(node.operands.front(), TypesOf(args, module_));
+    if (callee == nullptr) return nullptr;
+    auto* call = workspace_.New<Call>(callee, workspace_.Copy(args), nullptr, nullptr, nullptr);
     call->set_span(NodeSpan(node.span));
     call->type = inferrer_.Infer(call);
     return call->type ? call : nullptr;
+  }
+
+  const Expr* CalleeOf(NodeId id, const std::vector<const Type*>& types) {
+    id = schedule_.Resolve(id);
+    const GraphNode& node = graph_[id];
+    if (node.kind == GraphKind::kGlobal) {
+      if (const GlobalVar* instance = instantiate_(graph_.globals[node.index], types)) return instance;
+    }
+    if (node.kind == GraphKind::kFunction && !BindWaiting(id, types)) return nullptr;
+    return Value(id);
   }
 
   const Expr* BuildOperator(const GraphNode& node) {
@@ -379,10 +420,16 @@ class FunctionTranslator {
   DiagnosticEngine& diagnostics_;
   OpTypeInferrer inferrer_;
   BlockBuilder builder_;
-  std::span<const Type* const> types_;   // of the parameters of the function, or none
   std::vector<const Expr*> values_;      // by number of the node, from the lowest one on
   std::vector<NodeId> let_vars_;         // in the same order: the first variable of a let that is bound to the node
   std::map<NodeId, const Var*> selves_;  // of functions that refer to themselves
+  struct Waiting {
+    uint32_t scope = 0;
+    bool is_output = false;
+  };
+  std::map<NodeId, Waiting> waiting_;  // functions that are not built yet, with the scopes that they belong to
+  uint32_t scope_ = 0;                 // the number of the innermost one
+  uint32_t num_scopes_ = 0;
 };
 
 class ModuleTranslator {
@@ -396,14 +443,17 @@ class ModuleTranslator {
     DeclareAll();
     for (uint32_t i = 0; i < nodes_.size(); ++i) TranslateWithCallees(i);
     for (uint32_t i = 0; i < nodes_.size(); ++i) {
-      if (FunctionAt(i).is_generic && is_called_[i] && !instantiated_[i])
-        module_.Remove(GlobalVar::Get(FunctionAt(i).name));
+      if (IsMadeByCalls(i) && !instantiated_[i]) module_.Remove(GlobalVar::Get(FunctionAt(i).name));
     }
     return std::move(module_);
   }
 
  private:
   const GraphFunction& FunctionAt(uint32_t i) const { return graph_.functions[graph_.definitions[i]]; }
+
+  bool IsMadeByCalls(uint32_t i) const {
+    return is_called_[i] && (FunctionAt(i).is_generic || LacksTypes(graph_, FunctionAt(i)));
+  }
 
   void CollectNodes() {
     std::vector<NodeId> of_function(graph_.functions.size());
@@ -483,7 +533,7 @@ class ModuleTranslator {
     const GraphFunction& function = FunctionAt(i);
     if (function.body == kNoNode || diagnostics_.error_limit_reached()) return;
     // Calls make the functions that they need.
-    if (function.is_generic && is_called_[i]) return;
+    if (IsMadeByCalls(i)) return;
     Translate(i, GlobalVar::Get(function.name), {});
   }
 
@@ -491,14 +541,17 @@ class ModuleTranslator {
     const auto found = by_name_.find(name);
     if (found == by_name_.end()) return nullptr;
     const uint32_t i = found->second;
-    if (!FunctionAt(i).is_generic || FunctionAt(i).params.size() != types.size()) return nullptr;
+    const bool depends_on_types = FunctionAt(i).is_generic || LacksTypes(graph_, FunctionAt(i));
+    if (!depends_on_types || FunctionAt(i).params.size() != types.size()) return nullptr;
     const auto [known, added] = instances_.try_emplace({i, {types.begin(), types.end()}});
     if (!added) return known->second;
     known->second = GlobalVar::Get(instantiated_[i] ? module_.UniqueName(name) : std::string(name));
     instantiated_[i] = true;
     const GlobalVar* var = known->second;
     // Until it is translated, the result of the function can be anything.
-    if (module_.Find(var) == nullptr) Declare(var, var->name, FuncType::Get(types, ObjectType::Get()));
+    const ModuleEntry* declared = module_.Find(var);
+    if (declared == nullptr || declared->func->type == nullptr)
+      Declare(var, var->name, FuncType::Get(types, ObjectType::Get()));
     Translate(i, var, types);
     return var;
   }

@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_attrs.h"
+#include "written_constants.h"
 
 namespace iropt::relay {
 
@@ -75,6 +77,7 @@ std::optional<Integers> NumbersOf(const Expr* operand) {
 using MakeCall = std::optional<WrittenCall> (*)(const Call& call);
 // With the value of an operand, or the operand.
 using MakeCallOf = std::optional<WrittenCall> (*)(const Call& call, const Expr* value);
+using MakeCallIn = std::optional<WrittenCall> (*)(const Call& call, Workspace& workspace);
 
 struct WrittenRow {
   OpId op;
@@ -83,6 +86,7 @@ struct WrittenRow {
   MakeCall make = nullptr;      // for calls of another form
   MakeCallOf make_of = nullptr;
   uint32_t operand = 0;  // that make_of asks for
+  MakeCallIn make_in = nullptr;
 };
 
 WrittenCall AllOperands(std::string_view name, const Call& call) {
@@ -101,12 +105,26 @@ std::optional<WrittenCall> WriteClip(const Call& call) {
   return written;
 }
 
-// The dimension that is not known is computed from the others.
+// Dimensions that are not known are those of the operand (0), or one is computed from the others (-1).
 std::optional<WrittenCall> WriteReshape(const Call& call) {
   const auto* shape = As<ShapeExpr>(call.args[1]);
-  const auto numbers = shape ? NumbersOf(shape) : std::nullopt;
-  if (!numbers) return std::nullopt;
-  return WrittenCall{"reshape", {call.args[0]}, fmt::format(", newshape={}", Listed(*numbers))};
+  const auto* data = As<TensorType>(call.args[0]->type);
+  if (!shape) return std::nullopt;
+  Integers numbers;
+  bool has_zero = false;
+  bool has_copy = false;
+  bool has_rest = false;
+  for (uint32_t i = 0; i < shape->values.size(); ++i) {
+    const int64_t* number = arith::AsInt(shape->values[i]);
+    const bool copies = !number && data && data->known && i < data->dims.size() && data->dims[i] == shape->values[i];
+    if (!number && !copies && std::exchange(has_rest, true)) return std::nullopt;
+    has_zero |= number && *number == 0;
+    has_copy |= copies;
+    numbers.push_back(number ? *number : copies ? 0 : -1);
+  }
+  if (has_zero && has_copy) return std::nullopt;
+  return WrittenCall{
+      "reshape", {call.args[0]}, fmt::format(", newshape={}{}", Listed(numbers), has_zero ? ", allowzero=1" : "")};
 }
 
 std::optional<WrittenCall> WriteBroadcast(const Call& call) {
@@ -249,11 +267,21 @@ std::optional<WrittenCall> WriteTopk(const Call& call) {
 
 // ---- Calls that use others
 
-// An argmax or argmin, which is of int32 in Relay and of int64 in Relax; else a conversion.
-std::optional<WrittenCall> WriteCast(const Call& call, const Expr* value) {
+// The positions of elements that are not zero, one in each row: those of Relax in columns, exchanged.
+bool IsExchangedNonzero(const Call& call, BoundValue bound) {
+  const auto* op = As<Op>(call.op);
+  return op && op->id == OpId::kPermuteDims && CallOf(bound(call.args[0]), OpId::kNonzero);
+}
+
+// An argmax or argmin, which is of int32 in Relay and of int64 in Relax; positions of int32; else a conversion.
+std::optional<WrittenCall> WriteCast(const Call& call, BoundValue bound) {
+  const Expr* value = bound(call.args[0]);
   const Call* index = CallOf(value, OpId::kArgmax);
   if (!index) index = CallOf(value, OpId::kArgmin);
   const std::string dtype = AstypeAttrs(call).dtype().ToString();
+  const auto* inner = As<Call>(value);
+  if (inner && dtype == "int32" && IsExchangedNonzero(*inner, bound))
+    return WrittenCall{"argwhere", {To<Call>(bound(inner->args[0]))->args[0]}, {}};
   if (!index) return WrittenCall{"cast", {call.args[0]}, fmt::format(", dtype={}", Quoted(dtype))};
   const auto axis = AttributeOf(*index, "axis");
   if (dtype != "int32" || !axis || AttributeOf(*index, "keepdims") != "False") return std::nullopt;
@@ -299,6 +327,30 @@ std::optional<WrittenCall> WriteScatterNd(const Call& call, const Expr* value) {
 
 // ---- Others
 
+// The operator of Relay gives numbers of int32.
+std::optional<WrittenCall> WriteBucketize(const Call& call) {
+  const BucketizeAttrs attrs(call);
+  if (!attrs.out_int32()) return std::nullopt;
+  return WrittenCall{
+      "searchsorted", {call.args[1], call.args[0]}, fmt::format(", right={}, dtype=\"int32\"", Truth(attrs.right()))};
+}
+
+std::optional<WrittenCall> WriteAffineGrid(const Call& call) {
+  const auto size = NumbersOf(call.args[1]);
+  if (!size || !AffineGridAttrs(call).align_corners()) return std::nullopt;
+  return WrittenCall{"image.affine_grid", {call.args[0]}, fmt::format(", target_shape={}", Listed(*size))};
+}
+
+std::optional<WrittenCall> WriteRoiAlign(const Call& call) {
+  const ROIAlignAttrs attrs(call);
+  if (attrs.aligned()) return std::nullopt;
+  return WrittenCall{"vision.roi_align",
+                     {call.args[0], call.args[1]},
+                     fmt::format(", pooled_size={}, spatial_scale={}, sample_ratio={}, layout={}, mode={}",
+                                 Listed(attrs.pooled_size().vector()), Number(attrs.spatial_scale()),
+                                 attrs.sample_ratio(), Quoted(attrs.layout()), Quoted(attrs.mode()))};
+}
+
 std::optional<WrittenCall> WriteIndexTensor(const Call& call) {
   const auto* indices = As<Tuple>(call.args[1]);
   if (!indices) return std::nullopt;
@@ -316,8 +368,7 @@ std::optional<WrittenCall> WriteGroupNorm(const Call& call) {
 }
 
 constexpr std::string_view kResize =
-    "roi layout method coordinate_transformation_mode rounding_method cubic_alpha cubic_exclude extrapolation_value "
-    "out_dtype";
+    "roi layout method coordinate_transformation_mode cubic_alpha cubic_exclude extrapolation_value out_dtype";
 
 std::string AttributesOf(const Call& call, std::string_view names) {
   std::string text;
@@ -332,12 +383,14 @@ std::string AttributesOf(const Call& call, std::string_view names) {
   return text;
 }
 
+// The rounding may be an empty text, which is not the default.
 std::optional<WrittenCall> WriteResize(const Call& call) {
   const auto size = NumbersOf(call.args[1]);
   if (!size) return std::nullopt;
   return WrittenCall{To<Op>(call.op)->info->script.substr(2),
                      {call.args[0]},
-                     fmt::format(", size={}{}", Listed(*size), AttributesOf(call, kResize))};
+                     fmt::format(", size={}{}, rounding_method={}", Listed(*size), AttributesOf(call, kResize),
+                                 AttributeOf(call, "rounding_method").value_or(Quoted("")))};
 }
 
 constexpr std::string_view kConv = "strides padding dilation groups data_layout kernel_layout out_layout out_dtype";
@@ -358,7 +411,7 @@ constexpr WrittenRow kRows[] = {
     {OpId::kArgsort, "argsort", "", &WriteArgsort},
     {OpId::kAsin, "asin", ""},
     {OpId::kAsinh, "asinh", ""},
-    {OpId::kAstype, "cast", "", nullptr, &WriteCast},
+    {OpId::kAstype, "cast", ""},  // see WriteCast
     {OpId::kAtan, "atan", ""},
     {OpId::kAtanh, "atanh", ""},
     {OpId::kBitwiseAnd, "bitwise_and", ""},
@@ -366,9 +419,11 @@ constexpr WrittenRow kRows[] = {
     {OpId::kBitwiseOr, "bitwise_or", ""},
     {OpId::kBitwiseXor, "bitwise_xor", ""},
     {OpId::kBroadcastTo, "broadcast_to", "", &WriteBroadcast},
+    {OpId::kBucketize, "searchsorted", "", &WriteBucketize},
     {OpId::kCeil, "ceil", ""},
     {OpId::kClip, "clip", "", &WriteClip},
     {OpId::kCollapseSumLike, "collapse_sum_like", ""},
+    {OpId::kCollapseSumTo, "collapse_sum_to", "", nullptr, nullptr, 0, &WriteCollapseSumTo},
     {OpId::kConcat, "concatenate", "axis"},
     {OpId::kCos, "cos", ""},
     {OpId::kCosh, "cosh", ""},
@@ -388,8 +443,11 @@ constexpr WrittenRow kRows[] = {
     {OpId::kFullLike, "full_like", ""},
     {OpId::kGatherElements, "gather", "axis"},
     {OpId::kGatherNd, "gather_nd", "", nullptr, &WriteGatherNd, 1},
+    {OpId::kGradAvgPool2dBackward, "nn.avg_pool2d_grad", kAvgPool},
+    {OpId::kGradMaxPool2dBackward, "nn.max_pool2d_grad", kMaxPool},
     {OpId::kGreater, "greater", ""},
     {OpId::kGreaterEqual, "greater_equal", ""},
+    {OpId::kImageAffineGrid, "image.affine_grid", "", &WriteAffineGrid},
     {OpId::kImageGridSample, "image.grid_sample", "method layout padding_mode align_corners"},
     {OpId::kImageResize2d, "image.resize2d", "", &WriteResize},
     {OpId::kImageResize3d, "image.resize3d", "", &WriteResize},
@@ -476,6 +534,11 @@ constexpr WrittenRow kRows[] = {
     {OpId::kTril, "trilu", "", &WriteTriangle},
     {OpId::kTriu, "trilu", "", &WriteTriangle},
     {OpId::kTrunc, "trunc", ""},
+    {OpId::kVisionAllClassNonMaxSuppression, "vision.all_class_non_max_suppression", "output_format"},
+    {OpId::kVisionGetValidCounts, "vision.get_valid_counts", "", nullptr, nullptr, 0, &WriteGetValidCounts},
+    {OpId::kVisionNonMaxSuppression, "vision.non_max_suppression", "", nullptr, nullptr, 0, &WriteNonMaxSuppression},
+    {OpId::kVisionRoiAlign, "vision.roi_align", "", &WriteRoiAlign},
+    {OpId::kVisionRoiPool, "vision.roi_pool", "pooled_size spatial_scale layout"},
     {OpId::kWhere, "where", ""},
     {OpId::kZeros, "zeros", "", &WriteFilled},
     {OpId::kZerosLike, "zeros_like", ""},
@@ -483,11 +546,13 @@ constexpr WrittenRow kRows[] = {
 
 }  // namespace
 
-std::optional<WrittenCall> WriteOperator(const Call& call, BoundValue bound) {
+std::optional<WrittenCall> WriteOperator(const Call& call, BoundValue bound, Workspace& workspace) {
   const auto* op = As<Op>(call.op);
   const auto* row = std::ranges::find(kRows, op ? op->id : OpId{}, &WrittenRow::op);
   if (!op || row == std::end(kRows)) return std::nullopt;
+  if (op->id == OpId::kAstype) return WriteCast(call, bound);
   if (row->make) return row->make(call);
+  if (row->make_in) return row->make_in(call, workspace);
   if (row->make_of) {
     const Expr* operand = call.args[row->operand];
     const Expr* value = bound(operand);
@@ -498,9 +563,10 @@ std::optional<WrittenCall> WriteOperator(const Call& call, BoundValue bound) {
   return written;
 }
 
-bool IsWrittenByUser(const Call& call) {
+bool IsWrittenByUser(const Call& call, BoundValue bound) {
   const auto* op = As<Op>(call.op);
-  return op && (op->id == OpId::kArgmax || op->id == OpId::kArgmin || op->id == OpId::kShapeOf);
+  if (!op) return false;
+  return IsOneOf(*op, OpId::kArgmax, OpId::kArgmin, OpId::kNonzero, OpId::kShapeOf) || IsExchangedNonzero(call, bound);
 }
 
 }  // namespace iropt::relay

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "iropt/ir/module.h"
 #include "iropt/ir/relax/expr.h"
 #include "iropt/support/function_ref.h"
 
@@ -23,11 +24,12 @@ struct WrittenCall {
 // The value that a variable is bound to, or null.
 using BoundValue = FunctionRef<const Expr*(const Expr* var)>;
 
-// Nothing if Relay has no operator that does the same. Reading the result back gives the same call.
-std::optional<WrittenCall> WriteOperator(const Call& call, BoundValue bound);
+// Nothing if Relay has no operator that does the same. Reading the result back gives the same call. Operands that are
+// attributes in Relax are made in the workspace.
+std::optional<WrittenCall> WriteOperator(const Call& call, BoundValue bound, Workspace& workspace);
 
 // Whether a call is written where its result is used: Relay has no operator that does the same, but one for it together
 // with the call that uses it, such as an argmax of int32.
-bool IsWrittenByUser(const Call& call);
+bool IsWrittenByUser(const Call& call, BoundValue bound);
 
 }  // namespace iropt::relay

@@ -48,11 +48,11 @@ const Expr* BuildStridedSlice(OpCall& call) {
     for (std::vector<int64_t>* list : {&kept, &from, &to, &steps}) list->pop_back();
   }
   if (kept.empty()) return call.arg(0);
-  return call.Make("strided_slice", {call.arg(0)},
-                   {{"axes", call.ListOf(kept)},
-                    {"begin", call.ListOf(from)},
-                    {"end", call.ListOf(to)},
-                    {"strides", call.ListOf(steps)}});
+  const Operand axes_from_to[] = {call.arg(0), call.ListOf(kept), call.ListOf(from), call.ListOf(to),
+                                  call.ListOf(steps)};
+  // Strides that are left out stay so.
+  const size_t count = call.has("strides") ? 5 : 4;
+  return call.Make("strided_slice", std::span(axes_from_to, count), {});
 }
 
 const Expr* BuildSliceLike(OpCall& call) {
@@ -86,7 +86,6 @@ const Expr* BuildSliceLike(OpCall& call) {
 
 // Indices that Relay's modes bring into range: clip to the nearest, wrap around.
 const Expr* IndicesInRange(OpCall& call, const Expr* indices, const PrimExpr* size) {
-  const arith::PrimBuilder make;
   const DataType dtype = call.DType(indices);
   const std::string_view mode = call.String("mode");
   const int64_t* count = arith::AsInt(size);

@@ -285,7 +285,9 @@ PyValue OpCall::DTypeValue(DataType dtype) { return Text(dtype.ToString()); }
 
 const Expr* OpCall::Cast(const Expr* value, DataType dtype) {
   if (value == nullptr || DType(value) == dtype) return value;
-  if (const auto* constant = As<Constant>(value)) return Convert(*constant->data, dtype, workspace());
+  const auto* constant = As<Constant>(value);
+  // Constants of narrower elements have no text.
+  if (constant && IsElementType(dtype)) return Convert(*constant->data, dtype, workspace());
   return Make("astype", {value}, {{"dtype", DTypeValue(dtype)}});
 }
 
