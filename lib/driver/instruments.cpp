@@ -182,6 +182,7 @@ InstrumentPlan::InstrumentPlan(const DriverOptions& options)
     : print_before(options.print_before),
       print_after(options.print_after),
       print_changed(options.print_changed),
+      print_trace(options.print_trace),
       verify_each(options.verify_each),
       check_semantics(options.check_semantics),
       times(options.time_passes),
@@ -257,6 +258,7 @@ std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
   if (print_changed != ChangePrinting::Off) {
     specs.push_back({"print-changed", {{"mode", std::string(NameOf(print_changed)), {}}}, {}});
   }
+  if (print_trace) specs.push_back({"print-trace", {}, {}});
   add_file("remarks", remarks);
   add_shown("report", report);
   add_file("report-file", report_file);
@@ -294,6 +296,7 @@ void InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options) {
     case InstrumentId::PrintChanged:
       if (print_changed == ChangePrinting::Off) print_changed = ChangePrintingOf(*options[0].value.as_string());
       break;
+    case InstrumentId::PrintTrace: print_trace = true; break;
     case InstrumentId::Remarks: AddFile(remarks, options); break;
     case InstrumentId::Report: AddShown(report, options); break;
     case InstrumentId::ReportFile: AddFile(report_file, options); break;

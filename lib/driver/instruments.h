@@ -49,6 +49,7 @@ struct InstrumentPlan {
   PrintRequest print_after;
   ChangePrinting print_changed = ChangePrinting::Off;
   std::vector<LocatedName> print_passes;  // of both, if a file or -instruments names them
+  bool print_trace = false;
   bool verify_each = false;
   std::optional<SemanticCheckOptions> check_semantics;
   TimesForm times = TimesForm::None;

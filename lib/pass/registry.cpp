@@ -319,7 +319,7 @@ static std::string PythonName(std::string_view name) {
   for (const std::string_view folder : {"._transform.", ".transform.", ".transforms."}) {
     const size_t at = text.find(folder);
     if (at == std::string::npos) continue;
-    text.replace(at, folder.size(), ".");
+    text.erase(at, folder.size() - 1);
     for (const std::string_view level : {"relax.", "relay."}) {
       if (text.starts_with(level)) text.erase(0, level.size());
     }

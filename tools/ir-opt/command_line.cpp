@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
 #include "cli/compiler_flags.h"
 #include "cli/flag_parser.h"
 #include "flag_table.h"
@@ -42,6 +46,7 @@ const FlagExclusion kExclusions[] = {
       "print-before-all",
       "print-after-all",
       "print-changed",
+      "print-trace",
       "filter-functions",
       "dump-dir",
       "checkpoint-dir",
@@ -81,6 +86,7 @@ const FlagExclusion kExclusions[] = {
       "print-before-all",
       "print-after-all",
       "print-changed",
+      "print-trace",
       "dump-dir",
       "checkpoint-dir",
       "instruments",
@@ -140,6 +146,7 @@ const FlagExclusion kExclusions[] = {
       "print-before-all",
       "print-after-all",
       "print-changed",
+      "print-trace",
       "filter-functions",
       "dump-dir",
       "checkpoint-dir",
@@ -151,6 +158,38 @@ const FlagExclusion kExclusions[] = {
       "bisect",
       "instruments",
       "eval"}},
+    {"cache-dir",
+     {"print-pipeline",
+      "run-reproducer",
+      "verify-only",
+      "generate-checks",
+      "explain-pipeline",
+      "report",
+      "time-passes",
+      "repeat",
+      "stats",
+      "metrics",
+      "track-memory",
+      "time-trace",
+      "remarks",
+      "print-before",
+      "print-after",
+      "print-before-all",
+      "print-after-all",
+      "print-changed",
+      "print-trace",
+      "dump-dir",
+      "checkpoint-dir",
+      "reproducer",
+      "opt-bisect-limit",
+      "bisect",
+      "rewrite-limit",
+      "debug-only",
+      "instruments",
+      "diff",
+      "eval",
+      "query"}},
+    {"MD", {"print-pipeline", "verify-only", "bisect", "diff", "eval", "query"}},
     {"extract", {"delete", "verify-only", "reproducer", "checkpoint-dir", "eval"}},
     {"delete", {"verify-only", "reproducer", "checkpoint-dir", "eval"}},
     {"checkpoint-dir", {"split-input-file", "run-reproducer", "opt-bisect-limit", "generate-checks"}},
@@ -159,6 +198,11 @@ const FlagExclusion kExclusions[] = {
 constexpr FlagRequirement kRequirements[] = {
     {"output-split-marker", "split-input-file"},
     {"resume-from", "checkpoint-dir"},
+    {"MD", "output"},
+    {"MF", "MD"},
+    {"MT", "MD"},
+    {"cache-dir", "output"},
+    {"cache-size", "cache-dir"},
     {"assume", "eval"},
     {"eval-format", "eval"},
     {"query-format", "query"},
@@ -194,6 +238,9 @@ Status CheckValues(const CommandLine& line) {
     if (!inputs.ok())
       return Error{ErrorCode::Usage, fmt::format("flag '-check-semantics-inputs': {}", inputs.error().message)};
   }
+  const auto is_python = [](const std::string& plugin) { return plugin.ends_with(".py"); };
+  if (line.build.cache_dir && std::ranges::any_of(line.driver.plugins, is_python))
+    return Error{ErrorCode::Usage, "flag '-cache-dir' does not know which modules a plugin in Python reads"};
   if (line.driver.externalize_constants) {
     IROPT_ASSIGN_OR_RETURN(const FormatRow* format,
                            CompilerInstance::OutputFormatOf(line.driver.output, line.driver.emit));
@@ -315,11 +362,23 @@ Status TranslateLimit(std::string_view flag, const std::optional<std::string>& t
 Status TranslateLimits(CommandLine& line) {
   RunLimits& limits = line.driver.limits;
   IROPT_RETURN_IF_ERROR(TranslateLimit("-pass-timeout", line.pass_timeout, &ParseDuration, limits.pass_seconds));
+  int64_t cache_bytes = 0;
+  IROPT_RETURN_IF_ERROR(TranslateLimit("-cache-size", line.cache_size, &ParseSize, cache_bytes));
+  if (line.cache_size) line.build.cache_bytes = static_cast<uint64_t>(cache_bytes);
   IROPT_RETURN_IF_ERROR(TranslateLimit("-max-rss", line.max_rss, &ParseSize, limits.rss_bytes));
   return TranslateLimit("-max-ir-growth", line.max_ir_growth, &ParseGrowth, limits.ir_growth);
 }
 
 }  // namespace
+
+// A program that was built again may give other results under the same version.
+static std::string DescribeProgram() {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
+  const uintmax_t size = std::filesystem::file_size(path, error);
+  const auto changed = std::filesystem::last_write_time(path, error).time_since_epoch();
+  return fmt::format("{} {}", size, changed.count());
+}
 
 static Result<CommandLine> ParseArguments(const Arguments& arguments) {
   CommandLine line;
@@ -331,6 +390,9 @@ static Result<CommandLine> ParseArguments(const Arguments& arguments) {
   IROPT_RETURN_IF_ERROR(CheckValues(line));
   IROPT_RETURN_IF_ERROR(CheckInputs(line));
   TranslateWords(line);
+  // The other flags of a build step, and the number of threads, do not change the result.
+  constexpr std::string_view kOthers[] = {"output", "MD", "MF", "MT", "cache-dir", "cache-size", "threads"};
+  line.build.identity = fmt::format("ir-opt {}\n{}\n{}", IROPT_VERSION, DescribeProgram(), parser.Settings(kOthers));
   for (const std::string& report : line.reports) IROPT_RETURN_IF_ERROR(TranslateReport(report, line.driver));
   IROPT_RETURN_IF_ERROR(TranslateLimits(line));
   if (!line.diff.empty() && FormOf(line.diff) == ShownForm::None) IROPT_RETURN_IF_ERROR(CheckPage("diff", line.diff));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "iropt/driver/build_step.h"
 #include "iropt/driver/diff_modules.h"
 #include "iropt/driver/driver_options.h"
 #include "iropt/driver/query.h"
@@ -17,6 +18,8 @@ struct CommandLine {
   CommandLine() { driver.compiler.threads = 0; }
 
   DriverOptions driver;
+  BuildStepOptions build;
+  std::optional<std::string> cache_size;
   std::string print_pipeline;  // empty if the flag is not there, as below
   std::string print_changed;
   std::string check_semantics;

@@ -72,6 +72,7 @@ int RunIrOpt(const std::vector<std::string>& arguments) {
   if (line->eval) return RunEval(*line);
   if (!line->diff.empty()) return DiffModules(DiffOptionsOf(*line));
   if (line->query) return RunQuery(QueryOptionsOf(*line));
+  if (line->build.cache_dir || line->build.writes_dependencies) return RunBuildStep(line->driver, line->build);
   if (!AsksForCatalog(*line)) return RunDriver(line->driver);
   const Result<std::string> text = RenderCatalog(*line);
   return text.ok() ? Print(*text) : ReportToolError(kIrOpt, text.error());

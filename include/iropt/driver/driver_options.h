@@ -148,6 +148,7 @@ struct DriverOptions {
   PrintRequest print_before;
   PrintRequest print_after;
   ChangePrinting print_changed = ChangePrinting::Off;
+  bool print_trace = false;                     // the traces of the schedules that passes apply
   std::optional<std::string> dump_dir;          // a folder for the module after each pass that changed it
   std::optional<std::string> checkpoint_dir;    // a folder for the states of the run
   std::optional<int64_t> resume_from;           // the number of the pass to begin with, from these states

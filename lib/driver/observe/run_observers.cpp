@@ -39,6 +39,7 @@ Status RunObservers::Start(const InstrumentPlan& plan, std::string pipeline, Out
   if (stats_form_ != ShownForm::None) statistics_ = std::make_shared<RunStatistics>();
   memory_form_ = plan.track_memory;
   if (memory_form_ != ShownForm::None) memory_ = std::make_shared<MemoryReport>();
+  if (plan.print_trace) trace_printer_ = std::make_shared<TracePrinter>(compiler_.err());
   if (plan.limits.any()) watchdog_ = std::make_shared<Watchdog>(plan.limits, compiler_, counter_);
   if (!plan.time_trace.empty()) {
     IROPT_ASSIGN_OR_RETURN(std::unique_ptr<AtomicFile> file,
@@ -78,6 +79,7 @@ void RunObservers::AppendTo(InstrumentList& instruments) const {
   if (timing_) instruments.push_back(timing_);
   if (trace_) instruments.push_back(trace_);
   if (remarks_) instruments.push_back(remarks_);
+  if (trace_printer_) instruments.push_back(trace_printer_);
   if (statistics_) instruments.push_back(statistics_);
   if (recorder_) instruments.push_back(recorder_);
   if (memory_) instruments.push_back(memory_);

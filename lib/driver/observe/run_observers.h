@@ -26,6 +26,7 @@
 #include "run_statistics.h"
 #include "run_step.h"
 #include "time_trace.h"
+#include "trace_printer.h"
 #include "watchdog.h"
 
 namespace iropt {
@@ -92,6 +93,7 @@ class RunObservers {
   std::string pipeline_;
   std::shared_ptr<TimeTrace> trace_;
   std::shared_ptr<RemarkFile> remarks_;
+  std::shared_ptr<TracePrinter> trace_printer_;
   std::shared_ptr<Watchdog> watchdog_;
   std::shared_ptr<Progress> progress_;
 };

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "iropt/pass/applied_trace.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/schedule/rules.h"
@@ -51,7 +52,11 @@ Result<bool> ScheduleFunction(Module& module, const ModuleEntry& entry, const Ta
     schedule::Schedule sch(module, &intrinsics, name);
     schedule::Refusal refusal;
     switch (schedule::ApplyRule(*rule, sch, name, target, refusal)) {
-      case schedule::RuleResult::kApplied: module = sch.Finish(); return true;
+      case schedule::RuleResult::kApplied:
+        if (WantsTraces())
+          ReportTrace(fmt::format("the function '{}' by {}", name, rule->name), schedule::ToPython(sch.trace()));
+        module = sch.Finish();
+        return true;
       case schedule::RuleResult::kNotApplied: break;
       case schedule::RuleResult::kFailed:
         ReportRefusal(refusal, fmt::format("in the rule {} for the function '{}'", rule->name, name), diagnostics);

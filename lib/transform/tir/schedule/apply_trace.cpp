@@ -16,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "iropt/pass/applied_trace.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/schedule/schedule.h"
@@ -49,6 +50,7 @@ Pass CreateApplyTrace(const PassOptions& options) {
       [trace, intrinsics, func = options.String("func")](Module module, ModulePassContext& context) -> Result<Module> {
         schedule::Schedule sch(std::move(module), intrinsics.get(), func);
         IROPT_RETURN_IF_ERROR(ApplyTrace(*trace, sch, context.diagnostics));
+        if (WantsTraces()) ReportTrace({}, schedule::ToPython(sch.trace()));
         return sch.Finish();
       });
 }
