@@ -63,6 +63,11 @@ iropt_add_sampled_test(translation translation.py
                        COMMON --ir-opt $<TARGET_FILE:ir-opt> --folder "${IROPT_CONFORMANCE_DIR}" --minimum 0.97 --same 0.92
                        SAMPLE --sample 300)
 
+# What is the same program in the tests of both versions is printed as the newest version printed it.
+iropt_add_sampled_test(same_programs same_programs.py
+                       COMMON --ir-opt $<TARGET_FILE:ir-opt> --folder "${IROPT_CONFORMANCE_DIR}" --minimum 0.87
+                       SAMPLE --sample 300)
+
 # TIR passes keep what functions compute: recorded modules, functions of models, and random ones, interpreted and compiled.
 if(IROPT_HAVE_LLVM)
   set(compiled --ir-run $<TARGET_FILE:ir-run>)

@@ -1,7 +1,5 @@
 #include "iropt/ir/array_attr.h"
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -9,12 +7,11 @@
 
 #include "iropt/ir/dtype.h"
 #include "iropt/ir/element.h"
+#include "iropt/support/base64.h"
 
 namespace iropt {
 
 namespace {
-
-constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 // TVM's header of an array, before the shape and the elements (little endian).
 struct ArrayHeader {
@@ -29,55 +26,41 @@ struct ArrayHeader {
 };
 static_assert(sizeof(ArrayHeader) == 32);
 
-// DLPack's numbers of the kinds of types, with TVM's additions for narrow floats.
-constexpr std::pair<TypeCode, uint8_t> kTypeCodes[] = {
-    {TypeCode::kInt, 0},    {TypeCode::kUInt, 1},       {TypeCode::kFloat, 2},     {TypeCode::kHandle, 3},
-    {TypeCode::kBFloat, 4}, {TypeCode::kFloat8E4M3, 6}, {TypeCode::kFloat8E5M2, 7}};
+// DLPack's numbers of the kinds of types. For narrow floats, TVM had some of its own before 0.21, and for bool, which
+// is an unsigned integer of one bit here, it has had one since 0.23.
+struct CodeOfType {
+  TypeCode code;
+  uint8_t number, own_number;
+};
+constexpr CodeOfType kTypeCodes[] = {
+    {TypeCode::kInt, 0, 0},
+    {TypeCode::kUInt, 1, 1},
+    {TypeCode::kFloat, 2, 2},
+    {TypeCode::kHandle, 3, 3},
+    {TypeCode::kBFloat, 4, 4},
+    {TypeCode::kFloat8E3M4, 7, 7},
+    {TypeCode::kFloat8E4M3Ieee, 8, 8},
+    {TypeCode::kFloat8E4M3B11Fnuz, 9, 9},
+    {TypeCode::kFloat8E4M3, 10, 6},
+    {TypeCode::kFloat8E4M3Fnuz, 11, 11},
+    {TypeCode::kFloat8E5M2, 12, 7},
+    {TypeCode::kFloat8E5M2Fnuz, 13, 13},
+    {TypeCode::kFloat8E8M0, 14, 14},
+    {TypeCode::kFloat6E2M3, 15, 15},
+    {TypeCode::kFloat6E3M2, 16, 16},
+    {TypeCode::kFloat4E2M1, 17, 8},
+};
+constexpr uint8_t kBoolCode = 6;
 
-bool DecodeBase64(std::string_view text, std::string& out) {
-  static const std::array<int8_t, 256> values = [] {
-    std::array<int8_t, 256> t;
-    t.fill(-1);
-    for (size_t i = 0; i < kBase64.size(); ++i) t[static_cast<uint8_t>(kBase64[i])] = static_cast<int8_t>(i);
-    return t;
-  }();
-  out.clear();
-  out.reserve(text.size() / 4 * 3);
-  uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    if (c == '=' || c == '\n' || c == '\r') continue;
-    const int value = values[static_cast<uint8_t>(c)];
-    if (value < 0) return false;
-    bits = bits << 6 | static_cast<uint32_t>(value);
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    out += static_cast<char>(bits >> count);
-  }
-  return true;
-}
-
-void EncodeBase64(std::string_view bytes, FunctionRef<void(std::string_view)> append) {
-  constexpr size_t kPart = 4096;
-  std::string part;
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    const size_t n = std::min<size_t>(3, bytes.size() - i);
-    uint32_t group = 0;
-    for (size_t k = 0; k < 3; ++k) group = group << 8 | (k < n ? static_cast<uint8_t>(bytes[i + k]) : 0);
-    for (size_t k = 0; k < 4; ++k) part += k <= n ? kBase64[group >> (18 - 6 * k) & 63] : '=';
-    if (part.size() < kPart) continue;
-    append(part);
-    part.clear();
-  }
-  append(part);
-}
+// The versions of TVM in which the numbers changed.
+constexpr TextVersion kDlpackTypes = TextVersion::kV0_21;
+constexpr TextVersion kBoolType = TextVersion::kV0_23;
 
 Error Damaged(std::string message) { return {ErrorCode::Parse, std::move(message)}; }
 
 }  // namespace
 
-Result<std::shared_ptr<const NDArray>> DecodeArray(std::string_view base64) {
+Result<std::shared_ptr<const NDArray>> DecodeArray(std::string_view base64, TextVersion version) {
   std::string storage;
   if (!DecodeBase64(base64, storage)) return Damaged("an array is not in base64");
   const Error damaged = Damaged("an array is damaged");
@@ -90,9 +73,11 @@ Result<std::shared_ptr<const NDArray>> DecodeArray(std::string_view base64) {
   if (header.magic != magic || header.ndim < 0 || bytes.size() < (static_cast<size_t>(header.ndim) + 1) * 8)
     return damaged;
   DataType dtype;
-  for (const auto& [code, number] : kTypeCodes) {
-    if (number == header.type_code) dtype = DataType::Make(code, header.bits, header.lanes);
+  const bool has_own = version < kDlpackTypes;
+  for (const auto& [code, number, own_number] : kTypeCodes) {
+    if ((has_own ? own_number : number) == header.type_code) dtype = DataType::Make(code, header.bits, header.lanes);
   }
+  if (!has_own && header.type_code == kBoolCode) dtype = DataType::Bool();
   if (!IsElementType(dtype)) return Damaged("an array has an unknown element type");
   std::vector<int64_t> shape(static_cast<size_t>(header.ndim));
   int64_t size = dtype.bytes();
@@ -107,13 +92,17 @@ Result<std::shared_ptr<const NDArray>> DecodeArray(std::string_view base64) {
   return array;
 }
 
-void EncodeArray(const NDArray& array, FunctionRef<void(std::string_view)> append) {
+void EncodeArray(const NDArray& array, FunctionRef<void(std::string_view)> append, TextVersion version) {
   ArrayHeader header;
   header.ndim = static_cast<int32_t>(array.shape().size());
-  for (const auto& [code, number] : kTypeCodes) {
-    if (code == array.dtype().code) header.type_code = number;
+  for (const auto& [code, number, own_number] : kTypeCodes) {
+    if (code == array.dtype().code) header.type_code = version < kDlpackTypes ? own_number : number;
   }
   header.bits = array.dtype().bits;
+  if (array.dtype().is_bool() && version >= kBoolType) {
+    header.type_code = kBoolCode;
+    header.bits = 8;
+  }
   const auto size = static_cast<int64_t>(array.num_bytes());
   std::string bytes(reinterpret_cast<const char*>(&header), sizeof header);
   bytes.append(reinterpret_cast<const char*>(array.shape().data()), array.shape().size() * 8);

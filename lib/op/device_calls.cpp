@@ -45,6 +45,18 @@ const DeviceCallInfo* FindDeviceCall(std::string_view name) {
 
 std::span<const DeviceCallInfo> DeviceCalls() { return kDeviceCalls; }
 
+OpId CopyGroupOf(const tir::Call* call) {
+  const auto is = [&](uint32_t i, std::string_view text) {
+    const auto* operand = i < call->args.size() ? As<tir::StringImm>(call->args[i]) : nullptr;
+    return operand && operand->value == text;
+  };
+  if (IsOp(call->op, OpId::kTirDeviceCall) && is(0, "ptx.cp")) {
+    if (call->args.size() == 4 && is(1, "async") && is(2, "commit_group") && is(3, "")) return OpId::kTirPtxCommitGroup;
+    if (call->args.size() == 5 && is(2, "async") && is(3, "wait_group") && is(4, "")) return OpId::kTirPtxWaitGroup;
+  }
+  return OpId::kTirDeviceCall;
+}
+
 std::optional<DataType> ResultDtypeOf(const DeviceCallInfo& info, std::span<const PrimExpr* const> args) {
   switch (info.result) {
     case DeviceResult::kFixed: return info.dtype;

@@ -27,6 +27,9 @@ struct DeviceCallInfo {
 // Null if no device has such an instruction. O(log rows).
 const DeviceCallInfo* FindDeviceCall(std::string_view name);
 std::span<const DeviceCallInfo> DeviceCalls();
+// The intrinsic of TVM 0.24 and older that such a call of the newest version is, as T.ptx.cp("async", "commit_group",
+// "") is T.ptx_commit_group(); kTirDeviceCall for others.
+OpId CopyGroupOf(const tir::Call* call);
 // The dtype of a call with these operands if the text states none; nothing if the operand that decides is missing.
 std::optional<DataType> ResultDtypeOf(const DeviceCallInfo& info, std::span<const PrimExpr* const> args);
 

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "iropt/ir/relax/tuple_leaves.h"
+#include "iropt/op/op_id.h"
+#include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -30,6 +32,10 @@ struct Dtypes {
 MixedPrecision PrecisionPolicy(const Call& call) {
   const auto* op = As<Op>(call.op);
   if (!op) return MixedPrecision::kNever;
+  // The policies of these came with TVM 0.23.
+  if (IsOneOf(*op, OpId::kNnConv1dTranspose, OpId::kNnConv2dTranspose, OpId::kDynamicStridedSlice) &&
+      !FollowsSince(TextVersion::kV0_23))
+    return MixedPrecision::kNever;
   if (op->info->mixed_precision != MixedPrecision::kAlways) return op->info->mixed_precision;
   Dtypes dtypes;
   for (const Expr* arg : call.args) dtypes.Add(arg->type);

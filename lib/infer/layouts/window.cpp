@@ -4,6 +4,7 @@
 
 #include "infer/type_util.h"
 #include "iropt/infer/layout_rules.h"
+#include "iropt/support/followed_version.h"
 
 namespace iropt {
 
@@ -89,7 +90,11 @@ bool PlaceConv(LayoutCall& call) {
 
 bool LayoutConv(LayoutCall& call) { return PlaceConv<ConvAttrs>(call); }
 
-bool LayoutConvTranspose(LayoutCall& call) { return PlaceConv<ConvTransposeAttrs>(call); }
+// Before TVM 0.23, the operands have the layout of the program, unless the user wants another one.
+bool LayoutConvTranspose(LayoutCall& call) {
+  if (call.desired().empty() && !FollowsSince(TextVersion::kV0_23)) return true;
+  return PlaceConv<ConvTransposeAttrs>(call);
+}
 
 namespace {
 

@@ -255,7 +255,8 @@ void PrimPrinter::PrintPointerType(const tir::PointerInfo& pointer) {
 
 void PrimPrinter::PrintVarCreation(const tir::Var* var) {
   PrintVarType(var);
-  if (!var->pointer) out_.Append(var->is_size_var() ? "(is_size_var=True)" : "()");
+  if (!var->pointer)
+    out_.Append(var->is_size_var() && !context_.Since(TextVersion::kV0_26) ? "(is_size_var=True)" : "()");
 }
 
 void PrimPrinter::PrintEnd(const PrimExpr* min, const PrimExpr* extent) {
@@ -504,7 +505,8 @@ void PrimPrinter::PrintReduce(const tir::Reduce* reduce) {
 void PrimPrinter::PrintStringImm(const tir::StringImm* string) {
   if (context_.strings != nullptr) {
     if (const auto number = context_.strings->find(string); number != context_.strings->end()) {
-      out_.Append("metadata[\"tirx.StringImm\"][");
+      out_.Append(context_.Since(TextVersion::kV0_24) ? "metadata[\"tirx.StringImm\"]["
+                                                      : "metadata[\"tir.StringImm\"][");
       out_.AppendInt(number->second);
       return out_.Append(']');
     }

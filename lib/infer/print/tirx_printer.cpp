@@ -22,6 +22,19 @@ struct Keyword {
   std::string_view name;
   const PrimExpr* value;  // null if the operand is not a keyword
 };
+// An instruction of PTX that passes make: its operators and its names, until 0.24, in 0.25 and 0.26, and in 0.27.
+struct PtxNames {
+  OpId op, newest_op;
+  std::string_view old, sorted, newest;
+};
+constexpr PtxNames kPtxNames[] = {
+    {OpId::kTirPtxCpAsync, OpId::kTirSTirCpAsyncRaw, "T.ptx_cp_async", "T.ptx.cp_async", "T.s_tir.cp_async_raw"},
+    {OpId::kTirPtxLdg32, OpId::kTirSTirLdg32, "T.ptx_ldg32", "T.ptx.ldg32", "T.s_tir.ldg32"},
+    {OpId::kTirPtxCommitGroup, OpId::kTirPtxCommitGroup, "T.ptx_commit_group", "T.ptx.cp_async.commit_group",
+     "T.ptx.cp"},
+    {OpId::kTirPtxWaitGroup, OpId::kTirPtxWaitGroup, "T.ptx_wait_group", "T.ptx.cp_async.wait_group", "T.ptx.cp"},
+};
+
 Keyword AsKeyword(const PrimExpr* e) {
   const tir::Call* call = CallOf(e, OpId::kTirKeywordArg);
   if (!call || call->args.size() != 2 || NameOperand(call).empty()) return {};
@@ -184,22 +197,50 @@ bool PrimPrinter::IsPointerCast(const tir::Call& call) const {
          call.args[0]->dtype.is_handle() && context_.Since(TextVersion::kV0_26);
 }
 
-// TVM 0.26 sorts some intrinsics by target.
+// TVM 0.25 sorts intrinsics by target. The newest version spells instructions of PTX by their parts, and has names of
+// their own for what passes make.
 void PrimPrinter::PrintScriptName(const OpInfo& op) {
   const auto is = [&](auto... ids) { return ((op.id == ids) || ...); };
   std::string_view target;
+  for (const PtxNames& names : kPtxNames) {
+    if (!is(names.op, names.newest_op)) continue;
+    return out_.Append(context_.Since(TextVersion::kV0_27)   ? names.newest
+                       : context_.Since(TextVersion::kV0_25) ? names.sorted
+                                                             : names.old);
+  }
   if (is(OpId::kTirMakeFilledSimdgroupMatrix, OpId::kTirSimdgroupLoad, OpId::kTirSimdgroupMultiplyAccumulate,
          OpId::kTirSimdgroupStore))
     target = "T.metal.";
   if (is(OpId::kTirMmaFill, OpId::kTirMmaStore, OpId::kTirMmaFillLegacy, OpId::kTirMmaStoreLegacy)) target = "T.cuda.";
-  if (target.empty() || !context_.Since(TextVersion::kV0_26)) return out_.Append(op.script);
+  if (target.empty() || !context_.Since(TextVersion::kV0_25)) return out_.Append(op.script);
   out_.Append(target);
   out_.Append(op.script.substr(2));
+}
+
+// T.ptx.cp("async", "commit_group", ""), T.ptx.cp(0, "async", "wait_group", "") of the newest version.
+bool PrimPrinter::PrintCopyGroup(const tir::Call* call) {
+  const bool waits = IsOp(call->op, OpId::kTirPtxWaitGroup);
+  if (!context_.Since(TextVersion::kV0_27) || call->args.size() != (waits ? 1 : 0)) return false;
+  out_.Append("T.ptx.cp(");
+  if (waits) {
+    Print(call->args[0]);
+    out_.Append(", ");
+  }
+  out_.Append(waits ? "\"async\", \"wait_group\", \"\")" : "\"async\", \"commit_group\", \"\")");
+  return true;
 }
 
 // T.nki.load(A[0], B[0])
 bool PrimPrinter::PrintDeviceCall(const tir::Call* call) {
   const std::string_view name = NameOperand(call);
+  const OpId group = CopyGroupOf(call);
+  if (group != OpId::kTirDeviceCall && !context_.Since(TextVersion::kV0_27)) {
+    PrintScriptName(*GetOp(group)->info);
+    out_.Append('(');
+    if (group == OpId::kTirPtxWaitGroup) Print(call->args[1]);
+    out_.Append(')');
+    return true;
+  }
   const DeviceCallInfo* info = FindDeviceCall(name);
   if (!info) return false;
   auto operands = call->args.span().subspan(1);
@@ -231,7 +272,7 @@ bool PrimPrinter::PrintDeviceCall(const tir::Call* call) {
   return true;
 }
 
-// T.Call("tirx.exp", [x], attrs={"key": value}, ret_ty="float32")
+// T.Call("tirx.exp", [x], attrs={"key": value}, ret_ty="float32"); in 0.25, the dtype comes first.
 bool PrimPrinter::PrintAttributedCall(const tir::Call* call) {
   const auto* inner = call->args.size() == 2 ? As<tir::Call>(call->args[0]) : nullptr;
   const auto* op = inner ? As<Op>(inner->op) : nullptr;
@@ -242,12 +283,19 @@ bool PrimPrinter::PrintAttributedCall(const tir::Call* call) {
   const bool is_device_call = IsOneOf(*op, OpId::kTirDeviceCall, OpId::kTirPureDeviceCall);
   const std::string_view name =
       is_device_call ? NameOperand(inner) : op->info->name.substr(op->info->name.find('.') + 1);
-  out_.Append("T.Call(\"tirx.");
+  const bool is_first = context_.version == TextVersion::kV0_25;
+  out_.Append("T.Call(");
+  if (is_first) {
+    PrintDType(call->dtype);
+    out_.Append(", ");
+  }
+  out_.Append("\"tirx.");
   out_.Append(name);
   out_.Append("\", [");
   PrintOperands(inner->args.span().subspan(is_device_call ? 1 : 0), true);
   out_.Append("], attrs=");
   PrintDict(dict->args);
+  if (is_first) return out_.Append(')'), true;
   out_.Append(", ret_ty=");
   if (call->dtype.is_handle()) {
     out_.Append("T.handle().ty");
@@ -268,11 +316,21 @@ bool PrimPrinter::PrintAssertMessage(const tir::Call* call) {
   return true;
 }
 
+// T.ComposeLayout(3, 3, 3, T.TileLayout(...)); in 0.25, the numbers are a layout of their own.
 bool PrimPrinter::PrintComposeLayout(const tir::Call* call) {
   if (call->args.size() != 5 || !Is<tir::IntImm>(call->args[4]) || !AsTileLayout(call->args[3])) return false;
+  const bool is_inner = arith::IsInt(call->args[4], 1);
   out_.Append("T.ComposeLayout(");
-  PrintItems(call->args.span().first(4));
-  out_.Append(arith::IsInt(call->args[4], 1) ? ")" : ", swizzle_inner=False)");
+  if (context_.version != TextVersion::kV0_25) {
+    PrintItems(call->args.span().first(4));
+    out_.Append(is_inner ? ")" : ", swizzle_inner=False)");
+    return true;
+  }
+  out_.Append("T.SwizzleLayout(");
+  PrintItems(call->args.span().first(3));
+  out_.Append(is_inner ? ", swizzle_inner=True), " : ", swizzle_inner=False), ");
+  Print(call->args[3]);
+  out_.Append(')');
   return true;
 }
 
@@ -288,7 +346,9 @@ bool PrimPrinter::PrintTileCall(const tir::Call* call) {
 
 bool PrimPrinter::PrintByForm(const tir::Call* call) {
   const auto* op = As<Op>(call->op);
-  if (!op || op->id < OpId::kTirAssertMessage || op->id > OpId::kTirTileLayout) return false;
+  if (!op) return false;
+  if (IsOneOf(*op, OpId::kTirPtxCommitGroup, OpId::kTirPtxWaitGroup)) return PrintCopyGroup(call);
+  if (op->id < OpId::kTirAssertMessage || op->id > OpId::kTirTileLayout) return false;
   switch (op->id) {
     case OpId::kTirAssertMessage: return PrintAssertMessage(call);
     case OpId::kTirAttributedCall: return PrintAttributedCall(call);

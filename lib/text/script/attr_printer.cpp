@@ -5,6 +5,7 @@
 #include "iropt/infer/print/type_printer.h"
 #include "iropt/ir/array_attr.h"
 #include "iropt/support/stack.h"
+#include "metadata_writer.h"
 
 namespace iropt::text {
 
@@ -30,6 +31,7 @@ class AttrPrinter {
   void PrintMapping(const IndexMapAttr* map);
   void PrintMesh(const DeviceMeshAttr* mesh);
   void PrintObject(const ObjectAttr* object);
+  void PrintEntry(std::string_view kind, const Attr* attr);
   template <class T, class F>
   void PrintItems(List<T> items, F&& print) {
     for (uint32_t i = 0; i < items.size(); ++i) {
@@ -49,7 +51,7 @@ class AttrPrinter {
 void AttrPrinter::PrintInt(const IntAttr* attr) {
   if (!attr->dtype.is_bool()) return out_.AppendInt(attr->value);
   const std::string_view text = attr->value ? "True" : "False";
-  if (mode_ == ScriptDialect::kRelax || context_.Since(TextVersion::kV0_22)) return out_.Append(text);
+  if (mode_ == ScriptDialect::kRelax || context_.Since(TextVersion::kV0_21)) return out_.Append(text);
   out_.Append("T.bool(");
   out_.Append(text);
   out_.Append(')');
@@ -58,8 +60,8 @@ void AttrPrinter::PrintInt(const IntAttr* attr) {
 void AttrPrinter::PrintFloatAttr(const FloatAttr* attr) {
   // Without a dtype, infinities and NaN are strings.
   if (mode_ == ScriptDialect::kRelax && IsPlainFloat(*attr)) return PrintFloat(attr->value, out_);
-  // From 0.22 on, numbers in annotations are Python's.
-  if (mode_ == ScriptDialect::kTir && context_.Since(TextVersion::kV0_22) && std::isfinite(attr->value))
+  // From 0.21 on, numbers in annotations are Python's.
+  if (mode_ == ScriptDialect::kTir && context_.Since(TextVersion::kV0_21) && std::isfinite(attr->value))
     return PrintFloat(attr->value, out_);
   PrimPrinter(context_, mode_).PrintDTypeName(attr->dtype);
   out_.Append('(');
@@ -117,13 +119,20 @@ void AttrPrinter::PrintMesh(const DeviceMeshAttr* mesh) {
   out_.Append(mesh->is_range ? "))" : "])");
 }
 
+void AttrPrinter::PrintEntry(std::string_view kind, const Attr* attr) {
+  out_.Append("metadata[\"");
+  out_.Append(kind);
+  out_.Append("\"][");
+  out_.AppendInt(context_.metadata.IndexOf(attr));
+  out_.Append(']');
+}
+
 // Objects that scripts have no literal for are printed with their fields, to be seen.
 void AttrPrinter::PrintObject(const ObjectAttr* object) {
   if (object->type_key == "DummyGlobalInfo") return out_.Append("I.dummy_global_info()");
   if (object->type_key == kArrayKey) {
-    out_.Append(context_.Since(TextVersion::kV0_22) ? "metadata[\"ffi.Tensor\"][" : "metadata[\"runtime.NDArray\"][");
-    out_.AppendInt(context_.metadata.IndexOf(object));
-    return out_.Append(']');
+    const bool is_tensor = context_.Since(TextVersion::kV0_22);
+    return PrintEntry(is_tensor ? kTensorKey : context_.Since(TextVersion::kV0_21) ? kNDArrayKey : kArrayKey, object);
   }
   out_.Append('{');
   for (uint32_t i = 0; i < object->names.size(); ++i) {
@@ -140,7 +149,10 @@ void AttrPrinter::PrintNode(const Attr* attr) {
     case NodeKind::kNoneAttr: return out_.Append("None");
     case NodeKind::kIntAttr: return PrintInt(static_cast<const IntAttr*>(attr));
     case NodeKind::kFloatAttr: return PrintFloatAttr(static_cast<const FloatAttr*>(attr));
-    case NodeKind::kStrAttr: return PrintString(static_cast<const StrAttr*>(attr)->value, out_);
+    case NodeKind::kStrAttr:
+      if (context_.metadata.Has(attr))
+        return PrintEntry(context_.Since(TextVersion::kV0_22) ? kStringKey : kOldStringKey, attr);
+      return PrintString(static_cast<const StrAttr*>(attr)->value, out_);
     case NodeKind::kDTypeAttr: {
       const DataType dtype = static_cast<const DTypeAttr*>(attr)->value;
       if (dtype.is_void() && context_.Since(TextVersion::kV0_26)) return out_.Append("None");

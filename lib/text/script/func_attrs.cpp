@@ -38,7 +38,7 @@ bool IsSTir(const PrimFunc& func) {
 }
 
 const DictAttr* FuncAttrsOfVersion(const DictAttr* attrs, TextVersion version) {
-  if (version < TextVersion::kV0_22) return attrs;
+  if (version < TextVersion::kV0_21) return attrs;
   std::vector<DictAttr::Entry> entries;
   for (uint32_t i = 0; i < attrs->size(); ++i) {
     std::string_view key = attrs->keys[i];
@@ -59,7 +59,7 @@ std::string_view FuncAttrKey(std::string_view key) { return WithPrefix(key, kNew
 const Attr* FuncAttrOfText(std::string_view key, const Attr* value, std::optional<TextVersion> version) {
   if (key == kLaunchParams) return WithPrefixes(value, kNewPrefix, kOldPrefix);
   const auto* flag = As<IntAttr>(value);
-  const bool is_number = key == attr::kPrimitive && flag && version >= TextVersion::kV0_22;
+  const bool is_number = key == attr::kPrimitive && flag && version >= TextVersion::kV0_21;
   return is_number ? IntAttr::Get(flag->value) : value;
 }
 

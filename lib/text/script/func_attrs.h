@@ -15,7 +15,7 @@ inline constexpr std::string_view kPersistentKernelAttr = "tir.persistent_kernel
 bool IsSTir(const PrimFunc& func);
 
 // The attributes as the version prints them: "tirx.noalias" for "tir.noalias" from 0.24 on, "Primitive": True for 1
-// from 0.22 on.
+// from 0.21 on.
 const DictAttr* FuncAttrsOfVersion(const DictAttr* attrs, TextVersion version);
 
 // The key of a dictionary of any version, and the value for it in a text of the version, as modules have them.

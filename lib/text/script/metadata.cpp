@@ -9,6 +9,7 @@
 #include "iropt/ir/array_attr.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/support/base64.h"
 #include "iropt/support/json.h"
 #include "metadata_writer.h"
 #include "weights.h"
@@ -26,7 +27,10 @@ class Loader {
   Status Run(JsonValue root, std::map<std::string, std::vector<const Node*>, std::less<>>& entries) {
     IROPT_ASSIGN_OR_RETURN(const JsonValue nodes, root.At("nodes"));
     nodes_.assign(nodes.begin(), nodes.end());
-    if (const auto index = root.Find("root_index")) return RunFfi(*index, entries);
+    if (const auto index = root.Find("root_index")) {
+      codes_ = TextVersion::kV0_23;
+      return RunFfi(*index, entries);
+    }
     IROPT_ASSIGN_OR_RETURN(const JsonValue first, root.At("root"));
     if (const auto arrays = root.Find("b64ndarrays")) arrays_.assign(arrays->begin(), arrays->end());
     IROPT_ASSIGN_OR_RETURN(const JsonValue map, NodeAt(first));
@@ -78,13 +82,14 @@ class Loader {
     IROPT_ASSIGN_OR_RETURN(const JsonValue type, node.At("type"));
     IROPT_ASSIGN_OR_RETURN(const std::string_view name, type.AsString());
     const bool is_array = name == kTensorKey;
-    if (!is_array && name != "ffi.String" && name != kStringImmKey && name != "relax.expr.Constant") return nullptr;
+    const bool is_string = IsStringImmKey(name);
+    if (!is_array && name != kStringKey && !is_string && name != "relax.expr.Constant") return nullptr;
     IROPT_ASSIGN_OR_RETURN(const JsonValue data, node.At("data"));
-    if (is_array || name == "ffi.String") {
+    if (is_array || name == kStringKey) {
       IROPT_ASSIGN_OR_RETURN(const std::string_view text, data.AsString());
       const Attr* const fields[] = {StrAttr::Get(text)};
       if (!is_array) return fields[0];
-      IROPT_RETURN_IF_ERROR(DecodeArray(text));
+      IROPT_RETURN_IF_ERROR(DecodeArray(text, codes_));
       return ObjectAttr::Get(kArrayKey, {{kArrayField}}, fields);
     }
     if (WeightsReader::Refers(data)) {
@@ -92,9 +97,9 @@ class Loader {
       IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const NDArray> array, weights_.Open(data, expected));
       return array ? MakeConstant(array) : nullptr;
     }
-    IROPT_ASSIGN_OR_RETURN(const std::string_view text, TextOf(data, name == kStringImmKey ? "value" : "data"));
-    if (name == kStringImmKey) return ws_.New<tir::StringImm>(ws_.arena().CopyString(text));
-    IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const NDArray> array, DecodeArray(text));
+    IROPT_ASSIGN_OR_RETURN(const std::string_view text, TextOf(data, is_string ? "value" : "data"));
+    if (is_string) return ws_.New<tir::StringImm>(ws_.arena().CopyString(text));
+    IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const NDArray> array, DecodeArray(text, codes_));
     return MakeConstant(array);
   }
 
@@ -168,14 +173,30 @@ class Loader {
     IROPT_ASSIGN_OR_RETURN(const JsonValue type_key, node.At("type_key"));
     IROPT_ASSIGN_OR_RETURN(const std::string_view key, type_key.AsString());
     if (key == "relax.expr.Constant") return ReadConstant(node);
-    const bool is_array = key == kArrayKey;
-    if (!is_array && key != "runtime.String") return nullptr;
-    IROPT_ASSIGN_OR_RETURN(const JsonValue field, node.At(is_array ? std::string_view(kArrayField) : "repr_str"));
-    IROPT_ASSIGN_OR_RETURN(const std::string_view text, field.AsString());
+    if (IsStringImmKey(key)) {
+      IROPT_ASSIGN_OR_RETURN(const JsonValue attrs, node.At("attrs"));
+      IROPT_ASSIGN_OR_RETURN(const size_t i, NumberIn(attrs, "value"));
+      IROPT_ASSIGN_OR_RETURN(const JsonValue value, ItemAt(nodes_, i));
+      IROPT_ASSIGN_OR_RETURN(const std::string text, BytesOf(value));
+      return ws_.New<tir::StringImm>(ws_.arena().CopyString(text));
+    }
+    const bool is_array = key == kArrayKey || key == kNDArrayKey;
+    if (!is_array && key != kOldStringKey && key != kStringKey) return nullptr;
+    IROPT_ASSIGN_OR_RETURN(const std::string text, BytesOf(node));
     const Attr* const fields[] = {StrAttr::Get(text)};
     if (!is_array) return fields[0];
-    IROPT_RETURN_IF_ERROR(DecodeArray(text));
+    IROPT_RETURN_IF_ERROR(DecodeArray(text, key == kArrayKey ? TextVersion::kV0_18 : TextVersion::kV0_21));
     return ObjectAttr::Get(kArrayKey, {{kArrayField}}, fields);
+  }
+
+  // What an object without attributes is saved as: in base64, unless all characters can be printed.
+  static Result<std::string> BytesOf(JsonValue node) {
+    const auto encoded = node.Find("repr_b64");
+    IROPT_ASSIGN_OR_RETURN(const JsonValue field, encoded ? Result<JsonValue>(*encoded) : node.At(kArrayField));
+    IROPT_ASSIGN_OR_RETURN(const std::string_view text, field.AsString());
+    std::string bytes(text);
+    if (encoded && !DecodeBase64(text, bytes)) return Damaged("a string is not in base64");
+    return bytes;
   }
 
   // Null after errors of tensors in files.
@@ -200,6 +221,13 @@ class Loader {
 
   Result<std::shared_ptr<const NDArray>> ReadArray(JsonValue attrs) const {
     IROPT_ASSIGN_OR_RETURN(const size_t i, NumberIn(attrs, "data"));
+    if (arrays_.empty()) {
+      // In 0.21, arrays are nodes.
+      IROPT_ASSIGN_OR_RETURN(const JsonValue node, ItemAt(nodes_, i));
+      IROPT_ASSIGN_OR_RETURN(const JsonValue field, node.At(kArrayField));
+      IROPT_ASSIGN_OR_RETURN(const std::string_view text, field.AsString());
+      return DecodeArray(text, TextVersion::kV0_21);
+    }
     IROPT_ASSIGN_OR_RETURN(const JsonValue item, ItemAt(arrays_, i));
     IROPT_ASSIGN_OR_RETURN(const std::string_view base64, item.AsString());
     return DecodeArray(base64);
@@ -236,213 +264,10 @@ class Loader {
 
   WeightsReader& weights_;
   Workspace& ws_;
+  TextVersion codes_ = TextVersion::kV0_18;  // of the numbers of data types
   std::vector<JsonValue> nodes_;
   std::vector<JsonValue> arrays_;
   std::unordered_map<size_t, ArrayType> types_;  // by node
-};
-
-// Writes nodes in the form of TVM's JSON, inside a Python string: quotes are escaped. Node 0 stands for null.
-class Writer {
- public:
-  Writer(const MetadataTable& table, const PrintOptions& options, TextVersion version, OutputStream& out)
-      : table_(table), options_(options), version_(version), paths_(options.folder), out_(out) {}
-
-  void Write() {
-    out_.Append(
-        "metadata = tvm.ir.load_json(\"\"\"{\n  \\\"root\\\": 1, \n  \\\"nodes\\\": [\n    {\n      \\\"type_key\\\": "
-        "\\\"\\\"\n    }");
-    // The map, a list for each kind, then the entries, and at the end the types of constants in files.
-    PlanNodes(2 + (!table_.constants().empty()) + (!table_.arrays().empty()));
-    WriteMap();
-    for (const std::vector<size_t>* entries : {&constants_, &arrays_}) {
-      if (entries->empty()) continue;
-      Begin("Array");
-      WriteList(*entries);
-    }
-    for (size_t i = 0, data = 0; i < constants_.size(); ++i) {
-      const NDArray& array = *table_.constants()[i]->data;
-      if (const FileTensor* tensor = FileOf(array, options_)) {
-        WriteExternal(array, *tensor);
-      } else if (IsOutside(array)) {
-        WriteElided(array, i);
-      } else {
-        WriteConstant(array, constants_[i], data++);
-      }
-    }
-    for (const ObjectAttr* array : table_.arrays()) WriteArrayNode(*array);
-    for (const auto& [array, at] : type_nodes_) WriteType(*array, at);
-    WriteArrays();
-    out_.Append(
-        fmt::format(", \n  \\\"attrs\\\": {{\\\"tvm_version\\\": \\\"{}.0\\\"}}\n}}\"\"\")\n", ToString(version_)));
-  }
-
- private:
-  // The nodes of a type without those of the dimensions.
-  static constexpr size_t kTypeNodes = 6;
-
-  // Whether the value of a constant is not in the text.
-  bool IsOutside(const NDArray& array) const {
-    return array.num_bytes() > static_cast<uint64_t>(options_.elide_larger_than) || FileOf(array, options_) != nullptr;
-  }
-
-  static std::pair<std::string, std::vector<int64_t>> TypeKey(const NDArray& array) {
-    return {array.dtype().ToString(), {array.shape().begin(), array.shape().end()}};
-  }
-
-  // A constant has its node and those of its type, as in TVM. Constants in files share types.
-  void PlanNodes(size_t next) {
-    std::vector<const NDArray*> external;
-    for (const Constant* c : table_.constants()) {
-      constants_.push_back(next++);
-      if (IsOutside(*c->data)) {
-        external.push_back(c->data);
-      } else {
-        next += kTypeNodes + c->data->shape().size();
-        num_inline_ += 1;
-      }
-    }
-    for (size_t i = 0; i < table_.arrays().size(); ++i) arrays_.push_back(next++);
-    for (const NDArray* array : external) {
-      if (!types_.try_emplace(TypeKey(*array), next).second) continue;
-      type_nodes_.emplace_back(array, next);
-      next += kTypeNodes + array->shape().size();
-    }
-  }
-
-  void WriteArrays() {
-    out_.Append("\n  ], \n  \\\"b64ndarrays\\\": [");
-    size_t i = 0;
-    const auto write = [&](const NDArray& array) {
-      out_.Append(i++ ? ", \n    \\\"" : "\n    \\\"");
-      EncodeArray(array, [this](std::string_view part) { out_.Append(part); });
-      out_.Append("\\\"");
-    };
-    for (const Constant* c : table_.constants()) {
-      if (!IsOutside(*c->data)) write(*c->data);
-    }
-    // For TVM, an empty array stands for all that are in files or left out.
-    if (!types_.empty()) write(*NDArray::Make(DataType::Float(32), {0}));
-    out_.Append(i ? "\n  ]" : "]");
-  }
-
-  // From type keys, in their order, to the lists that follow.
-  void WriteMap() {
-    Begin("Map");
-    out_.Append(", \n      \\\"keys\\\": [");
-    std::vector<size_t> lists;
-    const auto key = [&](std::string_view name) {
-      out_.Append(lists.empty() ? "\n        \\\"" : ", \n        \\\"");
-      out_.Append(name);
-      out_.Append("\\\"");
-      lists.push_back(2 + lists.size());
-    };
-    if (!table_.constants().empty()) key("relax.expr.Constant");
-    if (!table_.arrays().empty()) key(kArrayKey);
-    out_.Append("\n      ]");
-    WriteList(lists);
-  }
-
-  void WriteArrayNode(const ObjectAttr& array) {
-    Begin(kArrayKey);
-    out_.Append(", \n      \\\"repr_str\\\": \\\"");
-    out_.Append(To<StrAttr>(array.Find(kArrayField))->value);
-    out_.Append("\\\"\n    }");
-  }
-
-  void WriteConstant(const NDArray& array, size_t at, size_t index) {
-    Record("relax.expr.Constant", {{"_checked_type_", Number(at + kTypeNodes)},
-                                   {"data", Number(index)},
-                                   {"span", "0"},
-                                   {"struct_info_", Number(at + 1)}});
-    WriteType(array, at + 1);
-  }
-
-  void WriteExternal(const NDArray& array, const FileTensor& tensor) {
-    const size_t type = types_.at(TypeKey(array));
-    Record("relax.expr.Constant", {{"_checked_type_", Number(type + kTypeNodes - 1)},
-                                   {"data", Number(num_inline_)},
-                                   {"span", "0"},
-                                   {"struct_info_", Number(type)},
-                                   {kWeightsFile, EscapeJson(paths_.PathOf(tensor))},
-                                   {kWeightsHash, tensor.hash->ToString()},
-                                   {kWeightsName, EscapeJson(tensor.name)}});
-  }
-
-  void WriteElided(const NDArray& array, size_t index) {
-    const size_t type = types_.at(TypeKey(array));
-    Record("relax.expr.Constant", {{"_checked_type_", Number(type + kTypeNodes - 1)},
-                                   {"data", Number(num_inline_)},
-                                   {"span", "0"},
-                                   {"struct_info_", Number(type)},
-                                   {kWeightsElided, Number(array.num_bytes())},
-                                   {kWeightsName, Number(index)}});
-  }
-
-  // The type, the shape (expression, list, type, legacy type), the legacy tensor type, then the dimensions.
-  void WriteType(const NDArray& array, size_t at) {
-    const std::string dtype = array.dtype().ToString();
-    const size_t ndim = array.shape().size();
-    Record("relax.TensorStructInfo",
-           {{"dtype", dtype}, {"ndim", Number(ndim)}, {"shape", Number(at + 1)}, {"span", "0"}, {"vdevice", "0"}});
-    Record("relax.expr.ShapeExpr", {{"_checked_type_", Number(at + 4)},
-                                    {"span", "0"},
-                                    {"struct_info_", Number(at + 3)},
-                                    {"values", Number(at + 2)}});
-    Begin("Array");
-    std::vector<size_t> dims;
-    for (size_t i = 0; i < ndim; ++i) dims.push_back(at + kTypeNodes + i);
-    WriteList(dims);
-    Record("relax.ShapeStructInfo", {{"ndim", Number(ndim)}, {"span", "0"}, {"values", Number(at + 2)}});
-    Record("relax.ShapeType", {{"ndim", Number(ndim)}, {"span", "0"}});
-    Record("relax.DynTensorType", {{"dtype", dtype}, {"ndim", Number(ndim)}, {"span", "0"}});
-    for (const int64_t dim : array.shape())
-      Record("IntImm", {{"dtype", "int64"}, {"span", "0"}, {"value", Number(static_cast<size_t>(dim))}});
-  }
-
-  static std::string Number(size_t value) { return std::to_string(value); }
-
-  void Begin(std::string_view type_key) {
-    out_.Append(", \n    {\n      \\\"type_key\\\": \\\"");
-    out_.Append(type_key);
-    out_.Append("\\\"");
-  }
-
-  void WriteList(const std::vector<size_t>& indices) {
-    out_.Append(", \n      \\\"data\\\": [");
-    for (size_t i = 0; i < indices.size(); ++i) {
-      if (i) out_.Append(", ");
-      out_.AppendInt(static_cast<int64_t>(indices[i]));
-    }
-    out_.Append("]\n    }");
-  }
-
-  void Record(std::string_view type_key, std::initializer_list<std::pair<std::string_view, std::string_view>> attrs) {
-    Begin(type_key);
-    out_.Append(", \n      \\\"attrs\\\": {");
-    bool first = true;
-    for (const auto& [name, value] : attrs) {
-      out_.Append(first ? "\n        \\\"" : ", \n        \\\"");
-      first = false;
-      out_.Append(name);
-      out_.Append("\\\": \\\"");
-      out_.Append(value);
-      out_.Append("\\\"");
-    }
-    out_.Append("\n      }\n    }");
-  }
-
-  const MetadataTable& table_;
-  const PrintOptions& options_;
-  const TextVersion version_;
-  WeightsPaths paths_;
-  OutputStream& out_;
-  // The nodes of the entries.
-  std::vector<size_t> constants_;
-  std::vector<size_t> arrays_;
-  size_t num_inline_ = 0;
-  // The first nodes of types of constants in files, and one of the arrays of each type.
-  std::map<std::pair<std::string, std::vector<int64_t>>, size_t> types_;
-  std::vector<std::pair<const NDArray*, size_t>> type_nodes_;
 };
 
 }  // namespace
@@ -461,8 +286,12 @@ void MetadataTable::Add(const Constant* constant) {
   if (known->second == constants_.size()) constants_.push_back(constant);
 }
 
-void MetadataTable::Add(const ObjectAttr* array) {
-  if (index_.try_emplace(array, arrays_.size()).second) arrays_.push_back(array);
+void MetadataTable::Add(const Attr* attr) {
+  if (const auto* array = As<ObjectAttr>(attr)) {
+    if (index_.try_emplace(array, arrays_.size()).second) arrays_.push_back(array);
+  } else if (index_.try_emplace(attr, attr_strings_.size()).second) {
+    attr_strings_.push_back(To<StrAttr>(attr));
+  }
 }
 
 void MetadataTable::Add(const tir::StringImm* string) {
@@ -472,7 +301,7 @@ void MetadataTable::Add(const tir::StringImm* string) {
 void SaveMetadata(const MetadataTable& table, const PrintOptions& options, TextVersion version, OutputStream& out) {
   if (table.empty()) return;
   if (version >= TextVersion::kV0_22) return WriteMetadataGraph(table, options, version, out);
-  Writer(table, options, version, out).Write();
+  WriteMetadataNodes(table, options, version, out);
 }
 
 }  // namespace iropt::text

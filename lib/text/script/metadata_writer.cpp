@@ -61,7 +61,7 @@ class GraphWriter {
     // The key of a list comes before its entries.
     const auto list = [&](std::string_view key, const auto& items, const auto& write) {
       if (items.empty()) return;
-      map.push_back(Node("ffi.String", Quoted(key)));
+      map.push_back(Node(kStringKey, Quoted(key)));
       std::vector<size_t> entries;
       for (const auto* item : items) entries.push_back(write(item, entries.size()));
       map.push_back(Node("ffi.Array", List(entries)));
@@ -71,16 +71,24 @@ class GraphWriter {
     list(kTensorKey, table_.arrays(), [&](const ObjectAttr* array, size_t) {
       return Node(kTensorKey, Quoted(To<StrAttr>(array->Find(kArrayField))->value));
     });
-    list(kStringImmKey, table_.strings(),
-         [&](const tir::StringImm* string, size_t) { return WriteString(string->value); });
+    list(StringImmKey(), table_.strings(),
+         [&](const tir::StringImm* string, size_t) { return WriteStringImm(string->value); });
+    list(kStringKey, table_.attr_strings(), [&](const StrAttr* string, size_t) { return WriteString(string->value); });
     return Node("ffi.Map", List(map));
   }
 
+  std::string_view StringImmKey() const { return version_ >= TextVersion::kV0_24 ? kStringImmKey : kOldStringImmKey; }
+
+  size_t WriteStringImm(std::string_view string) {
+    // Strings have no type; before, they were handles.
+    const auto type = DtypeField(HasTypes() ? "" : "handle");
+    return Object(StringImmKey(), {{"span", Ref(None())}, type, {"value", Ref(WriteString(string))}});
+  }
+
   size_t WriteString(std::string_view string) {
-    const auto type = DtypeField("");  // strings have none
     const auto [value, added] = strings_.try_emplace(string);
-    if (added) value->second = Node("ffi.String", Quoted(EscapeSlashes(EscapeJson(std::string(string)))));
-    return Object(kStringImmKey, {{"span", Ref(None())}, type, {"value", Ref(value->second)}});
+    if (added) value->second = Node(kStringKey, Quoted(EscapeSlashes(EscapeJson(std::string(string)))));
+    return value->second;
   }
 
   size_t WriteConstant(const NDArray& array, size_t index) {
@@ -108,7 +116,9 @@ class GraphWriter {
   size_t WriteTensor(const NDArray& array) {
     Begin(kTensorKey);
     Put("\\\"");
-    if (!is_counting_) EncodeArray(array, [this](std::string_view part) { out_.Append(EscapeSlashes(part)); });
+    if (!is_counting_)
+      EncodeArray(
+          array, [this](std::string_view part) { out_.Append(EscapeSlashes(part)); }, version_);
     Put("\\\"");
     return End();
   }
@@ -128,7 +138,7 @@ class GraphWriter {
     const size_t shape =
         Object("relax.expr.ShapeExpr",
                {{"span", Ref(None())}, {HasTypes() ? "ty" : "struct_info_", Ref(shape_type)}, {"values", Ref(list)}});
-    const std::string dtype = DtypeField(array.dtype().ToString()).second;
+    const std::string dtype = DtypeField(DTypeName(array.dtype(), version_)).second;
     return known->second = Object(HasTypes() ? "relax.TensorType" : "relax.TensorStructInfo", {{"span", Ref(None())},
                                                                                                {"shape", Ref(shape)},
                                                                                                {"dtype", dtype},

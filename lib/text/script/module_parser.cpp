@@ -104,8 +104,8 @@ bool ModuleParser::ReadTop() {
     }
     if (diag_.error_limit_reached()) return false;
   }
-  // TVM 0.26 renamed two arguments of Relax.
-  if (state_.is_tirx || state_.imports_type_vars || !state_.type_vars.empty() || HasTypeArgument(functions)) {
+  // TVM 0.26 renamed two arguments and a type of Relax.
+  if (state_.is_tirx || state_.imports_type_vars || !state_.type_vars.empty() || HasNewerName(functions)) {
     state_.module->set_text_version(TextVersion::kV0_27);
   } else if (state_.is_tir) {
     state_.module->set_text_version(TextVersion::kV0_18);

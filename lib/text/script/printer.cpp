@@ -41,12 +41,27 @@ int Rank(const ModuleEntry& entry) {
   return Is<PrimFunc>(entry.func) ? 0 : Is<ExternFunc>(entry.func) ? 1 : 2;
 }
 
-// The strings of several lines, which are not literals in the text of newer versions.
+// The strings of several lines, which are not literals in the text. They are operands of calls, of which stores and the
+// bounds of loops, most of a function, have none.
 class LongStrings : public tir::StmtExprVisitor {
  public:
-  explicit LongStrings(std::vector<const tir::StringImm*>& found) : found_(found) {}
+  LongStrings(std::vector<const tir::StringImm*>& found, std::vector<const Attr*>& attrs)
+      : found_(found), attrs_(attrs) {}
+  void VisitPrimFunc(const PrimFunc* func) override {
+    VisitAttr(func->attrs);
+    tir::StmtExprVisitor::VisitPrimFunc(func);
+  }
 
  protected:
+  void VisitBufferStore(const tir::BufferStore*) override {}
+  void VisitFor(const tir::For* loop) override {
+    VisitAttr(loop->annotations);
+    VisitStmt(loop->body);
+  }
+  void VisitAttr(const Attr* attr) override {
+    PrefixUse use;
+    ScanAttrValue(attr, ScriptDialect::kTir, use, attrs_);
+  }
   void VisitCall(const tir::Call* call) override {
     const tir::StringImm* code = SourceCodeOf(call);
     for (const PrimExpr* arg : call->args) {
@@ -59,6 +74,7 @@ class LongStrings : public tir::StmtExprVisitor {
 
  private:
   std::vector<const tir::StringImm*>& found_;
+  std::vector<const Attr*>& attrs_;
 };
 
 class ModulePrinter {
@@ -79,7 +95,7 @@ class ModulePrinter {
     ParallelFor(items_.size(), options_.threads, [&](size_t i) { Scan(items_[i]); });
     for (const Item& item : items_) {
       for (const Constant* constant : item.prologue.constants) metadata_.Add(constant);
-      for (const ObjectAttr* array : item.prologue.arrays) metadata_.Add(array);
+      for (const Attr* attr : item.prologue.attr_entries) AddAttr(attr);
       for (const tir::StringImm* string : item.strings) metadata_.Add(string);
     }
     if (version_ >= TextVersion::kV0_26) tir_vars_ = FindTirVars(module_);
@@ -93,7 +109,7 @@ class ModulePrinter {
     const auto* function = As<Function>(item.entry->func);
     if (function) item.prologue = ScanPrologue(function, options_, version_);
     const auto* prim = As<PrimFunc>(item.entry->func);
-    if (prim && version_ >= TextVersion::kV0_26 && options_.show_meta) LongStrings(item.strings).VisitPrimFunc(prim);
+    if (prim && options_.show_meta) LongStrings(item.strings, item.prologue.attr_entries).VisitPrimFunc(prim);
     if (version_ < TextVersion::kV0_27) return;
     if (function) item.type_vars.assign(item.prologue.type_vars().begin(), item.prologue.type_vars().end());
     if (prim) item.type_vars = TypeVarsOf(prim);
@@ -101,13 +117,19 @@ class ModulePrinter {
 
   PrefixUse ScanModuleAttrs() {
     PrefixUse use;
-    std::vector<const ObjectAttr*> arrays;
-    ScanAttrValue(module_.attrs(), ScriptDialect::kTir, use, arrays);
+    std::vector<const Attr*> entries;
+    ScanAttrValue(module_.attrs(), ScriptDialect::kTir, use, entries);
     for (const auto& [kind, infos] : module_.global_infos()) {
-      for (const Attr* info : infos) ScanAttrValue(info, ScriptDialect::kTir, use, arrays);
+      for (const Attr* info : infos) ScanAttrValue(info, ScriptDialect::kTir, use, entries);
     }
-    for (const ObjectAttr* array : arrays) metadata_.Add(array);
+    for (const Attr* entry : entries) AddAttr(entry);
     return use;
+  }
+
+  // In 0.21, strings of several lines are literals among attributes.
+  void AddAttr(const Attr* attr) {
+    const bool is_literal = Is<StrAttr>(attr) && (!options_.show_meta || version_ == TextVersion::kV0_21);
+    if (!is_literal) metadata_.Add(attr);
   }
 
   void PrintHeader(PrefixUse use) {

@@ -27,18 +27,21 @@ struct PrefixUse {
 };
 
 // The entries of the metadata section, by kind, numbered in the order in which they are printed. Filled before printing
-// starts. Equal constants share an entry: folding makes many of them. As in TVM, equal strings do not.
+// starts. Equal constants share an entry: folding makes many of them; as do equal strings among attributes. As in TVM,
+// equal strings among operands do not.
 class MetadataTable {
  public:
   void Add(const Constant* constant);
-  void Add(const ObjectAttr* array);
+  void Add(const Attr* attr);  // an array, or a string of several lines
   void Add(const tir::StringImm* string);
 
   const std::vector<const Constant*>& constants() const { return constants_; }
   const std::vector<const ObjectAttr*>& arrays() const { return arrays_; }
   const std::vector<const tir::StringImm*>& strings() const { return strings_; }
+  const std::vector<const StrAttr*>& attr_strings() const { return attr_strings_; }
   const StringNumbers& string_numbers() const { return string_numbers_; }
-  bool empty() const { return constants_.empty() && arrays_.empty() && strings_.empty(); }
+  bool empty() const { return constants_.empty() && arrays_.empty() && strings_.empty() && attr_strings_.empty(); }
+  bool Has(const Attr* attr) const { return index_.contains(attr); }
   // The number of an entry that was added: of the data of a constant, or of an attribute.
   int64_t IndexOf(const void* entry) const {
     const auto it = index_.find(entry);
@@ -55,6 +58,7 @@ class MetadataTable {
   std::vector<const Constant*> constants_;
   std::vector<const ObjectAttr*> arrays_;
   std::vector<const tir::StringImm*> strings_;
+  std::vector<const StrAttr*> attr_strings_;
   StringNumbers string_numbers_;
   std::unordered_map<const NDArray*, size_t, HashContent, EqualContent> by_content_;
   std::unordered_map<const void*, size_t> index_;

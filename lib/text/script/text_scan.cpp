@@ -30,22 +30,23 @@ bool Any(Block block) {
 
 }  // namespace
 
-bool HasTypeArgument(std::string_view text) {
-  // Both names have a "ty" that one of two characters follows.
+bool HasNewerName(std::string_view text) {
+  // The arguments have a "ty" that one of two characters follows.
   constexpr uint32_t kBehind = 2;
   const auto is_in = [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
-      if (text[i] == 't' && (text.substr(i).starts_with("ty_args=") ||
-                             (text.substr(i).starts_with("ty=") && text.substr(0, i).ends_with("out_"))))
+      const std::string_view rest = text.substr(i), before = text.substr(0, i);
+      if (text[i] == 't' && (rest.starts_with("ty_args=") || (rest.starts_with("ty=") && before.ends_with("out_"))))
         return true;
+      if (text[i] == '.' && rest.starts_with(".Any") && before.ends_with('R')) return true;
     }
     return false;
   };
   size_t p = 0;
   for (; p + kBlock + kBehind <= text.size(); p += kBlock) {
-    const Block third = Load(text.data() + p + 2);
-    const Block found =
-        Is(Load(text.data() + p), 't') & Is(Load(text.data() + p + 1), 'y') & (Is(third, '=') | Is(third, '_'));
+    const Block first = Load(text.data() + p), second = Load(text.data() + p + 1), third = Load(text.data() + p + 2);
+    const Block found = (Is(first, 't') & Is(second, 'y') & (Is(third, '=') | Is(third, '_'))) |
+                        (Is(first, '.') & Is(second, 'A') & Is(third, 'n'));
     if (Any(found) && is_in(p, p + kBlock)) return true;
   }
   return is_in(p, text.size());

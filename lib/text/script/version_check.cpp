@@ -2,16 +2,59 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
+#include <unordered_set>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/device_calls.h"
 #include "iropt/op/op_attrs.h"
 #include "iropt/text/script/printer.h"
 
 namespace iropt {
 namespace {
+
+// The intrinsics that not every version has: the first version that has them, or the last one.
+struct IntrinsicVersions {
+  OpId id;
+  TextVersion since = TextVersion::kV0_18;
+  std::optional<TextVersion> until = std::nullopt;
+};
+constexpr IntrinsicVersions kIntrinsicVersions[] = {
+    {OpId::kTirTvmCheckReturn, TextVersion::kV0_18, TextVersion::kV0_20},
+    {OpId::kTirCreateBarriers, TextVersion::kV0_18, TextVersion::kV0_24},
+    {OpId::kTirPtxArriveBarrier, TextVersion::kV0_18, TextVersion::kV0_24},
+    {OpId::kTirPtxArriveBarrierExpectTx, TextVersion::kV0_18, TextVersion::kV0_24},
+    {OpId::kTirPtxCpAsyncBarrier, TextVersion::kV0_18, TextVersion::kV0_24},
+    {OpId::kTirPtxCpAsyncBulk, TextVersion::kV0_18, TextVersion::kV0_24},
+    {OpId::kTirPtxInitBarrierThreadCount, TextVersion::kV0_18, TextVersion::kV0_24},
+    {OpId::kTirPtxLdmatrix, TextVersion::kV0_18, TextVersion::kV0_24},
+    {OpId::kTirPtxMma, TextVersion::kV0_18, TextVersion::kV0_24},
+    {OpId::kTirPtxMmaSp, TextVersion::kV0_18, TextVersion::kV0_24},
+    {OpId::kTirPtxWaitBarrier, TextVersion::kV0_18, TextVersion::kV0_24},
+    {OpId::kTirIgnoreLoopPartition, TextVersion::kV0_20},
+    {OpId::kTirHandleAddByteOffset, TextVersion::kV0_21},
+    {OpId::kTirBreakLoop, TextVersion::kV0_22},
+    {OpId::kTirContinueLoop, TextVersion::kV0_22},
+    {OpId::kTirThreadReturn, TextVersion::kV0_22},
+    {OpId::kTirAssertMessage, TextVersion::kV0_24},
+    {OpId::kTirBufferOffset, TextVersion::kV0_25},
+    {OpId::kTirCooperativeTensorFill, TextVersion::kV0_25},
+    {OpId::kTirCooperativeTensorLoad, TextVersion::kV0_25},
+    {OpId::kTirCooperativeTensorMultiplyAccumulate, TextVersion::kV0_25},
+    {OpId::kTirCooperativeTensorStore, TextVersion::kV0_25},
+    {OpId::kTirFilter, TextVersion::kV0_25},
+    {OpId::kTirMmaFillLegacy, TextVersion::kV0_25},
+    {OpId::kTirMmaStoreLegacy, TextVersion::kV0_25},
+    {OpId::kTirPrintBuffer, TextVersion::kV0_25},
+    {OpId::kTirPtrByteOffset, TextVersion::kV0_25},
+    {OpId::kTirSelector, TextVersion::kV0_25},
+    {OpId::kTirTvmKernelReplacePoint, TextVersion::kV0_25},
+    {OpId::kTirTvmWarpShuffleXor, TextVersion::kV0_25},
+};
 
 class VersionChecker : public WalkHandler {
  public:
@@ -38,6 +81,7 @@ class VersionChecker : public WalkHandler {
   }
 
   void Check(const PrimFunc* func) {
+    for (const tir::Buffer* buffer : func->param_buffers) CheckBuffer(buffer);
     tir::PostOrderVisit(func->body, [&](const Node* node) { CheckNode(node); });
   }
 
@@ -50,7 +94,8 @@ class VersionChecker : public WalkHandler {
         if (flat) Dropped(Location(*static_cast<const tir::AllocateConst*>(node)), "T.allocate_const", kBefore);
         break;
       case NodeKind::kPrefetch:
-        if (flat) Dropped(Location(*static_cast<const tir::Prefetch*>(node)), "T.prefetch", kBefore);
+        if (version_ > TextVersion::kV0_20)
+          Dropped(Location(*static_cast<const tir::Prefetch*>(node)), "T.prefetch", TextVersion::kV0_20);
         break;
       case NodeKind::kBufferRealize:
         if (flat) Dropped(Location(*static_cast<const tir::BufferRealize*>(node)), "T.realize", kBefore);
@@ -69,23 +114,50 @@ class VersionChecker : public WalkHandler {
         if (is_later && attr->attr_key == "tirx_hint") Lacks(Location(*attr), "T.hint", TextVersion::kV0_25);
         break;
       }
-      case NodeKind::kPrimCall:
-        if (version_ < TextVersion::kV0_25) CheckCall(static_cast<const tir::Call*>(node));
+      case NodeKind::kFor: {
+        const auto* loop = static_cast<const tir::For*>(node);
+        if (loop->step && version_ < TextVersion::kV0_23)
+          Lacks(Location(*loop), "loops with a step", TextVersion::kV0_23);
         break;
+      }
+      case NodeKind::kBlockStmt:
+        for (const tir::Buffer* buffer : static_cast<const tir::Block*>(node)->alloc_buffers) CheckBuffer(buffer);
+        break;
+      case NodeKind::kDeclBuffer: CheckBuffer(static_cast<const tir::DeclBuffer*>(node)->buffer); break;
+      case NodeKind::kBufferLoad: CheckBuffer(static_cast<const tir::BufferLoad*>(node)->buffer); break;
+      case NodeKind::kBufferStore: CheckBuffer(static_cast<const tir::BufferStore*>(node)->buffer); break;
+      case NodeKind::kPrimCall: CheckCall(static_cast<const tir::Call*>(node)); break;
       default: break;
     }
   }
 
-  // Calls that came with 0.24 and 0.25. A default layout is how older versions lay out every buffer.
+  // Once for each buffer.
+  void CheckBuffer(const tir::Buffer* buffer) {
+    if (version_ < TextVersion::kV0_26 || !buffer || !buffers_.insert(buffer).second) return;
+    if (!buffer->axis_separators.empty()) Dropped(Location(*buffer), "axis_separators", TextVersion::kV0_25);
+    if (buffer->buffer_type != tir::BufferType::kDefault)
+      Dropped(Location(*buffer), "buffer_type=\"auto\"", TextVersion::kV0_25);
+  }
+
   void CheckCall(const tir::Call* call) {
     const auto* op = As<Op>(call->op);
     if (!op) return;
+    for (const IntrinsicVersions& versions : kIntrinsicVersions) {
+      if (versions.id != op->info->id) continue;
+      const bool is_message = versions.id == OpId::kTirAssertMessage;
+      const std::string_view what = is_message ? "assertions with kinds of errors" : op->info->script;
+      if (version_ < versions.since) Lacks(Location(*call), what, versions.since);
+      if (versions.until && version_ > *versions.until) Dropped(Location(*call), what, *versions.until);
+    }
+    if (version_ < TextVersion::kV0_25) CheckNewCall(call, op);
+  }
+
+  // Calls that came with 0.25. A default layout is how older versions lay out every buffer.
+  void CheckNewCall(const tir::Call* call, const Op* op) {
+    if (CopyGroupOf(call) != OpId::kTirDeviceCall) return;
     if (IsOneOf(*op, OpId::kTirTileCall, OpId::kTirDeviceCall, OpId::kTirPureDeviceCall)) {
       const auto* name = call->args.empty() ? nullptr : As<tir::StringImm>(call->args[0]);
       Lacks(Location(*call), name ? fmt::format("T.{}", name->value) : "such calls", TextVersion::kV0_25);
-    } else if (op->info->id == OpId::kTirAssertMessage) {
-      if (version_ < TextVersion::kV0_24)
-        Lacks(Location(*call), "assertions with kinds of errors", TextVersion::kV0_24);
     } else if (op->info->id == OpId::kTirAttributedCall) {
       Lacks(Location(*call), "calls with attributes", TextVersion::kV0_25);
     } else if (IsOneOf(*op, OpId::kTirTileLayout, OpId::kTirComposeLayout)) {
@@ -106,6 +178,7 @@ class VersionChecker : public WalkHandler {
 
   const TextVersion version_;
   DiagnosticEngine& diagnostics_;
+  std::unordered_set<const tir::Buffer*> buffers_;
 };
 
 }  // namespace

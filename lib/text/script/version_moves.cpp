@@ -270,7 +270,7 @@ class NumberPrimitive : public ExprMutator {
   const Expr* VisitFunction(const Function* function) override {
     const auto* visited = To<Function>(ExprMutator::VisitFunction(function));
     const Attr* flag = visited->attrs->Find(attr::kPrimitive);
-    const Attr* number = flag ? text::FuncAttrOfText(attr::kPrimitive, flag, TextVersion::kV0_22) : nullptr;
+    const Attr* number = flag ? text::FuncAttrOfText(attr::kPrimitive, flag, kBooleanFlags) : nullptr;
     if (number == flag) return visited;
     auto* result = workspace().New<Function>(*visited);
     result->attrs = visited->attrs->With(attr::kPrimitive, number);
@@ -289,8 +289,7 @@ void MoveToVersion(Module& module, TextVersion version) {
     const BaseFunc* moved = entry.func;
     if (const auto* func = As<PrimFunc>(entry.func)) {
       moved = MovePrimFunc(func, move, workspace);
-    } else if (const auto* function = As<Function>(entry.func);
-               function && is_unknown && version < TextVersion::kV0_22) {
+    } else if (const auto* function = As<Function>(entry.func); function && is_unknown && version < kBooleanFlags) {
       moved = static_cast<const BaseFunc*>(NumberPrimitive(workspace).VisitExpr(function));
     }
     if (moved != entry.func) module.SetAt(i, moved, workspace.Finish());

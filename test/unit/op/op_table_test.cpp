@@ -412,6 +412,30 @@ void CheckSignature(const OpInfo& info, const json& fact) {
   }
 }
 
+// The operators with a legalization, and those with a gradient.
+std::set<OpId> Legalized() {
+  return {
+#define IROPT_LEGALIZE(id) OpId::k##id,
+#define IROPT_LEGALIZE_ANY_SHAPE(id) OpId::k##id,
+#include "legalize/legalizations.def"
+  };
+}
+// Of those without one, whether the table says why.
+std::map<OpId, bool> SaysWhyNot() {
+  return {
+#define IROPT_LEGALIZE(id)
+#define IROPT_NOT_LEGALIZED(id, why) {OpId::k##id, !std::string_view(why).empty()},
+#include "legalize/legalizations.def"
+  };
+}
+std::set<OpId> Differentiable() {
+  return {
+#define IROPT_GRADIENT(op, rule) OpId::k##op,
+#define IROPT_NO_GRADIENT(op) OpId::k##op,
+#include "transform/relax/gradient/rules.def"
+  };
+}
+
 MixedPrecision PolicyOf(const json& fact) {
   static constexpr MixedPrecision kPolicies[] = {MixedPrecision::kAlways, MixedPrecision::kFollow,
                                                  MixedPrecision::kNever};
@@ -426,9 +450,12 @@ TEST_CASE("the table states the recorded facts of every operator", "[.recorded]"
     WARN("skipped: no ops.json in IROPT_CONFORMANCE_DIR");
     return;
   }
-  // Operators that have a layout rule since a later version.
-  const std::set<std::string> newer_layout_rules = {"relax.flip", "relax.repeat", "relax.scatter_elements",
-                                                    "relax.tile"};
+  // Operators that have a layout rule, or a policy of precision, since a later version.
+  const std::set<std::string> newer_policies = {"relax.dynamic_strided_slice", "relax.nn.conv1d_transpose",
+                                                "relax.nn.conv2d_transpose"};
+  const std::set<std::string> newer_layout_rules = {
+      "relax.flip",   "relax.nn.conv1d_transpose", "relax.nn.conv2d_transpose",
+      "relax.repeat", "relax.scatter_elements",    "relax.tile"};
   std::set<std::string_view> recorded;
   for (const json& fact : facts) {
     const std::string name = fact["name"];
@@ -438,7 +465,7 @@ TEST_CASE("the table states the recorded facts of every operator", "[.recorded]"
     recorded.insert(info->name);
     CHECK(info->since == TextVersion::kV0_18);
     CHECK(info->pure == fact["FPurity"].get<bool>());
-    CHECK(info->mixed_precision == PolicyOf(fact));
+    if (!newer_policies.contains(name)) CHECK(info->mixed_precision == PolicyOf(fact));
     CHECK(info->packed == fact.value("FCallPacked", ""));
     if (!newer_layout_rules.contains(name)) CHECK(LayoutRules().at(info->id) == fact.value("FRelaxInferLayout", false));
     CheckArguments(*info, fact);
@@ -489,10 +516,15 @@ TEST_CASE("the table states the recorded facts of the newest operators, operands
     if (!info->variadic && !kRecordedOtherwise.contains(name))
       CHECK(operands == Names(fact["arguments"], json::json_pointer("/0")));
     if (!fact["attrs"].empty()) CHECK(NewestAttrs(*info) == Names(fact["attrs"], json::json_pointer("/name")));
-    if (info->since == TextVersion::kV0_18) continue;
     CHECK(info->pure == fact["FPurity"].get<bool>());
     CHECK(info->mixed_precision == PolicyOf(fact));
-    CHECK(LayoutRules().at(info->id) == fact.value("FRelaxInferLayout", false));
+    // Those of the slices are as if they had none, and that of scatter_nd lets the indices point to other elements.
+    static const std::set<std::string> kWithoutLayoutRule = {"relax.dynamic_strided_slice", "relax.scatter_nd"};
+    const bool has_layout_rule = fact.value("FRelaxInferLayout", false) && !kWithoutLayoutRule.contains(name);
+    CHECK(LayoutRules().at(info->id) == has_layout_rule);
+    if (fact.value("FLegalize", false)) CHECK((Legalized().contains(info->id) || SaysWhyNot().at(info->id)));
+    if (fact.value("FPrimalGradient", false)) CHECK(Differentiable().contains(info->id));
+    if (info->since == TextVersion::kV0_18) continue;
     if (!fact["attrs_type"].is_null()) CHECK(info->attrs_key == fact["attrs_type"].get<std::string>());
   }
   CHECK(facts.size() == GraphOps().size());

@@ -129,6 +129,7 @@ class PrimPrinter {
   void PrintPointerType(const tir::PointerInfo& pointer);
   void PrintScriptName(const OpInfo& op);
   bool PrintDeviceCall(const tir::Call* call);
+  bool PrintCopyGroup(const tir::Call* call);
   bool PrintAttributedCall(const tir::Call* call);
   bool PrintAssertMessage(const tir::Call* call);
   bool PrintComposeLayout(const tir::Call* call);

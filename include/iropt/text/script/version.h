@@ -12,7 +12,7 @@ namespace iropt {
 //    allocations, and buffers without declarations. Code in which everything is flat gets that form again.
 //  - From 0.26 on, no text has the pointers of parameters that are buffers; before, TVM calls them var_A.
 //  - From 0.22 on, calls of LLVM's intrinsics do not state the number of their operands.
-//  - From 0.21 on, flags such as tir.is_host_func are booleans; before, they are numbers, as Primitive is before 0.22.
+//  - From 0.21 on, flags such as tir.is_host_func and Primitive are booleans; before, they are numbers.
 // O(nodes) where the versions differ in these, O(functions) where they do not.
 void MoveToVersion(Module& module, TextVersion version);
 

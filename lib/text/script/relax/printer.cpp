@@ -21,7 +21,7 @@ void RelaxPrinter::PrintFunction(const Function* function, std::string_view name
   names_.Reserve(prologue.num_bindings);
   types_.StartFunction();
   for (const tir::Var* var : prologue.scalar_params) names_.Define(var);
-  type_params_ = DefineTypeVars(prologue.type_vars(), names_);
+  DefineSignatureVars(prologue.type_vars());
   size_t line = prologue.signature_lines;
   const bool is_private = !function->attrs->Find(attr::kGlobalSymbol);
   PrintHeader(function, name, is_private, &prologue.introduced);
@@ -39,6 +39,15 @@ void RelaxPrinter::PrintFunction(const Function* function, std::string_view name
   PrintBody(function->body, nullptr);
   --context_.indent;
   out_.Append('\n');
+}
+
+// Those of 0.27 are sorted by their names.
+void RelaxPrinter::DefineSignatureVars(std::span<const tir::Var* const> vars) {
+  if (context_.Since(TextVersion::kV0_27)) {
+    type_params_ = DefineTypeVars(vars, names_);
+  } else {
+    for (const tir::Var* var : vars) names_.Define(var);
+  }
 }
 
 void RelaxPrinter::PrintHeader(const Function* function, std::string_view name, bool is_private,
@@ -82,7 +91,7 @@ void RelaxPrinter::PrintPrologueLine(const tir::Var* var) {
   out_.Append(names_.Find(var));
   out_.Append(" = T.");
   out_.Append(var->dtype.ToString());
-  out_.Append(var->is_size_var() ? "(is_size_var=True)" : "()");
+  out_.Append(var->is_size_var() && !context_.Since(TextVersion::kV0_26) ? "(is_size_var=True)" : "()");
 }
 
 void RelaxPrinter::PrintAttributes(const DictAttr* attrs) {
@@ -98,17 +107,23 @@ void RelaxPrinter::PrintNestedFunction(const Binding* binding, const Function* f
   const std::string_view name = names_.Define(binding->var);
   const size_t mark = names_.Mark();
   bool tir = before_.tir;
+  std::span<const tir::Var* const> vars;
   if (nested_ < prologue_->nested_uses_tir.size()) {
     tir = tir || prologue_->nested_uses_tir[nested_] != 0;
-    type_params_ = DefineTypeVars(prologue_->nested_type_vars[nested_], names_);
+    vars = prologue_->nested_type_vars[nested_];
+    DefineSignatureVars(vars);
     before_.type_vars = before_.type_vars || !type_params_.empty();
   }
   ++nested_;
   context_.NewLine();
   PrintImports({before_.ir, tir, true, before_.type_vars}, context_);
   if (!context_.pep695) PrintTypeVars();
-  PrintHeader(function, name, false, nullptr);
+  const TypePrinter::Introduced introduced(vars.begin(), vars.end());
+  PrintHeader(function, name, false, &introduced);
   type_params_.clear();
+  if (!context_.Since(TextVersion::kV0_27)) {
+    for (const tir::Var* var : vars) PrintPrologueLine(var);
+  }
   PrintAttributes(function->attrs);
   WithStack([&] { PrintBody(function->body, nullptr); });
   --context_.indent;

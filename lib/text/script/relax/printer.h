@@ -33,6 +33,7 @@ class RelaxPrinter {
   void PrintAttributes(const DictAttr* attrs);
   void PrintNestedFunction(const Binding* binding, const Function* function);
   void PrintTypeVars();
+  void DefineSignatureVars(std::span<const tir::Var* const> vars);
   // The statements of a body; its value goes to `return`, or to `target: annotation = value`.
   void PrintBody(const Expr* body, const Var* target);
   // The same for a body whose names are free again afterwards.

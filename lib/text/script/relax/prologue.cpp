@@ -38,10 +38,7 @@ class Scanner {
         if (var && seen_.insert(var).second) result_.scalar_params.push_back(var);
       }
     }
-    in_signature_ = true;
-    ScanType(function->ret_type);
-    for (const Var* p : function->params) ScanType(p->type);
-    in_signature_ = false;
+    ScanSignature(function);
     result_.signature_lines = result_.lines.size();
     for (const tir::Var* var : result_.lines) result_.introduced.insert(var);
     ScanAttr(function->attrs);
@@ -49,16 +46,23 @@ class Scanner {
   }
 
  private:
+  // From 0.26 on, the result type is printed after the parameters.
+  void ScanSignature(const Function* function) {
+    const bool params_first = version_ >= TextVersion::kV0_26;
+    in_signature_ = true;
+    if (!params_first) ScanType(function->ret_type);
+    for (const Var* p : function->params) ScanType(p->type);
+    if (params_first) ScanType(function->ret_type);
+    in_signature_ = false;
+  }
+
   void ScanFunction(const Function* function) {
     const size_t index = result_.nested_uses_tir.size();
     result_.nested_uses_tir.push_back(0);
     result_.nested_type_vars.emplace_back();
     const size_t line = result_.lines.size();
-    in_signature_ = true;
-    ScanType(function->ret_type);
-    for (const Var* p : function->params) ScanType(p->type);
-    in_signature_ = false;
-    if (version_ >= TextVersion::kV0_27) {
+    ScanSignature(function);
+    if (version_ >= TextVersion::kV0_26) {
       const auto first = result_.lines.begin() + static_cast<ptrdiff_t>(line);
       result_.nested_type_vars[index].assign(first, result_.lines.end());
       result_.lines.erase(first, result_.lines.end());
@@ -202,7 +206,7 @@ class Scanner {
 
   void ScanAttr(const Attr* attr) {
     PrefixUse use;
-    ScanAttrValue(attr, ScriptDialect::kRelax, use, result_.arrays);
+    ScanAttrValue(attr, ScriptDialect::kRelax, use, result_.attr_entries);
     result_.uses_tir |= use.tir;
     ForEachAttrExpr(attr, [&](const PrimExpr* expr) { ScanPrim(expr); });
   }
@@ -218,7 +222,7 @@ class Scanner {
 
 }  // namespace
 
-void ScanAttrValue(const Attr* attr, ScriptDialect mode, PrefixUse& use, std::vector<const ObjectAttr*>& arrays) {
+void ScanAttrValue(const Attr* attr, ScriptDialect mode, PrefixUse& use, std::vector<const Attr*>& entries) {
   const bool tir = mode == ScriptDialect::kTir;
   switch (attr->kind) {
     case NodeKind::kTargetAttr:
@@ -238,13 +242,16 @@ void ScanAttrValue(const Attr* attr, ScriptDialect mode, PrefixUse& use, std::ve
     case NodeKind::kIntAttr: use.tir |= tir && static_cast<const IntAttr*>(attr)->dtype.is_bool(); break;
     case NodeKind::kFloatAttr: use.tir |= tir || !IsPlainFloat(*static_cast<const FloatAttr*>(attr)); break;
     case NodeKind::kExprAttr: use.tir |= tir || Is<tir::IntImm>(static_cast<const ExprAttr*>(attr)->value); break;
+    case NodeKind::kStrAttr:
+      if (static_cast<const StrAttr*>(attr)->value.find('\n') != std::string_view::npos) entries.push_back(attr);
+      break;
     case NodeKind::kObjectAttr:
       if (const auto* object = static_cast<const ObjectAttr*>(attr); object->type_key == kArrayKey)
-        return arrays.push_back(object);
+        return entries.push_back(object);
       break;
     default: break;
   }
-  for (const Attr* element : Elements(attr)) WithStack([&] { ScanAttrValue(element, mode, use, arrays); });
+  for (const Attr* element : Elements(attr)) WithStack([&] { ScanAttrValue(element, mode, use, entries); });
 }
 
 const tir::Var* ScalarParam(const Type* type) {

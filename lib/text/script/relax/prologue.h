@@ -24,7 +24,7 @@ struct RelaxPrologue {
   size_t signature_lines = 0;
   std::unordered_set<const tir::Var*> introduced;  // by the signature
   std::vector<const Constant*> constants;
-  std::vector<const ObjectAttr*> arrays;  // among the attribute values
+  std::vector<const Attr*> attr_entries;  // of the metadata section: arrays and long strings among attributes
   size_t num_bindings = 0;
 
   // The symbolic variables that 0.27 declares before the function.
@@ -33,7 +33,8 @@ struct RelaxPrologue {
   // For each nested function, outermost first, whether TIR names have been used when its text ends: TVM repeats the
   // header of the module before nested functions.
   std::vector<uint8_t> nested_uses_tir;
-  // For each of them, the symbolic variables that its signature introduces, which 0.27 declares before it.
+  // For each of them, the symbolic variables that its signature introduces: 0.26 declares them in its body, 0.27 before
+  // it. Older versions have them in the body of the outermost function.
   std::vector<std::vector<const tir::Var*>> nested_type_vars;
 
   bool has_nested_type_vars() const {
@@ -48,7 +49,7 @@ RelaxPrologue ScanPrologue(const Function* function, const PrintOptions& options
 const tir::Var* ScalarParam(const Type* type);
 
 // Adds the uses in the text of an attribute value: imports, and entries of the metadata section.
-void ScanAttrValue(const Attr* attr, ScriptDialect mode, PrefixUse& use, std::vector<const ObjectAttr*>& arrays);
+void ScanAttrValue(const Attr* attr, ScriptDialect mode, PrefixUse& use, std::vector<const Attr*>& entries);
 
 // Returns whether the constant is printed inline, as R.const(...).
 bool IsInlineConstant(const Constant* constant, const PrintOptions& options);

@@ -438,8 +438,14 @@ const PrimExpr* CallIntrin(ScalarParser& p, PyArgs& args, const PyValue* const*)
   return Spanned(p.ws_.New<tir::Call>(dtype, op->op, p.CopyPrims(operands)), args.span);
 }
 
-// T.Call(dtype, "tir.exp", [x]); TVM 0.25 writes T.Call("tirx.exp", [x], attrs={...}, ret_ty=dtype).
+// T.Call(dtype, "tir.exp", [x]), in TVM 0.25 with attrs={...}; newer ones write
+// T.Call("tirx.exp", [x], attrs={...}, ret_ty=dtype).
 const PrimExpr* Call(ScalarParser& p, PyArgs& args, const PyValue* const*) {
+  const bool has_attrs = std::ranges::find(args.keywords, "attrs", &PyKeyword::name) != args.keywords.end();
+  if (args.positional.size() == 3 && has_attrs) {
+    args.keywords.push_back({"ret_ty", args.positional[0].span, args.positional[0]});
+    args.positional.erase(args.positional.begin());
+  }
   if (args.positional.size() == 2) return p.MakeAttributedCall(args);
   const PyValue* v[3];
   if (!p.Bind(args, "T.Call", {"dtype", "op", "args"}, 3, v)) return nullptr;

@@ -144,11 +144,42 @@ bool ScalarParser::ParseBareLayout(LayoutParts& parts) {
   return ExpectClose("a layout");
 }
 
+// T.SwizzleLayout(3, 3, 3, swizzle_inner=True), the first operand of T.ComposeLayout in 0.25.
+bool ScalarParser::ParseSwizzleLayout(uint32_t begin, PyValue& out) {
+  PyArgs args;
+  const PyValue* v[4];
+  if (!ParseArguments(args, begin) ||
+      !Bind(args, "T.SwizzleLayout", {"per_element", "swizzle_len", "atom_len", "swizzle_inner"}, 3, v))
+    return false;
+  const PrimExpr* operands[4];
+  for (size_t i = 0; i < 3; ++i) {
+    operands[i] = ToPrim(*v[i]);
+    if (!operands[i]) return false;
+    if (!Is<tir::IntImm>(operands[i])) return WrongValue(*v[i], "an integer");
+  }
+  operands[3] = v[3] ? ToBool(*v[3]) : True(args.span);
+  if (!operands[3]) return false;
+  out = PyValue(ListOperand("tir.list_arg", operands, args.span));
+  return true;
+}
+
+// T.ComposeLayout(3, 3, 3, T.TileLayout(...)), or T.ComposeLayout(T.SwizzleLayout(3, 3, 3), T.TileLayout(...))
 bool ScalarParser::ParseComposeLayout(uint32_t begin, PyValue& out) {
   PyArgs args;
   const PyValue* v[5];
-  if (!ParseArguments(args, begin) ||
-      !Bind(args, "T.ComposeLayout", {"per_element", "swizzle_len", "atom_len", "tile_layout", "swizzle_inner"}, 4, v))
+  if (!ParseArguments(args, begin)) return false;
+  if (args.positional.size() == 2 && args.keywords.empty()) {
+    const PrimExpr* swizzle = ToPrim(args.positional[0]);
+    const PrimExpr* tile = swizzle ? ToPrim(args.positional[1]) : nullptr;
+    if (!tile) return false;
+    const tir::Call* numbers = CallOf(swizzle, OpId::kTirListArg);
+    if (!numbers || numbers->args.size() != 4) return WrongValue(args.positional[0], "T.SwizzleLayout(...)");
+    if (!CallOf(tile, OpId::kTirTileLayout)) return WrongValue(args.positional[1], "T.TileLayout(...)");
+    const PrimExpr* const operands[] = {numbers->args[0], numbers->args[1], numbers->args[2], tile, numbers->args[3]};
+    out = PyValue(ListOperand("tir.ComposeLayout", operands, args.span));
+    return true;
+  }
+  if (!Bind(args, "T.ComposeLayout", {"per_element", "swizzle_len", "atom_len", "tile_layout", "swizzle_inner"}, 4, v))
     return false;
   const PrimExpr* operands[5];
   for (size_t i = 0; i < 4; ++i) {
@@ -172,12 +203,14 @@ bool ScalarParser::Undefined(PyValue& out) {
     out.span = lex_.SpanOf(name);
     return true;
   }
-  const bool is_layout = state_.is_tirx && At(TokenKind::kLParen) && (text == "TileLayout" || text == "ComposeLayout");
+  const bool is_layout = state_.is_tirx && At(TokenKind::kLParen) &&
+                         (text == "TileLayout" || text == "ComposeLayout" || text == "SwizzleLayout");
   return is_layout ? ParseLayout(text, name.begin, out) : UnknownName(name);
 }
 
 bool ScalarParser::ParseLayout(std::string_view name, uint32_t begin, PyValue& out) {
   if (name == "ComposeLayout") return ParseComposeLayout(begin, out);
+  if (name == "SwizzleLayout") return ParseSwizzleLayout(begin, out);
   LayoutParts parts;
   if (name == "TileLayout.from_iters") {
     if (!ParseBareLayout(parts)) return false;

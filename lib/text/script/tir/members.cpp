@@ -48,7 +48,7 @@ bool ScalarParser::ParseTirMember(PyValue& out) {
       return false;
     return CallTirFunction(*this, *function, args, out);
   }
-  if (name == "TileLayout" || name == "ComposeLayout" || name == "TileLayout.from_iters")
+  if (name == "TileLayout" || name == "ComposeLayout" || name == "SwizzleLayout" || name == "TileLayout.from_iters")
     return ParseLayout(name, begin, out);
   if (name == "ptx" && Accept(TokenKind::kLBracket)) {
     // T.ptx["cp.async.commit_group"]()

@@ -98,6 +98,8 @@ void TirPrinter::PrintLoopAnnotations(const DictAttr& annotations) {
   if (annotations.size() != 1 || !context_.Since(TextVersion::kV0_25)) return PrintAnnotations(&annotations);
   if (annotations.keys[0] == "disable_unroll") return out_.Append(", unroll=False");
   if (annotations.keys[0] != "pragma_unroll") return PrintAnnotations(&annotations);
+  // Before 0.27, whatever the value is.
+  if (!context_.Since(TextVersion::kV0_27)) return out_.Append(", unroll=True");
   out_.Append(", unroll=");
   PrintAttr(annotations.values[0], context_, ScriptDialect::kTir, this);
 }

@@ -99,6 +99,7 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   };
   bool ParseLayout(std::string_view name, uint32_t begin, PyValue& out);
   bool ParseComposeLayout(uint32_t begin, PyValue& out);
+  bool ParseSwizzleLayout(uint32_t begin, PyValue& out);
   bool ParseLayoutSum(LayoutParts& parts);
   bool ParseBareLayout(LayoutParts& parts);
   bool ParseLayoutIters(std::vector<const PrimExpr*>& iters);

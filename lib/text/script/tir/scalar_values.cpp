@@ -152,6 +152,11 @@ bool ScalarValues::ToInteger(const PyValue& value, int64_t& out) {
 }
 
 bool ScalarValues::ToString(const PyValue& value, std::string_view& out) {
+  // A string of several lines was read from the metadata section.
+  if (const auto* string = value.is(Kind::kPrim) ? As<tir::StringImm>(value.prim) : nullptr) {
+    out = string->value;
+    return true;
+  }
   if (!value.is(Kind::kString)) return Wrong(value, "a string");
   out = value.string();
   return true;

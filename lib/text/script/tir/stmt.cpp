@@ -238,15 +238,17 @@ bool TirParser::ParseAssert() {
 
 // "message", or the kind of the error and the parts of the message: ("TypeError", ["expected ", "int32"]).
 const PrimExpr* TirParser::AssertMessage(const PyValue& value) {
-  if (value.is(Kind::kString)) return ToPrim(value);
+  // A string of several lines was read from the metadata section.
+  const auto is_string = [](const PyValue& part) {
+    return part.is(Kind::kString) || (part.is(Kind::kPrim) && Is<tir::StringImm>(part.prim));
+  };
+  if (is_string(value)) return ToPrim(value);
   const bool is_pair =
       value.is_list() && value.items().size() == 2 && value.items()[0].is(Kind::kString) && value.items()[1].is_list();
   if (!is_pair) return WrongValue(value, "a string, or a kind of error and a list of strings");
   std::vector<const PrimExpr*> parts{ToPrim(value.items()[0])};
   for (const PyValue& part : value.items()[1].items()) {
-    // A string of several lines was read from the metadata section.
-    const bool is_string = part.is(Kind::kString) || (part.is(Kind::kPrim) && Is<tir::StringImm>(part.prim));
-    if (!is_string) return WrongValue(part, "a string");
+    if (!is_string(part)) return WrongValue(part, "a string");
     parts.push_back(ToPrim(part));
   }
   // This is what a message alone means.

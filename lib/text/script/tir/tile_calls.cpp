@@ -42,6 +42,17 @@ bool Contains(const Names& names, std::string_view name) {
   return std::ranges::find(names, name) != std::end(names);
 }
 
+// The function of TVM 0.24 for what 0.25 and 0.26 write as T.ptx.cp_async("float32", ...), T.ptx.ldg32(...),
+// T.ptx.cp_async.commit_group() and T.ptx.cp_async.wait_group(0); null for other instructions.
+const TirFunction* OldCopyFunction(std::string_view name, const PyArgs& args) {
+  const size_t count = args.positional.size();
+  if (name == "ptx.cp_async" && count >= 6 && args.positional[0].is(PyValue::Kind::kString))
+    return FindTirFunction("ptx_cp_async");
+  if (name == "ptx.cp_async.commit_group" && count == 0) return FindTirFunction("ptx_commit_group");
+  if (name == "ptx.cp_async.wait_group" && count == 1) return FindTirFunction("ptx_wait_group");
+  return name == "ptx.ldg32" && count == 4 ? FindTirFunction("ptx_ldg32") : nullptr;
+}
+
 }  // namespace
 
 // ---- Operands
@@ -215,6 +226,11 @@ const PrimExpr* ScalarParser::MakeDeviceCall(std::string_view name, PyArgs& args
     args.positional.push_back(PyValue::String(reduction->operation, args.span));
     args.positional.append(std::span(given).subspan(1));
     name = reduction->call;
+  }
+  if (const TirFunction* old = OldCopyFunction(name, args)) {
+    PyValue made;
+    std::erase_if(args.keywords, [](const PyKeyword& keyword) { return keyword.name == "dtype"; });
+    return CallTirFunction(*this, *old, args, made) ? made.prim : nullptr;
   }
   const DeviceCallInfo& info = *FindDeviceCall(name);
   std::optional<DataType> dtype;
