@@ -43,6 +43,17 @@ class UndefStoreRemover : public tir::StmtExprMutator {
   explicit UndefStoreRemover(Workspace& workspace) : StmtExprMutator(workspace, tir::kDropNoOps) {}
   std::string error;
 
+  // Whether an undefined value is in the statement.
+  bool Remains(const tir::Stmt* stmt) const {
+    bool found = false;
+    tir::PostOrderVisit(stmt, [&](const Node* node) {
+      const auto* call = As<tir::Call>(node);
+      const auto* var = As<tir::Var>(node);
+      found = found || (call && IsOp(call->op, OpId::kTirUndef)) || (var && undefined_.contains(var));
+    });
+    return found;
+  }
+
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
 
  protected:
@@ -50,8 +61,9 @@ class UndefStoreRemover : public tir::StmtExprMutator {
     return IsUndefined(store->value) ? tir::NoOp(workspace()) : store;
   }
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
-    if (IsUndefined(let->value)) undefined_.insert(let->var);
-    return StmtExprMutator::VisitLetStmt(let);
+    if (!IsUndefined(let->value)) return StmtExprMutator::VisitLetStmt(let);
+    undefined_.insert(let->var);
+    return VisitStmt(let->body);
   }
 
  private:
@@ -66,15 +78,6 @@ class UndefStoreRemover : public tir::StmtExprMutator {
   LookupSet<const tir::Var*> undefined_;
 };
 
-bool HasUndef(const PrimFunc& func) {
-  bool found = false;
-  tir::PostOrderVisit(func.body, [&](const Node* node) {
-    const auto* call = As<tir::Call>(node);
-    found = found || (call && IsOp(call->op, OpId::kTirUndef));
-  });
-  return found;
-}
-
 }  // namespace
 
 Pass CreateRemoveStoreUndef(const PassOptions& options) {
@@ -85,7 +88,7 @@ Pass CreateRemoveStoreUndef(const PassOptions& options) {
                               if (!remover.error.empty()) return Error{ErrorCode::PassFailed, remover.error};
                               function = WithBody(function, body, context.workspace());
                               function = RemoveNoOps(function, context.context(), context.workspace());
-                              if (HasUndef(*function))
+                              if (remover.Remains(function->body))
                                 return Error{ErrorCode::PassFailed, "an undefined value is used, not only stored"};
                               return function;
                             });

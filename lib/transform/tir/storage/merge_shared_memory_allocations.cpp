@@ -110,7 +110,8 @@ class SharedMemoryMerger : public tir::StmtExprMutator {
         return MovePointer(*call, 1, ElementOffset(pointer, call->args[0]->dtype), 1);
       }
     }
-    if (IsOp(call->op, OpId::kTirPtxCpAsync) && call->args.size() >= 5) {
+    const auto* op = As<Op>(call->op);
+    if (op && IsOneOf(*op, OpId::kTirPtxCpAsync, OpId::kTirSTirCpAsyncRaw) && call->args.size() >= 5) {
       if (const auto* pointer = MergedPointer(call->args[0])) {
         // The merged memory is addressed in bytes.
         return MovePointer(*call, 0, ElementOffset(pointer, call->dtype), call->dtype.bytes());
