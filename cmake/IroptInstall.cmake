@@ -28,9 +28,12 @@ install(FILES "${PROJECT_SOURCE_DIR}/passes.def" DESTINATION "${CMAKE_INSTALL_IN
 set(doc_dir "${CMAKE_INSTALL_DATADIR}/doc/ir-opt")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
         DESTINATION "${doc_dir}")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${doc_dir}"
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs" "${PROJECT_SOURCE_DIR}/examples" DESTINATION "${doc_dir}" USE_SOURCE_PERMISSIONS
         PATTERN "passes" EXCLUDE)
 iropt_install_pass_document(ir-opt "${doc_dir}/docs")
+
+# The rule of Bazel.
+install(FILES "${PROJECT_SOURCE_DIR}/packaging/bazel/ir_opt.bzl" DESTINATION "${CMAKE_INSTALL_DATADIR}/ir-opt/bazel")
 
 # The wrapper of ir-opt in tests of passes, for the tests of plugins.
 install(PROGRAMS "${PROJECT_SOURCE_DIR}/test/tools/check_pass.py" DESTINATION "${CMAKE_INSTALL_DATADIR}/ir-opt")
@@ -44,5 +47,6 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/ir-optConfigVers
                                  COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/package/ir-optConfig.cmake"
               "${PROJECT_BINARY_DIR}/package/ir-optConfigVersion.cmake"
-              "${CMAKE_CURRENT_LIST_DIR}/IroptPlugin.cmake" "${CMAKE_CURRENT_LIST_DIR}/plugin_exports.list"
+              "${CMAKE_CURRENT_LIST_DIR}/IroptPlugin.cmake" "${CMAKE_CURRENT_LIST_DIR}/IroptOptimize.cmake"
+              "${CMAKE_CURRENT_LIST_DIR}/plugin_exports.list"
         DESTINATION "${package_dir}")

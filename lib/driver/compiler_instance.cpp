@@ -64,7 +64,7 @@ class DiagnosticTee : public DiagnosticConsumer {
 CompilerInstance::CompilerInstance(CompilerOptions options, DiagnosticConsumer* consumer)
     : options_(std::move(options)),
       threads_(options_.threads > 0 ? options_.threads : DefaultThreadCount()),
-      console_(STDERR_FILENO),
+      console_(options_.console != nullptr ? OutputStream(options_.console) : OutputStream(STDERR_FILENO)),
       own_consumer_(consumer == nullptr ? MakeConsumer(options_, &console_, &sources_) : nullptr),
       consumers_(std::make_unique<DiagnosticTee>(consumer == nullptr ? *own_consumer_ : *consumer)),
       diagnostics_(consumers_.get()) {

@@ -15,6 +15,7 @@
 #include "iropt/pass/python_plugin.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/file.h"
+#include "iropt/support/file_log.h"
 
 namespace iropt {
 
@@ -97,6 +98,7 @@ std::string LoaderError(const std::string& path) {
 Result<void*> Open(const std::string& shown, const std::string& path) {
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return CannotLoad(shown, LoaderError(path));
+  FileLog::NoteRead(path);
   return handle;
 }
 

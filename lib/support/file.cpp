@@ -19,6 +19,7 @@
 #include <system_error>
 
 #include "iropt/support/crash.h"
+#include "iropt/support/file_log.h"
 #include "iropt/support/status_line.h"
 
 namespace iropt {
@@ -131,6 +132,7 @@ Result<std::shared_ptr<const FileBuffer>> ReadFile(const std::string& path) {
   struct stat info = {};
   if (file.get() < 0 || fstat(file.get(), &info) != 0) return FileError("open", name, errno);
   if (S_ISDIR(info.st_mode)) return FileError("read", name, EISDIR);
+  if (!standard_input && S_ISREG(info.st_mode)) FileLog::NoteRead(path);
   const auto size = S_ISREG(info.st_mode) ? static_cast<size_t>(info.st_size) : 0;
   // The standard input may have been read in part by another process, so it is never mapped from its beginning.
   if (!standard_input && size >= kSmallestMapping) {
@@ -362,6 +364,7 @@ Status AtomicFile::Commit() {
   if (rename(temporary_.c_str(), path_.c_str()) != 0) return FileError("write", path_, errno);
   KeepFileOnCrash(temporary_);
   temporary_.clear();
+  FileLog::NoteWritten(path_);
   return {};
 }
 

@@ -6,6 +6,8 @@
 #include <system_error>
 #include <vector>
 
+#include "iropt/support/file_log.h"
+
 namespace iropt {
 
 namespace {
@@ -33,7 +35,10 @@ std::vector<std::string> PathsOf(const std::string& name) {
 Result<void*> OpenSharedObject(const std::string& name) {
   std::string problem;  // of the first path, which is the best match
   for (const std::string& path : PathsOf(name)) {
-    if (void* object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return object;
+    if (void* object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      if (path != name) FileLog::NoteRead(path);  // else it is somewhere on the loader's path
+      return object;
+    }
     const char* reason = dlerror();
     if (problem.empty()) problem = reason != nullptr ? reason : "unknown error";
   }

@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import sys
 
+import many_modules
+
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -23,8 +25,7 @@ def parse_arguments():
     return parser.parse_args()
 
 
-class Failure(Exception):
-    pass
+Failure = many_modules.Failure
 
 
 def run(*command, code=0, **kwargs):
@@ -146,6 +147,7 @@ class Package:
         self.check_plugins(plugins)
         programs = self.build("programs", os.path.join(self.inputs, "consumer"))
         self.check_programs(programs, plugins)
+        many_modules.ManyModules(self.prefix, os.path.join(self.work, "many"), number=40, layers=60).check()
 
 
 def main():

@@ -227,6 +227,19 @@ bool FlagParser::IsGiven(std::string_view name) const {
   return app_.count(is_input ? std::string(name) : fmt::format("--{}", name)) != 0;
 }
 
+std::string FlagParser::Settings(std::span<const std::string_view> without) const {
+  std::string text;
+  for (const Flag& flag : flags_) {
+    const bool is_left_out = std::ranges::find(without, flag.name) != without.end();
+    if (is_left_out || !IsGiven(flag.name)) continue;
+    text += flag.name;
+    for (const std::string& value : app_.get_option(DashedName(flag))->results())
+      text += fmt::format("={}:{}", value.size(), value);
+    text += '\n';
+  }
+  return text;
+}
+
 Status FlagParser::CheckExclusions(std::span<const FlagExclusion> exclusions) const {
   const auto is_given = [this](std::string_view name) { return IsGiven(name); };
   for (const FlagExclusion& exclusion : exclusions) {

@@ -73,6 +73,9 @@ class FlagParser {
   Status Parse(const Arguments& arguments, const FlagRules& rules = {});
   // Returns whether the flag, or FlagExclusion::kInput, is given. After Parse.
   bool IsGiven(std::string_view name) const;
+  // The flags that are given, but for some, with their values; the same for all command lines that mean the same. After
+  // Parse.
+  std::string Settings(std::span<const std::string_view> without) const;
 
  private:
   static std::string DashedName(const Flag& flag);

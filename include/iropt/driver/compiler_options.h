@@ -8,6 +8,8 @@
 
 namespace iropt {
 
+class OutputSink;
+
 enum class DiagnosticFormat : uint8_t { Text, Json, Sarif };
 enum class Colour : uint8_t { Auto, Always, Never };
 
@@ -29,6 +31,7 @@ struct CompilerOptions {
   std::optional<std::string> external_data = {};  // the file for the tensors of an ONNX model that is written
   DiagnosticFormat diagnostics = DiagnosticFormat::Text;
   Colour colour = Colour::Auto;
+  OutputSink* console = nullptr;  // takes what goes to stderr, and must outlive the compiler; null: stderr
 };
 
 }  // namespace iropt
