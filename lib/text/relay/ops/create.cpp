@@ -3,6 +3,7 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "op_table.h"
+#include "shape_values.h"
 
 namespace iropt::relay {
 
@@ -41,11 +42,31 @@ const Expr* BuildBroadcastToLike(OpCall& call) {
   return call.Make("broadcast_to", {call.arg(0), ShapeOperand(call, call.arg(1))});
 }
 
-const Expr* BuildCollapseSumLike(OpCall& call) { return call.Make("collapse_sum_like", {call.arg(0), call.arg(1)}); }
+// The operand of a sum of this shape. A dimension that is not 1 afterwards is the same before.
+const Expr* Collapsible(OpCall& call, std::span<const int64_t> shape) {
+  const Expr* data = call.arg(0);
+  auto dims = call.Dims(data);
+  if (!dims || dims->size() < shape.size()) return data;
+  const size_t more = dims->size() - shape.size();
+  bool is_stated = false;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const PrimExpr*& dim = (*dims)[more + i];
+    if (shape[i] == 1 || arith::AsInt(dim) != nullptr) continue;
+    dim = arith::PrimBuilder().Int(shape[i]);
+    is_stated = true;
+  }
+  return is_stated ? WithDims(call, data, *dims) : data;
+}
+
+const Expr* BuildCollapseSumLike(OpCall& call) {
+  const auto shape = call.StaticDims(call.arg(1));
+  const Expr* data = shape ? Collapsible(call, *shape) : call.arg(0);
+  return call.Make("collapse_sum_like", {data, call.arg(1)});
+}
 
 const Expr* BuildCollapseSumTo(OpCall& call) {
   if (const auto shape = OpCall::ConstantInts(call.arg(1)))
-    return call.Make("collapse_sum_to", {call.arg(0), call.ListOf(*shape)});
+    return call.Make("collapse_sum_to", {Collapsible(call, *shape), call.ListOf(*shape)});
   return call.NoCounterpart("a shape that is computed");
 }
 
@@ -54,12 +75,29 @@ std::optional<double> NumberOf(const Expr* expr) {
   return OpCall::ConstantFloat(expr);
 }
 
+// Integers that go down, as the reverse of those that go up: the type rule of Relax rounds their number in another way.
+const Expr* BuildDescending(OpCall& call, int64_t start, int64_t stop, int64_t step) {
+  const int64_t count = stop < start ? (start - stop - step - 1) / -step : 0;
+  const int64_t last = start + (count - 1) * step;
+  const PyValue dtype = DTypeOr(call, call.arg(0));
+  const Expr* ascending = call.Make(
+      "arange",
+      {PyValue::Int(count > 0 ? last : 0, {}), PyValue::Int(count > 0 ? start + 1 : 0, {}), PyValue::Int(-step, {})},
+      {{"dtype", dtype}});
+  return call.Make("flip", {ascending}, {{"axis", 0}});
+}
+
 const Expr* BuildArange(OpCall& call) {
   const auto start = NumberOf(call.arg(0));
   const auto stop = NumberOf(call.arg(1));
   const auto step = NumberOf(call.arg(2));
   if (start && stop && step && *step != 0) {
     const bool integer = call.DType(call.arg(0)).is_integer();
+    constexpr double kMost = 1 << 30;
+    if (integer && *step < 0 && std::abs(*start) < kMost && std::abs(*stop) < kMost && -*step < kMost) {
+      return BuildDescending(call, static_cast<int64_t>(*start), static_cast<int64_t>(*stop),
+                             static_cast<int64_t>(*step));
+    }
     const auto number = [&](double value) {
       return integer ? PyValue::Int(static_cast<int64_t>(value), {}) : PyValue::Float(value, {});
     };
