@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mutation testing: changes one operator, condition, constant or call at a time, and tells which changes no test notices.
 
-  scripts/mutation.py lib/arith/bounds.cpp --unit=arith [--record=bounds.md] [--limit=200] [--seed=0]
+  scripts/mutation.py lib/arith/bounds.cpp --unit=arith [--record=FILE] [--limit=200] [--seed=0]
   scripts/mutation.py lib/transform/relax/simplify --unit=transform --lit=transform/relax/dead_code_elimination
 
 The places come from the syntax tree of Clang (clang-query, of the package clang-tools-14). Each mutant is compiled in a build

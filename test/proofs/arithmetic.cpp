@@ -4,15 +4,6 @@
 
 namespace iropt::proofs {
 
-namespace {
-
-z3::expr Sign(const z3::expr& x) {
-  z3::context& context = x.ctx();
-  return z3::ite(x > 0, context.int_val(1), z3::ite(x < 0, context.int_val(-1), context.int_val(0)));
-}
-
-}  // namespace
-
 z3::expr Arithmetic::Fits(const z3::expr& a, const z3::expr& b, const z3::expr& remainder, bool truncates) {
   const z3::expr size = z3::ite(b > 0, b, -b);
   if (!truncates) return z3::ite(b > 0, remainder >= 0 && remainder < b, remainder <= 0 && remainder > b);
@@ -27,9 +18,14 @@ const Arithmetic::Division& Arithmetic::Divide(const z3::expr& a, const z3::expr
   const std::string number = std::to_string(divisions_.size());
   const z3::expr quotient = context_.int_const(("quotient" + number).c_str());
   const z3::expr remainder = context_.int_const(("remainder" + number).c_str());
-  axioms_.push_back(z3::implies(b != 0, a == b * quotient + remainder && Fits(a, b, remainder, truncates)));
   divisions_.push_back({a, b, quotient, remainder, truncates});
   return divisions_.back();
+}
+
+z3::expr Arithmetic::AxiomOf(size_t quotient) const {
+  const Division& division = divisions_[quotient];
+  return division.a == division.b * division.quotient + division.remainder &&
+         Fits(division.a, division.b, division.remainder, division.truncates);
 }
 
 z3::expr Arithmetic::TakeDefined() {
@@ -44,13 +40,9 @@ z3::expr_vector Arithmetic::UniqueQuotients(const std::vector<z3::expr>& candida
   for (const Division& division : divisions_) {
     for (const z3::expr& candidate : candidates) {
       const z3::expr rest = division.a - division.b * candidate;
-      lemmas.push_back(z3::implies(division.b != 0 && Fits(division.a, division.b, rest, division.truncates),
+      lemmas.push_back(z3::implies(Fits(division.a, division.b, rest, division.truncates),
                                    division.quotient == candidate && division.remainder == rest));
     }
-    // The sign of a quotient follows from that of what is divided.
-    const z3::expr same_sign = Sign(division.a) * Sign(division.b);
-    lemmas.push_back(z3::implies(division.b != 0 && same_sign > 0, division.quotient >= 0));
-    lemmas.push_back(z3::implies(division.b != 0 && same_sign < 0, division.quotient <= 0));
   }
   return lemmas;
 }

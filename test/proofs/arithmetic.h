@@ -13,15 +13,19 @@ namespace iropt::proofs {
 // Builds terms and remembers the divisions in them, which Z3 has no operations for that round as ours.
 class Arithmetic {
  public:
-  explicit Arithmetic(z3::context& context) : context_(context), axioms_(context) {}
+  explicit Arithmetic(z3::context& context) : context_(context) {}
 
   z3::context& context() { return context_; }
   // The operation of two numbers or truth values. Those of truth values are And, Or, EQ and NE.
   z3::expr Apply(NodeKind kind, const z3::expr& a, const z3::expr& b);
   z3::expr Integer(int64_t value) { return context_.int_val(value); }
 
-  // What is true of all quotients so far.
-  const z3::expr_vector& axioms() const { return axioms_; }
+  // The number of quotients so far, in the order of their first use.
+  size_t num_quotients() const { return divisions_.size(); }
+  // What is true of a quotient, if its divisor is not 0.
+  z3::expr AxiomOf(size_t quotient) const;
+  z3::expr DivisorOf(size_t quotient) const { return divisions_[quotient].b; }
+  z3::expr QuotientOf(size_t quotient) const { return divisions_[quotient].quotient; }
   // That no divisor since the last call is 0.
   z3::expr TakeDefined();
   // That a quotient is each of the numbers by which it would leave the right remainder: it is the only such number.
@@ -42,7 +46,6 @@ class Arithmetic {
   static z3::expr Fits(const z3::expr& a, const z3::expr& b, const z3::expr& remainder, bool truncates);
 
   z3::context& context_;
-  z3::expr_vector axioms_;
   std::vector<Division> divisions_;
   std::vector<z3::expr> divisors_;
 };

@@ -45,33 +45,55 @@ class RuleProof {
     left_ = Term(pattern);
     assumptions_.push_back(arithmetic_.TakeDefined());
     assumptions_.push_back(lane_ >= 0);
+    num_in_pattern_ = arithmetic_.num_quotients();
     if (rule.condition) {
       condition_ = Term(*rule.condition);
       assumptions_.push_back(arithmetic_.TakeDefined());
       assumptions_.push_back(*condition_);
     }
+    num_given_ = arithmetic_.num_quotients();
     right_ = Term(rule.result);
     result_defined_ = arithmetic_.TakeDefined();
   }
 
-  // What must have no solution: an instance of the rule that is wrong. `effort` adds lemmas.
-  z3::solver Refutation(int effort, unsigned max_steps) {
-    z3::context& context = arithmetic_.context();
-    z3::solver solver = z3::tactic(context, effort == 1 ? "smt" : "qfnia").mk_solver();
-    z3::params params(context);
-    // Steps are the same on all machines, and the timer of some versions of Z3 waits for ever.
-    params.set("rlimit", max_steps);
-    solver.set(params);
-    for (const z3::expr& axiom : arithmetic_.axioms()) solver.add(axiom);
+  // What must have no solution: an instance where the result is not defined, and one where it is another number.
+  // `effort` adds lemmas.
+  z3::solver Undefined(int effort, unsigned max_steps) {
+    z3::solver solver = Solver(effort, max_steps);
+    for (size_t i = num_given_; i < arithmetic_.num_quotients(); ++i)
+      solver.add(z3::implies(arithmetic_.DivisorOf(i) != 0, arithmetic_.AxiomOf(i)));
+    solver.add(!*result_defined_);
+    return solver;
+  }
+  z3::solver Different(int effort, unsigned max_steps) {
+    z3::solver solver = Solver(effort, max_steps);
+    for (size_t i = num_given_; i < arithmetic_.num_quotients(); ++i) solver.add(arithmetic_.AxiomOf(i));
+    solver.add(*result_defined_);
     if (effort > 0) {
-      for (const z3::expr& lemma : arithmetic_.UniqueQuotients(Candidates(effort > 1))) solver.add(lemma);
+      for (const z3::expr& lemma : arithmetic_.UniqueQuotients(Candidates(effort == 3))) solver.add(lemma);
     }
-    for (const z3::expr& assumption : assumptions_) solver.add(assumption);
-    solver.add(*left_ != *right_ || !*result_defined_);
+    solver.add(*left_ != *right_);
     return solver;
   }
 
  private:
+  z3::solver Solver(int effort, unsigned max_steps) {
+    z3::context& context = arithmetic_.context();
+    z3::params sums(context);
+    sums.set("som", true);
+    const z3::tactic prepare = z3::with(z3::tactic(context, "simplify"), sums) &
+                               z3::tactic(context, "propagate-values") & z3::tactic(context, "solve-eqs") &
+                               z3::with(z3::tactic(context, "simplify"), sums);
+    z3::solver solver = (prepare & z3::tactic(context, effort == 1 ? "qfnia" : "smt")).mk_solver();
+    z3::params params(context);
+    // Steps are the same on all machines, and the timer of some versions of Z3 waits for ever.
+    params.set("rlimit", max_steps);
+    solver.set(params);
+    for (size_t i = 0; i < num_given_; ++i) solver.add(arithmetic_.AxiomOf(i));
+    for (const z3::expr& assumption : assumptions_) solver.add(assumption);
+    return solver;
+  }
+
   // Variables that stand for truth values: operands of logical operations, and the first of a selection.
   void FindConditions() {
     for (const RuleTerm& term : rule_.terms) {
@@ -94,7 +116,9 @@ class RuleProof {
       case Tag::kAny:
       case Tag::kConst: {
         const std::string name = fmt::format("{}{}", term.tag == Tag::kConst ? 'c' : 'x', term.slot);
-        return conditions_.contains(term.slot) ? context.bool_const(name.c_str()) : context.int_const(name.c_str());
+        if (conditions_.contains(term.slot)) return context.bool_const(name.c_str());
+        numbers_.push_back(context.int_const(name.c_str()));
+        return numbers_.back();
       }
       case Tag::kNode: break;
     }
@@ -107,8 +131,8 @@ class RuleProof {
     return arithmetic_.Apply(term.kind, a, b);
   }
 
-  // Numbers that quotients may be: those in the rule, and simple ones made of them.
-  std::vector<z3::expr> Candidates(bool with_sums) {
+  // Numbers that quotients may be: those in the rule, then others that are made of quotients.
+  std::vector<z3::expr> Candidates(bool has_more) {
     std::vector<z3::expr> found;
     const auto add = [&](const z3::expr& expr) {
       const bool known = std::ranges::any_of(found, [&](const z3::expr& other) { return z3::eq(other, expr); });
@@ -122,17 +146,24 @@ class RuleProof {
       add(expr);
       for (unsigned i = 0; i < expr.num_args(); ++i) left.push_back(expr.arg(i));
     }
-    const size_t count = with_sums ? found.size() : 0;
-    for (size_t i = 0; i < count; ++i) {
-      add(-found[i]);
-      add(found[i] + 1);
-      add(found[i] - 1);
-      for (size_t j = 0; j < count && count <= kFewCandidates; ++j) add(found[i] + found[j]);
+    if (!has_more) return found;
+    const size_t num_quotients = arithmetic_.num_quotients();
+    for (size_t i = 0; i < num_quotients; ++i) {
+      add(arithmetic_.QuotientOf(i));
+      add(-arithmetic_.QuotientOf(i));
+    }
+    // The condition may say that a constant is a multiple of another one.
+    std::vector<z3::expr> multiples;
+    for (size_t i = num_in_pattern_; i < num_given_; ++i) {
+      multiples.push_back(arithmetic_.QuotientOf(i));
+      for (const z3::expr& number : numbers_) multiples.push_back(number * arithmetic_.QuotientOf(i));
+    }
+    for (const z3::expr& multiple : multiples) {
+      add(multiple);
+      for (size_t i = 0; i < num_quotients; ++i) add(multiple + arithmetic_.QuotientOf(i));
     }
     return found;
   }
-
-  static constexpr size_t kFewCandidates = 8;
 
   const RewriteRule& rule_;
   Arithmetic arithmetic_;
@@ -143,6 +174,9 @@ class RuleProof {
   std::optional<z3::expr> right_;
   std::optional<z3::expr> condition_;
   std::optional<z3::expr> result_defined_;
+  std::vector<z3::expr> numbers_;  // the variables of the rule that are numbers
+  size_t num_in_pattern_ = 0;      // quotients in the pattern
+  size_t num_given_ = 0;           // and in the condition
 };
 
 struct Verdict {
@@ -151,17 +185,22 @@ struct Verdict {
 };
 
 Verdict Prove(const RewriteRule& rule, uint16_t pattern, const Options& options, const std::string& file) {
-  constexpr int kEfforts = 3;
-  for (int effort = 0; effort < kEfforts; ++effort) {
-    z3::context context;
-    RuleProof proof(rule, pattern, context);
-    z3::solver solver = proof.Refutation(effort, effort == 0 ? options.steps / 4 : options.steps);
-    if (!options.smt.empty()) std::ofstream(file) << solver.to_smt2();
-    const z3::check_result result = solver.check();
-    if (result == z3::unsat) return {Verdict::Kind::kProved};
-    if (result == z3::sat) return {Verdict::Kind::kWrong, Z3_model_to_string(context, solver.get_model())};
+  constexpr int kEfforts = 4;
+  for (const auto wrong : {&RuleProof::Undefined, &RuleProof::Different}) {
+    Verdict verdict;
+    for (int effort = 0; effort < kEfforts && verdict.kind == Verdict::Kind::kUnknown; ++effort) {
+      z3::context context;
+      RuleProof proof(rule, pattern, context);
+      z3::solver solver = (proof.*wrong)(effort, options.steps);
+      if (!options.smt.empty()) std::ofstream(file) << solver.to_smt2();
+      const z3::check_result result = solver.check();
+      if (result == z3::unsat) verdict.kind = Verdict::Kind::kProved;
+      if (result == z3::sat)
+        verdict = {Verdict::Kind::kWrong, Z3_model_to_string(context, solver.get_model()) + std::string("\n")};
+    }
+    if (verdict.kind != Verdict::Kind::kProved) return verdict;
   }
-  return {};
+  return {Verdict::Kind::kProved};
 }
 
 // The rule as in a line of the file: "x // y", or "x // y (row 2)" of the second row with these patterns, and the
