@@ -41,8 +41,8 @@ int Rank(const ModuleEntry& entry) {
   return Is<PrimFunc>(entry.func) ? 0 : Is<ExternFunc>(entry.func) ? 1 : 2;
 }
 
-// The strings of several lines, which are not literals in the text. They are operands of calls, of which stores and the
-// bounds of loops, most of a function, have none.
+// The strings of several lines, which are not literals in the text. They are operands of calls, of which stores, the
+// bounds of loops and the regions of blocks, most of a function, have none.
 class LongStrings : public tir::StmtExprVisitor {
  public:
   LongStrings(std::vector<const tir::StringImm*>& found, std::vector<const Attr*>& attrs)
@@ -54,6 +54,12 @@ class LongStrings : public tir::StmtExprVisitor {
 
  protected:
   void VisitBufferStore(const tir::BufferStore*) override {}
+  void VisitBlockRealize(const tir::BlockRealize* realize) override { VisitBlock(realize->block); }
+  void VisitBlock(const tir::Block* block) override {
+    VisitAttr(block->annotations);
+    if (block->init) VisitStmt(block->init);
+    VisitStmt(block->body);
+  }
   void VisitFor(const tir::For* loop) override {
     VisitAttr(loop->annotations);
     VisitStmt(loop->body);

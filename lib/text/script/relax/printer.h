@@ -2,6 +2,7 @@
 #pragma once
 
 #include "iropt/infer/print/type_printer.h"
+#include "iropt/op/op.h"
 #include "prologue.h"
 #include "text/script/printer_core.h"
 
