@@ -143,6 +143,8 @@ class FunctionTranslator {
       const bool given = params.size() < types.size() && (function.is_generic || var.type == nullptr);
       const Type* type = given ? types[params.size()] : var.type;
       if (type == nullptr) return MissingType(var);
+      // The function may be one of another function of the module, by its number.
+      if (param < schedule_.low()) return NotInScope(graph_[param]), nullptr;
       Var* made = workspace_.NewVar(var.name, type);
       made->set_span(NodeSpan(var.span));
       values_[Slot(param)] = made;
