@@ -75,6 +75,16 @@ if(IROPT_LTO)
   set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
 endif()
 
+# What Debian's packages are compiled with (dpkg-buildflags, "hardening=+all"), and assertions of the standard library.
+if(IROPT_HARDEN)
+  add_compile_options(-D_FORTIFY_SOURCE=2 -D_GLIBCXX_ASSERTIONS -fstack-protector-strong -fstack-clash-protection
+                      -Wformat -Werror=format-security)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    add_compile_options(-fcf-protection)
+  endif()
+  add_link_options(LINKER:-z,relro LINKER:-z,now)
+endif()
+
 # Plugins are compiled with these, too.
 set(iropt_sanitizer_flags "")
 if(IROPT_SANITIZE)
