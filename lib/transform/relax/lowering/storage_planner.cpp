@@ -243,7 +243,8 @@ class StorageAssigner {
   void Allocate(uint32_t number) {
     const PlannedTensor& tensor = tensors_[number];
     if (tensor.discarded) {
-      IROPT_DEBUG(kMemoryDebug, "'{}' is not planned: it leaves its block, or a callee may keep it", tensor.var->name());
+      IROPT_DEBUG(kMemoryDebug, "'{}' is not planned: it leaves its block, or a callee may keep it",
+                  tensor.var->name());
       ++plan_.num_unplanned;
       return;
     }

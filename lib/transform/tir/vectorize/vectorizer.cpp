@@ -342,7 +342,8 @@ const tir::Stmt* Vectorizer::VisitStmt(const tir::Stmt* stmt) {
 }
 
 const tir::Stmt* Vectorizer::Scalarize(const tir::Stmt* stmt) {
-  IROPT_DEBUG(kVectorizeDebug, "a statement ({}) in the loop of '{}' runs lane by lane", NodeKindName(stmt->kind), var_->name);
+  IROPT_DEBUG(kVectorizeDebug, "a statement ({}) in the loop of '{}' runs lane by lane", NodeKindName(stmt->kind),
+              var_->name);
   // What the statement itself binds stays scalar.
   for (; bound_.size() > bound_outside_; bound_.pop_back()) vectors_.erase(bound_.back());
   const tir::Var* lane =
