@@ -11,6 +11,7 @@ fi
 export SOURCE_DATE_EPOCH
 scripts/setup.sh
 scripts/build.sh package
+rm -rf build-package/packages
 mkdir -p "$folder"
 cpack --config build-package/CPackConfig.cmake -B build-package/packages
 cpack --config build-package/CPackSourceConfig.cmake -B build-package/packages

@@ -12,8 +12,13 @@ set -euo pipefail
 manifest=$1
 folder=$2
 jobs=${3:-$(nproc)}
-task=${SLURM_ARRAY_TASK_ID:-0}
+task=$((${SLURM_ARRAY_TASK_ID:-0} - ${SLURM_ARRAY_TASK_MIN:-0}))
 tasks=${SLURM_ARRAY_TASK_COUNT:-1}
+same=$(sed 's|.*/||' "$manifest" | sort | uniq -d | head -n 1)
+if [ -n "$same" ]; then
+  echo "run.sh: two modules are called '$same'" >&2
+  exit 1
+fi
 mkdir -p "$folder"
 
 missing() {

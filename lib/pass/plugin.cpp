@@ -51,6 +51,7 @@ Status LoadPythonPlugin(const std::string& path, const std::string& located, Pas
   if (python_loader == nullptr) {
     return CannotLoad(path, "plugins in Python need the Python package: run ir-opt as python3 -m iropt.opt");
   }
+  FileLog::NoteUnknown();  // it may import others
   const std::string name = std::filesystem::path(path).stem().string();
   return registry.AddPlugin({name, "", located}, [&](PassRegistry& target) { return python_loader(located, target); });
 }

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include <optional>
 #include <system_error>
 
+#include "descriptor.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/file_log.h"
 #include "iropt/support/status_line.h"
@@ -41,70 +41,6 @@ std::string ErrnoText(int code) {
 
 Error FileError(std::string_view action, std::string_view path, int code) {
   return {ErrorCode::Usage, fmt::format("cannot {} '{}': {}", action, path, ErrnoText(code))};
-}
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd, bool owned = true) : fd_(fd), owned_(owned) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (owned_ && fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-  bool owned_;
-};
-
-void WaitFor(int fd, short events) {
-  pollfd request{.fd = fd, .events = events, .revents = 0};
-  poll(&request, 1, -1);
-}
-
-// read() that handles signals and non-blocking descriptors.
-ssize_t ReadSome(int fd, char* to, size_t size) {
-  while (true) {
-    const ssize_t n = read(fd, to, size);
-    if (n >= 0) return n;
-    if (errno == EAGAIN) {
-      WaitFor(fd, POLLIN);
-    } else if (errno != EINTR) {
-      return -1;
-    }
-  }
-}
-
-// Writes everything; the errno of the failure, or 0.
-int WriteAll(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = write(fd, text.data(), text.size());
-    if (n >= 0) {
-      text.remove_prefix(static_cast<size_t>(n));
-    } else if (errno == EAGAIN) {
-      WaitFor(fd, POLLOUT);
-    } else if (errno != EINTR) {
-      return errno;
-    }
-  }
-  return 0;
-}
-
-// Reads to the end; `expected` is a hint. Returns an errno, or 0.
-int ReadToEnd(int fd, size_t expected, std::string& contents) {
-  size_t used = 0;
-  contents.resize(expected + 1);
-  while (true) {
-    // A full buffer does not mean the end, and neither does the size that a file had when it was opened.
-    if (used == contents.size()) contents.resize(std::max(2 * used, kOutputBuffer));
-    const ssize_t n = ReadSome(fd, contents.data() + used, contents.size() - used);
-    if (n < 0) return errno;
-    if (n == 0) break;
-    used += static_cast<size_t>(n);
-  }
-  contents.resize(used);
-  return 0;
 }
 
 }  // namespace
@@ -132,7 +68,11 @@ Result<std::shared_ptr<const FileBuffer>> ReadFile(const std::string& path) {
   struct stat info = {};
   if (file.get() < 0 || fstat(file.get(), &info) != 0) return FileError("open", name, errno);
   if (S_ISDIR(info.st_mode)) return FileError("read", name, EISDIR);
-  if (!standard_input && S_ISREG(info.st_mode)) FileLog::NoteRead(path);
+  if (standard_input || !S_ISREG(info.st_mode)) {
+    FileLog::NoteUnknown();
+  } else {
+    FileLog::NoteRead(path);
+  }
   const auto size = S_ISREG(info.st_mode) ? static_cast<size_t>(info.st_size) : 0;
   // The standard input may have been read in part by another process, so it is never mapped from its beginning.
   if (!standard_input && size >= kSmallestMapping) {

@@ -30,6 +30,18 @@ std::vector<std::string> FileLog::written() const {
   return written_;
 }
 
+bool FileLog::is_complete() const {
+  const std::scoped_lock lock(mutex_);
+  return is_complete_;
+}
+
+void FileLog::NoteUnknown() {
+  FileLog* log = current_log;
+  if (log == nullptr) return;
+  const std::scoped_lock lock(log->mutex_);
+  log->is_complete_ = false;
+}
+
 void FileLog::NoteRead(std::string_view path) { Note(&FileLog::read_, path); }
 void FileLog::NoteWritten(std::string_view path) { Note(&FileLog::written_, path); }
 

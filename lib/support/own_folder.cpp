@@ -1,36 +1,28 @@
 #include "iropt/support/own_folder.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
+#include <memory>
 #include <system_error>
+#include <tuple>
 #include <vector>
+
+#include "descriptor.h"
 
 namespace iropt {
 
 namespace {
 
-// A descriptor that is closed at the end; -1 if there is none.
-class OwnedDescriptor {
- public:
-  explicit OwnedDescriptor(int fd) : fd_(fd) {}
-  OwnedDescriptor(const OwnedDescriptor&) = delete;
-  OwnedDescriptor& operator=(const OwnedDescriptor&) = delete;
-  ~OwnedDescriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
+constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+constexpr std::string_view kUnfinished = ".tmp-";
 
 // A checksum does not tell who wrote a file: nobody else may be able to write the file or folder.
 bool IsOwn(int fd, mode_t type) {
@@ -39,64 +31,81 @@ bool IsOwn(int fd, mode_t type) {
   return (info.st_mode & S_IFMT) == type && info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-int OpenFolder(const std::string& folder) { return open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); }
-
-// Folders above get the permissions that the umask gives.
-void MakeFolder(const std::string& folder) {
-  std::error_code error;
-  const std::filesystem::path parent = std::filesystem::path(folder).parent_path();
-  if (!parent.empty()) std::filesystem::create_directories(parent, error);
-  static_cast<void>(mkdir(folder.c_str(), S_IRWXU));
+// "NAME.EXTENSION", or "NAME.EXTENSION.tmp-..." while it is written.
+bool HasExtension(std::string_view name, std::span<const std::string_view> extensions) {
+  name = name.substr(0, name.find(kUnfinished));
+  return std::ranges::any_of(extensions, [&](std::string_view extension) { return name.ends_with(extension); });
 }
 
-std::optional<std::string> ReadWhole(int fd) {
-  struct stat info = {};
-  if (fstat(fd, &info) != 0) return std::nullopt;
-  std::string text(static_cast<size_t>(info.st_size) + 1, '\0');  // a file that grew is read again
-  size_t used = 0;
-  while (true) {
-    const ssize_t size = read(fd, text.data() + used, text.size() - used);
-    if (size < 0 && errno != EINTR) return std::nullopt;
-    if (size == 0) break;
-    if (size > 0) used += static_cast<size_t>(size);
-    if (used == text.size()) text.resize(2 * used);
-  }
-  text.resize(used);
-  return text;
-}
+struct FolderEntry {
+  timespec used;
+  uint64_t size;
+  std::string name;
+};
 
-bool WriteWhole(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t size = write(fd, text.data(), text.size());
-    if (size < 0 && errno != EINTR) return false;
-    if (size > 0) text.remove_prefix(static_cast<size_t>(size));
+// The regular files with one of the extensions; takes over the descriptor.
+std::vector<FolderEntry> EntriesOf(int folder, std::span<const std::string_view> extensions) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(folder), closedir);
+  std::vector<FolderEntry> entries;
+  if (!stream) return entries;
+  while (const dirent* entry = readdir(stream.get())) {  // NOLINT(concurrency-mt-unsafe): the stream is not shared
+    struct stat info = {};
+    if (!HasExtension(entry->d_name, extensions)) continue;
+    if (fstatat(dirfd(stream.get()), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
+      continue;
+    entries.push_back({info.st_mtim, static_cast<uint64_t>(info.st_size), entry->d_name});
   }
-  return true;
+  return entries;
 }
 
 }  // namespace
 
+int OwnFolder::Open() const {
+  const int whole = open(path_.c_str(), kOpenFolder);
+  if (part_.empty() && IsOwn(whole, S_IFDIR)) return whole;
+  const Descriptor folder(whole);
+  if (part_.empty() || !IsOwn(whole, S_IFDIR)) return -1;
+  const int part = openat(whole, part_.c_str(), kOpenFolder | O_NOFOLLOW);
+  if (IsOwn(part, S_IFDIR)) return part;
+  if (part >= 0) close(part);
+  return -1;
+}
+
+// Folders above get the permissions that the umask gives.
+void OwnFolder::Make() const {
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::path(path_).parent_path();
+  if (!parent.empty()) std::filesystem::create_directories(parent, error);
+  static_cast<void>(mkdir(path_.c_str(), S_IRWXU));
+  if (part_.empty()) return;
+  const Descriptor folder(open(path_.c_str(), kOpenFolder));
+  if (IsOwn(folder.get(), S_IFDIR)) static_cast<void>(mkdirat(folder.get(), part_.c_str(), S_IRWXU));
+}
+
 std::optional<std::string> OwnFolder::Read(const std::string& name) const {
-  const OwnedDescriptor folder(OpenFolder(path_));
-  if (!IsOwn(folder.get(), S_IFDIR)) return std::nullopt;
+  const Descriptor folder(Open());
+  if (folder.get() < 0) return std::nullopt;
   // Not blocking, so that a pipe of that name is refused rather than waited for.
-  const OwnedDescriptor file(openat(folder.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!IsOwn(file.get(), S_IFREG)) return std::nullopt;
-  return ReadWhole(file.get());
+  const Descriptor file(openat(folder.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat info = {};
+  if (!IsOwn(file.get(), S_IFREG) || fstat(file.get(), &info) != 0) return std::nullopt;
+  std::string text;
+  if (ReadToEnd(file.get(), static_cast<size_t>(info.st_size), text) != 0) return std::nullopt;
+  return text;
 }
 
 bool OwnFolder::Write(const std::string& name, std::initializer_list<std::string_view> parts) const {
-  MakeFolder(path_);
-  const OwnedDescriptor folder(OpenFolder(path_));
-  if (!IsOwn(folder.get(), S_IFDIR)) return false;
+  Make();
+  const Descriptor folder(Open());
+  if (folder.get() < 0) return false;
   static std::atomic<unsigned> count = 0;
-  const std::string temporary = fmt::format("{}.tmp-{}-{}", name, getpid(), count++);
+  const std::string temporary = fmt::format("{}{}{}-{}", name, kUnfinished, getpid(), count++);
   bool written = false;
   {
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-    const OwnedDescriptor file(openat(folder.get(), temporary.c_str(), kFlags, S_IRUSR | S_IWUSR));
+    const Descriptor file(openat(folder.get(), temporary.c_str(), kFlags, S_IRUSR | S_IWUSR));
     if (file.get() < 0) return false;
-    written = std::ranges::all_of(parts, [&](std::string_view part) { return WriteWhole(file.get(), part); });
+    written = std::ranges::all_of(parts, [&](std::string_view part) { return WriteAll(file.get(), part) == 0; });
   }
   // Renaming replaces a link of that name, not what it points to.
   if (written && renameat(folder.get(), temporary.c_str(), folder.get(), name.c_str()) == 0) return true;
@@ -105,33 +114,23 @@ bool OwnFolder::Write(const std::string& name, std::initializer_list<std::string
 }
 
 void OwnFolder::Touch(const std::string& name) const {
-  const OwnedDescriptor folder(OpenFolder(path_));
-  if (IsOwn(folder.get(), S_IFDIR)) utimensat(folder.get(), name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+  const Descriptor folder(Open());
+  if (folder.get() >= 0) utimensat(folder.get(), name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
 
-void OwnFolder::Trim(uint64_t bytes) const {
-  struct Entry {
-    std::filesystem::file_time_type used;
-    uint64_t size;
-    std::filesystem::path path;
-  };
-  std::vector<Entry> entries;
+void OwnFolder::Trim(uint64_t bytes, std::span<const std::string_view> extensions) const {
+  const Descriptor folder(Open());
+  if (folder.get() < 0) return;
+  std::vector<FolderEntry> entries = EntriesOf(fcntl(folder.get(), F_DUPFD_CLOEXEC, 0), extensions);
   uint64_t total = 0;
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(path_, error), end; !error && at != end; at.increment(error)) {
-    std::error_code gone;
-    if (!at->is_regular_file(gone) || at->is_symlink(gone)) continue;
-    const uint64_t size = at->file_size(gone);
-    const std::filesystem::file_time_type used = at->last_write_time(gone);
-    if (gone) continue;
-    entries.push_back({used, size, at->path()});
-    total += size;
-  }
+  for (const FolderEntry& entry : entries) total += entry.size;
   if (total <= bytes) return;
-  std::ranges::sort(entries, {}, &Entry::used);
-  for (const Entry& entry : entries) {
+  std::ranges::sort(entries, {},
+                    [](const FolderEntry& entry) { return std::tuple(entry.used.tv_sec, entry.used.tv_nsec); });
+  for (const FolderEntry& entry : entries) {
     if (total <= bytes) return;
-    if (std::filesystem::remove(entry.path, error)) total -= entry.size;
+    unlinkat(folder.get(), entry.name.c_str(), 0);
+    total -= entry.size;
   }
 }
 

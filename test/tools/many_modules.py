@@ -86,12 +86,17 @@ class ManyModules:
         """The seconds of a build with an empty cache, and of one that takes all from it."""
         flag = f"-DIROPT_CACHE_DIR={self.work / 'cache'}"
         times = []
+        entries = []
         for name in ("first", "second"):
             build = self.configure(name, flag)
             begin = time.perf_counter()
             run("ninja", "-C", build)
             times.append(time.perf_counter() - begin)
             self.expect_same(build / "optimized")
+            # A result that was not found would have replaced its file.
+            entries.append({(path.name, path.stat().st_ino) for path in (self.work / "cache").rglob("*.run")})
+        if len(entries[0]) != len(self.names) or entries[0] != entries[1]:
+            raise Failure("the second build did not take all results from the cache")
         return times
 
     def check_script(self):

@@ -23,6 +23,20 @@ bool Check(int a, int b) {
 
 
 class MutationTest(unittest.TestCase):
+    def test_copy(self):
+        with tempfile.TemporaryDirectory() as folder:
+            tree = pathlib.Path(folder) / "source"
+            mutation.copy_sources(tree)
+            changed = tree / "include/iropt/ir/relax/builder.h"
+            kept = tree / "CMakeLists.txt"
+            time = kept.stat().st_mtime_ns
+            text = changed.read_text()
+            changed.write_text("mutated")
+            mutation.copy_sources(tree)
+            self.assertEqual(changed.read_text(), text)
+            self.assertEqual(kept.stat().st_mtime_ns, time)
+            self.assertTrue((tree / "lib/driver/build/build_step.cpp").exists())
+
     def texts(self, folder):
         file = pathlib.Path(folder) / "sample.cpp"
         file.write_text(SOURCE)

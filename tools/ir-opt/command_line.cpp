@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -238,9 +237,6 @@ Status CheckValues(const CommandLine& line) {
     if (!inputs.ok())
       return Error{ErrorCode::Usage, fmt::format("flag '-check-semantics-inputs': {}", inputs.error().message)};
   }
-  const auto is_python = [](const std::string& plugin) { return plugin.ends_with(".py"); };
-  if (line.build.cache_dir && std::ranges::any_of(line.driver.plugins, is_python))
-    return Error{ErrorCode::Usage, "flag '-cache-dir' does not know which modules a plugin in Python reads"};
   if (line.driver.externalize_constants) {
     IROPT_ASSIGN_OR_RETURN(const FormatRow* format,
                            CompilerInstance::OutputFormatOf(line.driver.output, line.driver.emit));

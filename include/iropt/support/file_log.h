@@ -21,10 +21,13 @@ class FileLog {
   // The paths as they were given, each once, in the order of their first use.
   std::vector<std::string> read() const;
   std::vector<std::string> written() const;
+  // Whether nothing else was read: neither streams nor what a plugin in Python imports.
+  bool is_complete() const;
 
   // Do nothing if there is no log.
   static void NoteRead(std::string_view path);
   static void NoteWritten(std::string_view path);
+  static void NoteUnknown();
 
  private:
   static void Note(std::vector<std::string> FileLog::*paths, std::string_view path);
@@ -32,6 +35,7 @@ class FileLog {
   mutable std::mutex mutex_;
   std::vector<std::string> read_;
   std::vector<std::string> written_;
+  bool is_complete_ = true;
 };
 
 }  // namespace iropt

@@ -4,19 +4,19 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace iropt {
 
 // What is read from it is trusted: run, or given out as results. A folder, or a file in it, that belongs to another
-// user or that others can write is not used, nor are symbolic links in the folder. Several processes may use it at the
-// same time: each file is complete or not there.
+// user or that others can write is not used, nor are symbolic links in it; the folder itself may be named by a link.
+// Several processes may use it at the same time: each file is complete or not there.
 class OwnFolder {
  public:
-  explicit OwnFolder(std::string path) : path_(std::move(path)) {}
-
-  const std::string& path() const { return path_; }
+  // With `part`, it is the folder of that name in the one at the path, and both must be trusted.
+  explicit OwnFolder(std::string path, std::string part = {}) : path_(std::move(path)), part_(std::move(part)) {}
 
   // The contents of a file; nothing if there is none to be trusted. The name has no folders. O(bytes).
   std::optional<std::string> Read(const std::string& name) const;
@@ -25,12 +25,17 @@ class OwnFolder {
   bool Write(const std::string& name, std::initializer_list<std::string_view> parts) const;
   // Marks the file as used now.
   void Touch(const std::string& name) const;
-  // Removes the files that were used longest ago, until the rest has no more bytes than these. Files that others remove
-  // at the same time are no failure. O(files).
-  void Trim(uint64_t bytes) const;
+  // Of the files with one of these extensions, also unfinished ones, removes those that were used longest ago, until
+  // the rest has no more bytes than these. Files that others remove at the same time are no failure. O(files).
+  void Trim(uint64_t bytes, std::span<const std::string_view> extensions) const;
 
  private:
+  // A descriptor of the folder; -1 if there is none to be trusted.
+  int Open() const;
+  void Make() const;
+
   std::string path_;
+  std::string part_;
 };
 
 }  // namespace iropt

@@ -1,5 +1,7 @@
 #include "result_cache.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 #include <span>
 
@@ -11,6 +13,8 @@ namespace iropt {
 namespace {
 
 constexpr std::string_view kMagic = "iropt-run-1\n";
+constexpr std::string_view kInputs = ".inputs";
+constexpr std::string_view kRun = ".run";
 
 DataHash HashText(std::string_view text) { return HashData(std::as_bytes(std::span(text))); }
 
@@ -84,30 +88,6 @@ std::optional<DataHash> HashFile(const std::string& path) {
   return HashText((*file)->text());
 }
 
-// The hash of the identity of a run and of its input.
-std::optional<std::string> StepOf(std::string_view identity, const std::string& input) {
-  const std::optional<DataHash> contents = HashFile(input);
-  if (!contents) return std::nullopt;
-  FieldWriter fields;
-  fields.Add(identity);
-  fields.Add(input);
-  fields.Add(contents->Digits());
-  return HashText(fields.text()).Digits();
-}
-
-// The same with the contents of the files that it reads; nothing if one of them cannot be read.
-std::optional<std::string> RunOf(std::string_view step, std::span<const std::string> read) {
-  FieldWriter fields;
-  fields.Add(step);
-  for (const std::string& path : read) {
-    const std::optional<DataHash> contents = HashFile(path);
-    if (!contents) return std::nullopt;
-    fields.Add(path);
-    fields.Add(contents->Digits());
-  }
-  return HashText(fields.text()).Digits();
-}
-
 std::string RenderPaths(std::span<const std::string> paths) {
   FieldWriter fields;
   fields.Add(uint64_t{paths.size()});
@@ -164,26 +144,49 @@ bool ResultCache::Write(const std::string& name, std::string_view text) const {
   if (text.size() > most) return false;
   const OwnFolder folder = FolderOf(name);
   if (!folder.Write(name, {text})) return false;
-  folder.Trim(most);
+  constexpr std::string_view kExtensions[] = {kInputs, kRun};
+  folder.Trim(most, kExtensions);
   return true;
 }
 
-std::optional<CachedRun> ResultCache::Find(std::string_view identity, const std::string& input) const {
-  const std::optional<std::string> step = StepOf(identity, input);
-  if (!step) return std::nullopt;
-  const std::optional<std::string> inputs = Read(*step + ".inputs");
+std::optional<std::string> ResultCache::StepOf(std::string_view identity, const std::string& input) {
+  const std::optional<DataHash> contents = HashFile(input);
+  if (!contents) return std::nullopt;
+  FieldWriter fields;
+  fields.Add(identity);
+  fields.Add(input);
+  fields.Add(contents->Digits());
+  return HashText(fields.text()).Digits();
+}
+
+// The step with the contents of the files that it reads; nothing if one of them cannot be read.
+std::optional<std::string> ResultCache::RunOf(std::string_view step, const std::vector<std::string>& read) const {
+  FieldWriter fields;
+  fields.Add(step);
+  if (read.size() > 1) fields.Add(place_);
+  for (const std::string& path : read) {
+    const std::optional<DataHash> contents = HashFile(path);
+    if (!contents) return std::nullopt;
+    fields.Add(path);
+    fields.Add(contents->Digits());
+  }
+  return HashText(fields.text()).Digits();
+}
+
+std::optional<CachedRun> ResultCache::Find(const std::string& step) const {
+  const std::optional<std::string> inputs = Read(fmt::format("{}{}", step, kInputs));
   std::optional<std::vector<std::string>> read = inputs ? ParsePaths(*inputs) : std::nullopt;
-  const std::optional<std::string> name = read ? RunOf(*step, *read) : std::nullopt;
-  const std::optional<std::string> text = name ? Read(*name + ".run") : std::nullopt;
+  const std::optional<std::string> name = read ? RunOf(step, *read) : std::nullopt;
+  const std::optional<std::string> text = name ? Read(fmt::format("{}{}", *name, kRun)) : std::nullopt;
   std::optional<CachedRun> run = text ? ParseRun(*text) : std::nullopt;
   if (run) run->read = *std::move(read);
   return run;
 }
 
-void ResultCache::Add(std::string_view identity, const std::string& input, const CachedRun& run) const {
-  const std::optional<std::string> step = StepOf(identity, input);
-  const std::optional<std::string> name = step ? RunOf(*step, run.read) : std::nullopt;
-  if (name && Write(*name + ".run", RenderRun(run))) Write(*step + ".inputs", RenderPaths(run.read));
+void ResultCache::Add(const std::string& step, const CachedRun& run) const {
+  const std::optional<std::string> name = RunOf(step, run.read);
+  if (name && Write(fmt::format("{}{}", *name, kRun), RenderRun(run)))
+    Write(fmt::format("{}{}", step, kInputs), RenderPaths(run.read));
 }
 
 }  // namespace iropt

@@ -22,29 +22,36 @@ struct CachedRun {
   std::string messages;           // to stderr
 };
 
-// A folder with two kinds of files. NAME.inputs has the paths of the files that a run reads; its name is the hash of
-// the identity of the run and of its input. NAME.run has what the run leaves; its name is the hash of all that and of
-// the contents of these files. So the files that a run reads are found before it, and what they contain decides.
+// A folder with two kinds of files. STEP.inputs has the paths of the files that a run reads; STEP is the hash of the
+// identity of the run and of its input. RUN.run has what the run leaves; RUN is the hash of STEP and of the contents of
+// these files. So the files that a run reads are found before it, and what they contain decides.
 class ResultCache {
  public:
-  // At most about so many bytes are kept.
-  ResultCache(const std::string& folder, uint64_t bytes) : folder_(folder), bytes_(bytes) {}
+  // At most about so many bytes are kept. `place` is the folder of the output and of the run: text names files with
+  // weights by their paths from there, so results of runs that read more than the input are those of a place.
+  ResultCache(std::string folder, uint64_t bytes, std::string place)
+      : folder_(std::move(folder)), bytes_(bytes), place_(std::move(place)) {}
 
-  // What a run with this identity left when the files that it read had the contents that they have now. O(bytes).
-  std::optional<CachedRun> Find(std::string_view identity, const std::string& input) const;
-  // Keeps what a run left. O(bytes).
-  void Add(std::string_view identity, const std::string& input, const CachedRun& run) const;
+  // The hash of the identity and of the path and contents of the input; nothing if it cannot be read. O(bytes).
+  static std::optional<std::string> StepOf(std::string_view identity, const std::string& input);
+
+  // What the step left when the files that it read had the contents that they have now. O(bytes).
+  std::optional<CachedRun> Find(const std::string& step) const;
+  // Keeps what the step left. O(bytes).
+  void Add(const std::string& step, const CachedRun& run) const;
 
  private:
   // Entries are spread over folders, so that few files are looked at when one is full.
   static constexpr uint64_t kFolders = 16;
 
-  OwnFolder FolderOf(const std::string& name) const { return OwnFolder(folder_ + '/' + name.substr(0, 1)); }
+  OwnFolder FolderOf(const std::string& name) const { return OwnFolder(folder_, name.substr(0, 1)); }
   std::optional<std::string> Read(const std::string& name) const;
   bool Write(const std::string& name, std::string_view text) const;
+  std::optional<std::string> RunOf(std::string_view step, const std::vector<std::string>& read) const;
 
   const std::string folder_;
   const uint64_t bytes_;
+  const std::string place_;
 };
 
 }  // namespace iropt
