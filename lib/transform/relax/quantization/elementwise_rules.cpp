@@ -106,8 +106,9 @@ Applied ApplyClip(RuleCall& in) {
   if (scale && zero && scale->size() == 1 && zero->size() == 1) {
     const auto quantized = [&](double bound) { return std::trunc(bound / scale->front() + zero->front()); };
     if (!std::isfinite(quantized(*least)) || !std::isfinite(quantized(*most))) return in.Fail("a bound is not finite");
-    const auto bound = [](std::string_view name, double value) {
-      return RuleCall::Attribute(name, PyValue::Float(value, {}));
+    const auto [lowest, highest] = RangeOf(type->dtype);
+    const auto bound = [lowest = lowest, highest = highest](std::string_view name, double value) {
+      return RuleCall::Attribute(name, PyValue::Float(std::clamp(value, lowest, highest), {}));
     };
     const Expr* clipped =
         in.Relay("clip", {in.expr(0)}, {bound("a_min", quantized(*least)), bound("a_max", quantized(*most))});
