@@ -20,9 +20,8 @@ bool HasOneElement(const Expr* expr) {
 const Expr* IntegersOf(const Expr* tensor, const Match& match, Workspace& workspace) {
   const auto quantized = MatchDequantize(tensor, match.definitions(), workspace);
   if (!quantized || quantized->type.dtype.bits > kMostBits) return nullptr;
-  const auto scale = NumbersOf(quantized->type.scale);
-  const bool keeps_order = scale && scale->size() == 1 && scale->front() > 0 && HasOneElement(quantized->type.scale) &&
-                           HasOneElement(quantized->type.zero_point);
+  const bool keeps_order =
+      KeepsOrder(quantized->type) && HasOneElement(quantized->type.scale) && HasOneElement(quantized->type.zero_point);
   return keeps_order ? quantized->data : nullptr;
 }
 

@@ -152,6 +152,11 @@ std::optional<std::vector<double>> NumbersOf(const Expr* expr) {
   return known ? std::optional(std::move(numbers)) : std::nullopt;
 }
 
+bool KeepsOrder(const AffineType& type) {
+  const auto scales = NumbersOf(type.scale);
+  return scales && std::ranges::all_of(*scales, [](double scale) { return scale > 0; });
+}
+
 const Constant* MakeTensor(const std::vector<double>& values, std::span<const int64_t> shape, DataType dtype,
                            Workspace& workspace) {
   const std::shared_ptr<NDArray> array = NDArray::Make(dtype, shape);

@@ -82,7 +82,7 @@ Applied ApplyBinary(RuleCall& in, const Operands& of, std::string_view name) {
 }  // namespace
 
 Applied ApplyRelu(RuleCall& in) {
-  const AffineType* type = in.type(0);
+  const AffineType* type = TypeInOrder(in, 0);
   if (!type) return std::nullopt;
   const auto zeros = NumbersOf(type->zero_point);
   if (!zeros || zeros->empty()) return in.Fail("the zero point is not a constant");
@@ -96,7 +96,7 @@ Applied ApplyRelu(RuleCall& in) {
 
 // The bounds are quantized, toward zero if there is one scale.
 Applied ApplyClip(RuleCall& in) {
-  const AffineType* type = in.type(0);
+  const AffineType* type = TypeInOrder(in, 0);
   const auto least = NumberOfScalar(in.call().args[1]);
   const auto most = NumberOfScalar(in.call().args[2]);
   if (!type) return std::nullopt;
@@ -129,7 +129,7 @@ Applied ApplyClip(RuleCall& in) {
 Applied ApplyLeakyRelu(RuleCall& in) {
   const AffineType* type = TypeOfTensor(in, 0);
   const AffineType* out = in.out_type();
-  if (!type || !out) return std::nullopt;
+  if (!type || !out || !TypeInOrder(in, 0)) return std::nullopt;
   const double alpha = LeakyReluAttrs(in.call()).alpha();
   const Expr* value =
       in.Relay("qnn.leaky_relu", {in.expr(0), type->scale, type->zero_point, out->scale, out->zero_point},
@@ -140,7 +140,7 @@ Applied ApplyLeakyRelu(RuleCall& in) {
 Applied ApplySoftmax(RuleCall& in) {
   const AffineType* type = TypeOfTensor(in, 0);
   const AffineType* out = in.out_type();
-  if (!type || !out) return std::nullopt;
+  if (!type || !out || !TypeInOrder(in, 0)) return std::nullopt;
   const Expr* value = in.Relay("qnn.softmax", {in.expr(0), type->scale, type->zero_point, out->scale, out->zero_point},
                                {RuleCall::Attribute("axis", PyValue::Int(SoftmaxAttrs(in.call()).axis(), {}))});
   return ValueOfType(value, *out, DataType::Int(8));
@@ -181,6 +181,7 @@ Applied ApplyMultiply(RuleCall& in) {
 Applied ApplyExtremum(RuleCall& in) {
   const std::optional<Operands> of = OperandsOf(in);
   if (!of) return std::nullopt;
+  if (!KeepsOrder(of->out)) return in.Fail("the scale of the result is not a positive constant");
   const auto in_type = [&](const IntegerValue& value) {
     const AffineType& type = value.types.front();
     return AreEqual(type, of->out) ? value.expr : in.Requantize(value.expr, type, of->out);

@@ -11,13 +11,14 @@ namespace iropt {
 
 namespace {
 
-constexpr IntegerRule kIdentity(ApplyIdentity), kSplit(ApplySplit), kTopk(ApplyTopk), kConcat(ApplyConcat),
-    kPad(ApplyPad), kRelu(ApplyRelu), kClip(ApplyClip), kLeakyRelu(ApplyLeakyRelu), kSoftmax(ApplySoftmax, true),
-    kAbs(ApplyAbs), kErf(ApplyErf), kExp(ApplyExp), kHardswish(ApplyHardswish), kLog(ApplyLog), kRsqrt(ApplyRsqrt),
-    kSigmoid(ApplySigmoid), kSqrt(ApplySqrt), kTanh(ApplyTanh), kAvgPool(ApplyAvgPool),
-    kAdaptiveAvgPool(ApplyAdaptiveAvgPool), kGlobalAvgPool(ApplyGlobalAvgPool), kMean(ApplyMean), kConv2d(ApplyConv2d),
-    kConv2dTranspose(ApplyConv2dTranspose), kDense(ApplyDense), kBatchMatmul(ApplyBatchMatmul), kBiasAdd(ApplyBiasAdd),
-    kAdd(ApplyAdd), kSubtract(ApplySubtract), kMultiply(ApplyMultiply), kExtremum(ApplyExtremum);
+constexpr IntegerRule kIdentity(ApplyIdentity), kChoice(ApplyChoice), kSplit(ApplySplit), kTopk(ApplyTopk),
+    kConcat(ApplyConcat), kPad(ApplyPad), kRelu(ApplyRelu), kClip(ApplyClip), kLeakyRelu(ApplyLeakyRelu),
+    kSoftmax(ApplySoftmax, true), kAbs(ApplyAbs), kErf(ApplyErf), kExp(ApplyExp), kHardswish(ApplyHardswish),
+    kLog(ApplyLog), kRsqrt(ApplyRsqrt), kSigmoid(ApplySigmoid), kSqrt(ApplySqrt), kTanh(ApplyTanh),
+    kAvgPool(ApplyAvgPool), kAdaptiveAvgPool(ApplyAdaptiveAvgPool), kGlobalAvgPool(ApplyGlobalAvgPool),
+    kMean(ApplyMean), kConv2d(ApplyConv2d), kConv2dTranspose(ApplyConv2dTranspose), kDense(ApplyDense),
+    kBatchMatmul(ApplyBatchMatmul), kBiasAdd(ApplyBiasAdd), kAdd(ApplyAdd), kSubtract(ApplySubtract),
+    kMultiply(ApplyMultiply), kExtremum(ApplyExtremum);
 
 struct RuleRow {
   OpId op;
@@ -38,10 +39,10 @@ constexpr RuleRow kRules[] = {
     {OpId::kImageResize2d, &kIdentity, 1},
     {OpId::kLog, &kLog, 1},
     {OpId::kMatmul, nullptr, 2, true},
-    {OpId::kMax, &kIdentity, 1, true},
+    {OpId::kMax, &kChoice, 1, true},
     {OpId::kMaximum, &kExtremum, 2},
     {OpId::kMean, &kMean, 1},
-    {OpId::kMin, &kIdentity, 1, true},
+    {OpId::kMin, &kChoice, 1, true},
     {OpId::kMinimum, &kExtremum, 2},
     {OpId::kMultiply, &kMultiply, 2},
     {OpId::kNnAdaptiveAvgPool1d, &kAdaptiveAvgPool, 1},
@@ -50,7 +51,7 @@ constexpr RuleRow kRules[] = {
     {OpId::kNnConv2d, &kConv2d, 2, true},
     {OpId::kNnConv2dTranspose, &kConv2dTranspose, 2, true},
     {OpId::kNnLeakyrelu, &kLeakyRelu, 1},
-    {OpId::kNnMaxPool2d, &kIdentity, 1, true},
+    {OpId::kNnMaxPool2d, &kChoice, 1, true},
     {OpId::kNnPad, &kPad, 2, true},
     {OpId::kNnRelu, &kRelu, 1, true},
     {OpId::kNnSoftmax, &kSoftmax, 1},
@@ -170,6 +171,13 @@ const AffineType* TypeOfTensor(RuleCall& in, size_t operand) {
   const AffineType* type = in.type(operand);
   if (type && IsPerTensor(*type)) return type;
   if (type) in.Fail("an operand has a scale for each channel");
+  return nullptr;
+}
+
+const AffineType* TypeInOrder(RuleCall& in, size_t operand) {
+  const AffineType* type = in.type(operand);
+  if (!type || KeepsOrder(*type)) return type;
+  in.Fail("a scale is not a positive constant");
   return nullptr;
 }
 

@@ -19,6 +19,23 @@ bool KeepsLeadingAxes(const Expr* before, const Expr* after, int64_t axis) {
   return true;
 }
 
+bool IsReduction(const Call& call) {
+  return IsOp(call.op, OpId::kMax) || IsOp(call.op, OpId::kMin) || IsOp(call.op, OpId::kMean);
+}
+
+// Where the axis of the operand of a reduction is in the result; nothing if it is reduced.
+std::optional<int64_t> AxisAfterReduction(const Call& call, int rank, int64_t axis) {
+  const StatisticalAttrs attrs(call);
+  if (!attrs.axis()) return std::nullopt;
+  int64_t before = 0;  // reduced axes before it
+  for (const int64_t reduced : attrs.axis()->vector()) {
+    const int64_t other = reduced < 0 ? reduced + rank : reduced;
+    if (other == axis) return std::nullopt;
+    before += other < axis;
+  }
+  return attrs.keepdims() ? axis : axis - before;
+}
+
 // Whether the operator moves elements along this axis of its operand.
 bool MovesAlong(const Call& call, int64_t axis) {
   const TensorType* tensor = TensorTypeOf(call.args[0]);
@@ -39,6 +56,7 @@ bool MovesAlong(const Call& call, int64_t axis) {
 std::optional<int64_t> MovedAxis(const Call& call, int64_t axis) {
   const TensorType* before = TensorTypeOf(call.args[0]);
   if (!before || axis < 0 || axis >= before->ndim || MovesAlong(call, axis)) return std::nullopt;
+  if (IsReduction(call)) return AxisAfterReduction(call, before->ndim, axis);
   if (IsOp(call.op, OpId::kPermuteDims)) {
     const std::vector<int64_t> axes = PermutationOf(call);
     const auto found = std::ranges::find(axes, axis);
@@ -73,6 +91,9 @@ Applied ApplyIdentity(RuleCall& in) {
   return type ? Applied(IntegerValue{in.With({in.expr(0)}), {*type}}) : std::nullopt;
 }
 
+// Of the least or the greatest elements.
+Applied ApplyChoice(RuleCall& in) { return TypeInOrder(in, 0) ? ApplyIdentity(in) : std::nullopt; }
+
 Applied ApplySplit(RuleCall& in) {
   const std::optional<AffineType> type = MovedType(in);
   if (!type) return std::nullopt;
@@ -82,7 +103,7 @@ Applied ApplySplit(RuleCall& in) {
 
 Applied ApplyTopk(RuleCall& in) {
   if (TopKAttrs(in.call()).ret_type() != "values") return in.Fail("topk is computed on integers for its values only");
-  return ApplyIdentity(in);
+  return ApplyChoice(in);
 }
 
 Applied ApplyConcat(RuleCall& in) {

@@ -12,6 +12,7 @@ using Applied = std::optional<IntegerValue>;
 
 // ---- Operators that move elements, or choose from them (move_rules.cpp)
 Applied ApplyIdentity(RuleCall& in);
+Applied ApplyChoice(RuleCall& in);
 Applied ApplySplit(RuleCall& in);
 Applied ApplyTopk(RuleCall& in);
 Applied ApplyConcat(RuleCall& in);
@@ -59,5 +60,7 @@ std::optional<int64_t> SizeOf(const Expr* tensor, size_t axis);
 bool IsPerTensor(const AffineType& type);
 // The type of an operand with one scale and one zero point; null after a report for other ones.
 const AffineType* TypeOfTensor(RuleCall& in, size_t operand);
+// The type of an operand whose integers have the order of the numbers; null after a report for other ones.
+const AffineType* TypeInOrder(RuleCall& in, size_t operand);
 
 }  // namespace iropt
