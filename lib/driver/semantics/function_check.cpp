@@ -243,7 +243,10 @@ CheckResult FunctionCheck::Compare(const Module& before, const CallInterface& ol
   runner.ResetWork();
   CompareTrials(trials_, run_after, mode, options.tolerance, /*is_extra=*/false, result);
   obstacle_ = result.not_compared;
-  if (!result.differences.empty() || result.num_runs == 0) return result;
+  if (!result.differences.empty() || result.num_runs == 0) {
+    constants_.reset();  // extra_trials_ have the outcomes of `before`
+    return result;
+  }
   ProgramConstants found = FindConstants(before, after, var());
   const bool is_known = is_same && found == constants_;
   constants_ = found;

@@ -103,8 +103,8 @@ class FunctionCheck {
   CallInterface interface_;
   std::unique_ptr<InputMaker> maker_ = nullptr;  // of trials_; null before the first comparison
   Trials trials_ = {};
-  Trials extra_trials_ = {};  // of constants_
-  ProgramConstants constants_ = {};
+  Trials extra_trials_ = {};                        // of constants_
+  std::optional<ProgramConstants> constants_ = {};  // nothing if the extra trials are to be made anew
   std::string obstacle_ = {};
 };
 
