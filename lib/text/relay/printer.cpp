@@ -130,18 +130,35 @@ class RelayPrinter {
 
   // ---- Types
   std::string TypeText(const Type* type, const Node& place) {
-    if (const auto* tensor = As<TensorType>(type)) return TensorText(*tensor, place);
-    if (const auto* tuple = As<TupleType>(type)) {
-      std::vector<std::string> fields;
-      for (const Type* field : tuple->fields) fields.push_back(TypeText(field, place));
-      return fmt::format("({}{})", fmt::join(fields, ", "), fields.size() == 1 ? "," : "");
+    std::string text;
+    AppendType(type, place, text);
+    return text;
+  }
+
+  void AppendTypes(List<const Type*> types, const Node& place, std::string& text) {
+    bool is_first = true;
+    for (const Type* type : types) {
+      if (!std::exchange(is_first, false)) text += ", ";
+      WithStack([&] { AppendType(type, place, text); });
     }
-    if (const auto* function = As<FuncType>(type)) {
-      std::vector<std::string> params;
-      for (const Type* param : function->params) params.push_back(TypeText(param, place));
-      return fmt::format("fn ({}) -> {}", fmt::join(params, ", "), TypeText(function->ret, place));
+  }
+
+  // Linear in the text, however deep types are nested.
+  void AppendType(const Type* type, const Node& place, std::string& text) {
+    if (const auto* tensor = As<TensorType>(type)) {
+      text += TensorText(*tensor, place);
+    } else if (const auto* tuple = As<TupleType>(type)) {
+      text += '(';
+      AppendTypes(tuple->fields, place, text);
+      text += tuple->fields.size() == 1 ? ",)" : ")";
+    } else if (const auto* function = As<FuncType>(type)) {
+      text += "fn (";
+      AppendTypes(function->params, place, text);
+      text += ") -> ";
+      WithStack([&] { AppendType(function->ret, place, text); });
+    } else {
+      text += Lacks(place, "Relay has only types of tensors, tuples and functions");
     }
-    return Lacks(place, "Relay has only types of tensors, tuples and functions");
   }
 
   std::string TensorText(const TensorType& tensor, const Node& place) {
@@ -321,12 +338,40 @@ class RelayPrinter {
 
   template <class Range>
   std::string Operands(const Range& range) {
-    std::vector<std::string> texts;
-    for (const Expr* operand : range) texts.push_back(Operand(operand));
-    return fmt::format("{}", fmt::join(texts, ", "));
+    std::string text;
+    AppendOperands(range, text);
+    return text;
   }
 
   std::string Operand(const Expr* operand) {
+    std::string text;
+    AppendOperand(operand, text);
+    return text;
+  }
+
+  template <class Range>
+  void AppendOperands(const Range& range, std::string& text) {
+    bool is_first = true;
+    for (const Expr* operand : range) {
+      if (!std::exchange(is_first, false)) text += ", ";
+      WithStack([&] { AppendOperand(operand, text); });
+    }
+  }
+
+  // Linear in the text, however deep tuples are nested.
+  void AppendOperand(const Expr* operand, std::string& text) {
+    const auto* tuple = As<Tuple>(operand);
+    if (!tuple) {
+      text += Leaf(operand);
+      return;
+    }
+    text += '(';
+    AppendOperands(tuple->fields, text);
+    text += tuple->fields.size() == 1 ? ",)" : ")";
+  }
+
+  // An operand that is not a tuple.
+  std::string Leaf(const Expr* operand) {
     if (const auto* var = As<Var>(operand)) {
       const auto name = names_.find(var);
       if (name != names_.end()) return name->second;
@@ -339,8 +384,6 @@ class RelayPrinter {
       std::string literal = LiteralOf(*constant->data);
       return literal.empty() ? metadata_.Add(*constant->data) : literal;
     }
-    if (const auto* tuple = As<Tuple>(operand))
-      return fmt::format("({}{})", Operands(tuple->fields), tuple->fields.size() == 1 ? "," : "");
     return Lacks(*operand, "Relay has only tensors, tuples and functions as values");
   }
 

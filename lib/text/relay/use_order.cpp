@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "iropt/ir/relax/visitor.h"
+#include "iropt/support/stack.h"
 
 namespace iropt::relay {
 
@@ -39,6 +40,9 @@ class PlaceFinder : private ExprVisitor {
 
   // The variables of a value in order; of nested sequences, those of their results.
   static void AppendVars(const Expr* value, std::vector<const Expr*>& vars) {
+    WithStack([&] { AppendVarsOf(value, vars); });
+  }
+  static void AppendVarsOf(const Expr* value, std::vector<const Expr*>& vars) {
     if (Is<Var>(value) || Is<DataflowVar>(value)) {
       vars.push_back(value);
     } else if (const auto* call = As<Call>(value)) {
