@@ -3,13 +3,40 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "iropt/ir/element.h"
 
 namespace iropt {
+
+namespace {
+
+// What fewer operations compute is compared as it is: there are no sums that could lose small numbers.
+constexpr double kFewOperations = 16;
+
+double RootMeanSquare(const NDArray& tensor) {
+  double sum = 0;
+  int64_t count = 0;
+  DispatchElement(tensor.dtype(), [&]<class T>(std::type_identity<T>) {
+    for (const T element : tensor.As<T>()) {
+      const auto value = static_cast<double>(Element<T>::Load(element));
+      if (!std::isfinite(value)) continue;
+      sum += value * value;
+      ++count;
+    }
+  });
+  return count == 0 ? 0 : std::sqrt(sum / static_cast<double>(count));
+}
+
+}  // namespace
 
 Tolerance ToleranceFor(const NDArray& expected, const RunPrecision& precision, const ToleranceOptions& options) {
   const DataType dtype = expected.dtype();
   const bool is_narrower = precision.has_narrow_floats && dtype.is_floating() && dtype.bits > 16;
   Tolerance tolerance = Tolerance::For(expected, is_narrower ? DataType::Float(16) : dtype, precision.accumulation);
+  if (precision.mixes_magnitudes && dtype.is_floating() && precision.accumulation > kFewOperations)
+    tolerance.absolute = std::max(tolerance.absolute, tolerance.relative * RootMeanSquare(expected));
   tolerance.relative = options.relative.value_or(tolerance.relative);
   tolerance.absolute = options.absolute.value_or(tolerance.absolute);
   return tolerance;

@@ -15,11 +15,14 @@ namespace iropt {
 struct RunPrecision {
   double accumulation = 1;         // an upper bound for how many operations one after the other lead to an output
   bool has_narrow_floats = false;  // variables were bound to floats of less than 32 bits
+  bool mixes_magnitudes = false;   // few inputs are much larger than the others
 };
 
 // The tolerance for the dtype of the expected tensor, or of float16 where narrow floats were computed with. It grows
 // with the square root of the number of operations that lead to an output, as rounding errors do, and the absolute one
-// is relative to the median of the tensor. What the options give replaces it. O(elements).
+// is relative to the median of the tensor; where few inputs are much larger, and several operations lead to an output,
+// to the root of the mean square, because sums of large and small numbers keep the error of the large ones. What the
+// options give replaces it. O(elements).
 Tolerance ToleranceFor(const NDArray& expected, const RunPrecision& precision, const ToleranceOptions& options);
 
 // The greatest errors of an output.

@@ -76,7 +76,8 @@ OutcomeComparison CompareOutcomes(const RunOutcome& got, const RunOutcome& expec
     result.differences.push_back(std::move(difference));
   if (expected.facts.race.empty() && !got.facts.race.empty()) result.differences.push_back(got.facts.race);
   const RunPrecision precision{std::max(got.precision.accumulation, expected.precision.accumulation),
-                               is_narrower || expected.precision.has_narrow_floats};
+                               is_narrower || expected.precision.has_narrow_floats,
+                               expected.precision.mixes_magnitudes};
   for (size_t i = 0; i < got.outputs.size(); ++i) {
     const NDArray& want = *expected.outputs[i].tensor;
     Tensor have = got.outputs[i].tensor;

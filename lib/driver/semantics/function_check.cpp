@@ -33,6 +33,7 @@ void CheckMode::Add(const PassInfo& pass) {
   only_finite |= declares(PassChange::NonFinite);
   restricts_inputs |= declares(PassChange::ParamTypes);
   assumes_no_overflow |= pass.assumes_no_overflow;
+  is_of_others |= !pass.assumes_no_overflow && !pass.is_composite();
 }
 
 void CheckResult::Add(CheckResult&& more, bool is_extra) {
@@ -157,18 +158,20 @@ void FunctionCheck::FindExtraTrials(const Run& run, const SemanticCheckOptions& 
     std::optional<Trial> trial =
         FindTrial(plan, attempts, static_cast<uint64_t>(options.seed) + number, run, max_work, error);
     run.runner.AddExtraWork(trial ? trial->outcome.work : max_work);
-    if (trial && trial->outcome.is_written) extra_trials_.push_back(*std::move(trial));
+    if (!trial || !trial->outcome.is_written) continue;
+    trial->outcome.precision.mixes_magnitudes = trial->recipe.near_reals;
+    extra_trials_.push_back(*std::move(trial));
   }
 }
 
 bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, CheckMode mode,
                                  const ToleranceOptions& tolerance, CheckResult& result) const {
   const std::string inputs = fmt::format("with {}", maker_->Describe(trial.recipe));
-  // Loops may compute anything where the original overflows. So may loops that replace operators, which wrap around and
-  // take negative indices.
+  // Loops may compute anything where they overflow, before or after. So may loops that replace operators, which wrap
+  // around and take negative indices.
   const bool is_wild = trial.recipe.random.has_extremes || trial.recipe.near_integers;
-  const bool may_overflow =
-      trial.outcome.facts.overflows || (is_wild && maker_->has_integers() && !trial.outcome.runs_loops);
+  const bool may_overflow = after.facts.overflows || trial.outcome.facts.overflows ||
+                            (is_wild && maker_->has_integers() && !trial.outcome.runs_loops);
   if (mode.assumes_no_overflow && after.runs_loops && may_overflow) return !after.failure;
   if (after.failure && (mode.restricts_inputs || after.failure->code == ErrorCode::Budget)) {
     result.not_compared = fmt::format("after the pass it fails {}: {}", inputs, after.failure->message);
@@ -243,7 +246,7 @@ CheckResult FunctionCheck::Compare(const Module& before, const CallInterface& ol
   runner.ResetWork();
   CompareTrials(trials_, run_after, mode, options.tolerance, /*is_extra=*/false, result);
   obstacle_ = result.not_compared;
-  if (!result.differences.empty() || result.num_runs == 0) {
+  if (!result.differences.empty() || result.num_runs == 0 || !mode.is_of_others) {
     constants_.reset();  // extra_trials_ have the outcomes of `before`
     return result;
   }

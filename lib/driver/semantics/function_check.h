@@ -24,6 +24,9 @@ struct CheckMode {
   bool only_finite = false;          // inputs with infinities and NaNs are not compared
   bool restricts_inputs = false;     // the function need not run on all inputs on which it ran before
   bool assumes_no_overflow = false;  // integers of loops that overflow may have other values
+  // Some passes are of plugins or programs. Only these get the extra runs: rare numbers also show how the project's own
+  // passes round.
+  bool is_of_others = false;
 
   void Add(const PassInfo& pass);
 };
