@@ -24,7 +24,7 @@ class FileLog {
   // Whether nothing else was read: neither streams nor what a plugin in Python imports.
   bool is_complete() const;
 
-  // Do nothing if there is no log.
+  // These have no effect while the process has no FileLog.
   static void NoteRead(std::string_view path);
   static void NoteWritten(std::string_view path);
   static void NoteUnknown();

@@ -19,8 +19,8 @@ namespace iropt {
 
 // std::hash, also of pairs and arrays of what it hashes.
 struct LookupHash {
-  // libstdc++ keeps the hash of each key in the table unless the hash function is noexcept. That costs memory, and pays
-  // only for strings and the like.
+  // libstdc++ stores the hash of each key in the table unless the hash function is noexcept. For scalars, computing it
+  // again is cheaper than the memory.
   template <class T>
   size_t operator()(const T& key) const noexcept(std::is_scalar_v<T>) {
     return std::hash<T>()(key);
