@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
+#include "iropt/diag/diagnostic.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/support/lookup.h"
 
