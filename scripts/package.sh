@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the Debian packages and the source archive: scripts/package.sh [FOLDER], by default packages/. See
-# cmake/IroptPackages.cmake for what they hold. The same sources give the same bytes: times in the packages are those of
-# the last commit, or of SOURCE_DATE_EPOCH.
+# cmake/IroptPackages.cmake for what they hold. Times in the packages are those of the last commit, or of
+# SOURCE_DATE_EPOCH.
 set -euo pipefail
 folder=$(realpath -m "${1:-packages}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
