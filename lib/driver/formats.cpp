@@ -18,10 +18,10 @@ constexpr std::string_view kScriptExtensions[] = {".ir", ".py"};
 constexpr std::string_view kDotExtensions[] = {".dot", ".gv"};
 constexpr std::string_view kRelayExtensions[] = {".relay"};
 
-// A text of Relay begins with its version, or with a function.
+// A text of Relay begins with its version, which TVM 0.6 writes as v0.0.4, or with a function.
 bool IsRelay(std::string_view contents) {
   contents.remove_prefix(std::min(contents.find_first_not_of(" \t\r\n"), contents.size()));
-  return contents.starts_with("#[version") || contents.starts_with("def @");
+  return contents.starts_with("#[version") || contents.starts_with("v0.0.") || contents.starts_with("def @");
 }
 constexpr std::string_view kOnnxExtensions[] = {".onnx"};
 

@@ -49,7 +49,7 @@ class ReduceRun {
     IROPT_ASSIGN_OR_RETURN(AtomicFile output, AtomicFile::Create(options_.output));
     IROPT_ASSIGN_OR_RETURN(Subject subject, CheckInput(maker, input, source.text));
     if (runner_->interrupted()) return kInterruptedExitCode;
-    lines_before_ = LinesOf(source.text);
+    lines_before_ = LinesOf(IsScript(source.text) ? source.text : std::string_view(subject.text));
     functions_before_ = input.draft.module.size();
     return Search(maker, std::move(subject), output);
   }

@@ -189,7 +189,9 @@ void ArgumentReader::MakeMissing(const EvalLimits& limits, Storage::Tracking tra
     }
     if (dims.size() != input.dims.size()) continue;
     if (!input.has_dims) {
-      Report(input, fmt::format("cannot generate a random input for parameter '{}': its rank is unknown", input.name));
+      Report(input, fmt::format("cannot generate a random input for parameter '{}': its shape is unknown; -inputs=FILE "
+                                "gives it a value",
+                                input.name));
       continue;
     }
     if (input.kind == EntryInput::Kind::kShape) {

@@ -27,7 +27,8 @@ enum class GraphKind : uint8_t {
   kTuple,
   kItem,      // of the only operand; index: of the field
   kCall,      // the callee, then the arguments
-  kOperator,  // a call of an operator: the arguments; index: in Graph::calls
+  kOperator,  // a call of an operator, which begins with its name: the arguments; index: in Graph::calls
+  kSign,      // the same, written with a sign such as +
   kIf,        // the condition, then the branches
   kFunction,  // the body; index: in Graph::functions
   kLets       // the values of variables, in order, then the body; index: of the first variable in Graph::let_vars
@@ -55,7 +56,6 @@ struct Attribute {
 
 struct OperatorCall {
   const Operator* op = nullptr;
-  SourceSpan name_span;
   List<Attribute> attributes;
 };
 
@@ -80,7 +80,7 @@ struct Graph {
   std::vector<NodeId> let_vars;  // the variables of all kLets nodes
   std::vector<std::string_view> globals;
   std::vector<const Expr*> constants;
-  std::vector<OperatorCall> calls;
+  std::vector<OperatorCall> calls;  // one for all calls of an operator without attributes
   std::vector<GraphFunction> functions;
   std::vector<uint32_t> definitions;  // the functions with names, in the order of the text
 

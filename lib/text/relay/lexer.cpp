@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "iropt/diag/source.h"
 
@@ -34,22 +35,21 @@ struct Punctuation {
   TokenKind longer = TokenKind::kError;
 };
 
+// The tokens that always are one character.
+constexpr std::array<TokenKind, 256> kSingleTokens = [] {
+  std::array<TokenKind, 256> kinds{};
+  kinds.fill(TokenKind::kError);
+  constexpr std::pair<char, TokenKind> kRows[] = {
+      {'(', TokenKind::kLParen},    {')', TokenKind::kRParen}, {'[', TokenKind::kLBracket}, {']', TokenKind::kRBracket},
+      {'{', TokenKind::kLBrace},    {'}', TokenKind::kRBrace}, {',', TokenKind::kComma},    {':', TokenKind::kColon},
+      {';', TokenKind::kSemicolon}, {'.', TokenKind::kDot},    {'?', TokenKind::kQuestion}, {'+', TokenKind::kPlus},
+      {'*', TokenKind::kStar},      {'/', TokenKind::kSlash}};
+  for (const auto& [c, kind] : kRows) kinds[static_cast<uint8_t>(c)] = kind;
+  return kinds;
+}();
+
 Punctuation PunctuationOf(char c) {
   switch (c) {
-    case '(': return {TokenKind::kLParen};
-    case ')': return {TokenKind::kRParen};
-    case '[': return {TokenKind::kLBracket};
-    case ']': return {TokenKind::kRBracket};
-    case '{': return {TokenKind::kLBrace};
-    case '}': return {TokenKind::kRBrace};
-    case ',': return {TokenKind::kComma};
-    case ':': return {TokenKind::kColon};
-    case ';': return {TokenKind::kSemicolon};
-    case '.': return {TokenKind::kDot};
-    case '?': return {TokenKind::kQuestion};
-    case '+': return {TokenKind::kPlus};
-    case '*': return {TokenKind::kStar};
-    case '/': return {TokenKind::kSlash};
     case '-': return {TokenKind::kMinus, '>', TokenKind::kArrow};
     case '<': return {TokenKind::kLess, '=', TokenKind::kLessEqual};
     case '>': return {TokenKind::kGreater, '=', TokenKind::kGreaterEqual};
@@ -229,6 +229,10 @@ Token Lexer::Scan() {
   const auto begin = static_cast<uint32_t>(pos_);
   if (pos_ >= text_.size()) return Make(TokenKind::kEnd, begin);
   const char c = text_[pos_];
+  if (const TokenKind single = kSingleTokens[static_cast<uint8_t>(c)]; single != TokenKind::kError) {
+    ++pos_;
+    return Make(single, begin);
+  }
   const char next = At(pos_ + 1);
   switch (c) {
     case '%':

@@ -77,6 +77,10 @@ class Lexer {
   SourceSpan SpanOf(const Token& token) const { return {base_ + token.begin, base_ + token.end}; }
   // From the offset in the text to the end of the last token that Next returned.
   SourceSpan SpanFrom(uint32_t begin) const { return {base_ + begin, base_ + last_end_}; }
+  // Behind the last token that Next returned.
+  SourceSpan EndOfLast() const { return {base_ + last_end_, base_ + last_end_}; }
+  // Whether the token is the first one of its line.
+  bool StartsLine() const { return text_.substr(last_end_, token_.begin - last_end_).find('\n') != std::string::npos; }
 
  private:
   Token Scan();

@@ -15,7 +15,8 @@ namespace iropt::relay {
 
 namespace {
 
-constexpr std::string_view kHeader = "#[metadata]";
+// The second one is that of TVM 0.6.
+constexpr std::string_view kHeaders[] = {"#[metadata]", "METADATA:"};
 
 Error DamagedSection(std::string message) { return {ErrorCode::Parse, std::move(message)}; }
 
@@ -183,15 +184,25 @@ class MetadataLoader {
 
 size_t FindMetadata(std::string_view text) {
   size_t found = text.size();
-  for (size_t at = text.find('#', 1); at < text.size(); at = text.find('#', at + 1)) {
-    if (text[at - 1] == '\n' && text.substr(at).starts_with(kHeader)) found = at;
+  for (const std::string_view header : kHeaders) {
+    for (size_t at = text.find(header, 1); at != std::string_view::npos; at = text.find(header, at + 1)) {
+      if (text[at - 1] == '\n') found = at;
+    }
+    if (found != text.size()) break;
   }
   return found;
 }
 
-Result<MetadataEntries> LoadMetadata(std::string_view json, Workspace& workspace) {
+size_t MetadataHeaderSize(std::string_view section) {
+  for (const std::string_view header : kHeaders) {
+    if (section.starts_with(header)) return header.size();
+  }
+  return 0;
+}
+
+Result<MetadataEntries> LoadMetadata(std::string_view section, Workspace& workspace) {
   MetadataEntries entries;
-  IROPT_ASSIGN_OR_RETURN(const JsonText text, JsonText::Parse(json.substr(kHeader.size())));
+  IROPT_ASSIGN_OR_RETURN(const JsonText text, JsonText::Parse(section.substr(MetadataHeaderSize(section))));
   IROPT_RETURN_IF_ERROR(MetadataLoader(workspace).Run(text.root(), entries));
   return entries;
 }

@@ -1,5 +1,5 @@
-// The metadata section of a Relay text: after a line #[metadata], TVM's JSON of the objects that the text refers to as
-// meta[Key][index].
+// The metadata section of a Relay text: after a line #[metadata], or METADATA: in texts of TVM 0.6, TVM's JSON of the
+// objects that the text refers to as meta[Key][index].
 #pragma once
 
 #include <map>
@@ -22,10 +22,12 @@ struct MetadataEntry {
 
 using MetadataEntries = std::map<std::string, std::vector<MetadataEntry>, std::less<>>;
 
-// The offset of the line #[metadata] in the text, or of its end.
+// The offset of the section in the text, or of its end.
 size_t FindMetadata(std::string_view text);
+// The size of the line with which the section begins, without its end.
+size_t MetadataHeaderSize(std::string_view section);
 
-// Reads the JSON after that line. Values live in the workspace.
-Result<MetadataEntries> LoadMetadata(std::string_view json, Workspace& workspace);
+// Reads the section. Values live in the workspace.
+Result<MetadataEntries> LoadMetadata(std::string_view section, Workspace& workspace);
 
 }  // namespace iropt::relay

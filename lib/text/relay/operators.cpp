@@ -17,8 +17,8 @@ const Expr* BuildOperator(std::string_view name, std::span<const Expr* const> ar
   IROPT_CHECK(op != nullptr, "unknown operator {}", name);
   std::vector<Attribute> given;
   for (const PyKeyword& keyword : attributes) given.push_back({keyword.name, span, keyword.value});
-  const OperatorCall call{op, span, List<Attribute>(std::span<const Attribute>(given))};
-  return OpCall(*op, call, span, args, builder, module, diagnostics).Build();
+  const OperatorCall call{op, List<Attribute>(std::span<const Attribute>(given))};
+  return OpCall(call, span, span, args, builder, module, diagnostics).Build();
 }
 
 }  // namespace

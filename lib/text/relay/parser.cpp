@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "constants.h"
+#include "infix.h"
 #include "iropt/support/stack.h"
 #include "names.h"
 #include "ops/op_table.h"
@@ -14,27 +16,6 @@
 namespace iropt::relay {
 
 namespace {
-
-struct InfixOperator {
-  TokenKind token;
-  int precedence;
-  std::string_view name;
-};
-constexpr InfixOperator kInfixOperators[] = {
-    {TokenKind::kStar, 4, "multiply"},   {TokenKind::kSlash, 4, "divide"},
-    {TokenKind::kPlus, 3, "add"},        {TokenKind::kMinus, 3, "subtract"},
-    {TokenKind::kLess, 2, "less"},       {TokenKind::kLessEqual, 2, "less_equal"},
-    {TokenKind::kGreater, 2, "greater"}, {TokenKind::kGreaterEqual, 2, "greater_equal"},
-    {TokenKind::kEqual, 1, "equal"},     {TokenKind::kNotEqual, 1, "not_equal"},
-};
-
-const InfixOperator* FindInfix(TokenKind token) {
-  if (token < TokenKind::kPlus) return nullptr;
-  for (const InfixOperator& op : kInfixOperators) {
-    if (op.token == token) return &op;
-  }
-  return nullptr;
-}
 
 // Where several expressions follow each other with names: a function body, a branch, parentheses around a let.
 struct BlockState {
@@ -48,7 +29,7 @@ class Parser {
 
   void Run() {
     while (!lex_is(TokenKind::kEnd)) {
-      if (core_.Skip(TokenKind::kHash)) continue;
+      if (core_.Skip(TokenKind::kHash) || SkipOldVersion()) continue;
       if (!ParseDefinition() && !core_.diagnostics.error_limit_reached()) SkipToDefinition();
       if (core_.diagnostics.error_limit_reached()) return;
     }
@@ -80,10 +61,17 @@ class Parser {
     return Add(GraphKind::kConstant, static_cast<uint32_t>(graph_.constants.size() - 1), span, {});
   }
 
-  NodeId AddOperator(const Operator* op, SourceSpan name_span, std::span<const NodeId> args,
-                     std::span<const Attribute> attributes, SourceSpan span) {
-    graph_.calls.push_back({op, name_span, List<Attribute>(graph_.arena.Copy(attributes))});
-    return Add(GraphKind::kOperator, static_cast<uint32_t>(graph_.calls.size() - 1), span, args);
+  NodeId AddOperator(const Operator* op, std::span<const NodeId> args, std::span<const Attribute> attributes,
+                     SourceSpan span) {
+    const auto added = static_cast<uint32_t>(graph_.calls.size());
+    const uint32_t call = attributes.empty() ? plain_calls_.try_emplace(op, added).first->second : added;
+    if (call == added) graph_.calls.push_back({op, List<Attribute>(graph_.arena.Copy(attributes))});
+    return Add(GraphKind::kOperator, call, span, args);
+  }
+  NodeId AddSign(std::string_view name, std::span<const NodeId> args, SourceSpan span) {
+    const NodeId node = AddOperator(FindOperator(name), args, {}, span);
+    graph_.nodes[node].kind = GraphKind::kSign;
+    return node;
   }
 
   NodeId AddGlobal(Token token) {
@@ -91,6 +79,13 @@ class Parser {
   }
 
   // ---- Definitions
+
+  // v0.0.4, with which TVM 0.6 begins texts.
+  bool SkipOldVersion() {
+    if (!core_.IsName("v0")) return false;
+    lex_.Next();
+    return core_.Skip(TokenKind::kDot) && core_.Skip(TokenKind::kFloat);
+  }
 
   void SkipToDefinition() {
     while (!lex_is(TokenKind::kEnd) && !core_.IsName("def")) lex_.Next();
@@ -307,7 +302,7 @@ class Parser {
     const bool ok = value != kNoNode;
     if (!ok) value = AddError(lex_.SpanFrom(begin));
     names_.DefineGraphVar(name, value);
-    return ok && core_.Expect(TokenKind::kSemicolon);
+    return ok && core_.ExpectSemicolon();
   }
 
   // Behind the 'let'. The variable is in scope in its value if that is a function.
@@ -329,7 +324,7 @@ class Parser {
     graph_.vars[graph_[*var].index].value = value;
     block.let_vars.push_back(*var);
     block.values.push_back(value);
-    return ok && core_.Expect(TokenKind::kSemicolon);
+    return ok && core_.ExpectSemicolon();
   }
 
   // TVM prints a let as the value of a let without parentheses.
@@ -347,10 +342,10 @@ class Parser {
     while (left != kNoNode) {
       const InfixOperator* op = FindInfix(lex_.token().kind);
       if (op == nullptr || op->precedence <= least) return left;
-      const Token token = lex_.Next();
+      lex_.Next();
       const NodeId right = WithStack([&] { return ParseInfix(op->precedence); });
       if (right == kNoNode) return kNoNode;
-      left = AddOperator(FindOperator(op->name), lex_.SpanOf(token), {{left, right}}, {}, lex_.SpanFrom(begin));
+      left = AddSign(op->name, {{left, right}}, lex_.SpanFrom(begin));
     }
     return left;
   }
@@ -398,7 +393,7 @@ class Parser {
         lex_.Next();
         const NodeId operand = WithStack([this] { return ParsePostfix(); });
         if (operand == kNoNode) return kNoNode;
-        return AddOperator(FindOperator("negative"), lex_.SpanOf(token), {{operand}}, {}, lex_.SpanFrom(token.begin));
+        return AddSign("negative", {{operand}}, lex_.SpanFrom(token.begin));
       }
       case TokenKind::kName: return ParseNamed();
       default: core_.Unexpected("an expression"); return kNoNode;
@@ -510,7 +505,7 @@ class Parser {
     std::vector<Attribute> attributes;
     if (!ParseArguments(args, attributes)) return kNoNode;
     if (op == nullptr) return AddError(lex_.SpanFrom(token.begin));
-    return AddOperator(op, lex_.SpanOf(token), args, attributes, lex_.SpanFrom(token.begin));
+    return AddOperator(op, args, attributes, lex_.SpanFrom(token.begin));
   }
 
   // Expressions, then attributes: name=value, or the record of all of them in the metadata section.
@@ -522,13 +517,20 @@ class Parser {
       } else if (core_.IsName("meta")) {
         if (!ParseMetaArgument(args, attributes)) return false;
       } else {
-        const NodeId arg = ParseExpr();
+        const NodeId arg = IsVariableAlone() ? ParsePrimary() : ParseExpr();
         if (arg == kNoNode) return false;
         args.push_back(arg);
       }
       if (!core_.Skip(TokenKind::kComma)) break;
     }
     return core_.Expect(TokenKind::kRParen);
+  }
+
+  // An argument that is a variable, which most are.
+  bool IsVariableAlone() {
+    if (!lex_is(TokenKind::kLocal) && !lex_is(TokenKind::kGraph)) return false;
+    const TokenKind next = lex_.PeekKind();
+    return next == TokenKind::kComma || next == TokenKind::kRParen;
   }
 
   bool ParseAttribute(std::vector<Attribute>& attributes) {
@@ -557,6 +559,7 @@ class Parser {
   Lexer& lex_;
   Graph& graph_;
   Names names_;
+  std::unordered_map<const Operator*, uint32_t> plain_calls_;  // of operators without attributes
 };
 
 }  // namespace
@@ -566,19 +569,20 @@ Graph ParseText(std::string_view text, uint32_t base, Workspace& workspace, Diag
   const size_t end = FindMetadata(text);
   MetadataEntries entries;
   if (end != text.size()) {
-    Result<MetadataEntries> loaded = LoadMetadata(text.substr(end), workspace);
+    const std::string_view section = text.substr(end);
+    Result<MetadataEntries> loaded = LoadMetadata(section, workspace);
     if (loaded.ok()) {
       entries = *std::move(loaded);
     } else {
       const auto begin = base + static_cast<uint32_t>(end);
-      diagnostics.Error({begin, begin + 11}, "bad-metadata",
+      const auto header = static_cast<uint32_t>(MetadataHeaderSize(section));
+      diagnostics.Error({begin, begin + header}, "bad-metadata",
                         fmt::format("the metadata section cannot be read: {}", loaded.error().message));
     }
   }
   // Short operators take about this many bytes; memory that is not needed is not touched.
   constexpr size_t kBytesPerNode = 20;
   graph.nodes.reserve(end / kBytesPerNode);
-  graph.calls.reserve(end / kBytesPerNode);
   ParserCore core(text.substr(0, end), base, std::move(entries), workspace, graph, diagnostics);
   Parser(core).Run();
   return graph;

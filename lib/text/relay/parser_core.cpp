@@ -23,6 +23,12 @@ bool ParserCore::Unexpected(std::string_view expected) {
   return Error(lex.SpanOf(token), "syntax", fmt::format("expected {}, found '{}'", expected, lex.Text(token)));
 }
 
+bool ParserCore::ExpectSemicolon() {
+  if (Is(TokenKind::kSemicolon) || Is(TokenKind::kEnd) || !lex.StartsLine()) return Expect(TokenKind::kSemicolon);
+  diagnostics.Error(lex.EndOfLast(), "syntax", "expected ';' at the end of the line").FixIt(lex.EndOfLast(), ";");
+  return true;
+}
+
 std::optional<std::string_view> ParserCore::ExpectName(TokenKind kind) {
   const Token token = lex.token();
   const std::string_view text = lex.Text(token);

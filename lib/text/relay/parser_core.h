@@ -32,6 +32,8 @@ class ParserCore {
   bool Skip(TokenKind kind) { return Is(kind) ? (lex.Next(), true) : false; }
   // The same, or an error.
   bool Expect(TokenKind kind) { return Skip(kind) || Unexpected(TokenKindName(kind)); }
+  // Skips a semicolon. One that is missing at the end of a line is an error, behind which the text goes on.
+  bool ExpectSemicolon();
   // Reports that something else stands where `expected` should. False.
   bool Unexpected(std::string_view expected);
   // Reads the name of a variable or a global function, and returns it without its sigil. A missing sigil is an error,

@@ -285,9 +285,8 @@ class FunctionTranslator {
 
   // The type of a function that was not translated follows from its annotations, unless it has an error.
   std::nullptr_t MissingTypes(SourceSpan span) {
-    if (!diagnostics_.has_errors()) {
+    if (!diagnostics_.has_errors())
       Error(span, "missing-annotation", "a function that calls itself needs types of its parameters and its result");
-    }
     return nullptr;
   }
 
@@ -329,7 +328,8 @@ class FunctionTranslator {
       case GraphKind::kItem: return BuildItem(node);
       case GraphKind::kTuple: return TupleOf(node);
       case GraphKind::kCall: return BuildCall(node);
-      case GraphKind::kOperator: return BuildOperator(node);
+      case GraphKind::kOperator:
+      case GraphKind::kSign: return BuildOperator(node);
       case GraphKind::kIf: return BuildIf(id);
       default: return nullptr;
     }
@@ -385,7 +385,7 @@ class FunctionTranslator {
     std::vector<const Expr*> operands;
     if (!Operands(node.operands, operands)) return nullptr;
     const OperatorCall& call = graph_.calls[node.index];
-    return OpCall(*call.op, call, node.span, operands, builder_, module_, diagnostics_).Build();
+    return OpCall(call, node.span, NameSpan(node, call), operands, builder_, module_, diagnostics_).Build();
   }
 
   bool CheckConditional(const GraphNode& node, const Type& condition, const Type& then, const Type& otherwise) {

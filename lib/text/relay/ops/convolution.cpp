@@ -1,4 +1,6 @@
 // Convolutions and matrix products.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -40,8 +42,38 @@ PyValue OutLayout(OpCall& call) {
   return PyValue::String(layout.empty() ? call.String("data_layout") : layout, {});
 }
 
+// Returns whether an attribute that repeats a dimension of the weights has its size, which may be unknown. A size of 0
+// is none: it is null in a record of the metadata section.
+bool HasSize(OpCall& call, std::string_view attribute, int64_t size, std::string_view axis, const PrimExpr* dim) {
+  const int64_t* actual = arith::AsInt(dim);
+  if (actual == nullptr || size == 0 || *actual == size) return true;
+  call.Error("type-inference", fmt::format("the attribute '{}' has {}, but {} of the weights has size {}", attribute,
+                                           size, axis, *actual));
+  return false;
+}
+
+// Returns whether the weights have the kernel and the channels that the attributes name.
+bool CheckWeights(OpCall& call) {
+  const auto dims = call.Dims(call.arg(1));
+  const std::string_view layout = call.String("kernel_layout");
+  if (!dims || dims->size() != layout.size()) return true;
+  std::string spatial;
+  for (const char axis : std::string_view("DHW")) {
+    if (layout.find(axis) != std::string_view::npos) spatial += axis;
+  }
+  const std::vector<int64_t> kernel = call.Ints("kernel_size");
+  for (size_t i = 0; i < spatial.size() && kernel.size() == spatial.size(); ++i) {
+    const std::string name = fmt::format("axis {}", spatial[i]);
+    if (!HasSize(call, "kernel_size", kernel[i], name, (*dims)[AxisIn(layout, spatial[i])])) return false;
+  }
+  const size_t out = AxisIn(layout, 'O');
+  if (!call.has("channels") || call.Int("groups") != 1 || out >= dims->size()) return true;
+  return HasSize(call, "channels", call.Int("channels"), "axis O", (*dims)[out]);
+}
+
 // Relay's name is that of Relax.
 const Expr* BuildConv(OpCall& call) {
+  if (!CheckWeights(call)) return nullptr;
   std::string kernel_layout;
   const Expr* weight = DepthwiseWeight(call, call.arg(1), call.String("kernel_layout"), kernel_layout);
   return call.Make(call.row().name, {call.arg(0), weight},
@@ -56,6 +88,7 @@ const Expr* BuildConv(OpCall& call) {
 }
 
 const Expr* BuildConvTranspose(OpCall& call) {
+  if (!CheckWeights(call)) return nullptr;
   return call.Make(call.row().name, {call.arg(0), call.arg(1)},
                    {{"strides", call.ListOf(call.Ints("strides"))},
                     {"padding", call.ListOf(call.Ints("padding"))},
@@ -84,7 +117,12 @@ const Expr* MatrixProduct(OpCall& call, bool transpose_a, bool transpose_b) {
   return call.Make("matmul", {a, b}, {{"out_dtype", call.attr("out_dtype")}});
 }
 
-const Expr* BuildDense(OpCall& call) { return MatrixProduct(call, false, true); }
+const Expr* BuildDense(OpCall& call) {
+  const auto dims = call.Dims(call.arg(1));
+  const bool checks = call.has("units") && dims && dims->size() == 2;
+  if (checks && !HasSize(call, "units", call.Int("units"), "axis 0", dims->front())) return nullptr;
+  return MatrixProduct(call, false, true);
+}
 const Expr* BuildMatmul(OpCall& call) {
   return MatrixProduct(call, call.Bool("transpose_a"), call.Bool("transpose_b"));
 }

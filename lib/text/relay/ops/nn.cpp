@@ -101,6 +101,7 @@ const Expr* BuildMirrorPad(OpCall& call) {
   return PadEdges(call, call.String("mode") == "REFLECT" ? EdgeMode::kMirrorWithoutEnd : EdgeMode::kMirror);
 }
 
+// Up to TVM 0.7, the value is an attribute.
 const Expr* BuildPad(OpCall& call) {
   if (call.String("pad_mode") == "reflect") return PadEdges(call, EdgeMode::kMirrorWithoutEnd);
   if (call.String("pad_mode") == "edge") return PadEdges(call, EdgeMode::kRepeat);
@@ -111,7 +112,8 @@ const Expr* BuildPad(OpCall& call) {
       width.push_back(amount.integer);
     }
   }
-  const Expr* value = call.Cast(call.arg(1), call.DType(call.arg(0)));
+  const DataType dtype = call.DType(call.arg(0));
+  const Expr* value = call.num_args() > 1 ? call.Cast(call.arg(1), dtype) : call.Scalar(call.Float("pad_value"), dtype);
   return call.Make("nn.pad", {call.arg(0), value},
                    {{"pad_width", call.ListOf(width)}, {"pad_mode", call.String("pad_mode")}});
 }
@@ -148,7 +150,7 @@ constexpr OperatorRow kNn[] = {
     {"nn.log_softmax", "data", "axis=-1", BuildSoftmax},
     {"nn.mirror_pad", "data", "mode=\"SYMMETRIC\", pad_width", BuildMirrorPad},
     {"nn.nll_loss", "predictions, targets, weights", "reduction=\"mean\", ignore_index=-100", BuildNllLoss},
-    {"nn.pad", "data, pad_val", "pad_width, pad_mode=\"constant\"", BuildPad},
+    {"nn.pad", "data, pad_val?", "pad_width, pad_mode=\"constant\", pad_value=0", BuildPad},
     {"nn.prelu", "data, alpha", "axis=1", BuildPrelu},
     {"nn.relu", "data", "", BuildActivation},
     {"nn.softmax", "data", "axis=-1", BuildSoftmax},

@@ -38,9 +38,16 @@ constexpr std::string_view kRecordKey = "attrs_type_key";
 
 }  // namespace
 
-OpCall::OpCall(const Operator& op, const OperatorCall& call, SourceSpan span, std::span<const Expr* const> args,
+OpCall::OpCall(const OperatorCall& call, SourceSpan span, SourceSpan name_span, std::span<const Expr* const> args,
                BlockBuilder& builder, const Module& module, DiagnosticEngine& diagnostics)
-    : op_(op), call_(call), span_(span), args_(args), builder_(builder), module_(module), diagnostics_(diagnostics) {}
+    : op_(*call.op),
+      call_(call),
+      span_(span),
+      name_span_(name_span),
+      args_(args),
+      builder_(builder),
+      module_(module),
+      diagnostics_(diagnostics) {}
 
 bool OpCall::CheckArguments() {
   const ArgumentCount& count = op_.count;
@@ -48,7 +55,7 @@ bool OpCall::CheckArguments() {
     const std::string expected = !count.most                  ? fmt::format("at least {}", count.least)
                                  : *count.most == count.least ? fmt::format("{}", count.least)
                                                               : fmt::format("{} to {}", count.least, *count.most);
-    diagnostics_.Error(call_.name_span, args_.size() < count.least ? "missing-argument" : "too-many-arguments",
+    diagnostics_.Error(name_span_, args_.size() < count.least ? "missing-argument" : "too-many-arguments",
                        fmt::format("{} takes {} argument{}, found {}", row().name, expected,
                                    count.most == 1U ? "" : "s", args_.size()));
     return false;
@@ -57,7 +64,7 @@ bool OpCall::CheckArguments() {
   for (const Attribute& attribute : call_.attributes) ok &= CheckName(attribute);
   for (const PyKeyword& keyword : op_.attributes) {
     if (!IsMissing(keyword.value) || !IsMissing(attr(keyword.name))) continue;
-    diagnostics_.Error(call_.name_span, "missing-argument",
+    diagnostics_.Error(name_span_, "missing-argument",
                        fmt::format("{} needs the attribute '{}'", row().name, keyword.name));
     ok = false;
   }
@@ -79,7 +86,7 @@ bool OpCall::CheckName(const Attribute& attribute) const {
 void OpCall::WrongKind(std::string_view name, std::string_view expected) const {
   if (std::exchange(has_wrong_kind_, true)) return;
   const auto given = std::ranges::find(call_.attributes, name, &Attribute::name);
-  diagnostics_.Error(given == call_.attributes.end() ? call_.name_span : given->span, "bad-argument",
+  diagnostics_.Error(given == call_.attributes.end() ? name_span_ : given->span, "bad-argument",
                      fmt::format("{}: the attribute '{}' must be {}", row().name, name, expected));
 }
 
@@ -227,9 +234,9 @@ const Expr* OpCall::Relay(std::string_view name, std::span<const Expr* const> ar
   const Operator* op = FindOperator(name);
   IROPT_CHECK(op != nullptr, "unknown operator {}", name);
   std::vector<Attribute> given;
-  for (const Keyword& attribute : attributes) given.push_back({attribute.name, call_.name_span, attribute.value});
-  const OperatorCall call{op, call_.name_span, iropt::List<Attribute>(std::span<const Attribute>(given))};
-  return OpCall(*op, call, span_, args, builder_, module_, diagnostics_).Build();
+  for (const Keyword& attribute : attributes) given.push_back({attribute.name, name_span_, attribute.value});
+  const OperatorCall call{op, iropt::List<Attribute>(std::span<const Attribute>(given))};
+  return OpCall(call, span_, name_span_, args, builder_, module_, diagnostics_).Build();
 }
 
 const Expr* OpCall::Build() {
@@ -325,7 +332,7 @@ bool OpCall::IsWithin(std::initializer_list<int64_t> counts, int64_t limit) {
 }
 
 const Expr* OpCall::Error(std::string_view kind, std::string message) {
-  diagnostics_.Error(call_.name_span, kind, fmt::format("{}: {}", row().name, message));
+  diagnostics_.Error(name_span_, kind, fmt::format("{}: {}", row().name, message));
   return nullptr;
 }
 

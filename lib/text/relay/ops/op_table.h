@@ -92,6 +92,12 @@ const Operator* FindOperator(std::string_view name);
 // Empty if none is near.
 std::string_view NearestOperator(std::string_view name);
 
+// The place of the operator's name in a call, or of the whole call if it is written with a sign.
+inline SourceSpan NameSpan(const GraphNode& node, const OperatorCall& call) {
+  if (node.kind == GraphKind::kSign) return node.span;
+  return {node.span.begin, node.span.begin + static_cast<uint32_t>(call.op->row->name.size())};
+}
+
 // A keyword of Make, such as {"axis", 1}.
 struct Keyword {
   std::string_view name;
@@ -118,7 +124,8 @@ struct Operand {
 // A call of an operator that is being built.
 class OpCall {
  public:
-  OpCall(const Operator& op, const OperatorCall& call, SourceSpan span, std::span<const Expr* const> args,
+  // The spans are those of the call and of the name of the operator in it.
+  OpCall(const OperatorCall& call, SourceSpan span, SourceSpan name_span, std::span<const Expr* const> args,
          BlockBuilder& builder, const Module& module, DiagnosticEngine& diagnostics);
 
   // What the operator becomes, or null after errors, such as a wrong number of arguments, an attribute that the
@@ -216,6 +223,7 @@ class OpCall {
   const Operator& op_;
   const OperatorCall& call_;
   SourceSpan span_;
+  const SourceSpan name_span_;
   std::span<const Expr* const> args_;
   BlockBuilder& builder_;
   const Module& module_;

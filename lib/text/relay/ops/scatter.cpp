@@ -153,18 +153,6 @@ const Expr* BuildInvertPermutation(OpCall& call) {
   return call.Make("argsort", {call.arg(0)}, {{"dtype", call.DTypeValue(call.DType(call.arg(0)))}});
 }
 
-// The weight of a coordinate in a flat index: the product of the dimensions behind it.
-Value WeightsOf(OpCall& call, Value shape) {
-  if (const auto sizes = OpCall::ConstantInts(shape)) {
-    std::vector<int64_t> weights(sizes->size(), 1);
-    for (size_t i = weights.size(); i-- > 1;) weights[i - 1] = weights[i] * (*sizes)[i];
-    return call.IntTensor(weights, call.DType(shape));
-  }
-  Value backwards = call.Make("flip", {shape}, {{"axis", 0}});
-  Value products = call.Make("cumprod", {backwards}, {{"axis", 0}, {"exclusive", true}});
-  return call.Make("flip", {products}, {{"axis", 0}});
-}
-
 const Expr* BuildUnravelIndex(OpCall& call) {
   Value indices = call.arg(0);
   const DataType dtype = call.DType(indices);

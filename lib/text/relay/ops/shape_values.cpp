@@ -79,6 +79,17 @@ const Expr* SizeOfAxis(OpCall& call, const Expr* tensor, int64_t axis, DataType 
   return call.Cast(call.Make("take", {ShapeVector(call, tensor), index}, {{"axis", 0}}), dtype);
 }
 
+const Expr* WeightsOf(OpCall& call, const Expr* shape) {
+  if (const auto sizes = OpCall::ConstantInts(shape)) {
+    std::vector<int64_t> weights(sizes->size(), 1);
+    for (size_t i = weights.size(); i-- > 1;) weights[i - 1] = weights[i] * (*sizes)[i];
+    return call.IntTensor(weights, call.DType(shape));
+  }
+  const Expr* backwards = call.Make("flip", {shape}, {{"axis", 0}});
+  const Expr* products = call.Make("cumprod", {backwards}, {{"axis", 0}, {"exclusive", true}});
+  return call.Make("flip", {products}, {{"axis", 0}});
+}
+
 const Expr* WithNamedDims(OpCall& call, const Expr* tensor) {
   const int rank = call.Rank(tensor);
   if (tensor == nullptr || rank == kUnknownDim || call.Dims(tensor)) return tensor;
