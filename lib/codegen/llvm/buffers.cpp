@@ -60,10 +60,11 @@ bool ExprEmitter::IsKnownInside(const tir::Buffer& buffer, const View& view) {
   const TypedValue* data = scope_.Find(buffer.data);
   if (!data || !data->size || !data->origin) return false;
   const auto constant = [](llvm::Value* value) { return llvm::dyn_cast<llvm::ConstantInt>(value); };
-  const llvm::ConstantInt* size = constant(data->size);
+  const llvm::ConstantInt* known_size = constant(data->size);
+  const int64_t size = known_size ? known_size->getSExtValue() : data->least_size;
   const llvm::ConstantInt* origin = constant(data->origin);
   const llvm::ConstantInt* offset = constant(view.offset);
-  if (!size || !origin || !offset || offset->isNegative() || origin->isNegative()) return false;
+  if (!origin || !offset || offset->isNegative() || origin->isNegative()) return false;
   __extension__ using Wide = __int128;
   Wide last = offset->getSExtValue();
   for (size_t i = 0; i < view.shape.size(); ++i) {
@@ -74,7 +75,7 @@ bool ExprEmitter::IsKnownInside(const tir::Buffer& buffer, const View& view) {
     if (last > INT32_MAX * Wide{INT32_MAX}) return false;
   }
   const Wide bytes = ElementOf(buffer).bytes() * buffer.dtype.lanes;
-  return origin->getSExtValue() + (last + 1) * bytes <= size->getSExtValue();
+  return origin->getSExtValue() + (last + 1) * bytes <= size;
 }
 
 void ExprEmitter::Match(const PrimExpr* expr, llvm::Value* actual, std::string_view what) {

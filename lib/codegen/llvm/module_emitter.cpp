@@ -1,10 +1,12 @@
 #include "module_emitter.h"
 
 #include <fmt/format.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <algorithm>
+#include <string>
 
 #include "iropt/support/lookup.h"
 #include "signature.h"
@@ -131,8 +133,11 @@ class ModuleEmitter final : public FunctionTable {
         exprs.ranges().Bind(param.var, IntRange::Of(param.var->dtype));
         continue;
       }
-      const TypedValue pointer{
-          .value = arg, .origin = frame.Int64(0), .size = function->getArg(next++), .is_root = is_root};
+      const TypedValue pointer{.value = arg,
+                               .origin = frame.Int64(0),
+                               .size = function->getArg(next++),
+                               .least_size = param.buffer ? BytesOf(*param.buffer) : 0,
+                               .is_root = is_root};
       if (is_root) arg->addAttr(llvm::Attribute::NoAlias);
       exprs.scope().Bind(param.var, pointer);
       if (param.buffer) exprs.scope().Bind(param.buffer->data, pointer);
@@ -141,6 +146,17 @@ class ModuleEmitter final : public FunctionTable {
     for (const Signature::Param& param : signature.params) {
       if (param.buffer) DeclareParam(*param.buffer, exprs);
     }
+  }
+
+  // Of a compact buffer of constant shape; 0 for others, and where the number is out of range.
+  static int64_t BytesOf(const tir::Buffer& buffer) {
+    int64_t bytes = buffer.dtype.with_lanes(1).bytes() * buffer.dtype.lanes;
+    if (!buffer.strides.empty()) return 0;
+    for (const PrimExpr* dim : buffer.shape) {
+      const auto* extent = As<tir::IntImm>(dim);
+      if (!extent || extent->value <= 0 || __builtin_mul_overflow(bytes, extent->value, &bytes)) return 0;
+    }
+    return bytes;
   }
 
   // The caller passes the address of the first element, and has checked that all elements are within the memory.
@@ -162,6 +178,24 @@ class ModuleEmitter final : public FunctionTable {
 
 }  // namespace
 
+namespace {
+
+// The bits of the widest vector that an instruction of the function has.
+uint64_t WidestVector(const llvm::Function& function, const llvm::DataLayout& layout) {
+  uint64_t widest = 0;
+  const auto add = [&](const llvm::Type* type) {
+    if (const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type))
+      widest = std::max<uint64_t>(widest, layout.getTypeSizeInBits(const_cast<llvm::FixedVectorType*>(vector)));
+  };
+  for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+    add(instruction.getType());
+    for (const llvm::Value* operand : instruction.operand_values()) add(operand->getType());
+  }
+  return widest;
+}
+
+}  // namespace
+
 Result<EmittedModule> EmitModule(const CompileRequest& request, llvm::LLVMContext& context,
                                  const llvm::DataLayout& layout, bool has_half) {
   auto module = std::make_unique<llvm::Module>("loops", context);
@@ -171,8 +205,10 @@ Result<EmittedModule> EmitModule(const CompileRequest& request, llvm::LLVMContex
   ModuleEmitter(request, state).Emit();
   if (state.unsupported) return Error{ErrorCode::SemanticCheck, *state.unsupported};
   for (llvm::Function& function : *module) {
-    // The preferred vector width of the CPU applies, as with clang -march=native.
-    if (!function.isDeclaration()) function.addFnAttr("min-legal-vector-width", "0");
+    // The preferred vector width of the CPU applies to what LLVM vectorizes, as with clang -march=native; the vectors
+    // of the program are not split if the CPU has them.
+    if (!function.isDeclaration())
+      function.addFnAttr("min-legal-vector-width", std::to_string(WidestVector(function, layout)));
   }
   std::string problems;
   llvm::raw_string_ostream stream(problems);

@@ -19,6 +19,7 @@ struct TypedValue {
   llvm::Value* value = nullptr;
   llvm::Value* origin = nullptr;  // the offset of the pointer in the allocation, in bytes; null: unknown
   llvm::Value* size = nullptr;    // of the allocation, in bytes
+  int64_t least_size = 0;         // what the size is at least, where it is not a constant
   bool is_root = false;           // all pointers into the allocation are derived from this one
   std::shared_ptr<const ArrayValue> array =
       nullptr;  // the tensor descriptor or shape that it points to, if made in this function

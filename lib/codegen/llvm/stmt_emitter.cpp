@@ -13,8 +13,9 @@ namespace iropt::codegen {
 
 namespace {
 
-// The maximum bytes of one alloca, and of all allocas of a function: small, because calls may nest deeply.
-constexpr uint64_t kSmallAllocation = 1024;
+// The maximum bytes of one alloca, and of all allocas of a function: small, because calls may nest deeply. Tiles of
+// schedules are in local memory; the biggest has 32 registers of 512 bits, and LLVM keeps it in these.
+constexpr uint64_t kSmallAllocation = 2048;
 constexpr uint64_t kStackBytes = 8192;
 // A large number in all formats of floats.
 constexpr uint8_t kStackPattern = 0x5a;

@@ -12,6 +12,7 @@
 #include "driver/verify_result.h"
 #include "iropt/pass/timing.h"
 #include "iropt/support/crash.h"
+#include "scheduled_loops.h"
 
 namespace iropt {
 
@@ -37,6 +38,9 @@ Result<Module> Program::ReadModule(const std::shared_ptr<const FileBuffer>& text
   if (!setup_.pass()) return module;
   const Stopwatch passes;
   IROPT_ASSIGN_OR_RETURN(Module result, RunPasses(std::move(module), source));
+  if (options_.loops == LoopMode::Compile) {
+    IROPT_ASSIGN_OR_RETURN(result, LowerScheduledLoops(std::move(result), compiler_));
+  }
   times_.passes_seconds = passes.Read().wall_seconds;
   return result;
 }

@@ -21,6 +21,7 @@
 #include "observers.h"
 #include "outputs.h"
 #include "program.h"
+#include "scheduled_loops.h"
 
 namespace iropt {
 
@@ -253,7 +254,8 @@ int RunProgram(const ProgramOptions& options) {
     if (const Status ready = add(driver); !ready.ok()) return compiler.Report(ready.error(), "usage");
   }
   if (setups.empty()) {
-    if (const Status ready = add(options.driver); !ready.ok()) return compiler.Report(ready.error(), "usage");
+    const DriverOptions& driver = drivers.emplace_back(OptionsForLoops(options));
+    if (const Status ready = add(driver); !ready.ok()) return compiler.Report(ready.error(), "usage");
   }
   ProgramRun run(compiler, options);
   const Status done = setups.size() == 1 ? run.Execute(*setups.front()) : run.ExecuteAll(setups);

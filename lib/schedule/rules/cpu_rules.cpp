@@ -2,14 +2,13 @@
 // a vector.
 #include <algorithm>
 
+#include "cpu_facts.h"
 #include "rule_schedule.h"
 #include "schedule/stmt_tools.h"
 
 namespace iropt::schedule {
 
 namespace {
-
-bool IsCpu(const TargetFacts& facts) { return facts.kind == "llvm"; }
 
 // The bits of a vector of the target: those that it states, or what TVM takes for its processor.
 int64_t VectorBits(const TargetAttr* target) {
@@ -68,7 +67,7 @@ void ScheduleCpuGemv(RuleSchedule& sch, const Name& block) {
 }  // namespace
 
 bool ApplyCpuReduction(RuleSchedule& sch, const TargetAttr* target) {
-  if (!IsCpu(FactsOf(target))) return false;
+  if (!IsCpu(target)) return false;
   const auto normalized = NormalizePrimFunc(sch);
   if (!normalized || normalized->size() < 2) return false;
   const std::vector<BlockInfo>& infos = *normalized;
@@ -101,7 +100,7 @@ bool ApplyCpuReduction(RuleSchedule& sch, const TargetAttr* target) {
 }
 
 bool ApplyCpuGemv(RuleSchedule& sch, const TargetAttr* target) {
-  if (!IsCpu(FactsOf(target))) return false;
+  if (!IsCpu(target)) return false;
   const auto normalized = NormalizePrimFunc(sch);
   if (!normalized) return false;
   const std::vector<BlockInfo> infos = TryInlineContiguousSpatial(sch, *normalized);

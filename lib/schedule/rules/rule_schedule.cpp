@@ -90,6 +90,9 @@ Names RuleSchedule::Split(const Name& loop, const Factors& factors) {
   loops.resize(factors.size());
   return loops;
 }
+Names RuleSchedule::LoopPartition(const Name& loop, const Factors& factors) {
+  return Call("LoopPartition", {ToValue(loop), Numbers(factors)});
+}
 Name RuleSchedule::Fuse(const Names& loops) { return CallForOne("Fuse", {ToValue(loops)}); }
 Name RuleSchedule::FuseFrom(const Names& loops, size_t first) {
   return Fuse({loops.begin() + static_cast<std::ptrdiff_t>(std::min(first, loops.size())), loops.end()});

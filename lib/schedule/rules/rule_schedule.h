@@ -53,6 +53,7 @@ class RuleSchedule {
   // All loops from the one of this index on.
   Name FuseFrom(const Names& loops, size_t first);
   void Reorder(const Names& loops);
+  Names LoopPartition(const Name& loop, const Factors& factors);
   Name AddUnitLoop(const Name& block_or_loop);
   void Bind(const Name& loop, std::string_view thread_axis);
   void Unroll(const Name& loop);
@@ -215,5 +216,6 @@ bool ApplyGpuTranspose(RuleSchedule& sch, const TargetAttr* target);
 bool ApplyGpuRmsNorm(RuleSchedule& sch, const TargetAttr* target);
 bool ApplyCpuReduction(RuleSchedule& sch, const TargetAttr* target);
 bool ApplyCpuGemv(RuleSchedule& sch, const TargetAttr* target);
+bool ApplyCpuTile(RuleSchedule& sch, const TargetAttr* target);
 
 }  // namespace iropt::schedule

@@ -1,0 +1,56 @@
+#include "scheduled_loops.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "iropt/ir/attr.h"
+#include "iropt/pass/context.h"
+#include "iropt/pass/pipeline.h"
+
+namespace iropt {
+
+namespace {
+
+// The lowest level whose pipeline schedules loops.
+constexpr int kSchedulingLevel = 3;
+
+bool IsScheduled(const ModuleEntry& entry) {
+  const auto* func = As<PrimFunc>(entry.func);
+  const auto* mark = func ? As<IntAttr>(func->attrs->Find("tir.is_scheduled")) : nullptr;
+  return mark && mark->value == 1;
+}
+
+}  // namespace
+
+std::string HostTarget() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return "llvm -mattr=+avx512f";
+  if (__builtin_cpu_supports("avx2")) return "llvm -mattr=+avx2";
+#elif defined(__aarch64__)
+  return "llvm -mtriple=aarch64-linux-gnu";
+#endif
+  return "llvm";
+}
+
+DriverOptions OptionsForLoops(const ProgramOptions& options) {
+  DriverOptions driver = options.driver;
+  const bool has_own_passes = !driver.passes.empty() || driver.pipeline_file || driver.run_reproducer || driver.target;
+  if (options.loops == LoopMode::Compile && !has_own_passes && driver.opt_level.value_or(0) >= kSchedulingLevel)
+    driver.target = HostTarget();
+  return driver;
+}
+
+Result<Module> LowerScheduledLoops(Module module, CompilerInstance& compiler) {
+  if (std::ranges::none_of(module.functions(), IsScheduled)) return module;
+  constexpr std::string_view kPasses = "tir.lower";
+  IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler.AddText("-loops", std::string(kPasses)));
+  const std::optional<Pipeline> pipeline = ParsePipeline(kPasses, base, compiler.diagnostics());
+  if (!pipeline) return Failure{ErrorCode::Internal};
+  PassContext context = compiler.MakeContext();
+  IROPT_ASSIGN_OR_RETURN(const Pass pass,
+                         BuildPipeline(*pipeline, compiler.registry(), compiler.diagnostics(), &context));
+  IROPT_ASSIGN_OR_RETURN(PassResult result, pass(std::move(module), context));
+  return std::move(result.module);
+}
+
+}  // namespace iropt

@@ -1,0 +1,22 @@
+// What ir-run does so that compiled loops are fast: passes for the processor that it runs on.
+#pragma once
+
+#include <string>
+
+#include "iropt/driver/compiler_instance.h"
+#include "iropt/driver/run_program.h"
+#include "iropt/ir/module.h"
+
+namespace iropt {
+
+// The target of the processor that runs this program, as -target takes it.
+std::string HostTarget();
+
+// The options for the pipeline: where the program states no passes of its own, levels from 3 on schedule the loops that
+// are to be compiled for the processor.
+DriverOptions OptionsForLoops(const ProgramOptions& options);
+
+// Lowers PrimFuncs to loops and vectors if any of them was scheduled.
+Result<Module> LowerScheduledLoops(Module module, CompilerInstance& compiler);
+
+}  // namespace iropt

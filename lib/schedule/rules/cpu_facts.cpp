@@ -1,0 +1,65 @@
+#include "cpu_facts.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "rule_schedule.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+std::string_view TextOf(const TargetAttr* target, std::string_view key) {
+  const auto* text = As<StrAttr>(target->config->Find(key));
+  return text ? text->value : std::string_view();
+}
+
+bool HasFeature(const TargetAttr* target, std::string_view feature) {
+  const auto* features = As<ListAttr>(target->config->Find("mattr"));
+  return features && std::ranges::any_of(features->values, [&](const Attr* attr) {
+           const auto* text = As<StrAttr>(attr);
+           return text && text->value == feature;
+         });
+}
+
+// Parts of the names of x86 processors, with the bits of their vectors.
+struct ProcessorFamily {
+  std::string_view part;
+  int64_t vector_bits;
+};
+constexpr auto kFamilies = std::to_array<ProcessorFamily>({
+    {"avx512", 512},     {"cascadelake", 512},    {"cooperlake", 512},    {"icelake", 512},   {"tigerlake", 512},
+    {"rocketlake", 512}, {"sapphirerapids", 512}, {"graniterapids", 512}, {"x86-64-v4", 512}, {"znver4", 512},
+    {"znver5", 512},     {"haswell", 256},        {"broadwell", 256},     {"skylake", 256},   {"alderlake", 256},
+    {"raptorlake", 256}, {"core-avx", 256},       {"x86-64-v3", 256},     {"znver", 256},
+});
+
+bool IsArm(std::string_view triple) { return triple.starts_with("aarch64") || triple.starts_with("arm64"); }
+
+int64_t VectorBitsOf(const TargetAttr* target) {
+  if (const auto* given = As<IntAttr>(target->config->Find("vector-width"))) return given->value;
+  if (HasFeature(target, "+avx512f")) return 512;
+  if (HasFeature(target, "+avx2") || HasFeature(target, "+avx")) return 256;
+  const std::string_view processor = TextOf(target, "mcpu");
+  const auto* family = std::ranges::find_if(
+      kFamilies, [&](const ProcessorFamily& row) { return processor.find(row.part) != std::string_view::npos; });
+  return family == kFamilies.end() ? CpuFacts().vector_bits : family->vector_bits;
+}
+
+}  // namespace
+
+int64_t CpuFacts::LanesOf(DataType dtype) const {
+  return std::max<int64_t>(vector_bits / std::max<int64_t>(dtype.bits, 8), 1);
+}
+
+bool IsCpu(const TargetAttr* target) { return FactsOf(target).kind == "llvm"; }
+
+CpuFacts CpuFactsOf(const TargetAttr* target) {
+  CpuFacts facts;
+  facts.vector_bits = VectorBitsOf(target);
+  if (facts.vector_bits >= 512 || IsArm(TextOf(target, "mtriple"))) facts.registers = 32;
+  return facts;
+}
+
+}  // namespace iropt::schedule
