@@ -129,7 +129,8 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
                       .sources = &sources_,
                       .options = {.threads = threads_,
                                   .on_read = [&](std::string_view text) { source.owner->Discard(text); },
-                                  .open_tensor = MakeOpener(source)}};
+                                  .open_tensor = MakeOpener(source),
+                                  .unknown_version = source.unknown_version}};
   if (row->is_text) {
     IROPT_ASSIGN_OR_RETURN(request.base, sources_.AddBuffer(source.name, source.text, source.owner, source.first_line));
   }

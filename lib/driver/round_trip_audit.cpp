@@ -78,7 +78,8 @@ std::optional<std::string> RoundTripFault(const Module& module, int threads) {
   PrintModule(module, {.threads = threads, .external = &constants.references()}, out);
   static_cast<void>(out.Flush());
   const ParseOptions reading{.threads = threads,
-                             .open_tensor = [&](const FileTensor& tensor) { return constants.Open(tensor); }};
+                             .open_tensor = [&](const FileTensor& tensor) { return constants.Open(tensor); },
+                             .unknown_version = module.text_version()};
   const std::optional<Module> again = ParseModule(text, 0, reading, found);
   if (!again) return fmt::format("does not read back: {}", buffer.diagnostics().front().message);
   const std::optional<std::string> difference = FirstDifference(module, *again, {.map_free_vars = true});

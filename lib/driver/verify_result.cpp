@@ -22,9 +22,13 @@ std::string_view LineAt(std::string_view text, size_t begin) {
 
 }  // namespace
 
-Result<Module> ResultVerifier::ReadBack(const std::string& text) {
+Result<Module> ResultVerifier::ReadBack(const std::string& text, std::optional<TextVersion> version) {
   const auto buffer = std::make_shared<const FileBuffer>(text);
-  Result<Module> module = compiler_.Parse({"<output>", buffer, buffer->text(), 1, &Formats().front()});
+  Result<Module> module = compiler_.Parse({.name = "<output>",
+                                           .owner = buffer,
+                                           .text = buffer->text(),
+                                           .format = &Formats().front(),
+                                           .unknown_version = version});
   if (module.ok() || !module.error().reported()) return module;
   compiler_.diagnostics().Error({}, "roundtrip-mismatch", "the output does not read back");
   return Failure{ErrorCode::Rejected};
@@ -59,7 +63,7 @@ Status ResultVerifier::CheckWellFormed(const ModuleSource& source, const Module&
 
 Status ResultVerifier::CheckRoundTrip(const Module& module) {
   const std::string text = compiler_.PrintToString(module);
-  IROPT_ASSIGN_OR_RETURN(const Module again, ReadBack(text));
+  IROPT_ASSIGN_OR_RETURN(const Module again, ReadBack(text, module.text_version()));
   if (const std::optional<std::string> difference = FirstDifference(module, again, {.map_free_vars = true})) {
     compiler_.diagnostics().Error({}, "roundtrip-mismatch",
                                   fmt::format("the output reads back as another module: {}", *difference));
@@ -81,7 +85,7 @@ Status ResultVerifier::CheckDeterministic(const ModuleSource& source, const Modu
 
 Status ResultVerifier::CheckIdempotent(const Module& module, const Pass& pass, PassContext context) {
   const std::string text = compiler_.PrintToString(module);
-  IROPT_ASSIGN_OR_RETURN(Module again, ReadBack(text));
+  IROPT_ASSIGN_OR_RETURN(Module again, ReadBack(text, module.text_version()));
   IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(std::move(again), context));
   compiler_.ExternalizeConstants(result.module);
   return ExpectSameText("not-idempotent", "a second run of the passes changes the module", text,

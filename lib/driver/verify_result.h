@@ -29,7 +29,7 @@ class ResultVerifier {
   Status CheckDeterministic(const ModuleSource& source, const Module& result, const Pass& pass, PassContext context);
 
  private:
-  Result<Module> ReadBack(const std::string& text);
+  Result<Module> ReadBack(const std::string& text, std::optional<TextVersion> version);
   Status ExpectSameText(std::string_view kind, std::string_view message, std::string_view expected,
                         std::string_view found);
 

@@ -54,6 +54,8 @@ struct ModuleSource {
   std::optional<std::string> weights = {};  // the file of all weights, whatever files the text names
   // The module is the result of this for the one in the text, which it verifies first; null: that one.
   std::function<Result<Module>(const Module&)> transform = nullptr;
+  // The version of a text that does not show its version.
+  std::optional<TextVersion> unknown_version = {};
 };
 
 class CompilerInstance {

@@ -109,18 +109,32 @@ Result<HostValue> EvalUnary(KernelCall& call, const UnaryOp& op) {
   return HostValue(std::move(result));
 }
 
+// One of two operands. A scalar broadcasts as a tensor of one element.
+Result<Tensor> BroadcastArg(const KernelCall& call, size_t i) {
+  const Scalar* scalar = i < call.num_args() ? call.arg(i).scalar() : nullptr;
+  if (!scalar) return call.TensorArg(i);
+  if (!IsElementType(scalar->dtype)) return call.UnsupportedDType(scalar->dtype);
+  return Reshaped(MakeScalarTensor(*scalar), {1});
+}
+
+// Of two scalars the result is one, too.
+HostValue BroadcastResult(const KernelCall& call, Tensor result) {
+  if (!call.arg(0).scalar() || !call.arg(1).scalar()) return HostValue(std::move(result));
+  return HostValue(*ScalarOf(*result));
+}
+
 Result<HostValue> EvalBinary(KernelCall& call, const BinaryOp& op) {
-  IROPT_ASSIGN_OR_RETURN(const Tensor a, call.TensorArg(0));
-  IROPT_ASSIGN_OR_RETURN(const Tensor b, call.TensorArg(1));
+  IROPT_ASSIGN_OR_RETURN(const Tensor a, BroadcastArg(call, 0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor b, BroadcastArg(call, 1));
   IROPT_ASSIGN_OR_RETURN(Tensor result, MapBinary(call, op, a, b));
-  return HostValue(std::move(result));
+  return BroadcastResult(call, std::move(result));
 }
 
 Result<HostValue> EvalCompare(KernelCall& call, const CompareOp& op) {
-  IROPT_ASSIGN_OR_RETURN(const Tensor a, call.TensorArg(0));
-  IROPT_ASSIGN_OR_RETURN(const Tensor b, call.TensorArg(1));
+  IROPT_ASSIGN_OR_RETURN(const Tensor a, BroadcastArg(call, 0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor b, BroadcastArg(call, 1));
   IROPT_ASSIGN_OR_RETURN(Tensor result, MapCompare(call, op, a, b));
-  return HostValue(std::move(result));
+  return BroadcastResult(call, std::move(result));
 }
 
 Result<HostValue> EvalTest(KernelCall& call, const TestOp& op) {
@@ -220,12 +234,12 @@ IROPT_TEST(IsNan)
 
 // The quotient of floats is rounded to their format before it is truncated.
 Result<HostValue> EvalFloorDivide(KernelCall& call) {
-  IROPT_ASSIGN_OR_RETURN(const Tensor a, call.TensorArg(0));
+  IROPT_ASSIGN_OR_RETURN(const Tensor a, BroadcastArg(call, 0));
   if (!a->dtype().is_floating()) return EvalBinary(call, kFloorDivide);
-  IROPT_ASSIGN_OR_RETURN(const Tensor b, call.TensorArg(1));
+  IROPT_ASSIGN_OR_RETURN(const Tensor b, BroadcastArg(call, 1));
   IROPT_ASSIGN_OR_RETURN(const Tensor quotient, MapBinary(call, kDivide, a, b));
   IROPT_ASSIGN_OR_RETURN(Tensor result, MapUnary(call, kFloor, quotient));
-  return HostValue(std::move(result));
+  return BroadcastResult(call, std::move(result));
 }
 
 #undef IROPT_UNARY

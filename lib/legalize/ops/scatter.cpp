@@ -22,8 +22,10 @@ class FlatCode {
     for (const Value& i : Position(x, index)) indices.push_back(te_.NodeOf(i));
     code_.Store(x.buffer(), indices, te_.NodeOf(value, x.dtype()));
   }
+  // Since TVM 0.24 such loops have no names of their own.
   void For(std::string_view name, Value extent, tir::ForKind kind, FunctionRef<void(Value)> body) {
-    const tir::LoopFrame loop = code_.For(name, te_.NodeOf(extent), kind);
+    const std::string_view used = FollowsSince(TextVersion::kV0_24) ? "v" : name;
+    const tir::LoopFrame loop = code_.For(used, te_.NodeOf(extent), kind);
     body(Value(loop.vars[0], te_));
   }
   void CopyAll(const Tensor& from, const Tensor& to, tir::ForKind kind) {

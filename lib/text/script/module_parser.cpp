@@ -18,6 +18,7 @@
 #include "text_scan.h"
 #include "type_vars.h"
 #include "utf8.h"
+#include "version_detection.h"
 
 namespace iropt::text {
 namespace {
@@ -55,6 +56,7 @@ class ModuleParser : public ParserCore {
 
   const ParseOptions& options_;
   std::vector<std::unique_ptr<PendingFunction>> pending_;
+  std::optional<TextVersion> metadata_version_;
   bool class_seen_ = false;
 };
 
@@ -69,11 +71,12 @@ void ReadVersion(std::string_view text, ReaderState& state) {
       state.has_layouts |= !line.starts_with('#');
     }
     state.is_tir |= line.find("from tvm.script import tir as ") != std::string_view::npos;
-    state.has_layouts |= line.find("from tvm.tirx.layout import Axis") != std::string_view::npos;
+    state.imports_axis |= line.find("from tvm.tirx.layout import Axis") != std::string_view::npos;
     state.imports_type_vars |= line.find("from typing import TypeVar") != std::string_view::npos;
-    if (line.starts_with('@') || line.starts_with("class ")) return;
+    if (line.starts_with('@') || line.starts_with("class ")) break;
     text.remove_prefix(std::min(line.size() + 1, text.size()));
   }
+  state.has_layouts |= state.imports_axis;
 }
 
 bool ModuleParser::ReadTop() {
@@ -104,12 +107,15 @@ bool ModuleParser::ReadTop() {
     }
     if (diag_.error_limit_reached()) return false;
   }
-  // TVM 0.26 renamed two arguments and a type of Relax.
-  if (state_.is_tirx || state_.imports_type_vars || !state_.type_vars.empty() || HasNewerName(functions)) {
-    state_.module->set_text_version(TextVersion::kV0_27);
-  } else if (state_.is_tir) {
-    state_.module->set_text_version(TextVersion::kV0_18);
-  }
+  std::optional<TextVersion> version =
+      DetectVersion({.imports_tir = state_.is_tir,
+                     .imports_tirx = state_.is_tirx,
+                     .imports_axis = state_.imports_axis,
+                     .has_type_vars = state_.imports_type_vars || !state_.type_vars.empty(),
+                     .of_metadata = metadata_version_,
+                     .functions = functions});
+  if (!version) version = options_.unknown_version;
+  if (version) state_.module->set_text_version(*version);
   if (diag_.error_count() == errors && pending_.empty() && !class_seen_ && state_.module->size() == 0) {
     return ErrorHere("empty-input", "the input holds no module and no function");
   }
@@ -157,6 +163,7 @@ bool ModuleParser::ReadMetadata() {
   if (!Expect(TokenKind::kLParen, "the metadata section")) return false;
   if (!At(TokenKind::kString)) return Unexpected("a string with the metadata");
   const Token token = lex_.Next();
+  metadata_version_ = VersionOfMetadata(lex_.text(token));
   const uint64_t key = options_.reading ? HashString(lex_.text(token)) : 0;
   if (options_.reading && options_.reading->metadata().key == key) {
     state_.metadata = options_.reading->metadata().entries;

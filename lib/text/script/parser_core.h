@@ -50,6 +50,8 @@ struct ReaderState {
   bool is_tirx = false;
   // The text imports TypeVar, as that of TVM 0.27 does.
   bool imports_type_vars = false;
+  // The text imports Axis, as that which TVM 0.25 and newer prints does.
+  bool imports_axis = false;
   // The functions of the text may have buffers with layouts, as those of TVM 0.25 and newer.
   bool has_layouts = false;
   // The PrimFuncs of the module are of s_tir unless they say otherwise: @I.ir_module(s_tir=True).

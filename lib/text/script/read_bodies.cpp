@@ -81,7 +81,7 @@ bool BodyReader::Run() {
 // What all functions depend on: the text around them, and what comments say about its version.
 uint64_t BodyReader::Surroundings() const {
   uint64_t hash = (state_.is_tirx ? 1 : 0) + (state_.has_layouts ? 2 : 0) + (state_.imports_type_vars ? 4 : 0) +
-                  (module_.text_version() ? 8 : 0);
+                  (module_.text_version() ? 8 * (static_cast<uint64_t>(*module_.text_version()) + 1) : 0);
   for (const auto& [name, macro] : state_.macros)
     hash = HashCombine(HashCombine(hash, macro.body_begin), macro.body_end);
   uint32_t begin = 0;

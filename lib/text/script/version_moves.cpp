@@ -29,17 +29,28 @@ struct Move {
 
 // Flags are booleans since this version, numbers before.
 constexpr TextVersion kBooleanFlags = TextVersion::kV0_21;
+// Calls of packed functions end with a handle of resources, a null pointer, before this version.
+constexpr TextVersion kNoResources = TextVersion::kV0_21;
 // Calls of LLVM's intrinsics state how many operands they have before this version.
 constexpr TextVersion kUncountedOperands = TextVersion::kV0_22;
 constexpr TextVersion kDeclaredBuffers = TextVersion::kV0_24;
 constexpr TextVersion kTypedBuffers = TextVersion::kV0_26;
+// What reductions across threads say about their scope is a number since this version, a null pointer before.
+constexpr TextVersion kNumberedScopes = TextVersion::kV0_26;
 
 constexpr std::string_view kAutoCopy = "auto_copy";
+constexpr std::string_view kReduceScope = "reduce_scope";
 constexpr std::string_view kIsHostFunc = "tir.is_host_func";
 constexpr std::string_view kIsScheduledFunc = "tir.is_scheduled";
 
 bool IsLlvmCall(const tir::Call& call) {
   return IsOp(call.op, OpId::kTirCallLlvmIntrin) || IsOp(call.op, OpId::kTirCallLlvmPureIntrin);
+}
+
+// T.reinterpret("handle", T.uint64(0))
+bool IsNullPointer(const PrimExpr* value) {
+  const auto* call = CallOf(value, OpId::kTirReinterpret);
+  return call && call->dtype.is_handle() && call->args.size() == 1 && arith::IsInt(call->args[0], 0);
 }
 
 // What a PrimFunc reads and writes, what it declares, and whether it has what versions say in different ways.
@@ -102,8 +113,12 @@ class BufferSurvey : public tir::StmtExprVisitor {
     has_spellings_ |= block->annotations->Find(kAutoCopy) != nullptr;
     tir::StmtExprVisitor::VisitBlock(block);
   }
+  void VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    has_spellings_ |= stmt->attr_key == kReduceScope;
+    tir::StmtExprVisitor::VisitAttrStmt(stmt);
+  }
   void VisitCall(const tir::Call* call) override {
-    has_spellings_ |= IsLlvmCall(*call);
+    has_spellings_ |= IsLlvmCall(*call) || IsOp(call->op, OpId::kTirTvmCallCpacked);
     tir::StmtExprVisitor::VisitCall(call);
   }
 
@@ -129,7 +144,7 @@ const Attr* MovedFlag(const Attr* flag, const Move& move) {
   return move.Up(kBooleanFlags) ? IntAttr::Bool(number->value != 0) : IntAttr::Get(number->value);
 }
 
-// T.call_llvm_pure_intrin("float32", "llvm.sqrt", T.uint32(1), x), and flags of blocks.
+// T.call_llvm_pure_intrin("float32", "llvm.sqrt", T.uint32(1), x), T.attr(..., "reduce_scope", 0), and flags of blocks.
 class MoveSpellings : public tir::StmtExprMutator {
  public:
   MoveSpellings(const Move& move, Workspace& workspace) : tir::StmtExprMutator(workspace), move_(move) {}
@@ -138,6 +153,7 @@ class MoveSpellings : public tir::StmtExprMutator {
   using tir::StmtExprMutator::VisitExpr;
   const PrimExpr* VisitCall(const tir::Call* call) override {
     const auto* visited = To<tir::Call>(tir::StmtExprMutator::VisitCall(call));
+    if (IsOp(visited->op, OpId::kTirTvmCallCpacked)) return MovePackedCall(*visited);
     if (!IsLlvmCall(*visited) || visited->args.empty() || !move_.Crosses(kUncountedOperands)) return visited;
     std::vector<const PrimExpr*> args(visited->args.begin(), visited->args.end());
     if (move_.Down(kUncountedOperands)) {
@@ -146,8 +162,17 @@ class MoveSpellings : public tir::StmtExprMutator {
     } else if (args.size() > 1 && Is<tir::IntImm>(args[1]) && args[1]->dtype == DataType::UInt(32)) {
       args.erase(args.begin() + 1);
     }
-    auto* result = workspace().New<tir::Call>(visited->dtype, visited->op, workspace().Copy(args), visited->pointer);
-    result->set_span(visited->span());
+    return WithArgs(*visited, args);
+  }
+  const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    const auto* visited = To<tir::AttrStmt>(tir::StmtExprMutator::VisitAttrStmt(stmt));
+    if (visited->attr_key != kReduceScope) return visited;
+    const bool becomes_number = move_.Up(kNumberedScopes) && IsNullPointer(visited->value);
+    const bool becomes_pointer = move_.Down(kNumberedScopes) && arith::IsInt(visited->value, 0);
+    if (!becomes_number && !becomes_pointer) return visited;
+    const arith::PrimBuilder make(workspace().arena());
+    auto* result = workspace().New<tir::AttrStmt>(*visited);
+    result->value = becomes_number ? make.Int(0, DataType::Int(32)) : NullPointer();
     return result;
   }
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
@@ -161,6 +186,27 @@ class MoveSpellings : public tir::StmtExprMutator {
   }
 
  private:
+  const PrimExpr* MovePackedCall(const tir::Call& call) {
+    if (!move_.Crosses(kNoResources) || call.args.empty()) return &call;
+    std::vector<const PrimExpr*> args(call.args.begin(), call.args.end());
+    if (move_.Down(kNoResources)) {
+      args.push_back(NullPointer());
+    } else if (IsNullPointer(args.back())) {
+      args.pop_back();
+    }
+    return WithArgs(call, args);
+  }
+  const PrimExpr* NullPointer() {
+    const PrimExpr* const args[] = {arith::PrimBuilder(workspace().arena()).Int(0, DataType::UInt(64))};
+    return workspace().New<tir::Call>(DataType::Handle(), GetOp(OpId::kTirReinterpret),
+                                      workspace().Copy(std::span<const PrimExpr* const>(args)));
+  }
+  const PrimExpr* WithArgs(const tir::Call& call, const std::vector<const PrimExpr*>& args) {
+    auto* result = workspace().New<tir::Call>(call.dtype, call.op, workspace().Copy(args), call.pointer);
+    result->set_span(call.span());
+    return result;
+  }
+
   const Move& move_;
 };
 
@@ -248,7 +294,9 @@ const PrimFunc* MovePrimFunc(const PrimFunc* func, const Move& move, Workspace& 
     result->attrs = attrs;
     func = result;
   }
-  if (!move.Crosses(kBooleanFlags) && !move.Crosses(kUncountedOperands) && !move.Crosses(kDeclaredBuffers)) return func;
+  if (!move.Crosses(kBooleanFlags) && !move.Crosses(kUncountedOperands) && !move.Crosses(kDeclaredBuffers) &&
+      !move.Crosses(kNumberedScopes))
+    return func;
   const BufferSurvey survey(*func);
   const tir::Stmt* body = func->body;
   if (survey.HasSpellings()) body = MoveSpellings(move, workspace).VisitStmt(body);

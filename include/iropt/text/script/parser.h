@@ -32,6 +32,8 @@ struct ParseOptions {
   // Gets what is read, also in spite of errors, and the places of names; what it has of the same functions is not read
   // again. Null if nobody asks.
   Reading* reading = nullptr;
+  // The version of texts that could be of every one.
+  std::optional<TextVersion> unknown_version = std::nullopt;
 };
 
 // Reads a module from `text`, whose first byte has the global source offset `base` (SourceManager::AddBuffer).

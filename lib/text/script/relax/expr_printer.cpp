@@ -173,7 +173,7 @@ void RelaxPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
       PrintCallee(call->args[0]);
     } else if (i == 1 && tir_vars) {
       PrintArgsWithScalars(To<Tuple>(call->args[1]), tir_vars);
-    } else {
+    } else if (!PrintFlag(call->args[i], op, i)) {
       PrintExpr(call->args[i]);
     }
   }
@@ -205,6 +205,16 @@ void RelaxPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
     PrintExpr(call->args[i]);
   }
   out_.Append(')');
+}
+
+// From 0.26 on, the flags of R.unique are booleans. False, with nothing printed, for other operands.
+bool RelaxPrinter::PrintFlag(const Expr* operand, const OpInfo& op, size_t i) {
+  const bool is_flag = op.id == OpId::kUnique && i > 0 && op.args[i].name != "axis";
+  const auto* scalar = is_flag && context_.Since(TextVersion::kV0_26) ? As<PrimValue>(operand) : nullptr;
+  const int64_t* value = scalar ? arith::AsInt(scalar->value) : nullptr;
+  if (!value) return false;
+  out_.Append(*value != 0 ? "True" : "False");
+  return true;
 }
 
 // Whether the version has an attribute for the operand.

@@ -54,6 +54,7 @@ class RelaxPrinter {
   void PrintOutTypes(const TupleType* types);
   void PrintTypeArgs(const TupleType* types);
   void PrintDevice(const ObjectAttr* record, const OpInfo& op);
+  bool PrintFlag(const Expr* operand, const OpInfo& op, size_t i);
   bool IsPrintedAsAttr(const OpInfo& op, size_t operand) const;
   void PrintLaterOperands(const Call* call, const OpInfo& op);
   void PrintOperandAsAttr(const OpArg& arg, const Expr* operand);

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "decompose.h"
+#include "iropt/ir/context.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/relax/util/apply_rules.h"
@@ -22,7 +23,33 @@ namespace iropt {
 
 namespace {
 
-const Expr* Fold(const Call& conv, const Call& norm, OpCalls calls) {
+// Scale and shift in the shapes of the weight and of the result.
+struct FoldedNorm {
+  const Expr* scale = nullptr;
+  const Expr* shift = nullptr;
+};
+
+// In the operators that TVM's pass makes of the usual layouts; nothing for others.
+std::optional<FoldedNorm> FoldAsTvm(const Call& norm, std::string_view kernel_layout, int64_t axis, OpCalls calls,
+                                    Workspace& workspace) {
+  const BatchNormAttrs attrs(norm);
+  const TensorType* gamma = TensorTypeOf(norm.args[1]);
+  const bool is_usual = kernel_layout == "OIHW" || kernel_layout == "IOHW";
+  if (!is_usual || axis != 1 || !attrs.scale() || !attrs.center() || !gamma || !gamma->known ||
+      gamma->dtype != DataType::Float(32))
+    return std::nullopt;
+  const Expr* epsilon = MakeLiteral(HostValue(Scalar::Float(attrs.epsilon(), gamma->dtype)), workspace);
+  const Expr* scale = calls.Divide(norm.args[1], calls.Sqrt(calls.Add(norm.args[4], epsilon)));
+  const PrimExpr* one = IRContext::Current().Int(1);
+  const PrimExpr* channels = gamma->dims[0];
+  const PrimExpr* first[] = {channels, one, one, one};
+  const PrimExpr* second[] = {one, channels, one, one};
+  const Expr* shift = calls.Subtract(norm.args[2], calls.Multiply(norm.args[3], scale));
+  return FoldedNorm{calls.Reshape(scale, kernel_layout == "OIHW" ? first : second), calls.Reshape(shift, second)};
+}
+
+const Expr* Fold(const Call& conv, const Call& norm, BlockBuilder& builder) {
+  OpCalls calls(builder);
   const ConvAttrs attrs(conv);
   const std::string_view out_layout = attrs.out_layout().empty() ? attrs.data_layout() : attrs.out_layout();
   const TensorType* weight = TensorTypeOf(conv.args[1]);
@@ -31,12 +58,16 @@ const Expr* Fold(const Call& conv, const Call& norm, OpCalls calls) {
   const int64_t axis = BatchNormAttrs(norm).axis();
   if (out_layout.size() != 4 || attrs.kernel_layout().size() != 4) return nullptr;
   if (out_layout[static_cast<size_t>(axis < 0 ? axis + 4 : axis)] != 'C') return nullptr;
-  const std::optional<ScaleAndShift> affine = ScaleAndShiftOf(norm, calls);
-  if (!affine) return nullptr;
-  const auto channel = static_cast<int64_t>(attrs.kernel_layout().find('O'));
-  const Expr* scaled = calls.Multiply(conv.args[1], ExpandToRank(affine->scale, 4, channel, calls));
+  std::optional<FoldedNorm> folded = FoldAsTvm(norm, attrs.kernel_layout(), axis, calls, builder.workspace());
+  if (!folded) {
+    const std::optional<ScaleAndShift> affine = ScaleAndShiftOf(norm, calls);
+    if (!affine) return nullptr;
+    const auto channel = static_cast<int64_t>(attrs.kernel_layout().find('O'));
+    folded = {ExpandToRank(affine->scale, 4, channel, calls), ExpandToRank(affine->shift, 4, axis, calls)};
+  }
+  const Expr* scaled = calls.Multiply(conv.args[1], folded->scale);
   const Expr* result = calls.Make(OpId::kNnConv2d, {conv.args[0], scaled}, conv.attrs);
-  return calls.Add(result, ExpandToRank(affine->shift, 4, axis, calls));
+  return calls.Add(result, folded->shift);
 }
 
 RuleSet MakeFoldBatchnormToConv2dRules() {
@@ -45,7 +76,7 @@ RuleSet MakeFoldBatchnormToConv2dRules() {
       IsCall(GetOp(OpId::kNnBatchNorm), {conv, IsConstant(), IsConstant(), IsConstant(), IsConstant()});
   RuleSet rules;
   rules.Add({"batch-norm-of-conv2d", IsTupleGetItem(norm, 0), [=](const Match& match, BlockBuilder& builder) {
-               return Fold(*match.CallAt(conv), *match.CallAt(norm), OpCalls(builder));
+               return Fold(*match.CallAt(conv), *match.CallAt(norm), builder);
              }});
   // The moving statistics are returned as they are, so that nothing else needs the normalization.
   for (const int item : {1, 2}) {

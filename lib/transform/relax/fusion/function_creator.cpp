@@ -9,6 +9,7 @@
 #include "iropt/ir/clone.h"
 #include "iropt/ir/relax/builder.h"
 #include "iropt/ir/relax/normalizer.h"
+#include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 
@@ -28,7 +29,28 @@ bool IsKnown(const Expr* e) {
   return tuple && WithStack([&] { return std::ranges::all_of(tuple->fields, IsKnown); });
 }
 
+struct KnownValueCollector : WalkHandler {
+  KnownValues known;
+  void OnBinding(const Binding& binding) {
+    const auto* bound = As<VarBinding>(&binding);
+    if (!bound) return;
+    const auto* source = As<Var>(bound->value);
+    const auto found = source ? known.find(source) : known.end();
+    if (found != known.end()) {
+      known.emplace(binding.var, found->second);
+    } else if (IsKnown(bound->value)) {
+      known.emplace(binding.var, bound->value);
+    }
+  }
+};
+
 }  // namespace
+
+KnownValues KnownValuesOf(const Function& function) {
+  KnownValueCollector collector;
+  Walk(function, collector);
+  return std::move(collector.known);
+}
 
 void FunctionCreator::AppendName(const Expr* callee) {
   if (const auto* op = As<Op>(callee)) {
@@ -43,6 +65,7 @@ FunctionCreator::Parameter* FunctionCreator::Use(const Expr* operand) {
   if (const auto found = param_of_.find(operand); found != param_of_.end()) return &params_[found->second];
   const auto* var = As<Var>(operand);
   if (var ? bound_.contains(var) : Is<Constant>(operand) && !lift_constants_) return nullptr;
+  if (var && known_.contains(var)) return nullptr;
   std::string name(var ? std::string(var->name()) : fmt::format("param_{}", num_unnamed_++));
   if (IsKnown(operand)) return nullptr;
   if (const auto* tuple = As<Tuple>(operand)) {
@@ -57,20 +80,26 @@ FunctionCreator::Parameter* FunctionCreator::Use(const Expr* operand) {
   return &params_.back();
 }
 
+void FunctionCreator::UseWhole(const Expr* operand) {
+  if (Parameter* param = Use(operand)) param->only_items = false;
+}
+
 void FunctionCreator::Append(const VarBinding* binding) {
   if (const auto* call = As<Call>(binding->value)) {
     const auto* op = As<Op>(call->op);
     const bool is_call_tir = op && IsCallTir(op->id) && Is<Tuple>(call->args[1]);
     AppendName(is_call_tir ? call->args[0] : call->op);
     for (const Expr* arg : is_call_tir ? To<Tuple>(call->args[1])->fields : call->args) {
-      if (!Is<Op>(arg) && !Is<GlobalVar>(arg) && !Is<ExternFunc>(arg)) {
-        if (Parameter* param = Use(arg)) param->only_items = false;
-      }
+      if (!Is<Op>(arg) && !Is<GlobalVar>(arg) && !Is<ExternFunc>(arg)) UseWhole(arg);
     }
   } else if (const auto* item = As<TupleGetItem>(binding->value)) {
     Parameter* param = Use(item->tuple);
     if (param && param->only_items && std::ranges::find(param->items, item->index) == param->items.end())
       param->items.push_back(item->index);
+  } else if (const auto* tuple = As<Tuple>(binding->value)) {
+    for (const Expr* field : tuple->fields) UseWhole(field);
+  } else if (Is<Var>(binding->value)) {
+    UseWhole(binding->value);
   }
   bound_.insert(binding->var);
   bindings_.push_back(binding);
@@ -133,8 +162,9 @@ class FunctionCreator::Body {
         return;
       }
     }
+    const auto map = [this](const Expr* operand) { return MapOperand(operand); };
     const Expr* value =
-        MapOperands(binding.value, rebuilder_, [this](const Expr* operand) { return MapOperand(operand); });
+        Is<Var>(binding.value) ? MapOperand(binding.value) : MapOperands(binding.value, rebuilder_, map);
     const bool is_output = creator_.is_output_.contains(binding.var);
     const Var* var = is_output ? static_cast<const Var*>(workspace_.NewVar(OutputName(), binding.var->type))
                                : workspace_.NewDataflowVar(binding.var->name(), binding.var->type);
@@ -155,7 +185,10 @@ class FunctionCreator::Body {
   const Expr* MapOperand(const Expr* operand) {
     if (const auto found = creator_.param_of_.find(operand); found != creator_.param_of_.end())
       return params_[first_param_[found->second]];
-    if (const auto* var = As<Var>(operand)) return vars_.at(var);
+    if (const auto* var = As<Var>(operand)) {
+      const auto bound = vars_.find(var);
+      return bound == vars_.end() ? creator_.known_.at(var) : bound->second;
+    }
     const auto* tuple = As<Tuple>(operand);
     if (!tuple) return operand;
     return WithStack([&] {

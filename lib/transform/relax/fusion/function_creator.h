@@ -27,13 +27,20 @@ struct FusedFunction {
   std::vector<const tir::Var*> sym_vars = {};
 };
 
+// Variables that are bound to scalars, shapes or tuples of these whose values are known, and these.
+using KnownValues = std::unordered_map<const Var*, const Expr*>;
+
+// Those of a function, also under further names of a variable. O(nodes).
+KnownValues KnownValuesOf(const Function& function);
+
 // Collects bindings of variables to calls and projections, in order. Their operands that are bound elsewhere become
 // parameters; a tuple of which only items are used becomes as many parameters. Constants, shapes and scalars become
 // parameters, too, unless the options say otherwise or they are known.
 class FunctionCreator {
  public:
-  // Without `lift_constants`, the new function contains the constants that it uses.
-  explicit FunctionCreator(bool lift_constants) : lift_constants_(lift_constants) {}
+  // Without `lift_constants`, the new function contains the constants that it uses. It contains the values of the
+  // variables in `known`, which outlives this.
+  FunctionCreator(bool lift_constants, const KnownValues& known) : lift_constants_(lift_constants), known_(known) {}
 
   void Append(const VarBinding* binding);
   // States that a variable bound here is used elsewhere.
@@ -57,8 +64,11 @@ class FunctionCreator {
   void AppendName(const Expr* callee);
   // Makes an operand a parameter unless it is bound here or is one already. Null if it is not a parameter.
   Parameter* Use(const Expr* operand);
+  // The same of an operand that is used as it is, if it is a tuple.
+  void UseWhole(const Expr* operand);
 
   const bool lift_constants_;
+  const KnownValues& known_;
   std::string name_ = "fused";
   std::vector<const VarBinding*> bindings_;
   std::unordered_set<const Var*> bound_;

@@ -15,10 +15,14 @@
 // would depend on itself. Functions that nothing refers to are removed then, and dead code. O(nodes) if groups that
 // depend on each other are near each other, as in networks.
 //
-// Source: the rules are those of TVM 0.18's pass of this name.
+// Since TVM 0.26 a tuple that is only taken apart is no border: taking items out of one joins the group that makes it,
+// and so does packing results of one group.
+//
+// Source: the rules are those of TVM 0.18's pass of this name, and of 0.26's.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "composite_functions.h"
@@ -27,9 +31,11 @@
 #include "iropt/ir/relax/walk.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/followed_version.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "iropt/transform/relax/structure/to_non_dataflow.h"
 #include "operator_fusor.h"
+#include "projected_tuples.h"
 
 namespace iropt {
 
@@ -40,8 +46,10 @@ constexpr uint32_t kUngrouped = BindingGroups::kNone;
 // Chooses the groups of the bindings of one dataflow block.
 class CompositeGrouper {
  public:
-  CompositeGrouper(const Module& module, BindingGroups& groups)
-      : module_(module), groups_(groups), unit_of_(groups.group_of.size(), kUngrouped) {}
+  CompositeGrouper(const Module& module, const Function& function, BindingGroups& groups)
+      : module_(module), groups_(groups), unit_of_(groups.group_of.size(), kUngrouped) {
+    if (FollowsSince(TextVersion::kV0_26)) tuples_.emplace(function, groups.group_of.size());
+  }
 
   void AddBlock(const DataflowBlock& block) {
     units_.clear();
@@ -95,8 +103,47 @@ class CompositeGrouper {
     if (const Function* callee = call ? CompositeCallee(module_, *call) : nullptr) {
       units_[number].compiler = *CompilerOf(callee->StringAttr(attr::kComposite));
       Merge(*call, number);
+    } else if (bound && tuples_) {
+      JoinProducer(*bound, number);
     }
     unit_of_[binding->var->id] = number;
+  }
+
+  // Another name, an item or a tuple of what a group makes belongs to the group.
+  void JoinProducer(const VarBinding& binding, uint32_t number) {
+    const std::optional<uint32_t> producer = ProducerOf(binding);
+    if (!producer || units_[*producer].compiler.empty()) return;
+    units_[number].compiler = units_[*producer].compiler;
+    Join(number, *producer);
+  }
+
+  std::optional<uint32_t> ProducerOf(const VarBinding& binding) {
+    if (const auto* source = As<Var>(binding.value)) return UnitOf(source);
+    if (const auto* item = As<TupleGetItem>(binding.value)) {
+      const auto* tuple = As<Var>(item->tuple);
+      return tuple && IsFlat(tuple->type) && tuples_->IsOnlyProjected(tuple) ? UnitOf(tuple) : std::nullopt;
+    }
+    const auto* tuple = As<Tuple>(binding.value);
+    if (!tuple || !IsFlat(tuple->type) || !tuples_->IsOnlyProjected(binding.var)) return std::nullopt;
+    std::optional<uint32_t> common;
+    for (const Expr* field : tuple->fields) {
+      const auto* var = As<Var>(field);
+      const std::optional<uint32_t> unit = var ? UnitOf(var) : std::nullopt;
+      if (!unit || (common && *common != *unit)) return std::nullopt;
+      common = unit;
+    }
+    return common;
+  }
+
+  std::optional<uint32_t> UnitOf(const Var* var) {
+    const uint32_t unit = unit_of_[var->id];
+    return unit == kUngrouped ? std::nullopt : std::optional(Root(unit));
+  }
+
+  static bool IsFlat(const Type* type) {
+    const auto* tuple = As<TupleType>(type);
+    return tuple && !tuple->fields.empty() &&
+           std::ranges::all_of(tuple->fields, [](const Type* field) { return Is<TensorType>(field); });
   }
 
   void Merge(const Call& call, uint32_t number) {
@@ -149,9 +196,10 @@ class CompositeGrouper {
 
   const Module& module_;
   BindingGroups& groups_;
-  std::vector<uint32_t> unit_of_;  // by Var::id: of the current block
-  std::vector<Unit> units_;        // by number of the binding
-  std::vector<uint64_t> seen_in_;  // by unit: the last search that met it
+  std::optional<ProjectedTuples> tuples_;  // if groups reach through tuples
+  std::vector<uint32_t> unit_of_;          // by Var::id: of the current block
+  std::vector<Unit> units_;                // by number of the binding
+  std::vector<uint64_t> seen_in_;          // by unit: the last search that met it
   uint64_t last_search_ = 0;
 };
 
@@ -224,7 +272,7 @@ Module FuseMain(Module module) {
   if (!body) return module;
   Workspace workspace(main.storage);
   BindingGroups groups{.group_of = std::vector<uint32_t>(workspace.num_vars(), kUngrouped)};
-  CompositeGrouper grouper(module, groups);
+  CompositeGrouper grouper(module, *function, groups);
   for (const BindingBlock* block : body->blocks) {
     if (block->is_dataflow()) grouper.AddBlock(*To<DataflowBlock>(block));
   }

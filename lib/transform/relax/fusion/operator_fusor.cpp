@@ -10,6 +10,7 @@
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
+#include "iropt/support/followed_version.h"
 
 namespace iropt {
 
@@ -45,8 +46,8 @@ class BlockPlan {
   // `unit_of` is by Var::id, and empty of variables of this block. `params` are the symbolic variables that the
   // parameters define.
   BlockPlan(const DataflowBlock& block, const BindingGroups& groups, Constants constants, const SymVars& params,
-            std::vector<uint32_t>& unit_of)
-      : groups_(groups), constants_(constants), unit_of_(unit_of) {
+            const KnownValues& known, std::vector<uint32_t>& unit_of)
+      : groups_(groups), constants_(constants), known_(known), unit_of_(unit_of) {
     FindDefinitions(block, params);
     // Each attempt gives up a group: the dependencies of single bindings go back to earlier ones.
     while (!TryOrder(block)) Reset(block);
@@ -102,7 +103,7 @@ class BlockPlan {
       const auto [found, is_new] = unit_of_group_.emplace(group, units_.size());
       if (is_new) {
         units_.push_back({.group = group});
-        units_.back().creator = std::make_unique<FunctionCreator>(constants_ == Constants::kLift);
+        units_.back().creator = std::make_unique<FunctionCreator>(constants_ == Constants::kLift, known_);
       }
       return found->second;
     }
@@ -193,6 +194,7 @@ class BlockPlan {
 
   const BindingGroups& groups_;
   const Constants constants_;
+  const KnownValues& known_;
   std::vector<uint32_t>& unit_of_;
   std::vector<Unit> units_;
   std::unordered_map<uint32_t, uint32_t> unit_of_group_;
@@ -214,6 +216,7 @@ class GroupFusor : private ExprRewriter<GroupFusor> {
     for (const Var* param : function->params) {
       for (const tir::Var* var : DefinedSymVars(param->type)) params_.insert(var);
     }
+    if (FollowsSince(TextVersion::kV0_26)) known_ = KnownValuesOf(*function);
     return To<Function>(VisitFunction(function));
   }
 
@@ -227,7 +230,7 @@ class GroupFusor : private ExprRewriter<GroupFusor> {
         });
     if (!has_groups) return ExprRewriter::VisitBlock(block);
     const auto& dataflow = *To<DataflowBlock>(block);
-    BlockPlan plan(dataflow, groups_, constants_, params_, unit_of_);
+    BlockPlan plan(dataflow, groups_, constants_, params_, known_, unit_of_);
     std::vector<const Binding*> bindings;
     if (plan.has_groups()) {
       for (const uint32_t i : plan.order()) EmitUnit(plan.unit(i), bindings);
@@ -298,6 +301,7 @@ class GroupFusor : private ExprRewriter<GroupFusor> {
   ModuleBuilder& functions_;
   std::vector<uint32_t> unit_of_;  // by Var::id: of the current block
   SymVars params_;                 // that the parameters define
+  KnownValues known_;              // that new functions contain
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "iropt/transform/relax/simplify/eliminate_common_subexpr.h"
 
 namespace iropt {
 
@@ -59,22 +60,31 @@ class CallTracker : public ExprMutator {
   std::vector<Computation> calls_;  // by Var::id
 };
 
-// A function pass that rewrites calls by a CallTracker. In changed functions, new aliases and unused calls are removed,
-// too. Primitive functions are not changed.
+// What a CallPass does in changed functions besides removing new aliases and unused calls.
+enum class MergeEqualCalls : uint8_t { kNo, kYes };
+
+// A function pass that rewrites calls by a CallTracker, and cleans up in changed functions. Primitive functions are not
+// changed.
 template <class Tracker>
-Pass CreateCallPass(const PassInfo& info) {
-  return CreateFunctionPass(info, [](const Function* old, FunctionPassContext& context) -> Result<const Function*> {
-    if (IsPrimitive(*old)) return old;
-    const Module& module = context.module();
-    Workspace& workspace = context.workspace();
-    OpTypeInferrer inferrer(&module, workspace.arena(), &context.diagnostics());
-    Tracker tracker(module, workspace, inferrer);
-    const auto* function = To<Function>(tracker.VisitExpr(old));
-    if (tracker.failed()) return Failure{ErrorCode::PassFailed};
-    if (function == old) return old;
-    IROPT_ASSIGN_OR_RETURN(function, CanonicalizeBindings(function, &module, workspace, context.diagnostics()));
-    return RemoveDeadBindings(function, &module, workspace);
-  });
+Pass CreateCallPass(const PassInfo& info, MergeEqualCalls merge = MergeEqualCalls::kNo) {
+  return CreateFunctionPass(
+      info, [merge](const Function* old, FunctionPassContext& context) -> Result<const Function*> {
+        if (IsPrimitive(*old)) return old;
+        const Module& module = context.module();
+        Workspace& workspace = context.workspace();
+        OpTypeInferrer inferrer(&module, workspace.arena(), &context.diagnostics());
+        Tracker tracker(module, workspace, inferrer);
+        const auto* function = To<Function>(tracker.VisitExpr(old));
+        if (tracker.failed()) return Failure{ErrorCode::PassFailed};
+        if (function == old) return old;
+        const Function* before = nullptr;
+        do {
+          before = function;
+          IROPT_ASSIGN_OR_RETURN(function, CanonicalizeBindings(function, &module, workspace, context.diagnostics()));
+          if (merge == MergeEqualCalls::kYes) function = EliminateCommonSubexpr(function, &module, workspace);
+        } while (function != before && merge == MergeEqualCalls::kYes);
+        return RemoveDeadBindings(function, &module, workspace);
+      });
 }
 
 }  // namespace iropt

@@ -6,8 +6,8 @@
 //
 // It is proved for the shape of the tensor that one index map is the inverse of the other. Removal of padding in
 // between is allowed: a call of a PrimFunc with the attribute operator_name "remove_pad" may be between the two, if the
-// second one has no pad value. In changed functions bindings are canonicalized and dead ones removed. Primitive
-// functions are not changed. O(nodes), and a proof for each pair of maps.
+// second one has no pad value. In changed functions bindings are canonicalized, equal ones merged and dead ones
+// removed. Primitive functions are not changed. O(nodes), and a proof for each pair of maps.
 //
 // Source: TVM 0.18's pass of this name, which only compares shapes and so also removes a permutation of a square.
 #include <array>
@@ -91,7 +91,7 @@ class TransformRemover : public CallTracker {
 }  // namespace
 
 Pass CreateOptimizeLayoutTransform(const PassOptions& options) {
-  return CreateCallPass<TransformRemover>(options.info());
+  return CreateCallPass<TransformRemover>(options.info(), MergeEqualCalls::kYes);
 }
 
 }  // namespace iropt

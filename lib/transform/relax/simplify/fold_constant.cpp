@@ -9,8 +9,9 @@
 // A variable that is bound to a constant, in the program or by folding, is replaced by the constant in all uses, and
 // operators that take a shape get the shape instead of a variable for it. Operators are folded within dataflow blocks,
 // calls of PrimFuncs (call_tir) everywhere. Calls that have effects, are random, would make big constants out of small
-// ones (see FoldOptions) or have an undefined result are not folded, nor is what a call_tir_inplace overwrites. Dead
-// bindings are removed. A conditional whose condition is known becomes the branch that is taken, as in Relay's pass.
+// ones (see FoldOptions) or have an undefined result are not folded, nor is what a call_tir_inplace overwrites; since
+// TVM 0.24 also not what makes more than 1024 elements without taking tensors. Dead bindings are removed. A
+// conditional whose condition is known becomes the branch that is taken, as in Relay's pass.
 //
 // One walk in the order of execution, with a table of known values by variable: O(bindings), plus the evaluation.
 //
@@ -25,6 +26,7 @@
 
 #include "constant_evaluator.h"
 #include "iropt/analysis/relax/overwritten_vars.h"
+#include "iropt/arith/prim_builder.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
@@ -34,6 +36,8 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
+#include "iropt/support/followed_version.h"
+#include "iropt/support/stack.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "transform/relax/util/missed_remarks.h"
 #include "transform/relax/util/network_mode.h"
@@ -308,7 +312,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   // The call with rewritten operands, and its value if that could be computed.
   const Expr* RewriteCall(const Call& call, std::optional<HostValue>* value) {
     const auto* op = As<Op>(call.op);
-    if (!op) return ExprRewriter::VisitCall(&call);
+    if (!op || (FollowsSince(TextVersion::kV0_24) && IsBigCreation(call))) return ExprRewriter::VisitCall(&call);
     if (op->id == OpId::kCallTir) {
       const Expr* rewritten = ExprRewriter::VisitCall(&call);
       *value = EvalCallTir(*To<Call>(rewritten));
@@ -325,6 +329,25 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
       }
     }
     return Rebuild(call, op, MapList(call.args, workspace(), [this](const Expr* arg) { return RewriteOperand(arg); }));
+  }
+
+  // Makes many elements without taking any: doing it when the program runs is cheaper than storing the result.
+  static bool IsBigCreation(const Call& call) {
+    static constexpr int64_t kMost = 1024;
+    const auto* type = As<TensorType>(call.type);
+    if (!type || !type->known) return false;
+    int64_t elements = 1;
+    for (const PrimExpr* dim : type->dims) {
+      const int64_t* value = arith::AsInt(dim);
+      if (!value || *value <= 0) return false;
+      elements = elements > kMost / *value ? kMost + 1 : elements * *value;
+    }
+    return elements > kMost && std::ranges::none_of(call.args, HasTensor);
+  }
+  static bool HasTensor(const Expr* arg) {
+    if (arg->type && Is<TensorType>(arg->type)) return true;
+    const auto* tuple = As<Tuple>(arg);
+    return tuple && WithStack([&] { return std::ranges::any_of(tuple->fields, HasTensor); });
   }
 
   void CountFolded(const Call& call, const Op& op) {

@@ -5,7 +5,8 @@
 //   lv2 = R.reshape(lv1, R.shape([3, 4]))
 //   gv = R.exp(lv2)
 //
-// In changed functions bindings are canonicalized and dead ones removed. Primitive functions are not changed. O(nodes).
+// In changed functions bindings are canonicalized, equal ones merged and dead ones removed. Primitive functions are not
+// changed. O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
 #include "iropt/ir/rewrite_limit.h"
@@ -58,6 +59,8 @@ class ReshapeRemover : public CallTracker {
 
 }  // namespace
 
-Pass CreateRemoveRedundantReshape(const PassOptions& options) { return CreateCallPass<ReshapeRemover>(options.info()); }
+Pass CreateRemoveRedundantReshape(const PassOptions& options) {
+  return CreateCallPass<ReshapeRemover>(options.info(), MergeEqualCalls::kYes);
+}
 
 }  // namespace iropt

@@ -9,8 +9,9 @@
 // running on the host (tir.is_host_func) the host. A function that has a target keeps it, and gets the host if it has a
 // global symbol and its target has none. Without the option `target`, it is the target of the context. O(functions).
 //
-// Since TVM 0.22 a private function gets the host if functions with a global symbol call it outside of their threads.
-// One that they call in threads, too, is copied: the copy `name_host` is for the host, which calls that. O(nodes).
+// Since TVM 0.22 a target for a CPU without a host is its own host, as TVM's drivers make it, and a private function
+// gets the host if functions with a global symbol call it outside of their threads. One that they call in threads, too,
+// is copied: the copy `name_host` is for the host, which calls that. O(nodes).
 //
 // Source: TVM 0.18's pass of this name, and that of 0.22.
 #include <fmt/format.h>
@@ -201,11 +202,20 @@ class CallerTargetBinder {
   CalleeReplacer::Copies copies_;
 };
 
+// Whether the code for the target can run on the host.
+bool IsForHost(const DictAttr& config) {
+  const auto* kind = As<StrAttr>(config.Find("kind"));
+  return kind && (kind->value == "llvm" || kind->value == "c");
+}
+
 Targets TargetsOf(const TargetAttr& target) {
   static constexpr auto kNoErrors = [](size_t, size_t, const std::string& message) {
     IROPT_UNREACHABLE("{}", message);
   };
-  return {target.config, ConfigOf(target.config->Find(kHost)), ParseTarget("llvm", kNoErrors)->config};
+  const DictAttr* config = target.config;
+  if (FollowsSince(TextVersion::kV0_22) && !config->Find(kHost) && IsForHost(*config))
+    config = config->With(kHost, config);
+  return {config, ConfigOf(config->Find(kHost)), ParseTarget("llvm", kNoErrors)->config};
 }
 
 }  // namespace
