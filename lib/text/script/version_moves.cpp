@@ -337,7 +337,7 @@ void MoveToVersion(Module& module, TextVersion version) {
     const BaseFunc* moved = entry.func;
     if (const auto* func = As<PrimFunc>(entry.func)) {
       moved = MovePrimFunc(func, move, workspace);
-    } else if (const auto* function = As<Function>(entry.func); function && is_unknown && version < kBooleanFlags) {
+    } else if (const auto* function = As<Function>(entry.func); function && is_unknown) {
       moved = static_cast<const BaseFunc*>(NumberPrimitive(workspace).VisitExpr(function));
     }
     if (moved != entry.func) module.SetAt(i, moved, workspace.Finish());
