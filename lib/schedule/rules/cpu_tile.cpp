@@ -14,14 +14,13 @@
 // the next axis times as many vectors as fit into registers, is in local memory. Convolutions of channels-last data,
 // depthwise ones, products of matrices and vectors, poolings and sums over outer axes are all of this form.
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <unordered_set>
 #include <utility>
 
-#include "cpu_facts.h"
+#include "cpu_blocks.h"
 #include "iropt/ir/context.h"
-#include "iropt/ir/tir/visitor.h"
-#include "rule_schedule.h"
 #include "schedule/checks.h"
 #include "schedule/stmt_tools.h"
 
@@ -29,149 +28,13 @@ namespace iropt::schedule {
 
 namespace {
 
-// How a block reads a buffer, with respect to the axis of the vectors.
-struct Operand {
-  enum class Form : uint8_t { kUniform, kContiguous, kStrided };  // strided: the axis is an index, but not the last one
-  const tir::Buffer* buffer;
-  Form form;
-  size_t vector_dim = 0;   // the index that is the axis
-  bool has_rows = false;   // depends on the axis of the rows
-  bool is_weight = false;  // has the axis of the vectors, and no other data parallel one
-};
-
-class LoadCollector : public tir::StmtExprVisitor {
- public:
-  std::vector<const tir::BufferLoad*> loads;
-  std::vector<const PrimExpr*> conditions;
-  using tir::StmtExprVisitor::VisitExpr;
-
- protected:
-  void VisitBufferLoad(const tir::BufferLoad* load) override {
-    loads.push_back(load);
-    StmtExprVisitor::VisitBufferLoad(load);
-  }
-  void VisitCall(const tir::Call* call) override {
-    if (IsCallTo(call, OpId::kTirIfThenElse)) conditions.push_back(call->args[0]);
-    StmtExprVisitor::VisitCall(call);
-  }
-  void VisitSelect(const tir::Select* select) override {
-    conditions.push_back(select->condition);
-    StmtExprVisitor::VisitSelect(select);
-  }
-};
-
-bool UsesAxis(const PrimExpr* expr, const tir::Var* axis) { return axis && tir::UsesVar(expr, axis); }
-
-// Nothing if lanes are neither next to each other nor in a dimension of their own.
-std::optional<Operand> OperandOf(const tir::BufferLoad& load, const tir::Var* vector_axis) {
-  Operand operand{load.buffer, Operand::Form::kUniform};
-  const size_t rank = load.indices.size();
-  size_t uses = 0;
-  for (size_t i = 0; i < rank; ++i) {
-    if (!UsesAxis(load.indices[i], vector_axis)) continue;
-    if (load.indices[i] != vector_axis || ++uses > 1) return std::nullopt;
-    operand.vector_dim = i;
-    operand.form = i + 1 == rank ? Operand::Form::kContiguous : Operand::Form::kStrided;
-  }
-  return operand;
-}
-
-// The lanes of vectors for an axis of this extent: as many as fit and divide it.
-int64_t LanesFor(int64_t extent, int64_t lanes) {
-  while (lanes > 1 && extent % lanes != 0) lanes /= 2;
-  return lanes;
-}
-
-constexpr int64_t kFewestLanes = 4;
-
-// ---- Elementwise blocks
-
-bool CanVectorize(const tir::Block& block, const tir::Var* axis) {
-  const auto* store = As<tir::BufferStore>(block.body);
-  if (!store || block.init || store->indices.empty() || store->indices.back() != axis) return false;
-  if (std::any_of(store->indices.begin(), store->indices.end() - 1,
-                  [&](const PrimExpr* index) { return UsesAxis(index, axis); }))
-    return false;
-  LoadCollector found;
-  found.VisitExpr(store->value);
-  const auto is_simple = [&](const tir::BufferLoad* load) {
-    const auto operand = OperandOf(*load, axis);
-    return operand && operand->form != Operand::Form::kStrided;
-  };
-  return std::ranges::all_of(found.loads, is_simple) &&
-         std::ranges::none_of(found.conditions, [&](const PrimExpr* c) { return UsesAxis(c, axis); });
-}
-
-// Where the conditions of the block on the axis change, in ascending order; nothing if one of them is not a comparison
-// of the axis with a constant.
-std::optional<std::vector<int64_t>> CutsOf(const tir::Block& block, const tir::Var* axis) {
-  std::vector<int64_t> cuts;
-  const auto add = [&](const auto& self, const PrimExpr* condition) -> bool {
-    if (!UsesAxis(condition, axis)) return true;
-    if (!tir::BinaryExpr::ClassOf(condition->kind)) return false;
-    const auto* both = static_cast<const tir::BinaryExpr*>(condition);
-    if (condition->kind == NodeKind::kAnd || condition->kind == NodeKind::kOr)
-      return self(self, both->a) && self(self, both->b);
-    const bool is_left = both->a == axis;
-    const int64_t* bound = arith::AsInt(is_left ? both->b : both->a);
-    if (!bound || (!is_left && both->b != axis)) return false;
-    switch (condition->kind) {
-      case NodeKind::kLT:
-      case NodeKind::kGE: cuts.push_back(is_left ? *bound : *bound + 1); break;
-      case NodeKind::kLE:
-      case NodeKind::kGT: cuts.push_back(is_left ? *bound + 1 : *bound); break;
-      default: return false;
-    }
-    return true;
-  };
-  LoadCollector found;
-  found.VisitStmt(block.body);
-  for (const PrimExpr* condition : found.conditions) {
-    if (!add(add, condition)) return std::nullopt;
-  }
-  std::ranges::sort(cuts);
-  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
-  return cuts;
-}
-
-// Runs the parts of the loop one after the other, so that no condition on the axis remains in it.
-void CutLoop(RuleSchedule& sch, const tir::Block& block, const AxisInfo& axis, const Name& loop) {
-  constexpr size_t kMostParts = 16;
-  const auto extent = ConstExtent(axis.extent);
-  auto cuts = CutsOf(block, axis.var);
-  if (!extent || !cuts) return;
-  std::erase_if(*cuts, [&](int64_t cut) { return cut <= 0 || cut >= *extent; });
-  if (cuts->empty() || cuts->size() >= kMostParts) return;
-  Factors parts;
-  int64_t begin = 0;
-  for (const int64_t cut : *cuts) parts.emplace_back(cut - std::exchange(begin, cut));
-  parts.emplace_back(std::nullopt);
-  sch.LoopPartition(loop, parts);
-}
-
-void ScheduleElementwise(RuleSchedule& sch, const BlockInfo& info, const CpuFacts& facts) {
-  const tir::Block& block = sch.Block(info.block);
-  Names loops = sch.GetLoops(info.block);
-  if (!sch.ok() || loops.empty() || loops.size() != info.axes.size() || block.writes.size() != 1) return;
-  const auto extent = ConstExtent(info.axes.back().extent);
-  const int64_t lanes = LanesFor(extent.value_or(1), facts.LanesOf(block.writes[0]->buffer->dtype));
-  const bool has_vectors = lanes >= kFewestLanes && CanVectorize(block, info.axes.back().var);
-  if (has_vectors) {
-    const Names parts = sch.Split(loops.back(), {std::nullopt, lanes});
-    sch.Vectorize(parts[1]);
-    loops.back() = parts[0];
-  }
-  const Name last = loops.back();
-  if (loops.size() > 1) loops.pop_back();
-  const Name parallel = loops.size() > 1 ? sch.Fuse(loops) : loops[0];
-  sch.Parallel(parallel);
-  if (!has_vectors && info.axes.size() > 1) CutLoop(sch, sch.Block(info.block), info.axes.back(), last);
-}
-
 // ---- Reductions
 
 struct Tile {
   int64_t rows = 1, vectors = 1, lanes = 1;
+  bool is_vector = true;  // otherwise the code generator makes vectors of the lanes
+
+  int64_t width() const { return vectors * lanes; }
 };
 
 struct TiledBlock {
@@ -203,18 +66,33 @@ double CostOf(const Tile& tile, const std::vector<Operand>& operands) {
   return std::max({1 / kPerCycle, loads / kPerCycle / count, kLatency / count});
 }
 
-Tile ChooseTile(const TiledBlock& tiled, int64_t lanes, const CpuFacts& facts) {
-  const int64_t num_vectors = *tiled.extents[tiled.vector_loop()] / lanes;
+// The same on the average of all rows, of which the last tile may have fewer. Then there is more code.
+double CostOfRows(const Tile& tile, int64_t num_rows, const std::vector<Operand>& operands) {
+  constexpr double kCostOfTail = 1.1;
+  const int64_t tail = num_rows % tile.rows;
+  if (tail == 0) return CostOf(tile, operands);
+  const Tile last{tail, tile.vectors, tile.lanes};
+  const double cost = CostOf(tile, operands) * static_cast<double>(num_rows - tail) +
+                      CostOf(last, operands) * static_cast<double>(tail);
+  return kCostOfTail * cost / static_cast<double>(num_rows);
+}
+
+// Of the tiles with such vectors. Where the number of rows is not known, the conditions on rows remain in the loop of
+// the reduction of the last tile, so that there are few rows.
+Tile ChooseTile(const TiledBlock& tiled, int64_t extent, int64_t lanes, const CpuFacts& facts) {
+  constexpr int64_t kManyRows = 1024, kRowsOfUnknown = 4;
+  const int64_t num_vectors = extent / lanes;
   const auto row_loop = tiled.row_loop();
-  const int64_t num_rows = row_loop ? tiled.extents[*row_loop].value_or(1) : 1;
+  const auto known_rows = row_loop ? tiled.extents[*row_loop] : std::optional<int64_t>(1);
+  const int64_t num_rows = known_rows.value_or(kManyRows);
+  const int64_t most_rows = known_rows ? std::min(num_rows, facts.registers) : kRowsOfUnknown;
   Tile best{1, 1, lanes};
-  double best_cost = CostOf(best, tiled.operands);
+  double best_cost = CostOfRows(best, num_rows, tiled.operands);
   for (int64_t vectors = 1; vectors <= std::min(num_vectors, facts.registers / 2); ++vectors) {
-    for (int64_t rows = 1; rows <= std::min(num_rows, facts.registers); ++rows) {
-      if (num_vectors % vectors != 0 || num_rows % rows != 0) continue;
-      if (rows * vectors + vectors + 1 > facts.registers) continue;
+    for (int64_t rows = 1; rows <= most_rows; ++rows) {
+      if (num_vectors % vectors != 0 || rows * vectors + vectors + 1 > facts.registers) continue;
       const Tile tile{rows, vectors, lanes};
-      const double cost = CostOf(tile, tiled.operands);
+      const double cost = CostOfRows(tile, num_rows, tiled.operands);
       const bool is_bigger = rows * vectors > best.rows * best.vectors;
       if (cost > best_cost || (cost == best_cost && !is_bigger)) continue;
       best = tile;
@@ -222,6 +100,15 @@ Tile ChooseTile(const TiledBlock& tiled, int64_t lanes, const CpuFacts& facts) {
     }
   }
   return best;
+}
+
+// A tile of one row, whose width is the greatest divisor of the extent that is not too big for a cache.
+std::optional<Tile> PlainTile(int64_t extent) {
+  constexpr int64_t kMostLanes = 256;
+  int64_t lanes = std::min(extent, kMostLanes);
+  while (extent % lanes != 0) --lanes;
+  if (lanes < kFewestLanes) return std::nullopt;
+  return Tile{1, 1, lanes, /*is_vector=*/false};
 }
 
 // What the block reads besides its result; nothing if it cannot be computed by vectors.
@@ -249,8 +136,8 @@ std::optional<std::vector<Operand>> OperandsOf(const tir::Block& block, const st
       return std::ranges::any_of(load->indices, [&](const PrimExpr* index) { return UsesAxis(index, axis); });
     };
     operand->has_rows = row_axis && uses(row_axis);
-    operand->is_weight =
-        operand->form != Operand::Form::kUniform && std::none_of(spatial.begin(), spatial.end() - 1, uses);
+    operand->is_weight = operand->form != Operand::Form::kUniform && operand->period == 0 &&
+                         std::none_of(spatial.begin(), spatial.end() - 1, uses);
     operands.push_back(*operand);
   }
   return operands;
@@ -277,9 +164,17 @@ std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, con
   auto operands = OperandsOf(block, spatial);
   if (!operands) return std::nullopt;
   tiled.operands = *std::move(operands);
-  const int64_t lanes = LanesFor(*tiled.extents[tiled.vector_loop()], facts.LanesOf(block.writes[0]->buffer->dtype));
-  if (lanes < kFewestLanes) return std::nullopt;
-  tiled.tile = ChooseTile(tiled, lanes, facts);
+  // In a tile, no operand may change with the period.
+  int64_t extent = *tiled.extents[tiled.vector_loop()];
+  for (const Operand& operand : tiled.operands) extent = std::gcd(extent, operand.period > 0 ? operand.period : extent);
+  const int64_t lanes = LanesFor(extent, facts.LanesOf(block.writes[0]->buffer->dtype));
+  if (lanes >= kFewestLanes) {
+    tiled.tile = ChooseTile(tiled, extent, lanes, facts);
+    return tiled;
+  }
+  const std::optional<Tile> tile = PlainTile(extent);
+  if (!tile) return std::nullopt;
+  tiled.tile = *tile;
   return tiled;
 }
 
@@ -320,24 +215,53 @@ bool IsLayoutFree(const PrimFunc& func, const tir::Buffer* buffer) {
   });
 }
 
+// How often a tile reads each element of a weight: for each tile of rows, as far as their number is known.
+int64_t ReadsOfWeights(const TiledBlock& tiled) {
+  int64_t reads = 1;
+  for (const size_t i : tiled.spatial) {
+    if (i == tiled.vector_loop()) continue;
+    const int64_t per_tile = tiled.row_loop() == i ? tiled.tile.rows : 1;
+    reads *= std::max<int64_t>(tiled.extents[i].value_or(1) / per_tile, 1);
+  }
+  return reads;
+}
+
+// Whether the operand is read from a copy in the layout of the tile.
+bool IsPacked(const Operand& operand, const TiledBlock& tiled, bool is_free) {
+  constexpr int64_t kManyReads = 16;
+  if (operand.form == Operand::Form::kUniform || operand.period > 0) return false;
+  if (operand.form == Operand::Form::kStrided || (is_free && operand.is_weight)) return true;
+  const bool is_wide = *tiled.extents[tiled.vector_loop()] > tiled.tile.width();
+  return operand.is_weight && is_wide && ReadsOfWeights(tiled) >= kManyReads;
+}
+
+void ScheduleCopy(RuleSchedule& sch, const Name& copy, const Operand& operand, const Tile& tile) {
+  Names loops = sch.GetLoops(copy, 1);
+  if (operand.form == Operand::Form::kContiguous && tile.is_vector) {
+    const Names parts = sch.Split(loops.back(), {std::nullopt, tile.vectors, tile.lanes});
+    sch.Vectorize(parts[2]);
+    loops.back() = parts[0];
+  }
+  sch.Parallel(loops[0]);
+}
+
 // Copies weights, and operands that a tile would read in steps, to the layout of the tile.
 void PackOperands(RuleSchedule& sch, const TiledBlock& tiled, const PrimFunc& func) {
   for (const Operand& operand : tiled.operands) {
-    const bool is_free = operand.is_weight && IsLayoutFree(func, operand.buffer);
-    if (!is_free && operand.form != Operand::Form::kStrided) continue;
+    const bool is_free = IsLayoutFree(func, operand.buffer);
     if (!sch.ok()) return;
+    if (!IsPacked(operand, tiled, is_free)) continue;
     const tir::Block& block = sch.Block(tiled.block);
     const auto read = std::ranges::find(block.reads, operand.buffer, &tir::BufferRegion::buffer);
     if (read == block.reads.end()) continue;
     const int64_t index = read - block.reads.begin();
-    const IndexMapAttr* layout =
-        PackedLayout(block, operand, tiled.tile.vectors * tiled.tile.lanes, sch.state().make());
+    const IndexMapAttr* layout = PackedLayout(block, operand, tiled.tile.width(), sch.state().make());
     const Name copy = sch.CacheRead(tiled.block, index, "global");
     sch.TransformLayout(tiled.block, index, /*is_write=*/false, layout);
     if (is_free)
       sch.Annotate(copy, "meta_schedule.layout_rewrite_preproc", 1);
-    else if (const Names loops = sch.GetLoops(copy); !loops.empty())
-      sch.Parallel(loops[0]);
+    else
+      ScheduleCopy(sch, copy, operand, tiled.tile);
   }
 }
 
@@ -379,56 +303,74 @@ Name EpilogueOf(RuleSchedule& sch, const TiledBlock& tiled) {
   return sch.CacheWrite(tiled.block, 0, "local");
 }
 
-void ScheduleTile(RuleSchedule& sch, const TiledBlock& tiled, const PrimFunc& func) {
-  PackOperands(sch, tiled, func);
-  const Name epilogue = EpilogueOf(sch, tiled);
-  const Names loops = sch.GetLoops(tiled.block, tiled.extents.size());
-  const Names vectors = sch.Split(loops[tiled.vector_loop()], {std::nullopt, tiled.tile.vectors, tiled.tile.lanes});
-  Names outer, rows;
+// The loops of a tile: those outside of it, the last of which has one iteration for each tile, and those in it.
+struct TileLoops {
+  Names outer;
+  Names rows;  // of a tile, or none
+  Name vectors, lanes;
+};
+
+TileLoops SplitLoops(RuleSchedule& sch, const TiledBlock& tiled, const Names& loops) {
+  TileLoops result;
+  const Names parts = sch.Split(loops[tiled.vector_loop()], {std::nullopt, tiled.tile.vectors, tiled.tile.lanes});
+  result.vectors = parts[1];
+  result.lanes = parts[2];
+  Names rows;
   for (const size_t i : tiled.spatial) {
     if (i == tiled.vector_loop()) continue;
     if (tiled.row_loop() == i)
       rows = sch.Split(loops[i], {std::nullopt, tiled.tile.rows});
     else
-      outer.push_back(loops[i]);
+      result.outer.push_back(loops[i]);
   }
-  // Weights stay in a cache while all rows are computed.
+  const auto row_loop = tiled.row_loop();
+  const auto num_rows = row_loop ? tiled.extents[*row_loop] : std::optional<int64_t>(1);
+  const bool has_tail = tiled.tile.rows > 1 && (!num_rows || *num_rows % tiled.tile.rows != 0);
+  // Weights stay in a cache while all rows are computed. The loop over rows is the last one where it ends with fewer
+  // rows: lowering makes the last tile apart.
   const bool has_weights = std::ranges::any_of(tiled.operands, &Operand::is_weight);
-  if (has_weights) outer.insert(outer.begin(), vectors[0]);
-  if (!rows.empty()) outer.push_back(rows[0]);
-  if (!has_weights) outer.push_back(vectors[0]);
-  Names order = outer;
+  if (has_weights)
+    result.outer.insert(result.outer.begin(), parts[0]);
+  else if (has_tail)
+    result.outer.push_back(parts[0]);
+  if (!rows.empty()) result.outer.push_back(rows[0]);
+  if (!has_weights && !has_tail) result.outer.push_back(parts[0]);
+  if (has_tail) sch.Annotate(rows[0], "pragma_loop_partition_hint", 1);
+  if (!rows.empty()) result.rows = {rows[1]};
+  return result;
+}
+
+void ScheduleTile(RuleSchedule& sch, const TiledBlock& tiled, const PrimFunc& func) {
+  PackOperands(sch, tiled, func);
+  const Name epilogue = EpilogueOf(sch, tiled);
+  const Names loops = sch.GetLoops(tiled.block, tiled.extents.size());
+  TileLoops tile = SplitLoops(sch, tiled, loops);
+  Names order = tile.outer;
   for (const size_t i : tiled.reduction) order.push_back(loops[i]);
-  if (!rows.empty()) order.push_back(rows[1]);
-  order.insert(order.end(), {vectors[1], vectors[2]});
+  order.insert(order.end(), tile.rows.begin(), tile.rows.end());
+  order.insert(order.end(), {tile.vectors, tile.lanes});
   sch.Reorder(order);
-  Name at = outer.back();
-  if (outer.size() > 1) outer.pop_back();
-  const size_t depth = at == outer[0] ? 1 : 2;
-  const Name parallel = outer.size() > 1 ? sch.Fuse(outer) : outer[0];
+  Name at = tile.outer.back();
+  const size_t depth = tile.outer.size() > 1 ? 2 : 1;
+  if (depth > 1) tile.outer.pop_back();
+  const Name parallel = tile.outer.size() > 1 ? sch.Fuse(tile.outer) : tile.outer[0];
   sch.Parallel(parallel);
   if (depth == 1) at = parallel;
   sch.ReverseComputeAt(epilogue, at);
-  Names own = sch.GetLoops(epilogue, depth + 1);
-  const Names parts = sch.Split(own.back(), {std::nullopt, tiled.tile.lanes});
-  sch.Vectorize(parts[1]);
-  own.back() = parts[0];
-  for (size_t i = depth; i < own.size(); ++i) sch.Unroll(own[i]);
-  sch.Vectorize(vectors[2]);
-  sch.Unroll(vectors[1]);
-  if (!rows.empty()) sch.Unroll(rows[1]);
+  if (tiled.tile.is_vector) {
+    Names own = sch.GetLoops(epilogue, depth + 1);
+    const Names parts = sch.Split(own.back(), {std::nullopt, tiled.tile.lanes});
+    sch.Vectorize(parts[1]);
+    own.back() = parts[0];
+    for (size_t i = depth; i < own.size(); ++i) sch.Unroll(own[i]);
+    sch.Vectorize(tile.lanes);
+    sch.Unroll(tile.vectors);
+    if (!tile.rows.empty()) sch.Unroll(tile.rows[0]);
+  }
   sch.DecomposeReduction(tiled.block, loops[tiled.reduction[0]]);
 }
 
 // ---- The function
-
-// Whether the block copies a buffer to another one of the same shape.
-bool IsCopy(const tir::Block& block) {
-  const auto* store = As<tir::BufferStore>(block.body);
-  const auto* load = store ? As<tir::BufferLoad>(store->value) : nullptr;
-  const auto same = [](const PrimExpr* a, const PrimExpr* b) { return arith::DeepEqual(a, b); };
-  return load && std::ranges::equal(load->indices, store->indices, same);
-}
 
 // Inlines elementwise blocks into other ones. What is read by reductions is not, unless it is a copy: they would
 // compute it many times.

@@ -54,11 +54,72 @@ class PreprocMarkRemover : public tir::StmtExprMutator {
   }
 };
 
-// A weight: its parameter, and the buffer that it is copied to.
+// A weight: its parameter, the buffer that it is copied to, and the block that copies it.
 struct Rewrite {
   uint32_t param;
   const tir::Buffer* copy;
+  const tir::Block* block;
 };
+
+// The digit of an axis that an index of the copy is: all of the axis, or what a constant leaves of it.
+struct Digit {
+  enum class Part : uint8_t { kAll, kQuotient, kRemainder, kNone };
+  Part part = Part::kNone;  // none: the index is 0
+  const PrimExpr* axis = nullptr;
+  int64_t factor = 1;
+};
+
+std::optional<Digit> DigitOf(const PrimExpr* index) {
+  if (arith::IsInt(index, 0)) return Digit();
+  if (Is<tir::Var>(index)) return Digit{Digit::Part::kAll, index};
+  if (index->kind != NodeKind::kFloorDiv && index->kind != NodeKind::kFloorMod) return std::nullopt;
+  const auto* binary = static_cast<const tir::BinaryExpr*>(index);
+  const int64_t* factor = arith::AsInt(binary->b);
+  if (!Is<tir::Var>(binary->a) || !factor || *factor <= 0) return std::nullopt;
+  const bool is_quotient = index->kind == NodeKind::kFloorDiv;
+  return Digit{is_quotient ? Digit::Part::kQuotient : Digit::Part::kRemainder, binary->a, *factor};
+}
+
+// What the block does to the parameter, if it copies all of it and each axis occurs once, or as a quotient and a
+// remainder.
+std::optional<AxisSplit> AxisSplitOf(const tir::Block& block, const tir::Buffer& param) {
+  const auto* store = As<tir::BufferStore>(block.body);
+  const auto* load = store ? As<tir::BufferLoad>(store->value) : nullptr;
+  if (!load || load->buffer != &param || block.iter_vars.size() != param.shape.size()) return std::nullopt;
+  std::vector<Digit> digits;
+  for (const PrimExpr* index : store->indices) {
+    const auto digit = DigitOf(index);
+    if (!digit) return std::nullopt;
+    digits.push_back(*digit);
+  }
+  AxisSplit split{{}, std::vector<int64_t>(digits.size(), -1)};
+  const auto place = [&](const PrimExpr* axis, Digit::Part part, int64_t factor, int64_t extent) {
+    const auto found = std::ranges::find_if(
+        digits, [&](const Digit& digit) { return digit.axis == axis && digit.part == part && digit.factor == factor; });
+    if (found == digits.end()) return false;
+    split.order[static_cast<size_t>(found - digits.begin())] = std::ssize(split.shape);
+    split.shape.push_back(extent);
+    return true;
+  };
+  for (size_t i = 0; i < param.shape.size(); ++i) {
+    const tir::IterVar& axis = *block.iter_vars[i];
+    const int64_t* extent = arith::AsInt(param.shape[i]);
+    if (!extent || load->indices[i] != axis.var || !arith::IsInt(axis.dom->extent, *extent)) return std::nullopt;
+    if (place(axis.var, Digit::Part::kAll, 1, *extent)) continue;
+    const auto digit = std::ranges::find(digits, axis.var, &Digit::axis);
+    if (digit == digits.end() || *extent % digit->factor != 0) return std::nullopt;
+    if (!place(axis.var, Digit::Part::kQuotient, digit->factor, *extent / digit->factor) ||
+        !place(axis.var, Digit::Part::kRemainder, digit->factor, digit->factor))
+      return std::nullopt;
+  }
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (split.order[i] >= 0) continue;
+    if (digits[i].part != Digit::Part::kNone || !arith::IsInt(store->buffer->shape[i], 1)) return std::nullopt;
+    split.order[i] = std::ssize(split.shape);
+    split.shape.push_back(1);
+  }
+  return split;
+}
 
 class Splitter {
  public:
@@ -126,7 +187,7 @@ class Splitter {
     const auto index = static_cast<uint32_t>(param - func_.param_buffers.begin());
     const bool is_new = std::ranges::none_of(
         rewrites_, [&](const Rewrite& other) { return other.param == index || other.copy == copy; });
-    if (is_new) rewrites_.push_back({index, copy});
+    if (is_new) rewrites_.push_back({index, copy, &block});
     return is_new;
   }
 
@@ -172,11 +233,13 @@ std::optional<SplitPreproc> SplitLayoutPreproc(const PrimFunc& func, Workspace& 
   SplitPreproc split{.prepare = Copy(splitter.MakePrepare(prepare), prepare),
                      .compute = Copy(splitter.MakeCompute(compute), compute),
                      .params = {},
-                     .types = {}};
+                     .types = {},
+                     .splits = {}};
   for (const Rewrite& rewrite : splitter.rewrites()) {
     std::vector<const PrimExpr*> dims;
     for (const PrimExpr* dim : rewrite.copy->shape) dims.push_back(IRContext::Current().Int(*arith::AsInt(dim)));
     split.params.push_back(rewrite.param);
+    split.splits.push_back(AxisSplitOf(*rewrite.block, *func.param_buffers[rewrite.param]));
     split.types.push_back(TensorType::Get(dims, rewrite.copy->dtype));
   }
   return split;

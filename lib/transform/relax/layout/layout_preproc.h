@@ -9,6 +9,12 @@
 
 namespace iropt {
 
+// A new layout as a reshape that splits axes, and an order of its axes.
+struct AxisSplit {
+  std::vector<int64_t> shape;
+  std::vector<int64_t> order;
+};
+
 // A function in two parts, each with nodes of its own in the workspace, and without global symbols.
 struct SplitPreproc {
   const PrimFunc* prepare;  // takes the weights, then the buffers in the new layout
@@ -16,6 +22,7 @@ struct SplitPreproc {
   // The weights, in the order of the parameters: which parameters they are, and the types in the new layout.
   std::vector<uint32_t> params;
   std::vector<const TensorType*> types;
+  std::vector<std::optional<AxisSplit>> splits;  // nothing where the new layout is not of this form
 };
 
 // Nothing unless some statements of the outermost block consist of blocks that copy a parameter to a buffer of constant

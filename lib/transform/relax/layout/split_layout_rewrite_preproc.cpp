@@ -12,17 +12,23 @@
 // LiftTransformParams can then move the first call out of the model. Functions in which the copies of the weights
 // cannot be told from the rest stay. Dead code is removed. O(nodes).
 //
+// With `operators`, R.reshape and R.permute_dims bring a constant into a layout that splits and permutes axes, in place
+// of a call of the first function: FoldConstant then computes it by kernels.
+//
 // Source: the pass of this name in TVM 0.19.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "iropt/ir/context.h"
 #include "iropt/ir/module_builder.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op.h"
+#include "iropt/op/op_attrs.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -40,6 +46,7 @@ struct SplitNames {
   const GlobalVar* compute = nullptr;
   std::vector<uint32_t> params;
   std::vector<const Type*> types;
+  std::vector<std::optional<AxisSplit>> splits;
 };
 
 class PreprocFunctions {
@@ -67,6 +74,7 @@ class PreprocFunctions {
     names.compute = Add(split->compute, compute, fmt::format("{}_prepacked", name->name), is_public);
     names.params = split->params;
     names.types.assign(split->types.begin(), split->types.end());
+    names.splits = split->splits;
   }
 
   const GlobalVar* Add(const PrimFunc* func, Workspace& workspace, const std::string& hint, bool is_public) {
@@ -84,8 +92,8 @@ class PreprocFunctions {
 
 class PreprocCaller : public ExprMutator {
  public:
-  PreprocCaller(PreprocFunctions& functions, Workspace& workspace, TypeInferrer& inferrer)
-      : ExprMutator(workspace, &inferrer), functions_(functions) {}
+  PreprocCaller(PreprocFunctions& functions, bool operators, Workspace& workspace, TypeInferrer& inferrer)
+      : ExprMutator(workspace, &inferrer), functions_(functions), operators_(operators) {}
 
  protected:
   const Expr* VisitCall(const Call* old) override {
@@ -95,21 +103,47 @@ class PreprocCaller : public ExprMutator {
     const SplitNames* split = args ? functions_.Find(name) : nullptr;
     if (!split || split->params.back() >= args->fields.size()) return call;
     std::vector<const Expr*> operands(args->fields.begin(), args->fields.end());
-    std::vector<const Expr*> weights;
-    for (const uint32_t param : split->params) weights.push_back(operands[param]);
-    const auto one = split->types.size() == 1;
-    const Type* type = one ? split->types[0] : TupleType::Get(split->types);
-    const Var* prepared = builder().Emit(CallTir(*call, split->prepare, weights, type));
-    for (size_t i = 0; i < split->params.size(); ++i) {
-      operands[split->params[i]] =
-          one ? static_cast<const Expr*>(prepared)
-              : builder().Emit(workspace().New<TupleGetItem>(prepared, static_cast<int32_t>(i), nullptr));
-    }
+    if (!PrepareByOperators(*call, *split, operands)) PrepareByCall(*call, *split, operands);
     std::vector<const Expr*> rest(call->args.begin() + 2, call->args.end());  // symbolic values
     return builder().Emit(CallTir(*call, split->compute, operands, call->type_args->fields[0], rest));
   }
 
  private:
+  void PrepareByCall(const Call& call, const SplitNames& split, std::vector<const Expr*>& operands) {
+    std::vector<const Expr*> weights;
+    for (const uint32_t param : split.params) weights.push_back(operands[param]);
+    const auto one = split.types.size() == 1;
+    const Type* type = one ? split.types[0] : TupleType::Get(split.types);
+    const Var* prepared = builder().Emit(CallTir(call, split.prepare, weights, type));
+    for (size_t i = 0; i < split.params.size(); ++i) {
+      operands[split.params[i]] =
+          one ? static_cast<const Expr*>(prepared)
+              : builder().Emit(workspace().New<TupleGetItem>(prepared, static_cast<int32_t>(i), nullptr));
+    }
+  }
+
+  // False if a weight is no constant, or gets a layout that the operators cannot make.
+  bool PrepareByOperators(const Call& call, const SplitNames& split, std::vector<const Expr*>& operands) {
+    const auto is_constant = [&](uint32_t param) { return Is<Constant>(operands[param]); };
+    const auto has_split = [](const std::optional<AxisSplit>& axes) { return axes.has_value(); };
+    if (!operators_ || !std::ranges::all_of(split.params, is_constant) || !std::ranges::all_of(split.splits, has_split))
+      return false;
+    for (size_t i = 0; i < split.params.size(); ++i) {
+      const Expr*& operand = operands[split.params[i]];
+      std::vector<const PrimExpr*> dims;
+      for (const int64_t dim : split.splits[i]->shape) dims.push_back(IRContext::Current().Int(dim));
+      const Expr* shape = NewLike<ShapeExpr>(workspace(), call, workspace().Copy(dims), ShapeType::Get(dims));
+      const Var* parts = builder().Emit(CallOp(call, OpId::kReshape, {operand, shape}, nullptr));
+      const PermuteDimsAttrs::Values order{.axes = split.splits[i]->order};
+      operand = builder().Emit(CallOp(call, OpId::kPermuteDims, {parts}, MakeOpAttrs(OpId::kPermuteDims, order)));
+    }
+    return true;
+  }
+
+  const Call* CallOp(const Call& like, OpId op, const std::vector<const Expr*>& args, const Attr* attrs) {
+    return NewLike<Call>(workspace(), like, GetOp(op), workspace().Copy(args), attrs, nullptr, nullptr);
+  }
+
   const Call* CallTir(const Call& like, const GlobalVar* callee, const std::vector<const Expr*>& operands,
                       const Type* type, const std::vector<const Expr*>& rest = {}) {
     std::vector<const Expr*> args = {callee, workspace().New<Tuple>(workspace().Copy(operands), nullptr)};
@@ -120,15 +154,16 @@ class PreprocCaller : public ExprMutator {
   }
 
   PreprocFunctions& functions_;
+  const bool operators_;
 };
 
-Result<Module> SplitPreprocs(Module module, ModulePassContext& context) {
+Result<Module> SplitPreprocs(Module module, bool operators, ModulePassContext& context) {
   ModuleBuilder builder(std::move(module));
   PreprocFunctions functions(builder);
   const Result<bool> changed = UpdateRelaxFunctions(
       builder, context.diagnostics,
       [&](const ModuleEntry& entry, Workspace& workspace, TypeInferrer& inferrer) -> const Function* {
-        PreprocCaller caller(functions, workspace, inferrer);
+        PreprocCaller caller(functions, operators, workspace, inferrer);
         const auto* function = To<Function>(caller.VisitExpr(entry.func));
         return caller.failed() ? nullptr : function;
       });
@@ -140,7 +175,10 @@ Result<Module> SplitPreprocs(Module module, ModulePassContext& context) {
 }  // namespace
 
 Pass CreateSplitLayoutRewritePreproc(const PassOptions& options) {
-  return CreateModulePass(options.info(), &SplitPreprocs);
+  return CreateModulePass(options.info(),
+                          [operators = options.Bool("operators")](Module module, ModulePassContext& context) {
+                            return SplitPreprocs(std::move(module), operators, context);
+                          });
 }
 
 }  // namespace iropt

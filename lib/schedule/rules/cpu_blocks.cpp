@@ -1,0 +1,171 @@
+#include "cpu_blocks.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "schedule/stmt_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+// Finds how an index depends on an axis: only by quotients, whose divisors have a common divisor, or otherwise.
+class QuotientFinder : public tir::StmtExprVisitor {
+ public:
+  explicit QuotientFinder(const tir::Var* axis) : axis_(axis) {}
+  int64_t period = 0;
+  bool has_other_uses = false;
+  using tir::StmtExprVisitor::VisitExpr;
+
+ protected:
+  void VisitFloorDiv(const tir::FloorDiv* quotient) override {
+    const int64_t* divisor = arith::AsInt(quotient->b);
+    if (quotient->a != axis_ || !divisor || *divisor <= 0) return StmtExprVisitor::VisitFloorDiv(quotient);
+    period = std::gcd(period, *divisor);
+  }
+  void VisitVar(const tir::Var* var) override { has_other_uses = has_other_uses || var == axis_; }
+
+ private:
+  const tir::Var* axis_;
+};
+
+}  // namespace
+
+void LoadCollector::VisitBufferLoad(const tir::BufferLoad* load) {
+  loads.push_back(load);
+  StmtExprVisitor::VisitBufferLoad(load);
+}
+void LoadCollector::VisitCall(const tir::Call* call) {
+  if (IsCallTo(call, OpId::kTirIfThenElse)) conditions.push_back(call->args[0]);
+  StmtExprVisitor::VisitCall(call);
+}
+void LoadCollector::VisitSelect(const tir::Select* select) {
+  conditions.push_back(select->condition);
+  StmtExprVisitor::VisitSelect(select);
+}
+
+bool UsesAxis(const PrimExpr* expr, const tir::Var* axis) { return axis && tir::UsesVar(expr, axis); }
+
+std::optional<Operand> OperandOf(const tir::BufferLoad& load, const tir::Var* vector_axis) {
+  Operand operand{load.buffer, Operand::Form::kUniform};
+  const size_t rank = load.indices.size();
+  size_t uses = 0;
+  for (size_t i = 0; i < rank; ++i) {
+    const PrimExpr* index = load.indices[i];
+    if (!UsesAxis(index, vector_axis)) continue;
+    if (index != vector_axis) {
+      QuotientFinder finder(vector_axis);
+      finder.VisitExpr(index);
+      if (finder.has_other_uses) return std::nullopt;
+      operand.period = std::gcd(operand.period, finder.period);
+      continue;
+    }
+    if (++uses > 1) return std::nullopt;
+    operand.vector_dim = i;
+    operand.form = i + 1 == rank ? Operand::Form::kContiguous : Operand::Form::kStrided;
+  }
+  return operand;
+}
+
+int64_t LanesFor(int64_t extent, int64_t lanes) {
+  while (lanes > 1 && extent % lanes != 0) lanes /= 2;
+  return lanes;
+}
+
+bool CanVectorize(const tir::Block& block, const tir::Var* axis) {
+  const auto* store = As<tir::BufferStore>(block.body);
+  if (!store || block.init || store->indices.empty() || store->indices.back() != axis) return false;
+  if (std::any_of(store->indices.begin(), store->indices.end() - 1,
+                  [&](const PrimExpr* index) { return UsesAxis(index, axis); }))
+    return false;
+  LoadCollector found;
+  found.VisitExpr(store->value);
+  const auto is_simple = [&](const tir::BufferLoad* load) {
+    const auto operand = OperandOf(*load, axis);
+    return operand && operand->form != Operand::Form::kStrided && operand->period == 0;
+  };
+  return std::ranges::all_of(found.loads, is_simple) &&
+         std::ranges::none_of(found.conditions, [&](const PrimExpr* c) { return UsesAxis(c, axis); });
+}
+
+bool IsCopy(const tir::Block& block) {
+  const auto* store = As<tir::BufferStore>(block.body);
+  const auto* load = store ? As<tir::BufferLoad>(store->value) : nullptr;
+  const auto same = [](const PrimExpr* a, const PrimExpr* b) { return arith::DeepEqual(a, b); };
+  return load && std::ranges::equal(load->indices, store->indices, same);
+}
+
+// ---- Elementwise blocks
+
+namespace {
+
+// Where the conditions of the block on the axis change, in ascending order; nothing if one of them is not a comparison
+// of the axis with a constant.
+std::optional<std::vector<int64_t>> CutsOf(const tir::Block& block, const tir::Var* axis) {
+  std::vector<int64_t> cuts;
+  const auto add = [&](const auto& self, const PrimExpr* condition) -> bool {
+    if (!UsesAxis(condition, axis)) return true;
+    if (!tir::BinaryExpr::ClassOf(condition->kind)) return false;
+    const auto* both = static_cast<const tir::BinaryExpr*>(condition);
+    if (condition->kind == NodeKind::kAnd || condition->kind == NodeKind::kOr)
+      return self(self, both->a) && self(self, both->b);
+    const bool is_left = both->a == axis;
+    const int64_t* bound = arith::AsInt(is_left ? both->b : both->a);
+    if (!bound || (!is_left && both->b != axis)) return false;
+    switch (condition->kind) {
+      case NodeKind::kLT:
+      case NodeKind::kGE: cuts.push_back(is_left ? *bound : *bound + 1); break;
+      case NodeKind::kLE:
+      case NodeKind::kGT: cuts.push_back(is_left ? *bound + 1 : *bound); break;
+      default: return false;
+    }
+    return true;
+  };
+  LoadCollector found;
+  found.VisitStmt(block.body);
+  for (const PrimExpr* condition : found.conditions) {
+    if (!add(add, condition)) return std::nullopt;
+  }
+  std::ranges::sort(cuts);
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  return cuts;
+}
+
+// Runs the parts of the loop one after the other, so that no condition on the axis remains in it.
+void CutLoop(RuleSchedule& sch, const tir::Block& block, const AxisInfo& axis, const Name& loop) {
+  constexpr size_t kMostParts = 16;
+  const auto extent = ConstExtent(axis.extent);
+  auto cuts = CutsOf(block, axis.var);
+  if (!extent || !cuts) return;
+  std::erase_if(*cuts, [&](int64_t cut) { return cut <= 0 || cut >= *extent; });
+  if (cuts->empty() || cuts->size() >= kMostParts) return;
+  Factors parts;
+  int64_t begin = 0;
+  for (const int64_t cut : *cuts) parts.emplace_back(cut - std::exchange(begin, cut));
+  parts.emplace_back(std::nullopt);
+  sch.LoopPartition(loop, parts);
+}
+
+}  // namespace
+
+void ScheduleElementwise(RuleSchedule& sch, const BlockInfo& info, const CpuFacts& facts) {
+  const tir::Block& block = sch.Block(info.block);
+  Names loops = sch.GetLoops(info.block);
+  if (!sch.ok() || loops.empty() || loops.size() != info.axes.size() || block.writes.size() != 1) return;
+  const auto extent = ConstExtent(info.axes.back().extent);
+  const int64_t lanes = LanesFor(extent.value_or(1), facts.LanesOf(block.writes[0]->buffer->dtype));
+  const bool has_vectors = lanes >= kFewestLanes && CanVectorize(block, info.axes.back().var);
+  if (has_vectors) {
+    const Names parts = sch.Split(loops.back(), {std::nullopt, lanes});
+    sch.Vectorize(parts[1]);
+    loops.back() = parts[0];
+  }
+  const Name last = loops.back();
+  if (loops.size() > 1) loops.pop_back();
+  const Name parallel = loops.size() > 1 ? sch.Fuse(loops) : loops[0];
+  sch.Parallel(parallel);
+  if (!has_vectors && info.axes.size() > 1) CutLoop(sch, sch.Block(info.block), info.axes.back(), last);
+}
+
+}  // namespace iropt::schedule
