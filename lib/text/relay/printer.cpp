@@ -261,7 +261,9 @@ class RelayPrinter {
   void PrintBinding(const Binding& binding, int depth) {
     const auto* bound = As<VarBinding>(&binding);
     if (!bound) {
-      Lacks(*binding.var, "Relay has no match_cast");
+      // Its uses are no errors of their own.
+      names_[binding.var] =
+          Lacks(*binding.var, fmt::format("Relay has no match_cast, which binds '{}'", binding.var->name()));
       return;
     }
     const Expr* value = bound->value;

@@ -24,15 +24,10 @@ namespace iropt::relay {
 
 namespace {
 
-const Attr* ToAttribute(const PyValue& value) {
-  if (value.is(PyValue::Kind::kInt)) return IntAttr::Get(value.integer, DataType::Int(32));
-  return ToLiteralAttr(value);
-}
-
 const DictAttr* ToAttributes(const GraphFunction& function) {
   std::vector<DictAttr::Entry> attributes;
   for (const Attribute& attribute : function.attributes) {
-    if (const Attr* value = ToAttribute(attribute.value)) attributes.emplace_back(attribute.name, value);
+    if (const Attr* value = ToLiteralAttr(attribute.value)) attributes.emplace_back(attribute.name, value);
   }
   return DictAttr::Get(attributes);
 }

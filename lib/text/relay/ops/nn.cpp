@@ -113,7 +113,8 @@ const Expr* BuildPad(OpCall& call) {
     }
   }
   const DataType dtype = call.DType(call.arg(0));
-  const Expr* value = call.num_args() > 1 ? call.Cast(call.arg(1), dtype) : call.Scalar(call.Float("pad_value"), dtype);
+  const Expr* number = call.num_args() > 1 ? call.arg(1) : call.Scalar(call.Float("pad_value"), kFloat32);
+  const Expr* value = call.Cast(number, dtype);
   return call.Make("nn.pad", {call.arg(0), value},
                    {{"pad_width", call.ListOf(width)}, {"pad_mode", call.String("pad_mode")}});
 }

@@ -36,6 +36,20 @@ std::optional<int64_t> IntegerOf(const PyValue& value) {
 // The name of the record of attributes, which TVM prints for calls of functions.
 constexpr std::string_view kRecordKey = "attrs_type_key";
 
+// A size of a dimension that no tensor has; nothing if there is none.
+std::optional<int64_t> NegativeSizeIn(const Type* type) {
+  if (const auto* tuple = As<TupleType>(type)) {
+    for (const Type* field : tuple->fields) {
+      if (const auto size = NegativeSizeIn(field)) return size;
+    }
+  }
+  const auto* tensor = As<TensorType>(type);
+  for (uint32_t i = 0; tensor != nullptr && i < tensor->dims.size(); ++i) {
+    if (const int64_t* size = arith::AsInt(tensor->dims[i]); size != nullptr && *size < 0) return *size;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 OpCall::OpCall(const OperatorCall& call, SourceSpan span, SourceSpan name_span, std::span<const Expr* const> args,
@@ -242,7 +256,10 @@ const Expr* OpCall::Relay(std::string_view name, std::span<const Expr* const> ar
 const Expr* OpCall::Build() {
   if (!CheckArguments()) return nullptr;
   const Expr* value = row().build(*this);
-  return has_wrong_kind_ ? nullptr : value;
+  if (has_wrong_kind_ || value == nullptr) return nullptr;
+  if (const auto size = NegativeSizeIn(value->type))
+    return Error("type-inference", fmt::format("the result has a dimension of size {}", *size));
+  return value;
 }
 
 const Expr* OpCall::MakeTuple(std::span<const Expr* const> fields) {

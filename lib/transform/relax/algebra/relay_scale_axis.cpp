@@ -431,6 +431,8 @@ class RelayBackward : public ExprMutator {
 
   void Accept(const Var* var, const Call& call) {
     if (const auto wanted = wanted_.find(var); wanted != wanted_.end()) {
+      // Weights take it in, and the data stays as it is.
+      if (scales_.WeightsOf(call, /*of_input=*/false)) return;
       const Factor factor = wanted->second;
       for (const Expr* arg : call.args) {
         if (OfferOf(arg)) wanted_[arg] = factor;
