@@ -4,8 +4,8 @@
   translation.py --ir-opt IR_OPT --folder CONFORMANCE [--to 0.27] [--sample N] [--minimum SHARE] [--same SHARE] [--show ID]
 
 A module whose text has something that the other version lacks is an error that says so, and does not count. The others
-must come back: the share whose text is the same, byte for byte, is at least --same, and the share that is the same up to
-the names of variables at least --minimum. What differs is listed, with the first line that does. Exits with 77 where the
+must come back: the share whose text is the one that is printed without the move, byte for byte, is at least --same, and
+the share that is the same up to the names of variables at least --minimum. What differs is listed, with the first line that does. Exits with 77 where the
 folder with the cases is not there.
 """
 import argparse
@@ -98,7 +98,9 @@ def main():
         texts = texts[::len(texts) // options.sample][:options.sample]
 
     # What cannot be read or printed at all is no program of both versions.
-    readable = [text for text, (_, error) in zip(texts, print_batches(options.ir_opt, "0.18", texts)) if not error]
+    direct = {text: printed for text, (printed, error) in zip(texts, print_batches(options.ir_opt, "0.18", texts))
+              if not error}
+    readable = list(direct)
     counts, rows = collections.Counter(), []
     moved, origin = [], []
     for text, (other, error) in zip(readable, print_batches(options.ir_opt, options.to, readable)):
@@ -114,20 +116,20 @@ def main():
     for text, other, (back, error) in zip(origin, moved, print_batches(options.ir_opt, "0.18", moved)):
         if options.show:
             print(f"{'-' * 30} back\n{back}\n{error}")
-            print("\n".join(difflib.unified_diff(text.splitlines(), back.splitlines(), lineterm="")))
+            print("\n".join(difflib.unified_diff(direct[text].splitlines(), back.splitlines(), lineterm="")))
         if error:
             message = next((line for line in error.splitlines() if "error" in line), error)
             rows.append((recorded[text], "not read: " + message[-160:]))
             continue
-        if back == text:
+        if back == direct[text]:
             counts["same"] += 1
             continue
         try:
-            same = normal_form(back) == normal_form(text)
+            same = normal_form(back) == normal_form(direct[text])
         except (NotComparable, SyntaxError, RecursionError):
             same = False
         counts["names"] += same
-        rows.append((recorded[text], ("names: " if same else "differs: ") + first_difference(text, back)))
+        rows.append((recorded[text], ("names: " if same else "differs: ") + first_difference(direct[text], back)))
     total = counts["same"] + len(rows)
     print("\n".join(f"{case:14} {row}" for case, row in rows))
     others = total - counts["same"] - counts["names"]

@@ -233,8 +233,14 @@ void PrimPrinter::PrintDTypeName(DataType dtype) {
   out_.Append(last_dtype_name_);
 }
 
+// What a pointer in the usual memory points to is not stated if it is not known, from 0.26 on.
+bool PrimPrinter::StatesPointer(const tir::PointerInfo* pointer) const {
+  if (!pointer || !pointer->elem.is_void() || !context_.Since(TextVersion::kV0_26)) return pointer != nullptr;
+  return !pointer->scope.empty() && pointer->scope != "global";
+}
+
 void PrimPrinter::PrintVarType(const tir::Var* var) {
-  var->pointer ? PrintPointerType(*var->pointer) : PrintDTypeName(var->dtype);
+  StatesPointer(var->pointer) ? PrintPointerType(*var->pointer) : PrintDTypeName(var->dtype);
 }
 
 void PrimPrinter::PrintPointerType(const tir::PointerInfo& pointer) {
@@ -255,7 +261,7 @@ void PrimPrinter::PrintPointerType(const tir::PointerInfo& pointer) {
 
 void PrimPrinter::PrintVarCreation(const tir::Var* var) {
   PrintVarType(var);
-  if (!var->pointer)
+  if (!StatesPointer(var->pointer))
     out_.Append(var->is_size_var() && !context_.Since(TextVersion::kV0_26) ? "(is_size_var=True)" : "()");
 }
 

@@ -127,6 +127,7 @@ class PrimPrinter {
   bool IsPointerCast(const tir::Call& call) const;
   void PrintCallType(const tir::Call& call);
   void PrintPointerType(const tir::PointerInfo& pointer);
+  bool StatesPointer(const tir::PointerInfo* pointer) const;
   void PrintScriptName(const OpInfo& op);
   bool PrintDeviceCall(const tir::Call* call);
   bool PrintCopyGroup(const tir::Call* call);

@@ -60,9 +60,10 @@ bool RelaxExprParser::ParseConstructor(std::string_view name, uint32_t begin, Py
   if (name == "const") return ParseConst(begin, out);
   if (name == "call_packed") return ParseCallPacked(begin, out);
   if (name == "ShapeExpr") name = "shape";
-  static constexpr std::string_view kNames[] = {"shape",      "prim_value",   "str",    "dtype",
-                                                "tuple",      "ExternFunc",   "device", "match_cast",
-                                                "dist.const", "TupleGetItem", "linear"};
+  static constexpr std::string_view kNames[] = {
+      "shape",      "prim_value", "str",          "dtype",          "tuple",
+      "ExternFunc", "device",     "match_cast",   "dist.const",     "TupleGetItem",
+      "linear",     "nn.relu6",   "emit_with_ty", "emit_with_type", "emit_with_sinfo"};
   const auto* device = std::ranges::find(kDevices, name, &DeviceName::name);
   if (std::ranges::find(kNames, name) == std::end(kNames) && device == std::end(kDevices)) {
     known = false;
@@ -75,6 +76,8 @@ bool RelaxExprParser::ParseConstructor(std::string_view name, uint32_t begin, Py
   if (device != std::end(kDevices)) args.insert(args.begin(), PyValue::Int(device->type, span));
   if (name == "device" || device != std::end(kDevices)) return MakeDevice(all, out);
   if (name == "linear") return MakeLinear(all, begin, out);
+  if (name == "nn.relu6") return MakeRelu6(all, begin, out);
+  if (name.starts_with("emit_with_")) return MakeTypedCall(all, out);
   for (const PyKeyword& k : all.keywords) args.push_back(k.value);
   if (name == "tuple") {
     out = ListOf(Kind::kTuple, args, span);
@@ -180,6 +183,35 @@ bool RelaxExprParser::MakeLinear(const PyArgs& args, uint32_t begin, PyValue& ou
   operands[0] = out;
   operands[1] = *v[2];
   return call("add", operands, {}, out);
+}
+
+// R.nn.relu6(x) is R.clip(x, 0, 6).
+bool RelaxExprParser::MakeRelu6(const PyArgs& args, uint32_t begin, PyValue& out) {
+  const PyValue* v[1];
+  if (!Bind(args, "R.nn.relu6", {"data"}, 1, v)) return false;
+  const PyValue operands[] = {*v[0], PyValue::Int(0, args.span), PyValue::Int(6, args.span)};
+  return MakeOpCall(*FindGraphOpByScript("clip"), operands, {}, begin, out);
+}
+
+// R.emit_with_ty("relax.builtin.alloc_tensor", (operands...), (types...)): a call as it is.
+bool RelaxExprParser::MakeTypedCall(const PyArgs& args, PyValue& out) {
+  const PyValue* v[3];
+  if (!Bind(args, "R.emit_with_ty", {"op", "args", "sinfo_args"}, 2, v)) return false;
+  const OpInfo* op = v[0]->is(Kind::kString) ? FindOp(v[0]->string()) : nullptr;
+  if (!op || op->intrinsic)
+    return Error(v[0]->span, "bad-expression", "expected the name of an operator, such as \"relax.add\"");
+  if (!v[1]->is_list()) return Error(v[1]->span, "bad-expression", "expected the operands in a list");
+  std::vector<const Expr*> operands;
+  for (const PyValue& item : v[1]->items()) {
+    operands.push_back(ToExpr(item));
+    if (!operands.back()) return false;
+  }
+  const TupleType* types = v[2] ? TypeArguments(*v[2]) : nullptr;
+  if (v[2] && !types) return false;
+  auto* call = ws_.New<iropt::Call>(op->op, ws_.Copy(operands), nullptr, types, nullptr);
+  call->set_span(args.span);
+  out = PyValue(call);
+  return true;
 }
 
 std::shared_ptr<NDArray> RelaxExprParser::ConstArray(const PyValue& value, DataType dtype) {

@@ -151,9 +151,19 @@ bool RelaxExprParser::Prefixed(Prefix prefix, PyValue& out) {
   return prefix == Prefix::kTir && !AtAttrConstructor(shared_) ? ParseTirMember(out) : Dict(out);
 }
 
-// T.name(...) is read as in PrimFuncs; of what it makes, scalars that need no function have a meaning here.
+// T.name(...) is read as in PrimFuncs; of what it makes, scalars that need no function have a meaning here. T.int64 is
+// the type of a scalar.
 bool RelaxExprParser::ParseTirMember(PyValue& out) {
   const uint32_t begin = lex_.peek().begin;
+  const Lexer::State start = lex_.Save();
+  lex_.Next();
+  const bool is_type = DataType::Parse(DottedName()).has_value() && !At(TokenKind::kLParen);
+  lex_.Restore(start);
+  if (is_type) {
+    const Type* type = types_.Parse();
+    out = PyValue(type, lex_.SpanFrom(begin));
+    return type != nullptr;
+  }
   const PrimExpr* scalar = ParseScalarExpr(shared_);
   if (!scalar) return false;
   out = PyValue(scalar);

@@ -78,6 +78,8 @@ class RelaxExprParser : public ExprGrammar<RelaxExprParser> {
   bool MakeDistConst(std::span<const PyValue> args, Span span, PyValue& out);
   bool MakeDevice(const PyArgs& args, PyValue& out);
   bool MakeLinear(const PyArgs& args, uint32_t begin, PyValue& out);
+  bool MakeRelu6(const PyArgs& args, uint32_t begin, PyValue& out);
+  bool MakeTypedCall(const PyArgs& args, PyValue& out);
   std::shared_ptr<NDArray> ConstArray(const PyValue& value, DataType dtype);
   const TupleType* TypeArguments(const PyValue& value);
 

@@ -83,6 +83,9 @@ bool BufferValues::ReadBufferSpec(const PyArgs& args, std::string_view what, con
   if (data) {
     spec.data = ToVar(*data);
     if (!spec.data) return false;
+    // What newer texts write as T.handle is a pointer to nothing known.
+    if (!spec.data->pointer && has_void_pointers_ && spec.data->dtype.is_handle())
+      const_cast<tir::Var*>(spec.data)->pointer = tir::PointerInfo::Get(DataType::Void(), "global");
     if (!spec.data->pointer)
       return Report(data->span, "type-mismatch",
                     fmt::format("'{}' is not a pointer with a known element type", spec.data->name));

@@ -201,6 +201,7 @@ void TirFunctionParser::EnterFlavour(const TirSignature& signature) {
   default_layout_ = state_.has_layouts && !signature.is_s_tir;
   has_elements_ = default_layout_;
   is_s_tir_ = state_.has_layouts && signature.is_s_tir;
+  has_void_pointers_ = state_.has_layouts;
 }
 
 bool TirFunctionParser::ParseSignature(TirSignature& signature) {

@@ -59,8 +59,8 @@ std::string FfiBinder::Signature() const {
     const tir::Buffer* buffer = func_.param_buffers[i];
     const tir::Var* param = func_.params[i];
     if (!buffer) {
-      const std::string dtype = param->dtype.is_handle() ? "T.handle" : DTypeName(param->dtype, FollowedVersion());
-      text += fmt::format("{}: {}", param->name, dtype);
+      text += fmt::format("{}: {}", param->name,
+                          param->dtype.is_handle() ? PointerText(param) : DTypeName(param->dtype, FollowedVersion()));
       continue;
     }
     text += fmt::format("{}: Tensor([", buffer->name);
@@ -71,6 +71,18 @@ std::string FfiBinder::Signature() const {
     text += fmt::format("], {})", DTypeName(buffer->dtype, FollowedVersion()));
   }
   return text + ")";
+}
+
+std::string FfiBinder::PointerText(const tir::Var* pointer) {
+  if (!FollowsSince(TextVersion::kV0_26)) return "T.handle";
+  std::string text;
+  PrintNames names({});
+  {
+    OutputStream out(&text);
+    PrintTarget target{nullptr, out, names, FollowedVersion()};
+    PrimPrinter(target, ScriptDialect::kTir).PrintVarType(pointer);
+  }
+  return text;
 }
 
 std::string FfiBinder::TextOf(const PrimExpr* expr) const {

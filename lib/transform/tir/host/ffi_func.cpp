@@ -26,14 +26,18 @@ class FfiReturnRewriter : public ReturnRewriter {
   const tir::Stmt* Return(const PrimExpr* value, const tir::Evaluate& stmt) override {
     const std::optional<Stored> stored = StoredAs(value->dtype);
     if (!stored) return Fail(stmt, fmt::format("a packed function cannot return {}", value->dtype.ToString()));
-    return build_.Seq(
-        {build_.SetField(result_, 0, StructField::kFfiTypeIndex, build_.Int32(stored->type_index)),
-         build_.SetField(result_, 0, StructField::kFfiZeroPadding, build_.Int32(0)),
-         build_.SetField(result_, 0, StructField::kFfiUnionValue, build_.make().Cast(stored->dtype, value)),
-         build_.Return(0)});
+    return build_.Seq({build_.SetField(result_, 0, StructField::kFfiTypeIndex, build_.Int32(stored->type_index)),
+                       build_.SetField(result_, 0, StructField::kFfiZeroPadding, build_.Int32(0)),
+                       build_.SetField(result_, 0, StructField::kFfiUnionValue, Converted(value, stored->dtype)),
+                       build_.Return(0)});
   }
 
  private:
+  // Constants are converted like other values.
+  const PrimExpr* Converted(const PrimExpr* value, DataType dtype) const {
+    return dtype.is_handle() ? value : build_.make().Keep(tir::Cast(dtype, value));
+  }
+
   struct Stored {
     int64_t type_index;
     DataType dtype;
