@@ -43,6 +43,9 @@ struct TiledBlock {
   std::vector<size_t> spatial, reduction;  // of the loops
   std::vector<std::optional<int64_t>> extents;
   Tile tile;
+  // Not 0: weights are read once. Each part of the reduction, of so many values of its last axis, runs for all tiles,
+  // which are in the first cache.
+  int64_t chunk = 0;
 
   size_t vector_loop() const { return spatial.back(); }
   // Nothing if there is only the axis of the vectors.
@@ -143,6 +146,40 @@ std::optional<std::vector<Operand>> OperandsOf(const tir::Block& block, const st
   return operands;
 }
 
+// How often a tile reads each element of a weight: for each tile of rows, as far as their number is known.
+int64_t ReadsOfWeights(const TiledBlock& tiled) {
+  int64_t reads = 1;
+  for (const size_t i : tiled.spatial) {
+    if (i == tiled.vector_loop()) continue;
+    const int64_t per_tile = tiled.row_loop() == i ? tiled.tile.rows : 1;
+    reads *= std::max<int64_t>(tiled.extents[i].value_or(1) / per_tile, 1);
+  }
+  return reads;
+}
+
+// The product of the extents of loops; nothing if one of them is not known, or the product is out of range.
+std::optional<int64_t> ProductOf(const TiledBlock& tiled, const std::vector<size_t>& loops) {
+  int64_t product = 1;
+  for (const size_t i : loops) {
+    if (!tiled.extents[i] || __builtin_mul_overflow(product, *tiled.extents[i], &product)) return std::nullopt;
+  }
+  return product;
+}
+
+int64_t ChooseChunk(const TiledBlock& tiled, int64_t bytes) {
+  constexpr int64_t kSmallWeights = 1 << 17, kMostResults = 1 << 15, kMostOfChunk = 1 << 14, kShortest = 16;
+  const int64_t row_bytes = tiled.tile.width() * bytes;
+  const bool has_weights = std::ranges::any_of(tiled.operands, &Operand::is_weight);
+  const auto results = ProductOf(tiled, {tiled.spatial.begin(), tiled.spatial.end() - 1});
+  const auto steps = ProductOf(tiled, tiled.reduction);
+  if (!has_weights || !results || !steps || ReadsOfWeights(tiled) < 2) return 0;
+  if (*steps < kSmallWeights / row_bytes || *results > kMostResults / row_bytes) return 0;
+  const int64_t last = *tiled.extents[tiled.reduction.back()];
+  int64_t chunk = std::min(last, std::max(kMostOfChunk / row_bytes, kShortest));
+  while (last % chunk != 0) --chunk;
+  return chunk < kShortest ? 0 : chunk;
+}
+
 std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, const CpuFacts& facts) {
   TiledBlock tiled;
   tiled.block = info.block;
@@ -170,6 +207,7 @@ std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, con
   const int64_t lanes = LanesFor(extent, facts.LanesOf(block.writes[0]->buffer->dtype));
   if (lanes >= kFewestLanes) {
     tiled.tile = ChooseTile(tiled, extent, lanes, facts);
+    tiled.chunk = ChooseChunk(tiled, block.writes[0]->buffer->dtype.bytes());
     return tiled;
   }
   const std::optional<Tile> tile = PlainTile(extent);
@@ -213,17 +251,6 @@ bool IsLayoutFree(const PrimFunc& func, const tir::Buffer* buffer) {
     const auto* index = As<IntAttr>(attr);
     return index && index->value == param - func.param_buffers.begin();
   });
-}
-
-// How often a tile reads each element of a weight: for each tile of rows, as far as their number is known.
-int64_t ReadsOfWeights(const TiledBlock& tiled) {
-  int64_t reads = 1;
-  for (const size_t i : tiled.spatial) {
-    if (i == tiled.vector_loop()) continue;
-    const int64_t per_tile = tiled.row_loop() == i ? tiled.tile.rows : 1;
-    reads *= std::max<int64_t>(tiled.extents[i].value_or(1) / per_tile, 1);
-  }
-  return reads;
 }
 
 // Whether the operand is read from a copy in the layout of the tile.
@@ -340,16 +367,44 @@ TileLoops SplitLoops(RuleSchedule& sch, const TiledBlock& tiled, const Names& lo
   return result;
 }
 
+// Brings the loops into the order of the tile. Returns the first loop of the reduction and, as the last one of
+// `tile.outer`, the loop that has all of the reduction in it.
+Name ReorderTile(RuleSchedule& sch, const TiledBlock& tiled, const Names& loops, TileLoops& tile) {
+  Names reduction;
+  for (const size_t i : tiled.reduction) reduction.push_back(loops[i]);
+  Names order = tile.outer;
+  if (tiled.chunk > 0) {
+    const Names parts = sch.Split(reduction.back(), {std::nullopt, tiled.chunk});
+    reduction.back() = parts[0];
+    order.insert(order.begin() + 1, reduction.begin(), reduction.end());
+    order.push_back(parts[1]);
+    tile.outer.resize(1);
+  } else {
+    order.insert(order.end(), reduction.begin(), reduction.end());
+  }
+  order.insert(order.end(), tile.rows.begin(), tile.rows.end());
+  order.insert(order.end(), {tile.vectors, tile.lanes});
+  sch.Reorder(order);
+  return reduction[0];
+}
+
+// Vectorizes what runs after the reduction in the loops below the outer ones.
+void ScheduleEpilogue(RuleSchedule& sch, const Name& epilogue, size_t depth, const TiledBlock& tiled) {
+  Names own = sch.GetLoops(epilogue, depth + 1);
+  const Names parts = sch.Split(own.back(), {std::nullopt, tiled.tile.lanes});
+  sch.Vectorize(parts[1]);
+  sch.Unroll(parts[0]);
+  own.pop_back();
+  if (tiled.chunk > 0) return;
+  for (size_t i = depth; i < own.size(); ++i) sch.Unroll(own[i]);
+}
+
 void ScheduleTile(RuleSchedule& sch, const TiledBlock& tiled, const PrimFunc& func) {
   PackOperands(sch, tiled, func);
   const Name epilogue = EpilogueOf(sch, tiled);
   const Names loops = sch.GetLoops(tiled.block, tiled.extents.size());
   TileLoops tile = SplitLoops(sch, tiled, loops);
-  Names order = tile.outer;
-  for (const size_t i : tiled.reduction) order.push_back(loops[i]);
-  order.insert(order.end(), tile.rows.begin(), tile.rows.end());
-  order.insert(order.end(), {tile.vectors, tile.lanes});
-  sch.Reorder(order);
+  const Name reduction = ReorderTile(sch, tiled, loops, tile);
   Name at = tile.outer.back();
   const size_t depth = tile.outer.size() > 1 ? 2 : 1;
   if (depth > 1) tile.outer.pop_back();
@@ -358,16 +413,12 @@ void ScheduleTile(RuleSchedule& sch, const TiledBlock& tiled, const PrimFunc& fu
   if (depth == 1) at = parallel;
   sch.ReverseComputeAt(epilogue, at);
   if (tiled.tile.is_vector) {
-    Names own = sch.GetLoops(epilogue, depth + 1);
-    const Names parts = sch.Split(own.back(), {std::nullopt, tiled.tile.lanes});
-    sch.Vectorize(parts[1]);
-    own.back() = parts[0];
-    for (size_t i = depth; i < own.size(); ++i) sch.Unroll(own[i]);
+    ScheduleEpilogue(sch, epilogue, depth, tiled);
     sch.Vectorize(tile.lanes);
     sch.Unroll(tile.vectors);
     if (!tile.rows.empty()) sch.Unroll(tile.rows[0]);
   }
-  sch.DecomposeReduction(tiled.block, loops[tiled.reduction[0]]);
+  sch.DecomposeReduction(tiled.block, reduction);
 }
 
 // ---- The function
