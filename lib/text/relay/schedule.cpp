@@ -114,8 +114,8 @@ void Schedule::AssignScopes(NodeId function) {
       for (const NodeId operand : node.operands) {
         Use(operand, scope);
         const NodeId field = node.kind == GraphKind::kTuple ? Resolve(operand) : operand;
-        if (node.kind == GraphKind::kTuple && graph_[field].kind == GraphKind::kTuple && field >= low_)
-          PlaceOf(field).bound_tuple = true;
+        const bool is_tuple = graph_[field].kind == GraphKind::kTuple && !graph_[field].operands.empty();
+        if (node.kind == GraphKind::kTuple && is_tuple && field >= low_) PlaceOf(field).bound_tuple = true;
       }
     }
   }

@@ -196,7 +196,9 @@ class FunctionTranslator {
       scope_ = outer;
       const Expr* result = ok ? Value(scope.result) : nullptr;
       if (result == nullptr) return nullptr;
-      if (!IsLeaf(result)) {
+      const auto* tuple = As<Tuple>(result);
+      // The empty tuple has no variable in TVMScript.
+      if (!IsLeaf(result) && (!tuple || !tuple->fields.empty())) {
         builder_.BeginDataflowBlock();
         result = builder_.EmitOutput(result);
         blocks.push_back(builder_.EndBlock());

@@ -71,7 +71,7 @@ const Expr* BuildCollapseSumTo(OpCall& call) {
 }
 
 std::optional<double> NumberOf(const Expr* expr) {
-  if (const auto integers = OpCall::ConstantInts(expr)) return static_cast<double>(integers->front());
+  if (const auto integer = OpCall::ConstantInt(expr)) return static_cast<double>(*integer);
   return OpCall::ConstantFloat(expr);
 }
 

@@ -36,17 +36,17 @@ const Expr* BuildDynOnesOrZeros(OpCall& call) {
 }
 
 const Expr* BuildDynOneHot(OpCall& call) {
-  if (const auto depth = OpCall::ConstantInts(call.arg(3))) {
+  if (const auto depth = OpCall::ConstantInt(call.arg(3))) {
     return call.Relay("one_hot", {call.arg(0), call.arg(1), call.arg(2)},
-                      {{"depth", depth->front()}, {"axis", call.attr("axis")}, {"dtype", call.attr("dtype")}});
+                      {{"depth", *depth}, {"axis", call.attr("axis")}, {"dtype", call.attr("dtype")}});
   }
   const int rank = call.Rank(call.arg(0));
-  const auto depth = DimsFrom(call, call.arg(3));
+  const PrimExpr* depth = DimFrom(call, call.arg(3));
   const auto axis = call.Int("axis") < 0 ? std::optional(int64_t{rank}) : call.Axis(call.Int("axis"), rank + 1);
   if (!depth || !axis) return nullptr;
   RelayBuilder relay(call);
   const DataType dtype = DTypeOf(call, DataType::Float(32));
-  Value classes = call.Make("arange", {PyValue(depth->front())}, {{"dtype", "int64"}});
+  Value classes = call.Make("arange", {PyValue(depth)}, {{"dtype", "int64"}});
   classes = AlongAxis(call, classes, *axis, rank + 1);
   Value indices = call.Make("expand_dims", {call.Cast(call.arg(0), kInt64)}, {{"axis", call.ListOf({*axis})}});
   return relay.Where(relay.Equal(indices, classes), call.Cast(call.arg(1), dtype), call.Cast(call.arg(2), dtype));
@@ -145,8 +145,8 @@ Value Iota(OpCall& call, int64_t count) {
 const Expr* BuildDynExpandDims(OpCall& call) {
   const int64_t added = call.Int("num_newaxis");
   const int rank = call.Rank(call.arg(0));
-  if (const auto axis = OpCall::ConstantInts(call.arg(1)))
-    return call.Relay("expand_dims", {call.arg(0)}, {{"axis", axis->front()}, {"num_newaxis", added}});
+  if (const auto axis = OpCall::ConstantInt(call.arg(1)))
+    return call.Relay("expand_dims", {call.arg(0)}, {{"axis", *axis}, {"num_newaxis", added}});
   if (rank == kUnknownDim || added < 0 || added > 32)
     return call.NoCounterpart("a result with an unknown number of dimensions");
   RelayBuilder relay(call);
@@ -230,9 +230,9 @@ const Expr* BuildDynStridedSlice(OpCall& call) {
 
 // All elements in order, then the first k of them.
 const Expr* BuildDynTopk(OpCall& call) {
-  if (const auto k = OpCall::ConstantInts(call.arg(1))) {
+  if (const auto k = OpCall::ConstantInt(call.arg(1))) {
     return call.Relay("topk", {call.arg(0)},
-                      {{"k", k->front()},
+                      {{"k", *k},
                        {"axis", call.attr("axis")},
                        {"ret_type", call.attr("ret_type")},
                        {"is_ascend", call.attr("is_ascend")},
@@ -244,7 +244,7 @@ const Expr* BuildDynTopk(OpCall& call) {
   Value size = SizeOfAxis(call, call.arg(0), *axis, kInt64);
   Value k = call.Cast(call.arg(1), kInt64);
   k = call.Make("minimum", {relay.Where(relay.Less(k, relay.Int(1, kInt64)), size, k), size});
-  const auto count = DimsFrom(call, k);
+  const PrimExpr* count = DimFrom(call, k);
   if (!count) return nullptr;
   Value all = call.Relay("topk", {call.arg(0)},
                          {{"k", -1},
@@ -254,9 +254,10 @@ const Expr* BuildDynTopk(OpCall& call) {
                           {"dtype", call.attr("dtype")}});
   const arith::PrimBuilder make;
   const DimList zero{make.Int(0)};
+  const DimList end{count};
   const auto first = [&](Value values) {
     return call.Make("strided_slice", {values},
-                     {{"axes", call.ListOf({*axis})}, {"begin", call.ListOf(zero)}, {"end", call.ListOf(*count)}});
+                     {{"axes", call.ListOf({*axis})}, {"begin", call.ListOf(zero)}, {"end", call.ListOf(end)}});
   };
   if (all == nullptr || call.String("ret_type") != "both") return first(all);
   const Value both[] = {first(call.Item(all, 0)), first(call.Item(all, 1))};
@@ -307,20 +308,19 @@ const Expr* UpsampleByOperands(OpCall& call, std::string_view resize, std::strin
     constexpr DataType kFloat = DataType::Float(32);
     Value size = SizeOfAxis(call, call.arg(0), static_cast<int64_t>(axis), kFloat);
     size = relay.Unary("round", relay.Multiply(size, call.Cast(call.arg(i + 1), kFloat)));
-    const auto dims = DimsFrom(call, call.Cast(size, kInt64));
-    if (!dims) return nullptr;
-    sizes.push_back(dims->front());
+    sizes.push_back(DimFrom(call, call.Cast(size, kInt64)));
+    if (sizes.back() == nullptr) return nullptr;
   }
   return UpsampleTo(call, resize, sizes, transformation);
 }
 
 const Expr* BuildDynUpsampling(OpCall& call) {
-  const auto h = ConstantNumbers(call.arg(1));
-  const auto w = ConstantNumbers(call.arg(2));
+  const auto h = ConstantNumber(call.arg(1));
+  const auto w = ConstantNumber(call.arg(2));
   if (h && w) {
     return call.Relay("nn.upsampling", {call.arg(0)},
-                      {{"scale_h", h->front()},
-                       {"scale_w", w->front()},
+                      {{"scale_h", *h},
+                       {"scale_w", *w},
                        {"layout", call.attr("layout")},
                        {"method", call.attr("method")},
                        {"align_corners", call.attr("align_corners")}});
@@ -329,14 +329,14 @@ const Expr* BuildDynUpsampling(OpCall& call) {
 }
 
 const Expr* BuildDynUpsampling3d(OpCall& call) {
-  const auto d = ConstantNumbers(call.arg(1));
-  const auto h = ConstantNumbers(call.arg(2));
-  const auto w = ConstantNumbers(call.arg(3));
+  const auto d = ConstantNumber(call.arg(1));
+  const auto h = ConstantNumber(call.arg(2));
+  const auto w = ConstantNumber(call.arg(3));
   if (d && h && w) {
     return call.Relay("nn.upsampling3d", {call.arg(0)},
-                      {{"scale_d", d->front()},
-                       {"scale_h", h->front()},
-                       {"scale_w", w->front()},
+                      {{"scale_d", *d},
+                       {"scale_h", *h},
+                       {"scale_w", *w},
                        {"layout", call.attr("layout")},
                        {"method", call.attr("method")},
                        {"coordinate_transformation_mode", call.attr("coordinate_transformation_mode")}});

@@ -153,6 +153,7 @@ const Expr* BuildGather(OpCall& call) {
 const Expr* BuildGatherNd(OpCall& call) {
   const int rank = call.Rank(call.arg(1));
   if (rank == kUnknownDim) return call.Error("type-inference", "the rank of the indices is unknown");
+  if (rank == 0) return call.Error("type-inference", "the indices have no axis of coordinates");
   std::vector<int64_t> axes(static_cast<size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
   std::rotate(axes.begin(), axes.begin() + 1, axes.end());
@@ -185,9 +186,9 @@ const Expr* BuildOneHot(OpCall& call) {
   const DataType dtype = DataType::Parse(call.String("dtype")).value_or(DataType::Float(32));
   const auto prim = [&](const Expr* value) -> std::optional<PyValue> {
     const arith::PrimBuilder make;
-    if (const auto integers = OpCall::ConstantInts(value))
-      return PyValue(dtype.is_floating() ? make.Float(static_cast<double>(integers->front()), dtype)
-                                         : make.Int(integers->front(), dtype));
+    if (const auto integer = OpCall::ConstantInt(value))
+      return PyValue(dtype.is_floating() ? make.Float(static_cast<double>(*integer), dtype)
+                                         : make.Int(*integer, dtype));
     if (const auto real = OpCall::ConstantFloat(value)) return PyValue(make.Float(*real, dtype));
     return std::nullopt;
   };

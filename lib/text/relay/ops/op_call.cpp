@@ -203,6 +203,11 @@ std::optional<std::vector<int64_t>> OpCall::ConstantInts(const Expr* expr) {
   return values;
 }
 
+std::optional<int64_t> OpCall::ConstantInt(const Expr* expr) {
+  const auto values = ConstantInts(expr);
+  return values && !values->empty() ? std::optional(values->front()) : std::nullopt;
+}
+
 std::optional<double> OpCall::ConstantFloat(const Expr* expr) {
   const auto* constant = As<Constant>(expr);
   if (constant == nullptr || constant->data->num_elements() == 0) return std::nullopt;

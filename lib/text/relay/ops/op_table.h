@@ -160,6 +160,8 @@ class OpCall {
   std::vector<const Expr*> Fields(const Expr* tuple);
   // The elements of a constant of integers; nothing if the expression is not one.
   static std::optional<std::vector<int64_t>> ConstantInts(const Expr* expr);
+  // The first element of a constant of integers.
+  static std::optional<int64_t> ConstantInt(const Expr* expr);
   // The first element of a constant of floats.
   static std::optional<double> ConstantFloat(const Expr* expr);
   // The axis, counted from the end if it is negative; nothing after an error.

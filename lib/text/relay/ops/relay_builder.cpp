@@ -27,6 +27,11 @@ std::optional<std::vector<double>> ConstantNumbers(const Expr* expr) {
   return numbers;
 }
 
+std::optional<double> ConstantNumber(const Expr* expr) {
+  const auto numbers = ConstantNumbers(expr);
+  return numbers && !numbers->empty() ? std::optional(numbers->front()) : std::nullopt;
+}
+
 bool IsConstantScalar(const Expr* expr) {
   const auto* constant = As<Constant>(expr);
   return constant != nullptr && constant->data->shape().empty();

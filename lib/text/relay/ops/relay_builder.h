@@ -62,6 +62,8 @@ class RelayBuilder {
 
 // The elements of a constant of any dtype; nothing if the expression is not one.
 std::optional<std::vector<double>> ConstantNumbers(const Expr* expr);
+// The first element of a constant of any dtype.
+std::optional<double> ConstantNumber(const Expr* expr);
 // A constant of rank 0.
 bool IsConstantScalar(const Expr* expr);
 // Both are constants of rank 0, of one dtype and value.

@@ -84,8 +84,8 @@ const Expr* BuildSlidingWindow(OpCall& call) {
 
 const Expr* BuildTrilu(OpCall& call) {
   const bool upper = call.Bool("upper");
-  if (const auto k = OpCall::ConstantInts(call.arg(1)))
-    return call.Make(upper ? "triu" : "tril", {call.arg(0), PyValue::Int(k->front(), {})});
+  if (const auto k = OpCall::ConstantInt(call.arg(1)))
+    return call.Make(upper ? "triu" : "tril", {call.arg(0), PyValue::Int(*k, {})});
   RelayBuilder relay(call);
   const auto dims = call.Dims(call.arg(0));
   if (!dims || dims->size() < 2) return call.Error("type-inference", "the operand does not have two dimensions");

@@ -57,6 +57,12 @@ std::optional<DimList> DimsFrom(OpCall& call, const Expr* numbers, size_t expect
   return dims;
 }
 
+const PrimExpr* DimFrom(OpCall& call, const Expr* number) {
+  const auto dims = DimsFrom(call, number);
+  if (dims && dims->empty()) call.Error("bad-argument", "an operand that is a number has no elements");
+  return dims && !dims->empty() ? dims->front() : nullptr;
+}
+
 std::optional<DimList> DimsOfShape(OpCall& call, const Expr* vector) {
   const Expr* tensor = TensorOfShape(call, vector);
   return tensor ? call.Dims(tensor) : std::nullopt;

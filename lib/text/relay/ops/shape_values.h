@@ -12,6 +12,9 @@ namespace iropt::relay {
 // Nothing after an error.
 std::optional<DimList> DimsFrom(OpCall& call, const Expr* numbers, size_t expected = 0);
 
+// The first of these dimensions; null after an error, which it is if there are none.
+const PrimExpr* DimFrom(OpCall& call, const Expr* number);
+
 // The dimensions of the tensor whose shape the vector is; nothing if it is not the shape of a tensor.
 std::optional<DimList> DimsOfShape(OpCall& call, const Expr* vector);
 
