@@ -124,7 +124,9 @@ class Parser {
     function.params = List<NodeId>(graph_.arena.Copy(params));
     function.body = ParseBlock(TokenKind::kEnd);
     names_.vars().Leave(mark);
-    if (params.empty() && function.body != kNoNode && graph_[function.body].kind == GraphKind::kFunction) {
+    // One of another function of the text, by its number, is not.
+    const bool is_own = function.body != kNoNode && function.body >= first_node;
+    if (params.empty() && is_own && graph_[function.body].kind == GraphKind::kFunction) {
       const uint32_t index = graph_[function.body].index;
       graph_.functions[index].name = function.name;
       graph_.functions[index].first_node = first_node;
