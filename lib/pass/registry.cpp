@@ -313,10 +313,12 @@ const PassEntry* PassRegistry::Find(std::string_view name) const {
 }
 
 // The name of the function in Python for that of the registry of TVM's functions: tirx.X for tirx.transform.X, and X
-// for relax.transform.X or relay._transform.X.
+// for relax.transform.X, relax.training.X, relay._transform.X or transform.X.
 static std::string PythonName(std::string_view name) {
   std::string text(name);
-  for (const std::string_view folder : {"._transform.", ".transform.", ".transforms."}) {
+  constexpr std::string_view kCommon = "transform.";
+  if (name.starts_with(kCommon)) return text.substr(kCommon.size());
+  for (const std::string_view folder : {"._transform.", ".transform.", ".transforms.", ".training."}) {
     const size_t at = text.find(folder);
     if (at == std::string::npos) continue;
     text.erase(at, folder.size() - 1);

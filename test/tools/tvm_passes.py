@@ -20,7 +20,8 @@ SKIPPED = 77
 REGISTERED = re.compile(r'(?:TVM_REGISTER_GLOBAL\(|TVM_FFI_REGISTER_GLOBAL\(|\.def(?:_packed|_method)?\()\s*'
                         r'"(?P<name>[\w.\-]+)"\)?\s*(?:,|\.set_body(?:_typed)?\()\s*(?P<function>\[|[\w:]+)')
 # Namespaces of the registry with passes in them.
-FOLDERS = re.compile(r"^(relax|tir|tirx|s_tir|relay)\.(testing\.)?([\w\-]+\.)*_?transforms?\.")
+FOLDERS = re.compile(r"^((relax|tir|tirx|s_tir|relay)\.(testing\.)?([\w\-]+\.)*(_?transforms?|analysis|training)\.[A-Z]"
+                     r"|relay\._transform\.|transform\.[A-Z])")
 PASS_FUNCTION = re.compile(r"\b(?:transform::)?Pass\s+(\w+)\s*\(")
 # What passes are made of, and functions on expressions.
 NO_PASSES = {"FusionPattern", "MakeDataflowBlockPass", "MakeFunctionPass", "CreatePrimFuncPass", "FoldConstantExpr",
@@ -42,7 +43,8 @@ def registered(repository, revision):
         for match in REGISTERED.finditer(text):
             name, function = match["name"], match["function"].split("::")[-1]
             body = text[match.end():match.end() + 400]
-            makes_pass = function in functions or (function == "[" and "Pass" in body)
+            is_lambda = function in ("[", "static_cast") and "Pass" in body and "transform" in name.split(".", 1)[1]
+            makes_pass = function in functions or is_lambda
             if FOLDERS.match(name) and makes_pass and name.rsplit(".", 1)[-1] not in NO_PASSES:
                 names.add(name)
     return names
@@ -50,7 +52,7 @@ def registered(repository, revision):
 
 def short(name):
     """tirx.X for tirx.transform.X, X for relax.transform.X: the name of the function in Python."""
-    name = re.sub(r"_?transforms?\.", "", name, count=1)
+    name = re.sub(r"_?transforms?\.|training\.", "", name, count=1)
     return re.sub(r"^(relax|relay)\.", "", name)
 
 
