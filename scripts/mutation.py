@@ -1,146 +1,68 @@
 #!/usr/bin/env python3
 """Mutation testing: changes one operator, condition, constant or call at a time, and tells which changes no test notices.
 
-  scripts/mutation.py lib/arith/bounds.cpp --unit=arith [--record=FILE] [--limit=200] [--seed=0]
-  scripts/mutation.py lib/transform/relax/simplify --unit=transform --lit=transform/relax/dead_code_elimination
+  scripts/mutation.py arith [--limit=200] [--seed=0] [--jobs=2]
+  scripts/mutation.py lib/arith/bounds.cpp --unit=arith --record=FILE
+  scripts/mutation.py tonight
 
-The places come from the syntax tree of Clang (clang-query, of the package clang-tools-14). Each mutant is compiled in a build
-folder of its own (--build, made if it is missing), without unity builds: the object of the changed file, and the programs that
-run the tests. A mutant that does not compile does not count. The tests are the Catch2 programs of --unit and the folders of
---lit below test/; a mutant is dead if one of them fails, crashes or takes ten times as long as before.
+The first form takes the sources, the tests and the record (docs/mutants/NAME.md) from the table FOLDERS, and `tonight` the folder whose
+turn it is.
+
+The sources are copied to a build folder of their own (--build) and compiled once, with all mutants in them (scripts/mutants.py).
+Each test of the Catch2 programs of --unit and of the folders of --lit below test/ then runs once, and tells which mutants it
+reaches; after that, each mutant runs with the tests that reach it. It is dead if one of them fails, crashes, or takes ten times
+as long as before, and alive if all pass, or none reaches it. Tests that take longer than --slow seconds are left out.
 
 The record is a table of the numbers by file and a list of the mutants that survived, which a person may mark as equivalent by
 a reason after "equivalent:"; the next run keeps that.
 """
 import argparse
+import collections
+import concurrent.futures
 import dataclasses
+import datetime
+import json
 import os
 import pathlib
 import random
 import re
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+
+import mutants
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-# What an operator is replaced by.
-OPERATORS = {
-    "<": ["<=", ">"], "<=": ["<"], ">": [">=", "<"], ">=": [">"], "==": ["!="], "!=": ["=="],
-    "+": ["-"], "-": ["+"], "*": ["+"], "/": ["*"], "%": ["/"], "&&": ["||"], "||": ["&&"],
-    "&": ["|"], "|": ["&"], "+=": ["-="], "-=": ["+="], "|=": ["&="], "&=": ["|="], "<<": [">>"], ">>": ["<<"],
+
+@dataclasses.dataclass(frozen=True)
+class Folder:
+    sources: str
+    units: tuple = ()
+    lits: tuple = ()
+
+
+FOLDERS = {
+    "arith": Folder("lib/arith", ("arith",)),
+    "infer_types": Folder("lib/infer/types", ("infer",), ("op", "text/relax")),
+    "relax_simplify": Folder("lib/transform/relax/simplify", ("transform",), tuple(f"transform/{name}" for name in (
+        "canonicalize_bindings", "canonicalize_cast", "dead_code_elimination", "eliminate_common_subexpr", "fold_constant",
+        "remove_redundant_reshape"))),
+    "tir_simplify": Folder("lib/transform/tir/simplify", ("transform",), tuple(f"transform/{name}" for name in (
+        "common_subexpr_elim", "common_subexpr_elim_tir", "force_narrow_index_to_int32", "hoist_expression", "hoist_if_then_else",
+        "narrow_data_type", "reduce_branching_through_overcompute", "remove_assume", "remove_no_op", "remove_store_undef",
+        "renormalize_split_pattern", "tir_simplify", "use_assume_to_reduce_branches"))),
 }
-MATCHERS = {
-    "operator": 'binaryOperator(isExpansionInMainFile(), hasRHS(expr().bind("at")))',
-    "overload": 'cxxOperatorCallExpr(isExpansionInMainFile(), hasAnyOverloadedOperatorName("==", "!="), '
-                'hasArgument(1, expr().bind("at")))',
-    "condition": 'ifStmt(isExpansionInMainFile(), hasCondition(expr().bind("at")))',
-    "integer": 'integerLiteral(isExpansionInMainFile()).bind("at")',
-    "boolean": 'cxxBoolLiteral(isExpansionInMainFile()).bind("at")',
-    "call": 'compoundStmt(isExpansionInMainFile(), forEach(expr(anyOf(callExpr(), '
-            'exprWithCleanups(has(callExpr())))).bind("at")))',
-}
 
 
-@dataclasses.dataclass(frozen=True, order=True)
-class Mutant:
-    file: str
-    begin: int  # offsets
-    end: int
-    text: str  # what replaces the source there
-
-    def apply(self, source):
-        return source[:self.begin] + self.text + source[self.end:]
-
-    def describe(self, source):
-        line = source.count("\n", 0, self.begin) + 1
-        old = " ".join(source[self.begin:self.end].split())
-        return f"{self.file}:{line}: `{old}` -> `{self.text or 'nothing'}`"
-
-
-def offsets_of(source):
-    offsets = [0]
-    for line in source.splitlines(keepends=True):
-        offsets.append(offsets[-1] + len(line))
-    return offsets
-
-
-def closing(source, begin):
-    """The offset after the parenthesis that closes the one at `begin`."""
-    depth = 0
-    for i in range(begin, len(source)):
-        depth += (source[i] in "([{") - (source[i] in ")]}")
-        if depth == 0:
-            return i + 1
-    return len(source)
-
-
-def mutants_at(kind, file, source, at):
-    """The mutants for the place that a matcher has found: the beginning of the expression that is bound."""
-    if kind in ("operator", "overload"):
-        match = re.search(r"(<<=|>>=|<=|>=|==|!=|&&|\|\||\+=|-=|\|=|&=|<<|>>|[-+*/%<>&|])\s*[(\s]*$", source[max(at - 200, 0):at])
-        if not match:
-            return []
-        begin = max(at - 200, 0) + match.start(1)
-        return [Mutant(file, begin, begin + len(match.group(1)), new) for new in OPERATORS.get(match.group(1), [])]
-    if kind == "condition":
-        begin = source.rfind("(", 0, at + 1)
-        head = source[max(begin - 12, 0):begin].rstrip()
-        if begin < 0 or not head.endswith(("if", "constexpr")) or head.endswith("constexpr"):
-            return []
-        end = closing(source, begin)
-        inner = source[begin + 1:end - 1]
-        if ";" in inner:
-            begin += 1 + inner.rfind(";")
-        return [Mutant(file, begin + 1, end - 1, value) for value in ("true", "false")] if "=" not in re.sub(
-            r"[=!<>]=", "", inner) else []
-    if kind == "integer":
-        match = re.match(r"\d+\b", source[at:])
-        if not match:
-            return []
-        return [Mutant(file, at, at + match.end(), str(int(match.group()) + 1))]
-    if kind == "boolean":
-        match = re.match(r"true|false", source[at:])
-        return [Mutant(file, at, at + match.end(), {"true": "false", "false": "true"}[match.group()])] if match else []
-    end = source.find(";", at)
-    before = source[:at].rstrip()
-    if end < 0 or "return" in source[at:end] or not before.endswith((";", "{", "}")):
-        return []
-    return [Mutant(file, at, end + 1, ";")]
-
-
-def find_places(query, build, file):
-    """(kind, line, column) of what the matchers find in the file."""
-    args = [query, "-p", str(build), "--extra-arg=-Wno-everything", "-c", "set output diag", "-c", "set bind-root false"]
-    kinds = list(MATCHERS)
-    for kind in kinds:
-        args += ["-c", f"match {MATCHERS[kind]}"]
-    result = subprocess.run([*args, str(ROOT / file)], capture_output=True, text=True)
-    kind = 0
-    for line in result.stdout.splitlines():
-        found = re.match(r'(.+?):(\d+):(\d+): note: "at" binds here', line)
-        if found and pathlib.Path(found.group(1)).resolve() == (ROOT / file).resolve():
-            yield kinds[kind], int(found.group(2)), int(found.group(3))
-        elif re.fullmatch(r"\d+ match(es)?\.", line):
-            kind += 1
-    if kind != len(kinds):
-        sys.exit(f"clang-query fails for {file}:\n{result.stdout[-2000:]}{result.stderr[-2000:]}")
-
-
-def find_mutants(query, build, file):
-    source = (ROOT / file).read_text()
-    offsets = offsets_of(source)
-    mutants = set()
-    for kind, line, column in find_places(query, build, file):
-        mutants.update(mutants_at(kind, file, source, offsets[line - 1] + column - 1))
-    return sorted(mutants)
-
-
-def run(command, timeout, cwd=None):
-    """The exit code; a timeout or a crash is one that is not 0."""
-    process = subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+def run(command, timeout, environment=None):
+    """The exit code; a timeout is one that is not 0."""
+    process = subprocess.Popen(command, env={**os.environ, **(environment or {})}, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, start_new_session=True)
     try:
         return process.wait(timeout)
     except subprocess.TimeoutExpired:
@@ -149,63 +71,185 @@ def run(command, timeout, cwd=None):
         return 124
 
 
-def copy_sources(tree):
-    """Makes the tree what the repository is now; files that are the same keep their times, so they are not built again."""
+def copy_sources(tree, changed=()):
+    """Makes the tree what the repository is now; files that are the same keep their times, so they are not built again. The
+    files in `changed` are left as they are."""
     names = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], check=True, stdout=subprocess.PIPE, text=True).stdout
     for name in filter(None, names.split("\0")):
         source, target = ROOT / name, tree / name
-        if not source.is_file() or (target.is_file() and target.read_bytes() == source.read_bytes()):
+        if name in changed or not source.is_file() or (target.is_file() and target.read_bytes() == source.read_bytes()):
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
 
 
-class Tester:
-    """A copy of the sources and a build of it, in which files are changed."""
+def write_if_different(path, text):
+    if not path.exists() or path.read_text() != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
 
-    def __init__(self, args):
-        self.build = pathlib.Path(args.build).resolve()
+
+def arguments_for_clang(command):
+    """The arguments of a compiler's command that clang needs to read the source."""
+    arguments = shlex.split(command)
+    kept = [text for text in arguments if re.match(r"-(I|D|std=|f(PIC|no-exceptions|no-rtti))", text)]
+    for i, text in enumerate(arguments):
+        if text in ("-isystem", "-iquote"):
+            kept += arguments[i:i + 2]
+    return [*kept, "-w", "-Wno-everything"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Test:
+    """A test case of a program (`kind` is its path), or a file of lit (`kind` is empty)."""
+    kind: str
+    name: str
+
+
+class Mutator:
+    """The copy of the sources with all mutants, and its build."""
+
+    def __init__(self, cindex, build, files, jobs):
+        self.build = pathlib.Path(build).resolve()
         self.tree = self.build / "source"
-        self.units = args.unit
-        self.lit = args.lit
-        self.jobs = str(args.jobs)
-        self.slowest = 0
+        self.files = files
+        self.jobs = str(jobs)
+        self.sources = {file: (ROOT / file).read_text() for file in files}
+        self.schemas = {}
+        self.dropped = {file: set() for file in files}
+        self.all = [None]  # the mutants by their numbers; none has the number 0
+        copy_sources(self.tree, files)
+        for file in files:
+            if not (self.tree / file).exists():
+                shutil.copy(ROOT / file, self.tree / file)
+        self.configure()
+        self.find(cindex)
 
-    def prepare(self):
-        self.build.mkdir(parents=True, exist_ok=True)
-        copy_sources(self.tree)
+    def configure(self):
         if not (self.build / "build.ninja").exists():
             subprocess.run(["cmake", "-G", "Ninja", "-S", str(self.tree), "-B", str(self.build), "-DCMAKE_BUILD_TYPE=Release",
-                            "-DCMAKE_UNITY_BUILD=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"], check=True, stdout=subprocess.DEVNULL)
-        if self.compile() != 0:
-            sys.exit(f"{self.build}: the sources without changes do not build")
-        begin = time.monotonic()
-        if self.fails(3600):
-            sys.exit("the tests fail without any change")
-        self.slowest = time.monotonic() - begin
+                            "-DCMAKE_UNITY_BUILD=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DCMAKE_CXX_FLAGS=-w"],
+                           check=True, stdout=subprocess.DEVNULL)
 
-    def compile(self):
-        targets = [f"unit_{unit}" for unit in self.units] + (["ir-opt", "ir-run"] if self.lit else [])
-        return run(["ninja", "-j", self.jobs, *targets], 3600, self.build)
+    def find(self, cindex):
+        entries = json.loads((self.build / "compile_commands.json").read_text())
+        commands = {entry["file"]: entry["command"] for entry in entries}
+        header = self.build / "iropt_mutation.h"
+        for file in self.files:
+            path = self.tree / file
+            source = self.sources[file]
+            if str(path) not in commands:
+                sys.exit(f"{file}: no target compiles it")
+            places = mutants.find_places(cindex, ROOT / file, file, source, arguments_for_clang(commands[str(path)]))
+            numbers = []
+            for place in places:
+                numbers.append(range(len(self.all), len(self.all) + len(place.mutants)))
+                self.all += place.mutants
+            self.schemas[file] = mutants.Schema(source, places, numbers, header)
+        write_if_different(header, mutants.HEADER.replace("@LIMIT@", str(len(self.all) + 1)))
 
-    def fails(self, timeout):
-        for unit in self.units:
-            if run([str(self.build / "bin" / f"unit_{unit}"), "-a"], timeout) != 0:
-                return True
-        folders = [str(self.build / "test" / folder) for folder in self.lit]
-        lit = re.search(r"IROPT_LIT:\w+=(.*)", (self.build / "CMakeCache.txt").read_text())
-        return bool(folders) and run([sys.executable, lit.group(1), "-q", "-j", self.jobs, *folders], timeout) != 0
+    def compile(self, targets):
+        """Builds the targets; places of which the mutants do not compile are left out."""
+        while True:
+            for file, schema in self.schemas.items():
+                write_if_different(self.tree / file, schema.render(self.dropped[file]))
+            result = subprocess.run(["ninja", "-k", "0", "-j", self.jobs, *targets], cwd=self.build, capture_output=True, text=True)
+            if result.returncode == 0:
+                return
+            before = sum(map(len, self.dropped.values()))
+            for line in result.stdout.splitlines():
+                self.drop(line)
+            if sum(map(len, self.dropped.values())) == before:
+                sys.exit(f"the sources with mutants do not build:\n{result.stdout[-4000:]}")
 
-    def test(self, mutant, source):
-        """"dead", "alive", or "invalid" if it does not compile."""
-        path = self.tree / mutant.file
-        path.write_text(mutant.apply(source))
-        try:
-            if self.compile() != 0:
-                return "invalid"
-            return "dead" if self.fails(10 * self.slowest + 10) else "alive"
-        finally:
-            path.write_text(source)
+    def drop(self, line):
+        match = re.match(r"(\S+?):(\d+):(\d+):\s+(?:(?:fatal )?error: |  required from |required from )", line)
+        for file, schema in self.schemas.items():
+            if match and match.group(1).endswith(file):
+                self.dropped[file] |= schema.places_at(int(match.group(2)), int(match.group(3)))
+
+    def numbers(self):
+        """The numbers of the mutants that compile."""
+        for file, schema in self.schemas.items():
+            for index, numbers in enumerate(schema.numbers):
+                if index not in self.dropped[file]:
+                    yield from numbers
+
+
+class Tester:
+    """The tests, and which mutants each of them reaches."""
+
+    def __init__(self, mutator, args):
+        self.build = mutator.build
+        self.jobs = args.jobs
+        self.slow = args.slow
+        self.lit = re.search(r"IROPT_LIT:\w+=(.*)", (self.build / "CMakeCache.txt").read_text()).group(1)
+        self.tests = [test for unit in args.unit for test in self.list_unit(str(self.build / "bin" / f"unit_{unit}"))]
+        self.tests += [test for folder in args.lit for test in self.list_lit(str(self.build / "test" / folder))]
+        self.seconds = {}
+        self.reaching = collections.defaultdict(list)  # tests by the number of the mutant, the fast ones first
+
+    @staticmethod
+    def list_unit(program):
+        # Catch2 2 has this flag, and ends with the number of tests; Catch2 3 lists only names if it should be quiet.
+        for flags in (["--list-test-names-only"], ["--list-tests", "--verbosity", "quiet"]):
+            text = subprocess.run([program, *flags], check=False, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+            names = [line.strip() for line in text.splitlines() if line.strip()]
+            if names and "nrecognised" not in text:
+                return [Test(program, name) for name in names]
+        sys.exit(f"{program}: no tests")
+
+    def list_lit(self, folder):
+        text = subprocess.run([sys.executable, self.lit, "--show-tests", folder], check=True, capture_output=True, text=True).stdout
+        names = [line.split("::", 1)[1].strip() for line in text.splitlines() if "::" in line]
+        return [Test("", str(self.build / "test" / name)) for name in names]
+
+    def fails(self, tests, environment, timeout):
+        """Whether one of the tests, all of the same kind, fails."""
+        kind = tests[0].kind
+        if not kind:
+            return run([sys.executable, self.lit, "-q", "-j1", *(test.name for test in tests)], timeout, environment) != 0
+        names = [re.sub(r"([,\[\]\\*\"])", r"\\\1", test.name) for test in tests]
+        return run([kind, "-a", ",".join(f'"{name}"' for name in names)], timeout, environment) != 0
+
+    def record(self, test):
+        with tempfile.NamedTemporaryFile() as file:
+            begin = time.monotonic()
+            failed = self.fails([test], {mutants.VARIABLE: f"record:{file.name}"}, self.slow)
+            seconds = time.monotonic() - begin
+            reached = {int(line) for line in pathlib.Path(file.name).read_text().split()}
+        return failed, seconds, reached
+
+    def find_reached(self):
+        reached = {}
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            for test, (failed, seconds, numbers) in zip(self.tests, pool.map(self.record, self.tests)):
+                if seconds >= self.slow:
+                    print(f"left out, slow: {test.name}", flush=True)
+                elif failed:
+                    sys.exit(f"the test fails without any change: {test.name}")
+                else:
+                    self.seconds[test] = seconds
+                    reached[test] = numbers
+        for test in sorted(reached, key=self.seconds.get):
+            for number in reached[test]:
+                self.reaching[number].append(test)
+
+    def test(self, number):
+        """"dead", "alive", or "not reached"."""
+        tests = self.reaching[number]
+        if not tests:
+            return "not reached"
+        environment = {mutants.VARIABLE: str(number)}
+        groups = collections.defaultdict(list)
+        for test in tests:
+            groups[test.kind].append(test)
+        for kind in sorted(groups, reverse=True):  # programs are faster than lit
+            for first in range(0, len(groups[kind]), 20):
+                part = groups[kind][first:first + 20]
+                if self.fails(part, environment, 10 * sum(map(self.seconds.get, part)) + 5):
+                    return "dead"
+        return "alive"
 
 
 def read_record(path):
@@ -213,7 +257,7 @@ def read_record(path):
     reasons = {}
     if path and path.exists():
         for line in path.read_text().splitlines():
-            found = re.match(r"- (.*?) -- equivalent: (.*)", line)
+            found = re.match(r"- (.*?)(?: \(not reached\))? -- equivalent: (.*)", line)
             if found:
                 reasons[without_line(found.group(1))] = found.group(2)
     return reasons
@@ -223,62 +267,86 @@ def without_line(text):
     return re.sub(r":\d+:", ":", text, count=1)
 
 
+def share(dead, total):
+    return f"{100 * dead // total if total else 100}%"
+
+
 def render(results, reasons):
     """The record: numbers by file, then the survivors."""
     lines = ["# Mutants", "", "Written by scripts/mutation.py. What survives is a hole in the tests, or equivalent.", "",
              "| file | mutants | dead | alive | equivalent | share of dead |", "| --- | --- | --- | --- | --- | --- |"]
-    alive = []
+    survivors = []
+    sums = [0, 0, 0, 0]
     for file in sorted({mutant.file for mutant, _, _ in results}):
-        own = [(text, outcome) for mutant, text, outcome in results if mutant.file == file and outcome != "invalid"]
-        dead = sum(outcome == "dead" for _, outcome in own)
-        survivors = [text for text, outcome in own if outcome == "alive"]
-        equivalent = sum(without_line(text) in reasons for text in survivors)
-        total = len(own) - equivalent
-        lines.append(f"| {file} | {len(own)} | {dead} | {len(survivors) - equivalent} | {equivalent} | "
-                     f"{100 * dead // total if total else 100}% |")
-        alive += survivors
+        own = [(text, outcome) for mutant, text, outcome in results if mutant.file == file]
+        alive = [(text, outcome) for text, outcome in own if outcome != "dead"]
+        equivalent = sum(without_line(text) in reasons for text, _ in alive)
+        numbers = [len(own), len(own) - len(alive), len(alive) - equivalent, equivalent]
+        sums = [a + b for a, b in zip(sums, numbers)]
+        lines.append(f"| {file} | {' | '.join(map(str, numbers))} | {share(numbers[1], numbers[0] - equivalent)} |")
+        survivors += alive
+    lines.append(f"| all | {' | '.join(map(str, sums))} | {share(sums[1], sums[0] - sums[3])} |")
     lines += ["", "## Alive", ""]
-    for text in alive:
+    for text, outcome in survivors:
         reason = reasons.get(without_line(text))
-        lines.append(f"- {text}" + (f" -- equivalent: {reason}" if reason else ""))
+        lines.append(f"- {text}" + (" (not reached)" if outcome == "not reached" else "") + (f" -- equivalent: {reason}" if reason else ""))
     return "\n".join(lines) + "\n"
+
+
+def sources_of(paths):
+    for path in paths:
+        found = [path] if path.endswith(".cpp") else [str(p.relative_to(ROOT)) for p in (ROOT / path).rglob("*.cpp")]
+        yield from sorted(found)
+
+
+def take_folder(args):
+    """What the table says about the folder that is asked for by its name."""
+    name = args.paths[0]
+    if name == "tonight":
+        name = sorted(FOLDERS)[datetime.date.today().toordinal() % len(FOLDERS)]
+    folder = FOLDERS.get(name)
+    if folder:
+        args.paths = [folder.sources]
+        args.unit += folder.units
+        args.lit += folder.lits
+        args.record = args.record or ROOT / "docs" / "mutants" / f"{name}.md"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("paths", nargs="+", help="files or folders below the root of the sources")
+    parser.add_argument("paths", nargs="+", help="a name of FOLDERS, `tonight`, or files or folders below the root of the sources")
     parser.add_argument("--unit", action="append", default=[], help="the area of a program of unit tests")
     parser.add_argument("--lit", action="append", default=[], help="a folder of lit tests below test/")
-    parser.add_argument("--build", default="build-mutation", help="the build folder for mutants")
+    parser.add_argument("--build", default="build-mutation", help="the build folder")
     parser.add_argument("--record", type=pathlib.Path, help="the file to write")
     parser.add_argument("--limit", type=int, help="test so many, chosen at random")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--list", action="store_true", help="only list the mutants; needs the build folder's commands")
+    parser.add_argument("--slow", type=float, default=30, help="seconds; tests that take longer are left out")
     args = parser.parse_args()
-    query = shutil.which("clang-query-14") or shutil.which("clang-query")
-    if not query:
-        print("skipped: clang-query was not found")
+    take_folder(args)
+    cindex = mutants.load_clang()
+    if not cindex:
+        print("skipped: libclang was not found; scripts/setup.sh installs it")
         return 77
-    files = []
-    for path in args.paths:
-        found = [path] if path.endswith(".cpp") else [str(p.relative_to(ROOT)) for p in (ROOT / path).rglob("*.cpp")]
-        files += sorted(found)
-    tester = Tester(args)
-    if not args.list:
-        tester.prepare()
-    commands = tester.build if not args.list else pathlib.Path(args.build)
-    mutants = [mutant for file in files for mutant in find_mutants(query, commands, file)]
-    if args.limit and args.limit < len(mutants):
-        mutants = sorted(random.Random(args.seed).sample(mutants, args.limit))
-    sources = {file: (ROOT / file).read_text() for file in files}
+    mutator = Mutator(cindex, args.build, list(sources_of(args.paths)), args.jobs)
+    mutator.compile([f"unit_{unit}" for unit in args.unit] + (["ir-opt", "ir-run"] if args.lit else []))
+    tester = Tester(mutator, args)
+    tester.find_reached()
+    numbers = list(mutator.numbers())
+    print(f"{len(numbers)} mutants ({len(mutator.all) - 1 - len(numbers)} do not compile), {len(tester.seconds)} tests", flush=True)
+    if args.limit and args.limit < len(numbers):
+        numbers = sorted(random.Random(args.seed).sample(numbers, args.limit))
     results = []
-    for mutant in mutants:
-        text = mutant.describe(sources[mutant.file])
-        outcome = "listed" if args.list else tester.test(mutant, sources[mutant.file])
-        print(f"{outcome}: {text}", flush=True)
-        results.append((mutant, text, outcome))
-    if args.record and not args.list:
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for number, outcome in zip(numbers, pool.map(tester.test, numbers)):
+            mutant = mutator.all[number]
+            text = mutant.describe(mutator.sources[mutant.file])
+            print(f"{outcome}: {text}", flush=True)
+            results.append((mutant, text, outcome))
+    dead = sum(outcome == "dead" for _, _, outcome in results)
+    print(f"{dead} of {len(results)} are dead: {share(dead, len(results))}")
+    if args.record:
         args.record.parent.mkdir(parents=True, exist_ok=True)
         args.record.write_text(render(results, read_record(args.record)))
     return 0

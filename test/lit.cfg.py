@@ -30,7 +30,7 @@ config.test_source_root = os.path.dirname(os.path.abspath(__file__))
 
 path = [config.bin_dir, *config.llvm_tool_dirs, config.environment.get("PATH", "")]
 config.environment["PATH"] = os.pathsep.join(path)
-for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"):
+for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS", "IROPT_MUTANT"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
