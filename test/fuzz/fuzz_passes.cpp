@@ -77,8 +77,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   PassContext context = compiler.MakeContext(kOptLevel);
   const auto audit = std::make_shared<ChangeAudit>();
-  const auto check =
-      std::make_shared<SemanticCheck>(compiler, SemanticCheckOptions{.each = true, .budget = kBudget, .seed = 0});
+  const auto check = std::make_shared<SemanticCheck>(
+      compiler, SemanticCheckOptions{.each = true, .budget = kBudget, .seed = 0}, NetworkMode::Auto);
   context.instruments = {audit, std::make_shared<VerifyEach>(compiler.verify_options(), audit, compiler.diagnostics()),
                          check};
   check->Begin(*module);
