@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Times calls of real models as compiled loops, in one thread, beside onnxruntime.
 
-    run_models.py [--ir-run build/bin/ir-run] [--ir-opt build/bin/ir-opt] [--node-modules DIR] [--repeat 10] [--models A,B] FOLDER
+    run_models.py [--ir-run build/bin/ir-run] [--ir-opt build/bin/ir-opt] [--node-modules DIR] [--repeat 20] [--models A,B] FOLDER
 
 The weights of each model are bound to random values, as models.py does. Measured are `ir-run -O3`, which calls a kernel for each
 operator, and `ir-run -O3 -loops=compile`, which schedules and compiles loops, and whose results must be those of the first one.
 With DIR, the folder of the package onnxruntime-node, the same model as ONNX by onnxruntime at its level `all`, with one thread
-(needs Python's onnx, python3-onnx). Printed are medians in milliseconds, and what passes and compilation take without a cache.
+(needs Python's onnx, python3-onnx). Printed are the least times of a call in milliseconds, and what passes and compilation
+take without a cache. Loops run in one thread if the process has one processor: `taskset -c 0 run_models.py ...`.
 """
 import argparse
 import json
@@ -35,7 +36,7 @@ const [, model, repeat] = process.argv;
     await session.run(feeds);
     if (i >= 2) times.push(Number(process.hrtime.bigint() - begin) / 1e6);
   }
-  console.log(times.sort((a, b) => a - b)[times.length >> 1]);
+  console.log(Math.min(...times));
 })().catch((error) => { console.error(String(error)); process.exit(1); });
 """
 
@@ -69,7 +70,7 @@ def main():
     for tool in ("ir-opt", "ir-run"):
         parser.add_argument(f"--{tool}", default=os.path.join(HERE, "..", "build", "bin", tool))
     parser.add_argument("--node-modules")
-    parser.add_argument("--repeat", type=int, default=10)
+    parser.add_argument("--repeat", type=int, default=20)
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("folder")
     options = parser.parse_args()
@@ -88,10 +89,10 @@ def main():
             kernels = times_of(options.ir_run, model, options.repeat, [])
             loops = times_of(options.ir_run, model, options.repeat, ["-loops=compile"])
             other = options.node_modules and time_onnxruntime(path, options.node_modules, options.repeat, folder)
-        row = [kernels["median_ms"], loops["median_ms"], loops["passes_ms"], loops["compile_ms"]]
+        row = [kernels["min_ms"], loops["min_ms"], loops["passes_ms"], loops["compile_ms"]]
         cells = [f"{value:.1f}" for value in row]
         if other:
-            ratios.append(loops["median_ms"] / other)
+            ratios.append(loops["min_ms"] / other)
             cells += [f"{other:.1f}", f"{ratios[-1]:.2f}"]
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
     if ratios:

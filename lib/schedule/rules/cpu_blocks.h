@@ -51,5 +51,7 @@ bool CanVectorize(const tir::Block& block, const tir::Var* axis);
 bool IsCopy(const tir::Block& block);
 // Runs the outer loops of an elementwise block in parallel and the last one by vectors, or in parts without conditions.
 void ScheduleElementwise(RuleSchedule& sch, const BlockInfo& info, const CpuFacts& facts);
+// Reduces rows by vectors of accumulators. Returns whether the block is of this kind.
+bool ScheduleRows(RuleSchedule& sch, const BlockInfo& info, const CpuFacts& facts);
 
 }  // namespace iropt::schedule

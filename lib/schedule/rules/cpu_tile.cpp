@@ -46,6 +46,8 @@ struct TiledBlock {
   // Not 0: weights are read once. Each part of the reduction, of so many values of its last axis, runs for all tiles,
   // which are in the first cache.
   int64_t chunk = 0;
+  // Parts of the first axis of the result, whose operands without vectors stay in a cache for all weights.
+  int64_t blocks = 1;
 
   size_t vector_loop() const { return spatial.back(); }
   // Nothing if there is only the axis of the vectors.
@@ -180,6 +182,25 @@ int64_t ChooseChunk(const TiledBlock& tiled, int64_t bytes) {
   return chunk < kShortest ? 0 : chunk;
 }
 
+int64_t ChooseBlocks(const TiledBlock& tiled) {
+  constexpr int64_t kBigOperand = 1 << 20, kFewPanels = 4;
+  const bool has_weights = std::ranges::any_of(tiled.operands, &Operand::is_weight);
+  const size_t first = tiled.spatial.front();
+  if (!has_weights || tiled.chunk > 0 || first == tiled.vector_loop() || !tiled.extents[first]) return 1;
+  if (*tiled.extents[tiled.vector_loop()] < kFewPanels * tiled.tile.width()) return 1;
+  int64_t bytes = 0;
+  for (const Operand& operand : tiled.operands) {
+    if (operand.form == Operand::Form::kUniform && operand.has_rows)
+      bytes = std::max(bytes, BytesOf({operand.buffer}).value_or(0));
+  }
+  const int64_t per_step = tiled.row_loop() == first ? tiled.tile.rows : 1;
+  if (bytes <= kBigOperand || *tiled.extents[first] % per_step != 0) return 1;
+  const int64_t steps = *tiled.extents[first] / per_step;
+  int64_t blocks = std::min(steps, bytes / (kBigOperand / 2));
+  while (steps % blocks != 0) ++blocks;
+  return blocks;
+}
+
 std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, const CpuFacts& facts) {
   TiledBlock tiled;
   tiled.block = info.block;
@@ -208,6 +229,7 @@ std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, con
   if (lanes >= kFewestLanes) {
     tiled.tile = ChooseTile(tiled, extent, lanes, facts);
     tiled.chunk = ChooseChunk(tiled, block.writes[0]->buffer->dtype.bytes());
+    tiled.blocks = ChooseBlocks(tiled);
     return tiled;
   }
   const std::optional<Tile> tile = PlainTile(extent);
@@ -362,6 +384,11 @@ TileLoops SplitLoops(RuleSchedule& sch, const TiledBlock& tiled, const Names& lo
     result.outer.push_back(parts[0]);
   if (!rows.empty()) result.outer.push_back(rows[0]);
   if (!has_weights && !has_tail) result.outer.push_back(parts[0]);
+  if (tiled.blocks > 1) {
+    const Names blocks = sch.Split(result.outer[1], {tiled.blocks, std::nullopt});
+    result.outer[1] = blocks[1];
+    result.outer.insert(result.outer.begin(), blocks[0]);
+  }
   if (has_tail) sch.Annotate(rows[0], "pragma_loop_partition_hint", 1);
   if (!rows.empty()) result.rows = {rows[1]};
   return result;
@@ -440,23 +467,38 @@ std::vector<BlockInfo> InlineElementwise(RuleSchedule& sch, const std::vector<Bl
   return rest;
 }
 
-bool ScheduleBlocks(RuleSchedule& sch, const CpuFacts& facts) {
+// Whether an operand has to be copied in each call for the tile, and is not read often enough for that.
+bool NeedsCopies(const TiledBlock& tiled, const PrimFunc& func) {
+  constexpr int64_t kManyReads = 16;
+  return std::ranges::any_of(tiled.operands, [&](const Operand& operand) {
+    if (operand.form != Operand::Form::kStrided) return false;
+    return !operand.is_weight || (!IsLayoutFree(func, operand.buffer) && ReadsOfWeights(tiled) < kManyReads);
+  });
+}
+
+// Schedules a reduction. Returns the elementwise block that runs in its tiles, or nothing.
+std::optional<Name> ScheduleReduction(RuleSchedule& sch, const BlockInfo& info, const PrimFunc& func,
+                                      const CpuFacts& facts) {
+  const auto tiled = FindTile(sch, info, facts);
+  if ((!tiled || NeedsCopies(*tiled, func)) && ScheduleRows(sch, info, facts)) return std::nullopt;
+  if (!tiled) return std::nullopt;
+  const Names consumers = sch.GetConsumers(tiled->block);
+  const bool has_epilogue = sch.ok() && consumers.size() == 1 && IsElementwiseAfter(sch, consumers[0], *tiled);
+  ScheduleTile(sch, *tiled, func);
+  return has_epilogue ? std::optional(consumers[0]) : std::nullopt;
+}
+
+bool ScheduleBlocks(RuleSchedule& sch, const CpuFacts& facts, bool with_reductions) {
   const PrimFunc& func = sch.original();
   const auto normalized = NormalizePrimFunc(sch);
   if (!normalized) return false;
   const std::vector<BlockInfo> infos = InlineElementwise(sch, *normalized);
-  std::vector<TiledBlock> tiles;
+  std::unordered_set<const Ref*> done;  // looked up, never iterated
   for (const BlockInfo& info : infos) {
     if (!sch.ok()) return false;
-    if (!info.is_reduction) continue;
-    if (auto tiled = FindTile(sch, info, facts)) tiles.push_back(*std::move(tiled));
-  }
-  std::unordered_set<const Ref*> done;  // looked up, never iterated
-  for (const TiledBlock& tiled : tiles) {
-    const Names consumers = sch.GetConsumers(tiled.block);
-    if (!sch.ok()) return false;
-    if (consumers.size() == 1 && IsElementwiseAfter(sch, consumers[0], tiled)) done.insert(sch.RefOf(consumers[0]));
-    ScheduleTile(sch, tiled, func);
+    if (!info.is_reduction || !with_reductions) continue;
+    const auto epilogue = ScheduleReduction(sch, info, func, facts);
+    if (epilogue && sch.ok()) done.insert(sch.RefOf(*epilogue));
   }
   for (const BlockInfo& info : infos) {
     if (!sch.ok()) return false;
@@ -470,9 +512,11 @@ bool ScheduleBlocks(RuleSchedule& sch, const CpuFacts& facts) {
 
 bool ApplyCpuTile(RuleSchedule& sch, const TargetAttr* target) {
   if (!IsCpu(target)) return false;
-  if (ScheduleBlocks(sch, CpuFactsOf(target))) return true;
-  // A function whose blocks cannot be moved as tiles want it stays as it was.
-  sch.Restart();
+  // Where blocks cannot be moved as tiles want it, only elementwise blocks are scheduled, or nothing.
+  for (const bool with_reductions : {true, false}) {
+    if (ScheduleBlocks(sch, CpuFactsOf(target), with_reductions)) return true;
+    sch.Restart();
+  }
   return false;
 }
 

@@ -1,0 +1,88 @@
+// Reductions of rows, whose fastest axis is reduced: softmax, norms, products of a matrix and a vector.
+//
+//   for i, k in T.grid(8, 1024):                 for i in T.parallel(8):
+//       B[i] = B[i] + A[i, k]          -->           for k_0 in range(32):
+//                                                        for k_1 in T.unroll(2), k_2 in T.vectorized(16):
+//                                                            B_rf[i, k_1 * 16 + k_2] += A[i, k_0 * 32 + ...]
+//                                                    for k_1 in range(32): B[i] = B[i] + B_rf[i, k_1]
+#include <algorithm>
+
+#include "cpu_blocks.h"
+#include "schedule/stmt_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+// The accumulators of a row: some vectors, as far as they divide its length, which should be several times theirs.
+struct RowVectors {
+  int64_t vectors;
+  int64_t lanes;
+};
+
+std::optional<RowVectors> ChooseRowVectors(int64_t extent, int64_t most_lanes) {
+  constexpr int64_t kMostVectors = 4, kShortest = 4;
+  const int64_t lanes = LanesFor(extent, most_lanes);
+  if (lanes < kFewestLanes || extent < kShortest * lanes) return std::nullopt;
+  int64_t vectors = kMostVectors;
+  while (vectors > 1 && (extent % (vectors * lanes) != 0 || extent < kShortest * vectors * lanes)) --vectors;
+  return RowVectors{vectors, lanes};
+}
+
+// Whether the block reads vectors along the axis, or scalars, and stores to one element for all values of the axis.
+bool ReducesRows(const tir::Block& block, const tir::Var* axis) {
+  const auto* store = As<tir::BufferStore>(block.body);
+  if (!store || !block.init || block.writes.size() != 1) return false;
+  if (std::ranges::any_of(store->indices, [&](const PrimExpr* index) { return UsesAxis(index, axis); })) return false;
+  LoadCollector found;
+  found.VisitExpr(store->value);
+  if (std::ranges::any_of(found.conditions, [&](const PrimExpr* c) { return UsesAxis(c, axis); })) return false;
+  bool has_vectors = false;
+  for (const tir::BufferLoad* load : found.loads) {
+    const auto operand = OperandOf(*load, axis);
+    if (!operand || operand->form == Operand::Form::kStrided || operand->period > 0) return false;
+    has_vectors = has_vectors || operand->form == Operand::Form::kContiguous;
+  }
+  return has_vectors;
+}
+
+}  // namespace
+
+bool ScheduleRows(RuleSchedule& sch, const BlockInfo& info, const CpuFacts& facts) {
+  const size_t spatial = info.Kinds().find_first_not_of('S');
+  if (spatial == std::string::npos || info.Kinds().find_first_not_of('R', spatial) != std::string::npos) return false;
+  const tir::Block& block = sch.Block(info.block);
+  const auto extent = ConstExtent(info.axes.back().extent);
+  if (!extent || !ReducesRows(block, info.axes.back().var)) return false;
+  const auto row = ChooseRowVectors(*extent, facts.LanesOf(block.writes[0]->buffer->dtype));
+  if (!row) return false;
+  const auto rank = static_cast<int64_t>(block.writes[0]->buffer->shape.size());
+  const Names loops = sch.GetLoops(info.block, info.axes.size());
+  const Names parts = sch.Split(loops.back(), {std::nullopt, row->vectors * row->lanes});
+  const Name sums = sch.RFactor(parts[1], rank);
+  size_t depth = 0;
+  if (spatial > 0) {
+    const Names outer = sch.GetLoops(info.block, spatial);
+    const Name rows =
+        spatial > 1 ? sch.Fuse({outer.begin(), outer.begin() + static_cast<std::ptrdiff_t>(spatial)}) : outer[0];
+    sch.Parallel(rows);
+    sch.ComputeAt(sums, rows);
+    sch.SetScope(sums, 0, "local");
+    depth = 1;
+  }
+  // A block that was moved has its loops in the order of its axes, of which that of the accumulators is the first one.
+  Names own = sch.GetLoops(sums, depth + 2);
+  own.erase(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(depth));
+  if (depth > 0) std::rotate(own.begin(), own.begin() + 1, own.end());
+  const Names lanes = sch.Split(own.back(), {std::nullopt, row->lanes});
+  const Name first = own[0];
+  own.back() = lanes[0];
+  own.push_back(lanes[1]);
+  sch.Reorder(own);
+  sch.Vectorize(lanes[1]);
+  sch.Unroll(lanes[0]);
+  sch.DecomposeReduction(sums, first);
+  return true;
+}
+
+}  // namespace iropt::schedule
