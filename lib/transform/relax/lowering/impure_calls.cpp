@@ -6,16 +6,34 @@
 
 #include "iropt/analysis/relax/purity.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/relax/walk.h"
 
 namespace iropt {
 
 namespace {
 
-bool IsImpureDataflow(const BindingBlock* block, const Module& module) {
-  return Is<DataflowBlock>(block) && std::ranges::any_of(block->bindings, [&](const Binding* binding) {
-           return ContainsImpureCall(ValueOf(binding), &module);
-         });
-}
+// Where calls with side effects stand that are not allowed there, local functions and branches included.
+struct ImpurePlaces : WalkHandler {
+  explicit ImpurePlaces(const Module& m) : module(m) {}
+
+  void EnterBlock(const BindingBlock& block) {
+    in_dataflow |= block.is_dataflow() && std::ranges::any_of(block.bindings, [&](const Binding* binding) {
+                     return ContainsImpureCall(ValueOf(binding), &module);
+                   });
+  }
+  bool EnterFunction(const Function& function) {
+    Look(function);
+    return true;
+  }
+  void Look(const Function& function) {
+    const bool is_checked = function.is_pure && !IsForcedPure(function);
+    in_pure |= is_checked && ContainsImpureCall(function.body, &module, &function);
+  }
+
+  const Module& module;
+  bool in_dataflow = false;
+  bool in_pure = false;
+};
 
 }  // namespace
 
@@ -27,13 +45,11 @@ Status CheckImpureCallsAllowed(const Function& result, const Module& module, std
                                   pass, place, before));
     return Failure{ErrorCode::PassFailed};
   };
-  const auto* seq = As<SeqExpr>(result.body);
-  const bool in_dataflow =
-      seq && std::ranges::any_of(seq->blocks, [&](const BindingBlock* b) { return IsImpureDataflow(b, module); });
-  if (in_dataflow) return refuse("dataflow blocks", "ToNonDataflow");
-  const bool is_checked = result.is_pure && !IsForcedPure(result);
-  if (is_checked && ContainsImpureCall(result.body, &module, &result))
-    return refuse("a pure function", "RemovePurityChecking");
+  ImpurePlaces places(module);
+  Walk(result, places);
+  places.Look(result);
+  if (places.in_dataflow) return refuse("dataflow blocks", "ToNonDataflow");
+  if (places.in_pure) return refuse("a pure function", "RemovePurityChecking");
   return {};
 }
 
