@@ -46,6 +46,16 @@ std::vector<const Var*> OverwrittenOperands(const Call& call) {
   return vars;
 }
 
+bool OverwritesVars(const Function& function) {
+  struct InplaceCalls : WalkHandler {
+    bool found = false;
+    void OnCall(const Call& call) { found |= IsOp(call.op, OpId::kCallTirInplace); }
+  };
+  InplaceCalls calls;
+  Walk(function, calls);
+  return calls.found;
+}
+
 std::vector<bool> OverwrittenVars(const Function& function, size_t num_vars) {
   Finder finder(num_vars);
   Walk(function, finder);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/tuple_leaves.h"
@@ -76,7 +77,7 @@ Pass CreateCallPass(const PassInfo& info, MergeEqualCalls merge = MergeEqualCall
         Tracker tracker(module, workspace, inferrer);
         const auto* function = To<Function>(tracker.VisitExpr(old));
         if (tracker.failed()) return Failure{ErrorCode::PassFailed};
-        if (function == old) return old;
+        if (function == old || OverwritesVars(*old)) return old;
         const Function* before = nullptr;
         do {
           before = function;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/analysis/relax/use_count.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
@@ -55,7 +56,7 @@ Result<const Function*> ApplyRules(const Function* function, const RuleSet& rule
     RuleRewriter rewriter(rules, workspace, inferrer, std::move(uses));
     const Function* rewritten = rewriter.Run(function);
     if (rewriter.failed()) return Failure{ErrorCode::PassFailed};
-    if (rewritten == function) break;
+    if (rewritten == function || OverwritesVars(*function)) break;
     if (WantsRemarks()) RemarkApplied(rules, rewriter.applied(), *function);
     IROPT_ASSIGN_OR_RETURN(function, CleanUpFunction(rewritten, context));
   }

@@ -11,7 +11,7 @@ namespace iropt {
 
 // The function after the rules of `rules` and, if that changed it, CanonicalizeBindings, EliminateCommonSubexpr and the
 // removal of dead bindings, which may make more rules apply; the same pointer if no rule applies. Primitive functions
-// are not changed.
+// are not changed, nor are those that overwrite operands.
 Result<const Function*> ApplyRules(const Function* function, const RuleSet& rules, FunctionPassContext& context);
 
 // A function pass that applies the same rules to all functions.
