@@ -11,7 +11,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
-#include "iropt/op/op_id.h"
+#include "iropt/op/op.h"
 #include "iropt/text/script/version.h"
 #include "tir/simple_buffer.h"
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "iropt/arith/prim_builder.h"
 #include "iropt/infer/infer.h"
 #include "iropt/infer/print/prim_printer.h"
 #include "iropt/ir/element.h"
