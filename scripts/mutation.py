@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Mutation testing: changes one operator, condition, constant or call at a time, and tells which changes no test notices.
 
-  scripts/mutation.py arith [--limit=200] [--seed=0] [--jobs=2]
+  scripts/mutation.py arith [infer_types ...] [--limit=200] [--seed=0] [--jobs=2]
   scripts/mutation.py lib/arith/bounds.cpp --unit=arith --record=FILE
   scripts/mutation.py tonight
 
-The first form takes the sources, the tests and the record (docs/mutants/NAME.md) from the table FOLDERS, and `tonight` the folder whose
-turn it is.
+The first form takes the sources, the tests and the records (docs/mutants/NAME.md) from the table FOLDERS, and `tonight` the folder
+whose turn it is.
 
 The sources are copied to a build folder of their own (--build) and compiled once, with all mutants in them (scripts/mutants.py).
 Each test of the Catch2 programs of --unit and of the folders of --lit below test/ then runs once, and tells which mutants it
@@ -128,7 +128,7 @@ class Mutator:
     def configure(self):
         if not (self.build / "build.ninja").exists():
             subprocess.run(["cmake", "-G", "Ninja", "-S", str(self.tree), "-B", str(self.build), "-DCMAKE_BUILD_TYPE=Release",
-                            "-DCMAKE_UNITY_BUILD=OFF", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DCMAKE_CXX_FLAGS=-w"],
+                            "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DCMAKE_CXX_FLAGS=-w"],
                            check=True, stdout=subprocess.DEVNULL)
 
     def find(self, cindex):
@@ -138,15 +138,23 @@ class Mutator:
         for file in self.files:
             path = self.tree / file
             source = self.sources[file]
-            if str(path) not in commands:
-                sys.exit(f"{file}: no target compiles it")
-            places = mutants.find_places(cindex, ROOT / file, file, source, arguments_for_clang(commands[str(path)]))
+            command = commands.get(str(path)) or self.command_of_area(entries, file)
+            places = mutants.find_places(cindex, ROOT / file, file, source, arguments_for_clang(command))
             numbers = []
             for place in places:
                 numbers.append(range(len(self.all), len(self.all) + len(place.mutants)))
                 self.all += place.mutants
             self.schemas[file] = mutants.Schema(source, places, numbers, header)
         write_if_different(header, mutants.HEADER.replace("@LIMIT@", str(len(self.all) + 1)))
+
+    @staticmethod
+    def command_of_area(entries, file):
+        """In a unity build, a source is compiled by the command of another one of its area."""
+        target = f"iropt_{pathlib.PurePath(file).parts[1]}.dir/"
+        for entry in entries:
+            if target in entry["command"]:
+                return entry["command"]
+        sys.exit(f"{file}: no target compiles it")
 
     def compile(self, targets):
         """Builds the targets; places of which the mutants do not compile are left out."""
@@ -299,22 +307,30 @@ def sources_of(paths):
         yield from sorted(found)
 
 
-def take_folder(args):
-    """What the table says about the folder that is asked for by its name."""
-    name = args.paths[0]
-    if name == "tonight":
-        name = sorted(FOLDERS)[datetime.date.today().toordinal() % len(FOLDERS)]
-    folder = FOLDERS.get(name)
-    if folder:
-        args.paths = [folder.sources]
-        args.unit += folder.units
-        args.lit += folder.lits
-        args.record = args.record or ROOT / "docs" / "mutants" / f"{name}.md"
+def take_folders(args):
+    """What the table says about the folders that are asked for by their names. Returns the records to write, with the beginning
+    of the names of their files."""
+    if args.paths == ["tonight"]:
+        args.paths = [sorted(FOLDERS)[datetime.date.today().toordinal() % len(FOLDERS)]]
+    names = [name for name in args.paths if name in FOLDERS]
+    for name in names:
+        args.unit += [unit for unit in FOLDERS[name].units if unit not in args.unit]
+        args.lit += FOLDERS[name].lits
+    args.paths = [FOLDERS[name].sources if name in FOLDERS else name for name in args.paths]
+    if args.record:
+        return {args.record: ""}
+    return {ROOT / "docs" / "mutants" / f"{name}.md": FOLDERS[name].sources + "/" for name in names}
+
+
+def write_records(records, results):
+    for path, prefix in records.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(render([result for result in results if result[0].file.startswith(prefix)], read_record(path)))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("paths", nargs="+", help="a name of FOLDERS, `tonight`, or files or folders below the root of the sources")
+    parser.add_argument("paths", nargs="+", help="names of FOLDERS, `tonight`, or files or folders below the root of the sources")
     parser.add_argument("--unit", action="append", default=[], help="the area of a program of unit tests")
     parser.add_argument("--lit", action="append", default=[], help="a folder of lit tests below test/")
     parser.add_argument("--build", default="build-mutation", help="the build folder")
@@ -324,7 +340,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--slow", type=float, default=30, help="seconds; tests that take longer are left out")
     args = parser.parse_args()
-    take_folder(args)
+    records = take_folders(args)
     cindex = mutants.load_clang()
     if not cindex:
         print("skipped: libclang was not found; scripts/setup.sh installs it")
@@ -346,9 +362,7 @@ def main():
             results.append((mutant, text, outcome))
     dead = sum(outcome == "dead" for _, _, outcome in results)
     print(f"{dead} of {len(results)} are dead: {share(dead, len(results))}")
-    if args.record:
-        args.record.parent.mkdir(parents=True, exist_ok=True)
-        args.record.write_text(render(results, read_record(args.record)))
+    write_records(records, results)
     return 0
 
 
