@@ -64,13 +64,18 @@ class ModuleParser : public ParserCore {
 // with layouts, as those of TVM 0.25 and newer, and whether it declares symbolic variables, as that of 0.27. TVM prints
 // its imports as comments, after the metadata section; since 0.25 one of axes is among them.
 void ReadVersion(std::string_view text, ReaderState& state) {
+  constexpr std::string_view kPrinted = "# from tvm.script import ";
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     if (line.find("from tvm.script import tirx") != std::string_view::npos) {
       state.is_tirx = true;
       state.has_layouts |= !line.starts_with('#');
+      state.is_printed |= line.starts_with(kPrinted);
     }
-    state.is_tir |= line.find("from tvm.script import tir as ") != std::string_view::npos;
+    if (line.find("from tvm.script import tir as ") != std::string_view::npos) {
+      state.is_tir = true;
+      state.is_printed |= line.starts_with(kPrinted);
+    }
     state.imports_axis |= line.find("from tvm.tirx.layout import Axis") != std::string_view::npos;
     state.imports_type_vars |= line.find("from typing import TypeVar") != std::string_view::npos;
     if (line.starts_with('@') || line.starts_with("class ")) break;
@@ -111,10 +116,12 @@ bool ModuleParser::ReadTop() {
       DetectVersion({.imports_tir = state_.is_tir,
                      .imports_tirx = state_.is_tirx,
                      .imports_axis = state_.imports_axis,
+                     .is_printed = state_.is_printed,
                      .has_type_vars = state_.imports_type_vars || !state_.type_vars.empty(),
                      .of_metadata = metadata_version_,
                      .functions = functions});
   if (!version) version = options_.unknown_version;
+  state_.has_scalars = state_.is_tirx && version > TextVersion::kV0_24;
   if (version) state_.module->set_text_version(*version);
   if (diag_.error_count() == errors && pending_.empty() && !class_seen_ && state_.module->size() == 0) {
     return ErrorHere("empty-input", "the input holds no module and no function");

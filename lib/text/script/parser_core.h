@@ -52,6 +52,10 @@ struct ReaderState {
   bool imports_type_vars = false;
   // The text imports Axis, as that which TVM 0.25 and newer prints does.
   bool imports_axis = false;
+  // Imports are comments, as in what TVM prints.
+  bool is_printed = false;
+  // x: T.int32 = 0 is a scalar that can be assigned again, as in TVM 0.25 and newer.
+  bool has_scalars = false;
   // The functions of the text may have buffers with layouts, as those of TVM 0.25 and newer.
   bool has_layouts = false;
   // The PrimFuncs of the module are of s_tir unless they say otherwise: @I.ir_module(s_tir=True).

@@ -109,7 +109,43 @@ const tir::Var* TirFunctionParser::Introduce(std::string_view name, DataType dty
   return var;
 }
 
-// The type of the parameter of this name, which may come later: `name: T.int64`. int32 if there is none.
+// The type with which the first statements of a body declare the name: `n = T.int64()`, `m, n = T.int64(), T.int64()`.
+std::optional<DataType> TirFunctionParser::TypeOfDeclaration(std::string_view name, uint32_t body) const {
+  DiagnosticBuffer nowhere;
+  DiagnosticEngine silent(&nowhere);
+  Lexer ahead(lex_.buffer(), lex_.base(), body, lex_.end_offset(), silent);
+  while (ahead.kind() == TokenKind::kNewline || ahead.kind() == TokenKind::kIndent) ahead.Next();
+  while (ahead.kind() == TokenKind::kName) {
+    // What follows attributes may still be declarations.
+    if (state_.PrefixOf(ahead.text()) == Prefix::kTir &&
+        ahead.buffer().substr(ahead.peek().end).starts_with(".func_attr(")) {
+      ahead.SkipLine();
+      continue;
+    }
+    std::vector<std::string_view> names;
+    for (; ahead.kind() == TokenKind::kName || ahead.kind() == TokenKind::kComma; ahead.Next()) {
+      if (ahead.kind() == TokenKind::kName) names.push_back(ahead.text());
+    }
+    if (ahead.kind() != TokenKind::kAssign) return std::nullopt;
+    ahead.Next();
+    for (const std::string_view declared : names) {
+      if (ahead.kind() != TokenKind::kName || state_.PrefixOf(ahead.text()) != Prefix::kTir) return std::nullopt;
+      ahead.Next();
+      ahead.Next();
+      const std::optional<DataType> type = DataType::Parse(ahead.text());
+      if (!type || declared == name) return type;
+      while (ahead.kind() != TokenKind::kComma && ahead.kind() != TokenKind::kNewline &&
+             ahead.kind() != TokenKind::kEnd)
+        ahead.Next();
+      if (ahead.kind() == TokenKind::kComma) ahead.Next();
+    }
+    if (ahead.kind() == TokenKind::kNewline) ahead.Next();
+  }
+  return std::nullopt;
+}
+
+// The type of the parameter of this name, which may come later: `name: T.int64`, or of its declaration in the body.
+// int32 if there is none.
 DataType TirFunctionParser::TypeOfParam(std::string_view name) const {
   DiagnosticBuffer nowhere;
   DiagnosticEngine silent(&nowhere);
@@ -124,7 +160,7 @@ DataType TirFunctionParser::TypeOfParam(std::string_view name) const {
     ahead.Next();
     return DataType::Parse(ahead.text()).value_or(DataType::Int(32));
   }
-  return DataType::Int(32);
+  return TypeOfDeclaration(name, ahead.peek().begin).value_or(DataType::Int(32));
 }
 
 // A dimension in quotes, "n * T.int64(2)": names that are not known yet are variables.

@@ -172,6 +172,7 @@ class TirFunctionParser : public TirParser {
   bool ParseParam(TirSignature& signature);
   const tir::Var* Introduce(std::string_view name, DataType dtype, Span span, TirSignature& signature);
   DataType TypeOfParam(std::string_view name) const;
+  std::optional<DataType> TypeOfDeclaration(std::string_view name, uint32_t body) const;
   const PrimExpr* ParseQuoted(const PyValue& value, TirSignature& signature);
   bool IsQuoted(std::string_view name, Span span) const;
   bool ParseReturnType(TirSignature& signature);

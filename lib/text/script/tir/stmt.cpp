@@ -391,7 +391,7 @@ bool TirParser::ParseAnnotated(const Target& target) {
   // Since TVM 0.25, a type that is not T.let[...] declares a scalar, which can be assigned again.
   const tir::Var* var = annotation.var;
   const bool is_scalar = annotation.shape || (var && !annotation.is_let && !var->dtype.is_handle());
-  if (is_scalar && state_.is_tirx) return ParseScalar(target, annotation);
+  if (is_scalar && state_.has_scalars) return ParseScalar(target, annotation);
   if (!Expect(TokenKind::kAssign, "an assignment")) return false;
   PyValue value;
   if (!ParseValue(value)) return false;
