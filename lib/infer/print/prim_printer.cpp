@@ -236,7 +236,7 @@ void PrimPrinter::PrintDTypeName(DataType dtype) {
 // What a pointer in the usual memory points to is not stated if it is not known, from 0.26 on.
 bool PrimPrinter::StatesPointer(const tir::PointerInfo* pointer) const {
   if (!pointer || !pointer->elem.is_void() || !context_.Since(TextVersion::kV0_26)) return pointer != nullptr;
-  return !pointer->scope.empty() && pointer->scope != "global";
+  return pointer->scope != "global";
 }
 
 void PrimPrinter::PrintVarType(const tir::Var* var) {
