@@ -20,8 +20,10 @@
 #include <algorithm>
 #include <span>
 #include <unordered_set>
+#include <vector>
 
 #include "graph_partitioner.h"
+#include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/rewrite_limit.h"
@@ -148,15 +150,10 @@ class GraphCreator {
 
   void AddOverwrites(const Call& call) {
     if (IsOp(call.op, OpId::kCallTir)) computed_.insert(vars_.back());
-    if (!IsOp(call.op, OpId::kCallTirInplace)) return;
-    const auto* operands = As<Tuple>(call.args[1]);
-    const auto* indices = As<ListAttr>(To<ObjectAttr>(call.attrs)->Find("inplace_indices"));
-    for (uint32_t i = 0; operands && indices && i < indices->values.size(); ++i) {
-      const int64_t index = To<IntAttr>(indices->values[i])->value;
-      if (index < 0) continue;
-      const auto* var = As<Var>(operands->fields[static_cast<uint32_t>(index)]);
-      overwrites_.push_back({node_, var && computed_.contains(var) ? node_of_[var->id] : kNone});
-    }
+    if (!OverwritesOperands(call)) return;
+    const std::vector<const Var*> operands = OverwrittenOperands(call);
+    if (operands.empty()) overwrites_.push_back({node_, kNone});
+    for (const Var* var : operands) overwrites_.push_back({node_, computed_.contains(var) ? node_of_[var->id] : kNone});
     computed_.insert(vars_.back());
   }
 

@@ -7,6 +7,7 @@
 
 #include "function_creator.h"
 #include "iropt/analysis/relax/free_vars.h"
+#include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
@@ -146,7 +147,7 @@ class BlockPlan {
     size_t first = 0;  // the last such call, and then the bindings after it
     for (size_t i = 0; i < block.bindings.size(); ++i) {
       const auto* call = As<Call>(ValueOf(block.bindings[static_cast<uint32_t>(i)]));
-      if (!call || !IsOp(call->op, OpId::kCallTirInplace)) continue;
+      if (!call || !OverwritesOperands(*call)) continue;
       const uint32_t unit = UnitAt(block, i);
       for (; first < i; ++first) AddDependency(unit, UnitAt(block, first));
     }

@@ -9,9 +9,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/pass/pass.h"
-#include "iropt/transform/relax/simplify/canonicalize_bindings.h"
-#include "iropt/transform/relax/simplify/dead_code_elimination.h"
-#include "iropt/transform/relax/simplify/eliminate_common_subexpr.h"
+#include "transform/relax/util/apply_rules.h"
 
 namespace iropt {
 
@@ -65,27 +63,21 @@ class CallTracker : public ExprMutator {
 enum class MergeEqualCalls : uint8_t { kNo, kYes };
 
 // A function pass that rewrites calls by a CallTracker, and cleans up in changed functions. Primitive functions are not
-// changed.
+// changed, nor are those that overwrite operands.
 template <class Tracker>
 Pass CreateCallPass(const PassInfo& info, MergeEqualCalls merge = MergeEqualCalls::kNo) {
-  return CreateFunctionPass(
-      info, [merge](const Function* old, FunctionPassContext& context) -> Result<const Function*> {
-        if (IsPrimitive(*old)) return old;
-        const Module& module = context.module();
-        Workspace& workspace = context.workspace();
-        OpTypeInferrer inferrer(&module, workspace.arena(), &context.diagnostics());
-        Tracker tracker(module, workspace, inferrer);
-        const auto* function = To<Function>(tracker.VisitExpr(old));
-        if (tracker.failed()) return Failure{ErrorCode::PassFailed};
-        if (function == old || OverwritesVars(*old)) return old;
-        const Function* before = nullptr;
-        do {
-          before = function;
-          IROPT_ASSIGN_OR_RETURN(function, CanonicalizeBindings(function, &module, workspace, context.diagnostics()));
-          if (merge == MergeEqualCalls::kYes) function = EliminateCommonSubexpr(function, &module, workspace);
-        } while (function != before && merge == MergeEqualCalls::kYes);
-        return RemoveDeadBindings(function, &module, workspace);
-      });
+  return CreateFunctionPass(info,
+                            [merge](const Function* old, FunctionPassContext& context) -> Result<const Function*> {
+                              if (IsPrimitive(*old) || OverwritesVars(*old)) return old;
+                              const Module& module = context.module();
+                              Workspace& workspace = context.workspace();
+                              OpTypeInferrer inferrer(&module, workspace.arena(), &context.diagnostics());
+                              Tracker tracker(module, workspace, inferrer);
+                              const auto* function = To<Function>(tracker.VisitExpr(old));
+                              if (tracker.failed()) return Failure{ErrorCode::PassFailed};
+                              if (function == old) return old;
+                              return CleanUpFunction(function, context, merge == MergeEqualCalls::kYes);
+                            });
 }
 
 }  // namespace iropt

@@ -21,13 +21,11 @@ struct ImpurePlaces : WalkHandler {
                      return ContainsImpureCall(ValueOf(binding), &module);
                    });
   }
+  // The function itself and each local one, whose calls do not count for the functions around it.
   bool EnterFunction(const Function& function) {
-    Look(function);
-    return true;
-  }
-  void Look(const Function& function) {
     const bool is_checked = function.is_pure && !IsForcedPure(function);
     in_pure |= is_checked && ContainsImpureCall(function.body, &module, &function);
+    return true;
   }
 
   const Module& module;
@@ -47,7 +45,6 @@ Status CheckImpureCallsAllowed(const Function& result, const Module& module, std
   };
   ImpurePlaces places(module);
   Walk(result, places);
-  places.Look(result);
   if (places.in_dataflow) return refuse("dataflow blocks", "ToNonDataflow");
   if (places.in_pure) return refuse("a pure function", "RemovePurityChecking");
   return {};

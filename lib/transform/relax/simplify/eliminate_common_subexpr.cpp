@@ -10,7 +10,8 @@
 //
 //   - A conditional can use values computed before it; values of its branches are not available after it.
 //   - A local function starts with an empty table, because it may run at another time than the code around it.
-//   - A variable that a call_tir_inplace overwrites stays apart from others with the same value.
+//   - A variable that a call in place overwrites stays apart from others with the same value, and what is computed from
+//     it, or from what shares its memory, is not merged: the call may come in between.
 //   - A DataflowVar is not available after its block; an output of the block with the same value replaces it.
 //
 // One walk with a scoped hash table of values, whose operands were replaced before: value numbering (Cocke and
@@ -73,7 +74,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   uint64_t merged() const { return merged_; }
   // Whether a call that overwrites an operand was met.
   bool overwrites() const { return overwrites_; }
-  // Variables, by Var::id, that stay apart from others with the same value.
+  // Variables, by Var::id, that stay apart from others with the same value, as what is computed from them does.
   void KeepApart(std::vector<bool> vars) { apart_ = std::move(vars); }
 
  private:
@@ -119,12 +120,19 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
 
   const Binding* VisitBinding(const Binding* binding) {
     const bool outer_impure = std::exchange(impure_, false);
+    const bool outer_reads_apart = std::exchange(reads_apart_, false);
     const Expr* old_value = ValueOf(binding);
     const Expr* value = VisitExpr(old_value);
     const bool impure = std::exchange(impure_, outer_impure);
     // Defining a local function has no effect, even if its calls have.
     impure_ |= impure && value->kind != NodeKind::kFunction;
+    const bool may_differ = reads_apart_ && (value->kind == NodeKind::kCall || value->kind == NodeKind::kIf);
+    reads_apart_ |= outer_reads_apart;
     binding = Rebuild(*binding, binding->var, value);
+    if (may_differ) {
+      IROPT_DEBUG(kCseDebug, "'{}' stays: a call overwrites what it reads", binding->var->name());
+      return binding;
+    }
     if (impure || (options_.call_only && value->kind != NodeKind::kCall) || IsAllocation(value)) return binding;
     return Merge(binding, value != old_value);
   }
@@ -192,7 +200,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
 
   const Expr* VisitCall(const Call* call) {
     impure_ |= IsImpureCall(call, module_);
-    overwrites_ |= IsOp(call->op, OpId::kCallTirInplace);
+    overwrites_ |= OverwritesOperands(*call);
     return ExprRewriter::VisitCall(call);
   }
 
@@ -203,7 +211,8 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
     uint32_t function = 0;
   };
 
-  const Var* VisitVar(const Var* var) const {
+  const Var* VisitVar(const Var* var) {
+    if (!apart_.empty() && apart_[var->id]) reads_apart_ = true;
     if (replacements_.empty()) return var;
     const Replacement& replacement = replacements_[var->id];
     return replacement.var && replacement.function == function_ ? replacement.var : var;
@@ -230,6 +239,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   uint64_t merged_ = 0;                    // the number of values
   bool overwrites_ = false;                // whether a call that overwrites an operand was met
   std::vector<bool> apart_;                // by Var::id: not to be merged; empty if all may be
+  bool reads_apart_ = false;               // whether the current value uses such a variable
   bool impure_ = false;                    // whether an impure call was seen in the current value
   std::vector<uint8_t> recorded_;          // by Var::id: bound to a value that can be merged
   std::vector<Replacement> replacements_;  // by Var::id; empty while there is none
@@ -250,7 +260,7 @@ const Function* EliminateCommonSubexpr(const Function* function, const Module* m
   }
   // Few functions have such calls: these are worked on twice.
   CommonSubexprEliminator careful(module, workspace, inferrer, options);
-  careful.KeepApart(OverwrittenVars(*function, num_vars));
+  careful.KeepApart(ChangingVars(*function, num_vars));
   result = careful.Run(function);
   kMerged.Add(careful.merged());
   return result;

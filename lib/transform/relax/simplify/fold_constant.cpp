@@ -390,7 +390,7 @@ struct Survey : WalkHandler {
   void OnConstant(const Constant& constant) {
     if (seen.insert(constant.data).second) bytes += constant.data->num_bytes();
   }
-  void OnCall(const Call& call) { overwrites |= IsOp(call.op, OpId::kCallTirInplace); }
+  void OnCall(const Call& call) { overwrites |= OverwritesOperands(call); }
 
   std::unordered_set<const NDArray*> seen;
   size_t bytes = 0;         // of constants

@@ -47,7 +47,7 @@ Result<const Function*> CleanUpFunction(const Function* function, FunctionPassCo
 }
 
 Result<const Function*> ApplyRules(const Function* function, const RuleSet& rules, FunctionPassContext& context) {
-  if (IsPrimitive(*function)) return function;
+  if (IsPrimitive(*function) || OverwritesVars(*function)) return function;
   Workspace& workspace = context.workspace();
   for (int round = 0; round < kMaxRounds; ++round) {
     OpTypeInferrer inferrer(&context.module(), workspace.arena(), &context.diagnostics());
@@ -56,7 +56,7 @@ Result<const Function*> ApplyRules(const Function* function, const RuleSet& rule
     RuleRewriter rewriter(rules, workspace, inferrer, std::move(uses));
     const Function* rewritten = rewriter.Run(function);
     if (rewriter.failed()) return Failure{ErrorCode::PassFailed};
-    if (rewritten == function || OverwritesVars(*function)) break;
+    if (rewritten == function) break;
     if (WantsRemarks()) RemarkApplied(rules, rewriter.applied(), *function);
     IROPT_ASSIGN_OR_RETURN(function, CleanUpFunction(rewritten, context));
   }
