@@ -138,6 +138,13 @@ const PrimExpr* MissingDim(std::span<const PrimExpr* const> data, std::span<cons
   return arith::Simplify(make.FloorDiv(elements, others));
 }
 
+// Whether the data has no elements, but would have some with dimensions copied for zeros: these are sizes then, such as
+// the one that -1 stands for in a new shape [-1] of (2, 0).
+bool HasZeroSizes(std::span<const PrimExpr* const> data, std::span<const size_t> copied) {
+  const auto is_zero = [&](size_t i) { return i < data.size() && arith::IsInt(data[i], 0); };
+  return arith::IsInt(rules::Product(data), 0) && std::ranges::none_of(copied, is_zero);
+}
+
 // In a new shape, 0 stands for the dimension of the data at the same position, and a single -1 for the remaining
 // elements.
 bool AdjustReshape(BoundArguments& bound) {
@@ -159,6 +166,7 @@ bool AdjustReshape(BoundArguments& bound) {
   const auto* type = x->kind == Kind::kExpr ? As<TensorType>(x->expr->type) : nullptr;
   const List<const PrimExpr*>* data = type ? rules::ShapeValues(type) : nullptr;
   if (!data) return ReshapeError(bound, *shape, "0 and -1 require data of a known shape");
+  if (!missing && HasZeroSizes(*data, copied)) return true;
   for (const size_t i : copied) {
     if (i >= data->size())
       return ReshapeError(bound, *shape, fmt::format("0 at index {}, but the data has rank {}", i, data->size()));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <string>
+#include <set>
 
 #include "text_scan.h"
 
@@ -34,39 +34,73 @@ bool Has(std::string_view text, std::string_view part) { return text.find(part) 
 
 bool IsNameChar(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
-// The next place of the part from `at` on that is not in a comment of its own line; npos if there is none.
-size_t FindCode(std::string_view text, std::string_view part, size_t at) {
-  for (at = text.find(part, at); at != std::string_view::npos; at = text.find(part, at + 1)) {
-    const size_t line = text.rfind('\n', at) + 1;
-    const size_t first = text.find_first_not_of(" \t", line);
-    if (first == std::string_view::npos || text[first] != '#') return at;
-  }
-  return at;
-}
+// Finds a part of a text, from its beginning on, but not in comments on lines of their own. Linear in the text.
+class CodeSearch {
+ public:
+  CodeSearch(std::string_view text, std::string_view part) : text_(text), part_(part) {}
 
-// Whether the text has the name at the beginning of a string: ("n", 4) or ("n * 2",).
-bool IsQuoted(std::string_view text, std::string_view name) {
-  const std::string quoted = "\"" + std::string(name);
-  for (size_t at = text.find(quoted); at != std::string_view::npos; at = text.find(quoted, at + 1)) {
-    const size_t end = at + quoted.size();
-    if (end < text.size() && !IsNameChar(text[end])) return true;
+  // The next place; npos if there is none.
+  size_t Next() {
+    size_t at = text_.find(part_, next_);
+    for (; at != std::string_view::npos; at = text_.find(part_, next_)) {
+      next_ = at + 1;
+      if (at >= line_end_) EnterLine(at);
+      if (!is_comment_) break;
+      next_ = line_end_;
+    }
+    return at;
   }
-  return false;
+
+  // Of the line of the place.
+  size_t line_begin() const { return line_begin_; }
+  void SkipLine() { next_ = line_end_; }
+
+ private:
+  void EnterLine(size_t at) {
+    line_begin_ = text_.rfind('\n', at) + 1;
+    line_end_ = std::min(text_.find('\n', at), text_.size());
+    const size_t first = text_.find_first_not_of(" \t", line_begin_);
+    is_comment_ = first != std::string_view::npos && text_[first] == '#';
+  }
+
+  std::string_view text_;
+  std::string_view part_;
+  size_t next_ = 0;
+  size_t line_begin_ = 0;
+  size_t line_end_ = 0;
+  bool is_comment_ = false;
+};
+
+// The names at the beginnings of strings: n of ("n", 4) or ("n * 2",).
+std::set<std::string_view> QuotedNames(std::string_view text) {
+  std::set<std::string_view> names;
+  for (size_t at = text.find('"'); at != std::string_view::npos; at = text.find('"', at + 1)) {
+    size_t end = at + 1;
+    while (end < text.size() && IsNameChar(text[end])) ++end;
+    names.insert(text.substr(at + 1, end - at - 1));
+  }
+  return names;
 }
 
 // Whether a function declares a symbolic variable, n = T.int64(), that its signature has in quotes. Since 0.27 such
 // variables are declared before the function.
 bool DeclaresQuotedNames(std::string_view functions) {
   constexpr std::string_view kDeclared = " = T.int64()", kFunction = "def ";
-  size_t at = 0;
-  while ((at = FindCode(functions, kDeclared, at + 1)) != std::string_view::npos) {
-    const size_t line = functions.rfind('\n', at), function = functions.rfind(kFunction, at);
-    if (line == std::string_view::npos || function == std::string_view::npos) continue;
-    std::string_view name = functions.substr(line, at - line);
-    name.remove_prefix(std::min(name.find_first_not_of("\n \t"), name.size()));
+  constexpr size_t kNone = std::string_view::npos;
+  CodeSearch search(functions, kDeclared);
+  size_t function = kNone, next_function = functions.find(kFunction);
+  std::set<std::string_view> quoted;
+  // Only the first declaration on a line has a name before it.
+  for (size_t at = search.Next(); at != kNone; search.SkipLine(), at = search.Next()) {
+    const size_t known_function = function;
+    for (; next_function < at; next_function = functions.find(kFunction, next_function + 1)) function = next_function;
+    if (function == kNone) continue;
+    if (function != known_function)
+      quoted = QuotedNames(functions.substr(function, functions.find('\n', function) - function));
+    std::string_view name = functions.substr(search.line_begin(), at - search.line_begin());
+    name.remove_prefix(std::min(name.find_first_not_of(" \t"), name.size()));
     name = name.substr(0, name.find(','));
-    const std::string_view signature = functions.substr(function, functions.find('\n', function) - function);
-    if (!name.empty() && IsQuoted(signature, name)) return true;
+    if (!name.empty() && quoted.contains(name)) return true;
   }
   return false;
 }
@@ -74,8 +108,8 @@ bool DeclaresQuotedNames(std::string_view functions) {
 // A = T.match_buffer(a, (4,)): the buffer of a parameter. Since 0.26 only regions are matched.
 bool MatchesParameters(std::string_view functions) {
   constexpr std::string_view kMatch = " = T.match_buffer(";
-  size_t at = 0;
-  while ((at = FindCode(functions, kMatch, at + 1)) != std::string_view::npos) {
+  CodeSearch search(functions, kMatch);
+  for (size_t at = search.Next(); at != std::string_view::npos; at = search.Next()) {
     size_t end = at + kMatch.size();
     while (end < functions.size() && IsNameChar(functions[end])) ++end;
     if (end < functions.size() && functions[end] == ',') return true;
@@ -83,13 +117,15 @@ bool MatchesParameters(std::string_view functions) {
   return false;
 }
 
-// Booleans in attributes are True instead of T.bool(True) since 0.21.
+// Booleans in attributes are True instead of T.bool(True) since 0.21. Quotes in strings follow a backslash.
 bool HasPlainFlags(std::string_view functions) {
-  constexpr std::string_view kKey = "\"tir.";
-  size_t at = 0;
-  while ((at = FindCode(functions, kKey, at + 1)) != std::string_view::npos) {
+  constexpr std::string_view kKey = "\"tir.", kOldValue = "\": T.bool(";
+  CodeSearch search(functions, kKey);
+  for (size_t at = search.Next(); at != std::string_view::npos; at = search.Next()) {
+    if (at > 0 && functions[at - 1] == '\\') continue;
     const size_t end = functions.find('"', at + 1);
-    if (end != std::string_view::npos && functions.substr(end + 1).starts_with(": True")) return true;
+    if (end != std::string_view::npos && functions.substr(end + 1).starts_with(": True"))
+      return !Has(functions, kOldValue);
   }
   return false;
 }

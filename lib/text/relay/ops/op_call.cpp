@@ -36,16 +36,21 @@ std::optional<int64_t> IntegerOf(const PyValue& value) {
 // The name of the record of attributes, which TVM prints for calls of functions.
 constexpr std::string_view kRecordKey = "attrs_type_key";
 
-// A size of a dimension that no tensor has; nothing if there is none.
-std::optional<int64_t> NegativeSizeIn(const Type* type) {
-  if (const auto* tuple = As<TupleType>(type)) {
-    for (const Type* field : tuple->fields) {
-      if (const auto size = NegativeSizeIn(field)) return size;
-    }
-  }
+std::optional<int64_t> NegativeSizeInTensor(const Type* type) {
   const auto* tensor = As<TensorType>(type);
   for (uint32_t i = 0; tensor != nullptr && i < tensor->dims.size(); ++i) {
     if (const int64_t* size = arith::AsInt(tensor->dims[i]); size != nullptr && *size < 0) return *size;
+  }
+  return std::nullopt;
+}
+
+// A size of a dimension that no tensor has; nothing if there is none. Not of tuples in a tuple: their tensors are those
+// of operands, which have been checked, and their nesting is unbounded.
+std::optional<int64_t> NegativeSizeIn(const Type* type) {
+  const auto* tuple = As<TupleType>(type);
+  if (tuple == nullptr) return NegativeSizeInTensor(type);
+  for (const Type* field : tuple->fields) {
+    if (const auto size = NegativeSizeInTensor(field)) return size;
   }
   return std::nullopt;
 }

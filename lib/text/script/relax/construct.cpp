@@ -77,7 +77,7 @@ bool RelaxExprParser::ParseConstructor(std::string_view name, uint32_t begin, Py
   if (name == "device" || device != std::end(kDevices)) return MakeDevice(all, out);
   if (name == "linear") return MakeLinear(all, begin, out);
   if (name == "nn.relu6") return MakeRelu6(all, begin, out);
-  if (name.starts_with("emit_with_")) return MakeTypedCall(all, out);
+  if (name.starts_with("emit_with_")) return MakeTypedCall(name, all, out);
   for (const PyKeyword& k : all.keywords) args.push_back(k.value);
   if (name == "tuple") {
     out = ListOf(Kind::kTuple, args, span);
@@ -193,10 +193,15 @@ bool RelaxExprParser::MakeRelu6(const PyArgs& args, uint32_t begin, PyValue& out
   return MakeOpCall(*FindGraphOpByScript("clip"), operands, {}, begin, out);
 }
 
-// R.emit_with_ty("relax.builtin.alloc_tensor", (operands...), (types...)): a call as it is.
-bool RelaxExprParser::MakeTypedCall(const PyArgs& args, PyValue& out) {
+// R.emit_with_ty("relax.builtin.alloc_tensor", (operands...), (types...)): a call as it is. It is R.emit_with_sinfo up
+// to TVM 0.25, whose types are sinfo_args.
+bool RelaxExprParser::MakeTypedCall(std::string_view name, PyArgs& args, PyValue& out) {
+  const std::string_view types_name = name == "emit_with_sinfo" ? "sinfo_args" : "ty_args";
+  for (PyKeyword& k : args.keywords) {
+    if (k.name == Keyword("ty_args")) k.name = types_name;
+  }
   const PyValue* v[3];
-  if (!Bind(args, "R.emit_with_ty", {"op", "args", "sinfo_args"}, 2, v)) return false;
+  if (!Bind(args, fmt::format("R.{}", name), {"op", "args", types_name}, 2, v)) return false;
   const OpInfo* op = v[0]->is(Kind::kString) ? FindOp(v[0]->string()) : nullptr;
   if (!op || op->intrinsic)
     return Error(v[0]->span, "bad-expression", "expected the name of an operator, such as \"relax.add\"");

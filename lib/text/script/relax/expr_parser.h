@@ -79,7 +79,7 @@ class RelaxExprParser : public ExprGrammar<RelaxExprParser> {
   bool MakeDevice(const PyArgs& args, PyValue& out);
   bool MakeLinear(const PyArgs& args, uint32_t begin, PyValue& out);
   bool MakeRelu6(const PyArgs& args, uint32_t begin, PyValue& out);
-  bool MakeTypedCall(const PyArgs& args, PyValue& out);
+  bool MakeTypedCall(std::string_view name, PyArgs& args, PyValue& out);
   std::shared_ptr<NDArray> ConstArray(const PyValue& value, DataType dtype);
   const TupleType* TypeArguments(const PyValue& value);
 

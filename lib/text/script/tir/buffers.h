@@ -39,7 +39,8 @@ class BufferValues : public BufferElements {
   std::function<const tir::Var*(std::string_view name, Span span)> read_introduced_;
   // In a function of TVM 0.25's own flavour, buffers have the compact layout unless they state another one.
   bool default_layout_ = false;
-  // From TVM 0.26 on, all pointers have a type.
+  // From TVM 0.26 on, all pointers have a type. Also in texts of 0.25, which are not told from those here: in them TVM
+  // has no buffers on pointers without a type.
   bool has_void_pointers_ = false;
   // In the other flavour, T.prim_func(s_tir=True), none have one.
   bool is_s_tir_ = false;

@@ -22,6 +22,12 @@ elif kind == "tuples":
     for i in range(1, n):
         print(f"%{i} = (%{i - 1}, %{i - 1});")
     print(f"%{n - 1} }}")
+elif kind in ("copied_pairs", "copied_nests"):
+    fields = "(%{0}, %{0});" if kind == "copied_pairs" else "(%{0},);"
+    print(head, "%0 = (%x, %x);")
+    for i in range(1, n):
+        print(f"%{i} =", fields.format(i - 1))
+    print(f"let %a = copy(%{n - 1}); %x }}")
 elif kind == "parentheses":
     print(head, "(" * n + "%x" + ")" * n, "}")
 elif kind == "types":
