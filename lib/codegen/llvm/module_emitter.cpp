@@ -176,10 +176,6 @@ class ModuleEmitter final : public FunctionTable {
   std::vector<const PrimFunc*> declared_;
 };
 
-}  // namespace
-
-namespace {
-
 // The bits of the widest vector that an instruction of the function has.
 uint64_t WidestVector(const llvm::Function& function, const llvm::DataLayout& layout) {
   uint64_t widest = 0;

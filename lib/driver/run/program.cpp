@@ -35,14 +35,15 @@ Result<Module> Program::ReadModule(const std::shared_ptr<const FileBuffer>& text
   IROPT_RETURN_IF_ERROR(compiler_.Verify(module));
   has_modal_operators_ = HasTrainingOperators(module);
   times_.read_seconds = watch.Read().wall_seconds;
-  if (!setup_.pass()) return module;
   const Stopwatch passes;
-  IROPT_ASSIGN_OR_RETURN(Module result, RunPasses(std::move(module), source));
+  if (setup_.pass()) {
+    IROPT_ASSIGN_OR_RETURN(module, RunPasses(std::move(module), source));
+  }
   if (options_.loops == LoopMode::Compile) {
-    IROPT_ASSIGN_OR_RETURN(result, LowerScheduledLoops(std::move(result), compiler_));
+    IROPT_ASSIGN_OR_RETURN(module, LowerScheduledLoops(std::move(module), setup_.UntracedContext(), compiler_));
   }
   times_.passes_seconds = passes.Read().wall_seconds;
-  return result;
+  return module;
 }
 
 Result<Module> Program::RunPasses(Module module, const ModuleSource& source) {

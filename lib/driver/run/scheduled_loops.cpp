@@ -1,10 +1,14 @@
 #include "scheduled_loops.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "iropt/ir/attr.h"
-#include "iropt/pass/context.h"
 #include "iropt/pass/pipeline.h"
 
 namespace iropt {
@@ -40,17 +44,21 @@ DriverOptions OptionsForLoops(const ProgramOptions& options) {
   return driver;
 }
 
-Result<Module> LowerScheduledLoops(Module module, CompilerInstance& compiler) {
-  if (std::ranges::none_of(module.functions(), IsScheduled)) return module;
+Result<Module> LowerScheduledLoops(Module module, PassContext context, CompilerInstance& compiler) {
+  std::vector<bool> scheduled;
+  for (const ModuleEntry& entry : module.functions()) scheduled.push_back(IsScheduled(entry));
+  if (std::ranges::none_of(scheduled, std::identity())) return module;
+  Module part = module;
+  part.Filter(scheduled);
   constexpr std::string_view kPasses = "tir.lower";
   IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler.AddText("-loops", std::string(kPasses)));
   const std::optional<Pipeline> pipeline = ParsePipeline(kPasses, base, compiler.diagnostics());
   if (!pipeline) return Failure{ErrorCode::Internal};
-  PassContext context = compiler.MakeContext();
   IROPT_ASSIGN_OR_RETURN(const Pass pass,
                          BuildPipeline(*pipeline, compiler.registry(), compiler.diagnostics(), &context));
-  IROPT_ASSIGN_OR_RETURN(PassResult result, pass(std::move(module), context));
-  return std::move(result.module);
+  IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(std::move(part), context));
+  for (const ModuleEntry& entry : result.module.functions()) module.Set(entry.var, entry.func, entry.storage);
+  return module;
 }
 
 }  // namespace iropt

@@ -6,6 +6,7 @@
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/run_program.h"
 #include "iropt/ir/module.h"
+#include "iropt/pass/context.h"
 
 namespace iropt {
 
@@ -16,7 +17,7 @@ std::string HostTarget();
 // are to be compiled for the processor.
 DriverOptions OptionsForLoops(const ProgramOptions& options);
 
-// Lowers PrimFuncs to loops and vectors if any of them was scheduled.
-Result<Module> LowerScheduledLoops(Module module, CompilerInstance& compiler);
+// Lowers the PrimFuncs that were scheduled to loops and vectors; others stay as they are.
+Result<Module> LowerScheduledLoops(Module module, PassContext context, CompilerInstance& compiler);
 
 }  // namespace iropt

@@ -104,16 +104,14 @@ namespace {
 // of the axis with a constant.
 std::optional<std::vector<int64_t>> CutsOf(const tir::Block& block, const tir::Var* axis) {
   std::vector<int64_t> cuts;
-  const auto add = [&](const auto& self, const PrimExpr* condition) -> bool {
-    if (!UsesAxis(condition, axis)) return true;
-    if (!tir::BinaryExpr::ClassOf(condition->kind)) return false;
-    const auto* both = static_cast<const tir::BinaryExpr*>(condition);
-    if (condition->kind == NodeKind::kAnd || condition->kind == NodeKind::kOr)
-      return self(self, both->a) && self(self, both->b);
+  const auto add = [&](const PrimExpr* comparison) -> bool {
+    if (!UsesAxis(comparison, axis)) return true;
+    if (!tir::BinaryExpr::ClassOf(comparison->kind)) return false;
+    const auto* both = static_cast<const tir::BinaryExpr*>(comparison);
     const bool is_left = both->a == axis;
     const int64_t* bound = arith::AsInt(is_left ? both->b : both->a);
     if (!bound || (!is_left && both->b != axis)) return false;
-    switch (condition->kind) {
+    switch (comparison->kind) {
       case NodeKind::kLT:
       case NodeKind::kGE: cuts.push_back(is_left ? *bound : *bound + 1); break;
       case NodeKind::kLE:
@@ -124,8 +122,16 @@ std::optional<std::vector<int64_t>> CutsOf(const tir::Block& block, const tir::V
   };
   LoadCollector found;
   found.VisitStmt(block.body);
-  for (const PrimExpr* condition : found.conditions) {
-    if (!add(add, condition)) return std::nullopt;
+  std::vector<const PrimExpr*> conditions = std::move(found.conditions);
+  while (!conditions.empty()) {
+    const PrimExpr* condition = conditions.back();
+    conditions.pop_back();
+    if (condition->kind == NodeKind::kAnd || condition->kind == NodeKind::kOr) {
+      const auto* both = static_cast<const tir::BinaryExpr*>(condition);
+      conditions.insert(conditions.end(), {both->a, both->b});
+    } else if (!add(condition)) {
+      return std::nullopt;
+    }
   }
   std::ranges::sort(cuts);
   cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());

@@ -29,13 +29,25 @@ struct ProcessorFamily {
   int64_t vector_bits;
 };
 constexpr auto kFamilies = std::to_array<ProcessorFamily>({
-    {"avx512", 512},     {"cascadelake", 512},    {"cooperlake", 512},    {"icelake", 512},   {"tigerlake", 512},
-    {"rocketlake", 512}, {"sapphirerapids", 512}, {"graniterapids", 512}, {"x86-64-v4", 512}, {"znver4", 512},
-    {"znver5", 512},     {"haswell", 256},        {"broadwell", 256},     {"skylake", 256},   {"alderlake", 256},
-    {"raptorlake", 256}, {"core-avx", 256},       {"x86-64-v3", 256},     {"znver", 256},
+    {"avx512", 512},         {"cascadelake", 512},  {"cooperlake", 512},
+    {"icelake", 512},        {"tigerlake", 512},    {"rocketlake", 512},
+    {"sapphirerapids", 512}, {"emerald", 512},      {"granite", 512},
+    {"x86-64-v4", 512},      {"knl", 512},          {"knm", 512},
+    {"znver4", 512},         {"znver5", 512},       {"haswell", 256},
+    {"broadwell", 256},      {"skylake", 256},      {"alderlake", 256},
+    {"raptorlake", 256},     {"meteorlake", 256},   {"arrowlake", 256},
+    {"lunarlake", 256},      {"sierraforest", 256}, {"core-avx", 256},
+    {"x86-64-v3", 256},      {"znver", 256},        {"bdver4", 256},
 });
 
-bool IsArm(std::string_view triple) { return triple.starts_with("aarch64") || triple.starts_with("arm64"); }
+// Of 64 bits, which have 32 vector registers.
+bool IsArm(const TargetAttr* target) {
+  const std::string_view triple = TextOf(target, "mtriple");
+  const std::string_view processor = TextOf(target, "mcpu");
+  constexpr std::string_view kProcessors[] = {"neoverse", "cortex-x", "apple-", "ampere"};
+  return triple.starts_with("aarch64") || triple.starts_with("arm64") ||
+         std::ranges::any_of(kProcessors, [&](std::string_view name) { return processor.starts_with(name); });
+}
 
 int64_t VectorBitsOf(const TargetAttr* target) {
   if (const auto* given = As<IntAttr>(target->config->Find("vector-width"))) return given->value;
@@ -58,7 +70,7 @@ bool IsCpu(const TargetAttr* target) { return FactsOf(target).kind == "llvm"; }
 CpuFacts CpuFactsOf(const TargetAttr* target) {
   CpuFacts facts;
   facts.vector_bits = VectorBitsOf(target);
-  if (facts.vector_bits >= 512 || IsArm(TextOf(target, "mtriple"))) facts.registers = 32;
+  if (facts.vector_bits >= 512 || IsArm(target)) facts.registers = 32;
   return facts;
 }
 

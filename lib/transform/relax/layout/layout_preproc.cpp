@@ -113,10 +113,14 @@ std::optional<AxisSplit> AxisSplitOf(const tir::Block& block, const tir::Buffer&
       return std::nullopt;
   }
   for (size_t i = 0; i < digits.size(); ++i) {
-    if (split.order[i] >= 0) continue;
-    if (digits[i].part != Digit::Part::kNone || !arith::IsInt(store->buffer->shape[i], 1)) return std::nullopt;
-    split.order[i] = std::ssize(split.shape);
-    split.shape.push_back(1);
+    if (split.order[i] < 0) {
+      if (digits[i].part != Digit::Part::kNone) return std::nullopt;
+      split.order[i] = std::ssize(split.shape);
+      split.shape.push_back(1);
+    }
+    // A copy may have room for more.
+    const int64_t extent = split.shape[static_cast<size_t>(split.order[i])];
+    if (!arith::IsInt(store->buffer->shape[i], extent)) return std::nullopt;
   }
   return split;
 }
