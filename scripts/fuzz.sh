@@ -21,7 +21,7 @@ for fuzzer in "$@"; do
     fuzz_onnx) find examples test -name '*.onnx' -size -20k -exec cp --backup=numbered -t "$corpus" {} + ;;
     fuzz_passes) length=600 ;;
   esac
-  if [ -d "test/fuzz/corpus/$fuzzer" ]; then cp --backup=numbered -t "$corpus" "test/fuzz/corpus/$fuzzer"/*; fi
+  if [ -d "test/fuzz/corpus/$fuzzer" ]; then find "test/fuzz/corpus/$fuzzer" -type f -exec cp --backup=numbered -t "$corpus" {} +; fi
   echo "== $fuzzer: $runs inputs, after $(find "$corpus" -type f | wc -l) of its corpus"
   "build-fuzz/bin/$fuzzer" -runs="$runs" -max_len="$length" -len_control=0 -timeout=60 -rss_limit_mb=4096 -print_final_stats=1 \
     -artifact_prefix="build-fuzz/$fuzzer-" "$corpus" || failed+=("$fuzzer")

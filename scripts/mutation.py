@@ -81,6 +81,11 @@ def copy_sources(tree, changed=()):
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
+    known = set(names.split("\0"))
+    for folder in ("include", "lib", "test", "tools"):
+        for path in (tree / folder).rglob("*"):
+            if path.is_file() and str(path.relative_to(tree)) not in known:
+                path.unlink()
 
 
 def write_if_different(path, text):
@@ -298,6 +303,10 @@ def render(results, reasons):
     for text, outcome in survivors:
         reason = reasons.get(without_line(text))
         lines.append(f"- {text}" + (" (not reached)" if outcome == "not reached" else "") + (f" -- equivalent: {reason}" if reason else ""))
+    tested = {without_line(text) for _, text, _ in results}
+    kept = sorted(text for text in reasons if text not in tested)
+    if kept:
+        lines += ["", "## Not tested this time", ""] + [f"- {text} -- equivalent: {reasons[text]}" for text in kept]
     return "\n".join(lines) + "\n"
 
 

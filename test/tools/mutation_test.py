@@ -125,10 +125,12 @@ class MutationTest(unittest.TestCase):
         results = [(changes[0], "f.cpp:1: `+` -> `-`", "alive"), (changes[1], "f.cpp:9: `b` -> `c`", "dead")]
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "record.md"
-            path.write_text("- f.cpp:7: `+` -> `-` -- equivalent: the sign does not matter\n")
+            path.write_text("- f.cpp:7: `+` -> `-` -- equivalent: the sign does not matter\n"
+                            "- f.cpp:8: `1` -> `2` (not reached) -- equivalent: nobody asks\n")
             text = mutation.render(results, mutation.read_record(path))
         self.assertIn("| f.cpp | 2 | 1 | 0 | 1 | 100% |", text)
         self.assertIn("- f.cpp:1: `+` -> `-` -- equivalent: the sign does not matter", text)
+        self.assertIn("- f.cpp: `1` -> `2` -- equivalent: nobody asks", text)
 
 
 if __name__ == "__main__":
