@@ -21,7 +21,7 @@ inline constexpr InfixOperator kInfixOperators[] = {
     {TokenKind::kEqual, 1, "equal"},     {TokenKind::kNotEqual, 1, "not_equal"},
 };
 
-// Null if the token is no such operator.
+// Null if the token is not an infix operator.
 inline const InfixOperator* FindInfix(TokenKind token) {
   if (token < TokenKind::kPlus) return nullptr;
   for (const InfixOperator& op : kInfixOperators) {

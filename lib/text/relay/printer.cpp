@@ -261,7 +261,7 @@ class RelayPrinter {
   void PrintBinding(const Binding& binding, int depth) {
     const auto* bound = As<VarBinding>(&binding);
     if (!bound) {
-      // Its uses are no errors of their own.
+      // Its uses are not reported again.
       names_[binding.var] =
           Lacks(*binding.var, fmt::format("Relay has no match_cast, which binds '{}'", binding.var->name()));
       return;

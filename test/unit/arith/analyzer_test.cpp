@@ -169,7 +169,7 @@ TEST_CASE_METHOD(AnalyzerFixture, "comparisons with numbers", "[arith]") {
   CHECK_FALSE(analyzer.CanProveLess(zero, 3));
 }
 
-TEST_CASE_METHOD(AnalyzerFixture, "equality of what is no integer, and of vectors", "[arith]") {
+TEST_CASE_METHOD(AnalyzerFixture, "equality of floats and of vectors", "[arith]") {
   const tir::Var* x = context_.NewSymVar("x", DataType::Float(32));
   CHECK(analyzer.CanProveEqual(x, x));
   CHECK_FALSE(analyzer.CanProveEqual(x, make.Node(NodeKind::kAdd, x, make.Float(0, DataType::Float(32)))));

@@ -15,8 +15,8 @@
 // would depend on itself. Functions that nothing refers to are removed then, and dead code. O(nodes) if groups that
 // depend on each other are near each other, as in networks.
 //
-// Since TVM 0.26 a tuple that is only taken apart is no border: taking items out of one joins the group that makes it,
-// and so does packing results of one group.
+// Since TVM 0.26 a tuple that is only taken apart does not end a group: taking items out of one joins the group that
+// makes it, and so does packing results of one group.
 //
 // Source: the rules are those of TVM 0.18's pass of this name, and of 0.26's.
 #include <fmt/format.h>

@@ -122,7 +122,7 @@ class PreprocCaller : public ExprMutator {
     }
   }
 
-  // False if a weight is no constant, or gets a layout that the operators cannot make.
+  // False if a weight is not a constant, or gets a layout that the operators cannot make.
   bool PrepareByOperators(const Call& call, const SplitNames& split, std::vector<const Expr*>& operands) {
     const auto is_constant = [&](uint32_t param) { return Is<Constant>(operands[param]); };
     const auto has_split = [](const std::optional<AxisSplit>& axes) { return axes.has_value(); };
