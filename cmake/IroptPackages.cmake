@@ -25,9 +25,12 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # Libraries that are loaded from the folder of the tools are in no package.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}/lib")
 set(same "(= ${PROJECT_VERSION})")
+# Libraries that are loaded by their names, which no tool finds.
+set(loaded "libarchive13 | libarchive13t64")
 
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME "ir-opt")
 set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION "devel")
+set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS "${loaded}")
 set(CPACK_COMPONENT_TOOLS_DESCRIPTION "optimizer driver for tensor programs in TVMScript
  ir-opt reads a module, runs passes of graphs and loops, and prints the
  result; ir-run, ir-reduce and ir-lsp run, reduce and edit modules.")
@@ -40,13 +43,13 @@ set(CPACK_COMPONENT_PLUGINS_DESCRIPTION "headers for plugins of ir-opt
 
 set(CPACK_DEBIAN_LIBRARIES_PACKAGE_NAME "libir-opt-dev")
 set(CPACK_DEBIAN_LIBRARIES_PACKAGE_SECTION "libdevel")
-set(CPACK_DEBIAN_LIBRARIES_PACKAGE_DEPENDS "ir-opt-plugin-dev ${same}, libtbb-dev, libarchive-dev")
+set(CPACK_DEBIAN_LIBRARIES_PACKAGE_DEPENDS "ir-opt-plugin-dev ${same}, libtbb-dev")
 set(CPACK_COMPONENT_LIBRARIES_DESCRIPTION "ir-opt as a library
  Static libraries of the passes, the reader and the printer of ir-opt.")
 
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME "python3-ir-opt")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION "python")
-set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3, ${loaded}")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SUGGESTS "python3-numpy")
 set(CPACK_COMPONENT_PYTHON_DESCRIPTION "Python package of ir-opt
  Modules, passes, rewriting and plugins in Python.")

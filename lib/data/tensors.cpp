@@ -62,8 +62,9 @@ Result<std::vector<NamedTensor>> ReadTensors(const std::string& path) {
 
 Status WriteNpz(const std::string& path, std::span<const NamedTensor> tensors) {
   IROPT_RETURN_IF_ERROR(CheckNames(tensors));
+  IROPT_ASSIGN_OR_RETURN(const data::LibArchive* library, data::LoadLibArchive());
   return WriteFileAtomically(path, [&](OutputStream& out) -> Status {
-    data::ZipWriter archive(out);
+    data::ZipWriter archive(*library, out);
     for (const NamedTensor& named : tensors) {
       auto header = data::NpyHeader(*named.tensor);
       if (!header) return data::Malformed(fmt::format("tensor '{}': {}", named.name, header.error().message));

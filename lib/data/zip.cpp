@@ -1,8 +1,5 @@
 #include "zip.h"
 
-#include <archive.h>
-#include <archive_entry.h>
-
 #include <new>
 #include <optional>
 
@@ -10,19 +7,13 @@ namespace iropt::data {
 
 namespace {
 
-Error Failed(struct archive* archive) {
-  const char* message = archive_error_string(archive);
+Error Failed(const LibArchive& library, struct archive* archive) {
+  const char* message = library.error_string(archive);
   return Malformed(fmt::format("the archive is damaged: {}", message ? message : "unknown error"));
 }
 
-struct FreeReader {
-  void operator()(struct archive* archive) const { archive_read_free(archive); }
-};
-using Reader = std::unique_ptr<struct archive, FreeReader>;
-
-struct FreeEntry {
-  void operator()(struct archive_entry* entry) const { archive_entry_free(entry); }
-};
+using Reader = std::unique_ptr<struct archive, decltype(LibArchive::read_free)>;
+using Entry = std::unique_ptr<struct archive_entry, decltype(LibArchive::entry_free)>;
 
 // Deflate makes data smaller by less than this factor.
 constexpr uint64_t kMostCompression = 1040;
@@ -32,17 +23,17 @@ constexpr uint64_t kMostCompression = 1040;
 // trusted.
 class EntryReader {
  public:
-  EntryReader(struct archive* archive, uint64_t archive_size, StatedSize stated)
-      : archive_(archive), limit_(archive_size * kMostCompression), stated_(stated) {}
+  EntryReader(const LibArchive& library, struct archive* archive, uint64_t archive_size, StatedSize stated)
+      : library_(library), archive_(archive), limit_(archive_size * kMostCompression), stated_(stated) {}
 
   Result<std::string> Read() {
     const void* block = nullptr;
     size_t size = 0;
     la_int64_t offset = 0;
     for (;;) {
-      const int status = archive_read_data_block(archive_, &block, &size, &offset);
+      const int status = library_.read_data_block(archive_, &block, &size, &offset);
       if (status == ARCHIVE_EOF) return std::move(contents_);
-      if (status != ARCHIVE_OK) return Failed(archive_);
+      if (status != ARCHIVE_OK) return Failed(library_, archive_);
       contents_.append(static_cast<const char*>(block), size);
       IROPT_RETURN_IF_ERROR(Check());
     }
@@ -61,6 +52,7 @@ class EntryReader {
     return Malformed(fmt::format("it has more than the {} bytes that its header states", *size_));
   }
 
+  const LibArchive& library_;
   struct archive* archive_;
   uint64_t limit_;
   StatedSize stated_;
@@ -77,57 +69,58 @@ la_ssize_t Append(struct archive*, void* out, const void* bytes, size_t size) {
 
 Status ForEachZipEntry(std::string_view file, StatedSize stated, FunctionRef<Status(std::string_view, Bytes)> visit) {
   if (IsEmptyZip(file)) return {};  // libarchive does not recognize it
-  const Reader reader(archive_read_new());
+  IROPT_ASSIGN_OR_RETURN(const LibArchive* library, LoadLibArchive());
+  const Reader reader(library->read_new(), library->read_free);
   if (!reader) throw std::bad_alloc();
   // Only by the directory, so that a truncated archive is refused.
-  if (archive_read_support_format_zip_seekable(reader.get()) != ARCHIVE_OK ||
-      archive_read_open_memory(reader.get(), file.data(), file.size()) != ARCHIVE_OK) {
-    return Failed(reader.get());
+  if (library->read_support_format_zip_seekable(reader.get()) != ARCHIVE_OK ||
+      library->read_open_memory(reader.get(), file.data(), file.size()) != ARCHIVE_OK) {
+    return Failed(*library, reader.get());
   }
   for (;;) {
     struct archive_entry* entry = nullptr;
-    const int status = archive_read_next_header(reader.get(), &entry);
+    const int status = library->read_next_header(reader.get(), &entry);
     if (status == ARCHIVE_EOF) return {};
-    if (status != ARCHIVE_OK) return Failed(reader.get());
-    const char* path = archive_entry_pathname(entry);
+    if (status != ARCHIVE_OK) return Failed(*library, reader.get());
+    const char* path = library->entry_pathname(entry);
     const std::string name = path ? path : "";
-    auto contents = EntryReader(reader.get(), file.size(), stated).Read();
+    auto contents = EntryReader(*library, reader.get(), file.size(), stated).Read();
     if (!contents) return Malformed(fmt::format("entry '{}': {}", name, contents.error().message));
     const auto buffer = std::make_shared<const FileBuffer>(*std::move(contents));
     IROPT_RETURN_IF_ERROR(visit(name, {buffer->text(), buffer}));
   }
 }
 
-ZipWriter::ZipWriter(OutputStream& out) : archive_(archive_write_new()) {
+ZipWriter::ZipWriter(const LibArchive& library, OutputStream& out) : library_(library), archive_(library.write_new()) {
   if (!archive_) throw std::bad_alloc();
-  archive_write_set_format_zip(archive_);
-  archive_write_zip_set_compression_store(archive_);
+  library_.write_set_format_zip(archive_);
+  library_.write_zip_set_compression_store(archive_);
   // The stream has a buffer, and archives need no padding.
-  archive_write_set_bytes_per_block(archive_, 0);
-  archive_write_open(archive_, &out, nullptr, Append, nullptr);
+  library_.write_set_bytes_per_block(archive_, 0);
+  library_.write_open(archive_, &out, nullptr, Append, nullptr);
 }
 
-ZipWriter::~ZipWriter() { archive_write_free(archive_); }
+ZipWriter::~ZipWriter() { library_.write_free(archive_); }
 
 Status ZipWriter::Add(const std::string& name, std::string_view head, std::string_view body) {
-  const std::unique_ptr<struct archive_entry, FreeEntry> entry(archive_entry_new());
+  const Entry entry(library_.entry_new(), library_.entry_free);
   if (!entry) throw std::bad_alloc();
-  archive_entry_set_pathname(entry.get(), name.c_str());
-  archive_entry_set_filetype(entry.get(), AE_IFREG);
-  archive_entry_set_perm(entry.get(), 0644);
-  archive_entry_set_size(entry.get(), static_cast<la_int64_t>(head.size() + body.size()));
-  IROPT_RETURN_IF_ERROR(Check(archive_write_header(archive_, entry.get())));
+  library_.entry_set_pathname(entry.get(), name.c_str());
+  library_.entry_set_filetype(entry.get(), AE_IFREG);
+  library_.entry_set_perm(entry.get(), 0644);
+  library_.entry_set_size(entry.get(), static_cast<la_int64_t>(head.size() + body.size()));
+  IROPT_RETURN_IF_ERROR(Check(library_.write_header(archive_, entry.get())));
   for (const std::string_view text : {head, body}) {
-    if (archive_write_data(archive_, text.data(), text.size()) < 0) return Failed(archive_);
+    if (library_.write_data(archive_, text.data(), text.size()) < 0) return Failed(library_, archive_);
   }
   return {};
 }
 
-Status ZipWriter::Finish() { return Check(archive_write_close(archive_)); }
+Status ZipWriter::Finish() { return Check(library_.write_close(archive_)); }
 
 Status ZipWriter::Check(int status) const {
   if (status == ARCHIVE_OK) return {};
-  return Failed(archive_);
+  return Failed(library_, archive_);
 }
 
 }  // namespace iropt::data

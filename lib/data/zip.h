@@ -9,8 +9,7 @@
 #include "bytes.h"
 #include "iropt/support/file.h"
 #include "iropt/support/function_ref.h"
-
-struct archive;
+#include "libarchive.h"
 
 namespace iropt::data {
 
@@ -28,7 +27,7 @@ Status ForEachZipEntry(std::string_view archive, StatedSize stated, FunctionRef<
 // Writes entries that are stored, without a date.
 class ZipWriter {
  public:
-  explicit ZipWriter(OutputStream& out);
+  ZipWriter(const LibArchive& library, OutputStream& out);
   ~ZipWriter();
   ZipWriter(const ZipWriter&) = delete;
   ZipWriter& operator=(const ZipWriter&) = delete;
@@ -40,6 +39,7 @@ class ZipWriter {
  private:
   Status Check(int status) const;
 
+  const LibArchive& library_;
   struct archive* archive_;
 };
 
