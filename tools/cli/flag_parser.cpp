@@ -74,9 +74,9 @@ std::string_view NameOf(std::string_view word) { return word.substr(2, word.find
 
 }  // namespace
 
-FlagParser::FlagParser(std::string_view tool, std::span<const Flag> flags, std::string& input,
-                       std::vector<std::string>* more_inputs)
-    : tool_(tool), flags_(flags), more_inputs_(more_inputs) {
+FlagParser::FlagParser(std::string_view tool, std::span<const Flag> flags, const Arguments& arguments,
+                       std::string& input, std::vector<std::string>* more_inputs, const FlagRules& rules)
+    : tool_(tool), flags_(flags), arguments_(arguments), rules_(rules), more_inputs_(more_inputs), merged_(Merge()) {
   app_.set_help_flag();
   app_.allow_extras();
   app_.add_option(std::string(FlagExclusion::kInput), input);
@@ -84,9 +84,18 @@ FlagParser::FlagParser(std::string_view tool, std::span<const Flag> flags, std::
 
 std::string FlagParser::DashedName(const Flag& flag) { return fmt::format("--{}", flag.name); }
 
-void FlagParser::Bind(const Flag& flag, bool& member) { app_.add_flag(DashedName(flag), member); }
+bool FlagParser::IsMentioned(const Flag& flag) const {
+  return merged_.ok() && std::ranges::any_of(*merged_, [&](const std::string& word) {
+           return word.starts_with("--") && NameOf(word) == flag.name;
+         });
+}
+
+void FlagParser::Bind(const Flag& flag, bool& member) {
+  if (IsMentioned(flag)) app_.add_flag(DashedName(flag), member);
+}
 
 void FlagParser::Bind(const Flag& flag, std::vector<std::string>& member) {
+  if (!IsMentioned(flag)) return;
   if (IsOptionalValue(flag.value)) {
     app_.add_flag(NameWithBareValue(flag), member);
     return;
@@ -146,9 +155,9 @@ const Flag* FlagParser::Find(std::string_view name) const {
   return flag == flags_.end() ? nullptr : &*flag;
 }
 
-bool FlagParser::Applies(const Flag& flag, const std::set<std::string_view>& given, const FlagRules& rules) const {
+bool FlagParser::Applies(const Flag& flag, const std::set<std::string_view>& given) const {
   if (!AddsUp(flag.value) && given.contains(flag.name)) return false;
-  return std::ranges::none_of(rules.exclusions, [&](const FlagExclusion& exclusion) {
+  return std::ranges::none_of(rules_.exclusions, [&](const FlagExclusion& exclusion) {
     const auto is_given = [&](std::string_view name) { return given.contains(name); };
     const bool is_other = std::ranges::find(exclusion.others, flag.name) != exclusion.others.end();
     return (is_other && is_given(exclusion.flag)) ||
@@ -157,16 +166,16 @@ bool FlagParser::Applies(const Flag& flag, const std::set<std::string_view>& giv
 }
 
 // A default flag that the tool does not have is for another one, unless the tool is ir-opt, which has all of them.
-bool FlagParser::Takes(std::string_view word, const std::set<std::string_view>& given, const FlagRules& rules) const {
+bool FlagParser::Takes(std::string_view word, const std::set<std::string_view>& given) const {
   const Flag* flag = Find(NameOf(word));
   const bool is_known =
       flag != nullptr && (flag->value.kind != ValueKind::Switch || word.find('=') == std::string_view::npos);
-  return is_known ? Applies(*flag, given, rules) : tool_ == "ir-opt";
+  return is_known ? Applies(*flag, given) : tool_ == "ir-opt";
 }
 
-Result<std::vector<std::string>> FlagParser::Merge(const Arguments& arguments, const FlagRules& rules) const {
-  IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> words, NormalizeArguments(arguments.words, flags_));
-  IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> defaults, NormalizeArguments(arguments.defaults, flags_));
+Result<std::vector<std::string>> FlagParser::Merge() const {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> words, NormalizeArguments(arguments_.words, flags_));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> defaults, NormalizeArguments(arguments_.defaults, flags_));
   std::set<std::string_view> given;
   for (auto word = words.begin(); word != words.end() && *word != "--"; ++word) {
     if (word->starts_with("--")) given.insert(NameOf(*word));
@@ -181,7 +190,7 @@ Result<std::vector<std::string>> FlagParser::Merge(const Arguments& arguments, c
     const bool has_value = next != defaults.end() && word->find('=') == std::string::npos &&
                            (next->empty() || (!next->starts_with("--") && (!flag || TakesNextWord(flag->value))));
     const auto end = has_value ? next + 1 : next;
-    if (Takes(*word, given, rules)) merged.insert(merged.end(), word, end);
+    if (Takes(*word, given)) merged.insert(merged.end(), word, end);
     word = end;
   }
   merged.insert(merged.end(), words.begin(), words.end());
@@ -190,7 +199,8 @@ Result<std::vector<std::string>> FlagParser::Merge(const Arguments& arguments, c
 
 // A switch takes no value; CLI11 would parse it as a boolean or report its own message. Of a flag with an optional
 // value and a '=', the value is not empty; NormalizeArguments makes "--flag" and "" of "--flag=".
-Status FlagParser::CheckSwitches(const std::vector<std::string>& arguments) const {
+Status FlagParser::CheckSwitches() const {
+  const std::vector<std::string>& arguments = *merged_;
   for (size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
     const std::string& argument = arguments[i];
     if (!argument.starts_with("--")) continue;
@@ -212,7 +222,7 @@ Status FlagParser::CheckSwitches(const std::vector<std::string>& arguments) cons
 Status FlagParser::CheckRepetition() const {
   for (const Flag& flag : flags_) {
     if (AddsUp(flag.value) || flag.value.kind == ValueKind::Switch) continue;
-    const std::vector<std::string>& values = app_.get_option(DashedName(flag))->results();
+    const std::span<const std::string> values = ValuesOf(flag);
     const bool is_pair = flag.value.kind == ValueKind::Pair;
     if (values.size() <= (is_pair ? 2 : 1)) continue;
     return Error{ErrorCode::Usage,
@@ -224,7 +234,13 @@ Status FlagParser::CheckRepetition() const {
 
 bool FlagParser::IsGiven(std::string_view name) const {
   const bool is_input = name == FlagExclusion::kInput;
-  return app_.count(is_input ? std::string(name) : fmt::format("--{}", name)) != 0;
+  const CLI::Option* option = app_.get_option_no_throw(is_input ? std::string(name) : fmt::format("--{}", name));
+  return option != nullptr && option->count() != 0;
+}
+
+std::span<const std::string> FlagParser::ValuesOf(const Flag& flag) const {
+  const CLI::Option* option = app_.get_option_no_throw(DashedName(flag));
+  return option == nullptr ? std::span<const std::string>() : option->results();
 }
 
 std::string FlagParser::Settings(std::span<const std::string_view> without) const {
@@ -233,16 +249,15 @@ std::string FlagParser::Settings(std::span<const std::string_view> without) cons
     const bool is_left_out = std::ranges::find(without, flag.name) != without.end();
     if (is_left_out || !IsGiven(flag.name)) continue;
     text += flag.name;
-    for (const std::string& value : app_.get_option(DashedName(flag))->results())
-      text += fmt::format("={}:{}", value.size(), value);
+    for (const std::string& value : ValuesOf(flag)) text += fmt::format("={}:{}", value.size(), value);
     text += '\n';
   }
   return text;
 }
 
-Status FlagParser::CheckExclusions(std::span<const FlagExclusion> exclusions) const {
+Status FlagParser::CheckExclusions() const {
   const auto is_given = [this](std::string_view name) { return IsGiven(name); };
-  for (const FlagExclusion& exclusion : exclusions) {
+  for (const FlagExclusion& exclusion : rules_.exclusions) {
     if (!IsGiven(exclusion.flag)) continue;
     const auto* other = std::ranges::find_if(exclusion.others, is_given);
     if (other == exclusion.others.end()) continue;
@@ -252,8 +267,8 @@ Status FlagParser::CheckExclusions(std::span<const FlagExclusion> exclusions) co
   return {};
 }
 
-Status FlagParser::CheckRequirements(std::span<const FlagRequirement> requirements) const {
-  for (const FlagRequirement& requirement : requirements) {
+Status FlagParser::CheckRequirements() const {
+  for (const FlagRequirement& requirement : rules_.requirements) {
     const bool has_alternative = !requirement.alternative.empty() && IsGiven(requirement.alternative);
     if (!IsGiven(requirement.flag) || IsGiven(requirement.needed) || has_alternative) continue;
     return Error{ErrorCode::Usage,
@@ -262,23 +277,22 @@ Status FlagParser::CheckRequirements(std::span<const FlagRequirement> requiremen
   return {};
 }
 
-Status FlagParser::Parse(const Arguments& arguments, const FlagRules& rules) {
-  const std::string format = FindDiagnosticFormat(arguments.words);
+Status FlagParser::Parse() {
+  const std::string format = FindDiagnosticFormat(arguments_.words);
   // For errors in response files.
-  SetMessageFormat(ToDiagnosticFormat(format.empty() ? FindDiagnosticFormat(arguments.defaults) : format));
-  IROPT_ASSIGN_OR_RETURN(std::vector<std::string> merged, Merge(arguments, rules));
-  SetMessageFormat(ToDiagnosticFormat(FindDiagnosticFormat(merged)));
-  IROPT_RETURN_IF_ERROR(CheckSwitches(merged));
-  std::ranges::reverse(merged);  // CLI11 takes them from the back
+  SetMessageFormat(ToDiagnosticFormat(format.empty() ? FindDiagnosticFormat(arguments_.defaults) : format));
+  if (!merged_.ok()) return merged_.error();
+  SetMessageFormat(ToDiagnosticFormat(FindDiagnosticFormat(*merged_)));
+  IROPT_RETURN_IF_ERROR(CheckSwitches());
   try {
-    app_.parse(std::move(merged));
+    app_.parse(std::vector<std::string>(merged_->rbegin(), merged_->rend()));  // CLI11 takes them from the back
   } catch (const CLI::ParseError& e) {
     return Error{ErrorCode::Usage, DescribeParseError(e, flags_)};
   }
   IROPT_RETURN_IF_ERROR(PlaceInputs(app_.remaining()));
   IROPT_RETURN_IF_ERROR(CheckRepetition());
-  IROPT_RETURN_IF_ERROR(CheckExclusions(rules.exclusions));
-  return CheckRequirements(rules.requirements);
+  IROPT_RETURN_IF_ERROR(CheckExclusions());
+  return CheckRequirements();
 }
 
 }  // namespace iropt

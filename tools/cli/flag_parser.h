@@ -1,10 +1,10 @@
 // Parsing a command line by a table of flags, with CLI11.
 //
-//   FlagParser parser("ir-opt", Flags(), options.input);
+//   FlagParser parser("ir-opt", Flags(), arguments, options.input);
 //   const Flag* flag = Flags().data();
 //   #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 //   #include "flags.def"
-//   IROPT_RETURN_IF_ERROR(parser.Parse(arguments));
+//   IROPT_RETURN_IF_ERROR(parser.Parse());
 //
 // ParseWithDefaults of arguments.h calls such a function with the flags of the environment.
 #pragma once
@@ -49,16 +49,17 @@ struct FlagRules {
 class FlagParser {
  public:
   // `tool` is the name of the program in messages. The first argument that is not a flag goes to `input`, others to
-  // `more_inputs`; null: they are refused.
-  FlagParser(std::string_view tool, std::span<const Flag> flags, std::string& input,
-             std::vector<std::string>* more_inputs = nullptr);
+  // `more_inputs`; null: they are refused. Keeps references to all of them.
+  FlagParser(std::string_view tool, std::span<const Flag> flags, const Arguments& arguments, std::string& input,
+             std::vector<std::string>* more_inputs = nullptr, const FlagRules& rules = {});
 
-  // What the flag sets.
+  // What the flag sets. CLI11 learns only of flags that are in the arguments: it compares each name with all others.
   void Bind(const Flag& flag, bool& member);
   void Bind(const Flag& flag, std::vector<std::string>& member);
   // One value, of which a second one is refused.
   template <class T>
   void Bind(const Flag& flag, T& member) {
+    if (!IsMentioned(flag)) return;
     CLI::Option* option = nullptr;
     if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::optional<std::string>>) {
       if (IsOptionalValue(flag.value)) option = AddOptionalValue(flag, member);
@@ -70,7 +71,7 @@ class FlagParser {
   // Parses the arguments; the error names the wrong one. Refuses flags that have no effect by the rules. From then on,
   // messages of the tool have the format that the arguments name, also if they are wrong. Of the default flags, the
   // tool takes those that it has, except what the command line replaces or rules out.
-  Status Parse(const Arguments& arguments, const FlagRules& rules = {});
+  Status Parse();
   // Returns whether the flag, or FlagExclusion::kInput, is given. After Parse.
   bool IsGiven(std::string_view name) const;
   // The flags that are given, but for some, with their values; the same for all command lines that mean the same. After
@@ -89,19 +90,26 @@ class FlagParser {
   // Takes the arguments that CLI11 did not consume.
   Status PlaceInputs(const std::vector<std::string>& unplaced);
   // The words of both, normalized.
-  Result<std::vector<std::string>> Merge(const Arguments& arguments, const FlagRules& rules) const;
+  Result<std::vector<std::string>> Merge() const;
+  // False if the flag is certainly not given.
+  bool IsMentioned(const Flag& flag) const;
+  // Those that are given.
+  std::span<const std::string> ValuesOf(const Flag& flag) const;
   const Flag* Find(std::string_view name) const;
   // Whether a default flag is for this tool, and whether it has an effect beside those of the command line.
-  bool Takes(std::string_view word, const std::set<std::string_view>& given, const FlagRules& rules) const;
-  bool Applies(const Flag& flag, const std::set<std::string_view>& given, const FlagRules& rules) const;
-  Status CheckSwitches(const std::vector<std::string>& arguments) const;
+  bool Takes(std::string_view word, const std::set<std::string_view>& given) const;
+  bool Applies(const Flag& flag, const std::set<std::string_view>& given) const;
+  Status CheckSwitches() const;
   Status CheckRepetition() const;
-  Status CheckExclusions(std::span<const FlagExclusion> exclusions) const;
-  Status CheckRequirements(std::span<const FlagRequirement> requirements) const;
+  Status CheckExclusions() const;
+  Status CheckRequirements() const;
 
   std::string_view tool_;
   std::span<const Flag> flags_;
+  const Arguments& arguments_;
+  FlagRules rules_;
   std::vector<std::string>* more_inputs_;
+  Result<std::vector<std::string>> merged_;
   CLI::App app_;
 };
 

@@ -56,11 +56,11 @@ struct CommandLine {
 Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
   CommandLine line;
   std::string file;
-  FlagParser parser(kName, kFlags, file);
+  FlagParser parser(kName, kFlags, arguments, file);
   const Flag* flag = kFlags;
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 #include "flags.def"
-  IROPT_RETURN_IF_ERROR(parser.Parse(arguments));
+  IROPT_RETURN_IF_ERROR(parser.Parse());
   return line;
 }
 

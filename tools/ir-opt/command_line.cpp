@@ -378,11 +378,12 @@ static std::string DescribeProgram() {
 
 static Result<CommandLine> ParseArguments(const Arguments& arguments) {
   CommandLine line;
-  FlagParser parser("ir-opt", Flags(), line.driver.input, &line.driver.more_inputs);
+  FlagParser parser("ir-opt", Flags(), arguments, line.driver.input, &line.driver.more_inputs,
+                    {kExclusions, kRequirements});
   const Flag* flag = Flags().data();
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 #include "flags.def"
-  IROPT_RETURN_IF_ERROR(parser.Parse(arguments, {kExclusions, kRequirements}));
+  IROPT_RETURN_IF_ERROR(parser.Parse());
   IROPT_RETURN_IF_ERROR(CheckValues(line));
   IROPT_RETURN_IF_ERROR(CheckInputs(line));
   TranslateWords(line);

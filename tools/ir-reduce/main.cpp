@@ -68,11 +68,11 @@ struct CommandLine : ReduceOptions {
 
 Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
   CommandLine line;
-  FlagParser parser(kName, kFlags, line.input);
+  FlagParser parser(kName, kFlags, arguments, line.input);
   const Flag* flag = kFlags;
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 #include "flags.def"
-  IROPT_RETURN_IF_ERROR(parser.Parse(arguments));
+  IROPT_RETURN_IF_ERROR(parser.Parse());
   TranslateDiagnosticFlags(line.diagnostics, line.colour, line.compiler);
   if (line.progress_word == "always") line.progress = ProgressShown::Always;
   if (line.progress_word == "never") line.progress = ProgressShown::Never;

@@ -89,11 +89,12 @@ constexpr int64_t kComparedCalls = 10;
 
 Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
   CommandLine line;
-  FlagParser parser(kName, kFlags, line.driver.input);
+  FlagParser parser(kName, kFlags, arguments, line.driver.input, nullptr,
+                    {.exclusions = kExclusions, .requirements = kRequirements});
   const Flag* flag = kFlags;
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 #include "flags.def"
-  IROPT_RETURN_IF_ERROR(parser.Parse(arguments, {.exclusions = kExclusions, .requirements = kRequirements}));
+  IROPT_RETURN_IF_ERROR(parser.Parse());
   TranslateDiagnosticFlags(line.diagnostics, line.colour, line.driver.compiler);
   const bool compares = !line.compare_pipelines.empty();
   const bool is_compiled = line.loops ? *line.loops == "compile" : compares;
