@@ -227,7 +227,11 @@ class OrcBackend final : public LoopBackend {
                            EmitModule(request, unit->context, target_.layout(), target_.has_half()));
     unit->module = std::move(emitted.module);
     unit->is_deep = emitted.is_deep;
+#if LLVM_VERSION_MAJOR >= 21
     unit->module->setTargetTriple(unit->machine->getTargetTriple());
+#else
+    unit->module->setTargetTriple(unit->machine->getTargetTriple().str());
+#endif
     return unit;
   }
 
