@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 runs=${1:-50000}
 shift $(($# > 0 ? 1 : 0))
-if [ $# -eq 0 ]; then set -- fuzz_reader fuzz_relay fuzz_passes fuzz_onnx; fi
+if [ $# -eq 0 ]; then set -- fuzz_reader fuzz_relay fuzz_passes fuzz_onnx fuzz_pipelines fuzz_tensors; fi
 scripts/build.sh fuzz "$@"
 
 failed=()
@@ -20,6 +20,8 @@ for fuzzer in "$@"; do
     fuzz_relay) find examples test -name '*.relay' -size -20k -exec cp --backup=numbered -t "$corpus" {} + ;;
     fuzz_onnx) find examples test -name '*.onnx' -size -20k -exec cp --backup=numbered -t "$corpus" {} + ;;
     fuzz_passes) length=600 ;;
+    fuzz_pipelines) find examples test -name '*.json' -size -20k -exec cp --backup=numbered -t "$corpus" {} + ;;
+    fuzz_tensors) find examples test \( -name '*.np[yz]' -o -name '*.safetensors' -o -name '*.params' \) -size -20k -exec cp --backup=numbered -t "$corpus" {} + ;;
   esac
   if [ -d "test/fuzz/corpus/$fuzzer" ]; then find "test/fuzz/corpus/$fuzzer" -type f -exec cp --backup=numbered -t "$corpus" {} +; fi
   echo "== $fuzzer: $runs inputs, after $(find "$corpus" -type f | wc -l) of its corpus"

@@ -1,0 +1,5 @@
+b0 = sch.get_block(name="B", func_name="main")
+l1, = sch.get_loops(block=b0)
+l2, l3 = sch.split(loop=l1, factors=[None, 16])
+sch.vectorize(loop=l3)
+sch.transform_layout(block=b0, buffer=("write", 0), index_map=lambda i, j: (i // 4, j, i % 4), pad_value=None)
