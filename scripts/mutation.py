@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mutation testing: changes one operator, condition, constant or call at a time, and tells which changes no test notices.
 
-  scripts/mutation.py arith [infer_types ...] [--limit=200] [--seed=0] [--jobs=2]
+  scripts/mutation.py arith [infer_types ...] [--limit=200] [--minutes=60] [--seed=0] [--jobs=2]
   scripts/mutation.py lib/arith/bounds.cpp --unit=arith --record=FILE
   scripts/mutation.py tonight
 
@@ -126,6 +126,7 @@ class Mutator:
         copy_sources(self.tree, files)
         for file in files:
             if not (self.tree / file).exists():
+                (self.tree / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / file, self.tree / file)
         self.configure()
         self.find(cindex)
@@ -331,6 +332,22 @@ def take_folders(args):
     return {ROOT / "docs" / "mutants" / f"{name}.md": FOLDERS[name].sources + "/" for name in names}
 
 
+def test_all(tester, mutator, numbers, args):
+    """The mutants with their descriptions and outcomes, those before the time is over, in the order of the sources."""
+    if args.minutes or (args.limit and args.limit < len(numbers)):
+        numbers = random.Random(args.seed).sample(numbers, min(args.limit or len(numbers), len(numbers)))
+    end = time.monotonic() + 60 * args.minutes if args.minutes else float("inf")
+    results = {}
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for number, outcome in zip(numbers, pool.map(lambda n: tester.test(n) if time.monotonic() < end else None, numbers)):
+            if outcome:
+                mutant = mutator.all[number]
+                text = mutant.describe(mutator.sources[mutant.file])
+                print(f"{outcome}: {text}", flush=True)
+                results[number] = (mutant, text, outcome)
+    return [results[number] for number in sorted(results)]
+
+
 def write_records(records, results):
     for path, prefix in records.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -345,6 +362,7 @@ def main():
     parser.add_argument("--build", default="build-mutation", help="the build folder")
     parser.add_argument("--record", type=pathlib.Path, help="the file to write")
     parser.add_argument("--limit", type=int, help="test so many, chosen at random")
+    parser.add_argument("--minutes", type=float, help="test those, chosen at random, that are done in this time after the build")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--slow", type=float, default=30, help="seconds; tests that take longer are left out")
@@ -360,15 +378,7 @@ def main():
     tester.find_reached()
     numbers = list(mutator.numbers())
     print(f"{len(numbers)} mutants ({len(mutator.all) - 1 - len(numbers)} do not compile), {len(tester.seconds)} tests", flush=True)
-    if args.limit and args.limit < len(numbers):
-        numbers = sorted(random.Random(args.seed).sample(numbers, args.limit))
-    results = []
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for number, outcome in zip(numbers, pool.map(tester.test, numbers)):
-            mutant = mutator.all[number]
-            text = mutant.describe(mutator.sources[mutant.file])
-            print(f"{outcome}: {text}", flush=True)
-            results.append((mutant, text, outcome))
+    results = test_all(tester, mutator, numbers, args)
     dead = sum(outcome == "dead" for _, _, outcome in results)
     print(f"{dead} of {len(results)} are dead: {share(dead, len(results))}")
     write_records(records, results)
