@@ -4,7 +4,7 @@ set -euo pipefail
 
 packages=(g++ cmake ninja-build ccache mold python3
           libfmt-dev libcli11-dev nlohmann-json3-dev rapidjson-dev libtbb-dev libxxhash-dev libarchive-dev libeigen3-dev
-          libmimalloc-dev libdtl-dev catch2 libbenchmark-dev libprotozero-dev)
+          libmimalloc-dev libdtl-dev catch2 libbenchmark-dev libprotozero-dev file dpkg-dev)
 
 # The style checks need these versions of the Clang tools, the test of the page of -report a browser with a font, the
 # Python package the headers of Python (its tests need pytest, NumPy and pip), and tests of ONNX files models; Neovim replays
