@@ -1,5 +1,6 @@
 #include "script_reader.h"
 
+#include "iropt/text/script/marked.h"
 #include "iropt/text/script/parser.h"
 
 namespace iropt {
@@ -42,6 +43,11 @@ const Attr* ScriptReader::ReadAttr(std::string_view text, Place place) const {
 
 std::optional<Module> ScriptReader::ReadModule(std::string_view text, Place place) const {
   return ReadAt(place, [&](DiagnosticEngine& diagnostics) { return ParseModule(text, 0, {}, diagnostics); });
+}
+
+std::string ScriptReader::WriteMarked(const Module& module, const GlobalVar* var,
+                                      std::span<const Node* const> marks) const {
+  return MarkedFunctionToString(module, var, marks);
 }
 
 }  // namespace iropt

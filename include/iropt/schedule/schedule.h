@@ -76,7 +76,9 @@ class Schedule {
   // The function of a state, in the module that the schedule began with.
   const ModuleEntry& EntryOf(const State& state) const;
 
-  // Null if the module that the schedule began with has no PrimFunc of the name.
+  // The module that the schedule began with.
+  const Module& original() const { return module_; }
+  // Null if it has no PrimFunc of the name.
   const PrimFunc* OriginalOf(std::string_view function) const;
 
   // Forgets all instructions: the module is again what the schedule began with. References and names end.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
@@ -40,7 +41,13 @@ struct PrintOptions {
   bool hash_constants = false;
   // The folder that the paths of these files are relative to; empty for the current one. Absolute paths are kept.
   std::string folder = {};
+  // Loops and blocks whose heads stand between kMarkBegin and kMarkEnd, which occur nowhere else in the text; null for
+  // none. Of loops that share a line, the variable does.
+  const std::unordered_set<const Node*>* marked = nullptr;
 };
+
+inline constexpr char kMarkBegin = '\x01';
+inline constexpr char kMarkEnd = '\x02';
 
 // Prints the module: functions in TVM's order (TIR, external, Relax, then main; by name within each), with a newline at
 // the end. O(nodes). Any module can be printed, also an ill-formed one. A type beyond the limits of CheckTextSize is

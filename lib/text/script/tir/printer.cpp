@@ -75,7 +75,10 @@ std::string TirPrinter::Print(std::string_view name, const ScalarArgs& scalars) 
   if (!typed) PrintMatchedParams();
   if (const tir::Block* root = ImplicitRoot()) {
     BeginLine();
-    out_.Append(context_.Since(TextVersion::kV0_24) ? "# with T.sblock(\"root\"):" : "# with T.block(\"root\"):");
+    out_.Append("# with ");
+    PrintMarked(root,
+                [&] { out_.Append(context_.Since(TextVersion::kV0_24) ? "T.sblock(\"root\")" : "T.block(\"root\")"); });
+    out_.Append(':');
     for (const tir::Buffer* buffer : root->alloc_buffers) PrintBlockBuffer(buffer);
     PrintBody(root->body);
   } else {

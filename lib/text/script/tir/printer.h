@@ -81,6 +81,16 @@ class TirPrinter : public TirDeclarations {
   void PrintIndented(const Node* frame, const tir::Stmt* body);
 
   // ---- loops and blocks (printer_block.cpp)
+  bool IsMarked(const tir::Stmt* stmt) const {
+    return context_.options.marked && context_.options.marked->contains(stmt);
+  }
+  // Prints a head, between marks if the statement is to be marked.
+  template <class F>
+  void PrintMarked(const tir::Stmt* stmt, F&& print) {
+    if (IsMarked(stmt)) out_.Append(kMarkBegin);
+    print();
+    if (IsMarked(stmt)) out_.Append(kMarkEnd);
+  }
   void PrintFor(const tir::For* loop);
   using Loops = InlineVector<const tir::For*, 8>;
   void AddGrid(const tir::For* loop, Loops& grid) const;

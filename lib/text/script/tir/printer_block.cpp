@@ -44,7 +44,7 @@ void TirPrinter::PrintFor(const tir::For* loop) {
   if (loops.size() > 1) {
     for (size_t i = 0; i < loops.size(); ++i) {
       if (i) out_.Append(", ");
-      out_.Append(names_.Define(loops[i]->loop_var));
+      PrintMarked(loops[i], [&] { out_.Append(names_.Define(loops[i]->loop_var)); });
     }
     out_.Append(" in T.grid(");
     for (size_t i = 0; i < loops.size(); ++i) {
@@ -55,7 +55,8 @@ void TirPrinter::PrintFor(const tir::For* loop) {
   } else {
     loops.clear();
     loops.push_back(loop);
-    PrintLoopHead(loop);
+    PrintMarked(loop, [&] { PrintLoopHead(loop); });
+    out_.Append(':');
   }
   for (const tir::For* l : loops) EnterLoop(l);
   top().visible = true;
@@ -65,7 +66,7 @@ void TirPrinter::PrintFor(const tir::For* loop) {
   --context_.indent;
 }
 
-// i in range(...):
+// i in range(...)
 void TirPrinter::PrintLoopHead(const tir::For* loop) {
   static constexpr std::string_view kFunctions[] = {"T.serial(", "T.parallel(", "T.vectorized(", "T.unroll(",
                                                     "T.thread_binding("};
@@ -90,7 +91,7 @@ void TirPrinter::PrintLoopHead(const tir::For* loop) {
     out_.Append(plain ? ", " : ", step=");
     prim_.Print(loop->step);
   }
-  out_.Append("):");
+  out_.Append(')');
 }
 
 // From 0.25 on, the annotations of unrolling have a keyword of their own.
@@ -195,9 +196,13 @@ void TirPrinter::PrintBlockBuffer(const tir::Buffer* buffer) {
 // `realize` is null for a block that stands for itself.
 void TirPrinter::PrintBlock(const tir::Block* block, const tir::BlockRealize* realize) {
   BeginLine();
-  out_.Append(context_.Since(TextVersion::kV0_24) ? "with T.sblock(" : "with T.block(");
-  PrintString(block->name_hint, out_);
-  out_.Append(realize ? "):" : ", no_realize=True):");
+  out_.Append("with ");
+  PrintMarked(block, [&] {
+    out_.Append(context_.Since(TextVersion::kV0_24) ? "T.sblock(" : "T.block(");
+    PrintString(block->name_hint, out_);
+    out_.Append(realize ? ")" : ", no_realize=True)");
+  });
+  out_.Append(':');
   ++context_.indent;
   Push(block);
   PrintAxes(block, realize);

@@ -46,7 +46,7 @@ const TargetAttr* TargetOf(const PrimFunc& func, const TargetAttr* default_targe
 // error.
 Result<bool> ScheduleFunction(Module& module, const ModuleEntry& entry, const TargetAttr* target,
                               const std::vector<const schedule::Rule*>& rules, TensorIntrinsics& intrinsics,
-                              DiagnosticEngine& diagnostics) {
+                              ModulePassContext& context) {
   const std::string name(entry.var->name);
   for (const schedule::Rule* rule : rules) {
     schedule::Schedule sch(module, &intrinsics, name);
@@ -59,7 +59,8 @@ Result<bool> ScheduleFunction(Module& module, const ModuleEntry& entry, const Ta
         return true;
       case schedule::RuleResult::kNotApplied: break;
       case schedule::RuleResult::kFailed:
-        ReportRefusal(refusal, fmt::format("in the rule {} for the function '{}'", rule->name, name), diagnostics);
+        ReportRefusal(refusal, fmt::format("in the rule {} for the function '{}'", rule->name, name), sch,
+                      sch.StateOf(name), context.context, context.diagnostics);
         return Failure{ErrorCode::PassFailed};
     }
   }
@@ -99,7 +100,7 @@ Pass CreateApplyDefaultSchedule(const PassOptions& options) {
           const TargetAttr* target = TargetOf(*To<PrimFunc>(entry.func), context.context.target);
           if (!target) continue;
           IROPT_ASSIGN_OR_RETURN(const bool scheduled,
-                                 ScheduleFunction(module, entry, target, rules, *intrinsics, context.diagnostics));
+                                 ScheduleFunction(module, entry, target, rules, *intrinsics, context));
           if (scheduled && mark) module = MarkScheduled(std::move(module), var);
         }
         return module;

@@ -49,7 +49,7 @@ Pass CreateApplyTrace(const PassOptions& options) {
       options.info(),
       [trace, intrinsics, func = options.String("func")](Module module, ModulePassContext& context) -> Result<Module> {
         schedule::Schedule sch(std::move(module), intrinsics.get(), func);
-        IROPT_RETURN_IF_ERROR(ApplyTrace(*trace, sch, context.diagnostics));
+        IROPT_RETURN_IF_ERROR(ApplyTrace(*trace, sch, context.context, context.diagnostics));
         if (WantsTraces()) ReportTrace({}, schedule::ToPython(sch.trace()));
         return sch.Finish();
       });

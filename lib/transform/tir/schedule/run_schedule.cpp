@@ -7,6 +7,7 @@
 
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/pass/marked_text.h"
 #include "iropt/support/check.h"
 #include "iropt/support/file.h"
 #include "transform/tir/schedule/builtin_intrinsics.h"
@@ -30,6 +31,22 @@ std::string Render(const schedule::Refusal& refusal) {
       text.replace(at, mark.size(), NameOf(refusal.parts[i]));
   }
   return text;
+}
+
+// The function that the blocks and loops of the instruction are in; null without them.
+const schedule::State* FunctionOf(const schedule::Instruction& instruction, const schedule::Schedule& sch) {
+  const schedule::State* found = nullptr;
+  const auto look = [&](const schedule::Value& value, auto&& self) -> void {
+    if (const auto* name = value.As<schedule::Value::Name>()) {
+      const schedule::Variable* variable = sch.Find(name->text);
+      if (!found && variable) found = variable->state;
+    }
+    if (const auto* list = value.As<schedule::Value::List>()) {
+      for (const schedule::Value& item : *list) self(item, self);
+    }
+  };
+  for (const schedule::Value& arg : instruction.args) look(arg, look);
+  return found;
 }
 
 }  // namespace
@@ -77,7 +94,8 @@ std::optional<schedule::TensorIntrinsic> TensorIntrinsics::Find(std::string_view
   return FindIn(builtins_.back().module, name);
 }
 
-void ReportRefusal(const schedule::Refusal& refusal, std::string note, DiagnosticEngine& diagnostics) {
+void ReportRefusal(const schedule::Refusal& refusal, std::string note, const schedule::Schedule& sch,
+                   const schedule::State* function, const PassContext& context, DiagnosticEngine& diagnostics) {
   const Node* place = nullptr;
   for (const Node* part : refusal.parts) {
     if (!place && part->span().known()) place = part;
@@ -87,14 +105,22 @@ void ReportRefusal(const schedule::Refusal& refusal, std::string note, Diagnosti
     if (part != place && part->span().known()) error.Note(Location(*part), fmt::format("{} is here", NameOf(part)));
   }
   error.Note(std::move(note));
+  const auto* writer = dynamic_cast<const MarkedTextWriter*>(context.reader.get());
+  if (!writer || !function || refusal.parts.empty()) return;
+  const ModuleEntry& entry = sch.EntryOf(*function);
+  Module module = sch.original();
+  module.Set(entry.var, function->func(), entry.storage);
+  error.Note(fmt::format("the function '{}' before it:\n{}", entry.var->name,
+                         writer->WriteMarked(module, entry.var, refusal.parts)));
 }
 
-Status ApplyTrace(const schedule::Trace& trace, schedule::Schedule& sch, DiagnosticEngine& diagnostics) {
+Status ApplyTrace(const schedule::Trace& trace, schedule::Schedule& sch, const PassContext& context,
+                  DiagnosticEngine& diagnostics) {
   for (size_t i = 0; i < trace.instructions.size(); ++i) {
     const schedule::Instruction& instruction = trace.instructions[i];
     if (sch.Apply(instruction).ok()) continue;
     ReportRefusal(sch.refusal(), fmt::format("instruction {} of the trace: {}", i, schedule::ToPython(instruction)),
-                  diagnostics);
+                  sch, FunctionOf(instruction, sch), context, diagnostics);
     return Failure{ErrorCode::PassFailed};
   }
   return {};

@@ -9,6 +9,7 @@
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
+#include "iropt/pass/context.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/text_reader.h"
 #include "iropt/schedule/schedule.h"
@@ -39,10 +40,14 @@ class TensorIntrinsics : public schedule::IntrinsicTable {
   std::deque<Builtin> builtins_;
 };
 
-// Reports why a primitive was refused, at the first part of the program that it names, with a note on who asked for it.
-void ReportRefusal(const schedule::Refusal& refusal, std::string note, DiagnosticEngine& diagnostics);
+// Reports why a primitive was refused, at the first part of the program that it names, with a note on who asked for it,
+// and the function as it is at that time, in which these parts are marked. The function may be null, then it is not
+// shown; so it is without a reader that writes marked text.
+void ReportRefusal(const schedule::Refusal& refusal, std::string note, const schedule::Schedule& sch,
+                   const schedule::State* function, const PassContext& context, DiagnosticEngine& diagnostics);
 
 // Applies the instructions, and reports the first one that cannot be applied.
-Status ApplyTrace(const schedule::Trace& trace, schedule::Schedule& sch, DiagnosticEngine& diagnostics);
+Status ApplyTrace(const schedule::Trace& trace, schedule::Schedule& sch, const PassContext& context,
+                  DiagnosticEngine& diagnostics);
 
 }  // namespace iropt
