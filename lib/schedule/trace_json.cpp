@@ -168,6 +168,10 @@ Value DefaultOf(const Param& param) {
 
 Result<Trace> ReadTraceJson(std::string_view text) {
   IROPT_ASSIGN_OR_RETURN(const OptionValue json, ParseJson(text));
+  return ReadTraceJson(json);
+}
+
+Result<Trace> ReadTraceJson(const OptionValue& json) {
   const OptionValue::List* parts = json.as_list();
   if (!parts || parts->size() != 2 || !(*parts)[0].as_list() || !(*parts)[1].as_list())
     return TraceError(

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <optional>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 #include "json_text.h"
+#include "schedule/database/object_graph.h"
 
 namespace iropt::schedule {
 
@@ -40,107 +40,21 @@ constexpr BinaryName kBinaryNames[] = {{"Add", NodeKind::kAdd},
                                        {"And", NodeKind::kAnd},
                                        {"Or", NodeKind::kOr}};
 
-// The name of a type without the parts before it, which differ between versions: tir.Var and ir.Var are both Var.
-std::string_view ShortName(std::string_view type) {
-  const size_t dot = type.rfind('.');
-  return dot == std::string_view::npos ? type : type.substr(dot + 1);
-}
-
-class ObjectReader {
+class IndexMapReader {
  public:
-  explicit ObjectReader(const OptionValue& graph) : graph_(graph) {}
+  explicit IndexMapReader(const ObjectGraph& graph) : graph_(graph), exprs_(graph.size()), is_open_(graph.size()) {}
 
-  Result<const IndexMapAttr*> ReadRoot() {
-    const OptionValue* nodes = graph_.Find("nodes");
-    const OptionValue* root = graph_.Find("root") ? graph_.Find("root") : graph_.Find("root_index");
-    if (!nodes || !nodes->as_list() || !root) return Wrong("expected the nodes of an object graph and their root");
-    nodes_ = nodes->as_list();
-    exprs_.resize(nodes_->size());
-    is_open_.resize(nodes_->size());
-    IROPT_ASSIGN_OR_RETURN(const size_t index, Index(*root));
-    return ReadMap(index);
-  }
-
- private:
-  static Error Wrong(std::string message) { return Error{ErrorCode::PassFailed, std::move(message)}; }
-
-  std::string_view TypeOf(size_t index) const {
-    const OptionValue& node = (*nodes_)[index];
-    const OptionValue* type = node.Find("type_key") ? node.Find("type_key") : node.Find("type");
-    return type && type->as_string() ? ShortName(*type->as_string()) : std::string_view();
-  }
-
-  // A field of an object; null if there is none.
-  const OptionValue* Field(size_t index, std::string_view name) const {
-    const OptionValue& node = (*nodes_)[index];
-    const OptionValue* fields = node.Find("attrs") ? node.Find("attrs") : node.Find("data");
-    return fields ? fields->Find(name) : nullptr;
-  }
-
-  static std::optional<int64_t> Number(const OptionValue& value) {
-    if (const int64_t* number = value.as_int()) return *number;
-    const std::string* text = value.as_string();
-    int64_t number = 0;
-    if (!text || std::from_chars(text->data(), text->data() + text->size(), number).ptr != text->data() + text->size())
-      return std::nullopt;
-    return number;
-  }
-
-  Result<size_t> Index(const OptionValue& value) const {
-    const std::optional<int64_t> number = Number(value);
-    if (!number || *number < 0 || static_cast<size_t>(*number) >= nodes_->size())
-      return Wrong("a reference to an object that does not exist");
-    return static_cast<size_t>(*number);
-  }
-
-  Result<size_t> Child(size_t index, std::string_view field) const {
-    const OptionValue* value = Field(index, field);
-    if (!value) return Wrong(fmt::format("an object {} without the field '{}'", TypeOf(index), field));
-    return Index(*value);
-  }
-
-  Result<std::vector<size_t>> Items(size_t index) const {
-    const OptionValue* data = (*nodes_)[index].Find("data");
-    if (TypeOf(index) != "Array" || (data && !data->as_list())) return Wrong("expected an array in an object graph");
-    std::vector<size_t> items;
-    if (!data) return items;
-    for (const OptionValue& item : *data->as_list()) {
-      IROPT_ASSIGN_OR_RETURN(const size_t child, Index(item));
-      items.push_back(child);
-    }
-    return items;
-  }
-
-  Result<std::string> Text(size_t index) const {
-    const OptionValue& node = (*nodes_)[index];
-    const OptionValue* text = node.Find("repr_str") ? node.Find("repr_str") : node.Find("data");
-    if (!text || !text->as_string()) return Wrong("expected a string in an object graph");
-    return *text->as_string();
-  }
-
-  // In older versions, the dtype is a field of the expression itself; in newer ones, of its type.
-  Result<DataType> DTypeOf(size_t index) const {
-    const OptionValue* dtype = Field(index, "dtype");
-    if (!dtype && Field(index, "ty")) {
-      IROPT_ASSIGN_OR_RETURN(const size_t type, Child(index, "ty"));
-      dtype = Field(type, "dtype");
-    }
-    const auto parsed = dtype && dtype->as_string() ? DataType::Parse(*dtype->as_string()) : std::nullopt;
-    if (!parsed) return Wrong("an expression without a dtype in an object graph");
-    return *parsed;
-  }
-
-  Result<const IndexMapAttr*> ReadMap(size_t index) {
-    if (TypeOf(index) != "IndexMap") return Wrong(fmt::format("expected an index map, not '{}'", TypeOf(index)));
-    IROPT_ASSIGN_OR_RETURN(const size_t initial, Child(index, "initial_indices"));
-    IROPT_ASSIGN_OR_RETURN(const size_t final, Child(index, "final_indices"));
-    IROPT_ASSIGN_OR_RETURN(const std::vector<size_t> param_items, Items(initial));
-    IROPT_ASSIGN_OR_RETURN(const std::vector<size_t> result_items, Items(final));
+  // The inverse of an inverse does not count.
+  Result<const IndexMapAttr*> ReadMap(size_t index, bool is_inverse = false) {
+    if (!graph_.Is(index, "IndexMap"))
+      return GraphError(fmt::format("expected an index map, not '{}'", graph_.TypeOf(index)));
+    IROPT_ASSIGN_OR_RETURN(const std::vector<size_t> param_items, graph_.Items(index, "initial_indices"));
+    IROPT_ASSIGN_OR_RETURN(const std::vector<size_t> result_items, graph_.Items(index, "final_indices"));
     std::vector<const tir::Var*> params;
     std::vector<const PrimExpr*> results;
     for (const size_t item : param_items) {
       IROPT_ASSIGN_OR_RETURN(const PrimExpr* param, Expr(item));
-      if (!Is<tir::Var>(param)) return Wrong("a parameter of an index map that is not a variable");
+      if (!Is<tir::Var>(param)) return GraphError("a parameter of an index map that is not a variable");
       params.push_back(To<tir::Var>(param));
     }
     for (const size_t item : result_items) {
@@ -148,63 +62,60 @@ class ObjectReader {
       results.push_back(result);
     }
     const IndexMapAttr* inverse = nullptr;
-    const OptionValue* given = Field(index, "inverse_index_map");
-    if (given && !given->is_null()) {
-      IROPT_ASSIGN_OR_RETURN(const size_t child, Index(*given));
-      if (TypeOf(child) == "IndexMap") {
-        IROPT_ASSIGN_OR_RETURN(inverse, ReadMap(child));
-      }
+    IROPT_ASSIGN_OR_RETURN(const std::optional<size_t> given, graph_.OptionalChild(index, "inverse_index_map"));
+    if (given && !is_inverse) {
+      IROPT_ASSIGN_OR_RETURN(inverse, ReadMap(*given, true));
     }
     return IndexMapAttr::Get(params, results, inverse);
   }
 
+ private:
   // Expressions may share nodes; each is made once.
   Result<const PrimExpr*> Expr(size_t index) {
     if (exprs_[index]) return exprs_[index];
-    if (is_open_[index]) return Wrong("an expression that contains itself in an object graph");
+    if (is_open_[index]) return GraphError("an expression that contains itself in an object graph");
     is_open_[index] = true;
     IROPT_ASSIGN_OR_RETURN(exprs_[index], WithStack([&] { return MakeExpr(index); }));
     return exprs_[index];
   }
 
   Result<const PrimExpr*> MakeExpr(size_t index) {
-    const std::string_view type = TypeOf(index);
+    const std::string_view type = graph_.TypeOf(index);
     const arith::PrimBuilder make;
     if (type == "Var" || type == "SizeVar") {
-      IROPT_ASSIGN_OR_RETURN(const size_t name_index, Child(index, "name"));
-      IROPT_ASSIGN_OR_RETURN(const std::string name, Text(name_index));
-      IROPT_ASSIGN_OR_RETURN(const DataType dtype, DTypeOf(index));
+      IROPT_ASSIGN_OR_RETURN(const std::string name, graph_.Text(index, "name"));
+      IROPT_ASSIGN_OR_RETURN(const DataType dtype, graph_.DTypeOf(index));
       return IRContext::Current().NewSymVar(name, dtype);
     }
-    if (type == "IntImm" || type == "FloatImm") {
-      IROPT_ASSIGN_OR_RETURN(const DataType dtype, DTypeOf(index));
-      const OptionValue* value = Field(index, "value");
-      if (type == "IntImm" && value && Number(*value)) return make.Int(*Number(*value), dtype);
-      const double* real = value ? value->as_double() : nullptr;
-      if (type == "FloatImm" && real) return make.Float(*real, dtype);
-      if (type == "FloatImm" && value && value->as_string()) return make.Float(std::stod(*value->as_string()), dtype);
-      return Wrong("a constant without a value in an object graph");
+    if (type == "IntImm") {
+      IROPT_ASSIGN_OR_RETURN(const DataType dtype, graph_.DTypeOf(index));
+      IROPT_ASSIGN_OR_RETURN(const int64_t value, graph_.Integer(index, "value"));
+      if (!dtype.is_scalar() || !dtype.is_integer()) return GraphError("an integer whose dtype is not one of integers");
+      return make.Int(value, dtype);
+    }
+    if (type == "FloatImm") {
+      IROPT_ASSIGN_OR_RETURN(const DataType dtype, graph_.DTypeOf(index));
+      IROPT_ASSIGN_OR_RETURN(const double value, graph_.Real(index, "value"));
+      return make.Float(value, dtype);
     }
     if (type == "Cast") {
-      IROPT_ASSIGN_OR_RETURN(const DataType dtype, DTypeOf(index));
-      IROPT_ASSIGN_OR_RETURN(const size_t child, Child(index, "value"));
+      IROPT_ASSIGN_OR_RETURN(const DataType dtype, graph_.DTypeOf(index));
+      IROPT_ASSIGN_OR_RETURN(const size_t child, graph_.Child(index, "value"));
       IROPT_ASSIGN_OR_RETURN(const PrimExpr* value, Expr(child));
       return make.Cast(dtype, value);
     }
-    for (const BinaryName& binary : kBinaryNames) {
-      if (binary.name != type) continue;
-      IROPT_ASSIGN_OR_RETURN(const size_t left, Child(index, "a"));
-      IROPT_ASSIGN_OR_RETURN(const size_t right, Child(index, "b"));
+    if (const std::optional<NodeKind> kind = BinaryKindOf(type)) {
+      IROPT_ASSIGN_OR_RETURN(const size_t left, graph_.Child(index, "a"));
+      IROPT_ASSIGN_OR_RETURN(const size_t right, graph_.Child(index, "b"));
       IROPT_ASSIGN_OR_RETURN(const PrimExpr* a, Expr(left));
       IROPT_ASSIGN_OR_RETURN(const PrimExpr* b, Expr(right));
-      if (a->dtype != b->dtype) return Wrong("operands of different dtypes in an object graph");
-      return IRContext::Current().Intern(make.Node(binary.kind, a, b));
+      if (a->dtype != b->dtype) return GraphError("operands of different dtypes in an object graph");
+      return IRContext::Current().Intern(make.Node(*kind, a, b));
     }
-    return Wrong(fmt::format("an index map has an object '{}', which is not supported", type));
+    return GraphError(fmt::format("an index map has an object '{}', which is not supported", type));
   }
 
-  const OptionValue& graph_;
-  const OptionValue::List* nodes_ = nullptr;
+  const ObjectGraph& graph_;
   std::vector<const PrimExpr*> exprs_;
   std::vector<bool> is_open_;
 };
@@ -306,9 +217,16 @@ Result<OptionValue> ParseJson(std::string_view text) {
   return *std::move(value);
 }
 
+std::optional<NodeKind> BinaryKindOf(std::string_view name) {
+  for (const BinaryName& binary : kBinaryNames) {
+    if (binary.name == name) return binary.kind;
+  }
+  return std::nullopt;
+}
+
 Result<const IndexMapAttr*> ReadIndexMap(std::string_view json) {
-  IROPT_ASSIGN_OR_RETURN(const OptionValue graph, ParseJson(json));
-  return ObjectReader(graph).ReadRoot();
+  IROPT_ASSIGN_OR_RETURN(const ObjectGraph graph, ObjectGraph::Parse(json));
+  return IndexMapReader(graph).ReadMap(graph.root());
 }
 
 std::string WriteIndexMap(const IndexMapAttr& map) {

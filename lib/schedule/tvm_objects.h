@@ -2,6 +2,7 @@
 // parameters.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,5 +17,8 @@ namespace iropt::schedule {
 Result<const IndexMapAttr*> ReadIndexMap(std::string_view json);
 // The text as TVM 0.18 writes it. The expressions are sums, products, quotients and so on of parameters and constants.
 std::string WriteIndexMap(const IndexMapAttr& map);
+
+// The binary operation of a name such as FloorDiv.
+std::optional<NodeKind> BinaryKindOf(std::string_view name);
 
 }  // namespace iropt::schedule

@@ -19,6 +19,10 @@
 #include "iropt/ir/attr.h"
 #include "iropt/support/result.h"
 
+namespace iropt {
+class OptionValue;
+}
+
 namespace iropt::schedule {
 
 enum class ParamKind : uint8_t {
@@ -107,6 +111,7 @@ struct Trace {
 
 // TVM's JSON: [[[name, inputs, attributes, results], ...], [[index, decision], ...]]. The error names the instruction.
 Result<Trace> ReadTraceJson(std::string_view text);
+Result<Trace> ReadTraceJson(const OptionValue& json);
 std::string ToJson(const Trace& trace);
 // One statement of Python for each instruction, `l1, l2 = sch.split(loop=l0, factors=[None, 16], ...)`.
 std::string ToPython(const Trace& trace);

@@ -1,0 +1,154 @@
+// MetaScheduleApplyDatabase: applies the best traces of a tuning database.
+//
+//   work_dir/database_workload.json         functions that were tuned
+//   work_dir/database_tuning_record.json    traces for them, with the times of their runs
+//
+//   @T.prim_func                            @T.prim_func
+//   def main(...):                          def main(...):
+//       for i in range(128):          -->       T.func_attr({"tir.is_scheduled": T.bool(True)})
+//           with T.block("B"):                  for i_0 in range(8):
+//               ...                                 for i_1 in T.vectorized(16):
+//                                                       with T.block("B"): ...
+//
+// A PrimFunc that is equal to one of the database by structure, whatever the names of its blocks and variables, becomes
+// the scheduled one, and keeps its attributes. Of several records the one with the least mean time counts; those
+// without a time do not. Without `work_dir`, the database is empty. With `enable_warning`, functions without a record
+// are reported. Blocks keep the names that they have in the database. The cost is that of reading the database, of
+// hashing the functions, and of the primitives.
+//
+// Source: TVM's src/relax/transform/meta_schedule.cc.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "iropt/infer/prim_func_type.h"
+#include "iropt/ir/location.h"
+#include "iropt/ir/tir/stmt.h"
+#include "iropt/pass/applied_trace.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
+#include "iropt/schedule/database.h"
+#include "iropt/schedule/schedule.h"
+#include "iropt/support/file.h"
+#include "transform/tir/schedule/run_schedule.h"
+
+namespace iropt {
+
+namespace {
+
+// The files of the folder that an option names; null after an error.
+struct DatabaseFiles {
+  std::shared_ptr<const FileBuffer> workloads, records;
+  SourceSpan span;  // of the option
+
+  bool ok() const { return workloads && records; }
+};
+
+DatabaseFiles ReadFiles(const PassOptions& options) {
+  const std::string& folder = options.String("work_dir");
+  DatabaseFiles files{nullptr, nullptr, options.SpanOf("work_dir")};
+  if (folder.empty()) {
+    files.workloads = files.records = std::make_shared<const FileBuffer>(std::string());
+    return files;
+  }
+  const auto read = [&](std::string_view name) -> std::shared_ptr<const FileBuffer> {
+    auto file = ReadFile((std::filesystem::path(folder) / name).string());
+    if (file) return *std::move(file);
+    options.diagnostics().Error(files.span, "file", file.error().message);
+    return nullptr;
+  };
+  files.workloads = read(schedule::kWorkloadFile);
+  if (files.workloads) files.records = read(schedule::kRecordFile);
+  return files;
+}
+
+class DatabaseApplier {
+ public:
+  DatabaseApplier(const schedule::Database& database, schedule::IntrinsicTable& intrinsics, ModulePassContext& context)
+      : database_(database), intrinsics_(intrinsics), context_(context) {}
+
+  // The module with the function scheduled, if it has a record.
+  Result<Module> Apply(Module module, const GlobalVar* var, bool warn) const {
+    const ModuleEntry& entry = *module.Find(var);
+    const auto& func = *To<PrimFunc>(entry.func);
+    const schedule::TuningRecord* record = RecordOf(func, entry.storage);
+    if (!record) {
+      if (warn)
+        context_.diagnostics.Warning(Location(func), "no-record",
+                                     fmt::format("no tuning record is found for the function '{}'", var->name));
+      return module;
+    }
+    schedule::Workload workload = database_.workloads()[record->workload];
+    IROPT_ASSIGN_OR_RETURN(const ModuleEntry scheduled, Schedule(workload, *record, var, module.text_version()));
+    Workspace workspace(scheduled.storage);
+    auto* result = workspace.New<PrimFunc>(*To<PrimFunc>(scheduled.func));
+    result->attrs = func.attrs->With("tir.is_scheduled", IntAttr::Bool(true));
+    result->type = PrimFuncType(result);
+    result->set_span(func.span());
+    module.Set(var, result, workspace.Finish());
+    return module;
+  }
+
+ private:
+  // Null if there is none.
+  const schedule::TuningRecord* RecordOf(const PrimFunc& func, const FuncStorageRef& storage) const {
+    Workspace workspace(storage);
+    const auto found = database_.Find(*schedule::NormalizeWorkload(func, workspace));
+    return found ? database_.Best(*found) : nullptr;
+  }
+
+  // The function of the database with the trace applied.
+  Result<ModuleEntry> Schedule(const schedule::Workload& workload, const schedule::TuningRecord& record,
+                               const GlobalVar* var, std::optional<TextVersion> version) const {
+    Module module;
+    if (version) module.set_text_version(*version);
+    module.Set(workload.var, workload.func, workload.storage);
+    schedule::Schedule sch(std::move(module), &intrinsics_);
+    const DiagnosticContext note(context_.diagnostics, SourceSpan(),
+                                 fmt::format("in the tuning record for the function '{}'", var->name));
+    IROPT_RETURN_IF_ERROR(ApplyTrace(record.trace, sch, context_.context, context_.diagnostics));
+    if (WantsTraces()) ReportTrace(fmt::format("the function '{}'", var->name), schedule::ToPython(sch.trace()));
+    const Module scheduled = sch.Finish();
+    return scheduled.functions()[0];
+  }
+
+  const schedule::Database& database_;
+  schedule::IntrinsicTable& intrinsics_;
+  ModulePassContext& context_;
+};
+
+}  // namespace
+
+Pass CreateMetaScheduleApplyDatabase(const PassOptions& options) {
+  const DatabaseFiles files = ReadFiles(options);
+  const auto intrinsics = std::make_shared<TensorIntrinsics>(options);
+  return CreateModulePass(
+      options.info(),
+      [files, intrinsics, warn = options.Bool("enable_warning")](Module module,
+                                                                 ModulePassContext& context) -> Result<Module> {
+        if (!files.ok()) return Failure{ErrorCode::PassFailed};
+        const auto database = schedule::Database::Parse(files.workloads->text(), files.records->text());
+        if (!database) {
+          context.diagnostics.Error(files.span, "bad-database",
+                                    fmt::format("the tuning database cannot be read: {}", database.error().message));
+          return Failure{ErrorCode::PassFailed};
+        }
+        for (const std::string& reason : database->skipped())
+          context.diagnostics.Warning(files.span, "database-entry",
+                                      fmt::format("an entry of the tuning database is left out: {}", reason));
+        const DatabaseApplier applier(*database, *intrinsics, context);
+        std::vector<const GlobalVar*> vars;
+        for (const ModuleEntry& entry : module.functions()) {
+          if (Is<PrimFunc>(entry.func)) vars.push_back(entry.var);
+        }
+        for (const GlobalVar* var : vars) {
+          IROPT_ASSIGN_OR_RETURN(module, applier.Apply(std::move(module), var, warn));
+        }
+        return module;
+      });
+}
+
+}  // namespace iropt
