@@ -102,22 +102,23 @@ class Compiler final : public LoopCompiler {
       : options_(std::move(options)), backend_(std::move(backend)), objects_(options_.cache_dir) {}
 
   Result<CompiledFunctionRef> Compile(const Module& module, const GlobalVar& var) override {
-    IROPT_ASSIGN_OR_RETURN(CallGraph calls, CollectCalls(module, var));
-    const std::string name(NameOf(*calls.functions.front(), var));
-    const uint64_t hash = HashOf(calls);
-    if (std::shared_ptr<const SharedCode> known = FindCode(hash, calls)) {
-      return CompiledFunctionRef(std::make_shared<Function>(name, std::move(known)));
-    }
-    Result<std::unique_ptr<LoopCode>> code =
-        backend_->Compile(RequestFor(module, calls), options_.cache_dir.empty() ? nullptr : &objects_);
-    if (!code) return Error{code.error().code, fmt::format("{}: {}", name, code.error().message)};
-    auto shared = std::make_shared<SharedCode>();
-    shared->backend = backend_;
-    for (const NDArray* constant : calls.constants) shared->constants.push_back(constant->data());
-    shared->calls = std::move(calls);
-    shared->code = *std::move(code);
-    Keep(hash, shared);
-    return CompiledFunctionRef(std::make_shared<Function>(name, std::move(shared)));
+    const GlobalVar* const vars[] = {&var};
+    return std::move(CompileAll(module, vars, 1).front());
+  }
+
+  std::vector<Result<CompiledFunctionRef>> CompileAll(const Module& module, std::span<const GlobalVar* const> vars,
+                                                      int threads) override {
+    if (threads <= 0) threads = DefaultThreadCount();
+    std::vector<Task> tasks(vars.size());
+    ParallelFor(vars.size(), threads, [&](size_t i) { tasks[i] = TaskOf(module, *vars[i]); });
+    const std::vector<size_t> distinct = FindDistinct(tasks);
+    ParallelFor(distinct.size(), threads, [&](size_t i) {
+      Task& task = tasks[distinct[i]];
+      task.code = Build(module, *task.calls, task.hash);
+    });
+    std::vector<Result<CompiledFunctionRef>> functions;
+    for (const Task& task : tasks) functions.push_back(FunctionOf(task, tasks));
+    return functions;
   }
 
   Result<std::string> EmitLlvm(const Module& module, const GlobalVar& var, bool optimized) override {
@@ -135,6 +136,68 @@ class Compiler final : public LoopCompiler {
   }
 
  private:
+  using Code = std::shared_ptr<const SharedCode>;
+
+  // A function to compile.
+  struct Task {
+    Result<CallGraph> calls = CallGraph();
+    std::string name = {};  // for messages
+    uint64_t hash = 0;      // of the calls
+    size_t same = 0;        // the first task of the same calls
+    Result<Code> code = Code();
+  };
+
+  static Task TaskOf(const Module& module, const GlobalVar& var) {
+    Task task{.calls = CollectCalls(module, var)};
+    if (!task.calls) return task;
+    task.name = NameOf(*task.calls->functions.front(), var);
+    task.hash = HashOf(*task.calls);
+    return task;
+  }
+
+  // Takes code that is known, and finds tasks that have the same calls. Returns those that are left to do.
+  std::vector<size_t> FindDistinct(std::vector<Task>& tasks) {
+    std::vector<size_t> distinct;
+    std::unordered_multimap<uint64_t, size_t> first;  // by hash; looked up, never iterated
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      Task& task = tasks[i];
+      task.same = i;
+      if (!task.calls) continue;
+      const auto [begin, end] = first.equal_range(task.hash);
+      const auto found = std::find_if(
+          begin, end, [&](const auto& entry) { return SameCalls(*tasks[entry.second].calls, *task.calls); });
+      if (found != end) {
+        task.same = found->second;
+        CountShared();
+        continue;
+      }
+      first.emplace(task.hash, i);
+      task.code = FindCode(task.hash, *task.calls);
+      if (!*task.code) distinct.push_back(i);
+    }
+    return distinct;
+  }
+
+  Result<Code> Build(const Module& module, const CallGraph& calls, uint64_t hash) {
+    Result<std::unique_ptr<LoopCode>> code =
+        backend_->Compile(RequestFor(module, calls), options_.cache_dir.empty() ? nullptr : &objects_);
+    if (!code) return code.TakeError();
+    auto shared = std::make_shared<SharedCode>();
+    shared->backend = backend_;
+    for (const NDArray* constant : calls.constants) shared->constants.push_back(constant->data());
+    shared->calls = calls;
+    shared->code = *std::move(code);
+    Keep(hash, shared);
+    return Code(std::move(shared));
+  }
+
+  static Result<CompiledFunctionRef> FunctionOf(const Task& task, const std::vector<Task>& tasks) {
+    if (!task.calls) return Error(task.calls.error());
+    const Result<Code>& code = tasks[task.same].code;
+    if (!code) return Error{code.error().code, fmt::format("{}: {}", task.name, code.error().message)};
+    return CompiledFunctionRef(std::make_shared<Function>(task.name, *code));
+  }
+
   static std::string_view NameOf(const PrimFunc& func, const GlobalVar& var) {
     const std::string_view symbol = func.StringAttr(attr::kGlobalSymbol);
     return symbol.empty() ? var.name : symbol;
@@ -148,7 +211,7 @@ class Compiler final : public LoopCompiler {
             .opt_level = options_.opt_level};
   }
 
-  std::shared_ptr<const SharedCode> FindCode(uint64_t hash, const CallGraph& calls) {
+  Code FindCode(uint64_t hash, const CallGraph& calls) {
     const std::scoped_lock lock(mutex_);
     const auto [begin, end] = known_.equal_range(hash);
     for (auto it = begin; it != end; ++it) {
@@ -159,7 +222,12 @@ class Compiler final : public LoopCompiler {
     return nullptr;
   }
 
-  void Keep(uint64_t hash, std::shared_ptr<const SharedCode> code) {
+  void CountShared() {
+    const std::scoped_lock lock(mutex_);
+    ++stats_.from_memory;
+  }
+
+  void Keep(uint64_t hash, Code code) {
     const std::scoped_lock lock(mutex_);
     ++(code->code->from_store ? stats_.from_disk : stats_.compiled);
     known_.emplace(hash, std::move(code));
@@ -169,7 +237,7 @@ class Compiler final : public LoopCompiler {
   std::shared_ptr<LoopBackend> backend_;
   ObjectCache objects_;
   mutable std::mutex mutex_;
-  std::unordered_multimap<uint64_t, std::shared_ptr<const SharedCode>> known_;  // looked up, never iterated
+  std::unordered_multimap<uint64_t, Code> known_;  // looked up, never iterated
   LoopCompilerStats stats_;
 };
 

@@ -145,6 +145,12 @@ class LoopCompiler {
   // tensor cores; the message names it.
   virtual Result<CompiledFunctionRef> Compile(const Module& module, const GlobalVar& var) = 0;
 
+  // Compiles several functions, each as Compile does, on up to so many threads; 0: as many as the process may use. The
+  // results, in the order of the functions, and the code do not depend on the number of threads.
+  virtual std::vector<Result<CompiledFunctionRef>> CompileAll(const Module& module,
+                                                              std::span<const GlobalVar* const> vars,
+                                                              int threads = 0) = 0;
+
   // Returns the LLVM IR of the function, before or after optimization.
   virtual Result<std::string> EmitLlvm(const Module& module, const GlobalVar& var, bool optimized) = 0;
 

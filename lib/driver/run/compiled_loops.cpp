@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <deque>
+#include <unordered_set>
+#include <utility>
 
+#include "iropt/analysis/relax/called_functions.h"
 #include "iropt/ir/dlpack.h"
 #include "iropt/ir/element.h"
 #include "iropt/pass/timing.h"
@@ -81,21 +85,46 @@ void FillUnwritten(const NDArray& tensor, std::byte value) {
 
 }  // namespace
 
+std::vector<const GlobalVar*> CalledPrimFuncs(const Module& module, const GlobalVar& entry) {
+  std::vector<const GlobalVar*> called;
+  std::unordered_set<const GlobalVar*> seen = {&entry};
+  std::vector<const GlobalVar*> open = {&entry};
+  while (!open.empty()) {
+    const GlobalVar* var = open.back();
+    open.pop_back();
+    const ModuleEntry* function = module.Find(var);
+    if (!function) continue;
+    if (Is<PrimFunc>(function->func)) {
+      called.push_back(var);
+      continue;  // its callees are compiled with it
+    }
+    const std::shared_ptr<const CalledFunctions::Result> callees = ComputeCalledFunctions(*function);
+    for (const GlobalVar* callee : *callees) {
+      if (seen.insert(callee).second) open.push_back(callee);
+    }
+  }
+  return called;
+}
+
 Status CompilingExecutor::Prepare(const GlobalVar& var) {
-  codegen::CompiledFunctionRef& function = functions_[&var];
-  if (function) return {};
+  const auto known = functions_.find(&var);
+  if (known != functions_.end()) return known->second.ok() ? Status() : Status(known->second.error());
+  std::vector<const GlobalVar*> vars = std::exchange(expected_, {});
+  if (std::ranges::find(vars, &var) == vars.end()) vars.insert(vars.begin(), &var);
   const Stopwatch watch;
-  IROPT_ASSIGN_OR_RETURN(function, compiler_->Compile(module_, var));
+  std::vector<Result<codegen::CompiledFunctionRef>> compiled = compiler_->CompileAll(module_, vars);
   const double seconds = watch.Read().wall_seconds;
   compile_seconds_ += seconds;
-  if (on_compile_) on_compile_(var.name, seconds);
-  return {};
+  for (size_t i = 0; i < vars.size(); ++i) functions_.insert_or_assign(vars[i], std::move(compiled[i]));
+  if (on_compile_) on_compile_(var.name, vars.size(), seconds);
+  const Result<codegen::CompiledFunctionRef>& wanted = functions_.at(&var);
+  return wanted.ok() ? Status() : Status(wanted.error());
 }
 
 Result<HostValue> CompilingExecutor::Call(const GlobalVar& var, const PrimFunc&, std::span<const PrimFuncArg> args,
                                           const PackedCaller& packed) {
   IROPT_RETURN_IF_ERROR(Prepare(var));
-  const codegen::CompiledFunctionRef& function = functions_[&var];
+  const codegen::CompiledFunctionRef& function = *functions_.at(&var);
   std::deque<LoopTensor> tensors;  // a deque, for stable addresses
   std::vector<std::vector<std::byte>> copies;
   std::vector<LoopArg> loop_args;

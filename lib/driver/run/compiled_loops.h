@@ -8,23 +8,31 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "iropt/codegen/loop_compiler.h"
 #include "iropt/eval/relax/interpreter.h"
 
 namespace iropt {
 
-// Gets the name of a PrimFunc and the seconds that compiling it took.
-using CompileCallback = std::function<void(std::string_view name, double seconds)>;
+// Gets the name of a PrimFunc that is called for the first time, and how many PrimFuncs were compiled for this call, in
+// how many seconds.
+using CompileCallback = std::function<void(std::string_view name, size_t compiled, double seconds)>;
 
-// Compiles PrimFuncs lazily, at their first call.
+// The PrimFuncs that a function refers to, itself or through other Relax functions, each once; of a PrimFunc, itself.
+std::vector<const GlobalVar*> CalledPrimFuncs(const Module& module, const GlobalVar& entry);
+
+// Compiles PrimFuncs at their first call, and together with the first one those that are expected to follow, on several
+// threads.
 class CompilingExecutor : public PrimFuncExecutor {
  public:
   // The module must outlive it.
   CompilingExecutor(const Module& module, std::shared_ptr<codegen::LoopCompiler> compiler, EvalLimits limits)
       : module_(module), compiler_(std::move(compiler)), limits_(limits) {}
 
-  // Tells the time that compiling a function took, or reading its code from a cache, when it is called first.
+  // The PrimFuncs of the module that a run may call. One that cannot be compiled is an error only when it is called.
+  void Expect(std::vector<const GlobalVar*> prim_funcs) { expected_ = std::move(prim_funcs); }
+  // Tells the time that compiling functions took, or reading their code from a cache.
   void set_on_compile(CompileCallback on_compile) { on_compile_ = std::move(on_compile); }
 
   // What the bytes of memory without values are when a function is called, of that which it allocates, too. Nothing:
@@ -47,7 +55,8 @@ class CompilingExecutor : public PrimFuncExecutor {
   CompileCallback on_compile_;  // may be empty
   std::optional<std::byte> fresh_ = {};
   double compile_seconds_ = 0;
-  std::unordered_map<const GlobalVar*, codegen::CompiledFunctionRef> functions_;  // never iterated
+  std::vector<const GlobalVar*> expected_;                                                // not compiled yet
+  std::unordered_map<const GlobalVar*, Result<codegen::CompiledFunctionRef>> functions_;  // never iterated
 };
 
 }  // namespace iropt

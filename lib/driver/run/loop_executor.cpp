@@ -80,6 +80,7 @@ Status LoopExecutor::Prepare(const GlobalVar& var) {
   if (!compiling_) {
     IROPT_ASSIGN_OR_RETURN(std::shared_ptr<codegen::LoopCompiler> compiler, library_.Get());
     compiling_ = std::make_unique<CompilingExecutor>(module_, std::move(compiler), limits_);
+    compiling_->Expect(std::move(expected_));
     compiling_->set_on_compile(on_compile_);
     compiling_->set_fresh(fresh_);
   }

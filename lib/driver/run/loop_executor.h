@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "compiled_loops.h"
 #include "iropt/driver/driver_options.h"
@@ -36,6 +38,8 @@ class LoopExecutor : public PrimFuncExecutor {
   LoopExecutor(const Module& module, LoopMode mode, LoopLibrary& library, const EvalLimits& limits, RunMeter& meter)
       : module_(module), mode_(mode), library_(library), limits_(limits), meter_(meter) {}
 
+  // As for CompilingExecutor; for LoopMode::Compile.
+  void Expect(std::vector<const GlobalVar*> prim_funcs) { expected_ = std::move(prim_funcs); }
   void set_on_compile(CompileCallback on_compile) { on_compile_ = std::move(on_compile); }
   // Looks for what runs of PrimFuncs show; `facts` must outlive the executor. Compiled PrimFuncs are interpreted in
   // part, too, to find races. Their memory has these bytes at first, so that an initialization that is missing shows.
@@ -62,6 +66,7 @@ class LoopExecutor : public PrimFuncExecutor {
   LoopLibrary& library_;
   EvalLimits limits_;
   RunMeter& meter_;
+  std::vector<const GlobalVar*> expected_ = {};
   CompileCallback on_compile_ = nullptr;
   std::unique_ptr<CompilingExecutor> compiling_ = nullptr;  // null before it is needed
   std::unordered_set<const GlobalVar*> not_compiled_ = {};  // which cannot be; never iterated

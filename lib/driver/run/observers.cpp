@@ -48,8 +48,8 @@ void RunReporter::OnBinding(const Function&, const Var& var, const HostValue& va
   trace_->Append('\n');
 }
 
-void RunReporter::OnCompile(std::string_view prim_func, double seconds) {
-  ++compiling_.calls;
+void RunReporter::OnCompile(std::string_view prim_func, size_t compiled, double seconds) {
+  compiling_.calls += compiled;
   compiling_.seconds += seconds;
   compiled_.emplace(prim_func, seconds);
 }

@@ -33,8 +33,8 @@ class RunReporter : public RunObserver {
   void OnBinding(const Function& function, const Var& var, const HostValue& value) override;
   void OnCall(CalleeKind kind, std::string_view callee, double seconds) override;
 
-  // The PrimFunc was compiled in its first call, whose end OnCall tells.
-  void OnCompile(std::string_view prim_func, double seconds);
+  // In the first call of the PrimFunc, whose end OnCall tells, so many PrimFuncs were compiled.
+  void OnCompile(std::string_view prim_func, size_t compiled, double seconds);
 
   // A table of the times in operators, PrimFuncs and packed functions, in descending order, of the time for compiling
   // PrimFuncs, which theirs do not include, and of the rest of `total_seconds`.

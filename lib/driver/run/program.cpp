@@ -84,11 +84,13 @@ Result<std::unique_ptr<PrimFuncExecutor>> Program::MakeExecutor(const EvalLimits
   }
   if (meter) {
     auto executor = std::make_unique<LoopExecutor>(*module_, options_.loops, library_, limits, *meter);
+    if (loops) executor->Expect(CalledPrimFuncs(*module_, entry_->var()));
     executor->set_on_compile(std::move(on_compile));
     return std::unique_ptr<PrimFuncExecutor>(std::move(executor));
   }
   if (loops) {
     auto executor = std::make_unique<CompilingExecutor>(*module_, std::move(loops), limits);
+    executor->Expect(CalledPrimFuncs(*module_, entry_->var()));
     executor->set_on_compile(std::move(on_compile));
     return std::unique_ptr<PrimFuncExecutor>(std::move(executor));
   }

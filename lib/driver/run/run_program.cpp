@@ -15,13 +15,13 @@
 #include "call_entry.h"
 #include "driver/observe/output_files.h"
 #include "driver/pipeline_setup.h"
+#include "driver/tune/tune_program.h"
 #include "iropt/codegen/loop_compiler.h"
 #include "iropt/driver/compiler_instance.h"
 #include "measure.h"
 #include "observers.h"
 #include "outputs.h"
 #include "program.h"
-#include "scheduled_loops.h"
 
 namespace iropt {
 
@@ -105,10 +105,11 @@ class ProgramRun {
     RunReporter reporter(options_.trace ? &compiler_.err() : nullptr);
     RunMeter meter(work);
     // A missing loop compiler is reported before inputs are made.
-    IROPT_ASSIGN_OR_RETURN(
-        const std::unique_ptr<PrimFuncExecutor> executor,
-        program.MakeExecutor(limits, is_compared ? &meter : nullptr,
-                             [&](std::string_view name, double seconds) { reporter.OnCompile(name, seconds); }));
+    IROPT_ASSIGN_OR_RETURN(const std::unique_ptr<PrimFuncExecutor> executor,
+                           program.MakeExecutor(limits, is_compared ? &meter : nullptr,
+                                                [&](std::string_view name, size_t compiled, double seconds) {
+                                                  reporter.OnCompile(name, compiled, seconds);
+                                                }));
     IROPT_RETURN_IF_ERROR(program.ReadInputs());
     if (options_.save_inputs) IROPT_RETURN_IF_ERROR(Write(*options_.save_inputs, program.InputsForFile()));
     IROPT_RETURN_IF_ERROR(ObserveValues(program.module(), program.entry()));
@@ -254,7 +255,8 @@ int RunProgram(const ProgramOptions& options) {
     if (const Status ready = add(driver); !ready.ok()) return compiler.Report(ready.error(), "usage");
   }
   if (setups.empty()) {
-    const DriverOptions& driver = drivers.emplace_back(OptionsForLoops(options));
+    if (const Status tuned = TuneProgram(compiler, options); !tuned.ok()) return compiler.Report(tuned.error(), "usage");
+    const DriverOptions& driver = drivers.emplace_back(OptionsWithDatabase(options, compiler.registry()));
     if (const Status ready = add(driver); !ready.ok()) return compiler.Report(ready.error(), "usage");
   }
   ProgramRun run(compiler, options);

@@ -36,6 +36,24 @@ int32_t FirstElement(LoopCompiler& compiler, const Module& module) {
   return (*result)[0]->As<int32_t>()[0];
 }
 
+// Six functions, and one that cannot be compiled.
+Module SeveralFunctions() {
+  std::string text;
+  for (int i = 0; i < 6; ++i)
+    text += Func(kParams, fmt::format("for i in range(8):\n    out[i] = {}", i), fmt::format("f{}", i));
+  return Parse(text + Func(kParams, "T.evaluate(T.call_extern(\"int32\", \"other\"))", "wrong"));
+}
+
+// The names and contents of the files.
+std::map<std::string, std::string> ContentsOf(const Folder& folder) {
+  std::map<std::string, std::string> contents;
+  for (const auto& path : folder.files()) {
+    std::ifstream file(path, std::ios::binary);
+    contents.emplace(path.filename(), std::string(std::istreambuf_iterator<char>(file), {}));
+  }
+  return contents;
+}
+
 }  // namespace
 
 TEST_CASE("functions of the same structure are compiled once") {
@@ -167,6 +185,39 @@ TEST_CASE("several threads compile at the same time") {
     if (result) results[i] = (*result)[0]->As<int32_t>()[0];
   });
   CHECK(results == std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7});
+}
+
+TEST_CASE("functions that are compiled together do not depend on the number of threads") {
+  const Module module = SeveralFunctions();
+  std::vector<const GlobalVar*> vars;
+  for (const ModuleEntry& entry : module.functions()) vars.push_back(entry.var);
+  REQUIRE(vars.size() == 7);
+  vars.insert(vars.end(), {vars[1], vars[0]});
+  std::vector<std::map<std::string, std::string>> folders;
+  for (const int threads : {1, 4}) {
+    const Folder folder;
+    const auto compiler = CompilerWith({.cache_dir = folder.path});
+    const auto functions = compiler->CompileAll(module, vars, threads);
+    REQUIRE(functions.size() == vars.size());
+    for (size_t i = 0; i < vars.size(); ++i) {
+      if (vars[i]->name == "wrong") {
+        REQUIRE_FALSE(functions[i].ok());
+        CHECK(functions[i].error().message.starts_with("wrong: "));
+        continue;
+      }
+      REQUIRE(functions[i].ok());
+      const CallSpec call = MakeCall(*To<PrimFunc>(module.Find(vars[i])->func), {});
+      const auto compiled = CallWithValues(**functions[i], call.inputs, call.outputs);
+      const auto expected = Interpret(module, *To<PrimFunc>(module.Find(vars[i])->func), call);
+      REQUIRE((compiled.ok() && expected.ok()));
+      CHECK(Difference(*(*expected)[0], *(*compiled)[0], 0) == "");
+    }
+    CHECK(compiler->stats().compiled == 6);
+    CHECK(compiler->stats().from_memory == 2);
+    folders.push_back(ContentsOf(folder));
+  }
+  CHECK(folders[0].size() == 6);
+  CHECK(folders[0] == folders[1]);
 }
 
 }  // namespace iropt::codegen
