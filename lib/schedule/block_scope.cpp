@@ -1,10 +1,10 @@
 // Dependences between the blocks of a scope, and whether what they read has been written.
+#include "iropt/schedule/block_scope.h"
+
 #include <algorithm>
 
-#include "checks.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/schedule/state.h"
-#include "iropt/support/lookup.h"
 #include "region_tools.h"
 #include "stmt_tools.h"
 
@@ -12,77 +12,30 @@ namespace iropt::schedule {
 
 namespace {
 
-void AddDependence(BlockScope& info, Ref* src, Ref* dst, DependenceKind kind) {
-  if (src != dst) info.dependences.push_back({src, dst, kind});
-}
-
-// What a block accesses. A block that states nothing has what the blocks in it access, but for buffers of its own.
-struct Accesses {
-  std::vector<const tir::BufferRegion*> reads, writes;
-};
-
+// The buffers that blocks access, but for those that they allocate.
 class NestedAccesses : public StmtWalker {
  public:
-  Accesses found;
+  std::vector<const tir::Buffer*> reads, writes;
 
  protected:
   void VisitBlock(const tir::Block* block) override {
-    std::vector<const tir::Buffer*> own(block->alloc_buffers.begin(), block->alloc_buffers.end());
-    own_.insert(own_.end(), own.begin(), own.end());
-    for (const tir::BufferRegion* region : block->reads) Add(found.reads, region);
-    for (const tir::BufferRegion* region : block->writes) Add(found.writes, region);
+    own_.insert(own_.end(), block->alloc_buffers.begin(), block->alloc_buffers.end());
+    for (const tir::BufferRegion* region : block->reads) Add(reads, region->buffer);
+    for (const tir::BufferRegion* region : block->writes) Add(writes, region->buffer);
     StmtWalker::VisitBlock(block);
   }
 
  private:
-  void Add(std::vector<const tir::BufferRegion*>& regions, const tir::BufferRegion* region) {
-    const auto is_same = [&](const tir::BufferRegion* known) { return known->buffer == region->buffer; };
-    if (std::ranges::find(own_, region->buffer) == own_.end() && std::ranges::none_of(regions, is_same))
-      regions.push_back(region);
+  void Add(std::vector<const tir::Buffer*>& buffers, const tir::Buffer* buffer) {
+    if (std::ranges::find(own_, buffer) == own_.end() && std::ranges::find(buffers, buffer) == buffers.end())
+      buffers.push_back(buffer);
   }
 
   std::vector<const tir::Buffer*> own_;
 };
 
-Accesses AccessesOf(const tir::Block& block) {
-  if (block.reads.empty() && block.writes.empty()) {
-    NestedAccesses nested;
-    nested.VisitStmt(block.body);
-    return std::move(nested.found);
-  }
-  return {{block.reads.begin(), block.reads.end()}, {block.writes.begin(), block.writes.end()}};
-}
-
-void AddDependences(BlockScope& info) {
-  LookupMap<const tir::Buffer*, std::vector<Ref*>> readers;
-  for (Ref* child : info.children) {
-    const Accesses block = AccessesOf(child->block());
-    for (const tir::BufferRegion* region : block.reads) readers[region->buffer].push_back(child);
-    for (const tir::BufferRegion* region : block.writes) info.writers[region->buffer].push_back(child);
-    for (const tir::BufferRegion* region : block.reads) {
-      const auto* from = info.writers.Find(region->buffer);
-      if (!from) continue;
-      for (Ref* src : *from) AddDependence(info, src, child, DependenceKind::kReadAfterWrite);
-    }
-    for (const tir::BufferRegion* region : block.writes) {
-      for (Ref* src : info.writers[region->buffer]) AddDependence(info, src, child, DependenceKind::kWriteAfterWrite);
-    }
-    for (const tir::BufferRegion* region : block.writes) {
-      const auto* from = readers.Find(region->buffer);
-      if (!from) continue;
-      for (Ref* src : *from) AddDependence(info, src, child, DependenceKind::kWriteAfterRead);
-    }
-  }
-}
-
-std::vector<Ref*> Neighbors(const std::vector<Dependence>& dependences, const Ref* block, Ref* Dependence::*here,
-                            Ref* Dependence::*there) {
-  std::vector<Ref*> found;
-  for (const Dependence& dependence : dependences) {
-    if (dependence.*here != block || dependence.kind == DependenceKind::kWriteAfterRead) continue;
-    if (std::ranges::find(found, dependence.*there) == found.end()) found.push_back(dependence.*there);
-  }
-  return found;
+void AddOther(std::vector<Ref*>& found, Ref* other) {
+  if (std::ranges::find(found, other) == found.end()) found.push_back(other);
 }
 
 // Whether each dimension of what is consumed is in what is produced, as far as it is in the buffer.
@@ -114,35 +67,207 @@ bool Covers(const tir::Buffer& buffer, const Box& produced, const Box& consumed,
 
 }  // namespace
 
-std::vector<Ref*> BlockScope::ProducersOf(const Ref* block) const {
-  return Neighbors(dependences, block, &Dependence::dst, &Dependence::src);
+// ---- Dependences
+
+BlockScope::BlockScope(std::vector<Ref*> children) : children_(std::move(children)) {
+  for (size_t i = 0; i < children_.size(); ++i) children_[i]->place = static_cast<uint32_t>(i);
+  for (Ref* child : children_) Add(child);
 }
 
-std::vector<Ref*> BlockScope::ConsumersOf(const Ref* block) const {
-  return Neighbors(dependences, block, &Dependence::src, &Dependence::dst);
+const std::vector<Ref*>& BlockScope::Find(const Lists& lists, const tir::Buffer* buffer) {
+  static const std::vector<Ref*> none;
+  const auto* found = lists.Find(buffer);
+  return found ? *found : none;
 }
+
+BlockScope::Accesses BlockScope::AccessesOf(const tir::Block& block) {
+  Accesses accesses{.block = &block, .stated_reads = block.reads, .stated_writes = block.writes};
+  if (block.reads.empty() && block.writes.empty()) {
+    NestedAccesses nested;
+    nested.VisitStmt(block.body);
+    accesses.reads = std::move(nested.reads);
+    accesses.writes = std::move(nested.writes);
+    return accesses;
+  }
+  for (const tir::BufferRegion* region : block.reads) accesses.reads.push_back(region->buffer);
+  for (const tir::BufferRegion* region : block.writes) accesses.writes.push_back(region->buffer);
+  return accesses;
+}
+
+bool BlockScope::IsCurrent(const Accesses& known, const Ref* child) {
+  const tir::Block& block = child->block();
+  if (&block == known.block) return true;
+  const auto same = [](const List<const tir::BufferRegion*>& a, const List<const tir::BufferRegion*>& b) {
+    return a.size() == b.size() && a.begin() == b.begin();
+  };
+  return !(block.reads.empty() && block.writes.empty()) && same(block.reads, known.stated_reads) &&
+         same(block.writes, known.stated_writes);
+}
+
+void BlockScope::Add(Ref* child) {
+  Accesses accesses = AccessesOf(child->block());
+  const auto add = [&](Lists& lists, const std::vector<const tir::Buffer*>& buffers) {
+    for (const tir::Buffer* buffer : buffers) {
+      std::vector<Ref*>& list = lists[buffer];
+      list.insert(std::ranges::upper_bound(list, child->place, {}, &Ref::place), child);
+    }
+  };
+  add(readers_, accesses.reads);
+  add(writers_, accesses.writes);
+  accesses_.insert_or_assign(child, std::move(accesses));
+}
+
+void BlockScope::Remove(Ref* child) {
+  const Accesses accesses = accesses_.Take(child);
+  const auto remove = [&](Lists& lists, const std::vector<const tir::Buffer*>& buffers) {
+    for (const tir::Buffer* buffer : buffers) {
+      std::vector<Ref*>* list = lists.Find(buffer);
+      if (list) std::erase(*list, child);
+      if (list && list->empty()) lists.erase(buffer);
+    }
+  };
+  remove(readers_, accesses.reads);
+  remove(writers_, accesses.writes);
+}
+
+void BlockScope::Update(Ref* child) {
+  const Accesses* known = accesses_.Find(child);
+  if (!known || IsCurrent(*known, child)) return;
+  Remove(child);
+  Add(child);
+}
+
+bool BlockScope::Replace(const std::vector<Ref*>& before, const std::vector<Ref*>& after) {
+  if (before.empty()) return after.empty();
+  const size_t begin = before.front()->place;
+  if (begin + before.size() > children_.size() ||
+      !std::equal(before.begin(), before.end(), children_.begin() + static_cast<std::ptrdiff_t>(begin)))
+    return false;
+  // Those that access the same, and are behind each other as before, stay in the lists.
+  std::vector<bool> stays_before(before.size());
+  std::vector<bool> stays_after(after.size());
+  size_t next = begin;
+  for (size_t i = 0; i < after.size(); ++i) {
+    const Accesses* known = accesses_.Find(after[i]);
+    if (!known || after[i]->place < next || after[i]->place - begin >= before.size() || !IsCurrent(*known, after[i]))
+      continue;
+    stays_after[i] = stays_before[after[i]->place - begin] = true;
+    next = after[i]->place + 1;
+  }
+  for (size_t i = 0; i < before.size(); ++i) {
+    if (!stays_before[i]) Remove(before[i]);
+  }
+  const auto first = children_.begin() + static_cast<std::ptrdiff_t>(begin);
+  const auto last = first + std::ssize(before);
+  const auto common = std::ssize(before.size() < after.size() ? before : after);
+  std::copy_n(after.begin(), common, first);
+  if (after.size() > before.size()) {
+    children_.insert(last, after.begin() + common, after.end());
+  } else {
+    children_.erase(first + common, last);
+  }
+  const size_t end = before.size() == after.size() ? begin + after.size() : children_.size();
+  for (size_t i = begin; i < end; ++i) children_[i]->place = static_cast<uint32_t>(i);
+  for (size_t i = 0; i < after.size(); ++i) {
+    if (!stays_after[i]) Add(after[i]);
+  }
+  return true;
+}
+
+std::vector<Dependence> BlockScope::DependencesTo(Ref* block) const {
+  std::vector<Dependence> found;
+  const Accesses* accesses = accesses_.Find(block);
+  if (!accesses) return found;
+  const auto add = [&](const std::vector<const tir::Buffer*>& buffers, const Lists& lists, DependenceKind kind) {
+    for (const tir::Buffer* buffer : buffers) {
+      for (Ref* other : Find(lists, buffer)) {
+        if (other->place >= block->place) break;
+        found.push_back({other, block, kind});
+      }
+    }
+  };
+  add(accesses->reads, writers_, DependenceKind::kReadAfterWrite);
+  add(accesses->writes, writers_, DependenceKind::kWriteAfterWrite);
+  add(accesses->writes, readers_, DependenceKind::kWriteAfterRead);
+  return found;
+}
+
+std::vector<Dependence> BlockScope::DependencesFrom(Ref* block) const {
+  std::vector<Dependence> found;
+  const Accesses* accesses = accesses_.Find(block);
+  if (!accesses) return found;
+  std::vector<Ref*> others;
+  const auto add = [&](const std::vector<const tir::Buffer*>& buffers, const Lists& lists) {
+    for (const tir::Buffer* buffer : buffers) {
+      const std::vector<Ref*>& list = Find(lists, buffer);
+      others.insert(others.end(), std::ranges::upper_bound(list, block->place, {}, &Ref::place), list.end());
+    }
+  };
+  add(accesses->writes, readers_);
+  add(accesses->writes, writers_);
+  add(accesses->reads, writers_);
+  std::ranges::sort(others, {}, &Ref::place);
+  others.erase(std::unique(others.begin(), others.end()), others.end());
+  for (Ref* other : others) {
+    for (const Dependence& dependence : DependencesTo(other)) {
+      if (dependence.src == block) found.push_back(dependence);
+    }
+  }
+  return found;
+}
+
+std::vector<Ref*> BlockScope::ProducersOf(Ref* block) const {
+  std::vector<Ref*> found;
+  for (const Dependence& dependence : DependencesTo(block)) {
+    if (dependence.kind != DependenceKind::kWriteAfterRead) AddOther(found, dependence.src);
+  }
+  return found;
+}
+
+std::vector<Ref*> BlockScope::ConsumersOf(Ref* block) const {
+  std::vector<Ref*> found;
+  for (const Dependence& dependence : DependencesFrom(block)) {
+    if (dependence.kind != DependenceKind::kWriteAfterRead) AddOther(found, dependence.dst);
+  }
+  return found;
+}
+
+// ---- What the state knows
 
 const BlockScope& State::ScopeInfo(Ref* block) {
-  std::unique_ptr<Info>& info = infos_[block];
-  if (!info) info = std::make_unique<Info>();
-  if (!info->scope) {
-    info->scope = std::make_unique<BlockScope>();
-    info->scope->children = ChildrenOf(block);
-    AddDependences(*info->scope);
-    if (!kept_[block].stage_pipeline) CheckCover(block, *info->scope);
-    info->scope->is_stage_pipeline = *kept_[block].stage_pipeline;
-  }
-  return *infos_[block]->scope;
+  std::unique_ptr<BlockScope>& info = infos_[block];
+  if (!info) info = std::make_unique<BlockScope>(ChildrenOf(block));
+  const BlockScope& scope = *info;
+  if (!kept_[block].stage_pipeline) CheckCover(block, scope);
+  return scope;
 }
 
-void State::CheckCover(Ref* scope, BlockScope& info) {
+bool State::IsStagePipeline(Ref* block) {
+  ScopeInfo(block);
+  return *kept_[block].stage_pipeline;
+}
+
+void State::UpdateInfos(Ref* scope, const std::vector<Ref*>& before, const std::vector<Ref*>& after) {
+  if (!scope) {
+    infos_.clear();
+    return;
+  }
+  std::unique_ptr<BlockScope>* info = infos_.Find(scope);
+  if (info && *info && !(*info)->Replace(before, after)) info->reset();
+  // What the blocks around access may be what is in them.
+  for (Ref* block = scope; Ref* outer = ScopeOf(block); block = outer) {
+    info = infos_.Find(outer);
+    if (info && *info) (*info)->Update(block);
+  }
+}
+
+void State::CheckCover(Ref* scope, const BlockScope& info) {
   arith::Analyzer analyzer(make(), arith::Analyzer::SymVars::kAny);
-  for (const Ref* child : info.children) BindLoopsAround(child->parent, analyzer);
+  for (const Ref* child : info.children()) BindLoopsAround(child->parent, analyzer);
   bool is_stage_pipeline = true;
-  for (Ref* consumer : info.children) {
+  for (Ref* consumer : info.children()) {
     std::vector<Ref*> producers;
-    for (const Dependence& dependence : info.dependences) {
-      if (dependence.dst != consumer) continue;
+    for (const Dependence& dependence : info.DependencesTo(consumer)) {
       if (dependence.kind == DependenceKind::kWriteAfterRead) is_stage_pipeline = false;
       if (dependence.kind == DependenceKind::kReadAfterWrite) producers.push_back(dependence.src);
     }

@@ -30,8 +30,7 @@ constexpr std::string_view kReductionBlock =
 bool IsDominant(State& state, const Ref* block, Ref* root) {
   const auto single_in = [&](const BlockScope& scope) {
     return std::ranges::all_of(block->block().writes, [&](const tir::BufferRegion* write) {
-      const auto* writers = scope.writers.Find(write->buffer);
-      return !writers || writers->size() == 1;
+      return scope.WritersOf(write->buffer).size() <= 1;
     });
   };
   if (root->is_block()) return single_in(state.ScopeInfo(root));
@@ -40,8 +39,8 @@ bool IsDominant(State& state, const Ref* block, Ref* root) {
   for (Ref* child : state.ChildrenOf(root)) {
     const BlockScope& scope = state.ScopeInfo(child);
     for (const tir::BufferRegion* write : block->block().writes) {
-      const auto* writers = scope.writers.Find(write->buffer);
-      if (writers && seen.insert(write->buffer).second && writers->size() != 1) return false;
+      const size_t writers = scope.WritersOf(write->buffer).size();
+      if (writers != 0 && seen.insert(write->buffer).second && writers != 1) return false;
     }
   }
   return true;
@@ -93,7 +92,7 @@ class BlockCounter : public StmtWalker {
 Result<Ref*> RequireScope(State& state, const Ref* ref, bool stage_pipeline) {
   Ref* scope = state.ScopeOf(ref);
   if (!scope) return state.Refuse("the primitive does not operate on the root block");
-  if (stage_pipeline && !state.ScopeInfo(scope).is_stage_pipeline)
+  if (stage_pipeline && !state.IsStagePipeline(scope))
     return state.Refuse(
         "the scope {0} is not a stage pipeline.\n"
         "Definition of a scope that is a stage pipeline:\n"

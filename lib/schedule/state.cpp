@@ -152,18 +152,22 @@ State::State(const PrimFunc* func, const FuncStorageRef& storage) : func_(func),
 }
 
 Ref* State::NewRef(const tir::Stmt* stmt, Ref* parent) {
-  Ref* ref = &refs_.emplace_back(Ref{stmt, parent});
-  by_stmt_[stmt] = ref;
+  Ref* ref = &refs_.emplace_back(Ref{nullptr, parent});
+  Renew(ref, stmt);
   return ref;
 }
 
 void State::Renew(Ref* ref, const tir::Stmt* stmt) {
+  const std::string_view old_name = ref->is_block() ? ref->block().name_hint : std::string_view();
   if (ref->stmt) {
     const auto* entry = by_stmt_.Find(ref->stmt);
     if (entry && *entry == ref) by_stmt_.erase(ref->stmt);
   }
   ref->stmt = stmt;
-  if (stmt) by_stmt_[stmt] = ref;
+  if (!stmt) return;
+  by_stmt_[stmt] = ref;
+  if (ref->is_block() && (old_name.data() == nullptr || ref->block().name_hint != old_name))
+    by_name_[ref->block().name_hint].push_back(ref);
 }
 
 Ref* State::Find(const tir::Stmt* stmt) const { return by_stmt_.Lookup(stmt); }
@@ -201,21 +205,68 @@ std::vector<Ref*> State::ChildrenOf(const Ref* ref) const {
   return children;
 }
 
+std::vector<Ref*> State::BlocksNamed(std::string_view name) {
+  std::vector<Ref*>* named = by_name_.Find(name);
+  if (!named) return {};
+  std::erase_if(*named, [&](const Ref* ref) { return !ref->is_block() || ref->block().name_hint != name; });
+  std::ranges::sort(*named);
+  named->erase(std::unique(named->begin(), named->end()), named->end());
+  return *named;
+}
+
+struct State::Difference {
+  std::vector<const tir::Stmt*> before, after;
+  bool is_inside;  // the block or loop itself keeps its reference, and these are statements of its body
+};
+
+State::Difference State::DifferenceOf(const Ref* at, const tir::Stmt* target, const BlockReuse& reuse) const {
+  const tir::Stmt* source = at->stmt;
+  const auto* loop = As<tir::For>(source);
+  const auto* new_loop = As<tir::For>(target);
+  const auto is_pair = [&](const auto& pair) { return pair.first == source && pair.second == target; };
+  const bool keeps_ref = loop ? new_loop && loop->loop_var == new_loop->loop_var : std::ranges::any_of(reuse, is_pair);
+  if (!keeps_ref || Find(target)) return {{source}, {target}, false};
+  std::vector<const tir::Stmt*> before = StatementsOf(BodyOf(*source));
+  std::vector<const tir::Stmt*> after = StatementsOf(BodyOf(*target));
+  const auto [begin, new_begin] = std::ranges::mismatch(before, after);
+  before.erase(before.begin(), begin);
+  after.erase(after.begin(), new_begin);
+  while (!before.empty() && !after.empty() && before.back() == after.back()) {
+    before.pop_back();
+    after.pop_back();
+  }
+  return {std::move(before), std::move(after), true};
+}
+
+std::vector<Ref*> State::ChildrenIn(const std::vector<const tir::Stmt*>& stmts) const {
+  std::vector<Ref*> children;
+  for (const tir::Stmt* stmt : stmts) {
+    for (const tir::BlockRealize* realize : RealizesIn(stmt)) children.push_back(RefOf(realize->block));
+  }
+  return children;
+}
+
 void State::Replace(Ref* at, const tir::Stmt* target, const BlockReuse& reuse) {
   const tir::Stmt* source = at->stmt;
   if (source == target) return;
   Ref* parent = at->parent;
+  const auto [before, after, is_inside] = DifferenceOf(at, target, reuse);
+  // A block is replaced as a child of the scope around it.
+  const bool is_child = at->is_block() && !is_inside;
+  Ref* scope = at->is_block() && is_inside ? at : ScopeOf(at);
+  const std::vector<Ref*> children = is_child ? std::vector<Ref*>{at} : ChildrenIn(before);
   CommonPartsFinder common(*this);
-  common.VisitStmt(target);
+  for (const tir::Stmt* part : after) common.VisitStmt(part);
   RemovedPartsFinder removed(*this, common);
-  removed.VisitStmt(source);
-  Builder builder(*this, parent);
+  for (const tir::Stmt* part : before) removed.VisitStmt(part);
+  Builder builder(*this, is_inside ? at : parent);
   std::vector<Ref*> expired;
   for (Ref* ref : removed.refs) {
     const Node* key = nullptr;
     if (ref->is_loop()) {
       if (common.loop_vars.contains(ref->loop().loop_var)) key = ref->loop().loop_var;
     } else {
+      infos_.erase(ref);
       const auto pair = std::ranges::find(reuse, &ref->block(), &BlockReuse::value_type::first);
       if (pair != reuse.end()) key = pair->second;
     }
@@ -225,15 +276,16 @@ void State::Replace(Ref* at, const tir::Stmt* target, const BlockReuse& reuse) {
       expired.push_back(ref);
   }
   for (Ref* ref : expired) Renew(ref, nullptr);
-  builder.VisitStmt(target);
-  infos_.clear();
+  if (is_inside) Renew(at, target);
+  for (const tir::Stmt* part : after) builder.VisitStmt(part);
+  const std::vector<Ref*> new_children = is_child ? std::vector<Ref*>{RefOf(target)} : ChildrenIn(after);
   ReplaceInAncestors(parent, source, target);
+  UpdateInfos(scope, children, new_children);
 }
 
 void State::ReplaceRealize(Ref* block, const tir::BlockRealize* realize) {
   const tir::BlockRealize* old = RealizeOf(block);
   IROPT_CHECK(realize->block == old->block, "the realization of another block");
-  infos_.clear();
   if (!block->parent) {
     func_ = tir::WithBody(func_, realize, workspace_);
     return;
@@ -245,7 +297,6 @@ Ref* State::WrapRealize(Ref* block, const tir::For* loop) {
   const tir::BlockRealize* realize = RealizeOf(block);
   Ref* parent = block->parent;
   Builder(*this, parent).VisitStmt(loop);
-  infos_.clear();
   ReplaceInAncestors(parent, realize, loop);
   return RefOf(loop);
 }

@@ -97,9 +97,11 @@ const tir::Stmt* WithBody(const tir::Stmt& stmt, const tir::Stmt* body, Workspac
   return copy;
 }
 
-std::vector<const tir::BlockRealize*> ChildRealizes(const tir::Stmt& stmt) {
+std::vector<const tir::BlockRealize*> ChildRealizes(const tir::Stmt& stmt) { return RealizesIn(BodyOf(stmt)); }
+
+std::vector<const tir::BlockRealize*> RealizesIn(const tir::Stmt* stmt) {
   ChildCollector collector;
-  collector.VisitStmt(BodyOf(stmt));
+  collector.VisitStmt(stmt);
   return std::move(collector.found);
 }
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
@@ -37,6 +38,8 @@ const tir::Stmt* BodyOf(const tir::Stmt& block_or_loop);
 const tir::Stmt* WithBody(const tir::Stmt& block_or_loop, const tir::Stmt* body, Workspace& workspace);
 // The realizations of the blocks directly inside the block or loop, in the order of execution.
 std::vector<const tir::BlockRealize*> ChildRealizes(const tir::Stmt& block_or_loop);
+// The same for blocks in a statement, which may be such a realization.
+std::vector<const tir::BlockRealize*> RealizesIn(const tir::Stmt* stmt);
 // The statements of a sequence, or the statement alone.
 std::vector<const tir::Stmt*> StatementsOf(const tir::Stmt* body);
 // All blocks of the tree that can be scheduled, in pre-order.
@@ -114,6 +117,19 @@ bool IsCallTo(const PrimExpr* expr, OpId op);
 const PrimExpr* Intrinsic(OpId op, DataType dtype, std::initializer_list<const PrimExpr*> args, Workspace& workspace);
 
 // ---- Trees
+
+// The blocks and loops that lead from a scope to some of its parts: what a rewriter of the scope has to enter.
+class PathSet {
+ public:
+  // A block or loop, and those around it up to `scope`, which is not in the set.
+  void Add(const Ref* ref, const Ref* scope) {
+    for (; ref && ref != scope && stmts_.insert(ref->stmt).second; ref = ref->parent) continue;
+  }
+  bool contains(const tir::Stmt* stmt) const { return stmts_.contains(stmt); }
+
+ private:
+  std::unordered_set<const tir::Stmt*> stmts_;
+};
 
 // What remains after a block is removed: `source`, a block or loop, becomes `target`. Refused if the block is the only
 // one of its scope.

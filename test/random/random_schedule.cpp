@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
@@ -230,10 +231,42 @@ class RandomSchedule {
 
 }  // namespace
 
+namespace {
+
+// Compares what the state keeps of the block, and of those in it, with what is found anew.
+void CheckScopes(schedule::State& state, schedule::Ref* block) {
+  const auto fail = [&](std::string_view what) {
+    throw std::logic_error(fmt::format("the state keeps wrong {} of the block '{}'", what, block->block().name_hint));
+  };
+  const schedule::BlockScope& kept = state.ScopeInfo(block);
+  const std::vector<schedule::Ref*> children = state.ChildrenOf(block);
+  if (kept.children() != children) fail("children");
+  for (size_t i = 0; i < children.size(); ++i) {
+    if (children[i]->place != i) fail("places");
+  }
+  const schedule::BlockScope found(children);
+  const auto same = [](const schedule::Dependence& a, const schedule::Dependence& b) {
+    return a.src == b.src && a.dst == b.dst && a.kind == b.kind;
+  };
+  for (schedule::Ref* child : children) {
+    if (!std::ranges::equal(kept.DependencesTo(child), found.DependencesTo(child), same) ||
+        !std::ranges::equal(kept.DependencesFrom(child), found.DependencesFrom(child), same))
+      fail("dependences");
+    const std::vector<schedule::Ref*> named = state.BlocksNamed(child->block().name_hint);
+    if (std::ranges::count(named, child) != 1) fail("names");
+    CheckScopes(state, child);
+  }
+}
+
+}  // namespace
+
 int ApplyRandomPrimitives(schedule::Schedule& sch, const std::string& function, int count, Choices& choices) {
   RandomSchedule random(sch, function, choices);
   int applied = 0;
-  for (int i = 0; i < count; ++i) applied += random.ApplyOne() ? 1 : 0;
+  for (int i = 0; i < count; ++i) {
+    applied += random.ApplyOne() ? 1 : 0;
+    if (schedule::State* state = sch.StateOf(function)) CheckScopes(*state, state->root());
+  }
   return applied;
 }
 

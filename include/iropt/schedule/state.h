@@ -7,8 +7,9 @@
 //   const PrimFunc* result = state.func();
 //
 // A replacement costs the size of what is replaced, except for parts that occur in both trees, and the path from there
-// to the root of the function. What is known about a block (its dependences, whether its bindings are affine) is
-// computed when it is asked for.
+// to the root of the function; statements of a body before and behind all that differ are not looked at. What is known
+// about a block (its dependences, whether its bindings are affine) is computed when it is first asked for, and
+// dependences follow replacements.
 //
 // Source: TVM's schedule state and its references (src/tir/schedule/state.cc).
 #pragma once
@@ -24,42 +25,11 @@
 #include "iropt/arith/iter_map.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/schedule/block_scope.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/result.h"
 
 namespace iropt::schedule {
-
-// A reference to a block or a loop. Owned by the state; the address stays.
-struct Ref {
-  const tir::Stmt* stmt = nullptr;  // a Block or a For; null once it has been removed
-  Ref* parent = nullptr;            // the block or loop around it; null for the root block
-
-  bool is_block() const { return stmt && Is<tir::Block>(stmt); }
-  bool is_loop() const { return stmt && Is<tir::For>(stmt); }
-  const tir::Block& block() const { return *To<tir::Block>(stmt); }
-  const tir::For& loop() const { return *To<tir::For>(stmt); }
-};
-
-enum class DependenceKind : uint8_t { kReadAfterWrite, kWriteAfterWrite, kWriteAfterRead };
-
-struct Dependence {
-  Ref* src;
-  Ref* dst;
-  DependenceKind kind;
-};
-
-// What is known about the blocks directly inside a block.
-struct BlockScope {
-  std::vector<Ref*> children;  // in the order of execution
-  std::vector<Dependence> dependences;
-  LookupMap<const tir::Buffer*, std::vector<Ref*>> writers;
-  // Each child reads only what others before it have written, and no child writes what another one before it reads.
-  bool is_stage_pipeline = true;
-
-  // In the order of execution, each once.
-  std::vector<Ref*> ProducersOf(const Ref* block) const;
-  std::vector<Ref*> ConsumersOf(const Ref* block) const;
-};
 
 // Old blocks and the new ones that take over their references.
 using BlockReuse = std::vector<std::pair<const tir::Block*, const tir::Block*>>;
@@ -96,6 +66,8 @@ class State {
   std::vector<Ref*> LoopsOf(const Ref* ref) const;
   // The blocks directly inside the block or loop.
   std::vector<Ref*> ChildrenOf(const Ref* ref) const;
+  // The blocks of this name, in any order.
+  std::vector<Ref*> BlocksNamed(std::string_view name);
 
   // Replaces a loop by a loop or the realization of a block, or a block by a block. References to statements that occur
   // in the new tree as well stay valid, so do those to loops over the same variables, and those to blocks of `reuse`.
@@ -106,11 +78,14 @@ class State {
   // Replaces the realization of a block by a loop around it; gives the reference to the loop.
   Ref* WrapRealize(Ref* block, const tir::For* loop);
 
-  // Facts about the function as it is now, which hold until the next replacement. Three of them are kept from the first
-  // function on, because primitives keep them even where that can no longer be shown: that bindings are affine, that
-  // blocks read only what has been written, and that scopes are stage pipelines. For a new block the second is taken
-  // for granted.
+  // Facts about the function as it is now; references hold until the next replacement. Three of them are kept from the
+  // first function on, because primitives keep them even where that can no longer be shown: that bindings are affine,
+  // that blocks read only what has been written, and that scopes are stage pipelines. For a new block the second is
+  // taken for granted.
   const BlockScope& ScopeInfo(Ref* block);
+  // Each child of the block reads only what others before it have written, and no child writes what another one before
+  // it reads.
+  bool IsStagePipeline(Ref* block);
   // Whether the bindings of the block are an affine map of the loops around it.
   bool IsAffine(const Ref* block);
   // Whether what the block reads has been written before, by blocks of its scope if any of them writes it.
@@ -134,9 +109,8 @@ class State {
 
  private:
   class Builder;
-  struct Info {
-    std::unique_ptr<BlockScope> scope;  // null until it is asked for
-  };
+  // The parts of a block or loop and of its replacement in which they differ.
+  struct Difference;
   struct Kept {
     std::optional<bool> affine;
     std::optional<bool> covered;
@@ -146,7 +120,12 @@ class State {
   Ref* NewRef(const tir::Stmt* stmt, Ref* parent);
   void Renew(Ref* ref, const tir::Stmt* stmt);
   void ReplaceInAncestors(Ref* parent, const tir::Stmt* old_child, const tir::Stmt* new_child);
-  void CheckCover(Ref* scope, BlockScope& info);
+  Difference DifferenceOf(const Ref* at, const tir::Stmt* target, const BlockReuse& reuse) const;
+  // The blocks directly inside the statements.
+  std::vector<Ref*> ChildrenIn(const std::vector<const tir::Stmt*>& stmts) const;
+  // Lets what is known about scopes follow a replacement.
+  void UpdateInfos(Ref* scope, const std::vector<Ref*>& before, const std::vector<Ref*>& after);
+  void CheckCover(Ref* scope, const BlockScope& info);
   bool CoversReads(Ref* consumer, const std::vector<Ref*>& producers, Ref* lca, arith::Analyzer& analyzer);
 
   const PrimFunc* func_;
@@ -154,7 +133,8 @@ class State {
   std::deque<Ref> refs_;
   LookupMap<const tir::Stmt*, Ref*> by_stmt_;
   Ref* root_ = nullptr;
-  LookupMap<const Ref*, std::unique_ptr<Info>> infos_;
+  LookupMap<std::string_view, std::vector<Ref*>> by_name_;  // of blocks that have or had the name
+  LookupMap<const Ref*, std::unique_ptr<BlockScope>> infos_;
   LookupMap<const Ref*, Kept> kept_;
   Refusal refusal_;
 };

@@ -27,7 +27,7 @@ const tir::BufferRegion* FindRegion(List<const tir::BufferRegion*> regions, cons
 }
 
 Status CheckRegionCover(State& state, Ref* scope, const tir::Buffer* buffer) {
-  for (Ref* child : state.ChildrenOf(scope)) {
+  for (Ref* child : state.ScopeInfo(scope).ReadersOf(buffer)) {
     if (FindRegion(child->block().reads, buffer) && !state.IsRegionCovered(child))
       return state.Refuse(
           "the scope {0}'s region cover is not complete. The region cover property require to hold for every of its "
@@ -37,10 +37,13 @@ Status CheckRegionCover(State& state, Ref* scope, const tir::Buffer* buffer) {
   return {};
 }
 
-bool AllConsumersUnder(State& state, const tir::Buffer* buffer, const Ref* scope, const Ref* target) {
-  const std::vector<Ref*> under = state.ChildrenOf(target);
-  return std::ranges::all_of(state.ChildrenOf(scope), [&](const Ref* child) {
-    return !FindRegion(child->block().reads, buffer) || std::ranges::find(under, child) != under.end();
+// `target` is the scope or a loop in it.
+bool AllConsumersUnder(State& state, const tir::Buffer* buffer, Ref* scope, const Ref* target) {
+  return std::ranges::all_of(state.ScopeInfo(scope).ReadersOf(buffer), [&](const Ref* reader) {
+    if (!FindRegion(reader->block().reads, buffer)) return true;
+    const Ref* up = reader->parent;
+    while (up != target && up != scope) up = up->parent;
+    return up == target;
   });
 }
 
@@ -93,7 +96,10 @@ const tir::BufferRegion* RelaxRegion(State& state, const tir::BufferRegion* regi
 class LocationFinder : public StmtWalker {
  public:
   LocationFinder(State& state, const Ref* scope, const Ref* block, const std::vector<Ref*>& related)
-      : state_(state), scope_(scope), block_(block), related_(related) {}
+      : state_(state), scope_(scope), block_(block), related_(related) {
+    paths_.Add(block, scope);
+    for (const Ref* ref : related) paths_.Add(ref, scope);
+  }
   Ref* location = nullptr;
   int position = -1;
 
@@ -129,7 +135,7 @@ class LocationFinder : public StmtWalker {
   }
 
   void VisitFor(const tir::For* loop) override {
-    StmtWalker::VisitFor(loop);
+    if (paths_.contains(loop)) StmtWalker::VisitFor(loop);
     if (visited_block_ && visited_related_ && !location && position != -1) location = state_.RefOf(loop);
   }
 
@@ -138,6 +144,7 @@ class LocationFinder : public StmtWalker {
   const Ref* scope_;
   const Ref* block_;
   const std::vector<Ref*>& related_;
+  PathSet paths_;
   bool visited_block_ = false;
   bool visited_related_ = false;
 };
@@ -189,16 +196,15 @@ const tir::Buffer* MakeCopyBuffer(const tir::Buffer* buffer, std::string_view sc
 }  // namespace
 
 Result<Ref*> OnlyWriter(State& state, Ref* scope, const tir::Buffer* buffer) {
-  const BlockScope& info = state.ScopeInfo(scope);
-  const auto* writers = info.writers.Find(buffer);
-  if (!writers) return nullptr;
-  Ref* first = writers->front();
-  if (writers->size() == 1 && FindRegion(first->block().writes, buffer)) return first;
+  const std::vector<Ref*>& writers = state.ScopeInfo(scope).WritersOf(buffer);
+  if (writers.empty()) return nullptr;
+  Ref* first = writers.front();
+  if (writers.size() == 1 && FindRegion(first->block().writes, buffer)) return first;
   std::vector<const Node*> parts;
-  for (const Ref* writer : *writers) parts.push_back(writer->stmt);
+  for (const Ref* writer : writers) parts.push_back(writer->stmt);
   return state.Refuse(fmt::format("the buffer {} is expected to be written by single block, but got {} blocks who "
                                   "write it",
-                                  buffer->name, writers->size()),
+                                  buffer->name, writers.size()),
                       std::move(parts));
 }
 
@@ -207,8 +213,8 @@ void FindLocation(State& state, Ref* writer, Ref* scope, bool is_read, CopyStage
   if (is_read && !stage.consumers.empty()) {
     for (const tir::Stmt* consumer : stage.consumers) related.push_back(state.RefOf(consumer));
   } else {
-    for (const Dependence& dependence : state.ScopeInfo(scope).dependences) {
-      if (dependence.src != writer || dependence.kind != DependenceKind::kReadAfterWrite) continue;
+    for (const Dependence& dependence : state.ScopeInfo(scope).DependencesFrom(writer)) {
+      if (dependence.kind != DependenceKind::kReadAfterWrite) continue;
       if (is_read || !stage.consumers.contains(dependence.dst->stmt)) related.push_back(dependence.dst);
     }
   }
@@ -229,14 +235,14 @@ namespace {
 // Blocks that read the buffer read its copy: all, or the consumers alone.
 class ReadRewriter : public AccessRewriter {
  public:
-  ReadRewriter(const CopyStage& stage, const tir::Block* scope, Workspace& workspace)
-      : AccessRewriter(stage, stage.read_buffer, stage.write_buffer, workspace), scope_(scope) {}
+  ReadRewriter(const CopyStage& stage, const tir::Block* scope, const PathSet& paths, Workspace& workspace)
+      : AccessRewriter(stage, stage.read_buffer, stage.write_buffer, scope, paths, workspace) {}
   BlockReuse reuse;
 
  protected:
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
     const bool consumes = stage().consumers.empty() || stage().consumers.contains(block);
-    const bool is_scope = block == scope_;
+    const bool is_scope = block == scope();
     if (!is_scope && FindRegion(block->writes, stage().read_buffer)) return block;
     const bool outer = std::exchange(consumes_, consumes);
     const auto* visited = To<tir::Block>(AccessRewriter::VisitBlock(block));
@@ -265,20 +271,20 @@ class ReadRewriter : public AccessRewriter {
            });
   }
 
-  const tir::Block* scope_;
   bool consumes_ = true;
 };
 
 // The writer writes the copy, and the consumers read it.
 class WriteRewriter : public AccessRewriter {
  public:
-  WriteRewriter(const CopyStage& stage, const tir::Block* scope, const tir::Block* writer, Workspace& workspace)
-      : AccessRewriter(stage, stage.write_buffer, stage.read_buffer, workspace), scope_(scope), writer_(writer) {}
+  WriteRewriter(const CopyStage& stage, const tir::Block* scope, const tir::Block* writer, const PathSet& paths,
+                Workspace& workspace)
+      : AccessRewriter(stage, stage.write_buffer, stage.read_buffer, scope, paths, workspace), writer_(writer) {}
   BlockReuse reuse;
 
  protected:
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
-    const bool is_scope = block == scope_;
+    const bool is_scope = block == scope();
     const bool consumes = stage().consumers.contains(block);
     if (!is_scope && !consumes && block != writer_ && !in_writer_) return block;
     const bool outer = std::exchange(in_writer_, in_writer_ || !is_scope);
@@ -306,22 +312,38 @@ class WriteRewriter : public AccessRewriter {
   }
 
  private:
-  const tir::Block* scope_;
   const tir::Block* writer_;
   bool in_writer_ = false;
 };
 
 }  // namespace
 
+namespace {
+
+// The paths to the place of the copy, to its consumers, and to `blocks`.
+PathSet PathsTo(const State& state, const Ref* scope, const CopyStage& stage, std::span<Ref* const> blocks) {
+  PathSet paths;
+  paths.Add(stage.location, scope);
+  for (const tir::Stmt* consumer : stage.consumers) paths.Add(state.RefOf(consumer), scope);
+  for (const Ref* block : blocks) paths.Add(block, scope);
+  return paths;
+}
+
+}  // namespace
+
 Ref* InsertRead(State& state, Ref* scope, const CopyStage& stage) {
-  ReadRewriter rewriter(stage, &scope->block(), state.workspace());
+  std::span<Ref* const> readers;
+  if (stage.consumers.empty()) readers = state.ScopeInfo(scope).ReadersOf(stage.read_buffer);
+  const PathSet paths = PathsTo(state, scope, stage, readers);
+  ReadRewriter rewriter(stage, &scope->block(), paths, state.workspace());
   const tir::Stmt* new_scope = rewriter.VisitStmt(scope->stmt);
   state.Replace(scope, new_scope, rewriter.reuse);
   return state.RefOf(stage.block);
 }
 
-Ref* InsertWrite(State& state, Ref* scope, const Ref* writer, const CopyStage& stage) {
-  WriteRewriter rewriter(stage, &scope->block(), &writer->block(), state.workspace());
+Ref* InsertWrite(State& state, Ref* scope, Ref* writer, const CopyStage& stage) {
+  const PathSet paths = PathsTo(state, scope, stage, {&writer, 1});
+  WriteRewriter rewriter(stage, &scope->block(), &writer->block(), paths, state.workspace());
   const tir::Stmt* new_scope = rewriter.VisitStmt(scope->stmt);
   state.Replace(scope, new_scope, rewriter.reuse);
   return state.RefOf(stage.block);

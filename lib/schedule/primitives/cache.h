@@ -33,13 +33,16 @@ const tir::Block* MakeCopyBlock(const CopyStage& stage, const std::vector<const 
 // The statements of the body with one more at a position.
 const tir::Stmt* InsertStage(const tir::Stmt* body, int position, const tir::Stmt* stage, Workspace& workspace);
 
-// Replaces accesses to a buffer by accesses to its copy, and inserts the copy at its place.
+// Replaces accesses to a buffer by accesses to its copy, and inserts the copy at its place. Of the loops and blocks in
+// the scope only those on the paths are entered, and all that is in such blocks.
 class AccessRewriter : public tir::StmtExprMutator {
  public:
-  AccessRewriter(const CopyStage& stage, const tir::Buffer* from, const tir::Buffer* to, Workspace& workspace);
+  AccessRewriter(const CopyStage& stage, const tir::Buffer* from, const tir::Buffer* to, const tir::Block* scope,
+                 const PathSet& paths, Workspace& workspace);
 
  protected:
   const CopyStage& stage() const { return stage_; }
+  const tir::Block* scope() const { return scope_; }
   const tir::BufferRegion* MapRegion(const tir::BufferRegion* region);
   List<const tir::BufferRegion*> MapRegions(List<const tir::BufferRegion*> regions);
   List<const tir::MatchBufferRegion*> MapMatches(List<const tir::MatchBufferRegion*> matches);
@@ -50,6 +53,7 @@ class AccessRewriter : public tir::StmtExprMutator {
 
   const PrimExpr* VisitVar(const tir::Var* var) override;
   const tir::Stmt* VisitFor(const tir::For* loop) override;
+  const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override;
 
  private:
   std::vector<const PrimExpr*> MapIndices(List<const PrimExpr*> indices);
@@ -57,6 +61,9 @@ class AccessRewriter : public tir::StmtExprMutator {
   const CopyStage& stage_;
   const tir::Buffer* from_;
   const tir::Buffer* to_;
+  const tir::Block* scope_;
+  const PathSet& paths_;
+  bool is_outside_ = true;  // of the children of the scope
   arith::Analyzer analyzer_;
 };
 
@@ -66,6 +73,6 @@ Result<Ref*> OnlyWriter(State& state, Ref* scope, const tir::Buffer* buffer);
 void FindLocation(State& state, Ref* writer, Ref* scope, bool is_read, CopyStage& stage);
 // Inserts the copy and lets the consumers read it, or the writer write it. The block that copies.
 Ref* InsertRead(State& state, Ref* scope, const CopyStage& stage);
-Ref* InsertWrite(State& state, Ref* scope, const Ref* writer, const CopyStage& stage);
+Ref* InsertWrite(State& state, Ref* scope, Ref* writer, const CopyStage& stage);
 
 }  // namespace iropt::schedule

@@ -1,5 +1,6 @@
 // The block that copies a buffer, and the accesses of the buffer that become those of its copy.
 #include <algorithm>
+#include <utility>
 
 #include "cache.h"
 #include "schedule/region_tools.h"
@@ -43,11 +44,13 @@ const tir::Stmt* InsertStage(const tir::Stmt* body, int position, const tir::Stm
 }
 
 AccessRewriter::AccessRewriter(const CopyStage& stage, const tir::Buffer* from, const tir::Buffer* to,
-                               Workspace& workspace)
+                               const tir::Block* scope, const PathSet& paths, Workspace& workspace)
     : StmtExprMutator(workspace),
       stage_(stage),
       from_(from),
       to_(to),
+      scope_(scope),
+      paths_(paths),
       analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
 
 std::vector<const PrimExpr*> AccessRewriter::MapIndices(List<const PrimExpr*> indices) {
@@ -104,7 +107,16 @@ const tir::Stmt* AccessRewriter::MapStore(const tir::BufferStore* store) {
 
 const PrimExpr* AccessRewriter::VisitVar(const tir::Var* var) { return var == from_->data ? to_->data : var; }
 
+const tir::Stmt* AccessRewriter::VisitBlockRealize(const tir::BlockRealize* realize) {
+  if (is_outside_ && !paths_.contains(realize->block)) return realize;
+  const bool was_outside = std::exchange(is_outside_, false);
+  const tir::Stmt* visited = StmtExprMutator::VisitBlockRealize(realize);
+  is_outside_ = was_outside;
+  return visited;
+}
+
 const tir::Stmt* AccessRewriter::VisitFor(const tir::For* loop) {
+  if (is_outside_ && !paths_.contains(loop)) return loop;
   const auto* visited = To<tir::For>(StmtExprMutator::VisitFor(loop));
   if (loop != stage_.location->stmt) return visited;
   return WithBody(*visited, InsertStage(visited->body, stage_.position, stage_.stmt, workspace()), workspace());

@@ -226,20 +226,23 @@ class DomainSolver {
 // The scope without the block at its old place and with the loop replaced.
 class MoveRewriter : public ScopeRewriter {
  public:
-  MoveRewriter(const tir::Block* scope, const RemovalPlan& removal, const tir::Stmt* old_loop,
+  // The paths lead from the scope to the block and to the loop.
+  MoveRewriter(const tir::Block* scope, const PathSet& paths, const RemovalPlan& removal, const tir::Stmt* old_loop,
                const tir::Stmt* new_loop, Workspace& workspace)
-      : ScopeRewriter(scope, workspace), removal_(removal), old_loop_(old_loop), new_loop_(new_loop) {}
+      : ScopeRewriter(scope, workspace), paths_(paths), removal_(removal), old_loop_(old_loop), new_loop_(new_loop) {}
 
  protected:
   const tir::Stmt* VisitScope(const tir::Block* block) override {
     return ScopeRewriter::VisitScope(block == removal_.source ? To<tir::Block>(removal_.target) : block);
   }
   const tir::Stmt* VisitFor(const tir::For* loop) override {
+    if (!paths_.contains(loop)) return loop;
     if (loop == removal_.source) loop = To<tir::For>(removal_.target);
     return loop == old_loop_ ? new_loop_ : StmtExprMutator::VisitFor(loop);
   }
 
  private:
+  const PathSet& paths_;
   const RemovalPlan& removal_;
   const tir::Stmt* old_loop_;
   const tir::Stmt* new_loop_;
@@ -269,7 +272,10 @@ class Mover {
     IROPT_ASSIGN_OR_RETURN(const std::vector<AxisDomain> domains, SolveDomains());
     const tir::Stmt* new_loop = MakeNewLoop(position, domains, preserve_unit_loops);
     const tir::Block* scope_block = &scope_->block();
-    MoveRewriter rewriter(scope_block, removal, loop_->stmt, new_loop, workspace_);
+    PathSet paths;
+    paths.Add(block_, scope_);
+    paths.Add(loop_, scope_);
+    MoveRewriter rewriter(scope_block, paths, removal, loop_->stmt, new_loop, workspace_);
     const auto* new_scope = To<tir::Block>(rewriter.VisitStmt(scope_block));
     state_.Replace(scope_, new_scope, {{scope_block, new_scope}});
     state_.RecheckAffine(block_);
@@ -336,19 +342,16 @@ class Mover {
 
   // Consumers that are not under the loop come after it.
   Status CheckConsumersFollow() {
-    const std::vector<Ref*>& children = state_.ScopeInfo(scope_).children;
+    uint32_t first = UINT32_MAX;
+    for (const Ref* child : state_.ChildrenOf(loop_)) first = std::min(first, child->place);
     const auto is_under = [&](const Ref* ref) {
       while (ref && ref != loop_) ref = ref->parent;
       return ref != nullptr;
     };
-    bool after = false, seen = false;
-    for (const Ref* child : children) {
-      const bool under = is_under(child);
-      after = seen && !under;
-      seen = seen || under;
-      if (under || after || std::ranges::find(consumers_, child) == consumers_.end()) continue;
+    for (const Ref* consumer : consumers_) {
+      if (consumer->place >= first || is_under(consumer)) continue;
       return state_.Refuse("the block {1} reads what the block {0} writes, and comes before the loop {2}",
-                           {block_->stmt, child->stmt, loop_->stmt});
+                           {block_->stmt, consumer->stmt, loop_->stmt});
     }
     return {};
   }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "iropt/analysis/tir/block_access.h"
 #include "schedule/checks.h"
@@ -50,7 +51,7 @@ Result<const tir::Buffer*> SingleRead(State& state, const tir::Block& block, Ref
   const tir::Buffer* found = nullptr;
   bool ok = true;
   for (const tir::BufferRegion* read : block.reads) {
-    if (read->buffer == found || !info.writers.contains(read->buffer)) continue;
+    if (read->buffer == found || info.WritersOf(read->buffer).empty()) continue;
     ok = ok && !found;
     found = read->buffer;
   }
@@ -79,8 +80,13 @@ class ProducerFinder : public StmtWalker {
 };
 
 Result<Ref*> SingleProducer(State& state, const Ref* consumer, Ref* scope, const tir::Buffer* buffer) {
+  const BlockScope& info = state.ScopeInfo(scope);
   ProducerFinder finder(buffer);
-  finder.VisitStmt(scope->block().body);
+  const Ref* last = nullptr;
+  for (const Ref* writer : info.WritersOf(buffer)) {
+    if (writer != last) finder.VisitStmt(writer->stmt);
+    last = writer;
+  }
   const auto fail = [&](const tir::Stmt* block) {
     return state.Refuse(
         "the consumer block {0} to be inlined is required to have only a single producer block, and the producer block "
@@ -91,8 +97,8 @@ Result<Ref*> SingleProducer(State& state, const Ref* consumer, Ref* scope, const
     if (!IsCompleteBlock(state, state.RefOf(block), scope)) return fail(block);
   }
   if (finder.found.size() != 1) return fail(consumer->stmt);
-  for (const Ref* other : state.ScopeInfo(scope).children) {
-    if (other != consumer && UsesBuffer(other->block().reads, buffer)) return fail(finder.found[0]);
+  for (const Ref* reader : info.ReadersOf(buffer)) {
+    if (reader != consumer && UsesBuffer(reader->block().reads, buffer)) return fail(finder.found[0]);
   }
   return state.RefOf(finder.found[0]);
 }
@@ -112,6 +118,11 @@ class Inliner : public tir::StmtExprMutator {
 
   Status Apply(Ref* scope, const Ref* inlined) {
     IROPT_ASSIGN_OR_RETURN(removal_, PlanRemoval(state_, inlined));
+    const BlockScope& info = state_.ScopeInfo(scope);
+    for (const std::vector<Ref*>* blocks : {&info.ReadersOf(buffer_), &info.WritersOf(buffer_)}) {
+      for (const Ref* block : *blocks) paths_.Add(block, scope);
+    }
+    paths_.Add(inlined, scope);
     const tir::Stmt* new_scope = VisitStmt(scope->stmt);
     if (has_opaque_access_)
       return state_.Refuse(
@@ -129,17 +140,24 @@ class Inliner : public tir::StmtExprMutator {
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
+    if (is_outside_ && !paths_.contains(loop)) return loop;
     if (loop == removal_.source) loop = To<tir::For>(removal_.target);
     return StmtExprMutator::VisitFor(loop);
   }
+  const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override {
+    if (is_outside_ && realize->block != scope_ && !paths_.contains(realize->block)) return realize;
+    return StmtExprMutator::VisitBlockRealize(realize);
+  }
 
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
+    const bool was_outside = std::exchange(is_outside_, block == scope_);
     const auto is_matched = [&](const tir::MatchBufferRegion* match) { return match->source->buffer == buffer_; };
     has_opaque_access_ = has_opaque_access_ || std::ranges::any_of(block->match_buffers, is_matched);
     KnowBuffers(*block);
     const tir::Block* source = block;
     if (block == removal_.source) block = To<tir::Block>(removal_.target);
     const tir::Block* visited = Sign(To<tir::Block>(StmtExprMutator::VisitBlock(block)), source == scope_);
+    is_outside_ = was_outside;
     if (visited != source) reuse_.emplace_back(source, visited);
     return visited;
   }
@@ -185,6 +203,8 @@ class Inliner : public tir::StmtExprMutator {
   BuffersByPointer known_;
   RemovalPlan removal_{};
   BlockReuse reuse_;
+  PathSet paths_;           // to the blocks that access the buffer; others stay
+  bool is_outside_ = true;  // of the children of the scope
   bool has_opaque_access_ = false;
 };
 

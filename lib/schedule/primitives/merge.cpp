@@ -89,14 +89,18 @@ Status CheckMovable(State& state, const std::vector<Ref*>& refs) {
     return -1;
   };
   const int last = static_cast<int>(refs.size()) - 1;
-  const auto place = std::ranges::find_if(info.children, [&](const Ref* child) { return nest_of(child) == last; });
-  for (const Dependence& dependence : info.dependences) {
-    const int from = nest_of(dependence.src), to = nest_of(dependence.dst);
-    const bool passes_reader = from >= 0 && to < 0 && std::ranges::find(info.children, dependence.dst) < place;
-    const bool passes_writer = from < 0 && to >= 0 && std::ranges::find(info.children, dependence.src) > place;
-    if (!passes_reader && !passes_writer && (from < 0 || to < 0 || from == to)) continue;
-    return state.Refuse("the loops cannot be merged because the block {1} depends on the block {0}",
-                        {dependence.src->stmt, dependence.dst->stmt});
+  const std::vector<Ref*>& children = info.children();
+  const auto place = std::ranges::find_if(children, [&](const Ref* child) { return nest_of(child) == last; });
+  const uint32_t first = place == children.end() ? static_cast<uint32_t>(children.size()) : (*place)->place;
+  for (Ref* child : children) {
+    for (const Dependence& dependence : info.DependencesTo(child)) {
+      const int from = nest_of(dependence.src), to = nest_of(dependence.dst);
+      const bool passes_reader = from >= 0 && to < 0 && dependence.dst->place < first;
+      const bool passes_writer = from < 0 && to >= 0 && dependence.src->place > first;
+      if (!passes_reader && !passes_writer && (from < 0 || to < 0 || from == to)) continue;
+      return state.Refuse("the loops cannot be merged because the block {1} depends on the block {0}",
+                          {dependence.src->stmt, dependence.dst->stmt});
+    }
   }
   return {};
 }

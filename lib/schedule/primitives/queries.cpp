@@ -13,13 +13,10 @@ Status ApplyGetBlock(PrimitiveCall& call) {
   const std::string& name = call.GetString("name");
   State* state = call.schedule().StateOf(function);
   if (!state) return call.Refuse(fmt::format("the module has no PrimFunc '{}' with a block to schedule", function));
-  std::vector<const tir::Block*> found;
-  for (const tir::Block* block : BlocksOf(state->func()->body)) {
-    if (block->name_hint == name) found.push_back(block);
-  }
+  const std::vector<Ref*> found = state->BlocksNamed(name);
   if (found.empty()) return call.Refuse(fmt::format("cannot find a block with the name: {}", name));
   if (found.size() > 1) return call.Refuse(fmt::format("found {} blocks with the name: {}", found.size(), name));
-  call.Return(*state, state->RefOf(found[0]));
+  call.Return(*state, found[0]);
   return {};
 }
 

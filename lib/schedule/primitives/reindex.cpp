@@ -71,15 +71,15 @@ Result<std::vector<const PrimExpr*>> IndicesOf(State& state, const tir::Buffer* 
 class ReindexRewriter : public AccessRewriter {
  public:
   ReindexRewriter(const CopyStage& stage, const tir::Buffer* from, const tir::Buffer* to, const tir::Block* scope,
-                  const tir::Block* block, Workspace& workspace)
-      : AccessRewriter(stage, from, to, workspace), from_(from), scope_(scope), block_(block) {}
+                  const PathSet& paths, const tir::Block* block, Workspace& workspace)
+      : AccessRewriter(stage, from, to, scope, paths, workspace), from_(from), block_(block) {}
   BlockReuse reuse;
 
  protected:
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
-    if (block != scope_ && block != block_) return block;
+    if (block != scope() && block != block_) return block;
     const auto* visited = To<tir::Block>(AccessRewriter::VisitBlock(block));
-    visited = Complete(block, visited, block == scope_);
+    visited = Complete(block, visited, block == scope());
     if (block == block_) {
       visited = CopyBlock(*visited, workspace(), [&](tir::Block& copy) {
         copy.reads = MapRegions(copy.reads);
@@ -101,7 +101,6 @@ class ReindexRewriter : public AccessRewriter {
 
  private:
   const tir::Buffer* from_;
-  const tir::Block* scope_;
   const tir::Block* block_;
 };
 
@@ -183,7 +182,9 @@ Status ApplyReIndex(PrimitiveCall& call) {
     loop->min = axes[i - 1]->dom->min;
     stage.stmt = loop;
   }
-  ReindexRewriter rewriter(stage, buffer, stage.alloc, &scope->block(), &block, workspace);
+  PathSet paths;
+  paths.Add(ref, scope);
+  ReindexRewriter rewriter(stage, buffer, stage.alloc, &scope->block(), paths, &block, workspace);
   const tir::Stmt* new_scope = rewriter.VisitStmt(scope->stmt);
   state.Replace(scope, new_scope, rewriter.reuse);
   call.Return(state.RefOf(stage.block));

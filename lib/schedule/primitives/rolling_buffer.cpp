@@ -181,10 +181,10 @@ Status ApplyRollingBuffer(PrimitiveCall& call) {
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, block, /*stage_pipeline=*/false));
   IROPT_RETURN_IF_ERROR(CheckNotOutputBlock(state, block, scope));
   const BlockScope& info = state.ScopeInfo(scope);
-  for (const Dependence& dependence : info.dependences) {
-    if ((dependence.src == block || dependence.dst == block) && dependence.kind != DependenceKind::kReadAfterWrite)
-      return state.Refuse("the target block {0} is required to have only RAW dependencies", {block->stmt});
-  }
+  const auto is_other = [](const Dependence& dependence) { return dependence.kind != DependenceKind::kReadAfterWrite; };
+  if (std::ranges::any_of(info.DependencesTo(block), is_other) ||
+      std::ranges::any_of(info.DependencesFrom(block), is_other))
+    return state.Refuse("the target block {0} is required to have only RAW dependencies", {block->stmt});
   std::vector<Ref*> users = info.ConsumersOf(block);
   users.push_back(block);
   const Ref* lca = LowestCommonAncestor(users);
