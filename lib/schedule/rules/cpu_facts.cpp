@@ -59,7 +59,27 @@ int64_t VectorBitsOf(const TargetAttr* target) {
   return family == kFamilies.end() ? CpuFacts().vector_bits : family->vector_bits;
 }
 
+// The key of a choice among the options of a target.
+constexpr std::string_view kTileChoice = "tile-choice";
+
+// In the order of the fields.
+TileChoice ReadChoice(const ListAttr& list) {
+  const auto value = [&](uint32_t i) { return To<IntAttr>(list.values[i])->value; };
+  return {.rows = value(0),
+          .vectors = value(1),
+          .vector_parts = value(2),
+          .has_no_parts = value(3) != 0,
+          .turns_loops = value(4) != 0};
+}
+
 }  // namespace
+
+const TargetAttr* WithTileChoice(const TargetAttr& target, const TileChoice& choice) {
+  const Attr* const values[] = {IntAttr::Get(choice.rows), IntAttr::Get(choice.vectors),
+                                IntAttr::Get(choice.vector_parts), IntAttr::Get(choice.has_no_parts ? 1 : 0),
+                                IntAttr::Get(choice.turns_loops ? 1 : 0)};
+  return TargetAttr::Get(target.config->With(kTileChoice, ListAttr::Get(values)));
+}
 
 int64_t CpuFacts::LanesOf(DataType dtype) const {
   return std::max<int64_t>(vector_bits / std::max<int64_t>(dtype.bits, 8), 1);
@@ -71,6 +91,8 @@ CpuFacts CpuFactsOf(const TargetAttr* target) {
   CpuFacts facts;
   facts.vector_bits = VectorBitsOf(target);
   if (facts.vector_bits >= 512 || IsArm(target)) facts.registers = 32;
+  if (const auto* choice = As<ListAttr>(target->config->Find(kTileChoice))) facts.choice = ReadChoice(*choice);
+  facts.vector_bits /= facts.choice.vector_parts;
   return facts;
 }
 

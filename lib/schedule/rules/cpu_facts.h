@@ -1,16 +1,18 @@
-// What rules for CPUs know about the target.
+// What rules for CPUs know about the target, and what a search has chosen.
 #pragma once
 
 #include <cstdint>
 
 #include "iropt/ir/attr.h"
 #include "iropt/ir/type.h"
+#include "iropt/schedule/tuning.h"
 
 namespace iropt::schedule {
 
 struct CpuFacts {
   int64_t vector_bits = 128;
   int64_t registers = 16;  // of vectors
+  TileChoice choice = {};  // what a search has chosen in place of the rule
 
   // The elements of a vector register.
   int64_t LanesOf(DataType dtype) const;
@@ -18,6 +20,8 @@ struct CpuFacts {
 
 // Whether the target is a CPU.
 bool IsCpu(const TargetAttr* target);
+// The target with what a search has chosen, for CpuFactsOf.
+const TargetAttr* WithTileChoice(const TargetAttr& target, const TileChoice& choice);
 // From the options vector-width, mattr, mcpu and mtriple, the first of these that says it. Without any, the registers
 // are those that every x86-64 processor has.
 CpuFacts CpuFactsOf(const TargetAttr* target);
