@@ -58,7 +58,7 @@ constexpr ToolDescription kDescription = {
 const FlagExclusion kExclusions[] = {
     {"emit-llvm", {"save-inputs", "save-values", "check-values"}},
     {"compare-pipelines",
-     {"passes", "pipeline", "check", "check-values", "save-inputs", "save-values", "output", "print", "time", "trace",
+     {"passes", "pipeline", "tuning-database", "check", "check-values", "save-inputs", "save-values", "output", "print", "time", "trace",
       "emit-llvm"}},
     {"repeat", {"time", "trace", "emit-llvm"}},
 };
@@ -77,7 +77,8 @@ struct CommandLine : ProgramOptions {
   bool print_version = false;
 };
 
-constexpr FlagRequirement kRequirements[] = {{"rtol", "check", "check-values"},
+constexpr FlagRequirement kRequirements[] = {{"tune", "tuning-database"},
+                                             {"rtol", "check", "check-values"},
                                              {"atol", "check", "check-values"},
                                              {"require-comparison", "check", "check-values"},
                                              {"warmup", "repeat", "compare-pipelines"},

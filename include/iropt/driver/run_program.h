@@ -27,6 +27,11 @@ struct ProgramOptions {
 
   LoopMode loops = LoopMode::Interpret;
   std::string cache_dir;   // of the object cache for compiled PrimFuncs; empty: none
+  // A folder with a tuning database, whose schedules come before those of the rules. For compiled loops at levels that
+  // schedule them.
+  std::optional<std::string> database;
+  // Seconds for measuring schedules of the PrimFuncs before the run; the best ones are stored in the database.
+  std::optional<double> tune_seconds;
   bool emit_llvm = false;  // print the LLVM IR of PrimFuncs to stdout and stop
 
   // The file for the results out0, out1, ...; tuples are flattened. Tensors of rank 0 have the shape (1,) in files.

@@ -36,12 +36,28 @@ std::string HostTarget() {
   return "llvm";
 }
 
+bool SchedulesLoops(const ProgramOptions& options) {
+  const DriverOptions& driver = options.driver;
+  const bool has_own_passes = !driver.passes.empty() || driver.pipeline_file || driver.run_reproducer;
+  const bool is_for_cpu = !driver.target || driver.target->starts_with("llvm");
+  return options.loops == LoopMode::Compile && !has_own_passes && is_for_cpu &&
+         driver.opt_level.value_or(0) >= kSchedulingLevel;
+}
+
 DriverOptions OptionsForLoops(const ProgramOptions& options) {
   DriverOptions driver = options.driver;
-  const bool has_own_passes = !driver.passes.empty() || driver.pipeline_file || driver.run_reproducer || driver.target;
-  if (options.loops == LoopMode::Compile && !has_own_passes && driver.opt_level.value_or(0) >= kSchedulingLevel)
-    driver.target = HostTarget();
+  if (SchedulesLoops(options) && !driver.target) driver.target = HostTarget();
   return driver;
+}
+
+Result<Module> RunPasses(std::string_view passes, Module module, PassContext& context, CompilerInstance& compiler) {
+  IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler.AddText("-loops", std::string(passes)));
+  const std::optional<Pipeline> pipeline = ParsePipeline(passes, base, compiler.diagnostics());
+  if (!pipeline) return Failure{ErrorCode::Internal};
+  IROPT_ASSIGN_OR_RETURN(const Pass pass,
+                         BuildPipeline(*pipeline, compiler.registry(), compiler.diagnostics(), &context));
+  IROPT_ASSIGN_OR_RETURN(PassResult result, pass(std::move(module), context));
+  return std::move(result.module);
 }
 
 Result<Module> LowerScheduledLoops(Module module, PassContext context, CompilerInstance& compiler) {
@@ -50,14 +66,8 @@ Result<Module> LowerScheduledLoops(Module module, PassContext context, CompilerI
   if (std::ranges::none_of(scheduled, std::identity())) return module;
   Module part = module;
   part.Filter(scheduled);
-  constexpr std::string_view kPasses = "tir.lower";
-  IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler.AddText("-loops", std::string(kPasses)));
-  const std::optional<Pipeline> pipeline = ParsePipeline(kPasses, base, compiler.diagnostics());
-  if (!pipeline) return Failure{ErrorCode::Internal};
-  IROPT_ASSIGN_OR_RETURN(const Pass pass,
-                         BuildPipeline(*pipeline, compiler.registry(), compiler.diagnostics(), &context));
-  IROPT_ASSIGN_OR_RETURN(const PassResult result, pass(std::move(part), context));
-  for (const ModuleEntry& entry : result.module.functions()) module.Set(entry.var, entry.func, entry.storage);
+  IROPT_ASSIGN_OR_RETURN(const Module lowered, RunPasses("tir.lower", std::move(part), context, compiler));
+  for (const ModuleEntry& entry : lowered.functions()) module.Set(entry.var, entry.func, entry.storage);
   return module;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/run_program.h"
@@ -13,9 +14,14 @@ namespace iropt {
 // The target of the processor that runs this program, as -target takes it.
 std::string HostTarget();
 
+// Whether levels from 3 on schedule the loops: they are to be compiled, and the program states no passes of its own.
+bool SchedulesLoops(const ProgramOptions& options);
 // The options for the pipeline: where the program states no passes of its own, levels from 3 on schedule the loops that
 // are to be compiled for the processor.
 DriverOptions OptionsForLoops(const ProgramOptions& options);
+
+// Runs passes, which are not those of the program.
+Result<Module> RunPasses(std::string_view passes, Module module, PassContext& context, CompilerInstance& compiler);
 
 // Lowers the PrimFuncs that were scheduled to loops and vectors; others stay as they are.
 Result<Module> LowerScheduledLoops(Module module, PassContext context, CompilerInstance& compiler);

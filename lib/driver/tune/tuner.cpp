@@ -1,0 +1,138 @@
+#include "tuner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <unordered_set>
+#include <utility>
+
+#include "iropt/arith/prim_builder.h"
+#include "iropt/pass/option_value.h"
+#include "iropt/pass/timing.h"
+#include "iropt/schedule/schedule.h"
+#include "iropt/schedule/tuning.h"
+
+namespace iropt {
+
+namespace {
+
+OptionValue ToOption(const Attr* attr) {
+  if (const auto* text = As<StrAttr>(attr)) return text->value;
+  if (const auto* number = As<IntAttr>(attr)) {
+    if (number->dtype.is_bool()) return number->value != 0;
+    return number->value;
+  }
+  if (const auto* list = As<ListAttr>(attr)) {
+    OptionValue::List items;
+    for (const Attr* item : list->values) items.push_back(ToOption(item));
+    return items;
+  }
+  OptionValue::Dict entries;
+  if (const auto* dict = As<DictAttr>(attr)) {
+    for (uint32_t i = 0; i < dict->size(); ++i)
+      entries.push_back({std::string(dict->keys[i]), ToOption(dict->values[i])});
+  }
+  return entries;
+}
+
+// ["TENSOR", dtype, shape] for each parameter.
+std::string ArgumentsOf(const PrimFunc& func) {
+  OptionValue::List args;
+  for (const tir::Buffer* buffer : func.param_buffers) {
+    OptionValue::List shape;
+    for (const PrimExpr* dim : buffer->shape) shape.emplace_back(*arith::AsInt(dim));
+    args.emplace_back(OptionValue::List{"TENSOR", buffer->dtype.ToString(), shape});
+  }
+  return ToJson(OptionValue(args));
+}
+
+}  // namespace
+
+Tuner::Tuner(const Module& module, const PassContext& context, CompilerInstance& compiler,
+             std::shared_ptr<codegen::LoopCompiler> loops, const ProgramOptions& options)
+    : module_(module), context_(context), compiler_(compiler), loops_(std::move(loops)), options_(options) {}
+
+Status Tuner::Run() {
+  const std::string& folder = *options_.database;
+  const Stopwatch watch;
+  if (std::filesystem::exists(std::filesystem::path(folder) / schedule::kWorkloadFile)) {
+    IROPT_ASSIGN_OR_RETURN(database_, schedule::Database::Read(folder));
+  }
+  const std::vector<TuningTask> tasks = FindTuningTasks(module_);
+  double work = 0;
+  for (const TuningTask& task : tasks) work += task.work;
+  for (const TuningTask& task : tasks) {
+    const double rest = *options_.tune_seconds - watch.Read().wall_seconds;
+    if (rest <= 0) break;
+    IROPT_RETURN_IF_ERROR(TuneTask(task, work > 0 ? rest * task.work / work : rest));
+    work -= task.work;
+  }
+  // A database without records is one, too.
+  return database_.Write(folder);
+}
+
+Status Tuner::TuneTask(const TuningTask& task, double seconds) {
+  const Stopwatch watch;
+  TaskRunner runner(task, context_, compiler_, loops_, options_);
+  const Result<double> unscheduled = runner.RunUnscheduled();
+  if (!unscheduled.ok()) return {};
+  Search search{.seconds = *unscheduled};
+  double slowest = 0;
+  for (const schedule::TileChoice& choice : schedule::TileChoices(*context_.target)) {
+    const double begin = watch.Read().wall_seconds;
+    // The rule's own choice is tried in any case.
+    if (search.tried > 0 && begin + slowest > seconds) break;
+    IROPT_RETURN_IF_ERROR(TryCandidate(task, choice, runner, search));
+    slowest = std::max(slowest, watch.Read().wall_seconds - begin);
+  }
+  return Tell(task, search, *unscheduled);
+}
+
+Status Tuner::TryCandidate(const TuningTask& task, const schedule::TileChoice& choice, TaskRunner& runner,
+                           Search& search) {
+  Module module;
+  module.Set(task.workload.var, task.workload.func, task.workload.storage);
+  schedule::Schedule sch(std::move(module));
+  if (!schedule::ApplyTileChoice(choice, sch, task.workload.var->name, *context_.target)) return {};
+  schedule::Trace trace = schedule::Simplify(sch.trace());
+  if (!search.traces.insert(schedule::ToPython(trace)).second) return {};
+  ++search.tried;
+  const Module scheduled = sch.Finish();
+  const ModuleEntry& entry = scheduled.functions()[0];
+  const Result<double> seconds = runner.RunScheduled(*To<PrimFunc>(entry.func), entry.storage);
+  if (!seconds.ok() || *seconds >= search.seconds) return {};
+  search.seconds = *seconds;
+  search.description = Describe(choice);
+  return Keep(task, std::move(trace), search);
+}
+
+Status Tuner::Keep(const TuningTask& task, schedule::Trace trace, Search& search) {
+  const auto& func = *To<PrimFunc>(task.workload.func);
+  const size_t workload = database_.AddWorkload(task.workload);
+  schedule::TuningRecord record{.workload = workload,
+                                .trace = std::move(trace),
+                                .run_secs = {search.seconds},
+                                .target = ToJson(ToOption(context_.target->config)),
+                                .args_info = ArgumentsOf(func)};
+  if (search.record) {
+    database_.ReplaceRecord(*search.record, std::move(record));
+  } else {
+    const schedule::TuningRecord* known = database_.Best(workload);
+    if (known && known->MeanSeconds() <= search.seconds) return {};
+    search.record = database_.AddRecord(std::move(record));
+  }
+  return database_.Write(*options_.database);
+}
+
+Status Tuner::Tell(const TuningTask& task, const Search& search, double unscheduled) {
+  constexpr double kMilliseconds = 1e3;
+  std::string result = "none is better";
+  if (!search.description.empty())
+    result = fmt::format("{:.3g} ms by {}", search.seconds * kMilliseconds, search.description);
+  compiler_.err().Append(fmt::format("tuned {}: {} candidates, {:.3g} ms without a schedule, {}\n", task.var->name,
+                                     search.tried, unscheduled * kMilliseconds, result));
+  return compiler_.err().Flush();
+}
+
+}  // namespace iropt
