@@ -60,7 +60,7 @@ class PythonPrinter {
       return std::string(found == names_.end() ? var->name : found->second);
     }
     if (const int64_t* value = arith::AsInt(expr)) return fmt::format("{}", *value);
-    if (const auto* real = As<tir::FloatImm>(expr)) return fmt::format("{}", real->value);
+    if (const auto* real = As<tir::FloatImm>(expr)) return fmt::format("{:#}", real->value);
     if (const auto* cast = As<tir::Cast>(expr)) return Print(cast->value, strength);
     const auto* binary = As<tir::BinaryExpr>(expr);
     if (!binary) return "None";

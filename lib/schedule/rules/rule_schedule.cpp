@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "iropt/ir/context.h"
 #include "iropt/support/check.h"
 
 namespace iropt::schedule {
@@ -85,8 +86,10 @@ Names RuleSchedule::GetLoops(const Name& block, size_t count) {
 Names RuleSchedule::GetProducers(const Name& block) { return Call("GetProducers", {ToValue(block)}); }
 Names RuleSchedule::GetConsumers(const Name& block) { return Call("GetConsumers", {ToValue(block)}); }
 
-Names RuleSchedule::Split(const Name& loop, const Factors& factors) {
-  Names loops = Call("Split", {ToValue(loop), Numbers(factors)});
+Names RuleSchedule::Split(const Name& loop, const Factors& factors, bool has_condition) {
+  std::vector<Value> args = {ToValue(loop), Numbers(factors)};
+  if (!has_condition) args.insert(args.end(), {Value{true}, Value{true}});
+  Names loops = Call("Split", std::move(args));
   loops.resize(factors.size());
   return loops;
 }
@@ -132,8 +135,21 @@ Name RuleSchedule::CacheWrite(const Name& block, int64_t buffer, std::string_vie
 Name RuleSchedule::ReIndex(const Name& block, int64_t buffer, bool is_write) {
   return CallForOne("ReIndex", {ToValue(block), Value{buffer}, Value{int64_t{is_write}}});
 }
-void RuleSchedule::TransformLayout(const Name& block, int64_t buffer, bool is_write, const IndexMapAttr* map) {
-  Call("TransformLayout", {ToValue(block), Value{buffer}, Value{int64_t{is_write}}, Value{map}});
+void RuleSchedule::TransformLayout(const Name& block, int64_t buffer, bool is_write, const IndexMapAttr* map,
+                                   Padding padding) {
+  std::vector<Value> args = {ToValue(block), Value{buffer}, Value{int64_t{is_write}}, Value{map}};
+  if (ok_ && padding == Padding::kZero) {
+    const auto regions = is_write ? Block(block).writes : Block(block).reads;
+    const DataType dtype = regions[static_cast<size_t>(buffer)]->buffer->dtype;
+    std::vector<const tir::Var*> params;
+    for (const PrimExpr* result : map->results)
+      params.push_back(IRContext::Current().NewSymVar("i" + std::to_string(params.size()), result->dtype));
+    const PrimExpr* const zero[] = {state().make().Const(0, dtype)};
+    args.push_back(Value{IndexMapAttr::Get(params, zero)});
+  } else if (padding == Padding::kAny) {
+    args.insert(args.end(), {Value{}, Value{true}});
+  }
+  Call("TransformLayout", std::move(args));
 }
 void RuleSchedule::TransformBlockLayout(const Name& block, const IndexMapAttr* map) {
   Call("TransformBlockLayout", {ToValue(block), Value{map}});

@@ -20,6 +20,9 @@ using Names = std::vector<Name>;
 // Of a split: nothing for the one that follows from the others.
 using Factors = std::vector<std::optional<int64_t>>;
 
+// What a new layout has where the old one has no elements; kNone: there is no such place, kAny: anything.
+enum class Padding : uint8_t { kNone, kZero, kAny };
+
 // The schedule of one function. After a primitive has failed, the others do nothing, and ok() is false: a rule asks
 // once before it looks at the function again. Names are then empty.
 class RuleSchedule {
@@ -48,7 +51,8 @@ class RuleSchedule {
   Names GetProducers(const Name& block);
   Names GetConsumers(const Name& block);
 
-  Names Split(const Name& loop, const Factors& factors);
+  // Without a condition, the loops may run beyond the extent of the one that is split.
+  Names Split(const Name& loop, const Factors& factors, bool has_condition = true);
   Name Fuse(const Names& loops);
   // All loops from the one of this index on.
   Name FuseFrom(const Names& loops, size_t first);
@@ -71,7 +75,8 @@ class RuleSchedule {
   Name CacheRead(const Name& block, int64_t buffer, std::string_view scope);
   Name CacheWrite(const Name& block, int64_t buffer, std::string_view scope);
   Name ReIndex(const Name& block, int64_t buffer, bool is_write);
-  void TransformLayout(const Name& block, int64_t buffer, bool is_write, const IndexMapAttr* map);
+  void TransformLayout(const Name& block, int64_t buffer, bool is_write, const IndexMapAttr* map,
+                       Padding padding = Padding::kNone);
   void TransformBlockLayout(const Name& block, const IndexMapAttr* map);
   bool TryTransformBlockLayout(const Name& block, const IndexMapAttr* map);
   void PadEinsum(const Name& block, const std::vector<int64_t>& padding);

@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/eval/tir/scalar_eval.h"
 #include "iropt/infer/prim_func_type.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/op.h"
 
 namespace iropt {
 
@@ -92,7 +94,7 @@ std::optional<AxisSplit> AxisSplitOf(const tir::Block& block, const tir::Buffer&
     if (!digit) return std::nullopt;
     digits.push_back(*digit);
   }
-  AxisSplit split{{}, std::vector<int64_t>(digits.size(), -1)};
+  AxisSplit split{{}, {}, std::vector<int64_t>(digits.size(), -1)};
   const auto place = [&](const PrimExpr* axis, Digit::Part part, int64_t factor, int64_t extent) {
     const auto found = std::ranges::find_if(
         digits, [&](const Digit& digit) { return digit.axis == axis && digit.part == part && digit.factor == factor; });
@@ -123,6 +125,110 @@ std::optional<AxisSplit> AxisSplitOf(const tir::Block& block, const tir::Buffer&
     if (!arith::IsInt(store->buffer->shape[i], extent)) return std::nullopt;
   }
   return split;
+}
+
+// How an index of the parameter follows from positions in the copy: one of its axes, or the sum of a multiple of one
+// axis and another one.
+struct IndexDigits {
+  const PrimExpr* high = nullptr;  // null for one axis, or none
+  const PrimExpr* low = nullptr;   // null if the index is 0
+  int64_t factor = 1;
+};
+
+std::optional<IndexDigits> IndexDigitsOf(const PrimExpr* index) {
+  if (arith::IsInt(index, 0)) return IndexDigits();
+  if (Is<tir::Var>(index)) return IndexDigits{nullptr, index, 1};
+  const auto* sum = As<tir::Add>(index);
+  const auto* product = sum ? As<tir::Mul>(sum->a) : nullptr;
+  const int64_t* factor = product ? arith::AsInt(product->b) : nullptr;
+  if (!factor || *factor <= 0 || !Is<tir::Var>(product->a) || !Is<tir::Var>(sum->b)) return std::nullopt;
+  return IndexDigits{product->a, sum->b, *factor};
+}
+
+// Whether the condition holds for just those positions at which an index of the parameter is behind its end.
+bool IsBehindEnd(const PrimExpr* condition, const tir::Block& block, const tir::BufferLoad& load) {
+  constexpr int64_t kMostPositions = 1 << 20;
+  // Only axes of indices that may be behind the end count.
+  std::vector<const tir::IterVar*> axes;
+  std::vector<size_t> dims;
+  int64_t positions = 1;
+  for (size_t i = 0; i < load.indices.size(); ++i) {
+    const auto digits = IndexDigitsOf(load.indices[i]);
+    if (!digits || !digits->high) continue;
+    dims.push_back(i);
+    for (const tir::IterVar* axis : block.iter_vars) {
+      if (axis->var != digits->high && axis->var != digits->low) continue;
+      axes.push_back(axis);
+      if (__builtin_mul_overflow(positions, *arith::AsInt(axis->dom->extent), &positions)) return false;
+    }
+  }
+  if (positions > kMostPositions) return false;
+  ScalarEvaluator evaluator;
+  for (int64_t position = 0; position < positions; ++position) {
+    int64_t rest = position;
+    for (const tir::IterVar* axis : axes) {
+      const int64_t extent = *arith::AsInt(axis->dom->extent);
+      evaluator.env().Bind(axis->var, Scalar::Int(rest % extent));
+      rest /= extent;
+    }
+    bool holds = false;
+    if (!evaluator.EvalBool(condition, &holds)) return false;
+    bool is_behind = false;
+    for (const size_t dim : dims) {
+      int64_t index = 0;
+      if (!evaluator.EvalInt(load.indices[dim], &index)) return false;
+      is_behind = is_behind || index >= *arith::AsInt(load.buffer->shape[dim]);
+    }
+    if (holds != is_behind) return false;
+  }
+  return true;
+}
+
+// The same for a block whose axes are those of the copy, and which stores zeros behind the ends of the parameter's
+// axes.
+std::optional<AxisSplit> PaddedSplitOf(const tir::Block& block, const tir::Buffer& param) {
+  const auto* store = As<tir::BufferStore>(block.body);
+  const auto* choice = store ? As<tir::Call>(store->value) : nullptr;
+  if (!choice || !IsOp(choice->op, OpId::kTirIfThenElse)) return std::nullopt;
+  const auto* load = As<tir::BufferLoad>(choice->args[2]);
+  const auto* pad = As<tir::FloatImm>(choice->args[1]);
+  const size_t rank = block.iter_vars.size();
+  if (!load || load->buffer != &param || !pad || pad->value != 0 || store->indices.size() != rank) return std::nullopt;
+  for (size_t i = 0; i < rank; ++i) {
+    const tir::IterVar& axis = *block.iter_vars[i];
+    const int64_t* extent = arith::AsInt(axis.dom->extent);
+    if (store->indices[i] != axis.var || !extent || !arith::IsInt(store->buffer->shape[i], *extent) ||
+        !arith::IsInt(axis.dom->min, 0))
+      return std::nullopt;
+  }
+  AxisSplit split{{}, {}, std::vector<int64_t>(rank, -1)};
+  const auto place = [&](const PrimExpr* var) -> int64_t {
+    for (size_t i = 0; i < rank; ++i) {
+      if (block.iter_vars[i]->var != var || split.order[i] >= 0) continue;
+      split.order[i] = std::ssize(split.shape);
+      split.shape.push_back(*arith::AsInt(block.iter_vars[i]->dom->extent));
+      return split.shape.back();
+    }
+    return 0;
+  };
+  for (size_t i = 0; i < param.shape.size(); ++i) {
+    const auto digits = IndexDigitsOf(load->indices[i]);
+    const int64_t* size = arith::AsInt(param.shape[i]);
+    if (!digits || !size) return std::nullopt;
+    const int64_t high = digits->high ? place(digits->high) : 1;
+    const int64_t low = digits->low ? place(digits->low) : 1;
+    if (digits->high && low != digits->factor) return std::nullopt;
+    const int64_t zeros = high * low - *size;
+    if (zeros < 0 || (zeros > 0 && !digits->high)) return std::nullopt;
+    split.zeros.push_back(zeros);
+  }
+  for (size_t i = 0; i < rank; ++i) {
+    if (split.order[i] >= 0) continue;
+    if (!arith::IsInt(block.iter_vars[i]->dom->extent, 1)) return std::nullopt;
+    split.order[i] = std::ssize(split.shape);
+    split.shape.push_back(1);
+  }
+  return IsBehindEnd(choice->args[0], block, *load) ? std::optional(split) : std::nullopt;
 }
 
 class Splitter {
@@ -243,7 +349,9 @@ std::optional<SplitPreproc> SplitLayoutPreproc(const PrimFunc& func, Workspace& 
     std::vector<const PrimExpr*> dims;
     for (const PrimExpr* dim : rewrite.copy->shape) dims.push_back(IRContext::Current().Int(*arith::AsInt(dim)));
     split.params.push_back(rewrite.param);
-    split.splits.push_back(AxisSplitOf(*rewrite.block, *func.param_buffers[rewrite.param]));
+    const tir::Buffer& param = *func.param_buffers[rewrite.param];
+    const auto axes = AxisSplitOf(*rewrite.block, param);
+    split.splits.push_back(axes ? axes : PaddedSplitOf(*rewrite.block, param));
     split.types.push_back(TensorType::Get(dims, rewrite.copy->dtype));
   }
   return split;

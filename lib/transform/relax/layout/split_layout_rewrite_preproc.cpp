@@ -12,8 +12,9 @@
 // LiftTransformParams can then move the first call out of the model. Functions in which the copies of the weights
 // cannot be told from the rest stay. Dead code is removed. O(nodes).
 //
-// With `operators`, R.reshape and R.permute_dims bring a constant into a layout that splits and permutes axes, in place
-// of a call of the first function: FoldConstant then computes it by kernels.
+// With `operators`, R.nn.pad, R.reshape and R.permute_dims bring a constant into a layout that splits and permutes
+// axes, with zeros behind their ends, in place of a call of the first function: FoldConstant then computes it by
+// kernels.
 //
 // Source: the pass of this name in TVM 0.19.
 #include <fmt/format.h>
@@ -31,6 +32,7 @@
 #include "iropt/op/op_attrs.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/runtime/value.h"
 #include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "layout_preproc.h"
@@ -130,6 +132,7 @@ class PreprocCaller : public ExprMutator {
       return false;
     for (size_t i = 0; i < split.params.size(); ++i) {
       const Expr*& operand = operands[split.params[i]];
+      if (!split.splits[i]->zeros.empty()) operand = AppendZeros(call, operand, split.splits[i]->zeros);
       std::vector<const PrimExpr*> dims;
       for (const int64_t dim : split.splits[i]->shape) dims.push_back(IRContext::Current().Int(dim));
       const Expr* shape = NewLike<ShapeExpr>(workspace(), call, workspace().Copy(dims), ShapeType::Get(dims));
@@ -138,6 +141,16 @@ class PreprocCaller : public ExprMutator {
       operand = builder().Emit(CallOp(call, OpId::kPermuteDims, {parts}, MakeOpAttrs(OpId::kPermuteDims, order)));
     }
     return true;
+  }
+
+  const Var* AppendZeros(const Call& call, const Expr* weights, const std::vector<int64_t>& zeros) {
+    std::vector<int64_t> widths;
+    for (const int64_t count : zeros) widths.insert(widths.end(), {0, count});
+    const DataType dtype = To<Constant>(weights)->data->dtype();
+    const Scalar zero = dtype.is_floating() ? Scalar::Float(0, dtype) : Scalar::Int(0, dtype);
+    const Expr* value = MakeConstant(MakeScalarTensor(zero), workspace());
+    const Attr* attrs = MakeOpAttrs(OpId::kNnPad, PadAttrs::Values{.pad_width = widths});
+    return builder().Emit(CallOp(call, OpId::kNnPad, {weights, value}, attrs));
   }
 
   const Call* CallOp(const Call& like, OpId op, const std::vector<const Expr*>& args, const Attr* attrs) {

@@ -390,11 +390,9 @@ struct Survey : WalkHandler {
   void OnConstant(const Constant& constant) {
     if (seen.insert(constant.data).second) bytes += constant.data->num_bytes();
   }
-  void OnCall(const Call& call) { overwrites |= OverwritesOperands(call); }
 
   std::unordered_set<const NDArray*> seen;
-  size_t bytes = 0;         // of constants
-  bool overwrites = false;  // whether a call overwrites an operand
+  size_t bytes = 0;  // of constants
 };
 
 }  // namespace
@@ -402,13 +400,15 @@ struct Survey : WalkHandler {
 const Function* FoldConstants(const Function* function, const Module& module, Workspace& workspace,
                               const FoldOptions& options, DiagnosticEngine* diagnostics) {
   FoldOptions limits = options;
-  // A result that is allowed by itself is allowed once.
+  // A result that is allowed by itself is allowed once, and a constant may take some steps to its last form.
+  constexpr size_t kStepsOfConstant = 4;
   Survey survey;
   Walk(*function, survey);
-  limits.max_total_bytes += std::max(options.max_bytes, survey.bytes);
+  limits.max_total_bytes += std::max(options.max_bytes, kStepsOfConstant * survey.bytes);
   OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
   ConstantFolder folder(module, workspace, inferrer, limits);
-  if (survey.overwrites) folder.KeepVars(OverwrittenVars(*function, workspace.num_vars()));
+  if (OverwritesVars(*function, &module))
+    folder.KeepVars(OverwrittenVars(*function, workspace.num_vars(), &module));
   const Function* folded = folder.Fold(function);
   if (const ConstantEvaluator::Declined& declined = folder.declined(); diagnostics && declined.count > 0) {
     std::string message = fmt::format("a call of constants is not folded: {}", declined.reason);

@@ -15,8 +15,8 @@ struct FoldOptions {
   size_t max_bytes = size_t{1} << 20;
   // Operands that are bigger than this are not read from files.
   size_t max_file_bytes = size_t{1} << 24;
-  // The limit for all results in one function together, in addition to the size of its constants: many small results
-  // are big, too.
+  // The limit for all results in one function together, in addition to some times the size of its constants: many small
+  // results are big, too.
   size_t max_total_bytes = size_t{1} << 26;
   // The limits of elementary operations for one result, and for all results in one function together, where a step of
   // a PrimFunc counts as kWorkOfStep of them.

@@ -1,0 +1,244 @@
+#include "cpu_tiling.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "schedule/checks.h"
+#include "schedule/stmt_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+// The cost of a multiplication and addition in cycles, of a processor that does two of them and two loads in each, and
+// takes four cycles for one. What has no rows is often not in the first cache.
+double CostOf(const Tile& tile, const std::vector<Operand>& operands) {
+  constexpr double kPerCycle = 2, kLatency = 4, kFarLoad = 1.5;
+  const auto count = static_cast<double>(tile.rows * tile.vectors);
+  double loads = 0;
+  for (const Operand& operand : operands) {
+    const bool has_vectors = operand.form != Operand::Form::kUniform;
+    const int64_t vectors = has_vectors ? tile.vectors : 1;
+    const auto number = static_cast<double>(vectors * (operand.has_rows ? tile.rows : 1));
+    loads += has_vectors && !operand.has_rows ? number * kFarLoad : number;
+  }
+  return std::max({1 / kPerCycle, loads / kPerCycle / count, kLatency / count});
+}
+
+// The same on the average of all rows, of which the last tile may have fewer. Then there is more code.
+double CostOfRows(const Tile& tile, int64_t num_rows, const std::vector<Operand>& operands) {
+  constexpr double kCostOfTail = 1.1;
+  const int64_t tail = num_rows % tile.rows;
+  if (tail == 0) return CostOf(tile, operands);
+  const Tile last{tail, tile.vectors, tile.lanes};
+  const double cost = CostOf(tile, operands) * static_cast<double>(num_rows - tail) +
+                      CostOf(last, operands) * static_cast<double>(tail);
+  return kCostOfTail * cost / static_cast<double>(num_rows);
+}
+
+// Of the tiles with such vectors. Where the number of rows is not known, the conditions on rows remain in the loop of
+// the reduction of the last tile, so that there are few rows.
+Tile ChooseTile(const TiledBlock& tiled, int64_t extent, int64_t lanes, const CpuFacts& facts) {
+  constexpr int64_t kManyRows = 1024, kRowsOfUnknown = 4;
+  const int64_t num_vectors = extent / lanes;
+  const auto row_loop = tiled.row_loop();
+  const auto known_rows = row_loop ? tiled.extents[*row_loop] : std::optional<int64_t>(1);
+  const int64_t num_rows = known_rows.value_or(kManyRows);
+  const int64_t most_rows = known_rows ? std::min(num_rows, facts.registers) : kRowsOfUnknown;
+  const TileChoice& choice = facts.choice;
+  const bool fits = choice.rows <= most_rows && choice.vectors > 0 && num_vectors % choice.vectors == 0;
+  if (choice.rows > 0 && fits) return {choice.rows, choice.vectors, lanes};
+  Tile best{1, 1, lanes};
+  double best_cost = CostOfRows(best, num_rows, tiled.operands);
+  for (int64_t vectors = 1; vectors <= std::min(num_vectors, facts.registers / 2); ++vectors) {
+    for (int64_t rows = 1; rows <= most_rows; ++rows) {
+      if (num_vectors % vectors != 0 || rows * vectors + vectors + 1 > facts.registers) continue;
+      const Tile tile{rows, vectors, lanes};
+      const double cost = CostOfRows(tile, num_rows, tiled.operands);
+      const bool is_bigger = rows * vectors > best.rows * best.vectors;
+      if (cost > best_cost || (cost == best_cost && !is_bigger)) continue;
+      best = tile;
+      best_cost = cost;
+    }
+  }
+  return best;
+}
+
+// A tile of one row, whose width is the greatest divisor of the extent that is not too big for a cache.
+std::optional<Tile> PlainTile(int64_t extent) {
+  constexpr int64_t kMostLanes = 256;
+  int64_t lanes = std::min(extent, kMostLanes);
+  while (extent % lanes != 0) --lanes;
+  if (lanes < kFewestLanes) return std::nullopt;
+  return Tile{1, 1, lanes, /*is_vector=*/false};
+}
+
+// What the block reads besides its result; nothing if it cannot be computed by vectors.
+std::optional<std::vector<Operand>> OperandsOf(const tir::Block& block, const std::vector<const tir::Var*>& spatial) {
+  const auto* store = As<tir::BufferStore>(block.body);
+  if (!store || !block.init || block.writes.size() != 1) return std::nullopt;
+  std::vector<const PrimExpr*> axes;
+  for (const PrimExpr* index : store->indices) {
+    if (!Is<tir::IntImm>(index)) axes.push_back(index);
+  }
+  const auto is_axis = [](const PrimExpr* index, const tir::Var* axis) { return index == axis; };
+  if (store->indices.empty() || !std::ranges::equal(axes, spatial, is_axis) || store->indices.back() != spatial.back())
+    return std::nullopt;
+  LoadCollector found;
+  found.VisitExpr(store->value);
+  if (std::ranges::any_of(found.conditions, [&](const PrimExpr* c) { return UsesAxis(c, spatial.back()); }))
+    return std::nullopt;
+  const tir::Var* row_axis = spatial.size() > 1 ? spatial[spatial.size() - 2] : nullptr;
+  std::vector<Operand> operands;
+  for (const tir::BufferLoad* load : found.loads) {
+    if (load->buffer == store->buffer) continue;
+    auto operand = OperandOf(*load, spatial.back());
+    if (!operand) return std::nullopt;
+    const auto uses = [&](const tir::Var* axis) {
+      return std::ranges::any_of(load->indices, [&](const PrimExpr* index) { return UsesAxis(index, axis); });
+    };
+    operand->has_rows = row_axis && uses(row_axis);
+    operand->is_weight = operand->form != Operand::Form::kUniform && operand->period == 0 &&
+                         std::none_of(spatial.begin(), spatial.end() - 1, uses);
+    operands.push_back(*operand);
+  }
+  return operands;
+}
+
+}  // namespace
+
+int64_t ReadsOfWeights(const TiledBlock& tiled) {
+  int64_t reads = 1;
+  for (const size_t i : tiled.spatial) {
+    if (i == tiled.vector_loop()) continue;
+    const int64_t per_tile = tiled.row_loop() == i ? tiled.tile.rows : 1;
+    reads *= std::max<int64_t>(tiled.extents[i].value_or(1) / per_tile, 1);
+  }
+  return reads;
+}
+
+namespace {
+
+// The product of the extents of loops; nothing if one of them is not known, or the product is out of range.
+std::optional<int64_t> ProductOf(const TiledBlock& tiled, const std::vector<size_t>& loops) {
+  int64_t product = 1;
+  for (const size_t i : loops) {
+    if (!tiled.extents[i] || __builtin_mul_overflow(product, *tiled.extents[i], &product)) return std::nullopt;
+  }
+  return product;
+}
+
+int64_t ChooseChunk(const TiledBlock& tiled, int64_t bytes) {
+  constexpr int64_t kSmallWeights = 1 << 17, kMostResults = 1 << 15, kMostOfChunk = 1 << 14, kShortest = 16;
+  const int64_t row_bytes = tiled.tile.width() * bytes;
+  const bool has_weights = std::ranges::any_of(tiled.operands, &Operand::is_weight);
+  const auto results = ProductOf(tiled, {tiled.spatial.begin(), tiled.spatial.end() - 1});
+  const auto steps = ProductOf(tiled, tiled.reduction);
+  if (!has_weights || tiled.is_padded || !results || !steps || ReadsOfWeights(tiled) < 2) return 0;
+  if (*steps < kSmallWeights / row_bytes || *results > kMostResults / row_bytes) return 0;
+  const int64_t last = *tiled.extents[tiled.reduction.back()];
+  int64_t chunk = std::min(last, std::max(kMostOfChunk / row_bytes, kShortest));
+  while (last % chunk != 0) --chunk;
+  return chunk < kShortest ? 0 : chunk;
+}
+
+int64_t ChooseBlocks(const TiledBlock& tiled) {
+  constexpr int64_t kBigOperand = 1 << 20, kFewPanels = 4;
+  const bool has_weights = std::ranges::any_of(tiled.operands, &Operand::is_weight);
+  const size_t first = tiled.spatial.front();
+  if (!has_weights || tiled.is_padded || tiled.chunk > 0 || first == tiled.vector_loop() || !tiled.extents[first])
+    return 1;
+  if (*tiled.extents[tiled.vector_loop()] < kFewPanels * tiled.tile.width()) return 1;
+  int64_t bytes = 0;
+  for (const Operand& operand : tiled.operands) {
+    if (operand.form == Operand::Form::kUniform && operand.has_rows)
+      bytes = std::max(bytes, BytesOf({operand.buffer}).value_or(0));
+  }
+  const int64_t per_step = tiled.row_loop() == first ? tiled.tile.rows : 1;
+  if (bytes <= kBigOperand || *tiled.extents[first] % per_step != 0) return 1;
+  const int64_t steps = *tiled.extents[first] / per_step;
+  int64_t blocks = std::min(steps, bytes / (kBigOperand / 2));
+  while (steps % blocks != 0) ++blocks;
+  return blocks;
+}
+
+// Whether vectors may have lanes behind the end of their axis: all operands of vectors are weights, which are copied to
+// a layout with room for them.
+bool MayPad(const TiledBlock& tiled, const PrimFunc& func) {
+  return std::ranges::all_of(tiled.operands, [&](const Operand& operand) {
+    if (operand.form == Operand::Form::kUniform) return operand.period == 0;
+    return operand.is_weight && (IsLayoutFree(func, operand.buffer) || ReadsOfWeights(tiled) >= kManyReads);
+  });
+}
+
+// The extent with room for full vectors, where that takes less time than vectors which divide the extent; or nothing.
+std::optional<int64_t> PaddedExtent(int64_t extent, int64_t lanes, int64_t full_lanes) {
+  constexpr double kCostOfPadding = 1.1;
+  if (lanes == full_lanes || extent < kFewestLanes || full_lanes < kFewestLanes) return std::nullopt;
+  const int64_t padded = (extent + full_lanes - 1) / full_lanes * full_lanes;
+  const int64_t plain_vectors = extent / (lanes < kFewestLanes ? 1 : lanes);
+  const double cost = kCostOfPadding * static_cast<double>(padded / full_lanes);
+  return cost < static_cast<double>(plain_vectors) ? std::optional(padded) : std::nullopt;
+}
+
+}  // namespace
+
+bool IsLayoutFree(const PrimFunc& func, const tir::Buffer* buffer) {
+  const auto param = std::ranges::find(func.param_buffers, buffer);
+  const auto* marked = As<ListAttr>(func.attrs->Find("layout_free_buffers"));
+  if (param == func.param_buffers.end() || !marked) return false;
+  return std::ranges::any_of(marked->values, [&](const Attr* attr) {
+    const auto* index = As<IntAttr>(attr);
+    return index && index->value == param - func.param_buffers.begin();
+  });
+}
+
+std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, const PrimFunc& func,
+                                   const CpuFacts& facts) {
+  TiledBlock tiled;
+  tiled.block = info.block;
+  std::vector<const tir::Var*> spatial;
+  for (size_t i = 0; i < info.axes.size(); ++i) {
+    const AxisInfo& axis = info.axes[i];
+    tiled.extents.push_back(ConstExtent(axis.extent));
+    if (axis.kind == 'S') {
+      tiled.spatial.push_back(i);
+      spatial.push_back(axis.var);
+    } else if (axis.kind == 'R') {
+      tiled.reduction.push_back(i);
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (spatial.empty() || tiled.reduction.empty() || !tiled.extents[tiled.vector_loop()]) return std::nullopt;
+  const tir::Block& block = sch.Block(info.block);
+  auto operands = OperandsOf(block, spatial);
+  if (!operands) return std::nullopt;
+  tiled.operands = *std::move(operands);
+  // In a tile, no operand may change with the period.
+  int64_t extent = *tiled.extents[tiled.vector_loop()];
+  if (extent <= 0) return std::nullopt;
+  for (const Operand& operand : tiled.operands) extent = std::gcd(extent, operand.period > 0 ? operand.period : extent);
+  const int64_t full_lanes = facts.LanesOf(block.writes[0]->buffer->dtype);
+  int64_t lanes = LanesFor(extent, full_lanes);
+  if (const auto padded = MayPad(tiled, func) ? PaddedExtent(extent, lanes, full_lanes) : std::nullopt) {
+    tiled.is_padded = true;
+    extent = *padded;
+    lanes = full_lanes;
+  }
+  if (lanes >= kFewestLanes) {
+    tiled.tile = ChooseTile(tiled, extent, lanes, facts);
+    tiled.turns_loops = facts.choice.turns_loops && !tiled.is_padded;
+    if (tiled.turns_loops || facts.choice.has_no_parts) return tiled;
+    tiled.chunk = ChooseChunk(tiled, block.writes[0]->buffer->dtype.bytes());
+    tiled.blocks = ChooseBlocks(tiled);
+    return tiled;
+  }
+  const std::optional<Tile> tile = PlainTile(extent);
+  if (!tile) return std::nullopt;
+  tiled.tile = *tile;
+  return tiled;
+}
+
+}  // namespace iropt::schedule

@@ -1,0 +1,56 @@
+// Which reductions are computed in tiles of vector registers, and the tiles that cost least.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cpu_blocks.h"
+
+namespace iropt::schedule {
+
+// Some values of the axis of the rows, times some vectors.
+struct Tile {
+  int64_t rows = 1, vectors = 1, lanes = 1;
+  bool is_vector = true;  // otherwise the code generator makes vectors of the lanes
+
+  int64_t width() const { return vectors * lanes; }
+};
+
+// A reduction and its tile.
+struct TiledBlock {
+  Name block;
+  std::vector<Operand> operands;
+  std::vector<size_t> spatial, reduction;  // of the loops
+  std::vector<std::optional<int64_t>> extents;
+  Tile tile;
+  // Not 0: weights are read once. Each part of the reduction, of so many values of its last axis, runs for all tiles,
+  // which are in the first cache.
+  int64_t chunk = 0;
+  // Parts of the first axis of the result, whose operands without vectors stay in a cache for all weights.
+  int64_t blocks = 1;
+  // The last vectors have lanes behind the end of their axis, which weights have room for and whose results are
+  // dropped.
+  bool is_padded = false;
+  bool turns_loops = false;  // weights are in the inner one of the loops over tiles, others in the outer one
+
+  size_t vector_loop() const { return spatial.back(); }
+  // Nothing if there is only the axis of the vectors.
+  std::optional<size_t> row_loop() const {
+    return spatial.size() > 1 ? std::optional(spatial[spatial.size() - 2]) : std::nullopt;
+  }
+};
+
+// The tile of a block that is a reduction with a data parallel fastest axis; nothing if it cannot be computed so.
+// `func` says which operands are constants.
+std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, const PrimFunc& func,
+                                   const CpuFacts& facts);
+
+// Whether the buffer is a parameter that may get another layout at compile time.
+bool IsLayoutFree(const PrimFunc& func, const tir::Buffer* buffer);
+// How often a tile reads each element of a weight: for each tile of rows, as far as their number is known.
+int64_t ReadsOfWeights(const TiledBlock& tiled);
+// Copying a weight in each call is worth it if it is read so often.
+inline constexpr int64_t kManyReads = 16;
+
+}  // namespace iropt::schedule
