@@ -92,6 +92,19 @@ if(IROPT_HAVE_LLVM)
   set_tests_properties(documented_compiled_model PROPERTIES LABELS document FIXTURES_REQUIRED documented_model)
 endif()
 
+# A schedule from the graph to a run.
+set(schedule "${CMAKE_CURRENT_BINARY_DIR}/documented_schedule")
+foreach(file two_convs.ir two_convs.trace)
+  configure_file("${PROJECT_SOURCE_DIR}/examples/${file}" "${schedule}/${file}" COPYONLY)
+endforeach()
+set(schedules "$<TARGET_FILE_DIR:ir-opt>" "${PROJECT_SOURCE_DIR}/docs/schedules.md")
+add_test(NAME documented_schedule COMMAND ${check_docs} --kind schedule --root "${schedule}" ${schedules})
+set_tests_properties(documented_schedule PROPERTIES LABELS document FIXTURES_SETUP documented_schedule)
+if(IROPT_HAVE_LLVM)
+  add_test(NAME documented_compiled_schedule COMMAND ${check_docs} --kind compiled-schedule --root "${schedule}" ${schedules})
+  set_tests_properties(documented_compiled_schedule PROPERTIES LABELS document FIXTURES_REQUIRED documented_schedule)
+endif()
+
 # The commands of documents that are not run name what there is.
 add_test(NAME check_commands COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/scripts/check_commands.py" "${PROJECT_BINARY_DIR}")
 add_test(NAME check_commands_self_test COMMAND Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/tools/check_commands_test.py")
