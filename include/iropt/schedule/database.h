@@ -35,8 +35,8 @@ struct TuningRecord {
   size_t workload = 0;  // its index
   Trace trace;
   std::vector<double> run_secs;  // empty if the candidate did not run
-  std::string target;            // JSON; null if it is not known
-  std::string args_info;         // JSON; null if it is not known
+  std::string target = {};       // JSON; null if it is not known
+  std::string args_info = {};    // JSON; null if it is not known
 
   // A record counts if its trace has instructions before postprocessing and one of its runs ended.
   bool IsValid() const;

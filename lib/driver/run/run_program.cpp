@@ -255,7 +255,8 @@ int RunProgram(const ProgramOptions& options) {
     if (const Status ready = add(driver); !ready.ok()) return compiler.Report(ready.error(), "usage");
   }
   if (setups.empty()) {
-    if (const Status tuned = TuneProgram(compiler, options); !tuned.ok()) return compiler.Report(tuned.error(), "usage");
+    if (const Status tuned = TuneProgram(compiler, options); !tuned.ok())
+      return compiler.Report(tuned.error(), KindOf(tuned.error().code));
     const DriverOptions& driver = drivers.emplace_back(OptionsWithDatabase(options, compiler.registry()));
     if (const Status ready = add(driver); !ready.ok()) return compiler.Report(ready.error(), "usage");
   }

@@ -76,7 +76,11 @@ Status Tuner::TuneTask(const TuningTask& task, double seconds) {
   const Stopwatch watch;
   TaskRunner runner(task, context_, compiler_, loops_, options_);
   const Result<double> unscheduled = runner.RunUnscheduled();
-  if (!unscheduled.ok()) return {};
+  if (!unscheduled.ok()) {
+    compiler_.err().Append(fmt::format("not tuned: {}, which cannot be run by itself: {}\n", task.var->name,
+                                       runner.Explain(unscheduled.error())));
+    return compiler_.err().Flush();
+  }
   Search search{.seconds = *unscheduled};
   double slowest = 0;
   for (const schedule::TileChoice& choice : schedule::TileChoices(*context_.target)) {

@@ -160,6 +160,11 @@ Result<double> TaskRunner::RunScheduled(const PrimFunc& scheduled, const FuncSto
   return measured.seconds;
 }
 
+std::string TaskRunner::Explain(const Error& error) const {
+  const bool is_told = error.message.empty() && !messages_.diagnostics().empty();
+  return is_told ? messages_.diagnostics().back().message : error.message;
+}
+
 Result<Module> TaskRunner::Prepare(Module module) {
   if (task_.entry != task_.var) {
     IROPT_ASSIGN_OR_RETURN(module,
@@ -170,7 +175,7 @@ Result<Module> TaskRunner::Prepare(Module module) {
 }
 
 Result<TaskRunner::Measured> TaskRunner::Run(const Module& module) {
-  constexpr int kMostCalls = 10, kFewestCalls = 3;
+  constexpr int kMostCalls = 10;
   constexpr double kEnoughSeconds = 0.2;
   const ModuleEntry* function = module.Find(task_.entry);
   if (!function) return Error{ErrorCode::PassFailed, "the function was removed"};
@@ -186,7 +191,7 @@ Result<TaskRunner::Measured> TaskRunner::Run(const Module& module) {
   times.Take();
   Measured measured{FlattenOutputs(first), std::numeric_limits<double>::infinity()};
   double total = 0;
-  for (int call = 0; call < kMostCalls && (call < kFewestCalls || total < kEnoughSeconds); ++call) {
+  for (int call = 0; call < kMostCalls && total < kEnoughSeconds; ++call) {
     IROPT_RETURN_IF_ERROR(CallEntry(module, entry, inputs, diagnostics_, run));
     const double seconds = times.Take();
     measured.seconds = std::min(measured.seconds, seconds);

@@ -43,6 +43,8 @@ class TaskRunner {
   Result<double> RunUnscheduled();
   // The same with the body of another PrimFunc. Fails if it cannot be compiled or run, or if its results differ.
   Result<double> RunScheduled(const PrimFunc& scheduled, const FuncStorageRef& storage);
+  // What an error is about, which may have been reported.
+  std::string Explain(const Error& error) const;
 
  private:
   struct Measured {
