@@ -2,8 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <optional>
 
 #include "interpreter.h"
+#include "iropt/ir/element.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/op/op_attrs.h"
 
@@ -22,6 +27,32 @@ bool IsStorageView(const OpInfo& op, std::span<const HostValue> args) {
   const bool is_view = op.id == OpId::kMemoryView || op.id == OpId::kMemoryEnsureZeroOffset;
   const NDArray* tensor = is_view && !args.empty() ? args[0].tensor() : nullptr;
   return tensor && tensor->storage();
+}
+
+struct FreeMemory {
+  void operator()(std::byte* memory) const { std::free(memory); }
+};
+
+// Memory that is not cleared, at the beginning of a cache line.
+struct PlainMemory {
+  std::unique_ptr<std::byte[], FreeMemory> bytes;
+  std::shared_ptr<Storage> storage;
+};
+
+// The memory of a result that a PrimFunc writes. Where nobody asks what has been written, big results are not cleared.
+Result<Tensor> AllocateOutput(const TensorSpec& spec, Storage::Tracking tracking, const EvalLimits& limits) {
+  constexpr size_t kBig = 4096, kMost = SIZE_MAX / 2, kLine = 64;
+  const std::optional<uint64_t> bytes =
+      IsElementType(spec.dtype) ? ArrayBytes(spec.dtype, spec.shape) : std::optional<uint64_t>();
+  if (tracking == Storage::Tracking::kOn || !bytes || *bytes < kBig || *bytes > std::min(kMost, limits.max_bytes))
+    return AllocateTensor(spec, tracking, limits);
+  const size_t rounded = (static_cast<size_t>(*bytes) + kLine - 1) / kLine * kLine;
+  auto memory = std::make_shared<PlainMemory>();
+  memory->bytes.reset(static_cast<std::byte*>(std::aligned_alloc(kLine, rounded)));
+  if (!memory->bytes) throw std::bad_alloc();
+  memory->storage = Storage::Wrap(memory->bytes.get(), *bytes);
+  std::shared_ptr<Storage> storage(memory, memory->storage.get());
+  return Tensor(NDArray::View(spec.dtype, spec.shape, std::move(storage), 0));
 }
 
 }  // namespace
@@ -164,7 +195,9 @@ Result<std::vector<HostValue>> RelaxInterpreter::MakeOutputs(const Call& call, c
       outputs.push_back(std::move(copy));
       continue;
     }
-    IROPT_ASSIGN_OR_RETURN(Tensor tensor, AllocateTensor(spec, executor_.tracking(), options_.limits));
+    IROPT_ASSIGN_OR_RETURN(Tensor tensor, op.id == OpId::kCallTir
+                                              ? AllocateOutput(spec, executor_.tracking(), options_.limits)
+                                              : AllocateTensor(spec, executor_.tracking(), options_.limits));
     outputs.emplace_back(std::move(tensor));
   }
   return outputs;

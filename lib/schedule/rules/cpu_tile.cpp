@@ -207,7 +207,7 @@ Name ReorderTile(RuleSchedule& sch, const TiledBlock& tiled, const Names& loops,
 // outside of it, because the last one is apart. Returns the loop.
 Name ScheduleOuter(RuleSchedule& sch, const TiledBlock& tiled, Names outer) {
   if (tiled.is_padded && outer.size() > 1) outer.erase(outer.begin());
-  const Name parallel = outer.size() > 1 ? sch.Fuse(outer) : outer[0];
+  Name parallel = outer.size() > 1 ? sch.Fuse(outer) : outer[0];
   sch.Parallel(parallel);
   return parallel;
 }

@@ -176,10 +176,10 @@ bool MayPad(const TiledBlock& tiled, const PrimFunc& func) {
 std::optional<int64_t> PaddedExtent(int64_t extent, int64_t lanes, int64_t full_lanes) {
   constexpr double kCostOfPadding = 1.1;
   if (lanes == full_lanes || extent < kFewestLanes || full_lanes < kFewestLanes) return std::nullopt;
-  const int64_t padded = (extent + full_lanes - 1) / full_lanes * full_lanes;
+  const int64_t padded_vectors = (extent + full_lanes - 1) / full_lanes;
   const int64_t plain_vectors = extent / (lanes < kFewestLanes ? 1 : lanes);
-  const double cost = kCostOfPadding * static_cast<double>(padded / full_lanes);
-  return cost < static_cast<double>(plain_vectors) ? std::optional(padded) : std::nullopt;
+  const double cost = kCostOfPadding * static_cast<double>(padded_vectors);
+  return cost < static_cast<double>(plain_vectors) ? std::optional(padded_vectors * full_lanes) : std::nullopt;
 }
 
 }  // namespace
