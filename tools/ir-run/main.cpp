@@ -58,8 +58,8 @@ constexpr ToolDescription kDescription = {
 const FlagExclusion kExclusions[] = {
     {"emit-llvm", {"save-inputs", "save-values", "check-values"}},
     {"compare-pipelines",
-     {"passes", "pipeline", "tuning-database", "check", "check-values", "save-inputs", "save-values", "output", "print", "time", "trace",
-      "emit-llvm"}},
+     {"passes", "pipeline", "tuning-database", "check", "check-values", "save-inputs", "save-values", "output", "print",
+      "time", "trace", "emit-llvm"}},
     {"repeat", {"time", "trace", "emit-llvm"}},
 };
 

@@ -111,9 +111,9 @@ Result<DataType> ObjectGraph::DTypeOf(size_t node) const {
 }
 
 const OptionValue::List* ObjectGraph::DataOf(size_t node) const {
-  static const OptionValue::List kNoItems;
+  static const OptionValue::List no_items;
   const OptionValue* data = (*nodes_)[node].Find("data");
-  return data ? data->as_list() : &kNoItems;
+  return data ? data->as_list() : &no_items;
 }
 
 Result<std::vector<size_t>> ObjectGraph::Items(size_t node) const {

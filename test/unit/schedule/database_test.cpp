@@ -1,0 +1,92 @@
+// Tuning databases: what is written reads back, and which record counts.
+#include "iropt/schedule/database.h"
+
+#include "catch.h"
+#include "iropt/analysis/tir/complete_prim_func.h"
+#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/structural.h"
+#include "iropt/ir/tir/builder.h"
+#include "temporary_folder.h"
+
+namespace iropt::schedule {
+namespace {
+
+// A product of matrices with a choice between values, annotations, and a name for the block.
+Workload MakeWorkload(std::string_view block, int64_t size) {
+  Workspace workspace;
+  const arith::PrimBuilder make(workspace.arena());
+  const DataType float32 = DataType::Float(32);
+  const PrimExpr* n = make.Int(size, DataType::Int(32));
+  tir::FuncBuilder b(workspace);
+  const tir::Buffer* A = b.BufferParam("A", {n, n}, float32);
+  const tir::Buffer* B = b.BufferParam("B", {n, n}, float32);
+  const tir::Buffer* C = b.BufferParam("C", {n, n}, float32);
+  {
+    const tir::LoopFrame loops = b.Grid({"i", "j", "k"}, {n, n, n});
+    const tir::Frame frame = b.Block(block);
+    const tir::Var* i = b.Axis(tir::IterVarType::kDataPar, "vi", n, loops.vars[0]);
+    const tir::Var* j = b.Axis(tir::IterVarType::kDataPar, "vj", n, loops.vars[1]);
+    const tir::Var* k = b.Axis(tir::IterVarType::kCommReduce, "vk", n, loops.vars[2]);
+    const DictAttr::Entry entries[] = {{"text", StrAttr::Get("a \"quoted\"\nword")},
+                                       {"list", ListAttr::Get(std::vector<const Attr*>{IntAttr::Get(3)})},
+                                       {"real", FloatAttr::Get(0.1, float32)}};
+    b.block()->annotations = DictAttr::Get(entries);
+    {
+      const tir::Frame init = b.Init();
+      b.Store(C, {i, j}, make.Float(0, float32));
+    }
+    const PrimExpr* is_big = make.Node(NodeKind::kGT, make.Cast(float32, k), make.Float(3, float32));
+    const PrimExpr* factor = make.Select(is_big, b.Load(B, {k, j}), make.Float(0.5, float32));
+    b.Store(C, {i, j}, make.Add(b.Load(C, {i, j}), make.Mul(b.Load(A, {i, k}), factor)));
+  }
+  const PrimFunc* func = NormalizeWorkload(*CompletePrimFunc(b), workspace);
+  return {GlobalVar::Get("main"), func, workspace.Finish()};
+}
+
+TuningRecord MakeRecord(size_t workload, std::vector<double> seconds) {
+  auto trace = ReadTrace(R"(b = sch.get_block("C", "main"))");
+  REQUIRE(trace);
+  return {.workload = workload, .trace = *std::move(trace), .run_secs = std::move(seconds)};
+}
+
+TEST_CASE("a database reads back as it was", "[schedule]") {
+  const TemporaryFolder folder;
+  Database database;
+  const size_t first = database.AddWorkload(MakeWorkload("C", 8));
+  CHECK(database.AddWorkload(MakeWorkload("other", 8)) == first);
+  const size_t second = database.AddWorkload(MakeWorkload("C", 16));
+  CHECK(second != first);
+  database.AddRecord(MakeRecord(second, {0.5}));
+  REQUIRE(database.Write(folder.path()).ok());
+
+  const Result<Database> read = Database::Read(folder.path());
+  REQUIRE(read);
+  CHECK(read->skipped().empty());
+  REQUIRE(read->workloads().size() == 2);
+  for (size_t i = 0; i < 2; ++i) {
+    const auto* was = To<PrimFunc>(database.workloads()[i].func);
+    CHECK(FirstDifference(read->workloads()[i].func, was, {.map_free_vars = true}) == std::nullopt);
+    CHECK(read->Find(*was) == i);
+  }
+  CHECK(!read->Best(first));
+  REQUIRE(read->Best(second));
+  CHECK(ToPython(read->Best(second)->trace) == ToPython(database.records()[0].trace));
+}
+
+TEST_CASE("the record with the least mean time counts", "[schedule]") {
+  Database database;
+  const size_t workload = database.AddWorkload(MakeWorkload("C", 8));
+  database.AddRecord(MakeRecord(workload, {}));
+  database.AddRecord(MakeRecord(workload, {1e10}));
+  CHECK(!database.Best(workload));
+  database.AddRecord(MakeRecord(workload, {0.1, 0.5}));
+  const size_t best = database.AddRecord(MakeRecord(workload, {0.2, 0.3}));
+  database.AddRecord(MakeRecord(workload, {0.25}));
+  TuningRecord empty = MakeRecord(workload, {0.01});
+  empty.trace.instructions.clear();
+  database.AddRecord(std::move(empty));
+  CHECK(database.Best(workload) == &database.records()[best]);
+}
+
+}  // namespace
+}  // namespace iropt::schedule
