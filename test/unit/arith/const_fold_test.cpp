@@ -187,6 +187,81 @@ TEST_CASE("neutral operands are dropped") {
   CHECK(t.make.Binary(NodeKind::kAnd, t.make.Bool(true), t.Var(DataType::Bool()))->kind == NodeKind::kPrimVar);
 }
 
+TEST_CASE("no operand is dropped that changes the result") {
+  Loops t;
+  const PrimExpr* x = t.Var();
+  const PrimExpr* y = t.Var();
+  CHECK(t.make.Add(x, t.Int(1))->kind == NodeKind::kAdd);
+  CHECK(t.make.Sub(x, t.Int(1))->kind == NodeKind::kSub);
+  CHECK(t.make.Mul(x, t.Int(2))->kind == NodeKind::kMul);
+  CHECK(t.make.Mul(t.Int(2), x)->kind == NodeKind::kMul);
+  CHECK(t.make.FloorDiv(t.Int(1), x)->kind == NodeKind::kFloorDiv);
+  CHECK(t.make.FloorDiv(t.Int(0), t.Int(0))->kind == NodeKind::kFloorDiv);
+  CHECK(t.make.FloorMod(t.Int(0), t.Int(0))->kind == NodeKind::kFloorMod);
+  CHECK(t.make.FloorMod(t.Int(1), x)->kind == NodeKind::kFloorMod);
+  CHECK(t.make.FloorMod(x, t.Int(2))->kind == NodeKind::kFloorMod);
+  CHECK(IsInt(t.make.FloorMod(t.Int(0), x), 0));
+  CHECK(t.make.Min(x, y)->kind == NodeKind::kMin);
+  CHECK(t.make.Max(x, y)->kind == NodeKind::kMax);
+  CHECK(t.make.Max(x, x) == x);
+  const PrimExpr* f = t.Var(DataType::Float(32));
+  CHECK(t.make.Add(f, t.Float(0)) == f);
+  CHECK(t.make.Mul(f, t.Float(1)) == f);
+  CHECK(t.make.Add(f, t.Float(1))->kind == NodeKind::kAdd);
+  CHECK(t.make.Mul(f, t.Float(0.5))->kind == NodeKind::kMul);
+}
+
+TEST_CASE("a constant operand decides a conjunction or a disjunction, or is dropped") {
+  Loops t;
+  const PrimExpr* p = t.Var(DataType::Bool());
+  const PrimExpr* yes = t.make.Bool(true);
+  const PrimExpr* no = t.make.Bool(false);
+  for (const bool swaps : {false, true}) {
+    const auto fold = [&](NodeKind kind, const PrimExpr* constant) {
+      return swaps ? t.make.Binary(kind, p, constant) : t.make.Binary(kind, constant, p);
+    };
+    CHECK(fold(NodeKind::kAnd, yes) == p);
+    CHECK(IsInt(fold(NodeKind::kAnd, no), 0));
+    CHECK(IsInt(fold(NodeKind::kOr, yes), 1));
+    CHECK(fold(NodeKind::kOr, no) == p);
+  }
+  CHECK(t.make.Binary(NodeKind::kAnd, p, p)->kind == NodeKind::kAnd);
+}
+
+TEST_CASE("folds of 64 bits wrap around or fail") {
+  constexpr int64_t kLeast = INT64_MIN;
+  CHECK(FoldIntegersWrapping(NodeKind::kAdd, INT64_MAX, 2) == kLeast + 1);
+  CHECK(FoldIntegersWrapping(NodeKind::kSub, kLeast, 1) == INT64_MAX);
+  CHECK(FoldIntegersWrapping(NodeKind::kMul, INT64_MAX, 2) == -2);
+  for (const NodeKind kind : {NodeKind::kDiv, NodeKind::kFloorDiv}) {
+    CHECK(FoldIntegersWrapping(kind, kLeast, -1) == kLeast);
+    CHECK(FoldIntegersWrapping(kind, 7, -1) == -7);
+    CHECK(FoldIntegersWrapping(kind, 7, 0) == std::nullopt);
+    CHECK(FoldIntegers(kind, kLeast, -1) == std::nullopt);
+    CHECK(FoldIntegers(kind, kLeast, 1) == kLeast);
+    CHECK(FoldIntegers(kind, 7, -1) == -7);
+  }
+  for (const NodeKind kind : {NodeKind::kMod, NodeKind::kFloorMod}) {
+    CHECK(FoldIntegersWrapping(kind, kLeast, -1) == 0);
+    CHECK(FoldIntegersWrapping(kind, 7, 4) == 3);
+    CHECK(FoldIntegersWrapping(kind, 7, 0) == std::nullopt);
+  }
+  CHECK(FoldIntegersWrapping(NodeKind::kFloorDiv, -7, 2) == -4);
+  CHECK(FoldIntegersWrapping(NodeKind::kFloorMod, -7, 2) == 1);
+  CHECK(FoldIntegersWrapping(NodeKind::kMin, 3, -2) == -2);
+  CHECK(FoldIntegersWrapping(NodeKind::kMax, 3, -2) == 3);
+}
+
+TEST_CASE("floats are truncated to integers where they fit") {
+  Loops t;
+  CHECK(IsInt(t.make.Cast(DataType::Int(8), t.Float(300)), 44));
+  CHECK(t.make.Exact().Cast(DataType::Int(8), t.Float(300))->kind == NodeKind::kCast);
+  CHECK(IsInt(t.make.Exact().Cast(DataType::Int(8), t.Float(-128.5)), -128));
+  CHECK(t.make.Cast(DataType::Int(64), t.Float(0x1p62))->kind == NodeKind::kCast);
+  CHECK(IsInt(t.make.Cast(DataType::Int(64), t.Float(-0x1p61)), -(int64_t{1} << 61)));
+  CHECK(t.make.Cast(DataType::Int(64), t.Float(1e30))->kind == NodeKind::kCast);
+}
+
 TEST_CASE("operands of different dtypes are converted, and broadcast to lanes") {
   Loops t;
   const PrimExpr* sum = t.make.Add(t.Var(DataType::Int(8)), t.Var(DataType::UInt(32)));

@@ -1,6 +1,7 @@
 // Inverses of index maps, compared with brute force.
 #include "iropt/arith/index_map.h"
 
+#include <random>
 #include <vector>
 
 #include "catch.h"
@@ -98,6 +99,33 @@ TEST_CASE_METHOD(IndexMaps, "other maps have none", "[index_map]") {
   CHECK_FALSE(Invert({make.Add(i, Int(1))}, {16}));
   CHECK_FALSE(Invert({i}, {6, 4}));
   CHECK_FALSE(Invert({Div(Div(i, 3), 2), Mod(Mod(i, 6), 4), Mod(i, 2)}, {24}));
+  CHECK_FALSE(Invert({Div(i, 6), Div(Mod(i, 6), 4), Mod(i, 4)}, {12}));
+}
+
+TEST_CASE_METHOD(IndexMaps, "inverses of random maps undo them", "[index_map]") {
+  std::mt19937 random(1);
+  const auto below = [&](int64_t end) { return static_cast<int64_t>(random() % end); };
+  constexpr int64_t kDivisors[] = {1, 2, 3, 4, 6};
+  int inverses = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const std::vector<int64_t> dims = {1 + below(24), 1 + below(3)};
+    std::vector<const PrimExpr*> results;
+    const auto part = [&] {
+      const PrimExpr* e = below(3) == 0 ? static_cast<const PrimExpr*>(j) : i;
+      for (int64_t steps = below(3); steps > 0; --steps) {
+        const int64_t by = kDivisors[below(5)];
+        e = below(2) == 0 ? Div(e, by) : Mod(e, by);
+      }
+      return e;
+    };
+    for (int64_t left = 1 + below(4); left > 0; --left)
+      results.push_back(below(4) == 0 ? Fuse(part(), kDivisors[below(5)], part()) : part());
+    const std::optional<InverseIndexMap> inverse = Invert(results, dims);
+    if (!inverse) continue;
+    ++inverses;
+    CHECK(Undoes(*inverse, dims));
+  }
+  CHECK(inverses > 50);
 }
 
 TEST_CASE_METHOD(IndexMaps, "the inverse that a map states is taken", "[index_map]") {
