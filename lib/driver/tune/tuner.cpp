@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "driver/observe/output_files.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/pass/option_value.h"
 #include "iropt/pass/timing.h"
@@ -56,6 +57,7 @@ Tuner::Tuner(const Module& module, const PassContext& context, CompilerInstance&
 Status Tuner::Run() {
   const std::string& folder = *options_.database;
   const Stopwatch watch;
+  IROPT_RETURN_IF_ERROR(MakeOutputFolder(folder));
   if (std::filesystem::exists(std::filesystem::path(folder) / schedule::kWorkloadFile)) {
     IROPT_ASSIGN_OR_RETURN(database_, schedule::Database::Read(folder));
   }
