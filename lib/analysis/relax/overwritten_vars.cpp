@@ -1,6 +1,8 @@
 #include "iropt/analysis/relax/overwritten_vars.h"
 
 #include <cstdint>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "iropt/ir/relax/tuple_leaves.h"
@@ -59,24 +61,60 @@ struct BindingWalk : WalkHandler {
   std::vector<const Binding*> open;
 };
 
+// Whether the function has local functions, or names for those of the module, that overwrite something.
+bool HasOverwritingValues(const Function& function, const Module* module) {
+  struct Values : WalkHandler {
+    explicit Values(const Module* m) : module(m) {}
+    void OnBinding(const Binding& binding) {
+      const Expr* value = ValueOf(&binding);
+      const auto* global = value ? As<GlobalVar>(value) : nullptr;
+      const ModuleEntry* entry = global && module ? module->Find(global) : nullptr;
+      const auto* callee = entry ? As<Function>(entry->func) : value ? As<Function>(value) : nullptr;
+      found = found || (callee && OverwritesVars(*callee, module));
+    }
+    const Module* const module;
+    bool found = false;
+  };
+  Values values(module);
+  Walk(function, values);
+  return values.found;
+}
+
 struct Finder : BindingWalk {
-  explicit Finder(size_t num_vars) : overwritten(num_vars, false) {}
+  Finder(const Function& function, size_t num_vars, const Module* m)
+      : overwritten(num_vars, false), module(m), local_may(HasOverwritingValues(function, m)) {}
 
   void OnCall(const Call& call) {
     for (const Var* var : OverwrittenOperands(call)) overwritten[var->id] = true;
+    if (!MayOverwrite(call.op)) return;
+    for (const Expr* arg : call.args) ForEachSource(arg, [&](const Var* var) { overwritten[var->id] = true; });
+  }
+  // Which function a variable is, is not known: if one may be that overwrites something, all are taken for it.
+  bool MayOverwrite(const Expr* callee) {
+    if (Is<Var>(callee)) return local_may;
+    const auto* global = As<GlobalVar>(callee);
+    const ModuleEntry* entry = global && module ? module->Find(global) : nullptr;
+    const auto* function = entry ? As<Function>(entry->func) : nullptr;
+    if (!function) return false;
+    const auto [known, is_new] = callees.try_emplace(global, false);
+    if (is_new) known->second = OverwritesVars(*function, module);
+    return known->second;
   }
   void OnDefine(const Var* var) {
     if (const Binding* binding = Close(var)) bindings.push_back(binding);
   }
 
   std::vector<bool> overwritten;
+  const Module* const module;
+  const bool local_may;  // whether a function that a variable stands for may overwrite its operands
+  std::unordered_map<const GlobalVar*, bool> callees;
   std::vector<const Binding*> bindings;  // each after those in its value
 };
 
 // The operands that calls overwrite, and the sources of these among values for which is_name(value) holds.
 template <class F>
-std::vector<bool> AddSources(const Function& function, size_t num_vars, F&& is_name) {
-  Finder finder(num_vars);
+std::vector<bool> AddSources(const Function& function, size_t num_vars, const Module* module, F&& is_name) {
+  Finder finder(function, num_vars, module);
   Walk(function, finder);
   // Names come after what they name.
   for (size_t i = finder.bindings.size(); i-- > 0;) {
@@ -144,23 +182,32 @@ std::vector<const Var*> OverwrittenOperands(const Call& call) {
   return vars;
 }
 
-bool OverwritesVars(const Function& function) {
+bool OverwritesVars(const Function& function, const Module* module) {
   struct InplaceCalls : WalkHandler {
     bool found = false;
+    std::vector<const GlobalVar*> globals;
     void OnCall(const Call& call) { found |= OverwritesOperands(call); }
+    void OnGlobal(const GlobalVar* global) { globals.push_back(global); }
   };
   InplaceCalls calls;
   Walk(function, calls);
+  std::unordered_set<const GlobalVar*> reached;
+  while (!calls.found && module && !calls.globals.empty()) {
+    const GlobalVar* global = calls.globals.back();
+    calls.globals.pop_back();
+    const ModuleEntry* entry = reached.insert(global).second ? module->Find(global) : nullptr;
+    if (const auto* callee = entry ? As<Function>(entry->func) : nullptr) Walk(*callee, calls);
+  }
   return calls.found;
 }
 
-std::vector<bool> OverwrittenVars(const Function& function, size_t num_vars) {
-  return AddSources(function, num_vars,
+std::vector<bool> OverwrittenVars(const Function& function, size_t num_vars, const Module* module) {
+  return AddSources(function, num_vars, module,
                     [](const Expr* value) { return Is<Var>(value) || Is<Tuple>(value) || Is<TupleGetItem>(value); });
 }
 
-std::vector<bool> ChangingVars(const Function& function, size_t num_vars) {
-  std::vector<bool> vars = AddSources(function, num_vars, [](const Expr*) { return true; });
+std::vector<bool> ChangingVars(const Function& function, size_t num_vars, const Module* module) {
+  std::vector<bool> vars = AddSources(function, num_vars, module, [](const Expr*) { return true; });
   Sharers sharers(vars);
   Walk(function, sharers);
   return vars;

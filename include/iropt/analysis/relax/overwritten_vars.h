@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "iropt/ir/relax/expr.h"
+#include "iropt/ir/module.h"
 
 namespace iropt {
 
@@ -13,16 +13,19 @@ bool OverwritesOperands(const Call& call);
 // The operands that such a call writes its results to; none for other calls.
 std::vector<const Var*> OverwrittenOperands(const Call& call);
 
-// Whether the function has such a call. A value in it cannot be replaced by one that was there before, because one of
-// them may be overwritten, and the other not. Linear.
-bool OverwritesVars(const Function& function);
+// Whether the function has such a call, itself or in a function of the module that it refers to, which may overwrite
+// what it is given. A value in it cannot be replaced by one that was there before, because one of them may be
+// overwritten, and the other not. Linear in the functions that are reached; without a module, these are not known.
+bool OverwritesVars(const Function& function, const Module* module);
 
-// By Var::id, for ids below num_vars: true for these operands in the function, and for what they are another name, a
-// field or a tuple of. Such a variable must not become the name of another value, because it loses its own. Linear.
-std::vector<bool> OverwrittenVars(const Function& function, size_t num_vars);
+// By Var::id, for ids below num_vars: true for these operands in the function, for operands of calls of functions that
+// may overwrite them (those of the module for which OverwritesVars holds, and local ones), and for what they are
+// another name, a field or a tuple of. Such a variable must not become the name of another value, because it loses its
+// own. Linear in the functions that are reached, for each function that is called.
+std::vector<bool> OverwrittenVars(const Function& function, size_t num_vars, const Module* module);
 
 // The same and what may share memory with these, also by a branch, as the result of such a call, or in a local
-// function. What reads one before and after a call may get two values. Linear.
-std::vector<bool> ChangingVars(const Function& function, size_t num_vars);
+// function. What reads one before and after a call may get two values.
+std::vector<bool> ChangingVars(const Function& function, size_t num_vars, const Module* module);
 
 }  // namespace iropt

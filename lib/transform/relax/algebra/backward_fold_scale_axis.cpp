@@ -20,6 +20,7 @@
 #include <array>
 #include <utility>
 
+#include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/pass/pass.h"
@@ -173,7 +174,7 @@ class BackwardFolder : public ExprMutator {
 };
 
 Result<const Function*> FoldBackward(const Function* function, FunctionPassContext& context) {
-  if (IsPrimitive(*function)) return function;
+  if (IsPrimitive(*function) || OverwritesVars(*function, &context.module())) return function;
   Workspace& workspace = context.workspace();
   const BackwardPlan plan(*function, workspace.num_vars());
   if (!plan.found()) return function;

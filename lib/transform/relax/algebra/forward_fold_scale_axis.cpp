@@ -19,6 +19,7 @@
 // Source: the pass of this name of Relay, TVM's former graph-level IR.
 #include <utility>
 
+#include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/pass/pass.h"
@@ -166,7 +167,7 @@ class ForwardFolder : public ExprMutator {
 };
 
 Result<const Function*> FoldForward(const Function* function, FunctionPassContext& context) {
-  if (IsPrimitive(*function)) return function;
+  if (IsPrimitive(*function) || OverwritesVars(*function, &context.module())) return function;
   Workspace& workspace = context.workspace();
   const uint32_t num_vars = workspace.num_vars();
   const ForwardPlan plan(*function, num_vars);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "iropt/analysis/relax/lift_plan.h"
+#include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/analysis/relax/use_count.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
@@ -242,7 +243,7 @@ std::vector<uint32_t> OrderCombined(std::span<const Binding* const> segment, std
 
 Result<const Function*> CombineBranches(const Function* function, FindGroups find_groups, int64_t min_branches,
                                         FunctionPassContext& context, bool merges) {
-  if (IsPrimitive(*function)) return function;
+  if (IsPrimitive(*function) || OverwritesVars(*function, &context.module())) return function;
   OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
   BranchCombiner combiner(find_groups, min_branches, *function, context.module(), context.workspace(), inferrer);
   const auto* combined = To<Function>(combiner.VisitExpr(function));

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/analysis/relax/use_count.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/layout.h"
@@ -485,7 +486,7 @@ class RelayBackward : public ExprMutator {
 
 template <class Folder>
 Result<const Function*> FoldAsRelay(const Function* function, FunctionPassContext& context) {
-  if (IsPrimitive(*function)) return function;
+  if (IsPrimitive(*function) || OverwritesVars(*function, &context.module())) return function;
   Workspace& workspace = context.workspace();
   const RelayScales scales(*function, workspace.num_vars());
   OpTypeInferrer inferrer(&context.module(), workspace.arena(), &context.diagnostics());

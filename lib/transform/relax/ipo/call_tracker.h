@@ -68,8 +68,8 @@ template <class Tracker>
 Pass CreateCallPass(const PassInfo& info, MergeEqualCalls merge = MergeEqualCalls::kNo) {
   return CreateFunctionPass(info,
                             [merge](const Function* old, FunctionPassContext& context) -> Result<const Function*> {
-                              if (IsPrimitive(*old) || OverwritesVars(*old)) return old;
                               const Module& module = context.module();
+                              if (IsPrimitive(*old) || OverwritesVars(*old, &module)) return old;
                               Workspace& workspace = context.workspace();
                               OpTypeInferrer inferrer(&module, workspace.arena(), &context.diagnostics());
                               Tracker tracker(module, workspace, inferrer);

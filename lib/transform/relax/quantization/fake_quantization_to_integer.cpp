@@ -25,6 +25,7 @@
 #include <utility>
 
 #include "integer_rules.h"
+#include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewrite_rules.h"
@@ -324,7 +325,7 @@ Result<const Function*> RewriteCalls(const Function* function, const Pattern& ro
 
 Result<const Function*> ComputeWithIntegers(const Function* function, const IntegerOptions& options, bool use_qat,
                                             FunctionPassContext& context) {
-  if (IsPrimitive(*function)) return function;
+  if (IsPrimitive(*function) || OverwritesVars(*function, &context.module())) return function;
   const Pattern cast = IsCall(GetOp(OpId::kAstype), {Wildcard()});
   IROPT_ASSIGN_OR_RETURN(const Function* changed,
                          RewriteCalls(function, cast, "quantization-of-integers", &IntegerRewriter::RewriteQuantization,

@@ -72,8 +72,6 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
 
   const Function* Run(const Function* function) { return Rebuild(*function, VisitBody(function->body)); }
   uint64_t merged() const { return merged_; }
-  // Whether a call that overwrites an operand was met.
-  bool overwrites() const { return overwrites_; }
   // Variables, by Var::id, that stay apart from others with the same value, as what is computed from them does.
   void KeepApart(std::vector<bool> vars) { apart_ = std::move(vars); }
 
@@ -200,7 +198,6 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
 
   const Expr* VisitCall(const Call* call) {
     impure_ |= IsImpureCall(call, module_);
-    overwrites_ |= OverwritesOperands(*call);
     return ExprRewriter::VisitCall(call);
   }
 
@@ -237,7 +234,6 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   uint32_t block_ = 0;  // the current dataflow block, 0 outside
   uint32_t num_blocks_ = 0;
   uint64_t merged_ = 0;                    // the number of values
-  bool overwrites_ = false;                // whether a call that overwrites an operand was met
   std::vector<bool> apart_;                // by Var::id: not to be merged; empty if all may be
   bool reads_apart_ = false;               // whether the current value uses such a variable
   bool impure_ = false;                    // whether an impure call was seen in the current value
@@ -254,13 +250,13 @@ const Function* EliminateCommonSubexpr(const Function* function, const Module* m
   CommonSubexprEliminator eliminator(module, workspace, inferrer, options);
   const size_t num_vars = workspace.num_vars();
   const Function* result = eliminator.Run(function);
-  if (!eliminator.overwrites() || eliminator.merged() == 0) {
+  if (eliminator.merged() == 0 || !OverwritesVars(*function, module)) {
     kMerged.Add(eliminator.merged());
     return result;
   }
   // Few functions have such calls: these are worked on twice.
   CommonSubexprEliminator careful(module, workspace, inferrer, options);
-  careful.KeepApart(ChangingVars(*function, num_vars));
+  careful.KeepApart(ChangingVars(*function, num_vars, module));
   result = careful.Run(function);
   kMerged.Add(careful.merged());
   return result;

@@ -407,8 +407,7 @@ const Function* FoldConstants(const Function* function, const Module& module, Wo
   limits.max_total_bytes += std::max(options.max_bytes, kStepsOfConstant * survey.bytes);
   OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
   ConstantFolder folder(module, workspace, inferrer, limits);
-  if (OverwritesVars(*function, &module))
-    folder.KeepVars(OverwrittenVars(*function, workspace.num_vars(), &module));
+  if (OverwritesVars(*function, &module)) folder.KeepVars(OverwrittenVars(*function, workspace.num_vars(), &module));
   const Function* folded = folder.Fold(function);
   if (const ConstantEvaluator::Declined& declined = folder.declined(); diagnostics && declined.count > 0) {
     std::string message = fmt::format("a call of constants is not folded: {}", declined.reason);

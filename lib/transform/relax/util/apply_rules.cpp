@@ -47,7 +47,7 @@ Result<const Function*> CleanUpFunction(const Function* function, FunctionPassCo
 }
 
 Result<const Function*> ApplyRules(const Function* function, const RuleSet& rules, FunctionPassContext& context) {
-  if (IsPrimitive(*function) || OverwritesVars(*function)) return function;
+  if (IsPrimitive(*function) || OverwritesVars(*function, &context.module())) return function;
   Workspace& workspace = context.workspace();
   for (int round = 0; round < kMaxRounds; ++round) {
     OpTypeInferrer inferrer(&context.module(), workspace.arena(), &context.diagnostics());
