@@ -7,7 +7,8 @@
 //                                                       ...
 //
 // The attribute num_input is the number of runtime inputs; functions without it are not changed, nor are those whose
-// only other parameter is a tuple already. A reference within the module to a changed function is an error. O(nodes).
+// only other parameter is a tuple already. Functions within such a function are treated likewise. A reference within
+// the module to a changed function is an error. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
 #include "bundle_model_params.h"
@@ -53,6 +54,33 @@ bool IsBundled(const Function& function, uint32_t num_inputs) {
   return function.params.size() == num_inputs + 1 && Is<TupleType>(function.params.back()->type);
 }
 
+// Bundles the parameters of the functions within a function, the inner ones first.
+class NestedBundler : public ExprMutator {
+ public:
+  NestedBundler(const Module& module, std::string_view name, Workspace& workspace, TypeInferrer& inferrer,
+                DiagnosticEngine& diagnostics)
+      : ExprMutator(workspace, &inferrer), module_(module), name_(name), diagnostics_(diagnostics) {}
+  bool ok() const { return ok_; }
+
+ protected:
+  const Expr* VisitFunction(const Function* function) override {
+    ++depth_;
+    const auto* visited = To<Function>(ExprMutator::VisitFunction(function));
+    if (--depth_ == 0) return visited;
+    const NumInput num_input = ReadNumInput(*visited, "", diagnostics_);
+    ok_ &= !num_input.is_wrong;
+    if (!num_input.value || IsBundled(*visited, *num_input.value)) return visited;
+    return BundleParams(*visited, *num_input.value, name_, module_, workspace(), diagnostics_);
+  }
+
+ private:
+  const Module& module_;
+  const std::string_view name_;
+  DiagnosticEngine& diagnostics_;
+  size_t depth_ = 0;
+  bool ok_ = true;
+};
+
 Result<Module> BundleModelParams(Module module, std::string_view name, ModulePassContext& context) {
   DiagnosticEngine& diagnostics = context.diagnostics;
   bool ok = true;
@@ -65,6 +93,10 @@ Result<Module> BundleModelParams(Module module, std::string_view name, ModulePas
     ok &= !num_input.is_wrong;
     if (!num_input.value || IsBundled(*function, *num_input.value)) continue;
     Workspace workspace(entry.storage);
+    OpTypeInferrer inferrer(&before, workspace.arena(), &diagnostics);
+    NestedBundler nested(before, name, workspace, inferrer, diagnostics);
+    function = To<Function>(nested.VisitExpr(function));
+    ok &= nested.ok();
     const Function* bundled = BundleParams(*function, *num_input.value, name, before, workspace, diagnostics);
     module.SetAt(i, bundled, workspace.Finish());
   }
