@@ -433,9 +433,12 @@ void PrimPrinter::PrintCall(const tir::Call* call) {
   bool by_name = false;
   if (const auto* op = As<Op>(call->op)) {
     PrintScriptName(*op->info);
-    place = IntrinsicOf(op)->dtype_print;
+    // From 0.25 on, calls for tensor cores do not state the dtype of the elements.
+    const bool is_untyped =
+        IsOneOf(*op, OpId::kTirPtxLdmatrix, OpId::kTirPtxMma) && context_.Since(TextVersion::kV0_25);
+    place = is_untyped ? DtypePrint::kNone : IntrinsicOf(op)->dtype_print;
     // TVM leaves it out, and cannot read the call.
-    by_name = place == DtypePrint::kNone && IntrinsicOf(op)->result == ResultDtype::kGiven;
+    by_name = place == DtypePrint::kNone && !is_untyped && IntrinsicOf(op)->result == ResultDtype::kGiven;
   } else {
     const auto* func = To<GlobalVar>(call->op);
     if (context_.module) {

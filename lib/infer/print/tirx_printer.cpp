@@ -32,6 +32,8 @@ constexpr PtxNames kPtxNames[] = {
     {OpId::kTirPtxLdg32, OpId::kTirSTirLdg32, "T.ptx_ldg32", "T.ptx.ldg32", "T.s_tir.ldg32"},
     {OpId::kTirPtxCommitGroup, OpId::kTirPtxCommitGroup, "T.ptx_commit_group", "T.ptx.cp_async.commit_group",
      "T.ptx.cp"},
+    {OpId::kTirPtxLdmatrix, OpId::kTirPtxLdmatrix, "T.ptx_ldmatrix", "T.ptx.ldmatrix_legacy", "T.ptx_legacy.ldmatrix"},
+    {OpId::kTirPtxMma, OpId::kTirPtxMma, "T.ptx_mma", "T.ptx.mma_legacy", "T.ptx_legacy.mma"},
     {OpId::kTirPtxWaitGroup, OpId::kTirPtxWaitGroup, "T.ptx_wait_group", "T.ptx.cp_async.wait_group", "T.ptx.cp"},
 };
 

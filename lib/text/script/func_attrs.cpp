@@ -44,7 +44,7 @@ const DictAttr* FuncAttrsOfVersion(const DictAttr* attrs, TextVersion version) {
     std::string_view key = attrs->keys[i];
     const Attr* value = attrs->values[i];
     const auto* number = As<IntAttr>(value);
-    if (key == attr::kPrimitive && number) value = IntAttr::Bool(number->value != 0);
+    if ((key == attr::kPrimitive || key == attr::kForcePure) && number) value = IntAttr::Bool(number->value != 0);
     if (version >= TextVersion::kV0_24) {
       if (key == kLaunchParams) value = WithPrefixes(value, kOldPrefix, kNewPrefix);
       key = WithPrefix(key, kOldPrefix, kNewPrefix);

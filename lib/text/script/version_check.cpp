@@ -31,8 +31,6 @@ constexpr IntrinsicVersions kIntrinsicVersions[] = {
     {OpId::kTirPtxCpAsyncBarrier, TextVersion::kV0_18, TextVersion::kV0_24},
     {OpId::kTirPtxCpAsyncBulk, TextVersion::kV0_18, TextVersion::kV0_24},
     {OpId::kTirPtxInitBarrierThreadCount, TextVersion::kV0_18, TextVersion::kV0_24},
-    {OpId::kTirPtxLdmatrix, TextVersion::kV0_18, TextVersion::kV0_24},
-    {OpId::kTirPtxMma, TextVersion::kV0_18, TextVersion::kV0_24},
     {OpId::kTirPtxMmaSp, TextVersion::kV0_18, TextVersion::kV0_24},
     {OpId::kTirPtxWaitBarrier, TextVersion::kV0_18, TextVersion::kV0_24},
     {OpId::kTirIgnoreLoopPartition, TextVersion::kV0_20},

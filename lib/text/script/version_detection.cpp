@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cstring>
 #include <set>
 
 #include "text_scan.h"
@@ -30,7 +31,14 @@ std::optional<TextVersion> VersionOfMetadata(std::string_view json) {
 
 namespace {
 
-bool Has(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+// text.find(part, from). That of the standard library looks for the first character, and a space is everywhere.
+size_t FindPart(std::string_view text, std::string_view part, size_t from = 0) {
+  if (from >= text.size()) return std::string_view::npos;
+  const void* found = memmem(text.data() + from, text.size() - from, part.data(), part.size());
+  return found ? static_cast<size_t>(static_cast<const char*>(found) - text.data()) : std::string_view::npos;
+}
+
+bool Has(std::string_view text, std::string_view part) { return FindPart(text, part) != std::string_view::npos; }
 
 bool IsNameChar(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
@@ -41,8 +49,8 @@ class CodeSearch {
 
   // The next place; npos if there is none.
   size_t Next() {
-    size_t at = text_.find(part_, next_);
-    for (; at != std::string_view::npos; at = text_.find(part_, next_)) {
+    size_t at = FindPart(text_, part_, next_);
+    for (; at != std::string_view::npos; at = FindPart(text_, part_, next_)) {
       next_ = at + 1;
       if (at >= line_end_) EnterLine(at);
       if (!is_comment_) break;
@@ -88,12 +96,13 @@ bool DeclaresQuotedNames(std::string_view functions) {
   constexpr std::string_view kDeclared = " = T.int64()", kFunction = "def ";
   constexpr size_t kNone = std::string_view::npos;
   CodeSearch search(functions, kDeclared);
-  size_t function = kNone, next_function = functions.find(kFunction);
+  size_t function = kNone, next_function = FindPart(functions, kFunction);
   std::set<std::string_view> quoted;
   // Only the first declaration on a line has a name before it.
   for (size_t at = search.Next(); at != kNone; search.SkipLine(), at = search.Next()) {
     const size_t known_function = function;
-    for (; next_function < at; next_function = functions.find(kFunction, next_function + 1)) function = next_function;
+    for (; next_function < at; next_function = FindPart(functions, kFunction, next_function + 1))
+      function = next_function;
     if (function == kNone) continue;
     if (function != known_function)
       quoted = QuotedNames(functions.substr(function, functions.find('\n', function) - function));
@@ -133,7 +142,7 @@ bool HasPlainFlags(std::string_view functions) {
 // Devices in types have their memory scope since 0.23: vdevice="cuda:0:global".
 bool HasDevicesWithoutScope(std::string_view functions) {
   constexpr std::string_view kDevice = "vdevice=\"";
-  const size_t at = functions.find(kDevice);
+  const size_t at = FindPart(functions, kDevice);
   if (at == std::string_view::npos) return false;
   const size_t begin = at + kDevice.size();
   const std::string_view device = functions.substr(begin, functions.find('"', begin) - begin);

@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
+#include "buffer_moves.h"
 #include "func_attrs.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/prim_func_type.h"
@@ -34,6 +33,8 @@ constexpr TextVersion kNoResources = TextVersion::kV0_21;
 // Calls of LLVM's intrinsics state how many operands they have before this version.
 constexpr TextVersion kUncountedOperands = TextVersion::kV0_22;
 constexpr TextVersion kDeclaredBuffers = TextVersion::kV0_24;
+// Calls for tensor cores state the dtype of their elements before this version.
+constexpr TextVersion kUntypedMatrixCalls = TextVersion::kV0_25;
 constexpr TextVersion kTypedBuffers = TextVersion::kV0_26;
 // What reductions across threads say about their scope is a number since this version, a null pointer before.
 constexpr TextVersion kNumberedScopes = TextVersion::kV0_26;
@@ -47,94 +48,41 @@ bool IsLlvmCall(const tir::Call& call) {
   return IsOp(call.op, OpId::kTirCallLlvmIntrin) || IsOp(call.op, OpId::kTirCallLlvmPureIntrin);
 }
 
+bool IsMatrixCall(const Op& op) {
+  return IsOneOf(op, OpId::kTirMmaFill, OpId::kTirMmaFillLegacy, OpId::kTirMmaStore, OpId::kTirMmaStoreLegacy,
+                 OpId::kTirPtxLdmatrix, OpId::kTirPtxMma);
+}
+
 // T.reinterpret("handle", T.uint64(0))
 bool IsNullPointer(const PrimExpr* value) {
   const auto* call = CallOf(value, OpId::kTirReinterpret);
   return call && call->dtype.is_handle() && call->args.size() == 1 && arith::IsInt(call->args[0], 0);
 }
 
-// What a PrimFunc reads and writes, what it declares, and whether it has what versions say in different ways.
-class BufferSurvey : public tir::StmtExprVisitor {
+// Whether a PrimFunc has what versions say in different ways.
+class SpellingSurvey : public tir::StmtExprVisitor {
  public:
-  explicit BufferSurvey(const PrimFunc& func) {
-    for (const tir::Buffer* buffer : func.param_buffers) {
-      if (buffer) memory_.insert(buffer->data);
-    }
-    VisitStmt(func.body);
-  }
-
-  bool HasSpellings() const { return has_spellings_; }
-  // Whether the buffer is declared on memory that another buffer, or an allocation, has. Others need their declarations
-  // where nothing accesses them.
-  bool IsRemovable(const tir::Buffer* buffer) const {
-    return aliases_.contains(buffer) && (IsAccessed(buffer) || allocated_.contains(buffer->data));
-  }
-
-  bool IsAccessed(const tir::Buffer* buffer) const { return accessed_.contains(buffer); }
-  bool IsDeclared(const tir::Buffer* buffer) const { return declared_.contains(buffer); }
-  bool HasDeclarations() const { return !declared_.empty(); }
-  const std::vector<const tir::Buffer*>& order() const { return order_; }
-
-  // Whether the function is as FlattenBuffer leaves it: no blocks, all indices are single ones, and buffers of
-  // parameters, or those that MakePackedAPI declares on pointers, are accessed through others.
-  bool IsFlat(const PrimFunc& func) const {
-    const auto is_accessed = [&](const tir::Buffer* buffer) { return IsAccessed(buffer); };
-    return flat_ && std::ranges::none_of(func.param_buffers, is_accessed) &&
-           (num_views_ > 0 || std::ranges::none_of(roots_, is_accessed));
-  }
+  explicit SpellingSurvey(const PrimFunc& func) { VisitStmt(func.body); }
+  bool found() const { return found_; }
 
  protected:
   using tir::StmtExprVisitor::VisitExpr;
-  void VisitBufferLoad(const tir::BufferLoad* load) override {
-    Access(load->buffer, load->indices.size());
-    tir::StmtExprVisitor::VisitBufferLoad(load);
-  }
-  void VisitBufferStore(const tir::BufferStore* store) override {
-    tir::StmtExprVisitor::VisitBufferStore(store);
-    Access(store->buffer, store->indices.size());
-  }
-  void VisitAllocate(const tir::Allocate* stmt) override {
-    memory_.insert(stmt->buffer_var);
-    allocated_.insert(stmt->buffer_var);
-    tir::StmtExprVisitor::VisitAllocate(stmt);
-  }
-  void VisitDeclBuffer(const tir::DeclBuffer* stmt) override {
-    declared_.insert(stmt->buffer);
-    if (memory_.insert(stmt->buffer->data).second) {
-      roots_.push_back(stmt->buffer);
-    } else {
-      aliases_.insert(stmt->buffer);
-      num_views_ += !allocated_.contains(stmt->buffer->data);
-    }
-    tir::StmtExprVisitor::VisitDeclBuffer(stmt);
-  }
   void VisitBlock(const tir::Block* block) override {
-    flat_ = false;
-    has_spellings_ |= block->annotations->Find(kAutoCopy) != nullptr;
+    found_ |= block->annotations->Find(kAutoCopy) != nullptr;
     tir::StmtExprVisitor::VisitBlock(block);
   }
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    has_spellings_ |= stmt->attr_key == kReduceScope;
+    found_ |= stmt->attr_key == kReduceScope;
     tir::StmtExprVisitor::VisitAttrStmt(stmt);
   }
   void VisitCall(const tir::Call* call) override {
-    has_spellings_ |= IsLlvmCall(*call) || IsOp(call->op, OpId::kTirTvmCallCpacked);
+    const auto* op = As<Op>(call->op);
+    found_ |= op && (IsLlvmCall(*call) || IsMatrixCall(*op) || op->info->id == OpId::kTirTvmCallCpacked);
     tir::StmtExprVisitor::VisitCall(call);
   }
 
  private:
-  void Access(const tir::Buffer* buffer, uint32_t ndim) {
-    flat_ = flat_ && ndim <= 1;
-    if (accessed_.insert(buffer).second) order_.push_back(buffer);
-  }
-
-  std::unordered_set<const tir::Var*> memory_, allocated_;
-  std::unordered_set<const tir::Buffer*> accessed_, declared_, aliases_;
-  std::vector<const tir::Buffer*> roots_;  // the first ones on pointers that are parameters, or defined
-  std::vector<const tir::Buffer*> order_;  // of the first accesses
-  size_t num_views_ = 0;                   // aliases of other buffers
-  bool flat_ = true;
-  bool has_spellings_ = false;
+  bool found_ = false;
 };
 
 // The flag as the new version has it: up, each number is a boolean; down, each boolean is a number.
@@ -154,6 +102,7 @@ class MoveSpellings : public tir::StmtExprMutator {
   const PrimExpr* VisitCall(const tir::Call* call) override {
     const auto* visited = To<tir::Call>(tir::StmtExprMutator::VisitCall(call));
     if (IsOp(visited->op, OpId::kTirTvmCallCpacked)) return MovePackedCall(*visited);
+    if (const auto* op = As<Op>(visited->op); op && IsMatrixCall(*op)) return MoveMatrixCall(*visited, op->info->id);
     if (!IsLlvmCall(*visited) || visited->args.empty() || !move_.Crosses(kUncountedOperands)) return visited;
     std::vector<const PrimExpr*> args(visited->args.begin(), visited->args.end());
     if (move_.Down(kUncountedOperands)) {
@@ -186,6 +135,29 @@ class MoveSpellings : public tir::StmtExprMutator {
   }
 
  private:
+  // The newer calls state no dtype, the older ones that of the elements in registers. T.mma_fill and T.mma_store are
+  // calls of other names there.
+  const PrimExpr* MoveMatrixCall(const tir::Call& call, OpId id) {
+    const bool fills = id == OpId::kTirMmaFill || id == OpId::kTirMmaFillLegacy;
+    const bool stores = id == OpId::kTirMmaStore || id == OpId::kTirMmaStoreLegacy;
+    const bool is_newer = id == OpId::kTirMmaFillLegacy || id == OpId::kTirMmaStoreLegacy;
+    if (move_.Up(kUntypedMatrixCalls) && !is_newer && (fills || stores)) {
+      return WithOp(call, fills ? OpId::kTirMmaFillLegacy : OpId::kTirMmaStoreLegacy, DataType::Handle());
+    }
+    if (!move_.Down(kUntypedMatrixCalls) || ((fills || stores) && !is_newer)) return &call;
+    const uint32_t pointer = fills ? 1 : stores ? 3 : id == OpId::kTirPtxLdmatrix ? 3 : 10;
+    const auto* registers = pointer < call.args.size() ? As<tir::Var>(call.args[pointer]) : nullptr;
+    const DataType known = registers && registers->pointer ? registers->pointer->elem : DataType::Void();
+    const DataType dtype = known.is_void() ? call.dtype : known;
+    if (fills) id = OpId::kTirMmaFill;
+    if (stores) id = OpId::kTirMmaStore;
+    return WithOp(call, id, dtype);
+  }
+  const PrimExpr* WithOp(const tir::Call& call, OpId id, DataType dtype) {
+    auto* result = workspace().New<tir::Call>(dtype, GetOp(id), call.args, call.pointer);
+    result->set_span(call.span());
+    return result;
+  }
   const PrimExpr* MovePackedCall(const tir::Call& call) {
     if (!move_.Crosses(kNoResources) || call.args.empty()) return &call;
     std::vector<const PrimExpr*> args(call.args.begin(), call.args.end());
@@ -208,56 +180,6 @@ class MoveSpellings : public tir::StmtExprMutator {
   }
 
   const Move& move_;
-};
-
-// Removes the declarations of what flat code accesses, and of buffers that only stand for their allocations. Those that
-// MakePackedAPI makes on pointers stay.
-class RemoveDeclarations : public tir::StmtExprMutator {
- public:
-  RemoveDeclarations(const BufferSurvey& survey, Workspace& workspace)
-      : tir::StmtExprMutator(workspace), survey_(survey) {}
-
- protected:
-  const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* stmt) override {
-    return survey_.IsRemovable(stmt->buffer) ? VisitStmt(stmt->body) : tir::StmtExprMutator::VisitDeclBuffer(stmt);
-  }
-
- private:
-  const BufferSurvey& survey_;
-};
-
-bool IsAllOf(const tir::Buffer& buffer, const tir::Allocate& allocate) {
-  return buffer.dtype == allocate.dtype && buffer.strides.empty() && arith::IsInt(buffer.elem_offset, 0) &&
-         std::ranges::equal(buffer.shape, allocate.extents, arith::DeepEqual);
-}
-
-// Declares buffers that are all of an allocation right after it: the allocation makes them.
-class DeclareAllocations : public tir::StmtExprMutator {
- public:
-  DeclareAllocations(const BufferSurvey& survey, Workspace& workspace) : tir::StmtExprMutator(workspace) {
-    for (const tir::Buffer* buffer : survey.order()) {
-      if (!survey.IsDeclared(buffer)) undeclared_[buffer->data].push_back(buffer);
-    }
-  }
-
- protected:
-  const tir::Stmt* VisitAllocate(const tir::Allocate* stmt) override {
-    const auto* visited = To<tir::Allocate>(tir::StmtExprMutator::VisitAllocate(stmt));
-    const auto known = undeclared_.find(stmt->buffer_var);
-    if (known == undeclared_.end()) return visited;
-    const auto buffer =
-        std::ranges::find_if(known->second, [&](const tir::Buffer* candidate) { return IsAllOf(*candidate, *stmt); });
-    if (buffer == known->second.end()) return visited;
-    auto* declared = workspace().New<tir::DeclBuffer>(*buffer, visited->body);
-    declared->set_span(stmt->span());
-    auto* result = workspace().New<tir::Allocate>(visited->buffer_var, visited->dtype, visited->extents,
-                                                  visited->condition, visited->annotations, declared);
-    result->set_span(stmt->span());
-    return result;
-  }
-
- private:
-  std::unordered_map<const tir::Var*, std::vector<const tir::Buffer*>> undeclared_;
 };
 
 // The pointers of buffers that need a line of their own in older text have the names that TVM gives them.
@@ -295,17 +217,13 @@ const PrimFunc* MovePrimFunc(const PrimFunc* func, const Move& move, Workspace& 
     func = result;
   }
   if (!move.Crosses(kBooleanFlags) && !move.Crosses(kUncountedOperands) && !move.Crosses(kDeclaredBuffers) &&
-      !move.Crosses(kNumberedScopes))
+      !move.Crosses(kUntypedMatrixCalls) && !move.Crosses(kNumberedScopes))
     return func;
-  const BufferSurvey survey(*func);
   const tir::Stmt* body = func->body;
-  if (survey.HasSpellings()) body = MoveSpellings(move, workspace).VisitStmt(body);
-  if (move.Up(kDeclaredBuffers)) {
-    body = DeclareAllocations(survey, workspace).VisitStmt(body);
-  } else if (move.Down(kDeclaredBuffers) && survey.HasDeclarations() && survey.IsFlat(*func)) {
-    body = RemoveDeclarations(survey, workspace).VisitStmt(body);
-  }
-  return tir::WithBody(func, body, workspace);
+  if (SpellingSurvey(*func).found()) body = MoveSpellings(move, workspace).VisitStmt(body);
+  func = tir::WithBody(func, body, workspace);
+  if (move.Up(kDeclaredBuffers)) return text::WithDeclarations(func, workspace);
+  return move.Down(kDeclaredBuffers) ? text::WithoutDeclarations(func, workspace) : func;
 }
 
 // The reader leaves Primitive as it is where nothing shows the version.

@@ -72,7 +72,13 @@ class RelaxFunctionParser : public ParserCore {
   bool ParseTargets(std::vector<Token>& names);
   bool ParseUnpacking();
   bool Unpack(const PyValue& value, std::vector<PyValue>& items);
-  bool BindValue(const Token& name, const Type* annotation, Span annotation_span, const PyValue& value);
+  // The type that a binding states for its variable; null if it states none.
+  struct Annotation {
+    const Type* type = nullptr;
+    Span span;
+    bool is_scalar = false;  // T.int64, as from TVM 0.26 on
+  };
+  bool BindValue(const Token& name, const Annotation& stated, const PyValue& value);
   bool ParseSymbolicVars(std::span<const Token> names);
   bool ParseSymbolicVar(const Token& name);
   bool ParseMetaVar(const Token& name);

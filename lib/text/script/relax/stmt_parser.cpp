@@ -74,17 +74,17 @@ bool RelaxFunctionParser::ParseStatement() {
 
 bool RelaxFunctionParser::ParseBinding() {
   const Token name = lex_.Next();
-  const Type* annotation = nullptr;
-  Span annotation_span;
+  Annotation annotation;
   if (Accept(TokenKind::kColon)) {
-    annotation_span = SpanHere();
-    if (!(annotation = types_.Parse())) {
+    annotation.span = SpanHere();
+    annotation.is_scalar = AtPrefix() == Prefix::kTir;
+    if (!(annotation.type = types_.Parse())) {
       DefineFallback(lex_.text(name), nullptr);
       return false;
     }
   }
   if (!Expect(TokenKind::kAssign, "a binding")) return false;
-  if (!annotation && ParseSymbolicVars({&name, 1})) return EndOfStatement();
+  if (!annotation.type && ParseSymbolicVars({&name, 1})) return EndOfStatement();
   // An alias of the module: cls = Module.
   if (At(TokenKind::kName) && lex_.text() == state_.module_name && lex_.next_char() != '.' && lex_.next_char() != '(' &&
       !symbols_.Find(lex_.text())) {
@@ -93,14 +93,14 @@ bool RelaxFunctionParser::ParseBinding() {
     return EndOfStatement();
   }
   if (AtPrefix() == Prefix::kRelax && lex_.buffer().substr(lex_.peek().end).starts_with(".match_cast")) {
-    const MatchCast* cast = ParseMatchCast(name, annotation);
-    if (!cast) DefineFallback(lex_.text(name), annotation);
+    const MatchCast* cast = ParseMatchCast(name, annotation.type);
+    if (!cast) DefineFallback(lex_.text(name), annotation.type);
     return cast && EndOfStatement();
   }
   PyValue value;
   bool ok = ParseRightHandSide(value);
-  ok = ok && BindValue(name, annotation, annotation_span, value);
-  if (!ok) DefineFallback(lex_.text(name), annotation);
+  ok = ok && BindValue(name, annotation, value);
+  if (!ok) DefineFallback(lex_.text(name), annotation.type);
   return ok && EndOfStatement();
 }
 
@@ -134,7 +134,7 @@ bool RelaxFunctionParser::ParseUnpacking() {
                            Counted(names.size(), "name", "names")));
   }
   for (size_t i = 0; i < names.size(); ++i) {
-    ok = ok && BindValue(names[i], nullptr, {}, items[i]);
+    ok = ok && BindValue(names[i], {}, items[i]);
     if (!ok) DefineFallback(lex_.text(names[i]), nullptr);
   }
   return ok && EndOfStatement();
@@ -166,9 +166,13 @@ void RelaxFunctionParser::DefineFallback(std::string_view name, const Type* anno
   symbols_.Define(name, anf_.NewVar(name, annotation ? annotation : ObjectType::AfterError(), {}));
 }
 
-bool RelaxFunctionParser::BindValue(const Token& name, const Type* annotation, Span annotation_span,
-                                    const PyValue& value) {
-  const Expr* expr = exprs_.ToExpr(value);
+bool RelaxFunctionParser::BindValue(const Token& name, const Annotation& stated, const PyValue& value) {
+  const Type* annotation = stated.type;
+  // x: T.int32 = 2 is a number of that type.
+  const auto* scalar = stated.is_scalar ? As<PrimType>(annotation) : nullptr;
+  const bool is_number = scalar && value.is(PyValue::Kind::kInt) && scalar->dtype.is_integer();
+  const tir::IntImm* number = is_number ? IRContext::Current().Int(value.integer, scalar->dtype) : nullptr;
+  const Expr* expr = exprs_.ToExpr(number ? PyValue(static_cast<const PrimExpr*>(number)) : value);
   expr = expr ? anf_.Flatten(expr) : nullptr;
   if (!expr) return false;
   if (annotation && !expr->type && Is<Call>(expr)) {
@@ -178,11 +182,13 @@ bool RelaxFunctionParser::BindValue(const Token& name, const Type* annotation, S
     return false;
   } else if (annotation && expr->type && expr->type != annotation &&
              TypeBaseCheck(annotation, expr->type) == BaseCheck::kFailL0) {
-    return Error(annotation_span, "type-mismatch",
+    return Error(stated.span, "type-mismatch",
                  fmt::format("the annotation {} contradicts the type of the value, {}", TypeToString(annotation),
                              TypeToString(expr->type)));
   }
   const Type* type = annotation;
+  // The types of newer versions do not state the values of scalars, as R.Prim(value=1) does.
+  if (stated.is_scalar && Is<PrimValue>(expr)) type = nullptr;
   // The annotation R.Callable does not say how the result types of calls follow, which the external function does.
   if (!type || (TypeEqual(expr->type, PackedFuncType()) && TypeEqual(type, FuncType::Opaque(ObjectType::Get()))))
     type = TypeOfExpr(expr, state_.module);

@@ -84,8 +84,8 @@ bool BufferValues::ReadBufferSpec(const PyArgs& args, std::string_view what, con
     spec.data = ToVar(*data);
     if (!spec.data) return false;
     // What newer texts write as T.handle is a pointer to nothing known.
-    if (!spec.data->pointer && has_void_pointers_ && spec.data->dtype.is_handle())
-      const_cast<tir::Var*>(spec.data)->pointer = tir::PointerInfo::Get(DataType::Void(), "global");
+    if (tir::Var* untyped = has_void_pointers_ ? KeptPointer(spec.data) : nullptr)
+      untyped->pointer = tir::PointerInfo::Get(DataType::Void(), "global");
     if (!spec.data->pointer)
       return Report(data->span, "type-mismatch",
                     fmt::format("'{}' is not a pointer with a known element type", spec.data->name));
@@ -104,6 +104,15 @@ bool BufferValues::ReadBufferSpec(const PyArgs& args, std::string_view what, con
   if (type != "auto" && type != "default" && !type.empty()) return Wrong(*buffer_type, "\"auto\" or \"default\"");
   spec.auto_broadcast = type == "auto";
   return !separators || ToIntegers(*separators, spec.axis_separators);
+}
+
+void BufferValues::KeepPointer(tir::Var* var) {
+  if (var->dtype.is_handle() && !var->pointer) untyped_pointers_.emplace(var, var);
+}
+
+tir::Var* BufferValues::KeptPointer(const tir::Var* var) const {
+  const auto it = untyped_pointers_.find(var);
+  return it == untyped_pointers_.end() ? nullptr : it->second;
 }
 
 const PrimExpr* BufferValues::VectorLoad(const tir::Buffer* buffer, const PyArgs& args) {

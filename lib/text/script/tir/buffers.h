@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/tir/builder.h"
@@ -45,10 +46,17 @@ class BufferValues : public BufferElements {
   // In the other flavour, T.prim_func(s_tir=True), none have one.
   bool is_s_tir_ = false;
 
+  // Remembers a pointer without a type that the function introduces: a buffer that is declared on it gives it one.
+  void KeepPointer(tir::Var* var);
+  // The same variable if it is such a pointer, else null.
+  tir::Var* KeptPointer(const tir::Var* var) const;
+
   // The stride of a dimension of a compact buffer. Null after an error.
   const PrimExpr* CompactStride(std::span<const PrimExpr* const> shape, size_t dim, Span span);
 
  private:
+  std::unordered_map<const tir::Var*, tir::Var*> untyped_pointers_;
+
   bool IsCompactLayout(const PrimExpr* layout, std::span<const PrimExpr* const> shape);
   bool ReadByteOffset(const PyValue& value, tir::BufferSpec& spec);
   bool ReadAddress(const PyValue* address, tir::BufferSpec& spec);

@@ -87,6 +87,7 @@ bool TirFunctionParser::ParseParam(TirSignature& signature) {
       return true;
     }
     tir::Var* scalar = ws_.NewPrimVar(name, value.dtype);
+    KeepPointer(scalar);
     scalar->set_span(lex_.SpanOf(token));
     var = scalar;
   } else if (value.is(Kind::kPrim)) {
@@ -96,6 +97,7 @@ bool TirFunctionParser::ParseParam(TirSignature& signature) {
     return WrongValue(value, "a type such as T.handle or T.Buffer((8,), \"float32\")");
   signature.params.push_back(var);
   signature.buffers.push_back(buffer);
+  if (tir::Var* pointer = KeptPointer(var); pointer && !buffer) signature.pointers.push_back(pointer);
   symbols_.Define(name, buffer ? static_cast<const Node*>(buffer) : var);
   return true;
 }
@@ -275,6 +277,7 @@ PrimFunc* TirFunctionParser::MakeHeader(const TirSignature& signature, Workspace
 const PrimFunc* TirFunctionParser::ParseBody(TirSignature& signature) {
   signature_ = &signature;
   func_attrs_ = signature.attrs;
+  for (tir::Var* pointer : signature.pointers) KeepPointer(pointer);
   EnterFlavour(signature);
   const size_t errors = diag_.error_count();
   if (!ParseSuite()) return nullptr;

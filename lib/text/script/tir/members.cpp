@@ -194,6 +194,7 @@ bool ScalarParser::ParseHandle(uint32_t begin, PyValue& out) {
   const tir::PointerInfo* pointer =
       typed || (v[1] && scope != "global") ? tir::PointerInfo::Get(element, scope) : nullptr;
   tir::Var* var = ws_.NewPrimVar(pending_name_, DataType::Handle(), pointer);
+  KeepPointer(var);
   return Give(Spanned(var, args.span), out);
 }
 

@@ -26,6 +26,7 @@ struct TirSignature {
   bool is_s_tir = false;                      // T.prim_func(s_tir=True)
   std::vector<const tir::Var*> params;
   std::vector<const tir::Buffer*> buffers;  // of the parameters; null if a parameter is not a buffer
+  std::vector<tir::Var*> pointers;          // those of the parameters that are pointers without a type
   const Type* ret_type = nullptr;
   std::vector<const tir::Var*> symbols;  // symbolic variables that the signature introduces and that are not parameters
 };

@@ -409,6 +409,7 @@ bool TirParser::BindLet(const Target& target, const PyValue& value) {
   if (!bound) return false;
   const std::string_view name = lex_.text(target.name);
   tir::Var* var = ws_.NewPrimVar(name, bound->dtype);
+  KeepPointer(var);
   var->set_span(lex_.SpanOf(target.name));
   OpenLet(var, bound, lex_.SpanFrom(target.name.begin));
   symbols_.Define(name, var);
@@ -472,6 +473,7 @@ bool TirParser::ParseAnnotation(Annotation& annotation, std::string_view name) {
   if (!ParseValue(value)) return false;
   if (value.is(Kind::kDType)) {
     tir::Var* made = ws_.NewPrimVar(name, value.dtype);
+    KeepPointer(made);
     made->set_span(value.span);
     annotation.var = made;
     return true;

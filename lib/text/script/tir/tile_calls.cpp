@@ -53,6 +53,29 @@ const TirFunction* OldCopyFunction(std::string_view name, const PyArgs& args) {
   return name == "ptx.ldg32" && count == 4 ? FindTirFunction("ptx_ldg32") : nullptr;
 }
 
+// Such an intrinsic for tensor cores: T.ptx_legacy.ldmatrix(...), until 0.26 T.ptx.ldmatrix_legacy(...). kTirDeviceCall
+// for other instructions.
+OpId OldMatrixIntrinsic(std::string_view name) {
+  if (name == "ptx_legacy.ldmatrix" || name == "ptx.ldmatrix_legacy") return OpId::kTirPtxLdmatrix;
+  const bool multiplies = name == "ptx_legacy.mma" || name == "ptx.mma.legacy" || name == "ptx.mma_legacy";
+  return multiplies ? OpId::kTirPtxMma : OpId::kTirDeviceCall;
+}
+
+// Puts the dtype of the elements before the operands where it is not stated, as the intrinsic of TVM 0.24 needs it: of
+// loads TVM takes int8, of products none. The first operand of a product is its shape, "m16n8k8".
+void StateDType(OpId intrinsic, PyArgs& args) {
+  if (std::ranges::find(args.keywords, "dtype", &PyKeyword::name) != args.keywords.end()) return;
+  const PyValue* first = args.positional.empty() ? nullptr : &args.positional[0];
+  const bool is_text = first && first->is(Kind::kString);
+  const bool loads = intrinsic == OpId::kTirPtxLdmatrix;
+  const bool is_shape = is_text && first->string().starts_with('m');
+  if ((is_text && !(is_shape && !loads)) || (first && first->is(Kind::kDType))) return;
+  const std::vector<PyValue> given(args.positional.begin(), args.positional.end());
+  args.positional.clear();
+  args.positional.push_back(PyValue(loads ? DataType::Int(8) : DataType::Void(), args.span));
+  args.positional.append(given);
+}
+
 }  // namespace
 
 // ---- Operands
@@ -226,6 +249,11 @@ const PrimExpr* ScalarParser::MakeDeviceCall(std::string_view name, PyArgs& args
     args.positional.push_back(PyValue::String(reduction->operation, args.span));
     args.positional.append(std::span(given).subspan(1));
     name = reduction->call;
+  }
+  if (const OpId old = OldMatrixIntrinsic(name); old != OpId::kTirDeviceCall) {
+    PyValue made;
+    StateDType(old, args);
+    return MakeIntrinsicCall(*this, *IntrinsicOf(GetOp(old)), args, made) ? made.prim : nullptr;
   }
   if (const TirFunction* old = OldCopyFunction(name, args)) {
     PyValue made;
