@@ -192,15 +192,18 @@ class PySchedule {
   py::tuple FlagsOf(const PyRef& ref) {
     const Build build;
     return py::make_tuple(ref.state->IsAffine(ref.ref), ref.state->IsRegionCovered(ref.ref),
-                          ref.state->ScopeInfo(ref.ref).is_stage_pipeline);
+                          ref.state->IsStagePipeline(ref.ref));
   }
   // The dependences between the blocks of a block: (source, destination, kind).
   py::list DependencesOf(const PyRef& ref) {
     const Build build;
     py::list list;
-    for (const schedule::Dependence& dependence : ref.state->ScopeInfo(ref.ref).dependences)
-      list.append(py::make_tuple(PyRef{ref.state, dependence.src}, PyRef{ref.state, dependence.dst},
-                                 static_cast<int>(dependence.kind)));
+    const schedule::BlockScope& scope = ref.state->ScopeInfo(ref.ref);
+    for (schedule::Ref* child : scope.children()) {
+      for (const schedule::Dependence& dependence : scope.DependencesTo(child))
+        list.append(py::make_tuple(PyRef{ref.state, dependence.src}, PyRef{ref.state, dependence.dst},
+                                   static_cast<int>(dependence.kind)));
+    }
     return list;
   }
   void SetSeed(uint64_t seed) { schedule_.SetSeed(seed); }
