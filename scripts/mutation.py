@@ -9,8 +9,8 @@ The first form takes the sources, the tests and the records (docs/mutants/NAME.m
 whose turn it is.
 
 The sources are copied to a build folder of their own (--build) and compiled once, with all mutants in them (scripts/mutants.py).
-Each test of the Catch2 programs of --unit and of the folders of --lit below test/ then runs once, and tells which mutants it
-reaches; after that, each mutant runs with the tests that reach it. It is dead if one of them fails, crashes, or takes ten times
+Each test of the Catch2 programs of --unit and of the folders of --lit below test/, and the recorded cases (--recorded), then
+run once, and tell which mutants they reach; after that, each mutant runs with the tests that reach it, fast ones first. It is dead if one of them fails, crashes, or takes ten times
 as long as before, and alive if all pass, or none reaches it. Tests that take longer than --slow seconds are left out.
 
 The record is a table of the numbers by file and a list of the mutants that survived, which a person may mark as equivalent by
@@ -44,18 +44,19 @@ class Folder:
     sources: str
     units: tuple = ()
     lits: tuple = ()
+    recorded: bool = False
 
 
 FOLDERS = {
-    "arith": Folder("lib/arith", ("arith",)),
+    "arith": Folder("lib/arith", ("arith",), ("transform/tir_simplify", "transform/loop_partition"), recorded=True),
     "infer_types": Folder("lib/infer/types", ("infer",), ("op", "text/relax")),
     "relax_simplify": Folder("lib/transform/relax/simplify", ("transform",), tuple(f"transform/{name}" for name in (
         "canonicalize_bindings", "canonicalize_cast", "dead_code_elimination", "eliminate_common_subexpr", "fold_constant",
-        "remove_redundant_reshape"))),
+        "remove_redundant_reshape")), recorded=True),
     "tir_simplify": Folder("lib/transform/tir/simplify", ("transform",), tuple(f"transform/{name}" for name in (
         "common_subexpr_elim", "common_subexpr_elim_tir", "force_narrow_index_to_int32", "hoist_expression", "hoist_if_then_else",
         "narrow_data_type", "reduce_branching_through_overcompute", "remove_assume", "remove_no_op", "remove_store_undef",
-        "renormalize_split_pattern", "tir_simplify", "use_assume_to_reduce_branches"))),
+        "renormalize_split_pattern", "tir_simplify", "use_assume_to_reduce_branches")), recorded=True),
 }
 
 
@@ -106,9 +107,12 @@ def arguments_for_clang(command):
 
 @dataclasses.dataclass(frozen=True)
 class Test:
-    """A test case of a program (`kind` is its path), or a file of lit (`kind` is empty)."""
+    """A test case of a program (`kind` is its path), a file of lit (`kind` is empty), or all recorded cases (RECORDED)."""
     kind: str
     name: str
+
+
+RECORDED = "recorded cases"
 
 
 class Mutator:
@@ -200,6 +204,7 @@ class Tester:
         self.lit = re.search(r"IROPT_LIT:\w+=(.*)", (self.build / "CMakeCache.txt").read_text()).group(1)
         self.tests = [test for unit in args.unit for test in self.list_unit(str(self.build / "bin" / f"unit_{unit}"))]
         self.tests += [test for folder in args.lit for test in self.list_lit(str(self.build / "test" / folder))]
+        self.tests += [Test(RECORDED, "test/recorded")] if args.recorded else []
         self.seconds = {}
         self.reaching = collections.defaultdict(list)  # tests by the number of the mutant, the fast ones first
 
@@ -221,6 +226,10 @@ class Tester:
     def fails(self, tests, environment, timeout):
         """Whether one of the tests, all of the same kind, fails."""
         kind = tests[0].kind
+        if kind == RECORDED:
+            script = self.build / "source/test/tools/recorded_cases.py"
+            command = [sys.executable, script, f"--ir-opt={self.build}/bin/ir-opt", self.build / "source" / tests[0].name]
+            return run(command, timeout, environment) != 0
         if not kind:
             return run([sys.executable, self.lit, "-q", "-j1", *(test.name for test in tests)], timeout, environment) != 0
         names = [re.sub(r"([,\[\]\\*\"])", r"\\\1", test.name) for test in tests]
@@ -258,7 +267,7 @@ class Tester:
         groups = collections.defaultdict(list)
         for test in tests:
             groups[test.kind].append(test)
-        for kind in sorted(groups, reverse=True):  # programs are faster than lit
+        for kind in sorted(groups, key=lambda kind: self.seconds[groups[kind][0]]):
             for first in range(0, len(groups[kind]), 20):
                 part = groups[kind][first:first + 20]
                 if self.fails(part, environment, 10 * sum(map(self.seconds.get, part)) + 5):
@@ -325,7 +334,8 @@ def take_folders(args):
     names = [name for name in args.paths if name in FOLDERS]
     for name in names:
         args.unit += [unit for unit in FOLDERS[name].units if unit not in args.unit]
-        args.lit += FOLDERS[name].lits
+        args.lit += [lit for lit in FOLDERS[name].lits if lit not in args.lit]
+        args.recorded |= FOLDERS[name].recorded
     args.paths = [FOLDERS[name].sources if name in FOLDERS else name for name in args.paths]
     if args.record:
         return {args.record: ""}
@@ -359,6 +369,7 @@ def main():
     parser.add_argument("paths", nargs="+", help="names of FOLDERS, `tonight`, or files or folders below the root of the sources")
     parser.add_argument("--unit", action="append", default=[], help="the area of a program of unit tests")
     parser.add_argument("--lit", action="append", default=[], help="a folder of lit tests below test/")
+    parser.add_argument("--recorded", action="store_true", help="run the cases of test/recorded")
     parser.add_argument("--build", default="build-mutation", help="the build folder")
     parser.add_argument("--record", type=pathlib.Path, help="the file to write")
     parser.add_argument("--limit", type=int, help="test so many, chosen at random")
@@ -373,7 +384,7 @@ def main():
         print("skipped: libclang was not found; scripts/setup.sh installs it")
         return 77
     mutator = Mutator(cindex, args.build, list(sources_of(args.paths)), args.jobs)
-    mutator.compile([f"unit_{unit}" for unit in args.unit] + (["ir-opt", "ir-run"] if args.lit else []))
+    mutator.compile([f"unit_{unit}" for unit in args.unit] + (["ir-opt", "ir-run"] if args.lit or args.recorded else []))
     tester = Tester(mutator, args)
     tester.find_reached()
     numbers = list(mutator.numbers())
