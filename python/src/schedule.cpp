@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "errors.h"
+#include "driver/script_reader.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/schedule/schedule.h"
 #include "iropt/schedule/trace.h"
@@ -134,12 +135,13 @@ class PySchedule {
     std::optional<Value> decided;
     if (!decision.is_none()) decided = reader.Read(decision);
     kept_.push_back(build.store());
+    const schedule::State* function = FunctionOf(args, schedule_);
     const auto apply = [&] {
       const py::gil_scoped_release unlocked;
       return schedule_.Apply(*primitive, std::move(args), std::move(decided));
     };
     if (!primitive->is_pure) snapshot_.reset();
-    return Check(apply(), primitive->python);
+    return Check(apply(), primitive->python, function);
   }
   void Replay(const schedule::Trace& trace) {
     const Build build;
@@ -211,10 +213,11 @@ class PySchedule {
 
  private:
   template <class T>
-  T Check(Result<T> result, std::string_view what) {
+  T Check(Result<T> result, std::string_view what, const schedule::State* function = nullptr) {
     Log log(session_->sources());
     if (!result.ok() && result.error().exception == nullptr) {
-      ReportRefusal(schedule_.refusal(), "in " + std::string(what), log.engine());
+      const ScriptReader writer(session_->sources());
+      ReportRefusal(schedule_.refusal(), "in " + std::string(what), schedule_, function, &writer, log.engine());
       log.CheckErrors();
     }
     return log.Check(std::move(result));

@@ -26,7 +26,7 @@ struct ProgramOptions {
   std::optional<int64_t> other_sizes;
 
   LoopMode loops = LoopMode::Interpret;
-  std::string cache_dir;   // of the object cache for compiled PrimFuncs; empty: none
+  std::string cache_dir;  // of the object cache for compiled PrimFuncs; empty: none
   // A folder with a tuning database, whose schedules come before those of the rules. For compiled loops at levels that
   // schedule them.
   std::optional<std::string> database;

@@ -75,6 +75,31 @@ TEST_CASE("calls have the types of the cases") {
   }
 }
 
+// The text cannot have such calls, but a program can make them.
+TEST_CASE("calls with an operand too few or too many are refused") {
+  for (const TypeCase& c : TypeCases()) {
+    if (c.kind == TypeCase::Kind::kRefused) continue;
+    const Read read(c);
+    const auto* binding = read.module ? As<VarBinding>(FindBinding(*read.module, "result")) : nullptr;
+    const auto* call = binding ? As<Call>(binding->value) : nullptr;
+    const auto* op = call ? As<Op>(call->op) : nullptr;
+    if (!op || op->info->variadic) continue;
+    INFO(c.file << ":" << c.line << ": " << c.call);
+    Arena arena;
+    const auto refuses = [&](const std::vector<const Expr*>& args) {
+      InferContext context(&*read.module, arena, nullptr);
+      const Call changed(call->op, List<const Expr*>(arena.Copy(args)), call->attrs, call->type_args, nullptr);
+      return InferType(&changed, context) == nullptr && context.failed();
+    };
+    std::vector<const Expr*> args(call->args.begin(), call->args.end());
+    args.resize(op->info->args.size(), binding->var);
+    args.push_back(binding->var);
+    CHECK(refuses(args));
+    if (op->info->args.empty() || op->info->args[0].absence != ArgAbsence::kRequired) continue;
+    CHECK(refuses({}));
+  }
+}
+
 // The kinds of operands that the cases of an operator cover.
 struct Shown {
   bool fixed = false;     // operands of known numbers

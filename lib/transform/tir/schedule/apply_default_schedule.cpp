@@ -60,7 +60,7 @@ Result<bool> ScheduleFunction(Module& module, const ModuleEntry& entry, const Ta
       case schedule::RuleResult::kNotApplied: break;
       case schedule::RuleResult::kFailed:
         ReportRefusal(refusal, fmt::format("in the rule {} for the function '{}'", rule->name, name), sch,
-                      sch.StateOf(name), context.context, context.diagnostics);
+                      sch.StateOf(name), context.context.reader.get(), context.diagnostics);
         return Failure{ErrorCode::PassFailed};
     }
   }

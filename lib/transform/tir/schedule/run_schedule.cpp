@@ -33,22 +33,6 @@ std::string Render(const schedule::Refusal& refusal) {
   return text;
 }
 
-// The function that the blocks and loops of the instruction are in; null without them.
-const schedule::State* FunctionOf(const schedule::Instruction& instruction, const schedule::Schedule& sch) {
-  const schedule::State* found = nullptr;
-  const auto look = [&](const schedule::Value& value, auto&& self) -> void {
-    if (const auto* name = value.As<schedule::Value::Name>()) {
-      const schedule::Variable* variable = sch.Find(name->text);
-      if (!found && variable) found = variable->state;
-    }
-    if (const auto* list = value.As<schedule::Value::List>()) {
-      for (const schedule::Value& item : *list) self(item, self);
-    }
-  };
-  for (const schedule::Value& arg : instruction.args) look(arg, look);
-  return found;
-}
-
 }  // namespace
 
 TensorIntrinsics::TensorIntrinsics(const PassOptions& options) : reader_(options.reader()) {
@@ -94,8 +78,23 @@ std::optional<schedule::TensorIntrinsic> TensorIntrinsics::Find(std::string_view
   return FindIn(builtins_.back().module, name);
 }
 
+const schedule::State* FunctionOf(std::span<const schedule::Value> args, const schedule::Schedule& sch) {
+  const schedule::State* found = nullptr;
+  const auto look = [&](const schedule::Value& value, auto&& self) -> void {
+    if (const auto* name = value.As<schedule::Value::Name>()) {
+      const schedule::Variable* variable = sch.Find(name->text);
+      if (!found && variable) found = variable->state;
+    }
+    if (const auto* list = value.As<schedule::Value::List>()) {
+      for (const schedule::Value& item : *list) self(item, self);
+    }
+  };
+  for (const schedule::Value& arg : args) look(arg, look);
+  return found;
+}
+
 void ReportRefusal(const schedule::Refusal& refusal, std::string note, const schedule::Schedule& sch,
-                   const schedule::State* function, const PassContext& context, DiagnosticEngine& diagnostics) {
+                   const schedule::State* function, const TextReader* reader, DiagnosticEngine& diagnostics) {
   const Node* place = nullptr;
   for (const Node* part : refusal.parts) {
     if (!place && part->span().known()) place = part;
@@ -105,7 +104,7 @@ void ReportRefusal(const schedule::Refusal& refusal, std::string note, const sch
     if (part != place && part->span().known()) error.Note(Location(*part), fmt::format("{} is here", NameOf(part)));
   }
   error.Note(std::move(note));
-  const auto* writer = dynamic_cast<const MarkedTextWriter*>(context.reader.get());
+  const auto* writer = dynamic_cast<const MarkedTextWriter*>(reader);
   if (!writer || !function || refusal.parts.empty()) return;
   const ModuleEntry& entry = sch.EntryOf(*function);
   Module module = sch.original();
@@ -120,7 +119,7 @@ Status ApplyTrace(const schedule::Trace& trace, schedule::Schedule& sch, const P
     const schedule::Instruction& instruction = trace.instructions[i];
     if (sch.Apply(instruction).ok()) continue;
     ReportRefusal(sch.refusal(), fmt::format("instruction {} of the trace: {}", i, schedule::ToPython(instruction)),
-                  sch, FunctionOf(instruction, sch), context, diagnostics);
+                  sch, FunctionOf(instruction.args, sch), context.reader.get(), diagnostics);
     return Failure{ErrorCode::PassFailed};
   }
   return {};
