@@ -19,11 +19,13 @@
 // Source: TVM's src/relax/transform/meta_schedule.cc.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "iropt/arith/prim_builder.h"
 #include "iropt/infer/prim_func_type.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/stmt.h"
@@ -82,7 +84,8 @@ class DatabaseApplier {
       return module;
     }
     schedule::Workload workload = database_.workloads()[record->workload];
-    IROPT_ASSIGN_OR_RETURN(const ModuleEntry scheduled, Schedule(workload, *record, var, module.text_version()));
+    IROPT_ASSIGN_OR_RETURN(const ModuleEntry scheduled,
+                           Schedule(workload, *record, var, module.text_version(), Location(func)));
     Workspace workspace(scheduled.storage);
     auto* result = workspace.New<PrimFunc>(*To<PrimFunc>(scheduled.func));
     result->attrs = func.attrs->With("tir.is_scheduled", IntAttr::Bool(true));
@@ -100,9 +103,9 @@ class DatabaseApplier {
     return found ? database_.Best(*found) : nullptr;
   }
 
-  // The function of the database with the trace applied.
+  // The function of the database with the trace applied. `place` is that of the function of the module.
   Result<ModuleEntry> Schedule(const schedule::Workload& workload, const schedule::TuningRecord& record,
-                               const GlobalVar* var, std::optional<TextVersion> version) const {
+                               const GlobalVar* var, std::optional<TextVersion> version, SourceSpan place) const {
     Module module;
     if (version) module.set_text_version(*version);
     module.Set(workload.var, workload.func, workload.storage);
@@ -112,7 +115,24 @@ class DatabaseApplier {
     IROPT_RETURN_IF_ERROR(ApplyTrace(record.trace, sch, context_.context, context_.diagnostics));
     if (WantsTraces()) ReportTrace(fmt::format("the function '{}'", var->name), schedule::ToPython(sch.trace()));
     const Module scheduled = sch.Finish();
-    return scheduled.functions()[0];
+    const ModuleEntry& entry = scheduled.functions()[0];
+    IROPT_RETURN_IF_ERROR(CheckParams(*To<PrimFunc>(workload.func), *To<PrimFunc>(entry.func), place));
+    return entry;
+  }
+
+  // Callers pass what the function took before: its buffers must have kept their shapes and types.
+  Status CheckParams(const PrimFunc& before, const PrimFunc& after, SourceSpan place) const {
+    const auto same_dim = [](const PrimExpr* a, const PrimExpr* b) { return arith::DeepEqual(a, b); };
+    for (uint32_t i = 0; i < before.param_buffers.size(); ++i) {
+      const tir::Buffer* was = before.param_buffers[i];
+      const tir::Buffer* is = after.param_buffers[i];
+      if (was == is || (was && is && was->dtype == is->dtype && std::ranges::equal(was->shape, is->shape, same_dim)))
+        continue;
+      context_.diagnostics.Error(place, "schedule",
+                                 fmt::format("the trace changes the buffer of parameter {}, which callers pass", i));
+      return Failure{ErrorCode::PassFailed};
+    }
+    return {};
   }
 
   const schedule::Database& database_;
