@@ -38,7 +38,8 @@ struct TuningRecord {
   std::string target = {};       // JSON; null if it is not known
   std::string args_info = {};    // JSON; null if it is not known
 
-  // A record counts if its trace has instructions before postprocessing and one of its runs ended.
+  // A record counts if its trace has instructions before postprocessing, one of its runs ended, and all times are
+  // finite and more than 0.
   bool IsValid() const;
   double MeanSeconds() const;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <numeric>
@@ -60,7 +61,7 @@ Result<std::vector<double>> ReadSeconds(const OptionValue& value) {
   if (!value.as_list()) return GraphError("the times of a record are not a list");
   for (const OptionValue& item : *value.as_list()) {
     const std::optional<double> number = item.as_string() ? std::nullopt : RealOf(item);
-    if (!number) return GraphError("a time of a record that is not a number");
+    if (!number || !std::isfinite(*number)) return GraphError("a time of a record that is not a number");
     seconds.push_back(*number);
   }
   return seconds;
@@ -79,7 +80,9 @@ std::string WriteRecord(const TuningRecord& record) {
 
 bool TuningRecord::IsValid() const {
   const bool has_instructions = !trace.instructions.empty() && trace.instructions[0].primitive->name != "EnterPostproc";
-  return has_instructions && std::ranges::any_of(run_secs, [](double seconds) { return seconds != kNoTime; });
+  const auto is_time = [](double seconds) { return std::isfinite(seconds) && seconds > 0; };
+  return has_instructions && std::ranges::all_of(run_secs, is_time) &&
+         std::ranges::any_of(run_secs, [](double seconds) { return seconds != kNoTime; });
 }
 
 double TuningRecord::MeanSeconds() const {

@@ -1,6 +1,8 @@
 // Tuning databases: what is written reads back, and which record counts.
 #include "iropt/schedule/database.h"
 
+#include <limits>
+
 #include "catch.h"
 #include "iropt/analysis/tir/complete_prim_func.h"
 #include "iropt/arith/prim_builder.h"
@@ -78,6 +80,11 @@ TEST_CASE("the record with the least mean time counts", "[schedule]") {
   const size_t workload = database.AddWorkload(MakeWorkload("C", 8));
   database.AddRecord(MakeRecord(workload, {}));
   database.AddRecord(MakeRecord(workload, {1e10}));
+  database.AddRecord(MakeRecord(workload, {0.0}));
+  database.AddRecord(MakeRecord(workload, {-1.0}));
+  database.AddRecord(MakeRecord(workload, {0.1, -5.0}));
+  database.AddRecord(MakeRecord(workload, {std::numeric_limits<double>::infinity()}));
+  database.AddRecord(MakeRecord(workload, {std::numeric_limits<double>::quiet_NaN()}));
   CHECK(!database.Best(workload));
   database.AddRecord(MakeRecord(workload, {0.1, 0.5}));
   const size_t best = database.AddRecord(MakeRecord(workload, {0.2, 0.3}));
