@@ -163,9 +163,33 @@ int64_t ChooseBlocks(const TiledBlock& tiled) {
   return blocks;
 }
 
+// Whether the expression has a value in lanes behind the end of the axis, where weights are zero: what depends on the
+// axis neither divides, shifts nor calls a function, and converts no float to an integer.
+bool HasValueBehindEnd(const PrimExpr* expr, const tir::Var* axis) {
+  if (!UsesAxis(expr, axis)) return true;
+  const auto has_value = [&](const PrimExpr* part) { return HasValueBehindEnd(part, axis); };
+  if (Is<tir::Var>(expr)) return true;
+  // The indices of weights are known to be in the copy; OperandsOf has looked at them.
+  if (const auto* load = As<tir::BufferLoad>(expr)) return !load->predicate;
+  if (const auto* cast = As<tir::Cast>(expr)) {
+    const bool is_narrow = cast->value->dtype.is_floating() && !cast->dtype.is_floating();
+    return !is_narrow && has_value(cast->value);
+  }
+  if (const auto* select = As<tir::Select>(expr))
+    return has_value(select->condition) && has_value(select->true_value) && has_value(select->false_value);
+  if (const auto* call = As<tir::Call>(expr))
+    return IsCallTo(call, OpId::kTirIfThenElse) && std::ranges::all_of(call->args, has_value);
+  if (!tir::BinaryExpr::ClassOf(expr->kind)) return false;
+  const bool divides = expr->kind == NodeKind::kDiv || expr->kind == NodeKind::kMod ||
+                       expr->kind == NodeKind::kFloorDiv || expr->kind == NodeKind::kFloorMod;
+  const auto* both = static_cast<const tir::BinaryExpr*>(expr);
+  return !divides && has_value(both->a) && has_value(both->b);
+}
+
 // Whether vectors may have lanes behind the end of their axis: all operands of vectors are weights, which are copied to
-// a layout with room for them.
-bool MayPad(const TiledBlock& tiled, const PrimFunc& func) {
+// a layout with room for them, and the result has a value where they are zero.
+bool MayPad(const TiledBlock& tiled, const tir::Block& block, const tir::Var* axis, const PrimFunc& func) {
+  if (!HasValueBehindEnd(To<tir::BufferStore>(block.body)->value, axis)) return false;
   return std::ranges::all_of(tiled.operands, [&](const Operand& operand) {
     if (operand.form == Operand::Form::kUniform) return operand.period == 0;
     return operand.is_weight && (IsLayoutFree(func, operand.buffer) || ReadsOfWeights(tiled) >= kManyReads);
@@ -222,7 +246,8 @@ std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, con
   for (const Operand& operand : tiled.operands) extent = std::gcd(extent, operand.period > 0 ? operand.period : extent);
   const int64_t full_lanes = facts.LanesOf(block.writes[0]->buffer->dtype);
   int64_t lanes = LanesFor(extent, full_lanes);
-  if (const auto padded = MayPad(tiled, func) ? PaddedExtent(extent, lanes, full_lanes) : std::nullopt) {
+  if (const auto padded =
+          MayPad(tiled, block, spatial.back(), func) ? PaddedExtent(extent, lanes, full_lanes) : std::nullopt) {
     tiled.is_padded = true;
     extent = *padded;
     lanes = full_lanes;
