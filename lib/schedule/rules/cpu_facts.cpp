@@ -61,15 +61,27 @@ int64_t VectorBitsOf(const TargetAttr* target) {
 
 // The key of a choice among the options of a target.
 constexpr std::string_view kTileChoice = "tile-choice";
+// The greatest number in one: that of the vector registers of a processor.
+constexpr int64_t kMostOfChoice = 32;
 
-// In the order of the fields.
-TileChoice ReadChoice(const ListAttr& list) {
-  const auto value = [&](uint32_t i) { return To<IntAttr>(list.values[i])->value; };
-  return {.rows = value(0),
-          .vectors = value(1),
-          .vector_parts = value(2),
-          .has_no_parts = value(3) != 0,
-          .turns_loops = value(4) != 0};
+// In the order of the fields. The target may come from a user: other values than those that WithTileChoice writes leave
+// the choice to the rule.
+TileChoice ReadChoice(const Attr* attr) {
+  constexpr size_t kNumFields = 5;
+  const auto* list = As<ListAttr>(attr);
+  if (!list || list->values.size() != kNumFields) return {};
+  std::array<int64_t, kNumFields> values;
+  for (uint32_t i = 0; i < kNumFields; ++i) {
+    const auto* value = As<IntAttr>(list->values[i]);
+    if (!value || value->value < 0 || value->value > kMostOfChoice) return {};
+    values[i] = value->value;
+  }
+  if (values[2] == 0) return {};
+  return {.rows = values[0],
+          .vectors = values[1],
+          .vector_parts = values[2],
+          .has_no_parts = values[3] != 0,
+          .turns_loops = values[4] != 0};
 }
 
 }  // namespace
@@ -91,7 +103,7 @@ CpuFacts CpuFactsOf(const TargetAttr* target) {
   CpuFacts facts;
   facts.vector_bits = VectorBitsOf(target);
   if (facts.vector_bits >= 512 || IsArm(target)) facts.registers = 32;
-  if (const auto* choice = As<ListAttr>(target->config->Find(kTileChoice))) facts.choice = ReadChoice(*choice);
+  facts.choice = ReadChoice(target->config->Find(kTileChoice));
   facts.vector_bits /= facts.choice.vector_parts;
   return facts;
 }
