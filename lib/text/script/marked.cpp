@@ -83,7 +83,7 @@ void Select(std::vector<MarkedLine>& lines) {
   // The decorator and the header, or without marks the beginning.
   const size_t num_first = is_marked ? 2 : kLinesInFull;
   for (size_t i = 0; i < num_first; ++i) lines[i].is_shown = true;
-  // "..." would be no shorter than one line.
+  // "..." takes one line, too.
   for (size_t i = 1; i + 1 < lines.size(); ++i) lines[i].is_shown |= lines[i - 1].is_shown && lines[i + 1].is_shown;
 }
 
