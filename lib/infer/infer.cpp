@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "distributed.h"
 #include "iropt/infer/prim_func_type.h"
@@ -12,6 +13,7 @@
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/op/op.h"
+#include "type_util.h"
 
 namespace iropt {
 
@@ -158,6 +160,17 @@ const Type* OnStatedDevice(const Type* type, const TupleType& stated, InferConte
   return tensor->With(ctx.arena(), tensor->dtype, place->vdevice);
 }
 
+// The text cannot have other numbers of operands, but programs can make such calls. Type rules only look at those that
+// may be left out.
+bool CheckNumOperands(const Call& call, const OpInfo& op, InferContext& ctx) {
+  const auto is_needed = [](const OpArg& arg) {
+    return arg.absence != ArgAbsence::kOmitted && arg.since == TextVersion::kV0_18 && !arg.until;
+  };
+  const size_t listed = op.args.size() - (op.variadic ? 1 : 0);
+  const auto least = static_cast<size_t>(std::ranges::count_if(op.args.first(listed), is_needed));
+  return rules::CheckArity(call, least, op.variadic ? SIZE_MAX : listed, ctx);
+}
+
 const Type* InferCall(const Call* call, InferContext& ctx) {
   for (size_t i = 0; i < call->args.size(); ++i) {
     // Few rules look at the type of a global function, and those that do look it up.
@@ -168,6 +181,7 @@ const Type* InferCall(const Call* call, InferContext& ctx) {
   if (const auto* op = As<Op>(call->op)) {
     const TypeRule rule = TypeRuleOf(*op->info);
     if (!rule) return ctx.Error(*call, "is not a Relax operator");
+    if (!CheckNumOperands(*call, *op->info, ctx)) return nullptr;
     if (HasDistributedOperand(*call)) return InferDistributed(*call, ctx);
     const Type* type = rule(*call, ctx);
     return call->type_args ? OnStatedDevice(type, *call->type_args, ctx) : type;

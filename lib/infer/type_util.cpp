@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "iropt/infer/axes.h"
 #include "iropt/op/op.h"
@@ -11,7 +12,9 @@ namespace iropt::rules {
 
 bool CheckArity(const Call& call, size_t min, size_t max, InferContext& ctx) {
   if (call.args.size() >= min && call.args.size() <= max) return true;
-  const std::string expected = min == max ? fmt::format("{}", min) : fmt::format("{} to {}", min, max);
+  const std::string expected = max == SIZE_MAX ? fmt::format("at least {}", min)
+                               : min == max    ? fmt::format("{}", min)
+                                               : fmt::format("{} to {}", min, max);
   ctx.Error(call, fmt::format("expects {} operand{}, but has {}", expected, max == 1 ? "" : "s", call.args.size()));
   return false;
 }

@@ -57,6 +57,7 @@ class DimList {
 
 // ---- Operands. False or null after an error.
 
+// `max` is SIZE_MAX if there may be any number.
 bool CheckArity(const Call& call, size_t min, size_t max, InferContext& ctx);
 const TensorType* TensorArg(const Call& call, size_t i, InferContext& ctx);
 const ShapeType* ShapeArg(const Call& call, size_t i, InferContext& ctx);
