@@ -1,5 +1,6 @@
 #include "iropt/analysis/relax/overwritten_vars.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <unordered_set>
@@ -61,37 +62,116 @@ struct BindingWalk : WalkHandler {
   std::vector<const Binding*> open;
 };
 
-// Whether the function has local functions, or names for those of the module, that overwrite something.
+// Whether the expression is a function or closure, or a tuple that has one.
+bool MayHoldFunction(const Expr* e, const Module* module) {
+  if (const auto* global = As<GlobalVar>(e)) {
+    const ModuleEntry* entry = module ? module->Find(global) : nullptr;
+    return entry && Is<Function>(entry->func);
+  }
+  if (Is<Function>(e)) return true;
+  bool found = false;
+  if (const auto* tuple = As<Tuple>(e)) {
+    WithStack([&] {
+      for (const Expr* field : tuple->fields) found = found || MayHoldFunction(field, module);
+    });
+    return found;
+  }
+  return Is<Var>(e) && e->type && (Is<FuncType>(e->type) || Is<ObjectType>(e->type));
+}
+
+// Whether the call may call a function that is one of its operands.
+bool CallsOperand(const Call& call, const Module* module) {
+  const auto* op = As<Op>(call.op);
+  if (op && IsOneOf(*op, OpId::kInvokeClosure, OpId::kInvokePureClosure)) return true;
+  return std::ranges::any_of(call.args, [&](const Expr* arg) { return MayHoldFunction(arg, module); });
+}
+
+// What a function and those of the module that it refers to do.
+struct Effects {
+  bool overwrites = false;    // they have calls that work in place
+  bool calls_values = false;  // they may call functions that are values: parameters, closures, results
+};
+
+Effects FindEffects(const Function& function, const Module* module) {
+  struct Calls : WalkHandler {
+    explicit Calls(const Module* m) : module(m) {}
+    void OnBinding(const Binding& binding) {
+      const Expr* value = ValueOf(&binding);
+      if (value && (Is<Function>(value) || Is<GlobalVar>(value))) known.insert(binding.var);
+    }
+    void OnCall(const Call& call) {
+      effects.overwrites |= OverwritesOperands(call);
+      const auto* callee = As<Var>(call.op);
+      effects.calls_values |= (callee && !known.contains(callee)) || CallsOperand(call, module);
+    }
+    void OnGlobal(const GlobalVar* global) { globals.push_back(global); }
+    const Module* const module;
+    Effects effects;
+    std::unordered_set<const Var*> known;  // names of functions that are walked over
+    std::vector<const GlobalVar*> globals;
+  };
+  Calls calls(module);
+  Walk(function, calls);
+  std::unordered_set<const GlobalVar*> reached;
+  while (!calls.effects.overwrites && module && !calls.globals.empty()) {
+    const GlobalVar* global = calls.globals.back();
+    calls.globals.pop_back();
+    const ModuleEntry* entry = reached.insert(global).second ? module->Find(global) : nullptr;
+    if (const auto* callee = entry ? As<Function>(entry->func) : nullptr) Walk(*callee, calls);
+  }
+  return calls.effects;
+}
+
+// Whether the function has local functions that overwrite something, or refers to such ones of the module otherwise
+// than to call them.
 bool HasOverwritingValues(const Function& function, const Module* module) {
   struct Values : WalkHandler {
     explicit Values(const Module* m) : module(m) {}
     void OnBinding(const Binding& binding) {
       const Expr* value = ValueOf(&binding);
-      const auto* global = value ? As<GlobalVar>(value) : nullptr;
-      const ModuleEntry* entry = global && module ? module->Find(global) : nullptr;
-      const auto* callee = entry ? As<Function>(entry->func) : value ? As<Function>(value) : nullptr;
-      found = found || (callee && OverwritesVars(*callee, module));
+      const auto* local = value ? As<Function>(value) : nullptr;
+      found = found || (local && FindEffects(*local, module).overwrites);
+    }
+    void OnGlobal(const GlobalVar* global) { ++uses[global]; }
+    void OnCall(const Call& call) {
+      if (const auto* callee = As<GlobalVar>(call.op)) --uses[callee];
     }
     const Module* const module;
+    std::unordered_map<const GlobalVar*, int64_t> uses;  // those that are not calls
     bool found = false;
   };
   Values values(module);
   Walk(function, values);
-  return values.found;
+  if (values.found || !module) return values.found;
+  return std::ranges::any_of(values.uses, [&](const auto& use) {
+    const ModuleEntry* entry = use.second > 0 ? module->Find(use.first) : nullptr;
+    const auto* value = entry ? As<Function>(entry->func) : nullptr;
+    return value && FindEffects(*value, module).overwrites;
+  });
+}
+
+// Whether a function of the module has such values. They may be given to any other one.
+bool HasOverwritingValues(const Module& module) {
+  return std::ranges::any_of(module.functions(), [&](const ModuleEntry& entry) {
+    const auto* function = As<Function>(entry.func);
+    return function && HasOverwritingValues(*function, &module);
+  });
 }
 
 struct Finder : BindingWalk {
   Finder(const Function& function, size_t num_vars, const Module* m)
-      : overwritten(num_vars, false), module(m), local_may(HasOverwritingValues(function, m)) {}
+      : overwritten(num_vars, false),
+        module(m),
+        values_may(HasOverwritingValues(function, m) || (m && HasOverwritingValues(*m))) {}
 
   void OnCall(const Call& call) {
     for (const Var* var : OverwrittenOperands(call)) overwritten[var->id] = true;
-    if (!MayOverwrite(call.op)) return;
+    if (!MayOverwrite(call.op) && !(values_may && CallsOperand(call, module))) return;
     for (const Expr* arg : call.args) ForEachSource(arg, [&](const Var* var) { overwritten[var->id] = true; });
   }
   // Which function a variable is, is not known: if one may be that overwrites something, all are taken for it.
   bool MayOverwrite(const Expr* callee) {
-    if (Is<Var>(callee)) return local_may;
+    if (Is<Var>(callee)) return values_may;
     const auto* global = As<GlobalVar>(callee);
     const ModuleEntry* entry = global && module ? module->Find(global) : nullptr;
     const auto* function = entry ? As<Function>(entry->func) : nullptr;
@@ -106,7 +186,7 @@ struct Finder : BindingWalk {
 
   std::vector<bool> overwritten;
   const Module* const module;
-  const bool local_may;  // whether a function that a variable stands for may overwrite its operands
+  const bool values_may;  // whether a function that is a value may overwrite its operands
   std::unordered_map<const GlobalVar*, bool> callees;
   std::vector<const Binding*> bindings;  // each after those in its value
 };
@@ -183,22 +263,8 @@ std::vector<const Var*> OverwrittenOperands(const Call& call) {
 }
 
 bool OverwritesVars(const Function& function, const Module* module) {
-  struct InplaceCalls : WalkHandler {
-    bool found = false;
-    std::vector<const GlobalVar*> globals;
-    void OnCall(const Call& call) { found |= OverwritesOperands(call); }
-    void OnGlobal(const GlobalVar* global) { globals.push_back(global); }
-  };
-  InplaceCalls calls;
-  Walk(function, calls);
-  std::unordered_set<const GlobalVar*> reached;
-  while (!calls.found && module && !calls.globals.empty()) {
-    const GlobalVar* global = calls.globals.back();
-    calls.globals.pop_back();
-    const ModuleEntry* entry = reached.insert(global).second ? module->Find(global) : nullptr;
-    if (const auto* callee = entry ? As<Function>(entry->func) : nullptr) Walk(*callee, calls);
-  }
-  return calls.found;
+  const Effects effects = FindEffects(function, module);
+  return effects.overwrites || (effects.calls_values && module && HasOverwritingValues(*module));
 }
 
 std::vector<bool> OverwrittenVars(const Function& function, size_t num_vars, const Module* module) {

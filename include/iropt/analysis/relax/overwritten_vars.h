@@ -14,8 +14,9 @@ bool OverwritesOperands(const Call& call);
 std::vector<const Var*> OverwrittenOperands(const Call& call);
 
 // Whether the function has such a call, itself or in a function of the module that it refers to, which may overwrite
-// what it is given. A value in it cannot be replaced by one that was there before, because one of them may be
-// overwritten, and the other not. Linear in the functions that are reached; without a module, these are not known.
+// what it is given; or calls functions that are values, where the module has values that may overwrite. A value in it
+// cannot be replaced by one that was there before, because one of them may be overwritten, and the other not. Linear in
+// the functions that are reached; without a module, these are not known.
 bool OverwritesVars(const Function& function, const Module* module);
 
 // By Var::id, for ids below num_vars: true for these operands in the function, for operands of calls of functions that
