@@ -56,7 +56,7 @@ constexpr ToolDescription kDescription = {
 
 // NOLINTNEXTLINE(readability-identifier-naming): GCC cannot make the table constexpr
 const FlagExclusion kExclusions[] = {
-    {"emit-llvm", {"save-inputs", "save-values", "check-values"}},
+    {"emit-llvm", {"tune", "save-inputs", "save-values", "check-values"}},
     {"compare-pipelines",
      {"passes", "pipeline", "tuning-database", "check", "check-values", "save-inputs", "save-values", "output", "print",
       "time", "trace", "emit-llvm"}},

@@ -1,5 +1,7 @@
 #include "tune_program.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <memory>
@@ -90,6 +92,12 @@ DriverOptions OptionsWithDatabase(const ProgramOptions& options, const PassRegis
 
 Status TuneProgram(CompilerInstance& compiler, const ProgramOptions& options) {
   if (!options.database) return {};
+  if (options.database->empty()) return Error{ErrorCode::Usage, "flag '-tuning-database' needs the name of a folder"};
+  const std::optional<std::string>& target = options.driver.target;
+  if (target && !target->starts_with("llvm")) {
+    return Error{ErrorCode::Usage,
+                 fmt::format("flag '-tuning-database' needs a target for CPUs, not '-target={}'", *target)};
+  }
   const std::optional<std::string> passes =
       SchedulesLoops(options) ? PassesBefore(options, compiler.registry()) : std::nullopt;
   if (!passes) {
