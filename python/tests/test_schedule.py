@@ -53,6 +53,7 @@ def test_refused_primitive_leaves_the_schedule():
     with pytest.raises(tir.ScheduleError) as raised:
         sch.fuse(j, i)
     assert raised.value.diagnostics[0]["kind"] == "schedule"
+    assert " before it:\n" in str(raised.value) and "^  ^" in str(raised.value)
     assert ir.structural_equal(before, sch.mod)
     sch.fuse(i, j)
     with pytest.raises(IndexError):
