@@ -1,9 +1,14 @@
 #include "tuner.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <system_error>
 #include <unordered_set>
 #include <utility>
 
@@ -48,6 +53,40 @@ std::string ArgumentsOf(const PrimFunc& func) {
   return ToJson(OptionValue(args));
 }
 
+// Keeps other runs from writing to the folder, as long as it exists.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder) : fd_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    int result = fd_ < 0 ? -1 : flock(fd_, LOCK_EX);
+    while (result != 0 && fd_ >= 0 && errno == EINTR) result = flock(fd_, LOCK_EX);
+    errno_ = result == 0 ? 0 : errno;
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  ~FolderLock() {
+    if (fd_ >= 0) close(fd_);
+  }
+
+  Status status(const std::string& folder) const {
+    if (errno_ == 0) return {};
+    const std::string reason = std::error_code(errno_, std::generic_category()).message();
+    return Error{ErrorCode::Usage, fmt::format("cannot lock the folder '{}': {}", folder, reason)};
+  }
+
+ private:
+  int fd_;
+  int errno_ = 0;
+};
+
+// Empty where neither file exists. Where one of them is missing, reading fails, so that the other one stays as it is.
+Result<schedule::Database> ReadIfThere(const std::string& folder) {
+  const auto exists = [&](std::string_view name) {
+    return std::filesystem::exists(std::filesystem::path(folder) / name);
+  };
+  if (!exists(schedule::kWorkloadFile) && !exists(schedule::kRecordFile)) return schedule::Database();
+  return schedule::Database::Read(folder);
+}
+
 }  // namespace
 
 Tuner::Tuner(const Module& module, const PassContext& context, CompilerInstance& compiler,
@@ -58,8 +97,12 @@ Status Tuner::Run() {
   const std::string& folder = *options_.database;
   const Stopwatch watch;
   IROPT_RETURN_IF_ERROR(MakeOutputFolder(folder));
-  if (std::filesystem::exists(std::filesystem::path(folder) / schedule::kWorkloadFile)) {
-    IROPT_ASSIGN_OR_RETURN(database_, schedule::Database::Read(folder));
+  {
+    const FolderLock lock(folder);
+    IROPT_RETURN_IF_ERROR(lock.status(folder));
+    // A database without records is one, too.
+    IROPT_ASSIGN_OR_RETURN(const schedule::Database database, ReadIfThere(folder));
+    IROPT_RETURN_IF_ERROR(database.Write(folder));
   }
   const std::vector<TuningTask> tasks = FindTuningTasks(module_);
   double work = 0;
@@ -70,8 +113,7 @@ Status Tuner::Run() {
     IROPT_RETURN_IF_ERROR(TuneTask(task, work > 0 ? rest * task.work / work : rest));
     work -= task.work;
   }
-  // A database without records is one, too.
-  return database_.Write(folder);
+  return {};
 }
 
 Status Tuner::TuneTask(const TuningTask& task, double seconds) {
@@ -115,20 +157,31 @@ Status Tuner::TryCandidate(const TuningTask& task, const schedule::TileChoice& c
 
 Status Tuner::Keep(const TuningTask& task, schedule::Trace trace, Search& search) {
   const auto& func = *To<PrimFunc>(task.workload.func);
-  const size_t workload = database_.AddWorkload(task.workload);
+  const std::string& folder = *options_.database;
+  const FolderLock lock(folder);
+  IROPT_RETURN_IF_ERROR(lock.status(folder));
+  IROPT_ASSIGN_OR_RETURN(schedule::Database database, ReadIfThere(folder));
+  const size_t workload = database.AddWorkload(task.workload);
+  const schedule::TuningRecord* known = database.Best(workload);
+  if (known && known->MeanSeconds() <= search.seconds) return {};
+  const auto is_kept = [&](const schedule::TuningRecord& other) {
+    return !search.kept.empty() && other.workload == workload && schedule::ToPython(other.trace) == search.kept;
+  };
+  const auto kept = std::ranges::find_if(database.records(), is_kept);
+  const auto index = static_cast<size_t>(kept - database.records().begin());
+  std::string text = schedule::ToPython(trace);
   schedule::TuningRecord record{.workload = workload,
                                 .trace = std::move(trace),
                                 .run_secs = {search.seconds},
                                 .target = ToJson(ToOption(context_.target->config)),
                                 .args_info = ArgumentsOf(func)};
-  if (search.record) {
-    database_.ReplaceRecord(*search.record, std::move(record));
+  if (kept != database.records().end()) {
+    database.ReplaceRecord(index, std::move(record));
   } else {
-    const schedule::TuningRecord* known = database_.Best(workload);
-    if (known && known->MeanSeconds() <= search.seconds) return {};
-    search.record = database_.AddRecord(std::move(record));
+    database.AddRecord(std::move(record));
   }
-  return database_.Write(*options_.database);
+  search.kept = std::move(text);
+  return database.Write(folder);
 }
 
 Status Tuner::Tell(const TuningTask& task, const Search& search, double unscheduled) {

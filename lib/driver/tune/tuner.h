@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -26,16 +25,16 @@ class Tuner {
 
   // Reads the database if there is one, and measures candidates, in an order that does not depend on the times, until
   // the time of the options is over. Each function gets a part of the time that its work is of that of all functions;
-  // what one does not use is for the next ones. The files are replaced whenever something better is found. Writes a
-  // line for each function to stderr.
+  // what one does not use is for the next ones. The files are replaced whenever something better is found. Several
+  // runs may do so with one folder at a time. Writes a line for each function to stderr.
   Status Run();
 
  private:
   // What the search for one function has found.
   struct Search {
-    double seconds = 0;                 // the least time
-    std::string description = {};       // of the best candidate; empty: none is better than no schedule
-    std::optional<size_t> record = {};  // its record; nothing if the database has a better one
+    double seconds = 0;            // the least time
+    std::string description = {};  // of the best candidate; empty: none is better than no schedule
+    std::string kept = {};         // the trace of its record; empty if the database has a better one
     size_t tried = 0;
     std::unordered_set<std::string> traces = {};  // that were tried
   };
@@ -43,6 +42,7 @@ class Tuner {
   Status TuneTask(const TuningTask& task, double seconds);
   // Measures one candidate, unless it is one that was tried.
   Status TryCandidate(const TuningTask& task, const schedule::TileChoice& choice, TaskRunner& runner, Search& search);
+  // Adds a record to the files, which other runs may have written to since the last one.
   Status Keep(const TuningTask& task, schedule::Trace trace, Search& search);
   Status Tell(const TuningTask& task, const Search& search, double unscheduled);
 
@@ -51,7 +51,6 @@ class Tuner {
   CompilerInstance& compiler_;
   std::shared_ptr<codegen::LoopCompiler> loops_;
   const ProgramOptions& options_;
-  schedule::Database database_;
 };
 
 }  // namespace iropt
