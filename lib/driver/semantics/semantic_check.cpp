@@ -101,6 +101,7 @@ bool SemanticCheck::Compare(Checked& checked, const std::shared_ptr<const Module
     return true;
   const CheckResult result =
       checked.check.Compare(*checked.since, checked.interface, *after, checked.mode, runner_, options_);
+  checked.is_changed = true;
   checked.num_runs += result.num_runs;
   checked.outputs.resize(std::max(checked.outputs.size(), result.outputs.size()));
   checked.passes.resize(checked.outputs.size());
@@ -108,7 +109,11 @@ bool SemanticCheck::Compare(Checked& checked, const std::shared_ptr<const Module
     if (result.outputs[i].max_absolute > checked.outputs[i].max_absolute) checked.passes[i] = culprit;
     checked.outputs[i].Add(result.outputs[i]);
   }
-  if (!result.not_compared.empty()) TellNotCompared(checked, result.not_compared, culprit);
+  if (!result.not_compared.empty()) {
+    TellNotCompared(checked, result.not_compared, culprit);
+  } else if (result.num_runs == 0 && result.differences.empty()) {
+    TellNotCompared(checked, "the passes may change its results on all inputs that were tried", culprit);
+  }
   checked.since = after;
   checked.interface = checked.check.interface();
   checked.fingerprint = fingerprint;
@@ -156,7 +161,7 @@ std::string SemanticCheck::RenderTable() const {
   size_t num_unchanged = 0;
   for (const Checked& checked : functions_) {
     const std::string_view name = checked.check.var().name;
-    if (checked.num_runs == 0 && !checked.is_told) ++num_unchanged;
+    if (!checked.is_changed && !checked.is_told) ++num_unchanged;
     for (size_t i = 0; i < checked.outputs.size(); ++i) {
       text += ErrorTableRow(checked.outputs[i], checked.num_runs, fmt::format("{} {}", name, checked.outputs[i].name));
       if (!checked.passes[i].empty()) text += fmt::format(" ({})", checked.passes[i]);

@@ -49,6 +49,7 @@ class SemanticCheck : public PassInstrument {
     std::vector<OutputErrors> outputs = {};
     std::vector<std::string> passes = {};  // by output: that with the greatest error
     size_t num_runs = 0;
+    bool is_changed = false;        // by some pass
     bool is_told = false;           // that it is not compared
     std::string not_compared = {};  // around this pass first; empty for all passes together
   };
