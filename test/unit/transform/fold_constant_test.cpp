@@ -7,20 +7,23 @@ namespace iropt {
 
 namespace {
 
-// a = c + c; b = a + c in a dataflow block, where c is a constant of two elements.
+// a = c + c; b = a + c; ... in a dataflow block, where c is a constant of two elements.
 class Sums {
  public:
-  Sums() {
+  explicit Sums(int count = 2) {
     const auto array = NDArray::Make(DataType::Float(32), {2});
     t_.workspace().arena().Retain(array);
     const Type* type = t_.Tensor({2});
     const Expr* c = t_.workspace().New<Constant>(array.get(), type);
-    const Var* a = t_.NewLocal("a", type);
-    const Var* b = t_.NewVar("b", type);
-    t_.AddMain({},
-               {t_.Dataflow({t_.Bind(a, t_.CallOp("relax.add", {c, c}, type)),
-                             t_.Bind(b, t_.CallOp("relax.add", {a, c}, type))})},
-               b);
+    std::vector<const Binding*> bindings;
+    const Expr* sum = c;
+    for (int i = 0; i < count; ++i) {
+      const std::string name(1, static_cast<char>('a' + i));
+      const Var* var = i + 1 == count ? t_.NewVar(name, type) : t_.NewLocal(name, type);
+      bindings.push_back(t_.Bind(var, t_.CallOp("relax.add", {sum, c}, type)));
+      sum = var;
+    }
+    t_.AddMain({}, {t_.Dataflow(bindings)}, sum);
   }
 
   // The text after folding with the limits.
@@ -52,9 +55,9 @@ TEST_CASE("folding stops where the budget of work is spent", "[fold]") {
 }
 
 TEST_CASE("folding stops where the budget of bytes is spent", "[fold]") {
-  Sums sums;
-  // Beside nothing the function may gain as much as its constants.
-  CHECK(sums.Fold({.max_bytes = 8, .max_total_bytes = 0}) == "[b = add(Constant, Constant); ] b");
+  Sums sums(5);
+  // Beside nothing the function may gain four times its constants.
+  CHECK(sums.Fold({.max_bytes = 8, .max_total_bytes = 0}) == "[e = add(Constant, Constant); ] e");
   REQUIRE(sums.messages().size() == 1);
   CHECK(sums.messages()[0].find("over the limit of 0 bytes") != std::string::npos);
 }
