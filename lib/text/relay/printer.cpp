@@ -167,7 +167,8 @@ class RelayPrinter {
     std::vector<std::string> dims;
     for (int i = 0; i < tensor.ndim; ++i) {
       const int64_t* size = tensor.known ? arith::AsInt(tensor.dims[static_cast<uint32_t>(i)]) : nullptr;
-      dims.push_back(size ? fmt::format("{}", *size) : "?");
+      // The text has no negative sizes, which a window that is larger than the tensor makes.
+      dims.push_back(size && *size >= 0 ? fmt::format("{}", *size) : "?");
     }
     if (dims.empty()) return tensor.dtype.ToString();
     return fmt::format("Tensor[({}), {}]", fmt::join(dims, ", "), tensor.dtype.ToString());
