@@ -20,7 +20,7 @@ using Names = std::vector<Name>;
 // Of a split: nothing for the one that follows from the others.
 using Factors = std::vector<std::optional<int64_t>>;
 
-// What a new layout has where the old one has no elements; kNone: there is no such place, kAny: anything.
+// What a new layout has where the old one has no elements; kNone: such a place does not exist, kAny: anything.
 enum class Padding : uint8_t { kNone, kZero, kAny };
 
 // The schedule of one function. After a primitive has failed, the others do nothing, and ok() is false: a rule asks
