@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <ranges>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -219,9 +218,9 @@ const PrimFunc* WithDeclarations(const PrimFunc* func, Workspace& workspace) {
   // FlattenBuffer leaves no blocks, and nothing comes before the root block.
   const auto views =
       Is<tir::BlockRealize>(func->body) ? std::vector<const tir::Buffer*>() : ViewsOfParams(*func, survey);
-  for (const tir::Buffer* view : views | std::views::reverse) {
-    auto* declared = workspace.New<tir::DeclBuffer>(view, body);
-    declared->set_span(view->span());
+  for (auto view = views.rbegin(); view != views.rend(); ++view) {
+    auto* declared = workspace.New<tir::DeclBuffer>(*view, body);
+    declared->set_span((*view)->span());
     body = declared;
   }
   return tir::WithBody(func, body, workspace);
