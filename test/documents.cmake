@@ -79,31 +79,23 @@ add_test(NAME test_names COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/scr
                                  "${CMAKE_CURRENT_SOURCE_DIR}/unit/pass/pass_infrastructure.md")
 set_property(TEST test_names PROPERTY LABELS document)
 
-# A model from end to end, on the example in a folder of its own. Compiled loops need LLVM.
-set(model "${CMAKE_CURRENT_BINARY_DIR}/documented_model")
-foreach(file cnn.ir cnn.safetensors)
-  configure_file("${PROJECT_SOURCE_DIR}/examples/${file}" "${model}/${file}" COPYONLY)
-endforeach()
-set(end_to_end "$<TARGET_FILE_DIR:ir-opt>" "${PROJECT_SOURCE_DIR}/docs/end_to_end.md")
-add_test(NAME documented_model COMMAND ${check_docs} --kind model --root "${model}" ${end_to_end})
-set_tests_properties(documented_model PROPERTIES LABELS document FIXTURES_SETUP documented_model)
-if(IROPT_HAVE_LLVM)
-  add_test(NAME documented_compiled_model COMMAND ${check_docs} --kind compiled-model --root "${model}" ${end_to_end})
-  set_tests_properties(documented_compiled_model PROPERTIES LABELS document FIXTURES_REQUIRED documented_model)
-endif()
-
-# A schedule from the graph to a run.
-set(schedule "${CMAKE_CURRENT_BINARY_DIR}/documented_schedule")
-foreach(file two_convs.ir two_convs.trace)
-  configure_file("${PROJECT_SOURCE_DIR}/examples/${file}" "${schedule}/${file}" COPYONLY)
-endforeach()
-set(schedules "$<TARGET_FILE_DIR:ir-opt>" "${PROJECT_SOURCE_DIR}/docs/schedules.md")
-add_test(NAME documented_schedule COMMAND ${check_docs} --kind schedule --root "${schedule}" ${schedules})
-set_tests_properties(documented_schedule PROPERTIES LABELS document FIXTURES_SETUP documented_schedule)
-if(IROPT_HAVE_LLVM)
-  add_test(NAME documented_compiled_schedule COMMAND ${check_docs} --kind compiled-schedule --root "${schedule}" ${schedules})
-  set_tests_properties(documented_compiled_schedule PROPERTIES LABELS document FIXTURES_REQUIRED documented_schedule)
-endif()
+# A walk-through on examples in a folder of its own. Compiled loops need LLVM.
+function(iropt_add_walk_through name document)
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/documented_${name}")
+  foreach(file IN LISTS ARGN)
+    configure_file("${PROJECT_SOURCE_DIR}/examples/${file}" "${folder}/${file}" COPYONLY)
+  endforeach()
+  set(arguments --root "${folder}" "$<TARGET_FILE_DIR:ir-opt>" "${PROJECT_SOURCE_DIR}/docs/${document}")
+  add_test(NAME documented_${name} COMMAND ${check_docs} --kind ${name} ${arguments})
+  set_tests_properties(documented_${name} PROPERTIES LABELS document FIXTURES_SETUP documented_${name})
+  if(IROPT_HAVE_LLVM)
+    add_test(NAME documented_compiled_${name} COMMAND ${check_docs} --kind compiled-${name} ${arguments})
+    set_tests_properties(documented_compiled_${name} PROPERTIES LABELS document FIXTURES_REQUIRED documented_${name})
+  endif()
+endfunction()
+# A model from end to end, and a schedule from the graph to a run.
+iropt_add_walk_through(model end_to_end.md cnn.ir cnn.safetensors)
+iropt_add_walk_through(schedule schedules.md two_convs.ir two_convs.trace)
 
 # The commands of documents that are not run name what there is.
 add_test(NAME check_commands COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/scripts/check_commands.py" "${PROJECT_BINARY_DIR}")
