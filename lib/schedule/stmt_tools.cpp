@@ -110,6 +110,22 @@ std::vector<const tir::Stmt*> StatementsOf(const tir::Stmt* body) {
   return {body};
 }
 
+const tir::Stmt* BelowDeclarations(const tir::Stmt* body) {
+  if (const auto* constant = As<tir::AllocateConst>(body)) return BelowDeclarations(constant->body);
+  if (const auto* decl = As<tir::DeclBuffer>(body)) return BelowDeclarations(decl->body);
+  return body;
+}
+
+const tir::Stmt* WithBelowDeclarations(const tir::Stmt* body, const tir::Stmt* below, Workspace& workspace) {
+  if (const auto* decl = As<tir::DeclBuffer>(body))
+    return workspace.New<tir::DeclBuffer>(decl->buffer, WithBelowDeclarations(decl->body, below, workspace));
+  const auto* constant = As<tir::AllocateConst>(body);
+  if (!constant) return below;
+  auto* copy = workspace.New<tir::AllocateConst>(*constant);
+  copy->body = WithBelowDeclarations(constant->body, below, workspace);
+  return copy;
+}
+
 std::vector<const tir::Block*> BlocksOf(const tir::Stmt* stmt) {
   BlockCollector collector;
   collector.VisitStmt(stmt);
@@ -289,12 +305,7 @@ Result<RemovalPlan> PlanRemoval(State& state, const Ref* leaf) {
     if (seq && seq->seq.size() > 1) break;
   }
   const tir::Stmt* body = BodyOf(*ref->stmt);
-  std::vector<const tir::Stmt*> outer;  // declarations at the beginning of the body, which stay
-  while (ref->is_block() && (Is<tir::AllocateConst>(body) || Is<tir::DeclBuffer>(body))) {
-    outer.push_back(body);
-    body = Is<tir::DeclBuffer>(body) ? To<tir::DeclBuffer>(body)->body : To<tir::AllocateConst>(body)->body;
-  }
-  const auto* seq = As<tir::SeqStmt>(body);
+  const auto* seq = As<tir::SeqStmt>(ref->is_block() ? BelowDeclarations(body) : body);
   if (!seq)
     return state.Refuse(
         "{0} is the only leaf in the scope {1}, which cannot be removed; otherwise the scope will be empty",
@@ -304,16 +315,7 @@ Result<RemovalPlan> PlanRemoval(State& state, const Ref* leaf) {
     const auto* realize = As<tir::BlockRealize>(stmt);
     if (stmt != last && !(realize && realize->block == last)) rest.push_back(stmt);
   }
-  const tir::Stmt* new_body = tir::MakeSeq(workspace, rest);
-  for (size_t i = outer.size(); i > 0; --i) {
-    if (const auto* decl = As<tir::DeclBuffer>(outer[i - 1])) {
-      new_body = workspace.New<tir::DeclBuffer>(decl->buffer, new_body);
-    } else {
-      auto* copy = workspace.New<tir::AllocateConst>(*To<tir::AllocateConst>(outer[i - 1]));
-      copy->body = new_body;
-      new_body = copy;
-    }
-  }
+  const tir::Stmt* new_body = WithBelowDeclarations(body, tir::MakeSeq(workspace, rest), workspace);
   return RemovalPlan{ref->stmt, WithBody(*ref->stmt, new_body, workspace)};
 }
 

@@ -219,7 +219,7 @@ void FindLocation(State& state, Ref* writer, Ref* scope, bool is_read, CopyStage
     }
   }
   stage.location = scope;
-  stage.position = static_cast<int>(StatementsOf(scope->block().body).size());
+  stage.position = static_cast<int>(StatementsOf(BelowDeclarations(scope->block().body)).size());
   if (related.empty()) return;
   LocationFinder finder(state, scope, writer, related);
   finder.VisitStmt(scope->stmt);

@@ -271,7 +271,7 @@ class StageInserter : public ScopeRewriter {
       : ScopeRewriter(scope, workspace), block_(block), new_block_(new_block) {}
 
   const tir::Block* Insert(const std::vector<CachedIndex>& indices) {
-    const List<const tir::Stmt*> statements = workspace().Copy(StatementsOf(scope_->body));
+    const List<const tir::Stmt*> statements = workspace().Copy(StatementsOf(BelowDeclarations(scope_->body)));
     int position = 0;
     while (VisitStmt(statements[position]) == statements[position]) ++position;
     return CopyBlock(*scope_, workspace(), [&](tir::Block& copy) {

@@ -27,20 +27,9 @@ const tir::Block* MakeCopyBlock(const CopyStage& stage, const std::vector<const 
 // ---- Rewriting accesses
 
 const tir::Stmt* InsertStage(const tir::Stmt* body, int position, const tir::Stmt* stage, Workspace& workspace) {
-  // Constants are in scope of all statements.
-  if (const auto* constant = As<tir::AllocateConst>(body)) {
-    auto* copy = workspace.New<tir::AllocateConst>(*constant);
-    copy->body = InsertStage(constant->body, position, stage, workspace);
-    return copy;
-  }
-  if (const auto* decl = As<tir::DeclBuffer>(body)) {
-    auto* copy = workspace.New<tir::DeclBuffer>(*decl);
-    copy->body = InsertStage(decl->body, position, stage, workspace);
-    return copy;
-  }
-  std::vector<const tir::Stmt*> statements = StatementsOf(body);
+  std::vector<const tir::Stmt*> statements = StatementsOf(BelowDeclarations(body));
   statements.insert(statements.begin() + std::min<std::ptrdiff_t>(position, std::ssize(statements)), stage);
-  return tir::MakeSeq(workspace, statements);
+  return WithBelowDeclarations(body, tir::MakeSeq(workspace, statements), workspace);
 }
 
 AccessRewriter::AccessRewriter(const CopyStage& stage, const tir::Buffer* from, const tir::Buffer* to,

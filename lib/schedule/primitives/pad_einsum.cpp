@@ -221,7 +221,7 @@ Status ApplyPadEinsum(PrimitiveCall& call) {
   const tir::Block* old_scope = &scope->block();
   BlockReuse reuse;
   std::vector<const tir::Stmt*> statements;
-  for (const tir::Stmt* stmt : StatementsOf(old_scope->body)) {
+  for (const tir::Stmt* stmt : StatementsOf(BelowDeclarations(old_scope->body))) {
     const std::vector<const tir::Block*> blocks = BlocksOf(stmt);
     if (std::ranges::find(blocks, &block) == blocks.end()) {
       statements.push_back(stmt);
@@ -243,7 +243,7 @@ Status ApplyPadEinsum(PrimitiveCall& call) {
     statements.insert(statements.end(), after.begin(), after.end());
   }
   const tir::Block* new_scope = CopyBlock(*old_scope, workspace, [&](tir::Block& copy) {
-    copy.body = tir::MakeSeq(workspace, statements);
+    copy.body = WithBelowDeclarations(old_scope->body, tir::MakeSeq(workspace, statements), workspace);
     for (const tir::Buffer* buffer : copies.allocated) copy.alloc_buffers = With(copy.alloc_buffers, buffer, workspace);
   });
   reuse.emplace_back(old_scope, new_scope);

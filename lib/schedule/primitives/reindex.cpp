@@ -116,7 +116,7 @@ Result<int> PositionInScope(State& state, const Ref* ref, const Ref* scope, cons
       return state.Refuse("the block {0} in the loops around the block {1} accesses the same buffer",
                           {other, ref->stmt});
   }
-  const std::vector<const tir::Stmt*> statements = StatementsOf(scope->block().body);
+  const std::vector<const tir::Stmt*> statements = StatementsOf(BelowDeclarations(scope->block().body));
   for (size_t i = 0; i < statements.size(); ++i) {
     const auto* realize = As<tir::BlockRealize>(statements[i]);
     if (statements[i] == top->stmt || (realize && realize->block == top->stmt)) return static_cast<int>(i);
