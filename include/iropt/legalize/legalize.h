@@ -31,6 +31,9 @@ class LegalizeCall {
                FunctionRef<std::string_view(const Var&)> hint_of)
       : call_(call), builder_(builder), module_(module), diagnostics_(diagnostics), hint_of_(hint_of) {}
 
+  // Another call that is legalized in its place.
+  LegalizeCall Of(const Call& call) const { return {call, builder_, module_, diagnostics_, hint_of_}; }
+
   const Call& call() const { return call_; }
   const Expr* arg(size_t i) const { return call_.args[static_cast<uint32_t>(i)]; }
   size_t num_args() const { return call_.args.size(); }

@@ -209,6 +209,7 @@ class Builder {
     Shape shape;
     DataType dtype;
     int64_t align = 0;  // of the memory; 0: that of all buffers
+    Placement placement = Placement::kWhole;
   };
   std::vector<Tensor> Extern(std::string_view name, std::span<const Tensor> inputs,
                              std::span<const ExternOutput> outputs, ExternFn body);

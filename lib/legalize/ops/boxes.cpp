@@ -1,67 +1,13 @@
 // Legalization of operators that select boxes: opaque blocks with loops of their own.
+#include "box_code.h"
 #include "legalize/legalizations.h"
 #include "local_number.h"
 #include "packed_calls.h"
 
 namespace iropt::legalize {
 
-namespace {
-
 using te::Tensor;
 using te::Value;
-
-constexpr DataType kInt32 = DataType::Int(32);
-constexpr DataType kInt64 = DataType::Int(64);
-constexpr auto kSerialLoop = tir::ForKind::kSerial;
-
-Value Wide(Value x) { return te::Cast(kInt64, x); }
-
-// Statements on tensors at indices, one for each axis.
-class BoxCode {
- public:
-  BoxCode(te::Builder& te, tir::StmtBuilder& code) : te_(te), code_(code) {}
-
-  te::Builder& te() const { return te_; }
-  tir::StmtBuilder& statements() const { return code_; }
-  // A conversion that stays even if the dtype is the same.
-  Value Number(double value, DataType dtype) const {
-    const Value number = te_.Const(value, DataType::Float(32));
-    return {te_.make().Keep(tir::Cast(dtype, number.expr())), te_};
-  }
-  Value True() const { return te_.Const(1, DataType::Bool()); }
-
-  void Store(const Tensor& x, std::initializer_list<Value> at, Value value) {
-    std::vector<const PrimExpr*> indices;
-    for (const Value& i : at) indices.push_back(te_.NodeOf(i));
-    code_.Store(x.buffer(), indices, te_.NodeOf(value, x.dtype()));
-  }
-  void Store(const LocalNumber& x, Value value) { Store(x.tensor(), {0}, value); }
-  void For(Value extent, tir::ForKind kind, FunctionRef<void(Value)> body) {
-    const tir::LoopFrame loop = code_.For("v", te_.NodeOf(extent), kind);
-    body(Value(loop.vars[0], te_));
-  }
-  void For(Value extent, FunctionRef<void(Value)> body) { For(extent, kSerialLoop, body); }
-  void If(Value condition, FunctionRef<void()> body) {
-    const tir::Frame choice = code_.If(te_.NodeOf(condition));
-    const tir::Frame then = code_.Then();
-    body();
-  }
-  void If(Value condition, FunctionRef<void()> body, FunctionRef<void()> otherwise) {
-    const tir::Frame choice = code_.If(te_.NodeOf(condition));
-    {
-      const tir::Frame then = code_.Then();
-      body();
-    }
-    const tir::Frame other = code_.Else();
-    otherwise();
-  }
-
- private:
-  te::Builder& te_;
-  tir::StmtBuilder& code_;
-};
-
-}  // namespace
 
 const Expr* LegalizeVisionGetValidCounts(LegalizeCall& call) {
   const GetValidCountsAttrs attrs(call.call());

@@ -1,4 +1,5 @@
 // Legalization of operators that write to computed positions: opaque blocks with loops of their own.
+#include "box_code.h"
 #include "iropt/support/followed_version.h"
 #include "legalize/legalizations.h"
 #include "local_number.h"
@@ -16,10 +17,10 @@ class FlatCode {
  public:
   FlatCode(te::Builder& te, tir::StmtBuilder& code) : te_(te), code_(code) {}
 
-  Value Load(const Tensor& x, Value index) const { return x(te::Values(Position(x, index))); }
+  Value Load(const Tensor& x, Value index) const { return x(te::Values(AtPosition(x, index))); }
   void Store(const Tensor& x, Value index, Value value) {
     std::vector<const PrimExpr*> indices;
-    for (const Value& i : Position(x, index)) indices.push_back(te_.NodeOf(i));
+    for (const Value& i : AtPosition(x, index)) indices.push_back(te_.NodeOf(i));
     code_.Store(x.buffer(), indices, te_.NodeOf(value, x.dtype()));
   }
   // Since TVM 0.24 such loops have no names of their own.
@@ -33,15 +34,6 @@ class FlatCode {
   }
 
  private:
-  static std::vector<Value> Position(const Tensor& x, Value index) {
-    std::vector<Value> indices(x.ndim());
-    for (size_t i = x.ndim(); i-- > 0;) {
-      indices[i] = i == 0 ? index : te::FloorMod(index, x.dim(i));
-      if (i > 0) index = te::FloorDiv(index, x.dim(i));
-    }
-    return indices;
-  }
-
   te::Builder& te_;
   tir::StmtBuilder& code_;
 };

@@ -2,6 +2,7 @@
 // tensor.
 #include "iropt/analysis/tir/complete_prim_func.h"
 #include "iropt/op/op.h"
+#include "iropt/support/followed_version.h"
 #include "legalize/legalizations.h"
 
 namespace iropt::legalize {
@@ -9,7 +10,7 @@ namespace iropt::legalize {
 namespace {
 
 // Fields of a tensor's descriptor, as tir.tvm_struct_get numbers them.
-enum class Field : uint8_t { kShape = 2, kNdim = 4, kTypeCode = 5, kTypeBits = 6, kTypeLanes = 7, kByteOffset = 8 };
+enum class Field : uint8_t { kShape = 2, kStrides = 3, kNdim = 4, kTypeCode = 5, kTypeBits = 6, kTypeLanes = 7, kByteOffset = 8 };
 
 // A function that returns a scalar.
 class HostFunction {
@@ -39,6 +40,13 @@ class HostFunction {
     spec.data = data;
     return tir::MakeBuffer(workspace_, spec, name);
   }
+  // The only element of a memory.
+  const tir::Buffer* Number(std::string_view name, const tir::Var* data) {
+    tir::BufferSpec spec;
+    spec.dtype = DataType::Int(64);
+    spec.data = data;
+    return tir::MakeBuffer(workspace_, spec, name);
+  }
   tir::VarFrame Pointer(std::string_view name, Field field) {
     const auto* var = workspace_.NewPrimVar(name, DataType::Handle(), tir::PointerInfo::Get(DataType::Int(64), ""));
     const size_t depth = code_.depth();
@@ -47,7 +55,8 @@ class HostFunction {
   }
   const Expr* Finish(std::string_view name) {
     code_.SetReturnType(PrimType::Get(dtype_));
-    code_.SetAttr("tir.is_host", IntAttr::Bool(true));
+    // The attribute that says so since TVM 0.25; before, it had a name that nothing looked for.
+    code_.SetAttr(FollowsSince(TextVersion::kV0_25) ? "tir.is_host_func" : "tir.is_host", IntAttr::Bool(true));
     code_.SetAttr("tir.is_scheduled", IntAttr::Bool(true));
     const PrimFunc* func = CompletePrimFunc(code_);
     const GlobalVar* var = call_.module().AddFunction(func, workspace_.Finish(), name);
@@ -106,6 +115,47 @@ const Expr* LegalizeInspectTensorShapeI(LegalizeCall& call) {
     function.Return(extent.var);
   }
   return function.Finish("_get_tensor_shape_i");
+}
+
+// Of a compact tensor, which has no strides, the product of the lengths of the axes that follow.
+const Expr* LegalizeInspectTensorStrideI(LegalizeCall& call) {
+  HostFunction function(call);
+  tir::FuncBuilder& code = function.code();
+  const arith::PrimBuilder& make = function.make();
+  const tir::Var* axis = code.Param("axis", DataType::Int(64));
+  const tir::Frame positive =
+      code.Assert(make.Node(NodeKind::kLE, make.Int(0), axis), "Specified axis may not be negative");
+  const tir::VarFrame ndim = code.Let("ndim", function.Get(Field::kNdim, DataType::Int(32)));
+  const PrimExpr* wide_ndim = make.Cast(DataType::Int(64), ndim.var);
+  const tir::Frame bounded = code.Assert(make.Node(NodeKind::kLT, axis, wide_ndim),
+                                         "Specified axis may not be larger than the tensor's dimensionality");
+  const tir::VarFrame data = function.Pointer("stride_ptr", Field::kStrides);
+  const tir::Frame choice = code.If(function.Call(OpId::kTirIsNullptr, DataType::Bool(), {data.var}));
+  {
+    const tir::Frame then = code.Then();
+    const tir::VarFrame shape_data = function.Pointer("shape_ptr", Field::kShape);
+    const tir::Buffer* shape = function.Integers("shape", shape_data.var, ndim.var);
+    const tir::Frame declared_shape = code.DeclBuffer(shape);
+    const tir::VarFrame memory = code.Allocate("product", DataType::Int(64), {});
+    const tir::Buffer* product = function.Number("product", memory.var);
+    const tir::Frame declared_product = code.DeclBuffer(product);
+    code.Store(product, {}, make.Int(1));
+    {
+      const PrimExpr* following = make.Add(axis, make.Int(1));
+      const tir::LoopFrame loop = code.For("dim_offset", make.Sub(wide_ndim, following));
+      const tir::VarFrame dim = code.Let("dim", make.Add(loop.vars[0], following));
+      code.Store(product, {}, make.Mul(code.Load(product, {}), code.Load(shape, {dim.var})));
+    }
+    function.Return(code.Load(product, {}));
+  }
+  {
+    const tir::Frame otherwise = code.Else();
+    const tir::Buffer* strides = function.Integers("strides", data.var, ndim.var);
+    const tir::Frame declared = code.DeclBuffer(strides);
+    const tir::VarFrame stride = code.Let("stride", code.Load(strides, {axis}));
+    function.Return(stride.var);
+  }
+  return function.Finish("_get_tensor_stride_i");
 }
 
 const Expr* LegalizeInspectTensorByteOffset(LegalizeCall& call) {

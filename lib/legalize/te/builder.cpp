@@ -125,7 +125,10 @@ Tensor Builder::NewTensor(std::string_view name, std::vector<const PrimExpr*> sh
   spec.axis_separators = axis_separators;
   spec.shape = std::move(shape);
   spec.dtype = dtype;
-  spec.offset_factor = placement == Placement::kAnywhere ? 1 : 0;
+  if (placement == Placement::kAnywhere) {
+    spec.offset_factor = 1;
+    spec.elem_offset = workspace_.NewPrimVar("elem_offset", DataType::Int(64));
+  }
   const tir::Buffer* buffer = tir::MakeBuffer(workspace_, spec, name);
   stage_of_.resize(std::max<size_t>(stage_of_.size(), buffer->id + size_t{1}), -1);
   stage_of_[buffer->id] = stage;
@@ -246,7 +249,7 @@ std::vector<Tensor> Builder::Extern(std::string_view name, std::span<const Tenso
   std::vector<Tensor> results;
   for (const ExternOutput& output : outputs) {
     results.push_back(NewTensor(output.name, Dims(output.shape), output.dtype, static_cast<int>(stages_.size()),
-                                Placement::kWhole, {}, output.align));
+                                output.placement, {}, output.align));
     stage.outputs.push_back(results.back().buffer());
   }
   for (const Tensor& input : inputs) stage.inputs.push_back(input.buffer());

@@ -113,13 +113,16 @@ class Legalizer : public ExprMutator {
     return ExprMutator::VisitVarDef(var);
   }
 
-  // The type of the body replaces the declared one if that holds for it, too: the dimensions may be written otherwise.
+  // The type of the body replaces the declared one if that holds for it, too, as the dimensions may be written otherwise,
+  // or if it says less, as the size of a result may turn out to depend on the data.
   const Expr* VisitFunction(const Function* old) override {
     const auto* function = To<Function>(ExprMutator::VisitFunction(old));
     if (function == old || failed()) return function;
     TypeInferrer& inferrer = *builder().inferrer();
     const Type* returned = inferrer.ReturnType(function->params, function->body->type);
-    if (TypeEqual(returned, function->ret_type) || !inferrer.IsBaseOf(function->ret_type, returned)) return function;
+    if (TypeEqual(returned, function->ret_type)) return function;
+    if (!inferrer.IsBaseOf(function->ret_type, returned) && !inferrer.IsBaseOf(returned, function->ret_type))
+      return function;
     return NewLike<Function>(workspace(), *old, function->params, function->body, returned, function->is_pure,
                              function->attrs, nullptr);
   }
