@@ -96,17 +96,21 @@ constexpr std::array kDots = {
         R"(T.call_llvm_pure_intrin("int32", "llvm.amdgcn.sdot4", {count4}T.reinterpret("int32", A[0:4]), T.reinterpret("int32", B[0:4]), 0, T.bool(True)))"},
 };
 
-constexpr std::string_view kModule = R"(
+// Where a version has variables that can be assigned, these are what `name: dtype = value` declares.
+std::string ModuleHead(TextVersion version) {
+  constexpr std::string_view kHead = R"(
 # from tvm.script import ir as I
-# from tvm.script import tir as T
+# from tvm.script import {}
 
 @I.ir_module
 class Module:
 )";
+  return fmt::format(kHead, version > TextVersion::kV0_24 ? "tirx as T\n# from tvm.tirx.layout import Axis" : "tir as T");
+}
 
 std::string Function(std::string_view name, std::string_view kind, std::string_view params, std::string_view regions,
                      std::string_view body) {
-  return fmt::format("    @T.prim_func\n    def {}_{}({}):\n        with T.block(\"root\"):\n{}{}\n", name, kind,
+  return fmt::format("    @T.prim_func(s_tir=True)\n    def {}_{}({}):\n        with T.block(\"root\"):\n{}{}\n", name, kind,
                      params, regions, body);
 }
 
@@ -140,7 +144,7 @@ std::string RowDotText(const RowDot& dot, TextVersion version) {
                                         dot.rows, dot.c_dtype);
   const std::string body = fmt::format(fmt::runtime(dot.body), fmt::arg("count1", Count(1, version)),
                                        fmt::arg("count2", Count(2, version)), fmt::arg("count3", Count(3, version)));
-  return fmt::format("{}{}{}", kModule, Function(dot.name, "desc", params, regions, loops),
+  return fmt::format("{}{}{}", ModuleHead(version), Function(dot.name, "desc", params, regions, loops),
                      Function(dot.name, "impl", params, regions, Indent(body)));
 }
 
@@ -161,7 +165,7 @@ std::string DotText(const Dot& dot, TextVersion version) {
   const std::string value =
       fmt::format(fmt::runtime(dot.value), fmt::arg("c", dot.c_dtype), fmt::arg("count4", Count(4, version)));
   return fmt::format(
-      "{}{}{}", kModule, Function(dot.name, "desc", params, kRegions, loop),
+      "{}{}{}", ModuleHead(version), Function(dot.name, "desc", params, kRegions, loop),
       Function(dot.name, "impl", params, kRegions, fmt::format("\n            C[0] = C[0] + {}\n", value)));
 }
 
@@ -175,7 +179,7 @@ std::string BuiltinIntrinsicText(std::string_view name, TextVersion version) {
     if (dot.name == name) return DotText(dot, version);
   }
   const std::string matrix = MatrixIntrinsicText(name);
-  return matrix.empty() ? matrix : fmt::format("{}{}", kModule, matrix);
+  return matrix.empty() ? matrix : fmt::format("{}{}", ModuleHead(version), matrix);
 }
 
 }  // namespace iropt

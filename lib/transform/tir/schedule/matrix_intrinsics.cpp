@@ -64,7 +64,7 @@ std::string Render(std::string_view name, const Pair& pair) {
     for (const Matrix& matrix : pair.matrices) params.push_back(Param(matrix, !is_description));
     for (const Matrix& matrix : pair.reads) reads.push_back(Region(matrix));
     text += fmt::format(
-        "    @T.prim_func\n    def {}_{}({}):\n        with T.block(\"root\"):\n            T.reads({})\n"
+        "    @T.prim_func(s_tir=True)\n    def {}_{}({}):\n        with T.block(\"root\"):\n            T.reads({})\n"
         "            T.writes({})\n",
         name, is_description ? "desc" : "impl", fmt::join(params, ", "), fmt::join(reads, ", "), Region(pair.write));
     if (!is_description) {
