@@ -1,6 +1,8 @@
 // Legalization of the non-maximum suppression of every class: sorted scores, a search for those above the threshold,
 // the selection of boxes for each class of each image, and their collection.
 #include "box_code.h"
+#include "iropt/ir/element.h"
+#include "iropt/ir/ndarray.h"
 #include "legalize/legalizations.h"
 #include "local_number.h"
 #include "packed_calls.h"
@@ -55,14 +57,14 @@ class ClassSelection {
     Tensor selected, scores, num_selected;                    // results; `scores` may be empty
   };
 
-  ClassSelection(BoxCode& code, const Tensors& x, int64_t limit)
-      : code_(code), te_(code.te()), x_(x), limit_(limit) {}
+  ClassSelection(BoxCode& code, const Tensors& x, int64_t limit) : code_(code), te_(code.te()), x_(x), limit_(limit) {}
 
   void Run() {
     code_.For(x_.sorted.dim(0), [&](Value row) {
       row_ = row;
       const Value any = OnlyElement(x_.overlap) > te_.Int(0, kInt32) && Wide(Count()) > te_.Int(0);
-      code_.If(any, [&] { SelectInRow(); }, [&] { code_.Store(x_.num_selected, {row_}, te_.Int(0, kInt32)); });
+      code_.If(
+          any, [&] { SelectInRow(); }, [&] { code_.Store(x_.num_selected, {row_}, te_.Int(0, kInt32)); });
     });
   }
 
@@ -91,8 +93,9 @@ class ClassSelection {
     code_.For(te_.Simplify(Wide(Count()) - (i + 1)), kParallelLoop, [&](Value offset) {
       const Value k = i + 1 + offset;
       code_.If(k < Wide(Count()) && Score(k) > te_.Const(0, x_.sorted.dtype()), [&] {
-        code_.If(Overlap(i, k) >= OnlyElement(x_.overlap),
-                 [&] { code_.Store(x_.sorted, {row_, k}, te_.Const(-1, x_.sorted.dtype())); });
+        code_.If(Overlap(i, k) >= OnlyElement(x_.overlap), [&] {
+          code_.Store(x_.sorted, {row_, k}, te_.Const(-1, x_.sorted.dtype()));
+        });
       });
     });
   }
@@ -239,9 +242,8 @@ const Expr* TrimRows(LegalizeCall& call, const Expr* indices, const Expr* count)
   const Expr* begin = builder.Emit(PairOf(begin_te, "begin", [&](Value) { return begin_te.Int(0); }));
   TeCall end_te(call, "build_end");
   const Tensor rows = end_te.Input(count);
-  const Expr* end = builder.Emit(PairOf(end_te, "end", [&](Value i) {
-    return te::IfThenElse(i == 0, rows(Value(0)), end_te.Int(3));
-  }));
+  const Expr* end = builder.Emit(
+      PairOf(end_te, "end", [&](Value i) { return te::IfThenElse(i == 0, rows(Value(0)), end_te.Int(3)); }));
   TeCall strides_te(call, "build_strides");
   const Expr* strides = builder.Emit(PairOf(strides_te, "strides", [&](Value) { return strides_te.Int(1); }));
   const Expr* slice =
@@ -250,13 +252,17 @@ const Expr* TrimRows(LegalizeCall& call, const Expr* indices, const Expr* count)
   return builder.Emit(LegalizeDynamicStridedSlice(trimmed));
 }
 
-// The greatest number of boxes of a class: that of a constant, else all.
-std::optional<int64_t> LimitOf(LegalizeCall& call, TeCall& te, const Tensor& scores) {
-  if (const PrimExpr* limit = AsScalarConstant(call.arg(2), te.make())) {
-    if (const auto* value = As<tir::IntImm>(limit)) return value->value;
-    return std::nullopt;
-  }
-  return scores.dim(2).AsInt();
+// The greatest number of boxes of a class: that of a constant of one element, else all.
+std::optional<int64_t> LimitOf(const LegalizeCall& call, const Tensor& scores) {
+  const auto* limit = As<Constant>(call.arg(2));
+  if (!limit) return scores.dim(2).AsInt();
+  if (limit->data->num_elements() != 1 || !limit->data->dtype().is_integer()) return std::nullopt;
+  std::optional<int64_t> value;
+  DispatchElement(limit->data->dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    value = static_cast<int64_t>(Element<T>::Load(limit->data->As<T>()[0]));
+  });
+  return value;
 }
 
 }  // namespace
@@ -268,7 +274,7 @@ const Expr* LegalizeVisionAllClassNonMaxSuppression(LegalizeCall& call) {
   const Tensor all_scores = te.Arg(1);
   const Tensor overlap = te.Arg(3);
   const Tensor threshold = te.Arg(4, Placement::kAnywhere);
-  const std::optional<int64_t> limit = LimitOf(call, te, all_scores);
+  const std::optional<int64_t> limit = LimitOf(call, all_scores);
   if (!limit) return call.Unchanged("the greatest number of boxes of a class is not known");
 
   const Value classes = all_scores.dim(1);

@@ -10,7 +10,15 @@ namespace iropt::legalize {
 namespace {
 
 // Fields of a tensor's descriptor, as tir.tvm_struct_get numbers them.
-enum class Field : uint8_t { kShape = 2, kStrides = 3, kNdim = 4, kTypeCode = 5, kTypeBits = 6, kTypeLanes = 7, kByteOffset = 8 };
+enum class Field : uint8_t {
+  kShape = 2,
+  kStrides = 3,
+  kNdim = 4,
+  kTypeCode = 5,
+  kTypeBits = 6,
+  kTypeLanes = 7,
+  kByteOffset = 8
+};
 
 // A function that returns a scalar.
 class HostFunction {

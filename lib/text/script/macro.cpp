@@ -58,7 +58,10 @@ MacroExpansion::MacroExpansion(ParserCore& reader, MacroBudget& budget, const Ma
   body_.emplace(lexer.buffer(), lexer.base(), macro.body_begin, macro.body_end, reader.diag_);
   lexer.SwapPositions(*body_);
   context_.emplace(reader.diag_, Location(args.span), fmt::format("in the expansion of macro '{}'", macro.name));
-  if (macro.hygienic) std::swap(reader.symbols_, outer_symbols_);
+  if (macro.hygienic) {
+    std::swap(reader.symbols_, outer_symbols_);
+    reader.state_.DefineConstants(reader.symbols_);
+  }
   reader.symbols_.PushScope();
   for (size_t i = 0; i < values.size(); ++i) define(macro.params[i], *values[i]);
   ++budget_.nested;

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "attr_text.h"
+#include "constants.h"
 #include "iropt/support/hash.h"
 #include "iropt/text/script/parser.h"
 #include "metadata.h"
@@ -101,6 +102,8 @@ bool ModuleParser::ReadTop() {
       functions = lex_.buffer().substr(lex_.peek().begin);
     } else if (AtTypeVar(*this)) {
       ok = (ReadTypeVar(*this) || Skip()) && ok;
+    } else if (AtConstant(*this)) {
+      ok = (ReadConstant(*this) || Skip()) && ok;
     } else if (AtName("class") || (At(TokenKind::kAt) && !class_seen_)) {
       ok = (ReadClass() || Skip()) && ok;
     } else if (At(TokenKind::kAt)) {
@@ -326,6 +329,7 @@ bool ModuleParser::ReadFunction() {
   pending->begin = at;
   if (options_.reading) pending->Record(lex_.buffer().substr(at));
   lex_.Restore(start);
+  state_.DefineConstants(*pending->symbols);
   const Shared shared{lex_, state_, pending->workspace, *pending->symbols, diag_};
   bool ok;
   if (pending->loop_level) {

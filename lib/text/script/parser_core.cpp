@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "iropt/support/edit_distance.h"
+#include "value_reader.h"
 
 namespace iropt::text {
 namespace {
@@ -188,12 +189,21 @@ bool ParserCore::ParseInteger(int64_t& value) {
 }
 
 std::optional<DataType> ParserCore::ParseDataTypeString() {
-  if (!At(TokenKind::kString)) {
+  const Span span = SpanHere();
+  std::string_view text;
+  if (const auto known = At(TokenKind::kName) ? state_.constants.find(lex_.text()) : state_.constants.end();
+      known != state_.constants.end() && symbols_.Peek(known->first).node == known->second) {
+    const PyValue& value = static_cast<const NamedValue*>(known->second)->value;
+    if (value.is(PyValue::Kind::kString)) text = value.string();
+  }
+  if (!text.empty()) {
+    lex_.Next();
+  } else if (At(TokenKind::kString)) {
+    text = ParseStringLiteral();
+  } else {
     Unexpected("a data type such as \"float32\"");
     return std::nullopt;
   }
-  const Span span = SpanHere();
-  const std::string_view text = ParseStringLiteral();
   const auto dtype = DataType::Parse(text);
   if (!dtype) Error(span, "unknown-dtype", fmt::format("unknown data type \"{}\"", text));
   return dtype;

@@ -46,6 +46,11 @@ struct ReaderState {
   std::string_view tile_prefix;
   // Names of TypeVar("n"): in the signature of a function that uses one, a symbolic variable of type int64.
   std::vector<std::string_view> type_vars;
+  // Names that stand for values in all functions (constants.h), as a function's symbol table holds them.
+  std::map<std::string_view, const Node*> constants;
+  void DefineConstants(SymbolTable& symbols) const {
+    for (const auto& [name, value] : constants) symbols.Define(name, value);
+  }
   // The text imports tirx, as that of TVM 0.24 and newer does.
   bool is_tirx = false;
   // The text imports TypeVar, as that of TVM 0.27 does.

@@ -247,6 +247,12 @@ def loop_declarations(n):
     return loop_level("".join(f"        v{i}: T.int32 = n + {i}\n" for i in range(n)) + f"        A[0] = v{n - 1}\n")
 
 
+def loop_allocations(n):
+    return loop_level("".join(f"        B{i} = T.allocate([4], \"int32\", \"global\")\n"
+                              f"        C{i} = T.Buffer((4,), \"int32\", data=B{i})\n"
+                              f"        C{i}[0] = A[0]\n" for i in range(n)))
+
+
 def loop_loops(n):
     lines = ["    " * (i + 2) + f"for i{i} in range(4):\n" for i in range(n)]
     return loop_level("".join(lines) + "    " * (n + 2) + "A[0] = n\n")

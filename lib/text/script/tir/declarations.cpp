@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/builder.h"
@@ -37,10 +36,12 @@ void TirDeclarations::Push(const Node* node, bool visible) {
   frame.mark = names_.Mark();
   frame.indent = context_.indent;
   frame.visible = visible;
+  frames_of_[node].push_back(frames_.size() - 1);
 }
 
 void TirDeclarations::Pop() {
   const size_t mark = frames_.back().mark;
+  frames_of_.find(frames_.back().node)->second.pop_back();
   frames_.pop_back();
   names_.Release(mark);
   std::vector<LateName> kept;
@@ -111,26 +112,15 @@ bool DefinesData(const Node* stmt, const tir::Buffer& buffer) {
 // A statement that is a branch of a condition has two lists. As in TVM the outer one is taken, which is before the
 // statement, but not for a buffer that needs the statement.
 size_t TirDeclarations::FrameFor(uint32_t scope, const tir::Buffer* buffer) {
-  struct Visible {
-    const Node* node;
-    size_t frame;
-  };
-  InlineVector<Visible, 32> visible;
-  for (size_t i = 0; i < frames_.size(); ++i) {
-    if (frames_[i].visible) visible.push_back({frames_[i].node, i});
-  }
-  std::ranges::sort(visible, [](const Visible& a, const Visible& b) {
-    return std::tie(a.node, a.frame) < std::tie(b.node, b.frame);
-  });
   for (uint32_t s = scope; s != TirScopes::kNone; s = scopes().parent(s)) {
     const Node* node = scopes().node(s);
-    const Visible* found = std::ranges::lower_bound(visible, node, {}, &Visible::node);
-    if (found == visible.end() || found->node != node) continue;
-    size_t frame = found->frame;
-    for (size_t i = frame + 1; buffer && i < frames_.size() && DefinesData(node, *buffer); ++i) {
-      if (frames_[i].visible && frames_[i].node == node) frame = i;
-    }
-    return frame;
+    const auto lists = frames_of_.find(node);
+    if (lists == frames_of_.end()) continue;
+    const auto is_visible = [this](size_t i) { return frames_[i].visible; };
+    const auto outer = std::ranges::find_if(lists->second, is_visible);
+    if (outer == lists->second.end()) continue;
+    if (!buffer || !DefinesData(node, *buffer)) return *outer;
+    return *std::find_if(lists->second.rbegin(), lists->second.rend(), is_visible);
   }
   return 0;
 }

@@ -136,6 +136,7 @@ class TirDeclarations : public FreeNames {
   PrintNames& names_;
   PrimPrinter prim_;
   std::vector<Frame> frames_;
+  std::unordered_map<const Node*, std::vector<size_t>> frames_of_;  // the lists of a statement, outermost first
   bool hides_scope_ = false;  // the function of the declaration that is printed says the scope
 
  private:

@@ -5,6 +5,7 @@
 // stack and closes them where their text ends.
 #pragma once
 
+#include <deque>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -80,6 +81,9 @@ class TirParser : public ScalarParser {
   const PrimExpr* AssertMessage(const PyValue& value);
   bool ParseReturn();
   bool ParseJump();
+  // The macro of that name: the last one of the function, or one of the module. Null if there is none.
+  const Macro* FindMacro(std::string_view name) const;
+  bool ParseLocalMacro();
   bool ExpandMacro(const Macro& macro);
   bool ParseAssignment();
   bool ParseRightHandSide(const Target& target, PyValue& out);
@@ -145,6 +149,7 @@ class TirParser : public ScalarParser {
   std::vector<std::pair<const tir::Var*, const tir::Range*>> loops_;  // enclosing loops, outermost first
   std::vector<tir::IterVar*> env_threads_;
   MacroBudget macros_;
+  std::deque<Macro> local_macros_;  // of the function, in the order of definition; expansions refer to them
   // Buffers on a pointer that has another name, too, until they get one of their own.
   LookupMap<const tir::Buffer*, const tir::DeclBuffer*> declarations_;
   std::vector<const tir::Buffer*> hinted_buffers_;  // see RecoverHints

@@ -562,8 +562,10 @@ bool TirParser::ParseTirStatement(PyValue& result, bool& known) {
   while (Accept(TokenKind::kLParen)) ++parentheses;
   // A name of T at the current token, without reading it.
   const TirStatement* statement = nullptr;
-  if (AtPrefix() == Prefix::kTir) {
-    const std::string_view rest = lex_.buffer().substr(lex_.peek().end + 1);
+  const Prefix prefix = AtPrefix();
+  const std::string_view member = lex_.buffer().substr(lex_.peek().end);
+  if (prefix == Prefix::kTir || (prefix == Prefix::kIr && member.starts_with(".meta_var("))) {
+    const std::string_view rest = member.substr(1);
     const auto end = std::ranges::find_if_not(rest, IsInDottedName);
     std::string_view name = rest.substr(0, static_cast<size_t>(end - rest.begin()));
     if (lex_.text() == state_.tile_prefix && name == "compose_op") name = "tile.compose_op";

@@ -1,6 +1,8 @@
 // Statements of PrimFuncs.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "allocations.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/support/stack.h"
@@ -73,6 +75,7 @@ bool TirParser::ParseStatement() {
     pending_name_ = {};
     meta_ = false;
     if (At(TokenKind::kIndent)) return ErrorHere("syntax", "unexpected indent");
+    if (At(TokenKind::kAt)) return ParseLocalMacro();
     if (At(TokenKind::kName)) {
       const std::string_view word = lex_.text();
       if (word == "for") return ParseFor();
@@ -99,7 +102,7 @@ bool TirParser::ParseSimpleStatement() {
       if (buffer && next == '[') return ParseElementStatement(buffer);
       if (buffer && lex_.buffer().substr(lex_.peek().end).starts_with(".vstore(")) return ParseVectorStore(buffer);
     }
-    const Macro* macro = next == '(' ? state_.FindMacro(word, Prefix::kTir) : nullptr;
+    const Macro* macro = next == '(' ? FindMacro(word) : nullptr;
     if (macro && !symbols_.Find(word)) return ExpandMacro(*macro);
     PyValue result;
     bool known = false;
@@ -278,6 +281,34 @@ bool TirParser::ParseJump() {
   stmt->set_span(span);
   build_.Emit(stmt);
   return EndOfStatement();
+}
+
+const Macro* TirParser::FindMacro(std::string_view name) const {
+  const auto local = std::ranges::find(local_macros_.rbegin(), local_macros_.rend(), name, &Macro::name);
+  return local != local_macros_.rend() ? &*local : state_.FindMacro(name, Prefix::kTir);
+}
+
+// @T.inline in a function: names in its body are those of the place where it is called.
+bool TirParser::ParseLocalMacro() {
+  lex_.Next();
+  const std::string_view member = lex_.buffer().substr(lex_.peek().end);
+  if (AtPrefix() != Prefix::kTir || (!member.starts_with(".inline") && !member.starts_with(".macro")))
+    return Unexpected("T.inline, the only decorator in a function");
+  Macro macro;
+  if (!ReadMacroHeader(*this, macro)) return false;
+  macro.hygienic = false;
+  macro.body_begin = lex_.peek().begin;
+  lex_.Next();
+  Accept(TokenKind::kNewline);
+  if (!At(TokenKind::kIndent)) return Unexpected("the body of the macro on lines of its own");
+  for (int depth = 0; !At(TokenKind::kEnd);) {
+    depth += At(TokenKind::kIndent) ? 1 : At(TokenKind::kDedent) ? -1 : 0;
+    macro.body_end = lex_.previous_end();
+    lex_.Next();
+    if (depth == 0) break;
+  }
+  local_macros_.push_back(std::move(macro));
+  return true;
 }
 
 // The statements of the macro's body.

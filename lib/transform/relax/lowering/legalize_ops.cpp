@@ -113,8 +113,8 @@ class Legalizer : public ExprMutator {
     return ExprMutator::VisitVarDef(var);
   }
 
-  // The type of the body replaces the declared one if that holds for it, too, as the dimensions may be written otherwise,
-  // or if it says less, as the size of a result may turn out to depend on the data.
+  // The type of the body replaces the declared one if that holds for it, too, as the dimensions may be written
+  // otherwise, or if it says less, as the size of a result may turn out to depend on the data.
   const Expr* VisitFunction(const Function* old) override {
     const auto* function = To<Function>(ExprMutator::VisitFunction(old));
     if (function == old || failed()) return function;
