@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include "arguments.h"
@@ -112,10 +114,16 @@ class Compiler final : public LoopCompiler {
     std::vector<Task> tasks(vars.size());
     ParallelFor(vars.size(), threads, [&](size_t i) { tasks[i] = TaskOf(module, *vars[i]); });
     const std::vector<size_t> distinct = FindDistinct(tasks);
-    ParallelFor(distinct.size(), threads, [&](size_t i) {
-      Task& task = tasks[distinct[i]];
-      task.code = Build(module, *task.calls, task.hash);
-    });
+    ParallelFor(distinct.size(), threads, [&](size_t i) { BuildTask(module, tasks[distinct[i]]); });
+    // What other callers compile comes last, so that callers do not wait for each other.
+    for (Task& task : tasks) {
+      if (!task.others) continue;
+      if (auto code = Await(*task.others)) {
+        task.code = *std::move(code);
+      } else {
+        task.code = Build(module, *task.calls, task.hash);
+      }
+    }
     std::vector<Result<CompiledFunctionRef>> functions;
     for (const Task& task : tasks) functions.push_back(FunctionOf(task, tasks));
     return functions;
@@ -138,6 +146,43 @@ class Compiler final : public LoopCompiler {
  private:
   using Code = std::shared_ptr<const SharedCode>;
 
+  // A compilation that has begun. The caller that does it owns the calls, until it is over.
+  struct Running {
+    uint64_t hash;
+    const CallGraph* calls;
+    bool is_over = false;
+    Code code = nullptr;  // nothing and no error if an exception has ended it
+    std::optional<Error> error = {};
+  };
+
+  // Ends a compilation, whatever happens, so that others do not wait for ever.
+  class RunningScope {
+   public:
+    RunningScope(Compiler& compiler, std::shared_ptr<Running> running)
+        : compiler_(compiler), running_(std::move(running)) {}
+    RunningScope(const RunningScope&) = delete;
+    RunningScope& operator=(const RunningScope&) = delete;
+    ~RunningScope() {
+      {
+        const std::scoped_lock lock(compiler_.mutex_);
+        std::erase(compiler_.running_, running_);
+        running_->is_over = true;
+      }
+      compiler_.is_over_.notify_all();
+    }
+    void set_code(const Result<Code>& code) {
+      const std::scoped_lock lock(compiler_.mutex_);
+      if (code.ok())
+        running_->code = *code;
+      else
+        running_->error = code.error();
+    }
+
+   private:
+    Compiler& compiler_;
+    std::shared_ptr<Running> running_;
+  };
+
   // A function to compile.
   struct Task {
     Result<CallGraph> calls = CallGraph();
@@ -145,6 +190,8 @@ class Compiler final : public LoopCompiler {
     uint64_t hash = 0;      // of the calls
     size_t same = 0;        // the first task of the same calls
     Result<Code> code = Code();
+    std::unique_ptr<RunningScope> own = nullptr;  // its compilation by this caller
+    std::shared_ptr<Running> others = nullptr;    // or by another one
   };
 
   static Task TaskOf(const Module& module, const GlobalVar& var) {
@@ -172,10 +219,26 @@ class Compiler final : public LoopCompiler {
         continue;
       }
       first.emplace(task.hash, i);
-      task.code = FindCode(task.hash, *task.calls);
-      if (!*task.code) distinct.push_back(i);
+      FindOrBegin(task);
+      if (task.own) distinct.push_back(i);
     }
     return distinct;
+  }
+
+  void BuildTask(const Module& module, Task& task) {
+    task.code = Build(module, *task.calls, task.hash);
+    task.own->set_code(task.code);
+    task.own.reset();
+  }
+
+  // What another caller has compiled; nothing if it has not come to an end.
+  std::optional<Result<Code>> Await(const Running& running) {
+    std::unique_lock lock(mutex_);
+    is_over_.wait(lock, [&] { return running.is_over; });
+    if (running.error) return Result<Code>(*running.error);
+    if (!running.code) return std::nullopt;
+    ++stats_.from_memory;
+    return Result<Code>(running.code);
   }
 
   Result<Code> Build(const Module& module, const CallGraph& calls, uint64_t hash) {
@@ -211,15 +274,25 @@ class Compiler final : public LoopCompiler {
             .opt_level = options_.opt_level};
   }
 
-  Code FindCode(uint64_t hash, const CallGraph& calls) {
+  // Takes known code for the task, or lets it wait for a compilation that has begun, or begins one.
+  void FindOrBegin(Task& task) {
     const std::scoped_lock lock(mutex_);
-    const auto [begin, end] = known_.equal_range(hash);
+    const auto [begin, end] = known_.equal_range(task.hash);
     for (auto it = begin; it != end; ++it) {
-      if (!SameCalls(it->second->calls, calls)) continue;
+      if (!SameCalls(it->second->calls, *task.calls)) continue;
       ++stats_.from_memory;
-      return it->second;
+      task.code = it->second;
+      return;
     }
-    return nullptr;
+    const auto same = std::ranges::find_if(running_, [&](const std::shared_ptr<Running>& running) {
+      return running->hash == task.hash && SameCalls(*running->calls, *task.calls);
+    });
+    if (same != running_.end()) {
+      task.others = *same;
+      return;
+    }
+    running_.push_back(std::make_shared<Running>(Running{task.hash, &*task.calls}));
+    task.own = std::make_unique<RunningScope>(*this, running_.back());
   }
 
   void CountShared() {
@@ -238,6 +311,8 @@ class Compiler final : public LoopCompiler {
   ObjectCache objects_;
   mutable std::mutex mutex_;
   std::unordered_multimap<uint64_t, Code> known_;  // looked up, never iterated
+  std::vector<std::shared_ptr<Running>> running_;
+  std::condition_variable is_over_;
   LoopCompilerStats stats_;
 };
 

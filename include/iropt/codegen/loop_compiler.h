@@ -146,7 +146,8 @@ class LoopCompiler {
   virtual Result<CompiledFunctionRef> Compile(const Module& module, const GlobalVar& var) = 0;
 
   // Compiles several functions, each as Compile does, on up to so many threads; 0: as many as the process may use. The
-  // results, in the order of the functions, and the code do not depend on the number of threads.
+  // results, in the order of the functions, and the code do not depend on the number of threads. What another thread
+  // is compiling by now is not compiled again.
   virtual std::vector<Result<CompiledFunctionRef>> CompileAll(const Module& module,
                                                               std::span<const GlobalVar* const> vars,
                                                               int threads = 0) = 0;

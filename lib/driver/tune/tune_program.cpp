@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "driver/run/program.h"
 #include "driver/run/scheduled_loops.h"
 #include "iropt/pass/pipeline.h"
+#include "iropt/schedule/database.h"
 #include "iropt/support/file.h"
 #include "tuner.h"
 
@@ -59,6 +61,7 @@ std::optional<std::string> PassesWithDatabase(const ProgramOptions& options, con
   PipelineItem item;
   item.name = "MetaScheduleApplyDatabase";
   item.options.push_back({"work_dir", OptionValue(*options.database)});
+  item.options.push_back({"skip_refused", OptionValue(true)});
   parts->before.push_back(std::move(item));
   std::ranges::move(parts->after, std::back_inserter(parts->before));
   return PrintPipeline(parts->before);
@@ -79,6 +82,15 @@ DriverOptions OptionsForTuning(const ProgramOptions& options, std::string passes
   driver.mode = all.mode;
   driver.target = all.target;
   return driver;
+}
+
+// The pass that reads them would name a place in the text of the pipeline, which is not the user's.
+Status CheckFiles(const std::string& folder) {
+  for (const std::string_view name : {schedule::kWorkloadFile, schedule::kRecordFile}) {
+    const auto file = ReadFile((std::filesystem::path(folder) / name).string());
+    if (!file.ok()) return Error(file.error());
+  }
+  return {};
 }
 
 }  // namespace
@@ -104,7 +116,7 @@ Status TuneProgram(CompilerInstance& compiler, const ProgramOptions& options) {
     return Error{ErrorCode::Usage,
                  "flag '-tuning-database' needs passes that schedule loops: -O3 -loops=compile, without -passes"};
   }
-  if (!options.tune_seconds) return {};
+  if (!options.tune_seconds) return CheckFiles(*options.database);
   if (IsStandardStream(options.driver.input))
     return Error{ErrorCode::Usage, "flag '-tune' needs the module in a file: it is read twice"};
   const DriverOptions driver = OptionsForTuning(options, *passes);
@@ -114,8 +126,7 @@ Status TuneProgram(CompilerInstance& compiler, const ProgramOptions& options) {
   LoopLibrary library;
   Program program(compiler, setup, options, library);
   IROPT_RETURN_IF_ERROR(program.Load(text));
-  IROPT_ASSIGN_OR_RETURN(std::shared_ptr<codegen::LoopCompiler> loops, library.Get());
-  return Tuner(program.module(), setup.UntracedContext(), compiler, std::move(loops), options).Run();
+  return Tuner(program.module(), setup.UntracedContext(), compiler, options).Run();
 }
 
 }  // namespace iropt

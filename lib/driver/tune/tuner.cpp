@@ -1,14 +1,9 @@
 #include "tuner.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
-#include <system_error>
 #include <unordered_set>
 #include <utility>
 
@@ -18,6 +13,7 @@
 #include "iropt/pass/timing.h"
 #include "iropt/schedule/schedule.h"
 #include "iropt/schedule/tuning.h"
+#include "iropt/support/folder_lock.h"
 
 namespace iropt {
 
@@ -53,31 +49,6 @@ std::string ArgumentsOf(const PrimFunc& func) {
   return ToJson(OptionValue(args));
 }
 
-// Keeps other runs from writing to the folder, as long as it exists.
-class FolderLock {
- public:
-  explicit FolderLock(const std::string& folder) : fd_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    int result = fd_ < 0 ? -1 : flock(fd_, LOCK_EX);
-    while (result != 0 && fd_ >= 0 && errno == EINTR) result = flock(fd_, LOCK_EX);
-    errno_ = result == 0 ? 0 : errno;
-  }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-  ~FolderLock() {
-    if (fd_ >= 0) close(fd_);
-  }
-
-  Status status(const std::string& folder) const {
-    if (errno_ == 0) return {};
-    const std::string reason = std::error_code(errno_, std::generic_category()).message();
-    return Error{ErrorCode::Usage, fmt::format("cannot lock the folder '{}': {}", folder, reason)};
-  }
-
- private:
-  int fd_;
-  int errno_ = 0;
-};
-
 // Empty where neither file exists. Where one of them is missing, reading fails, so that the other one stays as it is.
 Result<schedule::Database> ReadIfThere(const std::string& folder) {
   const auto exists = [&](std::string_view name) {
@@ -90,16 +61,16 @@ Result<schedule::Database> ReadIfThere(const std::string& folder) {
 }  // namespace
 
 Tuner::Tuner(const Module& module, const PassContext& context, CompilerInstance& compiler,
-             std::shared_ptr<codegen::LoopCompiler> loops, const ProgramOptions& options)
-    : module_(module), context_(context), compiler_(compiler), loops_(std::move(loops)), options_(options) {}
+             const ProgramOptions& options)
+    : module_(module), context_(context), compiler_(compiler), options_(options) {}
 
 Status Tuner::Run() {
   const std::string& folder = *options_.database;
   const Stopwatch watch;
   IROPT_RETURN_IF_ERROR(MakeOutputFolder(folder));
   {
-    const FolderLock lock(folder);
-    IROPT_RETURN_IF_ERROR(lock.status(folder));
+    const FolderLock lock(folder, FolderLock::Use::kWrite);
+    IROPT_RETURN_IF_ERROR(lock.status());
     // A database without records is one, too.
     IROPT_ASSIGN_OR_RETURN(const schedule::Database database, ReadIfThere(folder));
     IROPT_RETURN_IF_ERROR(database.Write(folder));
@@ -118,7 +89,9 @@ Status Tuner::Run() {
 
 Status Tuner::TuneTask(const TuningTask& task, double seconds) {
   const Stopwatch watch;
-  TaskRunner runner(task, context_, compiler_, loops_, options_);
+  // A compiler keeps all code that it has made: each function has its own one.
+  IROPT_ASSIGN_OR_RETURN(std::shared_ptr<codegen::LoopCompiler> loops, codegen::LoopCompiler::Load());
+  TaskRunner runner(task, context_, compiler_, std::move(loops), options_);
   const Result<double> unscheduled = runner.RunUnscheduled();
   if (!unscheduled.ok()) {
     compiler_.err().Append(fmt::format("not tuned: {}, which cannot be run by itself: {}\n", task.var->name,
@@ -158,8 +131,8 @@ Status Tuner::TryCandidate(const TuningTask& task, const schedule::TileChoice& c
 Status Tuner::Keep(const TuningTask& task, schedule::Trace trace, Search& search) {
   const auto& func = *To<PrimFunc>(task.workload.func);
   const std::string& folder = *options_.database;
-  const FolderLock lock(folder);
-  IROPT_RETURN_IF_ERROR(lock.status(folder));
+  const FolderLock lock(folder, FolderLock::Use::kWrite);
+  IROPT_RETURN_IF_ERROR(lock.status());
   IROPT_ASSIGN_OR_RETURN(schedule::Database database, ReadIfThere(folder));
   const size_t workload = database.AddWorkload(task.workload);
   const schedule::TuningRecord* known = database.Best(workload);

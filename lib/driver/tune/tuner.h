@@ -20,8 +20,7 @@ namespace iropt {
 class Tuner {
  public:
   // The module and the compiler must outlive it. The context has the target.
-  Tuner(const Module& module, const PassContext& context, CompilerInstance& compiler,
-        std::shared_ptr<codegen::LoopCompiler> loops, const ProgramOptions& options);
+  Tuner(const Module& module, const PassContext& context, CompilerInstance& compiler, const ProgramOptions& options);
 
   // Reads the database if there is one, and measures candidates, in an order that does not depend on the times, until
   // the time of the options is over. Each function gets a part of the time that its work is of that of all functions;
@@ -49,7 +48,6 @@ class Tuner {
   const Module& module_;
   PassContext context_;
   CompilerInstance& compiler_;
-  std::shared_ptr<codegen::LoopCompiler> loops_;
   const ProgramOptions& options_;
 };
 

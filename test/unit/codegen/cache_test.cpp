@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "codegen_test_util.h"
 #include "iropt/support/parallel.h"
@@ -185,6 +186,32 @@ TEST_CASE("several threads compile at the same time") {
     if (result) results[i] = (*result)[0]->As<int32_t>()[0];
   });
   CHECK(results == std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7});
+}
+
+TEST_CASE("what several callers compile at the same time is compiled once") {
+  const Module module = SeveralFunctions();
+  std::vector<const GlobalVar*> vars;
+  for (const ModuleEntry& entry : module.functions()) vars.push_back(entry.var);
+  constexpr size_t kCallers = 8;
+  for (int round = 0; round < 4; ++round) {
+    const auto compiler = CompilerWith({});
+    std::vector<std::vector<Result<CompiledFunctionRef>>> found(kCallers);
+    std::vector<std::thread> callers;
+    for (size_t i = 0; i < kCallers; ++i) {
+      callers.emplace_back([&, i] {
+        std::vector<const GlobalVar*> own = vars;
+        if (i % 2 == 1) std::ranges::reverse(own);
+        found[i] = compiler->CompileAll(module, own, 2);
+      });
+    }
+    for (std::thread& caller : callers) caller.join();
+    for (const auto& functions : found) {
+      REQUIRE(functions.size() == vars.size());
+      CHECK(std::ranges::count_if(functions, [](const auto& function) { return !function.ok(); }) == 1);
+    }
+    CHECK(compiler->stats().compiled == 6);
+    CHECK(compiler->stats().from_memory == 6 * (kCallers - 1));
+  }
 }
 
 TEST_CASE("functions that are compiled together do not depend on the number of threads") {

@@ -13,10 +13,12 @@
 // Source: TVM's dlight (python/tvm/s_tir/dlight/base/transform.py).
 #include <fmt/format.h>
 
+#include <bit>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "iropt/ir/location.h"
 #include "iropt/pass/applied_trace.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -40,6 +42,21 @@ const TargetAttr* TargetOf(const PrimFunc& func, const TargetAttr* default_targe
   const Attr* own = func.attrs->Find("target");
   if (const auto* config = As<DictAttr>(own)) return TargetAttr::Get(config);
   return own ? As<TargetAttr>(own) : default_target;
+}
+
+// Rules make vectors of the width that a target states. Others than those of processors would be lowered to very many
+// instructions.
+Status CheckVectorWidth(const TargetAttr& target, const PrimFunc& func, DiagnosticEngine& diagnostics) {
+  constexpr int64_t kLeast = 32, kMost = 4096;
+  const Attr* given = target.config->Find("vector-width");
+  if (!given) return {};
+  const auto* bits = As<IntAttr>(given);
+  if (bits && bits->value >= kLeast && bits->value <= kMost && std::has_single_bit(static_cast<uint64_t>(bits->value)))
+    return {};
+  diagnostics.Error(Location(func), "bad-target",
+                    fmt::format("the option 'vector-width' of the target is not a power of two from {} to {}", kLeast,
+                                kMost));
+  return Failure{ErrorCode::PassFailed};
 }
 
 // Schedules the function by the first rule that applies, if any does. Returns whether one did; a rule that fails is an
@@ -99,6 +116,7 @@ Pass CreateApplyDefaultSchedule(const PassOptions& options) {
           const ModuleEntry entry = module.functions()[static_cast<size_t>(module.IndexOf(var))];
           const TargetAttr* target = TargetOf(*To<PrimFunc>(entry.func), context.context.target);
           if (!target) continue;
+          IROPT_RETURN_IF_ERROR(CheckVectorWidth(*target, *To<PrimFunc>(entry.func), context.diagnostics));
           IROPT_ASSIGN_OR_RETURN(const bool scheduled,
                                  ScheduleFunction(module, entry, target, rules, *intrinsics, context));
           if (scheduled && mark) module = MarkScheduled(std::move(module), var);

@@ -35,6 +35,7 @@
 #include "iropt/schedule/database.h"
 #include "iropt/schedule/schedule.h"
 #include "iropt/support/file.h"
+#include "iropt/support/folder_lock.h"
 #include "transform/tir/schedule/run_schedule.h"
 
 namespace iropt {
@@ -62,6 +63,8 @@ DatabaseFiles ReadFiles(const PassOptions& options) {
     options.diagnostics().Error(files.span, "file", file.error().message);
     return nullptr;
   };
+  // Both files of one moment, where a search replaces them. Without locks they are read nevertheless.
+  const FolderLock lock(folder, FolderLock::Use::kRead);
   files.workloads = read(schedule::kWorkloadFile);
   if (files.workloads) files.records = read(schedule::kRecordFile);
   return files;
@@ -69,8 +72,9 @@ DatabaseFiles ReadFiles(const PassOptions& options) {
 
 class DatabaseApplier {
  public:
-  DatabaseApplier(const schedule::Database& database, schedule::IntrinsicTable& intrinsics, ModulePassContext& context)
-      : database_(database), intrinsics_(intrinsics), context_(context) {}
+  DatabaseApplier(const schedule::Database& database, schedule::IntrinsicTable& intrinsics, ModulePassContext& context,
+                  bool skip_refused)
+      : database_(database), intrinsics_(intrinsics), context_(context), skip_refused_(skip_refused) {}
 
   // The module with the function scheduled, if it has a record.
   Result<Module> Apply(Module module, const GlobalVar* var, bool warn) const {
@@ -83,11 +87,19 @@ class DatabaseApplier {
                                      fmt::format("no tuning record is found for the function '{}'", var->name));
       return module;
     }
-    schedule::Workload workload = database_.workloads()[record->workload];
-    IROPT_ASSIGN_OR_RETURN(const ModuleEntry scheduled,
-                           Schedule(workload, *record, var, module.text_version(), Location(func)));
-    Workspace workspace(scheduled.storage);
-    auto* result = workspace.New<PrimFunc>(*To<PrimFunc>(scheduled.func));
+    const schedule::Workload& workload = database_.workloads()[record->workload];
+    DiagnosticBuffer messages;
+    DiagnosticEngine buffered(&messages);
+    DiagnosticEngine& diagnostics = skip_refused_ ? buffered : context_.diagnostics;
+    Result<ModuleEntry> scheduled =
+        Schedule(workload, *record, var, module.text_version(), Location(func), diagnostics);
+    if (!scheduled.ok() && skip_refused_) {
+      WarnOfRefusal(func, var, scheduled.error(), messages);
+      return module;
+    }
+    if (!scheduled.ok()) return scheduled.TakeError();
+    Workspace workspace(scheduled->storage);
+    auto* result = workspace.New<PrimFunc>(*To<PrimFunc>(scheduled->func));
     result->attrs = func.attrs->With("tir.is_scheduled", IntAttr::Bool(true));
     result->type = PrimFuncType(result);
     result->set_span(func.span());
@@ -103,33 +115,44 @@ class DatabaseApplier {
     return found ? database_.Best(*found) : nullptr;
   }
 
+  void WarnOfRefusal(const PrimFunc& func, const GlobalVar* var, const Error& error,
+                     const DiagnosticBuffer& messages) const {
+    const bool is_told = error.reported() && !messages.diagnostics().empty();
+    context_.diagnostics.Warning(
+        Location(func), "stale-record",
+        fmt::format("the tuning record for the function '{}' is left out, because its trace cannot be applied: {}",
+                    var->name, is_told ? messages.diagnostics().front().message : error.message));
+  }
+
   // The function of the database with the trace applied. `place` is that of the function of the module.
   Result<ModuleEntry> Schedule(const schedule::Workload& workload, const schedule::TuningRecord& record,
-                               const GlobalVar* var, std::optional<TextVersion> version, SourceSpan place) const {
+                               const GlobalVar* var, std::optional<TextVersion> version, SourceSpan place,
+                               DiagnosticEngine& diagnostics) const {
     Module module;
     if (version) module.set_text_version(*version);
     module.Set(workload.var, workload.func, workload.storage);
     schedule::Schedule sch(std::move(module), &intrinsics_);
-    const DiagnosticContext note(context_.diagnostics, SourceSpan(),
+    const DiagnosticContext note(diagnostics, SourceSpan(),
                                  fmt::format("in the tuning record for the function '{}'", var->name));
-    IROPT_RETURN_IF_ERROR(ApplyTrace(record.trace, sch, context_.context, context_.diagnostics));
+    IROPT_RETURN_IF_ERROR(ApplyTrace(record.trace, sch, context_.context, diagnostics));
     if (WantsTraces()) ReportTrace(fmt::format("the function '{}'", var->name), schedule::ToPython(sch.trace()));
     const Module scheduled = sch.Finish();
     const ModuleEntry& entry = scheduled.functions()[0];
-    IROPT_RETURN_IF_ERROR(CheckParams(*To<PrimFunc>(workload.func), *To<PrimFunc>(entry.func), place));
+    IROPT_RETURN_IF_ERROR(CheckParams(*To<PrimFunc>(workload.func), *To<PrimFunc>(entry.func), place, diagnostics));
     return entry;
   }
 
   // Callers pass what the function took before: its buffers must have kept their shapes and types.
-  Status CheckParams(const PrimFunc& before, const PrimFunc& after, SourceSpan place) const {
+  static Status CheckParams(const PrimFunc& before, const PrimFunc& after, SourceSpan place,
+                            DiagnosticEngine& diagnostics) {
     const auto same_dim = [](const PrimExpr* a, const PrimExpr* b) { return arith::DeepEqual(a, b); };
     for (uint32_t i = 0; i < before.param_buffers.size(); ++i) {
       const tir::Buffer* was = before.param_buffers[i];
       const tir::Buffer* is = after.param_buffers[i];
       if (was == is || (was && is && was->dtype == is->dtype && std::ranges::equal(was->shape, is->shape, same_dim)))
         continue;
-      context_.diagnostics.Error(place, "schedule",
-                                 fmt::format("the trace changes the buffer of parameter {}, which callers pass", i));
+      diagnostics.Error(place, "schedule",
+                        fmt::format("the trace changes the buffer of parameter {}, which callers pass", i));
       return Failure{ErrorCode::PassFailed};
     }
     return {};
@@ -138,6 +161,7 @@ class DatabaseApplier {
   const schedule::Database& database_;
   schedule::IntrinsicTable& intrinsics_;
   ModulePassContext& context_;
+  const bool skip_refused_;
 };
 
 }  // namespace
@@ -147,19 +171,21 @@ Pass CreateMetaScheduleApplyDatabase(const PassOptions& options) {
   const auto intrinsics = std::make_shared<TensorIntrinsics>(options);
   return CreateModulePass(
       options.info(),
-      [files, intrinsics, warn = options.Bool("enable_warning")](Module module,
-                                                                 ModulePassContext& context) -> Result<Module> {
+      [files, intrinsics, folder = options.String("work_dir"), warn = options.Bool("enable_warning"),
+       skip_refused = options.Bool("skip_refused")](Module module, ModulePassContext& context) -> Result<Module> {
         if (!files.ok()) return Failure{ErrorCode::PassFailed};
         const auto database = schedule::Database::Parse(files.workloads->text(), files.records->text());
         if (!database) {
-          context.diagnostics.Error(files.span, "bad-database",
-                                    fmt::format("the tuning database cannot be read: {}", database.error().message));
+          context.diagnostics.Error(
+              SourceSpan(), "bad-database",
+              fmt::format("the tuning database in '{}' cannot be read: {}", folder, database.error().message));
           return Failure{ErrorCode::PassFailed};
         }
         for (const std::string& reason : database->skipped())
-          context.diagnostics.Warning(files.span, "database-entry",
-                                      fmt::format("an entry of the tuning database is left out: {}", reason));
-        const DatabaseApplier applier(*database, *intrinsics, context);
+          context.diagnostics.Warning(
+              SourceSpan(), "database-entry",
+              fmt::format("an entry of the tuning database in '{}' is left out: {}", folder, reason));
+        const DatabaseApplier applier(*database, *intrinsics, context, skip_refused);
         std::vector<const GlobalVar*> vars;
         for (const ModuleEntry& entry : module.functions()) {
           if (Is<PrimFunc>(entry.func)) vars.push_back(entry.var);
