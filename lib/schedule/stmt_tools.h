@@ -42,8 +42,8 @@ std::vector<const tir::BlockRealize*> ChildRealizes(const tir::Stmt& block_or_lo
 std::vector<const tir::BlockRealize*> RealizesIn(const tir::Stmt* stmt);
 // The statements of a sequence, or the statement alone.
 std::vector<const tir::Stmt*> StatementsOf(const tir::Stmt* body);
-// A body without the declarations of constants and buffers that it begins with, which all of its statements can use; and
-// the same declarations around other statements.
+// A body without the declarations of constants and buffers that it begins with, which all of its statements can use;
+// and the same declarations around other statements.
 const tir::Stmt* BelowDeclarations(const tir::Stmt* body);
 const tir::Stmt* WithBelowDeclarations(const tir::Stmt* body, const tir::Stmt* below, Workspace& workspace);
 // All blocks of the tree that can be scheduled, in pre-order.

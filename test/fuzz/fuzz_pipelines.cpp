@@ -43,7 +43,7 @@ void CheckTrace(std::string_view text) {
   const Result<schedule::Trace> trace = schedule::ReadTrace(text);
   if (!trace.ok()) return;
   const std::string json = schedule::ToJson(*trace);
-  const Result<schedule::Trace> again = schedule::ReadTraceJson(json);
+  const Result<schedule::Trace> again = schedule::ReadTraceJson(std::string_view(json));
   IROPT_CHECK(again.ok(), "the printed trace does not read back: {}\n{}", again.error().message, json);
   IROPT_CHECK(schedule::ToJson(*again) == json, "the printed trace is another one: {}", json);
   static_cast<void>(schedule::ToPython(schedule::Simplify(*trace)));

@@ -183,6 +183,31 @@ TEST_CASE_METHOD(AnalyzerFixture, "equality of floats and of vectors", "[arith]"
   CHECK_FALSE(analyzer.CanProveNotEqual(lanes, i));
 }
 
+TEST_CASE_METHOD(AnalyzerFixture, "a product of too many terms to expand is not compared", "[arith]") {
+  const PrimExpr* product = Int(1);
+  for (int64_t factor = 1; factor <= 20; ++factor) {
+    product = make.Mul(product, make.Add(make.Add(i, j), make.Add(n, Int(factor))));
+  }
+  CHECK_FALSE(Proves(NodeKind::kLE, product, i));
+  CHECK_FALSE(Proves(NodeKind::kEQ, product, i));
+}
+
+TEST_CASE_METHOD(AnalyzerFixture, "numbers of different kinds are not equal", "[arith]") {
+  const PrimExpr* real = make.Float(1.0, DataType::Float(32));
+  CHECK_FALSE(analyzer.CanProveEqual(real, Int(1)));
+  CHECK_FALSE(analyzer.CanProveEqual(i, real));
+  CHECK(analyzer.CanProveEqual(real, make.Float(1.0, DataType::Float(32))));
+  CHECK_FALSE(analyzer.CanProveEqual(real, make.Float(2.0, DataType::Float(32))));
+}
+
+TEST_CASE_METHOD(AnalyzerFixture, "operands of minima may be exchanged within products", "[arith]") {
+  const auto least = [&](const PrimExpr* a, const PrimExpr* b) { return make.Node(NodeKind::kMin, a, b); };
+  const auto most = [&](const PrimExpr* a, const PrimExpr* b) { return make.Node(NodeKind::kMax, a, b); };
+  CHECK(analyzer.CanProveEqual(make.Mul(least(i, j), n), make.Mul(n, least(j, i))));
+  CHECK(analyzer.CanProveEqual(make.Mul(most(i, j), n), make.Mul(n, most(j, i))));
+  CHECK_FALSE(analyzer.CanProveEqual(make.Mul(most(i, j), n), make.Mul(n, least(j, i))));
+}
+
 TEST_CASE_METHOD(AnalyzerFixture, "orders of products", "[arith]") {
   // The rules do not order factors: the expanded difference does.
   const PrimExpr* product = make.Mul(make.Add(i, Int(1)), j);
@@ -193,6 +218,8 @@ TEST_CASE_METHOD(AnalyzerFixture, "orders of products", "[arith]") {
   CHECK_FALSE(Proves(NodeKind::kGT, product, expanded));
   CHECK(Proves(NodeKind::kGT, make.Add(product, Int(1)), expanded));
   CHECK(Proves(NodeKind::kNE, make.Add(product, Int(1)), expanded));
+  CHECK(Proves(NodeKind::kEQ, product, expanded));
+  CHECK_FALSE(Proves(NodeKind::kEQ, make.Add(product, Int(1)), expanded));
   CHECK_FALSE(Proves(NodeKind::kNE, product, expanded));
 }
 

@@ -7,7 +7,8 @@
 //
 // After `where` come facts about the variables: `x: "int64"` declares one, `x in [0, inf]` gives bounds, `x in range(0,
 // n)` a minimum and an extent, `x := y * 4` a value, `set x = [0, y]` the values of a variable that is relaxed, `iter x
-// in 3` an iterator from 0 to 2; anything else is a condition. After `!!` comes the reason why our result is another
+// in 3` an iterator from 0 to 2, `inner x` one of the inner ones, `if` what holds for them; anything else is a
+// condition. After `!!` comes the reason why our result is another
 // one.
 #include <cstdlib>
 #include <filesystem>
@@ -211,10 +212,12 @@ TEST_CASE("sets of values are those that TVM finds", "[arith]") {
   CheckCases("sets.txt", [](const ExprCase& one, CaseScope& scope) {
     const IntervalSet set = EvalSet(scope.Parse(one.expr), scope.domains(), scope.analyzer());
     const auto [min, max] = EndsOf(one.expected);
-    REQUIRE(set.is_bounded());
-    const bool same = scope.analyzer().CanProveEqual(set.min(), scope.Parse(min)) &&
-                      scope.analyzer().CanProveEqual(set.max(), scope.Parse(max));
-    return std::pair{"[" + ScalarToString(set.min()) + ", " + ScalarToString(set.max()) + "]", same};
+    const auto show = [](const PrimExpr* end) { return end ? ScalarToString(end) : "*"; };
+    // A star stands for an end that is not known.
+    const auto is = [&](const PrimExpr* end, const std::string& text) {
+      return end && text != "*" ? scope.analyzer().CanProveEqual(end, scope.Parse(text)) : !end && text == "*";
+    };
+    return std::pair{"[" + show(set.min()) + ", " + show(set.max()) + "]", is(set.min(), min) && is(set.max(), max)};
   });
 }
 
@@ -238,9 +241,15 @@ std::vector<std::string> TakeFacts(ExprCase& one, const std::string& word) {
   return taken;
 }
 
-std::string ShowIndex(const IterMapIndex& index) {
-  return "(" + ScalarToString(index.extent) + ", " + ScalarToString(index.base) + ", " + ScalarToString(index.scale) +
-         ")";
+// As it is written in the table.
+std::string ShowMap(const std::optional<IterMapResult>& map) {
+  if (!map) return "none";
+  std::string text;
+  for (const IterMapIndex& index : map->indices) {
+    text += (text.empty() ? "(" : "; (") + ScalarToString(index.extent) + ", " + ScalarToString(index.base) + ", " +
+            ScalarToString(index.scale) + ")";
+  }
+  return text + (map->is_exact ? "" : " inexact");
 }
 
 bool IsExpected(const IterMapIndex& index, const std::string& expected, CaseScope& scope) {
@@ -251,6 +260,17 @@ bool IsExpected(const IterMapIndex& index, const std::string& expected, CaseScop
   };
   return same(index.extent, extent) && same(index.base, base.empty() ? rest : base) &&
          same(index.scale, scale.empty() ? "1" : scale);
+}
+
+bool IsExpected(const std::optional<IterMapResult>& found, const std::string& text, CaseScope& scope) {
+  const std::string expected = Cut(text, " inexact").first;
+  if (!found || expected == "none") return !found && expected == "none";
+  const std::vector<std::string> parts = Split(expected, ";");
+  if (parts.size() != found->indices.size() || found->is_exact == (expected != text)) return false;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (!IsExpected(found->indices[i], parts[i], scope)) return false;
+  }
+  return true;
 }
 
 TEST_CASE("iterator maps are those that TVM finds", "[arith]") {
@@ -269,21 +289,81 @@ TEST_CASE("iterator maps are those that TVM finds", "[arith]") {
     for (const std::string& index : Split(one.expr, ";")) indices.push_back(scope.Parse(index));
     const auto found = DetectIterMap(indices, scope.iters(), condition, options, scope.analyzer());
     INFO(one.place << ": " << one.expr);
-    const std::string expected = Cut(one.expected, " inexact").first;
-    const bool is_exact = one.expected.find("inexact") == std::string::npos;
-    if (expected == "none") {
-      CHECK_FALSE(found);
-      continue;
-    }
-    REQUIRE(found);
-    CHECK(found->is_exact == is_exact);
-    const std::vector<std::string> parts = Split(expected, ";");
-    REQUIRE(parts.size() == found->indices.size());
-    for (size_t i = 0; i < parts.size(); ++i) {
-      if (!IsExpected(found->indices[i], parts[i], scope))
-        FAIL_CHECK("expected " << parts[i] << "\n   found " << ShowIndex(found->indices[i]));
-    }
+    if (!IsExpected(found, one.expected, scope))
+      FAIL_CHECK("expected " << one.expected << "\n   found " << ShowMap(found));
   }
+}
+
+// Calls find(indices, condition, inner iterators, scope) for each case about several indices; it returns the result as
+// it is written in the table.
+template <class F>
+void CheckIndexCases(const std::string& file, F&& find) {
+  for (ExprCase one : ReadCases(file)) {
+    const std::vector<std::string> conditions = TakeFacts(one, "if ");
+    const std::vector<std::string> inner = TakeFacts(one, "inner ");
+    CaseScope scope;
+    scope.Tell(one.facts);
+    std::vector<const PrimExpr*> indices;
+    for (const std::string& index : Split(one.expr, ";")) indices.push_back(scope.Parse(index));
+    std::vector<const tir::Var*> inner_iters;
+    for (const std::string& name : inner) inner_iters.push_back(To<tir::Var>(scope.Parse(name)));
+    const PrimExpr* condition = conditions.empty() ? nullptr : scope.Parse(conditions[0]);
+    INFO(one.place << ": " << one.expr);
+    const std::string found = find(indices, condition, inner_iters, scope);
+    if (found != one.expected) FAIL_CHECK("expected " << one.expected << "\n   found " << found);
+  }
+}
+
+using Indices = std::vector<const PrimExpr*>;
+using InnerIters = std::vector<const tir::Var*>;
+
+TEST_CASE("subspaces are divided as TVM divides them", "[arith]") {
+  CheckIndexCases(
+      "subspaces.txt",
+      [](const Indices& indices, const PrimExpr* condition, const InnerIters& inner, CaseScope& scope) -> std::string {
+        const auto found = DivideSubspace(indices, scope.iters(), inner, condition, false, scope.analyzer());
+        if (!found) return "none";
+        std::string text;
+        for (const SubspaceDivision::Index& index : found->indices) {
+          text += (text.empty() ? "" : "; ") + ScalarToString(index.outer.expr) + " in " +
+                  ScalarToString(index.outer.extent) + ", " + ScalarToString(index.inner.expr) + " in " +
+                  ScalarToString(index.inner.extent);
+        }
+        if (found->outer_condition) text += "; outer if " + ScalarToString(found->outer_condition);
+        if (found->inner_condition) text += "; inner if " + ScalarToString(found->inner_condition);
+        return text;
+      });
+}
+
+TEST_CASE("indices that are maps together are simplified", "[arith]") {
+  CheckIndexCases("simplified_maps.txt", [](const Indices& indices, const PrimExpr* condition, const InnerIters&,
+                                            CaseScope& scope) {
+    std::string text;
+    for (const PrimExpr* e : SimplifyIterMaps(indices, scope.iters(), condition, true, scope.analyzer())) {
+      text += (text.empty() ? "" : "; ") + ScalarToString(e);
+    }
+    return text;
+  });
+}
+
+TEST_CASE("maps of different digits are independent", "[arith]") {
+  CheckIndexCases(
+      "independent_maps.txt",
+      [](const Indices& indices, const PrimExpr* condition, const InnerIters&, CaseScope& scope) -> std::string {
+        return AreIndependentIterMaps(indices, scope.iters(), condition, scope.analyzer()) ? "yes" : "no";
+      });
+}
+
+TEST_CASE("an index is a sum of digits", "[arith]") {
+  CheckIndexCases("digits.txt", [](const Indices& indices, const PrimExpr*, const InnerIters&, CaseScope& scope) {
+    const IndexDigits digits = NormalizeIndex(indices[0], scope.iters(), scope.analyzer());
+    std::string text;
+    for (const IndexDigits::Digit& digit : digits.digits) {
+      text += std::string(digit.var ? digit.var->name : "sum") + " // " + ScalarToString(digit.lower_factor) + " % " +
+              ScalarToString(digit.extent) + " * (" + ScalarToString(digit.scale) + ") + ";
+    }
+    return text + ScalarToString(digits.base);
+  });
 }
 
 }  // namespace

@@ -88,8 +88,16 @@ TEST_CASE_METHOD(Sets, "unions and intersections have simplified ends") {
   CHECK(Ends(Intersect(Between(0, 3), Between(2, 9), analyzer)) == "2..3");
   CHECK(Ends(Intersect(Between(0, 3), Between(4, 9), analyzer)) == "nothing");
   CHECK(Ends(Intersect(Between(0, 3), IntervalSet::Everything(), analyzer)) == "0..3");
+  CHECK(Ends(Intersect(Between(0, 3), IntervalSet::Nothing(), analyzer)) == "nothing");
+  CHECK(Ends(Intersect(IntervalSet::Nothing(), Between(0, 3), analyzer)) == "nothing");
   CHECK(Ends(Intersect(IntervalSet::Interval(n, nullptr), IntervalSet::Interval(nullptr, make.Sub(n, Int(1))),
                        analyzer)) == "nothing");
+}
+
+TEST_CASE_METHOD(Sets, "a variable without values leaves a sum without values") {
+  const VarDomains domains = {{i, IntervalSet::Nothing()}};
+  CHECK(EvalSet(make.Add(i, n), domains, analyzer).is_nothing());
+  CHECK(EvalSet(make.Add(n, i), domains, analyzer).is_nothing());
 }
 
 TEST_CASE_METHOD(Sets, "expressions are relaxed over the domains of their variables") {

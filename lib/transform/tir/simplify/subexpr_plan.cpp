@@ -75,9 +75,11 @@ class SubexprPlanner : public tir::StmtExprVisitor {
   void VisitBlockRealize(const tir::BlockRealize* realize) override {
     for (const PrimExpr* value : realize->iter_values) VisitExpr(value);
     VisitExpr(realize->predicate);
-    for (const tir::IterVar* axis : realize->block->iter_vars) Define(axis->var);
-    if (realize->block->init) InScope(realize, [&] { VisitStmt(realize->block->init); });
-    InScope(realize, [&] { VisitStmt(realize->block->body); });
+    // No statement is before both of them: what uses the axes is not shared by them.
+    for (const tir::Stmt* part : {realize->block->init, realize->block->body}) {
+      for (const tir::IterVar* axis : realize->block->iter_vars) Define(axis->var);
+      if (part) InScope(realize, [&] { VisitStmt(part); });
+    }
   }
   void VisitLetStmt(const tir::LetStmt* let) override {
     VisitExpr(let->value);
