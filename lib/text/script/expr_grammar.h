@@ -16,7 +16,7 @@
 //   Dict(out), Lambda(out)               at { or `lambda`
 //   Metadata(node, span, out)            an entry of the metadata section
 //   Keyword(name)                        the name of a keyword argument in today's spelling
-//   kChoice                              what `a if c else b` of values is, for the message
+//   Choice(condition, a, b, span, out)   a if condition else b, if the text does not decide the condition
 //
 // as members that the grammar may call. Each returns false after a reported error.
 #pragma once
@@ -58,7 +58,7 @@ class ExprGrammar : public ValueReader {
         conjunction = text == "and";
         if (conjunction) precedence = Precedence::kAnd;
         if (text == "or") precedence = Precedence::kOr;
-        if (text == "if" && least <= Precedence::kIfThenElse) return ParseChoice(out);
+        if (text == "if" && least <= Precedence::kIfThenElse) return ParseChoice(out, begin);
       }
       // `+=` is a statement.
       const bool augmented = precedence > Precedence::kComparison && lex_.next_char() == '=';
@@ -74,15 +74,15 @@ class ExprGrammar : public ValueReader {
       const PyValue left = out;
       const Span span = lex_.SpanFrom(begin);
       const NodeKind logic = conjunction ? NodeKind::kAnd : NodeKind::kOr;
-      const bool links = chains_comparisons_ && !word && precedence == Precedence::kComparison;
-      if (links && compared) {
+      const bool compares = !word && precedence == Precedence::kComparison;
+      if (compares && compared && LinksComparisons(left, right)) {
         PyValue link;
         if (!level().Binary(op, *compared, right, span, link) || !level().Logic(NodeKind::kAnd, left, link, span, out))
           return false;
       } else if (word ? !level().Logic(logic, left, right, span, out) : !level().Binary(op, left, right, span, out)) {
         return false;
       }
-      compared = links ? std::optional(right) : std::nullopt;
+      compared = compares ? std::optional(right) : std::nullopt;
     }
   }
 
@@ -124,7 +124,8 @@ class ExprGrammar : public ValueReader {
     return true;
   }
 
-  // From now on a < b < c is a < b and b < c, as in Python. In scripts it is (a < b) < c, as TVM prints that.
+  // From now on a < b < c is a < b and b < c, as in Python. In scripts it is (a < b) < c, as TVM prints that, if c is a
+  // truth value.
   void ChainComparisons() { chains_comparisons_ = true; }
 
   // x, or *list for all items of the list.
@@ -178,18 +179,24 @@ class ExprGrammar : public ValueReader {
     return level().Operand(operand) && level().Unary(op, operand, span, out);
   }
 
-  // `a if condition else b`, whose condition the text decides.
-  bool ParseChoice(PyValue& out) {
+  // `a if condition else b`, which is a value if the text decides the condition.
+  bool ParseChoice(PyValue& out, uint32_t begin) {
     lex_.Next();
     PyValue condition, other;
     if (!ParseValue(condition, Precedence::kOr)) return false;
-    if (!condition.is(Kind::kBool))
-      return Error(condition.span, "bad-expression",
-                   fmt::format("a choice between values is written {}", Level::kChoice));
     if (!AcceptName("else")) return Unexpected("'else'");
     if (!ParseValue(other, Precedence::kIfThenElse)) return false;
+    if (!condition.is(Kind::kBool)) return level().Choice(condition, PyValue(out), other, lex_.SpanFrom(begin), out);
     if (!condition.boolean) out = other;
     return true;
+  }
+
+  // Whether a < b and then < c, read so far, is a < b and b < c. A comparison is only compared with a truth value.
+  bool LinksComparisons(const PyValue& comparison, const PyValue& next) const {
+    if (chains_comparisons_) return true;
+    const bool is_truth = comparison.is(Kind::kPrim) && comparison.prim->dtype.is_bool();
+    return is_truth &&
+           (next.is(Kind::kInt) || next.is(Kind::kFloat) || (next.is(Kind::kPrim) && !next.prim->dtype.is_bool()));
   }
 
   bool ParseAtom(PyValue& out) {

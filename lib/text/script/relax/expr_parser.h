@@ -42,7 +42,10 @@ class RelaxExprParser : public ExprGrammar<RelaxExprParser> {
   friend ExprGrammar<RelaxExprParser>;
 
   // ---- functions required by the grammar
-  static constexpr std::string_view kChoice = "R.where(...), or as an if statement";
+  bool Choice(const PyValue& condition, const PyValue&, const PyValue&, Span, PyValue&) {
+    return Error(condition.span, "bad-expression",
+                 "a choice between values is written R.where(...), or as an if statement");
+  }
   bool Operand(PyValue&) { return true; }
   bool Unary(TokenKind op, const PyValue& operand, Span span, PyValue& out);
   bool Binary(TokenKind op, const PyValue& a, const PyValue& b, Span span, PyValue& out);

@@ -232,6 +232,11 @@ void RelaxPrinter::PrintAssignment(const Var* var, const Expr* value, bool annot
     is_packed ? out_.Append("R.Callable") : types_.Print(var->type);
   }
   out_.Append(" = ");
+  // Since TVM 0.26, x: T.int32 = 2.
+  const auto* scalar = annotate && context_.Since(TextVersion::kV0_26) ? As<PrimValue>(value) : nullptr;
+  const auto* number = scalar ? As<tir::IntImm>(scalar->value) : nullptr;
+  if (number && number->dtype.is_bool()) return out_.Append(number->value != 0 ? "True" : "False");
+  if (number && number->dtype == DataType::Int(32)) return out_.AppendInt(number->value);
   PrintTopLevel(value);
 }
 

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "function_parser.h"
+#include "iropt/arith/prim_builder.h"
 #include "iropt/infer/infer.h"
 #include "iropt/support/stack.h"
 #include "text/script/attr_text.h"
@@ -166,13 +167,25 @@ void RelaxFunctionParser::DefineFallback(std::string_view name, const Type* anno
   symbols_.Define(name, anf_.NewVar(name, annotation ? annotation : ObjectType::AfterError(), {}));
 }
 
+namespace {
+
+// A literal as a number of a type; null for other values.
+const PrimExpr* NumberOfType(const PyValue& value, DataType dtype) {
+  const arith::PrimBuilder make;
+  if (value.is(PyValue::Kind::kBool) && dtype.is_bool()) return make.Bool(value.boolean);
+  if (value.is(PyValue::Kind::kInt) && dtype.is_integer() && !dtype.is_bool()) return make.Int(value.integer, dtype);
+  if (value.is(PyValue::Kind::kFloat) && dtype.is_floating()) return make.Float(value.real, dtype);
+  return nullptr;
+}
+
+}  // namespace
+
 bool RelaxFunctionParser::BindValue(const Token& name, const Annotation& stated, const PyValue& value) {
   const Type* annotation = stated.type;
-  // x: T.int32 = 2 is a number of that type.
-  const auto* scalar = stated.is_scalar ? As<PrimType>(annotation) : nullptr;
-  const bool is_number = scalar && value.is(PyValue::Kind::kInt) && scalar->dtype.is_integer();
-  const tir::IntImm* number = is_number ? IRContext::Current().Int(value.integer, scalar->dtype) : nullptr;
-  const Expr* expr = exprs_.ToExpr(number ? PyValue(static_cast<const PrimExpr*>(number)) : value);
+  // x: T.int32 = 2 is a number of that type, and since TVM 0.24 x: R.Prim("int32") = 2, too.
+  const auto* scalar = stated.is_scalar || state_.is_tirx ? As<PrimType>(annotation) : nullptr;
+  const PrimExpr* number = scalar && !scalar->value ? NumberOfType(value, scalar->dtype) : nullptr;
+  const Expr* expr = exprs_.ToExpr(number ? PyValue(number) : value);
   expr = expr ? anf_.Flatten(expr) : nullptr;
   if (!expr) return false;
   if (annotation && !expr->type && Is<Call>(expr)) {
@@ -188,7 +201,7 @@ bool RelaxFunctionParser::BindValue(const Token& name, const Annotation& stated,
   }
   const Type* type = annotation;
   // The types of newer versions do not state the values of scalars, as R.Prim(value=1) does.
-  if (stated.is_scalar && Is<PrimValue>(expr)) type = nullptr;
+  if ((stated.is_scalar || number) && Is<PrimValue>(expr)) type = nullptr;
   // The annotation R.Callable does not say how the result types of calls follow, which the external function does.
   if (!type || (TypeEqual(expr->type, PackedFuncType()) && TypeEqual(type, FuncType::Opaque(ObjectType::Get()))))
     type = TypeOfExpr(expr, state_.module);

@@ -273,12 +273,7 @@ const PrimExpr* Select(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
 }
 
 const PrimExpr* IfThenElse(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
-  const PrimExpr* condition = p.ToBool(*v[0]);
-  const PrimExpr* a = condition ? p.ToPrim(*v[1]) : nullptr;
-  const PrimExpr* b = a ? p.ToPrim(*v[2]) : nullptr;
-  if (!b || !p.ops_.MatchDtypes(a, b, args.span)) return nullptr;
-  if (const int64_t* known = arith::AsInt(condition)) return *known ? a : b;
-  return p.MakeCall("tir.if_then_else", a->dtype, {condition, a, b}, args.span);
+  return p.MakeChoice(*v[0], *v[1], *v[2], args.span);
 }
 
 const PrimExpr* Ramp(ScalarParser& p, PyArgs& args, const PyValue* const* v) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "functions.h"
+#include "iropt/arith/prim_builder.h"
 
 namespace iropt::text {
 
@@ -58,6 +59,12 @@ bool TakeDType(ScalarParser& p, const IntrinsicInfo& info, PyArgs& args, std::op
 const PrimExpr* IntrinsicOperand(ScalarParser& p, const IntrinsicInfo& info, const PyValue& value) {
   if (!value.is(Kind::kBuffer) || p.IsElement(value)) return p.ToPrim(value);
   if (info.packs_buffers) return p.PackBuffer(value.buffer, value.span);
+  // The address of a buffer is that of its first element.
+  if (info.op->id == OpId::kTirAddressOf) {
+    std::vector<const PrimExpr*> zeros;
+    for (const PrimExpr* dim : value.buffer->shape) zeros.push_back(arith::PrimBuilder().Int(0, dim->dtype));
+    return p.MakeLoad(value.buffer, zeros, nullptr, value.span);
+  }
   return p.Error(value.span, "bad-expression",
                  fmt::format("{0} takes no buffer; its pointer is '{1}.data', an element '{1}[...]'", info.op->script,
                              value.buffer->name));

@@ -186,8 +186,7 @@ const PrimExpr* PrimOps::Adapt(const PyValue& v, DataType other) {
   if (!v.is(Kind::kFloat) && element.is_integer()) {
     const int64_t value = AsInteger(v);
     if (!arith::FitsIn(value, element)) {
-      Error(v.span, fmt::format("{} does not fit in '{}'{}", value, element.ToString(),
-                                element.is_bool() ? "; a < b < c is written a < b and b < c" : ""));
+      Error(v.span, fmt::format("{} does not fit in '{}'", value, element.ToString()));
       return nullptr;
     }
     return Int(value, element, v.span);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "functions.h"
+#include "iropt/arith/prim_builder.h"
 #include "iropt/ir/module.h"
 
 namespace iropt::text {
@@ -44,6 +45,21 @@ bool ScalarParser::Named(const Node* node, const Token& token, PyValue& out) {
   }
   out.span = span;
   return true;
+}
+
+const PrimExpr* ScalarParser::MakeChoice(const PyValue& condition, const PyValue& a, const PyValue& b, Span span) {
+  const PrimExpr* decides = ToBool(condition);
+  const PrimExpr* first = decides ? ToPrim(a) : nullptr;
+  const PrimExpr* second = first ? ToPrim(b) : nullptr;
+  if (!second || !ops_.MatchDtypes(first, second, span)) return nullptr;
+  if (const int64_t* known = arith::AsInt(decides)) return *known ? first : second;
+  return MakeCall("tir.if_then_else", first->dtype, {decides, first, second}, span);
+}
+
+bool ScalarParser::Choice(const PyValue& condition, const PyValue& a, const PyValue& b, Span span, PyValue& out) {
+  const PrimExpr* value = MakeChoice(condition, a, b, span);
+  if (value) out = PyValue(value);
+  return value != nullptr;
 }
 
 bool ScalarParser::Prefixed(Prefix prefix, PyValue& out) {
@@ -104,7 +120,15 @@ bool ScalarParser::Subscript(PyValue& out, uint32_t begin) {
   if (!out.is(Kind::kBuffer)) return ListItem(out, begin);
   const tir::Buffer* buffer = out.buffer;
   Subscripts indices;
-  return ParseSubscripts(indices) && AccessOf(buffer, indices, lex_.SpanFrom(begin), out);
+  if (!ParseSubscripts(indices)) return false;
+  const Span span = lex_.SpanFrom(begin);
+  // Since TVM 0.25, A[i] of a matrix is a row of it.
+  while (state_.has_layouts && !indices.empty() && indices.size() < buffer->shape.size()) {
+    text::Subscript& whole = indices.emplace_back();
+    whole.slice = true;
+    whole.start.span = whole.stop.span = whole.step.span = span;
+  }
+  return AccessOf(buffer, indices, span, out);
 }
 
 bool ScalarParser::ParseSubscripts(Subscripts& indices) {
@@ -223,7 +247,8 @@ bool ScalarParser::BufferMember(const tir::Buffer* buffer, std::string_view name
     return true;
   };
   if (name == "data") return expr(PointerOf(buffer));
-  if (name == "buffer" && has_elements_) {
+  // Of TVM 0.26: A.ty.shape is A.shape.
+  if ((name == "buffer" && has_elements_) || (name == "ty" && At(TokenKind::kDot))) {
     out = PyValue(buffer, span);
     return true;
   }

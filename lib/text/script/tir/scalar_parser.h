@@ -43,6 +43,8 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   const PrimExpr* MakeTileCall(std::string_view name, const PyArgs& args);
   const PrimExpr* MakeDeviceCall(std::string_view name, PyArgs& args);
   const PrimExpr* MakeAttributedCall(const PyArgs& args);
+  // T.if_then_else(condition, a, b)
+  const PrimExpr* MakeChoice(const PyValue& condition, const PyValue& a, const PyValue& b, Span span);
 
   // T.name that is not an expression.
   Failed UnknownTir(std::string_view name, Span span);
@@ -56,7 +58,7 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   friend ExprGrammar<ScalarParser>;
 
   // ---- functions required by the grammar
-  static constexpr std::string_view kChoice = "T.if_then_else(...) or T.Select(...)";
+  bool Choice(const PyValue& condition, const PyValue& a, const PyValue& b, Span span, PyValue& out);
   bool Unary(TokenKind op, const PyValue& operand, Span span, PyValue& out);
   bool Binary(TokenKind op, const PyValue& a, const PyValue& b, Span span, PyValue& out) {
     return ops_.Binary(op, a, b, span, out);
