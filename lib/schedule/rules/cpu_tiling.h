@@ -50,7 +50,8 @@ std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, con
 bool IsLayoutFree(const PrimFunc& func, const tir::Buffer* buffer);
 // How often a tile reads each element of a weight: for each tile of rows, as far as their number is known.
 int64_t ReadsOfWeights(const TiledBlock& tiled);
-// Copying a weight in each call is worth it if it is read so often.
-inline constexpr int64_t kManyReads = 16;
+// Copying a weight in each call is worth it if it is read so often: what is not copied is read in steps of rows, which
+// no prefetcher follows from page to page, or reduced by rows, which takes several times as long.
+inline constexpr int64_t kManyReads = 4;
 
 }  // namespace iropt::schedule

@@ -53,9 +53,9 @@ Status CheckVectorWidth(const TargetAttr& target, const PrimFunc& func, Diagnost
   const auto* bits = As<IntAttr>(given);
   if (bits && bits->value >= kLeast && bits->value <= kMost && std::has_single_bit(static_cast<uint64_t>(bits->value)))
     return {};
-  diagnostics.Error(Location(func), "bad-target",
-                    fmt::format("the option 'vector-width' of the target is not a power of two from {} to {}", kLeast,
-                                kMost));
+  diagnostics.Error(
+      Location(func), "bad-target",
+      fmt::format("the option 'vector-width' of the target is not a power of two from {} to {}", kLeast, kMost));
   return Failure{ErrorCode::PassFailed};
 }
 

@@ -105,13 +105,14 @@ std::string ModuleHead(TextVersion version) {
 @I.ir_module
 class Module:
 )";
-  return fmt::format(kHead, version > TextVersion::kV0_24 ? "tirx as T\n# from tvm.tirx.layout import Axis" : "tir as T");
+  return fmt::format(kHead,
+                     version > TextVersion::kV0_24 ? "tirx as T\n# from tvm.tirx.layout import Axis" : "tir as T");
 }
 
 std::string Function(std::string_view name, std::string_view kind, std::string_view params, std::string_view regions,
                      std::string_view body) {
-  return fmt::format("    @T.prim_func(s_tir=True)\n    def {}_{}({}):\n        with T.block(\"root\"):\n{}{}\n", name, kind,
-                     params, regions, body);
+  return fmt::format("    @T.prim_func(s_tir=True)\n    def {}_{}({}):\n        with T.block(\"root\"):\n{}{}\n", name,
+                     kind, params, regions, body);
 }
 
 std::string Indent(std::string_view text) {
