@@ -119,7 +119,7 @@ class DatabaseApplier {
                      const DiagnosticBuffer& messages) const {
     const bool is_told = error.reported() && !messages.diagnostics().empty();
     context_.diagnostics.Warning(
-        Location(func), "stale-record",
+        Location(func), "database-entry",
         fmt::format("the tuning record for the function '{}' is left out, because its trace cannot be applied: {}",
                     var->name, is_told ? messages.diagnostics().front().message : error.message));
   }
