@@ -198,10 +198,11 @@ bool ModuleParser::ReadClass() {
     bool module = false;
     if (At(TokenKind::kName)) {
       const Prefix prefix = AtPrefix();
-      lex_.Next();
-      const std::string_view name = DottedName();
-      module =
-          (prefix == Prefix::kIr && name == "ir_module") || name == "script.ir_module" || name == "script.ir.ir_module";
+      const std::string_view first = lex_.text(lex_.Next());
+      const std::string_view name = first == "ir_module" && !At(TokenKind::kDot) ? first : DottedName();
+      const bool is_prefixed = prefix == Prefix::kIr || first == "script";
+      module = name == "script.ir_module" || name == "script.ir.ir_module" ||
+               (name == "ir_module" && (is_prefixed || name.data() == first.data()));
     }
     if (!module) {
       lex_.Restore(start);
@@ -222,6 +223,7 @@ bool ModuleParser::ReadClass() {
   if (class_seen_) return ErrorHere("syntax", "the input holds more than one module");
   class_seen_ = true;
   state_.module_name = lex_.text(lex_.Next());
+  state_.constants.erase(state_.module_name);
   if (Accept(TokenKind::kLParen) && !Expect(TokenKind::kRParen, "the header of the module")) return false;
   if (!Expect(TokenKind::kColon, "the header of the module") ||
       !Expect(TokenKind::kNewline, "the header of the module"))
