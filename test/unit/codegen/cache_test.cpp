@@ -237,7 +237,7 @@ TEST_CASE("functions that are compiled together do not depend on the number of t
       const auto compiled = CallWithValues(**functions[i], call.inputs, call.outputs);
       const auto expected = Interpret(module, *To<PrimFunc>(module.Find(vars[i])->func), call);
       REQUIRE((compiled.ok() && expected.ok()));
-      CHECK(Difference(*(*expected)[0], *(*compiled)[0], 0) == "");
+      CHECK(Difference(*(*expected)[0], *(*compiled)[0], 0).empty());
     }
     CHECK(compiler->stats().compiled == 6);
     CHECK(compiler->stats().from_memory == 2);
