@@ -4,9 +4,10 @@
   scripts/mutation.py arith [infer_types ...] [--limit=200] [--minutes=60] [--seed=0] [--jobs=2]
   scripts/mutation.py lib/arith/bounds.cpp --unit=arith --record=FILE
   scripts/mutation.py tonight
+  scripts/mutation.py arith --again
 
 The first form takes the sources, the tests and the records (docs/mutants/NAME.md) from the table FOLDERS, and `tonight` the folder
-whose turn it is.
+whose turn it is. With --again, only those run that the record lists as alive and not equivalent: what new tests kill.
 
 The sources are copied to a build folder of their own (--build) and compiled once, with all mutants in them (scripts/mutants.py).
 Each test of the Catch2 programs of --unit and of the folders of --lit below test/, and the recorded cases (--recorded), then
@@ -48,11 +49,12 @@ class Folder:
 
 
 FOLDERS = {
-    "arith": Folder("lib/arith", ("arith",), ("transform/tir_simplify", "transform/loop_partition"), recorded=True),
+    "arith": Folder("lib/arith", ("arith",), ("transform/tir_simplify", "transform/loop_partition", "transform/narrow_data_type",
+                                              "transform/force_narrow_index_to_int32"), recorded=True),
     "infer_types": Folder("lib/infer/types", ("infer",), ("op", "text/relax")),
-    "relax_simplify": Folder("lib/transform/relax/simplify", ("transform",), tuple(f"transform/{name}" for name in (
+    "relax_simplify": Folder("lib/transform/relax/simplify", ("transform",), ("driver/observe", *(f"transform/{name}" for name in (
         "canonicalize_bindings", "canonicalize_cast", "dead_code_elimination", "eliminate_common_subexpr", "fold_constant",
-        "remove_redundant_reshape")), recorded=True),
+        "remove_redundant_reshape"))), recorded=True),
     "tir_simplify": Folder("lib/transform/tir/simplify", ("transform",), tuple(f"transform/{name}" for name in (
         "common_subexpr_elim", "common_subexpr_elim_tir", "force_narrow_index_to_int32", "hoist_expression", "hoist_if_then_else",
         "narrow_data_type", "reduce_branching_through_overcompute", "remove_assume", "remove_no_op", "remove_store_undef",
@@ -275,6 +277,9 @@ class Tester:
         return "alive"
 
 
+NOT_TESTED = "## Not tested this time"
+
+
 def read_record(path):
     """The reasons of equivalent mutants, by their descriptions without the line number."""
     reasons = {}
@@ -284,6 +289,37 @@ def read_record(path):
             if found:
                 reasons[without_line(found.group(1))] = found.group(2)
     return reasons
+
+
+def read_alive(path):
+    """The descriptions of the mutants that a record lists as alive and that are not said to be equivalent."""
+    text = path.read_text() if path.exists() else ""
+    return {found[1] for found in re.finditer(r"^- (.*?)(?: \(not reached\))?$", text, re.M) if " -- equivalent: " not in found[1]}
+
+
+def without_dead(text, dead):
+    """The record without the mutants that died since it was written. The numbers follow from what is left in the list, so that
+    they are right for what was marked as equivalent by hand as well."""
+    lines = [line for line in text.splitlines() if not any(re.fullmatch(r"- " + re.escape(one) + r"( \(not reached\))?", line)
+                                                           for one in dead)]
+    tested = lines[:lines.index(NOT_TESTED)] if NOT_TESTED in lines else lines
+    sums = [0, 0, 0, 0]
+    for i, line in enumerate(tested):
+        numbers = re.match(r"\| (\S+) \| (\d+) \|", line)
+        if numbers and numbers[1] != "all":
+            survivors = [other for other in tested if other.startswith(f"- {numbers[1]}:")]
+            equivalent = sum(" -- equivalent: " in other for other in survivors)
+            own = [int(numbers[2]), int(numbers[2]) - len(survivors), len(survivors) - equivalent, equivalent]
+            sums = [x + y for x, y in zip(sums, own)]
+            lines[i] = row(numbers[1], own)
+        elif numbers:
+            lines[i] = row("all", sums)
+    return "\n".join(lines) + "\n"
+
+
+def row(name, numbers):
+    """A line of the table: mutants, dead, alive, equivalent, and the share of the dead among those that are not equivalent."""
+    return f"| {name} | {' | '.join(map(str, numbers))} | {share(numbers[1], numbers[0] - numbers[3])} |"
 
 
 def without_line(text):
@@ -306,9 +342,9 @@ def render(results, reasons):
         equivalent = sum(without_line(text) in reasons for text, _ in alive)
         numbers = [len(own), len(own) - len(alive), len(alive) - equivalent, equivalent]
         sums = [a + b for a, b in zip(sums, numbers)]
-        lines.append(f"| {file} | {' | '.join(map(str, numbers))} | {share(numbers[1], numbers[0] - equivalent)} |")
+        lines.append(row(file, numbers))
         survivors += alive
-    lines.append(f"| all | {' | '.join(map(str, sums))} | {share(sums[1], sums[0] - sums[3])} |")
+    lines.append(row("all", sums))
     lines += ["", "## Alive", ""]
     for text, outcome in survivors:
         reason = reasons.get(without_line(text))
@@ -316,7 +352,7 @@ def render(results, reasons):
     tested = {without_line(text) for _, text, _ in results}
     kept = sorted(text for text in reasons if text not in tested)
     if kept:
-        lines += ["", "## Not tested this time", ""] + [f"- {text} -- equivalent: {reasons[text]}" for text in kept]
+        lines += ["", NOT_TESTED, ""] + [f"- {text} -- equivalent: {reasons[text]}" for text in kept]
     return "\n".join(lines) + "\n"
 
 
@@ -358,9 +394,13 @@ def test_all(tester, mutator, numbers, args):
     return [results[number] for number in sorted(results)]
 
 
-def write_records(records, results):
+def write_records(records, results, again):
     for path, prefix in records.items():
         path.parent.mkdir(parents=True, exist_ok=True)
+        if again:
+            alive = {text for _, text, outcome in results if outcome != "dead"}
+            path.write_text(without_dead(path.read_text(), {text for _, text, _ in results} - alive))
+            continue
         path.write_text(render([result for result in results if result[0].file.startswith(prefix)], read_record(path)))
 
 
@@ -374,6 +414,7 @@ def main():
     parser.add_argument("--record", type=pathlib.Path, help="the file to write")
     parser.add_argument("--limit", type=int, help="test so many, chosen at random")
     parser.add_argument("--minutes", type=float, help="test those, chosen at random, that are done in this time after the build")
+    parser.add_argument("--again", action="store_true", help="test those that the record lists as alive")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--slow", type=float, default=30, help="seconds; tests that take longer are left out")
@@ -384,15 +425,19 @@ def main():
         print("skipped: libclang was not found; scripts/setup.sh installs it")
         return 77
     mutator = Mutator(cindex, args.build, list(sources_of(args.paths)), args.jobs)
-    mutator.compile([f"unit_{unit}" for unit in args.unit] + (["ir-opt", "ir-run"] if args.lit or args.recorded else []))
+    mutator.compile([f"unit_{unit}" for unit in args.unit] + (["ir-opt", "ir-run", "iropt_relay"] if args.lit or args.recorded else []))
     tester = Tester(mutator, args)
     tester.find_reached()
     numbers = list(mutator.numbers())
     print(f"{len(numbers)} mutants ({len(mutator.all) - 1 - len(numbers)} do not compile), {len(tester.seconds)} tests", flush=True)
+    if args.again:
+        alive = set().union(*(read_alive(path) for path in records))
+        numbers = [number for number in numbers if mutator.all[number].describe(mutator.sources[mutator.all[number].file]) in alive]
+        print(f"{len(numbers)} of the {len(alive)} that were alive", flush=True)
     results = test_all(tester, mutator, numbers, args)
     dead = sum(outcome == "dead" for _, _, outcome in results)
     print(f"{dead} of {len(results)} are dead: {share(dead, len(results))}")
-    write_records(records, results)
+    write_records(records, results, args.again)
     return 0
 
 

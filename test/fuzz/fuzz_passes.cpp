@@ -36,6 +36,11 @@ std::string_view OptionsOf(std::string_view pass) {
   return {};
 }
 
+// Whether a pass is nothing for random modules: it only prints, or reads a file.
+bool NeedsMore(std::string_view pass) {
+  return pass == "PrintIR" || pass == "tir.ApplyTrace" || pass == "MetaScheduleApplyDatabase";
+}
+
 std::string ChoosePipeline(const PassRegistry& registry, generate::Choices& choices) {
   std::vector<std::string_view> names;
   for (const auto& [name, entry] : registry.passes()) names.push_back(name);
@@ -43,8 +48,7 @@ std::string ChoosePipeline(const PassRegistry& registry, generate::Choices& choi
   std::string pipeline;
   for (int i = 0; i < num_passes; ++i) {
     const std::string_view name = choices.Pick(names);
-    // It has no effect but its output.
-    if (name != "PrintIR") pipeline += fmt::format("{}{}{}", pipeline.empty() ? "" : ",", name, OptionsOf(name));
+    if (!NeedsMore(name)) pipeline += fmt::format("{}{}{}", pipeline.empty() ? "" : ",", name, OptionsOf(name));
   }
   return pipeline;
 }

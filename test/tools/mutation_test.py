@@ -132,6 +132,24 @@ class MutationTest(unittest.TestCase):
         self.assertIn("- f.cpp:1: `+` -> `-` -- equivalent: the sign does not matter", text)
         self.assertIn("- f.cpp: `1` -> `2` -- equivalent: nobody asks", text)
 
+    def test_record_of_those_that_were_alive(self):
+        record = ("| file | mutants | dead | alive | equivalent | share of dead |\n| --- | --- | --- | --- | --- | --- |\n"
+                  "| f.cpp | 5 | 2 | 3 | 0 | 40% |\n| g.cpp | 1 | 1 | 0 | 0 | 100% |\n| all | 6 | 3 | 3 | 0 | 50% |\n\n## Alive\n\n"
+                  "- f.cpp:1: `+` -> `-` (not reached)\n- f.cpp:2: `b` -> `c`\n- f.cpp:3: `1` -> `2` -- equivalent: nobody asks\n\n"
+                  "## Not tested this time\n\n- f.cpp: `3` -> `4` -- equivalent: nobody asks\n")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "record.md"
+            path.write_text(record)
+            self.assertEqual(mutation.read_alive(path), {"f.cpp:1: `+` -> `-`", "f.cpp:2: `b` -> `c`"})
+            results = [(None, "f.cpp:1: `+` -> `-`", "dead"), (None, "f.cpp:2: `b` -> `c`", "alive")]
+            mutation.write_records({path: ""}, results, again=True)
+            text = path.read_text()
+        self.assertIn("| f.cpp | 5 | 3 | 1 | 1 | 75% |", text)
+        self.assertIn("| g.cpp | 1 | 1 | 0 | 0 | 100% |", text)
+        self.assertIn("| all | 6 | 4 | 1 | 1 | 80% |", text)
+        self.assertNotIn("`+` -> `-`", text)
+        self.assertIn("- f.cpp:2: `b` -> `c`", text)
+
 
 if __name__ == "__main__":
     unittest.main()

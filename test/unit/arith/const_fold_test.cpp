@@ -168,6 +168,24 @@ TEST_CASE("floats fold in their precision") {
   CHECK(IsInt(t.make.Binary(NodeKind::kLT, t.Float(1), t.Float(2)), 1));
 }
 
+TEST_CASE("comparisons of floats fold") {
+  Loops loops;
+  const auto holds = [&](NodeKind kind, double a, double b) {
+    const int64_t* value = AsInt(loops.make.Binary(kind, loops.Float(a), loops.Float(b)));
+    REQUIRE(value);
+    return *value != 0;
+  };
+  for (const double other : {1.0, 2.0, 3.0}) {
+    INFO("2 and " << other);
+    CHECK(holds(NodeKind::kEQ, 2, other) == (other == 2));
+    CHECK(holds(NodeKind::kNE, 2, other) == (other != 2));
+    CHECK(holds(NodeKind::kLT, 2, other) == (2 < other));
+    CHECK(holds(NodeKind::kLE, 2, other) == (2 <= other));
+    CHECK(holds(NodeKind::kGT, 2, other) == (2 > other));
+    CHECK(holds(NodeKind::kGE, 2, other) == (2 >= other));
+  }
+}
+
 TEST_CASE("neutral operands are dropped") {
   Loops t;
   const PrimExpr* x = t.Var();
