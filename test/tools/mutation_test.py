@@ -136,7 +136,8 @@ class MutationTest(unittest.TestCase):
         record = ("| file | mutants | dead | alive | equivalent | share of dead |\n| --- | --- | --- | --- | --- | --- |\n"
                   "| f.cpp | 5 | 2 | 3 | 0 | 40% |\n| g.cpp | 1 | 1 | 0 | 0 | 100% |\n| all | 6 | 3 | 3 | 0 | 50% |\n\n## Alive\n\n"
                   "- f.cpp:1: `+` -> `-` (not reached)\n- f.cpp:2: `b` -> `c`\n- f.cpp:3: `1` -> `2` -- equivalent: nobody asks\n\n"
-                  "## Not tested this time\n\n- f.cpp: `3` -> `4` -- equivalent: nobody asks\n")
+                  "## Not tested this time\n\n"
+                  "- f.cpp: `3` -> `4` -- equivalent: nobody asks\n")
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "record.md"
             path.write_text(record)
