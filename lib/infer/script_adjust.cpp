@@ -103,6 +103,33 @@ bool AdjustPad(BoundArguments& bound) {
   return true;
 }
 
+// Returns whether the text is of TVM 0.21 or newer, as far as that shows: they have other defaults.
+bool HasNewerDefaults(const BoundArguments& bound) {
+  return bound.module && bound.module->text_version().value_or(TextVersion::kV0_18) >= TextVersion::kV0_21;
+}
+
+bool AdjustAvgPool(BoundArguments& bound) {
+  const PyValue*& count_include_pad = bound["count_include_pad"];
+  if (BoundArguments::Given(count_include_pad) || !HasNewerDefaults(bound)) return true;
+  PyValue yes;
+  yes.kind = Kind::kBool;
+  yes.span = bound.span;
+  yes.boolean = true;
+  count_include_pad = bound.Keep(yes);
+  return true;
+}
+
+bool AdjustResize2d(BoundArguments& bound) {
+  const PyValue*& cubic_alpha = bound["cubic_alpha"];
+  if (BoundArguments::Given(cubic_alpha) || !HasNewerDefaults(bound)) return true;
+  PyValue alpha;
+  alpha.kind = Kind::kFloat;
+  alpha.span = bound.span;
+  alpha.real = -0.75;
+  cubic_alpha = bound.Keep(alpha);
+  return true;
+}
+
 // The dimensions that a script gives as a list or as R.shape([...]); nothing for other expressions.
 std::optional<std::vector<const PrimExpr*>> LiteralDims(const PyValue& value) {
   std::vector<const PrimExpr*> dims;
@@ -190,7 +217,10 @@ bool AdjustArguments(BoundArguments& bound) {
   };
   static constexpr Row kRows[] = {{OpId::kArange, AdjustArange},
                                   {OpId::kAssertOp, AdjustAssertOp},
+                                  {OpId::kImageResize2d, AdjustResize2d},
                                   {OpId::kLayoutTransform, AdjustLayoutTransform},
+                                  {OpId::kNnAvgPool1d, AdjustAvgPool},
+                                  {OpId::kNnAvgPool3d, AdjustAvgPool},
                                   {OpId::kNnPad, AdjustPad},
                                   {OpId::kReshape, AdjustReshape}};
   for (const Row& row : kRows) {

@@ -284,8 +284,8 @@ class LayoutConverter : public ExprMutator {
     if (HasLayouts(call)) RemarkUnlessConverted(decision, decided);
     IROPT_DEBUG(kLayoutDebug, "'{}' ({}): {}", binding->var->name(), CalleeName(call),
                 decided ? "layouts are decided" : "all operands keep the layouts of the program");
-    if (!decided) return ReEmitBinding(binding, NewCall(call, nullptr));
-    const Expr* value = NewCall(call, &decision);
+    if (!decided) return ReEmitBinding(binding, NewCall(call, *binding->var, nullptr));
+    const Expr* value = NewCall(call, *binding->var, &decision);
     if (binding->var->is_dataflow()) {
       ReEmitBinding(binding, value);
       SetLayout(binding->var, decision.result());
@@ -346,8 +346,9 @@ class LayoutConverter : public ExprMutator {
     return same ? arg : NewLike<Tuple>(workspace(), *arg, workspace().Copy(values), nullptr);
   }
 
-  // The call with its operands in the chosen layouts, or in those of the program; normalized.
-  const Expr* NewCall(const Call& call, const LayoutCall* decision) {
+  // The call that the variable is bound to, with its operands in the chosen layouts, or in those of the program;
+  // normalized. Its type is inferred in any case: the variable may have been given a weaker one.
+  const Expr* NewCall(const Call& call, const Var& var, const LayoutCall* decision) {
     const Expr* op = Substitute(call.op);
     const Attr* attrs = decision ? decision->attrs() : call.attrs;
     size_t next = 0;
@@ -358,7 +359,10 @@ class LayoutConverter : public ExprMutator {
       return ConvertTo(Substitute(arg), layouts_of_args_[i], decision->operand(i));
     });
     const Expr* changed = Rebuild(call, op, args, attrs, call.type_args, call.type);
-    return changed == &call ? changed : builder().Normalize(changed);
+    if (changed != &call) return builder().Normalize(changed);
+    const Expr* inferred =
+        builder().Normalize(NewLike<Call>(workspace(), call, op, args, attrs, call.type_args, nullptr));
+    return TypeEqual(inferred->type, var.type) ? &call : inferred;
   }
 
   const DesiredLayouts& desired_;

@@ -344,10 +344,23 @@ bool KnownValues::IsLastWrite(const tir::For& loop, const Fact& fact, const Prim
          });
 }
 
+// What holds after an iteration, whichever it is, holds after the last one. So it is for loops of one iteration, of
+// which the variable has been replaced by its value.
+void KnownValues::AddFactOfLastIteration(const tir::For& loop, const Fact& fact, const LoopWrites& writes) {
+  const auto is_same = [&](const auto& known) { return known.get() == &fact; };
+  if (std::ranges::any_of(facts_, is_same) || tir::UsesVar(fact.value, loop.loop_var)) return;
+  if (writes.defined.contains(fact.buffer->data) || tir::UsesAnyOf(writes.defined, fact.condition) ||
+      tir::UsesAnyOf(writes.defined, fact.value)) {
+    return;
+  }
+  if (!analyzer_.CanProve(make_.Binary(NodeKind::kGT, loop.extent, make_.Const(0, loop.extent->dtype)))) return;
+  Add(fact);
+}
+
 // A fact about the elements of one iteration becomes one about those of all, if later iterations do not write there, or
 // only the same value.
 void KnownValues::AddFactOfAnyIteration(const tir::For& loop, const Fact& fact, const LoopWrites& writes) {
-  if (!tir::UsesVar(fact.condition, loop.loop_var)) return;
+  if (!tir::UsesVar(fact.condition, loop.loop_var)) return AddFactOfLastIteration(loop, fact, writes);
   const PrimExpr* iteration = ValueIn(fact.condition, loop.loop_var);
   if (!iteration || writes.defined.contains(fact.buffer->data)) return;
   const bool is_written = writes.data.contains(fact.buffer->data);

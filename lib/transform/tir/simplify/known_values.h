@@ -101,6 +101,7 @@ class KnownValues {
   bool IsKept(const tir::For& loop, const Fact& fact, const LoopWrites& writes);
   const PrimExpr* ValueIn(const PrimExpr* condition, const tir::Var* var);
   bool IsLastWrite(const tir::For& loop, const Fact& fact, const PrimExpr* iteration, const LoopWrites& writes);
+  void AddFactOfLastIteration(const tir::For& loop, const Fact& fact, const LoopWrites& writes);
   void AddFactOfAnyIteration(const tir::For& loop, const Fact& fact, const LoopWrites& writes);
   // The iteration in which the store writes element k.
   const PrimExpr* IterationOf(const LoopStore& store, const Fact& fact) const;
