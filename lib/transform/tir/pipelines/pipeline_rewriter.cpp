@@ -7,6 +7,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/op/op.h"
+#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "transform/tir/util/constant_conditions.h"
 
@@ -81,12 +82,14 @@ const tir::Stmt* PipelineRewriter::Rewrite(const std::unordered_set<const tir::B
   const PrimExpr* end = make_.Add(loop_.min, loop_.extent);
   const PrimExpr* lag = make_.Const(max_stage_, loop_.loop_var->dtype);
   const PrimExpr* full = make_.Add(begin, lag);  // from here on all stages are at work
-  // In TVM the last part always begins at the end. A loop with fewer iterations than stages has had them by then.
+  // A loop with fewer iterations than stages has had some of those after its end by then, which TVM 0.18 repeats. TVM
+  // 0.20 and newer leave them out by a condition, so that the part has as many iterations as before.
   const bool may_be_short = max_stage_ > 1 && !analyzer_.CanProve(make_.Binary(NodeKind::kGE, loop_.extent,
                                                                                make_.Cast(loop_.extent->dtype, lag)));
-  const PrimExpr* last = may_be_short ? make_.Max(end, full) : end;
+  const bool by_condition = may_be_short && !arith::AsInt(end) && FollowsSince(TextVersion::kV0_20);
+  const PrimExpr* last = may_be_short && !by_condition ? make_.Max(end, full) : end;
   const std::vector<const tir::Stmt*> parts = {Emit(begin, full, true), Emit(full, end, false),
-                                               Emit(last, make_.Add(end, lag), true)};
+                                               Emit(last, make_.Add(end, lag), true, by_condition ? full : nullptr)};
   std::vector<const tir::Buffer*> allocs;
   for (const tir::Buffer* buffer : allocs_) {
     const auto* versioned = versioned_.Find(buffer);
@@ -143,9 +146,10 @@ const tir::Stmt* PipelineRewriter::WithAttr(std::string_view key, const PrimExpr
   return workspace_.New<tir::AttrStmt>(Int(0), key, value, body);
 }
 
-// The part of the pipeline in which the newest iteration is in [start, end).
-const tir::Stmt* PipelineRewriter::Emit(const PrimExpr* start, const PrimExpr* end, bool is_unrolled) {
-  Part part{.start = start, .extent = make_.Sub(end, start)};
+// The part of the pipeline in which the newest iteration is in [start, end), and not less than `least` if there is one.
+const tir::Stmt* PipelineRewriter::Emit(const PrimExpr* start, const PrimExpr* end, bool is_unrolled,
+                                        const PrimExpr* least) {
+  Part part{.start = start, .extent = make_.Sub(end, start), .least = least};
   const PrimExpr* zero = make_.Const(0, part.extent->dtype);
   if (analyzer_.CanProve(make_.Binary(NodeKind::kLE, part.extent, zero))) return NoOp();
   part.is_unit = analyzer_.CanProveEqual(part.extent, make_.Const(1, part.extent->dtype));
@@ -182,6 +186,10 @@ void PipelineRewriter::EmitBlock(size_t position, Part& part, arith::Analyzer& n
   const PrimExpr* end = make_.Add(loop_.min, loop_.extent);
   const PrimExpr* after_begin = analyzer_.Simplify(make_.Binary(NodeKind::kLE, loop_.min, iteration));
   const PrimExpr* inbound = make_.Binary(NodeKind::kAnd, after_begin, make_.Binary(NodeKind::kLT, iteration, end));
+  if (part.least) {
+    const PrimExpr* after_least = make_.Binary(NodeKind::kGE, part.index, part.least);
+    inbound = analyzer_.Simplify(make_.Binary(NodeKind::kAnd, inbound, after_least));
+  }
   if (analyzer_.CanProve(make_.Not(inbound))) return;
   // The new loop starts where the old one did.
   if (!part.is_unit) {

@@ -73,6 +73,7 @@ class PipelineRewriter {
     std::unordered_map<const tir::Buffer*, size_t> group_of = {};  // the group that writes a buffer
     const PrimExpr* start = nullptr;
     const PrimExpr* extent = nullptr;
+    const PrimExpr* least = nullptr;  // earlier iterations are left out; null: none is
     const PrimExpr* index = nullptr;  // the variable of the new loop, or the value of the only iteration
     bool is_unit = false;
   };
@@ -88,7 +89,7 @@ class PipelineRewriter {
 
   int64_t NumVersions(const BufferUses& uses, bool is_doubled) const;
   bool NeedsTwoVersions(const BufferUses& uses) const;
-  const tir::Stmt* Emit(const PrimExpr* start, const PrimExpr* end, bool is_unrolled);
+  const tir::Stmt* Emit(const PrimExpr* start, const PrimExpr* end, bool is_unrolled, const PrimExpr* least = nullptr);
   void EmitBlock(size_t position, Part& part, arith::Analyzer& normalized);
   void AddAsync(const Emitted& emitted, Part& part, arith::Analyzer& normalized);
   void FindWaits(Part& part, arith::Analyzer& normalized);
