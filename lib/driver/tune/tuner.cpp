@@ -67,6 +67,8 @@ Tuner::Tuner(const Module& module, const PassContext& context, CompilerInstance&
 Status Tuner::Run() {
   const std::string& folder = *options_.database;
   const Stopwatch watch;
+  // Without a compiler nothing is written.
+  if (const auto loops = codegen::LoopCompiler::Load(); !loops.ok()) return loops.error();
   IROPT_RETURN_IF_ERROR(MakeOutputFolder(folder));
   {
     const FolderLock lock(folder, FolderLock::Use::kWrite);
