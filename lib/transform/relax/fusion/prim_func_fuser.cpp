@@ -10,6 +10,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/prim_func_type.h"
 #include "iropt/ir/clone.h"
+#include "iropt/ir/context.h"
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
@@ -273,9 +274,13 @@ class PrimFuncFuser {
     return true;
   }
 
+  // As in TVM, the offset keeps its dtype, if the type gives the sizes another one.
   const tir::Buffer* NewBuffer(const tir::Buffer& like, const TensorType& type) {
+    const bool is_at_start = arith::IsInt(like.elem_offset, 0);
+    const PrimExpr* offset = is_at_start ? IRContext::Current().Int(0, like.elem_offset->dtype) : nullptr;
     const tir::BufferSpec spec{.shape = Shape(type.dims),
                                .dtype = like.dtype,
+                               .elem_offset = offset,
                                .scope = like.scope(),
                                .axis_separators = {like.axis_separators.begin(), like.axis_separators.end()}};
     const std::string base = fmt::format("{}_intermediate", like.name);

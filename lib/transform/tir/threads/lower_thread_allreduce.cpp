@@ -77,7 +77,7 @@ class AllreduceLowerer : public tir::StmtExprMutator {
     if (!reduction) return visited;
     const AllreduceCode code = MakeAllreduceCode(*reduction, warps_, workspace());
     for (size_t i = 0; i < code.results.size(); ++i) {
-      results_[reduction->buffers[i]->data] = code.results[i];
+      results_[RootOf(reduction->buffers[i]->data)] = code.results[i];
       new_buffers_.insert(code.results[i]->buffer);
     }
     return code.body;
@@ -85,9 +85,9 @@ class AllreduceLowerer : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
     const auto* visited = To<tir::Allocate>(StmtExprMutator::VisitAllocate(allocate));
-    const auto* result = results_.Find(allocate->buffer_var);
+    const tir::BufferLoad* result = ResultAt(allocate->buffer_var);
     if (!result) return visited;
-    const tir::Buffer* buffer = (*result)->buffer;
+    const tir::Buffer* buffer = result->buffer;
     const tir::Stmt* body = visited->body;
     const DictAttr* annotations = visited->annotations;
     if (buffer->scope() == "shared") {
@@ -103,24 +103,43 @@ class AllreduceLowerer : public tir::StmtExprMutator {
   // The new memory is declared where it is allocated.
   const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override {
     const tir::Stmt* visited = StmtExprMutator::VisitDeclBuffer(decl);
-    return results_.contains(decl->buffer->data) ? To<tir::DeclBuffer>(visited)->body : visited;
+    return ResultAt(decl->buffer->data) ? To<tir::DeclBuffer>(visited)->body : visited;
+  }
+  // Other pointers to the memory go with it.
+  const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
+    const auto* source = As<tir::Var>(let->value);
+    if (!source || !let->var->dtype.is_handle()) return StmtExprMutator::VisitLetStmt(let);
+    roots_[let->var] = RootOf(source);
+    const tir::Stmt* visited = StmtExprMutator::VisitLetStmt(let);
+    return ResultAt(let->var) ? To<tir::LetStmt>(visited)->body : visited;
   }
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
-    const auto* result = results_.Find(load->buffer->data);
-    return result ? *result : StmtExprMutator::VisitBufferLoad(load);
+    const tir::BufferLoad* result = ResultAt(load->buffer->data);
+    return result ? result : StmtExprMutator::VisitBufferLoad(load);
   }
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    const auto* result = results_.Find(store->buffer->data);
+    const tir::BufferLoad* result = ResultAt(store->buffer->data);
     const tir::Stmt* visited = StmtExprMutator::VisitBufferStore(store);
     if (!result) return visited;
     auto* moved = workspace().New<tir::BufferStore>(*To<tir::BufferStore>(visited));
-    moved->buffer = (*result)->buffer;
-    moved->indices = (*result)->indices;
+    moved->buffer = result->buffer;
+    moved->indices = result->indices;
     return moved;
   }
 
  private:
+  // The pointer of the allocation that the pointer was made of.
+  const tir::Var* RootOf(const tir::Var* pointer) const {
+    const auto* root = roots_.Find(pointer);
+    return root ? *root : pointer;
+  }
+  // What replaces the elements at the pointer; null if they stay.
+  const tir::BufferLoad* ResultAt(const tir::Var* pointer) const {
+    const auto* result = results_.Find(RootOf(pointer));
+    return result ? *result : nullptr;
+  }
+
   std::nullopt_t Refuse(const tir::Call& call, std::string_view why) {
     diagnostics_.Error(Location(call), "pass-failed", fmt::format("T.tvm_thread_allreduce {}", why));
     return std::nullopt;
@@ -203,6 +222,7 @@ class AllreduceLowerer : public tir::StmtExprMutator {
   const arith::PrimBuilder make_;
   std::vector<const tir::AttrStmt*> axes_;  // around the current statement
   const tir::CommReducer* combiner_ = nullptr;
+  LookupMap<const tir::Var*, const tir::Var*> roots_;  // of pointers that are bound
   // Results by the pointers that they replace.
   LookupMap<const tir::Var*, const tir::BufferLoad*> results_;
   LookupSet<const tir::Buffer*> new_buffers_;  // of results
