@@ -16,12 +16,22 @@ const tir::Block* MakeCopyBlock(const CopyStage& stage, const std::vector<const 
   const auto* load =
       workspace.New<tir::BufferLoad>(stage.read_buffer->dtype, stage.read_buffer, workspace.Copy(read_indices));
   const auto* store = workspace.New<tir::BufferStore>(stage.write_buffer, load, workspace.Copy(write_indices));
-  const tir::BufferRegion* reads[] = {PointRegion(stage.read_buffer, read_indices, workspace)};
+  std::vector<const tir::BufferRegion*> reads = {PointRegion(stage.read_buffer, read_indices, workspace)};
+  for (const auto* indices : {&read_indices, &write_indices}) {
+    for (const PrimExpr* index : *indices) {
+      tir::PostOrderVisit(index, [&](const Node* node) {
+        const auto* inner = As<tir::BufferLoad>(node);
+        if (!inner) return;
+        const std::vector<const PrimExpr*> at(inner->indices.begin(), inner->indices.end());
+        reads.push_back(PointRegion(inner->buffer, at, workspace));
+      });
+    }
+  }
   const tir::BufferRegion* writes[] = {PointRegion(stage.write_buffer, write_indices, workspace)};
-  return workspace.New<tir::Block>(
-      workspace.Copy(axes), workspace.Copy(std::span<const tir::BufferRegion* const>(reads)),
-      workspace.Copy(std::span<const tir::BufferRegion* const>(writes)), workspace.arena().CopyString(name),
-      List<const tir::Buffer*>(), List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), nullptr, store);
+  return workspace.New<tir::Block>(workspace.Copy(axes), workspace.Copy(reads),
+                                   workspace.Copy(std::span<const tir::BufferRegion* const>(writes)),
+                                   workspace.arena().CopyString(name), List<const tir::Buffer*>(),
+                                   List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), nullptr, store);
 }
 
 // ---- Rewriting accesses

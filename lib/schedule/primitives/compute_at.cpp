@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "axis_condition.h"
 #include "iropt/support/lookup.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
@@ -270,6 +271,7 @@ class Mover {
     IROPT_ASSIGN_OR_RETURN(const RemovalPlan removal, PlanRemoval(state_, block_));
     IROPT_ASSIGN_OR_RETURN(const size_t position, FindPosition(index));
     IROPT_ASSIGN_OR_RETURN(const std::vector<AxisDomain> domains, SolveDomains());
+    IROPT_ASSIGN_OR_RETURN(axis_conditions_, ConditionOfAxes(state_, block_, loop_));
     const tir::Stmt* new_loop = MakeNewLoop(position, domains, preserve_unit_loops);
     const tir::Block* scope_block = &scope_->block();
     PathSet paths;
@@ -418,7 +420,37 @@ class Mover {
       if (required.empty()) continue;
       IROPT_RETURN_IF_ERROR(solver.Require(*buffer, UnionBox(provided, analyzer_), UnionBox(required, analyzer_)));
     }
-    return solver.Finish();
+    IROPT_ASSIGN_OR_RETURN(std::vector<AxisDomain> domains, solver.Finish());
+    if (!is_compute_at_) IROPT_RETURN_IF_ERROR(CheckProduced(domains));
+    return domains;
+  }
+
+  // What a consumer reads with these axes is what the producers have written under the loop. The values of an axis are
+  // more than that if it is not found from what is required, as in B[vi % 4], or if several regions require others.
+  Status CheckProduced(const std::vector<AxisDomain>& domains) {
+    const tir::Block& block = block_->block();
+    arith::IterRanges axes;
+    for (size_t i = 0; i < domains.size(); ++i)
+      axes.insert_or_assign(block.iter_vars[i]->var,
+                            *RangeOf(domains[i].dom, *block.iter_vars[i]->dom, analyzer_, workspace_));
+    const auto is_before = [&](const PrimExpr* a, const PrimExpr* b) {
+      const PrimExpr* holds = analyzer_.make().Binary(NodeKind::kLE, a, b);
+      return analyzer_.CanProve(holds) || CanProveByExtremes(holds, loop_domains_, analyzer_);
+    };
+    for (const tir::BufferRegion* region : block.reads) {
+      const std::vector<Box> boxes = RequiredOf(region->buffer);
+      if (boxes.empty()) continue;
+      const Box written = UnionBox(boxes, analyzer_);
+      const Box read = EvalBox(region->region, axes, analyzer_);
+      for (size_t i = 0; i < read.size(); ++i) {
+        if (!read[i].is_bounded() || !written[i].is_bounded() || !is_before(written[i].min(), read[i].min()) ||
+            !is_before(read[i].max(), written[i].max()))
+          return state_.Refuse(
+              fmt::format("the block {{0}} would read elements of {} that are not written yet", region->buffer->name),
+              {&block});
+      }
+    }
+    return {};
   }
 
   // What the blocks under the loop access of the buffer.
@@ -443,11 +475,11 @@ class Mover {
     std::vector<std::pair<const tir::Var*, const PrimExpr*>> loops;
     std::vector<const PrimExpr*> values;
     const PrimExpr* condition = make.Bool(true);
-    const auto require = [&](NodeKind kind, const PrimExpr* a, const PrimExpr* b) {
-      const PrimExpr* holds = make.Binary(kind, a, b);
+    const auto require = [&](const PrimExpr* holds) {
       if (!analyzer_.CanProve(holds) && !CanProveByExtremes(holds, loop_domains_, analyzer_))
         condition = make.Binary(NodeKind::kAnd, condition, holds);
     };
+    tir::VarValues bindings;
     for (size_t i = 0; i < domains.size(); ++i) {
       const tir::Range* range = RangeOf(domains[i].dom, *block.iter_vars[i]->dom, analyzer_, workspace_);
       if (preserve_unit_loops || !arith::IsInt(range->extent, 1)) {
@@ -459,11 +491,14 @@ class Mover {
       } else {
         values.push_back(range->min);
       }
+      bindings[block.iter_vars[i]->var] = values[i];
       const IntervalSet& bound = domains[i].bound;
       if (bound.is_nothing()) continue;
-      if (bound.min()) require(NodeKind::kGE, values[i], bound.min());
-      if (bound.max()) require(NodeKind::kLT, values[i], make.Add(bound.max(), make.Const(1, bound.max()->dtype)));
+      if (bound.min()) require(make.Binary(NodeKind::kGE, values[i], bound.min()));
+      if (bound.max())
+        require(make.Binary(NodeKind::kLT, values[i], make.Add(bound.max(), make.Const(1, bound.max()->dtype))));
     }
+    for (const PrimExpr* holds : axis_conditions_) require(tir::Substitute(holds, bindings, workspace_));
     const tir::Stmt* nest = MakeRealize(values, analyzer_.Simplify(condition), &block, workspace_);
     for (size_t i = loops.size(); i > 0; --i)
       nest = MakeLoop(loops[i - 1].first, loops[i - 1].second, nest, workspace_);
@@ -481,6 +516,7 @@ class Mover {
   Analyzer analyzer_;
   arith::VarDomains loop_domains_;  // of the loops around, and of the new ones
   std::vector<Ref*> producers_, consumers_;
+  std::vector<const PrimExpr*> axis_conditions_;  // of the block, in its axes
 };
 
 Status Move(PrimitiveCall& call, bool is_compute_at) {

@@ -140,6 +140,20 @@ class ReindexStageMaker {
   std::vector<size_t> used_;
 };
 
+// The last of the writer of the buffer (null: none) and of those of what its indices are read from.
+Ref* LastWriter(State& state, Ref* scope, const tir::BufferRegion& access, Ref* writer) {
+  for (const tir::Range* range : access.region) {
+    tir::PostOrderVisit(range->min, [&](const Node* node) {
+      const auto* load = As<tir::BufferLoad>(node);
+      if (!load) return;
+      for (Ref* other : state.ScopeInfo(scope).WritersOf(load->buffer)) {
+        if (!writer || writer->place < other->place) writer = other;
+      }
+    });
+  }
+  return writer;
+}
+
 Status ReindexCache(PrimitiveCall& call, bool is_read) {
   State& state = call.state();
   Ref* ref = call.GetRef("block");
@@ -151,7 +165,10 @@ Status ReindexCache(PrimitiveCall& call, bool is_read) {
   CopyStage stage;
   (is_read ? stage.read_buffer : stage.write_buffer) = access->buffer;
   IROPT_ASSIGN_OR_RETURN(Ref * writer, OnlyWriter(state, scope, access->buffer));
-  if (is_read) stage.consumers.insert(ref->stmt);
+  if (is_read) {
+    stage.consumers.insert(ref->stmt);
+    writer = LastWriter(state, scope, *access, writer);
+  }
   stage.location = scope;
   if (!is_read || writer) FindLocation(state, is_read ? writer : ref, scope, is_read, stage);
   ReindexStageMaker maker(state, ref, is_read, *access);

@@ -1,0 +1,16 @@
+// The condition of a block without the loops around it.
+#pragma once
+
+#include <vector>
+
+#include "iropt/schedule/state.h"
+
+namespace iropt::schedule {
+
+// What the condition of the block says of its axes, in the axes and in the variables of `loop` and the loops around it,
+// each part on its own. What the domains of the axes say as well is left out, and so is what only keeps loops that no
+// axis uses from running the block again. The block may be bound to the same axes by other loops below `loop` under
+// these conditions. Refused if a part cannot be written so.
+Result<std::vector<const PrimExpr*>> ConditionOfAxes(State& state, const Ref* block, const Ref* loop);
+
+}  // namespace iropt::schedule
