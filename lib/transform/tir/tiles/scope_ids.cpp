@@ -7,6 +7,8 @@
 #include <iterator>
 #include <optional>
 #include <queue>
+#include <string_view>
+#include <unordered_map>
 
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
@@ -187,7 +189,18 @@ class LaunchFinder {
     if (threads) AddThreads("threadIdx", *threads);
     if (!Thread("threadIdx.x"))
       return Fail("the kernel does not say how many threads it has: expected T.thread_id([128])");
+    OrderThreads();
     return {};
+  }
+
+  // TVM launches the axes from the inside out as they come out of a hash table by their tags. The order matters to
+  // texts only: it is that of libstdc++, with which TVM is built on Linux.
+  void OrderThreads() {
+    std::unordered_map<std::string_view, const tir::IterVar*> table;
+    for (const tir::IterVar* thread : launch_.threads) table.emplace(thread->thread_tag, thread);
+    launch_.threads.clear();
+    for (const auto& [tag, thread] : table) launch_.threads.push_back(thread);
+    std::ranges::reverse(launch_.threads);
   }
 
   // ---- Values
