@@ -55,6 +55,11 @@ class HostFunction {
     spec.data = data;
     return tir::MakeBuffer(workspace_, spec, name);
   }
+  // The parameter that is the axis, which may be narrower than the lengths.
+  const PrimExpr* AxisParam() {
+    const auto* type = As<PrimType>(call_.arg(1)->type);
+    return make_.Cast(DataType::Int(64), code_.Param("axis", type ? type->dtype : DataType::Int(64)));
+  }
   tir::VarFrame Pointer(std::string_view name, Field field) {
     const auto* var = workspace_.NewPrimVar(name, DataType::Handle(), tir::PointerInfo::Get(DataType::Int(64), ""));
     const size_t depth = code_.depth();
@@ -109,7 +114,7 @@ const Expr* LegalizeInspectTensorShapeI(LegalizeCall& call) {
   HostFunction function(call);
   tir::FuncBuilder& code = function.code();
   const arith::PrimBuilder& make = function.make();
-  const tir::Var* axis = code.Param("axis", DataType::Int(64));
+  const PrimExpr* axis = function.AxisParam();
   {
     const tir::Frame positive =
         code.Assert(make.Node(NodeKind::kLE, make.Int(0), axis), "Specified axis may not be negative");
@@ -130,7 +135,7 @@ const Expr* LegalizeInspectTensorStrideI(LegalizeCall& call) {
   HostFunction function(call);
   tir::FuncBuilder& code = function.code();
   const arith::PrimBuilder& make = function.make();
-  const tir::Var* axis = code.Param("axis", DataType::Int(64));
+  const PrimExpr* axis = function.AxisParam();
   const tir::Frame positive =
       code.Assert(make.Node(NodeKind::kLE, make.Int(0), axis), "Specified axis may not be negative");
   const tir::VarFrame ndim = code.Let("ndim", function.Get(Field::kNdim, DataType::Int(32)));
