@@ -46,6 +46,9 @@ class LegalizeCall {
   // A batch_norm that is that of inference.
   bool is_inference() const { return is_inference_; }
   void set_inference(bool is_inference) { is_inference_ = is_inference; }
+  // A result whose size depends on the data may have fewer rows than its type says: nothing in the module needs them.
+  bool may_trim() const { return may_trim_; }
+  void set_may_trim(bool may_trim) { may_trim_ = may_trim; }
   std::string_view HintOf(const Var& var) const { return hint_of_(var); }
 
   // The fields of an operand that is a tuple: those of the tuple that it is bound to, or its projections, which are
@@ -53,6 +56,8 @@ class LegalizeCall {
   std::vector<const Expr*> TupleFields(size_t i);
   // The dimensions of an operand that is a shape; empty pointer if it is not known as an expression.
   const ShapeExpr* ShapeArg(size_t i);
+  // The constant that an operand is or is bound to; empty pointer if there is none.
+  const Constant* ConstantArg(size_t i) const;
   const Expr* PackedFunc(std::string_view name);
   // The call of a destination-passing packed function.
   const Expr* CallDpsPacked(std::string_view name, const std::vector<const Expr*>& args, const TensorType* out);
@@ -64,6 +69,9 @@ class LegalizeCall {
   const Expr* Error(std::string message);
 
  private:
+  // What an operand is bound to if it is a variable; null if that is not known.
+  const Expr* BoundArg(size_t i) const;
+
   const Call& call_;
   BlockBuilder& builder_;
   ModuleBuilder& module_;
@@ -71,6 +79,7 @@ class LegalizeCall {
   FunctionRef<std::string_view(const Var&)> hint_of_;
   std::string reason_;
   bool is_inference_ = false;
+  bool may_trim_ = false;
 };
 
 // A PrimFunc under construction that replaces the call, made as BlockBuilder.call_te does in TVM: its parameters are

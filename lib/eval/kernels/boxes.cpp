@@ -262,23 +262,28 @@ Result<AllClassArgs> ReadAllClassArgs(KernelCall& call) {
     IROPT_ASSIGN_OR_RETURN(const Tensor number, CastTensor(call, t, DataType::Float(64)));
     numbers[i] = number->As<double>()[0];
   }
-  if (!(std::fabs(numbers[0]) < 1e9)) return call.Fail("the number of boxes is out of range");
-  args.most = static_cast<int64_t>(numbers[0]);
+  if (std::isnan(numbers[0])) return call.Fail("the number of boxes is not a number");
+  // No tensor has more boxes than this.
+  args.most = static_cast<int64_t>(std::clamp(numbers[0], 0.0, 0x1p62));
   args.overlap = static_cast<float>(numbers[1]);
   args.score = static_cast<float>(numbers[2]);
   return args;
 }
 
-// The boxes that are selected for a class of an image, by descending score.
+// The boxes that are selected for a class of an image, by descending score. As in TVM, which gives suppressed boxes the
+// score -1, those of a score up to that are never selected, and those of a score up to 0 never suppressed.
 std::vector<int64_t> SelectBoxes(const AllClassArgs& args, const Boxes& boxes, int64_t batch, const float* scores) {
   std::vector<int64_t> order(static_cast<size_t>(boxes.anchors));
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, [&](int64_t a, int64_t b) { return scores[a] > scores[b]; });
   std::vector<int64_t> selected;
   for (const int64_t i : order) {
-    if (!(scores[i] > args.score) || static_cast<int64_t>(selected.size()) >= args.most || args.overlap <= 0) break;
-    const bool covered = std::ranges::any_of(
-        selected, [&](int64_t k) { return Overlap(boxes.At(batch, k), boxes.At(batch, i)) >= args.overlap; });
+    if (!(scores[i] > std::max(args.score, -1.0f)) || static_cast<int64_t>(selected.size()) >= args.most ||
+        args.overlap <= 0)
+      break;
+    const bool covered = scores[i] > 0 && std::ranges::any_of(selected, [&](int64_t k) {
+                           return Overlap(boxes.At(batch, k), boxes.At(batch, i)) >= args.overlap;
+                         });
     if (!covered) selected.push_back(i);
   }
   return selected;

@@ -79,6 +79,10 @@ IROPT_TYPE_RULE(InferVisionAllClassNms,
     const TensorType* t = i == 0 ? boxes : scores;
     if (!t->known) return ctx.Error(call, i, fmt::format("{} must have a known shape", OperandName(call, i)));
   }
+  if (!CheckLength(call, 0, boxes, 2, 4, ctx) ||
+      !CheckSameLength(call, 1, scores->dims[0], boxes->dims[0], "images", ctx) ||
+      !CheckSameLength(call, 1, scores->dims[2], boxes->dims[1], "boxes", ctx))
+    return nullptr;
   const std::string_view format = AllClassNonMaximumSuppressionAttrs(call).output_format();
   if (!CheckChoice(call, "output_format", format, "onnx tensorflow", ctx)) return nullptr;
   const Dim batch = boxes->dims[0];

@@ -1,5 +1,8 @@
 // Legalization of the non-maximum suppression of every class: sorted scores, a search for those above the threshold,
 // the selection of boxes for each class of each image, and their collection.
+#include <algorithm>
+#include <limits>
+
 #include "box_code.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
@@ -87,7 +90,7 @@ class ClassSelection {
   void Select(Value i, const LocalNumber& kept) {
     code_.If(code_.True(), [&] {
       code_.Store(x_.selected, {row_, kept.value()}, x_.order(row_, i));
-      if (x_.scores) code_.Store(x_.scores, {row_, kept.value()}, Score(i));
+      if (x_.scores) code_.Store(x_.scores, {row_, kept.value()}, te::Cast(x_.scores.dtype(), Score(i)));
     });
     code_.Store(kept, kept.value() + 1);
     code_.For(te_.Simplify(Wide(Count()) - (i + 1)), kParallelLoop, [&](Value offset) {
@@ -138,12 +141,17 @@ Tensor SumsBefore(te::Builder& te, const Tensor& numbers) {
     BoxCode code(te, statements);
     const auto at = [](const Tensor& x, Value position) { return x(te::Values(AtPosition(x, position))); };
     code.For(rows, kParallelLoop, [&](Value row) {
-      code.Store(out[0], AtPosition(out[0], row * length), te.Int(0));
-      code.For(length - 1, [&](Value i) {
-        const Value k = i + 1;
-        const Value last = row * length + (k - 1);
-        code.Store(out[0], AtPosition(out[0], row * length + k), at(out[0], last) + Wide(at(numbers, last)));
-      });
+      const auto sum = [&] {
+        code.Store(out[0], AtPosition(out[0], row * length), te.Int(0));
+        code.For(length - 1, [&](Value i) {
+          const Value k = i + 1;
+          const Value last = row * length + (k - 1);
+          code.Store(out[0], AtPosition(out[0], row * length + k), at(out[0], last) + Wide(at(numbers, last)));
+        });
+      };
+      // Dimensions that are known are not 0.
+      if (length.AsInt()) return sum();
+      code.If(length > te.Int(0), sum);
     });
   };
   return te.Extern("cumsum_generic", std::span(&numbers, 1), outputs, body)[0];
@@ -154,18 +162,20 @@ struct Selection {
   Value classes;
 };
 
-// The rows (image, class, box) of all classes, one class after another.
-Tensor CollectRows(te::Builder& te, const Selection& x, int64_t limit) {
+// The rows (image, class, box) of all classes, one class after another, in a tensor with `rows_of_class` for each.
+Tensor CollectRows(te::Builder& te, const Selection& x, int64_t limit, Value rows_of_class) {
   const Tensor offsets = SumsBefore(te, x.counts);
   const Value all = x.counts.dim(0);
   const Tensor inputs[] = {x.indices, x.counts, offsets};
-  const ExternOutput outputs[] = {{"collect_indices", {all * limit, 3}, kInt64, 0, Placement::kAnywhere}};
+  const ExternOutput outputs[] = {{"collect_indices", {all * rows_of_class, 3}, kInt64, 0, Placement::kAnywhere}};
   const auto body = [&](tir::StmtBuilder& statements, std::span<const Tensor> out) {
     BoxCode code(te, statements);
     const size_t depth = statements.depth();
     const PrimExpr* node = te.make().Int(0, kInt32);
     statements.Open<tir::AttrStmt>(Span(), node, "pragma_scope", te.workspace().New<tir::StringImm>("seq"), nullptr);
-    code.For(all * limit, [&](Value i) { code.For(3, [&](Value j) { code.Store(out[0], {i, j}, te.Int(0)); }); });
+    code.For(all * rows_of_class, [&](Value i) {
+      code.For(3, [&](Value j) { code.Store(out[0], {i, j}, te.Int(0)); });
+    });
     code.For(all, kParallelLoop, [&](Value row) {
       code.For(te::Min(Wide(x.counts(row)), te.Int(limit)), [&](Value j) {
         const auto store = [&](int64_t column, Value value) {
@@ -252,17 +262,35 @@ const Expr* TrimRows(LegalizeCall& call, const Expr* indices, const Expr* count)
   return builder.Emit(LegalizeDynamicStridedSlice(trimmed));
 }
 
-// The greatest number of boxes of a class: that of a constant of one element, else all.
+// The greatest number of boxes of a class, which is a constant of one element.
 std::optional<int64_t> LimitOf(const LegalizeCall& call, const Tensor& scores) {
-  const auto* limit = As<Constant>(call.arg(2));
-  if (!limit) return scores.dim(2).AsInt();
-  if (limit->data->num_elements() != 1 || !limit->data->dtype().is_integer()) return std::nullopt;
+  const Constant* limit = call.ConstantArg(2);
+  if (!limit || limit->data->num_elements() != 1 || !limit->data->dtype().is_integer()) return std::nullopt;
+  const int64_t most = scores.dim(2).AsInt().value_or(std::numeric_limits<int32_t>::max());
   std::optional<int64_t> value;
   DispatchElement(limit->data->dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    value = static_cast<int64_t>(Element<T>::Load(limit->data->As<T>()[0]));
+    const auto given = Element<T>::Load(limit->data->As<T>()[0]);
+    if (given <= 0) {
+      value = 0;
+    } else {
+      value = static_cast<int64_t>(std::min(static_cast<uint64_t>(given), static_cast<uint64_t>(most)));
+    }
   });
   return value;
+}
+
+// Why the call has no loops; empty if it has.
+std::string_view MissOf(const LegalizeCall& call, const Tensor& boxes, const Tensor& scores) {
+  if (!boxes.dtype().is_floating() || !scores.dtype().is_floating()) return "boxes and scores must be floats";
+  if (scores.dim(0).Is(0) || scores.dim(1).Is(0)) return "there are no images or no classes";
+  for (size_t i = 3; i < 5; ++i) {
+    const List<const PrimExpr*>& dims = call.TensorArg(i)->dims;
+    if (!std::ranges::all_of(dims.span(),
+                             [](const PrimExpr* dim) { return arith::AsInt(dim) && *arith::AsInt(dim) == 1; }))
+      return "a threshold is not a single number";
+  }
+  return {};
 }
 
 }  // namespace
@@ -274,6 +302,8 @@ const Expr* LegalizeVisionAllClassNonMaxSuppression(LegalizeCall& call) {
   const Tensor all_scores = te.Arg(1);
   const Tensor overlap = te.Arg(3);
   const Tensor threshold = te.Arg(4, Placement::kAnywhere);
+  if (const std::string_view miss = MissOf(call, boxes, all_scores); !miss.empty())
+    return call.Unchanged(std::string(miss));
   const std::optional<int64_t> limit = LimitOf(call, all_scores);
   if (!limit) return call.Unchanged("the greatest number of boxes of a class is not known");
 
@@ -299,7 +329,9 @@ const Expr* LegalizeVisionAllClassNonMaxSuppression(LegalizeCall& call) {
   if (!onnx) return te.Finish(CollectByImage(te, selection, all_scores.dim(0)));
 
   BlockBuilder& builder = call.builder();
-  const Tensor rows = CollectRows(te, selection, *limit);
+  const Value boxes_of_class = all_scores.dim(2);
+  const Value rows_of_class = call.may_trim() && boxes_of_class.AsInt() ? Value(*limit) : boxes_of_class;
+  const Tensor rows = CollectRows(te, selection, *limit, rows_of_class);
   const Expr* both = builder.Emit(te.Finish({rows, TotalRows(te, selection, *limit)}));
   const auto item = [&](int32_t i) {
     const Type* type = To<TupleType>(both->type)->fields[static_cast<uint32_t>(i)];
@@ -307,7 +339,7 @@ const Expr* LegalizeVisionAllClassNonMaxSuppression(LegalizeCall& call) {
   };
   const Expr* indices = item(0);
   const Expr* count = item(1);
-  const Expr* const fields[] = {TrimRows(call, indices, count), count};
+  const Expr* const fields[] = {call.may_trim() ? TrimRows(call, indices, count) : indices, count};
   return builder.workspace().New<Tuple>(builder.workspace().Copy(std::vector(std::begin(fields), std::end(fields))),
                                         nullptr);
 }

@@ -35,13 +35,23 @@ std::vector<const Expr*> LegalizeCall::TupleFields(size_t i) {
   return fields;
 }
 
-const ShapeExpr* LegalizeCall::ShapeArg(size_t i) {
-  const Expr* shape = arg(i);
-  while (const auto* var = As<Var>(shape)) {
-    shape = builder_.LookupBinding(var);
-    if (!shape) return nullptr;
+const Expr* LegalizeCall::BoundArg(size_t i) const {
+  const Expr* value = arg(i);
+  while (const auto* var = As<Var>(value)) {
+    value = builder_.LookupBinding(var);
+    if (!value) return nullptr;
   }
-  return As<ShapeExpr>(shape);
+  return value;
+}
+
+const ShapeExpr* LegalizeCall::ShapeArg(size_t i) {
+  const Expr* shape = BoundArg(i);
+  return shape ? As<ShapeExpr>(shape) : nullptr;
+}
+
+const Constant* LegalizeCall::ConstantArg(size_t i) const {
+  const Expr* value = BoundArg(i);
+  return value ? As<Constant>(value) : nullptr;
 }
 
 const Expr* LegalizeCall::PackedFunc(std::string_view name) {

@@ -35,6 +35,7 @@
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "legalized_calls.h"
 #include "relax_functions.h"
+#include "returned_calls.h"
 #include "transform/relax/util/name_hints.h"
 #include "transform/relax/util/network_mode.h"
 
@@ -83,12 +84,14 @@ const Attr* KindOf(const DictAttr* target) { return target ? target->Find("kind"
 class Legalizer : public ExprMutator {
  public:
   Legalizer(Workspace& workspace, TypeInferrer& inferrer, ModuleBuilder& module, const LegalizeOptions& options,
-            DiagnosticEngine& diagnostics, std::unordered_set<const Call*> inference_calls)
+            DiagnosticEngine& diagnostics, std::unordered_set<const Call*> inference_calls,
+            std::unordered_set<const Call*> returned_calls)
       : ExprMutator(workspace, &inferrer),
         module_(module),
         options_(options),
         diagnostics_(diagnostics),
-        inference_calls_(std::move(inference_calls)) {}
+        inference_calls_(std::move(inference_calls)),
+        returned_calls_(std::move(returned_calls)) {}
 
   bool has_errors() const { return has_errors_ || failed(); }
   bool made_targets() const { return made_targets_; }
@@ -97,6 +100,7 @@ class Legalizer : public ExprMutator {
   const Expr* VisitCall(const Call* old) override {
     const auto* call = To<Call>(ExprMutator::VisitCall(old));
     is_inference_ = inference_calls_.contains(old);
+    is_returned_ = returned_calls_.contains(old);
     if (!Is<Op>(call->op) || has_errors()) return call;
     if (!call->type) call = To<Call>(builder().Normalize(call));
     // A legalization may consist of operators that are legalized in turn.
@@ -114,15 +118,19 @@ class Legalizer : public ExprMutator {
   }
 
   // The type of the body replaces the declared one if that holds for it, too, as the dimensions may be written
-  // otherwise, or if it says less, as the size of a result may turn out to depend on the data.
+  // otherwise, or if the body now says less than the declared type that it said before, as the size of a result may
+  // turn out to depend on the data.
   const Expr* VisitFunction(const Function* old) override {
     const auto* function = To<Function>(ExprMutator::VisitFunction(old));
     if (function == old || failed()) return function;
     TypeInferrer& inferrer = *builder().inferrer();
     const Type* returned = inferrer.ReturnType(function->params, function->body->type);
     if (TypeEqual(returned, function->ret_type)) return function;
-    if (!inferrer.IsBaseOf(function->ret_type, returned) && !inferrer.IsBaseOf(returned, function->ret_type))
-      return function;
+    const auto says_less = [&] {
+      return inferrer.IsBaseOf(old->ret_type, inferrer.ReturnType(old->params, old->body->type)) &&
+             inferrer.IsBaseOf(returned, function->ret_type);
+    };
+    if (!inferrer.IsBaseOf(function->ret_type, returned) && !says_less()) return function;
     return NewLike<Function>(workspace(), *old, function->params, function->body, returned, function->is_pure,
                              function->attrs, nullptr);
   }
@@ -137,13 +145,15 @@ class Legalizer : public ExprMutator {
     const bool has_shapes = (!is_custom && !row.needs_shapes) || HasKnownShapes(call, op);
     const Expr* result = &call;
     if ((is_custom || row.legalize) && has_shapes) {
-      // A customized legalization may look at anything.
-      auto signature = is_custom || is_inference_ ? std::nullopt : LegalizedCalls::SignatureOf(call);
+      // A customized legalization may look at anything, and that of this operator does at bindings.
+      const bool looks_around = is_custom || is_inference_ || op.id == OpId::kVisionAllClassNonMaxSuppression;
+      auto signature = looks_around ? std::nullopt : LegalizedCalls::SignatureOf(call);
       if (const Call* known = signature ? legalized_.Find(*signature, workspace()) : nullptr)
         return WrapPure(op, builder().Normalize(known));
       const auto hint_of = [this](const Var& var) { return hints_.Of(var); };
       LegalizeCall context(call, builder(), module_, &diagnostics_, hint_of);
       context.set_inference(is_inference_);
+      context.set_may_trim(is_returned_);
       if (is_custom) {
         result = custom->second(context);
       } else {
@@ -223,7 +233,9 @@ class Legalizer : public ExprMutator {
   bool has_errors_ = false;
   bool made_targets_ = false;
   const std::unordered_set<const Call*> inference_calls_;
+  const std::unordered_set<const Call*> returned_calls_;
   bool is_inference_ = false;  // the call that is legalized is one of them
+  bool is_returned_ = false;
   NameHints hints_;
   LegalizedCalls legalized_;
 };
@@ -239,7 +251,8 @@ Result<Module> LegalizeOps(Module module, const LegalizeOptions& options, Diagno
     Workspace workspace(entry.storage);
     OpTypeInferrer inferrer(&builder.module(), workspace.arena(), &diagnostics);
     Legalizer legalizer(workspace, inferrer, builder, options, diagnostics,
-                        FindInferenceCalls(*To<Function>(entry.func), options.mode));
+                        FindInferenceCalls(*To<Function>(entry.func), options.mode),
+                        FindReturnedCalls(builder.module(), *name, *To<Function>(entry.func)));
     const auto* function = To<Function>(legalizer.VisitExpr(entry.func));
     if (legalizer.has_errors()) return Failure{ErrorCode::PassFailed};
     made_targets |= legalizer.made_targets();
