@@ -262,7 +262,8 @@ const Expr* TrimRows(LegalizeCall& call, const Expr* indices, const Expr* count)
   return builder.Emit(LegalizeDynamicStridedSlice(trimmed));
 }
 
-// The greatest number of boxes of a class, which is a constant of one element.
+// The greatest number of boxes of a class, which is a constant of one element. TVM does not look at what a name is
+// bound to, and selects all boxes then.
 std::optional<int64_t> LimitOf(const LegalizeCall& call, const Tensor& scores) {
   const Constant* limit = call.ConstantArg(2);
   if (!limit || limit->data->num_elements() != 1 || !limit->data->dtype().is_integer()) return std::nullopt;
