@@ -39,7 +39,12 @@ class AxisConditionFinder {
   Result<std::vector<const PrimExpr*>> Find() {
     std::vector<const PrimExpr*> parts;
     if (IsTrue(realize_.predicate) || TakesAllValues()) return parts;
-    IROPT_RETURN_IF_ERROR(AddParts(realize_.predicate, parts));
+    tir::VarValues only_values;
+    for (const tir::Var* var : moved_) {
+      const tir::Range& range = loops_.at(var);
+      if (arith::IsInt(range.extent, 1)) only_values[var] = range.min;
+    }
+    IROPT_RETURN_IF_ERROR(AddParts(tir::Substitute(realize_.predicate, only_values, state_.workspace()), parts));
     return parts;
   }
 

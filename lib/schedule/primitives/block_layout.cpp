@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "axis_condition.h"
 #include "schedule/access_simplifier.h"
 #include "schedule/checks.h"
 #include "schedule/index_map_tools.h"
@@ -34,6 +35,14 @@ std::optional<tir::IterVarType> AxisTypeOf(const PrimExpr* value, const tir::Blo
     type = (*axis)->iter_type;
   }
   return ok ? type : std::nullopt;
+}
+
+// The condition of the block without the loops around it.
+Result<const PrimExpr*> ConditionInAxes(State& state, const Ref* ref) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<const PrimExpr*> parts, ConditionOfAxes(state, ref, nullptr));
+  const PrimExpr* condition = state.make().Bool(true);
+  for (const PrimExpr* part : parts) condition = state.make().Binary(NodeKind::kAnd, condition, part);
+  return condition;
 }
 
 }  // namespace
@@ -104,8 +113,11 @@ Status ApplyTransformBlockLayout(PrimitiveCall& call) {
   const tir::Block* new_block =
       CopyBlock(*substituted, workspace, [&](tir::Block& copy) { copy.iter_vars = workspace.Copy(new_axes); });
   new_block = SimplifyAccesses(new_block, analyzer, workspace);
-  const tir::BlockRealize* realize = state.RealizeOf(ref);
-  const tir::Stmt* stmt = MakeRealize(loop_vars, realize->predicate, new_block, workspace);
+  tir::VarValues of_loops;
+  for (size_t i = 0; i < new_vars.size(); ++i) of_loops[To<tir::Var>(new_vars[i])] = loop_vars[i];
+  IROPT_ASSIGN_OR_RETURN(const PrimExpr* condition, ConditionInAxes(state, ref));
+  condition = tir::Substitute(tir::Substitute(condition, old_axes, workspace), of_loops, workspace);
+  const tir::Stmt* stmt = MakeRealize(loop_vars, analyzer.Simplify(condition), new_block, workspace);
   for (size_t i = loop_vars.size(); i > 0; --i)
     stmt = MakeLoop(To<tir::Var>(loop_vars[i - 1]), (*shape)[i - 1], stmt, workspace);
   const BlockReuse reuse = PairBlocks(&block, new_block);

@@ -118,6 +118,7 @@ class Decomposer {
         discarded.insert(loop.loop_var);
       if (loops_[i - 1] == loop_) break;
     }
+    IROPT_RETURN_IF_ERROR(CheckNotRepeated(discarded));
     IROPT_ASSIGN_OR_RETURN(const PrimExpr* condition, Condition(discarded));
     tir::VarValues loop_vars;
     for (const tir::For* loop : chosen) loop_vars[loop->loop_var] = CopyVar(*loop->loop_var, workspace_, "_init");
@@ -137,12 +138,31 @@ class Decomposer {
     return stmt;
   }
 
+  // Loops that no axis uses run the block again, with its initialization.
+  Status CheckNotRepeated(const std::unordered_set<const tir::Var*>& discarded) {
+    for (const Ref* ref : loops_) {
+      const tir::For& loop = ref->loop();
+      const auto uses = [&](const PrimExpr* value) { return tir::UsesVar(value, loop.loop_var); };
+      if (!discarded.contains(loop.loop_var) || arith::IsInt(loop.extent, 1) || uses(realize_->predicate) ||
+          std::ranges::any_of(realize_->iter_values, uses))
+        continue;
+      return state_.Refuse("the loop {0} repeats the reduction of the block {1}, which then begins once only",
+                           {&loop, &block_});
+    }
+    return {};
+  }
+
   // The parts of the condition of the block that do not depend on loops that the initialization does not have.
   Result<const PrimExpr*> Condition(const std::unordered_set<const tir::Var*>& discarded) {
     const arith::PrimBuilder make = state_.make();
     const PrimExpr* result = make.Bool(true);
-    const PrimExpr* rest = realize_->predicate;
-    if (IsTrue(rest)) return result;
+    if (IsTrue(realize_->predicate)) return result;
+    tir::VarValues only_values;
+    for (const Ref* ref : loops_) {
+      const tir::For& loop = ref->loop();
+      if (discarded.contains(loop.loop_var) && arith::IsInt(loop.extent, 1)) only_values[loop.loop_var] = loop.min;
+    }
+    const PrimExpr* rest = tir::Substitute(realize_->predicate, only_values, workspace_);
     while (rest) {
       const auto* both = As<tir::And>(rest);
       const auto* less = As<tir::LT>(both ? both->b : rest);
@@ -150,7 +170,8 @@ class Decomposer {
       if (!tir::UsesAnyOf(discarded, less->a)) result = make.Binary(NodeKind::kAnd, result, less);
       rest = both ? both->a : nullptr;
     }
-    return result;
+    if (only_values.empty()) return result;
+    return arith::Analyzer(make, arith::Analyzer::SymVars::kAny).Simplify(result);
   }
 
   // What the block writes, it reads as well, once it does not initialize it.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "axis_condition.h"
 #include "cache.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
@@ -124,6 +125,23 @@ Result<int> PositionInScope(State& state, const Ref* ref, const Ref* scope, cons
   return 0;
 }
 
+// What the condition of the block says of these axes: elements for which it does not hold have no values to copy.
+Result<const PrimExpr*> ConditionOfCopy(State& state, const Ref* ref, const std::vector<const PrimExpr*>& axes) {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<const PrimExpr*> parts, ConditionOfAxes(state, ref, nullptr));
+  const PrimExpr* condition = state.make().Bool(true);
+  for (const PrimExpr* part : parts) {
+    const std::vector<const tir::Var*> vars = VarsOf(part);
+    const auto is_known = [&](const tir::Var* var) { return std::ranges::find(axes, var) != axes.end(); };
+    if (std::ranges::none_of(vars, is_known)) continue;
+    condition = IsTrue(condition) ? part : state.make().Binary(NodeKind::kAnd, condition, part);
+    for (const tir::IterVar* axis : ref->block().iter_vars) {
+      if (tir::UsesVar(part, axis->var) && !is_known(axis->var))
+        return state.Refuse("the condition of the block {0} is on axes that the indices do not use", {ref->stmt});
+    }
+  }
+  return condition;
+}
+
 }  // namespace
 
 Status ApplyReIndex(PrimitiveCall& call) {
@@ -176,7 +194,10 @@ Status ApplyReIndex(PrimitiveCall& call) {
   if (is_write) stage.position += 1;
   stage.block = MakeCopyBlock(stage, axes, is_write ? copy_indices : old_indices, is_write ? old_indices : copy_indices,
                               fmt::format("{}_reindex", stage.write_buffer->name), workspace);
-  stage.stmt = MakeRealize(values, nullptr, stage.block, workspace);
+  IROPT_ASSIGN_OR_RETURN(const PrimExpr* condition, ConditionOfCopy(state, ref, used));
+  tir::VarValues bindings;
+  for (size_t i = 0; i < used.size(); ++i) bindings[To<tir::Var>(used[i])] = values[i];
+  stage.stmt = MakeRealize(values, tir::Substitute(condition, bindings, workspace), stage.block, workspace);
   for (size_t i = loops.size(); i > 0; --i) {
     auto* loop = workspace.New<tir::For>(*MakeLoop(loops[i - 1], axes[i - 1]->dom->extent, stage.stmt, workspace));
     loop->min = axes[i - 1]->dom->min;

@@ -50,7 +50,7 @@ class ReindexStageMaker {
     std::vector<const PrimExpr*> axes, extents;
     for (const tir::IterVar* axis : block.iter_vars) {
       axes.push_back(axis->var);
-      extents.push_back(axis->dom->extent);
+      extents.push_back(state_.make().Add(axis->dom->min, axis->dom->extent));
     }
     indices_ = schedule::MapIndices(map, axes, analyzer_);
     const auto shape = MapShape(map, extents, analyzer_, workspace_);
