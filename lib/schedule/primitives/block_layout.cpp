@@ -82,7 +82,6 @@ Status ApplyTransformBlockLayout(PrimitiveCall& call) {
     return state.Refuse(fmt::format("the index map {} is not bijective affine", ToPython(map)));
   };
   if (!shape) return not_bijective();
-
   std::vector<const tir::IterVar*> new_axes;
   std::vector<const PrimExpr*> new_vars, loop_vars;
   for (size_t i = 0; i < values.size(); ++i) {
