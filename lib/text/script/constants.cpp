@@ -18,7 +18,7 @@ class ConstantReader : public ParserCore {
     lex_.Next();
     PyValue value;
     if (!ReadValue(value, 0) || !Expect(TokenKind::kNewline, "a statement")) return false;
-    state_.constants.insert_or_assign(name, ws_.New<NamedValue>(value));
+    state_.constants.Define(name, ws_.New<NamedValue>(value));
     return true;
   }
 
@@ -55,8 +55,8 @@ class ConstantReader : public ParserCore {
       out = PyValue::Bool(name == "True", span);
     } else if (name == "None") {
       out = PyValue::None(span);
-    } else if (const auto known = state_.constants.find(name); known != state_.constants.end()) {
-      out = static_cast<const NamedValue*>(known->second)->value;
+    } else if (const Node* known = state_.constants.Find(name)) {
+      out = static_cast<const NamedValue*>(known)->value;
       out.span = span;
       if (depth > 0 && out.is_list()) return Error(span, "syntax", "a list within a list is written out");
     } else {

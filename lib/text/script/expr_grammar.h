@@ -128,6 +128,9 @@ class ExprGrammar : public ValueReader {
   // truth value.
   void ChainComparisons() { chains_comparisons_ = true; }
 
+  // From now on a name is that of a variable, even if a value has that name, too.
+  void IgnoreConstants() { ignores_constants_ = true; }
+
   // x, or *list for all items of the list.
   bool ParseItem(PyValues& items) {
     const bool star = Accept(TokenKind::kStar);
@@ -160,6 +163,7 @@ class ExprGrammar : public ValueReader {
   Level& level() { return static_cast<Level&>(*this); }
 
   bool chains_comparisons_ = false;
+  bool ignores_constants_ = false;
 
   bool ParsePrefix(PyValue& out) {
     const uint32_t begin = lex_.peek().begin;
@@ -191,9 +195,10 @@ class ExprGrammar : public ValueReader {
     return true;
   }
 
-  // Whether a < b and then < c, read so far, is a < b and b < c. A comparison is only compared with a truth value.
+  // Whether a < b and then < c, read so far, is a < b and b < c. A comparison is only compared with a truth value. One
+  // that the text decides is Python's: TVM prints such a comparison as T.LT(0, 1).
   bool LinksComparisons(const PyValue& comparison, const PyValue& next) const {
-    if (chains_comparisons_) return true;
+    if (chains_comparisons_ || comparison.is(Kind::kBool)) return true;
     const bool is_truth = comparison.is(Kind::kPrim) && comparison.prim->dtype.is_bool();
     return is_truth &&
            (next.is(Kind::kInt) || next.is(Kind::kFloat) || (next.is(Kind::kPrim) && !next.prim->dtype.is_bool()));
@@ -238,6 +243,7 @@ class ExprGrammar : public ValueReader {
     const Token token = lex_.peek();
     const std::string_view name = lex_.text(token);
     const Node* node = symbols_.MayHold(name) ? symbols_.Find(name) : nullptr;
+    if (ignores_constants_ && state_.IsNamedValue(node)) node = nullptr;
     if (node && node != state_.module_alias()) {
       lex_.Next();
       return level().Named(node, token, out);

@@ -58,11 +58,15 @@ MacroExpansion::MacroExpansion(ParserCore& reader, MacroBudget& budget, const Ma
   body_.emplace(lexer.buffer(), lexer.base(), macro.body_begin, macro.body_end, reader.diag_);
   lexer.SwapPositions(*body_);
   context_.emplace(reader.diag_, Location(args.span), fmt::format("in the expansion of macro '{}'", macro.name));
-  if (macro.hygienic) {
+  if (hides_caller()) {
     std::swap(reader.symbols_, outer_symbols_);
-    reader.state_.DefineConstants(reader.symbols_);
+    reader.symbols_.set_constants(&reader.state_.constants, macro.num_constants);
   }
-  reader.symbols_.PushScope();
+  if (macro.hygienic && macro.depth) {
+    reader.symbols_.PushScopeWithin(*macro.depth);
+  } else {
+    reader.symbols_.PushScope();
+  }
   for (size_t i = 0; i < values.size(); ++i) define(macro.params[i], *values[i]);
   ++budget_.nested;
 }
@@ -71,7 +75,7 @@ MacroExpansion::~MacroExpansion() {
   if (!entered()) return;
   --budget_.nested;
   reader_.symbols_.PopScope();
-  if (macro_.hygienic) std::swap(reader_.symbols_, outer_symbols_);
+  if (hides_caller()) std::swap(reader_.symbols_, outer_symbols_);
   reader_.lex_.SwapPositions(*body_);
 }
 

@@ -34,6 +34,7 @@ class MacroExpansion {
   bool entered() const { return body_.has_value(); }
 
  private:
+  bool hides_caller() const { return macro_.hygienic && !macro_.depth; }
   bool Bind(const PyArgs& args, std::vector<const PyValue*>& values);
 
   ParserCore& reader_;
@@ -41,7 +42,7 @@ class MacroExpansion {
   const Macro& macro_;
   std::optional<DiagnosticContext> context_;
   std::optional<Lexer> body_;  // reads the text after the call, while the reader's own reads the body
-  SymbolTable outer_symbols_;  // of a hygienic macro
+  SymbolTable outer_symbols_;  // of a hygienic macro outside of functions
 };
 
 }  // namespace iropt::text

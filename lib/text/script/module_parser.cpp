@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -49,7 +48,10 @@ class ModuleParser : public ParserCore {
   bool AtMacro() const;
   bool ReadMacro(uint32_t column);
   bool Declare(std::unique_ptr<PendingFunction> pending);
-  uint32_t BodyEnd(uint32_t begin, uint32_t column) const;
+  uint32_t BodyEnd(uint32_t begin, uint32_t column) const {
+    return BlockEnd(lex_.buffer().substr(0, lex_.end_offset()), begin, column);
+  }
+  void DefineMentioned(SymbolTable& symbols, uint32_t begin, uint32_t column) const;
   bool Skip() {
     lex_.SkipLine();
     return false;
@@ -223,7 +225,7 @@ bool ModuleParser::ReadClass() {
   if (class_seen_) return ErrorHere("syntax", "the input holds more than one module");
   class_seen_ = true;
   state_.module_name = lex_.text(lex_.Next());
-  state_.constants.erase(state_.module_name);
+  state_.constants.Define(state_.module_name, nullptr);
   if (Accept(TokenKind::kLParen) && !Expect(TokenKind::kRParen, "the header of the module")) return false;
   if (!Expect(TokenKind::kColon, "the header of the module") ||
       !Expect(TokenKind::kNewline, "the header of the module"))
@@ -299,23 +301,21 @@ bool ModuleParser::ReadExternFunc(const Token& name) {
   return Expect(TokenKind::kNewline, "a statement");
 }
 
-// The end of a function body: the start of the first line that is indented no deeper than the function. Lines that
-// begin with a closing bracket continue an expression.
-uint32_t ModuleParser::BodyEnd(uint32_t begin, uint32_t column) const {
-  const char* text = lex_.buffer().data();
-  const uint32_t end = lex_.end_offset();
-  for (uint32_t p = begin;;) {
-    p += SkipDeeperLines(lex_.buffer().substr(p, end - p), column);
-    const void* eol = std::memchr(text + p, '\n', end - p);
-    if (!eol) return end;
-    p = static_cast<uint32_t>(static_cast<const char*>(eol) - text) + 1;
-    uint32_t q = p;
-    while (q < end && q - p <= column && (text[q] == ' ' || text[q] == '\t')) q += 1;
-    if (q >= end) return end;
-    if (q - p > column || text[q] == '\n' || text[q] == '\r' || text[q] == '#' || text[q] == ')' || text[q] == ']' ||
-        text[q] == '}')
-      continue;
-    return p;
+// Gives the table the constants that the text of a function mentions, so that the uses of each are of one definition.
+// The function begins at its decorator.
+void ModuleParser::DefineMentioned(SymbolTable& symbols, uint32_t begin, uint32_t column) const {
+  if (state_.constants.num_definitions() == 0) return;
+  const std::string_view text = lex_.buffer();
+  uint32_t end = BodyEnd(begin, column);
+  while (end < lex_.end_offset() && text.substr(end + column).starts_with("def ")) end = BodyEnd(end + column, column);
+  const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  for (uint32_t p = begin; p < end; ++p) {
+    const uint32_t first = p;
+    while (p < end && is_letter(text[p])) ++p;
+    const std::string_view word = text.substr(first, p - first);
+    const Node* constant = word.empty() ? nullptr : state_.constants.Find(word);
+    if (constant && !symbols.Peek(word).node)
+      symbols.DefineAs(word, constant, symbols.recorder()->Define({}, constant));
   }
 }
 
@@ -331,7 +331,8 @@ bool ModuleParser::ReadFunction() {
   pending->begin = at;
   if (options_.reading) pending->Record(lex_.buffer().substr(at));
   lex_.Restore(start);
-  state_.DefineConstants(*pending->symbols);
+  pending->symbols->set_constants(&state_.constants, state_.constants.num_definitions());
+  if (pending->recorder) DefineMentioned(*pending->symbols, at, column);
   const Shared shared{lex_, state_, pending->workspace, *pending->symbols, diag_};
   bool ok;
   if (pending->loop_level) {
@@ -368,6 +369,7 @@ bool ModuleParser::AtMacro() const {
 
 bool ModuleParser::ReadMacro(uint32_t column) {
   Macro macro;
+  macro.num_constants = state_.constants.num_definitions();
   const bool ok = ReadMacroHeader(*this, macro);
   macro.body_begin = lex_.peek().begin;
   macro.body_end = BodyEnd(macro.body_begin, column);

@@ -112,6 +112,7 @@ ParserCore::Failed ParserCore::UnknownName(const Token& name) {
   }
   std::vector<std::string_view> candidates;
   symbols_.ForEach([&](std::string_view known, const Node*) { candidates.push_back(known); });
+  symbols_.ForEachConstant([&](std::string_view known) { candidates.push_back(known); });
   const auto near = LeastNearestName(text, candidates);
   if (!near) return Error(lex_.SpanOf(name), "unknown-name", "unknown name " + Quoted(text));
   const SourceSpan at = Location(lex_.SpanOf(name));
@@ -191,9 +192,8 @@ bool ParserCore::ParseInteger(int64_t& value) {
 std::optional<DataType> ParserCore::ParseDataTypeString() {
   const Span span = SpanHere();
   std::string_view text;
-  if (const auto known = At(TokenKind::kName) ? state_.constants.find(lex_.text()) : state_.constants.end();
-      known != state_.constants.end() && symbols_.Peek(known->first).node == known->second) {
-    const PyValue& value = static_cast<const NamedValue*>(known->second)->value;
+  if (const Node* known = At(TokenKind::kName) ? symbols_.Find(lex_.text()) : nullptr; state_.IsNamedValue(known)) {
+    const PyValue& value = static_cast<const NamedValue*>(known)->value;
     if (value.is(PyValue::Kind::kString)) text = value.string();
   }
   if (!text.empty()) {

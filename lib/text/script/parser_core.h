@@ -30,10 +30,13 @@ struct Macro {
   Span name_span;
   Prefix level = Prefix::kNone;
   std::vector<std::string_view> params;
-  // Names in the body are resolved in the scope of the macro; else in that of the call.
+  // Names in the body are resolved in the scope of the macro, at the time of the call; else in the scope of the call.
   bool hygienic = true;
+  // Of a macro in a function: the number of scopes around its definition.
+  std::optional<size_t> depth;
   uint32_t body_begin = 0;  // at the colon
   uint32_t body_end = 0;
+  uint32_t num_constants = 0;  // the definitions of constants before it
 };
 
 // The shared state of the functions of one module. Filled by the module reader before any body is read, and not changed
@@ -46,11 +49,8 @@ struct ReaderState {
   std::string_view tile_prefix;
   // Names of TypeVar("n"): in the signature of a function that uses one, a symbolic variable of type int64.
   std::vector<std::string_view> type_vars;
-  // Names that stand for values in all functions (constants.h), as a function's symbol table holds them.
-  std::map<std::string_view, const Node*> constants;
-  void DefineConstants(SymbolTable& symbols) const {
-    for (const auto& [name, value] : constants) symbols.Define(name, value);
-  }
+  // Names that stand for values in all functions (constants.h).
+  ConstantMap constants;
   // The text imports tirx, as that of TVM 0.24 and newer does.
   bool is_tirx = false;
   // The text imports TypeVar, as that of TVM 0.27 does.
@@ -82,6 +82,11 @@ struct ReaderState {
   // A marker for the name of a module in the symbol table, because a module is not an expression.
   const Node* module_alias() const { return &module_marker; }
   NoneAttr module_marker;
+
+  // Whether a name that stands for it stands for a number, a text or a list (NamedValue in value_reader.h).
+  bool IsNamedValue(const Node* node) const {
+    return node && node->kind == NodeKind::kNoneAttr && node != module_alias();
+  }
 
   // Null if the metadata section has no such entry.
   const Node* Metadata(std::string_view key, int64_t index) const {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "constant_map.h"
 #include "iropt/ir/node.h"
 #include "iropt/support/name_map.h"
 #include "occurrence_recorder.h"
@@ -20,19 +21,27 @@ class SymbolTable {
   void set_recorder(OccurrenceRecorder* recorder) { recorder_ = recorder; }
   OccurrenceRecorder* recorder() const { return recorder_; }
 
+  // What is not in the table may be a constant, of those after so many definitions.
+  void set_constants(const ConstantMap* constants, uint32_t definitions) {
+    constants_ = definitions == 0 ? nullptr : constants;
+    num_constants_ = definitions;
+    letters_ |= constants->letters();
+  }
+
   // Null if the name is not in scope.
   const Node* Find(std::string_view name) const {
     const uint32_t i = names_.Find(name);
     if (i == Names::kNone) {
       if (recorder_ != nullptr) recorder_->Miss(name);
-      return nullptr;
+      return constants_ == nullptr ? nullptr : constants_->Find(name, num_constants_);
     }
     const Symbol& symbol = names_[i].value;
+    if (symbol.node == nullptr) return constants_ == nullptr ? nullptr : constants_->Find(name, num_constants_);
     if (recorder_ != nullptr) recorder_->Use(name, symbol.definition);
     return symbol.node;
   }
 
-  // The same, but nobody takes note of it: the node and its definition by the recorder.
+  // The same without constants, and nobody takes note of it: the node and its definition by the recorder.
   struct Meaning {
     const Node* node = nullptr;
     uint32_t definition = 0;
@@ -72,11 +81,35 @@ class SymbolTable {
     }
   }
   size_t scope_depth() const { return scopes_.size(); }
+  // A new scope in which names mean what they mean now in a scope that encloses it, the one at that depth. O(names of
+  // the scopes between).
+  void PushScopeWithin(size_t depth) {
+    const Scope inner = depth < scopes_.size() ? scopes_[depth] : Scope{names_.size(), hidden_.size()};
+    const uint32_t num_names = names_.size();
+    const size_t num_hidden = hidden_.size();
+    PushScope();
+    for (uint32_t i = inner.names; i < num_names; ++i) DefineAs(names_[i].name(), nullptr, 0);
+    // The first definition of a name that those scopes hide is the outer one.
+    for (size_t i = num_hidden; i-- > inner.hidden;) {
+      const Hidden outer = hidden_[i];
+      if (outer.index < inner.names) DefineAs(names_[outer.index].name(), outer.symbol.node, outer.symbol.definition);
+    }
+  }
 
   // Calls f(name, node) for every name in scope, in the order of definition; for suggestions in messages.
   template <class F>
   void ForEach(F&& f) const {
-    for (uint32_t i = 0; i < names_.size(); ++i) f(names_[i].name(), names_[i].value.node);
+    for (uint32_t i = 0; i < names_.size(); ++i) {
+      if (names_[i].value.node) f(names_[i].name(), names_[i].value.node);
+    }
+  }
+  // The same for constants: f(name).
+  template <class F>
+  void ForEachConstant(F&& f) const {
+    if (!constants_) return;
+    constants_->ForEachName([&](std::string_view name) {
+      if (constants_->Find(name, num_constants_)) f(name);
+    });
   }
 
  private:
@@ -109,7 +142,9 @@ class SymbolTable {
   std::vector<Scope> scopes_;
   std::vector<Hidden> hidden_;
   OccurrenceRecorder* recorder_ = nullptr;
-  uint64_t letters_ = 0;  // a bit for each letter that was ever the name of a variable
+  const ConstantMap* constants_ = nullptr;
+  uint32_t num_constants_ = 0;
+  uint64_t letters_ = 0;  // a bit for each letter that was ever the name of a variable or constant
 };
 
 }  // namespace iropt::text

@@ -74,4 +74,21 @@ uint32_t SkipDeeperLines(std::string_view text, uint32_t column) {
   return p;
 }
 
+uint32_t BlockEnd(std::string_view text, uint32_t begin, uint32_t column) {
+  const auto end = static_cast<uint32_t>(text.size());
+  for (uint32_t p = begin;;) {
+    p += SkipDeeperLines(text.substr(p), column);
+    const size_t eol = text.find('\n', p);
+    if (eol == std::string_view::npos) return end;
+    p = static_cast<uint32_t>(eol) + 1;
+    uint32_t q = p;
+    while (q < end && q - p <= column && (text[q] == ' ' || text[q] == '\t')) q += 1;
+    if (q >= end) return end;
+    if (q - p > column || text[q] == '\n' || text[q] == '\r' || text[q] == '#' || text[q] == ')' || text[q] == ']' ||
+        text[q] == '}')
+      continue;
+    return p;
+  }
+}
+
 }  // namespace iropt::text

@@ -17,4 +17,8 @@ uint64_t HashCode(uint64_t hash, std::string_view text);
 // `column` spaces; maybe less than there are.
 uint32_t SkipDeeperLines(std::string_view text, uint32_t column);
 
+// The end of the block around the offset `begin`, whose header is indented by `column`: the start of the first line
+// that is indented no deeper. Lines that begin with a closing bracket continue an expression.
+uint32_t BlockEnd(std::string_view text, uint32_t begin, uint32_t column);
+
 }  // namespace iropt::text

@@ -75,7 +75,8 @@ bool RelaxFunctionParser::ParseSignature(RelaxSignature& signature) {
   if (!At(TokenKind::kLParen)) return Unexpected("'(' and parameters");
   ScanPrelude();
   for (const std::string_view param : type_params) {
-    if (!symbols_.Find(param)) symbols_.Define(param, IRContext::Current().NewSymVar(param));
+    const Node* known = symbols_.Find(param);
+    if (!known || state_.IsNamedValue(known)) symbols_.Define(param, IRContext::Current().NewSymVar(param));
     types_.Invalidate();
   }
   lex_.Next();

@@ -233,8 +233,10 @@ void RelaxPrinter::PrintAssignment(const Var* var, const Expr* value, bool annot
   }
   out_.Append(" = ");
   // Since TVM 0.26, x: T.int32 = 2.
-  const auto* scalar = annotate && context_.Since(TextVersion::kV0_26) ? As<PrimValue>(value) : nullptr;
+  const auto* type = annotate && context_.Since(TextVersion::kV0_26) && var->type ? As<PrimType>(var->type) : nullptr;
+  const auto* scalar = type ? As<PrimValue>(value) : nullptr;
   const auto* number = scalar ? As<tir::IntImm>(scalar->value) : nullptr;
+  if (number && number->dtype != type->dtype) number = nullptr;
   if (number && number->dtype.is_bool()) return out_.Append(number->value != 0 ? "True" : "False");
   if (number && number->dtype == DataType::Int(32)) return out_.AppendInt(number->value);
   PrintTopLevel(value);

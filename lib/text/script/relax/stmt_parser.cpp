@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cmath>
 
 #include "function_parser.h"
+#include "iropt/arith/const_fold.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/infer.h"
+#include "iropt/ir/limits.h"
 #include "iropt/support/stack.h"
 #include "text/script/attr_text.h"
 #include "text/script/func_attrs.h"
@@ -172,10 +175,18 @@ namespace {
 // A literal as a number of a type; null for other values.
 const PrimExpr* NumberOfType(const PyValue& value, DataType dtype) {
   const arith::PrimBuilder make;
+  if (!dtype.is_scalar()) return nullptr;
   if (value.is(PyValue::Kind::kBool) && dtype.is_bool()) return make.Bool(value.boolean);
   if (value.is(PyValue::Kind::kInt) && dtype.is_integer() && !dtype.is_bool()) return make.Int(value.integer, dtype);
   if (value.is(PyValue::Kind::kFloat) && dtype.is_floating()) return make.Float(value.real, dtype);
   return nullptr;
+}
+
+bool Exceeds(const PyValue& value, DataType dtype) {
+  if (value.is(PyValue::Kind::kInt) && dtype.is_integer() && !dtype.is_bool())
+    return !arith::FitsIn(value.integer, dtype);
+  const std::optional<double> most = value.is(PyValue::Kind::kFloat) ? GreatestFinite(dtype) : std::nullopt;
+  return most && std::isfinite(value.real) && std::abs(value.real) > *most;
 }
 
 }  // namespace
@@ -185,6 +196,10 @@ bool RelaxFunctionParser::BindValue(const Token& name, const Annotation& stated,
   // x: T.int32 = 2 is a number of that type, and since TVM 0.24 x: R.Prim("int32") = 2, too.
   const auto* scalar = stated.is_scalar || state_.is_tirx ? As<PrimType>(annotation) : nullptr;
   const PrimExpr* number = scalar && !scalar->value ? NumberOfType(value, scalar->dtype) : nullptr;
+  if (number && Exceeds(value, number->dtype)) {
+    return Error(value.span, "bad-number",
+                 fmt::format("this number exceeds the range of {}", number->dtype.ToString()));
+  }
   const Expr* expr = exprs_.ToExpr(number ? PyValue(number) : value);
   expr = expr ? anf_.Flatten(expr) : nullptr;
   if (!expr) return false;

@@ -142,6 +142,7 @@ const PrimExpr* RelaxTypeParser::ParseQuotedDim() {
 const PrimExpr* RelaxTypeParser::ParseQuotedDim(Lexer inner) {
   RelaxExprParser sub({inner, state_, ws_, symbols_, diag_}, exprs_.anf());
   sub.set_in_signature(exprs_.in_signature());
+  sub.IgnoreConstants();
   PyValue value;
   // Leading blanks would read as indentation.
   if (inner.kind() == TokenKind::kIndent) inner.Next();
@@ -176,6 +177,7 @@ bool RelaxTypeParser::ParseTensorArgument(TensorSpec& spec, std::string_view key
   }
   if (keyword == "dtype" || (keyword.empty() && position == 1)) {
     if (AcceptName("None")) return true;
+    names_variable_ |= At(TokenKind::kName);
     const auto dtype = ParseDataTypeString();
     if (!dtype) return false;
     spec.dtype = *dtype;
@@ -320,6 +322,7 @@ const Type* RelaxTypeParser::ParsePrim() {
     type = value ? PrimType::Get(value) : nullptr;
   } else {
     AcceptKeyword("dtype");
+    names_variable_ |= At(TokenKind::kName);
     const auto dtype = ParseDataTypeString();
     type = dtype ? PrimType::Get(*dtype) : nullptr;
   }

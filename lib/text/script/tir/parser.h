@@ -5,8 +5,9 @@
 // stack and closes them where their text ends.
 #pragma once
 
-#include <deque>
+#include <optional>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -81,7 +82,7 @@ class TirParser : public ScalarParser {
   const PrimExpr* AssertMessage(const PyValue& value);
   bool ParseReturn();
   bool ParseJump();
-  // The macro of that name: the last one of the function, or one of the module. Null if there is none.
+  // The macro of that name, of the function or of the module. Null if there is none.
   const Macro* FindMacro(std::string_view name) const;
   bool ParseLocalMacro();
   bool ExpandMacro(const Macro& macro);
@@ -149,7 +150,7 @@ class TirParser : public ScalarParser {
   std::vector<std::pair<const tir::Var*, const tir::Range*>> loops_;  // enclosing loops, outermost first
   std::vector<tir::IterVar*> env_threads_;
   MacroBudget macros_;
-  std::deque<Macro> local_macros_;  // of the function, in the order of definition; expansions refer to them
+  std::unordered_map<const Node*, Macro> local_macros_;  // by what their names stand for; expansions refer to them
   // Buffers on a pointer that has another name, too, until they get one of their own.
   LookupMap<const tir::Buffer*, const tir::DeclBuffer*> declarations_;
   std::vector<const tir::Buffer*> hinted_buffers_;  // see RecoverHints

@@ -7,6 +7,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/support/stack.h"
 #include "parser.h"
+#include "text/script/text_scan.h"
 #include "tirx_statements.h"
 
 namespace iropt::text {
@@ -103,7 +104,7 @@ bool TirParser::ParseSimpleStatement() {
       if (buffer && lex_.buffer().substr(lex_.peek().end).starts_with(".vstore(")) return ParseVectorStore(buffer);
     }
     const Macro* macro = next == '(' ? FindMacro(word) : nullptr;
-    if (macro && !symbols_.Find(word)) return ExpandMacro(*macro);
+    if (macro) return ExpandMacro(*macro);
     PyValue result;
     bool known = false;
     const bool ok = ParseTirStatement(result, known);
@@ -284,30 +285,32 @@ bool TirParser::ParseJump() {
 }
 
 const Macro* TirParser::FindMacro(std::string_view name) const {
-  const auto local = std::ranges::find(local_macros_.rbegin(), local_macros_.rend(), name, &Macro::name);
-  return local != local_macros_.rend() ? &*local : state_.FindMacro(name, Prefix::kTir);
+  const Node* node = symbols_.Find(name);
+  if (!node) return state_.FindMacro(name, Prefix::kTir);
+  const auto local = local_macros_.find(node);
+  return local != local_macros_.end() ? &local->second : nullptr;
 }
 
-// @T.inline in a function: names in its body are those of the place where it is called.
+// @T.inline in a function: as for a function of Python, names in its body are those of the scopes around it, with the
+// values that they have when it is called.
 bool TirParser::ParseLocalMacro() {
-  lex_.Next();
+  const uint32_t at = lex_.Next().begin;
   const std::string_view member = lex_.buffer().substr(lex_.peek().end);
   if (AtPrefix() != Prefix::kTir || (!member.starts_with(".inline") && !member.starts_with(".macro")))
     return Unexpected("T.inline, the only decorator in a function");
   Macro macro;
   if (!ReadMacroHeader(*this, macro)) return false;
-  macro.hygienic = false;
+  macro.depth = symbols_.scope_depth();
   macro.body_begin = lex_.peek().begin;
   lex_.Next();
-  Accept(TokenKind::kNewline);
-  if (!At(TokenKind::kIndent)) return Unexpected("the body of the macro on lines of its own");
-  for (int depth = 0; !At(TokenKind::kEnd);) {
-    depth += At(TokenKind::kIndent) ? 1 : At(TokenKind::kDedent) ? -1 : 0;
-    macro.body_end = lex_.previous_end();
-    lex_.Next();
-    if (depth == 0) break;
-  }
-  local_macros_.push_back(std::move(macro));
+  if (!At(TokenKind::kNewline)) return Unexpected("the body of the macro on lines of its own");
+  const size_t line = lex_.buffer().rfind('\n', at);
+  const uint32_t column = at - (line == std::string_view::npos ? 0 : static_cast<uint32_t>(line) + 1);
+  macro.body_end = BlockEnd(lex_.buffer().substr(0, lex_.end_offset()), macro.body_begin, column);
+  lex_.SkipToLine(macro.body_end);
+  const Node* node = scratch_.New<NamedValue>(PyValue::None(macro.name_span));
+  symbols_.Define(macro.name, node);
+  local_macros_.emplace(node, std::move(macro));
   return true;
 }
 
