@@ -42,8 +42,10 @@ class ConstantReader : public ParserCore {
     }
     int64_t integer = 0;
     if (!IntegerValue(token, integer)) return false;
-    if (integer < 0) return Error(lex_.SpanOf(token), "bad-number", "this integer exceeds the range of int64");
-    out = PyValue::Int(negative ? -integer : integer, lex_.SpanFrom(begin));
+    // The least integer is the only one whose digits exceed the type.
+    if (integer < 0 && !(negative && integer == INT64_MIN))
+      return Error(lex_.SpanOf(token), "bad-number", "this integer exceeds the range of int64");
+    out = PyValue::Int(negative && integer > 0 ? -integer : integer, lex_.SpanFrom(begin));
     return true;
   }
 
