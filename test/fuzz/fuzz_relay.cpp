@@ -22,12 +22,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   DiagnosticBuffer buffer;
   DiagnosticEngine diagnostics(&buffer);
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const ReadRequest request{.contents = text,
-                            .owner = nullptr,
-                            .name = "model.relay",
-                            .folder = "/nonexistent",
-                            .base = 1,
-                            .options = {}};
+  const ReadRequest request{
+      .contents = text, .owner = nullptr, .name = "model.relay", .folder = "/nonexistent", .base = 1, .options = {}};
   const Result<Module> module = relay.Read(request, diagnostics);
   IROPT_CHECK(module.ok() != diagnostics.has_errors());
   if (!module.ok() || !VerifyModule(*module, {}, diagnostics)) return 0;
@@ -39,12 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   DiagnosticBuffer again_buffer;
   DiagnosticEngine again(&again_buffer);
-  const ReadRequest second{.contents = written,
-                           .owner = nullptr,
-                           .name = "again.relay",
-                           .folder = "/nonexistent",
-                           .base = 1,
-                           .options = {}};
+  const ReadRequest second{
+      .contents = written, .owner = nullptr, .name = "again.relay", .folder = "/nonexistent", .base = 1, .options = {}};
   IROPT_CHECK(relay.Read(second, again).ok(), "what was written does not read back:\n{}", written);
   return 0;
 }
