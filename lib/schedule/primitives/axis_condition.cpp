@@ -55,7 +55,7 @@ class AxisConditionFinder {
     Analyzer analyzer(state_.make(), Analyzer::SymVars::kAny);
     BindShapes(*state_.func(), analyzer);
     const auto found = arith::DetectIterMap(
-        realize_.iter_values, loops_, realize_.predicate,
+        realize_.iter_values, loops_, analyzer.Simplify(realize_.predicate),
         {.level = arith::IterMapLevel::kSurjective, .simplify_trivial_iterators = false}, analyzer);
     if (!found || found->padding_predicate || found->indices.size() != block_.iter_vars.size()) return false;
     for (size_t i = 0; i < found->indices.size(); ++i) {

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 
+#include "axis_condition.h"
+#include "iropt/arith/iter_map.h"
 #include "schedule/checks.h"
 #include "schedule/index_map_tools.h"
 #include "schedule/primitive_call.h"
@@ -80,7 +82,7 @@ const tir::BufferRegion* RelaxRegion(State& state, const tir::BufferRegion* regi
   const tir::VarValues bindings = BindingsOf(realize);
   const PrimExpr* condition = realize.predicate;
   if (extra_condition) condition = make.Binary(NodeKind::kAnd, condition, extra_condition);
-  condition = tir::Substitute(condition, bindings, workspace);
+  condition = analyzer.Simplify(tir::Substitute(condition, bindings, workspace));
   const auto* bound = tir::Substitute(region, bindings, workspace);
   const Box box = UpperBound(*bound, condition, LoopDomain(block->parent, high, region->buffer->scope()), analyzer);
   std::vector<const tir::Range*> ranges;
@@ -89,6 +91,21 @@ const tir::BufferRegion* RelaxRegion(State& state, const tir::BufferRegion* regi
     ranges.push_back(RangeOf(box[i], tir::Range(make.Const(0, dim->dtype), dim), analyzer, workspace));
   }
   return MakeRegion(region->buffer, ranges, workspace);
+}
+
+// A copy is written back whole: refused if the condition of the block leaves out elements of the region that it covers.
+Status CheckWritesAll(State& state, const tir::BufferRegion* access, const Ref* block, const Ref* location) {
+  const tir::BlockRealize& realize = *state.RealizeOf(block);
+  const auto parts = ConditionOfAxes(state, block, nullptr);
+  if (parts.ok() && parts->empty()) return {};
+  Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
+  const tir::VarValues bindings = BindingsOf(realize);
+  const PrimExpr* condition = analyzer.Simplify(tir::Substitute(realize.predicate, bindings, state.workspace()));
+  const auto* bound = tir::Substitute(access, bindings, state.workspace());
+  const arith::IterRanges loops = LoopDomain(block->parent, location, access->buffer->scope());
+  if (arith::EstimateRegionStrictBound(bound->region, loops, condition, analyzer)) return {};
+  return state.Refuse("the condition of the block {0} leaves out elements of the region that it writes",
+                      {&block->block()});
 }
 
 // Finds where a copy can be inserted: between the block that writes a buffer and the first of the related blocks, as
@@ -423,6 +440,7 @@ Status ApplyCacheWrite(PrimitiveCall& call) {
   FindLocation(state, ref, scope, /*is_read=*/false, stage);
   NestedConditions nested(buffer, /*is_write=*/true, state);
   nested.VisitStmt(ref->block().body);
+  IROPT_RETURN_IF_ERROR(CheckWritesAll(state, access, ref, stage.location));
   stage.region = RelaxRegion(state, access, ref, stage.location, nested.condition);
   stage.full_region = stage.location->is_loop() || !AllConsumersUnder(state, buffer, scope, stage.location);
   stage.read_buffer = MakeCopyBuffer(buffer, memory, stage, workspace);

@@ -1,6 +1,8 @@
 // How the iterations of a loop are executed: in parallel, as a vector, by threads, unrolled.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "iropt/analysis/tir/thread_tags.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
@@ -13,18 +15,45 @@ namespace {
 class RealizeCollector : public StmtWalker {
  public:
   std::vector<const tir::BlockRealize*> found;
+  std::vector<const tir::BlockRealize*> outermost;  // those in no other block
 
  protected:
   void VisitBlockRealize(const tir::BlockRealize* realize) override {
     found.push_back(realize);
+    if (depth_ == 0) outermost.push_back(realize);
+    ++depth_;
     StmtWalker::VisitBlockRealize(realize);
+    --depth_;
   }
+
+ private:
+  int depth_ = 0;
 };
+
+// Iterations that no axis is for do a reduction again, which cannot be done at the same time.
+Status CheckRepeatsNoReduction(State& state, const tir::For& loop, std::string_view what,
+                               const std::vector<const tir::BlockRealize*>& blocks) {
+  if (arith::IsInt(loop.extent, 1)) return {};
+  for (const tir::BlockRealize* realize : blocks) {
+    const auto uses_loop = [&](const PrimExpr* value) { return tir::UsesVar(value, loop.loop_var); };
+    const auto is_reduction = [](const tir::IterVar* axis) { return axis->iter_type == tir::IterVarType::kCommReduce; };
+    if (std::ranges::any_of(realize->block->iter_vars, is_reduction) &&
+        std::ranges::none_of(realize->iter_values, uses_loop))
+      return state.Refuse(
+          fmt::format("the \"{}\" cannot be fulfilled with regard to block {{0}} because the loop repeats "
+                      "its reduction",
+                      what),
+          {realize->block});
+  }
+  return {};
+}
 
 // Each axis that the loop is used for is data parallel, or a reduction across the threads of a block.
 Status CheckAxes(State& state, const tir::For& loop, std::string_view what, const ThreadTag& thread) {
   RealizeCollector collector;
   collector.VisitStmt(loop.body);
+  // Threads may have memory of their own.
+  if (what != "bind") IROPT_RETURN_IF_ERROR(CheckRepeatsNoReduction(state, loop, what, collector.outermost));
   for (const tir::BlockRealize* realize : collector.found) {
     for (size_t i = 0; i < realize->iter_values.size(); ++i) {
       if (!tir::UsesVar(realize->iter_values[i], loop.loop_var)) continue;

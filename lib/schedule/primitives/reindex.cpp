@@ -13,6 +13,7 @@
 #include "cache.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
+#include "schedule/region_tools.h"
 
 namespace iropt::schedule {
 

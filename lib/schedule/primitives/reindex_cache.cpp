@@ -11,6 +11,7 @@
 #include "schedule/checks.h"
 #include "schedule/index_map_tools.h"
 #include "schedule/primitive_call.h"
+#include "schedule/region_tools.h"
 
 namespace iropt::schedule {
 

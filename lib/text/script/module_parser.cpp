@@ -307,7 +307,8 @@ void ModuleParser::DefineMentioned(SymbolTable& symbols, uint32_t begin, uint32_
   if (state_.constants.num_definitions() == 0) return;
   const std::string_view text = lex_.buffer();
   uint32_t end = BodyEnd(begin, column);
-  while (end < lex_.end_offset() && text.substr(end + column).starts_with("def ")) end = BodyEnd(end + column, column);
+  while (end + column < lex_.end_offset() && text.substr(end + column).starts_with("def "))
+    end = BodyEnd(end + column, column);
   const auto is_letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
   for (uint32_t p = begin; p < end; ++p) {
     const uint32_t first = p;
