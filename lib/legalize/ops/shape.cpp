@@ -95,6 +95,20 @@ const Expr* LegalizeField(LegalizeCall& call, std::string_view name, Field field
   return function.Finish(name);
 }
 
+// Calls body(axis, number of dimensions) where the axis, an argument, is one of the tensor.
+template <class F>
+void AtAxis(HostFunction& function, F&& body) {
+  tir::FuncBuilder& code = function.code();
+  const arith::PrimBuilder& make = function.make();
+  const PrimExpr* axis = function.AxisParam();
+  const tir::Frame positive =
+      code.Assert(make.Node(NodeKind::kLE, make.Int(0), axis), "Specified axis may not be negative");
+  const tir::VarFrame ndim = code.Let("ndim", function.Get(Field::kNdim, DataType::Int(32)));
+  const tir::Frame bounded = code.Assert(make.Node(NodeKind::kLT, axis, make.Cast(DataType::Int(64), ndim.var)),
+                                         "Specified axis may not be larger than the tensor's dimensionality");
+  body(axis, ndim.var);
+}
+
 }  // namespace
 
 const Expr* LegalizeInspectTensorDtypeBits(LegalizeCall& call) {
@@ -113,61 +127,49 @@ const Expr* LegalizeInspectTensorNdim(LegalizeCall& call) {
 const Expr* LegalizeInspectTensorShapeI(LegalizeCall& call) {
   HostFunction function(call);
   tir::FuncBuilder& code = function.code();
-  const arith::PrimBuilder& make = function.make();
-  const PrimExpr* axis = function.AxisParam();
-  {
-    const tir::Frame positive =
-        code.Assert(make.Node(NodeKind::kLE, make.Int(0), axis), "Specified axis may not be negative");
-    const tir::VarFrame ndim = code.Let("ndim", function.Get(Field::kNdim, DataType::Int(32)));
-    const tir::Frame bounded = code.Assert(make.Node(NodeKind::kLT, axis, make.Cast(DataType::Int(64), ndim.var)),
-                                           "Specified axis may not be larger than the tensor's dimensionality");
+  AtAxis(function, [&](const PrimExpr* axis, const tir::Var* ndim) {
     const tir::VarFrame data = function.Pointer("shape", Field::kShape);
-    const tir::Buffer* shape = function.Integers("shape", data.var, ndim.var);
+    const tir::Buffer* shape = function.Integers("shape", data.var, ndim);
     const tir::Frame declared = code.DeclBuffer(shape);
     const tir::VarFrame extent = code.Let("extent", code.Load(shape, {axis}));
     function.Return(extent.var);
-  }
+  });
   return function.Finish("_get_tensor_shape_i");
 }
 
-// Of a compact tensor, which has no strides, the product of the lengths of the axes that follow.
+// Of a compact tensor, whose strides are left out, the product of the lengths of the axes that follow.
 const Expr* LegalizeInspectTensorStrideI(LegalizeCall& call) {
   HostFunction function(call);
   tir::FuncBuilder& code = function.code();
   const arith::PrimBuilder& make = function.make();
-  const PrimExpr* axis = function.AxisParam();
-  const tir::Frame positive =
-      code.Assert(make.Node(NodeKind::kLE, make.Int(0), axis), "Specified axis may not be negative");
-  const tir::VarFrame ndim = code.Let("ndim", function.Get(Field::kNdim, DataType::Int(32)));
-  const PrimExpr* wide_ndim = make.Cast(DataType::Int(64), ndim.var);
-  const tir::Frame bounded = code.Assert(make.Node(NodeKind::kLT, axis, wide_ndim),
-                                         "Specified axis may not be larger than the tensor's dimensionality");
-  const tir::VarFrame data = function.Pointer("stride_ptr", Field::kStrides);
-  const tir::Frame choice = code.If(function.Call(OpId::kTirIsNullptr, DataType::Bool(), {data.var}));
-  {
-    const tir::Frame then = code.Then();
-    const tir::VarFrame shape_data = function.Pointer("shape_ptr", Field::kShape);
-    const tir::Buffer* shape = function.Integers("shape", shape_data.var, ndim.var);
-    const tir::Frame declared_shape = code.DeclBuffer(shape);
-    const tir::VarFrame memory = code.Allocate("product", DataType::Int(64), {});
-    const tir::Buffer* product = function.Number("product", memory.var);
-    const tir::Frame declared_product = code.DeclBuffer(product);
-    code.Store(product, {}, make.Int(1));
+  AtAxis(function, [&](const PrimExpr* axis, const tir::Var* ndim) {
+    const tir::VarFrame data = function.Pointer("stride_ptr", Field::kStrides);
+    const tir::Frame choice = code.If(function.Call(OpId::kTirIsNullptr, DataType::Bool(), {data.var}));
     {
-      const PrimExpr* following = make.Add(axis, make.Int(1));
-      const tir::LoopFrame loop = code.For("dim_offset", make.Sub(wide_ndim, following));
-      const tir::VarFrame dim = code.Let("dim", make.Add(loop.vars[0], following));
-      code.Store(product, {}, make.Mul(code.Load(product, {}), code.Load(shape, {dim.var})));
+      const tir::Frame then = code.Then();
+      const tir::VarFrame shape_data = function.Pointer("shape_ptr", Field::kShape);
+      const tir::Buffer* shape = function.Integers("shape", shape_data.var, ndim);
+      const tir::Frame declared_shape = code.DeclBuffer(shape);
+      const tir::VarFrame memory = code.Allocate("product", DataType::Int(64), {});
+      const tir::Buffer* product = function.Number("product", memory.var);
+      const tir::Frame declared_product = code.DeclBuffer(product);
+      code.Store(product, {}, make.Int(1));
+      {
+        const PrimExpr* following = make.Add(axis, make.Int(1));
+        const tir::LoopFrame loop = code.For("dim_offset", make.Sub(make.Cast(DataType::Int(64), ndim), following));
+        const tir::VarFrame dim = code.Let("dim", make.Add(loop.vars[0], following));
+        code.Store(product, {}, make.Mul(code.Load(product, {}), code.Load(shape, {dim.var})));
+      }
+      function.Return(code.Load(product, {}));
     }
-    function.Return(code.Load(product, {}));
-  }
-  {
-    const tir::Frame otherwise = code.Else();
-    const tir::Buffer* strides = function.Integers("strides", data.var, ndim.var);
-    const tir::Frame declared = code.DeclBuffer(strides);
-    const tir::VarFrame stride = code.Let("stride", code.Load(strides, {axis}));
-    function.Return(stride.var);
-  }
+    {
+      const tir::Frame otherwise = code.Else();
+      const tir::Buffer* strides = function.Integers("strides", data.var, ndim);
+      const tir::Frame declared = code.DeclBuffer(strides);
+      const tir::VarFrame stride = code.Let("stride", code.Load(strides, {axis}));
+      function.Return(stride.var);
+    }
+  });
   return function.Finish("_get_tensor_stride_i");
 }
 
