@@ -103,30 +103,21 @@ bool AdjustPad(BoundArguments& bound) {
   return true;
 }
 
-// Returns whether the text is of TVM 0.21 or newer, as far as that shows: they have other defaults.
-bool HasNewerDefaults(const BoundArguments& bound) {
-  return bound.module && bound.module->text_version().value_or(TextVersion::kV0_18) >= TextVersion::kV0_21;
+// Where texts of TVM 0.21 and newer leave out an argument, it has another value than in older ones.
+void SetNewerDefault(BoundArguments& bound, std::string_view name, const PyValue& value) {
+  const PyValue*& argument = bound[name];
+  const bool is_newer =
+      bound.module && bound.module->text_version().value_or(TextVersion::kV0_18) >= TextVersion::kV0_21;
+  if (is_newer && !BoundArguments::Given(argument)) argument = bound.Keep(value);
 }
 
 bool AdjustAvgPool(BoundArguments& bound) {
-  const PyValue*& count_include_pad = bound["count_include_pad"];
-  if (BoundArguments::Given(count_include_pad) || !HasNewerDefaults(bound)) return true;
-  PyValue yes;
-  yes.kind = Kind::kBool;
-  yes.span = bound.span;
-  yes.boolean = true;
-  count_include_pad = bound.Keep(yes);
+  SetNewerDefault(bound, "count_include_pad", PyValue::Bool(true, bound.span));
   return true;
 }
 
 bool AdjustResize2d(BoundArguments& bound) {
-  const PyValue*& cubic_alpha = bound["cubic_alpha"];
-  if (BoundArguments::Given(cubic_alpha) || !HasNewerDefaults(bound)) return true;
-  PyValue alpha;
-  alpha.kind = Kind::kFloat;
-  alpha.span = bound.span;
-  alpha.real = -0.75;
-  cubic_alpha = bound.Keep(alpha);
+  SetNewerDefault(bound, "cubic_alpha", PyValue::Float(-0.75, bound.span));
   return true;
 }
 
