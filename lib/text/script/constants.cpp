@@ -1,5 +1,7 @@
 #include "constants.h"
 
+#include <fmt/format.h>
+
 #include <vector>
 
 #include "iropt/ir/context.h"
@@ -14,7 +16,10 @@ class ConstantReader : public ParserCore {
   explicit ConstantReader(const ParserCore& reader) : ParserCore(reader.shared_) {}
 
   bool Read() {
-    const std::string_view name = lex_.text(lex_.Next());
+    const Token token = lex_.Next();
+    const std::string_view name = lex_.text(token);
+    if (IsPythonKeyword(name) || name == "True" || name == "False" || name == "None")
+      return Error(lex_.SpanOf(token), "syntax", fmt::format("'{}' cannot be the name of a value", name));
     lex_.Next();
     PyValue value;
     if (!ReadValue(value, 0) || !Expect(TokenKind::kNewline, "a statement")) return false;

@@ -89,9 +89,6 @@ ParserCore::Failed ParserCore::Unexpected(std::string_view expected) {
   return ErrorHere("syntax", fmt::format("expected {}, found {}", expected, Found()));
 }
 
-namespace {
-
-// Python's keywords.
 bool IsPythonKeyword(std::string_view word) {
   static constexpr std::string_view kWords[] = {
       "and",      "as",     "assert",  "async", "await", "break",  "class", "continue", "def",  "del",  "elif",
@@ -99,8 +96,6 @@ bool IsPythonKeyword(std::string_view word) {
       "nonlocal", "not",    "or",      "pass",  "raise", "return", "try",   "while",    "with", "yield"};
   return std::ranges::find(kWords, word) != std::end(kWords);
 }
-
-}  // namespace
 
 ParserCore::Failed ParserCore::UnknownName(const Token& name) {
   const std::string_view text = lex_.text(name);

@@ -103,6 +103,9 @@ struct ReaderState {
   }
 };
 
+// Of the words that Python reserves, those that are not values.
+bool IsPythonKeyword(std::string_view word);
+
 // Base of the readers. All of them that take part in one function share one lexer, workspace and symbol table. Its
 // members are public for the functions in the tables of names, which are parts of the readers.
 class ParserCore {
