@@ -1,4 +1,4 @@
-# cmake -DFOLDER=<lib/driver/observe/report/page> -DSCRIPTS=<a.js,b.js> -DOUTPUT=<file.cpp> -P EmbedReportPage.cmake: the
+# cmake -DFOLDER=<lib/observe/report/page> -DSCRIPTS=<a.js,b.js> -DOUTPUT=<file.cpp> -P EmbedReportPage.cmake: the
 # sources of the page of -report as C++. The scripts are one program, in this order.
 function(append_literal name file)
   file(READ "${FOLDER}/${file}" text)

@@ -17,14 +17,14 @@
 #include "iropt/driver/generated_checks.h"
 #include "iropt/driver/split_input.h"
 #include "iropt/ir/target.h"
+#include "iropt/observe/checkpoints.h"
+#include "iropt/observe/repeated_passes.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/debug_output.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/text/script/printer.h"
-#include "observe/checkpoints.h"
-#include "observe/repeated_passes.h"
-#include "observe/reproducer.h"
 #include "pipeline_setup.h"
+#include "reproducer.h"
 #include "verify_result.h"
 
 namespace iropt {

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <system_error>
 
+#include "iropt/observe/watchdog.h"
 #include "iropt/support/check.h"
 
 namespace iropt {
@@ -33,29 +34,9 @@ const std::vector<OwnInstrument>& Rows() {
 #undef IROPT_OPTION
 #undef IROPT_OPTIONS
 
-std::string_view NameOf(ChangePrinting mode) {
-  switch (mode) {
-    case ChangePrinting::Off: return "";
-    case ChangePrinting::All: return "all";
-    case ChangePrinting::Quiet: return "quiet";
-    case ChangePrinting::Diff: return "diff";
-    case ChangePrinting::ColourDiff: return "cdiff";
-  }
-  IROPT_UNREACHABLE("a way to print changes {}", static_cast<int>(mode));
-}
-
 TimesForm TimesFormOf(std::string_view word) {
   if (word == "list") return TimesForm::List;
   return word == "json" ? TimesForm::Json : TimesForm::Tree;
-}
-
-std::string_view NameOf(LoopMode mode) {
-  switch (mode) {
-    case LoopMode::Interpret: return "interpret";
-    case LoopMode::Compile: return "compile";
-    case LoopMode::Auto: return "auto";
-  }
-  IROPT_UNREACHABLE("a way to run loops {}", static_cast<int>(mode));
 }
 
 Result<InputKinds> InputKindsOf(const OptionValue& value) {
@@ -109,46 +90,6 @@ std::vector<std::string_view> KnownNames(const PassRegistry& registry) {
 
 }  // namespace
 
-LoopMode LoopModeOf(std::string_view word) {
-  for (const LoopMode mode : {LoopMode::Interpret, LoopMode::Compile}) {
-    if (NameOf(mode) == word) return mode;
-  }
-  return LoopMode::Auto;
-}
-
-ChangePrinting ChangePrintingOf(std::string_view word) {
-  for (const ChangePrinting mode :
-       {ChangePrinting::All, ChangePrinting::Quiet, ChangePrinting::Diff, ChangePrinting::ColourDiff}) {
-    if (NameOf(mode) == word) return mode;
-  }
-  return ChangePrinting::Off;
-}
-
-Result<InputKinds> InputKinds::Of(const std::vector<std::string>& words) {
-  InputKinds kinds{false, false, false};
-  if (words.empty()) return Error{ErrorCode::Usage, "expected kinds of inputs: ordinary, special, nonfinite"};
-  for (const std::string& word : words) {
-    bool* kind = word == "ordinary"    ? &kinds.ordinary
-                 : word == "special"   ? &kinds.special
-                 : word == "nonfinite" ? &kinds.non_finite
-                                       : nullptr;
-    if (kind == nullptr) {
-      return Error{ErrorCode::Usage,
-                   fmt::format("unknown kind of inputs '{}': expected ordinary, special or nonfinite", word)};
-    }
-    *kind = true;
-  }
-  return kinds;
-}
-
-std::vector<std::string> InputKinds::Words() const {
-  std::vector<std::string> words;
-  if (ordinary) words.emplace_back("ordinary");
-  if (special) words.emplace_back("special");
-  if (non_finite) words.emplace_back("nonfinite");
-  return words;
-}
-
 InstrumentSpec SpecOf(const SemanticCheckOptions& check) {
   InstrumentSpec spec{
       "check-semantics", {{"each", check.each, {}}, {"budget", check.budget, {}}, {"seed", check.seed, {}}}, {}};
@@ -158,14 +99,6 @@ InstrumentSpec SpecOf(const SemanticCheckOptions& check) {
   if (check.loops != LoopMode::Auto) spec.options.push_back({"loops", std::string(NameOf(check.loops)), {}});
   if (check.tolerance.relative) spec.options.push_back({"rtol", *check.tolerance.relative, {}});
   if (check.tolerance.absolute) spec.options.push_back({"atol", *check.tolerance.absolute, {}});
-  return spec;
-}
-
-InstrumentSpec LimitsSpec(const RunLimits& limits) {
-  InstrumentSpec spec{"limits", {}, {}};
-  if (limits.pass_seconds > 0) spec.options.push_back({"pass_timeout", limits.pass_seconds, {}});
-  if (limits.rss_bytes > 0) spec.options.push_back({"max_rss", limits.rss_bytes, {}});
-  if (limits.ir_growth > 0) spec.options.push_back({"max_ir_growth", limits.ir_growth, {}});
   return spec;
 }
 

@@ -37,9 +37,6 @@ struct OwnInstrument {
 // In the order of their names.
 std::span<const OwnInstrument> OwnInstruments();
 
-// The limits in the form of a pipeline file.
-InstrumentSpec LimitsSpec(const RunLimits& limits);
-
 // The number of a run of a pass in a list of names of passes; nothing if it is a name.
 std::optional<size_t> RunNumberOf(std::string_view name);
 

@@ -1,4 +1,4 @@
-#include "load_plugins.h"
+#include "iropt/driver/load_plugins.h"
 
 #include <fmt/format.h>
 

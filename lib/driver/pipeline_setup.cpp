@@ -7,15 +7,15 @@
 #include <filesystem>
 #include <utility>
 
+#include "iropt/driver/load_plugins.h"
+#include "iropt/observe/ir_printer.h"
+#include "iropt/observe/pass_counter.h"
+#include "iropt/observe/print_changed.h"
+#include "iropt/observe/snapshot.h"
 #include "iropt/pass/bisect.h"
 #include "iropt/pass/config.h"
 #include "iropt/pass/property_audit.h"
 #include "iropt/pass/target_value.h"
-#include "load_plugins.h"
-#include "observe/ir_printer.h"
-#include "observe/pass_counter.h"
-#include "observe/print_changed.h"
-#include "observe/snapshot.h"
 #include "option_paths.h"
 #include "output_paths.h"
 #include "round_trip_audit.h"
@@ -452,7 +452,8 @@ Status PipelineSetup::AddInstruments() {
     verifies_each_ = true;
   }
   if (plan.check_semantics) {
-    IROPT_ASSIGN_OR_RETURN(semantic_check_, SemanticCheck::Make(compiler_, *plan.check_semantics, network_mode()));
+    IROPT_ASSIGN_OR_RETURN(semantic_check_, SemanticCheck::Make(compiler_.diagnostics(), compiler_.err(),
+                                                                *plan.check_semantics, network_mode()));
     list.push_back(semantic_check_);
   }
   if (plan.print_after.wanted()) list.push_back(std::make_shared<PrintIRAfter>(FilterOf(plan.print_after), print));

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "driver/observe/report/report_page.h"
+#include "iropt/observe/report/report_page.h"
 #include "driver/script_reader.h"
 #include "errors.h"
 #include "iropt/driver/catalog.h"

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "driver/run/call_entry.h"
-#include "driver/run/entry.h"
-#include "driver/run/loop_executor.h"
-#include "driver/semantics/semantic_check.h"
+#include "iropt/execution/call_entry.h"
+#include "iropt/execution/entry.h"
+#include "iropt/execution/loop_executor.h"
+#include "iropt/semantics/semantic_check.h"
 #include "errors.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/eval/relax/interpreter.h"
@@ -185,7 +185,7 @@ py::str CheckSemantics(const PyModule& before, const PyModule& after, uint64_t s
                                      .loops = ModeOf(loops),
                                      .tolerance = {.relative = rtol, .absolute = atol},
                                      .on_work = [&signals] { signals.Check(); }};
-  std::shared_ptr<SemanticCheck> check = log.Check(SemanticCheck::Make(compiler, options, NetworkMode::Auto));
+  std::shared_ptr<SemanticCheck> check = log.Check(SemanticCheck::Make(compiler.diagnostics(), compiler.err(), options, NetworkMode::Auto));
   Status status;
   {
     const py::gil_scoped_release unlocked;

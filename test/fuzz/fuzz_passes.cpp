@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "driver/semantics/semantic_check.h"
 #include "driver/verify_each.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/ir/context.h"
+#include "iropt/semantics/semantic_check.h"
 #include "iropt/support/check.h"
 #include "random_module.h"
 
@@ -81,8 +81,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   PassContext context = compiler.MakeContext(kOptLevel);
   const auto audit = std::make_shared<ChangeAudit>();
-  const auto check = std::make_shared<SemanticCheck>(
-      compiler, SemanticCheckOptions{.each = true, .budget = kBudget, .seed = 0}, NetworkMode::Auto);
+  const auto check = std::make_shared<SemanticCheck>(compiler.diagnostics(), compiler.err(),
+                                                     SemanticCheckOptions{.each = true, .budget = kBudget, .seed = 0},
+                                                     NetworkMode::Auto);
   context.instruments = {audit, std::make_shared<VerifyEach>(compiler.verify_options(), audit, compiler.diagnostics()),
                          check};
   check->Begin(*module);

@@ -16,13 +16,13 @@
 #include <string_view>
 #include <vector>
 
-#include "driver/semantics/semantic_check.h"
 #include "iropt/analysis/well_formed.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/schedule/schedule.h"
+#include "iropt/semantics/semantic_check.h"
 #include "iropt/support/file.h"
 #include "iropt/text/script/printer.h"
 #include "random_schedule.h"
@@ -71,7 +71,8 @@ std::optional<std::string> Compare(CompilerInstance& compiler, const DiagnosticB
   // The order of a reduction decides which of several special values it gives.
   const Result<InputKinds> inputs = InputKinds::Of({"ordinary"});
   const SemanticCheckOptions options{.each = true, .budget = kBudget, .loops = loops, .inputs = *inputs};
-  Result<std::shared_ptr<SemanticCheck>> check = SemanticCheck::Make(compiler, options, NetworkMode::Auto);
+  Result<std::shared_ptr<SemanticCheck>> check =
+      SemanticCheck::Make(compiler.diagnostics(), compiler.err(), options, NetworkMode::Auto);
   if (!check.ok()) return "the values cannot be compared: " + Messages(buffer);
   (*check)->Begin(before);
   const Status status = (*check)->RunAfterPass(after, {.name = "the schedule"}, PassOutcome::Changed);

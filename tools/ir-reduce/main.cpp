@@ -12,7 +12,7 @@
 #include "cli/flag_rows.h"
 #include "cli/man_page.h"
 #include "cli/tool.h"
-#include "iropt/driver/reduce.h"
+#include "iropt/reduce/reduce.h"
 
 namespace {
 

@@ -118,6 +118,7 @@ class DiagnosticEngine {
   void set_max_errors(size_t max_errors) { max_errors_ = max_errors; }
   // Reports warnings as errors from now on.
   void set_warnings_as_errors(bool as_errors) { warnings_as_errors_ = as_errors; }
+  bool warnings_as_errors() const { return warnings_as_errors_; }
   size_t error_count() const { return error_count_; }
   size_t warning_count() const { return warning_count_; }
   bool has_errors() const { return error_count_ != 0; }

@@ -33,6 +33,7 @@
 #include "iropt/driver/externalizer.h"
 #include "iropt/driver/formats.h"
 #include "iropt/ir/module.h"
+#include "iropt/observe/module_console.h"
 #include "iropt/pass/context.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/registry.h"
@@ -58,7 +59,7 @@ struct ModuleSource {
   std::optional<TextVersion> unknown_version = {};
 };
 
-class CompilerInstance {
+class CompilerInstance final : public ModuleConsole {
  public:
   // Reports to stderr, in the format of the options.
   explicit CompilerInstance(CompilerOptions options = {});
@@ -80,9 +81,8 @@ class CompilerInstance {
   DiagnosticEngine& diagnostics() { return diagnostics_; }
   // Also gets the diagnostics that are reported from now on; null for none. It must outlive the compiler, or be reset.
   void set_listener(DiagnosticConsumer* listener);
-  // The standard error output, for text that is not a diagnostic. In the format of the options, in which the text
-  // between two flushes is one piece.
-  OutputStream& err() { return formatted_err_ ? *formatted_err_ : console_; }
+  // In the format of the options, in which the text between two flushes is one piece.
+  OutputStream& err() override { return formatted_err_ ? *formatted_err_ : console_; }
 
   // All passes, pipelines and configuration options. Programs may add to it.
   PassRegistry& registry() { return registry_; }
@@ -115,16 +115,12 @@ class CompilerInstance {
 
   // Fails if the file at the path has weights that were read.
   Status CheckOutputPath(const std::string& path) const;
-  // Prints TVMScript. `path` is that of the file that is written: paths of weights in the text are relative to its
-  // folder.
-  void Print(const Module& module, OutputStream& out, const std::string& path = "-") const;
+  void Print(const Module& module, OutputStream& out, const std::string& path = "-") const override;
   // Writes the module in a format, which may not be able to express it.
   Status Write(const Module& module, OutputStream& out, const std::string& path, const Format& format);
-  std::string PrintToString(const Module& module) const;
-  // Prints to stderr, under a comment: "# HEADING (details, chunk)". The heading may have several lines.
-  Status PrintUnderHeading(const Module& module, const std::string& heading, std::string_view details);
-  // The comment, with a newline: "# HEADING (details, chunk): result".
-  std::string Heading(std::string heading, std::string_view details, std::string_view result = {}) const;
+  std::string PrintToString(const Module& module) const override;
+  Status PrintUnderHeading(const Module& module, const std::string& heading, std::string_view details) override;
+  std::string Heading(std::string heading, std::string_view details, std::string_view result = {}) const override;
 
   // A pipeline in the syntax of `ir-opt -passes=`: one pass, or a list. Under a context of MakeContext, the passes that
   // its passes require come from this registry, too. The target and the configuration of `context` choose the passes of
@@ -135,7 +131,7 @@ class CompilerInstance {
 
   // The input that is worked on, which diagnostics without a location and printed modules name: its file and, unless it
   // is the whole file, the part, such as "chunk 2, from line 5". Both are empty for none.
-  const std::string& chunk() const { return chunk_; }
+  const std::string& chunk() const override { return chunk_; }
   void set_input(std::string file, std::string chunk);
 
   // Adds a text that is not a file, such as the value of a flag, to the sources, so that messages have locations in it.

@@ -2,74 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "iropt/driver/compiler_options.h"
 #include "iropt/driver/cut_module.h"
-#include "iropt/driver/run_limits.h"
-#include "iropt/support/result.h"
+#include "iropt/observe/options.h"
+#include "iropt/observe/run_limits.h"
+#include "iropt/semantics/options.h"
 
 namespace iropt {
-
-// The form of something that is shown; None: it is not shown.
-enum class ShownForm : uint8_t { None, Text, Json };
-enum class TimesForm : uint8_t { None, Tree, List, Json };
-
-// The runs of passes around which the module is printed: those of named passes, those with a number, or all.
-struct PrintRequest {
-  std::vector<std::string> passes;  // names, and numbers of runs of passes as PassCounter gives them
-  bool all = false;
-
-  bool wanted() const { return all || !passes.empty(); }
-};
-
-// How -print-changed shows the effect of a pass: the changed functions, with or without a line for passes that changed
-// nothing, or the difference of their texts.
-enum class ChangePrinting : uint8_t { Off, All, Quiet, Diff, ColourDiff };
-
-// Whether a long run shows how far it is; Auto: on a terminal.
-enum class ProgressShown : uint8_t { Auto, Never, Always };
-
-// The execution of PrimFuncs.
-enum class LoopMode : uint8_t {
-  Interpret,  // by the interpreter: every access is checked, and reads of uninitialized elements are errors
-  Compile,    // compiled to machine code
-  Auto,       // compiled if the interpreter would take long and the host can run the code, else interpreted
-};
-
-// Tolerances that replace those for the dtype, see lib/driver/run/tolerance.h.
-struct ToleranceOptions {
-  std::optional<double> relative = {};
-  std::optional<double> absolute = {};
-};
-
-// The inputs on which functions are run: floats of usual size; zeros of both signs, negative and large numbers;
-// infinities and NaNs.
-struct InputKinds {
-  bool ordinary = true;
-  bool special = true;
-  bool non_finite = true;
-
-  // Of the words ordinary, special and nonfinite. Fails on other words, and if there is none.
-  static Result<InputKinds> Of(const std::vector<std::string>& words);
-  std::vector<std::string> Words() const;
-};
-
-// How functions are run before and after passes, to compare what they compute.
-struct SemanticCheckOptions {
-  bool each = false;                // around every pass, not only around all passes
-  int64_t budget = 30'000'000'000;  // operations of the runs of one function in one form
-  int64_t seed = 0;                 // of inputs and of random operators
-  LoopMode loops = LoopMode::Auto;
-  InputKinds inputs = {};
-  ToleranceOptions tolerance = {};
-  bool is_required = false;            // a function that is not compared is an error
-  std::function<void()> on_work = {};  // as in EvalLimits; may be empty
-};
 
 // What -bisect looks for in the result of passes.
 struct BisectRequest {
@@ -79,11 +22,6 @@ struct BisectRequest {
   std::string command = {};  // of a shell, see CommandOn: gets the result as a file and fails if it is bad
   SemanticCheckOptions semantics = {};
 };
-
-// The way of a word of -print-changed; Off for any other word.
-ChangePrinting ChangePrintingOf(std::string_view word);
-// Of "interpret", "compile" or "auto"; Auto for any other word.
-LoopMode LoopModeOf(std::string_view word);
 
 struct DriverOptions {
   CompilerOptions compiler;

@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "driver/round_trip_audit.h"
-#include "driver/semantics/semantic_check.h"
 #include "driver/verify_each.h"
+#include "iropt/semantics/semantic_check.h"
 #include "iropt/support/child_process.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/shell.h"
@@ -108,8 +108,8 @@ Status Judge::RunAndCheck(Module module, const Pass& pass, PassContext& context,
   if (request_.check == BisectRequest::Check::Semantics) {
     SemanticCheckOptions options = request_.semantics;
     options.is_required = false;  // what is not compared is not bad
-    Result<std::shared_ptr<SemanticCheck>> made =
-        SemanticCheck::Make(compiler_, options, NetworkModeOf(context.ConfigString("relax.mode")));
+    Result<std::shared_ptr<SemanticCheck>> made = SemanticCheck::Make(
+        compiler_.diagnostics(), compiler_.err(), options, NetworkModeOf(context.ConfigString("relax.mode")));
     if (!made.ok()) return Error{kCannotSay, made.error().message};
     semantics = *std::move(made);
     context.instruments.push_back(semantics);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "driver/module_part.h"
-#include "driver/observe/snapshot.h"
+#include "iropt/observe/snapshot.h"
 
 namespace iropt {
 

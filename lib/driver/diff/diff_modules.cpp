@@ -6,33 +6,24 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "align_names.h"
-#include "driver/observe/ir_printer.h"
-#include "driver/observe/output_files.h"
-#include "driver/observe/report/effect_json.h"
-#include "driver/observe/report/report_json.h"
-#include "driver/observe/report/report_page.h"
-#include "driver/observe/report/text_report.h"
 #include "driver/wants_colour.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/ir/structural.h"
+#include "iropt/observe/ir_printer.h"
+#include "iropt/observe/output_files.h"
+#include "iropt/observe/report/report_json.h"
+#include "iropt/observe/report/report_page.h"
+#include "iropt/observe/report/text_report.h"
 #include "iropt/support/line_diff.h"
 
 namespace iropt {
 
 namespace {
-
-// A function that differs.
-struct ChangedFunction {
-  std::string name;  // empty: the attributes of the module
-  PassEffect effect = {};
-  std::string difference;  // of the texts; if these are equal, a comment
-};
 
 std::string NameOf(const std::string& path) { return path == "-" ? "<stdin>" : path; }
 
@@ -146,20 +137,9 @@ class ModuleDiff {
   }
 
   std::string RenderJson() const {
-    nlohmann::ordered_json diff = {
-        {"before", NameOf(options_.before)}, {"after", NameOf(options_.after)}, {"equal", equal()}};
-    AddEffect(diff, EffectOf(before_, after_, changes_));
-    diff["changes"] = nlohmann::ordered_json::array();
     const std::unique_ptr<RunRecorder> record = Record(Select(before_), Select(after_));
-    for (const ChangedFunction& change : DescribeChanges(*record, /*colour=*/false)) {
-      nlohmann::ordered_json& entry = diff["changes"].emplace_back();
-      entry["name"] = change.name;
-      AddEffect(entry, change.effect);
-      entry.erase("functions");
-      entry.erase("attributes");
-      entry["text"] = change.difference;
-    }
-    return DumpJson({{"diff", std::move(diff)}}) + '\n';
+    return RenderDiffJson(NameOf(options_.before), NameOf(options_.after), equal(), EffectOf(before_, after_, changes_),
+                          DescribeChanges(*record, /*colour=*/false));
   }
 
   CompilerInstance& compiler_;

@@ -6,12 +6,12 @@
 #include <charconv>
 #include <cstring>
 
+#include "iropt/execution/outputs.h"
+#include "iropt/execution/random_inputs.h"
 #include "iropt/infer/infer.h"
 #include "iropt/ir/location.h"
 #include "iropt/runtime/operand_reader.h"
 #include "iropt/support/edit_distance.h"
-#include "outputs.h"
-#include "random_inputs.h"
 
 namespace iropt {
 

@@ -4,10 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "entry.h"
 #include "iropt/data/tensors.h"
+#include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/run_program.h"
 #include "iropt/eval/relax/value_type.h"
+#include "iropt/execution/entry.h"
 
 namespace iropt {
 

@@ -7,10 +7,11 @@
 #include <cstring>
 #include <utility>
 
+#include "compare_outputs.h"
+#include "iropt/execution/outputs.h"
 #include "iropt/infer/infer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/walk.h"
-#include "outputs.h"
 
 namespace iropt {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "driver/observe/sample.h"
+#include "iropt/observe/sample.h"
 #include "program.h"
 
 namespace iropt {

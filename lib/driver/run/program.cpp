@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "arguments.h"
-#include "call_entry.h"
-#include "compiled_loops.h"
-#include "driver/observe/operator_counts.h"
 #include "driver/verify_result.h"
+#include "iropt/execution/call_entry.h"
+#include "iropt/execution/compiled_loops.h"
+#include "iropt/observe/operator_counts.h"
 #include "iropt/pass/timing.h"
 #include "iropt/support/crash.h"
 #include "scheduled_loops.h"
@@ -19,7 +19,7 @@ namespace iropt {
 Status Program::Load(const std::shared_ptr<const FileBuffer>& text) {
   IROPT_ASSIGN_OR_RETURN(module_, ReadModule(text));
   compiler_.WarnOfUnusedWeights();
-  IROPT_ASSIGN_OR_RETURN(entry_, Entry::Find(*module_, options_.entry, compiler_));
+  IROPT_ASSIGN_OR_RETURN(entry_, Entry::Find(*module_, options_.entry, compiler_.diagnostics()));
   return {};
 }
 

@@ -8,12 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "call_entry.h"
 #include "driver/pipeline_setup.h"
-#include "entry.h"
+#include "iropt/data/tensors.h"
 #include "iropt/driver/run_program.h"
 #include "iropt/eval/relax/interpreter.h"
-#include "loop_executor.h"
+#include "iropt/execution/call_entry.h"
+#include "iropt/execution/entry.h"
+#include "iropt/execution/loop_executor.h"
 
 namespace iropt {
 

@@ -12,15 +12,16 @@
 #include <vector>
 
 #include "binding_values.h"
-#include "call_entry.h"
-#include "driver/observe/output_files.h"
+#include "compare_outputs.h"
 #include "driver/pipeline_setup.h"
 #include "driver/tune/tune_program.h"
 #include "iropt/codegen/loop_compiler.h"
 #include "iropt/driver/compiler_instance.h"
+#include "iropt/execution/call_entry.h"
+#include "iropt/execution/outputs.h"
+#include "iropt/observe/output_files.h"
 #include "measure.h"
 #include "observers.h"
-#include "outputs.h"
 #include "program.h"
 
 namespace iropt {

@@ -7,8 +7,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "driver/observe/output_files.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/observe/output_files.h"
 #include "iropt/pass/option_value.h"
 #include "iropt/pass/timing.h"
 #include "iropt/schedule/schedule.h"

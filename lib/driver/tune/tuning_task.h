@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "driver/run/entry.h"
 #include "iropt/codegen/loop_compiler.h"
 #include "iropt/data/tensors.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/run_program.h"
+#include "iropt/execution/entry.h"
 #include "iropt/ir/module.h"
 #include "iropt/pass/context.h"
 #include "iropt/schedule/database.h"

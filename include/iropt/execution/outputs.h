@@ -1,0 +1,31 @@
+// The outputs of a run: conversion and formatting.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "iropt/data/tensors.h"
+#include "iropt/runtime/value.h"
+#include "iropt/support/function_ref.h"
+
+namespace iropt {
+
+// Calls f for each tensor of a value with its name: that of the value, followed by the indices of fields of tuples,
+// "t.1.0". Shapes and numbers become tensors, other values are dropped.
+void ForEachNamedTensor(const HostValue& value, const std::string& name,
+                        FunctionRef<void(const std::string& name, const Tensor& tensor)> f);
+
+// The tensors of a value, named out0, out1, ...: tuples are flattened, shapes and numbers become tensors, other values
+// are dropped.
+std::vector<NamedTensor> FlattenOutputs(const HostValue& value);
+
+// Converts tensors for files: those of rank 0 get the shape (1,).
+std::vector<NamedTensor> ForFile(const std::vector<NamedTensor>& outputs);
+
+// The tensor as in files: one of rank 0 gets the shape (1,).
+Tensor WithDimension(const Tensor& tensor);
+
+// Formats each tensor: its type, statistics, and the elements if they are few.
+std::string RenderOutputs(const std::vector<NamedTensor>& outputs);
+
+}  // namespace iropt

@@ -1,0 +1,41 @@
+// Measures what a run of a function computes: its work, and what that means for rounding errors.
+#pragma once
+
+#include <cstdint>
+
+#include "iropt/eval/relax/interpreter.h"
+#include "iropt/execution/tolerance.h"
+
+namespace iropt {
+
+// Adds up how many operations the elements of each binding take.
+class RunMeter : public RunObserver {
+ public:
+  // `work` is the work of all runs, which kernels increase through their limits.
+  explicit RunMeter(uint64_t& work) : work_(work), counted_(work) {}
+
+  void OnBinding(const Function& function, const Var& var, const HostValue& value) override;
+  void OnCall(CalleeKind kind, std::string_view, double) override { runs_loops_ |= kind == CalleeKind::kPrimFunc; }
+  void OnRandom() override { is_random_ = true; }
+
+  // Counts the steps of an interpreted PrimFunc, which are single operations but take longer.
+  void AddSteps(uint64_t steps);
+  // Counts the statements of a compiled PrimFunc.
+  void AddStatements(uint64_t statements) { work_ += statements; }
+  // The value of a binding or a result was computed by the work since the last one. O(1).
+  void Add(const HostValue& value);
+
+  const RunPrecision& precision() const { return precision_; }
+  bool is_random() const { return is_random_; }
+  // A PrimFunc was called.
+  bool runs_loops() const { return runs_loops_; }
+
+ private:
+  uint64_t& work_;
+  uint64_t counted_;
+  RunPrecision precision_;
+  bool is_random_ = false;
+  bool runs_loops_ = false;
+};
+
+}  // namespace iropt

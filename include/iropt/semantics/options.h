@@ -1,0 +1,38 @@
+// How functions are run before and after passes, to compare what they compute.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "iropt/execution/options.h"
+#include "iropt/support/result.h"
+
+namespace iropt {
+
+// The inputs on which functions are run: floats of usual size; zeros of both signs, negative and large numbers;
+// infinities and NaNs.
+struct InputKinds {
+  bool ordinary = true;
+  bool special = true;
+  bool non_finite = true;
+
+  // Of the words ordinary, special and nonfinite. Fails on other words, and if there is none.
+  static Result<InputKinds> Of(const std::vector<std::string>& words);
+  std::vector<std::string> Words() const;
+};
+
+// How functions are run before and after passes, to compare what they compute.
+struct SemanticCheckOptions {
+  bool each = false;                // around every pass, not only around all passes
+  int64_t budget = 30'000'000'000;  // operations of the runs of one function in one form
+  int64_t seed = 0;                 // of inputs and of random operators
+  LoopMode loops = LoopMode::Auto;
+  InputKinds inputs = {};
+  ToleranceOptions tolerance = {};
+  bool is_required = false;            // a function that is not compared is an error
+  std::function<void()> on_work = {};  // as in EvalLimits; may be empty
+};
+
+}  // namespace iropt

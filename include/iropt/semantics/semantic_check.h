@@ -1,0 +1,67 @@
+// -check-semantics: runs the public functions of a module before and after passes, and compares what they compute.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "iropt/analysis/relax/inference_calls.h"
+#include "iropt/diag/diagnostic.h"
+#include "iropt/pass/instrument.h"
+#include "iropt/semantics/options.h"
+#include "iropt/support/file.h"
+
+namespace iropt {
+
+class FunctionRunner;
+class FunctionVersions;
+
+// Watches the passes, whose changes of interfaces it follows. If the options say so, it compares around every pass
+// that changes a function or one that it calls; otherwise once, in Finish.
+class SemanticCheck : public PassInstrument {
+ public:
+  // Fails if PrimFuncs are to be compiled and the compiler is missing. Messages go to `diagnostics` and the table to
+  // `out`, which must outlive it; `mode` is that of batch norms and dropouts.
+  static Result<std::shared_ptr<SemanticCheck>> Make(DiagnosticEngine& diagnostics, OutputStream& out,
+                                                     const SemanticCheckOptions& options, NetworkMode mode);
+  SemanticCheck(DiagnosticEngine& diagnostics, OutputStream& out, const SemanticCheckOptions& options,
+                NetworkMode mode);
+  ~SemanticCheck() override;
+
+  const SemanticCheckOptions& options() const { return options_; }
+  // A run of the passes begins at this module.
+  void Begin(const Module& module);
+  // It has ended at this module. Compares if that was not done, and prints what was found.
+  Status Finish(const Module& module);
+  // The same, but what was not compared is not an error.
+  Status FinishComparing(const Module& module);
+
+  // Why a function was not compared in all runs, of the first one; empty if all were.
+  const std::string& first_not_compared() const { return first_not_compared_; }
+
+  Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) override;
+
+ private:
+  struct Checked;
+
+  void AddNewFunctions();
+  // False if the pass has changed what the function is called with, and may not.
+  bool Follow(Checked& checked, const PassInfo& info, const std::shared_ptr<const Module>& after);
+  // False after a difference.
+  bool Compare(Checked& checked, const std::shared_ptr<const Module>& after, const std::string& culprit);
+  void TellNotCompared(Checked& checked, const std::string& reason, const std::string& culprit);
+  void Restart(Checked& checked, std::shared_ptr<const Module> module);
+  std::string RenderTable() const;
+
+  DiagnosticEngine& diagnostics_;
+  OutputStream& out_;
+  SemanticCheckOptions options_;
+  std::unique_ptr<FunctionRunner> runner_;
+  std::unique_ptr<FunctionVersions> versions_;
+  std::shared_ptr<const Module> current_;  // shared by the checks: a copy for each function would be quadratic
+  std::vector<Checked> functions_;
+  size_t num_not_compared_ = 0;
+  std::string first_not_compared_;  // the message about it
+};
+
+}  // namespace iropt

@@ -1,0 +1,68 @@
+#include "iropt/execution/call_entry.h"
+
+#include <unistd.h>
+
+#include <cstring>
+
+#include "iropt/ir/location.h"
+#include "iropt/pass/timing.h"
+
+namespace iropt {
+
+namespace {
+
+// Copies a read-only tensor to new storage.
+Status MakeWritable(HostValue& value, Storage::Tracking tracking) {
+  const NDArray* tensor = value.tensor();
+  if (!tensor || tensor->storage()) return {};
+  const TensorSpec spec{tensor->dtype(), {tensor->shape().begin(), tensor->shape().end()}};
+  IROPT_ASSIGN_OR_RETURN(const Tensor copy, AllocateTensor(spec, tracking, {}));
+  std::memcpy(copy->storage()->data(), tensor->data(), tensor->num_bytes());
+  copy->storage()->SetWritten(0, tensor->num_bytes(), true);
+  value = copy;
+  return {};
+}
+
+Result<HostValue> CallPrimEntry(const Entry& entry, std::vector<HostValue> values, DiagnosticEngine& diagnostics,
+                                const RunOptions& run) {
+  std::vector<PrimFuncArg> args;
+  TupleValue outputs;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const bool is_written = entry.inputs()[i].is_written;
+    if (is_written) IROPT_RETURN_IF_ERROR(MakeWritable(values[i], run.prim_funcs->tracking()));
+    if (is_written) outputs.fields.push_back(values[i]);
+    args.push_back({std::move(values[i]), is_written});
+  }
+  const Stopwatch watch;
+  Result<HostValue> returned = run.prim_funcs->Call(entry.var(), *entry.prim(), args, nullptr);
+  if (run.observer) run.observer->OnCall(CalleeKind::kPrimFunc, entry.name(), watch.Read().wall_seconds);
+  const auto fail = [&](Error error) {
+    diagnostics.Error(Location(entry.function()), "no-value", std::move(error.message));
+    return Failure{error.code};
+  };
+  if (!returned.ok()) return fail(returned.TakeError());
+  if (outputs.fields.empty()) {
+    const Type* declared = entry.prim()->ret_type;
+    if (declared && Is<PrimType>(declared)) return ReturnedValue(*entry.prim(), *returned);
+    return returned;
+  }
+  HostValue result(std::move(outputs));
+  if (!IsWritten(result)) return fail({ErrorCode::SemanticCheck, "a result has uninitialized elements"});
+  return result;
+}
+
+}  // namespace
+
+size_t PhysicalMemory() {
+  const int64_t pages = sysconf(_SC_PHYS_PAGES);
+  const int64_t page = sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : SIZE_MAX;
+}
+
+Result<HostValue> CallEntry(const Module& module, const Entry& entry, std::vector<HostValue> values,
+                            DiagnosticEngine& diagnostics, const RunOptions& run) {
+  if (!entry.relax()) return CallPrimEntry(entry, std::move(values), diagnostics, run);
+  return RunFunction(module, *entry.relax(), entry.MakeArguments(std::move(values)), diagnostics, run);
+}
+
+}  // namespace iropt

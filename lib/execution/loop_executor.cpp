@@ -1,0 +1,150 @@
+#include "iropt/execution/loop_executor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "iropt/analysis/tir/statement_count.h"
+#include "iropt/ir/tir/thread_axis.h"
+#include "iropt/ir/tir/visitor.h"
+
+namespace iropt {
+
+namespace {
+
+// Interpreting so many statements takes about as long as compiling them.
+constexpr uint64_t kFewStatements = uint64_t{1} << 14;
+// Of the interpretation of some iterations, beside compiled code.
+constexpr uint64_t kMostSampledSteps = uint64_t{1} << 16;
+
+// The sizes and integers that a call gives to the variables of the parameters.
+std::vector<KnownSize> SizesOf(const PrimFunc& func, std::span<const PrimFuncArg> args) {
+  std::vector<KnownSize> sizes;
+  for (uint32_t i = 0; i < std::min<size_t>(args.size(), func.params.size()); ++i) {
+    const Scalar* scalar = args[i].value.scalar();
+    if (scalar && scalar->dtype.is_integer()) sizes.emplace_back(func.params[i], scalar->integer);
+    const NDArray* tensor = args[i].value.tensor();
+    const tir::Buffer* buffer = func.param_buffers[i];
+    if (!tensor || !buffer) continue;
+    for (uint32_t axis = 0; axis < std::min<size_t>(buffer->shape.size(), tensor->shape().size()); ++axis) {
+      const auto* size = As<tir::Var>(buffer->shape[axis]);
+      if (size) sizes.emplace_back(size, tensor->shape()[axis]);
+    }
+  }
+  return sizes;
+}
+
+class ConcurrentLoopFinder : public tir::StmtExprVisitor {
+ public:
+  bool found() const { return found_; }
+
+ protected:
+  void VisitFor(const tir::For* loop) override {
+    using enum tir::ForKind;
+    found_ |= loop->for_kind == kParallel || loop->for_kind == kVectorized || loop->for_kind == kThreadBinding;
+    StmtExprVisitor::VisitFor(loop);
+  }
+  void VisitAttrStmt(const tir::AttrStmt* attr) override {
+    found_ |= tir::LaunchAxisOf(*attr) != nullptr;
+    StmtExprVisitor::VisitAttrStmt(attr);
+  }
+
+ private:
+  bool found_ = false;
+};
+
+bool HasConcurrentLoops(const PrimFunc& func) {
+  ConcurrentLoopFinder finder;
+  finder.VisitStmt(func.body);
+  return finder.found();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<codegen::LoopCompiler>> LoopLibrary::Get() {
+  if (compiler_) return compiler_;
+  if (error_) return *error_;
+  Result<std::shared_ptr<codegen::LoopCompiler>> loaded = codegen::LoopCompiler::Load(options_);
+  if (!loaded.ok()) {
+    error_ = loaded.TakeError();
+    return *error_;
+  }
+  compiler_ = *std::move(loaded);
+  return compiler_;
+}
+
+Status LoopExecutor::Prepare(const GlobalVar& var) {
+  if (!compiling_) {
+    IROPT_ASSIGN_OR_RETURN(std::shared_ptr<codegen::LoopCompiler> compiler, library_.Get());
+    compiling_ = std::make_unique<CompilingExecutor>(module_, std::move(compiler), limits_);
+    compiling_->Expect(std::move(expected_));
+    compiling_->set_on_compile(on_compile_);
+    compiling_->set_fresh(fresh_);
+  }
+  return compiling_->Prepare(var);
+}
+
+Result<HostValue> LoopExecutor::Interpret(const PrimFunc& func, std::span<const PrimFuncArg> args,
+                                          const PackedCaller& packed) {
+  uint64_t steps = 0;
+  const EvalLimits limits{.max_bytes = limits_.max_bytes,
+                          .max_work = limits_.AvailableWork() / kWorkOfStep,
+                          .work = &steps,
+                          .on_work = limits_.on_work};
+  Result<HostValue> result =
+      CallPrimFunc(func, args, {.limits = limits, .module = &module_, .packed = packed, .facts = facts_});
+  meter_.AddSteps(steps);
+  return result;
+}
+
+void LoopExecutor::FindFacts(const PrimFunc& func, std::span<const PrimFuncArg> args, const PackedCaller& packed) {
+  // Machine code does not tell.
+  facts_->overflows |= std::ranges::any_of(args, [](const PrimFuncArg& arg) {
+    const NDArray* tensor = arg.value.tensor();
+    return tensor && tensor->dtype().is_int() && tensor->dtype().bits >= 32;
+  });
+  if (!HasConcurrentLoops(func) || !sampled_.insert(&func).second) return;
+  std::vector<PrimFuncArg> copies(args.begin(), args.end());
+  for (PrimFuncArg& arg : copies) {
+    const NDArray* tensor = arg.value.tensor();
+    if (!tensor || !arg.writable) continue;
+    const std::shared_ptr<Storage> storage = Storage::Make(tensor->num_bytes(), Storage::Tracking::kOff);
+    if (tensor->num_bytes() != 0) std::memcpy(storage->data(), tensor->data(), tensor->num_bytes());
+    arg.value = Tensor(NDArray::View(tensor->dtype(), tensor->shape(), storage, 0));
+  }
+  LoopFacts sampled{.samples_loops = true};
+  const EvalLimits limits{.max_bytes = limits_.max_bytes, .max_work = kMostSampledSteps, .on_work = limits_.on_work};
+  // It may fail where the full run does not.
+  (void)CallPrimFunc(func, copies, {.limits = limits, .module = &module_, .packed = packed, .facts = &sampled});
+  if (facts_->race.empty()) facts_->race = sampled.race;
+}
+
+Result<HostValue> LoopExecutor::Call(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
+                                     const PackedCaller& packed) {
+  if (mode_ == LoopMode::Interpret) return Interpret(func, args, packed);
+  const std::optional<uint64_t> statements = CountStatements(func, SizesOf(func, args));
+  const bool is_affordable = statements.value_or(0) <= limits_.AvailableWork();
+  const bool is_optional = mode_ == LoopMode::Auto;
+  if (!is_affordable) {
+    return Error{ErrorCode::Budget,
+                 fmt::format("{}: takes up to {} steps, more than {}", var.name, *statements, limits_.AvailableWork())};
+  }
+  if (is_optional && (!statements || *statements <= kFewStatements || not_compiled_.contains(&var)))
+    return Interpret(func, args, packed);
+  if (const Status prepared = Prepare(var); !prepared.ok()) {
+    if (!is_optional) return Error(prepared.error());
+    not_compiled_.insert(&var);
+    Result<HostValue> result = Interpret(func, args, packed);
+    if (result.ok() || result.error().code != ErrorCode::Budget) return result;
+    return Error{ErrorCode::Budget,
+                 fmt::format("{}; it is interpreted: {}", result.error().message, prepared.error().message)};
+  }
+  meter_.AddStatements(statements.value_or(0));
+  if (facts_) FindFacts(func, args, packed);
+  return compiling_->Call(var, func, args, packed);
+}
+
+}  // namespace iropt

@@ -1,0 +1,143 @@
+#include "iropt/execution/random_inputs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <optional>
+
+#include "iropt/ir/element.h"
+
+namespace iropt {
+
+namespace {
+
+// Tensors of rank 2 and higher have a variance of 1 / fan-in (LeCun initialization), so that activations neither
+// overflow nor vanish. Vectors are in [0.5, 1.5), so that they are valid scales and variances.
+double OrdinaryReal(RandomSource& random, std::span<const int64_t> dims) {
+  if (dims.size() < 2) return 0.5 + random.Uniform();
+  double fan_in = 1;
+  for (size_t i = 1; i < dims.size(); ++i) fan_in *= static_cast<double>(std::max<int64_t>(dims[i], 1));
+  return (2 * random.Uniform() - 1) * std::sqrt(3 / fan_in);
+}
+
+// The square of it, added up a few times, is still finite in the format.
+double LargeReal(DataType dtype) {
+  if (dtype.bits < 16) return 2;
+  return dtype.bits < 32 ? 16 : 100;
+}
+
+double SpecialReal(RandomSource& random, DataType dtype) {
+  switch (random.Next() % 8) {
+    case 0: return 0;
+    case 1: return -0.0;
+    case 2: return LargeReal(dtype);
+    case 3: return -LargeReal(dtype);
+    case 4: return 1;
+    case 5: return -1;
+    default: return 4 * random.Uniform() - 2;
+  }
+}
+
+// One of the numbers, or one that is a little greater or smaller. Nothing instead of a large one, besides which others
+// would be rounded away.
+std::optional<double> NearReal(RandomSource& random, std::span<const double> numbers) {
+  constexpr double kMost = 2048;
+  if (numbers.empty()) return std::nullopt;
+  const double number = numbers[random.Next() % numbers.size()];
+  if (!(std::fabs(number) <= kMost)) return std::nullopt;
+  switch (random.Next() % 4) {
+    case 0: return number + (number == 0 ? 0.01 : 0.01 * std::fabs(number));
+    case 1: return number - (number == 0 ? 0.01 : 0.01 * std::fabs(number));
+    default: return number;
+  }
+}
+
+double NonFiniteReal(RandomSource& random, std::span<const int64_t> dims, bool is_dense) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  switch (random.Next() % (is_dense ? 6 : 24)) {
+    case 0: return std::numeric_limits<double>::quiet_NaN();
+    case 1: return kInfinity;
+    case 2: return -kInfinity;
+    default: return OrdinaryReal(random, dims);
+  }
+}
+
+double RandomReal(RandomSource& random, DataType dtype, std::span<const int64_t> dims, const RandomOptions& options) {
+  switch (options.values) {
+    case InputValues::kOrdinary: return options.scale * OrdinaryReal(random, dims);
+    case InputValues::kSpecial:
+      if (const std::optional<double> near = NearReal(random, options.near_reals); near && random.Next() % 2 == 0)
+        return *near;
+      return SpecialReal(random, dtype);
+    case InputValues::kNonFinite: return NonFiniteReal(random, dims, options.is_dense);
+  }
+  return 0;
+}
+
+// One of the ends of the dtype, a number next to one, or any number. It is truncated to the dtype.
+int64_t ExtremeInteger(RandomSource& random, DataType dtype) {
+  const int shift = 64 - dtype.bits;
+  const int64_t max = dtype.is_uint() ? static_cast<int64_t>(UINT64_MAX >> shift) : INT64_MAX >> shift;
+  const int64_t min = dtype.is_uint() ? 0 : INT64_MIN >> shift;
+  switch (random.Next() % 8) {
+    case 0: return max;
+    case 1: return max - 1;
+    case 2: return min;
+    case 3: return min + 1;
+    case 4: return static_cast<int64_t>(random.Next() % 5) - (dtype.is_uint() ? 0 : 2);
+    case 5: return max / 2 + 1;
+    default: return static_cast<int64_t>(random.Next());
+  }
+}
+
+int64_t RandomInteger(RandomSource& random, DataType dtype, const RandomOptions& options) {
+  if (!options.near_integers.empty() && random.Next() % 4 != 0) {
+    const int64_t number = options.near_integers[random.Next() % options.near_integers.size()];
+    switch (random.Next() % 4) {
+      case 0: return WrapAdd(number, int64_t{1});
+      case 1: return WrapSub(number, int64_t{1});
+      default: return number;
+    }
+  }
+  if (options.has_extremes) return ExtremeInteger(random, dtype);
+  const IntegerRange range = options.integers;
+  const int64_t min = dtype.is_uint() ? std::max<int64_t>(range.min, 0) : range.min;
+  return min + static_cast<int64_t>(random.Next() % static_cast<uint64_t>(range.max - min + 1));
+}
+
+// Tensors with few elements would often have no special number.
+template <class T>
+void PlaceNonFinite(std::span<T> elements, RandomSource& random) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr double kNumbers[] = {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity};
+  if (elements.empty() || (elements.size() == 1 && random.Next() % 2 == 0)) return;
+  const double number = kNumbers[random.Next() % std::size(kNumbers)];
+  elements[random.Next() % elements.size()] = Element<T>::Store(static_cast<MathOf<T>>(number));
+}
+
+}  // namespace
+
+RandomSource RandomSourceOf(const EntryInput& input, uint64_t seed) {
+  return RandomSource(HashCombine(seed, HashString(input.name)));
+}
+
+Tensor MakeRandomTensor(DataType dtype, std::span<const int64_t> dims, RandomSource random,
+                        const RandomOptions& options) {
+  const std::shared_ptr<NDArray> tensor = NDArray::Make(dtype, dims);
+  DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
+    for (T& element : tensor->MutableAs<T>()) {
+      if constexpr (std::is_floating_point_v<MathOf<T>>) {
+        element = Element<T>::Store(static_cast<MathOf<T>>(RandomReal(random, dtype, dims, options)));
+      } else {
+        element = Element<T>::Store(static_cast<MathOf<T>>(RandomInteger(random, dtype, options)));
+      }
+    }
+    if constexpr (std::is_floating_point_v<MathOf<T>>) {
+      if (options.values == InputValues::kNonFinite) PlaceNonFinite(tensor->MutableAs<T>(), random);
+    }
+  });
+  return tensor;
+}
+
+}  // namespace iropt

@@ -1,0 +1,34 @@
+#include "iropt/execution/run_meter.h"
+
+#include <algorithm>
+
+namespace iropt {
+
+namespace {
+
+int64_t NumElements(const HostValue& value) {
+  int64_t elements = 1;
+  ForEachTensor(value, [&](const Tensor& tensor) { elements = std::max(elements, tensor->num_elements()); });
+  return elements;
+}
+
+}  // namespace
+
+void RunMeter::OnBinding(const Function&, const Var&, const HostValue& value) {
+  Add(value);
+  ForEachTensor(value, [&](const Tensor& tensor) {
+    precision_.has_narrow_floats |= tensor->dtype().is_floating() && tensor->dtype().bits < 32;
+  });
+}
+
+void RunMeter::AddSteps(uint64_t steps) {
+  work_ += steps * kWorkOfStep;
+  counted_ += steps * (kWorkOfStep - 1);
+}
+
+void RunMeter::Add(const HostValue& value) {
+  precision_.accumulation += static_cast<double>(work_ - counted_) / static_cast<double>(NumElements(value));
+  counted_ = work_;
+}
+
+}  // namespace iropt

@@ -1,0 +1,263 @@
+#include "function_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "iropt/observe/operator_counts.h"
+
+namespace iropt {
+
+namespace {
+
+// Numbers that may be indices, divisors, or both, tried in this order.
+constexpr IntegerRange kIntegers[] = {{-8, 8}, {0, 3}, {1, 3}, {0, 1}, {0, 0}, {1, 1}};
+// Where one failure comes back so often, other inputs do not help.
+constexpr size_t kMostSameFailures = 14;
+// Runs that are not necessary may take more time than the others, whose sizes are smaller.
+constexpr uint64_t kLeastExtraWork = uint64_t{1} << 22;
+constexpr uint64_t kMostTimesExtraWork = 64;
+
+}  // namespace
+
+void CheckMode::Add(const PassInfo& pass) {
+  const auto declares = [&](PassChange change) {
+    return std::ranges::find(pass.changes, change) != pass.changes.end();
+  };
+  is_narrower |= declares(PassChange::Precision);
+  changes_rounding |= declares(PassChange::Rounding);
+  changes_mode |= declares(PassChange::Inference);
+  only_finite |= declares(PassChange::NonFinite);
+  restricts_inputs |= declares(PassChange::ParamTypes);
+  assumes_no_overflow |= pass.assumes_no_overflow;
+  is_of_others |= !pass.assumes_no_overflow && !pass.is_composite();
+}
+
+void CheckResult::Add(CheckResult&& more, bool is_extra) {
+  if (!is_extra) {
+    num_runs += more.num_runs;
+    if (!more.not_compared.empty()) not_compared = std::move(more.not_compared);
+  }
+  if (!more.differences.empty()) differences = std::move(more.differences);
+  outputs.resize(std::max(outputs.size(), more.outputs.size()));
+  for (size_t i = 0; i < more.outputs.size(); ++i) outputs[i].Add(more.outputs[i]);
+}
+
+FunctionCheck::FunctionCheck(std::shared_ptr<const Module> first, const ModuleEntry& function, InputKinds kinds)
+    : kinds_(kinds), first_module_(std::move(first)), first_(Entry::Of(function)), interface_(first_) {}
+
+bool FunctionCheck::Selects(InputValues values) const {
+  switch (values) {
+    case InputValues::kOrdinary: return kinds_.ordinary;
+    case InputValues::kSpecial: return kinds_.special;
+    case InputValues::kNonFinite: break;
+  }
+  return kinds_.non_finite;
+}
+
+bool FunctionCheck::HasSizes() const {
+  return !first_.symbols().empty() || std::ranges::any_of(first_.inputs(), [](const EntryInput& input) {
+    return !input.has_dims && input.kind != EntryInput::Kind::kScalar;
+  });
+}
+
+FunctionCheck::Trial FunctionCheck::MakeTrial(const TrialPlan& plan, uint64_t seed, size_t sizes,
+                                              const IntegerRange& integers) const {
+  // Extreme integers come first; a function that fails on them is tried with small ones.
+  const bool is_first = &integers == std::begin(kIntegers);
+  Trial trial;
+  trial.recipe.seed = seed;
+  trial.recipe.random = {.values = plan.values,
+                         .integers = integers,
+                         .scale = plan.scale,
+                         .is_dense = plan.is_dense,
+                         .has_extremes = plan.has_extremes && is_first};
+  trial.recipe.sizes = MakeSizes(sizes, first_.symbols(), maker_->hints(), maker_->constants().integers);
+  trial.recipe.near_reals = plan.near_constants;
+  trial.recipe.near_integers = plan.near_constants && is_first;
+  trial.settings.fresh = std::byte{plan.fresh};
+  return trial;
+}
+
+std::optional<FunctionCheck::Trial> FunctionCheck::FindTrial(const TrialPlan& plan, const Attempts& attempts,
+                                                             uint64_t seed, const Run& run, uint64_t max_work,
+                                                             Error& error) {
+  size_t same_failures = 0;
+  for (const size_t sizes : attempts.sizes) {
+    for (const IntegerRange& integers : attempts.integers) {
+      for (const bool fills_outputs : {false, true}) {
+        if (fills_outputs && !maker_->has_outputs()) continue;
+        Trial trial = MakeTrial(plan, seed, sizes, integers);
+        trial.recipe.fills_outputs = fills_outputs;
+        trial.settings.max_work = max_work;
+        Result<std::vector<HostValue>> inputs = maker_->Make(trial.recipe, run.runner.input_limits());
+        if (inputs.ok()) {
+          trial.outcome = run.runner.Run(run.module, run.interface, *inputs, trial.settings);
+        } else {
+          trial.outcome.failure = inputs.TakeError();
+        }
+        if (!trial.outcome.failure) return trial;
+        const bool is_over = trial.outcome.failure->code == ErrorCode::Budget;
+        if (error.message.empty() || is_over) error = *trial.outcome.failure;
+        if (is_over && max_work == UINT64_MAX) return std::nullopt;
+        if (trial.outcome.failure->message == error.message && ++same_failures >= kMostSameFailures)
+          return std::nullopt;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::string FunctionCheck::FindTrials(const Run& run, const SemanticCheckOptions& options) {
+  trials_.clear();
+  if (!maker_->obstacle().empty()) return maker_->obstacle();
+  Error first_error{ErrorCode::SemanticCheck, {}};
+  std::string incomplete;  // why a run that is possible is missing
+  const size_t num_assignments = HasSizes() ? kNumSizeAssignments : 1;
+  for (const TrialPlan& plan : kTrialPlans) {
+    if (!Selects(plan.values)) continue;
+    Attempts attempts{kIntegers, {}};
+    // Only special values are worth the integers that are not indices.
+    if (plan.values != InputValues::kSpecial) attempts.integers = attempts.integers.subspan(1);
+    if (!maker_->has_integers()) attempts.integers = attempts.integers.first(1);
+    for (size_t i = 0; i < num_assignments; ++i) attempts.sizes.push_back((plan.sizes + i) % num_assignments);
+    const uint64_t seed = static_cast<uint64_t>(options.seed) + static_cast<uint64_t>(&plan - kTrialPlans);
+    Error error{ErrorCode::SemanticCheck, {}};
+    std::optional<Trial> trial = FindTrial(plan, attempts, seed, run, UINT64_MAX, error);
+    if (trial && !trial->outcome.is_written) {
+      error.message = "its results have uninitialized elements";
+      incomplete = error.message;
+    } else if (trial) {
+      trials_.push_back(*std::move(trial));
+    }
+    if (first_error.message.empty()) first_error = error;
+    if (error.code != ErrorCode::Budget) continue;
+    incomplete = error.message;
+    break;
+  }
+  if (!trials_.empty()) return incomplete;
+  if (first_error.code == ErrorCode::Budget) return first_error.message;
+  return fmt::format("it fails on all inputs: {}", first_error.message);
+}
+
+void FunctionCheck::FindExtraTrials(const Run& run, const SemanticCheckOptions& options) {
+  extra_trials_.clear();
+  uint64_t work = 0;
+  for (const Trial& trial : trials_) work = std::max(work, trial.outcome.work);
+  const uint64_t max_work = kLeastExtraWork + kMostTimesExtraWork * work;
+  for (const TrialPlan& plan : kExtraPlans) {
+    if (!Selects(plan.values)) continue;
+    if (!run.runner.HasTimeFor(2 * max_work)) return;
+    Attempts attempts{std::span(kIntegers).first(maker_->has_integers() ? 2 : 1), {plan.sizes}};
+    if (HasSizes()) attempts.sizes.push_back(plan.sizes % std::size(kTrialPlans));
+    const uint64_t number = std::size(kTrialPlans) + static_cast<uint64_t>(&plan - kExtraPlans);
+    Error error{ErrorCode::SemanticCheck, {}};
+    std::optional<Trial> trial =
+        FindTrial(plan, attempts, static_cast<uint64_t>(options.seed) + number, run, max_work, error);
+    run.runner.AddExtraWork(trial ? trial->outcome.work : max_work);
+    if (!trial || !trial->outcome.is_written) continue;
+    trial->outcome.precision.mixes_magnitudes = trial->recipe.near_reals;
+    extra_trials_.push_back(*std::move(trial));
+  }
+}
+
+bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, CheckMode mode,
+                                 const ToleranceOptions& tolerance, CheckResult& result) const {
+  const std::string inputs = fmt::format("with {}", maker_->Describe(trial.recipe));
+  // Loops may compute anything where the original overflows. So may loops that replace operators, which wrap
+  // around and take negative indices.
+  const bool is_wild = trial.recipe.random.has_extremes || trial.recipe.near_integers;
+  const bool may_overflow =
+      trial.outcome.facts.overflows || (is_wild && maker_->has_integers() && !trial.outcome.runs_loops);
+  if (mode.assumes_no_overflow && after.runs_loops && may_overflow) return !after.failure;
+  if (after.failure && (mode.restricts_inputs || after.failure->code == ErrorCode::Budget)) {
+    result.not_compared = fmt::format("after the pass it fails {}: {}", inputs, after.failure->message);
+    return false;
+  }
+  if (after.failure) {
+    result.differences = {fmt::format("the run fails: {}", after.failure->message), inputs};
+    return false;
+  }
+  // Narrower floats overflow sooner.
+  if (mode.is_narrower && trial.recipe.random.values != InputValues::kOrdinary) return true;
+  if (mode.only_finite && trial.recipe.random.values == InputValues::kNonFinite) return true;
+  OutcomeComparison comparison = CompareOutcomes(after, trial.outcome, mode.is_narrower, tolerance);
+  if (!comparison.differences.empty() && mode.changes_mode) {
+    result.not_compared =
+        "a pass turns R.nn.batch_norm and R.nn.dropout from training to inference, or back; see the flag -mode";
+    return true;
+  }
+  if (!comparison.differences.empty() && mode.changes_rounding) {
+    result.not_compared = "a pass computes quantized tensors with integers, which rounds in another way";
+    return true;
+  }
+  if (!comparison.differences.empty() && trial.outcome.is_random) {
+    result.not_compared = "it uses random numbers, which may be drawn in another order";
+    return true;
+  }
+  ++result.num_runs;
+  if (!comparison.differences.empty()) {
+    result.differences = std::move(comparison.differences);
+    result.differences.push_back(inputs);
+  }
+  result.outputs = std::move(comparison.outputs);
+  return true;
+}
+
+void FunctionCheck::CompareTrials(Trials& trials, const Run& run, CheckMode mode, const ToleranceOptions& tolerance,
+                                  bool is_extra, CheckResult& result) {
+  Trials next;
+  for (Trial& trial : trials) {
+    if (is_extra && !run.runner.HasTimeFor(trial.outcome.work)) break;
+    const Result<std::vector<HostValue>> inputs = maker_->Make(trial.recipe, run.runner.input_limits());
+    IROPT_CHECK(inputs.ok(), "inputs that were made are not made again: {}", inputs.error().message);
+    RunOutcome outcome = run.runner.Run(run.module, run.interface, *inputs, trial.settings);
+    if (is_extra) run.runner.AddExtraWork(outcome.work);
+    CheckResult compared;
+    if (CompareTrial(trial, outcome, mode, tolerance, compared))
+      next.push_back({trial.recipe, trial.settings, std::move(outcome)});
+    result.Add(std::move(compared), is_extra);
+    if (!result.differences.empty()) break;
+  }
+  trials = std::move(next);
+}
+
+CheckResult FunctionCheck::Compare(const Module& before, const CallInterface& old, const Module& after, CheckMode mode,
+                                   FunctionRunner& runner, const SemanticCheckOptions& options) {
+  auto maker = std::make_unique<InputMaker>(first_, interface_, interface_.EntryIn(after));
+  const bool is_same = maker_ && maker_->SameInputs(*maker);
+  maker_ = std::move(maker);
+  std::vector<size_t> constants;
+  for (const auto& [input, tensor] : interface_.bound()) constants.push_back(input);
+  runner.SetConstants(std::move(constants));
+  CheckResult result;
+  const Run run_before{before, old, runner};
+  const Run run_after{after, interface_, runner};
+  if (!is_same) {
+    runner.ResetWork();
+    obstacle_ = FindTrials(run_before, options);
+  }
+  result.not_compared = obstacle_;
+  if (trials_.empty()) return result;
+  mode.changes_mode = mode.changes_mode && HasTrainingOperators(before);
+  runner.ResetWork();
+  CompareTrials(trials_, run_after, mode, options.tolerance, /*is_extra=*/false, result);
+  obstacle_ = result.not_compared;
+  if (!result.differences.empty() || result.num_runs == 0 || !mode.is_of_others) {
+    constants_.reset();  // extra_trials_ have the outcomes of `before`
+    return result;
+  }
+  ProgramConstants found = FindConstants(before, after, var());
+  const bool is_known = is_same && found == constants_;
+  constants_ = found;
+  maker_->SetConstants(std::move(found));
+  runner.ResetWork();
+  if (!is_known) FindExtraTrials(run_before, options);
+  CompareTrials(extra_trials_, run_after, mode, options.tolerance, /*is_extra=*/true, result);
+  return result;
+}
+
+}  // namespace iropt

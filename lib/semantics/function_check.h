@@ -1,0 +1,114 @@
+// The check of one public function: it is run before and after passes, on the same inputs.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "call_interface.h"
+#include "compare_outcomes.h"
+#include "function_runner.h"
+#include "input_maker.h"
+#include "iropt/semantics/options.h"
+#include "trial_plans.h"
+
+namespace iropt {
+
+// What the passes between two modules may change.
+struct CheckMode {
+  bool is_narrower = false;          // floats are computed in float16
+  bool changes_rounding = false;     // quantized tensors may be computed with other roundings
+  bool changes_mode = false;         // batch_norm and dropout may become those of inference, or of training
+  bool only_finite = false;          // inputs with infinities and NaNs are not compared
+  bool restricts_inputs = false;     // the function need not run on all inputs on which it ran before
+  bool assumes_no_overflow = false;  // integers of loops that overflow may have other values
+  // Some passes are of plugins or programs. Only these get the extra runs: rare numbers also show how the project's own
+  // passes round.
+  bool is_of_others = false;
+
+  void Add(const PassInfo& pass);
+};
+
+// What a comparison has found.
+struct CheckResult {
+  size_t num_runs = 0;                        // that were compared
+  std::vector<OutputErrors> outputs = {};     // the greatest errors of all runs
+  std::vector<std::string> differences = {};  // in the first run with any; the last line describes its inputs
+  std::string not_compared = {};              // why there was none, or not all
+
+  // Adds the result of another run. A run that is not necessary counts only for its errors.
+  void Add(CheckResult&& more, bool is_extra);
+};
+
+class FunctionCheck {
+ public:
+  // Begins at a module that has the function.
+  FunctionCheck(std::shared_ptr<const Module> first, const ModuleEntry& function, InputKinds kinds);
+
+  const GlobalVar& var() const { return interface_.var(); }
+  const CallInterface& interface() const { return interface_; }
+
+  // Follows a pass; see CallInterface.
+  InterfaceChange Follow(const PassInfo& pass, const Module& before, const Module& after) {
+    return interface_.Follow(pass, before, after);
+  }
+
+  // Compares the function in `before`, where its interface is `old`, with that in `after`, to which the passes that
+  // were followed lead. What it computes in `before` is known from the last comparison, unless passes have fixed inputs
+  // since then.
+  CheckResult Compare(const Module& before, const CallInterface& old, const Module& after, CheckMode mode,
+                      FunctionRunner& runner, const SemanticCheckOptions& options);
+
+ private:
+  // A run that did not fail.
+  struct Trial {
+    InputRecipe recipe;
+    RunSettings settings;
+    RunOutcome outcome;
+  };
+  using Trials = std::vector<Trial>;
+  // What a function is run in, and by what.
+  struct Run {
+    const Module& module;
+    const CallInterface& interface;
+    FunctionRunner& runner;
+  };
+  // Integers and sizes that are tried in order, until the function does not fail.
+  struct Attempts {
+    std::span<const IntegerRange> integers;
+    std::vector<size_t> sizes;
+  };
+
+  // Fills trials_ by running the function in a module; returns why there is none, or not all that there should be.
+  std::string FindTrials(const Run& run, const SemanticCheckOptions& options);
+  // Fills extra_trials_, as far as there is time.
+  void FindExtraTrials(const Run& run, const SemanticCheckOptions& options);
+  // Nothing if no inputs were found on which the function runs; the error is the first one.
+  std::optional<Trial> FindTrial(const TrialPlan& plan, const Attempts& attempts, uint64_t seed, const Run& run,
+                                 uint64_t max_work, Error& error);
+  Trial MakeTrial(const TrialPlan& plan, uint64_t seed, size_t sizes, const IntegerRange& integers) const;
+  bool HasSizes() const;
+  // Runs the trials again and compares; the outcomes become the expected ones. With `is_extra`, what cannot be compared
+  // is dropped without a word.
+  void CompareTrials(Trials& trials, const Run& run, CheckMode mode, const ToleranceOptions& tolerance, bool is_extra,
+                     CheckResult& result);
+  // Compares the outcome of another run with that of the trial. False if it cannot be compared with later ones.
+  bool CompareTrial(const Trial& trial, const RunOutcome& after, CheckMode mode, const ToleranceOptions& tolerance,
+                    CheckResult& result) const;
+
+  bool Selects(InputValues values) const;
+
+  InputKinds kinds_;
+  std::shared_ptr<const Module> first_module_;  // keeps what first_ refers to
+  Entry first_;
+  CallInterface interface_;
+  std::unique_ptr<InputMaker> maker_ = nullptr;  // of trials_; null before the first comparison
+  Trials trials_ = {};
+  Trials extra_trials_ = {};                        // of constants_
+  std::optional<ProgramConstants> constants_ = {};  // nothing if the extra trials are to be made anew
+  std::string obstacle_ = {};
+};
+
+}  // namespace iropt

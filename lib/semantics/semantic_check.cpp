@@ -1,0 +1,202 @@
+#include "iropt/semantics/semantic_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <unordered_set>
+#include <utility>
+
+#include "function_check.h"
+#include "function_versions.h"
+#include "iropt/ir/location.h"
+
+namespace iropt {
+
+namespace {
+
+// Functions for an external compiler are run through their callers, which are changed with them.
+bool IsPublic(const ModuleEntry& entry) {
+  return !Is<ExternFunc>(entry.func) && !entry.func->StringAttr(attr::kGlobalSymbol).empty() &&
+         entry.func->StringAttr(attr::kCodegen).empty();
+}
+
+}  // namespace
+
+// A public function, from the module on in which it is found first.
+struct SemanticCheck::Checked {
+  FunctionCheck check;
+  std::shared_ptr<const Module> since;  // with `interface`: what it is compared with
+  CallInterface interface;
+  uint64_t fingerprint;  // of the function there
+  CheckMode mode = {};   // of the passes since then
+  std::vector<OutputErrors> outputs = {};
+  std::vector<std::string> passes = {};  // by output: that with the greatest error
+  size_t num_runs = 0;
+  bool is_changed = false;        // by some pass
+  bool is_told = false;           // that it is not compared
+  std::string not_compared = {};  // around this pass first; empty for all passes together
+};
+
+Result<std::shared_ptr<SemanticCheck>> SemanticCheck::Make(DiagnosticEngine& diagnostics, OutputStream& out,
+                                                           const SemanticCheckOptions& options, NetworkMode mode) {
+  auto check = std::make_shared<SemanticCheck>(diagnostics, out, options, mode);
+  if (options.loops == LoopMode::Compile) IROPT_RETURN_IF_ERROR(check->runner_->LoadLoopCompiler());
+  return check;
+}
+
+SemanticCheck::SemanticCheck(DiagnosticEngine& diagnostics, OutputStream& out, const SemanticCheckOptions& options,
+                             NetworkMode mode)
+    : PassInstrument("check-semantics"),
+      diagnostics_(diagnostics),
+      out_(out),
+      options_(options),
+      runner_(std::make_unique<FunctionRunner>(options, mode)),
+      versions_(std::make_unique<FunctionVersions>()) {}
+
+SemanticCheck::~SemanticCheck() = default;
+
+void SemanticCheck::Begin(const Module& module) {
+  functions_.clear();
+  num_not_compared_ = 0;
+  first_not_compared_.clear();
+  current_ = std::make_shared<const Module>(module);
+  versions_->Update(module);
+  AddNewFunctions();
+}
+
+void SemanticCheck::AddNewFunctions() {
+  std::unordered_set<const GlobalVar*> known;  // looked up, never iterated
+  for (const Checked& checked : functions_) known.insert(&checked.check.var());
+  for (const ModuleEntry& entry : current_->functions()) {
+    if (!IsPublic(entry) || known.contains(entry.var)) continue;
+    FunctionCheck check(current_, entry, options_.inputs);
+    const CallInterface interface = check.interface();
+    functions_.push_back({std::move(check), current_, interface, versions_->Fingerprint(entry.var)});
+  }
+}
+
+void SemanticCheck::Restart(Checked& checked, std::shared_ptr<const Module> module) {
+  FunctionCheck check(module, *module->Find(&checked.check.var()), options_.inputs);
+  const CallInterface interface = check.interface();
+  checked.check = std::move(check);
+  checked.since = std::move(module);
+  checked.interface = interface;
+  checked.fingerprint = versions_->Fingerprint(&checked.check.var());
+  checked.mode = {};
+}
+
+void SemanticCheck::TellNotCompared(Checked& checked, const std::string& reason, const std::string& culprit) {
+  if (checked.is_told) return;
+  checked.is_told = true;
+  checked.not_compared = culprit;
+  ++num_not_compared_;
+  const ModuleEntry* entry = current_->Find(&checked.check.var());
+  const SourceSpan span = entry ? Location(*entry->func) : SourceSpan();
+  std::string message = fmt::format("function '{}' is not compared: {}", checked.check.var().name, reason);
+  if (first_not_compared_.empty()) first_not_compared_ = message;
+  if (options_.is_required) {
+    diagnostics_.Error(span, "not-compared", std::move(message));
+  } else {
+    diagnostics_.Warning(span, "not-compared", std::move(message));
+  }
+}
+
+bool SemanticCheck::Follow(Checked& checked, const PassInfo& info, const std::shared_ptr<const Module>& after) {
+  const std::string name(checked.check.var().name);
+  const InterfaceChange change = checked.check.Follow(info, *current_, *after);
+  checked.mode.Add(info);
+  switch (change.kind) {
+    case InterfaceChange::Kind::kKnown: return true;
+    case InterfaceChange::Kind::kNotComparable:
+      TellNotCompared(checked, fmt::format("{} changes its parameters: {}", info.name, change.reason), info.name);
+      Restart(checked, after);
+      return true;
+    case InterfaceChange::Kind::kWrong: break;
+  }
+  diagnostics_
+      .Error({}, "semantic-mismatch", fmt::format("pass '{}' changes the parameters of function '{}'", info.name, name))
+      .Note(change.reason);
+  return false;
+}
+
+bool SemanticCheck::Compare(Checked& checked, const std::shared_ptr<const Module>& after, const std::string& culprit) {
+  const uint64_t fingerprint = versions_->Fingerprint(&checked.check.var());
+  if (fingerprint == checked.fingerprint && checked.check.interface().sources() == checked.interface.sources())
+    return true;
+  const CheckResult result =
+      checked.check.Compare(*checked.since, checked.interface, *after, checked.mode, *runner_, options_);
+  checked.is_changed = true;
+  checked.num_runs += result.num_runs;
+  checked.outputs.resize(std::max(checked.outputs.size(), result.outputs.size()));
+  checked.passes.resize(checked.outputs.size());
+  for (size_t i = 0; i < result.outputs.size(); ++i) {
+    if (result.outputs[i].max_absolute > checked.outputs[i].max_absolute) checked.passes[i] = culprit;
+    checked.outputs[i].Add(result.outputs[i]);
+  }
+  if (!result.not_compared.empty()) {
+    TellNotCompared(checked, result.not_compared, culprit);
+  } else if (result.num_runs == 0 && result.differences.empty()) {
+    TellNotCompared(checked, "the passes may change its results on all inputs that were tried", culprit);
+  }
+  checked.since = after;
+  checked.interface = checked.check.interface();
+  checked.fingerprint = fingerprint;
+  checked.mode = {};
+  if (result.differences.empty()) return true;
+  DiagnosticBuilder error =
+      diagnostics_.Error(Location(*after->Find(&checked.check.var())->func), "semantic-mismatch",
+                         fmt::format("{} the result of function '{}'",
+                                     culprit.empty() ? "the passes change" : fmt::format("pass '{}' changes", culprit),
+                                     checked.check.var().name));
+  for (const std::string& difference : result.differences) error.Note(difference);
+  return false;
+}
+
+Status SemanticCheck::RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) {
+  if (info.is_composite() || outcome != PassOutcome::Changed) return {};
+  bool ok = true;
+  versions_->Update(module);
+  const auto after = std::make_shared<const Module>(module);
+  for (Checked& checked : functions_) {
+    ok &= Follow(checked, info, after) && (!options_.each || Compare(checked, after, info.name));
+  }
+  current_ = after;
+  AddNewFunctions();
+  return ok ? Status() : Failure{ErrorCode::SemanticCheck};
+}
+
+Status SemanticCheck::FinishComparing(const Module& module) {
+  bool ok = true;
+  const auto after = std::make_shared<const Module>(module);
+  for (Checked& checked : functions_) ok &= options_.each || Compare(checked, after, {});
+  out_.Append(RenderTable());
+  IROPT_RETURN_IF_ERROR(out_.Flush());
+  return ok ? Status() : Failure{ErrorCode::SemanticCheck};
+}
+
+Status SemanticCheck::Finish(const Module& module) {
+  IROPT_RETURN_IF_ERROR(FinishComparing(module));
+  const bool must_compare = options_.is_required || diagnostics_.warnings_as_errors();
+  return must_compare && num_not_compared_ != 0 ? Failure{ErrorCode::SemanticCheck} : Status();
+}
+
+std::string SemanticCheck::RenderTable() const {
+  std::string text = ErrorTableHeading();
+  size_t num_unchanged = 0;
+  for (const Checked& checked : functions_) {
+    const std::string_view name = checked.check.var().name;
+    if (!checked.is_changed && !checked.is_told) ++num_unchanged;
+    for (size_t i = 0; i < checked.outputs.size(); ++i) {
+      text += ErrorTableRow(checked.outputs[i], checked.num_runs, fmt::format("{} {}", name, checked.outputs[i].name));
+      if (!checked.passes[i].empty()) text += fmt::format(" ({})", checked.passes[i]);
+      if (checked.is_told) text += "; not compared";
+      if (!checked.not_compared.empty()) text += fmt::format(" around {}", checked.not_compared);
+      text += '\n';
+    }
+  }
+  return text + fmt::format("functions: {} ({} unchanged, {} not compared)\n", functions_.size(), num_unchanged,
+                            num_not_compared_);
+}
+
+}  // namespace iropt

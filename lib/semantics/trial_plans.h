@@ -1,0 +1,49 @@
+// What kinds of inputs a function is run on before and after passes.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "input_sizes.h"
+#include "iropt/execution/random_inputs.h"
+
+namespace iropt {
+
+struct TrialPlan {
+  InputValues values = InputValues::kOrdinary;
+  size_t sizes = 0;             // the assignment that is tried first, see MakeSizes
+  bool near_constants = false;  // numbers of the program, and those next to them
+  bool has_extremes = false;    // integers that overflow
+  bool is_dense = false;        // most floats are not finite
+  double scale = 1;             // of ordinary floats
+  unsigned char fresh = 0x5a;   // the bytes of memory without a value
+};
+
+// The runs that count as the comparison of a function. A fresh memory of large, then of negative numbers, then of NaNs:
+// what is added to them, or compared with them, shows.
+inline constexpr TrialPlan kTrialPlans[] = {
+    {.values = InputValues::kOrdinary, .sizes = 0, .fresh = 0x5a},
+    {.values = InputValues::kOrdinary, .sizes = 1, .fresh = 0xda},
+    {.values = InputValues::kSpecial, .sizes = 2, .fresh = 0xff},
+    {.values = InputValues::kNonFinite, .sizes = 3, .fresh = 0x5a},
+};
+
+// More runs, of functions that take little time. Tiny floats are below the precision of narrower formats and below
+// constants that keep divisors from being 0.
+inline constexpr double kTinyScale = 0x1p-20;
+inline constexpr TrialPlan kExtraPlans[] = {
+    {.values = InputValues::kSpecial, .sizes = kSizesOfOne, .near_constants = true},
+    {.values = InputValues::kOrdinary, .sizes = kOddSizes, .scale = kTinyScale, .fresh = 0xda},
+    {.values = InputValues::kSpecial, .sizes = kMoreOddSizes, .has_extremes = true, .fresh = 0xff},
+    {.values = InputValues::kSpecial, .sizes = kSizesNearConstants, .near_constants = true},
+    {.values = InputValues::kNonFinite, .sizes = 1, .is_dense = true},
+    {.values = InputValues::kSpecial, .sizes = kSizesNearConstants + 1, .near_constants = true, .fresh = 0xda},
+    {.values = InputValues::kSpecial, .sizes = 0, .near_constants = true, .has_extremes = true},
+    {.values = InputValues::kSpecial, .sizes = kSizesNearConstants + 2, .near_constants = true},
+    {.values = InputValues::kNonFinite, .sizes = 0, .is_dense = true},
+    {.values = InputValues::kSpecial, .sizes = kSizesNearConstants + 3, .near_constants = true},
+    {.values = InputValues::kOrdinary, .sizes = kSizesNearConstants + 4, .near_constants = true},
+    {.values = InputValues::kSpecial, .sizes = 4, .has_extremes = true},
+};
+
+}  // namespace iropt
