@@ -20,6 +20,14 @@ function(iropt_unity_groups)
   endforeach()
 endfunction()
 
+# iropt_option_headers(<kind> <table> <folder>): the headers that scripts/option_headers.py makes of a table in a folder, which
+# is to be searched for them. They are made when CMake runs: which ones there are depends on the table.
+function(iropt_option_headers kind table folder)
+  set(script "${PROJECT_SOURCE_DIR}/scripts/option_headers.py")
+  set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${table}" "${script}")
+  execute_process(COMMAND "${Python3_EXECUTABLE}" "${script}" ${kind} "${table}" "${folder}" COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
 # iropt_add_area(<name> DEPS <area or target>... [LIBRARIES <target>...] [OPTIONS <compiler option>...])
 #
 # The static library iropt_<name> of all sources under lib/<name>, with its headers in include/iropt/<name>. DEPS are

@@ -32,7 +32,8 @@ execute_process(COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/scripts/u
 
 file(GLOB_RECURSE documented_sources "${unpacked}/lib/*.cpp")
 add_library(documented_code OBJECT ${documented_sources} ${documented_library})
-target_include_directories(documented_code BEFORE PRIVATE "${unpacked}" "${unpacked}/include")
+iropt_option_headers(passes "${unpacked}/passes.def" "${unpacked}")
+target_include_directories(documented_code BEFORE PRIVATE "${unpacked}" "${unpacked}/include" "${IROPT_GENERATED_HEADERS}")
 target_link_libraries(documented_code PRIVATE iropt_transform)
 target_compile_options(documented_code PRIVATE $<$<CONFIG:Release>:-O0>)
 

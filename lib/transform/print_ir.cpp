@@ -7,11 +7,12 @@
 #include <string>
 
 #include "iropt/transform/passes.h"
+#include "pass_options/PrintIR.h"
 
 namespace iropt {
 
 Pass CreatePrintIR(const PassOptions& options) {
-  std::string heading = options.String("header");
+  std::string heading = *pass_options::PrintIR(options).header;
   if (heading.empty()) heading = "IR";
   return CreateModulePass(options.info(), [heading](Module module, ModulePassContext& context) -> Result<Module> {
     const ModulePrinter& print = context.context.printer;

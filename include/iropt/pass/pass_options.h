@@ -50,6 +50,27 @@ bool CheckOption(const OptionSpec& spec, std::string_view what, OptionValue& val
 bool CheckOptions(std::span<const OptionSpec> specs, std::string_view owner, OptionValue::Dict& options,
                   DiagnosticEngine& diagnostics);
 
+// An option of a pass with a value of type T: bool, int64_t, double, std::string, std::vector<std::string>, or
+// OptionValue for any value. The passes of passes.def have structs of these, see scripts/option_headers.py.
+template <class T>
+class PassOption {
+ public:
+  PassOption(std::string_view name, T default_value) : name_(name), value_(std::move(default_value)) {}
+
+  std::string_view name() const { return name_; }
+  const T& operator*() const { return value_; }
+  const T* operator->() const { return &value_; }
+  // The span of the value; unknown for a default.
+  SourceSpan span() const { return span_; }
+
+ private:
+  friend class PassOptions;
+
+  std::string_view name_;
+  T value_;
+  SourceSpan span_;
+};
+
 // The argument of a pass factory: the row of the pass and its options, checked and complete. An option that the row
 // does not have, or another type, is a bug. A factory refuses values that the types of the options allow but the pass
 // does not, and returns a pass nevertheless, which is not run.
@@ -69,17 +90,39 @@ class PassOptions {
   // The span of the value; unknown for a default.
   SourceSpan SpanOf(std::string_view name) const { return Get(name).span(); }
 
+  // Sets the value and the span of the option by its name.
+  template <class T>
+  void Read(PassOption<T>& option) const {
+    Assign(option.name_, option.value_);
+    option.span_ = SpanOf(option.name_);
+  }
+
   // Reports "option 'NAME' of pass 'PASS' MESSAGE" at the value, or at the wrong part of it.
   void Refuse(std::string_view name, std::string_view message) const;
   void Refuse(std::string_view name, SourceSpan part, std::string_view message) const;
+  template <class T>
+  void Refuse(const PassOption<T>& option, std::string_view message) const {
+    Refuse(option.name(), option.span(), message);
+  }
+  template <class T>
+  void Refuse(const PassOption<T>& option, SourceSpan part, std::string_view message) const {
+    Refuse(option.name(), part, message);
+  }
   // The option as an integer that is not negative, which is refused otherwise.
   int64_t Count(std::string_view name) const;
+  int64_t Count(const PassOption<int64_t>& option) const { return Count(option.name()); }
   // The engine for errors of factories, and the reader of TVMScript values; null if there is none.
   DiagnosticEngine& diagnostics() const { return diagnostics_; }
   const TextReader* reader() const { return reader_; }
 
  private:
   const OptionValue& Get(std::string_view name) const;
+  void Assign(std::string_view name, bool& value) const { value = Bool(name); }
+  void Assign(std::string_view name, int64_t& value) const { value = Int(name); }
+  void Assign(std::string_view name, double& value) const { value = Float(name); }
+  void Assign(std::string_view name, std::string& value) const { value = String(name); }
+  void Assign(std::string_view name, std::vector<std::string>& value) const { value = StringList(name); }
+  void Assign(std::string_view name, OptionValue& value) const { value = Json(name); }
 
   PassInfo info_;
   OptionValue::Dict options_;

@@ -25,6 +25,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/BackwardFoldScaleAxis.h"
 #include "relay_scale_axis.h"
 #include "scale_axis.h"
 #include "transform/relax/util/apply_rules.h"
@@ -188,7 +189,9 @@ Result<const Function*> FoldBackward(const Function* function, FunctionPassConte
 }  // namespace
 
 Pass CreateBackwardFoldScaleAxis(const PassOptions& options) {
-  return CreateFunctionPass(options.info(), options.Bool("constants_only") ? &FoldBackward : &FoldBackwardAsRelay);
+  return CreateFunctionPass(options.info(), *pass_options::BackwardFoldScaleAxis(options).constants_only
+                                                ? &FoldBackward
+                                                : &FoldBackwardAsRelay);
 }
 
 }  // namespace iropt

@@ -11,6 +11,7 @@
 // Source: the pass of this name of Relay, TVM's former graph-level IR.
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/CombineParallelBatchMatmul.h"
 #include "sibling_calls.h"
 
 namespace iropt {
@@ -24,7 +25,8 @@ std::vector<CombinedBranches> FindBatchMatmuls(const Segment& segment, int64_t m
 }  // namespace
 
 Pass CreateCombineParallelBatchMatmul(const PassOptions& options) {
-  return CreateCombiningPass(options, &FindBatchMatmuls);
+  return CreateCombiningPass(options, pass_options::CombineParallelBatchMatmul(options).min_num_branches,
+                             &FindBatchMatmuls);
 }
 
 }  // namespace iropt

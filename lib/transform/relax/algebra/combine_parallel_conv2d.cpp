@@ -11,6 +11,7 @@
 // Source: the pass of this name of Relay, TVM's former graph-level IR.
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/CombineParallelConv2D.h"
 #include "sibling_calls.h"
 
 namespace iropt {
@@ -36,6 +37,8 @@ std::vector<CombinedBranches> FindConvolutions(const Segment& segment, int64_t m
 
 }  // namespace
 
-Pass CreateCombineParallelConv2D(const PassOptions& options) { return CreateCombiningPass(options, &FindConvolutions); }
+Pass CreateCombineParallelConv2D(const PassOptions& options) {
+  return CreateCombiningPass(options, pass_options::CombineParallelConv2D(options).min_num_branches, &FindConvolutions);
+}
 
 }  // namespace iropt

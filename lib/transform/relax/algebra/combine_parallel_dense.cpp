@@ -17,6 +17,7 @@
 
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/CombineParallelDense.h"
 #include "sibling_calls.h"
 
 namespace iropt {
@@ -41,7 +42,8 @@ std::vector<CombinedBranches> FindStackable(const Segment& segment, int64_t min_
 }  // namespace
 
 Pass CreateCombineParallelDense(const PassOptions& options) {
-  return CreateCombiningPass(options, options.Bool("to_batch") ? &FindStackable : &FindDense);
+  const pass_options::CombineParallelDense given(options);
+  return CreateCombiningPass(options, given.min_num_branches, *given.to_batch ? &FindStackable : &FindDense);
 }
 
 }  // namespace iropt

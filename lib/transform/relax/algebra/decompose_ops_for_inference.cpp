@@ -13,12 +13,13 @@
 #include "decompose.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/DecomposeOpsForInference.h"
 
 namespace iropt {
 
 Pass CreateDecomposeOpsForInference(const PassOptions& options) {
   return CreateFunctionPass(options.info(),
-                            [only = options.String("func_name")](
+                            [only = *pass_options::DecomposeOpsForInference(options).func_name](
                                 const Function* function, FunctionPassContext& context) -> Result<const Function*> {
                               if (!only.empty() && context.var()->name != only) return function;
                               return DecomposeOps(function, context.module(), context.workspace(),

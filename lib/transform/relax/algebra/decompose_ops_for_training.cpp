@@ -15,6 +15,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/DecomposeOpsForTraining.h"
 
 namespace iropt {
 
@@ -63,8 +64,8 @@ class TrainingMutator : public ExprMutator {
 Pass CreateDecomposeOpsForTraining(const PassOptions& options) {
   return CreateFunctionPass(
       options.info(),
-      [only = options.String("func_name")](const Function* function,
-                                           FunctionPassContext& context) -> Result<const Function*> {
+      [only = *pass_options::DecomposeOpsForTraining(options).func_name](
+          const Function* function, FunctionPassContext& context) -> Result<const Function*> {
         if (!only.empty() && context.var()->name != only) return function;
         OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
         TrainingMutator mutator(context.workspace(), &inferrer);

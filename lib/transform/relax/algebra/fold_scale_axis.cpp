@@ -9,12 +9,14 @@
 //
 // Source: the Sequential of this name of Relay, TVM's former graph-level IR.
 #include "iropt/transform/passes.h"
+#include "pass_options/FoldScaleAxis.h"
 
 namespace iropt {
 
 Pass CreateFoldScaleAxis(const PassOptions& options) {
+  const pass_options::FoldScaleAxis given(options);
   OptionValue::Dict own;
-  if (options.Bool("constants_only")) own.push_back({"constants_only", true, {}});
+  if (*given.constants_only) own.push_back({std::string(given.constants_only.name()), true, {}});
   return Sequential(
       {transform::BackwardFoldScaleAxis(own), transform::ForwardFoldScaleAxis(own), transform::FoldConstant()},
       options.info());

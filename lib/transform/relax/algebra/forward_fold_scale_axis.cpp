@@ -24,6 +24,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/ForwardFoldScaleAxis.h"
 #include "relay_scale_axis.h"
 #include "scale_axis.h"
 #include "transform/relax/util/apply_rules.h"
@@ -182,7 +183,8 @@ Result<const Function*> FoldForward(const Function* function, FunctionPassContex
 }  // namespace
 
 Pass CreateForwardFoldScaleAxis(const PassOptions& options) {
-  return CreateFunctionPass(options.info(), options.Bool("constants_only") ? &FoldForward : &FoldForwardAsRelay);
+  return CreateFunctionPass(
+      options.info(), *pass_options::ForwardFoldScaleAxis(options).constants_only ? &FoldForward : &FoldForwardAsRelay);
 }
 
 }  // namespace iropt

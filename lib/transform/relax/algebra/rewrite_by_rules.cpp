@@ -20,6 +20,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/file.h"
 #include "iropt/support/json.h"
+#include "pass_options/RewriteByRules.h"
 #include "text_rules.h"
 #include "transform/relax/util/apply_rules.h"
 
@@ -61,17 +62,18 @@ void AddRules(const OptionValue& list, SourceSpan span, const PassOptions& optio
 }
 
 TextRules ReadRules(const PassOptions& options) {
+  const pass_options::RewriteByRules given(options);
   TextRules rules;
-  const std::string& path = options.String("file");
-  const OptionValue& inline_rules = options.Json("rules");
-  if (!inline_rules.as_list()) options.Refuse("rules", "must be a list of rules");
+  const std::string& path = *given.file;
+  const OptionValue& inline_rules = *given.rules;
+  if (!inline_rules.as_list()) options.Refuse(given.rules, "must be a list of rules");
   const bool has_rules = !path.empty() || (inline_rules.as_list() && !inline_rules.as_list()->empty());
-  if (has_rules && !options.reader()) options.Refuse("rules", "cannot be read: the context has no reader of text");
+  if (has_rules && !options.reader()) options.Refuse(given.rules, "cannot be read: the context has no reader of text");
   if (!has_rules || !options.reader()) return rules;
   if (!path.empty()) {
     const std::optional<OptionValue> list =
-        ReadRuleFile(path, options.SpanOf("file"), *options.reader(), options.diagnostics());
-    if (list) AddRules(*list, options.SpanOf("file"), options, rules);
+        ReadRuleFile(path, given.file.span(), *options.reader(), options.diagnostics());
+    if (list) AddRules(*list, given.file.span(), options, rules);
   }
   if (inline_rules.as_list()) AddRules(inline_rules, inline_rules.span(), options, rules);
   return rules;

@@ -57,7 +57,7 @@ std::vector<CombinedBranches> FindWideProducts(const Segment& segment, int64_t m
 // The groups of such products.
 std::vector<Siblings> FindProducts(const Segment& segment, int rank);
 
-// A pass with the option min_num_branches.
-Pass CreateCombiningPass(const PassOptions& options, FindGroups find);
+// A pass that combines groups of at least as many calls as the option says.
+Pass CreateCombiningPass(const PassOptions& options, const PassOption<int64_t>& min_num_branches, FindGroups find);
 
 }  // namespace iropt

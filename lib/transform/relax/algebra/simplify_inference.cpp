@@ -21,6 +21,7 @@
 #include "decompose.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/SimplifyInference.h"
 #include "transform/relax/util/apply_rules.h"
 #include "transform/relax/util/missed_remarks.h"
 #include "transform/relax/util/network_mode.h"
@@ -90,7 +91,8 @@ Pass CreateSimplifyInference(const PassOptions& options) {
   AddBatchNorm(*all, /*constant_params_only=*/false);
   AddDropout(*all);
   AddOtherNorms(*all);
-  if (!options.Bool("constant_params_only")) return CreateOrderedRulePass(options.info(), all);
+  if (!*pass_options::SimplifyInference(options).constant_params_only)
+    return CreateOrderedRulePass(options.info(), all);
   const auto of_constants = std::make_shared<RuleSet>();
   AddBatchNorm(*of_constants, /*constant_params_only=*/true);
   const auto of_inference = std::make_shared<RuleSet>(*of_constants);

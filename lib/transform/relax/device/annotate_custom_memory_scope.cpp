@@ -23,6 +23,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/target_value.h"
+#include "pass_options/AnnotateCustomMemoryScope.h"
 #include "texture_scopes.h"
 #include "transform/relax/lowering/relax_functions.h"
 #include "transform/relax/util/rewrite_functions.h"
@@ -143,7 +144,7 @@ Result<Module> Annotate(Module module, const DictAttr* target, ModulePassContext
 }  // namespace
 
 Pass CreateAnnotateCustomMemoryScope(const PassOptions& options) {
-  const OptionValue& option = options.Json("target");
+  const OptionValue option = *pass_options::AnnotateCustomMemoryScope(options).target;
   const TargetAttr* given = option.is_null() ? nullptr : ReadTarget(option, options.diagnostics());
   return CreateModulePass(options.info(), [given](Module module, ModulePassContext& context) -> Result<Module> {
     const TargetAttr* target = given ? given : context.context.target;

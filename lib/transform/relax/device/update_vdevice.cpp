@@ -18,6 +18,7 @@
 #include "iropt/ir/substitute.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/UpdateVDevice.h"
 #include "transform/relax/util/rewrite_functions.h"
 
 namespace iropt {
@@ -59,9 +60,10 @@ Result<Module> UpdateVDevice(Module module, const VDeviceAttr* to, int64_t index
 
 // Null after the option was refused, or if there is no reader.
 const VDeviceAttr* ReadDevice(const PassOptions& options) {
-  const OptionValue& given = options.Json("new_vdevice");
+  const pass_options::UpdateVDevice given(options);
+  const OptionValue& value = *given.new_vdevice;
   // {"__vdevice__": "..."} says of what kind the value is.
-  const OptionValue& option = given.Find("__vdevice__") ? *given.Find("__vdevice__") : given;
+  const OptionValue& option = value.Find("__vdevice__") ? *value.Find("__vdevice__") : value;
   const std::string* stated = option.as_string();
   // As Python shows a device of TVM 0.20 and newer.
   constexpr std::string_view kShown = "ir.VDevice(";
@@ -76,15 +78,17 @@ const VDeviceAttr* ReadDevice(const PassOptions& options) {
     if (!attr) return nullptr;
   }
   const auto* device = As<VDeviceAttr>(attr);
-  if (!device) options.Refuse("new_vdevice", "must be a virtual device in a string, such as \"I.vdevice('cuda', 1)\"");
+  if (!device)
+    options.Refuse(given.new_vdevice, "must be a virtual device in a string, such as \"I.vdevice('cuda', 1)\"");
   return device;
 }
 
 }  // namespace
 
 Pass CreateUpdateVDevice(const PassOptions& options) {
+  const pass_options::UpdateVDevice given(options);
   return CreateModulePass(options.info(),
-                          [device = ReadDevice(options), index = options.Count("index")](
+                          [device = ReadDevice(options), index = options.Count(given.index)](
                               Module module, ModulePassContext& context) -> Result<Module> {
                             if (!device) return Error{ErrorCode::PassFailed, "the registry has no reader"};
                             return UpdateVDevice(std::move(module), device, index, context.context.threads);

@@ -33,6 +33,7 @@
 #include "iropt/pass/remark.h"
 #include "iropt/support/debug_output.h"
 #include "operator_fusor.h"
+#include "pass_options/FuseOps.h"
 
 namespace iropt {
 
@@ -210,7 +211,7 @@ Module FuseOps(Module module, int level, size_t max_depth) {
 }  // namespace
 
 Pass CreateFuseOps(const PassOptions& options) {
-  const int64_t option = options.Int("fuse_opt_level");
+  const int64_t option = *pass_options::FuseOps(options).fuse_opt_level;
   return CreateModulePass(options.info(), [option](Module module, ModulePassContext& context) -> Result<Module> {
     const int64_t level = option == -1 ? context.context.opt_level : option;
     const int64_t max_depth = std::max<int64_t>(context.context.ConfigInt("relax.FuseOps.max_depth"), 0);

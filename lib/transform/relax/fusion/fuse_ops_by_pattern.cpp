@@ -36,6 +36,7 @@
 #include "iropt/pass/remark.h"
 #include "iropt/support/debug_output.h"
 #include "operator_fusor.h"
+#include "pass_options/FuseOpsByPattern.h"
 #include "pattern_option.h"
 #include "transform/relax/util/missing_function.h"
 
@@ -262,9 +263,10 @@ Result<Module> FuseOpsByPattern(Module module, const std::vector<FusionPattern>&
 
 // {"name": "a.relu", "pattern": ...}, or ["a.relu", ...]
 std::vector<FusionPattern> ReadPatterns(const PassOptions& options) {
+  const pass_options::FuseOpsByPattern given(options);
   std::vector<FusionPattern> patterns;
-  const OptionValue::List* list = options.Json("patterns").as_list();
-  if (!list) options.Refuse("patterns", "must be a list of patterns");
+  const OptionValue::List* list = given.patterns->as_list();
+  if (!list) options.Refuse(given.patterns, "must be a list of patterns");
   if (!list) return patterns;
   for (const OptionValue& item : *list) {
     const OptionValue::List* pair = item.as_list();
@@ -272,13 +274,14 @@ std::vector<FusionPattern> ReadPatterns(const PassOptions& options) {
     const OptionValue* name = is_pair ? &(*pair)[0] : item.Find("name");
     const OptionValue* value = is_pair ? &(*pair)[1] : item.Find("pattern");
     if (!name || !name->as_string() || !value) {
-      options.Refuse("patterns", item.span(), R"(has an invalid item: expected {"name": NAME, "pattern": PATTERN})");
+      options.Refuse(given.patterns, item.span(),
+                     R"(has an invalid item: expected {"name": NAME, "pattern": PATTERN})");
       return patterns;
     }
     PatternOptionError error;
     const std::optional<Pattern> pattern = ReadPatternOption(*value, error);
     if (!pattern) {
-      options.Refuse("patterns", error.span, fmt::format("has an error: {}", error.message));
+      options.Refuse(given.patterns, error.span, fmt::format("has an error: {}", error.message));
       return patterns;
     }
     patterns.push_back({*name->as_string(), *pattern});
@@ -289,10 +292,11 @@ std::vector<FusionPattern> ReadPatterns(const PassOptions& options) {
 }  // namespace
 
 Pass CreateFuseOpsByPattern(const PassOptions& options) {
-  const Constants constants = options.Bool("bind_constants") ? Constants::kBind : Constants::kLift;
+  const pass_options::FuseOpsByPattern given(options);
+  const Constants constants = *given.bind_constants ? Constants::kBind : Constants::kLift;
   return CreateModulePass(
-      options.info(), [=, patterns = ReadPatterns(options), entries = options.StringList("entry_functions"),
-                       annotates = options.Bool("annotate_codegen")](Module module, ModulePassContext& context) {
+      options.info(), [=, patterns = ReadPatterns(options), entries = *given.entry_functions,
+                       annotates = *given.annotate_codegen](Module module, ModulePassContext& context) {
         return FuseOpsByPattern(std::move(module), patterns, entries, constants, annotates, context.diagnostics);
       });
 }

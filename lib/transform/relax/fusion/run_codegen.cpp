@@ -30,6 +30,7 @@
 #include "iropt/support/edit_distance.h"
 #include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "pass_options/RunCodegen.h"
 #include "transform/relax/util/rewrite_functions.h"
 
 namespace iropt {
@@ -158,14 +159,14 @@ Result<Module> RunCodegen(Module module, const CodegenOptions& options, ModulePa
 }  // namespace
 
 Pass CreateRunCodegen(const PassOptions& options) {
-  CodegenOptions codegen{.targets = {},
-                         .entry_functions = options.StringList("entry_functions"),
-                         .entry_span = options.SpanOf("entry_functions")};
-  const OptionValue& targets = options.Json("target_options");
+  const pass_options::RunCodegen given(options);
+  CodegenOptions codegen{
+      .targets = {}, .entry_functions = *given.entry_functions, .entry_span = given.entry_functions.span()};
+  const OptionValue& targets = *given.target_options;
   if (const OptionValue::Dict* dict = targets.as_dict()) {
     codegen.targets = *dict;
   } else if (!targets.is_null()) {
-    options.Refuse("target_options", "must be an object of options by compilers");
+    options.Refuse(given.target_options, "must be an object of options by compilers");
   }
   return CreateModulePass(options.info(), [codegen](Module module, ModulePassContext& context) {
     return RunCodegen(std::move(module), codegen, context);

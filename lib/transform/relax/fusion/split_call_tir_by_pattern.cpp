@@ -36,6 +36,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
 #include "nest_matcher.h"
+#include "pass_options/SplitCallTIRByPattern.h"
 #include "transform/relax/lowering/relax_functions.h"
 #include "transform/relax/util/named_prim_funcs.h"
 
@@ -300,11 +301,12 @@ class CallSplitter : public ExprMutator {
 };
 
 std::vector<LibraryPattern> ReadPatterns(const PassOptions& options) {
+  const pass_options::SplitCallTIRByPattern given(options);
   constexpr std::string_view kExpected =
       R"(must be a list of {"name": "my_matmul", "pattern": "matmul"}, with a PrimFunc or a list of them as pattern)";
   std::vector<LibraryPattern> patterns;
-  const OptionValue::List* list = options.Json("patterns").as_list();
-  if (!list) options.Refuse("patterns", kExpected);
+  const OptionValue::List* list = given.patterns->as_list();
+  if (!list) options.Refuse(given.patterns, kExpected);
   for (const OptionValue& item : list ? *list : OptionValue::List()) {
     const OptionValue* name = item.Find("name");
     const OptionValue* pattern = item.Find("pattern");
@@ -314,7 +316,7 @@ std::vector<LibraryPattern> ReadPatterns(const PassOptions& options) {
     const OptionValue::List one = {is_complete ? *pattern : OptionValue()};
     for (const OptionValue& nest : is_complete && pattern->as_list() ? *pattern->as_list() : one) {
       if (nest.as_string()) made.nests.push_back(*nest.as_string());
-      if (!nest.as_string()) options.Refuse("patterns", item.span(), kExpected);
+      if (!nest.as_string()) options.Refuse(given.patterns, item.span(), kExpected);
     }
   }
   return patterns;
@@ -324,7 +326,8 @@ std::vector<LibraryPattern> ReadPatterns(const PassOptions& options) {
 
 Pass CreateSplitCallTIRByPattern(const PassOptions& options) {
   const auto patterns = std::make_shared<const std::vector<LibraryPattern>>(ReadPatterns(options));
-  const auto sources = std::make_shared<const NamedPrimFuncs>(options);
+  const auto sources =
+      std::make_shared<const NamedPrimFuncs>(options, pass_options::SplitCallTIRByPattern(options).file);
   const auto run = [patterns, sources](const Module& module, ModulePassContext& context) -> Result<Module> {
     ModuleBuilder builder(module);
     Splits splits(*patterns, *sources, module, builder);

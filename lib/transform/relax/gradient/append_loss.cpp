@@ -32,6 +32,7 @@
 #include "iropt/ir/structural.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/AppendLoss.h"
 #include "transform/relax/util/missing_function.h"
 
 namespace iropt {
@@ -183,13 +184,14 @@ Result<Module> AppendLoss(Module module, const LossRequest& request, DiagnosticE
 }  // namespace
 
 Pass CreateAppendLoss(const PassOptions& options) {
-  LossRequest request{.function = options.String("func_name"),
-                      .loss = options.String("loss_function"),
-                      .new_name = options.String("new_func_name"),
-                      .function_span = options.SpanOf("func_name"),
-                      .loss_span = options.SpanOf("loss_function"),
-                      .new_name_span = options.SpanOf("new_func_name"),
-                      .num_outputs = static_cast<size_t>(options.Count("num_backbone_outputs"))};
+  const pass_options::AppendLoss given(options);
+  LossRequest request{.function = *given.func_name,
+                      .loss = *given.loss_function,
+                      .new_name = *given.new_func_name,
+                      .function_span = given.func_name.span(),
+                      .loss_span = given.loss_function.span(),
+                      .new_name_span = given.new_func_name.span(),
+                      .num_outputs = static_cast<size_t>(options.Count(given.num_backbone_outputs))};
   if (request.new_name.empty()) request.new_name = request.function + "_loss";
   return CreateModulePass(options.info(), [request](Module module, ModulePassContext& context) {
     return AppendLoss(std::move(module), request, context.diagnostics);

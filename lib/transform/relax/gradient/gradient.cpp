@@ -19,6 +19,8 @@
 // depends on them. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
+#include "pass_options/Gradient.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -235,7 +237,8 @@ class Differentiator {
 
 // The names of `require_grads`: a name, a list of names, or null for all parameters.
 void ReadSources(const PassOptions& options, GradientRequest& request) {
-  const OptionValue& value = options.Json("require_grads");
+  const pass_options::Gradient given(options);
+  const OptionValue& value = *given.require_grads;
   if (value.is_null()) return;
   request.require_grads.emplace();
   if (value.as_string())
@@ -243,18 +246,19 @@ void ReadSources(const PassOptions& options, GradientRequest& request) {
   const OptionValue::List* list = value.as_list();
   const auto is_text = [](const OptionValue& item) { return item.as_string() != nullptr; };
   if (!list || !std::ranges::all_of(*list, is_text))
-    return options.Refuse("require_grads", "must be the name of a variable, or a list of names");
+    return options.Refuse(given.require_grads, "must be the name of a variable, or a list of names");
   for (const OptionValue& item : *list) request.require_grads->emplace_back(*item.as_string(), item.span());
 }
 
 }  // namespace
 
 Pass CreateGradient(const PassOptions& options) {
-  GradientRequest request{.function = options.String("func_name"),
-                          .function_span = options.SpanOf("func_name"),
+  const pass_options::Gradient given(options);
+  GradientRequest request{.function = *given.func_name,
+                          .function_span = given.func_name.span(),
                           .require_grads = std::nullopt,
-                          .target_index = options.Int("target_index"),
-                          .target_span = options.SpanOf("target_index")};
+                          .target_index = *given.target_index,
+                          .target_span = given.target_index.span()};
   ReadSources(options, request);
   return CreateModulePass(options.info(), [request = std::move(request)](Module module, ModulePassContext& context) {
     return Differentiator(request, std::move(module), context.diagnostics).Run();

@@ -36,6 +36,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "op_impls.h"
+#include "pass_options/AlterOpImpl.h"
 #include "transform/relax/lowering/relax_functions.h"
 #include "transform/relax/util/named_prim_funcs.h"
 
@@ -269,7 +270,7 @@ class ImplMutator : public ExprMutator {
 
 Pass CreateAlterOpImpl(const PassOptions& options) {
   const auto impls = std::make_shared<const OpImpls>(ReadOpImpls(options));
-  const auto sources = std::make_shared<const NamedPrimFuncs>(options);
+  const auto sources = std::make_shared<const NamedPrimFuncs>(options, pass_options::AlterOpImpl(options).file);
   const auto run = [impls, sources](const Module& module, ModulePassContext& context) -> Result<Module> {
     if (impls->empty()) return module;
     ModuleBuilder builder(module);

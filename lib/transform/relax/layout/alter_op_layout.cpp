@@ -13,12 +13,15 @@
 #include "convert_layout.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/AlterOpLayout.h"
 
 namespace iropt {
 
 static constexpr Statistic kInserted("AlterOpLayout", "inserted-transforms",
                                      "conversions of a tensor to another layout");
 
-Pass CreateAlterOpLayout(const PassOptions& options) { return MakeLayoutPass(options, /*strict=*/false, kInserted); }
+Pass CreateAlterOpLayout(const PassOptions& options) {
+  return MakeLayoutPass(options, pass_options::AlterOpLayout(options).desired_layouts, /*strict=*/false, kInserted);
+}
 
 }  // namespace iropt

@@ -47,6 +47,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
 #include "iropt/support/debug_output.h"
+#include "pass_options/ConvertLayout.h"
 #include "relay_layouts.h"
 #include "transform/relax/util/operand_order.h"
 #include "transform/relax/util/relay_bias.h"
@@ -380,8 +381,9 @@ class LayoutConverter : public ExprMutator {
 
 }  // namespace
 
-Pass MakeLayoutPass(const PassOptions& options, bool strict, const Statistic& inserted) {
-  const auto desired = std::make_shared<const DesiredLayouts>(ReadDesiredLayouts(options));
+Pass MakeLayoutPass(const PassOptions& options, const PassOption<OptionValue>& desired_layouts, bool strict,
+                    const Statistic& inserted) {
+  const auto desired = std::make_shared<const DesiredLayouts>(ReadDesiredLayouts(options, desired_layouts));
   const auto has_told = std::make_shared<std::atomic_flag>();
   return CreateFunctionPass(
       options.info(),
@@ -409,9 +411,10 @@ static constexpr Statistic kInsertedTransforms("ConvertLayout", "inserted-transf
                                                "conversions of a tensor to another layout");
 
 Pass CreateConvertLayout(const PassOptions& options) {
-  const OptionValue& callback = options.Json("layout_cb");
-  if (!callback.is_null()) options.Refuse("layout_cb", "must be null: functions of Python cannot be called");
-  return MakeLayoutPass(options, options.Bool("strict"), kInsertedTransforms);
+  const pass_options::ConvertLayout given(options);
+  const OptionValue& callback = *given.layout_cb;
+  if (!callback.is_null()) options.Refuse(given.layout_cb, "must be null: functions of Python cannot be called");
+  return MakeLayoutPass(options, given.desired_layouts, *given.strict, kInsertedTransforms);
 }
 
 }  // namespace iropt

@@ -15,8 +15,6 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kOption = "desired_layouts";
-
 // An operator whose layouts Relay's pass converts, under its name there.
 struct RelayOperator {
   std::string_view name;
@@ -37,18 +35,18 @@ constexpr RelayOperator kRelayOperators[] = {
 
 class OptionReader {
  public:
-  explicit OptionReader(const PassOptions& options) : options_(options) {}
+  OptionReader(const PassOptions& options, const PassOption<OptionValue>& option)
+      : options_(options), option_(option) {}
 
   DesiredLayouts Read() {
-    const OptionValue& option = options_.Json(kOption);
-    const OptionValue::Dict* dict = option.as_dict();
-    if (!dict) Refuse(option.span(), "must be an object of lists of layouts");
+    const OptionValue::Dict* dict = option_->as_dict();
+    if (!dict) Refuse(option_.span(), "must be an object of lists of layouts");
     for (const OptionValue::Entry& entry : dict ? *dict : OptionValue::Dict()) Read(entry);
     return std::move(desired_);
   }
 
  private:
-  void Refuse(SourceSpan span, std::string_view message) { options_.Refuse(kOption, span, message); }
+  void Refuse(SourceSpan span, std::string_view message) { options_.Refuse(option_, span, message); }
 
   void Read(const OptionValue::Entry& entry) {
     const auto* relay = std::ranges::find(kRelayOperators, entry.key, &RelayOperator::name);
@@ -126,6 +124,7 @@ class OptionReader {
   }
 
   const PassOptions& options_;
+  const PassOption<OptionValue>& option_;
   DesiredLayouts desired_;
 };
 
@@ -137,6 +136,8 @@ std::span<const Layout> DesiredLayouts::For(const Call& call) const {
   return found == rows.end() ? std::span<const Layout>() : std::span<const Layout>(found->layouts);
 }
 
-DesiredLayouts ReadDesiredLayouts(const PassOptions& options) { return OptionReader(options).Read(); }
+DesiredLayouts ReadDesiredLayouts(const PassOptions& options, const PassOption<OptionValue>& desired) {
+  return OptionReader(options, desired).Read();
+}
 
 }  // namespace iropt

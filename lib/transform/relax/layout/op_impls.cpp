@@ -4,52 +4,52 @@
 
 #include <optional>
 
+#include "pass_options/AlterOpImpl.h"
+
 namespace iropt {
 
 namespace {
 
-constexpr std::string_view kTransforms = "op_buffer_transforms";
-
 class ImplReader {
  public:
-  explicit ImplReader(const PassOptions& options) : options_(options) {}
+  explicit ImplReader(const PassOptions& options) : options_(options), given_(options) {}
 
   OpImpls Read() {
-    for (const OptionValue::Entry& entry : Entries("op_impl_map")) {
+    for (const OptionValue::Entry& entry : Entries(given_.op_impl_map)) {
       if (const std::string* name = entry.value.as_string()) {
         impls_[entry.key] = {.function = *name, .span = entry.value.span()};
       } else {
-        options_.Refuse("op_impl_map", entry.value.span(), "must have names of PrimFuncs by kinds of operators");
+        options_.Refuse(given_.op_impl_map, entry.value.span(), "must have names of PrimFuncs by kinds of operators");
       }
     }
-    for (const OptionValue::Entry& entry : Entries(kTransforms)) {
-      OpImpl* impl = Find(kTransforms, entry);
-      for (const OptionValue& item : ListOf(kTransforms, entry)) {
+    for (const OptionValue::Entry& entry : Entries(given_.op_buffer_transforms)) {
+      OpImpl* impl = Find(given_.op_buffer_transforms, entry);
+      for (const OptionValue& item : ListOf(given_.op_buffer_transforms, entry)) {
         const std::optional<const IndexMapAttr*> map = ReadMap(item);
         if (impl && map) impl->transforms.push_back(*map);
       }
     }
-    ReadSeparators("op_buffer_axis_separators", &OpImpl::axis_separators);
-    ReadSeparators("op_buffer_input_axis_separators", &OpImpl::input_axis_separators);
+    ReadSeparators(given_.op_buffer_axis_separators, &OpImpl::axis_separators);
+    ReadSeparators(given_.op_buffer_input_axis_separators, &OpImpl::input_axis_separators);
     return impls_;
   }
 
  private:
-  const OptionValue::Dict& Entries(std::string_view option) {
+  const OptionValue::Dict& Entries(const PassOption<OptionValue>& option) {
     static const OptionValue::Dict empty;
-    const OptionValue::Dict* dict = options_.Json(option).as_dict();
+    const OptionValue::Dict* dict = option->as_dict();
     if (!dict) options_.Refuse(option, "must be an object with kinds of operators as its keys");
     return dict ? *dict : empty;
   }
 
-  OpImpl* Find(std::string_view option, const OptionValue::Entry& entry) {
+  OpImpl* Find(const PassOption<OptionValue>& option, const OptionValue::Entry& entry) {
     const auto found = impls_.find(entry.key);
     if (found != impls_.end()) return &found->second;
     options_.Refuse(option, entry.key_span, fmt::format("has '{}', which op_impl_map lacks", entry.key));
     return nullptr;
   }
 
-  const OptionValue::List& ListOf(std::string_view option, const OptionValue::Entry& entry) {
+  const OptionValue::List& ListOf(const PassOption<OptionValue>& option, const OptionValue::Entry& entry) {
     static const OptionValue::List empty;
     const OptionValue::List* list = entry.value.as_list();
     if (!list) options_.Refuse(option, entry.value.span(), "must have a list of an item for each parameter");
@@ -61,7 +61,8 @@ class ImplReader {
     if (value.is_null()) return nullptr;
     const std::string* text = value.as_string();
     if (!text || !options_.reader()) {
-      options_.Refuse(kTransforms, value.span(), "must have index maps such as \"lambda i: (i // 4, i % 4)\", or null");
+      options_.Refuse(given_.op_buffer_transforms, value.span(),
+                      "must have index maps such as \"lambda i: (i // 4, i % 4)\", or null");
       return std::nullopt;
     }
     const std::string call = text->starts_with("lambda") ? fmt::format("T.index_map({})", *text) : *text;
@@ -70,11 +71,12 @@ class ImplReader {
     const Attr* attr = options_.reader()->ReadAttr(call, {empty, scratch, options_.diagnostics(), value.span()});
     if (!attr) return std::nullopt;
     if (const auto* map = As<IndexMapAttr>(attr)) return map;
-    options_.Refuse(kTransforms, value.span(), fmt::format("has '{}', which is not an index map", *text));
+    options_.Refuse(given_.op_buffer_transforms, value.span(),
+                    fmt::format("has '{}', which is not an index map", *text));
     return std::nullopt;
   }
 
-  void ReadSeparators(std::string_view option, std::vector<std::vector<int64_t>> OpImpl::*field) {
+  void ReadSeparators(const PassOption<OptionValue>& option, std::vector<std::vector<int64_t>> OpImpl::*field) {
     for (const OptionValue::Entry& entry : Entries(option)) {
       OpImpl* impl = Find(option, entry);
       for (const OptionValue& item : ListOf(option, entry)) {
@@ -92,6 +94,7 @@ class ImplReader {
   }
 
   const PassOptions& options_;
+  const pass_options::AlterOpImpl given_;
   OpImpls impls_;
 };
 

@@ -36,6 +36,7 @@
 #include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "layout_preproc.h"
+#include "pass_options/SplitLayoutRewritePreproc.h"
 #include "transform/relax/lowering/relax_functions.h"
 
 namespace iropt {
@@ -188,10 +189,10 @@ Result<Module> SplitPreprocs(Module module, bool operators, ModulePassContext& c
 }  // namespace
 
 Pass CreateSplitLayoutRewritePreproc(const PassOptions& options) {
-  return CreateModulePass(options.info(),
-                          [operators = options.Bool("operators")](Module module, ModulePassContext& context) {
-                            return SplitPreprocs(std::move(module), operators, context);
-                          });
+  return CreateModulePass(options.info(), [operators = *pass_options::SplitLayoutRewritePreproc(options).operators](
+                                              Module module, ModulePassContext& context) {
+    return SplitPreprocs(std::move(module), operators, context);
+  });
 }
 
 }  // namespace iropt

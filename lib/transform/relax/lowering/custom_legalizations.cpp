@@ -13,6 +13,7 @@
 
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op.h"
+#include "pass_options/LegalizeOps.h"
 #include "transform/relax/util/named_prim_funcs.h"
 
 namespace iropt {
@@ -64,16 +65,16 @@ class CustomLegalization {
   std::vector<std::string> names_;
 };
 
-constexpr std::string_view kMap = "customize_legalize_map";
-
-std::vector<std::string> ReadNames(const PassOptions& options, const OptionValue& value) {
+std::vector<std::string> ReadNames(const PassOptions& options, const pass_options::LegalizeOps& given,
+                                   const OptionValue& value) {
   std::vector<std::string> names;
   const OptionValue::List one = {value};
   for (const OptionValue& item : value.as_list() ? *value.as_list() : one) {
     if (item.as_string()) {
       names.push_back(*item.as_string());
     } else {
-      options.Refuse(kMap, item.span(), "must have names of PrimFuncs, or lists of them, by operators");
+      options.Refuse(given.customize_legalize_map, item.span(),
+                     "must have names of PrimFuncs, or lists of them, by operators");
     }
   }
   return names;
@@ -82,17 +83,19 @@ std::vector<std::string> ReadNames(const PassOptions& options, const OptionValue
 }  // namespace
 
 void ReadCustomLegalizations(const PassOptions& options, LegalizeOptions& legalize) {
-  const OptionValue::Dict* dict = options.Json(kMap).as_dict();
-  if (!dict) return options.Refuse(kMap, "must be an object with operators as its keys");
+  const pass_options::LegalizeOps given(options);
+  const OptionValue::Dict* dict = given.customize_legalize_map->as_dict();
+  if (!dict) return options.Refuse(given.customize_legalize_map, "must be an object with operators as its keys");
   if (dict->empty()) return;
-  const auto sources = std::make_shared<const NamedPrimFuncs>(options);
+  const auto sources = std::make_shared<const NamedPrimFuncs>(options, given.file);
   for (const OptionValue::Entry& entry : *dict) {
     const OpInfo* op = FindOp(entry.key.starts_with("relax.") ? entry.key : fmt::format("relax.{}", entry.key));
     if (!op || !op->is_graph_level()) {
-      options.Refuse(kMap, entry.key_span, fmt::format("has '{}', which is not an operator of Relax", entry.key));
+      options.Refuse(given.customize_legalize_map, entry.key_span,
+                     fmt::format("has '{}', which is not an operator of Relax", entry.key));
       continue;
     }
-    legalize.customize[std::string(op->name)] = CustomLegalization(sources, ReadNames(options, entry.value));
+    legalize.customize[std::string(op->name)] = CustomLegalization(sources, ReadNames(options, given, entry.value));
   }
 }
 

@@ -19,6 +19,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
+#include "pass_options/IPCAllReduceRewrite.h"
 
 namespace iropt {
 
@@ -88,8 +89,9 @@ class AllReduceRewriter : public ExprMutator {
 }  // namespace
 
 Pass CreateIPCAllReduceRewrite(const PassOptions& options) {
-  const int64_t strategy = options.Int("allreduce_strategy");
-  if (strategy != 1 && strategy != 2) options.Refuse("allreduce_strategy", "must be 1 (one shot) or 2 (two shots)");
+  const pass_options::IPCAllReduceRewrite given(options);
+  const int64_t strategy = *given.allreduce_strategy;
+  if (strategy != 1 && strategy != 2) options.Refuse(given.allreduce_strategy, "must be 1 (one shot) or 2 (two shots)");
   return CreateFunctionPass(
       options.info(), [strategy](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
         AllReduceFinder finder;

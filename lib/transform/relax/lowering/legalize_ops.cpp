@@ -34,6 +34,7 @@
 #include "iropt/pass/remark.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "legalized_calls.h"
+#include "pass_options/LegalizeOps.h"
 #include "relax_functions.h"
 #include "returned_calls.h"
 #include "transform/relax/util/name_hints.h"
@@ -266,7 +267,7 @@ Result<Module> LegalizeOps(Module module, const LegalizeOptions& options, Diagno
 
 Pass CreateLegalizeOps(const PassOptions& options) {
   LegalizeOptions legalize;
-  legalize.enable_warning = options.Bool("enable_warning");
+  legalize.enable_warning = *pass_options::LegalizeOps(options).enable_warning;
   ReadCustomLegalizations(options, legalize);
   const auto run = [legalize](Module module, ModulePassContext& context) -> Result<Module> {
     if (!context.context.ConfigBool("relax.transform.apply_legalize_ops")) return module;

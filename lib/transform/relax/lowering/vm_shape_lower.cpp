@@ -33,6 +33,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
+#include "pass_options/VMShapeLower.h"
 #include "relax_functions.h"
 #include "shape_heap.h"
 
@@ -233,7 +234,7 @@ class ShapeLowerer : public ExprMutator {
 }  // namespace
 
 Pass CreateVMShapeLower(const PassOptions& options) {
-  const auto run = [emit = options.Bool("emit_err_ctx"), name = options.info().name](
+  const auto run = [emit = *pass_options::VMShapeLower(options).emit_err_ctx, name = options.info().name](
                        Module module, ModulePassContext& context) -> Result<Module> {
     ModuleBuilder builder(std::move(module));
     const auto lower = [&](const ModuleEntry& entry, Workspace& workspace,

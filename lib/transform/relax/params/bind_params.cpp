@@ -40,6 +40,7 @@
 #include "iropt/runtime/value.h"
 #include "iropt/support/edit_distance.h"
 #include "num_input.h"
+#include "pass_options/BindParams.h"
 #include "transform/relax/util/entry_points.h"
 #include "transform/relax/util/missing_function.h"
 
@@ -69,28 +70,28 @@ struct NamesOption {
 };
 
 NamesOption ReadNamesOption(const PassOptions& options) {
-  constexpr std::string_view kOption = "names";
-  const OptionValue& option = options.Json(kOption);
+  const pass_options::BindParams given(options);
+  const OptionValue& option = *given.names;
   NamesOption names{.path = {}, .span = option.span(), .names = {}};
   const OptionValue::Dict* dict = option.as_dict();
   if (const std::string* path = option.as_string()) names.path = *path;
-  if (!dict && names.path.empty()) options.Refuse(kOption, "must be the path of a file or an object of names");
+  if (!dict && names.path.empty()) options.Refuse(given.names, "must be the path of a file or an object of names");
   for (const OptionValue::Entry& entry : dict ? *dict : OptionValue::Dict()) {
     const std::string* name = entry.value.as_string();
-    if (!name) options.Refuse(kOption, entry.value.span(), fmt::format("'{}' must be mapped to a name", entry.key));
+    if (!name) options.Refuse(given.names, entry.value.span(), fmt::format("'{}' must be mapped to a name", entry.key));
     names.names.emplace_back(entry.key, name ? *name : "");
   }
   return names;
 }
 
 ParamsOption ReadParamsOption(const PassOptions& options) {
-  constexpr std::string_view kOption = "params";
-  const OptionValue& option = options.Json(kOption);
+  const pass_options::BindParams given(options);
+  const OptionValue& option = *given.params;
   ParamsOption params;
   params.span = option.span();
   const OptionValue::Dict* dict = option.as_dict();
   if (const std::string* path = option.as_string()) params.path = *path;
-  if (!dict && params.path.empty()) options.Refuse(kOption, "must be the path of a file or an object of arrays");
+  if (!dict && params.path.empty()) options.Refuse(given.params, "must be the path of a file or an object of arrays");
   for (const OptionValue::Entry& entry : dict ? *dict : OptionValue::Dict()) {
     ArrayOptionError error;
     std::shared_ptr<const NDArray> array = ReadArrayOption(entry.value, error);
@@ -341,8 +342,8 @@ std::vector<BoundTensor> ListTensors(const BindOptions& options) {
 }  // namespace
 
 Pass CreateBindParams(const PassOptions& options) {
-  const BindOptions bind{options.String("func_name"), ReadParamsOption(options), ReadNamesOption(options),
-                         options.Bool("ignore_unknown")};
+  const pass_options::BindParams given(options);
+  const BindOptions bind{*given.func_name, ReadParamsOption(options), ReadNamesOption(options), *given.ignore_unknown};
   PassInfo info = options.info();
   info.bound_tensors = [bind] { return ListTensors(bind); };
   return CreateModulePass(

@@ -22,6 +22,7 @@
 #include "iropt/ir/tir/expr.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/BindSymbolicVars.h"
 #include "transform/relax/util/missing_function.h"
 
 namespace iropt {
@@ -112,20 +113,20 @@ class ModuleBinder {
 };
 
 std::vector<NamedValue> ReadValues(const PassOptions& options) {
-  constexpr std::string_view kOption = "binding_map";
-  const OptionValue& option = options.Json(kOption);
+  const pass_options::BindSymbolicVars given(options);
+  const OptionValue& option = *given.binding_map;
   std::vector<NamedValue> values;
   const OptionValue::Dict* dict = option.as_dict();
-  if (!dict && !option.is_null()) options.Refuse(kOption, "must be an object of integers");
+  if (!dict && !option.is_null()) options.Refuse(given.binding_map, "must be an object of integers");
   for (const OptionValue::Entry& entry : dict ? *dict : OptionValue::Dict()) {
     const int64_t* value = entry.value.as_int();
     if (value && *value < 0) {
-      options.Refuse(kOption, entry.value.span(),
+      options.Refuse(given.binding_map, entry.value.span(),
                      fmt::format("must not have a negative integer for '{}', found {}", entry.key, *value));
     }
     if (value) values.push_back({entry.key, *value, entry.key_span});
     if (!value) {
-      options.Refuse(kOption, entry.value.span(),
+      options.Refuse(given.binding_map, entry.value.span(),
                      fmt::format("must have an integer for '{}', not {}", entry.key, entry.value.KindName()));
     }
   }
@@ -135,11 +136,11 @@ std::vector<NamedValue> ReadValues(const PassOptions& options) {
 }  // namespace
 
 Pass CreateBindSymbolicVars(const PassOptions& options) {
-  return CreateModulePass(options.info(),
-                          [values = ReadValues(options), function = options.String("func_name"),
-                           span = options.SpanOf("func_name")](Module module, ModulePassContext& context) {
-                            return ModuleBinder(values, function, span, context.diagnostics).Run(std::move(module));
-                          });
+  const pass_options::BindSymbolicVars given(options);
+  return CreateModulePass(options.info(), [values = ReadValues(options), function = *given.func_name,
+                                           span = given.func_name.span()](Module module, ModulePassContext& context) {
+    return ModuleBinder(values, function, span, context.diagnostics).Run(std::move(module));
+  });
 }
 
 }  // namespace iropt

@@ -21,6 +21,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "num_input.h"
+#include "pass_options/BundleModelParams.h"
 #include "transform/relax/util/entry_points.h"
 
 namespace iropt {
@@ -123,10 +124,10 @@ const Function* BundleParams(const Function& function, uint32_t num_inputs, std:
 }
 
 Pass CreateBundleModelParams(const PassOptions& options) {
-  return CreateModulePass(options.info(),
-                          [name = options.String("param_tuple_name")](Module module, ModulePassContext& context) {
-                            return BundleModelParams(std::move(module), name.empty() ? "model_params" : name, context);
-                          });
+  return CreateModulePass(options.info(), [name = *pass_options::BundleModelParams(options).param_tuple_name](
+                                              Module module, ModulePassContext& context) {
+    return BundleModelParams(std::move(module), name.empty() ? "model_params" : name, context);
+  });
 }
 
 }  // namespace iropt

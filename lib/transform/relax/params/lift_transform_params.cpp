@@ -42,6 +42,7 @@
 #include "iropt/transform/relax/ipo/lambda_lift.h"
 #include "num_input.h"
 #include "param_lifter.h"
+#include "pass_options/LiftTransformParams.h"
 #include "transform/relax/util/entry_points.h"
 #include "transform/relax/util/missing_function.h"
 #include "transform_params.h"
@@ -59,7 +60,8 @@ struct SharedTransform {
 };
 
 SharedTransform ReadOption(const PassOptions& options) {
-  const OptionValue& option = options.Json("shared_transform");
+  const pass_options::LiftTransformParams given(options);
+  const OptionValue& option = *given.shared_transform;
   if (const bool* enabled = option.as_bool()) return SharedTransform{*enabled, {}, option.span()};
   const OptionValue::List* list = option.as_list();
   SharedTransform shared{true, {}, option.span()};
@@ -67,7 +69,7 @@ SharedTransform ReadOption(const PassOptions& options) {
     if (const std::string* name = item.as_string()) shared.functions.push_back(*name);
   }
   if (!list || shared.functions.size() != list->size()) {
-    options.Refuse("shared_transform", "must be a boolean or a list of strings");
+    options.Refuse(given.shared_transform, "must be a boolean or a list of strings");
   }
   return shared;
 }

@@ -28,6 +28,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/transform/relax/structure/infer_types.h"
+#include "pass_options/UpdateParamStructInfo.h"
 #include "transform/relax/util/missing_function.h"
 
 namespace iropt {
@@ -130,25 +131,26 @@ class ParamUpdater {
 
 // Returns whether the option is a dictionary of texts by functions and parameters; their contents depend on the module.
 void CheckForm(const PassOptions& options) {
+  const pass_options::UpdateParamStructInfo given(options);
   const auto is_text = [](const OptionValue::Entry& entry) { return entry.value.as_string() != nullptr; };
   const auto has_texts = [&](const OptionValue::Entry& entry) {
     const OptionValue::Dict* params = entry.value.as_dict();
     return params && std::ranges::all_of(*params, is_text);
   };
-  const OptionValue::Dict* functions = options.Json("updates").as_dict();
+  const OptionValue::Dict* functions = given.updates->as_dict();
   if (functions && std::ranges::all_of(*functions, has_texts)) return;
-  options.Refuse("updates",
+  options.Refuse(given.updates,
                  "must be an object of functions, each an object that has types in strings by the names of parameters");
 }
 
 }  // namespace
 
 Pass CreateUpdateParamStructInfo(const PassOptions& options) {
+  const pass_options::UpdateParamStructInfo given(options);
   CheckForm(options);
-  return CreateModulePass(options.info(),
-                          [updates = options.Json("updates")](Module module, ModulePassContext& context) {
-                            return ParamUpdater(updates, context).Run(std::move(module));
-                          });
+  return CreateModulePass(options.info(), [updates = *given.updates](Module module, ModulePassContext& context) {
+    return ParamUpdater(updates, context).Run(std::move(module));
+  });
 }
 
 }  // namespace iropt

@@ -50,6 +50,7 @@
 #include "iropt/pass/registry.h"
 #include "iropt/pass/skip.h"
 #include "iropt/pass/statistic.h"
+#include "pass_options/ToMixedPrecision.h"
 #include "relay_mixed_precision.h"
 #include "transform/relax/util/missed_remarks.h"
 
@@ -392,21 +393,21 @@ bool CheckNames(const Function* function, const PrecisionRewriter::Names& names,
 }  // namespace
 
 Pass CreateToMixedPrecision(const PassOptions& options) {
-  if (const std::string& type = options.String("mixed_precision_type"); !type.empty()) {
+  const pass_options::ToMixedPrecision given(options);
+  if (const std::string& type = *given.mixed_precision_type; !type.empty()) {
     const std::optional<DataType> lower = DataType::Parse(type);
     if (lower && lower->is_floating()) return MakeRelayMixedPrecision(options, *lower);
-    options.Refuse("mixed_precision_type", fmt::format("must be a dtype of floats, not '{}'", type));
+    options.Refuse(given.mixed_precision_type, fmt::format("must be a dtype of floats, not '{}'", type));
   }
-  const DataType out_dtype = *DataType::Parse(options.String("out_dtype"));
-  return CreateFunctionPass(
-      options.info(),
-      [out_dtype, half_params = options.StringList("fp16_input_names"), span = options.SpanOf("fp16_input_names")](
-          const Function* function, FunctionPassContext& context) -> Result<const Function*> {
-        if (!half_params.empty() && !CheckNames(function, half_params, span, context))
-          return Failure{ErrorCode::PassFailed};
-        return ToMixedPrecision(function, out_dtype, half_params, context.module(), context.workspace(),
-                                context.diagnostics());
-      });
+  const DataType out_dtype = *DataType::Parse(*given.out_dtype);
+  return CreateFunctionPass(options.info(),
+                            [out_dtype, half_params = *given.fp16_input_names, span = given.fp16_input_names.span()](
+                                const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+                              if (!half_params.empty() && !CheckNames(function, half_params, span, context))
+                                return Failure{ErrorCode::PassFailed};
+                              return ToMixedPrecision(function, out_dtype, half_params, context.module(),
+                                                      context.workspace(), context.diagnostics());
+                            });
 }
 
 }  // namespace iropt

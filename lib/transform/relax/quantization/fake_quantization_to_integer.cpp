@@ -31,6 +31,7 @@
 #include "iropt/ir/relax/rewrite_rules.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/FakeQuantizationToInteger.h"
 #include "transform/relax/util/apply_rules.h"
 #include "transform/relax/util/op_calls.h"
 #include "transform/relax/util/operand_order.h"
@@ -342,8 +343,9 @@ Result<const Function*> ComputeWithIntegers(const Function* function, const Inte
 }  // namespace
 
 Pass CreateFakeQuantizationToInteger(const PassOptions& options) {
-  IntegerOptions integers{options.Bool("hard_fail"), options.StringList("optional_qnn_ops")};
-  return CreateFunctionPass(options.info(), [integers = std::move(integers), use_qat = options.Bool("use_qat")](
+  const pass_options::FakeQuantizationToInteger given(options);
+  IntegerOptions integers{*given.hard_fail, *given.optional_qnn_ops};
+  return CreateFunctionPass(options.info(), [integers = std::move(integers), use_qat = *given.use_qat](
                                                 const Function* function, FunctionPassContext& context) {
     return ComputeWithIntegers(function, integers, use_qat, context);
   });

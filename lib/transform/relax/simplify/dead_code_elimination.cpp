@@ -40,6 +40,7 @@
 #include "iropt/pass/statistic.h"
 #include "iropt/support/debug_output.h"
 #include "iropt/support/edit_distance.h"
+#include "pass_options/DeadCodeElimination.h"
 #include "transform/relax/util/operand_order.h"
 #include "transform/relax/util/rewrite_functions.h"
 
@@ -328,10 +329,11 @@ Result<Module> DeadCodeElimination(Module module, std::span<const std::string> e
 }
 
 Pass CreateDeadCodeElimination(const PassOptions& options) {
+  const pass_options::DeadCodeElimination given(options);
   return CreateModulePass(
       options.info(),
-      [entries = options.StringList("entry_functions"), span = options.SpanOf("entry_functions"),
-       inline_once = options.Bool("inline_once")](Module module, ModulePassContext& context) -> Result<Module> {
+      [entries = *given.entry_functions, span = given.entry_functions.span(), inline_once = *given.inline_once](
+          Module module, ModulePassContext& context) -> Result<Module> {
         const int threads = context.context.threads;
         IROPT_ASSIGN_OR_RETURN(module, DeadCodeElimination(std::move(module), entries, threads, context.diagnostics,
                                                            context.context.analyses(), span));

@@ -35,6 +35,7 @@
 #include "iropt/pass/statistic.h"
 #include "iropt/support/debug_output.h"
 #include "iropt/support/scoped_hash_table.h"
+#include "pass_options/EliminateCommonSubexpr.h"
 #include "value_hash.h"
 
 namespace iropt {
@@ -263,7 +264,7 @@ const Function* EliminateCommonSubexpr(const Function* function, const Module* m
 }
 
 Pass CreateEliminateCommonSubexpr(const PassOptions& options) {
-  const CommonSubexprOptions chosen{.call_only = options.Bool("call_only")};
+  const CommonSubexprOptions chosen{.call_only = *pass_options::EliminateCommonSubexpr(options).call_only};
   return CreateFunctionPass(
       options.info(), [chosen](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
         return EliminateCommonSubexpr(function, &context.module(), context.workspace(), chosen);

@@ -39,6 +39,7 @@
 #include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
+#include "pass_options/FoldConstant.h"
 #include "transform/relax/util/missed_remarks.h"
 #include "transform/relax/util/network_mode.h"
 
@@ -434,9 +435,10 @@ FoldOptions ShareOf(FoldOptions options, const Module& module) {
 }
 
 Pass CreateFoldConstant(const PassOptions& options) {
+  const pass_options::FoldConstant given(options);
   FoldOptions fold;
-  fold.max_bytes = static_cast<size_t>(options.Count("max_bytes"));
-  fold.max_file_bytes = static_cast<size_t>(options.Count("max_file_bytes"));
+  fold.max_bytes = static_cast<size_t>(options.Count(given.max_bytes));
+  fold.max_file_bytes = static_cast<size_t>(options.Count(given.max_file_bytes));
   return CreateFunctionPass(options.info(), [fold](const Module& all) -> FunctionPassFn {
     return [share = ShareOf(fold, all)](const Function* function,
                                         FunctionPassContext& context) -> Result<const Function*> {

@@ -24,6 +24,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
+#include "pass_options/ConvertToDataflow.h"
 
 namespace iropt {
 
@@ -113,10 +114,11 @@ Result<const Function*> ConvertToDataflow(const Function* function, const Module
 }
 
 Pass CreateConvertToDataflow(const PassOptions& options) {
-  return CreateFunctionPass(
-      options.info(), [min_size = options.Count("min_size")](const Function* function, FunctionPassContext& context) {
-        return ConvertToDataflow(function, &context.module(), context.workspace(), context.diagnostics(), min_size);
-      });
+  const pass_options::ConvertToDataflow given(options);
+  return CreateFunctionPass(options.info(), [min_size = options.Count(given.min_size)](const Function* function,
+                                                                                       FunctionPassContext& context) {
+    return ConvertToDataflow(function, &context.module(), context.workspace(), context.diagnostics(), min_size);
+  });
 }
 
 }  // namespace iropt

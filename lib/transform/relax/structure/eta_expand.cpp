@@ -16,6 +16,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/EtaExpand.h"
 
 namespace iropt {
 
@@ -57,7 +58,7 @@ class EtaExpander : public ExprMutator {
 }  // namespace
 
 Pass CreateEtaExpand(const PassOptions& options) {
-  const bool expand = options.Bool("expand_global_var");
+  const bool expand = *pass_options::EtaExpand(options).expand_global_var;
   return CreateFunctionPass(
       options.info(), [expand](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
         if (!expand) return function;

@@ -27,6 +27,7 @@
 #include "iropt/ir/relax/type_walk.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/TopologicalSort.h"
 
 namespace iropt {
 
@@ -240,8 +241,9 @@ const Function* TopologicalSort(const Function* function, Workspace& workspace, 
 }
 
 Pass CreateTopologicalSort(const PassOptions& options) {
-  const TopologicalSortOptions chosen{.depth_first = options.String("order") == "depth-first",
-                                      .from_outputs = options.String("direction") == "from-outputs"};
+  const pass_options::TopologicalSort given(options);
+  const TopologicalSortOptions chosen{.depth_first = *given.order == "depth-first",
+                                      .from_outputs = *given.direction == "from-outputs"};
   return CreateFunctionPass(
       options.info(), [chosen](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
         return TopologicalSort(function, context.workspace(), chosen);

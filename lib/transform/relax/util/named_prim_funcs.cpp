@@ -42,15 +42,14 @@ bool AcceptsTensors(const PrimFunc& func, std::span<const Type* const> types) {
   return true;
 }
 
-NamedPrimFuncs::NamedPrimFuncs(const PassOptions& options) {
-  const std::string& path = options.String("file");
-  if (path.empty()) return;
+NamedPrimFuncs::NamedPrimFuncs(const PassOptions& options, const PassOption<std::string>& path) {
+  if (path->empty()) return;
   if (!options.reader()) {
-    options.Refuse("file", "cannot be read: the context has no reader of text");
+    options.Refuse(path, "cannot be read: the context has no reader of text");
     return;
   }
-  const SourceSpan span = options.SpanOf("file");
-  const Result<std::shared_ptr<const FileBuffer>> file = ReadFile(path);
+  const SourceSpan span = path.span();
+  const Result<std::shared_ptr<const FileBuffer>> file = ReadFile(*path);
   if (!file) {
     options.diagnostics().Error(span, "file", file.error().message);
     return;

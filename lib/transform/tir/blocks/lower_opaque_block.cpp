@@ -26,6 +26,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/LowerOpaqueBlock.h"
 #include "transform/tir/util/buffer_layout.h"
 #include "transform/tir/util/constant_conditions.h"
 #include "transform/tir/util/loop_lowerer.h"
@@ -89,7 +90,8 @@ class BlockLowerer : public LoopLowerer {
 }  // namespace
 
 Pass CreateLowerOpaqueBlock(const PassOptions& options) {
-  return CreateMutatorPass<BlockLowerer>(options.info(), kSkipLegacy, options.Bool("annotate_allocations"));
+  return CreateMutatorPass<BlockLowerer>(options.info(), kSkipLegacy,
+                                         *pass_options::LowerOpaqueBlock(options).annotate_allocations);
 }
 
 }  // namespace iropt

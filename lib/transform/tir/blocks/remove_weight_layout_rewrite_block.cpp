@@ -30,6 +30,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
+#include "pass_options/RemoveWeightLayoutRewriteBlock.h"
 
 namespace iropt {
 
@@ -223,14 +224,15 @@ class LayoutRewriteRemover : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateRemoveWeightLayoutRewriteBlock(const PassOptions& options) {
-  return CreatePrimFuncPass(options.info(), [skip = options.Bool("skip_ndarray_rewrite")](
-                                                const PrimFunc* func, FunctionPassContext& context) {
-    RewriteCollector collected(context.diagnostics());
-    collected.VisitStmt(func->body);
-    if (collected.rewrites.empty()) return Result<const PrimFunc*>(func);
-    LayoutRewriteRemover remover(collected, skip, context.workspace(), context.diagnostics());
-    return Result<const PrimFunc*>(remover.Remove(func));
-  });
+  return CreatePrimFuncPass(options.info(),
+                            [skip = *pass_options::RemoveWeightLayoutRewriteBlock(options).skip_ndarray_rewrite](
+                                const PrimFunc* func, FunctionPassContext& context) {
+                              RewriteCollector collected(context.diagnostics());
+                              collected.VisitStmt(func->body);
+                              if (collected.rewrites.empty()) return Result<const PrimFunc*>(func);
+                              LayoutRewriteRemover remover(collected, skip, context.workspace(), context.diagnostics());
+                              return Result<const PrimFunc*>(remover.Remove(func));
+                            });
 }
 
 }  // namespace iropt

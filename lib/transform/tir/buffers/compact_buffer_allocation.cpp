@@ -20,6 +20,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
+#include "pass_options/CompactBufferAllocation.h"
 #include "transform/tir/buffers/access_regions.h"
 #include "transform/tir/util/buffer_layout.h"
 #include "transform/tir/util/prim_func_pass.h"
@@ -160,7 +161,8 @@ class BufferCompactor : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateCompactBufferAllocation(const PassOptions& options) {
-  return CreateMutatorPass<BufferCompactor>(options.info(), kSkipLegacy, options.Bool("is_strict"));
+  return CreateMutatorPass<BufferCompactor>(options.info(), kSkipLegacy,
+                                            *pass_options::CompactBufferAllocation(options).is_strict);
 }
 
 }  // namespace iropt

@@ -27,6 +27,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
+#include "pass_options/FlattenBuffer.h"
 #include "transform/tir/util/buffer_layout.h"
 #include "transform/tir/util/prim_func_pass.h"
 
@@ -188,12 +189,12 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
 }  // namespace
 
 Pass CreateFlattenBuffer(const PassOptions& options) {
-  return CreateBodyPass(
-      options.info(), kSkipLegacy,
-      [declare = options.Bool("declare_buffers")](const PrimFunc& func, FunctionPassContext& context) {
-        BufferFlattener flattener(func, declare, context.workspace());
-        return flattener.DeclareParams(func, flattener.VisitStmt(func.body));
-      });
+  return CreateBodyPass(options.info(), kSkipLegacy,
+                        [declare = *pass_options::FlattenBuffer(options).declare_buffers](
+                            const PrimFunc& func, FunctionPassContext& context) {
+                          BufferFlattener flattener(func, declare, context.workspace());
+                          return flattener.DeclareParams(func, flattener.VisitStmt(func.body));
+                        });
 }
 
 }  // namespace iropt

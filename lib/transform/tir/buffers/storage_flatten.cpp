@@ -22,14 +22,16 @@
 // of layouts. The attribute of an allocation is inside of it.
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/StorageFlatten.h"
 #include "transform/tir/buffers/storage_flattener.h"
 #include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
 Pass CreateStorageFlatten(const PassOptions& options) {
-  const StorageFlattenOptions flatten{.cache_line_size = options.Count("cache_line_size"),
-                                      .create_bound_attribute = options.Bool("create_bound_attribute")};
+  const pass_options::StorageFlatten given(options);
+  const StorageFlattenOptions flatten{.cache_line_size = options.Count(given.cache_line_size),
+                                      .create_bound_attribute = *given.create_bound_attribute};
   return CreatePrimFuncPass(options.info(), kOnlyLegacy,
                             [flatten](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
                               return FlattenStorage(func, flatten, context.workspace(), context.diagnostics());

@@ -23,6 +23,7 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/VerifyGPUCode.h"
 
 namespace iropt {
 
@@ -167,16 +168,17 @@ class GpuCodeVerifier : public tir::StmtExprVisitor {
 };
 
 GpuLimits ReadGpuLimits(const PassOptions& options) {
+  const pass_options::VerifyGPUCode given(options);
   GpuLimits limits;
-  const OptionValue::Dict* constraints = options.Json("constraints").as_dict();
-  if (!constraints) options.Refuse("constraints", "must be an object of limits by their names");
+  const OptionValue::Dict* constraints = given.constraints->as_dict();
+  if (!constraints) options.Refuse(given.constraints, "must be an object of limits by their names");
   for (const OptionValue::Entry& entry : constraints ? *constraints : OptionValue::Dict()) {
     int64_t* limit = limits.Find(entry.key);
     const int64_t* value = entry.value.as_int();
     if (!limit) {
-      options.Refuse("constraints", entry.key_span, fmt::format("must not have the unknown limit '{}'", entry.key));
+      options.Refuse(given.constraints, entry.key_span, fmt::format("must not have the unknown limit '{}'", entry.key));
     } else if (!value) {
-      options.Refuse("constraints", entry.value.span(), "must have integers as values");
+      options.Refuse(given.constraints, entry.value.span(), "must have integers as values");
     } else {
       *limit = *value;
     }

@@ -17,6 +17,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/target_value.h"
+#include "pass_options/VerifyVTCMLimit.h"
 #include "transform/tir/util/target.h"
 
 namespace iropt {
@@ -81,7 +82,8 @@ void VerifyVtcmLimit(const PrimFunc& func, const TargetAttr* default_target, con
 }  // namespace
 
 Pass CreateVerifyVTCMLimit(const PassOptions& options) {
-  const OptionValue& option = options.Json("default_target");
+  const pass_options::VerifyVTCMLimit given(options);
+  const OptionValue& option = *given.default_target;
   const TargetAttr* default_target = option.is_null() ? nullptr : ReadTarget(option, options.diagnostics());
   return CreateModulePass(options.info(),
                           [default_target](Module module, ModulePassContext& context) -> Result<Module> {

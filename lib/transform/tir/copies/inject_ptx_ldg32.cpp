@@ -29,6 +29,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
+#include "pass_options/InjectPTXLDG32.h"
 #include "transform/tir/util/constant_conditions.h"
 #include "transform/tir/util/prim_func_pass.h"
 
@@ -141,13 +142,14 @@ class PTXLoadInjector : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateInjectPTXLDG32(const PassOptions& options) {
-  return CreateBodyPass(
-      options.info(), {},
-      [enabled = options.Bool("enable_inject_ptx_intrin")](const PrimFunc& func, FunctionPassContext& context) {
-        if (!enabled) return func.body;
-        const Finder found(func.body);
-        return found.first() ? PTXLoadInjector(found, context.workspace()).VisitStmt(func.body) : func.body;
-      });
+  return CreateBodyPass(options.info(), {},
+                        [enabled = *pass_options::InjectPTXLDG32(options).enable_inject_ptx_intrin](
+                            const PrimFunc& func, FunctionPassContext& context) {
+                          if (!enabled) return func.body;
+                          const Finder found(func.body);
+                          return found.first() ? PTXLoadInjector(found, context.workspace()).VisitStmt(func.body)
+                                               : func.body;
+                        });
 }
 
 }  // namespace iropt

@@ -13,13 +13,15 @@
 
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/FP8ComputeLegalize.h"
 #include "transform/tir/dtypes/compute_legalizer.h"
 
 namespace iropt {
 
 Pass CreateFP8ComputeLegalize(const PassOptions& options) {
-  const std::string& name = options.String("promote_dtype");
-  const std::optional<DataType> wide = DataType::Parse(name.empty() ? options.String("promote_dtype_str") : name);
+  const pass_options::FP8ComputeLegalize given(options);
+  const std::string& name = *given.promote_dtype;
+  const std::optional<DataType> wide = DataType::Parse(name.empty() ? *given.promote_dtype_str : name);
   return CreatePrimFuncPass(options.info(),
                             [wide = wide.value_or(DataType::Float(32))](
                                 const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {

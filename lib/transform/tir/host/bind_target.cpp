@@ -29,6 +29,7 @@
 #include "iropt/support/check.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
+#include "pass_options/BindTarget.h"
 
 namespace iropt {
 
@@ -221,7 +222,7 @@ Targets TargetsOf(const TargetAttr& target) {
 }  // namespace
 
 Pass CreateBindTarget(const PassOptions& options) {
-  const OptionValue& option = options.Json(kTarget);
+  const OptionValue option = *pass_options::BindTarget(options).target;
   const TargetAttr* given = option.is_null() ? nullptr : ReadTarget(option, options.diagnostics());
   return CreateModulePass(options.info(), [given](Module module, ModulePassContext& context) -> Result<Module> {
     const TargetAttr* target = given ? given : context.context.target;

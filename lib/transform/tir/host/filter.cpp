@@ -11,6 +11,8 @@
 // program in C++ filters by any condition, see FilterPrimFuncs. O(nodes).
 //
 // Source: TVM 0.18's pass of this name, whose condition is a Python function.
+#include "pass_options/Filter.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -91,15 +93,15 @@ struct Conditions {
 };
 
 Conditions ReadConditions(const PassOptions& options) {
-  Conditions conditions{
-      options.StringList("names"), options.StringList("target_kinds"), {}, {}, options.Bool("invert")};
-  const auto* const convention = std::ranges::find(kConventions, options.String("calling_conv"));
+  const pass_options::Filter given(options);
+  Conditions conditions{*given.names, *given.target_kinds, {}, {}, *given.invert};
+  const auto* const convention = std::ranges::find(kConventions, *given.calling_conv);
   if (convention != std::end(kConventions)) conditions.calling_conv = convention - std::begin(kConventions);
-  const OptionValue::Dict* attrs = options.Json("attrs").as_dict();
-  if (!attrs) options.Refuse("attrs", "must be a dictionary of attributes");
+  const OptionValue::Dict* attrs = given.attrs->as_dict();
+  if (!attrs) options.Refuse(given.attrs, "must be a dictionary of attributes");
   for (const OptionValue::Entry& entry : attrs ? *attrs : OptionValue::Dict()) {
     if (entry.value.as_list() || entry.value.as_dict() || entry.value.as_double())
-      options.Refuse("attrs", entry.value.span(), "must have numbers, booleans, strings or null as values");
+      options.Refuse(given.attrs, entry.value.span(), "must have numbers, booleans, strings or null as values");
     conditions.attrs.push_back(entry);
   }
   return conditions;

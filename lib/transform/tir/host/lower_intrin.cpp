@@ -36,6 +36,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
+#include "pass_options/LowerIntrin.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/host/host_builder.h"
 #include "transform/tir/host/intrin_rules.h"
@@ -334,8 +335,8 @@ class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
 Pass CreateLowerIntrin(const PassOptions& options) {
   return CreatePrimFuncPass(
       options.info(),
-      [newer_calls = options.Bool("newer_calls")](const PrimFunc* func,
-                                                  FunctionPassContext& context) -> Result<const PrimFunc*> {
+      [newer_calls = *pass_options::LowerIntrin(options).newer_calls](
+          const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
         const DictAttr* target = TargetOf(*func);
         const auto fail = [&](Span span, std::string message) {
           context.diagnostics().Error(Location(span), "pass-failed", std::move(message));

@@ -36,6 +36,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
+#include "pass_options/SplitHostDevice.h"
 #include "transform/tir/host/device_split.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/util/undefined_names.h"
@@ -321,7 +322,7 @@ bool SplitFunctions(Module& module, bool annotates, DiagnosticEngine& diagnostic
 }  // namespace
 
 Pass CreateSplitHostDevice(const PassOptions& options) {
-  const bool lowers = options.Bool("lower_launches");
+  const bool lowers = *pass_options::SplitHostDevice(options).lower_launches;
   return CreateModulePass(options.info(), [lowers](Module module, ModulePassContext& context) -> Result<Module> {
     if (!SplitFunctions(module, lowers, context.diagnostics)) return Failure{ErrorCode::PassFailed};
     if (!lowers) return module;

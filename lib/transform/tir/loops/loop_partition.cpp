@@ -42,6 +42,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
 #include "iropt/support/lookup.h"
+#include "pass_options/LoopPartition.h"
 #include "transform/tir/loops/partition_conditions.h"
 #include "transform/tir/util/constant_conditions.h"
 #include "transform/tir/util/copy_stmt.h"
@@ -476,10 +477,10 @@ Result<const PrimFunc*> PartitionLoops(const PrimFunc* func, FunctionPassContext
 }  // namespace
 
 Pass CreateLoopPartition(const PassOptions& options) {
-  return CreatePrimFuncPass(
-      options.info(), [max_growth = options.Int("max_growth")](const PrimFunc* func, FunctionPassContext& context) {
-        return PartitionLoops(func, context, max_growth);
-      });
+  return CreatePrimFuncPass(options.info(), [max_growth = *pass_options::LoopPartition(options).max_growth](
+                                                const PrimFunc* func, FunctionPassContext& context) {
+    return PartitionLoops(func, context, max_growth);
+  });
 }
 
 }  // namespace iropt

@@ -24,6 +24,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/schedule/rules.h"
 #include "iropt/schedule/schedule.h"
+#include "pass_options/ApplyDefaultSchedule.h"
 #include "transform/tir/schedule/run_schedule.h"
 
 namespace iropt {
@@ -97,16 +98,17 @@ Module MarkScheduled(Module module, const GlobalVar* var) {
 }  // namespace
 
 Pass CreateApplyDefaultSchedule(const PassOptions& options) {
+  const pass_options::ApplyDefaultSchedule given(options);
   std::vector<const schedule::Rule*> rules;
-  for (const std::string& name : options.StringList("rules")) {
+  for (const std::string& name : *given.rules) {
     const schedule::Rule* rule = schedule::FindRule(name);
-    if (!rule) options.Refuse("rules", fmt::format("has no rule '{}'", name));
+    if (!rule) options.Refuse(given.rules, fmt::format("has no rule '{}'", name));
     rules.push_back(rule);
   }
   const auto intrinsics = std::make_shared<TensorIntrinsics>(options.reader());
   return CreateModulePass(
       options.info(),
-      [rules, intrinsics, mark = options.Bool("mark")](Module module, ModulePassContext& context) -> Result<Module> {
+      [rules, intrinsics, mark = *given.mark](Module module, ModulePassContext& context) -> Result<Module> {
         std::vector<const GlobalVar*> vars;
         for (const ModuleEntry& entry : module.functions()) {
           const auto* func = As<PrimFunc>(entry.func);

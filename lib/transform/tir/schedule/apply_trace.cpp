@@ -22,32 +22,34 @@
 #include "iropt/schedule/schedule.h"
 #include "iropt/schedule/trace.h"
 #include "iropt/support/file.h"
+#include "pass_options/ApplyTrace.h"
 #include "transform/tir/schedule/run_schedule.h"
 
 namespace iropt {
 
 Pass CreateApplyTrace(const PassOptions& options) {
-  const std::string& path = options.String("file");
+  const pass_options::ApplyTrace given(options);
+  const std::string& path = *given.file;
   auto trace = std::make_shared<schedule::Trace>();
-  std::string text = options.String("trace");
+  std::string text = *given.trace;
   if (path.empty() == text.empty()) {
-    options.Refuse("file", "or 'trace' must be given, and not both of them");
+    options.Refuse(given.file, "or 'trace' must be given, and not both of them");
   } else if (!path.empty()) {
     const auto file = ReadFile(path);
-    if (!file) options.diagnostics().Error(options.SpanOf("file"), "file", file.error().message);
+    if (!file) options.diagnostics().Error(given.file.span(), "file", file.error().message);
     if (file) text = (*file)->text();
   }
   if (!text.empty()) {
     auto read = schedule::ReadTrace(text);
     if (!read)
-      options.diagnostics().Error(options.SpanOf(path.empty() ? "trace" : "file"), "bad-trace",
+      options.diagnostics().Error((path.empty() ? given.trace : given.file).span(), "bad-trace",
                                   fmt::format("the trace cannot be read: {}", read.error().message));
     if (read) *trace = *std::move(read);
   }
-  const auto intrinsics = std::make_shared<TensorIntrinsics>(options);
+  const auto intrinsics = std::make_shared<TensorIntrinsics>(options, given.intrinsics);
   return CreateModulePass(
       options.info(),
-      [trace, intrinsics, func = options.String("func")](Module module, ModulePassContext& context) -> Result<Module> {
+      [trace, intrinsics, func = *given.func](Module module, ModulePassContext& context) -> Result<Module> {
         schedule::Schedule sch(std::move(module), intrinsics.get(), func);
         IROPT_RETURN_IF_ERROR(ApplyTrace(*trace, sch, context.context, context.diagnostics));
         if (WantsTraces()) ReportTrace({}, schedule::ToPython(sch.trace()));

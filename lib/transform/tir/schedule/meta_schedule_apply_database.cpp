@@ -36,6 +36,7 @@
 #include "iropt/schedule/schedule.h"
 #include "iropt/support/file.h"
 #include "iropt/support/folder_lock.h"
+#include "pass_options/MetaScheduleApplyDatabase.h"
 #include "transform/tir/schedule/run_schedule.h"
 
 namespace iropt {
@@ -51,8 +52,9 @@ struct DatabaseFiles {
 };
 
 DatabaseFiles ReadFiles(const PassOptions& options) {
-  const std::string& folder = options.String("work_dir");
-  DatabaseFiles files{nullptr, nullptr, options.SpanOf("work_dir")};
+  const pass_options::MetaScheduleApplyDatabase given(options);
+  const std::string& folder = *given.work_dir;
+  DatabaseFiles files{nullptr, nullptr, given.work_dir.span()};
   if (folder.empty()) {
     files.workloads = files.records = std::make_shared<const FileBuffer>(std::string());
     return files;
@@ -167,12 +169,13 @@ class DatabaseApplier {
 }  // namespace
 
 Pass CreateMetaScheduleApplyDatabase(const PassOptions& options) {
+  const pass_options::MetaScheduleApplyDatabase given(options);
   const DatabaseFiles files = ReadFiles(options);
-  const auto intrinsics = std::make_shared<TensorIntrinsics>(options);
+  const auto intrinsics = std::make_shared<TensorIntrinsics>(options, given.intrinsics);
   return CreateModulePass(
       options.info(),
-      [files, intrinsics, folder = options.String("work_dir"), warn = options.Bool("enable_warning"),
-       skip_refused = options.Bool("skip_refused")](Module module, ModulePassContext& context) -> Result<Module> {
+      [files, intrinsics, folder = *given.work_dir, warn = *given.enable_warning, skip_refused = *given.skip_refused](
+          Module module, ModulePassContext& context) -> Result<Module> {
         if (!files.ok()) return Failure{ErrorCode::PassFailed};
         const auto database = schedule::Database::Parse(files.workloads->text(), files.records->text());
         if (!database) {

@@ -35,13 +35,13 @@ std::string Render(const schedule::Refusal& refusal) {
 
 }  // namespace
 
-TensorIntrinsics::TensorIntrinsics(const PassOptions& options) : reader_(options.reader()) {
-  const std::string& path = options.String("intrinsics");
-  if (path.empty()) return;
-  const SourceSpan span = options.SpanOf("intrinsics");
-  const Result<std::shared_ptr<const FileBuffer>> file = ReadFile(path);
+TensorIntrinsics::TensorIntrinsics(const PassOptions& options, const PassOption<std::string>& path)
+    : reader_(options.reader()) {
+  if (path->empty()) return;
+  const SourceSpan span = path.span();
+  const Result<std::shared_ptr<const FileBuffer>> file = ReadFile(*path);
   if (!reader_) {
-    options.Refuse("intrinsics", "cannot be read: the context has no reader of text");
+    options.Refuse(path, "cannot be read: the context has no reader of text");
   } else if (!file) {
     options.diagnostics().Error(span, "file", file.error().message);
   } else {

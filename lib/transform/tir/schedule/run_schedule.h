@@ -18,11 +18,11 @@
 
 namespace iropt {
 
-// The tensor intrinsics of the file that the option `intrinsics` of a pass names, and the ones that are built in. The
+// The tensor intrinsics of the file that an option of a pass names, and the ones that are built in. The
 // intrinsic `name` is described by the PrimFunc `name_desc`, and implemented by `name_impl`.
 class TensorIntrinsics : public schedule::IntrinsicTable {
  public:
-  explicit TensorIntrinsics(const PassOptions& options);
+  TensorIntrinsics(const PassOptions& options, const PassOption<std::string>& path);
   // Only those that are built in. The reader may be null, and must outlive the table otherwise.
   explicit TensorIntrinsics(const TextReader* reader) : reader_(reader) {}
   std::optional<schedule::TensorIntrinsic> Find(std::string_view name, TextVersion version) override;

@@ -32,6 +32,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
+#include "pass_options/CommonSubexprElimTIR.h"
 #include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
@@ -340,8 +341,9 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateCommonSubexprElimTIR(const PassOptions& options) {
+  const pass_options::CommonSubexprElimTIR given(options);
   return CreateBodyPass(options.info(), {},
-                        [enabled = options.Bool("enable_cse_tir"), equivalent = options.Bool("identify_equiv_terms")](
+                        [enabled = *given.enable_cse_tir, equivalent = *given.identify_equiv_terms](
                             const PrimFunc& func, FunctionPassContext& context) {
                           if (!enabled) return func.body;
                           return CommonSubexprEliminator(func, equivalent, context.workspace()).Eliminate(func.body);

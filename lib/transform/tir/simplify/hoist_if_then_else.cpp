@@ -17,6 +17,7 @@
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/HoistIfThenElse.h"
 
 namespace iropt {
 
@@ -36,7 +37,7 @@ HoistOptions OptionsFor(const PrimFunc& func, bool basic, const PassContext& con
 
 Pass CreateHoistIfThenElse(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(),
-                            [basic = options.String("variant") == "basic"](
+                            [basic = *pass_options::HoistIfThenElse(options).variant == "basic"](
                                 const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
                               const PassContext& config = context.context();
                               function = Hoist(function, OptionsFor(*function, basic, config), context.workspace());

@@ -23,6 +23,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
+#include "pass_options/NarrowDataType.h"
 #include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
@@ -161,10 +162,11 @@ class Narrower : public arith::IndexDTypeRewriter {
 }  // namespace
 
 Pass CreateNarrowDataType(const PassOptions& options) {
-  const int64_t bits = options.Int("target_bits");
-  if (bits < 1 || bits > kMaxBits) options.Refuse("target_bits", fmt::format("must be 1 to 64, but is {}", bits));
+  const pass_options::NarrowDataType given(options);
+  const int64_t bits = *given.target_bits;
+  if (bits < 1 || bits > kMaxBits) options.Refuse(given.target_bits, fmt::format("must be 1 to 64, but is {}", bits));
   return CreateBodyPass(options.info(), {},
-                        [target = static_cast<int>(bits), narrow_offsets = options.Bool("narrow_offsets")](
+                        [target = static_cast<int>(bits), narrow_offsets = *given.narrow_offsets](
                             const PrimFunc& func, FunctionPassContext& context) {
                           NeededBits needed(context.workspace(), target);
                           VarBits vars(needed);

@@ -24,6 +24,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
+#include "pass_options/LowerDeviceStorageAccessInfo.h"
 #include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
@@ -126,9 +127,10 @@ class StorageInfoLowerer : public tir::StmtExprMutator {
 };
 
 MemoryInfos ReadMemoryInfos(const PassOptions& options) {
+  const pass_options::LowerDeviceStorageAccessInfo given(options);
   MemoryInfos infos;
-  const auto refuse = [&](SourceSpan span, std::string_view why) { options.Refuse("memory_info", span, why); };
-  const OptionValue& value = options.Json("memory_info");
+  const auto refuse = [&](SourceSpan span, std::string_view why) { options.Refuse(given.memory_info, span, why); };
+  const OptionValue& value = *given.memory_info;
   if (!value.as_dict()) refuse(value.span(), "must be an object of descriptions by scopes");
   for (const OptionValue::Entry& scope : value.as_dict() ? *value.as_dict() : OptionValue::Dict()) {
     MemoryInfo& info = infos[scope.key];

@@ -34,6 +34,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
+#include "pass_options/DefaultGPUSchedule.h"
 
 namespace iropt {
 
@@ -343,8 +344,9 @@ const PrimFunc* Schedule(const PrimFunc* func, int64_t max_threads, FunctionPass
 }  // namespace
 
 Pass CreateDefaultGPUSchedule(const PassOptions& options) {
-  const int64_t max_threads = options.Int("max_num_threads");
-  if (max_threads < 1) options.Refuse("max_num_threads", "must be positive");
+  const pass_options::DefaultGPUSchedule given(options);
+  const int64_t max_threads = *given.max_num_threads;
+  if (max_threads < 1) options.Refuse(given.max_num_threads, "must be positive");
   return CreatePrimFuncPass(options.info(), [max_threads](const PrimFunc* func, FunctionPassContext& context) {
     return Result<const PrimFunc*>(Schedule(func, max_threads, context));
   });

@@ -23,6 +23,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/LiftAttrScope.h"
 #include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
@@ -123,10 +124,11 @@ class AttrScopeLifter : public tir::StmtExprMutator {
 }  // namespace
 
 Pass CreateLiftAttrScope(const PassOptions& options) {
-  return CreateBodyPass(options.info(), {},
-                        [key = options.String("attr_key")](const PrimFunc& func, FunctionPassContext& context) {
-                          return AttrScopeLifter(key, context.workspace(), context.diagnostics()).Lift(func.body);
-                        });
+  return CreateBodyPass(
+      options.info(), {},
+      [key = *pass_options::LiftAttrScope(options).attr_key](const PrimFunc& func, FunctionPassContext& context) {
+        return AttrScopeLifter(key, context.workspace(), context.diagnostics()).Lift(func.body);
+      });
 }
 
 }  // namespace iropt

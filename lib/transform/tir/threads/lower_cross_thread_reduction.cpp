@@ -38,6 +38,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
+#include "pass_options/LowerCrossThreadReduction.h"
 #include "transform/tir/threads/cross_thread_reduction.h"
 #include "transform/tir/threads/reduction_block.h"
 #include "transform/tir/util/prim_func_pass.h"
@@ -296,7 +297,7 @@ bool NeedsLowerCrossThreadReduction(const tir::Stmt* stmt) {
 Pass CreateLowerCrossThreadReduction(const PassOptions& options) {
   return CreateMutatorPass<CrossThreadReductionLowerer>(
       options.info(), {.legacy_schedule = LegacySchedule::kSkip, .needs = &NeedsLowerCrossThreadReduction},
-      options.Bool("integer_scope"));
+      *pass_options::LowerCrossThreadReduction(options).integer_scope);
 }
 
 }  // namespace iropt

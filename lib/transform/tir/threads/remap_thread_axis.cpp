@@ -21,6 +21,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
+#include "pass_options/RemapThreadAxis.h"
 
 namespace iropt {
 
@@ -82,15 +83,17 @@ const PrimFunc* RemapThreadAxes(const PrimFunc* func, const AxisTags& tags, Work
 }
 
 AxisTags ReadAxisTags(const PassOptions& options) {
+  const pass_options::RemapThreadAxis given(options);
   AxisTags tags;
-  const OptionValue::Dict* map = options.Json("thread_map").as_dict();
-  if (!map) options.Refuse("thread_map", "must be an object of tags by tags");
+  const OptionValue::Dict* map = given.thread_map->as_dict();
+  if (!map) options.Refuse(given.thread_map, "must be an object of tags by tags");
   for (const OptionValue::Entry& entry : map ? *map : OptionValue::Dict()) {
     const std::string* tag = entry.value.as_string();
     if (tag && ThreadTag::Of(*tag).rank != ThreadRank::kUnknown) {
       tags[entry.key] = *tag;
     } else {
-      options.Refuse("thread_map", entry.value.span(), "must have tags of thread axes as values, such as threadIdx.x");
+      options.Refuse(given.thread_map, entry.value.span(),
+                     "must have tags of thread axes as values, such as threadIdx.x");
     }
   }
   return tags;

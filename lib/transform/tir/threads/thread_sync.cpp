@@ -20,6 +20,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/ThreadSync.h"
 #include "transform/tir/threads/sync_planner.h"
 #include "transform/tir/util/prim_func_pass.h"
 
@@ -72,9 +73,10 @@ class WaitFinder : public tir::StmtExprVisitor {
 }  // namespace
 
 Pass CreateThreadSync(const PassOptions& options) {
-  const std::string& scope = options.String("storage_scope");
+  const pass_options::ThreadSync given(options);
+  const std::string& scope = *given.storage_scope;
   if (StorageScope::Of(scope).rank == StorageRank::kGlobal)
-    options.Refuse("storage_scope", "must not be global memory");
+    options.Refuse(given.storage_scope, "must not be global memory");
   return CreateBodyPass(options.info(), {}, [scope](const PrimFunc& func, FunctionPassContext& context) {
     const tir::Stmt* body = func.body;
     if (StorageScope::Of(scope).tag.empty()) {

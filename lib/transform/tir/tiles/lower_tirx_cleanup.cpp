@@ -22,6 +22,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
+#include "pass_options/LowerTIRxCleanup.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/tiles/const_layout.h"
 #include "transform/tir/tiles/lower_tirx.h"
@@ -222,7 +223,7 @@ const PrimFunc* ApplyLayouts(const PrimFunc* func, const DictAttr* target, Works
 }
 
 Pass CreateLowerTIRxCleanup(const PassOptions& options) {
-  const bool trainium = options.Bool("trainium");
+  const bool trainium = *pass_options::LowerTIRxCleanup(options).trainium;
   return CreatePrimFuncPass(options.info(), kSkipLegacy,
                             [trainium](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
                               const DictAttr::Entry trn[] = {{"kind", StrAttr::Get("trn")}};

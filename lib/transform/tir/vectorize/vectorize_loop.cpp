@@ -20,6 +20,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/VectorizeLoop.h"
 #include "transform/tir/util/prim_func_pass.h"
 #include "transform/tir/vectorize/vectorizer.h"
 
@@ -113,7 +114,8 @@ std::optional<bool> PredicateOption(const OptionValue& value) {
 Pass CreateVectorizeLoop(const PassOptions& options) {
   return CreateBodyPass(
       options.info(), {},
-      [enable = options.Bool("enable_vectorize")](const PrimFunc& func, FunctionPassContext& context) {
+      [enable = *pass_options::VectorizeLoop(options).enable_vectorize](const PrimFunc& func,
+                                                                        FunctionPassContext& context) {
         Workspace& workspace = context.workspace();
         if (!enable) return VectorizeSkipper(workspace).VisitStmt(func.body);
         const auto predicate = PredicateOption(context.context().Config("tir.enable_buffer_level_predication"));

@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Writes a header for each pass that has options, and for each configuration option.
+
+  option_headers.py passes FILE FOLDER     FOLDER/pass_options/ID.h of each row of FILE, which is like passes.def
+  option_headers.py configs FILE FOLDER    FOLDER/configs/KEY.h of each row of FILE, which is like configs.def, and
+                                           FOLDER/configs/keys.h
+
+A pass includes the headers of what it reads, so that a change of a row compiles few sources anew: a header that has not
+changed is not written again. Headers of rows that are gone are removed.
+"""
+import os
+import re
+import sys
+
+WORDS = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*')
+ROW = re.compile(r"^(IROPT_\w+)\(", re.MULTILINE)
+CALL = re.compile(r"(IROPT_\w+)\((.*)\)", re.DOTALL)
+TYPES = {"Bool": "bool", "Int": "int64_t", "Float": "double", "String": "std::string",
+         "StringList": "std::vector<std::string>", "Json": "OptionValue", "Phases": "OptionValue"}
+
+
+def arguments(text):
+    """The arguments of a macro, split at the commas that are in no brackets and in no string."""
+    result, begin, depth, at = [], 0, 0, 0
+    while at < len(text):
+        string = WORDS.match(text, at)
+        if string:
+            at = string.end()
+            continue
+        depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(text[at], 0)
+        if text[at] == "," and depth == 0:
+            result.append(text[begin:at].strip())
+            begin = at + 1
+        at += 1
+    return result + [text[begin:].strip()]
+
+
+def rows(path):
+    """The macro and the arguments of each row of a table."""
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    text = WORDS.sub(lambda word: "" if word[0].startswith("//") else word[0], text)
+    for row in ROW.finditer(text):
+        end = text.find("\nIROPT_", row.end())
+        end = text.rindex(")", row.end(), text.find("\n#", row.end()) if end < 0 else end)
+        yield row[1], arguments(text[row.end():end])
+
+
+def literal(text):
+    """The value of a string literal, which may be in several parts."""
+    return "".join(word[1:-1] for word in WORDS.findall(text)).replace('\\"', '"')
+
+
+class Option:
+    """An option as `IROPT_OPTION(name, Type, default, "meaning")` and its like declare it."""
+
+    def __init__(self, macro, args):
+        is_choice = macro.endswith("_CHOICE")
+        self.name, kind, default, summary = [args[0], "String", *args[1:3]] if is_choice else args[:4]
+        self.type, self.summary = TYPES[kind], literal(summary)
+        self.default = default.replace("OptionValue::List", "") if kind == "StringList" else default
+
+
+def options(properties):
+    calls = (CALL.fullmatch(prop) for prop in properties)
+    return [Option(call[1], arguments(call[2])) for call in calls
+            if call and call[1] in ("IROPT_OPTION", "IROPT_PATH_OPTION", "IROPT_CHOICE", "IROPT_FIELD")]
+
+
+def pass_headers(path):
+    for _, (_, identifier, name, _, _, *properties) in rows(path):
+        fields = options(properties)
+        if fields:
+            yield f"pass_options/{identifier}.h", pass_header(identifier, literal(name), fields)
+
+
+def pass_header(identifier, name, fields):
+    members = "".join(f"  PassOption<{f.type}> {f.name}{{\"{f.name}\", {f.default}}};  // {f.summary}\n" for f in fields)
+    reads = "".join(f"    options.Read({f.name});\n" for f in fields)
+    return (f"// The options of {name}.\n#pragma once\n\n#include \"iropt/pass/pass_options.h\"\n\n"
+            f"namespace iropt::pass_options {{\n\nstruct {identifier} {{\n{members}\n  {identifier}() = default;\n"
+            f"  explicit {identifier}(const PassOptions& options) {{\n{reads}  }}\n}};\n\n}}  // namespace iropt::pass_options\n")
+
+
+def config_headers(path):
+    yield "configs/keys.h", keys_header(path)
+    for macro, (key, *args) in rows(path):
+        key = literal(key)
+        *folders, name = key.split(".")
+        space = "::".join(["iropt::config", *folders])
+        if macro == "IROPT_CONFIG_RECORD":
+            body = record(key, name, options(args[1:]))
+        else:
+            option = Option(macro, [key, *args])
+            body = f"// {option.summary}\ninline constexpr ConfigKey<{option.type}> {name}{{\"{key}\"}};\n"
+        yield f"configs/{key}.h", (f"// The configuration option {key}.\n#pragma once\n\n#include \"iropt/pass/context.h\"\n\n"
+                                   f"namespace {space} {{\n\n{body}\n}}  // namespace {space}\n")
+
+
+def keys_header(path):
+    keys = []
+    for macro, (key, *args) in rows(path):
+        keys.append(literal(key))
+        keys += [f"{literal(key)}.{field.name}" for field in (options(args[1:]) if macro == "IROPT_CONFIG_RECORD" else [])]
+    lines = "".join(f"    \"{key}\",\n" for key in keys)
+    return (f"// The keys of all configuration options and of their fields.\n#pragma once\n\n#include <string_view>\n\n"
+            f"namespace iropt::config {{\n\ninline constexpr std::string_view kKeys[] = {{\n{lines}}};\n\n"
+            f"}}  // namespace iropt::config\n")
+
+
+def record(key, name, fields):
+    members = "".join(f"  {f.type} {f.name} = {f.default};  // {f.summary}\n" for f in fields)
+    reads = "".join(f"    {f.name} = context.Config(ConfigKey<{f.type}>{{\"{key}.{f.name}\"}});\n" for f in fields)
+    return (f"struct {name} {{\n{members}\n  {name}() = default;\n"
+            f"  explicit {name}(const PassContext& context) {{\n{reads}  }}\n}};\n")
+
+
+def write(folder, headers):
+    known = set()
+    for name, text in headers:
+        path = os.path.join(folder, name)
+        known.add(path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                if f.read() == text:
+                    continue
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+    for base in {os.path.dirname(path) for path in known}:
+        for name in os.listdir(base):
+            if os.path.join(base, name) not in known:
+                os.remove(os.path.join(base, name))
+
+
+def main():
+    if len(sys.argv) != 4 or sys.argv[1] not in ("passes", "configs"):
+        sys.exit(__doc__)
+    kind, path, folder = sys.argv[1:]
+    write(folder, list(pass_headers(path) if kind == "passes" else config_headers(path)))
+
+
+if __name__ == "__main__":
+    main()
