@@ -3,7 +3,7 @@
 
   option_headers.py passes FILE FOLDER     FOLDER/pass_options/ID.h of each row of FILE, which is like passes.def
   option_headers.py configs FILE FOLDER    FOLDER/configs/KEY.h of each row of FILE, which is like configs.def, and
-                                           FOLDER/configs/keys.h
+                                           a header of all keys
 
 A pass includes the headers of what it reads, so that a change of a row compiles few sources anew: a header that has not
 changed is not written again. Headers of rows that are gone are removed.

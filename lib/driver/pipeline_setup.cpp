@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "configs/relax.mode.h"
 #include "iropt/driver/load_plugins.h"
 #include "iropt/observe/ir_printer.h"
 #include "iropt/observe/pass_counter.h"
@@ -298,6 +299,8 @@ Status PipelineSetup::FillTarget() {
 }
 
 // The command line comes last and takes precedence.
+NetworkMode PipelineSetup::network_mode() const { return NetworkModeOf(context_.Config(config::relax::mode)); }
+
 Status PipelineSetup::FillConfig() {
   for (const std::string& text : options_.config) {
     IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.AddText("-config", text));
@@ -437,7 +440,7 @@ Status PipelineSetup::AddInstruments() {
   if (plan.print_before.wanted()) list.push_back(std::make_shared<PrintIRBefore>(FilterOf(plan.print_before), print));
   if (verify_each) {
     list.push_back(audit);
-    static_cast<void>(context_.SetConfig("testing.verify_analyses", true, compiler_.diagnostics()));
+    static_cast<void>(context_.SetConfig(config::testing::verify_analyses.name, true, compiler_.diagnostics()));
   }
   list.insert(list.end(), plan.others.begin(), plan.others.end());
   OutputFiles files;
@@ -446,7 +449,7 @@ Status PipelineSetup::AddInstruments() {
   observers_.AppendTo(list);
   if (verify_each) {
     list.push_back(std::make_shared<VerifyEach>(compiler_.verify_options(), audit, compiler_.diagnostics()));
-    const auto is_set = [this](std::string_view key) { return context_.ConfigBool(key); };
+    const auto is_set = [this](std::string_view key) { return context_.Config(ConfigKey<bool>{key}); };
     list.push_back(std::make_shared<PropertyAudit>(is_set, compiler_.diagnostics()));
     list.push_back(std::make_shared<RoundTripAudit>(audit, compiler_.threads(), compiler_.diagnostics()));
     verifies_each_ = true;

@@ -65,7 +65,7 @@ class PipelineSetup {
   void ReportRewrites();
   void WarnOfUnreached();
   // What batch norms and dropouts compute. After Run.
-  NetworkMode network_mode() const { return NetworkModeOf(context_.ConfigString("relax.mode")); }
+  NetworkMode network_mode() const;
   // Null unless the options request it.
   SemanticCheck* semantic_check() { return semantic_check_.get(); }
   PipelineTrace* trace() { return trace_.get(); }

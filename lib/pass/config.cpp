@@ -134,21 +134,21 @@ const OptionValue& PassContext::Config(std::string_view key) const {
   return FieldOf(set != config_.end() ? set->second : path.config->default_value, path.rest);
 }
 
-bool PassContext::ConfigBool(std::string_view key) const {
-  const bool* value = Config(key).as_bool();
-  IROPT_CHECK(value != nullptr, "configuration option '{}' is not a boolean", key);
+bool PassContext::Config(ConfigKey<bool> key) const {
+  const bool* value = Config(key.name).as_bool();
+  IROPT_CHECK(value != nullptr, "configuration option '{}' is not a boolean", key.name);
   return *value;
 }
 
-int64_t PassContext::ConfigInt(std::string_view key) const {
-  const int64_t* value = Config(key).as_int();
-  IROPT_CHECK(value != nullptr, "configuration option '{}' is not an integer", key);
+int64_t PassContext::Config(ConfigKey<int64_t> key) const {
+  const int64_t* value = Config(key.name).as_int();
+  IROPT_CHECK(value != nullptr, "configuration option '{}' is not an integer", key.name);
   return *value;
 }
 
-const std::string& PassContext::ConfigString(std::string_view key) const {
-  const std::string* value = Config(key).as_string();
-  IROPT_CHECK(value != nullptr, "configuration option '{}' is not a string", key);
+const std::string& PassContext::Config(ConfigKey<std::string> key) const {
+  const std::string* value = Config(key.name).as_string();
+  IROPT_CHECK(value != nullptr, "configuration option '{}' is not a string", key.name);
   return *value;
 }
 

@@ -70,7 +70,7 @@ class PassWatch {
 class ImmutabilityAudit {
  public:
   ImmutabilityAudit(const PassContext& context, const PassInfo& info, const Module& module) : info_(info) {
-    if (info.is_composite() || !context.ConfigBool("testing.immutable_module")) return;
+    if (info.is_composite() || !context.Config(config::testing::immutable_module)) return;
     before_ = module;
     hash_ = StructuralHash(*before_);
   }
@@ -92,7 +92,7 @@ class AnalysisUpdate {
   AnalysisUpdate(const PassContext& context, const PassInfo& info, const Module& module)
       : context_(context), info_(info) {
     if (info.is_composite()) return;
-    audits_ = context.ConfigBool("testing.verify_analyses");
+    audits_ = context.Config(config::testing::verify_analyses);
     kept_ = context.analyses().Preserve(module, info.preserved_analyses, /*compute=*/audits_);
   }
 

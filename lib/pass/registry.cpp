@@ -9,6 +9,7 @@
 
 #include "guard.h"
 #include "iropt/ir/target.h"
+#include "iropt/pass/context.h"
 #include "iropt/support/check.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/edit_distance.h"
@@ -57,10 +58,10 @@ void ReportUnknownPass(std::string_view name, const PassRegistry& registry, Sour
 }
 
 PassRegistry::PassRegistry() {
-  OptionSpec verify{"testing.verify_analyses", OptionType::Bool, false,
+  OptionSpec verify{std::string(config::testing::verify_analyses.name), OptionType::Bool, false,
                     "check that passes preserve the analyses that they claim to preserve"};
   configs_.emplace(verify.name, verify);
-  OptionSpec immutable{"testing.immutable_module", OptionType::Bool, false,
+  OptionSpec immutable{std::string(config::testing::immutable_module.name), OptionType::Bool, false,
                        "check that no pass modifies its input module"};
   configs_.emplace(immutable.name, immutable);
 }

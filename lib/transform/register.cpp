@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "configs/keys.h"
 #include "iropt/analysis/relax/called_functions.h"
 #include "iropt/analysis/relax/normal_form.h"
 #include "iropt/transform/passes.h"
@@ -9,6 +10,12 @@
 namespace iropt {
 
 namespace {
+
+// The key, which configs.def must have: a wrong one does not compile.
+consteval const char* ConfigOf(const char* key) {
+  if (std::ranges::find(config::kKeys, std::string_view(key)) == std::end(config::kKeys)) throw "not in configs.def";
+  return key;
+}
 
 // The properties of a row.
 struct Requires {
@@ -84,7 +91,7 @@ PassEntry MakeEntry(PassInfo info, std::string summary, PassFactory create, P...
   }
 #define IROPT_ESTABLISHES_IF(Config, Given, ...)                                                                       \
   Establishes {                                                                                                        \
-    Config, Given, { __VA_ARGS__ }                                                                                     \
+    ConfigOf(Config), Given, { __VA_ARGS__ }                                                                           \
   }
 #define IROPT_BREAKS(...)                                                                                              \
   Breaks {                                                                                                             \
@@ -160,19 +167,19 @@ std::vector<OptionSpec> AllConfigs() {
 #define IROPT_PIPELINE(Name, Lowest, Highest, Passes, Summary, ...)                                                    \
   Append(pipelines, [] { return PipelineEntry{Name, Lowest, Highest, Passes, Summary, {}, {}, {__VA_ARGS__}}; });
 #define IROPT_RUN_IF(Config, Name)                                                                                     \
-  PipelineRule { PipelineRule::Kind::RunIf, Config, Name }
+  PipelineRule { PipelineRule::Kind::RunIf, ConfigOf(Config), Name }
 #define IROPT_SKIP_IF(Config, Name)                                                                                    \
-  PipelineRule { PipelineRule::Kind::SkipIf, Config, Name }
+  PipelineRule { PipelineRule::Kind::SkipIf, ConfigOf(Config), Name }
 #define IROPT_SET_IF(Config, Name, Option, Value)                                                                      \
   PipelineRule {                                                                                                       \
-    PipelineRule::Kind::SetIf, Config, Name, {                                                                         \
+    PipelineRule::Kind::SetIf, ConfigOf(Config), Name, {                                                               \
       {                                                                                                                \
 #Option, Value, {}                                                                                             \
       }                                                                                                                \
     }                                                                                                                  \
   }
 #define IROPT_PHASE(Config, Number, Before)                                                                            \
-  PipelineRule { PipelineRule::Kind::Phase, Config, Before, {}, Number }
+  PipelineRule { PipelineRule::Kind::Phase, ConfigOf(Config), Before, {}, Number }
 #define IROPT_TARGET_PIPELINE(Target, Name, Lowest, Highest, Passes, Summary)                                          \
   Append(pipelines, [] { return PipelineEntry{Name, Lowest, Highest, Passes, Summary, {}, Target}; });
 

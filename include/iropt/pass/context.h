@@ -21,6 +21,22 @@ namespace iropt {
 
 class PassRegistry;
 
+// The key of a configuration option or of a field of one, with values of type T: bool, int64_t, std::string, or
+// OptionValue for any. Those of configs.def are generated (scripts/option_headers.py), and so are structs of its
+// records.
+template <class T>
+struct ConfigKey {
+  std::string_view name;
+};
+
+// The options that every registry has.
+namespace config::testing {
+// NOLINTBEGIN(readability-identifier-naming): named as their keys
+inline constexpr ConfigKey<bool> verify_analyses{"testing.verify_analyses"};
+inline constexpr ConfigKey<bool> immutable_module{"testing.immutable_module"};
+// NOLINTEND(readability-identifier-naming)
+}  // namespace config::testing
+
 inline constexpr int kDefaultOptLevel = 2;
 
 class PassContext {
@@ -58,12 +74,12 @@ class PassContext {
   // fields of a record that are left out get their defaults, setting a single one keeps the others. Reports an unknown
   // key, with the nearest one, and a value of the wrong type. `key_span` is the location of the key.
   bool SetConfig(std::string_view key, OptionValue value, DiagnosticEngine& reports, SourceSpan key_span = {});
-  // The value of a registered option or field, or its default. An unregistered key is a bug.
+  // The value of a registered option or field, or its default. An unregistered key, or another type, is a bug.
   const OptionValue& Config(std::string_view key) const;
-  // The same as a value of that type; another type is a bug.
-  bool ConfigBool(std::string_view key) const;
-  int64_t ConfigInt(std::string_view key) const;
-  const std::string& ConfigString(std::string_view key) const;
+  const OptionValue& Config(ConfigKey<OptionValue> key) const { return Config(key.name); }
+  bool Config(ConfigKey<bool> key) const;
+  int64_t Config(ConfigKey<int64_t> key) const;
+  const std::string& Config(ConfigKey<std::string> key) const;
   // The options that were set, by key.
   const std::map<std::string, OptionValue, std::less<>>& config() const { return config_; }
 

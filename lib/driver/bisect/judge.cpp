@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "configs/relax.mode.h"
 #include "driver/round_trip_audit.h"
 #include "driver/verify_each.h"
 #include "iropt/semantics/semantic_check.h"
@@ -97,7 +98,7 @@ Status Judge::RunCommand(const Module& module) const {
 Status Judge::RunAndCheck(Module module, const Pass& pass, PassContext& context, std::string& not_compared) const {
   if (request_.check == BisectRequest::Check::Verify || request_.semantics.each) {
     const auto audit = std::make_shared<ChangeAudit>();
-    static_cast<void>(context.SetConfig("testing.verify_analyses", true, compiler_.diagnostics()));
+    static_cast<void>(context.SetConfig(config::testing::verify_analyses.name, true, compiler_.diagnostics()));
     context.instruments.push_back(audit);
     context.instruments.push_back(
         std::make_shared<VerifyEach>(compiler_.verify_options(), audit, compiler_.diagnostics()));
@@ -109,7 +110,7 @@ Status Judge::RunAndCheck(Module module, const Pass& pass, PassContext& context,
     SemanticCheckOptions options = request_.semantics;
     options.is_required = false;  // what is not compared is not bad
     Result<std::shared_ptr<SemanticCheck>> made = SemanticCheck::Make(
-        compiler_.diagnostics(), compiler_.err(), options, NetworkModeOf(context.ConfigString("relax.mode")));
+        compiler_.diagnostics(), compiler_.err(), options, NetworkModeOf(context.Config(config::relax::mode)));
     if (!made.ok()) return Error{kCannotSay, made.error().message};
     semantics = *std::move(made);
     context.instruments.push_back(semantics);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "arguments.h"
+#include "configs/relax.mode.h"
 #include "driver/verify_result.h"
 #include "iropt/execution/call_entry.h"
 #include "iropt/execution/compiled_loops.h"
@@ -62,7 +63,7 @@ Result<Module> Program::RunPasses(Module module, const ModuleSource& source) {
 std::string Program::ComparisonHint() const {
   if (!has_modal_operators_) return {};
   return fmt::format("R.nn.batch_norm and R.nn.dropout compute what -mode={} says; both runs need the same -mode",
-                     setup_.context().ConfigString("relax.mode"));
+                     setup_.context().Config(config::relax::mode));
 }
 
 Status Program::ReadInputs() {

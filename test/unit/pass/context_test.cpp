@@ -109,7 +109,7 @@ TEST_CASE("configuration options have defaults") {
   CHECK(*c.context.Config("test.scale").as_double() == 1.0);
   REQUIRE(c.context.Config("tir.UnrollLoop").Find("explicit_unroll") != nullptr);
   CHECK(*c.context.Config("tir.UnrollLoop").Find("explicit_unroll")->as_bool());
-  CHECK_FALSE(c.context.ConfigBool("testing.immutable_module"));
+  CHECK_FALSE(c.context.Config(config::testing::immutable_module));
 }
 
 TEST_CASE("a record keeps the defaults of the fields that are left out") {
@@ -124,7 +124,7 @@ TEST_CASE("configuration values are fitted to their types") {
   REQUIRE(c.Set("test.scale", 2));
   CHECK(*c.context.Config("test.scale").as_double() == 2.0);
   REQUIRE(c.Set("testing.immutable_module", 1));
-  CHECK(c.context.ConfigBool("testing.immutable_module"));
+  CHECK(c.context.Config(config::testing::immutable_module));
   REQUIRE(c.Set("test.names", "one"));
   CHECK(c.context.Config("test.names") == OptionValue(OptionValue::List{"one"}));
   REQUIRE(c.Set("test.names", OptionValue()));
@@ -162,17 +162,17 @@ TEST_CASE("a field of a record is set by its path, and the others stay") {
   Configured c;
   REQUIRE(c.Set("tir.UnrollLoop", OptionValue::Dict{{"explicit_unroll", false, {}}}));
   REQUIRE(c.Set("tir.UnrollLoop.auto_max_step", 16));
-  CHECK(c.context.ConfigInt("tir.UnrollLoop.auto_max_step") == 16);
-  CHECK_FALSE(c.context.ConfigBool("tir.UnrollLoop.explicit_unroll"));
+  CHECK(c.context.Config(ConfigKey<int64_t>{"tir.UnrollLoop.auto_max_step"}) == 16);
+  CHECK_FALSE(c.context.Config(ConfigKey<bool>{"tir.UnrollLoop.explicit_unroll"}));
   // A whole record sets all of its fields.
   REQUIRE(c.Set("tir.UnrollLoop", OptionValue::Dict{{"auto_max_step", 8, {}}}));
-  CHECK(c.context.ConfigInt("tir.UnrollLoop.auto_max_step") == 8);
-  CHECK(c.context.ConfigBool("tir.UnrollLoop.explicit_unroll"));
+  CHECK(c.context.Config(ConfigKey<int64_t>{"tir.UnrollLoop.auto_max_step"}) == 8);
+  CHECK(c.context.Config(ConfigKey<bool>{"tir.UnrollLoop.explicit_unroll"}));
 }
 
 TEST_CASE("the fields of a record have defaults of their own") {
   const Configured c;
-  CHECK(c.context.ConfigInt("tir.UnrollLoop.auto_max_step") == 0);
+  CHECK(c.context.Config(ConfigKey<int64_t>{"tir.UnrollLoop.auto_max_step"}) == 0);
   CHECK(c.context.config().empty());
 }
 
@@ -180,9 +180,9 @@ TEST_CASE("a key that is a prefix of another key is not a record") {
   Configured c;
   REQUIRE(c.registry.AddConfig({"tir", OptionType::Record, {}, "", {{"x", OptionType::Int, 1, ""}}}).ok());
   REQUIRE(c.registry.AddConfig({"tir.x", OptionType::Int, 2, ""}).ok());
-  CHECK(c.context.ConfigInt("tir.x") == 2);
+  CHECK(c.context.Config(ConfigKey<int64_t>{"tir.x"}) == 2);
   REQUIRE(c.Set("tir.UnrollLoop.auto_max_step", 3));
-  CHECK(c.context.ConfigInt("tir.UnrollLoop.auto_max_step") == 3);
+  CHECK(c.context.Config(ConfigKey<int64_t>{"tir.UnrollLoop.auto_max_step"}) == 3);
 }
 
 TEST_CASE("unknown paths name the nearest key, or the nearest field") {

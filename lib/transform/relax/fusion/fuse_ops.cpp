@@ -22,6 +22,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "configs/relax.FuseOps.max_depth.h"
 #include "graph_partitioner.h"
 #include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/ir/location.h"
@@ -214,7 +215,7 @@ Pass CreateFuseOps(const PassOptions& options) {
   const int64_t option = *pass_options::FuseOps(options).fuse_opt_level;
   return CreateModulePass(options.info(), [option](Module module, ModulePassContext& context) -> Result<Module> {
     const int64_t level = option == -1 ? context.context.opt_level : option;
-    const int64_t max_depth = std::max<int64_t>(context.context.ConfigInt("relax.FuseOps.max_depth"), 0);
+    const int64_t max_depth = std::max<int64_t>(context.context.Config(config::relax::FuseOps::max_depth), 0);
     return FuseOps(std::move(module), static_cast<int>(level), static_cast<size_t>(max_depth));
   });
 }

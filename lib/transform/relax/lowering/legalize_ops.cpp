@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/relax.transform.apply_legalize_ops.h"
 #include "custom_legalizations.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/clone.h"
@@ -270,7 +271,7 @@ Pass CreateLegalizeOps(const PassOptions& options) {
   legalize.enable_warning = *pass_options::LegalizeOps(options).enable_warning;
   ReadCustomLegalizations(options, legalize);
   const auto run = [legalize](Module module, ModulePassContext& context) -> Result<Module> {
-    if (!context.context.ConfigBool("relax.transform.apply_legalize_ops")) return module;
+    if (!context.context.Config(config::relax::transform::apply_legalize_ops)) return module;
     LegalizeOptions own = legalize;
     own.mode = NetworkModeOf(context.context);
     return LegalizeOps(std::move(module), own, context.diagnostics, context.context.analyses());

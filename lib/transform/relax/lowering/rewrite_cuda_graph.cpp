@@ -33,6 +33,7 @@
 #include <vector>
 
 #include "builtin_calls.h"
+#include "configs/relax.backend.use_cuda_graph.h"
 #include "cuda_graph_plan.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/clone.h"
@@ -263,7 +264,7 @@ Result<Module> RewriteCudaGraph(Module module, DiagnosticEngine& diagnostics) {
 
 Pass CreateRewriteCUDAGraph(const PassOptions& options) {
   return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) -> Result<Module> {
-    if (!context.context.ConfigBool("relax.backend.use_cuda_graph")) return module;
+    if (!context.context.Config(config::relax::backend::use_cuda_graph)) return module;
     return RewriteCudaGraph(std::move(module), context.diagnostics);
   });
 }

@@ -35,6 +35,7 @@
 #include <string>
 #include <vector>
 
+#include "configs/relax.lift_transform_params.consume_params.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/structural.h"
 #include "iropt/pass/pass.h"
@@ -227,7 +228,7 @@ Pass CreateLiftTransformParams(const PassOptions& options) {
         DiagnosticEngine& diagnostics = context.diagnostics;
         IROPT_ASSIGN_OR_RETURN(module, ModuleLifter(std::move(module), shared, context).Run());
         IROPT_ASSIGN_OR_RETURN(module, LambdaLift(std::move(module), diagnostics));
-        return Expose(std::move(module), context.context.ConfigBool("relax.lift_transform_params.consume_params"),
+        return Expose(std::move(module), context.context.Config(config::relax::lift_transform_params::consume_params),
                       diagnostics);
       });
 }

@@ -32,6 +32,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/relay.ToMixedPrecision.keep_orig_output_dtype.h"
 #include "iropt/analysis/relax/called_functions.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
@@ -340,7 +341,7 @@ Pass MakeRelayMixedPrecision(const PassOptions& options, DataType lower) {
     return [lower, called = CalledIn(module)](const Function* function,
                                               FunctionPassContext& context) -> Result<const Function*> {
       const bool keeps_results = called.contains(context.var()) ||
-                                 context.context().ConfigBool("relay.ToMixedPrecision.keep_orig_output_dtype");
+                                 context.context().Config(config::relay::ToMixedPrecision::keep_orig_output_dtype);
       const RelayUses uses(*function, keeps_results);
       OpTypeInferrer inferrer(&context.module(), context.workspace().arena(), &context.diagnostics());
       RelayPrecision rewriter(lower, uses, context.workspace(), inferrer);

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "configs/tir.vtcm_capacity.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
@@ -64,7 +65,7 @@ class VtcmCounter : public tir::StmtExprVisitor {
 int64_t VtcmCapacity(const DictAttr& target, const PassContext& context) {
   const auto* own = As<IntAttr>(target.Find("vtcm-capacity"));
   if (TargetString(target, "kind") == "hexagon" && own && own->value > 0) return own->value;
-  return context.ConfigInt("tir.vtcm_capacity");
+  return context.Config(config::tir::vtcm_capacity);
 }
 
 void VerifyVtcmLimit(const PrimFunc& func, const TargetAttr* default_target, const ModulePassContext& context) {

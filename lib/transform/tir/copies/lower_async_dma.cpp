@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/tir.experimental_dma_bypass_cache.h"
 #include "iropt/arith/mutator.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/op/op.h"
@@ -136,11 +137,11 @@ bool CommitsAsyncCopies(const tir::Stmt* stmt) {
 }  // namespace
 
 Pass CreateLowerAsyncDMA(const PassOptions& options) {
-  return CreateBodyPass(options.info(), {.needs = &CommitsAsyncCopies},
-                        [](const PrimFunc& func, FunctionPassContext& context) {
-                          const bool bypass_cache = context.context().ConfigBool("tir.experimental_dma_bypass_cache");
-                          return AsyncDMALowerer(func, bypass_cache, context.workspace()).VisitStmt(func.body);
-                        });
+  return CreateBodyPass(
+      options.info(), {.needs = &CommitsAsyncCopies}, [](const PrimFunc& func, FunctionPassContext& context) {
+        const bool bypass_cache = context.context().Config(config::tir::experimental_dma_bypass_cache);
+        return AsyncDMALowerer(func, bypass_cache, context.workspace()).VisitStmt(func.body);
+      });
 }
 
 }  // namespace iropt

@@ -19,6 +19,12 @@
 #include <string_view>
 #include <vector>
 
+#include "configs/tir.instr_siblings.h"
+#include "configs/tir.instrument_lwp.h"
+#include "configs/tir.lwp_disable_func_prof.h"
+#include "configs/tir.lwp_max_depth.h"
+#include "configs/tir.lwp_min_height.h"
+#include "configs/tir.reset_start_id.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/context.h"
@@ -190,13 +196,13 @@ bool IsOff(const OptionValue& option) {
 
 Pass CreateInstrumentProfileIntrinsics(const PassOptions& options) {
   return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) -> Result<Module> {
-    const PassContext& config = context.context;
-    if (IsOff(config.Config("tir.instrument_lwp"))) return module;
-    const ProfileOptions profile{.max_depth = config.ConfigInt("tir.lwp_max_depth"),
-                                 .min_height = config.ConfigInt("tir.lwp_min_height"),
-                                 .siblings = config.ConfigBool("tir.instr_siblings"),
-                                 .functions = !config.ConfigBool("tir.lwp_disable_func_prof")};
-    int32_t next_id = config.ConfigBool("tir.reset_start_id") ? 0 : FirstNumber(module);
+    const PassContext& passes = context.context;
+    if (IsOff(passes.Config(config::tir::instrument_lwp))) return module;
+    const ProfileOptions profile{.max_depth = passes.Config(config::tir::lwp_max_depth),
+                                 .min_height = passes.Config(config::tir::lwp_min_height),
+                                 .siblings = passes.Config(config::tir::instr_siblings),
+                                 .functions = !passes.Config(config::tir::lwp_disable_func_prof)};
+    int32_t next_id = passes.Config(config::tir::reset_start_id) ? 0 : FirstNumber(module);
     for (const size_t i : SortedByName(module)) {
       const ModuleEntry entry = module.functions()[i];
       const auto* old = As<PrimFunc>(entry.func);

@@ -27,6 +27,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/tir.enable_fast_math.h"
 #include "iropt/arith/mutator.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/location.h"
@@ -343,7 +344,7 @@ Pass CreateLowerIntrin(const PassOptions& options) {
           return Failure{ErrorCode::PassFailed};
         };
         if (!target) return fail(func->span(), "the function has no target: run tir.BindTarget before");
-        const IntrinRules rules(KindOf(*target), context.context().ConfigBool("tir.enable_fast_math"));
+        const IntrinRules rules(KindOf(*target), context.context().Config(config::tir::enable_fast_math));
         PrimFunc without_buffers = *func;
         without_buffers.param_buffers = {};
         IntrinLowerer lowerer(without_buffers, func->param_buffers, rules, newer_calls, context.workspace());

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/tir.InjectDoubleBuffer.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
@@ -266,7 +267,7 @@ class DoubleBufferInjector : public tir::StmtExprMutator {
 };
 
 Result<const PrimFunc*> InjectDoubleBuffers(const PrimFunc* func, FunctionPassContext& context) {
-  const int64_t split = context.context().ConfigInt("tir.InjectDoubleBuffer.split_loop");
+  const int64_t split = config::tir::InjectDoubleBuffer(context.context()).split_loop;
   if (split < 0 || (split > 1 && split % 2 != 0))
     return Error{ErrorCode::PassFailed, "tir.InjectDoubleBuffer.split_loop must be 0, 1 or even"};
   std::unordered_set<const tir::Var*> pointers = ScopeFinder::Find(func->body);

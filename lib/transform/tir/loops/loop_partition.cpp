@@ -30,6 +30,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/tir.LoopPartition.h"
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/int_set.h"
@@ -465,11 +466,11 @@ const tir::Stmt* LoopPartitioner::PartitionLaunch(const tir::AttrStmt& launch, c
 }
 
 Result<const PrimFunc*> PartitionLoops(const PrimFunc* func, FunctionPassContext& context, int64_t max_growth) {
-  const PartitionConfig config{
-      .constant_loops = context.context().ConfigBool("tir.LoopPartition.partition_const_loop"),
-      .keep_unit_loops = context.context().ConfigBool("tir.LoopPartition.no_unroll_loop_with_extent_one"),
-      .unroll_undecided = context.context().ConfigBool("tir.LoopPartition.unroll_loop_with_partition_hint_no_interval"),
-      .max_growth = max_growth};
+  const config::tir::LoopPartition given(context.context());
+  const PartitionConfig config{.constant_loops = given.partition_const_loop,
+                               .keep_unit_loops = given.no_unroll_loop_with_extent_one,
+                               .unroll_undecided = given.unroll_loop_with_partition_hint_no_interval,
+                               .max_growth = max_growth};
   const tir::Stmt* body = LoopPartitioner(*func, config, context).Partition(func->body);
   return WithBody(func, MarkRemover(context.workspace()).VisitStmt(body), context.workspace());
 }

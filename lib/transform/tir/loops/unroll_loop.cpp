@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/tir.UnrollLoop.h"
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"
@@ -34,17 +35,9 @@ namespace {
 
 constexpr int64_t kMaxStatements = int64_t{1} << 22;
 
-struct UnrollLimits {
-  int64_t auto_max_step;
-  int64_t auto_max_depth;
-  int64_t auto_max_extent;
-  bool explicit_unroll;
-  bool unroll_local_access;
-};
-
 class LoopUnroller : public tir::StmtExprMutator {
  public:
-  LoopUnroller(UnrollLimits limits, Workspace& workspace, DiagnosticEngine& diagnostics)
+  LoopUnroller(config::tir::UnrollLoop limits, Workspace& workspace, DiagnosticEngine& diagnostics)
       : StmtExprMutator(workspace, tir::kRewriteBuffers),
         limits_(limits),
         diagnostics_(diagnostics),
@@ -57,7 +50,7 @@ class LoopUnroller : public tir::StmtExprMutator {
     const bool is_pragma =
         stmt->attr_key == "pragma_auto_unroll_max_step" || stmt->attr_key == "pragma_unroll_explicit";
     if (!value || !is_pragma || !AllowRewrite("applied-pragma", *stmt)) return StmtExprMutator::VisitAttrStmt(stmt);
-    const UnrollLimits outer = limits_;
+    const config::tir::UnrollLoop outer = limits_;
     if (stmt->attr_key == "pragma_unroll_explicit") {
       limits_.explicit_unroll = *value != 0;
     } else {
@@ -165,7 +158,7 @@ class LoopUnroller : public tir::StmtExprMutator {
     for (const PrimExpr* index : indices) tir::ForEachVar(index, [&](const tir::Var* var) { local_vars_.insert(var); });
   }
 
-  UnrollLimits limits_;
+  config::tir::UnrollLoop limits_;
   DiagnosticEngine& diagnostics_;
   StmtCopier copier_;
   arith::Analyzer analyzer_;
@@ -177,19 +170,12 @@ class LoopUnroller : public tir::StmtExprMutator {
   std::unordered_set<const tir::Var*> local_vars_;
 };
 
-UnrollLimits ReadLimits(const PassContext& context) {
-  return {.auto_max_step = context.ConfigInt("tir.UnrollLoop.auto_max_step"),
-          .auto_max_depth = context.ConfigInt("tir.UnrollLoop.auto_max_depth"),
-          .auto_max_extent = context.ConfigInt("tir.UnrollLoop.auto_max_extent"),
-          .explicit_unroll = context.ConfigBool("tir.UnrollLoop.explicit_unroll"),
-          .unroll_local_access = context.ConfigBool("tir.UnrollLoop.unroll_local_access")};
-}
-
 }  // namespace
 
 Pass CreateUnrollLoop(const PassOptions& options) {
   return CreateBodyPass(options.info(), {}, [](const PrimFunc& func, FunctionPassContext& context) {
-    return LoopUnroller(ReadLimits(context.context()), context.workspace(), context.diagnostics()).VisitStmt(func.body);
+    return LoopUnroller(config::tir::UnrollLoop(context.context()), context.workspace(), context.diagnostics())
+        .VisitStmt(func.body);
   });
 }
 

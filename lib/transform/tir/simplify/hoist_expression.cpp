@@ -12,6 +12,7 @@
 // O(nodes), times the nesting, for each copy of a loop.
 //
 // Source: TVM 0.18's pass of this name.
+#include "configs/tir.HoistExpression.h"
 #include "function_passes.h"
 #include "hoist.h"
 #include "iropt/pass/pass.h"
@@ -22,11 +23,10 @@ namespace iropt {
 Pass CreateHoistExpression(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(),
                             [](const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
-                              const PassContext& config = context.context();
-                              const HoistOptions hoisted{config.ConfigInt("tir.HoistExpression.hoisted_conditionals"),
-                                                         config.ConfigInt("tir.HoistExpression.hoisted_let_bindings")};
+                              const config::tir::HoistExpression config(context.context());
+                              const HoistOptions hoisted{config.hoisted_conditionals, config.hoisted_let_bindings};
                               function = Hoist(function, hoisted, context.workspace());
-                              function = SimplifyStatements(function, config, context.workspace());
+                              function = SimplifyStatements(function, context.context(), context.workspace());
                               return RemoveNoOps(function, context.context(), context.workspace());
                             });
 }

@@ -12,6 +12,7 @@
 // O(nodes), times the nesting, for each copy of a loop.
 //
 // Source: TVM 0.18's pass of this name.
+#include "configs/tir.HoistIfThenElse.h"
 #include "function_passes.h"
 #include "hoist.h"
 #include "iropt/ir/tir/stmt.h"
@@ -23,13 +24,13 @@ namespace iropt {
 
 namespace {
 
-HoistOptions OptionsFor(const PrimFunc& func, bool basic, const PassContext& config) {
+HoistOptions OptionsFor(const PrimFunc& func, bool basic, const PassContext& context) {
   if (basic) return {.conditionals = HoistOptions::kIfElseStmt};
   const auto* with_block = As<IntAttr>(func.attrs->Find("tir.HoistIfThenElseExprWithBlock"));
   if (with_block && with_block->value == 1)
     return {.conditionals = HoistOptions::kUsingBlockVar | HoistOptions::kIfElseExpr};
-  const bool block_vars = config.ConfigBool("tir.HoistIfThenElse.support_block_scope_hosting") ||
-                          config.ConfigBool("tir.HoistIfThenElse.support_block_scope_hoisting");
+  const config::tir::HoistIfThenElse config(context);
+  const bool block_vars = config.support_block_scope_hosting || config.support_block_scope_hoisting;
   return {.conditionals = HoistOptions::kIfElseStmt | (block_vars ? HoistOptions::kUsingBlockVar : 0)};
 }
 

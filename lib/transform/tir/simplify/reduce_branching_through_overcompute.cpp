@@ -22,6 +22,7 @@
 // Source: TVM 0.18's pass of this name.
 #include <utility>
 
+#include "configs/tir.ReduceBranchingThroughOvercompute.h"
 #include "function_passes.h"
 #include "iropt/ir/structural.h"
 #include "iropt/pass/pass.h"
@@ -78,7 +79,7 @@ Pass CreateReduceBranchingThroughOvercompute(const PassOptions& options) {
   return CreateBodyPass(options.info(), {}, [](const PrimFunc& func, FunctionPassContext& context) {
     arith::Analyzer analyzer(arith::PrimBuilder(context.workspace().arena()), arith::Analyzer::SymVars::kAny);
     LookupSet<const tir::IfThenElse*> guards;
-    const bool by_values = context.context().ConfigBool("tir.ReduceBranchingThroughOvercompute.use_dataflow_analysis");
+    const bool by_values = config::tir::ReduceBranchingThroughOvercompute(context.context()).use_dataflow_analysis;
     if (by_values) guards = FindOverwrittenGuards(func.body, analyzer, context.workspace());
     return BranchReducer(std::move(guards), by_values, analyzer, context.workspace()).VisitStmt(func.body);
   });

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "configs/tir.RemoveNoOp.h"
 #include "function_passes.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/side_effect.h"
@@ -294,13 +295,14 @@ const tir::Stmt* RemoveNoOps(const tir::Stmt* stmt, arith::Analyzer& analyzer, c
   return remover.VisitStmt(stmt);
 }
 
-const PrimFunc* RemoveNoOps(const PrimFunc* func, const PassContext& config, Workspace& workspace) {
+const PrimFunc* RemoveNoOps(const PrimFunc* func, const PassContext& context, Workspace& workspace) {
+  const config::tir::RemoveNoOp config(context);
   arith::Analyzer analyzer(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny);
-  const bool by_values = config.ConfigBool("tir.RemoveNoOp.use_dataflow_analysis");
+  const bool by_values = config.use_dataflow_analysis;
   LookupSet<const tir::BufferStore*> overwritten;
   if (by_values) overwritten = FindOverwrittenStores(func->body, analyzer, workspace);
   NoOpRemover remover(analyzer, by_values, std::move(overwritten), workspace);
-  remover.SetIgnoreTimers(config.ConfigBool("tir.RemoveNoOp.ignore_profiler_call"));
+  remover.SetIgnoreTimers(config.ignore_profiler_call);
   return WithBody(func, remover.VisitStmt(func->body), workspace);
 }
 

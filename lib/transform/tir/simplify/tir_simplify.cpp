@@ -17,6 +17,7 @@
 #include <optional>
 #include <utility>
 
+#include "configs/tir.Simplify.h"
 #include "function_passes.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/side_effect.h"
@@ -226,14 +227,14 @@ class StmtSimplifier : public KnownValuesMutator {
 
 }  // namespace
 
-const PrimFunc* SimplifyStatements(const PrimFunc* func, const PassContext& config, Workspace& workspace) {
+const PrimFunc* SimplifyStatements(const PrimFunc* func, const PassContext& context, Workspace& workspace) {
+  const config::tir::Simplify config(context);
   arith::Analyzer analyzer(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny);
-  analyzer.set_extensions(
-      {.prove_transitively = config.ConfigBool("tir.Simplify.transitively_prove_inequalities"),
-       .and_of_ors = config.ConfigBool("tir.Simplify.convert_boolean_to_and_of_ors"),
-       .constrain_branches = config.ConfigBool("tir.Simplify.apply_constraints_to_boolean_branches")});
-  const SimplifyOptions options{config.ConfigBool("tir.Simplify.propagate_knowns_to_prove_conditional"),
-                                config.ConfigBool("tir.Simplify.propagate_knowns_to_simplify_expressions")};
+  analyzer.set_extensions({.prove_transitively = config.transitively_prove_inequalities,
+                           .and_of_ors = config.convert_boolean_to_and_of_ors,
+                           .constrain_branches = config.apply_constraints_to_boolean_branches});
+  const SimplifyOptions options{config.propagate_knowns_to_prove_conditional,
+                                config.propagate_knowns_to_simplify_expressions};
   StmtSimplifier simplifier(*func, options, analyzer, workspace);
   const tir::Stmt* body = simplifier.VisitStmt(func->body);
   return WithBody(func, body, workspace);

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/tir.merge_static_smem.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/builder.h"
@@ -233,7 +234,7 @@ const tir::Stmt* MergeSharedMemory(const tir::Stmt* body, std::string_view scope
 Pass CreateMergeSharedMemoryAllocations(const PassOptions& options) {
   return CreateBodyPass(options.info(), {}, [](const PrimFunc& func, FunctionPassContext& context) {
     const tir::Stmt* body = MergeSharedMemory(func.body, "shared.dyn", context);
-    return context.context().ConfigBool("tir.merge_static_smem") ? MergeSharedMemory(body, "shared", context) : body;
+    return context.context().Config(config::tir::merge_static_smem) ? MergeSharedMemory(body, "shared", context) : body;
   });
 }
 

@@ -28,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "configs/tir.merge_static_smem.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/builder.h"
@@ -327,7 +328,7 @@ const PrimFunc* RewriteStorage(const PrimFunc* func, bool reuse, Workspace& work
 
 Pass CreateStorageRewrite(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    const bool merge = context.context().ConfigBool("tir.merge_static_smem");
+    const bool merge = context.context().Config(config::tir::merge_static_smem);
     return Result<const PrimFunc*>(RewriteStorage(func, !merge, context.workspace(), context.diagnostics()));
   });
 }

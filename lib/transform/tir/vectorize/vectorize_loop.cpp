@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "configs/tir.enable_buffer_level_predication.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
@@ -118,7 +119,7 @@ Pass CreateVectorizeLoop(const PassOptions& options) {
                                                                         FunctionPassContext& context) {
         Workspace& workspace = context.workspace();
         if (!enable) return VectorizeSkipper(workspace).VisitStmt(func.body);
-        const auto predicate = PredicateOption(context.context().Config("tir.enable_buffer_level_predication"));
+        const auto predicate = PredicateOption(context.context().Config(config::tir::enable_buffer_level_predication));
         const Attr* own = func.attrs->Find("target");
         return LoopVectorizer(own ? own : context.context().target, predicate, workspace, context.diagnostics())
             .VisitStmt(func.body);
