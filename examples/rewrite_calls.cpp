@@ -32,7 +32,7 @@ class ReluReplacer : public ExprMutator {
  protected:
   const Expr* VisitCall(const Call* call) override {
     if (!IsOp(call->op, OpId::kNnRelu)) return ExprMutator::VisitCall(call);
-    diagnostics_.Remark(Location(*call), kReplaced.id, "this relu becomes a maximum");
+    diagnostics_.Remark(Location(*call), DiagId::Dynamic(kReplaced.id), "this relu becomes a maximum");
     const DataType dtype = To<TensorType>(call->type)->dtype;
     const Scalar zero = dtype.is_floating() ? Scalar::Float(0, dtype) : Scalar::Int(0, dtype);
     const Expr* constant = MakeConstant(MakeScalarTensor(zero), workspace());

@@ -59,7 +59,8 @@ class ScaleLowering : public ExprMutator {
     const auto* op = As<Op>(call->op);
     if (op == nullptr || op->info->script.substr(2) != kName) return ExprMutator::VisitCall(call);
     const double factor = FactorOf(call->attrs);
-    diagnostics_.Remark(Location(*call), kLowered, fmt::format("a multiplication by {} takes its place", factor));
+    diagnostics_.Remark(Location(*call), DiagId::Dynamic(kLowered),
+                        fmt::format("a multiplication by {} takes its place", factor));
     // A constant is a node that refers to a tensor; a new call gets its type from the type inferrer.
     const Tensor tensor = MakeScalarTensor(Scalar::Float(factor, To<TensorType>(call->type)->dtype));
     return builder().MakeCall(GetOp(OpId::kMultiply), {VisitExpr(call->args[0]), MakeConstant(tensor, workspace())});

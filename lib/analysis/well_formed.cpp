@@ -150,7 +150,8 @@ bool HasFreeVars(const Module& module) {
     DiagnosticBuffer errors;
     DiagnosticEngine engine(&errors, 0);
     TirVerifier(module, {.check_types = false, .allow_free_vars = false}, engine).Verify(entry);
-    if (std::ranges::any_of(errors.diagnostics(), [](const Diagnostic& d) { return d.kind == "undefined-variable"; })) {
+    if (std::ranges::any_of(errors.diagnostics(),
+                            [](const Diagnostic& d) { return d.kind == DiagId("undefined-variable").name(); })) {
       return true;
     }
   }

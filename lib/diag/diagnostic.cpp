@@ -125,7 +125,7 @@ void Shorten(std::string& message) {
 void DiagnosticEngine::Report(Diagnostic diagnostic) {
   if (FindDiagnosticKind(diagnostic.kind) == nullptr) {
     diagnostic.notes.push_back({{}, fmt::format("the kind '{}' of this message is not declared", diagnostic.kind)});
-    diagnostic.kind = "undeclared-kind";
+    diagnostic.kind = DiagId("undeclared-kind").name();
   }
   if (diagnostic.severity == Severity::Warning && warnings_as_errors_) diagnostic.severity = Severity::Error;
   if (diagnostic.severity == Severity::Warning) ++warning_count_;
@@ -135,7 +135,7 @@ void DiagnosticEngine::Report(Diagnostic diagnostic) {
     if (hidden) {
       if (std::exchange(told_limit_, true)) return;
       diagnostic = Diagnostic{.severity = Severity::Error,
-                              .kind = "too-many-errors",
+                              .kind = DiagId("too-many-errors").name(),
                               .span = {},
                               .message = "too many errors",
                               .notes = {},
@@ -162,16 +162,16 @@ void DiagnosticEngine::Report(Diagnostic diagnostic) {
   consumer_->Consume(diagnostic);
 }
 
-DiagnosticBuilder DiagnosticEngine::Error(SourceSpan span, std::string_view kind, std::string message) {
-  return {this, {Severity::Error, kind, span, std::move(message), {}, {}}};
+DiagnosticBuilder DiagnosticEngine::Error(SourceSpan span, DiagId kind, std::string message) {
+  return {this, {Severity::Error, kind.name(), span, std::move(message), {}, {}}};
 }
 
-DiagnosticBuilder DiagnosticEngine::Warning(SourceSpan span, std::string_view kind, std::string message) {
-  return {this, {Severity::Warning, kind, span, std::move(message), {}, {}}};
+DiagnosticBuilder DiagnosticEngine::Warning(SourceSpan span, DiagId kind, std::string message) {
+  return {this, {Severity::Warning, kind.name(), span, std::move(message), {}, {}}};
 }
 
-DiagnosticBuilder DiagnosticEngine::Remark(SourceSpan span, std::string_view kind, std::string message) {
-  return {this, {Severity::Remark, kind, span, std::move(message), {}, {}}};
+DiagnosticBuilder DiagnosticEngine::Remark(SourceSpan span, DiagId kind, std::string message) {
+  return {this, {Severity::Remark, kind.name(), span, std::move(message), {}, {}}};
 }
 
 void DiagnosticBuffer::ReplayInto(DiagnosticEngine& engine) {

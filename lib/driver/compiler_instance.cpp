@@ -296,14 +296,14 @@ Result<uint32_t> CompilerInstance::AddText(std::string name, std::string text) {
   return sources_.AddBuffer(std::move(name), owner->text(), owner);
 }
 
-int CompilerInstance::Report(const Error& error, std::string_view kind) {
+int CompilerInstance::Report(const Error& error, DiagId kind) {
   if (!error.reported()) diagnostics_.Error({}, kind, error.message);
   return ExitCode(error.code);
 }
 
 int CompilerInstance::Finish(const Status& status) {
   if (status.ok()) return 0;
-  return Report(status.error(), status.error().code == ErrorCode::Usage ? "usage" : "pass-failed");
+  return Report(status.error(), status.error().code == ErrorCode::Usage ? DiagId("usage") : DiagId("pass-failed"));
 }
 
 }  // namespace iropt

@@ -183,7 +183,8 @@ class Run {
   int Bisect(const Module& module, const BisectRequest& request) {
     const Status found = Bisection(compiler_, setup_, request, options_.reproducer).Run(module);
     if (found.ok()) return 0;
-    return compiler_.Report(found.error(), found.error().code == ErrorCode::Usage ? "usage" : "pass-failed");
+    return compiler_.Report(found.error(),
+                            found.error().code == ErrorCode::Usage ? DiagId("usage") : DiagId("pass-failed"));
   }
 
   // The current chunk.
@@ -264,7 +265,7 @@ class Run {
       return input ? MeasurePasses(*input) : 0;
     }
     const bool rejected = result.error().code == ErrorCode::Rejected;
-    return compiler_.Report(result.error(), rejected ? "ill-formed-result" : "pass-failed");
+    return compiler_.Report(result.error(), rejected ? DiagId("ill-formed-result") : DiagId("pass-failed"));
   }
 
   void RemarkNothingToDo(const Module& module) {

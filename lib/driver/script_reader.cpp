@@ -15,7 +15,7 @@ auto ReadAt(const TextReader::Place& place, F&& read) {
   auto result = read(diagnostics);
   if (!buffer.diagnostics().empty()) {
     const Diagnostic& first = buffer.diagnostics().front();
-    place.diagnostics.Error(place.span, first.kind, first.message);
+    place.diagnostics.Error(place.span, DiagId::Dynamic(first.kind), first.message);
   }
   return result;
 }

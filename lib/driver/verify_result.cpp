@@ -34,7 +34,7 @@ Result<Module> ResultVerifier::ReadBack(const std::string& text, std::optional<T
   return Failure{ErrorCode::Rejected};
 }
 
-Status ResultVerifier::ExpectSameText(std::string_view kind, std::string_view message, std::string_view expected,
+Status ResultVerifier::ExpectSameText(DiagId kind, std::string_view message, std::string_view expected,
                                       std::string_view found) {
   if (expected == found) return {};
   const size_t at = static_cast<size_t>(std::ranges::mismatch(expected, found).in1 - expected.begin());

@@ -30,8 +30,7 @@ class ResultVerifier {
 
  private:
   Result<Module> ReadBack(const std::string& text, std::optional<TextVersion> version);
-  Status ExpectSameText(std::string_view kind, std::string_view message, std::string_view expected,
-                        std::string_view found);
+  Status ExpectSameText(DiagId kind, std::string_view message, std::string_view expected, std::string_view found);
 
   CompilerInstance& compiler_;
 };

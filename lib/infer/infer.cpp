@@ -19,7 +19,7 @@ namespace iropt {
 
 // ---- Errors
 
-const Type* InferContext::Report(Span span, std::string_view kind, std::string message) {
+const Type* InferContext::Report(Span span, DiagId kind, std::string message) {
   failed_ = true;
   if (diagnostics_) diagnostics_->Error(Location(span), kind, std::move(message));
   return nullptr;

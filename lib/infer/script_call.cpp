@@ -79,7 +79,7 @@ class CallBuilder {
  private:
   const OpInfo& op() const { return *bound_.op; }
 
-  bool Error(Span span, std::string_view kind, std::string message) {
+  bool Error(Span span, DiagId kind, std::string message) {
     bound_.diagnostics.Error(Location(span.known() ? span : bound_.span), kind, std::move(message));
     return false;
   }

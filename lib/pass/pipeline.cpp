@@ -101,7 +101,7 @@ class Builder {
     return *std::move(pass);
   }
 
-  std::nullopt_t Fail(const PipelineItem& item, std::string_view kind, const Error& error) {
+  std::nullopt_t Fail(const PipelineItem& item, DiagId kind, const Error& error) {
     if (!error.reported()) diagnostics_.Error(item.span, kind, error.message);
     if (!failure_) failure_ = error.code;
     return std::nullopt;
@@ -126,7 +126,7 @@ class Builder {
   std::optional<Pass> BuildNamed(const PipelineItem& item) {
     if (const std::optional<PipelineItem> group = named_.AtLevel(item)) return BuildGroup(*group);
     ReportUnknownPipeline(PrintPipeline({item}), item.span);
-    return Fail(item, {}, {ErrorCode::Usage, {}});
+    return Fail(item, "unknown-pipeline", {ErrorCode::Usage, {}});
   }
 
   void ReportUnknownPipeline(const std::string& name, SourceSpan span) {

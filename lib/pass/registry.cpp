@@ -32,7 +32,7 @@ std::string_view PassKindName(PassKind kind) {
 
 namespace {
 
-void ReportUnknown(std::string message, std::optional<std::string> meant, std::string_view kind, SourceSpan span,
+void ReportUnknown(std::string message, std::optional<std::string> meant, DiagId kind, SourceSpan span,
                    DiagnosticEngine& diagnostics) {
   if (!meant) {
     diagnostics.Error(span, kind, std::move(message));
@@ -44,8 +44,8 @@ void ReportUnknown(std::string message, std::optional<std::string> meant, std::s
 
 }  // namespace
 
-void ReportUnknownName(std::string message, std::string_view name, std::span<const std::string_view> known,
-                       std::string_view kind, SourceSpan span, DiagnosticEngine& diagnostics) {
+void ReportUnknownName(std::string message, std::string_view name, std::span<const std::string_view> known, DiagId kind,
+                       SourceSpan span, DiagnosticEngine& diagnostics) {
   const std::optional<std::string_view> nearest = NearestName(name, known);
   ReportUnknown(std::move(message), nearest ? std::optional<std::string>(*nearest) : std::nullopt, kind, span,
                 diagnostics);

@@ -65,8 +65,8 @@ void RemarkMissed(std::string_view name, SourceSpan span, std::string message) {
   AddRemark(false, name, span, std::move(message));
 }
 
-void RemarkMissed(DiagnosticEngine& diagnostics, std::string_view name, SourceSpan span, std::string message) {
-  AddRemark(false, name, span, message);
+void RemarkMissed(DiagnosticEngine& diagnostics, DiagId name, SourceSpan span, std::string message) {
+  AddRemark(false, name.name(), span, message);
   diagnostics.Remark(span, name, std::move(message));
 }
 

@@ -14,9 +14,6 @@ class KindsTest(ScriptTest):
     def test_good(self):
         self.expect_good({})
 
-    def test_unknown_kind(self):
-        self.expect({"lib/ir/b.cpp": '\nd.Error(span, "other-thing", "no");\n'}, "lib/ir/b.cpp:2: 'other-thing' has no row")
-
     def test_unused_kind(self):
         self.expect({"lib/ir/a.cpp": ""}, "'bad-thing' is reported nowhere")
 

@@ -36,7 +36,7 @@ std::string CommandText(int argc, char** argv) {
   return text;
 }
 
-constexpr std::string_view kInternalError = "internal-error";
+constexpr std::string_view kInternalError = DiagId("internal-error").name();
 
 DiagnosticFormat message_format = DiagnosticFormat::Text;
 
@@ -66,7 +66,7 @@ void CheckHasReturned() {
 }
 
 Diagnostic DiagnosticOf(const Error& error) {
-  return {.kind = error.code == ErrorCode::Budget ? "budget" : "usage",
+  return {.kind = (error.code == ErrorCode::Budget ? DiagId("budget") : DiagId("usage")).name(),
           .span = {},
           .message = error.message,
           .notes = {},

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/diag/diag_id.h"
 #include "iropt/diag/source.h"
 
 namespace iropt {
@@ -55,7 +56,7 @@ struct FixItHint {
 
 struct Diagnostic {
   Severity severity = Severity::Error;
-  std::string_view kind;  // an id of kinds.def, or one that was added
+  std::string_view kind;  // the name of a DiagId
   SourceSpan span;
   std::string message;
   std::vector<DiagnosticNote> notes;
@@ -104,9 +105,9 @@ class DiagnosticEngine {
   void Report(Diagnostic diagnostic);
 
   // Shortcuts; they report when the returned builder is destroyed, at the end of the statement.
-  DiagnosticBuilder Error(SourceSpan span, std::string_view kind, std::string message);
-  DiagnosticBuilder Warning(SourceSpan span, std::string_view kind, std::string message);
-  DiagnosticBuilder Remark(SourceSpan span, std::string_view kind, std::string message);
+  DiagnosticBuilder Error(SourceSpan span, DiagId kind, std::string message);
+  DiagnosticBuilder Warning(SourceSpan span, DiagId kind, std::string message);
+  DiagnosticBuilder Remark(SourceSpan span, DiagId kind, std::string message);
 
   // The input that is worked on: diagnostics without a location get the name of the file, and a note that names the
   // part of the file, such as "chunk 2, from line 5". Empty by default, for none.

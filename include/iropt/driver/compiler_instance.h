@@ -138,7 +138,7 @@ class CompilerInstance final : public ModuleConsole {
   Result<uint32_t> AddText(std::string name, std::string text);
 
   // Reports an error unless a diagnostic was reported already. Returns its exit code.
-  int Report(const Error& error, std::string_view kind);
+  int Report(const Error& error, DiagId kind);
   // The return value of main: 0, or the exit code of the error, which is reported.
   int Finish(const Status& status);
 

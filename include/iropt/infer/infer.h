@@ -39,7 +39,7 @@ class InferContext {
   const std::function<bool(const tir::Var*)>& scope() const { return defined_; }
 
  private:
-  const Type* Report(Span span, std::string_view kind, std::string message);
+  const Type* Report(Span span, DiagId kind, std::string message);
 
   const Module* module_;
   Arena& arena_;

@@ -189,8 +189,8 @@ class PassRegistry {
 };
 
 // Reports an unknown name with `message`, and suggests the nearest of the known names.
-void ReportUnknownName(std::string message, std::string_view name, std::span<const std::string_view> known,
-                       std::string_view kind, SourceSpan span, DiagnosticEngine& diagnostics);
+void ReportUnknownName(std::string message, std::string_view name, std::span<const std::string_view> known, DiagId kind,
+                       SourceSpan span, DiagnosticEngine& diagnostics);
 // Reports an unknown pass, with the suggestion of the registry.
 void ReportUnknownPass(std::string_view name, const PassRegistry& registry, SourceSpan span,
                        DiagnosticEngine& diagnostics, std::span<const std::string_view> others = {});

@@ -80,6 +80,6 @@ void RemarkPassed(std::string_view name, SourceSpan span, std::string message);
 // Adds a remark about what is missed if one is wanted, for what is too frequent or too detailed for a diagnostic.
 void RemarkMissed(std::string_view name, SourceSpan span, std::string message);
 // Reports a diagnostic of severity Remark whose kind is `name`, and adds a remark if one is wanted.
-void RemarkMissed(DiagnosticEngine& diagnostics, std::string_view name, SourceSpan span, std::string message);
+void RemarkMissed(DiagnosticEngine& diagnostics, DiagId name, SourceSpan span, std::string message);
 
 }  // namespace iropt

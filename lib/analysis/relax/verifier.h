@@ -98,7 +98,7 @@ class GraphVerifier {
 
   // The location of a report: that of the node, or of the enclosing node if it has none.
   SourceSpan At(const Node& node) const;
-  DiagnosticBuilder Error(const Node& at, std::string_view kind, std::string message) {
+  DiagnosticBuilder Error(const Node& at, DiagId kind, std::string message) {
     return diagnostics_.Error(At(at), kind, std::move(message));
   }
 

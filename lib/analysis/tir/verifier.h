@@ -73,7 +73,7 @@ class TirVerifier {
   void CheckSame(DataType a, DataType b, const Node& at, std::string_view what);
 
   SourceSpan At(const Node& node) const;
-  DiagnosticBuilder Error(const Node& at, std::string_view kind, std::string message) {
+  DiagnosticBuilder Error(const Node& at, DiagId kind, std::string message) {
     return diagnostics_.Error(At(at), kind, std::move(message));
   }
 

@@ -22,7 +22,7 @@ QueryParser::QueryParser(std::string_view text, uint32_t base, DiagnosticEngine&
 
 SourceSpan QueryParser::Here() const { return Location(lexer_.SpanOf(lexer_.peek())); }
 
-std::nullopt_t QueryParser::Fail(SourceSpan span, std::string_view kind, std::string message) {
+std::nullopt_t QueryParser::Fail(SourceSpan span, DiagId kind, std::string message) {
   diagnostics_.Error(span, kind, std::move(message));
   return std::nullopt;
 }

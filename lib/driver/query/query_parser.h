@@ -34,7 +34,7 @@ class QueryParser {
   const OpInfo* FindOperator(std::string_view name, SourceSpan span);
   std::string_view DottedName();
   Pattern Named(std::string_view name);
-  std::nullopt_t Fail(SourceSpan span, std::string_view kind, std::string message);
+  std::nullopt_t Fail(SourceSpan span, DiagId kind, std::string message);
   std::nullopt_t Unexpected(std::string_view expected);
   SourceSpan Here() const;
 

@@ -229,7 +229,7 @@ Status CheckFiles(const ProgramOptions& options) {
   return {};
 }
 
-std::string_view KindOf(ErrorCode code) {
+DiagId KindOf(ErrorCode code) {
   switch (code) {
     case ErrorCode::Usage: return "usage";
     case ErrorCode::PassFailed: return "pass-failed";

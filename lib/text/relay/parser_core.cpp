@@ -10,7 +10,7 @@
 
 namespace iropt::relay {
 
-bool ParserCore::Error(SourceSpan span, std::string_view kind, std::string message) {
+bool ParserCore::Error(SourceSpan span, DiagId kind, std::string message) {
   diagnostics.Error(span, kind, std::move(message));
   return false;
 }

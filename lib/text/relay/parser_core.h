@@ -39,7 +39,7 @@ class ParserCore {
   // Reads the name of a variable or a global function, and returns it without its sigil. A missing sigil is an error,
   // but the name is still returned; std::nullopt for any other token, which is an error as well.
   std::optional<std::string_view> ExpectName(TokenKind kind);
-  bool Error(SourceSpan span, std::string_view kind, std::string message);
+  bool Error(SourceSpan span, DiagId kind, std::string message);
   std::string_view Keep(std::string_view text) { return graph.arena.CopyString(text); }
 
   Lexer lex;

@@ -80,7 +80,7 @@ class FunctionTranslator {
   size_t Slot(NodeId id) const { return id - schedule_.low(); }
   const GraphFunction& FunctionOf(NodeId id) const { return graph_.functions[graph_[id].index]; }
 
-  bool Error(SourceSpan span, std::string_view kind, std::string message) {
+  bool Error(SourceSpan span, DiagId kind, std::string message) {
     diagnostics_.Error(span, kind, std::move(message));
     return false;
   }

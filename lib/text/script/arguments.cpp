@@ -24,7 +24,7 @@ std::string Counted(size_t n, std::string_view one, std::string_view many) {
 
 bool BindArguments(const PyArgs& args, std::string_view what, std::span<const std::string_view> names, size_t required,
                    std::span<const PyValue*> out, DiagnosticEngine& diagnostics) {
-  const auto fail = [&](Span span, std::string_view kind, std::string message) {
+  const auto fail = [&](Span span, DiagId kind, std::string message) {
     diagnostics.Error(Location(span), kind, std::move(message));
     return false;
   };
@@ -59,7 +59,7 @@ bool CountArguments(const PyArgs& args, std::string_view what, size_t least, siz
   if (n >= least && n <= most) return true;
   const Span span = n < least ? args.span : args.positional[most].span;
   diagnostics.Error(
-      Location(span), n < least ? "missing-argument" : "too-many-arguments",
+      Location(span), n < least ? DiagId("missing-argument") : DiagId("too-many-arguments"),
       fmt::format("{} takes {}, found {}", what, Counted(n < least ? least : most, "argument", "arguments"), n));
   return false;
 }

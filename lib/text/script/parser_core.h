@@ -169,11 +169,11 @@ class ParserCore {
       return nullptr;
     }
   };
-  Failed Error(Span span, std::string_view kind, std::string message) {
+  Failed Error(Span span, DiagId kind, std::string message) {
     diag_.Error(Location(span), kind, std::move(message));
     return {};
   }
-  Failed ErrorHere(std::string_view kind, std::string message) {
+  Failed ErrorHere(DiagId kind, std::string message) {
     return Error(lex_.SpanOf(lex_.peek()), kind, std::move(message));
   }
   // The current token in messages.

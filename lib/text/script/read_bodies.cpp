@@ -245,7 +245,8 @@ void BodyReader::Publish(PendingFunction& pending) {
   }
   for (Diagnostic diagnostic : pending.diagnostics.diagnostics()) {
     // Looking for the nearest of many names takes a while, so it is done for what is shown.
-    if (diagnostic.kind == "unknown-function" && !shared_.diagnostics.error_limit_reached()) Suggest(diagnostic);
+    if (diagnostic.kind == DiagId("unknown-function").name() && !shared_.diagnostics.error_limit_reached())
+      Suggest(diagnostic);
     shared_.diagnostics.Report(std::move(diagnostic));
   }
   if (!pending.result) return;

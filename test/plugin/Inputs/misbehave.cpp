@@ -98,7 +98,8 @@ Pass CreateFunctionMisbehaviour(const PassOptions& options) {
                               if (!only.empty() && context.var()->name != only) return function;
                               if (how == "return-null") return nullptr;
                               if (how == "undeclared-kind") {
-                                context.diagnostics().Remark(Location(*function), "my-kind", "there is a function");
+                                context.diagnostics().Remark(Location(*function), DiagId::Dynamic("my-kind"),
+                                                             "there is a function");
                                 return function;
                               }
                               Do(how);

@@ -9,7 +9,7 @@
 namespace iropt {
 namespace {
 
-constexpr std::string_view kKind = "too-many-errors";
+constexpr DiagId kKind = "too-many-errors";
 
 TEST_CASE("a built diagnostic arrives with its parts", "[diag]") {
   DiagnosticBuffer buffer;
@@ -20,7 +20,7 @@ TEST_CASE("a built diagnostic arrives with its parts", "[diag]") {
   REQUIRE(buffer.diagnostics().size() == 3);
   const Diagnostic& error = buffer.diagnostics()[0];
   CHECK(error.severity == Severity::Error);
-  CHECK(error.kind == kKind);
+  CHECK(error.kind == kKind.name());
   CHECK(error.span == SourceSpan{1, 2});
   CHECK(error.message == "wrong");
   REQUIRE(error.notes.size() == 2);
@@ -36,13 +36,13 @@ TEST_CASE("a built diagnostic arrives with its parts", "[diag]") {
 TEST_CASE("kinds that nobody declared are reported under a general one", "[diag]") {
   DiagnosticBuffer buffer;
   DiagnosticEngine engine(&buffer);
-  engine.Remark({}, "test-undeclared", "something");
+  engine.Remark({}, DiagId::Dynamic("test-undeclared"), "something");
   REQUIRE(buffer.diagnostics().size() == 1);
   CHECK(buffer.diagnostics()[0].kind == "undeclared-kind");
   REQUIRE(buffer.diagnostics()[0].notes.size() == 1);
   CHECK(buffer.diagnostics()[0].notes[0].message == "the kind 'test-undeclared' of this message is not declared");
   REQUIRE(AddDiagnosticKind({"test-undeclared", Severity::Remark, "a test"}));
-  engine.Remark({}, "test-undeclared", "something");
+  engine.Remark({}, DiagId::Dynamic("test-undeclared"), "something");
   CHECK(buffer.diagnostics()[1].kind == "test-undeclared");
   CHECK(buffer.diagnostics()[1].notes.empty());
   // Again, and as another one.

@@ -74,7 +74,8 @@ bool OpCall::CheckArguments() {
     const std::string expected = !count.most                  ? fmt::format("at least {}", count.least)
                                  : *count.most == count.least ? fmt::format("{}", count.least)
                                                               : fmt::format("{} to {}", count.least, *count.most);
-    diagnostics_.Error(name_span_, args_.size() < count.least ? "missing-argument" : "too-many-arguments",
+    diagnostics_.Error(name_span_,
+                       args_.size() < count.least ? DiagId("missing-argument") : DiagId("too-many-arguments"),
                        fmt::format("{} takes {} argument{}, found {}", row().name, expected,
                                    count.most == 1U ? "" : "s", args_.size()));
     return false;
@@ -362,7 +363,7 @@ bool OpCall::IsWithin(std::initializer_list<int64_t> counts, int64_t limit) {
   return true;
 }
 
-const Expr* OpCall::Error(std::string_view kind, std::string message) {
+const Expr* OpCall::Error(DiagId kind, std::string message) {
   diagnostics_.Error(name_span_, kind, fmt::format("{}: {}", row().name, message));
   return nullptr;
 }

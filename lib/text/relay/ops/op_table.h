@@ -207,7 +207,7 @@ class OpCall {
   bool MayTabulate(std::initializer_list<int64_t> counts) { return IsWithin(counts, 1 << 26); }
 
   // ---- Errors. All return null.
-  const Expr* Error(std::string_view kind, std::string message);
+  const Expr* Error(DiagId kind, std::string message);
   // Relax has nothing that does the same.
   const Expr* NoCounterpart(std::string_view what);
 

@@ -79,7 +79,7 @@ class ScalarValues {
   PrimOps ops_;
 
  protected:
-  ParserCore::Failed Report(Span span, std::string_view kind, std::string message) {
+  ParserCore::Failed Report(Span span, DiagId kind, std::string message) {
     diagnostics_.Error(Location(span), kind, std::move(message));
     return {};
   }

@@ -69,7 +69,7 @@ class ParamUpdater {
   }
 
  private:
-  bool Fail(SourceSpan span, std::string_view kind, std::string message) {
+  bool Fail(SourceSpan span, DiagId kind, std::string message) {
     context_.diagnostics.Error(span, kind, std::move(message));
     return false;
   }
