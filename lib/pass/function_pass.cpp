@@ -298,7 +298,7 @@ class ModulePassImpl : public Pass::Impl {
 }  // namespace
 
 std::string_view SkipsOptimization(const Function& function) {
-  if (function.attrs->Find("Compiler") != nullptr) return "Compiler";
+  if (function.attrs->Find(attr::kCompiler) != nullptr) return attr::kCompiler;
   const auto* skip = As<IntAttr>(function.attrs->Find(attr::kSkipOptimization));
   return skip != nullptr && skip->value != 0 ? attr::kSkipOptimization : std::string_view();
 }

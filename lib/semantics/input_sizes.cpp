@@ -95,7 +95,7 @@ SizeHints FindSizeHints(const BaseFunc& function) {
   const auto* relax = As<Function>(&function);
   if (!relax) return std::move(finder.hints());
   Walk(*relax, finder);
-  const auto* bounds = As<DictAttr>(relax->attrs->Find("tir_var_upper_bound"));
+  const auto* bounds = As<DictAttr>(relax->attrs->Find(attr::kTirVarUpperBound));
   for (uint32_t i = 0; bounds && i < bounds->size(); ++i) {
     const int64_t bound = op_attrs::ToInt(bounds->values[i]);
     if (bound > 0) finder.hints().most.emplace_back(bounds->keys[i], bound);

@@ -77,7 +77,7 @@ class ScopeDetector : public tir::StmtExprVisitor {
 
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const auto* axis = As<tir::IterVar>(stmt->node);
-    if (axis && stmt->attr_key == "thread_extent" && ThreadTag::Of(axis->thread_tag).rank == ThreadRank::kBlock)
+    if (axis && stmt->attr_key == attr::kThreadExtent && ThreadTag::Of(axis->thread_tag).rank == ThreadRank::kBlock)
       block_idx_ = CommonAncestor(block_idx_, current_);
     VisitExpr(stmt->value);
     VisitStmt(stmt->body);

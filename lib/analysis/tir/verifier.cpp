@@ -14,7 +14,7 @@ namespace {
 
 // Attributes that introduce the variable of a thread axis.
 bool DefinesThreadAxis(std::string_view attr_key) {
-  return attr_key == "thread_extent" || attr_key == "virtual_thread" || attr_key == "tirx.scope_id";
+  return attr_key == attr::kThreadExtent || attr_key == attr::kVirtualThread || attr_key == attr::kScopeId;
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ class ModuleEmitter final : public FunctionTable {
   void BindParams(const PrimFunc& func, llvm::Function* function, ExprEmitter& exprs) {
     Frame& frame = exprs.frame();
     const Signature signature(func);
-    const auto* noalias = func.attrs ? As<IntAttr>(func.attrs->Find("tir.noalias")) : nullptr;
+    const auto* noalias = func.attrs ? As<IntAttr>(func.attrs->Find(attr::kNoAlias)) : nullptr;
     const bool is_root = noalias && noalias->value != 0;
     unsigned next = 1;
     for (const Signature::Param& param : signature.params) {

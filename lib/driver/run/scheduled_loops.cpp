@@ -20,7 +20,7 @@ constexpr int kSchedulingLevel = 3;
 
 bool IsScheduled(const ModuleEntry& entry) {
   const auto* func = As<PrimFunc>(entry.func);
-  const auto* mark = func ? As<IntAttr>(func->attrs->Find("tir.is_scheduled")) : nullptr;
+  const auto* mark = func ? As<IntAttr>(func->attrs->Find(attr::kIsScheduled)) : nullptr;
   return mark && mark->value == 1;
 }
 

@@ -23,8 +23,6 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kScheduled = "tir.is_scheduled";
-
 // ---- Tasks
 
 bool HasNumbersOnly(const PrimFunc& func) {
@@ -37,7 +35,7 @@ bool HasNumbersOnly(const PrimFunc& func) {
 }
 
 bool CanTune(const PrimFunc& func) {
-  return schedule::State::CanSchedule(func) && !func.attrs->Find(kScheduled) && HasNumbersOnly(func);
+  return schedule::State::CanSchedule(func) && !func.attrs->Find(attr::kIsScheduled) && HasNumbersOnly(func);
 }
 
 // The first call of each PrimFunc, and how many calls there are.
@@ -151,7 +149,7 @@ Result<double> TaskRunner::RunScheduled(const PrimFunc& scheduled, const FuncSto
   Workspace workspace(storage);
   auto* func = workspace.New<PrimFunc>(scheduled);
   const BaseFunc& original = *task_.piece.Find(task_.var)->func;
-  func->attrs = original.attrs->With(kScheduled, IntAttr::Bool(true));
+  func->attrs = original.attrs->With(attr::kIsScheduled, IntAttr::Bool(true));
   func->type = original.type;
   module.Set(task_.var, func, workspace.Finish());
   IROPT_ASSIGN_OR_RETURN(module, Prepare(std::move(module)));

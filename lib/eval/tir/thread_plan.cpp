@@ -9,7 +9,7 @@ namespace iropt {
 
 bool IsUnknownAttribute(const tir::AttrStmt& attr) {
   // These alias a buffer to another, and number threads by several variables.
-  return attr.attr_key == "buffer_bind_scope" || attr.attr_key == "tirx.scope_id";
+  return attr.attr_key == attr::kBufferBindScope || attr.attr_key == attr::kScopeId;
 }
 
 bool ThreadPlan::Synchronizes(const tir::Stmt* stmt) {

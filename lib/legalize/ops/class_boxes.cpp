@@ -172,7 +172,8 @@ Tensor CollectRows(te::Builder& te, const Selection& x, int64_t limit, Value row
     BoxCode code(te, statements);
     const size_t depth = statements.depth();
     const PrimExpr* node = te.make().Int(0, kInt32);
-    statements.Open<tir::AttrStmt>(Span(), node, "pragma_scope", te.workspace().New<tir::StringImm>("seq"), nullptr);
+    statements.Open<tir::AttrStmt>(Span(), node, attr::kPragmaScope, te.workspace().New<tir::StringImm>("seq"),
+                                   nullptr);
     code.For(all * rows_of_class, [&](Value i) {
       code.For(3, [&](Value j) { code.Store(out[0], {i, j}, te.Int(0)); });
     });

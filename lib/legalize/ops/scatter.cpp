@@ -62,7 +62,8 @@ const Expr* FinishExtern(TeCall& te, std::string_view name, std::span<const Tens
     // Since TVM 0.24 the statements are marked as a sequence.
     if (FollowsSince(TextVersion::kV0_24)) {
       const PrimExpr* node = te.make().Int(0, DataType::Int(32));
-      statements.Open<tir::AttrStmt>(Span(), node, "pragma_scope", te.workspace().New<tir::StringImm>("seq"), nullptr);
+      statements.Open<tir::AttrStmt>(Span(), node, attr::kPragmaScope, te.workspace().New<tir::StringImm>("seq"),
+                                     nullptr);
     }
     body(code, outputs[0]);
     statements.CloseTo(depth);

@@ -69,8 +69,8 @@ class HostFunction {
   const Expr* Finish(std::string_view name) {
     code_.SetReturnType(PrimType::Get(dtype_));
     // The attribute that says so since TVM 0.25; before, it had a name that nothing looked for.
-    code_.SetAttr(FollowsSince(TextVersion::kV0_25) ? "tir.is_host_func" : "tir.is_host", IntAttr::Bool(true));
-    code_.SetAttr("tir.is_scheduled", IntAttr::Bool(true));
+    code_.SetAttr(FollowsSince(TextVersion::kV0_25) ? attr::kIsHostFunc : attr::kIsHost, IntAttr::Bool(true));
+    code_.SetAttr(attr::kIsScheduled, IntAttr::Bool(true));
     const PrimFunc* func = CompletePrimFunc(code_);
     const GlobalVar* var = call_.module().AddFunction(func, workspace_.Finish(), name);
     return call_.builder().workspace().New<iropt::Call>(var, call_.call().args, nullptr, nullptr, nullptr);

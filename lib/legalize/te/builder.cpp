@@ -386,7 +386,7 @@ const DictAttr* Builder::Annotations(const Stage& stage) {
   }
   if (layout_free.empty()) return stage.annotations;
   const DictAttr* given = stage.annotations ? stage.annotations : DictAttr::Empty();
-  return given->With("layout_free_placeholders", ListAttr::Get(layout_free));
+  return given->With(attr::kLayoutFreePlaceholders, ListAttr::Get(layout_free));
 }
 
 std::vector<int64_t> Builder::LayoutFreeParams(const std::vector<int>& order, size_t num_inputs) const {
@@ -424,9 +424,9 @@ const PrimFunc* Builder::Finish(std::span<const Tensor> outputs, std::span<const
   if (const std::vector<int64_t> numbers = LayoutFreeParams(order, num_inputs); !numbers.empty()) {
     std::vector<const iropt::Attr*> list;
     for (const int64_t number : numbers) list.push_back(IntAttr::Get(number));
-    func_.SetAttr("layout_free_buffers", ListAttr::Get(list));
+    func_.SetAttr(attr::kLayoutFreeBuffers, ListAttr::Get(list));
   }
-  func_.SetAttr("tir.noalias", IntAttr::Bool(true));
+  func_.SetAttr(attr::kNoAlias, IntAttr::Bool(true));
   for (const auto& [key, value] : attrs) func_.SetAttr(key, value);
   return CompletePrimFunc(func_);
 }

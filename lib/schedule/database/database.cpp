@@ -94,7 +94,7 @@ const PrimFunc* NormalizeWorkload(const PrimFunc& func, Workspace& workspace) {
   auto* copy = workspace.New<PrimFunc>(func);
   if (!func.attrs->Find(attr::kGlobalSymbol))
     copy->attrs = copy->attrs->With(attr::kGlobalSymbol, StrAttr::Get("main"));
-  copy->attrs = copy->attrs->With("tir.noalias", IntAttr::Bool(true));
+  copy->attrs = copy->attrs->With(attr::kNoAlias, IntAttr::Bool(true));
   return copy;
 }
 

@@ -13,8 +13,6 @@ namespace iropt::schedule {
 
 namespace {
 
-constexpr std::string_view kBufferDimAlign = "buffer_dim_align";
-
 Result<Ref*> AllocationSite(State& state, Ref* block, const tir::Buffer* buffer) {
   const DefiningSite site = FindDefiningSite(block, buffer);
   if (site.is_allocated) return site.site;
@@ -93,7 +91,7 @@ void ReplaceScope(State& state, Ref* scope, const tir::Stmt* new_scope) {
 }
 
 Result<const ListAttr*> AlignmentsOf(State& state, const tir::Block& block) {
-  const Attr* given = block.annotations->Find(kBufferDimAlign);
+  const Attr* given = block.annotations->Find(attr::kBufferDimAlign);
   if (!given) return ListAttr::Get({});
   const auto is_tuple = [](const Attr* item) {
     const auto* tuple = As<ListAttr>(item);
@@ -174,7 +172,7 @@ Status ApplyStorageAlign(PrimitiveCall& call) {
   else
     *same = tuple;
   const tir::Block* new_block = CopyBlock(block, state.workspace(), [&](tir::Block& copy) {
-    copy.annotations = copy.annotations->With(kBufferDimAlign, ListAttr::Get(tuples));
+    copy.annotations = copy.annotations->With(attr::kBufferDimAlign, ListAttr::Get(tuples));
   });
   state.Replace(ref, new_block, {{&block, new_block}});
   return {};

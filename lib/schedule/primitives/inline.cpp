@@ -30,7 +30,6 @@ constexpr std::string_view kReverseBodyForm =
     "and there should be no variables other than the index variables), and f is a bijective affine\n"
     "mapping and there should not be predicates in the inlined block. The iter domains of the inlined\n"
     "block should be covered by the producer block";
-constexpr std::string_view kAutoCopy = "auto_copy";
 
 Status CheckNoInit(State& state, const tir::Block& block) {
   if (!block.init) return {};
@@ -356,7 +355,7 @@ class ProducerInliner : public Inliner {
     if (const auto* branch = As<tir::IfThenElse>(body)) {
       if (branch->else_case) return nullptr;
       body = branch->then_case;
-    } else if (producer_->annotations->Find(kAutoCopy)) {
+    } else if (producer_->annotations->Find(attr::kAutoCopy)) {
       while (const auto* loop = As<tir::For>(body)) body = loop->body;
     }
     return As<tir::BufferStore>(body);
@@ -381,7 +380,7 @@ class ProducerInliner : public Inliner {
   const tir::BlockRealize* AddCondition(const tir::BlockRealize* realize) {
     const tir::Block* block = realize->block;
     for (const tir::IterVar* axis : block->iter_vars) analyzer().Bind(axis->var, axis->dom->min, axis->dom->extent);
-    if (block->annotations->Find(kAutoCopy)) {
+    if (block->annotations->Find(attr::kAutoCopy)) {
       for (const auto* loop = As<tir::For>(block->body); loop; loop = As<tir::For>(loop->body))
         analyzer().Bind(loop->loop_var, analyzer().make().Const(0, loop->extent->dtype), loop->extent);
     }

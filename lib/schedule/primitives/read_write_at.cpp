@@ -179,7 +179,8 @@ class AutoCopy {
         workspace_.Copy(axes), workspace_.Copy(std::vector{MakeRegion(from, region, workspace_)}),
         workspace_.Copy(std::vector{MakeRegion(to, region, workspace_)}), workspace_.arena().CopyString(name_),
         List<const tir::Buffer*>(), List<const tir::MatchBufferRegion*>(),
-        DictAttr::Empty()->With("auto_copy", FollowsSince(TextVersion::kV0_21) ? IntAttr::Bool(true) : IntAttr::Get(1)),
+        DictAttr::Empty()->With(attr::kAutoCopy,
+                                FollowsSince(TextVersion::kV0_21) ? IntAttr::Bool(true) : IntAttr::Get(1)),
         nullptr, body);
     return MakeRealize(values, make_.Bool(true), block, workspace_);
   }

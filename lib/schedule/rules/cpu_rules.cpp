@@ -36,8 +36,8 @@ void UnrollInner(RuleSchedule& sch, const Name& block, int64_t lanes) {
   const auto extent = ConstExtent(sch.Loop(loops.back()).extent);
   if (extent && *extent <= lanes) return;
   const Name inner = sch.Split(loops.back(), {std::nullopt, lanes})[1];
-  sch.Annotate(inner, "pragma_auto_unroll_max_step", lanes);
-  sch.Annotate(inner, "pragma_unroll_explicit", 1);
+  sch.Annotate(inner, attr::kPragmaAutoUnrollMaxStep, lanes);
+  sch.Annotate(inner, attr::kPragmaUnrollExplicit, 1);
 }
 
 void ScheduleCpuGemv(RuleSchedule& sch, const Name& block) {
@@ -60,8 +60,8 @@ void ScheduleCpuGemv(RuleSchedule& sch, const Name& block) {
   sch.Split(loops[3], {std::nullopt, std::min(kVectorWidth, extents[3].value_or(kVectorWidth))});
   sch.Vectorize(s[1]);
   sch.Parallel(s[0]);
-  sch.Annotate(r[0], "pragma_auto_unroll_max_step", kUnroll);
-  sch.Annotate(r[0], "pragma_unroll_explicit", 1);
+  sch.Annotate(r[0], attr::kPragmaAutoUnrollMaxStep, kUnroll);
+  sch.Annotate(r[0], attr::kPragmaUnrollExplicit, 1);
 }
 
 }  // namespace

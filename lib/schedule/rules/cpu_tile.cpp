@@ -134,9 +134,6 @@ Name EpilogueOf(RuleSchedule& sch, const TiledBlock& tiled) {
   return sch.CacheWrite(tiled.block, 0, "local");
 }
 
-// Lowering runs the last iterations of such a loop apart, so that no conditions remain in the others.
-constexpr std::string_view kPartitionHint = "pragma_loop_partition_hint";
-
 // The loops of a tile: those outside of it, the last of which has one iteration for each tile, and those in it.
 struct TileLoops {
   Names outer;
@@ -149,7 +146,7 @@ TileLoops SplitLoops(RuleSchedule& sch, const TiledBlock& tiled, const Names& lo
   // The lanes behind the end need no condition: they read what weights are padded with, and their results are dropped.
   const Names parts = sch.Split(loops[tiled.vector_loop()], {std::nullopt, tiled.tile.vectors, tiled.tile.lanes},
                                 /*has_condition=*/!tiled.is_padded);
-  if (tiled.is_padded) sch.Annotate(parts[0], kPartitionHint, 1);
+  if (tiled.is_padded) sch.Annotate(parts[0], attr::kLoopPartitionHint, 1);
   result.vectors = parts[1];
   result.lanes = parts[2];
   Names rows;
@@ -177,7 +174,7 @@ TileLoops SplitLoops(RuleSchedule& sch, const TiledBlock& tiled, const Names& lo
     result.outer[1] = blocks[1];
     result.outer.insert(result.outer.begin(), blocks[0]);
   }
-  if (has_tail) sch.Annotate(rows[0], kPartitionHint, 1);
+  if (has_tail) sch.Annotate(rows[0], attr::kLoopPartitionHint, 1);
   if (!rows.empty()) result.rows = {rows[1]};
   return result;
 }

@@ -210,7 +210,7 @@ std::optional<int64_t> PaddedExtent(int64_t extent, int64_t lanes, int64_t full_
 
 bool IsLayoutFree(const PrimFunc& func, const tir::Buffer* buffer) {
   const auto param = std::ranges::find(func.param_buffers, buffer);
-  const auto* marked = As<ListAttr>(func.attrs->Find("layout_free_buffers"));
+  const auto* marked = As<ListAttr>(func.attrs->Find(attr::kLayoutFreeBuffers));
   if (param == func.param_buffers.end() || !marked) return false;
   return std::ranges::any_of(marked->values, [&](const Attr* attr) {
     const auto* index = As<IntAttr>(attr);

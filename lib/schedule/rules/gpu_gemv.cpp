@@ -175,12 +175,12 @@ class GpuGemv {
     sch_.DecomposeReduction(threads_, sch_.GetLoops(threads_, 1).back());
     sch_.SetScope(lanes_, 0, "local");
     sch_.SetScope(threads_, 0, "local");
-    sch_.Annotate(sch_.GetLoops(lanes_, 4)[3], "pragma_auto_unroll_max_step", tiling_.unroll);
-    sch_.Annotate(sch_.GetLoops(lanes_, 4)[3], "pragma_unroll_explicit", 1);
-    sch_.Annotate(sch_.GetLoops(threads_, 4)[3], "pragma_auto_unroll_max_step", tiling_.unroll);
-    sch_.Annotate(sch_.GetLoops(threads_, 4)[3], "pragma_unroll_explicit", 1);
+    sch_.Annotate(sch_.GetLoops(lanes_, 4)[3], attr::kPragmaAutoUnrollMaxStep, tiling_.unroll);
+    sch_.Annotate(sch_.GetLoops(lanes_, 4)[3], attr::kPragmaUnrollExplicit, 1);
+    sch_.Annotate(sch_.GetLoops(threads_, 4)[3], attr::kPragmaAutoUnrollMaxStep, tiling_.unroll);
+    sch_.Annotate(sch_.GetLoops(threads_, 4)[3], attr::kPragmaUnrollExplicit, 1);
     if (!tiling_.load_shared) return;
-    sch_.Annotate(Last(sch_.GetLoops(vector_, 4), 4), "pragma_unroll_explicit", tiling_.unroll);
+    sch_.Annotate(Last(sch_.GetLoops(vector_, 4), 4), attr::kPragmaUnrollExplicit, tiling_.unroll);
     sch_.Annotate(Last(sch_.GetLoops(vector_, 4), 4), "pragma_vectorize", 1);
   }
 

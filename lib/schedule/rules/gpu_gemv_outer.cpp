@@ -105,8 +105,8 @@ class OuterGemv {
     sch_.DecomposeReduction(threads_, sch_.GetLoops(threads_, 1).back());
     sch_.SetScope(lanes_, 0, "local");
     sch_.SetScope(threads_, 0, "local");
-    sch_.Annotate(sch_.GetLoops(threads_, 4)[3], "pragma_auto_unroll_max_step", 8);
-    sch_.Annotate(sch_.GetLoops(threads_, 4)[3], "pragma_unroll_explicit", 1);
+    sch_.Annotate(sch_.GetLoops(threads_, 4)[3], attr::kPragmaAutoUnrollMaxStep, 8);
+    sch_.Annotate(sch_.GetLoops(threads_, 4)[3], attr::kPragmaUnrollExplicit, 1);
   }
 
   void ScheduleEpilogue() {
@@ -145,8 +145,8 @@ bool ScheduleRows(RuleSchedule& sch, const Name& block, const tir::Buffer* vecto
   sch.Bind(s[0], "blockIdx.x");
   sch.Bind(s[1], "threadIdx.x");
   sch.Reorder({s[0], s[1], r[0], r[1], loops[3], s[2]});
-  sch.Annotate(s[1], "pragma_auto_unroll_max_step", 8);
-  sch.Annotate(s[1], "pragma_unroll_explicit", 1);
+  sch.Annotate(s[1], attr::kPragmaAutoUnrollMaxStep, 8);
+  sch.Annotate(s[1], attr::kPragmaUnrollExplicit, 1);
   if (!sch.ok()) return false;
   const auto reads = sch.Block(block).reads;
   const auto* const read = std::ranges::find(reads, vector, &tir::BufferRegion::buffer);

@@ -72,8 +72,8 @@ void Distribute(RuleSchedule& sch, const Name& loop, const Tiling& tiling) {
   const Names parts = sch.Split(loop, {std::nullopt, tiling.threads});
   sch.Reorder({parts[1], parts[0]});
   sch.Bind(parts[1], "threadIdx.x");
-  sch.Annotate(parts[0], "pragma_auto_unroll_max_step", tiling.unroll_depth);
-  sch.Annotate(parts[0], "pragma_unroll_explicit", 1);
+  sch.Annotate(parts[0], attr::kPragmaAutoUnrollMaxStep, tiling.unroll_depth);
+  sch.Annotate(parts[0], attr::kPragmaUnrollExplicit, 1);
 }
 
 // All blocks in loops that run once.
@@ -95,8 +95,8 @@ void ScheduleBlocks(RuleSchedule& sch, const std::vector<BlockInfo>& infos, cons
   sch.Reorder({parts[1], parts[0]});
   sch.Bind(bx, "blockIdx.x");
   sch.Bind(parts[1], "threadIdx.x");
-  sch.Annotate(parts[0], "pragma_auto_unroll_max_step", tiling.unroll_depth);
-  sch.Annotate(parts[0], "pragma_unroll_explicit", 1);
+  sch.Annotate(parts[0], attr::kPragmaAutoUnrollMaxStep, tiling.unroll_depth);
+  sch.Annotate(parts[0], attr::kPragmaUnrollExplicit, 1);
   for (size_t i = infos.size() - 1; i > 0 && sch.ok(); --i) {
     const Name& block = infos[i - 1].block;
     const size_t writes = sch.Block(block).writes.size();

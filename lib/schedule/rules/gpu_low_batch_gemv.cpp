@@ -306,15 +306,15 @@ class GpuLowBatchGemv {
     sch_.SetScope(lanes_, 0, "local");
     sch_.SetScope(threads_, 0, "local");
     for (const Name& block : {lanes_, threads_}) {
-      sch_.Annotate(sch_.GetLoops(block, 5)[4], "pragma_auto_unroll_max_step", tiling_.unroll);
-      sch_.Annotate(sch_.GetLoops(block, 5)[4], "pragma_unroll_explicit", 1);
+      sch_.Annotate(sch_.GetLoops(block, 5)[4], attr::kPragmaAutoUnrollMaxStep, tiling_.unroll);
+      sch_.Annotate(sch_.GetLoops(block, 5)[4], attr::kPragmaUnrollExplicit, 1);
     }
     if (!tiling_.load_shared) return;
     const auto fourth_last = [&] {
       const Names loops = sch_.GetLoops(vector_, 4);
       return loops[loops.size() - 4];
     };
-    sch_.Annotate(fourth_last(), "pragma_unroll_explicit", tiling_.unroll);
+    sch_.Annotate(fourth_last(), attr::kPragmaUnrollExplicit, tiling_.unroll);
     sch_.Annotate(fourth_last(), "pragma_vectorize", 1);
   }
 

@@ -255,8 +255,8 @@ TiledProduct TileProduct(RuleSchedule& sch, const Name& main, const MatmulTiling
   sch.Bind(x[2], "threadIdx.x");
   if ((tiling.inner_x ? tiling.micro_x : tiling.micro_y) % tiling.lanes == 0)
     sch.Vectorize(sch.Split(inner, {std::nullopt, tiling.lanes})[1]);
-  sch.Annotate(x[2], "pragma_auto_unroll_max_step", tiling.unroll);
-  sch.Annotate(x[2], "pragma_unroll_explicit", 1);
+  sch.Annotate(x[2], attr::kPragmaAutoUnrollMaxStep, tiling.unroll);
+  sch.Annotate(x[2], attr::kPragmaUnrollExplicit, 1);
   return {k[0], x[2]};
 }
 
@@ -319,7 +319,7 @@ bool ApplyGpuMatmul(RuleSchedule& sch, const TargetAttr* target) {
   }
   if (!NormalizeMatmul(sch, *main)) return false;
   const std::optional<DataType> dtype = DtypeForTensorCores(facts, sch.Block(*main));
-  const bool may_tensorize = dtype && !sch.original().attrs->Find("dlight.do_not_tensorize");
+  const bool may_tensorize = dtype && !sch.original().attrs->Find(attr::kDoNotTensorize);
   if (may_tensorize || facts.kind == "metal") {
     main = FindAgain(sch);
     if (may_tensorize ? ScheduleTensorCores(sch, *main, dtype->ToString()) : ScheduleSimdGroups(sch, *main))

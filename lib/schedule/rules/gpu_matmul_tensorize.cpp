@@ -74,10 +74,10 @@ class TensorCores {
     const Names ks = sch_.Split(k[0], {std::nullopt, tiling_.k_inner});
     reduce_loop_ = ks[0];
     fragment_loop_ = ks[1];
-    sch_.Annotate(ks[0], "software_pipeline_order", std::vector<int64_t>{0, 3, 1, 4, 5, 2, 6});
-    sch_.Annotate(ks[0], "software_pipeline_stage", std::vector<int64_t>{0, 0, 0, 0, 0, 1, 1});
-    sch_.Annotate(ks[1], "software_pipeline_order", std::vector<int64_t>{0, 1, 2});
-    sch_.Annotate(ks[1], "software_pipeline_stage", std::vector<int64_t>{0, 0, 1});
+    sch_.Annotate(ks[0], attr::kSoftwarePipelineOrder, std::vector<int64_t>{0, 3, 1, 4, 5, 2, 6});
+    sch_.Annotate(ks[0], attr::kSoftwarePipelineStage, std::vector<int64_t>{0, 0, 0, 0, 0, 1, 1});
+    sch_.Annotate(ks[1], attr::kSoftwarePipelineOrder, std::vector<int64_t>{0, 1, 2});
+    sch_.Annotate(ks[1], attr::kSoftwarePipelineStage, std::vector<int64_t>{0, 0, 1});
     sch_.Reorder({is[0], js[0], is[1], js[1], js[2], is[2], ks[0], ks[1], is[3], js[3]});
     const Name x = sch_.Fuse({is[0], js[0]}), y = sch_.Fuse({is[1], js[1]});
     thread_loop_ = sch_.Fuse({js[2], is[2]});
@@ -98,9 +98,9 @@ class TensorCores {
     sch_.StorageAlign(copy, 0, -2, tiling_.factor, tiling_.offset);
     sch_.Annotate(copy,
                   FollowsSince(TextVersion::kV0_24) ? "tirx.manifest_shared_memory_local_stage"
-                                                    : "tir.manifest_shared_memory_local_stage",
+                                                    : attr::kManifestSharedMemoryLocalStage,
                   1);
-    sch_.Annotate(copy, "double_buffer_scope", int64_t{0});
+    sch_.Annotate(copy, attr::kDoubleBufferScope, int64_t{0});
     return copy;
   }
 

@@ -119,8 +119,8 @@ class GpuReduction {
     sch_.Reorder({bx, tx, r});
     sch_.Bind(bx, "blockIdx.x");
     sch_.Bind(tx, "threadIdx.x");
-    sch_.Annotate(tx, "pragma_auto_unroll_max_step", 256);
-    sch_.Annotate(tx, "pragma_unroll_explicit", 1);
+    sch_.Annotate(tx, attr::kPragmaAutoUnrollMaxStep, 256);
+    sch_.Annotate(tx, attr::kPragmaUnrollExplicit, 1);
     sch_.SetScope(rf, 0, "local");
     sch_.DecomposeReduction(rf, r);
     sch_.ReverseComputeAt(block_, bx, /*preserve_unit_loops=*/true);

@@ -53,8 +53,8 @@ void ScheduleTranspose(RuleSchedule& sch, const Name& block, const Names& loops,
   sch.Bind(parts[2], "threadIdx.x");
   sch.Unroll(parts[3]);
   sch.StorageAlign(copy, 0, 0, 32, 1);
-  sch.Annotate(i[0], "pragma_auto_unroll_max_step", tiling.unroll_depth);
-  sch.Annotate(i[0], "pragma_unroll_explicit", 1);
+  sch.Annotate(i[0], attr::kPragmaAutoUnrollMaxStep, tiling.unroll_depth);
+  sch.Annotate(i[0], attr::kPragmaUnrollExplicit, 1);
 }
 
 }  // namespace

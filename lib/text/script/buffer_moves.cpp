@@ -14,9 +14,6 @@
 namespace iropt::text {
 namespace {
 
-// What the schedules of TE say of their functions.
-constexpr std::string_view kFromTeSchedule = "from_legacy_te_schedule";
-
 // B for B_1_2.
 std::string_view WithoutNumbers(std::string_view name) {
   for (size_t end = name.size();;) {
@@ -228,7 +225,7 @@ const PrimFunc* WithDeclarations(const PrimFunc* func, Workspace& workspace) {
 
 const PrimFunc* WithoutDeclarations(const PrimFunc* func, Workspace& workspace) {
   const BufferSurvey survey(*func);
-  const bool is_from_te = func->attrs->Find(kFromTeSchedule) != nullptr;
+  const bool is_from_te = func->attrs->Find(attr::kFromLegacyTESchedule) != nullptr;
   if (!survey.HasDeclarations() || (!is_from_te && !survey.IsFlat(*func))) return func;
   return tir::WithBody(func, RemoveDeclarations(survey, workspace).VisitStmt(func->body), workspace);
 }

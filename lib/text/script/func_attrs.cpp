@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::string_view kOldPrefix = "tir.";
 constexpr std::string_view kNewPrefix = "tirx.";
-constexpr std::string_view kLaunchParams = "tir.kernel_launch_params";
 
 // The prefix of a key is another one from 0.24 on.
 std::string_view WithPrefix(std::string_view key, std::string_view from, std::string_view to) {
@@ -33,7 +32,7 @@ const Attr* WithPrefixes(const Attr* names, std::string_view from, std::string_v
 }  // namespace
 
 bool IsSTir(const PrimFunc& func) {
-  const auto* flag = As<IntAttr>(func.attrs->Find(kSTirAttr));
+  const auto* flag = As<IntAttr>(func.attrs->Find(attr::kSTir));
   return !flag || flag->value != 0;
 }
 
@@ -46,7 +45,7 @@ const DictAttr* FuncAttrsOfVersion(const DictAttr* attrs, TextVersion version) {
     const auto* number = As<IntAttr>(value);
     if ((key == attr::kPrimitive || key == attr::kForcePure) && number) value = IntAttr::Bool(number->value != 0);
     if (version >= TextVersion::kV0_24) {
-      if (key == kLaunchParams) value = WithPrefixes(value, kOldPrefix, kNewPrefix);
+      if (key == attr::kKernelLaunchParams) value = WithPrefixes(value, kOldPrefix, kNewPrefix);
       key = WithPrefix(key, kOldPrefix, kNewPrefix);
     }
     entries.emplace_back(key, value);
@@ -57,7 +56,7 @@ const DictAttr* FuncAttrsOfVersion(const DictAttr* attrs, TextVersion version) {
 std::string_view FuncAttrKey(std::string_view key) { return WithPrefix(key, kNewPrefix, kOldPrefix); }
 
 const Attr* FuncAttrOfText(std::string_view key, const Attr* value, std::optional<TextVersion> version) {
-  if (key == kLaunchParams) return WithPrefixes(value, kNewPrefix, kOldPrefix);
+  if (key == attr::kKernelLaunchParams) return WithPrefixes(value, kNewPrefix, kOldPrefix);
   const auto* flag = As<IntAttr>(value);
   const bool is_number = key == attr::kPrimitive && flag && version >= TextVersion::kV0_21;
   return is_number ? IntAttr::Get(flag->value) : value;

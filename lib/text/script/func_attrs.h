@@ -8,10 +8,7 @@
 
 namespace iropt::text {
 
-// False for a PrimFunc of tirx, whose buffers have layouts. Other PrimFuncs, those of s_tir, do not have it.
-inline constexpr std::string_view kSTirAttr = "s_tir";
-inline constexpr std::string_view kPersistentKernelAttr = "tir.persistent_kernel";
-
+// Returns false for a PrimFunc of tirx, whose attribute attr::kSTir is false; others do not have it.
 bool IsSTir(const PrimFunc& func);
 
 // The attributes as the version prints them: "tirx.noalias" for "tir.noalias" from 0.24 on, "Primitive": True for 1

@@ -107,9 +107,9 @@ class VersionChecker : public WalkHandler {
       case NodeKind::kAttrStmt: {
         const auto* attr = static_cast<const tir::AttrStmt*>(node);
         const bool is_later = version_ < TextVersion::kV0_25;
-        if (is_later && attr->attr_key == "tirx.scope_id")
+        if (is_later && attr->attr_key == attr::kScopeId)
           Lacks(Location(*attr), "indices of threads by scope", TextVersion::kV0_25);
-        if (is_later && attr->attr_key == "tirx_hint") Lacks(Location(*attr), "T.hint", TextVersion::kV0_25);
+        if (is_later && attr->attr_key == attr::kHint) Lacks(Location(*attr), "T.hint", TextVersion::kV0_25);
         break;
       }
       case NodeKind::kFor: {

@@ -39,11 +39,6 @@ constexpr TextVersion kTypedBuffers = TextVersion::kV0_26;
 // What reductions across threads say about their scope is a number since this version, a null pointer before.
 constexpr TextVersion kNumberedScopes = TextVersion::kV0_26;
 
-constexpr std::string_view kAutoCopy = "auto_copy";
-constexpr std::string_view kReduceScope = "reduce_scope";
-constexpr std::string_view kIsHostFunc = "tir.is_host_func";
-constexpr std::string_view kIsScheduledFunc = "tir.is_scheduled";
-
 bool IsLlvmCall(const tir::Call& call) {
   return IsOp(call.op, OpId::kTirCallLlvmIntrin) || IsOp(call.op, OpId::kTirCallLlvmPureIntrin);
 }
@@ -68,11 +63,11 @@ class SpellingSurvey : public tir::StmtExprVisitor {
  protected:
   using tir::StmtExprVisitor::VisitExpr;
   void VisitBlock(const tir::Block* block) override {
-    found_ |= block->annotations->Find(kAutoCopy) != nullptr;
+    found_ |= block->annotations->Find(attr::kAutoCopy) != nullptr;
     tir::StmtExprVisitor::VisitBlock(block);
   }
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    found_ |= stmt->attr_key == kReduceScope;
+    found_ |= stmt->attr_key == attr::kReduceScope;
     tir::StmtExprVisitor::VisitAttrStmt(stmt);
   }
   void VisitCall(const tir::Call* call) override {
@@ -115,7 +110,7 @@ class MoveSpellings : public tir::StmtExprMutator {
   }
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const auto* visited = To<tir::AttrStmt>(tir::StmtExprMutator::VisitAttrStmt(stmt));
-    if (visited->attr_key != kReduceScope) return visited;
+    if (visited->attr_key != attr::kReduceScope) return visited;
     const bool becomes_number = move_.Up(kNumberedScopes) && IsNullPointer(visited->value);
     const bool becomes_pointer = move_.Down(kNumberedScopes) && arith::IsInt(visited->value, 0);
     if (!becomes_number && !becomes_pointer) return visited;
@@ -126,11 +121,11 @@ class MoveSpellings : public tir::StmtExprMutator {
   }
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
     const auto* visited = To<tir::Block>(tir::StmtExprMutator::VisitBlock(block));
-    const Attr* flag = visited->annotations->Find(kAutoCopy);
+    const Attr* flag = visited->annotations->Find(attr::kAutoCopy);
     const Attr* moved = flag ? MovedFlag(flag, move_) : nullptr;
     if (moved == flag) return visited;
     auto* result = workspace().New<tir::Block>(*visited);
-    result->annotations = visited->annotations->With(kAutoCopy, moved);
+    result->annotations = visited->annotations->With(attr::kAutoCopy, moved);
     return result;
   }
 
@@ -202,9 +197,9 @@ const PrimFunc* WithNamedPointers(const PrimFunc* func, Workspace& workspace) {
 
 // The pass that marks a function as scheduled wrote a number, users a boolean.
 const DictAttr* MovedAttrs(const DictAttr* attrs, const Move& move) {
-  for (const std::string_view key : {kIsHostFunc, kIsScheduledFunc}) {
+  for (const std::string_view key : {attr::kIsHostFunc, attr::kIsScheduled}) {
     const Attr* flag = attrs->Find(key);
-    if (flag && (key == kIsHostFunc || move.Up(kBooleanFlags))) attrs = attrs->With(key, MovedFlag(flag, move));
+    if (flag && (key == attr::kIsHostFunc || move.Up(kBooleanFlags))) attrs = attrs->With(key, MovedFlag(flag, move));
   }
   return attrs;
 }

@@ -33,7 +33,7 @@ bool BreaksOpaqueBlocks(const Node& node) {
 
 bool BreaksNoLocalStage(const Node& node) {
   const auto* block = As<tir::Block>(&node);
-  return block != nullptr && block->annotations->Find("tir.manifest_shared_memory_local_stage") != nullptr;
+  return block != nullptr && block->annotations->Find(attr::kManifestSharedMemoryLocalStage) != nullptr;
 }
 
 bool BreaksNoMatchBuffer(const Node& node) {
@@ -52,7 +52,7 @@ bool IsLoopOfKind(const Node& node, tir::ForKind kind) {
 
 bool BreaksNoSoftwarePipelines(const Node& node) {
   const auto* loop = As<tir::For>(&node);
-  return loop != nullptr && loop->annotations->Find("software_pipeline_stage") != nullptr;
+  return loop != nullptr && loop->annotations->Find(attr::kSoftwarePipelineStage) != nullptr;
 }
 
 bool BreaksNoPragmas(const Node& node) {
@@ -71,9 +71,9 @@ bool HasAttr(const Node& node, std::string_view key) {
 }
 
 bool BreaksNoVirtualThreads(const Node& node) {
-  return HasAttr(node, "virtual_thread") && As<tir::IterVar>(To<tir::AttrStmt>(&node)->node) != nullptr;
+  return HasAttr(node, attr::kVirtualThread) && As<tir::IterVar>(To<tir::AttrStmt>(&node)->node) != nullptr;
 }
-bool BreaksNoUnrollPragma(const Node& node) { return HasAttr(node, "pragma_unroll_explicit"); }
+bool BreaksNoUnrollPragma(const Node& node) { return HasAttr(node, attr::kPragmaUnrollExplicit); }
 
 // ---- Buffers and expressions
 

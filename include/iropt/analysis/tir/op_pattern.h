@@ -9,10 +9,6 @@
 
 namespace iropt {
 
-namespace attr {
-inline constexpr std::string_view kOpPattern = "op_pattern";
-}  // namespace attr
-
 // The pattern that the function has as its attribute op_pattern, opaque if it has none.
 OpPattern AnnotatedOpPattern(const PrimFunc& function);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "iropt/ir/attr.h"
+#include "iropt/ir/attr_keys.h"
 #include "iropt/ir/node.h"
 #include "iropt/ir/type.h"
 
@@ -277,17 +278,6 @@ struct BaseFunc : Expr {
  protected:
   BaseFunc(NodeKind k, const DictAttr* a, const Type* t) : Expr(k, t), attrs(a) {}
 };
-
-// Names of function attributes that the passes know.
-namespace attr {
-inline constexpr std::string_view kGlobalSymbol = "global_symbol";
-inline constexpr std::string_view kSkipOptimization = "SkipOptimization";
-inline constexpr std::string_view kPrimitive = "Primitive";
-inline constexpr std::string_view kComposite = "Composite";
-inline constexpr std::string_view kCodegen = "Codegen";
-inline constexpr std::string_view kNumInput = "num_input";
-inline constexpr std::string_view kForcePure = "relax.force_pure";
-}  // namespace attr
 
 struct Function : BaseFunc {
   IROPT_NODE_KIND(kFunction)

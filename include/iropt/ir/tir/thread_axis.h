@@ -7,7 +7,7 @@ namespace iropt::tir {
 
 // Returns whether the attribute launches threads, also virtual ones.
 inline bool IsThreadKey(std::string_view attr_key) {
-  return attr_key == "thread_extent" || attr_key == "virtual_thread";
+  return attr_key == attr::kThreadExtent || attr_key == attr::kVirtualThread;
 }
 
 // The axis whose threads the statement launches, also virtual ones; null for other attributes. Their number is the
@@ -18,7 +18,7 @@ inline const IterVar* ThreadAxisOf(const AttrStmt& stmt) {
 
 // The same without virtual threads.
 inline const IterVar* LaunchAxisOf(const AttrStmt& stmt) {
-  return stmt.attr_key == "thread_extent" ? As<IterVar>(stmt.node) : nullptr;
+  return stmt.attr_key == attr::kThreadExtent ? As<IterVar>(stmt.node) : nullptr;
 }
 
 }  // namespace iropt::tir

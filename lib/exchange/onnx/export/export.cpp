@@ -135,7 +135,7 @@ void ListInitializersAsInputs(Model& model) {
 
 bool ExportMain(const ModuleEntry& main, ExportContext& context) {
   const auto* function = To<iropt::Function>(main.func);
-  const FactsReader facts(function->attrs->Find(attr::kGraph));
+  const FactsReader facts(function->attrs->Find(attr::kOnnxGraph));
   Names inputs = facts.Texts("inputs");
   Names outputs = facts.Texts("outputs");
   GraphProto& graph = context.model().graph;
@@ -158,7 +158,7 @@ std::unique_ptr<ExportedModel> ExportModel(const Module& module, const ExportOpt
                                            DiagnosticEngine& diagnostics) {
   auto result = std::make_unique<ExportedModel>();
   ExportContext context(module, *result, options.sources, diagnostics);
-  const FactsReader facts(module.attrs()->Find(attr::kModel));
+  const FactsReader facts(module.attrs()->Find(attr::kOnnxModel));
   SetModelFacts(facts, result->model);
   SetOpsets(facts, options, context);
   if (context.opset() < 1 || context.opset() > kNewestOpset) {

@@ -97,7 +97,7 @@ std::string_view ExportContext::Initializer(std::shared_ptr<const NDArray> array
   return Initializer(kept, hint);
 }
 
-bool ExportContext::came_from_onnx() const { return module_.attrs()->Find(attr::kModel) != nullptr; }
+bool ExportContext::came_from_onnx() const { return module_.attrs()->Find(attr::kOnnxModel) != nullptr; }
 
 void ExportContext::Report(std::string message) {
   failed_ = true;

@@ -102,7 +102,7 @@ const iropt::Function* ImportMain(const Model& model, FunctionImporter& importer
   const DictAttr* attrs = DictAttr::Empty()
                               ->With(iropt::attr::kGlobalSymbol, StrAttr::Get("main"))
                               ->With(iropt::attr::kNumInput, IntAttr::Get(static_cast<int64_t>(params.size())))
-                              ->With(attr::kGraph, GraphFacts(graph, inputs));
+                              ->With(attr::kOnnxGraph, GraphFacts(graph, inputs));
   const iropt::Function* function = importer.builder().MakeFunction(params, body, attrs);
   return importer.builder().failed() ? nullptr : function;
 }
@@ -117,7 +117,7 @@ Result<Module> ImportModel(const Model& model, TensorReader& tensors, Diagnostic
   Module module;
   module.Set(GlobalVar::Get("main"), main, importer.workspace().Finish());
   for (const ModuleEntry& entry : context.module.functions()) module.Set(entry.var, entry.func, entry.storage);
-  module.set_attrs(DictAttr::Empty()->With(attr::kModel, ModelFacts(model)));
+  module.set_attrs(DictAttr::Empty()->With(attr::kOnnxModel, ModelFacts(model)));
   return module;
 }
 

@@ -8,16 +8,10 @@
 
 namespace iropt::onnx {
 
-// The keys of attributes: of the module, the facts about the model; of `main`, the names that are not identifiers and
-// what else the graph says.
-namespace attr {
-inline constexpr std::string_view kModel = "onnx.model";
-inline constexpr std::string_view kGraph = "onnx.graph";
-}  // namespace attr
-
 // The module of a model. Its function `main` is the graph, with a parameter for each input that has no initializer;
-// bodies of loops are private functions. Fails with ErrorCode::Parse; what is wrong is reported with the node and the
-// tensor.
+// bodies of loops are private functions. The attribute attr::kOnnxModel of the module has the facts about the model,
+// attr::kOnnxGraph of `main` the names that are not identifiers and what else the graph says. Fails with
+// ErrorCode::Parse; what is wrong is reported with the node and the tensor.
 Result<Module> ImportModel(const Model& model, TensorReader& tensors, DiagnosticEngine& diagnostics);
 
 }  // namespace iropt::onnx

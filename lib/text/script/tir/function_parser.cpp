@@ -53,9 +53,9 @@ bool TirFunctionParser::ParseDecorator(TirSignature& signature) {
     }
     signature.is_private = v[0] && v[0]->boolean;
     is_s_tir = v[2] ? v[2]->boolean : is_s_tir;
-    if (v[3] && v[3]->boolean) signature.attrs = signature.attrs->With(kPersistentKernelAttr, IntAttr::Bool(true));
+    if (v[3] && v[3]->boolean) signature.attrs = signature.attrs->With(attr::kPersistentKernel, IntAttr::Bool(true));
   }
-  if (!is_s_tir) signature.attrs = signature.attrs->With(kSTirAttr, IntAttr::Bool(false));
+  if (!is_s_tir) signature.attrs = signature.attrs->With(attr::kSTir, IntAttr::Bool(false));
   signature.is_s_tir = is_s_tir;
   return Expect(TokenKind::kNewline, "a decorator");
 }

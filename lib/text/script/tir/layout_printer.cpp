@@ -15,7 +15,7 @@ namespace {
 // Whether buffers of the function have a layout unless they say otherwise: not in the text of older versions.
 bool HasLayouts(const PrimFunc& func, TextVersion version) {
   if (version < TextVersion::kV0_25) return false;
-  const auto* s_tir = As<IntAttr>(func.attrs->Find(kSTirAttr));
+  const auto* s_tir = As<IntAttr>(func.attrs->Find(attr::kSTir));
   return s_tir && s_tir->value == 0;
 }
 

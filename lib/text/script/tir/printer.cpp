@@ -105,7 +105,7 @@ void TirPrinter::PrintDecorator() {
   if (!func_->attrs->Find(attr::kGlobalSymbol)) flag("private");
   if (context_.Since(TextVersion::kV0_25)) {
     if (IsSTir(*func_)) flag("s_tir");
-    if (func_->attrs->Find(kPersistentKernelAttr)) flag("persistent");
+    if (func_->attrs->Find(attr::kPersistentKernel)) flag("persistent");
   }
   if (!first) out_.Append(')');
 }
@@ -172,8 +172,8 @@ void TirPrinter::PrintFuncAttrs(std::string_view name) {
   const auto* symbol = As<StrAttr>(attrs->Find(attr::kGlobalSymbol));
   if (symbol && symbol->value == name) attrs = attrs->Without(attr::kGlobalSymbol);
   // The decorator says these; older versions have one kind of PrimFuncs.
-  attrs = attrs->Without(kSTirAttr);
-  if (context_.Since(TextVersion::kV0_25)) attrs = attrs->Without(kPersistentKernelAttr);
+  attrs = attrs->Without(attr::kSTir);
+  if (context_.Since(TextVersion::kV0_25)) attrs = attrs->Without(attr::kPersistentKernel);
   if (attrs->size() == 0) return;
   attrs = FuncAttrsOfVersion(attrs, context_.version);
   BeginLine();

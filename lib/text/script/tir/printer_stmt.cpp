@@ -191,13 +191,13 @@ void TirPrinter::PrintAttrValue(const Node* node) {
 void TirPrinter::PrintAttrStmt(const tir::AttrStmt* stmt) {
   if (PrintTirxAttr(stmt)) return;
   const bool concise = top().concise;
-  if (stmt->attr_key == "realize_scope") {
+  if (stmt->attr_key == attr::kRealizeScope) {
     const auto* realize = As<tir::BufferRealize>(stmt->body);
     if (realize && realize->buffer == stmt->node) return PrintRealize(realize, stmt->value, stmt, concise);
   }
   // T.launch_thread has no other key than that of the tag.
   if (const auto* thread = As<tir::IterVar>(stmt->node);
-      thread && stmt->attr_key == (IsVirtualThreadTag(thread->thread_tag) ? "virtual_thread" : "thread_extent"))
+      thread && stmt->attr_key == (IsVirtualThreadTag(thread->thread_tag) ? attr::kVirtualThread : attr::kThreadExtent))
     return PrintLaunchThread(stmt, concise);
   if (context_.Since(TextVersion::kV0_25) && IsAttrOfNothing(stmt)) return PrintAttrDict(stmt);
   PrintScoped(

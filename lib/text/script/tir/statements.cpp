@@ -142,8 +142,9 @@ bool LaunchThread(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& 
   const PrimExpr* extent = p.ToPrim(*v[1]);
   tir::IterVar* thread = extent ? ThreadOf(p, *v[0], extent->dtype) : nullptr;
   if (!thread || !SetExtent(p, thread, extent, args.span)) return false;
-  p.build_.Open<tir::AttrStmt>(
-      args.span, thread, IsVirtualThreadTag(thread->thread_tag) ? "virtual_thread" : "thread_extent", extent, nullptr);
+  p.build_.Open<tir::AttrStmt>(args.span, thread,
+                               IsVirtualThreadTag(thread->thread_tag) ? attr::kVirtualThread : attr::kThreadExtent,
+                               extent, nullptr);
   result = VarValue(thread->var);
   return true;
 }
@@ -199,7 +200,7 @@ bool Realize(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&) {
   if (!region || !condition) return false;
   auto* realize = p.ws_.New<tir::BufferRealize>(region->buffer, region->region, condition, nullptr);
   realize->set_span(args.span);
-  auto* attr = p.ws_.New<tir::AttrStmt>(region->buffer, "realize_scope", p.ToPrim(*v[1]), realize);
+  auto* attr = p.ws_.New<tir::AttrStmt>(region->buffer, attr::kRealizeScope, p.ToPrim(*v[1]), realize);
   attr->set_span(args.span);
   p.build_.Open(attr, &realize->body);
   return true;

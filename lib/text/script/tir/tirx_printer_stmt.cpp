@@ -15,7 +15,7 @@ namespace {
 
 // How many variables of a statement such as `bx, by = T.cta_id([4, 2])` begin with that of this node; 0 if it is none.
 int64_t RestOfScope(const tir::AttrStmt* stmt) {
-  if (!stmt || stmt->attr_key != "tirx.scope_id" || !Is<tir::IterVar>(stmt->node)) return 0;
+  if (!stmt || stmt->attr_key != attr::kScopeId || !Is<tir::IterVar>(stmt->node)) return 0;
   const tir::Call* preferred = CallOf(stmt->value, OpId::kTirPreferredExtent);
   const PrimExpr* rest = preferred && preferred->args.size() == 2 ? preferred->args[0] : stmt->value;
   const int64_t* count = arith::AsInt(rest);
@@ -31,7 +31,7 @@ bool TirPrinter::PrintTirxAttr(const tir::AttrStmt* stmt) {
     PrintScopeIds(stmt, concise);
     return true;
   }
-  if (stmt->attr_key == "tirx_hint") {
+  if (stmt->attr_key == attr::kHint) {
     const tir::Call* operands = CallOf(stmt->value, OpId::kTirListArg);
     if (!operands) return false;
     PrintScoped(stmt, stmt->body, concise, unnamed, [&] {
@@ -41,7 +41,7 @@ bool TirPrinter::PrintTirxAttr(const tir::AttrStmt* stmt) {
     });
     return true;
   }
-  if (stmt->attr_key == "tirx.compose_op" && CallOf(stmt->value, OpId::kTirTileCall)) {
+  if (stmt->attr_key == attr::kComposeOp && CallOf(stmt->value, OpId::kTirTileCall)) {
     PrintScoped(stmt, stmt->body, false, unnamed, [&] { prim_.Print(stmt->value); });
     return true;
   }

@@ -25,7 +25,7 @@ std::string_view ScopeName(TirParser& p, const PyArgs& args) {
 
 bool DeviceEntry(TirParser& p, PyArgs& args, const PyValue* const*, PyValue&) {
   if (!p.CountArgs(args, "T.device_entry", 0, 0)) return false;
-  p.build_.Open<tir::AttrStmt>(args.span, Zero(p, args.span), "tirx.device_entry", p.True(args.span), nullptr);
+  p.build_.Open<tir::AttrStmt>(args.span, Zero(p, args.span), attr::kDeviceEntry, p.True(args.span), nullptr);
   return true;
 }
 
@@ -33,7 +33,7 @@ bool Hint(TirParser& p, PyArgs& args, const PyValue* const*, PyValue&) {
   if (!p.CountArgs(args, "T.hint", 0, 1)) return false;
   std::vector<const PrimExpr*> operands;
   if (!p.ToOperands(args, operands)) return false;
-  p.build_.Open<tir::AttrStmt>(args.span, NoneAttr::Get(), "tirx_hint",
+  p.build_.Open<tir::AttrStmt>(args.span, NoneAttr::Get(), attr::kHint,
                                p.ListOperand("tir.list_arg", operands, args.span), nullptr);
   return true;
 }
@@ -42,7 +42,7 @@ bool ComposeOp(TirParser& p, PyArgs& args, const PyValue* const*, PyValue&) {
   if (!p.CountArgs(args, "T.tile.compose_op", 0, 0)) return false;
   const PrimExpr* call = p.MakeTileCall("tile.compose_op", args);
   if (!call) return false;
-  p.build_.Open<tir::AttrStmt>(args.span, NoneAttr::Get(), "tirx.compose_op", call, nullptr);
+  p.build_.Open<tir::AttrStmt>(args.span, NoneAttr::Get(), attr::kComposeOp, call, nullptr);
   return true;
 }
 
@@ -73,7 +73,7 @@ bool ScopeIds(TirParser& p, PyArgs& args, PyValue& result) {
     const PrimExpr* rest = p.ops_.Int(static_cast<int64_t>(count - i), DataType::Int(32), args.span);
     if (!preferred.empty())
       rest = p.MakeCall("tir.preferred_extent", DataType::Int(32), {rest, preferred[i]}, args.span);
-    p.build_.Open<tir::AttrStmt>(args.span, thread, "tirx.scope_id", rest, nullptr);
+    p.build_.Open<tir::AttrStmt>(args.span, thread, attr::kScopeId, rest, nullptr);
     vars.push_back(PyValue(static_cast<const PrimExpr*>(var)));
   }
   result = count == 1 ? vars[0] : p.ListOf(Kind::kArray, vars, args.span);

@@ -116,7 +116,7 @@ class Cost {
 
 LookupMap<const tir::Var*, double> UpperBounds(const Function& function) {
   LookupMap<const tir::Var*, double> bounds;
-  const auto* attr = As<DictAttr>(function.attrs->Find("tir_var_upper_bound"));
+  const auto* attr = As<DictAttr>(function.attrs->Find(attr::kTirVarUpperBound));
   if (!attr) return bounds;
   for (const Var* param : function.params) {
     ForEachDefinedSymVar(param->type, [&](const tir::Var* var) {

@@ -68,7 +68,7 @@ TextureUse UseOf(const Attr* attr) {
 
 TextureUse UseOf(const PrimFunc& func) {
   if (AnnotatedOpPattern(func) < OpPattern::kCommReduce) return {.first = true, .others = true};
-  const Attr* attrs = func.attrs->Find("op_attrs");
+  const Attr* attrs = func.attrs->Find(attr::kOpAttrs);
   const auto* list = As<ListAttr>(attrs);
   if (!list) return UseOf(attrs);
   for (const Attr* one : list->values) {

@@ -371,7 +371,7 @@ class PrimFuncFuser {
         workspace_.Copy(allocated_), List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), nullptr, body);
     const auto* always = workspace_.New<tir::IntImm>(DataType::Bool(), 1);
     const auto* realize = workspace_.New<tir::BlockRealize>(List<const PrimExpr*>(), always, root);
-    const DictAttr* attrs = DictAttr::Empty()->With("tir.noalias", IntAttr::Bool(true));
+    const DictAttr* attrs = DictAttr::Empty()->With(attr::kNoAlias, IntAttr::Bool(true));
     auto* function = workspace_.New<PrimFunc>(workspace_.Copy(params_), workspace_.Copy(param_buffers_), realize,
                                               TupleType::Get({}), attrs, nullptr);
     function->type = PrimFuncType(function);

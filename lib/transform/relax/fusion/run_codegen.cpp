@@ -149,9 +149,9 @@ Result<Module> RunCodegen(Module module, const CodegenOptions& options, ModulePa
         return result;
       }));
   Release(module, symbols);
-  if (const auto* earlier = As<ListAttr>(module.attrs()->Find("external_mods")))
+  if (const auto* earlier = As<ListAttr>(module.attrs()->Find(attr::kExternalMods)))
     compiled.insert(compiled.begin(), earlier->values.begin(), earlier->values.end());
-  module.set_attrs(module.attrs()->With("external_mods", ListAttr::Get(compiled)));
+  module.set_attrs(module.attrs()->With(attr::kExternalMods, ListAttr::Get(compiled)));
   return DeadCodeElimination(std::move(module), options.entry_functions, context.context.threads, context.diagnostics,
                              context.context.analyses(), options.entry_span);
 }

@@ -168,7 +168,7 @@ class Splitter {
     epilogue.params = workspace.Copy(params);
     epilogue.param_buffers = workspace.Copy(buffers);
     epilogue.body = realize;
-    epilogue.attrs = func_.attrs->Without("global_symbol");
+    epilogue.attrs = func_.attrs->Without(attr::kGlobalSymbol);
     Workspace own;
     auto* copy = own.New<PrimFunc>(*To<PrimFunc>(CloneFunction(&epilogue, own, {.copy_free_vars = true})));
     copy->type = PrimFuncType(copy);

@@ -21,8 +21,6 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kSystemLibPrefix = "system_lib_prefix";
-
 std::string SymbolOf(const ModuleEntry& entry, std::string_view prefix) {
   const bool has_it =
       entry.var->name.starts_with(prefix) && entry.func->StringAttr(attr::kGlobalSymbol) == entry.var->name;
@@ -42,7 +40,7 @@ const BaseFunc* WithAttrs(const BaseFunc* function, const DictAttr* attrs, Works
 }
 
 Result<Module> AttachGlobalSymbol(Module module, ModulePassContext& context) {
-  const auto* prefix_attr = module.attrs()->Find(kSystemLibPrefix);
+  const auto* prefix_attr = module.attrs()->Find(attr::kSystemLibPrefix);
   const auto* prefix = prefix_attr ? As<StrAttr>(prefix_attr) : nullptr;
   GlobalRenames renames;
   for (size_t i = 0; i < module.size(); ++i) {

@@ -19,8 +19,8 @@ namespace iropt {
 Pass CreateInline(const PassOptions& options) {
   return CreateModulePass(options.info(), [](Module module, ModulePassContext& context) {
     const auto asks = [](const Function& function) {
-      const auto* value = As<IntAttr>(function.attrs->Find("Inline"));
-      return value && value->value != 0 && !function.attrs->Find("Compiler");
+      const auto* value = As<IntAttr>(function.attrs->Find(attr::kInline));
+      return value && value->value != 0 && !function.attrs->Find(attr::kCompiler);
     };
     return InlineFunctions(std::move(module), context, {.inlines = asks});
   });

@@ -44,8 +44,6 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kOperatorName = "operator_name";
-
 // def remove_pad(input[p0, ...], output[i0, ...]): output[...] = input[...]
 const PrimFunc* MakeRemovePad(size_t rank, DataType dtype, Workspace& workspace) {
   tir::FuncBuilder b(workspace);
@@ -69,8 +67,8 @@ const PrimFunc* MakeRemovePad(size_t rank, DataType dtype, Workspace& workspace)
     }
     b.Store(output, indices, b.Load(input, indices));
   }
-  b.SetAttr(kOperatorName, StrAttr::Get("remove_pad"));
-  b.SetAttr("tir.noalias", IntAttr::Bool(true));
+  b.SetAttr(attr::kOperatorName, StrAttr::Get("remove_pad"));
+  b.SetAttr(attr::kNoAlias, IntAttr::Bool(true));
   return CompletePrimFunc(b);
 }
 
@@ -98,7 +96,7 @@ class AddedFunctions {
     if (name) return name;
     Workspace workspace;
     auto* func = workspace.New<PrimFunc>(*To<PrimFunc>(CloneFunction(&source, workspace)));
-    func->attrs = func->attrs->With(kOperatorName, StrAttr::Get(kind))->Without("global_symbol");
+    func->attrs = func->attrs->With(attr::kOperatorName, StrAttr::Get(kind))->Without(attr::kGlobalSymbol);
     std::string hint = fmt::format("{}_replacement", kind);
     std::ranges::replace_if(
         hint, [](unsigned char c) { return !std::isalnum(c) && c != '_'; }, '_');
@@ -137,7 +135,7 @@ class ImplMutator : public ExprMutator {
     const ModuleEntry* entry = callee ? module_.Find(callee) : nullptr;
     const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
     if (!func || !call->type_args || !Is<Tuple>(call->args[1]) || has_errors()) return call;
-    const std::string_view kind = func->StringAttr(kOperatorName);
+    const std::string_view kind = func->StringAttr(attr::kOperatorName);
     const OpImpl* impl = added_.Find(kind);
     const Expr* result = impl ? Replace(*call, *func, kind, *impl) : call;
     return result ? result : call;

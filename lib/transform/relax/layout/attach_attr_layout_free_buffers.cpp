@@ -64,12 +64,12 @@ class LayoutFreeAttacher : public ExprMutator {
  private:
   // The name of the function with this attribute.
   const GlobalVar* Attach(const ModuleEntry& callee, const ListAttr* layout_free) {
-    if (AttrEqual(callee.func->attrs->Find("layout_free_buffers"), layout_free)) return callee.var;
+    if (AttrEqual(callee.func->attrs->Find(attr::kLayoutFreeBuffers), layout_free)) return callee.var;
     const GlobalVar*& name = attached_[callee.var][layout_free];
     if (name) return name;
     Workspace copy;
     auto* func = copy.New<PrimFunc>(*To<PrimFunc>(CloneFunction(callee.func, copy)));
-    func->attrs = func->attrs->Without(attr::kGlobalSymbol)->With("layout_free_buffers", layout_free);
+    func->attrs = func->attrs->Without(attr::kGlobalSymbol)->With(attr::kLayoutFreeBuffers, layout_free);
     return name = module_.AddFunction(func, copy.Finish(), callee.var->name);
   }
 

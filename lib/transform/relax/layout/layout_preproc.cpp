@@ -317,7 +317,7 @@ class Splitter {
     func.params = workspace.Copy(params);
     func.param_buffers = workspace.Copy(buffers);
     func.body = workspace.New<tir::BlockRealize>(root);
-    func.attrs = func_.attrs->Without("layout_free_buffers")->Without(attr::kGlobalSymbol);
+    func.attrs = func_.attrs->Without(attr::kLayoutFreeBuffers)->Without(attr::kGlobalSymbol);
     func.type = PrimFuncType(&func);
     return workspace.New<PrimFunc>(func);
   }

@@ -67,7 +67,7 @@ class TransformRemover : public CallTracker {
     const auto* args = As<Tuple>(call.args[1]);
     const ModuleEntry* callee = module_.Find(To<GlobalVar>(call.args[0]));
     return args && args->fields.size() == 1 && callee && Is<PrimFunc>(callee->func) &&
-           static_cast<const PrimFunc*>(callee->func)->StringAttr("operator_name") == "remove_pad";
+           static_cast<const PrimFunc*>(callee->func)->StringAttr(attr::kOperatorName) == "remove_pad";
   }
 
   bool Undoes(const Call& first, const Call& second, const Type* result) {

@@ -54,7 +54,7 @@ class PrimValueComputer : public ExprMutator {
         old->value, [&](const tir::Var* var) -> const PrimExpr* { return params.at(var); }, own);
     code.Evaluate(own.New<tir::Call>(value->dtype, GetOp(OpId::kTirRet), own.arena().Copy<const PrimExpr*>({value})));
     code.SetReturnType(PrimType::Get(value->dtype));
-    code.SetAttr("tir.is_host_func", IntAttr::Bool(true));
+    code.SetAttr(attr::kIsHostFunc, IntAttr::Bool(true));
     const PrimFunc* function = CompletePrimFunc(code);
     const GlobalVar* name = module_.AddFunction(function, own.Finish(), "compute_symbolic_expr");
     return NewLike<Call>(workspace(), *old, name, workspace().Copy(args), nullptr, nullptr, nullptr);

@@ -90,7 +90,7 @@ class Planner {
  private:
   void VisitParams() {
     std::unordered_set<std::string_view> captured;
-    if (const auto* names = As<ListAttr>(function_.attrs->Find("relax.rewrite_cuda_graph.capture_symbolic_vars"))) {
+    if (const auto* names = As<ListAttr>(function_.attrs->Find(attr::kCaptureSymbolicVars))) {
       for (const Attr* item : names->values) {
         if (const auto* name = As<StrAttr>(item)) captured.insert(name->value);
       }

@@ -216,12 +216,12 @@ class Legalizer : public ExprMutator {
     const ModuleEntry* entry = callee ? module_.module().Find(callee) : nullptr;
     const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
     if (!func) return result;
-    const auto* own = As<TargetAttr>(func->attrs->Find("target"));
+    const auto* own = As<TargetAttr>(func->attrs->Find(attr::kTarget));
     const auto* kind = As<StrAttr>(KindOf(target));
     if (!kind || (own && KindOf(own->config) == kind)) return result;
     Workspace copy;
     auto* bound = copy.New<PrimFunc>(*To<PrimFunc>(CloneFunction(func, copy)));
-    bound->attrs = bound->attrs->With("target", TargetAttr::Get(target));
+    bound->attrs = bound->attrs->With(attr::kTarget, TargetAttr::Get(target));
     const std::string name = fmt::format("{}_{}", callee->name, kind->value);
     std::vector<const Expr*> args(call->args.begin(), call->args.end());
     args[0] = module_.AddFunction(bound, copy.Finish(), name);

@@ -15,7 +15,6 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kUpperBounds = "tir_var_upper_bound";
 constexpr std::string_view kLowerBounds = "tir_var_lower_bound";
 constexpr std::string_view kNonNegative = "tir_non_negative_var";
 
@@ -64,7 +63,7 @@ Result<std::set<std::string_view>> ReadNonNegative(const Attr* attr) {
 }  // namespace
 
 Status ShapeBounds::Add(const Function& function) {
-  IROPT_ASSIGN_OR_RETURN(const auto upper, ReadBounds(function, kUpperBounds, /*positive=*/true));
+  IROPT_ASSIGN_OR_RETURN(const auto upper, ReadBounds(function, attr::kTirVarUpperBound, /*positive=*/true));
   IROPT_ASSIGN_OR_RETURN(const auto lower, ReadBounds(function, kLowerBounds, /*positive=*/false));
   IROPT_ASSIGN_OR_RETURN(const auto non_negative, ReadNonNegative(function.attrs->Find(kNonNegative)));
   if (upper.empty() && lower.empty() && non_negative.empty()) return {};

@@ -128,7 +128,7 @@ void ShapeHeap::Compute() {
     code.Store(heap, {make.Int(index)}, tir::Substitute(slot.value, load, own));
     slot.computed = true;
   }
-  code.SetAttr("tir.is_host_func", FollowsSince(TextVersion::kV0_21) ? IntAttr::Bool(true) : IntAttr::Get(1));
+  code.SetAttr(attr::kIsHostFunc, FollowsSince(TextVersion::kV0_21) ? IntAttr::Bool(true) : IntAttr::Get(1));
   const PrimFunc* function = CompletePrimFunc(code);
   const GlobalVar* name = module_.AddFunction(function, own.Finish(), "shape_func");
   builder_.Emit(builder_.MakeCall(name, {heap_}), "_");

@@ -153,7 +153,7 @@ class CallRenamer : private ExprRewriter<CallRenamer> {
 
 // The function with the attribute that tells later passes that its buffers have the scopes of its arguments.
 const PrimFunc* MarkScoped(const PrimFunc* func, Workspace& workspace) {
-  const DictAttr* attrs = func->attrs->With("scoped", IntAttr::Get(1));
+  const DictAttr* attrs = func->attrs->With(attr::kScoped, IntAttr::Get(1));
   if (attrs == func->attrs) return func;
   auto* marked = workspace.New<PrimFunc>(*func);
   marked->attrs = attrs;

@@ -51,8 +51,6 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kPlanDynamicOutput = "relax.memory_plan_dynamic_func_output";
-
 constexpr Statistic kTensors("StaticPlanBlockMemory", "planned-tensors", "tensors that were put into storage");
 constexpr Statistic kStorages("StaticPlanBlockMemory", "storages", "storages for these tensors");
 constexpr Statistic kTensorBytes("StaticPlanBlockMemory", "tensor-bytes", "bytes of planned tensors of known size");
@@ -130,7 +128,7 @@ class AllocationRewriter : public ExprMutator {
 };
 
 bool PlansDynamicOutput(const Function& function) {
-  return op_attrs::ToInt(function.attrs->Find(kPlanDynamicOutput)) != 0;
+  return op_attrs::ToInt(function.attrs->Find(attr::kMemoryPlanDynamicFuncOutput)) != 0;
 }
 
 Result<const Function*> PlanMemory(const Function* function, const Module& module, Workspace& workspace,
@@ -147,7 +145,7 @@ Result<const Function*> PlanMemory(const Function* function, const Module& modul
   if (rewriter.failed()) return Failure{ErrorCode::PassFailed};
   if (!plans_dynamic) return result;
   auto* without = workspace.New<Function>(*result);
-  without->attrs = result->attrs->Without(kPlanDynamicOutput);
+  without->attrs = result->attrs->Without(attr::kMemoryPlanDynamicFuncOutput);
   return without;
 }
 

@@ -70,7 +70,7 @@ const GlobalVar* NamedPrimFuncs::Import(const ModuleEntry& found, ModuleBuilder&
   if (!own || own->func != found.func) return found.var;
   Workspace workspace;
   auto* copy = workspace.New<PrimFunc>(*To<PrimFunc>(CloneFunction(found.func, workspace)));
-  copy->attrs = copy->attrs->Without("global_symbol");
+  copy->attrs = copy->attrs->Without(attr::kGlobalSymbol);
   return builder.AddFunction(copy, workspace.Finish(), found.var->name);
 }
 

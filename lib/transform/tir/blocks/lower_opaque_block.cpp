@@ -75,8 +75,8 @@ class BlockLowerer : public LoopLowerer {
         const int64_t* value = arith::AsInt(place);
         places.push_back(value ? static_cast<const Attr*>(IntAttr::Get(*value)) : ExprAttr::Get(place));
       }
-      annotations = annotations->With("buffer_data_alignment", IntAttr::Get(buffer.data_alignment))
-                        ->With("buffer_allocated_addr", ListAttr::Get(places));
+      annotations = annotations->With(attr::kBufferDataAlignment, IntAttr::Get(buffer.data_alignment))
+                        ->With(attr::kBufferAllocatedAddr, ListAttr::Get(places));
     }
     body = workspace().New<tir::DeclBuffer>(&buffer, body);
     return workspace().New<tir::Allocate>(buffer.data, buffer.dtype, workspace().Copy(shape), True(workspace()),

@@ -38,8 +38,6 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kLocalStage = "tir.manifest_shared_memory_local_stage";
-
 // The copy to a local buffer, which stands before the copy from it to the shared one.
 struct LocalStage {
   const tir::Buffer* local;
@@ -69,7 +67,7 @@ class LocalStageInserter : public tir::StmtExprMutator {
   }
 
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
-    if (block->annotations->Find(kLocalStage)) return Split(*block);
+    if (block->annotations->Find(attr::kManifestSharedMemoryLocalStage)) return Split(*block);
     std::vector<const tir::Stmt*> body;
     std::vector<const tir::Buffer*> locals;
     const auto* seq = As<tir::SeqStmt>(block->body);
@@ -129,7 +127,7 @@ class LocalStageInserter : public tir::StmtExprMutator {
     const PrimExpr* load = workspace().New<tir::BufferLoad>(local->dtype, local, workspace().Copy(indices));
     auto* copy = workspace().New<tir::Block>(block);
     copy->body = workspace().New<tir::BufferStore>(store->buffer, load, store->indices);
-    copy->annotations = block.annotations->Without(kLocalStage);
+    copy->annotations = block.annotations->Without(attr::kManifestSharedMemoryLocalStage);
     return copy;
   }
 

@@ -35,8 +35,6 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kRollingBuffer = "rolling_buffer_scope";
-
 // A dimension of a rolling buffer.
 struct RollingAxis {
   const tir::Var* var = nullptr;  // of the loop that it moves with; null: none
@@ -69,7 +67,7 @@ class RollingBufferInjector : public tir::StmtExprMutator {
       copy.body = result;
       result = workspace().New<tir::BufferRealize>(copy);
       for (const tir::AttrStmt* attr : attrs_[realize->buffer]) {
-        if (attr->attr_key != kRollingBuffer)
+        if (attr->attr_key != attr::kRollingBufferScope)
           result = workspace().New<tir::AttrStmt>(attr->node, attr->attr_key, attr->value, result);
       }
     }
@@ -81,7 +79,8 @@ class RollingBufferInjector : public tir::StmtExprMutator {
     if (!buffer) return StmtExprMutator::VisitAttrStmt(stmt);
     attrs_[buffer].push_back(stmt);
     const int64_t* value = arith::AsInt(stmt->value);
-    if (stmt->attr_key == kRollingBuffer && value && *value != 0 && !rolling_.contains(buffer)) Roll(*buffer, *stmt);
+    if (stmt->attr_key == attr::kRollingBufferScope && value && *value != 0 && !rolling_.contains(buffer))
+      Roll(*buffer, *stmt);
     const tir::Stmt* visited = StmtExprMutator::VisitAttrStmt(stmt);
     return rolling_.contains(buffer) ? To<tir::AttrStmt>(visited)->body : visited;
   }

@@ -19,8 +19,6 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kThreadExtent = "thread_extent";
-
 // The alignment of small allocations is at most their size in bytes.
 int32_t AlignmentOf(DataType dtype, std::span<const PrimExpr* const> shape) {
   int64_t bytes = dtype.bits * int64_t{dtype.lanes} / 8;
@@ -140,7 +138,7 @@ class StorageFlattener : public tir::StmtExprMutator {
     const auto* buffer = As<tir::Buffer>(stmt->node);
     if (buffer) return VisitBufferAttr(*buffer, *stmt);
     const auto* axis = As<tir::IterVar>(stmt->node);
-    if (!axis || stmt->attr_key != kThreadExtent) return StmtExprMutator::VisitAttrStmt(stmt);
+    if (!axis || stmt->attr_key != attr::kThreadExtent) return StmtExprMutator::VisitAttrStmt(stmt);
     analyzer_.Bind(axis->var, make().Const(0, stmt->value->dtype), stmt->value);
     const std::string_view outer = std::exchange(default_scope_, ScopeInside(axis->thread_tag));
     const tir::Stmt* visited = StmtExprMutator::VisitAttrStmt(stmt);
@@ -174,12 +172,12 @@ class StorageFlattener : public tir::StmtExprMutator {
                            "invalid alignment: expected T.tvm_tuple(axis, factor, offset)");
       return VisitStmt(stmt.body);
     }
-    if (stmt.attr_key == "realize_scope" && Is<tir::BufferRealize>(stmt.body)) return VisitStmt(stmt.body);
+    if (stmt.attr_key == attr::kRealizeScope && Is<tir::BufferRealize>(stmt.body)) return VisitStmt(stmt.body);
     // The buffer may be realized below.
     const tir::Stmt* body = VisitStmt(stmt.body);
     const tir::Buffer* flat = EntryOf(&buffer).flat;
     const Node* node = flat;
-    if (stmt.attr_key == "double_buffer_scope") node = flat->data;
+    if (stmt.attr_key == attr::kDoubleBufferScope) node = flat->data;
     const PrimExpr* value = VisitExpr(stmt.value);
     if (node == &buffer && value == stmt.value && body == stmt.body) return &stmt;
     return workspace().New<tir::AttrStmt>(node, stmt.attr_key, value, body);
@@ -396,7 +394,7 @@ class StorageFlattener : public tir::StmtExprMutator {
     const std::vector<const PrimExpr*> bounds = {bound};
     const auto* tuple =
         workspace().New<tir::Call>(DataType::Handle(), GetOp(OpId::kTirTvmTuple), workspace().Copy(bounds));
-    return workspace().New<tir::AttrStmt>(buffer.data, "buffer_bound", tuple, body);
+    return workspace().New<tir::AttrStmt>(buffer.data, attr::kBufferBound, tuple, body);
   }
 
   DiagnosticEngine& diagnostics_;

@@ -71,7 +71,7 @@ class TextureFlattener : public tir::StmtExprMutator {
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const auto* realize = stmt->attr_key == "realize_scope" ? As<tir::BufferRealize>(stmt->body) : nullptr;
+    const auto* realize = stmt->attr_key == attr::kRealizeScope ? As<tir::BufferRealize>(stmt->body) : nullptr;
     if (realize && (params_.contains(realize->buffer) || IsTexture(*realize->buffer))) return VisitStmt(realize);
     if (const tir::IterVar* axis = tir::LaunchAxisOf(*stmt))
       analyzer_.Bind(axis->var, analyzer_.make().Const(0, stmt->value->dtype), stmt->value);

@@ -50,7 +50,7 @@ class BoundCollector : public tir::StmtExprVisitor {
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const auto* var = As<tir::Var>(stmt->node);
     const auto* tuple = As<tir::Call>(stmt->value);
-    if (stmt->attr_key == "buffer_bound" && var && tuple) bounds_[var] = tuple->args;
+    if (stmt->attr_key == attr::kBufferBound && var && tuple) bounds_[var] = tuple->args;
     StmtExprVisitor::VisitAttrStmt(stmt);
   }
 

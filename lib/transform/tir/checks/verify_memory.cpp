@@ -43,7 +43,7 @@ class HostAccessFinder : public tir::StmtExprVisitor {
     StmtExprVisitor::VisitLetStmt(let);
   }
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const bool on_device = stmt->attr_key == "thread_extent" || stmt->attr_key == "pipeline_exec_scope";
+    const bool on_device = stmt->attr_key == attr::kThreadExtent || stmt->attr_key == attr::kPipelineExecScope;
     const bool outer = std::exchange(on_device_, on_device_ || on_device);
     StmtExprVisitor::VisitAttrStmt(stmt);
     on_device_ = outer;
@@ -101,7 +101,7 @@ bool HasOwnMemory(const DictAttr& target) {
 void VerifyMemory(const PrimFunc& func, DiagnosticEngine& diagnostics) {
   const DictAttr* target = RequireTarget(func, diagnostics);
   if (!target) return;
-  const auto* convention = As<IntAttr>(func.attrs->Find("calling_conv"));
+  const auto* convention = As<IntAttr>(func.attrs->Find(attr::kCallingConv));
   const bool is_split = convention && convention->value != 0;
   if (!is_split && HasOwnMemory(*target)) HostAccessFinder(func, diagnostics).VisitStmt(func.body);
 }

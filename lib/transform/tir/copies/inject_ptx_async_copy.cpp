@@ -26,7 +26,7 @@ namespace {
 
 bool IsAsyncScope(const tir::Stmt* stmt) {
   const auto* attr = As<tir::AttrStmt>(stmt);
-  return attr && attr->attr_key == "async_scope";
+  return attr && attr->attr_key == attr::kAsyncScope;
 }
 
 // What a vector of elements next to each other begins with; null for other vectors. After memory was merged, its

@@ -38,10 +38,6 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kCommit = "async_commit_queue_scope";
-constexpr std::string_view kWait = "async_wait_queue_scope";
-constexpr std::string_view kInFlight = "async_wait_inflight_count";
-
 class AsyncDMALowerer : public arith::StmtExprMutatorWithAnalyzer {
  public:
   AsyncDMALowerer(const PrimFunc& func, bool bypass_cache, Workspace& workspace)
@@ -64,8 +60,8 @@ class AsyncDMALowerer : public arith::StmtExprMutatorWithAnalyzer {
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* attr) override {
     const int64_t* queue = arith::AsInt(attr->value);
-    if (queue && attr->attr_key == kCommit) return Commit(*attr, *queue);
-    if (queue && attr->attr_key == kWait) return Wait(*attr, *queue);
+    if (queue && attr->attr_key == attr::kAsyncCommitQueueScope) return Commit(*attr, *queue);
+    if (queue && attr->attr_key == attr::kAsyncWaitQueueScope) return Wait(*attr, *queue);
     return InAttr(*attr);
   }
 
@@ -98,7 +94,7 @@ class AsyncDMALowerer : public arith::StmtExprMutatorWithAnalyzer {
 
   const tir::Stmt* Wait(const tir::AttrStmt& attr, int64_t queue) {
     const auto* in_flight = As<tir::AttrStmt>(attr.body);
-    if (!in_flight || in_flight->attr_key != kInFlight) return InAttr(attr);
+    if (!in_flight || in_flight->attr_key != attr::kAsyncWaitInflightCount) return InAttr(attr);
     const tir::Stmt* body = VisitStmt(in_flight->body);
     if (used_queues_.contains(queue)) {
       const std::array<const tir::Stmt*, 2> stmts{Call(OpId::kTirDmaWait, {Int32(queue), in_flight->value}), body};
@@ -131,7 +127,7 @@ class AsyncDMALowerer : public arith::StmtExprMutatorWithAnalyzer {
 
 bool CommitsAsyncCopies(const tir::Stmt* stmt) {
   const auto* attr = As<tir::AttrStmt>(stmt);
-  return attr && attr->attr_key == kCommit;
+  return attr && attr->attr_key == attr::kAsyncCommitQueueScope;
 }
 
 }  // namespace

@@ -46,7 +46,6 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kAutoCopy = "auto_copy";
 constexpr std::string_view kWarpExecution = "warp_execution";
 constexpr std::string_view kLocalStage = "local_stage";
 constexpr std::string_view kVectorBytes = "vector_bytes";
@@ -117,7 +116,7 @@ class CopyLowerer : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
     const auto* visited = To<tir::Block>(StmtExprMutator::VisitBlock(block));
-    if (Annotation(*block, kAutoCopy, 0, diagnostics_) != 0) visited = LowerCopy(*visited);
+    if (Annotation(*block, attr::kAutoCopy, 0, diagnostics_) != 0) visited = LowerCopy(*visited);
     allocs_.insert(allocs_.end(), visited->alloc_buffers.begin(), visited->alloc_buffers.end());
     return visited;
   }
@@ -222,7 +221,7 @@ const tir::Stmt* CopyLowerer::Pad(const tir::Stmt* stmt) {
 
 bool NeedsLowerAutoCopy(const tir::Stmt* stmt) {
   const auto* block = As<tir::Block>(stmt);
-  return block && (block->annotations->Find(kAutoCopy) || block->annotations->Find(kWarpExecution));
+  return block && (block->annotations->Find(attr::kAutoCopy) || block->annotations->Find(kWarpExecution));
 }
 
 }  // namespace

@@ -207,7 +207,7 @@ const tir::Stmt* TileCopier::StoreByThreads(const tir::Buffer& src, const tir::B
       workspace_.New<tir::For>(vec, Int(0), Int(2), tir::ForKind::kVectorized, store, nullptr, DictAttr::Empty());
   const auto* axis = workspace_.New<tir::IterVar>(workspace_.New<tir::Range>(Int(0), num_threads), tx,
                                                   tir::IterVarType::kThreadIndex, kThreadTags[0]);
-  return workspace_.New<tir::AttrStmt>(axis, "thread_extent", num_threads, loop);
+  return workspace_.New<tir::AttrStmt>(axis, attr::kThreadExtent, num_threads, loop);
 }
 
 Result<const tir::Stmt*> TileCopier::Load(const LoopNest& nest) {

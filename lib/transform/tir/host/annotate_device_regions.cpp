@@ -28,8 +28,8 @@ class RegionAnnotator : public tir::StmtExprMutator {
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     if (stmt->attr_key == attr::kTarget) return stmt;
-    const bool is_device = stmt->attr_key == "thread_extent" || stmt->attr_key == "pipeline_exec_scope" ||
-                           stmt->attr_key == "device_scope";
+    const bool is_device = stmt->attr_key == attr::kThreadExtent || stmt->attr_key == attr::kPipelineExecScope ||
+                           stmt->attr_key == attr::kDeviceScope;
     if (!is_device) return StmtExprMutator::VisitAttrStmt(stmt);
     return workspace().New<tir::AttrStmt>(TargetAttr::Get(target_), attr::kTarget, HostBuilder(workspace()).Int32(0),
                                           stmt);

@@ -20,10 +20,8 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kEntryFunc = "tir.is_entry_func";
-
 bool IsForAot(const Module& module) {
-  const auto* executor = As<ObjectAttr>(module.attrs()->Find("executor"));
+  const auto* executor = As<ObjectAttr>(module.attrs()->Find(attr::kExecutor));
   const auto* name = executor ? As<StrAttr>(executor->Find("name")) : nullptr;
   return name && name->value == "aot";
 }
@@ -33,7 +31,7 @@ std::optional<size_t> FindEntry(const Module& module) {
   const std::vector<ModuleEntry>& functions = module.functions();
   std::optional<size_t> found;
   for (size_t i = 0; i < functions.size(); ++i) {
-    if (functions.size() > 1 && !functions[i].func->attrs->Find("global_symbol")) continue;
+    if (functions.size() > 1 && !functions[i].func->attrs->Find(attr::kGlobalSymbol)) continue;
     if (found || !Is<PrimFunc>(functions[i].func)) return std::nullopt;
     found = i;
   }
@@ -48,11 +46,11 @@ Pass CreateAnnotateEntryFunc(const PassOptions& options) {
     const std::optional<size_t> entry = FindEntry(module);
     if (!entry) return module;
     const ModuleEntry old = module.functions()[*entry];
-    const auto* marked = As<IntAttr>(old.func->attrs->Find(kEntryFunc));
+    const auto* marked = As<IntAttr>(old.func->attrs->Find(attr::kIsEntryFunc));
     if (marked && marked->value != 0) return module;
     Workspace workspace(old.storage);
     auto* func = workspace.New<PrimFunc>(*To<PrimFunc>(old.func));
-    func->attrs = func->attrs->With(kEntryFunc, IntAttr::Bool(true));
+    func->attrs = func->attrs->With(attr::kIsEntryFunc, IntAttr::Bool(true));
     module.SetAt(*entry, func, workspace.Finish());
     return module;
   });

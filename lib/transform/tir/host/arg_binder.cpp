@@ -174,7 +174,7 @@ void ArgBinder::BindData(const tir::Buffer& buffer, const tir::Var* handle, cons
   // An array without elements may have a null pointer.
   checks_.Assert(make.Binary(NodeKind::kOr, build_.EqualInt(size, 0), make.Not(build_.IsNull(buffer.data))),
                  name + " is expected to have non-NULL data pointer");
-  bindings_.Add<tir::AttrStmt>(buffer.data, "storage_alignment", build_.Int32(buffer.data_alignment));
+  bindings_.Add<tir::AttrStmt>(buffer.data, attr::kStorageAlignment, build_.Int32(buffer.data_alignment));
 }
 
 }  // namespace iropt

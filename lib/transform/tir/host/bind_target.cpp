@@ -36,8 +36,6 @@ namespace iropt {
 namespace {
 
 constexpr std::string_view kHost = "host";
-constexpr std::string_view kTarget = "target";
-constexpr std::string_view kHostFunc = "tir.is_host_func";
 
 // A target and its host, which may be missing.
 struct Targets {
@@ -53,7 +51,7 @@ const DictAttr* ConfigOf(const Attr* attr) {
   return As<DictAttr>(attr);
 }
 
-bool IsExposed(const BaseFunc& func) { return func.attrs->Find("global_symbol") != nullptr; }
+bool IsExposed(const BaseFunc& func) { return func.attrs->Find(attr::kGlobalSymbol) != nullptr; }
 
 const DictAttr* NewConfig(const DictAttr* config, const Targets& targets, bool exposed) {
   if (config) {
@@ -64,16 +62,16 @@ const DictAttr* NewConfig(const DictAttr* config, const Targets& targets, bool e
 }
 
 const PrimFunc* BindTarget(const PrimFunc* func, const Targets& targets, Workspace& workspace) {
-  const DictAttr* old = ConfigOf(func->attrs->Find(kTarget));
-  const auto* is_host = As<IntAttr>(func->attrs->Find(kHostFunc));
+  const DictAttr* old = ConfigOf(func->attrs->Find(attr::kTarget));
+  const auto* is_host = As<IntAttr>(func->attrs->Find(attr::kIsHostFunc));
   const DictAttr* config = nullptr;
   if (!old && is_host && is_host->value != 0) {
     config = targets.any_host().With(kHost, &targets.any_host());
   } else {
     config = NewConfig(old, targets, IsExposed(*func));
   }
-  const DictAttr* attrs = func->attrs->Without(kHostFunc);
-  if (config != old) attrs = attrs->With(kTarget, TargetAttr::Get(config));
+  const DictAttr* attrs = func->attrs->Without(attr::kIsHostFunc);
+  if (config != old) attrs = attrs->With(attr::kTarget, TargetAttr::Get(config));
   if (attrs == func->attrs) return func;
   auto* copy = workspace.New<PrimFunc>(*func);
   copy->attrs = attrs;
@@ -83,7 +81,8 @@ const PrimFunc* BindTarget(const PrimFunc* func, const Targets& targets, Workspa
 // Whether the code in the statement runs in threads of a device.
 bool StartsThreads(const tir::For& loop) { return loop.for_kind == tir::ForKind::kThreadBinding; }
 bool StartsThreads(const tir::AttrStmt& stmt) {
-  return stmt.attr_key == "thread_extent" || stmt.attr_key == "virtual_thread" || stmt.attr_key == "tirx.device_entry";
+  return stmt.attr_key == attr::kThreadExtent || stmt.attr_key == attr::kVirtualThread ||
+         stmt.attr_key == attr::kDeviceEntry;
 }
 
 // The functions that are called outside of threads, and inside of them.
@@ -161,7 +160,8 @@ class CallerTargetBinder {
     if (!func) return;
     const bool for_host = callees_.of_host.contains(entry.var);
     const bool for_device = callees_.of_device.contains(entry.var);
-    const bool is_chosen = ConfigOf(func->attrs->Find(kTarget)) || func->attrs->Find(kHostFunc) || IsExposed(*func);
+    const bool is_chosen =
+        ConfigOf(func->attrs->Find(attr::kTarget)) || func->attrs->Find(attr::kIsHostFunc) || IsExposed(*func);
     Workspace workspace(entry.storage);
     if (is_chosen || !for_host) {
       const PrimFunc* bound = BindTarget(func, targets_, workspace);
@@ -183,7 +183,7 @@ class CallerTargetBinder {
   }
   static const PrimFunc* WithTarget(const PrimFunc& func, const DictAttr* config, Workspace& workspace) {
     auto* copy = workspace.New<PrimFunc>(func);
-    copy->attrs = func.attrs->With(kTarget, TargetAttr::Get(config));
+    copy->attrs = func.attrs->With(attr::kTarget, TargetAttr::Get(config));
     return copy;
   }
   void ReplaceCallees(size_t i) {

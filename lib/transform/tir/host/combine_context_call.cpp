@@ -56,7 +56,7 @@ class ContextCombiner : public tir::StmtExprMutator {
   }
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const auto visit = [&] { return StmtExprMutator::VisitAttrStmt(stmt); };
-    const bool is_scope = stmt->attr_key == "thread_extent" || stmt->attr_key == "coproc_uop_scope";
+    const bool is_scope = stmt->attr_key == attr::kThreadExtent || stmt->attr_key == attr::kCoprocUopScope;
     return is_scope ? InScope(visit) : visit();
   }
   const tir::Stmt* VisitFor(const tir::For* loop) override {

@@ -20,7 +20,7 @@ Pass CreateDecorateDeviceScope(const PassOptions& options) {
                               Workspace& workspace = context.workspace();
                               const PrimExpr* zero = HostBuilder(workspace).Int32(0);
                               return WrapBody(func, workspace, [&](const tir::Stmt* body) {
-                                return workspace.New<tir::AttrStmt>(zero, "device_scope", zero, body);
+                                return workspace.New<tir::AttrStmt>(zero, attr::kDeviceScope, zero, body);
                               });
                             });
 }

@@ -9,9 +9,6 @@
 
 namespace iropt {
 
-// The attribute of a function for a device that names what its launch states.
-inline constexpr std::string_view kLaunchParams = "tir.kernel_launch_params";
-
 // States the target of the parts of the function that run on the device. Null after an error.
 const PrimFunc* AnnotateDeviceRegions(const PrimFunc* func, Workspace& workspace, DiagnosticEngine& diagnostics);
 

@@ -24,8 +24,6 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kConstants = "constants";
-
 class ConstantCollector : public tir::StmtExprVisitor {
  public:
   explicit ConstantCollector(const Attr* known) {
@@ -57,13 +55,13 @@ class ConstantCollector : public tir::StmtExprVisitor {
 
 Pass CreateExtractPrimFuncConstants(const PassOptions& options) {
   return CreateModulePass(options.info(), [](Module module, ModulePassContext&) -> Result<Module> {
-    ConstantCollector collector(module.attrs()->Find(kConstants));
+    ConstantCollector collector(module.attrs()->Find(attr::kConstants));
     const size_t num_known = collector.values().size();
     for (const ModuleEntry& entry : module.functions()) {
       if (const auto* func = As<PrimFunc>(entry.func)) collector.VisitStmt(func->body);
     }
     if (collector.values().size() > num_known)
-      module.set_attrs(module.attrs()->With(kConstants, ListAttr::Get(collector.values())));
+      module.set_attrs(module.attrs()->With(attr::kConstants, ListAttr::Get(collector.values())));
     return module;
   });
 }

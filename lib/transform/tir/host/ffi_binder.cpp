@@ -411,7 +411,7 @@ void FfiBinder::BindData(const tir::Buffer& buffer, const tir::Var* handle, size
   // An array without elements may have a null pointer.
   Assert(checks_, make.Binary(NodeKind::kOr, build_.EqualInt(size, 0), make.Not(build_.IsNull(data))), "ValueError",
          parts, {"`,\n  expected non-NULL data pointer"});
-  bindings_.Add<tir::AttrStmt>(&buffer, "storage_alignment", build_.Int32(buffer.data_alignment));
+  bindings_.Add<tir::AttrStmt>(&buffer, attr::kStorageAlignment, build_.Int32(buffer.data_alignment));
   buffers_.Add<tir::LetStmt>(buffer.data, data);
   buffers_.Add<tir::DeclBuffer>(&buffer);
 }

@@ -87,8 +87,8 @@ class PointerRenamer : public tir::StmtExprMutator {
 
 const tir::Stmt* SetDevice(const HostBuilder& build, StmtNest& nest, int64_t device_type, const tir::Var* device_id,
                            const tir::Stmt* body) {
-  nest.Add<tir::AttrStmt>(StrAttr::Get("default"), "device_id", device_id);
-  nest.Add<tir::AttrStmt>(StrAttr::Get("default"), "device_type", build.Int32(device_type));
+  nest.Add<tir::AttrStmt>(StrAttr::Get("default"), attr::kDeviceId, device_id);
+  nest.Add<tir::AttrStmt>(StrAttr::Get("default"), attr::kDeviceType, build.Int32(device_type));
   if (device_type == kCpuDevice) return body;
   const PrimExpr* call = build.Call(DataType::Int(32), OpId::kTirTvmCallPacked,
                                     {build.String("__tvm_set_device"), build.Int32(device_type), device_id});
@@ -113,7 +113,7 @@ const PrimFunc* MakeFfiFunc(const PrimFunc& func, std::string_view symbol, const
   StmtNest device(build);
   auto* made = workspace.New<PrimFunc>(*WrapBody(&own, workspace, [&](const tir::Stmt* old) {
     const tir::Stmt* body = returns.VisitStmt(old);
-    body = workspace.New<tir::AttrStmt>(build.Int32(0), "compute_scope",
+    body = workspace.New<tir::AttrStmt>(build.Int32(0), attr::kComputeScope,
                                         build.String(fmt::format("{}_compute_", symbol)), body);
     if (binder.IsBound(device_id)) body = SetDevice(build, device, device_type, device_id, body);
     body = build.Seq({body, build.Return(0)});

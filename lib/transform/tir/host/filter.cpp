@@ -85,7 +85,7 @@ struct Conditions {
       const std::string_view kind = target ? TargetString(*target, "kind") : std::string_view();
       if (std::ranges::find(target_kinds, kind) == target_kinds.end()) return false;
     }
-    const auto* convention = As<IntAttr>(func.attrs->Find("calling_conv"));
+    const auto* convention = As<IntAttr>(func.attrs->Find(attr::kCallingConv));
     if (calling_conv && (convention ? convention->value : 0) != *calling_conv) return false;
     return std::ranges::all_of(
         attrs, [&](const OptionValue::Entry& entry) { return IsEqual(func.attrs->Find(entry.key), entry.value); });

@@ -12,13 +12,6 @@
 
 namespace iropt {
 
-namespace attr {
-inline constexpr std::string_view kCallingConv = "calling_conv";
-inline constexpr std::string_view kTarget = "target";
-inline constexpr std::string_view kIsGlobalFunc = "tir.is_global_func";
-inline constexpr std::string_view kNoAlias = "tir.noalias";
-}  // namespace attr
-
 // How a function is called: the values of the attribute calling_conv.
 enum class CallingConv : int8_t { kDefault = 0, kCPackedFunc = 1, kDeviceKernelLaunch = 2 };
 
@@ -39,7 +32,7 @@ inline CallingConv CallingConvOf(const PrimFunc& func) {
 }
 // Whether it runs on the host: it says so, or its target is a CPU.
 inline bool IsHostFunc(const PrimFunc& func) {
-  if (const auto* marked = As<IntAttr>(func.attrs->Find("tir.is_host_func")); marked && marked->value != 0) return true;
+  if (const auto* marked = As<IntAttr>(func.attrs->Find(attr::kIsHostFunc)); marked && marked->value != 0) return true;
   const DictAttr* target = TargetOf(func);
   const auto* keys = target ? As<ListAttr>(target->Find("keys")) : nullptr;
   return keys && std::ranges::any_of(keys->values, [](const Attr* attr) {

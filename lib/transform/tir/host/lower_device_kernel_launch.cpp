@@ -38,7 +38,6 @@ namespace iropt {
 namespace {
 
 constexpr std::string_view kDynamicSharedMemory = "tir.use_dyn_shared_memory";
-constexpr std::string_view kDynamicSharedBytes = "tirx.dyn_smem_bytes";
 // That a function may ask for: they state how it is launched, and are not passed. In the order of the launch.
 constexpr std::string_view kLaunchFlags[] = {"tir.use_programtic_dependent_launch", "tir.use_cooperative_launch"};
 
@@ -63,7 +62,7 @@ class LaunchCollector : public tir::StmtExprVisitor {
   bool Collect() {
     VisitStmt(info_.func->body);
     for (const std::string_view param : info_.params) info_.args.push_back(extents_.at(param));
-    const auto* requested = As<ListAttr>(info_.func->attrs->Find(kLaunchParams));
+    const auto* requested = As<ListAttr>(info_.func->attrs->Find(attr::kKernelLaunchParams));
     for (const std::string_view flag : kLaunchFlags) {
       if (requested && std::ranges::count(requested->values, StrAttr::Get(flag)) != 0) info_.params.push_back(flag);
     }
@@ -84,7 +83,7 @@ class LaunchCollector : public tir::StmtExprVisitor {
       info_.params.push_back(thread->thread_tag);
       extents_[thread->thread_tag] = stmt->value;
     }
-    if (stmt->attr_key == kDynamicSharedBytes) declared_bytes_ = stmt->value;
+    if (stmt->attr_key == attr::kDynSmemBytes) declared_bytes_ = stmt->value;
     StmtExprVisitor::VisitAttrStmt(stmt);
   }
   void VisitAllocate(const tir::Allocate* allocate) override {
@@ -202,7 +201,7 @@ class ReturnRemover : public tir::StmtExprMutator {
   }
   // The launch states the size.
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    return stmt->attr_key == kDynamicSharedBytes ? VisitStmt(stmt->body) : StmtExprMutator::VisitAttrStmt(stmt);
+    return stmt->attr_key == attr::kDynSmemBytes ? VisitStmt(stmt->body) : StmtExprMutator::VisitAttrStmt(stmt);
   }
 
  private:
@@ -221,7 +220,7 @@ const PrimFunc* MakeKernel(const PrimFunc* func, const KernelInfo& info, Workspa
   for (const std::string_view param : info.params) params.push_back(StrAttr::Get(param));
   kernel->attrs = func->attrs->With(attr::kIsGlobalFunc, IntAttr::Bool(true))
                       ->With(attr::kCallingConv, IntAttr::Get(2))
-                      ->With(kLaunchParams, ListAttr::Get(params))
+                      ->With(attr::kKernelLaunchParams, ListAttr::Get(params))
                       ->With(attr::kGlobalSymbol, StrAttr::Get(info.symbol));
   kernel->type = PrimFuncType(kernel);
   return remover.failed() ? nullptr : kernel;

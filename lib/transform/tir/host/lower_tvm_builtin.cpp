@@ -114,7 +114,7 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     return lowered ? StmtExprMutator::VisitLetStmt(lowered) : let;
   }
   const tir::Stmt* VisitAllocate(const tir::Allocate* old) override {
-    const auto* disabled = As<IntAttr>(old->annotations->Find("disable_lower_builtin"));
+    const auto* disabled = As<IntAttr>(old->annotations->Find(attr::kDisableLowerBuiltin));
     if ((disabled && disabled->value != 0) || IsOnStack(*old) || !HasDevice(*old)) {
       return StmtExprMutator::VisitAllocate(old);
     }
@@ -122,8 +122,9 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     return AllocateWorkspace(*To<tir::Allocate>(StmtExprMutator::VisitAllocate(old)), pointer);
   }
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    if (stmt->attr_key != "device_id" && stmt->attr_key != "device_type") return StmtExprMutator::VisitAttrStmt(stmt);
-    const PrimExpr*& current = stmt->attr_key == "device_id" ? device_id_ : device_type_;
+    if (stmt->attr_key != attr::kDeviceId && stmt->attr_key != attr::kDeviceType)
+      return StmtExprMutator::VisitAttrStmt(stmt);
+    const PrimExpr*& current = stmt->attr_key == attr::kDeviceId ? device_id_ : device_type_;
     const PrimExpr* outer = std::exchange(current, stmt->value);
     const tir::Stmt* body = VisitStmt(stmt->body);
     current = outer;
@@ -412,7 +413,7 @@ class BuiltinLowerer : public tir::StmtExprMutator {
       body = first->body;
     }
     if (!FollowsSince(TextVersion::kV0_24)) {
-      nest.Add<tir::AttrStmt>(pointer, "storage_alignment", build_.Int32(tir::kAllocAlignment));
+      nest.Add<tir::AttrStmt>(pointer, attr::kStorageAlignment, build_.Int32(tir::kAllocAlignment));
     }
     nest.Before(ThrowIf(build_.IsNull(pointer)));
     while (const auto* decl = As<tir::DeclBuffer>(body)) {

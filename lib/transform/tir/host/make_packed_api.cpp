@@ -157,7 +157,7 @@ class PackedFuncMaker {
     StmtNest device(build_);
     const PrimFunc* func = WrapBody(&func_, build_.workspace(), [&](const tir::Stmt* old) {
       const tir::Stmt* body = returns.VisitStmt(old);
-      body = build_.workspace().New<tir::AttrStmt>(build_.Int32(0), "compute_scope",
+      body = build_.workspace().New<tir::AttrStmt>(build_.Int32(0), attr::kComputeScope,
                                                    build_.String(fmt::format("{}_compute_", symbol_)), body);
       if (binder_.IsBound(device_id_)) body = SetDevice(device, body);
       body = build_.Seq({body, build_.Return(0)});
@@ -234,8 +234,8 @@ class PackedFuncMaker {
 
   const tir::Stmt* SetDevice(StmtNest& nest, const tir::Stmt* body) {
     const int64_t device_type = DeviceTypeOf(target_);
-    nest.Add<tir::AttrStmt>(StrAttr::Get("default"), "device_id", device_id_);
-    nest.Add<tir::AttrStmt>(StrAttr::Get("default"), "device_type", build_.Int32(device_type));
+    nest.Add<tir::AttrStmt>(StrAttr::Get("default"), attr::kDeviceId, device_id_);
+    nest.Add<tir::AttrStmt>(StrAttr::Get("default"), attr::kDeviceType, build_.Int32(device_type));
     if (device_type == kCpuDevice) return body;
     const PrimExpr* call = build_.Call(DataType::Int(32), OpId::kTirTvmCallPacked,
                                        {build_.String("__tvm_set_device"), build_.Int32(device_type), device_id_});

@@ -72,8 +72,8 @@ const PrimFunc* NewFunc(const PrimFunc& old, const DictAttr& target, Workspace& 
   }
   StmtNest device(build);
   if (has_buffers) {
-    device.Add<tir::AttrStmt>(StrAttr::Get("default"), "device_id", build.Int32(0));
-    device.Add<tir::AttrStmt>(StrAttr::Get("default"), "device_type", build.Int32(DeviceTypeOf(target)));
+    device.Add<tir::AttrStmt>(StrAttr::Get("default"), attr::kDeviceId, build.Int32(0));
+    device.Add<tir::AttrStmt>(StrAttr::Get("default"), attr::kDeviceType, build.Int32(DeviceTypeOf(target)));
   }
   const PrimFunc* wrapped = WrapBody(&old, workspace, [&](const tir::Stmt* body) {
     return device.Around(build.Seq({body, build.Return(0)}));

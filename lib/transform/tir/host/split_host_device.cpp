@@ -235,8 +235,9 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
                                      {attr::kNoAlias, IntAttr::Bool(true)},
                                      {attr::kIsGlobalFunc, IntAttr::Bool(true)}};
     const DictAttr* func_attrs = DictAttr::Get(attrs);
-    const Attr* requested = owner_ && FollowsSince(TextVersion::kV0_26) ? owner_->attrs->Find(kLaunchParams) : nullptr;
-    if (requested) func_attrs = func_attrs->With(kLaunchParams, requested);
+    const Attr* requested =
+        owner_ && FollowsSince(TextVersion::kV0_26) ? owner_->attrs->Find(attr::kKernelLaunchParams) : nullptr;
+    if (requested) func_attrs = func_attrs->With(attr::kKernelLaunchParams, requested);
     if (owner_ && FollowsSince(TextVersion::kV0_25)) body = MoveLaunchBounds(body, *target, func_attrs);
     const Type* result = returns_code ? static_cast<const Type*>(PrimType::Get(DataType::Int(32))) : TupleType::Get({});
     PrimFunc func(workspace().Copy(params), workspace().Copy(std::vector<const tir::Buffer*>(params.size(), nullptr)),

@@ -23,8 +23,6 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kIrregularMark = "irregular_loop_mark";
-
 bool IsLoopJump(const tir::Stmt& stmt) {
   const auto* evaluate = As<tir::Evaluate>(&stmt);
   const auto* call = evaluate ? As<tir::Call>(evaluate->value) : nullptr;
@@ -44,7 +42,7 @@ class IrregularLoopAnnotator : public tir::StmtExprMutator {
     const auto* visited = To<tir::For>(StmtExprMutator::VisitFor(loop));
     if (!std::exchange(has_jump_, outer)) return visited;
     Check(*loop);
-    const DictAttr* annotations = loop->annotations->With(kIrregularMark, IntAttr::Get(1));
+    const DictAttr* annotations = loop->annotations->With(attr::kIrregularLoopMark, IntAttr::Get(1));
     if (annotations == visited->annotations) return visited;
     auto* marked = workspace().New<tir::For>(*visited);
     marked->annotations = annotations;
@@ -71,8 +69,8 @@ class IrregularLoopAnnotator : public tir::StmtExprMutator {
           fmt::format("the loop over '{}', which 'break' or 'continue' may leave, {}", loop.loop_var->name, why));
     };
     if (loop.for_kind != tir::ForKind::kSerial) refuse("must be serial");
-    constexpr std::string_view kInvalid[] = {"pragma_auto_unroll_max_step", "pragma_unroll_explicit",
-                                             "pragma_loop_partition_hint", "software_pipeline_stage"};
+    constexpr std::string_view kInvalid[] = {attr::kPragmaAutoUnrollMaxStep, attr::kPragmaUnrollExplicit,
+                                             attr::kLoopPartitionHint, attr::kSoftwarePipelineStage};
     for (const std::string_view key : kInvalid) {
       if (loop.annotations->Find(key)) refuse(fmt::format("must not have the annotation '{}'", key));
     }

@@ -36,9 +36,6 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kScope = "double_buffer_scope";
-constexpr std::string_view kWrite = "double_buffer_write";
-
 // The pointers of memory to double: those of scopes whose pointers are not passed on.
 class ScopeFinder : public tir::StmtExprVisitor {
  public:
@@ -52,7 +49,7 @@ class ScopeFinder : public tir::StmtExprVisitor {
   using StmtExprVisitor::VisitExpr;
 
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const auto* pointer = stmt->attr_key == kScope ? As<tir::Var>(stmt->node) : nullptr;
+    const auto* pointer = stmt->attr_key == attr::kDoubleBufferScope ? As<tir::Var>(stmt->node) : nullptr;
     if (pointer) found_.insert(pointer);
     VisitExpr(stmt->value);
     VisitStmt(stmt->body);
@@ -71,7 +68,7 @@ class MarkStripper : public tir::StmtExprMutator {
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    return stmt->attr_key == kWrite ? VisitStmt(stmt->body) : StmtExprMutator::VisitAttrStmt(stmt);
+    return stmt->attr_key == attr::kDoubleBufferWrite ? VisitStmt(stmt->body) : StmtExprMutator::VisitAttrStmt(stmt);
   }
 };
 
@@ -91,7 +88,7 @@ class DoubleBufferInjector : public tir::StmtExprMutator {
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return Double(buffer); }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    if (stmt->attr_key != kScope) return StmtExprMutator::VisitAttrStmt(stmt);
+    if (stmt->attr_key != attr::kDoubleBufferScope) return StmtExprMutator::VisitAttrStmt(stmt);
     const auto* pointer = As<tir::Var>(stmt->node);
     return pointer && pointers_.contains(pointer) ? Produce(pointer, *stmt) : VisitStmt(stmt->body);
   }
@@ -198,7 +195,7 @@ class DoubleBufferInjector : public tir::StmtExprMutator {
     memory.write_half = nullptr;
     outside_[memory.loop].before.push_back(copier_.Copy(body, {{half, zero}, {var, zero}}, /*is_first=*/true));
     body = copier_.Copy(body, {{half, make_.FloorMod(next, two)}, {var, next}}, /*is_first=*/false);
-    body = workspace().New<tir::AttrStmt>(pointer, kWrite, make_.Int(1, DataType::Int(32)), body);
+    body = workspace().New<tir::AttrStmt>(pointer, attr::kDoubleBufferWrite, make_.Int(1, DataType::Int(32)), body);
     const PrimExpr* has_next = make_.Binary(NodeKind::kLT, next, memory.loop->extent);
     return workspace().New<tir::IfThenElse>(has_next, body, nullptr);
   }

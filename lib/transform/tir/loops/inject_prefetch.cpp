@@ -42,7 +42,7 @@ class PrefetchInjector : public tir::StmtExprMutator {
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    if (stmt->attr_key != "prefetch_scope") return StmtExprMutator::VisitAttrStmt(stmt);
+    if (stmt->attr_key != attr::kPrefetchScope) return StmtExprMutator::VisitAttrStmt(stmt);
     const tir::Stmt* body = VisitStmt(stmt->body);
     const auto* buffer = As<tir::Buffer>(stmt->node);
     if (!buffer || loops_.empty()) {

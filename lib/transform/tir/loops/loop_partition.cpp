@@ -422,7 +422,7 @@ class LaunchSplitter : public tir::StmtExprMutator {
       : StmtExprMutator(workspace), middle_(middle), condition_(condition), copier_(copier) {}
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    if (stmt->attr_key != "thread_extent") return StmtExprMutator::VisitAttrStmt(stmt);
+    if (stmt->attr_key != attr::kThreadExtent) return StmtExprMutator::VisitAttrStmt(stmt);
     const int launches = std::exchange(num_launches_, 0);
     const tir::Stmt* visited = StmtExprMutator::VisitAttrStmt(stmt);
     const bool is_innermost = num_launches_ == 0;

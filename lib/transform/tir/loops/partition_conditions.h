@@ -10,10 +10,6 @@
 
 namespace iropt {
 
-namespace attr {
-inline constexpr std::string_view kLoopPartitionHint = "pragma_loop_partition_hint";
-}  // namespace attr
-
 // Selects loops, and launches of blocks of threads, that may be split: those with a hint, and those on whose variable a
 // condition in T.likely depends. Loops with constant bounds only if `constant_loops`.
 class PartitionCandidates : private tir::StmtExprVisitor {

@@ -48,10 +48,10 @@ class LoopUnroller : public tir::StmtExprMutator {
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const int64_t* value = arith::AsInt(stmt->value);
     const bool is_pragma =
-        stmt->attr_key == "pragma_auto_unroll_max_step" || stmt->attr_key == "pragma_unroll_explicit";
+        stmt->attr_key == attr::kPragmaAutoUnrollMaxStep || stmt->attr_key == attr::kPragmaUnrollExplicit;
     if (!value || !is_pragma || !AllowRewrite("applied-pragma", *stmt)) return StmtExprMutator::VisitAttrStmt(stmt);
     const config::tir::UnrollLoop outer = limits_;
-    if (stmt->attr_key == "pragma_unroll_explicit") {
+    if (stmt->attr_key == attr::kPragmaUnrollExplicit) {
       limits_.explicit_unroll = *value != 0;
     } else {
       limits_.auto_max_step = *value;

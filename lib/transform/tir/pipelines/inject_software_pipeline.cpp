@@ -44,10 +44,6 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kStages = "software_pipeline_stage";
-constexpr std::string_view kOrders = "software_pipeline_order";
-constexpr std::string_view kAsyncStages = "software_pipeline_async_stages";
-constexpr std::string_view kDoubleBuffer = "double_buffer_scope";
 constexpr int64_t kMaxNodes = int64_t{1} << 22;
 
 std::optional<std::vector<int64_t>> ToInts(const Attr* attr) {
@@ -78,7 +74,7 @@ class PipelineInjector : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
     for (const tir::Buffer* buffer : block->alloc_buffers) known_[buffer->data] = buffer;
-    if (const auto* index = As<IntAttr>(block->annotations->Find(kDoubleBuffer))) {
+    if (const auto* index = As<IntAttr>(block->annotations->Find(attr::kDoubleBufferScope))) {
       if (index->value >= 0 && index->value < static_cast<int64_t>(block->writes.size()))
         doubled_.insert(block->writes[static_cast<size_t>(index->value)]->buffer);
       else
@@ -90,11 +86,12 @@ class PipelineInjector : public tir::StmtExprMutator {
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
-    const bool has_stages = loop->annotations->Find(kStages) != nullptr;
-    const bool has_orders = loop->annotations->Find(kOrders) != nullptr;
+    const bool has_stages = loop->annotations->Find(attr::kSoftwarePipelineStage) != nullptr;
+    const bool has_orders = loop->annotations->Find(attr::kSoftwarePipelineOrder) != nullptr;
     const auto* visited = To<tir::For>(StmtExprMutator::VisitFor(loop));
     if (has_stages != has_orders)
-      Error(*loop, fmt::format("the annotation {} is missing", has_stages ? kOrders : kStages));
+      Error(*loop, fmt::format("the annotation {} is missing",
+                               has_stages ? attr::kSoftwarePipelineOrder : attr::kSoftwarePipelineStage));
     return has_stages && has_orders ? Pipeline(*visited) : visited;
   }
 
@@ -106,8 +103,10 @@ class PipelineInjector : public tir::StmtExprMutator {
     std::vector<PipelineBlock> blocks;
     if (!Collect(loop, blocks, allocs) || !Annotate(loop, blocks) || !IsValid(loop, blocks) || !Spend(loop))
       return &loop;
-    const DictAttr* annotations = loop.annotations->Without(kStages)->Without(kOrders);
-    if (annotations->Find(kAsyncStages)) annotations = annotations->Without(kAsyncStages);
+    const DictAttr* annotations =
+        loop.annotations->Without(attr::kSoftwarePipelineStage)->Without(attr::kSoftwarePipelineOrder);
+    if (annotations->Find(attr::kSoftwarePipelineAsyncStages))
+      annotations = annotations->Without(attr::kSoftwarePipelineAsyncStages);
     PipelineRewriter rewriter(loop, std::move(blocks), allocs, known_, fragments_, annotations, workspace());
     return rewriter.Rewrite(doubled_);
   }
@@ -161,9 +160,9 @@ class PipelineInjector : public tir::StmtExprMutator {
   }
 
   bool Annotate(const tir::For& loop, std::vector<PipelineBlock>& blocks) {
-    const auto stages = ToInts(loop.annotations->Find(kStages));
-    const auto orders = ToInts(loop.annotations->Find(kOrders));
-    const Attr* async_attr = loop.annotations->Find(kAsyncStages);
+    const auto stages = ToInts(loop.annotations->Find(attr::kSoftwarePipelineStage));
+    const auto orders = ToInts(loop.annotations->Find(attr::kSoftwarePipelineOrder));
+    const Attr* async_attr = loop.annotations->Find(attr::kSoftwarePipelineAsyncStages);
     const auto async = async_attr ? ToInts(async_attr) : std::vector<int64_t>();
     if (!stages || !orders || !async || stages->size() != blocks.size() || orders->size() != blocks.size()) {
       Error(loop, fmt::format("the annotations of this software pipeline must be lists of {} integers", blocks.size()));
@@ -236,9 +235,10 @@ class PipelineInjector : public tir::StmtExprMutator {
 
 bool NeedsInjectSoftwarePipeline(const tir::Stmt* stmt) {
   if (const auto* loop = As<tir::For>(stmt))
-    return loop->annotations->Find(kStages) || loop->annotations->Find(kOrders);
+    return loop->annotations->Find(attr::kSoftwarePipelineStage) ||
+           loop->annotations->Find(attr::kSoftwarePipelineOrder);
   const auto* block = As<tir::Block>(stmt);
-  return block && block->annotations->Find(kDoubleBuffer);
+  return block && block->annotations->Find(attr::kDoubleBufferScope);
 }
 
 }  // namespace

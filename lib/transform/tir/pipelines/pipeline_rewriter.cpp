@@ -15,11 +15,6 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kAsyncScope = "async_scope";
-constexpr std::string_view kAsyncCommit = "async_commit_queue_scope";
-constexpr std::string_view kAsyncWait = "async_wait_queue_scope";
-constexpr std::string_view kAsyncInFlight = "async_wait_inflight_count";
-
 bool MayOverlap(const tir::BufferRegion& a, const tir::BufferRegion& b, arith::Analyzer& analyzer) {
   if (a.region.size() != b.region.size()) return true;
   for (size_t i = 0; i < a.region.size(); ++i) {
@@ -210,7 +205,7 @@ void PipelineRewriter::EmitBlock(size_t position, Part& part, arith::Analyzer& n
   if (source.is_async) {
     AddAsync(emitted, part, normalized);
     tir::Block block = *emitted.block;
-    block.body = WithAttr(kAsyncScope, Int(1), block.body);
+    block.body = WithAttr(attr::kAsyncScope, Int(1), block.body);
     emitted.block = workspace_.New<tir::Block>(block);
   }
   part.blocks.push_back(emitted);
@@ -301,7 +296,8 @@ void PipelineRewriter::AttachWait(Part& part, int64_t stage, const AsyncPart& as
   }
   Emitted& waiting = part.blocks[async.wait_before];
   tir::Block block = *waiting.block;
-  block.body = WithAttr(kAsyncWait, Int(stage), WithAttr(kAsyncInFlight, wait, block.body));
+  block.body =
+      WithAttr(attr::kAsyncWaitQueueScope, Int(stage), WithAttr(attr::kAsyncWaitInflightCount, wait, block.body));
   waiting.block = workspace_.New<tir::Block>(block);
 }
 
@@ -328,7 +324,7 @@ std::vector<const tir::Stmt*> PipelineRewriter::Complete(Part& part, arith::Anal
       const tir::Block* block = part.blocks[i].block;
       bodies.push_back(block->alloc_buffers.empty() ? block->body : Realize(block));
     }
-    const tir::Stmt* scope = WithAttr(kAsyncCommit, Int(stage), tir::MakeSeq(workspace_, bodies));
+    const tir::Stmt* scope = WithAttr(attr::kAsyncCommitQueueScope, Int(stage), tir::MakeSeq(workspace_, bodies));
     stmts.push_back(Realize(MakeOpaqueBlock(scope, known_, workspace_), predicate));
   }
   return stmts;

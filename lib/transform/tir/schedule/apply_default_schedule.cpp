@@ -31,16 +31,14 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kScheduled = "tir.is_scheduled";
-
 bool IsScheduled(const PrimFunc& func) {
-  const auto* mark = As<IntAttr>(func.attrs->Find(kScheduled));
+  const auto* mark = As<IntAttr>(func.attrs->Find(attr::kIsScheduled));
   return mark && mark->value == 1;
 }
 
 // The target of the function; null without one.
 const TargetAttr* TargetOf(const PrimFunc& func, const TargetAttr* default_target) {
-  const Attr* own = func.attrs->Find("target");
+  const Attr* own = func.attrs->Find(attr::kTarget);
   if (const auto* config = As<DictAttr>(own)) return TargetAttr::Get(config);
   return own ? As<TargetAttr>(own) : default_target;
 }
@@ -90,7 +88,7 @@ Module MarkScheduled(Module module, const GlobalVar* var) {
   const auto* func = To<PrimFunc>(module.functions()[index].func);
   Workspace workspace(module.functions()[index].storage);
   auto* marked = workspace.New<PrimFunc>(*func);
-  marked->attrs = func->attrs->With(kScheduled, IntAttr::Bool(true));
+  marked->attrs = func->attrs->With(attr::kIsScheduled, IntAttr::Bool(true));
   module.SetAt(index, marked, workspace.Finish());
   return module;
 }

@@ -102,7 +102,7 @@ class DatabaseApplier {
     if (!scheduled.ok()) return scheduled.TakeError();
     Workspace workspace(scheduled->storage);
     auto* result = workspace.New<PrimFunc>(*To<PrimFunc>(scheduled->func));
-    result->attrs = func.attrs->With("tir.is_scheduled", IntAttr::Bool(true));
+    result->attrs = func.attrs->With(attr::kIsScheduled, IntAttr::Bool(true));
     result->type = PrimFuncType(result);
     result->set_span(func.span());
     module.Set(var, result, workspace.Finish());

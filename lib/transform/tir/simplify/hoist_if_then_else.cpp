@@ -26,7 +26,7 @@ namespace {
 
 HoistOptions OptionsFor(const PrimFunc& func, bool basic, const PassContext& context) {
   if (basic) return {.conditionals = HoistOptions::kIfElseStmt};
-  const auto* with_block = As<IntAttr>(func.attrs->Find("tir.HoistIfThenElseExprWithBlock"));
+  const auto* with_block = As<IntAttr>(func.attrs->Find(attr::kHoistIfThenElseExprWithBlock));
   if (with_block && with_block->value == 1)
     return {.conditionals = HoistOptions::kUsingBlockVar | HoistOptions::kIfElseExpr};
   const config::tir::HoistIfThenElse config(context);

@@ -121,7 +121,7 @@ class NoOpRemover : public KnownValuesMutator {
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     if (known_ && Is<tir::IterVar>(stmt->node)) return VisitWithoutValues(stmt);
-    if (stmt->attr_key == "pragma_debug_skip_region") return tir::NoOp(workspace());
+    if (stmt->attr_key == attr::kPragmaDebugSkipRegion) return tir::NoOp(workspace());
     if (const tir::Stmt* waiting = SkippedWait(*stmt)) return VisitStmt(waiting);
     const tir::Stmt* body = VisitStmt(stmt->body);
     if (IsEmpty(body)) return EffectOf({stmt->value});
@@ -240,7 +240,7 @@ class NoOpRemover : public KnownValuesMutator {
 
   // The statement after a wait for asynchronous copies that waits for none; null for anything else.
   const tir::Stmt* SkippedWait(const tir::AttrStmt& stmt) {
-    if (stmt.attr_key != "async_wait_queue_scope") return nullptr;
+    if (stmt.attr_key != attr::kAsyncWaitQueueScope) return nullptr;
     const auto* count = As<tir::AttrStmt>(stmt.body);
     return count && analyzer_.CanProveLess(count->value, 0) ? count->body : nullptr;
   }

@@ -54,11 +54,11 @@ class AccessFinder : public tir::StmtExprVisitor {
       VisitStmt(stmt->body);
     };
     // Only the outermost thread begins a scope.
-    if (stmt->attr_key == "thread_extent" && !in_threads_) {
+    if (stmt->attr_key == attr::kThreadExtent && !in_threads_) {
       in_threads_ = true;
       VisitScope(stmt, visit);
       in_threads_ = false;
-    } else if (stmt->attr_key == "extern_scope" || stmt->attr_key == "virtual_thread") {
+    } else if (stmt->attr_key == attr::kExternScope || stmt->attr_key == attr::kVirtualThread) {
       VisitScope(stmt, visit);
     } else {
       visit();

@@ -54,7 +54,7 @@ class InPlaceVerifier : public tir::StmtExprVisitor {
   }
 
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    if (stmt->attr_key == "extern_scope" || stmt->attr_key == "volatile_scope") {
+    if (stmt->attr_key == attr::kExternScope || stmt->attr_key == attr::kVolatileScope) {
       valid_ = false;
       return;
     }

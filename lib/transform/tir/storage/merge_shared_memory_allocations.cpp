@@ -65,7 +65,7 @@ class SharedMemoryMerger : public tir::StmtExprMutator {
 
  protected:
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    if (stmt->attr_key == "thread_extent" && !in_kernel_) {
+    if (stmt->attr_key == attr::kThreadExtent && !in_kernel_) {
       in_kernel_ = true;
       const tir::Stmt* visited = VisitKernel(stmt);
       in_kernel_ = false;
@@ -73,7 +73,7 @@ class SharedMemoryMerger : public tir::StmtExprMutator {
     }
     const auto* pointer = As<tir::Var>(stmt->node);
     if (!pointer || !OffsetOf(pointer)) return StmtExprMutator::VisitAttrStmt(stmt);
-    if (stmt->attr_key == "volatile_scope") {
+    if (stmt->attr_key == attr::kVolatileScope) {
       is_volatile_ = true;
       return VisitStmt(stmt->body);
     }
@@ -162,7 +162,7 @@ class SharedMemoryMerger : public tir::StmtExprMutator {
     const tir::Stmt* body = VisitStmt(kernel->body);
     for (const tir::Buffer* buffer : moved_) body = workspace().New<tir::DeclBuffer>(buffer, body);
     if (is_volatile_) {
-      body = workspace().New<tir::AttrStmt>(merged_, "volatile_scope", make_.Int(1, DataType::Int(32)), body);
+      body = workspace().New<tir::AttrStmt>(merged_, attr::kVolatileScope, make_.Int(1, DataType::Int(32)), body);
     }
     // Since TVM 0.24 the memory is a buffer itself.
     if (FollowsSince(TextVersion::kV0_24)) {

@@ -303,7 +303,7 @@ class StorageRewriter : public tir::StmtExprMutator {
 };
 
 std::string_view TargetKind(const PrimFunc& func) {
-  const auto* target = As<TargetAttr>(func.attrs->Find("target"));
+  const auto* target = As<TargetAttr>(func.attrs->Find(attr::kTarget));
   const auto* kind = target ? As<StrAttr>(target->config->Find("kind")) : nullptr;
   return kind ? kind->value : std::string_view();
 }

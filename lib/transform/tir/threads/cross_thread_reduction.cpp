@@ -217,7 +217,7 @@ const tir::Stmt* CrossThreadReduction::MakeAllReduce() {
         workspace_.New<tir::Call>(DataType::Handle(), GetOp(OpId::kTirReinterpret), workspace_.Copy(std::vector{bits}));
   }
   const tir::Stmt* body =
-      workspace_.New<tir::AttrStmt>(reduction_.reducer, "reduce_scope", scope, workspace_.New<tir::Evaluate>(call));
+      workspace_.New<tir::AttrStmt>(reduction_.reducer, attr::kReduceScope, scope, workspace_.New<tir::Evaluate>(call));
   const std::string_view name = workspace_.arena().CopyString(fmt::format("{}_cross_thread", block().name_hint));
   tir::Block result({}, RegionsOf(in_thread_), RegionsOf(cross_thread_), name, {}, {}, DictAttr::Empty(), nullptr,
                     body);

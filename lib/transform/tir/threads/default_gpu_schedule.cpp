@@ -40,7 +40,6 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kIsScheduled = "tir.is_scheduled";
 constexpr int64_t kMaxBlocks = 256;
 
 struct GpuKind {
@@ -57,7 +56,7 @@ constexpr GpuKind kGpuKinds[] = {{"cuda", 1024},
 
 // The threads of a block for the function; 0 if it is not for a GPU.
 int64_t MaxNumThreads(const PrimFunc& func, const TargetAttr* default_target, int64_t without_target) {
-  const Attr* own = func.attrs->Find("target");
+  const Attr* own = func.attrs->Find(attr::kTarget);
   const Attr* attr = own ? own : default_target;
   if (!attr) return without_target;
   const auto* target = As<TargetAttr>(attr);
@@ -325,7 +324,7 @@ const tir::Stmt* WrapBareBlock(const tir::BlockRealize* realize, Workspace& work
 }
 
 const PrimFunc* Schedule(const PrimFunc* func, int64_t max_threads, FunctionPassContext& context) {
-  const auto* scheduled = As<IntAttr>(func->attrs->Find(kIsScheduled));
+  const auto* scheduled = As<IntAttr>(func->attrs->Find(attr::kIsScheduled));
   if (scheduled && scheduled->value != 0) return func;
   const tir::Stmt* body = func->body;
   const int64_t threads = MaxNumThreads(*func, context.context().target, max_threads);
@@ -337,7 +336,7 @@ const PrimFunc* Schedule(const PrimFunc* func, int64_t max_threads, FunctionPass
   }
   auto* copy = context.workspace().New<PrimFunc>(*func);
   copy->body = body;
-  copy->attrs = func->attrs->With(kIsScheduled, IntAttr::Bool(true));
+  copy->attrs = func->attrs->With(attr::kIsScheduled, IntAttr::Bool(true));
   return copy;
 }
 

@@ -338,7 +338,7 @@ class VirtualThreadInjector : public arith::StmtExprMutatorWithAnalyzer {
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const tir::Stmt* visited = StmtExprMutatorWithAnalyzer::VisitAttrStmt(stmt);
     const auto* axis = As<tir::IterVar>(stmt->node);
-    if (!axis || stmt->attr_key != "virtual_thread") return visited;
+    if (!axis || stmt->attr_key != attr::kVirtualThread) return visited;
     const int64_t* count = arith::AsInt(stmt->value);
     if (!count || *count < 0) {
       diagnostics_.Error(Location(*stmt), "pass-failed", "the number of virtual threads must be constant");
@@ -355,7 +355,7 @@ class VirtualThreadInjector : public arith::StmtExprMutatorWithAnalyzer {
 };
 
 bool NeedsInjectVirtualThread(const tir::Stmt* stmt) {
-  if (const auto* attr = As<tir::AttrStmt>(stmt)) return attr->attr_key == "virtual_thread";
+  if (const auto* attr = As<tir::AttrStmt>(stmt)) return attr->attr_key == attr::kVirtualThread;
   return HasNoOps(stmt) || HasConstantCondition(stmt);
 }
 

@@ -56,13 +56,13 @@ class AllreduceLowerer : public tir::StmtExprMutator {
  protected:
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const auto* combiner = As<tir::CommReducer>(stmt->node);
-    if (combiner && stmt->attr_key == "reduce_scope") {
+    if (combiner && stmt->attr_key == attr::kReduceScope) {
       const tir::CommReducer* outer = std::exchange(combiner_, combiner);
       const tir::Stmt* visited = StmtExprMutator::VisitAttrStmt(stmt);
       combiner_ = outer;
       return visited;
     }
-    if (stmt->attr_key != "thread_extent") return StmtExprMutator::VisitAttrStmt(stmt);
+    if (stmt->attr_key != attr::kThreadExtent) return StmtExprMutator::VisitAttrStmt(stmt);
     axes_.push_back(stmt);
     const tir::Stmt* visited = StmtExprMutator::VisitAttrStmt(stmt);
     axes_.pop_back();
@@ -92,9 +92,10 @@ class AllreduceLowerer : public tir::StmtExprMutator {
     const DictAttr* annotations = visited->annotations;
     if (buffer->scope() == "shared") {
       if (FollowsSince(TextVersion::kV0_24)) {
-        annotations = annotations->With("tirx.volatile", IntAttr::Bool(true));
+        annotations = annotations->With(attr::kVolatile, IntAttr::Bool(true));
       } else {
-        body = workspace().New<tir::AttrStmt>(buffer->data, "volatile_scope", make_.Int(1, DataType::Int(32)), body);
+        body =
+            workspace().New<tir::AttrStmt>(buffer->data, attr::kVolatileScope, make_.Int(1, DataType::Int(32)), body);
       }
     }
     return workspace().New<tir::Allocate>(buffer->data, buffer->dtype, buffer->shape, True(workspace()), annotations,

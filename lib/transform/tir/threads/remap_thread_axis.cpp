@@ -60,8 +60,7 @@ class ThreadAxisRemapper : public tir::StmtExprMutator {
 };
 
 const DictAttr* RemapLaunchParams(const DictAttr* attrs, const AxisTags& tags) {
-  constexpr std::string_view kParams = "tir.kernel_launch_params";
-  const auto* params = As<ListAttr>(attrs->Find(kParams));
+  const auto* params = As<ListAttr>(attrs->Find(attr::kKernelLaunchParams));
   if (!params) return attrs;
   std::vector<const Attr*> moved;
   for (const Attr* param : params->values) {
@@ -69,7 +68,7 @@ const DictAttr* RemapLaunchParams(const DictAttr* attrs, const AxisTags& tags) {
     const auto tag = name ? tags.find(name->value) : tags.end();
     moved.push_back(tag == tags.end() ? param : StrAttr::Get(tag->second));
   }
-  return attrs->With(kParams, ListAttr::Get(moved));
+  return attrs->With(attr::kKernelLaunchParams, ListAttr::Get(moved));
 }
 
 const PrimFunc* RemapThreadAxes(const PrimFunc* func, const AxisTags& tags, Workspace& workspace) {

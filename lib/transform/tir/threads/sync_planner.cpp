@@ -67,11 +67,11 @@ class SyncPlanner : public tir::StmtExprVisitor {
 
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const auto* axis = As<tir::IterVar>(stmt->node);
-    if (stmt->attr_key == "double_buffer_write") {
+    if (stmt->attr_key == attr::kDoubleBufferWrite) {
       VisitDoubleBufferWrite(*stmt);
-    } else if ((stmt->attr_key == "thread_extent" || stmt->attr_key == "coproc_scope") && axis) {
+    } else if ((stmt->attr_key == attr::kThreadExtent || stmt->attr_key == attr::kCoprocScope) && axis) {
       threads_.push_back(axis->var);
-      if (stmt->attr_key == "thread_extent" && !in_kernel_) {
+      if (stmt->attr_key == attr::kThreadExtent && !in_kernel_) {
         in_kernel_ = true;
         Summarize(InScope([&] { StmtExprVisitor::VisitAttrStmt(stmt); }), false);
         in_kernel_ = false;
@@ -79,7 +79,7 @@ class SyncPlanner : public tir::StmtExprVisitor {
         StmtExprVisitor::VisitAttrStmt(stmt);
       }
       threads_.pop_back();
-    } else if (stmt->attr_key != "hand_threaded") {
+    } else if (stmt->attr_key != attr::kHandThreaded) {
       StmtExprVisitor::VisitAttrStmt(stmt);
     }
   }

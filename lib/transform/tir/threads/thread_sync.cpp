@@ -62,7 +62,7 @@ class WaitFinder : public tir::StmtExprVisitor {
  protected:
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const auto* inner = As<tir::AttrStmt>(stmt->body);
-    if (stmt->attr_key == "async_wait_queue_scope" && inner && inner->attr_key == "async_wait_inflight_count") {
+    if (stmt->attr_key == attr::kAsyncWaitQueueScope && inner && inner->attr_key == attr::kAsyncWaitInflightCount) {
       points.insert(inner->body);
     } else {
       StmtExprVisitor::VisitAttrStmt(stmt);

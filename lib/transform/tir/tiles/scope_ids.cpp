@@ -60,7 +60,7 @@ class ScopeIdFinder : public tir::StmtExprVisitor {
 
  protected:
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    const auto* thread = stmt->attr_key == kScopeId ? As<tir::IterVar>(stmt->node) : nullptr;
+    const auto* thread = stmt->attr_key == attr::kScopeId ? As<tir::IterVar>(stmt->node) : nullptr;
     if (thread) Add(*thread, *stmt->value);
     StmtExprVisitor::VisitAttrStmt(stmt);
   }
@@ -286,7 +286,7 @@ class ScopeIdRemover : public tir::StmtExprMutator {
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    return stmt->attr_key == kScopeId ? VisitStmt(stmt->body) : StmtExprMutator::VisitAttrStmt(stmt);
+    return stmt->attr_key == attr::kScopeId ? VisitStmt(stmt->body) : StmtExprMutator::VisitAttrStmt(stmt);
   }
 };
 

@@ -15,9 +15,6 @@
 
 namespace iropt {
 
-inline constexpr std::string_view kDeviceEntry = "tirx.device_entry";
-inline constexpr std::string_view kScopeId = "tirx.scope_id";
-
 // The launch of a kernel.
 struct KernelLaunch {
   // The threads and their extents, the outermost first.

@@ -54,7 +54,7 @@ class TileDispatcher : public arith::StmtExprMutatorWithAnalyzer {
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    if (stmt->attr_key != kDeviceEntry) return StmtExprMutatorWithAnalyzer::VisitAttrStmt(stmt);
+    if (stmt->attr_key != attr::kDeviceEntry) return StmtExprMutatorWithAnalyzer::VisitAttrStmt(stmt);
     auto launch = LaunchOf(stmt->body, workspace());
     if (!launch) return Report(*stmt, launch.TakeError());
     if (!launch->threads.empty() && (!target_ || KindOf(*target_) != "cuda"))
@@ -63,7 +63,7 @@ class TileDispatcher : public arith::StmtExprMutatorWithAnalyzer {
     for (auto it = launch->values.rbegin(); it != launch->values.rend(); ++it)
       body = workspace().New<tir::LetStmt>(it->first, it->second, body);
     for (auto it = launch->threads.rbegin(); it != launch->threads.rend(); ++it)
-      body = workspace().New<tir::AttrStmt>(*it, "thread_extent", (*it)->dom->extent, body);
+      body = workspace().New<tir::AttrStmt>(*it, attr::kThreadExtent, (*it)->dom->extent, body);
     return body;
   }
 

@@ -15,7 +15,7 @@ const PrimExpr* TrnBuilder::String(std::string_view text) const {
 const tir::Stmt* TrnBuilder::Loop(const tir::Var* var, int64_t extent, std::string_view dim,
                                   const tir::Stmt* body) const {
   const DictAttr* annotations = DictAttr::Empty();
-  if (!dim.empty()) annotations = annotations->With("nki_dim", StrAttr::Get(dim));
+  if (!dim.empty()) annotations = annotations->With(attr::kNkiDim, StrAttr::Get(dim));
   return workspace_.New<tir::For>(var, Int(0), Int(extent), tir::ForKind::kSerial, body, nullptr, annotations);
 }
 
@@ -28,7 +28,7 @@ const tir::Stmt* TrnBuilder::Loops(std::initializer_list<LoopSpec> loops, const 
 }
 
 const tir::Stmt* TrnBuilder::Instruction(const tir::Stmt* body) const {
-  return workspace_.New<tir::AttrStmt>(Int(0), "tensorized_nki_instruction", Int(1), body);
+  return workspace_.New<tir::AttrStmt>(Int(0), attr::kTensorizedNkiInstruction, Int(1), body);
 }
 
 const tir::Stmt* TrnBuilder::Nki(std::string_view name, std::span<const PrimExpr* const> operands,

@@ -32,8 +32,8 @@ const tir::Stmt* LaunchThread(const tir::For& loop, Workspace& workspace) {
   const std::string_view tag = loop.thread_binding->thread_tag;
   const auto* dom = workspace.New<tir::Range>(loop.min, loop.extent);
   const auto* axis = workspace.New<tir::IterVar>(dom, loop.loop_var, tir::IterVarType::kThreadIndex, tag);
-  return workspace.New<tir::AttrStmt>(axis, IsVirtualThreadTag(tag) ? "virtual_thread" : "thread_extent", loop.extent,
-                                      loop.body);
+  return workspace.New<tir::AttrStmt>(axis, IsVirtualThreadTag(tag) ? attr::kVirtualThread : attr::kThreadExtent,
+                                      loop.extent, loop.body);
 }
 
 }  // namespace iropt

@@ -9,7 +9,7 @@
 namespace iropt {
 
 bool IsFromLegacySchedule(const PrimFunc& func) {
-  const auto* value = As<IntAttr>(func.attrs->Find("from_legacy_te_schedule"));
+  const auto* value = As<IntAttr>(func.attrs->Find(attr::kFromLegacyTESchedule));
   return value && value->value != 0;
 }
 

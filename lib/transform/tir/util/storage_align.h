@@ -8,10 +8,6 @@
 
 namespace iropt {
 
-namespace attr {
-inline constexpr std::string_view kBufferDimAlign = "buffer_dim_align";
-}  // namespace attr
-
 // The stride of dimension `dim` shall be `offset` modulo `factor`.
 struct StorageAlign {
   int64_t dim;

@@ -9,7 +9,7 @@ const DictAttr* TargetConfig(const Attr* attr) {
   return target ? target->config : As<DictAttr>(attr);
 }
 
-const DictAttr* TargetOf(const PrimFunc& func) { return TargetConfig(func.attrs->Find("target")); }
+const DictAttr* TargetOf(const PrimFunc& func) { return TargetConfig(func.attrs->Find(attr::kTarget)); }
 
 const DictAttr* RequireTarget(const PrimFunc& func, DiagnosticEngine& diagnostics) {
   const DictAttr* target = TargetOf(func);

@@ -73,7 +73,7 @@ class LoopVectorizer : public tir::StmtExprMutator {
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    if (stmt->attr_key != "target") return StmtExprMutator::VisitAttrStmt(stmt);
+    if (stmt->attr_key != attr::kTarget) return StmtExprMutator::VisitAttrStmt(stmt);
     const std::optional<bool> outer = scalable_;
     scalable_ = HasScalableVectors(As<Attr>(stmt->node));
     const tir::Stmt* visited = StmtExprMutator::VisitAttrStmt(stmt);
@@ -120,7 +120,7 @@ Pass CreateVectorizeLoop(const PassOptions& options) {
         Workspace& workspace = context.workspace();
         if (!enable) return VectorizeSkipper(workspace).VisitStmt(func.body);
         const auto predicate = PredicateOption(context.context().Config(config::tir::enable_buffer_level_predication));
-        const Attr* own = func.attrs->Find("target");
+        const Attr* own = func.attrs->Find(attr::kTarget);
         return LoopVectorizer(own ? own : context.context().target, predicate, workspace, context.diagnostics())
             .VisitStmt(func.body);
       });
