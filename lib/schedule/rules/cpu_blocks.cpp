@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "schedule/checks.h"
 #include "schedule/stmt_tools.h"
 
 namespace iropt::schedule {
@@ -100,6 +101,55 @@ bool IsCopy(const tir::Block& block) {
 
 namespace {
 
+// Counts the nodes of an expression, and stops at a limit.
+class NodeCounter : public tir::StmtExprVisitor {
+ public:
+  explicit NodeCounter(size_t limit) : limit_(limit) {}
+  size_t count() const { return count_; }
+  void VisitExpr(const PrimExpr* e) override {
+    if (++count_ <= limit_) StmtExprVisitor::VisitExpr(e);
+  }
+
+ private:
+  size_t limit_;
+  size_t count_ = 0;
+};
+
+// Whether little is added when the block's value takes the place of its elements: what is read once only moves, and
+// else the copies are small. Without a limit, a chain of blocks that each read the one before twice would double at
+// each step.
+bool StaysSmall(RuleSchedule& sch, const tir::Block& block, const Names& consumers) {
+  constexpr size_t kMostNodes = 64;
+  size_t num_reads = 0;
+  for (const Name& consumer : consumers) {
+    LoadCollector found;
+    found.VisitStmt(sch.Block(consumer).body);
+    num_reads +=
+        static_cast<size_t>(std::ranges::count(found.loads, block.writes[0]->buffer, &tir::BufferLoad::buffer));
+  }
+  if (num_reads <= 1) return true;
+  const auto* store = As<tir::BufferStore>(block.body);
+  if (!store) return false;
+  NodeCounter nodes(kMostNodes);
+  nodes.VisitExpr(store->value);
+  return nodes.count() * num_reads <= kMostNodes;
+}
+
+// Finds loops that somebody has scheduled.
+class ScheduledLoopFinder : public tir::StmtExprVisitor {
+ public:
+  bool found() const { return found_; }
+
+ protected:
+  void VisitFor(const tir::For* loop) override {
+    found_ |= loop->for_kind != tir::ForKind::kSerial || !loop->annotations->keys.empty();
+    if (!found_) StmtExprVisitor::VisitFor(loop);
+  }
+
+ private:
+  bool found_ = false;
+};
+
 // Where the conditions of the block on the axis change, in ascending order; nothing if one of them is not a comparison
 // of the axis with a constant.
 std::optional<std::vector<int64_t>> CutsOf(const tir::Block& block, const tir::Var* axis) {
@@ -154,6 +204,28 @@ void CutLoop(RuleSchedule& sch, const tir::Block& block, const AxisInfo& axis, c
 }
 
 }  // namespace
+
+bool HasScheduledLoops(const PrimFunc& func) {
+  ScheduledLoopFinder loops;
+  loops.VisitStmt(func.body);
+  return loops.found();
+}
+
+std::vector<BlockInfo> InlineElementwise(RuleSchedule& sch, const std::vector<BlockInfo>& infos) {
+  std::vector<BlockInfo> rest;
+  for (const BlockInfo& info : infos) {
+    const auto is_elementwise = [&](const Name& consumer) {
+      const tir::Block& block = sch.Block(consumer);
+      return !block.init && IsSpatial(block);
+    };
+    const Names consumers = sch.GetConsumers(info.block);
+    const bool may_inline = sch.ok() && info.IsInjective() && !consumers.empty() &&
+                            (IsCopy(sch.Block(info.block)) || std::ranges::all_of(consumers, is_elementwise)) &&
+                            StaysSmall(sch, sch.Block(info.block), consumers);
+    if (!may_inline || !sch.TryComputeInline(info.block)) rest.push_back(info);
+  }
+  return rest;
+}
 
 void ScheduleElementwise(RuleSchedule& sch, const BlockInfo& info, const CpuFacts& facts) {
   const tir::Block& block = sch.Block(info.block);

@@ -49,6 +49,11 @@ inline constexpr int64_t kFewestLanes = 4;
 bool CanVectorize(const tir::Block& block, const tir::Var* axis);
 // Whether the block copies a buffer to another one of the same shape.
 bool IsCopy(const tir::Block& block);
+// Whether somebody has scheduled loops of the function.
+bool HasScheduledLoops(const PrimFunc& func);
+// Inlines elementwise blocks into other ones. What is read by reductions is not, unless it is a copy: they would
+// compute it many times.
+std::vector<BlockInfo> InlineElementwise(RuleSchedule& sch, const std::vector<BlockInfo>& infos);
 // Runs the outer loops of an elementwise block in parallel and the last one by vectors, or in parts without conditions.
 void ScheduleElementwise(RuleSchedule& sch, const BlockInfo& info, const CpuFacts& facts);
 // Reduces rows by vectors of accumulators. Returns whether the block is of this kind.

@@ -262,58 +262,6 @@ void ScheduleTile(RuleSchedule& sch, const TiledBlock& tiled, const PrimFunc& fu
 
 // ---- The function
 
-// Counts the nodes of an expression, and stops at a limit.
-class NodeCounter : public tir::StmtExprVisitor {
- public:
-  explicit NodeCounter(size_t limit) : limit_(limit) {}
-  size_t count() const { return count_; }
-  void VisitExpr(const PrimExpr* e) override {
-    if (++count_ <= limit_) StmtExprVisitor::VisitExpr(e);
-  }
-
- private:
-  size_t limit_;
-  size_t count_ = 0;
-};
-
-// Whether little is added when the block's value takes the place of its elements: what is read once only moves, and
-// else the copies are small. Without a limit, a chain of blocks that each read the one before twice would double at
-// each step.
-bool StaysSmall(RuleSchedule& sch, const tir::Block& block, const Names& consumers) {
-  constexpr size_t kMostNodes = 64;
-  size_t num_reads = 0;
-  for (const Name& consumer : consumers) {
-    LoadCollector found;
-    found.VisitStmt(sch.Block(consumer).body);
-    num_reads +=
-        static_cast<size_t>(std::ranges::count(found.loads, block.writes[0]->buffer, &tir::BufferLoad::buffer));
-  }
-  if (num_reads <= 1) return true;
-  const auto* store = As<tir::BufferStore>(block.body);
-  if (!store) return false;
-  NodeCounter nodes(kMostNodes);
-  nodes.VisitExpr(store->value);
-  return nodes.count() * num_reads <= kMostNodes;
-}
-
-// Inlines elementwise blocks into other ones. What is read by reductions is not, unless it is a copy: they would
-// compute it many times.
-std::vector<BlockInfo> InlineElementwise(RuleSchedule& sch, const std::vector<BlockInfo>& infos) {
-  std::vector<BlockInfo> rest;
-  for (const BlockInfo& info : infos) {
-    const auto is_elementwise = [&](const Name& consumer) {
-      const tir::Block& block = sch.Block(consumer);
-      return !block.init && IsSpatial(block);
-    };
-    const Names consumers = sch.GetConsumers(info.block);
-    const bool may_inline = sch.ok() && info.IsInjective() && !consumers.empty() &&
-                            (IsCopy(sch.Block(info.block)) || std::ranges::all_of(consumers, is_elementwise)) &&
-                            StaysSmall(sch, sch.Block(info.block), consumers);
-    if (!may_inline || !sch.TryComputeInline(info.block)) rest.push_back(info);
-  }
-  return rest;
-}
-
 // Whether an operand has to be copied in each call for the tile, and is not read often enough for that.
 bool NeedsCopies(const TiledBlock& tiled, const PrimFunc& func) {
   return std::ranges::any_of(tiled.operands, [&](const Operand& operand) {
@@ -333,21 +281,6 @@ std::optional<Name> ScheduleReduction(RuleSchedule& sch, const BlockInfo& info, 
   ScheduleTile(sch, *tiled, func);
   return has_epilogue ? std::optional(consumers[0]) : std::nullopt;
 }
-
-// Finds loops that somebody has scheduled.
-class ScheduledLoopFinder : public tir::StmtExprVisitor {
- public:
-  bool found() const { return found_; }
-
- protected:
-  void VisitFor(const tir::For* loop) override {
-    found_ |= loop->for_kind != tir::ForKind::kSerial || !loop->annotations->keys.empty();
-    if (!found_) StmtExprVisitor::VisitFor(loop);
-  }
-
- private:
-  bool found_ = false;
-};
 
 bool ScheduleBlocks(RuleSchedule& sch, const CpuFacts& facts, bool with_reductions) {
   const PrimFunc& func = sch.original();
@@ -372,10 +305,7 @@ bool ScheduleBlocks(RuleSchedule& sch, const CpuFacts& facts, bool with_reductio
 }  // namespace
 
 bool ApplyCpuTile(RuleSchedule& sch, const TargetAttr* target) {
-  if (!IsCpu(target)) return false;
-  ScheduledLoopFinder loops;
-  loops.VisitStmt(sch.original().body);
-  if (loops.found()) return false;
+  if (!IsCpu(target) || HasScheduledLoops(sch.original())) return false;
   // Where blocks cannot be moved as tiles want it, only elementwise blocks are scheduled, or nothing.
   for (const bool with_reductions : {true, false}) {
     if (ScheduleBlocks(sch, CpuFactsOf(target), with_reductions)) return true;
