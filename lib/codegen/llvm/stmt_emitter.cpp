@@ -14,8 +14,9 @@ namespace iropt::codegen {
 namespace {
 
 // The maximum bytes of one alloca, and of all allocas of a function: small, because calls may nest deeply. Tiles of
-// schedules are in local memory; the biggest has 32 registers of 512 bits, and LLVM keeps it in these.
-constexpr uint64_t kSmallAllocation = 2048;
+// schedules are in local memory, and LLVM keeps them in registers as far as it has these; the biggest is one of 6 x 6
+// vectors of 512 bits.
+constexpr uint64_t kSmallAllocation = 4096;
 constexpr uint64_t kStackBytes = 8192;
 // A large number in all formats of floats.
 constexpr uint8_t kStackPattern = 0x5a;
