@@ -37,7 +37,7 @@ std::string Describe(const TileChoice& choice);
 // then tiles, those that use more registers first. The order depends on the target only.
 std::vector<TileChoice> TileChoices(const TargetAttr& target);
 
-// Schedules the function by cpu.Tile with the choice. False if the rule does not apply.
+// Schedules the function by cpu.Winograd or cpu.Tile with the choice. False if neither rule applies.
 bool ApplyTileChoice(const TileChoice& choice, Schedule& schedule, std::string_view function, const TargetAttr& target);
 
 // How much the function computes: the number of stores, each as often as the loops around it run, times the elements

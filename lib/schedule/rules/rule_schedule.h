@@ -222,5 +222,6 @@ bool ApplyGpuRmsNorm(RuleSchedule& sch, const TargetAttr* target);
 bool ApplyCpuReduction(RuleSchedule& sch, const TargetAttr* target);
 bool ApplyCpuGemv(RuleSchedule& sch, const TargetAttr* target);
 bool ApplyCpuTile(RuleSchedule& sch, const TargetAttr* target);
+bool ApplyCpuWinograd(RuleSchedule& sch, const TargetAttr* target);
 
 }  // namespace iropt::schedule

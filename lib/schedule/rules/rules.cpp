@@ -13,6 +13,7 @@ constexpr std::array kRules = {
     Rule{"cpu.GEMV", "products of a matrix and a vector", ApplyCpuGemv},
     Rule{"cpu.Reduction", "blocks that share their leading spatial axes", ApplyCpuReduction},
     Rule{"cpu.Tile", "reductions in tiles of registers, and elementwise blocks", ApplyCpuTile},
+    Rule{"cpu.Winograd", "transforms of convolutions by Winograd's algorithm", ApplyCpuWinograd},
     Rule{"gpu.Fallback", "every function", ApplyGpuFallback},
     Rule{"gpu.GEMV", "products of a matrix and a vector", ApplyGpuGemv},
     Rule{"gpu.GeneralReduction", "reductions over the same axes, such as softmax", ApplyGpuGeneralReduction},

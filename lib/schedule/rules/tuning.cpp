@@ -90,9 +90,13 @@ std::vector<TileChoice> TileChoices(const TargetAttr& target) {
 
 bool ApplyTileChoice(const TileChoice& choice, Schedule& schedule, std::string_view function,
                      const TargetAttr& target) {
-  Refusal refusal;
-  return ApplyRule(*FindRule("cpu.Tile"), schedule, function, WithTileChoice(target, choice), refusal) ==
-         RuleResult::kApplied;
+  // Transforms of convolutions have a rule of their own, which only the width of vectors changes.
+  const TargetAttr* chosen = WithTileChoice(target, choice);
+  const auto applies = [&](std::string_view rule) {
+    Refusal refusal;
+    return ApplyRule(*FindRule(rule), schedule, function, chosen, refusal) == RuleResult::kApplied;
+  };
+  return applies("cpu.Winograd") || applies("cpu.Tile");
 }
 
 double WorkOf(const PrimFunc& func) {
