@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/ir/tir/uses_any_of.h"
@@ -85,6 +86,38 @@ class BlockCounter : public StmtWalker {
 
  private:
   std::unordered_set<const tir::Stmt*> producers_, consumers_;
+};
+
+class BlocksInLoopsFinder : public StmtWalker {
+ public:
+  BlocksInLoopsFinder(arith::IterRanges around, Workspace& workspace) : workspace_(workspace) {
+    result.loops = std::move(around);
+  }
+  BlocksInLoops result;
+
+ protected:
+  void VisitFor(const tir::For* loop) override {
+    result.loops.insert_or_assign(loop->loop_var, tir::Range(loop->min, loop->extent));
+    StmtWalker::VisitFor(loop);
+  }
+  void VisitBlockRealize(const tir::BlockRealize* realize) override {
+    const tir::Block& block = *realize->block;
+    const auto is_own = [&](const tir::BufferRegion* write) { return own_buffers_.contains(write->buffer); };
+    BlockInLoops item{
+        realize, {}, tir::Substitute(realize->predicate, axes_, workspace_), std::ranges::all_of(block.writes, is_own)};
+    for (size_t i = 0; i < realize->iter_values.size(); ++i) {
+      item.values.push_back(tir::Substitute(realize->iter_values[i], axes_, workspace_));
+      axes_[block.iter_vars[i]->var] = item.values.back();
+    }
+    result.found.push_back(std::move(item));
+    for (const tir::Buffer* buffer : block.alloc_buffers) own_buffers_.insert(buffer);
+    StmtWalker::VisitBlockRealize(realize);
+  }
+
+ private:
+  Workspace& workspace_;
+  tir::VarValues axes_;
+  std::unordered_set<const tir::Buffer*> own_buffers_;
 };
 
 }  // namespace
@@ -200,6 +233,30 @@ Status CheckAffineBinding(State& state, const Ref* block, const Ref* high) {
   if (!high->is_loop()) return state.Refuse("the block {0} is required to have an affine binding", {block->stmt});
   return state.Refuse("the block {0} is required to have a partial affine binding under {1}",
                       {block->stmt, high->stmt});
+}
+
+BlocksInLoops FindBlocksInLoops(const tir::Stmt* stmt, arith::IterRanges around, Workspace& workspace) {
+  BlocksInLoopsFinder finder(std::move(around), workspace);
+  finder.VisitStmt(stmt);
+  return std::move(finder.result);
+}
+
+bool DetermineLoops(State& state, std::span<const PrimExpr* const> values, const arith::IterRanges& loops,
+                    const PrimExpr* condition) {
+  arith::IterRanges used;
+  for (const PrimExpr* value : values) {
+    for (const tir::Var* var : VarsOf(value)) {
+      const tir::Range* range = loops.Find(var);
+      if (range) used.insert_or_assign(var, *range);
+    }
+  }
+  if (used.empty()) return true;
+  if (!arith::AreIndependentRanges(used)) return false;
+  arith::Analyzer analyzer(state.make(), arith::Analyzer::SymVars::kAny);
+  const auto is_bijective = [&](const PrimExpr* where) {
+    return arith::DetectIterMap(values, used, where, {.level = arith::IterMapLevel::kBijective}, analyzer).has_value();
+  };
+  return is_bijective(nullptr) || (!IsTrue(condition) && is_bijective(analyzer.Simplify(condition)));
 }
 
 bool IsTrivialBinding(State& state, const Ref* block) {

@@ -41,6 +41,23 @@ bool HasOnlySpatialAndReductionAxes(const tir::Block& block);
 
 // Affine in the loops below `high` (null: in all loops of the scope).
 Status CheckAffineBinding(State& state, const Ref* block, const Ref* high = nullptr);
+// A block in loops, with what its binding says in the variables of these.
+struct BlockInLoops {
+  const tir::BlockRealize* realize;
+  std::vector<const PrimExpr*> values;
+  const PrimExpr* condition;
+  bool writes_own_buffers;  // that blocks around it in the statement allocate
+};
+struct BlocksInLoops {
+  std::vector<BlockInLoops> found;  // in pre-order
+  arith::IterRanges loops;          // those in the statement, and those around
+};
+// All blocks in a statement. Bindings of blocks in blocks are followed outwards.
+BlocksInLoops FindBlocksInLoops(const tir::Stmt* stmt, arith::IterRanges around, Workspace& workspace);
+// Whether the values, where the condition holds, determine the variables of the loops that they use: they are never the
+// same for two iterations.
+bool DetermineLoops(State& state, std::span<const PrimExpr* const> values, const arith::IterRanges& loops,
+                    const PrimExpr* condition);
 // Whether the values of the axes are the variables of the loops in their order.
 bool IsTrivialBinding(State& state, const Ref* block);
 Status CheckTrivialBinding(State& state, const Ref* block);

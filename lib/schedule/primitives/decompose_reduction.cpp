@@ -138,8 +138,16 @@ class Decomposer {
     return stmt;
   }
 
-  // Loops that no axis uses run the block again, with its initialization.
+  // Loops run the block again, with its initialization, if no axis uses them or if the axes take values twice.
   Status CheckNotRepeated(const std::unordered_set<const tir::Var*>& discarded) {
+    const arith::IterRanges inner = LoopDomain(ref_->parent, loop_->parent);
+    std::vector<const PrimExpr*> values;
+    for (const PrimExpr* value : realize_->iter_values) {
+      if (tir::UsesAnyOf(inner, value)) values.push_back(value);
+    }
+    if (!DetermineLoops(state_, values, inner, realize_->predicate))
+      return state_.Refuse("loops under {0} repeat the reduction of the block {1}, which then begins once only",
+                           {loop_->stmt, &block_});
     for (const Ref* ref : loops_) {
       const tir::For& loop = ref->loop();
       const auto uses = [&](const PrimExpr* value) { return tir::UsesVar(value, loop.loop_var); };

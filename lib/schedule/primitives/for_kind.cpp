@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "iropt/analysis/tir/thread_tags.h"
 #include "schedule/checks.h"
@@ -12,49 +13,31 @@ namespace iropt::schedule {
 
 namespace {
 
-class RealizeCollector : public StmtWalker {
- public:
-  std::vector<const tir::BlockRealize*> found;
-  std::vector<const tir::BlockRealize*> outermost;  // those in no other block
-
- protected:
-  void VisitBlockRealize(const tir::BlockRealize* realize) override {
-    found.push_back(realize);
-    if (depth_ == 0) outermost.push_back(realize);
-    ++depth_;
-    StmtWalker::VisitBlockRealize(realize);
-    --depth_;
-  }
-
- private:
-  int depth_ = 0;
-};
-
 // Iterations that no axis is for do a reduction again, which cannot be done at the same time.
-Status CheckRepeatsNoReduction(State& state, const tir::For& loop, std::string_view what,
-                               const std::vector<const tir::BlockRealize*>& blocks) {
+Status CheckRepeatsNoReduction(State& state, const tir::For& loop, std::string_view what, const BlocksInLoops& blocks) {
   if (arith::IsInt(loop.extent, 1)) return {};
-  for (const tir::BlockRealize* realize : blocks) {
-    const auto uses_loop = [&](const PrimExpr* value) { return tir::UsesVar(value, loop.loop_var); };
-    const auto is_reduction = [](const tir::IterVar* axis) { return axis->iter_type == tir::IterVarType::kCommReduce; };
-    if (std::ranges::any_of(realize->block->iter_vars, is_reduction) &&
-        std::ranges::none_of(realize->iter_values, uses_loop))
-      return state.Refuse(
-          fmt::format("the \"{}\" cannot be fulfilled with regard to block {{0}} because the loop repeats "
-                      "its reduction",
-                      what),
-          {realize->block});
+  for (const BlockInLoops& item : blocks.found) {
+    if (IsSpatial(*item.realize->block) || item.writes_own_buffers) continue;
+    std::vector<const PrimExpr*> values;
+    std::ranges::copy_if(item.values, std::back_inserter(values),
+                         [&](const PrimExpr* value) { return tir::UsesVar(value, loop.loop_var); });
+    if (!values.empty() && DetermineLoops(state, values, blocks.loops, item.condition)) continue;
+    return state.Refuse(
+        fmt::format("the \"{}\" cannot be fulfilled with regard to block {{0}} because the loop repeats "
+                    "its reduction",
+                    what),
+        {item.realize->block});
   }
   return {};
 }
 
 // Each axis that the loop is used for is data parallel, or a reduction across the threads of a block.
 Status CheckAxes(State& state, const tir::For& loop, std::string_view what, const ThreadTag& thread) {
-  RealizeCollector collector;
-  collector.VisitStmt(loop.body);
+  const BlocksInLoops blocks = FindBlocksInLoops(&loop, {}, state.workspace());
   // Threads may have memory of their own.
-  if (what != "bind") IROPT_RETURN_IF_ERROR(CheckRepeatsNoReduction(state, loop, what, collector.outermost));
-  for (const tir::BlockRealize* realize : collector.found) {
+  if (what != "bind") IROPT_RETURN_IF_ERROR(CheckRepeatsNoReduction(state, loop, what, blocks));
+  for (const BlockInLoops& item : blocks.found) {
+    const tir::BlockRealize* realize = item.realize;
     for (size_t i = 0; i < realize->iter_values.size(); ++i) {
       if (!tir::UsesVar(realize->iter_values[i], loop.loop_var)) continue;
       const tir::IterVarType type = realize->block->iter_vars[i]->iter_type;

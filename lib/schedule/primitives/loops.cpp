@@ -259,6 +259,44 @@ Result<std::vector<Ref*>> ChainOf(State& state, const std::vector<Ref*>& loops) 
   return chain;
 }
 
+// A reduction is done again by loops that its axes do not determine: each time, all of it has to be done before it
+// begins again. So these loops and those of its axes stay in their order.
+Status CheckRepeatedReductions(State& state, const std::vector<Ref*>& chain,
+                               const std::vector<const tir::For*>& order) {
+  const arith::IterRanges around = LoopDomain(chain.front(), chain.back()->parent);
+  const BlocksInLoops blocks = FindBlocksInLoops(chain.front()->stmt, around, state.workspace());
+  for (const BlockInLoops& item : blocks.found) {
+    if (!item.realize->block->init || item.writes_own_buffers) continue;
+    const auto uses = [](const std::vector<const PrimExpr*>& values, const tir::For* loop) {
+      return std::ranges::any_of(values, [&](const PrimExpr* v) { return tir::UsesVar(v, loop->loop_var); });
+    };
+    std::vector<const PrimExpr*> reduced;
+    for (size_t i = 0; i < item.values.size(); ++i) {
+      if (item.realize->block->iter_vars[i]->iter_type == tir::IterVarType::kCommReduce)
+        reduced.push_back(item.values[i]);
+    }
+    const bool is_determined = DetermineLoops(state, item.values, blocks.loops, item.condition);
+    // The loops of the reduction, and those that repeat it, in both orders.
+    const auto concerns = [&](const tir::For* loop) {
+      return !arith::IsInt(loop->extent, 1) && (uses(reduced, loop) || !is_determined || !uses(item.values, loop));
+    };
+    std::vector<const tir::Var*> before, after;
+    bool repeats = !is_determined;
+    for (const Ref* ref : chain) {
+      const tir::For* loop = &ref->loop();
+      if (concerns(loop)) before.push_back(loop->loop_var);
+      repeats = repeats || (!arith::IsInt(loop->extent, 1) && !uses(item.values, loop));
+    }
+    for (const tir::For* loop : order) {
+      if (concerns(loop)) after.push_back(loop->loop_var);
+    }
+    if (!repeats || before == after) continue;
+    return state.Refuse("the loops repeat the reduction of the block {0}, which would begin again before it is done",
+                        {item.realize->block});
+  }
+  return {};
+}
+
 }  // namespace
 
 Status ApplyReorder(PrimitiveCall& call) {
@@ -278,9 +316,12 @@ Status ApplyReorder(PrimitiveCall& call) {
 
   std::unordered_set<const tir::Var*> inner;
   const tir::Stmt* nest = chain.front()->loop().body;
+  std::vector<const tir::For*> order;  // the new one, innermost first as in the chain
   size_t next = loops.size();
-  for (const Ref* place : chain) {
-    const tir::For& loop = wanted.contains(place) ? loops[--next]->loop() : place->loop();
+  for (const Ref* place : chain) order.push_back(&(wanted.contains(place) ? loops[--next] : place)->loop());
+  IROPT_RETURN_IF_ERROR(CheckRepeatedReductions(state, chain, order));
+  for (const tir::For* at : order) {
+    const tir::For& loop = *at;
     for (const PrimExpr* bound : {loop.min, loop.extent}) {
       for (const tir::Var* var : VarsOf(bound)) {
         if (inner.contains(var))

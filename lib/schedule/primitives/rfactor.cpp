@@ -11,8 +11,10 @@
 #include <unordered_set>
 
 #include "iropt/analysis/tir/commutative_reducer.h"
+#include "iropt/arith/linear_system.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
+#include "schedule/region_tools.h"
 #include "schedule/stmt_tools.h"
 
 namespace iropt::schedule {
@@ -106,6 +108,7 @@ class RFactorer {
     }
     loops_ = state_.LoopsOf(ref);
     IROPT_RETURN_IF_ERROR(CheckLoops());
+    IROPT_RETURN_IF_ERROR(CheckParts());
     std::string problem;
     reduction_ = FindBlockReduction(*block_, analyzer_, workspace_, problem);
     if (!reduction_)
@@ -117,6 +120,12 @@ class RFactorer {
                       "rfactor. However, the input `factor_axis` is {3}, which is out of the expected range",
                       reduction_->buffers[0]->name, ndim, -(ndim + 1), factor_axis));
     axis_ = factor_axis < 0 ? factor_axis + ndim + 1 : factor_axis;
+    for (const Ref* around : loops_) {
+      const tir::For& loop = around->loop();
+      if (&loop != &rf_loop_ && reduction_vars_.contains(loop.loop_var)) first_[loop.loop_var] = loop.min;
+    }
+    BindLoopsAround(ref->parent, analyzer_);
+    IROPT_RETURN_IF_ERROR(FindBackConditions(realize_->predicate));
     MakeBuffers();
     MakeRfPart();
     MakeBackPart();
@@ -156,6 +165,19 @@ class RFactorer {
             {ref->stmt});
     }
     return {};
+  }
+
+  // The parts that the iterations of the rf loop compute are different ones.
+  Status CheckParts() {
+    if (arith::IsInt(rf_loop_.extent, 1)) return {};
+    std::vector<const PrimExpr*> values;
+    for (size_t i = 0; i < realize_->iter_values.size(); ++i) {
+      if (block_->iter_vars[i]->iter_type == tir::IterVarType::kCommReduce) values.push_back(realize_->iter_values[i]);
+    }
+    if (reduction_vars_.contains(rf_loop_.loop_var) &&
+        DetermineLoops(state_, values, LoopDomain(loops_.back()), realize_->predicate))
+      return {};
+    return state_.Refuse("the loop {0} repeats parts of the reduction of the block {1}", {&rf_loop_, block_});
   }
 
   // The buffers with one more dimension, for the parts.
@@ -289,16 +311,57 @@ class RFactorer {
     return body;
   }
 
-  // The part of the condition of the block that is not on loops of the reduction; null if there is none.
-  const PrimExpr* SpatialCondition() const { return SpatialPart(realize_->predicate); }
-  const PrimExpr* SpatialPart(const PrimExpr* condition) const {
+  // The conditions under which there is a part: those on loops of the result, and those that the first iteration of the
+  // other loops of the reduction fulfills if any of them does.
+  //
+  //   for k0, k1, where k0 * 4 + k1 < 10        for k1, where k1 < 10
+  //
+  // An iteration of the rf loop without any other has no part, not even an initialized one. For symbolic sizes, TVM's
+  // form is kept: its rules make the initialization a block of its own then, which has no such condition.
+  Status FindBackConditions(const PrimExpr* condition) {
     if (const auto* both = As<tir::And>(condition)) {
-      const PrimExpr* a = SpatialPart(both->a);
-      const PrimExpr* b = SpatialPart(both->b);
-      return a && b ? state_.make().Binary(NodeKind::kAnd, a, b) : a ? a : b;
+      IROPT_RETURN_IF_ERROR(FindBackConditions(both->a));
+      return FindBackConditions(both->b);
     }
-    const auto reduces = [&](const tir::Var* var) { return reduction_vars_.contains(var); };
-    return arith::AsInt(condition) || tir::UsesVar(condition, reduces) ? nullptr : condition;
+    if (arith::AsInt(condition)) return {};
+    const PrimExpr* at_first = condition;
+    if (tir::UsesVar(condition, [&](const tir::Var* var) { return reduction_vars_.contains(var); })) {
+      at_first = analyzer_.Simplify(tir::Substitute(condition, first_, workspace_));
+      if (analyzer_.CanProve(at_first) || HasSymbolicSize(at_first)) return {};
+      if (!HoldsFirst(condition))
+        return state_.Refuse(
+            "the condition of the block {0} may hold without holding for the first iteration of the "
+            "loops of its reduction",
+            {block_});
+    }
+    back_condition_ = back_condition_ ? state_.make().Binary(NodeKind::kAnd, back_condition_, at_first) : at_first;
+    return {};
+  }
+
+  bool HasSymbolicSize(const PrimExpr* condition) const {
+    return tir::UsesVar(condition, [&](const tir::Var* var) {
+      return std::ranges::none_of(loops_, [&](const Ref* ref) { return ref->loop().loop_var == var; });
+    });
+  }
+
+  // Whether the condition holds for the first iteration of the loops of the reduction but the rf loop if it holds for
+  // any: it bounds a sum of them.
+  bool HoldsFirst(const PrimExpr* condition) {
+    const auto* order = As<tir::BinaryExpr>(condition);
+    const bool is_less = condition->kind == NodeKind::kLT || condition->kind == NodeKind::kLE;
+    if (!is_less && condition->kind != NodeKind::kGT && condition->kind != NodeKind::kGE) return false;
+    std::vector<const tir::Var*> vars;
+    for (const tir::Var* var : VarsOf(condition)) {
+      if (first_.contains(var)) vars.push_back(var);
+    }
+    const PrimExpr* grows =
+        is_less ? analyzer_.make().Sub(order->a, order->b) : analyzer_.make().Sub(order->b, order->a);
+    const auto coefficients = arith::DetectLinearEquation(grows, vars, analyzer_);
+    if (!coefficients) return false;
+    for (size_t i = 0; i < vars.size(); ++i) {
+      if (!analyzer_.CanProveGreaterEqual((*coefficients)[i], 0)) return false;
+    }
+    return true;
   }
 
   Result<Ref*> Replace(Ref* scope, Ref* ref) {
@@ -315,7 +378,7 @@ class RFactorer {
       copy->body = nest;
       nest = copy;
     }
-    const tir::BlockRealize* back = MakeRealize(back_.values, SpatialCondition(), back_.block, workspace_);
+    const tir::BlockRealize* back = MakeRealize(back_.values, back_condition_, back_.block, workspace_);
     const tir::Block* old_scope = &scope->block();
     ScopeSplitter splitter(old_scope, nest, loops_, &rf_loop_, reduction_vars_, realize_, back, workspace_);
     const tir::Block* new_scope =
@@ -343,6 +406,8 @@ class RFactorer {
   int64_t axis_ = 0;
   std::vector<const tir::Buffer*> rf_buffers_;
   const tir::IterVar* rf_axis_ = nullptr;
+  tir::VarValues first_;                      // the first values of the loops of the reduction but the rf loop
+  const PrimExpr* back_condition_ = nullptr;  // of the block that reduces the parts; null if there is none
   Part rf_, back_;
 };
 
