@@ -10,12 +10,11 @@
 
 #include <algorithm>
 
-#include "axis_condition.h"
-#include "iropt/arith/iter_map.h"
 #include "schedule/checks.h"
 #include "schedule/index_map_tools.h"
 #include "schedule/primitive_call.h"
 #include "schedule/region_tools.h"
+#include "schedule/stored_region.h"
 
 namespace iropt::schedule {
 
@@ -49,20 +48,28 @@ bool AllConsumersUnder(State& state, const tir::Buffer* buffer, Ref* scope, cons
   });
 }
 
-// The conditions of the blocks nested in a block that access the buffer, any of which may hold; null if there are none.
+// The conditions of the blocks nested in a block that access the buffer, any of which may hold.
 class NestedConditions : public StmtWalker {
  public:
   NestedConditions(const tir::Buffer* buffer, bool is_write, State& state)
       : buffer_(buffer), is_write_(is_write), state_(state) {}
-  const PrimExpr* condition = nullptr;
+
+  // Null if there are none, or if one depends on loops in the block.
+  const PrimExpr* condition() const { return is_unknown_ ? nullptr : condition_; }
 
  protected:
+  void VisitFor(const tir::For* loop) override {
+    inner_.insert(loop->loop_var);
+    StmtWalker::VisitFor(loop);
+  }
   void VisitBlockRealize(const tir::BlockRealize* realize) override {
     const tir::Block& block = *realize->block;
     if (FindRegion(is_write_ ? block.writes : block.reads, buffer_)) {
       const PrimExpr* own = tir::Substitute(realize->predicate, BindingsOf(*realize), state_.workspace());
-      condition = condition ? state_.make().Binary(NodeKind::kOr, condition, own) : own;
+      condition_ = condition_ ? state_.make().Binary(NodeKind::kOr, condition_, own) : own;
+      is_unknown_ = is_unknown_ || tir::UsesVar(own, [&](const tir::Var* var) { return inner_.contains(var); });
     }
+    for (const tir::IterVar* axis : block.iter_vars) inner_.insert(axis->var);
     StmtWalker::VisitBlockRealize(realize);
   }
 
@@ -70,11 +77,14 @@ class NestedConditions : public StmtWalker {
   const tir::Buffer* buffer_;
   const bool is_write_;
   State& state_;
+  std::unordered_set<const tir::Var*> inner_;
+  const PrimExpr* condition_ = nullptr;
+  bool is_unknown_ = false;
 };
 
 // What the block accesses while the loops below `high` run.
-const tir::BufferRegion* RelaxRegion(State& state, const tir::BufferRegion* region, const Ref* block, const Ref* high,
-                                     const PrimExpr* extra_condition) {
+const tir::BufferRegion* RelaxRegion(State& state, List<const tir::BufferRegion*> regions, const tir::Buffer* buffer,
+                                     const Ref* block, const Ref* high, const PrimExpr* extra_condition) {
   Workspace& workspace = state.workspace();
   Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
   const arith::PrimBuilder& make = analyzer.make();
@@ -83,29 +93,38 @@ const tir::BufferRegion* RelaxRegion(State& state, const tir::BufferRegion* regi
   const PrimExpr* condition = realize.predicate;
   if (extra_condition) condition = make.Binary(NodeKind::kAnd, condition, extra_condition);
   condition = analyzer.Simplify(tir::Substitute(condition, bindings, workspace));
-  const auto* bound = tir::Substitute(region, bindings, workspace);
-  const Box box = UpperBound(*bound, condition, LoopDomain(block->parent, high, region->buffer->scope()), analyzer);
+  std::vector<Box> boxes;
+  for (const tir::BufferRegion* region : regions) {
+    if (region->buffer != buffer) continue;
+    const auto* bound = tir::Substitute(region, bindings, workspace);
+    boxes.push_back(UpperBound(*bound, condition, LoopDomain(block->parent, high, buffer->scope()), analyzer));
+  }
+  const Box box = UnionBox(boxes, analyzer);
   std::vector<const tir::Range*> ranges;
   for (size_t i = 0; i < box.size(); ++i) {
-    const PrimExpr* dim = region->buffer->shape[i];
+    const PrimExpr* dim = buffer->shape[i];
     ranges.push_back(RangeOf(box[i], tir::Range(make.Const(0, dim->dtype), dim), analyzer, workspace));
   }
-  return MakeRegion(region->buffer, ranges, workspace);
+  return MakeRegion(buffer, ranges, workspace);
 }
 
-// A copy is written back whole: refused if the condition of the block leaves out elements of the region that it covers.
-Status CheckWritesAll(State& state, const tir::BufferRegion* access, const Ref* block, const Ref* location) {
-  const tir::BlockRealize& realize = *state.RealizeOf(block);
-  const auto parts = ConditionOfAxes(state, block, nullptr);
-  if (parts.ok() && parts->empty()) return {};
-  Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
-  const tir::VarValues bindings = BindingsOf(realize);
-  const PrimExpr* condition = analyzer.Simplify(tir::Substitute(realize.predicate, bindings, state.workspace()));
-  const auto* bound = tir::Substitute(access, bindings, state.workspace());
-  const arith::IterRanges loops = LoopDomain(block->parent, location, access->buffer->scope());
-  if (arith::EstimateRegionStrictBound(bound->region, loops, condition, analyzer)) return {};
-  return state.Refuse("the condition of the block {0} leaves out elements of the region that it writes",
-                      {&block->block()});
+// A copy in loops is of elements that there are, also in iterations in which a condition keeps blocks from running.
+Status CheckInsideBuffer(State& state, const CopyStage& stage) {
+  if (!stage.location->is_loop() || IsInsideBuffer(state, *stage.region, stage.location)) return {};
+  return state.Refuse(
+      fmt::format("the copy of {} under the loop {{0}} may be of elements outside of it", stage.region->buffer->name),
+      {stage.location->stmt});
+}
+
+// All elements that are copied have to be written by the block before.
+Status CheckWritesAll(State& state, const CopyStage& stage, const Ref* block) {
+  const tir::Buffer* buffer = stage.region->buffer;
+  const auto stored = StoredBoxes(state, block, stage.location, buffer);
+  if (!stored || ContainRegion(state, *stored, stage.region->region, stage.location)) return {};
+  return state.Refuse(fmt::format("the block {{0}} does not write all elements of the region of {} that would be "
+                                  "copied",
+                                  buffer->name),
+                      {block->stmt});
 }
 
 // Finds where a copy can be inserted: between the block that writes a buffer and the first of the related blocks, as
@@ -171,6 +190,15 @@ void AddConsumers(State& state, const std::vector<Ref*>& blocks, CopyStage& stag
     stage.consumers.insert(block->stmt);
     for (const Ref* child : state.ChildrenOf(block)) stage.consumers.insert(child->stmt);
   }
+}
+
+// Whether all that reads the copy is in the block.
+bool IsOnlyConsumer(State& state, const Ref* block, Ref* scope, const CopyStage& stage) {
+  if (stage.consumers.empty()) {
+    return std::ranges::all_of(state.ScopeInfo(scope).ReadersOf(stage.read_buffer),
+                               [&](const Ref* reader) { return reader == block; });
+  }
+  return std::ranges::all_of(stage.consumers, [&](const tir::Stmt* consumer) { return consumer == block->stmt; });
 }
 
 // A copy of the region, by loops over its ranges.
@@ -399,18 +427,18 @@ Status ApplyCacheRead(PrimitiveCall& call) {
   AddConsumers(state, call.GetRefs("consumer_blocks"), stage);
   IROPT_ASSIGN_OR_RETURN(Ref * writer, OnlyWriter(state, scope, buffer));
   if (writer) {
-    const tir::BufferRegion* region = FindRegion(writer->block().writes, buffer);
     FindLocation(state, writer, scope, /*is_read=*/true, stage);
-    stage.region = RelaxRegion(state, region, writer, stage.location, nullptr);
+    stage.region = RelaxRegion(state, writer->block().writes, buffer, writer, stage.location, nullptr);
+    IROPT_RETURN_IF_ERROR(CheckInsideBuffer(state, stage));
+    IROPT_RETURN_IF_ERROR(CheckWritesAll(state, stage, writer));
   } else {
     stage.location = scope;
     stage.position = 0;
     NestedConditions nested(buffer, /*is_write=*/false, state);
     nested.VisitStmt(ref->block().body);
-    const tir::BufferRegion* own = FindRegion(ref->block().reads, buffer);
     const tir::BufferRegion* outer = FindRegion(scope->block().reads, buffer);
-    if (nested.condition && !IsTrue(nested.condition) && ref->parent) {
-      stage.region = RelaxRegion(state, own, ref, scope, nested.condition);
+    if (nested.condition() && !IsTrue(nested.condition()) && IsOnlyConsumer(state, ref, scope, stage)) {
+      stage.region = RelaxRegion(state, ref->block().reads, buffer, ref, scope, nested.condition());
     } else {
       stage.region = outer ? outer : FullRegion(buffer, workspace);
     }
@@ -440,8 +468,9 @@ Status ApplyCacheWrite(PrimitiveCall& call) {
   FindLocation(state, ref, scope, /*is_read=*/false, stage);
   NestedConditions nested(buffer, /*is_write=*/true, state);
   nested.VisitStmt(ref->block().body);
-  IROPT_RETURN_IF_ERROR(CheckWritesAll(state, access, ref, stage.location));
-  stage.region = RelaxRegion(state, access, ref, stage.location, nested.condition);
+  stage.region = RelaxRegion(state, ref->block().writes, buffer, ref, stage.location, nested.condition());
+  IROPT_RETURN_IF_ERROR(CheckInsideBuffer(state, stage));
+  IROPT_RETURN_IF_ERROR(CheckWritesAll(state, stage, ref));
   stage.full_region = stage.location->is_loop() || !AllConsumersUnder(state, buffer, scope, stage.location);
   stage.read_buffer = MakeCopyBuffer(buffer, memory, stage, workspace);
   stage.alloc = stage.read_buffer;

@@ -1,0 +1,245 @@
+#include "stored_region.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "iropt/arith/analyzer.h"
+#include "iropt/ir/tir/uses_any_of.h"
+#include "schedule/stmt_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+using arith::Analyzer;
+
+class StoreFinder : public tir::StmtExprVisitor {
+ public:
+  StoreFinder(State& state, const Ref* block, const Ref* high, const tir::Buffer* buffer)
+      : workspace_(state.workspace()),
+        buffer_(buffer),
+        analyzer_(state.make(), Analyzer::SymVars::kAny),
+        facts_(state.make(), Analyzer::SymVars::kAny),
+        iters_(LoopDomain(block->parent, high, buffer->scope())) {
+    BindShapes(*state.func(), facts_);
+    BindLoopsAround(block->parent, facts_);
+    for (const Ref* ref = block->parent; ref && ref != high && ref->is_loop(); ref = ref->parent)
+      num_unsure_ += ref->loop().step ? 1 : 0;
+  }
+  std::vector<Box> boxes;
+  bool is_opaque = false;
+
+  void Find(const tir::BlockRealize& realize) { VisitBlockRealize(&realize); }
+
+ protected:
+  void VisitVar(const tir::Var* var) override { is_opaque = is_opaque || var == buffer_->data; }
+
+  void VisitBlockRealize(const tir::BlockRealize* realize) override {
+    for (size_t i = 0; i < realize->iter_values.size(); ++i)
+      values_[realize->block->iter_vars[i]->var] = tir::Substitute(realize->iter_values[i], values_, workspace_);
+    // Blocks in the block are trusted to write what it states: conditions of several of them add up to anything.
+    if (std::exchange(is_inside_, true)) return VisitBlock(realize->block);
+    AddConditions(tir::Substitute(realize->predicate, values_, workspace_));
+    VisitBlock(realize->block);
+  }
+  // The initialization stores to nothing else than the body.
+  void VisitBlock(const tir::Block* block) override {
+    const auto is_matched = [&](const tir::MatchBufferRegion* match) { return match->source->buffer == buffer_; };
+    is_opaque = is_opaque || std::ranges::any_of(block->match_buffers, is_matched);
+    VisitStmt(block->body);
+  }
+
+  void VisitFor(const tir::For* loop) override {
+    const arith::PrimBuilder& make = analyzer_.make();
+    const PrimExpr* min = tir::Substitute(loop->min, values_, workspace_);
+    const PrimExpr* extent = tir::Substitute(loop->extent, values_, workspace_);
+    const size_t known = conditions_.size();
+    const bool is_unsure = loop->step || tir::UsesAnyOf(iters_, min) || tir::UsesAnyOf(iters_, extent);
+    num_unsure_ += is_unsure ? 1 : 0;
+    AddConditions(make.Binary(NodeKind::kLT, make.Const(0, extent->dtype), extent));
+    iters_.insert_or_assign(loop->loop_var, tir::Range(min, extent));
+    facts_.Bind(loop->loop_var, min, extent);
+    VisitStmt(loop->body);
+    iters_.erase(loop->loop_var);
+    conditions_.resize(known);
+    num_unsure_ -= is_unsure ? 1 : 0;
+  }
+
+  void VisitIfThenElse(const tir::IfThenElse* branch) override {
+    const PrimExpr* condition = tir::Substitute(branch->condition, values_, workspace_);
+    const size_t known = conditions_.size();
+    AddConditions(condition);
+    VisitStmt(branch->then_case);
+    conditions_.resize(known);
+    if (!branch->else_case) return;
+    AddConditions(analyzer_.Simplify(analyzer_.make().Not(condition)));
+    VisitStmt(branch->else_case);
+    conditions_.resize(known);
+  }
+  void VisitWhile(const tir::While* loop) override {
+    ++num_unsure_;
+    StmtExprVisitor::VisitWhile(loop);
+    --num_unsure_;
+  }
+  void VisitLetStmt(const tir::LetStmt* let) override {
+    VisitExpr(let->value);
+    values_[let->var] = tir::Substitute(let->value, values_, workspace_);
+    VisitStmt(let->body);
+  }
+
+  void VisitBufferStore(const tir::BufferStore* store) override {
+    StmtExprVisitor::VisitBufferStore(store);
+    if (store->buffer == buffer_ && !store->predicate && num_unsure_ == 0) AddBox(store->indices);
+  }
+
+ private:
+  void AddConditions(const PrimExpr* condition) {
+    if (const auto* both = As<tir::And>(condition)) {
+      AddConditions(both->a);
+      AddConditions(both->b);
+      return;
+    }
+    if (!facts_.CanProve(condition)) conditions_.push_back(analyzer_.Simplify(condition));
+  }
+
+  void AddBox(List<const PrimExpr*> indices) {
+    std::vector<const tir::Range*> ranges, simplified;
+    const arith::PrimBuilder& make = analyzer_.make();
+    for (const PrimExpr* index : indices) {
+      if (index->dtype.lanes != 1) return;
+      const PrimExpr* one = make.Const(1, index->dtype);
+      const PrimExpr* value = tir::Substitute(index, values_, workspace_);
+      ranges.push_back(workspace_.New<tir::Range>(value, one));
+      simplified.push_back(workspace_.New<tir::Range>(facts_.Simplify(value), one));
+    }
+    const PrimExpr* condition = nullptr;
+    for (const PrimExpr* part : conditions_) {
+      if (HoldsForEach(part, ranges)) continue;
+      if (!tir::UsesAnyOf(iters_, part)) return;
+      condition = condition ? make.Binary(NodeKind::kAnd, condition, part) : part;
+    }
+    // What the loops further out say of their variables can tell these from the iterators.
+    auto box = arith::EstimateRegionStrictBound(ranges, iters_, condition, analyzer_);
+    if (!box) box = arith::EstimateRegionStrictBound(simplified, iters_, condition, analyzer_);
+    if (box) boxes.push_back(*std::move(box));
+  }
+
+  // Whether the condition is on iterators that the indices do not use, and holds for the first values of these.
+  bool HoldsForEach(const PrimExpr* condition, const std::vector<const tir::Range*>& ranges) {
+    tir::VarValues first;
+    for (const tir::Var* var : VarsOf(condition)) {
+      const tir::Range* range = iters_.Find(var);
+      if (!range) continue;
+      if (std::ranges::any_of(ranges, [&](const tir::Range* index) { return tir::UsesVar(index->min, var); }))
+        return false;
+      first[var] = range->min;
+    }
+    return !first.empty() && facts_.CanProve(tir::Substitute(condition, first, workspace_));
+  }
+
+  Workspace& workspace_;
+  const tir::Buffer* buffer_;
+  Analyzer analyzer_;
+  Analyzer facts_;  // with the ranges of all loops
+  arith::IterRanges iters_;
+  tir::VarValues values_;                    // of axes and of variables of let statements
+  std::vector<const PrimExpr*> conditions_;  // around the statement, in the iterators and the loops further out
+  bool is_inside_ = false;                   // of the block
+  int num_unsure_ = 0;                       // statements around that may not run their bodies for all of their values
+};
+
+// Orders by what is known of the loops around a place.
+class BoundProver {
+ public:
+  BoundProver(State& state, const Ref* high) : analyzer_(state.make(), Analyzer::SymVars::kAny) {
+    BindShapes(*state.func(), analyzer_);
+    BindLoopsAround(high, analyzer_);
+    domains_ = DomainsOf(LoopDomain(high), analyzer_.make());
+  }
+  const arith::PrimBuilder& make() const { return analyzer_.make(); }
+
+  // a - more <= b.
+  bool IsAtMost(const PrimExpr* a, const PrimExpr* b, int64_t more = 0) {
+    const PrimExpr* order = make().Binary(NodeKind::kLE, make().Sub(a, make().Const(more, a->dtype)), b);
+    return analyzer_.CanProve(order) || CanProveByExtremes(order, domains_, analyzer_);
+  }
+  bool IsWithin(const arith::IntervalSet& inner, const arith::IntervalSet& outer) {
+    return outer.is_bounded() && inner.is_bounded() && IsAtMost(outer.min(), inner.min()) &&
+           IsAtMost(inner.max(), outer.max());
+  }
+  // Two intervals without a gap between them as one.
+  std::optional<arith::IntervalSet> Join(const arith::IntervalSet& a, const arith::IntervalSet& b) {
+    if (!a.is_bounded() || !b.is_bounded() || !IsAtMost(a.min(), b.max(), 1) || !IsAtMost(b.min(), a.max(), 1))
+      return std::nullopt;
+    return arith::Union(a, b, analyzer_);
+  }
+
+ private:
+  Analyzer analyzer_;
+  arith::VarDomains domains_;
+};
+
+// The larger one of two boxes, or two that differ in one dimension, without a gap in it, as one.
+std::optional<Box> Join(const Box& a, const Box& b, BoundProver& prover) {
+  bool is_a_in_b = true, is_b_in_a = true;
+  std::vector<size_t> different;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const bool a_within = prover.IsWithin(a[i], b[i]), b_within = prover.IsWithin(b[i], a[i]);
+    is_a_in_b = is_a_in_b && a_within;
+    is_b_in_a = is_b_in_a && b_within;
+    if (!a_within || !b_within) different.push_back(i);
+  }
+  if (is_a_in_b) return b;
+  if (is_b_in_a) return a;
+  if (different.size() != 1) return std::nullopt;
+  const auto both = prover.Join(a[different[0]], b[different[0]]);
+  if (!both) return std::nullopt;
+  Box joined = a;
+  joined[different[0]] = *both;
+  return joined;
+}
+
+}  // namespace
+
+std::optional<std::vector<Box>> StoredBoxes(State& state, const Ref* block, const Ref* high,
+                                            const tir::Buffer* buffer) {
+  StoreFinder finder(state, block, high, buffer);
+  finder.Find(*state.RealizeOf(block));
+  if (finder.is_opaque) return std::nullopt;
+  return std::move(finder.boxes);
+}
+
+bool ContainRegion(State& state, std::vector<Box> boxes, List<const tir::Range*> region, const Ref* high) {
+  BoundProver prover(state, high);
+  const Box whole = BoxOf(region, prover.make());
+  const auto contains = [&](const Box& box) {
+    for (size_t i = 0; i < whole.size(); ++i) {
+      if (!prover.IsWithin(whole[i], box[i])) return false;
+    }
+    return true;
+  };
+  while (!boxes.empty()) {
+    if (std::ranges::any_of(boxes, contains)) return true;
+    // The last one, joined with others or left out.
+    const Box last = std::move(boxes.back());
+    boxes.pop_back();
+    for (Box& box : boxes) {
+      if (auto joined = Join(box, last, prover)) box = *std::move(joined);
+    }
+  }
+  return false;
+}
+
+bool IsInsideBuffer(State& state, const tir::BufferRegion& region, const Ref* high) {
+  BoundProver prover(state, high);
+  const Box box = BoxOf(region.region, prover.make());
+  for (size_t i = 0; i < box.size(); ++i) {
+    const PrimExpr* dim = region.buffer->shape[i];
+    const PrimExpr* zero = prover.make().Const(0, dim->dtype);
+    if (!box[i].is_bounded() || !prover.IsAtMost(zero, box[i].min()) || !prover.IsAtMost(box[i].max(), dim, -1))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace iropt::schedule
