@@ -4,6 +4,7 @@
 
 #include <unordered_set>
 
+#include "iropt/op/op.h"
 #include "stmt_tools.h"
 
 namespace iropt::schedule {
@@ -49,6 +50,60 @@ bool IsSumOfDifferentVars(const PrimExpr* expr, std::unordered_set<const tir::Va
   return (expr->kind == NodeKind::kAdd || expr->kind == NodeKind::kSub) && IsSumOfDifferentVars(binary->a, seen) &&
          IsSumOfDifferentVars(binary->b, seen);
 }
+
+// Looks for accesses to a buffer that no condition leads to, and for others.
+class AccessConditionFinder : public tir::StmtExprVisitor {
+ public:
+  explicit AccessConditionFinder(const tir::Buffer* buffer) : buffer_(buffer) {}
+  bool accesses_always = false;
+  bool stores_always = false;
+  bool stores_sometimes = false;
+
+ protected:
+  void VisitBufferLoad(const tir::BufferLoad* load) override {
+    StmtExprVisitor::VisitBufferLoad(load);
+    accesses_always = accesses_always || (load->buffer == buffer_ && num_conditions_ == 0);
+  }
+  void VisitBufferStore(const tir::BufferStore* store) override {
+    StmtExprVisitor::VisitBufferStore(store);
+    if (store->buffer != buffer_) return;
+    (num_conditions_ == 0 ? stores_always : stores_sometimes) = true;
+    accesses_always = accesses_always || num_conditions_ == 0;
+  }
+  void VisitAnd(const tir::And* both) override { VisitShortCircuit(*both); }
+  void VisitOr(const tir::Or* either) override { VisitShortCircuit(*either); }
+  void VisitCall(const tir::Call* call) override {
+    if (!IsCallTo(call, OpId::kTirIfThenElse)) return StmtExprVisitor::VisitCall(call);
+    VisitExpr(call->args[0]);
+    ++num_conditions_;
+    for (uint32_t i = 1; i < call->args.size(); ++i) VisitExpr(call->args[i]);
+    --num_conditions_;
+  }
+  void VisitIfThenElse(const tir::IfThenElse* branch) override {
+    VisitExpr(branch->condition);
+    ++num_conditions_;
+    VisitStmt(branch->then_case);
+    if (branch->else_case) VisitStmt(branch->else_case);
+    --num_conditions_;
+  }
+  void VisitWhile(const tir::While* loop) override {
+    VisitExpr(loop->condition);
+    ++num_conditions_;
+    VisitStmt(loop->body);
+    --num_conditions_;
+  }
+
+ private:
+  void VisitShortCircuit(const tir::BinaryExpr& expr) {
+    VisitExpr(expr.a);
+    ++num_conditions_;
+    VisitExpr(expr.b);
+    --num_conditions_;
+  }
+
+  const tir::Buffer* buffer_;
+  int num_conditions_ = 0;
+};
 
 }  // namespace
 
@@ -137,6 +192,44 @@ Status CheckInside(State& state, const tir::Buffer& buffer, std::span<const Prim
         {part});
   }
   return {};
+}
+
+Status CheckInsideForAxes(State& state, const tir::Buffer& buffer, std::span<const PrimExpr* const> indices,
+                          const tir::Block& block, const PrimExpr* condition) {
+  arith::Analyzer analyzer(state.make(), arith::Analyzer::SymVars::kAny);
+  const arith::PrimBuilder& make = analyzer.make();
+  arith::IterRanges axes;
+  for (const tir::IterVar* axis : block.iter_vars) {
+    axes.insert_or_assign(axis->var, *axis->dom);
+    analyzer.Bind(axis->var, axis->dom->min, axis->dom->extent);
+  }
+  const arith::VarDomains domains = DomainsOf(axes, make);
+  IROPT_RETURN_IF_ERROR(CheckInside(state, buffer, indices, domains, &block));
+  AccessConditionFinder finder(&buffer);
+  finder.VisitStmt(block.body);
+  if (finder.accesses_always) return {};
+  BindShapes(*state.func(), analyzer);
+  const arith::Analyzer::Constraint constraint(analyzer, condition ? condition : make.Bool(true));
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const auto holds = [&](NodeKind order, const PrimExpr* bound) {
+      const PrimExpr* comparison = make.Binary(order, indices[i], bound);
+      return analyzer.CanProve(comparison) || CanProveByExtremes(comparison, domains, analyzer);
+    };
+    if (holds(NodeKind::kGE, make.Const(0, indices[i]->dtype)) && holds(NodeKind::kLT, buffer.shape[i])) continue;
+    return state.Refuse(fmt::format("the indices of the buffer {} in {{0}} may be outside of it where a condition in "
+                                    "the block keeps them from being accessed",
+                                    buffer.name),
+                        {&block});
+  }
+  return {};
+}
+
+Status CheckStoresAlways(State& state, const tir::Buffer& buffer, const tir::Block& block) {
+  AccessConditionFinder finder(&buffer);
+  finder.VisitStmt(block.body);
+  if (finder.stores_always || !finder.stores_sometimes) return {};
+  return state.Refuse(fmt::format("the block {{0}} stores to {} under a condition in its body only", buffer.name),
+                      {&block});
 }
 
 void BindLoopsAround(const Ref* ref, arith::Analyzer& analyzer) {

@@ -43,6 +43,15 @@ bool CanProveByExtremes(const PrimExpr* order, const arith::VarDomains& domains,
 Status CheckInside(State& state, const tir::Buffer& buffer, std::span<const PrimExpr* const> indices,
                    const arith::VarDomains& domains, const tir::Stmt* part);
 
+// The same for a block that is to access the buffer for all values of its axes for which the condition holds (null:
+// always). Where only conditions in its body lead to the accesses, each index has to be inside for certain.
+Status CheckInsideForAxes(State& state, const tir::Buffer& buffer, std::span<const PrimExpr* const> indices,
+                          const tir::Block& block, const PrimExpr* condition);
+
+// Refuses if the block stores to the buffer, but only under conditions in its body: a copy would be written back
+// always.
+Status CheckStoresAlways(State& state, const tir::Buffer& buffer, const tir::Block& block);
+
 // Tells the analyzer the ranges of all loops around the statement.
 void BindLoopsAround(const Ref* ref, arith::Analyzer& analyzer);
 // Tells the analyzer that the sizes of the parameters' buffers are not negative.

@@ -14,6 +14,7 @@
 #include "iropt/ir/tir/uses_any_of.h"
 #include "schedule/region_tools.h"
 #include "schedule/stmt_tools.h"
+#include "schedule/stored_region.h"
 
 namespace iropt::schedule {
 
@@ -122,6 +123,37 @@ class AxisConditionFinder {
 
 Result<std::vector<const PrimExpr*>> ConditionOfAxes(State& state, const Ref* block, const Ref* loop) {
   return AxisConditionFinder(state, block, loop).Find();
+}
+
+bool TakeAllValues(State& state, const Ref* block, const std::vector<const PrimExpr*>& axes,
+                   const PrimExpr* condition) {
+  if (axes.empty()) return true;
+  Workspace& workspace = state.workspace();
+  const tir::BlockRealize& realize = *state.RealizeOf(block);
+  std::vector<const PrimExpr*> values;
+  arith::IterRanges domains;
+  for (size_t i = 0; i < realize.iter_values.size(); ++i) {
+    const tir::IterVar& axis = *realize.block->iter_vars[i];
+    if (std::ranges::find(axes, axis.var) != axes.end()) values.push_back(realize.iter_values[i]);
+    domains.insert_or_assign(axis.var, *axis.dom);
+  }
+  Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
+  const auto none_if_true = [&](const PrimExpr* where) {
+    where = where ? analyzer.Simplify(where) : nullptr;
+    return where && IsTrue(where) ? nullptr : where;
+  };
+  const auto taken = arith::EstimateRegionStrictBound(Points(values, workspace), LoopDomain(block->parent),
+                                                      none_if_true(realize.predicate), analyzer);
+  if (!taken) return false;
+  const Box wanted =
+      arith::EstimateRegionUpperBound(Points(axes, workspace), domains, none_if_true(condition), analyzer);
+  std::vector<const tir::Range*> ranges;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (!wanted[i].is_bounded()) return false;
+    const tir::Range& whole = *domains.Find(To<tir::Var>(axes[i]));
+    ranges.push_back(RangeOf(wanted[i], whole, analyzer, workspace));
+  }
+  return ContainRegion(state, {*taken}, workspace.Copy(ranges), state.ScopeOf(block));
 }
 
 }  // namespace iropt::schedule

@@ -13,4 +13,8 @@ namespace iropt::schedule {
 // these conditions. Refused if a part cannot be written so.
 Result<std::vector<const PrimExpr*>> ConditionOfAxes(State& state, const Ref* block, const Ref* loop);
 
+// Whether the loops around the block in its scope give these of its axes all values of their domains for which the
+// condition, in the axes, holds; false if that is not known.
+bool TakeAllValues(State& state, const Ref* block, const std::vector<const PrimExpr*>& axes, const PrimExpr* condition);
+
 }  // namespace iropt::schedule

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "axis_condition.h"
 #include "iropt/support/lookup.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
@@ -174,6 +175,28 @@ class PaddedCopies {
   const Extents& extents_;
 };
 
+// The buffers are copied whole, so the block has to access all of their elements.
+Status CheckAccessesAll(State& state, const Ref* ref, const PaddedCopies& copies) {
+  const tir::Block& block = ref->block();
+  Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
+  for (const auto* regions : {&block.reads, &block.writes}) {
+    for (const tir::BufferRegion* region : *regions) {
+      for (size_t i = 0; copies.buffers.contains(region->buffer) && i < region->region.size(); ++i) {
+        const auto axis = std::ranges::find(block.iter_vars, region->region[i]->min, &tir::IterVar::var);
+        const tir::Range& accessed = axis == block.iter_vars.end() ? *region->region[i] : *(*axis)->dom;
+        if (arith::IsInt(accessed.min, 0) && analyzer.CanProveEqual(accessed.extent, region->buffer->shape[i]))
+          continue;
+        return state.Refuse(fmt::format("the block {{0}} does not access all elements of {}", region->buffer->name),
+                            {&block});
+      }
+    }
+  }
+  std::vector<const PrimExpr*> axes;
+  for (const tir::IterVar* axis : block.iter_vars) axes.push_back(axis->var);
+  if (TakeAllValues(state, ref, axes, nullptr)) return {};
+  return state.Refuse("the loops around the block {0}, or its condition, may leave out values of its axes", {&block});
+}
+
 // The extents of the axes, rounded up.
 Extents PadExtents(State& state, const Ref* ref, const std::vector<int64_t>& padding) {
   const arith::PrimBuilder make = state.make();
@@ -190,6 +213,13 @@ Extents PadExtents(State& state, const Ref* ref, const std::vector<int64_t>& pad
     if (const auto* loop_var = As<tir::Var>(realize.iter_values[i])) extents[loop_var] = padded;
   }
   return extents;
+}
+
+bool IsInLoops(const Ref* ref, const Extents& extents) {
+  for (ref = ref->parent; ref; ref = ref->parent) {
+    if (ref->is_loop() && extents.contains(ref->loop().loop_var)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -218,6 +248,7 @@ Status ApplyPadEinsum(PrimitiveCall& call) {
   PaddedCopies copies(state, extents);
   const std::vector<const tir::Stmt*> before = copies.Make(block.reads, /*is_read=*/true);
   const std::vector<const tir::Stmt*> after = copies.Make(block.writes, /*is_read=*/false);
+  IROPT_RETURN_IF_ERROR(CheckAccessesAll(state, ref, copies));
   const tir::Block* old_scope = &scope->block();
   BlockReuse reuse;
   std::vector<const tir::Stmt*> statements;
@@ -231,9 +262,12 @@ Status ApplyPadEinsum(PrimitiveCall& call) {
       const auto shares = [&](const tir::BufferRegion* region) {
         return UsesBuffer(other->reads, region->buffer) || UsesBuffer(other->writes, region->buffer);
       };
-      if (other == &block || (!std::ranges::any_of(block.reads, shares) && !std::ranges::any_of(block.writes, shares)))
-        continue;
-      return state.Refuse("the block {0} in the loops around the block {1} accesses the same buffers", {other, &block});
+      if (other == &block) continue;
+      if (std::ranges::any_of(block.reads, shares) || std::ranges::any_of(block.writes, shares))
+        return state.Refuse("the block {0} in the loops around the block {1} accesses the same buffers",
+                            {other, &block});
+      if (IsInLoops(state.RefOf(other), extents))
+        return state.Refuse("the block {0} is in loops of the block {1} that are padded", {other, &block});
     }
     statements.insert(statements.end(), before.begin(), before.end());
     const tir::Stmt* padded =

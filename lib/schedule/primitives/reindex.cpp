@@ -162,11 +162,7 @@ Status ApplyReIndex(PrimitiveCall& call) {
   IROPT_ASSIGN_OR_RETURN(std::vector<const PrimExpr*> old_indices, IndicesOf(state, buffer, block));
   arith::Analyzer analyzer(make, arith::Analyzer::SymVars::kAny);
   for (const tir::IterVar* axis : block.iter_vars) analyzer.Bind(axis->var, axis->dom->min, axis->dom->extent);
-  arith::IterRanges ranges;
-  for (const tir::IterVar* axis : block.iter_vars) ranges.insert_or_assign(axis->var, *axis->dom);
   for (const PrimExpr*& index : old_indices) index = SimplifyUnlessConstant(index, analyzer);
-  IROPT_RETURN_IF_ERROR(CheckInside(state, *buffer, old_indices, DomainsOf(ranges, make), &block));
-
   // The axes that the indices use, as those of the copying block.
   std::vector<const PrimExpr*> used, shape, values, copy_indices;
   std::vector<const tir::IterVar*> axes;
@@ -184,6 +180,12 @@ Status ApplyReIndex(PrimitiveCall& call) {
     copy_indices.push_back(var);
     axes.push_back(workspace.New<tir::IterVar>(axis->dom, var, tir::IterVarType::kDataPar));
   }
+  IROPT_ASSIGN_OR_RETURN(const PrimExpr* condition, ConditionOfCopy(state, ref, used));
+  IROPT_RETURN_IF_ERROR(CheckInsideForAxes(state, *buffer, old_indices, block, condition));
+  if (is_write) IROPT_RETURN_IF_ERROR(CheckStoresAlways(state, *buffer, block));
+  if (!TakeAllValues(state, ref, used, condition))
+    return state.Refuse(
+        "the loops around the block {0} may not give its axes all values, for which elements are copied", {&block});
   for (const PrimExpr*& index : old_indices) index = tir::Substitute(index, renamed, workspace);
   CopyStage stage;
   stage.alloc = CopyBuffer(*buffer, {.name = fmt::format("{}_reindex", buffer->name), .shape = &shape}, workspace);
@@ -195,7 +197,6 @@ Status ApplyReIndex(PrimitiveCall& call) {
   if (is_write) stage.position += 1;
   stage.block = MakeCopyBlock(stage, axes, is_write ? copy_indices : old_indices, is_write ? old_indices : copy_indices,
                               fmt::format("{}_reindex", stage.write_buffer->name), workspace);
-  IROPT_ASSIGN_OR_RETURN(const PrimExpr* condition, ConditionOfCopy(state, ref, used));
   tir::VarValues bindings;
   for (size_t i = 0; i < used.size(); ++i) bindings[To<tir::Var>(used[i])] = values[i];
   stage.stmt = MakeRealize(values, tir::Substitute(condition, bindings, workspace), stage.block, workspace);

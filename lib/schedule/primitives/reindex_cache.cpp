@@ -41,9 +41,8 @@ class ReindexStageMaker {
     }
     std::vector<const PrimExpr*> places;
     for (const tir::Range* range : access_.region) places.push_back(range->min);
-    arith::IterRanges ranges;
-    for (const tir::IterVar* axis : block.iter_vars) ranges.insert_or_assign(axis->var, *axis->dom);
-    IROPT_RETURN_IF_ERROR(CheckInside(state_, *access_.buffer, places, DomainsOf(ranges, analyzer_.make()), &block));
+    IROPT_RETURN_IF_ERROR(CheckInsideForAxes(state_, *access_.buffer, places, block, nullptr));
+    if (!is_read_) IROPT_RETURN_IF_ERROR(CheckStoresAlways(state_, *access_.buffer, block));
     if (map.params.size() != block.iter_vars.size())
       return state_.Refuse(fmt::format("the index map has {} parameters, but the block {{0}} has {} axes",
                                        map.params.size(), block.iter_vars.size()),
