@@ -20,6 +20,7 @@
 #include "schedule/primitive_call.h"
 #include "schedule/region_tools.h"
 #include "schedule/stmt_tools.h"
+#include "schedule/stored_region.h"
 
 namespace iropt::schedule {
 
@@ -270,8 +271,8 @@ class Mover {
     if (is_compute_at_) IROPT_RETURN_IF_ERROR(CheckNotOutputBlock(state_, block_, scope_));
     IROPT_ASSIGN_OR_RETURN(const RemovalPlan removal, PlanRemoval(state_, block_));
     IROPT_ASSIGN_OR_RETURN(const size_t position, FindPosition(index));
-    IROPT_ASSIGN_OR_RETURN(const std::vector<AxisDomain> domains, SolveDomains());
     IROPT_ASSIGN_OR_RETURN(axis_conditions_, ConditionOfAxes(state_, block_, loop_));
+    IROPT_ASSIGN_OR_RETURN(const std::vector<AxisDomain> domains, SolveDomains());
     const tir::Stmt* new_loop = MakeNewLoop(position, domains, preserve_unit_loops);
     const tir::Block* scope_block = &scope_->block();
     PathSet paths;
@@ -429,6 +430,9 @@ class Mover {
   // more than that if it is not found from what is required, as in B[vi % 4], or if several regions require others.
   Status CheckProduced(const std::vector<AxisDomain>& domains) {
     const tir::Block& block = block_->block();
+    for (const tir::BufferRegion* region : block.reads) {
+      if (!RequiredOf(region->buffer).empty()) IROPT_RETURN_IF_ERROR(CheckWritesRegion(region->buffer));
+    }
     arith::IterRanges axes;
     for (size_t i = 0; i < domains.size(); ++i)
       axes.insert_or_assign(block.iter_vars[i]->var,
@@ -451,6 +455,41 @@ class Mover {
       }
     }
     return {};
+  }
+
+  // What the producers write under the loop has no gaps, which would be written in other iterations of it.
+  Status CheckWritesRegion(const tir::Buffer* buffer) {
+    std::vector<Box> stored;
+    for (const Ref* producer : producers_) {
+      if (!UsesBuffer(producer->block().writes, buffer)) continue;
+      auto boxes = StoredBoxes(state_, producer, loop_, buffer);
+      if (!boxes) return {};
+      stored.insert(stored.end(), boxes->begin(), boxes->end());
+    }
+    // What is assumed to be written, as far as the block reads it at all.
+    arith::IterRanges axes;
+    for (const tir::IterVar* axis : block_->block().iter_vars) axes.insert_or_assign(axis->var, *axis->dom);
+    const arith::PrimBuilder& make = analyzer_.make();
+    const PrimExpr* condition = make.Bool(true);
+    for (const PrimExpr* holds : axis_conditions_) condition = make.Binary(NodeKind::kAnd, condition, holds);
+    std::vector<Box> reads;
+    for (const tir::BufferRegion* region : block_->block().reads) {
+      if (region->buffer == buffer)
+        reads.push_back(UpperBound(*region, analyzer_.Simplify(condition), axes, analyzer_));
+    }
+    const Box read = UnionBox(reads, analyzer_);
+    const Box written = UnionBox(RequiredOf(buffer), analyzer_);
+    std::vector<const tir::Range*> ranges;
+    for (size_t i = 0; i < read.size(); ++i) {
+      const IntervalSet both = arith::Intersect(written[i], read[i], analyzer_);
+      const tir::Range whole(make.Const(0, buffer->shape[i]->dtype), buffer->shape[i]);
+      ranges.push_back(RangeOf(both.is_nothing() ? written[i] : both, whole, analyzer_, workspace_));
+    }
+    if (ContainRegion(state_, stored, workspace_.Copy(ranges), loop_)) return {};
+    return state_.Refuse(fmt::format("the blocks under the loop {{0}} may not write all elements of {} there that the "
+                                     "block {{1}} would read",
+                                     buffer->name),
+                         {loop_->stmt, block_->stmt});
   }
 
   // What the blocks under the loop access of the buffer.

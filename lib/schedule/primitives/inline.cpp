@@ -97,7 +97,7 @@ Result<Ref*> SingleProducer(State& state, const Ref* consumer, Ref* scope, const
   }
   if (finder.found.size() != 1) return fail(consumer->stmt);
   for (const Ref* reader : info.ReadersOf(buffer)) {
-    if (reader != consumer && UsesBuffer(reader->block().reads, buffer)) return fail(finder.found[0]);
+    if (reader != consumer) return fail(finder.found[0]);
   }
   return state.RefOf(finder.found[0]);
 }
