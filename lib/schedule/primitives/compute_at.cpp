@@ -274,6 +274,7 @@ class Mover {
     IROPT_ASSIGN_OR_RETURN(axis_conditions_, ConditionOfAxes(state_, block_, loop_));
     IROPT_ASSIGN_OR_RETURN(const std::vector<AxisDomain> domains, SolveDomains());
     const tir::Stmt* new_loop = MakeNewLoop(position, domains, preserve_unit_loops);
+    IROPT_RETURN_IF_ERROR(CheckConcurrentLoops(new_loop));
     const tir::Block* scope_block = &scope_->block();
     PathSet paths;
     paths.Add(block_, scope_);
@@ -506,6 +507,28 @@ class Mover {
       }
     }
     return boxes;
+  }
+
+  // Iterations that run at once do not compute the same elements, unless only they use these.
+  Status CheckConcurrentLoops(const tir::Stmt* new_loop) {
+    for (const Ref* ref = loop_; ref->is_loop(); ref = ref->parent) {
+      const tir::For& loop = ref->loop();
+      if (loop.for_kind != tir::ForKind::kParallel && loop.for_kind != tir::ForKind::kVectorized) continue;
+      const auto is_under = [&](const Ref* consumer) {
+        while (consumer && consumer != ref) consumer = consumer->parent;
+        return consumer != nullptr;
+      };
+      const auto under = std::ranges::count_if(consumers_, is_under);
+      if (consumers_.empty() ? IsSpatial(block_->block()) : under == std::ssize(consumers_)) continue;
+      const BlocksInLoops blocks = FindBlocksInLoops(new_loop, LoopDomain(loop_, ref->parent), workspace_);
+      const auto moved =
+          std::ranges::find(blocks.found, &block_->block(), [](const auto& b) { return b.realize->block; });
+      std::vector<const PrimExpr*> values = moved->values;
+      std::erase_if(values, [&](const PrimExpr* value) { return !tir::UsesVar(value, loop.loop_var); });
+      if (!values.empty() && DetermineLoops(state_, values, blocks.loops, moved->condition)) continue;
+      return state_.Refuse("iterations of the loop {0} would compute the same in the block {1}", {&loop, block_->stmt});
+    }
+    return {};
   }
 
   const tir::Stmt* MakeNewLoop(size_t position, const std::vector<AxisDomain>& domains, bool preserve_unit_loops) {
