@@ -175,11 +175,26 @@ class Decomposer {
       const auto* both = As<tir::And>(rest);
       const auto* less = As<tir::LT>(both ? both->b : rest);
       if (!less) return state_.Refuse("unexpected predicate for the reduction block {0}", {&block_});
-      if (!tir::UsesAnyOf(discarded, less->a)) result = make.Binary(NodeKind::kAnd, result, less);
+      if (!tir::UsesAnyOf(discarded, less->a))
+        result = make.Binary(NodeKind::kAnd, result, less);
+      else if (const tir::Stmt* loop = RepeatingLoopIn(*less, discarded))
+        return state_.Refuse("the loop {0} would initialize the result of the block {1} again", {loop, &block_});
       rest = both ? both->a : nullptr;
     }
     if (only_values.empty()) return result;
     return arith::Analyzer(make, arith::Analyzer::SymVars::kAny).Simplify(result);
+  }
+
+  // A loop further out that the condition uses, but no axis: without the condition it repeats the initialization.
+  const tir::Stmt* RepeatingLoopIn(const tir::LT& condition, const std::unordered_set<const tir::Var*>& discarded) {
+    for (const Ref* ref : loops_) {
+      const tir::For& loop = ref->loop();
+      const auto uses = [&](const PrimExpr* value) { return tir::UsesVar(value, loop.loop_var); };
+      if (!discarded.contains(loop.loop_var) && !arith::IsInt(loop.extent, 1) && uses(condition.a) &&
+          std::ranges::none_of(realize_->iter_values, uses))
+        return &loop;
+    }
+    return nullptr;
   }
 
   // What the block writes, it reads as well, once it does not initialize it.
