@@ -39,7 +39,7 @@ class FunctionVerifier {
 
  private:
   const Module& module_;
-  GraphVerifier graph_;
+  RelaxVerifier graph_;
   TirVerifier tir_;
 };
 

@@ -175,8 +175,8 @@ class Run {
     if (setup_.semantic_check() != nullptr) {
       request = {.check = BisectRequest::Check::Semantics, .semantics = setup_.semantic_check()->options()};
     }
-    Judge judge(compiler_, std::move(request));
-    Result<std::optional<LocalReproducer>> local = Localizer(compiler_, setup_, judge).Find(*point, code);
+    InterestingnessTest test(compiler_, std::move(request));
+    Result<std::optional<LocalReproducer>> local = Localizer(compiler_, setup_, test).Find(*point, code);
     return local.ok() ? *std::move(local) : std::nullopt;
   }
 

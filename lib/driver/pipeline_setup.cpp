@@ -65,7 +65,7 @@ Status PipelineSetup::Run() {
     return Failure{ErrorCode::Usage};
   }
   built_ = ExpandPipeline(*pipeline_, compiler_.registry(), std::nullopt, &context_);
-  IROPT_RETURN_IF_ERROR(AddFollowers());
+  IROPT_RETURN_IF_ERROR(AddPositionalInstruments());
   pipeline_ = ExpandPipeline(*pipeline_, compiler_.registry(), context_.opt_level, &context_);
   has_only_loop_passes_ = !pipeline_->empty() && HasOnlyLoopPasses(*pipeline_);
   if (Progress::IsWanted(options_.progress)) observers_.ShowProgress(*pipeline_, context_.instruments);
@@ -78,7 +78,7 @@ std::shared_ptr<PipelineCursor> PipelineSetup::MakeCursor() const {
 
 // Instruments that need the position in the pipeline. The one for failed passes comes last: those after an instrument
 // that fails see the pass as failed.
-Status PipelineSetup::AddFollowers() {
+Status PipelineSetup::AddPositionalInstruments() {
   if (options_.print_pipeline != ShownForm::None) return {};  // nothing runs
   if (!options_.dump_dir && !options_.checkpoint_dir && !options_.reproducer) return {};
   cursor_ = MakeCursor();

@@ -86,7 +86,7 @@ class PipelineSetup {
  private:
   Status ReadPipelineFile();
   Status ReadReproducer();
-  Status AddFollowers();
+  Status AddPositionalInstruments();
   Status AddCheckpoints(const std::shared_ptr<PipelineCursor>& cursor);
   Status ReadPasses();
   Result<std::vector<LocatedName>> LocateNames(const char* flag, const std::vector<std::string>& names);

@@ -25,7 +25,7 @@ class Composite : public Pass::Impl {
   Result<PassResult> RunInOrder(Module module, PassContext& context, int level, DiagnosticEngine& diagnostics) const {
     PassResult total{std::move(module)};
     IROPT_RETURN_IF_ERROR(
-        TellInstruments(context, info(), [&](PassInstrument& instrument) { return instrument.OnRound(info()); }));
+        NotifyInstruments(context, info(), [&](PassInstrument& instrument) { return instrument.OnRound(info()); }));
     for (const Pass& pass : passes_) {
       if (!context.PassEnabled(pass.info(), level)) {
         IROPT_RETURN_IF_ERROR(TellSkip(pass.info(), context, level));
@@ -48,8 +48,8 @@ class Composite : public Pass::Impl {
   static Status TellSkip(const PassInfo& info, PassContext& context, int level) {
     const bool disabled = context.IsDisabled(info.name);
     const PassSkip skip{.reason = disabled ? PassSkip::Reason::Disabled : PassSkip::Reason::Level, .level = level};
-    return TellInstruments(context, info,
-                           [&](PassInstrument& instrument) { return instrument.OnSkippedPass(info, skip); });
+    return NotifyInstruments(context, info,
+                             [&](PassInstrument& instrument) { return instrument.OnSkippedPass(info, skip); });
   }
 
   static Status RunRequired(const Pass& requiring, PassResult& total, PassContext& context,
@@ -60,7 +60,7 @@ class Composite : public Pass::Impl {
     IROPT_ASSIGN_OR_RETURN(const std::vector<const PassEntry*> rows, registry.RequiredBy(info));
     for (const PassEntry* row : rows) {
       IROPT_ASSIGN_OR_RETURN(const Pass pass, registry.Create(row->info.name, {}, diagnostics));
-      IROPT_RETURN_IF_ERROR(TellInstruments(
+      IROPT_RETURN_IF_ERROR(NotifyInstruments(
           context, info, [&](PassInstrument& instrument) { return instrument.OnRequiredPass(info, pass.info()); }));
       IROPT_RETURN_IF_ERROR(RunOne(pass, total, context));
     }

@@ -17,10 +17,10 @@ std::invoke_result_t<F&> CallInstrument(const PassInstrument& instrument, const 
 }
 
 // An event with begin and end, for the instruments that are present at its begin.
-class WatchedSpan {
+class InstrumentScope {
  public:
   // The list must outlive it, and is not that of the context: a hook may replace the instruments of the context.
-  explicit WatchedSpan(const InstrumentList& instruments) : instruments_(instruments) {}
+  explicit InstrumentScope(const InstrumentList& instruments) : instruments_(instruments) {}
 
   // Ends with the first instrument that fails.
   template <class Describe, class Hook>
@@ -53,10 +53,10 @@ class WatchedSpan {
 
 // Notifies all instruments of a context. Ends with the first one that fails.
 template <class Hook>
-Status TellInstruments(const PassContext& context, const PassInfo& info, const Hook& hook) {
+Status NotifyInstruments(const PassContext& context, const PassInfo& info, const Hook& hook) {
   if (context.instruments.empty()) return {};
   const InstrumentList instruments = context.instruments;
-  return WatchedSpan(instruments).Begin([&] { return fmt::format("pass '{}'", info.name); }, hook);
+  return InstrumentScope(instruments).Begin([&] { return fmt::format("pass '{}'", info.name); }, hook);
 }
 
 }  // namespace iropt

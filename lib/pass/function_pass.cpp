@@ -54,7 +54,7 @@ void InheritContextInThreads() {
 }
 
 // The result for one function.
-struct Rewritten {
+struct FunctionResult {
   size_t index = 0;  // in the module
   const BaseFunc* func = nullptr;
   FuncStorageRef storage;
@@ -77,7 +77,7 @@ class FunctionWatch {
   Result<const BaseFunc*> Run(const ModuleEntry& entry, const DiagnosticEngine& diagnostics,
                               FunctionRef<Result<const BaseFunc*>()> rewrite) {
     if (instruments_.empty()) return rewrite();
-    WatchedSpan span(instruments_);
+    InstrumentScope span(instruments_);
     if (Status begun = Begin(span, entry); !begun.ok()) {
       static_cast<void>(End(span, entry, *entry.func, PassOutcome::Failed));
       return begun.TakeError();
@@ -93,14 +93,14 @@ class FunctionWatch {
   }
 
  private:
-  Status Begin(WatchedSpan& span, const ModuleEntry& entry) {
+  Status Begin(InstrumentScope& span, const ModuleEntry& entry) {
     const std::scoped_lock lock(mutex_);
     return span.Begin(
         [&] { return DescribeFunction(entry, info_); },
         [&](PassInstrument& instrument) { return instrument.RunBeforeFunction(*entry.var, *entry.func, info_); });
   }
 
-  Status End(WatchedSpan& span, const ModuleEntry& entry, const BaseFunc& function, PassOutcome outcome) {
+  Status End(InstrumentScope& span, const ModuleEntry& entry, const BaseFunc& function, PassOutcome outcome) {
     const std::scoped_lock lock(mutex_);
     const auto hook = [&](PassInstrument& instrument, PassOutcome told) {
       return instrument.RunAfterFunction(*entry.var, function, info_, told);
@@ -115,7 +115,7 @@ class FunctionWatch {
 };
 
 void RewriteOne(const Module& module, const PassContext& context, FunctionWatch& watch, RewriteFn rewrite,
-                Rewritten& slot) {
+                FunctionResult& slot) {
   // One more than is shown, so that the limit is detected when the diagnostics of all functions are merged.
   DiagnosticEngine diagnostics(&slot.diagnostics, DiagnosticEngine::kDefaultMaxErrors + 1);
   const ModuleEntry& entry = module.functions()[slot.index];
@@ -130,15 +130,15 @@ void RewriteOne(const Module& module, const PassContext& context, FunctionWatch&
     if (slot.func != entry.func) slot.storage = function_context.workspace().Finish();
     return slot.func;
   };
-  Result<const BaseFunc*> made = watch.Run(entry, diagnostics, [&] { return RunGuarded(describe, run); });
+  Result<const BaseFunc*> made = watch.Run(entry, diagnostics, [&] { return CatchExceptions(describe, run); });
   if (!made.ok()) slot.error = made.TakeError();
 }
 
 // In the order of the functions. An error that several of them report at the same location, an option of the pass, is
 // shown once.
-void ReportAll(std::vector<Rewritten>& slots, DiagnosticEngine& diagnostics) {
+void ReportAll(std::vector<FunctionResult>& slots, DiagnosticEngine& diagnostics) {
   std::set<std::tuple<uint32_t, uint32_t, std::string>> seen;
-  for (const Rewritten& slot : slots) {
+  for (const FunctionResult& slot : slots) {
     for (const Diagnostic& diagnostic : slot.diagnostics.diagnostics()) {
       const SourceSpan span = diagnostic.span;
       const bool repeated = span.known() && !seen.emplace(span.begin, span.end, diagnostic.message).second;
@@ -149,19 +149,20 @@ void ReportAll(std::vector<Rewritten>& slots, DiagnosticEngine& diagnostics) {
 
 // Rewrites the functions at `slots`, several at a time, and puts the results in place in the order of the module.
 Result<PassResult> RewriteFunctions(Module module, PassContext& context, const PassInfo& info,
-                                    DiagnosticEngine& diagnostics, std::vector<Rewritten> slots, RewriteFn rewrite) {
+                                    DiagnosticEngine& diagnostics, std::vector<FunctionResult> slots,
+                                    RewriteFn rewrite) {
   InheritContextInThreads();
   const int threads = info.is_serial ? 1 : ThreadsFor(module, context);
   FunctionWatch watch(context, info);
   ParallelFor(slots.size(), threads, [&](size_t i) { RewriteOne(module, context, watch, rewrite, slots[i]); });
   ReportAll(slots, diagnostics);
   std::optional<Error> error;
-  for (Rewritten& slot : slots) {
+  for (FunctionResult& slot : slots) {
     if (slot.error && !error) error = std::move(slot.error);
   }
   if (error) return *std::move(error);
   PassResult result{std::move(module)};
-  for (Rewritten& slot : slots) {
+  for (FunctionResult& slot : slots) {
     if (slot.storage == nullptr) continue;
     result.module.SetAt(slot.index, slot.func, std::move(slot.storage));
     result.changed = true;
@@ -191,9 +192,9 @@ Result<std::string> FindVeto(const ModuleEntry& entry, const PassContext& contex
 }
 
 template <class F>
-Result<std::vector<Rewritten>> Select(const Module& module, SkipFn<F> skip, const PassContext& context,
-                                      const PassInfo& info) {
-  std::vector<Rewritten> slots;
+Result<std::vector<FunctionResult>> Select(const Module& module, SkipFn<F> skip, const PassContext& context,
+                                           const PassInfo& info) {
+  std::vector<FunctionResult> slots;
   for (size_t i = 0; i < module.size(); ++i) {
     const ModuleEntry& entry = module.functions()[i];
     const F* func = As<F>(entry.func);
@@ -206,7 +207,7 @@ Result<std::vector<Rewritten>> Select(const Module& module, SkipFn<F> skip, cons
       slots.emplace_back().index = i;
       continue;
     }
-    IROPT_RETURN_IF_ERROR(TellInstruments(context, info, [&](PassInstrument& instrument) {
+    IROPT_RETURN_IF_ERROR(NotifyInstruments(context, info, [&](PassInstrument& instrument) {
       return instrument.OnSkippedFunction(*entry.var, reason, info);
     }));
   }
@@ -233,7 +234,7 @@ class FunctionPassImpl : public Pass::Impl {
       : Impl(std::move(info), kind), prepare_(std::move(prepare)), skip_(skip) {}
 
   Result<PassResult> Run(Module module, PassContext& context, DiagnosticEngine& diagnostics) const override {
-    IROPT_ASSIGN_OR_RETURN(std::vector<Rewritten> slots, Select<F>(module, skip_, context, info()));
+    IROPT_ASSIGN_OR_RETURN(std::vector<FunctionResult> slots, Select<F>(module, skip_, context, info()));
     const RewriteFnOf<F> prepared = prepare_(module);
     const auto rewrite = [&](const BaseFunc* func, FunctionPassContext& inner) -> Result<const BaseFunc*> {
       if constexpr (std::is_same_v<F, PrimFunc>) {

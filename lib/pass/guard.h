@@ -16,7 +16,7 @@ namespace iropt {
 // Calls `f`, which returns a Result. `describe` returns the name of the callee for the error ("instrument 'timing'").
 // The error keeps the exception.
 template <class Describe, class F>
-std::invoke_result_t<F&> RunGuarded(Describe&& describe, F&& f) {
+std::invoke_result_t<F&> CatchExceptions(Describe&& describe, F&& f) {
   const auto failed = [&](ErrorCode code, std::string_view what) {
     return Error{code, fmt::format("{} {}", describe(), what), std::current_exception()};
   };
@@ -36,7 +36,7 @@ std::invoke_result_t<F&> RunGuarded(Describe&& describe, F&& f) {
 // The same for hooks, whose returned errors are prefixed with the name of the callee, too.
 template <class Describe, class F>
 std::invoke_result_t<F&> CallHook(Describe&& describe, F&& f) {
-  return RunGuarded(describe, [&]() -> std::invoke_result_t<F&> {
+  return CatchExceptions(describe, [&]() -> std::invoke_result_t<F&> {
     auto result = f();
     if (result.ok()) return result;
     Error error = result.TakeError();

@@ -63,7 +63,7 @@ class PassWatch {
   const PassContext& context_;
   const PassInfo& info_;
   const InstrumentList instruments_;
-  WatchedSpan span_;
+  InstrumentScope span_;
 };
 
 // Checks that a pass has not modified its input.
@@ -112,7 +112,7 @@ class AnalysisUpdate {
 
 // The error of a pass, prefixed with its name. It keeps the exception, and includes the diagnostics of the pass if they
 // are not shown otherwise.
-Error NamedError(std::string_view name, const Error& error, const DiagnosticBuffer& unshown) {
+Error PrefixError(std::string_view name, const Error& error, const DiagnosticBuffer& unshown) {
   std::string message = fmt::format("{} failed", name);
   if (!error.reported()) message += ": " + error.message;
   for (const Diagnostic& diagnostic : unshown.diagnostics()) {
@@ -130,7 +130,7 @@ Result<PassResult> Pass::operator()(Module module, PassContext& context) const {
   IROPT_ASSIGN_OR_RETURN(const PassInstrument* veto, watch.FindVeto(module));
   if (veto != nullptr) {
     const PassSkip skip{.reason = PassSkip::Reason::Veto, .level = context.opt_level, .veto = veto};
-    IROPT_RETURN_IF_ERROR(TellInstruments(
+    IROPT_RETURN_IF_ERROR(NotifyInstruments(
         context, info(), [&](PassInstrument& instrument) { return instrument.OnSkippedPass(info(), skip); }));
     return PassResult{std::move(module)};
   }
@@ -154,13 +154,13 @@ Result<PassResult> Pass::RunUnwatched(Module module, PassContext& context) const
   DiagnosticEngine own(&unshown);
   DiagnosticEngine& diagnostics = context.diagnostics != nullptr ? *context.diagnostics : own;
   const auto describe = [&] { return DescribeWithPlugin(info(), context); };
-  Result<PassResult> result = RunGuarded(describe, [&]() -> Result<PassResult> {
+  Result<PassResult> result = CatchExceptions(describe, [&]() -> Result<PassResult> {
     const size_t errors_before = diagnostics.error_count();
     Result<PassResult> run = impl_->Run(std::move(module), context, diagnostics);
     if (info().is_composite()) return run;
-    if (!run.ok()) return NamedError(describe(), run.TakeError(), unshown);
+    if (!run.ok()) return PrefixError(describe(), run.TakeError(), unshown);
     if (diagnostics.error_count() != errors_before) {
-      return NamedError(describe(), {ErrorCode::PassFailed, {}}, unshown);
+      return PrefixError(describe(), {ErrorCode::PassFailed, {}}, unshown);
     }
     return run;
   });

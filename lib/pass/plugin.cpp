@@ -144,11 +144,11 @@ Status LoadPassPlugin(const std::string& path, PassRegistry& registry) {
     return CannotLoad(path, fmt::format("not a plugin: it has no function {}", kPassPluginEntryPoint));
   }
   const PassPluginInfo* info = nullptr;
-  IROPT_RETURN_IF_ERROR(RunGuarded([&] { return fmt::format("plugin '{}'", path); },
-                                   [&]() -> Status {
-                                     info = entry();
-                                     return CheckInfo(path, info);
-                                   }));
+  IROPT_RETURN_IF_ERROR(CatchExceptions([&] { return fmt::format("plugin '{}'", path); },
+                                        [&]() -> Status {
+                                          info = entry();
+                                          return CheckInfo(path, info);
+                                        }));
   Status added = registry.AddPlugin({info->name, info->version, located}, info->add);
   if (added.ok() || added.error().code != ErrorCode::Usage) return added;
   return CannotLoad(path, added.error().message);

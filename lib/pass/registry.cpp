@@ -135,7 +135,7 @@ Error TakenName(std::string_view what, std::string_view name, std::string_view p
 template <class F>
 std::invoke_result_t<F&> CallFactory(std::string_view what, std::string_view name, F&& create) {
   const CrashNote note("creating", name);
-  return RunGuarded([&] { return fmt::format("the factory of {} '{}'", what, name); }, create);
+  return CatchExceptions([&] { return fmt::format("the factory of {} '{}'", what, name); }, create);
 }
 
 }  // namespace
@@ -300,7 +300,7 @@ Status PassRegistry::AddPlugin(PluginRecord plugin, FunctionRef<Status(PassRegis
   PassRegistry extended = *this;
   extended.adding_plugin_ = plugin.name;
   IROPT_RETURN_IF_ERROR(
-      RunGuarded([&] { return fmt::format("plugin '{}'", plugin.name); }, [&] { return add(extended); }));
+      CatchExceptions([&] { return fmt::format("plugin '{}'", plugin.name); }, [&] { return add(extended); }));
   for (const std::function<void()>& action : std::exchange(extended.when_added_, {})) action();
   extended.adding_plugin_.clear();
   extended.plugins_.push_back(std::move(plugin));

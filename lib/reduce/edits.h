@@ -1,4 +1,4 @@
-// The edits that a reduction can make in a subject.
+// The edits that a reduction can make in a test case.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace iropt {
 
-// A walk asks at each place that it could change whether to do so. The first walk over a subject changes nothing and
+// A walk asks at each place that it could change whether to do so. The first walk over a test case changes nothing and
 // numbers the places; later ones change those that were chosen. Places have the same numbers whatever is chosen.
 class Edits {
  public:
-  // Returns whether to make an edit. `site` is a node of the subject; several edits of one differ in `alternative`.
+  // Returns whether to make an edit. `site` is a node of the test case; several edits of one differ in `alternative`.
   bool Take(const void* site, int64_t alternative = 0) {
     if (!choosing_) numbers_.try_emplace({site, alternative}, numbers_.size());
     if (!choosing_) return false;

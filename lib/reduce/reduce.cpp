@@ -17,7 +17,7 @@
 #include "iropt/support/parallel.h"
 #include "iropt/support/status_line.h"
 #include "reducer.h"
-#include "subject.h"
+#include "test_case.h"
 #include "test_runner.h"
 
 namespace iropt {
@@ -41,17 +41,17 @@ class ReduceRun {
         runner_,
         TestRunner::Create(
             {.command = options_.test, .name = NameOfFiles(), .jobs = Jobs(), .timeout = options_.test_timeout}));
-    SubjectMaker maker(compiler_, runner_->folder());
-    IROPT_ASSIGN_OR_RETURN(const Subject input, maker.ReadInput(source));
+    TestCaseMaker maker(compiler_, runner_->folder());
+    IROPT_ASSIGN_OR_RETURN(const TestCase input, maker.ReadInput(source));
     // Fails now rather than after the search if the file cannot be written.
     IROPT_RETURN_IF_ERROR(compiler_.CheckOutputPath(options_.output));
     IROPT_RETURN_IF_ERROR(maker.PrintTo(input, options_.output));
     IROPT_ASSIGN_OR_RETURN(AtomicFile output, AtomicFile::Create(options_.output));
-    IROPT_ASSIGN_OR_RETURN(Subject subject, CheckInput(maker, input, source.text));
+    IROPT_ASSIGN_OR_RETURN(TestCase test_case, CheckInput(maker, input, source.text));
     if (runner_->interrupted()) return kInterruptedExitCode;
-    lines_before_ = LinesOf(IsScript(source.text) ? source.text : std::string_view(subject.text));
+    lines_before_ = LinesOf(IsScript(source.text) ? source.text : std::string_view(test_case.text));
     functions_before_ = input.draft.module.size();
-    return Search(maker, std::move(subject), output);
+    return Search(maker, std::move(test_case), output);
   }
 
  private:
@@ -70,17 +70,17 @@ class ReduceRun {
 
   // The input as ir-reduce prints it, after the tests that both texts are interesting. Files in other formats are
   // tested as the TVMScript that they become.
-  Result<Subject> CheckInput(const SubjectMaker& maker, const Subject& input, std::string_view text) {
+  Result<TestCase> CheckInput(const TestCaseMaker& maker, const TestCase& input, std::string_view text) {
     if (IsScript(text)) IROPT_RETURN_IF_ERROR(ExpectInteresting(text, "the input is not interesting"));
     const std::optional<std::string> printed = maker.Print(input.draft);
-    std::optional<Subject> subject = printed ? maker.Read(*printed) : std::nullopt;
-    if (!subject) {
+    std::optional<TestCase> test_case = printed ? maker.Read(*printed) : std::nullopt;
+    if (!test_case) {
       if (printed) static_cast<void>(compiler_.ParseModule(*printed, "<output>"));  // reports why
       compiler_.diagnostics().Error({}, "roundtrip-mismatch", "the input does not read back after printing");
       return Failure{ErrorCode::Rejected};
     }
     IROPT_RETURN_IF_ERROR(ExpectInteresting(*printed, "the input is not interesting after printing it as ir-opt does"));
-    return *std::move(subject);
+    return *std::move(test_case);
   }
 
   Status ExpectInteresting(std::string_view text, std::string_view message) {
@@ -103,19 +103,19 @@ class ReduceRun {
     return begin == std::string_view::npos || begin == 0 ? text : text.substr(begin + 1);
   }
 
-  Result<int> Search(const SubjectMaker& maker, Subject subject, AtomicFile& output) {
+  Result<int> Search(const TestCaseMaker& maker, TestCase test_case, AtomicFile& output) {
     const Stopwatch watch;
     const bool shows_progress = Progress::IsWanted(options_.progress);
-    const auto watcher = [&](std::string_view reduction, const Subject& current) {
+    const auto watcher = [&](std::string_view reduction, const TestCase& current) {
       if (!shows_progress) return;
       ShowStatusLine(fmt::format("{}: {} lines, {} tests, {:.0f} s", reduction, LinesOf(current.text), runner_->tests(),
                                  watch.Read().wall_seconds));
     };
-    Reducer reducer(std::move(subject), maker, *runner_, watcher);
+    Reducer reducer(std::move(test_case), maker, *runner_, watcher);
     const Status searched = reducer.Run();
     EraseStatusLine();
-    const std::string& text = reducer.subject().text;
-    IROPT_ASSIGN_OR_RETURN(const std::string written, maker.PrintTo(reducer.subject(), options_.output));
+    const std::string& text = reducer.test_case().text;
+    IROPT_ASSIGN_OR_RETURN(const std::string written, maker.PrintTo(reducer.test_case(), options_.output));
     output.stream().Append(written);
     IROPT_RETURN_IF_ERROR(output.Commit());
     compiler_.diagnostics().Remark({}, "reduced", Summary(reducer, watch.Read().wall_seconds));
@@ -140,7 +140,7 @@ class ReduceRun {
 
   std::string Summary(const Reducer& reducer, double seconds) const {
     return fmt::format("reduced from {} to {} lines and from {} to {} functions by {} tests in {:.1f} s", lines_before_,
-                       LinesOf(reducer.subject().text), functions_before_, reducer.subject().draft.module.size(),
+                       LinesOf(reducer.test_case().text), functions_before_, reducer.test_case().draft.module.size(),
                        runner_->tests(), seconds);
   }
 

@@ -11,13 +11,13 @@
 
 namespace iropt {
 
-Reducer::Reducer(Subject subject, const SubjectMaker& maker, TestRunner& runner, Watcher watcher)
-    : subject_(std::move(subject)),
+Reducer::Reducer(TestCase test_case, const TestCaseMaker& maker, TestRunner& runner, Watcher watcher)
+    : test_case_(std::move(test_case)),
       maker_(maker),
       runner_(runner),
       watcher_(std::move(watcher)),
       counts_(Reductions().size()) {
-  seen_.insert(HashString(subject_.text));
+  seen_.insert(HashString(test_case_.text));
 }
 
 Status Reducer::Run() {
@@ -38,7 +38,7 @@ Result<bool> Reducer::Reduce(size_t reduction) {
   bool changed = false;
   size_t size = SIZE_MAX;
   while (!runner_.interrupted()) {
-    watcher_(Reductions()[reduction].name, subject_);
+    watcher_(Reductions()[reduction].name, test_case_);
     Edits edits;
     static_cast<void>(Apply(Reductions()[reduction], edits));
     if (edits.size() == 0) return changed;
@@ -52,7 +52,7 @@ Result<bool> Reducer::Reduce(size_t reduction) {
 }
 
 Result<bool> Reducer::MakeChunksOf(size_t reduction, Edits& edits, size_t size) {
-  std::optional<Subject> best;
+  std::optional<TestCase> best;
   Status status;
   MakeChunks(edits.size(), size, [&](const std::vector<bool>& made, const std::vector<Chunk>& chunks) {
     Result<std::optional<size_t>> found = FindFirst(reduction, edits, made, chunks);
@@ -63,7 +63,7 @@ Result<bool> Reducer::MakeChunksOf(size_t reduction, Edits& edits, size_t size) 
     return *found;
   });
   const bool changed = best.has_value();
-  if (changed) subject_ = *std::move(best);
+  if (changed) test_case_ = *std::move(best);
   if (!status.ok()) return status.TakeError();
   return changed;
 }
@@ -102,8 +102,8 @@ std::optional<std::string> Reducer::TextWith(size_t reduction, Edits& edits, std
 }
 
 Reducer::Reduced Reducer::Apply(const Reduction& reduction, Edits& edits) const {
-  if (reduction.rewrite_text) return {.draft = {}, .text = reduction.rewrite_text(subject_.text, edits)};
-  Reduced reduced{.draft = subject_.draft, .text = {}};
+  if (reduction.rewrite_text) return {.draft = {}, .text = reduction.rewrite_text(test_case_.text, edits)};
+  Reduced reduced{.draft = test_case_.draft, .text = {}};
   reduction.rewrite(reduced.draft, edits);
   return reduced;
 }

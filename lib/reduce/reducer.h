@@ -1,4 +1,4 @@
-// The search for the smallest subject.
+// The search for the smallest test case.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 #include "chunks.h"
 #include "reductions.h"
-#include "subject.h"
+#include "test_case.h"
 #include "test_runner.h"
 
 namespace iropt {
@@ -21,33 +21,33 @@ namespace iropt {
 struct ReductionCounts {
   size_t candidates = 0;
   size_t rejected = 0;   // ill-formed, or the same as one before
-  size_t successes = 0;  // became the subject
+  size_t successes = 0;  // became the test case
   double seconds = 0;
 };
 
 class Reducer {
  public:
-  // Called before each round of tests with the name of the reduction and the subject.
-  using Watcher = std::function<void(std::string_view reduction, const Subject& subject)>;
+  // Called before each round of tests with the name of the reduction and the test case.
+  using Watcher = std::function<void(std::string_view reduction, const TestCase& test_case)>;
 
-  // Both must outlive it. The subject is interesting.
-  Reducer(Subject subject, const SubjectMaker& maker, TestRunner& runner, Watcher watcher);
+  // Both must outlive it. The test case is interesting.
+  Reducer(TestCase test_case, const TestCaseMaker& maker, TestRunner& runner, Watcher watcher);
 
   // Makes edits until none is possible any more, or until an interrupt.
   Status Run();
 
-  const Subject& subject() const { return subject_; }
+  const TestCase& test_case() const { return test_case_; }
   // By index in Reductions().
   const std::vector<ReductionCounts>& counts() const { return counts_; }
 
  private:
-  // What a reduction makes of the subject: a draft, or the text.
+  // What a reduction makes of the test case: a draft, or the text.
   struct Reduced {
     Draft draft = {};
     std::optional<std::string> text = {};
   };
 
-  // Both return whether the subject changed. `size` is that of chunks of edits.
+  // Both return whether the test case changed. `size` is that of chunks of edits.
   Result<bool> Reduce(size_t reduction);
   Result<bool> MakeChunksOf(size_t reduction, Edits& edits, size_t size);
   // See FirstInteresting.
@@ -58,12 +58,12 @@ class Reducer {
                                       const Chunk& chunk) const;
   Reduced Apply(const Reduction& reduction, Edits& edits) const;
 
-  Subject subject_;
-  const SubjectMaker& maker_;
+  TestCase test_case_;
+  const TestCaseMaker& maker_;
   TestRunner& runner_;
   const Watcher watcher_;
   std::vector<ReductionCounts> counts_;
-  std::unordered_set<uint64_t> seen_;  // hashes of texts that are the subject's or not interesting
+  std::unordered_set<uint64_t> seen_;  // hashes of texts that are the test case's or not interesting
 };
 
 }  // namespace iropt

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "edits.h"
-#include "subject.h"
+#include "test_case.h"
 
 namespace iropt {
 

@@ -32,7 +32,7 @@ bool MatchesExactly(const FuncType& callee, const Call& call, const Type* const&
 
 }  // namespace
 
-void GraphVerifier::VisitCall(const Call& call) {
+void RelaxVerifier::VisitCall(const Call& call) {
   const auto* op = As<Op>(call.op);
   bool typed = op || VisitLeaf(call.op, call, "callee");
   for (const Expr* arg : call.args) typed &= VisitLeaf(arg, call, "argument");
@@ -49,7 +49,7 @@ void GraphVerifier::VisitCall(const Call& call) {
   if (check_types_ && typed && diagnostics_.error_count() == errors) CheckCallType(call);
 }
 
-void GraphVerifier::CheckAttributes(const Call& call, const OpInfo& op) {
+void RelaxVerifier::CheckAttributes(const Call& call, const OpInfo& op) {
   const auto* record = As<ObjectAttr>(call.attrs);
   if (record && record->type_key == op.attrs_key && record->values.size() == op.attrs.size()) return;
   Error(call, "wrong-attributes",
@@ -57,7 +57,7 @@ void GraphVerifier::CheckAttributes(const Call& call, const OpInfo& op) {
                     record ? record->type_key : std::string_view("no attributes"), op.attrs_key));
 }
 
-void GraphVerifier::CheckPurity(const Call& call) {
+void RelaxVerifier::CheckPurity(const Call& call) {
   if (!state_.pure && state_.dataflow_block == 0) return;
   const auto* op = As<Op>(call.op);
   if (op ? op->info->pure : !IsImpureCall(&call, &module_)) return;
@@ -72,7 +72,7 @@ void GraphVerifier::CheckPurity(const Call& call) {
 }
 
 // A declared type may be more general than the inferred one, or not comparable, but must not contradict it.
-void GraphVerifier::CheckCallType(const Call& call) {
+void RelaxVerifier::CheckCallType(const Call& call) {
   const Type* inferred = InferType(&call, infer_);
   if (!inferred || inferred == call.type) return;
   if (TypeBaseCheck(call.type, inferred) != BaseCheck::kFailL0) return;
@@ -81,7 +81,7 @@ void GraphVerifier::CheckCallType(const Call& call) {
                     TypeToString(call.type)));
 }
 
-void GraphVerifier::CheckInspection(const Call& call) {
+void RelaxVerifier::CheckInspection(const Call& call) {
   const auto* type = As<PrimType>(call.type);
   if (!type || !type->value) return;
   Error(call, "not-in-normal-form",
@@ -90,7 +90,7 @@ void GraphVerifier::CheckInspection(const Call& call) {
 
 // ---- call_tir
 
-bool GraphVerifier::CheckCallTirForm(const Call& call) {
+bool RelaxVerifier::CheckCallTirForm(const Call& call) {
   const auto fail = [&](std::string_view message) {
     Error(call, "call-tir", fmt::format("'{}' {}", CalleeName(call), message));
     return false;
@@ -104,7 +104,7 @@ bool GraphVerifier::CheckCallTirForm(const Call& call) {
   return true;
 }
 
-bool GraphVerifier::CheckInplaceIndices(const Call& call) {
+bool RelaxVerifier::CheckInplaceIndices(const Call& call) {
   const auto& args = *To<Tuple>(call.args[1]);
   const IntList indices = InplaceAttrs(call).inplace_indices();
   const std::span<const Type* const> outputs = OutputsOf(call.type_args->fields[0]);
@@ -130,7 +130,7 @@ bool GraphVerifier::CheckInplaceIndices(const Call& call) {
   return any || fail("no output of 'R.call_tir_inplace' is written in place");
 }
 
-bool GraphVerifier::CheckInplaceOperand(const Call& call, const Type* output, const Expr* input, size_t index) {
+bool RelaxVerifier::CheckInplaceOperand(const Call& call, const Type* output, const Expr* input, size_t index) {
   const auto* out = As<TensorType>(output);
   const auto* in = As<TensorType>(TypeOf(input));
   const bool fits =
@@ -143,7 +143,7 @@ bool GraphVerifier::CheckInplaceOperand(const Call& call, const Type* output, co
   return false;
 }
 
-void GraphVerifier::CheckCallTirSignature(const Call& call) {
+void RelaxVerifier::CheckCallTirSignature(const Call& call) {
   const Type* const given = call.type_args->fields[0];
   if (MatchesExactly(*To<FuncType>(TypeOf(call.args[0])), call, given)) return;
   const Type* expected = DeriveCallTirOutput(call, infer_);

@@ -39,20 +39,20 @@ bool HasOtherDtype(const Type* declared, const Type* actual) {
 
 }  // namespace
 
-SourceSpan GraphVerifier::At(const Node& node) const {
+SourceSpan RelaxVerifier::At(const Node& node) const {
   for (const Node* n : {&node, around_, function_}) {
     if (n && n->span().known()) return Location(*n);
   }
   return {};
 }
 
-const Type* GraphVerifier::TypeOf(const Expr* e) const {
+const Type* RelaxVerifier::TypeOf(const Expr* e) const {
   return e->kind == NodeKind::kGlobalVar ? module_.TypeOf(To<GlobalVar>(e)) : e->type;
 }
 
 // ---- Functions
 
-void GraphVerifier::Verify(const ModuleEntry& entry) {
+void RelaxVerifier::Verify(const ModuleEntry& entry) {
   const auto& f = *To<Function>(entry.func);
   function_ = &f;
   around_ = nullptr;
@@ -65,7 +65,7 @@ void GraphVerifier::Verify(const ModuleEntry& entry) {
   VisitFunction(f);
 }
 
-void GraphVerifier::VisitFunction(const Function& f) {
+void RelaxVerifier::VisitFunction(const Function& f) {
   const Node* const outer_function = std::exchange(function_, &f);
   const Node* const outer_binding = std::exchange(around_, nullptr);
   const bool forced = IsForcedPure(f);
@@ -94,7 +94,7 @@ void GraphVerifier::VisitFunction(const Function& f) {
 // A result type may say less than the body, and more, which callers then rely on. One that excludes every value of the
 // body is a mistake. TVM takes such modules, and its own tests have results of another shape or structure, so these are
 // warnings; a result of another dtype is an error.
-void GraphVerifier::CheckResultType(const Function& f) {
+void RelaxVerifier::CheckResultType(const Function& f) {
   const auto* seq = As<SeqExpr>(f.body);
   const Type* actual = seq ? TypeOf(seq->body) : nullptr;
   if (!actual || !f.ret_type || f.ret_type == actual) return;
@@ -108,7 +108,7 @@ void GraphVerifier::CheckResultType(const Function& f) {
   }
 }
 
-void GraphVerifier::VisitParams(const Function& f) {
+void RelaxVerifier::VisitParams(const Function& f) {
   // A parameter's type may use symbolic variables that a later parameter defines, so all are defined first.
   for (const Var* param : f.params) {
     if (param->type) DefineSymVars(param->type);
@@ -123,7 +123,7 @@ void GraphVerifier::VisitParams(const Function& f) {
   for (const Var* param : f.params) CheckType(param->type, *param);
 }
 
-void GraphVerifier::VisitBody(const Expr* body, const Node& owner, std::string_view what) {
+void RelaxVerifier::VisitBody(const Expr* body, const Node& owner, std::string_view what) {
   const auto* seq = As<SeqExpr>(body);
   if (!seq) {
     Error(body ? *body : owner, "not-in-normal-form", fmt::format("{} is not a sequence of bindings", what));
@@ -135,7 +135,7 @@ void GraphVerifier::VisitBody(const Expr* body, const Node& owner, std::string_v
   CheckType(seq->type, *seq);
 }
 
-void GraphVerifier::VisitBlock(const BindingBlock& block) {
+void RelaxVerifier::VisitBlock(const BindingBlock& block) {
   const uint32_t outer = std::exchange(state_.dataflow_block, block.is_dataflow() ? ++num_dataflow_blocks_ : 0);
   for (const Binding* binding : PrefetchedRange(block.bindings)) {
     if (diagnostics_.error_limit_reached()) break;
@@ -149,7 +149,7 @@ void GraphVerifier::VisitBlock(const BindingBlock& block) {
   state_.dataflow_block = outer;
 }
 
-void GraphVerifier::VisitBinding(const VarBinding& binding) {
+void RelaxVerifier::VisitBinding(const VarBinding& binding) {
   if (const auto* function = As<Function>(binding.value)) {
     Define(binding.var);  // a local function may call itself
     WithStack([&] { VisitFunction(*function); });
@@ -161,7 +161,7 @@ void GraphVerifier::VisitBinding(const VarBinding& binding) {
   if (check_types_) CheckBoundType(binding);
 }
 
-void GraphVerifier::CheckBoundType(const VarBinding& binding) {
+void RelaxVerifier::CheckBoundType(const VarBinding& binding) {
   const Type* declared = binding.var->type;
   const Type* actual = TypeOf(binding.value);
   if (declared == actual) {
@@ -175,7 +175,7 @@ void GraphVerifier::CheckBoundType(const VarBinding& binding) {
                     binding.var->name(), TypeToString(declared)));
 }
 
-void GraphVerifier::VisitBinding(const MatchCast& cast) {
+void RelaxVerifier::VisitBinding(const MatchCast& cast) {
   VisitValue(cast.value);
   DefineSymVars(cast.match_type);
   UseType(cast.match_type, cast);
@@ -183,7 +183,7 @@ void GraphVerifier::VisitBinding(const MatchCast& cast) {
   CheckType(cast.var->type, *cast.var);
 }
 
-void GraphVerifier::ReportDefinition(const Var* var) {
+void RelaxVerifier::ReportDefinition(const Var* var) {
   if (var->is_dataflow() && state_.dataflow_block == 0) {
     Error(*var, "misplaced-dataflow-variable",
           fmt::format("dataflow variable '{}' is defined outside of a dataflow block", var->name()));
@@ -207,7 +207,7 @@ void GraphVerifier::ReportDefinition(const Var* var) {
 
 // ---- Expressions
 
-void GraphVerifier::VisitValue(const Expr* value) {
+void RelaxVerifier::VisitValue(const Expr* value) {
   switch (value->kind) {
     case NodeKind::kCall: return VisitCall(*static_cast<const Call*>(value));
     case NodeKind::kTupleGetItem: return VisitProjection(*static_cast<const TupleGetItem*>(value));
@@ -222,7 +222,7 @@ void GraphVerifier::VisitValue(const Expr* value) {
   }
 }
 
-void GraphVerifier::VisitIf(const If& branch) {
+void RelaxVerifier::VisitIf(const If& branch) {
   if (state_.dataflow_block != 0) Error(branch, "if-in-dataflow", "a conditional is not allowed in a dataflow block");
   VisitLeaf(branch.cond, branch, "condition");
   const Node* const binding = around_;
@@ -237,7 +237,7 @@ void GraphVerifier::VisitIf(const If& branch) {
   CheckType(branch.type, branch);
 }
 
-bool GraphVerifier::VisitOtherLeaf(const Expr* leaf, const Node& at, std::string_view what) {
+bool RelaxVerifier::VisitOtherLeaf(const Expr* leaf, const Node& at, std::string_view what) {
   switch (leaf->kind) {
     case NodeKind::kGlobalVar: UseGlobal(static_cast<const GlobalVar*>(leaf), at); return TypeOf(leaf) != nullptr;
     case NodeKind::kOp: return true;
@@ -255,7 +255,7 @@ bool GraphVerifier::VisitOtherLeaf(const Expr* leaf, const Node& at, std::string
   }
 }
 
-bool GraphVerifier::VisitTuple(const Tuple& tuple) {
+bool RelaxVerifier::VisitTuple(const Tuple& tuple) {
   bool typed = true;
   for (const Expr* field : tuple.fields) typed &= VisitLeaf(field, tuple, "field of a tuple");
   if (!CheckType(tuple.type, tuple)) return false;
@@ -268,7 +268,7 @@ bool GraphVerifier::VisitTuple(const Tuple& tuple) {
   return typed;
 }
 
-void GraphVerifier::VisitProjection(const TupleGetItem& item) {
+void RelaxVerifier::VisitProjection(const TupleGetItem& item) {
   const bool typed = VisitLeaf(item.tuple, item, "tuple that is projected");
   CheckType(item.type, item);
   const auto* tuple = typed && check_types_ ? As<TupleType>(item.tuple->type) : nullptr;
@@ -285,7 +285,7 @@ void GraphVerifier::VisitProjection(const TupleGetItem& item) {
   }
 }
 
-void GraphVerifier::VisitShape(const ShapeExpr& shape) {
+void RelaxVerifier::VisitShape(const ShapeExpr& shape) {
   for (const PrimExpr* value : shape.values) {
     if (value->kind == NodeKind::kIntImm) continue;
     UseSymVars(value, shape);
@@ -296,7 +296,7 @@ void GraphVerifier::VisitShape(const ShapeExpr& shape) {
   }
 }
 
-void GraphVerifier::ReportUse(const Var* var, const VarScope<Var>::Slot* slot, const Node& at) {
+void RelaxVerifier::ReportUse(const Var* var, const VarScope<Var>::Slot* slot, const Node& at) {
   if (!IsNewError(at, var)) return;
   if (!slot) {
     Error(at, "undefined-variable", fmt::format("variable '{}' is used before its definition", var->name()));
@@ -310,7 +310,7 @@ void GraphVerifier::ReportUse(const Var* var, const VarScope<Var>::Slot* slot, c
   }
 }
 
-void GraphVerifier::UseGlobal(const GlobalVar* var, const Node& at) {
+void RelaxVerifier::UseGlobal(const GlobalVar* var, const Node& at) {
   const ModuleEntry* entry = module_.Find(var);
   if (!entry) {
     Error(at, "unknown-function", fmt::format("the module has no function '{}'", var->name));
@@ -321,7 +321,7 @@ void GraphVerifier::UseGlobal(const GlobalVar* var, const Node& at) {
 
 // ---- Types
 
-bool GraphVerifier::CheckOtherType(const Type* type, const Node& at) {
+bool RelaxVerifier::CheckOtherType(const Type* type, const Node& at) {
   if (!type) {
     if (check_types_) Error(at, "missing-type", "the expression has no type");
     return false;
@@ -330,14 +330,14 @@ bool GraphVerifier::CheckOtherType(const Type* type, const Node& at) {
   return true;
 }
 
-void GraphVerifier::UseType(const Type* type, const Node& at) {
+void RelaxVerifier::UseType(const Type* type, const Node& at) {
   if (type->flags == 0 || sym_vars_.known_good(type)) return;
   const size_t errors = diagnostics_.error_count();
   UseTypeSlow(type, at);
   if (diagnostics_.error_count() == errors) sym_vars_.SetGood(type);
 }
 
-void GraphVerifier::UseTypeSlow(const Type* type, const Node& at) {
+void RelaxVerifier::UseTypeSlow(const Type* type, const Node& at) {
   const auto use_all = [&](List<const PrimExpr*> list) {
     for (const PrimExpr* e : list) UseSymVars(e, at);
   };
@@ -372,7 +372,7 @@ void GraphVerifier::UseTypeSlow(const Type* type, const Node& at) {
   }
 }
 
-void GraphVerifier::UseSymVars(const PrimExpr* e, const Node& at) {
+void RelaxVerifier::UseSymVars(const PrimExpr* e, const Node& at) {
   if (e->kind == NodeKind::kIntImm) return;
   ForEachSymVar(e, [&](const tir::Var* var) {
     if (sym_vars_.visible(var)) return;
@@ -383,7 +383,7 @@ void GraphVerifier::UseSymVars(const PrimExpr* e, const Node& at) {
 }
 
 // Only a dimension that is a variable defines it; n + 1 does not define n.
-void GraphVerifier::DefineSymVars(const Type* type, bool owned) {
+void RelaxVerifier::DefineSymVars(const Type* type, bool owned) {
   if (!type->has_sym_var()) return;
   const auto define_all = [&](List<const PrimExpr*> list) {
     for (const PrimExpr* e : list) {

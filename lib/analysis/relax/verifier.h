@@ -17,9 +17,9 @@
 namespace iropt {
 
 // The inline functions run for every binding or operand, those with Report in their name only for errors.
-class GraphVerifier {
+class RelaxVerifier {
  public:
-  GraphVerifier(const Module& module, bool check_types, DiagnosticEngine& diagnostics)
+  RelaxVerifier(const Module& module, bool check_types, DiagnosticEngine& diagnostics)
       : module_(module), check_types_(check_types), diagnostics_(diagnostics), infer_(&module, arena_, &diagnostics) {}
 
   void Verify(const ModuleEntry& entry);

@@ -22,10 +22,10 @@ std::string Shown(const Verdict& verdict) {
 
 Bisection::Bisection(CompilerInstance& compiler, PipelineSetup& setup, BisectRequest request,
                      std::optional<std::string> reproducer)
-    : compiler_(compiler), setup_(setup), judge_(compiler, std::move(request)), reproducer_(std::move(reproducer)) {}
+    : compiler_(compiler), setup_(setup), test_(compiler, std::move(request)), reproducer_(std::move(reproducer)) {}
 
 Result<Verdict> Bisection::Try(const Module& module, int64_t limit) {
-  IROPT_ASSIGN_OR_RETURN(Verdict verdict, judge_.Try(module, *setup_.pass(), setup_.context(), {.steps = limit}));
+  IROPT_ASSIGN_OR_RETURN(Verdict verdict, test_.Try(module, *setup_.pass(), setup_.context(), {.steps = limit}));
   const std::string steps = limit == kNoLimit ? "all steps" : fmt::format("steps up to {}", limit);
   compiler_.err().Append(fmt::format("bisect: {}: {}\n", steps, Shown(verdict)));
   IROPT_RETURN_IF_ERROR(compiler_.err().Flush());
@@ -41,7 +41,7 @@ Result<std::optional<Bisection::Culprit>> Bisection::Search(const Module& module
     return Error{ErrorCode::Usage, "-bisect finds nothing: the result of all passes is good"};
   }
   IROPT_ASSIGN_OR_RETURN(const Verdict none, Try(module, 0));
-  if (!none.is_good && !judge_.counts_mandatory()) return std::optional<Culprit>();
+  if (!none.is_good && !test_.counts_mandatory()) return std::optional<Culprit>();
   if (!none.is_good) {
     return Error{ErrorCode::Usage,
                  fmt::format("-bisect finds nothing: the input is bad before any pass: {}", none.reason)};
@@ -61,7 +61,7 @@ Result<std::optional<Bisection::Culprit>> Bisection::Search(const Module& module
 }
 
 Result<Verdict> Bisection::TryRewrites(const Module& module, int64_t steps, const RewriteLimit& limit) {
-  IROPT_ASSIGN_OR_RETURN(Verdict verdict, judge_.Try(module, *setup_.pass(), setup_.context(), {steps, limit}));
+  IROPT_ASSIGN_OR_RETURN(Verdict verdict, test_.Try(module, *setup_.pass(), setup_.context(), {steps, limit}));
   if (limit.limit == RewriteCounter::kNoLimit) return verdict;
   compiler_.err().Append(fmt::format("bisect: rewrites up to {}: {}\n", limit.limit, Shown(verdict)));
   IROPT_RETURN_IF_ERROR(compiler_.err().Flush());
@@ -103,7 +103,7 @@ void Bisection::Report(const BadRewrite& bad, const std::string& pass) {
 
 void Bisection::Report(const Culprit& culprit) {
   const BisectStep& step = culprit.verdict.last;
-  const std::string_view counted = judge_.counts_mandatory() ? ", mandatory passes included" : "";
+  const std::string_view counted = test_.counts_mandatory() ? ", mandatory passes included" : "";
   compiler_.diagnostics()
       .Remark({}, "bisect",
               fmt::format("the first bad step is number {} of {}{}: {}", step.number, culprit.num_steps, counted,
@@ -114,7 +114,7 @@ void Bisection::Report(const Culprit& culprit) {
 Result<FailurePoint> Bisection::FindPoint(const Module& module, int64_t step) {
   const std::shared_ptr<PipelineCursor> cursor = setup_.MakeCursor();
   const auto input = std::make_shared<StepInput>(step, cursor);
-  if (judge_.counts_mandatory()) input->CountMandatory();
+  if (test_.counts_mandatory()) input->CountMandatory();
   PassContext context = setup_.context();
   context.instruments = {cursor, input};
   context.printer = [](const Module&, const std::string&) { return Status(); };
@@ -126,7 +126,7 @@ Result<FailurePoint> Bisection::FindPoint(const Module& module, int64_t step) {
 }
 
 std::vector<InstrumentSpec> Bisection::Instruments() const {
-  const BisectRequest& request = judge_.request();
+  const BisectRequest& request = test_.request();
   switch (request.check) {
     case BisectRequest::Check::Verify: return {{"verify-each", {}, {}}};
     case BisectRequest::Check::Semantics: {
@@ -143,12 +143,12 @@ Status Bisection::WriteReproducer(const Module& module, const Culprit& culprit) 
   const BisectStep& step = culprit.verdict.last;
   IROPT_ASSIGN_OR_RETURN(const FailurePoint point, FindPoint(module, step.number));
   IROPT_ASSIGN_OR_RETURN(std::optional<LocalReproducer> local,
-                         Localizer(compiler_, setup_, judge_).Find(point, culprit.verdict.code));
+                         Localizer(compiler_, setup_, test_).Find(point, culprit.verdict.code));
   std::vector<InstrumentSpec> instruments = Instruments();
   if (!local) {
     compiler_.diagnostics().Remark({}, "bisect", "the pass alone is good, so the reproducer has all passes");
     local = LocalReproducer{module, setup_.Settings()};
-    const int64_t limit = judge_.counts_mandatory() ? kNoLimit : step.number;
+    const int64_t limit = test_.counts_mandatory() ? kNoLimit : step.number;
     instruments.push_back({"opt-bisect", {{"limit", limit, {}}}, {}});
   }
   IROPT_RETURN_IF_ERROR(WriteLocalReproducer(*reproducer_, ToString(step) + " is bad", *std::move(local),
@@ -162,7 +162,7 @@ Status Bisection::Run(const Module& module) {
   if (setup_.pass() == nullptr) return Error{ErrorCode::Usage, "-bisect needs passes: -passes, -pipeline or -O"};
   IROPT_ASSIGN_OR_RETURN(std::optional<Culprit> culprit, Search(module));
   if (!culprit) {
-    judge_.CountMandatory();
+    test_.CountMandatory();
     IROPT_ASSIGN_OR_RETURN(culprit, Search(module));
   }
   if (!culprit) return {};

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "driver/pipeline_setup.h"
-#include "judge.h"
+#include "interestingness_test.h"
 
 namespace iropt {
 
@@ -47,7 +47,7 @@ class Bisection {
 
   CompilerInstance& compiler_;
   PipelineSetup& setup_;
-  Judge judge_;
+  InterestingnessTest test_;
   const std::optional<std::string> reproducer_;
 };
 

@@ -10,12 +10,12 @@
 namespace iropt {
 
 Result<bool> Localizer::IsBad(const Module& module) {
-  IROPT_ASSIGN_OR_RETURN(const Verdict verdict, judge_.Try(module, *pass_, context_, {}));
+  IROPT_ASSIGN_OR_RETURN(const Verdict verdict, test_.Try(module, *pass_, context_, {}));
   // Another reason is another fault.
   if (verdict.is_good || verdict.code != code_ || verdict.reason != reason_) return false;
-  if (judge_.request().check != BisectRequest::Check::Command) return true;
+  if (test_.request().check != BisectRequest::Check::Command) return true;
   // A command may miss what the part does not have.
-  IROPT_ASSIGN_OR_RETURN(const Verdict before, judge_.Try(module, Sequential({}), context_, {}));
+  IROPT_ASSIGN_OR_RETURN(const Verdict before, test_.Try(module, Sequential({}), context_, {}));
   return before.is_good;
 }
 
@@ -35,7 +35,7 @@ Result<std::optional<LocalReproducer>> Localizer::Find(const FailurePoint& point
   const DiagnosticCapture capture(compiler_.diagnostics());
   IROPT_ASSIGN_OR_RETURN(pass_,
                          BuildPipeline(*settings.passes, compiler_.registry(), compiler_.diagnostics(), &context_));
-  IROPT_ASSIGN_OR_RETURN(const Verdict whole, judge_.Try(point.module, *pass_, context_, {}));
+  IROPT_ASSIGN_OR_RETURN(const Verdict whole, test_.Try(point.module, *pass_, context_, {}));
   if (whole.is_good || whole.code != code) return std::optional<LocalReproducer>();
   reason_ = whole.reason;
   if (const ModuleEntry* entry = point.module.Find(point.function)) {

@@ -7,7 +7,7 @@
 
 #include "driver/pipeline_setup.h"
 #include "failure_point.h"
-#include "judge.h"
+#include "interestingness_test.h"
 
 namespace iropt {
 
@@ -19,8 +19,8 @@ struct LocalReproducer {
 class Localizer {
  public:
   // All must outlive it.
-  Localizer(CompilerInstance& compiler, const PipelineSetup& setup, Judge& judge)
-      : compiler_(compiler), setup_(setup), judge_(judge) {}
+  Localizer(CompilerInstance& compiler, const PipelineSetup& setup, InterestingnessTest& test)
+      : compiler_(compiler), setup_(setup), test_(test) {}
 
   // Looks for a part that is bad with this exit code: first the function of the point with those that it calls, then
   // halves of the module as long as one of them is bad. Nothing if the pass alone on the whole module is good.
@@ -36,7 +36,7 @@ class Localizer {
 
   CompilerInstance& compiler_;
   const PipelineSetup& setup_;
-  Judge& judge_;
+  InterestingnessTest& test_;
   std::optional<Pass> pass_;
   PassContext context_;
   int code_ = 0;

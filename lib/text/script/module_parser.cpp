@@ -328,7 +328,7 @@ bool ModuleParser::ReadFunction() {
   lex_.Next();
   if (AtMacro()) return ReadMacro(column);
   auto pending = std::make_unique<PendingFunction>();
-  pending->loop_level = AtPrefix() == Prefix::kTir;
+  pending->is_prim_func = AtPrefix() == Prefix::kTir;
   pending->begin = at;
   if (options_.reading) pending->Record(lex_.buffer().substr(at));
   lex_.Restore(start);
@@ -336,7 +336,7 @@ bool ModuleParser::ReadFunction() {
   if (pending->recorder) DefineMentioned(*pending->symbols, at, column);
   const Shared shared{lex_, state_, pending->workspace, *pending->symbols, diag_};
   bool ok;
-  if (pending->loop_level) {
+  if (pending->is_prim_func) {
     TirFunctionParser reader(shared);
     ok = reader.ParseDecorator(pending->tir) && reader.ParseSignature(pending->tir);
   } else {
@@ -394,7 +394,7 @@ bool ModuleParser::Declare(std::unique_ptr<PendingFunction> pending) {
   }
   // Until its body was read, the module holds the function's header: its type is what callers need.
   BaseFunc* header = nullptr;
-  if (pending->loop_level) {
+  if (pending->is_prim_func) {
     header = TirFunctionParser::MakeHeader(pending->tir, pending->workspace);
   } else {
     const Shared shared{lex_, state_, pending->workspace, *pending->symbols, diag_};

@@ -17,7 +17,7 @@ namespace iropt::text {
 struct PendingFunction {
   Workspace workspace;
   std::optional<SymbolTable> symbols{std::in_place};  // until the body is read
-  bool loop_level = false;
+  bool is_prim_func = false;
   RelaxSignature relax;
   TirSignature tir;
   uint32_t begin = 0;       // at the decorator
@@ -35,11 +35,11 @@ struct PendingFunction {
   std::unique_ptr<PieceReader> pieces;
   std::optional<Workspace> nodes;
 
-  std::string_view name() const { return loop_level ? tir.name : relax.name; }
-  Span name_span() const { return loop_level ? tir.name_span : relax.name_span; }
+  std::string_view name() const { return is_prim_func ? tir.name : relax.name; }
+  Span name_span() const { return is_prim_func ? tir.name_span : relax.name_span; }
   // From its beginning.
   uint32_t name_offset() const;
-  bool is_private() const { return loop_level ? tir.is_private : relax.is_private; }
+  bool is_private() const { return is_prim_func ? tir.is_private : relax.is_private; }
 
   // Begins to record occurrences in the text from the function on.
   void Record(std::string_view text);

@@ -66,12 +66,12 @@ class BodyReader {
 // PrimFuncs first, since their types follow from their bodies; then Relax functions without a result annotation, one
 // after the other, since the others may call them.
 bool BodyReader::Run() {
-  PendingList loop_level, unannotated, annotated;
+  PendingList is_prim_func, unannotated, annotated;
   for (const auto& p : functions_) {
-    (p->loop_level ? loop_level : p->relax.ret_annotation ? annotated : unannotated).push_back(p.get());
+    (p->is_prim_func ? is_prim_func : p->relax.ret_annotation ? annotated : unannotated).push_back(p.get());
   }
   if (options_.reading) FindKeys();
-  ReadAll(loop_level);
+  ReadAll(is_prim_func);
   for (PendingFunction* p : unannotated) ReadAll({p});
   ReadAll(annotated);
   if (options_.reading) KeepReading();
@@ -158,7 +158,7 @@ void BodyReader::ReadAll(const PendingList& functions) {
   for (PendingFunction* p : functions) Publish(*p);
   if (!options_.reading) return;
   for (const PendingFunction* p : functions) {
-    if (p->loop_level || !p->relax.ret_annotation) {
+    if (p->is_prim_func || !p->relax.ret_annotation) {
       uint64_t& key = callee_keys_[p->index];
       key = HashCombine(key, HashMix(reinterpret_cast<uintptr_t>(module_.functions()[p->index].func->type)));
     }
@@ -178,7 +178,7 @@ void BodyReader::KeepReading() {
 }
 
 bool BodyReader::IsLong(const PendingFunction& pending) const {
-  return !pending.loop_level && pending.recorder && state_.macros.empty() &&
+  return !pending.is_prim_func && pending.recorder && state_.macros.empty() &&
          pending.body_end - pending.body_begin >= PieceReader::kLongBody;
 }
 
@@ -188,7 +188,7 @@ void BodyReader::Parse(PendingFunction& pending) const {
   const ParserCore::Shared shared{lexer, state_, pending.workspace, *pending.symbols, diagnostics};
   // About one name in a line of usual length.
   pending.symbols->Reserve((pending.body_end - pending.body_begin) / 64);
-  if (pending.loop_level) {
+  if (pending.is_prim_func) {
     pending.result = TirFunctionParser(shared).ParseBody(pending.tir);
   } else if (IsLong(pending)) {
     ParseLong(pending, shared);

@@ -31,7 +31,7 @@ std::vector<CombinedBranches> FindConvolutions(const Segment& segment, int64_t m
       segment, FindSiblings(segment, OpId::kNnConv2d, &OutputChannelAxis), min_branches, [](const Call& first) {
         const ConvAttrs attrs(first);
         const std::string_view layout = attrs.out_layout().empty() ? attrs.data_layout() : attrs.out_layout();
-        return Joint{static_cast<size_t>(OutputChannelAxis(first)), static_cast<int64_t>(layout.find('C'))};
+        return ConcatAxes{static_cast<size_t>(OutputChannelAxis(first)), static_cast<int64_t>(layout.find('C'))};
       });
 }
 

@@ -36,7 +36,8 @@ std::vector<CombinedBranches> FindStackable(const Segment& segment, int64_t min_
     for (const auto& call : siblings.calls) by_width[WidthOf(*call.first, 1)].calls.push_back(call);
     for (auto& [width, same] : by_width) of_one_width.push_back(std::move(same));
   }
-  return Collect(segment, std::move(of_one_width), min_branches, [](const Call&) { return Joint{.stacks = true}; });
+  return Collect(segment, std::move(of_one_width), min_branches,
+                 [](const Call&) { return ConcatAxes{.stacks = true}; });
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ class UserFinder {
 
 // The axis of an operand that is broadcast to the result along which operands are concatenated; less than 0 if it has
 // none.
-int64_t AxisOfOperand(const TensorType& operand, const TensorType& result, const Joint& joint) {
+int64_t AxisOfOperand(const TensorType& operand, const TensorType& result, const ConcatAxes& joint) {
   return joint.out_axis - (result.ndim - operand.ndim);
 }
 
@@ -88,7 +88,7 @@ bool IsRepeated(const TensorType& operand, const TensorType& result) {
 }
 
 // Returns whether the operands at a position can be joined as the results are.
-bool CanJoin(const std::vector<PlacedCall>& calls, uint32_t position, const Joint& joint) {
+bool CanJoin(const std::vector<PlacedCall>& calls, uint32_t position, const ConcatAxes& joint) {
   const TensorType& first = *TensorTypeOf(calls.front().first->args[position]);
   return std::ranges::all_of(calls, [&](const PlacedCall& placed) {
     const TensorType& own = *TensorTypeOf(placed.first->args[position]);
@@ -108,7 +108,8 @@ bool CanJoin(const std::vector<PlacedCall>& calls, uint32_t position, const Join
 }
 
 // The operators that follow these branches if they are of one form.
-std::optional<Followers> NextOf(const std::vector<PlacedCall>& branches, const UserFinder& users, const Joint& joint) {
+std::optional<Followers> NextOf(const std::vector<PlacedCall>& branches, const UserFinder& users,
+                                const ConcatAxes& joint) {
   Followers next;
   for (const PlacedCall& branch : branches) {
     const std::optional<PlacedCall> user = users.UserOf(branch);
@@ -170,7 +171,8 @@ const Expr* RepeatOperands(const std::vector<PlacedCall>& calls, uint32_t positi
   return make.Concat(operands, axis);
 }
 
-const Expr* JoinOperands(const std::vector<PlacedCall>& calls, uint32_t position, const Joint& joint, OpCalls make) {
+const Expr* JoinOperands(const std::vector<PlacedCall>& calls, uint32_t position, const ConcatAxes& joint,
+                         OpCalls make) {
   const Call& first = *calls.front().first;
   const TensorType& result = *TensorTypeOf(&first);
   if (joint.stacks) return StackOperands(calls, position, result.ndim, make);
@@ -181,7 +183,7 @@ const Expr* JoinOperands(const std::vector<PlacedCall>& calls, uint32_t position
   return ConcatOperands(calls, position, is_last ? -1 : axis, make);
 }
 
-const Expr* JoinedFollowers(const Expr* result, const Followers& followers, const Joint& joint, OpCalls make) {
+const Expr* JoinedFollowers(const Expr* result, const Followers& followers, const ConcatAxes& joint, OpCalls make) {
   const Call& first = *followers.calls.front().first;
   std::vector<const Expr*> args;
   for (uint32_t i = 0; i < first.args.size(); ++i) {
@@ -235,7 +237,7 @@ const Expr* StackedProduct(const Siblings& siblings, OpCalls make) {
 }
 
 // One call for all siblings, then one for each level of what follows, as a tuple of the parts.
-const Expr* Combine(const Siblings& siblings, const Joint& joint, Workspace& workspace, OpCalls make) {
+const Expr* Combine(const Siblings& siblings, const ConcatAxes& joint, Workspace& workspace, OpCalls make) {
   const Call& first = *siblings.calls.front().first;
   const auto weight_axis = static_cast<int64_t>(joint.weight_axis);
   const int rank = TensorTypeOf(first.args[1])->ndim;
@@ -279,7 +281,7 @@ std::vector<const Expr*> TransposedFactors(const Segment& segment, const Sibling
   return factors;
 }
 
-CombinedBranches Describe(const Siblings& siblings, const Joint& joint) {
+CombinedBranches Describe(const Siblings& siblings, const ConcatAxes& joint) {
   CombinedBranches combined;
   combined.operands.push_back(siblings.calls.front().first->args[0]);
   for (const auto& [call, at] : siblings.calls) combined.operands.push_back(call->args[1]);
@@ -329,7 +331,7 @@ std::vector<Siblings> FindSiblings(const Segment& segment, OpId op, FunctionRef<
 int64_t WidthOf(const Call& call, size_t axis) { return *arith::AsInt(TensorTypeOf(call.args[1])->dims[axis]); }
 
 std::vector<CombinedBranches> Collect(const Segment& segment, std::vector<Siblings> groups, int64_t min_branches,
-                                      FunctionRef<Joint(const Call&)> joint_of) {
+                                      FunctionRef<ConcatAxes(const Call&)> joint_of) {
   std::erase_if(groups, [&](const Siblings& siblings) {
     return siblings.calls.size() < std::max<size_t>(2, static_cast<size_t>(min_branches));
   });
@@ -337,7 +339,7 @@ std::vector<CombinedBranches> Collect(const Segment& segment, std::vector<Siblin
   if (groups.empty()) return combined;
   const UserFinder users(segment);
   for (Siblings& siblings : groups) {
-    const Joint joint = joint_of(*siblings.calls.front().first);
+    const ConcatAxes joint = joint_of(*siblings.calls.front().first);
     if (siblings.calls.front().first->op == GetOp(OpId::kMatmul))
       siblings.transposed = TransposedFactors(segment, siblings);
     const CombinedBranches alone = Describe(siblings, joint);
@@ -358,7 +360,7 @@ std::vector<Siblings> FindProducts(const Segment& segment, int rank) {
 
 std::vector<CombinedBranches> FindWideProducts(const Segment& segment, int64_t min_branches, int rank) {
   return Collect(segment, FindProducts(segment, rank), min_branches, [=](const Call&) {
-    return Joint{.weight_axis = static_cast<size_t>(rank) - 1, .out_axis = rank - 1, .repeats = rank == 2};
+    return ConcatAxes{.weight_axis = static_cast<size_t>(rank) - 1, .out_axis = rank - 1, .repeats = rank == 2};
   });
 }
 

@@ -30,7 +30,7 @@ struct Siblings {
 };
 
 // How the second operands, and the results, of siblings become one.
-struct Joint {
+struct ConcatAxes {
   size_t weight_axis = 0;
   int64_t out_axis = 0;
   bool stacks = false;  // along a new axis in front, instead of concatenating along these axes
@@ -50,7 +50,7 @@ int64_t WidthOf(const Call& call, size_t axis);
 // The groups of at least this many calls, and of two, as combinations. Elementwise operators that follow every call of
 // a group, with the same attributes and with operands that can be joined as the results, are combined, too.
 std::vector<CombinedBranches> Collect(const Segment& segment, std::vector<Siblings> groups, int64_t min_branches,
-                                      FunctionRef<Joint(const Call&)> joint_of);
+                                      FunctionRef<ConcatAxes(const Call&)> joint_of);
 
 // Products of tensors of this rank with the same left factor, whose right factors are concatenated along their columns.
 std::vector<CombinedBranches> FindWideProducts(const Segment& segment, int64_t min_branches, int rank);

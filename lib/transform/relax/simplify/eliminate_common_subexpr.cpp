@@ -74,7 +74,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   const Function* Run(const Function* function) { return Rebuild(*function, VisitBody(function->body)); }
   uint64_t merged() const { return merged_; }
   // Variables, by Var::id, that stay apart from others with the same value, as what is computed from them does.
-  void KeepApart(std::vector<bool> vars) { apart_ = std::move(vars); }
+  void DoNotMerge(std::vector<bool> vars) { unmergeable_ = std::move(vars); }
 
  private:
   friend class ExprRewriter<CommonSubexprEliminator>;
@@ -139,7 +139,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   // An alias of an earlier variable with this value, or the binding, which is added to the table.
   const Binding* Merge(const Binding* binding, bool is_changed) {
     const Var* var = binding->var;
-    if (!apart_.empty() && apart_[var->id]) {
+    if (!unmergeable_.empty() && unmergeable_[var->id]) {
       IROPT_DEBUG(kCseDebug, "'{}' stays: a call overwrites it", var->name());
       return binding;
     }
@@ -210,7 +210,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   };
 
   const Var* VisitVar(const Var* var) {
-    if (!apart_.empty() && apart_[var->id]) reads_apart_ = true;
+    if (!unmergeable_.empty() && unmergeable_[var->id]) reads_apart_ = true;
     if (replacements_.empty()) return var;
     const Replacement& replacement = replacements_[var->id];
     return replacement.var && replacement.function == function_ ? replacement.var : var;
@@ -235,7 +235,7 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   uint32_t block_ = 0;  // the current dataflow block, 0 outside
   uint32_t num_blocks_ = 0;
   uint64_t merged_ = 0;                    // the number of values
-  std::vector<bool> apart_;                // by Var::id: not to be merged; empty if all may be
+  std::vector<bool> unmergeable_;          // by Var::id: not to be merged; empty if all may be
   bool reads_apart_ = false;               // whether the current value uses such a variable
   bool impure_ = false;                    // whether an impure call was seen in the current value
   std::vector<uint8_t> recorded_;          // by Var::id: bound to a value that can be merged
@@ -257,7 +257,7 @@ const Function* EliminateCommonSubexpr(const Function* function, const Module* m
   }
   // Few functions have such calls: these are worked on twice.
   CommonSubexprEliminator careful(module, workspace, inferrer, options);
-  careful.KeepApart(ChangingVars(*function, num_vars, module));
+  careful.DoNotMerge(ChangingVars(*function, num_vars, module));
   result = careful.Run(function);
   kMerged.Add(careful.merged());
   return result;

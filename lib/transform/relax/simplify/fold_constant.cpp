@@ -387,7 +387,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
 };
 
 // What a walk over the function finds before it is folded.
-struct Survey : WalkHandler {
+struct Prescan : WalkHandler {
   void OnConstant(const Constant& constant) {
     if (seen.insert(constant.data).second) bytes += constant.data->num_bytes();
   }
@@ -403,7 +403,7 @@ const Function* FoldConstants(const Function* function, const Module& module, Wo
   FoldOptions limits = options;
   // A result that is allowed by itself is allowed once, and a constant may take some steps to its last form.
   constexpr size_t kStepsOfConstant = 4;
-  Survey survey;
+  Prescan survey;
   Walk(*function, survey);
   limits.max_total_bytes += std::max(options.max_bytes, kStepsOfConstant * survey.bytes);
   OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);

@@ -118,10 +118,10 @@ std::optional<std::vector<Conjunction>> DisjunctiveForm(const PrimExpr* e, bool 
 
 // ---- What one store does to a fact
 
-class KnownValues::LostElements {
+class KnownValues::ClobberedElements {
  public:
   // The facts are those from before the loop.
-  LostElements(KnownValues& known, const State& facts, const LoopWrites& writes, const Fact& fact)
+  ClobberedElements(KnownValues& known, const State& facts, const LoopWrites& writes, const Fact& fact)
       : known_(known), analyzer_(known.analyzer_), make_(known.make_), facts_(facts), writes_(writes), fact_(fact) {}
 
   // A condition on the index of the fact, true for the elements of which the store may change the value; null if it is
@@ -154,9 +154,9 @@ class KnownValues::LostElements {
 };
 
 // Replaces loads by the values that they have where a condition holds.
-class KnownValues::LostElements::Resolver : public tir::ExprMutator {
+class KnownValues::ClobberedElements::Resolver : public tir::ExprMutator {
  public:
-  Resolver(LostElements& lost, const tir::BufferStore& store)
+  Resolver(ClobberedElements& lost, const tir::BufferStore& store)
       : ExprMutator(lost.known_.workspace_), lost_(lost), store_(store), condition_(lost.make_.Bool(true)) {}
   const PrimExpr* condition() const { return condition_; }
 
@@ -182,12 +182,12 @@ class KnownValues::LostElements::Resolver : public tir::ExprMutator {
   }
 
  private:
-  LostElements& lost_;
+  ClobberedElements& lost_;
   const tir::BufferStore& store_;
   const PrimExpr* condition_;
 };
 
-const PrimExpr* KnownValues::LostElements::WhereKept(const tir::BufferStore& store) {
+const PrimExpr* KnownValues::ClobberedElements::WhereKept(const tir::BufferStore& store) {
   Resolver resolver(*this, store);
   const PrimExpr* written = resolver.VisitExpr(store.value);
   const PrimExpr* own = known_.Substitute(fact_.value, fact_, store.indices);
@@ -195,11 +195,11 @@ const PrimExpr* KnownValues::LostElements::WhereKept(const tir::BufferStore& sto
   return arith::IsInt(same, 1) ? resolver.condition() : make_.Bool(false);
 }
 
-bool KnownValues::LostElements::UsesUnsolved(const PrimExpr* e) const {
+bool KnownValues::ClobberedElements::UsesUnsolved(const PrimExpr* e) const {
   return tir::UsesVar(e, [&](const tir::Var* var) { return std::ranges::find(unsolved_, var) != unsolved_.end(); });
 }
 
-const PrimExpr* KnownValues::LostElements::InIndex(const PrimExpr* e) const {
+const PrimExpr* KnownValues::ClobberedElements::InIndex(const PrimExpr* e) const {
   const auto value_of = [&](const tir::Var* var) -> const PrimExpr* {
     const auto it = std::ranges::find(solved_, var, [](const auto& item) { return item.first; });
     return it == solved_.end() ? nullptr : it->second;
@@ -207,7 +207,7 @@ const PrimExpr* KnownValues::LostElements::InIndex(const PrimExpr* e) const {
   return tir::Substitute(e, value_of, known_.workspace_);
 }
 
-void KnownValues::LostElements::Solve(const tir::BufferStore& store) {
+void KnownValues::ClobberedElements::Solve(const tir::BufferStore& store) {
   for (size_t i = 0; i < fact_.index.size(); ++i) {
     const PrimExpr* index = InIndex(store.indices[i]);
     const PrimExpr* element = fact_.index[i];
@@ -233,7 +233,7 @@ void KnownValues::LostElements::Solve(const tir::BufferStore& store) {
   }
 }
 
-bool KnownValues::LostElements::Reduce(Conjunction& atoms) {
+bool KnownValues::ClobberedElements::Reduce(Conjunction& atoms) {
   for (size_t i = 0; i < atoms.size();) {
     const PrimExpr* others = fact_.condition;
     for (size_t j = 0; j < atoms.size(); ++j) {
@@ -251,7 +251,7 @@ bool KnownValues::LostElements::Reduce(Conjunction& atoms) {
   return true;
 }
 
-const PrimExpr* KnownValues::LostElements::Relax(const PrimExpr* atom, const arith::VarDomains& domains) {
+const PrimExpr* KnownValues::ClobberedElements::Relax(const PrimExpr* atom, const arith::VarDomains& domains) {
   if (!UsesUnsolved(atom)) return atom;
   const auto* compare = IsComparison(atom) ? To<tir::BinaryExpr>(atom) : nullptr;
   if (!compare || !arith::IsIndexType(compare->a->dtype)) return nullptr;
@@ -272,7 +272,7 @@ const PrimExpr* KnownValues::LostElements::Relax(const PrimExpr* atom, const ari
   }
 }
 
-const PrimExpr* KnownValues::LostElements::By(const NestedStore& nested) {
+const PrimExpr* KnownValues::ClobberedElements::By(const NestedStore& nested) {
   const tir::BufferStore& store = *nested.store;
   const auto is_known = [](const PrimExpr* e) { return e->dtype.is_scalar() && arith::IsPure(e); };
   if (!store.value->dtype.is_scalar() || !std::ranges::all_of(store.indices, is_known)) return nullptr;
@@ -328,7 +328,7 @@ KnownValues::State KnownValues::InvariantsOf(const tir::For& loop, const LoopWri
     const PrimExpr* condition = fact->condition;
     for (const NestedStore& store : finder->stores) {
       if (!condition || store.store->buffer != fact->buffer) continue;
-      const PrimExpr* lost = LostElements(*this, old, writes, *fact).By(store);
+      const PrimExpr* lost = ClobberedElements(*this, old, writes, *fact).By(store);
       const bool is_known = lost && !tir::UsesAnyOf(defined, lost);
       condition = is_known ? And(condition, make_.Not(lost)) : nullptr;
     }
@@ -353,7 +353,7 @@ bool KnownValues::IsKept(const tir::For& loop, const Fact& fact, const LoopWrite
   const NestedStoreFinder finder(loop, make_);
   return std::ranges::all_of(finder.stores, [&](const NestedStore& store) {
     if (store.store->buffer != fact.buffer) return true;
-    const PrimExpr* lost = LostElements(*this, nothing_else, writes, anywhere).By(store);
+    const PrimExpr* lost = ClobberedElements(*this, nothing_else, writes, anywhere).By(store);
     return lost && arith::IsInt(lost, 0);
   });
 }

@@ -81,7 +81,7 @@ class KnownValues {
   };
   class WriteFinder;
   class LoadResolver;
-  class LostElements;
+  class ClobberedElements;
 
   void Add(Fact fact);
   const PrimExpr* And(const PrimExpr* a, const PrimExpr* b) const;

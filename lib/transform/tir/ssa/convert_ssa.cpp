@@ -79,10 +79,10 @@ class SsaConverter : public tir::StmtExprMutator {
  protected:
   const tir::Var* VisitVarDef(const tir::Var* var) override {
     if (defined_.insert(var)) return var;
-    const auto* announced = announced_.Find(var);
+    const auto* announced = pending_defs_.Find(var);
     const bool is_announced = announced;
     const tir::Var* copy = is_announced ? *announced : Copy(*var);
-    if (is_announced) announced_.erase(var);
+    if (is_announced) pending_defs_.erase(var);
     renamed_.emplace_back(var, RemapOf(var));
     Remap(var, copy);
     return copy;
@@ -99,7 +99,7 @@ class SsaConverter : public tir::StmtExprMutator {
     if (!iter_var || iter_var->iter_type == tir::IterVarType::kThreadIndex) return StmtExprMutator::VisitAttrStmt(stmt);
     // The attribute may announce the variable of a loop below it.
     tir::AttrStmt copy = *stmt;
-    copy.node = WithVar(iter_var, Announce(iter_var->var));
+    copy.node = WithVar(iter_var, ForwardDeclare(iter_var->var));
     copy.value = VisitExpr(stmt->value);
     copy.body = VisitStmt(stmt->body);
     return tir::CopyIfChanged(stmt, copy, workspace());
@@ -135,10 +135,10 @@ class SsaConverter : public tir::StmtExprMutator {
     if (threads_.insert(var) && !defined_.insert(var)) Remap(var, Copy(*var));
   }
 
-  const tir::Var* Announce(const tir::Var* var) {
+  const tir::Var* ForwardDeclare(const tir::Var* var) {
     if (const PrimExpr* current = RemapOf(var)) return To<tir::Var>(current);
     if (!defined_.contains(var)) return var;
-    const tir::Var*& copy = announced_[var];
+    const tir::Var*& copy = pending_defs_[var];
     if (!copy) copy = Copy(*var);
     return copy;
   }
@@ -205,7 +205,7 @@ class SsaConverter : public tir::StmtExprMutator {
   Vars threads_;
   // The variables that have other names in open scopes, with the names that they had outside.
   std::vector<std::pair<const tir::Var*, const PrimExpr*>> renamed_;
-  LookupMap<const tir::Var*, const tir::Var*> announced_;  // the next definitions of variables
+  LookupMap<const tir::Var*, const tir::Var*> pending_defs_;  // the next definitions of variables
   LookupMap<const tir::Buffer*, Versions> versions_;
 };
 

@@ -1,4 +1,4 @@
-#include "subject.h"
+#include "test_case.h"
 
 #include <fmt/format.h>
 
@@ -40,31 +40,31 @@ Result<std::optional<PipelineFile>> ReadPipeline(CompilerInstance& compiler, std
 
 }  // namespace
 
-SubjectMaker::SubjectMaker(CompilerInstance& compiler, std::string folder)
+TestCaseMaker::TestCaseMaker(CompilerInstance& compiler, std::string folder)
     : compiler_(compiler), folder_(std::move(folder)) {}
 
-VerifyOptions SubjectMaker::verify_options() const {
+VerifyOptions TestCaseMaker::verify_options() const {
   VerifyOptions options = compiler_.verify_options();
   options.allow_free_vars = allow_free_vars_;
   return options;
 }
 
-Result<Subject> SubjectMaker::ReadInput(const ModuleSource& source) {
-  Subject subject;
-  IROPT_ASSIGN_OR_RETURN(subject.draft.pipeline, ReadPipeline(compiler_, source.text));
+Result<TestCase> TestCaseMaker::ReadInput(const ModuleSource& source) {
+  TestCase test_case;
+  IROPT_ASSIGN_OR_RETURN(test_case.draft.pipeline, ReadPipeline(compiler_, source.text));
   // The operators of the module may come from them.
-  if (subject.draft.pipeline) {
+  if (test_case.draft.pipeline) {
     IROPT_RETURN_IF_ERROR(
-        LoadPluginsOf(*subject.draft.pipeline, source.name, compiler_.registry(), compiler_.diagnostics()));
+        LoadPluginsOf(*test_case.draft.pipeline, source.name, compiler_.registry(), compiler_.diagnostics()));
   }
-  IROPT_ASSIGN_OR_RETURN(subject.draft.module, compiler_.Parse(source));
-  IROPT_RETURN_IF_ERROR(compiler_.Verify(subject.draft.module));
-  if (!CheckTextSize(subject.draft.module, compiler_.diagnostics())) return Failure{ErrorCode::Budget};
-  allow_free_vars_ = HasFreeVars(subject.draft.module);
-  return subject;
+  IROPT_ASSIGN_OR_RETURN(test_case.draft.module, compiler_.Parse(source));
+  IROPT_RETURN_IF_ERROR(compiler_.Verify(test_case.draft.module));
+  if (!CheckTextSize(test_case.draft.module, compiler_.diagnostics())) return Failure{ErrorCode::Budget};
+  allow_free_vars_ = HasFreeVars(test_case.draft.module);
+  return test_case;
 }
 
-std::optional<std::string> SubjectMaker::Print(const Draft& draft) const {
+std::optional<std::string> TestCaseMaker::Print(const Draft& draft) const {
   DiagnosticEngine diagnostics(&Nowhere());
   if (!VerifyModule(draft.module, verify_options(), diagnostics)) return std::nullopt;
   std::string text = HeaderOf(draft, "FILE");
@@ -74,30 +74,31 @@ std::optional<std::string> SubjectMaker::Print(const Draft& draft) const {
   return text;
 }
 
-Result<std::string> SubjectMaker::PrintTo(const Subject& subject, const std::string& path) const {
+Result<std::string> TestCaseMaker::PrintTo(const TestCase& test_case, const std::string& path) const {
   IROPT_ASSIGN_OR_RETURN(const FormatRow* row, CompilerInstance::OutputFormatOf(path, {}));
   IROPT_ASSIGN_OR_RETURN(const Format* format, LoadFormat(*row));
   const bool is_script = row == &Formats().front();
-  std::string text = is_script ? HeaderOf(subject.draft, path) : std::string();
+  std::string text = is_script ? HeaderOf(test_case.draft, path) : std::string();
   OutputStream out(&text);
-  IROPT_RETURN_IF_ERROR(compiler_.Write(subject.draft.module, out, path, *format));
+  IROPT_RETURN_IF_ERROR(compiler_.Write(test_case.draft.module, out, path, *format));
   IROPT_RETURN_IF_ERROR(out.Flush());
   return text;
 }
 
-std::optional<Subject> SubjectMaker::Read(std::string text) const {
+std::optional<TestCase> TestCaseMaker::Read(std::string text) const {
   CompilerOptions options = compiler_.options();
   options.input_format = Formats().front().name;
-  Subject subject{.reader = std::make_shared<CompilerInstance>(options, Nowhere()), .draft = {}, .text = {}};
+  TestCase test_case{.reader = std::make_shared<CompilerInstance>(options, Nowhere()), .draft = {}, .text = {}};
   const auto buffer = std::make_shared<const FileBuffer>(text);
-  const ModuleSource source = subject.reader->SourceAt((std::filesystem::path(folder_) / "module.ir").string(), buffer);
-  Result<std::optional<PipelineFile>> pipeline = ReadPipeline(*subject.reader, text);
-  Result<Module> module = subject.reader->Parse(source);
+  const ModuleSource source =
+      test_case.reader->SourceAt((std::filesystem::path(folder_) / "module.ir").string(), buffer);
+  Result<std::optional<PipelineFile>> pipeline = ReadPipeline(*test_case.reader, text);
+  Result<Module> module = test_case.reader->Parse(source);
   if (!pipeline.ok() || !module.ok()) return std::nullopt;
-  if (!VerifyModule(*module, verify_options(), subject.reader->diagnostics())) return std::nullopt;
-  subject.draft = {*std::move(module), *std::move(pipeline)};
-  subject.text = std::move(text);
-  return subject;
+  if (!VerifyModule(*module, verify_options(), test_case.reader->diagnostics())) return std::nullopt;
+  test_case.draft = {*std::move(module), *std::move(pipeline)};
+  test_case.text = std::move(text);
+  return test_case;
 }
 
 }  // namespace iropt

@@ -1,5 +1,3 @@
-#include "judge.h"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,6 +17,7 @@
 #include "iropt/support/child_process.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/shell.h"
+#include "interestingness_test.h"
 
 namespace iropt {
 
@@ -59,14 +58,14 @@ std::string CannotSay(const std::string& not_compared) {
   return fmt::format("-bisect=semantics cannot say that the result is good: {}", not_compared);
 }
 
-Judge::~Judge() {
+InterestingnessTest::~InterestingnessTest() {
   if (file_.empty()) return;
   std::error_code error;
   std::filesystem::remove(file_, error);
   KeepFileOnCrash(file_);
 }
 
-Status Judge::MakeFile() {
+Status InterestingnessTest::MakeFile() {
   if (!file_.empty()) return {};
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
@@ -80,7 +79,7 @@ Status Judge::MakeFile() {
   return {};
 }
 
-Status Judge::RunCommand(const Module& module) const {
+Status InterestingnessTest::RunCommand(const Module& module) const {
   const Status written = WriteFileAtomically(file_, [&](OutputStream& out) {
     compiler_.Print(module, out, file_);
     return out.Flush();
@@ -95,7 +94,8 @@ Status Judge::RunCommand(const Module& module) const {
   return Error{ErrorCode::PassFailed, fmt::format("the command ends with exit code {}", code)};
 }
 
-Status Judge::RunAndCheck(Module module, const Pass& pass, PassContext& context, std::string& not_compared) const {
+Status InterestingnessTest::RunAndCheck(Module module, const Pass& pass, PassContext& context,
+                                        std::string& not_compared) const {
   if (request_.check == BisectRequest::Check::Verify || request_.semantics.each) {
     const auto audit = std::make_shared<ChangeAudit>();
     static_cast<void>(context.SetConfig(config::testing::verify_analyses.name, true, compiler_.diagnostics()));
@@ -131,8 +131,8 @@ Status Judge::RunAndCheck(Module module, const Pass& pass, PassContext& context,
   return request_.check == BisectRequest::Check::Command ? RunCommand(result.module) : Status();
 }
 
-void Judge::Work(Module module, const Pass& pass, PassContext context, const RunExtent& extent,
-                 OutputStream& out) const {
+void InterestingnessTest::Work(Module module, const Pass& pass, PassContext context, const RunExtent& extent,
+                               OutputStream& out) const {
   context.instruments.clear();
   context.threads = 1;
   context.printer = [](const Module&, const std::string&) { return Status(); };
@@ -159,8 +159,8 @@ void Judge::Work(Module module, const Pass& pass, PassContext context, const Run
   WriteLine(line, out);
 }
 
-Result<Verdict> Judge::Try(const Module& module, const Pass& pass, const PassContext& context,
-                           const RunExtent& extent) {
+Result<Verdict> InterestingnessTest::Try(const Module& module, const Pass& pass, const PassContext& context,
+                                         const RunExtent& extent) {
   if (request_.check == BisectRequest::Check::Command) IROPT_RETURN_IF_ERROR(MakeFile());
   IROPT_ASSIGN_OR_RETURN(const ChildReport report,
                          RunInChild([&](OutputStream& out) { Work(module, pass, context, extent, out); }));

@@ -11,32 +11,32 @@
 
 namespace iropt {
 
-// The parts of a subject that reductions change.
+// The parts of a test case that reductions change.
 struct Draft {
   Module module = {};
   std::optional<PipelineFile> pipeline = {};
 };
 
-struct Subject {
+struct TestCase {
   std::shared_ptr<CompilerInstance> reader;  // owns what the module refers to
   Draft draft;
   std::string text;
 };
 
-// Prints and reads subjects. What it reads is well-formed.
-class SubjectMaker {
+// Prints and reads test cases. What it reads is well-formed.
+class TestCaseMaker {
  public:
   // Paths of weights in the texts are relative to `folder`. The compiler must outlive it.
-  SubjectMaker(CompilerInstance& compiler, std::string folder);
+  TestCaseMaker(CompilerInstance& compiler, std::string folder);
 
   // The input, whose errors are reported.
-  Result<Subject> ReadInput(const ModuleSource& source);
+  Result<TestCase> ReadInput(const ModuleSource& source);
   // The text for a file in the folder; nothing if the draft is ill-formed.
   std::optional<std::string> Print(const Draft& draft) const;
   // The text for the file at the path, in the format of its extension. Reports what the format lacks.
-  Result<std::string> PrintTo(const Subject& subject, const std::string& path) const;
+  Result<std::string> PrintTo(const TestCase& test_case, const std::string& path) const;
   // Nothing if the text does not read back as a well-formed module.
-  std::optional<Subject> Read(std::string text) const;
+  std::optional<TestCase> Read(std::string text) const;
 
  private:
   VerifyOptions verify_options() const;

@@ -34,13 +34,14 @@ struct RunExtent {
 // The message about a function that was not compared.
 std::string CannotSay(const std::string& not_compared);
 
-class Judge {
+class InterestingnessTest {
  public:
   // The compiler must outlive it.
-  Judge(CompilerInstance& compiler, BisectRequest request) : compiler_(compiler), request_(std::move(request)) {}
-  ~Judge();
-  Judge(const Judge&) = delete;
-  Judge& operator=(const Judge&) = delete;
+  InterestingnessTest(CompilerInstance& compiler, BisectRequest request)
+      : compiler_(compiler), request_(std::move(request)) {}
+  ~InterestingnessTest();
+  InterestingnessTest(const InterestingnessTest&) = delete;
+  InterestingnessTest& operator=(const InterestingnessTest&) = delete;
 
   const BisectRequest& request() const { return request_; }
   // Mandatory passes have numbers from now on, see OptBisect.
