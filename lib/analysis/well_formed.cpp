@@ -24,14 +24,14 @@ using SymVars = std::vector<const tir::Var*>;
 class FunctionVerifier {
  public:
   FunctionVerifier(const Module& module, const VerifyOptions& options, DiagnosticEngine& diagnostics)
-      : module_(module), graph_(module, options.check_types, diagnostics), tir_(module, options, diagnostics) {}
+      : module_(module), relax_(module, options.check_types, diagnostics), tir_(module, options, diagnostics) {}
 
   // Returns the symbolic variables that the function defines.
   SymVars Verify(size_t index) {
     const ModuleEntry& entry = module_.functions()[index];
     if (Is<Function>(entry.func)) {
-      graph_.Verify(entry);
-      return graph_.TakeSymVars();
+      relax_.Verify(entry);
+      return relax_.TakeSymVars();
     }
     if (Is<PrimFunc>(entry.func)) tir_.Verify(entry);
     return {};
@@ -39,7 +39,7 @@ class FunctionVerifier {
 
  private:
   const Module& module_;
-  RelaxVerifier graph_;
+  RelaxVerifier relax_;
   TirVerifier tir_;
 };
 

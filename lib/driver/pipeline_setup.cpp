@@ -298,9 +298,9 @@ Status PipelineSetup::FillTarget() {
   return {};
 }
 
-// The command line comes last and takes precedence.
 NetworkMode PipelineSetup::network_mode() const { return NetworkModeOf(context_.Config(config::relax::mode)); }
 
+// The command line comes last and takes precedence.
 Status PipelineSetup::FillConfig() {
   for (const std::string& text : options_.config) {
     IROPT_ASSIGN_OR_RETURN(const uint32_t base, compiler_.AddText("-config", text));

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "iropt/observe/report/report_page.h"
 #include "driver/script_reader.h"
 #include "errors.h"
 #include "iropt/driver/catalog.h"
 #include "iropt/ir/target.h"
+#include "iropt/observe/report/report_page.h"
 #include "iropt/pass/context.h"
 #include "iropt/pass/pipeline.h"
 #include "iropt/pass/plugin.h"

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "iropt/execution/call_entry.h"
-#include "iropt/execution/entry.h"
-#include "iropt/execution/loop_executor.h"
-#include "iropt/semantics/semantic_check.h"
 #include "errors.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/eval/relax/interpreter.h"
+#include "iropt/execution/call_entry.h"
+#include "iropt/execution/entry.h"
+#include "iropt/execution/loop_executor.h"
 #include "iropt/runtime/value.h"
+#include "iropt/semantics/semantic_check.h"
 #include "module.h"
 #include "signals.h"
 #include "tensor.h"
@@ -185,7 +185,8 @@ py::str CheckSemantics(const PyModule& before, const PyModule& after, uint64_t s
                                      .loops = ModeOf(loops),
                                      .tolerance = {.relative = rtol, .absolute = atol},
                                      .on_work = [&signals] { signals.Check(); }};
-  std::shared_ptr<SemanticCheck> check = log.Check(SemanticCheck::Make(compiler.diagnostics(), compiler.err(), options, NetworkMode::Auto));
+  std::shared_ptr<SemanticCheck> check =
+      log.Check(SemanticCheck::Make(compiler.diagnostics(), compiler.err(), options, NetworkMode::Auto));
   Status status;
   {
     const py::gil_scoped_release unlocked;

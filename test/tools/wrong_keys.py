@@ -25,7 +25,7 @@ def main():
     with open(path, encoding="utf-8") as f:
         cases = CASE.findall(f.read())
     if not cases:
-        sys.exit(f"{path}: there are no cases")
+        sys.exit(f"{path}: the file has no cases")
     compiles, messages = compile_case(command, path, 0)
     if not compiles:
         sys.exit(f"{path} does not compile:\n{messages}")

@@ -18,7 +18,7 @@ struct InputKinds {
   bool special = true;
   bool non_finite = true;
 
-  // Of the words ordinary, special and nonfinite. Fails on other words, and if there is none.
+  // Of the words ordinary, special and nonfinite. Fails on other words, and on an empty list.
   static Result<InputKinds> Of(const std::vector<std::string>& words);
   std::vector<std::string> Words() const;
 };

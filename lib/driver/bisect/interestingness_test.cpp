@@ -1,3 +1,5 @@
+#include "interestingness_test.h"
+
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -17,7 +19,6 @@
 #include "iropt/support/child_process.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/shell.h"
-#include "interestingness_test.h"
 
 namespace iropt {
 

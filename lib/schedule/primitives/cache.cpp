@@ -54,7 +54,7 @@ class NestedConditions : public StmtWalker {
   NestedConditions(const tir::Buffer* buffer, bool is_write, State& state)
       : buffer_(buffer), is_write_(is_write), state_(state) {}
 
-  // Null if there are none, or if one depends on loops in the block.
+  // Null without any, or if one depends on loops in the block.
   const PrimExpr* condition() const { return is_unknown_ ? nullptr : condition_; }
 
  protected:

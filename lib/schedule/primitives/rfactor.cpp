@@ -407,7 +407,7 @@ class RFactorer {
   std::vector<const tir::Buffer*> rf_buffers_;
   const tir::IterVar* rf_axis_ = nullptr;
   tir::VarValues first_;                      // the first values of the loops of the reduction but the rf loop
-  const PrimExpr* back_condition_ = nullptr;  // of the block that reduces the parts; null if there is none
+  const PrimExpr* back_condition_ = nullptr;  // of the block that reduces the parts; null without one
   Part rf_, back_;
 };
 

@@ -25,7 +25,7 @@ namespace {
 class TransformFinder : public tir::StmtExprVisitor {
  public:
   bool is_input = false;
-  int64_t tile = 0;  // 0: there is none
+  int64_t tile = 0;  // 0: the function has none
 
  protected:
   void VisitBlock(const tir::Block* block) override {
@@ -45,7 +45,8 @@ struct TransformLoops {
   int64_t lanes = 1;  // of the last one of `inner`; 1: channels are in the outer loops
 };
 
-// The loop over the axis that is the index of this number of what the block stores; nothing if the index is no axis.
+// The loop over the axis that is the index of this number of what the block stores; nothing if the index is another
+// expression.
 std::optional<size_t> AxisAt(RuleSchedule& sch, const BlockInfo& info, size_t index) {
   const auto* store = To<tir::BufferStore>(sch.Block(info.block).body);
   const auto axis = std::ranges::find(info.axes, store->indices[static_cast<uint32_t>(index)],
