@@ -259,6 +259,16 @@ bool DetermineLoops(State& state, std::span<const PrimExpr* const> values, const
   return is_bijective(nullptr) || (!IsTrue(condition) && is_bijective(analyzer.Simplify(condition)));
 }
 
+bool DetermineInnerLoops(State& state, std::span<const PrimExpr* const> concerned,
+                         std::span<const PrimExpr* const> values, const arith::IterRanges& inner, const Ref* outer,
+                         const PrimExpr* condition) {
+  if (DetermineLoops(state, concerned, inner, condition)) return true;
+  arith::IterRanges all = inner;
+  for (const Ref* ref = outer; ref && ref->is_loop(); ref = ref->parent)
+    all.insert_or_assign(ref->loop().loop_var, tir::Range(ref->loop().min, ref->loop().extent));
+  return DetermineLoops(state, values, all, condition);
+}
+
 bool IsTrivialBinding(State& state, const Ref* block) {
   const std::vector<Ref*> loops = state.LoopsOf(block);
   const List<const PrimExpr*> values = state.RealizeOf(block)->iter_values;

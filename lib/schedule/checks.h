@@ -58,6 +58,12 @@ BlocksInLoops FindBlocksInLoops(const tir::Stmt* stmt, arith::IterRanges around,
 // same for two iterations.
 bool DetermineLoops(State& state, std::span<const PrimExpr* const> values, const arith::IterRanges& loops,
                     const PrimExpr* condition);
+// Whether they do so in each iteration of the loops from `outer` outwards: those values that concern the inner loops
+// determine them whatever the outer ones are, or all values determine all loops, such as those of parts of loops that
+// were fused.
+bool DetermineInnerLoops(State& state, std::span<const PrimExpr* const> concerned,
+                         std::span<const PrimExpr* const> values, const arith::IterRanges& inner, const Ref* outer,
+                         const PrimExpr* condition);
 // Whether the values of the axes are the variables of the loops in their order.
 bool IsTrivialBinding(State& state, const Ref* block);
 Status CheckTrivialBinding(State& state, const Ref* block);

@@ -513,7 +513,8 @@ class Mover {
   Status CheckConcurrentLoops(const tir::Stmt* new_loop) {
     for (const Ref* ref = loop_; ref->is_loop(); ref = ref->parent) {
       const tir::For& loop = ref->loop();
-      if (loop.for_kind != tir::ForKind::kParallel && loop.for_kind != tir::ForKind::kVectorized) continue;
+      const bool at_once = loop.for_kind == tir::ForKind::kParallel || loop.for_kind == tir::ForKind::kVectorized;
+      if (!at_once || arith::IsInt(loop.extent, 1)) continue;
       const auto is_under = [&](const Ref* consumer) {
         while (consumer && consumer != ref) consumer = consumer->parent;
         return consumer != nullptr;
@@ -525,7 +526,9 @@ class Mover {
           std::ranges::find(blocks.found, &block_->block(), [](const auto& b) { return b.realize->block; });
       std::vector<const PrimExpr*> values = moved->values;
       std::erase_if(values, [&](const PrimExpr* value) { return !tir::UsesVar(value, loop.loop_var); });
-      if (!values.empty() && DetermineLoops(state_, values, blocks.loops, moved->condition)) continue;
+      if (!values.empty() &&
+          DetermineInnerLoops(state_, values, moved->values, blocks.loops, ref->parent, moved->condition))
+        continue;
       return state_.Refuse("iterations of the loop {0} would compute the same in the block {1}", {&loop, block_->stmt});
     }
     return {};

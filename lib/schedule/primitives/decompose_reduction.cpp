@@ -145,7 +145,7 @@ class Decomposer {
     for (const PrimExpr* value : realize_->iter_values) {
       if (tir::UsesAnyOf(inner, value)) values.push_back(value);
     }
-    if (!DetermineLoops(state_, values, inner, realize_->predicate))
+    if (!DetermineInnerLoops(state_, values, realize_->iter_values, inner, loop_->parent, realize_->predicate))
       return state_.Refuse("loops under {0} repeat the reduction of the block {1}, which then begins once only",
                            {loop_->stmt, &block_});
     for (const Ref* ref : loops_) {

@@ -14,14 +14,16 @@ namespace iropt::schedule {
 namespace {
 
 // Iterations that no axis is for do a reduction again, which cannot be done at the same time.
-Status CheckRepeatsNoReduction(State& state, const tir::For& loop, std::string_view what, const BlocksInLoops& blocks) {
+Status CheckRepeatsNoReduction(State& state, const Ref* ref, std::string_view what, const BlocksInLoops& blocks) {
+  const tir::For& loop = ref->loop();
   if (arith::IsInt(loop.extent, 1)) return {};
   for (const BlockInLoops& item : blocks.found) {
     if (IsSpatial(*item.realize->block) || item.writes_own_buffers) continue;
     std::vector<const PrimExpr*> values;
     std::ranges::copy_if(item.values, std::back_inserter(values),
                          [&](const PrimExpr* value) { return tir::UsesVar(value, loop.loop_var); });
-    if (!values.empty() && DetermineLoops(state, values, blocks.loops, item.condition)) continue;
+    if (!values.empty() && DetermineInnerLoops(state, values, item.values, blocks.loops, ref->parent, item.condition))
+      continue;
     return state.Refuse(
         fmt::format("the \"{}\" cannot be fulfilled with regard to block {{0}} because the loop repeats "
                     "its reduction",
@@ -32,10 +34,11 @@ Status CheckRepeatsNoReduction(State& state, const tir::For& loop, std::string_v
 }
 
 // Each axis that the loop is used for is data parallel, or a reduction across the threads of a block.
-Status CheckAxes(State& state, const tir::For& loop, std::string_view what, const ThreadTag& thread) {
+Status CheckAxes(State& state, const Ref* ref, std::string_view what, const ThreadTag& thread) {
+  const tir::For& loop = ref->loop();
   const BlocksInLoops blocks = FindBlocksInLoops(&loop, {}, state.workspace());
   // Threads may have memory of their own.
-  if (what != "bind") IROPT_RETURN_IF_ERROR(CheckRepeatsNoReduction(state, loop, what, blocks));
+  if (what != "bind") IROPT_RETURN_IF_ERROR(CheckRepeatsNoReduction(state, ref, what, blocks));
   for (const BlockInLoops& item : blocks.found) {
     const tir::BlockRealize* realize = item.realize;
     for (size_t i = 0; i < realize->iter_values.size(); ++i) {
@@ -67,7 +70,7 @@ Status Parallelize(PrimitiveCall& call, tir::ForKind kind, std::string_view what
   Ref* ref = call.GetRef("loop");
   const tir::For& loop = ref->loop();
   IROPT_RETURN_IF_ERROR(CheckCompactDataflow(state, ref));
-  IROPT_RETURN_IF_ERROR(CheckAxes(state, loop, what, ThreadTag::Of(thread)));
+  IROPT_RETURN_IF_ERROR(CheckAxes(state, ref, what, ThreadTag::Of(thread)));
   Workspace& workspace = state.workspace();
   auto* copy = workspace.New<tir::For>(loop);
   copy->for_kind = kind;

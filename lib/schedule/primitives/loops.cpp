@@ -264,6 +264,7 @@ Result<std::vector<Ref*>> ChainOf(State& state, const std::vector<Ref*>& loops) 
 Status CheckRepeatedReductions(State& state, const std::vector<Ref*>& chain,
                                const std::vector<const tir::For*>& order) {
   const arith::IterRanges around = LoopDomain(chain.front(), chain.back()->parent);
+  const Ref* outer = chain.back()->parent;
   const BlocksInLoops blocks = FindBlocksInLoops(chain.front()->stmt, around, state.workspace());
   for (const BlockInLoops& item : blocks.found) {
     if (!item.realize->block->init || item.writes_own_buffers) continue;
@@ -275,7 +276,8 @@ Status CheckRepeatedReductions(State& state, const std::vector<Ref*>& chain,
       if (item.realize->block->iter_vars[i]->iter_type == tir::IterVarType::kCommReduce)
         reduced.push_back(item.values[i]);
     }
-    const bool is_determined = DetermineLoops(state, item.values, blocks.loops, item.condition);
+    const bool is_determined =
+        DetermineInnerLoops(state, item.values, item.values, blocks.loops, outer, item.condition);
     // The loops of the reduction, and those that repeat it, in both orders.
     const auto concerns = [&](const tir::For* loop) {
       return !arith::IsInt(loop->extent, 1) && (uses(reduced, loop) || !is_determined || !uses(item.values, loop));
