@@ -524,10 +524,14 @@ class Mover {
       const BlocksInLoops blocks = FindBlocksInLoops(new_loop, LoopDomain(loop_, ref->parent), workspace_);
       const auto moved =
           std::ranges::find(blocks.found, &block_->block(), [](const auto& b) { return b.realize->block; });
-      std::vector<const PrimExpr*> values = moved->values;
-      std::erase_if(values, [&](const PrimExpr* value) { return !tir::UsesVar(value, loop.loop_var); });
-      if (!values.empty() &&
-          DetermineInnerLoops(state_, values, moved->values, blocks.loops, ref->parent, moved->condition))
+      // The elements depend on the data parallel axes: a reduction is not divided among concurrent iterations.
+      std::vector<const PrimExpr*> spatial, values;
+      for (size_t i = 0; i < moved->values.size(); ++i) {
+        if (block_->block().iter_vars[i]->iter_type != tir::IterVarType::kDataPar) continue;
+        spatial.push_back(moved->values[i]);
+        if (tir::UsesVar(spatial.back(), loop.loop_var)) values.push_back(spatial.back());
+      }
+      if (!values.empty() && DetermineInnerLoops(state_, values, spatial, blocks.loops, ref->parent, moved->condition))
         continue;
       return state_.Refuse("iterations of the loop {0} would compute the same in the block {1}", {&loop, block_->stmt});
     }
