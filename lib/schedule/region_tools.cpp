@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "iropt/op/op.h"
@@ -51,6 +52,17 @@ bool IsSumOfDifferentVars(const PrimExpr* expr, std::unordered_set<const tir::Va
          IsSumOfDifferentVars(binary->b, seen);
 }
 
+void AddStoredIndices(const tir::Stmt& stmt, const tir::Buffer* buffer, std::vector<List<const PrimExpr*>>& found) {
+  if (const auto* store = As<tir::BufferStore>(&stmt)) {
+    if (store->buffer == buffer && !store->predicate) found.push_back(store->indices);
+  } else if (const auto* seq = As<tir::SeqStmt>(&stmt)) {
+    for (const tir::Stmt* part : seq->seq) AddStoredIndices(*part, buffer, found);
+  } else if (const auto* branch = As<tir::IfThenElse>(&stmt)) {
+    const auto stored = IndicesStoredByAll(*branch, buffer);
+    found.insert(found.end(), stored.begin(), stored.end());
+  }
+}
+
 // Looks for accesses to a buffer that no condition leads to, and for others.
 class AccessConditionFinder : public tir::StmtExprVisitor {
  public:
@@ -85,6 +97,7 @@ class AccessConditionFinder : public tir::StmtExprVisitor {
     VisitStmt(branch->then_case);
     if (branch->else_case) VisitStmt(branch->else_case);
     --num_conditions_;
+    stores_always = stores_always || (num_conditions_ == 0 && !IndicesStoredByAll(*branch, buffer_).empty());
   }
   void VisitWhile(const tir::While* loop) override {
     VisitExpr(loop->condition);
@@ -230,6 +243,18 @@ Status CheckStoresAlways(State& state, const tir::Buffer& buffer, const tir::Blo
   if (finder.stores_always || !finder.stores_sometimes) return {};
   return state.Refuse(fmt::format("the block {{0}} stores to {} under a condition in its body only", buffer.name),
                       {&block});
+}
+
+std::vector<List<const PrimExpr*>> IndicesStoredByAll(const tir::IfThenElse& branch, const tir::Buffer* buffer) {
+  std::vector<List<const PrimExpr*>> in_then, in_else;
+  if (!branch.else_case) return {};
+  AddStoredIndices(*branch.then_case, buffer, in_then);
+  AddStoredIndices(*branch.else_case, buffer, in_else);
+  std::erase_if(in_then, [&](List<const PrimExpr*> indices) {
+    return std::ranges::none_of(
+        in_else, [&](List<const PrimExpr*> other) { return std::ranges::equal(indices, other, arith::DeepEqual); });
+  });
+  return in_then;
 }
 
 void BindLoopsAround(const Ref* ref, arith::Analyzer& analyzer) {

@@ -52,6 +52,10 @@ Status CheckInsideForAxes(State& state, const tir::Buffer& buffer, std::span<con
 // always.
 Status CheckStoresAlways(State& state, const tir::Buffer& buffer, const tir::Block& block);
 
+// The indices with which all branches of the statement store to the buffer, as far as no other loop, let statement or
+// condition is around the stores: those of the first branch.
+std::vector<List<const PrimExpr*>> IndicesStoredByAll(const tir::IfThenElse& branch, const tir::Buffer* buffer);
+
 // Tells the analyzer the ranges of all loops around the statement.
 void BindLoopsAround(const Ref* ref, arith::Analyzer& analyzer);
 // Tells the analyzer that the sizes of the parameters' buffers are not negative.

@@ -72,6 +72,7 @@ class StoreFinder : public tir::StmtExprVisitor {
     VisitStmt(branch->then_case);
     conditions_.resize(known);
     if (!branch->else_case) return;
+    for (const List<const PrimExpr*> indices : IndicesStoredByAll(*branch, buffer_)) AddStore(indices);
     AddConditions(analyzer_.Simplify(analyzer_.make().Not(condition)));
     VisitStmt(branch->else_case);
     conditions_.resize(known);
@@ -89,10 +90,14 @@ class StoreFinder : public tir::StmtExprVisitor {
 
   void VisitBufferStore(const tir::BufferStore* store) override {
     StmtExprVisitor::VisitBufferStore(store);
-    if (store->buffer == buffer_ && !store->predicate && num_unsure_ == 0) AddBox(store->indices);
+    if (store->buffer == buffer_ && !store->predicate) AddStore(store->indices);
   }
 
  private:
+  void AddStore(List<const PrimExpr*> indices) {
+    if (num_unsure_ == 0) AddBox(indices);
+  }
+
   void AddConditions(const PrimExpr* condition) {
     if (const auto* both = As<tir::And>(condition)) {
       AddConditions(both->a);
@@ -105,12 +110,20 @@ class StoreFinder : public tir::StmtExprVisitor {
   void AddBox(List<const PrimExpr*> indices) {
     std::vector<const tir::Range*> ranges, simplified;
     const arith::PrimBuilder& make = analyzer_.make();
+    bool has_ramp = false;
     for (const PrimExpr* index : indices) {
+      const PrimExpr* extent = nullptr;
+      if (const auto* ramp = As<tir::Ramp>(index)) {
+        // Several ramps are a diagonal.
+        if (std::exchange(has_ramp, true) || !arith::IsInt(ramp->stride, 1) || !arith::AsInt(ramp->lanes)) return;
+        index = ramp->base;
+        extent = make.Const(*arith::AsInt(ramp->lanes), index->dtype);
+      }
       if (index->dtype.lanes != 1) return;
-      const PrimExpr* one = make.Const(1, index->dtype);
+      if (!extent) extent = make.Const(1, index->dtype);
       const PrimExpr* value = tir::Substitute(index, values_, workspace_);
-      ranges.push_back(workspace_.New<tir::Range>(value, one));
-      simplified.push_back(workspace_.New<tir::Range>(facts_.Simplify(value), one));
+      ranges.push_back(workspace_.New<tir::Range>(value, extent));
+      simplified.push_back(workspace_.New<tir::Range>(facts_.Simplify(value), extent));
     }
     const PrimExpr* condition = nullptr;
     for (const PrimExpr* part : conditions_) {
