@@ -15,9 +15,11 @@ using arith::Analyzer;
 
 class StoreFinder : public tir::StmtExprVisitor {
  public:
-  StoreFinder(State& state, const Ref* block, const Ref* high, const tir::Buffer* buffer)
+  StoreFinder(State& state, const Ref* block, const Ref* high, const tir::Buffer* buffer,
+              std::function<bool(const PrimExpr*)> is_known)
       : workspace_(state.workspace()),
         buffer_(buffer),
+        is_known_(std::move(is_known)),
         analyzer_(state.make(), Analyzer::SymVars::kAny),
         facts_(state.make(), Analyzer::SymVars::kAny),
         iters_(LoopDomain(block->parent, high, buffer->scope())) {
@@ -128,6 +130,7 @@ class StoreFinder : public tir::StmtExprVisitor {
     const PrimExpr* condition = nullptr;
     for (const PrimExpr* part : conditions_) {
       if (HoldsForEach(part, ranges)) continue;
+      if (is_known_ && is_known_(part)) continue;
       if (!tir::UsesAnyOf(iters_, part)) return;
       condition = condition ? make.Binary(NodeKind::kAnd, condition, part) : part;
     }
@@ -152,6 +155,7 @@ class StoreFinder : public tir::StmtExprVisitor {
 
   Workspace& workspace_;
   const tir::Buffer* buffer_;
+  std::function<bool(const PrimExpr*)> is_known_;
   Analyzer analyzer_;
   Analyzer facts_;  // with the ranges of all loops
   arith::IterRanges iters_;
@@ -160,6 +164,33 @@ class StoreFinder : public tir::StmtExprVisitor {
   bool is_inside_ = false;                   // of the block
   int num_unsure_ = 0;                       // statements around that may not run their bodies for all of their values
 };
+
+// A minimum or a maximum that is a term of a sum.
+struct ExtremeTerm {
+  const tir::BinaryExpr* term;
+  bool is_added;
+};
+
+std::optional<ExtremeTerm> FindExtremeTerm(const PrimExpr* sum, bool is_added = true) {
+  const auto* binary = As<tir::BinaryExpr>(sum);
+  if (!binary) return std::nullopt;
+  if (sum->kind == NodeKind::kMin || sum->kind == NodeKind::kMax) return ExtremeTerm{binary, is_added};
+  if (sum->kind != NodeKind::kAdd && sum->kind != NodeKind::kSub) return std::nullopt;
+  if (auto found = FindExtremeTerm(binary->a, is_added)) return found;
+  return FindExtremeTerm(binary->b, is_added == (sum->kind == NodeKind::kAdd));
+}
+
+// The sum with another term in place of the first one that is `old_term`.
+const PrimExpr* ReplaceTerm(const PrimExpr* sum, const PrimExpr* old_term, const PrimExpr* new_term,
+                            const arith::PrimBuilder& make) {
+  if (sum == old_term) return new_term;
+  if (sum->kind != NodeKind::kAdd && sum->kind != NodeKind::kSub) return sum;
+  const auto* binary = To<tir::BinaryExpr>(sum);
+  const PrimExpr* left = ReplaceTerm(binary->a, old_term, new_term, make);
+  if (left != binary->a) return make.Binary(sum->kind, left, binary->b);
+  const PrimExpr* right = ReplaceTerm(binary->b, old_term, new_term, make);
+  return right == binary->b ? sum : make.Binary(sum->kind, left, right);
+}
 
 // Orders by what is known of the loops around a place.
 class BoundProver {
@@ -173,8 +204,8 @@ class BoundProver {
 
   // a - more <= b.
   bool IsAtMost(const PrimExpr* a, const PrimExpr* b, int64_t more = 0) {
-    const PrimExpr* order = make().Binary(NodeKind::kLE, make().Sub(a, make().Const(more, a->dtype)), b);
-    return analyzer_.CanProve(order) || CanProveByExtremes(order, domains_, analyzer_);
+    const PrimExpr* least = make().Sub(a, make().Const(more, a->dtype));
+    return IsOrdered(make().Binary(NodeKind::kLE, least, b)) || IsNotNegative(make().Sub(b, least));
   }
   bool IsWithin(const arith::IntervalSet& inner, const arith::IntervalSet& outer) {
     return outer.is_bounded() && inner.is_bounded() && IsAtMost(outer.min(), inner.min()) &&
@@ -188,6 +219,23 @@ class BoundProver {
   }
 
  private:
+  bool IsOrdered(const PrimExpr* order) {
+    return analyzer_.CanProve(order) || CanProveByExtremes(order, domains_, analyzer_);
+  }
+  // By the operands of minima and maxima in the sum: both of them where the smaller sum is meant, else one of them.
+  bool IsNotNegative(const PrimExpr* sum, int most_extremes = 4) {
+    sum = analyzer_.Simplify(sum);
+    if (IsOrdered(make().Binary(NodeKind::kGE, sum, make().Const(0, sum->dtype)))) return true;
+    const auto extreme = FindExtremeTerm(sum);
+    if (!extreme || most_extremes == 0) return false;
+    const tir::BinaryExpr* term = extreme->term;
+    const auto holds_with = [&](const PrimExpr* operand) {
+      return IsNotNegative(ReplaceTerm(sum, term, operand, make()), most_extremes - 1);
+    };
+    if ((term->kind == NodeKind::kMin) == extreme->is_added) return holds_with(term->a) && holds_with(term->b);
+    return holds_with(term->a) || holds_with(term->b);
+  }
+
   Analyzer analyzer_;
   arith::VarDomains domains_;
 };
@@ -214,9 +262,9 @@ std::optional<Box> Join(const Box& a, const Box& b, BoundProver& prover) {
 
 }  // namespace
 
-std::optional<std::vector<Box>> StoredBoxes(State& state, const Ref* block, const Ref* high,
-                                            const tir::Buffer* buffer) {
-  StoreFinder finder(state, block, high, buffer);
+std::optional<std::vector<Box>> StoredBoxes(State& state, const Ref* block, const Ref* high, const tir::Buffer* buffer,
+                                            std::function<bool(const PrimExpr*)> is_known) {
+  StoreFinder finder(state, block, high, buffer, std::move(is_known));
   finder.Find(*state.RealizeOf(block));
   if (finder.is_opaque) return std::nullopt;
   return std::move(finder.boxes);

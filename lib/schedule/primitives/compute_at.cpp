@@ -77,6 +77,7 @@ class Mover {
     IROPT_ASSIGN_OR_RETURN(axis_conditions_, ConditionOfAxes(state_, block_, loop_));
     IROPT_ASSIGN_OR_RETURN(const std::vector<AxisDomain> domains, SolveDomains());
     const tir::Stmt* new_loop = MakeNewLoop(position, domains, preserve_unit_loops);
+    if (!is_compute_at_) IROPT_RETURN_IF_ERROR(CheckProduced(domains));
     IROPT_RETURN_IF_ERROR(CheckConcurrentLoops(new_loop));
     const tir::Block* scope_block = &scope_->block();
     PathSet paths;
@@ -225,18 +226,13 @@ class Mover {
       if (required.empty()) continue;
       requirements.push_back({buffer, UnionBox(provided, analyzer_), UnionBox(required, analyzer_)});
     }
-    IROPT_ASSIGN_OR_RETURN(std::vector<AxisDomain> domains, SolveAxisDomains(state_, block, requirements, analyzer_));
-    if (!is_compute_at_) IROPT_RETURN_IF_ERROR(CheckProduced(domains));
-    return domains;
+    return SolveAxisDomains(state_, block, requirements, analyzer_);
   }
 
   // What a consumer reads with these axes is what the producers have written under the loop. The values of an axis are
   // more than that if it is not found from what is required, as in B[vi % 4], or if several regions require others.
   Status CheckProduced(const std::vector<AxisDomain>& domains) {
     const tir::Block& block = block_->block();
-    for (const tir::BufferRegion* region : block.reads) {
-      if (!RequiredOf(region->buffer).empty()) IROPT_RETURN_IF_ERROR(CheckWritesRegion(region->buffer));
-    }
     arith::IterRanges axes;
     for (size_t i = 0; i < domains.size(); ++i)
       axes.insert_or_assign(block.iter_vars[i]->var,
@@ -248,6 +244,7 @@ class Mover {
     for (const tir::BufferRegion* region : block.reads) {
       const std::vector<Box> boxes = RequiredOf(region->buffer);
       if (boxes.empty()) continue;
+      IROPT_RETURN_IF_ERROR(CheckWritesRegion(region->buffer));
       const Box written = UnionBox(boxes, analyzer_);
       const Box read = EvalBox(region->region, axes, analyzer_);
       for (size_t i = 0; i < read.size(); ++i) {
@@ -264,9 +261,14 @@ class Mover {
   // What the producers write under the loop has no gaps, which would be written in other iterations of it.
   Status CheckWritesRegion(const tir::Buffer* buffer) {
     std::vector<Box> stored;
+    // Where it does not run at its new place, it reads nothing.
+    const auto is_known = [&](const PrimExpr* condition) {
+      const Analyzer::Constraint constraint(analyzer_, new_condition_);
+      return analyzer_.CanProve(condition);
+    };
     for (const Ref* producer : producers_) {
       if (!UsesBuffer(producer->block().writes, buffer)) continue;
-      auto boxes = StoredBoxes(state_, producer, loop_, buffer);
+      auto boxes = StoredBoxes(state_, producer, loop_, buffer, is_known);
       if (!boxes) return {};
       stored.insert(stored.end(), boxes->begin(), boxes->end());
     }
@@ -371,7 +373,8 @@ class Mover {
         require(make.Binary(NodeKind::kLT, values[i], make.Add(bound.max(), make.Const(1, bound.max()->dtype))));
     }
     for (const PrimExpr* holds : axis_conditions_) require(tir::Substitute(holds, bindings, workspace_));
-    const tir::Stmt* nest = MakeRealize(values, analyzer_.Simplify(condition), &block, workspace_);
+    new_condition_ = analyzer_.Simplify(condition);
+    const tir::Stmt* nest = MakeRealize(values, new_condition_, &block, workspace_);
     for (size_t i = loops.size(); i > 0; --i)
       nest = MakeLoop(loops[i - 1].first, loops[i - 1].second, nest, workspace_);
     std::vector<const tir::Stmt*> statements = StatementsOf(loop_->loop().body);
@@ -389,6 +392,7 @@ class Mover {
   arith::VarDomains loop_domains_;  // of the loops around, and of the new ones
   std::vector<Ref*> producers_, consumers_;
   std::vector<const PrimExpr*> axis_conditions_;  // of the block, in its axes
+  const PrimExpr* new_condition_ = nullptr;       // of the block at its new place, in the loops there
 };
 
 Status Move(PrimitiveCall& call, bool is_compute_at) {
