@@ -128,11 +128,17 @@ class Inliner : public tir::StmtExprMutator {
           "the buffer to be inlined has opaque access (e.g. `B.data`), or its subregion is matched into other blocks: "
           "{0}",
           {scope->stmt});
+    if (has_vector_access_)
+      return state_.Refuse(
+          fmt::format("vectors of elements of the buffer {} to be inlined are accessed: {{0}}", buffer_->name),
+          {scope->stmt});
     state_.Replace(scope, new_scope, reuse_);
     return {};
   }
 
  protected:
+  void NoteVectorAccess() { has_vector_access_ = true; }
+
   const PrimExpr* VisitVar(const tir::Var* var) override {
     has_opaque_access_ = has_opaque_access_ || var == buffer_->data;
     return StmtExprMutator::VisitVar(var);
@@ -205,6 +211,7 @@ class Inliner : public tir::StmtExprMutator {
   PathSet paths_;           // to the blocks that access the buffer; others stay
   bool is_outside_ = true;  // of the children of the scope
   bool has_opaque_access_ = false;
+  bool has_vector_access_ = false;
 };
 
 // Loads of the buffer become the value that the block stores there.
@@ -240,6 +247,10 @@ class ConsumerInliner : public Inliner {
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
     const auto* visited = To<tir::BufferLoad>(Inliner::VisitBufferLoad(load));
     if (visited->buffer != buffer()) return visited;
+    if (IsVectorAccess(visited->indices)) {
+      NoteVectorAccess();
+      return visited;
+    }
     tir::VarValues values;
     for (size_t i = 0; i < vars_.size(); ++i) values[vars_[i]] = visited->indices[i];
     return tir::Substitute(value_, values, workspace());
@@ -287,7 +298,7 @@ class ProducerInliner : public Inliner {
     arith::IterRanges axes;
     for (const tir::IterVar* axis : consumer_.block->iter_vars) axes.insert_or_assign(axis->var, *axis->dom);
     const tir::BufferStore* stored = ProducerStore();
-    if (!stored) return false;
+    if (!stored || IsVectorAccess(stored->indices)) return false;
     const auto inverse = arith::InverseIterMap(
         *indices, stored->indices, axes, {.level = arith::IterMapLevel::kNoCheck, .simplify_trivial_iterators = false},
         analyzer());

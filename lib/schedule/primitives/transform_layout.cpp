@@ -501,6 +501,7 @@ Status ApplyTransformLayout(PrimitiveCall& call) {
                       ToPython(*layout.map), old_buffer.name));
   }
   const tir::Block* scope = &site.scope->block();
+  IROPT_RETURN_IF_ERROR(CheckScalarAccesses(state, old_buffer, scope));
   const PaddingPlan plan = Planner(layout, scope, analyzer, workspace).Plan();
   LayoutRewriter rewriter(layout, plan, analyzer, workspace);
   const auto* new_scope = To<tir::Block>(rewriter.VisitStmt(scope));
