@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Times calls of real models as compiled loops, in one thread, beside onnxruntime.
 
-    run_models.py [--ir-run build/bin/ir-run] [--ir-opt build/bin/ir-opt] [--node-modules DIR] [--repeat 20] [--models A,B] FOLDER
+    run_models.py [--ir-run build/bin/ir-run] [--ir-opt build/bin/ir-opt] [--node-modules DIR] [--repeat 20] [--level 3]
+                  [--models A,B] FOLDER
 
 The weights of each model are bound to random values, as models.py does. Measured are `ir-run -O3`, which calls a kernel for each
-operator, and `ir-run -O3 -loops=compile`, which schedules and compiles loops, and whose results must be those of the first one.
+operator, and `ir-run -O3 -loops=compile`, which schedules and compiles loops, and whose results must be those of the first one;
+both at the level that is given.
 With DIR, the folder of the package onnxruntime-node, the same model as ONNX by onnxruntime at its level `all`, with one thread
 (needs Python's onnx, python3-onnx). Printed are the least times of a call in milliseconds, and what passes and compilation
 take without a cache. Loops run in one thread if the process has one processor: `taskset -c 0 run_models.py ...`.
@@ -50,8 +52,8 @@ def bind(ir_opt, path, folder):
     return bound
 
 
-def times_of(ir_run, model, repeat, flags):
-    text = run([ir_run, "-random-inputs", "-O3", f"-repeat={repeat}", "-warmup=2", "-report=json", *flags, model])
+def times_of(ir_run, model, repeat, level, flags):
+    text = run([ir_run, "-random-inputs", f"-O{level}", f"-repeat={repeat}", "-warmup=2", "-report=json", *flags, model])
     return next(json.loads(line) for line in text.splitlines() if line.startswith("{"))["run-times"]["programs"][0]
 
 
@@ -73,6 +75,7 @@ def main():
         parser.add_argument(f"--{tool}", default=os.path.join(HERE, "..", "build", "bin", tool))
     parser.add_argument("--node-modules")
     parser.add_argument("--repeat", type=int, default=20)
+    parser.add_argument("--level", type=int, choices=(3, 4), default=3)
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("folder")
     options = parser.parse_args()
@@ -87,9 +90,9 @@ def main():
             model = bind(options.ir_opt, path, folder)
             expected = os.path.join(folder, "expected.npz")
             run([options.ir_run, "-random-inputs", "-O3", f"-output={expected}", model])
-            run([options.ir_run, "-random-inputs", "-O3", "-loops=compile", f"-check={expected}", model])
-            kernels = times_of(options.ir_run, model, options.repeat, [])
-            loops = times_of(options.ir_run, model, options.repeat, ["-loops=compile"])
+            run([options.ir_run, "-random-inputs", f"-O{options.level}", "-loops=compile", f"-check={expected}", model])
+            kernels = times_of(options.ir_run, model, options.repeat, options.level, [])
+            loops = times_of(options.ir_run, model, options.repeat, options.level, ["-loops=compile"])
             other = options.node_modules and time_onnxruntime(path, options.node_modules, options.repeat, folder)
         row = [kernels["min_ms"], loops["min_ms"], loops["passes_ms"], loops["compile_ms"]]
         cells = [f"{value:.1f}" for value in row]
