@@ -56,9 +56,8 @@ class Option:
 
     def __init__(self, macro, args):
         is_choice = macro.endswith("_CHOICE")
-        self.name, kind, default, summary = [args[0], "String", *args[1:3]] if is_choice else args[:4]
+        self.name, kind, _, summary = [args[0], "String", *args[1:3]] if is_choice else args[:4]
         self.type, self.summary = TYPES[kind], literal(summary)
-        self.default = default.replace("OptionValue::List", "") if kind == "StringList" else default
 
 
 def options(properties):
@@ -75,10 +74,10 @@ def pass_headers(path):
 
 
 def pass_header(identifier, name, fields):
-    members = "".join(f"  PassOption<{f.type}> {f.name}{{\"{f.name}\", {f.default}}};  // {f.summary}\n" for f in fields)
+    members = "".join(f"  PassOption<{f.type}> {f.name}{{\"{f.name}\"}};  // {f.summary}\n" for f in fields)
     reads = "".join(f"    options.Read({f.name});\n" for f in fields)
     return (f"// The options of {name}.\n#pragma once\n\n#include \"iropt/pass/pass_options.h\"\n\n"
-            f"namespace iropt::pass_options {{\n\nstruct {identifier} {{\n{members}\n  {identifier}() = default;\n"
+            f"namespace iropt::pass_options {{\n\nstruct {identifier} {{\n{members}\n"
             f"  explicit {identifier}(const PassOptions& options) {{\n{reads}  }}\n}};\n\n}}  // namespace iropt::pass_options\n")
 
 
@@ -109,9 +108,9 @@ def keys_header(path):
 
 
 def record(key, name, fields):
-    members = "".join(f"  {f.type} {f.name} = {f.default};  // {f.summary}\n" for f in fields)
+    members = "".join(f"  {f.type} {f.name} = {{}};  // {f.summary}\n" for f in fields)
     reads = "".join(f"    {f.name} = context.Config(ConfigKey<{f.type}>{{\"{key}.{f.name}\"}});\n" for f in fields)
-    return (f"struct {name} {{\n{members}\n  {name}() = default;\n"
+    return (f"struct {name} {{\n{members}\n"
             f"  explicit {name}(const PassContext& context) {{\n{reads}  }}\n}};\n")
 
 

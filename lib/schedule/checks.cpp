@@ -88,36 +88,6 @@ class BlockCounter : public StmtWalker {
   std::unordered_set<const tir::Stmt*> producers_, consumers_;
 };
 
-// The innermost block of an access with a vector of indices.
-class VectorAccessFinder : public tir::StmtExprVisitor {
- public:
-  explicit VectorAccessFinder(const tir::Buffer* buffer) : buffer_(buffer) {}
-  const tir::Block* block = nullptr;
-
- protected:
-  void VisitBlock(const tir::Block* visited) override {
-    const tir::Block* outer = std::exchange(current_, visited);
-    StmtExprVisitor::VisitBlock(visited);
-    current_ = outer;
-  }
-  void VisitBufferLoad(const tir::BufferLoad* load) override {
-    StmtExprVisitor::VisitBufferLoad(load);
-    if (load->buffer == buffer_) Note(load->indices);
-  }
-  void VisitBufferStore(const tir::BufferStore* store) override {
-    StmtExprVisitor::VisitBufferStore(store);
-    if (store->buffer == buffer_) Note(store->indices);
-  }
-
- private:
-  void Note(List<const PrimExpr*> indices) {
-    if (IsVectorAccess(indices)) block = current_;
-  }
-
-  const tir::Buffer* buffer_;
-  const tir::Block* current_ = nullptr;
-};
-
 class BlocksInLoopsFinder : public StmtWalker {
  public:
   BlocksInLoopsFinder(arith::IterRanges around, Workspace& workspace) : workspace_(workspace) {
@@ -313,14 +283,6 @@ Status CheckTrivialBinding(State& state, const Ref* block) {
 
 bool IsVectorAccess(List<const PrimExpr*> indices) {
   return std::ranges::any_of(indices, [](const PrimExpr* index) { return index->dtype.lanes != 1; });
-}
-
-Status CheckScalarAccesses(State& state, const tir::Buffer& buffer, const tir::Stmt* stmt) {
-  VectorAccessFinder finder(&buffer);
-  finder.VisitStmt(stmt);
-  if (!finder.block) return {};
-  return state.Refuse(fmt::format("the block {{0}} accesses vectors of elements of the buffer {}", buffer.name),
-                      {finder.block});
 }
 
 Status CheckStartsWithZero(State& state, const Ref* loop, arith::Analyzer& analyzer) {

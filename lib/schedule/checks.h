@@ -69,8 +69,6 @@ bool IsTrivialBinding(State& state, const Ref* block);
 Status CheckTrivialBinding(State& state, const Ref* block);
 // Whether one of the indices is a vector: several elements are accessed at once.
 bool IsVectorAccess(List<const PrimExpr*> indices);
-// Refuses vector accesses to the buffer in the statement. O(statement).
-Status CheckScalarAccesses(State& state, const tir::Buffer& buffer, const tir::Stmt* stmt);
 Status CheckStartsWithZero(State& state, const Ref* loop, arith::Analyzer& analyzer);
 // Neither annotations nor a thread.
 Status CheckPlainLoop(State& state, const Ref* loop);

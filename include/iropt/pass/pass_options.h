@@ -55,7 +55,8 @@ bool CheckOptions(std::span<const OptionSpec> specs, std::string_view owner, Opt
 template <class T>
 class PassOption {
  public:
-  PassOption(std::string_view name, T default_value) : name_(name), value_(std::move(default_value)) {}
+  // Its value is read by PassOptions::Read.
+  explicit PassOption(std::string_view name) : name_(name) {}
 
   std::string_view name() const { return name_; }
   const T& operator*() const { return value_; }
@@ -67,7 +68,7 @@ class PassOption {
   friend class PassOptions;
 
   std::string_view name_;
-  T value_;
+  T value_ = {};
   SourceSpan span_;
 };
 

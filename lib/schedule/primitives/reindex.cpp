@@ -57,11 +57,11 @@ Result<std::vector<const PrimExpr*>> IndicesOf(State& state, const tir::Buffer* 
     if (std::ranges::any_of(*finder.indices, [&](const auto* i) { return tir::UsesVar(i, loop->loop_var); }))
       return state.Refuse(fmt::format("the indices of {} depend on loops in the block {{0}}", buffer->name), {&block});
   }
-  IROPT_RETURN_IF_ERROR(CheckScalarAccesses(state, *buffer, &block));
   const std::string_view problem = finder.is_opaque    ? "Opaque buffer accesses found"
                                    : !finder.indices   ? "No buffer accesses found"
                                    : !finder.is_unique ? "Multiple buffer accesses have non-unique indices"
-                                                       : "";
+                                   : IsVectorAccess(*finder.indices) ? "Vectors of elements are accessed"
+                                                                     : "";
   if (problem.empty()) return std::vector<const PrimExpr*>(finder.indices->begin(), finder.indices->end());
   return state.Refuse(
       fmt::format("the target buffer {} should be accessed in the leaf block {{0}} via BufferLoad or BufferStore. The "

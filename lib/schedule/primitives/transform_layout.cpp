@@ -358,6 +358,7 @@ class LayoutRewriter : public arith::StmtExprMutatorWithAnalyzer {
     known_[layout.new_buffer->data] = layout.new_buffer;
   }
   BlockReuse reuse;
+  bool has_vector_access = false;  // which stays as it was
 
   const tir::Stmt* VisitStmt(const tir::Stmt* stmt) override {
     const tir::Stmt* visited = StmtExprMutatorWithAnalyzer::VisitStmt(stmt);
@@ -374,7 +375,7 @@ class LayoutRewriter : public arith::StmtExprMutatorWithAnalyzer {
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
     const auto* visited = To<tir::BufferLoad>(StmtExprMutatorWithAnalyzer::VisitBufferLoad(load));
-    if (visited->buffer != layout_.old_buffer) return visited;
+    if (visited->buffer != layout_.old_buffer || IsVector(visited->indices)) return visited;
     auto* copy = workspace().New<tir::BufferLoad>(*visited);
     copy->buffer = layout_.new_buffer;
     copy->indices = NewIndices(visited->indices);
@@ -382,7 +383,7 @@ class LayoutRewriter : public arith::StmtExprMutatorWithAnalyzer {
   }
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
     const auto* visited = To<tir::BufferStore>(StmtExprMutatorWithAnalyzer::VisitBufferStore(store));
-    if (visited->buffer != layout_.old_buffer) return visited;
+    if (visited->buffer != layout_.old_buffer || IsVector(visited->indices)) return visited;
     auto* copy = workspace().New<tir::BufferStore>(*visited);
     copy->buffer = layout_.new_buffer;
     copy->indices = NewIndices(visited->indices);
@@ -406,6 +407,12 @@ class LayoutRewriter : public arith::StmtExprMutatorWithAnalyzer {
   }
 
  private:
+  bool IsVector(List<const PrimExpr*> indices) {
+    const bool is_vector = IsVectorAccess(indices);
+    has_vector_access = has_vector_access || is_vector;
+    return is_vector;
+  }
+
   List<const PrimExpr*> NewIndices(List<const PrimExpr*> indices) {
     return workspace().Copy(SimplifyIndices(workspace().Copy(MapIndices(*layout_.map, indices, simplifier_))));
   }
@@ -501,10 +508,12 @@ Status ApplyTransformLayout(PrimitiveCall& call) {
                       ToPython(*layout.map), old_buffer.name));
   }
   const tir::Block* scope = &site.scope->block();
-  IROPT_RETURN_IF_ERROR(CheckScalarAccesses(state, old_buffer, scope));
   const PaddingPlan plan = Planner(layout, scope, analyzer, workspace).Plan();
   LayoutRewriter rewriter(layout, plan, analyzer, workspace);
   const auto* new_scope = To<tir::Block>(rewriter.VisitStmt(scope));
+  if (rewriter.has_vector_access)
+    return state.Refuse(fmt::format("vectors of elements of the buffer {} are accessed: {{0}}", old_buffer.name),
+                        {scope});
   if (plan.prologue) {
     const tir::Stmt* both[] = {plan.prologue, new_scope->body};
     const auto* with_prologue = To<tir::Block>(WithBody(*new_scope, tir::MakeSeq(workspace, both), workspace));
