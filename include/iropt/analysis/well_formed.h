@@ -34,7 +34,8 @@ struct VerifyOptions {
 // Returns whether the module is well-formed; otherwise at least one error was reported.
 bool VerifyModule(const Module& module, const VerifyOptions& options, DiagnosticEngine& diagnostics);
 
-// The same for one function of the module, without the checks that compare functions with each other.
+// Returns whether one function of the module is well-formed, without the checks that compare functions with each other;
+// otherwise at least one error was reported.
 bool VerifyFunction(const Module& module, size_t index, const VerifyOptions& options, DiagnosticEngine& diagnostics);
 
 // Returns whether a PrimFunc of the module uses variables that it does not define. If none does, passes must not lose a

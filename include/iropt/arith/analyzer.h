@@ -95,7 +95,7 @@ class Analyzer {
   class Memo;
   void AddOrder(const tir::Var* var, const PrimExpr* condition);
   void DropOrders(const tir::Var* var);
-  // What constraints and the ranges of variables say about the order of two expressions.
+  // Returns the order of two expressions that the constraints and the ranges of variables prove.
   Order CompareByFacts(const PrimExpr* a, const PrimExpr* b) const;
   bool CanProveOrder(const PrimExpr* condition);
   // Cached results of the rewriters are valid in one epoch: a new one begins when a fact is added or removed, and the

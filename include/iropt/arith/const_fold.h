@@ -28,7 +28,7 @@ bool FitsIn(int64_t value, DataType dtype);
 
 // The operation on 64-bit integers (comparisons give 0 or 1); nothing if the result overflows or a divisor is 0.
 std::optional<int64_t> FoldIntegers(NodeKind kind, int64_t a, int64_t b);
-// The same modulo 2^64: overflow wraps around. Nothing if a divisor is 0.
+// Computes the operation modulo 2^64: overflow wraps around. Nothing if a divisor is 0.
 std::optional<int64_t> FoldIntegersWrapping(NodeKind kind, int64_t a, int64_t b);
 
 // Division and remainder towards negative infinity. b is not 0, and not (INT64_MIN, -1).

@@ -1,4 +1,4 @@
-// What the passes that change the dtypes of index arithmetic share: the places that hold indices (indices of buffers,
+// Support for passes that change the dtypes of index arithmetic: the places that hold indices (indices of buffers,
 // shapes, bounds of loops, axes of blocks), and the operands that must match again after some of them have changed.
 #pragma once
 
@@ -35,7 +35,7 @@ class IndexDTypeRewriter : public tir::StmtExprMutator {
       : StmtExprMutator(workspace), make_(workspace.arena()), zero_offsets_follow_(zero_offsets_follow) {}
 
  protected:
-  // Whether the expression is part of an index, and of a condition.
+  // Return whether the expression that is being visited is part of an index, and of a condition.
   bool in_index() const { return in_index_; }
   bool in_condition() const { return in_condition_; }
   [[nodiscard]] ScopedValue<bool> InIndex(bool value = true) { return {in_index_, value}; }

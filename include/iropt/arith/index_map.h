@@ -10,7 +10,7 @@ namespace iropt::arith {
 
 struct InverseIndexMap {
   const IndexMapAttr* map;
-  // Whether some positions of the result may be padding, which the inverse maps to positions beyond the tensor.
+  // True if some positions of the result may be padding, which the inverse maps to positions beyond the tensor.
   bool has_padding;
 };
 

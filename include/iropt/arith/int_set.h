@@ -66,7 +66,8 @@ IntervalSet Intersect(IntervalSet a, IntervalSet b, Analyzer& analyzer);
 // such a variable is a point, except calls and loads with an unknown result, which may have any value. O(nodes), times
 // the nesting of domains.
 IntervalSet EvalSet(const PrimExpr* e, const VarDomains& domains, Analyzer& analyzer);
-// The same for all members of a set, and of a range.
+// Return the values that all members of a set, and of a range, take while the variables in `domains` run through their
+// sets.
 IntervalSet EvalSet(IntervalSet set, const VarDomains& domains, Analyzer& analyzer);
 IntervalSet EvalSet(const tir::Range& range, const VarDomains& domains, Analyzer& analyzer);
 // Each dimension of a region separately: an upper bound of the accesses.

@@ -26,7 +26,7 @@ namespace iropt::arith {
 // The iterators and their ranges, which depend on no iterator.
 using IterRanges = LookupMap<const tir::Var*, tir::Range>;
 
-// What has to hold for indices to be a map together. TVM's IterMapLevel.
+// Condition under which indices are a map together. TVM's IterMapLevel.
 enum class IterMapLevel : uint8_t {
   kNoCheck,     // each of them is a map; values of padding may be among theirs
   kSurjective,  // they take all values of their ranges together
@@ -48,7 +48,7 @@ struct IterMapIndex {
 
 struct IterMapResult {
   std::vector<IterMapIndex> indices;
-  // Where the values of padded iterators are padding; null without padded iterators.
+  // Condition under which the values of padded iterators are padding; null without padded iterators.
   const PrimExpr* padding_predicate;
   // False if indices need different padding of one iterator. The normal forms then take the values of the indices for
   // other values of the iterators.
@@ -71,7 +71,7 @@ const PrimExpr* SimplifyIterMap(const PrimExpr* index, const IterRanges& iters,
 std::vector<const PrimExpr*> SimplifyIterMaps(std::span<const PrimExpr* const> indices, const IterRanges& iters,
                                               const PrimExpr* condition, bool simplify_trivial_iterators,
                                               Analyzer& analyzer);
-// Whether no range depends on an iterator.
+// Returns whether no range depends on an iterator.
 bool AreIndependentRanges(const IterRanges& iters);
 
 // The values from range.min to range.min + range.extent - 1 for all values of the iterators for which the condition
@@ -92,8 +92,9 @@ bool AreIndependentIterMaps(std::span<const PrimExpr* const> values, const IterR
 std::optional<tir::VarValues> InverseIterMap(std::span<const PrimExpr* const> indices,
                                              std::span<const PrimExpr* const> outputs, const IterRanges& iters,
                                              Analyzer& analyzer);
-// The same at any level, with values that are not simplified: `padding_predicate`, in the iterators, says which values
-// of the outputs are padding, for which the iterators get values outside of their ranges; null without padding.
+// Values of the iterators for indices that are a map at any level; they are not simplified. `padding_predicate`, in the
+// iterators, says which values of the outputs are padding, for which the iterators get values outside of their ranges;
+// null without padding.
 struct InverseOfIterMap {
   tir::VarValues values;
   const PrimExpr* padding_predicate = nullptr;

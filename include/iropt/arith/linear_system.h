@@ -52,7 +52,7 @@ std::optional<std::vector<const PrimExpr*>> DetectLinearEquation(const PrimExpr*
 // new ones and, as far as these say less, relations. O((equations + variables)^3) for coefficients of a few bits.
 IntConstraintsTransform SolveLinearEquations(const IntConstraints& system, Workspace& workspace);
 
-// What holds for a variable v: coef * v is equal to each of `equal`, at least each of `lower`, at most each of `upper`.
+// Bounds of a variable v: coef * v is equal to each of `equal`, at least each of `lower`, at most each of `upper`.
 struct IntGroupBounds {
   int64_t coef = 1;
   std::vector<const PrimExpr*> lower;
@@ -75,7 +75,7 @@ std::vector<const PrimExpr*> AsConditions(const IntConstraints& system, const So
 // The variables with ranges, which may depend on later variables, and the relations that do not follow from these. The
 // range of a variable may be larger than what the relations allow.
 IntConstraints SolveInequalitiesToRange(const IntConstraints& system, Workspace& workspace);
-// The same with new variables, whose ranges begin with 0.
+// Solves the system for new variables, whose ranges begin with 0. Variables for which no range is found stay.
 IntConstraintsTransform SolveInequalitiesDeskewRange(const IntConstraints& system, Workspace& workspace);
 
 }  // namespace iropt::arith

@@ -39,7 +39,8 @@ class StmtExprMutatorWithAnalyzer : public tir::StmtExprMutator {
   const PrimBuilder& make() const { return analyzer_.make(); }
   // The normal form of an index that is a map of the loops, threads and axes, where the conditions around it hold.
   const PrimExpr* SimplifyIndex(const PrimExpr* index);
-  // The same for indices that are maps together. A variable with a single value stays.
+  // Simplifies indices that are maps of the loops, threads and axes together, where the conditions around them hold. A
+  // variable with a single value stays.
   std::vector<const PrimExpr*> SimplifyIndices(List<const PrimExpr*> indices);
 
   const tir::Stmt* VisitFor(const tir::For* loop) override;
@@ -64,7 +65,7 @@ class StmtExprMutatorWithAnalyzer : public tir::StmtExprMutator {
   }
 
  private:
-  // The same for a condition that limits the iterators.
+  // Calls visit() where the condition holds, which also limits the iterators if it uses one.
   template <class F>
   auto WhereIters(const PrimExpr* condition, F&& visit, bool within_expression = false) {
     const bool limits = UsesIter(condition);

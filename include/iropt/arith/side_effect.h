@@ -1,4 +1,4 @@
-// What evaluating a scalar expression does beside computing its value.
+// The effects of evaluating a scalar expression beside computing its value.
 #pragma once
 
 #include "iropt/ir/tir/expr.h"

@@ -88,7 +88,7 @@ struct LoopCallOptions {
   uint64_t max_bytes = uint64_t{1} << 34;  // limit of the memory that is allocated at the same time
   // Limit of the iterations of all while loops, counted in steps of 65,536 for each run of a loop.
   uint64_t max_iterations = UINT64_MAX;
-  // What the bytes of allocated memory are at first; nothing: anything.
+  // Initial value of all bytes of allocated memory; without one, they are undefined.
   std::optional<std::byte> fresh = {};
 };
 

@@ -23,9 +23,9 @@ class TensorFiles {
   // tensor. O(1) after the first call for a file, which is O(tensors).
   Result<std::shared_ptr<const NDArray>> Open(FileTensor source);
 
-  // Whether tensors of the file were opened, under whatever path.
+  // Returns whether tensors of the file were opened, under whatever path.
   bool HasOpened(const std::string& path) const;
-  // Whether no file was opened.
+  // Returns whether no file was opened.
   bool empty() const { return files_.empty(); }
 
   // Checks the hashes of all tensors that were opened. O(bytes).

@@ -12,11 +12,12 @@ namespace iropt {
 
 // The table of passes, with their options.
 std::string RenderPasses(const PassRegistry& registry);
-// The same as JSON, {"passes": [{"name": ..., "kind": ..., "opt_level": ..., ...}]}, as for the tables below.
+// Renders the table of passes as JSON, {"passes": [{"name": ..., "kind": ..., "opt_level": ..., ...}]}, as for the
+// tables below.
 std::string RenderPassesJson(const PassRegistry& registry);
 
-// The same as a document in Markdown, with what DescribePass gives for each pass. Runs all examples: about 0.3 s for
-// those of ir-opt. Fails if an example does not run.
+// Renders the passes as a document in Markdown, with what DescribePass gives for each pass. Runs all examples: about
+// 0.3 s for those of ir-opt. Fails if an example does not run.
 Result<std::string> RenderPassesMarkdown(const PassRegistry& registry);
 
 // The table of named pipelines, and their names in pipelines: "default<O2>".
@@ -24,7 +25,7 @@ std::string RenderPipelines(const PassRegistry& registry);
 std::string RenderPipelinesJson(const PassRegistry& registry);
 // The levels of a row: "O0-O4", or "O2" for one level.
 std::string LevelsOf(const PipelineEntry& entry);
-// What a rule says, without the key of its configuration option: "tir.LowerAsyncDMA runs".
+// Describes the effect of a rule, without the key of its configuration option: "tir.LowerAsyncDMA runs".
 std::string DescribeRule(const PipelineRule& rule);
 // The targets for which passes are added to a pipeline: "for -target=c", or "for all targets".
 std::string DescribeTarget(const PipelineEntry& addition);

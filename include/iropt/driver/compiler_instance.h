@@ -91,7 +91,7 @@ class CompilerInstance final : public ModuleConsole {
 
   // Reads a file, or the standard input for "-", and checks that the module is well-formed.
   Result<Module> ReadModule(const std::string& path);
-  // The same for a text; `name` is its name in messages.
+  // Parses `text`, which messages call `name`, and checks that the module is well-formed.
   Result<Module> ParseModule(std::string text, std::string name = "module");
   // The source of a module in a file whose text was read, "-" for the standard input, with the options for weights.
   ModuleSource SourceAt(const std::string& path, std::shared_ptr<const FileBuffer> text) const;

@@ -14,7 +14,7 @@
 
 namespace iropt {
 
-// What -bisect looks for in the result of passes.
+// Failure that -bisect looks for in the result of passes.
 struct BisectRequest {
   enum class Check : uint8_t { Verify, Semantics, Command };
 

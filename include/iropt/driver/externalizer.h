@@ -35,7 +35,7 @@ class ConstantExternalizer {
   // The references of all modules.
   const ExternalArrays& references() const { return references_; }
 
-  // Whether there are constants to write.
+  // Returns whether no constants are to be written.
   bool empty() const { return written_.empty(); }
   // The file, to be committed. Tensors of the file that it replaces are in it if they were read, because the input may
   // refer to them.

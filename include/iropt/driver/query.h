@@ -30,7 +30,7 @@ struct QueryMatch {
   std::string_view function;
   std::string_view variable;  // that the expression is bound to
   SourceSpan span;            // of the expression
-  // What the names of the pattern stand for: variables by their names, or other operands in words.
+  // The operands that the names of the pattern match: variables by their names, others in words.
   std::vector<std::pair<std::string, std::string>> operands = {};
 };
 

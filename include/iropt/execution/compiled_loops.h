@@ -35,13 +35,13 @@ class CompilingExecutor : public PrimFuncExecutor {
   // Tells the time that compiling functions took, or reading their code from a cache.
   void set_on_compile(CompileCallback on_compile) { on_compile_ = std::move(on_compile); }
 
-  // What the bytes of memory without values are when a function is called, of that which it allocates, too. Nothing:
-  // what they happen to be.
+  // Sets the bytes of memory without values when a function is called, and of the memory that it allocates. Nothing:
+  // they stay undefined.
   void set_fresh(std::optional<std::byte> fresh) { fresh_ = fresh; }
 
   // Compiled code does not track initialized bytes.
   Storage::Tracking tracking() const override { return Storage::Tracking::kOff; }
-  // What a function may write to counts as initialized afterwards.
+  // Calls the compiled function. Memory that it may write to counts as initialized afterwards.
   Result<HostValue> Call(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
                          const PackedCaller& packed) override;
   // Compiles the function, if it was not done before. Fails if that is not possible.

@@ -1,4 +1,4 @@
-// How functions are run, and how far their results may be from those that are expected.
+// Options of runs of functions, and of the tolerance of their results.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// How far outputs may be from the expected ones, and the errors that were found: the same in -check-semantics,
-// -bisect=semantics and ir-run -check.
+// The tolerance for the difference between outputs and the expected ones, and the errors that were found: shared by
+// -check-semantics, -bisect=semantics and ir-run -check.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace iropt {
 
-// What is known about the rounding errors of a run.
+// Facts about a run that decide how large its rounding errors may be.
 struct RunPrecision {
   double accumulation = 1;         // an upper bound for how many operations one after the other lead to an output
   bool has_narrow_floats = false;  // variables were bound to floats of less than 32 bits

@@ -12,7 +12,7 @@ namespace iropt {
 
 // The axis counted from the front, in [0, rank).
 Result<int64_t> NormalizeAxis(int64_t axis, int64_t rank);
-// The same for distinct axes, in the order given. O(axes + rank).
+// Returns the axes, which must be distinct, counted from the front, in the order given. O(axes + rank).
 Result<std::vector<int64_t>> NormalizeAxes(std::span<const int64_t> axes, int64_t rank);
 
 }  // namespace iropt

@@ -87,7 +87,8 @@ class LayoutCall {
   // The rank of a tensor operand; 0 for a scalar.
   int NdimOf(size_t operand) const;
   AxisOrder OrderOf(size_t operand) const;
-  // The same for rules that do not support split axes: that of the program for an operand that has such.
+  // Return the layout and the order of an operand for rules that do not support split axes: those of the program if the
+  // operand has split axes.
   const ValueLayout* PlainLayout(size_t operand) const;
   AxisOrder PlainOrderOf(size_t operand) const;
 
@@ -96,7 +97,7 @@ class LayoutCall {
   void SetOperand(size_t operand, const AxisOrder& order) { SetOperand(operand, Make(order)); }
   void SetResult(const ValueLayout* layout) { result_ = layout; }
   void SetResult(const AxisOrder& order) { result_ = Make(order); }
-  // The same layout for operand and result.
+  // Sets this layout for the operand and for the result.
   void Follow(size_t operand, const AxisOrder& order);
   const ValueLayout* Make(const AxisOrder& order);
   // The layout of a tuple whose fields have these layouts.

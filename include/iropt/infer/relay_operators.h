@@ -13,11 +13,12 @@
 
 namespace iropt {
 
-// What the shared object exports, as the C function `const iropt::RelayOperators* iroptGetRelayOperators()`.
+// Table that the shared object exports, as the C function `const iropt::RelayOperators* iroptGetRelayOperators()`.
 struct RelayOperators {
   const char* version;  // IROPT_VERSION
-  // What a call of the operator becomes when its text is read: nested calls with their types. Attributes that are left
-  // out have Relay's defaults. Null after a report to `diagnostics`, or to those of the builder's type inferrer.
+  // Builds the expression that stands for a call of the operator when its text is read: nested calls with their types.
+  // Attributes that are left out have Relay's defaults. Null after a report to `diagnostics`, or to those of the
+  // builder's type inferrer.
   const Expr* (*build)(std::string_view name, std::span<const Expr* const> args, std::span<const PyKeyword> attributes,
                        SourceSpan span, BlockBuilder& builder, const Module& module, DiagnosticEngine& diagnostics);
 };

@@ -1,4 +1,5 @@
-// How distributed tensors are divided among the devices of a mesh, and how operators pass that on.
+// Shardings: the division of distributed tensors among the devices of a mesh, and the rules of operators to propagate
+// it.
 #pragma once
 
 #include <optional>

@@ -20,7 +20,7 @@ struct Attr : Node {
     // values are not shared: each Get makes one.
     kFuncOwned = 2,
   };
-  // The same for equal values, in every run.
+  // Hash of the value; equal values have equal hashes, in every run.
   uint64_t content_hash = 0;
 
   bool by_structure() const { return flags & kByStructure; }

@@ -34,7 +34,7 @@ inline constexpr std::string_view kNoAlias = "tir.noalias";
 inline constexpr std::string_view kKernelLaunchParams = "tir.kernel_launch_params";
 inline constexpr std::string_view kPersistentKernel = "tir.persistent_kernel";
 inline constexpr std::string_view kHoistIfThenElseExprWithBlock = "tir.HoistIfThenElseExprWithBlock";
-// What the schedules of TE say of their functions.
+// True for functions that schedules of TE made.
 inline constexpr std::string_view kFromLegacyTESchedule = "from_legacy_te_schedule";
 inline constexpr std::string_view kScoped = "scoped";
 inline constexpr std::string_view kOpAttrs = "op_attrs";

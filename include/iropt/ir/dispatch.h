@@ -35,7 +35,7 @@ decltype(auto) DispatchIn(const Node* n, F&& f) {
   IROPT_UNREACHABLE("{} is not of this group", NodeKindName(n->kind));
 }
 
-// The same for nodes of any group.
+// Calls f with the node as its class, whatever its group is.
 template <class F>
 decltype(auto) Dispatch(const Node* n, F&& f) {
   switch (n->kind) {

@@ -113,7 +113,7 @@ class NDArray : public std::enable_shared_from_this<NDArray> {
   const FileTensor* source() const { return source_ ? &source_->tensor : nullptr; }
   // The recorded hash, or that of the bytes. O(bytes), for a tensor of a file only once.
   DataHash ContentHash() const;
-  // Whether the bytes were used and do not have the recorded hash.
+  // Returns whether the bytes were used and do not have the recorded hash.
   bool damaged() const { return state_.load(std::memory_order_relaxed) == State::kDamaged; }
 
   NDArray(Private, DataType dtype, std::span<const int64_t> shape, size_t own_bytes);

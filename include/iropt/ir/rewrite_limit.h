@@ -43,7 +43,7 @@ class RewriteCounter {
   int64_t limit() const { return limit_; }
   // The last rewrite that was allowed; its number is that of all of them.
   CountedRewrite last() const;
-  // Whether a rewrite was not allowed.
+  // Returns whether a rewrite was not allowed.
   bool has_stopped() const;
   // Begins to count again.
   void Reset();

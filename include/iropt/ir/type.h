@@ -23,7 +23,7 @@ struct Type : Node {
   uint32_t id = 0;  // dense per context, in order of creation; 0 for types outside the intern table
   // The number of types in the tree of this type: a shared type counts as often as it occurs. Saturates.
   uint32_t tree_size = 0;
-  // The same for equal types in every run; does not depend on which symbolic variables occur.
+  // Hash of the type; equal types have equal hashes, in every run. Does not depend on which symbolic variables occur.
   uint64_t content_hash = 0;
 
   bool has_sym_var() const { return flags & kHasSymVar; }

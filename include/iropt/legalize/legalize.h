@@ -69,7 +69,7 @@ class LegalizeCall {
   const Expr* Error(std::string message);
 
  private:
-  // What an operand is bound to if it is a variable; null if that is not known.
+  // Returns the value that an operand is bound to if it is a variable; null if that is not known.
   const Expr* BoundArg(size_t i) const;
 
   const Call& call_;

@@ -1,5 +1,5 @@
-// What is known about a text in TVMScript: its modules, their functions, and all that is wrong with them. Brought up to
-// date after every change; then only functions that changed, or depend on what changed, are read and verified again.
+// The analysis of a text in TVMScript: its modules, their functions, and all diagnostics about them. Brought up to date
+// after every change; then only functions that changed, or depend on what changed, are read and verified again.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ struct ModulePart {
   uint64_t key = 0;  // of its text
   std::unique_ptr<Reading> reading;
   std::vector<Diagnostic> found;  // what reading found, located in the part
-  // What the verification of a function found, located where the function was read.
+  // Diagnostics of the verification of a function, located where the function was read.
   struct Verified {
     uint64_t key = 0;  // of the types of the functions that it calls
     std::vector<Diagnostic> found = {};
@@ -60,7 +60,7 @@ struct ModulePart {
     return BeginOf(function) + function.reading->span.end - function.reading->span.begin;
   }
   TextSpan NameOf(const FunctionPart& function) const;
-  // Where the function has the occurrence.
+  // Returns the place in the text of an occurrence in the function.
   TextSpan SpanOf(const FunctionPart& function, const Occurrence& occurrence) const {
     return {BeginOf(function) + occurrence.begin, BeginOf(function) + occurrence.end};
   }
@@ -78,7 +78,7 @@ struct FoundOccurrence {
   // The node that the name stands for; null for functions, operators and attributes.
   const Node* node() const;
   bool span_is_empty() const { return span.begin == span.end; }
-  // What the text there is.
+  // Returns the text of the occurrence.
   std::string_view Text(const TextDocument& document) const { return document.Text(span); }
 };
 

@@ -13,7 +13,7 @@
 
 namespace iropt {
 
-// What two runs must have in common.
+// Facts that two runs must have in common for one to resume the other.
 struct RunIdentity {
   std::string version;
   std::string input;     // the hash of its bytes

@@ -1,4 +1,4 @@
-// What a run shows of its passes, and how.
+// Options for what a run shows of its passes, and how.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ struct PrintRequest {
   bool wanted() const { return all || !passes.empty(); }
 };
 
-// How -print-changed shows the effect of a pass: the changed functions, with or without a line for passes that changed
-// nothing, or the difference of their texts.
+// Output of -print-changed for a pass: the changed functions, with or without a line for passes that changed nothing,
+// or the difference of their texts.
 enum class ChangePrinting : uint8_t { Off, All, Quiet, Diff, ColourDiff };
 
-// Whether a long run shows how far it is; Auto: on a terminal.
+// Setting that makes a long run show how far it is; Auto: on a terminal.
 enum class ProgressShown : uint8_t { Auto, Never, Always };
 
 // The word of -print-changed for a way, which is empty for Off, and the way of a word; Off for any other word.

@@ -10,7 +10,7 @@
 
 namespace iropt {
 
-// What a file of some kind begins with, so that a flag does not replace one of another kind.
+// Signature of a kind of files, so that a flag does not replace one of another kind.
 struct FileKind {
   std::string_view name;   // for messages: "a trace"
   std::string_view begin;  // its first bytes
@@ -26,7 +26,8 @@ class OutputFiles {
 
   // A file that is written. Fails with ErrorCode::Usage if it has another owner.
   Status Claim(std::string_view owner, const std::string& path);
-  // The same for one that may replace the file `source`, which is read.
+  // Adds a file that is written and that may replace the file `source`, which is read. Fails with ErrorCode::Usage if
+  // it has another owner.
   Status ClaimInPlace(std::string_view owner, const std::string& path, const std::string& source);
   // As Claim, for a file that appears when it is complete. Fails as well if it cannot be written, or if there is a file
   // that is neither empty nor of the kind.

@@ -27,7 +27,7 @@ class PassCounter : public PassInstrument {
   size_t current() const { return current_; }
   // The number of runs that have begun.
   size_t num_begun() const { return begun_; }
-  // Whether a pass of this name has begun; it may be composite.
+  // Returns whether a pass of this name has begun; it may be composite.
   bool HasBegun(const std::string& pass) const { return names_.contains(pass); }
 
  private:

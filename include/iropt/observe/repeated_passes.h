@@ -17,7 +17,7 @@ class RepeatedPasses {
   // A table with the median, the least and greatest time and the spread of each position of the pipeline, nested as
   // the pipeline is. Times are elapsed ones, with those of nested passes.
   std::string Render() const;
-  // The same as a line of JSON. `subject` names the input.
+  // Renders the table as a line of JSON. `subject` names the input.
   std::string RenderJson(std::string_view subject) const;
 
  private:

@@ -26,11 +26,11 @@ struct TileLayout {
 // Nothing for other expressions, null included, and for calls that are not formed as the reader forms them.
 std::optional<TileLayout> AsTileLayout(const PrimExpr* expr);
 
-// Whether the buffer is a scalar: it has one element and nothing else to say, so that its name can stand for the
-// element in the text of TVM 0.25 and newer. Its offset may be any.
+// Returns whether the buffer is a scalar: it has one element and nothing else to say, so that its name can stand for
+// the element in the text of TVM 0.25 and newer. Its offset may be any.
 bool IsScalar(const tir::Buffer& buffer);
 
-// Whether the axis numbers threads rather than places in memory.
+// Returns whether the axis numbers threads rather than places in memory.
 bool IsThreadAxis(std::string_view axis);
 
 }  // namespace iropt

@@ -11,7 +11,7 @@
 
 namespace iropt {
 
-// What has a number: a pass on a module, or a pass over functions on one of them.
+// A numbered step: a pass on a module, or a pass over functions on one of them.
 struct BisectStep {
   int64_t number = 0;
   std::string pass = {};

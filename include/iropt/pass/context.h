@@ -65,7 +65,7 @@ class PassContext {
 
   // Returns whether a Sequential runs the pass: disabled takes precedence over required, required over the level.
   bool PassEnabled(const PassInfo& info) const { return PassEnabled(info, opt_level); }
-  // The same at another level than the context's.
+  // Returns whether a Sequential runs the pass at this level instead of the context's.
   bool PassEnabled(const PassInfo& info, int level) const;
   bool IsDisabled(std::string_view pass) const;
   bool IsRequired(std::string_view pass) const;
@@ -97,7 +97,7 @@ class PassContext {
   Status OverrideInstruments(InstrumentList replacement);
 
  private:
-  // Whether one of the names, in any version of TVM, is that of the pass.
+  // Returns whether one of the names, in any version of TVM, is that of the pass.
   bool Names(const std::vector<std::string>& names, std::string_view pass) const;
 
   std::map<std::string, OptionValue, std::less<>> config_;

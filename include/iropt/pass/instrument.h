@@ -69,8 +69,8 @@ class PassInstrument {
   // input of the pass.
   virtual Status RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome);
   virtual Status OnSkippedPass(const PassInfo& info, const PassSkip& skip);
-  // The same as ShouldRun for one function of a pass over functions, before the pass rewrites any of them. Called in
-  // the order of the module, whatever the number of threads is.
+  // Returns whether a pass over functions may rewrite this one. Called in the order of the module, whatever the number
+  // of threads is, and before the pass rewrites any function; not for passes that the context requires.
   virtual bool ShouldRunOnFunction(const GlobalVar& name, const BaseFunc& function, const PassInfo& info);
 
   // The pass, which runs others, begins to run them, or begins to run them again.

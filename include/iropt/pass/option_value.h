@@ -79,7 +79,7 @@ std::optional<OptionValue> ReadOptionValue(std::string_view json, SourceSpan who
 
 // The text for the options of a pipeline string: JSON, with words instead of strings if that is unambiguous.
 std::string ToString(const OptionValue& value);
-// The same in strict JSON.
+// Prints the value as strict JSON.
 std::string ToJson(const OptionValue& value);
 
 }  // namespace iropt

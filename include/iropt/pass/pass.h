@@ -78,7 +78,7 @@ struct ModulePassContext {
   std::shared_ptr<const typename A::Result> Analysis(const ModuleEntry& entry) {
     return context.analyses().Get<A>(entry);
   }
-  // The same as a function of the entry, for analyses of whole modules that use it.
+  // Returns a function from an entry to the analysis of its function, for analyses of whole modules that use it.
   template <class A>
   auto AnalysisSource() {
     return [this](const ModuleEntry& entry) { return Analysis<A>(entry); };
@@ -124,7 +124,7 @@ Pass CreateModulePass(const PassInfo& info, ModulePassFn run);
 // Rewrites one Relax function at a time, several in parallel if the context has threads. Functions with the attribute
 // SkipOptimization, and those for an external compiler (attribute Compiler), are skipped.
 Pass CreateFunctionPass(const PassInfo& info, FunctionPassFn run);
-// The same where all functions of a run have something in common: `prepare` is called once for each run.
+// Makes a pass over functions that share something computed from the module: `prepare` is called once for each run.
 Pass CreateFunctionPass(const PassInfo& info, std::function<FunctionPassFn(const Module&)> prepare);
 // Rewrites one dataflow block at a time. The block's outputs and the symbolic variables that it defines must stay: it
 // is an error if one is no longer bound.

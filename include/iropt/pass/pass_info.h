@@ -66,7 +66,7 @@ struct PassInfo {
   std::vector<PassChange> changes = {};
   // With PassChange::BoundParams: the tensors by parameter. May read files; empty if that fails.
   std::function<std::vector<BoundTensor>()> bound_tensors = {};
-  // What must hold for PrimFuncs before the pass, what holds after it, and what it may break; see property.h.
+  // Properties of PrimFuncs that the pass requires, that it establishes, and that it may break; see property.h.
   FunctionProperties required_properties = {};
   std::vector<EstablishedProperty> established_properties = {};
   FunctionProperties broken_properties = {};

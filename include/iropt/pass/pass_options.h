@@ -45,8 +45,8 @@ std::string DescribeValues(const OptionSpec& spec);
 // record gets its missing fields. Reports values that do not fit; `what` names the option in messages.
 bool CheckOption(const OptionSpec& spec, std::string_view what, OptionValue& value, DiagnosticEngine& diagnostics);
 
-// The same for a dict of options; the result has every option of `specs` in their order. `owner` names whose options
-// they are ("pass 'FoldConstant'").
+// Converts a dict of options, each as CheckOption does; the result has every option of `specs` in their order. `owner`
+// names the owner of the options in messages ("pass 'FoldConstant'").
 bool CheckOptions(std::span<const OptionSpec> specs, std::string_view owner, OptionValue::Dict& options,
                   DiagnosticEngine& diagnostics);
 

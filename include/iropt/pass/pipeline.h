@@ -51,7 +51,7 @@ std::optional<Pipeline> ParsePipeline(std::string_view text, uint32_t base, Diag
 
 // The canonical spelling: parsing it gives an equal pipeline.
 std::string PrintPipeline(const Pipeline& pipeline);
-// The same as the value of "passes" in a pipeline file, on one line.
+// Prints the pipeline as the value of "passes" in a pipeline file, on one line.
 std::string PrintPipelineJson(const Pipeline& pipeline);
 
 // The passes of the pipeline as one Sequential. The target and the configuration of `context` choose the passes of

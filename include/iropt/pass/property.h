@@ -28,7 +28,7 @@ struct FunctionProperty {
   // Returns whether a node of the body, a statement, scalar expression, IterVar or BufferRegion, contradicts the
   // property.
   bool (*is_broken_by)(const Node& node);
-  // Which of these nodes can: with kStatements, the others are not visited.
+  // Nodes that may contradict the property: with kStatements, only statements are visited.
   enum class Nodes : uint8_t { kStatements, kAll };
   Nodes nodes = Nodes::kAll;
 };

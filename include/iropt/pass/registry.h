@@ -44,8 +44,8 @@ struct InstrumentEntry {
   std::string plugin = {};  // as in PassEntry
 };
 
-// How a configuration option changes the passes of a named pipeline when the pipeline is built. An option counts as set
-// if its value is true.
+// Rule by which a configuration option changes the passes of a named pipeline when the pipeline is built. An option
+// counts as set if its value is true.
 struct PipelineRule {
   enum class Kind : uint8_t {
     RunIf,   // the pass runs only if the option is set
@@ -118,8 +118,8 @@ class PassRegistry {
   // Refuses a name that is taken. The built-in instruments of ir-opt are separate and take precedence.
   Status AddInstrument(InstrumentEntry row);
   // Refuses levels that the name has already, passes that do not parse, named pipelines among them that are not
-  // registered yet, and rules for configuration options that are not registered or for passes that it does not have.
-  // Whether the passes exist is known when the pipeline is built.
+  // registered yet, and rules for configuration options that are not registered or for passes that it does not have. A
+  // pass that does not exist is an error when the pipeline is built.
   Status AddPipeline(PipelineEntry entry);
   // Adds passes to a named pipeline, which then runs them after its own at the levels of `addition`. Refuses levels
   // that the pipeline does not have, kinds of target that do not exist, and passes that do not parse.
@@ -146,7 +146,7 @@ class PassRegistry {
   void AddOptionsOf(std::string_view name, OptionValue::Dict& options) const;
   // The other names of a pass, in their order.
   std::vector<std::string_view> OtherNames(std::string_view pass) const;
-  // What may have been meant by the unknown name of a pass: a pass, one of `others`, or for the name of a level the
+  // Suggests what the unknown name of a pass may have meant: a pass, one of `others`, or for the name of a level the
   // default pipeline of it.
   std::optional<std::string> Suggest(std::string_view name, std::span<const std::string_view> others = {}) const;
   // By its key or another name.

@@ -80,7 +80,7 @@ class PassTimingInstrument : public PassInstrument {
   // A table of the profiles, nested as the pipeline is: the time with and without nested passes, the processor time of
   // all threads, the share of the total time, runs, and runs that changed the module.
   std::string Render() const;
-  // The same by pass, longest time of its own first; the share is that of this time.
+  // A table by pass, longest time without nested passes first; the share is that of this time.
   std::string RenderList() const;
 
  private:

@@ -5,7 +5,7 @@
 
 namespace iropt {
 
-// What such an object exports, as the C function `const iropt::PackedLibrary* iroptGetPackedFuncs()`. A table in
+// Table that such an object exports, as the C function `const iropt::PackedLibrary* iroptGetPackedFuncs()`. A table in
 // packed_func.cpp has the prefixes of their names.
 struct PackedLibrary {
   const char* version;  // IROPT_VERSION

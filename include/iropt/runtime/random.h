@@ -17,7 +17,7 @@ class RandomSource {
   // Uniform in [0, 1).
   double Uniform() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
 
-  // Whether the numbers that follow are the same.
+  // Returns whether both give the same numbers from now on.
   friend bool operator==(const RandomSource&, const RandomSource&) = default;
 
  private:

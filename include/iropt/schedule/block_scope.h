@@ -40,7 +40,8 @@ class BlockScope {
   // The children that write or read the buffer, in the order of execution, once for each region.
   const std::vector<Ref*>& WritersOf(const tir::Buffer* buffer) const { return Find(writers_, buffer); }
   const std::vector<Ref*>& ReadersOf(const tir::Buffer* buffer) const { return Find(readers_, buffer); }
-  // What the block depends on, and what depends on it, in the order of execution of the latter.
+  // Return the dependences of the block on others, and of others on it, in the order of execution of the dependent
+  // ones.
   std::vector<Dependence> DependencesTo(Ref* block) const;
   std::vector<Dependence> DependencesFrom(Ref* block) const;
   // In the order of execution, each once.
@@ -55,8 +56,8 @@ class BlockScope {
 
  private:
   using Lists = LookupMap<const tir::Buffer*, std::vector<Ref*>>;
-  // What a child accesses, once for each region. A block that states nothing has what the blocks in it access, but for
-  // buffers of its own.
+  // The accesses of a child, once for each region. A block that states nothing has what the blocks in it access, but
+  // for buffers of its own.
   struct Accesses {
     const tir::Block* block = nullptr;
     List<const tir::BufferRegion*> stated_reads = {}, stated_writes = {};
@@ -65,7 +66,7 @@ class BlockScope {
 
   static const std::vector<Ref*>& Find(const Lists& lists, const tir::Buffer* buffer);
   static Accesses AccessesOf(const tir::Block& block);
-  // Whether the child still has these.
+  // Returns whether the child still has these accesses.
   static bool IsCurrent(const Accesses& known, const Ref* child);
   void Add(Ref* child);
   void Remove(Ref* child);

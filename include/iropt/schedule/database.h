@@ -44,7 +44,8 @@ struct TuningRecord {
   double MeanSeconds() const;
 };
 
-// What TVM compares: the function with the attribute global_symbol, "main" if it has none, and with tir.noalias.
+// Returns the function in the form that TVM compares: with the attribute global_symbol, "main" if it has none, and with
+// tir.noalias.
 const PrimFunc* NormalizeWorkload(const PrimFunc& func, Workspace& workspace);
 
 class Database {

@@ -18,11 +18,11 @@
 
 namespace iropt::schedule {
 
-// What sampling of a place gives in place of a loop: the block stays where it is, or is inlined.
+// Results of the sampling of a place that are not loops: the block stays where it is, or is inlined.
 inline constexpr int64_t kComputeAtRoot = -1;
 inline constexpr int64_t kComputeInline = -2;
 
-// What a name in a trace stands for: a block or loop, or a number.
+// Value of a name in a trace: a block or loop, or a number.
 struct Variable {
   State* state = nullptr;
   Ref* ref = nullptr;
@@ -54,10 +54,10 @@ class Schedule {
 
   // Applies the instruction and appends it to the trace. A failure leaves the module as it was.
   Status Apply(const Instruction& instruction);
-  // The same with new names for all results, which it gives: b0, l1, v2, ...
+  // Applies an instruction with new names for all results, which it returns: b0, l1, v2, ...
   Result<std::vector<std::string>> Apply(const Primitive& primitive, std::vector<Value> args,
                                          std::optional<Value> decision = std::nullopt);
-  // The same for all instructions of a trace, whose names are not those of this schedule.
+  // Applies all instructions of a trace, whose names are not those of this schedule, and appends them to its own.
   Status Replay(const Trace& trace);
   const Trace& trace() const { return trace_; }
   // Why the last instruction failed.

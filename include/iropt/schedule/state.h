@@ -86,9 +86,9 @@ class State {
   // Each child of the block reads only what others before it have written, and no child writes what another one before
   // it reads.
   bool IsStagePipeline(Ref* block);
-  // Whether the bindings of the block are an affine map of the loops around it.
+  // Returns whether the bindings of the block are an affine map of the loops around it.
   bool IsAffine(const Ref* block);
-  // Whether what the block reads has been written before, by blocks of its scope if any of them writes it.
+  // Returns whether what the block reads has been written before, by blocks of its scope if any of them writes it.
   bool IsRegionCovered(Ref* block);
   // Finds these facts anew for the scope and the blocks in it.
   void Recheck(Ref* scope);

@@ -116,7 +116,7 @@ std::string ToJson(const Trace& trace);
 // One statement of Python for each instruction, `l1, l2 = sch.split(loop=l0, factors=[None, 16], ...)`.
 std::string ToPython(const Trace& trace);
 std::string ToPython(const Instruction& instruction);
-// The same, read back: assignments of calls of `sch`, comments and empty lines.
+// Reads a trace in the Python that ToPython prints: assignments of calls of `sch`, comments and empty lines.
 Result<Trace> ReadTracePython(std::string_view text);
 // Either form, by its first character.
 Result<Trace> ReadTrace(std::string_view text);

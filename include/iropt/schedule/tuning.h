@@ -40,8 +40,8 @@ std::vector<TileChoice> TileChoices(const TargetAttr& target);
 // Schedules the function by cpu.Winograd or cpu.Tile with the choice. False if neither rule applies.
 bool ApplyTileChoice(const TileChoice& choice, Schedule& schedule, std::string_view function, const TargetAttr& target);
 
-// How much the function computes: the number of stores, each as often as the loops around it run, times the elements
-// that it reads. Loops whose extent is not a number count as one iteration. O(nodes).
+// Estimates how much the function computes: the number of stores, each as often as the loops around it run, times the
+// elements that it reads. Loops whose extent is not a number count as one iteration. O(nodes).
 double WorkOf(const PrimFunc& func);
 
 }  // namespace iropt::schedule

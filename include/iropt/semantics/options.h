@@ -1,4 +1,4 @@
-// How functions are run before and after passes, to compare what they compute.
+// Options of the semantic check, which runs functions before and after passes and compares their results.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct InputKinds {
   std::vector<std::string> Words() const;
 };
 
-// How functions are run before and after passes, to compare what they compute.
+// Options of the runs of functions before and after passes.
 struct SemanticCheckOptions {
   bool each = false;                // around every pass, not only around all passes
   int64_t budget = 30'000'000'000;  // operations of the runs of one function in one form

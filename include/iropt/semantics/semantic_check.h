@@ -33,7 +33,7 @@ class SemanticCheck : public PassInstrument {
   void Begin(const Module& module);
   // It has ended at this module. Compares if that was not done, and prints what was found.
   Status Finish(const Module& module);
-  // The same, but what was not compared is not an error.
+  // Ends the run at this module as Finish does, but functions that were not compared are no error.
   Status FinishComparing(const Module& module);
 
   // Why a function was not compared in all runs, of the first one; empty if all were.

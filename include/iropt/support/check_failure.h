@@ -1,5 +1,5 @@
-// What a failed check of the program's own assumptions (check.h) does: in a program that has its process for itself it
-// ends the process; the library throws, so that a program around it decides.
+// The effect of a failed check of the program's own assumptions (check.h): in a program that has its process for itself
+// it ends the process; the library throws, so that a program around it decides.
 #pragma once
 
 #include <stdexcept>

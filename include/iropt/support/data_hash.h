@@ -29,7 +29,7 @@ struct DataHash {
 
 // O(bytes).
 DataHash HashData(std::span<const std::byte> bytes);
-// The same for bytes that may not fit in memory: after each part, `done` is called with it.
+// Hashes bytes that may not fit in memory: after each part, `done` is called with it. O(bytes).
 DataHash HashData(std::span<const std::byte> bytes, FunctionRef<void(std::string_view)> done);
 
 }  // namespace iropt

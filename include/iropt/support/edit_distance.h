@@ -15,7 +15,8 @@ size_t EditDistance(std::string_view a, std::string_view b, size_t limit);
 // The candidate closest to `name`, if it differs by no more than a third of its length; the first of several.
 // A difference in letter case alone counts as close.
 std::optional<std::string_view> NearestName(std::string_view name, std::span<const std::string_view> candidates);
-// The same, but of several the least in the order of strings: as if the candidates were sorted.
+// The candidate that NearestName finds, but of several the least in the order of strings: as if the candidates were
+// sorted.
 std::optional<std::string_view> LeastNearestName(std::string_view name, std::span<const std::string_view> candidates);
 
 }  // namespace iropt

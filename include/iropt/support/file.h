@@ -38,7 +38,8 @@ class FileBuffer {
   std::string_view text_;
 };
 
-// Whether a path names an open descriptor instead of a file in a folder: "-", "/dev/stdin", "/dev/fd/63" and so on.
+// Returns whether a path names an open descriptor instead of a file in a folder: "-", "/dev/stdin", "/dev/fd/63" and so
+// on.
 bool IsStandardStream(std::string_view path);
 
 // Reads a file; "-" is the standard input. Pipes and devices are read to their end.

@@ -1,4 +1,4 @@
-// Which files the process reads and writes: what a dependency file lists, and what a cache of results depends on.
+// A log of the files that the process reads and writes: for dependency files, and for the keys of cached results.
 #pragma once
 
 #include <mutex>
@@ -21,7 +21,7 @@ class FileLog {
   // The paths as they were given, each once, in the order of their first use.
   std::vector<std::string> read() const;
   std::vector<std::string> written() const;
-  // Whether nothing else was read: neither streams nor what a plugin in Python imports.
+  // Returns whether nothing else was read: neither streams nor what a plugin in Python imports.
   bool is_complete() const;
 
   // These have no effect while the process has no FileLog.

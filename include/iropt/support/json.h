@@ -17,7 +17,8 @@ namespace iropt {
 
 enum class JsonKind : uint8_t { kNull, kBool, kInteger, kFloat, kString, kArray, kObject };
 
-// What the list holds for a value. An array or object is followed by its items or by pairs of a key and a value.
+// An item in the list of values of a JsonText. An array or object is followed by its items or by pairs of a key and a
+// value.
 struct JsonItem {
   JsonKind kind = JsonKind::kNull;
   uint32_t size = 1;  // of a string in bytes; of an array or object in items, itself included; otherwise 1
@@ -44,13 +45,13 @@ class JsonValue {
   int64_t integer() const { return item_->integer; }                        // of an integer
   std::string_view string() const { return {item_->string, item_->size}; }  // of a string
 
-  // The same with an error for other kinds, which names the expected one.
+  // Return the value, or for other kinds an error that names the expected one.
   Result<int64_t> AsInteger() const;
   Result<std::string_view> AsString() const;
 
   // The first member of an object with the key; none in other values. Linear in the number of members.
   std::optional<JsonValue> Find(std::string_view key) const;
-  // The same; a missing key and another kind of value are errors.
+  // Returns the first member with the key; a missing key and another kind of value are errors.
   Result<JsonValue> At(std::string_view key) const;
 
   // The items of an array, none of other values: `for (const JsonValue item : value)`.

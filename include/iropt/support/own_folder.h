@@ -10,9 +10,9 @@
 
 namespace iropt {
 
-// What is read from it is trusted: run, or given out as results. A folder, or a file in it, that belongs to another
-// user or that others can write is not used, nor are symbolic links in it; the folder itself may be named by a link.
-// Several processes may use it at the same time: each file is complete or not there.
+// A folder of the user whose files are trusted: they are run, or given out as results. A folder, or a file in it, that
+// belongs to another user or that others can write is not used, nor are symbolic links in it; the folder itself may be
+// named by a link. Several processes may use it at the same time: each file is complete or not there.
 class OwnFolder {
  public:
   // With `part`, it is the folder of that name in the one at the path, and both must be trusted.

@@ -15,7 +15,7 @@ class RegularExpression {
   // repeats more than 1000 times by nested counts ({n}).
   static Result<RegularExpression> Make(const std::string& text);
 
-  // Whether a part of the text matches. O(|text|^2) at most, for an expression of bounded size.
+  // Returns whether a part of the text matches. O(|text|^2) at most, for an expression of bounded size.
   bool Matches(const std::string& text) const;
 
  private:

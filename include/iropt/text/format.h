@@ -26,7 +26,7 @@ struct ReadRequest {
   std::string folder;                       // paths in the contents are relative to it; empty: the current one
   const StatedSizes* sizes = nullptr;       // those that readers of binary formats apply; null: none
   uint32_t base = 0;                        // the global source offset of the contents; 0 for a binary format
-  // Where a reader of a binary format describes what nodes of the IR come from; null: they have no spans.
+  // Sources in which a reader of a binary format describes what nodes of the IR come from; null: they have no spans.
   SourceManager* sources = nullptr;
   ParseOptions options;
 };
@@ -64,9 +64,9 @@ const Format& ScriptFormat();
 // The language of Graphviz, see iropt/text/dot/printer.h. It cannot be read.
 const Format& DotFormat();
 
-// What a shared object with a format exports, as the C function `const iropt::FormatLibrary* iroptGetFormat()`. Such an
-// object does not link the library: it takes all definitions from the program that loads it, which must be of the same
-// version.
+// Table that a shared object with a format exports, as the C function `const iropt::FormatLibrary* iroptGetFormat()`.
+// Such an object does not link the library: it takes all definitions from the program that loads it, which must be of
+// the same version.
 struct FormatLibrary {
   const char* version;  // IROPT_VERSION
   const Format* format;

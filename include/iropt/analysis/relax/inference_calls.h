@@ -1,4 +1,5 @@
-// Which calls of operators that differ between training and inference are those of inference.
+// Calls of operators that differ between training and inference, and the mode that says which of them are those of
+// inference.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +12,9 @@
 
 namespace iropt {
 
-// What R.nn.batch_norm and R.nn.dropout compute. In training, a batch norm uses the statistics of its batch and moves
-// the moving ones, and a dropout is random; in inference, a batch norm uses the moving statistics, and a dropout keeps
-// all elements.
+// Mode in which R.nn.batch_norm and R.nn.dropout run. In training, a batch norm uses the statistics of its batch and
+// moves the moving ones, and a dropout is random; in inference, a batch norm uses the moving statistics, and a dropout
+// keeps all elements.
 enum class NetworkMode : uint8_t {
   Auto,       // a batch norm is that of inference if its parameters are computed from constants; others, and dropouts,
               // are those of training

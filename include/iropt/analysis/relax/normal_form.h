@@ -19,7 +19,8 @@ struct NormalFormInfo {
   static constexpr std::string_view kName = "normal_form";
   static constexpr bool kSurvivesCloning = true;
   static Result Of(const Function& function);
-  // The same as an analysis that passes share (see pass/analysis.h). PrimFuncs have no deviations. Linear.
+  // Finds the deviations of a function, as an analysis that passes share (see pass/analysis.h). PrimFuncs have none.
+  // Linear.
   static Result Compute(const BaseFunc& function, const FuncStorage& storage);
   // A pass may also remove deviations.
   static bool StillHolds(const Result& kept, const Result& actual) {

@@ -28,7 +28,8 @@ struct BlockAccesses {
 // that a block with an initialization writes are not among its reads. Regions are made in the workspace. O(nodes), plus
 // the simplification of the regions.
 BlockAccesses GetBlockAccessRegion(const tir::Block& block, const BuffersByPointer& known, Workspace& workspace);
-// The same for blocks that must state all possible accesses: opaque buffers count as read and written.
+// Returns the accesses as GetBlockAccessRegion does, but opaque buffers count as read and written: for blocks that must
+// state all possible accesses.
 BlockAccesses GetBlockReadWriteRegion(const tir::Block& block, const BuffersByPointer& known, Workspace& workspace);
 
 }  // namespace iropt

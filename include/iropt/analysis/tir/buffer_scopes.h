@@ -1,4 +1,4 @@
-// Where the accesses to buffers are: the innermost loop or block around all accesses to a buffer.
+// The scopes of the accesses to buffers: the innermost loop or block around all accesses to a buffer.
 #pragma once
 
 #include "iropt/ir/tir/stmt.h"

@@ -27,7 +27,7 @@ class ComputationFacts {
 
   // Loads and other calls cannot be repeated or moved, so neither can what contains them; leaves need no variable.
   bool IsEligible(const PrimExpr* e) { return Of(e).eligible; }
-  // Whether an expression that contains this one may be eligible.
+  // Returns whether an expression that contains this one may be eligible.
   bool IsMovable(const PrimExpr* e) { return Of(e).movable; }
   bool has_equivalent() const { return analyzer_ != nullptr; }
   // The number of nodes.
@@ -67,7 +67,7 @@ class RepeatedParts;
 class Prefix {
  public:
   Prefix(const RepeatedParts* parts, size_t last) : parts_(parts), last_(last) {}
-  // Whether the statement is a binding after it.
+  // Returns whether the statement is a binding after the prefix.
   bool Ends(const tir::Stmt* stmt) const;
 
  private:

@@ -1,4 +1,4 @@
-// How many statements a call of a PrimFunc executes, estimated without running it.
+// An estimate of the number of statements that a call of a PrimFunc executes, without running it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a run of PrimFuncs shows besides their results: what checks of passes look for.
+// Facts about a run of PrimFuncs besides their results, for checks of passes.
 #pragma once
 
 #include <string>

@@ -49,8 +49,8 @@ struct PrimFuncArg {
 Result<HostValue> CallPrimFunc(const PrimFunc& func, std::span<const PrimFuncArg> args,
                                const PrimFuncOptions& options = {});
 
-// What a caller of `func` gets for the value that CallPrimFunc or compiled code returned: a number of the dtype that
-// the function declares, as compiled code returns 64 bits; an empty tuple without one.
+// Converts the value that CallPrimFunc or compiled code returned, which has 64 bits if compiled, to the value for a
+// caller of `func`: a number of the dtype that the function declares; an empty tuple without one.
 HostValue ReturnedValue(const PrimFunc& func, const HostValue& value);
 
 // The dtype and shape of an output.

@@ -1,4 +1,4 @@
-// How the threads of a PrimFunc are run one after the other: what the interpreter and the code generator agree on.
+// The order in which the threads of a PrimFunc run one after the other, in the interpreter and in generated code.
 //
 // Threads that do not synchronize run to their end, each before the next. Statements that contain synchronization run
 // in lockstep: all threads execute a statement before the first executes the next; control flow around it must be

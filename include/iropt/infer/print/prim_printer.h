@@ -37,7 +37,7 @@ struct PrintTarget {
   const StringNumbers* strings = nullptr;
 
   bool for_messages() const { return module == nullptr; }
-  // Whether the text is that of `first` or newer.
+  // Returns whether the text is that of version `first` or newer.
   bool Since(TextVersion first) const { return version >= first; }
   PrintTarget To(OutputStream& other) const { return {module, other, names, version, pep695, strings}; }
 };
@@ -148,7 +148,7 @@ class PrimPrinter {
   ScriptDialect mode_;
   FreeNames* free_;
   const PrimExpr* evaluated_first_ = nullptr;
-  // What PrintDTypeName printed last: most numbers of a text have one type.
+  // The dtype that PrintDTypeName printed last, and its name: most numbers of a text have one type.
   DataType last_dtype_;
   std::string last_dtype_name_;
 };
@@ -160,7 +160,8 @@ const tir::StringImm* SourceCodeOf(const tir::Call* call);
 
 // Calls f for every occurrence of a variable, in the order in which the expression is evaluated.
 void ForEachPrimVar(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> f);
-// The same for variables and buffers; a buffer is seen once per access.
+// Calls `var` for every occurrence of a variable and `buffer` for every access to a buffer, in the order in which the
+// expression is evaluated.
 void ForEachPrimName(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> var,
                      FunctionRef<void(const tir::Buffer*)> buffer);
 

@@ -71,7 +71,7 @@ class BlockBuilder {
   // ---- Bindings
   // Binds a new variable to the expression, normalized, and returns it.
   const Var* Emit(const Expr* value, std::string_view name_hint = {});
-  // The same with a variable that is visible after the dataflow block.
+  // Binds a new variable that is visible after the dataflow block to the expression, normalized, and returns it.
   const Var* EmitOutput(const Expr* value, std::string_view name_hint = {});
   const Var* EmitMatchCast(const Expr* value, const Type* type, std::string_view name_hint = {});
   // Adds a binding unchanged. Variable and value must have types, the value must be in A-normal form.
@@ -83,7 +83,7 @@ class BlockBuilder {
   // In A-normal form: nested operands become bindings of the current block, branches and function bodies SeqExprs,
   // nested SeqExprs part of the outer one, and all types are inferred. The same pointer if all this holds already.
   const Expr* Normalize(const Expr* expr);
-  // The same for an operand: a leaf or a tuple of leaves.
+  // Normalizes an operand to a leaf or a tuple of leaves.
   const Expr* NormalizeArgument(const Expr* arg);
   // Forgets which operands the innermost block has bound: new expressions share nothing with earlier ones.
   void ForgetOperands() { top().normalized.clear(); }

@@ -114,7 +114,7 @@ const Op* RootOp(const Pattern& pattern);
 // Returns whether some part of the pattern must be used once.
 bool CountsUses(const Pattern& pattern);
 
-// What is known of the variables of a function.
+// Definitions of the variables of a function.
 class Definitions {
  public:
   virtual ~Definitions() = default;

@@ -128,7 +128,7 @@ class Rebuilder {
   const Binding* Rebuild(const Binding& old, const Var* var, const Expr* value, const Type* match_type);
   // The result type follows that of the body unless the declared one is more precise. Needs an inferrer.
   const Function* Rebuild(const Function& old, const Expr* body);
-  // The same with the result type as it is: for functions that others refer to by their type.
+  // Replaces the body but keeps the result type: for functions that others refer to by their type.
   const Function* RebuildBody(const Function& old, const Expr* body);
   // Another signature. The type of the function is inferred; needs an inferrer.
   const Function* RebuildSignature(const Function& old, List<const Var*> params, const Expr* body, const Type* ret_type,

@@ -72,7 +72,7 @@ class RuleRewriter : public ExprMutator, private Definitions {
   RuleRewriter(const RuleSet& rules, Workspace& workspace, TypeInferrer& inferrer, std::vector<uint32_t> uses = {});
 
   const Function* Run(const Function* function) { return To<Function>(VisitExpr(function)); }
-  // How often each rule was applied.
+  // The number of times that each rule was applied.
   const std::vector<uint64_t>& applied() const { return applied_; }
 
  protected:

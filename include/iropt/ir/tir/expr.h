@@ -292,7 +292,7 @@ struct Buffer : Node {
   int32_t data_alignment;
   int32_t offset_factor;
   BufferType buffer_type;
-  // How the elements lie in memory, which TVM 0.25 states: a call of tir.TileLayout, tir.ComposeLayout or
+  // The layout of the elements in memory, which TVM 0.25 states: a call of tir.TileLayout, tir.ComposeLayout or
   // tir.default_layout, which is the compact layout of the shape. Null if nothing is stated, as in older versions.
   const PrimExpr* layout = nullptr;
   List<const PrimExpr*> allocated_addr;  // the place in a memory that the program manages itself; empty if unknown

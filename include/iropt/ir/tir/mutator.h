@@ -72,12 +72,13 @@ struct MutatorOptions {
   // becomes another one, the same for all its uses. Each buffer is visited once.
   bool rewrite_buffers = false;
 };
-// What most passes that change loops and memory want.
+// Options of most passes that change loops and memory.
 inline constexpr MutatorOptions kRewriteBuffers = {.drop_no_ops = true, .rewrite_buffers = true};
 inline constexpr MutatorOptions kDropNoOps = {.drop_no_ops = true};
 
-// The same for statements. Without the option, the shapes of buffers are not visited: to change single buffers,
-// override VisitBufferDef and remap.
+// Rewrites statements and their expressions; subclasses override the visits of the kinds that they change. Without the
+// option rewrite_buffers, the shapes of buffers are not visited: to change single buffers, override VisitBufferDef and
+// remap.
 class StmtExprMutator : public ExprMutator {
  public:
   explicit StmtExprMutator(Workspace& workspace, MutatorOptions options = {})
@@ -129,7 +130,7 @@ class StmtExprMutator : public ExprMutator {
 
 // A sequence without sequences in it, or the statement itself if there is only one. `stmts` must not be empty.
 const Stmt* MakeSeq(Workspace& workspace, std::span<const Stmt* const> stmts);
-// The same without T.evaluate(0) in it; T.evaluate(0) if nothing remains.
+// Makes a sequence without sequences and without T.evaluate(0) in it; T.evaluate(0) if nothing remains.
 const Stmt* MakeFlatSeq(Workspace& workspace, std::span<const Stmt* const> stmts);
 
 // T.evaluate(0), the statement that does nothing.

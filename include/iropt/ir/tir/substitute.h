@@ -20,7 +20,7 @@ const PrimExpr* Substitute(const PrimExpr* expr, VarValue value, Workspace& work
 const Stmt* Substitute(const Stmt* stmt, VarValue value, Workspace& workspace);
 const Range* Substitute(const Range* range, VarValue value, Workspace& workspace);
 const BufferRegion* Substitute(const BufferRegion* region, VarValue value, Workspace& workspace);
-// The same with a table: Substitute(expr, {{var, value}}, workspace).
+// Replace the variables that the table has by its values: Substitute(expr, {{var, value}}, workspace).
 const PrimExpr* Substitute(const PrimExpr* expr, const VarValues& values, Workspace& workspace);
 const Stmt* Substitute(const Stmt* stmt, const VarValues& values, Workspace& workspace);
 const Range* Substitute(const Range* range, const VarValues& values, Workspace& workspace);

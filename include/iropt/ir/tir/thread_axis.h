@@ -16,7 +16,7 @@ inline const IterVar* ThreadAxisOf(const AttrStmt& stmt) {
   return IsThreadKey(stmt.attr_key) ? As<IterVar>(stmt.node) : nullptr;
 }
 
-// The same without virtual threads.
+// The axis whose threads the statement launches, without virtual ones; null for other attributes.
 inline const IterVar* LaunchAxisOf(const AttrStmt& stmt) {
   return stmt.attr_key == attr::kThreadExtent ? As<IterVar>(stmt.node) : nullptr;
 }

@@ -62,7 +62,7 @@ class ExprFunctor<R(const PrimExpr*, Args...)> {
   }
 };
 
-// The same for statements.
+// Dispatches a statement to the visit of its kind.
 template <class R, class... Args>
 class StmtFunctor<R(const Stmt*, Args...)> {
  public:

@@ -1,4 +1,4 @@
-// What a pass did to a module, in numbers.
+// The effect of a pass on a module, in numbers.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,7 @@
 
 namespace iropt {
 
-// What the record does not have.
+// Facts about a run that its RunRecorder does not have.
 struct RunSummary {
   std::string pipeline;  // as a string; empty if there is none
   int exit_code = 0;

@@ -16,7 +16,7 @@ inline constexpr FileKind kReportPage = {"a report page of ir-opt", "<!DOCTYPE h
 // Appends the page with its style and its program inside; the record must have texts.
 void AppendReportPage(const RunRecorder& run, const RunSummary& summary, OutputStream& out);
 
-// The same as a file, which appears only if that succeeds.
+// Writes the page to a file, which appears only if that succeeds.
 Status WriteReportPage(const RunRecorder& run, const RunSummary& summary, AtomicFile& file);
 
 }  // namespace iropt

@@ -1,6 +1,6 @@
-// What the reader of TVMScript keeps for editors: all that was read in spite of errors, and the places where names
-// occur. A text that changes is read again with the same Reading; then only functions that changed, or that depend on
-// what changed, are read.
+// The results of the reader of TVMScript that editors keep: all that was read in spite of errors, and the places where
+// names occur. A text that changes is read again with the same Reading; then only functions that changed, or that
+// depend on what changed, are read.
 //
 //   Reading reading;
 //   ParseModule(text, 1, {.reading = &reading}, diagnostics);
@@ -53,7 +53,7 @@ namespace text {
 struct BodyReading;  // for the reader: statements that can be kept
 }
 
-// What was read of a function. Immutable.
+// The result of reading a function. Immutable.
 struct FunctionReading {
   std::string name;
   SourceSpan span;                      // of its text when it was read, from the decorator to the end of the body

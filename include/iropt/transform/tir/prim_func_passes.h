@@ -7,7 +7,7 @@
 //   });
 //   Pass kernels = FilterPrimFuncs([](std::string_view name, const PrimFunc&) { return name.starts_with("kernel"); });
 //
-// What the functions refer to must live as long as the pass; they may run on several threads at once.
+// The objects that the functions refer to must live as long as the pass; they may run on several threads at once.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ namespace iropt {
 
 // Returns the same pointer if nothing changes.
 using PrimFuncTransform = std::function<const PrimFunc*(const PrimFunc*, Workspace&)>;
-// Whether the function of this name stays.
+// Returns whether the function of this name stays.
 using PrimFuncCondition = std::function<bool(std::string_view name, const PrimFunc&)>;
 
 // The pass 'tir.Apply', which replaces each PrimFunc. Pipelines do not have it: they would have to name the function.

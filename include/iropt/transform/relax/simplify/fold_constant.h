@@ -25,8 +25,9 @@ struct FoldOptions {
   NetworkMode mode = NetworkMode::Auto;  // of batch_norm and dropout
 };
 
-// The same pointer if there is nothing to fold. The PrimFuncs of call_tir are looked up in `module`. New nodes are
-// allocated in the workspace. `diagnostics`, if not null, get a remark if calls are not folded because of the limits.
+// Replaces calls whose operands are constants by their results. The same pointer if there is nothing to fold. The
+// PrimFuncs of call_tir are looked up in `module`. New nodes are allocated in the workspace. `diagnostics`, if not
+// null, get a remark if calls are not folded because of the limits.
 const Function* FoldConstants(const Function* function, const Module& module, Workspace& workspace,
                               const FoldOptions& options = {}, DiagnosticEngine* diagnostics = nullptr);
 

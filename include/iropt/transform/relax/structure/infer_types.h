@@ -18,8 +18,8 @@ using ParamTypeFn = std::function<const Type*(const Var* param)>;
 Result<const Function*> InferTypes(const Function* function, const ParamTypeFn& param_type, const Module& module,
                                    Workspace& workspace, DiagnosticEngine& diagnostics);
 
-// The same for all Relax functions of a module, callees first, so that callers see their new result types. Mutually
-// recursive functions see the declared types.
+// Infers the types of all Relax functions of a module, callees first, so that callers see their new result types.
+// Mutually recursive functions see the declared types.
 Result<Module> InferTypes(Module module, DiagnosticEngine& diagnostics);
 
 }  // namespace iropt
