@@ -22,7 +22,7 @@ struct Digit {
   int64_t lower = 1;
   const PrimExpr* extent = nullptr;  // of its values; may be symbolic for the highest digit
   bool is_highest = true;            // extent is what remains of the parameter, rounded up
-  // Where it is: result // scale, modulo the extent unless it is the first term.
+  // The digit as a part of a result: result // scale, modulo the extent unless it is the first term.
   size_t result = 0;
   int64_t scale = 1;
   bool is_first = true;

@@ -15,7 +15,7 @@ class IterMapInverter {
     for (const IterSum& sum : sums) Order(sum);
     bool ok = true;
     for (size_t i = 0; i < sums.size(); ++i) ok = ok && Read(sums[i], outputs[i]);
-    // What contains an iterator comes after it in the order, and gives it its value.
+    // A sum that contains an iterator comes after it in the order, and gives it its value.
     for (auto mark = order_.rbegin(); ok && mark != order_.rend(); ++mark) {
       if (!(*mark)->expr) ok = Read((*mark)->sum, values_.at(*mark));
     }
@@ -49,8 +49,8 @@ class IterMapInverter {
     return true;
   }
 
-  // Whether each digit is scaled by the number of values of those after it. A scale may be a variable, which is then
-  // taken to be positive.
+  // Returns whether each digit is scaled by the number of values of those after it. A scale may be a variable, which is
+  // then taken to be positive.
   bool IsRowMajor(const IterSum& sum) {
     const PrimExpr* expected = sum.args.empty() ? nullptr : sum.args.back().scale;
     for (size_t i = sum.args.size(); i > 0; --i) {

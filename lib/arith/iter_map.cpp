@@ -14,7 +14,7 @@ namespace iropt::arith {
 
 namespace {
 
-// The same where the sums are equal to the indices.
+// Returns use(rewriter, sums) as DetectSums does, but only if the sums are equal to the indices.
 template <class T, class F>
 std::optional<T> DetectExact(std::span<const PrimExpr* const> indices, const IterRanges& iters,
                              const PrimExpr* condition, Analyzer& analyzer, F&& use) {
@@ -25,8 +25,8 @@ std::optional<T> DetectExact(std::span<const PrimExpr* const> indices, const Ite
   return DetectSums<T>(indices, iters, condition, {}, analyzer, use_exact);
 }
 
-// The same as Detect and SetOf find, for an index that is a constant or one iterator of a constant range, which most
-// are.
+// Returns the set that Detect and SetOf find, for an index that is a constant or one iterator of a constant range,
+// which most are.
 std::optional<IntervalSet> SetOfSimpleIndex(const tir::Range& range, const IterRanges& iters, const PrimBuilder& make) {
   if (!AsInt(range.extent)) return std::nullopt;
   if (AsInt(range.min)) return IntervalSet::FromRange(range.min, range.extent, make);
@@ -40,9 +40,9 @@ std::optional<IntervalSet> SetOfSimpleIndex(const tir::Range& range, const IterR
   return IntervalSet::FromRange(min, make.Add(extent, more), make);
 }
 
-// Whether an index is v0 * c0 + v1 * c1 + ... + vn, or v0 * c0, perhaps plus a constant, of different iterators from 0,
-// where the scale of each is the number of values of those after it. A map of the iterators has the same form. Most
-// flat indices are such.
+// Returns whether an index is v0 * c0 + v1 * c1 + ... + vn, or v0 * c0, perhaps plus a constant, of different iterators
+// from 0, where the scale of each is the number of values of those after it. A map of the iterators has the same form.
+// Most flat indices are such.
 bool IsRowMajorSum(const PrimExpr* index, const IterRanges& iters) {
   constexpr size_t kMostTerms = 8;
   std::array<const tir::Var*, kMostTerms> seen;

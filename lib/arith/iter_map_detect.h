@@ -127,7 +127,7 @@ class IterConstraintCollector {
   std::vector<IterConstraint> constraints_;
 };
 
-// What use(rewriter, sums) makes of the indices as sums; nothing if they are not a map together.
+// Returns use(rewriter, sums) for the indices as sums; nothing if they are not a map together.
 template <class T, class F>
 std::optional<T> DetectSums(std::span<const PrimExpr* const> indices, const IterRanges& iters,
                             const PrimExpr* condition, IterMapOptions options, Analyzer& analyzer, F&& use) {

@@ -50,8 +50,8 @@ class IterMapRewriter {
   std::optional<IterSum> RewriteToSum(const PrimExpr* expr);
   // Of the values of padded iterators, those that are padding; null without padded iterators.
   const PrimExpr* padding_predicate() const { return padding_predicate_; }
-  // Whether the sums are equal to the expressions. Else expressions need different padding of one iterator, and a sum
-  // takes the values of its expression in another order.
+  // Returns whether the sums are equal to the expressions. Else expressions need different padding of one iterator, and
+  // a sum takes the values of its expression in another order.
   bool is_exact() const { return is_exact_; }
   // From now on lower <= expr < upper, either of which may be null. False if the iterators cannot express that.
   bool Constrain(const PrimExpr* expr, const PrimExpr* lower, const PrimExpr* upper);
@@ -106,7 +106,7 @@ class IterMapRewriter {
   // The longest constraint whose last term is this one.
   const IterSum* FindConstraint(const IterSplit& split) const;
   bool AreDigits(const IterMark& mark, const std::vector<IterSplit>& splits);
-  // Whether digits up to `expected` of an iterator with padding take all their values in spite of it.
+  // Returns whether digits up to `expected` of an iterator with padding take all their values in spite of it.
   bool ArePaddedDigits(const IterMark& mark, const std::vector<IterSplit>& splits, const PrimExpr* expected);
   const PrimExpr* ToExpr(const IterSplit& split);
 

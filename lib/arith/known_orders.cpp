@@ -142,7 +142,7 @@ std::vector<KnownOrders::Fact> KnownOrders::ChainsFrom(const PrimExpr* a, const 
   return found == reached.end() ? std::vector<Fact>() : found->second;
 }
 
-// What the facts say about a and b + offset.
+// Returns the order of a and b + offset that the facts give.
 Order KnownOrders::OrderBy(const std::vector<Fact>& facts, int64_t offset) {
   Order order = Order::kUnknown;
   for (const Fact& fact : facts) {

@@ -9,8 +9,8 @@
 
 namespace iropt::arith {
 
-// What is known about two numbers: the union of the three possible orders. The intersection of two facts is the & of
-// their bits; kInconsistent is a contradiction, which only code that is never reached has.
+// Possible orders of two numbers: a union of the three orders. The intersection of two facts is the & of their bits;
+// kInconsistent is a contradiction, which only code that is never reached has.
 enum class Order : uint8_t {
   kInconsistent = 0,
   kEqual = 1,

@@ -127,7 +127,7 @@ class Diagonalizer {
         continue;
       }
       ClearColumn(i);
-      // Where clearing the row has changed the column again, once more.
+      // Clears the column again if clearing the row has changed it.
       if (!ClearRow(i)) ++i;
     }
     return !overflow_;

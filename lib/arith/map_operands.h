@@ -48,7 +48,8 @@ const PrimExpr* MapFields(const PrimExpr* e, F& f, const PrimBuilder& make) {
   return changed ? make.Keep(copy) : e;
 }
 
-// The same for a node of any kind. Leaves, and expressions that bind variables, are returned as they are.
+// Maps the operands of a node of any kind by `f`, as MapFields does. Leaves, and expressions that bind variables, are
+// returned as they are.
 template <class F>
 const PrimExpr* MapOperands(const PrimExpr* e, F& f, const PrimBuilder& make) {
   switch (e->kind) {

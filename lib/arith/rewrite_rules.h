@@ -50,7 +50,7 @@ struct RulePattern {
   uint16_t root;  // a term of the rule
 };
 
-// What the operands of an expression are: it decides which rules apply.
+// Kinds of operands of an expression, which decide the rules that apply.
 enum class RuleOperands : uint8_t {
   kIndices,  // index types, or truth values
   kVectors,  // vectors of index types

@@ -14,7 +14,7 @@
 namespace iropt::arith {
 namespace {
 
-// Whether the followed version of TVM has the rule.
+// Returns whether the followed version of TVM has the rule.
 bool IsFollowed(RuleMode mode) {
   if (mode != RuleMode::kOnceBefore21 && mode != RuleMode::kOnceSince21) return true;
   return FollowsSince(TextVersion::kV0_21) == (mode == RuleMode::kOnceSince21);

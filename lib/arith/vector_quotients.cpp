@@ -23,7 +23,7 @@ class VectorQuotient {
     const int64_t divisor = *AsInt(divisor_);
     const bool truncates = e_->kind == NodeKind::kDiv || e_->kind == NodeKind::kMod;
     if (divisor <= 0) return nullptr;
-    // Where no lane is negative, truncation is rounding down.
+    // Truncation is rounding down only if no lane is negative.
     if (truncates && !analyzer_.CanProveGreaterEqual(ramp_.base, 0)) return nullptr;
     const bool divides = e_->kind == NodeKind::kDiv || e_->kind == NodeKind::kFloorDiv;
     if (IsOneQuotient(stride, divisor)) {

@@ -62,7 +62,7 @@ struct BindingWalk : WalkHandler {
   std::vector<const Binding*> open;
 };
 
-// Whether the expression is a function or closure, or a tuple that has one.
+// Returns whether the expression is a function or closure, or a tuple that has one.
 bool MayHoldFunction(const Expr* e, const Module* module) {
   if (const auto* global = As<GlobalVar>(e)) {
     const ModuleEntry* entry = module ? module->Find(global) : nullptr;
@@ -79,14 +79,14 @@ bool MayHoldFunction(const Expr* e, const Module* module) {
   return Is<Var>(e) && e->type && (Is<FuncType>(e->type) || Is<ObjectType>(e->type));
 }
 
-// Whether the call may call a function that is one of its operands.
+// Returns whether the call may call a function that is one of its operands.
 bool CallsOperand(const Call& call, const Module* module) {
   const auto* op = As<Op>(call.op);
   if (op && IsOneOf(*op, OpId::kInvokeClosure, OpId::kInvokePureClosure)) return true;
   return std::ranges::any_of(call.args, [&](const Expr* arg) { return MayHoldFunction(arg, module); });
 }
 
-// What a function and those of the module that it refers to do.
+// Effects of a function together with those of the module that it refers to.
 struct Effects {
   bool overwrites = false;    // they have calls that work in place
   bool calls_values = false;  // they may call functions that are values: parameters, closures, results
@@ -122,8 +122,8 @@ Effects FindEffects(const Function& function, const Module* module) {
   return calls.effects;
 }
 
-// Whether the function has local functions that overwrite something, or refers to such ones of the module otherwise
-// than to call them.
+// Returns whether the function has local functions that overwrite something, or refers to such functions of the module
+// otherwise than to call them.
 bool HasOverwritingValues(const Function& function, const Module* module) {
   struct Values : WalkHandler {
     explicit Values(const Module* m) : module(m) {}
@@ -150,7 +150,7 @@ bool HasOverwritingValues(const Function& function, const Module* module) {
   });
 }
 
-// Whether a function of the module has such values. They may be given to any other one.
+// Returns whether a function of the module has values that overwrite. They may be given to any other function.
 bool HasOverwritingValues(const Module& module) {
   return std::ranges::any_of(module.functions(), [&](const ModuleEntry& entry) {
     const auto* function = As<Function>(entry.func);
@@ -169,7 +169,8 @@ struct Finder : BindingWalk {
     if (!MayOverwrite(call.op) && !(values_may && CallsOperand(call, module))) return;
     for (const Expr* arg : call.args) ForEachSource(arg, [&](const Var* var) { overwritten[var->id] = true; });
   }
-  // Which function a variable is, is not known: if one may be that overwrites something, all are taken for it.
+  // The function that a variable stands for is not known: if any function that is a value may overwrite something, all
+  // variables are taken for it.
   bool MayOverwrite(const Expr* callee) {
     if (Is<Var>(callee)) return values_may;
     const auto* global = As<GlobalVar>(callee);

@@ -236,7 +236,7 @@ class ReductionFinder {
     return true;
   }
 
-  // Whether the expression loads what the store overwrites.
+  // Returns whether the expression loads what the store overwrites.
   static bool IsElement(const PrimExpr* expr, const tir::BufferStore& store) {
     const auto* load = As<tir::BufferLoad>(expr);
     return load && load->buffer == store.buffer && !load->predicate &&

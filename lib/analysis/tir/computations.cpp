@@ -268,7 +268,7 @@ size_t RepeatedParts::LastUse(const tir::Var* var) const {
 size_t RepeatedParts::Add(const PrimExpr* expr, size_t place) {
   place_ = place;
   size_t last = 0;
-  // What was visited before was in the expression that is replaced, and counted there.
+  // Nodes that were visited before were in the expression that is replaced, and counted there.
   const auto visit = [&](const auto& self, const PrimExpr* e, const PrimExpr* outermost) -> void {
     if (IsLeaf(e) || (!facts_.has_equivalent() && visits_.contains(e))) return;
     Visits& visits = visits_[e];

@@ -114,7 +114,7 @@ class ReshapeProver {
     return analyzer_.Simplify(position);
   }
 
-  // The same proof with the axes as parts of one variable, which counts their iterations.
+  // Proves that the positions are the same with the axes as parts of one variable, which counts their iterations.
   bool SameAsPositionOfAxes(const PrimExpr* from, const PrimExpr* to) {
     if (block_.iter_vars.empty()) return false;
     const DataType dtype = block_.iter_vars[0]->var->dtype;
