@@ -7,7 +7,7 @@
 namespace iropt {
 
 // Gives symbolic variables of the function `main`, or of the only Relax function, values, by the pass BindSymbolicVars.
-// What does not fit is reported.
+// Values that do not fit are reported.
 Result<Module> BindSizes(Module module, const StatedSizes& sizes, CompilerInstance& compiler);
 
 }  // namespace iropt

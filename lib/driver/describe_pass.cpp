@@ -143,7 +143,7 @@ std::string RenderOptions(const PassEntry& row) {
   return out;
 }
 
-// What the pass has to do with properties of PrimFuncs, a line for each of the three.
+// Lists the properties of PrimFuncs that the pass requires, establishes and may break, a line for each of the three.
 std::string PropertyLines(const PassInfo& info) {
   std::string out;
   const auto add = [&](std::string_view what, const std::vector<std::string>& names) {

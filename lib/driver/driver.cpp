@@ -343,7 +343,7 @@ class Run {
     return ok.ok() ? 0 : compiler_.Report(ok.error(), "pass-failed");
   }
 
-  // What the command line asks for in vain.
+  // Warns of options that had no effect.
   void WarnOfUnused() {
     compiler_.WarnOfUnusedWeights();
     WarnOfUnmatchedFilter();
@@ -409,7 +409,7 @@ class Run {
     out.Append(RenewChecks(test_->text(), text, *options_.generate_checks));
   }
 
-  // What cannot be read back need not be whole.
+  // Writes the functions that the filter selects if the format cannot be read back, else the whole module.
   Status WriteOutput(const Module& module, const FormatRow& row, OutputStream& out) {
     IROPT_ASSIGN_OR_RETURN(const Format* format, LoadFormat(row));
     return compiler_.Write(row.reads ? module : setup_.filter().Select(module), out, pair_->output, *format);

@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 
 std::string Dump(const Json& json) { return json.dump() + '\n'; }
 
-// What one expression on the command line may take: 1 GiB for a tensor, and minutes.
+// Limits of one expression on the command line: 1 GiB for a tensor, and minutes.
 constexpr EvalLimits kLimits{.max_bytes = size_t{1} << 30, .max_work = 100'000'000'000};
 
 // Finds what cannot be evaluated for its value alone.

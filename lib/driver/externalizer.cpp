@@ -25,7 +25,7 @@ bool IsSameFile(const std::string& a, const std::string& b) {
   return std::filesystem::equivalent(a, b, error);
 }
 
-// Whether the path names a regular file, or nothing.
+// Returns whether the path names a regular file, or nothing.
 bool CanBeFile(const std::filesystem::path& path) {
   std::error_code error;
   return !std::filesystem::exists(path, error) || std::filesystem::is_regular_file(path, error);

@@ -46,7 +46,7 @@ std::string_view Trimmed(std::string_view line) {
   return line.substr(0, line.find_last_not_of(" \t\r\n") + 1);
 }
 
-// What follows '#' in a line that is a comment.
+// Returns the text after '#' in a line that is a comment.
 std::optional<std::string_view> CommentOf(std::string_view line) {
   const std::string_view text = Trimmed(line);
   if (!text.starts_with('#')) return std::nullopt;

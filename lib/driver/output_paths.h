@@ -1,4 +1,4 @@
-// Where the modules of the inputs go.
+// The paths that the modules of the inputs are written to.
 #pragma once
 
 #include <string>

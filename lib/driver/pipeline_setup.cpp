@@ -425,7 +425,7 @@ Status PipelineSetup::AddInstruments() {
   };
   InstrumentList& list = context_.instruments;
   bisect_limit_ = plan.bisect_limit;
-  // What is ill-formed cannot be run.
+  // An ill-formed module cannot be run.
   const bool verify_each = plan.verify_each || (plan.check_semantics && plan.check_semantics->each);
   const auto audit = verify_each ? std::make_shared<ChangeAudit>() : nullptr;
   if (plan.prints() || plan.limits.any() || options_.dump_dir || options_.checkpoint_dir) list.push_back(counter_);

@@ -37,9 +37,11 @@ class PipelineSetup {
   Status Run();
 
   PassContext& context() { return context_; }
-  // The same without trace() and semantic_check(), for runs that they do not see.
+  // Returns a copy of the context for a run besides the traced one: without trace(), semantic_check(), dumps and
+  // checkpoints.
   PassContext UntracedContext() const;
-  // The same without instruments, but with a check after every pass.
+  // Returns a copy of the context with a check after every pass, and of the instruments only with those that decide
+  // what runs.
   PassContext CheckingContext() const;
   // Follows a run of the pipeline in a context that has it.
   std::shared_ptr<PipelineCursor> MakeCursor() const;
@@ -64,7 +66,7 @@ class PipelineSetup {
   // printed and did not happen.
   void ReportRewrites();
   void WarnOfUnreached();
-  // What batch norms and dropouts compute. After Run.
+  // Returns the mode of batch norms and dropouts. After Run.
   NetworkMode network_mode() const;
   // Null unless the options request it.
   SemanticCheck* semantic_check() { return semantic_check_.get(); }
@@ -73,14 +75,14 @@ class PipelineSetup {
   std::string PrintPipelineFile() const;
   // Other passes under the settings of the run, without its instruments. Paths are absolute.
   PipelineFile SettingsWith(Pipeline passes) const;
-  // The same for one pass that the run has enabled, and a context without instruments for it.
+  // The settings of one pass that the run has enabled, and a context without instruments for settings.
   PipelineFile SettingsForPass(const PipelineItem& pass) const;
   PassContext ContextFor(const PipelineFile& settings) const;
   const std::vector<InstrumentSpec>& instruments() const { return instruments_; }
   // The settings for its own passes with its instruments.
   PipelineFile Settings() const;
   std::string PrintPipeline() const;
-  // What a run that goes on from checkpoints must have in common with this one. Reads the input.
+  // Returns the facts that a run that goes on from checkpoints must have in common with this one. Reads the input.
   Result<RunIdentity> Identity() const;
 
  private:
@@ -104,7 +106,7 @@ class PipelineSetup {
   Status ClaimFiles(OutputFiles& files);
   Status AddInstruments();
   void AddTrace();
-  // The same bisection for another run, which begins to count again, without lines.
+  // Return the bisection and the limits of rewrites for another run, which begins to count again, without lines.
   std::shared_ptr<PassInstrument> AnotherBisect() const;
   std::shared_ptr<PassInstrument> AnotherRewriteLimits() const;
   SettingOrigins Origins() const;

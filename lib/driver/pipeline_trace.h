@@ -39,7 +39,7 @@ class PipelineTrace : public PassInstrument {
   // The outcomes since the last call: a line for each pass, nested as the pipeline is, and one for each setting about a
   // pass that is not in the pipeline.
   std::string Render();
-  // The same as one line of JSON:
+  // Renders the outcomes as one line of JSON:
   //   {"explain-pipeline": {"input": "in.ir", "pipeline": {"name": "FoldConstant", "kind": "module", "runs": 1, ...},
   //                         "absent": ["-disable: pass 'A' is not in the pipeline"]}}
   std::string RenderJson(std::string_view input);

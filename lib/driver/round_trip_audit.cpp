@@ -67,7 +67,7 @@ std::vector<const GlobalVar*> ChangedFunctions(const Module& before, const Modul
   return changed;
 }
 
-// What is wrong with the text of the module; nothing if it reads back as the same.
+// Describes what is wrong with the text of the module; nothing if it reads back as the same.
 std::optional<std::string> RoundTripFault(const Module& module, int threads) {
   DiagnosticBuffer buffer;
   DiagnosticEngine found(&buffer);

@@ -1,4 +1,4 @@
-// What passes read and write in TVMScript: options, and functions in messages.
+// The reader and printer of TVMScript that passes use: for options, and for functions in messages.
 #pragma once
 
 #include "iropt/diag/source.h"

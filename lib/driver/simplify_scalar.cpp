@@ -18,7 +18,7 @@ namespace {
 using arith::IntBound;
 using arith::ModularSet;
 
-// What the analyzer knows about the value of an expression.
+// Facts that the analyzer knows about the value of an expression.
 struct Facts {
   IntBound bound;
   ModularSet residues;

@@ -1,4 +1,4 @@
-// Whether output is coloured.
+// The choice between coloured and plain output.
 #pragma once
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Where a run goes wrong: a pass, and the module before it.
+// The point where a run goes wrong: a pass, and the module before it.
 #pragma once
 
 #include <memory>

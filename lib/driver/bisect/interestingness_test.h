@@ -25,7 +25,7 @@ struct Verdict {
   CountedRewrite last_rewrite = {};  // of the pass whose rewrites were counted
 };
 
-// How much of a pipeline runs.
+// Part of a pipeline that runs.
 struct RunExtent {
   int64_t steps = kNoLimit;
   std::optional<RewriteLimit> rewrites = {};  // of one pass

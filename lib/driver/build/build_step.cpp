@@ -58,7 +58,7 @@ bool IsRegularFile(const std::string& path) {
   return std::filesystem::is_regular_file(path, error);
 }
 
-// Whether the paths name the same file, which need not exist.
+// Returns whether the paths name the same file, which need not exist.
 bool NamesSameFile(const std::string& a, const std::string& b) {
   const auto resolve = [](const std::string& path) {
     std::error_code error;
@@ -101,7 +101,7 @@ class BuildStep {
       written = log.written();
       is_complete = log.is_complete();
     }
-    // What the run made itself is not an input of it.
+    // Files that the run wrote itself are not its inputs.
     std::erase_if(run.read, [&](const std::string& path) {
       return std::ranges::any_of(written, [&](const std::string& other) { return IsSameFile(path, other); });
     });

@@ -11,7 +11,7 @@
 
 namespace iropt {
 
-// What a run of ir-opt leaves.
+// Results of a run of ir-opt.
 struct CachedRun {
   struct File {
     std::string name;  // in the folder of the output
@@ -35,7 +35,8 @@ class ResultCache {
   // The hash of the identity and of the path and contents of the input; nothing if it cannot be read. O(bytes).
   static std::optional<std::string> StepOf(std::string_view identity, const std::string& input);
 
-  // What the step left when the files that it read had the contents that they have now. O(bytes).
+  // Returns the results of the step with the files that it read as they are now; nothing if it has not run with them.
+  // O(bytes).
   std::optional<CachedRun> Find(const std::string& step) const;
   // Keeps what the step left. O(bytes).
   void Add(const std::string& step, const CachedRun& run) const;

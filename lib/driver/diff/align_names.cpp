@@ -107,7 +107,7 @@ class MarkedText {
 
   const std::vector<Line>& lines() const { return lines_; }
   VariableNumbers& numbers() { return numbers_; }
-  // Whether the text has the variable.
+  // Returns whether the text has the variable.
   bool IsPrinted(uint32_t number) const { return number < is_defined_.size() && is_defined_[number]; }
 
  private:

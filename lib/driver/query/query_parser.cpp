@@ -186,8 +186,8 @@ std::optional<Pattern> QueryParser::ParseCall(std::string_view name, SourceSpan 
 
 namespace {
 
-// Whether a text that names an attribute means the value: numbers count without their dtypes, one number stands for a
-// list of such, and data types are written as strings.
+// Returns whether a text that names an attribute means the value: numbers count without their dtypes, one number stands
+// for a list of such, and data types are written as strings.
 bool MeansValue(const Attr* text, const Attr* value) {
   if (text == value) return true;
   if (const auto* list = As<ListAttr>(value)) {

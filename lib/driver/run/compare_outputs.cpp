@@ -13,7 +13,7 @@ namespace iropt {
 
 namespace {
 
-// What a value has besides tensors, shapes and numbers: the kind of the first such part, or nothing.
+// Returns the kind of the first part of a value that is not a tensor, a shape or a number; empty if all are.
 std::string FindOther(const HostValue& value) {
   if (const TupleValue* tuple = value.tuple()) {
     for (const HostValue& field : tuple->fields) {

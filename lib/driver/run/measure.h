@@ -54,7 +54,7 @@ struct ProgramTimes {
 
 // A table of the steps and the calls of one program, or a row for each of several.
 std::string RenderProgramTimes(std::span<const ProgramTimes> programs, const ProgramOptions& options);
-// The same as a line of JSON; times are in milliseconds.
+// Renders the times as a line of JSON, in milliseconds.
 std::string RenderProgramTimesJson(std::span<const ProgramTimes> programs, const ProgramOptions& options);
 
 }  // namespace iropt

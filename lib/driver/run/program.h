@@ -24,7 +24,7 @@ class Program {
   Program(CompilerInstance& compiler, PipelineSetup& setup, const ProgramOptions& options, LoopLibrary& library)
       : compiler_(compiler), setup_(setup), options_(options), library_(library) {}
 
-  // How long the steps took.
+  // Times of the steps.
   struct Times {
     double read_seconds = 0;    // reading and checking the module
     double passes_seconds = 0;  // with the check of their result
@@ -39,7 +39,7 @@ class Program {
   const Module& module() const { return *module_; }
   const Entry& entry() const { return *entry_; }
   const Times& times() const { return times_; }
-  // Whether results of rank 0 are written as such.
+  // Returns whether results of rank 0 are written as such.
   bool writes_rank_0() const { return writes_rank_0_; }
   // Why results may differ from those of another run, or nothing.
   std::string ComparisonHint() const;

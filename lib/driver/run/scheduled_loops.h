@@ -1,4 +1,4 @@
-// What ir-run does so that compiled loops are fast: passes for the processor that it runs on.
+// The passes that ir-run runs so that compiled loops are fast, for the processor that it runs on.
 #pragma once
 
 #include <string>
@@ -14,7 +14,8 @@ namespace iropt {
 // The target of the processor that runs this program, as -target takes it.
 std::string HostTarget();
 
-// Whether levels from 3 on schedule the loops: they are to be compiled, and the program states no passes of its own.
+// Returns whether levels from 3 on schedule the loops: they are to be compiled, and the program states no passes of its
+// own.
 bool SchedulesLoops(const ProgramOptions& options);
 // The options for the pipeline: where the program states no passes of its own, levels from 3 on schedule the loops that
 // are to be compiled for the processor.

@@ -29,7 +29,7 @@ class Tuner {
   Status Run();
 
  private:
-  // What the search for one function has found.
+  // Result of the search for one function.
   struct Search {
     double seconds = 0;            // the least time
     std::string description = {};  // of the best candidate; empty: none is better than no schedule

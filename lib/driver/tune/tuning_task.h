@@ -41,9 +41,10 @@ class TaskRunner {
 
   // Runs the function as it is; its results are those that candidates must have. Gives the least time of a call.
   Result<double> RunUnscheduled();
-  // The same with the body of another PrimFunc. Fails if it cannot be compiled or run, or if its results differ.
+  // Runs the function with the body of another PrimFunc and gives the least time of a call. Fails if it cannot be
+  // compiled or run, or if its results differ.
   Result<double> RunScheduled(const PrimFunc& scheduled, const FuncStorageRef& storage);
-  // What an error is about, which may have been reported.
+  // Returns the message of an error, also of one that was reported.
   std::string Explain(const Error& error) const;
 
  private:
@@ -57,7 +58,7 @@ class TaskRunner {
   bool IsSame(const std::vector<NamedTensor>& outputs) const;
 
   const TuningTask& task_;
-  // What goes wrong with a candidate is not an error of the run.
+  // Errors of a candidate, which are not errors of the run.
   DiagnosticBuffer messages_;
   DiagnosticEngine diagnostics_;
   PassContext context_;
