@@ -33,7 +33,7 @@ Failure ReportUnknown(const Module& module, const std::string& name, DiagnosticE
   return Failure{ErrorCode::Usage};
 }
 
-// What a run without -entry begins with; null if that is not clear.
+// Returns the function that a run without -entry begins with; null if that is not clear.
 const ModuleEntry* FindDefault(const Module& module) {
   if (const ModuleEntry* main = module.Find(kMain)) return main;
   std::vector<const ModuleEntry*> functions;

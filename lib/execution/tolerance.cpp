@@ -12,7 +12,7 @@ namespace iropt {
 
 namespace {
 
-// What fewer operations compute is compared as it is: there are no sums that could lose small numbers.
+// Results of fewer operations are compared as they are: sums of so few do not lose small numbers.
 constexpr double kFewOperations = 16;
 
 double RootMeanSquare(const NDArray& tensor) {

@@ -58,7 +58,7 @@ Result<HostValue> EvalIdentity(KernelCall& call) {
 
 namespace {
 
-// Which elements are kept, as ones and zeros of the dtype.
+// Chooses the elements that are kept, as ones and zeros of the dtype.
 Result<Tensor> MakeDropoutMask(KernelCall& call, const NDArray& x, double rate) {
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> mask, call.Allocate(x.dtype(), ShapeOf(x)));
   IROPT_ASSIGN_OR_RETURN(const Tensor one, CastTensor(call, MakeScalarTensor(Scalar::Int(1)), x.dtype()));

@@ -43,9 +43,9 @@ class KernelCall : public OperandReader {
   View attrs() const {
     return View(attrs_);
   }
-  // Where random numbers come from; null where operators must give the same each time.
+  // The source of random numbers; null if operators must give the same each time.
   RandomSource* random() const { return random_; }
-  // Whether batch_norm and dropout compute what they do in inference.
+  // Returns whether batch_norm and dropout compute what they do in inference.
   bool is_inference() const { return is_inference_; }
 
   // A zeroed tensor, if the limits allow one.
@@ -73,7 +73,7 @@ inline DataType DTypeOr(DataType given, DataType otherwise) { return given.is_vo
 
 // The non-negative form of an axis of a tensor of rank `rank`, or an error.
 Result<int64_t> NormalizeAxis(const KernelCall& call, int64_t axis, size_t rank);
-// The same for a list without duplicates; in the given order.
+// The non-negative forms of axes in the given order, or an error, also for duplicates.
 Result<Shape> NormalizeAxes(const KernelCall& call, std::span<const int64_t> axes, size_t rank);
 // The shape that operands of these shapes broadcast to, or an error.
 Result<Shape> BroadcastShapes(const KernelCall& call, std::span<const int64_t> a, std::span<const int64_t> b);

@@ -21,7 +21,7 @@ bool DispatchNumber(DataType dtype, F&& f) {
   return supported;
 }
 
-// The same for floats alone.
+// As DispatchElement, for floats alone. False for other dtypes.
 template <class F>
 bool DispatchFloat(DataType dtype, F&& f) {
   bool supported = false;

@@ -131,7 +131,7 @@ class BufferEvaluator : public ScalarEvaluator {
   bool AllocateCopies(const tir::Var* data, const ThreadMemory& layout, int64_t count, DataType dtype);
   bool CountThreads(const tir::Var* data, const ThreadMemory::Axis& axis, int64_t* count);
   void DropCopies(const ThreadCopies& copies);
-  // The same as Declare with the shape, strides and offset given: variables among them are bound.
+  // Declares the buffer with the shape, strides and offset given: variables of its own are bound to them.
   bool DeclareAs(const tir::Buffer& buffer, std::span<const int64_t> shape, std::span<const int64_t> strides,
                  int64_t offset);
   bool ResolveView(const tir::Buffer& buffer, BufferView* view);

@@ -117,7 +117,7 @@ bool Interpreter::ExecAttr(const tir::AttrStmt& attr) {
     const tir::IterVar* axis = tir::ThreadAxisOf(attr);
     int64_t extent = 0;
     if (!axis || !EvalInt(attr.value, &extent)) return Fail("a thread axis is expected");
-    // The same axis may be bound again within; it keeps its value.
+    // An axis that is bound again within keeps its value.
     if (env().Find(axis->var)) return Exec(attr.body);
     const ConcurrentLoop loop(execution_, axis->var, axis->thread_tag,
                               RaceDetector::IsConcurrentAxis(axis->thread_tag));

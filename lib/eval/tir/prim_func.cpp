@@ -104,7 +104,7 @@ Result<std::vector<Tensor>> EvalPrimFunc(const PrimFunc& func, std::span<const H
       return Error{ErrorCode::SemanticCheck,
                    fmt::format("{}: leaves elements of result {} without a value", NameOf(func), i)};
     }
-    // What nobody can write to any more is a constant.
+    // A tensor that nobody can write to any more is a constant.
     results.push_back(NDArray::View(tensor->dtype(), outputs[i].shape, tensor->data(), tensor));
   }
   return results;

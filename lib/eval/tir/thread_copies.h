@@ -42,8 +42,8 @@ struct ThreadCopies {
   // The positions on the axes of the place, 0 on the others, of the threads that a copy belongs to.
   std::vector<int64_t> PositionsOf(const Place& place, int64_t index) const;
   int64_t IndexOf(const Place& place, const std::vector<int64_t>& positions) const;
-  // What was stored at `at` in a copy goes to the copies of the threads for which the store has been executed, too.
-  // `step` is called for each of them; false ends the walk.
+  // Copies the bytes that were stored at `at` in a copy to the copies of the threads for which the store has been
+  // executed, too. `step` is called for each of them; false ends the walk.
   bool Spread(const Pointer& pointer, int64_t at, int64_t size, FunctionRef<bool()> step) const;
 };
 

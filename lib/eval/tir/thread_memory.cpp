@@ -305,8 +305,8 @@ class MemoryFinder : public tir::StmtExprVisitor {
     }
   }
 
-  // How an index belongs to the thread at the position `axis`: it is the sum of the position times a size, something
-  // less than that, and multiples of what all threads together have.
+  // Splits an index that belongs to the thread at the position `axis`: it is the sum of the position times a size,
+  // something less than that, and multiples of what all threads together have.
   Split SplitOf(const Loop& axis, const PrimExpr* expr) const {
     const LinearIndex index = IndexOf(expr);
     const int64_t size = index.known ? index.FactorOf(axis.var) : 0;

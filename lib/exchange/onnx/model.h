@@ -208,7 +208,7 @@ struct Model {
   std::deque<std::string> texts;
 };
 
-// Whether a domain is that of ONNX's own operators.
+// Returns whether a domain is that of ONNX's own operators.
 inline bool IsOnnxDomain(std::string_view domain) { return domain.empty() || domain == "ai.onnx"; }
 int64_t OpsetIn(const std::vector<OperatorSet>& opsets, std::string_view domain);
 

@@ -1,4 +1,4 @@
-// Where calls that were imported come from. A model is not a text, so its nodes are described in one, a line each:
+// The origin of imported calls. A model is not a text, so its nodes are described in one, a line each:
 //
 //   Conv "conv1": x, w -> y
 //

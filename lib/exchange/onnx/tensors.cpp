@@ -119,7 +119,7 @@ std::optional<uint64_t> ToNumber(std::string_view text) {
   return value;
 }
 
-// Whether `path` is `folder` or below it; both without symbolic links.
+// Returns whether `path` is `folder` or below it; both without symbolic links.
 bool IsBelow(const std::filesystem::path& path, const std::filesystem::path& folder) {
   const auto [rest, _] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
   return rest == folder.end();

@@ -17,7 +17,7 @@ struct BadMessage {
   std::string reason;
 };
 
-// Where the reader is, for messages. What was not left is still there when an exception is caught.
+// The place of the reader, for messages. Parts that were not left are still in it when an exception is caught.
 class Place {
  public:
   static constexpr size_t kDeepest = 100;  // as protobuf's own readers

@@ -1,4 +1,4 @@
-// What the functions of one module share while they are exported.
+// The state that the functions of one module share while they are exported.
 #pragma once
 
 #include <span>
@@ -20,7 +20,7 @@ class ExportContext {
 
   const Module& module() const { return module_; }
   Model& model() { return result_.model; }
-  // Whether a model was read into the module.
+  // Returns whether a model was read into the module.
   bool came_from_onnx() const;
   // The version of ONNX's own operators.
   int64_t opset() const { return opset_; }

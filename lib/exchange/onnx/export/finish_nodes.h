@@ -1,4 +1,4 @@
-// What is left to do on the nodes of a model.
+// The last step on the nodes of an exported model.
 #pragma once
 
 #include "exchange/onnx/export/export.h"

@@ -329,7 +329,7 @@ bool FunctionExporter::ExportFused(const Var* var, const FusedNode& node) {
 std::shared_ptr<GraphProto> FunctionExporter::ExportBranch(const Expr* branch) {
   auto graph = std::make_shared<GraphProto>();
   GraphProto* outer = std::exchange(graph_, graph.get());
-  // What the branch computes is not seen outside of it.
+  // Values that the branch computes are not seen outside of it.
   const auto symbols = symbols_;
   const auto scalars = scalars_;
   const size_t dims = dims_.size();

@@ -20,7 +20,7 @@ namespace iropt::onnx {
 
 using Names = std::vector<std::string_view>;
 
-// What an expression is in a graph: the name of a value or, for a tuple, those of its fields.
+// An expression in a graph: the name of a value or, for a tuple, those of its fields.
 struct ExportedValue {
   Names names;
   bool is_tuple = false;
@@ -67,7 +67,7 @@ class FunctionExporter {
   // The type as the model says it.
   ValueType TypeOf(const Type* type);
   std::string_view Keep(std::string text) { return context_.model().Keep(std::move(text)); }
-  // Whether anything uses field `i` of the tuple that the current binding binds.
+  // Returns whether anything uses field `i` of the tuple that the current binding binds.
   bool IsFieldUsed(size_t i) const { return definitions_.IsFieldUsed(current_, i); }
   void Report(std::string_view op, std::string_view reason);
 

@@ -97,7 +97,7 @@ const Expr* Definitions::Find(const Var* var) const {
 Span Definitions::SpanOf(const Var* var) const {
   const auto found = values_.find(var);
   if (found == values_.end()) return {};
-  // What a pass made in place of another value has no span of its own.
+  // A value that a pass made in place of another one has no span of its own.
   const Span span = found->second.value->span();
   return span.known() ? span : found->second.binding;
 }

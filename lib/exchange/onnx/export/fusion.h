@@ -27,7 +27,7 @@ struct FusedNode {
   std::vector<Span> spans = {};  // of the calls, each once
 };
 
-// What the variables of a function are, who uses them, and what is fused.
+// The values of the variables of a function, their uses, and the nodes that are fused.
 class Definitions {
  public:
   Definitions() = default;
@@ -38,13 +38,13 @@ class Definitions {
   const Expr* Find(const Var* var) const;
   // The value behind variables that are other names for it.
   const Expr* Resolve(const Expr* expr) const;
-  // Where the value comes from, or what it replaces.
+  // The span of the value, or that of the binding if it has none.
   Span SpanOf(const Var* var) const;
   bool IsFieldUsed(const Var* tuple, size_t i) const;
   const FusedNode* FusedAt(const Var* var) const;
   // The tensor of one element that decides a conditional, before it is made a scalar: ONNX takes it as it is.
   const Expr* ConditionOf(const If* conditional) const;
-  // Whether another variable's fused node computes the value.
+  // Returns whether another variable's fused node computes the value.
   bool IsAbsorbed(const Var* var) const { return absorbed_.contains(var); }
 
  private:
@@ -76,10 +76,10 @@ class Matcher {
   const Call* Inner(const Expr* operand, OpId op);
   // The value of a constant of one element.
   std::optional<double> Number(const Expr* operand) const;
-  // Whether two operands are the same value.
+  // Returns whether two operands are the same value.
   bool IsSame(const Expr* a, const Expr* b) const { return definitions_->Resolve(a) == definitions_->Resolve(b); }
   const iropt::Constant* ConstantOf(const Expr* operand) const;
-  // Whether nothing else uses what the match takes in.
+  // Returns whether nothing else uses the values that the match takes in.
   bool IsClosed() const;
   const std::unordered_map<const Var*, int>& inner() const { return inner_; }
   // Another use of a variable that is part of the match.

@@ -64,13 +64,13 @@ std::pair<std::string_view, std::string_view> SplitName(std::string_view name) {
   return {name.substr(0, dot), name.substr(dot + 1)};
 }
 
-// What comes after the attributes of the node.
+// Operands after the attributes of the node.
 struct NodeFacts {
   int64_t opset = 0;  // 0: any
   size_t outputs = 1;
 };
 
-// Whether the operand after the name is one of them.
+// Reads the operand of this name into `facts`. Returns whether it is one of the facts.
 bool ReadFact(OpExport& op, std::string_view key, size_t value, NodeFacts& facts) {
   if (key != kOpsetKey && key != kOutputsKey) return false;
   const std::optional<int64_t> number = op.IntArg(value);

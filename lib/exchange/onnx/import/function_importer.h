@@ -23,7 +23,7 @@ namespace iropt::onnx {
 
 struct OpRow;
 
-// What the functions of one module share.
+// State that the functions of one module share.
 struct ImportContext {
   const Model& model;
   TensorReader& tensors;

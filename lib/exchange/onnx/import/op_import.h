@@ -41,9 +41,9 @@ class OpImport : public NodeAttributes<OpImport> {
   // ---- Inputs
   size_t num_inputs() const { return node_.inputs.size(); }
   size_t num_outputs() const { return node_.outputs.size(); }
-  // Whether the node has an output that is not left out.
+  // Returns whether the node has an output that is not left out.
   bool HasOutput(size_t i) const { return i < node_.outputs.size() && !node_.outputs[i].empty(); }
-  // Whether the optional input is there.
+  // Returns whether the optional input is there.
   bool Has(size_t i) const { return i < node_.inputs.size() && !node_.inputs[i].empty(); }
   // The operand, which must be there: the importer has checked the least number of inputs of the row.
   const Expr* In(size_t i);
@@ -61,7 +61,7 @@ class OpImport : public NodeAttributes<OpImport> {
   const Elements* ElementsOf(size_t i);
   // Those of a tensor in an attribute.
   std::optional<Elements> ElementsIn(const TensorProto& tensor);
-  // The same as numbers. An input that is missing gives nullopt as well.
+  // The elements of an input as numbers; nullopt if they are unknown or the input is missing.
   std::optional<std::vector<int64_t>> Numbers(size_t i);
   // The array of an input that is a constant; null otherwise.
   const NDArray* ConstantOf(size_t i);

@@ -11,15 +11,16 @@
 namespace iropt::onnx {
 
 inline constexpr std::string_view kOpaquePrefix = "onnx.";
-// What comes after the attributes: the version of the operator set, and the number of outputs if it is not 1.
+// Names of the operands after the attributes: the version of the operator set, and the number of outputs if it is not
+// 1.
 inline constexpr std::string_view kOpsetKey = "opset";
 inline constexpr std::string_view kOutputsKey = "outputs";
 
 // The call for a node. Graphs that are attributes become private functions.
 Value MakeOpaqueCall(OpImport& op);
-// The same with these result types.
+// The call for a node, with these result types.
 Value MakeOpaqueCall(OpImport& op, std::span<const Type* const> types);
-// The same with result types that follow from the function of the node's graph.
+// The call for a node, with result types that follow from the function of the node's graph.
 Value MakeOpaqueCall(OpImport& op, FunctionRef<std::vector<const Type*>(const iropt::Function& body)> types_of);
 // A constant of strings or complex numbers: the shape and the elements, R.tuple(R.shape([2]), R.tuple(R.str("a"),
 // ...)). Null for elements of other types.

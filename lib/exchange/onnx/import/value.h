@@ -25,8 +25,8 @@ struct Elements {
   std::optional<std::vector<int64_t>> Numbers() const;
 };
 
-// What a name of a graph stands for. A value with elements may have no expression yet: it gets one when an operator
-// needs the tensor.
+// Value of a name of a graph. A value with elements may have no expression yet: it gets one when an operator needs the
+// tensor.
 struct Value {
   const Expr* expr = nullptr;
   std::optional<Elements> elements;

@@ -18,7 +18,7 @@ bool AllOf(const NDArray& array, A&& accepts, F&& fallback) {
   return fallback();
 }
 
-// Whether no index is negative, which the operators of Relax do not take.
+// Returns whether no index is negative, which the operators of Relax do not take.
 bool CountFromFront(const Expr* indices) {
   const auto* constant = As<Constant>(indices);
   return constant != nullptr && AllOf(
@@ -97,8 +97,8 @@ Value ImportScatterElements(OpImport& op) {
                  op.Attrs<ScatterElementsAttrs>(OpId::kScatterElements, {.axis = axis, .reduction = ReductionOf(op)}));
 }
 
-// Whether the shape of the updates is known to be that of the indices without their last dimension and of the data
-// behind it. It may be so at run time only.
+// Returns whether the shape of the updates is known to be that of the indices without their last dimension and of the
+// data behind it. It may be so at run time only.
 bool FitsScatter(const TensorType* data, const TensorType* indices, const TensorType* updates) {
   if (data == nullptr || indices == nullptr || updates == nullptr) return true;
   if (!data->known || !indices->known || !updates->known || indices->dims.empty()) return true;

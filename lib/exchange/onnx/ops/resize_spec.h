@@ -1,4 +1,4 @@
-// What a Resize or Upsample node says, for the importer and the kernel.
+// The attributes of a Resize or Upsample node, for the importer and the kernel.
 #pragma once
 
 #include <cstdint>

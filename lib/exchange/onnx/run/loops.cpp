@@ -99,7 +99,7 @@ Result<HostValue> RunLoop(OnnxCall& call) {
   return ResultOf(call, std::move(carried));
 }
 
-// What a scan does along its axes.
+// Inputs and outputs of a scan, and the axes that it runs along.
 struct ScanPlan {
   size_t num_states = 0;
   size_t num_scanned = 0;

@@ -127,7 +127,7 @@ std::optional<FusedNode> MatchProduct(Matcher& matcher, const Expr* operand, dou
   return node;
 }
 
-// Whether a tensor broadcasts to the product without making it larger.
+// Returns whether a tensor broadcasts to the product without making it larger.
 bool BroadcastsTo(const Expr* bias, const Expr* product) {
   const TensorType* from = TensorOf(bias);
   const TensorType* to = TensorOf(product);

@@ -44,7 +44,7 @@ Names ExportClip(OpExport& op) {
 
 // ---- Two operands
 
-// Where the second operand of an old operator lies in the first one: its dimensions without those of 1 at both ends are
+// Place of the second operand of an old operator in the first one: its dimensions without those of 1 at both ends are
 // those from `axis` on.
 struct OldBroadcast {
   int64_t axis;

@@ -56,7 +56,7 @@ std::optional<std::vector<int64_t>> SplitLengths(OpExport& op, int64_t axis) {
   return lengths;
 }
 
-// Where parts begin and end, for a length that is not known. O(parts).
+// Cuts the parts out by slices, for a length that is not known. O(parts).
 Names SplitIntoSlices(OpExport& op, const IntList& indices, int64_t axis) {
   Names parts;
   int64_t begin = 0;

@@ -191,7 +191,7 @@ Names ExportBatchNorm(OpExport& op) {
   return {axis == 1 ? result : op.Transpose(result, swap), {}, {}};
 }
 
-// Whether an operand is a tensor of zeros, which stands for one that is left out.
+// Returns whether an operand is a tensor of zeros, which stands for one that is left out.
 bool IsZeros(OpExport& op, size_t i) {
   const auto* call = As<Call>(op.Resolved(i));
   const auto* callee = call ? As<Op>(call->op) : nullptr;

@@ -8,8 +8,8 @@ namespace iropt::onnx {
 
 namespace {
 
-// Whether the axes are all but the first two, as those of the pools over all of an image. A mean along the last of
-// three is part of a normalization more often, and runtimes look for a reduction there.
+// Returns whether the axes are all but the first two, as those of the pools over all of an image. A mean along the last
+// of three is part of a normalization more often, and runtimes look for a reduction there.
 bool AreSpatial(const std::vector<int64_t>& axes, int rank) {
   if (rank < 4 || axes.size() != static_cast<size_t>(rank) - 2) return false;
   for (size_t i = 0; i < axes.size(); ++i) {
