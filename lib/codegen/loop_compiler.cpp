@@ -115,7 +115,7 @@ class Compiler final : public LoopCompiler {
     ParallelFor(vars.size(), threads, [&](size_t i) { tasks[i] = TaskOf(module, *vars[i]); });
     const std::vector<size_t> distinct = FindDistinct(tasks);
     ParallelFor(distinct.size(), threads, [&](size_t i) { BuildTask(module, tasks[distinct[i]]); });
-    // What other callers compile comes last, so that callers do not wait for each other.
+    // Functions that other callers compile come last, so that callers do not wait for each other.
     for (Task& task : tasks) {
       if (!task.others) continue;
       if (auto code = Await(*task.others)) {
@@ -231,7 +231,7 @@ class Compiler final : public LoopCompiler {
     task.own.reset();
   }
 
-  // What another caller has compiled; nothing if it has not come to an end.
+  // Waits for the code that another caller compiles; nothing if that was broken off.
   std::optional<Result<Code>> Await(const Running& running) {
     std::unique_lock lock(mutex_);
     is_over_.wait(lock, [&] { return running.is_over; });

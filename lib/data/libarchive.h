@@ -41,7 +41,8 @@ struct LibArchive {
 #undef IROPT_DECLARE
 };
 
-// The same object at every call. Fails with ErrorCode::Usage where the library is not installed.
+// Loads the library once and returns the same object at every call. Fails with ErrorCode::Usage where the library is
+// not installed.
 Result<const LibArchive*> LoadLibArchive();
 
 }  // namespace iropt::data

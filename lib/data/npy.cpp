@@ -153,7 +153,7 @@ std::string_view NumpyName(DataType dtype) {
   return found == std::end(kSpellings) ? std::string_view() : found->name;
 }
 
-// What the preamble and the header say.
+// Contents of the preamble and the header.
 struct Layout {
   DataType dtype;
   std::vector<int64_t> shape;

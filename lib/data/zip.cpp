@@ -18,7 +18,7 @@ using Entry = std::unique_ptr<struct archive_entry, decltype(LibArchive::entry_f
 // Deflate makes data smaller by less than this factor.
 constexpr uint64_t kMostCompression = 1040;
 
-// What a few bytes may unpack to is decided by their first part: an entry that has another size than its contents
+// Reads an entry, with a limit against bytes that unpack to very many: an entry that has another size than its contents
 // state, or states more than the archive can hold, is not read to its end. The directory's size of an entry is not
 // trusted.
 class EntryReader {

@@ -70,7 +70,7 @@ std::string AxisOrder::Reorder(std::string_view layout) const {
 
 std::vector<const PrimExpr*> AxisOrder::Indices(std::span<const PrimExpr* const> indices, const AxisOrder& from) const {
   const arith::PrimBuilder make;
-  // How many elements of its axis a step at the position skips: the product of the parts after it.
+  // The number of elements of its axis that a step at the position skips: the product of the parts after it.
   const auto stride = [](const AxisOrder& order, int place) {
     int64_t product = 1;
     const bool is_part = order.PartAt(place) != 0;

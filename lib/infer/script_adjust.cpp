@@ -103,7 +103,7 @@ bool AdjustPad(BoundArguments& bound) {
   return true;
 }
 
-// Where texts of TVM 0.21 and newer leave out an argument, it has another value than in older ones.
+// Sets an argument that a text of TVM 0.21 or newer leaves out, and that has another value there than in older ones.
 void SetNewerDefault(BoundArguments& bound, std::string_view name, const PyValue& value) {
   const PyValue*& argument = bound[name];
   const bool is_newer =
@@ -156,8 +156,8 @@ const PrimExpr* MissingDim(std::span<const PrimExpr* const> data, std::span<cons
   return arith::Simplify(make.FloorDiv(elements, others));
 }
 
-// Whether the data has no elements, but would have some with dimensions copied for zeros: these are sizes then, such as
-// the one that -1 stands for in a new shape [-1] of (2, 0).
+// Returns whether the data has no elements, but would have some with dimensions copied for zeros: these are sizes then,
+// such as the one that -1 stands for in a new shape [-1] of (2, 0).
 bool HasZeroSizes(std::span<const PrimExpr* const> data, std::span<const size_t> copied) {
   const auto is_zero = [&](size_t i) { return i < data.size() && arith::IsInt(data[i], 0); };
   return arith::IsInt(rules::Product(data), 0) && std::ranges::none_of(copied, is_zero);

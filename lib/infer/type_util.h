@@ -118,7 +118,7 @@ enum class Known : uint8_t { kYes, kNo, kError };
 Known Broadcast(const Call& call, std::span<const Dim> a, std::span<const Dim> b, InferContext& ctx, DimList& out);
 // The axis counted from the front; nothing after an error.
 std::optional<int> NormalizeAxis(const Call& call, int ndim, int64_t axis, InferContext& ctx);
-// The same for several axes, which must be distinct.
+// Counts several axes from the front, which must be distinct; false after an error.
 bool NormalizeAxes(const Call& call, int ndim, std::span<const int64_t> axes, InferContext& ctx, std::vector<int>& out);
 Dim Product(std::span<const Dim> dims);
 

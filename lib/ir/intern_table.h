@@ -21,8 +21,8 @@ class InternTable {
     return FindIn(shard(hash).table.load(std::memory_order_acquire), hash, equal);
   }
 
-  // The same, but makes the entry with make(arena) if there is none. `make` runs under the lock of a shard and must not
-  // use this table.
+  // Returns the entry that Find returns, or else one that make(arena) makes. `make` runs under the lock of a shard and
+  // must not use this table.
   template <class Equal, class Make>
   const void* FindOrMake(uint64_t hash, Equal&& equal, Make&& make) {
     Shard& s = shard(hash);

@@ -16,7 +16,7 @@ namespace {
 constexpr char kQuote = '\'';
 constexpr char kEscape = '\\';
 
-// Where a part of the text is.
+// Range of a part of the text.
 struct Range {
   size_t begin;
   size_t end;
@@ -44,7 +44,7 @@ bool SplitAt(char separator, std::string_view text, Range range, F&& each) {
   return !quoted;
 }
 
-// Whether the only quotes that are not escaped are the first and the last byte.
+// Returns whether the only quotes that are not escaped are the first and the last byte.
 bool IsQuoted(std::string_view text) {
   if (text.size() < 2 || text.front() != kQuote || text.back() != kQuote) return false;
   for (size_t i = 1; i + 1 < text.size(); ++i) {

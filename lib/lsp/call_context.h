@@ -1,5 +1,5 @@
-// Where in a statement the cursor is, as far as the text alone shows it: the text is mostly incomplete when an editor
-// asks.
+// The position of the cursor in a statement, as far as the text alone shows it: the text is mostly incomplete when an
+// editor asks.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What can be called in a text, with its parameters and documentation: operators, other names of R, T and I, and the
+// The callables of a text, with their parameters and documentation: operators, other names of R, T and I, and the
 // functions of the module.
 #pragma once
 

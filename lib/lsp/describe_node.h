@@ -13,7 +13,7 @@ namespace iropt::lsp {
 std::string DescribeBuffer(const tir::Buffer& buffer);
 // "x: R.Tensor((n, 4), dtype="float32")"; empty if nothing is known of the node.
 std::string DescribeNode(std::string_view name, const Node* node);
-// What values a scalar takes, as loops, blocks and bindings of the function say: "0 <= i < 128"; empty if it is
+// The values that a scalar takes, as loops, blocks and bindings of the function say: "0 <= i < 128"; empty if they are
 // unknown.
 std::string DescribeBounds(const tir::Var* var, const BaseFunc* func);
 

@@ -1,4 +1,4 @@
-// What is wrong, and what can be done about it.
+// Diagnostics, and the code actions that repair them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ Json EditsOf(const Document& document, const Problem& problem) {
   return {{"changes", {{document.uri(), edits}}}};
 }
 
-// Whether the cursor is in the comments of a test that FileCheck compares.
+// Returns whether the cursor is in the comments of a test that FileCheck compares.
 bool HasChecks(const Document& document, TextSpan span) {
   const TextDocument& text = document.text();
   const std::string_view line = text.Text(text.Line(text.LineAt(span.begin)));

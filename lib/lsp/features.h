@@ -1,4 +1,4 @@
-// What the server answers about a document: one function a request of the protocol. The context of the document's
+// Answers of the server about a document: one function a request of the protocol. The context of the document's
 // analysis is current when they are called.
 #pragma once
 
@@ -40,10 +40,10 @@ Json DocumentSymbols(Document& document);
 // Functions of the document whose names contain the letters of the query in their order; for a query with a '(', what
 // matches it (iropt/driver/query.h).
 void AddWorkspaceSymbols(Document& document, std::string_view query, Json& symbols);
-// Whether a query of symbols is a pattern of expressions, and whether it can be read as one.
+// Return whether a query of symbols is a pattern of expressions, and whether it can be read as one.
 bool IsPattern(std::string_view query);
 bool CanAsk(std::string_view pattern);
-// Whether the name has the letters of the query in their order.
+// Returns whether the name has the letters of the query in their order.
 bool HasSubsequence(std::string_view name, std::string_view query);
 Json FoldingRanges(Document& document);
 // The edits that give the canonical text; none if it can't be read.

@@ -25,7 +25,7 @@ class MessageReader {
   // Waits for the next message; nothing at the end of the input. A text that is not JSON is a discarded value.
   std::optional<Json> Next();
   bool HasMore();
-  // Whether a request that Next returned was cancelled meanwhile; forgets that.
+  // Returns whether a request that Next returned was cancelled meanwhile, and forgets the cancellation.
   bool TakeCancelled(const Json& id);
 
  private:
@@ -48,7 +48,7 @@ class MessageReader {
 class MessageWriter {
  public:
   explicit MessageWriter(int fd) : fd_(fd) {}
-  // What a client does not take any more is dropped.
+  // Writes a message; drops it if the client does not take it.
   void Write(const Json& message);
 
  private:

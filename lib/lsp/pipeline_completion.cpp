@@ -22,7 +22,7 @@ struct Container {
   std::string_view KeyHere() const { return is_object ? last_key : std::string_view(); }
 };
 
-// Where in a JSON text the cursor is; what is before it may be malformed.
+// The position of the cursor in a JSON text; the text before it may be malformed.
 class JsonCursor {
  public:
   JsonCursor(std::string_view text, uint32_t offset) {

@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What the plugins and the pipelines of the server itself report: nobody reads it.
+// Drops the diagnostics of plugins and of the pipelines of the server itself, which nobody reads.
 class NoConsumer : public DiagnosticConsumer {
  public:
   void Consume(const Diagnostic& /*diagnostic*/) override {}

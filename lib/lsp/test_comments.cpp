@@ -69,7 +69,7 @@ void CheckPipeline(const TextDocument& text, const RunLine& run, const PassRegis
   for (const Diagnostic& diagnostic : buffer.diagnostics()) problems.push_back(ProblemInText(diagnostic, run.pipeline));
 }
 
-// Whether a test runs commands that must fail: what is wrong there is meant to be.
+// Returns whether a test runs commands that must fail: their errors are meant to be.
 bool ExpectsFailure(std::string_view command) {
   return command.find("not ") != std::string_view::npos ||
          command.find("-verify-diagnostics") != std::string_view::npos;

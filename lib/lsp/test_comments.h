@@ -27,16 +27,16 @@ struct HoverText {
   TextSpan span;
   std::string text;  // Markdown
 };
-// What the word at the offset means in a RUN line or in a pipeline file; nothing elsewhere.
+// Explains the word at the offset in a RUN line or in a pipeline file; nothing elsewhere.
 std::optional<HoverText> HoverOfComment(const Document& document, uint32_t offset, const PassRegistry& registry);
-// What is known of a pass, a named pipeline or a configuration option; empty if there is none.
+// Describes the pass, named pipeline or configuration option of this name; empty if there is none.
 std::string DescribePassName(std::string_view name, const PassRegistry& registry);
 
-// What is wrong with the pipelines of RUN lines and with the expectations of the text. Problems of the module that the
+// Adds the problems of the pipelines of RUN lines and of the expectations of the text. Problems of the module that the
 // text expects become information.
 void CheckComments(const TextDocument& text, const PassRegistry& registry, std::vector<Problem>& problems);
 
-// What is wrong with a pipeline file.
+// Adds the problems of a pipeline file.
 void CheckPipelineFile(const TextDocument& text, const PassRegistry& registry, std::vector<Problem>& problems);
 
 }  // namespace iropt::lsp

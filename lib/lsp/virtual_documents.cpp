@@ -76,7 +76,7 @@ class StepCollector : public PassInstrument {
   std::vector<Step> steps;
 };
 
-// What a child works with. Its standard streams go to a file in memory, which becomes the text if the work fails.
+// The work of a child process. Its standard streams go to a file in memory, which becomes the text if the work fails.
 class ChildWork {
  public:
   ChildWork(std::string path, std::string source) : path_(std::move(path)), source_(std::move(source)) {

@@ -45,7 +45,7 @@ std::string UriOf(std::string_view path);
 // The text of a document that is open.
 using OpenTexts = std::function<std::optional<std::string>(const std::string& uri)>;
 
-// What a virtual document is made of: URIs of files.
+// The URIs of the files that a virtual document is made of.
 std::vector<std::string> SourcesOf(const VirtualUri& uri);
 // The text of a virtual document. The work is done in a process of its own, which may crash, and which is ended after a
 // minute.

@@ -22,7 +22,7 @@ std::string FileNameOf(std::string name) {
   return name;
 }
 
-// Whether a file may be one of PathOf: "0003-FoldConstant.ir".
+// Returns whether a file may be one of PathOf: "0003-FoldConstant.ir".
 bool IsNameOfDump(std::string_view name) {
   constexpr size_t kDigits = 4;
   const size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());

@@ -5,7 +5,7 @@
 
 namespace iropt {
 
-// What is in main memory now, mapped files included; 0 if the system does not tell.
+// The bytes of the process in main memory now, mapped files included; 0 if the system does not tell.
 int64_t ResidentBytes();
 // The most that was there at any time so far.
 int64_t PeakResidentBytes();

@@ -33,7 +33,7 @@ std::invoke_result_t<F&> CatchExceptions(Describe&& describe, F&& f) {
   }
 }
 
-// The same for hooks, whose returned errors are prefixed with the name of the callee, too.
+// Calls a hook as CatchExceptions does, and prefixes returned errors with the name of the callee, too.
 template <class Describe, class F>
 std::invoke_result_t<F&> CallHook(Describe&& describe, F&& f) {
   return CatchExceptions(describe, [&]() -> std::invoke_result_t<F&> {

@@ -70,7 +70,7 @@ Status PipelineCursor::OnRequiredPass(const PassInfo&, const PassInfo& required)
   return {};
 }
 
-// What is left of a round is a group of its own, since the passes of a fixpoint and of a repeat run at the level of the
+// Makes the rest of a round a group of its own, since the passes of a fixpoint and of a repeat run at the level of the
 // context.
 void PipelineCursor::AppendRestOf(const Frame& frame, Pipeline inner, Pipeline& rest) const {
   const PipelineItem& group = *frame.group;

@@ -36,9 +36,9 @@ class Reader {
   char Peek();
   // Skips white space and, if it comes next, `c`.
   bool Consume(char c);
-  // The same, but it is an error if `c` does not come next. `where` describes the position: "after an option".
+  // Skips white space and `c`; an error if `c` does not come next. `where` describes the position: "after an option".
   bool Expect(char c, std::string_view where);
-  // The same for a closing bracket; a note shows the `opened` one that it belongs to.
+  // Skips white space and the closing bracket `c`; the note of an error shows the `opened` one that it belongs to.
   bool ExpectClosing(char c, std::string_view where, SourceSpan opened);
   // The longest run of word characters, which may be empty.
   std::string_view TakeWord();

@@ -10,7 +10,7 @@
 
 namespace iropt {
 
-// What to remove from a function. Functions that are not set remove nothing; they may be asked several times.
+// Parts of a function to remove. Functions that are not set remove nothing; they may be asked several times.
 struct BindingRemoval {
   // Returns whether to remove the binding. If its variable is used nevertheless, it becomes a parameter.
   std::function<bool(const Binding&)> removes = {};
@@ -25,11 +25,11 @@ struct BindingRemoval {
   bool keep_signature = false;
 };
 
-// The same pointer if nothing changes. O(nodes).
+// Returns the function without these parts, the same pointer if nothing changes. O(nodes).
 const Function* RemoveFrom(const Function* function, const BindingRemoval& removal, const ModuleEntry& entry,
                            const Module& module, Workspace& workspace);
 
-// The same for all Relax functions of the module; keep_signature is set for those that are called.
+// Removes the parts from all Relax functions of the module; keep_signature is set for those that are called.
 void RemoveFromAll(Module& module, BindingRemoval removal);
 
 // By index in the module: whether a function refers to the function.

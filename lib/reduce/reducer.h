@@ -17,7 +17,7 @@
 
 namespace iropt {
 
-// What one reduction did.
+// Counts of one reduction.
 struct ReductionCounts {
   size_t candidates = 0;
   size_t rejected = 0;   // ill-formed, or the same as one before
@@ -41,7 +41,7 @@ class Reducer {
   const std::vector<ReductionCounts>& counts() const { return counts_; }
 
  private:
-  // What a reduction makes of the test case: a draft, or the text.
+  // Result of a reduction of the test case: a draft, or the text.
   struct Reduced {
     Draft draft = {};
     std::optional<std::string> text = {};

@@ -15,7 +15,7 @@ struct Reduction {
   std::string_view name;  // in statistics and on the progress line
   // Makes the edits that `edits` takes, and offers all that are possible. The result may be ill-formed.
   void (*rewrite)(Draft& draft, Edits& edits);
-  // The same on the text, for edits that concern all levels alike. One of the two is null.
+  // Makes edits of the text, for those that concern all levels alike. One of the two is null.
   std::string (*rewrite_text)(std::string_view text, Edits& edits) = nullptr;
 };
 

@@ -33,8 +33,8 @@ const Expr* OperandLike(const Binding& binding) {
   return nullptr;
 }
 
-// What a function may return instead: a field of the tuple that it returns, or its last variable instead of one that it
-// does not compute.
+// Finds other results that a function may return: a field of the tuple that it returns, or its last variable instead of
+// one that it does not compute.
 std::vector<const Var*> OtherResults(const Function& function) {
   const auto* seq = As<SeqExpr>(function.body);
   if (!seq) return {};

@@ -1,4 +1,4 @@
-// What is reduced: a module, and the pipeline in its first comments if it is a reproducer or a snapshot.
+// The test case that is reduced: a module, and the pipeline in its first comments if it is a reproducer or a snapshot.
 #pragma once
 
 #include <memory>

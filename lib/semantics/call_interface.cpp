@@ -140,7 +140,7 @@ InterfaceChange CallInterface::FollowInputs(const Step& step) {
   return same;
 }
 
-// Whether the function takes the same inputs in the same order.
+// Requires that the function takes the same inputs in the same order.
 InterfaceChange CallInterface::FollowSameInputs(const Step& step) const {
   const std::vector<EntryInput>& before = step.before.inputs();
   const std::vector<EntryInput>& after = step.after.inputs();

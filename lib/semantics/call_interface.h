@@ -1,4 +1,4 @@
-// How a public function is called after passes, in terms of the inputs that it had at first.
+// The interface of a public function after passes, in terms of the inputs that it had at first.
 //
 // Some passes change the parameters and results of public functions on purpose (PassChange). The inputs of the changed
 // function then follow from those of the original one: constants are no longer passed, weights are the results of a
@@ -15,7 +15,7 @@
 
 namespace iropt {
 
-// Where the value of an input comes from.
+// Source of the value of an input.
 struct InputSource {
   enum class Kind : uint8_t {
     kInput,        // an original input
@@ -29,7 +29,7 @@ struct InputSource {
   friend bool operator==(const InputSource&, const InputSource&) = default;
 };
 
-// What a pass has done to the interface of a function.
+// Effect of a pass on the interface of a function.
 struct InterfaceChange {
   enum class Kind : uint8_t {
     kKnown,          // the inputs after the pass follow from those before it

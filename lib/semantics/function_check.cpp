@@ -15,7 +15,7 @@ namespace {
 
 // Numbers that may be indices, divisors, or both, tried in this order.
 constexpr IntegerRange kIntegers[] = {{-8, 8}, {0, 3}, {1, 3}, {0, 1}, {0, 0}, {1, 1}};
-// Where one failure comes back so often, other inputs do not help.
+// After so many equal failures, other inputs do not help.
 constexpr size_t kMostSameFailures = 14;
 // Runs that are not necessary may take more time than the others, whose sizes are smaller.
 constexpr uint64_t kLeastExtraWork = uint64_t{1} << 22;

@@ -16,7 +16,7 @@
 
 namespace iropt {
 
-// What the passes between two modules may change.
+// Changes that the passes between two modules may make.
 struct CheckMode {
   bool is_narrower = false;          // floats are computed in float16
   bool changes_rounding = false;     // quantized tensors may be computed with other roundings
@@ -31,7 +31,7 @@ struct CheckMode {
   void Add(const PassInfo& pass);
 };
 
-// What a comparison has found.
+// Result of a comparison.
 struct CheckResult {
   size_t num_runs = 0;                        // that were compared
   std::vector<OutputErrors> outputs = {};     // the greatest errors of all runs
@@ -69,7 +69,7 @@ class FunctionCheck {
     RunOutcome outcome;
   };
   using Trials = std::vector<Trial>;
-  // What a function is run in, and by what.
+  // The module, the interface and the runner of a function.
   struct Run {
     const Module& module;
     const CallInterface& interface;

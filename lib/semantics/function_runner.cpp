@@ -50,7 +50,7 @@ Tensor ConvertFloats(const Tensor& tensor, DataType dtype) {
   return converted;
 }
 
-// What the functions that are passed to a program do.
+// The functions that are passed to a program, which give it inputs and take its outputs.
 struct FunctionRunner::Callbacks {
   std::vector<HostValue> inputs;
   std::map<int64_t, HostValue> outputs;

@@ -19,7 +19,7 @@
 
 namespace iropt {
 
-// What a run of a function gives.
+// Outcome of a run of a function.
 struct RunOutcome {
   std::optional<Error> failure = {};  // with a message; what follows is not known then
   std::vector<NamedTensor> outputs = {};
@@ -32,7 +32,7 @@ struct RunOutcome {
   RunPrecision precision = {};
 };
 
-// What runs have in common besides the inputs.
+// Settings of runs besides the inputs.
 struct RunSettings {
   std::byte fresh{0x5a};           // the bytes of memory that has no value, for compiled PrimFuncs
   uint64_t max_work = UINT64_MAX;  // of the run

@@ -1,4 +1,4 @@
-// Which functions passes have changed, directly or in functions that they call.
+// Versions of functions, which show those that passes have changed, directly or in functions that they call.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ class FunctionVersions {
  public:
   // Takes note of the functions of a module. O(size of those that are not the same nodes as before).
   void Update(const Module& module);
-  // The same as before as long as the function and those that it refers to are structurally equal. O(functions).
+  // Returns a number that stays the same as long as the function and those that it refers to are structurally equal.
+  // O(functions).
   uint64_t Fingerprint(const GlobalVar* var) const;
 
  private:

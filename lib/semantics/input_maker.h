@@ -22,7 +22,7 @@ struct InputLimits {
   size_t bytes = SIZE_MAX;
 };
 
-// What a message says of a budget that was exceeded.
+// Describes a budget that was exceeded, for a message.
 std::string OverBudget(std::string_view message);
 
 // From which all inputs of a run follow.
@@ -45,7 +45,7 @@ class InputMaker {
 
   // Empty, or why there are no inputs for the function.
   const std::string& obstacle() const { return obstacle_; }
-  // What the sizes of variables must be.
+  // The sizes that variables may have.
   const SizeHints& hints() const { return hints_; }
   bool has_integers() const { return has_integers_; }
   bool has_outputs() const { return has_outputs_; }
@@ -60,11 +60,11 @@ class InputMaker {
   // "ordinary inputs with n = 3".
   std::string Describe(const InputRecipe& recipe) const;
 
-  // Whether both make the same inputs from each recipe, for the same function before all passes.
+  // Returns whether both make the same inputs from each recipe, for the same function before all passes.
   bool SameInputs(const InputMaker& other) const;
 
  private:
-  // What the passes have fixed of an input.
+  // Parts of an input that passes have fixed.
   struct Fixed {
     Tensor tensor = nullptr;
     DataType dtype = DataType::Void();

@@ -12,7 +12,7 @@
 
 namespace iropt {
 
-// What a function says about the sizes that it accepts.
+// Hints in a function about the sizes that it accepts.
 struct SizeHints {
   std::vector<std::pair<const tir::Var*, int64_t>> fixed = {};  // that a match_cast compares with a number
   std::vector<std::pair<std::string_view, int64_t>> most = {};  // the greatest values, by the names of variables

@@ -1,4 +1,4 @@
-// What kinds of inputs a function is run on before and after passes.
+// The kinds of inputs that a function is run on before and after passes.
 #pragma once
 
 #include <cstddef>

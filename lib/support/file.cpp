@@ -203,7 +203,7 @@ int CreateBeside(const std::string& target, std::string& name, FunctionRef<int(c
   }
 }
 
-// Where the system shows a descriptor as a file.
+// The path at which the system shows a descriptor as a file.
 std::string DescriptorPath(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
 
 // Creates a file without a name in the folder of `target`; -1 where the file system or the system has no such files.

@@ -88,7 +88,7 @@ class ThreadSpace {
   void* space_;
 };
 
-// How many of the threads, the calling one included, can exist at the same time: starts them and lets them wait.
+// Counts the threads, the calling one included, that can exist at the same time: starts them and lets them wait.
 int CountStartable(int threads) {
   std::latch end(1);
   std::list<ThreadSpace> spaces;

@@ -53,7 +53,7 @@ struct Place {
   uintptr_t offset = 0;
 };
 
-// Where things are that the handler of a crash has no room for on its stack. One thread at a time prints a stack.
+// Memory that the handler of a crash has no room for on its stack. One thread at a time prints a stack.
 struct Buffers {
   std::array<Place, kMaxTraceFrames> places;
   std::array<HexText, kMaxTraceFrames> addresses;
@@ -112,8 +112,9 @@ pid_t ForkInHandler() {
 // Milliseconds until the time is over.
 int TimeLeft(time_t end) { return static_cast<int>(std::clamp<time_t>(end - time(nullptr), 0, kSeconds) * 1000); }
 
-// What the symbolizer writes about the frames `first` to `last`, which lie in one file; empty if there is none, or it
-// takes too long. An access of a return address may belong to the next line, so the byte before it is looked up.
+// Returns the output of the symbolizer about the frames `first` to `last`, which lie in one file; empty if there is
+// none, or it takes too long. An access of a return address may belong to the next line, so the byte before it is
+// looked up.
 std::string_view Symbolize(size_t first, size_t last, time_t end) {
   static char file_flag[] = "-e";
   static char style[] = "-fCip";

@@ -15,7 +15,7 @@ constexpr std::string_view kErase = "\r\x1b[K";
 std::mutex terminal;
 std::atomic<bool> is_shown = false;
 
-// What cannot be written is not worth an error.
+// Writes the text, as far as that is possible: a failure is not worth an error.
 void WriteToTerminal(std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = write(STDERR_FILENO, text.data(), text.size());

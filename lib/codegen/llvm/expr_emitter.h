@@ -51,7 +51,7 @@ class ExprEmitter {
   // Makes the view of a buffer whose dimensions have values.
   View ResolveView(const tir::Buffer& buffer);
   void Declare(const tir::Buffer& buffer) { scope_.Declare(&buffer, ResolveView(buffer)); }
-  // The same with a given shape: binds variables without a value and checks the other dimensions.
+  // Declares the buffer with a given view: binds variables without a value and checks the other dimensions.
   void DeclareAs(const tir::Buffer& buffer, View view);
   void MatchBuffer(const tir::MatchBufferRegion& match);
   // The product of non-negative extents. The generated code fails on overflow.

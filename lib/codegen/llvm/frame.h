@@ -76,7 +76,7 @@ class Frame {
   // A loop: body(i) for i = 0 ... extent - 1.
   void Loop(llvm::Value* extent, LoopHint hint, FunctionRef<void(llvm::Value*)> body);
   void While(FunctionRef<llvm::Value*()> condition, FunctionRef<void()> body);
-  // The same for a loop that may be endless: its iterations are counted.
+  // Makes a while loop that may be endless: its iterations are counted.
   void CountedWhile(FunctionRef<llvm::Value*()> condition, FunctionRef<void()> body);
   // A conditional; `otherwise` may be empty.
   void If(llvm::Value* condition, FunctionRef<void()> then, const FunctionRef<void()>* otherwise = nullptr);

@@ -83,7 +83,7 @@ class StmtEmitter {
   void EmitAllreduce(const tir::Call& call);
   // Runs body for each thread, with its local variables and memory bound.
   void ForEachThread(FunctionRef<void()> body);
-  // The same for the threads of some axes; the other axes are bound.
+  // Runs body for each thread of some axes; the other axes are bound.
   void ForThreads(llvm::ArrayRef<const LoopRange*> axes, FunctionRef<void()> body);
   // Binds a variable that has a value per thread.
   void BindOwn(const tir::Var* var, DataType dtype, FunctionRef<llvm::Value*()> value);

@@ -95,7 +95,7 @@ void StmtEmitter::BindCopies(const std::shared_ptr<ThreadCopies>& copies, bool i
   const uint32_t place =
       BoundAxes(*copies->layout, positions_, copies->depth, [&](size_t axis, const ThreadPlace& position) {
         const LoopRange& range = position.range;
-        // Where more threads run, the memory is not accessed.
+        // Threads beyond those that have a copy do not access the memory.
         bound[axis] =
             b().CreateBinaryIntrinsic(llvm::Intrinsic::umin, b().CreateSub(exprs_.EmitInt(range.var), range.min),
                                       b().CreateSub(copies->threads[axis], frame_.Int64(1)));

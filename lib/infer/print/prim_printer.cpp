@@ -233,7 +233,8 @@ void PrimPrinter::PrintDTypeName(DataType dtype) {
   out_.Append(last_dtype_name_);
 }
 
-// What a pointer in the usual memory points to is not stated if it is not known, from 0.26 on.
+// Returns whether to state the type that a pointer points to. From 0.26 on, the text leaves it out for a pointer in the
+// usual memory if it is not known.
 bool PrimPrinter::StatesPointer(const tir::PointerInfo* pointer) const {
   if (!pointer || !pointer->elem.is_void() || !context_.Since(TextVersion::kV0_26)) return pointer != nullptr;
   return pointer->scope != "global";
@@ -460,7 +461,7 @@ void PrimPrinter::PrintCall(const tir::Call* call) {
     out_.Append(call->args.empty() ? "dtype=" : ", dtype=");
     PrintCallType(*call);
   }
-  // What a packed function returns. TVM leaves it out, and then reads int32.
+  // The dtype of the result of a packed function. TVM leaves it out, and then reads int32.
   const auto* op = As<Op>(call->op);
   if (op && IntrinsicOf(op)->packs_buffers && call->dtype != IntrinsicOf(op)->dtype) {
     if (!call->args.empty()) out_.Append(", ");

@@ -1,4 +1,5 @@
-// What TVM 0.25 added to scalar expressions: layouts of buffers, operands that are not scalars, calls by name.
+// Printer of the scalar expressions that TVM 0.25 added: layouts of buffers, operands that are not scalars, calls by
+// name.
 #include <algorithm>
 #include <cctype>
 
@@ -107,7 +108,7 @@ void PrimPrinter::PrintTileLayout(const TileLayout& layout) {
 
 // ---- Operands
 
-// Where Python's own values are read, a truth value has no type.
+// Prints an operand; without `typed`, which is for values of Python, a truth value has no type.
 void PrimPrinter::PrintOperand(const PrimExpr* operand, bool typed) {
   const auto* number = As<tir::IntImm>(operand);
   if (!typed && number && number->dtype == DataType::Bool()) return out_.Append(number->value ? "True" : "False");

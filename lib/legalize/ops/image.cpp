@@ -105,7 +105,7 @@ class Resizer {
     return Finish({at_y, at_x}, sizes, value);
   }
 
-  // The same of three axes, where pixels have the dtype of the image.
+  // An element of the result resized along three axes; pixels have the dtype of the image.
   Value Element3d(te::Values i, const std::vector<size_t>& axes, const std::vector<ResizedAxis>& sizes) const {
     std::vector<Value> at;
     for (const ResizedAxis& axis : sizes) at.push_back(Position(axis, false));

@@ -68,7 +68,7 @@ class Layout {
       own.push_back(places.whole ? i[*places.whole] : i[*places.quotient] * places.divisor + i[*places.remainder]);
     return own;
   }
-  // Whether a position in the result is padding; nothing if the result has none.
+  // Returns the condition that a position in the result is padding; nothing if the result has none.
   std::optional<Value> Padding(const Tensor& x, te::Values i) const {
     std::optional<Value> padding;
     for (size_t k = 0; k < places_.size(); ++k) {

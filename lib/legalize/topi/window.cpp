@@ -298,7 +298,7 @@ Tensor AdaptiveAvgPool(const Tensor& x, Values output_size, std::string_view lay
 
 namespace {
 
-// What the gradients of a pooling have in common; the two axes are height and width.
+// Parameters that the gradients of poolings have in common; the two axes are height and width.
 struct GradWindows {
   const Tensor& x;
   const PoolOptions& options;
@@ -332,7 +332,7 @@ struct GradWindows {
     return te::Select(padded < options.window[k], x.te().Int(0),
                       te::Div(padded - options.window[k], options.strides[k]) + 1);
   }
-  // Whether the last element is, or may be, after the last window.
+  // Returns whether the last element is, or may be, after the last window.
   bool PassEnd(size_t k) const {
     const std::optional<int64_t> size = x.dim(axes[k]).AsInt();
     const std::optional<int64_t> windows = shape[axes[k]].AsInt();
