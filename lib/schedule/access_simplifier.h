@@ -19,7 +19,7 @@ class AccessSimplifier : public arith::StmtExprMutatorWithAnalyzer {
   const tir::BufferRegion* VisitBufferRegion(const tir::BufferRegion* region) override;
 };
 
-// The same for a block, whose references the new one takes over.
+// Simplifies the accesses in a block, whose references the new one takes over.
 const tir::Block* SimplifyAccesses(const tir::Block* block, arith::Analyzer& analyzer, Workspace& workspace);
 
 }  // namespace iropt::schedule

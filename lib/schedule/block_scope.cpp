@@ -38,7 +38,7 @@ void AddOther(std::vector<Ref*>& found, Ref* other) {
   if (std::ranges::find(found, other) == found.end()) found.push_back(other);
 }
 
-// Whether each dimension of what is consumed is in what is produced, as far as it is in the buffer.
+// Returns whether each dimension of what is consumed is in what is produced, as far as it is in the buffer.
 bool Covers(const tir::Buffer& buffer, const Box& produced, const Box& consumed, arith::Analyzer& analyzer) {
   const arith::PrimBuilder& make = analyzer.make();
   for (size_t i = 0; i < consumed.size(); ++i) {
@@ -254,7 +254,7 @@ void State::UpdateInfos(Ref* scope, const std::vector<Ref*>& before, const std::
   }
   std::unique_ptr<BlockScope>* info = infos_.Find(scope);
   if (info && *info && !(*info)->Replace(before, after)) info->reset();
-  // What the blocks around access may be what is in them.
+  // The accesses of a block around that states nothing are those of the blocks in it.
   for (Ref* block = scope; Ref* outer = ScopeOf(block); block = outer) {
     info = infos_.Find(outer);
     if (info && *info) (*info)->Update(block);

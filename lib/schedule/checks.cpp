@@ -27,7 +27,7 @@ constexpr std::string_view kReductionBlock =
     "4) Dominant: the block is the only writer of its output, dominating the reader of its output buffers\n"
     "5) The reduction block vars are not used to index the output buffers";
 
-// Whether the block is the only writer of its outputs under the root.
+// Returns whether the block is the only writer of its outputs under the root.
 bool IsDominant(State& state, const Ref* block, Ref* root) {
   const auto single_in = [&](const BlockScope& scope) {
     return std::ranges::all_of(block->block().writes, [&](const tir::BufferRegion* write) {

@@ -30,7 +30,7 @@ Status CheckReductionBlock(State& state, const Ref* block, Ref* root);
 Status CheckCompleteOrReductionBlock(State& state, const Ref* block, Ref* root);
 // All blocks directly under the subtree are complete or reduction blocks in it.
 Status CheckCompactDataflow(State& state, Ref* subtree);
-// Whether the block writes to a buffer that is not allocated in its scope.
+// Returns whether the block writes to a buffer that is not allocated in its scope.
 bool IsOutputBlock(const Ref* block, const Ref* scope);
 Status CheckNotOutputBlock(State& state, const Ref* block, const Ref* scope);
 // All axes are data parallel.
@@ -54,20 +54,20 @@ struct BlocksInLoops {
 };
 // All blocks in a statement. Bindings of blocks in blocks are followed outwards.
 BlocksInLoops FindBlocksInLoops(const tir::Stmt* stmt, arith::IterRanges around, Workspace& workspace);
-// Whether the values, where the condition holds, determine the variables of the loops that they use: they are never the
-// same for two iterations.
+// Returns whether the values, where the condition holds, determine the variables of the loops that they use: they are
+// never the same for two iterations.
 bool DetermineLoops(State& state, std::span<const PrimExpr* const> values, const arith::IterRanges& loops,
                     const PrimExpr* condition);
-// Whether they do so in each iteration of the loops from `outer` outwards: those values that concern the inner loops
-// determine them whatever the outer ones are, or all values determine all loops, such as those of parts of loops that
-// were fused.
+// Returns whether the values determine the variables of the inner loops in each iteration of the loops from `outer`
+// outwards: those values that concern the inner loops determine them whatever the outer ones are, or all values
+// determine all loops, such as those of parts of loops that were fused.
 bool DetermineInnerLoops(State& state, std::span<const PrimExpr* const> concerned,
                          std::span<const PrimExpr* const> values, const arith::IterRanges& inner, const Ref* outer,
                          const PrimExpr* condition);
-// Whether the values of the axes are the variables of the loops in their order.
+// Returns whether the values of the axes are the variables of the loops in their order.
 bool IsTrivialBinding(State& state, const Ref* block);
 Status CheckTrivialBinding(State& state, const Ref* block);
-// Whether one of the indices is a vector: several elements are accessed at once.
+// Returns whether one of the indices is a vector: several elements are accessed at once.
 bool IsVectorAccess(List<const PrimExpr*> indices);
 Status CheckStartsWithZero(State& state, const Ref* loop, arith::Analyzer& analyzer);
 // Neither annotations nor a thread.
@@ -90,7 +90,7 @@ DefiningSite FindDefiningSite(Ref* ref, const tir::Buffer* buffer);
 Status CheckWithoutAxes(State& state, const tir::Block& block, const tir::BufferRegion& region);
 Status CheckStorageScope(State& state, std::string_view scope);
 
-// Where a block can stand between statements: after the last of its producers and up to the first of its consumers.
+// Places for a block between statements: after the last of its producers and up to the first of its consumers.
 struct ProducerConsumerSplit {
   int last_producer = -1;
   int first_consumer = 0;

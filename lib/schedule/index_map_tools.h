@@ -22,7 +22,7 @@ const IndexMapAttr* WithFreeVars(const IndexMapAttr& map, const tir::VarValues& 
 // The results for these indices, one for each parameter, without simplification. Operands take common dtypes.
 std::vector<const PrimExpr*> ApplyMap(const IndexMapAttr& map, std::span<const PrimExpr* const> indices,
                                       const arith::PrimBuilder& make);
-// The same, simplified.
+// The results for these indices, simplified.
 std::vector<const PrimExpr*> MapIndices(const IndexMapAttr& map, std::span<const PrimExpr* const> indices,
                                         arith::Analyzer& analyzer);
 // The ranges of the results for parameters in these ranges.

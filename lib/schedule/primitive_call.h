@@ -1,4 +1,4 @@
-// What the functions that apply primitives get: checked arguments, and a place for results.
+// A call of a primitive, for the functions that apply primitives: checked arguments, and a place for results.
 #pragma once
 
 #include <optional>
@@ -34,7 +34,7 @@ class PrimitiveCall {
   const IndexMapAttr* GetIndexMap(std::string_view param) const;
   const Value& Get(std::string_view param) const;
   const std::optional<Value>& decision() const { return instruction_.decision; }
-  // What sampling has chosen, for the trace.
+  // Sets the choice of sampling, for the trace.
   void Decide(Value decision) { decided_ = std::move(decision); }
   const std::optional<Value>& decided() const { return decided_; }
   // A number or the result of sampling.
@@ -52,7 +52,7 @@ class PrimitiveCall {
 
  private:
   Status CheckArg(const Param& param, const Value& value);
-  // What a variable of an index map stands for; null if that is not known.
+  // The value of a variable of an index map; null if it is not known.
   const PrimExpr* ValueOf(const tir::Var& var) const;
   Status CheckIndexMap(const Param& param, const Value& value);
   Status CheckRef(const Param& param, const Value& value, bool block, bool loop);

@@ -14,8 +14,8 @@ namespace iropt::schedule {
 // One interval for each dimension.
 using Box = std::vector<arith::IntervalSet>;
 
-// What accesses to the region cover for sure, and what they may cover, while the loops run through their ranges where
-// the condition holds.
+// Return the box that accesses to the region cover for sure, and the box that they may cover, while the loops run
+// through their ranges where the condition holds.
 Box LowerBound(const tir::BufferRegion& region, const PrimExpr* condition, const arith::IterRanges& loops,
                arith::Analyzer& analyzer);
 Box UpperBound(const tir::BufferRegion& region, const PrimExpr* condition, const arith::IterRanges& loops,
@@ -33,8 +33,8 @@ arith::VarDomains DomainsOf(const arith::IterRanges& ranges, const arith::PrimBu
 const tir::Range* RangeOf(const arith::IntervalSet& set, const tir::Range& whole, arith::Analyzer& analyzer,
                           Workspace& workspace);
 
-// Whether a < b, a <= b, a > b or a >= b holds by the extreme values of the variables, which may be symbolic. TVM's
-// proofs by symbolic bounds.
+// Returns whether a < b, a <= b, a > b or a >= b holds by the extreme values of the variables, which may be symbolic.
+// TVM's proofs by symbolic bounds.
 bool CanProveByExtremes(const PrimExpr* order, const arith::VarDomains& domains, arith::Analyzer& analyzer);
 
 // Refuses if an index is outside of the buffer for some values of the variables, as far as that is certain: for sums of
@@ -43,8 +43,9 @@ bool CanProveByExtremes(const PrimExpr* order, const arith::VarDomains& domains,
 Status CheckInside(State& state, const tir::Buffer& buffer, std::span<const PrimExpr* const> indices,
                    const arith::VarDomains& domains, const tir::Stmt* part);
 
-// The same for a block that is to access the buffer for all values of its axes for which the condition holds (null:
-// always). Where only conditions in its body lead to the accesses, each index has to be inside for certain.
+// Refuses if an index is outside of the buffer in a block that is to access it for all values of its axes for which the
+// condition holds (null: always). If only conditions in its body lead to the accesses, each index has to be inside for
+// certain.
 Status CheckInsideForAxes(State& state, const tir::Buffer& buffer, std::span<const PrimExpr* const> indices,
                           const tir::Block& block, const PrimExpr* condition);
 

@@ -45,7 +45,7 @@ class State::Builder : public StmtWalker {
 
 namespace {
 
-// What a new tree has in common with the state.
+// Finds the loops and blocks of a new tree that are in the state, and the variables of its new loops.
 class CommonPartsFinder : public StmtWalker {
  public:
   explicit CommonPartsFinder(const State& state) : state_(state) {}

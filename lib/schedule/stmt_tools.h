@@ -38,7 +38,7 @@ const tir::Stmt* BodyOf(const tir::Stmt& block_or_loop);
 const tir::Stmt* WithBody(const tir::Stmt& block_or_loop, const tir::Stmt* body, Workspace& workspace);
 // The realizations of the blocks directly inside the block or loop, in the order of execution.
 std::vector<const tir::BlockRealize*> ChildRealizes(const tir::Stmt& block_or_loop);
-// The same for blocks in a statement, which may be such a realization.
+// The realizations of the outermost blocks in a statement, which may be such a realization itself.
 std::vector<const tir::BlockRealize*> RealizesIn(const tir::Stmt* stmt);
 // The statements of a sequence, or the statement alone.
 std::vector<const tir::Stmt*> StatementsOf(const tir::Stmt* body);
@@ -50,7 +50,7 @@ const tir::Stmt* WithBelowDeclarations(const tir::Stmt* body, const tir::Stmt* b
 std::vector<const tir::Block*> BlocksOf(const tir::Stmt* stmt);
 // Pairs the blocks of two trees of the same structure, as far as they differ.
 BlockReuse PairBlocks(const tir::Stmt* old_stmt, const tir::Stmt* new_stmt);
-// What the axes of the block stand for.
+// The values of the axes of the block.
 tir::VarValues BindingsOf(const tir::BlockRealize& realize);
 // Returns whether the condition is the constant true.
 bool IsTrue(const PrimExpr* condition);
@@ -135,8 +135,8 @@ class PathSet {
   std::unordered_set<const tir::Stmt*> stmts_;
 };
 
-// What remains after a block is removed: `source`, a block or loop, becomes `target`. Refused if the block is the only
-// one of its scope.
+// The statements that remain after a block is removed: `source`, a block or loop, becomes `target`. Refused if the
+// block is the only one of its scope.
 struct RemovalPlan {
   const tir::Stmt* source;
   const tir::Stmt* target;

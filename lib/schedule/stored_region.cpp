@@ -134,13 +134,13 @@ class StoreFinder : public tir::StmtExprVisitor {
       if (!tir::UsesAnyOf(iters_, part)) return;
       condition = condition ? make.Binary(NodeKind::kAnd, condition, part) : part;
     }
-    // What the loops further out say of their variables can tell these from the iterators.
+    // The conditions of the loops further out on their variables can tell these from the iterators.
     auto box = arith::EstimateRegionStrictBound(ranges, iters_, condition, analyzer_);
     if (!box) box = arith::EstimateRegionStrictBound(simplified, iters_, condition, analyzer_);
     if (box) boxes.push_back(*std::move(box));
   }
 
-  // Whether the condition is on iterators that the indices do not use, and holds for the first values of these.
+  // Returns whether the condition is on iterators that the indices do not use, and holds for the first values of these.
   bool HoldsForEach(const PrimExpr* condition, const std::vector<const tir::Range*>& ranges) {
     tir::VarValues first;
     for (const tir::Var* var : VarsOf(condition)) {

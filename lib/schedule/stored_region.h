@@ -1,4 +1,4 @@
-// What a block stores to for sure, while the regions that it states may be larger.
+// The elements that a block stores to for sure, while the regions that it states may be larger.
 #pragma once
 
 #include <functional>
@@ -17,10 +17,10 @@ namespace iropt::schedule {
 std::optional<std::vector<Box>> StoredBoxes(State& state, const Ref* block, const Ref* high, const tir::Buffer* buffer,
                                             std::function<bool(const PrimExpr*)> is_known = {});
 
-// Whether the boxes contain the region, by the ranges of the loops from `high` outwards.
+// Returns whether the boxes contain the region, by the ranges of the loops from `high` outwards.
 bool ContainRegion(State& state, std::vector<Box> boxes, List<const tir::Range*> region, const Ref* high);
 
-// Whether the region is inside of the buffer for all values of the loops from `high` outwards.
+// Returns whether the region is inside of the buffer for all values of the loops from `high` outwards.
 bool IsInsideBuffer(State& state, const tir::BufferRegion& region, const Ref* high);
 
 }  // namespace iropt::schedule

@@ -58,7 +58,7 @@ class ValueReader {
   bool is_input_;
 };
 
-// What an argument may be written as beside its own form.
+// Converts an argument that is written in another form than its own.
 void Adjust(const Param& param, Value& value) {
   if (param.kind == ParamKind::kBlocks && value.is_none()) value = Value{Value::List{}};
 }

@@ -20,7 +20,7 @@ namespace iropt::schedule {
 
 namespace {
 
-// What TVM's runners store in place of a time that could not be measured.
+// The number that TVM's runners store in place of a time that could not be measured.
 constexpr double kNoTime = 1e10;
 
 // The base64 of TVM's streams: a length of 8 bytes before the text.

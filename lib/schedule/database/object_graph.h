@@ -27,7 +27,7 @@ class ObjectGraph {
 
   size_t root() const { return root_; }
   size_t size() const { return nodes_->size(); }
-  // Whether the graph has the form of TVM 0.22 and newer.
+  // Returns whether the graph has the form of TVM 0.22 and newer.
   bool is_new() const { return is_new_; }
 
   // The name of the type without the parts before it, which differ between versions: tir.Var and ir.Var are both Var.
@@ -36,11 +36,11 @@ class ObjectGraph {
   bool Is(size_t node, std::string_view type) const { return TypeOf(node) == type; }
   bool IsNull(size_t node) const { return TypeOf(node).empty() || Is(node, "None"); }
 
-  // Whether the object has the field.
+  // Returns whether the object has the field.
   bool Has(size_t node, std::string_view field) const { return Field(node, field) != nullptr; }
   // The object that a field refers to.
   Result<size_t> Child(size_t node, std::string_view field) const;
-  // The same; nothing for null, and without the field.
+  // The object that a field refers to; nothing for null, and without the field.
   Result<std::optional<size_t>> OptionalChild(size_t node, std::string_view field) const;
   // The numbers and strings that are fields themselves.
   Result<int64_t> Integer(size_t node, std::string_view field) const;
@@ -58,7 +58,7 @@ class ObjectGraph {
   // The characters of a string object, or of the field that refers to one.
   Result<std::string> Text(size_t node) const;
   Result<std::string> Text(size_t node, std::string_view field) const;
-  // What stands for an object that is not a record: the number of a boxed number, the name of an operator.
+  // The value of an object that is not a record: the number of a boxed number, the name of an operator.
   const OptionValue* Plain(size_t node) const;
 
  private:

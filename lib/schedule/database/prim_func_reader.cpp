@@ -161,7 +161,7 @@ class PrimFuncReader {
     });
   }
 
-  // Whether the object is a variable whose type is that of buffers.
+  // Returns whether the object is a variable whose type is that of buffers.
   bool IsBuffer(size_t index) const {
     if (graph_.Is(index, "Buffer")) return true;
     const auto type = graph_.OptionalChild(index, "ty");

@@ -50,7 +50,7 @@ class AxisConditionFinder {
   }
 
  private:
-  // Whether the axes take all values of their domains under the condition.
+  // Returns whether the axes take all values of their domains under the condition.
   bool TakesAllValues() {
     if (!arith::AreIndependentRanges(loops_)) return false;
     Analyzer analyzer(state_.make(), Analyzer::SymVars::kAny);

@@ -1,4 +1,4 @@
-// Where buffers come from.
+// The definitions of buffers: parameters, and allocations of blocks.
 #pragma once
 
 #include "schedule/primitive_call.h"

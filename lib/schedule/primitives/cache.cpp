@@ -82,7 +82,7 @@ class NestedConditions : public StmtWalker {
   bool is_unknown_ = false;
 };
 
-// What the block accesses while the loops below `high` run.
+// Returns the region that the block accesses while the loops below `high` run.
 const tir::BufferRegion* RelaxRegion(State& state, List<const tir::BufferRegion*> regions, const tir::Buffer* buffer,
                                      const Ref* block, const Ref* high, const PrimExpr* extra_condition) {
   Workspace& workspace = state.workspace();
@@ -192,7 +192,7 @@ void AddConsumers(State& state, const std::vector<Ref*>& blocks, CopyStage& stag
   }
 }
 
-// Whether all that reads the copy is in the block.
+// Returns whether all readers of the copy are in the block.
 bool IsOnlyConsumer(State& state, const Ref* block, Ref* scope, const CopyStage& stage) {
   if (stage.consumers.empty()) {
     return std::ranges::all_of(state.ScopeInfo(scope).ReadersOf(stage.read_buffer),
@@ -396,7 +396,7 @@ Ref* InsertWrite(State& state, Ref* scope, Ref* writer, const CopyStage& stage) 
 
 namespace {
 
-// What the block reads, and the scope of the block, which the copy is made in.
+// The region that the block reads, and the scope of the block, which the copy is made in.
 struct CachedRead {
   const tir::BufferRegion* access;
   Ref* scope;

@@ -1,4 +1,4 @@
-// What primitives that copy buffers have in common.
+// Support for primitives that copy buffers.
 #pragma once
 
 #include <unordered_set>

@@ -98,7 +98,7 @@ class IndexFinder {
       if (is_new) by_size[facts_.Size(expr)].push_back(expr);
     };
     for (const ComputationTable::Entry& entry : table.Sorted()) add(entry.expr, entry.count);
-    // What is done too rarely is taken apart. Parts are smaller, so that all of them come later.
+    // Computations that are done too rarely are taken apart. Parts are smaller, so that all of them come later.
     for (const auto& [size, exprs] : by_size) {
       for (const PrimExpr* expr : exprs) {
         const size_t count = counts.find(facts_.Key(expr))->second;

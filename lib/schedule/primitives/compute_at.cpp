@@ -229,8 +229,9 @@ class Mover {
     return SolveAxisDomains(state_, block, requirements, analyzer_);
   }
 
-  // What a consumer reads with these axes is what the producers have written under the loop. The values of an axis are
-  // more than that if it is not found from what is required, as in B[vi % 4], or if several regions require others.
+  // Requires that a consumer with these axes reads only elements that the producers have written under the loop. An
+  // axis has more values than required if it is not found from what is required, as in B[vi % 4], or if several regions
+  // require others.
   Status CheckProduced(const std::vector<AxisDomain>& domains) {
     const tir::Block& block = block_->block();
     arith::IterRanges axes;
@@ -258,10 +259,11 @@ class Mover {
     return {};
   }
 
-  // What the producers write under the loop has no gaps, which would be written in other iterations of it.
+  // Requires that the elements that the producers write under the loop have no gaps, which would be written in other
+  // iterations of it.
   Status CheckWritesRegion(const tir::Buffer* buffer) {
     std::vector<Box> stored;
-    // Where it does not run at its new place, it reads nothing.
+    // The block reads nothing in iterations in which it does not run at its new place.
     const auto is_known = [&](const PrimExpr* condition) {
       const Analyzer::Constraint constraint(analyzer_, new_condition_);
       return analyzer_.CanProve(condition);
@@ -272,7 +274,7 @@ class Mover {
       if (!boxes) return {};
       stored.insert(stored.end(), boxes->begin(), boxes->end());
     }
-    // What is assumed to be written, as far as the block reads it at all.
+    // The elements that are assumed to be written, as far as the block reads them at all.
     arith::IterRanges axes;
     for (const tir::IterVar* axis : block_->block().iter_vars) axes.insert_or_assign(axis->var, *axis->dom);
     const arith::PrimBuilder& make = analyzer_.make();
@@ -298,7 +300,7 @@ class Mover {
                          {loop_->stmt, block_->stmt});
   }
 
-  // What the blocks under the loop access of the buffer.
+  // Returns the regions of the buffer that the blocks under the loop access.
   std::vector<Box> RequiredOf(const tir::Buffer* buffer) {
     std::vector<Box> boxes;
     for (const Ref* other : is_compute_at_ ? consumers_ : producers_) {

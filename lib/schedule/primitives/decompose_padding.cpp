@@ -22,7 +22,7 @@ namespace {
 
 using arith::Analyzer;
 
-// What a block of padding does.
+// Parts of a block of padding.
 struct Padding {
   std::vector<const tir::Range*> inside;       // of its axes, where it copies
   const PrimExpr* inside_value = nullptr;      // in terms of the axes

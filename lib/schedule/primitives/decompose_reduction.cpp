@@ -197,7 +197,7 @@ class Decomposer {
     return nullptr;
   }
 
-  // What the block writes, it reads as well, once it does not initialize it.
+  // Makes the block without its initialization, which also reads the buffers that it writes.
   const tir::Block* MakeUpdate() {
     return CopyBlock(block_, workspace_, [&](tir::Block& copy) {
       copy.name_hint = workspace_.arena().CopyString(fmt::format("{}_update", block_.name_hint));

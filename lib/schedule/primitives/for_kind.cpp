@@ -1,4 +1,4 @@
-// How the iterations of a loop are executed: in parallel, as a vector, by threads, unrolled.
+// Primitives that choose how the iterations of a loop are executed: in parallel, as a vector, by threads, unrolled.
 #include <fmt/format.h>
 
 #include <algorithm>

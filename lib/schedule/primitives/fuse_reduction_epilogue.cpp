@@ -5,8 +5,8 @@
 //       temp[vi] = temp[vi] + A[vi, vk]                   -->       D[vi] = D[vi] + A[vi, vk]
 //   with T.block("D"): D[vi] = temp[vi] + C[vi]
 //
-// What is added to the result becomes the first value of the reduction; other operations are applied in each of its
-// steps, as TVM does, which is the same only for operations that the steps may repeat.
+// An operand that is added to the result becomes the first value of the reduction; other operations are applied in each
+// of its steps, as TVM does, which is the same only for operations that the steps may repeat.
 //
 // Source: FuseReductionEpilogue of TVM 0.23's compute_inline.cc.
 #include <algorithm>
@@ -64,7 +64,7 @@ class ResultReplacer : public tir::StmtExprMutator {
     found_ = true;
     return value_;
   }
-  // What is added is left out.
+  // Leaves out the operands that are added.
   const PrimExpr* VisitBinary(const tir::BinaryExpr* expr) override {
     if (!drop_addends_ || !Is<tir::Add>(expr)) return StmtExprMutator::VisitBinary(expr);
     const bool found_before = std::exchange(found_, false);

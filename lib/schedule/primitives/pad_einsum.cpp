@@ -41,7 +41,7 @@ bool IsEinsum(const tir::Block& block) {
   return true;
 }
 
-// Whether the expression is zero where the elements that it loads are.
+// Returns whether the expression is zero where the elements that it loads are.
 bool IsZeroForZeros(const PrimExpr* expr) {
   if (Is<tir::BufferLoad>(expr)) return true;
   if (const auto* cast = As<tir::Cast>(expr)) return IsZeroForZeros(cast->value);
@@ -52,7 +52,8 @@ bool IsZeroForZeros(const PrimExpr* expr) {
   return (expr->kind == NodeKind::kAdd || expr->kind == NodeKind::kSub) && a && b;
 }
 
-// Whether the block adds, to what it stores to, what is zero where operands are padded.
+// Returns whether the block adds a value to the element that it stores to, and the value is zero where operands are
+// padded.
 bool IsSumOfProducts(const tir::Block& block) {
   const auto* store = As<tir::BufferStore>(block.body);
   const auto* sum = store ? As<tir::Add>(store->value) : nullptr;

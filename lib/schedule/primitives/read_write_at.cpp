@@ -84,7 +84,7 @@ class AutoCopy {
   }
 
  private:
-  // Which statements read and write the buffer, and where.
+  // Finds the statements that read and write the buffer, and the regions that they access.
   void FindAccesses(const std::vector<const tir::Stmt*>& statements) {
     for (size_t i = 0; i < statements.size(); ++i) {
       bool reads = false, writes = false;

@@ -127,7 +127,7 @@ Result<int> PositionInScope(State& state, const Ref* ref, const Ref* scope, cons
   return 0;
 }
 
-// What the condition of the block says of these axes: elements for which it does not hold have no values to copy.
+// Returns the condition of the block on these axes: elements for which it does not hold have no values to copy.
 Result<const PrimExpr*> ConditionOfCopy(State& state, const Ref* ref, const std::vector<const PrimExpr*>& axes) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<const PrimExpr*> parts, ConditionOfAxes(state, ref, nullptr));
   const PrimExpr* condition = state.make().Bool(true);

@@ -344,8 +344,8 @@ class RFactorer {
     });
   }
 
-  // Whether the condition holds for the first iteration of the loops of the reduction but the rf loop if it holds for
-  // any: it bounds a sum of them.
+  // Returns whether the condition holds for the first iteration of the loops of the reduction but the rf loop if it
+  // holds for any: it bounds a sum of them.
   bool HoldsFirst(const PrimExpr* condition) {
     const auto* order = As<tir::BinaryExpr>(condition);
     const bool is_less = condition->kind == NodeKind::kLT || condition->kind == NodeKind::kLE;

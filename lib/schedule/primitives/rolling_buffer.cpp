@@ -22,7 +22,7 @@ namespace {
 
 using arith::Analyzer;
 
-// What a buffer is rolled by: for each dimension the loop that moves through it, and by how many elements the parts of
+// Plan to roll a buffer: for each dimension the loop that moves through it, and by how many elements the parts of
 // neighboring iterations overlap.
 struct RollingPlan {
   const tir::Buffer* old_buffer = nullptr;

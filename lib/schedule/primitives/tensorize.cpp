@@ -48,7 +48,7 @@ class IntrinsicMatcher {
     }
   }
 
-  // What a buffer of the intrinsic stands for; null if nothing.
+  // Returns the buffer of the function that a buffer of the intrinsic stands for; null if it stands for none.
   const tir::Buffer* BufferFor(const tir::Buffer* described) const { return buffers_.Lookup(described); }
   const std::vector<const PrimExpr*>& BaseOf(const tir::Buffer* buffer) const { return bases_.at(buffer); }
   // The innermost block or loop that differs, and how.

@@ -2,9 +2,9 @@
 //
 //   lambda i: (i // 4, i % 4)        B[i] = A[i]      -->      B[i // 4, i % 4] = A[i]
 //
-// Where the new shape has positions that the old one has not, the padding gets a value: what is known about an input is
-// assumed before the scope (prologue); a loop nest that stores all elements in order becomes one over the new
-// positions, which stores the value in padding (replacement); or a block after the last store does it (epilogue).
+// If the new shape has positions that the old one has not, the padding gets a value: facts about an input are assumed
+// before the scope (prologue); a loop nest that stores all elements in order becomes one over the new positions, which
+// stores the value in padding (replacement); or a block after the last store does it (epilogue).
 //
 // Source: TVM's TransformLayout (src/tir/schedule/primitive/layout_transformation.cc).
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What rules know about blocks and targets.
+// Facts that rules use about blocks and targets.
 #include <algorithm>
 
 #include "iropt/arith/iter_map.h"
@@ -23,7 +23,7 @@ void CollectLeaves(RuleSchedule& sch, const Name& block, Names& leaves) {
   for (const Name& child : children) CollectLeaves(sch, child, leaves);
 }
 
-// Whether each axis is bound to the variable of its loop, which begins with 0.
+// Returns whether each axis is bound to the variable of its loop, which begins with 0.
 bool HasNormalBindings(RuleSchedule& sch, const Name& block) {
   const Ref* ref = sch.RefOf(block);
   const std::vector<Ref*> loops = sch.state().LoopsOf(ref);
@@ -206,7 +206,8 @@ std::optional<int64_t> ConstExtent(const PrimExpr* extent) {
 
 // ---- Targets
 
-// Whether a value of the attribute, or of one in it, has the text in it, as TVM looks for it in the printed target.
+// Returns whether a value of the attribute, or of one in it, has the text in it, as TVM looks for it in the printed
+// target.
 bool Mentions(const Attr* attr, std::string_view text) {
   if (const auto* value = As<StrAttr>(attr)) return value->value.find(text) != std::string_view::npos;
   const auto mentions = [&](const Attr* part) { return Mentions(part, text); };

@@ -115,9 +115,9 @@ class NodeCounter : public tir::StmtExprVisitor {
   size_t count_ = 0;
 };
 
-// Whether little is added when the block's value takes the place of its elements: what is read once only moves, and
-// else the copies are small. Without a limit, a chain of blocks that each read the one before twice would double at
-// each step.
+// Returns whether little is added when the block's value takes the place of its elements: an element that is read once
+// only moves, and otherwise the copies are small. Without a limit, a chain of blocks that each read the one before
+// twice would double at each step.
 bool StaysSmall(RuleSchedule& sch, const tir::Block& block, const Names& consumers) {
   constexpr size_t kMostNodes = 64;
   size_t num_reads = 0;
@@ -150,8 +150,8 @@ class ScheduledLoopFinder : public tir::StmtExprVisitor {
   bool found_ = false;
 };
 
-// Where the conditions of the block on the axis change, in ascending order; nothing if one of them is not a comparison
-// of the axis with a constant.
+// Returns the values of the axis at which the conditions of the block on it change, in ascending order; nothing if one
+// of them is not a comparison of the axis with a constant.
 std::optional<std::vector<int64_t>> CutsOf(const tir::Block& block, const tir::Var* axis) {
   std::vector<int64_t> cuts;
   const auto add = [&](const PrimExpr* comparison) -> bool {

@@ -1,4 +1,5 @@
-// How rules for CPUs look at blocks that are computed by vectors, and what they do with elementwise ones.
+// Support for rules for CPUs: the analysis of blocks that are computed by vectors, and the schedules of elementwise
+// ones.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace iropt::schedule {
 
-// How a block reads a buffer, with respect to the axis of the vectors.
+// Buffer that a block reads, and the form of the access with respect to the axis of the vectors.
 struct Operand {
   enum class Form : uint8_t { kUniform, kContiguous, kStrided };  // strided: the axis is an index, but not the last one
   const tir::Buffer* buffer;
@@ -45,11 +46,11 @@ int64_t LanesFor(int64_t extent, int64_t lanes);
 // Vectors of fewer lanes are left to the code generator.
 inline constexpr int64_t kFewestLanes = 4;
 
-// Whether the block stores vectors along the axis, and reads vectors and scalars only.
+// Returns whether the block stores vectors along the axis, and reads vectors and scalars only.
 bool CanVectorize(const tir::Block& block, const tir::Var* axis);
-// Whether the block copies a buffer to another one of the same shape.
+// Returns whether the block copies a buffer to another one of the same shape.
 bool IsCopy(const tir::Block& block);
-// Whether somebody has scheduled loops of the function.
+// Returns whether loops of the function are scheduled already.
 bool HasScheduledLoops(const PrimFunc& func);
 // Inlines elementwise blocks into other ones. What is read by reductions is not, unless it is a copy: they would
 // compute it many times.

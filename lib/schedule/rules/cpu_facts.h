@@ -1,4 +1,4 @@
-// What rules for CPUs know about the target, and what a search has chosen.
+// Facts that rules for CPUs use: about the target, and the choices of a search.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct CpuFacts {
   int64_t LanesOf(DataType dtype) const;
 };
 
-// Whether the target is a CPU.
+// Returns whether the target is a CPU.
 bool IsCpu(const TargetAttr* target);
 // The target with what a search has chosen, for CpuFactsOf.
 const TargetAttr* WithTileChoice(const TargetAttr& target, const TileChoice& choice);

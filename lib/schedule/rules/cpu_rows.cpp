@@ -29,7 +29,8 @@ std::optional<RowVectors> ChooseRowVectors(int64_t extent, int64_t most_lanes) {
   return RowVectors{vectors, lanes};
 }
 
-// Whether the block reads vectors along the axis, or scalars, and stores to one element for all values of the axis.
+// Returns whether the block reads vectors along the axis, or scalars, and stores to one element for all values of the
+// axis.
 bool ReducesRows(const tir::Block& block, const tir::Var* axis) {
   const auto* store = As<tir::BufferStore>(block.body);
   if (!store || !block.init || block.writes.size() != 1) return false;

@@ -56,7 +56,7 @@ const IndexMapAttr* PackedLayout(const tir::Block& block, const Operand& operand
   return IndexMapAttr::Get(params, results);
 }
 
-// Whether the operand is read from a copy in the layout of the tile.
+// Returns whether the operand is read from a copy in the layout of the tile.
 bool IsPacked(const Operand& operand, const TiledBlock& tiled, bool is_free) {
   if (operand.form == Operand::Form::kUniform || operand.period > 0) return false;
   if (operand.form == Operand::Form::kStrided || (is_free && operand.is_weight) || tiled.is_padded) return true;
@@ -96,7 +96,7 @@ void PackOperands(RuleSchedule& sch, const TiledBlock& tiled, const PrimFunc& fu
   }
 }
 
-// Whether the block follows the reduction element by element: it reads its result at its own axes.
+// Returns whether the block follows the reduction element by element: it reads its result at its own axes.
 bool IsElementwiseAfter(RuleSchedule& sch, const Name& block, const TiledBlock& tiled) {
   const tir::Block& reduction = sch.Block(tiled.block);
   const tir::Block& reader = sch.Block(block);
@@ -262,7 +262,7 @@ void ScheduleTile(RuleSchedule& sch, const TiledBlock& tiled, const PrimFunc& fu
 
 // ---- The function
 
-// Whether an operand has to be copied in each call for the tile, and is not read often enough for that.
+// Returns whether an operand has to be copied in each call for the tile, and is not read often enough for that.
 bool NeedsCopies(const TiledBlock& tiled, const PrimFunc& func) {
   return std::ranges::any_of(tiled.operands, [&](const Operand& operand) {
     if (operand.form != Operand::Form::kStrided) return false;
@@ -306,7 +306,7 @@ bool ScheduleBlocks(RuleSchedule& sch, const CpuFacts& facts, bool with_reductio
 
 bool ApplyCpuTile(RuleSchedule& sch, const TargetAttr* target) {
   if (!IsCpu(target) || HasScheduledLoops(sch.original())) return false;
-  // Where blocks cannot be moved as tiles want it, only elementwise blocks are scheduled, or nothing.
+  // If blocks cannot be moved into tiles, only elementwise blocks are scheduled, or nothing.
   for (const bool with_reductions : {true, false}) {
     if (ScheduleBlocks(sch, CpuFactsOf(target), with_reductions)) return true;
     sch.Restart();

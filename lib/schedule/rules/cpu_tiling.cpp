@@ -26,7 +26,7 @@ double CostOf(const Tile& tile, const std::vector<Operand>& operands) {
   return std::max({1 / kPerCycle, loads / kPerCycle / count, kLatency / count});
 }
 
-// The same on the average of all rows, of which the last tile may have fewer. Then there is more code.
+// The average cost of all rows, of which the last tile may have fewer. Then there is more code.
 double CostOfRows(const Tile& tile, int64_t num_rows, const std::vector<Operand>& operands) {
   constexpr double kCostOfTail = 1.1;
   const int64_t tail = num_rows % tile.rows;
@@ -74,7 +74,7 @@ std::optional<Tile> PlainTile(int64_t extent) {
   return Tile{1, 1, lanes, /*is_vector=*/false};
 }
 
-// What the block reads besides its result; nothing if it cannot be computed by vectors.
+// Returns the operands that the block reads besides its result; nothing if it cannot be computed by vectors.
 std::optional<std::vector<Operand>> OperandsOf(const tir::Block& block, const std::vector<const tir::Var*>& spatial) {
   const auto* store = As<tir::BufferStore>(block.body);
   if (!store || !block.init || block.writes.size() != 1) return std::nullopt;
@@ -163,8 +163,8 @@ int64_t ChooseBlocks(const TiledBlock& tiled) {
   return blocks;
 }
 
-// Whether the expression has a value in lanes behind the end of the axis, where weights are zero: what depends on the
-// axis neither divides, shifts nor calls a function, and converts no float to an integer.
+// Returns whether the expression has a value in lanes behind the end of the axis, where weights are zero: parts that
+// depend on the axis neither divide, shift nor call a function, and convert no float to an integer.
 bool HasValueBehindEnd(const PrimExpr* expr, const tir::Var* axis) {
   if (!UsesAxis(expr, axis)) return true;
   const auto has_value = [&](const PrimExpr* part) { return HasValueBehindEnd(part, axis); };
@@ -186,8 +186,8 @@ bool HasValueBehindEnd(const PrimExpr* expr, const tir::Var* axis) {
   return !divides && has_value(both->a) && has_value(both->b);
 }
 
-// Whether vectors may have lanes behind the end of their axis: all operands of vectors are weights, which are copied to
-// a layout with room for them, and the result has a value where they are zero.
+// Returns whether vectors may have lanes behind the end of their axis: all operands of vectors are weights, which are
+// copied to a layout with room for them, and the result has a value where they are zero.
 bool MayPad(const TiledBlock& tiled, const tir::Block& block, const tir::Var* axis, const PrimFunc& func) {
   if (!HasValueBehindEnd(To<tir::BufferStore>(block.body)->value, axis)) return false;
   return std::ranges::all_of(tiled.operands, [&](const Operand& operand) {

@@ -1,4 +1,4 @@
-// Which reductions are computed in tiles of vector registers, and the tiles that cost least.
+// The choice of reductions that are computed in tiles of vector registers, and of the tiles that cost least.
 #pragma once
 
 #include <cstdint>
@@ -46,9 +46,9 @@ struct TiledBlock {
 std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, const PrimFunc& func,
                                    const CpuFacts& facts);
 
-// Whether the buffer is a parameter that may get another layout at compile time.
+// Returns whether the buffer is a parameter that may get another layout at compile time.
 bool IsLayoutFree(const PrimFunc& func, const tir::Buffer* buffer);
-// How often a tile reads each element of a weight: for each tile of rows, as far as their number is known.
+// Returns how often each element of a weight is read: once for each tile of rows, as far as their number is known.
 int64_t ReadsOfWeights(const TiledBlock& tiled);
 // Copying a weight in each call is worth it if it is read so often: what is not copied is read in steps of rows, which
 // no prefetcher follows from page to page, or reduced by rows, which takes several times as long.

@@ -6,9 +6,9 @@
 //   for i, j, p, c in T.grid(6, 6, ...):              for i in T.unroll(6), j in T.unroll(6):
 //       V[i, j, p, c] = ...                               for c_1 in T.vectorized(16): V[i, j, p, c] = ...
 //
-// What a row of a tile is computed of depends on its index: once the loops over a tile are unrolled, no condition on it
-// is left. The columns are in local memory, as is the padded tile of data. Elementwise blocks that follow run in the
-// tile as well.
+// The operands of a row of a tile depend on its index: once the loops over a tile are unrolled, no condition on it is
+// left. The columns are in local memory, as is the padded tile of data. Elementwise blocks that follow run in the tile
+// as well.
 #include <algorithm>
 #include <iterator>
 #include <utility>

@@ -1,4 +1,4 @@
-// What the rules for products of a matrix and a vector have in common.
+// Functions that the rules for products of a matrix and a vector share.
 #include <algorithm>
 
 #include "rule_schedule.h"

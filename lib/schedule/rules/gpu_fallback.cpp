@@ -9,7 +9,7 @@ namespace iropt::schedule {
 
 namespace {
 
-// Whether the statement launches threads itself.
+// Returns whether the statement launches threads itself.
 bool LaunchesThreads(const tir::Stmt* stmt) {
   bool found = false;
   tir::PostOrderVisit(stmt, [&](const Node* node) {

@@ -41,7 +41,7 @@ MatmulTiling TilingFor(const TargetFacts& facts) {
   return {};
 }
 
-// What an axis is in the product; kTrivial: it runs once.
+// Kinds of axes of a product; kTrivial: it runs once.
 enum class MatmulAxis : uint8_t { kBatch, kI, kJ, kK, kTrivial };
 
 struct MatmulAxes {

@@ -1,4 +1,4 @@
-// What the schedules for products of matrices have in common.
+// Functions that the schedules for products of matrices share.
 #pragma once
 
 #include <optional>
@@ -22,7 +22,7 @@ void InlineConsumerChain(RuleSchedule& sch, const Name& block);
 bool ScheduleTensorCores(RuleSchedule& sch, const Name& main, std::string_view in_dtype);
 bool ScheduleSimdGroups(RuleSchedule& sch, const Name& main);
 
-// Whether the fastest axis of the last operand is not one of the reduction.
+// Returns whether the fastest axis of the last operand is not one of the reduction.
 bool IsOuterReduction(const tir::Block& block);
 // The schedule for such products on phones, of a number of rows that is not known; nothing for others, which stay as
 // they are.

@@ -1,4 +1,4 @@
-// What rules use to look at a function and to apply primitives to it.
+// Tools of rules to look at a function and to apply primitives to it.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ using Names = std::vector<Name>;
 // Of a split: nothing for the one that follows from the others.
 using Factors = std::vector<std::optional<int64_t>>;
 
-// What a new layout has where the old one has no elements; kNone: such a place does not exist, kAny: anything.
+// Elements of a new layout that the old one does not have; kNone: the layouts have the same elements, kAny: any value.
 enum class Padding : uint8_t { kNone, kZero, kAny };
 
 // The schedule of one function. After a primitive has failed, the others do nothing, and ok() is false: a rule asks
@@ -34,7 +34,7 @@ class RuleSchedule {
   bool Fail();
   // Ends a search that has failed without consequences.
   void Forgive() { ok_ = true; }
-  // The same, and whether all has gone well.
+  // Ends a search and returns whether it has succeeded.
   bool Succeeded() { return std::exchange(ok_, true); }
   // Begins again with the function as it was.
   void Restart();
@@ -91,7 +91,7 @@ class RuleSchedule {
   const tir::Block& Block(const Name& block) const;
   const tir::For& Loop(const Name& loop) const;
   Ref* RefOf(const Name& name) const;
-  // Whether the block or loop has not been removed.
+  // Returns whether the block or loop has not been removed.
   bool Exists(const Name& name) const;
   State& state() { return *schedule_.StateOf(function_); }
 
@@ -132,7 +132,7 @@ struct BlockInfo {
 std::optional<std::vector<BlockInfo>> NormalizePrimFunc(RuleSchedule& sch);
 // The blocks that remain when all others are inlined.
 std::vector<BlockInfo> TryInline(RuleSchedule& sch, std::vector<BlockInfo> blocks);
-// The same for each run of injective blocks.
+// The blocks that remain after TryInline of each run of injective blocks.
 std::vector<BlockInfo> TryInlineContiguousSpatial(RuleSchedule& sch, const std::vector<BlockInfo>& blocks);
 
 // The axes that an access to single elements depends on; nothing if a range has several elements.
@@ -153,7 +153,7 @@ std::optional<DominantAccess> FindDominantAccess(RuleSchedule& sch, const BlockI
                                                  const VarSet* counted = nullptr);
 // Y in X[...] = X[...] + Y; null if the body has another form.
 const PrimExpr* ReductionExprOf(const tir::Block& block);
-// Whether the epilogue reads fewer axes of the result of the block than it has.
+// Returns whether the epilogue reads fewer axes of the result of the block than it has.
 bool IsBroadcastEpilogue(RuleSchedule& sch, const Name& block, const Name& epilogue);
 // The extent if it is a constant.
 std::optional<int64_t> ConstExtent(const PrimExpr* extent);

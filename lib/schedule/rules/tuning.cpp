@@ -25,7 +25,7 @@ class WorkCounter : public tir::StmtExprVisitor {
     StmtExprVisitor::VisitFor(loop);
     runs_ = outside;
   }
-  // What a block states about itself is not computed.
+  // The regions, bindings and conditions that a block states are not computed.
   void VisitBlock(const tir::Block* block) override {
     if (block->init) VisitStmt(block->init);
     VisitStmt(block->body);
