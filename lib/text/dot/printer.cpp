@@ -34,7 +34,7 @@ std::string_view CalleeName(const Expr* callee) {
   return "call";
 }
 
-// What a binding does, in a few words.
+// Describes the value of a binding in a few words.
 std::string Summary(const Expr* value) {
   if (const auto* call = As<Call>(value)) {
     // Of a call such as R.call_tir(f, ...), the function says more.

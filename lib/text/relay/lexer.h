@@ -79,7 +79,7 @@ class Lexer {
   SourceSpan SpanFrom(uint32_t begin) const { return {base_ + begin, base_ + last_end_}; }
   // Behind the last token that Next returned.
   SourceSpan EndOfLast() const { return {base_ + last_end_, base_ + last_end_}; }
-  // Whether the token is the first one of its line.
+  // Returns whether the token is the first one of its line.
   bool StartsLine() const { return text_.substr(last_end_, token_.begin - last_end_).find('\n') != std::string::npos; }
 
  private:
@@ -90,7 +90,7 @@ class Lexer {
   Token ScanString(uint32_t begin);
   Token ScanWord(uint32_t begin, TokenKind kind);
   Token ScanPunctuation(uint32_t begin);
-  // Whether "inff" or "nanf" stands there.
+  // Returns whether "inff" or "nanf" stands there.
   bool IsSpecialNumber(size_t offset) const;
   char At(size_t offset) const { return offset < text_.size() ? text_[offset] : '\0'; }
   Token Make(TokenKind kind, uint32_t begin) const { return {kind, begin, static_cast<uint32_t>(pos_)}; }

@@ -1,4 +1,4 @@
-// What the names of a Relay text stand for while it is read.
+// The meanings of the names of a Relay text while it is read.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ namespace iropt::relay {
 
 namespace {
 
-// Where several expressions follow each other with names: a function body, a branch, parentheses around a let.
+// Sequence of expressions with names: a function body, a branch, parentheses around a let.
 struct BlockState {
   std::vector<NodeId> let_vars;
   std::vector<NodeId> values;

@@ -1,4 +1,4 @@
-// What the parsers of the parts of a Relay text share: the tokens, the graph that they make, and errors.
+// The state that the parsers of the parts of a Relay text share: the tokens, the graph that they make, and errors.
 #pragma once
 
 #include <optional>
@@ -30,7 +30,7 @@ class ParserCore {
   bool IsName(std::string_view name) const { return Is(TokenKind::kName) && lex.Text(lex.token()) == name; }
   // Skips a token of the kind, if it is the next one.
   bool Skip(TokenKind kind) { return Is(kind) ? (lex.Next(), true) : false; }
-  // The same, or an error.
+  // Skips a token of the kind; any other one is an error.
   bool Expect(TokenKind kind) { return Skip(kind) || Unexpected(TokenKindName(kind)); }
   // Skips a semicolon. One that is missing at the end of a line is an error, behind which the text goes on.
   bool ExpectSemicolon();

@@ -187,8 +187,8 @@ class RelayPrinter {
     }
   }
 
-  // Whether the attribute of the name that the function has for callers from outside is to be written: the reader gives
-  // it to functions that no other one calls.
+  // Returns whether the attribute of the name that the function has for callers from outside is to be written: the
+  // reader gives it to functions that no other one calls.
   bool WritesSymbol(const Expr* var, const StrAttr* symbol) const {
     const auto* global = As<GlobalVar>(var);
     if (!global || !symbol) return false;
@@ -248,7 +248,7 @@ class RelayPrinter {
     });
   }
 
-  // Whether the reader gives graph bindings this order, and keeps all of them.
+  // Returns whether the reader gives graph bindings this order, and keeps all of them.
   bool HasUseOrder(const std::vector<const Binding*>& bindings) const {
     uint32_t last = 0;
     for (const Binding* binding : bindings) {

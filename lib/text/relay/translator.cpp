@@ -42,7 +42,7 @@ const FuncType* DeclaredType(const Graph& graph, const GraphFunction& function) 
   return function.result ? FuncType::Get(params, function.result) : nullptr;
 }
 
-// Whether the types of parameters follow from calls only.
+// Returns whether the types of parameters follow from calls only.
 bool LacksTypes(const Graph& graph, const GraphFunction& function) {
   return std::ranges::any_of(function.params,
                              [&](NodeId param) { return graph.vars[graph[param].index].type == nullptr; });

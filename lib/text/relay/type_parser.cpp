@@ -58,7 +58,7 @@ class TypeParser {
     return NoType(token, fmt::format("the data type or type variable '{}'", name));
   }
 
-  // What a misspelled type may be.
+  // Suggests the type that a misspelled name may mean.
   static std::optional<std::string_view> NearestType(std::string_view name) {
     constexpr std::string_view kNames[] = {"Tensor", "bool",    "int8",    "int16",   "int32",
                                            "int64",  "uint1",   "uint8",   "uint16",  "uint32",

@@ -28,8 +28,8 @@ using BoundValue = FunctionRef<const Expr*(const Expr* var)>;
 // attributes in Relax are made in the workspace.
 std::optional<WrittenCall> WriteOperator(const Call& call, BoundValue bound, Workspace& workspace);
 
-// Whether a call is written where its result is used: Relay has no operator that does the same, but one for it together
-// with the call that uses it, such as an argmax of int32.
+// Returns whether a call is written where its result is used: Relay has no operator that does the same, but one for it
+// together with the call that uses it, such as an argmax of int32.
 bool IsWrittenByUser(const Call& call, BoundValue bound);
 
 }  // namespace iropt::relay

@@ -23,7 +23,7 @@ std::string_view WithoutNumbers(std::string_view name) {
   }
 }
 
-// What a PrimFunc reads and writes, and what it declares.
+// Finds the buffers that a PrimFunc accesses and declares.
 class BufferSurvey : public tir::StmtExprVisitor {
  public:
   explicit BufferSurvey(const PrimFunc& func) {
@@ -33,22 +33,22 @@ class BufferSurvey : public tir::StmtExprVisitor {
     VisitStmt(func.body);
   }
 
-  // Whether the buffer is declared on memory that another buffer, or an allocation, has. Others need their declarations
-  // where nothing accesses them.
+  // Returns whether the buffer is declared on memory that another buffer, or an allocation, has. Others need their
+  // declarations where nothing accesses them.
   bool IsRemovable(const tir::Buffer* buffer) const {
     return aliases_.contains(buffer) && (IsAccessed(buffer) || allocated_.contains(buffer->data));
   }
 
   bool IsAccessed(const tir::Buffer* buffer) const { return accessed_.contains(buffer); }
   bool IsDeclared(const tir::Buffer* buffer) const { return declared_.contains(buffer); }
-  // Whether a buffer, declared or not, is on the memory.
+  // Returns whether a buffer, declared or not, is on the memory.
   bool HasBuffer(const tir::Var* memory) const { return used_.contains(memory); }
-  // Whether no other buffer that the function accesses, declares or allocates has its name, but for numbers.
+  // Returns whether no other buffer that the function accesses, declares or allocates has its name, but for numbers.
   bool HasOwnName(const tir::Buffer* buffer) const { return names_.at(WithoutNumbers(buffer->name)) == 1; }
   bool HasDeclarations() const { return !declared_.empty(); }
   const std::vector<const tir::Buffer*>& order() const { return order_; }
 
-  // Whether the function is as FlattenBuffer leaves it: no blocks, all indices are single ones, and buffers of
+  // Returns whether the function is as FlattenBuffer leaves it: no blocks, all indices are single ones, and buffers of
   // parameters, or those that MakePackedAPI declares on pointers, are accessed through others.
   bool IsFlat(const PrimFunc& func) const {
     const auto is_accessed = [&](const tir::Buffer* buffer) { return IsAccessed(buffer); };

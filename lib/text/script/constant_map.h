@@ -13,8 +13,8 @@
 
 namespace iropt::text {
 
-// What the names stand for, and stood for at each place of the text: functions share it, and a name may get another
-// value between two of them.
+// The values of names at each place of the text: functions share the map, and a name may get another value between two
+// of them.
 class ConstantMap {
  public:
   // From now on the name stands for the node, or for nothing if that is null.
@@ -27,7 +27,8 @@ class ConstantMap {
   // A bit for each letter that was ever a name: 1 << (letter & 63).
   uint64_t letters() const { return letters_; }
 
-  // What the name stood for after the first `definitions`; null for nothing. Expected O(1) for a name with one value.
+  // Returns the value of the name after the first `definitions`; null if it had none. Expected O(1) for a name with one
+  // value.
   const Node* Find(std::string_view name, uint32_t definitions) const {
     const auto known = values_.find(name);
     if (known == values_.end()) return nullptr;

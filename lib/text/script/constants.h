@@ -6,7 +6,7 @@
 
 namespace iropt::text {
 
-// Whether the statement at the current token is `name = value`.
+// Returns whether the statement at the current token is `name = value`.
 bool AtConstant(const ParserCore& reader);
 // Reads that statement. False after an error.
 bool ReadConstant(ParserCore& reader);

@@ -195,8 +195,8 @@ class ExprGrammar : public ValueReader {
     return true;
   }
 
-  // Whether a < b and then < c, read so far, is a < b and b < c. A comparison is only compared with a truth value. One
-  // that the text decides is Python's: TVM prints such a comparison as T.LT(0, 1).
+  // Returns whether the comparison a < b and the operator < c after it mean a < b and b < c. A comparison is only
+  // compared with a truth value. One that the text decides is Python's: TVM prints such a comparison as T.LT(0, 1).
   bool LinksComparisons(const PyValue& comparison, const PyValue& next) const {
     if (chains_comparisons_ || comparison.is(Kind::kBool)) return true;
     const bool is_truth = comparison.is(Kind::kPrim) && comparison.prim->dtype.is_bool();

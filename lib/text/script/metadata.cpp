@@ -189,7 +189,7 @@ class Loader {
     return ObjectAttr::Get(kArrayKey, {{kArrayField}}, fields);
   }
 
-  // What an object without attributes is saved as: in base64, unless all characters can be printed.
+  // Reads the bytes of an object without attributes: they are in base64, unless all characters can be printed.
   static Result<std::string> BytesOf(JsonValue node) {
     const auto encoded = node.Find("repr_b64");
     IROPT_ASSIGN_OR_RETURN(const JsonValue field, encoded ? Result<JsonValue>(*encoded) : node.At(kArrayField));

@@ -65,7 +65,7 @@ class NodeWriter {
   // The nodes of a type without those of the dimensions.
   size_t TypeNodes() const { return nested_ ? 4 : 6; }
 
-  // Whether the value of a constant is not in the text.
+  // Returns whether the value of a constant is not in the text.
   bool IsOutside(const NDArray& array) const {
     return array.num_bytes() > static_cast<uint64_t>(options_.elide_larger_than) || FileOf(array, options_) != nullptr;
   }

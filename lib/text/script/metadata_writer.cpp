@@ -40,7 +40,7 @@ class GraphWriter {
  private:
   using Fields = std::vector<std::pair<std::string_view, std::string>>;
 
-  // What the version calls itself: the newest one has no release yet.
+  // The name that the version gives itself: the newest one has no release yet.
   std::string NameOfVersion() const {
     return version_ == TextVersion::kV0_27 ? "0.26.dev0" : std::string(ToString(version_)) + ".0";
   }

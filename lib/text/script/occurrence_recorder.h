@@ -42,7 +42,7 @@ class OccurrenceRecorder {
   std::vector<std::string_view> TakeMisses();
   uint32_t num_symbols() const { return static_cast<uint32_t>(symbols_.size()); }
   std::span<const Occurrence> occurrences() const { return occurrences_; }
-  // Where the symbol was defined; UINT32_MAX if not in the text.
+  // Returns the offset of the symbol's definition; UINT32_MAX if it is not in the text.
   uint32_t BeginOf(uint32_t symbol) const { return symbols_[symbol].begin; }
   const Node* NodeOf(uint32_t symbol) const { return symbols_[symbol].node; }
   void SetNode(uint32_t symbol, const Node* node) { symbols_[symbol].node = node; }

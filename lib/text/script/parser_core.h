@@ -83,7 +83,7 @@ struct ReaderState {
   const Node* module_alias() const { return &module_marker; }
   NoneAttr module_marker;
 
-  // Whether a name that stands for it stands for a number, a text or a list (NamedValue in value_reader.h).
+  // Returns whether the node of a name stands for a number, a text or a list (NamedValue in value_reader.h).
   bool IsNamedValue(const Node* node) const {
     return node && node->kind == NodeKind::kNoneAttr && node != module_alias();
   }

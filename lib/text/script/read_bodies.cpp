@@ -78,7 +78,7 @@ bool BodyReader::Run() {
   return std::ranges::all_of(functions_, [](const auto& p) { return p->result != nullptr; });
 }
 
-// What all functions depend on: the text around them, and what comments say about its version.
+// Hashes what all functions depend on: the text around them, and what comments say about its version.
 uint64_t BodyReader::Surroundings() const {
   uint64_t hash = (state_.is_tirx ? 1 : 0) + (state_.has_layouts ? 2 : 0) + (state_.imports_type_vars ? 4 : 0) +
                   (module_.text_version() ? 8 * (static_cast<uint64_t>(*module_.text_version()) + 1) : 0);
@@ -103,7 +103,7 @@ void BodyReader::FindKeys() {
   }
 }
 
-// What a function that calls it reads of the callee: the header, and the type if it follows from the body.
+// Returns the hash of what callers read of the callee: the header, and the type if it follows from the body.
 uint64_t BodyReader::CalleeKey(const GlobalVar* callee) const {
   const int index = module_.IndexOf(callee);
   return index < 0 ? 0 : callee_keys_[static_cast<size_t>(index)];
@@ -146,7 +146,7 @@ PendingList BodyReader::TakeKnown(const PendingList& functions) {
 }
 
 void BodyReader::ReadAll(const PendingList& functions) {
-  // What is done faster than threads begin to work.
+  // A text of fewer bytes is read faster than threads begin to work.
   constexpr size_t kBytesRead = size_t{1} << 16;
   const PendingList unknown = options_.reading ? TakeKnown(functions) : functions;
   ParallelFor(unknown.size(), ThreadsFor(unknown, kBytesRead), [&](size_t i) {

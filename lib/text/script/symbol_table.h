@@ -21,7 +21,7 @@ class SymbolTable {
   void set_recorder(OccurrenceRecorder* recorder) { recorder_ = recorder; }
   OccurrenceRecorder* recorder() const { return recorder_; }
 
-  // What is not in the table may be a constant, of those after so many definitions.
+  // Names that are not in the table are looked up among the constants, as they are after so many definitions.
   void set_constants(const ConstantMap* constants, uint32_t definitions) {
     constants_ = definitions == 0 ? nullptr : constants;
     num_constants_ = definitions;
@@ -41,7 +41,7 @@ class SymbolTable {
     return symbol.node;
   }
 
-  // The same without constants, and nobody takes note of it: the node and its definition by the recorder.
+  // Node of a name, and its definition by the recorder. Peek looks neither at constants nor takes note of a use.
   struct Meaning {
     const Node* node = nullptr;
     uint32_t definition = 0;
@@ -103,7 +103,7 @@ class SymbolTable {
       if (names_[i].value.node) f(names_[i].name(), names_[i].value.node);
     }
   }
-  // The same for constants: f(name).
+  // Calls f(name) for every name of a constant that is in scope.
   template <class F>
   void ForEachConstant(F&& f) const {
     if (!constants_) return;

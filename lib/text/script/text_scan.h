@@ -7,7 +7,7 @@
 
 namespace iropt::text {
 
-// Whether the text has a name that came with TVM 0.26: an argument out_ty= or ty_args=, or the type R.Any.
+// Returns whether the text has a name that came with TVM 0.26: an argument out_ty= or ty_args=, or the type R.Any.
 bool HasNewerName(std::string_view text);
 
 // Adds the lines of a text that are neither blank nor comments to a hash.

@@ -13,8 +13,8 @@ bool IsQuoted(std::string_view text, size_t begin, size_t end) {
   return begin > 0 && end < text.size() && text[begin - 1] == '"' && text[end] == '"';
 }
 
-// Whether the text holds the name, not as a part of a longer one or a member. A name that comes alone in quotes first
-// is a variable of the signature, which may have another type: TVM quotes expressions of declared variables only.
+// Returns whether the text holds the name, not as a part of a longer one or a member. A name that comes alone in quotes
+// first is a variable of the signature, which may have another type: TVM quotes expressions of declared variables only.
 bool HoldsName(std::string_view text, std::string_view name) {
   for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const size_t end = at + name.size();

@@ -9,7 +9,7 @@
 
 namespace iropt::text {
 
-// Whether the statement at the current token is `name = TypeVar(...)`.
+// Returns whether the statement at the current token is `name = TypeVar(...)`.
 bool AtTypeVar(const ParserCore& reader);
 // Reads that statement, whose name is then declared for all functions of the text. False after an error.
 bool ReadTypeVar(ParserCore& reader);

@@ -1,4 +1,4 @@
-// What the text of a version of TVM cannot express.
+// The check for constructs that the text of a version of TVM cannot express.
 #include <fmt/format.h>
 
 #include <algorithm>

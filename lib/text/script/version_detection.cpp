@@ -90,8 +90,8 @@ std::set<std::string_view> QuotedNames(std::string_view text) {
   return names;
 }
 
-// Whether a function declares a symbolic variable, n = T.int64(), that its signature has in quotes. Since 0.27 such
-// variables are declared before the function.
+// Returns whether a function declares a symbolic variable, n = T.int64(), that its signature has in quotes. Since 0.27
+// such variables are declared before the function.
 bool DeclaresQuotedNames(std::string_view functions) {
   constexpr std::string_view kDeclared = " = T.int64()", kFunction = "def ";
   constexpr size_t kNone = std::string_view::npos;

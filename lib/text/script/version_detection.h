@@ -8,7 +8,7 @@
 
 namespace iropt::text {
 
-// What was found on the way through the text.
+// Signs of the version that were found in the text.
 struct VersionSigns {
   bool imports_tir = false;   // as texts of 0.23 and older do
   bool imports_tirx = false;  // as texts of 0.24 and newer do

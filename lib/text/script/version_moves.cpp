@@ -36,7 +36,7 @@ constexpr TextVersion kDeclaredBuffers = TextVersion::kV0_24;
 // Calls for tensor cores state the dtype of their elements before this version.
 constexpr TextVersion kUntypedMatrixCalls = TextVersion::kV0_25;
 constexpr TextVersion kTypedBuffers = TextVersion::kV0_26;
-// What reductions across threads say about their scope is a number since this version, a null pointer before.
+// Reductions across threads state a number for their scope since this version, a null pointer before.
 constexpr TextVersion kNumberedScopes = TextVersion::kV0_26;
 
 bool IsLlvmCall(const tir::Call& call) {
@@ -54,7 +54,7 @@ bool IsNullPointer(const PrimExpr* value) {
   return call && call->dtype.is_handle() && call->args.size() == 1 && arith::IsInt(call->args[0], 0);
 }
 
-// Whether a PrimFunc has what versions say in different ways.
+// Finds out whether a PrimFunc has constructs that versions write in different ways.
 class SpellingSurvey : public tir::StmtExprVisitor {
  public:
   explicit SpellingSurvey(const PrimFunc& func) { VisitStmt(func.body); }

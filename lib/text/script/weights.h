@@ -41,11 +41,11 @@ class WeightsReader {
   WeightsReader(const MetadataText& text, const TensorOpener& open_tensor, DiagnosticEngine& diagnostics)
       : text_(text), open_tensor_(open_tensor), diagnostics_(diagnostics) {}
 
-  // Whether the attributes of a constant refer to a tensor, or say that it was left out.
+  // Returns whether the attributes of a constant refer to a tensor, or say that it was left out.
   static bool Refers(JsonValue attrs);
   // The tensor, or null after an error, which was reported. A missing attribute is an error of the section.
   Result<std::shared_ptr<const NDArray>> Open(JsonValue attrs, const ArrayType& expected);
-  // Whether an error was reported.
+  // Returns whether an error was reported.
   bool failed() const { return failed_; }
 
  private:

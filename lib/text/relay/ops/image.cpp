@@ -10,7 +10,7 @@ namespace {
 
 using Value = const Expr*;
 
-// The same attributes for one to three axes.
+// Makes an R.image.resize* with the attributes that those of one to three axes share.
 const Expr* Resize(OpCall& call, std::string_view name, Value data, const PyValue& size, const PyValue& roi,
                    std::string_view layout) {
   return call.Make(name, {data, size},

@@ -91,7 +91,7 @@ class ShapeCode {
   std::optional<size_t> unknown_;
 };
 
-// Whether R.reshape understands the code itself.
+// Returns whether R.reshape understands the code itself.
 bool IsPlain(std::span<const int64_t> shape) {
   return std::ranges::all_of(shape, [](int64_t dim) { return dim > 0 || dim == -1; });
 }

@@ -128,8 +128,8 @@ class OpCall {
   OpCall(const OperatorCall& call, SourceSpan span, SourceSpan name_span, std::span<const Expr* const> args,
          BlockBuilder& builder, const Module& module, DiagnosticEngine& diagnostics);
 
-  // What the operator becomes, or null after errors, such as a wrong number of arguments, an attribute that the
-  // operator does not have, or one that is missing.
+  // Builds the expression that the operator becomes; null after errors, such as a wrong number of arguments, an
+  // attribute that the operator does not have, or one that is missing.
   const Expr* Build();
 
   // ---- The call of the text
@@ -174,7 +174,7 @@ class OpCall {
     return Make(name, std::span(operands.begin(), operands.size()), std::span(keywords.begin(), keywords.size()));
   }
   const Expr* Make(std::string_view name, std::span<const Operand> operands, std::span<const Keyword> keywords);
-  // What another operator of Relay becomes, as if the text had a call of it; attributes that are left out have their
+  // Builds another operator of Relay, as if the text had a call of it; attributes that are left out have their
   // defaults.
   const Expr* Relay(std::string_view name, std::initializer_list<const Expr*> args,
                     std::initializer_list<Keyword> attributes = {}) {
@@ -201,9 +201,9 @@ class OpCall {
   const Expr* Cast(const Expr* value, DataType dtype);  // the same expression if it has the dtype
 
   // ---- Limits, as a text may name any number. The error says that the expansion is too large.
-  // Whether an expansion may have that many operators: the product of the counts.
+  // Returns whether an expansion may have that many operators: the product of the counts.
   bool MayRepeat(std::initializer_list<int64_t> counts) { return IsWithin(counts, 1 << 14); }
-  // Whether a constant of an expansion may have that many elements.
+  // Returns whether a constant of an expansion may have that many elements.
   bool MayTabulate(std::initializer_list<int64_t> counts) { return IsWithin(counts, 1 << 26); }
 
   // ---- Errors. All return null.

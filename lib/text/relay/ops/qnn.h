@@ -33,7 +33,7 @@ struct RequantizeOptions {
 // The quantized tensor with other parameters.
 const Expr* Requantize(RelayBuilder& relay, const Expr* data, QuantizeParams from, QuantizeParams to,
                        const RequantizeOptions& options);
-// The same in int32; only a cast if the parameters are equal.
+// The quantized tensor with other parameters, in int32; only a cast if the parameters are equal.
 const Expr* RequantizeOrCast(RelayBuilder& relay, const Expr* data, QuantizeParams from, QuantizeParams to,
                              int64_t axis = -1);
 // Saturates to the range of the dtype.

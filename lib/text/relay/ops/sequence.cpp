@@ -96,7 +96,7 @@ const Expr* BuildTrilu(OpCall& call) {
   return relay.Where(keeps, call.arg(0), call.Make("zeros_like", {call.arg(0)}));
 }
 
-// Which elements of a matrix are on the diagonals from k1 to k2, and where their values are.
+// Elements of a matrix on the diagonals from k1 to k2, and the places of their values.
 struct DiagonalPlaces {
   std::vector<int64_t> is_on;
   std::vector<int64_t> at;  // in the diagonals, one behind the other

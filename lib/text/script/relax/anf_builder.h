@@ -34,7 +34,7 @@ class AnfBuilder {
   // New variables with the name and type of the first of these are the same nodes, which are taken out of the map.
   using KnownVars = std::unordered_map<std::string_view, std::deque<Var*>>;
   void set_known_vars(KnownVars* known) { known_vars_ = known; }
-  // Where the lists of bindings go, if they go somewhere else than the nodes.
+  // Sets the workspace of the lists of bindings, if it is another one than that of the nodes.
   void set_block_workspace(Workspace* workspace) { block_ws_ = workspace; }
 
   // The sequence that bindings go to, and the one before it.
@@ -44,7 +44,7 @@ class AnfBuilder {
   // The expression with every operand a leaf; the operands that are not are bound in the current block. Null after an
   // error.
   const Expr* Flatten(const Expr* expr);
-  // The same as an operand: a leaf, or a tuple of leaves.
+  // The expression as an operand: a leaf, or a tuple of leaves.
   const Expr* FlattenOperand(const Expr* expr);
   // Infers the type of an expression that has none. Null after an error.
   const Expr* Typed(const Expr* expr);
@@ -60,7 +60,7 @@ class AnfBuilder {
   void Bind(const Var* var, const Expr* value, Span span);
   // Binds the value to a new variable without a name in the text.
   const Var* EmitTemporary(const Expr* value);
-  // What stands for a use of a variable without a value: the empty tuple, as in TVM's block builder.
+  // The expression for a use of a variable without a value: the empty tuple, as in TVM's block builder.
   const Tuple* Nothing(const Type* type, Span span);
   void EndBlock();
 

@@ -175,7 +175,8 @@ void PieceReader::Drop(const BodyPiece& piece) {
   for (Var* var : piece.vars) dropped_[var->name()].push_back(var);
 }
 
-// What has errors is always read again, and so are the outputs of a block and the result. But their variables stay.
+// Ends the current piece. One with errors is always read again, and so are the outputs of a block and the result. But
+// their variables stay.
 void PieceReader::EndPiece(uint32_t at) {
   if (!open_) return;
   const Open open = *std::exchange(open_, std::nullopt);
@@ -219,7 +220,7 @@ std::string_view PieceReader::KeptName(std::string_view name, const Node* node) 
 
 const Node* PieceReader::Kept(const Node* node) const { return node == state_.module_alias() ? NoneAttr::Get() : node; }
 
-// What is read until the next piece that is kept has places of its own.
+// Gives new places to the text that is read until the next piece that is kept.
 void PieceReader::BeginRegion(uint32_t at) {
   region_ = at;
   lex_.set_base(next_place_ - at);

@@ -23,7 +23,7 @@
 namespace iropt::text {
 
 struct BodyPiece {
-  // What a name stands for; `symbol` is an index into `symbols`, or for a use one behind them.
+  // Name with its node; `symbol` is an index into `symbols`, or for a use one behind them.
   struct Name {
     std::string_view name;
     const Node* node = nullptr;
@@ -52,7 +52,7 @@ struct PlacedPiece {
   std::shared_ptr<const BodyPiece> piece;
 };
 
-// What is kept of a function with a long body.
+// Result of reading a function with a long body, which is kept.
 struct BodyReading {
   std::vector<const Var*> params;
   const Type* ret_annotation = nullptr;
@@ -79,7 +79,7 @@ class PieceReader {
   PieceReader(const PieceReader&) = delete;
   PieceReader& operator=(const PieceReader&) = delete;
 
-  // Whether so little was read again that a reading can be continued.
+  // Returns whether so little was read again that a reading can be continued.
   static bool CanContinue(const BodyReading& before);
   // The sequence whose statements are kept.
   void Begin(const AnfBuilder::Sequence* body) { body_ = body; }

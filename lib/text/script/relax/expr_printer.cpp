@@ -218,7 +218,7 @@ bool RelaxPrinter::PrintFlag(const Expr* operand, const OpInfo& op, size_t i) {
   return true;
 }
 
-// Whether the version has an attribute for the operand.
+// Returns whether the version has an attribute for the operand.
 bool RelaxPrinter::IsPrintedAsAttr(const OpInfo& op, size_t operand) const {
   return operand < op.args.size() && op.args[operand].attr_since && context_.Since(*op.args[operand].attr_since);
 }

@@ -169,7 +169,7 @@ bool HasFunctions(const Type* type) {
   return tuple ? std::ranges::any_of(tuple->fields, HasFunctions) : Is<FuncType>(type);
 }
 
-// Whether the value is a function of the module, or a tuple with one.
+// Returns whether the value is a function of the module, or a tuple with one.
 bool NamesFunctions(const Expr* result, std::span<const BindingBlock* const> blocks) {
   std::unordered_set<const Expr*> parts{result};
   bool found = false;

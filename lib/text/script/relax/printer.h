@@ -37,7 +37,7 @@ class RelaxPrinter {
   void DefineSignatureVars(std::span<const tir::Var* const> vars);
   // The statements of a body; its value goes to `return`, or to `target: annotation = value`.
   void PrintBody(const Expr* body, const Var* target);
-  // The same for a body whose names are free again afterwards.
+  // Prints the statements of a body whose names are free again afterwards.
   void PrintScope(const Expr* body, const Var* target);
   void PrintBlock(const BindingBlock* block);
   void PrintBinding(const Binding* binding, bool is_output = false);

@@ -167,7 +167,7 @@ class Scanner {
     });
   }
 
-  // Whether the type is or has that of a scalar, which reads T.int64 from 0.26 on.
+  // Returns whether the type is or has that of a scalar, which reads T.int64 from 0.26 on.
   bool HasScalar(const Type* type) {
     if (Is<PrimType>(type)) return true;
     const auto* tuple = As<TupleType>(type);

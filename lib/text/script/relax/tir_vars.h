@@ -9,7 +9,7 @@
 
 namespace iropt::text {
 
-// What the calls of a PrimFunc pass: so many scalars, and memory for so many results.
+// Numbers of the scalars, and of the results in memory, that calls of a PrimFunc pass.
 struct ScalarArgs {
   uint32_t scalars = 0;
   uint32_t results = 0;

@@ -83,7 +83,7 @@ bool BufferValues::ReadBufferSpec(const PyArgs& args, std::string_view what, con
   if (data) {
     spec.data = ToVar(*data);
     if (!spec.data) return false;
-    // What newer texts write as T.handle is a pointer to nothing known.
+    // T.handle of newer texts is a pointer to an unknown type.
     if (tir::Var* untyped = has_void_pointers_ ? KeptPointer(spec.data) : nullptr)
       untyped->pointer = tir::PointerInfo::Get(DataType::Void(), "global");
     if (!spec.data->pointer)

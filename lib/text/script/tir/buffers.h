@@ -48,7 +48,7 @@ class BufferValues : public BufferElements {
 
   // Remembers a pointer without a type that the function introduces: a buffer that is declared on it gives it one.
   void KeepPointer(tir::Var* var);
-  // The same variable if it is such a pointer, else null.
+  // Returns the variable if KeepPointer has remembered it, else null.
   tir::Var* KeptPointer(const tir::Var* var) const;
 
   // The stride of a dimension of a compact buffer. Null after an error.

@@ -109,7 +109,7 @@ class TirDeclarations : public FreeNames {
     PrintDeclaration(
         buffer, function, first, [] {}, parts, context);
   }
-  // The same with more arguments at the end: `last` prints a comma before each.
+  // T.function(first, shape, dtype, ..., last): `last` prints more arguments, with a comma before each.
   void PrintDeclaration(const tir::Buffer* buffer, std::string_view function, FunctionRef<void()> first,
                         FunctionRef<void()> last, const BufferParts& parts, PrintContext& context);
   // `data` is the pointer of the buffer, or what it was bound to.

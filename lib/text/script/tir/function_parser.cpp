@@ -118,7 +118,7 @@ std::optional<DataType> TirFunctionParser::TypeOfDeclaration(std::string_view na
   Lexer ahead(lex_.buffer(), lex_.base(), body, lex_.end_offset(), silent);
   while (ahead.kind() == TokenKind::kNewline || ahead.kind() == TokenKind::kIndent) ahead.Next();
   while (ahead.kind() == TokenKind::kName) {
-    // What follows attributes may still be declarations.
+    // Declarations may also follow the attributes.
     if (state_.PrefixOf(ahead.text()) == Prefix::kTir &&
         ahead.buffer().substr(ahead.peek().end).starts_with(".func_attr(")) {
       ahead.SkipLine();
@@ -189,8 +189,8 @@ const PrimExpr* TirFunctionParser::ParseQuoted(const PyValue& value, TirSignatur
   return dim;
 }
 
-// Whether a string of the signature before the span has the name in it: the dimensions of one buffer are read together,
-// T.Buffer(("n", n)), and only then the strings among them.
+// Returns whether a string in the signature before the span contains the name: the dimensions of one buffer are read
+// together, T.Buffer(("n", n)), and only then the strings among them.
 bool TirFunctionParser::IsQuoted(std::string_view name, Span span) const {
   DiagnosticBuffer nowhere;
   DiagnosticEngine silent(&nowhere);

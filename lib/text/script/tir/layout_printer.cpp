@@ -12,7 +12,7 @@
 namespace iropt::text {
 namespace {
 
-// Whether buffers of the function have a layout unless they say otherwise: not in the text of older versions.
+// Returns whether buffers of the function have a layout unless they say otherwise: false in the text of older versions.
 bool HasLayouts(const PrimFunc& func, TextVersion version) {
   if (version < TextVersion::kV0_25) return false;
   const auto* s_tir = As<IntAttr>(func.attrs->Find(attr::kSTir));
@@ -47,7 +47,7 @@ std::optional<int64_t> Product(List<const PrimExpr*> factors) {
   return product;
 }
 
-// What a thread has of a buffer: the places from the first to the last one, and the number of elements.
+// Part of a buffer that a thread has: the places from the first to the last one, and the number of elements.
 struct Storage {
   int64_t span = 1;
   int64_t size = 1;

@@ -7,8 +7,8 @@
 
 namespace iropt::text {
 
-// Whether a declaration of the buffer in the function has such arguments in the text of the version: where they are not
-// what a declaration without them means.
+// Returns whether a declaration of the buffer in the function states the layout in the text of the version: if a
+// declaration without it means another one.
 bool StatesLayout(const PrimFunc& func, const tir::Buffer& buffer, TextVersion version);
 // Prints them, with a comma before each.
 void PrintLayoutArguments(const PrimFunc& func, const tir::Buffer& buffer, TextVersion version, PrimPrinter& prim,

@@ -18,7 +18,8 @@ bool EqualItems(List<const PrimExpr*> a, List<const PrimExpr*> b) {
   return true;
 }
 
-// Whether the elements of the child are those of the parent in groups, or parts of them, along the last dimension.
+// Returns whether the elements of the child are those of the parent in groups, or parts of them, along the last
+// dimension.
 bool IsReinterpreted(const tir::Buffer& child, const tir::Buffer& parent) {
   const uint32_t ndim = child.shape.size();
   if (ndim == 0 || ndim != parent.shape.size()) return false;
@@ -124,7 +125,7 @@ void TirPrinter::PrintRest(const tir::Stmt* body) {
   const bool is_last = top().concise && !context_.Since(TextVersion::kV0_25);
   top().concise = is_last;
   const auto* seq = As<tir::SeqStmt>(body);
-  // What the reader puts where nothing follows.
+  // The statement that the reader adds if nothing follows.
   const auto* nothing = As<tir::Evaluate>(body);
   if (nothing && arith::IsInt(nothing->value, 0)) return;
   if (!seq) return PrintStmt(body);

@@ -32,7 +32,7 @@ class ScalarValues {
   }
 
   const PrimExpr* ToPrim(const PyValue& value);
-  // Whether the value is a buffer that stands for its only element.
+  // Returns whether the value is a buffer that stands for its only element.
   bool IsElement(const PyValue& value) const;
   const PrimExpr* ToBool(const PyValue& value);
   // The condition of `if` and `while`: a truth value or, as in Python, whether a number is not 0.

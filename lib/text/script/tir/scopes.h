@@ -19,10 +19,11 @@ class TirScopes {
 
   // The innermost statement (or the function) around all uses, then what encloses it; kNone if the name is not used.
   uint32_t ScopeOf(const Node* name) const;
-  // Where TVM declares a buffer over memory that has a name, in order. A load that several statements share, as the
-  // iterations of an unrolled loop do, counts for TVM only where it occurs first: a declaration is around the uses
-  // there, and the buffer is declared again for those that are outside. Each declaration goes to the innermost
-  // statement around its uses, so that the text is the same after it was read. O(uses, times the depth).
+  // Returns the scopes in which TVM declares a buffer over memory that has a name, in order. A load that several
+  // statements share, as the iterations of an unrolled loop do, counts for TVM only where it occurs first: a
+  // declaration is around the uses there, and the buffer is declared again for those that are outside. Each declaration
+  // goes to the innermost statement around its uses, so that the text is the same after it was read. O(uses, times the
+  // depth).
   std::vector<uint32_t> DeclarationsOf(const tir::Buffer* buffer) const;
   const Node* node(uint32_t scope) const { return scopes_[scope].node; }
   // kNone for the function.

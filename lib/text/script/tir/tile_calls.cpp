@@ -210,7 +210,7 @@ bool ScalarParser::IsDeviceCall(std::string_view name) {
   return FindDeviceCall(name) || std::ranges::find(kReductions, name, &Reduction::name) != std::end(kReductions);
 }
 
-// Whether T.<name> is a tile operation: its scope and its name.
+// Returns whether T.<name> is a tile operation: its scope and its name.
 bool ScalarParser::IsTileCall(std::string_view name) {
   const size_t dot = name.find('.');
   return dot != std::string_view::npos && Contains(kTileScopes, name.substr(0, dot)) &&

@@ -13,7 +13,8 @@
 namespace iropt::text {
 namespace {
 
-// How many variables of a statement such as `bx, by = T.cta_id([4, 2])` begin with that of this node; 0 if it is none.
+// Returns the number of variables from that of this node on in a statement such as `bx, by = T.cta_id([4, 2])`; 0 for
+// other nodes.
 int64_t RestOfScope(const tir::AttrStmt* stmt) {
   if (!stmt || stmt->attr_key != attr::kScopeId || !Is<tir::IterVar>(stmt->node)) return 0;
   const tir::Call* preferred = CallOf(stmt->value, OpId::kTirPreferredExtent);

@@ -69,7 +69,7 @@ bool ScopeIds(TirParser& p, PyArgs& args, PyValue& result) {
     if (!extents.empty()) dom = p.ws_.New<tir::Range>(p.ops_.Int(0, extents[i]->dtype, args.span), extents[i]);
     auto* thread = p.ws_.New<tir::IterVar>(dom, var, tir::IterVarType::kThreadIndex, name);
     thread->set_span(args.span);
-    // How many variables of the statement begin here.
+    // The number of variables of the statement from this one on.
     const PrimExpr* rest = p.ops_.Int(static_cast<int64_t>(count - i), DataType::Int(32), args.span);
     if (!preferred.empty())
       rest = p.MakeCall("tir.preferred_extent", DataType::Int(32), {rest, preferred[i]}, args.span);
