@@ -3,7 +3,7 @@
 //   w = R.matmul(a, b)                lv = R.matmul(x, a)
 //   y = R.matmul(x, w)      -->       y = R.matmul(lv, b)
 //
-// Which order needs fewer multiplications must be provable; symbolic sizes are unknown but for the attribute
+// It must be provable that an order needs fewer multiplications; symbolic sizes are unknown but for the attribute
 // tir_var_upper_bound of the function. If two neighbours can be computed at compile time (the parameters after the
 // first num_input ones), their product comes first. A product that is transposed is transposed by its factors.
 // O(nodes).
@@ -201,7 +201,7 @@ class OrderAdjuster {
     return Cheaper(*left_first, *right_first);
   }
 
-  // How many matrices the products of the first two, of the last two, and of all factors have.
+  // Numbers of matrices in the products of the first two, of the last two, and of all factors.
   struct Batches {
     Cost left, right, all;
   };

@@ -34,7 +34,7 @@ namespace iropt {
 
 namespace {
 
-// What is to be done with an operation.
+// Change to make to an operation.
 struct BackwardStep {
   std::optional<WeightAxis> weights = {};      // the factors go into the weights
   std::array<bool, 2> takes = {false, false};  // the operands that take the factors in

@@ -15,7 +15,7 @@ namespace {
 struct Bounds {
   double least;
   double greatest;
-  // Whether all values of the other are within these.
+  // Returns whether all values of the other are within these.
   bool Contain(const Bounds& other) const { return least <= other.least && other.greatest <= greatest; }
 };
 

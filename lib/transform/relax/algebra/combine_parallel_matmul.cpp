@@ -52,7 +52,7 @@ struct Branch {
 // The products with one left factor.
 struct Family {
   std::vector<Branch> branches = {};
-  // How many additions, and activations of each kind, have a product or a sum of the family as operand.
+  // Numbers of additions, and of activations of each kind, with a product or a sum of the family as operand.
   size_t num_sums = 0;
   std::array<size_t, kActivations.size()> num_activations = {};
   std::array<size_t, kActivations.size()> num_activations_of_sums = {};

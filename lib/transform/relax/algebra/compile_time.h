@@ -1,4 +1,4 @@
-// What the passes that reorder products of matrices know of their operands.
+// Facts about the operands of products of matrices, for the passes that reorder them.
 #pragma once
 
 #include <vector>

@@ -36,8 +36,8 @@ struct ScaleAndShift {
 // Nothing if the rank or the dtype of the data is not known.
 std::optional<ScaleAndShift> ScaleAndShiftOf(const Call& batch_norm, OpCalls calls);
 
-// Whether the axes are the last ones of a tensor of the rank, in their order: vectors of their lengths are broadcast
-// along them without being reshaped.
+// Returns whether the axes are the last ones of a tensor of the rank, in their order: vectors of their lengths are
+// broadcast along them without being reshaped.
 bool AreLastAxes(std::span<const int64_t> axes, int64_t rank);
 
 // The tuple that a batch_norm in inference returns: (x - mean) / sqrt(var + epsilon) * gamma + beta, and the moving

@@ -88,7 +88,7 @@ std::optional<Scalar> PadValue(const Call& pad) {
   return mode && mode->value == "constant" && value ? ScalarOf(*value->data) : std::nullopt;
 }
 
-// Whether the value is what convolutions and pooling take outside of their operands.
+// Returns whether the value is what convolutions and pooling take outside of their operands.
 bool IsNeutral(const Scalar& value, PaddedKind kind) {
   if (kind != PaddedKind::kMaximumPool) return value.ToDouble() == 0;
   if (value.dtype.is_floating()) return -value.ToDouble() >= GreatestFinite(value.dtype);

@@ -33,14 +33,14 @@ namespace iropt {
 
 namespace {
 
-// What is to be done with an operation.
+// Change to make to an operation.
 struct ForwardStep {
   int data = -1;                           // the operand that carries factors
   Scale folded = nullptr;                  // the other operand, a factor that is carried on
   std::optional<WeightAxis> weights = {};  // the factors end here
 };
 
-// Which factors the operations of a function can take in, and carry on.
+// Finds the factors that the operations of a function can take in, and carry on.
 class ForwardPlan {
  public:
   ForwardPlan(const Function& function, uint32_t num_vars)
@@ -49,10 +49,10 @@ class ForwardPlan {
     for (size_t i = operations.size(); i-- > 0;) Visit(*operations[i]->var, *To<Call>(operations[i]->value));
   }
 
-  // Whether there is a multiplication to move.
+  // Returns whether there is a multiplication to move.
   bool found() const { return found_; }
   const ForwardStep& StepOf(const Var* var) const { return steps_[var->id]; }
-  // What a factor of the variable must be.
+  // Returns the form that a factor of the variable must have.
   const ScaleMessage& MessageOf(const Var* var) const { return requests_[var->id].message; }
 
  private:

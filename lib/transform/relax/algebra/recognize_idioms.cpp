@@ -86,7 +86,7 @@ std::optional<std::vector<int64_t>> LastAxesOf(const Call& mean) {
   return AreLastAxes(sorted, data->ndim) ? std::optional(sorted) : std::nullopt;
 }
 
-// Whether the parameter has one element for each place along the axes.
+// Returns whether the parameter has one element for each place along the axes.
 bool FitsAxes(const Expr* parameter, const TensorType& data, size_t num_axes) {
   const TensorType* type = TensorTypeOf(parameter);
   if (type == nullptr || !type->known || !data.known || type->dtype != data.dtype) return false;

@@ -25,7 +25,7 @@ namespace iropt {
 
 namespace {
 
-// What a factor must be: one number for each position along these axes.
+// Form that a factor must have: one number for each position along these axes.
 struct AxesMessage {
   std::vector<int64_t> axes;
   bool positive = false;
@@ -33,14 +33,14 @@ struct AxesMessage {
 };
 using MaybeMessage = std::optional<AxesMessage>;
 
-// How an operand becomes a vector along axes: by removing others, or by repeating a number.
+// Conversion of an operand to a vector along axes: by removing others, or by repeating a number.
 struct VectorForm {
   std::vector<int64_t> squeezed = {};
   std::vector<int64_t> repeats = {};
 };
 
-// Where an operator has weights: the axes of its data or result, and the axes of the weight. A dense weight is what a
-// permute_dims exchanges.
+// Axes along which an operator has weights: those of its data or result, and those of the weight. A dense weight is the
+// operand of a permute_dims.
 struct WeightPlace {
   std::vector<int64_t> tensor;
   std::vector<int64_t> weight;
@@ -103,7 +103,7 @@ class RelayScales {
     return sized ? place : std::nullopt;
   }
 
-  // How the operand is a vector along the axes of the tensor; nothing if it varies along others.
+  // Finds the conversion of the operand to a vector along the axes of the tensor; nothing if it varies along others.
   static std::optional<VectorForm> FormOf(const Expr* operand, const Expr* tensor, const AxesMessage& message) {
     const TensorType* large = TensorTypeOf(tensor);
     const TensorType* own = TensorTypeOf(operand);

@@ -1,5 +1,5 @@
-// What ForwardFoldScaleAxis and BackwardFoldScaleAxis have in common: products of tensors with constants along one
-// axis, and the operators that such products can be moved through or into.
+// Support for ForwardFoldScaleAxis and BackwardFoldScaleAxis: products of tensors with constants along one axis, and
+// the operators that such products can be moved through or into.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace iropt {
 
-// What a factor along an axis of a tensor must be, to be moved through the operators between the product and the
+// Form that a factor along an axis of a tensor must have to be moved through the operators between the product and the
 // weights.
 struct ScaleMessage {
   int64_t axis = 0;

@@ -264,7 +264,7 @@ const Expr* Combine(const Siblings& siblings, const ConcatAxes& joint, Workspace
   return make.MakeTuple(parts);
 }
 
-// What every second operand permutes, if all of them exchange the last two axes.
+// Returns the operand of each permute_dims that is a second operand, if all second operands exchange the last two axes.
 std::vector<const Expr*> TransposedFactors(const Segment& segment, const Siblings& siblings) {
   LookupMap<const Expr*, const Call*> permutations;
   for (const Binding* binding : segment.bindings) {

@@ -29,7 +29,7 @@ struct Siblings {
   std::vector<const Expr*> transposed = {};
 };
 
-// How the second operands, and the results, of siblings become one.
+// Axes along which the second operands, and the results, of siblings become one.
 struct ConcatAxes {
   size_t weight_axis = 0;
   int64_t out_axis = 0;

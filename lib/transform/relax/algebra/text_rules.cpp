@@ -20,7 +20,7 @@ namespace iropt {
 
 namespace {
 
-// What a rule says of one of its variables.
+// Variable of a rule.
 struct Variable {
   std::string name;
   std::string type = "R.Tensor";

@@ -46,7 +46,7 @@ std::string_view TextOf(const ObjectAttr& attrs, std::string_view name) {
   return text ? text->value : std::string_view();
 }
 
-// Which operands may be in textures: the first one, and the others.
+// Operands that may be in textures: the first one, and the others.
 struct TextureUse {
   bool first = false;
   bool others = false;
@@ -106,7 +106,7 @@ class TextureScopes::Collector : public WalkHandler {
   }
 
   void Finish() {
-    // What is wanted of the items of a tuple is wanted of its fields.
+    // The scopes that are wanted of an item of a tuple are wanted of the field.
     for (const auto& [item, field] : items_) {
       const auto* wanted = scopes_.wanted_.Find(item);
       if (!wanted) continue;

@@ -22,7 +22,7 @@ struct TextureLimits {
 // The operands of a call; of call_tir those of the PrimFunc.
 std::span<const Expr* const> ScopedOperands(const Call& call);
 
-// Where the calls of a function read their operands and put their results.
+// Memory scopes of the operands and results of the calls of a function.
 class TextureScopes {
  public:
   struct CallScopes {

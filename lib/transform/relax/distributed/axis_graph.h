@@ -1,4 +1,4 @@
-// Which axes of the tensors of a function are split over the devices of a mesh alike.
+// A graph of the axes of tensors of a function that are split over the devices of a mesh alike.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class AxisGraph {
   void Propagate();
 
   std::optional<MeshAxis> Of(TensorAxis axis) const;
-  // Whether several splits of equal rank arrived.
+  // Returns whether several splits of equal rank arrived.
   bool IsAmbiguous(TensorAxis axis) const;
 
  private:

@@ -24,7 +24,7 @@ class AccessCollector : public tir::StmtExprVisitor {
   }
 };
 
-// Whether the index takes all values from 0 to the length of the axis.
+// Returns whether the index takes all values from 0 to the length of the axis.
 bool CoversAxis(const PrimExpr* index, const PrimExpr* length, const arith::IterRanges& ranges,
                 arith::Analyzer& analyzer) {
   arith::VarDomains domains;
@@ -37,7 +37,7 @@ bool CoversAxis(const PrimExpr* index, const PrimExpr* length, const arith::Iter
          analyzer.CanProveEqual(make.Add(set.max(), make.Const(1, set.max()->dtype)), length);
 }
 
-// Whether both indices are split by one variable, which runs over the whole axis at one of them.
+// Returns whether both indices are split by one variable, which runs over the whole axis at one of them.
 bool AreSplitAlike(const PrimExpr* a, const PrimExpr* length_a, const PrimExpr* b, const PrimExpr* length_b,
                    const arith::IterRanges& ranges, arith::Analyzer& analyzer) {
   if (Is<tir::Var>(b)) {

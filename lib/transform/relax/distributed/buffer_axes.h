@@ -1,4 +1,4 @@
-// Which axes of the buffers of a PrimFunc are accessed alike, so that all of them can be split by splitting loops.
+// Axes of the buffers of a PrimFunc that are accessed alike, so that all of them can be split by splitting loops.
 #pragma once
 
 #include <utility>

@@ -13,7 +13,7 @@ namespace iropt {
 // The operands of a call; of calls of PrimFuncs those of the PrimFunc.
 std::span<const Expr* const> DistOperands(const Call& call);
 
-// Whether the parameters are distributed tensors: false if none is, nothing after an error if only some are.
+// Returns whether the parameters are distributed tensors: false if none is, nothing after an error if only some are.
 std::optional<bool> IsDistributed(const Function& function, std::string_view name, DiagnosticEngine& diagnostics);
 
 // The PrimFunc that a call_tir calls, or null.

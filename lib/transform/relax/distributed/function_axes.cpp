@@ -40,7 +40,7 @@ void JoinOperatorAxes(const Call& call, const Expr* result, const TensorType* ty
       if (to >= 0) graph.Join({operands[i], static_cast<int>(axis)}, {result, to}, AxisEdge::kToResult);
     }
   }
-  // What a product sums over must be split alike in both factors.
+  // The axes that a product sums over must be split alike in both factors.
   if (!IsOp(call.op, OpId::kMatmul) || operands.size() != 2) return;
   const int row = std::max(types[1]->ndim - 2, 0);
   graph.Join({operands[0], types[0]->ndim - 1}, {operands[1], row}, AxisEdge::kBetween);

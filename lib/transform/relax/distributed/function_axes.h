@@ -15,7 +15,7 @@ std::vector<const TensorType*> TensorsOf(const Type* type);
 // Joins the axes of the operands of a call with those of its result, which `result` stands for and which has `type`.
 void JoinCallAxes(const Call& call, const Expr* result, const Type* type, const Module& module, AxisGraph& graph);
 
-// How all tensors of the function are distributed, from R.dist.annotate_sharding. Axes that are too short to be split
+// Finds the sharding of all tensors of the function, from R.dist.annotate_sharding. Axes that are too short to be split
 // are not. Nothing after an error: a tensor that should be on two meshes, or of which two axes should be split over one
 // dimension of the mesh.
 std::optional<AxisGraph> DistributeFunction(const Function& function, const Module& module,

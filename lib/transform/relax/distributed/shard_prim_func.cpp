@@ -19,7 +19,7 @@ namespace iropt {
 
 namespace {
 
-// How a block combines what it computes with what its result has.
+// Finds the operation by which a block combines a value with the element of its result.
 class ReductionFinder : public tir::StmtExprVisitor {
  public:
   explicit ReductionFinder(const tir::Buffer* result) : result_(result) {}
@@ -179,7 +179,7 @@ class PrimFuncSharder : public tir::StmtExprMutator {
   DiagnosticEngine& diagnostics_;
   bool ok_ = true;
   std::string_view allreduce_;
-  // How many parts axes of buffers, variables of blocks and loops are divided into.
+  // Numbers of parts that axes of buffers, variables of blocks and loops are divided into.
   LookupMap<const tir::Buffer*, std::map<uint32_t, int64_t>> parts_;
   LookupMap<const tir::Var*, int64_t> iter_parts_;
   LookupMap<const tir::Var*, int64_t> loop_parts_;

@@ -12,7 +12,7 @@ namespace iropt {
 
 struct ShardedPrimFunc {
   const PrimFunc* func;
-  // How the results of the devices have to be combined, as R.ccl.allreduce names it; empty if they are parts of the
+  // Operation that combines the results of the devices, as R.ccl.allreduce names it; empty if they are parts of the
   // result.
   std::string_view allreduce;
 };

@@ -64,7 +64,7 @@ class FunctionCreator {
   void AppendName(const Expr* callee);
   // Makes an operand a parameter unless it is bound here or is one already. Null if it is not a parameter.
   Parameter* Use(const Expr* operand);
-  // The same of an operand that is used as it is, if it is a tuple.
+  // Makes an operand a parameter as Use does; one that is a tuple is used as a whole.
   void UseWhole(const Expr* operand);
 
   const bool lift_constants_;

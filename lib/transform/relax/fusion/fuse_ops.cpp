@@ -81,7 +81,7 @@ class GraphCreator {
  private:
   static constexpr uint32_t kNone = BindingGroups::kNone;
 
-  // Whether an operation is fused with the only use of its result, see graph_partitioner.h.
+  // Returns whether an operation is fused with the only use of its result, see graph_partitioner.h.
   static bool WouldFuse(OpPattern pattern, OpPattern user) {
     if (pattern == OpPattern::kOutEWiseFusable) return user == OpPattern::kElemWise;
     return pattern <= OpPattern::kInjective &&

@@ -57,7 +57,7 @@ class PostDominatorTree {
 
   explicit PostDominatorTree(const ForwardGraph& graph);
 
-  // Whether the results of the node are used by what only one operation follows in the end.
+  // Returns whether all uses of the node's results lead to one operation in the end.
   bool HasParent(NodeId node) const { return nodes_[node].parent != root(); }
   NodeId Parent(NodeId node) const { return nodes_[node].parent; }
   // The greatest pattern of the operations that use the node or what depends on it, up to and including the parent.

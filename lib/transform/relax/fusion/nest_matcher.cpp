@@ -39,7 +39,7 @@ class NestMatcher {
   }
 
  private:
-  // What the variables and buffers of the pattern stand for.
+  // Values of the variables and buffers of the pattern.
   struct State {
     LookupMap<const tir::Var*, const PrimExpr*> vars;
     LookupMap<const tir::Buffer*, const tir::Buffer*> buffers;

@@ -9,13 +9,13 @@
 
 namespace iropt {
 
-// Which tuples of a function only have items taken out of them, under all names that they have there. O(nodes).
+// Finds the tuples of a function of which only items are used, under all names that they have there. O(nodes).
 class ProjectedTuples {
  public:
   // `num_vars` is greater than the numbers of all variables in the function.
   ProjectedTuples(const Function& function, size_t num_vars);
 
-  // Whether items are taken out of the tuple, and it is not returned, passed on or put into another one.
+  // Returns whether items are taken out of the tuple, and it is not returned, passed on or put into another one.
   bool IsOnlyProjected(const Var* tuple) const;
 
  private:

@@ -52,7 +52,7 @@ struct LibraryPattern {
 
 using BufferSet = LookupSet<const tir::Buffer*>;
 
-// How a PrimFunc is split.
+// Parts into which a PrimFunc is split.
 struct Split {
   const LibraryPattern* pattern = nullptr;  // null: it stays
   std::vector<uint32_t> inputs = {};        // parameters that the library reads

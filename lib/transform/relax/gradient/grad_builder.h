@@ -66,7 +66,7 @@ class GradBuilder {
   // The gradient of an operand that was broadcast: `grad` summed to the shape of the operand. Both shapes must be
   // known.
   const Expr* FitShape(const Expr* grad, const Expr* operand);
-  // The same if both shapes are known, else `grad`.
+  // The gradient of an operand as FitShape makes it if both shapes are known, else `grad`.
   const Expr* FitKnownShape(const Expr* grad, const Expr* operand);
 
  private:

@@ -13,8 +13,8 @@
 //
 // The function must consist of one dataflow block. The target is its result, or the result of number target_index: a
 // float scalar. `require_grads` names the variables whose gradients are computed; by default these are all parameters.
-// What lies between R.grad.start_checkpoint and R.grad.end_checkpoint is computed a second time by the gradient, so
-// that its intermediate results need no memory. The gradient of R.call_tir_with_grad is the PrimFunc of the module that
+// The bindings between R.grad.start_checkpoint and R.grad.end_checkpoint are computed a second time by the gradient, so
+// that their results need no memory. The gradient of R.call_tir_with_grad is the PrimFunc of the module that
 // te_grad_name names. The operators that can be differentiated are in rules.def; others are errors where the target
 // depends on them. O(nodes).
 //

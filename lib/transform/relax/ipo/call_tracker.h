@@ -59,7 +59,7 @@ class CallTracker : public ExprMutator {
   std::vector<Computation> calls_;  // by Var::id
 };
 
-// What a CallPass does in changed functions besides removing new aliases and unused calls.
+// Option to merge equal calls in changed functions, besides removing new aliases and unused calls.
 enum class MergeEqualCalls : uint8_t { kNo, kYes };
 
 // A function pass that rewrites calls by a CallTracker, and cleans up in changed functions. Primitive functions are not

@@ -10,11 +10,11 @@
 namespace iropt {
 
 struct InlineChoice {
-  // Whether calls of a function of the module are inlined. Those of recursive ones never are.
+  // Returns whether calls of a function of the module are inlined. Those of recursive ones never are.
   std::function<bool(const Function& function)> inlines;
-  // Whether calls of primitive functions that are bound to variables are inlined, too.
+  // True if calls of primitive functions that are bound to variables are inlined, too.
   bool local_primitives = false;
-  // Whether the bindings of functions with inlined calls get the order of SortByOperands.
+  // True if the bindings of functions with inlined calls get the order of SortByOperands.
   bool orders = false;
 };
 

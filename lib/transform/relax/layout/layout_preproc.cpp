@@ -82,8 +82,8 @@ std::optional<Digit> DigitOf(const PrimExpr* index) {
   return Digit{is_quotient ? Digit::Part::kQuotient : Digit::Part::kRemainder, binary->a, *factor};
 }
 
-// What the block does to the parameter, if it copies all of it and each axis occurs once, or as a quotient and a
-// remainder.
+// Finds the split and the order of axes by which the block copies the parameter, if it copies all of it and each axis
+// occurs once, or as a quotient and a remainder.
 std::optional<AxisSplit> AxisSplitOf(const tir::Block& block, const tir::Buffer& param) {
   const auto* store = As<tir::BufferStore>(block.body);
   const auto* load = store ? As<tir::BufferLoad>(store->value) : nullptr;
@@ -127,8 +127,8 @@ std::optional<AxisSplit> AxisSplitOf(const tir::Block& block, const tir::Buffer&
   return split;
 }
 
-// How an index of the parameter follows from positions in the copy: one of its axes, or the sum of a multiple of one
-// axis and another one.
+// Index of the parameter in terms of positions in the copy: one of its axes, or the sum of a multiple of one axis and
+// another one.
 struct IndexDigits {
   const PrimExpr* high = nullptr;  // null for one axis, or none
   const PrimExpr* low = nullptr;   // null if the index is 0
@@ -145,7 +145,7 @@ std::optional<IndexDigits> IndexDigitsOf(const PrimExpr* index) {
   return IndexDigits{product->a, sum->b, *factor};
 }
 
-// Whether the condition holds for just those positions at which an index of the parameter is behind its end.
+// Returns whether the condition holds for just those positions at which an index of the parameter is behind its end.
 bool IsBehindEnd(const PrimExpr* condition, const tir::Block& block, const tir::BufferLoad& load) {
   constexpr int64_t kMostPositions = 1 << 20;
   // Only axes of indices that may be behind the end count.
@@ -184,8 +184,8 @@ bool IsBehindEnd(const PrimExpr* condition, const tir::Block& block, const tir::
   return true;
 }
 
-// The same for a block whose axes are those of the copy, and which stores zeros behind the ends of the parameter's
-// axes.
+// Finds the split and the order of axes for a block whose axes are those of the copy, and which stores zeros behind the
+// ends of the parameter's axes.
 std::optional<AxisSplit> PaddedSplitOf(const tir::Block& block, const tir::Buffer& param) {
   const auto* store = As<tir::BufferStore>(block.body);
   const auto* choice = store ? As<tir::Call>(store->value) : nullptr;

@@ -59,7 +59,7 @@ LayoutRule RuleOf(const Call& call) {
   return op ? LayoutRuleOf(*op->info) : nullptr;
 }
 
-// What the user wants, with the default of the weight; nothing if it has none.
+// Returns the layouts that the user wants, with the default of the weight; none if the weight has no default.
 std::vector<Layout> Wanted(const Call& call, std::span<const Layout> desired) {
   std::vector<Layout> wanted(desired.begin(), desired.end());
   const LayoutRule rule = RuleOf(call);

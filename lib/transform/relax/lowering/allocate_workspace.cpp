@@ -115,7 +115,7 @@ class WorkspaceAllocator : public ExprMutator {
     return builder().EndBlock();
   }
 
-  // What is bound in a branch or a local function is not visible after it.
+  // Variables that are bound in a branch or a local function are not visible after it.
   const Expr* VisitSeqExpr(const SeqExpr* seq) override {
     const Var* outer = var_;
     const Expr* result = ExprMutator::VisitSeqExpr(seq);

@@ -24,7 +24,7 @@ class BuiltinCalls {
   Call* Packed(std::string_view name, std::initializer_list<const Expr*> args, const Type* type) {
     return Packed(name, std::span(args.begin(), args.size()), type);
   }
-  // The same of a function without side effects that returns the type.
+  // R.call_packed of a function without side effects that returns the type.
   Call* PurePacked(std::string_view name, std::initializer_list<const Expr*> args, const Type* type) {
     const auto* callee = workspace_.New<ExternFunc>(name, DictAttr::Empty(), FuncType::Opaque(type, /*purity=*/true));
     return workspace_.New<Call>(callee, workspace_.arena().Copy<const Expr*>(args), nullptr, nullptr, type);

@@ -1,4 +1,4 @@
-// What RewriteCUDAGraph moves out of a function: its static storage, and the regions that can be captured.
+// The parts that RewriteCUDAGraph moves out of a function: its static storage, and the regions that can be captured.
 #pragma once
 
 #include <memory>

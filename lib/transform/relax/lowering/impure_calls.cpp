@@ -12,7 +12,8 @@ namespace iropt {
 
 namespace {
 
-// Where calls with side effects stand that are not allowed there, local functions and branches included.
+// Finds out whether calls with side effects are in dataflow blocks or pure functions, local functions and branches
+// included.
 struct ImpurePlaces : WalkHandler {
   explicit ImpurePlaces(const Module& m) : module(m) {}
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kForever = std::numeric_limits<size_t>::max();
 
-// What a variable may refer to: new memory, a tuple of such values, or memory of values that came before.
+// Memory that a variable may refer to: new memory, a tuple of such values, or memory of values that came before.
 struct MemoryNode {
   std::vector<uint32_t> parts = {};  // the fields of a tuple, or what it may share memory with; they come before it
   bool is_tuple = false;

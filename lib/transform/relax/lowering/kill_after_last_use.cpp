@@ -80,7 +80,7 @@ void ForEachOperandVar(const Expr* value, F&& f) {
   }
 }
 
-// What is known about a variable.
+// Place of the last use of a variable, and of its definition.
 struct Life {
   const Binding* last_use = nullptr;  // the binding that uses it last; null if the result of a sequence does
   uint32_t sequence = 0;              // the number of the SeqExpr that binds it; 0 for parameters

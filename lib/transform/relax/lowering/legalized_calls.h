@@ -18,7 +18,7 @@ namespace iropt {
 // other variables are looked up.
 class LegalizedCalls {
  public:
-  // What decides about the PrimFunc of a call, and the tensors among the operands in order.
+  // Key that decides the PrimFunc of a call, and the tensors among the operands in order.
   struct Signature {
     std::vector<uint64_t> words;
     std::vector<const Expr*> tensors;  // each once

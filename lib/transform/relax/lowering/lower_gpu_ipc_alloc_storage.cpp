@@ -6,7 +6,7 @@
 //       R.prim_value(0),                    R.dtype("float16"))
 //       R.str("ipc_memory"))
 //
-// The same for R.memory.alloc_storage. Only allocations in the scope "ipc_memory" are rewritten. O(nodes).
+// R.memory.alloc_storage is rewritten likewise. Only allocations in the scope "ipc_memory" are rewritten. O(nodes).
 //
 // Source: TVM 0.18's pass of this name, which makes the number of the device the offset in the storage.
 #include "builtin_calls.h"

@@ -101,7 +101,8 @@ class BuiltinLowerer : public ExprMutator {
     return flat;
   }
 
-  // What is left out is as in the operand: its shape and dtype, from its first byte.
+  // Lowers R.memory.view. Arguments that are left out are those of the operand: its shape and dtype, from its first
+  // byte.
   const Expr* LowerView(const Call& call) {
     const Expr* data = call.args[0];
     const Expr* shape = call.args[1];

@@ -27,8 +27,8 @@ class ShapeBounds {
   // dimension itself.
   const PrimExpr* UpperBound(const PrimExpr* dim);
   std::vector<const PrimExpr*> UpperBounds(List<const PrimExpr*> dims);
-  // The same for sizes that are provably equal: the first of them that was asked for. Amortized O(1) proofs, unless
-  // different sizes have the same value for the test values.
+  // Returns the same expression for sizes that are provably equal: the first of them that was asked for. Amortized O(1)
+  // proofs, unless different sizes have the same value for the test values.
   const PrimExpr* EqualSize(const PrimExpr* size);
 
  private:

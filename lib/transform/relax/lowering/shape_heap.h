@@ -30,7 +30,7 @@ class ShapeHeap {
   // Emits the matches. The first occurrence of a variable defines it; expressions of these variables are computed, by a
   // PrimFunc, before they are compared.
   void Match(const std::vector<ShapeMatch>& matches);
-  // The same where all expressions must have values already.
+  // Emits the matches if all expressions must have values already.
   void Check(const std::vector<ShapeMatch>& matches) { Emit(matches, true); }
 
   // The calls that make a shape or a scalar of the values in the heap.

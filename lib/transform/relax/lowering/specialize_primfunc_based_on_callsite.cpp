@@ -55,7 +55,7 @@ bool AddTensor(const TensorType* tensor, const tir::Buffer* buffer, PrimFuncArgs
   return true;
 }
 
-// What the call tells about the arguments of the function; nothing if the two do not fit.
+// Returns the facts about the arguments of the function that the call shows; nothing if the two do not fit.
 std::optional<PrimFuncArgs> ArgsOf(const Call& call, const PrimFunc& func) {
   const auto* operands = As<Tuple>(call.args[1]);
   if (!operands || !call.type_args) return std::nullopt;

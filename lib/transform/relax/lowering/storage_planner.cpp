@@ -68,7 +68,7 @@ class UseCollector {
 
   Status VisitBlock(const BindingBlock& block) {
     const uint32_t outer = std::exchange(block_, ++num_blocks_);
-    // What a dataflow block binds is not visible afterwards.
+    // Variables that a dataflow block binds are not visible afterwards.
     if (block.is_dataflow()) events.push_back({EventKind::kEnterScope});
     for (const Binding* binding : block.bindings) IROPT_RETURN_IF_ERROR(VisitBinding(*binding));
     if (block.is_dataflow()) events.push_back({EventKind::kLeaveScope});
@@ -158,7 +158,7 @@ class UseCollector {
            IsOp(callee, OpId::kMemoryEnsureZeroOffset);
   }
 
-  // The same after lowering, which TVM knows since 0.27.
+  // The result of a reshape after lowering is the memory of its operand, too, which TVM knows since 0.27.
   static bool IsPackedReshape(const Call& call) {
     const auto* packed = As<ExternFunc>(call.op);
     return packed && !call.args.empty() && packed->global_symbol == "vm.builtin.reshape";

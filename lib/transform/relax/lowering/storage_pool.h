@@ -14,7 +14,7 @@
 
 namespace iropt {
 
-// What a tensor needs. Only tensors of one kind share storage.
+// Request for the storage of a tensor. Only tensors of one kind share storage.
 struct StorageRequest {
   std::string_view scope;
   int64_t device = 0;

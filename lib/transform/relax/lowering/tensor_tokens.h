@@ -30,7 +30,7 @@ class TensorTokens {
     const Node& node = nodes_[tuple];
     return node.kind == kTuple && index < node.size ? fields_[node.first + index] : kNone;
   }
-  // The same tensors, marked as soft: the value is the same memory, but that is not known for planning.
+  // Marks the tensors as soft: the value is the same memory, but that is not known for planning.
   Id MakeSoft(Id tokens) {
     const Node node = nodes_[tokens];
     if (node.kind == kHard) return Add({node.first, 0, kSoft});

@@ -41,7 +41,7 @@ namespace iropt {
 
 namespace {
 
-// How a value is checked.
+// Options of the check of a value.
 struct CheckMode {
   bool always = false;        // also what is known to hold: arguments come from outside
   bool dynamic_only = false;  // only tensors whose shapes are not constant

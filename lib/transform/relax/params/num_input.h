@@ -17,7 +17,7 @@ struct NumInput {
 };
 
 NumInput NumInputOf(const Function& function);
-// The same; reports an error.
+// Reads the attribute; reports an error if it is wrong.
 NumInput ReadNumInput(const Function& function, std::string_view name, DiagnosticEngine& diagnostics);
 
 }  // namespace iropt

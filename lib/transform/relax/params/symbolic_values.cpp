@@ -159,7 +159,7 @@ class SymbolicSubstituter : public ExprMutator {
   }
 
  private:
-  // Whether a variable of the cast is used as a value.
+  // Records the values of the variables of the cast. Returns whether one of them is used as a value.
   bool RecordFacts(const MatchCast& cast, const Type* actual) {
     // Of several dimensions that are the same variable the last counts.
     std::vector<std::pair<const tir::Var*, const PrimExpr*>> learnt;

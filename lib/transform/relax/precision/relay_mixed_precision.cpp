@@ -81,7 +81,7 @@ bool CallsFunction(const Call& call) {
       op->info->args, [](const OpArg& arg) { return arg.kind == ArgKind::kCallArgs || arg.kind == ArgKind::kFunc; });
 }
 
-// What a function does with its variables.
+// Finds the uses of the variables of a function.
 class RelayUses : private ExprVisitor {
  public:
   RelayUses(const Function& function, bool keeps_results) {
@@ -135,7 +135,7 @@ class RelayPrecision : public ExprMutator {
       : ExprMutator(workspace, &inferrer), lower_(lower), uses_(uses) {}
 
  protected:
-  // What was converted in a block is not visible behind it.
+  // Values that were converted in a block are not visible behind it.
   const BindingBlock* VisitBlock(const BindingBlock* block) override {
     const auto outer = std::exchange(converted_, {});
     const BindingBlock* visited = ExprMutator::VisitBlock(block);

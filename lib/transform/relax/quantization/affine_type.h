@@ -44,7 +44,7 @@ const Constant* MakeTensor(const std::vector<double>& values, std::span<const in
                            Workspace& workspace);
 // The least and the greatest value of a dtype of integers.
 std::pair<double, double> RangeOf(DataType dtype);
-// Whether all scales are positive constants, so that the numbers have the order of their integers.
+// Returns whether all scales are positive constants, so that the numbers have the order of their integers.
 bool KeepsOrder(const AffineType& type);
 // A literal number; nothing for other scalars.
 std::optional<double> NumberOfScalar(const Expr* scalar);

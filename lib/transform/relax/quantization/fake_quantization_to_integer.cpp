@@ -127,8 +127,8 @@ class Region {
     return true;
   }
 
-  // Whether the tensors behind the operands, such as the indices of take, are computed from constants. An operator that
-  // the reader of Relay writes as several has only operands.
+  // Returns whether the tensors behind the operands, such as the indices of take, are computed from constants. An
+  // operator that the reader of Relay writes as several has only operands.
   bool OthersAreConstant(const Call& call, const std::vector<const Expr*>& operands) {
     const size_t count = operands.size();
     if (count > call.args.size() || !std::equal(operands.begin(), operands.end(), call.args.begin())) return true;
@@ -214,7 +214,7 @@ class IntegerRewriter {
   }
 
  private:
-  // Whether the region is what a quantized operator of Relay is already, such as qnn.sqrt.
+  // Returns whether the region is a quantized operator of Relay already, such as qnn.sqrt.
   static bool IsIntegerForm(const Region& region, const Quantization& output) {
     const std::vector<RegionNode>& nodes = region.nodes();
     return nodes.size() == 2 && nodes[0].input && nodes[0].input->type.dtype == output.type.dtype &&
@@ -272,7 +272,7 @@ class IntegerRewriter {
     return IntegerValue{OpCalls(context.builder).MakeItem(tuple.expr, item.index), {tuple.types[index]}};
   }
 
-  // What `make` gives. What it reports is not an error unless hard_fail says so.
+  // Returns what `make` returns. Its reports are errors only with hard_fail.
   template <class Make>
   const Expr* Attempt(const Call& call, Make&& make) {
     if (!relay_) {

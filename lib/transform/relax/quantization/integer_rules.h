@@ -1,5 +1,4 @@
-// How operators on dequantized tensors are computed on the quantized ones, as Relay's FakeQuantizationToInteger does
-// it.
+// Rules to compute operators on dequantized tensors on the quantized ones, as Relay's FakeQuantizationToInteger does.
 #pragma once
 
 #include <string_view>
@@ -26,7 +25,7 @@ class IntegerRule {
   bool is_optional_;
 };
 
-// What a rule takes as one operator. The reader of Relay writes some operators as several of Relax.
+// Calls that a rule takes as one operator. The reader of Relay writes some operators as several of Relax.
 struct RegionCall {
   const Call* call = nullptr;              // the last one of them
   const IntegerRule* rule = nullptr;       // null if there is none
@@ -34,10 +33,10 @@ struct RegionCall {
 };
 RegionCall RegionCallOf(const Call* call, const Definitions& definitions);
 
-// Whether TVM's pass computes the operator on integers by itself, between dequantizations, if the network was trained
-// for that: the result is quantized as the operands say.
+// Returns whether TVM's pass computes the operator on integers by itself, between dequantizations, if the network was
+// trained for that: the result is quantized as the operands say.
 bool IsComputedAlone(const RegionCall& region);
-// Whether qnn.<op> is the same as the operator between a dequantization and a quantization.
+// Returns whether qnn.<op> is the same as the operator between a dequantization and a quantization.
 bool IsComputedInFloats(const RegionCall& region);
 
 }  // namespace iropt

@@ -10,7 +10,7 @@ namespace iropt {
 
 namespace {
 
-// Whether the dimensions up to the axis, which channels are along, are the same before and after.
+// Returns whether the dimensions up to the axis, which channels are along, are the same before and after.
 bool KeepsLeadingAxes(const Expr* before, const Expr* after, int64_t axis) {
   for (int64_t i = 0; i <= axis; ++i) {
     const auto size = SizeOf(before, static_cast<size_t>(i));
@@ -23,7 +23,7 @@ bool IsReduction(const Call& call) {
   return IsOp(call.op, OpId::kMax) || IsOp(call.op, OpId::kMin) || IsOp(call.op, OpId::kMean);
 }
 
-// Where the axis of the operand of a reduction is in the result; nothing if it is reduced.
+// Returns the axis of the result that an axis of the operand of a reduction becomes; nothing if it is reduced.
 std::optional<int64_t> AxisAfterReduction(const Call& call, int rank, int64_t axis) {
   const StatisticalAttrs attrs(call);
   if (!attrs.axis()) return std::nullopt;
@@ -36,7 +36,7 @@ std::optional<int64_t> AxisAfterReduction(const Call& call, int rank, int64_t ax
   return attrs.keepdims() ? axis : axis - before;
 }
 
-// Whether the operator moves elements along this axis of its operand.
+// Returns whether the operator moves elements along this axis of its operand.
 bool MovesAlong(const Call& call, int64_t axis) {
   const TensorType* tensor = TensorTypeOf(call.args[0]);
   const auto is_axis = [&](int64_t other) { return (other < 0 ? other + tensor->ndim : other) == axis; };

@@ -25,7 +25,7 @@ struct IntegerValue {
   bool is_quantized() const { return !types.empty(); }
 };
 
-// What the operators of a region have in common.
+// Context that the operators of a region share.
 struct RegionContext {
   BlockBuilder& builder;
   const Module& module;
@@ -35,7 +35,8 @@ struct RegionContext {
   std::optional<AffineType> out = {};
 };
 
-// What makes an expression returns null if it cannot, and for a null operand.
+// A call that a rule computes on integers. Functions that make an expression return null if they cannot, and for a null
+// operand.
 class RuleCall {
  public:
   RuleCall(RegionContext& context, const Call& call, std::vector<IntegerValue> operands, bool is_last)
@@ -50,11 +51,11 @@ class RuleCall {
   const AffineType* type(size_t i);
   // The type at the end of the region, for results whose type does not follow from the operands; null after a report.
   const AffineType* out_type();
-  // Whether the result is quantized as it is.
+  // Returns whether the result is quantized as it is.
   bool is_last() const { return is_last_; }
 
   // ---- Expressions
-  // What an operator of Relay becomes.
+  // Builds an operator of Relay.
   const Expr* Relay(std::string_view name, std::initializer_list<const Expr*> args,
                     std::initializer_list<PyKeyword> attributes = {});
   const Expr* Make(OpId op, std::initializer_list<const Expr*> args);

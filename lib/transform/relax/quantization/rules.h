@@ -56,7 +56,7 @@ Applied ApplyBiasAdd(RuleCall& in);
 IntegerValue ValueOfType(const Expr* expr, AffineType type, DataType dtype);
 // The static size of a dimension of a tensor; nothing if it is not known.
 std::optional<int64_t> SizeOf(const Expr* tensor, size_t axis);
-// Whether there is one scale and one zero point.
+// Returns whether there is one scale and one zero point.
 bool IsPerTensor(const AffineType& type);
 // The type of an operand with one scale and one zero point; null after a report for other ones.
 const AffineType* TypeOfTensor(RuleCall& in, size_t operand);

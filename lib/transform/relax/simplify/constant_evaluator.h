@@ -35,7 +35,8 @@ class ConstantEvaluator {
   const Declined& declined() const { return declined_; }
 
  private:
-  // What is left of the limits for an evaluation whose unit of work costs as much as `work_of_step` units of a kernel.
+  // Returns the rest of the limits for an evaluation whose unit of work costs as much as `work_of_step` units of a
+  // kernel.
   EvalLimits Limits(std::span<const HostValue> args, uint64_t work_of_step);
   // Declines a call that would read a big operand from a file; false for other calls.
   bool DeclineBigFile(const Call& call, std::span<const HostValue> args);

@@ -386,7 +386,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   std::vector<Fact> facts_;
 };
 
-// What a walk over the function finds before it is folded.
+// Finds the size of the constants of the function before it is folded.
 struct Prescan : WalkHandler {
   void OnConstant(const Constant& constant) {
     if (seen.insert(constant.data).second) bytes += constant.data->num_bytes();

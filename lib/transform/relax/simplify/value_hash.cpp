@@ -16,7 +16,7 @@ namespace {
 
 uint64_t HashPointer(const void* p) { return reinterpret_cast<uintptr_t>(p); }
 
-// Whether the array is in a file and too big to be read only to be compared.
+// Returns whether the array is in a file and too big to be read only to be compared.
 bool IsTooBigToRead(const NDArray& array) {
   return array.source() && !array.source()->hash && array.num_bytes() > FoldOptions().max_file_bytes;
 }

@@ -16,7 +16,7 @@ Result<const Function*> ApplyRules(const Function* function, const RuleSet& rule
 
 // A function pass that applies the same rules to all functions.
 Pass CreateRulePass(const PassInfo& info, std::shared_ptr<const RuleSet> rules);
-// The same, and changed functions have the order of SortByOperands.
+// A function pass that applies the same rules to all functions and gives changed ones the order of SortByOperands.
 Pass CreateOrderedRulePass(const PassInfo& info, std::shared_ptr<const RuleSet> rules);
 // A function pass that makes rules for each function.
 Pass CreateRulePass(const PassInfo& info, std::function<RuleSet(const Function&)> make_rules);

@@ -22,7 +22,8 @@ struct EntryPointChange {
 bool RefersToChanged(const Module& module, FunctionRef<bool(size_t)> changes, EntryPointChange change,
                      ModulePassContext& context);
 
-// The same in one function, for a function pass. Functions that function passes skip do not change.
+// Reports the first reference in one function to a function for which `changes` holds; returns whether there is one.
+// For function passes: the functions that they skip do not change.
 bool RefersToChanged(const Function& function, FunctionPassContext& context, FunctionRef<bool(const Function&)> changes,
                      EntryPointChange change);
 

@@ -1,4 +1,4 @@
-// Whether batch norms and dropouts are those of training or of inference, for passes.
+// The mode of batch norms and dropouts, training or inference, for passes.
 #pragma once
 
 #include "configs/relax.mode.h"

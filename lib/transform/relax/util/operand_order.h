@@ -11,8 +11,8 @@ namespace iropt {
 // has no other order. Unused bindings stay behind the others; a block with a match_cast stays as it is. The same
 // pointer if nothing changes. O(operands + bindings log bindings).
 const Function* SortByOperands(const Function* function, Workspace& workspace);
-// The same for a function of the module that came of `before`, unless that has another order, such as the one of the
-// lets of Relay.
+// Sorts the bindings of a function of the module that was made from `before`, unless `before` has another order, such
+// as the one of the lets of Relay.
 const Function* SortIfSorted(const Function* function, const Function* before, const Module* module,
                              Workspace& workspace);
 

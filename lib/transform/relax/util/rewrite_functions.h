@@ -34,7 +34,8 @@ void RewriteRelaxFunctions(Module& module, int threads, Rewrite&& rewrite) {
   }
 }
 
-// The same with rewrite(entry, workspace, diagnostics), which may fail. Diagnostics come in the order of the functions.
+// Replaces every Relax function by rewrite(entry, workspace, diagnostics), which may fail, in parallel. Diagnostics
+// come in the order of the functions.
 template <class Rewrite>
 Status TryRewriteRelaxFunctions(Module& module, const ModulePassContext& context, Rewrite&& rewrite) {
   struct Slot {

@@ -148,7 +148,7 @@ class LayoutRewriteRemover : public tir::StmtExprMutator {
     for (const LayoutRewrite& rewrite : collected.rewrites) {
       removed_[rewrite.to] = &rewrite;
       by_source_[rewrite.from->data] = &rewrite;
-      // What read the copy reads the constant in the new layout.
+      // Readers of the copy read the constant in the new layout.
       if (collected.constants.contains(rewrite.from->data)) Remap(rewrite.to->data, rewrite.from->data);
     }
   }

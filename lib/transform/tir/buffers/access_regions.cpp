@@ -282,7 +282,7 @@ class RegionCollector : public tir::StmtExprVisitor {
   void Access(const tir::Buffer* buffer, const std::vector<tir::Range>& ranges) {
     const auto* depth = depths_.Find(buffer->data);
     if (!depth) return;
-    // Where conditions contradict each other, nothing is accessed.
+    // Nothing is accessed if conditions contradict each other.
     if (!domains_.AllOf([](const tir::Var*, const IntervalSet& set) { return !set.is_nothing(); })) return;
     // Loops around the allocation do not count, but threads that share the memory do.
     std::vector<std::pair<const tir::Var*, IntervalSet>> outer;
@@ -325,7 +325,8 @@ class RegionCollector : public tir::StmtExprVisitor {
     return sets;
   }
 
-  // Whether it is a constant or an iterator of a constant range, as most are. It is its own iterator map.
+  // Returns whether the index is a constant or an iterator of a constant range, as most are. It is its own iterator
+  // map.
   bool IsSimpleIndex(const tir::Range& range) const {
     if (!arith::AsInt(range.extent)) return false;
     if (arith::AsInt(range.min)) return true;

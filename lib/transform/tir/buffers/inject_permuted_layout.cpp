@@ -5,7 +5,7 @@
 //
 // In blocks with this attribute, which is removed, groups of 8 elements of a row change places: group g of row r
 // becomes group g ^ (r % 8) if the rows are multiples of 64 elements, and g ^ (r % 8 // 2) if they are multiples of 32.
-// The same happens to the offsets of T.ptx_ldmatrix and T.mma_store. Other rows, and pointers of another form, are an
+// The offsets of T.ptx_ldmatrix and T.mma_store change likewise. Other rows, and pointers of another form, are an
 // error. O(nodes), plus the simplification of the indices.
 //
 // Source: TVM 0.18's pass of this name.

@@ -146,7 +146,7 @@ class RollingBufferInjector : public tir::StmtExprMutator {
     Error(at, "a rolling buffer must have bounds that depend on a loop around it");
   }
 
-  // How a range of elements moves; nothing if that is not known.
+  // Finds out how a range of elements moves; nothing if that is not known.
   static std::optional<RollingAxis> FindAxis(const tir::Range& bound) {
     const PrimExpr* min = bound.min;
     int64_t divisor = 1;

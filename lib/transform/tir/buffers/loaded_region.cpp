@@ -120,7 +120,7 @@ class LoadCollector : public tir::StmtExprVisitor {
     }
   }
 
-  // What comparisons in a conjunction say about variables; `outer` gets the sets before.
+  // Restricts the sets of variables by the comparisons in a conjunction; `outer` gets the sets before.
   void Restrict(const PrimExpr* condition, std::vector<std::pair<const tir::Var*, std::optional<IntervalSet>>>& outer) {
     if (const auto* both = As<tir::And>(condition)) {
       WithStack([&] {

@@ -259,7 +259,7 @@ class StorageFlattener : public tir::StmtExprMutator {
     return workspace().Copy(strides);
   }
 
-  // The same buffer if it has the dimensions of its memory.
+  // Returns a buffer with the dimensions of its memory: the same one if it has them already.
   const tir::Buffer* FlatBuffer(const tir::Buffer& buffer) {
     const bool is_flat = buffer.strides.empty() && buffer.shape.size() == buffer.axis_separators.size() + 1;
     if (is_flat && buffer.dtype != DataType::Bool()) return &buffer;

@@ -114,7 +114,7 @@ class MmaBufferTransformer : public tir::StmtExprMutator {
     Remap(&buffer, own);
   }
 
-  // Where a thread has an element of matrixC.
+  // Maps the indices of an element of matrixC to those in the elements of a thread.
   List<const PrimExpr*> MapIndices(const Node& access, const tir::Buffer& buffer, List<const PrimExpr*> indices) {
     if (buffer.scope() != kMatrixC || indices.size() != 2) {
       diagnostics_.Error(Location(access), "pass-failed",

@@ -58,7 +58,7 @@ class HostAccessFinder : public tir::StmtExprVisitor {
   }
 
  private:
-  // Whether the pointer is a parameter, or a field of a packed one.
+  // Returns whether the pointer is a parameter, or a field of a packed one.
   bool IsParam(const tir::Var* var) const {
     if (param_data_.contains(var)) return true;
     // At most as many steps as there are values, should they refer to each other.

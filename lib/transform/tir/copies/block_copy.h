@@ -29,7 +29,7 @@ struct BlockCopy {
   int64_t data_bits() const { return read->buffer->dtype.bits; }  // of an element
 };
 
-// What a rule asks of the block, besides another body.
+// Allocations and paddings that a rule asks of the block, besides another body.
 struct CopyBuffers {
   struct Padding {
     const tir::Buffer* buffer;

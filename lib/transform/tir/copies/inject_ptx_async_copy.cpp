@@ -29,8 +29,8 @@ bool IsAsyncScope(const tir::Stmt* stmt) {
   return attr && attr->attr_key == attr::kAsyncScope;
 }
 
-// What a vector of elements next to each other begins with; null for other vectors. After memory was merged, its
-// position is added to it.
+// Returns the index of the first element of a vector of elements next to each other; null for other vectors. After
+// memory was merged, its position is added to it.
 const PrimExpr* VectorBegin(const PrimExpr* index, const arith::PrimBuilder& make) {
   if (const auto* ramp = As<tir::Ramp>(index)) return arith::IsInt(ramp->stride, 1) ? ramp->base : nullptr;
   const auto* sum = As<tir::Add>(index);

@@ -84,7 +84,7 @@ class MappingInverter {
     return {};
   }
 
-  // Where a dimension is accessed, relative to the begin of the region; those that are always 0 are left out.
+  // Collects the index of each dimension relative to the begin of the region; those that are always 0 are left out.
   void CollectOffsets() {
     for (size_t i = 0; i < region().size(); ++i) {
       const PrimExpr* offset = analyzer_.Simplify(make().Sub(store_.indices[i], region()[i]->min));

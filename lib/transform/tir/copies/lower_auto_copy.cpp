@@ -60,7 +60,7 @@ int64_t Annotation(const tir::Block& block, std::string_view key, int64_t otherw
   return otherwise;
 }
 
-// What the copies of a function have in common: its threads, and the pointers that it uses directly.
+// Facts that the copies of a function share: its threads, and the pointers that it uses directly.
 class FunctionFacts : public tir::StmtExprVisitor {
  public:
   explicit FunctionFacts(DiagnosticEngine& diagnostics) : diagnostics_(diagnostics) {}

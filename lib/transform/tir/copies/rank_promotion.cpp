@@ -10,7 +10,7 @@ namespace iropt {
 
 namespace {
 
-// What a dimension of the promoted shape may be.
+// Greatest extent of a dimension of the promoted shape.
 constexpr int64_t kLimit = std::numeric_limits<int32_t>::max();
 
 // A digit of an index: the values 0 to extent - 1.

@@ -29,7 +29,7 @@ constexpr std::string_view kMatrixA = "wmma.matrix_a";
 constexpr std::string_view kMatrixB = "wmma.matrix_b";
 constexpr std::string_view kMatrixC = "m16n8k8.matrixC";
 
-// How T.tvm_access_ptr accesses memory.
+// Access masks of T.tvm_access_ptr.
 constexpr int64_t kReads = 1;
 constexpr int64_t kWrites = 2;
 
@@ -181,7 +181,7 @@ const tir::Stmt* TileCopier::Synchronize(OpId op, const tir::Buffer& fragment, c
   const PrimExpr* size = Int(tile_);
   const PrimExpr* elements = Int(tile_ * tile_);
   const PrimExpr* offset = fragment.elem_offset;
-  // Which of the tiles of the matrix.
+  // The number of the tile in the matrix.
   const PrimExpr* index =
       make().Add(make().FloorDiv(offset, elements), make().FloorDiv(make().FloorMod(offset, elements), size));
   const PrimExpr* stride = memory.strides[0];

@@ -26,7 +26,8 @@ Result<const tir::Stmt*> StoreMatrix(const tir::Stmt* nest, const BlockCopy& cop
 // From wmma.accumulator to global memory: to shared memory as StoreMatrix does it, and on by CoalesceAccess.
 Result<const tir::Stmt*> StoreMatrixToGlobal(const tir::Stmt* nest, const BlockCopy& copy, CopyBuffers& buffers,
                                              Workspace& workspace);
-// The same from m16n8k8.matrixC in tiles of 8 x 8, of which each of 32 threads stores the two elements that it has.
+// From m16n8k8.matrixC to global memory by way of shared memory, in tiles of 8 x 8, of which each of 32 threads stores
+// the two elements that it has.
 Result<const tir::Stmt*> StoreMmaToGlobal(const tir::Stmt* nest, const BlockCopy& copy, CopyBuffers& buffers,
                                           Workspace& workspace);
 

@@ -1,4 +1,4 @@
-// Which elements of shared memory the threads of a warp access at the same time.
+// The elements of shared memory that the threads of a warp access at the same time.
 #pragma once
 
 #include <cstdint>

@@ -240,7 +240,8 @@ class ComputeLegalizer : public tir::StmtExprMutator {
     return copy;
   }
 
-  // What the function returns, the operands of functions of the module, and the operand whose bits are taken.
+  // Returns whether the operands keep their dtypes: the result of the function, the operands of functions of the
+  // module, and the operand whose bits are taken.
   static bool KeepsDTypes(const tir::Call& call) {
     return Is<GlobalVar>(call.op) || IsCallOf(&call, OpId::kTirReinterpret) || IsCallOf(&call, OpId::kTirRet);
   }

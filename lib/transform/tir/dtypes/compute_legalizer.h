@@ -1,4 +1,4 @@
-// What the passes share that compute in a wider float format than values are stored in.
+// Support for passes that compute in a wider float format than values are stored in.
 #pragma once
 
 #include "iropt/diag/diagnostic.h"

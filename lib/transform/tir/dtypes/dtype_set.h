@@ -24,10 +24,11 @@ constexpr bool IsFloat8(DataType dtype) {
   }
 }
 
-// Whether 8-bit floats of the function must be made legal: not for GPUs of CUDA's compute capability 8.9 and newer.
-// Also false after the error that the function does not state a target, which TVM before 0.24 needs.
+// Returns whether 8-bit floats of the function must be made legal: not for GPUs of CUDA's compute capability 8.9 and
+// newer. Also false after the error that the function does not state a target, which TVM before 0.24 needs.
 bool NeedsFloat8Legalization(const PrimFunc& func, DiagnosticEngine& diagnostics);
-// The same of bfloat16: since TVM 0.20 not for GPUs of compute capability 8.0 and newer.
+// Returns whether bfloat16 in the function must be made legal: since TVM 0.20 not for GPUs of compute capability 8.0
+// and newer.
 bool NeedsBFloat16Legalization(const PrimFunc& func);
 
 }  // namespace iropt

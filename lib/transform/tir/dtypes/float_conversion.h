@@ -16,7 +16,7 @@ const PrimExpr* Reinterpret(DataType dtype, const PrimExpr* value, const arith::
 // formats have exponents of different sizes, and rounding up the largest values or NaNs can overflow. O(1).
 const PrimExpr* ConvertFloatBits(const PrimExpr* bits, DataType from, DataType to, const arith::PrimBuilder& make);
 
-// The same for a float.
+// Converts a float to another format, as ConvertFloatBits does.
 inline const PrimExpr* ConvertFloat(const PrimExpr* value, DataType to, const arith::PrimBuilder& make) {
   return ConvertFloatBits(Reinterpret(BitsDType(value->dtype), value, make), value->dtype, to, make);
 }

@@ -1,4 +1,4 @@
-// What the passes share that store floats as integers.
+// Support for passes that store floats as integers.
 #pragma once
 
 #include "iropt/diag/diagnostic.h"

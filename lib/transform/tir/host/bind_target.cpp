@@ -78,7 +78,7 @@ const PrimFunc* BindTarget(const PrimFunc* func, const Targets& targets, Workspa
   return copy;
 }
 
-// Whether the code in the statement runs in threads of a device.
+// Returns whether the code in the statement runs in threads of a device.
 bool StartsThreads(const tir::For& loop) { return loop.for_kind == tir::ForKind::kThreadBinding; }
 bool StartsThreads(const tir::AttrStmt& stmt) {
   return stmt.attr_key == attr::kThreadExtent || stmt.attr_key == attr::kVirtualThread ||
@@ -203,7 +203,7 @@ class CallerTargetBinder {
   CalleeReplacer::Copies copies_;
 };
 
-// Whether the code for the target can run on the host.
+// Returns whether the code for the target can run on the host.
 bool IsForHost(const DictAttr& config) {
   const auto* kind = As<StrAttr>(config.Find("kind"));
   return kind && (kind->value == "llvm" || kind->value == "c");

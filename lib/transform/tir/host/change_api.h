@@ -1,4 +1,4 @@
-// What the passes that change how functions are called have in common.
+// Support for passes that change how functions are called.
 #pragma once
 
 #include <utility>

@@ -35,7 +35,7 @@ namespace {
 
 constexpr std::string_view kConventions[] = {"default", "c_packed_func", "device_kernel_launch"};  // TVM's numbers
 
-// Whether the name matches a pattern with * and ?. O(name * pattern).
+// Returns whether the name matches a pattern with * and ?. O(name * pattern).
 bool Matches(std::string_view name, std::string_view pattern) {
   size_t n = 0, p = 0;
   size_t retry_name = 0, retry_pattern = std::string_view::npos;  // after the last *

@@ -12,7 +12,7 @@
 
 namespace iropt {
 
-// How a function is called: the values of the attribute calling_conv.
+// Calling convention of a function: the values of the attribute calling_conv.
 enum class CallingConv : int8_t { kDefault = 0, kCPackedFunc = 1, kDeviceKernelLaunch = 2 };
 
 // Null if the target has no host.
@@ -30,7 +30,7 @@ inline CallingConv CallingConvOf(const PrimFunc& func) {
   const auto* value = As<IntAttr>(func.attrs->Find(attr::kCallingConv));
   return value ? static_cast<CallingConv>(value->value) : CallingConv::kDefault;
 }
-// Whether it runs on the host: it says so, or its target is a CPU.
+// Returns whether the function runs on the host: it says so, or its target is a CPU.
 inline bool IsHostFunc(const PrimFunc& func) {
   if (const auto* marked = As<IntAttr>(func.attrs->Find(attr::kIsHostFunc)); marked && marked->value != 0) return true;
   const DictAttr* target = TargetOf(func);

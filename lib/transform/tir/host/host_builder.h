@@ -15,7 +15,7 @@
 
 namespace iropt {
 
-// What a TVMValue holds.
+// Type codes of values in a TVMValue.
 enum class TypeCodeOfValue : int8_t {
   kInt = 0,
   kFloat = 2,
@@ -27,7 +27,7 @@ enum class TypeCodeOfValue : int8_t {
   kBool = 15,
 };
 
-// What a value of the FFI of TVM 0.21 and newer holds: its type index.
+// Type indices of values of the FFI of TVM 0.21 and newer.
 namespace ffi_type {
 inline constexpr int64_t kNone = 0;
 inline constexpr int64_t kInt = 1;

@@ -9,8 +9,8 @@
 
 namespace iropt {
 
-// What one call of an intrinsic becomes. The functions return null where the form does not apply to the dtype of the
-// call, and set the error where the target cannot compute it.
+// Builds the expression that one call of an intrinsic becomes. The functions return null where the form does not apply
+// to the dtype of the call, and set the error where the target cannot compute it.
 class IntrinRuleBuilder {
  public:
   IntrinRuleBuilder(const tir::Call& call, const HostBuilder& build)

@@ -1,4 +1,4 @@
-// How compilers compute mathematical functions.
+// Rules that lower mathematical functions for a target.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ class IntrinRules {
   // With `fast_math`, functions that are faster and less exact, where the target has them.
   IntrinRules(std::string_view target_kind, bool fast_math) : target_kind_(target_kind), fast_math_(fast_math) {}
 
-  // What the call becomes: a call of a function of the compiler or of a library, or arithmetic with other intrinsics.
-  // Null if it stays; then `error` says why if the target cannot compute it.
+  // Lowers the call to a call of a function of the compiler or of a library, or arithmetic with other intrinsics. Null
+  // if it stays; then `error` says why if the target cannot compute it.
   const PrimExpr* Lower(const tir::Call& call, const HostBuilder& build, std::string& error) const;
   // a * b + c in one step; null if the compiler cannot do that.
   const PrimExpr* MultiplyAdd(DataType dtype, const PrimExpr* a, const PrimExpr* b, const PrimExpr* c,

@@ -41,7 +41,7 @@ constexpr std::string_view kDynamicSharedMemory = "tir.use_dyn_shared_memory";
 // That a function may ask for: they state how it is launched, and are not passed. In the order of the launch.
 constexpr std::string_view kLaunchFlags[] = {"tir.use_programtic_dependent_launch", "tir.use_cooperative_launch"};
 
-// What a call of the function needs to know.
+// Facts about a function that its calls need.
 struct KernelInfo {
   const PrimFunc* func;
   FuncStorageRef storage;
@@ -113,7 +113,7 @@ class LaunchCollector : public tir::StmtExprVisitor {
   bool failed_ = false;
 };
 
-// How functions are called from functions with other targets.
+// Functions that are called from functions with other targets, by a launch or as external ones.
 struct ForeignCalls {
   LookupSet<const GlobalVar*> launched;
   LookupSet<const GlobalVar*> external;

@@ -117,7 +117,7 @@ class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
     return visited;
   }
 
-  // What the target cannot compute, first of all; empty if it computes everything.
+  // The message about the first call that the target cannot compute; empty if it computes all.
   const std::string& error() const { return error_; }
   Span error_span() const { return error_span_; }
 
@@ -206,7 +206,8 @@ class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
     return newer_calls_ ? SignatureRemover(operands, workspace()).VisitExpr(lowered) : lowered;
   }
 
-  // What an access pointer points to; null for other calls. Those into each other add their offsets.
+  // Returns the address that an access pointer stands for; null for other calls. Nested access pointers add their
+  // offsets.
   const PrimExpr* AddressOf(const tir::Call& call) {
     const tir::Call* access = &call;
     if (!IsOp(access->op, OpId::kTirTvmAccessPtr) || access->args.size() != 5) return nullptr;

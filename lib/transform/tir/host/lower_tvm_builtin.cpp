@@ -94,7 +94,7 @@ class BuiltinLowerer : public tir::StmtExprMutator {
   const tir::Stmt* Lower(const tir::Stmt* body) { return InScope(body); }
   bool failed() const { return failed_; }
 
-  // What a statement needs comes before it.
+  // Puts the statements that a statement needs before it.
   const tir::Stmt* VisitStmt(const tir::Stmt* stmt) override {
     std::vector<const tir::Stmt*> outer = std::exchange(before_, {});
     const tir::Stmt* visited = StmtExprMutator::VisitStmt(stmt);

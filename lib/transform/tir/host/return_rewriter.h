@@ -19,7 +19,7 @@ class ReturnRewriter : public tir::StmtExprMutator {
   bool failed() const { return failed_; }
 
  protected:
-  // What replaces T.ret(value), the statement.
+  // Makes the statement that replaces `stmt`, which is T.ret(value).
   virtual const tir::Stmt* Return(const PrimExpr* value, const tir::Evaluate& stmt) = 0;
 
   const tir::Stmt* Fail(const tir::Evaluate& stmt, std::string message) {

@@ -128,7 +128,7 @@ bool IsInlinable(const PrimFunc& func) {
 // The functions that may be inlined.
 using Callees = LookupMap<const GlobalVar*, const ModuleEntry*>;
 
-// What tells targets apart for the code of a function.
+// The entries of the target that matter for the code of a function.
 const DictAttr* CodeTarget(const PrimFunc& func) {
   const DictAttr* target = TargetOf(func);
   return target ? WithoutHost(target)->Without("tag") : nullptr;

@@ -166,7 +166,7 @@ class DoubleBufferInjector : public tir::StmtExprMutator {
     const PrimExpr* write_half = nullptr;  // null outside of the scope that fills it
     const PrimExpr* read_half = nullptr;
   };
-  // What goes around and before a loop.
+  // Statements that go around and before a loop.
   struct Outside {
     std::vector<const tir::Stmt*> allocations;  // and declarations, without bodies
     std::vector<const tir::Stmt*> before;

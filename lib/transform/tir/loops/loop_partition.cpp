@@ -170,7 +170,7 @@ class LoopPartitioner : public tir::StmtExprMutator {
     const PrimExpr* max;
     const tir::Stmt* body;
   };
-  // Where the middle part begins and the last part begins. The other parts may be empty.
+  // Begins of the middle part and of the last part. The other parts may be empty.
   struct Bounds {
     const PrimExpr* begin;
     const PrimExpr* end;

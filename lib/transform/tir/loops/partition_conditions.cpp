@@ -42,7 +42,7 @@ NodeKind Negate(NodeKind comparison) {
 
 bool IsComparison(const PrimExpr& expr) { return expr.kind >= NodeKind::kEQ && expr.kind <= NodeKind::kGE; }
 
-// Whether an expression can be evaluated in front of a loop: without loads, which the loop may change, without
+// Checks whether an expression can be evaluated in front of a loop: without loads, which the loop may change, without
 // variables of the loop, and without divisions that a condition in the loop may have to guard.
 class HoistCheck : private tir::ExprVisitor {
  public:
@@ -150,7 +150,8 @@ class ConditionFinder : private tir::StmtExprVisitor {
     Add(condition, false, analyzer_.make().Node(Negate(comparison->kind), comparison->a, comparison->b));
   }
 
-  // Whether there is an interval in which it is decided.
+  // Adds the interval of the variable in which `deduced` holds, which decides the condition. Returns whether there is
+  // one.
   bool Add(const PrimExpr* condition, bool holds, const PrimExpr* deduced) {
     return Add(condition, holds, arith::DeduceBound(var_, deduced, hints_, relax_, analyzer_));
   }

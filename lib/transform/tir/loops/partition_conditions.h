@@ -1,4 +1,4 @@
-// What tir.LoopPartition looks for: the loops that it may split, and the conditions that it may decide.
+// The loops that tir.LoopPartition may split, and the conditions that it may decide.
 #pragma once
 
 #include <vector>

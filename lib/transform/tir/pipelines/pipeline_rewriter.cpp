@@ -110,8 +110,8 @@ int64_t PipelineRewriter::NumVersions(const BufferUses& uses, bool is_doubled) c
   return is_doubled && num_versions >= 1 ? 2 : 1;
 }
 
-// Whether a block of an early stage writes before a late one has read. More than kMaxComparisons for each use are not
-// made: two versions are right in any case.
+// Returns whether a block of an early stage writes before a late one has read. More than kMaxComparisons for each use
+// are not made: two versions are right in any case.
 bool PipelineRewriter::NeedsTwoVersions(const BufferUses& uses) const {
   constexpr size_t kMaxComparisons = 256;
   arith::Analyzer analyzer(make_, arith::Analyzer::SymVars::kAny);
@@ -258,7 +258,8 @@ void PipelineRewriter::FindWaits(Part& part, arith::Analyzer& normalized) {
   }
 }
 
-// How many writes of the stage may be in flight when the block reads: those of iterations after its own. 0 if unknown.
+// Returns the number of writes of the stage that may be in flight when the block reads: those of iterations after its
+// own. 0 if unknown.
 const PrimExpr* PipelineRewriter::CountInFlight(const Part& part, const Emitted& reader, int64_t stage,
                                                 arith::Analyzer& normalized) {
   const AsyncStage& writer = async_stages_.at(stage);
@@ -273,7 +274,7 @@ const PrimExpr* PipelineRewriter::CountInFlight(const Part& part, const Emitted&
       const auto group = part.group_of.find(read->buffer);
       if (!writer.written.contains(read->buffer) || group == part.group_of.end() || is_counted[group->second]) continue;
       is_counted[group->second] = true;
-      // What is written later in the body was last written in the iteration before.
+      // A buffer that is written later in the body was last written in the iteration before.
       const bool is_seen = async.seen.contains(read->buffer);
       heads.push_back(is_seen ? async.head : make_.Sub(async.head, make_.Const(1, async.head->dtype)));
     }

@@ -51,12 +51,12 @@ class PipelineRewriter {
     const PrimExpr* iteration;  // counted from the first one of the loop
     bool is_async;
   };
-  // What is known about the asynchronous writes of a stage in all parts so far.
+  // Asynchronous writes of a stage in all parts so far.
   struct AsyncStage {
     std::unordered_set<const tir::Buffer*> written;
     const PrimExpr* head = nullptr;  // the last iteration that was written; null if unknown
   };
-  // The same in one part.
+  // Asynchronous writes of a stage in one part.
   struct AsyncPart {
     size_t wait_before = 0;          // the block that waits
     const PrimExpr* wait = nullptr;  // how many writes may be in flight then; null: none waits

@@ -96,7 +96,8 @@ constexpr std::array kDots = {
         R"(T.call_llvm_pure_intrin("int32", "llvm.amdgcn.sdot4", {count4}T.reinterpret("int32", A[0:4]), T.reinterpret("int32", B[0:4]), 0, T.bool(True)))"},
 };
 
-// Where a version has variables that can be assigned, these are what `name: dtype = value` declares.
+// The text before the functions of a module. Its imports tell the reader the version. In versions with variables that
+// can be assigned, `name: dtype = value` declares one.
 std::string ModuleHead(TextVersion version) {
   constexpr std::string_view kHead = R"(
 # from tvm.script import ir as I

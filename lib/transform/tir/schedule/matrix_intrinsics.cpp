@@ -31,7 +31,7 @@ std::string Region(const Matrix& matrix) {
   return fmt::format("{}[0:{}, 0:{}]", matrix.name, matrix.rows, matrix.columns);
 }
 
-// Which of the fragments that make up the matrix in memory it is.
+// The number of the fragment among those that make up the matrix in memory.
 std::string FragmentIndex(const Matrix& matrix) {
   return fmt::format(
       "{0}.elem_offset // {0}.strides[0] // {1} * ({0}.strides[0] // {2}) + {0}.elem_offset % "

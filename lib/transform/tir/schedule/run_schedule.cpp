@@ -16,7 +16,7 @@ namespace iropt {
 
 namespace {
 
-// What a part of the program is called in messages.
+// Returns the name of a part of the program for messages.
 std::string NameOf(const Node* part) {
   if (const auto* block = As<tir::Block>(part)) return fmt::format("'{}'", block->name_hint);
   if (const auto* loop = As<tir::For>(part)) return fmt::format("'{}'", loop->loop_var->name);

@@ -171,7 +171,7 @@ class HoistFinder : public tir::StmtExprVisitor {
       if ((options_.let_bindings & kind) && AllMove(uses.bindings)) moved_bindings.insert(var);
       scope->bindings.push_back({var, value});
     } else {
-      // What depends on it stays inside of it.
+      // Expressions that depend on the binding stay inside of it.
       for (const Scope& outer : scopes_) uses.loop_vars.insert(outer.var);
     }
     uses_.insert_or_assign(var, std::move(uses));

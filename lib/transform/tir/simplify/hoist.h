@@ -7,7 +7,7 @@
 
 namespace iropt {
 
-// What is moved; the numbers are those of TVM's configuration.
+// Kinds of conditions and bindings to move; the numbers are those of TVM's configuration.
 struct HoistOptions {
   enum Conditionals : uint8_t {
     kIfElseStmt = 1,         // conditions of `if`

@@ -4,10 +4,10 @@
 //       if n != 0:                    -->           for i in range(16):
 //           A[i] = T.float32(0)                         A[i] = T.float32(0)
 //
-// What moves is configured by the record tir.HoistExpression: conditions of `if` and T.if_then_else, operands of `and`
-// and `or`, also those that depend on threads; bindings. Nothing moves out of a sequence of statements, and nothing
-// that reads memory. A condition that is not only that of an `if` without an `else` gives a second copy of the loop.
-// tir.Simplify and tir.RemoveNoOp then remove what is decided.
+// The record tir.HoistExpression configures which of them move: conditions of `if` and T.if_then_else, operands of
+// `and` and `or`, also those that depend on threads; bindings. Nothing moves out of a sequence of statements, and
+// nothing that reads memory. A condition that is not only that of an `if` without an `else` gives a second copy of the
+// loop. tir.Simplify and tir.RemoveNoOp then remove what is decided.
 //
 // O(nodes), times the nesting, for each copy of a loop.
 //

@@ -1,4 +1,4 @@
-// What a loop writes without changing it.
+// Facts about the elements of buffers that a loop keeps although it writes them.
 //
 //   # here: B[k] is 0, and A[k] is 0 unless 3 <= k < 17
 //   for i, f in T.grid(24, 3):
@@ -6,9 +6,9 @@
 //   # here: B[k] is 0 unless 3 <= k < 19
 //
 // A fact is an invariant of a loop where each store of the loop leaves it as it is. A store does so where the value
-// that it writes, computed from the facts, is that of the fact. Where this does not hold for some iteration, the fact
-// is given up: for a superset of these elements, found by solving the indices for the variables of the loops and
-// relaxing the conditions over those that remain.
+// that it writes, computed from the facts, is that of the fact. The fact is given up for elements of iterations in
+// which this does not hold: for a superset of these elements, found by solving the indices for the variables of the
+// loops and relaxing the conditions over those that remain.
 #include <algorithm>
 #include <optional>
 
@@ -131,7 +131,7 @@ class KnownValues::ClobberedElements {
  private:
   class Resolver;
 
-  // Where the store leaves the value of the fact.
+  // Returns the condition under which the store keeps the value of the fact.
   const PrimExpr* WhereKept(const tir::BufferStore& store);
   // Expresses variables of the loops by the index. False if an index is more than a sum of them.
   void Solve(const tir::BufferStore& store);

@@ -229,7 +229,8 @@ class KnownValues::WriteFinder : public tir::StmtExprVisitor {
     }
     return std::nullopt;
   }
-  // What is defined around a store has been visited before it.
+  // Returns whether the expression is the same in all iterations. The variables around a store have been visited before
+  // it.
   bool IsInvariant(const PrimExpr* e) const {
     return !tir::UsesVar(e, loop_var_) && !tir::UsesAnyOf(writes_.defined, e) && arith::IsPure(e);
   }
@@ -290,8 +291,8 @@ void KnownValues::AddInvariants(const LoopWrites& writes) {
   for (const auto& fact : writes.invariants) Add(*fact);
 }
 
-// What holds at the start of every iteration: what earlier iterations, or if they run in any order all other ones,
-// leave.
+// Keeps the facts that hold at the start of every iteration: those that earlier iterations, or if they run in any order
+// all other ones, leave.
 void KnownValues::EnterLoop(const tir::For& loop) {
   auto writes = std::make_shared<LoopWrites>();
   WriteFinder(loop.loop_var, *writes).VisitStmt(loop.body);
@@ -302,7 +303,8 @@ void KnownValues::EnterLoop(const tir::For& loop) {
   writes_[&loop] = std::move(writes);
 }
 
-// What held before and was not written, and what the last iteration that wrote an element left there.
+// Keeps the facts from before the loop about elements that it does not write, and those about the elements that the
+// last iteration to write them left.
 void KnownValues::LeaveLoop(const tir::For& loop, const State& before) {
   const std::shared_ptr<const LoopWrites> writes = writes_.extract(&loop).mapped();
   const State after_body = std::exchange(facts_, {});
@@ -344,8 +346,8 @@ bool KnownValues::IsLastWrite(const tir::For& loop, const Fact& fact, const Prim
          });
 }
 
-// What holds after an iteration, whichever it is, holds after the last one. So it is for loops of one iteration, of
-// which the variable has been replaced by its value.
+// Adds a fact that holds after an iteration, whichever it is: it holds after the last one. So it is for loops of one
+// iteration, whose variable has been replaced by its value.
 void KnownValues::AddFactOfLastIteration(const tir::For& loop, const Fact& fact, const LoopWrites& writes) {
   const auto is_same = [&](const auto& known) { return known.get() == &fact; };
   if (std::ranges::any_of(facts_, is_same) || tir::UsesVar(fact.value, loop.loop_var)) return;

@@ -1,4 +1,4 @@
-// What the elements of buffers are known to hold at a place of a function, for passes that walk it in the order of
+// Facts about the values of the elements of buffers at a place of a function, for passes that walk it in the order of
 // execution.
 //
 // Known are facts of the form "for all k with P(k), A[k] is V(k)". They come from stores, from T.assume and from
@@ -8,7 +8,7 @@
 //       A[i] = i * 2                # here: A[k] is k * 2 for k == i
 //   # here: A[k] is k * 2 for 0 <= k < 16
 //
-// A store of what is not known and everything that may write memory in another way make facts weaker. The number of
+// A store of an unknown value and everything that may write memory in another way make facts weaker. The number of
 // facts is limited, so that a step costs O(size of the expressions); a loop costs that for each of its stores.
 #pragma once
 
@@ -76,7 +76,7 @@ class KnownValues {
     std::unordered_set<const tir::Var*> defined;
     State invariants;  // hold before, in and after the loop
 
-    // Where the buffer is written; null if that is not known, or nowhere.
+    // Returns the stores to the buffer; null if they are not all known, or if there are none.
     const std::vector<LoopStore>* PlacesOf(const tir::Buffer& buffer) const;
   };
   class WriteFinder;

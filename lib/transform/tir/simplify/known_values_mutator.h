@@ -62,7 +62,7 @@ class KnownValuesMutator : public arith::StmtExprMutatorWithAnalyzer {
     return VisitStmt(stmt);
   }
 
-  // Where other threads run, or memory has several names, values of buffers are not known.
+  // Visits a statement in which values of buffers are not known, because other threads run or memory has several names.
   const tir::Stmt* VisitWithoutValues(const tir::Stmt* stmt) {
     std::unique_ptr<KnownValues> outer = std::move(known_);
     const tir::Stmt* result = VisitStmt(stmt);

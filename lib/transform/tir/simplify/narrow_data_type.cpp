@@ -138,7 +138,7 @@ class Narrower : public arith::IndexDTypeRewriter {
     const DataType dtype = DataType::Int(bits_, cast->dtype.lanes);
     return value->dtype == dtype ? value : make().At(cast->span()).Keep(tir::Cast(dtype, value));
   }
-  // Where one operand became narrower the other one follows, also outside of indices.
+  // If one operand became narrower, the other one follows, also outside of indices.
   const PrimExpr* VisitBinary(const tir::BinaryExpr* expr) override {
     const PrimExpr* a = VisitExpr(expr->a);
     const PrimExpr* b = VisitExpr(expr->b);

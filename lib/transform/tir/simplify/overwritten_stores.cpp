@@ -24,7 +24,7 @@ struct Branch {
   bool holds;
 };
 
-// What a statement reads and writes.
+// Finds the reads and writes of a statement.
 class Accesses : public tir::StmtExprVisitor {
  public:
   explicit Accesses(const tir::Stmt* stmt) { VisitStmt(stmt); }
@@ -82,7 +82,7 @@ class Accesses : public tir::StmtExprVisitor {
   const tir::IfThenElse* guard_ = nullptr;  // the last branch
 };
 
-// What is written in any case, as facts about the elements of a buffer; the values do not count.
+// Finds the elements of a buffer that are written in any case, as facts about them; the values do not count.
 class WrittenRegion : public KnownValuesMutator {
  public:
   WrittenRegion(arith::Analyzer& analyzer, Workspace& workspace)
@@ -132,7 +132,7 @@ class OverwrittenStores : public KnownValuesMutator {
   }
 
  private:
-  // Whether the store, whose indices are known to be in bounds, can be evaluated where it was not.
+  // Returns whether the store, whose indices are known to be in bounds, can be evaluated where it was not before.
   static bool IsHarmless(const tir::BufferStore& store) {
     bool harmless = !store.predicate && arith::IsPure(store.value);
     tir::PostOrderVisit(store.value, [&](const Node* node) {
@@ -146,7 +146,7 @@ class OverwrittenStores : public KnownValuesMutator {
                      size_t at, bool by_guard) {
     const tir::Buffer* buffer = store.store->buffer;
     const auto same = [&](const Accesses::Store& other) { return other.store->buffer->data == buffer->data; };
-    // What a store reads, and calls, comes before it; in other statements the order is not looked at.
+    // The reads and calls of a single store come before it; in other statements the order is not looked at.
     const bool is_alone = store.store == seq.seq[at];
     if (!is_alone && (parts[at].read.contains(buffer->data) || std::ranges::count_if(parts[at].stores, same) != 1))
       return false;

@@ -43,7 +43,7 @@ class UndefStoreRemover : public tir::StmtExprMutator {
   explicit UndefStoreRemover(Workspace& workspace) : StmtExprMutator(workspace, tir::kDropNoOps) {}
   std::string error;
 
-  // Whether an undefined value is in the statement.
+  // Returns whether an undefined value is in the statement.
   bool Remains(const tir::Stmt* stmt) const {
     bool found = false;
     tir::PostOrderVisit(stmt, [&](const Node* node) {

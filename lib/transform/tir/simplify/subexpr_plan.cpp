@@ -93,7 +93,8 @@ class SubexprPlanner : public tir::StmtExprVisitor {
     if (decl && decl->buffer->data == allocate->buffer_var) allocated_ = decl;
     VisitStmt(allocate->body);
   }
-  // What is allocated and declared in one has one shape.
+  // Does not count the shape of a declaration right in the allocation of its memory, which is the same as that of the
+  // allocation.
   void VisitDeclBuffer(const tir::DeclBuffer* decl) override {
     counts_ = decl != allocated_;
     for (const PrimExpr* extent : decl->buffer->shape) VisitExpr(extent);
@@ -144,7 +145,7 @@ class SubexprPlanner : public tir::StmtExprVisitor {
     StmtExprVisitor::VisitBroadcast(expr);
     NumberOf(expr, {expr->value, expr->lanes});
   }
-  // What is in the body may depend on the variable, which is not there before the statement.
+  // Expressions in the body may depend on the variable, which is not there before the statement.
   void VisitLet(const tir::Let* let) override {
     VisitExpr(let->value);
     Define(let->var);

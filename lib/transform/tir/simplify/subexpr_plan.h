@@ -1,4 +1,4 @@
-// Which expressions of a function are bound to variables, and where. For tir.CommonSubexprElim.
+// The expressions of a function to bind to variables, and the places of the bindings. For tir.CommonSubexprElim.
 #pragma once
 
 #include <vector>

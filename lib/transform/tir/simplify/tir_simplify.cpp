@@ -148,7 +148,7 @@ class StmtSimplifier : public KnownValuesMutator {
     return tir::CopyIfChanged(branch, copy, workspace());
   }
 
-  // What an element holds already need not be stored.
+  // Removes a store of the value that the element holds already.
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* stmt) override {
     const auto* store = static_cast<const tir::BufferStore*>(StmtExprMutator::VisitBufferStore(stmt));
     const auto* load = As<tir::BufferLoad>(store->value);
@@ -166,7 +166,7 @@ class StmtSimplifier : public KnownValuesMutator {
     return workspace().New<tir::Evaluate>(simple);
   }
 
-  // What is assumed holds for the statements after it.
+  // An assumption holds for the statements after it.
   const tir::Stmt* VisitSeqStmt(const tir::SeqStmt* seq) override {
     if (!known_) return StmtExprMutator::VisitSeqStmt(seq);
     std::vector<const tir::Stmt*> stmts;

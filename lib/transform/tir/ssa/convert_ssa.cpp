@@ -62,7 +62,7 @@ class SsaConverter : public tir::StmtExprMutator {
     return WithBody(func, body, workspace());
   }
 
-  // What a statement or expression defines ends with it.
+  // The scope of a variable ends with the statement or expression that defines it.
   const tir::Stmt* VisitStmt(const tir::Stmt* stmt) override {
     const size_t outer = renamed_.size();
     const tir::Stmt* visited = StmtExprMutator::VisitStmt(stmt);

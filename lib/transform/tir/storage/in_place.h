@@ -1,4 +1,4 @@
-// Which operands a statement can write its result over.
+// The operands that a statement can write its result over.
 #pragma once
 
 #include "iropt/ir/tir/stmt.h"

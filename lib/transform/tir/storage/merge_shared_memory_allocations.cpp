@@ -152,7 +152,7 @@ class SharedMemoryMerger : public tir::StmtExprMutator {
     }
     if (finder.allocations.size() <= 1) return StmtExprMutator::VisitAttrStmt(kernel);
     plan_ = PlanSharedMemory(FindAccesses(kernel, diagnostics_), finder.allocations, make_);
-    // What nothing uses goes away.
+    // Allocations without uses get the offset 0: their memory is not needed.
     for (const tir::Allocate* allocate : finder.in_order) {
       plan_.offsets.try_emplace(allocate->buffer_var, make_.Int(0, DataType::Int(32)));
     }

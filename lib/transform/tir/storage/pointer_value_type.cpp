@@ -41,7 +41,7 @@ const tir::Ramp* AsUnitRamp(const PrimExpr* index) {
   return ramp && arith::IsInt(ramp->stride, 1) && arith::AsInt(ramp->lanes) ? ramp : nullptr;
 }
 
-// How memory is accessed.
+// Memory that a pointer refers to, and the types of its accesses.
 struct Memory {
   DataType elem_type;
   const PrimExpr* extent = nullptr;  // of the last dimension; null: unknown

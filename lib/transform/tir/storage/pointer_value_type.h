@@ -5,7 +5,7 @@
 
 namespace iropt {
 
-// Which pointers may change, by where they are introduced.
+// Kinds of pointers to rewrite, by where they are introduced.
 struct PointerRewrite {
   bool buffer_params = true;
   bool pointer_params = true;

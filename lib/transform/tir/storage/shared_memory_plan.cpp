@@ -67,7 +67,7 @@ class SharedMemoryPlanner {
     const auto* found = live_.Find(event.stmt);
     if (!found) return;
     const LiveEvent& live = *found;
-    // What a statement reads and writes is in use together: threads run it at different times.
+    // The buffers that a statement reads and writes are in use together: threads run it at different times.
     if (!event.ends()) {
       for (const tir::Var* var : live.begins) entry_of_[var] = Find(var);
     }

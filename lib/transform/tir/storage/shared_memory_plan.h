@@ -1,4 +1,4 @@
-// Where the shared memory of a kernel lies in one allocation. For tir.MergeSharedMemoryAllocations.
+// The offsets of the shared memory of a kernel in one allocation. For tir.MergeSharedMemoryAllocations.
 #pragma once
 
 #include <unordered_map>

@@ -1,4 +1,4 @@
-// Which allocations of a function share their memory, and where it is allocated.
+// The plan of the storage of a function: allocations that share memory, and the places where it is allocated.
 #pragma once
 
 #include <deque>

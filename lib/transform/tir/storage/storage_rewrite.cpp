@@ -140,7 +140,7 @@ class StorageRewriter : public tir::StmtExprMutator {
     const tir::Allocate* allocate;
     const tir::Buffer* declared = nullptr;
   };
-  // Where a planned entry went.
+  // Place of a storage entry in the new allocations.
   struct Place {
     const tir::Var* pointer = nullptr;
     uint64_t offset_bits = 0;  // in special memory

@@ -23,7 +23,7 @@ using Stmts = std::vector<const tir::Stmt*>;
 using Exprs = std::vector<const PrimExpr*>;
 using Buffers = std::vector<const tir::Buffer*>;
 
-// Whether the threads of a warp can pass on values of this dtype.
+// Returns whether the threads of a warp can pass on values of this dtype.
 bool CanShuffle(DataType dtype, bool only_32_bits) {
   if (only_32_bits && dtype.bits * dtype.lanes != 32) return false;
   if (dtype.code == TypeCode::kFloat && dtype.bits == 16) return dtype.lanes <= 2;
@@ -283,7 +283,7 @@ class AllreduceBuilder {
     return result;
   }
 
-  // What this thread and the one at this distance have combines to.
+  // Combines the values of this thread and of the one at this distance.
   Exprs CombineShared(const Buffers& shared, int64_t offset) {
     Exprs own;
     Exprs others;

@@ -9,7 +9,7 @@
 
 namespace iropt {
 
-// What the target says about its threads.
+// Properties of the threads of a target.
 struct WarpInfo {
   std::string_view target_kind;
   int64_t warp_size = 1;
@@ -34,8 +34,8 @@ struct Allreduce {
 
 struct AllreduceCode {
   const tir::Stmt* body;
-  // Where every thread finds the results: loads from new buffers, which are not allocated in the code. Empty if it
-  // stores them to the buffers.
+  // The results for every thread: loads from new buffers, which are not allocated in the code. Empty if it stores them
+  // to the buffers.
   std::vector<const tir::BufferLoad*> results = {};
 };
 

@@ -51,7 +51,7 @@ class AccessReplacer : public tir::StmtExprMutator {
   LookupMap<const tir::Buffer*, const tir::Buffer*> buffers_;
 };
 
-// Whether there are blocks with reduction axes.
+// Finds out whether there are blocks with reduction axes.
 class ReductionAxisFinder : public tir::StmtExprVisitor {
  public:
   bool found = false;
@@ -179,7 +179,7 @@ const tir::Stmt* CrossThreadReduction::MakeLoops(const std::vector<const tir::St
   return result;
 }
 
-// What stays has a loop over the threads of its own unless there are reductions in it.
+// Gives a statement that stays a loop over the threads of its own unless there are reductions in it.
 const tir::Stmt* CrossThreadReduction::KeepThreadLoop(const tir::For& loop, const tir::Stmt* body) {
   ReductionAxisFinder finder;
   finder.VisitStmt(body);

@@ -20,8 +20,8 @@ class CrossThreadReduction {
   // The value of the attribute reduce_scope is an integer, not a null pointer.
   void set_integer_scope(bool is_integer) { integer_scope_ = is_integer; }
 
-  // What replaces the first loop. `path` are the statements from it to the block, both included: loops of the reduction
-  // and sequences.
+  // Makes the statement that replaces the first loop. `path` are the statements from it to the block, both included:
+  // loops of the reduction and sequences.
   const tir::Stmt* Make(const std::vector<const tir::Stmt*>& path);
   // The buffers that it needs.
   const std::vector<const tir::Buffer*>& scratchpads() const { return scratchpads_; }

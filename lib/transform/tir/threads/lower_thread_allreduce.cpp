@@ -135,7 +135,7 @@ class AllreduceLowerer : public tir::StmtExprMutator {
     const auto* root = roots_.Find(pointer);
     return root ? *root : pointer;
   }
-  // What replaces the elements at the pointer; null if they stay.
+  // Returns the load that replaces those of the elements at the pointer; null if they stay.
   const tir::BufferLoad* ResultAt(const tir::Var* pointer) const {
     const auto* result = results_.Find(RootOf(pointer));
     return result ? *result : nullptr;

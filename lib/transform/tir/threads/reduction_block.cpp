@@ -23,7 +23,7 @@ class WriterCounter : public tir::StmtExprVisitor {
   }
 };
 
-// Whether the stores of a block select their element by a reduction axis.
+// Checks whether the stores of a block select their element by a reduction axis.
 class StoreChecker : public tir::StmtExprVisitor {
  public:
   explicit StoreChecker(const tir::Block& block) {

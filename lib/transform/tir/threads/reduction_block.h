@@ -1,4 +1,4 @@
-// Which blocks are reductions.
+// The check whether a block is a reduction.
 #pragma once
 
 #include <optional>

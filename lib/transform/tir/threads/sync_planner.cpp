@@ -223,7 +223,8 @@ class SyncPlanner : public tir::StmtExprVisitor {
         positions.second = &access;
       }
     }
-    // Whether the access must wait for one of them, of this round of a loop or of the one before it.
+    // Returns whether the access must wait for one of the pending accesses, of this round of a loop or of the one
+    // before it.
     bool ConflictWith(const Access& access, bool next_round) const {
       const auto* found = by_buffer_.Find(access.buffer);
       if (!found) return false;
@@ -249,7 +250,7 @@ class SyncPlanner : public tir::StmtExprVisitor {
       reads.Clear();
       writes.Clear();
     }
-    // Whether the statement must wait for them, up to a synchronization in it.
+    // Returns whether the statement must wait for the pending accesses, up to a synchronization in it.
     bool ConflictsWith(const Entry& entry, bool next_round) {
       for (const Access& access : entry.accesses) {
         if (access.kind == AccessKind::kSync) {

@@ -1,4 +1,4 @@
-// Where threads must wait for each other. For tir.ThreadSync.
+// The places where threads must wait for each other. For tir.ThreadSync.
 #pragma once
 
 #include <string_view>

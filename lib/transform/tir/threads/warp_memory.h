@@ -34,7 +34,8 @@ struct WarpElement {
 };
 std::optional<WarpElement> SplitWarpIndex(const PrimExpr* index, const WarpLayout& layout, arith::Analyzer& analyzer);
 
-// Which operands of the call are pointers that positions follow: those of T.ptx_mma and so on. Empty for other calls.
+// Returns the operands of the call that are pointers followed by positions: those of T.ptx_mma and so on. Empty for
+// other calls.
 std::span<const size_t> WarpPointerOperands(const tir::Call& call);
 
 }  // namespace iropt

@@ -37,7 +37,7 @@ struct GroupedShard {
 // Splits the factors so that each belongs to one dimension; nothing if that is not possible. O(factors + dimensions).
 std::optional<GroupedShard> Group(const Shard& shard, std::span<const int64_t> shape);
 
-// Whether all factors that are places in memory are those of Trainium: partitions, bytes of them, banks.
+// Returns whether all factors that are places in memory are those of Trainium: partitions, bytes of them, banks.
 bool IsTrainium(const Shard& shard);
 
 // The number of elements on the axis, and of places from the first to the last one.

@@ -143,7 +143,8 @@ class LayoutApplier : public arith::StmtExprMutatorWithAnalyzer {
   }
   const PrimExpr* Dim(int64_t extent) const { return make().Int(extent, DataType::Int(32)); }
 
-  // What one thread has of a buffer that lies on threads: the places up to the last one. Null for other buffers.
+  // Returns the number of elements that one thread has of a buffer that lies on threads: the places up to the last one.
+  // Null for other buffers.
   const PrimExpr* OwnElements(const tir::Buffer& buffer) {
     const auto layout = AsTileLayout(buffer.layout);
     if (!layout || !LiesOnThreads(*layout)) return nullptr;

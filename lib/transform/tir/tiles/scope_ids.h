@@ -23,9 +23,9 @@ struct KernelLaunch {
   std::vector<std::pair<const tir::Var*, const PrimExpr*>> values;
 };
 
-// What the numbers under the statement ask for; nothing is launched if there are none. Extents that are not given
-// follow from others, those of warps in groups of warps from those of blocks and so on. Fails if they contradict each
-// other, or do not say how many threads there are. O(nodes + groups squared).
+// Returns the launch that the numbers under the statement ask for; without numbers, nothing is launched. Extents that
+// are not given follow from others, those of warps in groups of warps from those of blocks and so on. Fails if they
+// contradict each other, or do not say how many threads there are. O(nodes + groups squared).
 Result<KernelLaunch> LaunchOf(const tir::Stmt* body, Workspace& workspace);
 
 // The statement without them.

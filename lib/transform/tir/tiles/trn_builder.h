@@ -37,7 +37,7 @@ class TrnBuilder {
     std::string_view dim = {};
   };
   const tir::Stmt* Loops(std::initializer_list<LoopSpec> loops, const tir::Stmt* body) const;
-  // What is in the statement is one instruction.
+  // Marks the statement as one instruction.
   const tir::Stmt* Instruction(const tir::Stmt* body) const;
   // T.nki.name(operands), if the guard, which may be null, holds.
   const tir::Stmt* Nki(std::string_view name, std::span<const PrimExpr* const> operands, const PrimExpr* guard) const;

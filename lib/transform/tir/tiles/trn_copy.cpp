@@ -69,7 +69,7 @@ class TrnCopier {
     return build_.Loop(b_, blocks, {}, build_.Instruction(inner));
   }
 
-  // How many products a bank of psum holds.
+  // Returns the number of products that a bank of psum holds.
   Result<int64_t> ProductsPerBank(const TrnInstruction& on_result, int64_t width) {
     if (result().scope() != "trn.sbuf") return int64_t{0};
     IROPT_ASSIGN_OR_RETURN(const TrnInstruction longest, indexer_.Longest(to_, std::nullopt, on_result.stride));

@@ -51,7 +51,7 @@ Result<const tir::Stmt*> ElementwiseLoops(
   return build.Loop(b, blocks, {}, build.Instruction(inner));
 }
 
-// What the instruction adds: a region, or the buffer of the workspace that holds a number everywhere.
+// Operand that the instruction adds: a region, or the buffer of the workspace that holds a number everywhere.
 struct Bias {
   std::optional<size_t> region;
   const tir::Buffer* buffer = nullptr;

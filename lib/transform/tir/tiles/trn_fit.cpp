@@ -1,4 +1,4 @@
-// How much of its regions one instruction can take.
+// The search for the longest parts of its regions that one instruction can take.
 #include <fmt/format.h>
 
 #include <algorithm>

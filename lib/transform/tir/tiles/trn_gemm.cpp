@@ -23,7 +23,7 @@ namespace {
 
 bool IsTrue(const PrimExpr* e) { return arith::IsInt(e, 1); }
 
-// Whether the number is this one, of any type.
+// Returns whether the number is this one, of any type.
 bool IsNumber(const PrimExpr* e, double value) {
   if (const auto* number = As<tir::FloatImm>(e)) return number->value == value;
   const int64_t* integer = arith::AsInt(e);

@@ -23,7 +23,7 @@ namespace iropt {
 using DimMap = std::map<size_t, size_t>;
 using Dims = std::vector<size_t>;
 
-// What one instruction takes of a region: `size` elements, `stride` apart.
+// Part of a region that one instruction takes: `size` elements, `stride` apart.
 struct TrnInstruction {
   int64_t size = 1;
   int64_t stride = 1;
@@ -44,7 +44,8 @@ class TrnIndexer {
   Status Link(size_t from, size_t to, const DimMap& dims);
   // The dimensions without unit extents correspond in order. Fails if their extents differ.
   Result<DimMap> ElementwiseDims(size_t from, size_t to);
-  // The same for the dimensions of the source that are not reduced.
+  // The dimensions of the source that are not reduced correspond to those of the result in order, both without unit
+  // extents. Fails if their extents differ.
   Result<DimMap> ReducedDims(size_t source, size_t result, const Dims& axes);
 
   // ---- The size of the instruction

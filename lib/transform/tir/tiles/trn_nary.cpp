@@ -98,7 +98,7 @@ class NaryMatcher {
   const TrnBuilder build_;
 };
 
-// Whether an instruction with a scalar per partition, `fixed`, is better than one with a tensor, `varying`.
+// Returns whether an instruction with a scalar per partition, `fixed`, is better than one with a tensor, `varying`.
 bool PrefersScalar(const TrnInstruction& fixed, const TrnInstruction& varying) {
   if (fixed.stride == 1 && varying.stride > 1 && fixed.size > 1) return true;
   if (fixed.stride > 1 && varying.stride == 1 && varying.size > 1) return false;

@@ -1,4 +1,4 @@
-// How tile operations become instructions of Trainium: T.nki.* in loops over partitions and free dimensions.
+// Rules that turn tile operations into instructions of Trainium: T.nki.* in loops over partitions and free dimensions.
 #pragma once
 
 #include "iropt/arith/analyzer.h"

@@ -15,7 +15,7 @@ namespace iropt {
 std::vector<const PrimExpr*> ElementOffset(const tir::Buffer& buffer, std::span<const PrimExpr* const> indices,
                                            arith::Analyzer& analyzer);
 
-// The same for the number of elements of this memory. Not simplified.
+// The number of elements in each dimension of the memory of the buffer. Not simplified.
 std::vector<const PrimExpr*> FlatShape(const tir::Buffer& buffer, const arith::PrimBuilder& make);
 
 // Gives the buffer this shape, compact strides and a dimension for each axis separator.

@@ -1,4 +1,4 @@
-// What lowering makes of loops over threads, and of annotations pragma_* of loops and blocks.
+// The lowering of loops over threads, and of annotations pragma_* of loops and blocks.
 #pragma once
 
 #include <string_view>

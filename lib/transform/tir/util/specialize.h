@@ -10,7 +10,7 @@
 
 namespace iropt {
 
-// What is known about the arguments of a function.
+// Facts about the arguments of a function.
 struct PrimFuncArgs {
   // Of variables that a dimension of a parameter defines, each once.
   std::vector<std::pair<const tir::Var*, int64_t>> values = {};

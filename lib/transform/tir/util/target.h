@@ -13,7 +13,7 @@ namespace iropt {
 const DictAttr* TargetConfig(const Attr* attr);
 // The attribute 'target'; null if the function does not have one.
 const DictAttr* TargetOf(const PrimFunc& func);
-// The same, and an error if it does not have one.
+// The attribute 'target'; null and an error if the function does not have one.
 const DictAttr* RequireTarget(const PrimFunc& func, DiagnosticEngine& diagnostics);
 
 // An entry of a target that is a string, such as "kind"; empty if the target does not have it.

@@ -344,7 +344,7 @@ const tir::Stmt* Vectorizer::VisitStmt(const tir::Stmt* stmt) {
 const tir::Stmt* Vectorizer::Scalarize(const tir::Stmt* stmt) {
   IROPT_DEBUG(kVectorizeDebug, "a statement ({}) in the loop of '{}' runs lane by lane", NodeKindName(stmt->kind),
               var_->name);
-  // What the statement itself binds stays scalar.
+  // Variables that the statement itself binds stay scalar.
   for (; bound_.size() > bound_outside_; bound_.pop_back()) vectors_.erase(bound_.back());
   const tir::Var* lane =
       workspace().NewPrimVar(workspace().arena().CopyString(fmt::format("{}.s", var_->name)), var_->dtype);
@@ -387,7 +387,7 @@ const tir::Stmt* Vectorizer::VisitBlockRealize(const tir::BlockRealize* realize)
   return need_scalar_ ? realize : StmtExprMutator::VisitBlockRealize(realize);
 }
 
-// What all lanes access: a range from the first to the last of them.
+// The region that all lanes access: a range from the first to the last of them.
 const tir::BufferRegion* Vectorizer::VisitBufferRegion(const tir::BufferRegion* region) {
   std::vector<const tir::Range*> ranges;
   bool changed = false;
