@@ -75,7 +75,7 @@ void Log::CheckErrors() const {
 }
 
 void AddErrors(py::module_& m) {
-  // What is wrong is often a value that the caller gave, and programs for TVM expect that of some errors.
+  // Many errors are about a value that the caller gave, and programs for TVM expect a ValueError for some of them.
   const py::tuple bases = py::make_tuple(py::handle(PyExc_RuntimeError), py::handle(PyExc_ValueError));
   error_class = PyErr_NewExceptionWithDoc(
       "iropt.Error",

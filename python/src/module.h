@@ -13,7 +13,7 @@
 
 namespace iropt::python {
 
-// What Python calls _Module: a module that can be changed, with its session.
+// The class Module of Python: a module that can be changed, with its session.
 class PyModule {
  public:
   PyModule(Module module, std::shared_ptr<Session> session)

@@ -20,7 +20,7 @@ void AddNodeType(py::module_& m);
 // The object of a node; None for null. Under the interpreter lock, as everything here.
 py::object ToPython(const Node* node, const KeepRef& keep);
 py::object ToPython(const NodeRef& ref);
-// Whether an object is a node.
+// Returns whether an object is a node.
 bool IsNode(py::handle object);
 // The node of an object, which must be one.
 NodeRef GetNode(py::handle object);

@@ -1,4 +1,4 @@
-// What Python calls a pass.
+// Passes as objects of Python.
 #pragma once
 
 #include <pybind11/pybind11.h>

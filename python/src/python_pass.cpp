@@ -40,7 +40,7 @@ Result<const DataflowBlock*> RunOnBlock(const Callback& callback, const Dataflow
   if (result.node == block) return block;
   const auto* changed = As<DataflowBlock>(result.node);
   if (changed == nullptr) throw py::type_error("the pass returned another kind of node than a DataflowBlock");
-  // What follows the block refers to its variables.
+  // The bindings after the block refer to its variables.
   Cloner cloner(context.workspace());
   for (const Binding* binding : block->bindings) cloner.Map(binding->var, binding->var);
   return cloner.Clone(changed);

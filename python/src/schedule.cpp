@@ -69,7 +69,8 @@ class ValueReader {
 
 // ---- Schedules
 
-// What Python registers, and the built-in ones: a function of Python gives the module of a name, or None.
+// Tensor intrinsics that Python registers, and the built-in ones: a function of Python returns the module of a name, or
+// None.
 class Intrinsics : public schedule::IntrinsicTable {
  public:
   explicit Intrinsics(py::object find) : find_(std::move(find)) {}
@@ -190,7 +191,7 @@ class PySchedule {
     if (!place) throw py::value_error("the block or loop is not a part of its function");
     return ToPython(AtPlace(To<PrimFunc>(entry->func), *place), session_->KeepOf(entry->storage));
   }
-  // Whether bindings are affine, what is read has been written, and the block is a stage pipeline.
+  // Returns whether bindings are affine, what is read has been written, and the block is a stage pipeline.
   py::tuple FlagsOf(const PyRef& ref) {
     const Build build;
     return py::make_tuple(ref.state->IsAffine(ref.ref), ref.state->IsRegionCovered(ref.ref),
@@ -239,7 +240,7 @@ class PySchedule {
 
 // ---- Tables and traces
 
-// What methods of Python treat in the same way.
+// Returns the name of a group of kinds of parameters that methods of Python treat alike.
 const char* KindName(schedule::ParamKind kind) {
   using schedule::ParamKind;
   switch (kind) {

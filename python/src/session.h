@@ -1,4 +1,4 @@
-// What the objects of Python refer to, and what keeps it alive.
+// The session that the objects of Python belong to, and the references that keep nodes alive.
 //
 // All modules and nodes that exist at a time belong to one session: one context for types, attributes and names, and
 // the sources of their spans. A session ends with the last object that refers to it, and the next object begins another
@@ -25,7 +25,7 @@ struct NodeStore {
 
 class Session;
 
-// What a node needs to live: its session, and the function or the store that it is in. A node that the context owns
+// Owners that keep a node alive: its session, and the function or the store that it is in. A node that the context owns
 // has neither of the two.
 struct Keep {
   std::shared_ptr<Session> session;

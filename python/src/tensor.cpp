@@ -11,7 +11,7 @@ namespace iropt::python {
 
 namespace {
 
-// What Python calls a tensor: a pointer that pybind11 can hold without a holder that is const.
+// The class NDArray of Python: a pointer that pybind11 can hold without a holder that is const.
 struct Tensor {
   std::shared_ptr<const NDArray> array;
 };

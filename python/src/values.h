@@ -20,7 +20,7 @@ namespace iropt::python {
 DataType ToDType(py::handle value);
 // A scalar expression: a node, a number (an integer gets `int_dtype`), a text, an iteration variable.
 const PrimExpr* ToPrim(py::handle value, Build& build, DataType int_dtype = DataType::Int(32));
-// The same, such that a type may have it: without variables of a function.
+// A scalar expression that a type may have: without variables of a function.
 const PrimExpr* ToDim(py::handle value, Build& build);
 // A Relax expression: a node, or None for null; numbers, texts, tuples and tensors become literals.
 const Expr* ToExpr(py::handle value, Build& build);

@@ -11,7 +11,7 @@
 
 namespace iropt {
 
-// What a tool is called with.
+// Arguments of a tool.
 struct Arguments {
   std::vector<std::string> defaults;  // flags of the environment, which those of the command line replace
   std::vector<std::string> words;     // the command line after the name of the program

@@ -1,4 +1,4 @@
-// What the rows of diagnostic_flags.def mean to a compiler instance.
+// The translation of the flags of diagnostic_flags.def to options of a compiler instance.
 #pragma once
 
 #include <string_view>

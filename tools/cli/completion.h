@@ -18,7 +18,7 @@ std::string CompletionScript(std::string_view tool, std::string_view shell);
 // MEANING. `breaks` are characters up to which the shell keeps the word as it is; what they and opening quotes end is
 // then not part of WORD. Names of plugins that the line loads are among them.
 std::string Complete(std::span<const Flag> flags, std::string_view line, std::string_view breaks);
-// The same for the arguments of such a run of the tool; nothing for another run.
+// The completions for the arguments of a run `-complete LINE [BREAKS]`; nothing for another run.
 std::optional<std::string> CompleteFor(std::span<const Flag> flags, const std::vector<std::string>& arguments);
 
 }  // namespace iropt

@@ -22,7 +22,7 @@ std::string RenderHelpHead(const ToolDescription& tool);
 // The help of a tool; with details, that of -help-all.
 std::string RenderHelp(const ToolDescription& tool, bool with_details);
 
-// How flags are written.
+// Explanation of how flags are written.
 inline constexpr std::string_view kFlagRules =
     "Flags take one dash or two, and values after '=' or as the next word. Lists are separated by commas. A flag that "
     "takes a list may be repeated, and each use adds to the list; a flag that takes one value may be given once. @FILE "

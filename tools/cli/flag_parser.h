@@ -53,7 +53,8 @@ class FlagParser {
   FlagParser(std::string_view tool, std::span<const Flag> flags, const Arguments& arguments, std::string& input,
              std::vector<std::string>* more_inputs = nullptr, const FlagRules& rules = {});
 
-  // What the flag sets. CLI11 learns only of flags that are in the arguments: it compares each name with all others.
+  // Bind a flag to the member that it sets. CLI11 learns only of flags that are in the arguments: it compares each name
+  // with all others.
   void Bind(const Flag& flag, bool& member);
   void Bind(const Flag& flag, std::vector<std::string>& member);
   // One value, of which a second one is refused.
@@ -96,7 +97,7 @@ class FlagParser {
   // Those that are given.
   std::span<const std::string> ValuesOf(const Flag& flag) const;
   const Flag* Find(std::string_view name) const;
-  // Whether a default flag is for this tool, and whether it has an effect beside those of the command line.
+  // Returns whether a default flag is for this tool, and whether it has an effect beside those of the command line.
   bool Takes(std::string_view word, const std::set<std::string_view>& given) const;
   bool Applies(const Flag& flag, const std::set<std::string_view>& given) const;
   Status CheckSwitches() const;

@@ -1,4 +1,5 @@
-// What rows of a flags.def say of values (see tools/ir-opt/flags.def), and rows as entries of a table of flags:
+// Macros for the kinds of values in rows of a flags.def (see tools/ir-opt/flags.def), and for rows as entries of a
+// table of flags:
 //
 //   constexpr Flag kFlags[] = {
 //   #define IROPT_FLAG IROPT_FLAG_ROW

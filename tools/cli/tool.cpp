@@ -53,7 +53,7 @@ void PrintMessage(std::string_view name, const Diagnostic& diagnostic) {
   for (const DiagnosticNote& note : diagnostic.notes) err.Append(fmt::format("{}: note: {}\n", name, note.message));
 }
 
-// Whether the tool has returned: nothing else may end the process as if all were well.
+// True once the tool has returned: nothing else may end the process as if all were well.
 bool has_returned = false;
 
 // Runs on the thread that calls exit(3), with its notes.

@@ -1,4 +1,4 @@
-// What the programs of the tools have in common: how they end.
+// Functions that run a tool and end its program.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ void SetMessageFormat(DiagnosticFormat format);
 
 // "NAME: error: message" on stderr, in the format; the exit code of the error.
 int ReportToolError(std::string_view name, const Error& error);
-// The same for a wrong command line, with the advice to ask for help.
+// Reports an error of the command line, with the advice to ask for help; the exit code of the error.
 int ReportUsageError(std::string_view name, const Error& error);
 // Writes a text to stdout, or tells why it cannot be written.
 int PrintToStdout(std::string_view name, std::string_view text);

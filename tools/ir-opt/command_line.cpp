@@ -207,7 +207,7 @@ constexpr FlagRequirement kRequirements[] = {
     {"query-format", "query"},
 };
 
-// What depends on the values of flags.
+// Checks the values of flags.
 Status CheckValues(const CommandLine& line) {
   if (line.bisect && line.bisect->empty()) {
     return Error{ErrorCode::Usage, "flag '-bisect' must be verify, semantics or a command, not ''"};
@@ -247,7 +247,7 @@ Status CheckValues(const CommandLine& line) {
   return {};
 }
 
-// What takes one input, and -diff, which takes two.
+// Checks the number of inputs: -diff takes two, some flags take only one.
 Status CheckInputs(const CommandLine& line) {
   const std::vector<std::string>& more = line.driver.more_inputs;
   if (!line.diff.empty()) {
@@ -317,7 +317,7 @@ SemanticCheckOptions SemanticCheckOf(const CommandLine& line) {
   return check;
 }
 
-// What is not the name of a check is a command.
+// Translates -bisect: a word that is not the name of a check is a command.
 BisectRequest BisectRequestOf(const CommandLine& line) {
   if (*line.bisect == "verify") return {.check = BisectRequest::Check::Verify};
   if (*line.bisect == "semantics")

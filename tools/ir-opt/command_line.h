@@ -69,7 +69,7 @@ struct CommandLine {
 // one.
 Result<CommandLine> ParseCommandLine(const std::vector<std::string>& words);
 
-// What -diff compares; the flag is there.
+// Return the options of -diff and of -query, which must be given.
 DiffOptions DiffOptionsOf(const CommandLine& line);
 QueryOptions QueryOptionsOf(const CommandLine& line);
 

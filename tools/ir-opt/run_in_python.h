@@ -6,7 +6,7 @@
 
 namespace iropt {
 
-// Whether -load-pass-plugin names a file of Python.
+// Returns whether -load-pass-plugin names a file of Python.
 bool HasPythonPlugin(const std::vector<std::string>& arguments);
 
 // Ends this program and begins `python3 -m iropt.opt` with the arguments, where the package of this build or
