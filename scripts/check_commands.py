@@ -30,7 +30,7 @@ OPERATORS = {"|", "||", "&&", ";", "do"}
 
 
 class Project:
-    """What commands may name."""
+    """The names that commands may use."""
 
     def __init__(self, build_dir, presets=(), targets=(), tests=(), labels=(), flags=None):
         self.build_dir = build_dir

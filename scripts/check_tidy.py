@@ -107,7 +107,7 @@ class Checker:
         return list(groups.values())
 
     def check(self, paths):
-        """What clang-tidy reports for sources that are compiled together; empty if they are clean."""
+        """The reports of clang-tidy for sources that are compiled together; empty if they are clean."""
         key = self.key(paths)
         marker = os.path.join(self.passed, key)
         if os.path.exists(marker):
@@ -152,7 +152,7 @@ def affected(checker, files, changed):
 
 
 def check(root, build=None, only=(), hours=None):
-    """What clang-tidy reports for the files of lib and tools that the build folder compiles, or for `only` some."""
+    """The reports of clang-tidy for the files of lib and tools that the build folder compiles, or for `only` some."""
     checker = Checker(root, build or os.path.join(root, "build"))
     files = map(os.path.realpath, only or [os.path.join(root, path) for path in sources(root, ".cpp", ("lib", "tools"))])
     files = [path for path in files if path in checker.flags]

@@ -1,4 +1,4 @@
-"""What the checks by clang-format and clang-tidy share."""
+"""Functions that the checks by clang-format and clang-tidy share."""
 import os
 import re
 import shutil

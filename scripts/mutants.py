@@ -1,4 +1,4 @@
-"""Where C++ sources can be changed, and sources that hold all changes at once.
+"""Places where C++ sources can be changed, and sources that hold all changes at once.
 
 The places come from libclang (python3-clang-14). `Schema` writes a source in which each mutant is switched on by its number
 at run time (mutant schemata, Untch, Offutt and Harrold 1993), so that a folder is compiled once for all its mutants:

@@ -226,7 +226,7 @@ class Tester:
         return [Test("", str(self.build / "test" / name)) for name in names]
 
     def fails(self, tests, environment, timeout):
-        """Whether one of the tests, all of the same kind, fails."""
+        """Returns whether one of the tests, all of the same kind, fails."""
         kind = tests[0].kind
         if kind == RECORDED:
             script = self.build / "source/test/tools/recorded_cases.py"
@@ -363,7 +363,7 @@ def sources_of(paths):
 
 
 def take_folders(args):
-    """What the table says about the folders that are asked for by their names. Returns the records to write, with the beginning
+    """Adds to `args` what the table says about the folders that it names. Returns the records to write, with the beginning
     of the names of their files."""
     if args.paths == ["tonight"]:
         args.paths = [sorted(FOLDERS)[datetime.date.today().toordinal() % len(FOLDERS)]]

@@ -52,7 +52,7 @@ NAME = re.compile(rf"({STRING}|call\.row\(\)\.name(?:\.substr\(\w+\))?)|\brelay_
 # Attributes, which are not operators even if they have the name of one.
 ATTRIBUTE = re.compile(rf"\b(?:attr|Ints?|Float|Bool|String|has|FloatsOf|OptionOr)\((?:call, )?{STRING}|\{{{STRING},[^{{}}]*\}}")
 NO_COUNTERPART = re.compile(rf"NoCounterpart\(\s*({STRING})")
-# What the short names of relay_builder.h make.
+# The operators that the short names of relay_builder.h make.
 SHORT = {"GreaterEqual": "greater_equal", "LogicalOr": "logical_or", "LeftShift": "left_shift", "RightShift": "right_shift",
          "Repeat": "repeat", "Cast": "astype", "AlongAxis": "expand_dims"}
 MOST_NAMES = 6
@@ -74,7 +74,7 @@ def relax_operators():
 
 
 def result(operator, builder, definitions, relax):
-    """What a builder makes: the operators of Relax that it names, or that there is none."""
+    """The operators of Relax that a builder names, or words for what it makes without naming one."""
     body = reachable(builder, definitions, set())
     names = []
     for quoted, short in NAME.findall(ATTRIBUTE.sub("", body)):

@@ -6,7 +6,7 @@ from iropt.script import relax as R
 
 
 def register(registry):
-    """What iropt.load_plugin calls."""
+    """Adds the passes; iropt.load_plugin calls it."""
 
     @registry.add(kind="function", opt_level=1, summary="add an attribute to every function")
     def Mark(func, mod, ctx, *, key="marked", value=1):

@@ -3,12 +3,12 @@ from ._core import Node, native
 
 
 class Object(Node):
-    """What all nodes can do."""
+    """The base class of all nodes."""
 
     __slots__ = ()
 
     def same_as(self, other):
-        """Whether both are the same node."""
+        """Returns whether both are the same node."""
         return isinstance(other, Node) and native.node_id(self) == native.node_id(other)
 
     @property

@@ -7,7 +7,7 @@ from ._core import Error, native
 
 
 class Registry:
-    """What a plugin adds its passes to."""
+    """The registry that a plugin adds its passes to."""
 
     def add(self, function=None, *, name=None, kind="module", opt_level=0, required=None, summary=""):
         """Adds a pass whose work a function does: of (mod, ctx) for module passes, else of (part, mod, ctx).

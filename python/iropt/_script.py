@@ -125,7 +125,7 @@ class _Substitution(ast.NodeVisitor):
         return getattr(value, "_script_prefix_", None)
 
     def kind(self, node):
-        """Whether a subtree is a literal, or can be evaluated here, or is for the reader."""
+        """Returns CONSTANT for a literal, CAPTURED for a subtree that can be evaluated here, SCRIPT for one for the reader."""
         if isinstance(node, ast.Name):
             if node.id in self.scopes:
                 return self.SCRIPT
@@ -476,7 +476,7 @@ def source_of_class(cls, frame):
 
 
 def in_module_class(frame):
-    """Whether a frame is the body of a class that will be a module."""
+    """Returns whether a frame is the body of a class that will be a module."""
     if "__module__" not in frame.f_locals or "__qualname__" not in frame.f_locals:
         return False
     lines = linecache.getlines(frame.f_code.co_filename)

@@ -50,7 +50,7 @@ _ALIASES = {
 
 
 class Missing:
-    """What this package does not have: an error when it is used."""
+    """A part of TVM that this package does not have: an error when it is used."""
 
     def __init__(self, name):
         self.__name__ = name

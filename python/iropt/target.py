@@ -1,4 +1,4 @@
-"""What a module is compiled for."""
+"""Targets, which modules are compiled for."""
 import json
 import threading
 

@@ -18,7 +18,7 @@ class PassInstrument:
         """The context is left."""
 
     def should_run(self, mod, info):
-        """Whether a pass may run."""
+        """Returns whether a pass may run."""
         return True
 
     def run_before_pass(self, mod, info):
@@ -36,7 +36,7 @@ class PassInstrument:
 
 
 class _Hooks:
-    """What the library calls: modules and names of Python around the hooks that there are."""
+    """The instrument that the library calls, which passes modules and names of Python to the hooks that are defined."""
 
     def __init__(self, instrument):
         base = PassInstrument

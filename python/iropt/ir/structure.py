@@ -5,7 +5,7 @@ from .module import IRModule
 
 
 def structural_equal(lhs, rhs, map_free_vars=False):
-    """Whether two modules, nodes or values are equal but for names of variables and places in the source."""
+    """Returns whether two modules, nodes or values are equal but for names of variables and places in the source."""
     return difference(lhs, rhs, map_free_vars) is None
 
 
@@ -38,7 +38,7 @@ def difference(lhs, rhs, map_free_vars=False):
 
 
 def _same_free_names(lhs, rhs):
-    """Whether PrimFuncs use the same names without defining them: variables that several scripts captured."""
+    """Returns whether PrimFuncs use the same names without defining them: variables that several scripts captured."""
 
     def names(functions):
         return [list(dict.fromkeys(var.name for var in native.free_vars(func))) for func in functions
@@ -64,7 +64,7 @@ def save_json(value):
 
 
 def load_json(text):
-    """What save_json has written."""
+    """Reads a text that save_json has written."""
     import json
 
     data = json.loads(text)

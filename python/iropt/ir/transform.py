@@ -97,7 +97,7 @@ class PassContext:
         self._instruments = new
 
     def pass_enabled(self, info):
-        """Whether Sequential runs a pass of this description."""
+        """Returns whether Sequential runs a pass of this description."""
         return self._context.enabled(info)
 
     @staticmethod

@@ -392,7 +392,7 @@ class SeqExpr(Expr):
 
 
 def _is_more_exact(info, base, params):
-    """Whether a type says more than another one, with symbolic variables of the parameters only."""
+    """Returns whether a type says more than another one, with symbolic variables of the parameters only."""
     if info is None or base is None or not native.is_base_of(base, info):
         return False
     known = {var for param in params if param.type is not None for var in native.defined_sym_vars(param.type)}

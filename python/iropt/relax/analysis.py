@@ -5,7 +5,7 @@ from . import Call, DataflowVar, Expr, Function, MatchCast, Var, VarBinding
 
 
 def well_formed(obj, check_struct_info=True):
-    """Whether a module or a function is well-formed."""
+    """Returns whether a module or a function is well-formed."""
     del check_struct_info
     module = obj if isinstance(obj, ir.IRModule) else ir.IRModule({"main": obj})
     return not module._module.verify()
@@ -79,7 +79,7 @@ def get_var2val(func):
 
 
 def contains_impure_call(expr, own_name=None):
-    """Whether the expression calls something that has effects."""
+    """Returns whether the expression calls something that has effects."""
     del own_name
     return any(isinstance(value, Call) and native.is_impure_call(value) for value in _nodes(expr))
 

@@ -99,7 +99,7 @@ class BlockBuilder:
         return self._builder.emit(_expression(expr), name_hint, False)
 
     def emit_output(self, output, name_hint=""):
-        """The same with a variable that is visible after the dataflow block."""
+        """Binds a new variable that is visible after the dataflow block to the expression and returns it."""
         if isinstance(output, (list, tuple)):
             return [self.emit_output(item) for item in output]
         return self._builder.emit(_expression(output), name_hint, True)

@@ -32,7 +32,7 @@ def checkpoint(func, *args, **kwargs):
 
 
 def emit_checkpoint(func, *args, **kwargs):
-    """The same, and binds the marks in the current block builder."""
+    """The result of a function as checkpoint gives it, with the marks bound in the current block builder."""
     return _between(func, args, kwargs, True)
 
 

@@ -10,7 +10,7 @@ def _num_inputs(func):
 
 
 class _Plan:
-    """What is known of a function before it is rewritten; variables are known by their ids."""
+    """Facts about a function before it is rewritten; variables are known by their ids."""
 
     def __init__(self, func, num_inputs):
         from . import TupleGetItem, VarBinding

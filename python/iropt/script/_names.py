@@ -73,7 +73,7 @@ Name.__neg__ = lambda self: Expression(f"(-{_text(self)})")
 
 
 def has_text(values):
-    """Whether one of the values, or of a list among them, is a text of a script."""
+    """Returns whether one of the values, or of a list among them, is a text of a script."""
     return any(isinstance(value, Name) or (isinstance(value, (list, tuple)) and has_text(value)) for value in values)
 
 

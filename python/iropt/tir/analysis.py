@@ -3,7 +3,7 @@ from .._core import native
 
 
 def verify_well_formed(obj, assert_mode=True):
-    """Whether a PrimFunc or a module is well-formed."""
+    """Returns whether a PrimFunc or a module is well-formed."""
     from .. import ir
 
     module = obj if isinstance(obj, ir.IRModule) else ir.IRModule({"main": obj})
@@ -14,7 +14,7 @@ def verify_well_formed(obj, assert_mode=True):
 
 
 def expr_deep_equal(lhs, rhs):
-    """Whether two expressions are equal, with the same variables."""
+    """Returns whether two expressions are equal, with the same variables."""
     return native.structural_equal(lhs, rhs, False)
 
 

@@ -17,7 +17,7 @@ class ScheduleError(Error):
 
 
 class _Name:
-    """What a primitive gave, by its name in the trace."""
+    """A result of a primitive, by its name in the trace."""
 
     __slots__ = ("_name_",)
 
@@ -78,7 +78,7 @@ class Schedule:
 
     @property
     def trace(self):
-        """What was applied."""
+        """The trace of the instructions that were applied."""
         return Trace(self._schedule.trace())
 
     @property
@@ -120,7 +120,7 @@ class Schedule:
         return name.stmt if isinstance(name, StmtSRef) else self._schedule.get(name._name_)
 
     def can_decompose_padding(self, block, loop):
-        """Whether decompose_padding would succeed."""
+        """Returns whether decompose_padding would succeed."""
         try:
             self.copy().decompose_padding(block, loop)
         except ScheduleError:

@@ -7,7 +7,7 @@ from ..._core import native
 from ..function import PrimFunc
 
 CachedFlags = collections.namedtuple("CachedFlags", ("affine_binding", "region_cover", "stage_pipeline"))
-CachedFlags.__doc__ = """Whether bindings are affine, what a block reads has been written, and its blocks are stages."""
+CachedFlags.__doc__ = """Flags of a block: its bindings are affine, what it reads has been written, its blocks are stages."""
 
 
 class StmtSRef:
