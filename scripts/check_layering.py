@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the layers: includes point downwards only, CMake links what is included, documents list the areas, operators are
-named by OpId where no text is read, and no file is too long.
+named by OpId where no text is read, comments of public headers stand alone, and no file is too long.
 
   check_layering.py [ROOT]
 
@@ -34,6 +34,8 @@ OPERATOR_ROW = re.compile(r"^IROPT_(?!ATTRS|OP_FAMILY)\w+\(\w+,\s*([\w.]+),", re
 OPERATOR_NAME = re.compile(r'"(?:relax|tir)\.([\w.]+)"')
 # Areas that read and write text name operators by strings.
 NAMED_OPERATORS = ("lib/text", "include/iropt/text", "lib/op", "include/iropt/op")
+# The beginnings of comments that are clauses, or refer to the declaration before: they say nothing in a hover.
+DEPENDENT_COMMENT = re.compile(r"\s*// (What|Which|Whether|Where|How|The same|Likewise|As above)\b")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -84,6 +86,8 @@ class Layering:
                 self.check_includes(path, lines)
             if path.endswith((".h", ".cpp")) and path.split(os.sep)[0] in ("include", "lib", "tools"):
                 self.check_operator_names(path, lines)
+            if path.endswith((".h", ".def")) and path.startswith("include"):
+                self.check_comments(path, lines)
         self.check_cmake()
         return self.problems
 
@@ -123,6 +127,17 @@ class Layering:
             self.report(path, number, f"{area} must not include {used}: {FORBIDDEN[area, used]}")
         else:
             self.uses.setdefault(area, {}).setdefault(used, f"{path}:{number}")
+
+    def check_comments(self, path, lines):
+        """Checks the first lines of comments, apart from comments behind code."""
+        before = ""
+        for number, line in enumerate(lines, 1):
+            match = DEPENDENT_COMMENT.match(line)
+            begins = not before.lstrip().startswith("//") or before.lstrip().startswith("// ----")
+            if match and begins:
+                self.report(path, number, f"the comment begins with '{match[1]}': say what a function does or returns "
+                            "('Returns whether ...'), or what a type or member is")
+            before = line
 
     def check_operator_names(self, path, lines):
         if path.startswith(NAMED_OPERATORS):

@@ -75,6 +75,14 @@ class LayeringTest(ScriptTest):
     def test_unknown_area(self):
         self.expect({"lib/misc/a.cpp": ""}, "is not an area")
 
+    def test_comments(self):
+        for comment in ("// Whether it is empty.", "// The same for a text.", "  // What it holds.", "// ---- Parts\n// How it is read."):
+            header = f"int a;\n{comment}\nbool f();\n"
+            self.expect({"include/iropt/ir/a.h": header}, f"include/iropt/ir/a.h:{1 + len(comment.splitlines())}: the comment begins with")
+            self.expect_good({"lib/ir/a.h": header})
+        fine = "// Returns whether it is empty.\nbool f();\n// Finds a name. Nothing if it is unknown.\n// The same for each.\nint g();  // Whether it is\n"
+        self.expect_good({"include/iropt/ir/a.h": fine + "// Whatever is last.\nint h();\n"})
+
     def test_long_file(self):
         self.expect({"lib/ir/a.cpp": "\n" * 601}, "601 lines")
         self.expect_good({"include/iropt/op/a.def": "\n" * 601})
