@@ -24,7 +24,7 @@ struct IterSplit {
 struct IterSum {
   std::vector<IterSplit> args;
   const PrimExpr* base = nullptr;
-  bool has_iters = false;  // whether it is made of iterators, those that run once among them
+  bool has_iters = false;  // it is made of iterators, those that run once among them
 };
 
 // An iterator from 0 to extent - 1: an expression, or (expr null) a sum of others.

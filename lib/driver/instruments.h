@@ -55,9 +55,9 @@ struct InstrumentPlan {
   ShownForm report = ShownForm::None;
   ShownForm track_memory = ShownForm::None;
   std::string remarks;      // a file; empty: none
-  std::string report_file;  // the same
-  std::string report_page;  // the same
-  std::string time_trace;   // the same
+  std::string report_file;  // empty: none
+  std::string report_page;  // empty: none
+  std::string time_trace;   // empty: none
   std::optional<int64_t> bisect_limit;
   std::vector<LocatedName> rewrite_limits;  // each PASS:N; those of the command line come last
   RunLimits limits;

@@ -85,7 +85,7 @@ class RunObservers {
   std::shared_ptr<RunStatistics> statistics_;
   std::shared_ptr<MemoryReport> memory_;
   std::shared_ptr<RunRecorder> recorder_;        // for the reports
-  std::unique_ptr<RunDiagnostics> diagnostics_;  // the same
+  std::unique_ptr<RunDiagnostics> diagnostics_;  // for the reports
   std::optional<TextReport> report_;
   ShownForm report_form_ = ShownForm::None;
   std::unique_ptr<AtomicFile> report_file_;

@@ -64,7 +64,7 @@ inline bool SamePointer(const tir::PointerInfo& a, const tir::PointerInfo& b) {
 enum class Mode : uint8_t {
   kUse,     // refers to what was introduced
   kDefine,  // introduces variables, new ones even if the same nodes were introduced before
-  kParam,   // the same for parameters, whose types introduce symbolic variables
+  kParam,   // introduces parameters, whose types introduce symbolic variables
   kFirst,   // introduces variables unless they are there already
 };
 

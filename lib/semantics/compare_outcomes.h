@@ -12,7 +12,7 @@ namespace iropt {
 
 struct OutcomeComparison {
   std::vector<OutputErrors> outputs = {};
-  std::vector<std::string> differences = {};  // what is wrong, a line each
+  std::vector<std::string> differences = {};  // a line each
 };
 
 // Compares the outcomes of two runs that have not failed. Floats may differ by the tolerance for the run with more

@@ -11,7 +11,7 @@ namespace iropt {
 struct DiffOptions {
   CompilerOptions compiler;
   std::string before;        // the file of a module; "-" is the standard input
-  std::string after;         // the same; not both are the standard input
+  std::string after;         // the file of the other module; not both are "-"
   std::string output = "-";  // the file for the difference; "-" is the standard output
   ShownForm form = ShownForm::Text;
   std::string page;  // the file for a page with the difference, instead of it; empty: none

@@ -66,7 +66,7 @@ struct DriverOptions {
   std::optional<SemanticCheckOptions> check_semantics;
 
   TimesForm time_passes = TimesForm::None;
-  int64_t repeat = 0;  // how often the passes run again, to measure them
+  int64_t repeat = 0;  // the number of times that the passes run again, to measure them
   ShownForm stats = ShownForm::None;
   ShownForm metrics = ShownForm::None;           // the size and the cost of the result
   ShownForm track_memory = ShownForm::None;      // the memory after each pass

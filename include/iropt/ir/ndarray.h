@@ -53,7 +53,7 @@ class Storage {
 // A tensor in a file, in which the bytes of an array lie.
 struct FileTensor {
   std::string path;              // of the file
-  bool absolute = false;         // whether references name the file by an absolute path
+  bool absolute = false;         // references name the file by an absolute path
   std::string name;              // of the tensor in the file
   std::optional<DataHash> hash;  // as recorded elsewhere, for example in the text of a module
   SourceSpan span;               // of the reference to the tensor

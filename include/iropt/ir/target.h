@@ -35,7 +35,7 @@ struct TargetOption {
 struct TargetKind {
   std::string_view name;
   std::string_view device;             // of DLPack: cpu, cuda, ...
-  std::vector<std::string_view> keys;  // what libraries of schedules look for
+  std::vector<std::string_view> keys;  // that libraries of schedules look for
   std::vector<TargetOption> options;   // of this kind alone, by name
 };
 

@@ -43,7 +43,7 @@ struct ModulePart {
   TextSpan span;
   uint64_t key = 0;  // of its text
   std::unique_ptr<Reading> reading;
-  std::vector<Diagnostic> found;  // what reading found, located in the part
+  std::vector<Diagnostic> found;  // by the reader, located in the part
   // Diagnostics of the verification of a function, located where the function was read.
   struct Verified {
     uint64_t key = 0;  // of the types of the functions that it calls

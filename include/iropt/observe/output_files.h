@@ -14,7 +14,7 @@ namespace iropt {
 struct FileKind {
   std::string_view name;   // for messages: "a trace"
   std::string_view begin;  // its first bytes
-  std::string_view mark;   // what else its first KiB has; empty: nothing
+  std::string_view mark;   // a text in its first KiB; empty: none is needed
 };
 
 // Sees to it that no two files that are written are the same, and that none replaces a file that is read. Links are

@@ -32,7 +32,7 @@ enum class ArgKind : uint8_t {
   kShape,      // [1, n], (1, n) and R.shape([1, n]) make a ShapeExpr
   kPrimValue,  // 3, n + 1, 0.5 make a PrimValue
   kTuple,      // (a, b) and [a, b] make a Tuple
-  kCallArgs,   // the same; a single expression that is not a tuple stands for a tuple of that one
+  kCallArgs,   // as kTuple; a single expression that is not a tuple stands for a tuple of that one
   kString,     // "x" makes a StringImm
   kDataType,   // "float32" makes a DataTypeImm
   kFunc,       // cls.f, "packed.name" (an ExternFunc)

@@ -11,7 +11,7 @@
 namespace iropt {
 
 struct AppliedTrace {
-  std::string subject;  // what was scheduled, and by what; may be empty
+  std::string subject;  // the function and the rule, in words; may be empty
   std::string text;     // statements of Python, which tir.ApplyTrace reads
 };
 

@@ -57,7 +57,7 @@ class PassContext {
   ModulePrinter printer;                     // used by the pass PrintIR
   std::shared_ptr<const TextReader> reader;  // for options in TVMScript
   int threads = 1;
-  const TargetAttr* target = nullptr;  // what the module is compiled for; null if it is not said
+  const TargetAttr* target = nullptr;  // that the module is compiled for; null if it is not said
 
   // The context of the innermost With scope of this thread, else the thread's default context. The threads that run a
   // function pass have the context of the thread that started it.

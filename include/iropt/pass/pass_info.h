@@ -71,7 +71,7 @@ struct PassInfo {
   std::vector<EstablishedProperty> established_properties = {};
   FunctionProperties broken_properties = {};
   bool is_serial = false;        // its functions are not rewritten by several threads at a time
-  bool is_mandatory = false;     // what comes after it may need it: a bisection does not skip it
+  bool is_mandatory = false;     // later passes may need it: a bisection does not skip it
   bool counts_rewrites = false;  // asks before each rewrite, see ir/rewrite_limit.h
   // Signed integers of loops that overflow may have other values afterwards: as in C, they are undefined.
   bool assumes_no_overflow = false;

@@ -96,7 +96,7 @@ struct PipelineFile {
   std::vector<LocatedName> required;
   OptionValue::Dict config;
   std::optional<Pipeline> passes;
-  OptionValue target;  // what ReadTarget takes; null if there is none
+  OptionValue target;  // as ReadTarget takes it; null if there is none
   std::vector<InstrumentSpec> instruments;
 };
 

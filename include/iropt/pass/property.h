@@ -22,7 +22,7 @@ struct PassInfo;
 
 struct FunctionProperty {
   std::string_view name;     // one word; one per property of a program, plugins included
-  std::string_view summary;  // what holds, as a clause: "no block has axes"
+  std::string_view summary;  // of the state, as a clause: "no block has axes"
   // Returns whether passes bring the function to this state. A property of other functions neither holds nor fails.
   bool (*applies)(const PrimFunc& func);
   // Returns whether a node of the body, a statement, scalar expression, IterVar or BufferRegion, contradicts the

@@ -185,7 +185,7 @@ class PassRegistry {
   std::vector<PluginRecord> plugins_;
   std::shared_ptr<const TextReader> reader_;
   std::string adding_plugin_;                      // whose rows are being added
-  std::vector<std::function<void()>> when_added_;  // what is done once all of them are
+  std::vector<std::function<void()>> when_added_;  // called once all of them are added
 };
 
 // Reports an unknown name with `message`, and suggests the nearest of the known names.

@@ -10,8 +10,8 @@
 namespace iropt {
 
 struct ChildReport {
-  std::string text = {};   // what the work wrote, also before a crash
-  std::string crash = {};  // how the child ended; empty if the work was finished
+  std::string text = {};   // that the work wrote, also before a crash
+  std::string crash = {};  // the way in which the child ended; empty if the work was finished
 };
 
 // Runs `work` in a forked copy of this process and waits for it. What it writes to the stream is returned; the standard

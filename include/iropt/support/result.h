@@ -31,7 +31,7 @@ constexpr int ExitCode(ErrorCode code) { return static_cast<int>(code); }
 struct Error {
   ErrorCode code;
   std::string message;
-  std::exception_ptr exception = {};  // what a pass, an instrument or a plugin threw; null for other errors
+  std::exception_ptr exception = {};  // that a pass, an instrument or a plugin threw; null for other errors
 
   bool reported() const { return message.empty(); }
 };

@@ -187,7 +187,7 @@ struct Finder : BindingWalk {
 
   std::vector<bool> overwritten;
   const Module* const module;
-  const bool values_may;  // whether a function that is a value may overwrite its operands
+  const bool values_may;  // a function that is a value may overwrite its operands
   std::unordered_map<const GlobalVar*, bool> callees;
   std::vector<const Binding*> bindings;  // each after those in its value
 };

@@ -19,8 +19,8 @@ inline constexpr int64_t kNoLimit = -1;
 struct Verdict {
   bool is_good = false;
   int code = 0;                      // the exit code for what is bad
-  std::string reason = {};           // what is bad
-  std::string not_compared = {};     // what is good as far as it was compared: what was not
+  std::string reason = {};           // of a bad result
+  std::string not_compared = {};     // of a good result: what was not compared
   BisectStep last = {};              // the last step that has begun
   CountedRewrite last_rewrite = {};  // of the pass whose rewrites were counted
 };

@@ -179,7 +179,7 @@ class MemoryFinder : public tir::StmtExprVisitor {
     const tir::Var* var = nullptr;  // null: not over threads
     size_t tag = 0;
     const PrimExpr* extent = nullptr;
-    bool from_zero = false;  // whether the variable is the position
+    bool from_zero = false;  // the variable is the position
   };
   // A dimension whose index i belongs to the thread i / size % count, or i / size if `count` is 0, which is unknown.
   // The size is 0 if threads may use the same elements.

@@ -28,7 +28,7 @@ enum class GraphKind : uint8_t {
   kItem,      // of the only operand; index: of the field
   kCall,      // the callee, then the arguments
   kOperator,  // a call of an operator, which begins with its name: the arguments; index: in Graph::calls
-  kSign,      // the same, written with a sign such as +
+  kSign,      // as kOperator, for one that is written with a sign such as +
   kIf,        // the condition, then the branches
   kFunction,  // the body; index: in Graph::functions
   kLets       // the values of variables, in order, then the body; index: of the first variable in Graph::let_vars

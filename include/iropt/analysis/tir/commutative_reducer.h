@@ -14,7 +14,7 @@ namespace iropt {
 // One value per buffer. `indices` are those of all buffers.
 struct BlockReduction {
   std::vector<const tir::Buffer*> buffers;
-  std::vector<const PrimExpr*> operands;  // what is combined with the elements of the buffers
+  std::vector<const PrimExpr*> operands;  // that are combined with the elements of the buffers
   List<const PrimExpr*> indices;
   const tir::CommReducer* reducer = nullptr;
 };

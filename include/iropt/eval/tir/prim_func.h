@@ -26,7 +26,7 @@ struct PrimFuncOptions {
   EvalLimits limits = {};
   const Module* module = nullptr;  // for calls of other functions; null: such calls fail
   PackedCaller packed = nullptr;   // null: calls of packed functions fail
-  LoopFacts* facts = nullptr;      // what the run shows is added to it, see loop_facts.h; null: nothing is looked for
+  LoopFacts* facts = nullptr;      // to add the facts about the run to, see loop_facts.h; null: they are not looked for
 };
 
 // An argument of a PrimFunc: a tensor for a parameter that is matched to a buffer, else a scalar.

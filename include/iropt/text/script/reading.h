@@ -40,7 +40,7 @@ struct Occurrence {
 struct ReadPlace {
   uint32_t read_begin = 0;  // the source offset that it had
   uint32_t size = 0;
-  uint32_t begin = 0;  // where it is, from the beginning of the function
+  uint32_t begin = 0;  // its offset from the beginning of the function
 };
 
 // Another function that a function names, and what its reading depends on there.
@@ -61,8 +61,8 @@ struct FunctionReading {
   uint32_t body_begin = 0;              // the colon after the header
   const BaseFunc* func = nullptr;       // null if the function has errors
   FuncStorageRef storage;               // of the function, or of what was read of it
-  std::vector<const Node*> symbols;     // what definitions define: a Var, tir::Var, tir::Buffer or tir::IterVar, or
-                                        // another node for what has none
+  std::vector<const Node*> symbols;     // of the definitions: a Var, tir::Var, tir::Buffer or tir::IterVar, or
+                                        // another node if they have none
   std::vector<Occurrence> occurrences;  // in the order of the text, one at a place
   std::vector<Diagnostic> diagnostics;  // of its body, located where it was read
   // If parts of a long function were read at other times: all of them, in the order of their source offsets.

@@ -17,7 +17,7 @@ struct ScriptName {
   Role role = Role::kFunction;
   std::vector<std::string_view> params = {};
   size_t required = 0;            // the first so many parameters need an argument
-  std::string_view summary = {};  // what it means; empty if the name says it
+  std::string_view summary = {};  // its meaning; empty if the name says it
 };
 
 // In the order of their prefixes and names.

@@ -51,7 +51,7 @@ class TirDeclarations : public FreeNames {
     const Node* node;  // the statement that the list belongs to
     size_t mark;       // of the names
     int indent;
-    bool visible = true;   // whether declarations may go here
+    bool visible = true;   // declarations may go here
     bool concise = false;  // the current statement is the last one, so its body may continue at this level
     bool started = false;
     uint64_t line = 0;    // start of the current line, once started

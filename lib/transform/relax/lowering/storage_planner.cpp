@@ -26,7 +26,7 @@ struct PlannedTensor {
   StorageRequest request;
   uint32_t block = 0;      // that allocates it
   bool discarded = false;  // it may be used outside of what is known here: not planned
-  bool pinned = false;     // the same, but TVM plans it: its storage is not reused
+  bool pinned = false;     // it may be used outside, but TVM plans it: its storage is not reused
   uint32_t uses = 0;       // by functions that write to it or read it
   uint32_t all_uses = 0;   // those, and uses of what may be the same memory
 };

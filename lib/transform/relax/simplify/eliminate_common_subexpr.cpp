@@ -236,8 +236,8 @@ class CommonSubexprEliminator : private ExprRewriter<CommonSubexprEliminator> {
   uint32_t num_blocks_ = 0;
   uint64_t merged_ = 0;                    // the number of values
   std::vector<bool> unmergeable_;          // by Var::id: not to be merged; empty if all may be
-  bool reads_apart_ = false;               // whether the current value uses such a variable
-  bool impure_ = false;                    // whether an impure call was seen in the current value
+  bool reads_apart_ = false;               // the current value uses such a variable
+  bool impure_ = false;                    // an impure call was seen in the current value
   std::vector<uint8_t> recorded_;          // by Var::id: bound to a value that can be merged
   std::vector<Replacement> replacements_;  // by Var::id; empty while there is none
   std::vector<uint32_t> replaced_;         // ids in the order of replacement

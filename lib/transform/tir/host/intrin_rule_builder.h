@@ -22,7 +22,7 @@ class IntrinRuleBuilder {
   const PrimExpr* Direct();        // exp
   const PrimExpr* CLibrary();      // expf for float32, exp for float64
   const PrimExpr* CudaMath();      // expf, exp, hexp for 16 bits; __clz, __clzll for integers
-  const PrimExpr* CudaFastMath();  // the same, but __expf for float32
+  const PrimExpr* CudaFastMath();  // as CudaMath, but __expf for float32
   const PrimExpr* CudaPopcount();
   const PrimExpr* LibDevice();  // __nv_expf, __nv_exp
   const PrimExpr* Abs();

@@ -219,7 +219,7 @@ class StoragePlanner {
   // Of one storage scope.
   struct FreeMemory {
     BySize by_size;
-    LookupMap<uint32_t, FreeOfType> of_type;  // the same by types of elements
+    LookupMap<uint32_t, FreeOfType> of_type;  // free storage by types of elements
   };
   using ScopeKey = std::tuple<StorageRank, std::string_view, std::string_view>;
 
