@@ -5,6 +5,9 @@
   option_headers.py configs FILE FOLDER    FOLDER/configs/KEY.h of each row of FILE, which is like configs.def, and
                                            a header of all keys
 
+An option that is one of several words becomes an enum: IROPT_CHOICE(order, "depth-first", ..., "depth-first", "") the enum
+Order with kDepthFirst and kUnset. One that is one of several dtypes, IROPT_DTYPE_CHOICE, becomes a DataType.
+
 A pass includes the headers of what it reads, so that a change of a row compiles few sources anew: a header that has not
 changed is not written again. Headers of rows that are gone are removed.
 """
@@ -51,6 +54,10 @@ def literal(text):
     return "".join(word[1:-1] for word in WORDS.findall(text)).replace('\\"', '"')
 
 
+def camel_case(text):
+    return "".join(word[0].upper() + word[1:] for word in re.split(r"\W|_", text) if word)
+
+
 class Option:
     """An option as `IROPT_OPTION(name, Type, default, "meaning")` and its like declare it."""
 
@@ -58,12 +65,26 @@ class Option:
         is_choice = macro.endswith("_CHOICE")
         self.name, kind, _, summary = [args[0], "String", *args[1:3]] if is_choice else args[:4]
         self.type, self.summary = TYPES[kind], literal(summary)
+        self.words = [literal(word) for word in args[3:]] if macro == "IROPT_CHOICE" else []
+        if self.words:
+            self.type = camel_case(self.name)
+        if macro == "IROPT_DTYPE_CHOICE":
+            self.type = "std::optional<DataType>" if '""' in args[3:] else "DataType"
+
+    def enum(self):
+        """The declaration of the type of a choice."""
+        names = ", ".join("k" + (camel_case(word) or "Unset") for word in self.words)
+        return f"  enum class {self.type} : uint8_t {{ {names} }};\n" if self.words else ""
+
+    def read(self):
+        words = ", {" + ", ".join(f'"{word}"' for word in self.words) + "}" if self.words else ""
+        return f"    options.Read({self.name}{words});\n"
 
 
 def options(properties):
     calls = (CALL.fullmatch(prop) for prop in properties)
     return [Option(call[1], arguments(call[2])) for call in calls
-            if call and call[1] in ("IROPT_OPTION", "IROPT_PATH_OPTION", "IROPT_CHOICE", "IROPT_FIELD")]
+            if call and call[1] in ("IROPT_OPTION", "IROPT_PATH_OPTION", "IROPT_CHOICE", "IROPT_DTYPE_CHOICE", "IROPT_FIELD")]
 
 
 def pass_headers(path):
@@ -75,9 +96,10 @@ def pass_headers(path):
 
 def pass_header(identifier, name, fields):
     members = "".join(f"  PassOption<{f.type}> {f.name}{{\"{f.name}\"}};  // {f.summary}\n" for f in fields)
-    reads = "".join(f"    options.Read({f.name});\n" for f in fields)
+    enums = "".join(f.enum() for f in fields)
+    reads = "".join(f.read() for f in fields)
     return (f"// The options of {name}.\n#pragma once\n\n#include \"iropt/pass/pass_options.h\"\n\n"
-            f"namespace iropt::pass_options {{\n\nstruct {identifier} {{\n{members}\n"
+            f"namespace iropt::pass_options {{\n\nstruct {identifier} {{\n{enums}{members}\n"
             f"  explicit {identifier}(const PassOptions& options) {{\n{reads}  }}\n}};\n\n}}  // namespace iropt::pass_options\n")
 
 

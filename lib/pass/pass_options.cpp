@@ -157,6 +157,23 @@ int64_t PassOptions::Int(std::string_view name) const { return Checked(Get(name)
 double PassOptions::Float(std::string_view name) const { return Checked(Get(name).as_double(), name); }
 const std::string& PassOptions::String(std::string_view name) const { return Checked(Get(name).as_string(), name); }
 
+size_t PassOptions::IndexOfChoice(std::string_view name, std::initializer_list<std::string_view> words) const {
+  const auto* const word = std::ranges::find(words, String(name));
+  IROPT_CHECK(word != words.end(), "option '{}' has other choices", name);
+  return static_cast<size_t>(word - words.begin());
+}
+
+void PassOptions::Assign(std::string_view name, DataType& value) const {
+  const std::optional<DataType> dtype = DataType::Parse(String(name));
+  IROPT_CHECK(dtype.has_value(), "a choice of option '{}' is not a dtype", name);
+  value = *dtype;
+}
+
+void PassOptions::Assign(std::string_view name, std::optional<DataType>& value) const {
+  value.reset();
+  if (!String(name).empty()) Assign(name, value.emplace());
+}
+
 void PassOptions::Refuse(std::string_view name, std::string_view message) const {
   Refuse(name, Get(name).span(), message);
 }

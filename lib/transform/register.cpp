@@ -119,6 +119,7 @@ PassEntry MakeEntry(PassInfo info, std::string summary, PassFactory create, P...
 #Name, OptionType::String, Default, Summary, {}, { __VA_ARGS__ }                                                 \
     }                                                                                                                  \
   }
+#define IROPT_DTYPE_CHOICE IROPT_CHOICE
 #define IROPT_PASS(Kind, Id, Name, Level, Summary, ...)                                                                \
   Append(entries, [&] {                                                                                                \
     return MakeEntry({.name = Name, .opt_level = Level, .assumes_no_overflow = true, .kind = PassKind::Kind}, Summary, \
@@ -139,6 +140,7 @@ std::vector<PassEntry> AllEntries() {
 #undef IROPT_CHANGES
 #undef IROPT_CHOICE
 #undef IROPT_COUNTS_REWRITES
+#undef IROPT_DTYPE_CHOICE
 #undef IROPT_BREAKS
 #undef IROPT_ESTABLISHES
 #undef IROPT_ESTABLISHES_IF

@@ -13,7 +13,9 @@ IROPT_PASS(Module, AddIt, "tir.AddIt", 0, "adds, as it says (\\"it\\")",
            IROPT_CHANGES(Precision),
            IROPT_OPTION(names, StringList, OptionValue::List{"a, b"}, "the "
                         "names"),
-           IROPT_CHOICE(how, "fast", "the way", "fast", "slow"))
+           IROPT_CHOICE(how_fast, "", "the way", "", "from-inputs", "c_order"),
+           IROPT_DTYPE_CHOICE(wide, "float32", "the wide dtype", "float32", "float16"),
+           IROPT_DTYPE_CHOICE(narrow, "", "the narrow dtype", "", "int8"))
 
 #undef IROPT_PASS
 '''
@@ -49,7 +51,11 @@ class OptionHeadersTest(unittest.TestCase):
         self.assertEqual(os.listdir(self.path("pass_options")), ["AddIt.h"])
         header = self.read("pass_options/AddIt.h")
         self.assertIn('  PassOption<std::vector<std::string>> names{"names"};  // the names\n', header)
-        self.assertIn('  PassOption<std::string> how{"how"};  // the way\n', header)
+        self.assertIn('  enum class HowFast : uint8_t { kUnset, kFromInputs, kCOrder };\n', header)
+        self.assertIn('  PassOption<HowFast> how_fast{"how_fast"};  // the way\n', header)
+        self.assertIn('    options.Read(how_fast, {"", "from-inputs", "c_order"});\n', header)
+        self.assertIn('  PassOption<DataType> wide{"wide"};  // the wide dtype\n', header)
+        self.assertIn('  PassOption<std::optional<DataType>> narrow{"narrow"};  // the narrow dtype\n', header)
 
     def test_configs(self):
         self.make("configs", CONFIGS)
@@ -65,9 +71,9 @@ class OptionHeadersTest(unittest.TestCase):
         os.utime(self.path("pass_options/AddIt.h"), (1, 1))
         self.make("passes", PASSES.replace("nothing", "not a thing"))
         self.assertEqual(os.stat(self.path("pass_options/AddIt.h")).st_mtime, 1)
-        self.make("passes", PASSES.replace('"fast", "the way"', '"slow", "the way"'))  # headers do not have defaults
+        self.make("passes", PASSES.replace('"", "the way"', '"c_order", "the way"'))  # headers do not have defaults
         self.assertEqual(os.stat(self.path("pass_options/AddIt.h")).st_mtime, 1)
-        self.make("passes", PASSES.replace("(how,", "(manner,"))
+        self.make("passes", PASSES.replace("(how_fast,", "(manner,"))
         self.assertNotEqual(os.stat(self.path("pass_options/AddIt.h")).st_mtime, 1)
 
     def test_headers_of_removed_rows_are_removed(self):

@@ -1,10 +1,18 @@
 // Options of a pass by wrong names, as other types, and of another pass.
 #include "pass_options/EliminateCommonSubexpr.h"
+#include "pass_options/FP8ComputeLegalize.h"
 #include "pass_options/TopologicalSort.h"
 
 namespace iropt {
 
 bool CallOnly(const pass_options::EliminateCommonSubexpr& given) { return *given.call_only; }
+
+bool IsDepthFirst(const pass_options::TopologicalSort& given) {
+  return *given.order == pass_options::TopologicalSort::Order::kDepthFirst;
+}
+DataType Wide(const pass_options::FP8ComputeLegalize& given) {
+  return given.promote_dtype->value_or(*given.promote_dtype_str);
+}
 
 #if CASE == 1  // no member named 'call_onyl'
 bool Misspelt(const pass_options::EliminateCommonSubexpr& given) { return *given.call_onyl; }
@@ -18,6 +26,26 @@ int64_t OtherType(const pass_options::TopologicalSort& given) { return *given.or
 void Refuse(const PassOptions& options) {
   options.Refuse(pass_options::EliminateCommonSubexpr(options).order, "must be another one");
 }
+#endif
+
+#if CASE == 4  // 'kDeepFirst' is not a member|no member named 'kDeepFirst'
+bool MisspeltChoice(const pass_options::TopologicalSort& given) {
+  return *given.order == pass_options::TopologicalSort::Order::kDeepFirst;
+}
+#endif
+
+#if CASE == 5  // no match for .operator==|invalid operands
+bool ChoiceOfOther(const pass_options::TopologicalSort& given) {
+  return *given.order == pass_options::TopologicalSort::Direction::kFromInputs;
+}
+#endif
+
+#if CASE == 6  // no match for .operator==|invalid operands
+bool ChoiceAsText(const pass_options::TopologicalSort& given) { return *given.order == "depth-first"; }
+#endif
+
+#if CASE == 7  // no match for .operator==|invalid operands
+bool DTypeAsText(const pass_options::FP8ComputeLegalize& given) { return *given.promote_dtype_str == "float32"; }
 #endif
 
 }  // namespace iropt

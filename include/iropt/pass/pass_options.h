@@ -2,12 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "iropt/diag/diagnostic.h"
+#include "iropt/ir/dtype.h"
 #include "iropt/pass/option_value.h"
 #include "iropt/pass/pass_info.h"
 #include "iropt/pass/text_reader.h"
@@ -50,8 +54,9 @@ bool CheckOption(const OptionSpec& spec, std::string_view what, OptionValue& val
 bool CheckOptions(std::span<const OptionSpec> specs, std::string_view owner, OptionValue::Dict& options,
                   DiagnosticEngine& diagnostics);
 
-// An option of a pass with a value of type T: bool, int64_t, double, std::string, std::vector<std::string>, or
-// OptionValue for any value. The passes of passes.def have structs of these, see scripts/option_headers.py.
+// An option of a pass with a value of type T: bool, int64_t, double, std::string, std::vector<std::string>, an enum for
+// a choice, DataType for a choice of dtypes, std::optional<DataType> if "" is one of them, or OptionValue for any
+// value. The passes of passes.def have structs of these, see scripts/option_headers.py.
 template <class T>
 class PassOption {
  public:
@@ -97,6 +102,13 @@ class PassOptions {
     Assign(option.name_, option.value_);
     option.span_ = SpanOf(option.name_);
   }
+  // Sets the value and the span of a choice by its name. The enumerators of E are those of `words`, from 0 on.
+  template <class E>
+  requires std::is_enum_v<E>
+  void Read(PassOption<E>& option, std::initializer_list<std::string_view> words) const {
+    option.value_ = static_cast<E>(IndexOfChoice(option.name_, words));
+    option.span_ = SpanOf(option.name_);
+  }
 
   // Reports "option 'NAME' of pass 'PASS' MESSAGE" at the value, or at the wrong part of it.
   void Refuse(std::string_view name, std::string_view message) const;
@@ -118,11 +130,14 @@ class PassOptions {
 
  private:
   const OptionValue& Get(std::string_view name) const;
+  size_t IndexOfChoice(std::string_view name, std::initializer_list<std::string_view> words) const;
   void Assign(std::string_view name, bool& value) const { value = Bool(name); }
   void Assign(std::string_view name, int64_t& value) const { value = Int(name); }
   void Assign(std::string_view name, double& value) const { value = Float(name); }
   void Assign(std::string_view name, std::string& value) const { value = String(name); }
   void Assign(std::string_view name, std::vector<std::string>& value) const { value = StringList(name); }
+  void Assign(std::string_view name, DataType& value) const;
+  void Assign(std::string_view name, std::optional<DataType>& value) const;
   void Assign(std::string_view name, OptionValue& value) const { value = Json(name); }
 
   PassInfo info_;

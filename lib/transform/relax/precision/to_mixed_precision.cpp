@@ -399,15 +399,15 @@ Pass CreateToMixedPrecision(const PassOptions& options) {
     if (lower && lower->is_floating()) return MakeRelayMixedPrecision(options, *lower);
     options.Refuse(given.mixed_precision_type, fmt::format("must be a dtype of floats, not '{}'", type));
   }
-  const DataType out_dtype = *DataType::Parse(*given.out_dtype);
-  return CreateFunctionPass(options.info(),
-                            [out_dtype, half_params = *given.fp16_input_names, span = given.fp16_input_names.span()](
-                                const Function* function, FunctionPassContext& context) -> Result<const Function*> {
-                              if (!half_params.empty() && !CheckNames(function, half_params, span, context))
-                                return Failure{ErrorCode::PassFailed};
-                              return ToMixedPrecision(function, out_dtype, half_params, context.module(),
-                                                      context.workspace(), context.diagnostics());
-                            });
+  return CreateFunctionPass(
+      options.info(),
+      [out_dtype = *given.out_dtype, half_params = *given.fp16_input_names, span = given.fp16_input_names.span()](
+          const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+        if (!half_params.empty() && !CheckNames(function, half_params, span, context))
+          return Failure{ErrorCode::PassFailed};
+        return ToMixedPrecision(function, out_dtype, half_params, context.module(), context.workspace(),
+                                context.diagnostics());
+      });
 }
 
 }  // namespace iropt

@@ -241,9 +241,10 @@ const Function* TopologicalSort(const Function* function, Workspace& workspace, 
 }
 
 Pass CreateTopologicalSort(const PassOptions& options) {
-  const pass_options::TopologicalSort given(options);
-  const TopologicalSortOptions chosen{.depth_first = *given.order == "depth-first",
-                                      .from_outputs = *given.direction == "from-outputs"};
+  using Options = pass_options::TopologicalSort;
+  const Options given(options);
+  const TopologicalSortOptions chosen{.depth_first = *given.order == Options::Order::kDepthFirst,
+                                      .from_outputs = *given.direction == Options::Direction::kFromOutputs};
   return CreateFunctionPass(
       options.info(), [chosen](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
         return TopologicalSort(function, context.workspace(), chosen);

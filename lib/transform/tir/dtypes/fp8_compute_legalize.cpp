@@ -8,9 +8,6 @@
 // tir.BF16ComputeLegalize. O(nodes).
 //
 // Source: TVM 0.18's pass of this name.
-#include <optional>
-#include <string>
-
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "pass_options/FP8ComputeLegalize.h"
@@ -20,10 +17,8 @@ namespace iropt {
 
 Pass CreateFP8ComputeLegalize(const PassOptions& options) {
   const pass_options::FP8ComputeLegalize given(options);
-  const std::string& name = *given.promote_dtype;
-  const std::optional<DataType> wide = DataType::Parse(name.empty() ? *given.promote_dtype_str : name);
   return CreatePrimFuncPass(options.info(),
-                            [wide = wide.value_or(DataType::Float(32))](
+                            [wide = given.promote_dtype->value_or(*given.promote_dtype_str)](
                                 const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
                               if (!NeedsFloat8Legalization(*func, context.diagnostics())) return func;
                               const ComputePromotion promotion = {.is_narrow = &IsFloat8, .wide = wide};

@@ -26,14 +26,14 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/check.h"
 #include "iropt/transform/tir/prim_func_passes.h"
+#include "transform/tir/host/func_target.h"
 #include "transform/tir/util/target.h"
 
 namespace iropt {
 
 namespace {
-
-constexpr std::string_view kConventions[] = {"default", "c_packed_func", "device_kernel_launch"};  // TVM's numbers
 
 // Returns whether the name matches a pattern with * and ?. O(name * pattern).
 bool Matches(std::string_view name, std::string_view pattern) {
@@ -71,7 +71,7 @@ struct Conditions {
   std::vector<std::string> names;
   std::vector<std::string> target_kinds;
   OptionValue::Dict attrs;
-  std::optional<int64_t> calling_conv;
+  std::optional<CallingConv> calling_conv;
   bool invert = false;
 
   bool Holds(std::string_view name, const PrimFunc& func) const { return MeetsAll(name, func) != invert; }
@@ -85,18 +85,27 @@ struct Conditions {
       const std::string_view kind = target ? TargetString(*target, "kind") : std::string_view();
       if (std::ranges::find(target_kinds, kind) == target_kinds.end()) return false;
     }
-    const auto* convention = As<IntAttr>(func.attrs->Find(attr::kCallingConv));
-    if (calling_conv && (convention ? convention->value : 0) != *calling_conv) return false;
+    if (calling_conv && CallingConvOf(func) != *calling_conv) return false;
     return std::ranges::all_of(
         attrs, [&](const OptionValue::Entry& entry) { return IsEqual(func.attrs->Find(entry.key), entry.value); });
   }
 };
 
+// Returns nothing for any convention.
+std::optional<CallingConv> Wanted(pass_options::Filter::CallingConv convention) {
+  using Choice = pass_options::Filter::CallingConv;
+  switch (convention) {
+    case Choice::kAny: return std::nullopt;
+    case Choice::kDefault: return CallingConv::kDefault;
+    case Choice::kCPackedFunc: return CallingConv::kCPackedFunc;
+    case Choice::kDeviceKernelLaunch: return CallingConv::kDeviceKernelLaunch;
+  }
+  IROPT_UNREACHABLE("calling convention {}", convention);
+}
+
 Conditions ReadConditions(const PassOptions& options) {
   const pass_options::Filter given(options);
-  Conditions conditions{*given.names, *given.target_kinds, {}, {}, *given.invert};
-  const auto* const convention = std::ranges::find(kConventions, *given.calling_conv);
-  if (convention != std::end(kConventions)) conditions.calling_conv = convention - std::begin(kConventions);
+  Conditions conditions{*given.names, *given.target_kinds, {}, Wanted(*given.calling_conv), *given.invert};
   const OptionValue::Dict* attrs = given.attrs->as_dict();
   if (!attrs) options.Refuse(given.attrs, "must be a dictionary of attributes");
   for (const OptionValue::Entry& entry : attrs ? *attrs : OptionValue::Dict()) {

@@ -13,7 +13,7 @@
 namespace iropt {
 
 // Calling convention of a function: the values of the attribute calling_conv.
-enum class CallingConv : int8_t { kDefault = 0, kCPackedFunc = 1, kDeviceKernelLaunch = 2 };
+enum class CallingConv : int64_t { kDefault = 0, kCPackedFunc = 1, kDeviceKernelLaunch = 2 };
 
 // Null if the target has no host.
 inline const DictAttr* HostOf(const DictAttr& target) { return TargetConfig(target.Find("host")); }

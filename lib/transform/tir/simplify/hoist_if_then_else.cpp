@@ -37,8 +37,9 @@ HoistOptions OptionsFor(const PrimFunc& func, bool basic, const PassContext& con
 }  // namespace
 
 Pass CreateHoistIfThenElse(const PassOptions& options) {
+  using Options = pass_options::HoistIfThenElse;
   return CreatePrimFuncPass(options.info(),
-                            [basic = *pass_options::HoistIfThenElse(options).variant == "basic"](
+                            [basic = *Options(options).variant == Options::Variant::kBasic](
                                 const PrimFunc* function, FunctionPassContext& context) -> Result<const PrimFunc*> {
                               const PassContext& config = context.context();
                               function = Hoist(function, OptionsFor(*function, basic, config), context.workspace());
