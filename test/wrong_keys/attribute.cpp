@@ -4,6 +4,7 @@
 namespace iropt {
 
 bool LaunchesThreads(const tir::AttrStmt& stmt) { return stmt.attr_key == attr::kThreadExtent; }
+bool IsUnrolled(const tir::For& loop) { return loop.annotations->Find(attr::kPragmaUnroll) != nullptr; }
 const Attr* Target(const PrimFunc& func) { return func.attrs->Find(attr::kTarget); }
 
 #if CASE == 1  // 'kThreadExtnt' is not a member|no member named 'kThreadExtnt'
@@ -12,6 +13,10 @@ bool Misspelt(const tir::AttrStmt& stmt) { return stmt.attr_key == attr::kThread
 
 #if CASE == 2  // 'kTargt' is not a member|no member named 'kTargt'
 const Attr* MisspeltTarget(const PrimFunc& func) { return func.attrs->Find(attr::kTargt); }
+#endif
+
+#if CASE == 3  // 'kPragmaUnrol' is not a member|no member named 'kPragmaUnrol'
+bool MisspeltAnnotation(const tir::For& loop) { return loop.annotations->Find(attr::kPragmaUnrol) != nullptr; }
 #endif
 
 }  // namespace iropt

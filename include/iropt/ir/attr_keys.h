@@ -85,10 +85,14 @@ inline constexpr std::string_view kAsyncScope = "async_scope";
 inline constexpr std::string_view kAsyncCommitQueueScope = "async_commit_queue_scope";
 inline constexpr std::string_view kAsyncWaitQueueScope = "async_wait_queue_scope";
 inline constexpr std::string_view kAsyncWaitInflightCount = "async_wait_inflight_count";
+// Of the keys of all pragmas: annotations of loops and blocks, which lowering turns into such statements.
+inline constexpr std::string_view kPragmaPrefix = "pragma_";
 inline constexpr std::string_view kPragmaScope = "pragma_scope";
 inline constexpr std::string_view kPragmaDebugSkipRegion = "pragma_debug_skip_region";
 inline constexpr std::string_view kPragmaAutoUnrollMaxStep = "pragma_auto_unroll_max_step";
+inline constexpr std::string_view kPragmaUnroll = "pragma_unroll";
 inline constexpr std::string_view kPragmaUnrollExplicit = "pragma_unroll_explicit";
+inline constexpr std::string_view kPragmaVectorize = "pragma_vectorize";
 // Lowering runs the last iterations apart.
 inline constexpr std::string_view kLoopPartitionHint = "pragma_loop_partition_hint";
 
@@ -96,12 +100,15 @@ inline constexpr std::string_view kLoopPartitionHint = "pragma_loop_partition_hi
 inline constexpr std::string_view kVolatile = "tirx.volatile";
 inline constexpr std::string_view kBufferDataAlignment = "buffer_data_alignment";
 inline constexpr std::string_view kBufferAllocatedAddr = "buffer_allocated_addr";
+inline constexpr std::string_view kDisableUnroll = "disable_unroll";
 inline constexpr std::string_view kDisableLowerBuiltin = "disable_lower_builtin";
 inline constexpr std::string_view kAutoCopy = "auto_copy";
 inline constexpr std::string_view kManifestSharedMemoryLocalStage = "tir.manifest_shared_memory_local_stage";
 inline constexpr std::string_view kSoftwarePipelineStage = "software_pipeline_stage";
 inline constexpr std::string_view kSoftwarePipelineOrder = "software_pipeline_order";
 inline constexpr std::string_view kSoftwarePipelineAsyncStages = "software_pipeline_async_stages";
+// Of a block that only brings a weight into another layout.
+inline constexpr std::string_view kLayoutRewritePreproc = "meta_schedule.layout_rewrite_preproc";
 inline constexpr std::string_view kNkiDim = "nki_dim";
 inline constexpr std::string_view kIrregularLoopMark = "irregular_loop_mark";
 

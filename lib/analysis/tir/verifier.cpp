@@ -221,7 +221,7 @@ void TirVerifier::VisitLoopBody(const tir::Stmt* body, bool can_jump) {
 
 // Pragmas of a loop name its variable and stand around the loop.
 bool TirVerifier::IsPragmaOfLoop(const tir::AttrStmt& stmt) {
-  if (!stmt.attr_key.starts_with("pragma_")) return false;
+  if (!stmt.attr_key.starts_with(attr::kPragmaPrefix)) return false;
   const tir::Stmt* below = stmt.body;
   while (const auto* attr = As<tir::AttrStmt>(below)) below = attr->body;
   const auto* loop = As<tir::For>(below);

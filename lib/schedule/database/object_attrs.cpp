@@ -54,7 +54,7 @@ DictAttr::Entry FuncAttrOf(std::string_view key, const Attr* value) {
   if (key.starts_with(kNewPrefix))
     key = IRContext::Current().InternString(fmt::format("tir.{}", key.substr(kNewPrefix.size())));
   const auto* flag = As<IntAttr>(value);
-  if (key == "s_tir" && flag && flag->value != 0) return {key, nullptr};
+  if (key == attr::kSTir && flag && flag->value != 0) return {key, nullptr};
   if (key == attr::kPrimitive && flag) return {key, IntAttr::Get(flag->value)};
   return {key, value};
 }

@@ -90,7 +90,7 @@ void PackOperands(RuleSchedule& sch, const TiledBlock& tiled, const PrimFunc& fu
     const Padding padding = tiled.is_padded ? Padding::kZero : Padding::kNone;
     sch.TransformLayout(tiled.block, index, /*is_write=*/false, layout, padding);
     if (is_free)
-      sch.Annotate(copy, "meta_schedule.layout_rewrite_preproc", 1);
+      sch.Annotate(copy, attr::kLayoutRewritePreproc, 1);
     else
       ScheduleCopy(sch, copy, operand, tiled);
   }

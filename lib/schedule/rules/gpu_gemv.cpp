@@ -181,7 +181,7 @@ class GpuGemv {
     sch_.Annotate(sch_.GetLoops(threads_, 4)[3], attr::kPragmaUnrollExplicit, 1);
     if (!tiling_.load_shared) return;
     sch_.Annotate(Last(sch_.GetLoops(vector_, 4), 4), attr::kPragmaUnrollExplicit, tiling_.unroll);
-    sch_.Annotate(Last(sch_.GetLoops(vector_, 4), 4), "pragma_vectorize", 1);
+    sch_.Annotate(Last(sch_.GetLoops(vector_, 4), 4), attr::kPragmaVectorize, 1);
   }
 
   void ScheduleEpilogue() {

@@ -315,7 +315,7 @@ class GpuLowBatchGemv {
       return loops[loops.size() - 4];
     };
     sch_.Annotate(fourth_last(), attr::kPragmaUnrollExplicit, tiling_.unroll);
-    sch_.Annotate(fourth_last(), "pragma_vectorize", 1);
+    sch_.Annotate(fourth_last(), attr::kPragmaVectorize, 1);
   }
 
   void ScheduleEpilogue() {

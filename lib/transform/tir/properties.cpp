@@ -57,8 +57,9 @@ bool BreaksNoSoftwarePipelines(const Node& node) {
 
 bool BreaksNoPragmas(const Node& node) {
   const auto* loop = As<tir::For>(&node);
-  return loop != nullptr &&
-         std::ranges::any_of(loop->annotations->keys, [](std::string_view key) { return key.starts_with("pragma_"); });
+  return loop != nullptr && std::ranges::any_of(loop->annotations->keys, [](std::string_view key) {
+           return key.starts_with(attr::kPragmaPrefix);
+         });
 }
 
 bool BreaksNoThreadLoops(const Node& node) { return IsLoopOfKind(node, tir::ForKind::kThreadBinding); }

@@ -79,7 +79,7 @@ bool AddUnroll(ScalarParser& p, PyArgs& args, LoopHeader& header) {
   const bool disables = value.is(PyValue::Kind::kBool) && !value.boolean;
   const Attr* attr = disables ? IntAttr::Bool(true) : p.ToAttr(value, ScriptDialect::kTir);
   if (!attr) return false;
-  header.annotations = header.annotations->With(disables ? "disable_unroll" : "pragma_unroll", attr);
+  header.annotations = header.annotations->With(disables ? attr::kDisableUnroll : attr::kPragmaUnroll, attr);
   return true;
 }
 

@@ -97,8 +97,8 @@ void TirPrinter::PrintLoopHead(const tir::For* loop) {
 // From 0.25 on, the annotations of unrolling have a keyword of their own.
 void TirPrinter::PrintLoopAnnotations(const DictAttr& annotations) {
   if (annotations.size() != 1 || !context_.Since(TextVersion::kV0_25)) return PrintAnnotations(&annotations);
-  if (annotations.keys[0] == "disable_unroll") return out_.Append(", unroll=False");
-  if (annotations.keys[0] != "pragma_unroll") return PrintAnnotations(&annotations);
+  if (annotations.keys[0] == attr::kDisableUnroll) return out_.Append(", unroll=False");
+  if (annotations.keys[0] != attr::kPragmaUnroll) return PrintAnnotations(&annotations);
   // Before 0.27, whatever the value is.
   if (!context_.Since(TextVersion::kV0_27)) return out_.Append(", unroll=True");
   out_.Append(", unroll=");

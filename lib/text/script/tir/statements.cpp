@@ -87,7 +87,7 @@ bool AttrStmt(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue&) {
   const Node* node = AttrNode(p, *v[0]);
   const PrimExpr* value = node ? p.ToPrim(*v[2]) : nullptr;
   if (!value) return false;
-  const auto* var = key.starts_with("pragma_") ? As<tir::Var>(node) : nullptr;
+  const auto* var = key.starts_with(attr::kPragmaPrefix) ? As<tir::Var>(node) : nullptr;
   p.build_.Open<tir::AttrStmt>(args.span, node, p.ws_.arena().CopyString(key), value, nullptr);
   p.pragma_ = {var, p.build_.mark().stmts, p.build_.depth()};
   return true;

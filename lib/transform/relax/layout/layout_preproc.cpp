@@ -17,10 +17,8 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kPreproc = "meta_schedule.layout_rewrite_preproc";
-
 bool IsPreproc(const tir::Block& block) {
-  const auto* value = As<IntAttr>(block.annotations->Find(kPreproc));
+  const auto* value = As<IntAttr>(block.annotations->Find(attr::kLayoutRewritePreproc));
   return value && value->value == 1;
 }
 
@@ -51,7 +49,7 @@ class PreprocMarkRemover : public tir::StmtExprMutator {
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
     if (!IsPreproc(*block)) return StmtExprMutator::VisitBlock(block);
     tir::Block copy = *block;
-    copy.annotations = block->annotations->Without(kPreproc);
+    copy.annotations = block->annotations->Without(attr::kLayoutRewritePreproc);
     return workspace().New<tir::Block>(copy);
   }
 };

@@ -36,10 +36,8 @@ namespace iropt {
 
 namespace {
 
-constexpr std::string_view kLayoutRewrite = "meta_schedule.layout_rewrite_preproc";
-
 bool IsLayoutRewrite(const tir::Block& block) {
-  const auto* value = As<IntAttr>(block.annotations->Find(kLayoutRewrite));
+  const auto* value = As<IntAttr>(block.annotations->Find(attr::kLayoutRewritePreproc));
   return value && value->value == 1;
 }
 
@@ -129,7 +127,7 @@ class RewriteCollector : public tir::StmtExprVisitor {
     }
     diagnostics_.Error(Location(*block), "pass-failed",
                        fmt::format("the block '{}' has the attribute {} but does not copy a buffer", block->name_hint,
-                                   kLayoutRewrite));
+                                   attr::kLayoutRewritePreproc));
   }
   void VisitAllocateConst(const tir::AllocateConst* allocate) override {
     constants[allocate->buffer_var] = allocate;

@@ -9,7 +9,7 @@ const DictAttr* SplitPragmas(const DictAttr* annotations, bool keeps_unroll, std
   const DictAttr* kept = annotations;
   for (uint32_t i = 0; i < annotations->size(); ++i) {
     const std::string_view key = annotations->keys[i];
-    if (!key.starts_with(kPragmaPrefix) || (keeps_unroll && key == "pragma_unroll")) continue;
+    if (!key.starts_with(attr::kPragmaPrefix) || (keeps_unroll && key == attr::kPragmaUnroll)) continue;
     pragmas.emplace_back(key, annotations->values[i]);
     kept = kept->Without(key);
   }

@@ -1,7 +1,6 @@
 // The lowering of loops over threads, and of annotations pragma_* of loops and blocks.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "iropt/ir/attr.h"
@@ -9,8 +8,6 @@
 #include "iropt/ir/tir/stmt.h"
 
 namespace iropt {
-
-inline constexpr std::string_view kPragmaPrefix = "pragma_";
 
 // The annotations without those that become attributes, which are added to `pragmas` in order of their keys.
 // `keeps_unroll`: pragma_unroll stays.
