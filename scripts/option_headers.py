@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Writes a header for each pass that has options, and for each configuration option.
+"""Writes a header for each pass that has options, for each instrument, and for each configuration option.
 
   option_headers.py passes FILE FOLDER     FOLDER/pass_options/ID.h of each row of FILE, which is like passes.def
+  option_headers.py instruments FILE FOLDER
+                                           FOLDER/instrument_options/ID.h of each row of FILE, which is like
+                                           instruments.def
   option_headers.py configs FILE FOLDER    FOLDER/configs/KEY.h of each row of FILE, which is like configs.def, and
                                            a header of all keys
 
 An option that is one of several words becomes an enum: IROPT_CHOICE(order, "depth-first", ..., "depth-first", "") the enum
 Order with kDepthFirst and kUnset. One that is one of several dtypes, IROPT_DTYPE_CHOICE, becomes a DataType.
 
-A pass includes the headers of what it reads, so that a change of a row compiles few sources anew: a header that has not
+A source includes the headers of what it reads, so that a change of a row compiles few sources anew: a header that has not
 changed is not written again. Headers of rows that are gone are removed.
 """
 import os
@@ -20,6 +23,7 @@ ROW = re.compile(r"^(IROPT_\w+)\(", re.MULTILINE)
 CALL = re.compile(r"(IROPT_\w+)\((.*)\)", re.DOTALL)
 TYPES = {"Bool": "bool", "Int": "int64_t", "Float": "double", "String": "std::string",
          "StringList": "std::vector<std::string>", "Json": "OptionValue", "Phases": "OptionValue"}
+INSTRUMENT_TYPES = {**TYPES, "StringList": "std::vector<LocatedName>"}
 
 
 def arguments(text):
@@ -61,10 +65,10 @@ def camel_case(text):
 class Option:
     """An option as `IROPT_OPTION(name, Type, default, "meaning")` and its like declare it."""
 
-    def __init__(self, macro, args):
+    def __init__(self, macro, args, types):
         is_choice = macro.endswith("_CHOICE")
         self.name, kind, _, summary = [args[0], "String", *args[1:3]] if is_choice else args[:4]
-        self.type, self.summary = TYPES[kind], literal(summary)
+        self.type, self.summary = types[kind], literal(summary)
         self.words = [literal(word) for word in args[3:]] if macro == "IROPT_CHOICE" else []
         if self.words:
             self.type = camel_case(self.name)
@@ -76,31 +80,59 @@ class Option:
         names = ", ".join("k" + (camel_case(word) or "Unset") for word in self.words)
         return f"  enum class {self.type} : uint8_t {{ {names} }};\n" if self.words else ""
 
-    def read(self):
+    def member(self):
+        return f"  TypedOption<{self.type}> {self.name}{{\"{self.name}\"}};  // {self.summary}\n"
+
+    def call(self, function):
+        """A statement that reads or writes the option."""
         words = ", {" + ", ".join(f'"{word}"' for word in self.words) + "}" if self.words else ""
-        return f"    options.Read({self.name}{words});\n"
+        return f"    {function}({self.name}{words});\n"
 
 
-def options(properties):
+def options(properties, types):
     calls = (CALL.fullmatch(prop) for prop in properties)
-    return [Option(call[1], arguments(call[2])) for call in calls
+    return [Option(call[1], arguments(call[2]), types) for call in calls
             if call and call[1] in ("IROPT_OPTION", "IROPT_PATH_OPTION", "IROPT_CHOICE", "IROPT_DTYPE_CHOICE", "IROPT_FIELD")]
 
 
 def pass_headers(path):
     for _, (_, identifier, name, _, _, *properties) in rows(path):
-        fields = options(properties)
+        fields = options(properties, TYPES)
         if fields:
             yield f"pass_options/{identifier}.h", pass_header(identifier, literal(name), fields)
 
 
 def pass_header(identifier, name, fields):
-    members = "".join(f"  PassOption<{f.type}> {f.name}{{\"{f.name}\"}};  // {f.summary}\n" for f in fields)
-    enums = "".join(f.enum() for f in fields)
-    reads = "".join(f.read() for f in fields)
-    return (f"// The options of {name}.\n#pragma once\n\n#include \"iropt/pass/pass_options.h\"\n\n"
-            f"namespace iropt::pass_options {{\n\nstruct {identifier} {{\n{enums}{members}\n"
-            f"  explicit {identifier}(const PassOptions& options) {{\n{reads}  }}\n}};\n\n}}  // namespace iropt::pass_options\n")
+    return header(f"The options of {name}.", "pass_options.h", "iropt::pass_options",
+                  f"struct {identifier} {{\n{declarations(fields)}\n{constructor(identifier, 'PassOptions', fields)}}};\n")
+
+
+def declarations(fields):
+    return "".join(field.enum() for field in fields) + "".join(field.member() for field in fields)
+
+
+def constructor(identifier, argument, fields):
+    reads = "".join(field.call("options.Read") for field in fields)
+    return f"  explicit {identifier}(const {argument}& options) {{\n{reads}  }}\n"
+
+
+def header(summary, included, space, body):
+    return (f"// {summary}\n#pragma once\n\n#include \"iropt/pass/{included}\"\n\n"
+            f"namespace {space} {{\n\n{body}\n}}  // namespace {space}\n")
+
+
+def instrument_headers(path):
+    for _, (identifier, name, given, *_) in rows(path):
+        fields = options(arguments(CALL.fullmatch(given)[2]), INSTRUMENT_TYPES)
+        members = declarations(fields)
+        if fields:
+            writes = "".join(field.call("writer.Write") for field in fields)
+            members += (f"\n  {identifier}() = default;\n{constructor(identifier, 'CheckedOptions', fields)}"
+                        "  // The options that were set, as a pipeline file has them.\n"
+                        f"  OptionValue::Dict Given() const {{\n    OptionWriter writer;\n{writes}    return writer.Take();\n  }}\n")
+        body = f"struct {identifier} {{\n  static constexpr std::string_view kName = {name};\n{members}}};\n"
+        yield (f"instrument_options/{identifier}.h",
+               header(f"The options of the instrument {literal(name)}.", "option_writer.h", "iropt::instrument_options", body))
 
 
 def config_headers(path):
@@ -110,19 +142,18 @@ def config_headers(path):
         *folders, name = key.split(".")
         space = "::".join(["iropt::config", *folders])
         if macro == "IROPT_CONFIG_RECORD":
-            body = record(key, name, options(args[1:]))
+            body = record(key, name, options(args[1:], TYPES))
         else:
-            option = Option(macro, [key, *args])
+            option = Option(macro, [key, *args], TYPES)
             body = f"// {option.summary}\ninline constexpr ConfigKey<{option.type}> {name}{{\"{key}\"}};\n"
-        yield f"configs/{key}.h", (f"// The configuration option {key}.\n#pragma once\n\n#include \"iropt/pass/context.h\"\n\n"
-                                   f"namespace {space} {{\n\n{body}\n}}  // namespace {space}\n")
+        yield f"configs/{key}.h", header(f"The configuration option {key}.", "context.h", space, body)
 
 
 def keys_header(path):
     keys = []
     for macro, (key, *args) in rows(path):
         keys.append(literal(key))
-        keys += [f"{literal(key)}.{field.name}" for field in (options(args[1:]) if macro == "IROPT_CONFIG_RECORD" else [])]
+        keys += [f"{literal(key)}.{field.name}" for field in (options(args[1:], TYPES) if macro == "IROPT_CONFIG_RECORD" else [])]
     lines = "".join(f"    \"{key}\",\n" for key in keys)
     return (f"// The keys of all configuration options and of their fields.\n#pragma once\n\n#include <string_view>\n\n"
             f"namespace iropt::config {{\n\ninline constexpr std::string_view kKeys[] = {{\n{lines}}};\n\n"
@@ -154,11 +185,14 @@ def write(folder, headers):
                 os.remove(os.path.join(base, name))
 
 
+HEADERS = {"passes": pass_headers, "instruments": instrument_headers, "configs": config_headers}
+
+
 def main():
-    if len(sys.argv) != 4 or sys.argv[1] not in ("passes", "configs"):
+    if len(sys.argv) != 4 or sys.argv[1] not in HEADERS:
         sys.exit(__doc__)
     kind, path, folder = sys.argv[1:]
-    write(folder, list(pass_headers(path) if kind == "passes" else config_headers(path)))
+    write(folder, list(HEADERS[kind](path)))
 
 
 if __name__ == "__main__":

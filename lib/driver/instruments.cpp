@@ -5,7 +5,26 @@
 #include <algorithm>
 #include <charconv>
 #include <system_error>
+#include <utility>
 
+#include "instrument_options/CheckSemantics.h"
+#include "instrument_options/Limits.h"
+#include "instrument_options/Metrics.h"
+#include "instrument_options/OptBisect.h"
+#include "instrument_options/PrintAfter.h"
+#include "instrument_options/PrintBefore.h"
+#include "instrument_options/PrintChanged.h"
+#include "instrument_options/PrintTrace.h"
+#include "instrument_options/Remarks.h"
+#include "instrument_options/Report.h"
+#include "instrument_options/ReportFile.h"
+#include "instrument_options/ReportPage.h"
+#include "instrument_options/RewriteLimit.h"
+#include "instrument_options/Stats.h"
+#include "instrument_options/TimeTrace.h"
+#include "instrument_options/Timing.h"
+#include "instrument_options/TrackMemory.h"
+#include "instrument_options/VerifyEach.h"
 #include "iropt/observe/watchdog.h"
 #include "iropt/support/check.h"
 
@@ -34,52 +53,96 @@ const std::vector<OwnInstrument>& Rows() {
 #undef IROPT_OPTION
 #undef IROPT_OPTIONS
 
-TimesForm TimesFormOf(std::string_view word) {
-  if (word == "list") return TimesForm::List;
-  return word == "json" ? TimesForm::Json : TimesForm::Tree;
+// The enumerators of options, and those of the driver that they stand for.
+constexpr std::pair<instrument_options::CheckSemantics::Loops, LoopMode> kLoopModes[] = {
+    {instrument_options::CheckSemantics::Loops::kInterpret, LoopMode::Interpret},
+    {instrument_options::CheckSemantics::Loops::kCompile, LoopMode::Compile},
+    {instrument_options::CheckSemantics::Loops::kAuto, LoopMode::Auto},
+};
+constexpr std::pair<instrument_options::PrintChanged::Mode, ChangePrinting> kChangePrintings[] = {
+    {instrument_options::PrintChanged::Mode::kAll, ChangePrinting::All},
+    {instrument_options::PrintChanged::Mode::kQuiet, ChangePrinting::Quiet},
+    {instrument_options::PrintChanged::Mode::kDiff, ChangePrinting::Diff},
+    {instrument_options::PrintChanged::Mode::kCdiff, ChangePrinting::ColourDiff},
+};
+constexpr std::pair<instrument_options::Timing::Format, TimesForm> kTimesForms[] = {
+    {instrument_options::Timing::Format::kTree, TimesForm::Tree},
+    {instrument_options::Timing::Format::kList, TimesForm::List},
+    {instrument_options::Timing::Format::kJson, TimesForm::Json},
+};
+
+template <class Choice, class Form, size_t kSize>
+Form FormOf(const std::pair<Choice, Form> (&pairs)[kSize], Choice choice) {
+  return std::ranges::find(pairs, choice, &std::pair<Choice, Form>::first)->second;
 }
 
-Result<InputKinds> InputKindsOf(const OptionValue& value) {
-  std::vector<std::string> words;
-  for (const OptionValue& word : *value.as_list()) words.push_back(*word.as_string());
-  return words.empty() ? InputKinds() : InputKinds::Of(words);
+template <class Choice, class Form, size_t kSize>
+Choice ChoiceOf(const std::pair<Choice, Form> (&pairs)[kSize], Form form) {
+  return std::ranges::find(pairs, form, &std::pair<Choice, Form>::second)->first;
 }
 
-// By the order of the options in instruments.def.
-SemanticCheckOptions SemanticCheckOf(const OptionValue::Dict& options) {
-  SemanticCheckOptions check{.each = *options[0].value.as_bool(),
-                             .budget = *options[1].value.as_int(),
-                             .seed = *options[2].value.as_int(),
-                             .loops = LoopModeOf(*options[3].value.as_string()),
-                             .inputs = *InputKindsOf(options[4].value)};
-  if (const double rtol = *options[5].value.as_double(); rtol >= 0) check.tolerance.relative = rtol;
-  if (const double atol = *options[6].value.as_double(); atol >= 0) check.tolerance.absolute = atol;
-  return check;
+std::vector<LocatedName> Located(const std::vector<std::string>& names) {
+  std::vector<LocatedName> located;
+  for (const std::string& name : names) located.push_back({name, {}});
+  return located;
 }
 
-// The command line takes precedence.
-void AddShown(ShownForm& form, const OptionValue::Dict& options) {
+template <class Options>
+InstrumentSpec SpecWith(const Options& options) {
+  return {std::string(Options::kName), options.Given(), {}};
+}
+
+void AddLimits(RunLimits& limits, const instrument_options::Limits& given) {
+  if (limits.pass_seconds == 0) limits.pass_seconds = *given.pass_timeout;
+  if (limits.rss_bytes == 0) limits.rss_bytes = *given.max_rss;
+  if (limits.ir_growth == 0) limits.ir_growth = *given.max_ir_growth;
+}
+
+template <class Options>
+void AddShown(ShownForm& form, const CheckedOptions& options) {
   if (form != ShownForm::None) return;
-  form = *options[0].value.as_string() == "json" ? ShownForm::Json : ShownForm::Text;
+  form = *Options(options).format == Options::Format::kJson ? ShownForm::Json : ShownForm::Text;
 }
 
-// Instruments with an option for a file need one.
-bool HasFile(const OwnInstrument& own, const OptionValue::Dict& options) {
-  for (size_t i = 0; i < options.size(); ++i) {
-    if (own.options[i].name == "file" && options[i].value.as_string()->empty()) return false;
+// Instruments in the form of a pipeline file.
+class SpecList {
+ public:
+  template <class Options>
+  void Add(const Options& options) {
+    specs_.push_back(SpecWith(options));
   }
-  return true;
-}
+  template <class Options>
+  void AddFile(const std::string& file) {
+    if (file.empty()) return;
+    Options options;
+    options.file.Set(file);
+    Add(options);
+  }
+  template <class Options>
+  void AddPrint(const PrintRequest& request) {
+    if (!request.wanted()) return;
+    Options options;
+    if (!request.all) options.passes.Set(Located(request.passes));
+    Add(options);
+  }
+  template <class Options>
+  void AddShown(ShownForm form) {
+    if (form == ShownForm::None) return;
+    Options options;
+    if (form == ShownForm::Json) options.format.Set(Options::Format::kJson);
+    Add(options);
+  }
+  template <class Options>
+  void AddIf(bool is_wanted) {
+    if (is_wanted) specs_.push_back({std::string(Options::kName), {}, {}});
+  }
+  void AddAll(const std::vector<InstrumentSpec>& specs) { specs_.insert(specs_.end(), specs.begin(), specs.end()); }
 
-void AddFile(std::string& file, const OptionValue::Dict& options) {
-  if (file.empty()) file = *options[0].value.as_string();
-}
+  std::vector<InstrumentSpec> Take() { return std::move(specs_); }
 
-void AddLimits(RunLimits& limits, const OptionValue::Dict& options) {
-  if (limits.pass_seconds == 0) limits.pass_seconds = *options[0].value.as_double();
-  if (limits.rss_bytes == 0) limits.rss_bytes = *options[1].value.as_int();
-  if (limits.ir_growth == 0) limits.ir_growth = *options[2].value.as_double();
-}
+ private:
+  std::vector<InstrumentSpec> specs_;
+};
 
 std::vector<std::string_view> KnownNames(const PassRegistry& registry) {
   std::vector<std::string_view> names;
@@ -90,16 +153,63 @@ std::vector<std::string_view> KnownNames(const PassRegistry& registry) {
 
 }  // namespace
 
+// Options of an instrument, with the location of its name.
+class InstrumentPlan::OwnOptions : public CheckedOptions {
+ public:
+  OwnOptions(std::string owner, OptionValue::Dict options, SourceSpan span, DiagnosticEngine& diagnostics)
+      : CheckedOptions(std::move(owner), std::move(options)), span_(span), diagnostics_(diagnostics) {}
+
+  Status Refuse(SourceSpan part, std::string message) const {
+    diagnostics_.Error(part, "usage", std::move(message));
+    return Failure{ErrorCode::Usage};
+  }
+  // Sets the file of an instrument that needs one, unless the command line has set it.
+  template <class Options>
+  Status ReadFile(std::string& file) const {
+    const Options given(*this);
+    if (given.file->empty()) return Refuse(span_, fmt::format("{} needs the option 'file'", owner()));
+    if (file.empty()) file = *given.file;
+    return {};
+  }
+  Status ReadSemanticCheck(std::optional<SemanticCheckOptions>& check) const;
+
+ private:
+  SourceSpan span_;
+  DiagnosticEngine& diagnostics_;
+};
+
+Status InstrumentPlan::OwnOptions::ReadSemanticCheck(std::optional<SemanticCheckOptions>& check) const {
+  const instrument_options::CheckSemantics given(*this);
+  InputKinds kinds;
+  if (!given.inputs->empty()) {
+    std::vector<std::string> words;
+    for (const LocatedName& word : *given.inputs) words.push_back(word.name);
+    Result<InputKinds> inputs = InputKinds::Of(words);
+    if (!inputs.ok()) return Refuse(given.inputs.span(), fmt::format("{}: {}", owner(), inputs.error().message));
+    kinds = *inputs;
+  }
+  if (check) return {};
+  check = {.each = *given.each,
+           .budget = *given.budget,
+           .seed = *given.seed,
+           .loops = FormOf(kLoopModes, *given.loops),
+           .inputs = kinds};
+  if (*given.rtol >= 0) check->tolerance.relative = *given.rtol;
+  if (*given.atol >= 0) check->tolerance.absolute = *given.atol;
+  return {};
+}
+
 InstrumentSpec SpecOf(const SemanticCheckOptions& check) {
-  InstrumentSpec spec{
-      "check-semantics", {{"each", check.each, {}}, {"budget", check.budget, {}}, {"seed", check.seed, {}}}, {}};
+  instrument_options::CheckSemantics options;
+  options.each.Set(check.each);
+  options.budget.Set(check.budget);
+  options.seed.Set(check.seed);
+  if (check.loops != LoopMode::Auto) options.loops.Set(ChoiceOf(kLoopModes, check.loops));
   const std::vector<std::string> inputs = check.inputs.Words();
-  if (inputs.size() != InputKinds().Words().size())
-    spec.options.push_back({"inputs", OptionValue::List(inputs.begin(), inputs.end()), {}});
-  if (check.loops != LoopMode::Auto) spec.options.push_back({"loops", std::string(NameOf(check.loops)), {}});
-  if (check.tolerance.relative) spec.options.push_back({"rtol", *check.tolerance.relative, {}});
-  if (check.tolerance.absolute) spec.options.push_back({"atol", *check.tolerance.absolute, {}});
-  return spec;
+  if (inputs.size() != InputKinds().Words().size()) options.inputs.Set(Located(inputs));
+  if (check.tolerance.relative) options.rtol.Set(*check.tolerance.relative);
+  if (check.tolerance.absolute) options.atol.Set(*check.tolerance.absolute);
+  return SpecWith(options);
 }
 
 std::optional<size_t> RunNumberOf(std::string_view name) {
@@ -136,19 +246,7 @@ Status InstrumentPlan::Add(const InstrumentSpec& spec, const PassRegistry& regis
   const auto own = std::ranges::find(Rows(), spec.name, &OwnInstrument::name);
   if (own != Rows().end()) {
     if (!CheckOptions(own->options, owner, options, diagnostics)) return Failure{ErrorCode::Usage};
-    if (!HasFile(*own, options)) {
-      diagnostics.Error(spec.span, "usage", fmt::format("{} needs the option 'file'", owner));
-      return Failure{ErrorCode::Usage};
-    }
-    if (own->id == InstrumentId::CheckSemantics) {
-      const Result<InputKinds> inputs = InputKindsOf(options[4].value);
-      if (!inputs.ok()) {
-        diagnostics.Error(options[4].value.span(), "usage", fmt::format("{}: {}", owner, inputs.error().message));
-        return Failure{ErrorCode::Usage};
-      }
-    }
-    AddOwn(own->id, options);
-    return {};
+    return AddOwn(own->id, OwnOptions(owner, std::move(options), spec.span, diagnostics));
   }
   if (!registry.instruments().contains(spec.name)) {
     ReportUnknownName(fmt::format("unknown instrument '{}'", spec.name), spec.name, KnownNames(registry),
@@ -167,97 +265,85 @@ Status InstrumentPlan::Add(const InstrumentSpec& spec, const PassRegistry& regis
 }
 
 std::vector<InstrumentSpec> InstrumentPlan::Specs() const {
-  std::vector<InstrumentSpec> specs;
-  const auto add_print = [&](const char* name, const PrintRequest& request) {
-    if (!request.wanted()) return;
-    InstrumentSpec& spec = specs.emplace_back(InstrumentSpec{name, {}, {}});
-    OptionValue::List passes(request.passes.begin(), request.passes.end());
-    if (!request.all) spec.options.push_back({"passes", std::move(passes), {}});
-  };
-  const auto add_shown = [&](const char* name, ShownForm form) {
-    if (form == ShownForm::None) return;
-    InstrumentSpec& spec = specs.emplace_back(InstrumentSpec{name, {}, {}});
-    if (form == ShownForm::Json) spec.options.push_back({"format", "json", {}});
-  };
-  const auto add_file = [&](const char* name, const std::string& file) {
-    if (!file.empty()) specs.push_back({name, {{"file", file, {}}}, {}});
-  };
-  if (check_semantics) specs.push_back(SpecOf(*check_semantics));
-  if (limits.any()) specs.push_back(LimitsSpec(limits));
-  add_shown("metrics", metrics);
-  if (bisect_limit) specs.push_back({"opt-bisect", {{"limit", *bisect_limit, {}}}, {}});
-  add_print("print-after", print_after);
-  add_print("print-before", print_before);
+  SpecList specs;
+  if (check_semantics) specs.AddAll({SpecOf(*check_semantics)});
+  if (limits.any()) specs.AddAll({LimitsSpec(limits)});
+  specs.AddShown<instrument_options::Metrics>(metrics);
+  if (bisect_limit) {
+    instrument_options::OptBisect options;
+    options.limit.Set(*bisect_limit);
+    specs.Add(options);
+  }
+  specs.AddPrint<instrument_options::PrintAfter>(print_after);
+  specs.AddPrint<instrument_options::PrintBefore>(print_before);
   if (print_changed != ChangePrinting::Off) {
-    specs.push_back({"print-changed", {{"mode", std::string(NameOf(print_changed)), {}}}, {}});
+    instrument_options::PrintChanged options;
+    options.mode.Set(ChoiceOf(kChangePrintings, print_changed));
+    specs.Add(options);
   }
-  if (print_trace) specs.push_back({"print-trace", {}, {}});
-  add_file("remarks", remarks);
-  add_shown("report", report);
-  add_file("report-file", report_file);
-  add_file("report-page", report_page);
+  specs.AddIf<instrument_options::PrintTrace>(print_trace);
+  specs.AddFile<instrument_options::Remarks>(remarks);
+  specs.AddShown<instrument_options::Report>(report);
+  specs.AddFile<instrument_options::ReportFile>(report_file);
+  specs.AddFile<instrument_options::ReportPage>(report_page);
   if (!rewrite_limits.empty()) {
-    OptionValue::List limited;
-    for (const LocatedName& limit : rewrite_limits) limited.emplace_back(limit.name);
-    specs.push_back({"rewrite-limit", {{"limits", std::move(limited), {}}}, {}});
+    instrument_options::RewriteLimit options;
+    options.limits.Set(rewrite_limits);
+    specs.Add(options);
   }
-  add_shown("stats", stats);
-  add_file("time-trace", time_trace);
+  specs.AddShown<instrument_options::Stats>(stats);
+  specs.AddFile<instrument_options::TimeTrace>(time_trace);
   if (times != TimesForm::None) {
-    InstrumentSpec& spec = specs.emplace_back(InstrumentSpec{"timing", {}, {}});
-    if (times != TimesForm::Tree) spec.options.push_back({"format", times == TimesForm::List ? "list" : "json", {}});
+    instrument_options::Timing options;
+    if (times != TimesForm::Tree) options.format.Set(ChoiceOf(kTimesForms, times));
+    specs.Add(options);
   }
-  add_shown("track-memory", track_memory);
-  if (verify_each) specs.push_back({"verify-each", {}, {}});
-  specs.insert(specs.end(), other_specs.begin(), other_specs.end());
-  return specs;
+  specs.AddShown<instrument_options::TrackMemory>(track_memory);
+  specs.AddIf<instrument_options::VerifyEach>(verify_each);
+  specs.AddAll(other_specs);
+  return specs.Take();
 }
 
-void InstrumentPlan::AddOwn(InstrumentId id, const OptionValue::Dict& options) {
+// The command line takes precedence.
+Status InstrumentPlan::AddOwn(InstrumentId id, const OwnOptions& options) {
   switch (id) {
-    // The command line takes precedence.
-    case InstrumentId::CheckSemantics:
-      if (!check_semantics) check_semantics = SemanticCheckOf(options);
-      break;
-    case InstrumentId::Limits: AddLimits(limits, options); break;
-    case InstrumentId::Metrics: AddShown(metrics, options); break;
+    case InstrumentId::CheckSemantics: return options.ReadSemanticCheck(check_semantics);
+    case InstrumentId::Limits: AddLimits(limits, instrument_options::Limits(options)); break;
+    case InstrumentId::Metrics: AddShown<instrument_options::Metrics>(metrics, options); break;
     case InstrumentId::OptBisect:
-      if (!bisect_limit) bisect_limit = *options[0].value.as_int();
+      if (!bisect_limit) bisect_limit = *instrument_options::OptBisect(options).limit;
       break;
-    case InstrumentId::PrintAfter: AddPrint(print_after, options); break;
-    case InstrumentId::PrintBefore: AddPrint(print_before, options); break;
+    case InstrumentId::PrintAfter: AddPrint(print_after, *instrument_options::PrintAfter(options).passes); break;
+    case InstrumentId::PrintBefore: AddPrint(print_before, *instrument_options::PrintBefore(options).passes); break;
     case InstrumentId::PrintChanged:
-      if (print_changed == ChangePrinting::Off) print_changed = ChangePrintingOf(*options[0].value.as_string());
+      if (print_changed == ChangePrinting::Off)
+        print_changed = FormOf(kChangePrintings, *instrument_options::PrintChanged(options).mode);
       break;
     case InstrumentId::PrintTrace: print_trace = true; break;
-    case InstrumentId::Remarks: AddFile(remarks, options); break;
-    case InstrumentId::Report: AddShown(report, options); break;
-    case InstrumentId::ReportFile: AddFile(report_file, options); break;
-    case InstrumentId::ReportPage: AddFile(report_page, options); break;
-    case InstrumentId::RewriteLimit: AddRewriteLimits(options); break;
-    case InstrumentId::Stats: AddShown(stats, options); break;
-    case InstrumentId::TimeTrace: AddFile(time_trace, options); break;
-    case InstrumentId::Timing:
-      if (times == TimesForm::None) times = TimesFormOf(*options[0].value.as_string());
+    case InstrumentId::Remarks: return options.ReadFile<instrument_options::Remarks>(remarks);
+    case InstrumentId::Report: AddShown<instrument_options::Report>(report, options); break;
+    case InstrumentId::ReportFile: return options.ReadFile<instrument_options::ReportFile>(report_file);
+    case InstrumentId::ReportPage: return options.ReadFile<instrument_options::ReportPage>(report_page);
+    case InstrumentId::RewriteLimit: {
+      const instrument_options::RewriteLimit given(options);
+      rewrite_limits.insert(rewrite_limits.end(), given.limits->begin(), given.limits->end());
       break;
-    case InstrumentId::TrackMemory: AddShown(track_memory, options); break;
+    }
+    case InstrumentId::Stats: AddShown<instrument_options::Stats>(stats, options); break;
+    case InstrumentId::TimeTrace: return options.ReadFile<instrument_options::TimeTrace>(time_trace);
+    case InstrumentId::Timing:
+      if (times == TimesForm::None) times = FormOf(kTimesForms, *instrument_options::Timing(options).format);
+      break;
+    case InstrumentId::TrackMemory: AddShown<instrument_options::TrackMemory>(track_memory, options); break;
     case InstrumentId::VerifyEach: verify_each = true; break;
   }
+  return {};
 }
 
-void InstrumentPlan::AddPrint(PrintRequest& request, const OptionValue::Dict& options) {
-  const OptionValue::List& passes = *options[0].value.as_list();
+void InstrumentPlan::AddPrint(PrintRequest& request, const std::vector<LocatedName>& passes) {
   request.all |= passes.empty();
-  for (const OptionValue& pass : passes) {
-    request.passes.push_back(*pass.as_string());
-    print_passes.push_back({*pass.as_string(), pass.span()});
-  }
-}
-
-void InstrumentPlan::AddRewriteLimits(const OptionValue::Dict& options) {
-  for (const OptionValue& limit : *options[0].value.as_list()) {
-    rewrite_limits.push_back({*limit.as_string(), limit.span()});
-  }
+  for (const LocatedName& pass : passes) request.passes.push_back(pass.name);
+  print_passes.insert(print_passes.end(), passes.begin(), passes.end());
 }
 
 }  // namespace iropt

@@ -73,9 +73,10 @@ struct InstrumentPlan {
   std::vector<InstrumentSpec> Specs() const;
 
  private:
-  void AddOwn(InstrumentId id, const OptionValue::Dict& options);
-  void AddPrint(PrintRequest& request, const OptionValue::Dict& options);
-  void AddRewriteLimits(const OptionValue::Dict& options);
+  class OwnOptions;
+
+  Status AddOwn(InstrumentId id, const OwnOptions& options);
+  void AddPrint(PrintRequest& request, const std::vector<LocatedName>& passes);
 };
 
 }  // namespace iropt

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string>
 #include <utility>
 
+#include "instrument_options/Limits.h"
 #include "iropt/support/check.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/end_process.h"
@@ -16,11 +18,11 @@
 namespace iropt {
 
 InstrumentSpec LimitsSpec(const RunLimits& limits) {
-  InstrumentSpec spec{"limits", {}, {}};
-  if (limits.pass_seconds > 0) spec.options.push_back({"pass_timeout", limits.pass_seconds, {}});
-  if (limits.rss_bytes > 0) spec.options.push_back({"max_rss", limits.rss_bytes, {}});
-  if (limits.ir_growth > 0) spec.options.push_back({"max_ir_growth", limits.ir_growth, {}});
-  return spec;
+  instrument_options::Limits options;
+  if (limits.pass_seconds > 0) options.pass_timeout.Set(limits.pass_seconds);
+  if (limits.rss_bytes > 0) options.max_rss.Set(limits.rss_bytes);
+  if (limits.ir_growth > 0) options.max_ir_growth.Set(limits.ir_growth);
+  return {std::string(options.kName), options.Given(), {}};
 }
 
 namespace {

@@ -136,9 +136,9 @@ bool CheckOptions(std::span<const OptionSpec> specs, std::string_view owner, Opt
   return ok;
 }
 
-const OptionValue& PassOptions::Get(std::string_view name) const {
+const OptionValue& CheckedOptions::Get(std::string_view name) const {
   const auto entry = std::ranges::find(options_, name, &OptionValue::Entry::key);
-  IROPT_CHECK(entry != options_.end(), "pass {} has no option '{}'", info_.name, name);
+  IROPT_CHECK(entry != options_.end(), "{} has no option '{}'", owner_, name);
   return entry->value;
 }
 
@@ -152,46 +152,60 @@ const T& Checked(const T* value, std::string_view name) {
 
 }  // namespace
 
-bool PassOptions::Bool(std::string_view name) const { return Checked(Get(name).as_bool(), name); }
-int64_t PassOptions::Int(std::string_view name) const { return Checked(Get(name).as_int(), name); }
-double PassOptions::Float(std::string_view name) const { return Checked(Get(name).as_double(), name); }
-const std::string& PassOptions::String(std::string_view name) const { return Checked(Get(name).as_string(), name); }
+bool CheckedOptions::Bool(std::string_view name) const { return Checked(Get(name).as_bool(), name); }
+int64_t CheckedOptions::Int(std::string_view name) const { return Checked(Get(name).as_int(), name); }
+double CheckedOptions::Float(std::string_view name) const { return Checked(Get(name).as_double(), name); }
+const std::string& CheckedOptions::String(std::string_view name) const { return Checked(Get(name).as_string(), name); }
 
-size_t PassOptions::IndexOfChoice(std::string_view name, std::initializer_list<std::string_view> words) const {
+size_t CheckedOptions::IndexOfChoice(std::string_view name, std::initializer_list<std::string_view> words) const {
   const auto* const word = std::ranges::find(words, String(name));
   IROPT_CHECK(word != words.end(), "option '{}' has other choices", name);
   return static_cast<size_t>(word - words.begin());
 }
 
-void PassOptions::Assign(std::string_view name, DataType& value) const {
+void CheckedOptions::Assign(std::string_view name, std::vector<LocatedName>& value) const {
+  value.clear();
+  for (const OptionValue& item : List(name)) value.push_back({Checked(item.as_string(), name), item.span()});
+}
+
+void CheckedOptions::Assign(std::string_view name, DataType& value) const {
   const std::optional<DataType> dtype = DataType::Parse(String(name));
   IROPT_CHECK(dtype.has_value(), "a choice of option '{}' is not a dtype", name);
   value = *dtype;
 }
 
-void PassOptions::Assign(std::string_view name, std::optional<DataType>& value) const {
+void CheckedOptions::Assign(std::string_view name, std::optional<DataType>& value) const {
   value.reset();
   if (!String(name).empty()) Assign(name, value.emplace());
 }
 
-void PassOptions::Refuse(std::string_view name, std::string_view message) const {
-  Refuse(name, Get(name).span(), message);
+const OptionValue::List& CheckedOptions::List(std::string_view name) const {
+  return Checked(Get(name).as_list(), name);
 }
 
+std::vector<std::string> CheckedOptions::StringList(std::string_view name) const {
+  std::vector<std::string> result;
+  for (const OptionValue& item : List(name)) result.push_back(Checked(item.as_string(), name));
+  return result;
+}
+
+PassOptions::PassOptions(PassInfo info, OptionValue::Dict options, DiagnosticEngine& diagnostics,
+                         const TextReader* reader)
+    : CheckedOptions(fmt::format("pass '{}'", info.name), std::move(options)),
+      info_(std::move(info)),
+      diagnostics_(diagnostics),
+      reader_(reader) {}
+
+void PassOptions::Refuse(std::string_view name, std::string_view message) const { Refuse(name, SpanOf(name), message); }
+
 void PassOptions::Refuse(std::string_view name, SourceSpan part, std::string_view message) const {
-  diagnostics_.Error(part, "wrong-option-value", fmt::format("option '{}' of pass '{}' {}", name, info_.name, message));
+  diagnostics_.Error(part, "wrong-option-value", fmt::format("option '{}' of {} {}", name, owner(), message));
 }
 
 int64_t PassOptions::Count(std::string_view name) const {
   const int64_t value = Int(name);
   if (value < 0) Refuse(name, fmt::format("must not be negative, but is {}", value));
   return value;
-}
-
-std::vector<std::string> PassOptions::StringList(std::string_view name) const {
-  std::vector<std::string> result;
-  for (const OptionValue& item : Checked(Get(name).as_list(), name)) result.push_back(Checked(item.as_string(), name));
-  return result;
 }
 
 }  // namespace iropt

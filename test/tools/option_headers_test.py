@@ -19,6 +19,14 @@ IROPT_PASS(Module, AddIt, "tir.AddIt", 0, "adds, as it says (\\"it\\")",
 
 #undef IROPT_PASS
 '''
+INSTRUMENTS = '''IROPT_INSTRUMENT(Plain, "plain", IROPT_OPTIONS(), "-plain", "watches, without options")
+IROPT_INSTRUMENT(PrintIt, "print-it",
+                 IROPT_OPTIONS(IROPT_OPTION(passes, StringList, OptionValue::List{}, "which passes"),
+                               IROPT_CHOICE(format, "text", "the form", "text", "json")),
+                 "-print-it", "prints it")
+
+#undef IROPT_INSTRUMENT
+'''
 CONFIGS = '''IROPT_CONFIG("a.limit", Int, 1 << 4, "the limit")
 IROPT_CONFIG_RECORD("a.Loop", "loops", IROPT_FIELD(split, Bool, true, "split them"))
 IROPT_CONFIG_CHOICE("mode", "x", "the mode", "x", "y")
@@ -50,12 +58,22 @@ class OptionHeadersTest(unittest.TestCase):
         self.make("passes", PASSES)
         self.assertEqual(os.listdir(self.path("pass_options")), ["AddIt.h"])
         header = self.read("pass_options/AddIt.h")
-        self.assertIn('  PassOption<std::vector<std::string>> names{"names"};  // the names\n', header)
+        self.assertIn('  TypedOption<std::vector<std::string>> names{"names"};  // the names\n', header)
         self.assertIn('  enum class HowFast : uint8_t { kUnset, kFromInputs, kCOrder };\n', header)
-        self.assertIn('  PassOption<HowFast> how_fast{"how_fast"};  // the way\n', header)
+        self.assertIn('  TypedOption<HowFast> how_fast{"how_fast"};  // the way\n', header)
         self.assertIn('    options.Read(how_fast, {"", "from-inputs", "c_order"});\n', header)
-        self.assertIn('  PassOption<DataType> wide{"wide"};  // the wide dtype\n', header)
-        self.assertIn('  PassOption<std::optional<DataType>> narrow{"narrow"};  // the narrow dtype\n', header)
+        self.assertIn('  TypedOption<DataType> wide{"wide"};  // the wide dtype\n', header)
+        self.assertIn('  TypedOption<std::optional<DataType>> narrow{"narrow"};  // the narrow dtype\n', header)
+
+    def test_instruments(self):
+        self.make("instruments", INSTRUMENTS)
+        self.assertIn('struct Plain {\n  static constexpr std::string_view kName = "plain";\n};\n',
+                      self.read("instrument_options/Plain.h"))
+        header = self.read("instrument_options/PrintIt.h")
+        self.assertIn('  enum class Format : uint8_t { kText, kJson };\n', header)
+        self.assertIn('  TypedOption<std::vector<LocatedName>> passes{"passes"};  // which passes\n', header)
+        self.assertIn('    options.Read(format, {"text", "json"});\n', header)
+        self.assertIn('    writer.Write(passes);\n    writer.Write(format, {"text", "json"});\n', header)
 
     def test_configs(self):
         self.make("configs", CONFIGS)

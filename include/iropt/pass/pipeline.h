@@ -74,12 +74,6 @@ std::vector<const PipelineItem*> SkippedByLevel(const Pipeline& pipeline, const 
 // All passes and Sequentials that the pipeline names, those of named pipelines excepted.
 std::vector<std::string_view> NamesIn(const Pipeline& pipeline);
 
-// A name of a pass as a file wrote it.
-struct LocatedName {
-  std::string name;
-  SourceSpan span;
-};
-
 // A named instrument. In a file, its options are next to its name.
 struct InstrumentSpec {
   std::string name;

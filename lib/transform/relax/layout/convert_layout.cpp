@@ -381,7 +381,7 @@ class LayoutConverter : public ExprMutator {
 
 }  // namespace
 
-Pass MakeLayoutPass(const PassOptions& options, const PassOption<OptionValue>& desired_layouts, bool strict,
+Pass MakeLayoutPass(const PassOptions& options, const TypedOption<OptionValue>& desired_layouts, bool strict,
                     const Statistic& inserted) {
   const auto desired = std::make_shared<const DesiredLayouts>(ReadDesiredLayouts(options, desired_layouts));
   const auto has_told = std::make_shared<std::atomic_flag>();

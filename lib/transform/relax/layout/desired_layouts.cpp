@@ -35,7 +35,7 @@ constexpr RelayOperator kRelayOperators[] = {
 
 class OptionReader {
  public:
-  OptionReader(const PassOptions& options, const PassOption<OptionValue>& option)
+  OptionReader(const PassOptions& options, const TypedOption<OptionValue>& option)
       : options_(options), option_(option) {}
 
   DesiredLayouts Read() {
@@ -124,7 +124,7 @@ class OptionReader {
   }
 
   const PassOptions& options_;
-  const PassOption<OptionValue>& option_;
+  const TypedOption<OptionValue>& option_;
   DesiredLayouts desired_;
 };
 
@@ -136,7 +136,7 @@ std::span<const Layout> DesiredLayouts::For(const Call& call) const {
   return found == rows.end() ? std::span<const Layout>() : std::span<const Layout>(found->layouts);
 }
 
-DesiredLayouts ReadDesiredLayouts(const PassOptions& options, const PassOption<OptionValue>& desired) {
+DesiredLayouts ReadDesiredLayouts(const PassOptions& options, const TypedOption<OptionValue>& desired) {
   return OptionReader(options, desired).Read();
 }
 

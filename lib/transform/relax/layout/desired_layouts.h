@@ -27,6 +27,6 @@ struct DesiredLayouts {
 };
 
 // Refuses operators without a choice, and layouts that are not those of the operator's axes.
-DesiredLayouts ReadDesiredLayouts(const PassOptions& options, const PassOption<OptionValue>& desired);
+DesiredLayouts ReadDesiredLayouts(const PassOptions& options, const TypedOption<OptionValue>& desired);
 
 }  // namespace iropt

@@ -35,21 +35,21 @@ class ImplReader {
   }
 
  private:
-  const OptionValue::Dict& Entries(const PassOption<OptionValue>& option) {
+  const OptionValue::Dict& Entries(const TypedOption<OptionValue>& option) {
     static const OptionValue::Dict empty;
     const OptionValue::Dict* dict = option->as_dict();
     if (!dict) options_.Refuse(option, "must be an object with kinds of operators as its keys");
     return dict ? *dict : empty;
   }
 
-  OpImpl* Find(const PassOption<OptionValue>& option, const OptionValue::Entry& entry) {
+  OpImpl* Find(const TypedOption<OptionValue>& option, const OptionValue::Entry& entry) {
     const auto found = impls_.find(entry.key);
     if (found != impls_.end()) return &found->second;
     options_.Refuse(option, entry.key_span, fmt::format("has '{}', which op_impl_map lacks", entry.key));
     return nullptr;
   }
 
-  const OptionValue::List& ListOf(const PassOption<OptionValue>& option, const OptionValue::Entry& entry) {
+  const OptionValue::List& ListOf(const TypedOption<OptionValue>& option, const OptionValue::Entry& entry) {
     static const OptionValue::List empty;
     const OptionValue::List* list = entry.value.as_list();
     if (!list) options_.Refuse(option, entry.value.span(), "must have a list of an item for each parameter");
@@ -76,7 +76,7 @@ class ImplReader {
     return std::nullopt;
   }
 
-  void ReadSeparators(const PassOption<OptionValue>& option, std::vector<std::vector<int64_t>> OpImpl::*field) {
+  void ReadSeparators(const TypedOption<OptionValue>& option, std::vector<std::vector<int64_t>> OpImpl::*field) {
     for (const OptionValue::Entry& entry : Entries(option)) {
       OpImpl* impl = Find(option, entry);
       for (const OptionValue& item : ListOf(option, entry)) {

@@ -42,7 +42,7 @@ bool AcceptsTensors(const PrimFunc& func, std::span<const Type* const> types) {
   return true;
 }
 
-NamedPrimFuncs::NamedPrimFuncs(const PassOptions& options, const PassOption<std::string>& path) {
+NamedPrimFuncs::NamedPrimFuncs(const PassOptions& options, const TypedOption<std::string>& path) {
   if (path->empty()) return;
   if (!options.reader()) {
     options.Refuse(path, "cannot be read: the context has no reader of text");

@@ -14,7 +14,7 @@ namespace iropt {
 class NamedPrimFuncs {
  public:
   // Reads the file that the option names, unless it is empty. Errors are reported.
-  NamedPrimFuncs(const PassOptions& options, const PassOption<std::string>& path);
+  NamedPrimFuncs(const PassOptions& options, const TypedOption<std::string>& path);
 
   // The function of the file, or else of the module; null if neither has a PrimFunc of this name.
   const ModuleEntry* Find(std::string_view name, const Module& module) const;

@@ -35,7 +35,7 @@ std::string Render(const schedule::Refusal& refusal) {
 
 }  // namespace
 
-TensorIntrinsics::TensorIntrinsics(const PassOptions& options, const PassOption<std::string>& path)
+TensorIntrinsics::TensorIntrinsics(const PassOptions& options, const TypedOption<std::string>& path)
     : reader_(options.reader()) {
   if (path->empty()) return;
   const SourceSpan span = path.span();

@@ -22,7 +22,7 @@ namespace iropt {
 // intrinsic `name` is described by the PrimFunc `name_desc`, and implemented by `name_impl`.
 class TensorIntrinsics : public schedule::IntrinsicTable {
  public:
-  TensorIntrinsics(const PassOptions& options, const PassOption<std::string>& path);
+  TensorIntrinsics(const PassOptions& options, const TypedOption<std::string>& path);
   // Only those that are built in. The reader may be null, and must outlive the table otherwise.
   explicit TensorIntrinsics(const TextReader* reader) : reader_(reader) {}
   std::optional<schedule::TensorIntrinsic> Find(std::string_view name, TextVersion version) override;
