@@ -1,7 +1,5 @@
-// Loops along one axis of a tensor, and the order of elements that sorting uses.
+// Loops along one axis of a tensor.
 #pragma once
-
-#include <cmath>
 
 #include "kernel.h"
 
@@ -29,15 +27,6 @@ void ForEachLine(const AxisLoops& loops, F&& f) {
   for (int64_t i = 0; i < loops.outer; ++i) {
     for (int64_t j = 0; j < loops.inner; ++j) f(i * loops.length * loops.inner + j);
   }
-}
-
-// A total order: NaN comes after every number, as it does in NumPy, in ascending and in descending order.
-template <class M>
-bool Precedes(M a, M b, bool descending) {
-  if constexpr (std::is_floating_point_v<M>) {
-    if (std::isnan(a) || std::isnan(b)) return !std::isnan(a) && std::isnan(b);
-  }
-  return descending ? b < a : a < b;
 }
 
 }  // namespace iropt::eval

@@ -8,6 +8,7 @@
 #include "loop_nest.h"
 #include "numeric.h"
 #include "rearrange.h"
+#include "sort_keys.h"
 
 namespace iropt::eval {
 
@@ -348,12 +349,14 @@ Result<HostValue> EvalMedian(KernelCall& call) {
     const T* data = x->As<T>().data();
     T* value = values->MutableAs<T>().data();
     int64_t* place = places->MutableAs<int64_t>().data();
-    std::vector<int64_t> order(static_cast<size_t>(loops.length));
+    std::vector<KeyedPosition> order(static_cast<size_t>(loops.length));
     ForEachLine(loops, [&](int64_t start) {
-      const auto at = [&](int64_t i) { return Element<T>::Load(data[start + i * loops.inner]); };
-      std::iota(order.begin(), order.end(), 0);
-      std::ranges::stable_sort(order, [&](int64_t a, int64_t b) { return Precedes(at(a), at(b), false); });
-      *place = order[(order.size() - 1) / 2];
+      for (int64_t i = 0; i < loops.length; ++i) {
+        const T element = data[start + i * loops.inner];
+        order[static_cast<size_t>(i)] = {SortKey(Element<T>::Load(element), /*descending=*/false), i};
+      }
+      SortByKey(order);
+      *place = order[(order.size() - 1) / 2].position;
       *value++ = data[start + *place++ * loops.inner];
     });
   });

@@ -1,8 +1,6 @@
 // Operators along one axis that keep its length: running sums and products, sorting.
-#include <algorithm>
-#include <numeric>
-
 #include "axis_loops.h"
+#include "sort_keys.h"
 
 namespace iropt::eval {
 
@@ -52,24 +50,17 @@ Result<HostValue> EvalCumprod(KernelCall& call) { return EvalScan<false>(call); 
 
 namespace {
 
-// Stable sort of the positions of the elements of a line. Separate from the use of the order, so that sorting is
-// compiled once per element type.
-template <class T>
-void SortLine(const AxisLoops& loops, bool descending, const T* line, std::vector<int64_t>& order) {
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, [&](int64_t i, int64_t j) {
-    return Precedes(Element<T>::Load(line[i * loops.inner]), Element<T>::Load(line[j * loops.inner]), descending);
-  });
-}
-
 // Calls emit(position, start, source) for each position along the axis and the element that is sorted to it; `source`
-// counts along the axis from `start`.
+// counts along the axis from `start`. Equal elements keep their order.
 template <class T, class F>
 void ForEachSorted(const AxisLoops& loops, bool descending, const T* x, F&& emit) {
-  std::vector<int64_t> order(static_cast<size_t>(loops.length));
+  std::vector<KeyedPosition> order(static_cast<size_t>(loops.length));
   ForEachLine(loops, [&](int64_t start) {
-    SortLine(loops, descending, x + start, order);
-    for (size_t i = 0; i < order.size(); ++i) emit(start + static_cast<int64_t>(i) * loops.inner, start, order[i]);
+    for (int64_t i = 0; i < loops.length; ++i)
+      order[static_cast<size_t>(i)] = {SortKey(Element<T>::Load(x[start + i * loops.inner]), descending), i};
+    SortByKey(order);
+    for (size_t i = 0; i < order.size(); ++i)
+      emit(start + static_cast<int64_t>(i) * loops.inner, start, order[i].position);
   });
 }
 

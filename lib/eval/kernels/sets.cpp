@@ -6,6 +6,7 @@
 #include "axis_loops.h"
 #include "numeric.h"
 #include "rearrange.h"
+#include "sort_keys.h"
 
 namespace iropt::eval {
 
@@ -43,28 +44,29 @@ struct Classes {
   std::vector<int64_t> counts;
 };
 
-// -1, 0 or 1 as row a comes before, with or after row b.
-template <class T>
-int CompareRows(const T* x, int64_t width, int64_t a, int64_t b) {
-  for (int64_t i = 0; i < width; ++i) {
-    const MathOf<T> left = Element<T>::Load(x[a * width + i]);
-    const MathOf<T> right = Element<T>::Load(x[b * width + i]);
-    if (Precedes(left, right, /*descending=*/false)) return -1;
-    if (Precedes(right, left, /*descending=*/false)) return 1;
-  }
-  return 0;
+// The keys of the elements of a matrix.
+std::vector<uint64_t> KeysOf(const NDArray& x) {
+  std::vector<uint64_t> keys;
+  keys.reserve(static_cast<size_t>(x.num_elements()));
+  DispatchElement(x.dtype(), [&]<class T>(std::type_identity<T>) {
+    for (const T element : x.As<T>()) keys.push_back(SortKey(Element<T>::Load(element), /*descending=*/false));
+  });
+  return keys;
 }
 
 // Equal rows in groups, in ascending order of the groups and of the rows in each.
-template <class T>
-std::vector<std::vector<int64_t>> GroupRows(const T* x, int64_t rows, int64_t width) {
+std::vector<std::vector<int64_t>> GroupRows(const NDArray& x, int64_t rows) {
+  const std::vector<uint64_t> keys = KeysOf(x);
+  const size_t width = rows == 0 ? 0 : keys.size() / static_cast<size_t>(rows);
+  const auto row = [&](int64_t i) { return std::span(keys).subspan(static_cast<size_t>(i) * width, width); };
   std::vector<int64_t> order(static_cast<size_t>(rows));
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, [&](int64_t a, int64_t b) { return CompareRows(x, width, a, b) < 0; });
+  std::ranges::stable_sort(order,
+                           [&](int64_t a, int64_t b) { return std::ranges::lexicographical_compare(row(a), row(b)); });
   std::vector<std::vector<int64_t>> groups;
-  for (const int64_t row : order) {
-    if (groups.empty() || CompareRows(x, width, groups.back().front(), row) != 0) groups.emplace_back();
-    groups.back().push_back(row);
+  for (const int64_t i : order) {
+    if (groups.empty() || !std::ranges::equal(row(groups.back().front()), row(i))) groups.emplace_back();
+    groups.back().push_back(i);
   }
   return groups;
 }
@@ -136,11 +138,7 @@ Result<HostValue> EvalUnique(KernelCall& call) {
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements()) * 64));
   IROPT_ASSIGN_OR_RETURN(x, Permute(call, x, AxisFirst(axis, x->shape().size())));
   const int64_t rows = x->shape()[0];
-  std::vector<std::vector<int64_t>> groups;
-  DispatchElement(x->dtype(), [&]<class T>(std::type_identity<T>) {
-    groups = GroupRows(x->As<T>().data(), rows, rows == 0 ? 0 : x->num_elements() / rows);
-  });
-  const Classes classes = ClassesOf(std::move(groups), rows, flags[0]);
+  const Classes classes = ClassesOf(GroupRows(*x, rows), rows, flags[0]);
   IROPT_ASSIGN_OR_RETURN(HostValue values, RowsOf(call, x, classes, axis));
   TupleValue result;
   result.fields.push_back(std::move(values));
