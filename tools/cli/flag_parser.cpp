@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <type_traits>
 
 #include "cli/arguments.h"
 #include "cli/compiler_flags.h"
@@ -76,11 +78,19 @@ std::string_view NameOf(std::string_view word) { return word.substr(2, word.find
 
 FlagParser::FlagParser(std::string_view tool, std::span<const Flag> flags, const Arguments& arguments,
                        std::string& input, std::vector<std::string>* more_inputs, const FlagRules& rules)
-    : tool_(tool), flags_(flags), arguments_(arguments), rules_(rules), more_inputs_(more_inputs), merged_(Merge()) {
-  app_.set_help_flag();
-  app_.allow_extras();
-  app_.add_option(std::string(FlagExclusion::kInput), input);
+    : tool_(tool),
+      flags_(flags),
+      arguments_(arguments),
+      rules_(rules),
+      more_inputs_(more_inputs),
+      merged_(Merge()),
+      app_(std::make_unique<CLI::App>()) {
+  app_->set_help_flag();
+  app_->allow_extras();
+  app_->add_option(std::string(FlagExclusion::kInput), input);
 }
+
+FlagParser::~FlagParser() = default;
 
 std::string FlagParser::DashedName(const Flag& flag) { return fmt::format("--{}", flag.name); }
 
@@ -91,19 +101,40 @@ bool FlagParser::IsMentioned(const Flag& flag) const {
 }
 
 void FlagParser::Bind(const Flag& flag, bool& member) {
-  if (IsMentioned(flag)) app_.add_flag(DashedName(flag), member);
+  if (IsMentioned(flag)) app_->add_flag(DashedName(flag), member);
 }
 
 void FlagParser::Bind(const Flag& flag, std::vector<std::string>& member) {
   if (!IsMentioned(flag)) return;
   if (IsOptionalValue(flag.value)) {
-    app_.add_flag(NameWithBareValue(flag), member);
+    app_->add_flag(NameWithBareValue(flag), member);
     return;
   }
-  CLI::Option* option = app_.add_option(DashedName(flag), member)->allow_extra_args(false);
+  CLI::Option* option = app_->add_option(DashedName(flag), member)->allow_extra_args(false);
   if (flag.value.kind == ValueKind::Pair) option->expected(2);
   if (flag.value.kind == ValueKind::List) option->delimiter(',');
 }
+
+template <class T>
+void FlagParser::Bind(const Flag& flag, T& member) {
+  if (!IsMentioned(flag)) return;
+  CLI::Option* option = nullptr;
+  if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::optional<std::string>>) {
+    if (IsOptionalValue(flag.value)) option = app_->add_flag(NameWithBareValue(flag), member);
+  }
+  if (!option) option = app_->add_option(DashedName(flag), member);
+  Constrain(*option, flag);
+}
+
+// The types of values in tables of flags.
+template void FlagParser::Bind(const Flag& flag, std::string& member);
+template void FlagParser::Bind(const Flag& flag, int& member);
+template void FlagParser::Bind(const Flag& flag, int64_t& member);
+template void FlagParser::Bind(const Flag& flag, size_t& member);
+template void FlagParser::Bind(const Flag& flag, std::optional<std::string>& member);
+template void FlagParser::Bind(const Flag& flag, std::optional<int>& member);
+template void FlagParser::Bind(const Flag& flag, std::optional<int64_t>& member);
+template void FlagParser::Bind(const Flag& flag, std::optional<double>& member);
 
 // As CLI11 takes the value of a flag that stands alone.
 std::string FlagParser::NameWithBareValue(const Flag& flag) {
@@ -234,12 +265,12 @@ Status FlagParser::CheckRepetition() const {
 
 bool FlagParser::IsGiven(std::string_view name) const {
   const bool is_input = name == FlagExclusion::kInput;
-  const CLI::Option* option = app_.get_option_no_throw(is_input ? std::string(name) : fmt::format("--{}", name));
+  const CLI::Option* option = app_->get_option_no_throw(is_input ? std::string(name) : fmt::format("--{}", name));
   return option != nullptr && option->count() != 0;
 }
 
 std::span<const std::string> FlagParser::ValuesOf(const Flag& flag) const {
-  const CLI::Option* option = app_.get_option_no_throw(DashedName(flag));
+  const CLI::Option* option = app_->get_option_no_throw(DashedName(flag));
   return option == nullptr ? std::span<const std::string>() : option->results();
 }
 
@@ -285,11 +316,11 @@ Status FlagParser::Parse() {
   SetMessageFormat(ToDiagnosticFormat(FindDiagnosticFormat(*merged_)));
   IROPT_RETURN_IF_ERROR(CheckSwitches());
   try {
-    app_.parse(std::vector<std::string>(merged_->rbegin(), merged_->rend()));  // CLI11 takes them from the back
+    app_->parse(std::vector<std::string>(merged_->rbegin(), merged_->rend()));  // CLI11 takes them from the back
   } catch (const CLI::ParseError& e) {
     return Error{ErrorCode::Usage, DescribeParseError(e, flags_)};
   }
-  IROPT_RETURN_IF_ERROR(PlaceInputs(app_.remaining()));
+  IROPT_RETURN_IF_ERROR(PlaceInputs(app_->remaining()));
   IROPT_RETURN_IF_ERROR(CheckRepetition());
   IROPT_RETURN_IF_ERROR(CheckExclusions());
   return CheckRequirements();

@@ -9,19 +9,23 @@
 // ParseWithDefaults of arguments.h calls such a function with the flags of the environment.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <vector>
 
 #include "cli/arguments.h"
 #include "cli/flags.h"
 #include "iropt/support/result.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace iropt {
 
@@ -52,22 +56,15 @@ class FlagParser {
   // `more_inputs`; null: they are refused. Keeps references to all of them.
   FlagParser(std::string_view tool, std::span<const Flag> flags, const Arguments& arguments, std::string& input,
              std::vector<std::string>* more_inputs = nullptr, const FlagRules& rules = {});
+  ~FlagParser();
 
   // Bind a flag to the member that it sets. CLI11 learns only of flags that are in the arguments: it compares each name
   // with all others.
   void Bind(const Flag& flag, bool& member);
   void Bind(const Flag& flag, std::vector<std::string>& member);
-  // One value, of which a second one is refused.
+  // One value, of which a second one is refused: a text or a number, which may be optional.
   template <class T>
-  void Bind(const Flag& flag, T& member) {
-    if (!IsMentioned(flag)) return;
-    CLI::Option* option = nullptr;
-    if constexpr (std::is_same_v<T, std::string> || std::is_same_v<T, std::optional<std::string>>) {
-      if (IsOptionalValue(flag.value)) option = AddOptionalValue(flag, member);
-    }
-    if (!option) option = app_.add_option(DashedName(flag), member);
-    Constrain(*option, flag);
-  }
+  void Bind(const Flag& flag, T& member);
 
   // Parses the arguments; the error names the wrong one. Refuses flags that have no effect by the rules. From then on,
   // messages of the tool have the format that the arguments name, also if they are wrong. Of the default flags, the
@@ -82,10 +79,6 @@ class FlagParser {
  private:
   static std::string DashedName(const Flag& flag);
   static std::string NameWithBareValue(const Flag& flag);
-  template <class T>
-  CLI::Option* AddOptionalValue(const Flag& flag, T& member) {
-    return app_.add_flag(NameWithBareValue(flag), member);
-  }
   static void Constrain(CLI::Option& option, const Flag& flag);
   std::string DescribeUnknown(std::string_view name) const;
   // Takes the arguments that CLI11 did not consume.
@@ -111,7 +104,7 @@ class FlagParser {
   FlagRules rules_;
   std::vector<std::string>* more_inputs_;
   Result<std::vector<std::string>> merged_;
-  CLI::App app_;
+  std::unique_ptr<CLI::App> app_;  // here, only its sources compile CLI11, which takes seconds
 };
 
 }  // namespace iropt
