@@ -16,7 +16,7 @@ namespace iropt {
 namespace {
 
 constexpr auto kDelay = std::chrono::seconds(2);
-constexpr auto kInterval = std::chrono::milliseconds(100);
+constexpr auto kRepaintInterval = std::chrono::milliseconds(100);
 
 size_t TerminalWidth() {
   struct winsize size = {};
@@ -80,7 +80,7 @@ void Progress::Watch() {
     lock.unlock();  // a pass does not wait for the terminal
     ShowStatusLine(line);
     lock.lock();
-  } while (!wake_.wait_for(lock, kInterval, is_stopped));
+  } while (!wake_.wait_for(lock, kRepaintInterval, is_stopped));
 }
 
 // A fixpoint may run more passes than the pipeline has.

@@ -27,7 +27,7 @@ InstrumentSpec LimitsSpec(const RunLimits& limits) {
 
 namespace {
 
-constexpr auto kInterval = std::chrono::milliseconds(10);
+constexpr auto kPollInterval = std::chrono::milliseconds(10);
 // A snapshot may need a lock that the pass holds.
 constexpr unsigned kSecondsForSnapshot = 60;
 
@@ -59,7 +59,7 @@ void Watchdog::Watch() {
   std::unique_lock lock(mutex_);
   while (!stopped_) {
     CheckLimits();
-    wake_.wait_for(lock, kInterval);
+    wake_.wait_for(lock, kPollInterval);
   }
 }
 

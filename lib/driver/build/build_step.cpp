@@ -46,7 +46,7 @@ std::filesystem::path FolderOf(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-std::string NameOf(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+std::string FileNameOf(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 bool IsSameFile(const std::filesystem::path& a, const std::filesystem::path& b) {
   std::error_code error;
@@ -77,7 +77,7 @@ class BuildStep {
     cache_.emplace(*build.cache_dir, build.cache_bytes,
                    fmt::format("{}\n{}", folder.string(), std::filesystem::current_path(error).string()));
     // The names of files beside the output come from its own.
-    identity_ = fmt::format("{}\n{}\n{}", build.identity, NameOf(files_.output),
+    identity_ = fmt::format("{}\n{}\n{}", build.identity, FileNameOf(files_.output),
                             WantsColour(options.compiler.colour, STDERR_FILENO));
     step_ = ResultCache::StepOf(identity_, files_.input);
   }
@@ -154,7 +154,7 @@ class BuildStep {
       if (!IsSameFile(FolderOf(path), FolderOf(files_.output))) return;
       const Result<std::shared_ptr<const FileBuffer>> file = ReadFile(path);
       if (!file.ok()) return;
-      run.files.push_back({NameOf(path), std::string((*file)->text())});
+      run.files.push_back({FileNameOf(path), std::string((*file)->text())});
       if (has_output) std::swap(run.files.back(), run.files[run.files.size() - 2]);
       has_output |= IsSameFile(path, files_.output);
     }

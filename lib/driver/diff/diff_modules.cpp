@@ -25,7 +25,7 @@ namespace iropt {
 
 namespace {
 
-std::string NameOf(const std::string& path) { return path == "-" ? "<stdin>" : path; }
+std::string DisplayName(const std::string& path) { return path == "-" ? "<stdin>" : path; }
 
 class ModuleDiff {
  public:
@@ -65,7 +65,7 @@ class ModuleDiff {
   }
 
   Result<Module> ReadOne(const std::string& path) {
-    compiler_.set_input(NameOf(path), {});
+    compiler_.set_input(DisplayName(path), {});
     IROPT_ASSIGN_OR_RETURN(Module module, compiler_.ReadModule(path));
     if (!CheckTextSize(module, compiler_.diagnostics())) return Failure{ErrorCode::Budget};
     return module;
@@ -80,8 +80,8 @@ class ModuleDiff {
   std::unique_ptr<RunRecorder> Record(const Module& before, const Module& after) const {
     auto recorder = std::make_unique<RunRecorder>(std::make_unique<FunctionTexts>(
         PrintOptions{.inline_constants = compiler_.options().inline_constants, .hash_constants = true}));
-    const PassInfo step{.name = NameOf(options_.after)};
-    recorder->OnRead(NameOf(options_.before), before);
+    const PassInfo step{.name = DisplayName(options_.after)};
+    recorder->OnRead(DisplayName(options_.before), before);
     static_cast<void>(recorder->RunBeforePass(before, step));
     static_cast<void>(recorder->RunAfterPass(after, step, equal() ? PassOutcome::Unchanged : PassOutcome::Changed));
     return recorder;
@@ -130,16 +130,16 @@ class ModuleDiff {
       PassEffect own = change.effect;
       own.changed.clear();
       text += fmt::format("\n{}{}\n--- {}: {}\n+++ {}: {}\n{}", name,
-                          has_numbers ? fmt::format(": {}", DescribeEffect(own)) : "", NameOf(options_.before), name,
-                          NameOf(options_.after), name, change.difference);
+                          has_numbers ? fmt::format(": {}", DescribeEffect(own)) : "", DisplayName(options_.before),
+                          name, DisplayName(options_.after), name, change.difference);
     }
     return text;
   }
 
   std::string RenderJson() const {
     const std::unique_ptr<RunRecorder> record = Record(Select(before_), Select(after_));
-    return RenderDiffJson(NameOf(options_.before), NameOf(options_.after), equal(), EffectOf(before_, after_, changes_),
-                          DescribeChanges(*record, /*colour=*/false));
+    return RenderDiffJson(DisplayName(options_.before), DisplayName(options_.after), equal(),
+                          EffectOf(before_, after_, changes_), DescribeChanges(*record, /*colour=*/false));
   }
 
   CompilerInstance& compiler_;

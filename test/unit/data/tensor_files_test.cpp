@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "catch.h"
-#include "iropt/data/name_map.h"
+#include "iropt/data/name_pairs.h"
 #include "iropt/data/tensors.h"
 #include "temporary_folder.h"
 
@@ -121,9 +121,9 @@ TEST_CASE("maps of names are objects of strings", "[tensors]") {
   const std::string path = folder / "names.json";
   const auto read = [&](std::string_view text) {
     std::ofstream(path) << text;
-    return ReadNameMap(path);
+    return ReadNamePairs(path);
   };
-  CHECK(*read(R"({"b.0": "x", "a": "y"})") == NameMap{{"b.0", "x"}, {"a", "y"}});
+  CHECK(*read(R"({"b.0": "x", "a": "y"})") == NamePairs{{"b.0", "x"}, {"a", "y"}});
   CHECK(read("{}")->empty());
   for (const char* text : {"", "[]", "{", R"({"a": 1})", R"({"a": "x", "a": "y"})", R"({"a": {"b": "c"}})"})
     CHECK_FALSE(read(text).ok());

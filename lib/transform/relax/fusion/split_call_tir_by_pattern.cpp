@@ -300,7 +300,7 @@ class CallSplitter : public ExprMutator {
   Splits& splits_;
 };
 
-std::vector<LibraryPattern> ReadPatterns(const PassOptions& options) {
+std::vector<LibraryPattern> ReadLibraryPatterns(const PassOptions& options) {
   const pass_options::SplitCallTIRByPattern given(options);
   constexpr std::string_view kExpected =
       R"(must be a list of {"name": "my_matmul", "pattern": "matmul"}, with a PrimFunc or a list of them as pattern)";
@@ -325,7 +325,7 @@ std::vector<LibraryPattern> ReadPatterns(const PassOptions& options) {
 }  // namespace
 
 Pass CreateSplitCallTIRByPattern(const PassOptions& options) {
-  const auto patterns = std::make_shared<const std::vector<LibraryPattern>>(ReadPatterns(options));
+  const auto patterns = std::make_shared<const std::vector<LibraryPattern>>(ReadLibraryPatterns(options));
   const auto sources =
       std::make_shared<const NamedPrimFuncs>(options, pass_options::SplitCallTIRByPattern(options).file);
   const auto run = [patterns, sources](const Module& module, ModulePassContext& context) -> Result<Module> {

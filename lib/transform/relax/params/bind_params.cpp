@@ -29,7 +29,7 @@
 #include "array_option.h"
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/arith/analyzer.h"
-#include "iropt/data/name_map.h"
+#include "iropt/data/name_pairs.h"
 #include "iropt/data/tensors.h"
 #include "iropt/infer/infer.h"
 #include "iropt/infer/substitute.h"
@@ -66,7 +66,7 @@ struct ParamsOption {
 struct NamesOption {
   std::string path;
   SourceSpan span;
-  NameMap names;
+  NamePairs names;
 };
 
 NamesOption ReadNamesOption(const PassOptions& options) {
@@ -118,7 +118,7 @@ Result<std::vector<TensorOption>> ReadParams(const ParamsOption& params, Diagnos
 
 // Sets the parameters of the tensors in the map, each of which must exist.
 Status MapNames(const NamesOption& option, std::vector<TensorOption>& tensors, DiagnosticEngine& diagnostics) {
-  Result<NameMap> names = option.path.empty() ? option.names : ReadNameMap(option.path);
+  Result<NamePairs> names = option.path.empty() ? option.names : ReadNamePairs(option.path);
   if (!names) {
     diagnostics.Error(option.span, "file", names.error().message);
     return Failure{ErrorCode::PassFailed};

@@ -9,9 +9,10 @@
 
 namespace iropt {
 
-using NameMap = std::vector<std::pair<std::string, std::string>>;
+// Names and what they map to, in the order of the file.
+using NamePairs = std::vector<std::pair<std::string, std::string>>;
 
 // Reads {"model.layers.0.weight": "w0", ...}, JSON with each key once. Fails with a message that names the file.
-Result<NameMap> ReadNameMap(const std::string& path);
+Result<NamePairs> ReadNamePairs(const std::string& path);
 
 }  // namespace iropt

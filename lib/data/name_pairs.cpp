@@ -1,4 +1,4 @@
-#include "iropt/data/name_map.h"
+#include "iropt/data/name_pairs.h"
 
 #include <unordered_set>
 
@@ -8,11 +8,11 @@
 
 namespace iropt {
 
-Result<NameMap> ReadNameMap(const std::string& path) {
+Result<NamePairs> ReadNamePairs(const std::string& path) {
   IROPT_ASSIGN_OR_RETURN(const auto file, ReadFile(path));
   const Result<JsonText> json = JsonText::Parse(file->text());
   if (!json || !json->root().is_object()) return data::Malformed(fmt::format("{}: not a JSON object of names", path));
-  NameMap names;
+  NamePairs names;
   std::unordered_set<std::string_view> known;
   std::string problem;
   for (const auto& [key, value] : json->root().members()) {
