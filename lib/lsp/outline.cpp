@@ -13,10 +13,11 @@ namespace iropt::lsp {
 
 namespace {
 
-constexpr int kModule = 2;
-constexpr int kFunction = 12;
-constexpr int kVariable = 13;
-constexpr int kObject = 19;
+// SymbolKind of the protocol.
+constexpr int kModuleSymbol = 2;
+constexpr int kFunctionSymbol = 12;
+constexpr int kVariableSymbol = 13;
+constexpr int kObjectSymbol = 19;
 
 // From the beginning of the line at the function to the end of its last line.
 TextSpan SpanWithoutBlanks(const TextDocument& text, TextSpan span) {
@@ -40,7 +41,7 @@ Json Children(const TextDocument& text, const ModulePart& part, const FunctionPa
     const std::string_view name = text.Text(span);
     if (occurrence.kind == OccurrenceKind::kDefinition) {
       if (span.begin >= 4 && text.Text({span.begin - 4, span.begin}) == "def ")
-        children.push_back(Symbol(text, name, kFunction, span, span));
+        children.push_back(Symbol(text, name, kFunctionSymbol, span, span));
       continue;
     }
     const bool is_block = occurrence.kind == OccurrenceKind::kOperator &&
@@ -49,7 +50,7 @@ Json Children(const TextDocument& text, const ModulePart& part, const FunctionPa
     const size_t close = text.text().find('"', span.end + 2);
     if (close == std::string::npos) continue;
     const TextSpan label{span.end + 2, static_cast<uint32_t>(close)};
-    if (label.begin < label.end) children.push_back(Symbol(text, text.Text(label), kObject, label, label));
+    if (label.begin < label.end) children.push_back(Symbol(text, text.Text(label), kObjectSymbol, label, label));
   }
   return children;
 }
@@ -70,7 +71,7 @@ Json DocumentSymbols(Document& document) {
     Json functions = Json::array();
     for (const FunctionPart& function : part.reading->functions()) {
       const TextSpan span = SpanWithoutBlanks(text, {part.BeginOf(function), part.EndOf(function)});
-      Json symbol = Symbol(text, function.reading->name, kFunction, span, part.NameOf(function));
+      Json symbol = Symbol(text, function.reading->name, kFunctionSymbol, span, part.NameOf(function));
       Json children = Children(text, part, function);
       if (!children.empty()) symbol["children"] = std::move(children);
       functions.push_back(std::move(symbol));
@@ -84,7 +85,7 @@ Json DocumentSymbols(Document& document) {
     const auto end = static_cast<uint32_t>(text.text().find_first_of("(: \n", begin));
     const TextSpan name{begin, std::min(end, part.span.end)};
     if (name.begin >= name.end) continue;
-    Json module = Symbol(text, text.Text(name), kModule, SpanWithoutBlanks(text, {begin - 6, part.span.end}), name);
+    Json module = Symbol(text, text.Text(name), kModuleSymbol, SpanWithoutBlanks(text, {begin - 6, part.span.end}), name);
     module["children"] = std::move(functions);
     symbols.push_back(std::move(module));
   }
@@ -125,7 +126,7 @@ static void AddMatches(Document& document, std::string_view query, Json& symbols
         const uint32_t begin = part.BeginOf(function) + match.span.begin - reading.span.begin;
         const TextSpan span{begin, begin + match.span.end - match.span.begin};
         symbols.push_back({{"name", match.variable},
-                           {"kind", kVariable},
+                           {"kind", kVariableSymbol},
                            {"containerName", reading.name},
                            {"location", Location(document.uri(), document.text().RangeOf(span))}});
       }
@@ -139,7 +140,7 @@ void AddWorkspaceSymbols(Document& document, std::string_view query, Json& symbo
     for (const FunctionPart& function : part.reading->functions()) {
       if (!HasSubsequence(function.reading->name, query)) continue;
       symbols.push_back({{"name", function.reading->name},
-                         {"kind", kFunction},
+                         {"kind", kFunctionSymbol},
                          {"location", Location(document.uri(), document.text().RangeOf(part.NameOf(function)))}});
     }
   }

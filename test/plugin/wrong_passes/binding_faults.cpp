@@ -89,7 +89,7 @@ class PrintReverser : public ExprMutator {
 };
 
 template <class Mutator>
-GraphFault Mutate(const char* name, const char* summary) {
+GraphFault MutateGraph(const char* name, const char* summary) {
   return {name, summary, [](const Function* function, Workspace& workspace, TypeInferrer& inferrer) {
             return To<Function>(Mutator(workspace, &inferrer).VisitExpr(function));
           }};
@@ -99,11 +99,11 @@ GraphFault Mutate(const char* name, const char* summary) {
 
 std::span<const GraphFault> BindingFaults() {
   static const std::vector<GraphFault> faults = {
-      Mutate<TrueBranch>("TrueBranch", "replace conditionals by their true branch"),
-      Mutate<OutputReorderer>("ReorderOutputs", "reorder results of the same type"),
-      Mutate<PrintDropper>("DropPrint", "drop prints"),
-      Mutate<PrintMerger>("MergePrints", "merge equal prints"),
-      Mutate<PrintReverser>("ReversePrints", "reverse the order of prints"),
+      MutateGraph<TrueBranch>("TrueBranch", "replace conditionals by their true branch"),
+      MutateGraph<OutputReorderer>("ReorderOutputs", "reorder results of the same type"),
+      MutateGraph<PrintDropper>("DropPrint", "drop prints"),
+      MutateGraph<PrintMerger>("MergePrints", "merge equal prints"),
+      MutateGraph<PrintReverser>("ReversePrints", "reverse the order of prints"),
   };
   return faults;
 }

@@ -27,6 +27,13 @@ struct LoopFault {
   std::function<const PrimFunc*(const PrimFunc* function, Workspace& workspace)> rewrite;
 };
 
+// The fault of a mutator over statements.
+template <class Mutator>
+LoopFault MutateLoops(const char* name, const char* summary) {
+  return {name, summary,
+          [](const PrimFunc* function, Workspace& workspace) { return Mutator(workspace).VisitPrimFunc(function); }};
+}
+
 // Those that replace single calls of operators, and those that change bindings and branches.
 std::span<const GraphFault> CallFaults();
 std::span<const GraphFault> BindingFaults();

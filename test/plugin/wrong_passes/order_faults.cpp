@@ -92,20 +92,14 @@ class BufferReuser : public tir::StmtExprMutator {
   const tir::Buffer* result_ = nullptr;
 };
 
-template <class Mutator>
-LoopFault Mutate(const char* name, const char* summary) {
-  return {name, summary,
-          [](const PrimFunc* function, Workspace& workspace) { return Mutator(workspace).VisitPrimFunc(function); }};
-}
-
 }  // namespace
 
 std::span<const LoopFault> OrderFaults() {
   static const std::vector<LoopFault> faults = {
-      Mutate<LoopInterchanger>("Interchange", "interchange loops"),
-      Mutate<StoreDropper>("DropStore", "drop stores that are overwritten later"),
-      Mutate<StaleLoads>("StaleLoad", "use what was loaded before a store"),
-      Mutate<BufferReuser>("ReuseBuffer", "use the memory of results for intermediate values"),
+      MutateLoops<LoopInterchanger>("Interchange", "interchange loops"),
+      MutateLoops<StoreDropper>("DropStore", "drop stores that are overwritten later"),
+      MutateLoops<StaleLoads>("StaleLoad", "use what was loaded before a store"),
+      MutateLoops<BufferReuser>("ReuseBuffer", "use the memory of results for intermediate values"),
   };
   return faults;
 }

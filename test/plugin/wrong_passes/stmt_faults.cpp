@@ -135,24 +135,18 @@ class RareBranchDropper : public tir::StmtExprMutator {
   }
 };
 
-template <class Mutator>
-LoopFault Mutate(const char* name, const char* summary) {
-  return {name, summary,
-          [](const PrimFunc* function, Workspace& workspace) { return Mutator(workspace).VisitPrimFunc(function); }};
-}
-
 }  // namespace
 
 std::span<const LoopFault> StmtFaults() {
   static const std::vector<LoopFault> faults = {
-      Mutate<LastIterationLoser>("LoseLastIteration", "end reductions one iteration earlier"),
-      Mutate<TailLoser>("LoseTail", "drop the iterations after the last whole tile"),
-      Mutate<InitDropper>("DropInit", "drop the initialization of reductions"),
-      Mutate<ZeroInit>("ZeroInit", "begin all reductions at 0"),
-      Mutate<ReductionParallelizer>("ParallelReduction", "make reductions parallel"),
-      Mutate<Vectorizer>("VectorizeDependence", "vectorize loops whose iterations depend on each other"),
-      Mutate<PredicateDropper>("DropPredicate", "drop conditions of statements"),
-      Mutate<RareBranchDropper>("DropRareBranch", "drop branches for equal numbers"),
+      MutateLoops<LastIterationLoser>("LoseLastIteration", "end reductions one iteration earlier"),
+      MutateLoops<TailLoser>("LoseTail", "drop the iterations after the last whole tile"),
+      MutateLoops<InitDropper>("DropInit", "drop the initialization of reductions"),
+      MutateLoops<ZeroInit>("ZeroInit", "begin all reductions at 0"),
+      MutateLoops<ReductionParallelizer>("ParallelReduction", "make reductions parallel"),
+      MutateLoops<Vectorizer>("VectorizeDependence", "vectorize loops whose iterations depend on each other"),
+      MutateLoops<PredicateDropper>("DropPredicate", "drop conditions of statements"),
+      MutateLoops<RareBranchDropper>("DropRareBranch", "drop branches for equal numbers"),
   };
   return faults;
 }

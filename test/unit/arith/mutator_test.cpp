@@ -31,7 +31,7 @@ class Prover : public StmtExprMutatorWithAnalyzer {
   }
 };
 
-class Fixture {
+class MutatorFixture {
  protected:
   const PrimExpr* Int(int64_t value) const { return make.Int(value, DataType::Int(32)); }
   const PrimExpr* Less(const PrimExpr* a, int64_t b) const { return make.Binary(NodeKind::kLT, a, Int(b)); }
@@ -56,16 +56,16 @@ class Fixture {
   const tir::Var* n = workspace.NewPrimVar("n", DataType::Int(32));
 };
 
-TEST_CASE_METHOD(Fixture, "ranges of loops hold in them", "[arith]") {
+TEST_CASE_METHOD(MutatorFixture, "ranges of loops hold in them", "[arith]") {
   CHECK(Known(Seq({Loop(i, 8, Ask(Less(i, 8))), Ask(Less(i, 8))})) == Answers{"1", "?"});
 }
 
-TEST_CASE_METHOD(Fixture, "conditions hold in their branches", "[arith]") {
+TEST_CASE_METHOD(MutatorFixture, "conditions hold in their branches", "[arith]") {
   const auto* branch = workspace.New<tir::IfThenElse>(Less(n, 4), Ask(Less(n, 5)), Ask(Less(n, 4)));
   CHECK(Known(Seq({branch, Ask(Less(n, 5))})) == Answers{"1", "0", "?"});
 }
 
-TEST_CASE_METHOD(Fixture, "values of bindings, threads and assertions are known", "[arith]") {
+TEST_CASE_METHOD(MutatorFixture, "values of bindings, threads and assertions are known", "[arith]") {
   CHECK(Known(workspace.New<tir::LetStmt>(n, Int(3), Ask(Less(n, 4)))) == Answers{"1"});
   const auto* message = workspace.New<tir::StringImm>("n is small");
   CHECK(Known(workspace.New<tir::AssertStmt>(Less(n, 4), message, Ask(Less(n, 5)))) == Answers{"1"});
@@ -74,7 +74,7 @@ TEST_CASE_METHOD(Fixture, "values of bindings, threads and assertions are known"
   CHECK(Known(workspace.New<tir::AttrStmt>(thread, "thread_extent", Int(8), Ask(Less(i, 8)))) == Answers{"1"});
 }
 
-TEST_CASE_METHOD(Fixture, "a condition stays as it is after it was visited", "[arith]") {
+TEST_CASE_METHOD(MutatorFixture, "a condition stays as it is after it was visited", "[arith]") {
   Analyzer analyzer(make, Analyzer::SymVars::kAny);
   for (const bool resolves : {true, false}) {
     Prover prover(analyzer, workspace, {.mutator = tir::kDropNoOps, .resolve_conditions = resolves});
@@ -90,7 +90,7 @@ TEST_CASE_METHOD(Fixture, "a condition stays as it is after it was visited", "[a
   }
 }
 
-TEST_CASE_METHOD(Fixture, "constant conditions are resolved if that is wanted", "[arith]") {
+TEST_CASE_METHOD(MutatorFixture, "constant conditions are resolved if that is wanted", "[arith]") {
   Analyzer analyzer(make, Analyzer::SymVars::kAny);
   const tir::Stmt* then_case = Ask(Less(n, 1));
   const auto* branch = workspace.New<tir::IfThenElse>(make.Bool(false), then_case, nullptr);

@@ -48,9 +48,10 @@ class ExprGenerator {
   PrimBuilder make_;
 };
 
-class Fixture {
+class SimplifyFixture {
  protected:
-  Fixture() : scope_(context_), n(context_.NewSymVar("n")), m(context_.NewSymVar("m")), k(context_.NewSymVar("k")) {}
+  SimplifyFixture()
+      : scope_(context_), n(context_.NewSymVar("n")), m(context_.NewSymVar("m")), k(context_.NewSymVar("k")) {}
 
   std::string Simple(const PrimExpr* e) {
     Analyzer analyzer;
@@ -76,7 +77,7 @@ class Fixture {
   const tir::Var* k;
 };
 
-TEST_CASE_METHOD(Fixture, "simplification keeps the value of random expressions", "[arith]") {
+TEST_CASE_METHOD(SimplifyFixture, "simplification keeps the value of random expressions", "[arith]") {
   ExprGenerator generator(7, {n, m, k});
   for (int i = 0; i < 30000; ++i) {
     const PrimExpr* e = i % 3 ? generator.Int(static_cast<int>(1 + i % 4)) : generator.Condition(2);
@@ -94,7 +95,7 @@ TEST_CASE_METHOD(Fixture, "simplification keeps the value of random expressions"
   }
 }
 
-TEST_CASE_METHOD(Fixture, "variables that may be negative", "[arith]") {
+TEST_CASE_METHOD(SimplifyFixture, "variables that may be negative", "[arith]") {
   ExprGenerator generator(8, {n, m, k});
   for (int i = 0; i < 20000; ++i) {
     const PrimExpr* e = i % 3 ? generator.Int(static_cast<int>(1 + i % 4)) : generator.Condition(2);
@@ -112,7 +113,7 @@ TEST_CASE_METHOD(Fixture, "variables that may be negative", "[arith]") {
   }
 }
 
-TEST_CASE_METHOD(Fixture, "under constraints only values that satisfy them count", "[arith]") {
+TEST_CASE_METHOD(SimplifyFixture, "under constraints only values that satisfy them count", "[arith]") {
   ExprGenerator generator(9, {n, m, k});
   for (int i = 0; i < 5000; ++i) {
     const PrimExpr* condition = generator.Condition(1);
@@ -132,7 +133,7 @@ TEST_CASE_METHOD(Fixture, "under constraints only values that satisfy them count
 }
 
 // Sums in normal form are recognized before any rewriter; with a term that cancels they are not.
-TEST_CASE_METHOD(Fixture, "a sum is simplified as the same sum with a term that cancels", "[arith]") {
+TEST_CASE_METHOD(SimplifyFixture, "a sum is simplified as the same sum with a term that cancels", "[arith]") {
   std::mt19937 random(10);
   const auto pick = [&](std::initializer_list<int64_t> values) { return values.begin()[random() % values.size()]; };
   const tir::Var* vars[] = {n, m};
@@ -155,7 +156,7 @@ TEST_CASE_METHOD(Fixture, "a sum is simplified as the same sum with a term that 
   }
 }
 
-TEST_CASE_METHOD(Fixture, "rules apply to sums in canonical form", "[arith]") {
+TEST_CASE_METHOD(SimplifyFixture, "rules apply to sums in canonical form", "[arith]") {
   const auto rewritten = [&](const PrimExpr* e) {
     Analyzer analyzer;
     return Show(analyzer.RewriteSimplify(e));
@@ -168,7 +169,7 @@ TEST_CASE_METHOD(Fixture, "rules apply to sums in canonical form", "[arith]") {
   CHECK(rewritten(make.Add(times(n, 9), m)) == "(n * 9) + m");
 }
 
-TEST_CASE_METHOD(Fixture, "canonical forms", "[arith]") {
+TEST_CASE_METHOD(SimplifyFixture, "canonical forms", "[arith]") {
   CHECK(Simple(make.Sub(make.Add(n, m), n)) == "m");
   CHECK(Simple(make.FloorDiv(make.Mul(n, Int(4)), Int(4))) == "n");
   CHECK(Simple(make.FloorMod(make.Mul(n, Int(4)), Int(2))) == "0");
@@ -184,7 +185,7 @@ TEST_CASE_METHOD(Fixture, "canonical forms", "[arith]") {
   CHECK(Simple(make.Binary(NodeKind::kLT, make.Add(n, Int(1)), make.Add(n, Int(2)))) == "True");
 }
 
-TEST_CASE_METHOD(Fixture, "proofs", "[arith]") {
+TEST_CASE_METHOD(SimplifyFixture, "proofs", "[arith]") {
   CHECK(ProveEqual(make.Mul(make.Add(n, m), k), make.Add(make.Mul(n, k), make.Mul(m, k))));
   CHECK(ProveEqual(make.Sub(make.Add(n, m), n), m));
   CHECK(ProveEqual(make.CeilDiv(make.Mul(n, Int(4)), Int(4)), n));
@@ -197,7 +198,7 @@ TEST_CASE_METHOD(Fixture, "proofs", "[arith]") {
   CHECK(ProveNotEqual(n, Int(-1)));
 }
 
-TEST_CASE_METHOD(Fixture, "overflow is never folded", "[arith]") {
+TEST_CASE_METHOD(SimplifyFixture, "overflow is never folded", "[arith]") {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   const PrimExpr* big = make.Add(Int(kMax), Int(1));
   CHECK(big->kind == NodeKind::kAdd);
@@ -209,13 +210,13 @@ TEST_CASE_METHOD(Fixture, "overflow is never folded", "[arith]") {
   CHECK(analyzer.CanProveEqual(analyzer.Simplify(e), e));
 }
 
-TEST_CASE_METHOD(Fixture, "operands of different dtypes meet in the wider one", "[arith]") {
+TEST_CASE_METHOD(SimplifyFixture, "operands of different dtypes meet in the wider one", "[arith]") {
   const PrimExpr* sum = make.Add(make.Int(2, DataType::Int(32)), n);
   CHECK(sum->dtype == DataType::Int(64));
   CHECK(sum == make.Add(Int(2), n));
 }
 
-TEST_CASE_METHOD(Fixture, "deep expressions", "[arith]") {
+TEST_CASE_METHOD(SimplifyFixture, "deep expressions", "[arith]") {
   const PrimExpr* e = n;
   for (int i = 0; i < 20000; ++i) e = make.Node(NodeKind::kAdd, e, i % 2 ? Int(i) : static_cast<const PrimExpr*>(m));
   Analyzer analyzer;

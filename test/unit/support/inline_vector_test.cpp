@@ -8,12 +8,12 @@
 namespace iropt {
 namespace {
 
-using Numbers = InlineVector<int, 4>;
+using InlineNumbers = InlineVector<int, 4>;
 
-std::vector<int> Items(const Numbers& numbers) { return {numbers.begin(), numbers.end()}; }
+std::vector<int> Items(const InlineNumbers& numbers) { return {numbers.begin(), numbers.end()}; }
 
 TEST_CASE("an inline vector keeps its items when it outgrows the object") {
-  Numbers numbers;
+  InlineNumbers numbers;
   CHECK(numbers.empty());
   std::vector<int> expected;
   for (int i = 0; i < 100; ++i) {
@@ -31,13 +31,13 @@ TEST_CASE("an inline vector keeps its items when it outgrows the object") {
 }
 
 TEST_CASE("an item of an inline vector can be added to it") {
-  Numbers numbers{7, 1, 2, 3};
+  InlineNumbers numbers{7, 1, 2, 3};
   numbers.push_back(numbers.front());
   CHECK(Items(numbers) == std::vector<int>{7, 1, 2, 3, 7});
 }
 
 TEST_CASE("items are inserted into an inline vector and erased") {
-  Numbers numbers{1, 2, 3, 4};
+  InlineNumbers numbers{1, 2, 3, 4};
   numbers.insert(numbers.begin(), 0);
   CHECK(Items(numbers) == std::vector<int>{0, 1, 2, 3, 4});
   numbers.erase(numbers.begin() + 1);
@@ -50,7 +50,7 @@ TEST_CASE("items are inserted into an inline vector and erased") {
 TEST_CASE("a span is appended to an inline vector") {
   std::vector<int> many(50);
   std::iota(many.begin(), many.end(), 0);
-  Numbers numbers;
+  InlineNumbers numbers;
   numbers.append({});
   numbers.append(std::span<const int>(many).first(3));
   numbers.append(many);
