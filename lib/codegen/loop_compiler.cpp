@@ -7,12 +7,12 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
-#include <unordered_map>
 
 #include "arguments.h"
 #include "call_state.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/hash.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/parallel.h"
 #include "iropt/support/shared_object.h"
 #include "object_cache.h"
@@ -205,16 +205,15 @@ class Compiler final : public LoopCompiler {
   // Takes code that is known, and finds tasks that have the same calls. Returns those that are left to do.
   std::vector<size_t> FindDistinct(std::vector<Task>& tasks) {
     std::vector<size_t> distinct;
-    std::unordered_multimap<uint64_t, size_t> first;  // by hash; looked up, never iterated
+    LookupMultiMap<uint64_t, size_t> first;  // by hash
     for (size_t i = 0; i < tasks.size(); ++i) {
       Task& task = tasks[i];
       task.same = i;
       if (!task.calls) continue;
-      const auto [begin, end] = first.equal_range(task.hash);
-      const auto found = std::find_if(
-          begin, end, [&](const auto& entry) { return SameCalls(*tasks[entry.second].calls, *task.calls); });
-      if (found != end) {
-        task.same = found->second;
+      const size_t* found =
+          first.FindIf(task.hash, [&](size_t other) { return SameCalls(*tasks[other].calls, *task.calls); });
+      if (found) {
+        task.same = *found;
         CountShared();
         continue;
       }
@@ -277,11 +276,10 @@ class Compiler final : public LoopCompiler {
   // Takes known code for the task, or lets it wait for a compilation that has begun, or begins one.
   void FindOrBegin(Task& task) {
     const std::scoped_lock lock(mutex_);
-    const auto [begin, end] = known_.equal_range(task.hash);
-    for (auto it = begin; it != end; ++it) {
-      if (!SameCalls(it->second->calls, *task.calls)) continue;
+    const Code* known = known_.FindIf(task.hash, [&](const Code& code) { return SameCalls(code->calls, *task.calls); });
+    if (known) {
       ++stats_.from_memory;
-      task.code = it->second;
+      task.code = *known;
       return;
     }
     const auto same = std::ranges::find_if(running_, [&](const std::shared_ptr<Running>& running) {
@@ -310,7 +308,7 @@ class Compiler final : public LoopCompiler {
   std::shared_ptr<LoopBackend> backend_;
   ObjectCache objects_;
   mutable std::mutex mutex_;
-  std::unordered_multimap<uint64_t, Code> known_;  // looked up, never iterated
+  LookupMultiMap<uint64_t, Code> known_;
   std::vector<std::shared_ptr<Running>> running_;
   std::condition_variable is_over_;
   LoopCompilerStats stats_;

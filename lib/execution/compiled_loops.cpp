@@ -107,8 +107,7 @@ std::vector<const GlobalVar*> CalledPrimFuncs(const Module& module, const Global
 }
 
 Status CompilingExecutor::Prepare(const GlobalVar& var) {
-  const auto known = functions_.find(&var);
-  if (known != functions_.end()) return known->second.ok() ? Status() : Status(known->second.error());
+  if (const auto* known = functions_.Find(&var)) return known->ok() ? Status() : Status(known->error());
   std::vector<const GlobalVar*> vars = std::exchange(expected_, {});
   if (std::ranges::find(vars, &var) == vars.end()) vars.insert(vars.begin(), &var);
   const Stopwatch watch;

@@ -106,7 +106,7 @@ void LoopExecutor::FindFacts(const PrimFunc& func, std::span<const PrimFuncArg> 
     const NDArray* tensor = arg.value.tensor();
     return tensor && tensor->dtype().is_int() && tensor->dtype().bits >= 32;
   });
-  if (!HasConcurrentLoops(func) || !sampled_.insert(&func).second) return;
+  if (!HasConcurrentLoops(func) || !sampled_.insert(&func)) return;
   std::vector<PrimFuncArg> copies(args.begin(), args.end());
   for (PrimFuncArg& arg : copies) {
     const NDArray* tensor = arg.value.tensor();

@@ -18,12 +18,11 @@ const GlobalVar* ModuleBuilder::AddFunction(const BaseFunc* func, FuncStorageRef
   IndexOnce(func->kind);
   const uint64_t hash = StructuralHash(func);
   const GlobalVar* found = nullptr;
-  const auto [first, last] = by_hash_.equal_range(hash);
-  for (auto it = first; it != last; ++it) {
-    const ModuleEntry* entry = module_.Find(it->second);
-    if (entry == nullptr || !StructuralEqual(entry->func, func)) continue;
+  by_hash_.ForEachOf(hash, [&](const GlobalVar* var) {
+    const ModuleEntry* entry = module_.Find(var);
+    if (entry == nullptr || !StructuralEqual(entry->func, func)) return;
     if (found == nullptr || entry->var->name < found->name) found = entry->var;
-  }
+  });
   if (found != nullptr) return found;
   std::string hint(name_hint);
   std::replace(hint.begin(), hint.end(), '.', '_');

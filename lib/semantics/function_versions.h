@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/module.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -24,7 +24,7 @@ class FunctionVersions {
     std::vector<const GlobalVar*> called;
   };
 
-  std::unordered_map<const GlobalVar*, Version> versions_;  // never iterated for output
+  LookupMap<const GlobalVar*, Version> versions_;
 };
 
 }  // namespace iropt

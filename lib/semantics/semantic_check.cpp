@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <unordered_set>
 #include <utility>
 
 #include "function_check.h"
 #include "function_versions.h"
 #include "iropt/ir/location.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -66,7 +66,7 @@ void SemanticCheck::Begin(const Module& module) {
 }
 
 void SemanticCheck::AddNewFunctions() {
-  std::unordered_set<const GlobalVar*> known;  // looked up, never iterated
+  LookupSet<const GlobalVar*> known;
   for (const Checked& checked : functions_) known.insert(&checked.check.var());
   for (const ModuleEntry& entry : current_->functions()) {
     if (!IsPublic(entry) || known.contains(entry.var)) continue;

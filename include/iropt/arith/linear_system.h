@@ -25,7 +25,6 @@ using VarRanges = std::vector<std::pair<const tir::Var*, tir::Range>>;
 // Null if the variable has no range.
 const tir::Range* FindRange(const VarRanges& ranges, const tir::Var* var);
 
-// Looked up, never iterated.
 using tir::VarValues;
 
 struct IntConstraints {

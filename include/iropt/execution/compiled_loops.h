@@ -6,12 +6,12 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "iropt/codegen/loop_compiler.h"
 #include "iropt/eval/relax/interpreter.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -55,8 +55,8 @@ class CompilingExecutor : public PrimFuncExecutor {
   CompileCallback on_compile_;  // may be empty
   std::optional<std::byte> fresh_ = {};
   double compile_seconds_ = 0;
-  std::vector<const GlobalVar*> expected_;                                                // not compiled yet
-  std::unordered_map<const GlobalVar*, Result<codegen::CompiledFunctionRef>> functions_;  // never iterated
+  std::vector<const GlobalVar*> expected_;  // not compiled yet
+  LookupMap<const GlobalVar*, Result<codegen::CompiledFunctionRef>> functions_;
 };
 
 }  // namespace iropt

@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "iropt/execution/compiled_loops.h"
 #include "iropt/execution/options.h"
 #include "iropt/execution/run_meter.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -69,10 +69,10 @@ class LoopExecutor : public PrimFuncExecutor {
   std::vector<const GlobalVar*> expected_ = {};
   CompileCallback on_compile_ = nullptr;
   std::unique_ptr<CompilingExecutor> compiling_ = nullptr;  // null before it is needed
-  std::unordered_set<const GlobalVar*> not_compiled_ = {};  // which cannot be; never iterated
+  LookupSet<const GlobalVar*> not_compiled_ = {};           // which cannot be
   LoopFacts* facts_ = nullptr;                              // null: they are not looked for
   std::optional<std::byte> fresh_ = {};
-  std::unordered_set<const PrimFunc*> sampled_ = {};  // never iterated
+  LookupSet<const PrimFunc*> sampled_ = {};
 };
 
 }  // namespace iropt

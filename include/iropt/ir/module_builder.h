@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/module.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -30,7 +30,7 @@ class ModuleBuilder {
   Module module_;
   std::vector<NodeKind> indexed_;  // the kinds of functions of which by_hash_ has all
   // By structural hash. An entry may be out of date; the module decides.
-  std::unordered_multimap<uint64_t, const GlobalVar*> by_hash_;
+  LookupMultiMap<uint64_t, const GlobalVar*> by_hash_;
 };
 
 }  // namespace iropt

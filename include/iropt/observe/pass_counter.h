@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/pass/instrument.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -32,7 +32,7 @@ class PassCounter : public PassInstrument {
 
  private:
   std::vector<size_t> running_;
-  std::unordered_set<std::string> names_;  // of passes that have begun; looked up, never iterated
+  LookupSet<std::string> names_;  // of passes that have begun
   size_t begun_ = 0;
   size_t current_ = 0;
 };

@@ -8,16 +8,18 @@
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
+#include <tuple>
 #include <type_traits>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "iropt/support/hash.h"
 
 namespace iropt {
 
-// std::hash, also of pairs and arrays of what it hashes.
+// std::hash, also of pairs, arrays and vectors of what it hashes.
 struct LookupHash {
   // libstdc++ stores the hash of each key in the table unless the hash function is noexcept. For scalars, computing it
   // again is cheaper than the memory.
@@ -31,8 +33,18 @@ struct LookupHash {
   }
   template <class T, size_t kSize>
   size_t operator()(const std::array<T, kSize>& key) const {
-    uint64_t hash = kSize;
-    for (const T& item : key) hash = HashCombine(hash, (*this)(item));
+    return OfItems(key);
+  }
+  template <class T>
+  size_t operator()(const std::vector<T>& key) const {
+    return OfItems(key);
+  }
+
+ private:
+  template <class List>
+  size_t OfItems(const List& key) const {
+    uint64_t hash = key.size();
+    for (const auto& item : key) hash = HashCombine(hash, (*this)(item));
     return hash;
   }
 };
@@ -43,6 +55,8 @@ class LookupMap {
  public:
   LookupMap() = default;
   LookupMap(std::initializer_list<std::pair<const K, V>> entries) : table_(entries) {}
+  // With a hash function, and an equality, that have a state.
+  explicit LookupMap(const Hash& hash, const Equal& equal = Equal()) : table_(0, hash, equal) {}
 
   // The value of the key, or null.
   V* Find(const K& key) {
@@ -98,9 +112,50 @@ class LookupMap {
     }
     return true;
   }
+  // Removes the entries for which the condition holds. It is evaluated in any order.
+  template <class F>
+  void EraseIf(F&& holds) {
+    std::erase_if(table_, [&](const auto& entry) { return holds(entry.first, entry.second); });
+  }
 
  private:
   std::unordered_map<K, V, Hash, Equal> table_;
+};
+
+// A std::unordered_multimap without iterators. References to values stay valid until the table is cleared.
+template <class K, class V, class Hash = LookupHash, class Equal = std::equal_to<K>>
+class LookupMultiMap {
+ public:
+  // Adds a value, made from the arguments, to those of the key.
+  template <class... Args>
+  V& emplace(const K& key, Args&&... args) {
+    return table_
+        .emplace(std::piecewise_construct, std::forward_as_tuple(key),
+                 std::forward_as_tuple(std::forward<Args>(args)...))
+        ->second;
+  }
+  // A value of the key for which the condition holds, or null. It is evaluated in any order, so that it should hold for
+  // one value at most.
+  template <class F>
+  const V* FindIf(const K& key, F&& holds) const {
+    const auto [first, last] = table_.equal_range(key);
+    for (auto it = first; it != last; ++it) {
+      if (holds(it->second)) return &it->second;
+    }
+    return nullptr;
+  }
+  // Visits the values of the key, in any order.
+  template <class F>
+  void ForEachOf(const K& key, F&& f) const {
+    const auto [first, last] = table_.equal_range(key);
+    for (auto it = first; it != last; ++it) f(it->second);
+  }
+  void clear() { table_.clear(); }
+  size_t size() const { return table_.size(); }
+  bool empty() const { return table_.empty(); }
+
+ private:
+  std::unordered_multimap<K, V, Hash, Equal> table_;
 };
 
 // A std::unordered_set without iterators.
@@ -126,6 +181,19 @@ class LookupSet {
   void reserve(size_t size) { table_.reserve(size); }
   size_t size() const { return table_.size(); }
   bool empty() const { return table_.empty(); }
+
+  // The same as of LookupMap.
+  template <class F>
+  void ForEachInAnyOrder(F&& f) const {
+    for (const K& key : table_) f(key);
+  }
+  template <class F>
+  bool AllOf(F&& holds) const {
+    for (const K& key : table_) {
+      if (!holds(key)) return false;
+    }
+    return true;
+  }
 
  private:
   std::unordered_set<K, Hash, Equal> table_;

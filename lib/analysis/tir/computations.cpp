@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <unordered_set>
 
 #include "iropt/arith/side_effect.h"
 #include "iropt/support/hash.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -132,13 +132,13 @@ ComputationFacts::ComputationFacts(Workspace& workspace, bool equivalent, Comput
 
 const PrimExpr* ComputationFacts::Key(const PrimExpr* e) {
   if (!analyzer_) return e;
-  const auto [it, is_new] = keys_.try_emplace(e, nullptr);
-  if (is_new) it->second = analyzer_->Simplify(e);
-  return it->second;
+  const auto [key, is_new] = keys_.try_emplace(e, nullptr);
+  if (is_new) key = analyzer_->Simplify(e);
+  return key;
 }
 
 const ComputationFacts::Facts& ComputationFacts::Of(const PrimExpr* e) {
-  if (const auto known = facts_.find(e); known != facts_.end()) return known->second;
+  if (const Facts* known = facts_.Find(e)) return *known;
   return WithStack([&]() -> const Facts& {
     Facts facts;
     facts.hash = HashCombine(static_cast<size_t>(e->kind), e->dtype.raw());
@@ -161,19 +161,19 @@ const ComputationFacts::Facts& ComputationFacts::Of(const PrimExpr* e) {
       add(part.hash);
     });
     facts.eligible = facts.movable && !IsLeaf(e) && !Is<tir::Ramp>(e) && !Is<tir::Broadcast>(e);
-    return facts_.emplace(e, facts).first->second;
+    return facts_.try_emplace(e, facts).first;
   });
 }
 
 // ---- Tables
 
 void ComputationTable::Add(const PrimExpr* expr, size_t count) {
-  const auto [it, is_new] = index_.try_emplace(facts_.Key(expr), entries_.size());
+  const auto [index, is_new] = index_.try_emplace(facts_.Key(expr), entries_.size());
   if (is_new) {
     entries_.push_back({expr, count});
     return;
   }
-  Entry& entry = entries_[it->second];
+  Entry& entry = entries_[index];
   entry.count += count;
   if (!arith::DeepEqual(entry.expr, expr) && TextOf(expr) < TextOf(entry.expr)) entry.expr = expr;
 }
@@ -185,7 +185,7 @@ void ComputationTable::AddCommon(std::initializer_list<const ComputationTable*> 
     for (const Entry& entry : part->entries_) {
       all.Add(entry.expr, entry.count);
       parts_with.resize(all.entries_.size());
-      ++parts_with[all.index_.find(facts_.Key(entry.expr))->second];
+      ++parts_with[all.index_.at(facts_.Key(entry.expr))];
     }
   }
   for (size_t i = 0; i < all.entries_.size(); ++i) {
@@ -236,32 +236,29 @@ bool Prefix::Ends(const tir::Stmt* stmt) const {
 }
 
 RepeatedParts::RepeatedParts(const tir::Stmt* stmt, ComputationFacts& facts)
-    : facts_(facts), counts_(0, ComputationHash{&facts}, ComputationEqual{}) {
+    : facts_(facts), counts_(ComputationHash{&facts}) {
   Count(stmt);
 }
 
-size_t RepeatedParts::Number(const tir::Var* var) const {
-  const auto number = numbers_.find(var);
-  return number == numbers_.end() ? 0 : number->second;
-}
+size_t RepeatedParts::Number(const tir::Var* var) const { return numbers_.Lookup(var); }
 
 size_t RepeatedParts::LastPlace(const PrimExpr* computation) const {
-  const auto found = counts_.find(facts_.Key(computation));
-  return found == counts_.end() || found->second.count < 2 ? 0 : found->second.last;
+  const Occurrences* found = counts_.Find(facts_.Key(computation));
+  return !found || found->count < 2 ? 0 : found->last;
 }
 
 size_t RepeatedParts::LastUse(const tir::Var* var) const {
-  const auto uses = uses_.find(var);
-  if (uses == uses_.end()) return 0;
-  size_t last = uses->second.last;
+  const Uses* uses = uses_.Find(var);
+  if (!uses) return 0;
+  size_t last = uses->last;
   // Computations that are the same may be without the variable.
-  std::unordered_set<const PrimExpr*> seen;  // never iterated
+  LookupSet<const PrimExpr*> seen;
   const auto visit = [&](const auto& self, const PrimExpr* expr) -> void {
-    if (IsLeaf(expr) || !seen.insert(expr).second) return;
+    if (IsLeaf(expr) || !seen.insert(expr)) return;
     last = std::max(last, LastPlace(expr));
     WithStack([&] { ForEachOperand(expr, [&](const PrimExpr* operand) { self(self, operand); }); });
   };
-  for (const PrimExpr* expr : uses->second.outermost) visit(visit, expr);
+  for (const PrimExpr* expr : uses->outermost) visit(visit, expr);
   return last;
 }
 
@@ -286,7 +283,7 @@ size_t RepeatedParts::Add(const PrimExpr* expr, size_t place) {
 }
 
 void RepeatedParts::Count(const tir::Stmt* stmt) {
-  if (const auto* let = As<tir::LetStmt>(stmt)) numbers_.emplace(let->var, ++place_);
+  if (const auto* let = As<tir::LetStmt>(stmt)) numbers_.try_emplace(let->var, ++place_);
   WithStack([&] {
     ForEachPart(
         stmt, [this](const PrimExpr* e) { Count(e, nullptr); }, [this](const tir::Stmt* s) { Count(s); });

@@ -17,6 +17,7 @@
 #include "iropt/analysis/tir/computations.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/ir/tir/builder.h"
+#include "iropt/support/lookup.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/region_tools.h"
@@ -57,7 +58,7 @@ struct CachedIndex {
 class IndexFinder {
  public:
   IndexFinder(const tir::Block& block, size_t threshold, ComputationFacts& facts)
-      : block_(block), threshold_(threshold), facts_(facts), found_(0, ComputationHash{&facts}, ComputationEqual{}) {
+      : block_(block), threshold_(threshold), facts_(facts), found_(ComputationHash{&facts}) {
     for (const tir::IterVar* axis : block.iter_vars) axes_.insert(axis->var);
     for (const tir::Var* var : VarsOf(block)) defined_.insert(var);
   }
@@ -90,18 +91,18 @@ class IndexFinder {
     const Prefix whole(nullptr, 0);
     ComputationTable table(facts_, whole);
     table.Collect(&store);
-    ComputationMap<size_t> counts(0, ComputationHash{&facts_}, ComputationEqual{});
+    ComputationMap<size_t> counts(ComputationHash{&facts_});
     std::map<size_t, std::vector<const PrimExpr*>, std::greater<>> by_size;
     const auto add = [&](const PrimExpr* expr, size_t count) {
-      const auto [it, is_new] = counts.try_emplace(facts_.Key(expr), 0);
-      it->second += count;
+      const auto [total, is_new] = counts.try_emplace(facts_.Key(expr), 0);
+      total += count;
       if (is_new) by_size[facts_.Size(expr)].push_back(expr);
     };
     for (const ComputationTable::Entry& entry : table.Sorted()) add(entry.expr, entry.count);
     // Computations that are done too rarely are taken apart. Parts are smaller, so that all of them come later.
     for (const auto& [size, exprs] : by_size) {
       for (const PrimExpr* expr : exprs) {
-        const size_t count = counts.find(facts_.Key(expr))->second;
+        const size_t count = counts.at(facts_.Key(expr));
         if (count < threshold_) ForEachPart(expr, [&](const PrimExpr* part) { add(part, count); });
       }
     }
@@ -121,21 +122,21 @@ class IndexFinder {
   void Note(const PrimExpr* expr, const ComputationMap<size_t>& counts) {
     ForEachOperand(expr, [&](const PrimExpr* operand) { Note(operand, counts); });
     if (!facts_.IsEligible(expr)) return;
-    const auto count = counts.find(facts_.Key(expr));
-    if (count == counts.end() || count->second < threshold_) return;
+    const size_t* count = counts.Find(facts_.Key(expr));
+    if (!count || *count < threshold_) return;
     std::vector<const tir::Var*> axes;
     for (const tir::Var* var : schedule::VarsOf(expr)) {
       if (axes_.contains(var)) axes.push_back(var);
       if (defined_.contains(var)) return;  // not known ahead of the block
     }
-    if (found_.emplace(facts_.Key(expr), indices_.size()).second)
+    if (found_.try_emplace(facts_.Key(expr), indices_.size()).second)
       indices_.push_back({.expr = expr, .axes = std::move(axes)});
   }
 
   const tir::Block& block_;
   const size_t threshold_;
   ComputationFacts& facts_;
-  std::unordered_set<const tir::Var*> axes_, defined_;  // looked up, never iterated
+  LookupSet<const tir::Var*> axes_, defined_;
   std::vector<CachedIndex> indices_;
   ComputationMap<size_t> found_;  // in indices_, by key
 };
@@ -222,10 +223,11 @@ class IndexStages {
 class IndexReplacer : public tir::StmtExprMutator {
  public:
   IndexReplacer(const std::vector<CachedIndex>& indices, ComputationFacts& facts, Workspace& workspace)
-      : StmtExprMutator(workspace), facts_(facts), loads_(0, ComputationHash{&facts}, ComputationEqual{}) {
+      : StmtExprMutator(workspace), facts_(facts), loads_(ComputationHash{&facts}) {
     for (const CachedIndex& index : indices) {
       const List<const PrimExpr*> axes = workspace.Copy(AxesOf(index));
-      loads_.emplace(facts.Key(index.expr), workspace.New<tir::BufferLoad>(index.buffer->dtype, index.buffer, axes));
+      loads_.try_emplace(facts.Key(index.expr),
+                         workspace.New<tir::BufferLoad>(index.buffer->dtype, index.buffer, axes));
     }
   }
   static std::vector<const PrimExpr*> AxesOf(const CachedIndex& index) {
@@ -234,8 +236,8 @@ class IndexReplacer : public tir::StmtExprMutator {
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
     if (!in_store_) return expr;
-    const auto load = facts_.IsEligible(expr) ? loads_.find(facts_.Key(expr)) : loads_.end();
-    return load == loads_.end() ? StmtExprMutator::VisitExpr(expr) : load->second;
+    const PrimExpr* load = facts_.IsEligible(expr) ? loads_.Lookup(facts_.Key(expr)) : nullptr;
+    return load ? load : StmtExprMutator::VisitExpr(expr);
   }
 
  protected:

@@ -15,11 +15,11 @@
 // depthwise ones, products of matrices and vectors, poolings and sums over outer axes are all of this form.
 #include <algorithm>
 #include <string>
-#include <unordered_set>
 #include <utility>
 
 #include "cpu_tiling.h"
 #include "iropt/ir/context.h"
+#include "iropt/support/lookup.h"
 #include "schedule/checks.h"
 #include "schedule/stmt_tools.h"
 
@@ -287,7 +287,7 @@ bool ScheduleBlocks(RuleSchedule& sch, const CpuFacts& facts, bool with_reductio
   const auto normalized = NormalizePrimFunc(sch);
   if (!normalized) return false;
   const std::vector<BlockInfo> infos = InlineElementwise(sch, *normalized);
-  std::unordered_set<const Ref*> done;  // looked up, never iterated
+  LookupSet<const Ref*> done;
   for (const BlockInfo& info : infos) {
     if (!sch.ok()) return false;
     if (!info.is_reduction || !with_reductions) continue;

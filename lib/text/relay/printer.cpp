@@ -9,8 +9,6 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -21,6 +19,7 @@
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 #include "use_order.h"
 #include "written_ops.h"
@@ -219,7 +218,7 @@ class RelayPrinter {
     for (const char c : param.name()) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
     if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name.insert(0, "p");
     std::string unique = name;
-    for (int i = 1; !used_.insert(unique).second; ++i) unique = fmt::format("{}{}", name, i);
+    for (int i = 1; !used_.insert(unique); ++i) unique = fmt::format("{}{}", name, i);
     return names_[&param] = "%" + unique;
   }
 
@@ -334,10 +333,7 @@ class RelayPrinter {
                                    op && op->info ? op->info->script : std::string_view("an operator")));
   }
 
-  const Expr* ValueOf(const Expr* var) const {
-    const auto value = values_.find(var);
-    return value == values_.end() ? nullptr : value->second;
-  }
+  const Expr* ValueOf(const Expr* var) const { return values_.Lookup(var); }
 
   template <class Range>
   std::string Operands(const Range& range) {
@@ -376,8 +372,7 @@ class RelayPrinter {
   // An operand that is not a tuple.
   std::string Leaf(const Expr* operand) {
     if (const auto* var = As<Var>(operand)) {
-      const auto name = names_.find(var);
-      if (name != names_.end()) return name->second;
+      if (const std::string* name = names_.Find(var)) return *name;
       const auto* call = As<Call>(ValueOf(var));
       const auto* op = call ? As<Op>(call->op) : nullptr;
       return op ? LacksForm(*call) : Lacks(*var, "the variable is not bound");
@@ -394,13 +389,13 @@ class RelayPrinter {
   DiagnosticEngine& diagnostics_;
   Workspace workspace_;  // of constants that only the text has
   MetadataWriter metadata_;
-  std::unordered_map<const Expr*, std::string> names_;   // of variables; looked up, never iterated
-  std::unordered_map<const Expr*, const Expr*> values_;  // of variables that were bound
-  std::unordered_set<std::string> used_;
-  std::unordered_set<const Expr*> called_;  // functions of the module; looked up, never iterated
-  UseOrder order_;                          // of the function of the module
-  bool uses_lets_ = false;                  // in the scope
-  int next_ = 0;                            // graph bindings are numbered through the module
+  LookupMap<const Expr*, std::string> names_;   // of variables
+  LookupMap<const Expr*, const Expr*> values_;  // of variables that were bound
+  LookupSet<std::string> used_;
+  LookupSet<const Expr*> called_;  // functions of the module
+  UseOrder order_;                 // of the function of the module
+  bool uses_lets_ = false;         // in the scope
+  int next_ = 0;                   // graph bindings are numbered through the module
   bool ok_ = true;
 };
 

@@ -14,6 +14,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/builder.h"
 #include "iropt/support/edit_distance.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 #include "ops/op_table.h"
 #include "parser_core.h"
@@ -543,10 +544,10 @@ class ModuleTranslator {
     const bool depends_on_types = FunctionAt(i).is_generic || LacksTypes(graph_, FunctionAt(i));
     if (!depends_on_types || FunctionAt(i).params.size() != types.size()) return nullptr;
     const auto [known, added] = instances_.try_emplace({i, {types.begin(), types.end()}});
-    if (!added) return known->second;
-    known->second = GlobalVar::Get(instantiated_[i] ? module_.UniqueName(name) : std::string(name));
+    if (!added) return known;
+    known = GlobalVar::Get(instantiated_[i] ? module_.UniqueName(name) : std::string(name));
     instantiated_[i] = true;
-    const GlobalVar* var = known->second;
+    const GlobalVar* var = known;
     // Until it is translated, the result of the function can be anything.
     const ModuleEntry* declared = module_.Find(var);
     if (declared == nullptr || declared->func->type == nullptr)
@@ -577,7 +578,7 @@ class ModuleTranslator {
   std::vector<NodeId> nodes_;  // of the definitions
   std::map<std::string_view, uint32_t> by_name_;
   // Of functions with type parameters: the functions of the module for types of arguments.
-  std::map<std::pair<uint32_t, std::vector<const Type*>>, const GlobalVar*> instances_;  // looked up, never iterated
+  LookupMap<std::pair<uint32_t, std::vector<const Type*>>, const GlobalVar*> instances_;
   std::vector<bool> instantiated_;
   const Instantiate instantiate_ = [this](std::string_view name, std::span<const Type* const> types) {
     return InstanceOf(name, types);

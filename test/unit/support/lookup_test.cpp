@@ -17,7 +17,7 @@ template <class Table>
 concept Iterable = requires(const Table& table) {
   table.begin();
 };
-static_assert(!Iterable<Numbers> && !Iterable<LookupSet<int>>);
+static_assert(!Iterable<Numbers> && !Iterable<LookupSet<int>> && !Iterable<LookupMultiMap<int, int>>);
 
 TEST_CASE("a lookup table finds values by their keys") {
   Numbers numbers = {{"one", 1}, {"two", 2}};
@@ -53,6 +53,60 @@ TEST_CASE("what does not depend on an order visits all entries of a lookup table
   CHECK(sum == 60);
   CHECK(numbers.AllOf([](const std::string&, int value) { return value >= 10; }));
   CHECK(!numbers.AllOf([](const std::string& key, int) { return key != "two"; }));
+}
+
+TEST_CASE("a lookup table removes the entries for which a condition holds") {
+  Numbers numbers = {{"one", 1}, {"two", 2}, {"three", 3}};
+  numbers.EraseIf([](const std::string& key, int value) { return key == "one" || value == 3; });
+  CHECK(numbers.size() == 1);
+  CHECK(numbers.contains("two"));
+}
+
+TEST_CASE("a lookup table can have a hash function and an equality with a state") {
+  struct Remainder {
+    int divisor;
+    size_t operator()(int key) const { return static_cast<size_t>(key % divisor); }
+    bool operator()(int a, int b) const { return a % divisor == b % divisor; }
+  };
+  LookupMap<int, int, Remainder, Remainder> table(Remainder{7}, Remainder{7});
+  table[3] = 5;
+  CHECK(table.Lookup(10) == 5);
+  CHECK(!table.contains(4));
+}
+
+TEST_CASE("a lookup table has several values of a key") {
+  LookupMultiMap<int, std::pair<int, std::string>> values;
+  CHECK(values.empty());
+  values.emplace(1, 10, "ten");
+  CHECK(values.emplace(1, 20, "twenty").first == 20);
+  values.emplace(2, 30, "thirty");
+  CHECK(values.size() == 3);
+  const auto is_twenty = [](const auto& value) { return value.first == 20; };
+  CHECK(values.FindIf(1, is_twenty)->second == "twenty");
+  CHECK(values.FindIf(2, is_twenty) == nullptr);
+  CHECK(values.FindIf(3, is_twenty) == nullptr);
+  int sum = 0;
+  values.ForEachOf(1, [&](const auto& value) { sum += value.first; });
+  CHECK(sum == 30);
+  values.clear();
+  CHECK(values.FindIf(1, is_twenty) == nullptr);
+}
+
+TEST_CASE("what does not depend on an order visits all keys of a lookup set") {
+  const LookupSet<int> set = {1, 2, 3};
+  int sum = 0;
+  set.ForEachInAnyOrder([&](int key) { sum += key; });
+  CHECK(sum == 6);
+  CHECK(set.AllOf([](int key) { return key < 4; }));
+  CHECK(!set.AllOf([](int key) { return key < 3; }));
+}
+
+TEST_CASE("keys of lookup tables can be lists") {
+  LookupMap<std::pair<int, std::vector<int>>, int> table;
+  table[{1, {2, 3}}] = 4;
+  CHECK(table.Lookup({1, {2, 3}}) == 4);
+  CHECK(!table.contains({1, {2}}));
+  CHECK(!table.contains({1, {3, 2}}));
 }
 
 TEST_CASE("a lookup set tells whether a key is new") {

@@ -7,13 +7,13 @@
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/support/function_ref.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -45,9 +45,9 @@ class ComputationFacts {
   };
   const Facts& Of(const PrimExpr* e);
 
-  std::unordered_map<const PrimExpr*, Facts> facts_;           // looked up, never iterated
-  std::unordered_map<const PrimExpr*, const PrimExpr*> keys_;  // looked up, never iterated
-  std::unique_ptr<arith::Analyzer> analyzer_;                  // null: only equal expressions are the same
+  LookupMap<const PrimExpr*, Facts> facts_;
+  LookupMap<const PrimExpr*, const PrimExpr*> keys_;
+  std::unique_ptr<arith::Analyzer> analyzer_;  // null: only equal expressions are the same
   ComputationCalls calls_;
 };
 
@@ -59,7 +59,7 @@ struct ComputationEqual {
   bool operator()(const PrimExpr* a, const PrimExpr* b) const { return arith::DeepEqual(a, b); }
 };
 template <class T>
-using ComputationMap = std::unordered_map<const PrimExpr*, T, ComputationHash, ComputationEqual>;
+using ComputationMap = LookupMap<const PrimExpr*, T, ComputationHash, ComputationEqual>;
 
 class RepeatedParts;
 
@@ -84,7 +84,7 @@ class ComputationTable {
   };
 
   ComputationTable(ComputationFacts& facts, const Prefix& prefix)
-      : facts_(facts), prefix_(prefix), index_(0, ComputationHash{&facts}, ComputationEqual{}) {}
+      : facts_(facts), prefix_(prefix), index_(ComputationHash{&facts}) {}
 
   void Collect(const PrimExpr* expr);
   // Of the parts of a loop or a branch, what two of them do.
@@ -101,7 +101,7 @@ class ComputationTable {
 
   ComputationFacts& facts_;
   const Prefix& prefix_;
-  ComputationMap<size_t> index_;  // in entries_, by key; looked up, never iterated
+  ComputationMap<size_t> index_;  // in entries_, by key
   std::vector<Entry> entries_;
 };
 
@@ -144,11 +144,10 @@ class RepeatedParts {
 
   ComputationFacts& facts_;
   size_t place_ = 0;
-  // Looked up, never iterated.
-  std::unordered_map<const tir::Var*, size_t> numbers_;
-  std::unordered_map<const PrimExpr*, Visits> visits_;  // of one node
-  ComputationMap<Occurrences> counts_;                  // by key
-  std::unordered_map<const tir::Var*, Uses> uses_;
+  LookupMap<const tir::Var*, size_t> numbers_;
+  LookupMap<const PrimExpr*, Visits> visits_;  // of one node
+  ComputationMap<Occurrences> counts_;         // by key
+  LookupMap<const tir::Var*, Uses> uses_;
 };
 
 // Calls f for each operand.

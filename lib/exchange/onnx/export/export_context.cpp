@@ -76,10 +76,8 @@ std::string_view ExportContext::Initializer(TensorProto tensor, std::string_view
 std::string_view ExportContext::Initializer(const NDArray& array, std::string_view hint) {
   if (const auto known = by_array_.find(&array); known != by_array_.end()) return known->second;
   const uint64_t key = KeyOf(array);
-  const auto [first, last] = by_content_.equal_range(key);
-  for (auto same = first; same != last; ++same) {
-    if (IsSameConstant(*same->second.first, array)) return by_array_[&array] = same->second.second;
-  }
+  const auto* same = by_content_.FindIf(key, [&](const auto& other) { return IsSameConstant(*other.first, array); });
+  if (same) return by_array_[&array] = same->second;
   if (ElementTypeOf(array.dtype()) == ElementType::kUndefined) {
     Report(fmt::format("constants of dtype {} are not in ONNX", array.dtype().ToString()));
     return {};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "exchange/onnx/export/export.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
 
@@ -62,7 +63,7 @@ class ExportContext {
   std::unordered_set<std::string_view> node_names_;
   std::unordered_map<std::string, size_t> suffixes_;  // the last number after each hint
   std::unordered_map<const NDArray*, std::string_view> by_array_;
-  std::unordered_multimap<uint64_t, std::pair<const NDArray*, std::string_view>> by_content_;
+  LookupMultiMap<uint64_t, std::pair<const NDArray*, std::string_view>> by_content_;
   bool failed_ = false;
 };
 

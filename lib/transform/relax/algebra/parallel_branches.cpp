@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
-#include <unordered_map>
 #include <utility>
 
 #include "iropt/analysis/relax/lift_plan.h"
@@ -13,6 +12,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 #include "transform/relax/util/apply_rules.h"
 
 namespace iropt {
@@ -125,9 +125,9 @@ class Scheduler {
 
   // False if the variable is there.
   bool WaitFor(const Var* var, uint32_t waiter) {
-    const auto found = position_.find(var);
-    if (found == position_.end() || emitted_[found->second]) return false;
-    waiters_[found->second].push_back(waiter);
+    const uint32_t* found = position_.Find(var);
+    if (!found || emitted_[*found]) return false;
+    waiters_[*found].push_back(waiter);
     return true;
   }
 
@@ -144,7 +144,7 @@ class Scheduler {
   }
 
   std::span<const Binding* const> segment_;
-  std::unordered_map<const Var*, uint32_t> position_;  // looked up, never iterated
+  LookupMap<const Var*, uint32_t> position_;
   std::vector<Pending> groups_;
   std::vector<Pending*> group_of_;
   std::vector<uint32_t> order_;
@@ -202,20 +202,20 @@ class BranchCombiner : public ExprMutator {
       for (const Binding* binding : segment) builder().EmitNormalized(binding);
       return false;
     }
-    std::unordered_map<uint32_t, Part> parts;  // looked up, never iterated
+    LookupMap<uint32_t, Part> parts;
     for (size_t i = 0; i < groups.size(); ++i) {
       for (const auto& [at, index] : groups[i].replaced) parts[at] = {i, index};
     }
     std::vector<const Expr*> results(groups.size(), nullptr);
     for (const uint32_t at : order) {
-      const auto part = parts.find(at);
-      if (part == parts.end()) {
+      const Part* part = parts.Find(at);
+      if (!part) {
         builder().EmitNormalized(segment[at]);
         continue;
       }
-      const Expr*& result = results[part->second.group];
-      if (!result) result = builder().Emit(groups[part->second.group].combine(builder()));
-      const Expr* item = OpCalls(builder()).MakeItem(result, static_cast<int>(part->second.index));
+      const Expr*& result = results[part->group];
+      if (!result) result = builder().Emit(groups[part->group].combine(builder()));
+      const Expr* item = OpCalls(builder()).MakeItem(result, static_cast<int>(part->index));
       builder().EmitNormalized(rebuilder().Rebuild(*segment[at], segment[at]->var, item));
     }
     return true;

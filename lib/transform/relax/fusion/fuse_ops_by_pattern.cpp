@@ -21,7 +21,6 @@
 
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "composite_functions.h"
 #include "iropt/analysis/relax/use_count.h"
@@ -35,6 +34,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
 #include "iropt/support/debug_output.h"
+#include "iropt/support/lookup.h"
 #include "operator_fusor.h"
 #include "pass_options/FuseOpsByPattern.h"
 #include "pattern_option.h"
@@ -107,16 +107,17 @@ class PatternGrouper : private Definitions {
   void TryMatch(const Var* root) {
     Match match(*this);
     if (!match.Try(pattern_, root)) return RemarkBlocked(root);
-    std::unordered_set<const Var*> matched = {root};
+    LookupSet<const Var*> matched = {root};
     for (const Pattern& part : operations_) {
       const auto* var = As<Var>(match[part]);
       if (var && values_[var->id]) matched.insert(var);
     }
-    for (const Var* var : matched) {
+    const auto in_match = [&](const Var* member) { return matched.contains(member); };
+    const bool overlaps = !matched.AllOf([&](const Var* var) {
       const uint32_t group = groups_.Of(var);
-      if (group == kNone) continue;
-      const auto in_match = [&](const Var* member) { return matched.contains(member); };
-      if (std::ranges::all_of(members_[group], in_match)) continue;
+      return group == kNone || members_[group].AllOf(in_match);
+    });
+    if (overlaps) {
       IROPT_DEBUG(kPatternDebug, "the match at '{}' stays: it overlaps with another one", root->name());
       return;
     }
@@ -124,8 +125,8 @@ class PatternGrouper : private Definitions {
     IROPT_DEBUG(kPatternDebug, "the match at '{}' has {} operations", root->name(), matched.size());
     const auto group = static_cast<uint32_t>(groups_.attrs.size());
     groups_.attrs.push_back(attrs_);
-    members_.emplace_back(matched.begin(), matched.end());
-    for (const Var* var : matched) groups_.group_of[var->id] = group;
+    matched.ForEachInAnyOrder([&](const Var* var) { groups_.group_of[var->id] = group; });
+    members_.push_back(std::move(matched));
   }
 
   // Of a binding that the pattern would match if it did not count uses.
@@ -151,7 +152,7 @@ class PatternGrouper : private Definitions {
   bool looks_for_blocker_ = false;
   mutable const Var* blocker_ = nullptr;
   BindingGroups groups_;
-  std::vector<std::vector<const Var*>> members_;  // by group; never iterated in this order
+  std::vector<LookupSet<const Var*>> members_;  // by group
 };
 
 bool IsEntry(const Function& function) { return !IsFusionResult(function) && !function.attrs->Find(attr::kComposite); }

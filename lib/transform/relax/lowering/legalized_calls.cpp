@@ -49,10 +49,10 @@ std::optional<LegalizedCalls::Signature> LegalizedCalls::SignatureOf(const Call&
 }
 
 const Call* LegalizedCalls::Find(const Signature& signature, Workspace& workspace) const {
-  const auto [first, last] = entries_.equal_range(signature.hash);
-  const auto it = std::find_if(first, last, [&](const auto& entry) { return entry.second.words == signature.words; });
-  if (it == last) return nullptr;
-  const auto& [words, result, numbers] = it->second;
+  const Entry* entry =
+      entries_.FindIf(signature.hash, [&](const Entry& known) { return known.words == signature.words; });
+  if (!entry) return nullptr;
+  const auto& [words, result, numbers] = *entry;
   std::vector<const Expr*> tensors;
   tensors.reserve(numbers.size());
   for (const uint32_t number : numbers) tensors.push_back(signature.tensors[number]);

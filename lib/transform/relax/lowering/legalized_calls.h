@@ -3,12 +3,12 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/module.h"
 #include "iropt/ir/relax/expr.h"
 #include "iropt/support/hash.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -38,7 +38,7 @@ class LegalizedCalls {
     const Call* result;
     std::vector<uint32_t> operands;  // numbers of tensors
   };
-  std::unordered_multimap<uint64_t, Entry> entries_;  // looked up, never iterated
+  LookupMultiMap<uint64_t, Entry> entries_;
 };
 
 }  // namespace iropt

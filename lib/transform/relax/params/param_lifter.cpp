@@ -13,6 +13,7 @@
 #include "iropt/ir/structural.h"
 #include "iropt/ir/substitute.h"
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 
@@ -129,18 +130,17 @@ void ParamLifter::FindShared() {
     size_t count;
   };
   std::vector<Value> values;
-  std::unordered_multimap<uint64_t, size_t> by_hash;
+  LookupMultiMap<uint64_t, size_t> by_hash;
   std::vector<std::vector<std::pair<const Var*, size_t>>> found(targets_.size());
   for (size_t i = 0; i < targets_.size(); ++i) {
     FindLiftable(FunctionAt(i), targets_[i].num_inputs, false, [&](const Binding& binding, const Operands&) {
       if (!Is<VarBinding>(&binding)) return false;
       const Expr* value = cloners_[i]->Clone(ValueOf(&binding));
       const uint64_t hash = StructuralHash(value);
-      const auto [begin, end] = by_hash.equal_range(hash);
-      const auto same = std::find_if(
-          begin, end, [&](const auto& entry) { return StructuralEqual(values[entry.second].binding->value, value); });
-      const size_t index = same == end ? values.size() : same->second;
-      if (same == end) {
+      const size_t* same =
+          by_hash.FindIf(hash, [&](size_t other) { return StructuralEqual(values[other].binding->value, value); });
+      const size_t index = same ? *same : values.size();
+      if (!same) {
         by_hash.emplace(hash, index);
         const Var* var = workspace_.NewDataflowVar(binding.var->name(), cloners_[i]->Clone(binding.var->type));
         values.push_back({workspace_.New<VarBinding>(var, value), 0});

@@ -78,8 +78,8 @@ class ComputationReplacer : public tir::StmtExprMutator {
  private:
   const PrimExpr* Replace(const PrimExpr* expr) {
     if (!facts_.IsEligible(expr)) return StmtExprMutator::VisitExpr(expr);
-    const auto it = vars_.find(facts_.Key(expr));
-    return it == vars_.end() ? StmtExprMutator::VisitExpr(expr) : it->second;
+    const tir::Var* var = vars_.Lookup(facts_.Key(expr));
+    return var ? var : StmtExprMutator::VisitExpr(expr);
   }
   // For an expression of a statement, which was `before`.
   template <class F>
@@ -125,9 +125,7 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
 
  public:
   CommonSubexprEliminator(const PrimFunc& func, bool equivalent, Workspace& workspace)
-      : StmtExprMutator(workspace, tir::kDropNoOps),
-        facts_(workspace, equivalent),
-        bound_(0, ComputationHash{&facts_}, ComputationEqual{}) {
+      : StmtExprMutator(workspace, tir::kDropNoOps), facts_(workspace, equivalent), bound_(ComputationHash{&facts_}) {
     for (const tir::Var* param : func.params) known_.insert(param);
     names_.VisitStmt(func.body);
   }
@@ -220,7 +218,7 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
     }
     ~Binding() {
       pass_.known_.erase(var_);
-      if (key_) pass_.bound_.find(key_)->second.pop_back();
+      if (key_) pass_.bound_.at(key_).pop_back();
     }
     Binding(const Binding&) = delete;
     Binding& operator=(const Binding&) = delete;
@@ -235,8 +233,7 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
   // the order in which they were found.
   class Worklist {
    public:
-    Worklist(const ComputationTable& table, ComputationFacts& facts)
-        : facts_(facts), counts_(0, ComputationHash{&facts}, ComputationEqual{}) {
+    Worklist(const ComputationTable& table, ComputationFacts& facts) : facts_(facts), counts_(ComputationHash{&facts}) {
       for (const ComputationTable::Entry& entry : table.Sorted()) Add(entry.expr, entry.count);
     }
     bool empty() const { return pending_.empty(); }
@@ -246,8 +243,8 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
       return {expr, counts_.at(facts_.Key(expr))};
     }
     void Add(const PrimExpr* expr, size_t count) {
-      const auto [it, is_new] = counts_.try_emplace(facts_.Key(expr), 0);
-      it->second += count;
+      const auto [total, is_new] = counts_.try_emplace(facts_.Key(expr), 0);
+      total += count;
       if (is_new) pending_.emplace(std::pair(-static_cast<int64_t>(facts_.Size(expr)), num_added_++), expr);
     }
     // The parts of a computation that cannot be bound as a whole.
@@ -278,13 +275,13 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
     ComputationTable table(facts_, prefix);
     table.Collect(root);
     if (table.empty()) return false;
-    ComputationMap<const tir::Var*> replacements(0, ComputationHash{&facts_}, ComputationEqual{});
+    ComputationMap<const tir::Var*> replacements(ComputationHash{&facts_});
     std::vector<NewVar> made;
     for (Worklist pending(table, facts_); !pending.empty();) {
       const auto [expr, count] = pending.Take();
       const PrimExpr* key = facts_.Key(expr);
-      if (const auto bound = bound_.find(key); bound != bound_.end() && !bound->second.empty()) {
-        if (AllowRewrite("reused-computation", *expr)) replacements.try_emplace(key, bound->second.front());
+      if (const auto* bound = bound_.Find(key); bound && !bound->empty()) {
+        if (AllowRewrite("reused-computation", *expr)) replacements.try_emplace(key, bound->front());
       } else if (count >= 2 && IsKnown(expr) && AllowRewrite("bound-computation", *expr)) {
         const tir::Var* var = workspace().NewPrimVar(names_.Next(), expr->dtype);
         generated_.insert(var);
