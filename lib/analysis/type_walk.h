@@ -2,10 +2,10 @@
 #pragma once
 
 #include <type_traits>
-#include <unordered_set>
 
 #include "analysis/tir/operands.h"
 #include "iropt/ir/relax/type_walk.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -20,7 +20,7 @@ class SymVarWalk {
   void Visit(const PrimExpr* e) {
     if (e->kind == NodeKind::kIntImm) return;
     if (const auto* var = As<tir::Var>(e)) return f_(var);
-    if (++num_steps_ > kTreeSteps && !visited_.insert(e).second) return;
+    if (++num_steps_ > kTreeSteps && !visited_.insert(e)) return;
     WithStack([&] { ForEachOperand(*e, [&](const PrimExpr* operand) { Visit(operand); }); });
   }
 
@@ -29,7 +29,7 @@ class SymVarWalk {
 
   F& f_;
   size_t num_steps_ = 0;
-  std::unordered_set<const PrimExpr*> visited_;
+  LookupSet<const PrimExpr*> visited_;
 };
 
 template <class F>

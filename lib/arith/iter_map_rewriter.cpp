@@ -5,6 +5,7 @@
 #include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/support/followed_version.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::arith {
@@ -280,7 +281,7 @@ int IterMapRewriter::FindSmallerScale(const IterSum& sum, const std::vector<bool
 
 bool IterMapRewriter::Combine(IterSum& sum) {
   const size_t size = sum.args.size();
-  std::unordered_map<const IterMark*, int> counts;
+  LookupMap<const IterMark*, int> counts;
   for (const IterSplit& arg : sum.args) ++counts[arg.source];
   if (counts.size() == size) return false;
   std::vector<bool> visited(size, false);

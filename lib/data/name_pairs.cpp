@@ -1,10 +1,9 @@
 #include "iropt/data/name_pairs.h"
 
-#include <unordered_set>
-
 #include "bytes.h"
 #include "iropt/support/file.h"
 #include "iropt/support/json.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -13,10 +12,10 @@ Result<NamePairs> ReadNamePairs(const std::string& path) {
   const Result<JsonText> json = JsonText::Parse(file->text());
   if (!json || !json->root().is_object()) return data::Malformed(fmt::format("{}: not a JSON object of names", path));
   NamePairs names;
-  std::unordered_set<std::string_view> known;
+  LookupSet<std::string_view> known;
   std::string problem;
   for (const auto& [key, value] : json->root().members()) {
-    if (!known.insert(key).second) problem = fmt::format("it has '{}' twice", key);
+    if (!known.insert(key)) problem = fmt::format("it has '{}' twice", key);
     if (!value.is_string()) problem = fmt::format("the value of '{}' is not a string", key);
     if (problem.empty()) names.emplace_back(key, value.string());
   }

@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
-#include <unordered_set>
 #include <utility>
 
 #include "bytes.h"
 #include "iropt/data/tensors.h"
 #include "iropt/support/json.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -89,7 +89,7 @@ std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::erro
 // JSON either has no order or takes quadratic time.
 Result<std::string> MakeHeader(std::span<const NamedTensor> tensors, std::span<const uint64_t> offsets,
                                const SafetensorsMetadata& metadata) {
-  std::unordered_set<std::string_view> known{kMetadata};
+  LookupSet<std::string_view> known{kMetadata};
   std::string text = "{";
   const auto append = [&](const std::string& name, const Json& facts) {
     text += fmt::format("{}{}:{}", text.size() > 1 ? "," : "", Dump(name), Dump(facts));
@@ -100,7 +100,7 @@ Result<std::string> MakeHeader(std::span<const NamedTensor> tensors, std::span<c
     const auto* spelling = std::ranges::find(kSpellings, tensor->dtype(), &Spelling::dtype);
     if (spelling == std::end(kSpellings))
       return Malformed(fmt::format("tensor '{}': the format has no dtype {}", name, tensor->dtype().ToString()));
-    if (!known.insert(name).second) return Malformed(fmt::format("it has two tensors '{}'", name));
+    if (!known.insert(name)) return Malformed(fmt::format("it has two tensors '{}'", name));
     append(name, {{"dtype", spelling->name},
                   {"shape", tensor->shape()},
                   {"data_offsets", {offsets[i], offsets[i] + tensor->num_bytes()}}});
@@ -121,10 +121,10 @@ Result<data::SafetensorsHeader> data::ReadSafetensorsHeader(const FileBuffer& fi
   if (!json || !json->root().is_object()) return Malformed("its header is not a JSON object");
   rest.remove_prefix(kLength + header_size);
   SafetensorsHeader result;
-  std::unordered_set<std::string_view> known;
+  LookupSet<std::string_view> known;
   for (const auto& [name, facts] : json->root().members()) {
     // A name that occurs twice would hide one of two tensors.
-    if (!known.insert(name).second) return Malformed(fmt::format("it has two tensors '{}'", name));
+    if (!known.insert(name)) return Malformed(fmt::format("it has two tensors '{}'", name));
     if (name == kMetadata) {
       for (const auto& [key, value] : facts.members()) {
         if (value.is_string()) result.metadata.emplace(key, value.string());

@@ -1,7 +1,6 @@
 #include "iropt/data/tensors.h"
 
-#include <unordered_set>
-
+#include "iropt/support/lookup.h"
 #include "npy.h"
 #include "tvm_params.h"
 #include "zip.h"
@@ -20,9 +19,9 @@ std::string_view BytesOf(const NDArray& array) {
 }
 
 Status CheckNames(std::span<const NamedTensor> tensors) {
-  std::unordered_set<std::string_view> names;
+  LookupSet<std::string_view> names;
   for (const NamedTensor& named : tensors) {
-    if (!names.insert(named.name).second) return data::Malformed(fmt::format("it has two tensors '{}'", named.name));
+    if (!names.insert(named.name)) return data::Malformed(fmt::format("it has two tensors '{}'", named.name));
     if (named.name.size() > kLongestName) return data::Malformed("a name is too long");
   }
   return {};

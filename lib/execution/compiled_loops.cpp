@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <deque>
-#include <unordered_set>
 #include <utility>
 
 #include "iropt/analysis/relax/called_functions.h"
 #include "iropt/ir/dlpack.h"
 #include "iropt/ir/element.h"
 #include "iropt/pass/timing.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -87,7 +87,7 @@ void FillUnwritten(const NDArray& tensor, std::byte value) {
 
 std::vector<const GlobalVar*> CalledPrimFuncs(const Module& module, const GlobalVar& entry) {
   std::vector<const GlobalVar*> called;
-  std::unordered_set<const GlobalVar*> seen = {&entry};
+  LookupSet<const GlobalVar*> seen = {&entry};
   std::vector<const GlobalVar*> open = {&entry};
   while (!open.empty()) {
     const GlobalVar* var = open.back();
@@ -100,7 +100,7 @@ std::vector<const GlobalVar*> CalledPrimFuncs(const Module& module, const Global
     }
     const std::shared_ptr<const CalledFunctions::Result> callees = ComputeCalledFunctions(*function);
     for (const GlobalVar* callee : *callees) {
-      if (seen.insert(callee).second) open.push_back(callee);
+      if (seen.insert(callee)) open.push_back(callee);
     }
   }
   return called;

@@ -1,11 +1,11 @@
 #include "iropt/infer/substitute.h"
 
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -74,7 +74,7 @@ class VariableBinder : public ExprMutator {
   }
 
   const SymVarMap& symbolic_;
-  std::unordered_map<const Type*, const Type*> types_;  // type -> its replacement
+  LookupMap<const Type*, const Type*> types_;  // type -> its replacement
 };
 
 }  // namespace

@@ -1,11 +1,10 @@
 #include "iropt/ir/clone.h"
 
-#include <unordered_map>
-
 #include "iropt/ir/context.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/substitute.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/parallel.h"
 #include "structural_detail.h"
 
@@ -67,9 +66,9 @@ class Cloner::Impl final : public TypeMapper {
   }
 
   const Node* CloneOnce(const Node* node) {
-    if (const auto found = shared_.find(node); found != shared_.end()) return found->second;
+    if (const auto* found = shared_.Find(node)) return *found;
     const Node* copy = CloneDeep(node);
-    shared_.emplace(node, copy);
+    shared_.try_emplace(node, copy);
     return copy;
   }
 
@@ -198,7 +197,7 @@ class Cloner::Impl final : public TypeMapper {
   CloneOptions options_;
   structural::VarTable<Copy> copies_;
   bool maps_sym_vars_ = false;
-  std::unordered_map<const Node*, const Node*> shared_;
+  LookupMap<const Node*, const Node*> shared_;
   int depth_ = 0;  // of nested Relax expressions
 };
 

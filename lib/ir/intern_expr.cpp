@@ -1,8 +1,7 @@
 #include "intern_expr.h"
 
-#include <unordered_map>
-
 #include "context_impl.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -25,9 +24,9 @@ class ExprInterner {
   const PrimExpr* Intern(const PrimExpr* expr) {
     if (expr == nullptr || expr->interned()) return expr;
     if (++steps_ <= kStepsWithoutMemo) return WithStack([&] { return InternNode(expr); });
-    if (const auto found = memo_.find(expr); found != memo_.end()) return found->second;
+    if (const auto* found = memo_.Find(expr)) return *found;
     const PrimExpr* interned = WithStack([&] { return InternNode(expr); });
-    memo_.emplace(expr, interned);
+    memo_.try_emplace(expr, interned);
     return interned;
   }
 
@@ -77,7 +76,7 @@ class ExprInterner {
 
   IRContext::Impl& context_;
   int steps_ = 0;
-  std::unordered_map<const PrimExpr*, const PrimExpr*> memo_;
+  LookupMap<const PrimExpr*, const PrimExpr*> memo_;
 };
 
 class InternCheck {
@@ -85,7 +84,7 @@ class InternCheck {
   bool Check(const PrimExpr* expr) {
     if (expr == nullptr || expr->interned()) return true;
     // A node that was seen is either fine or has ended the check.
-    if (++steps_ > kStepsWithoutMemo && !seen_.emplace(expr, true).second) return true;
+    if (++steps_ > kStepsWithoutMemo && !seen_.try_emplace(expr, true).second) return true;
     return WithStack([&] { return CheckNode(expr); });
   }
 
@@ -120,7 +119,7 @@ class InternCheck {
   }
 
   int steps_ = 0;
-  std::unordered_map<const PrimExpr*, bool> seen_;
+  LookupMap<const PrimExpr*, bool> seen_;
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include "iropt/ir/module.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "iropt/ir/context.h"
 #include "iropt/ir/tir/expr.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -48,8 +48,8 @@ FuncStorageRef Workspace::Finish() {
   // Without older nodes, all new nodes count as live.
   storage->live_bytes = bases_.empty() ? arena_->bytes_used() : live_bytes_;
   if (bases_.size() > kFewArenas) {
-    std::unordered_set<const Arena*> seen;
-    std::erase_if(bases_, [&](const auto& arena) { return !seen.insert(arena.get()).second; });
+    LookupSet<const Arena*> seen;
+    std::erase_if(bases_, [&](const auto& arena) { return !seen.insert(arena.get()); });
   }
   storage->arenas = std::move(bases_);
   if (arena_->bytes_used() > 0) storage->arenas.push_back(std::move(arena_));

@@ -1,10 +1,10 @@
 #include <bit>
-#include <unordered_map>
 
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/hash.h"
+#include "iropt/support/lookup.h"
 #include "structural_detail.h"
 
 namespace iropt {
@@ -56,7 +56,7 @@ class Hasher {
         Forget();
       }
       if (++steps_ > structural::kStepsWithoutMemo) {
-        if (const auto found = memo_.find(node); found != memo_.end()) return found->second;
+        if (const auto* found = memo_.Find(node)) return *found;
       }
     }
     const uint32_t numbered = next_number_;
@@ -64,7 +64,7 @@ class Hasher {
     const uint64_t hash = WithStack([&] { return HashExact(node, mode); });
     depth_ -= sharable;
     // A node with definitions inside hashes differently the next time.
-    if (sharable && steps_ > structural::kStepsWithoutMemo && numbered == next_number_) memo_.emplace(node, hash);
+    if (sharable && steps_ > structural::kStepsWithoutMemo && numbered == next_number_) memo_.try_emplace(node, hash);
     return hash;
   }
 
@@ -169,7 +169,7 @@ class Hasher {
       buffers_[buffer] = hash;
       return HashCombine(definition, hash);
     }
-    return HashCombine(definition, known->second);
+    return HashCombine(definition, known);
   }
 
   template <class V>
@@ -188,8 +188,8 @@ class Hasher {
   uint32_t next_number_ = 0;
   int depth_ = 0;  // of nested expressions
   int steps_ = 0;  // within the outermost of them
-  std::unordered_map<const Node*, uint64_t> memo_;
-  std::unordered_map<const tir::Buffer*, uint64_t> buffers_;  // as uses, while no variable is defined again
+  LookupMap<const Node*, uint64_t> memo_;
+  LookupMap<const tir::Buffer*, uint64_t> buffers_;  // as uses, while no variable is defined again
 };
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/observe/operator_counts.h"
+#include "iropt/support/lookup.h"
 #include "multiply_adds.h"
 
 namespace iropt {
@@ -72,7 +72,7 @@ std::optional<uint64_t> BytesOf(const Type* type) {
 }
 
 struct MetricsWalk : WalkHandler {
-  explicit MetricsWalk(FunctionMetrics& m, FunctionMetrics& t, std::unordered_set<const NDArray*>& all)
+  explicit MetricsWalk(FunctionMetrics& m, FunctionMetrics& t, LookupSet<const NDArray*>& all)
       : metrics(m), total(t), seen_in_module(all) {}
   void OnCall(const Call& call) {
     ++metrics.calls;
@@ -80,8 +80,8 @@ struct MetricsWalk : WalkHandler {
   }
   void OnConstant(const Constant& constant) {
     const NDArray* data = constant.data;
-    if (seen.insert(data).second) Count(*data, metrics);
-    if (seen_in_module.insert(data).second) Count(*data, total);
+    if (seen.insert(data)) Count(*data, metrics);
+    if (seen_in_module.insert(data)) Count(*data, total);
   }
   static void Count(const NDArray& data, FunctionMetrics& m) {
     ++m.constants;
@@ -90,8 +90,8 @@ struct MetricsWalk : WalkHandler {
 
   FunctionMetrics& metrics;
   FunctionMetrics& total;
-  std::unordered_set<const NDArray*> seen;
-  std::unordered_set<const NDArray*>& seen_in_module;
+  LookupSet<const NDArray*> seen;
+  LookupSet<const NDArray*>& seen_in_module;
 };
 
 struct ModuleMetrics {
@@ -103,7 +103,7 @@ struct ModuleMetrics {
 ModuleMetrics Measure(const Module& module) {
   ModuleMetrics result;
   FunctionMetrics& total = result.total;
-  std::unordered_set<const NDArray*> constants;
+  LookupSet<const NDArray*> constants;
   for (const ModuleEntry& entry : module.functions()) {
     if (Is<PrimFunc>(entry.func)) ++result.prim_funcs;
     const auto* function = As<Function>(entry.func);

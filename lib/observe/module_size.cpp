@@ -1,10 +1,9 @@
 #include "module_size.h"
 
-#include <unordered_set>
-
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -21,12 +20,12 @@ uint64_t CountNodes(const Module& module) {
 }
 
 size_t ArenaBytes(const Module& module) {
-  std::unordered_set<const Arena*> seen;
+  LookupSet<const Arena*> seen;
   size_t bytes = 0;
   for (const ModuleEntry& entry : module.functions()) {
     if (!entry.storage) continue;
     for (const auto& arena : entry.storage->arenas) {
-      if (seen.insert(arena.get()).second) bytes += arena->bytes_used();
+      if (seen.insert(arena.get())) bytes += arena->bytes_used();
     }
   }
   return bytes;

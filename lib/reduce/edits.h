@@ -3,11 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "iropt/support/hash.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -19,8 +19,8 @@ class Edits {
   bool Take(const void* site, int64_t alternative = 0) {
     if (!choosing_) numbers_.try_emplace({site, alternative}, numbers_.size());
     if (!choosing_) return false;
-    const auto found = numbers_.find({site, alternative});
-    return found != numbers_.end() && chosen_[found->second];
+    const auto* found = numbers_.Find({site, alternative});
+    return found && chosen_[*found];
   }
 
   size_t size() const { return numbers_.size(); }
@@ -38,7 +38,7 @@ class Edits {
     }
   };
 
-  std::unordered_map<Key, size_t, Hash> numbers_;
+  LookupMap<Key, size_t, Hash> numbers_;
   std::vector<bool> chosen_;
   bool choosing_ = false;
 };

@@ -11,6 +11,7 @@
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
 #include "iropt/transform/relax/ipo/lambda_lift.h"
 #include "kept_items.h"
 #include "reductions.h"
@@ -45,9 +46,9 @@ class ParamUses : public tir::StmtExprVisitor {
  public:
   explicit ParamUses(const PrimFunc& func) : used_(func.params.size()) {
     for (uint32_t i = 0; i < func.params.size(); ++i) {
-      index_.emplace(func.params[i], i);
-      if (func.param_buffers[i]) index_.emplace(func.param_buffers[i], i);
-      if (func.param_buffers[i]) index_.emplace(func.param_buffers[i]->data, i);
+      index_.try_emplace(func.params[i], i);
+      if (func.param_buffers[i]) index_.try_emplace(func.param_buffers[i], i);
+      if (func.param_buffers[i]) index_.try_emplace(func.param_buffers[i]->data, i);
     }
     VisitPrimFunc(&func);
   }
@@ -59,11 +60,11 @@ class ParamUses : public tir::StmtExprVisitor {
 
  private:
   void Use(const Node* node) {
-    const auto found = index_.find(node);
-    if (found != index_.end()) used_[found->second] = true;
+    const auto* found = index_.Find(node);
+    if (found) used_[*found] = true;
   }
 
-  std::unordered_map<const Node*, size_t> index_;
+  LookupMap<const Node*, size_t> index_;
   std::vector<bool> used_;
 };
 

@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "chunks.h"
+#include "iropt/support/lookup.h"
 #include "reductions.h"
 #include "test_case.h"
 #include "test_runner.h"
@@ -63,7 +63,7 @@ class Reducer {
   TestRunner& runner_;
   const Watcher watcher_;
   std::vector<ReductionCounts> counts_;
-  std::unordered_set<uint64_t> seen_;  // hashes of texts that are the test case's or not interesting
+  LookupSet<uint64_t> seen_;  // hashes of texts that are the test case's or not interesting
 };
 
 }  // namespace iropt

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/ir/tir/uses_any_of.h"
+#include "iropt/support/lookup.h"
 #include "stmt_tools.h"
 
 namespace iropt::schedule {
@@ -36,12 +36,12 @@ bool IsDominant(State& state, const Ref* block, Ref* root) {
   };
   if (root->is_block()) return single_in(state.ScopeInfo(root));
   // The first one of the children of the loop that has writers of a buffer in it counts.
-  std::unordered_set<const tir::Buffer*> seen;
+  LookupSet<const tir::Buffer*> seen;
   for (Ref* child : state.ChildrenOf(root)) {
     const BlockScope& scope = state.ScopeInfo(child);
     for (const tir::BufferRegion* write : block->block().writes) {
       const size_t writers = scope.WritersOf(write->buffer).size();
-      if (writers != 0 && seen.insert(write->buffer).second && writers != 1) return false;
+      if (writers != 0 && seen.insert(write->buffer) && writers != 1) return false;
     }
   }
   return true;
@@ -65,7 +65,7 @@ class ReductionIndexFinder : public tir::StmtExprVisitor {
   }
 
  private:
-  std::unordered_set<const tir::Var*> axes_;
+  LookupSet<const tir::Var*> axes_;
 };
 
 // Counts which of two sets of blocks are in statements.
@@ -85,7 +85,7 @@ class BlockCounter : public StmtWalker {
   }
 
  private:
-  std::unordered_set<const tir::Stmt*> producers_, consumers_;
+  LookupSet<const tir::Stmt*> producers_, consumers_;
 };
 
 class BlocksInLoopsFinder : public StmtWalker {
@@ -117,7 +117,7 @@ class BlocksInLoopsFinder : public StmtWalker {
  private:
   Workspace& workspace_;
   tir::VarValues axes_;
-  std::unordered_set<const tir::Buffer*> own_buffers_;
+  LookupSet<const tir::Buffer*> own_buffers_;
 };
 
 }  // namespace

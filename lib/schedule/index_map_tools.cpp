@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/iter_map.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/support/check.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 #include "stmt_tools.h"
 
@@ -56,8 +56,8 @@ class PythonPrinter {
 
   std::string Print(const PrimExpr* expr, int strength) const {
     if (const auto* var = As<tir::Var>(expr)) {
-      const auto found = names_.find(var);
-      return std::string(found == names_.end() ? var->name : found->second);
+      const auto* found = names_.Find(var);
+      return std::string(found ? *found : var->name);
     }
     if (const int64_t* value = arith::AsInt(expr)) return fmt::format("{}", *value);
     if (const auto* real = As<tir::FloatImm>(expr)) return fmt::format("{:#}", real->value);
@@ -75,7 +75,7 @@ class PythonPrinter {
   }
 
  private:
-  std::unordered_map<const PrimExpr*, std::string_view> names_;
+  LookupMap<const PrimExpr*, std::string_view> names_;
 };
 
 }  // namespace

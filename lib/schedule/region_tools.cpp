@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 #include "stmt_tools.h"
 
 namespace iropt::schedule {
@@ -40,9 +40,9 @@ arith::IntervalSet UnionLowerBound(const std::vector<arith::IntervalSet>& sets, 
 }
 
 // A sum of constants and of constant multiples of variables, none of which occurs twice.
-bool IsSumOfDifferentVars(const PrimExpr* expr, std::unordered_set<const tir::Var*>& seen) {
+bool IsSumOfDifferentVars(const PrimExpr* expr, LookupSet<const tir::Var*>& seen) {
   if (arith::AsInt(expr)) return true;
-  if (const auto* var = As<tir::Var>(expr)) return seen.insert(var).second;
+  if (const auto* var = As<tir::Var>(expr)) return seen.insert(var);
   const auto* binary = As<tir::BinaryExpr>(expr);
   if (!binary) return false;
   if (expr->kind == NodeKind::kMul)
@@ -191,7 +191,7 @@ Status CheckInside(State& state, const tir::Buffer& buffer, std::span<const Prim
                    const arith::VarDomains& domains, const tir::Stmt* part) {
   arith::Analyzer analyzer(state.make(), arith::Analyzer::SymVars::kAny);
   for (size_t i = 0; i < indices.size(); ++i) {
-    std::unordered_set<const tir::Var*> seen;
+    LookupSet<const tir::Var*> seen;
     const int64_t* dim = arith::AsInt(buffer.shape[i]);
     if (!dim || !IsSumOfDifferentVars(indices[i], seen)) continue;
     const arith::IntervalSet set = arith::EvalSet(indices[i], domains, analyzer);
@@ -276,7 +276,7 @@ void BindShapes(const PrimFunc& func, arith::Analyzer& analyzer) {
 }
 
 Ref* LowestCommonAncestor(Ref* a, Ref* b) {
-  std::unordered_set<const Ref*> above;
+  LookupSet<const Ref*> above;
   for (Ref* ref = a; ref; ref = ref->parent) above.insert(ref);
   while (!above.contains(b)) b = b->parent;
   return b;

@@ -1,10 +1,10 @@
 #include "iropt/schedule/state.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/support/check.h"
+#include "iropt/support/lookup.h"
 #include "stmt_tools.h"
 
 namespace iropt::schedule {
@@ -15,7 +15,7 @@ class State::Builder : public StmtWalker {
   Builder(State& state, Ref* parent) : state_(state), parent_(parent) {}
 
   // References that are taken over: by the variable of a loop, or by the new block.
-  std::unordered_map<const Node*, Ref*> reused;
+  LookupMap<const Node*, Ref*> reused;
 
  protected:
   void VisitFor(const tir::For* loop) override { Enter(loop, loop->loop_var, loop->body); }
@@ -27,12 +27,12 @@ class State::Builder : public StmtWalker {
       intact->parent = parent_;
       return;
     }
-    const auto taken = reused.find(key);
-    Ref* ref = taken == reused.end() ? state_.NewRef(stmt, parent_) : taken->second;
-    if (taken != reused.end()) {
+    const auto* taken = reused.Find(key);
+    Ref* ref = taken ? *taken : state_.NewRef(stmt, parent_);
+    if (taken) {
       ref->parent = parent_;
       state_.Renew(ref, stmt);
-      reused.erase(taken);
+      reused.erase(key);
     }
     std::swap(ref, parent_);
     VisitStmt(body);
@@ -50,8 +50,8 @@ class CommonPartsFinder : public StmtWalker {
  public:
   explicit CommonPartsFinder(const State& state) : state_(state) {}
 
-  std::unordered_set<const tir::Stmt*> intact;
-  std::unordered_set<const tir::Var*> loop_vars;
+  LookupSet<const tir::Stmt*> intact;
+  LookupSet<const tir::Var*> loop_vars;
 
  protected:
   void VisitFor(const tir::For* loop) override {
@@ -271,7 +271,7 @@ void State::Replace(Ref* at, const tir::Stmt* target, const BlockReuse& reuse) {
       if (pair != reuse.end()) key = pair->second;
     }
     if (key)
-      builder.reused.emplace(key, ref);
+      builder.reused.try_emplace(key, ref);
     else
       expired.push_back(ref);
   }

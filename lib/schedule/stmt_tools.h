@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
@@ -127,12 +126,12 @@ class PathSet {
  public:
   // A block or loop, and those around it up to `scope`, which is not in the set.
   void Add(const Ref* ref, const Ref* scope) {
-    for (; ref && ref != scope && stmts_.insert(ref->stmt).second; ref = ref->parent) continue;
+    for (; ref && ref != scope && stmts_.insert(ref->stmt); ref = ref->parent) continue;
   }
   bool contains(const tir::Stmt* stmt) const { return stmts_.contains(stmt); }
 
  private:
-  std::unordered_set<const tir::Stmt*> stmts_;
+  LookupSet<const tir::Stmt*> stmts_;
 };
 
 // The statements that remain after a block is removed: `source`, a block or loop, becomes `target`. Refused if the

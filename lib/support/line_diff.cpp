@@ -7,8 +7,9 @@
 #include <dtl/dtl.hpp>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <utility>
+
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -33,11 +34,11 @@ Lines SplitLines(std::string_view text) {
 class LineDiffer {
  public:
   LineDiffer(std::string_view before, std::string_view after) : old_(SplitLines(before)), new_(SplitLines(after)) {
-    std::unordered_map<std::string_view, uint32_t> ids;
+    LookupMap<std::string_view, uint32_t> ids;
     const auto number = [&](const Lines& lines, Ids& numbers) {
       numbers.reserve(lines.size());
       for (const std::string_view line : lines) {
-        numbers.push_back(ids.emplace(line, static_cast<uint32_t>(ids.size())).first->second);
+        numbers.push_back(ids.try_emplace(line, static_cast<uint32_t>(ids.size())).first);
       }
     };
     number(old_, old_ids_);

@@ -134,8 +134,8 @@ class LookupMultiMap {
                  std::forward_as_tuple(std::forward<Args>(args)...))
         ->second;
   }
-  // A value of the key for which the condition holds, or null. It is evaluated in any order, so that it should hold for
-  // one value at most.
+  // Returns a value of the key for which the condition holds, or null. It is evaluated in any order, so that it should
+  // hold for one value at most.
   template <class F>
   const V* FindIf(const K& key, F&& holds) const {
     const auto [first, last] = table_.equal_range(key);
@@ -182,11 +182,12 @@ class LookupSet {
   size_t size() const { return table_.size(); }
   bool empty() const { return table_.empty(); }
 
-  // The same as of LookupMap.
+  // Visits all keys, for what the order cannot matter to.
   template <class F>
   void ForEachInAnyOrder(F&& f) const {
     for (const K& key : table_) f(key);
   }
+  // Returns whether the condition holds for all keys. It is evaluated in any order, up to the first that fails.
   template <class F>
   bool AllOf(F&& holds) const {
     for (const K& key : table_) {

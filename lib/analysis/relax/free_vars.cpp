@@ -1,9 +1,8 @@
 #include "iropt/analysis/relax/free_vars.h"
 
-#include <unordered_set>
-
 #include "analysis/type_walk.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -14,14 +13,14 @@ template <class T>
 class OrderedSet {
  public:
   bool Add(const T* item) {
-    if (!seen_.insert(item).second) return false;
+    if (!seen_.insert(item)) return false;
     items_.push_back(item);
     return true;
   }
   std::vector<const T*> Take() && { return std::move(items_); }
 
  private:
-  std::unordered_set<const T*> seen_;
+  LookupSet<const T*> seen_;
   std::vector<const T*> items_;
 };
 
@@ -62,7 +61,7 @@ struct GlobalFinder : WalkHandler {
 };
 
 struct FreeSymVarFinder : WalkHandler {
-  std::unordered_set<const tir::Var*> known;
+  LookupSet<const tir::Var*> known;
   std::vector<const tir::Var*> free;
 
   void OnDefiningType(const Type* type) {
@@ -70,7 +69,7 @@ struct FreeSymVarFinder : WalkHandler {
   }
   void OnScalar(const PrimExpr* e) {
     ForEachSymVar(e, [&](const tir::Var* var) {
-      if (known.insert(var).second) free.push_back(var);
+      if (known.insert(var)) free.push_back(var);
     });
   }
   void OnType(const Type* type) {

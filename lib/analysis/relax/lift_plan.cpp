@@ -6,6 +6,7 @@
 #include "iropt/ir/relax/type_walk.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -58,7 +59,7 @@ void FindLiftable(const Function& function, uint32_t num_inputs, bool dims,
     liftable[var->id] = true;
   };
   const auto is_liftable = [&](const Var* var) { return var->id < liftable.size() && liftable[var->id]; };
-  std::unordered_set<const tir::Var*> known_dims;
+  LookupSet<const tir::Var*> known_dims;
   for (const Var* weight : function.params.span().subspan(num_inputs)) {
     mark(weight);
     if (!dims) continue;

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -107,16 +107,16 @@ Effects FindEffects(const Function& function, const Module* module) {
     void OnGlobal(const GlobalVar* global) { globals.push_back(global); }
     const Module* const module;
     Effects effects;
-    std::unordered_set<const Var*> known;  // names of functions that are walked over
+    LookupSet<const Var*> known;  // names of functions that are walked over
     std::vector<const GlobalVar*> globals;
   };
   Calls calls(module);
   Walk(function, calls);
-  std::unordered_set<const GlobalVar*> reached;
+  LookupSet<const GlobalVar*> reached;
   while (!calls.effects.overwrites && module && !calls.globals.empty()) {
     const GlobalVar* global = calls.globals.back();
     calls.globals.pop_back();
-    const ModuleEntry* entry = reached.insert(global).second ? module->Find(global) : nullptr;
+    const ModuleEntry* entry = reached.insert(global) ? module->Find(global) : nullptr;
     if (const auto* callee = entry ? As<Function>(entry->func) : nullptr) Walk(*callee, calls);
   }
   return calls.effects;
@@ -178,8 +178,8 @@ struct Finder : BindingWalk {
     const auto* function = entry ? As<Function>(entry->func) : nullptr;
     if (!function) return false;
     const auto [known, is_new] = callees.try_emplace(global, false);
-    if (is_new) known->second = OverwritesVars(*function, module);
-    return known->second;
+    if (is_new) known = OverwritesVars(*function, module);
+    return known;
   }
   void OnDefine(const Var* var) {
     if (const Binding* binding = Close(var)) bindings.push_back(binding);
@@ -188,7 +188,7 @@ struct Finder : BindingWalk {
   std::vector<bool> overwritten;
   const Module* const module;
   const bool values_may;  // a function that is a value may overwrite its operands
-  std::unordered_map<const GlobalVar*, bool> callees;
+  LookupMap<const GlobalVar*, bool> callees;
   std::vector<const Binding*> bindings;  // each after those in its value
 };
 

@@ -1,10 +1,10 @@
 #include "iropt/analysis/tir/buffer_scopes.h"
 
 #include <deque>
-#include <unordered_set>
 
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -34,7 +34,7 @@ class ScopeDetector : public tir::StmtExprVisitor {
  public:
   BufferScopes Detect(const PrimFunc& func) {
     for (const tir::Buffer* buffer : func.param_buffers) {
-      if (buffer) by_pointer_.emplace(buffer->data, buffer);
+      if (buffer) by_pointer_.try_emplace(buffer->data, buffer);
     }
     scopes_.push_back({nullptr, nullptr, 0});
     current_ = &scopes_.back();
@@ -55,7 +55,7 @@ class ScopeDetector : public tir::StmtExprVisitor {
     const Scope* outer = Enter(loop);
     if (loop->thread_binding && ThreadTag::Of(loop->thread_binding->thread_tag).rank == ThreadRank::kBlock)
       block_idx_ = CommonAncestor(block_idx_, current_);
-    loops_.emplace(loop->loop_var, current_);
+    loops_.try_emplace(loop->loop_var, current_);
     StmtExprVisitor::VisitFor(loop);
     loops_.erase(loop->loop_var);
     current_ = outer;
@@ -63,7 +63,7 @@ class ScopeDetector : public tir::StmtExprVisitor {
 
   void VisitBlockRealize(const tir::BlockRealize* realize) override {
     const tir::Block& block = *realize->block;
-    for (const tir::Buffer* buffer : block.alloc_buffers) by_pointer_.emplace(buffer->data, buffer);
+    for (const tir::Buffer* buffer : block.alloc_buffers) by_pointer_.try_emplace(buffer->data, buffer);
     const Scope* outer = Enter(&block);
     VisitOpaqueAxes(*realize);
     VisitReductionAxes(*realize);
@@ -96,8 +96,8 @@ class ScopeDetector : public tir::StmtExprVisitor {
   // A pointer that is passed on.
   void VisitVar(const tir::Var* var) override {
     if (!var->dtype.is_handle()) return;
-    const auto it = by_pointer_.find(var);
-    if (it != by_pointer_.end()) Access(it->second);
+    const auto* found = by_pointer_.Find(var);
+    if (found) Access(*found);
   }
 
  private:
@@ -110,7 +110,7 @@ class ScopeDetector : public tir::StmtExprVisitor {
 
   void Access(const tir::Buffer* buffer) { Access(buffer, current_); }
   void Access(const tir::Buffer* buffer, const Scope* scope) {
-    by_pointer_.emplace(buffer->data, buffer);
+    by_pointer_.try_emplace(buffer->data, buffer);
     if (matched_.contains(buffer)) return;
     const Scope*& found = found_[buffer];
     found = CommonAncestor(found, scope);
@@ -119,23 +119,23 @@ class ScopeDetector : public tir::StmtExprVisitor {
   // The order of the values of an opaque axis may matter: one iteration may read what an earlier one wrote.
   void VisitOpaqueAxes(const tir::BlockRealize& realize) {
     const tir::Block& block = *realize.block;
-    std::unordered_map<const tir::Var*, const Scope*> outside;  // of the loops that an axis depends on
+    LookupMap<const tir::Var*, const Scope*> outside;  // of the loops that an axis depends on
     for (uint32_t i = 0; i < realize.iter_values.size(); ++i) {
       const tir::IterVar& axis = *block.iter_vars[i];
       if (axis.iter_type == tir::IterVarType::kDataPar || axis.iter_type == tir::IterVarType::kCommReduce) continue;
       tir::ForEachVar(realize.iter_values[i], [&](const tir::Var* var) {
-        const auto loop = loops_.find(var);
-        if (loop == loops_.end()) return;
+        const auto* loop = loops_.Find(var);
+        if (!loop) return;
         const Scope*& scope = outside[axis.var];
-        if (!scope || loop->second->parent->depth < scope->depth) scope = loop->second->parent;
+        if (!scope || (*loop)->parent->depth < scope->depth) scope = (*loop)->parent;
       });
     }
     if (outside.empty()) return;
     const auto visit = [&](const tir::BufferRegion& region) {
       const Scope* scope = current_;
       const auto raise = [&](const tir::Var* var) {
-        const auto it = outside.find(var);
-        if (it != outside.end() && it->second->depth < scope->depth) scope = it->second;
+        const auto* found = outside.Find(var);
+        if (found && (*found)->depth < scope->depth) scope = *found;
       };
       for (const tir::Range* range : region.region) {
         tir::ForEachVar(range->min, raise);
@@ -153,9 +153,9 @@ class ScopeDetector : public tir::StmtExprVisitor {
     for (uint32_t i = 0; i < realize.iter_values.size(); ++i) {
       if (realize.block->iter_vars[i]->iter_type != tir::IterVarType::kCommReduce) continue;
       tir::ForEachVar(realize.iter_values[i], [&](const tir::Var* var) {
-        const auto loop = loops_.find(var);
-        if (loop == loops_.end() || To<tir::For>(loop->second->stmt)->thread_binding) return;
-        if (loop->second->parent->depth < scope->depth) scope = loop->second->parent;
+        const auto* loop = loops_.Find(var);
+        if (!loop || To<tir::For>((*loop)->stmt)->thread_binding) return;
+        if ((*loop)->parent->depth < scope->depth) scope = (*loop)->parent;
       });
     }
     if (scope == current_) return;
@@ -166,10 +166,10 @@ class ScopeDetector : public tir::StmtExprVisitor {
   const Scope* current_ = nullptr;
   const Scope* block_idx_ = nullptr;  // around all loops over blockIdx
   // Looked up; the order in which found_ is iterated does not matter.
-  std::unordered_map<const tir::Var*, const Scope*> loops_;
-  std::unordered_map<const tir::Var*, const tir::Buffer*> by_pointer_;
+  LookupMap<const tir::Var*, const Scope*> loops_;
+  LookupMap<const tir::Var*, const tir::Buffer*> by_pointer_;
   std::unordered_map<const tir::Buffer*, const Scope*> found_;
-  std::unordered_set<const tir::Buffer*> matched_;
+  LookupSet<const tir::Buffer*> matched_;
 };
 
 }  // namespace

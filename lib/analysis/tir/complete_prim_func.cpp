@@ -1,10 +1,9 @@
 #include "iropt/analysis/tir/complete_prim_func.h"
 
-#include <unordered_map>
-
 #include "iropt/analysis/tir/block_access.h"
 #include "iropt/infer/prim_func_type.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 namespace {
@@ -12,7 +11,7 @@ namespace {
 class BlockCompleter : public tir::StmtExprVisitor {
  public:
   BlockCompleter(std::span<const tir::IncompleteBlock> blocks, Workspace& workspace) : workspace_(workspace) {
-    for (const tir::IncompleteBlock& incomplete : blocks) incomplete_.emplace(incomplete.block, incomplete);
+    for (const tir::IncompleteBlock& incomplete : blocks) incomplete_.try_emplace(incomplete.block, incomplete);
   }
 
   std::vector<OpaqueAccess> Complete(std::span<const tir::Buffer* const> param_buffers, const tir::Stmt* body) {
@@ -41,7 +40,7 @@ class BlockCompleter : public tir::StmtExprVisitor {
     if (block->init) VisitStmt(block->init);
     VisitStmt(block->body);
     Forget(outside);
-    if (const auto it = incomplete_.find(block); it != incomplete_.end()) FillIn(it->second);
+    if (const auto* found = incomplete_.Find(block)) FillIn(*found);
   }
 
  private:
@@ -60,7 +59,7 @@ class BlockCompleter : public tir::StmtExprVisitor {
   }
 
   Workspace& workspace_;
-  std::unordered_map<const tir::Block*, tir::IncompleteBlock> incomplete_;
+  LookupMap<const tir::Block*, tir::IncompleteBlock> incomplete_;
   BuffersByPointer known_;              // visible at the visited statement
   std::vector<const tir::Var*> order_;  // in the order of their definition
   std::vector<OpaqueAccess> opaque_;

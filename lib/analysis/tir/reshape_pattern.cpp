@@ -120,7 +120,7 @@ class ReshapeProver {
     const DataType dtype = block_.iter_vars[0]->var->dtype;
     const tir::Var* iteration = workspace_.NewPrimVar("iteration", dtype);
     const PrimExpr* stride = make().Const(1, dtype);
-    std::unordered_map<const tir::Var*, const PrimExpr*> parts;
+    LookupMap<const tir::Var*, const PrimExpr*> parts;
     for (size_t i = block_.iter_vars.size(); i-- > 0;) {
       const tir::IterVar& axis = *block_.iter_vars[i];
       if (!arith::IsInt(axis.dom->min, 0)) return false;
@@ -128,10 +128,7 @@ class ReshapeProver {
       stride = make().Mul(stride, axis.dom->extent);
     }
     analyzer_.Bind(iteration, make().Const(0, dtype), stride);
-    const auto part = [&](const tir::Var* var) -> const PrimExpr* {
-      const auto found = parts.find(var);
-      return found == parts.end() ? nullptr : found->second;
-    };
+    const auto part = [&](const tir::Var* var) -> const PrimExpr* { return parts.Lookup(var); };
     return analyzer_.CanProveEqual(tir::Substitute(from, part, workspace_), tir::Substitute(to, part, workspace_));
   }
 

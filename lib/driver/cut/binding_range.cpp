@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <utility>
 
 #include "iropt/analysis/relax/free_vars.h"
@@ -15,6 +14,7 @@
 #include "iropt/ir/relax/builder.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/support/edit_distance.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -83,8 +83,8 @@ class RangeFinder {
 };
 
 // The variables that code refers to, of a sequence after its bindings up to `last`.
-std::unordered_set<const Var*> UsedAfter(const SeqExpr& sequence, size_t last) {
-  std::unordered_set<const Var*> used;
+LookupSet<const Var*> UsedAfter(const SeqExpr& sequence, size_t last) {
+  LookupSet<const Var*> used;
   const auto add = [&](const Expr* e) {
     for (const Var* var : FreeVars(e)) used.insert(var);
   };
@@ -139,7 +139,7 @@ class PieceBuilder {
 
   std::vector<const Var*> Outputs() const {
     const std::vector<const Binding*> bindings = BindingsOf(*range_.sequence);
-    const std::unordered_set<const Var*> used = UsedAfter(*range_.sequence, range_.last);
+    const LookupSet<const Var*> used = UsedAfter(*range_.sequence, range_.last);
     std::vector<const Var*> outputs;
     for (size_t i = range_.first; i <= range_.last; ++i) {
       if (used.contains(bindings[i]->var)) outputs.push_back(bindings[i]->var);

@@ -12,7 +12,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -20,6 +19,7 @@
 #include "iropt/ir/structural.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/support/line_diff.h"
+#include "iropt/support/lookup.h"
 #include "iropt/text/script/printer.h"
 
 namespace iropt {
@@ -69,10 +69,10 @@ class VariableNumbers {
   uint32_t Find(const Node* node, std::string_view name) {
     const auto [found, added] = numbers_.try_emplace(node, static_cast<uint32_t>(names_.size()));
     if (added) names_.emplace_back(name);
-    return found->second;
+    return found;
   }
 
-  std::unordered_map<const Node*, uint32_t> numbers_;
+  LookupMap<const Node*, uint32_t> numbers_;
   std::vector<std::string> names_;
 };
 

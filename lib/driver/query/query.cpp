@@ -3,10 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
-
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/visitor.h"
+#include "iropt/support/lookup.h"
 #include "query_parser.h"
 
 namespace iropt {
@@ -16,22 +15,19 @@ namespace {
 // The values of all variables of a function.
 class FunctionDefinitions : public Definitions, public ExprVisitor {
  public:
-  const Expr* ValueOf(const Var* var) const override {
-    const auto known = values_.find(var);
-    return known == values_.end() ? nullptr : known->second;
-  }
+  const Expr* ValueOf(const Var* var) const override { return values_.Lookup(var); }
 
   const std::vector<const VarBinding*>& bindings() const { return bindings_; }
 
  protected:
   void VisitVarBinding(const VarBinding* binding) override {
     ExprVisitor::VisitVarBinding(binding);
-    values_.emplace(binding->var, binding->value);
+    values_.try_emplace(binding->var, binding->value);
     bindings_.push_back(binding);
   }
 
  private:
-  std::unordered_map<const Var*, const Expr*> values_;
+  LookupMap<const Var*, const Expr*> values_;
   std::vector<const VarBinding*> bindings_;
 };
 

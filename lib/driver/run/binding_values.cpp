@@ -12,6 +12,7 @@
 #include "iropt/infer/infer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -35,7 +36,7 @@ struct BindingUses : WalkHandler {
   };
 
   void OnBinding(const Binding& binding) {
-    by_var.emplace(binding.var, entries.size());
+    by_var.try_emplace(binding.var, entries.size());
     open.push_back(entries.size());
     entries.push_back({&binding, {}});
   }
@@ -49,13 +50,13 @@ struct BindingUses : WalkHandler {
     if (std::ranges::find(uses, var) == uses.end()) uses.push_back(var);
   }
   const Entry* Find(const Var* var) const {
-    const auto found = by_var.find(var);
-    return found == by_var.end() ? nullptr : &entries[found->second];
+    const auto* found = by_var.Find(var);
+    return found ? &entries[*found] : nullptr;
   }
 
   std::vector<Entry> entries;
   std::vector<size_t> open;  // whose values are walked over
-  std::unordered_map<const Var*, size_t> by_var;
+  LookupMap<const Var*, size_t> by_var;
 };
 
 std::string DescribeValue(const Binding& binding) {
@@ -105,8 +106,8 @@ void BindingNames::AddLocalFunctions(const Function& function, const std::string
 }
 
 std::string BindingNames::Next(const Function& function, const Var& var) {
-  const auto prefix = prefixes_.find(&function);
-  std::string name = fmt::format("{}{}", prefix == prefixes_.end() ? "" : prefix->second, var.name());
+  const auto* prefix = prefixes_.Find(&function);
+  std::string name = fmt::format("{}{}", prefix ? *prefix : "", var.name());
   const size_t count = ++counts_[name];
   if (count > 1) name += fmt::format("#{}", count);
   return name;
@@ -126,7 +127,7 @@ void ValueRecorder::OnBinding(const Function& function, const Var& var, const Ho
 
 ValueChecker::ValueChecker(BindingNames names, const std::vector<NamedTensor>& expected, const ProgramOptions& options)
     : names_(std::move(names)), options_(options) {
-  for (const NamedTensor& named : expected) expected_.emplace(named.name, named.tensor);
+  for (const NamedTensor& named : expected) expected_.try_emplace(named.name, named.tensor);
 }
 
 ValueChecker::State ValueChecker::Compare(const std::string& name, const HostValue& value) {
@@ -134,13 +135,13 @@ ValueChecker::State ValueChecker::Compare(const std::string& name, const HostVal
   bool is_compared = false;
   ForEachNamedTensor(value, name, [&](const std::string& path, const Tensor& tensor) {
     has_tensor = true;
-    const auto wanted = expected_.find(path);
-    if (wanted == expected_.end() || !difference_.message.empty()) return;
+    const auto* wanted = expected_.Find(path);
+    if (!wanted || !difference_.message.empty()) return;
     is_compared = true;
     ++num_tensors_;
     num_elements_ += tensor->num_elements();
     const Tensor got = WithDimension(tensor);
-    const Tensor want = WithDimension(wanted->second);
+    const Tensor want = WithDimension(*wanted);
     const Comparison comparison = CompareTensors(*got, *want, ToleranceFor(*want, RunPrecision(), options_.tolerance));
     if (!comparison.ok())
       difference_.message = fmt::format("{}: {}", path, DescribeComparison(comparison, *got, *want));
@@ -165,10 +166,10 @@ void ValueChecker::ReportDifference(CompilerInstance& compiler) const {
   BindingUses bindings;
   Walk(*difference_.function, bindings);
   const auto describe = [&](const Var* var) {
-    const auto state = states_.find(var);
+    const auto* state = states_.Find(var);
     if (!bindings.Find(var)) return fmt::format("'{}' (an input)", var->name());
-    if (state == states_.end() || state->second == State::NoTensor) return fmt::format("'{}'", var->name());
-    return fmt::format("'{}' ({})", var->name(), state->second == State::Equal ? "equal" : "not in the file");
+    if (!state || *state == State::NoTensor) return fmt::format("'{}'", var->name());
+    return fmt::format("'{}' ({})", var->name(), *state == State::Equal ? "equal" : "not in the file");
   };
   std::vector<const Var*> chain = {difference_.var};
   const BindingUses::Entry* first = bindings.Find(difference_.var);
@@ -186,8 +187,8 @@ void ValueChecker::ReportDifference(CompilerInstance& compiler) const {
     std::vector<std::string> operands;
     for (const Var* use : entry->uses) {
       operands.push_back(describe(use));
-      const auto state = states_.find(use);
-      const bool is_equal = state != states_.end() && state->second == State::Equal;
+      const auto* state = states_.Find(use);
+      const bool is_equal = state && *state == State::Equal;
       if (!is_equal && std::ranges::find(chain, use) == chain.end()) chain.push_back(use);
     }
     error.Note(Location(*entry->binding),

@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/data/tensors.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/run_program.h"
 #include "iropt/eval/relax/interpreter.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -28,8 +28,8 @@ class BindingNames {
  private:
   void AddLocalFunctions(const Function& function, const std::string& name);
 
-  std::unordered_map<const Function*, std::string> prefixes_;
-  std::unordered_map<std::string, size_t> counts_;
+  LookupMap<const Function*, std::string> prefixes_;
+  LookupMap<std::string, size_t> counts_;
 };
 
 // Tensors of fields of tuples are named by their indices: "t.0". Values without a tensor, and tensors that are not yet
@@ -76,11 +76,11 @@ class ValueChecker : public RunObserver {
 
   BindingNames names_;
   const ProgramOptions& options_;
-  std::unordered_map<std::string, Tensor> expected_;
-  std::unordered_map<const Var*, State> states_;  // of the last value of each variable
-  size_t num_values_ = 0;                         // that have tensors
-  size_t num_compared_ = 0;                       // of them
-  size_t num_tensors_ = 0;                        // of the file, that were compared
+  LookupMap<std::string, Tensor> expected_;
+  LookupMap<const Var*, State> states_;  // of the last value of each variable
+  size_t num_values_ = 0;                // that have tensors
+  size_t num_compared_ = 0;              // of them
+  size_t num_tensors_ = 0;               // of the file, that were compared
   int64_t num_elements_ = 0;
   Difference difference_;  // without a variable: none
 };

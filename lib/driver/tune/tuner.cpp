@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <unordered_set>
 #include <utility>
 
 #include "iropt/arith/prim_builder.h"
@@ -119,7 +118,7 @@ Status Tuner::TryCandidate(const TuningTask& task, const schedule::TileChoice& c
   schedule::Schedule sch(std::move(module));
   if (!schedule::ApplyTileChoice(choice, sch, task.workload.var->name, *context_.target)) return {};
   schedule::Trace trace = schedule::Simplify(sch.trace());
-  if (!search.traces.insert(schedule::ToPython(trace)).second) return {};
+  if (!search.traces.insert(schedule::ToPython(trace))) return {};
   ++search.tried;
   const Module scheduled = sch.Finish();
   const ModuleEntry& entry = scheduled.functions()[0];

@@ -4,7 +4,6 @@
 
 #include <memory>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/codegen/loop_compiler.h"
@@ -13,6 +12,7 @@
 #include "iropt/ir/module.h"
 #include "iropt/pass/context.h"
 #include "iropt/schedule/database.h"
+#include "iropt/support/lookup.h"
 #include "tuning_task.h"
 
 namespace iropt {
@@ -35,7 +35,7 @@ class Tuner {
     std::string description = {};  // of the best candidate; empty: none is better than no schedule
     std::string kept = {};         // the trace of its record; empty if the database has a better one
     size_t tried = 0;
-    std::unordered_set<std::string> traces = {};  // that were tried
+    LookupSet<std::string> traces = {};  // that were tried
   };
 
   Status TuneTask(const TuningTask& task, double seconds);

@@ -9,6 +9,7 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op_id.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -77,12 +78,12 @@ bool SameExtent(const PrimExpr* a, const PrimExpr* b) {
 // Sets of axes are bit masks of the indices of their tags.
 class MemoryFinder : public tir::StmtExprVisitor {
  public:
-  std::unordered_map<const tir::Var*, ThreadMemory> Result() const {
-    std::unordered_map<const tir::Var*, ThreadMemory> result;
-    for (const auto& [data, uses] : memory_) {
+  LookupMap<const tir::Var*, ThreadMemory> Result() const {
+    LookupMap<const tir::Var*, ThreadMemory> result;
+    memory_.ForEachInAnyOrder([&](const tir::Var* data, const Uses& uses) {
       ThreadMemory layout = LayoutOf(uses);
-      if (!layout.axes.empty() || !layout.shared.empty()) result.emplace(data, std::move(layout));
-    }
+      if (!layout.axes.empty() || !layout.shared.empty()) result.try_emplace(data, std::move(layout));
+    });
     return result;
   }
 
@@ -147,9 +148,9 @@ class MemoryFinder : public tir::StmtExprVisitor {
     for (const tir::MatchBufferRegion* match : block->match_buffers) {
       for (const tir::Range* range : match->source->region) VisitRange(range);
       const tir::Var* source = RootOf(match->source->buffer->data);
-      const auto found = memory_.find(source);
-      if (found == memory_.end() || !roots_.emplace(match->buffer->data, source).second) continue;
-      found->second.pointers.push_back(match->buffer->data);
+      Uses* found = memory_.Find(source);
+      if (!found || !roots_.try_emplace(match->buffer->data, source).second) continue;
+      found->pointers.push_back(match->buffer->data);
     }
     if (block->init) VisitStmt(block->init);
     VisitStmt(block->body);
@@ -226,8 +227,8 @@ class MemoryFinder : public tir::StmtExprVisitor {
   uint32_t AxesIn(const PrimExpr* expr) const {
     uint32_t axes = 0;
     tir::ForEachVar(expr, [&](const tir::Var* var) {
-      const auto found = axes_of_.find(var);
-      if (found != axes_of_.end()) axes |= found->second;
+      const auto* found = axes_of_.Find(var);
+      if (found) axes |= *found;
     });
     return axes;
   }
@@ -240,8 +241,8 @@ class MemoryFinder : public tir::StmtExprVisitor {
     if (const auto* cast = As<tir::Cast>(expr)) return IndexOf(cast->value);
     if (const auto* number = As<tir::IntImm>(expr)) return LinearIndex::Of(number->value);
     if (const auto* var = As<tir::Var>(expr)) {
-      const auto found = index_of_.find(var);
-      return found == index_of_.end() ? LinearIndex{} : found->second;
+      const auto* found = index_of_.Find(var);
+      return found ? *found : LinearIndex{};
     }
     const auto* binary = tir::BinaryExpr::ClassOf(expr->kind) ? static_cast<const tir::BinaryExpr*>(expr) : nullptr;
     if (expr->kind == NodeKind::kAdd) return IndexOf(binary->a).Plus(IndexOf(binary->b));
@@ -270,10 +271,7 @@ class MemoryFinder : public tir::StmtExprVisitor {
     roots_[data] = data;
   }
 
-  const tir::Var* RootOf(const tir::Var* data) const {
-    const auto found = roots_.find(data);
-    return found == roots_.end() ? nullptr : found->second;
-  }
+  const tir::Var* RootOf(const tir::Var* data) const { return roots_.Lookup(data); }
 
   // `buffer` is null if a pointer to the memory is taken.
   void Access(const tir::Var* data, const tir::Buffer* buffer, List<const PrimExpr*> indices, uint32_t accumulated) {
@@ -310,17 +308,17 @@ class MemoryFinder : public tir::StmtExprVisitor {
   Split SplitOf(const Loop& axis, const PrimExpr* expr) const {
     const LinearIndex index = IndexOf(expr);
     const int64_t size = index.known ? index.FactorOf(axis.var) : 0;
-    const auto threads = range_of_.find(axis.var);
+    const auto* threads = range_of_.Find(axis.var);
     if (size <= 0 || !axis.from_zero) return {};
-    const int64_t count = threads == range_of_.end() ? 0 : threads->second.second + 1;
+    const int64_t count = threads ? threads->second + 1 : 0;
     __extension__ using Wide = __int128;
     Wide low = index.constant;
     Wide high = index.constant;
     for (const auto& [var, factor] : index.terms) {
       if (var == axis.var || (count != 0 && Wide{factor} % (Wide{size} * count) == 0)) continue;
-      const auto range = range_of_.find(var);
-      if (range == range_of_.end()) return {};
-      const auto& [first, last] = range->second;
+      const auto* range = range_of_.Find(var);
+      if (!range) return {};
+      const auto& [first, last] = *range;
       low += Wide{factor} * (factor > 0 ? first : last);
       high += Wide{factor} * (factor > 0 ? last : first);
     }
@@ -378,12 +376,12 @@ class MemoryFinder : public tir::StmtExprVisitor {
 
   std::vector<Loop> loops_;
   std::vector<std::string_view> tags_;
-  std::unordered_map<const tir::Var*, Uses> memory_;            // by the pointer of the allocation
-  std::unordered_map<const tir::Var*, const tir::Var*> roots_;  // of pointers to the memory
-  std::unordered_map<const tir::Var*, uint32_t> axes_of_;       // the thread axes that a variable depends on
-  std::unordered_map<const tir::Var*, LinearIndex> index_of_;   // the values of variables
-  std::unordered_map<const tir::Var*, std::pair<int64_t, int64_t>> range_of_;  // from the first value to the last
-  uint32_t reduced_ = 0;  // the axes over which the enclosing blocks reduce
+  LookupMap<const tir::Var*, Uses> memory_;                           // by the pointer of the allocation
+  LookupMap<const tir::Var*, const tir::Var*> roots_;                 // of pointers to the memory
+  LookupMap<const tir::Var*, uint32_t> axes_of_;                      // the thread axes that a variable depends on
+  LookupMap<const tir::Var*, LinearIndex> index_of_;                  // the values of variables
+  LookupMap<const tir::Var*, std::pair<int64_t, int64_t>> range_of_;  // from the first value to the last
+  uint32_t reduced_ = 0;                                              // the axes over which the enclosing blocks reduce
   bool in_allreduce_ = false;
 };
 
@@ -407,7 +405,7 @@ bool IsKnownExtent(const PrimExpr* extent, FunctionRef<bool(const tir::Var*)> is
   return known;
 }
 
-std::unordered_map<const tir::Var*, ThreadMemory> FindThreadMemory(const tir::Stmt* body) {
+LookupMap<const tir::Var*, ThreadMemory> FindThreadMemory(const tir::Stmt* body) {
   MemoryFinder finder;
   finder.VisitStmt(body);
   return finder.Result();

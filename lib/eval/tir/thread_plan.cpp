@@ -20,8 +20,7 @@ bool ThreadPlan::Synchronizes(const tir::Stmt* stmt) {
 const ThreadMemory* ThreadPlan::LayoutOf(const tir::Var* data) {
   if (!IsThreadMemory(data)) return nullptr;
   if (!memory_) memory_ = FindThreadMemory(body_);
-  const auto found = memory_->find(data);
-  return found == memory_->end() ? nullptr : &found->second;
+  return memory_->Find(data);
 }
 
 bool ThreadPlan::HasCopies(const tir::Var* data) {

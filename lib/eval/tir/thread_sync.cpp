@@ -9,7 +9,7 @@ namespace {
 
 class SyncFinder : public tir::StmtExprVisitor {
  public:
-  explicit SyncFinder(std::unordered_set<const tir::Stmt*>& synchronizing) : synchronizing_(synchronizing) {}
+  explicit SyncFinder(LookupSet<const tir::Stmt*>& synchronizing) : synchronizing_(synchronizing) {}
 
   void VisitStmt(const tir::Stmt* stmt) override {
     const bool before = found_;
@@ -27,7 +27,7 @@ class SyncFinder : public tir::StmtExprVisitor {
   }
 
  private:
-  std::unordered_set<const tir::Stmt*>& synchronizing_;
+  LookupSet<const tir::Stmt*>& synchronizing_;
   bool found_ = false;
 };
 
@@ -37,8 +37,8 @@ bool IsThreadTag(std::string_view tag) { return tag.starts_with("threadIdx") || 
 
 bool IsLocalMemory(const tir::Var* data) { return data->pointer && data->pointer->scope.starts_with("local"); }
 
-std::unordered_set<const tir::Stmt*> FindSynchronizing(const tir::Stmt* body) {
-  std::unordered_set<const tir::Stmt*> synchronizing;
+LookupSet<const tir::Stmt*> FindSynchronizing(const tir::Stmt* body) {
+  LookupSet<const tir::Stmt*> synchronizing;
   SyncFinder(synchronizing).VisitStmt(body);
   return synchronizing;
 }

@@ -4,6 +4,7 @@
 
 #include "iropt/ir/relax/builder.h"
 #include "iropt/ir/relax/visitor.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -48,16 +49,13 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
 
   // A variable without a value stands for the empty tuple in all its uses.
   const Expr* VisitVar(const Var* var) override {
-    if (const auto found = typed_.find(var); found != typed_.end()) var = found->second;
+    if (const auto* found = typed_.Find(var)) var = *found;
     const auto* type = As<TupleType>(var->type);
     if (!type || !type->fields.empty()) return var;
     return NewLike<Tuple>(workspace(), *var, List<const Expr*>(), TupleType::Get({}));
   }
 
-  const Expr* VisitDataflowVar(const DataflowVar* var) override {
-    const auto found = typed_.find(var);
-    return found != typed_.end() ? found->second : var;
-  }
+  const Expr* VisitDataflowVar(const DataflowVar* var) override { return typed_.Lookup(var, var); }
 
   const Expr* VisitTuple(const Tuple* tuple) override {
     const bool nests = std::ranges::any_of(tuple->fields, [](const Expr* field) { return Is<Tuple>(field); });
@@ -162,7 +160,7 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
   // A variable that replaces one that had no type.
   const Var* GiveType(const Var* var, const Type* type) {
     const Var* typed = NewVarLike(workspace(), *var, type);
-    typed_.emplace(var, typed);
+    typed_.try_emplace(var, typed);
     return typed;
   }
 
@@ -186,7 +184,7 @@ class BlockBuilder::Normalizer final : public ExprFunctor<const Expr*(const Expr
 
   BlockBuilder& builder_;
   Rebuilder rebuilder_;
-  std::unordered_map<const Var*, const Var*> typed_;
+  LookupMap<const Var*, const Var*> typed_;
 };
 
 const Expr* BlockBuilder::Normalize(const Expr* expr) {

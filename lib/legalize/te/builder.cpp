@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 
 #include "iropt/analysis/tir/complete_prim_func.h"
 #include "iropt/ir/limits.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/legalize/te.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::te {
 
@@ -52,7 +52,7 @@ class BlockNames {
   }
 
  private:
-  std::unordered_map<std::string, int> used_;  // the last number that was tried
+  LookupMap<std::string, int> used_;  // the last number that was tried
 };
 
 std::vector<Value> IdentityOf(Reducer reducer, Builder& te, std::span<const PrimExpr* const> values) {

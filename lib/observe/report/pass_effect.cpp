@@ -2,13 +2,13 @@
 
 #include <functional>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/structural.h"
 #include "iropt/observe/ir_printer.h"
 #include "iropt/observe/operator_counts.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -61,12 +61,12 @@ class BindingMatcher {
       : before_(before), after_(after), is_paired_(after.size()) {}
 
   BindingChanges Run() {
-    std::unordered_map<const Var*, size_t> by_var;
-    for (size_t i = 0; i < after_.size(); ++i) by_var.emplace(after_[i].binding->var, i);
+    LookupMap<const Var*, size_t> by_var;
+    for (size_t i = 0; i < after_.size(); ++i) by_var.try_emplace(after_[i].binding->var, i);
     std::vector<const BindingFacts*> unpaired;
     for (const BindingFacts& old : before_) {
-      const auto found = by_var.find(old.binding->var);
-      found == by_var.end() ? unpaired.push_back(&old) : Pair(old, found->second);
+      auto* found = by_var.Find(old.binding->var);
+      !found ? unpaired.push_back(&old) : Pair(old, *found);
     }
     PairByName(unpaired);
     for (const bool is_paired : is_paired_) changes_.added += is_paired ? 0 : 1;
@@ -81,16 +81,16 @@ class BindingMatcher {
       std::vector<size_t> bindings;
       size_t next = 0;
     };
-    std::unordered_map<std::string_view, Candidates> by_name;
+    LookupMap<std::string_view, Candidates> by_name;
     for (size_t i = 0; i < after_.size(); ++i) {
       if (!is_paired_[i]) by_name[after_[i].binding->var->name()].bindings.push_back(i);
     }
     for (const BindingFacts* old : unpaired) {
-      const auto found = by_name.find(old->binding->var->name());
-      if (found == by_name.end() || found->second.next == found->second.bindings.size()) {
+      auto* found = by_name.Find(old->binding->var->name());
+      if (!found || found->next == found->bindings.size()) {
         ++changes_.removed;
       } else {
-        Pair(*old, found->second.bindings[found->second.next++]);
+        Pair(*old, found->bindings[found->next++]);
       }
     }
   }

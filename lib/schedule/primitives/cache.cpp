@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "iropt/support/lookup.h"
 #include "schedule/checks.h"
 #include "schedule/index_map_tools.h"
 #include "schedule/primitive_call.h"
@@ -77,7 +78,7 @@ class NestedConditions : public StmtWalker {
   const tir::Buffer* buffer_;
   const bool is_write_;
   State& state_;
-  std::unordered_set<const tir::Var*> inner_;
+  LookupSet<const tir::Var*> inner_;
   const PrimExpr* condition_ = nullptr;
   bool is_unknown_ = false;
 };

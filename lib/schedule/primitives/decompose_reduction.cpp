@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "iropt/ir/tir/uses_any_of.h"
+#include "iropt/support/lookup.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/stmt_tools.h"
@@ -108,7 +108,7 @@ class Decomposer {
         tir::Substitute(block_.init, axes, workspace_));
     // The loops from the given one inwards that the initialization depends on.
     std::vector<const tir::For*> chosen;
-    std::unordered_set<const tir::Var*> discarded;
+    LookupSet<const tir::Var*> discarded;
     for (size_t i = loops_.size(); i > 0; --i) {
       const tir::For& loop = loops_[i - 1]->loop();
       const auto uses = [&](const PrimExpr* value) { return tir::UsesVar(value, loop.loop_var); };
@@ -139,7 +139,7 @@ class Decomposer {
   }
 
   // Loops run the block again, with its initialization, if no axis uses them or if the axes take values twice.
-  Status CheckNotRepeated(const std::unordered_set<const tir::Var*>& discarded) {
+  Status CheckNotRepeated(const LookupSet<const tir::Var*>& discarded) {
     const arith::IterRanges inner = LoopDomain(ref_->parent, loop_->parent);
     std::vector<const PrimExpr*> values;
     for (const PrimExpr* value : realize_->iter_values) {
@@ -161,7 +161,7 @@ class Decomposer {
   }
 
   // The parts of the condition of the block that do not depend on loops that the initialization does not have.
-  Result<const PrimExpr*> Condition(const std::unordered_set<const tir::Var*>& discarded) {
+  Result<const PrimExpr*> Condition(const LookupSet<const tir::Var*>& discarded) {
     const arith::PrimBuilder make = state_.make();
     const PrimExpr* result = make.Bool(true);
     if (IsTrue(realize_->predicate)) return result;
@@ -186,7 +186,7 @@ class Decomposer {
   }
 
   // A loop further out that the condition uses, but no axis: without the condition it repeats the initialization.
-  const tir::Stmt* RepeatingLoopIn(const tir::LT& condition, const std::unordered_set<const tir::Var*>& discarded) {
+  const tir::Stmt* RepeatingLoopIn(const tir::LT& condition, const LookupSet<const tir::Var*>& discarded) {
     for (const Ref* ref : loops_) {
       const tir::For& loop = ref->loop();
       const auto uses = [&](const PrimExpr* value) { return tir::UsesVar(value, loop.loop_var); };

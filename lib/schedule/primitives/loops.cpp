@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "iropt/support/followed_version.h"
+#include "iropt/support/lookup.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/region_tools.h"
@@ -135,7 +135,7 @@ Status ApplyFuse(PrimitiveCall& call) {
   if (refs.empty()) return call.Refuse("'fuse' requires at least 1 loop(s)");
   Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
   const arith::PrimBuilder& make = analyzer.make();
-  std::unordered_set<const tir::Var*> outer_vars;
+  LookupSet<const tir::Var*> outer_vars;
   std::vector<const tir::For*> loops;
   for (size_t i = 0; i < refs.size(); ++i) {
     const tir::For& loop = refs[i]->loop();
@@ -219,8 +219,8 @@ class BlockChecker : public StmtWalker {
 
 // The loops from the innermost of them outwards to the outermost of them, where each is the only child of the next.
 Result<std::vector<Ref*>> ChainOf(State& state, const std::vector<Ref*>& loops) {
-  const std::unordered_set<const Ref*> wanted(loops.begin(), loops.end());
-  std::unordered_set<const Ref*> visited;
+  const LookupSet<const Ref*> wanted(loops.begin(), loops.end());
+  LookupSet<const Ref*> visited;
   Ref* top = nullptr;
   Ref* bottom = loops[0];
   bool scope_visited = false;
@@ -305,9 +305,9 @@ Status ApplyReorder(PrimitiveCall& call) {
   const std::vector<Ref*> loops = call.GetRefs("ordered_loops");
   if (loops.size() <= 1) return {};
   State& state = call.state();
-  std::unordered_set<const Ref*> wanted;
+  LookupSet<const Ref*> wanted;
   for (const Ref* loop : loops) {
-    if (!wanted.insert(loop).second)
+    if (!wanted.insert(loop))
       return state.Refuse("loop {0} appears in the input array for multiple times", {loop->stmt});
   }
   IROPT_ASSIGN_OR_RETURN(const std::vector<Ref*> chain, ChainOf(state, loops));
@@ -316,7 +316,7 @@ Status ApplyReorder(PrimitiveCall& call) {
   checker.VisitStmt(chain.front()->stmt);
   IROPT_RETURN_IF_ERROR(std::move(checker.status));
 
-  std::unordered_set<const tir::Var*> inner;
+  LookupSet<const tir::Var*> inner;
   const tir::Stmt* nest = chain.front()->loop().body;
   std::vector<const tir::For*> order;  // the new one, innermost first as in the chain
   size_t next = loops.size();

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "axis_condition.h"
 #include "iropt/support/lookup.h"
@@ -28,10 +27,10 @@ using Extents = LookupMap<const tir::Var*, const PrimExpr*>;
 
 // Each buffer is accessed once, at elements whose indices are axes or constants.
 bool IsEinsum(const tir::Block& block) {
-  std::unordered_set<const tir::Buffer*> seen;
+  LookupSet<const tir::Buffer*> seen;
   for (const auto* regions : {&block.reads, &block.writes}) {
     for (const tir::BufferRegion* region : *regions) {
-      if (!seen.insert(region->buffer).second) return false;
+      if (!seen.insert(region->buffer)) return false;
       for (const tir::Range* range : region->region) {
         if (!arith::IsInt(range->extent, 1) || (!Is<tir::IntImm>(range->min) && !Is<tir::Var>(range->min)))
           return false;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "blockize.h"
 #include "iropt/arith/index_dtypes.h"
@@ -126,7 +125,7 @@ class IntrinsicMatcher {
     if (!MatchBuffer(a.buffer, b.buffer) || a.region.size() < b.region.size()) return false;
     const size_t offset = a.region.size() - b.region.size();
     const auto [known, is_new] = bases_.try_emplace(a.buffer);
-    std::vector<const PrimExpr*>& base = known->second;
+    std::vector<const PrimExpr*>& base = known;
     if (is_new) {
       for (const tir::Range* range : a.region) base.push_back(range->min);
     }
@@ -146,11 +145,11 @@ class IntrinsicMatcher {
   bool MatchAccess(const tir::Buffer* a, List<const PrimExpr*> a_indices, const tir::Buffer* b,
                    List<const PrimExpr*> b_indices) {
     if (!MatchBuffer(a, b) || a_indices.size() < b_indices.size()) return false;
-    const auto base = bases_.find(a);
-    if (base == bases_.end()) return false;
+    const auto* base = bases_.Find(a);
+    if (!base) return false;
     const size_t offset = a_indices.size() - b_indices.size();
     for (size_t i = 0; i < b_indices.size(); ++i) {
-      const PrimExpr* index = make_.Sub(a_indices[i + offset], base->second[i + offset]);
+      const PrimExpr* index = make_.Sub(a_indices[i + offset], (*base)[i + offset]);
       if (!analyzer_.CanProveEqual(index, b_indices[i])) return false;
     }
     return true;
@@ -196,7 +195,7 @@ class IntrinsicMatcher {
   Analyzer analyzer_, program_analyzer_;
   LookupMap<const tir::Var*, const tir::Var*> vars_;
   LookupMap<const tir::Buffer*, const tir::Buffer*> buffers_;
-  std::unordered_map<const tir::Buffer*, std::vector<const PrimExpr*>> bases_;
+  LookupMap<const tir::Buffer*, std::vector<const PrimExpr*>> bases_;
   bool is_outermost_ = true;
   const tir::Stmt* place_ = nullptr;
   std::string difference_;

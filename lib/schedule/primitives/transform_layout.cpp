@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 #include "buffer_sites.h"
 #include "iropt/analysis/tir/block_access.h"
@@ -113,8 +112,8 @@ class WriteFinder : public tir::StmtExprVisitor {
   std::optional<Depths> DepthsOf(const PrimExpr* expr) const {
     std::optional<Depths> depths;
     tir::ForEachVar(expr, [&](const tir::Var* var) {
-      const auto found = depths_.find(var);
-      if (found != depths_.end()) Widen(depths, found->second);
+      const auto* found = depths_.Find(var);
+      if (found) Widen(depths, *found);
     });
     return depths;
   }
@@ -145,7 +144,7 @@ class WriteFinder : public tir::StmtExprVisitor {
   Workspace& workspace_;
   std::vector<const tir::For*> loops_;
   const tir::BlockRealize* realize_ = nullptr;
-  std::unordered_map<const tir::Var*, Depths> depths_;
+  LookupMap<const tir::Var*, Depths> depths_;
   tir::VarValues values_;
 };
 

@@ -64,7 +64,7 @@ NodeId Names::FindGraphVar(Token token) const {
   const std::string_view text = core_.lex.Text(token);
   const uint64_t number = NumberOf(text);
   if (number < graph_vars_.size() && graph_vars_[number] != kNoNode) return graph_vars_[number];
-  if (const auto value = far_graph_vars_.find(number); value != far_graph_vars_.end()) return value->second;
+  if (const auto* value = far_graph_vars_.Find(number)) return *value;
   core_.Error(core_.lex.SpanOf(token), "unknown-name", fmt::format("unknown graph variable '{}'", text));
   return kNoNode;
 }
@@ -83,7 +83,7 @@ void Names::DefineGraphVar(Token token, NodeId value) {
 uint32_t Names::IndexOfGlobal(std::string_view name) {
   const auto [known, added] = globals_.try_emplace(name, static_cast<uint32_t>(core_.graph.globals.size()));
   if (added) core_.graph.globals.push_back(InScript(core_.Keep(name), core_.graph.arena));
-  return known->second;
+  return known;
 }
 
 }  // namespace iropt::relay

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "graph.h"
+#include "iropt/support/lookup.h"
 #include "parser_core.h"
 #include "var_scopes.h"
 
@@ -38,8 +38,8 @@ class Names {
   VarScopes vars_;
   // By number, as TVM numbers them; and those whose numbers leave big gaps.
   std::vector<NodeId> graph_vars_;
-  std::unordered_map<uint64_t, NodeId> far_graph_vars_;
-  std::unordered_map<std::string_view, uint32_t> globals_;
+  LookupMap<uint64_t, NodeId> far_graph_vars_;
+  LookupMap<std::string_view, uint32_t> globals_;
 };
 
 }  // namespace iropt::relay

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "constants.h"
 #include "infix.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 #include "names.h"
 #include "ops/op_table.h"
@@ -64,7 +64,7 @@ class Parser {
   NodeId AddOperator(const Operator* op, std::span<const NodeId> args, std::span<const Attribute> attributes,
                      SourceSpan span) {
     const auto added = static_cast<uint32_t>(graph_.calls.size());
-    const uint32_t call = attributes.empty() ? plain_calls_.try_emplace(op, added).first->second : added;
+    const uint32_t call = attributes.empty() ? plain_calls_.try_emplace(op, added).first : added;
     if (call == added) graph_.calls.push_back({op, List<Attribute>(graph_.arena.Copy(attributes))});
     return Add(GraphKind::kOperator, call, span, args);
   }
@@ -561,7 +561,7 @@ class Parser {
   Lexer& lex_;
   Graph& graph_;
   Names names_;
-  std::unordered_map<const Operator*, uint32_t> plain_calls_;  // of operators without attributes
+  LookupMap<const Operator*, uint32_t> plain_calls_;  // of operators without attributes
 };
 
 }  // namespace

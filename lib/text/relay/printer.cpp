@@ -251,9 +251,9 @@ class RelayPrinter {
   bool HasUseOrder(const std::vector<const Binding*>& bindings) const {
     uint32_t last = 0;
     for (const Binding* binding : bindings) {
-      const auto place = order_.places.find(binding->var);
-      if (place == order_.places.end() || place->second < last) return false;
-      last = place->second;
+      const auto* place = order_.places.Find(binding->var);
+      if (!place || *place < last) return false;
+      last = *place;
     }
     return true;
   }

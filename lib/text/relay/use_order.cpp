@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "iropt/ir/relax/visitor.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::relay {
@@ -63,10 +64,10 @@ class PlaceFinder : private ExprVisitor {
   }
 
   void Enter(const Expr* var, std::vector<Visit>& stack) {
-    const auto value = values_.find(var);
-    if (value == values_.end() || !order_.places.emplace(var, 0).second) return;
+    const auto* value = values_.Find(var);
+    if (!value || !order_.places.try_emplace(var, 0).second) return;
     Visit visit{var, {}};
-    AppendVars(value->second, visit.operands);
+    AppendVars(*value, visit.operands);
     stack.push_back(std::move(visit));
   }
 
@@ -84,8 +85,8 @@ class PlaceFinder : private ExprVisitor {
     }
   }
 
-  std::unordered_map<const Expr*, const Expr*> values_;
-  std::unordered_set<const Expr*> open_;  // functions that are being visited
+  LookupMap<const Expr*, const Expr*> values_;
+  LookupSet<const Expr*> open_;  // functions that are being visited
   UseOrder order_;
   uint32_t last_place_ = 0;
 };

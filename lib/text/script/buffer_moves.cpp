@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::text {
 namespace {
@@ -73,10 +72,9 @@ class BufferSurvey : public tir::StmtExprVisitor {
     tir::StmtExprVisitor::VisitAllocate(stmt);
   }
   void VisitDeclBuffer(const tir::DeclBuffer* stmt) override {
-    if (declared_.insert(stmt->buffer).second && !IsAccessed(stmt->buffer))
-      ++names_[WithoutNumbers(stmt->buffer->name)];
+    if (declared_.insert(stmt->buffer) && !IsAccessed(stmt->buffer)) ++names_[WithoutNumbers(stmt->buffer->name)];
     used_.insert(stmt->buffer->data);
-    if (memory_.insert(stmt->buffer->data).second) {
+    if (memory_.insert(stmt->buffer->data)) {
       roots_.push_back(stmt->buffer);
     } else {
       aliases_.insert(stmt->buffer);
@@ -93,17 +91,17 @@ class BufferSurvey : public tir::StmtExprVisitor {
   void Access(const tir::Buffer* buffer, uint32_t ndim) {
     flat_ = flat_ && ndim <= 1;
     used_.insert(buffer->data);
-    if (!accessed_.insert(buffer).second) return;
+    if (!accessed_.insert(buffer)) return;
     order_.push_back(buffer);
     if (!IsDeclared(buffer)) ++names_[WithoutNumbers(buffer->name)];
   }
 
-  std::unordered_set<const tir::Var*> memory_, allocated_, used_;
-  std::unordered_set<const tir::Buffer*> accessed_, declared_, aliases_;
-  std::unordered_map<std::string_view, size_t> names_;  // without numbers, and how many have them
-  std::vector<const tir::Buffer*> roots_;               // the first ones on pointers that are parameters, or defined
-  std::vector<const tir::Buffer*> order_;               // of the first accesses
-  size_t num_views_ = 0;                                // aliases of other buffers
+  LookupSet<const tir::Var*> memory_, allocated_, used_;
+  LookupSet<const tir::Buffer*> accessed_, declared_, aliases_;
+  LookupMap<std::string_view, size_t> names_;  // without numbers, and how many have them
+  std::vector<const tir::Buffer*> roots_;      // the first ones on pointers that are parameters, or defined
+  std::vector<const tir::Buffer*> order_;      // of the first accesses
+  size_t num_views_ = 0;                       // aliases of other buffers
   bool flat_ = true;
 };
 
@@ -156,10 +154,10 @@ class DeclareAllocations : public tir::StmtExprMutator {
 
  private:
   const tir::Buffer* BufferOf(const tir::Allocate& allocate) {
-    if (const auto known = undeclared_.find(allocate.buffer_var); known != undeclared_.end()) {
+    if (const auto* known = undeclared_.Find(allocate.buffer_var)) {
       const auto is_all = [&](const tir::Buffer* candidate) { return IsAllOf(*candidate, allocate); };
-      const auto buffer = std::ranges::find_if(known->second, is_all);
-      if (buffer != known->second.end()) return *buffer;
+      const auto buffer = std::ranges::find_if(*known, is_all);
+      if (buffer != known->end()) return *buffer;
     }
     if (!survey_.HasBuffer(allocate.buffer_var)) return nullptr;
     const tir::BufferSpec spec{.shape = {allocate.extents.begin(), allocate.extents.end()},
@@ -169,12 +167,12 @@ class DeclareAllocations : public tir::StmtExprMutator {
   }
 
   const BufferSurvey& survey_;
-  std::unordered_map<const tir::Var*, std::vector<const tir::Buffer*>> undeclared_;
+  LookupMap<const tir::Var*, std::vector<const tir::Buffer*>> undeclared_;
 };
 
 // The variables that a function has from its parameters.
-std::unordered_set<const tir::Var*> VarsOfParams(const PrimFunc& func) {
-  std::unordered_set<const tir::Var*> vars(func.params.begin(), func.params.end());
+LookupSet<const tir::Var*> VarsOfParams(const PrimFunc& func) {
+  LookupSet<const tir::Var*> vars(func.params.begin(), func.params.end());
   const auto add = [&](const PrimExpr* e) {
     tir::UsesVar(e, [&](const tir::Var* var) { return vars.insert(var), false; });
   };
@@ -190,7 +188,7 @@ std::unordered_set<const tir::Var*> VarsOfParams(const PrimFunc& func) {
 // The undeclared buffers on the memory of parameters, in the order of these. Not buffers of one name but
 // for numbers: the printer numbers them in the order of their declarations.
 std::vector<const tir::Buffer*> ViewsOfParams(const PrimFunc& func, const BufferSurvey& survey) {
-  const std::unordered_set<const tir::Var*> vars = VarsOfParams(func);
+  const LookupSet<const tir::Var*> vars = VarsOfParams(func);
   const auto is_known = [&](const PrimExpr* e) {
     return !tir::UsesVar(e, [&](const tir::Var* var) { return !vars.contains(var); });
   };

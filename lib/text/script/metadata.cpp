@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <unordered_map>
 
 #include "iropt/ir/array_attr.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/support/base64.h"
 #include "iropt/support/json.h"
+#include "iropt/support/lookup.h"
 #include "metadata_writer.h"
 #include "weights.h"
 
@@ -238,9 +238,9 @@ class Loader {
     IROPT_ASSIGN_OR_RETURN(const size_t type, NumberIn(attrs, "struct_info_"));
     const auto [known, added] = types_.try_emplace(type);
     if (added) {
-      IROPT_ASSIGN_OR_RETURN(known->second, ReadType(attrs));
+      IROPT_ASSIGN_OR_RETURN(known, ReadType(attrs));
     }
-    return &known->second;
+    return &known;
   }
 
   Result<ArrayType> ReadType(JsonValue attrs) const {
@@ -267,7 +267,7 @@ class Loader {
   TextVersion codes_ = TextVersion::kV0_18;  // of the numbers of data types
   std::vector<JsonValue> nodes_;
   std::vector<JsonValue> arrays_;
-  std::unordered_map<size_t, ArrayType> types_;  // by node
+  LookupMap<size_t, ArrayType> types_;  // by node
 };
 
 }  // namespace
@@ -282,8 +282,8 @@ Status LoadMetadata(const MetadataText& text, const TensorOpener& open_tensor, D
 void MetadataTable::Add(const Constant* constant) {
   const auto [known, added] = index_.try_emplace(constant->data, constants_.size());
   if (!added) return;
-  known->second = by_content_.try_emplace(constant->data, constants_.size()).first->second;
-  if (known->second == constants_.size()) constants_.push_back(constant);
+  known = by_content_.try_emplace(constant->data, constants_.size()).first;
+  if (known == constants_.size()) constants_.push_back(constant);
 }
 
 void MetadataTable::Add(const Attr* attr) {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <unordered_map>
 #include <utility>
 
 #include "iropt/ir/attr.h"
 #include "iropt/ir/tir/expr.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::text {
 
@@ -100,7 +100,7 @@ uint32_t OccurrenceRecorder::Root(uint32_t symbol) const {
 
 // A variable of the signature may be defined once more by a statement, with the same node.
 void OccurrenceRecorder::JoinEqualNodes() {
-  std::unordered_map<const Node*, uint32_t> known;
+  LookupMap<const Node*, uint32_t> known;
   for (uint32_t i = 0; i < symbols_.size(); ++i) {
     const Symbol& symbol = symbols_[i];
     if (!symbol.node || !tir::Var::ClassOf(symbol.node->kind) || symbol.begin == kNowhere) continue;
@@ -109,8 +109,7 @@ void OccurrenceRecorder::JoinEqualNodes() {
       const size_t size = static_cast<const tir::Var*>(s.node)->name.size();
       return text_.substr(s.begin, size);
     };
-    if (!added && name(symbol) == name(symbols_[first->second]) && Root(i) != Root(first->second))
-      symbols_[Root(i)].same = Root(first->second);
+    if (!added && name(symbol) == name(symbols_[first]) && Root(i) != Root(first)) symbols_[Root(i)].same = Root(first);
   }
 }
 

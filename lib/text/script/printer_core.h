@@ -2,13 +2,13 @@
 #pragma once
 
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/infer/print/prim_printer.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/support/file.h"
+#include "iropt/support/lookup.h"
 #include "iropt/text/script/printer.h"
 
 namespace iropt::text {
@@ -44,8 +44,8 @@ class MetadataTable {
   bool Has(const Attr* attr) const { return index_.contains(attr); }
   // The number of an entry that was added: of the data of a constant, or of an attribute.
   int64_t IndexOf(const void* entry) const {
-    const auto it = index_.find(entry);
-    return it == index_.end() ? 0 : static_cast<int64_t>(it->second);
+    const auto* found = index_.Find(entry);
+    return found ? static_cast<int64_t>(*found) : 0;
   }
 
  private:
@@ -60,8 +60,8 @@ class MetadataTable {
   std::vector<const tir::StringImm*> strings_;
   std::vector<const StrAttr*> attr_strings_;
   StringNumbers string_numbers_;
-  std::unordered_map<const NDArray*, size_t, HashContent, EqualContent> by_content_;
-  std::unordered_map<const void*, size_t> index_;
+  LookupMap<const NDArray*, size_t, HashContent, EqualContent> by_content_;
+  LookupMap<const void*, size_t> index_;
 };
 
 struct PrintContext : PrintTarget {

@@ -1,19 +1,19 @@
 #include "printer_type_vars.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::text {
 
 std::vector<const tir::Var*> TypeVarsOf(const PrimFunc* func) {
   std::vector<const tir::Var*> result;
-  std::unordered_set<const tir::Var*> seen(func->params.begin(), func->params.end());
+  LookupSet<const tir::Var*> seen(func->params.begin(), func->params.end());
   const auto add = [&](const PrimExpr* expr) {
     if (Is<tir::IntImm>(expr)) return;
     tir::ForEachVar(expr, [&](const tir::Var* var) {
-      if (var->dtype == DataType::Int(64) && seen.insert(var).second) result.push_back(var);
+      if (var->dtype == DataType::Int(64) && seen.insert(var)) result.push_back(var);
     });
   };
   for (const tir::Buffer* buffer : func->param_buffers) {

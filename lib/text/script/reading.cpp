@@ -8,15 +8,15 @@
 namespace iropt {
 
 std::shared_ptr<const FunctionReading> Reading::Find(const std::string& name) const {
-  const auto known = by_name_.find(name);
-  return known == by_name_.end() ? nullptr : functions_[known->second].reading;
+  const auto* known = by_name_.Find(name);
+  return known ? functions_[*known].reading : nullptr;
 }
 
 void Reading::Replace(std::vector<FunctionPart> functions, Module module) {
   by_name_.clear();
   functions_ = std::move(functions);
   module_ = std::move(module);
-  for (size_t i = 0; i < functions_.size(); ++i) by_name_.emplace(functions_[i].reading->name, i);
+  for (size_t i = 0; i < functions_.size(); ++i) by_name_.try_emplace(functions_[i].reading->name, i);
 }
 
 std::vector<Diagnostic> MovedDiagnostics(const std::vector<Diagnostic>& diagnostics, const FunctionReading& function,

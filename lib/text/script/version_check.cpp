@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
-#include <unordered_set>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
@@ -12,6 +11,7 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/device_calls.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/support/lookup.h"
 #include "iropt/text/script/printer.h"
 
 namespace iropt {
@@ -131,7 +131,7 @@ class VersionChecker : public WalkHandler {
 
   // Once for each buffer.
   void CheckBuffer(const tir::Buffer* buffer) {
-    if (version_ < TextVersion::kV0_26 || !buffer || !buffers_.insert(buffer).second) return;
+    if (version_ < TextVersion::kV0_26 || !buffer || !buffers_.insert(buffer)) return;
     if (!buffer->axis_separators.empty()) Dropped(Location(*buffer), "axis_separators", TextVersion::kV0_25);
     if (buffer->buffer_type != tir::BufferType::kDefault)
       Dropped(Location(*buffer), "buffer_type=\"auto\"", TextVersion::kV0_25);
@@ -176,7 +176,7 @@ class VersionChecker : public WalkHandler {
 
   const TextVersion version_;
   DiagnosticEngine& diagnostics_;
-  std::unordered_set<const tir::Buffer*> buffers_;
+  LookupSet<const tir::Buffer*> buffers_;
 };
 
 }  // namespace

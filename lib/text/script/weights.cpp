@@ -128,15 +128,15 @@ const FileTensor* FileOf(const NDArray& array, const PrintOptions& options) {
 const std::string& WeightsPaths::PathOf(const FileTensor& tensor) {
   if (tensor.absolute) return tensor.path;
   const auto [known, added] = paths_.try_emplace(tensor.path, tensor.path);
-  if (!added) return known->second;
+  if (!added) return known;
   // Links are resolved in the folders only: the file itself may be a link with a better name.
   std::error_code error;
   const std::filesystem::path path(tensor.path);
   const std::filesystem::path from = std::filesystem::absolute(path, error).parent_path();
   const std::filesystem::path folder = std::filesystem::absolute(folder_, error);
   const std::filesystem::path to = std::filesystem::relative(from, folder, error);
-  if (!error) known->second = (to / path.filename()).lexically_normal().string();
-  return known->second;
+  if (!error) known = (to / path.filename()).lexically_normal().string();
+  return known;
 }
 
 std::string EscapeJson(const std::string& text) {

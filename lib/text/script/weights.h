@@ -9,13 +9,13 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/support/json.h"
+#include "iropt/support/lookup.h"
 #include "iropt/text/script/parser.h"
 #include "metadata.h"
 
@@ -83,7 +83,7 @@ class WeightsPaths {
 
  private:
   std::string folder_;
-  std::unordered_map<std::string, std::string> paths_;
+  LookupMap<std::string, std::string> paths_;
 };
 
 // A text as the inner part of a JSON string that is itself in a Python string.

@@ -13,11 +13,11 @@
 
 #include <cstdint>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/support/function_ref.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -50,6 +50,6 @@ bool IsKnownExtent(const PrimExpr* extent, FunctionRef<bool(const tir::Var*)> is
 
 // The layouts of the memory that `body` allocates, by the pointer variable: those of memory that has copies, or that
 // threads share. O(nodes), times the number of nested thread axes.
-std::unordered_map<const tir::Var*, ThreadMemory> FindThreadMemory(const tir::Stmt* body);
+LookupMap<const tir::Var*, ThreadMemory> FindThreadMemory(const tir::Stmt* body);
 
 }  // namespace iropt

@@ -8,11 +8,10 @@
 #include <optional>
 #include <span>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "iropt/eval/tir/thread_memory.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -37,8 +36,8 @@ class ThreadPlan {
 
  private:
   const tir::Stmt* body_ = nullptr;
-  std::optional<std::unordered_set<const tir::Stmt*>> synchronizing_;
-  std::optional<std::unordered_map<const tir::Var*, ThreadMemory>> memory_;
+  std::optional<LookupSet<const tir::Stmt*>> synchronizing_;
+  std::optional<LookupMap<const tir::Var*, ThreadMemory>> memory_;
 };
 
 // The axes of the layout that are bound where memory that was allocated at `depth` is accessed, as a bit mask.

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <string_view>
-#include <unordered_set>
 
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -16,6 +16,6 @@ bool IsLocalMemory(const tir::Var* data);
 
 // The statements in `body`, itself included, that contain a T.tvm_storage_sync or T.tvm_thread_allreduce. They must be
 // executed in lockstep. O(nodes).
-std::unordered_set<const tir::Stmt*> FindSynchronizing(const tir::Stmt* body);
+LookupSet<const tir::Stmt*> FindSynchronizing(const tir::Stmt* body);
 
 }  // namespace iropt

@@ -12,11 +12,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -107,7 +107,7 @@ class Reading {
 
  private:
   std::vector<FunctionPart> functions_;
-  std::unordered_map<std::string_view, size_t> by_name_;  // views of their names
+  LookupMap<std::string_view, size_t> by_name_;  // views of their names
   Module module_;
   Metadata metadata_;
 };

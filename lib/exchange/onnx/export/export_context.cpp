@@ -74,7 +74,7 @@ std::string_view ExportContext::Initializer(TensorProto tensor, std::string_view
 }
 
 std::string_view ExportContext::Initializer(const NDArray& array, std::string_view hint) {
-  if (const auto known = by_array_.find(&array); known != by_array_.end()) return known->second;
+  if (const auto* known = by_array_.Find(&array)) return *known;
   const uint64_t key = KeyOf(array);
   const auto* same = by_content_.FindIf(key, [&](const auto& other) { return IsSameConstant(*other.first, array); });
   if (same) return by_array_[&array] = same->second;

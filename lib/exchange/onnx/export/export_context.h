@@ -4,7 +4,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -60,9 +59,9 @@ class ExportContext {
   DiagnosticEngine& diagnostics_;
   int64_t opset_ = 0;
   std::unordered_set<std::string_view> names_;
-  std::unordered_set<std::string_view> node_names_;
-  std::unordered_map<std::string, size_t> suffixes_;  // the last number after each hint
-  std::unordered_map<const NDArray*, std::string_view> by_array_;
+  LookupSet<std::string_view> node_names_;
+  LookupMap<std::string, size_t> suffixes_;  // the last number after each hint
+  LookupMap<const NDArray*, std::string_view> by_array_;
   LookupMultiMap<uint64_t, std::pair<const NDArray*, std::string_view>> by_content_;
   bool failed_ = false;
 };

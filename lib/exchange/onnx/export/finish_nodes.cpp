@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
+
+#include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
 
@@ -16,10 +16,7 @@ class NodeUses {
     CountUses(graph);
     Remove(graph);
   }
-  int NumUses(std::string_view name) const {
-    const auto found = uses_.find(name);
-    return found == uses_.end() ? 0 : found->second;
-  }
+  int NumUses(std::string_view name) const { return uses_.Lookup(name); }
   bool IsUsed(std::string_view name) const { return NumUses(name) > 0; }
 
  private:
@@ -43,7 +40,7 @@ class NodeUses {
                                         [&](std::string_view output) { return !output.empty() && IsUsed(output); });
       if (is_dead[i]) {
         Count(node, -1);
-        removed_.insert(node.outputs.begin(), node.outputs.end());
+        removed_.InsertAll(node.outputs);
         continue;
       }
       for (const AttributeProto& attribute : node.attributes) {
@@ -55,14 +52,14 @@ class NodeUses {
     std::erase_if(graph.value_infos, [&](const ValueInfo& info) { return removed_.contains(info.name); });
   }
 
-  std::unordered_map<std::string_view, int> uses_;
-  std::unordered_set<std::string_view> removed_;
+  LookupMap<std::string_view, int> uses_;
+  LookupSet<std::string_view> removed_;
 };
 
 }  // namespace
 
 void DivideByReciprocals(GraphProto& graph) {
-  std::unordered_map<std::string_view, std::string_view> operand_of;  // by reciprocals
+  LookupMap<std::string_view, std::string_view> operand_of;  // by reciprocals
   for (NodeProto& node : graph.nodes) {
     if (node.op_type == "Reciprocal" && node.domain.empty()) operand_of[node.outputs[0]] = node.inputs[0];
     for (const AttributeProto& attribute : node.attributes) {
@@ -75,10 +72,10 @@ void DivideByReciprocals(GraphProto& graph) {
   for (NodeProto& node : graph.nodes) {
     if (node.op_type != "Mul" || !node.domain.empty()) continue;
     for (const size_t i : {size_t{1}, size_t{0}}) {
-      const auto reciprocal = operand_of.find(node.inputs[i]);
-      if (reciprocal == operand_of.end() || uses.NumUses(node.inputs[i]) != 1) continue;
+      const auto* reciprocal = operand_of.Find(node.inputs[i]);
+      if (!reciprocal || uses.NumUses(node.inputs[i]) != 1) continue;
       node.op_type = "Div";
-      node.inputs = {node.inputs[1 - i], reciprocal->second};
+      node.inputs = {node.inputs[1 - i], *reciprocal};
       break;
     }
   }

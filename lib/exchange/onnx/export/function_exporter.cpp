@@ -10,6 +10,7 @@
 #include "exchange/onnx/tensors.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::onnx {
@@ -50,8 +51,8 @@ ValueType FunctionExporter::TypeOf(const Type* type) {
 
 ValueInfo FunctionExporter::Describe(std::string_view name, const Type* type) {
   ValueInfo value{.name = name, .type = type ? TypeOf(type) : ValueType()};
-  const auto stated = stated_.find(name);
-  if (value.type.kind == ValueType::Kind::kNone && stated != stated_.end()) value.type = stated->second;
+  const auto* stated = stated_.Find(name);
+  if (value.type.kind == ValueType::Kind::kNone && stated) value.type = *stated;
   return value;
 }
 
@@ -81,9 +82,9 @@ std::string_view FunctionExporter::OpaqueConstant(const iropt::Tuple* tuple) {
 
 std::optional<ExportedValue> FunctionExporter::ValueOfLeaf(const Expr* expr) {
   if (const auto* var = As<Var>(expr)) {
-    const auto found = values_.find(var);
-    if (found == values_.end()) return std::nullopt;
-    return found->second;
+    const auto* found = values_.Find(var);
+    if (!found) return std::nullopt;
+    return *found;
   }
   if (const auto* constant = As<iropt::Constant>(expr)) return ExportedValue{{context_.Initializer(*constant->data)}};
   if (const auto* item = As<TupleGetItem>(expr)) {
@@ -141,7 +142,7 @@ void FunctionExporter::WishForName(const Expr* result, std::string_view name) {
     if (!Is<Var>(value)) break;
     result = value;
   }
-  wishes_.emplace(static_cast<const Var*>(result), name);
+  wishes_.try_emplace(static_cast<const Var*>(result), name);
 }
 
 void FunctionExporter::WishForNames(const Expr* result, const Names& outputs) {
@@ -160,8 +161,8 @@ void FunctionExporter::WishForNames(const Expr* result, const Names& outputs) {
 }
 
 std::string_view FunctionExporter::WantedName(const Var* var) {
-  const auto wish = wishes_.find(var);
-  return wish != wishes_.end() ? wish->second : context_.Unique(var->name());
+  const auto* wish = wishes_.Find(var);
+  return wish ? *wish : context_.Unique(var->name());
 }
 
 std::string_view FunctionExporter::WantedFieldName(const Var* var, size_t i) {
@@ -239,18 +240,18 @@ bool FunctionExporter::ExportMatchCast(const MatchCast* binding) {
     const std::string_view tensor = op.ShapeOperand(binding->value);
     if (tensor.empty()) return false;
     for (uint32_t i = 0; shape->known && i < shape->values.size(); ++i) {
-      if (const auto* var = As<tir::Var>(shape->values[i])) symbols_.emplace(var, SymbolSource{tensor, i, true});
+      if (const auto* var = As<tir::Var>(shape->values[i])) symbols_.try_emplace(var, SymbolSource{tensor, i, true});
     }
     return true;
   }
   // The value may be a call.
   if (!ExportValue(binding->var, binding->value)) return false;
-  const auto value = values_.find(binding->var);
-  if (value == values_.end() || value->second.is_tuple) {
+  const auto* value = values_.Find(binding->var);
+  if (!value || value->is_tuple) {
     Report("R.match_cast", "its operand is not a tensor");
     return false;
   }
-  const std::string_view name = value->second.names.front();
+  const std::string_view name = value->names.front();
   DefineSymbols(binding->match_type, name);
   const bool is_input = std::ranges::any_of(graph_->inputs, [&](const ValueInfo& input) { return input.name == name; });
   const bool is_output = wishes_.contains(binding->var);
@@ -265,7 +266,7 @@ void FunctionExporter::DefineSymbols(const Type* type, std::string_view tensor) 
     const PrimExpr* dim = known->dims[i];
     const SymbolSource source{tensor, i, false, known->dims.size() == 1};
     if (const auto* var = As<tir::Var>(dim)) {
-      symbols_.emplace(var, source);
+      symbols_.try_emplace(var, source);
     } else if (!Is<tir::IntImm>(dim) && SourceOf(dim) == nullptr) {
       dims_.emplace_back(dim, source);
     }
@@ -375,8 +376,8 @@ bool FunctionExporter::ExportIf(const Var* var, const If* conditional) {
 
 bool FunctionExporter::AddOutputs(const ExportedValue& results, std::span<const Type* const> types,
                                   const Names& outputs, GraphProto& graph) {
-  std::unordered_set<std::string_view> made;
-  for (const NodeProto& node : graph.nodes) made.insert(node.outputs.begin(), node.outputs.end());
+  LookupSet<std::string_view> made;
+  for (const NodeProto& node : graph.nodes) made.InsertAll(node.outputs);
   for (size_t i = 0; i < results.names.size(); ++i) {
     std::string_view name = results.names[i];
     const std::string_view wanted = i < outputs.size() ? outputs[i] : name;
@@ -494,8 +495,7 @@ std::string_view FunctionExporter::ScalarTensor(const PrimExpr* value) {
 
 const FunctionExporter::SymbolSource* FunctionExporter::SourceOf(const PrimExpr* dim) const {
   if (const auto* var = As<tir::Var>(dim)) {
-    const auto found = symbols_.find(var);
-    return found == symbols_.end() ? nullptr : &found->second;
+    return symbols_.Find(var);
   }
   const auto found = std::ranges::find_if(
       dims_, [&](const auto& known) { return known.first == dim || arith::DeepEqual(known.first, dim); });

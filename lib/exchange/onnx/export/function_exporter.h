@@ -15,6 +15,7 @@
 #include "exchange/onnx/model.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/expr.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
 
@@ -110,15 +111,15 @@ class FunctionExporter {
   Definitions definitions_;
   GraphProto* graph_ = nullptr;
   const Var* current_ = nullptr;  // that is bound
-  std::unordered_map<const Var*, ExportedValue> values_;
-  std::unordered_map<const Var*, std::string_view> wishes_;
+  LookupMap<const Var*, ExportedValue> values_;
+  LookupMap<const Var*, std::string_view> wishes_;
   std::map<std::pair<const Var*, size_t>, std::string_view> field_wishes_;
-  std::unordered_map<const tir::Var*, SymbolSource> symbols_;
+  LookupMap<const tir::Var*, SymbolSource> symbols_;
   // Other dimensions that tensors have, each once.
   std::vector<std::pair<const PrimExpr*, SymbolSource>> dims_;
   std::unordered_map<const PrimExpr*, std::string_view> scalars_;  // that were computed
   std::unordered_map<const tir::Var*, std::string_view> dim_names_;
-  std::unordered_map<std::string_view, ValueType> stated_;
+  LookupMap<std::string_view, ValueType> stated_;
 };
 
 }  // namespace iropt::onnx

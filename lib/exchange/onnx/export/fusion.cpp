@@ -83,7 +83,7 @@ Definitions::Definitions(const iropt::Function& function, int64_t opset) {
       }
       node->spans.push_back(SpanOf(call->first));
       std::ranges::sort(node->spans, {}, &Span::begin);
-      fused_.emplace(call->first, std::move(*node));
+      fused_.try_emplace(call->first, std::move(*node));
       break;
     }
   }
@@ -134,14 +134,11 @@ const Expr* Definitions::ConditionOf(const If* conditional) const {
 }
 
 bool Definitions::IsFieldUsed(const Var* tuple, size_t i) const {
-  const auto found = fields_.find(tuple);
-  return found != fields_.end() && i < found->second.size() && found->second[i];
+  const auto* found = fields_.Find(tuple);
+  return found && i < found->size() && (*found)[i];
 }
 
-const FusedNode* Definitions::FusedAt(const Var* var) const {
-  const auto found = fused_.find(var);
-  return found == fused_.end() ? nullptr : &found->second;
-}
+const FusedNode* Definitions::FusedAt(const Var* var) const { return fused_.Find(var); }
 
 std::shared_ptr<const NDArray> OneHotValues(const PrimValue& on, const PrimValue& off, DataType dtype) {
   auto values = NDArray::Make(dtype, {2});
@@ -187,9 +184,8 @@ std::optional<double> Matcher::Number(const Expr* operand) const {
 
 bool Matcher::IsClosed() const {
   return std::ranges::all_of(inner_, [&](const auto& entry) {
-    const auto uses = definitions_->uses_.find(entry.first);
-    return uses != definitions_->uses_.end() && uses->second == entry.second &&
-           !definitions_->absorbed_.contains(entry.first);
+    const auto* uses = definitions_->uses_.Find(entry.first);
+    return uses && *uses == entry.second && !definitions_->absorbed_.contains(entry.first);
   });
 }
 

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/relax/expr.h"
 #include "iropt/op/op_id.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
 
@@ -60,10 +60,10 @@ class Definitions {
   };
 
   std::unordered_map<const Var*, Definition> values_;
-  std::unordered_map<const Var*, int> uses_;
-  std::unordered_map<const Var*, std::vector<bool>> fields_;  // that are used
-  std::unordered_map<const Var*, FusedNode> fused_;
-  std::unordered_set<const Var*> absorbed_;
+  LookupMap<const Var*, int> uses_;
+  LookupMap<const Var*, std::vector<bool>> fields_;  // that are used
+  LookupMap<const Var*, FusedNode> fused_;
+  LookupSet<const Var*> absorbed_;
 };
 
 // A tree of calls while it is compared with a pattern.

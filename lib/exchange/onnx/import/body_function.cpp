@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
-
 #include "exchange/onnx/import/function_importer.h"
 #include "iropt/ir/context.h"
 #include "iropt/runtime/value.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
 
@@ -34,7 +33,7 @@ class ParameterTypes {
     return inner;
   }
 
-  std::unordered_map<const tir::Var*, const tir::Var*> inner_;
+  LookupMap<const tir::Var*, const tir::Var*> inner_;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "exchange/onnx/import/opaque_call.h"
 #include "iropt/ir/context.h"
 #include "iropt/runtime/value.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
 
@@ -20,16 +21,16 @@ constexpr int kDeepestCalls = 64;  // of model-local functions
 bool IsAlpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-void CollectFreeNames(const GraphProto& graph, std::unordered_set<std::string_view> defined,
-                      std::unordered_set<std::string_view>& seen, std::vector<std::string_view>& free);
+void CollectFreeNames(const GraphProto& graph, LookupSet<std::string_view> defined, LookupSet<std::string_view>& seen,
+                      std::vector<std::string_view>& free);
 
-void CollectUse(std::string_view name, const std::unordered_set<std::string_view>& defined,
-                std::unordered_set<std::string_view>& seen, std::vector<std::string_view>& free) {
-  if (!name.empty() && !defined.contains(name) && seen.insert(name).second) free.push_back(name);
+void CollectUse(std::string_view name, const LookupSet<std::string_view>& defined, LookupSet<std::string_view>& seen,
+                std::vector<std::string_view>& free) {
+  if (!name.empty() && !defined.contains(name) && seen.insert(name)) free.push_back(name);
 }
 
-void CollectFreeNames(const GraphProto& graph, std::unordered_set<std::string_view> defined,
-                      std::unordered_set<std::string_view>& seen, std::vector<std::string_view>& free) {
+void CollectFreeNames(const GraphProto& graph, LookupSet<std::string_view> defined, LookupSet<std::string_view>& seen,
+                      std::vector<std::string_view>& free) {
   for (const ValueInfo& input : graph.inputs) defined.insert(input.name);
   for (const TensorProto& tensor : graph.initializers) defined.insert(tensor.name);
   for (const SparseTensorProto& tensor : graph.sparse_initializers) defined.insert(tensor.values.name);
@@ -38,7 +39,7 @@ void CollectFreeNames(const GraphProto& graph, std::unordered_set<std::string_vi
     for (const AttributeProto& attribute : node.attributes) {
       for (const auto& inner : attribute.graphs) CollectFreeNames(*inner, defined, seen, free);
     }
-    defined.insert(node.outputs.begin(), node.outputs.end());
+    defined.InsertAll(node.outputs);
   }
   for (const ValueInfo& output : graph.outputs) CollectUse(output.name, defined, seen, free);
 }
@@ -46,7 +47,7 @@ void CollectFreeNames(const GraphProto& graph, std::unordered_set<std::string_vi
 }  // namespace
 
 std::vector<std::string_view> FreeNames(const GraphProto& graph) {
-  std::unordered_set<std::string_view> seen;
+  LookupSet<std::string_view> seen;
   std::vector<std::string_view> free;
   CollectFreeNames(graph, {}, seen, free);
   return free;
@@ -96,10 +97,7 @@ const Type* FunctionImporter::TypeOf(const ValueType& type, bool defines) {
   return TensorType::Get(dims, element);
 }
 
-const ValueType* FunctionImporter::StatedType(std::string_view name) const {
-  const auto found = stated_.find(name);
-  return found == stated_.end() ? nullptr : found->second;
-}
+const ValueType* FunctionImporter::StatedType(std::string_view name) const { return stated_.Lookup(name); }
 
 void FunctionImporter::StateTypes(const GraphProto& graph) {
   for (const ValueInfo& value : graph.value_infos) stated_[value.name] = &value.type;
@@ -392,12 +390,12 @@ bool FunctionImporter::HasControlFlow(const NodeProto& node, int depth) const {
 }
 
 void FunctionImporter::FindEscaping(const std::vector<NodeProto>& nodes, const std::vector<std::string_view>& outputs) {
-  escaping_.insert(outputs.begin(), outputs.end());
-  std::unordered_map<std::string_view, size_t> segments;  // of the node that computes the value
+  escaping_.InsertAll(outputs);
+  LookupMap<std::string_view, size_t> segments;  // of the node that computes the value
   size_t segment = 0;
   const auto use = [&](std::string_view name) {
-    const auto found = segments.find(name);
-    if (found != segments.end() && found->second != segment) escaping_.insert(name);
+    const auto* found = segments.Find(name);
+    if (found && *found != segment) escaping_.insert(name);
   };
   for (const NodeProto& node : nodes) {
     const bool splits = HasControlFlow(node, 0);

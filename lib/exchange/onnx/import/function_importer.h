@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "exchange/onnx/import/op_import.h"
@@ -18,6 +17,7 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/relax/builder.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
 
@@ -124,9 +124,9 @@ class FunctionImporter {
   BlockBuilder builder_;
   OperandFolder folder_;
   std::unordered_map<std::string_view, const tir::Var*> symbols_;
-  std::unordered_map<std::string_view, const ValueType*> stated_;
-  std::unordered_set<std::string_view> escaping_;  // values that are used outside of the block that binds them
-  std::vector<Sequence> sequences_;                // that are open, innermost last
+  LookupMap<std::string_view, const ValueType*> stated_;
+  LookupSet<std::string_view> escaping_;  // values that are used outside of the block that binds them
+  std::vector<Sequence> sequences_;       // that are open, innermost last
   const NodeContext* node_context_ = nullptr;
   const NodeProto* node_ = nullptr;  // that is imported
 };

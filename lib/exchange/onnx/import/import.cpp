@@ -9,6 +9,7 @@
 
 #include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/type_text.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
 
@@ -84,7 +85,7 @@ const DictAttr* GraphFacts(const GraphProto& graph, const std::vector<std::strin
 
 const iropt::Function* ImportMain(const Model& model, FunctionImporter& importer) {
   const GraphProto& graph = model.graph;
-  std::unordered_set<std::string_view> initialized;
+  LookupSet<std::string_view> initialized;
   for (const TensorProto& tensor : graph.initializers) initialized.insert(tensor.name);
   for (const SparseTensorProto& tensor : graph.sparse_initializers) initialized.insert(tensor.values.name);
   Scope scope;

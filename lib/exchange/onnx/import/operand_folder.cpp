@@ -27,7 +27,7 @@ const Constant* OperandFolder::Find(const Expr* expr) {
   const auto* var = As<Var>(expr);
   if (var == nullptr) return nullptr;
   const auto [known, is_new] = constants_.try_emplace(var, nullptr);
-  if (!is_new) return known->second;
+  if (!is_new) return known;
   const std::optional<HostValue> value = EvaluateVar(var);
   const auto* tensor = value ? std::get_if<Tensor>(&value->state) : nullptr;
   const Constant* constant = tensor ? MakeConstant(*tensor, builder_.workspace()) : nullptr;
@@ -36,7 +36,7 @@ const Constant* OperandFolder::Find(const Expr* expr) {
 
 std::optional<HostValue> OperandFolder::EvaluateVar(const Var* var) {
   const auto [known, is_new] = values_.try_emplace(var, std::nullopt);
-  if (!is_new) return known->second;
+  if (!is_new) return known;
   const Expr* value = builder_.LookupBinding(var);
   if (value == nullptr) return std::nullopt;
   std::optional<HostValue> result = WithStack([&] { return Evaluate(value); });

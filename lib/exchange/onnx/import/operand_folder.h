@@ -2,10 +2,10 @@
 #pragma once
 
 #include <optional>
-#include <unordered_map>
 
 #include "iropt/ir/relax/builder.h"
 #include "iropt/runtime/value.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
 
@@ -25,8 +25,8 @@ class OperandFolder {
   std::optional<HostValue> EvaluateVar(const Var* var);
 
   BlockBuilder& builder_;
-  std::unordered_map<const Var*, std::optional<HostValue>> values_;
-  std::unordered_map<const Var*, const Constant*> constants_;
+  LookupMap<const Var*, std::optional<HostValue>> values_;
+  LookupMap<const Var*, const Constant*> constants_;
 };
 
 }  // namespace iropt::onnx

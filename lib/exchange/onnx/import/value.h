@@ -3,11 +3,11 @@
 
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/relax/expr.h"
 #include "iropt/ir/tir/expr.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
 
@@ -44,17 +44,17 @@ class Scope {
 
   Value* Find(std::string_view name) {
     for (Scope* scope = this; scope != nullptr; scope = scope->outer_) {
-      const auto found = scope->values_.find(name);
-      if (found != scope->values_.end()) return &found->second;
+      auto* found = scope->values_.Find(name);
+      if (found) return found;
     }
     return nullptr;
   }
   // False if this graph has a value of that name already.
-  bool Add(std::string_view name, Value value) { return values_.emplace(name, std::move(value)).second; }
+  bool Add(std::string_view name, Value value) { return values_.try_emplace(name, std::move(value)).second; }
 
  private:
   Scope* outer_;
-  std::unordered_map<std::string_view, Value> values_;
+  LookupMap<std::string_view, Value> values_;
 };
 
 }  // namespace iropt::onnx

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <deque>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/support/edit_distance.h"
+#include "iropt/support/lookup.h"
 #include "text/relay/parser_core.h"
 
 namespace iropt::relay {
@@ -58,7 +58,7 @@ class OperatorTable {
   OperatorTable() {
     for (const std::span<const OperatorRow> family : OperatorFamilies()) {
       for (const OperatorRow& row : family) {
-        by_name_.emplace(row.name, rows_.size());
+        by_name_.try_emplace(row.name, rows_.size());
         rows_.emplace_back(row);
       }
     }
@@ -70,9 +70,9 @@ class OperatorTable {
   }
 
   const Operator* Find(std::string_view name) {
-    const auto row = by_name_.find(name);
-    if (row == by_name_.end()) return nullptr;
-    TableEntry& entry = rows_[row->second];
+    const auto* row = by_name_.Find(name);
+    if (!row) return nullptr;
+    TableEntry& entry = rows_[*row];
     std::call_once(entry.parsed, [&] {
       entry.op.attributes = ParseAttributes(entry.op.row->attributes, entry.values);
       entry.op.count = CountArguments(entry.op.row->arguments);
@@ -82,7 +82,7 @@ class OperatorTable {
 
  private:
   std::deque<TableEntry> rows_;
-  std::unordered_map<std::string_view, size_t> by_name_;
+  LookupMap<std::string_view, size_t> by_name_;
 };
 
 std::string_view LastComponent(std::string_view name) { return name.substr(name.rfind('.') + 1); }

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <span>
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/analysis/relax/free_vars.h"
 #include "iropt/infer/infer.h"
+#include "iropt/support/lookup.h"
 #include "text/script/type_vars.h"
 
 namespace iropt::text {
@@ -171,7 +171,7 @@ bool HasFunctions(const Type* type) {
 
 // Returns whether the value is a function of the module, or a tuple with one.
 bool NamesFunctions(const Expr* result, std::span<const BindingBlock* const> blocks) {
-  std::unordered_set<const Expr*> parts{result};
+  LookupSet<const Expr*> parts{result};
   bool found = false;
   const auto add = [&](const Expr* value) {
     std::vector<const Expr*> next{value};

@@ -7,6 +7,7 @@
 #include "iropt/ir/prefetched_range.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/support/function_ref.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 #include "text/script/attr_text.h"
 
@@ -35,7 +36,7 @@ class Scanner {
     if (version_ >= TextVersion::kV0_26) {
       for (const Var* p : function->params) {
         const tir::Var* var = ScalarParam(p->type);
-        if (var && seen_.insert(var).second) result_.scalar_params.push_back(var);
+        if (var && seen_.insert(var)) result_.scalar_params.push_back(var);
       }
     }
     ScanSignature(function);
@@ -172,7 +173,7 @@ class Scanner {
     if (Is<PrimType>(type)) return true;
     const auto* tuple = As<TupleType>(type);
     const auto* function = As<FuncType>(type);
-    if ((!tuple && !function) || !scanned_types_.insert(type).second) return false;
+    if ((!tuple && !function) || !scanned_types_.insert(type)) return false;
     return WithStack([&] {
       if (tuple) return std::ranges::any_of(tuple->fields, [&](const Type* field) { return HasScalar(field); });
       return HasScalar(function->ret) ||
@@ -198,7 +199,7 @@ class Scanner {
   }
 
   void ScanVar(const tir::Var* var) {
-    if (!seen_.insert(var).second) return;
+    if (!seen_.insert(var)) return;
     // The definition reads n = T.int64(), but n = TypeVar("n") in a signature of 0.27.
     result_.uses_tir |= !in_signature_ || version_ < TextVersion::kV0_27;
     result_.lines.push_back(var);
@@ -214,8 +215,8 @@ class Scanner {
   RelaxPrologue& result_;
   const PrintOptions& options_;
   const TextVersion version_;
-  std::unordered_set<const tir::Var*> seen_;
-  std::unordered_set<const Type*> scanned_types_;
+  LookupSet<const tir::Var*> seen_;
+  LookupSet<const Type*> scanned_types_;
   bool in_signature_ = false;
   bool alias_seen_ = false;
 };

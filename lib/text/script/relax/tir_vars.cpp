@@ -9,6 +9,7 @@
 #include "iropt/op/op.h"
 #include "iropt/op/op_attrs.h"
 #include "iropt/op/op_id.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::text {
 namespace {
@@ -76,7 +77,7 @@ class FindCalls : public WalkHandler {
   const Module& module_;
   F scalars_of_;
   ScalarArgsByFunc found_;
-  std::unordered_map<const GlobalVar*, size_t> uses_, calls_;
+  LookupMap<const GlobalVar*, size_t> uses_, calls_;
 };
 
 template <class F>

@@ -107,13 +107,10 @@ bool BufferValues::ReadBufferSpec(const PyArgs& args, std::string_view what, con
 }
 
 void BufferValues::KeepPointer(tir::Var* var) {
-  if (var->dtype.is_handle() && !var->pointer) untyped_pointers_.emplace(var, var);
+  if (var->dtype.is_handle() && !var->pointer) untyped_pointers_.try_emplace(var, var);
 }
 
-tir::Var* BufferValues::KeptPointer(const tir::Var* var) const {
-  const auto it = untyped_pointers_.find(var);
-  return it == untyped_pointers_.end() ? nullptr : it->second;
-}
+tir::Var* BufferValues::KeptPointer(const tir::Var* var) const { return untyped_pointers_.Lookup(var); }
 
 const PrimExpr* BufferValues::VectorLoad(const tir::Buffer* buffer, const PyArgs& args) {
   const PyValue* v[3];

@@ -3,10 +3,10 @@
 
 #include <functional>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/ir/tir/builder.h"
+#include "iropt/support/lookup.h"
 #include "subscripts.h"
 
 namespace iropt::text {
@@ -55,7 +55,7 @@ class BufferValues : public BufferElements {
   const PrimExpr* CompactStride(std::span<const PrimExpr* const> shape, size_t dim, Span span);
 
  private:
-  std::unordered_map<const tir::Var*, tir::Var*> untyped_pointers_;
+  LookupMap<const tir::Var*, tir::Var*> untyped_pointers_;
 
   bool IsCompactLayout(const PrimExpr* layout, std::span<const PrimExpr* const> shape);
   bool ReadByteOffset(const PyValue& value, tir::BufferSpec& spec);

@@ -41,7 +41,7 @@ void TirDeclarations::Push(const Node* node, bool visible) {
 
 void TirDeclarations::Pop() {
   const size_t mark = frames_.back().mark;
-  frames_of_.find(frames_.back().node)->second.pop_back();
+  frames_of_.at(frames_.back().node).pop_back();
   frames_.pop_back();
   names_.Release(mark);
   std::vector<LateName> kept;
@@ -114,13 +114,13 @@ bool DefinesData(const Node* stmt, const tir::Buffer& buffer) {
 size_t TirDeclarations::FrameFor(uint32_t scope, const tir::Buffer* buffer) {
   for (uint32_t s = scope; s != TirScopes::kNone; s = scopes().parent(s)) {
     const Node* node = scopes().node(s);
-    const auto lists = frames_of_.find(node);
-    if (lists == frames_of_.end()) continue;
+    const auto* lists = frames_of_.Find(node);
+    if (!lists) continue;
     const auto is_visible = [this](size_t i) { return frames_[i].visible; };
-    const auto outer = std::ranges::find_if(lists->second, is_visible);
-    if (outer == lists->second.end()) continue;
+    const auto outer = std::ranges::find_if(*lists, is_visible);
+    if (outer == lists->end()) continue;
     if (!buffer || !DefinesData(node, *buffer)) return *outer;
-    return *std::find_if(lists->second.rbegin(), lists->second.rend(), is_visible);
+    return *std::find_if(lists->rbegin(), lists->rend(), is_visible);
   }
   return 0;
 }
@@ -132,7 +132,7 @@ size_t TirDeclarations::FrameFor(const tir::Buffer* buffer) {
       std::ranges::any_of(buffer->strides, is_new))
     return FrameFor(scopes().ScopeOf(buffer), buffer);
   const auto [entry, added] = declarations_.try_emplace(buffer);
-  Redeclared& declared = entry->second;
+  Redeclared& declared = entry;
   if (added) declared.scopes = scopes().DeclarationsOf(buffer);
   const bool is_known = declared.next < declared.scopes.size();
   return FrameFor(is_known ? declared.scopes[declared.next++] : scopes().ScopeOf(buffer), buffer);

@@ -6,12 +6,12 @@
 
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/print/prim_printer.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/lookup.h"
 #include "scopes.h"
 #include "text/script/printer_core.h"
 
@@ -136,7 +136,7 @@ class TirDeclarations : public FreeNames {
   PrintNames& names_;
   PrimPrinter prim_;
   std::vector<Frame> frames_;
-  std::unordered_map<const Node*, std::vector<size_t>> frames_of_;  // the lists of a statement, outermost first
+  LookupMap<const Node*, std::vector<size_t>> frames_of_;  // the lists of a statement, outermost first
   bool hides_scope_ = false;  // the function of the declaration that is printed says the scope
 
  private:
@@ -144,14 +144,14 @@ class TirDeclarations : public FreeNames {
 
   std::vector<LateName> late_names_;  // by position
   // The buffers whose declarations introduced the pointers.
-  std::unordered_map<const tir::Var*, const tir::Buffer*> owners_;
+  LookupMap<const tir::Var*, const tir::Buffer*> owners_;
   std::vector<Insertion> insertions_;
   std::optional<TirScopes> scopes_;  // once a name without a definition was found
   struct Redeclared {
     std::vector<uint32_t> scopes;  // TirScopes::DeclarationsOf
     size_t next = 0;
   };
-  std::unordered_map<const tir::Buffer*, Redeclared> declarations_;  // of buffers without a definition
+  LookupMap<const tir::Buffer*, Redeclared> declarations_;  // of buffers without a definition
 };
 
 }  // namespace iropt::text

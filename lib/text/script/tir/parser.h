@@ -7,7 +7,6 @@
 
 #include <optional>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -150,7 +149,7 @@ class TirParser : public ScalarParser {
   std::vector<std::pair<const tir::Var*, const tir::Range*>> loops_;  // enclosing loops, outermost first
   std::vector<tir::IterVar*> env_threads_;
   MacroBudget macros_;
-  std::unordered_map<const Node*, Macro> local_macros_;  // by what their names stand for; expansions refer to them
+  LookupMap<const Node*, Macro> local_macros_;  // by what their names stand for; expansions refer to them
   // Buffers on a pointer that has another name, too, until they get one of their own.
   LookupMap<const tir::Buffer*, const tir::DeclBuffer*> declarations_;
   std::vector<const tir::Buffer*> hinted_buffers_;  // see RecoverHints

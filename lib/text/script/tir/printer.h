@@ -3,11 +3,11 @@
 
 #include <span>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "declarations.h"
 #include "iropt/support/inline_vector.h"
+#include "iropt/support/lookup.h"
 #include "text/script/relax/tir_vars.h"
 
 namespace iropt::text {
@@ -106,11 +106,11 @@ class TirPrinter : public TirDeclarations {
   void EnterLoop(const tir::For* loop);
   void LeaveLoop(const tir::For* loop);
 
-  std::vector<bool> inline_params_;                 // parameters that are printed as buffers
-  std::unordered_set<const tir::Var*> type_vars_;   // declared before the function, from 0.27 on
-  std::unordered_set<const tir::Var*> bound_vars_;  // seen in the signature so far
-  std::vector<std::string> param_lines_;            // variables that the parameters use and nothing declares
-  std::vector<const tir::For*> loops_;              // by id of the loop variable
+  std::vector<bool> inline_params_;        // parameters that are printed as buffers
+  LookupSet<const tir::Var*> type_vars_;   // declared before the function, from 0.27 on
+  LookupSet<const tir::Var*> bound_vars_;  // seen in the signature so far
+  std::vector<std::string> param_lines_;   // variables that the parameters use and nothing declares
+  std::vector<const tir::For*> loops_;     // by id of the loop variable
 };
 
 }  // namespace iropt::text

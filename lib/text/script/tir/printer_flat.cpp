@@ -55,9 +55,9 @@ std::optional<const PrimExpr*> LayoutOfView(const tir::Buffer& child, const tir:
 
 // A.view(16, 16), A.view("int32"): another shape or dtype of the same memory. Empty if the declaration says more.
 std::string TirDeclarations::ViewOf(const tir::Buffer* buffer, const tir::Var* data, PrintContext& context) {
-  const auto known = owners_.find(data);
-  if (known == owners_.end() || !context.Since(TextVersion::kV0_25)) return {};
-  const tir::Buffer& parent = *known->second;
+  const auto* known = owners_.Find(data);
+  if (!known || !context.Since(TextVersion::kV0_25)) return {};
+  const tir::Buffer& parent = **known;
   const std::string_view name = names_.Find(&parent);
   // The offset of a buffer without dimensions has a dtype of its own.
   if (name.empty() || &parent == buffer || parent.shape.empty() || buffer->data_alignment != parent.data_alignment ||

@@ -12,7 +12,7 @@ namespace iropt::text {
 void TirPrinter::PrintTypedParams(const ScalarArgs& scalars) {
   if (context_.Since(TextVersion::kV0_27)) {
     const std::vector<const tir::Var*> vars = TypeVarsOf(func_);
-    type_vars_.insert(vars.begin(), vars.end());
+    type_vars_.InsertAll(vars);
     const std::vector<std::string_view> names = DefineTypeVars(vars, names_);
     if (context_.pep695) PrintTypeParams(names, out_);
   }
@@ -77,7 +77,7 @@ void TirPrinter::PrintParamShape(const tir::Buffer* buffer, PrimPrinter& prim) {
     } else {
       prim.Print(dim);
     }
-    bound_vars_.insert(vars.begin(), vars.end());
+    bound_vars_.InsertAll(vars);
   }
   out_.Append(buffer->shape.size() == 1 ? ",)" : ")");
 }

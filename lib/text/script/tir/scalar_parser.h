@@ -2,10 +2,10 @@
 #pragma once
 
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "buffers.h"
+#include "iropt/support/lookup.h"
 #include "text/script/expr_grammar.h"
 
 namespace iropt {
@@ -127,7 +127,7 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   std::string_view pending_name_;
   std::vector<std::string_view> dict_keys_;
   // Strings of the metadata section, copied into the function; two uses of an entry stay the same node.
-  std::unordered_map<const tir::StringImm*, const tir::StringImm*> strings_;
+  LookupMap<const tir::StringImm*, const tir::StringImm*> strings_;
 };
 
 // Reads T.name(...) with its subscripts and members as one scalar, of 64 bits if it has no type. Null after an error.

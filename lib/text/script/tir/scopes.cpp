@@ -1,9 +1,8 @@
 #include "scopes.h"
 
-#include <unordered_set>
-
 #include "iropt/ir/dispatch.h"
 #include "iropt/support/hash.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::text {
@@ -69,7 +68,7 @@ std::vector<uint32_t> TirScopes::DeclarationsOf(const tir::Buffer* buffer) const
   const Uses* uses = UsesOf(buffer);
   if (!uses) return {};
   if (uses->first_scope == uses->scope || uses->first_scope == kNone) return {uses->scope};
-  std::unordered_set<const Node*> around_first;
+  LookupSet<const Node*> around_first;
   for (uint32_t s = uses->first_scope; s != kNone; s = scopes_[s].parent) around_first.insert(scopes_[s].node);
   std::vector<uint32_t> declarations;
   uint32_t frame = kNone;  // of the last declaration

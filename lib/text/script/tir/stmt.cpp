@@ -287,8 +287,7 @@ bool TirParser::ParseJump() {
 const Macro* TirParser::FindMacro(std::string_view name) const {
   const Node* node = symbols_.Find(name);
   if (!node) return state_.FindMacro(name, Prefix::kTir);
-  const auto local = local_macros_.find(node);
-  return local != local_macros_.end() ? &local->second : nullptr;
+  return local_macros_.Find(node);
 }
 
 // @T.inline in a function: as for a function of Python, names in its body are those of the scopes around it, with the
@@ -310,7 +309,7 @@ bool TirParser::ParseLocalMacro() {
   lex_.SkipToLine(macro.body_end);
   const Node* node = scratch_.New<NamedValue>(PyValue::None(macro.name_span));
   symbols_.Define(macro.name, node);
-  local_macros_.emplace(node, std::move(macro));
+  local_macros_.try_emplace(node, std::move(macro));
   return true;
 }
 

@@ -11,6 +11,7 @@
 #include "iropt/ir/relax/normalizer.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -158,7 +159,7 @@ class FunctionCreator::Body {
   void AddBinding(const VarBinding& binding) {
     if (const auto* item = As<TupleGetItem>(binding.value)) {
       if (const Var* param = ParamOfItem(*item)) {
-        vars_.emplace(binding.var, param);
+        vars_.try_emplace(binding.var, param);
         return;
       }
     }
@@ -169,7 +170,7 @@ class FunctionCreator::Body {
     const Var* var = is_output ? static_cast<const Var*>(workspace_.NewVar(OutputName(), binding.var->type))
                                : workspace_.NewDataflowVar(binding.var->name(), binding.var->type);
     builder_.EmitNormalized(NewLike<VarBinding>(workspace_, binding, var, value));
-    vars_.emplace(binding.var, var);
+    vars_.try_emplace(binding.var, var);
   }
 
   // The parameter that an item of a tuple has become; null if the tuple as a whole is a parameter or bound here.
@@ -186,8 +187,8 @@ class FunctionCreator::Body {
     if (const auto found = creator_.param_of_.find(operand); found != creator_.param_of_.end())
       return params_[first_param_[found->second]];
     if (const auto* var = As<Var>(operand)) {
-      const auto bound = vars_.find(var);
-      return bound == vars_.end() ? creator_.known_.at(var) : bound->second;
+      const auto* bound = vars_.Find(var);
+      return bound ? *bound : creator_.known_.at(var);
     }
     const auto* tuple = As<Tuple>(operand);
     if (!tuple) return operand;
@@ -216,8 +217,8 @@ class FunctionCreator::Body {
   BlockBuilder builder_;
   Rebuilder rebuilder_;
   std::vector<const Var*> params_;
-  std::vector<size_t> first_param_;                  // by index of the parameter of the creator
-  std::unordered_map<const Var*, const Var*> vars_;  // the variables that replace the old ones
+  std::vector<size_t> first_param_;         // by index of the parameter of the creator
+  LookupMap<const Var*, const Var*> vars_;  // the variables that replace the old ones
 };
 
 FusedFunction FunctionCreator::Create(const DictAttr* attrs) const { return Body(*this).Create(attrs); }

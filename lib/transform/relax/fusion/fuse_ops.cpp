@@ -19,7 +19,6 @@
 
 #include <algorithm>
 #include <span>
-#include <unordered_set>
 #include <vector>
 
 #include "configs/relax.FuseOps.max_depth.h"
@@ -33,6 +32,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
 #include "iropt/support/debug_output.h"
+#include "iropt/support/lookup.h"
 #include "operator_fusor.h"
 #include "pass_options/FuseOps.h"
 
@@ -184,11 +184,11 @@ class GraphCreator {
 
   const Module& module_;
   ForwardGraph graph_;
-  NodeId node_ = 0;                          // the current one
-  std::vector<const Var*> vars_;             // by node
-  std::vector<const Call*> calls_;           // by node; null for other values
-  std::vector<NodeId> node_of_;              // by Var::id
-  std::unordered_set<const Var*> computed_;  // the results of call_tir, also in place
+  NodeId node_ = 0;                 // the current one
+  std::vector<const Var*> vars_;    // by node
+  std::vector<const Call*> calls_;  // by node; null for other values
+  std::vector<NodeId> node_of_;     // by Var::id
+  LookupSet<const Var*> computed_;  // the results of call_tir, also in place
   std::vector<Overwrite> overwrites_;
   std::span<const Var* const> weights_;  // the parameters from num_input on
 };

@@ -23,7 +23,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_map>
 
 #include "composite_functions.h"
 #include "iropt/infer/type_inferrer.h"
@@ -32,6 +31,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
+#include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "iropt/transform/relax/structure/to_non_dataflow.h"
 #include "operator_fusor.h"
@@ -54,14 +54,14 @@ class CompositeGrouper {
   void AddBlock(const DataflowBlock& block) {
     units_.clear();
     for (const Binding* binding : block.bindings) AddBinding(binding);
-    std::unordered_map<uint32_t, uint32_t> group_of_unit;
+    LookupMap<uint32_t, uint32_t> group_of_unit;
     for (const Binding* binding : block.bindings) {
       const uint32_t unit = Root(unit_of_[binding->var->id]);
       unit_of_[binding->var->id] = kUngrouped;
       if (units_[unit].compiler.empty()) continue;
-      const auto [group, is_new] = group_of_unit.emplace(unit, groups_.attrs.size());
+      const auto [group, is_new] = group_of_unit.try_emplace(unit, groups_.attrs.size());
       if (is_new) groups_.attrs.push_back(AttrsFor(units_[unit].compiler));
-      groups_.group_of[binding->var->id] = group->second;
+      groups_.group_of[binding->var->id] = group;
     }
   }
 
@@ -220,7 +220,7 @@ class CompositeInliner : public ExprMutator {
 
  private:
   const Module& module_;
-  std::unordered_map<const Function*, const Expr*> locals_;
+  LookupMap<const Function*, const Expr*> locals_;
 };
 
 // Makes the functions that main calls self-contained, and gives them the names by which compilers know them.
@@ -259,7 +259,7 @@ class ExternalFunctions : public ExprMutator {
 
   Module& module_;
   ModuleBuilder result_;
-  std::unordered_map<const GlobalVar*, const GlobalVar*> names_;
+  LookupMap<const GlobalVar*, const GlobalVar*> names_;
 };
 
 constexpr std::string_view kMain = "main";

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "function_creator.h"
@@ -12,6 +11,7 @@
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
 #include "iropt/support/followed_version.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -76,7 +76,7 @@ class BlockPlan {
     for (const Binding* binding : block.bindings) {
       if (const auto* cast = As<MatchCast>(binding)) {
         for (const tir::Var* var : DefinedSymVars(cast->match_type)) {
-          if (!known.contains(var)) cast_of_.emplace(var, cast);
+          if (!known.contains(var)) cast_of_.try_emplace(var, cast);
         }
       }
       for (const tir::Var* var : SymVarsIn(*binding)) known.insert(var);
@@ -101,12 +101,12 @@ class BlockPlan {
     const uint32_t group = groups_.Of(binding->var);
     const bool fuses = group != kNoIndex && Is<VarBinding>(binding) && !given_up_.contains(group);
     if (fuses) {
-      const auto [found, is_new] = unit_of_group_.emplace(group, units_.size());
+      const auto [found, is_new] = unit_of_group_.try_emplace(group, units_.size());
       if (is_new) {
         units_.push_back({.group = group});
         units_.back().creator = std::make_unique<FunctionCreator>(constants_ == Constants::kLift, known_);
       }
-      return found->second;
+      return found;
     }
     units_.push_back({.binding = binding});
     return static_cast<uint32_t>(units_.size() - 1);
@@ -133,8 +133,8 @@ class BlockPlan {
     }
     if (cast_of_.empty()) return;
     for (const tir::Var* var : SymVarsIn(*binding)) {
-      const auto cast = cast_of_.find(var);
-      if (cast != cast_of_.end()) AddDependency(unit, unit_of_[cast->second->var->id]);
+      const auto* cast = cast_of_.Find(var);
+      if (cast) AddDependency(unit, unit_of_[(*cast)->var->id]);
     }
   }
 
@@ -198,9 +198,9 @@ class BlockPlan {
   const KnownValues& known_;
   std::vector<uint32_t>& unit_of_;
   std::vector<Unit> units_;
-  std::unordered_map<uint32_t, uint32_t> unit_of_group_;
-  std::unordered_map<const tir::Var*, const MatchCast*> cast_of_;  // that defines the symbolic variable
-  std::unordered_set<uint32_t> given_up_;
+  LookupMap<uint32_t, uint32_t> unit_of_group_;
+  LookupMap<const tir::Var*, const MatchCast*> cast_of_;  // that defines the symbolic variable
+  LookupSet<uint32_t> given_up_;
   std::vector<uint32_t> order_;
 };
 

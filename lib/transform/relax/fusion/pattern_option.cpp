@@ -7,6 +7,7 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -78,11 +79,11 @@ class PatternReader {
     const OptionValue* name = value.Find("name");
     if (name && !name->as_string()) return Fail(*name, "the name of a pattern must be a string");
     if (name && object->size() == 1) {
-      if (const auto found = named_.find(*name->as_string()); found != named_.end()) return found->second;
+      if (const auto* found = named_.Find(*name->as_string())) return *found;
     }
     std::optional<Pattern> pattern = ReadForm(value);
     if (pattern) pattern = AddConditions(*std::move(pattern), value);
-    if (pattern && name && !named_.emplace(*name->as_string(), *pattern).second)
+    if (pattern && name && !named_.try_emplace(*name->as_string(), *pattern).second)
       return Fail(*name, fmt::format("pattern '{}' is defined twice", *name->as_string()));
     return pattern;
   }
@@ -186,7 +187,7 @@ class PatternReader {
   }
 
   PatternOptionError& error_;
-  std::unordered_map<std::string, Pattern> named_;
+  LookupMap<std::string, Pattern> named_;
 };
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/prim_func_type.h"
@@ -16,6 +15,7 @@
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -48,9 +48,9 @@ class BlockFinisher : public tir::StmtExprMutator {
  private:
   static std::vector<const tir::BufferRegion*> EachOnce(List<const tir::BufferRegion*> regions) {
     std::vector<const tir::BufferRegion*> result;
-    std::unordered_set<const tir::Buffer*> seen;
+    LookupSet<const tir::Buffer*> seen;
     for (const tir::BufferRegion* region : regions) {
-      if (seen.insert(region->buffer).second) result.push_back(region);
+      if (seen.insert(region->buffer)) result.push_back(region);
     }
     return result;
   }
@@ -73,7 +73,7 @@ class BlockFinisher : public tir::StmtExprMutator {
   }
 
   const TextVersion version_;
-  std::unordered_map<std::string, int> counts_;
+  LookupMap<std::string, int> counts_;
 };
 
 class PrimFuncFuser {
@@ -380,7 +380,7 @@ class PrimFuncFuser {
 
   const Module& module_;
   Workspace workspace_;
-  std::unordered_map<const tir::Var*, const tir::Var*> sizes_;
+  LookupMap<const tir::Var*, const tir::Var*> sizes_;
   std::vector<const tir::Var*> params_;
   Buffers param_buffers_;
   std::vector<const tir::Var*> scalars_;
@@ -388,7 +388,7 @@ class PrimFuncFuser {
   Buffers allocated_;
   Buffers overwritten_;  // those of parameters on which calls work in place
   std::vector<const tir::Stmt*> bodies_;
-  std::unordered_map<std::string, size_t> num_named_;
+  LookupMap<std::string, size_t> num_named_;
   std::unordered_map<const tir::Var*, const PrimExpr*> values_;  // of the variables of the current PrimFunc
 };
 

@@ -18,7 +18,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -246,19 +245,18 @@ class CallSplitter : public ExprMutator {
  private:
   // Null if the shape of the library's result is not known here.
   const Expr* Replace(const Call& call, const PrimFunc& func, List<const Expr*> args, const Split& split) {
-    std::unordered_map<const tir::Var*, const PrimExpr*> values;
+    LookupMap<const tir::Var*, const PrimExpr*> values;
     for (uint32_t i = 0; i < args.size(); ++i) {
       const auto* tensor = As<TensorType>(args[i]->type);
       if (!tensor || !tensor->known || tensor->dims.size() != func.param_buffers[i]->shape.size()) return nullptr;
       for (uint32_t k = 0; k < tensor->dims.size(); ++k) {
-        if (const auto* var = As<tir::Var>(func.param_buffers[i]->shape[k])) values.emplace(var, tensor->dims[k]);
+        if (const auto* var = As<tir::Var>(func.param_buffers[i]->shape[k])) values.try_emplace(var, tensor->dims[k]);
       }
     }
     const auto in_caller = [&](const PrimExpr* e) -> const PrimExpr* {
       if (const int64_t* number = arith::AsInt(e)) return arith::PrimBuilder().Int(*number, e->dtype);
       if (const auto* real = As<tir::FloatImm>(e)) return arith::PrimBuilder().Float(real->value, e->dtype);
-      const auto found = values.find(As<tir::Var>(e));
-      return found == values.end() ? nullptr : found->second;
+      return values.Lookup(As<tir::Var>(e));
     };
     std::vector<const Expr*> inputs;
     for (const uint32_t i : split.inputs) inputs.push_back(args[i]);

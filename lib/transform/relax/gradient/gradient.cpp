@@ -26,7 +26,6 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -39,6 +38,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/edit_distance.h"
+#include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "simplify_gradient.h"
 
@@ -159,22 +159,22 @@ class Differentiator {
       sources.assign(function.params.begin(), function.params.end());
       return true;
     }
-    std::unordered_map<std::string_view, const Var*> by_name;
-    for (const Var* param : function.params) by_name.emplace(param->name(), param);
-    for (const Binding* binding : block.bindings) by_name.emplace(binding->var->name(), binding->var);
+    LookupMap<std::string_view, const Var*> by_name;
+    for (const Var* param : function.params) by_name.try_emplace(param->name(), param);
+    for (const Binding* binding : block.bindings) by_name.try_emplace(binding->var->name(), binding->var);
     bool ok = true;
     for (const auto& [name, span] : *request_.require_grads) {
-      const auto found = by_name.find(name);
-      if (found == by_name.end()) {
+      const auto* found = by_name.Find(name);
+      if (!found) {
         ok = Fail(span, fmt::format("'{}' has no variable '{}'", request_.function, name));
-      } else if (std::ranges::find(sources, found->second) != sources.end()) {
+      } else if (std::ranges::find(sources, *found) != sources.end()) {
         ok = Fail(span, fmt::format("variable '{}' is required twice", name));
-      } else if (!AllLeaves(found->second->type, &IsFloatTensor)) {
+      } else if (!AllLeaves((*found)->type, &IsFloatTensor)) {
         ok = Fail(span, fmt::format("variable '{}' of type {} has no gradient: expected a float tensor or a tuple of "
                                     "such",
-                                    name, TypeToString(found->second->type)));
+                                    name, TypeToString((*found)->type)));
       } else {
-        sources.push_back(found->second);
+        sources.push_back(*found);
       }
     }
     return ok;

@@ -20,7 +20,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/analysis/relax/call_graph.h"
@@ -31,6 +30,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "lambda_names.h"
 
 namespace iropt {
@@ -47,7 +47,7 @@ struct LiftedLambda {
 // Rewrites one function of the module and adds its local functions to the module.
 class LambdaLifter : public ExprMutator {
  public:
-  LambdaLifter(Module& module, const LambdaNames& names, const std::unordered_set<const GlobalVar*>& changed,
+  LambdaLifter(Module& module, const LambdaNames& names, const LookupSet<const GlobalVar*>& changed,
                Workspace& workspace, TypeInferrer& inferrer)
       : ExprMutator(workspace, &inferrer), module_(module), names_(names), changed_(changed) {}
 
@@ -112,9 +112,9 @@ class LambdaLifter : public ExprMutator {
   // become closures it captures their captured variables.
   LiftedLambda Analyze(const Function& function, const Var* own) {
     LiftedLambda lambda{names_.at(&function)};
-    std::unordered_set<const Var*> seen;
+    LookupSet<const Var*> seen;
     const auto capture = [&](const Var* var) {
-      if (seen.insert(var).second) lambda.captured.push_back(var);
+      if (seen.insert(var)) lambda.captured.push_back(var);
     };
     for (const Var* var : OperandsOf(&function).vars) {
       if (var == own || Is<GlobalVar>(ExprMutator::VisitVar(var))) continue;
@@ -184,8 +184,8 @@ class LambdaLifter : public ExprMutator {
 
   Module& module_;
   const LambdaNames& names_;
-  const std::unordered_set<const GlobalVar*>& changed_;  // functions of the module whose types changed
-  std::vector<const LiftedLambda*> lambdas_;             // by Var::id: of the enclosing functions
+  const LookupSet<const GlobalVar*>& changed_;  // functions of the module whose types changed
+  std::vector<const LiftedLambda*> lambdas_;    // by Var::id: of the enclosing functions
 };
 
 }  // namespace
@@ -194,7 +194,7 @@ Result<Module> LambdaLift(Module module, DiagnosticEngine& diagnostics) {
   const std::optional<LambdaNames> names = NameLambdas(module, diagnostics);
   if (!names) return Failure{ErrorCode::PassFailed};
   if (names->empty()) return module;
-  std::unordered_set<const GlobalVar*> changed;
+  LookupSet<const GlobalVar*> changed;
   for (const size_t i : MakeCallGraph(module).post_order) {
     const ModuleEntry entry = module.functions()[i];
     if (!Is<Function>(entry.func)) continue;

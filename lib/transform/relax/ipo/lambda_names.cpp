@@ -9,6 +9,7 @@
 
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/visitor.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -71,7 +72,7 @@ class Namer {
   // Gives functions without a name the one that `propose` makes of the path, unless several would have it.
   template <class Propose>
   void GiveUnique(Propose&& propose) {
-    std::unordered_map<std::string, int> count;
+    LookupMap<std::string, int> count;
     for (const Lambda& lambda : lambdas_) {
       if (!names_.contains(lambda.function)) ++count[propose(lambda.path)];
     }
@@ -83,7 +84,7 @@ class Namer {
   }
 
   void GiveNumbered() {
-    std::unordered_map<std::string, int> used;
+    LookupMap<std::string, int> used;
     for (const Lambda& lambda : lambdas_) {
       if (names_.contains(lambda.function)) continue;
       const std::string name = fmt::format("{}_{}", lambda.path.front(), lambda.path.back());

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/analysis/relax/call_graph.h"
@@ -22,6 +21,7 @@
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
 #include "iropt/support/debug_output.h"
+#include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "transform/relax/util/operand_order.h"
@@ -136,7 +136,7 @@ class Inliner : public ExprMutator {
     const auto* copy = To<Function>(CloneFunction(&function, workspace(), {.fresh_sym_vars = true}));
     SymVarMap symbolic = BindSymVars(TypesOf(copy->params), TypesOf(call.args, module_));
     std::vector<BoundParam> params;
-    std::unordered_set<const tir::Var*> cast;
+    LookupSet<const tir::Var*> cast;
     for (uint32_t i = 0; i < copy->params.size(); ++i) {
       const Var* param = copy->params[i];
       params.emplace_back(param, Argument(*param, call.args[i], symbolic, cast));
@@ -163,10 +163,9 @@ class Inliner : public ExprMutator {
 
   // The replacement of the parameter: the argument, or a variable for an argument that is not allowed everywhere or
   // whose type defines symbolic variables.
-  const Expr* Argument(const Var& param, const Expr* arg, const SymVarMap& symbolic,
-                       std::unordered_set<const tir::Var*>& cast) {
+  const Expr* Argument(const Var& param, const Expr* arg, const SymVarMap& symbolic, LookupSet<const tir::Var*>& cast) {
     bool defines = false;
-    for (const tir::Var* var : DefinedSymVars(param.type)) defines |= !symbolic.Find(var) && cast.insert(var).second;
+    for (const tir::Var* var : DefinedSymVars(param.type)) defines |= !symbolic.Find(var) && cast.insert(var);
     if (defines) {
       const Type* type = SubstituteSymVars(param.type, symbolic, &workspace().arena());
       return builder().EmitMatchCast(arg, type, param.name());

@@ -13,12 +13,12 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <unordered_map>
 
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/builder.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "rename_globals.h"
 
 namespace iropt {
@@ -39,15 +39,15 @@ Result<Module> NormalizeGlobalVar(Module module, ModulePassContext& context) {
   if (IsNormal(module)) return module;
   GlobalRenames renames;
   NameTable names;
-  std::unordered_map<std::string_view, const GlobalVar*> owners;  // of symbols
+  LookupMap<std::string_view, const GlobalVar*> owners;  // of symbols
   for (const ModuleEntry& entry : module.functions()) {
     const std::string_view symbol = SymbolOf(entry);
     if (symbol.empty()) continue;
-    const auto [owner, is_first] = owners.emplace(symbol, entry.var);
+    const auto [owner, is_first] = owners.try_emplace(symbol, entry.var);
     if (!is_first) {
       context.diagnostics.Error(Location(*entry.func), "pass-failed",
-                                fmt::format("functions '{}' and '{}' have the same global symbol '{}'",
-                                            owner->second->name, entry.var->name, symbol));
+                                fmt::format("functions '{}' and '{}' have the same global symbol '{}'", owner->name,
+                                            entry.var->name, symbol));
       return Failure{ErrorCode::PassFailed};
     }
     names.Unique(symbol);

@@ -16,7 +16,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/analysis/relax/free_vars.h"
@@ -26,6 +25,7 @@
 #include "iropt/ir/relax/type_walk.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "transform/relax/util/change_signatures.h"
 
@@ -44,7 +44,7 @@ struct ParamPlan {
 
 // The parameters that the body uses, and those that the types of such parameters refer to.
 std::vector<bool> UsedParams(const Function& function) {
-  std::unordered_set<const Var*> used;
+  LookupSet<const Var*> used;
   for (const Var* var : FreeVars(function.body)) used.insert(var);
   for (uint32_t i = function.params.size(); i-- > 0;) {
     if (!used.contains(function.params[i])) continue;
@@ -74,7 +74,7 @@ ParamPlan PlanParams(const Function& function) {
     if (plan.kept[i]) plan.params.push_back(function.params[i]);
   }
   if (!plan.removes_any()) return plan;
-  std::unordered_set<const tir::Var*> lost;
+  LookupSet<const tir::Var*> lost;
   for (const Type* type : plan.old_types) {
     for (const tir::Var* var : DefinedSymVars(type)) lost.insert(var);
   }

@@ -16,7 +16,6 @@
 // O(nodes). Source: TVM 0.18's pass of this name.
 #include <algorithm>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -26,6 +25,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "relax_functions.h"
 
 namespace iropt {
@@ -93,7 +93,7 @@ class WorkspaceParams : public ExprMutator {
  private:
   const Type* type_;
   const Var* param_ = nullptr;  // of the function around
-  std::unordered_set<const Var*> composites_;
+  LookupSet<const Var*> composites_;
 };
 
 // Allocates the workspace in a function that calls functions with the new parameter.

@@ -14,7 +14,6 @@
 //
 // Source: TVM 0.18's pass of this name.
 #include <algorithm>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/analysis/tir/complete_prim_func.h"
@@ -27,6 +26,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "relax_functions.h"
 
 namespace iropt {
@@ -44,10 +44,10 @@ class PrimValueComputer : public ExprMutator {
     Workspace own;
     tir::FuncBuilder code(own);
     std::vector<const Expr*> args;
-    std::unordered_map<const tir::Var*, const tir::Var*> params;
+    LookupMap<const tir::Var*, const tir::Var*> params;
     tir::ForEachVar(old->value, [&](const tir::Var* var) {
       if (params.contains(var)) return;
-      params.emplace(var, code.Param(var->name, var->dtype));
+      params.try_emplace(var, code.Param(var->name, var->dtype));
       args.push_back(workspace().New<PrimValue>(var, PrimType::Get(var)));
     });
     const PrimExpr* value = tir::Substitute(

@@ -8,6 +8,7 @@
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -89,7 +90,7 @@ class Planner {
 
  private:
   void VisitParams() {
-    std::unordered_set<std::string_view> captured;
+    LookupSet<std::string_view> captured;
     if (const auto* names = As<ListAttr>(function_.attrs->Find(attr::kCaptureSymbolicVars))) {
       for (const Attr* item : names->values) {
         if (const auto* name = As<StrAttr>(item)) captured.insert(name->value);
@@ -303,7 +304,7 @@ class Planner {
   int depth_ = 0;                   // of branches
   std::vector<bool> is_static_;     // by Var::id
   std::vector<GraphRegion*> region_of_;
-  std::unordered_set<const tir::Var*> static_sym_vars_;
+  LookupSet<const tir::Var*> static_sym_vars_;
 };
 
 }  // namespace

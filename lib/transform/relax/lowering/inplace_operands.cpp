@@ -12,6 +12,7 @@
 #include "iropt/legalize/legalize.h"
 #include "iropt/op/op.h"
 #include "iropt/support/followed_version.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -73,10 +74,7 @@ class BlockMemory {
  private:
   static constexpr uint32_t kOutside = 0;
 
-  uint32_t NodeOf(const Var* var) const {
-    const auto found = node_of_.find(var);
-    return found == node_of_.end() ? kOutside : found->second;
-  }
+  uint32_t NodeOf(const Var* var) const { return node_of_.Lookup(var, kOutside); }
 
   // All nodes that a node may refer to; nothing if they are many.
   std::optional<std::vector<uint32_t>> PartsOf(uint32_t node) const {
@@ -191,14 +189,14 @@ class BlockMemory {
     const auto* function = entry ? As<PrimFunc>(entry->func) : nullptr;
     if (!function) return false;
     const auto [found, is_unseen] = is_reshape_.try_emplace(function);
-    if (is_unseen) found->second = HasReshapePattern(*function);
-    return found->second;
+    if (is_unseen) found = HasReshapePattern(*function);
+    return found;
   }
 
   const Module& module_;
   std::vector<MemoryNode> nodes_;  // the first one stands for all that is outside of the block
-  std::unordered_map<const Var*, uint32_t> node_of_;
-  std::unordered_map<const PrimFunc*, bool> is_reshape_;
+  LookupMap<const Var*, uint32_t> node_of_;
+  LookupMap<const PrimFunc*, bool> is_reshape_;
 };
 
 bool FitsExactly(const Type* result, const Type* operand) {

@@ -41,6 +41,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "relax_functions.h"
 
 namespace iropt {
@@ -151,8 +152,8 @@ class GraphRewriter : public ExprMutator {
 
  protected:
   void VisitVarBinding(const VarBinding* binding) override {
-    const auto launch = launches_.find(binding->var);
-    if (launch != launches_.end()) Launch(*launch->second);
+    const auto* launch = launches_.Find(binding->var);
+    if (launch) Launch(**launch);
     if (Redefine(binding->var) || moved_.contains(binding->var)) return;
     ExprMutator::VisitVarBinding(binding);
   }
@@ -165,21 +166,21 @@ class GraphRewriter : public ExprMutator {
 
  private:
   void AddLaunch(const GraphRegion& region) {
-    launches_.emplace(region.bindings.front()->var, &region);
+    launches_.try_emplace(region.bindings.front()->var, &region);
     for (const VarBinding* binding : region.bindings) moved_.insert(binding->var);
   }
 
   // Binds a variable of a region to the item of its result, unless that is done. Returns whether it is such a variable.
   bool Redefine(const Var* var) {
-    const auto found = items_.find(var);
-    if (found == items_.end()) return false;
-    if (!RemapOf(var)) Remap(var, builder().Emit(found->second, var->name()));
+    const auto* found = items_.Find(var);
+    if (!found) return false;
+    if (!RemapOf(var)) Remap(var, builder().Emit(*found, var->name()));
     return true;
   }
 
   void AddItem(const Var* var, const Expr* result, int32_t index) {
     const Type* type = To<TupleType>(result->type)->fields[static_cast<uint32_t>(index)];
-    items_.emplace(var, workspace().New<TupleGetItem>(result, index, type));
+    items_.try_emplace(var, workspace().New<TupleGetItem>(result, index, type));
   }
 
   void Launch(const GraphRegion& region) {
@@ -235,9 +236,9 @@ class GraphRewriter : public ExprMutator {
   int64_t& num_captures_;
   ModuleBuilder& module_;
   BuiltinCalls calls_;
-  std::unordered_map<const Var*, const GraphRegion*> launches_;  // by the variable of the first binding
-  std::unordered_set<const Var*> moved_;                         // bound in regions
-  std::unordered_map<const Var*, const Expr*> items_;            // outputs of regions
+  LookupMap<const Var*, const GraphRegion*> launches_;  // by the variable of the first binding
+  LookupSet<const Var*> moved_;                         // bound in regions
+  LookupMap<const Var*, const Expr*> items_;            // outputs of regions
 };
 
 Result<Module> RewriteCudaGraph(Module module, DiagnosticEngine& diagnostics) {

@@ -1,10 +1,9 @@
 #include "shape_slots.h"
 
-#include <unordered_set>
-
 #include "iropt/ir/context.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -62,7 +61,7 @@ class ShapeSlots::Collector final : public ExprFunctor<void(const Expr*)> {
   }
 
   void VisitType(const Type* type) {
-    if (!type || (!type->has_sym_var() && !type->has_shape_var()) || !visited_.insert(type).second) return;
+    if (!type || (!type->has_sym_var() && !type->has_shape_var()) || !visited_.insert(type)) return;
     switch (type->kind) {
       case NodeKind::kPrimType: return Add(To<PrimType>(type)->value);
       case NodeKind::kShapeType: return AddAll(To<ShapeType>(type)->values);
@@ -86,7 +85,7 @@ class ShapeSlots::Collector final : public ExprFunctor<void(const Expr*)> {
   }
 
   ShapeSlots& slots_;
-  std::unordered_set<const Type*> visited_;
+  LookupSet<const Type*> visited_;
 };
 
 ShapeSlots::ShapeSlots(const Function& function) {

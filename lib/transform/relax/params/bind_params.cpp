@@ -22,7 +22,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -39,6 +38,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/runtime/value.h"
 #include "iropt/support/edit_distance.h"
+#include "iropt/support/lookup.h"
 #include "num_input.h"
 #include "pass_options/BindParams.h"
 #include "transform/relax/util/entry_points.h"
@@ -123,13 +123,13 @@ Status MapNames(const NamesOption& option, std::vector<TensorOption>& tensors, D
     diagnostics.Error(option.span, "file", names.error().message);
     return Failure{ErrorCode::PassFailed};
   }
-  std::unordered_map<std::string_view, TensorOption*> by_name;
-  for (TensorOption& tensor : tensors) by_name.emplace(tensor.named.name, &tensor);
+  LookupMap<std::string_view, TensorOption*> by_name;
+  for (TensorOption& tensor : tensors) by_name.try_emplace(tensor.named.name, &tensor);
   bool ok = true;
   for (auto& [name, param] : *names) {
-    const auto tensor = by_name.find(name);
-    if (tensor != by_name.end()) {
-      tensor->second->param = std::move(param);
+    const auto* tensor = by_name.Find(name);
+    if (tensor) {
+      (*tensor)->param = std::move(param);
       continue;
     }
     ok = false;
@@ -166,7 +166,7 @@ class ParamMatcher {
   // False after an error.
   bool Match(const std::vector<TensorOption>& tensors, bool ignore_unknown, Workspace& workspace) {
     std::vector<const TensorOption*> unknown;
-    std::unordered_map<const Var*, const TensorOption*> bound;
+    LookupMap<const Var*, const TensorOption*> bound;
     for (const TensorOption& tensor : tensors) {
       const std::vector<const Var*> params = ParamsOf(tensor);
       if (params.empty() && (!ignore_unknown || !tensor.param.empty())) unknown.push_back(&tensor);
@@ -174,7 +174,7 @@ class ParamMatcher {
         Fail(tensor.span, fmt::format("function '{}' has several parameters '{}'", name_, params[0]->name()));
       if (params.size() != 1 || !MatchType(*params[0], *tensor.named.tensor)) continue;
       if (const auto [other, added] = bound.try_emplace(params[0], &tensor); !added) {
-        Fail(tensor.span, fmt::format("tensors '{}' and '{}' are both for parameter '{}'", other->second->named.name,
+        Fail(tensor.span, fmt::format("tensors '{}' and '{}' are both for parameter '{}'", other->named.name,
                                       tensor.named.name, params[0]->name()));
       }
       bound_.emplace_back(params[0], MakeConstant(tensor.named.tensor, workspace));

@@ -33,6 +33,7 @@
 #include "iropt/ir/substitute.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "iropt/transform/relax/simplify/eliminate_common_subexpr.h"
 #include "num_input.h"
@@ -57,7 +58,7 @@ class WeightFetcher : public ExprMutator {
         callback_(workspace.NewVar("fget_param", GetterType())) {
     for (uint32_t i = 0; i < function.params.size(); ++i) {
       const Var* param = function.params[i];
-      if (i >= num_inputs) index_.emplace(param, i - num_inputs);
+      if (i >= num_inputs) index_.try_emplace(param, i - num_inputs);
       for (const tir::Var* var : DefinedSymVars(param->type)) {
         if (i >= num_inputs) definers_.emplace(var, param);
       }
@@ -103,7 +104,7 @@ class WeightFetcher : public ExprMutator {
   // A local function cannot use weights that the enclosing dataflow block has fetched.
   const Expr* VisitFunction(const Function* function) override {
     if (!builder().in_block() || !builder().current_block_is_dataflow()) return ExprMutator::VisitFunction(function);
-    std::unordered_map<const Var*, const Var*> around = std::exchange(known_, {});
+    LookupMap<const Var*, const Var*> around = std::exchange(known_, {});
     const Expr* visited = ExprMutator::VisitFunction(function);
     known_ = std::move(around);
     return visited;
@@ -142,7 +143,7 @@ class WeightFetcher : public ExprMutator {
   }
 
   const Var* Fetch(const Var* weight) {
-    if (const auto known = known_.find(weight); known != known_.end()) return known->second;
+    if (const auto* known = known_.Find(weight)) return *known;
     for (const tir::Var* var : DefinedSymVars(weight->type)) {
       const auto definer = definers_.find(var);
       if (definer == definers_.end()) continue;
@@ -155,7 +156,7 @@ class WeightFetcher : public ExprMutator {
                           workspace().New<StringImm>(weight->name(), ObjectType::Get())};
     const Var* untyped = builder().Emit(builder().MakeCall(callback_, args), fmt::format("{}_untyped", weight->name()));
     const Var* fetched = builder().EmitMatchCast(untyped, weight->type, weight->name());
-    known_.emplace(weight, fetched);
+    known_.try_emplace(weight, fetched);
     fetched_.push_back(weight);
     return fetched;
   }
@@ -194,10 +195,10 @@ class WeightFetcher : public ExprMutator {
 
   DiagnosticEngine& diagnostics_;
   const Var* callback_;
-  std::unordered_map<const Var*, int64_t> index_;     // of the weights
-  std::unordered_map<const Var*, const Var*> known_;  // the variables that fetched weights are bound to
-  std::vector<const Var*> fetched_;                   // the keys of known_, in order
-  std::vector<const Var*> pending_;                   // weights that wait for others
+  LookupMap<const Var*, int64_t> index_;     // of the weights
+  LookupMap<const Var*, const Var*> known_;  // the variables that fetched weights are bound to
+  std::vector<const Var*> fetched_;          // the keys of known_, in order
+  std::vector<const Var*> pending_;          // weights that wait for others
   std::unordered_map<const tir::Var*, const Var*>
       definers_;  // weights that would define variables that are not defined so far
   std::vector<std::pair<const tir::Var*, const Var*>> defined_;  // of these, the ones defined by now, in that order

@@ -15,7 +15,6 @@
 // These are entry points of a program: a function of the module that refers to one of them is an error.
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/infer/type_inferrer.h"
@@ -23,6 +22,7 @@
 #include "iropt/ir/relax/builder.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "num_input.h"
 #include "transform/relax/util/entry_points.h"
 
@@ -94,9 +94,9 @@ class OutputSetter {
   }
 
   void Set(const Var* var) {
-    const auto indices = indices_.find(var);
-    if (indices == indices_.end()) return;
-    for (const int64_t index : indices->second) Set(index, var);
+    const auto* indices = indices_.Find(var);
+    if (!indices) return;
+    for (const int64_t index : *indices) Set(index, var);
   }
 
   void Set(int64_t index, const Expr* value) {
@@ -108,7 +108,7 @@ class OutputSetter {
   Workspace& workspace_;
   BlockBuilder builder_;
   const Var* callback_;
-  std::unordered_map<const Var*, std::vector<int64_t>> indices_;  // of the results that are variables
+  LookupMap<const Var*, std::vector<int64_t>> indices_;  // of the results that are variables
   std::vector<std::pair<int64_t, const Expr*>> others_;
 };
 

@@ -151,7 +151,7 @@ void ParamLifter::FindShared() {
       return true;
     });
   }
-  std::unordered_set<const Var*> known(params_.begin(), params_.end());
+  LookupSet<const Var*> known(params_.begin(), params_.end());
   for (const Value& value : values) {
     const std::vector<const Var*> operands = OperandsOf(value.binding->value).vars;
     const bool is_shared = value.count == targets_.size() &&
@@ -171,8 +171,8 @@ void ParamLifter::FindShared() {
 // The outputs of the transform: first symbolic variables that nothing else defines, then unchanged weights, then values
 // computed from them.
 void ParamLifter::FindOutputs(bool shared) {
-  std::unordered_set<const Var*> needed;
-  std::unordered_set<const tir::Var*> needed_dims;
+  LookupSet<const Var*> needed;
+  LookupSet<const tir::Var*> needed_dims;
   for (size_t i = 0; i < targets_.size(); ++i) {
     const LiftPlan& plan = plans_[i];
     const auto note = [&](const Var* var) {
@@ -234,15 +234,15 @@ const Function* ParamLifter::MakeRuntime(size_t i, Workspace& workspace) {
   if (!dims_.empty()) {
     std::vector<const tir::Var*> own;
     AppendDefined(Weights(i), own);
-    std::unordered_map<const tir::Var*, const tir::Var*> own_of;
-    for (const tir::Var* dim : own) own_of.emplace(CopyOf(i, dim), dim);
+    LookupMap<const tir::Var*, const tir::Var*> own_of;
+    for (const tir::Var* dim : own) own_of.try_emplace(CopyOf(i, dim), dim);
     std::vector<const PrimExpr*> dims;
     for (const tir::Var* dim : dims_) dims.push_back(own_of.at(dim));
     params.push_back(workspace.NewVar("vars_from_compile_time_params", ShapeType::Get(dims)));
   }
   // Several variables of the function may have one value.
-  std::unordered_map<const Var*, std::vector<const Var*>> own_of;
-  const std::unordered_set<const Var*> weights(Weights(i).begin(), Weights(i).end());
+  LookupMap<const Var*, std::vector<const Var*>> own_of;
+  const LookupSet<const Var*> weights(Weights(i).begin(), Weights(i).end());
   for (const Var* weight : Weights(i)) own_of[CopyOf(i, weight)].push_back(weight);
   for (const Binding* binding : plan.lifted) {
     if (plan.at_runtime[binding->var->id]) own_of[CopyOf(i, binding->var)].push_back(binding->var);

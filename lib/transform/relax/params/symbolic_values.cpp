@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "iropt/analysis/relax/free_vars.h"
@@ -92,7 +91,7 @@ class KnownValues {
   }
 
   ScopedHashTable<Value> values_;
-  std::unordered_map<const Type*, const Type*> types_;  // results of Apply with the current values
+  LookupMap<const Type*, const Type*> types_;  // results of Apply with the current values
 };
 
 // The symbolic variables that code uses as values, not in shapes.

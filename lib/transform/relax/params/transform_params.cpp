@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/infer/type_inferrer.h"
@@ -13,6 +11,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
+#include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 
@@ -39,7 +38,7 @@ class ParamConsumer : public ExprMutator {
         if (const auto* index = As<tir::IntImm>(ResetItem(call, tuple))) found.insert(index->value);
       }
       const Var* tuple;
-      std::unordered_set<int64_t> found;
+      LookupSet<int64_t> found;
     } finder;
     finder.tuple = tuple_;
     Walk(function, finder);
@@ -50,12 +49,12 @@ class ParamConsumer : public ExprMutator {
   void VisitVarBinding(const VarBinding* binding) override {
     const auto* item = As<TupleGetItem>(binding->value);
     if (!item || item->tuple != tuple_ || reset_.contains(item->index)) return ExprMutator::VisitVarBinding(binding);
-    if (const auto taken = taken_.find(item->index); taken != taken_.end()) {
-      const Expr* var = VisitExpr(taken->second);
+    if (const auto* taken = taken_.Find(item->index)) {
+      const Expr* var = VisitExpr(*taken);
       return ReEmitBinding(binding, var);
     }
     ExprMutator::VisitVarBinding(binding);
-    taken_.emplace(item->index, binding->var);
+    taken_.try_emplace(item->index, binding->var);
     builder().Emit(Reset(item->index));
   }
 
@@ -71,8 +70,8 @@ class ParamConsumer : public ExprMutator {
   }
 
   const Var* tuple_;
-  std::unordered_set<int64_t> reset_;              // items that the function resets already
-  std::unordered_map<int32_t, const Var*> taken_;  // the variable of an item that was reset
+  LookupSet<int64_t> reset_;              // items that the function resets already
+  LookupMap<int32_t, const Var*> taken_;  // the variable of an item that was reset
 };
 
 }  // namespace

@@ -15,8 +15,6 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -27,6 +25,7 @@
 #include "iropt/ir/tir/expr.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "iropt/transform/relax/structure/infer_types.h"
 #include "pass_options/UpdateParamStructInfo.h"
 #include "transform/relax/util/missing_function.h"
@@ -55,10 +54,7 @@ class ParamUpdater {
         ok = false;
         continue;
       }
-      const auto type_of = [this](const Var* param) {
-        const auto found = types_.find(param);
-        return found == types_.end() ? nullptr : found->second;
-      };
+      const auto type_of = [this](const Var* param) { return types_.Lookup(param); };
       const Result<const Function*> typed = InferTypes(function, type_of, module, workspace, context_.diagnostics);
       ok &= typed.ok() && CheckSymVars(**typed);
       if (!typed.ok() || *typed == function) continue;
@@ -125,8 +121,8 @@ class ParamUpdater {
 
   const OptionValue& updates_;
   ModulePassContext& context_;
-  std::unordered_map<const Var*, const Type*> types_;
-  std::unordered_set<const GlobalVar*> changed_;  // functions whose type has changed
+  LookupMap<const Var*, const Type*> types_;
+  LookupSet<const GlobalVar*> changed_;  // functions whose type has changed
 };
 
 // Returns whether the option is a dictionary of texts by functions and parameters; their contents depend on the module.

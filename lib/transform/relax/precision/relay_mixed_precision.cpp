@@ -40,6 +40,7 @@
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "transform/relax/util/op_calls.h"
 #include "transform/relax/util/operand_order.h"
@@ -125,8 +126,8 @@ class RelayUses : private ExprVisitor {
   }
 
   std::unordered_set<const Expr*> params_;
-  std::unordered_set<const Expr*> kept_;
-  std::unordered_set<const Expr*> other_uses_;  // variables that are operands of more than products of matrices
+  LookupSet<const Expr*> kept_;
+  LookupSet<const Expr*> other_uses_;  // variables that are operands of more than products of matrices
 };
 
 class RelayPrecision : public ExprMutator {

@@ -34,7 +34,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -50,6 +49,7 @@
 #include "iropt/pass/registry.h"
 #include "iropt/pass/skip.h"
 #include "iropt/pass/statistic.h"
+#include "iropt/support/lookup.h"
 #include "pass_options/ToMixedPrecision.h"
 #include "relay_mixed_precision.h"
 #include "transform/relax/util/missed_remarks.h"
@@ -185,7 +185,7 @@ class PrecisionRewriter : public ExprMutator {
   void VisitVarBinding(const VarBinding* binding) override {
     if (!builder().current_block_is_dataflow()) return ExprMutator::VisitVarBinding(binding);
     const Type* type = binding->value->type;
-    if (type && !TypeEqual(type, binding->var->type)) value_types_.emplace(binding->var, type);
+    if (type && !TypeEqual(type, binding->var->type)) value_types_.try_emplace(binding->var, type);
     const Expr* value = builder().Normalize(NewValue(binding->value));
     if (!binding->var->is_dataflow()) {
       value = builder().Normalize(Convert(value, DtypesOfType{TypeBefore(binding->var)}));
@@ -207,8 +207,8 @@ class PrecisionRewriter : public ExprMutator {
   // The original type of the variable's value: an annotation may be more general.
   const Type* TypeBefore(const Var* var) const {
     if (value_types_.empty()) return var->type;
-    const auto found = value_types_.find(var);
-    return found == value_types_.end() ? var->type : found->second;
+    const auto* found = value_types_.Find(var);
+    return found ? *found : var->type;
   }
 
   static bool IsAlwaysHalf(const Expr* value) {
@@ -274,8 +274,8 @@ class PrecisionRewriter : public ExprMutator {
 
   bool Fits(const Constant& constant) {
     const auto [found, is_new] = fits_.try_emplace(constant.data, false);
-    if (is_new) found->second = FitsHalf(*constant.data);
-    return found->second;
+    if (is_new) found = FitsHalf(*constant.data);
+    return found;
   }
 
   // The operand with its variables replaced by the current ones, of whatever dtype.
@@ -346,12 +346,12 @@ class PrecisionRewriter : public ExprMutator {
   const DataType out_dtype_;
   const Names& half_params_;
   const Module& module_;
-  const BindingBlock* entered_ = nullptr;                    // the dataflow block whose first binding comes next
-  std::unordered_map<const Var*, const Type*> value_types_;  // if it is not that of the variable
+  const BindingBlock* entered_ = nullptr;           // the dataflow block whose first binding comes next
+  LookupMap<const Var*, const Type*> value_types_;  // if it is not that of the variable
   std::vector<Local> local_;
   std::vector<int32_t> local_of_;  // by Var::id: the last entry of local_ for the variable, or -1
   int32_t first_visible_ = 0;      // index in local_ for the current function
-  std::unordered_map<const NDArray*, bool> fits_;
+  LookupMap<const NDArray*, bool> fits_;
   uint64_t casts_ = 0;  // the number of inserted conversions
 };
 

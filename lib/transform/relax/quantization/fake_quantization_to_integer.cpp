@@ -20,8 +20,6 @@
 #include <algorithm>
 #include <span>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "integer_rules.h"
@@ -31,6 +29,7 @@
 #include "iropt/ir/relax/rewrite_rules.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "pass_options/FakeQuantizationToInteger.h"
 #include "transform/relax/util/apply_rules.h"
 #include "transform/relax/util/op_calls.h"
@@ -75,7 +74,7 @@ class Region {
       if (top.is_open) {
         nodes_.push_back(std::move(top.node));
         stack_.pop_back();
-      } else if (!visited_.insert(top.node.expr).second) {
+      } else if (!visited_.insert(top.node.expr)) {
         stack_.pop_back();
       } else if (!Open(top)) {
         return false;
@@ -136,12 +135,12 @@ class Region {
     for (size_t i = count; i < call.args.size(); ++i) {
       if (TensorTypeOf(call.args[i])) others.push_back(call.args[i]);
     }
-    std::unordered_set<const Expr*> seen;
+    LookupSet<const Expr*> seen;
     while (!others.empty()) {
       const Expr* value = DefinitionOf(others.back(), definitions_);
       others.pop_back();
       const auto* part = As<Call>(value);
-      if (Is<Constant>(value) || !seen.insert(value).second) continue;
+      if (Is<Constant>(value) || !seen.insert(value)) continue;
       if (!part || !Is<Op>(part->op)) return false;
       for (const Expr* arg : part->args) {
         if (TensorTypeOf(arg)) others.push_back(arg);
@@ -154,7 +153,7 @@ class Region {
   const IntegerOptions& options_;
   Workspace& workspace_;
   std::vector<Visit> stack_;
-  std::unordered_set<const Expr*> visited_;
+  LookupSet<const Expr*> visited_;
   std::vector<RegionNode> nodes_;
   const Call* unknown_ = nullptr;
   bool has_input_ = false;
@@ -224,10 +223,10 @@ class IntegerRewriter {
   // The value of the last node, in the integer program.
   static std::optional<IntegerValue> Convert(const Region& region, const Expr* last, const Definitions& definitions,
                                              RegionContext& context) {
-    std::unordered_map<const Expr*, IntegerValue> values;
+    LookupMap<const Expr*, IntegerValue> values;
     const auto value_of = [&](const Expr* expr) {
-      const auto found = values.find(ResolveAlias(expr, definitions));
-      return found == values.end() ? IntegerValue() : found->second;
+      const auto* found = values.Find(ResolveAlias(expr, definitions));
+      return found ? *found : IntegerValue();
     };
     for (const RegionNode& node : region.nodes()) {
       std::optional<IntegerValue> value;

@@ -22,7 +22,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "constant_evaluator.h"
 #include "iropt/analysis/relax/overwritten_vars.h"
@@ -37,6 +36,7 @@
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
 #include "iropt/support/followed_version.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "pass_options/FoldConstant.h"
@@ -389,10 +389,10 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
 // Finds the size of the constants of the function before it is folded.
 struct Prescan : WalkHandler {
   void OnConstant(const Constant& constant) {
-    if (seen.insert(constant.data).second) bytes += constant.data->num_bytes();
+    if (seen.insert(constant.data)) bytes += constant.data->num_bytes();
   }
 
-  std::unordered_set<const NDArray*> seen;
+  LookupSet<const NDArray*> seen;
   size_t bytes = 0;  // of constants
 };
 

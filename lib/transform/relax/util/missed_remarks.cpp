@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -19,6 +18,7 @@
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/remark.h"
+#include "iropt/support/lookup.h"
 #include "transform/relax/params/num_input.h"
 #include "transform/relax/simplify/constant_evaluator.h"
 
@@ -45,7 +45,7 @@ std::span<const Var* const> WeightsOf(const Function& function) {
 class UnboundParams : public WalkHandler {
  public:
   explicit UnboundParams(const Function& function) {
-    for (const Var* weight : WeightsOf(function)) known_.emplace(weight, ParamNames{weight->name()});
+    for (const Var* weight : WeightsOf(function)) known_.try_emplace(weight, ParamNames{weight->name()});
   }
 
   void EnterBlock(const BindingBlock& block) {
@@ -59,7 +59,7 @@ class UnboundParams : public WalkHandler {
                      fmt::format("the call of {} would be folded if {} were bound, see BindParams", CalleeName(*call),
                                  DescribeParams(*needs)));
       }
-      known_.emplace(binding->var, *std::move(needs));
+      known_.try_emplace(binding->var, *std::move(needs));
     }
   }
 
@@ -82,9 +82,9 @@ class UnboundParams : public WalkHandler {
       ok &= !AnyLeaf(operand, [&](const Expr* leaf) {
         const auto* var = As<Var>(leaf);
         if (!var) return !IsKnownLeaf(leaf);
-        const auto known = known_.find(var);
-        if (known == known_.end()) return true;
-        for (const std::string_view name : known->second) {
+        const auto* known = known_.Find(var);
+        if (!known) return true;
+        for (const std::string_view name : *known) {
           if (std::ranges::find(needs, name) == needs.end()) needs.push_back(name);
         }
         return false;
@@ -101,7 +101,7 @@ class UnboundParams : public WalkHandler {
     return Is<Constant>(leaf) || Is<StringImm>(leaf) || Is<DataTypeImm>(leaf);
   }
 
-  std::unordered_map<const Var*, ParamNames> known_;  // if the parameters are bound
+  LookupMap<const Var*, ParamNames> known_;  // if the parameters are bound
 };
 
 struct CastCollector : WalkHandler {
@@ -116,7 +116,7 @@ struct CastCollector : WalkHandler {
   }
 
   std::vector<std::pair<const Var*, const Call*>> casts;
-  std::unordered_map<const Var*, const Call*> users;  // the first one of each variable
+  LookupMap<const Var*, const Call*> users;  // the first one of each variable
 };
 
 DataType DTypeOf(const Expr* e) {
@@ -167,11 +167,11 @@ void RemarkStayingCasts(const Function& function) {
                       "fp16_input_names",
                       static_cast<const Var*>(operand)->name()));
     }
-    const auto user = collector.users.find(var);
-    if (from != kHalf || to != kSingle || user == collector.users.end()) continue;
-    RemarkMissed("staying-cast", Location(*user->second),
-                 fmt::format("an operand of {} is converted from float16 to float32, which it needs",
-                             CalleeName(*user->second)));
+    const auto* user = collector.users.Find(var);
+    if (from != kHalf || to != kSingle || !user) continue;
+    RemarkMissed(
+        "staying-cast", Location(**user),
+        fmt::format("an operand of {} is converted from float16 to float32, which it needs", CalleeName(**user)));
   }
 }
 

@@ -13,7 +13,6 @@
 // O(nodes times nesting).
 //
 // Source: TVM 0.18's pass of this name.
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/analysis/tir/block_access.h"
@@ -62,12 +61,12 @@ class BufferCollector : public tir::StmtExprVisitor {
 
  private:
   void Add(const tir::Buffer* buffer) {
-    if (seen_.insert(buffer).second) buffers_.push_back(buffer);
+    if (seen_.insert(buffer)) buffers_.push_back(buffer);
   }
 
   std::vector<const tir::Buffer*> buffers_;
-  std::unordered_set<const tir::Buffer*> seen_;
-  std::unordered_set<const tir::Var*> of_blocks_;
+  LookupSet<const tir::Buffer*> seen_;
+  LookupSet<const tir::Var*> of_blocks_;
 };
 
 class AllocationMover : public tir::StmtExprMutator {

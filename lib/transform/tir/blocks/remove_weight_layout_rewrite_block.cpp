@@ -18,7 +18,6 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
@@ -64,11 +63,11 @@ std::optional<LayoutRewrite> ReadBlock(const tir::Block& block) {
 }
 
 // The value of an index; nothing if it is not arithmetic on the variables.
-std::optional<int64_t> Evaluate(const PrimExpr* e, const std::unordered_map<const tir::Var*, int64_t>& values) {
+std::optional<int64_t> Evaluate(const PrimExpr* e, const LookupMap<const tir::Var*, int64_t>& values) {
   if (const int64_t* value = arith::AsInt(e)) return *value;
   if (const auto* var = As<tir::Var>(e)) {
-    const auto found = values.find(var);
-    return found == values.end() ? std::nullopt : std::optional(found->second);
+    const auto* found = values.Find(var);
+    return !found ? std::nullopt : std::optional(*found);
   }
   const auto* binary = As<tir::BinaryExpr>(e);
   if (!binary) return std::nullopt;
@@ -88,7 +87,7 @@ std::shared_ptr<NDArray> ChangeLayout(const NDArray& array, const LayoutRewrite&
     std::memcpy(result->mutable_data(), array.data(), std::min(array.num_bytes(), result->num_bytes()));
     return result;
   }
-  std::unordered_map<const tir::Var*, int64_t> values;
+  LookupMap<const tir::Var*, int64_t> values;
   for (int64_t i = 0; i < array.num_elements(); ++i) {
     int64_t rest = i;
     for (size_t dim = rewrite.vars.size(); dim > 0; --dim) {

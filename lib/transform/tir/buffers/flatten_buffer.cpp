@@ -17,7 +17,6 @@
 //
 // Source: TVM 0.18's pass of this name.
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -38,7 +37,7 @@ namespace {
 // The data pointers of buffers that have as many dimensions as their memory, which is more than one.
 class FlatAllocations : public tir::StmtExprVisitor {
  public:
-  static std::unordered_set<const tir::Var*> Of(const PrimFunc& func) {
+  static LookupSet<const tir::Var*> Of(const PrimFunc& func) {
     FlatAllocations finder;
     finder.VisitStmt(func.body);
     return std::move(finder.found_);
@@ -51,7 +50,7 @@ class FlatAllocations : public tir::StmtExprVisitor {
   }
 
  private:
-  std::unordered_set<const tir::Var*> found_;
+  LookupSet<const tir::Var*> found_;
 };
 
 class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
@@ -182,7 +181,7 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
 
   const bool declare_;
   arith::Analyzer offset_analyzer_;  // knows nothing about loops
-  const std::unordered_set<const tir::Var*> flat_allocations_;
+  const LookupSet<const tir::Var*> flat_allocations_;
   LookupMap<const tir::Buffer*, const tir::Buffer*> flat_;
 };
 

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
@@ -24,6 +23,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
@@ -148,7 +148,7 @@ class TextureFlattener : public tir::StmtExprMutator {
 
   DiagnosticEngine& diagnostics_;
   arith::Analyzer analyzer_;  // knows the ranges of loops and threads
-  const std::unordered_set<const tir::Buffer*> params_;
+  const LookupSet<const tir::Buffer*> params_;
 };
 
 // Images are realized, or defined with their scope.

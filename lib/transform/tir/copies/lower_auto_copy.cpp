@@ -26,7 +26,6 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/ir/location.h"
@@ -34,6 +33,7 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/copies/block_copy.h"
 #include "transform/tir/copies/cache_stage.h"
 #include "transform/tir/copies/coalesced_access.h"
@@ -66,7 +66,7 @@ class FunctionFacts : public tir::StmtExprVisitor {
   explicit FunctionFacts(DiagnosticEngine& diagnostics) : diagnostics_(diagnostics) {}
 
   ThreadExtents threads;
-  std::unordered_set<const tir::Var*> pointers;
+  LookupSet<const tir::Var*> pointers;
 
  protected:
   void VisitBlock(const tir::Block* block) override {

@@ -11,7 +11,6 @@
 // does not state the position of its array in the list, which follows from its elements. O(nodes + bytes).
 //
 // Source: TVM 0.18's pass of this name. It lists only the outermost one of allocations in each other.
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/ir/array_attr.h"
@@ -19,6 +18,7 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -44,11 +44,11 @@ class ConstantCollector : public tir::StmtExprVisitor {
  private:
   // Equal values are the same node.
   void Add(const Attr* value) {
-    if (known_.insert(value).second) values_.push_back(value);
+    if (known_.insert(value)) values_.push_back(value);
   }
 
   std::vector<const Attr*> values_;
-  std::unordered_set<const Attr*> known_;
+  LookupSet<const Attr*> known_;
 };
 
 }  // namespace

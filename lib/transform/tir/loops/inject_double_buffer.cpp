@@ -18,7 +18,6 @@
 #include <fmt/format.h>
 
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -39,7 +38,7 @@ namespace {
 // The pointers of memory to double: those of scopes whose pointers are not passed on.
 class ScopeFinder : public tir::StmtExprVisitor {
  public:
-  static std::unordered_set<const tir::Var*> Find(const tir::Stmt* body) {
+  static LookupSet<const tir::Var*> Find(const tir::Stmt* body) {
     ScopeFinder finder;
     finder.VisitStmt(body);
     return std::move(finder.found_);
@@ -57,7 +56,7 @@ class ScopeFinder : public tir::StmtExprVisitor {
   void VisitVar(const tir::Var* var) override { found_.erase(var); }
 
  private:
-  std::unordered_set<const tir::Var*> found_;
+  LookupSet<const tir::Var*> found_;
 };
 
 // The mark of the writes for the next iteration only counts in the new loop.
@@ -74,7 +73,7 @@ class MarkStripper : public tir::StmtExprMutator {
 
 class DoubleBufferInjector : public tir::StmtExprMutator {
  public:
-  DoubleBufferInjector(std::unordered_set<const tir::Var*> pointers, int64_t split, Workspace& workspace,
+  DoubleBufferInjector(LookupSet<const tir::Var*> pointers, int64_t split, Workspace& workspace,
                        DiagnosticEngine& diagnostics)
       : StmtExprMutator(workspace, tir::kRewriteBuffers),
         diagnostics_(diagnostics),
@@ -257,7 +256,7 @@ class DoubleBufferInjector : public tir::StmtExprMutator {
   const arith::PrimBuilder make_;
   const int64_t split_;
   StmtCopier copier_;
-  const std::unordered_set<const tir::Var*> pointers_;
+  const LookupSet<const tir::Var*> pointers_;
   std::vector<const tir::For*> loops_;
   LookupMap<const tir::Var*, Memory> memories_;
   LookupMap<const tir::For*, Outside> outside_;
@@ -267,7 +266,7 @@ Result<const PrimFunc*> InjectDoubleBuffers(const PrimFunc* func, FunctionPassCo
   const int64_t split = config::tir::InjectDoubleBuffer(context.context()).split_loop;
   if (split < 0 || (split > 1 && split % 2 != 0))
     return Error{ErrorCode::PassFailed, "tir.InjectDoubleBuffer.split_loop must be 0, 1 or even"};
-  std::unordered_set<const tir::Var*> pointers = ScopeFinder::Find(func->body);
+  LookupSet<const tir::Var*> pointers = ScopeFinder::Find(func->body);
   if (pointers.empty()) return func;
   DoubleBufferInjector injector(std::move(pointers), split, context.workspace(), context.diagnostics());
   return WithBody(func, injector.VisitStmt(func->body), context.workspace());

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -26,6 +25,7 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/util/copy_stmt.h"
 #include "transform/tir/util/prim_func_pass.h"
 
@@ -167,7 +167,7 @@ class LoopUnroller : public tir::StmtExprMutator {
   int64_t loop_depth_ = 0;
   int64_t unrolled_depth_ = 0;
   int64_t steps_ = 0;
-  std::unordered_set<const tir::Var*> local_vars_;
+  LookupSet<const tir::Var*> local_vars_;
 };
 
 }  // namespace

@@ -168,7 +168,7 @@ class PipelineInjector : public tir::StmtExprMutator {
       Error(loop, fmt::format("the annotations of this software pipeline must be lists of {} integers", blocks.size()));
       return false;
     }
-    const std::unordered_set<int64_t> async_stages(async->begin(), async->end());
+    const LookupSet<int64_t> async_stages(async->begin(), async->end());
     for (size_t i = 0; i < blocks.size(); ++i) {
       blocks[i].stage = (*stages)[i];
       blocks[i].order = (*orders)[i];

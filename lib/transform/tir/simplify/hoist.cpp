@@ -1,7 +1,6 @@
 #include "hoist.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -47,7 +46,7 @@ class HoistFinder : public tir::StmtExprVisitor {
   explicit HoistFinder(const HoistOptions& options) : options_(options) {}
 
   // By statement.
-  std::unordered_map<const tir::Stmt*, Scope> found;
+  LookupMap<const tir::Stmt*, Scope> found;
   VarSet moved_bindings;
 
  protected:
@@ -108,7 +107,7 @@ class HoistFinder : public tir::StmtExprVisitor {
   void Close() {
     loop_vars_.erase(scopes_.back().var);
     const tir::Stmt* stmt = scopes_.back().stmt;
-    found.emplace(stmt, std::move(scopes_.back()));
+    found.try_emplace(stmt, std::move(scopes_.back()));
     scopes_.pop_back();
   }
 
@@ -246,9 +245,9 @@ class Hoister : public tir::StmtExprMutator {
   static constexpr int64_t kMaxGrowth = 500'000;
 
   const tir::Stmt* Wrap(const tir::Stmt* stmt, const tir::Stmt* original) {
-    const auto found = finder_.found.find(original);
-    if (found == finder_.found.end()) return stmt;
-    const Scope& scope = found->second;
+    const auto* found = finder_.found.Find(original);
+    if (!found) return stmt;
+    const Scope& scope = *found;
     int copies = 1;
     for (auto condition = scope.conditions.rbegin(); condition != scope.conditions.rend(); ++condition) {
       const tir::Stmt* otherwise = nullptr;

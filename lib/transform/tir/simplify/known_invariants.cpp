@@ -17,6 +17,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/uses_any_of.h"
+#include "iropt/support/lookup.h"
 #include "known_values.h"
 
 namespace iropt {
@@ -344,7 +345,7 @@ KnownValues::State KnownValues::InvariantsOf(const tir::For& loop, const LoopWri
 bool KnownValues::IsKept(const tir::For& loop, const Fact& fact, const LoopWrites& writes) {
   const auto written = writes.data.find(fact.buffer->data);
   // The value has to be the same in all iterations.
-  const std::unordered_set<const tir::Var*> loop_var = {loop.loop_var};
+  const LookupSet<const tir::Var*> loop_var = {loop.loop_var};
   if (writes.opaque || written == writes.data.end() || written->second != fact.buffer ||
       tir::UsesAnyOf(loop_var, fact.value))
     return false;

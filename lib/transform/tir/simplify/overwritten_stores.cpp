@@ -30,7 +30,7 @@ class Accesses : public tir::StmtExprVisitor {
   explicit Accesses(const tir::Stmt* stmt) { VisitStmt(stmt); }
 
   bool opaque = false;  // has another effect than stores, or is more than loops, branches and sequences
-  std::unordered_set<const tir::Var*> read;
+  LookupSet<const tir::Var*> read;
   struct Store {
     const tir::BufferStore* store;
     std::vector<const tir::For*> loops;

@@ -1,11 +1,11 @@
 #include "transform/tir/storage/in_place.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -90,7 +90,7 @@ class InPlaceVerifier : public tir::StmtExprVisitor {
   // Returns whether some loop around the store has nothing to do with the element or with the conditions around it.
   bool StoresAgain(const tir::BufferStore& store) const {
     if (loops_.empty()) return false;
-    std::unordered_map<const tir::Var*, int> unused = loops_;
+    LookupMap<const tir::Var*, int> unused = loops_;
     const auto use = [&](const PrimExpr* expr) {
       tir::ForEachVar(expr, [&](const tir::Var* var) { unused.erase(var); });
     };
@@ -103,8 +103,8 @@ class InPlaceVerifier : public tir::StmtExprVisitor {
   LookupSet<const tir::Var*>& refused_;
   bool valid_ = true;
   int nested_loads_ = 0;  // the number of loads and stores in whose indices the current expression is
-  const tir::BufferStore* store_ = nullptr;         // to the target, around the current expression
-  std::unordered_map<const tir::Var*, int> loops_;  // the variables of the loops around here
+  const tir::BufferStore* store_ = nullptr;  // to the target, around the current expression
+  LookupMap<const tir::Var*, int> loops_;    // the variables of the loops around here
   std::vector<const PrimExpr*> conditions_;
 };
 

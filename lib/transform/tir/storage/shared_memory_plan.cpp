@@ -4,7 +4,6 @@
 #include <deque>
 #include <list>
 #include <map>
-#include <unordered_set>
 #include <vector>
 
 #include "iropt/ir/tir/builder.h"
@@ -46,8 +45,8 @@ class SharedMemoryPlanner {
  private:
   void FindLiveRanges() {
     const std::vector<AccessEvent>& events = sequence_.events;
-    std::unordered_set<const tir::Var*> seen;
-    const auto is_new = [&](const tir::Var* var) { return wanted_.contains(var) && seen.insert(var).second; };
+    LookupSet<const tir::Var*> seen;
+    const auto is_new = [&](const tir::Var* var) { return wanted_.contains(var) && seen.insert(var); };
     for (auto event = events.rbegin(); event != events.rend(); ++event) {
       for (const tir::Var* var : event->touched) {
         if (is_new(var)) live_[event->stmt].ends.push_back(var);

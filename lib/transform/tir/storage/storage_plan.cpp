@@ -9,7 +9,6 @@
 #include <optional>
 #include <string_view>
 #include <tuple>
-#include <unordered_set>
 #include <utility>
 
 #include "iropt/arith/prim_builder.h"
@@ -68,11 +67,11 @@ class StoragePlanner {
   };
 
   void FindLiveRanges() {
-    std::unordered_set<const tir::Var*> seen;
+    LookupSet<const tir::Var*> seen;
     for (size_t i = sequence_.events.size(); i > 0; --i) {
       const AccessEvent& event = sequence_.events[i - 1];
       for (const tir::Var* pointer : event.touched) {
-        if (seen.insert(pointer).second) live_[event.stmt].ends.push_back(pointer);
+        if (seen.insert(pointer)) live_[event.stmt].ends.push_back(pointer);
       }
     }
     seen.clear();
@@ -80,7 +79,7 @@ class StoragePlanner {
       if (sequence_.events[i].ends()) continue;
       const AccessEvent& event = sequence_.events[i + static_cast<size_t>(sequence_.events[i].to_pair)];
       for (const tir::Var* pointer : event.touched) {
-        if (seen.insert(pointer).second) live_[event.stmt].begins.push_back(pointer);
+        if (seen.insert(pointer)) live_[event.stmt].begins.push_back(pointer);
       }
     }
   }
@@ -231,7 +230,7 @@ class StoragePlanner {
   AllocationPlan plan_;
   const tir::Stmt* thread_scope_ = nullptr;
   LookupMap<const tir::Stmt*, LiveRanges> live_;
-  std::unordered_set<const tir::Var*> taken_over_;
+  LookupSet<const tir::Var*> taken_over_;
   // By the scope in which it is allocated.
   LookupMap<const tir::Stmt*, std::map<ScopeKey, FreeMemory>> free_;
   size_t num_freed_ = 0;

@@ -24,7 +24,6 @@
 #include <limits>
 #include <map>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -151,7 +150,7 @@ class StorageRewriter : public tir::StmtExprMutator {
   void MakeAllocations() {
     // Special memory, by where it is allocated and its kind.
     using Special = std::map<std::pair<std::string_view, std::string_view>, std::vector<const StorageEntry*>>;
-    std::unordered_map<const tir::Stmt*, Special> special;
+    LookupMap<const tir::Stmt*, Special> special;
     const auto alike = [&](const StorageEntry& entry) -> std::vector<const StorageEntry*>& {
       return special[entry.attach_scope][{entry.scope.base, entry.scope.tag}];
     };

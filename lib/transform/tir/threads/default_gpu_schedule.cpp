@@ -120,7 +120,7 @@ class FusionPlanner : public tir::StmtExprVisitor {
     } else {
       const tir::For* root = fused.empty() ? loops_[0] : fused[0];
       bound_.insert(root);
-      bound_.insert(fused.begin(), fused.end());
+      bound_.InsertAll(fused);
       fusions[root] = std::move(fused);
     }
   }
@@ -149,7 +149,7 @@ class FusionPlanner : public tir::StmtExprVisitor {
 
   DiagnosticEngine& diagnostics_;
   std::vector<const tir::For*> loops_;  // inside the innermost block
-  std::unordered_set<const tir::For*> bound_;
+  LookupSet<const tir::For*> bound_;
   int depth_ = 0;
   size_t num_blocks_ = 0;
 };

@@ -16,7 +16,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -100,7 +99,7 @@ class DependencyFinder : public tir::StmtExprVisitor {
     }
   }
 
-  std::unordered_map<const tir::Var*, std::vector<const tir::Var*>> targets_;
+  LookupMap<const tir::Var*, std::vector<const tir::Var*>> targets_;
 };
 
 // Repeats statements for the threads of one axis.

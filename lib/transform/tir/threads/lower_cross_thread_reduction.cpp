@@ -25,7 +25,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -137,7 +136,7 @@ class CrossThreadReductionLowerer : public tir::StmtExprMutator {
   // The loops that the reduction axes of a reduction block depend on if one of them is bound to threads.
   std::vector<const tir::For*> ThreadReductionLoops(const tir::BlockRealize& realize) {
     if (scopes_.empty() || !realize.block->init) return {};
-    std::unordered_set<const tir::Var*> vars;
+    LookupSet<const tir::Var*> vars;
     for (size_t i = 0; i < realize.iter_values.size(); ++i) {
       if (realize.block->iter_vars[i]->iter_type != tir::IterVarType::kCommReduce) continue;
       tir::ForEachVar(realize.iter_values[i], [&](const tir::Var* var) { vars.insert(var); });

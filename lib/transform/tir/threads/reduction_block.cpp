@@ -1,11 +1,11 @@
 #include "transform/tir/threads/reduction_block.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -59,8 +59,8 @@ class StoreChecker : public tir::StmtExprVisitor {
     }
   }
 
-  std::unordered_set<const tir::Var*> axes_;
-  std::unordered_set<const tir::Buffer*> written_;
+  LookupSet<const tir::Var*> axes_;
+  LookupSet<const tir::Buffer*> written_;
 };
 
 bool IsSpatialOrReduction(const tir::IterVar* axis) {
