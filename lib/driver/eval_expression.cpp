@@ -71,7 +71,7 @@ int Write(CompilerInstance& compiler, std::string_view text) {
   return written.ok() ? 0 : compiler.Report(written.error(), "file");
 }
 
-int EvalGraphExpression(CompilerInstance& compiler, const EvalRequest& request) {
+int EvalRelaxExpression(CompilerInstance& compiler, const EvalRequest& request) {
   if (!request.assumptions.empty()) {
     return compiler.Report({ErrorCode::Usage, "flag '-assume' is for expressions on scalars, without R."}, "usage");
   }
@@ -94,7 +94,7 @@ int EvalExpression(const CompilerOptions& options, std::span<const std::string> 
   CompilerInstance compiler(options);
   if (const Status loaded = compiler.LoadPlugins(plugins); !loaded.ok())
     return compiler.Report(loaded.error(), "usage");
-  if (IsGraphExpression(request.text)) return EvalGraphExpression(compiler, request);
+  if (IsRelaxExpression(request.text)) return EvalRelaxExpression(compiler, request);
   const Result<std::string> text = SimplifyScalar(request, compiler);
   return text.ok() ? Write(compiler, *text) : compiler.Report(text.error(), "syntax");
 }

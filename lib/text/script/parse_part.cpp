@@ -90,7 +90,7 @@ const Expr* ParseExpression(std::string_view text, uint32_t base, Workspace& wor
   return reader.Finish(text::RelaxFunctionParser(reader.shared()).ParseExpr(), "expression");
 }
 
-bool IsGraphExpression(std::string_view text) {
+bool IsRelaxExpression(std::string_view text) {
   Workspace workspace;
   DiagnosticBuffer buffer;
   DiagnosticEngine ignored(&buffer);

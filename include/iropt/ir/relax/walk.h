@@ -40,9 +40,9 @@ struct WalkHandler {
 };
 
 template <class Handler>
-class GraphWalk {
+class RelaxWalk {
  public:
-  explicit GraphWalk(Handler& handler) : handler_(handler) {}
+  explicit RelaxWalk(Handler& handler) : handler_(handler) {}
 
   void Visit(const Expr* e) {
     switch (e->kind) {
@@ -140,11 +140,11 @@ class GraphWalk {
 
 template <class Handler>
 void Walk(const Expr* e, Handler& handler) {
-  GraphWalk<Handler>(handler).Visit(e);
+  RelaxWalk<Handler>(handler).Visit(e);
 }
 template <class Handler>
 void Walk(const Function& f, Handler& handler) {
-  GraphWalk<Handler>(handler).VisitFunction(f);
+  RelaxWalk<Handler>(handler).VisitFunction(f);
 }
 
 }  // namespace iropt

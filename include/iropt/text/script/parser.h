@@ -48,7 +48,7 @@ std::optional<Module> ParseModule(std::string_view text, uint32_t base, const Pa
 const Expr* ParseExpression(std::string_view text, uint32_t base, Workspace& workspace, DiagnosticEngine& diagnostics);
 
 // Returns whether the text of an expression uses operators of Relax, R.add and so on.
-bool IsGraphExpression(std::string_view text);
+bool IsRelaxExpression(std::string_view text);
 
 // Reads one expression on scalars, such as T.floordiv(x * 8 + y, 8). A name that means nothing else is a variable: one
 // of `variables`, or a new one of dtype int32, which is added to them. a < b < c is a < b and b < c.
