@@ -201,7 +201,7 @@ std::string_view DescribeValue(const PyValue& value) {
     case Kind::kReducer: return "a reducer";
     case Kind::kList: return "a list";
     case Kind::kTuple: return "a tuple";
-    case Kind::kArray: return "a list";
+    case Kind::kTvmArray: return "a list";
   }
   return "a value";
 }

@@ -43,7 +43,7 @@ struct PyValue {
     kReducer,      // T.comm_reducer(...)
     kList,
     kTuple,
-    kArray  // a list in TVM's own representation: a shape, the variables of several loops
+    kTvmArray  // a list in TVM's own representation: a shape, the variables of several loops
   };
   struct Items {
     const PyValue* first;

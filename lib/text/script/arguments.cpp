@@ -14,7 +14,7 @@ std::string_view KindName(PyValue::Kind kind) {
       "None",    "a truth value", "an integer",  "a float",        "a string", "a function", "an expression",
       "a type",  "an attribute",  "a data type", "a pointer type", "a buffer", "a region",   "an iteration variable",
       "a range", "a reducer",     "a list",      "a tuple",        "a list"};
-  static_assert(std::size(kNames) == static_cast<size_t>(PyValue::Kind::kArray) + 1);
+  static_assert(std::size(kNames) == static_cast<size_t>(PyValue::Kind::kTvmArray) + 1);
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -23,7 +23,7 @@ class ConstantReader : public ParserCore {
     lex_.Next();
     PyValue value;
     if (!ReadValue(value, 0) || !Expect(TokenKind::kNewline, "a statement")) return false;
-    state_.constants.Define(name, ws_.New<NamedValue>(value));
+    state_.constants.Define(name, ws_.New<ValueSymbol>(value));
     return true;
   }
 
@@ -63,7 +63,7 @@ class ConstantReader : public ParserCore {
     } else if (name == "None") {
       out = PyValue::None(span);
     } else if (const Node* known = state_.constants.Find(name)) {
-      out = static_cast<const NamedValue*>(known)->value;
+      out = static_cast<const ValueSymbol*>(known)->value;
       out.span = span;
       if (depth > 0 && out.is_list()) return Error(span, "syntax", "a list within a list is written out");
     } else {

@@ -243,7 +243,7 @@ class ExprGrammar : public ValueReader {
     const Token token = lex_.peek();
     const std::string_view name = lex_.text(token);
     const Node* node = symbols_.MayHold(name) ? symbols_.Find(name) : nullptr;
-    if (ignores_constants_ && state_.IsNamedValue(node)) node = nullptr;
+    if (ignores_constants_ && state_.IsValueSymbol(node)) node = nullptr;
     if (node && node != state_.module_alias()) {
       lex_.Next();
       return level().Named(node, token, out);

@@ -187,8 +187,8 @@ bool ParserCore::ParseInteger(int64_t& value) {
 std::optional<DataType> ParserCore::ParseDataTypeString() {
   const Span span = SpanHere();
   std::string_view text;
-  if (const Node* known = At(TokenKind::kName) ? symbols_.Find(lex_.text()) : nullptr; state_.IsNamedValue(known)) {
-    const PyValue& value = static_cast<const NamedValue*>(known)->value;
+  if (const Node* known = At(TokenKind::kName) ? symbols_.Find(lex_.text()) : nullptr; state_.IsValueSymbol(known)) {
+    const PyValue& value = static_cast<const ValueSymbol*>(known)->value;
     if (value.is(PyValue::Kind::kString)) text = value.string();
   }
   if (!text.empty()) {

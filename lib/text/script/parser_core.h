@@ -83,8 +83,8 @@ struct ReaderState {
   const Node* module_alias() const { return &module_marker; }
   NoneAttr module_marker;
 
-  // Returns whether the node of a name stands for a number, a text or a list (NamedValue in value_reader.h).
-  bool IsNamedValue(const Node* node) const {
+  // Returns whether the node of a name stands for a number, a text or a list (ValueSymbol in value_reader.h).
+  bool IsValueSymbol(const Node* node) const {
     return node && node->kind == NodeKind::kNoneAttr && node != module_alias();
   }
 

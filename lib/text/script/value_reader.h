@@ -14,9 +14,9 @@
 namespace iropt::text {
 
 // A name that stands for no node of the IR: a list, or a number or text that T.meta_var keeps out of the function.
-struct NamedValue : NoneAttr {
+struct ValueSymbol : NoneAttr {
   PyValue value;
-  explicit NamedValue(const PyValue& v) : value(v) {}
+  explicit ValueSymbol(const PyValue& v) : value(v) {}
 };
 
 class ValueReader : public ParserCore {

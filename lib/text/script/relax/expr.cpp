@@ -112,7 +112,7 @@ bool RelaxExprParser::Named(const Node* node, const Token& token, PyValue& out) 
     return true;
   }
   if (node->kind == NodeKind::kNoneAttr) {
-    out = static_cast<const NamedValue*>(node)->value;
+    out = static_cast<const ValueSymbol*>(node)->value;
     out.span = lex_.SpanOf(token);
     return true;
   }
@@ -128,7 +128,7 @@ bool RelaxExprParser::Named(const Node* node, const Token& token, PyValue& out) 
 const Node* RelaxExprParser::NodeOf(const PyValue& value) {
   if (value.is(Kind::kPrim)) return value.prim;
   if (value.is(Kind::kExpr) && Var::ClassOf(value.expr->kind)) return value.expr;
-  return scratch_.New<NamedValue>(value);
+  return scratch_.New<ValueSymbol>(value);
 }
 
 bool RelaxExprParser::Undefined(PyValue& out) {

@@ -32,7 +32,7 @@ class RelaxExprParser : public ExprGrammar<RelaxExprParser> {
   // Reads the call of a macro, whose name was read, and the body of the macro.
   using ExpandMacroFn = std::function<bool(const Macro&, uint32_t begin, PyValue& out)>;
   void set_expand_macro(ExpandMacroFn expand) { expand_macro_ = std::move(expand); }
-  // The node that a name with this value is defined as: a variable or PrimExpr itself, otherwise a NamedValue.
+  // The node that a name with this value is defined as: a variable or PrimExpr itself, otherwise a ValueSymbol.
   const Node* NodeOf(const PyValue& value);
   // In a signature, a name that is not in scope becomes a new symbolic variable.
   bool in_signature() const { return in_signature_; }

@@ -76,7 +76,7 @@ bool RelaxFunctionParser::ParseSignature(RelaxSignature& signature) {
   ScanPrelude();
   for (const std::string_view param : type_params) {
     const Node* known = symbols_.Find(param);
-    if (!known || state_.IsNamedValue(known)) symbols_.Define(param, IRContext::Current().NewSymVar(param));
+    if (!known || state_.IsValueSymbol(known)) symbols_.Define(param, IRContext::Current().NewSymVar(param));
     types_.Invalidate();
   }
   lex_.Next();

@@ -175,7 +175,7 @@ const PrimExpr* TirFunctionParser::ParseQuoted(const PyValue& value, TirSignatur
   for (Lexer names(text, value.span.begin + 1, 0, size, silent); names.kind() != TokenKind::kEnd; names.Next()) {
     if (names.kind() == TokenKind::kError) break;
     const Node* known = names.kind() == TokenKind::kName ? symbols_.Find(names.text()) : nullptr;
-    if (names.kind() == TokenKind::kName && !is_member && (!known || state_.IsNamedValue(known)) &&
+    if (names.kind() == TokenKind::kName && !is_member && (!known || state_.IsValueSymbol(known)) &&
         state_.PrefixOf(names.text()) == Prefix::kNone)
       Introduce(names.text(), TypeOfParam(names.text()), names.SpanOf(names.peek()), signature);
     is_member = names.kind() == TokenKind::kDot;

@@ -168,7 +168,7 @@ bool TirParser::ParseFor() {
   OpenLoops(header, vars, span);
   const bool one = values.size() == 1;
   const bool ok =
-      AssignTo(target, one ? values[0] : ListOf(Kind::kArray, values, header_span), Naming::kLoop) && ParseSuite();
+      AssignTo(target, one ? values[0] : ListOf(Kind::kTvmArray, values, header_span), Naming::kLoop) && ParseSuite();
   if (ok) CloseTo(depth);
   symbols_.PopScope();
   loops_.resize(outer_loops);

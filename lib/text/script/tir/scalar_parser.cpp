@@ -39,7 +39,7 @@ bool ScalarParser::Named(const Node* node, const Token& token, PyValue& out) {
     out.kind = Kind::kIterVar;
     out.iter_var = iter_var;
   } else if (node->kind == NodeKind::kNoneAttr) {
-    out = static_cast<const NamedValue*>(node)->value;
+    out = static_cast<const ValueSymbol*>(node)->value;
   } else {
     return Error(span, "bad-expression", fmt::format("'{}' is neither a scalar nor a buffer", lex_.text(token)));
   }
@@ -234,7 +234,7 @@ bool ScalarParser::BufferMember(const tir::Buffer* buffer, std::string_view name
   const auto list = [&](List<const PrimExpr*> exprs) {
     PyValues items;
     for (const PrimExpr* e : exprs) items.push_back(PyValue(e));
-    out = ListOf(Kind::kArray, items, span);
+    out = ListOf(Kind::kTvmArray, items, span);
     return true;
   };
   const auto expr = [&](const PrimExpr* e) {

@@ -199,7 +199,7 @@ const Attr* ScalarValues::ToAttr(const PyValue& value, ScriptDialect mode) {
     case Kind::kBuffer:
       return ExprAttr::Get(workspace_.New<tir::BufferLoad>(DataType::Handle(), value.buffer, List<const PrimExpr*>()));
     case Kind::kList:
-    case Kind::kArray:
+    case Kind::kTvmArray:
     case Kind::kTuple: {
       std::vector<const Attr*> items;
       for (const PyValue& item : value.items()) {

@@ -44,7 +44,7 @@ const Node* AttrNode(TirParser& p, const PyValue& value) {
     case Kind::kAttr: return value.attr;
     case Kind::kNone: return NoneAttr::Get();
     case Kind::kList:
-    case Kind::kArray:
+    case Kind::kTvmArray:
     case Kind::kTuple: return p.ToAttr(value, ScriptDialect::kTir);
     default: return p.ToPrim(value);
   }
@@ -452,7 +452,7 @@ bool Remap(TirParser& p, PyArgs& args, const PyValue* const* v, PyValue& result)
     const tir::IterVarType type = kinds[i] == 'S' ? tir::IterVarType::kDataPar : tir::IterVarType::kCommReduce;
     vars.push_back(VarValue(p.build_.Axis(type, {}, loop->second, loop_var, loop_var->dtype, args.span)));
   }
-  result = vars.size() == 1 ? vars[0] : p.ListOf(Kind::kArray, vars, args.span);
+  result = vars.size() == 1 ? vars[0] : p.ListOf(Kind::kTvmArray, vars, args.span);
   return true;
 }
 

@@ -307,7 +307,7 @@ bool TirParser::ParseLocalMacro() {
   const uint32_t column = at - (line == std::string_view::npos ? 0 : static_cast<uint32_t>(line) + 1);
   macro.body_end = BlockEnd(lex_.buffer().substr(0, lex_.end_offset()), macro.body_begin, column);
   lex_.SkipToLine(macro.body_end);
-  const Node* node = scratch_.New<NamedValue>(PyValue::None(macro.name_span));
+  const Node* node = scratch_.New<ValueSymbol>(PyValue::None(macro.name_span));
   symbols_.Define(macro.name, node);
   local_macros_.try_emplace(node, std::move(macro));
   return true;

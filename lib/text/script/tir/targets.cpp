@@ -186,7 +186,7 @@ const Node* TirParser::NodeOf(const PyValue& value) {
     case Kind::kPrim: return value.prim;
     case Kind::kBuffer: return value.buffer;
     case Kind::kIterVar: return value.iter_var;
-    default: return scratch_.New<NamedValue>(value);
+    default: return scratch_.New<ValueSymbol>(value);
   }
 }
 
@@ -205,7 +205,7 @@ bool TirParser::NameValue(std::string_view name, Span span, const PyValue& value
     return true;
   }
   if (value.is_list()) {
-    if (value.is(Kind::kArray) && naming == Naming::kAssignment) {
+    if (value.is(Kind::kTvmArray) && naming == Naming::kAssignment) {
       return Error(value.span, "bad-expression",
                    fmt::format("a list of TVM gets a name for each item here; one name is {} = T.meta_var(...)", name));
     }

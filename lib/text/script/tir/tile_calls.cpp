@@ -150,7 +150,7 @@ const PrimExpr* ScalarParser::ToOperand(const PyValue& value) {
     case Kind::kAttr: return AttrOperand(value.attr, value.span);
     case Kind::kList:
     case Kind::kTuple:
-    case Kind::kArray: {
+    case Kind::kTvmArray: {
       std::vector<const PrimExpr*> items;
       for (const PyValue& item : value.items()) {
         items.push_back(WithStack([&] { return ToOperand(item); }));

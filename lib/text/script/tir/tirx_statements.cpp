@@ -76,7 +76,7 @@ bool ScopeIds(TirParser& p, PyArgs& args, PyValue& result) {
     p.build_.Open<tir::AttrStmt>(args.span, thread, attr::kScopeId, rest, nullptr);
     vars.push_back(PyValue(static_cast<const PrimExpr*>(var)));
   }
-  result = count == 1 ? vars[0] : p.ListOf(Kind::kArray, vars, args.span);
+  result = count == 1 ? vars[0] : p.ListOf(Kind::kTvmArray, vars, args.span);
   return true;
 }
 
