@@ -69,43 +69,44 @@ std::string DescribeFunction(const ModuleEntry& entry, const PassInfo& info) {
 }
 
 // The instruments around the functions of one pass. They are called by one thread at a time.
-class FunctionWatch {
+class FunctionInstrumentation {
  public:
-  FunctionWatch(const PassContext& context, const PassInfo& info) : info_(info), instruments_(context.instruments) {}
+  FunctionInstrumentation(const PassContext& context, const PassInfo& info)
+      : info_(info), instruments_(context.instruments) {}
 
   // Runs `rewrite`, which returns the new function and does not throw, between the calls of the instruments.
   Result<const BaseFunc*> Run(const ModuleEntry& entry, const DiagnosticEngine& diagnostics,
                               FunctionRef<Result<const BaseFunc*>()> rewrite) {
     if (instruments_.empty()) return rewrite();
-    InstrumentScope span(instruments_);
-    if (Status begun = Begin(span, entry); !begun.ok()) {
-      static_cast<void>(End(span, entry, *entry.func, PassOutcome::Failed));
+    InstrumentScope scope(instruments_);
+    if (Status begun = Begin(scope, entry); !begun.ok()) {
+      static_cast<void>(End(scope, entry, *entry.func, PassOutcome::Failed));
       return begun.TakeError();
     }
     Result<const BaseFunc*> made = rewrite();
     if (!made.ok() || diagnostics.error_count() != 0) {
-      static_cast<void>(End(span, entry, *entry.func, PassOutcome::Failed));
+      static_cast<void>(End(scope, entry, *entry.func, PassOutcome::Failed));
       return made;
     }
     const PassOutcome outcome = *made == entry.func ? PassOutcome::Unchanged : PassOutcome::Changed;
-    IROPT_RETURN_IF_ERROR(End(span, entry, **made, outcome));
+    IROPT_RETURN_IF_ERROR(End(scope, entry, **made, outcome));
     return made;
   }
 
  private:
-  Status Begin(InstrumentScope& span, const ModuleEntry& entry) {
+  Status Begin(InstrumentScope& scope, const ModuleEntry& entry) {
     const std::scoped_lock lock(mutex_);
-    return span.Begin(
+    return scope.Begin(
         [&] { return DescribeFunction(entry, info_); },
         [&](PassInstrument& instrument) { return instrument.RunBeforeFunction(*entry.var, *entry.func, info_); });
   }
 
-  Status End(InstrumentScope& span, const ModuleEntry& entry, const BaseFunc& function, PassOutcome outcome) {
+  Status End(InstrumentScope& scope, const ModuleEntry& entry, const BaseFunc& function, PassOutcome outcome) {
     const std::scoped_lock lock(mutex_);
-    const auto hook = [&](PassInstrument& instrument, PassOutcome told) {
-      return instrument.RunAfterFunction(*entry.var, function, info_, told);
+    const auto hook = [&](PassInstrument& instrument, PassOutcome reported) {
+      return instrument.RunAfterFunction(*entry.var, function, info_, reported);
     };
-    return span.End(
+    return scope.End(
         outcome, [&] { return DescribeFunction(entry, info_); }, hook);
   }
 
@@ -114,8 +115,8 @@ class FunctionWatch {
   std::mutex mutex_;
 };
 
-void RewriteOne(const Module& module, const PassContext& context, FunctionWatch& watch, RewriteFn rewrite,
-                FunctionResult& slot) {
+void RewriteOne(const Module& module, const PassContext& context, FunctionInstrumentation& instrumentation,
+                RewriteFn rewrite, FunctionResult& slot) {
   // One more than is shown, so that the limit is detected when the diagnostics of all functions are merged.
   DiagnosticEngine diagnostics(&slot.diagnostics, DiagnosticEngine::kDefaultMaxErrors + 1);
   const ModuleEntry& entry = module.functions()[slot.index];
@@ -130,7 +131,8 @@ void RewriteOne(const Module& module, const PassContext& context, FunctionWatch&
     if (slot.func != entry.func) slot.storage = function_context.workspace().Finish();
     return slot.func;
   };
-  Result<const BaseFunc*> made = watch.Run(entry, diagnostics, [&] { return CatchExceptions(describe, run); });
+  Result<const BaseFunc*> made =
+      instrumentation.Run(entry, diagnostics, [&] { return CatchExceptions(describe, run); });
   if (!made.ok()) slot.error = made.TakeError();
 }
 
@@ -153,8 +155,9 @@ Result<PassResult> RewriteFunctions(Module module, PassContext& context, const P
                                     RewriteFn rewrite) {
   InheritContextInThreads();
   const int threads = info.is_serial ? 1 : ThreadsFor(module, context);
-  FunctionWatch watch(context, info);
-  ParallelFor(slots.size(), threads, [&](size_t i) { RewriteOne(module, context, watch, rewrite, slots[i]); });
+  FunctionInstrumentation instrumentation(context, info);
+  ParallelFor(slots.size(), threads,
+              [&](size_t i) { RewriteOne(module, context, instrumentation, rewrite, slots[i]); });
   ReportAll(slots, diagnostics);
   std::optional<Error> error;
   for (FunctionResult& slot : slots) {

@@ -25,10 +25,10 @@ std::string DescribeWithPlugin(const PassInfo& info, const PassContext& context)
 }
 
 // The instruments of a context around one run of a pass.
-class PassWatch {
+class PassInstrumentation {
  public:
-  PassWatch(const PassContext& context, const PassInfo& info)
-      : context_(context), info_(info), instruments_(context.instruments), span_(instruments_) {}
+  PassInstrumentation(const PassContext& context, const PassInfo& info)
+      : context_(context), info_(info), instruments_(context.instruments), scope_(instruments_) {}
 
   // The first instrument that vetoes the pass; null if it may run. Every instrument is asked, also after a veto.
   Result<const PassInstrument*> FindVeto(const Module& module) {
@@ -45,17 +45,17 @@ class PassWatch {
 
   // On failure, those that saw the pass begin are notified of its end.
   Status Begin(const Module& module) {
-    Status begun = span_.Begin([&] { return Describe(info_); },
-                               [&](PassInstrument& instrument) { return instrument.RunBeforePass(module, info_); });
+    Status begun = scope_.Begin([&] { return Describe(info_); },
+                                [&](PassInstrument& instrument) { return instrument.RunBeforePass(module, info_); });
     if (!begun.ok()) static_cast<void>(End(module, PassOutcome::Failed));
     return begun;
   }
 
   Status End(const Module& module, PassOutcome outcome) {
-    const auto hook = [&](PassInstrument& instrument, PassOutcome told) {
-      return instrument.RunAfterPass(module, info_, told);
+    const auto hook = [&](PassInstrument& instrument, PassOutcome reported) {
+      return instrument.RunAfterPass(module, info_, reported);
     };
-    return span_.End(
+    return scope_.End(
         outcome, [&] { return Describe(info_); }, hook);
   }
 
@@ -63,7 +63,7 @@ class PassWatch {
   const PassContext& context_;
   const PassInfo& info_;
   const InstrumentList instruments_;
-  InstrumentScope span_;
+  InstrumentScope scope_;
 };
 
 // Checks that a pass has not modified its input.
@@ -112,10 +112,10 @@ class AnalysisUpdate {
 
 // The error of a pass, prefixed with its name. It keeps the exception, and includes the diagnostics of the pass if they
 // are not shown otherwise.
-Error PrefixError(std::string_view name, const Error& error, const DiagnosticBuffer& unshown) {
+Error PrefixError(std::string_view name, const Error& error, const DiagnosticBuffer& unreported) {
   std::string message = fmt::format("{} failed", name);
   if (!error.reported()) message += ": " + error.message;
-  for (const Diagnostic& diagnostic : unshown.diagnostics()) {
+  for (const Diagnostic& diagnostic : unreported.diagnostics()) {
     if (diagnostic.severity == Severity::Error) message += ": " + diagnostic.message;
   }
   return {error.code, std::move(message), error.exception};
@@ -124,43 +124,43 @@ Error PrefixError(std::string_view name, const Error& error, const DiagnosticBuf
 }  // namespace
 
 Result<PassResult> Pass::operator()(Module module, PassContext& context) const {
-  if (context.instruments.empty()) return RunUnwatched(std::move(module), context);
-  PassWatch watch(context, info());
+  if (context.instruments.empty()) return RunWithoutInstruments(std::move(module), context);
+  PassInstrumentation instrumentation(context, info());
   const Module before = module;
-  IROPT_ASSIGN_OR_RETURN(const PassInstrument* veto, watch.FindVeto(module));
+  IROPT_ASSIGN_OR_RETURN(const PassInstrument* veto, instrumentation.FindVeto(module));
   if (veto != nullptr) {
     const PassSkip skip{.reason = PassSkip::Reason::Veto, .level = context.opt_level, .veto = veto};
     IROPT_RETURN_IF_ERROR(NotifyInstruments(
         context, info(), [&](PassInstrument& instrument) { return instrument.OnSkippedPass(info(), skip); }));
     return PassResult{std::move(module)};
   }
-  IROPT_RETURN_IF_ERROR(watch.Begin(module));
-  Result<PassResult> result = RunUnwatched(std::move(module), context);
+  IROPT_RETURN_IF_ERROR(instrumentation.Begin(module));
+  Result<PassResult> result = RunWithoutInstruments(std::move(module), context);
   if (!result.ok()) {
-    static_cast<void>(watch.End(before, PassOutcome::Failed));
+    static_cast<void>(instrumentation.End(before, PassOutcome::Failed));
     return result;
   }
   const PassOutcome outcome = result->changed ? PassOutcome::Changed : PassOutcome::Unchanged;
-  IROPT_RETURN_IF_ERROR(watch.End(result->module, outcome));
+  IROPT_RETURN_IF_ERROR(instrumentation.End(result->module, outcome));
   return result;
 }
 
-Result<PassResult> Pass::RunUnwatched(Module module, PassContext& context) const {
+Result<PassResult> Pass::RunWithoutInstruments(Module module, PassContext& context) const {
   const CrashNote note(info().is_composite() ? "running" : "running pass", info().name);
   const ImmutabilityAudit audit(context, info(), module);
   const AnalysisUpdate analyses(context, info(), module);
   const FollowedVersionScope followed(module.text_version());
-  DiagnosticBuffer unshown;
-  DiagnosticEngine own(&unshown);
+  DiagnosticBuffer unreported;
+  DiagnosticEngine own(&unreported);
   DiagnosticEngine& diagnostics = context.diagnostics != nullptr ? *context.diagnostics : own;
   const auto describe = [&] { return DescribeWithPlugin(info(), context); };
   Result<PassResult> result = CatchExceptions(describe, [&]() -> Result<PassResult> {
     const size_t errors_before = diagnostics.error_count();
     Result<PassResult> run = impl_->Run(std::move(module), context, diagnostics);
     if (info().is_composite()) return run;
-    if (!run.ok()) return PrefixError(describe(), run.TakeError(), unshown);
+    if (!run.ok()) return PrefixError(describe(), run.TakeError(), unreported);
     if (diagnostics.error_count() != errors_before) {
-      return PrefixError(describe(), {ErrorCode::PassFailed, {}}, unshown);
+      return PrefixError(describe(), {ErrorCode::PassFailed, {}}, unreported);
     }
     return run;
   });

@@ -63,7 +63,7 @@ class Pass {
   Result<PassResult> operator()(Module module, PassContext& context) const;
 
  private:
-  Result<PassResult> RunUnwatched(Module module, PassContext& context) const;
+  Result<PassResult> RunWithoutInstruments(Module module, PassContext& context) const;
 
   std::shared_ptr<const Impl> impl_;
 };
