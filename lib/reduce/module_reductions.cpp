@@ -153,25 +153,25 @@ BaseFunc* CopyFunction(const BaseFunc* func, Workspace& workspace) {
 
 }  // namespace
 
-void RemoveFunctions(Draft& draft, Edits& edits) {
+void RemoveFunctions(Candidate& candidate, Edits& edits) {
   std::vector<bool> keep;
-  for (const ModuleEntry& entry : draft.module.functions()) keep.push_back(!edits.Take(entry.var));
+  for (const ModuleEntry& entry : candidate.module.functions()) keep.push_back(!edits.Take(entry.var));
   if (std::ranges::find(keep, false) == keep.end()) return;
-  draft.module.Filter(keep);
-  const auto removes = [&](const Binding& binding) { return HasMissingCallee(ValueOf(&binding), draft.module); };
-  RemoveFromAll(draft.module, {.removes = removes});
+  candidate.module.Filter(keep);
+  const auto removes = [&](const Binding& binding) { return HasMissingCallee(ValueOf(&binding), candidate.module); };
+  RemoveFromAll(candidate.module, {.removes = removes});
 }
 
-void LiftFunctions(Draft& draft, Edits& edits) {
+void LiftFunctions(Candidate& candidate, Edits& edits) {
   DiagnosticBuffer unused;
   DiagnosticEngine diagnostics(&unused);
-  Result<Module> lifted = LambdaLift(draft.module, diagnostics);
-  const bool has_local = lifted.ok() && lifted->size() > draft.module.size();
-  if (has_local && edits.Take(nullptr)) draft.module = *std::move(lifted);
+  Result<Module> lifted = LambdaLift(candidate.module, diagnostics);
+  const bool has_local = lifted.ok() && lifted->size() > candidate.module.size();
+  if (has_local && edits.Take(nullptr)) candidate.module = *std::move(lifted);
 }
 
-void RemoveParams(Draft& draft, Edits& edits) {
-  Module& module = draft.module;
+void RemoveParams(Candidate& candidate, Edits& edits) {
+  Module& module = candidate.module;
   KeptParams kept;
   for (size_t i = 0; i < module.size(); ++i) {
     const ModuleEntry entry = module.functions()[i];
@@ -191,8 +191,8 @@ void RemoveParams(Draft& draft, Edits& edits) {
   });
 }
 
-void RemoveAttributes(Draft& draft, Edits& edits) {
-  Module& module = draft.module;
+void RemoveAttributes(Candidate& candidate, Edits& edits) {
+  Module& module = candidate.module;
   for (size_t i = 0; i < module.size(); ++i) {
     const ModuleEntry entry = module.functions()[i];
     const DictAttr* attrs = ReduceAttrs(entry.func->attrs, entry.func, edits);

@@ -103,9 +103,9 @@ std::span<const Reduction> Reductions() { return kReductions; }
 std::string ReplaceIntegersByOne(std::string_view text, Edits& edits) { return ReplaceIntegersBy(1, text, edits); }
 std::string ReplaceIntegersByTwo(std::string_view text, Edits& edits) { return ReplaceIntegersBy(2, text, edits); }
 
-void ReducePipeline(Draft& draft, Edits& edits) {
-  if (!draft.pipeline) return;
-  PipelineFile& file = *draft.pipeline;
+void ReducePipeline(Candidate& candidate, Edits& edits) {
+  if (!candidate.pipeline) return;
+  PipelineFile& file = *candidate.pipeline;
   // Settings are numbered below the passes.
   int64_t setting = -1;
   const auto removes = [&](const auto&) { return edits.Take(nullptr, setting--); };

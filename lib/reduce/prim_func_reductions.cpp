@@ -15,14 +15,14 @@ namespace {
 
 // Rewrites each PrimFunc of the module.
 template <class Mutator>
-void RewritePrimFuncs(Draft& draft, Edits& edits) {
-  for (size_t i = 0; i < draft.module.size(); ++i) {
-    const ModuleEntry entry = draft.module.functions()[i];
+void RewritePrimFuncs(Candidate& candidate, Edits& edits) {
+  for (size_t i = 0; i < candidate.module.size(); ++i) {
+    const ModuleEntry entry = candidate.module.functions()[i];
     const auto* func = As<PrimFunc>(entry.func);
     if (!func) continue;
     Workspace workspace(entry.storage);
     const PrimFunc* rewritten = Mutator(edits, workspace).VisitPrimFunc(func);
-    if (rewritten != func) draft.module.SetAt(i, rewritten, workspace.Finish());
+    if (rewritten != func) candidate.module.SetAt(i, rewritten, workspace.Finish());
   }
 }
 
@@ -230,9 +230,11 @@ class ExpressionSimplifier : public EditMutator {
 
 }  // namespace
 
-void RemoveStatements(Draft& draft, Edits& edits) { RewritePrimFuncs<StatementRemover>(draft, edits); }
-void UnwrapStatements(Draft& draft, Edits& edits) { RewritePrimFuncs<StatementUnwrapper>(draft, edits); }
-void RemoveClauses(Draft& draft, Edits& edits) { RewritePrimFuncs<ClauseRemover>(draft, edits); }
-void SimplifyExpressions(Draft& draft, Edits& edits) { RewritePrimFuncs<ExpressionSimplifier>(draft, edits); }
+void RemoveStatements(Candidate& candidate, Edits& edits) { RewritePrimFuncs<StatementRemover>(candidate, edits); }
+void UnwrapStatements(Candidate& candidate, Edits& edits) { RewritePrimFuncs<StatementUnwrapper>(candidate, edits); }
+void RemoveClauses(Candidate& candidate, Edits& edits) { RewritePrimFuncs<ClauseRemover>(candidate, edits); }
+void SimplifyExpressions(Candidate& candidate, Edits& edits) {
+  RewritePrimFuncs<ExpressionSimplifier>(candidate, edits);
+}
 
 }  // namespace iropt

@@ -50,7 +50,7 @@ class ReduceRun {
     IROPT_ASSIGN_OR_RETURN(TestCase test_case, CheckInput(maker, input, source.text));
     if (runner_->interrupted()) return kInterruptedExitCode;
     lines_before_ = LinesOf(IsScript(source.text) ? source.text : std::string_view(test_case.text));
-    functions_before_ = input.draft.module.size();
+    functions_before_ = input.parts.module.size();
     return Search(maker, std::move(test_case), output);
   }
 
@@ -72,7 +72,7 @@ class ReduceRun {
   // tested as the TVMScript that they become.
   Result<TestCase> CheckInput(const TestCaseMaker& maker, const TestCase& input, std::string_view text) {
     if (IsScript(text)) IROPT_RETURN_IF_ERROR(ExpectInteresting(text, "the input is not interesting"));
-    const std::optional<std::string> printed = maker.Print(input.draft);
+    const std::optional<std::string> printed = maker.Print(input.parts);
     std::optional<TestCase> test_case = printed ? maker.Read(*printed) : std::nullopt;
     if (!test_case) {
       if (printed) static_cast<void>(compiler_.ParseModule(*printed, "<output>"));  // reports why
@@ -140,7 +140,7 @@ class ReduceRun {
 
   std::string Summary(const Reducer& reducer, double seconds) const {
     return fmt::format("reduced from {} to {} lines and from {} to {} functions by {} tests in {:.1f} s", lines_before_,
-                       LinesOf(reducer.test_case().text), functions_before_, reducer.test_case().draft.module.size(),
+                       LinesOf(reducer.test_case().text), functions_before_, reducer.test_case().parts.module.size(),
                        runner_->tests(), seconds);
   }
 

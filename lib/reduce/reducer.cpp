@@ -98,13 +98,13 @@ std::optional<std::string> Reducer::TextWith(size_t reduction, Edits& edits, std
   std::fill_n(chosen.begin() + static_cast<std::ptrdiff_t>(chunk.begin), chunk.end - chunk.begin, true);
   edits.Choose(std::move(chosen));
   const Reduced reduced = Apply(Reductions()[reduction], edits);
-  return reduced.text ? reduced.text : maker_.Print(reduced.draft);
+  return reduced.text ? reduced.text : maker_.Print(reduced.candidate);
 }
 
 Reducer::Reduced Reducer::Apply(const Reduction& reduction, Edits& edits) const {
-  if (reduction.rewrite_text) return {.draft = {}, .text = reduction.rewrite_text(test_case_.text, edits)};
-  Reduced reduced{.draft = test_case_.draft, .text = {}};
-  reduction.rewrite(reduced.draft, edits);
+  if (reduction.rewrite_text) return {.candidate = {}, .text = reduction.rewrite_text(test_case_.text, edits)};
+  Reduced reduced{.candidate = test_case_.parts, .text = {}};
+  reduction.rewrite(reduced.candidate, edits);
   return reduced;
 }
 

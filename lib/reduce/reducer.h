@@ -41,9 +41,9 @@ class Reducer {
   const std::vector<ReductionCounts>& counts() const { return counts_; }
 
  private:
-  // Result of a reduction of the test case: a draft, or the text.
+  // Result of a reduction of the test case: a candidate, or the text.
   struct Reduced {
-    Draft draft = {};
+    Candidate candidate = {};
     std::optional<std::string> text = {};
   };
 

@@ -123,27 +123,27 @@ void RewriteWithTypes(Module& module, FunctionRef<const Function*(const Function
 
 }  // namespace
 
-void RemoveBindings(Draft& draft, Edits& edits) {
+void RemoveBindings(Candidate& candidate, Edits& edits) {
   const auto removes = [&](const Binding& binding) { return edits.Take(&binding); };
-  RemoveFromAll(draft.module, {.removes = removes});
+  RemoveFromAll(candidate.module, {.removes = removes});
 }
 
-void ForwardOperands(Draft& draft, Edits& edits) {
+void ForwardOperands(Candidate& candidate, Edits& edits) {
   const auto forwards = [&](const Binding& binding) -> const Expr* {
     const Expr* operand = OperandLike(binding);
     return operand && edits.Take(&binding) ? operand : nullptr;
   };
-  RemoveFromAll(draft.module, {.forwards = forwards});
+  RemoveFromAll(candidate.module, {.forwards = forwards});
 }
 
-void RemoveConstants(Draft& draft, Edits& edits) {
+void RemoveConstants(Candidate& candidate, Edits& edits) {
   const auto frees = [&](const Constant& constant) { return edits.Take(&constant); };
-  RemoveFromAll(draft.module, {.frees = frees});
+  RemoveFromAll(candidate.module, {.frees = frees});
 }
 
-void NarrowResults(Draft& draft, Edits& edits) {
-  const std::vector<bool> called = CalledInModule(draft.module);
-  RewriteRelaxFunctions(draft.module, [&](const Function* function, size_t i, Workspace& workspace) {
+void NarrowResults(Candidate& candidate, Edits& edits) {
+  const std::vector<bool> called = CalledInModule(candidate.module);
+  RewriteRelaxFunctions(candidate.module, [&](const Function* function, size_t i, Workspace& workspace) {
     if (called[i]) return function;
     const Var* result = nullptr;
     for (const Var* other : OtherResults(*function)) {
@@ -151,25 +151,25 @@ void NarrowResults(Draft& draft, Edits& edits) {
     }
     if (!result) return function;
     const BindingRemoval removal{.result = result};
-    return RemoveFrom(function, removal, draft.module.functions()[i], draft.module, workspace);
+    return RemoveFrom(function, removal, candidate.module.functions()[i], candidate.module, workspace);
   });
 }
 
-void InlineBranches(Draft& draft, Edits& edits) {
-  RewriteWithTypes(draft.module, [&](const Function* function, Workspace& workspace, OpTypeInferrer& inferrer) {
+void InlineBranches(Candidate& candidate, Edits& edits) {
+  RewriteWithTypes(candidate.module, [&](const Function* function, Workspace& workspace, OpTypeInferrer& inferrer) {
     return To<Function>(BranchInliner(edits, workspace, inferrer).VisitExpr(function));
   });
 }
 
-void OpenDataflowBlocks(Draft& draft, Edits& edits) {
-  RewriteWithTypes(draft.module, [&](const Function* function, Workspace& workspace, OpTypeInferrer& inferrer) {
+void OpenDataflowBlocks(Candidate& candidate, Edits& edits) {
+  RewriteWithTypes(candidate.module, [&](const Function* function, Workspace& workspace, OpTypeInferrer& inferrer) {
     return DataflowOpener(edits, workspace, inferrer).Run(function);
   });
 }
 
-void BindSymbolicVars(Draft& draft, Edits& edits) {
+void BindSymbolicVars(Candidate& candidate, Edits& edits) {
   const PrimExpr* one = arith::PrimBuilder().Int(1);
-  RewriteRelaxFunctions(draft.module, [&](const Function* function, size_t, Workspace& workspace) {
+  RewriteRelaxFunctions(candidate.module, [&](const Function* function, size_t, Workspace& workspace) {
     SymVarMap values;
     for (const Var* param : function->params) {
       ForEachDefinedSymVar(param->type, [&](const tir::Var* var) {
@@ -179,7 +179,7 @@ void BindSymbolicVars(Draft& draft, Edits& edits) {
     if (values.empty()) return function;
     DiagnosticBuffer unused;
     DiagnosticEngine diagnostics(&unused);
-    const Function* bound = Substitute(function, values, {}, &draft.module, workspace, diagnostics);
+    const Function* bound = Substitute(function, values, {}, &candidate.module, workspace, diagnostics);
     return bound ? bound : function;
   });
 }

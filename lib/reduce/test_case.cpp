@@ -25,8 +25,8 @@ DiagnosticConsumer& Nowhere() {
   return consumer;
 }
 
-std::string HeaderOf(const Draft& draft, const std::string& path) {
-  return draft.pipeline ? SnapshotHeader("reduced by ir-reduce", *draft.pipeline, path) : std::string();
+std::string HeaderOf(const Candidate& candidate, const std::string& path) {
+  return candidate.pipeline ? SnapshotHeader("reduced by ir-reduce", *candidate.pipeline, path) : std::string();
 }
 
 Result<std::optional<PipelineFile>> ReadPipeline(CompilerInstance& compiler, std::string_view text) {
@@ -51,25 +51,25 @@ VerifyOptions TestCaseMaker::verify_options() const {
 
 Result<TestCase> TestCaseMaker::ReadInput(const ModuleSource& source) {
   TestCase test_case;
-  IROPT_ASSIGN_OR_RETURN(test_case.draft.pipeline, ReadPipeline(compiler_, source.text));
+  IROPT_ASSIGN_OR_RETURN(test_case.parts.pipeline, ReadPipeline(compiler_, source.text));
   // The operators of the module may come from them.
-  if (test_case.draft.pipeline) {
+  if (test_case.parts.pipeline) {
     IROPT_RETURN_IF_ERROR(
-        LoadPluginsOf(*test_case.draft.pipeline, source.name, compiler_.registry(), compiler_.diagnostics()));
+        LoadPluginsOf(*test_case.parts.pipeline, source.name, compiler_.registry(), compiler_.diagnostics()));
   }
-  IROPT_ASSIGN_OR_RETURN(test_case.draft.module, compiler_.Parse(source));
-  IROPT_RETURN_IF_ERROR(compiler_.Verify(test_case.draft.module));
-  if (!CheckTextSize(test_case.draft.module, compiler_.diagnostics())) return Failure{ErrorCode::Budget};
-  allow_free_vars_ = HasFreeVars(test_case.draft.module);
+  IROPT_ASSIGN_OR_RETURN(test_case.parts.module, compiler_.Parse(source));
+  IROPT_RETURN_IF_ERROR(compiler_.Verify(test_case.parts.module));
+  if (!CheckTextSize(test_case.parts.module, compiler_.diagnostics())) return Failure{ErrorCode::Budget};
+  allow_free_vars_ = HasFreeVars(test_case.parts.module);
   return test_case;
 }
 
-std::optional<std::string> TestCaseMaker::Print(const Draft& draft) const {
+std::optional<std::string> TestCaseMaker::Print(const Candidate& candidate) const {
   DiagnosticEngine diagnostics(&Nowhere());
-  if (!VerifyModule(draft.module, verify_options(), diagnostics)) return std::nullopt;
-  std::string text = HeaderOf(draft, "FILE");
+  if (!VerifyModule(candidate.module, verify_options(), diagnostics)) return std::nullopt;
+  std::string text = HeaderOf(candidate, "FILE");
   OutputStream out(&text);
-  compiler_.Print(draft.module, out, (std::filesystem::path(folder_) / "module.ir").string());
+  compiler_.Print(candidate.module, out, (std::filesystem::path(folder_) / "module.ir").string());
   static_cast<void>(out.Flush());
   return text;
 }
@@ -78,9 +78,9 @@ Result<std::string> TestCaseMaker::PrintTo(const TestCase& test_case, const std:
   IROPT_ASSIGN_OR_RETURN(const FormatRow* row, CompilerInstance::OutputFormatOf(path, {}));
   IROPT_ASSIGN_OR_RETURN(const Format* format, LoadFormat(*row));
   const bool is_script = row == &Formats().front();
-  std::string text = is_script ? HeaderOf(test_case.draft, path) : std::string();
+  std::string text = is_script ? HeaderOf(test_case.parts, path) : std::string();
   OutputStream out(&text);
-  IROPT_RETURN_IF_ERROR(compiler_.Write(test_case.draft.module, out, path, *format));
+  IROPT_RETURN_IF_ERROR(compiler_.Write(test_case.parts.module, out, path, *format));
   IROPT_RETURN_IF_ERROR(out.Flush());
   return text;
 }
@@ -88,7 +88,7 @@ Result<std::string> TestCaseMaker::PrintTo(const TestCase& test_case, const std:
 std::optional<TestCase> TestCaseMaker::Read(std::string text) const {
   CompilerOptions options = compiler_.options();
   options.input_format = Formats().front().name;
-  TestCase test_case{.reader = std::make_shared<CompilerInstance>(options, Nowhere()), .draft = {}, .text = {}};
+  TestCase test_case{.reader = std::make_shared<CompilerInstance>(options, Nowhere()), .parts = {}, .text = {}};
   const auto buffer = std::make_shared<const FileBuffer>(text);
   const ModuleSource source =
       test_case.reader->SourceAt((std::filesystem::path(folder_) / "module.ir").string(), buffer);
@@ -96,7 +96,7 @@ std::optional<TestCase> TestCaseMaker::Read(std::string text) const {
   Result<Module> module = test_case.reader->Parse(source);
   if (!pipeline.ok() || !module.ok()) return std::nullopt;
   if (!VerifyModule(*module, verify_options(), test_case.reader->diagnostics())) return std::nullopt;
-  test_case.draft = {*std::move(module), *std::move(pipeline)};
+  test_case.parts = {*std::move(module), *std::move(pipeline)};
   test_case.text = std::move(text);
   return test_case;
 }

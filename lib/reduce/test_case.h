@@ -12,14 +12,14 @@
 namespace iropt {
 
 // The parts of a test case that reductions change.
-struct Draft {
+struct Candidate {
   Module module = {};
   std::optional<PipelineFile> pipeline = {};
 };
 
 struct TestCase {
   std::shared_ptr<CompilerInstance> reader;  // owns what the module refers to
-  Draft draft;
+  Candidate parts;
   std::string text;
 };
 
@@ -31,8 +31,8 @@ class TestCaseMaker {
 
   // The input, whose errors are reported.
   Result<TestCase> ReadInput(const ModuleSource& source);
-  // The text for a file in the folder; nothing if the draft is ill-formed.
-  std::optional<std::string> Print(const Draft& draft) const;
+  // The text for a file in the folder; nothing if the candidate is ill-formed.
+  std::optional<std::string> Print(const Candidate& candidate) const;
   // The text for the file at the path, in the format of its extension. Reports what the format lacks.
   Result<std::string> PrintTo(const TestCase& test_case, const std::string& path) const;
   // Nothing if the text does not read back as a well-formed module.
