@@ -2,10 +2,10 @@
 // changes.
 #pragma once
 
+#include "buffer_facts.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/module.h"
 #include "iropt/pass/context.h"
-#include "known_values.h"
 
 namespace iropt {
 
@@ -13,8 +13,8 @@ namespace iropt {
 const PrimFunc* SimplifyStatements(const PrimFunc* func, const PassContext& config, Workspace& workspace);
 const PrimFunc* RemoveNoOps(const PrimFunc* func, const PassContext& config, Workspace& workspace);
 // tir.RemoveNoOp on a statement of a function, by what the analyzer knows about the place of the statement, and by the
-// values of buffers that are known there, unless null.
-const tir::Stmt* RemoveNoOps(const tir::Stmt* stmt, arith::Analyzer& analyzer, const KnownValues::State* values,
+// facts about buffers there, unless null.
+const tir::Stmt* RemoveNoOps(const tir::Stmt* stmt, arith::Analyzer& analyzer, const BufferFacts::State* facts,
                              Workspace& workspace);
 
 }  // namespace iropt

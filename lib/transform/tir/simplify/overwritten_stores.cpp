@@ -4,12 +4,12 @@
 #include <optional>
 #include <vector>
 
+#include "buffer_facts_mutator.h"
 #include "iropt/arith/deduce_bound.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/support/lookup.h"
-#include "known_values_mutator.h"
 
 namespace iropt {
 
@@ -83,14 +83,14 @@ class Accesses : public tir::StmtExprVisitor {
 };
 
 // Finds the elements of a buffer that are written in any case, as facts about them; the values do not count.
-class WrittenRegion : public KnownValuesMutator {
+class WrittenRegion : public BufferFactsMutator {
  public:
   WrittenRegion(arith::Analyzer& analyzer, Workspace& workspace)
-      : KnownValuesMutator(analyzer, /*by_values=*/true, workspace) {}
+      : BufferFactsMutator(analyzer, /*by_values=*/true, workspace) {}
 
-  const KnownValues::State& Of(const tir::Stmt* stmt) {
+  const BufferFacts::State& Of(const tir::Stmt* stmt) {
     VisitStmt(stmt);
-    return known_->state();
+    return facts_->state();
   }
 
  protected:
@@ -98,15 +98,15 @@ class WrittenRegion : public KnownValuesMutator {
     tir::BufferStore marked = *store;
     marked.value = analyzer_.make().Const(0, store->buffer->dtype.with_lanes(1));
     const bool scalar = std::ranges::all_of(store->indices, [](const PrimExpr* e) { return e->dtype.is_scalar(); });
-    if (scalar) known_->Store(marked);
+    if (scalar) facts_->Store(marked);
     return store;
   }
 };
 
-class OverwrittenStores : public KnownValuesMutator {
+class OverwrittenStores : public BufferFactsMutator {
  public:
   OverwrittenStores(arith::Analyzer& analyzer, Workspace& workspace)
-      : KnownValuesMutator(analyzer, /*by_values=*/false, workspace) {}
+      : BufferFactsMutator(analyzer, /*by_values=*/false, workspace) {}
 
   LookupSet<const tir::BufferStore*> found;
   LookupSet<const tir::IfThenElse*> found_guards;  // the store would be overwritten where they do not hold
@@ -114,7 +114,7 @@ class OverwrittenStores : public KnownValuesMutator {
  protected:
   // A pointer may refer to memory that has another name.
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
-    return let->var->dtype.is_handle() ? let : KnownValuesMutator::VisitLetStmt(let);
+    return let->var->dtype.is_handle() ? let : BufferFactsMutator::VisitLetStmt(let);
   }
   const tir::Stmt* VisitSeqStmt(const tir::SeqStmt* seq) override {
     std::vector<Accesses> parts;
@@ -190,7 +190,7 @@ class OverwrittenStores : public KnownValuesMutator {
       set =
           arith::IntervalSet::Interval(set.min(), analyzer_.Simplify(make.Min(set.max(), make.Sub(holds.min(), one))));
   }
-  bool IsWithin(const Accesses::Store& store, const arith::VarDomains& domains, const KnownValues::Fact& fact) {
+  bool IsWithin(const Accesses::Store& store, const arith::VarDomains& domains, const BufferFacts::Fact& fact) {
     const arith::PrimBuilder& make = analyzer_.make();
     const PrimExpr* written = make.Bool(true);
     for (size_t i = 0; i < fact.index.size(); ++i) {

@@ -22,13 +22,13 @@
 // Source: TVM 0.18's pass of this name.
 #include <utility>
 
+#include "buffer_facts_mutator.h"
 #include "configs/tir.ReduceBranchingThroughOvercompute.h"
 #include "function_passes.h"
 #include "iropt/ir/structural.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
-#include "known_values_mutator.h"
 #include "overwritten_stores.h"
 #include "transform/tir/util/prim_func_pass.h"
 
@@ -36,24 +36,24 @@ namespace iropt {
 
 namespace {
 
-class BranchReducer : public KnownValuesMutator {
+class BranchReducer : public BufferFactsMutator {
  public:
   // `guards` are branches that are replaced by their statements.
   BranchReducer(LookupSet<const tir::IfThenElse*> guards, bool by_values, arith::Analyzer& analyzer,
                 Workspace& workspace)
-      : KnownValuesMutator(analyzer, by_values, workspace), guards_(std::move(guards)) {}
+      : BufferFactsMutator(analyzer, by_values, workspace), guards_(std::move(guards)) {}
 
  protected:
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    const tir::Stmt* visited = KnownValuesMutator::VisitBufferStore(store);
-    if (known_) known_->Store(*store);
+    const tir::Stmt* visited = BufferFactsMutator::VisitBufferStore(store);
+    if (facts_) facts_->Store(*store);
     return visited;
   }
   const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* stmt) override {
     if (guards_.contains(stmt)) return VisitStmt(stmt->then_case);
     VisitExpr(stmt->condition);  // before the state is taken
-    const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
-    const auto* branch = static_cast<const tir::IfThenElse*>(KnownValuesMutator::VisitIfThenElse(stmt));
+    const BufferFacts::State before = facts_ ? facts_->state() : BufferFacts::State();
+    const auto* branch = static_cast<const tir::IfThenElse*>(BufferFactsMutator::VisitIfThenElse(stmt));
     const tir::Stmt* otherwise = branch->else_case ? branch->else_case : tir::NoOp(workspace());
     if (IsSpecialCase(branch->condition, otherwise, branch->then_case, before)) return otherwise;
     const PrimExpr* negated = analyzer_.make().Not(branch->condition);
@@ -62,11 +62,11 @@ class BranchReducer : public KnownValuesMutator {
   }
 
  private:
-  // `values` are known before the branch.
+  // `facts` hold before the branch.
   bool IsSpecialCase(const PrimExpr* condition, const tir::Stmt* general, const tir::Stmt* special,
-                     const KnownValues::State& values) {
+                     const BufferFacts::State& facts) {
     const arith::Analyzer::Constraint scope(analyzer_, analyzer_.RewriteSimplify(condition));
-    const tir::Stmt* rest = RemoveNoOps(general, analyzer_, known_ ? &values : nullptr, workspace());
+    const tir::Stmt* rest = RemoveNoOps(general, analyzer_, facts_ ? &facts : nullptr, workspace());
     return StructuralEqual(rest, special);
   }
 

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "buffer_facts_mutator.h"
 #include "configs/tir.RemoveNoOp.h"
 #include "function_passes.h"
 #include "iropt/arith/int_set.h"
@@ -27,7 +28,6 @@
 #include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
-#include "known_values_mutator.h"
 #include "overwritten_stores.h"
 
 namespace iropt {
@@ -87,25 +87,25 @@ class Uses : public tir::StmtExprVisitor {
   LookupSet<const tir::Buffer*> buffers_;
 };
 
-class NoOpRemover : public KnownValuesMutator {
+class NoOpRemover : public BufferFactsMutator {
  public:
   NoOpRemover(arith::Analyzer& analyzer, bool by_values, LookupSet<const tir::BufferStore*> overwritten,
               Workspace& workspace)
-      : KnownValuesMutator(analyzer, by_values, workspace), overwritten_(std::move(overwritten)) {}
+      : BufferFactsMutator(analyzer, by_values, workspace), overwritten_(std::move(overwritten)) {}
 
   void SetIgnoreTimers(bool ignore) { ignore_timers_ = ignore; }
-  void SetValues(KnownValues::State values) { known_->set_state(std::move(values)); }
+  void SetFacts(BufferFacts::State facts) { facts_->set_state(std::move(facts)); }
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
     uses_.Add(expr);
-    if (known_) known_->Evaluate(expr);
+    if (facts_) facts_->Evaluate(expr);
     return expr;
   }
 
  protected:
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
     // A pointer may refer to memory that has another name.
-    if (known_ && let->var->dtype.is_handle()) return VisitWithoutValues(let);
+    if (facts_ && let->var->dtype.is_handle()) return VisitWithoutFacts(let);
     const bool pure = arith::IsPure(let->value);
     if (pure && let->value->dtype.is_integer()) analyzer_.Bind(let->var, let->value);
     const tir::Stmt* body = VisitStmt(let->body);
@@ -120,7 +120,7 @@ class NoOpRemover : public KnownValuesMutator {
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    if (known_ && Is<tir::IterVar>(stmt->node)) return VisitWithoutValues(stmt);
+    if (facts_ && Is<tir::IterVar>(stmt->node)) return VisitWithoutFacts(stmt);
     if (stmt->attr_key == attr::kPragmaDebugSkipRegion) return tir::NoOp(workspace());
     if (const tir::Stmt* waiting = SkippedWait(*stmt)) return VisitStmt(waiting);
     const tir::Stmt* body = VisitStmt(stmt->body);
@@ -153,10 +153,10 @@ class NoOpRemover : public KnownValuesMutator {
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     if (NeverRuns(*loop)) return tir::NoOp(workspace());
-    const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
+    const BufferFacts::State before = facts_ ? facts_->state() : BufferFacts::State();
     const tir::Stmt* result = InLoop(loop, [&] { return VisitNonEmpty(loop); });
     // A loop that changes nothing leaves what was known.
-    if (known_ && IsNoOp(result)) known_->set_state(before);
+    if (facts_ && IsNoOp(result)) facts_->set_state(before);
     return result;
   }
   const tir::Stmt* VisitNonEmpty(const tir::For* loop) {
@@ -188,9 +188,9 @@ class NoOpRemover : public KnownValuesMutator {
   }
 
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
-    if (const PrimExpr* assumption = Assumed(stmt)) {
+    if (const PrimExpr* assumption = AssumedCondition(stmt)) {
       uses_.Add(stmt->value);
-      known_->Learn(assumption);
+      facts_->Assume(assumption);
       return stmt;
     }
     if (ignore_timers_ && IsTimerCall(stmt->value)) return tir::NoOp(workspace());
@@ -209,7 +209,7 @@ class NoOpRemover : public KnownValuesMutator {
     VisitExpr(store->value);
     for (const PrimExpr* index : store->indices) VisitExpr(index);
     if (store->predicate) VisitExpr(store->predicate);
-    if (known_) known_->Store(*store);
+    if (facts_) facts_->Store(*store);
     return store;
   }
 
@@ -254,7 +254,7 @@ class NoOpRemover : public KnownValuesMutator {
       loads = loads || (load && load->buffer->data == buffer.data);
     });
     // Most stores need no proof.
-    if ((!loads && !known_) || HasEffect(store.value)) return false;
+    if ((!loads && !facts_) || HasEffect(store.value)) return false;
     if (const auto* load = As<tir::BufferLoad>(store.value)) {
       const tir::Buffer& source = *load->buffer;
       const bool same_layout =
@@ -265,7 +265,7 @@ class NoOpRemover : public KnownValuesMutator {
       if (same_layout && AllEqual(load->indices, store.indices)) return true;
     }
     if (store.value->dtype.is_handle() || store.value->dtype.is_bool()) return false;
-    if (!known_ && IsSumOfElements(store.value)) return false;
+    if (!facts_ && IsSumOfElements(store.value)) return false;
     const arith::PrimBuilder& make = analyzer_.make();
     const auto* there =
         workspace().New<tir::BufferLoad>(store.value->dtype, store.buffer, store.indices, store.predicate);
@@ -288,10 +288,10 @@ class NoOpRemover : public KnownValuesMutator {
 
 }  // namespace
 
-const tir::Stmt* RemoveNoOps(const tir::Stmt* stmt, arith::Analyzer& analyzer, const KnownValues::State* values,
+const tir::Stmt* RemoveNoOps(const tir::Stmt* stmt, arith::Analyzer& analyzer, const BufferFacts::State* facts,
                              Workspace& workspace) {
-  NoOpRemover remover(analyzer, /*by_values=*/values != nullptr, {}, workspace);
-  if (values) remover.SetValues(*values);
+  NoOpRemover remover(analyzer, /*by_values=*/facts != nullptr, {}, workspace);
+  if (facts) remover.SetFacts(*facts);
   return remover.VisitStmt(stmt);
 }
 

@@ -17,6 +17,7 @@
 #include <optional>
 #include <utility>
 
+#include "buffer_facts_mutator.h"
 #include "configs/tir.Simplify.h"
 #include "function_passes.h"
 #include "iropt/arith/analyzer.h"
@@ -29,7 +30,6 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
-#include "known_values_mutator.h"
 
 namespace iropt {
 
@@ -69,10 +69,10 @@ struct SimplifyOptions {
   bool replaces_loads;    // by these values
 };
 
-class StmtSimplifier : public KnownValuesMutator {
+class StmtSimplifier : public BufferFactsMutator {
  public:
   StmtSimplifier(const PrimFunc& func, const SimplifyOptions& options, arith::Analyzer& analyzer, Workspace& workspace)
-      : KnownValuesMutator(analyzer, options.proves_by_values || options.replaces_loads, workspace),
+      : BufferFactsMutator(analyzer, options.proves_by_values || options.replaces_loads, workspace),
         options_(options),
         buffer_vars_(func.body) {
     for (const tir::Buffer* buffer : func.param_buffers) {
@@ -83,7 +83,7 @@ class StmtSimplifier : public KnownValuesMutator {
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
     const PrimExpr* simple = analyzer_.Simplify(options_.replaces_loads ? Resolve(expr) : expr);
-    if (known_) known_->Evaluate(expr);
+    if (facts_) facts_->Evaluate(expr);
     if (simple == expr || arith::DeepEqual(simple, expr)) return expr;
     return AllowRewrite("simplified-expression", *expr) ? simple : expr;
   }
@@ -92,22 +92,22 @@ class StmtSimplifier : public KnownValuesMutator {
   const tir::Stmt* VisitLoop(const tir::For* loop) override {
     // The variable is bound to its range. Constant ends of it say nothing more as conditions.
     const int64_t* extent = arith::AsInt(loop->extent);
-    if (arith::AsInt(loop->min) && extent && *extent >= 1) return KnownValuesMutator::VisitLoop(loop);
+    if (arith::AsInt(loop->min) && extent && *extent >= 1) return BufferFactsMutator::VisitLoop(loop);
     const arith::PrimBuilder& make = analyzer_.make();
     const arith::Analyzer::Constraint from(analyzer_, make.Binary(NodeKind::kGE, loop->loop_var, loop->min));
     const PrimExpr* end = make.Add(loop->min, loop->extent);
     const arith::Analyzer::Constraint to(analyzer_, make.Binary(NodeKind::kLT, loop->loop_var, end));
-    if (!FollowsSince(TextVersion::kV0_26)) return KnownValuesMutator::VisitLoop(loop);
+    if (!FollowsSince(TextVersion::kV0_26)) return BufferFactsMutator::VisitLoop(loop);
     // The body runs at least once.
     const arith::Analyzer::Constraint runs(
         analyzer_, make.Binary(NodeKind::kGT, loop->extent, make.Const(0, loop->extent->dtype)));
-    return KnownValuesMutator::VisitLoop(loop);
+    return BufferFactsMutator::VisitLoop(loop);
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     const tir::IterVar* thread = tir::ThreadAxisOf(*stmt);
-    if (!thread) return KnownValuesMutator::VisitAttrStmt(stmt);
-    if (known_) return VisitWithoutValues(stmt);
+    if (!thread) return BufferFactsMutator::VisitAttrStmt(stmt);
+    if (facts_) return VisitWithoutFacts(stmt);
     analyzer_.Bind(thread->var, analyzer_.make().Const(0, stmt->value->dtype), stmt->value);
     tir::AttrStmt copy = *stmt;
     copy.value = VisitExpr(stmt->value);
@@ -121,7 +121,7 @@ class StmtSimplifier : public KnownValuesMutator {
 
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
     // A pointer may refer to memory that has another name.
-    if (known_ && let->var->dtype.is_handle()) return VisitWithoutValues(let);
+    if (facts_ && let->var->dtype.is_handle()) return VisitWithoutFacts(let);
     tir::LetStmt copy = *let;
     copy.value = VisitExpr(let->value);
     const bool inlines = (keeps_bindings_ ? IsKnownScalar(let->value) : IsInlined(let->value, copy.value)) &&
@@ -153,28 +153,28 @@ class StmtSimplifier : public KnownValuesMutator {
     const auto* store = static_cast<const tir::BufferStore*>(StmtExprMutator::VisitBufferStore(stmt));
     const auto* load = As<tir::BufferLoad>(store->value);
     if (load && IsSameElement(*load, *store) && AllowRewrite("removed-store", *store)) return tir::NoOp(workspace());
-    if (known_) known_->Store(*store);
+    if (facts_) facts_->Store(*store);
     return store;
   }
 
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
-    const PrimExpr* assumption = Assumed(stmt);
-    if (!assumption) return KnownValuesMutator::VisitEvaluate(stmt);
+    const PrimExpr* assumption = AssumedCondition(stmt);
+    if (!assumption) return BufferFactsMutator::VisitEvaluate(stmt);
     const PrimExpr* simple = analyzer_.Simplify(stmt->value);
-    known_->Learn(assumption);
+    facts_->Assume(assumption);
     if (arith::DeepEqual(simple, stmt->value) || !AllowRewrite("simplified-expression", *stmt)) return stmt;
     return workspace().New<tir::Evaluate>(simple);
   }
 
   // An assumption holds for the statements after it.
   const tir::Stmt* VisitSeqStmt(const tir::SeqStmt* seq) override {
-    if (!known_) return StmtExprMutator::VisitSeqStmt(seq);
+    if (!facts_) return StmtExprMutator::VisitSeqStmt(seq);
     std::vector<const tir::Stmt*> stmts;
     std::vector<std::unique_ptr<arith::Analyzer::Constraint>> assumed;
     for (const tir::Stmt* stmt : seq->seq) {
       const tir::Stmt* visited = VisitStmt(stmt);
       if (!IsNoOp(visited)) stmts.push_back(visited);
-      const PrimExpr* assumption = Assumed(stmt);
+      const PrimExpr* assumption = AssumedCondition(stmt);
       if (assumption) assumed.push_back(std::make_unique<arith::Analyzer::Constraint>(analyzer_, assumption));
     }
     while (!assumed.empty()) assumed.pop_back();

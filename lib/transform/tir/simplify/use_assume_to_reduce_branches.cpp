@@ -10,21 +10,21 @@
 // the nesting of loops.
 //
 // Source: TVM 0.18's pass of this name.
+#include "buffer_facts_mutator.h"
 #include "iropt/analysis/tir/op_pattern.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "known_values_mutator.h"
 #include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
 
 namespace {
 
-class PaddingBranchReducer : public KnownValuesMutator {
+class PaddingBranchReducer : public BufferFactsMutator {
  public:
   PaddingBranchReducer(arith::Analyzer& analyzer, Workspace& workspace)
-      : KnownValuesMutator(analyzer, /*by_values=*/true, workspace) {}
+      : BufferFactsMutator(analyzer, /*by_values=*/true, workspace) {}
 
  protected:
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
@@ -34,14 +34,14 @@ class PaddingBranchReducer : public KnownValuesMutator {
       copy->value = value;
       store = copy;
     }
-    if (known_) known_->Store(*store);
+    if (facts_) facts_->Store(*store);
     return store;
   }
 
  private:
   // The value of the branch that may replace the selection; null if neither may.
   const PrimExpr* ReducedValue(const PrimExpr* value) {
-    const tir::Call* select = known_ ? CallOf(value, OpId::kTirIfThenElse) : nullptr;
+    const tir::Call* select = facts_ ? CallOf(value, OpId::kTirIfThenElse) : nullptr;
     if (!select || !arith::IsPure(select->args[0])) return nullptr;
     const PrimExpr* negated = analyzer_.RewriteSimplify(analyzer_.make().Not(select->args[0]));
     if (AreEqualWhere(select->args[0], select->args[2], select->args[1])) return analyzer_.Simplify(select->args[2]);

@@ -1,4 +1,4 @@
-#include "known_values.h"
+#include "buffer_facts.h"
 
 #include <algorithm>
 #include <optional>
@@ -26,14 +26,14 @@ size_t NodesIn(const PrimExpr* e) {
 
 // ---- Expressions
 
-const PrimExpr* KnownValues::And(const PrimExpr* a, const PrimExpr* b) const {
+const PrimExpr* BufferFacts::And(const PrimExpr* a, const PrimExpr* b) const {
   return make_.Binary(NodeKind::kAnd, a, b);
 }
-const PrimExpr* KnownValues::Or(const PrimExpr* a, const PrimExpr* b) const {
+const PrimExpr* BufferFacts::Or(const PrimExpr* a, const PrimExpr* b) const {
   return make_.Binary(NodeKind::kOr, a, b);
 }
 
-const PrimExpr* KnownValues::Substitute(const PrimExpr* e, const Fact& fact, List<const PrimExpr*> indices) {
+const PrimExpr* BufferFacts::Substitute(const PrimExpr* e, const Fact& fact, List<const PrimExpr*> indices) {
   const auto value_of = [&](const tir::Var* var) -> const PrimExpr* {
     const auto it = std::ranges::find(fact.index, var);
     return it == fact.index.end() ? nullptr : indices[static_cast<size_t>(it - fact.index.begin())];
@@ -41,26 +41,26 @@ const PrimExpr* KnownValues::Substitute(const PrimExpr* e, const Fact& fact, Lis
   return tir::Substitute(e, value_of, workspace_);
 }
 
-class KnownValues::LoadResolver : public tir::ExprMutator {
+class BufferFacts::LoadResolver : public tir::ExprMutator {
  public:
-  explicit LoadResolver(KnownValues& known) : ExprMutator(known.workspace_), known_(known) {}
+  explicit LoadResolver(BufferFacts& owner) : ExprMutator(owner.workspace_), owner_(owner) {}
 
  protected:
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
     const auto* resolved = static_cast<const tir::BufferLoad*>(ExprMutator::VisitBufferLoad(load));
-    const PrimExpr* value = known_.ValueOf(*resolved);
+    const PrimExpr* value = owner_.ValueOf(*resolved);
     return value ? value : resolved;
   }
 
  private:
-  KnownValues& known_;
+  BufferFacts& owner_;
 };
 
-const PrimExpr* KnownValues::Resolve(const PrimExpr* expr) {
+const PrimExpr* BufferFacts::Resolve(const PrimExpr* expr) {
   return facts_.empty() ? expr : LoadResolver(*this).VisitExpr(expr);
 }
 
-const PrimExpr* KnownValues::ValueOf(const tir::BufferLoad& load) {
+const PrimExpr* BufferFacts::ValueOf(const tir::BufferLoad& load) {
   if (load.predicate || !load.dtype.is_scalar()) return nullptr;
   // The latest fact first.
   for (auto fact = facts_.rbegin(); fact != facts_.rend(); ++fact) {
@@ -73,7 +73,7 @@ const PrimExpr* KnownValues::ValueOf(const tir::BufferLoad& load) {
 
 // ---- Facts
 
-void KnownValues::Add(Fact fact) {
+void BufferFacts::Add(Fact fact) {
   fact.condition = analyzer_.Simplify(fact.condition);
   fact.value = analyzer_.Simplify(fact.value);
   if (arith::IsInt(fact.condition, 0) || !arith::IsPure(fact.condition) || !arith::IsPure(fact.value)) return;
@@ -82,67 +82,67 @@ void KnownValues::Add(Fact fact) {
   facts_.push_back(std::make_shared<const Fact>(std::move(fact)));
 }
 
-std::vector<const tir::Var*> KnownValues::NewIndex(List<const PrimExpr*> indices) {
+std::vector<const tir::Var*> BufferFacts::NewIndex(List<const PrimExpr*> indices) {
   std::vector<const tir::Var*> index;
   for (const PrimExpr* e : indices) index.push_back(workspace_.NewPrimVar("k", e->dtype.with_lanes(1)));
   return index;
 }
 
-const PrimExpr* KnownValues::Covers(const std::vector<const tir::Var*>& index, List<const PrimExpr*> indices) {
-  const PrimExpr* covers = make_.Bool(true);
+const PrimExpr* BufferFacts::IndexPredicate(const std::vector<const tir::Var*>& index, List<const PrimExpr*> indices) {
+  const PrimExpr* at_index = make_.Bool(true);
   for (size_t i = 0; i < index.size(); ++i) {
     const PrimExpr* e = indices[i];
     if (!arith::IsPure(e)) return nullptr;
     if (e->dtype.is_scalar()) {
-      covers = And(covers, make_.Binary(NodeKind::kEQ, index[i], e));
+      at_index = And(at_index, make_.Binary(NodeKind::kEQ, index[i], e));
       continue;
     }
     const auto* ramp = As<tir::Ramp>(e);
     if (!ramp || !arith::IsInt(ramp->stride, 1) || !arith::AsInt(ramp->lanes)) return nullptr;
     const PrimExpr* end = make_.Add(ramp->base, make_.Const(*arith::AsInt(ramp->lanes), ramp->base->dtype));
-    covers =
-        And(covers, And(make_.Binary(NodeKind::kLE, ramp->base, index[i]), make_.Binary(NodeKind::kLT, index[i], end)));
+    at_index = And(at_index,
+                   And(make_.Binary(NodeKind::kLE, ramp->base, index[i]), make_.Binary(NodeKind::kLT, index[i], end)));
   }
-  return covers;
+  return at_index;
 }
 
-void KnownValues::Store(const tir::BufferStore& store) {
+void BufferFacts::Store(const tir::BufferStore& store) {
   const PrimExpr* value = Resolve(store.value);
   Evaluate(store.value);
   for (const PrimExpr* e : store.indices) Evaluate(e);
   const std::vector<const tir::Var*> index = NewIndex(store.indices);
-  const PrimExpr* covers = Covers(index, store.indices);
+  const PrimExpr* at_index = IndexPredicate(index, store.indices);
   State old = std::exchange(facts_, {});
   for (const auto& fact : old) {
     if (fact->buffer->data != store.buffer->data) {
       facts_.push_back(fact);
-    } else if (fact->buffer == store.buffer && covers) {
-      const Fact same_index{store.buffer, index, covers, value};
+    } else if (fact->buffer == store.buffer && at_index) {
+      const Fact same_index{store.buffer, index, at_index, value};
       std::vector<const PrimExpr*> own(fact->index.begin(), fact->index.end());
-      const PrimExpr* written = Substitute(covers, same_index, workspace_.Copy(own));
+      const PrimExpr* written = Substitute(at_index, same_index, workspace_.Copy(own));
       Add({fact->buffer, fact->index, And(fact->condition, make_.Not(written)), fact->value});
     }
   }
-  if (!covers || store.predicate) return;
-  if (value->dtype.is_scalar()) return Add({store.buffer, index, covers, value});
+  if (!at_index || store.predicate) return;
+  if (value->dtype.is_scalar()) return Add({store.buffer, index, at_index, value});
   // A vector in a row of elements.
   const auto* ramp = As<tir::Ramp>(store.indices[store.indices.size() - 1]);
   const auto* copies = As<tir::Broadcast>(value);
   const auto* steps = As<tir::Ramp>(value);
   if (!ramp || (!copies && !steps)) return;
-  if (copies) return Add({store.buffer, index, covers, copies->value});
+  if (copies) return Add({store.buffer, index, at_index, copies->value});
   const PrimExpr* lane = make_.Cast(steps->base->dtype, make_.Sub(index.back(), ramp->base));
-  Add({store.buffer, index, covers, make_.Add(steps->base, make_.Mul(lane, steps->stride))});
+  Add({store.buffer, index, at_index, make_.Add(steps->base, make_.Mul(lane, steps->stride))});
 }
 
-void KnownValues::Evaluate(const PrimExpr* expr) {
-  if (arith::SideEffect(expr) > CallEffect::kReadState) ForgetAll();
+void BufferFacts::Evaluate(const PrimExpr* expr) {
+  if (arith::SideEffect(expr) > CallEffect::kReadState) InvalidateAll();
 }
 
-void KnownValues::Learn(const PrimExpr* condition) {
+void BufferFacts::Assume(const PrimExpr* condition) {
   if (const auto* both = As<tir::And>(condition)) {
-    Learn(both->a);
-    Learn(both->b);
+    Assume(both->a);
+    Assume(both->b);
     return;
   }
   // P or A[i] == v holds only where P does not.
@@ -153,10 +153,10 @@ void KnownValues::Learn(const PrimExpr* condition) {
     where = And(where, make_.Not(first ? either->a : either->b));
     condition = first ? either->b : either->a;
   }
-  LearnEquality(condition, where);
+  AssumeEquality(condition, where);
 }
 
-void KnownValues::LearnEquality(const PrimExpr* condition, const PrimExpr* where) {
+void BufferFacts::AssumeEquality(const PrimExpr* condition, const PrimExpr* where) {
   const auto* equal = As<tir::EQ>(condition);
   if (!equal) return;
   const auto* load = As<tir::BufferLoad>(equal->a);
@@ -167,11 +167,11 @@ void KnownValues::LearnEquality(const PrimExpr* condition, const PrimExpr* where
   }
   if (!load || load->predicate || !load->dtype.is_scalar()) return;
   const std::vector<const tir::Var*> index = NewIndex(load->indices);
-  const PrimExpr* covers = Covers(index, load->indices);
-  if (covers) Add({load->buffer, index, And(covers, where), Resolve(value)});
+  const PrimExpr* at_index = IndexPredicate(index, load->indices);
+  if (at_index) Add({load->buffer, index, And(at_index, where), Resolve(value)});
 }
 
-void KnownValues::Join(const PrimExpr* condition, const State& then_state, const State& else_state) {
+void BufferFacts::Join(const PrimExpr* condition, const State& then_state, const State& else_state) {
   facts_.clear();
   for (const auto& fact : then_state) {
     if (std::ranges::find(else_state, fact) != else_state.end()) facts_.push_back(fact);
@@ -191,7 +191,7 @@ void KnownValues::Join(const PrimExpr* condition, const State& then_state, const
 // ---- Loops
 
 // Collects what the body of a loop writes and defines.
-class KnownValues::WriteFinder : public tir::StmtExprVisitor {
+class BufferFacts::WriteFinder : public tir::StmtExprVisitor {
  public:
   // With null for the loop variable, no place of a store is known.
   WriteFinder(const tir::Var* loop_var, LoopWrites& writes) : loop_var_(loop_var), writes_(writes) {}
@@ -239,22 +239,22 @@ class KnownValues::WriteFinder : public tir::StmtExprVisitor {
   LoopWrites& writes_;
 };
 
-const std::vector<KnownValues::LoopStore>* KnownValues::LoopWrites::PlacesOf(const tir::Buffer& buffer) const {
+const std::vector<BufferFacts::LoopStore>* BufferFacts::LoopWrites::PlacesOf(const tir::Buffer& buffer) const {
   const auto only = data.find(buffer.data);
   const auto places = stores.find(&buffer);
   const bool known = only != data.end() && only->second == &buffer && !unknown.contains(&buffer);
   return known && places != stores.end() ? &places->second : nullptr;
 }
 
-const PrimExpr* KnownValues::IterationOf(const LoopStore& store, const Fact& fact) const {
+const PrimExpr* BufferFacts::IterationOf(const LoopStore& store, const Fact& fact) const {
   const PrimExpr* index = fact.index[store.dim];
   return store.offset ? make_.Sub(index, store.offset) : index;
 }
 
-void KnownValues::Forget(const tir::Stmt* written) {
+void BufferFacts::Invalidate(const tir::Stmt* written) {
   LoopWrites writes;
   WriteFinder(nullptr, writes).VisitStmt(written);
-  if (writes.opaque) return ForgetAll();
+  if (writes.opaque) return InvalidateAll();
   std::erase_if(facts_, [&](const auto& fact) {
     return writes.data.contains(fact->buffer->data) || writes.defined.contains(fact->buffer->data) ||
            tir::UsesAnyOf(writes.defined, fact->condition) || tir::UsesAnyOf(writes.defined, fact->value);
@@ -263,7 +263,7 @@ void KnownValues::Forget(const tir::Stmt* written) {
 
 // Facts from before a loop hold in and after it where the loop does not write: within it where it has not yet written,
 // if its iterations run in order.
-void KnownValues::KeepUnwritten(const tir::For& loop, const LoopWrites& writes, const State& old, bool is_within) {
+void BufferFacts::KeepUnwritten(const tir::For& loop, const LoopWrites& writes, const State& old, bool is_within) {
   const bool in_order = loop.for_kind == tir::ForKind::kSerial || loop.for_kind == tir::ForKind::kUnrolled;
   const PrimExpr* end = make_.Add(loop.min, loop.extent);
   for (const auto& fact : old) {
@@ -287,13 +287,13 @@ void KnownValues::KeepUnwritten(const tir::For& loop, const LoopWrites& writes, 
   }
 }
 
-void KnownValues::AddInvariants(const LoopWrites& writes) {
+void BufferFacts::AddInvariants(const LoopWrites& writes) {
   for (const auto& fact : writes.invariants) Add(*fact);
 }
 
 // Keeps the facts that hold at the start of every iteration: those that earlier iterations, or if they run in any order
 // all other ones, leave.
-void KnownValues::EnterLoop(const tir::For& loop) {
+void BufferFacts::EnterLoop(const tir::For& loop) {
   auto writes = std::make_shared<LoopWrites>();
   WriteFinder(loop.loop_var, *writes).VisitStmt(loop.body);
   const State old = std::exchange(facts_, {});
@@ -305,7 +305,7 @@ void KnownValues::EnterLoop(const tir::For& loop) {
 
 // Keeps the facts from before the loop about elements that it does not write, and those about the elements that the
 // last iteration to write them left.
-void KnownValues::LeaveLoop(const tir::For& loop, const State& before) {
+void BufferFacts::LeaveLoop(const tir::For& loop, const State& before) {
   const std::shared_ptr<const LoopWrites> writes = writes_.extract(&loop).mapped();
   const State after_body = std::exchange(facts_, {});
   if (writes->opaque) return;
@@ -316,7 +316,7 @@ void KnownValues::LeaveLoop(const tir::For& loop, const State& before) {
 }
 
 // The value that the condition says the variable has, a constant if it says one; null if it says none.
-const PrimExpr* KnownValues::ValueIn(const PrimExpr* condition, const tir::Var* var) {
+const PrimExpr* BufferFacts::ValueIn(const PrimExpr* condition, const tir::Var* var) {
   if (const auto* both = As<tir::And>(condition)) {
     const PrimExpr* value = ValueIn(both->a, var);
     const PrimExpr* other = value && arith::AsInt(value) ? nullptr : ValueIn(both->b, var);
@@ -333,7 +333,7 @@ const PrimExpr* KnownValues::ValueIn(const PrimExpr* condition, const tir::Var* 
 
 // Returns whether no iteration after `iteration` writes the elements of the fact: it is the last one, or all stores to
 // the buffer write an element in iterations that differ from it by a constant.
-bool KnownValues::IsLastWrite(const tir::For& loop, const Fact& fact, const PrimExpr* iteration,
+bool BufferFacts::IsLastWrite(const tir::For& loop, const Fact& fact, const PrimExpr* iteration,
                               const LoopWrites& writes) {
   const bool in_order = loop.for_kind == tir::ForKind::kSerial || loop.for_kind == tir::ForKind::kUnrolled;
   const PrimExpr* next = make_.Add(iteration, make_.Const(1, iteration->dtype));
@@ -348,7 +348,7 @@ bool KnownValues::IsLastWrite(const tir::For& loop, const Fact& fact, const Prim
 
 // Adds a fact that holds after an iteration, whichever it is: it holds after the last one. So it is for loops of one
 // iteration, whose variable has been replaced by its value.
-void KnownValues::AddFactOfLastIteration(const tir::For& loop, const Fact& fact, const LoopWrites& writes) {
+void BufferFacts::AddFactOfLastIteration(const tir::For& loop, const Fact& fact, const LoopWrites& writes) {
   const auto is_same = [&](const auto& known) { return known.get() == &fact; };
   if (std::ranges::any_of(facts_, is_same) || tir::UsesVar(fact.value, loop.loop_var)) return;
   if (writes.defined.contains(fact.buffer->data) || tir::UsesAnyOf(writes.defined, fact.condition) ||
@@ -361,7 +361,7 @@ void KnownValues::AddFactOfLastIteration(const tir::For& loop, const Fact& fact,
 
 // A fact about the elements of one iteration becomes one about those of all, if later iterations do not write there, or
 // only the same value.
-void KnownValues::AddFactOfAnyIteration(const tir::For& loop, const Fact& fact, const LoopWrites& writes) {
+void BufferFacts::AddFactOfAnyIteration(const tir::For& loop, const Fact& fact, const LoopWrites& writes) {
   if (!tir::UsesVar(fact.condition, loop.loop_var)) return AddFactOfLastIteration(loop, fact, writes);
   const PrimExpr* iteration = ValueIn(fact.condition, loop.loop_var);
   if (!iteration || writes.defined.contains(fact.buffer->data)) return;

@@ -1,7 +1,7 @@
 // Facts about the values of the elements of buffers at a place of a function, for passes that walk it in the order of
 // execution.
 //
-// Known are facts of the form "for all k with P(k), A[k] is V(k)". They come from stores, from T.assume and from
+// A fact has the form "for all k with P(k), A[k] is V(k)". Facts come from stores, from T.assume and from
 // conditions around a statement:
 //
 //   for i in range(16):
@@ -25,9 +25,9 @@
 
 namespace iropt {
 
-class KnownValues {
+class BufferFacts {
  public:
-  KnownValues(arith::Analyzer& analyzer, Workspace& workspace)
+  BufferFacts(arith::Analyzer& analyzer, Workspace& workspace)
       : analyzer_(analyzer), make_(workspace.arena()), workspace_(workspace) {}
 
   // The expression with the loads replaced of which the value is known.
@@ -43,13 +43,13 @@ class KnownValues {
 
   // ---- Steps of the walk
   // The condition holds here.
-  void Learn(const PrimExpr* condition);
+  void Assume(const PrimExpr* condition);
   void Store(const tir::BufferStore& store);
   // The expression is evaluated, which may write to any buffer.
   void Evaluate(const PrimExpr* expr);
-  void ForgetAll() { facts_.clear(); }
+  void InvalidateAll() { facts_.clear(); }
   // The statement may have run, with other values of its variables.
-  void Forget(const tir::Stmt* written);
+  void Invalidate(const tir::Stmt* written);
 
   const State& state() const { return facts_; }
   void set_state(State state) { facts_ = std::move(state); }
@@ -90,14 +90,14 @@ class KnownValues {
   const PrimExpr* ValueOf(const tir::BufferLoad& load);
   std::vector<const tir::Var*> NewIndex(List<const PrimExpr*> indices);
   // k is one of the elements that the indices, of which the last may be a vector, stand for; null if that is not known.
-  const PrimExpr* Covers(const std::vector<const tir::Var*>& index, List<const PrimExpr*> indices);
-  void LearnEquality(const PrimExpr* condition, const PrimExpr* where);
+  const PrimExpr* IndexPredicate(const std::vector<const tir::Var*>& index, List<const PrimExpr*> indices);
+  void AssumeEquality(const PrimExpr* condition, const PrimExpr* where);
   void KeepUnwritten(const tir::For& loop, const LoopWrites& writes, const State& old, bool is_within);
   // Of the facts from before a loop, those about memory that the loop writes and that it leaves as it is
-  // (known_invariants.cpp).
+  // (buffer_fact_invariants.cpp).
   State InvariantsOf(const tir::For& loop, const LoopWrites& writes, const State& old);
   void AddInvariants(const LoopWrites& writes);
-  // Returns whether no iteration changes what holds after one of them (known_invariants.cpp).
+  // Returns whether no iteration changes what holds after one of them (buffer_fact_invariants.cpp).
   bool IsKept(const tir::For& loop, const Fact& fact, const LoopWrites& writes);
   const PrimExpr* ValueIn(const PrimExpr* condition, const tir::Var* var);
   bool IsLastWrite(const tir::For& loop, const Fact& fact, const PrimExpr* iteration, const LoopWrites& writes);

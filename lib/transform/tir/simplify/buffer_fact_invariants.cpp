@@ -12,13 +12,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "buffer_facts.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/support/lookup.h"
-#include "known_values.h"
 
 namespace iropt {
 
@@ -119,11 +119,11 @@ std::optional<std::vector<Conjunction>> DisjunctiveForm(const PrimExpr* e, bool 
 
 // ---- What one store does to a fact
 
-class KnownValues::ClobberedElements {
+class BufferFacts::ClobberedElements {
  public:
   // The facts are those from before the loop.
-  ClobberedElements(KnownValues& known, const State& facts, const LoopWrites& writes, const Fact& fact)
-      : known_(known), analyzer_(known.analyzer_), make_(known.make_), facts_(facts), writes_(writes), fact_(fact) {}
+  ClobberedElements(BufferFacts& owner, const State& facts, const LoopWrites& writes, const Fact& fact)
+      : owner_(owner), analyzer_(owner.analyzer_), make_(owner.make_), facts_(facts), writes_(writes), fact_(fact) {}
 
   // A condition on the index of the fact, true for the elements of which the store may change the value; null if it is
   // not known.
@@ -143,7 +143,7 @@ class KnownValues::ClobberedElements {
   // Without what the others say. False if they contradict each other.
   bool Reduce(Conjunction& atoms);
 
-  KnownValues& known_;
+  BufferFacts& owner_;
   arith::Analyzer& analyzer_;
   const arith::PrimBuilder& make_;
   const State& facts_;
@@ -155,29 +155,29 @@ class KnownValues::ClobberedElements {
 };
 
 // Replaces loads by the values that they have where a condition holds.
-class KnownValues::ClobberedElements::Resolver : public tir::ExprMutator {
+class BufferFacts::ClobberedElements::Resolver : public tir::ExprMutator {
  public:
   Resolver(ClobberedElements& lost, const tir::BufferStore& store)
-      : ExprMutator(lost.known_.workspace_), lost_(lost), store_(store), condition_(lost.make_.Bool(true)) {}
+      : ExprMutator(lost.owner_.workspace_), lost_(lost), store_(store), condition_(lost.make_.Bool(true)) {}
   const PrimExpr* condition() const { return condition_; }
 
  protected:
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
     const auto* resolved = static_cast<const tir::BufferLoad*>(ExprMutator::VisitBufferLoad(load));
     if (resolved->predicate || !resolved->dtype.is_scalar()) return resolved;
-    KnownValues& known = lost_.known_;
+    BufferFacts& owner = lost_.owner_;
     // An element that the fact is about has its value until a store changes it.
     if (resolved->buffer == store_.buffer) {
       const bool same = std::ranges::equal(resolved->indices, store_.indices, arith::DeepEqual);
-      return same ? known.Substitute(lost_.fact_.value, lost_.fact_, store_.indices) : resolved;
+      return same ? owner.Substitute(lost_.fact_.value, lost_.fact_, store_.indices) : resolved;
     }
     if (lost_.writes_.data.contains(resolved->buffer->data)) return resolved;
     for (auto fact = lost_.facts_.rbegin(); fact != lost_.facts_.rend(); ++fact) {
       if ((*fact)->buffer != resolved->buffer || (*fact)->index.size() != resolved->indices.size()) continue;
-      const PrimExpr* holds = lost_.analyzer_.Simplify(known.Substitute((*fact)->condition, **fact, resolved->indices));
+      const PrimExpr* holds = lost_.analyzer_.Simplify(owner.Substitute((*fact)->condition, **fact, resolved->indices));
       if (arith::IsInt(holds, 0) || !arith::IsPure(holds)) continue;
-      condition_ = known.And(condition_, holds);
-      return known.Substitute((*fact)->value, **fact, resolved->indices);
+      condition_ = owner.And(condition_, holds);
+      return owner.Substitute((*fact)->value, **fact, resolved->indices);
     }
     return resolved;
   }
@@ -188,27 +188,27 @@ class KnownValues::ClobberedElements::Resolver : public tir::ExprMutator {
   const PrimExpr* condition_;
 };
 
-const PrimExpr* KnownValues::ClobberedElements::WhereKept(const tir::BufferStore& store) {
+const PrimExpr* BufferFacts::ClobberedElements::WhereKept(const tir::BufferStore& store) {
   Resolver resolver(*this, store);
   const PrimExpr* written = resolver.VisitExpr(store.value);
-  const PrimExpr* own = known_.Substitute(fact_.value, fact_, store.indices);
+  const PrimExpr* own = owner_.Substitute(fact_.value, fact_, store.indices);
   const PrimExpr* same = analyzer_.Simplify(make_.Binary(NodeKind::kEQ, written, own));
   return arith::IsInt(same, 1) ? resolver.condition() : make_.Bool(false);
 }
 
-bool KnownValues::ClobberedElements::UsesUnsolved(const PrimExpr* e) const {
+bool BufferFacts::ClobberedElements::UsesUnsolved(const PrimExpr* e) const {
   return tir::UsesVar(e, [&](const tir::Var* var) { return std::ranges::find(unsolved_, var) != unsolved_.end(); });
 }
 
-const PrimExpr* KnownValues::ClobberedElements::InIndex(const PrimExpr* e) const {
+const PrimExpr* BufferFacts::ClobberedElements::InIndex(const PrimExpr* e) const {
   const auto value_of = [&](const tir::Var* var) -> const PrimExpr* {
     const auto it = std::ranges::find(solved_, var, [](const auto& item) { return item.first; });
     return it == solved_.end() ? nullptr : it->second;
   };
-  return tir::Substitute(e, value_of, known_.workspace_);
+  return tir::Substitute(e, value_of, owner_.workspace_);
 }
 
-void KnownValues::ClobberedElements::Solve(const tir::BufferStore& store) {
+void BufferFacts::ClobberedElements::Solve(const tir::BufferStore& store) {
   for (size_t i = 0; i < fact_.index.size(); ++i) {
     const PrimExpr* index = InIndex(store.indices[i]);
     const PrimExpr* element = fact_.index[i];
@@ -226,7 +226,7 @@ void KnownValues::ClobberedElements::Solve(const tir::BufferStore& store) {
       unsolved_.erase(unsolved_.begin() + static_cast<std::ptrdiff_t>(v));
       const std::pair<const tir::Var*, const PrimExpr*> solution = {var, make_.Cast(var->dtype, value)};
       for (auto& [earlier, its_value] : solved_) {
-        its_value = tir::Substitute(its_value, {solution}, known_.workspace_);
+        its_value = tir::Substitute(its_value, {solution}, owner_.workspace_);
       }
       solved_.push_back(solution);
       break;
@@ -234,11 +234,11 @@ void KnownValues::ClobberedElements::Solve(const tir::BufferStore& store) {
   }
 }
 
-bool KnownValues::ClobberedElements::Reduce(Conjunction& atoms) {
+bool BufferFacts::ClobberedElements::Reduce(Conjunction& atoms) {
   for (size_t i = 0; i < atoms.size();) {
     const PrimExpr* others = fact_.condition;
     for (size_t j = 0; j < atoms.size(); ++j) {
-      if (j != i) others = known_.And(others, atoms[j]);
+      if (j != i) others = owner_.And(others, atoms[j]);
     }
     const arith::Analyzer::Constraint scope(analyzer_, others);
     const PrimExpr* atom = analyzer_.Simplify(atoms[i]);
@@ -252,7 +252,7 @@ bool KnownValues::ClobberedElements::Reduce(Conjunction& atoms) {
   return true;
 }
 
-const PrimExpr* KnownValues::ClobberedElements::Relax(const PrimExpr* atom, const arith::VarDomains& domains) {
+const PrimExpr* BufferFacts::ClobberedElements::Relax(const PrimExpr* atom, const arith::VarDomains& domains) {
   if (!UsesUnsolved(atom)) return atom;
   const auto* compare = IsComparison(atom) ? To<tir::BinaryExpr>(atom) : nullptr;
   if (!compare || !arith::IsIndexType(compare->a->dtype)) return nullptr;
@@ -268,12 +268,12 @@ const PrimExpr* KnownValues::ClobberedElements::Relax(const PrimExpr* atom, cons
     case NodeKind::kGE: return order(NodeKind::kLE, set.min());
     case NodeKind::kEQ:
       if (!set.is_bounded()) return order(NodeKind::kLE, set.min());
-      return known_.And(order(NodeKind::kLE, set.min()), order(NodeKind::kGE, set.max()));
+      return owner_.And(order(NodeKind::kLE, set.min()), order(NodeKind::kGE, set.max()));
     default: return nullptr;
   }
 }
 
-const PrimExpr* KnownValues::ClobberedElements::By(const NestedStore& nested) {
+const PrimExpr* BufferFacts::ClobberedElements::By(const NestedStore& nested) {
   const tir::BufferStore& store = *nested.store;
   const auto is_known = [](const PrimExpr* e) { return e->dtype.is_scalar() && arith::IsPure(e); };
   if (!store.value->dtype.is_scalar() || !std::ranges::all_of(store.indices, is_known)) return nullptr;
@@ -285,7 +285,7 @@ const PrimExpr* KnownValues::ClobberedElements::By(const NestedStore& nested) {
   }
   Solve(store);
   const PrimExpr* condition = make_.Not(kept);
-  for (const PrimExpr* outer : nested.conditions) condition = known_.And(condition, outer);
+  for (const PrimExpr* outer : nested.conditions) condition = owner_.And(condition, outer);
   Conjunction always = equations_;
   arith::VarDomains domains;
   for (const tir::For* loop : nested.loops) {
@@ -307,15 +307,15 @@ const PrimExpr* KnownValues::ClobberedElements::By(const NestedStore& nested) {
     }
     if (!Reduce(relaxed)) continue;
     const PrimExpr* here = make_.Bool(true);
-    for (const PrimExpr* atom : relaxed) here = known_.And(here, atom);
-    lost = known_.Or(lost, here);
+    for (const PrimExpr* atom : relaxed) here = owner_.And(here, atom);
+    lost = owner_.Or(lost, here);
   }
   return lost;
 }
 
 // ---- Facts
 
-KnownValues::State KnownValues::InvariantsOf(const tir::For& loop, const LoopWrites& writes, const State& old) {
+BufferFacts::State BufferFacts::InvariantsOf(const tir::For& loop, const LoopWrites& writes, const State& old) {
   State invariants;
   if (writes.opaque) return invariants;
   std::optional<NestedStoreFinder> finder;
@@ -342,7 +342,7 @@ KnownValues::State KnownValues::InvariantsOf(const tir::For& loop, const LoopWri
   return invariants;
 }
 
-bool KnownValues::IsKept(const tir::For& loop, const Fact& fact, const LoopWrites& writes) {
+bool BufferFacts::IsKept(const tir::For& loop, const Fact& fact, const LoopWrites& writes) {
   const auto written = writes.data.find(fact.buffer->data);
   // The value has to be the same in all iterations.
   const LookupSet<const tir::Var*> loop_var = {loop.loop_var};

@@ -6,24 +6,24 @@
 #include <utility>
 #include <vector>
 
+#include "buffer_facts.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/mutator.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/stack.h"
-#include "known_values.h"
 
 namespace iropt {
 
-class KnownValuesMutator : public arith::StmtExprMutatorWithAnalyzer {
+class BufferFactsMutator : public arith::StmtExprMutatorWithAnalyzer {
  public:
-  KnownValuesMutator(arith::Analyzer& analyzer, bool by_values, Workspace& workspace)
+  BufferFactsMutator(arith::Analyzer& analyzer, bool by_values, Workspace& workspace)
       : Base(analyzer, workspace, {.mutator = tir::kDropNoOps, .resolve_conditions = false}), analyzer_(analyzer) {
-    if (by_values) known_ = std::make_unique<KnownValues>(analyzer, workspace);
+    if (by_values) facts_ = std::make_unique<BufferFacts>(analyzer, workspace);
   }
 
   // Expressions stay as they are, unless a derived class changes them.
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
-    if (known_) known_->Evaluate(expr);
+    if (facts_) facts_->Evaluate(expr);
     return expr;
   }
 
@@ -33,68 +33,68 @@ class KnownValuesMutator : public arith::StmtExprMutatorWithAnalyzer {
   // visit(), with the loop variable in its range.
   template <class F>
   const tir::Stmt* InLoop(const tir::For* loop, F&& visit) {
-    if (known_ && loop->for_kind == tir::ForKind::kThreadBinding) return VisitWithoutValues(loop);
-    const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
+    if (facts_ && loop->for_kind == tir::ForKind::kThreadBinding) return VisitWithoutFacts(loop);
+    const BufferFacts::State before = facts_ ? facts_->state() : BufferFacts::State();
     analyzer_.Bind(loop->loop_var, loop->min, loop->extent);
-    if (known_) known_->EnterLoop(*loop);
+    if (facts_) facts_->EnterLoop(*loop);
     const tir::Stmt* result = visit();
     analyzer_.Unbind(loop->loop_var);
-    if (known_) known_->LeaveLoop(*loop, before);
+    if (facts_) facts_->LeaveLoop(*loop, before);
     return result;
   }
 
   void VisitBranches(const PrimExpr* condition, tir::IfThenElse& branch) override {
     if (const tir::Call* likely = CallOf(condition, OpId::kTirLikely)) condition = likely->args[0];
-    const KnownValues::State before = known_ ? known_->state() : KnownValues::State();
+    const BufferFacts::State before = facts_ ? facts_->state() : BufferFacts::State();
     branch.then_case = VisitWhere(condition, branch.then_case);
-    const KnownValues::State after_then = known_ ? known_->state() : KnownValues::State();
-    if (known_) known_->set_state(before);
+    const BufferFacts::State after_then = facts_ ? facts_->state() : BufferFacts::State();
+    if (facts_) facts_->set_state(before);
     if (branch.else_case) {
       const PrimExpr* negated = analyzer_.RewriteSimplify(analyzer_.make().Not(condition));
       branch.else_case = VisitWhere(negated, branch.else_case);
     }
-    if (known_) known_->Join(condition, after_then, KnownValues::State(known_->state()));
+    if (facts_) facts_->Join(condition, after_then, BufferFacts::State(facts_->state()));
   }
 
   const tir::Stmt* VisitWhere(const PrimExpr* condition, const tir::Stmt* stmt) {
     const arith::Analyzer::Constraint scope(analyzer_, condition);
-    if (known_) known_->Learn(condition);
+    if (facts_) facts_->Assume(condition);
     return VisitStmt(stmt);
   }
 
   // Visits a statement in which values of buffers are not known, because other threads run or memory has several names.
-  const tir::Stmt* VisitWithoutValues(const tir::Stmt* stmt) {
-    std::unique_ptr<KnownValues> outer = std::move(known_);
+  const tir::Stmt* VisitWithoutFacts(const tir::Stmt* stmt) {
+    std::unique_ptr<BufferFacts> outer = std::move(facts_);
     const tir::Stmt* result = VisitStmt(stmt);
-    known_ = std::move(outer);
-    known_->ForgetAll();
+    facts_ = std::move(outer);
+    facts_->InvalidateAll();
     return result;
   }
 
-  const PrimExpr* Resolve(const PrimExpr* expr) { return known_ ? known_->Resolve(expr) : expr; }
+  const PrimExpr* Resolve(const PrimExpr* expr) { return facts_ ? facts_->Resolve(expr) : expr; }
   // The condition that the statement assumes; null if it is another statement, or if values do not matter.
-  const PrimExpr* Assumed(const tir::Stmt* stmt) const {
+  const PrimExpr* AssumedCondition(const tir::Stmt* stmt) const {
     const auto* evaluate = As<tir::Evaluate>(stmt);
-    const tir::Call* call = evaluate && known_ ? CallOf(evaluate->value, OpId::kTirAssume) : nullptr;
+    const tir::Call* call = evaluate && facts_ ? CallOf(evaluate->value, OpId::kTirAssume) : nullptr;
     return call ? call->args[0] : nullptr;
   }
 
   // A pointer may refer to memory that has another name.
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
-    return known_ && let->var->dtype.is_handle() ? VisitWithoutValues(let) : Base::VisitLetStmt(let);
+    return facts_ && let->var->dtype.is_handle() ? VisitWithoutFacts(let) : Base::VisitLetStmt(let);
   }
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
-    return known_ && Is<tir::IterVar>(stmt->node) ? VisitWithoutValues(stmt) : Base::VisitAttrStmt(stmt);
+    return facts_ && Is<tir::IterVar>(stmt->node) ? VisitWithoutFacts(stmt) : Base::VisitAttrStmt(stmt);
   }
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
-    const PrimExpr* assumption = Assumed(stmt);
+    const PrimExpr* assumption = AssumedCondition(stmt);
     if (!assumption) return Base::VisitEvaluate(stmt);
-    known_->Learn(assumption);
+    facts_->Assume(assumption);
     return stmt;
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
-    const tir::Block* block = known_ ? BlockOfNest(*loop) : nullptr;
+    const tir::Block* block = facts_ ? BlockOfNest(*loop) : nullptr;
     return block ? VisitNest(loop, *block) : InLoop(loop, [&] { return VisitLoop(loop); });
   }
   // With what is known in the loop.
@@ -102,16 +102,16 @@ class KnownValuesMutator : public arith::StmtExprMutatorWithAnalyzer {
     return tir::StmtExprMutator::VisitFor(loop);  // NOLINT(bugprone-parent-virtual-call): the range is bound already
   }
   const tir::Stmt* VisitWhile(const tir::While* loop) override {
-    if (!known_) return Base::VisitWhile(loop);
-    known_->Forget(loop);
-    const KnownValues::State state = known_->state();
+    if (!facts_) return Base::VisitWhile(loop);
+    facts_->Invalidate(loop);
+    const BufferFacts::State state = facts_->state();
     const tir::Stmt* result = Base::VisitWhile(loop);
-    known_->set_state(state);
+    facts_->set_state(state);
     return result;
   }
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
     const bool is_scope = block->iter_vars.empty() && block->match_buffers.empty() && !block->init;
-    return known_ && !is_scope ? VisitWithoutValues(block) : Base::VisitBlock(block);
+    return facts_ && !is_scope ? VisitWithoutFacts(block) : Base::VisitBlock(block);
   }
 
   // The block that is all that is in the nest of loops, and whose variables are those of the loops, in their order.
@@ -166,7 +166,7 @@ class KnownValuesMutator : public arith::StmtExprMutatorWithAnalyzer {
   }
 
   arith::Analyzer& analyzer_;
-  std::unique_ptr<KnownValues> known_;  // null if not wanted, and where they cannot be known
+  std::unique_ptr<BufferFacts> facts_;  // null if not wanted, and where they cannot be known
 };
 
 }  // namespace iropt
