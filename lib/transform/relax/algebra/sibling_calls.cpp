@@ -108,9 +108,9 @@ bool CanJoin(const std::vector<PlacedCall>& calls, uint32_t position, const Conc
 }
 
 // The operators that follow these branches if they are of one form.
-std::optional<Followers> NextOf(const std::vector<PlacedCall>& branches, const UserFinder& users,
-                                const ConcatAxes& joint) {
-  Followers next;
+std::optional<ElementwiseUsers> NextOf(const std::vector<PlacedCall>& branches, const UserFinder& users,
+                                       const ConcatAxes& joint) {
+  ElementwiseUsers next;
   for (const PlacedCall& branch : branches) {
     const std::optional<PlacedCall> user = users.UserOf(branch);
     if (!user) return std::nullopt;
@@ -183,11 +183,11 @@ const Expr* JoinOperands(const std::vector<PlacedCall>& calls, uint32_t position
   return ConcatOperands(calls, position, is_last ? -1 : axis, make);
 }
 
-const Expr* JoinedFollowers(const Expr* result, const Followers& followers, const ConcatAxes& joint, OpCalls make) {
-  const Call& first = *followers.calls.front().first;
+const Expr* JoinElementwise(const Expr* result, const ElementwiseUsers& users, const ConcatAxes& joint, OpCalls make) {
+  const Call& first = *users.calls.front().first;
   std::vector<const Expr*> args;
   for (uint32_t i = 0; i < first.args.size(); ++i) {
-    args.push_back(i == followers.parent ? result : JoinOperands(followers.calls, i, joint, make));
+    args.push_back(i == users.parent ? result : JoinOperands(users.calls, i, joint, make));
   }
   return make.Make(As<Op>(first.op)->id, args, first.attrs);
 }
@@ -251,7 +251,7 @@ const Expr* Combine(const Siblings& siblings, const ConcatAxes& joint, Workspace
   }
   const Expr* result =
       factor ? make.Make(As<Op>(first.op)->id, {first.args[0], factor}, first.attrs) : StackedProduct(siblings, make);
-  for (const Followers& followers : siblings.followers) result = JoinedFollowers(result, followers, joint, make);
+  for (const ElementwiseUsers& users : siblings.elementwise_users) result = JoinElementwise(result, users, joint, make);
   if (joint.stacks) return ItemsOf(result, siblings.calls.size(), make);
   // The slices are operators of the combined one.
   std::vector<const Expr*> parts;
@@ -286,14 +286,15 @@ CombinedBranches Describe(const Siblings& siblings, const ConcatAxes& joint) {
   combined.operands.push_back(siblings.calls.front().first->args[0]);
   for (const auto& [call, at] : siblings.calls) combined.operands.push_back(call->args[1]);
   combined.operands.insert(combined.operands.end(), siblings.transposed.begin(), siblings.transposed.end());
-  for (const Followers& followers : siblings.followers) {
-    for (const auto& [call, at] : followers.calls) {
+  for (const ElementwiseUsers& users : siblings.elementwise_users) {
+    for (const auto& [call, at] : users.calls) {
       for (uint32_t i = 0; i < call->args.size(); ++i) {
-        if (i != followers.parent) combined.operands.push_back(call->args[i]);
+        if (i != users.parent) combined.operands.push_back(call->args[i]);
       }
     }
   }
-  const std::vector<PlacedCall>& last = siblings.followers.empty() ? siblings.calls : siblings.followers.back().calls;
+  const std::vector<PlacedCall>& last =
+      siblings.elementwise_users.empty() ? siblings.calls : siblings.elementwise_users.back().calls;
   for (uint32_t i = 0; i < last.size(); ++i) combined.replaced.emplace_back(last[i].second, i);
   combined.combine = [siblings, joint](BlockBuilder& builder) {
     return Combine(siblings, joint, builder.workspace(), OpCalls(builder));
@@ -343,13 +344,13 @@ std::vector<CombinedBranches> Collect(const Segment& segment, std::vector<Siblin
     if (siblings.calls.front().first->op == GetOp(OpId::kMatmul))
       siblings.transposed = TransposedFactors(segment, siblings);
     const CombinedBranches alone = Describe(siblings, joint);
-    std::optional<Followers> next = NextOf(siblings.calls, users, joint);
+    std::optional<ElementwiseUsers> next = NextOf(siblings.calls, users, joint);
     while (next) {
-      siblings.followers.push_back(*std::move(next));
-      next = NextOf(siblings.followers.back().calls, users, joint);
+      siblings.elementwise_users.push_back(*std::move(next));
+      next = NextOf(siblings.elementwise_users.back().calls, users, joint);
     }
     combined.push_back(Describe(siblings, joint));
-    if (!siblings.followers.empty()) combined.back().fallback = std::make_shared<const CombinedBranches>(alone);
+    if (!siblings.elementwise_users.empty()) combined.back().fallback = std::make_shared<const CombinedBranches>(alone);
   }
   return combined;
 }

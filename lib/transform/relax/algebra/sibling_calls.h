@@ -16,7 +16,7 @@ namespace iropt {
 using PlacedCall = std::pair<const Call*, uint32_t>;
 
 // One elementwise operator after each of several branches, whose operand `parent` is what the branch computes.
-struct Followers {
+struct ElementwiseUsers {
   std::vector<PlacedCall> calls = {};
   uint32_t parent = 0;
 };
@@ -24,7 +24,7 @@ struct Followers {
 // Calls with the same data and the same form, in order, and what follows all of them.
 struct Siblings {
   std::vector<PlacedCall> calls = {};
-  std::vector<Followers> followers = {};
+  std::vector<ElementwiseUsers> elementwise_users = {};
   // If every second operand is a permute_dims that exchanges its last two axes: what it permutes. Else empty.
   std::vector<const Expr*> transposed = {};
 };

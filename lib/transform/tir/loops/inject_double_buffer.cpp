@@ -192,8 +192,8 @@ class DoubleBufferInjector : public tir::StmtExprMutator {
     memory.write_half = half;
     const tir::Stmt* body = VisitStmt(scope.body);
     memory.write_half = nullptr;
-    outside_[memory.loop].before.push_back(copier_.Copy(body, {{half, zero}, {var, zero}}, /*is_first=*/true));
-    body = copier_.Copy(body, {{half, make_.FloorMod(next, two)}, {var, next}}, /*is_first=*/false);
+    outside_[memory.loop].before.push_back(copier_.Copy(body, {{half, zero}, {var, zero}}, OwnDefinitions::kKeep));
+    body = copier_.Copy(body, {{half, make_.FloorMod(next, two)}, {var, next}}, OwnDefinitions::kRenew);
     body = workspace().New<tir::AttrStmt>(pointer, attr::kDoubleBufferWrite, make_.Int(1, DataType::Int(32)), body);
     const PrimExpr* has_next = make_.Binary(NodeKind::kLT, next, memory.loop->extent);
     return workspace().New<tir::IfThenElse>(has_next, body, nullptr);
@@ -214,7 +214,8 @@ class DoubleBufferInjector : public tir::StmtExprMutator {
     std::vector<const tir::Stmt*> body;
     for (int64_t i = 0; i < split_; ++i) {
       const PrimExpr* value = make_.Add(make_.Mul(outer, factor), make_.Const(i, dtype));
-      body.push_back(copier_.Copy(loop.body, {{loop.loop_var, value}}, i == 0));
+      body.push_back(
+          copier_.Copy(loop.body, {{loop.loop_var, value}}, i == 0 ? OwnDefinitions::kKeep : OwnDefinitions::kRenew));
     }
     std::vector<const tir::Stmt*> result = {workspace().New<tir::For>(
         outer, loop.min, outer_extent, loop.for_kind, MakeFlatSeq(workspace(), body), nullptr, DictAttr::Empty())};
@@ -223,7 +224,7 @@ class DoubleBufferInjector : public tir::StmtExprMutator {
     for (int64_t i = 0; i < split_; ++i) {
       const PrimExpr* value = make_.Add(tail_begin, make_.Const(i, dtype));
       const PrimExpr* is_in_loop = make_.Binary(NodeKind::kLT, value, loop.extent);
-      const tir::Stmt* copy = copier_.Copy(tail, {{loop.loop_var, value}}, /*is_first=*/false);
+      const tir::Stmt* copy = copier_.Copy(tail, {{loop.loop_var, value}}, OwnDefinitions::kRenew);
       result.push_back(workspace().New<tir::IfThenElse>(is_in_loop, copy, nullptr));
     }
     return MakeFlatSeq(workspace(), result);

@@ -280,7 +280,7 @@ class LoopPartitioner : public tir::StmtExprMutator {
     const Bounds bounds = FindBounds(middle.interval, space);
     const PrimExpr* pre = bounds.has_pre ? bounds.begin : nullptr;
     const PrimExpr* post = bounds.has_post ? bounds.end : nullptr;
-    if (!Spend(loop, space, {pre, post})) return nullptr;
+    if (!ChargeBudget(loop, space, {pre, post})) return nullptr;
     return MakeParts(loop, space, middle, bounds);
   }
 
@@ -333,7 +333,7 @@ class LoopPartitioner : public tir::StmtExprMutator {
   }
 
   // Returns whether copies of the body may be made, in which values of these sizes replace the variable; null: no copy.
-  bool Spend(const tir::Stmt& at, const Space& space, std::initializer_list<const PrimExpr*> copies) {
+  bool ChargeBudget(const tir::Stmt& at, const Space& space, std::initializer_list<const PrimExpr*> copies) {
     int64_t size = 0;
     int64_t num_uses = 0;
     tir::PostOrderVisit(space.body, [&](const Node* node) {
@@ -346,7 +346,7 @@ class LoopPartitioner : public tir::StmtExprMutator {
       cost += size;
       tir::PostOrderVisit(value, [&](const Node*) { cost += num_uses; });
     }
-    if (cost > config_.max_growth - growth_) {
+    if (cost > config_.max_growth - nodes_added_) {
       if (WantsRemarks()) {
         RemarkMissed(
             diagnostics_, "partition-limit", Location(at),
@@ -354,19 +354,21 @@ class LoopPartitioner : public tir::StmtExprMutator {
       }
       return false;
     }
-    growth_ += cost;
+    nodes_added_ += cost;
     return true;
   }
 
   const tir::Stmt* MakeParts(const tir::For& loop, const Space& space, const Middle& middle, const Bounds& bounds) {
-    const tir::Stmt* pre =
-        bounds.has_pre ? MakePart(loop, loop.body, space.min, make_.Sub(bounds.begin, space.min), false) : nullptr;
+    const tir::Stmt* pre = bounds.has_pre ? MakePart(loop, loop.body, space.min, make_.Sub(bounds.begin, space.min),
+                                                     OwnDefinitions::kRenew)
+                                          : nullptr;
     const tir::Stmt* post =
-        bounds.has_post ? MakePart(loop, loop.body, bounds.end, bounds.post_extent, false) : nullptr;
+        bounds.has_post ? MakePart(loop, loop.body, bounds.end, bounds.post_extent, OwnDefinitions::kRenew) : nullptr;
     std::vector<const tir::Stmt*> parts;
     if (!ranges_.CanProve(Compare(NodeKind::kGE, bounds.begin, bounds.end))) {
       const tir::Stmt* body = ConditionReplacer(middle.conditions, middle.holds, workspace()).VisitStmt(loop.body);
-      parts.push_back(Partition(MakePart(loop, body, bounds.begin, make_.Sub(bounds.end, bounds.begin), true)));
+      parts.push_back(
+          Partition(MakePart(loop, body, bounds.begin, make_.Sub(bounds.end, bounds.begin), OwnDefinitions::kKeep)));
       if (pre && bounds.split_pre) pre = Partition(pre);
       if (post && bounds.split_post) post = Partition(post);
     }
@@ -378,18 +380,18 @@ class LoopPartitioner : public tir::StmtExprMutator {
 
   // The iterations from `begin` on. One part keeps the definitions of the loop.
   const tir::Stmt* MakePart(const tir::For& loop, const tir::Stmt* body, const PrimExpr* begin, const PrimExpr* extent,
-                            bool keeps_definitions) {
+                            OwnDefinitions definitions) {
     const bool is_unit = !config_.keep_unit_loops && loop.annotations->size() == 0 &&
                          ranges_.CanProveEqual(extent, make_.Const(1, extent->dtype));
     const tir::Var* var = loop.loop_var;
-    if (!keeps_definitions) {
+    if (definitions == OwnDefinitions::kRenew) {
       var = workspace().NewPrimVar(loop.loop_var->name, loop.loop_var->dtype);
       if (candidates_.HasHint(loop.loop_var)) candidates_.AddHint(var);
     }
     const PrimExpr* value = is_unit ? Zero(var) : var;
     // Not folded: the simplifier does that.
     if (!arith::IsInt(begin, 0)) value = make_.Node(NodeKind::kAdd, value, make_.Cast(var->dtype, begin));
-    if (value != loop.loop_var) body = copier_.Copy(body, {{loop.loop_var, value}}, keeps_definitions);
+    if (value != loop.loop_var) body = copier_.Copy(body, {{loop.loop_var, value}}, definitions);
     if (is_unit) return body;
     tir::For part = loop;
     part.loop_var = var;
@@ -412,7 +414,7 @@ class LoopPartitioner : public tir::StmtExprMutator {
   // The variables of the loops and threads around: those that a bound may depend on, and those that it may not.
   arith::VarDomains hints_;
   arith::VarDomains relax_;
-  int64_t growth_ = 0;
+  int64_t nodes_added_ = 0;
 };
 
 // Puts a condition into the innermost launches of threads, with the decided code in its first branch.
@@ -430,7 +432,8 @@ class LaunchSplitter : public tir::StmtExprMutator {
     if (!is_innermost) return visited;
     const tir::Stmt* decided = ConditionReplacer(middle_.conditions, middle_.holds, workspace()).VisitStmt(stmt->body);
     tir::AttrStmt copy = *stmt;
-    copy.body = workspace().New<tir::IfThenElse>(condition_, decided, copier_.Copy(stmt->body, {}, false));
+    copy.body =
+        workspace().New<tir::IfThenElse>(condition_, decided, copier_.Copy(stmt->body, {}, OwnDefinitions::kRenew));
     return workspace().New<tir::AttrStmt>(copy);
   }
 
@@ -452,7 +455,7 @@ const tir::Stmt* LoopPartitioner::PartitionLaunch(const tir::AttrStmt& launch, c
   Middle middle = FindMiddle(decided, space, true);
   if (middle.interval.is_nothing()) middle = FindMiddle(decided, space, false);
   if (middle.interval.is_nothing()) return NeverHolds(decided, space) ? &launch : nullptr;
-  if (!Spend(launch, space, {space.min})) return nullptr;
+  if (!ChargeBudget(launch, space, {space.min})) return nullptr;
   const Bounds bounds = FindBounds(middle.interval, space);
   const PrimExpr* condition = True(workspace());
   const auto require = [&](NodeKind kind, const PrimExpr* bound, const PrimExpr* whole) {

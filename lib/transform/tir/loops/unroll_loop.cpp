@@ -145,7 +145,8 @@ class LoopUnroller : public tir::StmtExprMutator {
     std::vector<const tir::Stmt*> iterations;
     for (int64_t i = 0; i < extent; ++i) {
       const PrimExpr* value = make.Add(loop.min, make.Const(i, loop.loop_var->dtype));
-      iterations.push_back(copier_.Copy(loop.body, {{loop.loop_var, value}}, i == 0));
+      iterations.push_back(
+          copier_.Copy(loop.body, {{loop.loop_var, value}}, i == 0 ? OwnDefinitions::kKeep : OwnDefinitions::kRenew));
     }
     return MakeFlatSeq(workspace(), iterations);
   }

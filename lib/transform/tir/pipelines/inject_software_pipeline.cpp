@@ -101,7 +101,7 @@ class PipelineInjector : public tir::StmtExprMutator {
   const tir::Stmt* Pipeline(const tir::For& loop) {
     std::vector<const tir::Buffer*> allocs;
     std::vector<PipelineBlock> blocks;
-    if (!Collect(loop, blocks, allocs) || !Annotate(loop, blocks) || !IsValid(loop, blocks) || !Spend(loop))
+    if (!Collect(loop, blocks, allocs) || !Annotate(loop, blocks) || !IsValid(loop, blocks) || !ChargeBudget(loop))
       return &loop;
     const DictAttr* annotations =
         loop.annotations->Without(attr::kSoftwarePipelineStage)->Without(attr::kSoftwarePipelineOrder);
@@ -216,7 +216,7 @@ class PipelineInjector : public tir::StmtExprMutator {
     return true;
   }
 
-  bool Spend(const tir::For& loop) {
+  bool ChargeBudget(const tir::For& loop) {
     tir::PostOrderVisit(loop.body, [this](const Node*) { num_nodes_ += 3; });
     if (num_nodes_ <= kMaxNodes) return true;
     diagnostics_.Error(Location(loop), "budget",

@@ -194,9 +194,9 @@ void PipelineRewriter::EmitBlock(size_t position, Part& part, arith::Analyzer& n
     const PrimExpr* shifted = make_.Add(var, delta);
     inbound = tir::Substitute(inbound, {{var, shifted}}, workspace_);
   }
-  const bool is_first = !is_emitted_[position];
+  const OwnDefinitions definitions = is_emitted_[position] ? OwnDefinitions::kRenew : OwnDefinitions::kKeep;
   is_emitted_[position] = true;
-  const tir::Stmt* copy = copier_.Copy(ordered_[position], {{loop_.loop_var, iteration}}, is_first);
+  const tir::Stmt* copy = copier_.Copy(ordered_[position], {{loop_.loop_var, iteration}}, definitions);
   Emitted emitted{.stage = source.stage,
                   .predicate = inbound,
                   .block = To<tir::Block>(copy),

@@ -252,7 +252,7 @@ class Hoister : public tir::StmtExprMutator {
     for (auto condition = scope.conditions.rbegin(); condition != scope.conditions.rend(); ++condition) {
       const tir::Stmt* otherwise = nullptr;
       if (condition->has_else) {
-        if ((copies *= 2) > kMaxCopies || !Spend(*stmt)) break;
+        if ((copies *= 2) > kMaxCopies || !ChargeBudget(*stmt)) break;
         // With variables of its own.
         otherwise = OuterBuffers::CopyOf(stmt, workspace());
       }
@@ -265,16 +265,16 @@ class Hoister : public tir::StmtExprMutator {
     return stmt;
   }
 
-  bool Spend(const tir::Stmt& copied) {
+  bool ChargeBudget(const tir::Stmt& copied) {
     int64_t nodes = 0;
     tir::PostOrderVisit(&copied, [&](const Node*) { ++nodes; });
-    if (nodes > kMaxGrowth - growth_) return false;
-    growth_ += nodes;
+    if (nodes > kMaxGrowth - nodes_added_) return false;
+    nodes_added_ += nodes;
     return true;
   }
 
   const HoistFinder& finder_;
-  int64_t growth_ = 0;
+  int64_t nodes_added_ = 0;
 };
 
 }  // namespace

@@ -187,7 +187,7 @@ const tir::Stmt* CrossThreadReduction::KeepThreadLoop(const tir::For& loop, cons
   const tir::Var* var = workspace_.NewPrimVar(loop.loop_var->name, loop.loop_var->dtype);
   auto* copy = workspace_.New<tir::For>(loop);
   copy->loop_var = var;
-  copy->body = StmtCopier(workspace_).Copy(body, {{loop.loop_var, var}}, /*is_first=*/true);
+  copy->body = StmtCopier(workspace_).Copy(body, {{loop.loop_var, var}}, OwnDefinitions::kKeep);
   return copy;
 }
 

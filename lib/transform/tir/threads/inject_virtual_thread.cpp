@@ -302,13 +302,14 @@ class ThreadRepeater : public tir::StmtExprMutator {
     if (loop_depth_ == 0 && count_ < kMaxUnrolled) {
       std::vector<const tir::Stmt*> copies;
       for (int64_t i = 0; i < count_; ++i)
-        copies.push_back(copier_.Copy(stmt, {{var_, make().Const(i, var_->dtype)}}, i == 0));
+        copies.push_back(copier_.Copy(stmt, {{var_, make().Const(i, var_->dtype)}},
+                                      i == 0 ? OwnDefinitions::kKeep : OwnDefinitions::kRenew));
       return MakeFlatSeq(workspace(), copies);
     }
     const std::string_view name = workspace().arena().CopyString(fmt::format("{}.s", var_->name));
     const tir::Var* index = workspace().NewPrimVar(name, var_->dtype);
     return workspace().New<tir::For>(index, make().Const(0, var_->dtype), make().Const(count_, var_->dtype),
-                                     tir::ForKind::kSerial, copier_.Copy(stmt, {{var_, index}}, /*is_first=*/true),
+                                     tir::ForKind::kSerial, copier_.Copy(stmt, {{var_, index}}, OwnDefinitions::kKeep),
                                      nullptr, DictAttr::Empty());
   }
 

@@ -20,11 +20,12 @@ void Clear(Table& table) {
 
 }  // namespace
 
-const tir::Stmt* StmtCopier::Copy(const tir::Stmt* stmt, std::initializer_list<Value> values, bool is_first) {
+const tir::Stmt* StmtCopier::Copy(const tir::Stmt* stmt, std::initializer_list<Value> values,
+                                  OwnDefinitions definitions) {
   Clear(vars_);
   Clear(buffers_);
   for (const auto& [var, value] : values) vars_.try_emplace(var, value);
-  renew_ = !is_first;
+  renew_ = definitions == OwnDefinitions::kRenew;
   return VisitStmt(stmt);
 }
 

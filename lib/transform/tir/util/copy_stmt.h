@@ -1,6 +1,7 @@
 // Copies of statements that define variables and buffers of their own.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <utility>
 
@@ -9,15 +10,18 @@
 
 namespace iropt {
 
-// A function must not define a variable twice: a statement that is repeated defines others in each copy.
+// Says whether a copy defines the same variables and buffers as the statement. A function must not define a variable
+// twice: of several copies, at most one keeps the definitions.
+enum class OwnDefinitions : uint8_t { kKeep, kRenew };
+
 class StmtCopier : private tir::StmtExprMutator {
  public:
   explicit StmtCopier(Workspace& workspace) : StmtExprMutator(workspace) {}
 
   using Value = std::pair<const tir::Var*, const PrimExpr*>;
 
-  // A copy with values for variables. The first one keeps the definitions of the statement. O(nodes).
-  const tir::Stmt* Copy(const tir::Stmt* stmt, std::initializer_list<Value> values, bool is_first);
+  // A copy with values for variables. O(nodes).
+  const tir::Stmt* Copy(const tir::Stmt* stmt, std::initializer_list<Value> values, OwnDefinitions definitions);
 
  private:
   const PrimExpr* VisitVar(const tir::Var* var) override;
