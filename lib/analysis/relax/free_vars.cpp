@@ -1,7 +1,8 @@
 #include "iropt/analysis/relax/free_vars.h"
 
-#include "analysis/type_walk.h"
+#include "iropt/ir/relax/type_walk.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/ir/tir/visitor.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt {
@@ -68,7 +69,7 @@ struct FreeSymVarFinder : WalkHandler {
     for (const tir::Var* var : DefinedSymVars(type)) known.insert(var);
   }
   void OnScalar(const PrimExpr* e) {
-    ForEachSymVar(e, [&](const tir::Var* var) {
+    tir::ForEachVar(e, [&](const tir::Var* var) {
       if (known.insert(var)) free.push_back(var);
     });
   }
@@ -121,13 +122,14 @@ std::vector<const tir::Var*> BoundSymVars(const Expr* e) {
 
 std::vector<const tir::Var*> SymVarsOf(const PrimExpr* e) {
   OrderedSet<tir::Var> vars;
-  ForEachSymVar(e, [&](const tir::Var* var) { vars.Add(var); });
+  tir::ForEachVar(e, [&](const tir::Var* var) { vars.Add(var); });
   return std::move(vars).Take();
 }
 
 std::vector<const tir::Var*> SymVarsOf(const Type* type) {
   OrderedSet<tir::Var> vars;
-  ForEachScalar(type, true, [&](const PrimExpr* e) { ForEachSymVar(e, [&](const tir::Var* var) { vars.Add(var); }); });
+  ForEachScalar(type, true,
+                [&](const PrimExpr* e) { tir::ForEachVar(e, [&](const tir::Var* var) { vars.Add(var); }); });
   return std::move(vars).Take();
 }
 

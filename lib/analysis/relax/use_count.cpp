@@ -1,6 +1,6 @@
 #include "iropt/analysis/relax/use_count.h"
 
-#include "analysis/type_walk.h"
+#include "iropt/ir/relax/type_walk.h"
 #include "iropt/ir/relax/walk.h"
 
 namespace iropt {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "analysis/type_walk.h"
 #include "iropt/ir/prefetched_range.h"
+#include "iropt/ir/tir/visitor.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -374,7 +374,7 @@ void RelaxVerifier::UseTypeSlow(const Type* type, const Node& at) {
 
 void RelaxVerifier::UseSymVars(const PrimExpr* e, const Node& at) {
   if (e->kind == NodeKind::kIntImm) return;
-  ForEachSymVar(e, [&](const tir::Var* var) {
+  tir::ForEachVar(e, [&](const tir::Var* var) {
     if (sym_vars_.visible(var)) return;
     Error(at, "undefined-symbolic-variable",
           fmt::format("symbolic variable '{}' is not defined by a parameter or an earlier match_cast", var->name));

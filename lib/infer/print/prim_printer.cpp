@@ -115,11 +115,6 @@ void ForEachPrimName(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> va
   NameWalker(var, buffer).Walk(expr);
 }
 
-void ForEachPrimVar(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> f) {
-  const auto ignore = [](const tir::Buffer*) {};
-  NameWalker(f, ignore).Walk(expr);
-}
-
 void PrintPrimExpr(const PrimExpr* expr, PrintTarget& context, ScriptDialect mode) {
   PrimPrinter(context, mode).Print(expr);
 }

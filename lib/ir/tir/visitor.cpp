@@ -1,6 +1,7 @@
 #include "iropt/ir/tir/visitor.h"
 
 #include "iropt/ir/relax/visitor.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::tir {
 
@@ -199,44 +200,52 @@ void StmtExprVisitor::VisitPrimFunc(const PrimFunc* func) {
   VisitStmt(func->body);
 }
 
-void ForEachVar(const PrimExpr* expr, FunctionRef<void(const Var*)> f) {
-  class Visitor final : public ExprVisitor {
-   public:
-    explicit Visitor(FunctionRef<void(const Var*)> f) : f_(f) {}
-    void VisitExpr(const PrimExpr* e) override {
-      if (!e->interned() || e->has_sym_var()) ExprVisitor::VisitExpr(e);
-    }
+namespace {
 
-   private:
-    void VisitVar(const Var* var) override { f_(var); }
-    FunctionRef<void(const Var*)> f_;
-  };
-  if (Var::ClassOf(expr->kind)) return f(static_cast<const Var*>(expr));
-  Visitor(f).VisitExpr(expr);
-}
+class VarSearch final : public ExprVisitor {
+ public:
+  explicit VarSearch(FunctionRef<bool(const Var*)> holds) : holds_(holds) {}
+  bool found() const { return found_; }
+
+  void VisitExpr(const PrimExpr* e) override {
+    if (found_ || e->kind == NodeKind::kIntImm) return;
+    if (Var::ClassOf(e->kind)) {
+      found_ = holds_(static_cast<const Var*>(e));
+      return;
+    }
+    if (e->interned() && !e->has_sym_var()) return;
+    if (++num_steps_ > kTreeSteps && !visited_.insert(e)) return;
+    ExprVisitor::VisitExpr(e);
+  }
+
+ private:
+  static constexpr size_t kTreeSteps = 512;  // most expressions have fewer nodes
+
+  FunctionRef<bool(const Var*)> holds_;
+  bool found_ = false;
+  size_t num_steps_ = 0;
+  LookupSet<const PrimExpr*> visited_;
+};
+
+}  // namespace
 
 bool UsesVar(const PrimExpr* expr, FunctionRef<bool(const Var*)> holds) {
-  class Search final : public ExprVisitor {
-   public:
-    explicit Search(FunctionRef<bool(const Var*)> holds) : holds_(holds) {}
-    bool found() const { return found_; }
-    void VisitExpr(const PrimExpr* e) override {
-      if (!found_ && (!e->interned() || e->has_sym_var())) ExprVisitor::VisitExpr(e);
-    }
-
-   private:
-    void VisitVar(const Var* var) override { found_ = found_ || holds_(var); }
-    FunctionRef<bool(const Var*)> holds_;
-    bool found_ = false;
-  };
   if (Var::ClassOf(expr->kind)) return holds(static_cast<const Var*>(expr));
-  Search search(holds);
+  if (expr->kind == NodeKind::kIntImm) return false;
+  VarSearch search(holds);
   search.VisitExpr(expr);
   return search.found();
 }
 
 bool UsesVar(const PrimExpr* expr, const Var* var) {
   return UsesVar(expr, [var](const Var* used) { return used == var; });
+}
+
+void ForEachVar(const PrimExpr* expr, FunctionRef<void(const Var*)> f) {
+  UsesVar(expr, [f](const Var* var) {
+    f(var);
+    return false;
+  });
 }
 
 void PostOrderVisit(const Node* node, FunctionRef<void(const Node*)> f) {

@@ -293,7 +293,8 @@ std::string ScalarToString(const PrimExpr* expr) {
     OutputStream out(&result);
     const Module module;
     PrintNames names({"I", "T", "R"});
-    ForEachPrimVar(expr, [&](const tir::Var* var) { names.Define(var); });
+    ForEachPrimName(
+        expr, [&](const tir::Var* var) { names.Define(var); }, [](const tir::Buffer*) {});
     PrintTarget target{&module, out, names};
     PrintPrimExpr(expr, target, ScriptDialect::kTir);
   }

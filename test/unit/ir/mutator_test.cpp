@@ -252,6 +252,22 @@ TEST_CASE("substitution takes a table", "[ir]") {
   CHECK(tir::Substitute(evaluate, {{workspace.NewPrimVar("k", DataType::Int(32)), i}}, workspace) == evaluate);
 }
 
+TEST_CASE("variables of an expression that is huge as a tree", "[ir]") {
+  Workspace workspace;
+  const tir::Var* i = workspace.NewPrimVar("i", DataType::Int(32));
+  const tir::Var* j = workspace.NewPrimVar("j", DataType::Int(32));
+  const PrimExpr* expr = workspace.New<tir::Mul>(i, j);
+  for (int depth = 0; depth < 100; ++depth) expr = workspace.New<tir::Add>(expr, expr);
+  std::vector<const tir::Var*> uses;
+  tir::ForEachVar(expr, [&](const tir::Var* var) { uses.push_back(var); });
+  CHECK(uses.size() >= 2);
+  CHECK(uses.size() < 2000);
+  CHECK(uses[0] == i);
+  CHECK(uses[1] == j);
+  CHECK(tir::UsesVar(expr, j));
+  CHECK_FALSE(tir::UsesVar(expr, workspace.NewPrimVar("k", DataType::Int(32))));
+}
+
 TEST_CASE("the search for a variable ends at the first one", "[ir]") {
   Workspace workspace;
   const tir::Var* i = workspace.NewPrimVar("i", DataType::Int(32));

@@ -158,10 +158,8 @@ void PrintPrimExpr(const PrimExpr* expr, PrintTarget& context, ScriptDialect mod
 // The operand of T.cuda.func_call that is always a literal, also if it has several lines; null for other calls.
 const tir::StringImm* SourceCodeOf(const tir::Call* call);
 
-// Calls f for every occurrence of a variable, in the order in which the expression is evaluated.
-void ForEachPrimVar(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> f);
-// Calls `var` for every occurrence of a variable and `buffer` for every access to a buffer, in the order in which the
-// expression is evaluated.
+// Calls `var` and `buffer` for every name that the text of an expression has, in the order in which the expression is
+// evaluated: also for a variable where the expression defines it, and for a buffer at each access.
 void ForEachPrimName(const PrimExpr* expr, FunctionRef<void(const tir::Var*)> var,
                      FunctionRef<void(const tir::Buffer*)> buffer);
 

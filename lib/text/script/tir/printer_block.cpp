@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/tir/visitor.h"
 #include "printer.h"
 #include "text/script/attr_text.h"
 
@@ -22,13 +23,10 @@ void TirPrinter::LeaveLoop(const tir::For* loop) { loops_[loop->loop_var->id] = 
 void TirPrinter::AddGrid(const tir::For* loop, Loops& grid) const {
   for (const tir::For* l = loop; l; l = As<tir::For>(l->body)) {
     if (l->for_kind != tir::ForKind::kSerial || !arith::IsInt(l->min, 0) || l->annotations->size() || l->step) break;
-    bool depends = false;
-    if (!Is<tir::IntImm>(l->extent)) {
-      ForEachPrimVar(l->extent, [&](const tir::Var* v) {
-        depends |= std::any_of(grid.begin(), grid.end(), [&](const tir::For* outer) { return outer->loop_var == v; });
-      });
-    }
-    if (depends) break;
+    const auto is_of_grid = [&](const tir::Var* var) {
+      return std::ranges::any_of(grid, [&](const tir::For* outer) { return outer->loop_var == var; });
+    };
+    if (tir::UsesVar(l->extent, is_of_grid)) break;
     grid.push_back(l);
   }
 }
