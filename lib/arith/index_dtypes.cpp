@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "iropt/ir/map_list.h"
 #include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/thread_axis.h"
@@ -25,13 +26,7 @@ void IndexDTypeRewriter::MatchBits(const PrimExpr*& a, const PrimExpr*& b) const
 
 List<const PrimExpr*> IndexDTypeRewriter::VisitIndices(List<const PrimExpr*> indices) {
   const auto scope = InIndex();
-  std::vector<const PrimExpr*> visited;
-  bool changed = false;
-  for (const PrimExpr* index : indices) {
-    visited.push_back(VisitExpr(index));
-    changed |= visited.back() != index;
-  }
-  return changed ? workspace().Copy(visited) : indices;
+  return MapList(indices, workspace(), [this](const PrimExpr* index) { return VisitExpr(index); });
 }
 
 const PrimExpr* IndexDTypeRewriter::VisitCondition(const PrimExpr* condition) {

@@ -2,28 +2,26 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <type_traits>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/map_list.h"
 
 namespace iropt::arith {
 
-// The list with its items mapped by `f`, or the list itself if no item changes. `items` holds the new ones.
-template <class F>
-List<const PrimExpr*> MapItems(List<const PrimExpr*> list, F& f, const PrimBuilder& make,
-                               std::vector<const PrimExpr*>& items) {
-  for (uint32_t i = 0; i < list.size(); ++i) {
-    const PrimExpr* result = f(list[i]);
-    if (items.empty() && result == list[i]) continue;
-    if (items.empty()) {
-      items.reserve(list.size());
-      items.assign(list.begin(), list.begin() + i);
-    }
-    items.push_back(result);
+// A new list of operands until a node is made, which owns a copy.
+class OperandBuffer {
+ public:
+  std::span<const PrimExpr*> Copy(std::span<const PrimExpr* const> items) {
+    items_.assign(items.begin(), items.end());
+    return items_;
   }
-  return items.empty() ? list : make.Operands(items);
-}
+
+ private:
+  std::vector<const PrimExpr*> items_;
+};
 
 // A copy of the node, an X, with its operands mapped by `f`, or the node itself if no operand changes.
 template <class X, class F>
@@ -31,7 +29,7 @@ const PrimExpr* MapFields(const PrimExpr* e, F& f, const PrimBuilder& make) {
   X copy = *static_cast<const X*>(e);
   copy.flags = 0;
   bool changed = false;
-  std::array<std::vector<const PrimExpr*>, 2> items;  // of each list, because interning copies lists at the end
+  std::array<OperandBuffer, 2> buffers;
   size_t num_lists = 0;
   ForEachField(static_cast<const X*>(e), [&](auto field, const auto& value) {
     using T = std::remove_cvref_t<decltype(value)>;
@@ -40,9 +38,10 @@ const PrimExpr* MapFields(const PrimExpr* e, F& f, const PrimBuilder& make) {
       copy.*(field.member) = f(value);
       changed = changed || copy.*(field.member) != value;
     } else if constexpr (std::is_same_v<T, List<const PrimExpr*>>) {
-      const T mapped = MapItems(value, f, make, items[num_lists++]);
-      changed = changed || mapped.begin() != value.begin();
-      copy.*(field.member) = mapped;
+      const T mapped = MapList(value, buffers[num_lists++], f);
+      if (IsSameList(mapped, value)) return;
+      copy.*(field.member) = make.Operands(mapped);
+      changed = true;
     }
   });
   return changed ? make.Keep(copy) : e;

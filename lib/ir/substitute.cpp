@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "context_impl.h"
+#include "iropt/ir/map_list.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -81,11 +82,9 @@ void TypeMapper::MapField(T& value, bool& changed) {
   if constexpr (node_hashing::IsList<T>::value) {
     using Item = std::remove_cvref_t<decltype(value[0])>;
     if constexpr (std::is_convertible_v<Item, const Node*>) {
-      const std::span<Item> items = scratch_.NewArray<Item>(value.size());
-      for (size_t i = 0; i < items.size(); ++i) items[i] = static_cast<Item>(MapChild(value[i]));
-      if (T(items) == value) return;
-      value = T(items);
-      changed = true;
+      const T old = value;
+      value = MapList(old, scratch_, [this](Item item) { return static_cast<Item>(MapChild(item)); });
+      changed |= !IsSameList(value, old);
     }
   } else if constexpr (std::is_convertible_v<T, const Node*>) {
     const Node* mapped = MapChild(value);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "iropt/ir/map_list.h"
 #include "iropt/support/check.h"
 
 namespace iropt::schedule {
@@ -230,31 +231,24 @@ const tir::Stmt* ReplaceBuffers(const tir::Stmt* stmt, const BufferMap& buffers,
 
 List<const tir::BufferRegion*> ReplaceBuffers(List<const tir::BufferRegion*> regions, const BufferMap& buffers,
                                               Workspace& workspace) {
-  std::vector<const tir::BufferRegion*> items(regions.begin(), regions.end());
-  for (const tir::BufferRegion*& item : items) {
-    const auto* found = buffers.Find(item->buffer);
-    if (found) item = workspace.New<tir::BufferRegion>(*found, item->region);
-  }
-  return workspace.Copy(items);
+  return MapList(regions, workspace, [&](const tir::BufferRegion* old) -> const tir::BufferRegion* {
+    const auto* found = buffers.Find(old->buffer);
+    return found ? workspace.New<tir::BufferRegion>(*found, old->region) : old;
+  });
 }
 
 List<const tir::BufferRegion*> ReplaceRegion(List<const tir::BufferRegion*> regions, const tir::Buffer* buffer,
                                              const tir::BufferRegion* region, Workspace& workspace) {
-  std::vector<const tir::BufferRegion*> items(regions.begin(), regions.end());
-  for (const tir::BufferRegion*& item : items) {
-    if (item->buffer == buffer) item = region;
-  }
-  return workspace.Copy(items);
+  return MapList(regions, workspace,
+                 [&](const tir::BufferRegion* old) { return old->buffer == buffer ? region : old; });
 }
 
 List<const tir::MatchBufferRegion*> ReplaceRegion(List<const tir::MatchBufferRegion*> matches,
                                                   const tir::Buffer* buffer, const tir::BufferRegion* region,
                                                   Workspace& workspace) {
-  std::vector<const tir::MatchBufferRegion*> items(matches.begin(), matches.end());
-  for (const tir::MatchBufferRegion*& item : items) {
-    if (item->source->buffer == buffer) item = workspace.New<tir::MatchBufferRegion>(item->buffer, region);
-  }
-  return workspace.Copy(items);
+  return MapList(matches, workspace, [&](const tir::MatchBufferRegion* old) -> const tir::MatchBufferRegion* {
+    return old->source->buffer == buffer ? workspace.New<tir::MatchBufferRegion>(old->buffer, region) : old;
+  });
 }
 
 bool IsAffineBinding(const tir::BlockRealize& realize, const arith::IterRanges& iters, arith::Analyzer& analyzer) {

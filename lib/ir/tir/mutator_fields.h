@@ -1,8 +1,9 @@
 // The rewriting of the fields of a node by TIR mutators. Private to lib/ir.
 #pragma once
 
-#include "iropt/ir/relax/rebuild.h"
+#include "iropt/ir/map_list.h"
 #include "iropt/ir/relax/visitor.h"
+#include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/mutator.h"
 
 namespace iropt::tir {
@@ -19,34 +20,18 @@ void UpdateDType(X& node) {
   }
 }
 
-// Replaces the items of a list by visit(item), which changes its argument; true if one changed.
-template <class T, class Visit>
-bool VisitList(List<T>& list, Workspace& workspace, Visit&& visit) {
-  const List<T> old = list;
-  list = MapList(old, workspace, [&](T item) {
-    visit(item);
-    return item;
-  });
-  return !IsSameList(list, old);
-}
-
 // The buffer with visit(expr) for each of its expressions, under a new id; the same one if nothing changes.
 template <class Visit>
 const Buffer* RewriteBufferFields(const Buffer* buffer, Workspace& workspace, Visit&& visit) {
+  const auto map = [&](const PrimExpr* expr) -> const PrimExpr* { return expr ? visit(expr) : nullptr; };
   Buffer copy = *buffer;
-  const auto replace = [&](const PrimExpr*& expr) {
-    const PrimExpr* old = expr;
-    if (expr != nullptr) expr = visit(expr);
-    return expr != old;
-  };
   copy.data = To<Var>(visit(buffer->data));
-  bool changed = copy.data != buffer->data;
-  changed |= VisitList(copy.shape, workspace, replace);
-  changed |= VisitList(copy.strides, workspace, replace);
-  changed |= replace(copy.elem_offset);
-  changed |= replace(copy.layout);
-  changed |= VisitList(copy.allocated_addr, workspace, replace);
-  if (!changed) return buffer;
+  copy.shape = MapList(buffer->shape, workspace, map);
+  copy.strides = MapList(buffer->strides, workspace, map);
+  copy.elem_offset = map(buffer->elem_offset);
+  copy.layout = map(buffer->layout);
+  copy.allocated_addr = MapList(buffer->allocated_addr, workspace, map);
+  if (HaveSameParts(*buffer, copy)) return buffer;
   copy.id = workspace.NextVarId();
   return workspace.New<Buffer>(copy);
 }
@@ -54,7 +39,12 @@ const Buffer* RewriteBufferFields(const Buffer* buffer, Workspace& workspace, Vi
 template <class T>
 bool ExprMutator::VisitField(FieldRole role, T& value) {
   if constexpr (visit_detail::IsList<T>::value) {
-    return VisitList(value, workspace_, [&](auto& item) { return this->VisitField(role, item); });
+    const T old = value;
+    value = MapList(old, workspace_, [&](auto item) {
+      VisitField(role, item);
+      return item;
+    });
+    return !IsSameList(value, old);
   } else {
     [[maybe_unused]] const T old = value;
     if constexpr (std::is_same_v<T, const Var*>) {

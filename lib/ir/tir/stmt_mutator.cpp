@@ -23,7 +23,12 @@ const Stmt* StmtExprMutator::VisitStmt(const Stmt* stmt) {
 template <class T>
 bool StmtExprMutator::VisitStmtField(FieldRole role, T& value) {
   if constexpr (visit_detail::IsList<T>::value) {
-    return VisitList(value, workspace(), [&](auto& item) { return this->VisitStmtField(role, item); });
+    const T old = value;
+    value = MapList(old, workspace(), [&](auto item) {
+      VisitStmtField(role, item);
+      return item;
+    });
+    return !IsSameList(value, old);
   } else {
     [[maybe_unused]] const T old = value;
     if constexpr (std::is_same_v<T, const Block*>) {
@@ -147,15 +152,12 @@ const MatchBufferRegion* StmtExprMutator::VisitMatchBufferRegion(const MatchBuff
 
 const PrimFunc* StmtExprMutator::VisitPrimFunc(const PrimFunc* func) {
   PrimFunc copy = *func;
-  bool changed = VisitField(FieldRole::kDef, copy.params);
-  changed |= VisitList(copy.param_buffers, workspace(), [&](const Buffer*& buffer) {
-    const Buffer* old = buffer;
-    if (buffer != nullptr) buffer = VisitBufferDef(buffer);
-    return buffer != old;
+  VisitField(FieldRole::kDef, copy.params);
+  copy.param_buffers = MapList(func->param_buffers, workspace(), [this](const Buffer* buffer) -> const Buffer* {
+    return buffer ? VisitBufferDef(buffer) : nullptr;
   });
   copy.body = VisitStmt(func->body);
-  changed |= copy.body != func->body;
-  return changed ? workspace().New<PrimFunc>(copy) : func;
+  return CopyIfChanged(func, copy, workspace());
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cache.h"
+#include "iropt/ir/map_list.h"
 #include "schedule/region_tools.h"
 
 namespace iropt::schedule {
@@ -76,18 +77,14 @@ const tir::BufferRegion* AccessRewriter::MapRegion(const tir::BufferRegion* regi
 }
 
 List<const tir::BufferRegion*> AccessRewriter::MapRegions(List<const tir::BufferRegion*> regions) {
-  std::vector<const tir::BufferRegion*> mapped;
-  for (const tir::BufferRegion* region : regions) mapped.push_back(MapRegion(region));
-  return workspace().Copy(mapped);
+  return MapList(regions, workspace(), [this](const tir::BufferRegion* region) { return MapRegion(region); });
 }
 
 List<const tir::MatchBufferRegion*> AccessRewriter::MapMatches(List<const tir::MatchBufferRegion*> matches) {
-  std::vector<const tir::MatchBufferRegion*> mapped(matches.begin(), matches.end());
-  for (const tir::MatchBufferRegion*& match : mapped) {
-    if (match->source->buffer == from_)
-      match = workspace().New<tir::MatchBufferRegion>(match->buffer, MapRegion(match->source));
-  }
-  return workspace().Copy(mapped);
+  return MapList(matches, workspace(), [this](const tir::MatchBufferRegion* old) -> const tir::MatchBufferRegion* {
+    if (old->source->buffer != from_) return old;
+    return workspace().New<tir::MatchBufferRegion>(old->buffer, MapRegion(old->source));
+  });
 }
 
 const PrimExpr* AccessRewriter::MapLoad(const tir::BufferLoad* load) {

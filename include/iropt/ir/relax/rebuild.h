@@ -1,78 +1,17 @@
-// Copy-on-write for Relax code: lists and nodes like an old one with other parts. Unchanged nodes stay the same
-// pointers, so that `new == old` shows that a pass changed nothing.
+// Copy-on-write for Relax code: nodes like an old one with other parts. Unchanged nodes stay the same pointers, so that
+// `new == old` shows that a pass changed nothing.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
+#include "iropt/ir/map_list.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/relax/expr.h"
 #include "iropt/ir/relax/type_inferrer.h"
 
 namespace iropt {
-
-// Walks over a list from front to back and makes a new one from the first change on. Lists that are edited at the same
-// time, because one is nested in the other, share a pool, which they use as a stack.
-template <class T>
-class CopyOnWriteList {
- public:
-  CopyOnWriteList(List<T> old, std::vector<T>& pool) : old_(old), pool_(pool), base_(pool.size()) {}
-  CopyOnWriteList(const CopyOnWriteList&) = delete;
-  CopyOnWriteList& operator=(const CopyOnWriteList&) = delete;
-  ~CopyOnWriteList() { pool_.resize(base_); }
-
-  // Replaces the next element of the old list by `item`.
-  void Replace(T item) {
-    if (!changed_ && item != old_[next_]) CopyPrefix();
-    if (changed_) pool_.push_back(item);
-    ++next_;
-  }
-  // Leaves the next element out.
-  void Drop() {
-    if (!changed_) CopyPrefix();
-    ++next_;
-  }
-
-  // The old list if nothing changed, else a new one in the arena of the workspace.
-  List<T> Finish(Workspace& workspace) {
-    if (!changed_) return old_;
-    return workspace.Copy(std::span<const T>(pool_.data() + base_, pool_.size() - base_));
-  }
-
- private:
-  void CopyPrefix() {
-    pool_.insert(pool_.end(), old_.begin(), old_.begin() + next_);
-    changed_ = true;
-  }
-
-  List<T> old_;
-  std::vector<T>& pool_;
-  size_t base_;
-  uint32_t next_ = 0;
-  bool changed_ = false;
-};
-
-// f(item) of each item, in order. The old list if nothing changes.
-template <class T, class F>
-List<T> MapList(List<T> old, Workspace& workspace, F&& f) {
-  for (uint32_t i = 0; i < old.size(); ++i) {
-    const T item = f(old[i]);
-    if (item == old[i]) continue;
-    const std::span<T> copy = workspace.arena().Copy(old.span());
-    copy[i] = item;
-    for (++i; i < old.size(); ++i) copy[i] = f(old[i]);
-    return copy;
-  }
-  return old;
-}
-
-// Returns whether two lists are the same one: MapList and CopyOnWriteList return the old list if nothing changes.
-template <class T>
-constexpr bool IsSameList(List<T> a, List<T> b) {
-  return a.begin() == b.begin() && a.size() == b.size();
-}
 
 // Says which changed expressions get their types inferred again.
 enum class Retype : uint8_t {

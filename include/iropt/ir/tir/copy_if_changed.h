@@ -5,7 +5,13 @@
 
 namespace iropt::tir {
 
-// The node if the copy has the same fields, else the copy in the workspace.
+// Returns whether two nodes have the same parts: the same values, pointers and lists of these.
+template <class X>
+bool HaveSameParts(const X& a, const X& b) {
+  return X::Fields()([&](auto... field) { return ((a.*(field.member) == b.*(field.member)) && ...); });
+}
+
+// The node if the copy has the same parts, else the copy in the workspace.
 //
 //   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
 //     tir::LetStmt copy = *let;
@@ -15,9 +21,7 @@ namespace iropt::tir {
 //   }
 template <class X>
 const X* CopyIfChanged(const X* node, const X& copy, Workspace& workspace) {
-  const bool is_same =
-      X::Fields()([&](auto... field) { return ((node->*(field.member) == copy.*(field.member)) && ...); });
-  return is_same ? node : workspace.New<X>(copy);
+  return HaveSameParts(*node, copy) ? node : workspace.New<X>(copy);
 }
 
 }  // namespace iropt::tir

@@ -6,6 +6,7 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/map_list.h"
 #include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
@@ -180,7 +181,7 @@ class ComputeLegalizer : public tir::StmtExprMutator {
     if (KeepsDTypes(*call)) return VisitWithDTypes(*call);
     const List<const PrimExpr*> args = Operands(call->args);
     const DataType dtype = IsNarrow(call) ? Wide(call->dtype) : call->dtype;
-    if (dtype == call->dtype && std::ranges::equal(args, call->args)) return call;
+    if (dtype == call->dtype && IsSameList(args, call->args)) return call;
     return workspace().New<tir::Call>(dtype, call->op, args);
   }
 
@@ -205,10 +206,7 @@ class ComputeLegalizer : public tir::StmtExprMutator {
     return Convert(value, Wide(value->dtype), num_lets_ != lets);
   }
   List<const PrimExpr*> Operands(List<const PrimExpr*> exprs) {
-    std::vector<const PrimExpr*> operands;
-    operands.reserve(exprs.size());
-    for (const PrimExpr* expr : exprs) operands.push_back(Operand(expr));
-    return workspace().Copy(operands);
+    return MapList(exprs, workspace(), [this](const PrimExpr* expr) { return Operand(expr); });
   }
   // A value in the format that it had.
   const PrimExpr* Narrow(const PrimExpr* value, DataType dtype, bool defines_vars) {
@@ -246,15 +244,12 @@ class ComputeLegalizer : public tir::StmtExprMutator {
     return Is<GlobalVar>(call.op) || IsCallOf(&call, OpId::kTirReinterpret) || IsCallOf(&call, OpId::kTirRet);
   }
   const PrimExpr* VisitWithDTypes(const tir::Call& call) {
-    std::vector<const PrimExpr*> args;
-    args.reserve(call.args.size());
-    for (const PrimExpr* arg : call.args) {
+    const List<const PrimExpr*> args = MapList(call.args, workspace(), [this](const PrimExpr* arg) {
       const size_t lets = num_lets_;
       const PrimExpr* value = VisitExpr(arg);
-      args.push_back(IsNarrow(arg) ? Narrow(value, arg->dtype, num_lets_ != lets) : value);
-    }
-    if (std::ranges::equal(args, call.args)) return &call;
-    return workspace().New<tir::Call>(call.dtype, call.op, workspace().Copy(args));
+      return IsNarrow(arg) ? Narrow(value, arg->dtype, num_lets_ != lets) : value;
+    });
+    return IsSameList(args, call.args) ? &call : workspace().New<tir::Call>(call.dtype, call.op, args);
   }
 
   const tir::Buffer* Legalize(const tir::Buffer* buffer) {

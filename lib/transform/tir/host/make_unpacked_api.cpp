@@ -23,6 +23,7 @@
 
 #include "iropt/infer/prim_func_type.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/map_list.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -47,14 +48,13 @@ class UnpackedCallRewriter : public tir::StmtExprMutator {
     const auto* call = static_cast<const tir::Call*>(StmtExprMutator::VisitCall(old));
     const auto* callee = As<GlobalVar>(call->op);
     if (!callee || !external_.contains(callee)) return call;
-    std::vector<const PrimExpr*> args;
-    for (const PrimExpr* arg : call->args) {
+    const List<const PrimExpr*> args = MapList(call->args, workspace(), [](const PrimExpr* arg) {
       const auto* array = As<tir::Call>(arg);
       const bool is_array = array && IsOp(array->op, OpId::kTirTvmStackMakeArray) && !array->args.empty();
-      args.push_back(is_array ? array->args[0] : arg);
-    }
-    if (call->dtype == DataType::Int(32) && std::ranges::equal(args, call->args)) return call;
-    return workspace().New<tir::Call>(DataType::Int(32), call->op, workspace().Copy(args));
+      return is_array ? array->args[0] : arg;
+    });
+    if (call->dtype == DataType::Int(32) && IsSameList(args, call->args)) return call;
+    return workspace().New<tir::Call>(DataType::Int(32), call->op, args);
   }
 
  private:

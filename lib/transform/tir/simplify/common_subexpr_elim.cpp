@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/ir/map_list.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -87,11 +88,8 @@ class SharedSubexprBinder : public tir::StmtExprMutator {
   const Attr* VisitAttr(const Attr* attr) override { return attr; }
 
  private:
-  // The list itself if nothing changes.
   List<const PrimExpr*> VisitAll(List<const PrimExpr*> exprs) {
-    std::vector<const PrimExpr*> visited;
-    for (const PrimExpr* expr : exprs) visited.push_back(VisitExpr(expr));
-    return std::ranges::equal(visited, exprs) ? exprs : workspace().Copy(visited);
+    return MapList(exprs, workspace(), [this](const PrimExpr* expr) { return VisitExpr(expr); });
   }
 
   struct Binding {

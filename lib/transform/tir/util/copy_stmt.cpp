@@ -1,7 +1,7 @@
 #include "transform/tir/util/copy_stmt.h"
 
-#include <algorithm>
-#include <vector>
+#include "iropt/ir/map_list.h"
+#include "iropt/ir/tir/copy_if_changed.h"
 
 namespace iropt {
 
@@ -60,26 +60,16 @@ const tir::Stmt* StmtCopier::VisitBufferRealize(const tir::BufferRealize* realiz
   return StmtExprMutator::VisitBufferRealize(realize);
 }
 
-bool StmtCopier::CopyAll(List<const PrimExpr*>& exprs) {
-  std::vector<const PrimExpr*> copies;
-  copies.reserve(exprs.size());
-  for (const PrimExpr* expr : exprs) copies.push_back(VisitExpr(expr));
-  if (std::ranges::equal(copies, exprs)) return false;
-  exprs = workspace().Copy(copies);
-  return true;
-}
-
 const tir::Buffer* StmtCopier::CopyBuffer(const tir::Buffer* buffer, bool is_definition) {
   const auto [known, is_new] = buffers_.try_emplace(buffer, buffer);
   if (!is_new) return known;
   tir::Buffer copy = *buffer;
   copy.data = To<tir::Var>(VisitExpr(buffer->data));
-  bool changed = is_definition || copy.data != buffer->data;
-  changed |= CopyAll(copy.shape);
-  changed |= CopyAll(copy.strides);
+  const auto visit = [this](const PrimExpr* expr) { return VisitExpr(expr); };
+  copy.shape = MapList(buffer->shape, workspace(), visit);
+  copy.strides = MapList(buffer->strides, workspace(), visit);
   if (buffer->elem_offset) copy.elem_offset = VisitExpr(buffer->elem_offset);
-  changed |= copy.elem_offset != buffer->elem_offset;
-  if (!changed) return buffer;
+  if (!is_definition && tir::HaveSameParts(*buffer, copy)) return buffer;
   copy.id = workspace().NextVarId();
   return buffers_[buffer] = workspace().New<tir::Buffer>(copy);
 }

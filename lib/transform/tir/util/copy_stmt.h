@@ -34,7 +34,6 @@ class StmtCopier : private tir::StmtExprMutator {
   // A variable that only a definition of a buffer defines.
   void Define(const PrimExpr* expr);
   const tir::Buffer* CopyBuffer(const tir::Buffer* buffer, bool is_definition);
-  bool CopyAll(List<const PrimExpr*>& exprs);
 
   bool renew_ = false;
   LookupMap<const tir::Var*, const PrimExpr*> vars_;
