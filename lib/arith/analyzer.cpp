@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "iropt/arith/side_effect.h"
+#include "iropt/ir/structural.h"
 #include "iropt/support/stack.h"
 #include "known_orders.h"
 #include "polynomial.h"

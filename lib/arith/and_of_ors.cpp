@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "iropt/ir/structural.h"
 #include "iropt/support/function_ref.h"
 #include "iropt/support/stack.h"
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "iropt/ir/structural.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/stack.h"
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "iropt/ir/structural.h"
 #include "iropt/support/stack.h"
 #include "simplifier.h"
 

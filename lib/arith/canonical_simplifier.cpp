@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "iropt/ir/structural.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 #include "simple_sum.h"

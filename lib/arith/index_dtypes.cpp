@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "iropt/ir/map_list.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/thread_axis.h"
@@ -225,8 +226,7 @@ const tir::Stmt* IndexDTypeRewriter::VisitFor(const tir::For* loop) {
   copy.body = VisitStmt(loop->body);
   const bool stays = copy.loop_var == loop->loop_var && copy.body == loop->body && copy.step == loop->step &&
                      copy.annotations == loop->annotations;
-  const auto same = [](const PrimExpr* a, const PrimExpr* b) { return arith::DeepEqual(a, b); };
-  if (stays && same(copy.min, loop->min) && same(copy.extent, loop->extent)) return loop;
+  if (stays && DeepEqual(copy.min, loop->min) && DeepEqual(copy.extent, loop->extent)) return loop;
   return workspace().New<tir::For>(copy);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/support/followed_version.h"

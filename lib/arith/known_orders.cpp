@@ -5,12 +5,11 @@
 #include <utility>
 
 #include "iropt/arith/side_effect.h"
+#include "iropt/ir/structural.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::arith {
 namespace {
-
-bool Same(const PrimExpr* a, const PrimExpr* b) { return a == b || (a && b && DeepEqual(a, b)); }
 
 constexpr Order Reversed(Order order) {
   const auto bits = static_cast<uint8_t>(order);
@@ -78,8 +77,8 @@ void KnownOrders::Erase(size_t begin, size_t end) {
 }
 
 std::optional<KnownOrders::Fact> KnownOrders::From(const PrimExpr* a, const Fact& fact) {
-  if (Same(fact.a, a)) return fact;
-  if (!Same(fact.b, a) || fact.offset == std::numeric_limits<int64_t>::min()) return std::nullopt;
+  if (DeepEqual(fact.a, a)) return fact;
+  if (!DeepEqual(fact.b, a) || fact.offset == std::numeric_limits<int64_t>::min()) return std::nullopt;
   return Fact{fact.b, fact.a, -fact.offset, Reversed(fact.order)};
 }
 
@@ -111,8 +110,8 @@ std::vector<KnownOrders::Fact> KnownOrders::ChainsFrom(const PrimExpr* a, const 
   // By the right side. A side is continued once, with what is known when its turn comes.
   std::vector<std::pair<const PrimExpr*, std::vector<Fact>>> reached;
   const auto declare = [&](const Fact& fact) {
-    if (Same(fact.b, a)) return;
-    auto it = std::ranges::find_if(reached, [&](const auto& entry) { return Same(entry.first, fact.b); });
+    if (DeepEqual(fact.b, a)) return;
+    auto it = std::ranges::find_if(reached, [&](const auto& entry) { return DeepEqual(entry.first, fact.b); });
     if (it == reached.end()) it = reached.insert(reached.end(), {fact.b, {}});
     std::vector<Fact>& known = it->second;
     if (std::ranges::any_of(known, [&](const Fact& earlier) { return Implies(earlier, fact); })) return;
@@ -128,7 +127,7 @@ std::vector<KnownOrders::Fact> KnownOrders::ChainsFrom(const PrimExpr* a, const 
   }
   for (size_t i = 0; i < reached.size(); ++i) {
     const PrimExpr* middle = reached[i].first;
-    if (Same(middle, b)) continue;
+    if (DeepEqual(middle, b)) continue;
     const std::vector<Fact> to_middle = reached[i].second;
     for (const Fact& fact : facts_) {
       const auto onward = From(middle, fact);
@@ -138,7 +137,7 @@ std::vector<KnownOrders::Fact> KnownOrders::ChainsFrom(const PrimExpr* a, const 
       }
     }
   }
-  const auto found = std::ranges::find_if(reached, [&](const auto& entry) { return Same(entry.first, b); });
+  const auto found = std::ranges::find_if(reached, [&](const auto& entry) { return DeepEqual(entry.first, b); });
   return found == reached.end() ? std::vector<Fact>() : found->second;
 }
 
@@ -178,7 +177,7 @@ Order KnownOrders::Compare(const PrimExpr* a_expr, const PrimExpr* b_expr, bool 
   } else {
     for (const Fact& fact : facts_) {
       const auto turned = From(a, fact);
-      if (turned && Same(turned->b, b)) facts.push_back(*turned);
+      if (turned && DeepEqual(turned->b, b)) facts.push_back(*turned);
     }
   }
   return OrderBy(facts, *offset);

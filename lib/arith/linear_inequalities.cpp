@@ -5,6 +5,7 @@
 
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/linear_system.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/visitor.h"
 

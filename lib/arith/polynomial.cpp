@@ -4,6 +4,7 @@
 #include <iterator>
 #include <limits>
 
+#include "iropt/ir/structural.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::arith {

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <map>
 
+#include "iropt/ir/structural.h"
 #include "iropt/support/check.h"
 
 namespace iropt::arith {

@@ -3,6 +3,7 @@
 
 #include "and_of_ors.h"
 #include "iropt/arith/side_effect.h"
+#include "iropt/ir/structural.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"

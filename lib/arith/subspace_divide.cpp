@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "iropt/ir/structural.h"
 #include "iter_map_detect.h"
 #include "iter_map_rewriter.h"
 

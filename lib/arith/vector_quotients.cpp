@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "iropt/ir/structural.h"
+
 namespace iropt::arith {
 namespace {
 

@@ -16,7 +16,7 @@ List<T> Borrow(std::span<const T> items) {
 }
 
 template <class T>
-bool AttrFieldsEqual(const T& a, const T& b) {
+bool SameAttrField(const T& a, const T& b) {
   if constexpr (std::is_convertible_v<T, const Attr*>) {
     return AttrEqual(a, b);
   } else if constexpr (std::is_same_v<T, List<const Attr*>>) {
@@ -24,14 +24,6 @@ bool AttrFieldsEqual(const T& a, const T& b) {
   } else {
     return node_hashing::EqualValues(a, b);
   }
-}
-
-template <class X>
-bool AttrsEqual(const X& a, const X& b) {
-  const auto equal = [&](auto field) {
-    return field.role == FieldRole::kIgnored || AttrFieldsEqual(a.*(field.member), b.*(field.member));
-  };
-  return X::Fields()([&](auto... field) { return (equal(field) && ...); });
 }
 
 }  // namespace
@@ -143,8 +135,11 @@ const ObjectAttr* ObjectAttr::With(uint32_t field, const Attr* value) const {
 bool AttrEqual(const Attr* a, const Attr* b) {
   if (a == b) return true;
   if (a == nullptr || b == nullptr || a->kind != b->kind || !a->by_structure() || !b->by_structure()) return false;
-  return DispatchIn<NodeGroup::kAttr>(
-      a, [&]<class X>(const X* attr) { return AttrsEqual(*attr, *static_cast<const X*>(b)); });
+  return DispatchIn<NodeGroup::kAttr>(a, [&]<class X>(const X* attr) {
+    return FieldsEqual(*attr, *static_cast<const X*>(b), [](auto field, const auto& x, const auto& y) {
+      return field.role == FieldRole::kIgnored || SameAttrField(x, y);
+    });
+  });
 }
 
 }  // namespace iropt

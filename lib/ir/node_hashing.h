@@ -51,8 +51,7 @@ uint64_t Hash(const X& node) {
 
 template <class X>
 bool Equal(const X& a, const X& b) {
-  if (a.kind != b.kind) return false;
-  return X::Fields()([&](auto... field) { return (EqualValues(a.*(field.member), b.*(field.member)) && ...); });
+  return a.kind == b.kind && FieldsEqual(a, b, [](auto, const auto& x, const auto& y) { return EqualValues(x, y); });
 }
 
 // ---- Hash of the content: the same in every run, independent of addresses.

@@ -18,7 +18,7 @@ using structural::Mode;
 class Comparator {
  public:
   struct Settings {
-    bool map_free_vars;
+    StructuralOptions options;
     bool describe;  // a failed comparison leaves a description of the first difference
     bool skip;      // see MaySkip
   };
@@ -131,6 +131,9 @@ class Comparator {
       // the same memory.
       if (!IsDefined(a, b)) return CompareDefinition(a, b, mode);
       return AreMatched(a, b) || CompareFields(a, b, Mode::kUse);
+    } else if constexpr (std::is_same_v<X, Constant>) {
+      if (!settings_.options.same_constants) return CompareFields(a, b, mode);
+      return settings_.options.same_constants(*a, *b) || Differ(a, b);
     } else if constexpr (std::is_same_v<X, VarBinding>) {
       // A local function may call itself by its variable, whose type may use what the function defines.
       if (Is<Function>(a->value) && Is<Function>(b->value) && !Match(a->var, b->var)) return false;
@@ -142,14 +145,13 @@ class Comparator {
 
   template <class X>
   bool CompareFields(const X* a, const X* b, Mode mode) {
-    const auto compare = [&](auto field) {
+    return FieldsEqual(*a, *b, [&](auto field, const auto& x, const auto& y) {
       if (field.role == FieldRole::kIgnored || (field.role == FieldRole::kType && !structural::kTypeCounts<X>))
         return true;
-      if (CompareValue(a->*(field.member), b->*(field.member), structural::FieldMode<X>(field.role, mode))) return true;
+      if (CompareValue(x, y, structural::FieldMode<X>(field.role, mode))) return true;
       if (settings_.describe) path_.emplace_back(field.name);
       return false;
-    };
-    return X::Fields()([&](auto... field) { return (compare(field) && ...); });
+    });
   }
 
   template <class T>
@@ -195,7 +197,7 @@ class Comparator {
   template <class V>
   bool CompareUse(const V* a, const V* b) {
     if (!IsDefined(a, b)) {
-      if (settings_.map_free_vars) return CompareDefinition(a, b, Mode::kParam);
+      if (settings_.options.map_free_vars) return CompareDefinition(a, b, Mode::kParam);
       return a == b || Differ(a, b);
     }
     return AreMatched(a, b) || Differ(a, b);
@@ -253,7 +255,7 @@ class Comparator {
 bool CompareNodes(const Node* a, const Node* b, StructuralOptions options, std::string* description) {
   bool skip = !options.map_free_vars;
   for (;;) {
-    Comparator comparator({options.map_free_vars, description != nullptr, skip});
+    Comparator comparator({options, description != nullptr, skip});
     const bool equal = comparator.Compare(a, b);
     if (comparator.needs_full_comparison()) {
       skip = false;

@@ -9,7 +9,7 @@ namespace iropt {
 namespace {
 
 template <class T>
-bool TypeFieldsEqual(const T& a, const T& b) {
+bool SameTypeField(const T& a, const T& b) {
   if constexpr (std::is_convertible_v<T, const Type*>) {
     return TypeEqual(a, b);
   } else if constexpr (std::is_same_v<T, List<const Type*>>) {
@@ -17,11 +17,6 @@ bool TypeFieldsEqual(const T& a, const T& b) {
   } else {
     return a == b;
   }
-}
-
-template <class X>
-bool TypesEqual(const X& a, const X& b) {
-  return X::Fields()([&](auto... field) { return (TypeFieldsEqual(a.*(field.member), b.*(field.member)) && ...); });
 }
 
 List<const PrimExpr*> DimList(std::span<const PrimExpr* const> dims) {
@@ -93,8 +88,10 @@ const FuncType* FuncType::Opaque(const Type* ret, bool purity, std::string_view 
 bool TypeEqual(const Type* a, const Type* b) {
   if (a == b) return true;
   if (a == nullptr || b == nullptr || a->kind != b->kind || !a->has_shape_var() || !b->has_shape_var()) return false;
-  return DispatchIn<NodeGroup::kType>(
-      a, [&]<class X>(const X* type) { return TypesEqual(*type, *static_cast<const X*>(b)); });
+  return DispatchIn<NodeGroup::kType>(a, [&]<class X>(const X* type) {
+    return FieldsEqual(*type, *static_cast<const X*>(b),
+                       [](auto, const auto& x, const auto& y) { return SameTypeField(x, y); });
+  });
 }
 
 }  // namespace iropt

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "iropt/ir/structural.h"
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
 #include "stmt_tools.h"
@@ -251,8 +252,7 @@ std::vector<List<const PrimExpr*>> IndicesStoredByAll(const tir::IfThenElse& bra
   AddStoredIndices(*branch.then_case, buffer, in_then);
   AddStoredIndices(*branch.else_case, buffer, in_else);
   std::erase_if(in_then, [&](List<const PrimExpr*> indices) {
-    return std::ranges::none_of(
-        in_else, [&](List<const PrimExpr*> other) { return std::ranges::equal(indices, other, arith::DeepEqual); });
+    return std::ranges::none_of(in_else, [&](List<const PrimExpr*> other) { return DeepEqual(indices, other); });
   });
   return in_then;
 }

@@ -131,7 +131,4 @@ inline bool IsInt(const PrimExpr* e, int64_t value) {
   return e->kind == NodeKind::kIntImm && static_cast<const tir::IntImm*>(e)->value == value;
 }
 
-// Structural equality of scalar expressions; variables are equal only to themselves. O(1) for interned expressions.
-bool DeepEqual(const PrimExpr* a, const PrimExpr* b);
-
 }  // namespace iropt::arith

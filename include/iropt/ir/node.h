@@ -159,4 +159,10 @@ constexpr void ForEachField(const X* n, F&& f) {
   X::Fields()([&](auto... field) { (f(field, n->*(field.member)), ...); });
 }
 
+// Returns whether equal(field, x, y) is true for each field of two nodes of one class; ends at the first that differs.
+template <class X, class F>
+constexpr bool FieldsEqual(const X& a, const X& b, F&& equal) {
+  return X::Fields()([&](auto... field) { return (equal(field, a.*(field.member), b.*(field.member)) && ...); });
+}
+
 }  // namespace iropt

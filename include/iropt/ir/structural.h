@@ -1,4 +1,6 @@
 // Equality and hashing by structure: names of bound variables, source spans and sharing of nodes do not count.
+// StructuralEqual compares any nodes. DeepEqual compares scalar expressions, with variables by identity: it is for
+// rewrites of an expression, which compare its parts many times.
 //
 // A definition of a variable matches the definition at the same place (the types must be equal, too); uses must then
 // refer to matching definitions. Symbolic variables are defined by their first occurrence in the types of parameters,
@@ -12,6 +14,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "iropt/ir/module.h"
@@ -20,12 +23,22 @@ namespace iropt {
 
 struct StructuralOptions {
   bool map_free_vars = false;
+  // Compares two constants; null: by the bytes of their tensors. For passes to which more counts, or that must not read
+  // big files. Hashes do not depend on it.
+  bool (*same_constants)(const Constant& a, const Constant& b) = nullptr;
 };
 
 // Null is equal to null only. Modules compare functions by name, whatever their order, and attributes and global infos;
 // not their own names.
 bool StructuralEqual(const Node* a, const Node* b, StructuralOptions options = {});
 bool StructuralEqual(const Module& a, const Module& b, StructuralOptions options = {});
+
+// Returns whether two scalar expressions are the same computation at one place, as TVM's ExprDeepEqual. Variables,
+// buffers and expressions that bind variables (Let, Reduce) are equal only to themselves. Numbers compare as numbers:
+// 0.0 is equal to -0.0. Null is equal to null only. O(nodes); O(1) if the outermost nodes are the same or of different
+// kinds.
+bool DeepEqual(const PrimExpr* a, const PrimExpr* b);
+bool DeepEqual(std::span<const PrimExpr* const> a, std::span<const PrimExpr* const> b);
 
 // Equal for nodes that are equal under the same options, and the same in every run.
 uint64_t StructuralHash(const Node* node, StructuralOptions options = {});

@@ -9,6 +9,7 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/limits.h"
+#include "iropt/ir/structural.h"
 
 namespace iropt {
 
@@ -90,7 +91,7 @@ class CombinationMatcher {
   bool Match(const PrimExpr* pattern, const PrimExpr* expr) {
     if (const auto* var = As<tir::Var>(pattern)) {
       const auto known = std::ranges::find(values_, var, &std::pair<const tir::Var*, const PrimExpr*>::first);
-      if (known != values_.end()) return arith::DeepEqual(known->second, expr);
+      if (known != values_.end()) return DeepEqual(known->second, expr);
       values_.emplace_back(var, expr);
       return true;
     }
@@ -214,8 +215,7 @@ class ReductionFinder {
     std::vector<DataType> dtypes;
     for (const PrimExpr* identity : identities_) dtypes.push_back(identity->dtype);
     const Exprs identities = IdentitiesOf(combination, dtypes, make);
-    const auto same = [](const PrimExpr* a, const PrimExpr* b) { return a && arith::DeepEqual(a, b); };
-    if (!std::ranges::equal(identities, identities_, same)) return false;
+    if (!DeepEqual(identities, identities_)) return false;
     std::vector<const tir::Var*> x, y;
     for (size_t i = 0; i < dtypes.size(); ++i) {
       x.push_back(workspace_.NewPrimVar(fmt::format("x{}", i), dtypes[i]));
@@ -239,8 +239,7 @@ class ReductionFinder {
   // Returns whether the expression loads what the store overwrites.
   static bool IsElement(const PrimExpr* expr, const tir::BufferStore& store) {
     const auto* load = As<tir::BufferLoad>(expr);
-    return load && load->buffer == store.buffer && !load->predicate &&
-           std::ranges::equal(load->indices, store.indices, arith::DeepEqual);
+    return load && load->buffer == store.buffer && !load->predicate && DeepEqual(load->indices, store.indices);
   }
 
   const tir::Block& block_;

@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "iropt/arith/side_effect.h"
+#include "iropt/ir/structural.h"
 #include "iropt/support/hash.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
@@ -175,7 +176,7 @@ void ComputationTable::Add(const PrimExpr* expr, size_t count) {
   }
   Entry& entry = entries_[index];
   entry.count += count;
-  if (!arith::DeepEqual(entry.expr, expr) && TextOf(expr) < TextOf(entry.expr)) entry.expr = expr;
+  if (!DeepEqual(entry.expr, expr) && TextOf(expr) < TextOf(entry.expr)) entry.expr = expr;
 }
 
 void ComputationTable::AddCommon(std::initializer_list<const ComputationTable*> parts) {

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "iropt/arith/analyzer.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/visitor.h"
@@ -72,8 +73,8 @@ class AxisDivisions : public tir::ExprMutator {
       });
     }
     if (const auto* product = As<tir::Mul>(e)) {
-      if (arith::DeepEqual(product->b, divisor)) return {product->a, zero};
-      if (arith::DeepEqual(product->a, divisor)) return {product->b, zero};
+      if (DeepEqual(product->b, divisor)) return {product->a, zero};
+      if (DeepEqual(product->a, divisor)) return {product->b, zero};
     }
     return {zero, e};
   }
@@ -81,7 +82,7 @@ class AxisDivisions : public tir::ExprMutator {
   bool IsBelow(const PrimExpr* e, const PrimExpr* size) const {
     const auto* axis = As<tir::Var>(e);
     const auto extent = axis ? extents_.find(axis) : extents_.end();
-    return arith::IsInt(e, 0) || (extent != extents_.end() && arith::DeepEqual(extent->second, size));
+    return arith::IsInt(e, 0) || (extent != extents_.end() && DeepEqual(extent->second, size));
   }
 
   arith::Analyzer& analyzer_;

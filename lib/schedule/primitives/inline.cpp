@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "iropt/analysis/tir/block_access.h"
+#include "iropt/ir/structural.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/region_tools.h"
@@ -355,7 +356,7 @@ class ProducerInliner : public Inliner {
     tir::PostOrderVisit(store(), [&](const Node* node) {
       const auto* load = As<tir::BufferLoad>(node);
       if (!load || load->buffer != buffer()) return;
-      ok = ok && (!indices || std::ranges::equal(*indices, load->indices, arith::DeepEqual));
+      ok = ok && (!indices || DeepEqual(*indices, load->indices));
       indices = load->indices;
     });
     return ok ? indices : std::nullopt;
@@ -398,7 +399,7 @@ class ProducerInliner : public Inliner {
     const PrimExpr* condition = analyzer().Simplify(Substituted(in_bound_));
     if (IsTrue(condition)) return realize;
     const auto* branch = As<tir::IfThenElse>(block->body);
-    if (branch && !branch->else_case && !arith::DeepEqual(condition, analyzer().Simplify(branch->condition))) {
+    if (branch && !branch->else_case && !DeepEqual(condition, analyzer().Simplify(branch->condition))) {
       condition = analyzer().Simplify(analyzer().make().Binary(NodeKind::kAnd, condition, branch->condition));
       block = To<tir::Block>(WithBody(*block, branch->then_case, workspace()));
     }

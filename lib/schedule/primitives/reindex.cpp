@@ -11,6 +11,7 @@
 
 #include "axis_condition.h"
 #include "cache.h"
+#include "iropt/ir/structural.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/region_tools.h"
@@ -42,7 +43,7 @@ class AccessFinder : public tir::StmtExprVisitor {
 
  private:
   void Note(List<const PrimExpr*> found) {
-    is_unique = is_unique && (!indices || std::ranges::equal(*indices, found, arith::DeepEqual));
+    is_unique = is_unique && (!indices || DeepEqual(*indices, found));
     if (!indices) indices = found;
   }
 

@@ -15,6 +15,7 @@
 #include "buffer_sites.h"
 #include "iropt/analysis/tir/block_access.h"
 #include "iropt/arith/mutator.h"
+#include "iropt/ir/structural.h"
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
 #include "schedule/checks.h"
@@ -134,7 +135,7 @@ class WriteFinder : public tir::StmtExprVisitor {
     for (size_t i = 0; i < info.loops.size(); ++i) {
       const tir::For& loop = *info.loops[i];
       if (tir::Substitute(indices[i], values_, workspace_) != loop.loop_var || !arith::IsInt(loop.min, 0) ||
-          !arith::DeepEqual(loop.extent, buffer_->shape[i]) || loop.for_kind != tir::ForKind::kSerial)
+          !DeepEqual(loop.extent, buffer_->shape[i]) || loop.for_kind != tir::ForKind::kSerial)
         return false;
     }
     return true;
@@ -173,8 +174,7 @@ class NestReplacer : public tir::StmtExprMutator {
   const PrimExpr* VisitVar(const tir::Var* var) override { return renamed_.Lookup(var, var); }
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    if (store->buffer != info_.store->buffer ||
-        !std::ranges::equal(store->indices, info_.store->indices, arith::DeepEqual)) {
+    if (store->buffer != info_.store->buffer || !DeepEqual(store->indices, info_.store->indices)) {
       replaced_all = false;
       return StmtExprMutator::VisitBufferStore(store);
     }

@@ -182,8 +182,7 @@ const PrimExpr* ReductionExprOf(const tir::Block& block) {
   const auto* sum = store ? As<tir::Add>(store->value) : nullptr;
   const auto* load = sum ? As<tir::BufferLoad>(sum->a) : nullptr;
   if (!load || load->buffer != store->buffer) return nullptr;
-  const auto same = [](const PrimExpr* a, const PrimExpr* b) { return arith::DeepEqual(a, b); };
-  return std::ranges::equal(load->indices, store->indices, same) ? sum->b : nullptr;
+  return DeepEqual(load->indices, store->indices) ? sum->b : nullptr;
 }
 
 bool IsBroadcastEpilogue(RuleSchedule& sch, const Name& block, const Name& epilogue) {

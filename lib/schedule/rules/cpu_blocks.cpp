@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "iropt/ir/structural.h"
 #include "schedule/checks.h"
 #include "schedule/stmt_tools.h"
 
@@ -93,8 +94,7 @@ bool CanVectorize(const tir::Block& block, const tir::Var* axis) {
 bool IsCopy(const tir::Block& block) {
   const auto* store = As<tir::BufferStore>(block.body);
   const auto* load = store ? As<tir::BufferLoad>(store->value) : nullptr;
-  const auto same = [](const PrimExpr* a, const PrimExpr* b) { return arith::DeepEqual(a, b); };
-  return load && std::ranges::equal(load->indices, store->indices, same);
+  return load && DeepEqual(load->indices, store->indices);
 }
 
 // ---- Elementwise blocks

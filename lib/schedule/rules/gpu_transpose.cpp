@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "iropt/arith/iter_map.h"
+#include "iropt/ir/structural.h"
 #include "rule_schedule.h"
 
 namespace iropt::schedule {
@@ -14,13 +15,12 @@ bool IsTranspose(const tir::Block& block) {
   const auto* load = store ? As<tir::BufferLoad>(store->value) : nullptr;
   if (!load) return false;
   const auto contains = [](List<const PrimExpr*> list, const PrimExpr* expr) {
-    return std::ranges::any_of(list, [&](const PrimExpr* other) { return arith::DeepEqual(other, expr); });
+    return std::ranges::any_of(list, [&](const PrimExpr* other) { return DeepEqual(other, expr); });
   };
   const auto all_in = [&](List<const PrimExpr*> a, List<const PrimExpr*> b) {
     return std::ranges::all_of(a, [&](const PrimExpr* expr) { return contains(b, expr); });
   };
-  const auto same = [](const PrimExpr* a, const PrimExpr* b) { return arith::DeepEqual(a, b); };
-  return !std::ranges::equal(store->indices, load->indices, same) && all_in(store->indices, load->indices) &&
+  return !DeepEqual(store->indices, load->indices) && all_in(store->indices, load->indices) &&
          all_in(load->indices, store->indices);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
@@ -123,7 +124,7 @@ class RemoveDeclarations : public tir::StmtExprMutator {
 
 bool IsAllOf(const tir::Buffer& buffer, const tir::Allocate& allocate) {
   return buffer.dtype == allocate.dtype && buffer.strides.empty() && arith::IsInt(buffer.elem_offset, 0) &&
-         std::ranges::equal(buffer.shape, allocate.extents, arith::DeepEqual);
+         DeepEqual(buffer.shape, allocate.extents);
 }
 
 // Declares right after each allocation the buffer that is all of it: one that is accessed without a declaration, or

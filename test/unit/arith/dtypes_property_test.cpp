@@ -7,6 +7,7 @@
 #include "expr_eval.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/context.h"
+#include "iropt/ir/structural.h"
 #include "iropt/text/script/printer.h"
 
 namespace iropt::arith::test {

@@ -23,6 +23,7 @@
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/module.h"
+#include "iropt/ir/structural.h"
 #include "iropt/text/script/parser.h"
 #include "iropt/text/script/printer.h"
 

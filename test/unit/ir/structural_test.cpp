@@ -287,5 +287,60 @@ TEST_CASE("a module builder has every function once", "[ir]") {
   CHECK(builder.Finish().size() == 4);
 }
 
+TEST_CASE("constants compare as the caller says", "[ir]") {
+  Workspace workspace;
+  const auto data = NDArray::Make(DataType::Float(32), {2});
+  const auto tuple = [&](const Type* type) {
+    const Expr* constant = workspace.New<Constant>(data.get(), type);
+    return workspace.New<Tuple>(workspace.Copy(std::vector<const Expr*>{constant}), nullptr);
+  };
+  const Tuple* a = tuple(Tensor({Int(2)}));
+  const Tuple* b = tuple(ObjectType::Get());
+  CHECK(StructuralEqual(a, b));
+  const auto same_types = [](const Constant& x, const Constant& y) { return TypeEqual(x.type, y.type); };
+  CHECK_FALSE(StructuralEqual(a, b, {.same_constants = same_types}));
+  CHECK(StructuralEqual(a, tuple(Tensor({Int(2)})), {.same_constants = same_types}));
+}
+
+TEST_CASE("scalar expressions compare with variables by identity", "[ir]") {
+  Workspace workspace;
+  const tir::Var* i = workspace.NewPrimVar("i", DataType::Int(32));
+  const tir::Var* j = workspace.NewPrimVar("i", DataType::Int(32));
+  const auto add = [&](const PrimExpr* a, const PrimExpr* b) { return workspace.New<tir::Add>(a, b); };
+  const auto number = [&](int64_t value) { return workspace.New<tir::IntImm>(DataType::Int(32), value); };
+  CHECK(DeepEqual(add(i, number(1)), add(i, number(1))));
+  CHECK_FALSE(DeepEqual(add(i, number(1)), add(i, number(2))));
+  CHECK_FALSE(DeepEqual(add(i, number(1)), add(j, number(1))));
+  CHECK_FALSE(DeepEqual(add(i, j), workspace.New<tir::Sub>(i, j)));
+  CHECK_FALSE(DeepEqual(number(1), workspace.New<tir::IntImm>(DataType::Int(64), 1)));
+  const auto real = [&](double value) { return workspace.New<tir::FloatImm>(DataType::Float(32), value); };
+  CHECK(DeepEqual(real(0.0), real(-0.0)));
+
+  CHECK(DeepEqual(nullptr, static_cast<const PrimExpr*>(nullptr)));
+  CHECK_FALSE(DeepEqual(i, static_cast<const PrimExpr*>(nullptr)));
+  CHECK_FALSE(DeepEqual(static_cast<const PrimExpr*>(nullptr), i));
+
+  // A binder is equal only to itself.
+  const auto let = [&] { return workspace.New<tir::Let>(i, number(1), add(i, i)); };
+  const PrimExpr* once = let();
+  CHECK(DeepEqual(once, once));
+  CHECK_FALSE(DeepEqual(let(), let()));
+  CHECK(StructuralEqual(let(), let()));
+
+  // Buffers, too, though StructuralEqual takes two views of the same memory for the same buffer.
+  const tir::Buffer* a = NewLoop(workspace, 8)->param_buffers[0];
+  const tir::Buffer* b = workspace.New<tir::Buffer>(*a);
+  const auto load = [&](const tir::Buffer* buffer) {
+    return workspace.New<tir::BufferLoad>(buffer->dtype, buffer, workspace.Copy(std::vector<const PrimExpr*>{i}));
+  };
+  CHECK(DeepEqual(load(a), load(a)));
+  CHECK_FALSE(DeepEqual(load(a), load(b)));
+
+  const std::vector<const PrimExpr*> list = {i, number(1)};
+  CHECK(DeepEqual(list, std::vector<const PrimExpr*>{i, number(1)}));
+  CHECK_FALSE(DeepEqual(list, std::vector<const PrimExpr*>{i}));
+  CHECK_FALSE(DeepEqual(list, std::vector<const PrimExpr*>{i, nullptr}));
+}
+
 }  // namespace
 }  // namespace iropt

@@ -11,6 +11,7 @@
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/module.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/support/function_ref.h"
 #include "iropt/support/lookup.h"
@@ -56,7 +57,7 @@ struct ComputationHash {
   size_t operator()(const PrimExpr* e) const { return facts->Hash(e); }
 };
 struct ComputationEqual {
-  bool operator()(const PrimExpr* a, const PrimExpr* b) const { return arith::DeepEqual(a, b); }
+  bool operator()(const PrimExpr* a, const PrimExpr* b) const { return DeepEqual(a, b); }
 };
 template <class T>
 using ComputationMap = LookupMap<const PrimExpr*, T, ComputationHash, ComputationEqual>;

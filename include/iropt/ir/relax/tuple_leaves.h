@@ -104,21 +104,6 @@ bool AnyLeaf(const Expr* operand, F&& f) {
   });
 }
 
-// Returns whether two operands have the same fields and f(leaf, other) holds for all leaves.
-template <class F>
-bool AllLeafPairs(const Expr* operand, const Expr* other, F&& f) {
-  const auto* tuple = As<Tuple>(operand);
-  const auto* other_tuple = As<Tuple>(other);
-  if (!tuple && !other_tuple) return f(operand, other);
-  if (!tuple || !other_tuple || tuple->fields.size() != other_tuple->fields.size()) return false;
-  return WithStack([&] {
-    for (uint32_t i = 0; i < tuple->fields.size(); ++i) {
-      if (!AllLeafPairs(tuple->fields[i], other_tuple->fields[i], f)) return false;
-    }
-    return true;
-  });
-}
-
 // The operand with f(leaf) for each leaf; the same pointer if nothing changes.
 template <class F>
 const Expr* MapLeaves(const Expr* operand, Rebuilder& rebuilder, F&& f) {

@@ -8,7 +8,7 @@ namespace iropt::tir {
 // Returns whether two nodes have the same parts: the same values, pointers and lists of these.
 template <class X>
 bool HaveSameParts(const X& a, const X& b) {
-  return X::Fields()([&](auto... field) { return ((a.*(field.member) == b.*(field.member)) && ...); });
+  return FieldsEqual(a, b, [](auto, const auto& x, const auto& y) { return x == y; });
 }
 
 // The node if the copy has the same parts, else the copy in the workspace.

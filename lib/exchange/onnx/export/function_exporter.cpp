@@ -8,8 +8,8 @@
 #include "exchange/onnx/export/attributes.h"
 #include "exchange/onnx/export/op_export.h"
 #include "exchange/onnx/tensors.h"
-#include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
+#include "iropt/ir/structural.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
@@ -497,8 +497,7 @@ const FunctionExporter::SymbolSource* FunctionExporter::SourceOf(const PrimExpr*
   if (const auto* var = As<tir::Var>(dim)) {
     return symbols_.Find(var);
   }
-  const auto found = std::ranges::find_if(
-      dims_, [&](const auto& known) { return known.first == dim || arith::DeepEqual(known.first, dim); });
+  const auto found = std::ranges::find_if(dims_, [&](const auto& known) { return DeepEqual(known.first, dim); });
   return found == dims_.end() ? nullptr : &found->second;
 }
 

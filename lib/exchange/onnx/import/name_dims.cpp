@@ -8,6 +8,7 @@
 #include "exchange/onnx/import/op_import.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
+#include "iropt/ir/structural.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_attrs.h"
 
@@ -32,7 +33,7 @@ const PrimExpr* BroadcastDim(const Call& call, size_t from_end) {
   if (is_one(b)) return a;
   if (a != nullptr && Is<tir::IntImm>(a)) return a;
   if (b != nullptr && Is<tir::IntImm>(b)) return b;
-  return a != nullptr && b != nullptr && arith::DeepEqual(a, b) ? a : nullptr;
+  return DeepEqual(a, b) ? a : nullptr;
 }
 
 // The dimensions of tensors that are joined along one axis add up there; elsewhere one that is a number decides.
@@ -50,7 +51,7 @@ const PrimExpr* ConcatDim(const Call& call, size_t from_end, size_t rank) {
       dim = dim && other ? make.Add(dim, other) : nullptr;
     } else if (other && Is<tir::IntImm>(other)) {
       dim = other;
-    } else if (!dim || (!Is<tir::IntImm>(dim) && (!other || !arith::DeepEqual(dim, other)))) {
+    } else if (!dim || (!Is<tir::IntImm>(dim) && !DeepEqual(dim, other))) {
       dim = nullptr;
     }
   }

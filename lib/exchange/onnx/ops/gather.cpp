@@ -4,8 +4,8 @@
 
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/ops/scalar_elements.h"
-#include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
+#include "iropt/ir/structural.h"
 
 namespace iropt::onnx {
 
@@ -109,7 +109,7 @@ bool FitsScatter(const TensorType* data, const TensorType* indices, const Tensor
   wanted.insert(wanted.end(), data->dims.begin() + depth->value, data->dims.end());
   return std::ranges::equal(wanted, updates->dims, [](const PrimExpr* a, const PrimExpr* b) {
     const bool are_numbers = Is<tir::IntImm>(a) && Is<tir::IntImm>(b);
-    return are_numbers || arith::DeepEqual(a, b);
+    return are_numbers || DeepEqual(a, b);
   });
 }
 

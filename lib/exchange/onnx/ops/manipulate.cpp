@@ -6,6 +6,7 @@
 #include "exchange/onnx/ops/scalar_elements.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
+#include "iropt/ir/structural.h"
 
 namespace iropt::onnx {
 
@@ -226,7 +227,7 @@ Value ImportSlice(OpImport& op) {
     const PrimExpr* begin = bound(parts->starts[i], false);
     const PrimExpr* end = bound(parts->ends[i], true);
     // All of the axis.
-    if (step == 1 && arith::IsInt(begin, 0) && arith::DeepEqual(end, dim)) continue;
+    if (step == 1 && arith::IsInt(begin, 0) && DeepEqual(end, dim)) continue;
     fields[0].push_back(op.Prim(parts->axes[i]));
     fields[1].push_back(op.Prim(begin));
     fields[2].push_back(op.Prim(end));

@@ -6,6 +6,7 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/attr.h"
+#include "iropt/ir/structural.h"
 #include "iropt/op/tile_layout.h"
 #include "text/script/func_attrs.h"
 
@@ -96,7 +97,7 @@ std::optional<DimLayout> DimLayoutOf(const tir::Buffer& buffer) {
   const auto tile = AsTileLayout(buffer.layout);
   if (!tile || tile->shard.size() != rank || !tile->replica.empty() || !tile->offset.empty()) return std::nullopt;
   for (uint32_t i = 0; i < rank; ++i) {
-    if (!arith::DeepEqual(tile->shard[i].extent, buffer.shape[i])) return std::nullopt;
+    if (!DeepEqual(tile->shard[i].extent, buffer.shape[i])) return std::nullopt;
     const int64_t* known = arith::AsInt(tile->shard[i].stride);
     result.strides.push_back(known ? nullptr : tile->shard[i].stride);
     result.compact.push_back(known ? *known : 0);
@@ -163,12 +164,10 @@ bool PrintPermutedView(const tir::Buffer& child, const tir::Buffer& parent, Outp
   for (uint32_t i = 0; i < rank; ++i) {
     uint32_t found = rank;
     for (uint32_t j = 0; j < rank && found == rank; ++j) {
-      if (!used[j] && arith::DeepEqual(child.shape[i], parent.shape[j])) found = j;
+      if (!used[j] && DeepEqual(child.shape[i], parent.shape[j])) found = j;
     }
     if (found == rank || to->axes[i] != from->axes[found] || to->compact[i] != from->compact[found]) return false;
-    const PrimExpr* a = to->strides[i];
-    const PrimExpr* b = from->strides[found];
-    if ((a == nullptr) != (b == nullptr) || (a && !arith::DeepEqual(a, b))) return false;
+    if (!DeepEqual(to->strides[i], from->strides[found])) return false;
     used[found] = true;
     order.push_back(found);
   }

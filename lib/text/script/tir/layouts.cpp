@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/structural.h"
 #include "iropt/op/op.h"
 #include "iropt/op/tile_layout.h"
 #include "iropt/support/stack.h"
@@ -242,8 +243,7 @@ bool BufferValues::IsCompactLayout(const PrimExpr* layout, std::span<const PrimE
   for (size_t i = 0; i < shape.size(); ++i) {
     const auto& [extent, stride, axis] = tile->shard[i];
     const PrimExpr* compact = CompactStride(shape, i, layout->span());
-    if (axis != "m" || !compact || !arith::DeepEqual(extent, shape[i]) || !arith::DeepEqual(stride, compact))
-      return false;
+    if (axis != "m" || !compact || !DeepEqual(extent, shape[i]) || !DeepEqual(stride, compact)) return false;
   }
   return true;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/visitor.h"
 #include "printer.h"
 #include "text/script/attr_text.h"
@@ -112,8 +113,8 @@ bool TirPrinter::IsRemapped(const tir::IterVar* iter_var, const PrimExpr* value)
   const auto* var = As<tir::Var>(value);
   if (!var || var->context_owned() || var->id >= loops_.size()) return false;
   const tir::For* loop = loops_[var->id];
-  return loop && loop->loop_var == var && iter_var->dom && arith::DeepEqual(loop->min, iter_var->dom->min) &&
-         arith::DeepEqual(loop->extent, iter_var->dom->extent);
+  return loop && loop->loop_var == var && iter_var->dom && DeepEqual(loop->min, iter_var->dom->min) &&
+         DeepEqual(loop->extent, iter_var->dom->extent);
 }
 
 void TirPrinter::PrintAxes(const tir::Block* block, const tir::BlockRealize* realize) {

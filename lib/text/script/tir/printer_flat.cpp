@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/structural.h"
 #include "iropt/op/op_id.h"
 #include "layout_printer.h"
 #include "printer.h"
@@ -10,21 +11,13 @@
 namespace iropt::text {
 namespace {
 
-bool EqualItems(List<const PrimExpr*> a, List<const PrimExpr*> b) {
-  if (a.size() != b.size()) return false;
-  for (uint32_t i = 0; i < a.size(); ++i) {
-    if (!arith::DeepEqual(a[i], b[i])) return false;
-  }
-  return true;
-}
-
 // Returns whether the elements of the child are those of the parent in groups, or parts of them, along the last
 // dimension.
 bool IsReinterpreted(const tir::Buffer& child, const tir::Buffer& parent) {
   const uint32_t ndim = child.shape.size();
   if (ndim == 0 || ndim != parent.shape.size()) return false;
   for (uint32_t i = 0; i + 1 < ndim; ++i) {
-    if (!arith::DeepEqual(child.shape[i], parent.shape[i])) return false;
+    if (!DeepEqual(child.shape[i], parent.shape[i])) return false;
   }
   const int64_t* last = arith::AsInt(child.shape[ndim - 1]);
   const int64_t* parent_last = arith::AsInt(parent.shape[ndim - 1]);
@@ -48,7 +41,7 @@ std::optional<const PrimExpr*> LayoutOfView(const tir::Buffer& child, const tir:
   if (!child.layout || !parent.layout) return std::nullopt;
   if (is_default(child.layout) && is_default(parent.layout)) return nullptr;
   if (!reshapes || is_default(child.layout)) return std::nullopt;
-  return arith::DeepEqual(child.layout, parent.layout) ? nullptr : child.layout;
+  return DeepEqual(child.layout, parent.layout) ? nullptr : child.layout;
 }
 
 }  // namespace
@@ -61,12 +54,12 @@ std::string TirDeclarations::ViewOf(const tir::Buffer* buffer, const tir::Var* d
   const std::string_view name = names_.Find(&parent);
   // The offset of a buffer without dimensions has a dtype of its own.
   if (name.empty() || &parent == buffer || parent.shape.empty() || buffer->data_alignment != parent.data_alignment ||
-      buffer->offset_factor != parent.offset_factor || !EqualItems(buffer->allocated_addr, parent.allocated_addr) ||
-      !arith::DeepEqual(buffer->elem_offset, parent.elem_offset))
+      buffer->offset_factor != parent.offset_factor || !DeepEqual(buffer->allocated_addr, parent.allocated_addr) ||
+      !DeepEqual(buffer->elem_offset, parent.elem_offset))
     return {};
   const bool same_dtype = buffer->dtype == parent.dtype;
   const bool reshapes =
-      same_dtype && !EqualItems(buffer->shape, parent.shape) && EqualItems(buffer->strides, parent.strides);
+      same_dtype && !DeepEqual(buffer->shape, parent.shape) && DeepEqual(buffer->strides, parent.strides);
   const std::optional<const PrimExpr*> layout = LayoutOfView(*buffer, parent, reshapes);
   const bool is_view = layout && (reshapes || (!same_dtype && IsReinterpreted(*buffer, parent)));
   bool printed = is_view;
@@ -75,7 +68,7 @@ std::string TirDeclarations::ViewOf(const tir::Buffer* buffer, const tir::Var* d
     OutputStream out(&text);
     PrintContext inner = context.WithOutput(out);
     PrimPrinter prim(inner, ScriptDialect::kTir, this);
-    if (EqualItems(buffer->strides, parent.strides) &&
+    if (DeepEqual(buffer->strides, parent.strides) &&
         (PrintLocalView(*buffer, parent, prim, out) || PrintPermutedView(*buffer, parent, out))) {
       printed = true;
     } else if (is_view) {
@@ -165,7 +158,7 @@ void TirPrinter::PrintBind(const tir::LetStmt* stmt) {
 void TirPrinter::PrintAllocBuffer(const tir::Allocate* stmt) {
   const auto* decl = As<tir::DeclBuffer>(stmt->body);
   const bool declared = decl && decl->buffer->data == stmt->buffer_var && decl->buffer->dtype == stmt->dtype &&
-                        EqualItems(stmt->extents, decl->buffer->shape);
+                        DeepEqual(stmt->extents, decl->buffer->shape);
   const std::string_view scope = stmt->buffer_var->pointer ? stmt->buffer_var->pointer->scope : std::string_view();
   const bool has_function = context_.Since(TextVersion::kV0_25) && (scope == "shared" || scope == "local");
   const std::string_view function = scope == "shared" ? "alloc_shared" : "alloc_local";

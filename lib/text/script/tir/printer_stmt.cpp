@@ -2,6 +2,7 @@
 #include "array.h"
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/structural.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/stack.h"
 #include "printer.h"
@@ -23,7 +24,7 @@ const tir::DeclBuffer* DeclaredAllocation(const tir::Allocate* allocate) {
   const tir::PointerInfo* pointer = allocate->buffer_var->pointer;
   if (!pointer || pointer->elem != stored) return nullptr;
   for (uint32_t i = 0; i < allocate->extents.size(); ++i) {
-    if (!arith::DeepEqual(allocate->extents[i], decl->buffer->shape[i])) return nullptr;
+    if (!DeepEqual(allocate->extents[i], decl->buffer->shape[i])) return nullptr;
   }
   return decl;
 }

@@ -5,6 +5,7 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/print/prim_printer.h"
+#include "iropt/ir/structural.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 
@@ -84,13 +85,13 @@ const PrimExpr* ScalarValues::ExtentOf(const PrimExpr* start, const PrimExpr* st
       return Report(span, "bad-index", fmt::format("an index is an integer, found '{}'", end->dtype.ToString()));
   }
   if (arith::IsInt(start, 0) && start->dtype.bits <= stop->dtype.bits) return stop;
-  if (arith::DeepEqual(start, stop)) return ops_.MakeCast(start->dtype, ops_.Int(0, DataType::Int(32), span), span);
+  if (DeepEqual(start, stop)) return ops_.MakeCast(start->dtype, ops_.Int(0, DataType::Int(32), span), span);
   if (const auto* sum = As<tir::Add>(stop); sum && sum->dtype.is_integer()) {
     // The start is converted if the extent is wider.
     const PrimExpr* converted = ops_.MakeCast(sum->dtype, start, start->span());
     if (!converted) return nullptr;
-    if (arith::DeepEqual(sum->a, converted)) return sum->b;
-    if (arith::DeepEqual(sum->b, converted)) return sum->a;
+    if (DeepEqual(sum->a, converted)) return sum->b;
+    if (DeepEqual(sum->b, converted)) return sum->a;
   }
   const PrimExpr* difference = ops_.Make(NodeKind::kSub, stop, start, span);
   return difference ? Simplify(difference) : nullptr;

@@ -20,6 +20,7 @@
 #include "compile_time.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/infer.h"
+#include "iropt/ir/structural.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
@@ -226,7 +227,7 @@ class OrderAdjuster {
       const PrimExpr* other = b[b.size() - i];
       const PrimExpr*& dim = result[result.size() - i];
       if (arith::IsInt(dim, 1)) dim = other;
-      if (!arith::IsInt(other, 1) && !arith::DeepEqual(dim, other)) return std::nullopt;
+      if (!arith::IsInt(other, 1) && !DeepEqual(dim, other)) return std::nullopt;
     }
     return result;
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "iropt/arith/prim_builder.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/ir/structural.h"
@@ -45,7 +44,7 @@ uint64_t HashList(uint64_t hash, List<const Expr*> list) {
   return hash;
 }
 
-// A shallow hash of a branch: SameExpr compares whole branches, and nested ones would be hashed once per level.
+// A shallow hash of a branch: SameValue compares whole branches, and nested ones would be hashed once per level.
 uint64_t HashOutline(uint64_t hash, const Expr* body) {
   const auto* seq = As<SeqExpr>(body);
   if (!seq) return hash;
@@ -105,52 +104,12 @@ uint64_t HashExpr(const Expr* e) {
   }
 }
 
-bool SameExpr(const Expr* a, const Expr* b);
-
-bool SameList(List<const Expr*> a, List<const Expr*> b) { return std::ranges::equal(a, b, SameExpr); }
-
 // The cheap checks come first: arrays of other sizes are never read.
 bool SameConstant(const Constant& a, const Constant& b) {
   if (!TypeEqual(a.type, b.type)) return false;
   if (a.data == b.data) return true;
   if (IsTooBigToRead(*a.data) || IsTooBigToRead(*b.data)) return a.data->data() == b.data->data();
   return a.data->num_bytes() == b.data->num_bytes() && *a.data == *b.data;
-}
-
-bool SameCompound(const Expr* a, const Expr* b) {
-  switch (a->kind) {
-    case NodeKind::kCall: {
-      const auto& x = *static_cast<const Call*>(a);
-      const auto& y = *static_cast<const Call*>(b);
-      return SameExpr(x.op, y.op) && SameList(x.args, y.args) && AttrEqual(x.attrs, y.attrs) &&
-             TypeEqual(x.type_args, y.type_args);
-    }
-    case NodeKind::kTuple: return AllLeafPairs(a, b, SameExpr);
-    case NodeKind::kTupleGetItem: {
-      const auto& x = *static_cast<const TupleGetItem*>(a);
-      const auto& y = *static_cast<const TupleGetItem*>(b);
-      return x.index == y.index && SameExpr(x.tuple, y.tuple);
-    }
-    default: return StructuralEqual(a, b);
-  }
-}
-
-bool SameExpr(const Expr* a, const Expr* b) {
-  if (a == b) return true;
-  if (a->kind != b->kind) return false;
-  switch (a->kind) {
-    case NodeKind::kVar:
-    case NodeKind::kDataflowVar:
-    case NodeKind::kGlobalVar:
-    case NodeKind::kOp: return false;
-    case NodeKind::kConstant: return SameConstant(*static_cast<const Constant*>(a), *static_cast<const Constant*>(b));
-    case NodeKind::kPrimValue:
-      return arith::DeepEqual(static_cast<const PrimValue*>(a)->value, static_cast<const PrimValue*>(b)->value);
-    case NodeKind::kShapeExpr:
-      return std::ranges::equal(static_cast<const ShapeExpr*>(a)->values, static_cast<const ShapeExpr*>(b)->values,
-                                arith::DeepEqual);
-    default: return SameCompound(a, b);
-  }
 }
 
 }  // namespace
@@ -167,7 +126,7 @@ uint32_t HashOf(const BoundValue& value) {
 }
 
 bool SameValue(const BoundValue& a, const BoundValue& b) {
-  return TypeEqual(a.cast, b.cast) && SameExpr(a.value, b.value);
+  return TypeEqual(a.cast, b.cast) && StructuralEqual(a.value, b.value, {.same_constants = SameConstant});
 }
 
 }  // namespace iropt

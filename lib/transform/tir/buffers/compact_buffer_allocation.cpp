@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -112,9 +113,7 @@ class BufferCompactor : public tir::StmtExprMutator {
     std::vector<const PrimExpr*> shape;
     for (const tir::Range& range : region) shape.push_back(range.extent);
     const std::vector<const PrimExpr*> strides = aligns ? Strides(shape, *aligns) : std::vector<const PrimExpr*>();
-    if (std::ranges::equal(shape, buffer.shape, arith::DeepEqual) &&
-        std::ranges::equal(strides, buffer.strides, arith::DeepEqual))
-      return &buffer;
+    if (DeepEqual(shape, buffer.shape) && DeepEqual(strides, buffer.strides)) return &buffer;
     tir::Buffer copy = buffer;
     copy.shape = workspace().Copy(shape);
     copy.strides = workspace().Copy(strides);

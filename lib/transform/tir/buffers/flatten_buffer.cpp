@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "iropt/arith/mutator.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -170,7 +171,7 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
     if (allocate.extents.size() == 1) return allocate.extents;
     const auto* decl = As<tir::DeclBuffer>(allocate.body);
     if (decl && decl->buffer->data == allocate.buffer_var && decl->buffer->dtype == allocate.dtype &&
-        std::ranges::equal(allocate.extents, decl->buffer->shape, arith::DeepEqual)) {
+        DeepEqual(allocate.extents, decl->buffer->shape)) {
       return Flatten(decl->buffer)->shape;
     }
     if (flat_allocations_.contains(allocate.buffer_var)) return allocate.extents;

@@ -11,8 +11,8 @@
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
 
-#include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -34,7 +34,7 @@ class SSAVerifier : public tir::StmtExprVisitor {
     const auto* known = definitions_.Find(let->var);
     if (!known) {
       definitions_.try_emplace(let->var, let->value);
-    } else if (!arith::DeepEqual(*known, let->value)) {
+    } else if (!DeepEqual(*known, let->value)) {
       Refuse(*let->var, *let);
     }
     StmtExprVisitor::VisitLet(let);

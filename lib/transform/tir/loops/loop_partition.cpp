@@ -35,6 +35,7 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
@@ -69,10 +70,7 @@ bool HasSymbolicEnd(arith::IntervalSet set) {
 }
 
 bool IsSame(arith::IntervalSet a, arith::IntervalSet b) {
-  const auto is_same = [](const PrimExpr* x, const PrimExpr* y) {
-    return x == y || (x && y && arith::DeepEqual(x, y));
-  };
-  return is_same(a.min(), b.min()) && is_same(a.max(), b.max());
+  return DeepEqual(a.min(), b.min()) && DeepEqual(a.max(), b.max());
 }
 
 // Replaces conditions by a constant.

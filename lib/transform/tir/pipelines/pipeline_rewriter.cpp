@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "iropt/arith/int_set.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/op/op.h"
@@ -320,8 +321,7 @@ std::vector<const tir::Stmt*> PipelineRewriter::Complete(Part& part, arith::Anal
       continue;
     }
     std::vector<const tir::Stmt*> bodies;
-    for (; i < part.blocks.size() && committed[i] == stage && arith::DeepEqual(part.blocks[i].predicate, predicate);
-         ++i) {
+    for (; i < part.blocks.size() && committed[i] == stage && DeepEqual(part.blocks[i].predicate, predicate); ++i) {
       const tir::Block* block = part.blocks[i].block;
       bodies.push_back(block->alloc_buffers.empty() ? block->body : Realize(block));
     }

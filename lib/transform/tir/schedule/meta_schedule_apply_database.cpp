@@ -25,9 +25,9 @@
 #include <string>
 #include <utility>
 
-#include "iropt/arith/prim_builder.h"
 #include "iropt/infer/prim_func_type.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/pass/applied_trace.h"
 #include "iropt/pass/pass.h"
@@ -147,12 +147,10 @@ class DatabaseApplier {
   // Callers pass what the function took before: its buffers must have kept their shapes and types.
   static Status CheckParams(const PrimFunc& before, const PrimFunc& after, SourceSpan place,
                             DiagnosticEngine& diagnostics) {
-    const auto same_dim = [](const PrimExpr* a, const PrimExpr* b) { return arith::DeepEqual(a, b); };
     for (uint32_t i = 0; i < before.param_buffers.size(); ++i) {
       const tir::Buffer* was = before.param_buffers[i];
       const tir::Buffer* is = after.param_buffers[i];
-      if (was == is || (was && is && was->dtype == is->dtype && std::ranges::equal(was->shape, is->shape, same_dim)))
-        continue;
+      if (was == is || (was && is && was->dtype == is->dtype && DeepEqual(was->shape, is->shape))) continue;
       diagnostics.Error(place, "schedule",
                         fmt::format("the trace changes the buffer of parameter {}, which callers pass", i));
       return Failure{ErrorCode::PassFailed};

@@ -15,6 +15,7 @@
 #include "buffer_facts.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/side_effect.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/uses_any_of.h"
@@ -168,7 +169,7 @@ class BufferFacts::ClobberedElements::Resolver : public tir::ExprMutator {
     BufferFacts& owner = lost_.owner_;
     // An element that the fact is about has its value until a store changes it.
     if (resolved->buffer == store_.buffer) {
-      const bool same = std::ranges::equal(resolved->indices, store_.indices, arith::DeepEqual);
+      const bool same = DeepEqual(resolved->indices, store_.indices);
       return same ? owner.Substitute(lost_.fact_.value, lost_.fact_, store_.indices) : resolved;
     }
     if (lost_.writes_.data.contains(resolved->buffer->data)) return resolved;

@@ -9,6 +9,7 @@
 #include "buffer_facts.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/mutator.h"
+#include "iropt/ir/structural.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/stack.h"
 
@@ -131,7 +132,7 @@ class BufferFactsMutator : public arith::StmtExprMutatorWithAnalyzer {
     for (uint32_t i = 0; i < loops.size(); ++i) {
       const tir::Range* domain = block->iter_vars[i]->dom;
       if (realize->iter_values[i] != loops[i]->loop_var || !arith::IsInt(domain->min, 0) ||
-          !arith::DeepEqual(domain->extent, loops[i]->extent)) {
+          !DeepEqual(domain->extent, loops[i]->extent)) {
         return nullptr;
       }
     }

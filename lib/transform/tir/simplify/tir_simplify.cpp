@@ -23,6 +23,7 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/rewrite_limit.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/thread_axis.h"
@@ -84,7 +85,7 @@ class StmtSimplifier : public BufferFactsMutator {
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
     const PrimExpr* simple = analyzer_.Simplify(options_.replaces_loads ? Resolve(expr) : expr);
     if (facts_) facts_->Evaluate(expr);
-    if (simple == expr || arith::DeepEqual(simple, expr)) return expr;
+    if (DeepEqual(simple, expr)) return expr;
     return AllowRewrite("simplified-expression", *expr) ? simple : expr;
   }
 
@@ -162,7 +163,7 @@ class StmtSimplifier : public BufferFactsMutator {
     if (!assumption) return BufferFactsMutator::VisitEvaluate(stmt);
     const PrimExpr* simple = analyzer_.Simplify(stmt->value);
     facts_->Assume(assumption);
-    if (arith::DeepEqual(simple, stmt->value) || !AllowRewrite("simplified-expression", *stmt)) return stmt;
+    if (DeepEqual(simple, stmt->value) || !AllowRewrite("simplified-expression", *stmt)) return stmt;
     return workspace().New<tir::Evaluate>(simple);
   }
 
@@ -183,15 +184,12 @@ class StmtSimplifier : public BufferFactsMutator {
   }
 
  private:
-  static bool Same(List<const PrimExpr*> a, List<const PrimExpr*> b) {
-    return std::ranges::equal(a, b, arith::DeepEqual);
-  }
   static bool IsSameElement(const tir::BufferLoad& load, const tir::BufferStore& store) {
     const tir::Buffer& a = *load.buffer;
     const tir::Buffer& b = *store.buffer;
-    return a.data == b.data && a.dtype == b.dtype && Same(load.indices, store.indices) &&
-           (&a == &b || (Same(a.shape, b.shape) && Same(a.strides, b.strides) && a.elem_offset && b.elem_offset &&
-                         arith::DeepEqual(a.elem_offset, b.elem_offset)));
+    return a.data == b.data && a.dtype == b.dtype && DeepEqual(load.indices, store.indices) &&
+           (&a == &b || (DeepEqual(a.shape, b.shape) && DeepEqual(a.strides, b.strides) && a.elem_offset &&
+                         b.elem_offset && DeepEqual(a.elem_offset, b.elem_offset)));
   }
 
   // Integers may be indices. Values are not inlined into each other without end.

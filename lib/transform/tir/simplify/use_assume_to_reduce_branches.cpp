@@ -13,6 +13,7 @@
 #include "buffer_facts_mutator.h"
 #include "iropt/analysis/tir/op_pattern.h"
 #include "iropt/arith/side_effect.h"
+#include "iropt/ir/structural.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/util/prim_func_pass.h"
@@ -50,7 +51,7 @@ class PaddingBranchReducer : public BufferFactsMutator {
   }
   bool AreEqualWhere(const PrimExpr* condition, const PrimExpr* a, const PrimExpr* b) {
     const arith::Analyzer::Constraint scope(analyzer_, condition);
-    return arith::DeepEqual(analyzer_.Simplify(Resolve(a)), analyzer_.Simplify(Resolve(b)));
+    return DeepEqual(analyzer_.Simplify(Resolve(a)), analyzer_.Simplify(Resolve(b)));
   }
 };
 

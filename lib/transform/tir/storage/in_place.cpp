@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/support/lookup.h"
 
@@ -78,8 +79,7 @@ class InPlaceVerifier : public tir::StmtExprVisitor {
       valid_ = false;
       return;
     }
-    if (!store_ || store_->value->dtype != load->dtype ||
-        !std::ranges::equal(store_->indices, load->indices, arith::DeepEqual))
+    if (!store_ || store_->value->dtype != load->dtype || !DeepEqual(store_->indices, load->indices))
       refused_.insert(pointer);
     ++nested_loads_;
     StmtExprVisitor::VisitBufferLoad(load);

@@ -30,6 +30,7 @@
 #include "configs/tir.merge_static_smem.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/op/op.h"
@@ -47,7 +48,7 @@ namespace iropt {
 namespace {
 
 bool SameAllocation(const tir::Allocate& a, const tir::Allocate& b) {
-  return a.dtype == b.dtype && std::ranges::equal(a.extents, b.extents, arith::DeepEqual);
+  return a.dtype == b.dtype && DeepEqual(a.extents, b.extents);
 }
 
 class StorageRewriter : public tir::StmtExprMutator {

@@ -10,6 +10,7 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/int_set.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
@@ -196,7 +197,7 @@ class SyncPlanner : public tir::StmtExprVisitor {
 
   static bool AreAtOnePosition(const Access& a, const Access& b) {
     return std::ranges::equal(a.touched, b.touched, [](const arith::IntervalSet& x, const arith::IntervalSet& y) {
-      return x.is_point() && y.is_point() && arith::DeepEqual(x.min(), y.min());
+      return x.is_point() && y.is_point() && DeepEqual(x.min(), y.min());
     });
   }
 

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "iropt/ir/structural.h"
 #include "transform/tir/tiles/trn_builder.h"
 
 namespace iropt {
@@ -31,8 +32,7 @@ bool IsNumber(const PrimExpr* e, double value) {
 }
 
 bool SameRegion(const TileRegion& a, const TileRegion& b) {
-  return a.buffer == b.buffer && std::ranges::equal(a.mins, b.mins, arith::DeepEqual) &&
-         std::ranges::equal(a.extents, b.extents, arith::DeepEqual);
+  return a.buffer == b.buffer && DeepEqual(a.mins, b.mins) && DeepEqual(a.extents, b.extents);
 }
 
 class TrnMultiplier {

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 
-#include "iropt/arith/prim_builder.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/lookup.h"
 
@@ -13,10 +12,10 @@ struct DeepHash {
   size_t operator()(const PrimExpr* expr) const { return StructuralHash(expr); }
 };
 struct DeepEqualTo {
-  bool operator()(const PrimExpr* a, const PrimExpr* b) const { return arith::DeepEqual(a, b); }
+  bool operator()(const PrimExpr* a, const PrimExpr* b) const { return DeepEqual(a, b); }
 };
 
-// Equal keys are those that arith::DeepEqual calls equal.
+// Equal keys are those that DeepEqual calls equal.
 template <class T>
 using ExprMap = LookupMap<const PrimExpr*, T, DeepHash, DeepEqualTo>;
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "iropt/arith/prim_builder.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/op/op.h"
 
@@ -30,7 +30,7 @@ class AccessPredicator : public tir::StmtExprMutator {
   const T* Predicate(const T* access) {
     ++accesses_;
     const auto* ramp = access->indices.empty() ? nullptr : As<tir::Ramp>(access->indices[0]);
-    if (!ramp || !arith::DeepEqual(ramp->base, base_)) return access;
+    if (!ramp || !DeepEqual(ramp->base, base_)) return access;
     ++predicated_;
     const std::array<const PrimExpr*, 2> args = {base_, limit_};
     T copy = *access;

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "exchange/onnx/export/op_rows.h"
-#include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
+#include "iropt/ir/structural.h"
 
 namespace iropt::onnx {
 
@@ -151,7 +151,7 @@ std::string_view BroadcastShape(OpExport& op) {
   for (size_t from_end = 1; from_end <= type->dims.size() && from_end <= dims.size(); ++from_end) {
     const PrimExpr*& dim = dims[dims.size() - from_end];
     const PrimExpr* old = type->dims[static_cast<uint32_t>(type->dims.size() - from_end)];
-    if (!Is<tir::IntImm>(dim) && arith::DeepEqual(dim, old)) dim = IRContext::Current().Int(1);
+    if (!Is<tir::IntImm>(dim) && DeepEqual(dim, old)) dim = IRContext::Current().Int(1);
   }
   return op.exporter().ShapeTensor(dims);
 }
@@ -270,7 +270,7 @@ void OpenEnds(const TensorType* type, std::span<const int64_t> axes, std::vector
   for (size_t i = 0; i < ends.size() && i < axes.size(); ++i) {
     const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
     if (!Is<tir::IntImm>(ends[i]) && axis >= 0 && axis < rank &&
-        arith::DeepEqual(ends[i], type->dims[static_cast<uint32_t>(axis)]))
+        DeepEqual(ends[i], type->dims[static_cast<uint32_t>(axis)]))
       ends[i] = IRContext::Current().Int(INT64_MAX);
   }
 }
