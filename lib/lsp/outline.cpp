@@ -85,7 +85,8 @@ Json DocumentSymbols(Document& document) {
     const auto end = static_cast<uint32_t>(text.text().find_first_of("(: \n", begin));
     const TextSpan name{begin, std::min(end, part.span.end)};
     if (name.begin >= name.end) continue;
-    Json module = Symbol(text, text.Text(name), kModuleSymbol, SpanWithoutBlanks(text, {begin - 6, part.span.end}), name);
+    Json module =
+        Symbol(text, text.Text(name), kModuleSymbol, SpanWithoutBlanks(text, {begin - 6, part.span.end}), name);
     module["children"] = std::move(functions);
     symbols.push_back(std::move(module));
   }
