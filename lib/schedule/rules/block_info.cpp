@@ -135,6 +135,12 @@ std::optional<VarSet> AxesOfAccess(const tir::Block& block, const tir::BufferReg
   return axes;
 }
 
+size_t CountAxes(const VarSet& axes, const VarSet* counted) {
+  size_t count = 0;
+  axes.ForEachInAnyOrder([&](const tir::Var* axis) { count += !counted || counted->contains(axis) ? 1 : 0; });
+  return count;
+}
+
 std::optional<DominantAccess> FindDominantAccess(RuleSchedule& sch, const BlockInfo& info, const VarSet* counted) {
   const tir::Block& block = sch.Block(info.block);
   const tir::BufferRegion* dominant = nullptr;
@@ -145,8 +151,7 @@ std::optional<DominantAccess> FindDominantAccess(RuleSchedule& sch, const BlockI
       sch.Fail();
       return std::nullopt;
     }
-    const auto is_counted = [&](const tir::Var* axis) { return !counted || counted->contains(axis); };
-    const auto count = static_cast<size_t>(std::ranges::count_if(*axes, is_counted));
+    const size_t count = CountAxes(*axes, counted);
     if (dominant && count <= most) continue;
     dominant = read;
     most = count;

@@ -52,9 +52,8 @@ std::vector<const tir::Buffer*> FindFewVectors(RuleSchedule& sch, const BlockInf
   std::vector<const tir::Buffer*> vectors;
   for (const tir::BufferRegion* read : block.reads) {
     const auto used = AxesOfAccess(block, *read);
-    const auto count =
-        used ? std::ranges::count_if(*used, [&](const tir::Var* axis) { return axes.contains(axis); }) : 0;
-    if (count > 0 && count < static_cast<std::ptrdiff_t>(axes.size())) vectors.push_back(read->buffer);
+    const size_t count = used ? CountAxes(*used, &axes) : 0;
+    if (count > 0 && count < axes.size()) vectors.push_back(read->buffer);
   }
   return vectors.size() < block.reads.size() ? vectors : std::vector<const tir::Buffer*>();
 }

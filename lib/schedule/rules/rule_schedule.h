@@ -4,13 +4,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "iropt/ir/attr.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/schedule/schedule.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::schedule {
 
@@ -136,8 +136,10 @@ std::vector<BlockInfo> TryInline(RuleSchedule& sch, std::vector<BlockInfo> block
 std::vector<BlockInfo> TryInlineContiguousSpatial(RuleSchedule& sch, const std::vector<BlockInfo>& blocks);
 
 // The axes that an access to single elements depends on; nothing if a range has several elements.
-using VarSet = std::unordered_set<const tir::Var*>;  // looked up, and counted
+using VarSet = LookupSet<const tir::Var*>;
 std::optional<VarSet> AxesOfAccess(const tir::Block& block, const tir::BufferRegion& region);
+// The number of axes that are in the other set; null: that of all axes.
+size_t CountAxes(const VarSet& axes, const VarSet* counted);
 // The place in memory that the read that depends on the most axes accesses, as a sum of digits of the axes; nothing if
 // a read is of several elements.
 struct DominantAccess {

@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -31,6 +30,7 @@
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/util/prim_func_pass.h"
 #include "transform/tir/util/staging_buffer.h"
 
@@ -178,9 +178,9 @@ class LocalStageInserter : public tir::StmtExprMutator {
 
   DiagnosticEngine& diagnostics_;
   const arith::PrimBuilder make_;
-  std::vector<const tir::Stmt*> path_;                             // the loops and blocks around the current statement
-  std::vector<std::unordered_set<const tir::Buffer*>> allocated_;  // in the blocks around it; looked up only
-  std::vector<LocalStage> stages_;                                 // that the block around it allocates
+  std::vector<const tir::Stmt*> path_;                    // the loops and blocks around the current statement
+  std::vector<LookupSet<const tir::Buffer*>> allocated_;  // in the blocks around it
+  std::vector<LocalStage> stages_;                        // that the block around it allocates
 };
 
 }  // namespace

@@ -114,9 +114,9 @@ const PrimExpr* VersionSelector::SizeOf(const tir::Buffer& buffer) const {
 void VersionSelector::MovePointer(std::vector<const PrimExpr*>& args, size_t pointer, size_t offset, bool is_fragment) {
   if (offset >= args.size()) return;
   const auto* var = As<tir::Var>(args[pointer]);
-  const auto found = var ? by_pointer_.find(var) : by_pointer_.end();
-  if (found == by_pointer_.end()) return;
-  const tir::Buffer& buffer = *found->second;
+  const tir::Buffer* const* found = var ? by_pointer_.Find(var) : nullptr;
+  if (!found) return;
+  const tir::Buffer& buffer = **found;
   const tir::Buffer& versioned = *buffers_.at(&buffer);
   const PrimExpr* size = is_fragment || versioned.strides.empty() ? SizeOf(buffer) : versioned.strides[0];
   // The fragments of tensor cores are counted; other such memory is distributed over the 32 threads of a warp.

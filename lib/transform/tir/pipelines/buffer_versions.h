@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
@@ -53,7 +52,7 @@ class VersionSelector : public tir::StmtExprMutator {
   const FragmentSizes& fragments_;
   const bool all_versions_;
   const arith::PrimBuilder make_;
-  std::unordered_map<const tir::Var*, const tir::Buffer*> by_pointer_;  // the original buffers; looked up only
+  LookupMap<const tir::Var*, const tir::Buffer*> by_pointer_;  // the original buffers
 };
 
 }  // namespace iropt

@@ -1,7 +1,6 @@
 #include "hoist.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -19,7 +18,7 @@ namespace iropt {
 
 namespace {
 
-using VarSet = std::unordered_set<const tir::Var*>;  // looked up; only merged into others of its kind
+using VarSet = LookupSet<const tir::Var*>;
 
 struct Condition {
   const PrimExpr* expr;
@@ -124,14 +123,14 @@ class HoistFinder : public tir::StmtExprVisitor {
       const auto* binding = uses_.Find(var);
       if (!binding) return;
       result.bindings.insert(var);
-      result.bindings.insert(binding->bindings.begin(), binding->bindings.end());
-      result.loop_vars.insert(binding->loop_vars.begin(), binding->loop_vars.end());
+      result.bindings.InsertAll(binding->bindings);
+      result.loop_vars.InsertAll(binding->loop_vars);
     });
     return result;
   }
 
   bool AllMove(const VarSet& bindings) const {
-    return std::ranges::all_of(bindings, [this](const tir::Var* var) { return moved_bindings.contains(var); });
+    return bindings.AllOf([this](const tir::Var* var) { return moved_bindings.contains(var); });
   }
 
   // The outermost scope that what depends on these variables can leave; null if there is none.
@@ -155,7 +154,7 @@ class HoistFinder : public tir::StmtExprVisitor {
     constexpr int64_t kBindings = HoistOptions::kRequiredByCondition | HoistOptions::kLetStmt;
     if (!uses.bindings.empty() && !(options_.let_bindings & kBindings)) return;
     if (options_.let_bindings & HoistOptions::kRequiredByCondition) {
-      moved_bindings.insert(uses.bindings.begin(), uses.bindings.end());
+      moved_bindings.InsertAll(uses.bindings);
     } else if (!AllMove(uses.bindings)) {
       return;
     }
