@@ -45,6 +45,55 @@ Result<const PrimExpr*> ConditionInAxes(State& state, const Ref* ref) {
   return condition;
 }
 
+// The axes of a block: the variables, the extents, and both as ranges.
+struct OldAxes {
+  std::vector<const PrimExpr*> vars, extents;
+  arith::IterRanges domains;
+};
+
+Result<OldAxes> ReadAxes(State& state, const tir::Block& block) {
+  OldAxes axes;
+  for (const tir::IterVar* axis : block.iter_vars) {
+    if (!arith::IsInt(axis->dom->min, 0))
+      return state.Refuse(fmt::format("the domain of the axis {} of {{0}} does not begin with 0", axis->var->name),
+                          {&block});
+    axes.vars.push_back(axis->var);
+    axes.extents.push_back(axis->dom->extent);
+    axes.domains.insert_or_assign(axis->var, *axis->dom);
+  }
+  return axes;
+}
+
+// The axes that take the place of those of a block, and variables of loops for them.
+struct NewAxes {
+  std::vector<const tir::IterVar*> axes;
+  std::vector<const PrimExpr*> vars, loop_vars;
+};
+
+// `values` are those of the new axes in the old ones, `shape` the extents.
+Result<NewAxes> MakeAxes(State& state, const tir::Block& block, std::span<const PrimExpr* const> values,
+                         std::span<const PrimExpr* const> shape) {
+  Workspace& workspace = state.workspace();
+  const arith::PrimBuilder& make = state.make();
+  NewAxes added;
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto type = arith::IsInt(shape[i], 1) ? tir::IterVarType::kDataPar : AxisTypeOf(values[i], block);
+    if (!type || *type == tir::IterVarType::kOpaque)
+      return state.Refuse(
+          fmt::format("cannot detect the block iter type for new iter value {} in {{0}} because it contains more than "
+                      "one type of original iter vars",
+                      i),
+          {&block});
+    const DataType dtype = values[i]->dtype;
+    const tir::Var* var = workspace.NewPrimVar(fmt::format("v{}", i), dtype);
+    const auto* dom = workspace.New<tir::Range>(make.Const(0, dtype), make.Cast(dtype, shape[i]));
+    added.axes.push_back(workspace.New<tir::IterVar>(dom, var, *type));
+    added.vars.push_back(var);
+    added.loop_vars.push_back(workspace.NewPrimVar(fmt::format("ax{}", i), dtype));
+  }
+  return added;
+}
+
 }  // namespace
 
 Status ApplyTransformBlockLayout(PrimitiveCall& call) {
@@ -66,61 +115,36 @@ Status ApplyTransformBlockLayout(PrimitiveCall& call) {
                     "mismatch. Expected: {}, actual: {}",
                     ToPython(map), map.params.size(), block.iter_vars.size()),
         {&block});
-  std::vector<const PrimExpr*> axes, extents;
-  arith::IterRanges domains;
-  for (const tir::IterVar* axis : block.iter_vars) {
-    if (!arith::IsInt(axis->dom->min, 0))
-      return state.Refuse(fmt::format("the domain of the axis {} of {{0}} does not begin with 0", axis->var->name),
-                          {&block});
-    axes.push_back(axis->var);
-    extents.push_back(axis->dom->extent);
-    domains.insert_or_assign(axis->var, *axis->dom);
-  }
-  const std::vector<const PrimExpr*> values = MapIndices(map, axes, analyzer);
-  const auto shape = MapShape(map, extents, analyzer, workspace);
+  IROPT_ASSIGN_OR_RETURN(const OldAxes old, ReadAxes(state, block));
+  const std::vector<const PrimExpr*> values = MapIndices(map, old.vars, analyzer);
+  const auto shape = MapShape(map, old.extents, analyzer, workspace);
   const auto not_bijective = [&] {
     return state.Refuse(fmt::format("the index map {} is not bijective affine", ToPython(map)));
   };
   if (!shape) return not_bijective();
-  std::vector<const tir::IterVar*> new_axes;
-  std::vector<const PrimExpr*> new_vars, loop_vars;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const PrimExpr* extent = (*shape)[i];
-    const auto type = arith::IsInt(extent, 1) ? tir::IterVarType::kDataPar : AxisTypeOf(values[i], block);
-    if (!type || *type == tir::IterVarType::kOpaque)
-      return state.Refuse(
-          fmt::format("cannot detect the block iter type for new iter value {} in {{0}} because it contains more than "
-                      "one type of original iter vars",
-                      i),
-          {&block});
-    const DataType dtype = values[i]->dtype;
-    const tir::Var* var = workspace.NewPrimVar(fmt::format("v{}", i), dtype);
-    const auto* dom = workspace.New<tir::Range>(make.Const(0, dtype), make.Cast(dtype, extent));
-    new_axes.push_back(workspace.New<tir::IterVar>(dom, var, *type));
-    new_vars.push_back(var);
-    loop_vars.push_back(workspace.NewPrimVar(fmt::format("ax{}", i), dtype));
-  }
-  const std::vector<const PrimExpr*> raw = ApplyMap(map, axes, make);
-  std::vector<const PrimExpr*> outputs = new_vars;
-  const auto inverse = arith::InverseIterMap(
-      raw, outputs, domains, {.level = arith::IterMapLevel::kBijective, .simplify_trivial_iterators = false}, analyzer);
+  IROPT_ASSIGN_OR_RETURN(const NewAxes added, MakeAxes(state, block, values, *shape));
+  const std::vector<const PrimExpr*> raw = ApplyMap(map, old.vars, make);
+  std::vector<const PrimExpr*> outputs = added.vars;
+  const auto inverse =
+      arith::InverseIterMap(raw, outputs, old.domains,
+                            {.level = arith::IterMapLevel::kBijective, .simplify_trivial_iterators = false}, analyzer);
   if (!inverse) return not_bijective();
   tir::VarValues old_axes;
   for (const tir::IterVar* axis : block.iter_vars)
     old_axes[axis->var] = make.Cast(axis->var->dtype, analyzer.Simplify(inverse->values.at(axis->var)));
   const auto* substituted = To<tir::Block>(tir::Substitute(&block, old_axes, workspace));
   const tir::Block* new_block =
-      CopyBlock(*substituted, workspace, [&](tir::Block& copy) { copy.iter_vars = workspace.Copy(new_axes); });
+      CopyBlock(*substituted, workspace, [&](tir::Block& copy) { copy.iter_vars = workspace.Copy(added.axes); });
   new_block = SimplifyAccesses(new_block, analyzer, workspace);
   tir::VarValues of_loops;
-  for (size_t i = 0; i < new_vars.size(); ++i) of_loops[To<tir::Var>(new_vars[i])] = loop_vars[i];
+  for (size_t i = 0; i < added.vars.size(); ++i) of_loops[To<tir::Var>(added.vars[i])] = added.loop_vars[i];
   IROPT_ASSIGN_OR_RETURN(const PrimExpr* condition, ConditionInAxes(state, ref));
   condition = tir::Substitute(tir::Substitute(condition, old_axes, workspace), of_loops, workspace);
-  const tir::Stmt* stmt = MakeRealize(loop_vars, analyzer.Simplify(condition), new_block, workspace);
-  for (size_t i = loop_vars.size(); i > 0; --i)
-    stmt = MakeLoop(To<tir::Var>(loop_vars[i - 1]), (*shape)[i - 1], stmt, workspace);
+  const tir::Stmt* stmt = MakeRealize(added.loop_vars, analyzer.Simplify(condition), new_block, workspace);
+  for (size_t i = added.loop_vars.size(); i > 0; --i)
+    stmt = MakeLoop(To<tir::Var>(added.loop_vars[i - 1]), (*shape)[i - 1], stmt, workspace);
   const BlockReuse reuse = PairBlocks(&block, new_block);
-  if (loops.empty() && !loop_vars.empty())
+  if (loops.empty() && !added.loop_vars.empty())
     return state.Refuse(fmt::format("invalid block to loop replacement due to layout transform {}", ToPython(map)));
   if (!loops.empty())
     state.Replace(loops[0], stmt, reuse);
