@@ -8,7 +8,8 @@ set(IROPT_PCH_HEADERS <algorithm> <array> <cstddef> <cstdint> <cstring> <functio
 # iropt_precompile_headers(<target> <group>)
 #
 # Precompiles the headers above. Targets of a group share the result of the first of them, so they are all libraries
-# (-fPIC) or all programs (-fPIE), and have the same options and definitions.
+# (-fPIC) or all programs (-fPIE), and have the same options and definitions. That goes for the level of optimization,
+# too: GCC 12 takes a header that was precompiled at another one, but then compiles some loops wrong.
 function(iropt_precompile_headers target group)
   if(NOT IROPT_PCH)
     return()

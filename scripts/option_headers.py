@@ -128,7 +128,7 @@ def instrument_headers(path):
         if fields:
             writes = "".join(field.call("writer.Write") for field in fields)
             members += (f"\n  {identifier}() = default;\n{constructor(identifier, 'CheckedOptions', fields)}"
-                        "  // The options that were set, as a pipeline file has them.\n"
+                        "  // The options that Set gave a value, as a pipeline file has them.\n"
                         f"  OptionValue::Dict Given() const {{\n    OptionWriter writer;\n{writes}    return writer.Take();\n  }}\n")
         body = f"struct {identifier} {{\n  static constexpr std::string_view kName = {name};\n{members}}};\n"
         yield (f"instrument_options/{identifier}.h",

@@ -24,7 +24,7 @@ namespace iropt {
 struct StructuralOptions {
   bool map_free_vars = false;
   // Compares two constants; null: by the bytes of their tensors. For passes to which more counts, or that must not read
-  // big files. Hashes do not depend on it.
+  // big files. Hashes are those of the bytes, and read them: they are of use only if equal constants have equal bytes.
   bool (*same_constants)(const Constant& a, const Constant& b) = nullptr;
 };
 
@@ -35,8 +35,8 @@ bool StructuralEqual(const Module& a, const Module& b, StructuralOptions options
 
 // Returns whether two scalar expressions are the same computation at one place, as TVM's ExprDeepEqual. Variables,
 // buffers and expressions that bind variables (Let, Reduce) are equal only to themselves. Numbers compare as numbers:
-// 0.0 is equal to -0.0. Null is equal to null only. O(nodes); O(1) if the outermost nodes are the same or of different
-// kinds.
+// 0.0 is equal to -0.0. Null is equal to null only. O(nodes of the trees); O(1) if the outermost nodes are the same or
+// of different kinds.
 bool DeepEqual(const PrimExpr* a, const PrimExpr* b);
 bool DeepEqual(std::span<const PrimExpr* const> a, std::span<const PrimExpr* const> b);
 
