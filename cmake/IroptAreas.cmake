@@ -46,6 +46,21 @@ function(iropt_option_headers kind table folder)
   execute_process(COMMAND "${Python3_EXECUTABLE}" "${script}" ${kind} "${table}" "${folder}" COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
+# iropt_op_builder(<folder>): the functions of OpBuilder, which scripts/op_builder.py makes of the table of operators. They are
+# made when CMake runs; their declarations are public headers.
+function(iropt_op_builder folder)
+  set(scripts "${PROJECT_SOURCE_DIR}/scripts/op_builder.py" "${PROJECT_SOURCE_DIR}/scripts/option_headers.py")
+  set(table "${PROJECT_SOURCE_DIR}/include/iropt/op/ops.def")
+  file(GLOB families CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/iropt/op/ops/*.def")
+  set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${table}" ${families} ${scripts})
+  execute_process(COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/scripts/op_builder.py" "${CMAKE_CXX_COMPILER}" "${table}"
+                          "${folder}/public/iropt/infer/op_builder_functions.inc" "${folder}/op_builder_functions.cpp"
+                  COMMAND_ERROR_IS_FATAL ANY)
+  target_sources(iropt_infer PRIVATE "${folder}/op_builder_functions.cpp")
+  target_include_directories(iropt_infer PUBLIC "$<BUILD_INTERFACE:${folder}/public>")
+  set(IROPT_PUBLIC_GENERATED_HEADERS "${folder}/public" PARENT_SCOPE)
+endfunction()
+
 # iropt_add_area(<name> DEPS <area or target>... [LIBRARIES <target>...] [OPTIONS <compiler option>...])
 #
 # The static library iropt_<name> of all sources under lib/<name>, with its headers in include/iropt/<name>. DEPS are

@@ -24,6 +24,7 @@ if(formats)
 endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/iropt" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT plugins
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+install(DIRECTORY "${IROPT_PUBLIC_GENERATED_HEADERS}/iropt" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT plugins)
 # Headers of transform/ include it from their folder.
 install(FILES "${PROJECT_SOURCE_DIR}/passes.def" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/iropt/transform"
         COMPONENT plugins)

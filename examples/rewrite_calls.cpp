@@ -3,11 +3,11 @@
 #include <iostream>
 
 #include "iropt/driver/compiler_instance.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
-#include "iropt/op/op.h"
-#include "iropt/runtime/value.h"
+#include "iropt/op/op_id.h"
 #include "iropt/text/script/printer.h"
 
 using namespace iropt;
@@ -34,9 +34,8 @@ class ReluReplacer : public ExprMutator {
     if (!IsOp(call->op, OpId::kNnRelu)) return ExprMutator::VisitCall(call);
     diagnostics_.Remark(Location(*call), DiagId::Dynamic(kReplaced.id), "this relu becomes a maximum");
     const DataType dtype = To<TensorType>(call->type)->dtype;
-    const Scalar zero = dtype.is_floating() ? Scalar::Float(0, dtype) : Scalar::Int(0, dtype);
-    const Expr* constant = MakeConstant(MakeScalarTensor(zero), workspace());
-    return builder().MakeCall(GetOp(OpId::kMaximum), {VisitExpr(call->args[0]), constant});
+    OpBuilder ops(builder());
+    return ops.Maximum(VisitExpr(call->args[0]), ops.MakeScalar(0, dtype));
   }
 
  private:

@@ -11,7 +11,7 @@ import re
 import sys
 
 # From the bottom up: an area includes only areas before it.
-LAYERS = ["support", "diag", "ir", "op", "arith", "infer", "analysis", "runtime", "data", "eval", "text", "exchange", "pass",
+LAYERS = ["support", "diag", "ir", "op", "arith", "runtime", "infer", "analysis", "data", "eval", "text", "exchange", "pass",
           "legalize", "schedule", "transform", "codegen", "observe", "execution", "semantics", "driver", "reduce",
           "lsp"]
 LEVEL = {area: level for level, area in enumerate(LAYERS)}

@@ -167,18 +167,23 @@ def record(key, name, fields):
             f"  explicit {name}(const PassContext& context) {{\n{reads}  }}\n}};\n")
 
 
+def write_file(path, text):
+    """Writes the file, unless it has this text."""
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            if f.read() == text:
+                return
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
 def write(folder, headers):
     known = set()
     for name, text in headers:
         path = os.path.join(folder, name)
         known.add(path)
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as f:
-                if f.read() == text:
-                    continue
-        with open(path, "w", encoding="utf-8") as f:
-            f.write(text)
+        write_file(path, text)
     for base in {os.path.dirname(path) for path in known}:
         for name in os.listdir(base):
             if os.path.join(base, name) not in known:

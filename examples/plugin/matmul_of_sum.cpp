@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "iropt/analysis/relax/use_count.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/rewrite_rules.h"
 #include "iropt/op/op.h"
@@ -19,10 +20,11 @@ RuleSet MakeRules() {
   const Pattern product = IsCall(GetOp(OpId::kMatmul), {x, sum});
   RuleSet rules;
   rules.Add({"matmul-of-sum", product, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
+               OpBuilder ops(builder);
                const auto times = [&](const Expr* factor) {
-                 return builder.MakeCall(GetOp(OpId::kMatmul), {match[x], factor}, To<Call>(match[product])->attrs);
+                 return ops.Make(OpId::kMatmul, {match[x], factor}, To<Call>(match[product])->attrs);
                };
-               return builder.MakeCall(GetOp(OpId::kAdd), {times(match[a]), times(match[b])});
+               return ops.Add(times(match[a]), times(match[b]));
              }});
   return rules;
 }

@@ -1,0 +1,62 @@
+// Calls of operators by name, with inferred types:
+//
+//   OpBuilder ops(builder);
+//   const Expr* sum = ops.Add(ops.Matmul(x, weight, {.out_dtype = DataType::Float(32)}), bias);
+//
+// An OpBuilder is as cheap to copy as a pointer.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+
+#include "iropt/ir/relax/builder.h"
+#include "iropt/op/op_attrs.h"
+#include "iropt/op/op_id.h"
+
+namespace iropt {
+
+class OpBuilder {
+ public:
+  // The builder has a TypeInferrer, and lives longer.
+  explicit OpBuilder(BlockBuilder& builder) : builder_(builder) {}
+
+  // ---- Any operator. Calls are not bound to variables: operands may be calls themselves, and all have types. If the
+  // type of a call cannot be inferred, the inferrer reports why, and builder.failed() holds.
+  const Call* Make(OpId op, std::span<const Expr* const> args, const Attr* attrs = nullptr,
+                   const TupleType* type_args = nullptr);
+  const Call* Make(OpId op, std::initializer_list<const Expr*> args, const Attr* attrs = nullptr,
+                   const TupleType* type_args = nullptr) {
+    return Make(op, std::span<const Expr* const>(args.begin(), args.size()), attrs, type_args);
+  }
+  // Null, without a report, if the operator does not take these operands and attributes.
+  const Call* TryMake(OpId op, std::initializer_list<const Expr*> args, const Attr* attrs = nullptr);
+
+  // ---- Operands
+  const Expr* MakeTuple(std::span<const Expr* const> fields);
+  const Expr* MakeItem(const Expr* tuple, int index);
+  const Expr* MakeShape(std::span<const PrimExpr* const> dims);
+  // A constant of rank 0, rounded to the dtype, which must be one that tensors can have (IsElementType).
+  const Expr* MakeScalar(double value, DataType dtype);
+
+  // ---- A function for each operator of ops.def, which has the name of its OpId. Parameters are the operands by their
+  // names in the table, then `type_args` if a call has explicit types, then `attrs` if it has attributes; those that
+  // may be left out stand behind those that may not.
+  //
+  // A shape, a scalar, a tuple of tensors, a string or a dtype is an expression, as in a call; an operand that repeats
+  // is a span. Operands for which only script functions have a default must be given. Attributes that are not mentioned
+  // have their defaults; a record in which one without a default is missing is a programming error.
+#include "iropt/infer/op_builder_functions.inc"
+
+ private:
+  // Leaves out operands that are null.
+  const Call* MakeGiven(OpId op, std::initializer_list<const Expr*> args, const Attr* attrs,
+                        const TupleType* type_args = nullptr);
+  const Call* MakeRest(OpId op, std::initializer_list<const Expr*> first, std::span<const Expr* const> rest,
+                       const Attr* attrs, const TupleType* type_args = nullptr);
+  // The operand; an empty tuple for null.
+  const Expr* OrVoid(const Expr* operand);
+
+  BlockBuilder& builder_;
+};
+
+}  // namespace iropt

@@ -1,0 +1,125 @@
+// Calls by the functions that are made of the table of operators.
+#include "iropt/infer/op_builder.h"
+
+#include <array>
+#include <vector>
+
+#include "catch.h"
+#include "iropt/diag/diagnostic.h"
+#include "iropt/infer/type_inferrer.h"
+#include "iropt/ir/context.h"
+#include "iropt/runtime/value.h"
+
+namespace iropt {
+namespace {
+
+class OpBuilderTest {
+ protected:
+  static const TensorType* Tensor(std::initializer_list<int64_t> dims, DataType dtype = DataType::Float(32)) {
+    std::vector<const PrimExpr*> sizes;
+    for (const int64_t dim : dims) sizes.push_back(IRContext::Current().Int(dim));
+    return TensorType::Get(sizes, dtype);
+  }
+  const Var* NewVar(std::initializer_list<int64_t> dims, DataType dtype = DataType::Float(32)) {
+    return workspace_.NewVar("x", Tensor(dims, dtype));
+  }
+  static bool HasType(const Expr* expr, std::initializer_list<int64_t> dims, DataType dtype = DataType::Float(32)) {
+    return TypeEqual(expr->type, Tensor(dims, dtype));
+  }
+
+  Module module_;
+  Workspace workspace_;
+  DiagnosticBuffer reported_;
+  DiagnosticEngine diagnostics_{&reported_};
+  OpTypeInferrer inferrer_{&module_, workspace_.arena(), &diagnostics_};
+  BlockBuilder builder_{workspace_, &inferrer_};
+  OpBuilder ops_{builder_};
+};
+
+TEST_CASE_METHOD(OpBuilderTest, "a call has the operands in the order of the table", "[op_builder]") {
+  const Var* x = NewVar({2, 3});
+  const Var* y = NewVar({3});
+  const Call* call = ops_.Subtract(ops_.Add(x, y), y);
+  CHECK(IsOp(call->op, OpId::kSubtract));
+  CHECK(call->attrs == nullptr);
+  REQUIRE(call->args.size() == 2);
+  CHECK(IsOp(To<Call>(call->args[0])->op, OpId::kAdd));
+  CHECK(call->args[1] == y);
+  CHECK(HasType(call, {2, 3}));
+  CHECK_FALSE(builder_.failed());
+}
+
+TEST_CASE_METHOD(OpBuilderTest, "attributes that are not mentioned have their defaults", "[op_builder]") {
+  const Var* x = NewVar({2, 3});
+  CHECK(HasType(ops_.PermuteDims(x), {3, 2}));
+  const std::array<int64_t, 1> axes{0};
+  const Call* sum = ops_.Sum(x, {.axis = axes});
+  CHECK(HasType(sum, {3}));
+  CHECK_FALSE(StatisticalAttrs(*sum).keepdims());
+  CHECK(HasType(ops_.Sum(x, {.axis = axes, .keepdims = true}), {1, 3}));
+  CHECK(HasType(ops_.Astype(x, {.dtype = DataType::Int(8)}), {2, 3}, DataType::Int(8)));
+  const Call* conv = ops_.NnConv2d(NewVar({1, 3, 8, 8}), NewVar({4, 3, 3, 3}));
+  CHECK(HasType(conv, {1, 4, 6, 6}));
+  CHECK(ConvAttrs(*conv).data_layout() == "NCHW");
+  CHECK_FALSE(builder_.failed());
+}
+
+TEST_CASE_METHOD(OpBuilderTest, "optional operands that are not given are left out", "[op_builder]") {
+  const Var* predictions = NewVar({2, 3});
+  const Var* targets = NewVar({2}, DataType::Int(64));
+  CHECK(ops_.NnNllLoss(predictions, targets)->args.size() == 2);
+  const Var* weights = NewVar({3});
+  const Call* weighted = ops_.NnNllLoss(predictions, targets, weights, {.reduction = "sum"});
+  REQUIRE(weighted->args.size() == 3);
+  CHECK(weighted->args[2] == weights);
+  CHECK(NLLLossAttrs(*weighted).reduction() == "sum");
+  CHECK_FALSE(builder_.failed());
+}
+
+TEST_CASE_METHOD(OpBuilderTest, "operands that are not given can be empty tuples", "[op_builder]") {
+  const std::array<const PrimExpr*, 1> dims{IRContext::Current().Int(6)};
+  const Call* view = ops_.MemoryView(NewVar({2, 3}), ops_.MakeShape(dims));
+  REQUIRE(view->args.size() == 4);
+  CHECK(As<ShapeExpr>(view->args[1]));
+  CHECK(To<Tuple>(view->args[2])->fields.empty());
+  CHECK(HasType(view, {6}));
+}
+
+TEST_CASE_METHOD(OpBuilderTest, "an operand that repeats is a list, and explicit types are given", "[op_builder]") {
+  const Var* x = NewVar({2});
+  const std::array<const Expr*, 2> args{x, x};
+  const std::array<const Type*, 1> types{Tensor({2})};
+  const auto* callee = workspace_.New<ExternFunc>("f", DictAttr::Empty(), FuncType::Opaque(ObjectType::Get()));
+  const Call* call = ops_.CallPurePacked(callee, args, TupleType::Get(types));
+  CHECK(call->args.size() == 3);
+  CHECK(call->args[2] == x);
+  CHECK(HasType(call, {2}));
+}
+
+TEST_CASE_METHOD(OpBuilderTest, "tuples, their items, shapes and scalars are operands", "[op_builder]") {
+  const Var* x = NewVar({2, 3});
+  const std::array<const Expr*, 2> both{x, x};
+  const Expr* tuple = ops_.MakeTuple(both);
+  CHECK(HasType(ops_.MakeItem(tuple, 1), {2, 3}));
+  CHECK(HasType(ops_.Concat(tuple, {.axis = 1}), {2, 6}));
+  const std::array<const PrimExpr*, 1> dims{IRContext::Current().Int(6)};
+  CHECK(HasType(ops_.Reshape(x, ops_.MakeShape(dims)), {6}));
+  const Expr* half = ops_.MakeScalar(0.5, DataType::Float(16));
+  CHECK(HasType(half, {}, DataType::Float(16)));
+  CHECK(ScalarOf(*To<Constant>(half)->data)->real == 0.5);
+  CHECK(ScalarOf(*To<Constant>(ops_.MakeScalar(3, DataType::Int(8)))->data)->integer == 3);
+}
+
+TEST_CASE_METHOD(OpBuilderTest, "a try reports nothing where operands do not fit", "[op_builder]") {
+  const Var* x = NewVar({2, 3});
+  CHECK(ops_.TryMake(OpId::kAdd, {x, x}));
+  CHECK(ops_.TryMake(OpId::kAdd, {x, NewVar({5})}) == nullptr);
+  CHECK_FALSE(builder_.failed());
+  CHECK(diagnostics_.error_count() == 0);
+  ops_.Add(x, NewVar({5}));
+  CHECK(builder_.failed());
+  CHECK(diagnostics_.error_count() == 1);
+}
+
+}  // namespace
+}  // namespace iropt
