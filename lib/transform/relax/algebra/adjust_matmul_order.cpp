@@ -20,13 +20,14 @@
 #include "compile_time.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/infer.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/ir/structural.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "transform/relax/util/apply_rules.h"
-#include "transform/relax/util/op_calls.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -163,7 +164,7 @@ class OrderAdjuster {
     }
     const std::optional<Order> best = Best(factors, shapes, match, transposed != nullptr);
     if (!best || (*best == now && !transposed)) return nullptr;
-    OpCalls calls(builder);
+    OpBuilder calls(builder);
     for (size_t i = 0; i < 3; ++i) {
       if (moved[i]) factors[i] = calls.PermuteDims(factors[i]);
     }

@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "iropt/analysis/relax/overwritten_vars.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/pass/pass.h"
@@ -29,6 +30,7 @@
 #include "relay_scale_axis.h"
 #include "scale_axis.h"
 #include "transform/relax/util/apply_rules.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -164,7 +166,7 @@ class BackwardFolder : public ExprMutator {
  private:
   // The call with one operand multiplied along an axis: of weights, or of the result if it is a summand.
   const Expr* Multiplied(const Call& call, uint32_t operand, int64_t axis, const Scale& scale) {
-    OpCalls calls(builder());
+    OpBuilder calls(builder());
     std::array<const Expr*, 2> args = {VisitExpr(call.args[0]), VisitExpr(call.args[1])};
     const int64_t rank = TensorTypeOf(IsSum(To<Op>(call.op)->id) ? &call : args[operand])->ndim;
     args[operand] = calls.Multiply(args[operand], ScaleAlong(scale, rank, axis, workspace()));

@@ -4,9 +4,10 @@
 #include <optional>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/op.h"
-#include "transform/relax/util/op_calls.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -72,7 +73,7 @@ void AddClipRules(RuleSet& rules) {
                if (!range || !bounds || !range->Contain(*bounds)) return nullptr;
                if (!own && (!last || !last->Contain(*bounds))) return nullptr;
                if (TypeEqual(clipped->type, match[wide]->type)) return clipped;
-               return OpCalls(builder).Make(OpId::kAstype, {clipped}, match.CallAt(wide)->attrs);
+               return OpBuilder(builder).Make(OpId::kAstype, {clipped}, match.CallAt(wide)->attrs);
              }});
 }
 

@@ -13,6 +13,7 @@
 #include "iropt/pass/pass_options.h"
 #include "pass_options/CombineParallelConv2D.h"
 #include "sibling_calls.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 

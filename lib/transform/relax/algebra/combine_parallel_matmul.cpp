@@ -18,10 +18,12 @@
 #include <optional>
 
 #include "iropt/arith/analyzer.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
 #include "parallel_branches.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -198,7 +200,7 @@ bool HasRepeatedOperand(const Family& family) {
 }
 
 // The split of the combined product.
-const Expr* Combine(const std::vector<Branch>& branches, OpCalls calls) {
+const Expr* Combine(const std::vector<Branch>& branches, OpBuilder calls) {
   const Branch& first = branches.front();
   std::vector<const Expr*> factors;
   std::vector<const Expr*> biases;
@@ -212,11 +214,14 @@ const Expr* Combine(const std::vector<Branch>& branches, OpCalls calls) {
     indices.push_back(width);
   }
   const DataType dtype = TensorTypeOf(first.matmul.call)->dtype;
+  const auto joined = [&](const std::vector<const Expr*>& tensors, int64_t axis) {
+    return calls.Concat(calls.MakeTuple(tensors), {.axis = axis});
+  };
   const Expr* result =
-      calls.Matmul(first.matmul.call->args[0], calls.Concat(factors, first.rhs_type().ndim - 1), dtype);
-  if (!biases.empty()) result = calls.Add(result, calls.Concat(biases, TensorTypeOf(biases[0])->ndim - 1));
+      calls.Matmul(first.matmul.call->args[0], joined(factors, first.rhs_type().ndim - 1), {.out_dtype = dtype});
+  if (!biases.empty()) result = calls.Add(result, joined(biases, TensorTypeOf(biases[0])->ndim - 1));
   if (first.activation) result = calls.Make(As<Op>(first.activation->call->op)->id, {result});
-  return calls.Split(result, indices, TensorTypeOf(result)->ndim - 1);
+  return calls.Split(result, {.indices_or_sections = indices, .axis = TensorTypeOf(result)->ndim - 1});
 }
 
 CombinedBranches Describe(std::vector<Branch> branches) {
@@ -229,7 +234,7 @@ CombinedBranches Describe(std::vector<Branch> branches) {
     combined.replaced.emplace_back(branch.last(), i);
   }
   combined.combine = [branches = std::move(branches)](BlockBuilder& builder) {
-    return Combine(branches, OpCalls(builder));
+    return Combine(branches, OpBuilder(builder));
   };
   return combined;
 }

@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/relax/mutator.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -20,7 +22,7 @@ bool AreLastAxes(std::span<const int64_t> axes, int64_t rank) {
 namespace {
 
 // (x - mean) / sqrt(var + epsilon)
-const Expr* Normalized(const Expr* x, const Expr* mean, const Expr* variance, double epsilon, OpCalls calls) {
+const Expr* Normalized(const Expr* x, const Expr* mean, const Expr* variance, double epsilon, OpBuilder calls) {
   const DataType dtype = TensorTypeOf(x)->dtype;
   return calls.Divide(calls.Subtract(x, mean), calls.Sqrt(calls.Add(variance, calls.MakeScalar(epsilon, dtype))));
 }
@@ -51,7 +53,7 @@ class OpDecomposer : public ExprMutator {
   const Expr* VisitCall(const Call* old) override {
     const auto* call = To<Call>(ExprMutator::VisitCall(old));
     const Expr* simpler = nullptr;
-    if (IsOp(call->op, OpId::kNnBatchNorm)) simpler = DecomposeBatchNorm(*call, OpCalls(builder()));
+    if (IsOp(call->op, OpId::kNnBatchNorm)) simpler = DecomposeBatchNorm(*call, OpBuilder(builder()));
     if (IsOp(call->op, OpId::kTensorToShape)) simpler = DecomposeTensorToShape(*call, old->type);
     return simpler ? simpler : call;
   }
@@ -68,7 +70,7 @@ class OpDecomposer : public ExprMutator {
     std::vector<const PrimExpr*> dims;
     for (int i = 0; i < shape->ndim; ++i) dims.push_back(IRContext::Current().NewSymVar("x"));
     builder().EmitMatchCast(result, ShapeType::Get(dims), "y");
-    return OpCalls(builder()).MakeShape(dims);
+    return OpBuilder(builder()).MakeShape(dims);
   }
 };
 
@@ -84,27 +86,27 @@ const TensorType* DataOfNormalization(const Call& call) {
   return one_dtype ? data : nullptr;
 }
 
-const Expr* ExpandToRank(const Expr* vector, int64_t rank, int64_t axis, OpCalls calls) {
+const Expr* ExpandToRank(const Expr* vector, int64_t rank, int64_t axis, OpBuilder calls) {
   std::vector<int64_t> others;
   for (int64_t i = 0; i < rank; ++i) {
     if (i != (axis < 0 ? axis + rank : axis)) others.push_back(i);
   }
-  return calls.ExpandDims(vector, others);
+  return calls.ExpandDims(vector, {.axis = others});
 }
 
-std::optional<ScaleAndShift> ScaleAndShiftOf(const Call& call, OpCalls calls) {
+std::optional<ScaleAndShift> ScaleAndShiftOf(const Call& call, OpBuilder calls) {
   const TensorType* data = DataOfNormalization(call);
   if (!data) return std::nullopt;
   const BatchNormAttrs attrs(call);
   const DataType dtype = data->dtype;
   const Expr* deviation = calls.Sqrt(calls.Add(call.args[4], calls.MakeScalar(attrs.epsilon(), dtype)));
   const Expr* scale = calls.Divide(attrs.scale() ? call.args[1] : calls.MakeScalar(1, dtype), deviation);
-  const Expr* shift = calls.Make(OpId::kNegative, {calls.Multiply(call.args[3], scale)});
+  const Expr* shift = calls.Negative(calls.Multiply(call.args[3], scale));
   if (attrs.center()) shift = calls.Add(shift, call.args[2]);
   return ScaleAndShift{scale, shift, data->ndim, attrs.axis()};
 }
 
-const Expr* DecomposeBatchNorm(const Call& call, OpCalls calls) {
+const Expr* DecomposeBatchNorm(const Call& call, OpBuilder calls) {
   const TensorType* data = DataOfNormalization(call);
   if (!data) return nullptr;
   const BatchNormAttrs attrs(call);
@@ -116,22 +118,22 @@ const Expr* DecomposeBatchNorm(const Call& call, OpCalls calls) {
   return calls.MakeTuple(fields);
 }
 
-const Expr* DecomposeLayerNorm(const Call& call, OpCalls calls) {
+const Expr* DecomposeLayerNorm(const Call& call, OpBuilder calls) {
   const TensorType* data = DataOfNormalization(call);
   if (!data) return nullptr;
   const LayerNormAttrs attrs(call);
   const std::vector<int64_t> axes = attrs.axes().vector();
   if (!AreLastAxes(axes, data->ndim)) return nullptr;
   const Expr* x = call.args[0];
-  const Expr* mean = calls.Reduce(OpId::kMean, x, axes, true);
-  const Expr* variance = calls.Reduce(OpId::kVariance, x, axes, true);
+  const Expr* mean = calls.Mean(x, {.axis = axes, .keepdims = true});
+  const Expr* variance = calls.Variance(x, {.axis = axes, .keepdims = true});
   const Expr* out = Normalized(x, mean, variance, attrs.epsilon(), calls);
   if (attrs.scale()) out = calls.Multiply(out, call.args[1]);
   if (attrs.center()) out = calls.Add(out, call.args[2]);
   return out;
 }
 
-const Expr* DecomposeGroupNorm(const Call& call, OpCalls calls) {
+const Expr* DecomposeGroupNorm(const Call& call, OpBuilder calls) {
   const TensorType* data = DataOfNormalization(call);
   if (!data || !data->known) return nullptr;
   const GroupNormAttrs attrs(call);
@@ -141,15 +143,16 @@ const Expr* DecomposeGroupNorm(const Call& call, OpCalls calls) {
   const int64_t* channels = arith::AsInt(data->dims[static_cast<uint32_t>(channel)]);
   if (!channels) return nullptr;
   const Groups groups(*data, attrs, channel, *channels);
-  const Expr* x = calls.Reshape(call.args[0], groups.dims);
-  const Expr* mean = calls.Reduce(OpId::kMean, x, groups.axes, true);
-  const Expr* variance = calls.Reduce(OpId::kVariance, x, groups.axes, true);
-  const Expr* out = calls.Reshape(Normalized(x, mean, variance, attrs.epsilon(), calls), data->dims.span());
+  const Expr* x = calls.Reshape(call.args[0], calls.MakeShape(groups.dims));
+  const Expr* mean = calls.Mean(x, {.axis = groups.axes, .keepdims = true});
+  const Expr* variance = calls.Variance(x, {.axis = groups.axes, .keepdims = true});
+  const Expr* normalized = Normalized(x, mean, variance, attrs.epsilon(), calls);
+  const Expr* out = calls.Reshape(normalized, calls.MakeShape(data->dims));
   const auto expand = [&](const Expr* vector) { return ExpandToRank(vector, data->ndim, channel, calls); };
   return calls.Add(calls.Multiply(out, expand(call.args[1])), expand(call.args[2]));
 }
 
-const Expr* DecomposeRmsNorm(const Call& call, OpCalls calls) {
+const Expr* DecomposeRmsNorm(const Call& call, OpBuilder calls) {
   const TensorType* data = DataOfNormalization(call);
   const RMSNormAttrs attrs(call);
   const std::vector<int64_t> axes = attrs.axes().vector();
@@ -157,13 +160,11 @@ const Expr* DecomposeRmsNorm(const Call& call, OpCalls calls) {
   // Squares are soon too large for narrow dtypes.
   const DataType wide = data->dtype.bits < 32 ? DataType::Float(32) : data->dtype;
   const auto convert = [&](const Expr* tensor, DataType dtype) {
-    if (TensorTypeOf(tensor)->dtype == dtype) return tensor;
-    const Attr* to = MakeOpAttrs(OpId::kAstype, AstypeAttrs::Values{.dtype = dtype});
-    return static_cast<const Expr*>(calls.Make(OpId::kAstype, {tensor}, to));
+    return TensorTypeOf(tensor)->dtype == dtype ? tensor : calls.Astype(tensor, {.dtype = dtype});
   };
   const Expr* x = convert(call.args[0], wide);
-  const Expr* square = calls.Reduce(OpId::kMean, calls.Multiply(x, x), axes, true);
-  const Expr* scale = calls.Make(OpId::kRsqrt, {calls.Add(square, calls.MakeScalar(attrs.epsilon(), wide))});
+  const Expr* square = calls.Mean(calls.Multiply(x, x), {.axis = axes, .keepdims = true});
+  const Expr* scale = calls.Rsqrt(calls.Add(square, calls.MakeScalar(attrs.epsilon(), wide)));
   return convert(calls.Multiply(calls.Multiply(x, scale), convert(call.args[1], wide)), data->dtype);
 }
 

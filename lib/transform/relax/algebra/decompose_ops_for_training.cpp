@@ -11,6 +11,7 @@
 //
 // Source: TVM 0.18's pass of this name.
 #include "decompose.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/pass/pass.h"
@@ -30,7 +31,7 @@ class TrainingMutator : public ExprMutator {
     const auto* call = To<Call>(ExprMutator::VisitCall(old));
     const Expr* simpler = nullptr;
     if (IsOp(call->op, OpId::kNnBatchNorm)) simpler = ByStatisticsOfBatch(*call);
-    if (IsOp(call->op, OpId::kNnLayerNorm)) simpler = DecomposeLayerNorm(*call, OpCalls(builder()));
+    if (IsOp(call->op, OpId::kNnLayerNorm)) simpler = DecomposeLayerNorm(*call, OpBuilder(builder()));
     return simpler ? simpler : call;
   }
 
@@ -44,9 +45,9 @@ class TrainingMutator : public ExprMutator {
     for (int64_t i = 0; i < data->ndim; ++i) {
       if (i != channel) axes.push_back(i);
     }
-    OpCalls calls(builder());
-    const Expr* mean = calls.Reduce(OpId::kMean, call.args[0], axes, false);
-    const Expr* variance = calls.Reduce(OpId::kVariance, call.args[0], axes, false);
+    OpBuilder calls(builder());
+    const Expr* mean = calls.Mean(call.args[0], {.axis = axes});
+    const Expr* variance = calls.Variance(call.args[0], {.axis = axes});
     const Expr* momentum = calls.MakeScalar(attrs.momentum(), data->dtype);
     const Expr* rest = calls.MakeScalar(1 - attrs.momentum(), data->dtype);
     const auto step = [&](const Expr* moving, const Expr* now) {

@@ -1,8 +1,9 @@
 #include "dequantized_order.h"
 
+#include "iropt/infer/op_builder.h"
 #include "iropt/op/op.h"
 #include "transform/relax/quantization/affine_type.h"
-#include "transform/relax/util/op_calls.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -33,7 +34,7 @@ void AddDequantizedOrderRules(RuleSet& rules) {
     const Pattern order = IsCall(GetOp(op), {x});
     rules.Add({"order of dequantized numbers", order, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                  const Expr* integers = IntegersOf(match[x], match, builder.workspace());
-                 return integers ? OpCalls(builder).Make(op, {integers}, match.CallAt(order)->attrs) : nullptr;
+                 return integers ? OpBuilder(builder).Make(op, {integers}, match.CallAt(order)->attrs) : nullptr;
                }});
   }
 }

@@ -10,12 +10,13 @@
 #include <memory>
 #include <type_traits>
 
+#include "iropt/infer/op_builder.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/runtime/value.h"
 #include "transform/relax/util/apply_rules.h"
-#include "transform/relax/util/op_calls.h"
 
 namespace iropt {
 
@@ -47,7 +48,7 @@ RuleSet MakeDivToMulRules() {
                const auto* constant = To<Constant>(DefinitionOf(match[divisor], match.definitions()));
                const std::shared_ptr<const NDArray> inverse = InverseOf(*constant->data);
                if (!inverse) return nullptr;
-               return OpCalls(builder).Multiply(match[x], MakeConstant(inverse, builder.workspace()));
+               return OpBuilder(builder).Multiply(match[x], MakeConstant(inverse, builder.workspace()));
              }});
   return rules;
 }

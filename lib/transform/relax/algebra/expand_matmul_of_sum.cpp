@@ -12,10 +12,10 @@
 #include <memory>
 
 #include "compile_time.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/relax/util/apply_rules.h"
-#include "transform/relax/util/op_calls.h"
 
 namespace iropt {
 
@@ -40,7 +40,7 @@ RuleSet MakeExpandMatmulOfSumRules(const Function& function) {
                  const auto* tensor = As<TensorType>(type);
                  const Call* matmul = match.CallAt(product);
                  if (!tensor || !tensor->has_shape() || !AccumulatesInOwnDtype(*matmul)) return nullptr;
-                 OpCalls calls(builder);
+                 OpBuilder calls(builder);
                  if (const Call* permute = match.CallAt(permuted)) {
                    left = calls.Make(OpId::kPermuteDims, {left}, permute->attrs);
                    right = calls.Make(OpId::kPermuteDims, {right}, permute->attrs);

@@ -5,8 +5,9 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/eval/evaluator.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/op/op.h"
-#include "transform/relax/util/op_calls.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -22,7 +23,7 @@ constexpr OpId kBroadcastOps[] = {
 
 // The value of a call on constants; null if it has none, or would be bigger than both.
 const Expr* FoldConstants(OpId op, const Expr* a, const Expr* b, BlockBuilder& builder) {
-  const Call* call = OpCalls(builder).TryMake(op, {a, b});
+  const Call* call = OpBuilder(builder).TryMake(op, {a, b});
   if (!call || (!TypeEqual(call->type, a->type) && !TypeEqual(call->type, b->type))) return nullptr;
   const HostValue args[] = {HostValue{To<Constant>(a)->data->shared_from_this()},
                             HostValue{To<Constant>(b)->data->shared_from_this()}};
@@ -39,7 +40,7 @@ bool HasSameType(const Expr* a, const Expr* b) {
 class Filled {
  public:
   // The element: a constant of rank 0 and the dtype; null if the match is something else.
-  const Expr* ElementOf(const Match& match, DataType dtype, OpCalls& calls) const {
+  const Expr* ElementOf(const Match& match, DataType dtype, OpBuilder& calls) const {
     if (const Expr* whole = match[full_] ? match[full_] : match[full_like_]) {
       const Expr* value = match[full_] ? match[full_value_] : match[like_value_];
       const TensorType* element = TensorTypeOf(value);
@@ -94,7 +95,7 @@ void AddExplicitShapes(RuleSet& rules) {
     rules.Add({"tensor like another", call, [=, op = op](const Match& match, BlockBuilder& builder) -> const Expr* {
                  const TensorType* tensor = TensorTypeOf(match[call]);
                  if (!tensor || !tensor->known || tensor->has_sym_var() || tensor->dtype.is_void()) return nullptr;
-                 OpCalls calls(builder);
+                 OpBuilder calls(builder);
                  const Expr* shape = calls.MakeShape(tensor->dims);
                  const Attr* attrs = MakeOpAttrs(op, InitAttrs::Values{.dtype = tensor->dtype});
                  return is_full ? calls.Make(op, {shape, match[value]}, attrs) : calls.Make(op, {shape}, attrs);
@@ -105,7 +106,7 @@ void AddExplicitShapes(RuleSet& rules) {
   rules.Add({"sum like another tensor", collapsed, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                const TensorType* tensor = TensorTypeOf(match[collapsed]);
                if (!tensor || !tensor->known || tensor->has_sym_var()) return nullptr;
-               OpCalls calls(builder);
+               OpBuilder calls(builder);
                return calls.TryMake(OpId::kCollapseSumTo, {match[x], calls.MakeShape(tensor->dims)});
              }});
 }
@@ -121,14 +122,14 @@ void AddFilledTensorRules(RuleSet& rules) {
     const Pattern right = IsCall(GetOp(op), {x, filled.any()});
     rules.Add({"operand of equal elements", right, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                  if (!HasSameType(match[x], match[right])) return nullptr;
-                 OpCalls calls(builder);
+                 OpBuilder calls(builder);
                  const Expr* element = filled.ElementOf(match, TensorTypeOf(match[x])->dtype, calls);
                  return element ? calls.Make(op, {match[x], element}) : nullptr;
                }});
     const Pattern left = IsCall(GetOp(op), {filled.any(), x});
     rules.Add({"operand of equal elements", left, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                  if (!HasSameType(match[x], match[left])) return nullptr;
-                 OpCalls calls(builder);
+                 OpBuilder calls(builder);
                  const Expr* element = filled.ElementOf(match, TensorTypeOf(match[x])->dtype, calls);
                  return element ? calls.Make(op, {element, match[x]}) : nullptr;
                }});
@@ -149,28 +150,28 @@ void AddNeighbourRules(RuleSet& rules) {
                const TensorType* tensor = TensorTypeOf(match[x]);
                if (!tensor || tensor->dtype.is_void() || tensor->dtype.is_bool() || As<Constant>(match[x]))
                  return nullptr;
-               OpCalls calls(builder);
+               OpBuilder calls(builder);
                return calls.Multiply(match[x], calls.MakeScalar(2, tensor->dtype));
              }});
   for (const OpId id : {OpId::kAdd, OpId::kMultiply}) {
     rules.Add({"two constants", op(id, op(id, x, c).Commutative().UsedOnce(), d).Commutative(),
                [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                  const Expr* both = As<Constant>(match[x]) ? nullptr : FoldConstants(id, match[c], match[d], builder);
-                 return both ? OpCalls(builder).Make(id, {match[x], both}) : nullptr;
+                 return both ? OpBuilder(builder).Make(id, {match[x], both}) : nullptr;
                }});
   }
   rules.Add({"product of a sum", op(OpId::kMultiply, op(OpId::kAdd, x, c).Commutative().UsedOnce(), d).Commutative(),
              [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                const Expr* both =
                    As<Constant>(match[x]) ? nullptr : FoldConstants(OpId::kMultiply, match[c], match[d], builder);
-               OpCalls calls(builder);
+               OpBuilder calls(builder);
                return both ? calls.Add(calls.Multiply(match[x], match[d]), both) : nullptr;
              }});
   const Pattern numerator = Wildcard();
   rules.Add({"division by a square root", op(OpId::kDivide, numerator, IsCall(GetOp(OpId::kSqrt), {x})),
              [=](const Match& match, BlockBuilder& builder) -> const Expr* {
-               OpCalls calls(builder);
-               return calls.Multiply(match[numerator], calls.Make(OpId::kRsqrt, {match[x]}));
+               OpBuilder calls(builder);
+               return calls.Multiply(match[numerator], calls.Rsqrt(match[x]));
              }});
 }
 

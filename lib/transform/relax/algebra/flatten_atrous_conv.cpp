@@ -16,12 +16,13 @@
 #include <optional>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/op/op_attrs.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/runtime/value.h"
 #include "transform/relax/util/apply_rules.h"
-#include "transform/relax/util/op_calls.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -144,7 +145,7 @@ const Expr* Flatten(const Atrous& atrous, const Match& match, const Expr* result
   const auto* record = To<ObjectAttr>(conv.attrs);
   const Attr* dilated = record->With(ConvAttrs::Field::padding, op_attrs::FromInts(padding));
   dilated = To<ObjectAttr>(dilated)->With(ConvAttrs::Field::dilation, op_attrs::FromInts(*block));
-  return OpCalls(builder).Make(OpId::kNnConv2d, {padded->data, match[atrous.weight]}, dilated);
+  return OpBuilder(builder).Make(OpId::kNnConv2d, {padded->data, match[atrous.weight]}, dilated);
 }
 
 RuleSet MakeAtrousRules() {

@@ -14,10 +14,13 @@
 #include <string_view>
 
 #include "decompose.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/ir/context.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/runtime/value.h"
 #include "transform/relax/util/apply_rules.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -30,7 +33,7 @@ struct FoldedNorm {
 };
 
 // In the operators that TVM's pass makes of the usual layouts; nothing for others.
-std::optional<FoldedNorm> FoldAsTvm(const Call& norm, std::string_view kernel_layout, int64_t axis, OpCalls calls,
+std::optional<FoldedNorm> FoldAsTvm(const Call& norm, std::string_view kernel_layout, int64_t axis, OpBuilder calls,
                                     Workspace& workspace) {
   const BatchNormAttrs attrs(norm);
   const TensorType* gamma = TensorTypeOf(norm.args[1]);
@@ -45,11 +48,14 @@ std::optional<FoldedNorm> FoldAsTvm(const Call& norm, std::string_view kernel_la
   const PrimExpr* first[] = {channels, one, one, one};
   const PrimExpr* second[] = {one, channels, one, one};
   const Expr* shift = calls.Subtract(norm.args[2], calls.Multiply(norm.args[3], scale));
-  return FoldedNorm{calls.Reshape(scale, kernel_layout == "OIHW" ? first : second), calls.Reshape(shift, second)};
+  const auto in_shape = [&](const Expr* vector, std::span<const PrimExpr* const> dims) {
+    return calls.Reshape(vector, calls.MakeShape(dims));
+  };
+  return FoldedNorm{in_shape(scale, kernel_layout == "OIHW" ? first : second), in_shape(shift, second)};
 }
 
 const Expr* Fold(const Call& conv, const Call& norm, BlockBuilder& builder) {
-  OpCalls calls(builder);
+  OpBuilder calls(builder);
   const ConvAttrs attrs(conv);
   const std::string_view out_layout = attrs.out_layout().empty() ? attrs.data_layout() : attrs.out_layout();
   const TensorType* weight = TensorTypeOf(conv.args[1]);

@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "iropt/analysis/relax/overwritten_vars.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/pass/pass.h"
@@ -28,6 +29,7 @@
 #include "relay_scale_axis.h"
 #include "scale_axis.h"
 #include "transform/relax/util/apply_rules.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -148,14 +150,14 @@ class ForwardFolder : public ExprMutator {
 
  private:
   const Expr* WithWeights(const Call& call, const WeightAxis& axis, const Scale& scale) {
-    OpCalls calls(builder());
+    OpBuilder calls(builder());
     const Expr* weight = VisitExpr(call.args[1]);
     weight = calls.Multiply(weight, ScaleAlong(scale, TensorTypeOf(weight)->ndim, axis.weight, workspace()));
     return builder().Normalize(calls.Make(To<Op>(call.op)->id, {VisitExpr(call.args[0]), weight}, call.attrs));
   }
 
   const Expr* WithSummand(const Call& call, int data, int64_t axis, const Scale& scale) {
-    OpCalls calls(builder());
+    OpBuilder calls(builder());
     const Expr* divisor = ScaleAlong(scale, TensorTypeOf(&call)->ndim, axis, workspace());
     const Expr* other = calls.Divide(VisitExpr(call.args[static_cast<uint32_t>(1 - data)]), divisor);
     const Expr* scaled = VisitExpr(call.args[static_cast<uint32_t>(data)]);

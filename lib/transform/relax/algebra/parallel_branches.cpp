@@ -8,6 +8,7 @@
 #include "iropt/analysis/relax/lift_plan.h"
 #include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/analysis/relax/use_count.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/tuple_leaves.h"
@@ -215,7 +216,7 @@ class BranchCombiner : public ExprMutator {
       }
       const Expr*& result = results[part->group];
       if (!result) result = builder().Emit(groups[part->group].combine(builder()));
-      const Expr* item = OpCalls(builder()).MakeItem(result, static_cast<int>(part->index));
+      const Expr* item = OpBuilder(builder()).MakeItem(result, static_cast<int>(part->index));
       builder().EmitNormalized(rebuilder().Rebuild(*segment[at], segment[at]->var, item));
     }
     return true;

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/ir/relax/builder.h"
 #include "iropt/pass/pass.h"
-#include "transform/relax/util/op_calls.h"
 
 namespace iropt {
 

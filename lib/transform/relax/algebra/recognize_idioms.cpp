@@ -21,12 +21,13 @@
 #include <vector>
 
 #include "decompose.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/runtime/value.h"
 #include "transform/relax/util/apply_rules.h"
-#include "transform/relax/util/op_calls.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -109,9 +110,8 @@ void AddLayerNorm(RuleSet& rules) {
                if (!axes || axes != same || !FitsAxes(match[gamma], *data, axes->size()) ||
                    !FitsAxes(match[beta], *data, axes->size()))
                  return nullptr;
-               const LayerNormAttrs::Values attrs{.axes = *axes, .epsilon = *NumberOf(match[norm.epsilon])};
-               return OpCalls(builder).Make(OpId::kNnLayerNorm, {match[x], match[gamma], match[beta]},
-                                            MakeOpAttrs(OpId::kNnLayerNorm, attrs));
+               return OpBuilder(builder).NnLayerNorm(match[x], match[gamma], match[beta],
+                                                     {.axes = *axes, .epsilon = *NumberOf(match[norm.epsilon])});
              }});
 }
 
@@ -119,19 +119,18 @@ void AddRmsNorm(RuleSet& rules) {
   const Pattern x = Wildcard();
   const RootMeanSquareNorm norm(x);
   const Pattern gamma = Wildcard();
-  rules.Add(
-      {"rms-norm", Op2(OpId::kMultiply, norm.result.UsedOnce(), gamma).Commutative(),
-       [=](const Match& match, BlockBuilder& builder) -> const Expr* {
-         const auto axes = LastAxesOf(*match.CallAt(norm.mean));
-         const TensorType* data = TensorTypeOf(match[x]);
-         // Of what a mean was subtracted from, it is a part of layer normalization.
-         const auto* centered = As<Call>(DefinitionOf(match[x], match.definitions()));
-         if (!axes || (centered != nullptr && IsOp(centered->op, OpId::kSubtract)) ||
-             !FitsAxes(match[gamma], *data, axes->size()))
-           return nullptr;
-         const RMSNormAttrs::Values attrs{.axes = *axes, .epsilon = *NumberOf(match[norm.epsilon])};
-         return OpCalls(builder).Make(OpId::kNnRmsNorm, {match[x], match[gamma]}, MakeOpAttrs(OpId::kNnRmsNorm, attrs));
-       }});
+  rules.Add({"rms-norm", Op2(OpId::kMultiply, norm.result.UsedOnce(), gamma).Commutative(),
+             [=](const Match& match, BlockBuilder& builder) -> const Expr* {
+               const auto axes = LastAxesOf(*match.CallAt(norm.mean));
+               const TensorType* data = TensorTypeOf(match[x]);
+               // Of what a mean was subtracted from, it is a part of layer normalization.
+               const auto* centered = As<Call>(DefinitionOf(match[x], match.definitions()));
+               if (!axes || (centered != nullptr && IsOp(centered->op, OpId::kSubtract)) ||
+                   !FitsAxes(match[gamma], *data, axes->size()))
+                 return nullptr;
+               return OpBuilder(builder).NnRmsNorm(match[x], match[gamma],
+                                                   {.axes = *axes, .epsilon = *NumberOf(match[norm.epsilon])});
+             }});
 }
 
 // x * (1 + f) * 0.5, in any order.
@@ -151,7 +150,7 @@ void AddGelu(RuleSet& rules) {
                  const TensorType* type = TensorTypeOf(match[x]);
                  // In narrow floats, the operator does not round what is between.
                  if (type == nullptr || !type->dtype.is_floating() || type->dtype.bits < 32) return nullptr;
-                 return OpCalls(builder).Make(op, {match[x]});
+                 return OpBuilder(builder).Make(op, {match[x]});
                }});
   };
   const Pattern x = Wildcard();

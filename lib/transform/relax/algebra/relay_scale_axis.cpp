@@ -11,6 +11,7 @@
 #include "iropt/analysis/relax/use_count.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/layout.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/relax/mutator.h"
@@ -20,6 +21,7 @@
 #include "scale_axis.h"
 #include "transform/relax/util/operand_order.h"
 #include "transform/relax/util/relay_bias.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -187,42 +189,40 @@ class ScaleMaker {
 
   // The operand as a vector.
   const Expr* Vector(const Expr* operand, const VectorForm& form) {
-    OpCalls make(builder_);
+    OpBuilder make(builder_);
     if (!form.repeats.empty()) {
       std::vector<int64_t> axes;
       for (size_t i = 0; i < form.repeats.size(); ++i) axes.push_back(static_cast<int64_t>(i));
-      operand = builder_.Emit(make.ExpandDims(operand, axes));
+      operand = builder_.Emit(make.ExpandDims(operand, {.axis = axes}));
       for (size_t i = 0; i < form.repeats.size(); ++i) {
-        const RepeatAttrs::Values values{.repeats = form.repeats[i], .axis = static_cast<int64_t>(i)};
-        operand = builder_.Emit(make.Make(OpId::kRepeat, {operand}, MakeOpAttrs(OpId::kRepeat, values)));
+        operand = builder_.Emit(make.Repeat(operand, {.repeats = form.repeats[i], .axis = static_cast<int64_t>(i)}));
       }
     } else if (!form.squeezed.empty()) {
-      const SqueezeAttrs::Values values{.axis = std::span(form.squeezed)};
-      operand = builder_.Emit(make.Make(OpId::kSqueeze, {operand}, MakeOpAttrs(OpId::kSqueeze, values)));
+      operand = builder_.Emit(make.Squeeze(operand, {.axis = form.squeezed}));
     }
     return operand;
   }
 
   // The vector along these axes of a tensor: with axes behind it, or, if it has several, reshaped.
   const Expr* Along(const Expr* vector, const TensorType& tensor, const std::vector<int64_t>& axes) {
-    OpCalls make(builder_);
+    OpBuilder make(builder_);
     if (axes.size() > 1) {
       std::vector<const PrimExpr*> dims;
       for (int64_t i = 0; i < tensor.ndim; ++i) {
         const bool named = std::ranges::find(axes, i) != axes.end();
         dims.push_back(named ? tensor.dims[static_cast<uint32_t>(i)] : IRContext::Current().Int(1));
       }
-      return builder_.Emit(make.Reshape(vector, dims));
+      return builder_.Emit(make.Reshape(vector, make.MakeShape(dims)));
     }
     std::vector<int64_t> behind;
     for (int64_t i = axes[0] + 1; i < tensor.ndim; ++i) behind.push_back(static_cast<int64_t>(behind.size()) + 1);
-    return behind.empty() ? vector : builder_.Emit(make.ExpandDims(vector, behind));
+    return behind.empty() ? vector : builder_.Emit(make.ExpandDims(vector, {.axis = behind}));
   }
 
   // The call with its weight multiplied.
   const Expr* WithWeight(const Call& call, const WeightPlace& place, const Expr* data, const Expr* weight,
                          const Expr* vector) {
-    OpCalls make(builder_);
+    OpBuilder make(builder_);
     const Expr* factor = Along(vector, *TensorTypeOf(weight), place.weight);
     const Expr* scaled = builder_.Emit(make.Multiply(weight, factor));
     if (place.transpose) scaled = builder_.Emit(make.Make(OpId::kPermuteDims, {scaled}, place.transpose->attrs));
@@ -343,7 +343,7 @@ class RelayForward : public ExprMutator {
     const uint32_t data = IsScaled(call.args[0]) ? 0 : 1;
     if (data >= call.args.size() || !IsScaled(call.args[data])) return false;
     const Scaled own = scaled_.at(call.args[data]);
-    OpCalls make(builder());
+    OpBuilder make(builder());
     const OpId op = To<Op>(call.op)->id;
     const Expr* value = nullptr;
     if (!IsSum(op)) {
@@ -459,7 +459,7 @@ class RelayBackward : public ExprMutator {
 
   // A sum in which one operand takes the factor in, and the other one is multiplied by it.
   const Expr* ScaledSum(const Call& call, const Expr* vector) {
-    OpCalls make(builder());
+    OpBuilder make(builder());
     std::array<const Expr*, 2> args = {VisitExpr(call.args[0]), VisitExpr(call.args[1])};
     const OpId op = To<Op>(call.op)->id;
     if (OfferOf(call.args[0]) && OfferOf(call.args[1])) return make.Make(op, args, call.attrs);

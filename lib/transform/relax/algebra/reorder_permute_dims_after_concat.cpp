@@ -11,16 +11,17 @@
 #include <memory>
 #include <vector>
 
+#include "iropt/infer/op_builder.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/relax/util/apply_rules.h"
-#include "transform/relax/util/op_calls.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
 namespace {
 
-const Expr* PermuteOfConcat(const Call& concat, const Tuple& parts, const Definitions& definitions, OpCalls calls) {
+const Expr* PermuteOfConcat(const Call& concat, const Tuple& parts, const Definitions& definitions, OpBuilder calls) {
   const std::optional<int64_t> axis = ConcatAttrs(concat).axis();
   if (!axis || parts.fields.size() < 2) return nullptr;
   std::vector<const Expr*> sources;
@@ -36,7 +37,7 @@ const Expr* PermuteOfConcat(const Call& concat, const Tuple& parts, const Defini
     sources.push_back(permute->args[0]);
   }
   const auto at = static_cast<size_t>(*axis < 0 ? *axis + static_cast<int64_t>(axes.size()) : *axis);
-  return calls.Make(OpId::kPermuteDims, {calls.Concat(sources, axes[at])}, first->attrs);
+  return calls.Make(OpId::kPermuteDims, {calls.Concat(calls.MakeTuple(sources), {.axis = axes[at]})}, first->attrs);
 }
 
 RuleSet MakeReorderPermuteDimsAfterConcatRules() {
@@ -46,7 +47,7 @@ RuleSet MakeReorderPermuteDimsAfterConcatRules() {
   rules.Add({"concat-of-permute-dims", concat, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                const auto* tuple = As<Tuple>(DefinitionOf(match[parts], match.definitions()));
                if (!tuple) return nullptr;
-               return PermuteOfConcat(*match.CallAt(concat), *tuple, match.definitions(), OpCalls(builder));
+               return PermuteOfConcat(*match.CallAt(concat), *tuple, match.definitions(), OpBuilder(builder));
              }});
   return rules;
 }

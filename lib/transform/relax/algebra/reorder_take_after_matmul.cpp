@@ -13,10 +13,11 @@
 
 #include "compile_time.h"
 #include "iropt/arith/analyzer.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/relax/util/apply_rules.h"
-#include "transform/relax/util/op_calls.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -30,23 +31,23 @@ struct Operands {
 };
 
 // x of [batch, m, in], a table of [size, in, out] and one index for each item of the batch.
-const Expr* TakeOfBatch(const Operands& operands, OpCalls calls) {
+const Expr* TakeOfBatch(const Operands& operands, OpBuilder calls) {
   const TensorType* x = TensorTypeOf(operands.x);
   const TensorType* table = TensorTypeOf(operands.table);
   const TensorType* indices = TensorTypeOf(operands.indices);
   if (!x->known || !table->known || !indices->known || !arith::ProveEqual(x->dims[0], indices->dims[0])) return nullptr;
   const arith::PrimBuilder make;
   constexpr int64_t kInputFirst[] = {1, 0, 2};
-  const Expr* by_input = calls.PermuteDims(operands.table, kInputFirst);
+  const Expr* by_input = calls.PermuteDims(operands.table, {.axes = kInputFirst});
   const std::array<const PrimExpr*, 2> wide{table->dims[1], make.Mul(table->dims[0], table->dims[2])};
-  const Expr* product = calls.Matmul(operands.x, calls.Reshape(by_input, wide));
+  const Expr* product = calls.Matmul(operands.x, calls.Reshape(by_input, calls.MakeShape(wide)));
   const std::array<const PrimExpr*, 4> by_entry{x->dims[0], x->dims[1], table->dims[0], table->dims[2]};
-  const Expr* taken = calls.Take(calls.Reshape(product, by_entry), operands.indices, 2);
+  const Expr* taken = calls.Take(calls.Reshape(product, calls.MakeShape(by_entry)), operands.indices, {.axis = 2});
   // The entry of each item for each item; those for itself are the result.
-  return calls.Einsum(std::span(&taken, 1), "ijik->ijk");
+  return calls.Einsum(calls.MakeTuple(std::span(&taken, 1)), {.subscripts = "ijik->ijk"});
 }
 
-const Expr* TakeOfProduct(const Operands& operands, const Call& take, const Call& matmul, OpCalls calls) {
+const Expr* TakeOfProduct(const Operands& operands, const Call& take, const Call& matmul, OpBuilder calls) {
   const std::optional<int64_t> axis = TakeAttrs(take).axis();
   const TensorType* x = TensorTypeOf(operands.x);
   const TensorType* table = TensorTypeOf(operands.table);
@@ -56,7 +57,7 @@ const Expr* TakeOfProduct(const Operands& operands, const Call& take, const Call
   if (x->ndim < 1 || table->ndim < 2 || indices->ndim != 1 || result->ndim < 1) return nullptr;
   const int64_t taken_axis = *axis < 0 ? *axis + table->ndim : *axis;
   if (taken_axis + 1 == table->ndim) {
-    return calls.Take(calls.Matmul(operands.x, operands.table), operands.indices, result->ndim - 1);
+    return calls.Take(calls.Matmul(operands.x, operands.table), operands.indices, {.axis = result->ndim - 1});
   }
   return taken_axis == 0 && x->ndim == 3 && table->ndim == 3 ? TakeOfBatch(operands, calls) : nullptr;
 }
@@ -70,7 +71,7 @@ RuleSet MakeReorderTakeAfterMatmulRules() {
   RuleSet rules;
   rules.Add({"matmul-of-take", matmul, [=](const Match& match, BlockBuilder& builder) {
                return TakeOfProduct({match[x], match[table], match[indices]}, *match.CallAt(take),
-                                    *match.CallAt(matmul), OpCalls(builder));
+                                    *match.CallAt(matmul), OpBuilder(builder));
              }});
   return rules;
 }

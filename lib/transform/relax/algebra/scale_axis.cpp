@@ -9,7 +9,9 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/runtime/value.h"
 #include "iropt/transform/relax/simplify/fold_constant.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "iropt/ir/ndarray.h"
+#include "iropt/op/op_id.h"
 #include "iropt/pass/pass.h"
-#include "transform/relax/util/op_calls.h"
 
 namespace iropt {
 

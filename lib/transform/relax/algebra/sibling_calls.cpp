@@ -4,9 +4,11 @@
 #include <optional>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/ir/context.h"
 #include "iropt/support/lookup.h"
 #include "transform/relax/util/operand_order.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -133,26 +135,26 @@ std::optional<ElementwiseUsers> NextOf(const std::vector<PlacedCall>& branches, 
 
 // ---- The combined operators
 
-const Expr* ConcatOperands(const std::vector<PlacedCall>& calls, uint32_t position, int64_t axis, OpCalls make) {
+const Expr* ConcatOperands(const std::vector<PlacedCall>& calls, uint32_t position, int64_t axis, OpBuilder make) {
   std::vector<const Expr*> operands;
   for (const auto& [call, at] : calls) operands.push_back(call->args[position]);
-  return make.Concat(operands, axis);
+  return make.Concat(make.MakeTuple(operands), {.axis = axis});
 }
 
 // The operands, each broadcast to this rank, as a tensor with a new axis in front.
-const Expr* StackOperands(const std::vector<PlacedCall>& calls, uint32_t position, int64_t rank, OpCalls make) {
+const Expr* StackOperands(const std::vector<PlacedCall>& calls, uint32_t position, int64_t rank, OpBuilder make) {
   std::vector<const Expr*> operands;
   for (const auto& [call, at] : calls) {
     const Expr* operand = call->args[position];
     std::vector<int64_t> axes;
     for (int64_t i = TensorTypeOf(operand)->ndim; i < rank; ++i) axes.push_back(static_cast<int64_t>(axes.size()));
-    operands.push_back(axes.empty() ? operand : make.ExpandDims(operand, axes));
+    operands.push_back(axes.empty() ? operand : make.ExpandDims(operand, {.axis = axes}));
   }
-  return make.Make(OpId::kStack, {make.MakeTuple(operands)}, MakeOpAttrs(OpId::kStack, StackAttrs::Values{.axis = 0}));
+  return make.Stack(make.MakeTuple(operands));
 }
 
 // Operands along the last axis of the results, with single elements repeated.
-const Expr* RepeatOperands(const std::vector<PlacedCall>& calls, uint32_t position, OpCalls make) {
+const Expr* RepeatOperands(const std::vector<PlacedCall>& calls, uint32_t position, OpBuilder make) {
   std::vector<const Expr*> operands;
   int64_t axis = 0;
   for (const auto& [call, at] : calls) {
@@ -160,19 +162,16 @@ const Expr* RepeatOperands(const std::vector<PlacedCall>& calls, uint32_t positi
     const TensorType& result = *TensorTypeOf(call);
     const bool repeats = IsRepeated(*TensorTypeOf(operand), result);
     constexpr int64_t kLast[] = {-1};
-    if (TensorTypeOf(operand)->ndim == 0) operand = make.ExpandDims(operand, kLast);
+    if (TensorTypeOf(operand)->ndim == 0) operand = make.ExpandDims(operand, {.axis = kLast});
     axis = TensorTypeOf(operand)->ndim - 1;
-    if (repeats) {
-      const RepeatAttrs::Values values{.repeats = *arith::AsInt(result.dims.back()), .axis = axis};
-      operand = make.Make(OpId::kRepeat, {operand}, MakeOpAttrs(OpId::kRepeat, values));
-    }
+    if (repeats) operand = make.Repeat(operand, {.repeats = *arith::AsInt(result.dims.back()), .axis = axis});
     operands.push_back(operand);
   }
-  return make.Concat(operands, axis);
+  return make.Concat(make.MakeTuple(operands), {.axis = axis});
 }
 
 const Expr* JoinOperands(const std::vector<PlacedCall>& calls, uint32_t position, const ConcatAxes& joint,
-                         OpCalls make) {
+                         OpBuilder make) {
   const Call& first = *calls.front().first;
   const TensorType& result = *TensorTypeOf(&first);
   if (joint.stacks) return StackOperands(calls, position, result.ndim, make);
@@ -183,7 +182,8 @@ const Expr* JoinOperands(const std::vector<PlacedCall>& calls, uint32_t position
   return ConcatOperands(calls, position, is_last ? -1 : axis, make);
 }
 
-const Expr* JoinElementwise(const Expr* result, const ElementwiseUsers& users, const ConcatAxes& joint, OpCalls make) {
+const Expr* JoinElementwise(const Expr* result, const ElementwiseUsers& users, const ConcatAxes& joint,
+                            OpBuilder make) {
   const Call& first = *users.calls.front().first;
   std::vector<const Expr*> args;
   for (uint32_t i = 0; i < first.args.size(); ++i) {
@@ -193,22 +193,20 @@ const Expr* JoinElementwise(const Expr* result, const ElementwiseUsers& users, c
 }
 
 // The items of a stack, without the axis in front.
-const Expr* ItemsOf(const Expr* stack, size_t count, OpCalls make) {
+const Expr* ItemsOf(const Expr* stack, size_t count, OpBuilder make) {
   constexpr int64_t kFront[] = {0};
-  const SplitAttrs::Values sections{.indices_or_sections = static_cast<int64_t>(count), .axis = 0};
-  const Expr* parts = make.Make(OpId::kSplit, {stack}, MakeOpAttrs(OpId::kSplit, sections));
+  const Expr* parts = make.Split(stack, {.indices_or_sections = static_cast<int64_t>(count), .axis = 0});
   std::vector<const Expr*> items;
   for (size_t i = 0; i < count; ++i) {
     const Expr* item = make.MakeItem(parts, static_cast<int>(i));
-    items.push_back(make.Make(OpId::kSqueeze, {item},
-                              MakeOpAttrs(OpId::kSqueeze, SqueezeAttrs::Values{.axis = std::span(kFront)})));
+    items.push_back(make.Squeeze(item, {.axis = kFront}));
   }
   return make.MakeTuple(items);
 }
 
 // The elements from `begin` to `end` along the axis, as a slice of the axes up to that one. Axes of unknown size are
 // left out, because the size of a slice of them would be a minimum.
-const Expr* SliceAlong(const Expr* x, int64_t axis, int64_t begin, int64_t end, Workspace& workspace, OpCalls make) {
+const Expr* SliceAlong(const Expr* x, int64_t axis, int64_t begin, int64_t end, Workspace& workspace, OpBuilder make) {
   std::vector<const Expr*> axes, begins, ends, strides;
   const auto add = [&](std::vector<const Expr*>& list, int64_t number) {
     const PrimExpr* value = IRContext::Current().Int(number);
@@ -221,23 +219,21 @@ const Expr* SliceAlong(const Expr* x, int64_t axis, int64_t begin, int64_t end, 
     add(ends, i == axis ? end : INT64_MAX);
     add(strides, 1);
   }
-  const Expr* const operands[] = {x, make.MakeTuple(axes), make.MakeTuple(begins), make.MakeTuple(ends),
-                                  make.MakeTuple(strides)};
-  return make.Make(OpId::kStridedSlice, operands, MakeOpAttrs(OpId::kStridedSlice, StridedSliceAttrs::Values{}));
+  return make.StridedSlice(x, make.MakeTuple(axes), make.MakeTuple(begins), make.MakeTuple(ends),
+                           make.MakeTuple(strides));
 }
 
 // Products with stacked transposed factors, as a batched product of stacks.
-const Expr* StackedProduct(const Siblings& siblings, OpCalls make) {
+const Expr* StackedProduct(const Siblings& siblings, OpBuilder make) {
   const Call& first = *siblings.calls.front().first;
   const std::vector<const Expr*> data(siblings.calls.size(), first.args[0]);
-  const Attr* front = MakeOpAttrs(OpId::kStack, StackAttrs::Values{.axis = 0});
-  const Expr* left = make.Make(OpId::kStack, {make.MakeTuple(data)}, front);
-  const Expr* right = make.Make(OpId::kStack, {make.MakeTuple(siblings.transposed)}, front);
-  return make.Make(As<Op>(first.op)->id, {left, make.PermuteDims(right, ExchangeLastTwo(3))}, first.attrs);
+  const Expr* left = make.Stack(make.MakeTuple(data));
+  const Expr* right = make.PermuteDims(make.Stack(make.MakeTuple(siblings.transposed)), {.axes = ExchangeLastTwo(3)});
+  return make.Make(As<Op>(first.op)->id, {left, right}, first.attrs);
 }
 
 // One call for all siblings, then one for each level of what follows, as a tuple of the parts.
-const Expr* Combine(const Siblings& siblings, const ConcatAxes& joint, Workspace& workspace, OpCalls make) {
+const Expr* Combine(const Siblings& siblings, const ConcatAxes& joint, Workspace& workspace, OpBuilder make) {
   const Call& first = *siblings.calls.front().first;
   const auto weight_axis = static_cast<int64_t>(joint.weight_axis);
   const int rank = TensorTypeOf(first.args[1])->ndim;
@@ -245,7 +241,8 @@ const Expr* Combine(const Siblings& siblings, const ConcatAxes& joint, Workspace
   if (joint.stacks && siblings.transposed.empty()) {
     factor = StackOperands(siblings.calls, 1, rank, make);
   } else if (!siblings.transposed.empty() && !joint.stacks) {
-    factor = make.PermuteDims(make.Concat(siblings.transposed, rank - 2), ExchangeLastTwo(rank));
+    const Expr* joined = make.Concat(make.MakeTuple(siblings.transposed), {.axis = rank - 2});
+    factor = make.PermuteDims(joined, {.axes = ExchangeLastTwo(rank)});
   } else if (!joint.stacks) {
     factor = ConcatOperands(siblings.calls, 1, weight_axis, make);
   }
@@ -297,7 +294,7 @@ CombinedBranches Describe(const Siblings& siblings, const ConcatAxes& joint) {
       siblings.elementwise_users.empty() ? siblings.calls : siblings.elementwise_users.back().calls;
   for (uint32_t i = 0; i < last.size(); ++i) combined.replaced.emplace_back(last[i].second, i);
   combined.combine = [siblings, joint](BlockBuilder& builder) {
-    return Combine(siblings, joint, builder.workspace(), OpCalls(builder));
+    return Combine(siblings, joint, builder.workspace(), OpBuilder(builder));
   };
   return combined;
 }

@@ -24,12 +24,13 @@
 #include "clips.h"
 #include "dequantized_order.h"
 #include "filled_tensors.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/relax/util/apply_rules.h"
-#include "transform/relax/util/op_calls.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -73,7 +74,7 @@ bool IsLossless(DataType from, DataType to) {
   return from.is_uint() && from.bits < to.bits;
 }
 
-using Replacement = std::function<const Expr*(const Match&, OpCalls&)>;
+using Replacement = std::function<const Expr*(const Match&, OpBuilder&)>;
 
 // A set of rules with the variables that their patterns share.
 class Table {
@@ -82,13 +83,13 @@ class Table {
 
   void Row(const char* name, const Pattern& pattern, Replacement replace) {
     rules_.Add({name, pattern, [replace = std::move(replace)](const Match& match, BlockBuilder& builder) {
-                  OpCalls calls(builder);
+                  OpBuilder calls(builder);
                   return replace(match, calls);
                 }});
   }
   // A row whose replacement is x, if the types are equal.
   void Identity(const char* name, const Pattern& pattern) {
-    Row(name, pattern, [x = x, pattern](const Match& match, OpCalls&) {
+    Row(name, pattern, [x = x, pattern](const Match& match, OpBuilder&) {
       return SameType(match[x], match[pattern]) ? match[x] : nullptr;
     });
   }
@@ -98,7 +99,7 @@ class Table {
   RuleSet rules_;
 };
 
-const Expr* MergePermutes(const Call& outer, const Call& inner, const Expr* x, OpCalls& calls) {
+const Expr* MergePermutes(const Call& outer, const Call& inner, const Expr* x, OpBuilder& calls) {
   const std::vector<int64_t> second = PermutationOf(outer);
   const std::vector<int64_t> first = PermutationOf(inner);
   if (first.empty() || first.size() != second.size()) return nullptr;
@@ -108,7 +109,7 @@ const Expr* MergePermutes(const Call& outer, const Call& inner, const Expr* x, O
     axes.push_back(first[static_cast<size_t>(second[i])]);
     is_identity &= axes.back() == static_cast<int64_t>(i);
   }
-  return is_identity ? x : calls.PermuteDims(x, axes);
+  return is_identity ? x : calls.PermuteDims(x, {.axes = axes});
 }
 
 bool IsIdentityPermutation(const Expr* value) {
@@ -168,7 +169,7 @@ void AddArithmetic(Table& table) {
   // op(op(x)) = op(x)
   for (const OpId id : {OpId::kNnRelu, OpId::kAbs, OpId::kCeil, OpId::kFloor, OpId::kRound, OpId::kSign}) {
     const Pattern once = IsCall(GetOp(id), {x});
-    table.Row("idempotent", IsCall(GetOp(id), {once}), [=](const Match& match, OpCalls&) { return match[once]; });
+    table.Row("idempotent", IsCall(GetOp(id), {once}), [=](const Match& match, OpBuilder&) { return match[once]; });
   }
 }
 
@@ -181,7 +182,7 @@ void AddStacks(Table& table) {
     const Pattern concat = IsCall(GetOp(OpId::kConcat), {Wildcard()}).UsedOnce();
     const Pattern reduce = IsCall(GetOp(reduction), {concat});
     table.Row("reduction of stacked tensors", reduce,
-              [=, elementwise = elementwise](const Match& match, OpCalls& calls) -> const Expr* {
+              [=, elementwise = elementwise](const Match& match, OpBuilder& calls) -> const Expr* {
                 const StatisticalAttrs attrs(*match.CallAt(reduce));
                 const auto axes = attrs.axis();
                 if (!axes || axes->size() != 1 || attrs.keepdims()) return nullptr;
@@ -202,13 +203,13 @@ void AddConversions(Table& table) {
   const Pattern& x = table.x;
   const Pattern cast = IsCall(GetOp(OpId::kAstype), {x});
   // astype(x, its dtype) = x
-  table.Row("cast to itself", cast, [=](const Match& match, OpCalls&) -> const Expr* {
+  table.Row("cast to itself", cast, [=](const Match& match, OpBuilder&) -> const Expr* {
     const TensorType* from = TensorTypeOf(match[x]);
     return from && !from->dtype.is_void() && TypeEqual(from, match[cast]->type) ? match[x] : nullptr;
   });
   // astype(astype(x, wider), t) = astype(x, t)
   const Pattern again = IsCall(GetOp(OpId::kAstype), {cast});
-  table.Row("cast of lossless cast", again, [=](const Match& match, OpCalls& calls) -> const Expr* {
+  table.Row("cast of lossless cast", again, [=](const Match& match, OpBuilder& calls) -> const Expr* {
     const TensorType* from = TensorTypeOf(match[x]);
     const TensorType* via = TensorTypeOf(match[cast]);
     const TensorType* to = TensorTypeOf(match[again]);
@@ -224,15 +225,16 @@ void AddShapes(Table& table) {
   table.Identity("permute_dims to the same order", permute.Where(&IsIdentityPermutation));
   // permute_dims(permute_dims(x, a), b) = permute_dims(x, a[b])
   const Pattern twice = IsCall(GetOp(OpId::kPermuteDims), {permute});
-  table.Row("permute_dims twice", twice, [=](const Match& match, OpCalls& calls) {
+  table.Row("permute_dims twice", twice, [=](const Match& match, OpBuilder& calls) {
     return MergePermutes(*match.CallAt(twice), *match.CallAt(permute), match[x], calls);
   });
   const Pattern shape = Wildcard();
   const Pattern reshape = IsCall(GetOp(OpId::kReshape), {x, Wildcard()});
   // reshape(reshape(x, s), t) = reshape(x, t), unless the shapes contradict each other
-  table.Row("reshape twice", IsCall(GetOp(OpId::kReshape), {reshape, shape}), [=](const Match& match, OpCalls& calls) {
-    return calls.TryMake(OpId::kReshape, {match[x], match[shape]});
-  });
+  table.Row("reshape twice", IsCall(GetOp(OpId::kReshape), {reshape, shape}),
+            [=](const Match& match, OpBuilder& calls) {
+              return calls.TryMake(OpId::kReshape, {match[x], match[shape]});
+            });
   table.Identity("reshape to the same shape", reshape);
   table.Identity("broadcast_to the same shape", IsCall(GetOp(OpId::kBroadcastTo), {x, Wildcard()}));
   table.Identity("squeeze of expand_dims",
@@ -241,7 +243,7 @@ void AddShapes(Table& table) {
                  }));
   // concat(split(x)) = x
   const Pattern concat = IsCall(GetOp(OpId::kConcat), {Wildcard()});
-  table.Row("concat of split", concat, [=](const Match& match, OpCalls&) -> const Expr* {
+  table.Row("concat of split", concat, [=](const Match& match, OpBuilder&) -> const Expr* {
     const Expr* whole = SplitTensor(*match.CallAt(concat), match.definitions());
     return whole && SameType(whole, match[concat]) ? whole : nullptr;
   });

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "decompose.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "pass_options/SimplifyInference.h"
@@ -30,13 +31,15 @@ namespace iropt {
 
 namespace {
 
-void AddExpansion(RuleSet& rules, std::string name, const Pattern& norm, const Expr* (*expand)(const Call&, OpCalls)) {
-  rules.Add({std::move(name), norm,
-             [=](const Match& match, BlockBuilder& builder) { return expand(*match.CallAt(norm), OpCalls(builder)); }});
+void AddExpansion(RuleSet& rules, std::string name, const Pattern& norm,
+                  const Expr* (*expand)(const Call&, OpBuilder)) {
+  rules.Add({std::move(name), norm, [=](const Match& match, BlockBuilder& builder) {
+               return expand(*match.CallAt(norm), OpBuilder(builder));
+             }});
 }
 
 // As Relay computes them: scale = 1 / sqrt(var + epsilon) * gamma, shift = -mean * scale + beta.
-std::optional<ScaleAndShift> AffineOf(const Call& call, OpCalls calls) {
+std::optional<ScaleAndShift> AffineOf(const Call& call, OpBuilder calls) {
   const TensorType* data = DataOfNormalization(call);
   if (!data) return std::nullopt;
   const BatchNormAttrs attrs(call);
@@ -44,13 +47,13 @@ std::optional<ScaleAndShift> AffineOf(const Call& call, OpCalls calls) {
   const Expr* deviation = calls.Sqrt(calls.Add(call.args[4], calls.MakeScalar(attrs.epsilon(), dtype)));
   const Expr* scale = calls.Divide(calls.MakeScalar(1, dtype), deviation);
   if (attrs.scale()) scale = calls.Multiply(scale, call.args[1]);
-  const Expr* shift = calls.Multiply(calls.Make(OpId::kNegative, {call.args[3]}), scale);
+  const Expr* shift = calls.Multiply(calls.Negative(call.args[3]), scale);
   if (attrs.center()) shift = calls.Add(shift, call.args[2]);
   return ScaleAndShift{scale, shift, data->ndim, attrs.axis()};
 }
 
 // As for group_norm, scale and center must not be switched off.
-const Expr* ExpandLayerNorm(const Call& call, OpCalls calls) {
+const Expr* ExpandLayerNorm(const Call& call, OpBuilder calls) {
   const LayerNormAttrs attrs(call);
   return attrs.scale() && attrs.center() ? DecomposeLayerNorm(call, calls) : nullptr;
 }
@@ -60,7 +63,7 @@ void AddBatchNorm(RuleSet& rules, bool constant_params_only) {
   const auto param = [=] { return constant_params_only ? IsConstant() : Wildcard(); };
   const Pattern norm = IsCall(GetOp(OpId::kNnBatchNorm), {any, param(), param(), param(), param()});
   rules.Add({"batch-norm", IsTupleGetItem(norm, 0), [=](const Match& match, BlockBuilder& builder) -> const Expr* {
-               OpCalls calls(builder);
+               OpBuilder calls(builder);
                const std::optional<ScaleAndShift> affine = AffineOf(*match.CallAt(norm), calls);
                return affine ? affine->Of(match[any], calls) : nullptr;
              }});

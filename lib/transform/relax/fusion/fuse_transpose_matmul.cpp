@@ -16,8 +16,8 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "transform/relax/util/op_calls.h"
 #include "transform/relax/util/prim_func_calls.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 

@@ -6,7 +6,7 @@
 
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "rules.h"
-#include "transform/relax/util/op_calls.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 

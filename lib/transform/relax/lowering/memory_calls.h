@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "iropt/arith/prim_builder.h"
-#include "transform/relax/util/op_calls.h"
+#include "iropt/infer/op_builder.h"
 
 namespace iropt {
 
@@ -15,16 +15,15 @@ class MemoryCalls {
   // A tensor of which later passes decide where it is. The type has a shape and a dtype; the scope lives as long as the
   // type.
   const Call* BuiltinAllocTensor(const TensorType& type, int64_t device, std::string_view scope = "global") {
-    return calls_.Make(OpId::kBuiltinAllocTensor,
-                       {calls_.MakeShape(type.dims.span()), DType(type.dtype), Integer(device), Text(scope)});
+    return calls_.BuiltinAllocTensor(calls_.MakeShape(type.dims), DType(type.dtype), Integer(device), Text(scope));
   }
   const Call* AllocStorage(const PrimExpr* bytes, const Expr* device, const Expr* scope, DataType dtype) {
     const PrimExpr* const dims[] = {bytes};
-    return calls_.Make(OpId::kMemoryAllocStorage, {calls_.MakeShape(dims), device, scope, DType(dtype)});
+    return calls_.MemoryAllocStorage(calls_.MakeShape(dims), device, scope, DType(dtype));
   }
   // A tensor at the start of the storage.
   const Call* AllocTensor(const Expr* storage, const Expr* shape, DataType dtype) {
-    return calls_.Make(OpId::kMemoryAllocTensor, {storage, Integer(0), shape, DType(dtype)});
+    return calls_.MemoryAllocTensor(storage, Integer(0), shape, DType(dtype));
   }
 
  private:
@@ -37,7 +36,7 @@ class MemoryCalls {
   const Expr* DType(DataType dtype) { return builder_.workspace().New<DataTypeImm>(dtype, ObjectType::Get()); }
 
   BlockBuilder& builder_;
-  OpCalls calls_;
+  OpBuilder calls_;
 };
 
 }  // namespace iropt

@@ -34,16 +34,18 @@
 
 #include "configs/relay.ToMixedPrecision.keep_orig_output_dtype.h"
 #include "iropt/analysis/relax/called_functions.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/runtime/value.h"
 #include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
-#include "transform/relax/util/op_calls.h"
 #include "transform/relax/util/operand_order.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -264,7 +266,7 @@ class RelayPrecision : public ExprMutator {
   // The number that a padding has everywhere, which is written as such.
   const Expr* NumberIn(const Constant& number, DataType dtype) {
     const std::optional<Scalar> value = ScalarOf(*number.data);
-    return value ? OpCalls(builder()).MakeScalar(value->ToDouble(), dtype) : Convert(&number, dtype);
+    return value ? OpBuilder(builder()).MakeScalar(value->ToDouble(), dtype) : Convert(&number, dtype);
   }
 
   // The operand with all tensors of floats in the dtype.

@@ -11,7 +11,7 @@
 #include "iropt/ir/ndarray.h"
 #include "iropt/op/op_attrs.h"
 #include "iropt/runtime/value.h"
-#include "transform/relax/util/op_calls.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 

@@ -24,6 +24,7 @@
 
 #include "integer_rules.h"
 #include "iropt/analysis/relax/overwritten_vars.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewrite_rules.h"
@@ -32,8 +33,8 @@
 #include "iropt/support/lookup.h"
 #include "pass_options/FakeQuantizationToInteger.h"
 #include "transform/relax/util/apply_rules.h"
-#include "transform/relax/util/op_calls.h"
 #include "transform/relax/util/operand_order.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -260,7 +261,7 @@ class IntegerRewriter {
       fields.push_back(part.expr);
       value.types.push_back(part.types.front());
     }
-    value.expr = OpCalls(context.builder).MakeTuple(fields);
+    value.expr = OpBuilder(context.builder).MakeTuple(fields);
     return value;
   }
 
@@ -268,7 +269,7 @@ class IntegerRewriter {
                                                  RegionContext& context) {
     const auto index = static_cast<size_t>(item.index);
     if (index >= tuple.types.size()) return std::nullopt;
-    return IntegerValue{OpCalls(context.builder).MakeItem(tuple.expr, item.index), {tuple.types[index]}};
+    return IntegerValue{OpBuilder(context.builder).MakeItem(tuple.expr, item.index), {tuple.types[index]}};
   }
 
   // Returns what `make` returns. Its reports are errors only with hard_fail.

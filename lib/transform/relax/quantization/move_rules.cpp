@@ -4,7 +4,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/op/op_attrs.h"
 #include "rules.h"
-#include "transform/relax/util/op_calls.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 

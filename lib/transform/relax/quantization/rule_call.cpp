@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
+#include "iropt/infer/op_builder.h"
 #include "iropt/ir/location.h"
-#include "transform/relax/util/op_calls.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -54,7 +55,7 @@ const Expr* RuleCall::With(std::initializer_list<const Expr*> args) {
 }
 
 const Expr* RuleCall::Tuple(std::span<const Expr* const> fields) {
-  return HasNull(fields) ? nullptr : OpCalls(context_.builder).MakeTuple(fields);
+  return HasNull(fields) ? nullptr : OpBuilder(context_.builder).MakeTuple(fields);
 }
 
 const Expr* RuleCall::Cast(const Expr* data, DataType dtype) {
