@@ -242,8 +242,9 @@ namespace {
 
 std::unordered_map<std::string, ThreadMemory> LayoutsOf(const Module& module) {
   std::unordered_map<std::string, ThreadMemory> layouts;
-  for (auto& [data, layout] : FindThreadMemory(To<PrimFunc>(module.functions().front().func)->body))
-    layouts.emplace(data->name, layout);
+  FindThreadMemory(To<PrimFunc>(module.functions().front().func)->body)
+      .ForEachInAnyOrder(
+          [&](const tir::Var* data, const ThreadMemory& layout) { layouts.emplace(data->name, layout); });
   return layouts;
 }
 
