@@ -298,10 +298,10 @@ class Compiler final : public LoopCompiler {
     ++stats_.from_memory;
   }
 
-  void Keep(uint64_t hash, Code code) {
+  void Keep(uint64_t hash, const Code& code) {
     const std::scoped_lock lock(mutex_);
     ++(code->code->from_store ? stats_.from_disk : stats_.compiled);
-    known_.emplace(hash, std::move(code));
+    known_.emplace(hash, code);
   }
 
   LoopCompilerOptions options_;

@@ -50,7 +50,11 @@ class Scope {
     return nullptr;
   }
   // False if this graph has a value of that name already.
-  bool Add(std::string_view name, Value value) { return values_.try_emplace(name, std::move(value)).second; }
+  bool Add(std::string_view name, Value value) {
+    const auto [place, is_new] = values_.try_emplace(name);
+    if (is_new) place = std::move(value);
+    return is_new;
+  }
 
  private:
   Scope* outer_;
