@@ -68,7 +68,7 @@ class TirParser : public ScalarParser {
   // ---- statements (stmt.cpp)
   // Reads the suite after a colon.
   bool ParseSuite();
-  // Reads the suite after a colon, with names of its own, as one statement. Null if there is no suite.
+  // Reads the suite after a colon, with names of its own, as one statement. Null without a suite.
   const tir::Stmt* ParseBranch();
   void ParseStatements();
   bool ParseStatement();
