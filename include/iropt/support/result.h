@@ -7,9 +7,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <variant>
-
-#include "iropt/support/check.h"
 
 namespace iropt {
 
@@ -41,6 +38,19 @@ struct Failure {
   ErrorCode code;
 };
 
+// An error that is on its way from one result to another.
+struct ErrorDeleter {
+  void operator()(Error* error) const noexcept;
+};
+using ErrorPtr = std::unique_ptr<Error, ErrorDeleter>;
+
+// The work of results on their errors. It is out of line, since most functions contain it several times.
+ErrorPtr MakeError(const Error& error);
+ErrorPtr MakeError(Error&& error);
+ErrorPtr MakeError(Failure failure);
+[[noreturn]] void FailedResult(const Error* error);  // reports that the value of a failure was asked for
+[[noreturn]] void NoError();                         // reports that the error of a success was asked for
+
 template <class T>
 class Result;
 
@@ -48,19 +58,26 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() = default;
-  Result(Error error) : error_(std::make_unique<Error>(std::move(error))) {}  // NOLINT(google-explicit-constructor)
-  Result(Failure failure) : Result(Error{failure.code, {}}) {}                // NOLINT(google-explicit-constructor)
+  // Errors and failures convert to results implicitly. NOLINTBEGIN(google-explicit-constructor)
+  Result(const Error& error) : error_(MakeError(error)) {}
+  Result(Error&& error) : error_(MakeError(std::move(error))) {}
+  Result(ErrorPtr error) : error_(std::move(error)) {}
+  Result(Failure failure) : error_(MakeError(failure)) {}
+  // NOLINTEND(google-explicit-constructor)
 
   bool ok() const { return error_ == nullptr; }
   explicit operator bool() const { return ok(); }
   const Error& error() const {
-    IROPT_CHECK(!ok(), "error() of a success");
+    if (ok()) [[unlikely]]
+      NoError();
     return *error_;
   }
   Error TakeError() { return error(), std::move(*error_); }
+  // Null for a success.
+  ErrorPtr TakeErrorPtr() { return std::move(error_); }
 
  private:
-  std::unique_ptr<Error> error_;
+  ErrorPtr error_;
 };
 
 using Status = Result<void>;
@@ -71,15 +88,27 @@ class [[nodiscard]] Result {
   // Values, errors and failures convert to results implicitly. NOLINTBEGIN(google-explicit-constructor)
   template <class U = T>
   requires(std::is_constructible_v<T, U&&> && !std::is_same_v<std::remove_cvref_t<U>, Result> &&
-           !std::is_same_v<std::remove_cvref_t<U>, Error> && !std::is_same_v<std::remove_cvref_t<U>, Failure>)
-      Result(U&& value)
-      : state_(std::in_place_index<0>, std::forward<U>(value)) {}
-  Result(Error error) : state_(std::in_place_index<1>, std::make_unique<Error>(std::move(error))) {}
-  Result(Failure failure) : Result(Error{failure.code, {}}) {}
+           !std::is_same_v<std::remove_cvref_t<U>, Error> && !std::is_same_v<std::remove_cvref_t<U>, Failure> &&
+           !std::is_same_v<std::remove_cvref_t<U>, ErrorPtr>) Result(U&& value)
+      : value_(std::forward<U>(value)), ok_(true) {}
+  Result(const Error& error) : Result(MakeError(error)) {}
+  Result(Error&& error) : Result(MakeError(std::move(error))) {}
+  Result(ErrorPtr error) : error_(error.release()), ok_(false) {}
+  Result(Failure failure) : Result(MakeError(failure)) {}
   // NOLINTEND(google-explicit-constructor)
 
-  bool ok() const { return state_.index() == 0; }
-  explicit operator bool() const { return ok(); }
+  Result(Result&& other) noexcept { Construct(other); }
+  Result& operator=(Result&& other) noexcept {
+    if (this != &other) {
+      Destroy();
+      Construct(other);
+    }
+    return *this;
+  }
+  ~Result() { Destroy(); }
+
+  bool ok() const { return ok_; }
+  explicit operator bool() const { return ok_; }
 
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
@@ -88,20 +117,44 @@ class [[nodiscard]] Result {
   const T* operator->() const { return &value(); }
 
   const Error& error() const {
-    IROPT_CHECK(!ok(), "error() of a success");
-    return **std::get_if<1>(&state_);
+    if (ok_) [[unlikely]]
+      NoError();
+    return *error_;
   }
-  Error TakeError() { return error(), std::move(**std::get_if<1>(&state_)); }
+  Error TakeError() { return error(), std::move(*error_); }
+  // Takes the error of a failure; only destruction and assignment are allowed afterwards.
+  ErrorPtr TakeErrorPtr() { return error(), ErrorPtr(std::exchange(error_, nullptr)); }
 
  private:
   T& value() {
-    IROPT_CHECK(ok(), "value of a failure: {}", error().message);
-    return *std::get_if<0>(&state_);
+    if (!ok_) [[unlikely]]
+      FailedResult(error_);
+    return value_;
   }
   const T& value() const { return const_cast<Result*>(this)->value(); }
 
-  // With a pointer to the error, a Result of a node pointer has two words.
-  std::variant<T, std::unique_ptr<Error>> state_;
+  void Construct(Result& other) noexcept {
+    ok_ = other.ok_;
+    if (ok_) {
+      std::construct_at(&value_, std::move(other.value_));
+    } else {
+      error_ = std::exchange(other.error_, nullptr);
+    }
+  }
+  void Destroy() noexcept {
+    if (ok_) {
+      std::destroy_at(&value_);
+    } else {
+      ErrorDeleter()(error_);
+    }
+  }
+
+  // A union instead of a variant, whose parts would be instantiated for each T.
+  union {
+    T value_;
+    Error* error_;  // owned; null when it was taken
+  };
+  bool ok_;
 };
 
 }  // namespace iropt
@@ -109,7 +162,7 @@ class [[nodiscard]] Result {
 // Returns from the enclosing function if `expr`, a Status or a Result, failed.
 #define IROPT_RETURN_IF_ERROR(expr)                                                                                    \
   do {                                                                                                                 \
-    if (auto iropt_status = (expr); !iropt_status.ok()) return iropt_status.TakeError();                               \
+    if (auto iropt_status = (expr); !iropt_status.ok()) return iropt_status.TakeErrorPtr();                            \
   } while (false)
 
 #define IROPT_RESULT_NAME_2(line) iropt_result_##line
@@ -118,5 +171,5 @@ class [[nodiscard]] Result {
 // `IROPT_ASSIGN_OR_RETURN(auto x, F());` declares or assigns the value of a Result, or returns its error.
 #define IROPT_ASSIGN_OR_RETURN(target, expr)                                                                           \
   auto IROPT_RESULT_NAME(__LINE__) = (expr);                                                                           \
-  if (!IROPT_RESULT_NAME(__LINE__).ok()) return IROPT_RESULT_NAME(__LINE__).TakeError();                               \
+  if (!IROPT_RESULT_NAME(__LINE__).ok()) return IROPT_RESULT_NAME(__LINE__).TakeErrorPtr();                            \
   target = *std::move(IROPT_RESULT_NAME(__LINE__))

@@ -42,6 +42,40 @@ TEST_CASE("a result can hold a move-only value", "[support]") {
   CHECK(*taken == 3);
 }
 
+TEST_CASE("a result can be moved and assigned, a value over an error too", "[support]") {
+  Result<std::string> result = Quarter(8);
+  Result<std::string> moved = std::move(result);
+  CHECK(*moved == "2");
+  moved = Quarter(6);
+  REQUIRE_FALSE(moved.ok());
+  Result<std::string> failed = std::move(moved);
+  CHECK(failed.error().message == "odd");
+  failed = Quarter(400);
+  REQUIRE(failed.ok());
+  CHECK(*failed == "100");
+  failed = Error{ErrorCode::Budget, std::string(100, 'x')};
+  CHECK(failed.TakeError().message == std::string(100, 'x'));
+}
+
+TEST_CASE("a taken error goes from one result to another", "[support]") {
+  Result<int> odd = Half(3);
+  const Result<std::string> again = odd.TakeErrorPtr();
+  REQUIRE_FALSE(again.ok());
+  CHECK(again.error().message == "odd");
+  CHECK_FALSE(odd.ok());
+  CHECK(Status().TakeErrorPtr() == nullptr);
+}
+
+TEST_CASE("the value of a failure and the error of a success are bugs", "[support]") {
+  Result<int> failure = Half(3);
+  CHECK_THROWS_WITH(*failure, Catch::Contains("value of a failure: odd"));
+  failure.TakeErrorPtr().reset();
+  CHECK_THROWS_WITH(*failure, Catch::Contains("value of a failure: that was moved"));
+  CHECK_THROWS_WITH(Half(2).error(), Catch::Contains("error() of a success"));
+  CHECK_THROWS_WITH(Half(2).TakeErrorPtr(), Catch::Contains("error() of a success"));
+  CHECK_THROWS_WITH(Status().error(), Catch::Contains("error() of a success"));
+}
+
 TEST_CASE("a failure that was reported has a code and no message", "[support]") {
   const Result<int> result = Failure{ErrorCode::IllFormed};
   CHECK(result.error().reported());
