@@ -1,5 +1,7 @@
 #include "iropt/support/result.h"
 
+#include <string_view>
+
 #include "iropt/support/check.h"
 
 namespace iropt {

@@ -38,10 +38,10 @@ struct Failure {
   ErrorCode code;
 };
 
-// An error that is on its way from one result to another.
 struct ErrorDeleter {
   void operator()(Error* error) const noexcept;
 };
+// An error on its way from one result to another; not null.
 using ErrorPtr = std::unique_ptr<Error, ErrorDeleter>;
 
 // The work of results on their errors. It is out of line, since most functions contain it several times.
@@ -73,8 +73,7 @@ class [[nodiscard]] Result<void> {
     return *error_;
   }
   Error TakeError() { return error(), std::move(*error_); }
-  // Null for a success.
-  ErrorPtr TakeErrorPtr() { return std::move(error_); }
+  ErrorPtr TakeErrorPtr() { return error(), std::move(error_); }
 
  private:
   ErrorPtr error_;
@@ -122,7 +121,7 @@ class [[nodiscard]] Result {
     return *error_;
   }
   Error TakeError() { return error(), std::move(*error_); }
-  // Takes the error of a failure; only destruction and assignment are allowed afterwards.
+  // The failure has no error afterwards: only ok(), assignment and destruction are allowed.
   ErrorPtr TakeErrorPtr() { return error(), ErrorPtr(std::exchange(error_, nullptr)); }
 
  private:
@@ -149,7 +148,8 @@ class [[nodiscard]] Result {
     }
   }
 
-  // A union instead of a variant, whose parts would be instantiated for each T.
+  // A union instead of a variant, whose parts would be instantiated for each T. With a pointer to the error, a Result
+  // of a node pointer has two words.
   union {
     T value_;
     Error* error_;  // owned; null when it was taken

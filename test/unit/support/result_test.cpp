@@ -63,7 +63,11 @@ TEST_CASE("a taken error goes from one result to another", "[support]") {
   REQUIRE_FALSE(again.ok());
   CHECK(again.error().message == "odd");
   CHECK_FALSE(odd.ok());
-  CHECK(Status().TakeErrorPtr() == nullptr);
+
+  Status status = Check(1);
+  const Result<int> third = status.TakeErrorPtr();
+  REQUIRE_FALSE(third.ok());
+  CHECK(third.error().message == "odd");
 }
 
 TEST_CASE("the value of a failure and the error of a success are bugs", "[support]") {
@@ -74,6 +78,7 @@ TEST_CASE("the value of a failure and the error of a success are bugs", "[suppor
   CHECK_THROWS_WITH(Half(2).error(), Catch::Contains("error() of a success"));
   CHECK_THROWS_WITH(Half(2).TakeErrorPtr(), Catch::Contains("error() of a success"));
   CHECK_THROWS_WITH(Status().error(), Catch::Contains("error() of a success"));
+  CHECK_THROWS_WITH(Status().TakeErrorPtr(), Catch::Contains("error() of a success"));
 }
 
 TEST_CASE("a failure that was reported has a code and no message", "[support]") {
