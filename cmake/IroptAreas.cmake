@@ -46,18 +46,20 @@ function(iropt_option_headers kind table folder)
   execute_process(COMMAND "${Python3_EXECUTABLE}" "${script}" ${kind} "${table}" "${folder}" COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-# iropt_op_builder(<folder>): the functions of OpBuilder, which scripts/op_builder.py makes of the table of operators. They are
-# made when CMake runs; their declarations are public headers.
-function(iropt_op_builder folder)
-  set(scripts "${PROJECT_SOURCE_DIR}/scripts/op_builder.py" "${PROJECT_SOURCE_DIR}/scripts/option_headers.py")
+# iropt_op_headers(<folder>): what scripts/op_headers.py makes of the table of operators, for each of its families. It is made
+# when CMake runs. The headers are public; those that make calls are for the area infer.
+function(iropt_op_headers folder)
+  set(script "${PROJECT_SOURCE_DIR}/scripts/op_headers.py")
   set(table "${PROJECT_SOURCE_DIR}/include/iropt/op/ops.def")
   file(GLOB families CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/iropt/op/ops/*.def")
-  set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${table}" ${families} ${scripts})
-  execute_process(COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/scripts/op_builder.py" "${CMAKE_CXX_COMPILER}" "${table}"
-                          "${folder}/public/iropt/infer/op_builder_functions.inc" "${folder}/op_builder_functions.cpp"
+  set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+               "${table}" ${families} "${script}" "${PROJECT_SOURCE_DIR}/scripts/option_headers.py")
+  execute_process(COMMAND "${Python3_EXECUTABLE}" "${script}" "${CMAKE_CXX_COMPILER}" "${table}" "${folder}"
                   COMMAND_ERROR_IS_FATAL ANY)
-  target_sources(iropt_infer PRIVATE "${folder}/op_builder_functions.cpp")
-  target_include_directories(iropt_infer PUBLIC "$<BUILD_INTERFACE:${folder}/public>")
+  target_include_directories(iropt_op PUBLIC "$<BUILD_INTERFACE:${folder}/public>")
+  file(GLOB sources "${folder}/op_builder/*.cpp")
+  target_sources(iropt_infer PRIVATE ${sources})
+  set_source_files_properties(${sources} PROPERTIES UNITY_GROUP op_builder)
   set(IROPT_PUBLIC_GENERATED_HEADERS "${folder}/public" PARENT_SCOPE)
 endfunction()
 

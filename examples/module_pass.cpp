@@ -6,6 +6,7 @@
 #include "iropt/ir/context.h"
 #include "iropt/ir/relax/builder.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/unary.h"
 #include "iropt/text/script/printer.h"
 
 using namespace iropt;
@@ -19,7 +20,7 @@ Result<Module> AddAbs(Module module, ModulePassContext& context) {
   const PrimExpr* shape[] = {IRContext::Current().Int(10)};
   const Var* x = workspace.NewVar("x", TensorType::Get(shape, DataType::Float(32)));
   builder.BeginDataflowBlock();
-  const Var* y = builder.EmitOutput(builder.MakeCall(GetOp(OpId::kAbs), {x}));
+  const Var* y = builder.EmitOutput(builder.MakeCall(GetOp(op::kAbs), {x}));
   const Function* function = builder.MakeFunction({x}, builder.Seq({builder.EndBlock()}, y));
 
   module.Set(GlobalVar::Get("abs"), function, workspace.Finish());

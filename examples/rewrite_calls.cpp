@@ -4,10 +4,12 @@
 
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/binary.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op_id.h"
+#include "iropt/op/ops/activation.h"
 #include "iropt/text/script/printer.h"
 
 using namespace iropt;
@@ -31,11 +33,11 @@ class ReluReplacer : public ExprMutator {
 
  protected:
   const Expr* VisitCall(const Call* call) override {
-    if (!IsOp(call->op, OpId::kNnRelu)) return ExprMutator::VisitCall(call);
+    if (!IsOp(call->op, op::kNnRelu)) return ExprMutator::VisitCall(call);
     diagnostics_.Remark(Location(*call), DiagId::Dynamic(kReplaced.id), "this relu becomes a maximum");
     const DataType dtype = To<TensorType>(call->type)->dtype;
     OpBuilder ops(builder());
-    return ops.Maximum(VisitExpr(call->args[0]), ops.MakeScalar(0, dtype));
+    return op::Maximum(ops, VisitExpr(call->args[0]), ops.MakeScalar(0, dtype));
   }
 
  private:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks the layers: includes point downwards only, CMake links what is included, documents list the areas, operators are
-named by OpId where no text is read, comments of public headers stand alone, and no file is too long.
+named by OpId where no text is read, few sources depend on all operators, comments of public headers stand alone, and no file
+is too long.
 
   check_layering.py [ROOT]
 
@@ -32,6 +33,10 @@ LISTED_AREAS = {"docs/ir.md": (re.compile(r"(?:^\| `\w+` \|[^\n]*\n)+", re.MULTI
 AREA = re.compile(r"^iropt_add_area\((\w+)(?:\s+DEPS\s+([^()]*?))?(?:\s+(?:LIBRARIES|OPTIONS|PCH)[^()]*)?\)", re.MULTILINE)
 OPERATOR_ROW = re.compile(r"^IROPT_(?!ATTRS|OP_FAMILY)\w+\(\w+,\s*([\w.]+),", re.MULTILINE)
 OPERATOR_NAME = re.compile(r'"(?:relax|tir)\.([\w.]+)"')
+# What names all operators, and the sources that are compiled again for each new one.
+OPERATOR_TABLES = ("iropt/op/ops.def", "iropt/op/ops/all.h")
+TABLE_SOURCES = ("lib/op/op_table.cpp", "lib/op/graph_op_ids.cpp", "lib/infer/type_rules.cpp", "lib/infer/layout_rules.cpp",
+                 "lib/eval/evaluator.cpp", "lib/legalize/legalizations.cpp")
 # Areas that read and write text name operators by strings.
 NAMED_OPERATORS = ("lib/text", "include/iropt/text", "lib/op", "include/iropt/op")
 # The beginnings of comments that are clauses, or refer to the declaration before: they say nothing in a hover.
@@ -109,6 +114,8 @@ class Layering:
                 self.report(path, number, f"'{target}' stays in {', '.join(sorted(places))}")
             if target.startswith(prefix) and path.startswith("include"):
                 self.report(path, number, f"'{target}' in a public header")
+        if target in OPERATOR_TABLES and path not in TABLE_SOURCES:
+            self.report(path, number, f"'{target}' makes it depend on all operators; include the families that it uses")
         folders = target.split("/")
         if area is None:
             if quoted and folders[0] in LEVEL and len(folders) > 1:

@@ -3,10 +3,10 @@
 
   check_paths.py [ROOT]
 
-A name is a file's path or the end of one (`stmt.h`, `tir/stmt.h`), or the path of a folder from the root. Looked at are the
-comments of sources and scripts, and documents outside of their fenced blocks. Names in capital letters (FILE.md) stand for
-any file, and a document may name the files that its own blocks hold. Prints one line per name that leads nowhere and exits
-with 1 if there is any.
+A name is a file's path or the end of one (`stmt.h`, `tir/stmt.h`), or the path of a folder from the root; headers that are
+made of tables have paths, too. Looked at are the comments of sources and scripts, and documents outside of their fenced
+blocks. Names in capital letters (FILE.md) stand for any file, and a document may name the files that its own blocks hold.
+Prints one line per name that leads nowhere and exits with 1 if there is any.
 """
 import os
 import re
@@ -22,6 +22,7 @@ OF_TVM = ("src/", "python/", "include/tvm/")
 COMMENTS = {".h": r"//[^\n]*", ".cpp": r"//[^\n]*", ".def": r"//[^\n]*", ".py": r'# [^\n]*|^[ \t]*"""(?:.|\n)*?"""',
             ".cmake": r"# [^\n]*", ".txt": r"# [^\n]*", ".sh": r"# [^\n]*"}
 COMMENTS = {ending: re.compile(pattern, re.MULTILINE) for ending, pattern in COMMENTS.items()}
+FAMILY = re.compile(r"include/iropt/op/ops/(\w+)\.def")
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 HELD = re.compile(r"^(?:```\w+ |\+\+\+ b/)(\S*\.\w+)$", re.MULTILINE)
 
@@ -32,6 +33,15 @@ def files_of(root):
         dirs[:] = sorted(d for d in dirs if not d.startswith((".", "build")) and d != "__pycache__")
         for name in sorted(names):
             yield os.path.relpath(os.path.join(base, name), root)
+
+
+def generated(files):
+    """The headers that op_headers.py makes of the tables of operators."""
+    families = [match[1] for match in map(FAMILY.fullmatch, files) if match]
+    for name in families:
+        yield from (f"include/iropt/{area}/ops/{name}.h" for area in ("op", "infer"))
+    if families:
+        yield from (f"public/iropt/op/ops/{name}.h" for name in ("all", "table_hash"))
 
 
 def ends_of(path):
@@ -56,7 +66,7 @@ def prose_of(path, text):
 
 def check(root):
     files = list(files_of(root))
-    known = set().union(*map(ends_of, files))
+    known = set().union(*map(ends_of, [*files, *generated(files)]))
     problems = []
     for path in files:
         if os.path.splitext(path)[1] not in (".md", *COMMENTS):

@@ -4,26 +4,34 @@ set(document "${PROJECT_SOURCE_DIR}/docs/adding_an_operator.md")
 set(unpacked "${CMAKE_CURRENT_BINARY_DIR}/adding_an_operator")
 set(types "${CMAKE_CURRENT_SOURCE_DIR}/unit/infer/types")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${document}" "${types}/nn.txt"
-             "${PROJECT_SOURCE_DIR}/include/iropt/op/ops/nn.def" "${PROJECT_SOURCE_DIR}/lib/infer/types/nn.cpp"
+             "${PROJECT_SOURCE_DIR}/include/iropt/op/ops/activation.def" "${PROJECT_SOURCE_DIR}/lib/infer/types/nn.cpp"
              "${PROJECT_SOURCE_DIR}/lib/eval/kernels/convert.cpp"
              "${PROJECT_SOURCE_DIR}/lib/legalize/legalizations.def" "${PROJECT_SOURCE_DIR}/lib/legalize/ops/unary.cpp")
 file(COPY "${types}" DESTINATION "${unpacked}/test/unit/infer")
 execute_process(COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/scripts/unpack_document.py" "${unpacked}" "${document}"
                 COMMAND_ERROR_IS_FATAL ANY)
+set(headers "${unpacked}/generated")
+execute_process(COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/scripts/op_headers.py" "${CMAKE_CXX_COMPILER}"
+                "${PROJECT_SOURCE_DIR}/include/iropt/op/ops.def" "${headers}" "${unpacked}/include"
+                COMMAND_ERROR_IS_FATAL ANY)
 
-# The operator is the last of the table, so all others keep their ids: besides the files that the document changes, only
+# The operator is the last of its family, so all others keep their ids: besides the files that the document changes, only
 # those that depend on the whole table are compiled again.
 add_library(documented_operator OBJECT
             "${unpacked}/lib/infer/types/nn.cpp" "${unpacked}/lib/eval/kernels/convert.cpp"
-            "${PROJECT_SOURCE_DIR}/lib/op/op_table.cpp" "${PROJECT_SOURCE_DIR}/lib/infer/type_rules.cpp"
-            "${PROJECT_SOURCE_DIR}/lib/infer/layout_rules.cpp" "${PROJECT_SOURCE_DIR}/lib/infer/script_adjust.cpp"
+            "${PROJECT_SOURCE_DIR}/lib/op/op_table.cpp" "${PROJECT_SOURCE_DIR}/lib/op/graph_op_ids.cpp"
+            "${PROJECT_SOURCE_DIR}/lib/infer/type_rules.cpp" "${PROJECT_SOURCE_DIR}/lib/infer/layout_rules.cpp"
             "${PROJECT_SOURCE_DIR}/lib/eval/evaluator.cpp"
             "${unpacked}/lib/legalize/ops/unary.cpp" "${PROJECT_SOURCE_DIR}/lib/legalize/legalizations.cpp")
-target_include_directories(documented_operator BEFORE PRIVATE "${unpacked}/include" "${unpacked}/lib"
-                           "${PROJECT_SOURCE_DIR}/lib"
-                           "${PROJECT_SOURCE_DIR}/lib/eval/kernels")
-target_compile_options(documented_operator PRIVATE -ffp-contract=off $<$<CONFIG:Release>:-O0>)
-target_link_libraries(documented_operator PRIVATE iropt_eval iropt_legalize)
+# No other program calls the function that makes a call of the operator.
+add_library(documented_operator_calls OBJECT "${headers}/op_builder/activation.cpp")
+foreach(library documented_operator documented_operator_calls)
+  target_include_directories(${library} BEFORE PRIVATE "${unpacked}/include" "${headers}/public" "${unpacked}/lib"
+                             "${PROJECT_SOURCE_DIR}/lib" "${PROJECT_SOURCE_DIR}/lib/op" "${PROJECT_SOURCE_DIR}/lib/infer"
+                             "${PROJECT_SOURCE_DIR}/lib/eval/kernels")
+  target_compile_options(${library} PRIVATE -ffp-contract=off $<$<CONFIG:Release>:-O0>)
+  target_link_libraries(${library} PRIVATE iropt_eval iropt_legalize)
+endforeach()
 
 add_executable(documented_operator_ir_opt $<TARGET_OBJECTS:ir-opt> $<TARGET_OBJECTS:documented_operator>)
 target_link_libraries(documented_operator_ir_opt PRIVATE iropt_cli)

@@ -12,6 +12,8 @@
 #include "iropt/eval/evaluator.h"
 #include "iropt/ir/context.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/matmul.h"
 #include "micro.h"
 
 #ifdef IROPT_HAVE_OPENBLAS
@@ -84,8 +86,8 @@ void Fold(benchmark::State& state, const std::function<Result<HostValue>()>& eva
 void FoldMatmul(benchmark::State& state) {
   const int64_t n = state.range(0);
   const std::vector<HostValue> args{HostValue(Filled({n, n})), HostValue(Filled({n, n}))};
-  const OpInfo& op = OpInfoOf(OpId::kMatmul);
-  const Attr* attrs = MakeOpAttrs(OpId::kMatmul, MatmulAttrs::Values{});
+  const OpInfo& op = OpInfoOf(op::kMatmul);
+  const Attr* attrs = MakeOpAttrs(op::kMatmul, MatmulAttrs::Values{});
   Fold(
       state, [&] { return EvalOp(op, attrs, args); }, n, n, n);
 }
@@ -97,8 +99,8 @@ void FoldConv2d(benchmark::State& state) {
   const IRContext::Scope scope(context);
   const int64_t side = state.range(0);
   const std::vector<HostValue> args{HostValue(Filled({1, 64, side, side})), HostValue(Filled({64, 64, 3, 3}))};
-  const OpInfo& op = OpInfoOf(OpId::kNnConv2d);
-  const Attr* attrs = MakeOpAttrs(OpId::kNnConv2d, ConvAttrs::Values{.padding = std::vector<int64_t>{1, 1, 1, 1}});
+  const OpInfo& op = OpInfoOf(op::kNnConv2d);
+  const Attr* attrs = MakeOpAttrs(op::kNnConv2d, ConvAttrs::Values{.padding = std::vector<int64_t>{1, 1, 1, 1}});
   Fold(
       state, [&] { return EvalOp(op, attrs, args); }, 64, 64 * 9, side * side);
 }

@@ -3,9 +3,12 @@
 
 #include "iropt/analysis/relax/use_count.h"
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/arithmetic.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/rewrite_rules.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/matmul.h"
 #include "iropt/pass/plugin.h"
 
 namespace {
@@ -16,15 +19,15 @@ RuleSet MakeRules() {
   const Pattern x = Wildcard();
   const Pattern a = Wildcard();
   const Pattern b = Wildcard();
-  const Pattern sum = IsCall(GetOp(OpId::kAdd), {a, b}).UsedOnce();
-  const Pattern product = IsCall(GetOp(OpId::kMatmul), {x, sum});
+  const Pattern sum = IsCall(GetOp(op::kAdd), {a, b}).UsedOnce();
+  const Pattern product = IsCall(GetOp(op::kMatmul), {x, sum});
   RuleSet rules;
   rules.Add({"matmul-of-sum", product, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                OpBuilder ops(builder);
                const auto times = [&](const Expr* factor) {
-                 return ops.Make(OpId::kMatmul, {match[x], factor}, To<Call>(match[product])->attrs);
+                 return ops.Make(op::kMatmul, {match[x], factor}, To<Call>(match[product])->attrs);
                };
-               return ops.Add(times(match[a]), times(match[b]));
+               return op::Add(ops, times(match[a]), times(match[b]));
              }});
   return rules;
 }

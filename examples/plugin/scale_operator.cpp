@@ -16,6 +16,7 @@
 #include "iropt/legalize/legalize.h"
 #include "iropt/legalize/topi.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/arithmetic.h"
 #include "iropt/pass/plugin.h"
 #include "iropt/runtime/value.h"
 
@@ -39,7 +40,7 @@ Result<HostValue> EvalScale(const Attr* attrs, std::span<const HostValue> args, 
   const NDArray* x = args[0].tensor();
   if (x == nullptr) return Error{ErrorCode::SemanticCheck, "the operand is not a tensor"};
   const Tensor factor = MakeScalarTensor(Scalar::Float(FactorOf(attrs), x->dtype()));
-  return EvalOp(OpInfoOf(OpId::kMultiply), nullptr, std::vector<HostValue>{args[0], factor}, limits);
+  return EvalOp(OpInfoOf(op::kMultiply), nullptr, std::vector<HostValue>{args[0], factor}, limits);
 }
 
 const Expr* LegalizeScale(LegalizeCall& call) {
@@ -63,7 +64,7 @@ class ScaleLowering : public ExprMutator {
                         fmt::format("a multiplication by {} takes its place", factor));
     // A constant is a node that refers to a tensor; a new call gets its type from the type inferrer.
     const Tensor tensor = MakeScalarTensor(Scalar::Float(factor, To<TensorType>(call->type)->dtype));
-    return builder().MakeCall(GetOp(OpId::kMultiply), {VisitExpr(call->args[0]), MakeConstant(tensor, workspace())});
+    return builder().MakeCall(GetOp(op::kMultiply), {VisitExpr(call->args[0]), MakeConstant(tensor, workspace())});
   }
 
  private:

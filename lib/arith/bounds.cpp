@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "iropt/ir/structural.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/stack.h"
 
@@ -176,7 +177,7 @@ std::optional<IntBound> BoundAnalyzer::BoundOfCeilLog2(const PrimExpr* e) const 
     const auto* op = call ? As<Op>(call->op) : nullptr;
     return op && op->id == id ? call->args[0] : nullptr;
   };
-  const PrimExpr* real = argument(argument(e, OpId::kTirCeil), OpId::kTirLog2);
+  const PrimExpr* real = argument(argument(e, op::kTirCeil), op::kTirLog2);
   const auto* cast = real && real->dtype == DataType::Float(64) ? As<tir::Cast>(real) : nullptr;
   if (!cast || !cast->value->dtype.is_integer()) return std::nullopt;
   const IntBound value = Bound(cast->value);
@@ -286,13 +287,13 @@ IntBound BoundAnalyzer::BoundOfCall(const tir::Call* call) const {
   const IntBound a = Bound(call->args[0]);
   const IntBound b = Bound(call->args[1]);
   switch (op->id) {
-    case OpId::kTirShiftRight:
+    case op::kTirShiftRight:
       if (b.min >= 0) return Corners(a, b, ShiftRightInf);
       break;
-    case OpId::kTirShiftLeft:
+    case op::kTirShiftLeft:
       if (a.min >= 0 && b.min >= 0) return Corners(a, b, ShiftLeftInf);
       break;
-    case OpId::kTirBitwiseAnd:
+    case op::kTirBitwiseAnd:
       if (a.min >= 0 && b.min >= 0) return {0, std::min(a.max, b.max)};
       if (a.min >= 0 || b.min >= 0) return {0, a.min >= 0 ? a.max : b.max};
       break;
@@ -418,8 +419,8 @@ ModularSet BoundAnalyzer::ModularOfCall(const tir::Call* call) const {
   const auto* op = As<Op>(call->op);
   const int64_t* right = op && call->args.size() == 2 ? AsInt(call->args[1]) : nullptr;
   if (!right || *right < 0 || !call->dtype.is_integer()) return kAnyInt;
-  if (op->id == OpId::kTirShiftRight && *right < 62) return DivideModular(call->args[0], int64_t{1} << *right, true);
-  const bool masks = op->id == OpId::kTirBitwiseAnd && *right < IntBound::kPosInf;
+  if (op->id == op::kTirShiftRight && *right < 62) return DivideModular(call->args[0], int64_t{1} << *right, true);
+  const bool masks = op->id == op::kTirBitwiseAnd && *right < IntBound::kPosInf;
   if (masks && std::has_single_bit(static_cast<uint64_t>(*right) + 1))
     return ReduceModular(call->args[0], *right + 1, true);
   return kAnyInt;

@@ -9,6 +9,7 @@
 #include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/thread_axis.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 
 namespace iropt::arith {
@@ -78,12 +79,12 @@ namespace {
 
 std::optional<BitOp> BitOpOf(const tir::Call& call) {
   const auto* op = As<Op>(call.op);
-  switch (op ? op->id : OpId::kTirIfThenElse) {
-    case OpId::kTirShiftLeft: return BitOp::kShiftLeft;
-    case OpId::kTirShiftRight: return BitOp::kShiftRight;
-    case OpId::kTirBitwiseAnd: return BitOp::kAnd;
-    case OpId::kTirBitwiseOr: return BitOp::kOr;
-    case OpId::kTirBitwiseXor: return BitOp::kXor;
+  switch (op ? op->id : op::kTirIfThenElse) {
+    case op::kTirShiftLeft: return BitOp::kShiftLeft;
+    case op::kTirShiftRight: return BitOp::kShiftRight;
+    case op::kTirBitwiseAnd: return BitOp::kAnd;
+    case op::kTirBitwiseOr: return BitOp::kOr;
+    case op::kTirBitwiseXor: return BitOp::kXor;
     default: return std::nullopt;
   }
 }
@@ -91,7 +92,7 @@ std::optional<BitOp> BitOpOf(const tir::Call& call) {
 }  // namespace
 
 const PrimExpr* IndexDTypeRewriter::VisitCall(const tir::Call* call) {
-  const bool selects = IsOp(call->op, OpId::kTirIfThenElse);
+  const bool selects = IsOp(call->op, op::kTirIfThenElse);
   std::vector<const PrimExpr*> args;
   bool changed = false;
   for (const PrimExpr* arg : call->args) {
@@ -107,12 +108,12 @@ const PrimExpr* IndexDTypeRewriter::VisitCall(const tir::Call* call) {
     dtype = args[1]->dtype;
   } else if (const auto bit_op = BitOpOf(*call)) {
     return make.Bitwise(*bit_op, args[0], args[1]);
-  } else if (IsOp(call->op, OpId::kTirPow)) {
+  } else if (IsOp(call->op, op::kTirPow)) {
     make.Match(args[0], args[1]);
     dtype = args[0]->dtype;
   }
   const PrimExpr* result = make.Keep(tir::Call(dtype, call->op, workspace().Copy(args)));
-  if (!IsOp(call->op, OpId::kTirClz)) return result;
+  if (!IsOp(call->op, op::kTirClz)) return result;
   // Leading zeros are those of the dtype.
   const int bits = args[0]->dtype.bits;
   const int former_bits = call->args[0]->dtype.bits;

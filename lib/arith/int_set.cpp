@@ -5,6 +5,7 @@
 
 #include "iropt/ir/structural.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 
 namespace iropt::arith {
@@ -33,7 +34,7 @@ class SetEvaluator : public tir::ExprFunctor<IntervalSet(const PrimExpr*)> {
   }
   IntervalSet VisitBufferLoad(const tir::BufferLoad* load) override;
   IntervalSet VisitCall(const tir::Call* call) override {
-    return IsOp(call->op, OpId::kTirVscale) ? IntervalSet::Point(call) : IntervalSet::Everything();
+    return IsOp(call->op, op::kTirVscale) ? IntervalSet::Point(call) : IntervalSet::Everything();
   }
   IntervalSet VisitDefault(const PrimExpr* e) override {
     return tir::BinaryExpr::ClassOf(e->kind) ? EvalBinary(To<tir::BinaryExpr>(e)) : IntervalSet::Everything();

@@ -5,6 +5,7 @@
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 
 namespace iropt::arith {
@@ -25,7 +26,7 @@ std::unique_ptr<Analyzer> MakeAnalyzer(const PrimFunc& func, Workspace& workspac
 // The condition without T.likely around it.
 const PrimExpr* StripLikely(const PrimExpr* condition) {
   const auto* call = As<tir::Call>(condition);
-  return call && IsOp(call->op, OpId::kTirLikely) ? call->args[0] : condition;
+  return call && IsOp(call->op, op::kTirLikely) ? call->args[0] : condition;
 }
 
 }  // namespace
@@ -125,7 +126,7 @@ const tir::Stmt* StmtExprMutatorWithAnalyzer::VisitAssertStmt(const tir::AssertS
 }
 
 const PrimExpr* StmtExprMutatorWithAnalyzer::VisitCall(const tir::Call* call) {
-  if (!IsOp(call->op, OpId::kTirIfThenElse) || call->args.size() != 3) return StmtExprMutator::VisitCall(call);
+  if (!IsOp(call->op, op::kTirIfThenElse) || call->args.size() != 3) return StmtExprMutator::VisitCall(call);
   const PrimExpr* condition = VisitExpr(call->args[0]);
   const PrimExpr* then_value = WhereIters(
       condition, [&] { return VisitExpr(call->args[1]); }, true);

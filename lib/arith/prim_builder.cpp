@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "iropt/ir/context.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 
@@ -13,8 +14,8 @@ namespace iropt::arith {
 namespace {
 
 // By BitOp.
-constexpr OpId kBitOps[] = {OpId::kTirShiftLeft, OpId::kTirShiftRight, OpId::kTirBitwiseAnd, OpId::kTirBitwiseOr,
-                            OpId::kTirBitwiseXor};
+constexpr OpId kBitOps[] = {op::kTirShiftLeft, op::kTirShiftRight, op::kTirBitwiseAnd, op::kTirBitwiseOr,
+                            op::kTirBitwiseXor};
 
 bool IsShift(BitOp op) { return op == BitOp::kShiftLeft || op == BitOp::kShiftRight; }
 
@@ -62,7 +63,7 @@ const PrimExpr* PrimBuilder::Float(double value, DataType dtype) const { return 
 
 const PrimExpr* PrimBuilder::Lanes(DataType dtype) const {
   if (!dtype.is_scalable()) return Int(dtype.lanes, DataType::Int(32));
-  const PrimExpr* vscale = Keep(tir::Call(DataType::Int(32), GetOp(OpId::kTirVscale), List<const PrimExpr*>()));
+  const PrimExpr* vscale = Keep(tir::Call(DataType::Int(32), GetOp(op::kTirVscale), List<const PrimExpr*>()));
   return Node(NodeKind::kMul, vscale, Int(-dtype.lanes, DataType::Int(32)));
 }
 
@@ -224,7 +225,7 @@ DataType VectorDType(DataType element, const PrimExpr* lanes) {
   if (!product) return DataType::Void();
   const auto factor = [](const PrimExpr* call, const PrimExpr* number) -> int64_t {
     const int64_t* n = AsInt(number);
-    return n && CallOf(call, OpId::kTirVscale) ? *n : 0;
+    return n && CallOf(call, op::kTirVscale) ? *n : 0;
   };
   const int64_t n = std::max(factor(product->a, product->b), factor(product->b, product->a));
   return n > 0 && n <= INT16_MAX ? element.with_lanes(-static_cast<int>(n)) : DataType::Void();

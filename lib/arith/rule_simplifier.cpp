@@ -4,6 +4,7 @@
 #include "and_of_ors.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/structural.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"
@@ -23,7 +24,7 @@ bool IsFollowed(RuleMode mode) {
 
 bool IsVectorOfIndex(DataType t) { return !t.is_scalar() && IsIndexType(t.with_lanes(1)); }
 
-bool IsIfThenElse(const tir::Call* call) { return IsOp(call->op, OpId::kTirIfThenElse); }
+bool IsIfThenElse(const tir::Call* call) { return IsOp(call->op, op::kTirIfThenElse); }
 
 // A constant offset and the rest: x + 3, x - 3.
 std::pair<const PrimExpr*, int64_t> SplitOffset(const PrimExpr* e, const PrimBuilder& make) {
@@ -458,41 +459,41 @@ const PrimExpr* RuleSimplifier::RewriteCall(const tir::Call* call) {
   const PrimExpr* arg = call->args[0];
   const int64_t* value = AsInt(arg);
   switch (op->id) {
-    case OpId::kTirLikely: {
+    case op::kTirLikely: {
       if (value) return arg;
       const int known = analyzer_.MatchConstraint(arg);
       return known < 0 ? call : make_.Bool(known);
     }
-    case OpId::kTirShiftRight:
-    case OpId::kTirShiftLeft: {
+    case op::kTirShiftRight:
+    case op::kTirShiftLeft: {
       const int64_t* amount = AsInt(call->args[1]);
       if (!value || !amount || *amount < 0 || *amount > 62) return call;
-      if (op->id == OpId::kTirShiftRight) return make_.Const(*value >> *amount, call->dtype);
+      if (op->id == op::kTirShiftRight) return make_.Const(*value >> *amount, call->dtype);
       const auto shifted = CheckedMul(*value, int64_t{1} << *amount);
       return shifted ? make_.Cast(call->dtype, make_.Int(*shifted)) : call;
     }
-    case OpId::kTirCeil: {
+    case op::kTirCeil: {
       if (value) return make_.Cast(call->dtype, arg);
       if (const auto* real = As<tir::FloatImm>(arg)) return make_.Float(std::ceil(real->value), call->dtype);
       // In bounds of loops. The result is the same however a target rounds the logarithm.
-      const auto* log = CallOf(arg, OpId::kTirLog2);
+      const auto* log = CallOf(arg, op::kTirLog2);
       const auto* real = log ? As<tir::FloatImm>(log->args[0]) : nullptr;
       return real && real->value > 0 ? make_.Float(std::ceil(std::log2(real->value)), call->dtype) : call;
     }
-    case OpId::kTirClz: {
+    case op::kTirClz: {
       if (!value) return call;
       const int bits = arg->dtype.bits;
       const auto digits = static_cast<uint64_t>(*value) & (~uint64_t{0} >> (64 - bits));
       return make_.Const(bits - static_cast<int>(std::bit_width(digits)), call->dtype);
     }
-    case OpId::kTirIfThenElse: return RewriteIfThenElse(call);
+    case op::kTirIfThenElse: return RewriteIfThenElse(call);
     default: return call;
   }
 }
 
 // if_then_else(a, if_then_else(b, x, c), c) is if_then_else(a && b, x, c) for a constant c.
 const PrimExpr* RuleSimplifier::RewriteIfThenElse(const tir::Call* call) {
-  const auto* inner = CallOf(call->args[1], OpId::kTirIfThenElse);
+  const auto* inner = CallOf(call->args[1], op::kTirIfThenElse);
   const auto is_constant = [](const PrimExpr* e) {
     return e->kind == NodeKind::kIntImm || e->kind == NodeKind::kFloatImm;
   };

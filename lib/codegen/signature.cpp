@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/lookup.h"
 
@@ -22,8 +23,8 @@ class BodyFacts : public tir::StmtExprVisitor {
 
  protected:
   void VisitCall(const tir::Call* call) override {
-    if (IsOp(call->op, OpId::kTirRet) && call->args.size() == 1 && returned.is_void()) returned = call->args[0]->dtype;
-    if (IsOp(call->op, OpId::kTirAddressOf) && call->args.size() == 1) {
+    if (IsOp(call->op, op::kTirRet) && call->args.size() == 1 && returned.is_void()) returned = call->args[0]->dtype;
+    if (IsOp(call->op, op::kTirAddressOf) && call->args.size() == 1) {
       if (const auto* load = As<tir::BufferLoad>(call->args[0])) escaped.insert(load->buffer->data);
     }
     StmtExprVisitor::VisitCall(call);

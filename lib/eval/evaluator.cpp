@@ -10,6 +10,10 @@ namespace iropt {
 
 namespace eval {
 
+// Each kernel is declared by the rows that name it.
+#define IROPT_OP(id, name, rule, kernel, ...) Result<HostValue> kernel(KernelCall& call);
+#include "iropt/op/ops.def"
+
 Result<HostValue> NoKernel(KernelCall& call) { return call.Fail("there is no evaluator for this operator"); }
 
 }  // namespace eval
@@ -20,13 +24,12 @@ using eval::Kernel;
 using eval::KernelCall;
 
 Kernel FindKernel(const OpInfo& op) {
-  // The Relax operators come after the intrinsics.
   static constexpr Kernel kKernels[] = {
 #define IROPT_OP(id, name, rule, kernel, ...) &eval::kernel,
 #include "iropt/op/ops.def"
   };
-  const size_t index = IndexOf(op.id);
-  return index >= kNumIntrinsics && index < kNumOps ? kKernels[index - kNumIntrinsics] : &eval::NoKernel;
+  const Kernel* kernel = EntryOf(op, kKernels);
+  return kernel ? *kernel : &eval::NoKernel;
 }
 
 // Returns whether loops over the dimensions of a tensor are short: if it has no elements, its other dimensions may have

@@ -5,6 +5,12 @@
 
 #include "iropt/ir/ndarray.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/exponential.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/softmax.h"
+#include "iropt/op/ops/unary.h"
 
 namespace iropt {
 
@@ -37,20 +43,20 @@ class Formula {
     return constant;
   }
   const Expr* Clamp(const Expr* x, double least, double most) {
-    return Bind(OpId::kMaximum, {Bind(OpId::kMinimum, {x, Number(most)}), Number(least)});
+    return Bind(op::kMaximum, {Bind(op::kMinimum, {x, Number(most)}), Number(least)});
   }
   // By Horner's rule: the coefficients of the highest powers first.
   const Expr* Polynomial(const Expr* x, std::span<const double> coefficients) {
     const Expr* result = Number(coefficients[0]);
     for (const double coefficient : coefficients.subspan(1))
-      result = Bind(OpId::kAdd, {Bind(OpId::kMultiply, {result, x}), Number(coefficient)});
+      result = Bind(op::kAdd, {Bind(op::kMultiply, {result, x}), Number(coefficient)});
     return result;
   }
   // x * numerator(x^2) / denominator(x^2)
   const Expr* OddQuotient(const Expr* x, std::span<const double> numerator, std::span<const double> denominator) {
-    const Expr* square = Bind(OpId::kMultiply, {x, x});
-    const Expr* product = Bind(OpId::kMultiply, {x, Polynomial(square, numerator)});
-    return Call(OpId::kDivide, {product, Polynomial(square, denominator)});
+    const Expr* square = Bind(op::kMultiply, {x, x});
+    const Expr* product = Bind(op::kMultiply, {x, Polynomial(square, numerator)});
+    return Call(op::kDivide, {product, Polynomial(square, denominator)});
   }
 
  private:
@@ -63,25 +69,25 @@ class Formula {
 const Expr* ApproximateExp(const Expr* x, BlockBuilder& builder) {
   Formula make(builder);
   x = builder.NormalizeArgument(x);
-  if (!IsSingle(x)) return make.Call(OpId::kExp, {x});
+  if (!IsSingle(x)) return make.Call(op::kExp, {x});
   constexpr double kPolynomial[] = {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3,
                                     4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1};
   const Expr* clamped = make.Clamp(x, -88.3762626647949, 88.3762626647950);
-  const Expr* log = make.Bind(OpId::kMultiply, {clamped, make.Number(1.44269504088896341)});
-  const Expr* n = make.Bind(OpId::kFloor, {make.Bind(OpId::kAdd, {log, make.Number(0.5)})});
-  const Expr* whole = make.Bind(OpId::kMultiply, {n, make.Number(0.6931471805599453)});
-  const Expr* f = make.Bind(OpId::kSubtract, {clamped, whole});
-  const Expr* square = make.Bind(OpId::kMultiply, {f, f});
-  const Expr* tail = make.Bind(OpId::kMultiply, {make.Polynomial(f, kPolynomial), square});
-  const Expr* rest = make.Bind(OpId::kAdd, {make.Bind(OpId::kAdd, {tail, f}), make.Number(1)});
-  const Expr* power = make.Bind(OpId::kPower, {make.Number(2), n});
-  return make.Call(OpId::kMaximum, {make.Bind(OpId::kMultiply, {power, rest}), x});
+  const Expr* log = make.Bind(op::kMultiply, {clamped, make.Number(1.44269504088896341)});
+  const Expr* n = make.Bind(op::kFloor, {make.Bind(op::kAdd, {log, make.Number(0.5)})});
+  const Expr* whole = make.Bind(op::kMultiply, {n, make.Number(0.6931471805599453)});
+  const Expr* f = make.Bind(op::kSubtract, {clamped, whole});
+  const Expr* square = make.Bind(op::kMultiply, {f, f});
+  const Expr* tail = make.Bind(op::kMultiply, {make.Polynomial(f, kPolynomial), square});
+  const Expr* rest = make.Bind(op::kAdd, {make.Bind(op::kAdd, {tail, f}), make.Number(1)});
+  const Expr* power = make.Bind(op::kPower, {make.Number(2), n});
+  return make.Call(op::kMaximum, {make.Bind(op::kMultiply, {power, rest}), x});
 }
 
 const Expr* ApproximateErf(const Expr* x, BlockBuilder& builder) {
   Formula make(builder);
   x = builder.NormalizeArgument(x);
-  if (!IsSingle(x)) return make.Call(OpId::kErf, {x});
+  if (!IsSingle(x)) return make.Call(op::kErf, {x});
   constexpr double kNumerator[] = {-2.72614225801306e-10, 2.77068142495902e-08,  -2.10102402082508e-06,
                                    -5.69250639462346e-05, -7.34990630326855e-04, -2.95459980854025e-03,
                                    -1.60960333262415e-02};
@@ -93,7 +99,7 @@ const Expr* ApproximateErf(const Expr* x, BlockBuilder& builder) {
 const Expr* ApproximateTanh(const Expr* x, BlockBuilder& builder) {
   Formula make(builder);
   x = builder.NormalizeArgument(x);
-  if (!IsSingle(x)) return make.Call(OpId::kTanh, {x});
+  if (!IsSingle(x)) return make.Call(op::kTanh, {x});
   constexpr double kNumerator[] = {-2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11,
                                    5.12229709037114e-08,  1.48572235717979e-05, 6.37261928875436e-04,
                                    4.89352455891786e-03};
@@ -110,11 +116,11 @@ const Expr* ApproximateSoftmax(const Expr* x, int64_t axis, BlockBuilder& builde
     return make.Bind(op, {value}, MakeOpAttrs(op, StatisticalAttrs::Values{.axis = std::span(axes), .keepdims = true}));
   };
   if (!IsSingle(x)) {
-    return make.Call(OpId::kNnSoftmax, {x}, MakeOpAttrs(OpId::kNnSoftmax, SoftmaxAttrs::Values{.axis = axis}));
+    return make.Call(op::kNnSoftmax, {x}, MakeOpAttrs(op::kNnSoftmax, SoftmaxAttrs::Values{.axis = axis}));
   }
-  const Expr* shifted = make.Bind(OpId::kSubtract, {x, reduce(OpId::kMax, x)});
+  const Expr* shifted = make.Bind(op::kSubtract, {x, reduce(op::kMax, x)});
   const Expr* powers = builder.Emit(ApproximateExp(shifted, builder));
-  return make.Call(OpId::kDivide, {powers, reduce(OpId::kSum, powers)});
+  return make.Call(op::kDivide, {powers, reduce(op::kSum, powers)});
 }
 
 }  // namespace iropt

@@ -6,6 +6,8 @@
 
 #include "iropt/infer/sharding.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/distributed.h"
+#include "shared_type_rules.h"
 #include "type_util.h"
 
 namespace iropt {

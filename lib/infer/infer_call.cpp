@@ -6,6 +6,7 @@
 #include "iropt/infer/call_binding.h"
 #include "iropt/ir/context.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call_tir.h"
 #include "type_matcher.h"
 #include "type_util.h"
 

@@ -184,18 +184,19 @@ bool LayoutCall::Refuse(std::string why) {
 
 // ---- The table
 
+// Each rule is declared by the rows that name it.
+#define IROPT_OP(id, name, rule, kernel, layout, ...) bool layout(LayoutCall& call);
+#include "iropt/op/ops.def"
+
 bool NoLayout(LayoutCall&) { return true; }
 
 LayoutRule LayoutRuleOf(const OpInfo& op) {
-  // The Relax operators come after the intrinsics.
   static constexpr LayoutRule kRules[] = {
 #define IROPT_OP(id, name, rule, kernel, layout, ...) &layout,
 #include "iropt/op/ops.def"
   };
-  const size_t index = IndexOf(op.id);
-  if (index < kNumIntrinsics || index >= kNumOps) return nullptr;
-  const LayoutRule rule = kRules[index - kNumIntrinsics];
-  return rule == &NoLayout ? nullptr : rule;
+  const LayoutRule* rule = EntryOf(op, kRules);
+  return rule && *rule != &NoLayout ? *rule : nullptr;
 }
 
 }  // namespace iropt

@@ -6,6 +6,13 @@
 
 #include "iropt/ir/context.h"
 #include "iropt/ir/location.h"
+#include "iropt/op/ops/call.h"
+#include "iropt/op/ops/create.h"
+#include "iropt/op/ops/image.h"
+#include "iropt/op/ops/nn.h"
+#include "iropt/op/ops/pooling.h"
+#include "iropt/op/ops/reorder.h"
+#include "iropt/op/ops/reshape.h"
 #include "literals.h"
 #include "script_call.h"
 #include "type_util.h"
@@ -206,14 +213,14 @@ bool AdjustArguments(BoundArguments& bound) {
     OpId op;
     bool (*adjust)(BoundArguments& bound);
   };
-  static constexpr Row kRows[] = {{OpId::kArange, AdjustArange},
-                                  {OpId::kAssertOp, AdjustAssertOp},
-                                  {OpId::kImageResize2d, AdjustResize2d},
-                                  {OpId::kLayoutTransform, AdjustLayoutTransform},
-                                  {OpId::kNnAvgPool1d, AdjustAvgPool},
-                                  {OpId::kNnAvgPool3d, AdjustAvgPool},
-                                  {OpId::kNnPad, AdjustPad},
-                                  {OpId::kReshape, AdjustReshape}};
+  static constexpr Row kRows[] = {{op::kArange, AdjustArange},
+                                  {op::kAssertOp, AdjustAssertOp},
+                                  {op::kImageResize2d, AdjustResize2d},
+                                  {op::kLayoutTransform, AdjustLayoutTransform},
+                                  {op::kNnAvgPool1d, AdjustAvgPool},
+                                  {op::kNnAvgPool3d, AdjustAvgPool},
+                                  {op::kNnPad, AdjustPad},
+                                  {op::kReshape, AdjustReshape}};
   for (const Row& row : kRows) {
     if (bound.op->id == row.op) return row.adjust(bound);
   }

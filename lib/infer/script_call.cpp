@@ -64,7 +64,7 @@ class CallBuilder {
     const OpInfo* target = &op();
     for (size_t i = 0; i < op().params.size(); ++i) {
       if (op().params[i].role == Role::kExtra && BoundArguments::Given(bound_.values[i]))
-        target = &OpInfoOf(*op().extended);
+        target = FindOp(op().extended);
     }
     if (!BuildOperands()) return nullptr;
     const ObjectAttr* attrs = nullptr;

@@ -7,6 +7,10 @@
 #include <string>
 
 #include "iropt/op/op.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/softmax.h"
+#include "shared_type_rules.h"
 #include "type_util.h"
 
 namespace iropt {

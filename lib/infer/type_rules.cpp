@@ -3,6 +3,13 @@
 #include "iropt/op/op.h"
 
 namespace iropt {
+
+// Each rule is declared by the rows that name it.
+#define IROPT_OP(id, name, rule, ...)                                                                                  \
+  const Type* rule(const Call& call, InferContext& ctx);                                                               \
+  extern const char rule##Phrase[];
+#include "iropt/op/ops.def"
+
 namespace {
 
 struct Row {
@@ -10,26 +17,20 @@ struct Row {
   const char* phrase;
 };
 
-// The Relax operators come after the intrinsics.
 constexpr Row kRows[] = {
 #define IROPT_OP(id, name, rule, ...) {&rule, rule##Phrase},
 #include "iropt/op/ops.def"
 };
 
-const Row* RowOf(const OpInfo& op) {
-  const size_t index = IndexOf(op.id);
-  return index >= kNumIntrinsics && index < kNumOps ? &kRows[index - kNumIntrinsics] : nullptr;
-}
-
 }  // namespace
 
 TypeRule TypeRuleOf(const OpInfo& op) {
-  const Row* row = RowOf(op);
+  const Row* row = EntryOf(op, kRows);
   return row ? row->rule : op.functions.infer;
 }
 
 std::string_view ResultPhraseOf(const OpInfo& op) {
-  const Row* row = RowOf(op);
+  const Row* row = EntryOf(op, kRows);
   return row ? row->phrase : "";
 }
 

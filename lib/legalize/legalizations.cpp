@@ -1,23 +1,29 @@
 // The table of legalizations.
-#include "legalize/legalizations.h"
+#include <iterator>
+#include <string_view>
 
-#include <array>
-
+#include "iropt/legalize/legalize.h"
 #include "iropt/op/op.h"
 
 namespace iropt {
 
+namespace legalize {
+#define IROPT_LEGALIZE(id) const Expr* Legalize##id(LegalizeCall& call);
+#define IROPT_LEGALIZE_ANY_SHAPE(id) IROPT_LEGALIZE(id)
+#include "legalize/legalizations.def"
+}  // namespace legalize
+
 namespace {
 
 struct Row {
-  OpId op;
+  std::string_view op;
   Legalization legalization;
 };
 
 constexpr Row kRows[] = {
-#define IROPT_LEGALIZE(id) {OpId::k##id, {&legalize::Legalize##id, {}, true}},
-#define IROPT_LEGALIZE_ANY_SHAPE(id) {OpId::k##id, {&legalize::Legalize##id, {}, false}},
-#define IROPT_NOT_LEGALIZED(id, why) {OpId::k##id, {nullptr, why, true}},
+#define IROPT_LEGALIZE(id) {#id, {&legalize::Legalize##id, {}, true}},
+#define IROPT_LEGALIZE_ANY_SHAPE(id) {#id, {&legalize::Legalize##id, {}, false}},
+#define IROPT_NOT_LEGALIZED(id, why) {#id, {nullptr, why, true}},
 #include "legalize/legalizations.def"
 };
 
@@ -25,7 +31,7 @@ constexpr Row kRows[] = {
 constexpr bool AllOpsHaveRows() {
   size_t i = 0;
 #define IROPT_OP(id, ...)                                                                                              \
-  if (i >= std::size(kRows) || kRows[i++].op != OpId::k##id) return false;
+  if (i >= std::size(kRows) || kRows[i++].op != #id) return false;
 #include "iropt/op/ops.def"
   return i == std::size(kRows);
 }
@@ -34,9 +40,7 @@ static_assert(AllOpsHaveRows(), "legalizations.def lacks a row of ops.def, or ha
 }  // namespace
 
 Legalization LegalizationOf(const OpInfo& op) {
-  const size_t index = IndexOf(op.id);
-  // The Relax operators come after the intrinsics.
-  if (index >= kNumIntrinsics && index < kNumOps) return kRows[index - kNumIntrinsics].legalization;
+  if (const Row* row = EntryOf(op, kRows)) return row->legalization;
   if (op.functions.legalize) return {op.functions.legalize, {}, true};
   return {nullptr, "the plugin that added the operator has no legalization", true};
 }

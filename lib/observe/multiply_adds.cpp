@@ -8,7 +8,10 @@
 #include "iropt/infer/layout.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/op.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/attention.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/linear_algebra.h"
+#include "iropt/op/ops/matmul.h"
 
 namespace iropt {
 
@@ -109,18 +112,18 @@ std::optional<uint64_t> CountMultiplyAdds(const Call& call) {
   const auto* op = As<Op>(call.op);
   if (op == nullptr || call.args.empty()) return 0;
   switch (op->id) {
-    case OpId::kMatmul: return Multiply(StaticElements(call.type), StaticDim(call.args[0]->type, -1));
-    case OpId::kEinsum: return CountEinsum(call);
-    case OpId::kNnConv1d:
-    case OpId::kNnConv2d:
-    case OpId::kNnConv3d: return CountConvolution(call.type, call.args[1]->type, ConvAttrs(call).kernel_layout(), 'O');
-    case OpId::kNnConv1dTranspose:
-    case OpId::kNnConv2dTranspose:
+    case op::kMatmul: return Multiply(StaticElements(call.type), StaticDim(call.args[0]->type, -1));
+    case op::kEinsum: return CountEinsum(call);
+    case op::kNnConv1d:
+    case op::kNnConv2d:
+    case op::kNnConv3d: return CountConvolution(call.type, call.args[1]->type, ConvAttrs(call).kernel_layout(), 'O');
+    case op::kNnConv1dTranspose:
+    case op::kNnConv2dTranspose:
       return CountConvolution(call.args[0]->type, call.args[1]->type, ConvTransposeAttrs(call).kernel_layout(), 'I');
-    case OpId::kNnAttention:
-    case OpId::kNnAttentionBias: return CountAttention(call);
+    case op::kNnAttention:
+    case op::kNnAttentionBias: return CountAttention(call);
     // The lengths of the sequences are data.
-    case OpId::kNnAttentionVarLen: return std::nullopt;
+    case op::kNnAttentionVarLen: return std::nullopt;
     default: return 0;
   }
 }

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <vector>
+#include <map>
 
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
 #include "iropt/op/operators.h"
+#include "iropt/op/ops/dropout.h"
+#include "iropt/op/ops/normalization.h"
 
 namespace iropt {
 
@@ -19,14 +21,14 @@ constexpr std::array<const char*, kNumCallees> kCalleeNames = {"function", "exte
 struct CallCounter : WalkHandler {
   void OnCall(const Call& call) {
     switch (call.op->kind) {
-      case NodeKind::kOp: ++operators[static_cast<size_t>(static_cast<const Op*>(call.op)->id)]; break;
+      case NodeKind::kOp: ++operators[static_cast<const Op*>(call.op)->info]; break;
       case NodeKind::kGlobalVar: ++others[kFunction]; break;
       case NodeKind::kExternFunc: ++others[kExtern]; break;
       default: ++others[kClosure];
     }
   }
 
-  std::vector<uint64_t> operators = std::vector<uint64_t>(AllOps().size(), 0);  // by OpId
+  std::map<const OpInfo*, uint64_t> operators;
   std::array<uint64_t, kNumCallees> others{};
 };
 
@@ -38,9 +40,7 @@ std::map<std::string, uint64_t> CountOperators(const Module& module) {
     if (const auto* function = As<Function>(entry.func)) Walk(*function, counter);
   }
   std::map<std::string, uint64_t> counts;
-  for (const OpInfo& op : AllOps()) {
-    if (const uint64_t n = counter.operators[static_cast<size_t>(op.id)]) counts[std::string(op.script)] = n;
-  }
+  for (const auto& [op, n] : counter.operators) counts[std::string(op->script)] = n;
   for (size_t i = 0; i < kNumCallees; ++i) {
     if (counter.others[i] != 0) counts[kCalleeNames[i]] = counter.others[i];
   }
@@ -49,7 +49,7 @@ std::map<std::string, uint64_t> CountOperators(const Module& module) {
 
 bool HasTrainingOperators(const Module& module) {
   const std::map<std::string, uint64_t> counts = CountOperators(module);
-  return std::ranges::any_of(std::array{OpId::kNnBatchNorm, OpId::kNnDropout},
+  return std::ranges::any_of(std::array{op::kNnBatchNorm, op::kNnDropout},
                              [&](OpId id) { return counts.contains(std::string(GetOp(id)->info->script)); });
 }
 

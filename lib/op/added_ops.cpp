@@ -35,7 +35,7 @@ class AddedTable {
     info.pattern = spec.pattern;
     info.functions = spec.functions;
     AddParams(spec, info);
-    info.id = static_cast<OpId>(kNumOps + infos_.size() - 1);
+    info.id = static_cast<OpId>(kFirstAddedId + infos_.size() - 1);
     info.op = nodes_.New<Op>(info.id, info.name, &info);
     by_script_.emplace(info.script.substr(2), &info);
     return info;

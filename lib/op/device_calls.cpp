@@ -28,6 +28,7 @@ constexpr DeviceCallInfo DeviceRow(std::string_view name, int8_t least, int8_t m
 constexpr std::array kDeviceCalls = {
 #define IROPT_DEVICE_CALL(name, least, most, effect, result) DeviceRow(name, least, most, CallEffect::effect, result),
 #include "iropt/op/device_calls.def"
+#include "iropt/op/intrinsic_ids.h"
 };
 static_assert(std::ranges::is_sorted(kDeviceCalls, {}, &DeviceCallInfo::name));
 
@@ -50,11 +51,11 @@ OpId CopyGroupOf(const tir::Call* call) {
     const auto* operand = i < call->args.size() ? As<tir::StringImm>(call->args[i]) : nullptr;
     return operand && operand->value == text;
   };
-  if (IsOp(call->op, OpId::kTirDeviceCall) && is(0, "ptx.cp")) {
-    if (call->args.size() == 4 && is(1, "async") && is(2, "commit_group") && is(3, "")) return OpId::kTirPtxCommitGroup;
-    if (call->args.size() == 5 && is(2, "async") && is(3, "wait_group") && is(4, "")) return OpId::kTirPtxWaitGroup;
+  if (IsOp(call->op, op::kTirDeviceCall) && is(0, "ptx.cp")) {
+    if (call->args.size() == 4 && is(1, "async") && is(2, "commit_group") && is(3, "")) return op::kTirPtxCommitGroup;
+    if (call->args.size() == 5 && is(2, "async") && is(3, "wait_group") && is(4, "")) return op::kTirPtxWaitGroup;
   }
-  return OpId::kTirDeviceCall;
+  return op::kTirDeviceCall;
 }
 
 std::optional<DataType> ResultDtypeOf(const DeviceCallInfo& info, std::span<const PrimExpr* const> args) {

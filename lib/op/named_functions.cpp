@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op_id.h"
 
@@ -18,24 +19,24 @@ struct LlvmFunction {
 };
 
 constexpr LlvmFunction kLlvmFunctions[] = {
-    {"llvm.ceil", OpId::kTirCeil},
-    {"llvm.cos", OpId::kTirCos},
-    {"llvm.ctlz", OpId::kTirClz},
-    {"llvm.ctpop", OpId::kTirPopcount},
-    {"llvm.exp", OpId::kTirExp},
-    {"llvm.exp2", OpId::kTirExp2},
-    {"llvm.fabs", OpId::kTirFabs},
-    {"llvm.floor", OpId::kTirFloor},
-    {"llvm.fmuladd", OpId::kTirFma},
-    {"llvm.log", OpId::kTirLog},
-    {"llvm.log10", OpId::kTirLog10},
-    {"llvm.log2", OpId::kTirLog2},
-    {"llvm.nearbyint", OpId::kTirNearbyint},
-    {"llvm.pow", OpId::kTirPow},
-    {"llvm.round", OpId::kTirRound},
-    {"llvm.sin", OpId::kTirSin},
-    {"llvm.sqrt", OpId::kTirSqrt},
-    {"llvm.trunc", OpId::kTirTrunc},
+    {"llvm.ceil", op::kTirCeil},
+    {"llvm.cos", op::kTirCos},
+    {"llvm.ctlz", op::kTirClz},
+    {"llvm.ctpop", op::kTirPopcount},
+    {"llvm.exp", op::kTirExp},
+    {"llvm.exp2", op::kTirExp2},
+    {"llvm.fabs", op::kTirFabs},
+    {"llvm.floor", op::kTirFloor},
+    {"llvm.fmuladd", op::kTirFma},
+    {"llvm.log", op::kTirLog},
+    {"llvm.log10", op::kTirLog10},
+    {"llvm.log2", op::kTirLog2},
+    {"llvm.nearbyint", op::kTirNearbyint},
+    {"llvm.pow", op::kTirPow},
+    {"llvm.round", op::kTirRound},
+    {"llvm.sin", op::kTirSin},
+    {"llvm.sqrt", op::kTirSqrt},
+    {"llvm.trunc", op::kTirTrunc},
 };
 
 // expf is exp for float32.
@@ -56,9 +57,8 @@ const OpInfo* FindLlvmFunction(std::string_view name) {
 uint32_t NamedIntrinsic::num_operands() const { return static_cast<uint32_t>(op->intrinsic->num_args); }
 
 NamedIntrinsic FindNamedIntrinsic(const tir::Call& call) {
-  const bool is_library = IsOp(call.op, OpId::kTirCallPureExtern);
-  if (!is_library && !IsOp(call.op, OpId::kTirCallLlvmPureIntrin) && !IsOp(call.op, OpId::kTirCallLlvmIntrin))
-    return {};
+  const bool is_library = IsOp(call.op, op::kTirCallPureExtern);
+  if (!is_library && !IsOp(call.op, op::kTirCallLlvmPureIntrin) && !IsOp(call.op, op::kTirCallLlvmIntrin)) return {};
   const auto* name = call.args.empty() ? nullptr : As<tir::StringImm>(call.args[0]);
   if (!name) return {};
   NamedIntrinsic found;
@@ -66,7 +66,7 @@ NamedIntrinsic FindNamedIntrinsic(const tir::Call& call) {
   if (!found.op) return {};
   // LLVM's have the number of operands that choose the function, and llvm.ctlz a flag.
   found.first_operand = is_library ? 1 : 2;
-  const uint32_t flags = !is_library && found.op == &OpInfoOf(OpId::kTirClz) ? 1 : 0;
+  const uint32_t flags = !is_library && found.op == &OpInfoOf(op::kTirClz) ? 1 : 0;
   const bool fits = call.args.size() == found.first_operand + found.num_operands() + flags;
   return fits ? found : NamedIntrinsic();
 }

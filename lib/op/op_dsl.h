@@ -232,7 +232,7 @@ struct PropertySet {
   OpDefault types_fallback;
   string_view device;  // parameter for a device
   string_view extra;   // parameter that selects another operator
-  std::optional<OpId> extended;
+  string_view extended;
   string_view packed;
   string_view alias;
   std::array<string_view, 3> layout_axes{};
@@ -283,8 +283,8 @@ struct FormWord {
 inline constexpr FormWord<ScriptForm::kVDevice> VDeviceForm;
 struct Extra {
   string_view name;
-  OpId op;
-  constexpr Extra(string_view n, OpId o) : name(n), op(o) {}
+  string_view op;
+  constexpr Extra(string_view n, string_view o) : name(n), op(o) {}
   constexpr void Apply(PropertySet& p) const {
     p.extra = name;
     p.extended = op;

@@ -1,10 +1,13 @@
 // The operator table and its indices, built once from the rows of ops.def and intrinsics.def.
+#include <array>
 #include <deque>
 #include <optional>
 #include <vector>
 
 #include "added_ops.h"
+#include "graph_op_ids.h"
 #include "intrinsic_dsl.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 #include "iropt/support/arena.h"
@@ -27,6 +30,9 @@ namespace op_dsl {
 namespace {
 
 using intrinsic_dsl::IntrinsicRow;
+using op_detail::FamilyOf;
+using op_detail::GraphOpIds;
+using op_detail::PlaceInFamily;
 using op_dsl::OpRow;
 
 // Open addressing over a table that is at most half full and never changes after it was filled.
@@ -34,17 +40,17 @@ class NameIndex {
  public:
   explicit NameIndex(size_t max_names) : slots_(TableSize(max_names)) {}
 
-  void Add(std::string_view name, OpId id) {
+  void Add(std::string_view name, size_t row) {
     size_t i = HashString(name) & (slots_.size() - 1);
     while (slots_[i].used) {
       IROPT_CHECK(slots_[i].name != name, "two operators are called {}", name);
       i = (i + 1) & (slots_.size() - 1);
     }
-    slots_[i] = {name, id, true};
+    slots_[i] = {name, row, true};
   }
-  std::optional<OpId> Find(std::string_view name) const {
+  std::optional<size_t> Find(std::string_view name) const {
     for (size_t i = HashString(name) & (slots_.size() - 1); slots_[i].used; i = (i + 1) & (slots_.size() - 1)) {
-      if (slots_[i].name == name) return slots_[i].id;
+      if (slots_[i].name == name) return slots_[i].row;
     }
     return std::nullopt;
   }
@@ -52,7 +58,7 @@ class NameIndex {
  private:
   struct Slot {
     std::string_view name;
-    OpId id{};
+    size_t row = 0;
     bool used = false;
   };
   static size_t TableSize(size_t names) {
@@ -67,52 +73,63 @@ class NameIndex {
 
 class Table {
  public:
-  Table() : names_(kNumOps), graph_scripts_(2 * kNumOps), tir_scripts_(2 * kNumOps) {
-    rows_.reserve(kNumOps);
+  Table() : names_(NumRows()), graph_scripts_(2 * NumRows()), tir_scripts_(2 * NumRows()) {
+    rows_.reserve(NumRows());
     AddIntrinsics();
     AddGraphOps();
     for (OpInfo& row : rows_) row.op = nodes_.New<Op>(row.id, row.name, &row);
   }
 
   std::span<const OpInfo> rows() const { return rows_; }
+  // Of an operator of the table.
+  const OpInfo& ById(OpId id) const {
+    const size_t intrinsic = IntrinsicRowOf(id);
+    return rows_[intrinsic < kNumIntrinsics ? intrinsic : first_rows_[FamilyOf(id)] + PlaceInFamily(id)];
+  }
   const OpInfo* ByName(std::string_view name) const { return Row(names_.Find(name)); }
   const OpInfo* ByGraphScript(std::string_view name) const { return Row(graph_scripts_.Find(name)); }
   const OpInfo* ByTirScript(std::string_view name) const { return Row(tir_scripts_.Find(name)); }
 
  private:
-  const OpInfo* Row(std::optional<OpId> id) const { return id ? &rows_[IndexOf(*id)] : nullptr; }
+  static size_t NumRows() { return kNumIntrinsics + GraphOpIds().size(); }
+  const OpInfo* Row(std::optional<size_t> row) const { return row ? &rows_[*row] : nullptr; }
 
-  OpInfo& Append(std::string_view name, const OpInfo& info) {
+  OpInfo& Append(std::string_view name, const OpInfo& info, OpId id) {
+    names_.Add(name, rows_.size());
     OpInfo& row = rows_.emplace_back(info);
-    row.id = static_cast<OpId>(rows_.size() - 1);
+    row.id = id;
     row.name = name;
-    names_.Add(name, row.id);
     return row;
   }
 
   template <size_t N, size_t M>
   void Add(std::string_view name, const OpRow<N, M>& row) {
-    OpInfo& info = Append(name, row.info);
+    const size_t place = rows_.size();
+    const OpId id = GraphOpIds()[place - kNumIntrinsics];
+    if (PlaceInFamily(id) == 0) first_rows_[FamilyOf(id)] = place;
+    OpInfo& info = Append(name, row.info, id);
+    info.row = static_cast<uint16_t>(place - kNumIntrinsics);
     info.args = row.args;
     if (row.reordered) info.arg_order = row.arg_order;
     info.attrs = row.attrs;
     info.params = std::span(row.params).first(row.num_params);
     info.layout_axes = std::span(row.layout_axes).first(row.num_layouts);
-    graph_scripts_.Add(info.script.substr(2), info.id);
-    if (!row.alias.empty()) graph_scripts_.Add(row.alias, info.id);
+    graph_scripts_.Add(info.script.substr(2), place);
+    if (!row.alias.empty()) graph_scripts_.Add(row.alias, place);
   }
 
   void Add(std::string_view name, const IntrinsicRow& row) {
     OpInfo info;
     info.script = row.script;
     info.pure = row.info.effect <= CallEffect::kReadState;
-    OpInfo& stored = Append(name, info);
+    const size_t place = rows_.size();
+    OpInfo& stored = Append(name, info, static_cast<OpId>(kFirstIntrinsicId + place));
     IntrinsicInfo& intrinsic = intrinsics_.emplace_back(row.info);
     intrinsic.op = &stored;
     intrinsic.defaults = std::span(row.defaults).first(row.num_defaults);
     stored.intrinsic = &intrinsic;
-    tir_scripts_.Add(row.script.substr(2), stored.id);
-    if (!row.alias.empty()) tir_scripts_.Add(row.alias, stored.id);
+    tir_scripts_.Add(row.script.substr(2), place);
+    if (!row.alias.empty()) tir_scripts_.Add(row.alias, place);
   }
 
   // The two functions below are long after expansion only: one statement per row of a table.
@@ -138,7 +155,8 @@ class Table {
 #include "iropt/op/intrinsics.def"
   }
 
-  std::vector<OpInfo> rows_;  // never reallocated: operators point into it
+  std::vector<OpInfo> rows_;                                            // never reallocated: operators point into it
+  std::array<size_t, FamilyOf(OpId{kFirstIntrinsicId})> first_rows_{};  // by family
   std::deque<IntrinsicInfo> intrinsics_;
   Arena nodes_;
   NameIndex names_;
@@ -179,7 +197,8 @@ std::string_view NearestGraphOpScript(std::string_view name) { return Nearest(na
 std::string_view NearestIntrinsicScript(std::string_view name) { return Nearest(name, false); }
 
 const OpInfo& OpInfoOf(OpId id) {
-  return IndexOf(id) < kNumOps ? AllOps()[IndexOf(id)] : AddedOps()[IndexOf(id) - kNumOps];
+  const auto number = static_cast<uint16_t>(id);
+  return number < kFirstAddedId ? TheTable().ById(id) : AddedOps()[number - kFirstAddedId];
 }
 const Op* GetOp(OpId id) { return OpInfoOf(id).op; }
 

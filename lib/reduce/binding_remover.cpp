@@ -11,6 +11,7 @@
 #include "iropt/ir/var_map.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/create.h"
 
 namespace iropt {
 
@@ -18,7 +19,7 @@ namespace {
 
 bool IsZeros(const Expr* value) {
   const auto* call = As<Call>(value);
-  return call && call->op == GetOp(OpId::kZeros);
+  return call && call->op == GetOp(op::kZeros);
 }
 
 class BindingRemover : private ExprRewriter<BindingRemover> {
@@ -113,8 +114,8 @@ class BindingRemover : private ExprRewriter<BindingRemover> {
   const Expr* Zeros(const TensorType& type) {
     const Expr* shape =
         workspace().New<ShapeExpr>(workspace().Copy(type.dims.span()), ShapeType::Get(type.dims.span()));
-    return workspace().New<Call>(GetOp(OpId::kZeros), workspace().Copy(std::span<const Expr* const>(&shape, 1)),
-                                 MakeOpAttrs(OpId::kZeros, InitAttrs::Values{.dtype = type.dtype}), nullptr, &type);
+    return workspace().New<Call>(GetOp(op::kZeros), workspace().Copy(std::span<const Expr* const>(&shape, 1)),
+                                 MakeOpAttrs(op::kZeros, InitAttrs::Values{.dtype = type.dtype}), nullptr, &type);
   }
 
   const Expr* VisitVar(const Var* var) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "iropt/ir/structural.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
 #include "stmt_tools.h"
@@ -86,7 +87,7 @@ class AccessConditionFinder : public tir::StmtExprVisitor {
   void VisitAnd(const tir::And* both) override { VisitShortCircuit(*both); }
   void VisitOr(const tir::Or* either) override { VisitShortCircuit(*either); }
   void VisitCall(const tir::Call* call) override {
-    if (!IsCallTo(call, OpId::kTirIfThenElse)) return StmtExprVisitor::VisitCall(call);
+    if (!IsCallTo(call, op::kTirIfThenElse)) return StmtExprVisitor::VisitCall(call);
     VisitExpr(call->args[0]);
     ++num_conditions_;
     for (uint32_t i = 1; i < call->args.size(); ++i) VisitExpr(call->args[i]);

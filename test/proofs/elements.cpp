@@ -8,6 +8,13 @@
 #include "iropt/ir/tir/expr.h"
 #include "iropt/ir/type.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/call_tir.h"
+#include "iropt/op/ops/create.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/unary.h"
 
 namespace iropt::proofs {
 
@@ -22,7 +29,7 @@ DataType DTypeOf(const Expr* expr) {
 
 OpId OpOf(const Call& call) {
   const auto* op = As<Op>(call.op);
-  return op ? op->info->id : OpId::kCallTir;
+  return op ? op->info->id : op::kCallTir;
 }
 
 unsigned Bits(DataType dtype) { return dtype.is_bool() ? 1U : static_cast<unsigned>(dtype.bits); }
@@ -84,14 +91,14 @@ std::optional<z3::expr> Elements::CallValue(const Call& call) {
   const OpId op = OpOf(call);
   const DataType dtype = DTypeOf(&call);
   const auto number = [&](int value) { return context_.bv_val(value, Bits(dtype)); };
-  if (op == OpId::kZeros || op == OpId::kZerosLike) return number(0);
-  if (op == OpId::kOnes || op == OpId::kOnesLike) return number(1);
-  if (op == OpId::kFull || op == OpId::kFullLike) return ValueOf(call.args[1]);
-  if (op == OpId::kClip) return Clip(call);
+  if (op == op::kZeros || op == op::kZerosLike) return number(0);
+  if (op == op::kOnes || op == op::kOnesLike) return number(1);
+  if (op == op::kFull || op == op::kFullLike) return ValueOf(call.args[1]);
+  if (op == op::kClip) return Clip(call);
   if (call.args.empty()) return std::nullopt;
   const auto first = ValueOf(call.args[0]);
   if (!first) return std::nullopt;
-  if (op == OpId::kAstype) return Convert(*first, DTypeOf(call.args[0]), dtype);
+  if (op == op::kAstype) return Convert(*first, DTypeOf(call.args[0]), dtype);
   if (!DTypeOf(call.args[0]).is_integer()) return std::nullopt;
   if (call.args.size() == 1) return Unary(call, *first);
   const auto second = call.args.size() == 2 ? ValueOf(call.args[1]) : std::nullopt;
@@ -102,17 +109,17 @@ std::optional<z3::expr> Elements::Unary(const Call& call, const z3::expr& x) {
   const bool has_sign = DTypeOf(&call).is_int();
   const z3::expr zero = context_.bv_val(0, x.get_sort().bv_size());
   switch (OpOf(call)) {
-    case OpId::kNegative: return -x;
-    case OpId::kBitwiseNot: return ~x;
-    case OpId::kAbs: return has_sign ? z3::ite(x < zero, -x, x) : x;
-    case OpId::kNnRelu: return has_sign ? z3::ite(x < zero, zero, x) : x;
-    case OpId::kSign: {
+    case op::kNegative: return -x;
+    case op::kBitwiseNot: return ~x;
+    case op::kAbs: return has_sign ? z3::ite(x < zero, -x, x) : x;
+    case op::kNnRelu: return has_sign ? z3::ite(x < zero, zero, x) : x;
+    case op::kSign: {
       const z3::expr one = context_.bv_val(1, x.get_sort().bv_size());
       return has_sign ? z3::ite(x < zero, -one, z3::ite(x == zero, zero, one)) : z3::ite(x == zero, zero, one);
     }
-    case OpId::kCeil:
-    case OpId::kFloor:
-    case OpId::kRound: return x;
+    case op::kCeil:
+    case op::kFloor:
+    case op::kRound: return x;
     default: return std::nullopt;
   }
 }
@@ -120,14 +127,14 @@ std::optional<z3::expr> Elements::Unary(const Call& call, const z3::expr& x) {
 std::optional<z3::expr> Elements::Binary(const Call& call, const z3::expr& a, const z3::expr& b) {
   const bool has_sign = DTypeOf(call.args[0]).is_int();
   switch (OpOf(call)) {
-    case OpId::kAdd: return a + b;
-    case OpId::kSubtract: return a - b;
-    case OpId::kMultiply: return a * b;
-    case OpId::kMaximum: return z3::ite(has_sign ? a > b : z3::ugt(a, b), a, b);
-    case OpId::kMinimum: return z3::ite(has_sign ? a < b : z3::ult(a, b), a, b);
-    case OpId::kBitwiseAnd: return a & b;
-    case OpId::kBitwiseOr: return a | b;
-    case OpId::kBitwiseXor: return a ^ b;
+    case op::kAdd: return a + b;
+    case op::kSubtract: return a - b;
+    case op::kMultiply: return a * b;
+    case op::kMaximum: return z3::ite(has_sign ? a > b : z3::ugt(a, b), a, b);
+    case op::kMinimum: return z3::ite(has_sign ? a < b : z3::ult(a, b), a, b);
+    case op::kBitwiseAnd: return a & b;
+    case op::kBitwiseOr: return a | b;
+    case op::kBitwiseXor: return a ^ b;
     default: return std::nullopt;
   }
 }

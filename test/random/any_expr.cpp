@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "iropt/arith/const_fold.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_id.h"
 
@@ -94,17 +95,17 @@ const PrimExpr* ExprMaker::Binary(DataType dtype, int depth) {
 }
 
 const PrimExpr* ExprMaker::Bits(DataType dtype, int depth) {
-  static constexpr OpId kOps[] = {OpId::kTirBitwiseAnd, OpId::kTirBitwiseOr, OpId::kTirBitwiseXor, OpId::kTirShiftLeft,
-                                  OpId::kTirShiftRight};
-  if (choices_.OneIn(6)) return Call(OpId::kTirBitwiseNot, dtype, {Make(dtype, depth - 1)});
+  static constexpr OpId kOps[] = {op::kTirBitwiseAnd, op::kTirBitwiseOr, op::kTirBitwiseXor, op::kTirShiftLeft,
+                                  op::kTirShiftRight};
+  if (choices_.OneIn(6)) return Call(op::kTirBitwiseNot, dtype, {Make(dtype, depth - 1)});
   return Call(choices_.Pick(kOps), dtype, {Make(dtype, depth - 1), Make(dtype, depth - 1)});
 }
 
 const PrimExpr* ExprMaker::Math(DataType dtype, int depth) {
-  static constexpr OpId kUnary[] = {OpId::kTirExp,  OpId::kTirSqrt,  OpId::kTirTanh,      OpId::kTirFloor,
-                                    OpId::kTirCeil, OpId::kTirRound, OpId::kTirNearbyint, OpId::kTirTrunc,
-                                    OpId::kTirFabs, OpId::kTirErf,   OpId::kTirSigmoid};
-  static constexpr OpId kBinary[] = {OpId::kTirPow, OpId::kTirAtan2, OpId::kTirFmod, OpId::kTirCopysign};
+  static constexpr OpId kUnary[] = {op::kTirExp,  op::kTirSqrt,  op::kTirTanh,      op::kTirFloor,
+                                    op::kTirCeil, op::kTirRound, op::kTirNearbyint, op::kTirTrunc,
+                                    op::kTirFabs, op::kTirErf,   op::kTirSigmoid};
+  static constexpr OpId kBinary[] = {op::kTirPow, op::kTirAtan2, op::kTirFmod, op::kTirCopysign};
   if (choices_.OneIn(3)) return Call(choices_.Pick(kBinary), dtype, {Make(dtype, depth - 1), Make(dtype, depth - 1)});
   return Call(choices_.Pick(kUnary), dtype, {Make(dtype, depth - 1)});
 }
@@ -171,7 +172,7 @@ const PrimExpr* ExprMaker::CallOfUnknown(DataType dtype, int depth) {
   std::vector<const PrimExpr*> args = {make_.Keep(tir::StringImm(choices_.OneIn(2) ? "f" : "a \"b\"\n"))};
   for (int i = choices_.Below(3); i > 0; --i) args.push_back(Make(ScalarType(), depth - 1));
   if (!scope_.pointers.empty()) args.push_back(choices_.Pick(scope_.pointers));
-  return Call(choices_.OneIn(2) ? OpId::kTirCallExtern : OpId::kTirCallPureExtern, dtype, args);
+  return Call(choices_.OneIn(2) ? op::kTirCallExtern : op::kTirCallPureExtern, dtype, args);
 }
 
 const PrimExpr* ExprMaker::Truth(int depth) {
@@ -181,10 +182,10 @@ const PrimExpr* ExprMaker::Truth(int depth) {
     case 0: return make_.Keep(tir::Not(Condition(depth - 1)));
     case 1:
       return make_.Node(choices_.OneIn(2) ? NodeKind::kAnd : NodeKind::kOr, Condition(depth - 1), Condition(depth - 1));
-    case 2: return Call(OpId::kTirLikely, DataType::Bool(), {Condition(depth - 1)});
+    case 2: return Call(op::kTirLikely, DataType::Bool(), {Condition(depth - 1)});
     case 3: {
       static constexpr int kBits[] = {16, 32, 64};
-      return Call(OpId::kTirIsNan, DataType::Bool(), {Make(DataType::Float(choices_.Pick(kBits)), depth - 1)});
+      return Call(op::kTirIsNan, DataType::Bool(), {Make(DataType::Float(choices_.Pick(kBits)), depth - 1)});
     }
     default: {
       const DataType operands = ScalarType();
@@ -200,7 +201,7 @@ const PrimExpr* ExprMaker::Scalar(DataType dtype, int depth) {
     case 1: return make_.Keep(tir::Select(Condition(depth - 1), Make(dtype, depth - 1), Make(dtype, depth - 1)));
     case 2: return has_binders_ ? LetOf(dtype, depth) : Leaf(dtype);
     case 3:
-      return Call(OpId::kTirIfThenElse, dtype, {Condition(depth - 1), Make(dtype, depth - 1), Make(dtype, depth - 1)});
+      return Call(op::kTirIfThenElse, dtype, {Condition(depth - 1), Make(dtype, depth - 1), Make(dtype, depth - 1)});
     case 4: return CallOfUnknown(dtype, depth);
     case 5: return has_binders_ && choices_.OneIn(4) ? ReduceOf(dtype, depth) : Leaf(dtype);
     case 6: {
@@ -211,7 +212,7 @@ const PrimExpr* ExprMaker::Scalar(DataType dtype, int depth) {
     case 7: {
       // The same bits.
       const DataType other = dtype.is_floating() ? DataType::Int(dtype.bits) : DataType::UInt(dtype.bits);
-      if (!dtype.is_bool()) return Call(OpId::kTirReinterpret, dtype, {Make(other, depth - 1)});
+      if (!dtype.is_bool()) return Call(op::kTirReinterpret, dtype, {Make(other, depth - 1)});
       break;
     }
     case 8:
@@ -259,13 +260,13 @@ const PrimExpr* ExprMaker::Vector(DataType dtype, int depth) {
 
 const PrimExpr* ExprMaker::Effect(int depth) {
   switch (choices_.Below(6)) {
-    case 0: return Call(OpId::kTirTvmStorageSync, DataType::Int(32), {make_.Keep(tir::StringImm("shared"))});
+    case 0: return Call(op::kTirTvmStorageSync, DataType::Int(32), {make_.Keep(tir::StringImm("shared"))});
     case 1: {
       std::vector<const PrimExpr*> args = {make_.Keep(tir::StringImm("packed"))};
       for (int i = choices_.Below(3); i > 0; --i) args.push_back(Make(ScalarType(), depth - 1));
-      return Call(OpId::kTirTvmCallPacked, choices_.OneIn(2) ? DataType::Int(32) : ScalarType(), args);
+      return Call(op::kTirTvmCallPacked, choices_.OneIn(2) ? DataType::Int(32) : ScalarType(), args);
     }
-    case 2: return Call(OpId::kTirUndef, ScalarType(), {});
+    case 2: return Call(op::kTirUndef, ScalarType(), {});
     case 3: return Make(ScalarType(), depth);
     default: return CallOfUnknown(choices_.OneIn(3) ? DataType::Void() : ScalarType(), depth);
   }

@@ -12,6 +12,7 @@
 #include "iropt/ir/context.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/tir/builder.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 
 namespace iropt::generate {
@@ -74,7 +75,7 @@ class FuncMaker {
       const DataType dtype = DataType::Int(32);
       ret = PrimType::Get(dtype);
       const Exprs value = {exprs_.Make(dtype, 2)};
-      const PrimExpr* call = make().Keep(tir::Call(dtype, GetOp(OpId::kTirRet), make().Operands(value)));
+      const PrimExpr* call = make().Keep(tir::Call(dtype, GetOp(op::kTirRet), make().Operands(value)));
       body = Seq({body, New<tir::Evaluate>(call)});
     }
     return New<PrimFunc>(Copy(params), Copy(buffers), body, ret, attrs, nullptr);
@@ -244,7 +245,7 @@ class FuncMaker {
       const Exprs indices = exprs_.Indices(*buffer, 1);
       const Exprs element = {make().Keep(tir::BufferLoad(buffer->dtype, buffer, make().Operands(indices)))};
       const PrimExpr* value =
-          make().Keep(tir::Call(DataType::Handle(), GetOp(OpId::kTirAddressOf), make().Operands(element)));
+          make().Keep(tir::Call(DataType::Handle(), GetOp(op::kTirAddressOf), make().Operands(element)));
       return Around(depth, {.vars = {}, .pointers = {var}, .buffers = {}},
                     [&](const tir::Stmt* b) { return New<tir::LetStmt>(var, value, b); });
     }

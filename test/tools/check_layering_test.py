@@ -65,6 +65,13 @@ class LayeringTest(ScriptTest):
                 "lib/op/a.cpp": 'GetOp("tir.exp");\n'}
         self.expect_good({**table, **fine})
 
+    def test_tables_of_all_operators(self):
+        for target in ("iropt/op/ops.def", "iropt/op/ops/all.h"):
+            self.expect_good({"lib/infer/type_rules.cpp": f'#include "{target}"\n'})
+            for path in ("include/iropt/infer/type_rules.h", "lib/transform/relax/fold.cpp", "tools/ir-opt/main.cpp"):
+                self.expect({path: f'#include "{target}"\n'}, f"{path}:1: '{target}' makes it depend on all operators")
+        self.expect_good({"lib/transform/relax/fold.cpp": '#include "iropt/op/ops/nn.h"\n'})
+
     def test_other_folders(self):
         self.expect({"lib/ir/a.cpp": '#include "../diag/b.h"\n'}, "reaches into another folder")
 

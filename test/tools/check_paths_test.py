@@ -19,6 +19,11 @@ class PathsTest(ScriptTest):
         self.expect({"CMakeLists.txt": "#" + " see lib/old.cpp\n"}, "CMakeLists.txt:1: there is no 'lib/old.cpp'")
         self.expect({"scripts/a.py": '"""Reads\nlib/old.def.\n"""\n'}, "there is no 'lib/old.def'")
 
+    def test_headers_of_operators(self):
+        table = {"include/iropt/op/ops/nn.def": ""}
+        self.expect_good({**table, "docs/a.md": "Include iropt/op/ops/nn.h, iropt/infer/ops/nn.h or iropt/op/ops/all.h.\n"})
+        self.expect({**table, "docs/a.md": "\nInclude iropt/op/ops/old.h.\n"}, "docs/a.md:2: there is no 'iropt/op/ops/old.h'")
+
     def test_code(self):
         self.expect_good({"lib/ir/a.cpp": '#include "old.h"\n', "scripts/a.py": 'NAME = "old.h"\n'})
 

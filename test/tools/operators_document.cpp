@@ -14,6 +14,7 @@
 #include "iropt/infer/type_rules.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/all.h"
 
 namespace iropt {
 namespace {
@@ -26,7 +27,7 @@ struct Row {
 };
 constexpr Row kRows[] = {
 #define IROPT_OP_FAMILY(file, title) {title, #file, {}},
-#define IROPT_OP(id, ...) {{}, {}, OpId::k##id},
+#define IROPT_OP(id, ...) {{}, {}, op::k##id},
 #include "iropt/op/ops.def"
 };
 

@@ -142,8 +142,4 @@ using LayoutRule = bool (*)(LayoutCall& call);
 // Null if the operator knows only the layouts of the program. O(1).
 LayoutRule LayoutRuleOf(const OpInfo& op);
 
-// Each rule is declared by the rows that name it.
-#define IROPT_OP(id, name, rule, kernel, layout, ...) bool layout(LayoutCall& call);
-#include "iropt/op/ops.def"
-
 }  // namespace iropt

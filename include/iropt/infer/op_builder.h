@@ -1,7 +1,7 @@
 // Calls of operators by name, with inferred types:
 //
 //   OpBuilder ops(builder);
-//   const Expr* sum = ops.Add(ops.Matmul(x, weight, {.out_dtype = DataType::Float(32)}), bias);
+//   const Expr* sum = op::Add(ops, op::Matmul(ops, x, weight, {.out_dtype = DataType::Float(32)}), bias);
 //
 // An OpBuilder is as cheap to copy as a pointer.
 #pragma once
@@ -10,11 +10,11 @@
 #include <span>
 
 #include "iropt/ir/relax/builder.h"
-#include "iropt/op/op_attrs.h"
 #include "iropt/op/op_id.h"
 
 namespace iropt {
 
+// Makes calls and their operands. As cheap to copy as a pointer.
 class OpBuilder {
  public:
   // The builder has a TypeInferrer, and lives longer.
@@ -38,16 +38,7 @@ class OpBuilder {
   // A constant of rank 0, rounded to the dtype, which must be one that tensors can have (IsElementType).
   const Expr* MakeScalar(double value, DataType dtype);
 
-  // ---- A function for each operator of ops.def, which has the name of its OpId. Parameters are the operands by their
-  // names in the table, then `type_args` if a call has explicit types, then `attrs` if it has attributes; those that
-  // may be left out stand behind those that may not.
-  //
-  // A shape, a scalar, a tuple of tensors, a string or a dtype is an expression, as in a call; an operand that repeats
-  // is a span. Operands for which only script functions have a default must be given. Attributes that are not mentioned
-  // have their defaults; a record in which one without a default is missing is a programming error.
-#include "iropt/infer/op_builder_functions.inc"
-
- private:
+  // ---- What functions of operators are made of
   // Leaves out operands that are null.
   const Call* MakeGiven(OpId op, std::initializer_list<const Expr*> args, const Attr* attrs,
                         const TupleType* type_args = nullptr);
@@ -56,6 +47,7 @@ class OpBuilder {
   // The operand; an empty tuple for null.
   const Expr* OrVoid(const Expr* operand);
 
+ private:
   BlockBuilder& builder_;
 };
 

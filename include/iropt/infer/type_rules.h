@@ -19,14 +19,9 @@ TypeRule TypeRuleOf(const OpInfo& op);
 // A description of the result type, for docs/operators.md. Empty for intrinsics. O(1).
 std::string_view ResultPhraseOf(const OpInfo& op);
 
-// Each rule is declared by the rows that name it.
-#define IROPT_OP(id, name, rule, ...)                                                                                  \
-  const Type* rule(const Call& call, InferContext& ctx);                                                               \
-  extern const char rule##Phrase[];
-#include "iropt/op/ops.def"
-
 // The head of a rule's definition: its name, and a description of the result type.
 #define IROPT_TYPE_RULE(rule, phrase)                                                                                  \
+  extern const char rule##Phrase[];                                                                                    \
   const char rule##Phrase[] = phrase;                                                                                  \
   const Type* rule([[maybe_unused]] const Call& call, [[maybe_unused]] InferContext& ctx)
 

@@ -188,8 +188,8 @@ struct OpInfo {
   MixedPrecision mixed_precision = MixedPrecision::kNever;
   OpPattern pattern = OpPattern::kOpaque;
   ScriptForm form = ScriptForm::kDefault;
-  std::optional<OpId> extended;  // the operator that a parameter of role kExtra selects
-  std::string_view packed;       // the packed function that a virtual machine calls for it, "relax.run.print"; or empty
+  std::string_view extended;  // the name of the operator that a parameter of role kExtra selects; or empty
+  std::string_view packed;    // the packed function that a virtual machine calls for it, "relax.run.print"; or empty
   // The axes of data, weight and result if a user can choose their layouts (for ConvertLayout): a choice has the same
   // axes in another order, and the first `required_layouts` of them must be given. Else empty.
   std::span<const std::string_view> layout_axes;
@@ -198,7 +198,10 @@ struct OpInfo {
   const IntrinsicInfo* intrinsic = nullptr;  // of TIR operators only
   OpFunctions functions;                     // of an operator that is not in the tables
   OpId id{};
+  uint16_t row = kNoRow;   // the place among the rows of ops.def; kNoRow for intrinsics and operators that were added
   const Op* op = nullptr;  // the only node of this operator
+
+  static constexpr uint16_t kNoRow = UINT16_MAX;
 
   bool is_graph_level() const { return intrinsic == nullptr; }
   // Null if there is none.
@@ -222,13 +225,18 @@ std::string RefusalOf(const OpSpec& spec);
 // while another thread uses operators.
 const OpInfo& AddOp(const OpSpec& spec);
 
-// All rows, in the order of their ids: TIR first. The table is built once, on first use, and never changes.
+// All rows: those of intrinsics.def, then those of ops.def. The table is built once, on first use, and never changes.
 // Operators that were added are not among them.
 std::span<const OpInfo> AllOps();
 // O(1).
 const OpInfo& OpInfoOf(OpId id);
 // The only node of the operator. O(1).
 const Op* GetOp(OpId id);
+// The entry of a table with one for each row of ops.def, in the same order; null for an operator without a row. O(1).
+template <class Entry, size_t kNumEntries>
+constexpr const Entry* EntryOf(const OpInfo& op, const Entry (&table)[kNumEntries]) {
+  return op.row < kNumEntries ? &table[op.row] : nullptr;
+}
 // The operators that were added, in that order.
 const std::deque<OpInfo>& AddedOps();
 // Finds an operator by full name ("relax.add", "tir.exp"); null if there is none. O(1).

@@ -1,12 +1,14 @@
-// Typed views of the attribute records of calls, one class for each IROPT_ATTRS row of ops.def:
+// Typed views of the attribute records of calls: what the classes have in common that scripts/op_headers.py makes, one
+// for each IROPT_ATTRS row. ConvAttrs is in iropt/op/ops/convolution.h, from the rows of ops/convolution.def:
 //
 //   const ConvAttrs attrs(call);
 //   if (attrs.groups() == 1 && attrs.data_layout() == "NHWC") ...
 //   for (const int64_t stride : attrs.strides()) ...
 //
-//   MakeOpAttrs(OpId::kAstype, AstypeAttrs::Values{.dtype = DataType::Float(16)})
+//   MakeOpAttrs(op::kAstype, AstypeAttrs::Values{.dtype = DataType::Float(16)})
 //
-// A field is read by its index in the record, in O(1). The verifier makes sure that calls have the record of their
+// The struct Field of a class has the indices of the fields in the record; Values a value for each, to make a record. A
+// field is read by its index in the record, in O(1). The verifier makes sure that calls have the record of their
 // operator. For a call with another record, and for a value of another kind, a view returns the zero of the type: 0,
 // false, the empty list or text, the void dtype, null, nullopt.
 #pragma once
@@ -19,7 +21,6 @@
 #include "iropt/ir/attr.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/op.h"
-#include "iropt/support/preprocessor.h"
 
 namespace iropt {
 
@@ -215,34 +216,6 @@ class View {
 };
 
 }  // namespace op_attrs
-
-#define IROPT_ATTR_NUMBER(kind, name, ...) name,
-#define IROPT_ATTR_READ(kind, name, ...)                                                                               \
-  op_attrs::Field<AttrKind::kind>::Type name() const { return Read<AttrKind::kind>(Field::name); }
-#define IROPT_ATTR_VALUE(kind, name, ...) op_attrs::Value<AttrKind::kind> name{};
-#define IROPT_ATTR_LISTED(kind, name, ...) name.attr,
-// Field has the indices of the fields in the record; Values a value for each, to make a record.
-#define IROPT_ATTRS(record, ...)                                                                                       \
-  class record : public op_attrs::View {                                                                               \
-   public:                                                                                                             \
-    struct Field {                                                                                                     \
-      enum : uint32_t { IROPT_FOR_EACH(IROPT_ATTR_NUMBER, __VA_ARGS__) kNumber };                                      \
-    };                                                                                                                 \
-    explicit record(const Attr* attrs) : View(attrs, Field::kNumber) {}                                                \
-    explicit record(const Call& call) : record(call.attrs) {}                                                          \
-    IROPT_FOR_EACH(IROPT_ATTR_READ, __VA_ARGS__)                                                                       \
-    struct Values {                                                                                                    \
-      IROPT_FOR_EACH(IROPT_ATTR_VALUE, __VA_ARGS__)                                                                    \
-      std::array<const Attr*, Field::kNumber> list() const {                                                           \
-        return {IROPT_FOR_EACH(IROPT_ATTR_LISTED, __VA_ARGS__)};                                                       \
-      }                                                                                                                \
-    };                                                                                                                 \
-  };
-#include "iropt/op/ops.def"
-#undef IROPT_ATTR_NUMBER
-#undef IROPT_ATTR_READ
-#undef IROPT_ATTR_VALUE
-#undef IROPT_ATTR_LISTED
 
 // The attribute record of an operator from a value for each field, in order; null stands for the default, which must
 // exist then.

@@ -1,35 +1,22 @@
-// The operators by name, for C++: the ids of IROPT_OP and IROPT_INTRINSIC rows.
+// The operators by name, for C++: op::kAdd, op::kTirExp. The ids of the operators of ops.def are in headers by family,
+// which scripts/op_headers.py makes: op::kNnRelu in iropt/op/ops/activation.h, from the rows of ops/activation.def;
+// those of intrinsics in iropt/op/intrinsic_ids.h. A source that includes the families it uses is not compiled again
+// for a new operator of another one.
 #pragma once
-
-#include <cstddef>
 
 #include "iropt/ir/relax/expr.h"
 #include "iropt/ir/tir/expr.h"
 
 namespace iropt {
 
-// kTir<id> of intrinsics.def, then k<id> of ops.def: dense, in the order of the rows, so that tables can be indexed.
-// The values are valid within one build of the library only. An operator that is not in the tables, because a plugin
-// adds it, has a number from kNumOps on.
-enum class OpId : uint16_t {
-#define IROPT_INTRINSIC(id, ...) kTir##id,
-#include "iropt/op/intrinsics.def"
-#define IROPT_OP(id, ...) k##id,
-#include "iropt/op/ops.def"
-};
+// The values are valid within one build of the library only: those of a family lie behind each other, in the order of
+// the rows; the families, the intrinsics and the operators that are not in the tables, because a plugin adds them, are
+// apart.
+enum class OpId : uint16_t {};
 
-inline constexpr size_t kNumIntrinsics = 0
-#define IROPT_INTRINSIC(...) +1
-#include "iropt/op/intrinsics.def"
-    ;
-inline constexpr size_t kNumGraphOps = 0
-#define IROPT_OP(...) +1
-#include "iropt/op/ops.def"
-    ;
-inline constexpr size_t kNumOps = kNumIntrinsics + kNumGraphOps;
-
-// The index in a table of all operators.
-constexpr size_t IndexOf(OpId id) { return static_cast<size_t>(id); }
+// The number of the first row of intrinsics.def, and that of the first operator that is added.
+inline constexpr uint16_t kFirstIntrinsicId = 0x8000;
+inline constexpr uint16_t kFirstAddedId = 0xC000;
 
 // All of the following are O(1) and read the id that the node carries.
 
@@ -39,16 +26,6 @@ inline bool IsOp(const Expr* expr, OpId id) {
 template <class... Ids>
 bool IsOneOf(const Op& op, Ids... ids) {
   return ((op.id == ids) || ...);
-}
-
-// Returns whether it is one of R.inspect.*, which look at a tensor at run time. Their rows are adjacent.
-constexpr bool IsInspection(OpId id) {
-  return id >= OpId::kInspectTensorByteOffset && id <= OpId::kInspectTensorStrideI;
-}
-
-// call_tir and its variants, which call a PrimFunc with a tuple of operands.
-constexpr bool IsCallTir(OpId id) {
-  return id == OpId::kCallTir || id == OpId::kCallTirInplace || id == OpId::kCallTirWithGrad;
 }
 
 // The expression as a call of the operator; null for anything else, null included.

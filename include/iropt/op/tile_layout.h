@@ -5,8 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "iropt/op/op_id.h"
-
 namespace iropt {
 
 // A factor of an index, which moves `stride` along the axis; the axis of memory is "m". Of an offset, only the stride

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/op_groups.h"
+#include "iropt/op/ops/call_tir.h"
 #include "verifier.h"
 
 namespace iropt {
@@ -44,7 +46,7 @@ void RelaxVerifier::VisitCall(const Call& call) {
   if (op && IsInspection(op->id)) {
     CheckInspection(call);
   } else if (op && IsCallTir(op->id) && typed && CheckCallTirForm(call)) {
-    if (op->id != OpId::kCallTirInplace || CheckInplaceIndices(call)) CheckCallTirSignature(call);
+    if (op->id != op::kCallTirInplace || CheckInplaceIndices(call)) CheckCallTirSignature(call);
   }
   if (check_types_ && typed && diagnostics_.error_count() == errors) CheckCallType(call);
 }

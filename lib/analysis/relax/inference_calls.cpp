@@ -5,6 +5,8 @@
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/dropout.h"
+#include "iropt/op/ops/normalization.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
@@ -29,8 +31,8 @@ class InferenceCallFinder : public WalkHandler {
     if (mode_ == NetworkMode::Auto && value && IsConstant(value)) constants_.insert(binding.var);
   }
   void OnCall(const Call& call) {
-    if (IsOp(call.op, OpId::kNnDropout) && mode_ == NetworkMode::Inference) found_.insert(&call);
-    if (IsOp(call.op, OpId::kNnBatchNorm) && (mode_ == NetworkMode::Inference || HasConstantParameters(call)))
+    if (IsOp(call.op, op::kNnDropout) && mode_ == NetworkMode::Inference) found_.insert(&call);
+    if (IsOp(call.op, op::kNnBatchNorm) && (mode_ == NetworkMode::Inference || HasConstantParameters(call)))
       found_.insert(&call);
   }
 
@@ -62,7 +64,7 @@ class InferenceCallFinder : public WalkHandler {
       case NodeKind::kCall: {
         const auto* call = static_cast<const Call*>(e);
         const auto* op = As<Op>(call->op);
-        return op && op->info->pure && op->id != OpId::kNnDropout && are_constant(call->args);
+        return op && op->info->pure && op->id != op::kNnDropout && are_constant(call->args);
       }
       default: return false;
     }

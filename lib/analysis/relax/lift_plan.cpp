@@ -6,6 +6,7 @@
 #include "iropt/ir/relax/type_walk.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/device.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt {
@@ -41,7 +42,7 @@ struct OperandFinder : WalkHandler {
   std::unordered_set<const tir::Var*> dims;
 };
 
-bool StopsLifting(const Expr* value) { return Is<ExternFunc>(value) || CallOf(value, OpId::kBuiltinStopLiftParams); }
+bool StopsLifting(const Expr* value) { return Is<ExternFunc>(value) || CallOf(value, op::kBuiltinStopLiftParams); }
 
 }  // namespace
 

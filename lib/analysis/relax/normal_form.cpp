@@ -4,6 +4,7 @@
 
 #include "iropt/infer/infer.h"
 #include "iropt/op/op.h"
+#include "iropt/op/op_groups.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {

@@ -8,7 +8,9 @@
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/call.h"
+#include "iropt/op/ops/call_packed.h"
+#include "iropt/op/ops/call_tir.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
@@ -82,7 +84,7 @@ bool MayHoldFunction(const Expr* e, const Module* module) {
 // Returns whether the call may call a function that is one of its operands.
 bool CallsOperand(const Call& call, const Module* module) {
   const auto* op = As<Op>(call.op);
-  if (op && IsOneOf(*op, OpId::kInvokeClosure, OpId::kInvokePureClosure)) return true;
+  if (op && IsOneOf(*op, op::kInvokeClosure, op::kInvokePureClosure)) return true;
   return std::ranges::any_of(call.args, [&](const Expr* arg) { return MayHoldFunction(arg, module); });
 }
 
@@ -241,14 +243,14 @@ struct Sharers : BindingWalk {
 
 bool OverwritesOperands(const Call& call) {
   const auto* op = As<Op>(call.op);
-  return op && IsOneOf(*op, OpId::kCallTirInplace, OpId::kCallInplacePacked);
+  return op && IsOneOf(*op, op::kCallTirInplace, op::kCallInplacePacked);
 }
 
 std::vector<const Var*> OverwrittenOperands(const Call& call) {
   std::vector<const Var*> vars;
   if (!OverwritesOperands(call)) return vars;
   // The operands of a packed function follow it.
-  const bool is_packed = IsOp(call.op, OpId::kCallInplacePacked);
+  const bool is_packed = IsOp(call.op, op::kCallInplacePacked);
   const auto* tuple = is_packed ? nullptr : As<Tuple>(call.args[1]);
   if (!is_packed && !tuple) return vars;
   const List<const Expr*> operands = is_packed ? call.args : tuple->fields;

@@ -5,6 +5,8 @@
 
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op_id.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/slice.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"
 
@@ -33,7 +35,7 @@ MixedPrecision PrecisionPolicy(const Call& call) {
   const auto* op = As<Op>(call.op);
   if (!op) return MixedPrecision::kNever;
   // The policies of these came with TVM 0.23.
-  if (IsOneOf(*op, OpId::kNnConv1dTranspose, OpId::kNnConv2dTranspose, OpId::kDynamicStridedSlice) &&
+  if (IsOneOf(*op, op::kNnConv1dTranspose, op::kNnConv2dTranspose, op::kDynamicStridedSlice) &&
       !FollowsSince(TextVersion::kV0_23))
     return MixedPrecision::kNever;
   if (op->info->mixed_precision != MixedPrecision::kAlways) return op->info->mixed_precision;

@@ -6,7 +6,7 @@
 
 #include "iropt/ir/dlpack.h"
 #include "iropt/ir/relax/visitor.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/device.h"
 
 namespace iropt {
 
@@ -71,8 +71,8 @@ class VDeviceMap::Collector : public ExprVisitor {
   }
 
   void VisitCall(const Call* call) override {
-    if (IsOp(call->op, OpId::kToVdevice)) return;
-    if (IsOp(call->op, OpId::kHintOnDevice)) return NoteHint(*call);
+    if (IsOp(call->op, op::kToVdevice)) return;
+    if (IsOp(call->op, op::kHintOnDevice)) return NoteHint(*call);
     if (const auto* callee = As<GlobalVar>(call->op)) NoteCall(*call, module_.IndexOf(callee));
     ExprVisitor::VisitCall(call);
   }

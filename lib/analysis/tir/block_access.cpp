@@ -8,6 +8,7 @@
 #include "iropt/arith/int_set.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
 
@@ -124,7 +125,7 @@ class AccessDetector : public tir::StmtExprVisitor {
   }
 
   void VisitCall(const tir::Call* call) override {
-    if (!IsOp(call->op, OpId::kTirTvmAccessPtr) || call->args.size() != 5) return StmtExprVisitor::VisitCall(call);
+    if (!IsOp(call->op, op::kTirTvmAccessPtr) || call->args.size() != 5) return StmtExprVisitor::VisitCall(call);
     const int64_t* mask = arith::AsInt(call->args[4]);
     if (!Is<tir::Var>(call->args[1]) || !mask) return StmtExprVisitor::VisitCall(call);
     const tir::Buffer* buffer = BufferOf(static_cast<const tir::Var*>(call->args[1]));

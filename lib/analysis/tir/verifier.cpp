@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 #include "operands.h"
@@ -332,7 +333,7 @@ void TirVerifier::VisitCall(const tir::Call& call) {
     Error(call, "unknown-function", fmt::format("the module has no function '{}'", callee->name));
   }
   const auto* op = As<Op>(call.op);
-  if (op && IsOneOf(*op, OpId::kTirBreakLoop, OpId::kTirContinueLoop) && !can_jump_) {
+  if (op && IsOneOf(*op, op::kTirBreakLoop, op::kTirContinueLoop) && !can_jump_) {
     Error(call, "misplaced-jump", fmt::format("{} stands outside of a serial loop", op->info->script));
   }
   VisitAll(call.args);

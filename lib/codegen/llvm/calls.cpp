@@ -7,6 +7,7 @@
 #include "expr_emitter.h"
 #include "iropt/codegen/loop_compiler.h"
 #include "iropt/ir/dlpack.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/named_functions.h"
 #include "iropt/op/struct_field.h"
 #include "signature.h"
@@ -16,8 +17,8 @@ namespace iropt::codegen {
 namespace {
 
 bool IsPacked(OpId id) {
-  return id == OpId::kTirTvmCallPacked || id == OpId::kTirTvmCallCpacked || id == OpId::kTirTvmCallPackedLowered ||
-         id == OpId::kTirTvmCallCpackedLowered;
+  return id == op::kTirTvmCallPacked || id == op::kTirTvmCallCpacked || id == op::kTirTvmCallPackedLowered ||
+         id == op::kTirTvmCallCpackedLowered;
 }
 
 }  // namespace
@@ -64,27 +65,27 @@ llvm::Value* ExprEmitter::EmitCall(const tir::Call& call, int lane) {
 llvm::Value* ExprEmitter::EmitLaneCall(const tir::Call& call, OpId id, int lane, bool* known) {
   *known = true;
   const auto is = [&](OpId wanted, size_t arity) { return id == wanted && call.args.size() == arity; };
-  if (is(OpId::kTirIfThenElse, 3)) return EmitChoice(call.args[0], call.args[1], call.args[2], lane);
-  if (is(OpId::kTirLikely, 1) || is(OpId::kTirTvmThreadInvariant, 1) || is(OpId::kTirVectorlow, 1) ||
-      is(OpId::kTirIgnoreLoopPartition, 1) || is(OpId::kTirAttributedCall, 2))
+  if (is(op::kTirIfThenElse, 3)) return EmitChoice(call.args[0], call.args[1], call.args[2], lane);
+  if (is(op::kTirLikely, 1) || is(op::kTirTvmThreadInvariant, 1) || is(op::kTirVectorlow, 1) ||
+      is(op::kTirIgnoreLoopPartition, 1) || is(op::kTirAttributedCall, 2))
     return Emit(call.args[0], lane);
-  if (is(OpId::kTirAssume, 1)) {
+  if (is(op::kTirAssume, 1)) {
     llvm::Value* holds = EmitBool(call.args[0]);
     if (frame_.state().checks) frame_.FailIf(frame_.b().CreateNot(holds), "an assumption (T.assume) does not hold");
     return frame_.b().getTrue();
   }
-  if (is(OpId::kTirVectorhigh, 1)) return Emit(call.args[0], lane + call.args[0]->dtype.lanes / 2);
-  if (is(OpId::kTirVectorcombine, 2)) {
+  if (is(op::kTirVectorhigh, 1)) return Emit(call.args[0], lane + call.args[0]->dtype.lanes / 2);
+  if (is(op::kTirVectorcombine, 2)) {
     const int first = call.args[0]->dtype.lanes;
     const PrimExpr* part = lane < first ? call.args[0] : call.args[1];
     return Emit(part, part->dtype.lanes == 1 ? kAll : lane < first ? lane : lane - first);
   }
-  if (is(OpId::kTirGetActiveLaneMask, 2)) {
+  if (is(op::kTirGetActiveLaneMask, 2)) {
     llvm::Value* at = frame_.b().CreateAdd(EmitInt(call.args[0]), frame_.Int64(std::max(lane, 0)));
     return frame_.b().CreateICmpSLT(at, EmitInt(call.args[1]));
   }
-  if (is(OpId::kTirDp4a, 3)) return EmitDotProduct(call);
-  if (is(OpId::kTirReinterpret, 1)) return EmitReinterpret(call, lane);
+  if (is(op::kTirDp4a, 3)) return EmitDotProduct(call);
+  if (is(op::kTirReinterpret, 1)) return EmitReinterpret(call, lane);
   *known = false;
   return nullptr;
 }
@@ -106,7 +107,7 @@ llvm::Value* ExprEmitter::EmitReinterpret(const tir::Call& call, int lane) {
   const DataType to = call.dtype.with_lanes(1);
   if (from.is_handle() || to.is_handle()) return EmitTyped(&call).value;
   if (arg->dtype.lanes == call.dtype.lanes)
-    return arithmetic_.Intrinsic(OpId::kTirReinterpret, to, {Emit(arg, lane)}, {from});
+    return arithmetic_.Intrinsic(op::kTirReinterpret, to, {Emit(arg, lane)}, {from});
   const bool fits = ValueTypes::IsElement(from) && ValueTypes::IsElement(to) &&
                     from.bytes() * arg->dtype.lanes == to.bytes() * call.dtype.lanes;
   if (!fits) return UnsupportedCall(call, "reinterprets a vector as one of another size").value;
@@ -126,7 +127,7 @@ TypedValue ExprEmitter::EmitTyped(const PrimExpr* expr) {
   }
   const auto* call = As<tir::Call>(expr);
   const auto* op = call ? As<Op>(call->op) : nullptr;
-  if (op && op->id == OpId::kTirReinterpret && call->args.size() == 1) {
+  if (op && op->id == op::kTirReinterpret && call->args.size() == 1) {
     const PrimExpr* arg = call->args[0];
     if (arg->dtype.is_handle()) return EmitTyped(arg);
     // A pointer made from an integer has no allocation that may be accessed.
@@ -265,23 +266,23 @@ TypedValue ExprEmitter::EmitBuiltin(const tir::Call& call, OpId id) {
     return {.value = call.dtype.is_void() ? frame_.b().getInt32(0)
                                           : llvm::Constant::getNullValue(frame_.types().Register(call.dtype))};
   };
-  if (is(OpId::kTirAddressOf, 1)) return EmitAddressOf(call);
-  if (is(OpId::kTirTvmAccessPtr, 5)) return EmitAccessPtr(call);
-  if (is(OpId::kTirAtomicAdd, 2)) return {.value = EmitAtomicAdd(call)};
-  if (is(OpId::kTirIsNullptr, 1)) return {.value = frame_.b().CreateIsNull(EmitTyped(call.args[0]).value)};
-  if (is(OpId::kTirTvmStructGet, 3)) return EmitStructGet(call);
-  if (is(OpId::kTirTvmStackMakeArray, 6)) return EmitMakeArray(call);
-  if (id == OpId::kTirTvmStackMakeShape) return EmitMakeShape(call);
+  if (is(op::kTirAddressOf, 1)) return EmitAddressOf(call);
+  if (is(op::kTirTvmAccessPtr, 5)) return EmitAccessPtr(call);
+  if (is(op::kTirAtomicAdd, 2)) return {.value = EmitAtomicAdd(call)};
+  if (is(op::kTirIsNullptr, 1)) return {.value = frame_.b().CreateIsNull(EmitTyped(call.args[0]).value)};
+  if (is(op::kTirTvmStructGet, 3)) return EmitStructGet(call);
+  if (is(op::kTirTvmStackMakeArray, 6)) return EmitMakeArray(call);
+  if (id == op::kTirTvmStackMakeShape) return EmitMakeShape(call);
   if (IsPacked(id)) return {.value = EmitPacked(call)};
-  if (id == OpId::kTirTvmStorageSync) {
+  if (id == op::kTirTvmStorageSync) {
     if (thread_axes != 0)
       return UnsupportedCall(call,
                              "cannot synchronize threads here: the threads of an enclosing axis run sequentially");
     return nothing();
   }
   // Hints for compilers and devices, without effect here.
-  if (id == OpId::kTirPrefetch || id == OpId::kTirTvmTuple || is(OpId::kTirStartProfileIntrinsic, 1) ||
-      is(OpId::kTirEndProfileIntrinsic, 1)) {
+  if (id == op::kTirPrefetch || id == op::kTirTvmTuple || is(op::kTirStartProfileIntrinsic, 1) ||
+      is(op::kTirEndProfileIntrinsic, 1)) {
     return nothing();
   }
   return UnsupportedCall(call, "cannot be compiled for the host");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::codegen {
@@ -63,9 +64,9 @@ llvm::Value* ExprEmitter::EmitVectorNode(const PrimExpr* expr) {
       const auto* call = To<tir::Call>(expr);
       const auto* op = As<Op>(call->op);
       if (!op) return nullptr;
-      if (op->id == OpId::kTirLikely || op->id == OpId::kTirTvmThreadInvariant) return Emit(call->args[0]);
-      if (op->id == OpId::kTirIfThenElse) return call->args[0]->dtype.lanes == 1 ? EmitNode(expr, kAll) : nullptr;
-      if (op->id == OpId::kTirReinterpret || !Arithmetic::IsIntrinsic(op->id, call->args.size())) return nullptr;
+      if (op->id == op::kTirLikely || op->id == op::kTirTvmThreadInvariant) return Emit(call->args[0]);
+      if (op->id == op::kTirIfThenElse) return call->args[0]->dtype.lanes == 1 ? EmitNode(expr, kAll) : nullptr;
+      if (op->id == op::kTirReinterpret || !Arithmetic::IsIntrinsic(op->id, call->args.size())) return nullptr;
       const bool same =
           std::ranges::all_of(call->args, [&](const PrimExpr* arg) { return arg->dtype.lanes == expr->dtype.lanes; });
       return same && IsSafe(expr) ? EmitNode(expr, kAll) : nullptr;
@@ -330,14 +331,14 @@ bool ExprEmitter::IsSafe(const PrimExpr* expr) {
 bool ExprEmitter::IsSafeCall(const tir::Call& call) {
   const auto* op = As<Op>(call.op);
   if (!op || !std::ranges::all_of(call.args, [&](const PrimExpr* arg) { return IsSafe(arg); })) return false;
-  if (op->id == OpId::kTirLikely || op->id == OpId::kTirIfThenElse) return true;
+  if (op->id == op::kTirLikely || op->id == op::kTirIfThenElse) return true;
   if (!Arithmetic::IsIntrinsic(op->id, call.args.size())) return false;
   switch (op->id) {
-    case OpId::kTirPow: return call.dtype.is_floating();
-    case OpId::kTirQMultiplyShift:
-    case OpId::kTirQMultiplyShiftPerAxis: return !frame_.state().checks;
-    case OpId::kTirShiftLeft:
-    case OpId::kTirShiftRight:
+    case op::kTirPow: return call.dtype.is_floating();
+    case op::kTirQMultiplyShift:
+    case op::kTirQMultiplyShiftPerAxis: return !frame_.state().checks;
+    case op::kTirShiftLeft:
+    case op::kTirShiftRight:
       return ranges_.Of(call.args[1]).IsWithin({0, call.dtype.bits - 1}) || !frame_.state().checks;
     default: return true;
   }

@@ -4,6 +4,7 @@
 
 #include "iropt/ir/element.h"
 #include "iropt/ir/structural.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/stack.h"
 
@@ -185,16 +186,16 @@ IntRange IndexRanges::OfCall(const tir::Call& call, int& budget) const {
   const IntRange all = IntRange::Of(call.dtype);
   if (!op) return all;
   switch (op->id) {
-    case OpId::kTirLikely:
-    case OpId::kTirTvmThreadInvariant: return call.args.size() == 1 ? Within(call.args[0], budget) : all;
-    case OpId::kTirIfThenElse:
+    case op::kTirLikely:
+    case op::kTirTvmThreadInvariant: return call.args.size() == 1 ? Within(call.args[0], budget) : all;
+    case op::kTirIfThenElse:
       return call.args.size() == 3 ? Within(call.args[1], budget).Union(Within(call.args[2], budget)) : all;
-    case OpId::kTirBitwiseAnd: {
+    case op::kTirBitwiseAnd: {
       if (call.args.size() != 2) return all;
       const IntRange mask = Within(call.args[1], budget);
       return mask.min >= 0 ? IntRange{0, mask.max} : all;
     }
-    case OpId::kTirShiftRight: {
+    case op::kTirShiftRight: {
       if (call.args.size() != 2) return all;
       const IntRange value = Within(call.args[0], budget);
       const IntRange by = Within(call.args[1], budget);
@@ -219,7 +220,7 @@ void IndexRanges::AddFact(const PrimExpr* expr, IntRange range) {
 
 void IndexRanges::Assume(const PrimExpr* condition, bool holds) {
   if (condition->dtype.lanes != 1) return;
-  if (const tir::Call* likely = CallOf(condition, OpId::kTirLikely); likely && likely->args.size() == 1)
+  if (const tir::Call* likely = CallOf(condition, op::kTirLikely); likely && likely->args.size() == 1)
     return Assume(likely->args[0], holds);
   if (const auto* negation = As<tir::Not>(condition)) return Assume(negation->a, !holds);
   const bool joined = condition->kind == NodeKind::kAnd || condition->kind == NodeKind::kOr;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "arithmetic.h"
+#include "iropt/op/intrinsic_ids.h"
 
 namespace iropt::codegen {
 
@@ -35,71 +36,72 @@ constexpr Row Formula(OpId id, uint8_t arity) {
 }
 
 constexpr Row kRows[] = {
-    Library(OpId::kTirAcos, 1, "acos"),
-    Library(OpId::kTirAcosh, 1, "acosh"),
-    Library(OpId::kTirAsin, 1, "asin"),
-    Library(OpId::kTirAsinh, 1, "asinh"),
-    Library(OpId::kTirAtan, 1, "atan"),
-    Library(OpId::kTirAtan2, 2, "atan2"),
-    Library(OpId::kTirAtanh, 1, "atanh"),
-    Formula(OpId::kTirBitwiseAnd, 2),
-    Formula(OpId::kTirBitwiseNot, 1),
-    Formula(OpId::kTirBitwiseOr, 2),
-    Formula(OpId::kTirBitwiseXor, 2),
-    Llvm(OpId::kTirCeil, 1, llvm::Intrinsic::ceil),
-    Formula(OpId::kTirClz, 1),
-    Llvm(OpId::kTirCopysign, 2, llvm::Intrinsic::copysign),
-    Llvm(OpId::kTirCos, 1, llvm::Intrinsic::cos),
-    Library(OpId::kTirCosh, 1, "cosh"),
-    Library(OpId::kTirErf, 1, "erf"),
-    Llvm(OpId::kTirExp, 1, llvm::Intrinsic::exp),
-    Library(OpId::kTirExp10, 1, "exp10"),
-    Llvm(OpId::kTirExp2, 1, llvm::Intrinsic::exp2),
-    Llvm(OpId::kTirFabs, 1, llvm::Intrinsic::fabs),
-    Llvm(OpId::kTirFloor, 1, llvm::Intrinsic::floor),
-    Llvm(OpId::kTirFma, 3, llvm::Intrinsic::fma),
-    Formula(OpId::kTirFmod, 2),
-    Library(OpId::kTirHypot, 2, "hypot"),
-    Formula(OpId::kTirIsNan, 1),
-    Formula(OpId::kTirLargeUintImm, 2),
-    Formula(OpId::kTirLdexp, 2),
-    Llvm(OpId::kTirLog, 1, llvm::Intrinsic::log),
-    Llvm(OpId::kTirLog10, 1, llvm::Intrinsic::log10),
-    Library(OpId::kTirLog1p, 1, "log1p"),
-    Llvm(OpId::kTirLog2, 1, llvm::Intrinsic::log2),
-    Llvm(OpId::kTirNearbyint, 1, llvm::Intrinsic::nearbyint),
-    Library(OpId::kTirNextafter, 2, "nextafter"),
-    Formula(OpId::kTirPopcount, 1),
-    Formula(OpId::kTirPow, 2),
-    Formula(OpId::kTirQMultiplyShift, 4),
-    Formula(OpId::kTirQMultiplyShiftPerAxis, 7),
-    Formula(OpId::kTirReinterpret, 1),
-    Llvm(OpId::kTirRound, 1, llvm::Intrinsic::round),
-    Formula(OpId::kTirRsqrt, 1),
-    Formula(OpId::kTirShiftLeft, 2),
-    Formula(OpId::kTirShiftRight, 2),
-    Formula(OpId::kTirSigmoid, 1),
-    Llvm(OpId::kTirSin, 1, llvm::Intrinsic::sin),
-    Library(OpId::kTirSinh, 1, "sinh"),
-    Llvm(OpId::kTirSqrt, 1, llvm::Intrinsic::sqrt),
-    Library(OpId::kTirTan, 1, "tan"),
-    Library(OpId::kTirTanh, 1, "tanh"),
-    Llvm(OpId::kTirTrunc, 1, llvm::Intrinsic::trunc),
+    Library(op::kTirAcos, 1, "acos"),
+    Library(op::kTirAcosh, 1, "acosh"),
+    Library(op::kTirAsin, 1, "asin"),
+    Library(op::kTirAsinh, 1, "asinh"),
+    Library(op::kTirAtan, 1, "atan"),
+    Library(op::kTirAtan2, 2, "atan2"),
+    Library(op::kTirAtanh, 1, "atanh"),
+    Formula(op::kTirBitwiseAnd, 2),
+    Formula(op::kTirBitwiseNot, 1),
+    Formula(op::kTirBitwiseOr, 2),
+    Formula(op::kTirBitwiseXor, 2),
+    Llvm(op::kTirCeil, 1, llvm::Intrinsic::ceil),
+    Formula(op::kTirClz, 1),
+    Llvm(op::kTirCopysign, 2, llvm::Intrinsic::copysign),
+    Llvm(op::kTirCos, 1, llvm::Intrinsic::cos),
+    Library(op::kTirCosh, 1, "cosh"),
+    Library(op::kTirErf, 1, "erf"),
+    Llvm(op::kTirExp, 1, llvm::Intrinsic::exp),
+    Library(op::kTirExp10, 1, "exp10"),
+    Llvm(op::kTirExp2, 1, llvm::Intrinsic::exp2),
+    Llvm(op::kTirFabs, 1, llvm::Intrinsic::fabs),
+    Llvm(op::kTirFloor, 1, llvm::Intrinsic::floor),
+    Llvm(op::kTirFma, 3, llvm::Intrinsic::fma),
+    Formula(op::kTirFmod, 2),
+    Library(op::kTirHypot, 2, "hypot"),
+    Formula(op::kTirIsNan, 1),
+    Formula(op::kTirLargeUintImm, 2),
+    Formula(op::kTirLdexp, 2),
+    Llvm(op::kTirLog, 1, llvm::Intrinsic::log),
+    Llvm(op::kTirLog10, 1, llvm::Intrinsic::log10),
+    Library(op::kTirLog1p, 1, "log1p"),
+    Llvm(op::kTirLog2, 1, llvm::Intrinsic::log2),
+    Llvm(op::kTirNearbyint, 1, llvm::Intrinsic::nearbyint),
+    Library(op::kTirNextafter, 2, "nextafter"),
+    Formula(op::kTirPopcount, 1),
+    Formula(op::kTirPow, 2),
+    Formula(op::kTirQMultiplyShift, 4),
+    Formula(op::kTirQMultiplyShiftPerAxis, 7),
+    Formula(op::kTirReinterpret, 1),
+    Llvm(op::kTirRound, 1, llvm::Intrinsic::round),
+    Formula(op::kTirRsqrt, 1),
+    Formula(op::kTirShiftLeft, 2),
+    Formula(op::kTirShiftRight, 2),
+    Formula(op::kTirSigmoid, 1),
+    Llvm(op::kTirSin, 1, llvm::Intrinsic::sin),
+    Library(op::kTirSinh, 1, "sinh"),
+    Llvm(op::kTirSqrt, 1, llvm::Intrinsic::sqrt),
+    Library(op::kTirTan, 1, "tan"),
+    Library(op::kTirTanh, 1, "tanh"),
+    Llvm(op::kTirTrunc, 1, llvm::Intrinsic::trunc),
 };
 
 const Row* FindRow(OpId id) {
   static constexpr auto kTable = [] {
     std::array<const Row*, kNumIntrinsics> table{};
-    for (const Row& row : kRows) table[IndexOf(row.id)] = &row;
+    for (const Row& row : kRows) table[IntrinsicRowOf(row.id)] = &row;
     return table;
   }();
-  return IndexOf(id) < kNumIntrinsics ? kTable[IndexOf(id)] : nullptr;
+  const size_t row = IntrinsicRowOf(id);
+  return row < kNumIntrinsics ? kTable[row] : nullptr;
 }
 
 // Rounding an integer is the identity.
 bool KeepsIntegers(OpId id) {
-  return id == OpId::kTirCeil || id == OpId::kTirFloor || id == OpId::kTirNearbyint || id == OpId::kTirRound ||
-         id == OpId::kTirTrunc;
+  return id == op::kTirCeil || id == op::kTirFloor || id == op::kTirNearbyint || id == op::kTirRound ||
+         id == op::kTirTrunc;
 }
 
 }  // namespace
@@ -124,23 +126,22 @@ llvm::Value* Arithmetic::Intrinsic(OpId id, DataType dtype, llvm::ArrayRef<llvm:
 llvm::Value* Arithmetic::AnyIntrinsic(OpId id, DataType dtype, llvm::ArrayRef<llvm::Value*> args,
                                       llvm::ArrayRef<DataType> arg_dtypes) {
   switch (id) {
-    case OpId::kTirIsNan:
+    case op::kTirIsNan:
       return arg_dtypes[0].is_floating()
                  ? b().CreateFCmpUNO(args[0], args[0])
                  : llvm::Constant::getNullValue(ValueTypes::LanesLike(b().getInt1Ty(), args[0]->getType()));
-    case OpId::kTirReinterpret: return Reinterpret(args[0], arg_dtypes[0], dtype);
-    case OpId::kTirPow: return Power(arg_dtypes[0], args[0], args[1]);
-    case OpId::kTirLargeUintImm: {
+    case op::kTirReinterpret: return Reinterpret(args[0], arg_dtypes[0], dtype);
+    case op::kTirPow: return Power(arg_dtypes[0], args[0], args[1]);
+    case op::kTirLargeUintImm: {
       llvm::Value* low = b().CreateZExtOrTrunc(b().CreateZExtOrTrunc(args[0], b().getInt32Ty()), b().getInt64Ty());
       llvm::Value* high = b().CreateZExtOrTrunc(args[1], b().getInt64Ty());
       return Cast(b().CreateOr(b().CreateShl(high, 32), low), DataType::UInt(64), dtype);
     }
-    case OpId::kTirClz:
-    case OpId::kTirPopcount: {
+    case op::kTirClz:
+    case op::kTirPopcount: {
       if (!arg_dtypes[0].is_integer()) return nullptr;
-      llvm::Value* count = id == OpId::kTirClz
-                               ? b().CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, args[0], b().getFalse())
-                               : b().CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, args[0]);
+      llvm::Value* count = id == op::kTirClz ? b().CreateBinaryIntrinsic(llvm::Intrinsic::ctlz, args[0], b().getFalse())
+                                             : b().CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, args[0]);
       return Cast(count, DataType::UInt(arg_dtypes[0].bits), dtype);
     }
     default: return nullptr;
@@ -157,16 +158,16 @@ llvm::Value* Arithmetic::FloatIntrinsic(OpId id, DataType dtype, llvm::ArrayRef<
   } else if (row.group == Group::kLibrary) {
     if (type->isVectorTy()) return nullptr;
     // The next value of a narrow float format differs from the next float.
-    if (id == OpId::kTirNextafter && dtype.bits < 32) return nullptr;
+    if (id == op::kTirNextafter && dtype.bits < 32) return nullptr;
     value = CallMath(row.name, args);
-  } else if (id == OpId::kTirRsqrt) {
+  } else if (id == op::kTirRsqrt) {
     value = b().CreateFDiv(one(), b().CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, args[0]));
-  } else if (id == OpId::kTirSigmoid) {
+  } else if (id == op::kTirSigmoid) {
     llvm::Value* power = b().CreateUnaryIntrinsic(llvm::Intrinsic::exp, b().CreateFNeg(args[0]));
     value = b().CreateFDiv(one(), b().CreateFAdd(one(), power));
-  } else if (id == OpId::kTirFmod) {
+  } else if (id == op::kTirFmod) {
     value = b().CreateFRem(args[0], args[1]);
-  } else if (id == OpId::kTirLdexp && !type->isVectorTy() && args[1]->getType()->isIntegerTy()) {
+  } else if (id == op::kTirLdexp && !type->isVectorTy() && args[1]->getType()->isIntegerTy()) {
     // Larger exponents give zero or infinity for every number.
     llvm::Value* exponent =
         b().CreateBinaryIntrinsic(llvm::Intrinsic::smin, frame_.ToInt64(args[1]), frame_.Int64(10000));
@@ -182,21 +183,21 @@ llvm::Value* Arithmetic::IntIntrinsic(OpId id, DataType dtype, llvm::ArrayRef<ll
   if (KeepsIntegers(id)) return args[0];
   llvm::Value* zero = llvm::Constant::getNullValue(args[0]->getType());
   switch (id) {
-    case OpId::kTirBitwiseAnd: return b().CreateAnd(args[0], args[1]);
-    case OpId::kTirBitwiseOr: return b().CreateOr(args[0], args[1]);
-    case OpId::kTirBitwiseXor: return b().CreateXor(args[0], args[1]);
-    case OpId::kTirBitwiseNot: return b().CreateNot(args[0]);
-    case OpId::kTirFabs:
+    case op::kTirBitwiseAnd: return b().CreateAnd(args[0], args[1]);
+    case op::kTirBitwiseOr: return b().CreateOr(args[0], args[1]);
+    case op::kTirBitwiseXor: return b().CreateXor(args[0], args[1]);
+    case op::kTirBitwiseNot: return b().CreateNot(args[0]);
+    case op::kTirFabs:
       return dtype.is_int() ? b().CreateBinaryIntrinsic(llvm::Intrinsic::abs, args[0], b().getFalse()) : args[0];
-    case OpId::kTirShiftLeft:
-    case OpId::kTirShiftRight: return Shift(id, dtype, args[0], args[1]);
-    case OpId::kTirQMultiplyShift: {
+    case op::kTirShiftLeft:
+    case op::kTirShiftRight: return Shift(id, dtype, args[0], args[1]);
+    case op::kTirQMultiplyShift: {
       // Operands: x, y, q, and the shift, which is to the left if positive.
       llvm::Value* left = b().CreateBinaryIntrinsic(llvm::Intrinsic::smax, args[3], zero);
       llvm::Value* right = b().CreateBinaryIntrinsic(llvm::Intrinsic::smax, b().CreateNeg(args[3]), zero);
       return MultiplyShift(args[0], args[1], args[2], left, right);
     }
-    case OpId::kTirQMultiplyShiftPerAxis: {
+    case op::kTirQMultiplyShiftPerAxis: {
       // Operands: x, y, left shift, right shift, q, and whether to apply the left shift.
       llvm::Value* wanted = b().CreateICmpNE(args[5], llvm::Constant::getNullValue(args[5]->getType()));
       return MultiplyShift(args[0], args[1], args[4], b().CreateSelect(wanted, args[2], zero), args[3]);
@@ -209,7 +210,7 @@ llvm::Value* Arithmetic::IntIntrinsic(OpId id, DataType dtype, llvm::ArrayRef<ll
 llvm::Value* Arithmetic::Shift(OpId id, DataType dtype, llvm::Value* a, llvm::Value* by) {
   llvm::Value* bits = Constant(by, dtype.bits);
   FailIfAny(b().CreateICmpUGE(by, bits), "an integer is shifted by more bits than it has");
-  if (id == OpId::kTirShiftLeft) return b().CreateShl(a, by);
+  if (id == op::kTirShiftLeft) return b().CreateShl(a, by);
   return dtype.is_int() ? b().CreateAShr(a, by) : b().CreateLShr(a, by);
 }
 

@@ -7,6 +7,7 @@
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/intrinsics.h"
 #include "stmt_emitter.h"
 
@@ -76,7 +77,7 @@ class ShareFinder : public tir::StmtExprVisitor {
     const auto* op = As<Op>(call->op);
     const bool harmless =
         op && (EffectOf(op) <= CallEffect::kReadState || EffectOf(op) == CallEffect::kSpecialCallArg ||
-               EffectOf(op) == CallEffect::kEmbedInfo || op->id == OpId::kTirAtomicAdd);
+               EffectOf(op) == CallEffect::kEmbedInfo || op->id == op::kTirAtomicAdd);
     shares = shares || !harmless;
     StmtExprVisitor::VisitCall(call);
   }

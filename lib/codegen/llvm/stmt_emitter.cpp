@@ -7,6 +7,7 @@
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/op/assert_message.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/support/stack.h"
 
 namespace iropt::codegen {
@@ -41,7 +42,7 @@ void StmtEmitter::EmitNode(const tir::Stmt* stmt) {
     case NodeKind::kBufferStore: {
       const auto* store = To<tir::BufferStore>(stmt);
       // A store of T.undef() has no effect.
-      if (!CallOf(store->value, OpId::kTirUndef)) exprs_.EmitStore(*store);
+      if (!CallOf(store->value, op::kTirUndef)) exprs_.EmitStore(*store);
       return;
     }
     case NodeKind::kBufferRealize: return EmitRealize(*To<tir::BufferRealize>(stmt));
@@ -111,7 +112,7 @@ void StmtEmitter::EmitIf(const tir::IfThenElse& branch) {
 
 // Evaluates an expression for its effects. T.ret ends the function.
 void StmtEmitter::EmitEvaluate(const tir::Evaluate& evaluate) {
-  const tir::Call* call = CallOf(evaluate.value, OpId::kTirRet);
+  const tir::Call* call = CallOf(evaluate.value, op::kTirRet);
   if (!call || call->args.size() != 1) {
     exprs_.Emit(evaluate.value);
     return;

@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "iropt/ir/location.h"
-#include "iropt/op/op_id.h"
+#include "iropt/op/ops/arithmetic.h"
 #include "iropt/support/stack.h"
 #include "iropt/text/script/parser.h"
 
@@ -179,7 +179,7 @@ std::optional<Pattern> QueryParser::ParseCall(std::string_view name, SourceSpan 
   if (operands.size() > op->args.size() && !op->variadic)
     return Fail(span, "syntax", fmt::format("{} has only {} operands", op->script, op->args.size()));
   Pattern pattern = IsCall(op->op, operands).AnyMoreArgs();
-  if ((op->id == OpId::kAdd || op->id == OpId::kMultiply) && operands.size() == 2) pattern = pattern.Commutative();
+  if ((op->id == op::kAdd || op->id == op::kMultiply) && operands.size() == 2) pattern = pattern.Commutative();
   for (Pattern::Predicate& condition : conditions) pattern = pattern.Where(std::move(condition));
   return pattern;
 }

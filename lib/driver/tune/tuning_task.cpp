@@ -15,6 +15,7 @@
 #include "iropt/execution/tolerance.h"
 #include "iropt/ir/relax/expr.h"
 #include "iropt/op/op_id.h"
+#include "iropt/op/ops/call_tir.h"
 #include "iropt/pass/timing.h"
 #include "iropt/runtime/compare.h"
 #include "iropt/support/lookup.h"
@@ -54,7 +55,7 @@ void AddCalls(const ModuleEntry& entry, CallSites& sites) {
   for (const BindingBlock* block : body->blocks) {
     for (const Binding* binding : block->bindings) {
       const auto* bound = As<VarBinding>(binding);
-      const Call* call = bound ? CallOf(bound->value, OpId::kCallTir) : nullptr;
+      const Call* call = bound ? CallOf(bound->value, op::kCallTir) : nullptr;
       const auto* callee = call ? As<GlobalVar>(call->args[0]) : nullptr;
       if (callee) {
         CallSite& site = sites[callee];

@@ -1,4 +1,6 @@
 // Scaled dot-product attention.
+#include "iropt/op/ops/attention.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>

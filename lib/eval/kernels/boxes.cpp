@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "elementwise.h"
+#include "iropt/op/ops/vision.h"
 #include "kernel.h"
 #include "numeric.h"
 

@@ -1,6 +1,8 @@
 // Conversion between dtypes, and elementwise operators with more than two operands or with parameters.
 #include "axis_loops.h"
 #include "elementwise.h"
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/datatype.h"
 #include "numeric.h"
 
 namespace iropt::eval {

@@ -1,5 +1,7 @@
 // Convolutions and transposed convolutions over one to three spatial axes. Both are products of matrices: a kernel with
 // one row per output channel, and the image unrolled, with one column per window.
+#include "iropt/op/ops/convolution.h"
+
 #include <algorithm>
 #include <array>
 #include <cstring>

@@ -1,4 +1,6 @@
 // Operators that create tensors: constant fills, ranges, triangles, shapes as data.
+#include "iropt/op/ops/create.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "iropt/op/ops/linear_algebra.h"
 #include "numeric.h"
 #include "rearrange.h"
 

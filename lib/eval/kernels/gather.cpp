@@ -1,9 +1,16 @@
 // Operators that pick elements by index tensors, and those that write a part of a tensor.
+#include "iropt/op/ops/gather.h"
+
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 
 #include "axis_loops.h"
+#include "iropt/op/ops/concat.h"
+#include "iropt/op/ops/index.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/reorder.h"
+#include "iropt/op/ops/repeat.h"
 #include "kernel.h"
 #include "loop_nest.h"
 #include "numeric.h"

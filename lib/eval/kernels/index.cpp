@@ -1,7 +1,10 @@
 // Operators that read or write elements at indices given as data.
+
 #include <algorithm>
 #include <cstring>
 
+#include "iropt/op/ops/gather.h"
+#include "iropt/op/ops/slice.h"
 #include "kernel.h"
 #include "loop_nest.h"
 #include "numeric.h"

@@ -2,6 +2,8 @@
 #include <cstring>
 
 #include "iropt/ir/dlpack.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/dropout.h"
 #include "kernel.h"
 
 namespace iropt::eval {
@@ -85,9 +87,9 @@ Result<HostValue> EvalDropout(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor scale,
                          CastTensor(call, MakeScalarTensor(Scalar::Float(1 / (1 - rate))), x->dtype()));
   const HostValue factors[] = {x, mask};
-  IROPT_ASSIGN_OR_RETURN(const HostValue kept, EvalOp(OpInfoOf(OpId::kMultiply), nullptr, factors));
+  IROPT_ASSIGN_OR_RETURN(const HostValue kept, EvalOp(OpInfoOf(op::kMultiply), nullptr, factors));
   const HostValue scaled[] = {kept, scale};
-  IROPT_ASSIGN_OR_RETURN(result.fields[0], EvalOp(OpInfoOf(OpId::kMultiply), nullptr, scaled));
+  IROPT_ASSIGN_OR_RETURN(result.fields[0], EvalOp(OpInfoOf(op::kMultiply), nullptr, scaled));
   return HostValue(std::move(result));
 }
 

@@ -64,10 +64,6 @@ class KernelCall : public OperandReader {
 
 using Kernel = Result<HostValue> (*)(KernelCall& call);
 
-// Each kernel is declared by the rows that name it.
-#define IROPT_OP(id, name, rule, kernel, ...) Result<HostValue> kernel(KernelCall& call);
-#include "iropt/op/ops.def"
-
 // The dtype of an attribute, or the default if it is void.
 inline DataType DTypeOr(DataType given, DataType otherwise) { return given.is_void() ? otherwise : given; }
 

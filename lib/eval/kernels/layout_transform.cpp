@@ -4,6 +4,7 @@
 
 #include "iropt/eval/tir/scalar_eval.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/op/ops/reorder.h"
 #include "iropt/support/stack.h"
 #include "kernel.h"
 #include "loop_nest.h"

@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "elementwise.h"
+#include "iropt/op/ops/matmul.h"
+#include "iropt/op/ops/softmax.h"
 #include "matrix_product.h"
 #include "reduce.h"
 

@@ -1,8 +1,11 @@
 // Losses, and the gradients of operators that select elements by index.
+#include "iropt/op/ops/loss.h"
+
 #include <algorithm>
 #include <numeric>
 
 #include "elementwise.h"
+#include "iropt/op/ops/slice.h"
 #include "numeric.h"
 #include "reduce.h"
 

@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/concat.h"
+#include "iropt/op/ops/nn.h"
+#include "iropt/op/ops/reorder.h"
+#include "iropt/op/ops/repeat.h"
 #include "kernel.h"
 #include "loop_nest.h"
 #include "rearrange.h"

@@ -1,4 +1,6 @@
 // Normalizations: composed of elementwise operators and reductions, each rounded to the dtype of the computation.
+#include "iropt/op/ops/normalization.h"
+
 #include <algorithm>
 #include <numeric>
 

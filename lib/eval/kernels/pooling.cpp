@@ -1,4 +1,6 @@
 // Pools over spatial windows, and their gradients.
+#include "iropt/op/ops/pooling.h"
+
 #include <algorithm>
 #include <array>
 

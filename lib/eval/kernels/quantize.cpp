@@ -1,4 +1,6 @@
 // Quantization: conversion between floats and integers with a scale and a zero point.
+#include "iropt/op/ops/quantize.h"
+
 #include <algorithm>
 
 #include "kernel.h"

@@ -4,6 +4,8 @@
 #include <numeric>
 
 #include "elementwise.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/scan.h"
 
 namespace iropt::eval {
 

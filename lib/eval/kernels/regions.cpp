@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "iropt/op/ops/vision.h"
 #include "kernel.h"
 #include "numeric.h"
 #include "rearrange.h"

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "iropt/op/ops/image.h"
 #include "numeric.h"
 #include "rearrange.h"
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "iropt/op/ops/image.h"
 #include "kernel.h"
 #include "numeric.h"
 #include "rearrange.h"

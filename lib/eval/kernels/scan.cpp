@@ -1,5 +1,8 @@
 // Operators along one axis that keep its length: running sums and products, sorting.
+#include "iropt/op/ops/scan.h"
+
 #include "axis_loops.h"
+#include "iropt/op/ops/sorting.h"
 #include "sort_keys.h"
 
 namespace iropt::eval {

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "axis_loops.h"
+#include "iropt/op/ops/index.h"
 #include "numeric.h"
 #include "rearrange.h"
 #include "sort_keys.h"

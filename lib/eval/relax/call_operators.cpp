@@ -11,6 +11,12 @@
 #include "iropt/ir/element.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/call.h"
+#include "iropt/op/ops/call_packed.h"
+#include "iropt/op/ops/call_tir.h"
+#include "iropt/op/ops/device.h"
+#include "iropt/op/ops/memory.h"
+#include "iropt/op/ops/vm.h"
 
 namespace iropt {
 
@@ -24,7 +30,7 @@ Error OpError(const OpInfo& op, std::string_view message) {
 
 // Returns whether the operator makes a view of memory that functions may write to later.
 bool IsStorageView(const OpInfo& op, std::span<const HostValue> args) {
-  const bool is_view = op.id == OpId::kMemoryView || op.id == OpId::kMemoryEnsureZeroOffset;
+  const bool is_view = op.id == op::kMemoryView || op.id == op::kMemoryEnsureZeroOffset;
   const NDArray* tensor = is_view && !args.empty() ? args[0].tensor() : nullptr;
   return tensor && tensor->storage();
 }
@@ -70,7 +76,7 @@ Result<HostValue> RelaxInterpreter::CallKernel(const Call& call, const OpInfo& o
 }
 
 Result<HostValue> RelaxInterpreter::ViewStorage(const OpInfo& op, std::vector<HostValue> args) {
-  if (op.id == OpId::kMemoryEnsureZeroOffset) return CallPacked("vm.builtin.ensure_zero_offset", args);
+  if (op.id == op::kMemoryEnsureZeroOffset) return CallPacked("vm.builtin.ensure_zero_offset", args);
   const NDArray& tensor = *args[0].tensor();
   args.resize(4, HostValue(TupleValue{}));
   if (args[1].tuple()) args[1] = HostValue(ShapeValue(tensor.shape().begin(), tensor.shape().end()));
@@ -86,43 +92,43 @@ Result<HostValue> RelaxInterpreter::CallOperator(const Call& call, const OpInfo&
   const Expr* outer = std::exchange(site_, &call);
   const auto run = [&]() -> Result<HostValue> {
     switch (op.id) {
-      case OpId::kCallTir:
-      case OpId::kCallTirInplace:
-      case OpId::kCallTirWithGrad:
-      case OpId::kCallDpsPacked: return CallDestinationPassing(call, op, std::move(args), frame);
-      case OpId::kCallPurePacked:
-      case OpId::kCallInplacePacked: return InvokeOperand(args);
-      case OpId::kCallBuiltinWithCtx:
-      case OpId::kInvokeClosure:
-      case OpId::kInvokePureClosure: return InvokeWithTuple(args);
-      case OpId::kVmCallTirDyn:
-      case OpId::kMakeClosure: {
-        const bool is_closure = op.id == OpId::kMakeClosure;
+      case op::kCallTir:
+      case op::kCallTirInplace:
+      case op::kCallTirWithGrad:
+      case op::kCallDpsPacked: return CallDestinationPassing(call, op, std::move(args), frame);
+      case op::kCallPurePacked:
+      case op::kCallInplacePacked: return InvokeOperand(args);
+      case op::kCallBuiltinWithCtx:
+      case op::kInvokeClosure:
+      case op::kInvokePureClosure: return InvokeWithTuple(args);
+      case op::kVmCallTirDyn:
+      case op::kMakeClosure: {
+        const bool is_closure = op.id == op::kMakeClosure;
         if (args.size() != 2 || !args[1].tuple()) return OpError(op, "expects a function and a tuple");
         std::vector<HostValue> flat{args[0]};
         flat.insert(flat.end(), args[1].tuple()->fields.begin(), args[1].tuple()->fields.end());
         return CallPacked(is_closure ? "vm.builtin.make_closure" : "vm.builtin.call_tir_dyn", flat);
       }
       // Operands: size, device, scope, dtype. The packed function has another order.
-      case OpId::kMemoryAllocStorage:
+      case op::kMemoryAllocStorage:
         if (args.size() != 4) return OpError(op, "expects four operands");
         std::swap(args[2], args[3]);
         return CallPacked("vm.builtin.alloc_storage", args);
-      case OpId::kVmAllocStorage: return CallPacked("vm.builtin.alloc_storage", args);
-      case OpId::kMemoryAllocTensor:
-      case OpId::kVmAllocTensor: return CallPacked("vm.builtin.alloc_tensor", args);
-      case OpId::kBuiltinAllocTensor: return AllocTensor(args);
+      case op::kVmAllocStorage: return CallPacked("vm.builtin.alloc_storage", args);
+      case op::kMemoryAllocTensor:
+      case op::kVmAllocTensor: return CallPacked("vm.builtin.alloc_tensor", args);
+      case op::kBuiltinAllocTensor: return AllocTensor(args);
       // Memory is freed once nothing refers to it.
-      case OpId::kMemoryKillStorage:
-      case OpId::kMemoryKillTensor:
-      case OpId::kVmKillObject:
+      case op::kMemoryKillStorage:
+      case op::kMemoryKillTensor:
+      case op::kVmKillObject:
         if (const auto* var = call.args.empty() ? nullptr : As<Var>(call.args[0])) frame.At(var) = HostValue();
         return HostValue(TupleValue{});
-      case OpId::kNullValue: return HostValue();
+      case op::kNullValue: return HostValue();
       // All devices are the host.
-      case OpId::kBuiltinStopLiftParams:
-      case OpId::kHintOnDevice:
-      case OpId::kToVdevice:
+      case op::kBuiltinStopLiftParams:
+      case op::kHintOnDevice:
+      case op::kToVdevice:
         if (args.empty()) return OpError(op, "expects an operand");
         return std::move(args[0]);
       default: break;
@@ -164,7 +170,7 @@ namespace {
 
 // The operand that a result is written to in place, or -1 for a new tensor.
 int64_t InPlaceIndex(const Call& call, const OpInfo& op, size_t output) {
-  if (op.id != OpId::kCallTirInplace) return -1;
+  if (op.id != op::kCallTirInplace) return -1;
   const auto indices = InplaceAttrs(call).inplace_indices();
   return output < indices.size() ? indices[output] : -1;
 }
@@ -195,7 +201,7 @@ Result<std::vector<HostValue>> RelaxInterpreter::MakeOutputs(const Call& call, c
       outputs.push_back(std::move(copy));
       continue;
     }
-    IROPT_ASSIGN_OR_RETURN(Tensor tensor, op.id == OpId::kCallTir
+    IROPT_ASSIGN_OR_RETURN(Tensor tensor, op.id == op::kCallTir
                                               ? AllocateOutput(spec, executor_.tracking(), options_.limits)
                                               : AllocateTensor(spec, executor_.tracking(), options_.limits));
     outputs.emplace_back(std::move(tensor));

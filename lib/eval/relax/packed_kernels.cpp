@@ -8,6 +8,8 @@
 #include "iropt/eval/relax/interpreter.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/sorting.h"
 
 namespace iropt {
 
@@ -38,7 +40,7 @@ Result<HostValue> Sort(PackedCall& call) {
   IROPT_ASSIGN_OR_RETURN(const int64_t axis, call.IntArg(2));
   IROPT_ASSIGN_OR_RETURN(const int64_t ascending, call.IntArg(3));
   const SortAttrs::Values attrs{.axis = axis, .descending = ascending == 0};
-  IROPT_ASSIGN_OR_RETURN(const HostValue sorted, Apply(OpId::kSort, data, attrs));
+  IROPT_ASSIGN_OR_RETURN(const HostValue sorted, Apply(op::kSort, data, attrs));
   IROPT_RETURN_IF_ERROR(WriteTo(call, 1, sorted));
   return HostValue();
 }
@@ -50,7 +52,7 @@ Result<HostValue> Argsort(PackedCall& call) {
   IROPT_ASSIGN_OR_RETURN(const int64_t axis, call.IntArg(2));
   IROPT_ASSIGN_OR_RETURN(const int64_t ascending, call.IntArg(3));
   const ArgsortAttrs::Values attrs{.axis = axis, .descending = ascending == 0, .dtype = result->dtype()};
-  IROPT_ASSIGN_OR_RETURN(const HostValue order, Apply(OpId::kArgsort, data, attrs));
+  IROPT_ASSIGN_OR_RETURN(const HostValue order, Apply(op::kArgsort, data, attrs));
   IROPT_RETURN_IF_ERROR(WriteTo(call, 1, order));
   return HostValue();
 }
@@ -63,7 +65,7 @@ Result<HostValue> ArgsortValid(PackedCall& call) {
   IROPT_ASSIGN_OR_RETURN(const int64_t axis, call.IntArg(3));
   IROPT_ASSIGN_OR_RETURN(const int64_t ascending, call.IntArg(4));
   const AstypeAttrs::Values wide{.dtype = DataType::Float(64)};
-  IROPT_ASSIGN_OR_RETURN(const HostValue converted, Apply(OpId::kAstype, given, wide));
+  IROPT_ASSIGN_OR_RETURN(const HostValue converted, Apply(op::kAstype, given, wide));
   const NDArray* const data = converted.tensor();
   const std::span<const int64_t> shape = data->shape();
   const bool fits =
@@ -96,7 +98,7 @@ Result<HostValue> TopK(PackedCall& call) {
   const DataType index_dtype = which == "values" ? DataType::Int(32) : last->dtype();
   const TopKAttrs::Values attrs{
       .k = k, .axis = axis, .ret_type = which, .largest = ascending == 0, .dtype = index_dtype};
-  IROPT_ASSIGN_OR_RETURN(const HostValue best, Apply(OpId::kTopk, data, attrs));
+  IROPT_ASSIGN_OR_RETURN(const HostValue best, Apply(op::kTopk, data, attrs));
   if (!both) {
     IROPT_RETURN_IF_ERROR(WriteTo(call, 1, best));
     return HostValue();

@@ -6,6 +6,7 @@
 
 #include "iropt/ir/dlpack.h"
 #include "iropt/ir/element.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/op/struct_field.h"
 #include "scalar_intrinsics.h"
@@ -22,24 +23,24 @@ constexpr size_t kMaxDescriptors = 1 << 16;
 
 const CallEvaluator::Builtin* CallEvaluator::FindBuiltin(const OpInfo& op) {
   static constexpr Builtin kRows[] = {
-      {OpId::kTirAddressOf, 1, &CallEvaluator::EvalAddressOf},
-      {OpId::kTirAtomicAdd, 2, &CallEvaluator::EvalAtomicAdd},
-      {OpId::kTirBreakLoop, 0, &CallEvaluator::EvalOnlyStatement},
-      {OpId::kTirContinueLoop, 0, &CallEvaluator::EvalOnlyStatement},
-      {OpId::kTirEndProfileIntrinsic, 1, &CallEvaluator::EvalHint},
-      {OpId::kTirIsNullptr, 1, &CallEvaluator::EvalIsNull},
-      {OpId::kTirPrefetch, kAnyArity, &CallEvaluator::EvalHint},
-      {OpId::kTirRet, 1, &CallEvaluator::EvalOnlyStatement},
-      {OpId::kTirStartProfileIntrinsic, 1, &CallEvaluator::EvalHint},
-      {OpId::kTirTvmAccessPtr, 5, &CallEvaluator::EvalAccessPtr},
-      {OpId::kTirTvmCallPacked, kAnyArity, &CallEvaluator::EvalCallPacked},
-      {OpId::kTirTvmStackMakeArray, 6, &CallEvaluator::EvalMakeArray},
-      {OpId::kTirTvmStackMakeShape, kAnyArity, &CallEvaluator::EvalMakeShape},
-      {OpId::kTirTvmStorageSync, kAnyArity, &CallEvaluator::EvalSync},
-      {OpId::kTirTvmStructGet, 3, &CallEvaluator::EvalStructGet},
-      {OpId::kTirTvmThreadAllreduce, kAnyArity, &CallEvaluator::EvalOnlyStatement},
-      {OpId::kTirTvmTuple, kAnyArity, &CallEvaluator::EvalHint},
-      {OpId::kTirUndef, 0, &CallEvaluator::EvalUndef},
+      {op::kTirAddressOf, 1, &CallEvaluator::EvalAddressOf},
+      {op::kTirAtomicAdd, 2, &CallEvaluator::EvalAtomicAdd},
+      {op::kTirBreakLoop, 0, &CallEvaluator::EvalOnlyStatement},
+      {op::kTirContinueLoop, 0, &CallEvaluator::EvalOnlyStatement},
+      {op::kTirEndProfileIntrinsic, 1, &CallEvaluator::EvalHint},
+      {op::kTirIsNullptr, 1, &CallEvaluator::EvalIsNull},
+      {op::kTirPrefetch, kAnyArity, &CallEvaluator::EvalHint},
+      {op::kTirRet, 1, &CallEvaluator::EvalOnlyStatement},
+      {op::kTirStartProfileIntrinsic, 1, &CallEvaluator::EvalHint},
+      {op::kTirTvmAccessPtr, 5, &CallEvaluator::EvalAccessPtr},
+      {op::kTirTvmCallPacked, kAnyArity, &CallEvaluator::EvalCallPacked},
+      {op::kTirTvmStackMakeArray, 6, &CallEvaluator::EvalMakeArray},
+      {op::kTirTvmStackMakeShape, kAnyArity, &CallEvaluator::EvalMakeShape},
+      {op::kTirTvmStorageSync, kAnyArity, &CallEvaluator::EvalSync},
+      {op::kTirTvmStructGet, 3, &CallEvaluator::EvalStructGet},
+      {op::kTirTvmThreadAllreduce, kAnyArity, &CallEvaluator::EvalOnlyStatement},
+      {op::kTirTvmTuple, kAnyArity, &CallEvaluator::EvalHint},
+      {op::kTirUndef, 0, &CallEvaluator::EvalUndef},
   };
   static constexpr auto kTable = RowsById(kRows);
   return RowOf(kTable, op);

@@ -9,6 +9,7 @@
 #include "iropt/ir/element.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/op/assert_message.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/support/stack.h"
 #include "lockstep.h"
 
@@ -140,7 +141,7 @@ bool Interpreter::ExecAssert(const tir::AssertStmt& assertion) {
 
 namespace {
 
-bool IsUndef(const PrimExpr* value) { return CallOf(value, OpId::kTirUndef) != nullptr; }
+bool IsUndef(const PrimExpr* value) { return CallOf(value, op::kTirUndef) != nullptr; }
 
 }  // namespace
 
@@ -343,13 +344,13 @@ bool Interpreter::AtFirstReduction(const tir::Block& block, bool* first) {
 // For its effects. T.ret ends the function, T.break_loop the loop, T.continue_loop one iteration: like an error they
 // end all statements up to there.
 bool Interpreter::ExecEvaluate(const tir::Evaluate& evaluate) {
-  const tir::Call* call = CallOf(evaluate.value, OpId::kTirRet);
+  const tir::Call* call = CallOf(evaluate.value, op::kTirRet);
   if (call && call->args.size() == 1) {
     returned_ = Eval(call->args[0], &result_);
     return false;
   }
-  const bool leaves = CallOf(evaluate.value, OpId::kTirBreakLoop) != nullptr;
-  if (leaves || CallOf(evaluate.value, OpId::kTirContinueLoop)) {
+  const bool leaves = CallOf(evaluate.value, op::kTirBreakLoop) != nullptr;
+  if (leaves || CallOf(evaluate.value, op::kTirContinueLoop)) {
     jump_ = leaves ? AfterBody::kLeave : AfterBody::kNext;
     return false;
   }

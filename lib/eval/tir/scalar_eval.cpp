@@ -6,6 +6,7 @@
 #include <cstring>
 #include <span>
 
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/named_functions.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
@@ -446,18 +447,18 @@ bool ScalarEvaluator::EvalCall(const tir::Call& call, int lane, Scalar* result) 
 // Intrinsics that choose what they evaluate, and those that take vectors apart and put them together.
 const ScalarEvaluator::LaneIntrinsic* ScalarEvaluator::FindLaneIntrinsic(const OpInfo& op) {
   static constexpr LaneIntrinsic kRows[] = {
-      {OpId::kTirAssume, 1, &ScalarEvaluator::EvalAssume},
-      {OpId::kTirAttributedCall, 2, &ScalarEvaluator::EvalOperand},
-      {OpId::kTirDp4a, 3, &ScalarEvaluator::EvalDotProduct},
-      {OpId::kTirGetActiveLaneMask, 2, &ScalarEvaluator::EvalLaneMask},
-      {OpId::kTirIfThenElse, 3, &ScalarEvaluator::EvalIfThenElse},
-      {OpId::kTirIgnoreLoopPartition, 1, &ScalarEvaluator::EvalOperand},
-      {OpId::kTirLikely, 1, &ScalarEvaluator::EvalOperand},
-      {OpId::kTirReinterpret, 1, &ScalarEvaluator::EvalReinterpret},
-      {OpId::kTirTvmThreadInvariant, 1, &ScalarEvaluator::EvalOperand},
-      {OpId::kTirVectorcombine, 2, &ScalarEvaluator::EvalVectorCombine},
-      {OpId::kTirVectorhigh, 1, &ScalarEvaluator::EvalVectorHigh},
-      {OpId::kTirVectorlow, 1, &ScalarEvaluator::EvalOperand},
+      {op::kTirAssume, 1, &ScalarEvaluator::EvalAssume},
+      {op::kTirAttributedCall, 2, &ScalarEvaluator::EvalOperand},
+      {op::kTirDp4a, 3, &ScalarEvaluator::EvalDotProduct},
+      {op::kTirGetActiveLaneMask, 2, &ScalarEvaluator::EvalLaneMask},
+      {op::kTirIfThenElse, 3, &ScalarEvaluator::EvalIfThenElse},
+      {op::kTirIgnoreLoopPartition, 1, &ScalarEvaluator::EvalOperand},
+      {op::kTirLikely, 1, &ScalarEvaluator::EvalOperand},
+      {op::kTirReinterpret, 1, &ScalarEvaluator::EvalReinterpret},
+      {op::kTirTvmThreadInvariant, 1, &ScalarEvaluator::EvalOperand},
+      {op::kTirVectorcombine, 2, &ScalarEvaluator::EvalVectorCombine},
+      {op::kTirVectorhigh, 1, &ScalarEvaluator::EvalVectorHigh},
+      {op::kTirVectorlow, 1, &ScalarEvaluator::EvalOperand},
   };
   static constexpr auto kTable = RowsById(kRows);
   return RowOf(kTable, op);

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "iropt/eval/tir/scalar_eval.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "scalar_ops.h"
 
@@ -33,12 +34,13 @@ using IntrinsicRows = std::array<const Row*, kNumIntrinsics>;
 template <class Row, size_t kCount>
 constexpr IntrinsicRows<Row> RowsById(const Row (&rows)[kCount]) {
   IntrinsicRows<Row> table{};
-  for (const Row& row : rows) table[IndexOf(row.id)] = &row;
+  for (const Row& row : rows) table[IntrinsicRowOf(row.id)] = &row;
   return table;
 }
 template <class Row>
 const Row* RowOf(const IntrinsicRows<Row>& table, const OpInfo& op) {
-  return IndexOf(op.id) < kNumIntrinsics ? table[IndexOf(op.id)] : nullptr;
+  const size_t row = IntrinsicRowOf(op.id);
+  return row < kNumIntrinsics ? table[row] : nullptr;
 }
 
 // Operations on scalars; false if the result is undefined.

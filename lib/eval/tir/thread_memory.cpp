@@ -7,8 +7,8 @@
 #include "iropt/eval/tir/thread_sync.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/intrinsics.h"
-#include "iropt/op/op_id.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
@@ -168,7 +168,7 @@ class MemoryFinder : public tir::StmtExprVisitor {
   void VisitCall(const tir::Call* call) override {
     const auto* op = As<Op>(call->op);
     const bool before = in_allreduce_;
-    in_allreduce_ = before || (op && op->id == OpId::kTirTvmThreadAllreduce);
+    in_allreduce_ = before || (op && op->id == op::kTirTvmThreadAllreduce);
     StmtExprVisitor::VisitCall(call);
     in_allreduce_ = before;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "iropt/eval/tir/thread_sync.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 
 namespace iropt {
@@ -44,8 +45,8 @@ std::optional<ThreadReduction> ThreadReduction::Of(const tir::Call& call, const 
 bool ThreadReduction::IsOver(const tir::Var* axis) const { return std::ranges::find(axes, axis) != axes.end(); }
 
 LockstepCall LockstepCallOf(const PrimExpr* value) {
-  if (CallOf(value, OpId::kTirTvmThreadAllreduce)) return LockstepCall::kReduction;
-  const tir::Call* sync = CallOf(value, OpId::kTirTvmStorageSync);
+  if (CallOf(value, op::kTirTvmThreadAllreduce)) return LockstepCall::kReduction;
+  const tir::Call* sync = CallOf(value, op::kTirTvmStorageSync);
   if (!sync) return LockstepCall::kOther;
   const auto* scope = sync->args.empty() ? nullptr : As<tir::StringImm>(sync->args[0]);
   return scope && scope->value == "global" ? LockstepCall::kGridBarrier : LockstepCall::kBarrier;

@@ -1,6 +1,7 @@
 #include "iropt/eval/tir/thread_sync.h"
 
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 
 namespace iropt {
@@ -22,7 +23,7 @@ class SyncFinder : public tir::StmtExprVisitor {
  protected:
   void VisitCall(const tir::Call* call) override {
     const auto* op = As<Op>(call->op);
-    if (op && IsOneOf(*op, OpId::kTirTvmStorageSync, OpId::kTirTvmThreadAllreduce)) found_ = true;
+    if (op && IsOneOf(*op, op::kTirTvmStorageSync, op::kTirTvmThreadAllreduce)) found_ = true;
     StmtExprVisitor::VisitCall(call);
   }
 

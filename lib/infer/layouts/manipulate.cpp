@@ -3,6 +3,12 @@
 
 #include "infer/type_util.h"
 #include "iropt/infer/layout_rules.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/concat.h"
+#include "iropt/op/ops/gather.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/reorder.h"
+#include "iropt/op/ops/repeat.h"
 #include "iropt/support/followed_version.h"
 
 namespace iropt {

@@ -1,6 +1,9 @@
 // Layout rules of normalization: the data keep their layout, and the normalized axes are renumbered.
 #include "infer/type_util.h"
 #include "iropt/infer/layout_rules.h"
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/normalization.h"
+#include "iropt/op/ops/softmax.h"
 
 namespace iropt {
 

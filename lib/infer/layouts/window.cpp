@@ -4,6 +4,9 @@
 
 #include "infer/type_util.h"
 #include "iropt/infer/layout_rules.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/image.h"
+#include "iropt/op/ops/pooling.h"
 #include "iropt/support/followed_version.h"
 
 namespace iropt {

@@ -10,6 +10,7 @@
 #include "iropt/arith/const_fold.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/dispatch.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
@@ -430,8 +431,7 @@ void PrimPrinter::PrintCall(const tir::Call* call) {
   if (const auto* op = As<Op>(call->op)) {
     PrintScriptName(*op->info);
     // From 0.25 on, calls for tensor cores do not state the dtype of the elements.
-    const bool is_untyped =
-        IsOneOf(*op, OpId::kTirPtxLdmatrix, OpId::kTirPtxMma) && context_.Since(TextVersion::kV0_25);
+    const bool is_untyped = IsOneOf(*op, op::kTirPtxLdmatrix, op::kTirPtxMma) && context_.Since(TextVersion::kV0_25);
     place = is_untyped ? DtypePrint::kNone : IntrinsicOf(op)->dtype_print;
     // TVM leaves it out, and cannot read the call.
     by_name = place == DtypePrint::kNone && !is_untyped && IntrinsicOf(op)->result == ResultDtype::kGiven;

@@ -6,6 +6,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/print/prim_printer.h"
 #include "iropt/op/device_calls.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/op/tile_layout.h"
 #include "iropt/support/stack.h"
@@ -29,17 +30,16 @@ struct PtxNames {
   std::string_view old, sorted, newest;
 };
 constexpr PtxNames kPtxNames[] = {
-    {OpId::kTirPtxCpAsync, OpId::kTirSTirCpAsyncRaw, "T.ptx_cp_async", "T.ptx.cp_async", "T.s_tir.cp_async_raw"},
-    {OpId::kTirPtxLdg32, OpId::kTirSTirLdg32, "T.ptx_ldg32", "T.ptx.ldg32", "T.s_tir.ldg32"},
-    {OpId::kTirPtxCommitGroup, OpId::kTirPtxCommitGroup, "T.ptx_commit_group", "T.ptx.cp_async.commit_group",
-     "T.ptx.cp"},
-    {OpId::kTirPtxLdmatrix, OpId::kTirPtxLdmatrix, "T.ptx_ldmatrix", "T.ptx.ldmatrix_legacy", "T.ptx_legacy.ldmatrix"},
-    {OpId::kTirPtxMma, OpId::kTirPtxMma, "T.ptx_mma", "T.ptx.mma_legacy", "T.ptx_legacy.mma"},
-    {OpId::kTirPtxWaitGroup, OpId::kTirPtxWaitGroup, "T.ptx_wait_group", "T.ptx.cp_async.wait_group", "T.ptx.cp"},
+    {op::kTirPtxCpAsync, op::kTirSTirCpAsyncRaw, "T.ptx_cp_async", "T.ptx.cp_async", "T.s_tir.cp_async_raw"},
+    {op::kTirPtxLdg32, op::kTirSTirLdg32, "T.ptx_ldg32", "T.ptx.ldg32", "T.s_tir.ldg32"},
+    {op::kTirPtxCommitGroup, op::kTirPtxCommitGroup, "T.ptx_commit_group", "T.ptx.cp_async.commit_group", "T.ptx.cp"},
+    {op::kTirPtxLdmatrix, op::kTirPtxLdmatrix, "T.ptx_ldmatrix", "T.ptx.ldmatrix_legacy", "T.ptx_legacy.ldmatrix"},
+    {op::kTirPtxMma, op::kTirPtxMma, "T.ptx_mma", "T.ptx.mma_legacy", "T.ptx_legacy.mma"},
+    {op::kTirPtxWaitGroup, op::kTirPtxWaitGroup, "T.ptx_wait_group", "T.ptx.cp_async.wait_group", "T.ptx.cp"},
 };
 
 Keyword AsKeyword(const PrimExpr* e) {
-  const tir::Call* call = CallOf(e, OpId::kTirKeywordArg);
+  const tir::Call* call = CallOf(e, op::kTirKeywordArg);
   if (!call || call->args.size() != 2 || NameOperand(call).empty()) return {};
   return {NameOperand(call), call->args[1]};
 }
@@ -196,7 +196,7 @@ void PrimPrinter::PrintCallType(const tir::Call& call) {
 
 // A pointer of another type, which has the same dtype.
 bool PrimPrinter::IsPointerCast(const tir::Call& call) const {
-  return CallOf(&call, OpId::kTirReinterpret) && call.args.size() == 1 && call.dtype.is_handle() &&
+  return CallOf(&call, op::kTirReinterpret) && call.args.size() == 1 && call.dtype.is_handle() &&
          call.args[0]->dtype.is_handle() && context_.Since(TextVersion::kV0_26);
 }
 
@@ -211,10 +211,10 @@ void PrimPrinter::PrintScriptName(const OpInfo& op) {
                        : context_.Since(TextVersion::kV0_25) ? names.sorted
                                                              : names.old);
   }
-  if (is(OpId::kTirMakeFilledSimdgroupMatrix, OpId::kTirSimdgroupLoad, OpId::kTirSimdgroupMultiplyAccumulate,
-         OpId::kTirSimdgroupStore))
+  if (is(op::kTirMakeFilledSimdgroupMatrix, op::kTirSimdgroupLoad, op::kTirSimdgroupMultiplyAccumulate,
+         op::kTirSimdgroupStore))
     target = "T.metal.";
-  if (is(OpId::kTirMmaFill, OpId::kTirMmaStore, OpId::kTirMmaFillLegacy, OpId::kTirMmaStoreLegacy)) target = "T.cuda.";
+  if (is(op::kTirMmaFill, op::kTirMmaStore, op::kTirMmaFillLegacy, op::kTirMmaStoreLegacy)) target = "T.cuda.";
   if (target.empty() || !context_.Since(TextVersion::kV0_25)) return out_.Append(op.script);
   out_.Append(target);
   out_.Append(op.script.substr(2));
@@ -222,7 +222,7 @@ void PrimPrinter::PrintScriptName(const OpInfo& op) {
 
 // T.ptx.cp("async", "commit_group", ""), T.ptx.cp(0, "async", "wait_group", "") of the newest version.
 bool PrimPrinter::PrintCopyGroup(const tir::Call* call) {
-  const bool waits = IsOp(call->op, OpId::kTirPtxWaitGroup);
+  const bool waits = IsOp(call->op, op::kTirPtxWaitGroup);
   if (!context_.Since(TextVersion::kV0_27) || call->args.size() != (waits ? 1 : 0)) return false;
   out_.Append("T.ptx.cp(");
   if (waits) {
@@ -237,10 +237,10 @@ bool PrimPrinter::PrintCopyGroup(const tir::Call* call) {
 bool PrimPrinter::PrintDeviceCall(const tir::Call* call) {
   const std::string_view name = NameOperand(call);
   const OpId group = CopyGroupOf(call);
-  if (group != OpId::kTirDeviceCall && !context_.Since(TextVersion::kV0_27)) {
+  if (group != op::kTirDeviceCall && !context_.Since(TextVersion::kV0_27)) {
     PrintScriptName(*GetOp(group)->info);
     out_.Append('(');
-    if (group == OpId::kTirPtxWaitGroup) Print(call->args[1]);
+    if (group == op::kTirPtxWaitGroup) Print(call->args[1]);
     out_.Append(')');
     return true;
   }
@@ -279,11 +279,11 @@ bool PrimPrinter::PrintDeviceCall(const tir::Call* call) {
 bool PrimPrinter::PrintAttributedCall(const tir::Call* call) {
   const auto* inner = call->args.size() == 2 ? As<tir::Call>(call->args[0]) : nullptr;
   const auto* op = inner ? As<Op>(inner->op) : nullptr;
-  const tir::Call* dict = CallOf(call->args.size() == 2 ? call->args[1] : nullptr, OpId::kTirDictArg);
+  const tir::Call* dict = CallOf(call->args.size() == 2 ? call->args[1] : nullptr, op::kTirDictArg);
   if (!op || !dict || !std::ranges::all_of(dict->args, [](const PrimExpr* e) { return AsKeyword(e).value; }))
     return false;
   // The name of an instruction is its first operand.
-  const bool is_device_call = IsOneOf(*op, OpId::kTirDeviceCall, OpId::kTirPureDeviceCall);
+  const bool is_device_call = IsOneOf(*op, op::kTirDeviceCall, op::kTirPureDeviceCall);
   const std::string_view name =
       is_device_call ? NameOperand(inner) : op->info->name.substr(op->info->name.find('.') + 1);
   const bool is_first = context_.version == TextVersion::kV0_25;
@@ -350,29 +350,29 @@ bool PrimPrinter::PrintTileCall(const tir::Call* call) {
 bool PrimPrinter::PrintByForm(const tir::Call* call) {
   const auto* op = As<Op>(call->op);
   if (!op) return false;
-  if (IsOneOf(*op, OpId::kTirPtxCommitGroup, OpId::kTirPtxWaitGroup)) return PrintCopyGroup(call);
-  if (op->id < OpId::kTirAssertMessage || op->id > OpId::kTirTileLayout) return false;
+  if (IsOneOf(*op, op::kTirPtxCommitGroup, op::kTirPtxWaitGroup)) return PrintCopyGroup(call);
+  if (op->id < op::kTirAssertMessage || op->id > op::kTirTileLayout) return false;
   switch (op->id) {
-    case OpId::kTirAssertMessage: return PrintAssertMessage(call);
-    case OpId::kTirAttributedCall: return PrintAttributedCall(call);
-    case OpId::kTirBufferArg: {
+    case op::kTirAssertMessage: return PrintAssertMessage(call);
+    case op::kTirAttributedCall: return PrintAttributedCall(call);
+    case op::kTirBufferArg: {
       const auto* load = call->args.size() == 1 ? As<tir::BufferLoad>(call->args[0]) : nullptr;
       if (load) PrintBuffer(load->buffer);
       return load != nullptr;
     }
-    case OpId::kTirComposeLayout: return PrintComposeLayout(call);
-    case OpId::kTirPureDeviceCall:
-    case OpId::kTirDeviceCall: return PrintDeviceCall(call);
-    case OpId::kTirDictArg: return PrintDict(call->args);
-    case OpId::kTirLambdaArg: return PrintLambdaOperand(call);
-    case OpId::kTirListArg:
+    case op::kTirComposeLayout: return PrintComposeLayout(call);
+    case op::kTirPureDeviceCall:
+    case op::kTirDeviceCall: return PrintDeviceCall(call);
+    case op::kTirDictArg: return PrintDict(call->args);
+    case op::kTirLambdaArg: return PrintLambdaOperand(call);
+    case op::kTirListArg:
       out_.Append('[');
       PrintOperands(call->args, false);
       return out_.Append(']'), true;
-    case OpId::kTirNoneArg: return out_.Append("None"), true;
-    case OpId::kTirRegionArg: return PrintRegionOperand(call);
-    case OpId::kTirTileCall: return PrintTileCall(call);
-    case OpId::kTirTileLayout: {
+    case op::kTirNoneArg: return out_.Append("None"), true;
+    case op::kTirRegionArg: return PrintRegionOperand(call);
+    case op::kTirTileCall: return PrintTileCall(call);
+    case op::kTirTileLayout: {
       const auto layout = AsTileLayout(call);
       if (layout) PrintTileLayout(*layout);
       return layout.has_value();
@@ -382,7 +382,7 @@ bool PrimPrinter::PrintByForm(const tir::Call* call) {
 }
 
 const tir::StringImm* SourceCodeOf(const tir::Call* call) {
-  if (CallOf(call, OpId::kTirDeviceCall) == nullptr || call->args.size() < 3) return nullptr;
+  if (CallOf(call, op::kTirDeviceCall) == nullptr || call->args.size() < 3) return nullptr;
   return NameOperand(call) == "cuda.func_call" ? As<tir::StringImm>(call->args.back()) : nullptr;
 }
 

@@ -1,10 +1,14 @@
 // Type rules of operators that make tensors: constants, ranges, triangles; and of shapes, storage and devices.
+#include "iropt/op/ops/create.h"
+
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "infer/type_util.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/device.h"
 
 namespace iropt {
 
@@ -62,7 +66,7 @@ Dim FloatSteps(Dim start, Dim end, Dim step) {
   if (divisor && As<tir::FloatImm>(span)) return nullptr;
   const Dim args[] = {ratio};
   return kDims.Cast(DataType::Int(64),
-                    kDims.Keep(tir::Call(ratio->dtype, GetOp(OpId::kTirCeil), List<const PrimExpr*>(args, 1))));
+                    kDims.Keep(tir::Call(ratio->dtype, GetOp(op::kTirCeil), List<const PrimExpr*>(args, 1))));
 }
 
 }  // namespace

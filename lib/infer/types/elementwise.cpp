@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include "infer/type_util.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/quantize.h"
 
 namespace iropt {
 

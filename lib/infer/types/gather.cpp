@@ -1,9 +1,14 @@
 // Type rules of operators whose operands are indices, and of those that write a part of a tensor.
+#include "iropt/op/ops/gather.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "infer/type_util.h"
+#include "iropt/op/ops/index.h"
+#include "iropt/op/ops/reorder.h"
+#include "iropt/op/ops/repeat.h"
 
 namespace iropt {
 

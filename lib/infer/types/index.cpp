@@ -1,10 +1,17 @@
 // Type rules of operators that pick elements: by position, by order, by value; and of those that scatter them.
+#include "iropt/op/ops/index.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "infer/type_util.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/gather.h"
+#include "iropt/op/ops/scan.h"
+#include "iropt/op/ops/slice.h"
+#include "iropt/op/ops/sorting.h"
 
 namespace iropt {
 
@@ -70,7 +77,7 @@ Known IntTuple(const Call& call, size_t operand, InferContext& ctx, std::vector<
 Dim IfThenElse(Dim cond, Dim a, Dim b) {
   if (const int64_t* value = arith::AsInt(cond)) return *value ? a : b;
   const Dim args[] = {cond, a, b};
-  return kDims.Keep(tir::Call(a->dtype, GetOp(OpId::kTirIfThenElse), List<Dim>(args, 3)));
+  return kDims.Keep(tir::Call(a->dtype, GetOp(op::kTirIfThenElse), List<Dim>(args, 3)));
 }
 
 // Clamps an index in Python's convention to [0, extent], or to [-1, extent - 1] for negative strides.

@@ -5,6 +5,10 @@
 #include <numeric>
 
 #include "infer/type_util.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/concat.h"
+#include "iropt/op/ops/reorder.h"
+#include "iropt/op/ops/repeat.h"
 
 namespace iropt {
 

@@ -1,9 +1,15 @@
 // Type rules of neural-network operators without a window: normalization, attention, losses, gradients.
+#include "iropt/op/ops/nn.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "infer/type_util.h"
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/loss.h"
+#include "iropt/op/ops/normalization.h"
+#include "iropt/op/ops/softmax.h"
 
 namespace iropt {
 

@@ -6,6 +6,10 @@
 
 #include "infer/type_util.h"
 #include "iropt/infer/einsum.h"
+#include "iropt/op/ops/linear_algebra.h"
+#include "iropt/op/ops/matmul.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/scan.h"
 
 namespace iropt {
 

@@ -1,4 +1,6 @@
 // Type rules of operators on boxes in images.
+#include "iropt/op/ops/vision.h"
+
 #include <fmt/format.h>
 
 #include "infer/type_util.h"

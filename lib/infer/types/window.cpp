@@ -5,6 +5,9 @@
 
 #include "infer/type_util.h"
 #include "iropt/infer/layout.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/image.h"
+#include "iropt/op/ops/pooling.h"
 
 namespace iropt {
 

@@ -1,7 +1,12 @@
 // Legalization of operators on tensors that are broadcast against each other.
 #include <fmt/format.h>
 
-#include "legalize/legalizations.h"
+#include <string_view>
+#include <vector>
+
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
+#include "iropt/op/intrinsic_ids.h"
 
 namespace iropt::legalize {
 
@@ -44,7 +49,7 @@ Value FloorRemainder(Value a, Value b) {
 
 // TVM has no remainder of floats for this operator.
 Value TruncRemainder(Value a, Value b) {
-  return a.dtype().is_integer() ? te::TruncMod(a, b) : a - te::Call(OpId::kTirTrunc, {te::Div(a, b)}) * b;
+  return a.dtype().is_integer() ? te::TruncMod(a, b) : a - te::Call(op::kTirTrunc, {te::Div(a, b)}) * b;
 }
 
 }  // namespace
@@ -58,7 +63,7 @@ Value TruncRemainder(Value a, Value b) {
   IROPT_LEGALIZE_WITH(LegalizeBits, Id, name, te::Bitwise(arith::BitOp::op, a, b))
 
 IROPT_LEGALIZE_BINARY(Add, "add", a + b)
-IROPT_LEGALIZE_BINARY(Atan2, "atan2", te::Call(OpId::kTirAtan2, {a, b}))
+IROPT_LEGALIZE_BINARY(Atan2, "atan2", te::Call(op::kTirAtan2, {a, b}))
 IROPT_LEGALIZE_BITS(BitwiseAnd, "bitwise_and", kAnd)
 IROPT_LEGALIZE_BITS(BitwiseOr, "bitwise_or", kOr)
 IROPT_LEGALIZE_BITS(BitwiseXor, "bitwise_xor", kXor)

@@ -1,6 +1,10 @@
 // Legalization of operators that select boxes: opaque blocks with loops of their own.
+#include <vector>
+
 #include "box_code.h"
-#include "legalize/legalizations.h"
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
+#include "iropt/op/ops/vision.h"
 #include "local_number.h"
 #include "packed_calls.h"
 

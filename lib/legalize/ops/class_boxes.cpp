@@ -2,11 +2,17 @@
 // the selection of boxes for each class of each image, and their collection.
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <string_view>
+#include <vector>
 
 #include "box_code.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
-#include "legalize/legalizations.h"
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
+#include "iropt/op/ops/slice.h"
+#include "iropt/op/ops/vision.h"
 #include "local_number.h"
 #include "packed_calls.h"
 
@@ -258,9 +264,9 @@ const Expr* TrimRows(LegalizeCall& call, const Expr* indices, const Expr* count)
   TeCall strides_te(call, "build_strides");
   const Expr* strides = builder.Emit(PairOf(strides_te, "strides", [&](Value) { return strides_te.Int(1); }));
   const Expr* slice =
-      builder.Normalize(builder.MakeCall(GetOp(OpId::kDynamicStridedSlice), {indices, begin, end, strides}));
+      builder.Normalize(builder.MakeCall(GetOp(op::kDynamicStridedSlice), {indices, begin, end, strides}));
   LegalizeCall trimmed = call.Of(*To<Call>(slice));
-  return builder.Emit(LegalizeDynamicStridedSlice(trimmed));
+  return builder.Emit(LegalizationOf(OpInfoOf(op::kDynamicStridedSlice)).legalize(trimmed));
 }
 
 // The greatest number of boxes of a class, which is a constant of one element. TVM does not look at what a name is

@@ -1,8 +1,16 @@
 // Legalization of convolutions and poolings.
+#include "iropt/op/ops/convolution.h"
+
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
+#include "iropt/op/ops/pooling.h"
 #include "iropt/support/followed_version.h"
-#include "legalize/legalizations.h"
 
 namespace iropt::legalize {
 

@@ -1,10 +1,20 @@
 // Legalization of operators that make or convert tensors.
+#include "iropt/op/ops/create.h"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
 #include "iropt/eval/evaluator.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/quantize.h"
 #include "iropt/runtime/value.h"
 #include "iropt/support/followed_version.h"
-#include "legalize/legalizations.h"
 
 namespace iropt::legalize {
 
@@ -120,7 +130,7 @@ const Expr* LegalizeHammingWindow(LegalizeCall& call) {
   const te::Value last = te::Cast(dtype, te::Max(size - 1, 1));
   const te::Tensor window = te.Compute("hamming_window", shape, [&](te::Values i) {
     const te::Value angle = te::Div(te.Const(2 * 3.14159265358979323846, dtype) * te::Cast(dtype, i[0]), last);
-    const te::Value value = te.Const(*alpha, dtype) - te.Const(*beta, dtype) * te::Call(OpId::kTirCos, {angle});
+    const te::Value value = te.Const(*alpha, dtype) - te.Const(*beta, dtype) * te::Call(op::kTirCos, {angle});
     return te::Select(shape[0] == 1, te.Const(1, dtype), value);
   });
   return te.Finish({window});

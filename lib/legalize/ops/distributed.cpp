@@ -1,10 +1,17 @@
 // Legalization of collective communication and of distribution.
+#include "iropt/op/ops/distributed.h"
+
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <vector>
 
 #include "iropt/ir/context.h"
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
 #include "iropt/op/op.h"
-#include "legalize/legalizations.h"
+#include "iropt/op/ops/call_packed.h"
+#include "iropt/op/ops/slice.h"
 
 namespace iropt::legalize {
 
@@ -86,8 +93,7 @@ const Expr* LegalizeDistRedistributeReplicaToShard(LegalizeCall& call) {
   Workspace& workspace = builder.workspace();
   const Expr* symbol = call.PackedFunc("runtime.disco.worker_id");
   const Type* const types[] = {ShapeType::Get()};
-  const Expr* id =
-      builder.Emit(builder.MakeCall(GetOp(OpId::kCallPurePacked), {symbol}, nullptr, TupleType::Get(types)));
+  const Expr* id = builder.Emit(builder.MakeCall(GetOp(op::kCallPurePacked), {symbol}, nullptr, TupleType::Get(types)));
   const PrimExpr* worker = IRContext::Current().NewSymVar("worker_id");
   builder.EmitMatchCast(id, ShapeType::Get(std::vector<const PrimExpr*>{worker}));
   const PrimExpr* size = type->dims[static_cast<uint32_t>(attrs.axis())];
@@ -100,8 +106,8 @@ const Expr* LegalizeDistRedistributeReplicaToShard(LegalizeCall& call) {
   };
   const Expr* begin = tuple(bound(worker));
   const Expr* end = tuple(bound(kDims.Add(worker, kDims.Int(1))));
-  return builder.MakeCall(GetOp(OpId::kStridedSlice), {call.arg(0), tuple(kDims.Int(attrs.axis())), begin, end},
-                          MakeOpAttrs(OpId::kStridedSlice, StridedSliceAttrs::Values{}));
+  return builder.MakeCall(GetOp(op::kStridedSlice), {call.arg(0), tuple(kDims.Int(attrs.axis())), begin, end},
+                          MakeOpAttrs(op::kStridedSlice, StridedSliceAttrs::Values{}));
 }
 
 }  // namespace iropt::legalize

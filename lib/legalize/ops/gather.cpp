@@ -1,5 +1,13 @@
 // Legalization of operators that pick elements by index tensors, and of those that make tensors of several.
-#include "legalize/legalizations.h"
+#include "iropt/op/ops/gather.h"
+
+#include <vector>
+
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
+#include "iropt/op/ops/concat.h"
+#include "iropt/op/ops/reorder.h"
+#include "iropt/op/ops/repeat.h"
 
 namespace iropt::legalize {
 

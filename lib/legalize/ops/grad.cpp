@@ -1,5 +1,11 @@
 // Legalization of operators of gradients.
-#include "legalize/legalizations.h"
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
+#include "iropt/op/ops/loss.h"
 
 namespace iropt::legalize {
 

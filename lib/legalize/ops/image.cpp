@@ -1,5 +1,12 @@
 // Legalization of operators on images.
-#include "legalize/legalizations.h"
+#include "iropt/op/ops/image.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
 
 namespace iropt::legalize {
 

@@ -2,8 +2,13 @@
 //
 // Of the index map, each result must be a parameter, or its quotient or remainder by a constant: then the map has an
 // inverse, and padding is where a quotient is the last one and the remainder is too great.
+#include <optional>
+#include <vector>
+
 #include "iropt/ir/tir/substitute.h"
-#include "legalize/legalizations.h"
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
+#include "iropt/op/ops/reorder.h"
 
 namespace iropt::legalize {
 

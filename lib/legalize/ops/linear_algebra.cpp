@@ -1,8 +1,15 @@
 // Legalization of products of matrices and tensors.
+#include "iropt/op/ops/linear_algebra.h"
+
+#include <algorithm>
 #include <array>
+#include <optional>
+#include <vector>
 
 #include "iropt/infer/einsum.h"
-#include "legalize/legalizations.h"
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
+#include "iropt/op/ops/matmul.h"
 
 namespace iropt::legalize {
 

@@ -1,7 +1,17 @@
 // Legalization of operators that rearrange elements.
 #include <fmt/format.h>
 
-#include "legalize/legalizations.h"
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/concat.h"
+#include "iropt/op/ops/reorder.h"
+#include "iropt/op/ops/repeat.h"
 
 namespace iropt::legalize {
 

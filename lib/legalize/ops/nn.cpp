@@ -1,6 +1,18 @@
 // Legalization of operators of neural networks; activations are in unary.cpp.
+#include "iropt/op/ops/nn.h"
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/attention.h"
+#include "iropt/op/ops/loss.h"
+#include "iropt/op/ops/normalization.h"
+#include "iropt/op/ops/softmax.h"
 #include "iropt/support/followed_version.h"
-#include "legalize/legalizations.h"
 
 namespace iropt::legalize {
 

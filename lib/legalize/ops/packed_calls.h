@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "iropt/legalize/te.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 
 namespace iropt::legalize {
@@ -16,14 +17,14 @@ inline const PrimExpr* PackedTensor(te::Builder& te, const te::Tensor& x) {
   std::vector<const PrimExpr*> dims;
   for (const te::Value& dim : x.shape()) dims.push_back(te.NodeOf(dim));
   const PrimExpr* shape =
-      make.Keep(tir::Call(DataType::Handle(), GetOp(OpId::kTirTvmStackMakeShape), workspace.Copy(dims)));
+      make.Keep(tir::Call(DataType::Handle(), GetOp(op::kTirTvmStackMakeShape), workspace.Copy(dims)));
   const std::vector<const PrimExpr*> args = {x.buffer()->data,
                                              shape,
                                              make.Int(0, DataType::Int(32)),
                                              make.Int(static_cast<int64_t>(x.ndim()), DataType::Int(32)),
                                              te.NodeOf(te.Const(0, x.dtype())),
                                              make.Int(0)};
-  return make.Keep(tir::Call(DataType::Handle(), GetOp(OpId::kTirTvmStackMakeArray), workspace.Copy(args)));
+  return make.Keep(tir::Call(DataType::Handle(), GetOp(op::kTirTvmStackMakeArray), workspace.Copy(args)));
 }
 
 // The indices that sort tensors along an axis, by a packed function that takes the inputs, the result, the axis and the
@@ -38,7 +39,7 @@ inline te::Tensor SortedIndices(te::Builder& te, std::string_view stage, std::st
     args.push_back(te.make().Int(static_cast<int64_t>(axis), DataType::Int(32)));
     args.push_back(te.make().Bool(ascending));
     const DataType result = DataType::Int(32);
-    code.Evaluate(te.make().Keep(tir::Call(result, GetOp(OpId::kTirTvmCallPacked), te.workspace().Copy(args))));
+    code.Evaluate(te.make().Keep(tir::Call(result, GetOp(op::kTirTvmCallPacked), te.workspace().Copy(args))));
   })[0];
 }
 

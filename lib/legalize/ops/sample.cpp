@@ -1,5 +1,11 @@
 // Legalization of operators that sample images at points that are given as data.
-#include "legalize/legalizations.h"
+#include <vector>
+
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
+#include "iropt/op/intrinsic_ids.h"
+#include "iropt/op/ops/image.h"
+#include "iropt/op/ops/vision.h"
 
 namespace iropt::legalize {
 
@@ -52,7 +58,7 @@ class GridSampler {
     const std::vector<Value> at = Positions(i, true);
     if (attrs_.method() == "bilinear") return Linear(i, at);
     std::vector<Value> place;
-    for (const Value& position : at) place.push_back(ToInt(te::Call(OpId::kTirNearbyint, {position})));
+    for (const Value& position : at) place.push_back(ToInt(te::Call(op::kTirNearbyint, {position})));
     return Pixel(i, place);
   }
 

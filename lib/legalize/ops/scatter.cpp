@@ -1,7 +1,15 @@
 // Legalization of operators that write to computed positions: opaque blocks with loops of their own.
+#include <optional>
+#include <string_view>
+#include <vector>
+
 #include "box_code.h"
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
+#include "iropt/op/ops/gather.h"
+#include "iropt/op/ops/index.h"
+#include "iropt/op/ops/slice.h"
 #include "iropt/support/followed_version.h"
-#include "legalize/legalizations.h"
 #include "local_number.h"
 
 namespace iropt::legalize {

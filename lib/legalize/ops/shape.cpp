@@ -1,9 +1,13 @@
 // Legalization of operators that inspect tensors at run time: functions on the host that read the descriptor of the
 // tensor.
+#include <string_view>
+
 #include "iropt/analysis/tir/complete_prim_func.h"
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/followed_version.h"
-#include "legalize/legalizations.h"
 
 namespace iropt::legalize {
 
@@ -30,7 +34,7 @@ class HostFunction {
   tir::FuncBuilder& code() { return code_; }
   const arith::PrimBuilder& make() const { return make_; }
   const PrimExpr* Get(Field field, DataType dtype) {
-    return Call(OpId::kTirTvmStructGet, dtype,
+    return Call(op::kTirTvmStructGet, dtype,
                 {handle_, make_.Int(0, DataType::Int(32)), make_.Int(static_cast<int>(field), DataType::Int(32))});
   }
   const PrimExpr* Call(OpId op, DataType dtype, std::initializer_list<const PrimExpr*> args) {
@@ -38,7 +42,7 @@ class HostFunction {
   }
   void Return(const PrimExpr* value) {
     dtype_ = value->dtype;
-    code_.Evaluate(Call(OpId::kTirRet, value->dtype, {value}));
+    code_.Evaluate(Call(op::kTirRet, value->dtype, {value}));
   }
   // The buffer of 64-bit integers that a field of the descriptor points to.
   const tir::Buffer* Integers(std::string_view name, const tir::Var* data, const PrimExpr* size) {
@@ -144,7 +148,7 @@ const Expr* LegalizeInspectTensorStrideI(LegalizeCall& call) {
   const arith::PrimBuilder& make = function.make();
   AtAxis(function, [&](const PrimExpr* axis, const tir::Var* ndim) {
     const tir::VarFrame data = function.Pointer("stride_ptr", Field::kStrides);
-    const tir::Frame choice = code.If(function.Call(OpId::kTirIsNullptr, DataType::Bool(), {data.var}));
+    const tir::Frame choice = code.If(function.Call(op::kTirIsNullptr, DataType::Bool(), {data.var}));
     {
       const tir::Frame then = code.Then();
       const tir::VarFrame shape_data = function.Pointer("shape_ptr", Field::kShape);

@@ -1,8 +1,15 @@
 // Legalization of reductions.
-#include <algorithm>
 
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/scan.h"
 #include "iropt/support/followed_version.h"
-#include "legalize/legalizations.h"
 #include "packed_calls.h"
 
 namespace iropt::legalize {

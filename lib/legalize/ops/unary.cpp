@@ -2,9 +2,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <string_view>
 
+#include "iropt/legalize/legalize.h"
+#include "iropt/legalize/topi.h"
+#include "iropt/op/intrinsic_ids.h"
+#include "iropt/op/ops/activation.h"
 #include "iropt/support/followed_version.h"
-#include "legalize/legalizations.h"
 
 namespace iropt::legalize {
 
@@ -18,13 +22,13 @@ const Expr* LegalizeUnary(LegalizeCall& call, std::string_view name, topi::Unary
 te::Value IsNan(te::Value x) {
   if (x.dtype().is_integer()) return x.te()->Const(0, DataType::Bool());
   if (x.dtype().bits == 16) x = te::Cast(DataType::Float(32), x);
-  return te::Call(OpId::kTirIsNan, DataType::Bool(), {x});
+  return te::Call(op::kTirIsNan, DataType::Bool(), {x});
 }
 
 // Since TVM 0.24 halves are rounded to even.
 te::Value RoundToEven(te::Value x) {
   if (x.dtype().is_integer() || !FollowsSince(TextVersion::kV0_24)) return topi::Round(x);
-  return te::Call(OpId::kTirNearbyint, {x});
+  return te::Call(op::kTirNearbyint, {x});
 }
 
 te::Value IsInf(te::Value x) {
@@ -39,14 +43,14 @@ const Expr* LegalizeBitwiseNot(LegalizeCall& call) {
   if (call.TensorArg(0)->dtype.is_floating())
     return call.Error(
         fmt::format("the operand must have an integer dtype, not {}", call.TensorArg(0)->dtype.ToString()));
-  return LegalizeUnary(call, "tir_bitwise_not", [](te::Value x) { return te::Call(OpId::kTirBitwiseNot, {x}); });
+  return LegalizeUnary(call, "tir_bitwise_not", [](te::Value x) { return te::Call(op::kTirBitwiseNot, {x}); });
 }
 
 #define IROPT_LEGALIZE_UNARY(Id, name, value)                                                                          \
   const Expr* Legalize##Id(LegalizeCall& call) {                                                                       \
     return LegalizeUnary(call, "tir_" name, [](te::Value x) { return value; });                                        \
   }
-#define IROPT_LEGALIZE_INTRINSIC(Id, name) IROPT_LEGALIZE_UNARY(Id, name, te::Call(OpId::kTir##Id, {x}))
+#define IROPT_LEGALIZE_INTRINSIC(Id, name) IROPT_LEGALIZE_UNARY(Id, name, te::Call(op::kTir##Id, {x}))
 
 IROPT_LEGALIZE_UNARY(Abs, "abs", topi::Abs(x))
 IROPT_LEGALIZE_INTRINSIC(Acos, "acos")
@@ -75,7 +79,7 @@ IROPT_LEGALIZE_INTRINSIC(Sqrt, "sqrt")
 IROPT_LEGALIZE_INTRINSIC(Tan, "tan")
 IROPT_LEGALIZE_INTRINSIC(Tanh, "tanh")
 
-IROPT_LEGALIZE_UNARY(Trunc, "trunc", x.dtype().is_integer() ? x : te::Call(OpId::kTirTrunc, {x}))
+IROPT_LEGALIZE_UNARY(Trunc, "trunc", x.dtype().is_integer() ? x : te::Call(op::kTirTrunc, {x}))
 
 #undef IROPT_LEGALIZE_INTRINSIC
 #undef IROPT_LEGALIZE_UNARY

@@ -1,4 +1,5 @@
 // Calls of PrimFuncs that replace calls of operators.
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +14,8 @@
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/legalize/legalize.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call_packed.h"
+#include "iropt/op/ops/call_tir.h"
 
 namespace iropt {
 
@@ -65,7 +68,7 @@ const Expr* LegalizeCall::CallDpsPacked(std::string_view name, const std::vector
   const Expr* symbol = PackedFunc(name);
   const Expr* tuple = workspace.New<Tuple>(workspace.Copy(args), nullptr);
   const Type* const outs[] = {out};
-  return workspace.New<Call>(GetOp(OpId::kCallDpsPacked), workspace.arena().Copy<const Expr*>({symbol, tuple}), nullptr,
+  return workspace.New<Call>(GetOp(op::kCallDpsPacked), workspace.arena().Copy<const Expr*>({symbol, tuple}), nullptr,
                              TupleType::Get(workspace.arena(), outs), nullptr);
 }
 
@@ -230,7 +233,7 @@ const Expr* TeCall::Finish(std::span<const te::Tensor> outputs) {
   if (!vars.empty()) operands.push_back(caller.New<ShapeExpr>(caller.Copy(vars), ShapeType::Get(vars)));
   const Type* out = types.size() == 1 ? types[0] : TupleType::Get(types);
   const Type* const outs[] = {out};
-  return caller.New<Call>(GetOp(OpId::kCallTir), caller.Copy(operands), nullptr, TupleType::Get(outs), nullptr);
+  return caller.New<Call>(GetOp(op::kCallTir), caller.Copy(operands), nullptr, TupleType::Get(outs), nullptr);
 }
 
 }  // namespace iropt

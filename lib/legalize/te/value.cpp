@@ -3,6 +3,7 @@
 
 #include "iropt/arith/const_fold.h"
 #include "iropt/legalize/te.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 
 namespace iropt::te {
@@ -68,7 +69,7 @@ Value IfThenElse(Value condition, Value a, Value b) {
   const PrimExpr* y = te.NodeOf(b, x->dtype);
   te.make().Match(x, y);
   const std::array<const PrimExpr*, 3> args = {condition.expr(), x, y};
-  return MakeCall(te, OpId::kTirIfThenElse, x->dtype, args);
+  return MakeCall(te, op::kTirIfThenElse, x->dtype, args);
 }
 
 Value Call(OpId intrinsic, std::initializer_list<Value> args) { return Call(intrinsic, args.begin()->dtype(), args); }

@@ -2,27 +2,28 @@
 #include <algorithm>
 
 #include "iropt/legalize/topi.h"
+#include "iropt/op/intrinsic_ids.h"
 
 namespace iropt::topi {
 
 // ---- Scalars
 
-Value Exp(Value x) { return te::Call(OpId::kTirExp, {x}); }
-Value Erf(Value x) { return te::Call(OpId::kTirErf, {x}); }
-Value Log(Value x) { return te::Call(OpId::kTirLog, {x}); }
-Value Sqrt(Value x) { return te::Call(OpId::kTirSqrt, {x}); }
-Value Rsqrt(Value x) { return te::Call(OpId::kTirRsqrt, {x}); }
-Value Sigmoid(Value x) { return te::Call(OpId::kTirSigmoid, {x}); }
-Value Tanh(Value x) { return te::Call(OpId::kTirTanh, {x}); }
-Value Pow(Value x, Value y) { return te::Call(OpId::kTirPow, {x, y}); }
-Value Floor(Value x) { return x.dtype().is_integer() ? x : te::Call(OpId::kTirFloor, {x}); }
-Value Ceil(Value x) { return x.dtype().is_integer() ? x : te::Call(OpId::kTirCeil, {x}); }
-Value Round(Value x) { return x.dtype().is_integer() ? x : te::Call(OpId::kTirRound, {x}); }
+Value Exp(Value x) { return te::Call(op::kTirExp, {x}); }
+Value Erf(Value x) { return te::Call(op::kTirErf, {x}); }
+Value Log(Value x) { return te::Call(op::kTirLog, {x}); }
+Value Sqrt(Value x) { return te::Call(op::kTirSqrt, {x}); }
+Value Rsqrt(Value x) { return te::Call(op::kTirRsqrt, {x}); }
+Value Sigmoid(Value x) { return te::Call(op::kTirSigmoid, {x}); }
+Value Tanh(Value x) { return te::Call(op::kTirTanh, {x}); }
+Value Pow(Value x, Value y) { return te::Call(op::kTirPow, {x, y}); }
+Value Floor(Value x) { return x.dtype().is_integer() ? x : te::Call(op::kTirFloor, {x}); }
+Value Ceil(Value x) { return x.dtype().is_integer() ? x : te::Call(op::kTirCeil, {x}); }
+Value Round(Value x) { return x.dtype().is_integer() ? x : te::Call(op::kTirRound, {x}); }
 
 Value Abs(Value x) {
   if (x.dtype().is_uint()) return x;
   if (x.dtype().is_int()) return te::Select(x >= 0, x, x * -1);
-  return te::Call(OpId::kTirFabs, {x});
+  return te::Call(op::kTirFabs, {x});
 }
 
 Value Sign(Value x) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "iropt/legalize/topi.h"
+#include "iropt/op/intrinsic_ids.h"
 
 namespace iropt::topi {
 
@@ -29,7 +30,7 @@ Value Polynomial(Value x, DataType dtype, const std::array<double, N>& coefficie
 Value PowerOfTwo(Value n) {
   constexpr int kMantissaBits = 23;
   const Value exponent = te::Cast(DataType::Int(32), n + n.te()->Const(127, n.dtype()));
-  return te::Call(OpId::kTirReinterpret, DataType::Float(32),
+  return te::Call(op::kTirReinterpret, DataType::Float(32),
                   {te::Bitwise(arith::BitOp::kShiftLeft, exponent, kMantissaBits)});
 }
 
@@ -65,19 +66,19 @@ Value FastTanh(Value x) {
 
 Tensor FastExp(const Tensor& x) {
   const bool is_float = x.dtype() == DataType::Float(32);
-  const auto value = [&](Value v) { return is_float ? FastExp(v) : Intrinsic(OpId::kTirExp, v); };
+  const auto value = [&](Value v) { return is_float ? FastExp(v) : Intrinsic(op::kTirExp, v); };
   return Map(x, value, "T_fast_exp", {});
 }
 
 Tensor FastErf(const Tensor& x) {
   if (x.dtype() == DataType::Float(32) || x.dtype() == DataType::Float(16))
     return Map(x, [](Value v) { return FastErf(v); }, "T_fast_erf", {});
-  return Map(x, [](Value v) { return Intrinsic(OpId::kTirErf, v); }, "T_erf", {});
+  return Map(x, [](Value v) { return Intrinsic(op::kTirErf, v); }, "T_erf", {});
 }
 
 Tensor FastTanh(const Tensor& x) {
   if (x.dtype() != DataType::Float(32))
-    return Map(x, [](Value v) { return Intrinsic(OpId::kTirTanh, v); }, "T_fast_tanh", {});
+    return Map(x, [](Value v) { return Intrinsic(op::kTirTanh, v); }, "T_fast_tanh", {});
   // Beyond, the result is 1 or -1.
   const auto limit = [&](double value) { return x.te().Const(value, x.dtype()); };
   const Tensor low = Map(x, [&](Value v) { return te::Min(limit(9), v); }, "T_minimum", {});

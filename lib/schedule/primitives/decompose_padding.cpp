@@ -11,7 +11,7 @@
 #include <algorithm>
 
 #include "iropt/arith/side_effect.h"
-#include "iropt/op/op_id.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/stmt_tools.h"
@@ -43,7 +43,7 @@ const PrimExpr* Flatten(const PrimExpr* condition, Analyzer& analyzer) {
       rest.push_back(both->a);
       continue;
     }
-    if (IsCallTo(term, OpId::kTirLikely)) term = To<tir::Call>(term)->args[0];
+    if (IsCallTo(term, op::kTirLikely)) term = To<tir::Call>(term)->args[0];
     result = make.Binary(NodeKind::kAnd, result, term);
   }
   return analyzer.Simplify(result);
@@ -124,7 +124,7 @@ class PaddingDecomposer {
   Status MatchPadding() {
     const auto* store = As<tir::BufferStore>(block_.body);
     if (!store) return Mismatch("Block body expect a BufferStore to the write buffer");
-    if (!IsCallTo(store->value, OpId::kTirIfThenElse))
+    if (!IsCallTo(store->value, op::kTirIfThenElse))
       return Mismatch("Value of BufferStore expect to be constrained by a padding predicate");
     const auto& choice = *To<tir::Call>(store->value);
     padding_.inside_value = choice.args[1];

@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "axis_condition.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/support/lookup.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
@@ -157,7 +158,7 @@ class PaddedCopies {
     }
     const PrimExpr* value = workspace_.New<tir::BufferLoad>(from->dtype, from, workspace_.Copy(indices));
     if (to == padded)
-      value = Intrinsic(OpId::kTirIfThenElse, from->dtype, {inside, value, make_.Const(0, from->dtype)}, workspace_);
+      value = Intrinsic(op::kTirIfThenElse, from->dtype, {inside, value, make_.Const(0, from->dtype)}, workspace_);
     const tir::Stmt* store = workspace_.New<tir::BufferStore>(to, value, workspace_.Copy(indices));
     const auto* block = workspace_.New<tir::Block>(
         workspace_.Copy(axes), workspace_.Copy(std::vector{MakeRegion(from, point, workspace_)}),

@@ -16,6 +16,7 @@
 #include "iropt/analysis/tir/block_access.h"
 #include "iropt/arith/mutator.h"
 #include "iropt/ir/structural.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
 #include "schedule/checks.h"
@@ -180,7 +181,7 @@ class NestReplacer : public tir::StmtExprMutator {
     }
     const PrimExpr* pad = MapIndices(*layout_.pad_value, indices_, analyzer_)[0];
     const PrimExpr* value =
-        Intrinsic(OpId::kTirIfThenElse, store->value->dtype, {padding_, pad, store->value}, workspace());
+        Intrinsic(op::kTirIfThenElse, store->value->dtype, {padding_, pad, store->value}, workspace());
     const auto* replaced = workspace().New<tir::BufferStore>(layout_.new_buffer, value, workspace().Copy(indices_));
     return StmtExprMutator::VisitBufferStore(replaced);
   }
@@ -324,7 +325,7 @@ class Planner {
         workspace_.New<tir::BufferLoad>(layout_.new_buffer->dtype, layout_.new_buffer, workspace_.Copy(indices));
     const PrimExpr* known = make.Binary(NodeKind::kOr, make.Not(padding), make.Binary(NodeKind::kEQ, load, pad));
     const auto* assume =
-        workspace_.New<tir::Evaluate>(Intrinsic(OpId::kTirAssume, DataType::Bool(), {known}, workspace_));
+        workspace_.New<tir::Evaluate>(Intrinsic(op::kTirAssume, DataType::Bool(), {known}, workspace_));
     return OverAllPositions(fmt::format("buffer_{}_assumptions", layout_.new_buffer->name), nullptr, /*writes=*/false,
                             vars, assume);
   }

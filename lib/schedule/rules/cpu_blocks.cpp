@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "iropt/ir/structural.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "schedule/checks.h"
 #include "schedule/stmt_tools.h"
 
@@ -39,7 +40,7 @@ void LoadCollector::VisitBufferLoad(const tir::BufferLoad* load) {
   StmtExprVisitor::VisitBufferLoad(load);
 }
 void LoadCollector::VisitCall(const tir::Call* call) {
-  if (IsCallTo(call, OpId::kTirIfThenElse)) conditions.push_back(call->args[0]);
+  if (IsCallTo(call, op::kTirIfThenElse)) conditions.push_back(call->args[0]);
   StmtExprVisitor::VisitCall(call);
 }
 void LoadCollector::VisitSelect(const tir::Select* select) {

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "iropt/op/intrinsic_ids.h"
 #include "schedule/checks.h"
 #include "schedule/stmt_tools.h"
 
@@ -178,7 +179,7 @@ bool HasValueBehindEnd(const PrimExpr* expr, const tir::Var* axis) {
   if (const auto* select = As<tir::Select>(expr))
     return has_value(select->condition) && has_value(select->true_value) && has_value(select->false_value);
   if (const auto* call = As<tir::Call>(expr))
-    return IsCallTo(call, OpId::kTirIfThenElse) && std::ranges::all_of(call->args, has_value);
+    return IsCallTo(call, op::kTirIfThenElse) && std::ranges::all_of(call->args, has_value);
   if (!tir::BinaryExpr::ClassOf(expr->kind)) return false;
   const bool divides = expr->kind == NodeKind::kDiv || expr->kind == NodeKind::kMod ||
                        expr->kind == NodeKind::kFloorDiv || expr->kind == NodeKind::kFloorMod;

@@ -1,6 +1,7 @@
 // gpu.RMSNorm: the root mean square of rows, and their division by it.
 #include <algorithm>
 
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "rule_schedule.h"
 
@@ -21,7 +22,7 @@ bool IsRsqrt(const tir::Block& block) {
   const auto* store = As<tir::BufferStore>(block.body);
   if (!store || block.reads.size() != 1 || block.writes.size() != 1) return false;
   const auto* call = As<tir::Call>(store->value);
-  return call && IsOp(call->op, OpId::kTirRsqrt);
+  return call && IsOp(call->op, op::kTirRsqrt);
 }
 
 // The stages in their order: the rows are read, squared and summed, their root is taken, they are divided by it, and

@@ -4,7 +4,7 @@
 
 #include "constants.h"
 #include "iropt/arith/prim_builder.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/vision.h"
 
 namespace iropt::relay {
 

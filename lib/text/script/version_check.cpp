@@ -10,6 +10,7 @@
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/device_calls.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_attrs.h"
 #include "iropt/support/lookup.h"
 #include "iropt/text/script/printer.h"
@@ -24,34 +25,34 @@ struct IntrinsicVersions {
   std::optional<TextVersion> until = std::nullopt;
 };
 constexpr IntrinsicVersions kIntrinsicVersions[] = {
-    {OpId::kTirTvmCheckReturn, TextVersion::kV0_18, TextVersion::kV0_20},
-    {OpId::kTirCreateBarriers, TextVersion::kV0_18, TextVersion::kV0_24},
-    {OpId::kTirPtxArriveBarrier, TextVersion::kV0_18, TextVersion::kV0_24},
-    {OpId::kTirPtxArriveBarrierExpectTx, TextVersion::kV0_18, TextVersion::kV0_24},
-    {OpId::kTirPtxCpAsyncBarrier, TextVersion::kV0_18, TextVersion::kV0_24},
-    {OpId::kTirPtxCpAsyncBulk, TextVersion::kV0_18, TextVersion::kV0_24},
-    {OpId::kTirPtxInitBarrierThreadCount, TextVersion::kV0_18, TextVersion::kV0_24},
-    {OpId::kTirPtxMmaSp, TextVersion::kV0_18, TextVersion::kV0_24},
-    {OpId::kTirPtxWaitBarrier, TextVersion::kV0_18, TextVersion::kV0_24},
-    {OpId::kTirIgnoreLoopPartition, TextVersion::kV0_20},
-    {OpId::kTirHandleAddByteOffset, TextVersion::kV0_21},
-    {OpId::kTirBreakLoop, TextVersion::kV0_22},
-    {OpId::kTirContinueLoop, TextVersion::kV0_22},
-    {OpId::kTirThreadReturn, TextVersion::kV0_22},
-    {OpId::kTirAssertMessage, TextVersion::kV0_24},
-    {OpId::kTirBufferOffset, TextVersion::kV0_25},
-    {OpId::kTirCooperativeTensorFill, TextVersion::kV0_25},
-    {OpId::kTirCooperativeTensorLoad, TextVersion::kV0_25},
-    {OpId::kTirCooperativeTensorMultiplyAccumulate, TextVersion::kV0_25},
-    {OpId::kTirCooperativeTensorStore, TextVersion::kV0_25},
-    {OpId::kTirFilter, TextVersion::kV0_25},
-    {OpId::kTirMmaFillLegacy, TextVersion::kV0_25},
-    {OpId::kTirMmaStoreLegacy, TextVersion::kV0_25},
-    {OpId::kTirPrintBuffer, TextVersion::kV0_25},
-    {OpId::kTirPtrByteOffset, TextVersion::kV0_25},
-    {OpId::kTirSelector, TextVersion::kV0_25},
-    {OpId::kTirTvmKernelReplacePoint, TextVersion::kV0_25},
-    {OpId::kTirTvmWarpShuffleXor, TextVersion::kV0_25},
+    {op::kTirTvmCheckReturn, TextVersion::kV0_18, TextVersion::kV0_20},
+    {op::kTirCreateBarriers, TextVersion::kV0_18, TextVersion::kV0_24},
+    {op::kTirPtxArriveBarrier, TextVersion::kV0_18, TextVersion::kV0_24},
+    {op::kTirPtxArriveBarrierExpectTx, TextVersion::kV0_18, TextVersion::kV0_24},
+    {op::kTirPtxCpAsyncBarrier, TextVersion::kV0_18, TextVersion::kV0_24},
+    {op::kTirPtxCpAsyncBulk, TextVersion::kV0_18, TextVersion::kV0_24},
+    {op::kTirPtxInitBarrierThreadCount, TextVersion::kV0_18, TextVersion::kV0_24},
+    {op::kTirPtxMmaSp, TextVersion::kV0_18, TextVersion::kV0_24},
+    {op::kTirPtxWaitBarrier, TextVersion::kV0_18, TextVersion::kV0_24},
+    {op::kTirIgnoreLoopPartition, TextVersion::kV0_20},
+    {op::kTirHandleAddByteOffset, TextVersion::kV0_21},
+    {op::kTirBreakLoop, TextVersion::kV0_22},
+    {op::kTirContinueLoop, TextVersion::kV0_22},
+    {op::kTirThreadReturn, TextVersion::kV0_22},
+    {op::kTirAssertMessage, TextVersion::kV0_24},
+    {op::kTirBufferOffset, TextVersion::kV0_25},
+    {op::kTirCooperativeTensorFill, TextVersion::kV0_25},
+    {op::kTirCooperativeTensorLoad, TextVersion::kV0_25},
+    {op::kTirCooperativeTensorMultiplyAccumulate, TextVersion::kV0_25},
+    {op::kTirCooperativeTensorStore, TextVersion::kV0_25},
+    {op::kTirFilter, TextVersion::kV0_25},
+    {op::kTirMmaFillLegacy, TextVersion::kV0_25},
+    {op::kTirMmaStoreLegacy, TextVersion::kV0_25},
+    {op::kTirPrintBuffer, TextVersion::kV0_25},
+    {op::kTirPtrByteOffset, TextVersion::kV0_25},
+    {op::kTirSelector, TextVersion::kV0_25},
+    {op::kTirTvmKernelReplacePoint, TextVersion::kV0_25},
+    {op::kTirTvmWarpShuffleXor, TextVersion::kV0_25},
 };
 
 class VersionChecker : public WalkHandler {
@@ -142,7 +143,7 @@ class VersionChecker : public WalkHandler {
     if (!op) return;
     for (const IntrinsicVersions& versions : kIntrinsicVersions) {
       if (versions.id != op->info->id) continue;
-      const bool is_message = versions.id == OpId::kTirAssertMessage;
+      const bool is_message = versions.id == op::kTirAssertMessage;
       const std::string_view what = is_message ? "assertions with kinds of errors" : op->info->script;
       if (version_ < versions.since) Lacks(Location(*call), what, versions.since);
       if (versions.until && version_ > *versions.until) Dropped(Location(*call), what, *versions.until);
@@ -152,13 +153,13 @@ class VersionChecker : public WalkHandler {
 
   // Calls that came with 0.25. A default layout is how older versions lay out every buffer.
   void CheckNewCall(const tir::Call* call, const Op* op) {
-    if (CopyGroupOf(call) != OpId::kTirDeviceCall) return;
-    if (IsOneOf(*op, OpId::kTirTileCall, OpId::kTirDeviceCall, OpId::kTirPureDeviceCall)) {
+    if (CopyGroupOf(call) != op::kTirDeviceCall) return;
+    if (IsOneOf(*op, op::kTirTileCall, op::kTirDeviceCall, op::kTirPureDeviceCall)) {
       const auto* name = call->args.empty() ? nullptr : As<tir::StringImm>(call->args[0]);
       Lacks(Location(*call), name ? fmt::format("T.{}", name->value) : "such calls", TextVersion::kV0_25);
-    } else if (op->info->id == OpId::kTirAttributedCall) {
+    } else if (op->info->id == op::kTirAttributedCall) {
       Lacks(Location(*call), "calls with attributes", TextVersion::kV0_25);
-    } else if (IsOneOf(*op, OpId::kTirTileLayout, OpId::kTirComposeLayout)) {
+    } else if (IsOneOf(*op, op::kTirTileLayout, op::kTirComposeLayout)) {
       Lacks(Location(*call), "layouts of buffers", TextVersion::kV0_25);
     }
   }

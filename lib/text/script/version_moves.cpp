@@ -10,6 +10,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/text/script/version.h"
 #include "tir/simple_buffer.h"
@@ -40,17 +41,17 @@ constexpr TextVersion kTypedBuffers = TextVersion::kV0_26;
 constexpr TextVersion kNumberedScopes = TextVersion::kV0_26;
 
 bool IsLlvmCall(const tir::Call& call) {
-  return IsOp(call.op, OpId::kTirCallLlvmIntrin) || IsOp(call.op, OpId::kTirCallLlvmPureIntrin);
+  return IsOp(call.op, op::kTirCallLlvmIntrin) || IsOp(call.op, op::kTirCallLlvmPureIntrin);
 }
 
 bool IsMatrixCall(const Op& op) {
-  return IsOneOf(op, OpId::kTirMmaFill, OpId::kTirMmaFillLegacy, OpId::kTirMmaStore, OpId::kTirMmaStoreLegacy,
-                 OpId::kTirPtxLdmatrix, OpId::kTirPtxMma);
+  return IsOneOf(op, op::kTirMmaFill, op::kTirMmaFillLegacy, op::kTirMmaStore, op::kTirMmaStoreLegacy,
+                 op::kTirPtxLdmatrix, op::kTirPtxMma);
 }
 
 // T.reinterpret("handle", T.uint64(0))
 bool IsNullPointer(const PrimExpr* value) {
-  const auto* call = CallOf(value, OpId::kTirReinterpret);
+  const auto* call = CallOf(value, op::kTirReinterpret);
   return call && call->dtype.is_handle() && call->args.size() == 1 && arith::IsInt(call->args[0], 0);
 }
 
@@ -72,7 +73,7 @@ class SpellingSurvey : public tir::StmtExprVisitor {
   }
   void VisitCall(const tir::Call* call) override {
     const auto* op = As<Op>(call->op);
-    found_ |= op && (IsLlvmCall(*call) || IsMatrixCall(*op) || op->info->id == OpId::kTirTvmCallCpacked);
+    found_ |= op && (IsLlvmCall(*call) || IsMatrixCall(*op) || op->info->id == op::kTirTvmCallCpacked);
     tir::StmtExprVisitor::VisitCall(call);
   }
 
@@ -96,7 +97,7 @@ class MoveSpellings : public tir::StmtExprMutator {
   using tir::StmtExprMutator::VisitExpr;
   const PrimExpr* VisitCall(const tir::Call* call) override {
     const auto* visited = To<tir::Call>(tir::StmtExprMutator::VisitCall(call));
-    if (IsOp(visited->op, OpId::kTirTvmCallCpacked)) return MovePackedCall(*visited);
+    if (IsOp(visited->op, op::kTirTvmCallCpacked)) return MovePackedCall(*visited);
     if (const auto* op = As<Op>(visited->op); op && IsMatrixCall(*op)) return MoveMatrixCall(*visited, op->info->id);
     if (!IsLlvmCall(*visited) || visited->args.empty() || !move_.Crosses(kUncountedOperands)) return visited;
     std::vector<const PrimExpr*> args(visited->args.begin(), visited->args.end());
@@ -133,19 +134,19 @@ class MoveSpellings : public tir::StmtExprMutator {
   // The newer calls state no dtype, the older ones that of the elements in registers. T.mma_fill and T.mma_store are
   // calls of other names there.
   const PrimExpr* MoveMatrixCall(const tir::Call& call, OpId id) {
-    const bool fills = id == OpId::kTirMmaFill || id == OpId::kTirMmaFillLegacy;
-    const bool stores = id == OpId::kTirMmaStore || id == OpId::kTirMmaStoreLegacy;
-    const bool is_newer = id == OpId::kTirMmaFillLegacy || id == OpId::kTirMmaStoreLegacy;
+    const bool fills = id == op::kTirMmaFill || id == op::kTirMmaFillLegacy;
+    const bool stores = id == op::kTirMmaStore || id == op::kTirMmaStoreLegacy;
+    const bool is_newer = id == op::kTirMmaFillLegacy || id == op::kTirMmaStoreLegacy;
     if (move_.Up(kUntypedMatrixCalls) && !is_newer && (fills || stores)) {
-      return WithOp(call, fills ? OpId::kTirMmaFillLegacy : OpId::kTirMmaStoreLegacy, DataType::Handle());
+      return WithOp(call, fills ? op::kTirMmaFillLegacy : op::kTirMmaStoreLegacy, DataType::Handle());
     }
     if (!move_.Down(kUntypedMatrixCalls) || ((fills || stores) && !is_newer)) return &call;
-    const uint32_t pointer = fills ? 1 : stores ? 3 : id == OpId::kTirPtxLdmatrix ? 3 : 10;
+    const uint32_t pointer = fills ? 1 : stores ? 3 : id == op::kTirPtxLdmatrix ? 3 : 10;
     const auto* registers = pointer < call.args.size() ? As<tir::Var>(call.args[pointer]) : nullptr;
     const DataType known = registers && registers->pointer ? registers->pointer->elem : DataType::Void();
     const DataType dtype = known.is_void() ? call.dtype : known;
-    if (fills) id = OpId::kTirMmaFill;
-    if (stores) id = OpId::kTirMmaStore;
+    if (fills) id = op::kTirMmaFill;
+    if (stores) id = op::kTirMmaStore;
     return WithOp(call, id, dtype);
   }
   const PrimExpr* WithOp(const tir::Call& call, OpId id, DataType dtype) {
@@ -165,7 +166,7 @@ class MoveSpellings : public tir::StmtExprMutator {
   }
   const PrimExpr* NullPointer() {
     const PrimExpr* const args[] = {arith::PrimBuilder(workspace().arena()).Int(0, DataType::UInt(64))};
-    return workspace().New<tir::Call>(DataType::Handle(), GetOp(OpId::kTirReinterpret),
+    return workspace().New<tir::Call>(DataType::Handle(), GetOp(op::kTirReinterpret),
                                       workspace().Copy(std::span<const PrimExpr* const>(args)));
   }
   const PrimExpr* WithArgs(const tir::Call& call, const std::vector<const PrimExpr*>& args) {

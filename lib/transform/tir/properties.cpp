@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "transform/tir/dtypes/dtype_set.h"
 #include "transform/tir/expr/unsafe_expr.h"
@@ -95,7 +96,7 @@ bool BreaksNoBF16Arithmetic(const Node& node) {
 
 bool BreaksNoLikely(const Node& node) {
   const auto* call = As<tir::Call>(&node);
-  return call != nullptr && IsOp(call->op, OpId::kTirLikely);
+  return call != nullptr && IsOp(call->op, op::kTirLikely);
 }
 
 bool BreaksSafeSelects(const Node& node) {

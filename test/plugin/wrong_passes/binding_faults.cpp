@@ -5,6 +5,7 @@
 
 #include "faults.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call.h"
 
 namespace iropt::wrong {
 
@@ -13,7 +14,7 @@ namespace {
 bool IsPrint(const Expr* expr) {
   const auto* call = As<Call>(expr);
   const auto* op = call ? As<Op>(call->op) : nullptr;
-  return op && op->info->id == OpId::kPrint;
+  return op && op->info->id == op::kPrint;
 }
 
 class TrueBranch : public ExprMutator {

@@ -5,6 +5,16 @@
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/create.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/matmul.h"
+#include "iropt/op/ops/slice.h"
+#include "iropt/op/ops/softmax.h"
+#include "iropt/op/ops/unary.h"
 #include "iropt/runtime/value.h"
 
 namespace iropt::wrong {
@@ -52,8 +62,7 @@ const Call* OperandCall(const Expr* operand, OpId id, BlockBuilder& builder) {
 }
 
 const Expr* Astype(const Expr* value, DataType dtype, BlockBuilder& builder) {
-  return builder.MakeCall(GetOp(OpId::kAstype), {value},
-                          MakeOpAttrs(OpId::kAstype, AstypeAttrs::Values{.dtype = dtype}));
+  return builder.MakeCall(GetOp(op::kAstype), {value}, MakeOpAttrs(op::kAstype, AstypeAttrs::Values{.dtype = dtype}));
 }
 
 std::optional<Scalar> ConstantOf(const Expr* expr) {
@@ -62,20 +71,20 @@ std::optional<Scalar> ConstantOf(const Expr* expr) {
 }
 
 const Expr* SwapOperands(const Call& call, BlockBuilder& builder) {
-  if (!IsCallOf(&call, OpId::kSubtract)) return nullptr;
+  if (!IsCallOf(&call, op::kSubtract)) return nullptr;
   return builder.MakeCall(call.op, {call.args[1], call.args[0]});
 }
 
 const Expr* NarrowThroughHalf(const Call& call, BlockBuilder& builder) {
-  if (!IsCallOf(&call, OpId::kMultiply)) return nullptr;
+  if (!IsCallOf(&call, op::kMultiply)) return nullptr;
   const Expr* narrow = Astype(builder.Emit(&call), DataType::Float(16), builder);
   return Astype(builder.Emit(narrow), DataType::Float(32), builder);
 }
 
 // x * c // c -> x, which is wrong where the product overflows.
 const Expr* CancelProduct(const Call& call, BlockBuilder& builder) {
-  if (!IsCallOf(&call, OpId::kFloorDivide)) return nullptr;
-  const Call* product = OperandCall(call.args[0], OpId::kMultiply, builder);
+  if (!IsCallOf(&call, op::kFloorDivide)) return nullptr;
+  const Call* product = OperandCall(call.args[0], op::kMultiply, builder);
   const std::optional<Scalar> factor = product ? ConstantOf(product->args[1]) : std::nullopt;
   const std::optional<Scalar> divisor = ConstantOf(call.args[1]);
   return factor && divisor && factor->integer == divisor->integer ? product->args[0] : nullptr;
@@ -83,55 +92,53 @@ const Expr* CancelProduct(const Call& call, BlockBuilder& builder) {
 
 // x * 0 -> 0, which is wrong for infinities and NaNs.
 const Expr* ZeroProduct(const Call& call, BlockBuilder& builder) {
-  const std::optional<Scalar> factor = IsCallOf(&call, OpId::kMultiply) ? ConstantOf(call.args[1]) : std::nullopt;
+  const std::optional<Scalar> factor = IsCallOf(&call, op::kMultiply) ? ConstantOf(call.args[1]) : std::nullopt;
   if (!factor || factor->ToDouble() != 0) return nullptr;
-  return builder.MakeCall(GetOp(OpId::kZerosLike), {call.args[0]}, MakeOpAttrs(OpId::kZerosLike, InitAttrs::Values{}));
+  return builder.MakeCall(GetOp(op::kZerosLike), {call.args[0]}, MakeOpAttrs(op::kZerosLike, InitAttrs::Values{}));
 }
 
 const Expr* SelfQuotient(const Call& call, BlockBuilder& builder) {
-  if (!IsCallOf(&call, OpId::kDivide) || call.args[0] != call.args[1]) return nullptr;
-  return builder.MakeCall(GetOp(OpId::kOnesLike), {call.args[0]}, MakeOpAttrs(OpId::kOnesLike, InitAttrs::Values{}));
+  if (!IsCallOf(&call, op::kDivide) || call.args[0] != call.args[1]) return nullptr;
+  return builder.MakeCall(GetOp(op::kOnesLike), {call.args[0]}, MakeOpAttrs(op::kOnesLike, InitAttrs::Values{}));
 }
 
 const Expr* SwapExtrema(const Call& call, BlockBuilder& builder) {
-  return IsCallOf(&call, OpId::kMaximum) ? builder.MakeCall(GetOp(OpId::kMinimum), {call.args[0], call.args[1]})
-                                         : nullptr;
+  return IsCallOf(&call, op::kMaximum) ? builder.MakeCall(GetOp(op::kMinimum), {call.args[0], call.args[1]}) : nullptr;
 }
 
 // max(x, y), which is y if one of them is NaN, -> y > x ? y : x.
 const Expr* CompareForMaximum(const Call& call, BlockBuilder& builder) {
-  if (!IsCallOf(&call, OpId::kMaximum)) return nullptr;
-  const Expr* greater = builder.Emit(builder.MakeCall(GetOp(OpId::kGreater), {call.args[1], call.args[0]}));
-  return builder.MakeCall(GetOp(OpId::kWhere), {greater, call.args[1], call.args[0]});
+  if (!IsCallOf(&call, op::kMaximum)) return nullptr;
+  const Expr* greater = builder.Emit(builder.MakeCall(GetOp(op::kGreater), {call.args[1], call.args[0]}));
+  return builder.MakeCall(GetOp(op::kWhere), {greater, call.args[1], call.args[0]});
 }
 
 const Expr* WrongAxis(const Call& call, BlockBuilder& builder) {
-  if (!IsCallOf(&call, OpId::kNnSoftmax) || SoftmaxAttrs(call).axis() == 0) return nullptr;
-  return builder.MakeCall(call.op, {call.args[0]}, MakeOpAttrs(OpId::kNnSoftmax, SoftmaxAttrs::Values{.axis = 0}));
+  if (!IsCallOf(&call, op::kNnSoftmax) || SoftmaxAttrs(call).axis() == 0) return nullptr;
+  return builder.MakeCall(call.op, {call.args[0]}, MakeOpAttrs(op::kNnSoftmax, SoftmaxAttrs::Values{.axis = 0}));
 }
 
 // x + c -> x where c is tiny.
 const Expr* DropEpsilon(const Call& call, BlockBuilder&) {
-  const std::optional<Scalar> term = IsCallOf(&call, OpId::kAdd) ? ConstantOf(call.args[1]) : std::nullopt;
+  const std::optional<Scalar> term = IsCallOf(&call, op::kAdd) ? ConstantOf(call.args[1]) : std::nullopt;
   return term && term->ToDouble() < 1e-3 ? call.args[0] : nullptr;
 }
 
 // astype(astype(x, narrow), wide) -> x.
 const Expr* DropRoundTrip(const Call& call, BlockBuilder& builder) {
-  const Call* inner = IsCallOf(&call, OpId::kAstype) ? OperandCall(call.args[0], OpId::kAstype, builder) : nullptr;
+  const Call* inner = IsCallOf(&call, op::kAstype) ? OperandCall(call.args[0], op::kAstype, builder) : nullptr;
   return inner && inner->args[0]->type == call.type ? inner->args[0] : nullptr;
 }
 
 // matmul(x, transpose(w)) -> matmul(x, w), for a square w.
 const Expr* ForgetTranspose(const Call& call, BlockBuilder& builder) {
-  const Call* transpose =
-      IsCallOf(&call, OpId::kMatmul) ? OperandCall(call.args[1], OpId::kPermuteDims, builder) : nullptr;
+  const Call* transpose = IsCallOf(&call, op::kMatmul) ? OperandCall(call.args[1], op::kPermuteDims, builder) : nullptr;
   return transpose ? builder.MakeCall(call.op, {call.args[0], transpose->args[0]}, call.attrs) : nullptr;
 }
 
 // The element of the second slice, one earlier.
 const Expr* SliceOffByOne(const Call& call, BlockBuilder& builder) {
-  if (!IsCallOf(&call, OpId::kStridedSlice)) return nullptr;
+  if (!IsCallOf(&call, op::kStridedSlice)) return nullptr;
   std::vector<const Expr*> args(call.args.begin(), call.args.end());
   const auto moved = [&](const Expr* bounds) -> const Expr* {
     const auto* tuple = As<Tuple>(bounds);
@@ -148,21 +155,21 @@ const Expr* SliceOffByOne(const Call& call, BlockBuilder& builder) {
 
 // where(x == c, a, b) -> b.
 const Expr* DropRareEquality(const Call& call, BlockBuilder& builder) {
-  const bool is_choice = IsCallOf(&call, OpId::kWhere) && OperandCall(call.args[0], OpId::kEqual, builder);
+  const bool is_choice = IsCallOf(&call, op::kWhere) && OperandCall(call.args[0], op::kEqual, builder);
   return is_choice ? call.args[2] : nullptr;
 }
 
 // floor_divide(x, 2) -> trunc(x / 2), which is wrong for negative numbers.
 const Expr* TruncateQuotient(const Call& call, BlockBuilder& builder) {
-  if (!IsCallOf(&call, OpId::kFloorDivide)) return nullptr;
-  const Expr* sign = builder.Emit(builder.MakeCall(GetOp(OpId::kSign), {call.args[0]}));
-  const Expr* size = builder.Emit(builder.MakeCall(GetOp(OpId::kAbs), {call.args[0]}));
+  if (!IsCallOf(&call, op::kFloorDivide)) return nullptr;
+  const Expr* sign = builder.Emit(builder.MakeCall(GetOp(op::kSign), {call.args[0]}));
+  const Expr* size = builder.Emit(builder.MakeCall(GetOp(op::kAbs), {call.args[0]}));
   const Expr* quotient = builder.Emit(builder.MakeCall(call.op, {size, call.args[1]}));
-  return builder.MakeCall(GetOp(OpId::kMultiply), {sign, quotient});
+  return builder.MakeCall(GetOp(op::kMultiply), {sign, quotient});
 }
 
 const Expr* DropEpilogue(const Call& call, BlockBuilder&) {
-  return IsCallOf(&call, OpId::kNnRelu) ? call.args[0] : nullptr;
+  return IsCallOf(&call, op::kNnRelu) ? call.args[0] : nullptr;
 }
 
 }  // namespace

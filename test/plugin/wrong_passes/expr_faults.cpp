@@ -3,6 +3,7 @@
 
 #include "faults.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 
 namespace iropt::wrong {
@@ -112,7 +113,7 @@ const PrimExpr* RoundConstants(const PrimExpr* expr, const PrimBuilder& make) {
 const PrimExpr* ShiftByLess(const PrimExpr* expr, const PrimBuilder& make) {
   const auto* call = As<tir::Call>(expr);
   const auto* op = call ? As<Op>(call->op) : nullptr;
-  if (!op || op->info->id != OpId::kTirShiftLeft) return nullptr;
+  if (!op || op->info->id != op::kTirShiftLeft) return nullptr;
   const auto* distance = As<tir::IntImm>(call->args[1]);
   if (!distance || distance->value < 1) return nullptr;
   return make.Bitwise(arith::BitOp::kShiftLeft, call->args[0], make.Int(distance->value - 1, distance->dtype));

@@ -7,6 +7,7 @@
 #include "expr_eval.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/module.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 
 namespace iropt::arith::test {
@@ -140,7 +141,7 @@ TEST_CASE_METHOD(Sets, "vectors stand for all of their lanes") {
 
 TEST_CASE_METHOD(Sets, "calls may have any value, and so may loads with varying indices") {
   Workspace workspace;
-  const PrimExpr* call = workspace.New<tir::Call>(DataType::Int(64), GetOp(OpId::kTirLikely), List<const PrimExpr*>());
+  const PrimExpr* call = workspace.New<tir::Call>(DataType::Int(64), GetOp(op::kTirLikely), List<const PrimExpr*>());
   CHECK(EvalSet(call, {}, analyzer).is_everything());
   const auto load = [&](const PrimExpr* index) {
     return workspace.New<tir::BufferLoad>(DataType::Int(64), nullptr,

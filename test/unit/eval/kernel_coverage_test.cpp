@@ -1,5 +1,6 @@
 // Every operator with a kernel: a call of it, written as in a script, is evaluated to a value of the type that the
 // operator's type rule infers, for at least one dtype.
+#include "iropt/op/ops/grad.h"
 #include "operator_samples.h"
 
 namespace iropt {
@@ -25,7 +26,7 @@ TEST_CASE("kernels: every operator evaluates to what its type rule infers", "[ev
     INFO(op->name);
     CHECK(op->pure);
     // These take variables, which only stand for their values when a function is evaluated.
-    const bool of_variables = IsOneOf(*op->op, OpId::kGradStartCheckpoint, OpId::kGradEndCheckpoint);
+    const bool of_variables = IsOneOf(*op->op, op::kGradStartCheckpoint, op::kGradEndCheckpoint);
     CHECK((of_variables || evaluated.contains(op->name)));
   }
 }

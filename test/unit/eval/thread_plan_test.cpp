@@ -6,6 +6,7 @@
 #include "catch.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/builder.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 
 namespace iropt {
@@ -43,9 +44,9 @@ TEST_CASE("inner loops over an axis of threads hide outer ones", "[eval]") {
 
 TEST_CASE_METHOD(ThreadPlanFixture, "calls that threads in lockstep execute together", "[eval]") {
   CHECK(LockstepCallOf(Int(0)) == LockstepCall::kOther);
-  CHECK(LockstepCallOf(Call(OpId::kTirTvmStorageSync, {Text("shared")})) == LockstepCall::kBarrier);
-  CHECK(LockstepCallOf(Call(OpId::kTirTvmStorageSync, {Text("global")})) == LockstepCall::kGridBarrier);
-  CHECK(LockstepCallOf(Call(OpId::kTirTvmThreadAllreduce, {})) == LockstepCall::kReduction);
+  CHECK(LockstepCallOf(Call(op::kTirTvmStorageSync, {Text("shared")})) == LockstepCall::kBarrier);
+  CHECK(LockstepCallOf(Call(op::kTirTvmStorageSync, {Text("global")})) == LockstepCall::kGridBarrier);
+  CHECK(LockstepCallOf(Call(op::kTirTvmThreadAllreduce, {})) == LockstepCall::kReduction);
 }
 
 TEST_CASE_METHOD(ThreadPlanFixture, "the parts of a reduction over threads", "[eval]") {
@@ -56,7 +57,7 @@ TEST_CASE_METHOD(ThreadPlanFixture, "the parts of a reduction over threads", "[e
   const std::vector<const PrimExpr*> result = {make.Add(lhs, rhs)}, identity = {Int(0)};
   const auto* sum = workspace.New<tir::CommReducer>(workspace.Copy(left), workspace.Copy(right), workspace.Copy(result),
                                                     workspace.Copy(identity));
-  const tir::Call* call = Call(OpId::kTirTvmThreadAllreduce, {Int(1), Int(5), make.Bool(true), Int(6), axis});
+  const tir::Call* call = Call(op::kTirTvmThreadAllreduce, {Int(1), Int(5), make.Bool(true), Int(6), axis});
   const auto reduction = ThreadReduction::Of(*call, sum);
   REQUIRE(reduction);
   CHECK(reduction->values[0] == call->args[1]);
@@ -65,7 +66,7 @@ TEST_CASE_METHOD(ThreadPlanFixture, "the parts of a reduction over threads", "[e
   CHECK(reduction->IsOver(axis));
   CHECK(!reduction->IsOver(lhs));
   CHECK(!ThreadReduction::Of(*call, nullptr));
-  CHECK(!ThreadReduction::Of(*Call(OpId::kTirTvmThreadAllreduce, {Int(2), Int(5), make.Bool(true)}), sum));
+  CHECK(!ThreadReduction::Of(*Call(op::kTirTvmThreadAllreduce, {Int(2), Int(5), make.Bool(true)}), sum));
 }
 
 }  // namespace

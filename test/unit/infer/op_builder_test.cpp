@@ -6,8 +6,22 @@
 
 #include "catch.h"
 #include "iropt/diag/diagnostic.h"
+#include "iropt/infer/ops/arithmetic.h"
+#include "iropt/infer/ops/axes.h"
+#include "iropt/infer/ops/call_packed.h"
+#include "iropt/infer/ops/concat.h"
+#include "iropt/infer/ops/convolution.h"
+#include "iropt/infer/ops/datatype.h"
+#include "iropt/infer/ops/loss.h"
+#include "iropt/infer/ops/memory.h"
+#include "iropt/infer/ops/reduction.h"
+#include "iropt/infer/ops/reshape.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/context.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/loss.h"
+#include "iropt/op/ops/reduction.h"
 #include "iropt/runtime/value.h"
 
 namespace iropt {
@@ -39,11 +53,11 @@ class OpBuilderTest {
 TEST_CASE_METHOD(OpBuilderTest, "a call has the operands in the order of the table", "[op_builder]") {
   const Var* x = NewVar({2, 3});
   const Var* y = NewVar({3});
-  const Call* call = ops_.Subtract(ops_.Add(x, y), y);
-  CHECK(IsOp(call->op, OpId::kSubtract));
+  const Call* call = op::Subtract(ops_, op::Add(ops_, x, y), y);
+  CHECK(IsOp(call->op, op::kSubtract));
   CHECK(call->attrs == nullptr);
   REQUIRE(call->args.size() == 2);
-  CHECK(IsOp(To<Call>(call->args[0])->op, OpId::kAdd));
+  CHECK(IsOp(To<Call>(call->args[0])->op, op::kAdd));
   CHECK(call->args[1] == y);
   CHECK(HasType(call, {2, 3}));
   CHECK_FALSE(builder_.failed());
@@ -51,14 +65,14 @@ TEST_CASE_METHOD(OpBuilderTest, "a call has the operands in the order of the tab
 
 TEST_CASE_METHOD(OpBuilderTest, "attributes that are not mentioned have their defaults", "[op_builder]") {
   const Var* x = NewVar({2, 3});
-  CHECK(HasType(ops_.PermuteDims(x), {3, 2}));
+  CHECK(HasType(op::PermuteDims(ops_, x), {3, 2}));
   const std::array<int64_t, 1> axes{0};
-  const Call* sum = ops_.Sum(x, {.axis = axes});
+  const Call* sum = op::Sum(ops_, x, {.axis = axes});
   CHECK(HasType(sum, {3}));
   CHECK_FALSE(StatisticalAttrs(*sum).keepdims());
-  CHECK(HasType(ops_.Sum(x, {.axis = axes, .keepdims = true}), {1, 3}));
-  CHECK(HasType(ops_.Astype(x, {.dtype = DataType::Int(8)}), {2, 3}, DataType::Int(8)));
-  const Call* conv = ops_.NnConv2d(NewVar({1, 3, 8, 8}), NewVar({4, 3, 3, 3}));
+  CHECK(HasType(op::Sum(ops_, x, {.axis = axes, .keepdims = true}), {1, 3}));
+  CHECK(HasType(op::Astype(ops_, x, {.dtype = DataType::Int(8)}), {2, 3}, DataType::Int(8)));
+  const Call* conv = op::NnConv2d(ops_, NewVar({1, 3, 8, 8}), NewVar({4, 3, 3, 3}));
   CHECK(HasType(conv, {1, 4, 6, 6}));
   CHECK(ConvAttrs(*conv).data_layout() == "NCHW");
   CHECK_FALSE(builder_.failed());
@@ -67,9 +81,9 @@ TEST_CASE_METHOD(OpBuilderTest, "attributes that are not mentioned have their de
 TEST_CASE_METHOD(OpBuilderTest, "optional operands that are not given are left out", "[op_builder]") {
   const Var* predictions = NewVar({2, 3});
   const Var* targets = NewVar({2}, DataType::Int(64));
-  CHECK(ops_.NnNllLoss(predictions, targets)->args.size() == 2);
+  CHECK(op::NnNllLoss(ops_, predictions, targets)->args.size() == 2);
   const Var* weights = NewVar({3});
-  const Call* weighted = ops_.NnNllLoss(predictions, targets, weights, {.reduction = "sum"});
+  const Call* weighted = op::NnNllLoss(ops_, predictions, targets, weights, {.reduction = "sum"});
   REQUIRE(weighted->args.size() == 3);
   CHECK(weighted->args[2] == weights);
   CHECK(NLLLossAttrs(*weighted).reduction() == "sum");
@@ -78,7 +92,7 @@ TEST_CASE_METHOD(OpBuilderTest, "optional operands that are not given are left o
 
 TEST_CASE_METHOD(OpBuilderTest, "operands that are not given can be empty tuples", "[op_builder]") {
   const std::array<const PrimExpr*, 1> dims{IRContext::Current().Int(6)};
-  const Call* view = ops_.MemoryView(NewVar({2, 3}), ops_.MakeShape(dims));
+  const Call* view = op::MemoryView(ops_, NewVar({2, 3}), ops_.MakeShape(dims));
   REQUIRE(view->args.size() == 4);
   CHECK(As<ShapeExpr>(view->args[1]));
   CHECK(To<Tuple>(view->args[2])->fields.empty());
@@ -90,7 +104,7 @@ TEST_CASE_METHOD(OpBuilderTest, "an operand that repeats is a list, and explicit
   const std::array<const Expr*, 2> args{x, x};
   const std::array<const Type*, 1> types{Tensor({2})};
   const auto* callee = workspace_.New<ExternFunc>("f", DictAttr::Empty(), FuncType::Opaque(ObjectType::Get()));
-  const Call* call = ops_.CallPurePacked(callee, args, TupleType::Get(types));
+  const Call* call = op::CallPurePacked(ops_, callee, args, TupleType::Get(types));
   CHECK(call->args.size() == 3);
   CHECK(call->args[2] == x);
   CHECK(HasType(call, {2}));
@@ -101,9 +115,9 @@ TEST_CASE_METHOD(OpBuilderTest, "tuples, their items, shapes and scalars are ope
   const std::array<const Expr*, 2> both{x, x};
   const Expr* tuple = ops_.MakeTuple(both);
   CHECK(HasType(ops_.MakeItem(tuple, 1), {2, 3}));
-  CHECK(HasType(ops_.Concat(tuple, {.axis = 1}), {2, 6}));
+  CHECK(HasType(op::Concat(ops_, tuple, {.axis = 1}), {2, 6}));
   const std::array<const PrimExpr*, 1> dims{IRContext::Current().Int(6)};
-  CHECK(HasType(ops_.Reshape(x, ops_.MakeShape(dims)), {6}));
+  CHECK(HasType(op::Reshape(ops_, x, ops_.MakeShape(dims)), {6}));
   const Expr* half = ops_.MakeScalar(0.5, DataType::Float(16));
   CHECK(HasType(half, {}, DataType::Float(16)));
   CHECK(ScalarOf(*To<Constant>(half)->data)->real == 0.5);
@@ -112,11 +126,11 @@ TEST_CASE_METHOD(OpBuilderTest, "tuples, their items, shapes and scalars are ope
 
 TEST_CASE_METHOD(OpBuilderTest, "a try reports nothing where operands do not fit", "[op_builder]") {
   const Var* x = NewVar({2, 3});
-  CHECK(ops_.TryMake(OpId::kAdd, {x, x}));
-  CHECK(ops_.TryMake(OpId::kAdd, {x, NewVar({5})}) == nullptr);
+  CHECK(ops_.TryMake(op::kAdd, {x, x}));
+  CHECK(ops_.TryMake(op::kAdd, {x, NewVar({5})}) == nullptr);
   CHECK_FALSE(builder_.failed());
   CHECK(diagnostics_.error_count() == 0);
-  ops_.Add(x, NewVar({5}));
+  op::Add(ops_, x, NewVar({5}));
   CHECK(builder_.failed());
   CHECK(diagnostics_.error_count() == 1);
 }

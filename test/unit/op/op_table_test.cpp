@@ -11,8 +11,11 @@
 #include "catch.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/tir/expr.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/op_groups.h"
+#include "iropt/op/ops/all.h"
 
 namespace iropt {
 namespace {
@@ -61,34 +64,50 @@ TEST_CASE("the nearest operator to a misspelt one") {
   CHECK(NearestGraphOpScript("zzzzzz").empty());
 }
 
-TEST_CASE("ids are dense and TIR operators come first") {
-  REQUIRE(AllOps().size() == kNumOps);
-  for (size_t i = 0; i < kNumOps; ++i) {
+TEST_CASE("each row has an id of its own, and TIR operators come first") {
+  std::set<OpId> ids;
+  for (size_t i = 0; i < AllOps().size(); ++i) {
     const OpInfo& info = AllOps()[i];
-    CHECK(IndexOf(info.id) == i);
+    INFO(info.name);
+    CHECK(ids.insert(info.id).second);
     CHECK(info.op->id == info.id);
     CHECK(info.is_graph_level() == (i >= kNumIntrinsics));
+    CHECK(info.row == (info.is_graph_level() ? i - kNumIntrinsics : OpInfo::kNoRow));
+    CHECK(std::min(IntrinsicRowOf(info.id), kNumIntrinsics) == std::min(i, kNumIntrinsics));
     CHECK(info.name.starts_with(info.is_graph_level() ? "relax." : "tir."));
     CHECK(FindOp(info.name) == &info);
+    CHECK(&OpInfoOf(info.id) == &info);
     CHECK(GetOp(info.id) == info.op);
   }
 }
 
-TEST_CASE("operators are told by their ids") {
-  CHECK(OpInfoOf(OpId::kNnConv2d).name == "relax.nn.conv2d");
-  CHECK(OpInfoOf(OpId::kTirTvmStorageSync).name == "tir.tvm_storage_sync");
-  CHECK(IsOp(GetOp("relax.add"), OpId::kAdd));
-  CHECK_FALSE(IsOp(GetOp("relax.add"), OpId::kSubtract));
-  CHECK(IsOneOf(*GetOp(OpId::kCallTir), OpId::kAdd, OpId::kCallTir));
+TEST_CASE("a table by rows has entries for the operators of ops.def only") {
+  static constexpr std::string_view kNames[] = {
+#define IROPT_OP(id, name, ...) "relax." #name,
+#include "iropt/op/ops.def"
+  };
+  for (const OpInfo& info : AllOps()) {
+    const std::string_view* name = EntryOf(info, kNames);
+    CHECK((name != nullptr) == info.is_graph_level());
+    if (name) CHECK(*name == info.name);
+  }
+}
 
-  const Call call(GetOp(OpId::kAdd), {}, nullptr, nullptr, nullptr);
-  CHECK(CallOf(&call, OpId::kAdd) == &call);
-  CHECK(CallOf(&call, OpId::kExp) == nullptr);
-  CHECK(CallOf(call.op, OpId::kAdd) == nullptr);
-  CHECK(CallOf(static_cast<const Expr*>(nullptr), OpId::kAdd) == nullptr);
-  const tir::Call scalar(DataType::Float(32), GetOp(OpId::kTirExp), {});
-  CHECK(CallOf(&scalar, OpId::kTirExp) == &scalar);
-  CHECK(CallOf(&scalar, OpId::kTirLog) == nullptr);
+TEST_CASE("operators are told by their ids") {
+  CHECK(OpInfoOf(op::kNnConv2d).name == "relax.nn.conv2d");
+  CHECK(OpInfoOf(op::kTirTvmStorageSync).name == "tir.tvm_storage_sync");
+  CHECK(IsOp(GetOp("relax.add"), op::kAdd));
+  CHECK_FALSE(IsOp(GetOp("relax.add"), op::kSubtract));
+  CHECK(IsOneOf(*GetOp(op::kCallTir), op::kAdd, op::kCallTir));
+
+  const Call call(GetOp(op::kAdd), {}, nullptr, nullptr, nullptr);
+  CHECK(CallOf(&call, op::kAdd) == &call);
+  CHECK(CallOf(&call, op::kExp) == nullptr);
+  CHECK(CallOf(call.op, op::kAdd) == nullptr);
+  CHECK(CallOf(static_cast<const Expr*>(nullptr), op::kAdd) == nullptr);
+  const tir::Call scalar(DataType::Float(32), GetOp(op::kTirExp), {});
+  CHECK(CallOf(&scalar, op::kTirExp) == &scalar);
+  CHECK(CallOf(&scalar, op::kTirLog) == nullptr);
 }
 
 TEST_CASE("the groups that ids have names for") {
@@ -118,8 +137,9 @@ TEST_CASE("every Relax row is complete") {
       // The device fills its type and number.
       CHECK(filled.count({OpParam::Role::kAttr, static_cast<int>(i)}) == (device && i < 2 ? 0 : 1));
     }
-    if (info->extended) {
-      const OpInfo* extended = &OpInfoOf(*info->extended);
+    if (!info->extended.empty()) {
+      const OpInfo* extended = FindOp(info->extended);
+      REQUIRE(extended);
       CHECK(extended->args.size() == info->args.size() + 1);
       CHECK(extended->attrs_key == info->attrs_key);
     }
@@ -165,7 +185,7 @@ TEST_CASE("dtypes of calls of intrinsics") {
 }
 
 TEST_CASE("an attribute record from some values and the defaults for the rest") {
-  const ObjectAttr* attrs = MakeOpAttrs(OpId::kNnConv2d, ConvAttrs::Values{.groups = 2, .data_layout = "NHWC"});
+  const ObjectAttr* attrs = MakeOpAttrs(op::kNnConv2d, ConvAttrs::Values{.groups = 2, .data_layout = "NHWC"});
   CHECK(attrs->type_key == "relax.attrs.Conv2DAttrs");
   CHECK(attrs->Find("groups") == IntAttr::Get(2));
   CHECK(attrs->Find("out_layout") == StrAttr::Get("NHWC"));
@@ -178,7 +198,7 @@ TEST_CASE("an attribute record from some values and the defaults for the rest") 
 }
 
 TEST_CASE("attributes are read by their places") {
-  const ConvAttrs conv(MakeOpAttrs(OpId::kNnConv2d, ConvAttrs::Values{.strides = std::vector<int64_t>{2, 3}}));
+  const ConvAttrs conv(MakeOpAttrs(op::kNnConv2d, ConvAttrs::Values{.strides = std::vector<int64_t>{2, 3}}));
   CHECK(conv.exists());
   CHECK(conv.strides().vector() == std::vector<int64_t>{2, 3});
   CHECK(conv.padding().vector() == std::vector<int64_t>{0, 0, 0, 0});
@@ -187,30 +207,30 @@ TEST_CASE("attributes are read by their places") {
   CHECK(conv.out_layout() == "NCHW");
   CHECK(conv.out_dtype().is_void());
 
-  const AttentionAttrs none(MakeOpAttrs(OpId::kNnAttention, AttentionAttrs::Values{}));
+  const AttentionAttrs none(MakeOpAttrs(op::kNnAttention, AttentionAttrs::Values{}));
   CHECK_FALSE(none.scale().has_value());
   CHECK_FALSE(none.causal_mask().has_value());
   const AttentionAttrs some(
-      MakeOpAttrs(OpId::kNnAttention, AttentionAttrs::Values{.scale = 0.5, .causal_mask = "TopLeft"}));
+      MakeOpAttrs(op::kNnAttention, AttentionAttrs::Values{.scale = 0.5, .causal_mask = "TopLeft"}));
   CHECK(some.scale() == 0.5);
   CHECK(some.causal_mask() == "TopLeft");
   CHECK_FALSE(some.window_size().has_value());
 
-  const Resize2DAttrs resize(MakeOpAttrs(OpId::kImageResize2d, Resize2DAttrs::Values{}));
+  const Resize2DAttrs resize(MakeOpAttrs(op::kImageResize2d, Resize2DAttrs::Values{}));
   CHECK(resize.roi() == std::vector<double>(4, 0.0));
   CHECK(resize.cubic_alpha() == -0.5);
 
-  const SplitAttrs sections(MakeOpAttrs(OpId::kSplit, SplitAttrs::Values{.indices_or_sections = 3}));
+  const SplitAttrs sections(MakeOpAttrs(op::kSplit, SplitAttrs::Values{.indices_or_sections = 3}));
   CHECK_FALSE(sections.indices_or_sections().is_list);
   CHECK(sections.indices_or_sections()[0] == 3);
   const SplitAttrs indices(
-      MakeOpAttrs(OpId::kSplit, SplitAttrs::Values{.indices_or_sections = std::vector<int64_t>{1, 4}}));
+      MakeOpAttrs(op::kSplit, SplitAttrs::Values{.indices_or_sections = std::vector<int64_t>{1, 4}}));
   CHECK(indices.indices_or_sections().is_list);
   CHECK(indices.indices_or_sections().vector() == std::vector<int64_t>{1, 4});
 }
 
 TEST_CASE("without the record of the operator there are zeros") {
-  const ConvAttrs conv(MakeOpAttrs(OpId::kSplit, SplitAttrs::Values{.indices_or_sections = 3}));
+  const ConvAttrs conv(MakeOpAttrs(op::kSplit, SplitAttrs::Values{.indices_or_sections = 3}));
   CHECK_FALSE(conv.exists());
   CHECK(conv.strides().empty());
   CHECK(conv.groups() == 0);
@@ -219,14 +239,14 @@ TEST_CASE("without the record of the operator there are zeros") {
 }
 
 TEST_CASE("a record matches an operator if every value is of its kind") {
-  const OpInfo& split = OpInfoOf(OpId::kSplit);
-  const ObjectAttr* good = MakeOpAttrs(OpId::kSplit, SplitAttrs::Values{.indices_or_sections = 3});
+  const OpInfo& split = OpInfoOf(op::kSplit);
+  const ObjectAttr* good = MakeOpAttrs(op::kSplit, SplitAttrs::Values{.indices_or_sections = 3});
   CHECK(HasRecordOf(split, good));
   CHECK_FALSE(HasRecordOf(split, nullptr));
   CHECK_FALSE(HasRecordOf(split, good->With(SplitAttrs::Field::axis, StrAttr::Get("1"))));
-  CHECK_FALSE(HasRecordOf(OpInfoOf(OpId::kTake), good));
-  CHECK_FALSE(HasRecordOf(OpInfoOf(OpId::kAdd), good));
-  CHECK(HasRecordOf(OpInfoOf(OpId::kAdd), nullptr));
+  CHECK_FALSE(HasRecordOf(OpInfoOf(op::kTake), good));
+  CHECK_FALSE(HasRecordOf(OpInfoOf(op::kAdd), good));
+  CHECK(HasRecordOf(OpInfoOf(op::kAdd), nullptr));
 }
 
 // Every view fits the record of each operator that has one: the defaults and kinds of the rows agree.
@@ -354,7 +374,7 @@ bool Excused(const OpInfo& info, const std::string& what) {
 // Returns whether rows name a layout rule.
 std::map<OpId, bool> LayoutRules() {
   return {
-#define IROPT_OP(id, name, rule, kernel, layout, ...) {OpId::k##id, std::string_view(#layout) != "NoLayout"},
+#define IROPT_OP(id, name, rule, kernel, layout, ...) {op::k##id, std::string_view(#layout) != "NoLayout"},
 #include "iropt/op/ops.def"
   };
 }
@@ -415,8 +435,8 @@ void CheckSignature(const OpInfo& info, const json& fact) {
 // The operators with a legalization, and those with a gradient.
 std::set<OpId> Legalized() {
   return {
-#define IROPT_LEGALIZE(id) OpId::k##id,
-#define IROPT_LEGALIZE_ANY_SHAPE(id) OpId::k##id,
+#define IROPT_LEGALIZE(id) op::k##id,
+#define IROPT_LEGALIZE_ANY_SHAPE(id) op::k##id,
 #include "legalize/legalizations.def"
   };
 }
@@ -424,14 +444,14 @@ std::set<OpId> Legalized() {
 std::map<OpId, bool> SaysWhyNot() {
   return {
 #define IROPT_LEGALIZE(id)
-#define IROPT_NOT_LEGALIZED(id, why) {OpId::k##id, !std::string_view(why).empty()},
+#define IROPT_NOT_LEGALIZED(id, why) {op::k##id, !std::string_view(why).empty()},
 #include "legalize/legalizations.def"
   };
 }
 std::set<OpId> Differentiable() {
   return {
-#define IROPT_GRADIENT(op, rule) OpId::k##op,
-#define IROPT_NO_GRADIENT(op) OpId::k##op,
+#define IROPT_GRADIENT(id, rule) op::k##id,
+#define IROPT_NO_GRADIENT(id) op::k##id,
 #include "transform/relax/gradient/rules.def"
   };
 }

@@ -5,6 +5,10 @@
 #include <fmt/format.h>
 
 #include "iropt/infer/type_inferrer.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/concat.h"
+#include "iropt/op/ops/exponential.h"
+#include "iropt/op/ops/trigonometric.h"
 #include "iropt/support/lookup.h"
 #include "pass_tester.h"
 
@@ -22,9 +26,9 @@ class Values : public Definitions {
   LookupSet<const Var*> used_twice;
 };
 
-const Op* AddOp() { return GetOp(OpId::kAdd); }
-const Op* ExpOp() { return GetOp(OpId::kExp); }
-const Op* LogOp() { return GetOp(OpId::kLog); }
+const Op* AddOp() { return GetOp(op::kAdd); }
+const Op* ExpOp() { return GetOp(op::kExp); }
+const Op* LogOp() { return GetOp(op::kLog); }
 
 FunctionPass Apply(const RuleSet& rules) {
   return [&rules](const Function* function, const Module* module, Workspace& workspace,
@@ -119,8 +123,8 @@ TEST_CASE_METHOD(PassTester, "rules are applied to what other rules make", "[rew
   rules.Add({"log-of-exp", IsCall(LogOp(), {IsCall(ExpOp(), {a})}),
              [=](const Match& match, BlockBuilder&) { return match[a]; }});
   // cos(x) = log(exp(sin(x))), for the sake of the test.
-  rules.Add({"cos", IsCall(GetOp(OpId::kCos), {a}), [=](const Match& match, BlockBuilder& builder) {
-               const Expr* sin = builder.MakeCall(GetOp(OpId::kSin), {match[a]});
+  rules.Add({"cos", IsCall(GetOp(op::kCos), {a}), [=](const Match& match, BlockBuilder& builder) {
+               const Expr* sin = builder.MakeCall(GetOp(op::kSin), {match[a]});
                return builder.MakeCall(LogOp(), {builder.MakeCall(ExpOp(), {sin})});
              }});
   const Var* x = NewVar("x", F23());
@@ -155,8 +159,8 @@ TEST_CASE_METHOD(PassTester, "only the rules that may match are tried", "[rewrit
   Values values;
   values.values = {{e, CallOp("relax.exp", {x}, F23())}};
   const auto nothing = [](const Match&, BlockBuilder&) -> const Expr* { return nullptr; };
-  const Op* const roots[] = {GetOp(OpId::kMultiply), GetOp(OpId::kSubtract), AddOp()};
-  const Op* const operands[] = {GetOp(OpId::kSin), GetOp(OpId::kCos), GetOp(OpId::kTanh), ExpOp()};
+  const Op* const roots[] = {GetOp(op::kMultiply), GetOp(op::kSubtract), AddOp()};
+  const Op* const operands[] = {GetOp(op::kSin), GetOp(op::kCos), GetOp(op::kTanh), ExpOp()};
   RuleSet rules;
   for (int i = 0; i < 500; ++i) {
     rules.Add({fmt::format("rule{}", i),
@@ -172,7 +176,7 @@ TEST_CASE_METHOD(PassTester, "only the rules that may match are tried", "[rewrit
   CHECK(candidates.empty());
   // Of commutative operators either operand counts, and of projections the tuple.
   rules.Add({"commutative", IsCall(AddOp(), {IsCall(ExpOp(), {Wildcard()}), Wildcard()}).Commutative(), nothing});
-  rules.Add({"item", IsTupleGetItem(IsCall(GetOp(OpId::kSplit), {Wildcard()})), nothing});
+  rules.Add({"item", IsTupleGetItem(IsCall(GetOp(op::kSplit), {Wildcard()})), nothing});
   rules.FindCandidates(*CallOp("relax.add", {x, e}, F23()), values, candidates);
   CHECK(candidates == std::vector<uint32_t>{500});
   rules.FindCandidates(*CallOp("relax.add", {e, x}, F23()), values, candidates);

@@ -6,6 +6,7 @@
 #include "exchange/onnx/export/fusion_rows.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/reshape.h"
 #include "iropt/runtime/value.h"
 
 namespace iropt::onnx {
@@ -118,7 +119,7 @@ const Expr* Definitions::BeforeScalar(const Expr* condition) const {
   const auto* var = As<Var>(condition);
   const auto* call = var ? As<Call>(Find(var)) : nullptr;
   const auto* op = call ? As<Op>(call->op) : nullptr;
-  if (op == nullptr || op->id != OpId::kReshape) return nullptr;
+  if (op == nullptr || op->id != op::kReshape) return nullptr;
   const auto* type = As<TensorType>(call->args[0]->type);
   if (type == nullptr || !type->known) return nullptr;
   const auto is_one = [](const PrimExpr* dim) {

@@ -7,13 +7,15 @@
 #include "exchange/onnx/export/op_rows.h"
 #include "exchange/onnx/import/opaque_call.h"
 #include "iropt/ir/context.h"
+#include "iropt/op/ops/call_packed.h"
+#include "iropt/op/ops/shape.h"
 #include "iropt/runtime/value.h"
 
 namespace iropt::onnx {
 
 std::string OpExport::OpName() const {
   if (const auto* op = As<Op>(call_->op)) {
-    const bool packed = op->id == OpId::kCallPurePacked && num_args() > 0;
+    const bool packed = op->id == op::kCallPurePacked && num_args() > 0;
     const auto* callee = packed ? As<ExternFunc>(Arg(0)) : nullptr;
     return callee ? std::string(callee->global_symbol) : std::string(op->info->script);
   }
@@ -24,7 +26,7 @@ std::string OpExport::OpName() const {
 Names OpExport::Run() {
   const auto* op = As<Op>(call_->op);
   if (op == nullptr) return Lacks("only calls of operators can be written");
-  if (op->id == OpId::kCallPurePacked) return RunOpaque();
+  if (op->id == op::kCallPurePacked) return RunOpaque();
   const ExportRow* row = FindExportRow(op->id);
   if (row == nullptr) return Lacks("ONNX has no such operator");
   if (version() < row->since) return Needs(row->since);
@@ -91,8 +93,8 @@ std::string_view OpExport::ShapeOperand(const Expr* shape) {
   if (const auto* dims = As<ShapeExpr>(value)) return exporter_.ShapeTensor(dims->values.span());
   const auto* call = As<Call>(value);
   const auto* op = call ? As<Op>(call->op) : nullptr;
-  if (op != nullptr && op->id == OpId::kShapeOf) return Add("Shape", {exporter_.NameOf(call->args[0])});
-  if (op != nullptr && op->id == OpId::kTensorToShape) return exporter_.NameOf(call->args[0]);
+  if (op != nullptr && op->id == op::kShapeOf) return Add("Shape", {exporter_.NameOf(call->args[0])});
+  if (op != nullptr && op->id == op::kTensorToShape) return exporter_.NameOf(call->args[0]);
   const auto* type = As<ShapeType>(shape->type);
   if (type != nullptr && type->known) return exporter_.ShapeTensor(type->values.span());
   exporter_.Report(call_ ? OpName() : "a shape", "its shape is not known");

@@ -10,7 +10,6 @@
 #include "exchange/onnx/export/attributes.h"
 #include "exchange/onnx/export/function_exporter.h"
 #include "exchange/onnx/tensors.h"
-#include "iropt/op/op_attrs.h"
 
 namespace iropt::onnx {
 

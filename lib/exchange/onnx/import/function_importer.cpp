@@ -9,6 +9,9 @@
 #include "exchange/onnx/import/op_table.h"
 #include "exchange/onnx/import/opaque_call.h"
 #include "iropt/ir/context.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/reshape.h"
+#include "iropt/op/ops/shape.h"
 #include "iropt/runtime/value.h"
 #include "iropt/support/lookup.h"
 
@@ -207,14 +210,14 @@ const Expr* FunctionImporter::Operand(Value& value) {
   }
   const auto attrs = [](OpId op, const auto& values) { return MakeOpAttrs(op, values); };
   const Expr* shape = workspace_.New<ShapeExpr>(workspace_.Copy(elements.values), ShapeType::Get(elements.values));
-  const Expr* tensor = builder_.MakeCall(GetOp(OpId::kShapeToTensor), {shape});
+  const Expr* tensor = builder_.MakeCall(GetOp(op::kShapeToTensor), {shape});
   if (elements.dtype != DataType::Int(64))
-    tensor = builder_.MakeCall(GetOp(OpId::kAstype), {tensor},
-                               attrs(OpId::kAstype, AstypeAttrs::Values{.dtype = elements.dtype}));
+    tensor = builder_.MakeCall(GetOp(op::kAstype), {tensor},
+                               attrs(op::kAstype, AstypeAttrs::Values{.dtype = elements.dtype}));
   if (elements.is_scalar) {
     const Expr* scalar =
         workspace_.New<ShapeExpr>(List<const PrimExpr*>(), ShapeType::Get(std::span<const PrimExpr* const>()));
-    tensor = builder_.MakeCall(GetOp(OpId::kReshape), {tensor, scalar});
+    tensor = builder_.MakeCall(GetOp(op::kReshape), {tensor, scalar});
   }
   // The variable is not kept: another block may not see it.
   return builder_.Emit(tensor);

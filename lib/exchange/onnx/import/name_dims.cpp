@@ -10,7 +10,7 @@
 #include "iropt/ir/context.h"
 #include "iropt/ir/structural.h"
 #include "iropt/op/op.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/concat.h"
 
 namespace iropt::onnx {
 
@@ -63,7 +63,7 @@ const PrimExpr* DimOfResult(const Expr* value, size_t from_end, size_t rank) {
   const auto* call = As<Call>(value);
   const auto* op = call ? As<Op>(call->op) : nullptr;
   if (op == nullptr) return nullptr;
-  if (op->id == OpId::kConcat) return ConcatDim(*call, from_end, rank);
+  if (op->id == op::kConcat) return ConcatDim(*call, from_end, rank);
   const bool broadcasts = call->args.size() == 2 && op->info->pattern == OpPattern::kBroadcast;
   return broadcasts ? BroadcastDim(*call, from_end) : nullptr;
 }

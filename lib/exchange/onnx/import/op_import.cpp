@@ -8,6 +8,9 @@
 #include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/node_places.h"
 #include "iropt/ir/context.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/reshape.h"
 #include "iropt/runtime/value.h"
 
 namespace iropt::onnx {
@@ -165,19 +168,19 @@ const Expr* OpImport::Field(const Expr* tuple, int index) {
 
 const Expr* OpImport::Cast(const Expr* x, DataType dtype) {
   if (TensorOf(x) && TensorOf(x)->dtype == dtype) return x;
-  return Call(OpId::kAstype, {x}, Attrs<AstypeAttrs>(OpId::kAstype, {.dtype = dtype}));
+  return Call(op::kAstype, {x}, Attrs<AstypeAttrs>(op::kAstype, {.dtype = dtype}));
 }
 
 const Expr* OpImport::Reshape(const Expr* x, std::span<const int64_t> dims) {
-  return Call(OpId::kReshape, {x, Shape(dims)});
+  return Call(op::kReshape, {x, Shape(dims)});
 }
 
 const Expr* OpImport::Reshape(const Expr* x, std::span<const PrimExpr* const> dims) {
-  return Call(OpId::kReshape, {x, Shape(dims)});
+  return Call(op::kReshape, {x, Shape(dims)});
 }
 
 const Expr* OpImport::Transpose(const Expr* x, std::span<const int64_t> axes) {
-  return Call(OpId::kPermuteDims, {x}, Attrs<PermuteDimsAttrs>(OpId::kPermuteDims, {.axes = axes}));
+  return Call(op::kPermuteDims, {x}, Attrs<PermuteDimsAttrs>(op::kPermuteDims, {.axes = axes}));
 }
 
 // ---- Failure

@@ -24,7 +24,7 @@ class FunctionImporter;
 // this form has no counterpart and stays a call of `onnx.<Op>`, unless an error was reported (`return op.Error(...)`).
 //
 //   Value ImportSoftmax(OpImport& op) {
-//     return op.Call(OpId::kNnSoftmax, {op.In(0)}, op.Attrs<SoftmaxAttrs>(OpId::kNnSoftmax, {.axis = op.Int("axis",
+//     return op.Call(op::kNnSoftmax, {op.In(0)}, op.Attrs<SoftmaxAttrs>(op::kNnSoftmax, {.axis = op.Int("axis",
 //     -1)}));
 //   }
 class OpImport : public NodeAttributes<OpImport> {

@@ -10,6 +10,7 @@
 #include "exchange/onnx/type_text.h"
 #include "iropt/infer/infer.h"
 #include "iropt/ir/context.h"
+#include "iropt/op/ops/call_packed.h"
 #include "iropt/runtime/value.h"
 #include "iropt/support/stack.h"
 
@@ -126,7 +127,7 @@ std::optional<OpaqueOperands> OpaqueOperandsOf(OpImport& op) {
 
 Value CallOpaque(OpImport& op, const OpaqueOperands& operands, std::span<const Type* const> types) {
   const TupleType* type_args = TupleType::Get(op.workspace().arena(), types);
-  return op.importer().MakeCall(OpId::kCallPurePacked, operands.args, nullptr, type_args);
+  return op.importer().MakeCall(op::kCallPurePacked, operands.args, nullptr, type_args);
 }
 
 // Operators whose first output has the elements of the first input, and, in the first list, its rank.

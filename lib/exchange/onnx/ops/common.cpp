@@ -3,8 +3,29 @@
 #include <algorithm>
 
 #include "iropt/ir/context.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/reduction.h"
 
 namespace iropt::onnx {
+
+const Expr* Add(OpImport& op, const Expr* a, const Expr* b) { return op.Call(op::kAdd, {a, b}); }
+const Expr* Subtract(OpImport& op, const Expr* a, const Expr* b) { return op.Call(op::kSubtract, {a, b}); }
+const Expr* Multiply(OpImport& op, const Expr* a, const Expr* b) { return op.Call(op::kMultiply, {a, b}); }
+const Expr* Divide(OpImport& op, const Expr* a, const Expr* b) { return op.Call(op::kDivide, {a, b}); }
+const Expr* Where(OpImport& op, const Expr* condition, const Expr* a, const Expr* b) {
+  return op.Call(op::kWhere, {condition, a, b});
+}
+
+const Expr* ExpandDims(OpImport& op, const Expr* x, const std::vector<int64_t>& axes) {
+  if (axes.empty()) return x;
+  return op.Call(op::kExpandDims, {x}, OpImport::Attrs<ExpandDimsAttrs>(op::kExpandDims, {.axis = axes}));
+}
+
+const Expr* Reduce(OpImport& op, OpId reduction, const Expr* x, const std::vector<int64_t>& axes, bool keepdims) {
+  return op.Call(reduction, {x}, OpImport::Attrs<StatisticalAttrs>(reduction, {.axis = axes, .keepdims = keepdims}));
+}
 
 const PrimExpr* DimOf(const TensorType* type, size_t axis) {
   if (type == nullptr || !type->known || axis >= type->dims.size()) return nullptr;

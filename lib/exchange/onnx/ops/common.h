@@ -34,13 +34,11 @@ inline const Expr* ScalarLike(OpImport& op, const Expr* x, double value) {
   return op.Scalar(value, type ? type->dtype : DataType::Void());
 }
 
-inline const Expr* Add(OpImport& op, const Expr* a, const Expr* b) { return op.Call(OpId::kAdd, {a, b}); }
-inline const Expr* Subtract(OpImport& op, const Expr* a, const Expr* b) { return op.Call(OpId::kSubtract, {a, b}); }
-inline const Expr* Multiply(OpImport& op, const Expr* a, const Expr* b) { return op.Call(OpId::kMultiply, {a, b}); }
-inline const Expr* Divide(OpImport& op, const Expr* a, const Expr* b) { return op.Call(OpId::kDivide, {a, b}); }
-inline const Expr* Where(OpImport& op, const Expr* condition, const Expr* a, const Expr* b) {
-  return op.Call(OpId::kWhere, {condition, a, b});
-}
+const Expr* Add(OpImport& op, const Expr* a, const Expr* b);
+const Expr* Subtract(OpImport& op, const Expr* a, const Expr* b);
+const Expr* Multiply(OpImport& op, const Expr* a, const Expr* b);
+const Expr* Divide(OpImport& op, const Expr* a, const Expr* b);
+const Expr* Where(OpImport& op, const Expr* condition, const Expr* a, const Expr* b);
 
 // first, first + 1, ..., last - 1.
 inline std::vector<int64_t> Iota(int64_t first, int64_t last) {
@@ -49,15 +47,9 @@ inline std::vector<int64_t> Iota(int64_t first, int64_t last) {
   return numbers;
 }
 
-inline const Expr* ExpandDims(OpImport& op, const Expr* x, const std::vector<int64_t>& axes) {
-  if (axes.empty()) return x;
-  return op.Call(OpId::kExpandDims, {x}, OpImport::Attrs<ExpandDimsAttrs>(OpId::kExpandDims, {.axis = axes}));
-}
+const Expr* ExpandDims(OpImport& op, const Expr* x, const std::vector<int64_t>& axes);
 
-inline const Expr* Reduce(OpImport& op, OpId reduction, const Expr* x, const std::vector<int64_t>& axes,
-                          bool keepdims) {
-  return op.Call(reduction, {x}, OpImport::Attrs<StatisticalAttrs>(reduction, {.axis = axes, .keepdims = keepdims}));
-}
+const Expr* Reduce(OpImport& op, OpId reduction, const Expr* x, const std::vector<int64_t>& axes, bool keepdims);
 
 // The tensor of one dimension with a size, 1 in the others: that a bias per channel broadcasts as.
 const Expr* AlongAxis(OpImport& op, const Expr* x, int64_t axis, int rank);

@@ -1,5 +1,7 @@
 // Conv and ConvTranspose.
 
+#include "iropt/op/ops/convolution.h"
+
 #include <algorithm>
 #include <array>
 
@@ -19,9 +21,9 @@ struct ConvolutionForm {
 };
 
 constexpr std::array kConvolutionForms = {
-    ConvolutionForm{OpId::kNnConv1d, OpId::kNnConv1dTranspose, "NCW", "OIW", "IOW"},
-    ConvolutionForm{OpId::kNnConv2d, OpId::kNnConv2dTranspose, "NCHW", "OIHW", "IOHW"},
-    ConvolutionForm{OpId::kNnConv3d, OpId::kNnConv3dTranspose, "NCDHW", "OIDHW", "IODHW"},
+    ConvolutionForm{op::kNnConv1d, op::kNnConv1dTranspose, "NCW", "OIW", "IOW"},
+    ConvolutionForm{op::kNnConv2d, op::kNnConv2dTranspose, "NCHW", "OIHW", "IOHW"},
+    ConvolutionForm{op::kNnConv3d, op::kNnConv3dTranspose, "NCDHW", "OIDHW", "IODHW"},
 };
 
 // The form for the data; null if Relax has none for its rank.

@@ -5,6 +5,14 @@
 
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/ops/scalar_elements.h"
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/create.h"
+#include "iropt/op/ops/exponential.h"
+#include "iropt/op/ops/roots.h"
+#include "iropt/op/ops/trigonometric.h"
+#include "iropt/op/ops/unary.h"
 
 namespace iropt::onnx {
 
@@ -27,28 +35,26 @@ Value ImportOldBinary(OpImport& op) {
 }
 
 Value ImportDiv(OpImport& op) {
-  if (!op.Dtype(0).is_integer()) return op.Call(OpId::kDivide, {op.In(0), op.In(1)});
+  if (!op.Dtype(0).is_integer()) return op.Call(op::kDivide, {op.In(0), op.In(1)});
   // Integers are divided towards zero.
-  if (op.Dtype(0).is_uint()) return op.Call(OpId::kFloorDivide, {op.In(0), op.In(1)});
-  const Expr* remainder = op.Call(OpId::kMod, {op.In(0), op.In(1)});
-  return op.Call(OpId::kFloorDivide, {Subtract(op, op.In(0), remainder), op.In(1)});
+  if (op.Dtype(0).is_uint()) return op.Call(op::kFloorDivide, {op.In(0), op.In(1)});
+  const Expr* remainder = op.Call(op::kMod, {op.In(0), op.In(1)});
+  return op.Call(op::kFloorDivide, {Subtract(op, op.In(0), remainder), op.In(1)});
 }
 
-Value ImportMod(OpImport& op) {
-  return op.Call(op.Int("fmod") != 0 ? OpId::kMod : OpId::kFloorMod, {op.In(0), op.In(1)});
-}
+Value ImportMod(OpImport& op) { return op.Call(op.Int("fmod") != 0 ? op::kMod : op::kFloorMod, {op.In(0), op.In(1)}); }
 
 Value ImportPow(OpImport& op) {
   const DataType base = op.Dtype(0);
   const DataType exponent = op.Dtype(1);
-  if (base == exponent) return op.Call(OpId::kPower, {op.In(0), op.In(1)});
-  if (base.is_floating()) return op.Call(OpId::kPower, {op.In(0), op.Cast(op.In(1), base)});
-  if (!exponent.is_floating()) return op.Call(OpId::kPower, {op.In(0), op.Cast(op.In(1), base)});
-  return op.Cast(op.Call(OpId::kPower, {op.Cast(op.In(0), exponent), op.In(1)}), base);
+  if (base == exponent) return op.Call(op::kPower, {op.In(0), op.In(1)});
+  if (base.is_floating()) return op.Call(op::kPower, {op.In(0), op.Cast(op.In(1), base)});
+  if (!exponent.is_floating()) return op.Call(op::kPower, {op.In(0), op.Cast(op.In(1), base)});
+  return op.Cast(op.Call(op::kPower, {op.Cast(op.In(0), exponent), op.In(1)}), base);
 }
 
 Value ImportBitShift(OpImport& op) {
-  return op.Call(op.String("direction") == "LEFT" ? OpId::kLeftShift : OpId::kRightShift, {op.In(0), op.In(1)});
+  return op.Call(op.String("direction") == "LEFT" ? op::kLeftShift : op::kRightShift, {op.In(0), op.In(1)});
 }
 
 // ---- Any number of operands
@@ -61,7 +67,7 @@ Value ImportVariadic(OpImport& op) {
 }
 
 Value ImportMean(OpImport& op) {
-  Value sum = ImportVariadic<OpId::kAdd>(op);
+  Value sum = ImportVariadic<op::kAdd>(op);
   if (op.num_inputs() == 1) return sum;
   return Divide(op, sum.expr, ScalarLike(op, sum.expr, static_cast<double>(op.num_inputs())));
 }
@@ -74,26 +80,26 @@ Value ImportReciprocal(OpImport& op) { return Divide(op, ScalarLike(op, op.In(0)
 
 Value ImportSoftsign(OpImport& op) {
   const Expr* x = op.In(0);
-  return Divide(op, x, Add(op, ScalarLike(op, x, 1), op.Call(OpId::kAbs, {x})));
+  return Divide(op, x, Add(op, ScalarLike(op, x, 1), op.Call(op::kAbs, {x})));
 }
 
 Value ImportIsInf(OpImport& op) {
   const bool negative = op.Int("detect_negative", 1) != 0;
   const bool positive = op.Int("detect_positive", 1) != 0;
   const Expr* x = op.In(0);
-  if (negative && positive) return op.Call(OpId::kIsInf, {x});
+  if (negative && positive) return op.Call(op::kIsInf, {x});
   const double infinity = std::numeric_limits<double>::infinity() * (negative ? -1 : 1);
-  const Expr* equal = op.Call(OpId::kEqual, {x, ScalarLike(op, x, infinity)});
+  const Expr* equal = op.Call(op::kEqual, {x, ScalarLike(op, x, infinity)});
   if (negative || positive) return equal;
-  return op.Call(OpId::kLogicalAnd, {equal, op.Scalar(0, DataType::Bool())});
+  return op.Call(op::kLogicalAnd, {equal, op.Scalar(0, DataType::Bool())});
 }
 
 // where(x > 0, x, alpha * (exp(x / divisor) - 1))
 const Expr* ExponentialBranch(OpImport& op, const Expr* x, double alpha, double divisor) {
   const Expr* scaled = divisor == 1 ? x : Divide(op, x, ScalarLike(op, x, divisor));
-  const Expr* grown = Subtract(op, op.Call(OpId::kExp, {scaled}), ScalarLike(op, x, 1));
+  const Expr* grown = Subtract(op, op.Call(op::kExp, {scaled}), ScalarLike(op, x, 1));
   const Expr* negative = alpha == 1 ? grown : Multiply(op, ScalarLike(op, x, alpha), grown);
-  return Where(op, op.Call(OpId::kGreater, {x, ScalarLike(op, x, 0)}), x, negative);
+  return Where(op, op.Call(op::kGreater, {x, ScalarLike(op, x, 0)}), x, negative);
 }
 
 Value ImportElu(OpImport& op) { return ExponentialBranch(op, op.In(0), op.Float("alpha", 1), 1); }
@@ -111,7 +117,7 @@ Value ImportSelu(OpImport& op) {
 }
 
 const Expr* Clamp(OpImport& op, const Expr* x, double low, double high) {
-  return op.Call(OpId::kClip, {x, op.PrimFloat(low, DataType::Float(64)), op.PrimFloat(high, DataType::Float(64))});
+  return op.Call(op::kClip, {x, op.PrimFloat(low, DataType::Float(64)), op.PrimFloat(high, DataType::Float(64))});
 }
 
 const Expr* HardSigmoid(OpImport& op, const Expr* x, double alpha, double beta) {
@@ -125,29 +131,29 @@ Value ImportHardSigmoid(OpImport& op) {
 Value ImportHardSwish(OpImport& op) { return Multiply(op, op.In(0), HardSigmoid(op, op.In(0), 1.0 / 6, 0.5)); }
 
 Value ImportMish(OpImport& op) {
-  const Expr* softplus = op.Call(OpId::kNnSoftplus, {op.In(0)});
-  return Multiply(op, op.In(0), op.Call(OpId::kTanh, {softplus}));
+  const Expr* softplus = op.Call(op::kNnSoftplus, {op.In(0)});
+  return Multiply(op, op.In(0), op.Call(op::kTanh, {softplus}));
 }
 
 Value ImportLeakyRelu(OpImport& op) {
   const double alpha = op.Float("alpha", static_cast<double>(0.01F));
-  return op.Call(OpId::kNnLeakyrelu, {op.In(0)}, op.Attrs<LeakyReluAttrs>(OpId::kNnLeakyrelu, {.alpha = alpha}));
+  return op.Call(op::kNnLeakyrelu, {op.In(0)}, op.Attrs<LeakyReluAttrs>(op::kNnLeakyrelu, {.alpha = alpha}));
 }
 
 Value ImportThresholdedRelu(OpImport& op) {
   const Expr* x = op.In(0);
-  return Where(op, op.Call(OpId::kGreater, {x, ScalarLike(op, x, op.Float("alpha", 1))}), x, ScalarLike(op, x, 0));
+  return Where(op, op.Call(op::kGreater, {x, ScalarLike(op, x, op.Float("alpha", 1))}), x, ScalarLike(op, x, 0));
 }
 
 Value ImportGelu(OpImport& op) {
-  return op.Call(op.String("approximate", "none") == "tanh" ? OpId::kNnGeluTanh : OpId::kNnGelu, {op.In(0)});
+  return op.Call(op.String("approximate", "none") == "tanh" ? op::kNnGeluTanh : op::kNnGelu, {op.In(0)});
 }
 
 Value ImportSwish(OpImport& op) {
   const double alpha = op.Float("alpha", 1);
   const Expr* x = op.In(0);
-  if (alpha == 1) return op.Call(OpId::kNnSilu, {x});
-  return Multiply(op, x, op.Call(OpId::kSigmoid, {Multiply(op, x, ScalarLike(op, x, alpha))}));
+  if (alpha == 1) return op.Call(op::kNnSilu, {x});
+  return Multiply(op, x, op.Call(op::kSigmoid, {Multiply(op, x, ScalarLike(op, x, alpha))}));
 }
 
 // The slope broadcasts against the data from its last dimension on or, before version 7, has one number per channel.
@@ -155,15 +161,15 @@ Value ImportPRelu(OpImport& op) {
   const Expr* x = op.In(0);
   const bool per_channel = op.version() < 7 && op.Rank(0) > 1 && op.Rank(1) == 1;
   const Expr* negative = Multiply(op, x, per_channel ? AlongAxis(op, op.In(1), 1, op.Rank(0)) : op.In(1));
-  return Where(op, op.Call(OpId::kLess, {x, ScalarLike(op, x, 0)}), negative, x);
+  return Where(op, op.Call(op::kLess, {x, ScalarLike(op, x, 0)}), negative, x);
 }
 
 Value ImportShrink(OpImport& op) {
   const Expr* x = op.In(0);
   const double lambd = op.Float("lambd", 0.5);
   const double bias = op.Float("bias", 0);
-  const Expr* below = op.Call(OpId::kLess, {x, ScalarLike(op, x, -lambd)});
-  const Expr* above = op.Call(OpId::kGreater, {x, ScalarLike(op, x, lambd)});
+  const Expr* below = op.Call(op::kLess, {x, ScalarLike(op, x, -lambd)});
+  const Expr* above = op.Call(op::kGreater, {x, ScalarLike(op, x, lambd)});
   return Where(op, below, Add(op, x, ScalarLike(op, x, bias)),
                Where(op, above, Subtract(op, x, ScalarLike(op, x, bias)), ScalarLike(op, x, 0)));
 }
@@ -183,14 +189,14 @@ Value ImportClip(OpImport& op) {
   if (low && high && op.Dtype(0).is_floating()) return Clamp(op, x, *low, *high);
   const auto limit = [&](OpId with, size_t input, std::optional<double> value) {
     // A limit that nothing exceeds is none.
-    if (value && std::isinf(*value) && std::signbit(*value) == (with == OpId::kMaximum)) return;
+    if (value && std::isinf(*value) && std::signbit(*value) == (with == op::kMaximum)) return;
     if (op.Has(input))
       x = op.Call(with, {x, op.In(input)});
     else if (value)
       x = op.Call(with, {x, ScalarLike(op, x, *value)});
   };
-  limit(OpId::kMaximum, 1, low);
-  limit(OpId::kMinimum, 2, high);
+  limit(op::kMaximum, 1, low);
+  limit(op::kMinimum, 2, high);
   return x;
 }
 
@@ -198,7 +204,7 @@ const Expr* CastTo(OpImport& op, const Expr* x, DataType to) {
   const TensorType* type = OpImport::TensorOf(x);
   // Any number but zero is true.
   if (to.is_bool() && type && !type->dtype.is_bool() && !type->dtype.is_void())
-    return op.Call(OpId::kNotEqual, {x, ScalarLike(op, x, 0)});
+    return op.Call(op::kNotEqual, {x, ScalarLike(op, x, 0)});
   return op.Cast(x, to);
 }
 
@@ -221,93 +227,93 @@ Value ImportDropout(OpImport& op) {
   if (!op.HasOutput(1)) return op.In(0);
   const DataType mask = op.version() < 10 ? op.Dtype(0) : DataType::Bool();
   const Expr* fields[] = {op.In(0),
-                          op.Call(OpId::kOnesLike, {op.In(0)}, op.Attrs<InitAttrs>(OpId::kOnesLike, {.dtype = mask}))};
+                          op.Call(op::kOnesLike, {op.In(0)}, op.Attrs<InitAttrs>(op::kOnesLike, {.dtype = mask}))};
   return op.Tuple(fields);
 }
 
 constexpr OpRow kElementwiseRows[] = {
-    {"Abs", 1, 1, 1, ImportUnary<OpId::kAbs>, "R.abs"},
-    {"Acos", 7, 1, 1, ImportUnary<OpId::kAcos>, "R.acos"},
-    {"Acosh", 9, 1, 1, ImportUnary<OpId::kAcosh>, "R.acosh"},
-    {"Add", 1, 2, 2, ImportOldBinary<OpId::kAdd>, "R.add", EvaluateAdd},
-    {"Add", 7, 2, 2, ImportBinary<OpId::kAdd>, "R.add", EvaluateAdd},
-    {"And", 1, 2, 2, ImportOldBinary<OpId::kLogicalAnd>, "R.logical_and", EvaluateAnd},
-    {"And", 7, 2, 2, ImportBinary<OpId::kLogicalAnd>, "R.logical_and", EvaluateAnd},
-    {"Asin", 7, 1, 1, ImportUnary<OpId::kAsin>, "R.asin"},
-    {"Asinh", 9, 1, 1, ImportUnary<OpId::kAsinh>, "R.asinh"},
-    {"Atan", 7, 1, 1, ImportUnary<OpId::kAtan>, "R.atan"},
-    {"Atanh", 9, 1, 1, ImportUnary<OpId::kAtanh>, "R.atanh"},
+    {"Abs", 1, 1, 1, ImportUnary<op::kAbs>, "R.abs"},
+    {"Acos", 7, 1, 1, ImportUnary<op::kAcos>, "R.acos"},
+    {"Acosh", 9, 1, 1, ImportUnary<op::kAcosh>, "R.acosh"},
+    {"Add", 1, 2, 2, ImportOldBinary<op::kAdd>, "R.add", EvaluateAdd},
+    {"Add", 7, 2, 2, ImportBinary<op::kAdd>, "R.add", EvaluateAdd},
+    {"And", 1, 2, 2, ImportOldBinary<op::kLogicalAnd>, "R.logical_and", EvaluateAnd},
+    {"And", 7, 2, 2, ImportBinary<op::kLogicalAnd>, "R.logical_and", EvaluateAnd},
+    {"Asin", 7, 1, 1, ImportUnary<op::kAsin>, "R.asin"},
+    {"Asinh", 9, 1, 1, ImportUnary<op::kAsinh>, "R.asinh"},
+    {"Atan", 7, 1, 1, ImportUnary<op::kAtan>, "R.atan"},
+    {"Atanh", 9, 1, 1, ImportUnary<op::kAtanh>, "R.atanh"},
     {"BitShift", 11, 2, 2, ImportBitShift, "R.left_shift, R.right_shift"},
-    {"BitwiseAnd", 18, 2, 2, ImportBinary<OpId::kBitwiseAnd>, "R.bitwise_and"},
-    {"BitwiseNot", 18, 1, 1, ImportUnary<OpId::kBitwiseNot>, "R.bitwise_not"},
-    {"BitwiseOr", 18, 2, 2, ImportBinary<OpId::kBitwiseOr>, "R.bitwise_or"},
-    {"BitwiseXor", 18, 2, 2, ImportBinary<OpId::kBitwiseXor>, "R.bitwise_xor"},
+    {"BitwiseAnd", 18, 2, 2, ImportBinary<op::kBitwiseAnd>, "R.bitwise_and"},
+    {"BitwiseNot", 18, 1, 1, ImportUnary<op::kBitwiseNot>, "R.bitwise_not"},
+    {"BitwiseOr", 18, 2, 2, ImportBinary<op::kBitwiseOr>, "R.bitwise_or"},
+    {"BitwiseXor", 18, 2, 2, ImportBinary<op::kBitwiseXor>, "R.bitwise_xor"},
     {"Cast", 6, 1, 1, ImportCast, "R.astype, R.not_equal", EvaluateCast},
     {"CastLike", 15, 2, 2, ImportCastLike, "R.astype, R.not_equal"},
-    {"Ceil", 1, 1, 1, ImportUnary<OpId::kCeil>, "R.ceil"},
+    {"Ceil", 1, 1, 1, ImportUnary<op::kCeil>, "R.ceil"},
     {"Celu", 12, 1, 1, ImportCelu, "composition"},
     {"Clip", 6, 1, 1, ImportClip, "R.clip, R.maximum, R.minimum"},
     {"Clip", 11, 1, 3, ImportClip, "R.clip, R.maximum, R.minimum"},
-    {"Cos", 7, 1, 1, ImportUnary<OpId::kCos>, "R.cos"},
-    {"Cosh", 9, 1, 1, ImportUnary<OpId::kCosh>, "R.cosh"},
-    {"Div", 1, 2, 2, ImportOldBinary<OpId::kDivide>, "R.divide", EvaluateDiv},
+    {"Cos", 7, 1, 1, ImportUnary<op::kCos>, "R.cos"},
+    {"Cosh", 9, 1, 1, ImportUnary<op::kCosh>, "R.cosh"},
+    {"Div", 1, 2, 2, ImportOldBinary<op::kDivide>, "R.divide", EvaluateDiv},
     {"Div", 7, 2, 2, ImportDiv, "R.divide; integers: R.mod, R.floor_divide", EvaluateDiv},
     {"Dropout", 1, 1, 3, ImportDropout, "its operand"},
     {"Elu", 1, 1, 1, ImportElu, "composition"},
-    {"Equal", 1, 2, 2, ImportOldBinary<OpId::kEqual>, "R.equal", EvaluateEqual},
-    {"Equal", 7, 2, 2, ImportBinary<OpId::kEqual>, "R.equal", EvaluateEqual},
-    {"Erf", 9, 1, 1, ImportUnary<OpId::kErf>, "R.erf"},
-    {"Exp", 1, 1, 1, ImportUnary<OpId::kExp>, "R.exp"},
-    {"Floor", 1, 1, 1, ImportUnary<OpId::kFloor>, "R.floor"},
+    {"Equal", 1, 2, 2, ImportOldBinary<op::kEqual>, "R.equal", EvaluateEqual},
+    {"Equal", 7, 2, 2, ImportBinary<op::kEqual>, "R.equal", EvaluateEqual},
+    {"Erf", 9, 1, 1, ImportUnary<op::kErf>, "R.erf"},
+    {"Exp", 1, 1, 1, ImportUnary<op::kExp>, "R.exp"},
+    {"Floor", 1, 1, 1, ImportUnary<op::kFloor>, "R.floor"},
     {"Gelu", 20, 1, 1, ImportGelu, "R.nn.gelu, R.nn.gelu_tanh"},
-    {"Greater", 1, 2, 2, ImportOldBinary<OpId::kGreater>, "R.greater", EvaluateGreater},
-    {"Greater", 7, 2, 2, ImportBinary<OpId::kGreater>, "R.greater", EvaluateGreater},
-    {"GreaterOrEqual", 12, 2, 2, ImportBinary<OpId::kGreaterEqual>, "R.greater_equal", EvaluateGreaterOrEqual},
+    {"Greater", 1, 2, 2, ImportOldBinary<op::kGreater>, "R.greater", EvaluateGreater},
+    {"Greater", 7, 2, 2, ImportBinary<op::kGreater>, "R.greater", EvaluateGreater},
+    {"GreaterOrEqual", 12, 2, 2, ImportBinary<op::kGreaterEqual>, "R.greater_equal", EvaluateGreaterOrEqual},
     {"HardSigmoid", 1, 1, 1, ImportHardSigmoid, "composition"},
     {"HardSwish", 14, 1, 1, ImportHardSwish, "composition"},
     {"Identity", 1, 1, 1, ImportIdentity, "its operand"},
     {"IsInf", 10, 1, 1, ImportIsInf, "R.isinf, R.equal"},
-    {"IsNaN", 9, 1, 1, ImportUnary<OpId::kIsNan>, "R.isnan"},
+    {"IsNaN", 9, 1, 1, ImportUnary<op::kIsNan>, "R.isnan"},
     {"LeakyRelu", 1, 1, 1, ImportLeakyRelu, "R.nn.leakyrelu"},
-    {"Less", 1, 2, 2, ImportOldBinary<OpId::kLess>, "R.less", EvaluateLess},
-    {"Less", 7, 2, 2, ImportBinary<OpId::kLess>, "R.less", EvaluateLess},
-    {"LessOrEqual", 12, 2, 2, ImportBinary<OpId::kLessEqual>, "R.less_equal", EvaluateLessOrEqual},
-    {"Log", 1, 1, 1, ImportUnary<OpId::kLog>, "R.log"},
-    {"Max", 1, 1, kAny, ImportVariadic<OpId::kMaximum>, "R.maximum", EvaluateMax},
+    {"Less", 1, 2, 2, ImportOldBinary<op::kLess>, "R.less", EvaluateLess},
+    {"Less", 7, 2, 2, ImportBinary<op::kLess>, "R.less", EvaluateLess},
+    {"LessOrEqual", 12, 2, 2, ImportBinary<op::kLessEqual>, "R.less_equal", EvaluateLessOrEqual},
+    {"Log", 1, 1, 1, ImportUnary<op::kLog>, "R.log"},
+    {"Max", 1, 1, kAny, ImportVariadic<op::kMaximum>, "R.maximum", EvaluateMax},
     {"Mean", 1, 1, kAny, ImportMean, "R.add, R.divide"},
-    {"Min", 1, 1, kAny, ImportVariadic<OpId::kMinimum>, "R.minimum", EvaluateMin},
+    {"Min", 1, 1, kAny, ImportVariadic<op::kMinimum>, "R.minimum", EvaluateMin},
     {"Mish", 18, 1, 1, ImportMish, "composition"},
     {"Mod", 10, 2, 2, ImportMod, "R.floor_mod; fmod: R.mod", EvaluateMod},
-    {"Mul", 1, 2, 2, ImportOldBinary<OpId::kMultiply>, "R.multiply", EvaluateMul},
-    {"Mul", 7, 2, 2, ImportBinary<OpId::kMultiply>, "R.multiply", EvaluateMul},
-    {"Neg", 1, 1, 1, ImportUnary<OpId::kNegative>, "R.negative", EvaluateNeg},
-    {"Not", 1, 1, 1, ImportUnary<OpId::kLogicalNot>, "R.logical_not", EvaluateNot},
-    {"Or", 1, 2, 2, ImportOldBinary<OpId::kLogicalOr>, "R.logical_or", EvaluateOr},
-    {"Or", 7, 2, 2, ImportBinary<OpId::kLogicalOr>, "R.logical_or", EvaluateOr},
+    {"Mul", 1, 2, 2, ImportOldBinary<op::kMultiply>, "R.multiply", EvaluateMul},
+    {"Mul", 7, 2, 2, ImportBinary<op::kMultiply>, "R.multiply", EvaluateMul},
+    {"Neg", 1, 1, 1, ImportUnary<op::kNegative>, "R.negative", EvaluateNeg},
+    {"Not", 1, 1, 1, ImportUnary<op::kLogicalNot>, "R.logical_not", EvaluateNot},
+    {"Or", 1, 2, 2, ImportOldBinary<op::kLogicalOr>, "R.logical_or", EvaluateOr},
+    {"Or", 7, 2, 2, ImportBinary<op::kLogicalOr>, "R.logical_or", EvaluateOr},
     {"PRelu", 1, 2, 2, ImportPRelu, "R.multiply, R.where"},
-    {"Pow", 1, 2, 2, ImportOldBinary<OpId::kPower>, "R.power"},
+    {"Pow", 1, 2, 2, ImportOldBinary<op::kPower>, "R.power"},
     {"Pow", 7, 2, 2, ImportPow, "R.power"},
     {"Reciprocal", 1, 1, 1, ImportReciprocal, "R.divide"},
-    {"Relu", 1, 1, 1, ImportUnary<OpId::kNnRelu>, "R.nn.relu"},
+    {"Relu", 1, 1, 1, ImportUnary<op::kNnRelu>, "R.nn.relu"},
     {"Selu", 1, 1, 1, ImportSelu, "composition"},
     {"Shrink", 9, 1, 1, ImportShrink, "composition"},
-    {"Sigmoid", 1, 1, 1, ImportUnary<OpId::kSigmoid>, "R.sigmoid"},
-    {"Sign", 9, 1, 1, ImportUnary<OpId::kSign>, "R.sign"},
-    {"Sin", 7, 1, 1, ImportUnary<OpId::kSin>, "R.sin"},
-    {"Sinh", 9, 1, 1, ImportUnary<OpId::kSinh>, "R.sinh"},
-    {"Softplus", 1, 1, 1, ImportUnary<OpId::kNnSoftplus>, "R.nn.softplus"},
+    {"Sigmoid", 1, 1, 1, ImportUnary<op::kSigmoid>, "R.sigmoid"},
+    {"Sign", 9, 1, 1, ImportUnary<op::kSign>, "R.sign"},
+    {"Sin", 7, 1, 1, ImportUnary<op::kSin>, "R.sin"},
+    {"Sinh", 9, 1, 1, ImportUnary<op::kSinh>, "R.sinh"},
+    {"Softplus", 1, 1, 1, ImportUnary<op::kNnSoftplus>, "R.nn.softplus"},
     {"Softsign", 1, 1, 1, ImportSoftsign, "composition"},
-    {"Sqrt", 1, 1, 1, ImportUnary<OpId::kSqrt>, "R.sqrt"},
-    {"Sub", 1, 2, 2, ImportOldBinary<OpId::kSubtract>, "R.subtract", EvaluateSub},
-    {"Sub", 7, 2, 2, ImportBinary<OpId::kSubtract>, "R.subtract", EvaluateSub},
-    {"Sum", 1, 1, kAny, ImportVariadic<OpId::kAdd>, "R.add"},
+    {"Sqrt", 1, 1, 1, ImportUnary<op::kSqrt>, "R.sqrt"},
+    {"Sub", 1, 2, 2, ImportOldBinary<op::kSubtract>, "R.subtract", EvaluateSub},
+    {"Sub", 7, 2, 2, ImportBinary<op::kSubtract>, "R.subtract", EvaluateSub},
+    {"Sum", 1, 1, kAny, ImportVariadic<op::kAdd>, "R.add"},
     {"Swish", 24, 1, 1, ImportSwish, "R.nn.silu"},
-    {"Tan", 7, 1, 1, ImportUnary<OpId::kTan>, "R.tan"},
-    {"Tanh", 1, 1, 1, ImportUnary<OpId::kTanh>, "R.tanh"},
+    {"Tan", 7, 1, 1, ImportUnary<op::kTan>, "R.tan"},
+    {"Tanh", 1, 1, 1, ImportUnary<op::kTanh>, "R.tanh"},
     {"ThresholdedRelu", 10, 1, 1, ImportThresholdedRelu, "R.where"},
     {"Where", 9, 3, 3, ImportWhere, "R.where", EvaluateWhere},
-    {"Xor", 1, 2, 2, ImportOldBinary<OpId::kLogicalXor>, "R.logical_xor"},
-    {"Xor", 7, 2, 2, ImportBinary<OpId::kLogicalXor>, "R.logical_xor"},
+    {"Xor", 1, 2, 2, ImportOldBinary<op::kLogicalXor>, "R.logical_xor"},
+    {"Xor", 7, 2, 2, ImportBinary<op::kLogicalXor>, "R.logical_xor"},
 };
 
 }  // namespace

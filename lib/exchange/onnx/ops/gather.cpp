@@ -1,11 +1,19 @@
 // Operators that pick elements by indices, or write them to indices.
 
+#include "iropt/op/ops/gather.h"
+
 #include <algorithm>
 
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/ops/scalar_elements.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/structural.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/create.h"
+#include "iropt/op/ops/index.h"
+#include "iropt/op/ops/reorder.h"
+#include "iropt/op/ops/repeat.h"
+#include "iropt/op/ops/slice.h"
 
 namespace iropt::onnx {
 
@@ -31,7 +39,7 @@ const Expr* FromFront(OpImport& op, const Expr* indices, const PrimExpr* dim) {
   const auto* size = dim ? As<tir::IntImm>(dim) : nullptr;
   if (size == nullptr) return nullptr;
   const Expr* shifted = Add(op, indices, ScalarLike(op, indices, static_cast<double>(size->value)));
-  return Where(op, op.Call(OpId::kLess, {indices, ScalarLike(op, indices, 0)}), shifted, indices);
+  return Where(op, op.Call(op::kLess, {indices, ScalarLike(op, indices, 0)}), shifted, indices);
 }
 
 // Valid indices are from -n to n - 1, for which wrapping around is counting from the end.
@@ -40,7 +48,7 @@ Value ImportGather(OpImport& op) {
   if (rank < 1) return {};
   const int64_t axis = op.Axis(op.Int("axis"), rank);
   const std::string_view mode = CountFromFront(op.In(1)) ? "fast" : "wrap";
-  return op.Call(OpId::kTake, {op.In(0), op.In(1)}, op.Attrs<TakeAttrs>(OpId::kTake, {.axis = axis, .mode = mode}));
+  return op.Call(op::kTake, {op.In(0), op.In(1)}, op.Attrs<TakeAttrs>(op::kTake, {.axis = axis, .mode = mode}));
 }
 
 Value ImportGatherElements(OpImport& op) {
@@ -49,8 +57,8 @@ Value ImportGatherElements(OpImport& op) {
   const int64_t axis = op.Axis(op.Int("axis"), rank);
   const Expr* indices = FromFront(op, op.In(1), DimOf(op.TypeOf(0), static_cast<size_t>(axis)));
   if (indices == nullptr) return {};
-  return op.Call(OpId::kGatherElements, {op.In(0), indices},
-                 op.Attrs<GatherElementsAttrs>(OpId::kGatherElements, {.axis = axis}));
+  return op.Call(op::kGatherElements, {op.In(0), indices},
+                 op.Attrs<GatherElementsAttrs>(op::kGatherElements, {.axis = axis}));
 }
 
 // Indices of several dimensions, the last axis of a tensor, from 0 up.
@@ -69,14 +77,14 @@ const Expr* VectorsFromFront(OpImport& op, const Expr* indices, const TensorType
     sizes.push_back(size->value);
   }
   const Expr* shift = op.Cast(op.IntTensor(sizes, {static_cast<int64_t>(sizes.size())}), type->dtype);
-  return Where(op, op.Call(OpId::kLess, {indices, ScalarLike(op, indices, 0)}), Add(op, indices, shift), indices);
+  return Where(op, op.Call(op::kLess, {indices, ScalarLike(op, indices, 0)}), Add(op, indices, shift), indices);
 }
 
 Value ImportGatherNd(OpImport& op) {
   const int64_t batch = op.Int("batch_dims");
   const Expr* indices = VectorsFromFront(op, op.In(1), op.TypeOf(0), batch);
   if (indices == nullptr) return {};
-  return op.Call(OpId::kGatherNd, {op.In(0), indices}, op.Attrs<GatherNDAttrs>(OpId::kGatherNd, {.batch_dims = batch}));
+  return op.Call(op::kGatherNd, {op.In(0), indices}, op.Attrs<GatherNDAttrs>(op::kGatherNd, {.batch_dims = batch}));
 }
 
 // ---- Writing
@@ -93,8 +101,8 @@ Value ImportScatterElements(OpImport& op) {
   const int64_t axis = op.Axis(op.Int("axis"), rank);
   const Expr* indices = FromFront(op, op.In(1), DimOf(op.TypeOf(0), static_cast<size_t>(axis)));
   if (indices == nullptr) return {};
-  return op.Call(OpId::kScatterElements, {op.In(0), indices, op.In(2)},
-                 op.Attrs<ScatterElementsAttrs>(OpId::kScatterElements, {.axis = axis, .reduction = ReductionOf(op)}));
+  return op.Call(op::kScatterElements, {op.In(0), indices, op.In(2)},
+                 op.Attrs<ScatterElementsAttrs>(op::kScatterElements, {.axis = axis, .reduction = ReductionOf(op)}));
 }
 
 // Returns whether the shape of the updates is known to be that of the indices without their last dimension and of the
@@ -116,8 +124,8 @@ bool FitsScatter(const TensorType* data, const TensorType* indices, const Tensor
 Value ImportScatterNd(OpImport& op) {
   const Expr* indices = VectorsFromFront(op, op.In(1), op.TypeOf(0), 0);
   if (indices == nullptr || !FitsScatter(op.TypeOf(0), op.TypeOf(1), op.TypeOf(2))) return {};
-  return op.Call(OpId::kScatterNd, {op.In(0), indices, op.In(2)},
-                 op.Attrs<ScatterNDAttrs>(OpId::kScatterNd, {.reduction = ReductionOf(op)}));
+  return op.Call(op::kScatterNd, {op.In(0), indices, op.In(2)},
+                 op.Attrs<ScatterNDAttrs>(op::kScatterNd, {.reduction = ReductionOf(op)}));
 }
 
 // ---- Masks
@@ -131,7 +139,7 @@ Value ImportOneHot(OpImport& op) {
   const Expr* indices = op.Cast(op.In(0), DataType::Int(64));
   if (!CountFromFront(indices)) {
     const Expr* shifted = Add(op, indices, ScalarLike(op, indices, size));
-    indices = Where(op, op.Call(OpId::kLess, {indices, ScalarLike(op, indices, 0)}), shifted, indices);
+    indices = Where(op, op.Call(op::kLess, {indices, ScalarLike(op, indices, 0)}), shifted, indices);
   }
   const auto number = [&](size_t i) {
     const auto array =
@@ -140,15 +148,15 @@ Value ImportOneHot(OpImport& op) {
     return op.ScalarPrim(*array);
   };
   return op.Call(
-      OpId::kOneHot, {indices, number(1), number(0)},
-      op.Attrs<OneHotAttrs>(OpId::kOneHot, {.depth = static_cast<int64_t>(*depth), .axis = op.Int("axis", -1)}));
+      op::kOneHot, {indices, number(1), number(0)},
+      op.Attrs<OneHotAttrs>(op::kOneHot, {.depth = static_cast<int64_t>(*depth), .axis = op.Int("axis", -1)}));
 }
 
 Value ImportTrilu(OpImport& op) {
   const std::optional<double> k = op.Has(1) ? op.NumberOf(1) : 0;
   if (!k) return {};
   const Expr* diagonal = op.Prim(static_cast<int64_t>(*k));
-  return op.Call(op.Int("upper", 1) != 0 ? OpId::kTriu : OpId::kTril, {op.In(0), diagonal});
+  return op.Call(op.Int("upper", 1) != 0 ? op::kTriu : op::kTril, {op.In(0), diagonal});
 }
 
 Value ImportEyeLike(OpImport& op) {
@@ -157,14 +165,13 @@ Value ImportEyeLike(OpImport& op) {
   std::optional<DataType> dtype = type->dtype;
   if (op.FindAttr("dtype")) dtype = DataTypeOf(static_cast<ElementType>(op.Int("dtype")));
   if (!dtype) return {};
-  return op.Call(OpId::kEyeLike, {op.In(0), op.Prim(op.Int("k"))},
-                 op.Attrs<InitAttrs>(OpId::kEyeLike, {.dtype = *dtype}));
+  return op.Call(op::kEyeLike, {op.In(0), op.Prim(op.Int("k"))}, op.Attrs<InitAttrs>(op::kEyeLike, {.dtype = *dtype}));
 }
 
 // ONNX has a row for each dimension, and so has Relax.
 Value ImportNonZero(OpImport& op) {
   if (op.Rank(0) < 1) return {};
-  return op.Call(OpId::kNonzero, {op.In(0)});
+  return op.Call(op::kNonzero, {op.In(0)});
 }
 
 // ---- Order
@@ -173,9 +180,9 @@ Value ImportReverseSequence(OpImport& op) {
   const int rank = op.Rank(0);
   if (rank < 2) return {};
   return op.Call(
-      OpId::kReverseSequence, {op.In(0), op.In(1)},
-      op.Attrs<ReverseSequenceAttrs>(OpId::kReverseSequence, {.seq_axis = op.Axis(op.Int("time_axis"), rank),
-                                                              .batch_axis = op.Axis(op.Int("batch_axis", 1), rank)}));
+      op::kReverseSequence, {op.In(0), op.In(1)},
+      op.Attrs<ReverseSequenceAttrs>(op::kReverseSequence, {.seq_axis = op.Axis(op.Int("time_axis"), rank),
+                                                            .batch_axis = op.Axis(op.Int("batch_axis", 1), rank)}));
 }
 
 // Splits dimensions of an image into blocks, orders them, and joins them again.

@@ -1,5 +1,7 @@
 // Images: resizing, sampling, regions.
 
+#include "iropt/op/ops/image.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -7,6 +9,9 @@
 #include "exchange/onnx/ops/resize_spec.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/concat.h"
+#include "iropt/op/ops/vision.h"
 
 namespace iropt::onnx {
 
@@ -66,19 +71,19 @@ std::string_view MethodOf(std::string_view mode) { return mode == "nearest" ? "n
 Value CallResize(OpImport& op, const ResizeSpec& spec, const Expr* x, std::span<const PrimExpr* const> size) {
   const std::string_view coordinates = spec.coordinates == "half_pixel_symmetric" ? "half_pixel" : spec.coordinates;
   if (size.size() == 2) {
-    return op.Call(OpId::kImageResize2d, {x, op.Shape(size)},
-                   op.Attrs<Resize2DAttrs>(OpId::kImageResize2d, {.method = MethodOf(spec.mode),
-                                                                  .coordinate_transformation_mode = coordinates,
-                                                                  .rounding_method = spec.rounding,
-                                                                  .cubic_alpha = spec.cubic_a,
-                                                                  .cubic_exclude = spec.excludes_outside ? 1 : 0}));
-  }
-  return op.Call(OpId::kImageResize3d, {x, op.Shape(size)},
-                 op.Attrs<Resize3DAttrs>(OpId::kImageResize3d, {.method = MethodOf(spec.mode),
+    return op.Call(op::kImageResize2d, {x, op.Shape(size)},
+                   op.Attrs<Resize2DAttrs>(op::kImageResize2d, {.method = MethodOf(spec.mode),
                                                                 .coordinate_transformation_mode = coordinates,
                                                                 .rounding_method = spec.rounding,
                                                                 .cubic_alpha = spec.cubic_a,
                                                                 .cubic_exclude = spec.excludes_outside ? 1 : 0}));
+  }
+  return op.Call(op::kImageResize3d, {x, op.Shape(size)},
+                 op.Attrs<Resize3DAttrs>(op::kImageResize3d, {.method = MethodOf(spec.mode),
+                                                              .coordinate_transformation_mode = coordinates,
+                                                              .rounding_method = spec.rounding,
+                                                              .cubic_alpha = spec.cubic_a,
+                                                              .cubic_exclude = spec.excludes_outside ? 1 : 0}));
 }
 
 Value ImportResize(OpImport& op) {
@@ -101,8 +106,8 @@ Value ImportResize(OpImport& op) {
   const PrimExpr* image[] = {one, size[0]};
   const Value resized = CallResize(op, spec, ExpandDims(op, op.In(0), {2}), image);
   const int64_t axes[] = {2};
-  return op.Call(OpId::kSqueeze, {resized.expr},
-                 op.Attrs<SqueezeAttrs>(OpId::kSqueeze, {.axis = std::span<const int64_t>(axes)}));
+  return op.Call(op::kSqueeze, {resized.expr},
+                 op.Attrs<SqueezeAttrs>(op::kSqueeze, {.axis = std::span<const int64_t>(axes)}));
 }
 
 // ---- Sampling and regions
@@ -114,10 +119,10 @@ Value ImportGridSample(OpImport& op) {
   if (mode == "cubic") mode = "bicubic";
   // Relax has the two coordinates before the image, ONNX after it.
   const int64_t axes[] = {0, 3, 1, 2};
-  return op.Call(OpId::kImageGridSample, {op.In(0), op.Transpose(op.In(1), axes)},
-                 op.Attrs<GridSampleAttrs>(OpId::kImageGridSample, {.method = mode,
-                                                                    .padding_mode = op.String("padding_mode", "zeros"),
-                                                                    .align_corners = op.Int("align_corners") != 0}));
+  return op.Call(op::kImageGridSample, {op.In(0), op.Transpose(op.In(1), axes)},
+                 op.Attrs<GridSampleAttrs>(op::kImageGridSample, {.method = mode,
+                                                                  .padding_mode = op.String("padding_mode", "zeros"),
+                                                                  .align_corners = op.Int("align_corners") != 0}));
 }
 
 // The number of the image is the first column of the regions. Pixels are at whole numbers in Relax, in ONNX half a
@@ -131,16 +136,15 @@ Value ImportRoiAlign(OpImport& op) {
   const Expr* images = ExpandDims(op, op.Cast(op.In(2), op.Dtype(1)), {1});
   const Expr* boxes = half_pixel ? Subtract(op, op.In(1), ScalarLike(op, op.In(1), 0.5 / scale)) : op.In(1);
   const Expr* parts[] = {images, boxes};
-  const Expr* rois =
-      op.Call(OpId::kConcat, {op.Tuple(parts)}, op.Attrs<ConcatAttrs>(OpId::kConcat, {.axis = int64_t{1}}));
+  const Expr* rois = op.Call(op::kConcat, {op.Tuple(parts)}, op.Attrs<ConcatAttrs>(op::kConcat, {.axis = int64_t{1}}));
   const int64_t pooled[] = {op.Int("output_height", 1), op.Int("output_width", 1)};
   const int64_t ratio = op.Int("sampling_ratio");
-  return op.Call(OpId::kVisionRoiAlign, {op.In(0), rois},
-                 op.Attrs<ROIAlignAttrs>(OpId::kVisionRoiAlign, {.pooled_size = std::span<const int64_t>(pooled),
-                                                                 .spatial_scale = scale,
-                                                                 .sample_ratio = ratio == 0 ? -1 : ratio,
-                                                                 .aligned = half_pixel,
-                                                                 .mode = op.String("mode", "avg")}));
+  return op.Call(op::kVisionRoiAlign, {op.In(0), rois},
+                 op.Attrs<ROIAlignAttrs>(op::kVisionRoiAlign, {.pooled_size = std::span<const int64_t>(pooled),
+                                                               .spatial_scale = scale,
+                                                               .sample_ratio = ratio == 0 ? -1 : ratio,
+                                                               .aligned = half_pixel,
+                                                               .mode = op.String("mode", "avg")}));
 }
 
 constexpr OpRow kImageRows[] = {

@@ -1,6 +1,8 @@
 // Products of matrices.
 
 #include "exchange/onnx/ops/common.h"
+#include "iropt/op/ops/linear_algebra.h"
+#include "iropt/op/ops/matmul.h"
 
 namespace iropt::onnx {
 
@@ -18,7 +20,7 @@ const Expr* Scaled(OpImport& op, const Expr* x, double factor) {
 Value ImportGemm(OpImport& op) {
   const Expr* a = Transposed(op, op.In(0), op.Int("transA") != 0);
   const Expr* b = Transposed(op, op.In(1), op.Int("transB") != 0);
-  const Expr* product = Scaled(op, op.Call(OpId::kMatmul, {a, b}), op.Float("alpha", 1));
+  const Expr* product = Scaled(op, op.Call(op::kMatmul, {a, b}), op.Float("alpha", 1));
   const double beta = op.Float("beta", 1);
   if (!op.Has(2) || beta == 0) return product;
   return Add(op, product, Scaled(op, op.In(2), beta));
@@ -28,13 +30,13 @@ Value ImportEinsum(OpImport& op) {
   const std::vector<const Expr*> inputs = op.AllIn();
   std::string equation(op.String("equation"));
   std::erase(equation, ' ');
-  return op.Call(OpId::kEinsum, {op.Tuple(inputs)}, op.Attrs<EinsumAttrs>(OpId::kEinsum, {.subscripts = equation}));
+  return op.Call(op::kEinsum, {op.Tuple(inputs)}, op.Attrs<EinsumAttrs>(op::kEinsum, {.subscripts = equation}));
 }
 
 constexpr OpRow kLinearRows[] = {
     {"Einsum", 12, 1, kAny, ImportEinsum, "R.einsum"},
     {"Gemm", 1, 2, 3, ImportGemm, "R.permute_dims, R.matmul, R.multiply, R.add"},
-    {"MatMul", 1, 2, 2, ImportBinary<OpId::kMatmul>, "R.matmul"},
+    {"MatMul", 1, 2, 2, ImportBinary<op::kMatmul>, "R.matmul"},
 };
 
 }  // namespace

@@ -1,6 +1,9 @@
 // Losses.
 
+#include "iropt/op/ops/loss.h"
+
 #include "exchange/onnx/ops/common.h"
+#include "iropt/op/ops/softmax.h"
 
 namespace iropt::onnx {
 
@@ -12,9 +15,9 @@ constexpr int64_t kIgnoreNothing = -100;
 const Expr* NllLoss(OpImport& op, const Expr* log_probabilities) {
   std::vector<const Expr*> args = {log_probabilities, op.In(1)};
   if (op.Has(2)) args.push_back(op.In(2));
-  return op.Call(OpId::kNnNllLoss, args,
-                 op.Attrs<NLLLossAttrs>(OpId::kNnNllLoss, {.reduction = op.String("reduction", "mean"),
-                                                           .ignore_index = op.Int("ignore_index", kIgnoreNothing)}));
+  return op.Call(op::kNnNllLoss, args,
+                 op.Attrs<NLLLossAttrs>(op::kNnNllLoss, {.reduction = op.String("reduction", "mean"),
+                                                         .ignore_index = op.Int("ignore_index", kIgnoreNothing)}));
 }
 
 Value ImportNegativeLogLikelihoodLoss(OpImport& op) { return op.Rank(0) < 1 ? Value() : NllLoss(op, op.In(0)); }
@@ -22,7 +25,7 @@ Value ImportNegativeLogLikelihoodLoss(OpImport& op) { return op.Rank(0) < 1 ? Va
 Value ImportSoftmaxCrossEntropyLoss(OpImport& op) {
   if (op.Rank(0) < 2) return {};
   const Expr* log =
-      op.Call(OpId::kNnLogSoftmax, {op.In(0)}, op.Attrs<SoftmaxAttrs>(OpId::kNnLogSoftmax, {.axis = int64_t{1}}));
+      op.Call(op::kNnLogSoftmax, {op.In(0)}, op.Attrs<SoftmaxAttrs>(op::kNnLogSoftmax, {.axis = int64_t{1}}));
   const Expr* loss = NllLoss(op, log);
   if (!op.HasOutput(1)) return loss;
   const Expr* fields[] = {loss, log};

@@ -7,6 +7,11 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/structural.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/concat.h"
+#include "iropt/op/ops/nn.h"
+#include "iropt/op/ops/repeat.h"
+#include "iropt/op/ops/slice.h"
 
 namespace iropt::onnx {
 
@@ -19,7 +24,7 @@ Value ImportConcat(OpImport& op) {
   if (inputs.empty()) return op.Error("there is no input");
   const int64_t axis = op.version() < 4 ? op.Int("axis", 1) : op.Int("axis");
   if (inputs.size() == 1) return inputs[0];
-  return op.Call(OpId::kConcat, {op.Tuple(inputs)}, op.Attrs<ConcatAttrs>(OpId::kConcat, {.axis = axis}));
+  return op.Call(op::kConcat, {op.Tuple(inputs)}, op.Attrs<ConcatAttrs>(op::kConcat, {.axis = axis}));
 }
 
 // The lengths of the parts; without any, the outputs share the dimension evenly, the last one takes what is left.
@@ -48,8 +53,8 @@ Value ImportSplit(OpImport& op) {
   std::vector<int64_t> indices;
   int64_t at = 0;
   for (size_t i = 0; i + 1 < parts->size(); ++i) indices.push_back(at += (*parts)[i]);
-  return op.Call(OpId::kSplit, {op.In(0)},
-                 op.Attrs<SplitAttrs>(OpId::kSplit, {.indices_or_sections = indices, .axis = axis}));
+  return op.Call(op::kSplit, {op.In(0)},
+                 op.Attrs<SplitAttrs>(op::kSplit, {.indices_or_sections = indices, .axis = axis}));
 }
 
 // ---- Shapes
@@ -128,7 +133,7 @@ Value ImportFlatten(OpImport& op) {
 
 Value ImportTranspose(OpImport& op) {
   std::vector<int64_t> axes = op.Ints("perm");
-  if (axes.empty() && op.Rank(0) < 0) return op.Call(OpId::kPermuteDims, {op.In(0)});
+  if (axes.empty() && op.Rank(0) < 0) return op.Call(op::kPermuteDims, {op.In(0)});
   if (axes.empty()) {
     axes = Iota(0, op.Rank(0));
     std::ranges::reverse(axes);
@@ -140,9 +145,9 @@ Value ImportSqueeze(OpImport& op) {
   const auto axes = op.AttrOrInput("axes", 1);
   const bool all = !op.Has(1) && !op.FindAttr("axes");
   if (!axes || op.TypeOf(0) == nullptr || op.Rank(0) < 0) return {};
-  if (all) return op.Call(OpId::kSqueeze, {op.In(0)});
+  if (all) return op.Call(op::kSqueeze, {op.In(0)});
   if (axes->empty()) return op.In(0);
-  return op.Call(OpId::kSqueeze, {op.In(0)}, op.Attrs<SqueezeAttrs>(OpId::kSqueeze, {.axis = *axes}));
+  return op.Call(op::kSqueeze, {op.In(0)}, op.Attrs<SqueezeAttrs>(op::kSqueeze, {.axis = *axes}));
 }
 
 Value ImportUnsqueeze(OpImport& op) {
@@ -155,7 +160,7 @@ Value ImportTile(OpImport& op) {
   const auto repeats = op.Numbers(1);
   // Of an unknown rank, Relax may have more repeats than dimensions, which ONNX has not.
   if (!repeats || op.version() < 6 || op.Rank(0) < 0) return {};
-  return op.Call(OpId::kTile, {op.In(0)}, op.Attrs<TileAttrs>(OpId::kTile, {.repeats = *repeats}));
+  return op.Call(op::kTile, {op.In(0)}, op.Attrs<TileAttrs>(op::kTile, {.repeats = *repeats}));
 }
 
 // ---- Parts
@@ -234,7 +239,7 @@ Value ImportSlice(OpImport& op) {
     fields[3].push_back(op.Prim(step));
   }
   if (fields[0].empty()) return op.In(0);
-  return op.Call(OpId::kStridedSlice,
+  return op.Call(op::kStridedSlice,
                  {op.In(0), op.Tuple(fields[0]), op.Tuple(fields[1]), op.Tuple(fields[2]), op.Tuple(fields[3])});
 }
 
@@ -266,8 +271,8 @@ Value ImportPad(OpImport& op) {
   }
   const Expr* value = op.Has(2) ? op.In(2) : op.Scalar(op.Float("value"), type->dtype);
   if (OpImport::TensorOf(value) == nullptr || OpImport::TensorOf(value)->ndim != 0) return {};
-  return op.Call(OpId::kNnPad, {op.In(0), value},
-                 op.Attrs<PadAttrs>(OpId::kNnPad, {.pad_width = widths, .pad_mode = PadModeOf(mode)}));
+  return op.Call(op::kNnPad, {op.In(0), value},
+                 op.Attrs<PadAttrs>(op::kNnPad, {.pad_width = widths, .pad_mode = PadModeOf(mode)}));
 }
 
 constexpr OpRow kManipulateRows[] = {

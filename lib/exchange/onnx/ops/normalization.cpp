@@ -1,6 +1,15 @@
 // Normalizations and softmax.
 
+#include "iropt/op/ops/normalization.h"
+
 #include "exchange/onnx/ops/common.h"
+#include "iropt/op/ops/create.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/repeat.h"
+#include "iropt/op/ops/roots.h"
+#include "iropt/op/ops/scan.h"
+#include "iropt/op/ops/softmax.h"
+#include "iropt/op/ops/unary.h"
 
 namespace iropt::onnx {
 
@@ -14,11 +23,11 @@ Value TrainBatchNormalization(OpImport& op) {
   axes.erase(axes.begin() + 1);
   const double momentum = op.Float("momentum", static_cast<double>(0.9F));
   const Expr* x = op.In(0);
-  const Expr* mean = Reduce(op, OpId::kMean, x, axes, false);
+  const Expr* mean = Reduce(op, op::kMean, x, axes, false);
   const Expr* centered = Subtract(op, x, AlongAxis(op, mean, 1, rank));
-  const Expr* variance = Reduce(op, OpId::kMean, Multiply(op, centered, centered), axes, false);
+  const Expr* variance = Reduce(op, op::kMean, Multiply(op, centered, centered), axes, false);
   const Expr* deviation = op.Call(
-      OpId::kSqrt, {Add(op, variance, ScalarLike(op, variance, op.Float("epsilon", static_cast<double>(1e-5F))))});
+      op::kSqrt, {Add(op, variance, ScalarLike(op, variance, op.Float("epsilon", static_cast<double>(1e-5F))))});
   const Expr* norm = Divide(op, centered, AlongAxis(op, deviation, 1, rank));
   const Expr* y = Add(op, Multiply(op, norm, AlongAxis(op, op.In(1), 1, rank)), AlongAxis(op, op.In(2), 1, rank));
   const auto moved = [&](const Expr* running, const Expr* now) {
@@ -36,26 +45,26 @@ Value ImportBatchNormalization(OpImport& op) {
   std::vector<const Expr*> args;
   for (size_t i = 0; i < 5; ++i) args.push_back(i == 0 ? op.In(0) : op.Cast(op.In(i), op.Dtype(0)));
   const Expr* norm = op.Call(
-      OpId::kNnBatchNorm, args,
-      op.Attrs<BatchNormAttrs>(OpId::kNnBatchNorm, {.axis = int64_t{1},
-                                                    .epsilon = op.Float("epsilon", static_cast<double>(1e-5F)),
-                                                    .momentum = 1 - op.Float("momentum", static_cast<double>(0.9F)),
-                                                    .training = false}));
+      op::kNnBatchNorm, args,
+      op.Attrs<BatchNormAttrs>(op::kNnBatchNorm, {.axis = int64_t{1},
+                                                  .epsilon = op.Float("epsilon", static_cast<double>(1e-5F)),
+                                                  .momentum = 1 - op.Float("momentum", static_cast<double>(0.9F)),
+                                                  .training = false}));
   return op.Field(norm, 0);
 }
 
-const Expr* ZerosLike(OpImport& op, const Expr* x) { return op.Call(OpId::kZerosLike, {x}); }
+const Expr* ZerosLike(OpImport& op, const Expr* x) { return op.Call(op::kZerosLike, {x}); }
 
 // With the mean and the inverse deviation as outputs, or a scale that only broadcasts against the data.
 Value ComposeLayerNormalization(OpImport& op, const std::vector<int64_t>& axes) {
   const DataType dtype = op.Dtype(0);
   const DataType type = op.Int("stash_type", 1) == 1 ? DataType::Float(32) : dtype;
   const Expr* x = op.Cast(op.In(0), type);
-  const Expr* mean = Reduce(op, OpId::kMean, x, axes, true);
+  const Expr* mean = Reduce(op, op::kMean, x, axes, true);
   const Expr* centered = Subtract(op, x, mean);
-  const Expr* variance = Reduce(op, OpId::kMean, Multiply(op, centered, centered), axes, true);
+  const Expr* variance = Reduce(op, op::kMean, Multiply(op, centered, centered), axes, true);
   const double epsilon = op.Float("epsilon", static_cast<double>(1e-5F));
-  const Expr* inverse = op.Call(OpId::kRsqrt, {Add(op, variance, ScalarLike(op, variance, epsilon))});
+  const Expr* inverse = op.Call(op::kRsqrt, {Add(op, variance, ScalarLike(op, variance, epsilon))});
   const Expr* y = Multiply(op, op.Cast(Multiply(op, centered, inverse), dtype), op.In(1));
   if (op.Has(2)) y = Add(op, y, op.In(2));
   const Expr* fields[] = {y, mean, inverse};
@@ -69,8 +78,8 @@ Value ImportLayerNormalization(OpImport& op) {
   if (op.HasOutput(1) || op.HasOutput(2) || op.Rank(1) != static_cast<int>(axes.size()))
     return ComposeLayerNormalization(op, axes);
   const Expr* bias = op.Has(2) ? op.In(2) : ZerosLike(op, op.In(1));
-  return op.Call(OpId::kNnLayerNorm, {op.In(0), op.In(1), bias},
-                 op.Attrs<LayerNormAttrs>(OpId::kNnLayerNorm,
+  return op.Call(op::kNnLayerNorm, {op.In(0), op.In(1), bias},
+                 op.Attrs<LayerNormAttrs>(op::kNnLayerNorm,
                                           {.axes = axes, .epsilon = op.Float("epsilon", static_cast<double>(1e-5F))}));
 }
 
@@ -78,10 +87,10 @@ Value ImportInstanceNormalization(OpImport& op) {
   const int rank = op.Rank(0);
   if (rank < 3) return {};
   return op.Call(
-      OpId::kNnInstanceNorm, {op.In(0), op.In(1), op.In(2)},
-      op.Attrs<InstanceNormAttrs>(OpId::kNnInstanceNorm, {.channel_axis = int64_t{1},
-                                                          .axes = Iota(2, rank),
-                                                          .epsilon = op.Float("epsilon", static_cast<double>(1e-5F))}));
+      op::kNnInstanceNorm, {op.In(0), op.In(1), op.In(2)},
+      op.Attrs<InstanceNormAttrs>(op::kNnInstanceNorm, {.channel_axis = int64_t{1},
+                                                        .axes = Iota(2, rank),
+                                                        .epsilon = op.Float("epsilon", static_cast<double>(1e-5F))}));
 }
 
 // Before version 13, all dimensions from the axis on are one.
@@ -125,9 +134,9 @@ Value ImportMeanVarianceNormalization(OpImport& op) {
   for (int64_t& axis : axes) axis = op.Axis(axis, rank);
   if (op.failed() || axes.empty()) return {};
   const Expr* x = op.In(0);
-  const Expr* mean = Reduce(op, OpId::kMean, x, axes, true);
-  const Expr* square = Reduce(op, OpId::kMean, Multiply(op, x, x), axes, true);
-  const Expr* deviation = op.Call(OpId::kSqrt, {Subtract(op, square, Multiply(op, mean, mean))});
+  const Expr* mean = Reduce(op, op::kMean, x, axes, true);
+  const Expr* square = Reduce(op, op::kMean, Multiply(op, x, x), axes, true);
+  const Expr* deviation = op.Call(op::kSqrt, {Subtract(op, square, Multiply(op, mean, mean))});
   return Divide(op, Subtract(op, x, mean), Add(op, deviation, ScalarLike(op, x, 1e-9)));
 }
 
@@ -136,8 +145,8 @@ Value ImportLpNormalization(OpImport& op) {
   if (rank < 1) return {};
   const std::vector<int64_t> axes = {op.Axis(op.Int("axis", -1), rank)};
   const Expr* x = op.In(0);
-  if (op.Int("p", 2) == 1) return Divide(op, x, Reduce(op, OpId::kSum, op.Call(OpId::kAbs, {x}), axes, true));
-  return Divide(op, x, op.Call(OpId::kSqrt, {Reduce(op, OpId::kSum, Multiply(op, x, x), axes, true)}));
+  if (op.Int("p", 2) == 1) return Divide(op, x, Reduce(op, op::kSum, op.Call(op::kAbs, {x}), axes, true));
+  return Divide(op, x, op.Call(op::kSqrt, {Reduce(op, op::kSum, Multiply(op, x, x), axes, true)}));
 }
 
 // Before version 21, there is a scale and a bias for each group.
@@ -145,11 +154,11 @@ Value ImportGroupNormalization(OpImport& op) {
   const int rank = op.Rank(0);
   if (rank < 3 || op.version() < 21) return {};
   return op.Call(
-      OpId::kNnGroupNorm, {op.In(0), op.In(1), op.In(2)},
-      op.Attrs<GroupNormAttrs>(OpId::kNnGroupNorm, {.num_groups = op.Int("num_groups", 1),
-                                                    .channel_axis = int64_t{1},
-                                                    .axes = Iota(2, rank),
-                                                    .epsilon = op.Float("epsilon", static_cast<double>(1e-5F))}));
+      op::kNnGroupNorm, {op.In(0), op.In(1), op.In(2)},
+      op.Attrs<GroupNormAttrs>(op::kNnGroupNorm, {.num_groups = op.Int("num_groups", 1),
+                                                  .channel_axis = int64_t{1},
+                                                  .axes = Iota(2, rank),
+                                                  .epsilon = op.Float("epsilon", static_cast<double>(1e-5F))}));
 }
 
 Value ImportRmsNormalization(OpImport& op) {
@@ -157,8 +166,8 @@ Value ImportRmsNormalization(OpImport& op) {
   if (rank < 1) return {};
   const std::vector<int64_t> axes = Iota(op.Axis(op.Int("axis", -1), rank), rank);
   if (op.Rank(1) != static_cast<int>(axes.size())) return {};
-  return op.Call(OpId::kNnRmsNorm, {op.In(0), op.In(1)},
-                 op.Attrs<RMSNormAttrs>(OpId::kNnRmsNorm,
+  return op.Call(op::kNnRmsNorm, {op.In(0), op.In(1)},
+                 op.Attrs<RMSNormAttrs>(op::kNnRmsNorm,
                                         {.axes = axes, .epsilon = op.Float("epsilon", static_cast<double>(1e-5F))}));
 }
 
@@ -179,9 +188,9 @@ Value ImportHardmax(OpImport& op) {
   }
   if (depth == 0) return op.In(0);
   const Expr* best =
-      op.Call(OpId::kArgmax, {x}, op.Attrs<ArgmaxArgminAttrs>(OpId::kArgmax, {.axis = axis, .keepdims = false}));
-  const Expr* ones = op.Call(OpId::kOneHot, {best, op.PrimFloat(1, op.Dtype(0)), op.PrimFloat(0, op.Dtype(0))},
-                             op.Attrs<OneHotAttrs>(OpId::kOneHot, {.depth = depth, .axis = axis}));
+      op.Call(op::kArgmax, {x}, op.Attrs<ArgmaxArgminAttrs>(op::kArgmax, {.axis = axis, .keepdims = false}));
+  const Expr* ones = op.Call(op::kOneHot, {best, op.PrimFloat(1, op.Dtype(0)), op.PrimFloat(0, op.Dtype(0))},
+                             op.Attrs<OneHotAttrs>(op::kOneHot, {.depth = depth, .axis = axis}));
   return flattens ? op.Reshape(ones, *dims) : ones;
 }
 
@@ -191,13 +200,13 @@ constexpr OpRow kNormalizationRows[] = {
     {"Hardmax", 1, 1, 1, ImportHardmax, "R.argmax, R.one_hot"},
     {"InstanceNormalization", 1, 3, 3, ImportInstanceNormalization, "R.nn.instance_norm"},
     {"LayerNormalization", 17, 2, 3, ImportLayerNormalization, "R.nn.layer_norm"},
-    {"LogSoftmax", 1, 1, 1, ImportSoftmaxBefore13<OpId::kNnLogSoftmax>, "R.nn.log_softmax"},
-    {"LogSoftmax", 13, 1, 1, ImportSoftmax<OpId::kNnLogSoftmax>, "R.nn.log_softmax"},
+    {"LogSoftmax", 1, 1, 1, ImportSoftmaxBefore13<op::kNnLogSoftmax>, "R.nn.log_softmax"},
+    {"LogSoftmax", 13, 1, 1, ImportSoftmax<op::kNnLogSoftmax>, "R.nn.log_softmax"},
     {"LpNormalization", 1, 1, 1, ImportLpNormalization, "composition"},
     {"MeanVarianceNormalization", 9, 1, 1, ImportMeanVarianceNormalization, "composition"},
     {"RMSNormalization", 23, 2, 2, ImportRmsNormalization, "R.nn.rms_norm"},
-    {"Softmax", 1, 1, 1, ImportSoftmaxBefore13<OpId::kNnSoftmax>, "R.nn.softmax"},
-    {"Softmax", 13, 1, 1, ImportSoftmax<OpId::kNnSoftmax>, "R.nn.softmax"},
+    {"Softmax", 1, 1, 1, ImportSoftmaxBefore13<op::kNnSoftmax>, "R.nn.softmax"},
+    {"Softmax", 13, 1, 1, ImportSoftmax<op::kNnSoftmax>, "R.nn.softmax"},
 };
 
 }  // namespace

@@ -1,8 +1,11 @@
 // Pools with windows, and over all of the image.
 
+#include "iropt/op/ops/pooling.h"
+
 #include <array>
 
 #include "exchange/onnx/ops/common.h"
+#include "iropt/op/ops/reduction.h"
 
 namespace iropt::onnx {
 
@@ -14,9 +17,9 @@ struct PoolForm {
 };
 
 constexpr std::array kPoolForms = {
-    PoolForm{OpId::kNnMaxPool1d, OpId::kNnAvgPool1d},
-    PoolForm{OpId::kNnMaxPool2d, OpId::kNnAvgPool2d},
-    PoolForm{OpId::kNnMaxPool3d, OpId::kNnAvgPool3d},
+    PoolForm{op::kNnMaxPool1d, op::kNnAvgPool1d},
+    PoolForm{op::kNnMaxPool2d, op::kNnAvgPool2d},
+    PoolForm{op::kNnMaxPool3d, op::kNnAvgPool3d},
 };
 
 Value ImportPool(OpImport& op, OpId PoolForm::*member) {
@@ -47,8 +50,8 @@ Value ImportGlobal(OpImport& op, OpId reduction) {
   return Reduce(op, reduction, op.In(0), Iota(2, op.Rank(0)), true);
 }
 
-Value ImportGlobalAveragePool(OpImport& op) { return ImportGlobal(op, OpId::kMean); }
-Value ImportGlobalMaxPool(OpImport& op) { return ImportGlobal(op, OpId::kMax); }
+Value ImportGlobalAveragePool(OpImport& op) { return ImportGlobal(op, op::kMean); }
+Value ImportGlobalMaxPool(OpImport& op) { return ImportGlobal(op, op::kMax); }
 
 constexpr OpRow kPoolingRows[] = {
     {"AveragePool", 1, 1, 1, ImportAveragePool, "R.nn.avg_pool1d, R.nn.avg_pool2d, R.nn.avg_pool3d"},

@@ -1,7 +1,17 @@
 // Reductions, arg reductions and scans.
 
+#include "iropt/op/ops/reduction.h"
+
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/ops/scalar_elements.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/exponential.h"
+#include "iropt/op/ops/reorder.h"
+#include "iropt/op/ops/roots.h"
+#include "iropt/op/ops/scan.h"
+#include "iropt/op/ops/sorting.h"
+#include "iropt/op/ops/statistical.h"
+#include "iropt/op/ops/unary.h"
 
 namespace iropt::onnx {
 
@@ -36,22 +46,22 @@ Value ImportReduce(OpImport& op) {
 
 Value ImportReduceL1(OpImport& op) {
   return ReduceOf(
-      op, OpId::kSum, [&](const Expr* x) { return op.Call(OpId::kAbs, {x}); }, kUnchanged);
+      op, op::kSum, [&](const Expr* x) { return op.Call(op::kAbs, {x}); }, kUnchanged);
 }
 
 Value ImportReduceSumSquare(OpImport& op) {
   return ReduceOf(
-      op, OpId::kSum, [&](const Expr* x) { return Multiply(op, x, x); }, kUnchanged);
+      op, op::kSum, [&](const Expr* x) { return Multiply(op, x, x); }, kUnchanged);
 }
 
 Value ImportReduceL2(OpImport& op) {
   return ReduceOf(
-      op, OpId::kSum, [&](const Expr* x) { return Multiply(op, x, x); },
-      [&](const Expr* x) { return op.Call(OpId::kSqrt, {x}); });
+      op, op::kSum, [&](const Expr* x) { return Multiply(op, x, x); },
+      [&](const Expr* x) { return op.Call(op::kSqrt, {x}); });
 }
 
 Value ImportReduceLogSum(OpImport& op) {
-  return ReduceOf(op, OpId::kSum, kUnchanged, [&](const Expr* x) { return op.Call(OpId::kLog, {x}); });
+  return ReduceOf(op, op::kSum, kUnchanged, [&](const Expr* x) { return op.Call(op::kLog, {x}); });
 }
 
 // log(sum(exp(x - max))) + max
@@ -59,11 +69,11 @@ Value ImportReduceLogSumExp(OpImport& op) {
   const auto axes = AxesOf(op);
   if (!axes || op.failed() || axes->empty()) return {};
   const Expr* x = op.In(0);
-  const Expr* max = Reduce(op, OpId::kMax, x, *axes, true);
-  const Expr* sum = Reduce(op, OpId::kSum, op.Call(OpId::kExp, {Subtract(op, x, max)}), *axes, true);
-  const Expr* result = Add(op, op.Call(OpId::kLog, {sum}), max);
+  const Expr* max = Reduce(op, op::kMax, x, *axes, true);
+  const Expr* sum = Reduce(op, op::kSum, op.Call(op::kExp, {Subtract(op, x, max)}), *axes, true);
+  const Expr* result = Add(op, op.Call(op::kLog, {sum}), max);
   if (op.Int("keepdims", 1) != 0) return result;
-  return op.Call(OpId::kSqueeze, {result}, op.Attrs<SqueezeAttrs>(OpId::kSqueeze, {.axis = *axes}));
+  return op.Call(op::kSqueeze, {result}, op.Attrs<SqueezeAttrs>(op::kSqueeze, {.axis = *axes}));
 }
 
 // Indices are those of the first of several equal elements; of the last one if the node says so, which is the first one
@@ -77,13 +87,13 @@ Value ImportArgReduce(OpImport& op, OpId reduction) {
   const PrimExpr* dim = DimOf(op.TypeOf(0), static_cast<size_t>(axis));
   const auto* size = dim ? As<tir::IntImm>(dim) : nullptr;
   if (size == nullptr) return {};
-  const Expr* flipped = op.Call(OpId::kFlip, {op.In(0)}, op.Attrs<FlipAttrs>(OpId::kFlip, {.axis = axis}));
+  const Expr* flipped = op.Call(op::kFlip, {op.In(0)}, op.Attrs<FlipAttrs>(op::kFlip, {.axis = axis}));
   return Subtract(op, op.Scalar(static_cast<double>(size->value - 1), DataType::Int(64)),
                   op.Call(reduction, {flipped}, attrs));
 }
 
-Value ImportArgMax(OpImport& op) { return ImportArgReduce(op, OpId::kArgmax); }
-Value ImportArgMin(OpImport& op) { return ImportArgReduce(op, OpId::kArgmin); }
+Value ImportArgMax(OpImport& op) { return ImportArgReduce(op, op::kArgmax); }
+Value ImportArgMin(OpImport& op) { return ImportArgReduce(op, op::kArgmin); }
 
 Value ImportCumSum(OpImport& op) {
   const auto axes = op.Numbers(1);
@@ -92,21 +102,21 @@ Value ImportCumSum(OpImport& op) {
   const int64_t axis = op.Axis((*axes)[0], rank);
   const bool reverse = op.Int("reverse") != 0;
   const auto flip = [&](const Expr* x) {
-    return reverse ? op.Call(OpId::kFlip, {x}, op.Attrs<FlipAttrs>(OpId::kFlip, {.axis = axis})) : x;
+    return reverse ? op.Call(op::kFlip, {x}, op.Attrs<FlipAttrs>(op::kFlip, {.axis = axis})) : x;
   };
-  return flip(op.Call(OpId::kCumsum, {flip(op.In(0))},
-                      op.Attrs<ScanopAttrs>(OpId::kCumsum, {.axis = axis, .exclusive = op.Int("exclusive") != 0})));
+  return flip(op.Call(op::kCumsum, {flip(op.In(0))},
+                      op.Attrs<ScanopAttrs>(op::kCumsum, {.axis = axis, .exclusive = op.Int("exclusive") != 0})));
 }
 
 // From version 10 on, k is an input.
 Value ImportTopK(OpImport& op) {
   const auto k = op.Has(1) ? op.Numbers(1) : std::vector<int64_t>{op.Int("k")};
   if (!k || k->size() != 1) return {};
-  return op.Call(OpId::kTopk, {op.In(0)},
-                 op.Attrs<TopKAttrs>(OpId::kTopk, {.k = (*k)[0],
-                                                   .axis = op.Int("axis", -1),
-                                                   .largest = op.Int("largest", 1) != 0,
-                                                   .dtype = DataType::Int(64)}));
+  return op.Call(op::kTopk, {op.In(0)},
+                 op.Attrs<TopKAttrs>(op::kTopk, {.k = (*k)[0],
+                                                 .axis = op.Int("axis", -1),
+                                                 .largest = op.Int("largest", 1) != 0,
+                                                 .dtype = DataType::Int(64)}));
 }
 
 constexpr OpRow kReductionRows[] = {
@@ -117,11 +127,11 @@ constexpr OpRow kReductionRows[] = {
     {"ReduceL2", 1, 1, 2, ImportReduceL2, "R.multiply, R.sum, R.sqrt"},
     {"ReduceLogSum", 1, 1, 2, ImportReduceLogSum, "R.sum, R.log"},
     {"ReduceLogSumExp", 1, 1, 2, ImportReduceLogSumExp, "composition"},
-    {"ReduceMax", 1, 1, 2, ImportReduce<OpId::kMax>, "R.max"},
-    {"ReduceMean", 1, 1, 2, ImportReduce<OpId::kMean>, "R.mean"},
-    {"ReduceMin", 1, 1, 2, ImportReduce<OpId::kMin>, "R.min"},
-    {"ReduceProd", 1, 1, 2, ImportReduce<OpId::kProd>, "R.prod", EvaluateReduceProd},
-    {"ReduceSum", 1, 1, 2, ImportReduce<OpId::kSum>, "R.sum"},
+    {"ReduceMax", 1, 1, 2, ImportReduce<op::kMax>, "R.max"},
+    {"ReduceMean", 1, 1, 2, ImportReduce<op::kMean>, "R.mean"},
+    {"ReduceMin", 1, 1, 2, ImportReduce<op::kMin>, "R.min"},
+    {"ReduceProd", 1, 1, 2, ImportReduce<op::kProd>, "R.prod", EvaluateReduceProd},
+    {"ReduceSum", 1, 1, 2, ImportReduce<op::kSum>, "R.sum"},
     {"ReduceSumSquare", 1, 1, 2, ImportReduceSumSquare, "R.multiply, R.sum"},
     {"TopK", 1, 1, 2, ImportTopK, "R.topk"},
 };

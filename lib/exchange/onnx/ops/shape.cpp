@@ -1,11 +1,15 @@
 // Constants, shapes as values, and tensors made of shapes.
 
+#include "iropt/op/ops/shape.h"
+
 #include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/import/opaque_call.h"
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/ops/scalar_elements.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
+#include "iropt/op/ops/broadcast.h"
+#include "iropt/op/ops/create.h"
 
 namespace iropt::onnx {
 
@@ -56,7 +60,7 @@ Value ImportShape(OpImport& op) {
   if (type == nullptr) return {};
   if (!type->known || type->dims.size() > Elements::kMost) {
     if (op.FindAttr("start") || op.FindAttr("end")) return {};
-    return op.Call(OpId::kShapeToTensor, {op.Call(OpId::kShapeOf, {op.In(0)})});
+    return op.Call(op::kShapeToTensor, {op.Call(op::kShapeOf, {op.In(0)})});
   }
   const auto rank = static_cast<int64_t>(type->dims.size());
   const auto clamp = [&](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank); };
@@ -70,7 +74,7 @@ Value ImportShape(OpImport& op) {
 Value ImportSize(OpImport& op) {
   const TensorType* type = op.TypeOf(0);
   if (type == nullptr) return {};
-  if (!type->known) return op.Call(OpId::kSize, {op.In(0)});
+  if (!type->known) return op.Call(op::kSize, {op.In(0)});
   const PrimExpr* size = IRContext::Current().Int(1);
   for (const PrimExpr* dim : type->dims) size = arith::PrimBuilder().Mul(size, dim);
   return Elements{.values = {size}, .is_scalar = true};
@@ -81,7 +85,7 @@ const Expr* ShapeFrom(OpImport& op, size_t input) {
   if (const Elements* elements = op.ElementsOf(input)) return op.Shape(elements->values);
   const TensorType* type = op.TypeOf(input);
   if (type == nullptr || !type->known || !Is<tir::IntImm>(DimOf(type, 0))) return nullptr;
-  return op.Call(OpId::kTensorToShape, {op.Cast(op.In(input), DataType::Int(64))});
+  return op.Call(op::kTensorToShape, {op.Cast(op.In(input), DataType::Int(64))});
 }
 
 Value ImportConstantOfShape(OpImport& op) {
@@ -89,14 +93,14 @@ Value ImportConstantOfShape(OpImport& op) {
   if (shape == nullptr) return {};
   const AttributeProto* value = op.FindAttr("value");
   if (value == nullptr || value->tensors.empty()) {
-    return op.Call(OpId::kZeros, {shape}, op.Attrs<InitAttrs>(OpId::kZeros, {.dtype = DataType::Float(32)}));
+    return op.Call(op::kZeros, {shape}, op.Attrs<InitAttrs>(op::kZeros, {.dtype = DataType::Float(32)}));
   }
   TensorProto scalar = value->tensors.front();
   scalar.dims.clear();
   const Value fill = ConstantOf(op, scalar);
   const auto* constant = fill.expr ? As<Constant>(fill.expr) : nullptr;
   if (constant == nullptr) return {};
-  return op.Call(OpId::kFull, {shape, fill.expr}, op.Attrs<InitAttrs>(OpId::kFull, {.dtype = constant->data->dtype()}));
+  return op.Call(op::kFull, {shape, fill.expr}, op.Attrs<InitAttrs>(op::kFull, {.dtype = constant->data->dtype()}));
 }
 
 // The dimension of two that broadcast, either of which may be missing; null if only a run can tell which of them is 1.
@@ -121,7 +125,7 @@ Value ImportExpand(OpImport& op) {
         from_end <= shape->values.size() ? shape->values[shape->values.size() - from_end] : nullptr;
     dims.push_back(BroadcastDims(old, wanted));
   }
-  if (std::ranges::find(dims, nullptr) == dims.end()) return op.Call(OpId::kBroadcastTo, {op.In(0), op.Shape(dims)});
+  if (std::ranges::find(dims, nullptr) == dims.end()) return op.Call(op::kBroadcastTo, {op.In(0), op.Shape(dims)});
   const Type* types[] = {TensorType::Get(static_cast<int>(rank), type->dtype)};
   return MakeOpaqueCall(op, types);
 }
@@ -137,7 +141,7 @@ Value ImportRange(OpImport& op) {
       return {};
     }
   }
-  return op.Call(OpId::kArange, args, op.Attrs<InitAttrs>(OpId::kArange, {.dtype = op.Dtype(0)}));
+  return op.Call(op::kArange, args, op.Attrs<InitAttrs>(op::kArange, {.dtype = op.Dtype(0)}));
 }
 
 constexpr OpRow kShapeRows[] = {

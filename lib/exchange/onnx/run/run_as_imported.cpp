@@ -8,6 +8,7 @@
 #include "exchange/onnx/run/kernels.h"
 #include "iropt/eval/relax/interpreter.h"
 #include "iropt/ir/context.h"
+#include "iropt/op/ops/call_packed.h"
 #include "iropt/runtime/value.h"
 
 namespace iropt::onnx {
@@ -16,7 +17,7 @@ namespace {
 
 bool IsOpaqueCall(const Expr* expr) {
   const auto* call = As<Call>(expr);
-  return call != nullptr && call->op == GetOp(OpId::kCallPurePacked);
+  return call != nullptr && call->op == GetOp(op::kCallPurePacked);
 }
 
 bool HasOpaqueCall(const SeqExpr& body) {

@@ -5,6 +5,8 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
 #include "iropt/op/op_id.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/shape.h"
 
 namespace iropt::relay {
 
@@ -25,9 +27,9 @@ const Expr* ValueOf(OpCall& call, const Expr* expr) {
 // The tensor whose shape the expression is, in any dtype of integers; or null.
 const Expr* TensorOfShape(OpCall& call, const Expr* expr) {
   const Expr* value = ValueOf(call, expr);
-  while (const iropt::Call* cast = CallOf(value, OpId::kAstype)) value = ValueOf(call, cast->args[0]);
-  const iropt::Call* vector = CallOf(value, OpId::kShapeToTensor);
-  const iropt::Call* shape = vector ? CallOf(ValueOf(call, vector->args[0]), OpId::kShapeOf) : nullptr;
+  while (const iropt::Call* cast = CallOf(value, op::kAstype)) value = ValueOf(call, cast->args[0]);
+  const iropt::Call* vector = CallOf(value, op::kShapeToTensor);
+  const iropt::Call* shape = vector ? CallOf(ValueOf(call, vector->args[0]), op::kShapeOf) : nullptr;
   return shape ? shape->args[0] : nullptr;
 }
 

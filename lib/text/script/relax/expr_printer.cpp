@@ -9,6 +9,8 @@
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/call_tir.h"
+#include "iropt/op/ops/index.h"
 #include "iropt/support/stack.h"
 #include "printer.h"
 #include "text/script/attr_text.h"
@@ -154,7 +156,7 @@ void RelaxPrinter::PrintCall(const Call* call) {
 // Operands by position, attributes by name, then the operands that are keywords in the script.
 void RelaxPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
   const bool distributed =
-      op.form == ScriptForm::kOutTypes && call->type_args && HasDTensor(call->type_args) && op.id == OpId::kCallTir;
+      op.form == ScriptForm::kOutTypes && call->type_args && HasDTensor(call->type_args) && op.id == op::kCallTir;
   out_.Append(distributed ? std::string_view("R.dist.call_tir") : op.script);
   out_.Append('(');
   first_ = true;
@@ -210,7 +212,7 @@ void RelaxPrinter::PrintOpCall(const Call* call, const OpInfo& op) {
 
 // From 0.26 on, the flags of R.unique are booleans. False, with nothing printed, for other operands.
 bool RelaxPrinter::PrintFlag(const Expr* operand, const OpInfo& op, size_t i) {
-  const bool is_flag = op.id == OpId::kUnique && i > 0 && op.args[i].name != "axis";
+  const bool is_flag = op.id == op::kUnique && i > 0 && op.args[i].name != "axis";
   const auto* scalar = is_flag && context_.Since(TextVersion::kV0_26) ? As<PrimValue>(operand) : nullptr;
   const int64_t* value = scalar ? arith::AsInt(scalar->value) : nullptr;
   if (!value) return false;

@@ -4,6 +4,8 @@
 #include "iropt/infer/infer.h"
 #include "iropt/ir/prefetched_range.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call_packed.h"
+#include "iropt/op/ops/call_tir.h"
 #include "iropt/support/stack.h"
 #include "text/script/attr_text.h"
 #include "text/script/func_attrs.h"
@@ -218,7 +220,7 @@ bool RelaxPrinter::HidesAnnotation(const Var* var, const Expr* value) const {
   const auto* call = As<Call>(value);
   const auto* op = call ? As<Op>(call->op) : nullptr;
   if (!op || !call->type_args || call->type_args->fields.size() != 1) return false;
-  return IsOneOf(*op, OpId::kCallTir, OpId::kCallDpsPacked) && TypeEqual(call->type_args->fields[0], var->type);
+  return IsOneOf(*op, op::kCallTir, op::kCallDpsPacked) && TypeEqual(call->type_args->fields[0], var->type);
 }
 
 void RelaxPrinter::PrintAssignment(const Var* var, const Expr* value, bool annotate) {

@@ -7,8 +7,8 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
-#include "iropt/op/op_attrs.h"
 #include "iropt/op/op_id.h"
+#include "iropt/op/ops/call_tir.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt::text {
@@ -16,14 +16,14 @@ namespace {
 
 const GlobalVar* CalleeOf(const Call& call) {
   const auto* op = As<Op>(call.op);
-  if (!op || !IsOneOf(*op, OpId::kCallTir, OpId::kCallTirInplace, OpId::kCallTirWithGrad)) return nullptr;
+  if (!op || !IsOneOf(*op, op::kCallTir, op::kCallTirInplace, op::kCallTirWithGrad)) return nullptr;
   return call.args.size() >= 2 && call.type_args && call.type_args->fields.size() == 1 ? As<GlobalVar>(call.args[0])
                                                                                        : nullptr;
 }
 
 // Those that are parameters of their own: a result that is written in place is an argument.
 uint32_t NumResults(const Call& call) {
-  if (IsOp(call.op, OpId::kCallTirInplace)) {
+  if (IsOp(call.op, op::kCallTirInplace)) {
     const std::vector<int64_t> indices = InplaceAttrs(call).inplace_indices().vector();
     return static_cast<uint32_t>(std::ranges::count(indices, -1));
   }

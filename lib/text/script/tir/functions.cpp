@@ -12,6 +12,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/limits.h"
 #include "iropt/op/device_calls.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 #include "iropt/support/edit_distance.h"
@@ -196,7 +197,7 @@ const PrimExpr* Reinterpret(ScalarParser& p, PyArgs& args, const PyValue* const*
   // Of pointers only TVM 0.26 has several types.
   if (x->dtype == dtype && !(dtype.is_handle() && p.state_.is_tirx)) return x;
   if (!CheckReinterpret(p, x->dtype, dtype, args.span)) return nullptr;
-  auto* call = p.ws_.New<tir::Call>(dtype, GetOp(OpId::kTirReinterpret), p.CopyPrims(std::vector{x}),
+  auto* call = p.ws_.New<tir::Call>(dtype, GetOp(op::kTirReinterpret), p.CopyPrims(std::vector{x}),
                                     v[0]->is(Kind::kPointerType) ? v[0]->pointer : nullptr);
   return Spanned(call, args.span);
 }
@@ -427,7 +428,7 @@ const PrimExpr* CallIntrin(ScalarParser& p, PyArgs& args, const PyValue* const*)
     operands.push_back(e);
   }
   // Printed as T.reinterpret("float32", x), which has one operand.
-  if (op->id == OpId::kTirReinterpret && operands.size() == 1 &&
+  if (op->id == op::kTirReinterpret && operands.size() == 1 &&
       !CheckReinterpret(p, operands[0]->dtype, dtype, args.span))
     return nullptr;
   return Spanned(p.ws_.New<tir::Call>(dtype, op->op, p.CopyPrims(operands)), args.span);

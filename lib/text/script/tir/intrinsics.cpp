@@ -5,6 +5,7 @@
 
 #include "functions.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/op/intrinsic_ids.h"
 
 namespace iropt::text {
 
@@ -60,7 +61,7 @@ const PrimExpr* IntrinsicOperand(ScalarParser& p, const IntrinsicInfo& info, con
   if (!value.is(Kind::kBuffer) || p.IsElement(value)) return p.ToPrim(value);
   if (info.packs_buffers) return p.PackBuffer(value.buffer, value.span);
   // The address of a buffer is that of its first element.
-  if (info.op->id == OpId::kTirAddressOf) {
+  if (info.op->id == op::kTirAddressOf) {
     std::vector<const PrimExpr*> zeros;
     for (const PrimExpr* dim : value.buffer->shape) zeros.push_back(arith::PrimBuilder().Int(0, dim->dtype));
     return p.MakeLoad(value.buffer, zeros, nullptr, value.span);

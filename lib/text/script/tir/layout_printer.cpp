@@ -7,6 +7,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/attr.h"
 #include "iropt/ir/structural.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/tile_layout.h"
 #include "text/script/func_attrs.h"
 
@@ -20,7 +21,7 @@ bool HasLayouts(const PrimFunc& func, TextVersion version) {
   return s_tir && s_tir->value == 0;
 }
 
-bool IsDefaultLayout(const tir::Buffer& buffer) { return CallOf(buffer.layout, OpId::kTirDefaultLayout) != nullptr; }
+bool IsDefaultLayout(const tir::Buffer& buffer) { return CallOf(buffer.layout, op::kTirDefaultLayout) != nullptr; }
 
 // Memory of Trainium has no layout by default.
 bool HasLayoutByDefault(const PrimFunc& func, const tir::Buffer& buffer, TextVersion version) {

@@ -5,6 +5,7 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/structural.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/op/tile_layout.h"
 #include "iropt/support/stack.h"
@@ -173,9 +174,9 @@ bool ScalarParser::ParseComposeLayout(uint32_t begin, PyValue& out) {
     const PrimExpr* swizzle = ToPrim(args.positional[0]);
     const PrimExpr* tile = swizzle ? ToPrim(args.positional[1]) : nullptr;
     if (!tile) return false;
-    const tir::Call* numbers = CallOf(swizzle, OpId::kTirListArg);
+    const tir::Call* numbers = CallOf(swizzle, op::kTirListArg);
     if (!numbers || numbers->args.size() != 4) return WrongValue(args.positional[0], "T.SwizzleLayout(...)");
-    if (!CallOf(tile, OpId::kTirTileLayout)) return WrongValue(args.positional[1], "T.TileLayout(...)");
+    if (!CallOf(tile, op::kTirTileLayout)) return WrongValue(args.positional[1], "T.TileLayout(...)");
     const PrimExpr* const operands[] = {numbers->args[0], numbers->args[1], numbers->args[2], tile, numbers->args[3]};
     out = PyValue(ListOperand("tir.ComposeLayout", operands, args.span));
     return true;
@@ -188,7 +189,7 @@ bool ScalarParser::ParseComposeLayout(uint32_t begin, PyValue& out) {
     if (!operands[i]) return false;
     if (i < 3 && !Is<tir::IntImm>(operands[i])) return WrongValue(*v[i], "an integer");
   }
-  if (!CallOf(operands[3], OpId::kTirTileLayout)) return WrongValue(*v[3], "T.TileLayout(...)");
+  if (!CallOf(operands[3], op::kTirTileLayout)) return WrongValue(*v[3], "T.TileLayout(...)");
   operands[4] = v[4] ? ToBool(*v[4]) : True(args.span);
   if (!operands[4]) return false;
   out = PyValue(ListOperand("tir.ComposeLayout", operands, args.span));
@@ -332,7 +333,7 @@ bool BufferValues::ReadLayout(const PyValue* layout, Span span, tir::BufferSpec&
     return spec.layout != nullptr;
   }
   const PrimExpr* read = layout->is(PyValue::Kind::kPrim) ? layout->prim : nullptr;
-  if (!CallOf(read, OpId::kTirTileLayout) && !CallOf(read, OpId::kTirComposeLayout))
+  if (!CallOf(read, op::kTirTileLayout) && !CallOf(read, op::kTirComposeLayout))
     return Wrong(*layout, "None, \"default\" or a layout such as T.TileLayout(...)");
   spec.layout = IsCompactLayout(read, spec.shape) ? DefaultLayout(layout->span) : read;
   return true;

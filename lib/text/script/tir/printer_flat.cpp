@@ -3,6 +3,7 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/structural.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "layout_printer.h"
 #include "printer.h"
@@ -36,7 +37,7 @@ bool LoadsFrom(const PrimExpr* value, const tir::Buffer* buffer) {
 
 // The layout that a view states, null if it follows from that of the parent; nothing if no view has it.
 std::optional<const PrimExpr*> LayoutOfView(const tir::Buffer& child, const tir::Buffer& parent, bool reshapes) {
-  const auto is_default = [](const PrimExpr* layout) { return CallOf(layout, OpId::kTirDefaultLayout) != nullptr; };
+  const auto is_default = [](const PrimExpr* layout) { return CallOf(layout, op::kTirDefaultLayout) != nullptr; };
   if (!child.layout && !parent.layout) return nullptr;
   if (!child.layout || !parent.layout) return std::nullopt;
   if (is_default(child.layout) && is_default(parent.layout)) return nullptr;

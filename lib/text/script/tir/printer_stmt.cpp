@@ -3,6 +3,7 @@
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/structural.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/stack.h"
 #include "printer.h"
@@ -31,7 +32,7 @@ const tir::DeclBuffer* DeclaredAllocation(const tir::Allocate* allocate) {
 
 // The value of `return value`, or null.
 const PrimExpr* ReturnedValue(const PrimExpr* e) {
-  const tir::Call* call = CallOf(e, OpId::kTirRet);
+  const tir::Call* call = CallOf(e, op::kTirRet);
   return call && call->args.size() == 1 ? call->args[0] : nullptr;
 }
 

@@ -8,6 +8,7 @@
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/name_map.h"
 #include "iropt/support/stack.h"
@@ -303,9 +304,9 @@ bool Prefetch(TirParser& p, PyArgs& args, const PyValue* const*, PyValue&) {
     operands.push_back(p.ToPrim(value));
     if (!operands.back()) return false;
   }
-  const tir::Call* address = CallOf(operands[0], OpId::kTirAddressOf);
+  const tir::Call* address = CallOf(operands[0], op::kTirAddressOf);
   const DataType dtype = address && address->args.size() == 1 ? address->args[0]->dtype : DataType::Handle();
-  auto* call = p.ws_.New<tir::Call>(dtype, GetOp(OpId::kTirPrefetch), p.CopyPrims(operands));
+  auto* call = p.ws_.New<tir::Call>(dtype, GetOp(op::kTirPrefetch), p.CopyPrims(operands));
   call->set_span(args.span);
   auto* stmt = p.ws_.New<tir::Evaluate>(call);
   stmt->set_span(args.span);

@@ -6,6 +6,7 @@
 
 #include "functions.h"
 #include "iropt/op/device_calls.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 
@@ -56,9 +57,9 @@ const TirFunction* OldCopyFunction(std::string_view name, const PyArgs& args) {
 // Such an intrinsic for tensor cores: T.ptx_legacy.ldmatrix(...), until 0.26 T.ptx.ldmatrix_legacy(...). kTirDeviceCall
 // for other instructions.
 OpId OldMatrixIntrinsic(std::string_view name) {
-  if (name == "ptx_legacy.ldmatrix" || name == "ptx.ldmatrix_legacy") return OpId::kTirPtxLdmatrix;
+  if (name == "ptx_legacy.ldmatrix" || name == "ptx.ldmatrix_legacy") return op::kTirPtxLdmatrix;
   const bool multiplies = name == "ptx_legacy.mma" || name == "ptx.mma.legacy" || name == "ptx.mma_legacy";
-  return multiplies ? OpId::kTirPtxMma : OpId::kTirDeviceCall;
+  return multiplies ? op::kTirPtxMma : op::kTirDeviceCall;
 }
 
 // Puts the dtype of the elements before the operands where it is not stated, as the intrinsic of TVM 0.24 needs it: of
@@ -67,7 +68,7 @@ void StateDType(OpId intrinsic, PyArgs& args) {
   if (std::ranges::find(args.keywords, "dtype", &PyKeyword::name) != args.keywords.end()) return;
   const PyValue* first = args.positional.empty() ? nullptr : &args.positional[0];
   const bool is_text = first && first->is(Kind::kString);
-  const bool loads = intrinsic == OpId::kTirPtxLdmatrix;
+  const bool loads = intrinsic == op::kTirPtxLdmatrix;
   const bool is_shape = is_text && first->string().starts_with('m');
   if ((is_text && !(is_shape && !loads)) || (first && first->is(Kind::kDType))) return;
   const std::vector<PyValue> given(args.positional.begin(), args.positional.end());
@@ -233,7 +234,7 @@ const PrimExpr* ScalarParser::MakeTileCall(std::string_view name, const PyArgs& 
   PyArgs keywords;
   keywords.keywords = args.keywords;
   if (!ToOperands(keywords, operands)) return nullptr;
-  auto* call = ws_.New<tir::Call>(DataType::Void(), GetOp(OpId::kTirTileCall), CopyPrims(operands));
+  auto* call = ws_.New<tir::Call>(DataType::Void(), GetOp(op::kTirTileCall), CopyPrims(operands));
   call->set_span(args.span);
   return call;
 }
@@ -250,7 +251,7 @@ const PrimExpr* ScalarParser::MakeDeviceCall(std::string_view name, PyArgs& args
     args.positional.append(std::span(given).subspan(1));
     name = reduction->call;
   }
-  if (const OpId old = OldMatrixIntrinsic(name); old != OpId::kTirDeviceCall) {
+  if (const OpId old = OldMatrixIntrinsic(name); old != op::kTirDeviceCall) {
     PyValue made;
     StateDType(old, args);
     return MakeIntrinsicCall(*this, *IntrinsicOf(GetOp(old)), args, made) ? made.prim : nullptr;
@@ -284,7 +285,7 @@ const PrimExpr* ScalarParser::MakeDeviceCall(std::string_view name, PyArgs& args
   if (!ToOperands(args, operands)) return nullptr;
   if (!dtype) dtype = ResultDtypeOf(info, std::span(operands).subspan(1));
   if (!dtype) return Error(args.span, "missing-argument", fmt::format("T.{} needs a data type", name));
-  const OpId op = info.effect == CallEffect::kPure ? OpId::kTirPureDeviceCall : OpId::kTirDeviceCall;
+  const OpId op = info.effect == CallEffect::kPure ? op::kTirPureDeviceCall : op::kTirDeviceCall;
   auto* call = ws_.New<tir::Call>(*dtype, GetOp(op), CopyPrims(operands));
   call->set_span(args.span);
   return call;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "printer.h"
 
@@ -17,7 +18,7 @@ namespace {
 // other nodes.
 int64_t RestOfScope(const tir::AttrStmt* stmt) {
   if (!stmt || stmt->attr_key != attr::kScopeId || !Is<tir::IterVar>(stmt->node)) return 0;
-  const tir::Call* preferred = CallOf(stmt->value, OpId::kTirPreferredExtent);
+  const tir::Call* preferred = CallOf(stmt->value, op::kTirPreferredExtent);
   const PrimExpr* rest = preferred && preferred->args.size() == 2 ? preferred->args[0] : stmt->value;
   const int64_t* count = arith::AsInt(rest);
   return count ? *count : 0;
@@ -33,7 +34,7 @@ bool TirPrinter::PrintTirxAttr(const tir::AttrStmt* stmt) {
     return true;
   }
   if (stmt->attr_key == attr::kHint) {
-    const tir::Call* operands = CallOf(stmt->value, OpId::kTirListArg);
+    const tir::Call* operands = CallOf(stmt->value, op::kTirListArg);
     if (!operands) return false;
     PrintScoped(stmt, stmt->body, concise, unnamed, [&] {
       out_.Append("T.hint(");
@@ -42,7 +43,7 @@ bool TirPrinter::PrintTirxAttr(const tir::AttrStmt* stmt) {
     });
     return true;
   }
-  if (stmt->attr_key == attr::kComposeOp && CallOf(stmt->value, OpId::kTirTileCall)) {
+  if (stmt->attr_key == attr::kComposeOp && CallOf(stmt->value, op::kTirTileCall)) {
     PrintScoped(stmt, stmt->body, false, unnamed, [&] { prim_.Print(stmt->value); });
     return true;
   }
@@ -57,7 +58,7 @@ void TirPrinter::PrintScopeIds(const tir::AttrStmt* stmt, bool concise) {
   for (const tir::AttrStmt* at = stmt;; at = As<tir::AttrStmt>(at->body)) {
     const auto* thread = To<tir::IterVar>(at->node);
     threads.push_back(thread);
-    const tir::Call* extent = CallOf(at->value, OpId::kTirPreferredExtent);
+    const tir::Call* extent = CallOf(at->value, op::kTirPreferredExtent);
     if (extent) preferred.push_back(extent->args[1]);
     last = at;
     const auto* next = As<tir::AttrStmt>(at->body);

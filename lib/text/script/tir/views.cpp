@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/op/tile_layout.h"
 #include "parser.h"
@@ -151,7 +152,7 @@ bool TirParser::CastSpec(const tir::Buffer* buffer, DataType dtype, Span span, t
 // The number of places that a thread has of the buffer: from the first to the last one, or, with `size`, those in use.
 const PrimExpr* TirParser::StorageSpan(const tir::Buffer* buffer, bool size, Span span) {
   const auto tile = AsTileLayout(buffer->layout);
-  if (!tile && !CallOf(buffer->layout, OpId::kTirDefaultLayout))
+  if (!tile && !CallOf(buffer->layout, op::kTirDefaultLayout))
     return Error(span, "bad-expression", fmt::format("the shape is needed, since '{}' has no layout", buffer->name));
   const PrimExpr* one = ops_.Int(1, DataType::Int(32), span);
   const PrimExpr* result = one;
@@ -198,7 +199,7 @@ bool TirParser::PermutedSpec(const tir::Buffer* buffer, const PyArgs& args, tir:
   const size_t rank = buffer->shape.size();
   if (!CountArgs(args, "permute", rank, rank)) return false;
   const auto tile = AsTileLayout(buffer->layout);
-  if (tile ? tile->shard.size() != rank : !CallOf(buffer->layout, OpId::kTirDefaultLayout)) {
+  if (tile ? tile->shard.size() != rank : !CallOf(buffer->layout, op::kTirDefaultLayout)) {
     return Error(args.span, "bad-expression",
                  fmt::format("the layout of '{}' has not one stride for each dimension", buffer->name));
   }

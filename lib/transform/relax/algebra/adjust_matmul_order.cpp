@@ -21,7 +21,11 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/infer.h"
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/axes.h"
+#include "iropt/infer/ops/matmul.h"
 #include "iropt/ir/structural.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/matmul.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
@@ -166,10 +170,10 @@ class OrderAdjuster {
     if (!best || (*best == now && !transposed)) return nullptr;
     OpBuilder calls(builder);
     for (size_t i = 0; i < 3; ++i) {
-      if (moved[i]) factors[i] = calls.PermuteDims(factors[i]);
+      if (moved[i]) factors[i] = op::PermuteDims(calls, factors[i]);
     }
-    if (*best == Order::kLeftFirst) return calls.Matmul(calls.Matmul(factors[0], factors[1]), factors[2]);
-    return calls.Matmul(factors[0], calls.Matmul(factors[1], factors[2]));
+    if (*best == Order::kLeftFirst) return op::Matmul(calls, op::Matmul(calls, factors[0], factors[1]), factors[2]);
+    return op::Matmul(calls, factors[0], op::Matmul(calls, factors[1], factors[2]));
   }
 
  private:
@@ -260,11 +264,9 @@ RuleSet MakeAdjustMatmulOrderRules(const Function& function) {
   const auto adjuster = std::make_shared<const OrderAdjuster>(function);
   const Parts parts;
   const auto product = [](const Pattern& x, const Pattern& y) {
-    return IsCall(GetOp(OpId::kMatmul), {x, y}).Where(&KeepsDtype);
+    return IsCall(GetOp(op::kMatmul), {x, y}).Where(&KeepsDtype);
   };
-  const auto transpose = [](const Pattern& x) {
-    return IsCall(GetOp(OpId::kPermuteDims), {x}).Where(&TransposesMatrix);
-  };
+  const auto transpose = [](const Pattern& x) { return IsCall(GetOp(op::kPermuteDims), {x}).Where(&TransposesMatrix); };
   const Pattern left = transpose(product(parts.b, parts.a));
   const Pattern right = transpose(product(parts.c, parts.b));
   RuleSet rules;

@@ -22,8 +22,10 @@
 
 #include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/arithmetic.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/op/ops/arithmetic.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "pass_options/BackwardFoldScaleAxis.h"
@@ -82,7 +84,7 @@ class BackwardPlan {
       step.takes[0] = true;
     } else if (IsSum(op)) {
       OfferSum(step, offer, call);
-    } else if (op == OpId::kMultiply) {
+    } else if (op == op::kMultiply) {
       OfferProduct(step, offer, call);
     }
   }
@@ -169,7 +171,7 @@ class BackwardFolder : public ExprMutator {
     OpBuilder calls(builder());
     std::array<const Expr*, 2> args = {VisitExpr(call.args[0]), VisitExpr(call.args[1])};
     const int64_t rank = TensorTypeOf(IsSum(To<Op>(call.op)->id) ? &call : args[operand])->ndim;
-    args[operand] = calls.Multiply(args[operand], ScaleAlong(scale, rank, axis, workspace()));
+    args[operand] = op::Multiply(calls, args[operand], ScaleAlong(scale, rank, axis, workspace()));
     return builder().Normalize(calls.Make(To<Op>(call.op)->id, args, call.attrs));
   }
 

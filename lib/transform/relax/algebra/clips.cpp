@@ -7,6 +7,8 @@
 #include "iropt/infer/op_builder.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/unary.h"
 #include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
@@ -52,7 +54,7 @@ DataType DTypeOf(const Expr* value) {
 
 void AddClipRules(RuleSet& rules) {
   const Pattern x = Wildcard();
-  const Pattern clip = IsCall(GetOp(OpId::kClip), {x, Wildcard(), Wildcard()});
+  const Pattern clip = IsCall(GetOp(op::kClip), {x, Wildcard(), Wildcard()});
   // clip(x, a, b) = x, if a and b are beyond the ends of the dtype
   rules.Add({"clip to the range of the dtype", clip, [=](const Match& match, BlockBuilder&) -> const Expr* {
                const auto range = RangeOf(DTypeOf(match[x]));
@@ -62,8 +64,8 @@ void AddClipRules(RuleSet& rules) {
              }});
   // astype(astype(clip(x, a, b), t), u) = astype(clip(x, a, b), u), if t has all integers from a to b; floats are
   // truncated once, if u has these integers, too
-  const Pattern narrow = IsCall(GetOp(OpId::kAstype), {clip});
-  const Pattern wide = IsCall(GetOp(OpId::kAstype), {narrow});
+  const Pattern narrow = IsCall(GetOp(op::kAstype), {clip});
+  const Pattern wide = IsCall(GetOp(op::kAstype), {narrow});
   rules.Add({"cast of a clip that fits", wide, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                const Expr* clipped = match[clip];
                const auto own = RangeOf(DTypeOf(clipped));
@@ -73,7 +75,7 @@ void AddClipRules(RuleSet& rules) {
                if (!range || !bounds || !range->Contain(*bounds)) return nullptr;
                if (!own && (!last || !last->Contain(*bounds))) return nullptr;
                if (TypeEqual(clipped->type, match[wide]->type)) return clipped;
-               return OpBuilder(builder).Make(OpId::kAstype, {clipped}, match.CallAt(wide)->attrs);
+               return OpBuilder(builder).Make(op::kAstype, {clipped}, match.CallAt(wide)->attrs);
              }});
 }
 

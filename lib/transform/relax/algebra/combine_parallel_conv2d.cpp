@@ -9,6 +9,7 @@
 // operands must have the channels of the results. Changed functions are cleaned up. Near-linear.
 //
 // Source: the pass of this name of Relay, TVM's former graph-level IR.
+#include "iropt/op/ops/convolution.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "pass_options/CombineParallelConv2D.h"
@@ -29,7 +30,7 @@ int OutputChannelAxis(const Call& conv) {
 
 std::vector<CombinedBranches> FindConvolutions(const Segment& segment, int64_t min_branches) {
   return Collect(
-      segment, FindSiblings(segment, OpId::kNnConv2d, &OutputChannelAxis), min_branches, [](const Call& first) {
+      segment, FindSiblings(segment, op::kNnConv2d, &OutputChannelAxis), min_branches, [](const Call& first) {
         const ConvAttrs attrs(first);
         const std::string_view layout = attrs.out_layout().empty() ? attrs.data_layout() : attrs.out_layout();
         return ConcatAxes{static_cast<size_t>(OutputChannelAxis(first)), static_cast<int64_t>(layout.find('C'))};

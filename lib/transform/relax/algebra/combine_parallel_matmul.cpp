@@ -19,6 +19,12 @@
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/arithmetic.h"
+#include "iropt/infer/ops/concat.h"
+#include "iropt/infer/ops/matmul.h"
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/matmul.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -29,7 +35,7 @@ namespace iropt {
 
 namespace {
 
-constexpr std::array kActivations{OpId::kNnRelu, OpId::kNnGelu, OpId::kNnGeluTanh, OpId::kNnSilu};
+constexpr std::array kActivations{op::kNnRelu, op::kNnGelu, op::kNnGeluTanh, op::kNnSilu};
 
 // A call in a segment.
 struct Step {
@@ -82,9 +88,9 @@ class FamilyFinder {
   };
 
   void Visit(const Var* var, Step step, OpId op) {
-    if (op == OpId::kMatmul) return VisitMatmul(var, step);
+    if (op == op::kMatmul) return VisitMatmul(var, step);
     if (places_.empty()) return;
-    if (op == OpId::kAdd) return VisitAdd(var, step);
+    if (op == op::kAdd) return VisitAdd(var, step);
     const auto* activation = std::ranges::find(kActivations, op);
     if (activation != kActivations.end()) VisitActivation(step, activation - kActivations.begin());
   }
@@ -215,13 +221,13 @@ const Expr* Combine(const std::vector<Branch>& branches, OpBuilder calls) {
   }
   const DataType dtype = TensorTypeOf(first.matmul.call)->dtype;
   const auto joined = [&](const std::vector<const Expr*>& tensors, int64_t axis) {
-    return calls.Concat(calls.MakeTuple(tensors), {.axis = axis});
+    return op::Concat(calls, calls.MakeTuple(tensors), {.axis = axis});
   };
   const Expr* result =
-      calls.Matmul(first.matmul.call->args[0], joined(factors, first.rhs_type().ndim - 1), {.out_dtype = dtype});
-  if (!biases.empty()) result = calls.Add(result, joined(biases, TensorTypeOf(biases[0])->ndim - 1));
+      op::Matmul(calls, first.matmul.call->args[0], joined(factors, first.rhs_type().ndim - 1), {.out_dtype = dtype});
+  if (!biases.empty()) result = op::Add(calls, result, joined(biases, TensorTypeOf(biases[0])->ndim - 1));
   if (first.activation) result = calls.Make(As<Op>(first.activation->call->op)->id, {result});
-  return calls.Split(result, {.indices_or_sections = indices, .axis = TensorTypeOf(result)->ndim - 1});
+  return op::Split(calls, result, {.indices_or_sections = indices, .axis = TensorTypeOf(result)->ndim - 1});
 }
 
 CombinedBranches Describe(std::vector<Branch> branches) {

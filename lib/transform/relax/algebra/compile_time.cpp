@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "iropt/analysis/relax/lift_plan.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/matmul.h"
 #include "transform/relax/params/num_input.h"
 
 namespace iropt {

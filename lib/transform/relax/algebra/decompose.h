@@ -22,17 +22,11 @@ struct ScaleAndShift {
   int64_t rank = 0;
   int64_t axis = 0;
 
-  const Expr* Of(const Expr* x, OpBuilder calls) const {
-    return calls.Add(calls.Multiply(x, AlongAxis(scale, calls)), AlongAxis(shift, calls));
-  }
+  const Expr* Of(const Expr* x, OpBuilder calls) const;
 
  private:
   // The vector with a dimension of 1 for every axis after that of the channels.
-  const Expr* AlongAxis(const Expr* vector, OpBuilder calls) const {
-    std::vector<int64_t> axes;
-    for (int64_t i = 1; i < rank - (axis < 0 ? axis + rank : axis); ++i) axes.push_back(i);
-    return axes.empty() ? vector : calls.ExpandDims(vector, {.axis = axes});
-  }
+  const Expr* AlongAxis(const Expr* vector, OpBuilder calls) const;
 };
 // Nothing if the rank or the dtype of the data is not known.
 std::optional<ScaleAndShift> ScaleAndShiftOf(const Call& batch_norm, OpBuilder calls);

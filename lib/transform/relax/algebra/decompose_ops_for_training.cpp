@@ -12,8 +12,12 @@
 // Source: TVM 0.18's pass of this name.
 #include "decompose.h"
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/arithmetic.h"
+#include "iropt/infer/ops/reduction.h"
+#include "iropt/infer/ops/statistical.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/op/ops/normalization.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "pass_options/DecomposeOpsForTraining.h"
@@ -30,8 +34,8 @@ class TrainingMutator : public ExprMutator {
   const Expr* VisitCall(const Call* old) override {
     const auto* call = To<Call>(ExprMutator::VisitCall(old));
     const Expr* simpler = nullptr;
-    if (IsOp(call->op, OpId::kNnBatchNorm)) simpler = ByStatisticsOfBatch(*call);
-    if (IsOp(call->op, OpId::kNnLayerNorm)) simpler = DecomposeLayerNorm(*call, OpBuilder(builder()));
+    if (IsOp(call->op, op::kNnBatchNorm)) simpler = ByStatisticsOfBatch(*call);
+    if (IsOp(call->op, op::kNnLayerNorm)) simpler = DecomposeLayerNorm(*call, OpBuilder(builder()));
     return simpler ? simpler : call;
   }
 
@@ -46,15 +50,15 @@ class TrainingMutator : public ExprMutator {
       if (i != channel) axes.push_back(i);
     }
     OpBuilder calls(builder());
-    const Expr* mean = calls.Mean(call.args[0], {.axis = axes});
-    const Expr* variance = calls.Variance(call.args[0], {.axis = axes});
+    const Expr* mean = op::Mean(calls, call.args[0], {.axis = axes});
+    const Expr* variance = op::Variance(calls, call.args[0], {.axis = axes});
     const Expr* momentum = calls.MakeScalar(attrs.momentum(), data->dtype);
     const Expr* rest = calls.MakeScalar(1 - attrs.momentum(), data->dtype);
     const auto step = [&](const Expr* moving, const Expr* now) {
-      return calls.Add(calls.Multiply(rest, moving), calls.Multiply(momentum, now));
+      return op::Add(calls, op::Multiply(calls, rest, moving), op::Multiply(calls, momentum, now));
     };
     const Expr* norm =
-        calls.Make(OpId::kNnBatchNorm, {call.args[0], call.args[1], call.args[2], mean, variance}, call.attrs);
+        calls.Make(op::kNnBatchNorm, {call.args[0], call.args[1], call.args[2], mean, variance}, call.attrs);
     const Expr* const fields[] = {calls.MakeItem(norm, 0), step(call.args[3], mean), step(call.args[4], variance)};
     return calls.MakeTuple(fields);
   }

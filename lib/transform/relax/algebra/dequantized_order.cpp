@@ -2,6 +2,8 @@
 
 #include "iropt/infer/op_builder.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/scan.h"
+#include "iropt/op/ops/sorting.h"
 #include "transform/relax/quantization/affine_type.h"
 #include "transform/relax/util/tensor_axes.h"
 
@@ -29,7 +31,7 @@ const Expr* IntegersOf(const Expr* tensor, const Match& match, Workspace& worksp
 }  // namespace
 
 void AddDequantizedOrderRules(RuleSet& rules) {
-  for (const OpId op : {OpId::kArgmax, OpId::kArgmin, OpId::kArgsort}) {
+  for (const OpId op : {op::kArgmax, op::kArgmin, op::kArgsort}) {
     const Pattern x = Wildcard();
     const Pattern order = IsCall(GetOp(op), {x});
     rules.Add({"order of dequantized numbers", order, [=](const Match& match, BlockBuilder& builder) -> const Expr* {

@@ -11,8 +11,10 @@
 #include <type_traits>
 
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/arithmetic.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/op/ops/arithmetic.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/runtime/value.h"
@@ -43,12 +45,12 @@ RuleSet MakeDivToMulRules() {
   const Pattern x = Wildcard();
   const Pattern divisor = IsConstant();
   RuleSet rules;
-  rules.Add({"divide-by-constant", IsCall(GetOp(OpId::kDivide), {x, divisor}),
+  rules.Add({"divide-by-constant", IsCall(GetOp(op::kDivide), {x, divisor}),
              [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                const auto* constant = To<Constant>(DefinitionOf(match[divisor], match.definitions()));
                const std::shared_ptr<const NDArray> inverse = InverseOf(*constant->data);
                if (!inverse) return nullptr;
-               return OpBuilder(builder).Multiply(match[x], MakeConstant(inverse, builder.workspace()));
+               return op::Multiply(OpBuilder(builder), match[x], MakeConstant(inverse, builder.workspace()));
              }});
   return rules;
 }

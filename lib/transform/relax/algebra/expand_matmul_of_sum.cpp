@@ -13,6 +13,11 @@
 
 #include "compile_time.h"
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/arithmetic.h"
+#include "iropt/infer/ops/matmul.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/matmul.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/relax/util/apply_rules.h"
@@ -25,12 +30,12 @@ RuleSet MakeExpandMatmulOfSumRules(const Function& function) {
   const Pattern x = Wildcard();
   const Pattern a = Wildcard();
   const Pattern b = Wildcard();
-  const Pattern sum = IsCall(GetOp(OpId::kAdd), {a, b});
-  const Pattern permuted = IsCall(GetOp(OpId::kPermuteDims), {sum});
+  const Pattern sum = IsCall(GetOp(op::kAdd), {a, b});
+  const Pattern permuted = IsCall(GetOp(op::kPermuteDims), {sum});
   const auto known = std::make_shared<const CompileTimeVars>(function);
   RuleSet rules;
   for (const Pattern& rhs : {sum, permuted}) {
-    const Pattern product = IsCall(GetOp(OpId::kMatmul), {x, rhs});
+    const Pattern product = IsCall(GetOp(op::kMatmul), {x, rhs});
     rules.Add({"matmul-of-sum", product, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                  const Expr* left = match[a];
                  const Expr* right = match[b];
@@ -42,10 +47,10 @@ RuleSet MakeExpandMatmulOfSumRules(const Function& function) {
                  if (!tensor || !tensor->has_shape() || !AccumulatesInOwnDtype(*matmul)) return nullptr;
                  OpBuilder calls(builder);
                  if (const Call* permute = match.CallAt(permuted)) {
-                   left = calls.Make(OpId::kPermuteDims, {left}, permute->attrs);
-                   right = calls.Make(OpId::kPermuteDims, {right}, permute->attrs);
+                   left = calls.Make(op::kPermuteDims, {left}, permute->attrs);
+                   right = calls.Make(op::kPermuteDims, {right}, permute->attrs);
                  }
-                 return calls.Add(calls.Matmul(match[x], left), calls.Matmul(match[x], right));
+                 return op::Add(calls, op::Matmul(calls, match[x], left), op::Matmul(calls, match[x], right));
                }});
   }
   return rules;

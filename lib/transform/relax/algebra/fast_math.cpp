@@ -14,7 +14,8 @@
 #include "iropt/infer/approximate.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/exponential.h"
+#include "iropt/op/ops/softmax.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 
@@ -32,10 +33,10 @@ class Approximator : public ExprMutator {
     const auto* op = As<Op>(call->op);
     if (!op || call->args.size() != 1 || !IsFloat32(call->args[0]->type)) return call;
     switch (op->id) {
-      case OpId::kExp: return ApproximateExp(call->args[0], builder());
-      case OpId::kErf: return ApproximateErf(call->args[0], builder());
-      case OpId::kTanh: return ApproximateTanh(call->args[0], builder());
-      case OpId::kNnSoftmax: return ApproximateSoftmax(call->args[0], SoftmaxAttrs(*call).axis(), builder());
+      case op::kExp: return ApproximateExp(call->args[0], builder());
+      case op::kErf: return ApproximateErf(call->args[0], builder());
+      case op::kTanh: return ApproximateTanh(call->args[0], builder());
+      case op::kNnSoftmax: return ApproximateSoftmax(call->args[0], SoftmaxAttrs(*call).axis(), builder());
       default: return call;
     }
   }

@@ -8,7 +8,8 @@
 // O(nodes). Source: TVM 0.18's pass of this name, with the approximations of its topi, which are from Eigen and Cephes.
 #include "iropt/legalize/topi.h"
 #include "iropt/op/op.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/exponential.h"
+#include "iropt/op/ops/softmax.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/relax/util/prim_func_calls.h"
@@ -25,10 +26,10 @@ const Expr* Approximate(LegalizeCall& call) {
     return te.Finish({function(te.Arg(0))});
   };
   switch (op->id) {
-    case OpId::kErf: return finish("fast_erf", &topi::FastErf);
-    case OpId::kExp: return finish("fast_exp", &topi::FastExp);
-    case OpId::kTanh: return finish("fast_tanh", &topi::FastTanh);
-    case OpId::kNnSoftmax: {
+    case op::kErf: return finish("fast_erf", &topi::FastErf);
+    case op::kExp: return finish("fast_exp", &topi::FastExp);
+    case op::kTanh: return finish("fast_tanh", &topi::FastTanh);
+    case op::kNnSoftmax: {
       TeCall te(call, "fast_softmax");
       return te.Finish({topi::FastSoftmax(te.Arg(0), SoftmaxAttrs(call.call()).axis())});
     }

@@ -6,7 +6,14 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/eval/evaluator.h"
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/arithmetic.h"
+#include "iropt/infer/ops/roots.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/broadcast.h"
+#include "iropt/op/ops/create.h"
+#include "iropt/op/ops/roots.h"
 #include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
@@ -15,10 +22,10 @@ namespace {
 
 // The operators of two tensors that broadcast.
 constexpr OpId kBroadcastOps[] = {
-    OpId::kAdd,         OpId::kBitwiseAnd, OpId::kBitwiseOr, OpId::kBitwiseXor,   OpId::kDivide,     OpId::kEqual,
-    OpId::kFloorDivide, OpId::kFloorMod,   OpId::kGreater,   OpId::kGreaterEqual, OpId::kLeftShift,  OpId::kLess,
-    OpId::kLessEqual,   OpId::kLogicalAnd, OpId::kLogicalOr, OpId::kLogicalXor,   OpId::kMaximum,    OpId::kMinimum,
-    OpId::kMod,         OpId::kMultiply,   OpId::kNotEqual,  OpId::kPower,        OpId::kRightShift, OpId::kSubtract,
+    op::kAdd,         op::kBitwiseAnd, op::kBitwiseOr, op::kBitwiseXor,   op::kDivide,     op::kEqual,
+    op::kFloorDivide, op::kFloorMod,   op::kGreater,   op::kGreaterEqual, op::kLeftShift,  op::kLess,
+    op::kLessEqual,   op::kLogicalAnd, op::kLogicalOr, op::kLogicalXor,   op::kMaximum,    op::kMinimum,
+    op::kMod,         op::kMultiply,   op::kNotEqual,  op::kPower,        op::kRightShift, op::kSubtract,
 };
 
 // The value of a call on constants; null if it has none, or would be bigger than both.
@@ -58,25 +65,25 @@ class Filled {
  private:
   const Pattern full_value_ = IsConstant();
   const Pattern like_value_ = IsConstant();
-  const Pattern full_ = IsCall(GetOp(OpId::kFull), {Wildcard(), full_value_});
-  const Pattern full_like_ = IsCall(GetOp(OpId::kFullLike), {Wildcard(), like_value_});
-  const Pattern ones_ = IsCall(GetOp(OpId::kOnes), {Wildcard()});
-  const Pattern ones_like_ = IsCall(GetOp(OpId::kOnesLike), {Wildcard()});
+  const Pattern full_ = IsCall(GetOp(op::kFull), {Wildcard(), full_value_});
+  const Pattern full_like_ = IsCall(GetOp(op::kFullLike), {Wildcard(), like_value_});
+  const Pattern ones_ = IsCall(GetOp(op::kOnes), {Wildcard()});
+  const Pattern ones_like_ = IsCall(GetOp(op::kOnesLike), {Wildcard()});
   const Pattern any_ones_ = ones_ | ones_like_;
-  const Pattern any_zeros_ = IsCall(GetOp(OpId::kZeros), {Wildcard()}) | IsCall(GetOp(OpId::kZerosLike), {Wildcard()});
+  const Pattern any_zeros_ = IsCall(GetOp(op::kZeros), {Wildcard()}) | IsCall(GetOp(op::kZerosLike), {Wildcard()});
   const Pattern any_ = full_ | full_like_ | any_ones_ | any_zeros_;
 };
 
 // x + zeros = x and so on, if the types are equal.
 void AddIdentities(RuleSet& rules, const Filled& filled) {
-  const std::pair<OpId, const Pattern&> identities[] = {{OpId::kAdd, filled.zeros()},
-                                                        {OpId::kSubtract, filled.zeros()},
-                                                        {OpId::kMultiply, filled.ones()},
-                                                        {OpId::kDivide, filled.ones()}};
+  const std::pair<OpId, const Pattern&> identities[] = {{op::kAdd, filled.zeros()},
+                                                        {op::kSubtract, filled.zeros()},
+                                                        {op::kMultiply, filled.ones()},
+                                                        {op::kDivide, filled.ones()}};
   for (const auto& [op, neutral] : identities) {
     const Pattern x = Wildcard();
     Pattern call = IsCall(GetOp(op), {x, neutral});
-    if (op == OpId::kAdd || op == OpId::kMultiply) call = call.Commutative();
+    if (op == op::kAdd || op == op::kMultiply) call = call.Commutative();
     rules.Add({"neutral tensor", call, [=](const Match& match, BlockBuilder&) {
                  return HasSameType(match[x], match[call]) ? match[x] : nullptr;
                }});
@@ -86,9 +93,9 @@ void AddIdentities(RuleSet& rules, const Filled& filled) {
 // x_like(t) of a static shape, and sums that have the shape of another tensor.
 void AddExplicitShapes(RuleSet& rules) {
   constexpr std::pair<OpId, OpId> kLike[] = {
-      {OpId::kFullLike, OpId::kFull}, {OpId::kOnesLike, OpId::kOnes}, {OpId::kZerosLike, OpId::kZeros}};
+      {op::kFullLike, op::kFull}, {op::kOnesLike, op::kOnes}, {op::kZerosLike, op::kZeros}};
   for (const auto& [like, op] : kLike) {
-    const bool is_full = like == OpId::kFullLike;
+    const bool is_full = like == op::kFullLike;
     const Pattern value = Wildcard();
     const Pattern x = Wildcard();
     const Pattern call = is_full ? IsCall(GetOp(like), {x, value}) : IsCall(GetOp(like), {x});
@@ -102,12 +109,12 @@ void AddExplicitShapes(RuleSet& rules) {
                }});
   }
   const Pattern x = Wildcard();
-  const Pattern collapsed = IsCall(GetOp(OpId::kCollapseSumLike), {x, Wildcard()});
+  const Pattern collapsed = IsCall(GetOp(op::kCollapseSumLike), {x, Wildcard()});
   rules.Add({"sum like another tensor", collapsed, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                const TensorType* tensor = TensorTypeOf(match[collapsed]);
                if (!tensor || !tensor->known || tensor->has_sym_var()) return nullptr;
                OpBuilder calls(builder);
-               return calls.TryMake(OpId::kCollapseSumTo, {match[x], calls.MakeShape(tensor->dims)});
+               return calls.TryMake(op::kCollapseSumTo, {match[x], calls.MakeShape(tensor->dims)});
              }});
 }
 
@@ -145,33 +152,32 @@ void AddNeighbourRules(RuleSet& rules) {
   const Pattern c = IsConstant();
   const Pattern d = IsConstant();
   const auto op = [](OpId id, const Pattern& a, const Pattern& b) { return IsCall(GetOp(id), {a, b}); };
-  rules.Add({"sum of a tensor and itself", op(OpId::kAdd, x, x),
-             [=](const Match& match, BlockBuilder& builder) -> const Expr* {
-               const TensorType* tensor = TensorTypeOf(match[x]);
-               if (!tensor || tensor->dtype.is_void() || tensor->dtype.is_bool() || As<Constant>(match[x]))
-                 return nullptr;
-               OpBuilder calls(builder);
-               return calls.Multiply(match[x], calls.MakeScalar(2, tensor->dtype));
-             }});
-  for (const OpId id : {OpId::kAdd, OpId::kMultiply}) {
+  rules.Add(
+      {"sum of a tensor and itself", op(op::kAdd, x, x), [=](const Match& match, BlockBuilder& builder) -> const Expr* {
+         const TensorType* tensor = TensorTypeOf(match[x]);
+         if (!tensor || tensor->dtype.is_void() || tensor->dtype.is_bool() || As<Constant>(match[x])) return nullptr;
+         OpBuilder calls(builder);
+         return op::Multiply(calls, match[x], calls.MakeScalar(2, tensor->dtype));
+       }});
+  for (const OpId id : {op::kAdd, op::kMultiply}) {
     rules.Add({"two constants", op(id, op(id, x, c).Commutative().UsedOnce(), d).Commutative(),
                [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                  const Expr* both = As<Constant>(match[x]) ? nullptr : FoldConstants(id, match[c], match[d], builder);
                  return both ? OpBuilder(builder).Make(id, {match[x], both}) : nullptr;
                }});
   }
-  rules.Add({"product of a sum", op(OpId::kMultiply, op(OpId::kAdd, x, c).Commutative().UsedOnce(), d).Commutative(),
+  rules.Add({"product of a sum", op(op::kMultiply, op(op::kAdd, x, c).Commutative().UsedOnce(), d).Commutative(),
              [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                const Expr* both =
-                   As<Constant>(match[x]) ? nullptr : FoldConstants(OpId::kMultiply, match[c], match[d], builder);
+                   As<Constant>(match[x]) ? nullptr : FoldConstants(op::kMultiply, match[c], match[d], builder);
                OpBuilder calls(builder);
-               return both ? calls.Add(calls.Multiply(match[x], match[d]), both) : nullptr;
+               return both ? op::Add(calls, op::Multiply(calls, match[x], match[d]), both) : nullptr;
              }});
   const Pattern numerator = Wildcard();
-  rules.Add({"division by a square root", op(OpId::kDivide, numerator, IsCall(GetOp(OpId::kSqrt), {x})),
+  rules.Add({"division by a square root", op(op::kDivide, numerator, IsCall(GetOp(op::kSqrt), {x})),
              [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                OpBuilder calls(builder);
-               return calls.Multiply(match[numerator], calls.Rsqrt(match[x]));
+               return op::Multiply(calls, match[numerator], op::Rsqrt(calls, match[x]));
              }});
 }
 

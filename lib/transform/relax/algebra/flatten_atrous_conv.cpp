@@ -18,6 +18,11 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/op_builder.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/nn.h"
+#include "iropt/op/ops/reshape.h"
+#include "iropt/op/ops/slice.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/runtime/value.h"
@@ -49,7 +54,7 @@ struct Padded {
 };
 std::optional<Padded> PaddingOf(const Expr* padded, const Match& match) {
   const Expr* definition = DefinitionOf(padded, match.definitions());
-  const Call* pad = CallOf(definition, OpId::kNnPad);
+  const Call* pad = CallOf(definition, op::kNnPad);
   if (!pad) return Padded{padded};
   const auto* number = As<Constant>(DefinitionOf(pad->args[1], match.definitions()));
   const std::optional<Scalar> value = number ? ScalarOf(*number->data) : std::nullopt;
@@ -79,13 +84,13 @@ std::optional<std::array<int64_t, 2>> BeginOf(const Call& slice) {
 struct Atrous {
   Pattern padded = Wildcard();
   Pattern weight = Wildcard();
-  Pattern split = IsCall(GetOp(OpId::kReshape), {padded, Wildcard()});
-  Pattern spread = IsCall(GetOp(OpId::kPermuteDims), {split});
-  Pattern batches = IsCall(GetOp(OpId::kReshape), {spread, Wildcard()});
-  Pattern conv = IsCall(GetOp(OpId::kNnConv2d), {batches, weight});
-  Pattern parts = IsCall(GetOp(OpId::kReshape), {conv, Wildcard()});
-  Pattern gathered = IsCall(GetOp(OpId::kPermuteDims), {parts});
-  Pattern image = IsCall(GetOp(OpId::kReshape), {gathered, Wildcard()});
+  Pattern split = IsCall(GetOp(op::kReshape), {padded, Wildcard()});
+  Pattern spread = IsCall(GetOp(op::kPermuteDims), {split});
+  Pattern batches = IsCall(GetOp(op::kReshape), {spread, Wildcard()});
+  Pattern conv = IsCall(GetOp(op::kNnConv2d), {batches, weight});
+  Pattern parts = IsCall(GetOp(op::kReshape), {conv, Wildcard()});
+  Pattern gathered = IsCall(GetOp(op::kPermuteDims), {parts});
+  Pattern image = IsCall(GetOp(op::kReshape), {gathered, Wildcard()});
 };
 
 const Call& CallAt(const Pattern& pattern, const Match& match) {
@@ -145,13 +150,13 @@ const Expr* Flatten(const Atrous& atrous, const Match& match, const Expr* result
   const auto* record = To<ObjectAttr>(conv.attrs);
   const Attr* dilated = record->With(ConvAttrs::Field::padding, op_attrs::FromInts(padding));
   dilated = To<ObjectAttr>(dilated)->With(ConvAttrs::Field::dilation, op_attrs::FromInts(*block));
-  return OpBuilder(builder).Make(OpId::kNnConv2d, {padded->data, match[atrous.weight]}, dilated);
+  return OpBuilder(builder).Make(op::kNnConv2d, {padded->data, match[atrous.weight]}, dilated);
 }
 
 RuleSet MakeAtrousRules() {
   RuleSet rules;
   const Atrous atrous;
-  const Pattern slice = IsCall(GetOp(OpId::kStridedSlice), {atrous.image, Wildcard(), Wildcard(), Wildcard()});
+  const Pattern slice = IsCall(GetOp(op::kStridedSlice), {atrous.image, Wildcard(), Wildcard(), Wildcard()});
   rules.Add({"flatten-cropped-atrous-conv", slice, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                const Call& cropped = CallAt(slice, match);
                const auto begin = BeginOf(cropped);

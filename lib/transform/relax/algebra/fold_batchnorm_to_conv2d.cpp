@@ -15,7 +15,12 @@
 
 #include "decompose.h"
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/arithmetic.h"
+#include "iropt/infer/ops/reshape.h"
+#include "iropt/infer/ops/roots.h"
 #include "iropt/ir/context.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/normalization.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/runtime/value.h"
@@ -42,14 +47,14 @@ std::optional<FoldedNorm> FoldAsTvm(const Call& norm, std::string_view kernel_la
       gamma->dtype != DataType::Float(32))
     return std::nullopt;
   const Expr* epsilon = MakeLiteral(HostValue(Scalar::Float(attrs.epsilon(), gamma->dtype)), workspace);
-  const Expr* scale = calls.Divide(norm.args[1], calls.Sqrt(calls.Add(norm.args[4], epsilon)));
+  const Expr* scale = op::Divide(calls, norm.args[1], op::Sqrt(calls, op::Add(calls, norm.args[4], epsilon)));
   const PrimExpr* one = IRContext::Current().Int(1);
   const PrimExpr* channels = gamma->dims[0];
   const PrimExpr* first[] = {channels, one, one, one};
   const PrimExpr* second[] = {one, channels, one, one};
-  const Expr* shift = calls.Subtract(norm.args[2], calls.Multiply(norm.args[3], scale));
+  const Expr* shift = op::Subtract(calls, norm.args[2], op::Multiply(calls, norm.args[3], scale));
   const auto in_shape = [&](const Expr* vector, std::span<const PrimExpr* const> dims) {
-    return calls.Reshape(vector, calls.MakeShape(dims));
+    return op::Reshape(calls, vector, calls.MakeShape(dims));
   };
   return FoldedNorm{in_shape(scale, kernel_layout == "OIHW" ? first : second), in_shape(shift, second)};
 }
@@ -71,15 +76,14 @@ const Expr* Fold(const Call& conv, const Call& norm, BlockBuilder& builder) {
     const auto channel = static_cast<int64_t>(attrs.kernel_layout().find('O'));
     folded = {ExpandToRank(affine->scale, 4, channel, calls), ExpandToRank(affine->shift, 4, axis, calls)};
   }
-  const Expr* scaled = calls.Multiply(conv.args[1], folded->scale);
-  const Expr* result = calls.Make(OpId::kNnConv2d, {conv.args[0], scaled}, conv.attrs);
-  return calls.Add(result, folded->shift);
+  const Expr* scaled = op::Multiply(calls, conv.args[1], folded->scale);
+  const Expr* result = calls.Make(op::kNnConv2d, {conv.args[0], scaled}, conv.attrs);
+  return op::Add(calls, result, folded->shift);
 }
 
 RuleSet MakeFoldBatchnormToConv2dRules() {
-  const Pattern conv = IsCall(GetOp(OpId::kNnConv2d), {Wildcard(), IsConstant()}).UsedOnce();
-  const Pattern norm =
-      IsCall(GetOp(OpId::kNnBatchNorm), {conv, IsConstant(), IsConstant(), IsConstant(), IsConstant()});
+  const Pattern conv = IsCall(GetOp(op::kNnConv2d), {Wildcard(), IsConstant()}).UsedOnce();
+  const Pattern norm = IsCall(GetOp(op::kNnBatchNorm), {conv, IsConstant(), IsConstant(), IsConstant(), IsConstant()});
   RuleSet rules;
   rules.Add({"batch-norm-of-conv2d", IsTupleGetItem(norm, 0), [=](const Match& match, BlockBuilder& builder) {
                return Fold(*match.CallAt(conv), *match.CallAt(norm), builder);

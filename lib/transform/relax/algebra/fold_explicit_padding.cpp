@@ -18,7 +18,9 @@
 
 #include "iropt/ir/limits.h"
 #include "iropt/ir/ndarray.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/nn.h"
+#include "iropt/op/ops/pooling.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/runtime/value.h"
@@ -34,9 +36,9 @@ PaddedKind KindOf(const Expr* op) {
   const auto is_one_of = [&](std::initializer_list<OpId> ids) {
     return std::ranges::any_of(ids, [&](OpId id) { return IsOp(op, id); });
   };
-  if (is_one_of({OpId::kNnConv1d, OpId::kNnConv2d, OpId::kNnConv3d})) return PaddedKind::kConvolution;
-  if (is_one_of({OpId::kNnAvgPool1d, OpId::kNnAvgPool2d, OpId::kNnAvgPool3d})) return PaddedKind::kAveragePool;
-  if (is_one_of({OpId::kNnMaxPool1d, OpId::kNnMaxPool2d, OpId::kNnMaxPool3d})) return PaddedKind::kMaximumPool;
+  if (is_one_of({op::kNnConv1d, op::kNnConv2d, op::kNnConv3d})) return PaddedKind::kConvolution;
+  if (is_one_of({op::kNnAvgPool1d, op::kNnAvgPool2d, op::kNnAvgPool3d})) return PaddedKind::kAveragePool;
+  if (is_one_of({op::kNnMaxPool1d, op::kNnMaxPool2d, op::kNnMaxPool3d})) return PaddedKind::kMaximumPool;
   return PaddedKind::kNone;
 }
 
@@ -105,7 +107,7 @@ class PaddingFolder : public CallTracker {
     const auto* call = To<Call>(CallTracker::VisitCall(old));
     const PaddedKind kind = KindOf(call->op);
     const Call* pad = kind == PaddedKind::kNone ? nullptr : CallOf(call->args[0]);
-    if (!pad || !IsOp(pad->op, OpId::kNnPad)) return call;
+    if (!pad || !IsOp(pad->op, op::kNnPad)) return call;
     const std::optional<Scalar> value = PadValue(*pad);
     const ObjectAttr* attrs = value && IsNeutral(*value, kind) ? Fold(*pad, *call, kind) : nullptr;
     if (!attrs) return call;

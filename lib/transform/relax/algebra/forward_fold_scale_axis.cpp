@@ -21,8 +21,10 @@
 
 #include "iropt/analysis/relax/overwritten_vars.h"
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/arithmetic.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/op/ops/arithmetic.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "pass_options/ForwardFoldScaleAxis.h"
@@ -93,7 +95,7 @@ class ForwardPlan {
                   : graph_.VariesAlong(call.args[0], call.type, message.axis) ? 1
                                                                               : -1;
       message.nonzero = true;
-    } else if (op == OpId::kMultiply) {
+    } else if (op == op::kMultiply) {
       FindFactor(step, call, message);
     }
     if (step.data < 0 || !TypeEqual(call.args[static_cast<uint32_t>(step.data)]->type, call.type)) {
@@ -152,14 +154,14 @@ class ForwardFolder : public ExprMutator {
   const Expr* WithWeights(const Call& call, const WeightAxis& axis, const Scale& scale) {
     OpBuilder calls(builder());
     const Expr* weight = VisitExpr(call.args[1]);
-    weight = calls.Multiply(weight, ScaleAlong(scale, TensorTypeOf(weight)->ndim, axis.weight, workspace()));
+    weight = op::Multiply(calls, weight, ScaleAlong(scale, TensorTypeOf(weight)->ndim, axis.weight, workspace()));
     return builder().Normalize(calls.Make(To<Op>(call.op)->id, {VisitExpr(call.args[0]), weight}, call.attrs));
   }
 
   const Expr* WithSummand(const Call& call, int data, int64_t axis, const Scale& scale) {
     OpBuilder calls(builder());
     const Expr* divisor = ScaleAlong(scale, TensorTypeOf(&call)->ndim, axis, workspace());
-    const Expr* other = calls.Divide(VisitExpr(call.args[static_cast<uint32_t>(1 - data)]), divisor);
+    const Expr* other = op::Divide(calls, VisitExpr(call.args[static_cast<uint32_t>(1 - data)]), divisor);
     const Expr* scaled = VisitExpr(call.args[static_cast<uint32_t>(data)]);
     const OpId op = To<Op>(call.op)->id;
     return builder().Normalize(data == 0 ? calls.Make(op, {scaled, other}) : calls.Make(op, {other, scaled}));

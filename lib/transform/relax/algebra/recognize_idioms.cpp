@@ -22,7 +22,14 @@
 
 #include "decompose.h"
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/normalization.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/exponential.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/roots.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/runtime/value.h"
@@ -60,13 +67,13 @@ Pattern Op2(OpId op, const Pattern& a, const Pattern& b) { return IsCall(GetOp(o
 // x / sqrt(mean(x * x) + epsilon), as it is written.
 struct RootMeanSquareNorm {
   explicit RootMeanSquareNorm(const Pattern& x)
-      : mean(IsCall(GetOp(OpId::kMean), {Op2(OpId::kPower, x, Number(2)) | Op2(OpId::kMultiply, x, x)}).UsedOnce()),
+      : mean(IsCall(GetOp(op::kMean), {Op2(op::kPower, x, Number(2)) | Op2(op::kMultiply, x, x)}).UsedOnce()),
         epsilon(Number()) {
-    const Pattern sum = Op2(OpId::kAdd, mean, epsilon).Commutative().UsedOnce();
-    const Pattern root = IsCall(GetOp(OpId::kSqrt), {sum}) | Op2(OpId::kPower, sum, Number(0.5));
+    const Pattern sum = Op2(op::kAdd, mean, epsilon).Commutative().UsedOnce();
+    const Pattern root = IsCall(GetOp(op::kSqrt), {sum}) | Op2(op::kPower, sum, Number(0.5));
     const Pattern inverse =
-        IsCall(GetOp(OpId::kRsqrt), {sum}) | Op2(OpId::kPower, sum, Number(-0.5)) | Op2(OpId::kDivide, Number(1), root);
-    result = Op2(OpId::kDivide, x, root) | Op2(OpId::kMultiply, x, inverse).Commutative();
+        IsCall(GetOp(op::kRsqrt), {sum}) | Op2(op::kPower, sum, Number(-0.5)) | Op2(op::kDivide, Number(1), root);
+    result = Op2(op::kDivide, x, root) | Op2(op::kMultiply, x, inverse).Commutative();
   }
 
   Pattern mean;
@@ -97,12 +104,12 @@ bool FitsAxes(const Expr* parameter, const TensorType& data, size_t num_axes) {
 
 void AddLayerNorm(RuleSet& rules) {
   const Pattern x = Wildcard();
-  const Pattern mean = IsCall(GetOp(OpId::kMean), {x}).UsedOnce();
-  const RootMeanSquareNorm norm(Op2(OpId::kSubtract, x, mean));
+  const Pattern mean = IsCall(GetOp(op::kMean), {x}).UsedOnce();
+  const RootMeanSquareNorm norm(Op2(op::kSubtract, x, mean));
   const Pattern gamma = Wildcard();
   const Pattern beta = Wildcard();
-  const Pattern scaled = Op2(OpId::kMultiply, norm.result.UsedOnce(), gamma).Commutative().UsedOnce();
-  rules.Add({"layer-norm", Op2(OpId::kAdd, scaled, beta).Commutative(),
+  const Pattern scaled = Op2(op::kMultiply, norm.result.UsedOnce(), gamma).Commutative().UsedOnce();
+  rules.Add({"layer-norm", Op2(op::kAdd, scaled, beta).Commutative(),
              [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                const auto axes = LastAxesOf(*match.CallAt(mean));
                const auto same = LastAxesOf(*match.CallAt(norm.mean));
@@ -110,8 +117,8 @@ void AddLayerNorm(RuleSet& rules) {
                if (!axes || axes != same || !FitsAxes(match[gamma], *data, axes->size()) ||
                    !FitsAxes(match[beta], *data, axes->size()))
                  return nullptr;
-               return OpBuilder(builder).NnLayerNorm(match[x], match[gamma], match[beta],
-                                                     {.axes = *axes, .epsilon = *NumberOf(match[norm.epsilon])});
+               return op::NnLayerNorm(OpBuilder(builder), match[x], match[gamma], match[beta],
+                                      {.axes = *axes, .epsilon = *NumberOf(match[norm.epsilon])});
              }});
 }
 
@@ -119,28 +126,28 @@ void AddRmsNorm(RuleSet& rules) {
   const Pattern x = Wildcard();
   const RootMeanSquareNorm norm(x);
   const Pattern gamma = Wildcard();
-  rules.Add({"rms-norm", Op2(OpId::kMultiply, norm.result.UsedOnce(), gamma).Commutative(),
+  rules.Add({"rms-norm", Op2(op::kMultiply, norm.result.UsedOnce(), gamma).Commutative(),
              [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                const auto axes = LastAxesOf(*match.CallAt(norm.mean));
                const TensorType* data = TensorTypeOf(match[x]);
                // Of what a mean was subtracted from, it is a part of layer normalization.
                const auto* centered = As<Call>(DefinitionOf(match[x], match.definitions()));
-               if (!axes || (centered != nullptr && IsOp(centered->op, OpId::kSubtract)) ||
+               if (!axes || (centered != nullptr && IsOp(centered->op, op::kSubtract)) ||
                    !FitsAxes(match[gamma], *data, axes->size()))
                  return nullptr;
-               return OpBuilder(builder).NnRmsNorm(match[x], match[gamma],
-                                                   {.axes = *axes, .epsilon = *NumberOf(match[norm.epsilon])});
+               return op::NnRmsNorm(OpBuilder(builder), match[x], match[gamma],
+                                    {.axes = *axes, .epsilon = *NumberOf(match[norm.epsilon])});
              }});
 }
 
 // x * (1 + f) * 0.5, in any order.
 Pattern HalfOfSum(const Pattern& x, const Pattern& f) {
   const auto product = [](const Pattern& a, const Pattern& b) {
-    return Op2(OpId::kMultiply, a, b).Commutative().UsedOnce();
+    return Op2(op::kMultiply, a, b).Commutative().UsedOnce();
   };
-  const Pattern sum = Op2(OpId::kAdd, f.UsedOnce(), Number(1)).Commutative().UsedOnce();
+  const Pattern sum = Op2(op::kAdd, f.UsedOnce(), Number(1)).Commutative().UsedOnce();
   const Pattern half = Number(0.5);
-  const auto root = [](const Pattern& a, const Pattern& b) { return Op2(OpId::kMultiply, a, b).Commutative(); };
+  const auto root = [](const Pattern& a, const Pattern& b) { return Op2(op::kMultiply, a, b).Commutative(); };
   return root(product(x, sum), half) | root(product(x, half), sum) | root(x, product(sum, half));
 }
 
@@ -154,19 +161,18 @@ void AddGelu(RuleSet& rules) {
                }});
   };
   const Pattern x = Wildcard();
-  const Pattern scaled = Op2(OpId::kDivide, x, NumberNear(std::numbers::sqrt2)) |
-                         Op2(OpId::kMultiply, x, NumberNear(std::numbers::sqrt2 / 2)).Commutative();
-  add("gelu", x, HalfOfSum(x, IsCall(GetOp(OpId::kErf), {scaled})), OpId::kNnGelu);
+  const Pattern scaled = Op2(op::kDivide, x, NumberNear(std::numbers::sqrt2)) |
+                         Op2(op::kMultiply, x, NumberNear(std::numbers::sqrt2 / 2)).Commutative();
+  add("gelu", x, HalfOfSum(x, IsCall(GetOp(op::kErf), {scaled})), op::kNnGelu);
 
   const Pattern y = Wildcard();
-  const Pattern square = Op2(OpId::kMultiply, y, y) | Op2(OpId::kPower, y, Number(2));
-  const Pattern cube = Op2(OpId::kPower, y, Number(3)) | Op2(OpId::kMultiply, square, y).Commutative();
-  const Pattern inner =
-      Op2(OpId::kAdd, y, Op2(OpId::kMultiply, cube, NumberNear(0.044715)).Commutative()).Commutative();
+  const Pattern square = Op2(op::kMultiply, y, y) | Op2(op::kPower, y, Number(2));
+  const Pattern cube = Op2(op::kPower, y, Number(3)) | Op2(op::kMultiply, square, y).Commutative();
+  const Pattern inner = Op2(op::kAdd, y, Op2(op::kMultiply, cube, NumberNear(0.044715)).Commutative()).Commutative();
   // sqrt(2 / pi)
   const double factor = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
-  const Pattern tanh = IsCall(GetOp(OpId::kTanh), {Op2(OpId::kMultiply, inner, NumberNear(factor)).Commutative()});
-  add("gelu-tanh", y, HalfOfSum(y, tanh), OpId::kNnGeluTanh);
+  const Pattern tanh = IsCall(GetOp(op::kTanh), {Op2(op::kMultiply, inner, NumberNear(factor)).Commutative()});
+  add("gelu-tanh", y, HalfOfSum(y, tanh), op::kNnGeluTanh);
 }
 
 RuleSet MakeRecognizeIdiomsRules() {

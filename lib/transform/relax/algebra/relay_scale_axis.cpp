@@ -12,10 +12,20 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/layout.h"
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/arithmetic.h"
+#include "iropt/infer/ops/axes.h"
+#include "iropt/infer/ops/repeat.h"
+#include "iropt/infer/ops/reshape.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/matmul.h"
+#include "iropt/op/ops/repeat.h"
+#include "iropt/op/ops/reshape.h"
 #include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "scale_axis.h"
@@ -49,7 +59,7 @@ struct WeightPlace {
   const Call* transpose = nullptr;
 };
 
-bool IsConvolution(const Call& call) { return IsOp(call.op, OpId::kNnConv2d) || IsOp(call.op, OpId::kNnConv3d); }
+bool IsConvolution(const Call& call) { return IsOp(call.op, op::kNnConv2d) || IsOp(call.op, op::kNnConv3d); }
 
 // The axes of a letter, and of its part; nothing if the layout has the letter not at all.
 std::optional<std::vector<int64_t>> AxesOf(const Layout& layout, char letter) {
@@ -98,7 +108,7 @@ class RelayScales {
   std::optional<WeightPlace> WeightsOf(const Call& call, bool of_input) const {
     std::optional<WeightPlace> place;
     if (IsConvolution(call)) place = ConvWeights(call, of_input);
-    if (IsOp(call.op, OpId::kMatmul)) place = DenseWeights(call, of_input);
+    if (IsOp(call.op, op::kMatmul)) place = DenseWeights(call, of_input);
     const TensorType* tensor = TensorTypeOf(of_input ? call.args[0] : &call);
     if (!place || !tensor || !tensor->known || !tensor->dtype.is_floating()) return std::nullopt;
     const bool sized = std::ranges::all_of(place->tensor, [&](int64_t axis) { return SizeOf(*tensor, axis) > 0; });
@@ -132,7 +142,7 @@ class RelayScales {
   bool Fits(const Expr* factor, const AxesMessage& message) const {
     if (!message.positive && !message.nonzero) return true;
     while (const Call* call = CallOf(factor)) {
-      constexpr OpId kViews[] = {OpId::kExpandDims, OpId::kReshape, OpId::kSqueeze, OpId::kPermuteDims, OpId::kRepeat};
+      constexpr OpId kViews[] = {op::kExpandDims, op::kReshape, op::kSqueeze, op::kPermuteDims, op::kRepeat};
       if (std::ranges::find(kViews, To<Op>(call->op)->id) == std::end(kViews)) return false;
       factor = call->args[0];
     }
@@ -171,7 +181,7 @@ class RelayScales {
     if (!data || !weight || !weight->known || data->ndim != 2 || weight->ndim != 2) return std::nullopt;
     const Call* transpose = CallOf(call.args[1]);
     const bool is_transposed =
-        transpose && IsOp(transpose->op, OpId::kPermuteDims) && PermutationOf(*transpose) == ExchangeLastTwo(2);
+        transpose && IsOp(transpose->op, op::kPermuteDims) && PermutationOf(*transpose) == ExchangeLastTwo(2);
     if (is_transposed) return WeightPlace{{1}, {of_input ? 1 : 0}, transpose};
     return WeightPlace{{1}, {of_input ? 0 : 1}};
   }
@@ -193,12 +203,13 @@ class ScaleMaker {
     if (!form.repeats.empty()) {
       std::vector<int64_t> axes;
       for (size_t i = 0; i < form.repeats.size(); ++i) axes.push_back(static_cast<int64_t>(i));
-      operand = builder_.Emit(make.ExpandDims(operand, {.axis = axes}));
+      operand = builder_.Emit(op::ExpandDims(make, operand, {.axis = axes}));
       for (size_t i = 0; i < form.repeats.size(); ++i) {
-        operand = builder_.Emit(make.Repeat(operand, {.repeats = form.repeats[i], .axis = static_cast<int64_t>(i)}));
+        operand =
+            builder_.Emit(op::Repeat(make, operand, {.repeats = form.repeats[i], .axis = static_cast<int64_t>(i)}));
       }
     } else if (!form.squeezed.empty()) {
-      operand = builder_.Emit(make.Squeeze(operand, {.axis = form.squeezed}));
+      operand = builder_.Emit(op::Squeeze(make, operand, {.axis = form.squeezed}));
     }
     return operand;
   }
@@ -212,11 +223,11 @@ class ScaleMaker {
         const bool named = std::ranges::find(axes, i) != axes.end();
         dims.push_back(named ? tensor.dims[static_cast<uint32_t>(i)] : IRContext::Current().Int(1));
       }
-      return builder_.Emit(make.Reshape(vector, make.MakeShape(dims)));
+      return builder_.Emit(op::Reshape(make, vector, make.MakeShape(dims)));
     }
     std::vector<int64_t> behind;
     for (int64_t i = axes[0] + 1; i < tensor.ndim; ++i) behind.push_back(static_cast<int64_t>(behind.size()) + 1);
-    return behind.empty() ? vector : builder_.Emit(make.ExpandDims(vector, {.axis = behind}));
+    return behind.empty() ? vector : builder_.Emit(op::ExpandDims(make, vector, {.axis = behind}));
   }
 
   // The call with its weight multiplied.
@@ -224,8 +235,8 @@ class ScaleMaker {
                          const Expr* vector) {
     OpBuilder make(builder_);
     const Expr* factor = Along(vector, *TensorTypeOf(weight), place.weight);
-    const Expr* scaled = builder_.Emit(make.Multiply(weight, factor));
-    if (place.transpose) scaled = builder_.Emit(make.Make(OpId::kPermuteDims, {scaled}, place.transpose->attrs));
+    const Expr* scaled = builder_.Emit(op::Multiply(make, weight, factor));
+    if (place.transpose) scaled = builder_.Emit(make.Make(op::kPermuteDims, {scaled}, place.transpose->attrs));
     return make.Make(To<Op>(call.op)->id, {data, scaled}, call.attrs);
   }
 
@@ -253,7 +264,7 @@ class RelayForward : public ExprMutator {
   void VisitVarBinding(const VarBinding* binding) override {
     const Call* call = scales_.CallOf(binding->var);
     if (!call) return ExprMutator::VisitVarBinding(binding);
-    if (IsOp(call->op, OpId::kMultiply) && TakeFactor(binding->var, *call)) return;
+    if (IsOp(call->op, op::kMultiply) && TakeFactor(binding->var, *call)) return;
     const auto place = scales_.WeightsOf(*call, /*of_input=*/true);
     if (place && IsScaled(call->args[0])) {
       const Scaled& data = scaled_.at(call->args[0]);
@@ -350,7 +361,7 @@ class RelayForward : public ExprMutator {
       value = make.Make(op, {own.value}, call.attrs);
     } else {
       const Expr* divisor = make_.Along(own.vector, *TensorTypeOf(call.args[data]), own.axes);
-      const Expr* other = builder().Emit(make.Divide(VisitExpr(call.args[1 - data]), divisor));
+      const Expr* other = builder().Emit(op::Divide(make, VisitExpr(call.args[1 - data]), divisor));
       value = data == 0 ? make.Make(op, {own.value, other}) : make.Make(op, {other, own.value});
     }
     scaled_[var] = {builder().Emit(value), own.vector, own.axes};
@@ -440,7 +451,7 @@ class RelayBackward : public ExprMutator {
       }
       return;
     }
-    if (!IsOp(call.op, OpId::kMultiply)) return;
+    if (!IsOp(call.op, op::kMultiply)) return;
     const uint32_t data = OfferOf(call.args[0]) ? 0 : 1;
     const AxesMessage* message = OfferOf(call.args[data]);
     if (!message || !TypeEqual(call.args[data]->type, call.type)) return;
@@ -466,12 +477,12 @@ class RelayBackward : public ExprMutator {
     const uint32_t other = OfferOf(call.args[0]) ? 1 : 0;
     const Call* column = scales_.IsBias(call) ? scales_.CallOf(call.args[1]) : nullptr;
     if (column) {
-      const Expr* bias = builder().Emit(make.Multiply(VisitExpr(column->args[0]), vector));
-      args[other] = builder().Emit(make.Make(OpId::kExpandDims, {bias}, column->attrs));
+      const Expr* bias = builder().Emit(op::Multiply(make, VisitExpr(column->args[0]), vector));
+      args[other] = builder().Emit(make.Make(op::kExpandDims, {bias}, column->attrs));
     } else {
       const Expr* data = call.args[1 - other];
       const Expr* factor = make_.Along(vector, *TensorTypeOf(data), OfferOf(data)->axes);
-      args[other] = builder().Emit(make.Multiply(args[other], factor));
+      args[other] = builder().Emit(op::Multiply(make, args[other], factor));
     }
     return make.Make(op, args, call.attrs);
   }

@@ -12,6 +12,9 @@
 #include <vector>
 
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/concat.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/concat.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/relax/util/apply_rules.h"
@@ -28,7 +31,7 @@ const Expr* PermuteOfConcat(const Call& concat, const Tuple& parts, const Defini
   std::vector<int64_t> axes;
   const Call* first = nullptr;
   for (const Expr* part : parts.fields) {
-    const Call* permute = CallOf(DefinitionOf(part, definitions), OpId::kPermuteDims);
+    const Call* permute = CallOf(DefinitionOf(part, definitions), op::kPermuteDims);
     if (!permute) return nullptr;
     const std::vector<int64_t> own = PermutationOf(*permute);
     if (own.empty() || (first && own != axes)) return nullptr;
@@ -37,12 +40,12 @@ const Expr* PermuteOfConcat(const Call& concat, const Tuple& parts, const Defini
     sources.push_back(permute->args[0]);
   }
   const auto at = static_cast<size_t>(*axis < 0 ? *axis + static_cast<int64_t>(axes.size()) : *axis);
-  return calls.Make(OpId::kPermuteDims, {calls.Concat(calls.MakeTuple(sources), {.axis = axes[at]})}, first->attrs);
+  return calls.Make(op::kPermuteDims, {op::Concat(calls, calls.MakeTuple(sources), {.axis = axes[at]})}, first->attrs);
 }
 
 RuleSet MakeReorderPermuteDimsAfterConcatRules() {
   const Pattern parts = Wildcard();
-  const Pattern concat = IsCall(GetOp(OpId::kConcat), {parts});
+  const Pattern concat = IsCall(GetOp(op::kConcat), {parts});
   RuleSet rules;
   rules.Add({"concat-of-permute-dims", concat, [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                const auto* tuple = As<Tuple>(DefinitionOf(match[parts], match.definitions()));

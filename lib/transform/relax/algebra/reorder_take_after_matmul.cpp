@@ -14,6 +14,13 @@
 #include "compile_time.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/axes.h"
+#include "iropt/infer/ops/linear_algebra.h"
+#include "iropt/infer/ops/matmul.h"
+#include "iropt/infer/ops/reshape.h"
+#include "iropt/infer/ops/slice.h"
+#include "iropt/op/ops/matmul.h"
+#include "iropt/op/ops/slice.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/relax/util/apply_rules.h"
@@ -38,13 +45,14 @@ const Expr* TakeOfBatch(const Operands& operands, OpBuilder calls) {
   if (!x->known || !table->known || !indices->known || !arith::ProveEqual(x->dims[0], indices->dims[0])) return nullptr;
   const arith::PrimBuilder make;
   constexpr int64_t kInputFirst[] = {1, 0, 2};
-  const Expr* by_input = calls.PermuteDims(operands.table, {.axes = kInputFirst});
+  const Expr* by_input = op::PermuteDims(calls, operands.table, {.axes = kInputFirst});
   const std::array<const PrimExpr*, 2> wide{table->dims[1], make.Mul(table->dims[0], table->dims[2])};
-  const Expr* product = calls.Matmul(operands.x, calls.Reshape(by_input, calls.MakeShape(wide)));
+  const Expr* product = op::Matmul(calls, operands.x, op::Reshape(calls, by_input, calls.MakeShape(wide)));
   const std::array<const PrimExpr*, 4> by_entry{x->dims[0], x->dims[1], table->dims[0], table->dims[2]};
-  const Expr* taken = calls.Take(calls.Reshape(product, calls.MakeShape(by_entry)), operands.indices, {.axis = 2});
+  const Expr* taken =
+      op::Take(calls, op::Reshape(calls, product, calls.MakeShape(by_entry)), operands.indices, {.axis = 2});
   // The entry of each item for each item; those for itself are the result.
-  return calls.Einsum(calls.MakeTuple(std::span(&taken, 1)), {.subscripts = "ijik->ijk"});
+  return op::Einsum(calls, calls.MakeTuple(std::span(&taken, 1)), {.subscripts = "ijik->ijk"});
 }
 
 const Expr* TakeOfProduct(const Operands& operands, const Call& take, const Call& matmul, OpBuilder calls) {
@@ -57,7 +65,7 @@ const Expr* TakeOfProduct(const Operands& operands, const Call& take, const Call
   if (x->ndim < 1 || table->ndim < 2 || indices->ndim != 1 || result->ndim < 1) return nullptr;
   const int64_t taken_axis = *axis < 0 ? *axis + table->ndim : *axis;
   if (taken_axis + 1 == table->ndim) {
-    return calls.Take(calls.Matmul(operands.x, operands.table), operands.indices, {.axis = result->ndim - 1});
+    return op::Take(calls, op::Matmul(calls, operands.x, operands.table), operands.indices, {.axis = result->ndim - 1});
   }
   return taken_axis == 0 && x->ndim == 3 && table->ndim == 3 ? TakeOfBatch(operands, calls) : nullptr;
 }
@@ -66,8 +74,8 @@ RuleSet MakeReorderTakeAfterMatmulRules() {
   const Pattern x = Wildcard();
   const Pattern table = Wildcard();
   const Pattern indices = Wildcard();
-  const Pattern take = IsCall(GetOp(OpId::kTake), {table, indices});
-  const Pattern matmul = IsCall(GetOp(OpId::kMatmul), {x, take});
+  const Pattern take = IsCall(GetOp(op::kTake), {table, indices});
+  const Pattern matmul = IsCall(GetOp(op::kMatmul), {x, take});
   RuleSet rules;
   rules.Add({"matmul-of-take", matmul, [=](const Match& match, BlockBuilder& builder) {
                return TakeOfProduct({match[x], match[table], match[indices]}, *match.CallAt(take),

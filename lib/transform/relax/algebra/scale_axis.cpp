@@ -9,6 +9,10 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/matmul.h"
 #include "iropt/runtime/value.h"
 #include "iropt/transform/relax/simplify/fold_constant.h"
 #include "transform/relax/util/tensor_axes.h"
@@ -31,7 +35,7 @@ std::optional<WeightAxis> Both(std::optional<int64_t> tensor, std::optional<int6
 }
 
 bool IsConv(const Call& call) {
-  return IsOp(call.op, OpId::kNnConv1d) || IsOp(call.op, OpId::kNnConv2d) || IsOp(call.op, OpId::kNnConv3d);
+  return IsOp(call.op, op::kNnConv1d) || IsOp(call.op, op::kNnConv2d) || IsOp(call.op, op::kNnConv3d);
 }
 
 // Returns whether each channel has one filter of its own.
@@ -147,7 +151,7 @@ bool ScaleGraph::HasFloatWeights(const Call& call) const {
 
 std::optional<WeightAxis> ScaleGraph::InputAxis(const Call& call) const {
   const bool is_conv = IsConv(call);
-  if ((!is_conv && !IsOp(call.op, OpId::kMatmul)) || !HasFloatWeights(call)) return std::nullopt;
+  if ((!is_conv && !IsOp(call.op, op::kMatmul)) || !HasFloatWeights(call)) return std::nullopt;
   const TensorType& data = *TensorTypeOf(call.args[0]);
   const TensorType& weight = *TensorTypeOf(call.args[1]);
   if (!is_conv) {
@@ -162,7 +166,7 @@ std::optional<WeightAxis> ScaleGraph::InputAxis(const Call& call) const {
 
 std::optional<WeightAxis> ScaleGraph::OutputAxis(const Call& call) const {
   const bool is_conv = IsConv(call);
-  if ((!is_conv && !IsOp(call.op, OpId::kMatmul)) || !HasFloatWeights(call)) return std::nullopt;
+  if ((!is_conv && !IsOp(call.op, op::kMatmul)) || !HasFloatWeights(call)) return std::nullopt;
   const TensorType& weight = *TensorTypeOf(call.args[1]);
   const TensorType& result = *TensorTypeOf(&call);
   if (!is_conv) {
@@ -195,5 +199,9 @@ bool ScaleGraph::VariesAlong(const Expr* operand, const Type* type, int64_t axis
     return size ? std::optional(*size) : std::nullopt;
   });
 }
+
+bool IsScalableActivation(OpId op) { return op == op::kNnRelu || op == op::kNnLeakyrelu; }
+
+bool IsSum(OpId op) { return op == op::kAdd || op == op::kSubtract; }
 
 }  // namespace iropt

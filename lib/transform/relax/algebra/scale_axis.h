@@ -68,7 +68,8 @@ class ScaleGraph {
 };
 
 // An activation f with f(s * x) = s * f(x) for positive s.
-inline bool IsScalableActivation(OpId op) { return op == OpId::kNnRelu || op == OpId::kNnLeakyrelu; }
-inline bool IsSum(OpId op) { return op == OpId::kAdd || op == OpId::kSubtract; }
+bool IsScalableActivation(OpId op);
+// An addition or a subtraction.
+bool IsSum(OpId op);
 
 }  // namespace iropt

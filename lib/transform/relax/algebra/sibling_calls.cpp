@@ -5,7 +5,13 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/axes.h"
+#include "iropt/infer/ops/concat.h"
+#include "iropt/infer/ops/repeat.h"
+#include "iropt/infer/ops/slice.h"
 #include "iropt/ir/context.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/matmul.h"
 #include "iropt/support/lookup.h"
 #include "transform/relax/util/operand_order.h"
 #include "transform/relax/util/tensor_axes.h"
@@ -138,7 +144,7 @@ std::optional<ElementwiseUsers> NextOf(const std::vector<PlacedCall>& branches, 
 const Expr* ConcatOperands(const std::vector<PlacedCall>& calls, uint32_t position, int64_t axis, OpBuilder make) {
   std::vector<const Expr*> operands;
   for (const auto& [call, at] : calls) operands.push_back(call->args[position]);
-  return make.Concat(make.MakeTuple(operands), {.axis = axis});
+  return op::Concat(make, make.MakeTuple(operands), {.axis = axis});
 }
 
 // The operands, each broadcast to this rank, as a tensor with a new axis in front.
@@ -148,9 +154,9 @@ const Expr* StackOperands(const std::vector<PlacedCall>& calls, uint32_t positio
     const Expr* operand = call->args[position];
     std::vector<int64_t> axes;
     for (int64_t i = TensorTypeOf(operand)->ndim; i < rank; ++i) axes.push_back(static_cast<int64_t>(axes.size()));
-    operands.push_back(axes.empty() ? operand : make.ExpandDims(operand, {.axis = axes}));
+    operands.push_back(axes.empty() ? operand : op::ExpandDims(make, operand, {.axis = axes}));
   }
-  return make.Stack(make.MakeTuple(operands));
+  return op::Stack(make, make.MakeTuple(operands));
 }
 
 // Operands along the last axis of the results, with single elements repeated.
@@ -162,12 +168,12 @@ const Expr* RepeatOperands(const std::vector<PlacedCall>& calls, uint32_t positi
     const TensorType& result = *TensorTypeOf(call);
     const bool repeats = IsRepeated(*TensorTypeOf(operand), result);
     constexpr int64_t kLast[] = {-1};
-    if (TensorTypeOf(operand)->ndim == 0) operand = make.ExpandDims(operand, {.axis = kLast});
+    if (TensorTypeOf(operand)->ndim == 0) operand = op::ExpandDims(make, operand, {.axis = kLast});
     axis = TensorTypeOf(operand)->ndim - 1;
-    if (repeats) operand = make.Repeat(operand, {.repeats = *arith::AsInt(result.dims.back()), .axis = axis});
+    if (repeats) operand = op::Repeat(make, operand, {.repeats = *arith::AsInt(result.dims.back()), .axis = axis});
     operands.push_back(operand);
   }
-  return make.Concat(make.MakeTuple(operands), {.axis = axis});
+  return op::Concat(make, make.MakeTuple(operands), {.axis = axis});
 }
 
 const Expr* JoinOperands(const std::vector<PlacedCall>& calls, uint32_t position, const ConcatAxes& joint,
@@ -195,11 +201,11 @@ const Expr* JoinElementwise(const Expr* result, const ElementwiseUsers& users, c
 // The items of a stack, without the axis in front.
 const Expr* ItemsOf(const Expr* stack, size_t count, OpBuilder make) {
   constexpr int64_t kFront[] = {0};
-  const Expr* parts = make.Split(stack, {.indices_or_sections = static_cast<int64_t>(count), .axis = 0});
+  const Expr* parts = op::Split(make, stack, {.indices_or_sections = static_cast<int64_t>(count), .axis = 0});
   std::vector<const Expr*> items;
   for (size_t i = 0; i < count; ++i) {
     const Expr* item = make.MakeItem(parts, static_cast<int>(i));
-    items.push_back(make.Squeeze(item, {.axis = kFront}));
+    items.push_back(op::Squeeze(make, item, {.axis = kFront}));
   }
   return make.MakeTuple(items);
 }
@@ -219,16 +225,17 @@ const Expr* SliceAlong(const Expr* x, int64_t axis, int64_t begin, int64_t end, 
     add(ends, i == axis ? end : INT64_MAX);
     add(strides, 1);
   }
-  return make.StridedSlice(x, make.MakeTuple(axes), make.MakeTuple(begins), make.MakeTuple(ends),
-                           make.MakeTuple(strides));
+  return op::StridedSlice(make, x, make.MakeTuple(axes), make.MakeTuple(begins), make.MakeTuple(ends),
+                          make.MakeTuple(strides));
 }
 
 // Products with stacked transposed factors, as a batched product of stacks.
 const Expr* StackedProduct(const Siblings& siblings, OpBuilder make) {
   const Call& first = *siblings.calls.front().first;
   const std::vector<const Expr*> data(siblings.calls.size(), first.args[0]);
-  const Expr* left = make.Stack(make.MakeTuple(data));
-  const Expr* right = make.PermuteDims(make.Stack(make.MakeTuple(siblings.transposed)), {.axes = ExchangeLastTwo(3)});
+  const Expr* left = op::Stack(make, make.MakeTuple(data));
+  const Expr* right =
+      op::PermuteDims(make, op::Stack(make, make.MakeTuple(siblings.transposed)), {.axes = ExchangeLastTwo(3)});
   return make.Make(As<Op>(first.op)->id, {left, right}, first.attrs);
 }
 
@@ -241,8 +248,8 @@ const Expr* Combine(const Siblings& siblings, const ConcatAxes& joint, Workspace
   if (joint.stacks && siblings.transposed.empty()) {
     factor = StackOperands(siblings.calls, 1, rank, make);
   } else if (!siblings.transposed.empty() && !joint.stacks) {
-    const Expr* joined = make.Concat(make.MakeTuple(siblings.transposed), {.axis = rank - 2});
-    factor = make.PermuteDims(joined, {.axes = ExchangeLastTwo(rank)});
+    const Expr* joined = op::Concat(make, make.MakeTuple(siblings.transposed), {.axis = rank - 2});
+    factor = op::PermuteDims(make, joined, {.axes = ExchangeLastTwo(rank)});
   } else if (!joint.stacks) {
     factor = ConcatOperands(siblings.calls, 1, weight_axis, make);
   }
@@ -265,7 +272,7 @@ const Expr* Combine(const Siblings& siblings, const ConcatAxes& joint, Workspace
 std::vector<const Expr*> TransposedFactors(const Segment& segment, const Siblings& siblings) {
   LookupMap<const Expr*, const Call*> permutations;
   for (const Binding* binding : segment.bindings) {
-    const Call* call = CallOf(ValueOf(binding), OpId::kPermuteDims);
+    const Call* call = CallOf(ValueOf(binding), op::kPermuteDims);
     if (call && PermutationOf(*call) == ExchangeLastTwo(TensorTypeOf(call->args[0])->ndim))
       permutations.try_emplace(binding->var, call);
   }
@@ -338,7 +345,7 @@ std::vector<CombinedBranches> Collect(const Segment& segment, std::vector<Siblin
   const UserFinder users(segment);
   for (Siblings& siblings : groups) {
     const ConcatAxes joint = joint_of(*siblings.calls.front().first);
-    if (siblings.calls.front().first->op == GetOp(OpId::kMatmul))
+    if (siblings.calls.front().first->op == GetOp(op::kMatmul))
       siblings.transposed = TransposedFactors(segment, siblings);
     const CombinedBranches alone = Describe(siblings, joint);
     std::optional<ElementwiseUsers> next = NextOf(siblings.calls, users, joint);
@@ -353,7 +360,7 @@ std::vector<CombinedBranches> Collect(const Segment& segment, std::vector<Siblin
 }
 
 std::vector<Siblings> FindProducts(const Segment& segment, int rank) {
-  return FindSiblings(segment, OpId::kMatmul, [=](const Call& call) { return ColumnAxis(call, rank); });
+  return FindSiblings(segment, op::kMatmul, [=](const Call& call) { return ColumnAxis(call, rank); });
 }
 
 std::vector<CombinedBranches> FindWideProducts(const Segment& segment, int64_t min_branches, int rank) {

@@ -25,8 +25,19 @@
 #include "dequantized_order.h"
 #include "filled_tensors.h"
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/axes.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/broadcast.h"
+#include "iropt/op/ops/concat.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/reshape.h"
+#include "iropt/op/ops/unary.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/relax/util/apply_rules.h"
@@ -109,7 +120,7 @@ const Expr* MergePermutes(const Call& outer, const Call& inner, const Expr* x, O
     axes.push_back(first[static_cast<size_t>(second[i])]);
     is_identity &= axes.back() == static_cast<int64_t>(i);
   }
-  return is_identity ? x : calls.PermuteDims(x, {.axes = axes});
+  return is_identity ? x : op::PermuteDims(calls, x, {.axes = axes});
 }
 
 bool IsIdentityPermutation(const Expr* value) {
@@ -123,7 +134,7 @@ const Expr* SplitTensor(const Call& concat, const Definitions& definitions) {
   const Call* split = nullptr;
   for (uint32_t i = 0; parts && i < parts->fields.size(); ++i) {
     const auto* item = As<TupleGetItem>(DefinitionOf(parts->fields[i], definitions));
-    const Call* source = item ? CallOf(DefinitionOf(item->tuple, definitions), OpId::kSplit) : nullptr;
+    const Call* source = item ? CallOf(DefinitionOf(item->tuple, definitions), op::kSplit) : nullptr;
     if (!source || item->index != static_cast<int>(i) || (split && source != split)) return nullptr;
     split = source;
   }
@@ -142,7 +153,7 @@ std::vector<const Expr*> StackedTensors(const Call& concat, int64_t axis, const 
   const auto* parts = As<Tuple>(DefinitionOf(concat.args[0], definitions));
   if (!parts || ConcatAttrs(concat).axis() != axis) return {};
   for (const Expr* part : parts->fields) {
-    const Call* expand = CallOf(DefinitionOf(part, definitions), OpId::kExpandDims);
+    const Call* expand = CallOf(DefinitionOf(part, definitions), op::kExpandDims);
     if (!expand) return {};
     const auto axes = ExpandDimsAttrs(*expand).axis();
     if (axes.size() != 1 || axes[0] != axis) return {};
@@ -155,19 +166,19 @@ std::vector<const Expr*> StackedTensors(const Call& concat, int64_t axis, const 
 void AddArithmetic(Table& table) {
   const auto op = [](OpId id, const Pattern& a, const Pattern& b) { return IsCall(GetOp(id), {a, b}); };
   const Pattern& x = table.x;
-  table.Identity("x + 0 = x", op(OpId::kAdd, x, Filled(0)).Commutative());
-  table.Identity("x - 0 = x", op(OpId::kSubtract, x, Filled(0)));
-  table.Identity("x * 1 = x", op(OpId::kMultiply, x, Filled(1)).Commutative());
-  table.Identity("x / 1 = x", op(OpId::kDivide, x, Filled(1)));
-  table.Identity("x ** 1 = x", op(OpId::kPower, x, Filled(1)));
-  table.Identity("max(x, x) = x", op(OpId::kMaximum, x, x));
-  table.Identity("min(x, x) = x", op(OpId::kMinimum, x, x));
+  table.Identity("x + 0 = x", op(op::kAdd, x, Filled(0)).Commutative());
+  table.Identity("x - 0 = x", op(op::kSubtract, x, Filled(0)));
+  table.Identity("x * 1 = x", op(op::kMultiply, x, Filled(1)).Commutative());
+  table.Identity("x / 1 = x", op(op::kDivide, x, Filled(1)));
+  table.Identity("x ** 1 = x", op(op::kPower, x, Filled(1)));
+  table.Identity("max(x, x) = x", op(op::kMaximum, x, x));
+  table.Identity("min(x, x) = x", op(op::kMinimum, x, x));
   // op(op(x)) = x
-  for (const OpId id : {OpId::kNegative, OpId::kBitwiseNot}) {
+  for (const OpId id : {op::kNegative, op::kBitwiseNot}) {
     table.Identity("inverse of itself", IsCall(GetOp(id), {IsCall(GetOp(id), {x})}));
   }
   // op(op(x)) = op(x)
-  for (const OpId id : {OpId::kNnRelu, OpId::kAbs, OpId::kCeil, OpId::kFloor, OpId::kRound, OpId::kSign}) {
+  for (const OpId id : {op::kNnRelu, op::kAbs, op::kCeil, op::kFloor, op::kRound, op::kSign}) {
     const Pattern once = IsCall(GetOp(id), {x});
     table.Row("idempotent", IsCall(GetOp(id), {once}), [=](const Match& match, OpBuilder&) { return match[once]; });
   }
@@ -177,9 +188,9 @@ void AddArithmetic(Table& table) {
 // imported.
 void AddStacks(Table& table) {
   constexpr std::pair<OpId, OpId> kReductions[] = {
-      {OpId::kSum, OpId::kAdd}, {OpId::kMax, OpId::kMaximum}, {OpId::kMin, OpId::kMinimum}};
+      {op::kSum, op::kAdd}, {op::kMax, op::kMaximum}, {op::kMin, op::kMinimum}};
   for (const auto& [reduction, elementwise] : kReductions) {
-    const Pattern concat = IsCall(GetOp(OpId::kConcat), {Wildcard()}).UsedOnce();
+    const Pattern concat = IsCall(GetOp(op::kConcat), {Wildcard()}).UsedOnce();
     const Pattern reduce = IsCall(GetOp(reduction), {concat});
     table.Row("reduction of stacked tensors", reduce,
               [=, elementwise = elementwise](const Match& match, OpBuilder& calls) -> const Expr* {
@@ -201,48 +212,47 @@ void AddStacks(Table& table) {
 
 void AddConversions(Table& table) {
   const Pattern& x = table.x;
-  const Pattern cast = IsCall(GetOp(OpId::kAstype), {x});
+  const Pattern cast = IsCall(GetOp(op::kAstype), {x});
   // astype(x, its dtype) = x
   table.Row("cast to itself", cast, [=](const Match& match, OpBuilder&) -> const Expr* {
     const TensorType* from = TensorTypeOf(match[x]);
     return from && !from->dtype.is_void() && TypeEqual(from, match[cast]->type) ? match[x] : nullptr;
   });
   // astype(astype(x, wider), t) = astype(x, t)
-  const Pattern again = IsCall(GetOp(OpId::kAstype), {cast});
+  const Pattern again = IsCall(GetOp(op::kAstype), {cast});
   table.Row("cast of lossless cast", again, [=](const Match& match, OpBuilder& calls) -> const Expr* {
     const TensorType* from = TensorTypeOf(match[x]);
     const TensorType* via = TensorTypeOf(match[cast]);
     const TensorType* to = TensorTypeOf(match[again]);
     if (!from || !via || !to || !IsLossless(from->dtype, via->dtype)) return nullptr;
     if (from->dtype == to->dtype && TypeEqual(from, to)) return match[x];
-    return calls.Make(OpId::kAstype, {match[x]}, match.CallAt(again)->attrs);
+    return calls.Make(op::kAstype, {match[x]}, match.CallAt(again)->attrs);
   });
 }
 
 void AddShapes(Table& table) {
   const Pattern& x = table.x;
-  const Pattern permute = IsCall(GetOp(OpId::kPermuteDims), {x});
+  const Pattern permute = IsCall(GetOp(op::kPermuteDims), {x});
   table.Identity("permute_dims to the same order", permute.Where(&IsIdentityPermutation));
   // permute_dims(permute_dims(x, a), b) = permute_dims(x, a[b])
-  const Pattern twice = IsCall(GetOp(OpId::kPermuteDims), {permute});
+  const Pattern twice = IsCall(GetOp(op::kPermuteDims), {permute});
   table.Row("permute_dims twice", twice, [=](const Match& match, OpBuilder& calls) {
     return MergePermutes(*match.CallAt(twice), *match.CallAt(permute), match[x], calls);
   });
   const Pattern shape = Wildcard();
-  const Pattern reshape = IsCall(GetOp(OpId::kReshape), {x, Wildcard()});
+  const Pattern reshape = IsCall(GetOp(op::kReshape), {x, Wildcard()});
   // reshape(reshape(x, s), t) = reshape(x, t), unless the shapes contradict each other
-  table.Row("reshape twice", IsCall(GetOp(OpId::kReshape), {reshape, shape}),
-            [=](const Match& match, OpBuilder& calls) {
-              return calls.TryMake(OpId::kReshape, {match[x], match[shape]});
-            });
+  table.Row("reshape twice", IsCall(GetOp(op::kReshape), {reshape, shape}), [=](const Match& match, OpBuilder& calls) {
+    return calls.TryMake(op::kReshape, {match[x], match[shape]});
+  });
   table.Identity("reshape to the same shape", reshape);
-  table.Identity("broadcast_to the same shape", IsCall(GetOp(OpId::kBroadcastTo), {x, Wildcard()}));
+  table.Identity("broadcast_to the same shape", IsCall(GetOp(op::kBroadcastTo), {x, Wildcard()}));
   table.Identity("squeeze of expand_dims",
-                 IsCall(GetOp(OpId::kSqueeze), {IsCall(GetOp(OpId::kExpandDims), {x})}).Where([](const Expr* e) {
+                 IsCall(GetOp(op::kSqueeze), {IsCall(GetOp(op::kExpandDims), {x})}).Where([](const Expr* e) {
                    return SqueezeAttrs(*To<Call>(e)).axis().has_value();
                  }));
   // concat(split(x)) = x
-  const Pattern concat = IsCall(GetOp(OpId::kConcat), {Wildcard()});
+  const Pattern concat = IsCall(GetOp(op::kConcat), {Wildcard()});
   table.Row("concat of split", concat, [=](const Match& match, OpBuilder&) -> const Expr* {
     const Expr* whole = SplitTensor(*match.CallAt(concat), match.definitions());
     return whole && SameType(whole, match[concat]) ? whole : nullptr;

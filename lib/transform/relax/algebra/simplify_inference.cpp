@@ -20,6 +20,11 @@
 
 #include "decompose.h"
 #include "iropt/infer/op_builder.h"
+#include "iropt/infer/ops/arithmetic.h"
+#include "iropt/infer/ops/roots.h"
+#include "iropt/infer/ops/unary.h"
+#include "iropt/op/ops/dropout.h"
+#include "iropt/op/ops/normalization.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "pass_options/SimplifyInference.h"
@@ -44,11 +49,11 @@ std::optional<ScaleAndShift> AffineOf(const Call& call, OpBuilder calls) {
   if (!data) return std::nullopt;
   const BatchNormAttrs attrs(call);
   const DataType dtype = data->dtype;
-  const Expr* deviation = calls.Sqrt(calls.Add(call.args[4], calls.MakeScalar(attrs.epsilon(), dtype)));
-  const Expr* scale = calls.Divide(calls.MakeScalar(1, dtype), deviation);
-  if (attrs.scale()) scale = calls.Multiply(scale, call.args[1]);
-  const Expr* shift = calls.Multiply(calls.Negative(call.args[3]), scale);
-  if (attrs.center()) shift = calls.Add(shift, call.args[2]);
+  const Expr* deviation = op::Sqrt(calls, op::Add(calls, call.args[4], calls.MakeScalar(attrs.epsilon(), dtype)));
+  const Expr* scale = op::Divide(calls, calls.MakeScalar(1, dtype), deviation);
+  if (attrs.scale()) scale = op::Multiply(calls, scale, call.args[1]);
+  const Expr* shift = op::Multiply(calls, op::Negative(calls, call.args[3]), scale);
+  if (attrs.center()) shift = op::Add(calls, shift, call.args[2]);
   return ScaleAndShift{scale, shift, data->ndim, attrs.axis()};
 }
 
@@ -61,7 +66,7 @@ const Expr* ExpandLayerNorm(const Call& call, OpBuilder calls) {
 void AddBatchNorm(RuleSet& rules, bool constant_params_only) {
   const Pattern any = Wildcard();
   const auto param = [=] { return constant_params_only ? IsConstant() : Wildcard(); };
-  const Pattern norm = IsCall(GetOp(OpId::kNnBatchNorm), {any, param(), param(), param(), param()});
+  const Pattern norm = IsCall(GetOp(op::kNnBatchNorm), {any, param(), param(), param(), param()});
   rules.Add({"batch-norm", IsTupleGetItem(norm, 0), [=](const Match& match, BlockBuilder& builder) -> const Expr* {
                OpBuilder calls(builder);
                const std::optional<ScaleAndShift> affine = AffineOf(*match.CallAt(norm), calls);
@@ -76,15 +81,15 @@ void AddBatchNorm(RuleSet& rules, bool constant_params_only) {
 
 void AddDropout(RuleSet& rules) {
   const Pattern any = Wildcard();
-  const Pattern dropout = IsCall(GetOp(OpId::kNnDropout), {any});
+  const Pattern dropout = IsCall(GetOp(op::kNnDropout), {any});
   rules.Add({"dropout", IsTupleGetItem(dropout, 0), [=](const Match& match, BlockBuilder&) { return match[any]; }});
 }
 
 void AddOtherNorms(RuleSet& rules) {
   const Pattern data[] = {Wildcard(), Wildcard(), Wildcard()};
-  AddExpansion(rules, "layer-norm", IsCall(GetOp(OpId::kNnLayerNorm), data), &ExpandLayerNorm);
-  AddExpansion(rules, "group-norm", IsCall(GetOp(OpId::kNnGroupNorm), data), &DecomposeGroupNorm);
-  AddExpansion(rules, "rms-norm", IsCall(GetOp(OpId::kNnRmsNorm), {data[0], data[1]}), &DecomposeRmsNorm);
+  AddExpansion(rules, "layer-norm", IsCall(GetOp(op::kNnLayerNorm), data), &ExpandLayerNorm);
+  AddExpansion(rules, "group-norm", IsCall(GetOp(op::kNnGroupNorm), data), &DecomposeGroupNorm);
+  AddExpansion(rules, "rms-norm", IsCall(GetOp(op::kNnRmsNorm), {data[0], data[1]}), &DecomposeRmsNorm);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/arithmetic.h"
 #include "iropt/runtime/value.h"
 #include "iropt/support/lookup.h"
 
@@ -283,7 +284,7 @@ class PatternMaker {
     if (!args || !op) return std::nullopt;
     Pattern pattern = IsCall(op, *args);
     if (call.attrs) pattern = pattern.WithAttrs(call.attrs);
-    return IsOneOf(*op, OpId::kAdd, OpId::kMultiply) ? pattern.Commutative() : pattern;
+    return IsOneOf(*op, op::kAdd, op::kMultiply) ? pattern.Commutative() : pattern;
   }
 
   std::optional<std::vector<Pattern>> MakeAll(List<const Expr*> exprs) {

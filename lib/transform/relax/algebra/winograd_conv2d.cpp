@@ -17,6 +17,7 @@
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/rewrite_limit.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/convolution.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/runtime/value.h"
@@ -74,7 +75,7 @@ bool FitsMemory(const Conv& conv) {
 
 // Nothing for other calls. The tiles are of the size, or if it is 0, of the one that costs least.
 std::optional<Conv> ConvOf(LegalizeCall& call, int64_t tile, const TargetAttr* target) {
-  if (!IsOp(call.call().op, OpId::kNnConv2d) || !HasLayoutsAndSteps(ConvAttrs(call.call()))) return std::nullopt;
+  if (!IsOp(call.call().op, op::kNnConv2d) || !HasLayoutsAndSteps(ConvAttrs(call.call()))) return std::nullopt;
   const auto data = SizesOf(As<TensorType>(call.arg(0)->type));
   const auto result = SizesOf(As<TensorType>(call.call().type));
   const Constant* weights = call.ConstantArg(1);

@@ -20,6 +20,8 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/call_tir.h"
+#include "iropt/op/ops/device.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/target_value.h"
@@ -76,7 +78,7 @@ class ScopeAnnotator : public ExprMutator {
       operands.push_back(scope.empty() ? visited : MoveTo(visited, scope));
     }
     List<const Expr*> args = workspace().Copy(operands);
-    if (IsOp(old->op, OpId::kCallTir)) {
+    if (IsOp(old->op, op::kCallTir)) {
       std::vector<const Expr*> outer(old->args.begin(), old->args.end());
       outer[1] = workspace().New<Tuple>(args, nullptr);
       args = workspace().Copy(outer);
@@ -103,8 +105,8 @@ class ScopeAnnotator : public ExprMutator {
     if (!type || type->vdevice == device) return operand;
     if (const auto* constant = As<Constant>(operand); constant && !type->vdevice)
       return NewLike<Constant>(workspace(), *constant, constant->data, OnDevice(type, scope));
-    return builder().MakeCall(GetOp(OpId::kToVdevice), {operand},
-                              MakeOpAttrs(OpId::kToVdevice, ToVDeviceAttrs::Values{.dst_vdevice = device}));
+    return builder().MakeCall(GetOp(op::kToVdevice), {operand},
+                              MakeOpAttrs(op::kToVdevice, ToVDeviceAttrs::Values{.dst_vdevice = device}));
   }
 
   const TextureScopes& scopes_;

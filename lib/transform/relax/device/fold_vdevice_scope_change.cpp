@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "iropt/analysis/relax/use_count.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/call_tir.h"
+#include "iropt/op/ops/device.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/relax/ipo/call_tracker.h"
@@ -37,11 +38,11 @@ class ScopeChangeFolder : public CallTracker {
 
   const Expr* VisitCall(const Call* old) override {
     const auto* call = To<Call>(CallTracker::VisitCall(old));
-    if (!IsOp(call->op, OpId::kToVdevice)) return call;
+    if (!IsOp(call->op, op::kToVdevice)) return call;
     const VDeviceAttr* device = ToVDeviceAttrs(*call).dst_vdevice();
     if (!device || device->memory_scope != "global" || !IsUsedOnce(old->args[0])) return call;
     const Call* producer = CallOf(call->args[0]);
-    if (!producer || !IsOp(producer->op, OpId::kCallTir) || !producer->type_args) return call;
+    if (!producer || !IsOp(producer->op, op::kCallTir) || !producer->type_args) return call;
     const auto* type = As<TensorType>(producer->type_args->fields[0]);
     if (!type || !IsInTexture(type->vdevice)) return call;
     const Type* const moved[] = {type->With(workspace().arena(), type->dtype, device)};

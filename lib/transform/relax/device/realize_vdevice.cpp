@@ -18,6 +18,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/device.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 
@@ -46,7 +47,7 @@ class DeviceRewriter : public ExprMutator {
   const Expr* VisitCall(const Call* old) override {
     if (!Is<Op>(old->op)) return VisitFunctionCall(old);
     const auto* call = To<Call>(ExprMutator::VisitCall(old));
-    if (!IsOp(call->op, OpId::kHintOnDevice)) return call;
+    if (!IsOp(call->op, op::kHintOnDevice)) return call;
     return MoveTo(builder().NormalizeArgument(call->args[0]), lookup_.Of(*call));
   }
 
@@ -84,8 +85,8 @@ class DeviceRewriter : public ExprMutator {
   const Expr* MoveTo(const Expr* operand, const VDeviceAttr* device) {
     const auto* type = As<TensorType>(operand->type);
     if (type && type->vdevice == device) return operand;
-    return builder().MakeCall(GetOp(OpId::kToVdevice), {operand},
-                              MakeOpAttrs(OpId::kToVdevice, ToVDeviceAttrs::Values{.dst_vdevice = device}));
+    return builder().MakeCall(GetOp(op::kToVdevice), {operand},
+                              MakeOpAttrs(op::kToVdevice, ToVDeviceAttrs::Values{.dst_vdevice = device}));
   }
 
   const Module& module_;

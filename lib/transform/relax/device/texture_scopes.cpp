@@ -7,6 +7,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call_tir.h"
 
 namespace iropt {
 
@@ -85,7 +86,7 @@ TextureLimits::TextureLimits(const DictAttr& target)
       depth(IntOption(target, "texture_depth_limit", 2048)) {}
 
 std::span<const Expr* const> ScopedOperands(const Call& call) {
-  if (!IsOp(call.op, OpId::kCallTir)) return call.args.span();
+  if (!IsOp(call.op, op::kCallTir)) return call.args.span();
   const auto* args = As<Tuple>(call.args[1]);
   return args ? args->fields.span() : std::span<const Expr* const>();
 }
@@ -120,7 +121,7 @@ class TextureScopes::Collector : public WalkHandler {
 
  private:
   void AddCall(const Call& call, const Var* var) {
-    const bool is_call_tir = IsOp(call.op, OpId::kCallTir);
+    const bool is_call_tir = IsOp(call.op, op::kCallTir);
     // Results of some operators are where their attributes or type arguments say.
     const auto* op = As<Op>(call.op);
     const bool is_free = op && op->info->form == ScriptForm::kDefault && !call.type_args;

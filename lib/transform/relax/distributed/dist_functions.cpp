@@ -8,11 +8,13 @@
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call_tir.h"
+#include "iropt/op/ops/distributed.h"
 
 namespace iropt {
 
 std::span<const Expr* const> DistOperands(const Call& call) {
-  const bool calls_prim_func = IsOp(call.op, OpId::kCallTir) || IsOp(call.op, OpId::kDistCallTirLocalView);
+  const bool calls_prim_func = IsOp(call.op, op::kCallTir) || IsOp(call.op, op::kDistCallTirLocalView);
   if (!calls_prim_func) return call.args.span();
   const auto* args = As<Tuple>(call.args[1]);
   return args ? args->fields.span() : std::span<const Expr* const>();
@@ -35,7 +37,7 @@ std::optional<bool> IsDistributed(const Function& function, std::string_view nam
 }
 
 const PrimFunc* PrimFuncOf(const Call& call, const Module& module) {
-  const auto* name = IsOp(call.op, OpId::kCallTir) ? As<GlobalVar>(call.args[0]) : nullptr;
+  const auto* name = IsOp(call.op, op::kCallTir) ? As<GlobalVar>(call.args[0]) : nullptr;
   const ModuleEntry* entry = name ? module.Find(name) : nullptr;
   return entry ? As<PrimFunc>(entry->func) : nullptr;
 }

@@ -11,7 +11,8 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/tir/stmt.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/distributed.h"
+#include "iropt/op/ops/matmul.h"
 
 namespace iropt {
 
@@ -41,7 +42,7 @@ void JoinOperatorAxes(const Call& call, const Expr* result, const TensorType* ty
     }
   }
   // The axes that a product sums over must be split alike in both factors.
-  if (!IsOp(call.op, OpId::kMatmul) || operands.size() != 2) return;
+  if (!IsOp(call.op, op::kMatmul) || operands.size() != 2) return;
   const int row = std::max(types[1]->ndim - 2, 0);
   graph.Join({operands[0], types[0]->ndim - 1}, {operands[1], row}, AxisEdge::kBetween);
 }
@@ -97,7 +98,7 @@ class GraphBuilder : public ExprVisitor {
     for (const Expr* operand : DistOperands(call)) {
       if (As<TensorType>(operand->type)) graph_.Join({operand, kWhole}, {var, kWhole}, AxisEdge::kToResult);
     }
-    if (!IsOp(call.op, OpId::kDistAnnotateSharding)) return;
+    if (!IsOp(call.op, op::kDistAnnotateSharding)) return;
     const DistributionAttrs attrs(call);
     const DeviceMeshAttr* mesh = attrs.device_mesh();
     if (!mesh) return;
@@ -198,7 +199,7 @@ void JoinCallAxes(const Call& call, const Expr* result, const Type* type, const 
   const std::vector<const TensorType*> tensors = TensorsOf(type);
   if (const PrimFunc* func = PrimFuncOf(call, module)) {
     JoinPrimFuncAxes(call, *func, result, tensors.size(), graph);
-  } else if (tensors.size() == 1 && tensors[0] && IsOp(call.op, OpId::kDistAnnotateSharding)) {
+  } else if (tensors.size() == 1 && tensors[0] && IsOp(call.op, op::kDistAnnotateSharding)) {
     for (int axis = 0; axis < tensors[0]->ndim; ++axis)
       graph.Join({call.args[0], axis}, {result, axis}, AxisEdge::kToResult);
   } else if (tensors.size() == 1 && tensors[0] && Is<Op>(call.op)) {

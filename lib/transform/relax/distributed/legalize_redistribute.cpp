@@ -15,6 +15,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/distributed.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 
@@ -32,7 +33,7 @@ class RedistributeLegalizer : public ExprMutator {
  protected:
   const Expr* VisitCall(const Call* old) override {
     const auto* call = To<Call>(ExprMutator::VisitCall(old));
-    if (!IsOp(call->op, OpId::kDistRedistribute)) return call;
+    if (!IsOp(call->op, op::kDistRedistribute)) return call;
     const auto* type = As<DTensorType>(call->args[0]->type);
     if (!type) return Fail(*call, "the operand is not a distributed tensor");
     const DistributionAttrs attrs(*call);
@@ -44,9 +45,9 @@ class RedistributeLegalizer : public ExprMutator {
     if (mesh->shape.size() != 1 || from.size() != 1 || to.size() != 1)
       return Fail(*call, "the mesh must have one dimension");
     if (from[0] >= 0) return Fail(*call, fmt::format("a tensor that is split over axis {} must stay so", from[0]));
-    const ObjectAttr* split = MakeOpAttrs(OpId::kDistRedistributeReplicaToShard,
+    const ObjectAttr* split = MakeOpAttrs(op::kDistRedistributeReplicaToShard,
                                           ScatterCollectiveAttrs::Values{.num_workers = mesh->shape[0], .axis = to[0]});
-    return builder().MakeCall(GetOp(OpId::kDistRedistributeReplicaToShard), {call->args[0]}, split);
+    return builder().MakeCall(GetOp(op::kDistRedistributeReplicaToShard), {call->args[0]}, split);
   }
 
  private:

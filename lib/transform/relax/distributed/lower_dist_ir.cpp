@@ -20,6 +20,9 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/call_tir.h"
+#include "iropt/op/ops/distributed.h"
+#include "iropt/op/ops/reshape.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -112,11 +115,11 @@ class DistLowerer : public ExprMutator {
     }
     const Call* call = nullptr;
     if (placement[0] < 0) {
-      call = builder().MakeCall(GetOp(OpId::kCclBroadcastFromWorker0), {whole});
+      call = builder().MakeCall(GetOp(op::kCclBroadcastFromWorker0), {whole});
     } else {
       const ScatterCollectiveAttrs::Values scatter{.num_workers = type.device_mesh->shape[0], .axis = placement[0]};
-      call = builder().MakeCall(GetOp(OpId::kCclScatterFromWorker0), {whole},
-                                MakeOpAttrs(OpId::kCclScatterFromWorker0, scatter));
+      call = builder().MakeCall(GetOp(op::kCclScatterFromWorker0), {whole},
+                                MakeOpAttrs(op::kCclScatterFromWorker0, scatter));
     }
     // Later blocks see what a dataflow block outputs only.
     return one_block_ ? builder().Emit(call) : builder().EmitOutput(call);
@@ -124,10 +127,10 @@ class DistLowerer : public ExprMutator {
 
   // The call on the parts that one device has; the call itself if it only needs other operands.
   const Expr* Localize(const Call& call, const Type* result) {
-    if (IsOp(call.op, OpId::kReshape)) return LocalizeShape(call, 1, call.op, result);
-    if (IsOp(call.op, OpId::kDistCallTirLocalView))
-      return NewCall(call, GetOp(OpId::kCallTir), call.args, PlainType(result, true, workspace().arena()));
-    if (IsOp(call.op, OpId::kCallTir) && As<DTensorType>(result))
+    if (IsOp(call.op, op::kReshape)) return LocalizeShape(call, 1, call.op, result);
+    if (IsOp(call.op, op::kDistCallTirLocalView))
+      return NewCall(call, GetOp(op::kCallTir), call.args, PlainType(result, true, workspace().arena()));
+    if (IsOp(call.op, op::kCallTir) && As<DTensorType>(result))
       return Fail(call, "run distributed.LowerGlobalViewToLocalView before, which replaces R.dist.call_tir");
     const auto* external = As<ExternFunc>(call.op);
     if (!external) return &call;

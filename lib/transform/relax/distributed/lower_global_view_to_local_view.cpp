@@ -19,6 +19,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/distributed.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "shard_prim_func.h"
@@ -53,12 +54,12 @@ class LocalViewCaller : public ExprMutator {
     own->attrs = own->attrs->Without(attr::kGlobalSymbol);
     std::vector<const Expr*> args(call->args.begin(), call->args.end());
     args[0] = module_.AddFunction(own, copies.Finish(), entry.var->name);
-    const auto* local = NewLike<Call>(workspace(), *call, GetOp(OpId::kDistCallTirLocalView), workspace().Copy(args),
+    const auto* local = NewLike<Call>(workspace(), *call, GetOp(op::kDistCallTirLocalView), workspace().Copy(args),
                                       call->attrs, call->type_args, nullptr);
     if (sharded->allreduce.empty()) return local;
     const AllReduceAttrs::Values attrs{.op_type = sharded->allreduce, .in_group = false};
-    return builder().MakeCall(GetOp(OpId::kCclAllreduce), {builder().NormalizeArgument(local)},
-                              MakeOpAttrs(OpId::kCclAllreduce, attrs));
+    return builder().MakeCall(GetOp(op::kCclAllreduce), {builder().NormalizeArgument(local)},
+                              MakeOpAttrs(op::kCclAllreduce, attrs));
   }
 
  private:

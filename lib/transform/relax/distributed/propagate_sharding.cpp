@@ -24,6 +24,8 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/call_tir.h"
+#include "iropt/op/ops/distributed.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -41,7 +43,7 @@ constexpr std::pair<std::string_view, std::string_view> kDistributedBuiltins[] =
 bool HasAnnotation(const Function& function) {
   struct Finder : WalkHandler {
     bool found = false;
-    void OnCall(const Call& call) { found |= IsOp(call.op, OpId::kDistAnnotateSharding); }
+    void OnCall(const Call& call) { found |= IsOp(call.op, op::kDistAnnotateSharding); }
   } finder;
   Walk(function, finder);
   return finder.found;
@@ -99,7 +101,7 @@ class Distributor : public ExprMutator {
     const Expr* value = DistributeCall(*call, wanted);
     if (value->type && !TypeEqual(value->type, wanted)) value = Redistribute(value, *mesh, placements[0]);
     const auto* made = As<Call>(value);
-    if (made && IsOp(made->op, OpId::kDistAnnotateSharding)) value = made->args[0];
+    if (made && IsOp(made->op, op::kDistAnnotateSharding)) value = made->args[0];
     if (const auto* var = As<Var>(value)) return Remap(binding->var, var);
     ReEmitBinding(binding, value);
   }
@@ -148,8 +150,7 @@ class Distributor : public ExprMutator {
     for (const Expr* arg : old.args) args.push_back(VisitExpr(arg));
     auto* call = NewLike<Call>(workspace(), old, op, workspace().Copy(args), old.attrs, old.type_args, nullptr);
     if (op != old.op && old.type_args) call->type_args = TypeArgs(wanted);
-    if (IsOp(old.op, OpId::kCallTir))
-      call->type_args = TypeArgs(DistOperands(*call).empty() ? wanted : ResultOf(*call));
+    if (IsOp(old.op, op::kCallTir)) call->type_args = TypeArgs(DistOperands(*call).empty() ? wanted : ResultOf(*call));
     return builder().Normalize(call);
   }
 
@@ -195,11 +196,11 @@ class Distributor : public ExprMutator {
 
   const Expr* Redistribute(const Expr* value, const DeviceMeshAttr& mesh, const Placement& placement) {
     const auto* call = As<Call>(value);
-    if (call && IsOp(call->op, OpId::kDistAnnotateSharding)) value = call->args[0];
+    if (call && IsOp(call->op, op::kDistAnnotateSharding)) value = call->args[0];
     const DTensorType* to = MakeDTensor(TensorType::Get(0, DataType::Void()), &mesh, placement);
-    const ObjectAttr* attrs = MakeOpAttrs(OpId::kDistRedistribute,
-                                          DistributionAttrs::Values{.device_mesh = &mesh, .placement = to->placement});
-    return builder().MakeCall(GetOp(OpId::kDistRedistribute), {builder().NormalizeArgument(value)}, attrs);
+    const ObjectAttr* attrs =
+        MakeOpAttrs(op::kDistRedistribute, DistributionAttrs::Values{.device_mesh = &mesh, .placement = to->placement});
+    return builder().MakeCall(GetOp(op::kDistRedistribute), {builder().NormalizeArgument(value)}, attrs);
   }
 
   // Binds a tuple, and redistributes those of its items that are not placed as they have to be.

@@ -11,6 +11,7 @@
 #include "iropt/ir/relax/normalizer.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
+#include "iropt/op/op_groups.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 

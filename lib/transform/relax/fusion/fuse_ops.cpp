@@ -28,6 +28,7 @@
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/rewrite_limit.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call_tir.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
@@ -151,7 +152,7 @@ class GraphCreator {
   };
 
   void AddOverwrites(const Call& call) {
-    if (IsOp(call.op, OpId::kCallTir)) computed_.insert(vars_.back());
+    if (IsOp(call.op, op::kCallTir)) computed_.insert(vars_.back());
     if (!OverwritesOperands(call)) return;
     const std::vector<const Var*> operands = OverwrittenOperands(call);
     if (operands.empty()) overwrites_.push_back({node_, kNone});
@@ -174,8 +175,7 @@ class GraphCreator {
     }
     const auto* call = As<Call>(binding.value);
     const auto* op = call ? As<Op>(call->op) : nullptr;
-    if (!op || !IsOneOf(*op, OpId::kCallTir, OpId::kCallTirInplace) || !Is<Tuple>(call->args[1]))
-      return OpPattern::kOpaque;
+    if (!op || !IsOneOf(*op, op::kCallTir, op::kCallTirInplace) || !Is<Tuple>(call->args[1])) return OpPattern::kOpaque;
     const auto* callee = As<GlobalVar>(call->args[0]);
     const ModuleEntry* entry = callee ? module_.Find(callee) : nullptr;
     const auto* prim_func = entry ? As<PrimFunc>(entry->func) : nullptr;

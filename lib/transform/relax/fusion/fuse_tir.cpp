@@ -19,6 +19,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/call_tir.h"
 #include "iropt/transform/passes.h"
 #include "prim_func_fuser.h"
 
@@ -66,11 +67,10 @@ class CallRewriter : private ExprRewriter<CallRewriter> {
     if (!scalars.empty())
       args.push_back(NewLike<ShapeExpr>(workspace(), *call, workspace().Copy(scalars), ShapeType::Get(scalars)));
     const bool is_inplace = !found->second.empty();
-    const Attr* attrs = is_inplace
-                            ? MakeOpAttrs(OpId::kCallTirInplace, InplaceAttrs::Values{.inplace_indices = found->second})
-                            : nullptr;
+    const Attr* attrs =
+        is_inplace ? MakeOpAttrs(op::kCallTirInplace, InplaceAttrs::Values{.inplace_indices = found->second}) : nullptr;
     const Type* const result[] = {call->type};
-    return NewLike<Call>(workspace(), *call, GetOp(is_inplace ? OpId::kCallTirInplace : OpId::kCallTir),
+    return NewLike<Call>(workspace(), *call, GetOp(is_inplace ? op::kCallTirInplace : op::kCallTir),
                          workspace().Copy(args), attrs, TupleType::Get(arena, result), call->type);
   }
 

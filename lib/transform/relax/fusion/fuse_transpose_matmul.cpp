@@ -14,6 +14,8 @@
 #include "fuse_ops_by_pattern.h"
 #include "iropt/legalize/topi.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/matmul.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/relax/util/prim_func_calls.h"
@@ -39,8 +41,8 @@ bool HasKnownFactors(const Expr* expr) {
 }
 
 FusionPattern TransposeMatmul() {
-  const Pattern transposed = IsCall(GetOp(OpId::kPermuteDims), {Wildcard()}).UsedOnce().Where(&ExchangesLastTwo);
-  return {std::string(kName), IsCall(GetOp(OpId::kMatmul), {Wildcard(), transposed}).Where(&HasKnownFactors)};
+  const Pattern transposed = IsCall(GetOp(op::kPermuteDims), {Wildcard()}).UsedOnce().Where(&ExchangesLastTwo);
+  return {std::string(kName), IsCall(GetOp(op::kMatmul), {Wildcard(), transposed}).Where(&HasKnownFactors)};
 }
 
 // An operand of a function of the pattern in its caller; null for what the function computes.
@@ -61,9 +63,8 @@ const Expr* MultiplyTransposed(LegalizeCall& call) {
   for (uint32_t i = 0; body && i < body->blocks.size(); ++i) {
     for (const Binding* binding : body->blocks[i]->bindings) {
       const auto* operation = As<Call>(ValueOf(binding));
-      if (operation && IsOp(operation->op, OpId::kPermuteDims))
-        w = InCaller(operation->args[0], *function, call.call());
-      if (operation && IsOp(operation->op, OpId::kMatmul)) x = InCaller(operation->args[0], *function, call.call());
+      if (operation && IsOp(operation->op, op::kPermuteDims)) w = InCaller(operation->args[0], *function, call.call());
+      if (operation && IsOp(operation->op, op::kMatmul)) x = InCaller(operation->args[0], *function, call.call());
     }
   }
   if (!x || !w) return &call.call();

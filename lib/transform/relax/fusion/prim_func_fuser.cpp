@@ -14,7 +14,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/op/op.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/call_tir.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
@@ -189,7 +189,7 @@ class PrimFuncFuser {
 
   bool AddCall(const Call& call, Buffers& results) {
     const auto* op = As<Op>(call.op);
-    if (!op || !IsOneOf(*op, OpId::kCallTir, OpId::kCallTirInplace)) return false;
+    if (!op || !IsOneOf(*op, op::kCallTir, op::kCallTirInplace)) return false;
     const auto* callee = As<GlobalVar>(call.args[0]);
     const ModuleEntry* entry = callee ? module_.Find(callee) : nullptr;
     const auto* function = entry ? As<PrimFunc>(entry->func) : nullptr;
@@ -250,7 +250,7 @@ class PrimFuncFuser {
     std::vector<const Type*> types = {call.type_args ? call.type_args->fields[0] : call.type};
     if (const auto* tuple = As<TupleType>(types[0])) types.assign(tuple->fields.begin(), tuple->fields.end());
     std::vector<int64_t> inplace(types.size(), -1);
-    if (op.id == OpId::kCallTirInplace) {
+    if (op.id == op::kCallTirInplace) {
       const auto* indices = As<ListAttr>(To<ObjectAttr>(call.attrs)->Find("inplace_indices"));
       for (size_t i = 0; indices && i < indices->values.size() && i < inplace.size(); ++i)
         inplace[i] = To<IntAttr>(indices->values[i])->value;

@@ -14,6 +14,8 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call_tir.h"
+#include "iropt/op/ops/reshape.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 
@@ -52,12 +54,12 @@ class ReshapeRewriter : private ExprRewriter<ReshapeRewriter> {
     const auto& type = *To<TensorType>(call->type);
     const Expr* shape = NewLike<ShapeExpr>(workspace(), *call, type.dims, ShapeType::Get(type.dims.span()));
     const List<const Expr*> args = workspace().arena().Copy<const Expr*>({operand, shape});
-    return NewLike<Call>(workspace(), *call, GetOp(OpId::kReshape), args, nullptr, nullptr, call->type);
+    return NewLike<Call>(workspace(), *call, GetOp(op::kReshape), args, nullptr, nullptr, call->type);
   }
 
   // The tensor that the call reshapes, or null.
   const Expr* ReshapedOperand(const Call& call) const {
-    if (!IsOp(call.op, OpId::kCallTir)) return nullptr;
+    if (!IsOp(call.op, op::kCallTir)) return nullptr;
     const auto* callee = As<GlobalVar>(call.args[0]);
     const auto* operands = As<Tuple>(call.args[1]);
     const ModuleEntry* entry = callee ? module_.Find(callee) : nullptr;

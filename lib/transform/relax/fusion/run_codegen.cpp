@@ -24,6 +24,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call_packed.h"
 #include "iropt/pass/code_generator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -64,7 +65,7 @@ class CompiledCaller : private ExprRewriter<CompiledCaller> {
     const Expr* operands = workspace().New<Tuple>(call->args, TupleType::Get(workspace().arena(), types));
     const Expr* symbol = workspace().New<ExternFunc>(*callee, DictAttr::Empty(), PackedFuncType());
     const Type* const results[] = {call->type};
-    return NewLike<Call>(workspace(), *call, GetOp(OpId::kCallDpsPacked),
+    return NewLike<Call>(workspace(), *call, GetOp(op::kCallDpsPacked),
                          List<const Expr*>(workspace().arena().Copy<const Expr*>({symbol, operands})), nullptr,
                          TupleType::Get(workspace().arena(), results), call->type);
   }

@@ -31,6 +31,8 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call_packed.h"
+#include "iropt/op/ops/call_tir.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -232,7 +234,7 @@ class CallSplitter : public ExprMutator {
  protected:
   const Expr* VisitCall(const Call* old) override {
     const auto* call = To<Call>(ExprMutator::VisitCall(old));
-    const auto* callee = IsOp(call->op, OpId::kCallTir) ? As<GlobalVar>(call->args[0]) : nullptr;
+    const auto* callee = IsOp(call->op, op::kCallTir) ? As<GlobalVar>(call->args[0]) : nullptr;
     const ModuleEntry* entry = callee ? module_.Find(callee) : nullptr;
     const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
     const auto* args = func ? As<Tuple>(call->args[1]) : nullptr;
@@ -278,11 +280,11 @@ class CallSplitter : public ExprMutator {
     }
     const Expr* library = workspace().New<ExternFunc>(workspace().arena().CopyString(split.pattern->name),
                                                       DictAttr::Empty(), PackedFuncType());
-    const Expr* result = MakeCall(call, OpId::kCallDpsPacked, library, inputs, type);
+    const Expr* result = MakeCall(call, op::kCallDpsPacked, library, inputs, type);
     if (!split.epilogue) return result;
     inputs = {builder().Emit(result)};
     for (const uint32_t i : split.epilogue_inputs) inputs.push_back(args[i]);
-    return MakeCall(call, OpId::kCallTir, split.epilogue, inputs, call.type_args->fields[0]);
+    return MakeCall(call, op::kCallTir, split.epilogue, inputs, call.type_args->fields[0]);
   }
 
   const Expr* MakeCall(const Call& like, OpId op, const Expr* callee, const std::vector<const Expr*>& inputs,

@@ -6,6 +6,8 @@
 
 #include "iropt/infer/infer.h"
 #include "iropt/ir/relax/tuple_leaves.h"
+#include "iropt/op/ops/call_tir.h"
+#include "iropt/op/ops/create.h"
 #include "rules.h"
 
 namespace iropt {
@@ -16,9 +18,9 @@ BackwardPass::BackwardPass(const Function& function, const Checkpoints& checkpoi
 
 void BackwardPass::Run(const Var* target) {
   const auto* type = To<TensorType>(target->type);
-  const Attr* attrs = MakeOpAttrs(OpId::kOnes, InitAttrs::Values{.dtype = type->dtype});
+  const Attr* attrs = MakeOpAttrs(op::kOnes, InitAttrs::Values{.dtype = type->dtype});
   builder_.set_location(*target);
-  Update(target, builder_.Call(OpId::kOnes, {builder_.Shape(type->dims)}, attrs));
+  Update(target, builder_.Call(op::kOnes, {builder_.Shape(type->dims)}, attrs));
   const std::span<const VarBinding* const> bindings = checkpoints_.bindings();
   for (size_t i = bindings.size(); i-- > 0 && !builder_.failed();) VisitBinding(*bindings[i]);
 }
@@ -55,7 +57,7 @@ void BackwardPass::VisitBinding(const VarBinding& binding) {
 void BackwardPass::VisitCall(const VarBinding& binding, const Call& call, const Var* adjoint) {
   const auto* op = As<Op>(call.op);
   if (!op) return builder_.Fail(fmt::format("cannot differentiate a call of {}: inline it first", CalleeName(call)));
-  if (op->id == OpId::kCallTirWithGrad) {
+  if (op->id == op::kCallTirWithGrad) {
     const Recomputation::Computed computed = recomputation_.Of(binding);
     return VisitCallTirWithGrad(call, *To<Call>(computed.value), adjoint);
   }

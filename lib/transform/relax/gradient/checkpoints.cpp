@@ -5,6 +5,7 @@
 #include "iropt/ir/relax/normalizer.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/ir/relax/visitor.h"
+#include "iropt/op/ops/grad.h"
 #include "prim_func_gradient.h"
 
 namespace iropt {
@@ -35,7 +36,7 @@ const Var* Checkpoints::Resolve(const Var* var) const {
 
 void Checkpoints::Add(const VarBinding& binding, GradBuilder& builder, Rebuilder& rebuilder) {
   const auto* call = As<Call>(binding.value);
-  if (call && (IsOp(call->op, OpId::kGradStartCheckpoint) || IsOp(call->op, OpId::kGradEndCheckpoint)))
+  if (call && (IsOp(call->op, op::kGradStartCheckpoint) || IsOp(call->op, op::kGradEndCheckpoint)))
     return RemoveMarker(binding, *call, builder);
   const Expr* value = binding.value;
   if (DependsOnKept(value)) kept_[binding.var->id] = true;
@@ -56,7 +57,7 @@ void Checkpoints::RemoveMarker(const VarBinding& binding, const Call& marker, Gr
     return builder.Fail("the operand of a checkpoint must be a variable");
   }
   const Var* original = Resolve(marked);
-  if (IsOp(marker.op, OpId::kGradStartCheckpoint)) {
+  if (IsOp(marker.op, op::kGradStartCheckpoint)) {
     kept_[original->id] = true;
   } else {
     ends_stage_[binding.var->id] = true;

@@ -9,6 +9,16 @@
 #include "iropt/ir/element.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/broadcast.h"
+#include "iropt/op/ops/create.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/matmul.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/reshape.h"
+#include "iropt/op/ops/unary.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -51,30 +61,41 @@ const Expr* GradBuilder::Call(OpId op, std::initializer_list<const Expr*> args, 
   return call;
 }
 
+const Expr* GradBuilder::Add(const Expr* a, const Expr* b) { return Call(op::kAdd, {a, b}); }
+const Expr* GradBuilder::Subtract(const Expr* a, const Expr* b) { return Call(op::kSubtract, {a, b}); }
+const Expr* GradBuilder::Multiply(const Expr* a, const Expr* b) { return Call(op::kMultiply, {a, b}); }
+const Expr* GradBuilder::Divide(const Expr* a, const Expr* b) { return Call(op::kDivide, {a, b}); }
+const Expr* GradBuilder::Negative(const Expr* x) { return Call(op::kNegative, {x}); }
+const Expr* GradBuilder::Where(const Expr* cond, const Expr* a, const Expr* b) {
+  return Call(op::kWhere, {cond, a, b});
+}
+const Expr* GradBuilder::Reshape(const Expr* x, const Expr* shape) { return Call(op::kReshape, {x, shape}); }
+const Expr* GradBuilder::BroadcastTo(const Expr* x, const Expr* shape) { return Call(op::kBroadcastTo, {x, shape}); }
+
 const Expr* GradBuilder::Matmul(const Expr* a, const Expr* b) {
-  return Call(OpId::kMatmul, {a, b}, MakeOpAttrs(OpId::kMatmul, MatmulAttrs::Values{}));
+  return Call(op::kMatmul, {a, b}, MakeOpAttrs(op::kMatmul, MatmulAttrs::Values{}));
 }
 
 const Expr* GradBuilder::PermuteDims(const Expr* x, std::span<const int64_t> axes) {
-  return Call(OpId::kPermuteDims, {x}, MakeOpAttrs(OpId::kPermuteDims, PermuteDimsAttrs::Values{.axes = axes}));
+  return Call(op::kPermuteDims, {x}, MakeOpAttrs(op::kPermuteDims, PermuteDimsAttrs::Values{.axes = axes}));
 }
 
 const Expr* GradBuilder::ExpandDims(const Expr* x, std::span<const int64_t> axes) {
-  return Call(OpId::kExpandDims, {x}, MakeOpAttrs(OpId::kExpandDims, ExpandDimsAttrs::Values{.axis = axes}));
+  return Call(op::kExpandDims, {x}, MakeOpAttrs(op::kExpandDims, ExpandDimsAttrs::Values{.axis = axes}));
 }
 
 const Expr* GradBuilder::Squeeze(const Expr* x, std::span<const int64_t> axes) {
-  return Call(OpId::kSqueeze, {x}, MakeOpAttrs(OpId::kSqueeze, SqueezeAttrs::Values{.axis = axes}));
+  return Call(op::kSqueeze, {x}, MakeOpAttrs(op::kSqueeze, SqueezeAttrs::Values{.axis = axes}));
 }
 
 const Expr* GradBuilder::SumKeepingDims(const Expr* x, std::optional<std::span<const int64_t>> axes) {
   StatisticalAttrs::Values values{.keepdims = true};
   if (axes) values.axis = *axes;
-  return Call(OpId::kSum, {x}, MakeOpAttrs(OpId::kSum, values));
+  return Call(op::kSum, {x}, MakeOpAttrs(op::kSum, values));
 }
 
 const Expr* GradBuilder::Astype(const Expr* x, DataType dtype) {
-  return Call(OpId::kAstype, {x}, MakeOpAttrs(OpId::kAstype, AstypeAttrs::Values{.dtype = dtype}));
+  return Call(op::kAstype, {x}, MakeOpAttrs(op::kAstype, AstypeAttrs::Values{.dtype = dtype}));
 }
 
 const Expr* GradBuilder::Zeros(const Type* type) {
@@ -91,7 +112,7 @@ const Expr* GradBuilder::Zeros(const Type* type) {
     return Shape({});
   }
   const Expr* shape = tensor->known ? Shape(tensor->dims) : tensor->shape_var;
-  return Call(OpId::kZeros, {shape}, MakeOpAttrs(OpId::kZeros, InitAttrs::Values{.dtype = tensor->dtype}));
+  return Call(op::kZeros, {shape}, MakeOpAttrs(op::kZeros, InitAttrs::Values{.dtype = tensor->dtype}));
 }
 
 const Expr* GradBuilder::Scalar(double value, const Expr* like) {
@@ -176,7 +197,7 @@ const Expr* GradBuilder::FitKnownShape(const Expr* grad, const Expr* operand) {
 
 const Expr* GradBuilder::SumTo(const Expr* grad, std::span<const PrimExpr* const> from, const Expr* operand) {
   if (failed() || AreEqual(from, DimsOf(operand))) return grad;
-  return Call(OpId::kCollapseSumTo, {grad, ShapeOf(operand)});
+  return Call(op::kCollapseSumTo, {grad, ShapeOf(operand)});
 }
 
 }  // namespace iropt

@@ -29,15 +29,15 @@ class GradBuilder {
   void Fail(std::string message);
 
   const Expr* Call(OpId op, std::initializer_list<const Expr*> args, const Attr* attrs = nullptr);
-  const Expr* Add(const Expr* a, const Expr* b) { return Call(OpId::kAdd, {a, b}); }
-  const Expr* Subtract(const Expr* a, const Expr* b) { return Call(OpId::kSubtract, {a, b}); }
-  const Expr* Multiply(const Expr* a, const Expr* b) { return Call(OpId::kMultiply, {a, b}); }
-  const Expr* Divide(const Expr* a, const Expr* b) { return Call(OpId::kDivide, {a, b}); }
-  const Expr* Negative(const Expr* x) { return Call(OpId::kNegative, {x}); }
-  const Expr* Where(const Expr* cond, const Expr* a, const Expr* b) { return Call(OpId::kWhere, {cond, a, b}); }
+  const Expr* Add(const Expr* a, const Expr* b);
+  const Expr* Subtract(const Expr* a, const Expr* b);
+  const Expr* Multiply(const Expr* a, const Expr* b);
+  const Expr* Divide(const Expr* a, const Expr* b);
+  const Expr* Negative(const Expr* x);
+  const Expr* Where(const Expr* cond, const Expr* a, const Expr* b);
   const Expr* Matmul(const Expr* a, const Expr* b);
-  const Expr* Reshape(const Expr* x, const Expr* shape) { return Call(OpId::kReshape, {x, shape}); }
-  const Expr* BroadcastTo(const Expr* x, const Expr* shape) { return Call(OpId::kBroadcastTo, {x, shape}); }
+  const Expr* Reshape(const Expr* x, const Expr* shape);
+  const Expr* BroadcastTo(const Expr* x, const Expr* shape);
   const Expr* PermuteDims(const Expr* x, std::span<const int64_t> axes);
   const Expr* ExpandDims(const Expr* x, std::span<const int64_t> axes);
   const Expr* Squeeze(const Expr* x, std::span<const int64_t> axes);

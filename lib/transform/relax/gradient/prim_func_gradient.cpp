@@ -5,6 +5,7 @@
 #include "iropt/infer/infer.h"
 #include "iropt/ir/relax/rebuild.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/op/ops/call_tir.h"
 
 namespace iropt {
 
@@ -27,13 +28,13 @@ const Call* CallGradient(const Call& call, const GlobalVar& gradient, const Var&
   const Type* result = types.size() == 1 ? types[0] : TupleType::Get(workspace.arena(), types);
   std::vector<const Expr*> args = {&gradient, workspace.New<Tuple>(workspace.Copy(inputs), nullptr)};
   args.insert(args.end(), call.args.begin() + 2, call.args.end());
-  return NewLike<Call>(workspace, call, GetOp(OpId::kCallTir), workspace.Copy(args), nullptr,
+  return NewLike<Call>(workspace, call, GetOp(op::kCallTir), workspace.Copy(args), nullptr,
                        TupleType::Get(workspace.arena(), std::span(&result, 1)), nullptr);
 }
 
 const Call* WithoutGradient(const Call& call, Workspace& workspace) {
-  if (!IsOp(call.op, OpId::kCallTirWithGrad)) return &call;
-  return NewLike<Call>(workspace, call, GetOp(OpId::kCallTir), call.args, nullptr, call.type_args, call.type);
+  if (!IsOp(call.op, op::kCallTirWithGrad)) return &call;
+  return NewLike<Call>(workspace, call, GetOp(op::kCallTir), call.args, nullptr, call.type_args, call.type);
 }
 
 }  // namespace iropt

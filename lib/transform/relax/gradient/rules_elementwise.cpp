@@ -2,6 +2,10 @@
 // get the sum of the gradients of their copies.
 //
 // Source: the formulas are those of TVM 0.18; `y` is the result, `g` its gradient.
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/create.h"
+#include "iropt/op/ops/exponential.h"
+#include "iropt/op/ops/trigonometric.h"
 #include "rules.h"
 
 namespace iropt {
@@ -28,9 +32,9 @@ Partials GradDivide(const GradCall& c, GradBuilder& b) {
 
 // g * x2 * x1 ** (x2 - 1) and g * y * log(x1), which is defined for positive x1.
 Partials GradPower(const GradCall& c, GradBuilder& b) {
-  const Expr* lower = b.Call(OpId::kPower, {c.arg(0), b.Subtract(c.arg(1), b.Scalar(1, c.arg(1)))});
+  const Expr* lower = b.Call(op::kPower, {c.arg(0), b.Subtract(c.arg(1), b.Scalar(1, c.arg(1)))});
   const Expr* first = b.Multiply(b.Multiply(c.grad, c.arg(1)), lower);
-  const Expr* second = b.Multiply(b.Multiply(c.grad, c.result), b.Call(OpId::kLog, {c.arg(0)}));
+  const Expr* second = b.Multiply(b.Multiply(c.grad, c.result), b.Call(op::kLog, {c.arg(0)}));
   return {b.FitShape(first, c.arg(0)), b.FitShape(second, c.arg(1))};
 }
 
@@ -47,10 +51,10 @@ Partials GradChoice(OpId not_first, OpId not_second, const GradCall& c, GradBuil
 }  // namespace
 
 // Of equal operands, the first has the gradient.
-Partials GradMaximum(const GradCall& c, GradBuilder& b) { return GradChoice(OpId::kLess, OpId::kGreaterEqual, c, b); }
+Partials GradMaximum(const GradCall& c, GradBuilder& b) { return GradChoice(op::kLess, op::kGreaterEqual, c, b); }
 
 // Of equal operands, the second has the gradient.
-Partials GradMinimum(const GradCall& c, GradBuilder& b) { return GradChoice(OpId::kGreaterEqual, OpId::kLess, c, b); }
+Partials GradMinimum(const GradCall& c, GradBuilder& b) { return GradChoice(op::kGreaterEqual, op::kLess, c, b); }
 
 Partials GradWhere(const GradCall& c, GradBuilder& b) {
   const Expr* first = b.Where(c.arg(0), c.grad, b.Scalar(0, c.arg(1)));
@@ -60,20 +64,20 @@ Partials GradWhere(const GradCall& c, GradBuilder& b) {
 
 // ---- Create
 
-Partials GradTriu(const GradCall& c, GradBuilder& b) { return {b.Call(OpId::kTriu, {c.grad, c.arg(1)})}; }
+Partials GradTriu(const GradCall& c, GradBuilder& b) { return {b.Call(op::kTriu, {c.grad, c.arg(1)})}; }
 
 // ---- Unary
 
 Partials GradAbs(const GradCall& c, GradBuilder& b) {
   const Expr* one = b.Scalar(1, c.arg(0));
-  const Expr* is_negative = b.Call(OpId::kLess, {c.arg(0), b.Scalar(0, c.arg(0))});
+  const Expr* is_negative = b.Call(op::kLess, {c.arg(0), b.Scalar(0, c.arg(0))});
   return {b.Multiply(c.grad, b.Where(is_negative, b.Negative(one), one))};
 }
 
 Partials GradAstype(const GradCall& c, GradBuilder& b) { return {b.Astype(c.grad, b.DTypeOf(c.arg(0)))}; }
 
 Partials GradCos(const GradCall& c, GradBuilder& b) {
-  return {b.Multiply(b.Negative(c.grad), b.Call(OpId::kSin, {c.arg(0)}))};
+  return {b.Multiply(b.Negative(c.grad), b.Call(op::kSin, {c.arg(0)}))};
 }
 
 Partials GradExp(const GradCall& c, GradBuilder& b) { return {b.Multiply(c.grad, c.result)}; }
@@ -87,7 +91,7 @@ Partials GradSigmoid(const GradCall& c, GradBuilder& b) {
   return {b.Multiply(b.Multiply(c.grad, c.result), b.Subtract(b.Scalar(1, c.arg(0)), c.result))};
 }
 
-Partials GradSin(const GradCall& c, GradBuilder& b) { return {b.Multiply(c.grad, b.Call(OpId::kCos, {c.arg(0)}))}; }
+Partials GradSin(const GradCall& c, GradBuilder& b) { return {b.Multiply(c.grad, b.Call(op::kCos, {c.arg(0)}))}; }
 
 // 0.5 * g / y
 Partials GradSqrt(const GradCall& c, GradBuilder& b) {
@@ -101,12 +105,12 @@ Partials GradTanh(const GradCall& c, GradBuilder& b) {
 
 Partials GradNnRelu(const GradCall& c, GradBuilder& b) {
   const Expr* zero = b.Scalar(0, c.arg(0));
-  return {b.Where(b.Call(OpId::kLess, {c.arg(0), zero}), zero, c.grad)};
+  return {b.Where(b.Call(op::kLess, {c.arg(0), zero}), zero, c.grad)};
 }
 
 // g * (s + y * (1 - s)) with s = sigmoid(x)
 Partials GradNnSilu(const GradCall& c, GradBuilder& b) {
-  const Expr* s = b.Call(OpId::kSigmoid, {c.arg(0)});
+  const Expr* s = b.Call(op::kSigmoid, {c.arg(0)});
   const Expr* rest = b.Multiply(c.result, b.Subtract(b.Scalar(1, c.arg(0)), s));
   return {b.Multiply(c.grad, b.Add(s, rest))};
 }

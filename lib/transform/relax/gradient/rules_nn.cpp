@@ -5,6 +5,11 @@
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/exponential.h"
+#include "iropt/op/ops/grad.h"
+#include "iropt/op/ops/slice.h"
+#include "iropt/op/ops/softmax.h"
 #include "rules.h"
 
 namespace iropt {
@@ -22,7 +27,7 @@ Partials GradNnSoftmax(const GradCall& c, GradBuilder& b) {
 Partials GradNnLogSoftmax(const GradCall& c, GradBuilder& b) {
   const int64_t axes[] = {SoftmaxAttrs(*c.call).axis()};
   const Expr* sum = b.SumKeepingDims(c.grad, axes);
-  return {b.Subtract(c.grad, b.Multiply(sum, b.Call(OpId::kExp, {c.result})))};
+  return {b.Subtract(c.grad, b.Multiply(sum, b.Call(op::kExp, {c.result})))};
 }
 
 // -g * labels and -g * predictions, divided by the batch size.
@@ -35,7 +40,7 @@ Partials GradNnCrossEntropyWithLogits(const GradCall& c, GradBuilder& b) {
 
 // Targets and weights have no gradient.
 Partials GradNnNllLoss(const GradCall& c, GradBuilder& b) {
-  const OpId op = OpId::kGradNllLossBackward;
+  const OpId op = op::kGradNllLossBackward;
   if (c.call->args.size() == 2) return {b.Call(op, {c.grad, c.arg(0), c.arg(1)}, c.call->attrs)};
   return {b.Call(op, {c.grad, c.arg(0), c.arg(1), c.arg(2)}, c.call->attrs)};
 }
@@ -43,11 +48,11 @@ Partials GradNnNllLoss(const GradCall& c, GradBuilder& b) {
 // ---- Pooling
 
 Partials GradNnAvgPool2d(const GradCall& c, GradBuilder& b) {
-  return {b.Call(OpId::kGradAvgPool2dBackward, {c.grad, c.arg(0)}, c.call->attrs)};
+  return {b.Call(op::kGradAvgPool2dBackward, {c.grad, c.arg(0)}, c.call->attrs)};
 }
 
 Partials GradNnMaxPool2d(const GradCall& c, GradBuilder& b) {
-  return {b.Call(OpId::kGradMaxPool2dBackward, {c.grad, c.arg(0)}, c.call->attrs)};
+  return {b.Call(op::kGradMaxPool2dBackward, {c.grad, c.arg(0)}, c.call->attrs)};
 }
 
 // ---- Convolution
@@ -77,7 +82,7 @@ class Conv2dGradient {
                                             .kernel_layout = std::string_view("IOHW"),
                                             .out_layout = std::string_view("NCHW"),
                                             .out_dtype = attrs_.out_dtype()};
-    const OpId op = OpId::kNnConv2dTranspose;
+    const OpId op = op::kNnConv2dTranspose;
     return b_.Call(op, {c_.grad, c_.arg(1)}, MakeOpAttrs(op, values));
   }
 
@@ -91,7 +96,7 @@ class Conv2dGradient {
                                    .kernel_layout = std::string_view("IOHW"),
                                    .out_layout = std::string_view("CNHW"),
                                    .out_dtype = attrs_.out_dtype()};
-    const Expr* grad = b_.Call(OpId::kNnConv2d, {GroupedData(), c_.grad}, MakeOpAttrs(OpId::kNnConv2d, values));
+    const Expr* grad = b_.Call(op::kNnConv2d, {GroupedData(), c_.grad}, MakeOpAttrs(op::kNnConv2d, values));
     const bool exceeds = axes_[0].weight_grad > axes_[0].filter || axes_[1].weight_grad > axes_[1].filter;
     return exceeds ? Cut(grad) : grad;
   }
@@ -136,8 +141,8 @@ class Conv2dGradient {
     const PrimExpr* axes[] = {zero, make_.Int(1), make_.Int(kHeight), make_.Int(kWidth)};
     const PrimExpr* begin[] = {zero, zero, zero, zero};
     const PrimExpr* end[] = {weight[0], weight[1], make_.Int(axes_[0].filter), make_.Int(axes_[1].filter)};
-    const Attr* attrs = MakeOpAttrs(OpId::kStridedSlice, StridedSliceAttrs::Values{});
-    return b_.Call(OpId::kStridedSlice, {grad, b_.IntTuple(axes), b_.IntTuple(begin), b_.IntTuple(end)}, attrs);
+    const Attr* attrs = MakeOpAttrs(op::kStridedSlice, StridedSliceAttrs::Values{});
+    return b_.Call(op::kStridedSlice, {grad, b_.IntTuple(axes), b_.IntTuple(begin), b_.IntTuple(end)}, attrs);
   }
 
   const GradCall& c_;

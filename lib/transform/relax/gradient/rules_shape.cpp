@@ -5,6 +5,13 @@
 #include <vector>
 
 #include "iropt/ir/relax/tuple_leaves.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/broadcast.h"
+#include "iropt/op/ops/concat.h"
+#include "iropt/op/ops/grad.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/reshape.h"
+#include "iropt/op/ops/scan.h"
 #include "rules.h"
 #include "transform/relax/util/tensor_axes.h"
 
@@ -53,8 +60,8 @@ Partials GradCumsum(const GradCall& c, GradBuilder& b) {
   ScanopAttrs::Values scan;
   if (axis) scan.axis = *axis;
   const Expr* total = b.SumKeepingDims(c.grad, axis ? std::optional(std::span<const int64_t>(axes)) : std::nullopt);
-  const Expr* grad = b.Subtract(total, b.Call(OpId::kCumsum, {c.grad}, MakeOpAttrs(OpId::kCumsum, scan)));
-  if (!attrs.exclusive()) grad = b.Add(grad, axis ? c.grad : b.Call(OpId::kFlatten, {c.grad}));
+  const Expr* grad = b.Subtract(total, b.Call(op::kCumsum, {c.grad}, MakeOpAttrs(op::kCumsum, scan)));
+  if (!attrs.exclusive()) grad = b.Add(grad, axis ? c.grad : b.Call(op::kFlatten, {c.grad}));
   if (!axis) grad = b.Reshape(grad, b.ShapeOf(c.arg(0)));
   if (!attrs.dtype().is_void()) grad = b.Astype(grad, b.DTypeOf(c.arg(0)));
   return {grad};
@@ -63,7 +70,7 @@ Partials GradCumsum(const GradCall& c, GradBuilder& b) {
 // ---- Rearranging elements
 
 Partials GradBroadcastTo(const GradCall& c, GradBuilder& b) {
-  return {b.Call(OpId::kCollapseSumTo, {c.grad, b.ShapeOf(c.arg(0))})};
+  return {b.Call(op::kCollapseSumTo, {c.grad, b.ShapeOf(c.arg(0))})};
 }
 
 Partials GradConcat(const GradCall& c, GradBuilder& b) {
@@ -80,7 +87,7 @@ Partials GradConcat(const GradCall& c, GradBuilder& b) {
     ends.push_back(end);
   }
   const SplitAttrs::Values values{.indices_or_sections = std::span<const int64_t>(ends), .axis = *axis};
-  return {b.Call(OpId::kSplit, {c.grad}, MakeOpAttrs(OpId::kSplit, values))};
+  return {b.Call(op::kSplit, {c.grad}, MakeOpAttrs(op::kSplit, values))};
 }
 
 Partials GradExpandDims(const GradCall& c, GradBuilder& b) {
@@ -89,7 +96,7 @@ Partials GradExpandDims(const GradCall& c, GradBuilder& b) {
 
 Partials GradPermuteDims(const GradCall& c, GradBuilder& b) {
   const auto axes = PermuteDimsAttrs(*c.call).axes();
-  if (!axes || axes->empty()) return {b.Call(OpId::kPermuteDims, {c.grad}, c.call->attrs)};
+  if (!axes || axes->empty()) return {b.Call(op::kPermuteDims, {c.grad}, c.call->attrs)};
   const auto rank = static_cast<int64_t>(axes->size());
   std::vector<int64_t> inverse(axes->size());
   for (int64_t i = 0; i < rank; ++i) {
@@ -103,13 +110,13 @@ Partials GradReshape(const GradCall& c, GradBuilder& b) { return {b.Reshape(c.gr
 
 Partials GradSplit(const GradCall& c, GradBuilder& b) {
   const ConcatAttrs::Values values{.axis = SplitAttrs(*c.call).axis()};
-  return {b.Call(OpId::kConcat, {c.grad}, MakeOpAttrs(OpId::kConcat, values))};
+  return {b.Call(op::kConcat, {c.grad}, MakeOpAttrs(op::kConcat, values))};
 }
 
 // ---- Picking elements
 
 Partials GradTake(const GradCall& c, GradBuilder& b) {
-  return {b.Call(OpId::kGradTakeBackward, {c.grad, c.arg(0), c.arg(1)}, c.call->attrs)};
+  return {b.Call(op::kGradTakeBackward, {c.grad, c.arg(0), c.arg(1)}, c.call->attrs)};
 }
 
 // ---- Products

@@ -4,6 +4,8 @@
 
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/matmul.h"
 #include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
@@ -19,7 +21,7 @@ int RankOf(const Expr* expr) {
 // The axes that exchange the last two of `rank`.
 // Returns whether the call exchanges the last two axes of a tensor and keeps the others.
 bool IsTranspose(const Call& call) {
-  if (!IsOp(call.op, OpId::kPermuteDims)) return false;
+  if (!IsOp(call.op, op::kPermuteDims)) return false;
   const int rank = RankOf(call.args[0]);
   return rank >= 2 && PermutationOf(call) == ExchangeLastTwo(rank);
 }
@@ -36,7 +38,7 @@ class Simplifier : public ExprMutator {
     if (operand && IsTranspose(*operand) && Is<Var>(operand->args[0])) {
       if (binding->var->is_dataflow()) return Remap(binding->var, operand->args[0]);
       value = operand->args[0];
-    } else if (operand && IsOp(operand->op, OpId::kMatmul) && RankOf(operand->args[0]) > 1 &&
+    } else if (operand && IsOp(operand->op, op::kMatmul) && RankOf(operand->args[0]) > 1 &&
                RankOf(operand->args[1]) > 1) {
       const std::vector<const Expr*> args = {Transpose(operand->args[1]), Transpose(operand->args[0])};
       value = builder().Normalize(
@@ -58,8 +60,8 @@ class Simplifier : public ExprMutator {
     if (call && IsTranspose(*call)) return call->args[0];
     const std::vector<int64_t> axes = ExchangeLastTwo(RankOf(x));
     const PermuteDimsAttrs::Values values{.axes = std::span<const int64_t>(axes)};
-    return workspace().New<Call>(GetOp(OpId::kPermuteDims), workspace().Copy(std::span<const Expr* const>(&x, 1)),
-                                 MakeOpAttrs(OpId::kPermuteDims, values), nullptr, nullptr);
+    return workspace().New<Call>(GetOp(op::kPermuteDims), workspace().Copy(std::span<const Expr* const>(&x, 1)),
+                                 MakeOpAttrs(op::kPermuteDims, values), nullptr, nullptr);
   }
 };
 

@@ -28,6 +28,7 @@
 #include "iropt/ir/clone.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -148,11 +149,11 @@ class LambdaLifter : public ExprMutator {
   }
   const Expr* MakeClosure(const LiftedLambda& lambda, const Node& old) {
     const Expr* captured = workspace().New<Tuple>(workspace().Copy(CapturedVars(lambda)), nullptr);
-    return MakeCall(old, GetOp(OpId::kMakeClosure), workspace().arena().Copy<const Expr*>({lambda.name, captured}),
+    return MakeCall(old, GetOp(op::kMakeClosure), workspace().arena().Copy<const Expr*>({lambda.name, captured}),
                     nullptr, nullptr);
   }
   const Expr* Invoke(const Call& old, const Var* closure, bool is_pure) {
-    const Op* invoke = GetOp(is_pure ? OpId::kInvokePureClosure : OpId::kInvokeClosure);
+    const Op* invoke = GetOp(is_pure ? op::kInvokePureClosure : op::kInvokeClosure);
     const Expr* args = workspace().New<Tuple>(VisitList(old.args), nullptr);
     const Type* const result[] = {old.type};
     return MakeCall(old, invoke, workspace().arena().Copy<const Expr*>({closure, args}), nullptr,

@@ -33,6 +33,8 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/tir/builder.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/call_tir.h"
+#include "iropt/op/ops/reorder.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "op_impls.h"
@@ -131,7 +133,7 @@ class ImplMutator : public ExprMutator {
  protected:
   const Expr* VisitCall(const Call* old) override {
     const auto* call = To<Call>(ExprMutator::VisitCall(old));
-    const auto* callee = IsOp(call->op, OpId::kCallTir) ? As<GlobalVar>(call->args[0]) : nullptr;
+    const auto* callee = IsOp(call->op, op::kCallTir) ? As<GlobalVar>(call->args[0]) : nullptr;
     const ModuleEntry* entry = callee ? module_.Find(callee) : nullptr;
     const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
     if (!func || !call->type_args || !Is<Tuple>(call->args[1]) || has_errors()) return call;
@@ -218,12 +220,12 @@ class ImplMutator : public ExprMutator {
       return all.empty() ? std::span<const int64_t>() : std::span<const int64_t>(all[param]);
     };
     const Attr* attrs =
-        MakeOpAttrs(OpId::kLayoutTransform,
+        MakeOpAttrs(op::kLayoutTransform,
                     LayoutTransformAttrs::Values{.index_map = map,
                                                  .axis_separators = separators(impl.axis_separators),
                                                  .input_axis_separators = separators(impl.input_axis_separators)});
     const List<const Expr*> args = workspace().arena().Copy<const Expr*>({value});
-    return workspace().New<Call>(GetOp(OpId::kLayoutTransform), args, attrs, nullptr, nullptr);
+    return workspace().New<Call>(GetOp(op::kLayoutTransform), args, attrs, nullptr, nullptr);
   }
 
   // The type of an argument or a result of the replacement; null after an error.

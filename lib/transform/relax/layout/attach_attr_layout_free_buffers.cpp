@@ -17,6 +17,7 @@
 #include "iropt/ir/module_builder.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call_tir.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -46,7 +47,7 @@ class LayoutFreeAttacher : public ExprMutator {
 
  protected:
   const Expr* VisitCall(const Call* call) override {
-    const auto* name = IsOp(call->op, OpId::kCallTir) ? As<GlobalVar>(call->args[0]) : nullptr;
+    const auto* name = IsOp(call->op, op::kCallTir) ? As<GlobalVar>(call->args[0]) : nullptr;
     const auto* args = name ? As<Tuple>(call->args[1]) : nullptr;
     const ModuleEntry* callee = args ? module_.module().Find(name) : nullptr;
     if (!callee || !Is<PrimFunc>(callee->func)) return ExprMutator::VisitCall(call);

@@ -43,6 +43,8 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/reorder.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
@@ -220,17 +222,17 @@ class LayoutConverter : public ExprMutator {
   const Expr* ExpandDims(const Expr* e, int count) {
     std::vector<int64_t> axes;
     for (int axis = 0; axis < count; ++axis) axes.push_back(axis);
-    const Attr* attrs = MakeOpAttrs(OpId::kExpandDims, ExpandDimsAttrs::Values{.axis = axes});
+    const Attr* attrs = MakeOpAttrs(op::kExpandDims, ExpandDimsAttrs::Values{.axis = axes});
     const List<const Expr*> args = workspace().arena().Copy<const Expr*>({e});
-    return builder().Emit(NewLike<Call>(workspace(), *e, GetOp(OpId::kExpandDims), args, attrs, nullptr, nullptr));
+    return builder().Emit(NewLike<Call>(workspace(), *e, GetOp(op::kExpandDims), args, attrs, nullptr, nullptr));
   }
 
   const Expr* Permute(const Expr* e, const AxisOrder& order) {
     std::vector<int64_t> axes;
     for (int place = 0; place < order.ndim(); ++place) axes.push_back(order[place]);
-    const Attr* attrs = MakeOpAttrs(OpId::kPermuteDims, PermuteDimsAttrs::Values{.axes = axes});
+    const Attr* attrs = MakeOpAttrs(op::kPermuteDims, PermuteDimsAttrs::Values{.axes = axes});
     const List<const Expr*> args = workspace().arena().Copy<const Expr*>({e});
-    return NewLike<Call>(workspace(), *e, GetOp(OpId::kPermuteDims), args, attrs, nullptr, nullptr);
+    return NewLike<Call>(workspace(), *e, GetOp(op::kPermuteDims), args, attrs, nullptr, nullptr);
   }
 
   const Expr* Transform(const Expr* e, const AxisOrder& from, const AxisOrder& to) {
@@ -240,8 +242,8 @@ class LayoutConverter : public ExprMutator {
     const std::vector<const PrimExpr*> indices(params.begin(), params.end());
     const LayoutTransformAttrs::Values values{.index_map = IndexMapAttr::Get(params, to.Indices(indices, from))};
     const List<const Expr*> args = workspace().arena().Copy<const Expr*>({e});
-    return NewLike<Call>(workspace(), *e, GetOp(OpId::kLayoutTransform), args,
-                         MakeOpAttrs(OpId::kLayoutTransform, values), nullptr, nullptr);
+    return NewLike<Call>(workspace(), *e, GetOp(op::kLayoutTransform), args, MakeOpAttrs(op::kLayoutTransform, values),
+                         nullptr, nullptr);
   }
 
   // ---- Bindings

@@ -9,6 +9,9 @@
 #include <string_view>
 
 #include "iropt/infer/layout_rules.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/image.h"
+#include "iropt/op/ops/pooling.h"
 #include "iropt/support/edit_distance.h"
 
 namespace iropt {
@@ -23,14 +26,14 @@ struct RelayOperator {
   std::string_view kernel;  // axes of the weight, whose layout may be "default"; empty without a weight
 };
 constexpr RelayOperator kRelayOperators[] = {
-    {"nn.conv2d", OpId::kNnConv2d, "NCHW", "OIHW"},
-    {"nn.conv3d", OpId::kNnConv3d, "NCDHW", "OIDHW"},
-    {"nn.conv3d_transpose", OpId::kNnConv3dTranspose, "NCDHW", "IODHW"},
-    {"nn.max_pool2d", OpId::kNnMaxPool2d, "NCHW", ""},
-    {"nn.avg_pool2d", OpId::kNnAvgPool2d, "NCHW", ""},
-    {"nn.global_avg_pool2d", OpId::kNnAdaptiveAvgPool2d, "NCHW", ""},
-    {"image.resize2d", OpId::kImageResize2d, "NCHW", ""},
-    {"qnn.conv2d", OpId::kNnConv2d, "NCHW", "OIHW"},
+    {"nn.conv2d", op::kNnConv2d, "NCHW", "OIHW"},
+    {"nn.conv3d", op::kNnConv3d, "NCDHW", "OIDHW"},
+    {"nn.conv3d_transpose", op::kNnConv3dTranspose, "NCDHW", "IODHW"},
+    {"nn.max_pool2d", op::kNnMaxPool2d, "NCHW", ""},
+    {"nn.avg_pool2d", op::kNnAvgPool2d, "NCHW", ""},
+    {"nn.global_avg_pool2d", op::kNnAdaptiveAvgPool2d, "NCHW", ""},
+    {"image.resize2d", op::kImageResize2d, "NCHW", ""},
+    {"qnn.conv2d", op::kNnConv2d, "NCHW", "OIHW"},
 };
 
 class OptionReader {

@@ -11,6 +11,7 @@
 #include "iropt/ir/context.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 
 namespace iropt {
@@ -187,7 +188,7 @@ bool IsBehindEnd(const PrimExpr* condition, const tir::Block& block, const tir::
 std::optional<AxisSplit> PaddedSplitOf(const tir::Block& block, const tir::Buffer& param) {
   const auto* store = As<tir::BufferStore>(block.body);
   const auto* choice = store ? As<tir::Call>(store->value) : nullptr;
-  if (!choice || !IsOp(choice->op, OpId::kTirIfThenElse)) return std::nullopt;
+  if (!choice || !IsOp(choice->op, op::kTirIfThenElse)) return std::nullopt;
   const auto* load = As<tir::BufferLoad>(choice->args[2]);
   const auto* pad = As<tir::FloatImm>(choice->args[1]);
   const size_t rank = block.iter_vars.size();

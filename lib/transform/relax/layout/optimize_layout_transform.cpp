@@ -14,7 +14,8 @@
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/substitute.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/call_tir.h"
+#include "iropt/op/ops/reorder.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -51,19 +52,19 @@ class TransformRemover : public CallTracker {
  protected:
   const Expr* VisitCall(const Call* old) override {
     const auto* call = To<Call>(CallTracker::VisitCall(old));
-    if (!IsOp(call->op, OpId::kLayoutTransform)) return call;
+    if (!IsOp(call->op, op::kLayoutTransform)) return call;
     const Call* before = CallOf(call->args[0]);
     const bool was_cut = before && IsRemovePad(*before);
     // The values in the padding must not matter then.
     if (was_cut && LayoutTransformAttrs(*call).pad_value()) return call;
     if (was_cut) before = CallOf(To<Tuple>(before->args[1])->fields[0]);
-    const bool undone = before && IsOp(before->op, OpId::kLayoutTransform) && Undoes(*before, *call, old->type);
+    const bool undone = before && IsOp(before->op, op::kLayoutTransform) && Undoes(*before, *call, old->type);
     return undone ? before->args[0] : call;
   }
 
  private:
   bool IsRemovePad(const Call& call) const {
-    if (!IsOp(call.op, OpId::kCallTir) || !Is<GlobalVar>(call.args[0])) return false;
+    if (!IsOp(call.op, op::kCallTir) || !Is<GlobalVar>(call.args[0])) return false;
     const auto* args = As<Tuple>(call.args[1]);
     const ModuleEntry* callee = module_.Find(To<GlobalVar>(call.args[0]));
     return args && args->fields.size() == 1 && callee && Is<PrimFunc>(callee->func) &&

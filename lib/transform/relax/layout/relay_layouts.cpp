@@ -6,7 +6,11 @@
 #include <utility>
 
 #include "iropt/arith/analyzer.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/infer/shared_layout_rules.h"
+#include "iropt/op/ops/concat.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/nn.h"
+#include "iropt/op/ops/pooling.h"
 
 namespace iropt {
 
@@ -109,7 +113,7 @@ bool RelayLayouts::Decide(bool is_bias) {
   if (rule == &LayoutConcat) return DecideConcat();
   const auto* op = As<Op>(call_.op);
   if (layouts_.empty() || layouts_[0] == nullptr) return false;
-  if (op && op->id == OpId::kNnPad) return DecidePad();
+  if (op && op->id == op::kNnPad) return DecidePad();
   if (rule == &LayoutStridedSlice) return DecideStridedSlice();
   return Follow(IsElementwise(call_) ? &LayoutElementwise : IsOneOf(rule, kFollowing) ? rule : nullptr);
 }

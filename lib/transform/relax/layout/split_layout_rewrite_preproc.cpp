@@ -30,6 +30,10 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/call_tir.h"
+#include "iropt/op/ops/nn.h"
+#include "iropt/op/ops/reshape.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/runtime/value.h"
@@ -101,7 +105,7 @@ class PreprocCaller : public ExprMutator {
  protected:
   const Expr* VisitCall(const Call* old) override {
     const auto* call = To<Call>(ExprMutator::VisitCall(old));
-    const auto* name = IsOp(call->op, OpId::kCallTir) ? As<GlobalVar>(call->args[0]) : nullptr;
+    const auto* name = IsOp(call->op, op::kCallTir) ? As<GlobalVar>(call->args[0]) : nullptr;
     const auto* args = name ? As<Tuple>(call->args[1]) : nullptr;
     const SplitNames* split = args ? functions_.Find(name) : nullptr;
     if (!split || split->params.back() >= args->fields.size()) return call;
@@ -137,9 +141,9 @@ class PreprocCaller : public ExprMutator {
       std::vector<const PrimExpr*> dims;
       for (const int64_t dim : split.splits[i]->shape) dims.push_back(IRContext::Current().Int(dim));
       const Expr* shape = NewLike<ShapeExpr>(workspace(), call, workspace().Copy(dims), ShapeType::Get(dims));
-      const Var* parts = builder().Emit(CallOp(call, OpId::kReshape, {operand, shape}, nullptr));
+      const Var* parts = builder().Emit(CallOp(call, op::kReshape, {operand, shape}, nullptr));
       const PermuteDimsAttrs::Values order{.axes = split.splits[i]->order};
-      operand = builder().Emit(CallOp(call, OpId::kPermuteDims, {parts}, MakeOpAttrs(OpId::kPermuteDims, order)));
+      operand = builder().Emit(CallOp(call, op::kPermuteDims, {parts}, MakeOpAttrs(op::kPermuteDims, order)));
     }
     return true;
   }
@@ -150,8 +154,8 @@ class PreprocCaller : public ExprMutator {
     const DataType dtype = To<Constant>(weights)->data->dtype();
     const Scalar zero = dtype.is_floating() ? Scalar::Float(0, dtype) : Scalar::Int(0, dtype);
     const Expr* value = MakeConstant(MakeScalarTensor(zero), workspace());
-    const Attr* attrs = MakeOpAttrs(OpId::kNnPad, PadAttrs::Values{.pad_width = widths});
-    return builder().Emit(CallOp(call, OpId::kNnPad, {weights, value}, attrs));
+    const Attr* attrs = MakeOpAttrs(op::kNnPad, PadAttrs::Values{.pad_width = widths});
+    return builder().Emit(CallOp(call, op::kNnPad, {weights, value}, attrs));
   }
 
   const Call* CallOp(const Call& like, OpId op, const std::vector<const Expr*>& args, const Attr* attrs) {

@@ -23,6 +23,7 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/module_builder.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/op/ops/memory.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -142,8 +143,8 @@ class WorkspaceAllocator : public ExprMutator {
   void Allocate() {
     const PrimExpr* const dims[] = {IRContext::Current().Int(size_)};
     const Expr* shape = workspace().New<ShapeExpr>(workspace().Copy<const PrimExpr*>(dims), ShapeType::Get(dims));
-    var_ = builder().Emit(calls_.Operator(OpId::kBuiltinAllocTensor, {shape, calls_.DType(DataType::UInt(8)),
-                                                                      calls_.Int(0), calls_.Text("global")}),
+    var_ = builder().Emit(calls_.Operator(op::kBuiltinAllocTensor, {shape, calls_.DType(DataType::UInt(8)),
+                                                                    calls_.Int(0), calls_.Text("global")}),
                           "workspace_main");
   }
 

@@ -30,11 +30,7 @@ class BuiltinCalls {
     return workspace_.New<Call>(callee, workspace_.arena().Copy<const Expr*>(args), nullptr, nullptr, type);
   }
   // R.call_builtin_with_ctx(name, (args...,), sinfo_args=(type,)).
-  Call* WithContext(std::string_view name, std::span<const Expr* const> args, const Type* type) {
-    const Expr* tuple = workspace_.New<Tuple>(workspace_.Copy(args), nullptr);
-    const List<const Expr*> operands = workspace_.arena().Copy<const Expr*>({Name(name), tuple});
-    return workspace_.New<Call>(GetOp(OpId::kCallBuiltinWithCtx), operands, nullptr, TypeArgs(type), type);
-  }
+  Call* WithContext(std::string_view name, std::span<const Expr* const> args, const Type* type);
   Call* WithContext(std::string_view name, std::initializer_list<const Expr*> args, const Type* type) {
     return WithContext(name, std::span(args.begin(), args.size()), type);
   }

@@ -31,7 +31,9 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/call_packed.h"
+#include "iropt/op/ops/call_tir.h"
+#include "iropt/op/ops/vm.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "memory_calls.h"
@@ -43,12 +45,12 @@ namespace {
 
 bool IsDestinationPassing(const Call& call) {
   const auto* op = As<Op>(call.op);
-  return op && (op->id == OpId::kCallTir || op->id == OpId::kCallTirInplace || op->id == OpId::kCallDpsPacked);
+  return op && (op->id == op::kCallTir || op->id == op::kCallTirInplace || op->id == op::kCallDpsPacked);
 }
 
 // The operand whose memory output `i` takes; nothing for a new tensor.
 std::optional<uint32_t> InPlaceOperand(const Call& call, uint32_t i) {
-  if (!IsOp(call.op, OpId::kCallTirInplace)) return std::nullopt;
+  if (!IsOp(call.op, op::kCallTirInplace)) return std::nullopt;
   const auto indices = InplaceAttrs(call).inplace_indices();
   if (i >= indices.size() || indices[i] < 0) return std::nullopt;
   return static_cast<uint32_t>(indices[i]);
@@ -130,7 +132,7 @@ class CallRewriter : public ExprMutator {
     args.push_back(call.args[2]);
     const Expr* tuple = workspace().New<Tuple>(workspace().Copy(args), nullptr);
     const List<const Expr*> operands = workspace().arena().Copy<const Expr*>({call.args[0], tuple});
-    builder().Emit(NewLike<Call>(workspace(), call, GetOp(OpId::kVmCallTirDyn), operands, nullptr, nullptr, nullptr),
+    builder().Emit(NewLike<Call>(workspace(), call, GetOp(op::kVmCallTirDyn), operands, nullptr, nullptr, nullptr),
                    "_");
   }
 

@@ -23,6 +23,7 @@
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -52,7 +53,7 @@ class PrimValueComputer : public ExprMutator {
     });
     const PrimExpr* value = tir::Substitute(
         old->value, [&](const tir::Var* var) -> const PrimExpr* { return params.at(var); }, own);
-    code.Evaluate(own.New<tir::Call>(value->dtype, GetOp(OpId::kTirRet), own.arena().Copy<const PrimExpr*>({value})));
+    code.Evaluate(own.New<tir::Call>(value->dtype, GetOp(op::kTirRet), own.arena().Copy<const PrimExpr*>({value})));
     code.SetReturnType(PrimType::Get(value->dtype));
     code.SetAttr(attr::kIsHostFunc, IntAttr::Bool(true));
     const PrimFunc* function = CompletePrimFunc(code);

@@ -8,6 +8,9 @@
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call.h"
+#include "iropt/op/ops/memory.h"
+#include "iropt/op/ops/reshape.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
@@ -54,8 +57,8 @@ class ReturnedStorage {
     const auto* call = As<Call>(value);
     if (Is<If>(value)) return;
     if (!call) return Insert(value, returned_);
-    if (IsOp(call->op, OpId::kReshape)) Insert(call->args[0], returned_);
-    if (IsOp(call->op, OpId::kMemoryAllocTensor)) Insert(call->args[0], storage_);
+    if (IsOp(call->op, op::kReshape)) Insert(call->args[0], returned_);
+    if (IsOp(call->op, op::kMemoryAllocTensor)) Insert(call->args[0], storage_);
   }
 
   static void Insert(const Expr* expr, std::unordered_set<const Var*>& vars) {
@@ -154,11 +157,11 @@ class Planner {
   }
 
   void VisitCall(const VarBinding& binding, const Call& call) {
-    if (IsOp(call.op, OpId::kMemoryAllocStorage)) {
+    if (IsOp(call.op, op::kMemoryAllocStorage)) {
       if (IsStaticStorage(binding.var, call)) AddTo(plan_.storage, binding);
       return;
     }
-    if (IsOp(call.op, OpId::kBuiltinAllocTensor)) return;
+    if (IsOp(call.op, op::kBuiltinAllocTensor)) return;
     Operands operands;
     for (const Expr* arg : call.args) AddOperand(arg, operands);
     ForEachScalar(call.type, false, [&](const PrimExpr* dim) { AddScalar(dim, operands); });
@@ -230,8 +233,8 @@ class Planner {
   bool IsKernelLaunch(const Call& call) const {
     const auto* op = As<Op>(call.op);
     if (!op) return true;
-    return !op->name.starts_with("relax.memory") && !op->name.starts_with("relax.builtin") &&
-           op->id != OpId::kReshape && op->id != OpId::kNullValue && op->id != OpId::kCallBuiltinWithCtx;
+    return !op->name.starts_with("relax.memory") && !op->name.starts_with("relax.builtin") && op->id != op::kReshape &&
+           op->id != op::kNullValue && op->id != op::kCallBuiltinWithCtx;
   }
 
   Operands OperandsOf(const Expr* expr) {

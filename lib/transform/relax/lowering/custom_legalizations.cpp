@@ -13,6 +13,7 @@
 
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call_tir.h"
 #include "pass_options/LegalizeOps.h"
 #include "transform/relax/util/named_prim_funcs.h"
 
@@ -57,7 +58,7 @@ class CustomLegalization {
     const Expr* tuple = workspace.New<Tuple>(workspace.Copy(tensors), nullptr);
     const List<const Expr*> args = workspace.arena().Copy<const Expr*>({callee, tuple});
     const Type* const out[] = {call.call().type};
-    return NewLike<Call>(workspace, call.call(), GetOp(OpId::kCallTir), args, nullptr,
+    return NewLike<Call>(workspace, call.call(), GetOp(op::kCallTir), args, nullptr,
                          TupleType::Get(workspace.arena(), out), nullptr);
   }
 

@@ -30,6 +30,9 @@
 #include "iropt/legalize/legalize.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/call_tir.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "relax_functions.h"
@@ -41,7 +44,7 @@ namespace {
 
 bool IsSupported(const Call& call) {
   const auto* op = As<Op>(call.op);
-  return op && IsOneOf(*op, OpId::kAdd, OpId::kSubtract, OpId::kMultiply, OpId::kDivide, OpId::kNnSilu, OpId::kNnRelu);
+  return op && IsOneOf(*op, op::kAdd, op::kSubtract, op::kMultiply, op::kDivide, op::kNnSilu, op::kNnRelu);
 }
 
 bool HasKnownOperands(const Call& call) {
@@ -115,7 +118,7 @@ class InplaceRewriter : public ExprMutator {
     const auto hint_of = [this](const Var& var) { return hints_.Of(var); };
     LegalizeCall context(call, builder(), module_, &diagnostics_, hint_of);
     const auto* legalized = As<Call>(LegalizationOf(*To<Op>(call.op)->info).legalize(context));
-    if (!legalized || !IsOp(legalized->op, OpId::kCallTir)) return &call;
+    if (!legalized || !IsOp(legalized->op, op::kCallTir)) return &call;
     const auto* callee = To<GlobalVar>(legalized->args[0]);
     made_.legalized.insert(callee);
     const auto index = IndexOf(*legalized, call.args[operand], operand);
@@ -129,8 +132,8 @@ class InplaceRewriter : public ExprMutator {
     made_.inplace.insert(name);
     args[0] = name;
     const int64_t indices[] = {*index};
-    const Attr* attrs = MakeOpAttrs(OpId::kCallTirInplace, InplaceAttrs::Values{.inplace_indices = indices});
-    return NewLike<Call>(workspace(), call, GetOp(OpId::kCallTirInplace), workspace().Copy(args), attrs,
+    const Attr* attrs = MakeOpAttrs(op::kCallTirInplace, InplaceAttrs::Values{.inplace_indices = indices});
+    return NewLike<Call>(workspace(), call, GetOp(op::kCallTirInplace), workspace().Copy(args), attrs,
                          legalized->type_args, nullptr);
   }
 

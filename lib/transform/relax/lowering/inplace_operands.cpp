@@ -11,6 +11,11 @@
 #include "iropt/ir/relax/walk.h"
 #include "iropt/legalize/legalize.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/call_packed.h"
+#include "iropt/op/ops/call_tir.h"
+#include "iropt/op/ops/nn.h"
+#include "iropt/op/ops/reshape.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 
@@ -31,13 +36,13 @@ struct MemoryNode {
 // A function that copies to another shape may become a view.
 bool IsReshape(const OpInfo& op) {
   switch (op.id) {
-    case OpId::kReshape:
-    case OpId::kFlatten:
-    case OpId::kExpandDims:
-    case OpId::kSqueeze: return true;
+    case op::kReshape:
+    case op::kFlatten:
+    case op::kExpandDims:
+    case op::kSqueeze: return true;
     // Other operators that TVM 0.25 lets share memory.
-    case OpId::kNnBatchFlatten:
-    case OpId::kPermuteDims: return FollowsSince(TextVersion::kV0_25);
+    case op::kNnBatchFlatten:
+    case op::kPermuteDims: return FollowsSince(TextVersion::kV0_25);
     default: return false;
   }
 }
@@ -143,7 +148,7 @@ class BlockMemory {
     }
     if (const auto* call = As<Call>(value)) {
       if (IsNew(*call)) return AddNew(type);
-      return AddView(IsOp(call->op, OpId::kCallTir) ? call->args[1] : value);
+      return AddView(IsOp(call->op, op::kCallTir) ? call->args[1] : value);
     }
     return Is<Function>(value) ? AddView(value) : kOutside;
   }
@@ -179,8 +184,8 @@ class BlockMemory {
   bool IsNew(const Call& call) {
     const auto* op = As<Op>(call.op);
     if (!op) return false;
-    if (op->id == OpId::kCallTir) return !CallsReshape(call);
-    return op->id == OpId::kCallDpsPacked || (LegalizationOf(*op->info).legalize && !IsReshape(*op->info));
+    if (op->id == op::kCallTir) return !CallsReshape(call);
+    return op->id == op::kCallDpsPacked || (LegalizationOf(*op->info).legalize && !IsReshape(*op->info));
   }
 
   bool CallsReshape(const Call& call) {

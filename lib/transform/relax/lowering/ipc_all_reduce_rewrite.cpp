@@ -16,6 +16,8 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/op/ops/memory.h"
+#include "iropt/op/ops/reshape.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -32,11 +34,11 @@ struct AllReduceFinder : WalkHandler {
   void OnBinding(const Binding& binding) {
     const Expr* value = ValueOf(&binding);
     const auto* call = As<Call>(value);
-    if (call && IsOp(call->op, OpId::kBuiltinAllocTensor) && call->args.size() > kScopeOperand) {
+    if (call && IsOp(call->op, op::kBuiltinAllocTensor) && call->args.size() > kScopeOperand) {
       allocations[binding.var] = call;
       return;
     }
-    if (call && IsOp(call->op, OpId::kReshape)) value = call->args[0];
+    if (call && IsOp(call->op, op::kReshape)) value = call->args[0];
     const auto* known = allocations.Find(value);
     if (known) allocations[binding.var] = *known;
   }

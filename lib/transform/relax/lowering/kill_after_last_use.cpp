@@ -29,6 +29,8 @@
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/memory.h"
+#include "iropt/op/ops/vm.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
@@ -41,12 +43,11 @@ namespace {
 enum class Killed : uint8_t { kTensor, kStorage, kObject, kNothing };
 
 bool IsKill(const Expr* callee) {
-  return IsOp(callee, OpId::kMemoryKillTensor) || IsOp(callee, OpId::kMemoryKillStorage) ||
-         IsOp(callee, OpId::kVmKillObject);
+  return IsOp(callee, op::kMemoryKillTensor) || IsOp(callee, op::kMemoryKillStorage) || IsOp(callee, op::kVmKillObject);
 }
 
 bool IsAllocStorage(const Expr* callee) {
-  return IsOp(callee, OpId::kMemoryAllocStorage) || IsOp(callee, OpId::kVmAllocStorage);
+  return IsOp(callee, op::kMemoryAllocStorage) || IsOp(callee, op::kVmAllocStorage);
 }
 
 Killed KilledAs(const Var& var, const Expr* value) {
@@ -177,7 +178,7 @@ class KillInserter : public ExprMutator {
 
  private:
   void Kill(const Var* var) {
-    constexpr OpId kOperators[] = {OpId::kMemoryKillTensor, OpId::kMemoryKillStorage, OpId::kVmKillObject};
+    constexpr OpId kOperators[] = {op::kMemoryKillTensor, op::kMemoryKillStorage, op::kVmKillObject};
     const Op* op = GetOp(kOperators[static_cast<size_t>(lives_[var->id].killed)]);
     const List<const Expr*> args = workspace().arena().Copy<const Expr*>({var});
     builder().Emit(workspace().New<Call>(op, args, nullptr, nullptr, TupleType::Get({})), "_");

@@ -30,6 +30,8 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call_packed.h"
+#include "iropt/op/ops/vision.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
@@ -148,7 +150,7 @@ class Legalizer : public ExprMutator {
     const Expr* result = &call;
     if ((is_custom || row.legalize) && has_shapes) {
       // A customized legalization may look at anything, and that of this operator does at bindings.
-      const bool looks_around = is_custom || is_inference_ || op.id == OpId::kVisionAllClassNonMaxSuppression;
+      const bool looks_around = is_custom || is_inference_ || op.id == op::kVisionAllClassNonMaxSuppression;
       auto signature = looks_around ? std::nullopt : LegalizedCalls::SignatureOf(call);
       if (const Call* known = signature ? legalized_.Find(*signature, workspace()) : nullptr)
         return WrapPure(op, builder().Normalize(known));
@@ -205,7 +207,7 @@ class Legalizer : public ExprMutator {
       const Type* const own[] = {call->type};
       types = TupleType::Get(workspace().arena(), own);
     }
-    return builder().MakeCall(GetOp(OpId::kCallPurePacked), args, call->attrs, types);
+    return builder().MakeCall(GetOp(op::kCallPurePacked), args, call->attrs, types);
   }
 
   // The call of the function for the device of its result.

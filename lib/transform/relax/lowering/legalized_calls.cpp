@@ -4,6 +4,7 @@
 
 #include "iropt/ir/type.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call_tir.h"
 
 namespace iropt {
 namespace {
@@ -62,7 +63,7 @@ const Call* LegalizedCalls::Find(const Signature& signature, Workspace& workspac
 }
 
 void LegalizedCalls::Add(Signature signature, const Call& result) {
-  if (!IsOp(result.op, OpId::kCallTir)) return;
+  if (!IsOp(result.op, op::kCallTir)) return;
   const auto* operands = As<Tuple>(result.args[1]);
   if (!operands) return;
   std::vector<uint32_t> numbers;

@@ -11,6 +11,7 @@
 // Source: TVM 0.18's pass of this name.
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/op/ops/memory.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "memory_calls.h"
@@ -28,7 +29,7 @@ class AllocationLowerer : public ExprMutator {
  protected:
   const Expr* VisitCall(const Call* call) override {
     const auto* type = As<TensorType>(call->type);
-    const bool is_allocation = IsOp(call->op, OpId::kBuiltinAllocTensor) && call->args.size() == 4;
+    const bool is_allocation = IsOp(call->op, op::kBuiltinAllocTensor) && call->args.size() == 4;
     if (!is_allocation || !type || !type->known) return ExprMutator::VisitCall(call);
     const arith::PrimBuilder make;
     const PrimExpr* bytes = make.Int(ElementBytes(type->dtype));

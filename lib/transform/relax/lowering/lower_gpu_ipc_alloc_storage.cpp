@@ -12,6 +12,7 @@
 #include "builtin_calls.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/op/ops/memory.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "memory_calls.h"
@@ -28,8 +29,8 @@ class IpcAllocationLowerer : public ExprMutator {
  protected:
   const Expr* VisitCall(const Call* old) override {
     const auto* call = To<Call>(ExprMutator::VisitCall(old));
-    if (IsOp(call->op, OpId::kMemoryAllocStorage) && IsIpc(*call, 2)) return AllocStorage(call->args[0], call->args[3]);
-    const bool is_tensor = IsOp(call->op, OpId::kBuiltinAllocTensor) && IsIpc(*call, 3);
+    if (IsOp(call->op, op::kMemoryAllocStorage) && IsIpc(*call, 2)) return AllocStorage(call->args[0], call->args[3]);
+    const bool is_tensor = IsOp(call->op, op::kBuiltinAllocTensor) && IsIpc(*call, 3);
     const auto* dtype = is_tensor ? As<DataTypeImm>(call->args[1]) : nullptr;
     if (!dtype) return call;
     const Var* storage = builder().Emit(AllocStorage(call->args[0], dtype));

@@ -23,7 +23,12 @@
 #include "iropt/ir/dlpack.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/call.h"
+#include "iropt/op/ops/device.h"
+#include "iropt/op/ops/memory.h"
+#include "iropt/op/ops/reshape.h"
+#include "iropt/op/ops/shape.h"
+#include "iropt/op/ops/vm.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
@@ -56,24 +61,24 @@ class BuiltinLowerer : public ExprMutator {
   const Expr* Lower(const Call& call, OpId op) {
     const auto& args = call.args;
     switch (op) {
-      case OpId::kMemoryAllocStorage:
-        return Operator(call, OpId::kVmAllocStorage, {args[0], args[1], calls_.DType(DataType::UInt(8)), args[2]});
-      case OpId::kMemoryAllocTensor:
-        if (args.size() < 5) return Operator(call, OpId::kVmAllocTensor, {args[0], args[1], args[2], args[3]});
-        return Operator(call, OpId::kVmAllocTensor, {args[0], args[1], args[2], args[3], args[4]});
-      case OpId::kMemoryKillStorage:
-      case OpId::kMemoryKillTensor: return Operator(call, OpId::kVmKillObject, {args[0]});
-      case OpId::kMemoryEnsureZeroOffset: return Packed(call, "vm.builtin.ensure_zero_offset", args, call.type);
-      case OpId::kMemoryView: return LowerView(call);
-      case OpId::kReshape: return Packed(call, "vm.builtin.reshape", args, call.type);
-      case OpId::kShapeOf: return Packed(call, "vm.builtin.shape_of", args, call.type);
-      case OpId::kTensorToShape: return Packed(call, "vm.builtin.tensor_to_shape", args, call.type);
-      case OpId::kToVdevice: return LowerTransfer(call);
-      case OpId::kVmCallTirDyn: return Packed(call, "vm.builtin.call_tir_dyn", Flat(call), BuiltinCalls::Void());
-      case OpId::kMakeClosure: return Packed(call, "vm.builtin.make_closure", Flat(call), ObjectType::Get());
-      case OpId::kInvokeClosure:
+      case op::kMemoryAllocStorage:
+        return Operator(call, op::kVmAllocStorage, {args[0], args[1], calls_.DType(DataType::UInt(8)), args[2]});
+      case op::kMemoryAllocTensor:
+        if (args.size() < 5) return Operator(call, op::kVmAllocTensor, {args[0], args[1], args[2], args[3]});
+        return Operator(call, op::kVmAllocTensor, {args[0], args[1], args[2], args[3], args[4]});
+      case op::kMemoryKillStorage:
+      case op::kMemoryKillTensor: return Operator(call, op::kVmKillObject, {args[0]});
+      case op::kMemoryEnsureZeroOffset: return Packed(call, "vm.builtin.ensure_zero_offset", args, call.type);
+      case op::kMemoryView: return LowerView(call);
+      case op::kReshape: return Packed(call, "vm.builtin.reshape", args, call.type);
+      case op::kShapeOf: return Packed(call, "vm.builtin.shape_of", args, call.type);
+      case op::kTensorToShape: return Packed(call, "vm.builtin.tensor_to_shape", args, call.type);
+      case op::kToVdevice: return LowerTransfer(call);
+      case op::kVmCallTirDyn: return Packed(call, "vm.builtin.call_tir_dyn", Flat(call), BuiltinCalls::Void());
+      case op::kMakeClosure: return Packed(call, "vm.builtin.make_closure", Flat(call), ObjectType::Get());
+      case op::kInvokeClosure:
         return Like(call, calls_.WithContext("vm.builtin.invoke_closure", Flat(call), ObjectType::Get()));
-      case OpId::kBuiltinAllocTensor:
+      case op::kBuiltinAllocTensor:
         return Fail(call, "R.builtin.alloc_tensor has no builtin: run LowerAllocTensor before");
       default: return &call;
     }
@@ -132,7 +137,7 @@ class BuiltinLowerer : public ExprMutator {
       operand = builder().LookupBinding(var);
       if (!operand) return false;
     }
-    return CallOf(operand, OpId::kNullValue) != nullptr;
+    return CallOf(operand, op::kNullValue) != nullptr;
   }
 
   const Expr* LowerTransfer(const Call& call) {

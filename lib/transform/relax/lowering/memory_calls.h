@@ -3,7 +3,6 @@
 
 #include <string_view>
 
-#include "iropt/arith/prim_builder.h"
 #include "iropt/infer/op_builder.h"
 
 namespace iropt {
@@ -14,23 +13,13 @@ class MemoryCalls {
 
   // A tensor of which later passes decide where it is. The type has a shape and a dtype; the scope lives as long as the
   // type.
-  const Call* BuiltinAllocTensor(const TensorType& type, int64_t device, std::string_view scope = "global") {
-    return calls_.BuiltinAllocTensor(calls_.MakeShape(type.dims), DType(type.dtype), Integer(device), Text(scope));
-  }
-  const Call* AllocStorage(const PrimExpr* bytes, const Expr* device, const Expr* scope, DataType dtype) {
-    const PrimExpr* const dims[] = {bytes};
-    return calls_.MemoryAllocStorage(calls_.MakeShape(dims), device, scope, DType(dtype));
-  }
+  const Call* BuiltinAllocTensor(const TensorType& type, int64_t device, std::string_view scope = "global");
+  const Call* AllocStorage(const PrimExpr* bytes, const Expr* device, const Expr* scope, DataType dtype);
   // A tensor at the start of the storage.
-  const Call* AllocTensor(const Expr* storage, const Expr* shape, DataType dtype) {
-    return calls_.MemoryAllocTensor(storage, Integer(0), shape, DType(dtype));
-  }
+  const Call* AllocTensor(const Expr* storage, const Expr* shape, DataType dtype);
 
  private:
-  const Expr* Integer(int64_t value) {
-    const PrimExpr* number = arith::PrimBuilder().Int(value);
-    return builder_.workspace().New<PrimValue>(number, PrimType::Get(number));
-  }
+  const Expr* Integer(int64_t value);
   // The text lives at least as long as the call.
   const Expr* Text(std::string_view text) { return builder_.workspace().New<StringImm>(text, ObjectType::Get()); }
   const Expr* DType(DataType dtype) { return builder_.workspace().New<DataTypeImm>(dtype, ObjectType::Get()); }

@@ -7,6 +7,7 @@
 #include "iropt/analysis/relax/references.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/vision.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 bool SelectsRows(const Expr* e) {
   const auto* call = As<Call>(e);
-  return call && IsOp(call->op, OpId::kVisionAllClassNonMaxSuppression);
+  return call && IsOp(call->op, op::kVisionAllClassNonMaxSuppression);
 }
 
 // The calls that select rows, and the variables whose rows an operator, a nested function or a branch may need.

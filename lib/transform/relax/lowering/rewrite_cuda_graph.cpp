@@ -39,6 +39,7 @@
 #include "iropt/ir/clone.h"
 #include "iropt/ir/module_builder.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/op/ops/memory.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -124,7 +125,7 @@ const GlobalVar* AddAllocation(const std::vector<const VarBinding*>& storage, Mo
     const Expr* size = workspace.New<ShapeExpr>(workspace.Copy<const PrimExpr*>(dims), ShapeType::Get(dims));
     const Expr* dtype = calls.DType(To<DataTypeImm>(args[3])->value);
     const Call* call =
-        calls.Operator(OpId::kMemoryAllocStorage, {size, calls.Int(0), calls.Text(ScopeOf(*binding)), dtype});
+        calls.Operator(op::kMemoryAllocStorage, {size, calls.Int(0), calls.Text(ScopeOf(*binding)), dtype});
     outputs.push_back(builder.Emit(call, binding->var->name()));
   }
   const Function* function = FinishFunction(builder, {}, outputs);

@@ -10,6 +10,7 @@
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/ops/call.h"
 #include "iropt/support/followed_version.h"
 
 namespace iropt {
@@ -42,7 +43,7 @@ ShapeHeap::ShapeHeap(const Function& function, BlockBuilder& builder, ModuleBuil
 
 void ShapeHeap::Allocate() {
   if (slots_.size() == 0) {
-    heap_ = builder_.Emit(calls_.Operator(OpId::kNullValue, {}), "shape_heap");
+    heap_ = builder_.Emit(calls_.Operator(op::kNullValue, {}), "shape_heap");
     return;
   }
   const Type* type = TensorType::Get(1, DataType::Int(64));

@@ -25,6 +25,7 @@
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call_tir.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -77,7 +78,7 @@ std::optional<PrimFuncArgs> ArgsOf(const Call& call, const PrimFunc& func) {
 
 // The PrimFunc that a call_tir calls, or null.
 const PrimFunc* CalledPrimFunc(const Call& call, const Module& module) {
-  const auto* name = IsOp(call.op, OpId::kCallTir) ? As<GlobalVar>(call.args[0]) : nullptr;
+  const auto* name = IsOp(call.op, op::kCallTir) ? As<GlobalVar>(call.args[0]) : nullptr;
   const ModuleEntry* entry = name ? module.Find(name) : nullptr;
   return entry ? As<PrimFunc>(entry->func) : nullptr;
 }

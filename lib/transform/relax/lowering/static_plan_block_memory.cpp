@@ -38,6 +38,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/memory.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
@@ -99,7 +100,7 @@ class AllocationRewriter : public ExprMutator {
 
   const Expr* VisitCall(const Call* call) override {
     const auto* type = As<TensorType>(call->type);
-    const bool is_dynamic = bounds_ && IsOp(call->op, OpId::kBuiltinAllocTensor) && type && HasSymbolicDim(*type);
+    const bool is_dynamic = bounds_ && IsOp(call->op, op::kBuiltinAllocTensor) && type && HasSymbolicDim(*type);
     if (!is_dynamic) return ExprMutator::VisitCall(call);
     const arith::PrimBuilder make;
     const PrimExpr* bytes = nullptr;

@@ -8,6 +8,9 @@
 
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/memory.h"
+#include "iropt/op/ops/reshape.h"
+#include "iropt/op/ops/vm.h"
 #include "iropt/support/debug_output.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"
@@ -80,8 +83,8 @@ class UseCollector {
     const Expr* value = ValueOf(&binding);
     Tokens tokens = TensorTokens::kNone;
     if (const auto* call = As<Call>(value)) {
-      tokens = Is<VarBinding>(&binding) && IsOp(call->op, OpId::kBuiltinAllocTensor) ? NewTensor(binding.var, *call)
-                                                                                     : VisitCall(*call);
+      tokens = Is<VarBinding>(&binding) && IsOp(call->op, op::kBuiltinAllocTensor) ? NewTensor(binding.var, *call)
+                                                                                   : VisitCall(*call);
     } else if (const auto* branch = As<If>(value)) {
       DiscardAll(TokensOf(branch->cond));
       IROPT_RETURN_IF_ERROR(VisitScope(EventKind::kEnterScope, branch->true_branch, EventKind::kLeaveScope));
@@ -154,8 +157,7 @@ class UseCollector {
 
   // The result is the memory of the first operand.
   static bool IsView(const Expr* callee) {
-    return IsOp(callee, OpId::kReshape) || IsOp(callee, OpId::kMemoryView) ||
-           IsOp(callee, OpId::kMemoryEnsureZeroOffset);
+    return IsOp(callee, op::kReshape) || IsOp(callee, op::kMemoryView) || IsOp(callee, op::kMemoryEnsureZeroOffset);
   }
 
   // The result of a reshape after lowering is the memory of its operand, too, which TVM knows since 0.27.
@@ -166,7 +168,7 @@ class UseCollector {
 
   // Functions that do not keep their arguments.
   bool IsKnownCallee(const Expr* callee) const {
-    if (Is<ExternFunc>(callee) || IsOp(callee, OpId::kVmCallTirDyn)) return true;
+    if (Is<ExternFunc>(callee) || IsOp(callee, op::kVmCallTirDyn)) return true;
     const auto* name = As<GlobalVar>(callee);
     const ModuleEntry* entry = name ? module_.Find(name) : nullptr;
     return entry && Is<PrimFunc>(entry->func);

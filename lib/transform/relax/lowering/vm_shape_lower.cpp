@@ -30,6 +30,7 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/op/ops/call.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
@@ -183,7 +184,7 @@ class ShapeLowerer : public ExprMutator {
     if (mode.always || !IsBaseOf(TensorType::Get(type.ndim, type.dtype), value->type)) {
       // Since TVM 0.26 there is no dtype for a dtype that is not known.
       const bool is_null = type.dtype.is_void() && FollowsSince(TextVersion::kV0_26);
-      const Expr* dtype = is_null ? calls_.Operator(OpId::kNullValue, {}) : calls_.DType(type.dtype);
+      const Expr* dtype = is_null ? calls_.Operator(op::kNullValue, {}) : calls_.DType(type.dtype);
       Emit("vm.builtin.check_tensor_info", {value, calls_.Int(type.ndim), dtype, mode.context});
     }
     if (type.shape_var) return Fail(*value, "cannot check a tensor whose shape is a variable");

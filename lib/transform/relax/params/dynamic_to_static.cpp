@@ -27,6 +27,8 @@
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/shape.h"
+#include "iropt/op/ops/slice.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "symbolic_values.h"
@@ -50,11 +52,11 @@ class StaticRewriter : public ExprMutator {
   const Expr* VisitCall(const Call* old) override {
     const auto* call = To<Call>(ExprMutator::VisitCall(old));
     const Expr* made = nullptr;
-    if (IsOp(call->op, OpId::kShapeOf)) {
+    if (IsOp(call->op, op::kShapeOf)) {
       made = KnownShape(call->args[0]->type);
-    } else if (IsOp(call->op, OpId::kTensorToShape)) {
+    } else if (IsOp(call->op, op::kTensorToShape)) {
       made = ShapeOfElements(call->args[0]);
-    } else if (IsOp(call->op, OpId::kDynamicStridedSlice)) {
+    } else if (IsOp(call->op, op::kDynamicStridedSlice)) {
       made = StridedSlice(*call);
     } else if (const auto* op = As<Op>(call->op)) {
       made = WithKnownShapes(*call, *op->info);
@@ -97,7 +99,7 @@ class StaticRewriter : public ExprMutator {
     }
     const auto* var = As<Var>(tensor);
     const auto* made = var ? As<Call>(builder().LookupBinding(var)) : nullptr;
-    if (!made || !IsOp(made->op, OpId::kShapeToTensor)) return nullptr;
+    if (!made || !IsOp(made->op, op::kShapeToTensor)) return nullptr;
     // A shape variable may not be visible if the tensor has left the dataflow block.
     return Is<DataflowVar>(var) || !Is<DataflowVar>(made->args[0]) ? made->args[0] : nullptr;
   }
@@ -128,8 +130,8 @@ class StaticRewriter : public ExprMutator {
       for (const int64_t value : bound->As<int64_t>()) values.push_back(IRContext::Current().Int(value));
       args.push_back(NewTuple(values));
     }
-    return Rebuild(call, GetOp(OpId::kStridedSlice), workspace().Copy(args),
-                   MakeOpAttrs(OpId::kStridedSlice, StridedSliceAttrs::Values{}), call.type_args, call.type);
+    return Rebuild(call, GetOp(op::kStridedSlice), workspace().Copy(args),
+                   MakeOpAttrs(op::kStridedSlice, StridedSliceAttrs::Values{}), call.type_args, call.type);
   }
 
   // Returns whether strided_slice with these bounds has a non-negative number of elements in each dimension.

@@ -13,6 +13,7 @@
 #include "iropt/ir/structural.h"
 #include "iropt/ir/substitute.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/device.h"
 #include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
@@ -43,7 +44,7 @@ class RuntimeMaker : public ExprMutator {
     if (binding->var->id >= is_dropped_.size() || !is_dropped_[binding->var->id]) ExprMutator::VisitBinding(binding);
   }
   const Expr* VisitCall(const Call* call) override {
-    return IsOp(call->op, OpId::kBuiltinStopLiftParams) ? VisitExpr(call->args[0]) : ExprMutator::VisitCall(call);
+    return IsOp(call->op, op::kBuiltinStopLiftParams) ? VisitExpr(call->args[0]) : ExprMutator::VisitCall(call);
   }
 
  private:

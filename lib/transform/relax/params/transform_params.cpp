@@ -11,6 +11,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call_packed.h"
 #include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
@@ -64,7 +65,7 @@ class ParamConsumer : public ExprMutator {
     auto* callee = workspace().New<ExternFunc>(kReset, DictAttr::Empty(), nullptr);
     callee->type = builder().inferrer()->Infer(callee);
     const Type* const nothing[] = {TupleType::Get({})};
-    return builder().MakeCall(GetOp(OpId::kCallPurePacked),
+    return builder().MakeCall(GetOp(op::kCallPurePacked),
                               {callee, tuple_, workspace().New<PrimValue>(number, PrimType::Get(number))}, nullptr,
                               TupleType::Get(nothing));
   }

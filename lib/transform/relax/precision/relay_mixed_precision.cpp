@@ -41,6 +41,21 @@
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/create.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/exponential.h"
+#include "iropt/op/ops/loss.h"
+#include "iropt/op/ops/matmul.h"
+#include "iropt/op/ops/nn.h"
+#include "iropt/op/ops/normalization.h"
+#include "iropt/op/ops/pooling.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/softmax.h"
+#include "iropt/op/ops/statistical.h"
+#include "iropt/op/ops/unary.h"
 #include "iropt/runtime/value.h"
 #include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
@@ -51,21 +66,21 @@ namespace iropt {
 
 namespace {
 
-constexpr OpId kInFloat32[] = {OpId::kArange,
-                               OpId::kErf,
-                               OpId::kExp,
-                               OpId::kMean,
-                               OpId::kNnAdaptiveAvgPool1d,
-                               OpId::kNnAdaptiveAvgPool2d,
-                               OpId::kNnAdaptiveAvgPool3d,
-                               OpId::kNnCrossEntropyWithLogits,
-                               OpId::kNnLayerNorm,
-                               OpId::kNnSoftmax,
-                               OpId::kPower,
-                               OpId::kSum,
-                               OpId::kVariance};
+constexpr OpId kInFloat32[] = {op::kArange,
+                               op::kErf,
+                               op::kExp,
+                               op::kMean,
+                               op::kNnAdaptiveAvgPool1d,
+                               op::kNnAdaptiveAvgPool2d,
+                               op::kNnAdaptiveAvgPool3d,
+                               op::kNnCrossEntropyWithLogits,
+                               op::kNnLayerNorm,
+                               op::kNnSoftmax,
+                               op::kPower,
+                               op::kSum,
+                               op::kVariance};
 // Tensors of a dtype that an attribute names.
-constexpr OpId kInitializing[] = {OpId::kFull, OpId::kOnes, OpId::kZeros};
+constexpr OpId kInitializing[] = {op::kFull, op::kOnes, op::kZeros};
 
 bool IsAmong(const Call& call, std::span<const OpId> ids) {
   const auto* op = As<Op>(call.op);
@@ -99,10 +114,10 @@ class RelayUses : private ExprVisitor {
   bool IsView(const Var* var, const Call& call) const {
     const auto* data = As<TensorType>(call.args.empty() ? nullptr : call.args[0]->type);
     if (!data) return false;
-    if (IsCallOf(&call, OpId::kPermuteDims)) {
+    if (IsCallOf(&call, op::kPermuteDims)) {
       return data->ndim >= 2 && !other_uses_.contains(var) && PermutationOf(call) == ExchangeLastTwo(data->ndim);
     }
-    if (!IsCallOf(&call, OpId::kExpandDims) || data->ndim != 1) return false;
+    if (!IsCallOf(&call, op::kExpandDims) || data->ndim != 1) return false;
     const IntList axes = ExpandDimsAttrs(call).axis();
     return !axes.empty() && axes[0] == 1;
   }
@@ -118,7 +133,7 @@ class RelayUses : private ExprVisitor {
     ExprVisitor::VisitIf(conditional);
   }
   void VisitCall(const Call* call) override {
-    if (!IsCallOf(call, OpId::kMatmul)) ExprVisitor::VisitCall(call);
+    if (!IsCallOf(call, op::kMatmul)) ExprVisitor::VisitCall(call);
   }
   void VisitVar(const Var* var) override { other_uses_.insert(var); }
 
@@ -152,7 +167,7 @@ class RelayPrecision : public ExprMutator {
     const List<const Expr*> args =
         MapList(call->args, workspace(), [&](const Expr* arg) { return builder().NormalizeArgument(VisitExpr(arg)); });
     if (uses_.IsView(binding->var, *call) && IsFloat(args[0]->type)) return ReEmitView(binding, *call, args[0]);
-    if (IsCallOf(call, OpId::kAstype) && AstypeAttrs(*call).dtype() == lower_ && IsFloat(args[0]->type))
+    if (IsCallOf(call, op::kAstype) && AstypeAttrs(*call).dtype() == lower_ && IsFloat(args[0]->type))
       return ReEmitConversion(binding, *call, args);
     ReEmit(binding, NewCall(*call, args));
   }
@@ -208,7 +223,7 @@ class RelayPrecision : public ExprMutator {
     const DataType dtype = is_lower ? lower_ : DataType::Float(32);
     uint32_t i = 0;
     args = MapList(args, workspace(), [&](const Expr* arg) {
-      const bool is_number = i++ == 1 && IsCallOf(&old, OpId::kNnPad) && Is<Constant>(arg) && IsFloat(arg->type);
+      const bool is_number = i++ == 1 && IsCallOf(&old, op::kNnPad) && Is<Constant>(arg) && IsFloat(arg->type);
       return is_number ? NumberIn(*To<Constant>(arg), dtype) : Convert(arg, dtype);
     });
     return Rebuild(old, old.op, args, is_lower ? LowerAttrs(old) : old.attrs, old.type_args, old.type);
@@ -223,8 +238,8 @@ class RelayPrecision : public ExprMutator {
   }
 
   static bool IsConvTranspose(const Call& call) {
-    return IsAmong(call, std::initializer_list<OpId>{OpId::kNnConv1dTranspose, OpId::kNnConv2dTranspose,
-                                                     OpId::kNnConv3dTranspose});
+    return IsAmong(call,
+                   std::initializer_list<OpId>{op::kNnConv1dTranspose, op::kNnConv2dTranspose, op::kNnConv3dTranspose});
   }
 
   bool IsCompatible(const Expr* old, const Expr* now) const {
@@ -241,7 +256,7 @@ class RelayPrecision : public ExprMutator {
 
   // A bound of a clip that the lower dtype cannot hold.
   bool IsBeyondRange(const Call& call) const {
-    if (!IsCallOf(&call, OpId::kClip)) return false;
+    if (!IsCallOf(&call, op::kClip)) return false;
     const double largest = lower_ == DataType::Float(16) ? 65504.0 : 3.38e38;
     return std::ranges::any_of(call.args, [&](const Expr* arg) {
       const auto* scalar = As<PrimValue>(arg);
@@ -317,8 +332,8 @@ class RelayPrecision : public ExprMutator {
   }
 
   const Expr* AsType(const Expr* value, DataType dtype) {
-    return builder().MakeCall(GetOp(OpId::kAstype), {value},
-                              MakeOpAttrs(OpId::kAstype, AstypeAttrs::Values{.dtype = dtype}));
+    return builder().MakeCall(GetOp(op::kAstype), {value},
+                              MakeOpAttrs(op::kAstype, AstypeAttrs::Values{.dtype = dtype}));
   }
 
   const DataType lower_;

@@ -44,6 +44,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/datatype.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/registry.h"
@@ -221,7 +222,7 @@ class PrecisionRewriter : public ExprMutator {
     switch (old->kind) {
       case NodeKind::kCall: {
         const auto& call = *static_cast<const Call*>(old);
-        if (IsOp(call.op, OpId::kWrapParam)) return call.args[0];
+        if (IsOp(call.op, op::kWrapParam)) return call.args[0];
         switch (PrecisionPolicy(call)) {
           case MixedPrecision::kAlways: return AlwaysHalf(call);
           case MixedPrecision::kFollow: return FollowOperands(call);
@@ -255,7 +256,7 @@ class PrecisionRewriter : public ExprMutator {
     List<const Expr*> args =
         MapList(old.args, workspace(), [this](const Expr* arg) { return builder().NormalizeArgument(Current(arg)); });
     // A conversion accepts any dtype, and a constant in its full precision.
-    if (!IsOp(old.op, OpId::kAstype)) {
+    if (!IsOp(old.op, op::kAstype)) {
       const EverywhereDtype dtype{IsHalf(args) ? kHalf : kSingle};
       args = MapList(args, workspace(), [&](const Expr* arg) { return Convert(arg, dtype); });
     }
@@ -320,8 +321,8 @@ class PrecisionRewriter : public ExprMutator {
 
   const Expr* AsType(const Expr* expr, DataType dtype) {
     ++casts_;
-    return builder().MakeCall(GetOp(OpId::kAstype), {expr},
-                              MakeOpAttrs(OpId::kAstype, AstypeAttrs::Values{.dtype = dtype}));
+    return builder().MakeCall(GetOp(op::kAstype), {expr},
+                              MakeOpAttrs(op::kAstype, AstypeAttrs::Values{.dtype = dtype}));
   }
 
   // The called function, if it has parameters that become float16.

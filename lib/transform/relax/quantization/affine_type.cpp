@@ -10,6 +10,10 @@
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/unary.h"
 #include "iropt/runtime/value.h"
 #include "transform/relax/util/tensor_axes.h"
 
@@ -58,7 +62,7 @@ std::optional<Param> ParamOf(const Expr* expr, int rank, const Definitions& defi
   if (own == 0) return Param{param, std::nullopt};
   if (rank == kUnknownDim || own == kUnknownDim) return std::nullopt;
   if (own == 1) return Param{param, rank - 1};
-  if (const Call* expanded = CallAt(param, definitions, OpId::kExpandDims)) {
+  if (const Call* expanded = CallAt(param, definitions, op::kExpandDims)) {
     const IntList axes = ExpandDimsAttrs(*expanded).axis();
     int64_t next = 1;
     for (const int64_t axis : axes) {
@@ -73,7 +77,7 @@ std::optional<Param> ParamOf(const Expr* expr, int rank, const Definitions& defi
 
 // A zero point that was converted to float32.
 std::optional<Param> IntegerParam(const Expr* expr, int rank, const Definitions& definitions, Workspace& workspace) {
-  if (const Call* cast = CallAt(expr, definitions, OpId::kAstype)) expr = cast->args[0];
+  if (const Call* cast = CallAt(expr, definitions, op::kAstype)) expr = cast->args[0];
   std::optional<Param> param = ParamOf(expr, rank, definitions, workspace);
   if (!param || DTypeOf(param->value).is_integer()) return param;
   const auto numbers = NumbersOf(DefinitionOf(param->value, definitions));
@@ -105,16 +109,16 @@ std::optional<AffineType> MakeAffineType(const Expr* scale, const std::optional<
 // The dequantization of the integers that `real` is the product of with `scale`.
 std::optional<Quantization> Dequantized(const Expr* real, const Expr* scale, const Definitions& definitions,
                                         Workspace& workspace) {
-  const Call* widened = CallAt(real, definitions, OpId::kAstype);
+  const Call* widened = CallAt(real, definitions, op::kAstype);
   if (!widened || DTypeOf(widened) != kRealDType || !IsQuantizedDType(DTypeOf(widened->args[0]))) return std::nullopt;
   const int rank = RankOf(widened);
   const Expr* data = widened->args[0];
   std::optional<Param> zero_point = Param{MakeNumber(0, kZeroDType, workspace), std::nullopt};
-  if (const Call* centered = CallAt(data, definitions, OpId::kSubtract)) {
+  if (const Call* centered = CallAt(data, definitions, op::kSubtract)) {
     zero_point = ParamOf(centered->args[1], rank, definitions, workspace);
     data = centered->args[0];
   }
-  const Call* cast = CallAt(data, definitions, OpId::kAstype);
+  const Call* cast = CallAt(data, definitions, op::kAstype);
   if (cast && DTypeOf(cast) == kZeroDType && IsQuantizedDType(DTypeOf(cast->args[0]))) data = cast->args[0];
   const auto type = MakeAffineType(scale, zero_point, DTypeOf(data), rank, definitions, workspace);
   if (!type || RankOf(data) != rank) return std::nullopt;
@@ -182,27 +186,27 @@ const Constant* MakeVector(const std::vector<double>& values, DataType dtype, Wo
 }
 
 std::optional<Quantization> MatchDequantize(const Expr* real, const Definitions& definitions, Workspace& workspace) {
-  const Call* product = CallAt(real, definitions, OpId::kMultiply);
+  const Call* product = CallAt(real, definitions, op::kMultiply);
   if (!product) return std::nullopt;
   if (auto found = Dequantized(product->args[0], product->args[1], definitions, workspace)) return found;
   return Dequantized(product->args[1], product->args[0], definitions, workspace);
 }
 
 std::optional<Quantization> MatchQuantize(const Expr* quantized, const Definitions& definitions, Workspace& workspace) {
-  const Call* narrowed = CallAt(quantized, definitions, OpId::kAstype);
+  const Call* narrowed = CallAt(quantized, definitions, op::kAstype);
   if (!narrowed || !IsQuantizedDType(DTypeOf(narrowed))) return std::nullopt;
   const DataType dtype = DTypeOf(narrowed);
-  const Call* clip = CallAt(narrowed->args[0], definitions, OpId::kClip);
+  const Call* clip = CallAt(narrowed->args[0], definitions, op::kClip);
   if (!clip || !ClipsTo(*clip, dtype)) return std::nullopt;
   const int rank = RankOf(narrowed);
   const Expr* shifted = clip->args[0];
   std::optional<Param> zero_point = Param{MakeNumber(0, kZeroDType, workspace), std::nullopt};
-  if (const Call* sum = CallAt(shifted, definitions, OpId::kAdd)) {
+  if (const Call* sum = CallAt(shifted, definitions, op::kAdd)) {
     zero_point = IntegerParam(sum->args[1], rank, definitions, workspace);
     shifted = sum->args[0];
   }
-  const Call* rounded = CallAt(shifted, definitions, OpId::kRound);
-  const Call* scaled = rounded ? CallAt(rounded->args[0], definitions, OpId::kDivide) : nullptr;
+  const Call* rounded = CallAt(shifted, definitions, op::kRound);
+  const Call* scaled = rounded ? CallAt(rounded->args[0], definitions, op::kDivide) : nullptr;
   if (!scaled || DTypeOf(scaled) != kRealDType || RankOf(scaled->args[0]) != rank) return std::nullopt;
   const auto type = MakeAffineType(scaled->args[1], zero_point, dtype, rank, definitions, workspace);
   if (!type) return std::nullopt;

@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/softmax.h"
 #include "rules.h"
 #include "transform/relax/util/tensor_axes.h"
 
@@ -91,7 +94,7 @@ Applied ApplyRelu(RuleCall& in) {
     return in.Fail("the scale and the zero point do not fit each other");
   std::vector<double> values = *zeros;
   values.resize(static_cast<size_t>(*channels), zeros->front());
-  return IntegerValue{in.Make(OpId::kMaximum, {in.expr(0), PerChannel(in, values, *type)}), {*type}};
+  return IntegerValue{in.Make(op::kMaximum, {in.expr(0), PerChannel(in, values, *type)}), {*type}};
 }
 
 // The bounds are quantized, toward zero if there is one scale.
@@ -121,8 +124,8 @@ Applied ApplyClip(RuleCall& in) {
       values.push_back(Quantized(value, (*scale)[i], (*zero)[zero->size() == 1 ? 0 : i], type->dtype));
     return PerChannel(in, values, *type);
   };
-  const Expr* raised = in.Make(OpId::kMaximum, {in.expr(0), bound(*least)});
-  return IntegerValue{in.Make(OpId::kMinimum, {raised, bound(*most)}), {*type}};
+  const Expr* raised = in.Make(op::kMaximum, {in.expr(0), bound(*least)});
+  return IntegerValue{in.Make(op::kMinimum, {raised, bound(*most)}), {*type}};
 }
 
 // TVM applies the operator to the quantized tensor first, which is wrong below the zero point.
@@ -166,7 +169,7 @@ Applied ApplyAdd(RuleCall& in) {
                         AreClose(of->lhs_type().zero_point, of->out.zero_point) && zeros &&
                         std::ranges::all_of(*zeros, [](double zero) { return zero == 0; });
   if (!is_plain) return ApplyBinary(in, *of, "qnn.add");
-  return IntegerValue{in.Make(OpId::kAdd, {of->lhs.expr, of->rhs.expr}), {of->lhs_type()}};
+  return IntegerValue{in.Make(op::kAdd, {of->lhs.expr, of->rhs.expr}), {of->lhs_type()}};
 }
 Applied ApplySubtract(RuleCall& in) {
   const std::optional<Operands> of = OperandsOf(in);

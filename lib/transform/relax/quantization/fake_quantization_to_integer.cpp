@@ -28,6 +28,7 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewrite_rules.h"
+#include "iropt/op/ops/datatype.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -327,7 +328,7 @@ Result<const Function*> RewriteCalls(const Function* function, const Pattern& ro
 Result<const Function*> ComputeWithIntegers(const Function* function, const IntegerOptions& options, bool use_qat,
                                             FunctionPassContext& context) {
   if (IsPrimitive(*function) || OverwritesVars(*function, &context.module())) return function;
-  const Pattern cast = IsCall(GetOp(OpId::kAstype), {Wildcard()});
+  const Pattern cast = IsCall(GetOp(op::kAstype), {Wildcard()});
   IROPT_ASSIGN_OR_RETURN(const Function* changed,
                          RewriteCalls(function, cast, "quantization-of-integers", &IntegerRewriter::RewriteQuantization,
                                       options, context));

@@ -4,6 +4,25 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/broadcast.h"
+#include "iropt/op/ops/concat.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/exponential.h"
+#include "iropt/op/ops/image.h"
+#include "iropt/op/ops/matmul.h"
+#include "iropt/op/ops/nn.h"
+#include "iropt/op/ops/pooling.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/reshape.h"
+#include "iropt/op/ops/roots.h"
+#include "iropt/op/ops/slice.h"
+#include "iropt/op/ops/softmax.h"
+#include "iropt/op/ops/sorting.h"
+#include "iropt/op/ops/unary.h"
 #include "rules.h"
 #include "transform/relax/util/tensor_axes.h"
 
@@ -28,45 +47,45 @@ struct RuleRow {
 };
 
 constexpr RuleRow kRules[] = {
-    {OpId::kAbs, &kAbs, 1},
-    {OpId::kAdd, &kAdd, 2, true},
-    {OpId::kBroadcastTo, &kIdentity, 1, true},
-    {OpId::kClip, &kClip, 1, true},
-    {OpId::kConcat, &kConcat, 1},
-    {OpId::kErf, &kErf, 1},
-    {OpId::kExp, &kExp, 1},
-    {OpId::kExpandDims, &kIdentity, 1, true},
-    {OpId::kImageResize2d, &kIdentity, 1},
-    {OpId::kLog, &kLog, 1},
-    {OpId::kMatmul, nullptr, 2, true},
-    {OpId::kMax, &kChoice, 1, true},
-    {OpId::kMaximum, &kExtremum, 2},
-    {OpId::kMean, &kMean, 1},
-    {OpId::kMin, &kChoice, 1, true},
-    {OpId::kMinimum, &kExtremum, 2},
-    {OpId::kMultiply, &kMultiply, 2},
-    {OpId::kNnAdaptiveAvgPool1d, &kAdaptiveAvgPool, 1},
-    {OpId::kNnAdaptiveAvgPool2d, &kGlobalAvgPool, 1},
-    {OpId::kNnAvgPool2d, &kAvgPool, 1},
-    {OpId::kNnConv2d, &kConv2d, 2, true},
-    {OpId::kNnConv2dTranspose, &kConv2dTranspose, 2, true},
-    {OpId::kNnLeakyrelu, &kLeakyRelu, 1},
-    {OpId::kNnMaxPool2d, &kChoice, 1, true},
-    {OpId::kNnPad, &kPad, 2, true},
-    {OpId::kNnRelu, &kRelu, 1, true},
-    {OpId::kNnSoftmax, &kSoftmax, 1},
-    {OpId::kPermuteDims, &kIdentity, 1, true},
-    {OpId::kReshape, &kIdentity, 1, true},
-    {OpId::kRsqrt, &kRsqrt, 1},
-    {OpId::kSigmoid, &kSigmoid, 1},
-    {OpId::kSplit, &kSplit, 1},
-    {OpId::kSqrt, &kSqrt, 1},
-    {OpId::kSqueeze, &kIdentity, 1, true},
-    {OpId::kStridedSlice, &kIdentity, 1, true},
-    {OpId::kSubtract, &kSubtract, 2},
-    {OpId::kTake, &kIdentity, 1},
-    {OpId::kTanh, &kTanh, 1},
-    {OpId::kTopk, &kTopk, 1},
+    {op::kAbs, &kAbs, 1},
+    {op::kAdd, &kAdd, 2, true},
+    {op::kBroadcastTo, &kIdentity, 1, true},
+    {op::kClip, &kClip, 1, true},
+    {op::kConcat, &kConcat, 1},
+    {op::kErf, &kErf, 1},
+    {op::kExp, &kExp, 1},
+    {op::kExpandDims, &kIdentity, 1, true},
+    {op::kImageResize2d, &kIdentity, 1},
+    {op::kLog, &kLog, 1},
+    {op::kMatmul, nullptr, 2, true},
+    {op::kMax, &kChoice, 1, true},
+    {op::kMaximum, &kExtremum, 2},
+    {op::kMean, &kMean, 1},
+    {op::kMin, &kChoice, 1, true},
+    {op::kMinimum, &kExtremum, 2},
+    {op::kMultiply, &kMultiply, 2},
+    {op::kNnAdaptiveAvgPool1d, &kAdaptiveAvgPool, 1},
+    {op::kNnAdaptiveAvgPool2d, &kGlobalAvgPool, 1},
+    {op::kNnAvgPool2d, &kAvgPool, 1},
+    {op::kNnConv2d, &kConv2d, 2, true},
+    {op::kNnConv2dTranspose, &kConv2dTranspose, 2, true},
+    {op::kNnLeakyrelu, &kLeakyRelu, 1},
+    {op::kNnMaxPool2d, &kChoice, 1, true},
+    {op::kNnPad, &kPad, 2, true},
+    {op::kNnRelu, &kRelu, 1, true},
+    {op::kNnSoftmax, &kSoftmax, 1},
+    {op::kPermuteDims, &kIdentity, 1, true},
+    {op::kReshape, &kIdentity, 1, true},
+    {op::kRsqrt, &kRsqrt, 1},
+    {op::kSigmoid, &kSigmoid, 1},
+    {op::kSplit, &kSplit, 1},
+    {op::kSqrt, &kSqrt, 1},
+    {op::kSqueeze, &kIdentity, 1, true},
+    {op::kStridedSlice, &kIdentity, 1, true},
+    {op::kSubtract, &kSubtract, 2},
+    {op::kTake, &kIdentity, 1},
+    {op::kTanh, &kTanh, 1},
+    {op::kTopk, &kTopk, 1},
 };
 
 const RuleRow* RowOf(const Call& call) {
@@ -85,9 +104,9 @@ const Expr* OperandOfHardswish(const Call& quotient, const Definitions& definiti
     const auto numbers = NumbersOf(DefinitionOf(expr, definitions));
     return numbers && numbers->size() == 1 && numbers->front() == value;
   };
-  const Call* product = Definition(quotient.args[0], definitions, OpId::kMultiply);
-  const Call* gate = product ? Definition(product->args[1], definitions, OpId::kClip) : nullptr;
-  const Call* shifted = gate ? Definition(gate->args[0], definitions, OpId::kAdd) : nullptr;
+  const Call* product = Definition(quotient.args[0], definitions, op::kMultiply);
+  const Call* gate = product ? Definition(product->args[1], definitions, op::kClip) : nullptr;
+  const Call* shifted = gate ? Definition(gate->args[0], definitions, op::kAdd) : nullptr;
   const bool matches = shifted && is(quotient.args[1], 6) && is(shifted->args[1], 3) &&
                        NumberOfScalar(gate->args[1]) == 0 && NumberOfScalar(gate->args[2]) == 6 &&
                        ResolveAlias(product->args[0], definitions) == ResolveAlias(shifted->args[0], definitions);
@@ -97,7 +116,7 @@ const Expr* OperandOfHardswish(const Call& quotient, const Definitions& definiti
 // The product with a matrix, or a batch of matrices, whose last axes are exchanged.
 RegionCall ProductRegion(const Call* product, const Definitions& definitions) {
   RegionCall region{product};
-  const Call* exchanged = Definition(product->args[1], definitions, OpId::kPermuteDims);
+  const Call* exchanged = Definition(product->args[1], definitions, op::kPermuteDims);
   const TensorType* right = TensorTypeOf(product->args[1]);
   const TensorType* left = TensorTypeOf(product->args[0]);
   if (!exchanged || !left || !right || right->ndim < 2 || right->ndim > 3 ||
@@ -111,7 +130,7 @@ RegionCall ProductRegion(const Call* product, const Definitions& definitions) {
 
 // The vector of a bias that has got axes behind its own; null for other sums.
 const Expr* BiasOf(const Call& sum, const Definitions& definitions) {
-  const Call* column = Definition(sum.args[1], definitions, OpId::kExpandDims);
+  const Call* column = Definition(sum.args[1], definitions, op::kExpandDims);
   const TensorType* vector = column ? TensorTypeOf(column->args[0]) : nullptr;
   const IntList axes = column ? ExpandDimsAttrs(*column).axis() : IntList(nullptr);
   return vector && vector->ndim == 1 && !axes.empty() && axes[0] == 1 ? column->args[0] : nullptr;
@@ -122,11 +141,11 @@ const Expr* BiasOf(const Call& sum, const Definitions& definitions) {
 RegionCall RegionCallOf(const Call* call, const Definitions& definitions) {
   const auto* op = As<Op>(call->op);
   RegionCall region{call};
-  if (op && op->id == OpId::kDivide) {
+  if (op && op->id == op::kDivide) {
     if (const Expr* operand = OperandOfHardswish(*call, definitions)) region = {call, &kHardswish, {operand}};
-  } else if (op && op->id == OpId::kMatmul) {
+  } else if (op && op->id == op::kMatmul) {
     region = ProductRegion(call, definitions);
-  } else if (const Expr* bias = op && op->id == OpId::kAdd ? BiasOf(*call, definitions) : nullptr) {
+  } else if (const Expr* bias = op && op->id == op::kAdd ? BiasOf(*call, definitions) : nullptr) {
     region = {call, &kBiasAdd, {call->args[0], bias}};
   } else if (const RuleRow* row = RowOf(*call)) {
     region.rule = row->rule;

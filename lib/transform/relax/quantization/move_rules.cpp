@@ -2,7 +2,13 @@
 #include <algorithm>
 
 #include "iropt/arith/prim_builder.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/broadcast.h"
+#include "iropt/op/ops/concat.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/reshape.h"
+#include "iropt/op/ops/slice.h"
+#include "iropt/op/ops/sorting.h"
 #include "rules.h"
 #include "transform/relax/util/tensor_axes.h"
 
@@ -20,7 +26,7 @@ bool KeepsLeadingAxes(const Expr* before, const Expr* after, int64_t axis) {
 }
 
 bool IsReduction(const Call& call) {
-  return IsOp(call.op, OpId::kMax) || IsOp(call.op, OpId::kMin) || IsOp(call.op, OpId::kMean);
+  return IsOp(call.op, op::kMax) || IsOp(call.op, op::kMin) || IsOp(call.op, op::kMean);
 }
 
 // Returns the axis of the result that an axis of the operand of a reduction becomes; nothing if it is reduced.
@@ -40,10 +46,10 @@ std::optional<int64_t> AxisAfterReduction(const Call& call, int rank, int64_t ax
 bool MovesAlong(const Call& call, int64_t axis) {
   const TensorType* tensor = TensorTypeOf(call.args[0]);
   const auto is_axis = [&](int64_t other) { return (other < 0 ? other + tensor->ndim : other) == axis; };
-  if (IsOp(call.op, OpId::kSplit)) return is_axis(SplitAttrs(call).axis());
-  if (IsOp(call.op, OpId::kTopk)) return is_axis(TopKAttrs(call).axis());
-  if (IsOp(call.op, OpId::kTake)) return !TakeAttrs(call).axis() || is_axis(*TakeAttrs(call).axis());
-  if (!IsOp(call.op, OpId::kStridedSlice)) return false;
+  if (IsOp(call.op, op::kSplit)) return is_axis(SplitAttrs(call).axis());
+  if (IsOp(call.op, op::kTopk)) return is_axis(TopKAttrs(call).axis());
+  if (IsOp(call.op, op::kTake)) return !TakeAttrs(call).axis() || is_axis(*TakeAttrs(call).axis());
+  if (!IsOp(call.op, op::kStridedSlice)) return false;
   const auto* axes = As<TupleType>(call.args[1]->type);
   return !axes || std::ranges::any_of(axes->fields, [&](const Type* type) {
     const auto* scalar = As<PrimType>(type);
@@ -57,7 +63,7 @@ std::optional<int64_t> MovedAxis(const Call& call, int64_t axis) {
   const TensorType* before = TensorTypeOf(call.args[0]);
   if (!before || axis < 0 || axis >= before->ndim || MovesAlong(call, axis)) return std::nullopt;
   if (IsReduction(call)) return AxisAfterReduction(call, before->ndim, axis);
-  if (IsOp(call.op, OpId::kPermuteDims)) {
+  if (IsOp(call.op, op::kPermuteDims)) {
     const std::vector<int64_t> axes = PermutationOf(call);
     const auto found = std::ranges::find(axes, axis);
     return found == axes.end() ? std::nullopt : std::optional<int64_t>(found - axes.begin());
@@ -65,7 +71,7 @@ std::optional<int64_t> MovedAxis(const Call& call, int64_t axis) {
   const auto* parts = As<TupleType>(call.type);
   const auto* after = As<TensorType>(parts && !parts->fields.empty() ? parts->fields[0] : call.type);
   if (!after) return std::nullopt;
-  const bool reorders = IsOp(call.op, OpId::kReshape) || IsOp(call.op, OpId::kBroadcastTo);
+  const bool reorders = IsOp(call.op, op::kReshape) || IsOp(call.op, op::kBroadcastTo);
   const bool same_rank = after->ndim == before->ndim && !reorders;
   const int64_t* size =
       after->known && axis < after->ndim ? arith::AsInt(after->dims[static_cast<size_t>(axis)]) : nullptr;

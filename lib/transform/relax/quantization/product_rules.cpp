@@ -2,7 +2,8 @@
 #include <algorithm>
 
 #include "iropt/arith/prim_builder.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/pooling.h"
 #include "rules.h"
 #include "transform/relax/util/tensor_axes.h"
 

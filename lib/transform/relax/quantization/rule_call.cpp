@@ -6,6 +6,7 @@
 
 #include "iropt/infer/op_builder.h"
 #include "iropt/ir/location.h"
+#include "iropt/op/ops/arithmetic.h"
 #include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
@@ -77,7 +78,7 @@ const Expr* RuleCall::Quantize(const Expr* data, const AffineType& to, int64_t a
 const Expr* RuleCall::Product(const Expr* a, const Expr* b) {
   const auto of_a = NumbersOf(a);
   const auto of_b = NumbersOf(b);
-  if (!of_a || !of_b || of_a->empty() || of_b->empty()) return Make(OpId::kMultiply, {a, b});
+  if (!of_a || !of_b || of_a->empty() || of_b->empty()) return Make(op::kMultiply, {a, b});
   const size_t count = std::max(of_a->size(), of_b->size());
   if ((of_a->size() != 1 && of_a->size() != count) || (of_b->size() != 1 && of_b->size() != count)) {
     Fail("the scales of the operands have different lengths");

@@ -15,6 +15,7 @@
 
 #include "iropt/ir/rewrite_limit.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/datatype.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -52,7 +53,7 @@ class CastSplitter : public CallTracker {
 
  private:
   bool IsWidening(const Call& call) const {
-    const auto* from = IsOp(call.op, OpId::kAstype) ? As<TensorType>(call.args[0]->type) : nullptr;
+    const auto* from = IsOp(call.op, op::kAstype) ? As<TensorType>(call.args[0]->type) : nullptr;
     const auto* to = As<TensorType>(call.type);
     return from && to && !from->dtype.is_void() && from->dtype.bits < to->dtype.bits;
   }

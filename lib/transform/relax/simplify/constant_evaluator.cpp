@@ -9,6 +9,7 @@
 #include "iropt/eval/relax/value_type.h"
 #include "iropt/eval/tir/prim_func.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/op/ops/dropout.h"
 
 namespace iropt {
 
@@ -70,7 +71,7 @@ std::optional<HostValue> ConstantEvaluator::EvalOperator(const Call& call, const
   if (DeclineBigFile(call, args)) return std::nullopt;
   // All operands are constants, so a batch norm is that of inference unless all are those of training.
   const bool is_inference =
-      op.id == OpId::kNnDropout ? options_.mode == NetworkMode::Inference : options_.mode != NetworkMode::Training;
+      op.id == op::kNnDropout ? options_.mode == NetworkMode::Inference : options_.mode != NetworkMode::Training;
   Result<HostValue> result = EvalOp(op, call.attrs, args, Limits(args, 1), nullptr, is_inference);
   return result ? Accept(*std::move(result), call.type) : Decline(call, result.error());
 }

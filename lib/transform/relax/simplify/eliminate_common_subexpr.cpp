@@ -29,6 +29,8 @@
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/rewrite_limit.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/memory.h"
+#include "iropt/op/ops/vm.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
@@ -46,8 +48,8 @@ namespace {
 bool IsAllocation(const Expr* value) {
   const auto* call = As<Call>(value);
   const auto* op = call ? As<Op>(call->op) : nullptr;
-  return op && IsOneOf(*op, OpId::kBuiltinAllocTensor, OpId::kMemoryAllocStorage, OpId::kMemoryAllocTensor,
-                       OpId::kVmAllocStorage, OpId::kVmAllocTensor);
+  return op && IsOneOf(*op, op::kBuiltinAllocTensor, op::kMemoryAllocStorage, op::kMemoryAllocTensor,
+                       op::kVmAllocStorage, op::kVmAllocTensor);
 }
 
 constexpr DebugChannel kCseDebug("cse");

@@ -31,6 +31,7 @@
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/rewrite_limit.h"
+#include "iropt/op/ops/call_tir.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
@@ -314,7 +315,7 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   const Expr* RewriteCall(const Call& call, std::optional<HostValue>* value) {
     const auto* op = As<Op>(call.op);
     if (!op || (FollowsSince(TextVersion::kV0_24) && IsBigCreation(call))) return ExprRewriter::VisitCall(&call);
-    if (op->id == OpId::kCallTir) {
+    if (op->id == op::kCallTir) {
       const Expr* rewritten = ExprRewriter::VisitCall(&call);
       *value = EvalCallTir(*To<Call>(rewritten));
       if (*value && !AllowRewrite("folded-call", call)) value->reset();

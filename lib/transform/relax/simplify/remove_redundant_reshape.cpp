@@ -11,6 +11,7 @@
 // Source: TVM 0.18's pass of this name.
 #include "iropt/ir/rewrite_limit.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/reshape.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/relax/ipo/call_tracker.h"
@@ -27,9 +28,9 @@ class ReshapeRemover : public CallTracker {
  protected:
   const Expr* VisitCall(const Call* old) override {
     const auto* call = To<Call>(CallTracker::VisitCall(old));
-    if (!IsOp(call->op, OpId::kReshape)) return call;
+    if (!IsOp(call->op, op::kReshape)) return call;
     const Expr* source = call->args[0];
-    if (const Call* before = CallOf(source); before && IsOp(before->op, OpId::kReshape)) source = before->args[0];
+    if (const Call* before = CallOf(source); before && IsOp(before->op, op::kReshape)) source = before->args[0];
     const Call* reshape = Reshape(*call, source);
     // Contradicting shapes are left for the check at run time.
     if (!reshape) return call;

@@ -15,6 +15,8 @@
 
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call.h"
+#include "iropt/op/ops/call_packed.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 
@@ -44,9 +46,9 @@ class PurityRemover : private ExprRewriter<PurityRemover> {
 
   const Expr* VisitCall(const Call* call) {
     if (in_dataflow_) return call;
-    if (IsOp(call->op, OpId::kInvokePureClosure)) return Rebuild(*call, GetOp(OpId::kInvokeClosure), call->args);
-    const bool inplace = IsOp(call->op, OpId::kCallInplacePacked);
-    if ((!IsOp(call->op, OpId::kCallPurePacked) && !inplace) || call->args.empty()) return call;
+    if (IsOp(call->op, op::kInvokePureClosure)) return Rebuild(*call, GetOp(op::kInvokeClosure), call->args);
+    const bool inplace = IsOp(call->op, op::kCallInplacePacked);
+    if ((!IsOp(call->op, op::kCallPurePacked) && !inplace) || call->args.empty()) return call;
     const List<const Expr*> args = workspace().Copy(call->args.span().subspan(1));
     // The attributes of call_inplace_packed do not apply to a direct call.
     return Rebuild(*call, call->args[0], args, inplace ? nullptr : call->attrs, call->type_args, call->type);

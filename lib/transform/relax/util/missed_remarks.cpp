@@ -17,6 +17,9 @@
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
+#include "iropt/op/ops/call_tir.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/normalization.h"
 #include "iropt/pass/remark.h"
 #include "iropt/support/lookup.h"
 #include "transform/relax/params/num_input.h"
@@ -71,7 +74,7 @@ class UnboundParams : public WalkHandler {
     if (!call) return NeedsOfOperands(std::span(&value, 1));
     const auto* op = As<Op>(call->op);
     if (!op) return std::nullopt;
-    if (op->id == OpId::kCallTir) return NeedsOfOperands(call->args.span().subspan(1));
+    if (op->id == op::kCallTir) return NeedsOfOperands(call->args.span().subspan(1));
     return ConstantEvaluator::IsFoldable(*op->info) ? NeedsOfOperands(call->args.span()) : std::nullopt;
   }
 
@@ -107,7 +110,7 @@ class UnboundParams : public WalkHandler {
 struct CastCollector : WalkHandler {
   void OnBinding(const Binding& binding) {
     const auto* call = As<Call>(ValueOf(&binding));
-    if (call && IsOp(call->op, OpId::kAstype)) casts.emplace_back(binding.var, call);
+    if (call && IsOp(call->op, op::kAstype)) casts.emplace_back(binding.var, call);
   }
   void OnCall(const Call& call) {
     for (const Expr* arg : call.args) {
@@ -130,7 +133,7 @@ struct BatchNormCollector : WalkHandler {
     return true;
   }
   void OnCall(const Call& call) {
-    if (!IsOp(call.op, OpId::kNnBatchNorm)) return;
+    if (!IsOp(call.op, op::kNnBatchNorm)) return;
     for (const Expr* operand : call.args.span().subspan(1)) {
       const auto* var = As<Var>(operand);
       if (!var || !params.contains(var)) continue;

@@ -4,6 +4,8 @@
 #include <unordered_set>
 
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/axes.h"
 
 namespace iropt {
 
@@ -14,10 +16,10 @@ class BiasTable {
  public:
   void Add(const Var& var, const Call& call) {
     if (IsColumn(call)) columns_.insert(&var);
-    if (Calls(call, OpId::kMultiply) && columns_.contains(call.args[1])) scaled_.insert(&var);
+    if (Calls(call, op::kMultiply) && columns_.contains(call.args[1])) scaled_.insert(&var);
   }
   bool IsBias(const Call& call) const {
-    return Calls(call, OpId::kAdd) && columns_.contains(call.args[1]) && !scaled_.contains(call.args[0]);
+    return Calls(call, op::kAdd) && columns_.contains(call.args[1]) && !scaled_.contains(call.args[0]);
   }
 
  private:
@@ -26,7 +28,7 @@ class BiasTable {
     return op && op->id == id;
   }
   static bool IsColumn(const Call& call) {
-    if (!Calls(call, OpId::kExpandDims)) return false;
+    if (!Calls(call, op::kExpandDims)) return false;
     const auto* vector = As<TensorType>(call.args[0]->type);
     const IntList axes = ExpandDimsAttrs(call).axis();
     return vector && vector->ndim == 1 && !axes.empty() && axes[0] == 1;

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "iropt/ir/relax/expr.h"
-#include "iropt/op/op_attrs.h"
 
 namespace iropt {
 
@@ -13,17 +12,7 @@ namespace iropt {
 inline const TensorType* TensorTypeOf(const Expr* expr) { return As<TensorType>(expr->type); }
 
 // The axes of a permute_dims, none of which is negative; empty if the rank is not known, and for rank 0.
-inline std::vector<int64_t> PermutationOf(const Call& permute_dims) {
-  const TensorType* tensor = TensorTypeOf(permute_dims.args[0]);
-  if (!tensor || tensor->ndim == kUnknownDim) return {};
-  std::vector<int64_t> axes;
-  if (const auto given = PermuteDimsAttrs(permute_dims).axes()) {
-    for (const int64_t axis : *given) axes.push_back(axis < 0 ? axis + tensor->ndim : axis);
-  } else {
-    for (int64_t axis = tensor->ndim - 1; axis >= 0; --axis) axes.push_back(axis);
-  }
-  return axes;
-}
+std::vector<int64_t> PermutationOf(const Call& permute_dims);
 
 // The axes of a permute_dims that exchanges the last two of at least two axes and keeps the others.
 inline std::vector<int64_t> ExchangeLastTwo(int rank) {

@@ -10,6 +10,7 @@
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
 
@@ -130,7 +131,7 @@ class RegionCollector : public tir::StmtExprVisitor {
     if (stmt->else_case) Where(make().Not(stmt->condition), [&] { VisitStmt(stmt->else_case); });
   }
   void VisitCall(const tir::Call* call) override {
-    if (!IsOp(call->op, OpId::kTirIfThenElse)) return StmtExprVisitor::VisitCall(call);
+    if (!IsOp(call->op, op::kTirIfThenElse)) return StmtExprVisitor::VisitCall(call);
     VisitExpr(call->args[0]);
     Where(call->args[0], [&] { VisitExpr(call->args[1]); });
     Where(make().Not(call->args[0]), [&] { VisitExpr(call->args[2]); });
@@ -239,7 +240,7 @@ class RegionCollector : public tir::StmtExprVisitor {
   bool Solve(const PrimExpr* condition, std::vector<std::pair<const tir::Var*, IntervalSet>>& bounds) {
     if (const auto* both = As<tir::And>(condition)) return Solve(both->a, bounds) && Solve(both->b, bounds);
     const auto* call = As<tir::Call>(condition);
-    if (call && IsOp(call->op, OpId::kTirLikely)) return Solve(call->args[0], bounds);
+    if (call && IsOp(call->op, op::kTirLikely)) return Solve(call->args[0], bounds);
     const bool is_comparison = condition->kind >= NodeKind::kEQ && condition->kind <= NodeKind::kGE;
     const auto* order = is_comparison ? As<tir::BinaryExpr>(condition) : nullptr;
     if (!order || !arith::IsIndexType(order->a->dtype) || !IsArithmetic(condition)) return true;

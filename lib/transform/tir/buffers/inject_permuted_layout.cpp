@@ -21,6 +21,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -93,8 +94,8 @@ class PermutedLayoutInjector : public arith::StmtExprMutatorWithAnalyzer {
     const PrimExpr* visited = StmtExprMutatorWithAnalyzer::VisitCall(call);
     const auto* access = As<tir::Call>(visited);
     if (!permute_ || !access) return visited;
-    if (IsOp(access->op, OpId::kTirPtxLdmatrix) && access->args.size() > 6) return PermutePointer(*access, 5, 6);
-    if (IsOp(access->op, OpId::kTirMmaStore) && access->args.size() > 2) return PermutePointer(*access, 2, 0);
+    if (IsOp(access->op, op::kTirPtxLdmatrix) && access->args.size() > 6) return PermutePointer(*access, 5, 6);
+    if (IsOp(access->op, op::kTirMmaStore) && access->args.size() > 2) return PermutePointer(*access, 2, 0);
     return visited;
   }
 
@@ -144,7 +145,7 @@ class PermutedLayoutInjector : public arith::StmtExprMutatorWithAnalyzer {
   // and becomes 0.
   const PrimExpr* PermutePointer(const tir::Call& call, size_t pointer, size_t offset) {
     const auto* access = As<tir::Call>(call.args[pointer]);
-    const bool fits = access && IsOp(access->op, OpId::kTirTvmAccessPtr) && access->args.size() == 5;
+    const bool fits = access && IsOp(access->op, op::kTirTvmAccessPtr) && access->args.size() == 5;
     const auto* buffer = fits ? buffers_.Find(As<tir::Var>(access->args[1])) : nullptr;
     if (!buffer) {
       Error(call, "a permuted layout needs pointers of the form T.tvm_access_ptr of a known buffer");

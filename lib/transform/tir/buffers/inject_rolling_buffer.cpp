@@ -25,6 +25,7 @@
 #include "iropt/arith/int_set.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -204,7 +205,7 @@ class RollingBufferInjector : public tir::StmtExprMutator {
     const PrimExpr* is_new = make_.Node(NodeKind::kGE, position, make_.Const(axis.overlap, position->dtype));
     const std::vector<const PrimExpr*> args = {make_.Node(NodeKind::kOr, is_first, is_new)};
     const PrimExpr* likely =
-        workspace().New<tir::Call>(DataType::Bool(), GetOp(OpId::kTirLikely), workspace().Copy(args));
+        workspace().New<tir::Call>(DataType::Bool(), GetOp(op::kTirLikely), workspace().Copy(args));
     return workspace().New<tir::IfThenElse>(likely, store, nullptr);
   }
 

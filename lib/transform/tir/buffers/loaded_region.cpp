@@ -6,6 +6,7 @@
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 
@@ -72,13 +73,13 @@ class LoadCollector : public tir::StmtExprVisitor {
 
   void VisitIfThenElse(const tir::IfThenElse* stmt) override {
     VisitExpr(stmt->condition);
-    const tir::Call* likely = CallOf(stmt->condition, OpId::kTirLikely);
+    const tir::Call* likely = CallOf(stmt->condition, op::kTirLikely);
     const PrimExpr* condition = likely ? likely->args[0] : stmt->condition;
     Where(condition, [&] { VisitStmt(stmt->then_case); });
     if (stmt->else_case) Where(analyzer_.RewriteSimplify(make().Not(condition)), [&] { VisitStmt(stmt->else_case); });
   }
   void VisitCall(const tir::Call* call) override {
-    if (!IsOp(call->op, OpId::kTirIfThenElse) || call->args.size() != 3) return StmtExprVisitor::VisitCall(call);
+    if (!IsOp(call->op, op::kTirIfThenElse) || call->args.size() != 3) return StmtExprVisitor::VisitCall(call);
     VisitExpr(call->args[0]);
     Where(call->args[0], [&] { VisitExpr(call->args[1]); });
     Where(analyzer_.RewriteSimplify(make().Not(call->args[0])), [&] { VisitExpr(call->args[2]); });

@@ -10,6 +10,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
 #include "transform/tir/util/buffer_layout.h"
@@ -368,10 +369,10 @@ class StorageFlattener : public tir::StmtExprMutator {
   const tir::Stmt* PrefetchAt(const tir::Buffer& buffer, const std::vector<const PrimExpr*>& indices) {
     const PrimExpr* load = workspace().New<tir::BufferLoad>(buffer.dtype, &buffer, workspace().Copy(indices));
     std::vector<const PrimExpr*> operands = {workspace().New<tir::Call>(
-        DataType::Handle(), GetOp(OpId::kTirAddressOf), workspace().Copy(std::vector<const PrimExpr*>{load}))};
+        DataType::Handle(), GetOp(op::kTirAddressOf), workspace().Copy(std::vector<const PrimExpr*>{load}))};
     for (const int64_t hint : {0, 3, 1}) operands.push_back(make().Int(hint, DataType::Int(32)));
     return workspace().New<tir::Evaluate>(
-        workspace().New<tir::Call>(buffer.dtype, GetOp(OpId::kTirPrefetch), workspace().Copy(operands)));
+        workspace().New<tir::Call>(buffer.dtype, GetOp(op::kTirPrefetch), workspace().Copy(operands)));
   }
 
   // ---- Bounds
@@ -393,7 +394,7 @@ class StorageFlattener : public tir::StmtExprMutator {
     }
     const std::vector<const PrimExpr*> bounds = {bound};
     const auto* tuple =
-        workspace().New<tir::Call>(DataType::Handle(), GetOp(OpId::kTirTvmTuple), workspace().Copy(bounds));
+        workspace().New<tir::Call>(DataType::Handle(), GetOp(op::kTirTvmTuple), workspace().Copy(bounds));
     return workspace().New<tir::AttrStmt>(buffer.data, attr::kBufferBound, tuple, body);
   }
 

@@ -20,6 +20,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -58,7 +59,7 @@ class TextureFlattener : public tir::StmtExprMutator {
     std::vector<const PrimExpr*> args = Position(*visited->buffer, visited->indices, *load);
     if (args.empty()) return load;
     args.push_back(visited->indices[visited->indices.size() - 1]);
-    return NewCall(visited->buffer->dtype, OpId::kTirTexture2dLoad, args);
+    return NewCall(visited->buffer->dtype, op::kTirTexture2dLoad, args);
   }
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
@@ -67,7 +68,7 @@ class TextureFlattener : public tir::StmtExprMutator {
     std::vector<const PrimExpr*> args = Position(*visited->buffer, visited->indices, *store);
     if (args.empty()) return store;
     args.push_back(visited->value);
-    return workspace().New<tir::Evaluate>(NewCall(args[0]->dtype, OpId::kTirTexture2dStore, args));
+    return workspace().New<tir::Evaluate>(NewCall(args[0]->dtype, op::kTirTexture2dStore, args));
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
@@ -115,9 +116,9 @@ class TextureFlattener : public tir::StmtExprMutator {
       size = make.Mul(size, VisitExpr(realize.bounds[i]->extent));
     }
     const PrimExpr* scope = workspace().New<tir::StringImm>(buffer.scope());
-    const PrimExpr* shape = NewCall(DataType::Handle(), OpId::kTirTvmStackMakeShape, {width, height});
+    const PrimExpr* shape = NewCall(DataType::Handle(), op::kTirTvmStackMakeShape, {width, height});
     const PrimExpr* image =
-        NewCall(DataType::Handle(), OpId::kTirNdMemAllocWithScope, {scope, make.Int(2, DataType::Int(64)), shape});
+        NewCall(DataType::Handle(), op::kTirNdMemAllocWithScope, {scope, make.Int(2, DataType::Int(64)), shape});
     return workspace().New<tir::LetStmt>(buffer.data, image, VisitStmt(realize.body));
   }
 

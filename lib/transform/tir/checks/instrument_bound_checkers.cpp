@@ -22,6 +22,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -83,7 +84,7 @@ class AccessCollector : public tir::ExprVisitor {
     ExprVisitor::VisitBufferLoad(load);
   }
   void VisitCall(const tir::Call* call) override {
-    is_guarded_ |= IsOp(call->op, OpId::kTirIfThenElse);
+    is_guarded_ |= IsOp(call->op, op::kTirIfThenElse);
     ExprVisitor::VisitCall(call);
   }
   void VisitLet(const tir::Let*) override { has_let_ = true; }

@@ -19,6 +19,7 @@
 #include "iropt/ir/dlpack.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -66,7 +67,7 @@ class HostAccessFinder : public tir::StmtExprVisitor {
       if (!func_.params.empty() && var == func_.params[0]) return true;
       const auto* value = values_.Find(var);
       const auto* call = !value ? nullptr : As<tir::Call>(*value);
-      if (!call || !IsOp(call->op, OpId::kTirTvmStructGet)) return false;
+      if (!call || !IsOp(call->op, op::kTirTvmStructGet)) return false;
       var = As<tir::Var>(call->args[0]);
     }
     return false;

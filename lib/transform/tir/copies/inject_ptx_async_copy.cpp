@@ -15,6 +15,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -71,7 +72,7 @@ class AsyncCopyInjector : public tir::StmtExprMutator {
     if (!in_async_scope_ || store->predicate || (scope != "shared" && scope != "shared.dyn")) return store;
     const PrimExpr* value = store->value;
     const PrimExpr* condition = nullptr;
-    const tir::Call* choice = CallOf(value, OpId::kTirIfThenElse);
+    const tir::Call* choice = CallOf(value, op::kTirIfThenElse);
     if (choice && choice->args.size() == 3 && IsFloatZero(choice->args[2])) {
       condition = choice->args[0];
       value = choice->args[1];
@@ -100,7 +101,7 @@ class AsyncCopyInjector : public tir::StmtExprMutator {
                                       load.buffer->data, from, make_.Int(bytes, DataType::Int(32))};
     if (condition) args.push_back(condition);
     return workspace().New<tir::Evaluate>(
-        workspace().New<tir::Call>(store.buffer->dtype, GetOp(OpId::kTirPtxCpAsync), workspace().Copy(args)));
+        workspace().New<tir::Call>(store.buffer->dtype, GetOp(op::kTirPtxCpAsync), workspace().Copy(args)));
   }
 
   // By which a position in the destination is multiplied: memory that was merged has bytes as elements. 0: the

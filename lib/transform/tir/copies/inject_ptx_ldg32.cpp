@@ -24,6 +24,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_id.h"
 #include "iropt/pass/pass.h"
@@ -79,7 +80,7 @@ class PTXLoadInjector : public tir::StmtExprMutator {
   }
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
-    const tir::Call* choice = CallOf(store->value, OpId::kTirIfThenElse);
+    const tir::Call* choice = CallOf(store->value, op::kTirIfThenElse);
     if (!addr_ || !choice || choice->args.size() != 3 || !IsInt32Index(store->indices, store->predicate)) return store;
     const auto* load = As<tir::BufferLoad>(choice->args[1]);
     const bool is_first = load != nullptr;
@@ -93,7 +94,7 @@ class PTXLoadInjector : public tir::StmtExprMutator {
     const PrimExpr* dest = Load(addr_, Int(1));
     const std::array args{static_cast<const PrimExpr*>(store->buffer->data), Load(predicate_, Int(0)),
                           Load(load->buffer, source), dest};
-    const PrimExpr* call = workspace().New<tir::Call>(DataType::Float(32), GetOp(OpId::kTirPtxLdg32),
+    const PrimExpr* call = workspace().New<tir::Call>(DataType::Float(32), GetOp(op::kTirPtxLdg32),
                                                       workspace().Copy(std::span<const PrimExpr* const>(args)));
     const std::array<const tir::Stmt*, 5> stmts{
         Store(addr_, Int(0), load->indices[0]), Store(addr_, Int(1), store->indices[0]),

@@ -21,6 +21,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -67,10 +68,10 @@ class TextureAllocInjector : public tir::StmtExprMutator {
       const PrimExpr*& part = size[i >= *column ? 0 : i + 1 == *column ? 1 : 2];
       part = make_.Mul(part, allocate->extents[i]);
     }
-    const PrimExpr* shape = Call(OpId::kTirTvmStackMakeShape, size);
+    const PrimExpr* shape = Call(op::kTirTvmStackMakeShape, size);
     const std::array<const PrimExpr*, 4> args{workspace().New<tir::StringImm>(scope), make_.Int(3), shape,
                                               make_.Int(bits)};
-    return workspace().New<tir::LetStmt>(allocate->buffer_var, Call(OpId::kTirNdMemAllocWithScope, args),
+    return workspace().New<tir::LetStmt>(allocate->buffer_var, Call(op::kTirNdMemAllocWithScope, args),
                                          VisitStmt(allocate->body));
   }
 

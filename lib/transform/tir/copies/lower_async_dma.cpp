@@ -26,6 +26,7 @@
 #include "configs/tir.experimental_dma_bypass_cache.h"
 #include "iropt/arith/mutator.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_id.h"
 #include "iropt/pass/pass.h"
@@ -54,8 +55,8 @@ class AsyncDMALowerer : public arith::StmtExprMutatorWithAnalyzer {
     scope_->is_group = scope_->is_group || scope_->has_copy || scope_->attrs > 0;
     scope_->has_copy = true;
     const PrimExpr* bytes = make().Mul(copy->size, make().Const(copy->source->dtype.bytes(), copy->size->dtype));
-    return Call(OpId::kTirDmaCopy, {Int32(scope_->queue), AddressOf(copy->dest, copy->dest_begin),
-                                    AddressOf(copy->source, copy->source_begin), bytes, Int32(bypass_cache_)});
+    return Call(op::kTirDmaCopy, {Int32(scope_->queue), AddressOf(copy->dest, copy->dest_begin),
+                                  AddressOf(copy->source, copy->source_begin), bytes, Int32(bypass_cache_)});
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* attr) override {
@@ -87,8 +88,8 @@ class AsyncDMALowerer : public arith::StmtExprMutatorWithAnalyzer {
     const bool is_group = scope_->is_group;
     scope_ = outer;
     if (!is_group) return visited;
-    const std::array<const tir::Stmt*, 3> stmts{Call(OpId::kTirDmaStartGroup, {Int32(queue)}), visited,
-                                                Call(OpId::kTirDmaEndGroup, {Int32(queue)})};
+    const std::array<const tir::Stmt*, 3> stmts{Call(op::kTirDmaStartGroup, {Int32(queue)}), visited,
+                                                Call(op::kTirDmaEndGroup, {Int32(queue)})};
     return MakeFlatSeq(workspace(), stmts);
   }
 
@@ -97,7 +98,7 @@ class AsyncDMALowerer : public arith::StmtExprMutatorWithAnalyzer {
     if (!in_flight || in_flight->attr_key != attr::kAsyncWaitInflightCount) return InAttr(attr);
     const tir::Stmt* body = VisitStmt(in_flight->body);
     if (used_queues_.contains(queue)) {
-      const std::array<const tir::Stmt*, 2> stmts{Call(OpId::kTirDmaWait, {Int32(queue), in_flight->value}), body};
+      const std::array<const tir::Stmt*, 2> stmts{Call(op::kTirDmaWait, {Int32(queue), in_flight->value}), body};
       return MakeFlatSeq(workspace(), stmts);
     }
     if (body == in_flight->body) return &attr;
@@ -112,7 +113,7 @@ class AsyncDMALowerer : public arith::StmtExprMutatorWithAnalyzer {
   const PrimExpr* AddressOf(const tir::Buffer* buffer, const PrimExpr* index) {
     const PrimExpr* element =
         workspace().New<tir::BufferLoad>(buffer->dtype, buffer, workspace().Copy(std::vector{index}));
-    return workspace().New<tir::Call>(DataType::Handle(), GetOp(OpId::kTirAddressOf),
+    return workspace().New<tir::Call>(DataType::Handle(), GetOp(op::kTirAddressOf),
                                       workspace().Copy(std::vector{element}));
   }
   const tir::Stmt* Call(OpId op, std::initializer_list<const PrimExpr*> args) {

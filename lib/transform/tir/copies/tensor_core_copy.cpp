@@ -11,6 +11,7 @@
 #include "iropt/arith/int_set.h"
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "transform/tir/copies/cache_stage.h"
 #include "transform/tir/copies/coalesced_access.h"
@@ -185,8 +186,8 @@ const tir::Stmt* TileCopier::Synchronize(OpId op, const tir::Buffer& fragment, c
   const PrimExpr* index =
       make().Add(make().FloorDiv(offset, elements), make().FloorDiv(make().FloorMod(offset, elements), size));
   const PrimExpr* stride = memory.strides[0];
-  const PrimExpr* pointer = Call(DataType::Handle(), OpId::kTirTvmAccessPtr,
-                                 {Call(memory.dtype, OpId::kTirTypeAnnotation, {}), memory.data, memory.elem_offset,
+  const PrimExpr* pointer = Call(DataType::Handle(), op::kTirTvmAccessPtr,
+                                 {Call(memory.dtype, op::kTirTypeAnnotation, {}), memory.data, memory.elem_offset,
                                   make().Mul(stride, size), Int(access)});
   return workspace_.New<tir::Evaluate>(
       Call(DataType::Handle(), op,
@@ -222,7 +223,7 @@ Result<const tir::Stmt*> TileCopier::Load(const LoopNest& nest) {
   IROPT_ASSIGN_OR_RETURN(const tir::Buffer* tgt, MatchTile(target, "tgt", dtype, false));
   const std::string_view layout = store->buffer->scope() == kMatrixA ? "row_major" : "col_major";
   return MakeBlock(nest, "wmma_load", source, src, target, tgt,
-                   Synchronize(OpId::kTirTvmLoadMatrixSync, *tgt, *src, kReads, layout));
+                   Synchronize(op::kTirTvmLoadMatrixSync, *tgt, *src, kReads, layout));
 }
 
 Result<const tir::Stmt*> TileCopier::Store(const LoopNest& nest, std::string_view scope) {
@@ -238,7 +239,7 @@ Result<const tir::Stmt*> TileCopier::Store(const LoopNest& nest, std::string_vie
   IROPT_ASSIGN_OR_RETURN(const tir::Buffer* tgt, MatchTile(target, "tgt", dtype, true));
   if (scope == kMatrixC) return MakeBlock(nest, "mma_store", source, src, target, tgt, StoreByThreads(*src, *tgt));
   return MakeBlock(nest, "wmma_store", source, src, target, tgt,
-                   Synchronize(OpId::kTirTvmStoreMatrixSync, *src, *tgt, kWrites, "row_major"));
+                   Synchronize(op::kTirTvmStoreMatrixSync, *src, *tgt, kWrites, "row_major"));
 }
 
 Result<const tir::Stmt*> StoreToGlobal(const tir::Stmt* stmt, std::string_view scope, int64_t tile,

@@ -7,6 +7,7 @@
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
 #include "transform/tir/copies/loop_nest.h"
@@ -155,7 +156,7 @@ class AccessCollector : public tir::StmtExprVisitor {
     const auto* evaluate = As<tir::Evaluate>(block->body);
     const auto* call = evaluate ? As<tir::Call>(evaluate->value) : nullptr;
     const Op* op = call ? As<Op>(call->op) : nullptr;
-    if (!op || !IsOneOf(*op, OpId::kTirTvmLoadMatrixSync, OpId::kTirTvmStoreMatrixSync)) return;
+    if (!op || !IsOneOf(*op, op::kTirTvmLoadMatrixSync, op::kTirTvmStoreMatrixSync)) return;
     for (const tir::MatchBufferRegion* match : block->match_buffers) {
       std::vector<const PrimExpr*> indices;
       for (const tir::Range* range : match->source->region) {

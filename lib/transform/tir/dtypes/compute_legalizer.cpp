@@ -10,6 +10,7 @@
 #include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
@@ -50,7 +51,7 @@ class WidenableAllocations : public tir::StmtExprVisitor {
     StmtExprVisitor::VisitMatchBufferRegion(match);
   }
   void VisitCall(const tir::Call* call) override {
-    const auto* load = IsOp(call->op, OpId::kTirAddressOf) ? As<tir::BufferLoad>(call->args[0]) : nullptr;
+    const auto* load = IsOp(call->op, op::kTirAddressOf) ? As<tir::BufferLoad>(call->args[0]) : nullptr;
     if (load) fixed_.insert(load->buffer->data);
     StmtExprVisitor::VisitCall(call);
   }
@@ -176,7 +177,7 @@ class ComputeLegalizer : public tir::StmtExprMutator {
   }
 
   const PrimExpr* VisitCall(const tir::Call* call) override {
-    if (IsCallOf(call, OpId::kTirAddressOf) || IsCallOf(call, OpId::kTirTypeAnnotation))
+    if (IsCallOf(call, op::kTirAddressOf) || IsCallOf(call, op::kTirTypeAnnotation))
       return StmtExprMutator::VisitCall(call);
     if (KeepsDTypes(*call)) return VisitWithDTypes(*call);
     const List<const PrimExpr*> args = Operands(call->args);
@@ -200,7 +201,7 @@ class ComputeLegalizer : public tir::StmtExprMutator {
   const PrimExpr* Operand(const PrimExpr* expr) {
     const size_t lets = num_lets_;
     const PrimExpr* value = VisitExpr(expr);
-    if (!IsNarrow(value) || IsCallOf(value, OpId::kTirTypeAnnotation)) return value;
+    if (!IsNarrow(value) || IsCallOf(value, op::kTirTypeAnnotation)) return value;
     const auto* cast = As<tir::Cast>(value);
     if (cast && cast->value->dtype == Wide(value->dtype)) return cast->value;
     return Convert(value, Wide(value->dtype), num_lets_ != lets);
@@ -241,7 +242,7 @@ class ComputeLegalizer : public tir::StmtExprMutator {
   // Returns whether the operands keep their dtypes: the result of the function, the operands of functions of the
   // module, and the operand whose bits are taken.
   static bool KeepsDTypes(const tir::Call& call) {
-    return Is<GlobalVar>(call.op) || IsCallOf(&call, OpId::kTirReinterpret) || IsCallOf(&call, OpId::kTirRet);
+    return Is<GlobalVar>(call.op) || IsCallOf(&call, op::kTirReinterpret) || IsCallOf(&call, op::kTirRet);
   }
   const PrimExpr* VisitWithDTypes(const tir::Call& call) {
     const List<const PrimExpr*> args = MapList(call.args, workspace(), [this](const PrimExpr* arg) {

@@ -1,5 +1,6 @@
 #include "transform/tir/dtypes/float_conversion.h"
 
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/check.h"
 
@@ -86,7 +87,7 @@ class BitConversion {
     const PrimExpr* zero = make_.Const(0, to_bits_);
     if (!to_bits_.is_scalar()) return make_.Select(condition, zero, bits);
     const PrimExpr* args[] = {condition, zero, bits};
-    return make_.Keep(tir::Call(to_bits_, GetOp(OpId::kTirIfThenElse), make_.Operands(args)));
+    return make_.Keep(tir::Call(to_bits_, GetOp(op::kTirIfThenElse), make_.Operands(args)));
   }
 
   const arith::PrimBuilder& make_;
@@ -100,7 +101,7 @@ class BitConversion {
 const PrimExpr* Reinterpret(DataType dtype, const PrimExpr* value, const arith::PrimBuilder& make) {
   if (value->dtype == dtype) return value;
   const PrimExpr* args[] = {value};
-  return make.Keep(tir::Call(dtype, GetOp(OpId::kTirReinterpret), make.Operands(args)));
+  return make.Keep(tir::Call(dtype, GetOp(op::kTirReinterpret), make.Operands(args)));
 }
 
 const PrimExpr* ConvertFloatBits(const PrimExpr* bits, DataType from, DataType to, const arith::PrimBuilder& make) {

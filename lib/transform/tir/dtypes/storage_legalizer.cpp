@@ -9,6 +9,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "transform/tir/dtypes/float_conversion.h"
 
@@ -120,8 +121,8 @@ class StorageLegalizer : public tir::StmtExprMutator {
   }
 
   const PrimExpr* VisitCall(const tir::Call* call) override {
-    if (IsOp(call->op, OpId::kTirAddressOf)) return VisitAddressOf(*call);
-    if (!IsOp(call->op, OpId::kTirReinterpret) || call->args.size() != 1) return StmtExprMutator::VisitCall(call);
+    if (IsOp(call->op, op::kTirAddressOf)) return VisitAddressOf(*call);
+    if (!IsOp(call->op, op::kTirReinterpret) || call->args.size() != 1) return StmtExprMutator::VisitCall(call);
     const PrimExpr* arg = call->args[0];
     const PrimExpr* value = is_narrow_(arg->dtype) ? Bits(arg) : VisitExpr(arg);
     const DataType dtype = is_narrow_(call->dtype) ? BitsDType(call->dtype) : call->dtype;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
@@ -30,7 +31,7 @@ class UnsafeSelectRewriter : public tir::StmtExprMutator {
     const auto* safe = As<tir::Select>(visited);
     if (!safe || !IsUnsafeSelect(*safe)) return visited;
     const std::vector<const PrimExpr*> args = {safe->condition, safe->true_value, safe->false_value};
-    return workspace().New<tir::Call>(safe->dtype, GetOp(OpId::kTirIfThenElse), workspace().Copy(args));
+    return workspace().New<tir::Call>(safe->dtype, GetOp(op::kTirIfThenElse), workspace().Copy(args));
   }
 };
 

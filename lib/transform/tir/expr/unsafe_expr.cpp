@@ -1,6 +1,7 @@
 #include "transform/tir/expr/unsafe_expr.h"
 
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 
@@ -29,8 +30,8 @@ class UnsafeFinder : public tir::ExprVisitor {
   }
 
   void VisitCall(const tir::Call* call) override {
-    if (IsOp(call->op, OpId::kTirIfThenElse)) return VisitExpr(call->args[0]);
-    if (IsOp(call->op, OpId::kTirAddressOf)) {
+    if (IsOp(call->op, op::kTirIfThenElse)) return VisitExpr(call->args[0]);
+    if (IsOp(call->op, op::kTirAddressOf)) {
       if (const auto* load = As<tir::BufferLoad>(call->args[0])) {
         for (const PrimExpr* index : load->indices) VisitExpr(index);
         return;

@@ -18,6 +18,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -40,7 +41,7 @@ class ContextCombiner : public tir::StmtExprMutator {
 
  protected:
   const PrimExpr* VisitCall(const tir::Call* call) override {
-    if (!IsOp(call->op, OpId::kTirTvmThreadContext) || call->args.size() != 1) return StmtExprMutator::VisitCall(call);
+    if (!IsOp(call->op, op::kTirTvmThreadContext) || call->args.size() != 1) return StmtExprMutator::VisitCall(call);
     const PrimExpr* context = call->args[0];
     if (DependsOnScope(context)) return context;
     const auto [var, is_new] = scope_.vars.try_emplace(context, nullptr);

@@ -7,6 +7,7 @@
 #include "iropt/infer/print/prim_printer.h"
 #include "iropt/ir/dlpack.h"
 #include "iropt/ir/location.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"
 
@@ -107,7 +108,7 @@ const PrimExpr* FfiBinder::Message(std::string_view kind, Parts parts,
   parts.push_back(when_calling_);
   parts.push_back(signature_);
   for (const std::string_view part : rest) parts.push_back(Text(part));
-  return build_.Call(DataType::Handle(), GetOp(OpId::kTirAssertMessage), parts);
+  return build_.Call(DataType::Handle(), GetOp(op::kTirAssertMessage), parts);
 }
 
 void FfiBinder::Assert(StmtNest& nest, const PrimExpr* condition, std::string_view kind, Parts parts,
@@ -189,7 +190,7 @@ void FfiBinder::BindParam(size_t i) {
     const PrimExpr* value = Pointer(i, type_index, false);
     const PrimExpr* operands[] = {value};
     const auto* typed =
-        workspace.New<tir::Call>(DataType::Handle(), GetOp(OpId::kTirReinterpret),
+        workspace.New<tir::Call>(DataType::Handle(), GetOp(op::kTirReinterpret),
                                  workspace.Copy(std::span<const PrimExpr* const>(operands)), param->pointer);
     defined_at_.try_emplace(param, std::string(name));
     bindings_.Add<tir::LetStmt>(param, typed);
@@ -225,8 +226,8 @@ const PrimExpr* FfiBinder::Pointer(size_t i, const tir::Var* type_index, bool is
   CheckTypeIndex(i, make.Binary(NodeKind::kOr, is_plain, is_object), is_tensor ? "Tensor" : "pointer");
   const PrimExpr* value = Content(i, DataType::Handle());
   const PrimExpr* inside =
-      build_.Call(DataType::Handle(), OpId::kTirHandleAddByteOffset, {value, build_.Int32(kTensorOffset)});
-  return build_.Call(DataType::Handle(), OpId::kTirIfThenElse,
+      build_.Call(DataType::Handle(), op::kTirHandleAddByteOffset, {value, build_.Int32(kTensorOffset)});
+  return build_.Call(DataType::Handle(), op::kTirIfThenElse,
                      {build_.EqualInt(type_index, ffi_type::kTensor), inside, value});
 }
 
@@ -326,7 +327,7 @@ const tir::Var* FfiBinder::Array(const tir::Var* handle, StructField field, cons
   const auto* array = workspace.NewPrimVar(name, DataType::Handle(), pointer);
   const PrimExpr* operands[] = {handle, build_.Int32(0), build_.Int32(static_cast<int64_t>(field))};
   bindings_.Add<tir::LetStmt>(
-      array, workspace.New<tir::Call>(DataType::Handle(), GetOp(OpId::kTirTvmStructGet),
+      array, workspace.New<tir::Call>(DataType::Handle(), GetOp(op::kTirTvmStructGet),
                                       workspace.Copy(std::span<const PrimExpr* const>(operands)), pointer));
   return array;
 }
@@ -402,7 +403,7 @@ void FfiBinder::BindData(const tir::Buffer& buffer, const tir::Var* handle, size
   const arith::PrimBuilder& make = build_.make();
   Workspace& workspace = build_.workspace();
   const PrimExpr* operands[] = {build_.GetField(DataType::Handle(), handle, 0, StructField::kArrData)};
-  const auto* data = workspace.New<tir::Call>(DataType::Handle(), GetOp(OpId::kTirReinterpret),
+  const auto* data = workspace.New<tir::Call>(DataType::Handle(), GetOp(op::kTirReinterpret),
                                               workspace.Copy(std::span<const PrimExpr* const>(operands)),
                                               tir::PointerInfo::Get(buffer.dtype, buffer.scope()));
   const PrimExpr* size = make.Const(1, IndexType(buffer));

@@ -7,6 +7,7 @@
 #include "iropt/infer/prim_func_type.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "transform/tir/host/ffi_binder.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/host/return_rewriter.h"
@@ -90,7 +91,7 @@ const tir::Stmt* SetDevice(const HostBuilder& build, StmtNest& nest, int64_t dev
   nest.Add<tir::AttrStmt>(StrAttr::Get("default"), attr::kDeviceId, device_id);
   nest.Add<tir::AttrStmt>(StrAttr::Get("default"), attr::kDeviceType, build.Int32(device_type));
   if (device_type == kCpuDevice) return body;
-  const PrimExpr* call = build.Call(DataType::Int(32), OpId::kTirTvmCallPacked,
+  const PrimExpr* call = build.Call(DataType::Int(32), op::kTirTvmCallPacked,
                                     {build.String("__tvm_set_device"), build.Int32(device_type), device_id});
   return build.Seq({build.Evaluate(call), body});
 }

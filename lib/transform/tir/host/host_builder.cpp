@@ -2,6 +2,7 @@
 
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 
 namespace iropt {
 
@@ -13,13 +14,13 @@ DataType ApiType(DataType dtype) {
 }
 
 const PrimExpr* HostBuilder::NullHandle() const {
-  return Call(DataType::Handle(), OpId::kTirReinterpret, {make_.Int(0, DataType::UInt(64))});
+  return Call(DataType::Handle(), op::kTirReinterpret, {make_.Int(0, DataType::UInt(64))});
 }
 
 const PrimExpr* HostBuilder::IfThenElse(const PrimExpr* condition, const PrimExpr* a, const PrimExpr* b) const {
   make_.Match(a, b);
   if (const int64_t* value = arith::AsInt(condition)) return *value != 0 ? a : b;
-  return Call(a->dtype, OpId::kTirIfThenElse, {condition, a, b});
+  return Call(a->dtype, op::kTirIfThenElse, {condition, a, b});
 }
 
 const PrimExpr* HostBuilder::Load(const tir::Buffer* buffer, int64_t index) const {

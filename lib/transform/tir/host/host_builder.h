@@ -9,6 +9,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_id.h"
 #include "iropt/op/struct_field.h"
@@ -74,16 +75,14 @@ class HostBuilder {
   }
   const PrimExpr* Equal(const PrimExpr* a, const PrimExpr* b) const { return make().Binary(NodeKind::kEQ, a, b); }
   const PrimExpr* EqualInt(const PrimExpr* a, int64_t value) const { return Equal(a, make().Const(value, a->dtype)); }
-  const PrimExpr* IsNull(const PrimExpr* pointer) const {
-    return Call(DataType::Bool(), OpId::kTirIsNullptr, {pointer});
-  }
+  const PrimExpr* IsNull(const PrimExpr* pointer) const { return Call(DataType::Bool(), op::kTirIsNullptr, {pointer}); }
   // The field of element `index` of the array of structures that starts at `base`.
   const PrimExpr* GetField(DataType dtype, const PrimExpr* base, int64_t index, StructField field) const {
-    return Call(dtype, OpId::kTirTvmStructGet, {base, Int32(index), Int32(static_cast<int64_t>(field))});
+    return Call(dtype, op::kTirTvmStructGet, {base, Int32(index), Int32(static_cast<int64_t>(field))});
   }
   const tir::Stmt* SetField(const PrimExpr* base, int64_t index, StructField field, const PrimExpr* value) const {
-    return Evaluate(Call(DataType::Int(32), OpId::kTirTvmStructSet,
-                         {base, Int32(index), Int32(static_cast<int64_t>(field)), value}));
+    return Evaluate(
+        Call(DataType::Int(32), op::kTirTvmStructSet, {base, Int32(index), Int32(static_cast<int64_t>(field)), value}));
   }
   // With matching of dtypes; folds if the condition is constant.
   const PrimExpr* IfThenElse(const PrimExpr* condition, const PrimExpr* a, const PrimExpr* b) const;
@@ -92,7 +91,7 @@ class HostBuilder {
   const tir::Stmt* Evaluate(const PrimExpr* value) const { return workspace_.New<tir::Evaluate>(value); }
   const tir::Stmt* Nop() const { return Evaluate(Int32(0)); }
   const tir::Stmt* Return(int64_t value) const {
-    return Evaluate(Call(DataType::Int(32), OpId::kTirRet, {Int32(value)}));
+    return Evaluate(Call(DataType::Int(32), op::kTirRet, {Int32(value)}));
   }
   const tir::Stmt* Store(const tir::Buffer* buffer, int64_t index, const PrimExpr* value) const;
   const tir::Stmt* Seq(std::initializer_list<const tir::Stmt*> stmts) const;

@@ -27,6 +27,7 @@
 #include "configs/tir.reset_start_id.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/pass/context.h"
 #include "iropt/pass/option_value.h"
 #include "iropt/pass/pass.h"
@@ -131,7 +132,7 @@ class LoopInstrumenter : public tir::StmtExprMutator {
   const tir::Stmt* Measure(int32_t id, const tir::Stmt* stmt) const {
     const PrimExpr* number = build_.Int32(id);
     const auto call = [&](OpId op) { return build_.Evaluate(build_.Call(DataType::Handle(), op, {number})); };
-    return build_.Seq({call(OpId::kTirStartProfileIntrinsic), stmt, call(OpId::kTirEndProfileIntrinsic)});
+    return build_.Seq({call(op::kTirStartProfileIntrinsic), stmt, call(op::kTirEndProfileIntrinsic)});
   }
 
  protected:
@@ -179,7 +180,7 @@ int32_t FirstNumber(const Module& module) {
     if (!func) continue;
     tir::PostOrderVisit(func->body, [&](const Node* node) {
       const auto* call = As<tir::Call>(node);
-      if (!call || !IsOp(call->op, OpId::kTirStartProfileIntrinsic) || call->args.size() != 1) return;
+      if (!call || !IsOp(call->op, op::kTirStartProfileIntrinsic) || call->args.size() != 1) return;
       if (const int64_t* id = arith::AsInt(call->args[0])) next = std::max(next, *id + 1);
     });
   }

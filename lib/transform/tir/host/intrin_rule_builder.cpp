@@ -8,6 +8,7 @@
 
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/fast_math.h"
+#include "iropt/op/intrinsic_ids.h"
 
 namespace iropt {
 
@@ -21,9 +22,9 @@ struct GlslInstruction {
   int number;
 };
 constexpr GlslInstruction kGlslInstructions[] = {
-    {OpId::kTirCeil, 9},  {OpId::kTirCos, 14}, {OpId::kTirExp, 27},  {OpId::kTirExp2, 29},     {OpId::kTirFabs, 4},
-    {OpId::kTirFloor, 8}, {OpId::kTirLog, 28}, {OpId::kTirLog2, 30}, {OpId::kTirNearbyint, 1}, {OpId::kTirPow, 26},
-    {OpId::kTirRound, 1}, {OpId::kTirSin, 13}, {OpId::kTirSqrt, 31}, {OpId::kTirTanh, 21},     {OpId::kTirTrunc, 3},
+    {op::kTirCeil, 9},  {op::kTirCos, 14}, {op::kTirExp, 27},  {op::kTirExp2, 29},     {op::kTirFabs, 4},
+    {op::kTirFloor, 8}, {op::kTirLog, 28}, {op::kTirLog2, 30}, {op::kTirNearbyint, 1}, {op::kTirPow, 26},
+    {op::kTirRound, 1}, {op::kTirSin, 13}, {op::kTirSqrt, 31}, {op::kTirTanh, 21},     {op::kTirTrunc, 3},
 };
 constexpr int kGlslFindUMsb = 75;
 
@@ -45,7 +46,7 @@ const PrimExpr* IntrinRuleBuilder::CallWith(DataType dtype, OpId callee, std::in
 
 const PrimExpr* IntrinRuleBuilder::PureExtern(std::string_view name) const {
   if (name.empty()) return nullptr;
-  return CallWith(call_.dtype, OpId::kTirCallPureExtern, {build_.String(name)}, call_.args.span());
+  return CallWith(call_.dtype, op::kTirCallPureExtern, {build_.String(name)}, call_.args.span());
 }
 
 const PrimExpr* IntrinRuleBuilder::Direct() { return PureExtern(Name()); }
@@ -61,11 +62,11 @@ std::string IntrinRuleBuilder::CudaName(DataType dtype) const {
   const bool is_float = dtype.code == TypeCode::kFloat;
   std::string name(Name());
   if ((is_float || dtype.code == TypeCode::kBFloat) && dtype.bits == 16) {
-    if (op_->id == OpId::kTirFabs) return "__habs";
-    return op_->id == OpId::kTirRound ? "hrint" : "h" + name;
+    if (op_->id == op::kTirFabs) return "__habs";
+    return op_->id == op::kTirRound ? "hrint" : "h" + name;
   }
   // Half-way cases are rounded to even numbers, as where constants fold.
-  if (is_float && op_->id == OpId::kTirRound) name = "nearbyint";
+  if (is_float && op_->id == op::kTirRound) name = "nearbyint";
   if (is_float) return dtype.bits == 64 ? name : dtype.bits == 32 ? name + "f" : "";
   if (!dtype.is_integer()) return "";
   if (dtype.bits == 32) return "__" + name;
@@ -74,7 +75,7 @@ std::string IntrinRuleBuilder::CudaName(DataType dtype) const {
 
 const PrimExpr* IntrinRuleBuilder::CudaMath() {
   // The result of counting zeros is of another dtype than what is counted.
-  return PureExtern(CudaName(op_->id == OpId::kTirClz ? x()->dtype : call_.dtype));
+  return PureExtern(CudaName(op_->id == op::kTirClz ? x()->dtype : call_.dtype));
 }
 
 const PrimExpr* IntrinRuleBuilder::CudaFastMath() {
@@ -99,13 +100,13 @@ const PrimExpr* IntrinRuleBuilder::Llvm() {
   std::string name = fmt::format("llvm.{}", Name());
   int64_t num_signature = 1;
   switch (op_->id) {
-    case OpId::kTirFma: name = "llvm.fmuladd", num_signature = 3; break;
-    case OpId::kTirPopcount: name = "llvm.ctpop"; break;
-    case OpId::kTirPow: num_signature = 2; break;
-    case OpId::kTirPrefetch: num_signature = 4; break;
+    case op::kTirFma: name = "llvm.fmuladd", num_signature = 3; break;
+    case op::kTirPopcount: name = "llvm.ctpop"; break;
+    case op::kTirPow: num_signature = 2; break;
+    case op::kTirPrefetch: num_signature = 4; break;
     default: break;
   }
-  const OpId callee = op_->id == OpId::kTirPrefetch ? OpId::kTirCallLlvmIntrin : OpId::kTirCallLlvmPureIntrin;
+  const OpId callee = op_->id == op::kTirPrefetch ? op::kTirCallLlvmIntrin : op::kTirCallLlvmPureIntrin;
   return CallWith(call_.dtype, callee, {build_.String(name), make_.Int(num_signature, DataType::UInt(32))},
                   call_.args.span());
 }
@@ -113,7 +114,7 @@ const PrimExpr* IntrinRuleBuilder::Llvm() {
 const PrimExpr* IntrinRuleBuilder::Glsl() {
   const auto* found = std::ranges::find(kGlslInstructions, op_->id, &GlslInstruction::op);
   if (found == std::end(kGlslInstructions)) return nullptr;
-  return CallWith(call_.dtype, OpId::kTirCallSpirvPureGlsl450, {make_.Int(found->number, DataType::UInt(32))},
+  return CallWith(call_.dtype, op::kTirCallSpirvPureGlsl450, {make_.Int(found->number, DataType::UInt(32))},
                   call_.args.span());
 }
 
@@ -121,7 +122,7 @@ const PrimExpr* IntrinRuleBuilder::Glsl() {
 
 const PrimExpr* IntrinRuleBuilder::LeadingZerosByLlvm() {
   const PrimExpr* zeros =
-      build_.Call(x()->dtype, OpId::kTirCallLlvmIntrin,
+      build_.Call(x()->dtype, op::kTirCallLlvmIntrin,
                   {build_.String("llvm.ctlz"), make_.Int(2, DataType::UInt(32)), x(), make_.Int(1, DataType::Int(1))});
   return make_.Cast(call_.dtype, zeros);
 }
@@ -132,7 +133,7 @@ const PrimExpr* IntrinRuleBuilder::LeadingZerosByGlsl() {
   if (bits != 32 && bits != 64)
     return Fail(fmt::format("T.clz of {} is not in SPIR-V: expected 32 or 64 bits", x()->dtype.ToString()));
   const auto highest = [&](const PrimExpr* e) {
-    return build_.Call(call_.dtype, OpId::kTirCallSpirvPureGlsl450, {make_.Int(kGlslFindUMsb, DataType::UInt(32)), e});
+    return build_.Call(call_.dtype, op::kTirCallSpirvPureGlsl450, {make_.Int(kGlslFindUMsb, DataType::UInt(32)), e});
   };
   const PrimExpr* bit = nullptr;
   if (bits == 32) {
@@ -159,29 +160,27 @@ const PrimExpr* IntrinRuleBuilder::FastErf() {
 
 const PrimExpr* IntrinRuleBuilder::Tanh() {
   const PrimExpr* one = Const(1);
-  const PrimExpr* falling = Unary(OpId::kTirExp, make_.Mul(Const(-2), x()));
-  const PrimExpr* rising = Unary(OpId::kTirExp, make_.Mul(Const(2), x()));
+  const PrimExpr* falling = Unary(op::kTirExp, make_.Mul(Const(-2), x()));
+  const PrimExpr* rising = Unary(op::kTirExp, make_.Mul(Const(2), x()));
   const PrimExpr* positive = make_.TruncDiv(make_.Sub(one, falling), make_.Add(one, falling));
   const PrimExpr* negative = make_.TruncDiv(make_.Sub(rising, one), make_.Add(rising, one));
   return Select(make_.Binary(NodeKind::kGE, x(), Const(0)), positive, negative);
 }
 
-const PrimExpr* IntrinRuleBuilder::Exp10() { return Unary(OpId::kTirExp, make_.Mul(x(), Const(2.302585093))); }
+const PrimExpr* IntrinRuleBuilder::Exp10() { return Unary(op::kTirExp, make_.Mul(x(), Const(2.302585093))); }
 
-const PrimExpr* IntrinRuleBuilder::Tan() {
-  return make_.TruncDiv(Unary(OpId::kTirSin, x()), Unary(OpId::kTirCos, x()));
-}
+const PrimExpr* IntrinRuleBuilder::Tan() { return make_.TruncDiv(Unary(op::kTirSin, x()), Unary(op::kTirCos, x())); }
 
 const PrimExpr* IntrinRuleBuilder::Hyperbolic(NodeKind kind) const {
-  const PrimExpr* falling = Unary(OpId::kTirExp, make_.Mul(Const(-1), x()));
-  return make_.TruncDiv(make_.Binary(kind, Unary(OpId::kTirExp, x()), falling), Const(2));
+  const PrimExpr* falling = Unary(op::kTirExp, make_.Mul(Const(-1), x()));
+  return make_.TruncDiv(make_.Binary(kind, Unary(op::kTirExp, x()), falling), Const(2));
 }
 
-const PrimExpr* IntrinRuleBuilder::Rsqrt() { return make_.TruncDiv(Const(1), Unary(OpId::kTirSqrt, x())); }
+const PrimExpr* IntrinRuleBuilder::Rsqrt() { return make_.TruncDiv(Const(1), Unary(op::kTirSqrt, x())); }
 
 const PrimExpr* IntrinRuleBuilder::Sigmoid() {
   const PrimExpr* one = Const(1);
-  return make_.TruncDiv(one, make_.Add(one, Unary(OpId::kTirExp, Negate(x()))));
+  return make_.TruncDiv(one, make_.Add(one, Unary(op::kTirExp, Negate(x()))));
 }
 
 const PrimExpr* IntrinRuleBuilder::MultiplyShift() {
@@ -229,7 +228,7 @@ const PrimExpr* IntrinRuleBuilder::MultiplyShift(const PrimExpr* y, const PrimEx
 const PrimExpr* IntrinRuleBuilder::IntelShuffle() {
   if (!arith::ProveEqual(call_.args[3], call_.args[4]))
     return Fail("a shuffle of OpenCL is over a whole subgroup: expected a width that is the size of the warp");
-  return CallWith(call_.dtype, OpId::kTirCallPureExtern, {build_.String("intel_sub_group_shuffle")},
+  return CallWith(call_.dtype, op::kTirCallPureExtern, {build_.String("intel_sub_group_shuffle")},
                   call_.args.span().subspan(1, 2));
 }
 
@@ -241,19 +240,19 @@ const PrimExpr* IntrinRuleBuilder::AmdShuffle() {
                             value->dtype.ToString()));
   const DataType int32 = DataType::Int(32);
   const auto call = [&](std::string_view name, const PrimExpr* a, const PrimExpr* b) {
-    return build_.Call(int32, OpId::kTirCallPureExtern, {build_.String(name), a, b});
+    return build_.Call(int32, op::kTirCallPureExtern, {build_.String(name), a, b});
   };
   const PrimExpr* all = IntConst(-1, int32);
   const PrimExpr* self = call("llvm.amdgcn.mbcnt.hi", all, call("llvm.amdgcn.mbcnt.lo", all, IntConst(0, int32)));
   const PrimExpr* distance = call_.args[2];
   const PrimExpr* width = call_.args[3];
   const PrimExpr* in_group = make_.Sub(width, IntConst(1, width->dtype));
-  const PrimExpr* not_in_group = build_.Call(in_group->dtype, OpId::kTirBitwiseNot, {in_group});
+  const PrimExpr* not_in_group = build_.Call(in_group->dtype, op::kTirBitwiseNot, {in_group});
   const PrimExpr* begin = make_.Bitwise(BitOp::kAnd, self, not_in_group);
   const PrimExpr* lane = nullptr;
-  if (op_->id == OpId::kTirTvmWarpShuffle) {
+  if (op_->id == op::kTirTvmWarpShuffle) {
     lane = make_.Add(distance, begin);
-  } else if (op_->id == OpId::kTirTvmWarpShuffleUp) {
+  } else if (op_->id == op::kTirTvmWarpShuffleUp) {
     lane = make_.Sub(self, distance);
     lane = Select(make_.Binary(NodeKind::kLT, lane, begin), self, lane);
   } else {
@@ -261,7 +260,7 @@ const PrimExpr* IntrinRuleBuilder::AmdShuffle() {
     lane = Select(make_.Binary(NodeKind::kGE, end, width), self, make_.Add(self, distance));
   }
   const auto reinterpret = [&](DataType dtype, const PrimExpr* e) {
-    return e->dtype == dtype ? e : build_.Call(dtype, OpId::kTirReinterpret, {e});
+    return e->dtype == dtype ? e : build_.Call(dtype, op::kTirReinterpret, {e});
   };
   const PrimExpr* address = make_.Bitwise(BitOp::kShiftLeft, lane, IntConst(2, lane->dtype));
   return reinterpret(value->dtype, call("llvm.amdgcn.ds.bpermute", address, reinterpret(int32, value)));

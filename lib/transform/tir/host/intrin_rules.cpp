@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/intrinsics.h"
 #include "transform/tir/host/intrin_rule_builder.h"
 
@@ -10,84 +11,92 @@ namespace iropt {
 
 namespace {
 
-using enum OpId;
-
 // ---- Functions that compilers know under one scheme of names
 constexpr OpId kLlvm[] = {
-    kTirCeil, kTirCos,       kTirExp,      kTirExp2, kTirFabs,     kTirFloor, kTirFma, kTirLog,  kTirLog10,
-    kTirLog2, kTirNearbyint, kTirPopcount, kTirPow,  kTirPrefetch, kTirRound, kTirSin, kTirSqrt, kTirTrunc,
+    op::kTirCeil, op::kTirCos,      op::kTirExp,   op::kTirExp2, op::kTirFabs,      op::kTirFloor,
+    op::kTirFma,  op::kTirLog,      op::kTirLog10, op::kTirLog2, op::kTirNearbyint, op::kTirPopcount,
+    op::kTirPow,  op::kTirPrefetch, op::kTirRound, op::kTirSin,  op::kTirSqrt,      op::kTirTrunc,
 };
 constexpr OpId kCLibrary[] = {
-    kTirAcos,     kTirAcosh, kTirAsin,  kTirAsinh, kTirAtan,      kTirAtan2,     kTirAtanh, kTirCeil,
-    kTirCopysign, kTirCos,   kTirCosh,  kTirErf,   kTirExp,       kTirFloor,     kTirHypot, kTirLdexp,
-    kTirLog,      kTirLog10, kTirLog1p, kTirLog2,  kTirNearbyint, kTirNextafter, kTirPow,   kTirRound,
-    kTirSin,      kTirSinh,  kTirSqrt,  kTirTan,   kTirTanh,
+    op::kTirAcos,  op::kTirAcosh, op::kTirAsin,      op::kTirAsinh,     op::kTirAtan, op::kTirAtan2,
+    op::kTirAtanh, op::kTirCeil,  op::kTirCopysign,  op::kTirCos,       op::kTirCosh, op::kTirErf,
+    op::kTirExp,   op::kTirFloor, op::kTirHypot,     op::kTirLdexp,     op::kTirLog,  op::kTirLog10,
+    op::kTirLog1p, op::kTirLog2,  op::kTirNearbyint, op::kTirNextafter, op::kTirPow,  op::kTirRound,
+    op::kTirSin,   op::kTirSinh,  op::kTirSqrt,      op::kTirTan,       op::kTirTanh,
 };
 constexpr OpId kCuda[] = {
-    kTirAtan,  kTirCeil,  kTirClz,  kTirCos,  kTirCosh,  kTirErf,  kTirExp,       kTirExp10, kTirExp2,
-    kTirFabs,  kTirFloor, kTirFmod, kTirLog,  kTirLog10, kTirLog2, kTirNearbyint, kTirPow,   kTirRound,
-    kTirRsqrt, kTirSin,   kTirSinh, kTirSqrt, kTirTan,   kTirTanh, kTirTrunc,
+    op::kTirAtan,  op::kTirCeil,      op::kTirClz,  op::kTirCos,   op::kTirCosh,  op::kTirErf, op::kTirExp,
+    op::kTirExp10, op::kTirExp2,      op::kTirFabs, op::kTirFloor, op::kTirFmod,  op::kTirLog, op::kTirLog10,
+    op::kTirLog2,  op::kTirNearbyint, op::kTirPow,  op::kTirRound, op::kTirRsqrt, op::kTirSin, op::kTirSinh,
+    op::kTirSqrt,  op::kTirTan,       op::kTirTanh, op::kTirTrunc,
 };
 constexpr OpId kCudaFast[] = {
-    kTirCos, kTirExp, kTirExp10, kTirLog, kTirLog10, kTirLog2, kTirPow, kTirSin, kTirTanh,
+    op::kTirCos,  op::kTirExp, op::kTirExp10, op::kTirLog,  op::kTirLog10,
+    op::kTirLog2, op::kTirPow, op::kTirSin,   op::kTirTanh,
 };
 constexpr OpId kLibDevice[] = {
-    kTirAtan,  kTirCeil,  kTirCos,  kTirCosh, kTirErf,   kTirExp,  kTirExp10,     kTirExp2,
-    kTirFabs,  kTirFloor, kTirFma,  kTirLog,  kTirLog10, kTirLog2, kTirNearbyint, kTirPow,
-    kTirRound, kTirSin,   kTirSinh, kTirSqrt, kTirTan,   kTirTanh, kTirTrunc,
+    op::kTirAtan,  op::kTirCeil, op::kTirCos,       op::kTirCosh,  op::kTirErf,   op::kTirExp,
+    op::kTirExp10, op::kTirExp2, op::kTirFabs,      op::kTirFloor, op::kTirFma,   op::kTirLog,
+    op::kTirLog10, op::kTirLog2, op::kTirNearbyint, op::kTirPow,   op::kTirRound, op::kTirSin,
+    op::kTirSinh,  op::kTirSqrt, op::kTirTan,       op::kTirTanh,  op::kTirTrunc,
 };
 constexpr OpId kRocm[] = {
-    kTirCeil,  kTirCos,  kTirExp,       kTirExp2, kTirFabs,  kTirFloor, kTirFma,  kTirLog,
-    kTirLog10, kTirLog2, kTirNearbyint, kTirPow,  kTirRound, kTirSin,   kTirSqrt, kTirTrunc,
+    op::kTirCeil,  op::kTirCos, op::kTirExp,   op::kTirExp2,  op::kTirFabs,      op::kTirFloor,
+    op::kTirFma,   op::kTirLog, op::kTirLog10, op::kTirLog2,  op::kTirNearbyint, op::kTirPow,
+    op::kTirRound, op::kTirSin, op::kTirSqrt,  op::kTirTrunc,
 };
 constexpr OpId kHexagon[] = {
-    kTirCeil,      kTirCos, kTirExp,   kTirFabs, kTirFloor, kTirFma,   kTirLog,
-    kTirNearbyint, kTirPow, kTirRound, kTirSin,  kTirSqrt,  kTirTrunc,
+    op::kTirCeil,      op::kTirCos, op::kTirExp,   op::kTirFabs, op::kTirFloor, op::kTirFma,   op::kTirLog,
+    op::kTirNearbyint, op::kTirPow, op::kTirRound, op::kTirSin,  op::kTirSqrt,  op::kTirTrunc,
 };
 constexpr OpId kVulkan[] = {
-    kTirCeil,      kTirCos, kTirExp,   kTirExp2, kTirFabs, kTirFloor, kTirLog,   kTirLog2,
-    kTirNearbyint, kTirPow, kTirRound, kTirSin,  kTirSqrt, kTirTanh,  kTirTrunc,
+    op::kTirCeil,  op::kTirCos, op::kTirExp,  op::kTirExp2,      op::kTirFabs,
+    op::kTirFloor, op::kTirLog, op::kTirLog2, op::kTirNearbyint, op::kTirPow,
+    op::kTirRound, op::kTirSin, op::kTirSqrt, op::kTirTanh,      op::kTirTrunc,
 };
 constexpr OpId kMetal[] = {
-    kTirCeil,     kTirClz,   kTirCos,   kTirCosh, kTirExp,   kTirExp10, kTirExp2,
-    kTirFabs,     kTirFloor, kTirFmod,  kTirLog,  kTirLog10, kTirLog2,  kTirNearbyint,
-    kTirPopcount, kTirPow,   kTirRound, kTirSin,  kTirSinh,  kTirSqrt,  kTirTrunc,
+    op::kTirCeil,     op::kTirClz,   op::kTirCos,   op::kTirCosh, op::kTirExp,   op::kTirExp10, op::kTirExp2,
+    op::kTirFabs,     op::kTirFloor, op::kTirFmod,  op::kTirLog,  op::kTirLog10, op::kTirLog2,  op::kTirNearbyint,
+    op::kTirPopcount, op::kTirPow,   op::kTirRound, op::kTirSin,  op::kTirSinh,  op::kTirSqrt,  op::kTirTrunc,
 };
 constexpr OpId kOpenCl[] = {
-    kTirCeil, kTirClz,   kTirCos,  kTirCosh, kTirErf,   kTirExp,  kTirExp10,     kTirExp2,
-    kTirFabs, kTirFloor, kTirFmod, kTirLog,  kTirLog10, kTirLog2, kTirNearbyint, kTirPopcount,
-    kTirPow,  kTirRound, kTirSin,  kTirSinh, kTirSqrt,  kTirTanh, kTirTrunc,
+    op::kTirCeil,  op::kTirClz,  op::kTirCos,       op::kTirCosh,     op::kTirErf,   op::kTirExp,
+    op::kTirExp10, op::kTirExp2, op::kTirFabs,      op::kTirFloor,    op::kTirFmod,  op::kTirLog,
+    op::kTirLog10, op::kTirLog2, op::kTirNearbyint, op::kTirPopcount, op::kTirPow,   op::kTirRound,
+    op::kTirSin,   op::kTirSinh, op::kTirSqrt,      op::kTirTanh,     op::kTirTrunc,
 };
 constexpr OpId kVivado[] = {
-    kTirCeil, kTirCos,       kTirCosh,     kTirExp, kTirExp10, kTirExp2, kTirFabs, kTirFloor, kTirLog,  kTirLog10,
-    kTirLog2, kTirNearbyint, kTirPopcount, kTirPow, kTirRound, kTirSin,  kTirSinh, kTirSqrt,  kTirTanh, kTirTrunc,
+    op::kTirCeil,  op::kTirCos, op::kTirCosh,  op::kTirExp,  op::kTirExp10,     op::kTirExp2,     op::kTirFabs,
+    op::kTirFloor, op::kTirLog, op::kTirLog10, op::kTirLog2, op::kTirNearbyint, op::kTirPopcount, op::kTirPow,
+    op::kTirRound, op::kTirSin, op::kTirSinh,  op::kTirSqrt, op::kTirTanh,      op::kTirTrunc,
 };
 constexpr OpId kIntelFpga[] = {
-    kTirCeil,     kTirExp, kTirFabs,  kTirFloor, kTirLog,  kTirNearbyint,
-    kTirPopcount, kTirPow, kTirRound, kTirSqrt,  kTirTanh, kTirTrunc,
+    op::kTirCeil,     op::kTirExp, op::kTirFabs,  op::kTirFloor, op::kTirLog,  op::kTirNearbyint,
+    op::kTirPopcount, op::kTirPow, op::kTirRound, op::kTirSqrt,  op::kTirTanh, op::kTirTrunc,
 };
 constexpr OpId kWebGpu[] = {
-    kTirAcos,  kTirAcosh, kTirAsin, kTirAsinh, kTirAtan, kTirAtan2, kTirCeil, kTirCos,  kTirCosh, kTirExp, kTirExp2,
-    kTirFloor, kTirFma,   kTirLog,  kTirLog2,  kTirPow,  kTirRound, kTirSin,  kTirSinh, kTirSqrt, kTirTan, kTirTrunc,
+    op::kTirAcos,  op::kTirAcosh, op::kTirAsin, op::kTirAsinh, op::kTirAtan, op::kTirAtan2, op::kTirCeil, op::kTirCos,
+    op::kTirCosh,  op::kTirExp,   op::kTirExp2, op::kTirFloor, op::kTirFma,  op::kTirLog,   op::kTirLog2, op::kTirPow,
+    op::kTirRound, op::kTirSin,   op::kTirSinh, op::kTirSqrt,  op::kTirTan,  op::kTirTrunc,
 };
 
 // ---- Functions with rules of their own
-constexpr OpId kOnlyClz[] = {kTirClz};
-constexpr OpId kOnlyCosh[] = {kTirCosh};
-constexpr OpId kOnlyErf[] = {kTirErf};
-constexpr OpId kOnlyExp10[] = {kTirExp10};
-constexpr OpId kOnlyFabs[] = {kTirFabs};
-constexpr OpId kOnlyMultiplyShift[] = {kTirQMultiplyShift};
-constexpr OpId kOnlyMultiplyShiftPerAxis[] = {kTirQMultiplyShiftPerAxis};
-constexpr OpId kOnlyPopcount[] = {kTirPopcount};
-constexpr OpId kOnlyRsqrt[] = {kTirRsqrt};
-constexpr OpId kOnlySigmoid[] = {kTirSigmoid};
-constexpr OpId kOnlySinh[] = {kTirSinh};
-constexpr OpId kOnlyTan[] = {kTirTan};
-constexpr OpId kOnlyTanh[] = {kTirTanh};
-constexpr OpId kActiveMask[] = {kTirTvmWarpActivemask};
-constexpr OpId kShuffle[] = {kTirTvmWarpShuffle};
-constexpr OpId kShuffles[] = {kTirTvmWarpShuffle, kTirTvmWarpShuffleDown, kTirTvmWarpShuffleUp};
+constexpr OpId kOnlyClz[] = {op::kTirClz};
+constexpr OpId kOnlyCosh[] = {op::kTirCosh};
+constexpr OpId kOnlyErf[] = {op::kTirErf};
+constexpr OpId kOnlyExp10[] = {op::kTirExp10};
+constexpr OpId kOnlyFabs[] = {op::kTirFabs};
+constexpr OpId kOnlyMultiplyShift[] = {op::kTirQMultiplyShift};
+constexpr OpId kOnlyMultiplyShiftPerAxis[] = {op::kTirQMultiplyShiftPerAxis};
+constexpr OpId kOnlyPopcount[] = {op::kTirPopcount};
+constexpr OpId kOnlyRsqrt[] = {op::kTirRsqrt};
+constexpr OpId kOnlySigmoid[] = {op::kTirSigmoid};
+constexpr OpId kOnlySinh[] = {op::kTirSinh};
+constexpr OpId kOnlyTan[] = {op::kTirTan};
+constexpr OpId kOnlyTanh[] = {op::kTirTanh};
+constexpr OpId kActiveMask[] = {op::kTirTvmWarpActivemask};
+constexpr OpId kShuffle[] = {op::kTirTvmWarpShuffle};
+constexpr OpId kShuffles[] = {op::kTirTvmWarpShuffle, op::kTirTvmWarpShuffleDown, op::kTirTvmWarpShuffleUp};
 
 struct Rule {
   std::string_view target_kind;  // "" for all
@@ -161,7 +170,7 @@ const PrimExpr* IntrinRules::Lower(const tir::Call& call, const HostBuilder& bui
 const PrimExpr* IntrinRules::MultiplyAdd(DataType dtype, const PrimExpr* a, const PrimExpr* b, const PrimExpr* c,
                                          const HostBuilder& build, std::string& error) const {
   if (dtype.code != TypeCode::kFloat) return nullptr;
-  const auto* call = As<tir::Call>(build.Call(dtype, OpId::kTirFma, {a, b, c}));
+  const auto* call = As<tir::Call>(build.Call(dtype, op::kTirFma, {a, b, c}));
   return Lower(*call, build, error);
 }
 

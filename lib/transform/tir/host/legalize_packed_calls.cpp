@@ -18,6 +18,7 @@
 
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -42,7 +43,7 @@ class PackedCallLegalizer : public tir::StmtExprMutator {
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
     const auto* call = As<tir::Call>(stmt->value);
-    if (!call || !IsOp(call->op, OpId::kTirTvmCallCpacked) || call->args.size() < 2) return stmt;
+    if (!call || !IsOp(call->op, op::kTirTvmCallCpacked) || call->args.size() < 2) return stmt;
     const auto* name = As<tir::StringImm>(call->args[0]);
     const ModuleEntry* callee = name ? module_.Find(name->value) : nullptr;
     if (!callee) return Fail(*stmt, "the callee is not a function of the module");
@@ -66,7 +67,7 @@ class PackedCallLegalizer : public tir::StmtExprMutator {
   bool IsArray(const PrimExpr* arg) const {
     const auto* var = As<tir::Var>(arg);
     const auto* call = As<tir::Call>(arg);
-    return (var && params_.contains(var)) || (call && IsOp(call->op, OpId::kTirTvmStackMakeArray));
+    return (var && params_.contains(var)) || (call && IsOp(call->op, op::kTirTvmStackMakeArray));
   }
   static bool IsConstant(const tir::Buffer& buffer) {
     return std::ranges::all_of(buffer.shape, &arith::AsInt) && arith::AsInt(buffer.elem_offset);
@@ -86,8 +87,8 @@ class PackedCallLegalizer : public tir::StmtExprMutator {
       offset = copy(buffer->elem_offset);
       dtype = buffer->dtype;
     }
-    return build_.Call(DataType::Handle(), OpId::kTirTvmStackMakeArray,
-                       {data, build_.Call(DataType::Handle(), GetOp(OpId::kTirTvmStackMakeShape), shape),
+    return build_.Call(DataType::Handle(), op::kTirTvmStackMakeArray,
+                       {data, build_.Call(DataType::Handle(), GetOp(op::kTirTvmStackMakeShape), shape),
                         build_.NullHandle(), build_.make().Int(static_cast<int64_t>(shape.size()), DataType::UInt(32)),
                         workspace().New<tir::Cast>(dtype, build_.Int32(0)), offset});
   }

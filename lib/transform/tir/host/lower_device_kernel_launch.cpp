@@ -27,6 +27,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -154,7 +155,7 @@ class CallLowerer : public tir::StmtExprMutator {
     calls_.external.insert(&callee);
     std::vector<const PrimExpr*> args = {build_.String(callee.name)};
     args.insert(args.end(), call.args.begin(), call.args.end());
-    return build_.Call(call.dtype, GetOp(OpId::kTirCallExtern), args);
+    return build_.Call(call.dtype, GetOp(op::kTirCallExtern), args);
   }
   const PrimExpr* Launch(const tir::Call& call, const GlobalVar& callee, const KernelInfo& info) {
     calls_.launched.insert(&callee);
@@ -164,7 +165,7 @@ class CallLowerer : public tir::StmtExprMutator {
     for (uint32_t i = 0; i < info.func->params.size(); ++i) cloner.Map(info.func->params[i], call.args[i]);
     for (const PrimExpr* arg : info.args) args.push_back(cloner.Clone(arg));
     const DataType dtype = call.dtype.is_void() ? DataType::Int(32) : call.dtype;
-    return build_.Call(dtype, GetOp(OpId::kTirTvmCallPacked), args);
+    return build_.Call(dtype, GetOp(op::kTirTvmCallPacked), args);
   }
   const PrimExpr* Fail(const tir::Call& call, std::string message) {
     diagnostics_.Error(Location(call), "pass-failed", std::move(message));
@@ -192,7 +193,7 @@ class ReturnRemover : public tir::StmtExprMutator {
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
     const auto* call = As<tir::Call>(stmt->value);
-    if (!call || !IsOp(call->op, OpId::kTirRet)) return stmt;
+    if (!call || !IsOp(call->op, op::kTirRet)) return stmt;
     if (call->args.size() != 1 || !arith::IsInt(call->args[0], 0)) {
       diagnostics_.Error(Location(*stmt), "pass-failed", "a kernel must not return a value other than 0");
       failed_ = true;

@@ -34,6 +34,7 @@
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -82,7 +83,7 @@ class SignatureRemover : public tir::ExprMutator {
  protected:
   const PrimExpr* VisitCall(const tir::Call* call) override {
     const auto* visited = To<tir::Call>(ExprMutator::VisitCall(call));
-    const bool is_llvm = IsOp(call->op, OpId::kTirCallLlvmPureIntrin) || IsOp(call->op, OpId::kTirCallLlvmIntrin);
+    const bool is_llvm = IsOp(call->op, op::kTirCallLlvmPureIntrin) || IsOp(call->op, op::kTirCallLlvmIntrin);
     if (!is_llvm || visited->args.size() < 2) return visited;
     std::vector<const PrimExpr*> args(visited->args.begin(), visited->args.end());
     args.erase(args.begin() + 1);
@@ -210,10 +211,10 @@ class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
   // offsets.
   const PrimExpr* AddressOf(const tir::Call& call) {
     const tir::Call* access = &call;
-    if (!IsOp(access->op, OpId::kTirTvmAccessPtr) || access->args.size() != 5) return nullptr;
+    if (!IsOp(access->op, op::kTirTvmAccessPtr) || access->args.size() != 5) return nullptr;
     const DataType dtype = access->args[0]->dtype;
     const PrimExpr* offset = access->args[2];
-    while (const tir::Call* inner = CallOf(access->args[1], OpId::kTirTvmAccessPtr)) {
+    while (const tir::Call* inner = CallOf(access->args[1], op::kTirTvmAccessPtr)) {
       if (inner->args.size() != 5 || inner->args[0]->dtype != dtype) return nullptr;
       offset = make().Add(make().Cast(offset->dtype, inner->args[2]), offset);
       access = inner;
@@ -225,7 +226,7 @@ class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
     const tir::Buffer* buffer = ScalarsAt(pointer, dtype.with_lanes(1), make().Add(begin, lanes));
     const PrimExpr* index = dtype.lanes == 1 ? begin : make().Ramp(begin, Const(1, begin->dtype), make().Lanes(dtype));
     const PrimExpr* element = workspace().New<tir::BufferLoad>(dtype, buffer, workspace().Copy(std::vector{index}));
-    return build_.Call(DataType::Handle(), OpId::kTirAddressOf, {element});
+    return build_.Call(DataType::Handle(), op::kTirAddressOf, {element});
   }
   // A buffer of one dimension over the pointer: one that exists, or a new one that is declared around the statement.
   const tir::Buffer* ScalarsAt(const tir::Var* pointer, DataType dtype, const PrimExpr* extent) {

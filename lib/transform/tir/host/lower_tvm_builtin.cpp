@@ -32,6 +32,7 @@
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
@@ -109,7 +110,7 @@ class BuiltinLowerer : public tir::StmtExprMutator {
  protected:
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
     const auto* call = As<tir::Call>(let->value);
-    if (!call || !IsOp(call->op, OpId::kTirNdMemAllocWithScope)) return StmtExprMutator::VisitLetStmt(let);
+    if (!call || !IsOp(call->op, op::kTirNdMemAllocWithScope)) return StmtExprMutator::VisitLetStmt(let);
     const tir::LetStmt* lowered = AllocateNd(*let, *call);
     return lowered ? StmtExprMutator::VisitLetStmt(lowered) : let;
   }
@@ -142,18 +143,18 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     const auto* op = As<Op>(call->op);
     if (!op) return StmtExprMutator::VisitCall(call);
     switch (op->id) {
-      case OpId::kTirTvmCallPacked: return CallPacked(*call, 0, OpId::kTirTvmCallPackedLowered);
-      case OpId::kTirTvmCallCpacked: return CallPacked(*call, 0, OpId::kTirTvmCallCpackedLowered);
-      case OpId::kTirTvmCallTracePacked: return CallPacked(*call, 0, OpId::kTirTvmCallTracePackedLowered);
-      case OpId::kTirAnylistSetitemCallPacked: return CallPackedForList(*call, OpId::kTirTvmCallPackedLowered);
-      case OpId::kTirAnylistSetitemCallCpacked: return CallPackedForList(*call, OpId::kTirTvmCallCpackedLowered);
-      case OpId::kTirTvmStackMakeShape: return MakeShape(*call);
-      case OpId::kTirTvmStackMakeArray: return MakeArray(*call);
-      case OpId::kTirTvmContextId: return build_.NullHandle();
-      case OpId::kTirDmaCopy: return CallDevice(*call, "dma_copy", 5);
-      case OpId::kTirDmaWait: return CallDevice(*call, "dma_wait", 2);
-      case OpId::kTirDmaStartGroup: return CallDevice(*call, "dma_start_group", 1);
-      case OpId::kTirDmaEndGroup: return CallDevice(*call, "dma_end_group", 1);
+      case op::kTirTvmCallPacked: return CallPacked(*call, 0, op::kTirTvmCallPackedLowered);
+      case op::kTirTvmCallCpacked: return CallPacked(*call, 0, op::kTirTvmCallCpackedLowered);
+      case op::kTirTvmCallTracePacked: return CallPacked(*call, 0, op::kTirTvmCallTracePackedLowered);
+      case op::kTirAnylistSetitemCallPacked: return CallPackedForList(*call, op::kTirTvmCallPackedLowered);
+      case op::kTirAnylistSetitemCallCpacked: return CallPackedForList(*call, op::kTirTvmCallCpackedLowered);
+      case op::kTirTvmStackMakeShape: return MakeShape(*call);
+      case op::kTirTvmStackMakeArray: return MakeArray(*call);
+      case op::kTirTvmContextId: return build_.NullHandle();
+      case op::kTirDmaCopy: return CallDevice(*call, "dma_copy", 5);
+      case op::kTirDmaWait: return CallDevice(*call, "dma_wait", 2);
+      case op::kTirDmaStartGroup: return CallDevice(*call, "dma_start_group", 1);
+      case op::kTirDmaEndGroup: return CallDevice(*call, "dma_end_group", 1);
       default: return StmtExprMutator::VisitCall(call);
     }
   }
@@ -211,15 +212,15 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     return workspace().New<tir::Buffer>(stack);
   }
   const PrimExpr* Alloca(std::string_view what, int64_t size) const {
-    return build_.Call(DataType::Handle(), OpId::kTirTvmStackAlloca, {build_.String(what), build_.Int32(size)});
+    return build_.Call(DataType::Handle(), op::kTirTvmStackAlloca, {build_.String(what), build_.Int32(size)});
   }
 
   // ---- Packed calls
 
   const PrimExpr* CallPacked(const tir::Call& old, uint32_t name, OpId lowered) {
     // The last operand is the resource handle of the one, and the traced value of the other.
-    const bool has_resource = lowered == OpId::kTirTvmCallCpackedLowered && !packs_for_ffi_;
-    const bool is_traced = lowered == OpId::kTirTvmCallTracePackedLowered;
+    const bool has_resource = lowered == op::kTirTvmCallCpackedLowered && !packs_for_ffi_;
+    const bool is_traced = lowered == op::kTirTvmCallTracePackedLowered;
     const uint32_t end = old.args.size() - (has_resource ? 1 : 0);
     if (old.args.size() <= name || end <= name) return StmtExprMutator::VisitCall(&old);
     const StackSizes before = stacks_.used;
@@ -251,20 +252,20 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     if (!call || !IsOp(call->op, lowered)) return call;
     before_.push_back(build_.Evaluate(call));
     if (packs_for_ffi_) {
-      return build_.Call(DataType::Int(32), OpId::kTirTVMBackendAnyListMoveFromPackedReturn,
+      return build_.Call(DataType::Int(32), op::kTirTVMBackendAnyListMoveFromPackedReturn,
                          {old.args[0], old.args[1], call->args[1], call->args[3]});
     }
-    return build_.Call(DataType::Int(32), OpId::kTirTVMBackendAnyListMoveFromPackedReturn,
+    return build_.Call(DataType::Int(32), op::kTirTVMBackendAnyListMoveFromPackedReturn,
                        {old.args[0], old.args[1], call->args[1], call->args[2], call->args[4]});
   }
   void SetArg(const PrimExpr* arg, int64_t index) {
     const auto* call = As<tir::Call>(arg);
-    if (call && IsOp(call->op, OpId::kTirAnylistGetitem) && call->args.size() == 2) {
+    if (call && IsOp(call->op, op::kTirAnylistGetitem) && call->args.size() == 2) {
       std::vector<const PrimExpr*> args = {call->args[0], call->args[1], stacks_.value};
       if (!packs_for_ffi_) args.push_back(stacks_.type_code->data);
       args.push_back(build_.Int32(index));
       before_.push_back(
-          build_.Evaluate(build_.Call(DataType::Int(32), GetOp(OpId::kTirTVMBackendAnyListSetPackedArg), args)));
+          build_.Evaluate(build_.Call(DataType::Int(32), GetOp(op::kTirTVMBackendAnyListSetPackedArg), args)));
       return;
     }
     const DataType stored = ApiType(arg->dtype);
@@ -297,7 +298,7 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     if (IsArrayAddress(arg)) type = ffi_type::kDLTensor;
     if (Is<tir::StringImm>(arg)) {
       type = ffi_type::kRawString;
-      if (declares_memory_) arg = build_.Call(DataType::Handle(), OpId::kTirReinterpret, {arg});
+      if (declares_memory_) arg = build_.Call(DataType::Handle(), op::kTirReinterpret, {arg});
     }
     SetFfiValue(index, type, arg);
   }
@@ -317,7 +318,7 @@ class BuiltinLowerer : public tir::StmtExprMutator {
   }
   static bool IsArrayAddress(const PrimExpr* arg) {
     const auto* call = As<tir::Call>(arg);
-    return call && IsOp(call->op, OpId::kTirTvmStructGet) && call->args.size() == 3 &&
+    return call && IsOp(call->op, op::kTirTvmStructGet) && call->args.size() == 3 &&
            arith::IsInt(call->args[2], static_cast<int64_t>(StructField::kArrAddr));
   }
 
@@ -329,14 +330,14 @@ class BuiltinLowerer : public tir::StmtExprMutator {
       before_.push_back(build_.Store(stacks_.shape, begin + i, build_.make().Cast(DataType::Int(64), call->args[i])));
     }
     if (declares_memory_) {
-      return build_.Call(DataType::Handle(), OpId::kTirAddressOf, {build_.Load(stacks_.shape, begin)});
+      return build_.Call(DataType::Handle(), op::kTirAddressOf, {build_.Load(stacks_.shape, begin)});
     }
     tir::BufferSpec spec;
     spec.shape = {build_.Int32(begin + 1)};
     spec.dtype = DataType::Int(64);
     spec.data = stacks_.shape->data;
     const tir::Buffer* view = tir::MakeBuffer(workspace(), spec, stacks_.shape->data->name);
-    return build_.Call(DataType::Handle(), OpId::kTirAddressOf, {build_.Load(view, begin)});
+    return build_.Call(DataType::Handle(), op::kTirAddressOf, {build_.Load(view, begin)});
   }
 
   // Operands: data, shape, strides, number of dimensions, a value of the dtype, offset.
@@ -379,7 +380,7 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     return bytes && *bytes > 0 && *bytes < kMaxStackBytes;
   }
   const tir::Stmt* ThrowIf(const PrimExpr* condition) const {
-    const PrimExpr* call = build_.Call(DataType::Handle(), OpId::kTirTvmThrowLastError, {});
+    const PrimExpr* call = build_.Call(DataType::Handle(), op::kTirTvmThrowLastError, {});
     return build_.workspace().New<tir::IfThenElse>(condition, build_.Evaluate(call), nullptr);
   }
   const PrimExpr* IsNotZero(const PrimExpr* value) const {
@@ -403,7 +404,7 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     const PrimExpr* type = make.Cast(DataType::Int(32), device_type_);
     const PrimExpr* id = make.Cast(DataType::Int(32), device_id_);
     StmtNest nest(build_);
-    nest.Add<tir::LetStmt>(pointer, build_.Call(pointer->dtype, OpId::kTirTVMBackendAllocWorkspace,
+    nest.Add<tir::LetStmt>(pointer, build_.Call(pointer->dtype, op::kTirTVMBackendAllocWorkspace,
                                                 {type, id, bytes, build_.Int32(DLPackCode(allocate.dtype.code)),
                                                  build_.Int32(allocate.dtype.bits)}));
     const tir::Stmt* body = allocate.body;
@@ -420,7 +421,7 @@ class BuiltinLowerer : public tir::StmtExprMutator {
       nest.Add<tir::DeclBuffer>(decl->buffer);
       body = decl->body;
     }
-    const PrimExpr* free = build_.Call(DataType::Int(32), OpId::kTirTVMBackendFreeWorkspace, {type, id, pointer});
+    const PrimExpr* free = build_.Call(DataType::Int(32), op::kTirTVMBackendFreeWorkspace, {type, id, pointer});
     return nest.Around(build_.Seq({body, ThrowIf(IsNotZero(free))}));
   }
   // Null after an error. The calls are lowered next.
@@ -436,10 +437,10 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     std::vector<const PrimExpr*> args = {allocate_name, device_type_, device_id_, build_.Int32(DLPackCode(dtype.code)),
                                          build_.Int32(dtype.bits)};
     args.insert(args.end(), call.args.begin(), call.args.end());
-    const PrimExpr* free = build_.Call(DataType::Int(32), OpId::kTirTvmCallPacked,
+    const PrimExpr* free = build_.Call(DataType::Int(32), op::kTirTvmCallPacked,
                                        {free_name, device_type_, device_id_, call.args[0], let.var});
     const tir::Stmt* body = build_.Seq({ThrowIf(build_.IsNull(let.var)), let.body, ThrowIf(IsNotZero(free))});
-    return workspace().New<tir::LetStmt>(let.var, build_.Call(let.var->dtype, GetOp(OpId::kTirTvmCallPacked), args),
+    return workspace().New<tir::LetStmt>(let.var, build_.Call(let.var->dtype, GetOp(op::kTirTvmCallPacked), args),
                                          body);
   }
   const PrimExpr* CallDevice(const tir::Call& call, std::string_view method, uint32_t num_args) {
@@ -447,7 +448,7 @@ class BuiltinLowerer : public tir::StmtExprMutator {
     if (!name) return &call;
     std::vector<const PrimExpr*> args = {name};
     args.insert(args.end(), call.args.begin(), call.args.begin() + num_args);
-    return VisitExpr(build_.Call(DataType::Int(32), GetOp(OpId::kTirTvmCallPacked), args));
+    return VisitExpr(build_.Call(DataType::Int(32), GetOp(op::kTirTvmCallPacked), args));
   }
   // Null after an error.
   const PrimExpr* MethodName(const Node& where, std::string_view method) {

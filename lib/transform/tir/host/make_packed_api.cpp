@@ -31,6 +31,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/followed_version.h"
@@ -74,7 +75,7 @@ class PackedCallRewriter : public tir::StmtExprMutator {
     args.push_back(build_.NullHandle());  // the resource handle
     // Without a result, the value is the error code.
     const DataType dtype = call->dtype.is_void() ? DataType::Int(32) : call->dtype;
-    return build_.Call(dtype, GetOp(OpId::kTirTvmCallCpacked), args);
+    return build_.Call(dtype, GetOp(op::kTirTvmCallCpacked), args);
   }
 
  private:
@@ -237,7 +238,7 @@ class PackedFuncMaker {
     nest.Add<tir::AttrStmt>(StrAttr::Get("default"), attr::kDeviceId, device_id_);
     nest.Add<tir::AttrStmt>(StrAttr::Get("default"), attr::kDeviceType, build_.Int32(device_type));
     if (device_type == kCpuDevice) return body;
-    const PrimExpr* call = build_.Call(DataType::Int(32), OpId::kTirTvmCallPacked,
+    const PrimExpr* call = build_.Call(DataType::Int(32), op::kTirTvmCallPacked,
                                        {build_.String("__tvm_set_device"), build_.Int32(device_type), device_id_});
     return build_.Seq({build_.Evaluate(call), body});
   }

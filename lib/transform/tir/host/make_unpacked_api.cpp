@@ -25,6 +25,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/map_list.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/host/change_api.h"
@@ -50,7 +51,7 @@ class UnpackedCallRewriter : public tir::StmtExprMutator {
     if (!callee || !external_.contains(callee)) return call;
     const List<const PrimExpr*> args = MapList(call->args, workspace(), [](const PrimExpr* arg) {
       const auto* array = As<tir::Call>(arg);
-      const bool is_array = array && IsOp(array->op, OpId::kTirTvmStackMakeArray) && !array->args.empty();
+      const bool is_array = array && IsOp(array->op, op::kTirTvmStackMakeArray) && !array->args.empty();
       return is_array ? array->args[0] : arg;
     });
     if (call->dtype == DataType::Int(32) && IsSameList(args, call->args)) return call;

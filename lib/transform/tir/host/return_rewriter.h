@@ -7,6 +7,7 @@
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 
 namespace iropt {
@@ -38,7 +39,7 @@ class ReturnRewriter : public tir::StmtExprMutator {
     return visited;
   }
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
-    const tir::Call* call = CallOf(stmt->value, OpId::kTirRet);
+    const tir::Call* call = CallOf(stmt->value, op::kTirRet);
     if (!call || call->args.size() != 1) return stmt;
     if (num_parallel_ > 0) return Fail(*stmt, "a function must not return from within a parallel loop");
     return Return(call->args[0], *stmt);

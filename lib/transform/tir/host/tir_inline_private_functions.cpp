@@ -26,6 +26,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -113,7 +114,7 @@ bool ReturnsValue(const PrimFunc& func) {
   bool returns = false;
   tir::PostOrderVisit(func.body, [&](const Node* node) {
     const auto* call = As<tir::Call>(node);
-    returns |= call && IsOp(call->op, OpId::kTirRet);
+    returns |= call && IsOp(call->op, op::kTirRet);
   });
   return returns;
 }

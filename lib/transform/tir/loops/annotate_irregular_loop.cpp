@@ -14,6 +14,7 @@
 
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -26,7 +27,7 @@ namespace {
 bool IsLoopJump(const tir::Stmt& stmt) {
   const auto* evaluate = As<tir::Evaluate>(&stmt);
   const auto* call = evaluate ? As<tir::Call>(evaluate->value) : nullptr;
-  return call && (IsOp(call->op, OpId::kTirBreakLoop) || IsOp(call->op, OpId::kTirContinueLoop));
+  return call && (IsOp(call->op, op::kTirBreakLoop) || IsOp(call->op, op::kTirContinueLoop));
 }
 
 class IrregularLoopAnnotator : public tir::StmtExprMutator {

@@ -39,6 +39,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -97,7 +98,7 @@ class MarkRemover : public tir::StmtExprMutator {
 
  protected:
   const PrimExpr* VisitCall(const tir::Call* call) override {
-    const bool is_mark = IsOp(call->op, OpId::kTirLikely) || IsOp(call->op, OpId::kTirIgnoreLoopPartition);
+    const bool is_mark = IsOp(call->op, op::kTirLikely) || IsOp(call->op, op::kTirIgnoreLoopPartition);
     if (is_mark && call->args.size() == 1) return VisitExpr(call->args[0]);
     return StmtExprMutator::VisitCall(call);
   }

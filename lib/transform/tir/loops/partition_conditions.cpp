@@ -7,6 +7,7 @@
 #include "iropt/arith/deduce_bound.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/uses_any_of.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
@@ -127,8 +128,8 @@ class ConditionFinder : private tir::StmtExprVisitor {
   }
 
   void VisitCall(const tir::Call* call) override {
-    if (IsOp(call->op, OpId::kTirIgnoreLoopPartition)) return;
-    if (IsOp(call->op, OpId::kTirLikely) && call->args.size() == 1)
+    if (IsOp(call->op, op::kTirIgnoreLoopPartition)) return;
+    if (IsOp(call->op, op::kTirLikely) && call->args.size() == 1)
       Deduce(call->args[0]);
     else
       StmtExprVisitor::VisitCall(call);
@@ -230,11 +231,11 @@ void PartitionCandidates::VisitSeqStmt(const tir::SeqStmt* seq) {
 }
 
 void PartitionCandidates::VisitCall(const tir::Call* call) {
-  if (IsOp(call->op, OpId::kTirTvmThreadAllreduce)) {
+  if (IsOp(call->op, op::kTirTvmThreadAllreduce)) {
     has_allreduce_ = true;
     return;
   }
-  const bool was_in_likely = std::exchange(in_likely_, in_likely_ || IsOp(call->op, OpId::kTirLikely));
+  const bool was_in_likely = std::exchange(in_likely_, in_likely_ || IsOp(call->op, op::kTirLikely));
   StmtExprVisitor::VisitCall(call);
   in_likely_ = was_in_likely;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 
 namespace iropt {
@@ -16,7 +17,7 @@ FragmentSizes CollectFragmentSizes(const tir::Stmt* stmt) {
   tir::PostOrderVisit(stmt, [&](const Node* node) {
     const auto* call = As<tir::Call>(node);
     const auto* op = call ? As<Op>(call->op) : nullptr;
-    if (!op || !IsOneOf(*op, OpId::kTirTvmLoadMatrixSync, OpId::kTirTvmFillFragment) || call->args.size() < 4) return;
+    if (!op || !IsOneOf(*op, op::kTirTvmLoadMatrixSync, op::kTirTvmFillFragment) || call->args.size() < 4) return;
     const auto* pointer = As<tir::Var>(call->args[0]);
     const int64_t* m = arith::AsInt(call->args[1]);
     const int64_t* n = arith::AsInt(call->args[2]);
@@ -133,15 +134,15 @@ const PrimExpr* VersionSelector::VisitCall(const tir::Call* call) {
   if (!op || buffers_.empty()) return visited;
   const auto& args = To<tir::Call>(visited)->args;
   std::vector<const PrimExpr*> moved(args.begin(), args.end());
-  if (IsOneOf(*op, OpId::kTirTvmLoadMatrixSync, OpId::kTirTvmStoreMatrixSync)) {
+  if (IsOneOf(*op, op::kTirTvmLoadMatrixSync, op::kTirTvmStoreMatrixSync)) {
     MovePointer(moved, 0, 4, true);
-  } else if (IsOneOf(*op, OpId::kTirTvmMmaSync)) {
+  } else if (IsOneOf(*op, op::kTirTvmMmaSync)) {
     for (size_t i = 0; i < 8; i += 2) MovePointer(moved, i, i + 1, true);
-  } else if (IsOneOf(*op, OpId::kTirTvmAccessPtr)) {
+  } else if (IsOneOf(*op, op::kTirTvmAccessPtr)) {
     MovePointer(moved, 1, 2, false);
-  } else if (IsOneOf(*op, OpId::kTirPtxMma)) {
+  } else if (IsOneOf(*op, op::kTirPtxMma)) {
     for (size_t i = 6; i <= 10; i += 2) MovePointer(moved, i, i + 1, false);
-  } else if (IsOneOf(*op, OpId::kTirPtxLdmatrix)) {
+  } else if (IsOneOf(*op, op::kTirPtxLdmatrix)) {
     MovePointer(moved, 3, 4, false);
   }
   if (std::equal(moved.begin(), moved.end(), args.begin())) return visited;

@@ -7,6 +7,7 @@
 #include "iropt/ir/structural.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
@@ -294,7 +295,7 @@ void PipelineRewriter::AttachWait(Part& part, int64_t stage, const AsyncPart& as
     wait = Int(0);
   } else if (async.predicate && !normalized.CanProve(async.predicate)) {
     const std::vector<const PrimExpr*> args = {async.predicate, wait, Int(0)};
-    wait = workspace_.New<tir::Call>(DataType::Int(32), GetOp(OpId::kTirIfThenElse), workspace_.Copy(args));
+    wait = workspace_.New<tir::Call>(DataType::Int(32), GetOp(op::kTirIfThenElse), workspace_.Copy(args));
   }
   Emitted& waiting = part.blocks[async.wait_before];
   tir::Block block = *waiting.block;

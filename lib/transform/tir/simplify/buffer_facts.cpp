@@ -7,6 +7,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/uses_any_of.h"
+#include "iropt/op/intrinsic_ids.h"
 
 namespace iropt {
 
@@ -204,7 +205,7 @@ class BufferFacts::WriteFinder : public tir::StmtExprVisitor {
     StmtExprVisitor::VisitCall(call);
   }
   void VisitEvaluate(const tir::Evaluate* stmt) override {
-    if (!CallOf(stmt->value, OpId::kTirAssume)) StmtExprVisitor::VisitEvaluate(stmt);
+    if (!CallOf(stmt->value, op::kTirAssume)) StmtExprVisitor::VisitEvaluate(stmt);
   }
   void VisitBufferStore(const tir::BufferStore* store) override {
     const auto [data, is_new] = writes_.data.try_emplace(store->buffer->data, store->buffer);

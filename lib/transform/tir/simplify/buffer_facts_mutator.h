@@ -10,6 +10,7 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/mutator.h"
 #include "iropt/ir/structural.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/stack.h"
 
@@ -45,7 +46,7 @@ class BufferFactsMutator : public arith::StmtExprMutatorWithAnalyzer {
   }
 
   void VisitBranches(const PrimExpr* condition, tir::IfThenElse& branch) override {
-    if (const tir::Call* likely = CallOf(condition, OpId::kTirLikely)) condition = likely->args[0];
+    if (const tir::Call* likely = CallOf(condition, op::kTirLikely)) condition = likely->args[0];
     const BufferFacts::State before = facts_ ? facts_->state() : BufferFacts::State();
     branch.then_case = VisitWhere(condition, branch.then_case);
     const BufferFacts::State after_then = facts_ ? facts_->state() : BufferFacts::State();
@@ -76,7 +77,7 @@ class BufferFactsMutator : public arith::StmtExprMutatorWithAnalyzer {
   // The condition that the statement assumes; null if it is another statement, or if values do not matter.
   const PrimExpr* AssumedCondition(const tir::Stmt* stmt) const {
     const auto* evaluate = As<tir::Evaluate>(stmt);
-    const tir::Call* call = evaluate && facts_ ? CallOf(evaluate->value, OpId::kTirAssume) : nullptr;
+    const tir::Call* call = evaluate && facts_ ? CallOf(evaluate->value, op::kTirAssume) : nullptr;
     return call ? call->args[0] : nullptr;
   }
 

@@ -11,6 +11,7 @@
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/lookup.h"
 
@@ -52,7 +53,7 @@ class HoistFinder : public tir::StmtExprVisitor {
   void VisitAnd(const tir::And* expr) override { VisitJunction(expr); }
   void VisitOr(const tir::Or* expr) override { VisitJunction(expr); }
   void VisitCall(const tir::Call* call) override {
-    if (IsOp(call->op, OpId::kTirIfThenElse)) TryCondition(call->args[0], HoistOptions::kIfElseExpr, true);
+    if (IsOp(call->op, op::kTirIfThenElse)) TryCondition(call->args[0], HoistOptions::kIfElseExpr, true);
     StmtExprVisitor::VisitCall(call);
   }
   void VisitLet(const tir::Let* let) override {

@@ -8,6 +8,7 @@
 // Source: TVM 0.18's pass of this name.
 #include "function_passes.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -23,7 +24,7 @@ class AssumptionRemover : public tir::StmtExprMutator {
 
  protected:
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
-    return CallOf(stmt->value, OpId::kTirAssume) ? tir::NoOp(workspace()) : stmt;
+    return CallOf(stmt->value, op::kTirAssume) ? tir::NoOp(workspace()) : stmt;
   }
 };
 

@@ -13,6 +13,7 @@
 #include "function_passes.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
@@ -30,7 +31,7 @@ class UndefFinder : public tir::ExprVisitor {
   void VisitBufferLoad(const tir::BufferLoad*) override {}
   void VisitVar(const tir::Var* var) override { found = found || undefined_.contains(var); }
   void VisitCall(const tir::Call* call) override {
-    found = found || IsOp(call->op, OpId::kTirUndef);
+    found = found || IsOp(call->op, op::kTirUndef);
     ExprVisitor::VisitCall(call);
   }
 
@@ -49,7 +50,7 @@ class UndefStoreRemover : public tir::StmtExprMutator {
     tir::PostOrderVisit(stmt, [&](const Node* node) {
       const auto* call = As<tir::Call>(node);
       const auto* var = As<tir::Var>(node);
-      found = found || (call && IsOp(call->op, OpId::kTirUndef)) || (var && undefined_.contains(var));
+      found = found || (call && IsOp(call->op, op::kTirUndef)) || (var && undefined_.contains(var));
     });
     return found;
   }

@@ -12,6 +12,7 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -65,7 +66,7 @@ class SplitPatternRenormalizer : public tir::StmtExprMutator {
     return taken ? VisitStmt(taken) : tir::NoOp(workspace());
   }
   const PrimExpr* VisitCall(const tir::Call* call) override {
-    const bool selects = IsOp(call->op, OpId::kTirIfThenElse);
+    const bool selects = IsOp(call->op, op::kTirIfThenElse);
     const int64_t* known = selects ? arith::AsInt(VisitExpr(call->args[0])) : nullptr;
     return known ? VisitExpr(call->args[*known ? 1 : 2]) : StmtExprMutator::VisitCall(call);
   }

@@ -14,6 +14,7 @@
 #include "iropt/analysis/tir/op_pattern.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/structural.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/util/prim_func_pass.h"
@@ -42,7 +43,7 @@ class PaddingBranchReducer : public BufferFactsMutator {
  private:
   // The value of the branch that may replace the selection; null if neither may.
   const PrimExpr* ReducedValue(const PrimExpr* value) {
-    const tir::Call* select = facts_ ? CallOf(value, OpId::kTirIfThenElse) : nullptr;
+    const tir::Call* select = facts_ ? CallOf(value, op::kTirIfThenElse) : nullptr;
     if (!select || !arith::IsPure(select->args[0])) return nullptr;
     const PrimExpr* negated = analyzer_.RewriteSimplify(analyzer_.make().Not(select->args[0]));
     if (AreEqualWhere(select->args[0], select->args[2], select->args[1])) return analyzer_.Simplify(select->args[2]);

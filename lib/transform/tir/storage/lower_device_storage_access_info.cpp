@@ -20,6 +20,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -62,7 +63,7 @@ class StorageInfoLowerer : public tir::StmtExprMutator {
     const tir::Stmt* body = VisitStmt(allocate->body);
     if (info->second.head_address.empty()) return body;
     const PrimExpr* name = workspace().New<tir::StringImm>(workspace().arena().CopyString(info->second.head_address));
-    return workspace().New<tir::LetStmt>(allocate->buffer_var, Call(DataType::Handle(), OpId::kTirCallExtern, {name}),
+    return workspace().New<tir::LetStmt>(allocate->buffer_var, Call(DataType::Handle(), op::kTirCallExtern, {name}),
                                          body);
   }
 
@@ -75,7 +76,7 @@ class StorageInfoLowerer : public tir::StmtExprMutator {
   const PrimExpr* VisitCall(const tir::Call* call) override {
     const auto* visited = To<tir::Call>(StmtExprMutator::VisitCall(call));
     const auto* pointer =
-        IsOp(call->op, OpId::kTirTvmAccessPtr) && call->args.size() == 5 ? As<tir::Var>(visited->args[1]) : nullptr;
+        IsOp(call->op, op::kTirTvmAccessPtr) && call->args.size() == 5 ? As<tir::Var>(visited->args[1]) : nullptr;
     if (!pointer) return visited;
     const DataType dtype = visited->args[0]->dtype;
     const MemoryInfo* info = InfoOf(pointer);
@@ -117,7 +118,7 @@ class StorageInfoLowerer : public tir::StmtExprMutator {
     const tir::Buffer* buffer = tir::MakeBuffer(workspace(), spec, pointer->name);
     const PrimExpr* index = dtype.lanes == 1 ? begin : make.Ramp(begin, make.Const(1, begin->dtype), make.Lanes(dtype));
     const PrimExpr* element = workspace().New<tir::BufferLoad>(dtype, buffer, workspace().Copy(std::vector{index}));
-    return Call(DataType::Handle(), OpId::kTirAddressOf, {element});
+    return Call(DataType::Handle(), op::kTirAddressOf, {element});
   }
 
   const MemoryInfos& infos_;

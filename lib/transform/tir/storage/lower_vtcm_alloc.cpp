@@ -11,6 +11,7 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -36,13 +37,12 @@ class VtcmAllocator : public tir::StmtExprMutator {
   const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
     if (!IsVtcmAllocation(allocate)) return StmtExprMutator::VisitAllocate(allocate);
     const PrimExpr* shape =
-        workspace().New<tir::Call>(DataType::Handle(), GetOp(OpId::kTirTvmStackMakeShape), allocate->extents);
+        workspace().New<tir::Call>(DataType::Handle(), GetOp(op::kTirTvmStackMakeShape), allocate->extents);
     const std::array<const PrimExpr*, 3> args{
         workspace().New<tir::StringImm>(allocate->buffer_var->pointer->scope),
         arith::PrimBuilder(workspace().arena()).Int(static_cast<int64_t>(allocate->extents.size())), shape};
-    const PrimExpr* memory =
-        workspace().New<tir::Call>(allocate->buffer_var->dtype, GetOp(OpId::kTirNdMemAllocWithScope),
-                                   workspace().Copy(std::span<const PrimExpr* const>(args)));
+    const PrimExpr* memory = workspace().New<tir::Call>(allocate->buffer_var->dtype, GetOp(op::kTirNdMemAllocWithScope),
+                                                        workspace().Copy(std::span<const PrimExpr* const>(args)));
     return workspace().New<tir::LetStmt>(allocate->buffer_var, memory, VisitStmt(allocate->body));
   }
 };

@@ -23,6 +23,7 @@
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -106,13 +107,13 @@ class SharedMemoryMerger : public tir::StmtExprMutator {
   }
 
   const PrimExpr* VisitCall(const tir::Call* call) override {
-    if (IsOp(call->op, OpId::kTirTvmAccessPtr) && call->args.size() == 5) {
+    if (IsOp(call->op, op::kTirTvmAccessPtr) && call->args.size() == 5) {
       if (const auto* pointer = MergedPointer(call->args[1])) {
         return MovePointer(*call, 1, ElementOffset(pointer, call->args[0]->dtype), 1);
       }
     }
     const auto* op = As<Op>(call->op);
-    if (op && IsOneOf(*op, OpId::kTirPtxCpAsync, OpId::kTirSTirCpAsyncRaw) && call->args.size() >= 5) {
+    if (op && IsOneOf(*op, op::kTirPtxCpAsync, op::kTirSTirCpAsyncRaw) && call->args.size() >= 5) {
       if (const auto* pointer = MergedPointer(call->args[0])) {
         // The merged memory is addressed in bytes.
         return MovePointer(*call, 0, ElementOffset(pointer, call->dtype), call->dtype.bytes());

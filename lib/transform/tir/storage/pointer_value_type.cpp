@@ -10,6 +10,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
 
@@ -94,10 +95,10 @@ class AccessCollector : public tir::StmtExprVisitor {
     StmtExprVisitor::VisitBufferStore(store);
   }
   void VisitCall(const tir::Call* call) override {
-    if (IsOp(call->op, OpId::kTirTvmAccessPtr) && call->args.size() == 5) {
+    if (IsOp(call->op, op::kTirTvmAccessPtr) && call->args.size() == 5) {
       const std::array<const PrimExpr*, 1> index = {call->args[2]};
       if (const auto* pointer = As<tir::Var>(call->args[1])) Access(call->args[0]->dtype, pointer, index, false);
-    } else if (IsOp(call->op, OpId::kTirAddressOf) && call->args.size() == 1) {
+    } else if (IsOp(call->op, op::kTirAddressOf) && call->args.size() == 1) {
       if (const auto* load = As<tir::BufferLoad>(call->args[0]))
         Access(load->dtype, load->buffer->data, load->indices, /*is_load=*/false);
     }
@@ -202,12 +203,12 @@ class PointerRewriter : public tir::StmtExprMutator {
 
   const PrimExpr* VisitCall(const tir::Call* call) override {
     const auto* pointer =
-        IsOp(call->op, OpId::kTirTvmAccessPtr) && call->args.size() == 5 ? As<tir::Var>(call->args[1]) : nullptr;
+        IsOp(call->op, op::kTirTvmAccessPtr) && call->args.size() == 5 ? As<tir::Var>(call->args[1]) : nullptr;
     const Change* change = pointer ? Find(pointer) : nullptr;
     if (!change) return StmtExprMutator::VisitCall(call);
     const auto divide = [&](const PrimExpr* e) { return DivideBy(VisitExpr(e), change->factor); };
     const auto* type =
-        workspace().New<tir::Call>(change->elem_type, GetOp(OpId::kTirTypeAnnotation), List<const PrimExpr*>());
+        workspace().New<tir::Call>(change->elem_type, GetOp(op::kTirTypeAnnotation), List<const PrimExpr*>());
     const std::array<const PrimExpr*, 5> args = {type, Pointer(pointer), divide(call->args[2]), divide(call->args[3]),
                                                  VisitExpr(call->args[4])};
     return workspace().New<tir::Call>(change->elem_type, call->op, make_.Operands(args));

@@ -33,6 +33,7 @@
 #include "iropt/ir/structural.h"
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -106,7 +107,7 @@ class StorageRewriter : public tir::StmtExprMutator {
   }
 
   const PrimExpr* VisitCall(const tir::Call* call) override {
-    const bool is_access = IsOp(call->op, OpId::kTirTvmAccessPtr) && call->args.size() == 5;
+    const bool is_access = IsOp(call->op, op::kTirTvmAccessPtr) && call->args.size() == 5;
     const auto* pointer = is_access ? As<tir::Var>(call->args[1]) : nullptr;
     const PrimExpr* visited = StmtExprMutator::VisitCall(call);
     const uint64_t offset = pointer ? OffsetOf(pointer) : 0;

@@ -12,6 +12,7 @@
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "transform/tir/util/constant_conditions.h"
 
@@ -82,7 +83,7 @@ class AllreduceBuilder {
   }
   const tir::Stmt* Sync(std::string_view scope) {
     return workspace_.New<tir::Evaluate>(
-        Call(DataType::Int(32), OpId::kTirTvmStorageSync, {workspace_.New<tir::StringImm>(scope)}));
+        Call(DataType::Int(32), op::kTirTvmStorageSync, {workspace_.New<tir::StringImm>(scope)}));
   }
   Exprs Combine(const Exprs& a, const Exprs& b) {
     tir::VarValues values;
@@ -166,7 +167,7 @@ class AllreduceBuilder {
     code.insert(code.end(), stores.begin(), stores.end());
     if (NeedsMask()) {
       buffers.mask = NewBuffer("mask", DataType::UInt(32), Int32(1), "local");
-      code.push_back(Store(buffers.mask, Int32(0), Call(DataType::UInt(32), OpId::kTirTvmWarpActivemask, {})));
+      code.push_back(Store(buffers.mask, Int32(0), Call(DataType::UInt(32), op::kTirTvmWarpActivemask, {})));
     }
     for (int64_t offset = GreatestStep(extent); offset > 0; offset /= 2) {
       const Stmts combined = Step(buffers, offset, code);
@@ -192,7 +193,7 @@ class AllreduceBuilder {
     Exprs others;
     for (size_t i = 0; i < size(); ++i) {
       own.push_back(Load(buffers.values[i], Int32(0)));
-      const PrimExpr* other = Shuffle(OpId::kTirTvmWarpShuffleDown, buffers.mask, own.back(), Int32(offset));
+      const PrimExpr* other = Shuffle(op::kTirTvmWarpShuffleDown, buffers.mask, own.back(), Int32(offset));
       code.push_back(Store(buffers.others[i], Int32(0), other));
       others.push_back(Load(buffers.others[i], Int32(0)));
     }
@@ -213,7 +214,7 @@ class AllreduceBuilder {
     const tir::Buffer* mask = buffers.mask ? buffers.mask : buffers.others.back();
     for (const tir::Buffer* values : buffers.values) {
       const PrimExpr* value = Load(values, Index(0));
-      code.push_back(Store(values, Index(0), Shuffle(OpId::kTirTvmWarpShuffle, mask, value, first)));
+      code.push_back(Store(values, Index(0), Shuffle(op::kTirTvmWarpShuffle, mask, value, first)));
       result.results.push_back(Load(values, Int32(0)));
     }
     Buffers allocated = buffers.others;

@@ -9,6 +9,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
@@ -209,12 +210,12 @@ const tir::Stmt* CrossThreadReduction::MakeAllReduce() {
     if (IsThreadLoop(loop)) args.push_back(loop->loop_var);
   }
   const PrimExpr* call =
-      workspace_.New<tir::Call>(DataType::Handle(), GetOp(OpId::kTirTvmThreadAllreduce), workspace_.Copy(args));
+      workspace_.New<tir::Call>(DataType::Handle(), GetOp(op::kTirTvmThreadAllreduce), workspace_.Copy(args));
   const PrimExpr* scope = make_.Int(0, DataType::Int(32));
   if (!integer_scope_) {
     const PrimExpr* bits = make_.Int(0, DataType::UInt(64));
     scope =
-        workspace_.New<tir::Call>(DataType::Handle(), GetOp(OpId::kTirReinterpret), workspace_.Copy(std::vector{bits}));
+        workspace_.New<tir::Call>(DataType::Handle(), GetOp(op::kTirReinterpret), workspace_.Copy(std::vector{bits}));
   }
   const tir::Stmt* body =
       workspace_.New<tir::AttrStmt>(reduction_.reducer, attr::kReduceScope, scope, workspace_.New<tir::Evaluate>(call));

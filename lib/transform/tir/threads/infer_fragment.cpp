@@ -20,6 +20,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -47,8 +48,8 @@ class FragmentCollector : public tir::StmtExprVisitor {
  protected:
   void VisitCall(const tir::Call* call) override {
     StmtExprVisitor::VisitCall(call);
-    const bool fills = IsOp(call->op, OpId::kTirTvmFillFragment);
-    const bool copies = IsOp(call->op, OpId::kTirTvmLoadMatrixSync) || IsOp(call->op, OpId::kTirTvmStoreMatrixSync);
+    const bool fills = IsOp(call->op, op::kTirTvmFillFragment);
+    const bool copies = IsOp(call->op, op::kTirTvmLoadMatrixSync) || IsOp(call->op, op::kTirTvmStoreMatrixSync);
     if (fills || copies) Add(*call, copies);
   }
 
@@ -96,7 +97,7 @@ class FragmentShapeChecker : public tir::StmtExprVisitor {
  protected:
   void VisitCall(const tir::Call* call) override {
     StmtExprVisitor::VisitCall(call);
-    const bool multiplies = IsOp(call->op, OpId::kTirTvmMmaSync) || IsOp(call->op, OpId::kTirTvmBmmaSync);
+    const bool multiplies = IsOp(call->op, op::kTirTvmMmaSync) || IsOp(call->op, op::kTirTvmBmmaSync);
     if (!multiplies || call->args.size() != 8) return;
     const FragmentInfo* result = InfoOf(*call, 0);
     for (const size_t i : {2, 4, 6}) {

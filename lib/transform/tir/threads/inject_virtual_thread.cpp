@@ -25,6 +25,7 @@
 #include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -79,7 +80,7 @@ class DependencyFinder : public tir::StmtExprVisitor {
   void VisitEvaluate(const tir::Evaluate* stmt) override {
     tir::PostOrderVisit(stmt->value, [&](const Node* node) {
       const auto* call = As<tir::Call>(node);
-      if (!call || !IsOp(call->op, OpId::kTirTvmAccessPtr) || call->args.size() != 5) return;
+      if (!call || !IsOp(call->op, op::kTirTvmAccessPtr) || call->args.size() != 5) return;
       const int64_t* mask = arith::AsInt(call->args[4]);
       const auto* pointer = As<tir::Var>(call->args[1]);
       if (pointer && mask && (*mask & 2)) Depends(pointer, {stmt->value});
@@ -136,8 +137,8 @@ class ThreadRepeater : public tir::StmtExprMutator {
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return Enlarge(buffer); }
 
   const PrimExpr* VisitCall(const tir::Call* call) override {
-    if (IsOp(call->op, OpId::kTirTvmContextId)) return share_ ? static_cast<const PrimExpr*>(call) : VisitExpr(var_);
-    const bool is_access = IsOp(call->op, OpId::kTirTvmAccessPtr) && call->args.size() == 5;
+    if (IsOp(call->op, op::kTirTvmContextId)) return share_ ? static_cast<const PrimExpr*>(call) : VisitExpr(var_);
+    const bool is_access = IsOp(call->op, op::kTirTvmAccessPtr) && call->args.size() == 5;
     const auto* part = is_access ? parts_.Find(As<tir::Var>(call->args[1])) : nullptr;
     if (!part) return StmtExprMutator::VisitCall(call);
     depends_ = true;

@@ -28,6 +28,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -72,7 +73,7 @@ class AllreduceLowerer : public tir::StmtExprMutator {
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* stmt) override {
     const auto* visited = To<tir::Evaluate>(StmtExprMutator::VisitEvaluate(stmt));
     const auto* call = As<tir::Call>(visited->value);
-    if (!call || !IsOp(call->op, OpId::kTirTvmThreadAllreduce)) return visited;
+    if (!call || !IsOp(call->op, op::kTirTvmThreadAllreduce)) return visited;
     const std::optional<Allreduce> reduction = Read(*call);
     if (!reduction) return visited;
     const AllreduceCode code = MakeAllreduceCode(*reduction, warps_, workspace());

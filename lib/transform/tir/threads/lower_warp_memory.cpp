@@ -19,6 +19,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -116,8 +117,8 @@ class WarpMemoryLowerer : public tir::StmtExprMutator {
     lowered->flags = 0;
     lowered->indices = workspace().Copy(std::vector{element->local});
     if (analyzer_.CanProveEqual(element->thread, thread)) return lowered;
-    const PrimExpr* mask = Call(DataType::UInt(32), OpId::kTirTvmWarpActivemask, {});
-    return Call(lowered->dtype, OpId::kTirTvmWarpShuffle,
+    const PrimExpr* mask = Call(DataType::UInt(32), op::kTirTvmWarpActivemask, {});
+    return Call(lowered->dtype, op::kTirTvmWarpShuffle,
                 {mask, lowered, element->thread, Int32(memory->layout.width), Int32(warp_size_)});
   }
 

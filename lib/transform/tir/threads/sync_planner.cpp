@@ -12,6 +12,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/structural.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
 
@@ -115,16 +116,16 @@ class SyncPlanner : public tir::StmtExprVisitor {
   }
 
   void VisitCall(const tir::Call* call) override {
-    if (IsOp(call->op, OpId::kTirAddressOf) && call->args.size() == 1 && Is<tir::BufferLoad>(call->args[0])) {
+    if (IsOp(call->op, op::kTirAddressOf) && call->args.size() == 1 && Is<tir::BufferLoad>(call->args[0])) {
       StmtExprVisitor::VisitBufferLoad(To<tir::BufferLoad>(call->args[0]));
       return;
     }
-    if (IsOp(call->op, OpId::kTirTvmStorageSync)) {
+    if (IsOp(call->op, op::kTirTvmStorageSync)) {
       const auto* scope = call->args.empty() ? nullptr : As<tir::StringImm>(call->args[0]);
       if (!scope || scope->value != "warp") current_.push_back({.kind = AccessKind::kSync});
       return;
     }
-    if (IsOp(call->op, OpId::kTirTvmAccessPtr) && call->args.size() == 5) TouchPointer(*call);
+    if (IsOp(call->op, op::kTirTvmAccessPtr) && call->args.size() == 5) TouchPointer(*call);
     StmtExprVisitor::VisitCall(call);
   }
 
@@ -155,7 +156,7 @@ class SyncPlanner : public tir::StmtExprVisitor {
   template <class F>
   void InCondition(const PrimExpr* condition, F&& visit) {
     const auto* call = As<tir::Call>(condition);
-    const bool is_invariant = call && IsOp(call->op, OpId::kTirTvmThreadInvariant);
+    const bool is_invariant = call && IsOp(call->op, op::kTirTvmThreadInvariant);
     conditions_ += !is_invariant;
     VisitExpr(condition);
     visit();

@@ -17,6 +17,7 @@
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -46,7 +47,7 @@ class SyncInserter : public tir::StmtExprMutator {
   const tir::Stmt* MakeSync() {
     const PrimExpr* scope = workspace().New<tir::StringImm>(workspace().arena().CopyString(scope_));
     return workspace().New<tir::Evaluate>(workspace().New<tir::Call>(
-        DataType::Int(32), GetOp(OpId::kTirTvmStorageSync), workspace().Copy(std::vector<const PrimExpr*>{scope})));
+        DataType::Int(32), GetOp(op::kTirTvmStorageSync), workspace().Copy(std::vector<const PrimExpr*>{scope})));
   }
 
   const SyncPoints& points_;

@@ -11,6 +11,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 
 namespace iropt {
@@ -20,9 +21,9 @@ std::span<const size_t> WarpPointerOperands(const tir::Call& call) {
   static constexpr std::array<size_t, 1> kFourth = {3};
   static constexpr std::array<size_t, 1> kSecond = {1};
   std::span<const size_t> operands;
-  if (IsOp(call.op, OpId::kTirPtxMma)) operands = kMma;
-  if (IsOp(call.op, OpId::kTirPtxLdmatrix) || IsOp(call.op, OpId::kTirMmaStore)) operands = kFourth;
-  if (IsOp(call.op, OpId::kTirMmaFill)) operands = kSecond;
+  if (IsOp(call.op, op::kTirPtxMma)) operands = kMma;
+  if (IsOp(call.op, op::kTirPtxLdmatrix) || IsOp(call.op, op::kTirMmaStore)) operands = kFourth;
+  if (IsOp(call.op, op::kTirMmaFill)) operands = kSecond;
   const bool is_complete = operands.empty() || operands.back() + 1 < call.args.size();
   return is_complete ? operands : std::span<const size_t>();
 }
@@ -63,9 +64,9 @@ class WarpUseChecker : public tir::StmtExprVisitor {
       const bool is_pointer = std::ranges::find(pointers, i) != pointers.end() && call->args[i] == pointer_;
       if (!is_pointer) {
         VisitExpr(call->args[i]);
-      } else if (IsOp(call->op, OpId::kTirPtxLdmatrix)) {
+      } else if (IsOp(call->op, op::kTirPtxLdmatrix)) {
         AddStore(call->args[i + 1], *call);
-      } else if (IsOp(call->op, OpId::kTirMmaFill)) {
+      } else if (IsOp(call->op, op::kTirMmaFill)) {
         const int64_t* size = arith::AsInt(call->args[0]);
         size ? SetCoefficient(*size, *call) : Refuse(*call, "the size of what T.mma_fill fills is not constant");
       }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/op/tile_layout.h"
 
@@ -36,7 +37,7 @@ std::vector<const PrimExpr*> SplitIndex(const PrimExpr* index, std::span<const A
 
 std::optional<Shard> ShardOf(const tir::Buffer& buffer) {
   Shard shard;
-  if (CallOf(buffer.layout, OpId::kTirDefaultLayout)) {
+  if (CallOf(buffer.layout, op::kTirDefaultLayout)) {
     const auto shape = ConstantsOf(buffer.shape);
     if (!shape) return std::nullopt;
     int64_t stride = 1;

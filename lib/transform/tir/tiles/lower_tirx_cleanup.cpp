@@ -17,6 +17,7 @@
 
 #include "iropt/arith/mutator.h"
 #include "iropt/ir/location.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/op/tile_layout.h"
 #include "iropt/pass/pass.h"
@@ -98,7 +99,7 @@ class LayoutApplier : public arith::StmtExprMutatorWithAnalyzer {
   // The place of an element is its index now.
   const PrimExpr* VisitCall(const tir::Call* call) override {
     const PrimExpr* visited = StmtExprMutatorWithAnalyzer::VisitCall(call);
-    const tir::Call* offset = CallOf(visited, OpId::kTirBufferOffset);
+    const tir::Call* offset = CallOf(visited, op::kTirBufferOffset);
     const auto* load = offset && !offset->args.empty() ? As<tir::BufferLoad>(offset->args[0]) : nullptr;
     return load && load->indices.size() == 1 ? load->indices[0] : visited;
   }
@@ -139,7 +140,7 @@ class LayoutApplier : public arith::StmtExprMutatorWithAnalyzer {
 
   // Nothing for a buffer whose layout is that of other memory: the default one, or one that is not constant.
   static std::optional<iropt::Shard> Shard(const tir::Buffer& buffer) {
-    return CallOf(buffer.layout, OpId::kTirDefaultLayout) ? std::nullopt : ShardOf(buffer);
+    return CallOf(buffer.layout, op::kTirDefaultLayout) ? std::nullopt : ShardOf(buffer);
   }
   const PrimExpr* Dim(int64_t extent) const { return make().Int(extent, DataType::Int(32)); }
 
@@ -189,7 +190,7 @@ class LayoutApplier : public arith::StmtExprMutatorWithAnalyzer {
       if (IsInPsum(buffer)) places.push_back(on("Bank"));
       places.push_back(on("P"));
       places.push_back(on("F"));
-    } else if (layout || CallOf(buffer.layout, OpId::kTirComposeLayout)) {
+    } else if (layout || CallOf(buffer.layout, op::kTirComposeLayout)) {
       return Refuse(buffer, "has a layout that is not constant, or swizzled", at);
     } else {
       tir::Buffer without = buffer;

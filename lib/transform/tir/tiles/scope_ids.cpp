@@ -12,6 +12,7 @@
 
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/op/op_id.h"
 
@@ -68,7 +69,7 @@ class ScopeIdFinder : public tir::StmtExprVisitor {
  private:
   // The value is how many variables of the statement begin here.
   void Add(const tir::IterVar& thread, const PrimExpr& value) {
-    const tir::Call* call = CallOf(&value, OpId::kTirPreferredExtent);
+    const tir::Call* call = CallOf(&value, op::kTirPreferredExtent);
     const int64_t* count = arith::AsInt(call ? call->args[0] : &value);
     if (rest_ == 0) {
       found.push_back({.name = thread.thread_tag});
@@ -229,7 +230,7 @@ class LaunchFinder {
     const std::array<const PrimExpr*, 5> operands = {make_.Int(0xffffffff, DataType::UInt(32)), warp_id, Int(0),
                                                      Int(32), Int(32)};
     launch_.values.emplace_back(warp,
-                                workspace_.New<tir::Call>(warp_id->dtype, GetOp(OpId::kTirTvmWarpShuffle),
+                                workspace_.New<tir::Call>(warp_id->dtype, GetOp(op::kTirTvmWarpShuffle),
                                                           workspace_.Copy(std::span<const PrimExpr* const>(operands))));
     for (const ScopeIds& ids : ids_) {
       if (ids.name != kCtaInPair && !Known(ids.name))
@@ -266,7 +267,7 @@ class LaunchFinder {
     const std::string_view reg = workspace_.arena().CopyString(fmt::format("clusterid.{}", "xyz"[dim]));
     const std::array<const PrimExpr*, 3> operands = {workspace_.New<tir::StringImm>("cuda.mov_sreg"), Int(32),
                                                      workspace_.New<tir::StringImm>(reg)};
-    return workspace_.New<tir::Call>(DataType::Int(32), GetOp(OpId::kTirPureDeviceCall),
+    return workspace_.New<tir::Call>(DataType::Int(32), GetOp(op::kTirPureDeviceCall),
                                      workspace_.Copy(std::span<const PrimExpr* const>(operands)));
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 
 namespace iropt {
@@ -11,7 +12,7 @@ namespace {
 
 // A keyword and its value.
 std::optional<std::pair<std::string_view, const PrimExpr*>> AsKeyword(const PrimExpr* expr) {
-  const tir::Call* call = CallOf(expr, OpId::kTirKeywordArg);
+  const tir::Call* call = CallOf(expr, op::kTirKeywordArg);
   const auto* name = call && call->args.size() == 2 ? As<tir::StringImm>(call->args[0]) : nullptr;
   if (!name) return std::nullopt;
   return std::pair(name->value, call->args[1]);
@@ -25,7 +26,7 @@ const PrimExpr* TileCall::Keyword(std::string_view keyword) const {
 }
 
 const tir::Buffer* TileCall::Workspace(std::string_view buffer) const {
-  const tir::Call* dict = CallOf(Keyword("workspace"), OpId::kTirDictArg);
+  const tir::Call* dict = CallOf(Keyword("workspace"), op::kTirDictArg);
   if (!dict) return nullptr;
   for (const PrimExpr* item : dict->args) {
     if (const auto entry = AsKeyword(item); entry && entry->first == buffer) return AsWholeBuffer(entry->second);
@@ -34,7 +35,7 @@ const tir::Buffer* TileCall::Workspace(std::string_view buffer) const {
 }
 
 std::optional<TileCall> AsTileCall(const PrimExpr* expr) {
-  const tir::Call* call = CallOf(expr, OpId::kTirTileCall);
+  const tir::Call* call = CallOf(expr, op::kTirTileCall);
   const auto* name = call && !call->args.empty() ? As<tir::StringImm>(call->args[0]) : nullptr;
   const size_t dot = name ? name->value.find('.') : std::string_view::npos;
   if (dot == std::string_view::npos) return std::nullopt;
@@ -50,7 +51,7 @@ std::optional<TileCall> AsTileCall(const PrimExpr* expr) {
 }
 
 std::optional<TileRegion> AsTileRegion(const PrimExpr* expr) {
-  const tir::Call* call = CallOf(expr, OpId::kTirRegionArg);
+  const tir::Call* call = CallOf(expr, op::kTirRegionArg);
   const auto* first = call && !call->args.empty() ? As<tir::BufferLoad>(call->args[0]) : nullptr;
   if (!first || first->predicate || first->indices.size() + 1 != call->args.size()) return std::nullopt;
   const std::span<const PrimExpr* const> args = call->args;
@@ -60,7 +61,7 @@ std::optional<TileRegion> AsTileRegion(const PrimExpr* expr) {
 }
 
 std::optional<std::vector<int64_t>> AsIntegers(const PrimExpr* list) {
-  const tir::Call* call = CallOf(list, OpId::kTirListArg);
+  const tir::Call* call = CallOf(list, op::kTirListArg);
   if (!call) return std::nullopt;
   std::vector<int64_t> values;
   for (const PrimExpr* item : call->args) {
@@ -72,11 +73,11 @@ std::optional<std::vector<int64_t>> AsIntegers(const PrimExpr* list) {
 }
 
 const tir::Buffer* AsWholeBuffer(const PrimExpr* expr) {
-  const tir::Call* call = CallOf(expr, OpId::kTirBufferArg);
+  const tir::Call* call = CallOf(expr, op::kTirBufferArg);
   const auto* load = call && call->args.size() == 1 ? As<tir::BufferLoad>(call->args[0]) : nullptr;
   return load ? load->buffer : nullptr;
 }
 
-bool IsNone(const PrimExpr* expr) { return CallOf(expr, OpId::kTirNoneArg) != nullptr; }
+bool IsNone(const PrimExpr* expr) { return CallOf(expr, op::kTirNoneArg) != nullptr; }
 
 }  // namespace iropt

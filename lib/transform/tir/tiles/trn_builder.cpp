@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
-#include "iropt/op/op_id.h"
 
 namespace iropt {
 
@@ -35,7 +35,7 @@ const tir::Stmt* TrnBuilder::Nki(std::string_view name, std::span<const PrimExpr
                                  const PrimExpr* guard) const {
   PrimExprs args = {String(fmt::format("nki.{}", name))};
   args.insert(args.end(), operands.begin(), operands.end());
-  const auto* call = workspace_.New<tir::Call>(DataType::Void(), GetOp(OpId::kTirDeviceCall), workspace_.Copy(args));
+  const auto* call = workspace_.New<tir::Call>(DataType::Void(), GetOp(op::kTirDeviceCall), workspace_.Copy(args));
   const tir::Stmt* stmt = workspace_.New<tir::Evaluate>(call);
   return guard ? workspace_.New<tir::IfThenElse>(guard, stmt, nullptr) : stmt;
 }

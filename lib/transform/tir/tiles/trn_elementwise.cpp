@@ -14,6 +14,7 @@
 #include <iterator>
 
 #include "iropt/ir/tir/substitute.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "transform/tir/tiles/trn_builder.h"
 
@@ -185,7 +186,7 @@ Result<const tir::Stmt*> LowerTrnSelect(const TrnContext& context) {
     IROPT_ASSIGN_OR_RETURN(const PrimExpr* to, build.Element(indexer, result));
     IROPT_ASSIGN_OR_RETURN(const PrimExpr* from, build.Element(indexer, source));
     IROPT_ASSIGN_OR_RETURN(const PrimExprs axes, indexer.Axes(result));
-    const tir::Call* lambda = CallOf(call.operands[3], OpId::kTirLambdaArg);
+    const tir::Call* lambda = CallOf(call.operands[3], op::kTirLambdaArg);
     const PrimExpr* predicate = lambda && !lambda->args.empty() ? lambda->args[0] : nullptr;
     tir::VarValues values;
     for (const PrimExpr* axis : axes) {

@@ -2,6 +2,7 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 
 namespace iropt {
@@ -10,7 +11,7 @@ bool HasConstantCondition(const tir::Stmt* stmt) {
   const auto* branch = As<tir::IfThenElse>(stmt);
   if (!branch) return false;
   const auto* likely = As<tir::Call>(branch->condition);
-  return arith::AsInt(likely && IsOp(likely->op, OpId::kTirLikely) ? likely->args[0] : branch->condition);
+  return arith::AsInt(likely && IsOp(likely->op, op::kTirLikely) ? likely->args[0] : branch->condition);
 }
 
 bool HasConstantSelection(const tir::Stmt* stmt) {
@@ -20,7 +21,7 @@ bool HasConstantSelection(const tir::Stmt* stmt) {
 
    protected:
     void VisitCall(const tir::Call* call) override {
-      found |= IsOp(call->op, OpId::kTirIfThenElse) && call->args.size() == 3 && arith::AsInt(call->args[0]);
+      found |= IsOp(call->op, op::kTirIfThenElse) && call->args.size() == 3 && arith::AsInt(call->args[0]);
       StmtExprVisitor::VisitCall(call);
     }
     void VisitSelect(const tir::Select* select) override {

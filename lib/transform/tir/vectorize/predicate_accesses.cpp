@@ -4,6 +4,7 @@
 
 #include "iropt/ir/structural.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 
 namespace iropt {
@@ -36,7 +37,7 @@ class AccessPredicator : public tir::StmtExprMutator {
     T copy = *access;
     copy.flags = 0;
     copy.predicate = workspace().template New<tir::Call>(DataType::Bool().with_lanes(ramp->dtype.lanes),
-                                                         GetOp(OpId::kTirGetActiveLaneMask),
+                                                         GetOp(op::kTirGetActiveLaneMask),
                                                          workspace().Copy(std::span<const PrimExpr* const>(args)));
     return workspace().template New<T>(copy);
   }

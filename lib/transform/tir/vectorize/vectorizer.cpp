@@ -10,6 +10,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/copy_if_changed.h"
 #include "iropt/ir/tir/substitute.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 #include "iropt/support/debug_output.h"
@@ -247,8 +248,8 @@ const PrimExpr* Vectorizer::VisitCast(const tir::Cast* expr) {
 }
 
 const PrimExpr* Vectorizer::VisitCall(const tir::Call* call) {
-  if (IsOp(call->op, OpId::kTirIfThenElse)) return VisitIf(*call);
-  if (IsOp(call->op, OpId::kTirReinterpret) && call->args.size() == 1) {
+  if (IsOp(call->op, op::kTirIfThenElse)) return VisitIf(*call);
+  if (IsOp(call->op, op::kTirReinterpret) && call->args.size() == 1) {
     const PrimExpr* value = VisitExpr(call->args[0]);
     if (value == call->args[0]) return call;
     const std::array<const PrimExpr*, 1> args = {value};
@@ -289,7 +290,7 @@ const PrimExpr* Vectorizer::VisitScalarCall(const tir::Call& call) {
 const PrimExpr* Vectorizer::VisitVectorCall(const tir::Call& call) {
   // The first operands of an LLVM intrinsic are its number and, before 0.22, the number of the others.
   const size_t of_intrinsic = FollowsSince(TextVersion::kV0_22) ? 1 : 2;
-  const size_t first = IsOp(call.op, OpId::kTirCallLlvmPureIntrin) ? of_intrinsic : 0;
+  const size_t first = IsOp(call.op, op::kTirCallLlvmPureIntrin) ? of_intrinsic : 0;
   std::vector<const PrimExpr*> args;
   int lanes = 1;
   for (size_t i = 0; i < call.args.size(); ++i) {

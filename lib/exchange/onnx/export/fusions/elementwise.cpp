@@ -5,7 +5,13 @@
 #include "exchange/onnx/export/attributes.h"
 #include "exchange/onnx/export/fusion_rows.h"
 #include "iropt/ir/dtype.h"
-#include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/activation.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/exponential.h"
+#include "iropt/op/ops/reduction.h"
+#include "iropt/op/ops/roots.h"
+#include "iropt/op/ops/unary.h"
 
 namespace iropt::onnx {
 
@@ -40,16 +46,16 @@ Match MatchReciprocal(Matcher& matcher, const Call& root) {
 
 // x / (1 + |x|)
 Match MatchSoftsign(Matcher& matcher, const Call& root) {
-  const Expr* abs_operand = OtherThan(matcher, matcher.Inner(root.args[1], OpId::kAdd), 1);
-  const Call* abs = abs_operand ? matcher.Inner(abs_operand, OpId::kAbs) : nullptr;
+  const Expr* abs_operand = OtherThan(matcher, matcher.Inner(root.args[1], op::kAdd), 1);
+  const Call* abs = abs_operand ? matcher.Inner(abs_operand, op::kAbs) : nullptr;
   if (abs == nullptr || !matcher.IsSame(abs->args[0], root.args[0])) return std::nullopt;
   return FusedNode{.op = "Softsign", .inputs = {root.args[0]}};
 }
 
 // (a - a mod b) / b, for a remainder with the sign of a: division towards zero.
 Match MatchIntegerDiv(Matcher& matcher, const Call& root) {
-  const Call* difference = matcher.Inner(root.args[0], OpId::kSubtract);
-  const Call* remainder = difference ? matcher.Inner(difference->args[1], OpId::kMod) : nullptr;
+  const Call* difference = matcher.Inner(root.args[0], op::kSubtract);
+  const Call* remainder = difference ? matcher.Inner(difference->args[1], op::kMod) : nullptr;
   if (remainder == nullptr || !matcher.IsSame(remainder->args[0], difference->args[0]) ||
       !matcher.IsSame(remainder->args[1], root.args[1]))
     return std::nullopt;
@@ -85,9 +91,9 @@ Match MatchHardSigmoid(Matcher& matcher, const Expr* clip_operand, const Call* c
     return (number && number->value == wanted) || (integer && static_cast<double>(integer->value) == wanted);
   };
   if (!limit(clip->args[1], 0) || !limit(clip->args[2], 1)) return std::nullopt;
-  const Call* sum = matcher.Inner(clip->args[0], OpId::kAdd);
+  const Call* sum = matcher.Inner(clip->args[0], op::kAdd);
   const auto beta = sum ? matcher.Number(sum->args[1]) : std::nullopt;
-  const Call* product = beta ? matcher.Inner(sum->args[0], OpId::kMultiply) : nullptr;
+  const Call* product = beta ? matcher.Inner(sum->args[0], op::kMultiply) : nullptr;
   const auto alpha = product ? matcher.Number(product->args[1]) : std::nullopt;
   if (!alpha) return std::nullopt;
   return FusedNode{.op = "HardSigmoid",
@@ -106,7 +112,7 @@ Match MatchClip(Matcher& matcher, const Call& root) {
     const auto* type = As<TensorType>(limit->type);
     return type != nullptr && type->ndim == 0;
   };
-  const Call* maximum = matcher.Inner(root.args[kOperand], OpId::kMaximum);
+  const Call* maximum = matcher.Inner(root.args[kOperand], op::kMaximum);
   const Expr* high = root.args[1 - kOperand];
   if (maximum == nullptr || !is_scalar(high)) return std::nullopt;
   const uint32_t low = is_scalar(maximum->args[1]) ? 1 : 0;
@@ -117,7 +123,7 @@ Match MatchClip(Matcher& matcher, const Call& root) {
 template <int kOperand>
 Match MatchHardSwish(Matcher& matcher, const Call& root) {
   const Expr* gate = root.args[kOperand];
-  const Match sigmoid = MatchHardSigmoid(matcher, gate, matcher.Inner(gate, OpId::kClip));
+  const Match sigmoid = MatchHardSigmoid(matcher, gate, matcher.Inner(gate, op::kClip));
   const Expr* x = root.args[1 - kOperand];
   if (!sigmoid || !matcher.IsSame(std::get<const Expr*>(sigmoid->inputs[0]), x)) return std::nullopt;
   if (!IsNear(static_cast<double>(sigmoid->attributes[0].f), 1.0 / 6) || sigmoid->attributes[1].f != 0.5F)
@@ -128,8 +134,8 @@ Match MatchHardSwish(Matcher& matcher, const Call& root) {
 // x * tanh(softplus(x))
 template <int kOperand>
 Match MatchMish(Matcher& matcher, const Call& root) {
-  const Call* tanh = matcher.Inner(root.args[kOperand], OpId::kTanh);
-  const Call* softplus = tanh ? matcher.Inner(tanh->args[0], OpId::kNnSoftplus) : nullptr;
+  const Call* tanh = matcher.Inner(root.args[kOperand], op::kTanh);
+  const Call* softplus = tanh ? matcher.Inner(tanh->args[0], op::kNnSoftplus) : nullptr;
   const Expr* x = root.args[1 - kOperand];
   if (softplus == nullptr || SoftplusAttrs(*softplus).beta() != 1 || !matcher.IsSame(softplus->args[0], x))
     return std::nullopt;
@@ -145,18 +151,17 @@ struct Exponential {
 
 std::optional<Exponential> MatchExponential(Matcher& matcher, const Expr* operand) {
   Exponential result{nullptr, 1, 1};
-  if (const Call* scaled = matcher.Inner(operand, OpId::kMultiply)) {
+  if (const Call* scaled = matcher.Inner(operand, op::kMultiply)) {
     const auto alpha = matcher.Number(scaled->args[0]);
     if (!alpha) return std::nullopt;
     result.alpha = *alpha;
     operand = scaled->args[1];
   }
-  const Call* grown = matcher.Inner(operand, OpId::kSubtract);
-  const Call* exp =
-      grown && matcher.Number(grown->args[1]) == 1.0 ? matcher.Inner(grown->args[0], OpId::kExp) : nullptr;
+  const Call* grown = matcher.Inner(operand, op::kSubtract);
+  const Call* exp = grown && matcher.Number(grown->args[1]) == 1.0 ? matcher.Inner(grown->args[0], op::kExp) : nullptr;
   if (exp == nullptr) return std::nullopt;
   result.x = exp->args[0];
-  if (const Call* quotient = matcher.Inner(result.x, OpId::kDivide)) {
+  if (const Call* quotient = matcher.Inner(result.x, op::kDivide)) {
     const auto divisor = matcher.Number(quotient->args[1]);
     if (!divisor) return std::nullopt;
     result.divisor = *divisor;
@@ -167,7 +172,7 @@ std::optional<Exponential> MatchExponential(Matcher& matcher, const Expr* operan
 
 // where(x > 0, x, alpha * (exp(x / divisor) - 1))
 std::optional<Exponential> MatchExponentialUnit(Matcher& matcher, const Call& where) {
-  const Call* greater = matcher.Inner(where.args[0], OpId::kGreater);
+  const Call* greater = matcher.Inner(where.args[0], op::kGreater);
   if (greater == nullptr || matcher.Number(greater->args[1]) != 0.0) return std::nullopt;
   const auto negative = MatchExponential(matcher, where.args[2]);
   if (!negative || !matcher.IsSame(greater->args[0], where.args[1]) || !matcher.IsSame(negative->x, where.args[1]))
@@ -186,7 +191,7 @@ Match MatchElu(Matcher& matcher, const Call& root) {
 
 Match MatchSelu(Matcher& matcher, const Call& root) {
   const auto gamma = matcher.Number(root.args[0]);
-  const Call* where = gamma ? matcher.Inner(root.args[1], OpId::kWhere) : nullptr;
+  const Call* where = gamma ? matcher.Inner(root.args[1], op::kWhere) : nullptr;
   const auto unit = where ? MatchExponentialUnit(matcher, *where) : std::nullopt;
   if (!unit || unit->divisor != 1 || !IsFloating(where->args[1])) return std::nullopt;
   return FusedNode{.op = "Selu",
@@ -196,7 +201,7 @@ Match MatchSelu(Matcher& matcher, const Call& root) {
 
 // where(x > alpha, x, 0)
 Match MatchThresholdedRelu(Matcher& matcher, const Call& root) {
-  const Call* greater = matcher.Inner(root.args[0], OpId::kGreater);
+  const Call* greater = matcher.Inner(root.args[0], op::kGreater);
   const auto alpha = greater ? matcher.Number(greater->args[1]) : std::nullopt;
   if (!alpha || matcher.Number(root.args[2]) != 0.0 || !matcher.IsSame(greater->args[0], root.args[1]) ||
       !IsFloating(root.args[1]))
@@ -206,8 +211,8 @@ Match MatchThresholdedRelu(Matcher& matcher, const Call& root) {
 
 // where(x < 0, x * slope, x)
 Match MatchPRelu(Matcher& matcher, const Call& root) {
-  const Call* less = matcher.Inner(root.args[0], OpId::kLess);
-  const Call* product = matcher.Inner(root.args[1], OpId::kMultiply);
+  const Call* less = matcher.Inner(root.args[0], op::kLess);
+  const Call* product = matcher.Inner(root.args[1], op::kMultiply);
   const Expr* x = root.args[2];
   if (less == nullptr || product == nullptr || matcher.Number(less->args[1]) != 0.0 ||
       !matcher.IsSame(less->args[0], x) || !matcher.IsSame(product->args[0], x) || !IsFloating(x))
@@ -254,48 +259,48 @@ Match ReductionNode(Matcher& matcher, const Call& reduction, std::string_view op
 
 // The operand of a sum of squares.
 const Expr* SquaredOperand(Matcher& matcher, const Call& sum) {
-  const Call* product = matcher.Inner(sum.args[0], OpId::kMultiply);
+  const Call* product = matcher.Inner(sum.args[0], op::kMultiply);
   return product && matcher.IsSame(product->args[0], product->args[1]) ? product->args[0] : nullptr;
 }
 
 Match MatchReduceSum(Matcher& matcher, const Call& root) {
-  if (const Call* abs = matcher.Inner(root.args[0], OpId::kAbs))
+  if (const Call* abs = matcher.Inner(root.args[0], op::kAbs))
     return ReductionNode(matcher, root, "ReduceL1", abs->args[0]);
   const Expr* x = SquaredOperand(matcher, root);
   return x ? ReductionNode(matcher, root, "ReduceSumSquare", x) : std::nullopt;
 }
 
 Match MatchReduceL2(Matcher& matcher, const Call& root) {
-  const Call* sum = matcher.Inner(root.args[0], OpId::kSum);
+  const Call* sum = matcher.Inner(root.args[0], op::kSum);
   const Expr* x = sum ? SquaredOperand(matcher, *sum) : nullptr;
   return x && IsFloating(x) ? ReductionNode(matcher, *sum, "ReduceL2", x) : std::nullopt;
 }
 
 Match MatchReduceLogSum(Matcher& matcher, const Call& root) {
-  const Call* sum = matcher.Inner(root.args[0], OpId::kSum);
+  const Call* sum = matcher.Inner(root.args[0], op::kSum);
   return sum ? ReductionNode(matcher, *sum, "ReduceLogSum", sum->args[0]) : std::nullopt;
 }
 
 constexpr FusionRow kElementwiseFusions[] = {
-    {OpId::kDivide, "Reciprocal", 6, MatchReciprocal},
-    {OpId::kDivide, "Softsign", 1, MatchSoftsign},
-    {OpId::kEqual, "IsInf", 10, MatchIsInf},
-    {OpId::kFloorDivide, "Div", 7, MatchIntegerDiv},
-    {OpId::kNotEqual, "Cast", 9, MatchCastToBool},
-    {OpId::kMinimum, "Clip", 12, MatchClip<0>},
-    {OpId::kMinimum, "Clip", 12, MatchClip<1>},
-    {OpId::kClip, "HardSigmoid", 6, MatchHardSigmoidAlone},
-    {OpId::kMultiply, "HardSwish", 14, MatchHardSwish<0>},
-    {OpId::kMultiply, "HardSwish", 14, MatchHardSwish<1>},
-    {OpId::kMultiply, "Mish", 18, MatchMish<0>},
-    {OpId::kMultiply, "Mish", 18, MatchMish<1>},
-    {OpId::kMultiply, "Selu", 6, MatchSelu},
-    {OpId::kWhere, "Elu", 6, MatchElu},
-    {OpId::kWhere, "ThresholdedRelu", 10, MatchThresholdedRelu},
-    {OpId::kWhere, "PRelu", 6, MatchPRelu},
-    {OpId::kSum, "ReduceL1, ReduceSumSquare", 1, MatchReduceSum},
-    {OpId::kSqrt, "ReduceL2", 1, MatchReduceL2},
-    {OpId::kLog, "ReduceLogSum", 1, MatchReduceLogSum},
+    {op::kDivide, "Reciprocal", 6, MatchReciprocal},
+    {op::kDivide, "Softsign", 1, MatchSoftsign},
+    {op::kEqual, "IsInf", 10, MatchIsInf},
+    {op::kFloorDivide, "Div", 7, MatchIntegerDiv},
+    {op::kNotEqual, "Cast", 9, MatchCastToBool},
+    {op::kMinimum, "Clip", 12, MatchClip<0>},
+    {op::kMinimum, "Clip", 12, MatchClip<1>},
+    {op::kClip, "HardSigmoid", 6, MatchHardSigmoidAlone},
+    {op::kMultiply, "HardSwish", 14, MatchHardSwish<0>},
+    {op::kMultiply, "HardSwish", 14, MatchHardSwish<1>},
+    {op::kMultiply, "Mish", 18, MatchMish<0>},
+    {op::kMultiply, "Mish", 18, MatchMish<1>},
+    {op::kMultiply, "Selu", 6, MatchSelu},
+    {op::kWhere, "Elu", 6, MatchElu},
+    {op::kWhere, "ThresholdedRelu", 10, MatchThresholdedRelu},
+    {op::kWhere, "PRelu", 6, MatchPRelu},
+    {op::kSum, "ReduceL1, ReduceSumSquare", 1, MatchReduceSum},
+    {op::kSqrt, "ReduceL2", 1, MatchReduceL2},
+    {op::kLog, "ReduceLogSum", 1, MatchReduceLogSum},
 };
 
 }  // namespace

@@ -5,6 +5,15 @@
 #include "exchange/onnx/export/attributes.h"
 #include "exchange/onnx/export/fusion_rows.h"
 #include "iropt/op/op_attrs.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/binary.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/matmul.h"
+#include "iropt/op/ops/reorder.h"
+#include "iropt/op/ops/repeat.h"
+#include "iropt/op/ops/scan.h"
+#include "iropt/op/ops/slice.h"
 
 namespace iropt::onnx {
 
@@ -15,8 +24,8 @@ int RankOf(const Expr* expr) { return TensorOf(expr) ? TensorOf(expr)->ndim : kU
 
 // ---- Convolutions
 
-constexpr OpId kConvolutions[] = {OpId::kNnConv1d,          OpId::kNnConv2d,          OpId::kNnConv3d,
-                                  OpId::kNnConv1dTranspose, OpId::kNnConv2dTranspose, OpId::kNnConv3dTranspose};
+constexpr OpId kConvolutions[] = {op::kNnConv1d,          op::kNnConv2d,          op::kNnConv3d,
+                                  op::kNnConv1dTranspose, op::kNnConv2dTranspose, op::kNnConv3dTranspose};
 
 }  // namespace
 
@@ -37,7 +46,7 @@ namespace {
 
 // A vector whose dimensions of 1 make it broadcast along the channels.
 const Expr* VectorAlongChannels(Matcher& matcher, const Expr* operand, int rank) {
-  const Call* expanded = matcher.Inner(operand, OpId::kExpandDims);
+  const Call* expanded = matcher.Inner(operand, op::kExpandDims);
   if (expanded == nullptr || RankOf(expanded->args[0]) != 1) return nullptr;
   const std::vector<int64_t> axes = ExpandDimsAttrs(*expanded).axis().vector();
   const auto has = [&](int64_t axis) { return std::ranges::find(axes, axis) != axes.end(); };
@@ -89,7 +98,7 @@ bool SwapsAxes(const Call& transpose) {
 GemmOperand Untransposed(Matcher& matcher, const Expr* operand) {
   const auto* var = As<Var>(operand);
   Matcher probe = matcher;
-  const Call* transpose = var ? probe.Inner(operand, OpId::kPermuteDims) : nullptr;
+  const Call* transpose = var ? probe.Inner(operand, op::kPermuteDims) : nullptr;
   if (transpose == nullptr || !SwapsAxes(*transpose) || !probe.IsClosed()) return {operand, false};
   matcher = probe;
   return {transpose->args[0], true};
@@ -98,7 +107,7 @@ GemmOperand Untransposed(Matcher& matcher, const Expr* operand) {
 // A product with one factor on a matrix.
 std::pair<const Expr*, double> Unscaled(Matcher& matcher, const Expr* operand) {
   Matcher probe = matcher;
-  const Call* product = probe.Inner(operand, OpId::kMultiply);
+  const Call* product = probe.Inner(operand, op::kMultiply);
   if (product == nullptr || !probe.IsClosed()) return {operand, 1};
   for (uint32_t i = 0; i < 2; ++i) {
     const auto factor = probe.Number(product->args[i]);
@@ -111,7 +120,7 @@ std::pair<const Expr*, double> Unscaled(Matcher& matcher, const Expr* operand) {
 
 std::optional<FusedNode> MatchProduct(Matcher& matcher, const Expr* operand, double& alpha, bool& changed) {
   const auto [product, factor] = Unscaled(matcher, operand);
-  const Call* matmul = matcher.Inner(product, OpId::kMatmul);
+  const Call* matmul = matcher.Inner(product, op::kMatmul);
   if (matmul == nullptr || RankOf(matmul->args[0]) != 2 || RankOf(matmul->args[1]) != 2) return std::nullopt;
   const TensorType* type = TensorOf(product);
   if (type == nullptr || !type->dtype.is_floating() || TensorOf(matmul->args[0])->dtype != type->dtype)
@@ -171,11 +180,11 @@ std::optional<FusedNode> MatchTransposedMatmul(Matcher& matcher, const Call& roo
 
 // The indices i of where(i < 0, i + size, i): ONNX counts negative ones from the end. Null for other indices.
 const Expr* BeforeShift(Matcher& matcher, const Expr* operand, int64_t size) {
-  const Call* where = matcher.Inner(operand, OpId::kWhere);
+  const Call* where = matcher.Inner(operand, op::kWhere);
   if (where == nullptr) return nullptr;
   const Expr* indices = where->args[2];
-  const Call* less = matcher.Inner(where->args[0], OpId::kLess);
-  const Call* shifted = matcher.Inner(where->args[1], OpId::kAdd);
+  const Call* less = matcher.Inner(where->args[0], op::kLess);
+  const Call* shifted = matcher.Inner(where->args[1], op::kAdd);
   if (less == nullptr || shifted == nullptr) return nullptr;
   const bool is_shift = matcher.IsSame(less->args[0], indices) && matcher.Number(less->args[1]) == 0.0 &&
                         matcher.IsSame(shifted->args[0], indices) &&
@@ -212,8 +221,8 @@ std::optional<FusedNode> MatchGather(Matcher& matcher, const Call& root) {
 
 // A scan from the end: flip, scan, flip.
 std::optional<FusedNode> MatchReverseCumsum(Matcher& matcher, const Call& root) {
-  const Call* scan = matcher.Inner(root.args[0], OpId::kCumsum);
-  const Call* flip = scan ? matcher.Inner(scan->args[0], OpId::kFlip) : nullptr;
+  const Call* scan = matcher.Inner(root.args[0], op::kCumsum);
+  const Call* flip = scan ? matcher.Inner(scan->args[0], op::kFlip) : nullptr;
   if (flip == nullptr) return std::nullopt;
   const ScanopAttrs attrs(*scan);
   const int64_t axis = FlipAttrs(root).axis();
@@ -230,14 +239,14 @@ std::optional<FusedNode> MatchReverseCumsum(Matcher& matcher, const Call& root) 
 }
 
 constexpr FusionRow kLinearFusions[] = {
-    {OpId::kAdd, "Conv", 1, MatchConvBias<0>},
-    {OpId::kAdd, "Conv", 1, MatchConvBias<1>},
-    {OpId::kAdd, "Gemm", 7, MatchGemm<0>},
-    {OpId::kAdd, "Gemm", 7, MatchGemm<1>},
-    {OpId::kMatmul, "Gemm", 11, MatchTransposedMatmul},
-    {OpId::kTake, "Gather", 1, MatchGather},
-    {OpId::kOneHot, "OneHot", 9, MatchOneHot},
-    {OpId::kFlip, "CumSum", 11, MatchReverseCumsum},
+    {op::kAdd, "Conv", 1, MatchConvBias<0>},
+    {op::kAdd, "Conv", 1, MatchConvBias<1>},
+    {op::kAdd, "Gemm", 7, MatchGemm<0>},
+    {op::kAdd, "Gemm", 7, MatchGemm<1>},
+    {op::kMatmul, "Gemm", 11, MatchTransposedMatmul},
+    {op::kTake, "Gather", 1, MatchGather},
+    {op::kOneHot, "OneHot", 9, MatchOneHot},
+    {op::kFlip, "CumSum", 11, MatchReverseCumsum},
 };
 
 }  // namespace

@@ -1,11 +1,18 @@
 // Operators on images.
 
+#include "iropt/op/ops/image.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "exchange/onnx/export/op_rows.h"
+#include "iropt/op/ops/arithmetic.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/concat.h"
+#include "iropt/op/ops/datatype.h"
+#include "iropt/op/ops/vision.h"
 #include "iropt/runtime/value.h"
 
 namespace iropt::onnx {
@@ -90,21 +97,21 @@ const Call* CallOf(OpExport& op, const Expr* expr, OpId id) {
 
 // The operands as the reader has joined them: concat((expand_dims(astype(images)), boxes)); nullopt for other regions.
 std::optional<std::pair<const Expr*, const Expr*>> JoinedRegions(OpExport& op) {
-  const Call* concat = CallOf(op, op.Arg(1), OpId::kConcat);
+  const Call* concat = CallOf(op, op.Arg(1), op::kConcat);
   const auto* parts = concat ? As<iropt::Tuple>(op.exporter().definitions().Resolve(concat->args[0])) : nullptr;
   if (parts == nullptr || parts->fields.size() != 2) return std::nullopt;
-  const Call* column = CallOf(op, parts->fields[0], OpId::kExpandDims);
+  const Call* column = CallOf(op, parts->fields[0], op::kExpandDims);
   const auto* boxes = As<TensorType>(parts->fields[1]->type);
   const bool is_row = boxes != nullptr && boxes->known && As<tir::IntImm>(boxes->dims[boxes->dims.size() - 1]) &&
                       To<tir::IntImm>(boxes->dims[boxes->dims.size() - 1])->value == 4;
   if (column == nullptr || !is_row) return std::nullopt;
-  const Call* cast = CallOf(op, column->args[0], OpId::kAstype);
+  const Call* cast = CallOf(op, column->args[0], op::kAstype);
   return std::pair(cast ? cast->args[0] : column->args[0], parts->fields[1]);
 }
 
 // The value before a number was subtracted from it; null for other values.
 const Expr* BeforeShift(OpExport& op, const Expr* boxes, double shift) {
-  const Call* difference = CallOf(op, boxes, OpId::kSubtract);
+  const Call* difference = CallOf(op, boxes, op::kSubtract);
   const auto* constant =
       difference ? As<iropt::Constant>(op.exporter().definitions().Resolve(difference->args[1])) : nullptr;
   if (constant == nullptr || constant->data->num_elements() != 1) return nullptr;
@@ -150,9 +157,9 @@ Names ExportRoiAlign(OpExport& op) {
 }
 
 constexpr ExportRow kImageExports[] = {
-    {OpId::kImageGridSample, "Transpose, GridSample", 16, ExportGridSample},
-    {OpId::kImageResize2d, "Resize", 11, ExportResize2d},
-    {OpId::kVisionRoiAlign, "RoiAlign", 10, ExportRoiAlign},
+    {op::kImageGridSample, "Transpose, GridSample", 16, ExportGridSample},
+    {op::kImageResize2d, "Resize", 11, ExportResize2d},
+    {op::kVisionRoiAlign, "RoiAlign", 10, ExportRoiAlign},
 };
 
 }  // namespace

@@ -7,6 +7,17 @@
 #include "exchange/onnx/export/op_rows.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/structural.h"
+#include "iropt/op/ops/axes.h"
+#include "iropt/op/ops/broadcast.h"
+#include "iropt/op/ops/concat.h"
+#include "iropt/op/ops/gather.h"
+#include "iropt/op/ops/index.h"
+#include "iropt/op/ops/nn.h"
+#include "iropt/op/ops/reorder.h"
+#include "iropt/op/ops/repeat.h"
+#include "iropt/op/ops/reshape.h"
+#include "iropt/op/ops/shape.h"
+#include "iropt/op/ops/slice.h"
 
 namespace iropt::onnx {
 
@@ -121,7 +132,7 @@ std::optional<std::vector<int64_t>> ReshapeNumbers(OpExport& op, const ShapeExpr
 std::string_view ScalarDim(OpExport& op, const ShapeExpr* shape) {
   const auto* source = As<Call>(op.Resolved(0));
   const auto* callee = source ? As<Op>(source->op) : nullptr;
-  if (shape == nullptr || !shape->values.empty() || callee == nullptr || callee->id != OpId::kShapeToTensor) return {};
+  if (shape == nullptr || !shape->values.empty() || callee == nullptr || callee->id != op::kShapeToTensor) return {};
   const auto* dims = As<ShapeExpr>(op.exporter().definitions().Resolve(source->args[0]));
   const bool is_dim = dims != nullptr && dims->values.size() == 1;
   return is_dim ? op.exporter().DimScalar(dims->values[0]) : std::string_view();
@@ -399,29 +410,29 @@ Names ExportReverseSequence(OpExport& op) {
 }
 
 constexpr ExportRow kManipulateExports[] = {
-    {OpId::kBroadcastTo, "Expand", 8, ExportBroadcastTo},
-    {OpId::kConcat, "Concat", 4, ExportConcat},
-    {OpId::kDynamicStridedSlice, "Slice", 10, ExportDynamicStridedSlice},
-    {OpId::kExpandDims, "Unsqueeze", 1, ExportExpandDims},
-    {OpId::kFlatten, "Reshape", 5, ExportFlatten},
-    {OpId::kFlip, "Slice", 10, ExportFlip},
-    {OpId::kGatherElements, "GatherElements", 11, ExportGatherElements},
-    {OpId::kGatherNd, "GatherND", 11, ExportGatherNd},
-    {OpId::kNnBatchFlatten, "Flatten", 9, ExportBatchFlatten},
-    {OpId::kNonzero, "NonZero", 9},
-    {OpId::kOneHot, "OneHot", 9, ExportOneHot},
-    {OpId::kPermuteDims, "Transpose", 1, ExportPermuteDims},
-    {OpId::kRepeat, "Unsqueeze, Tile, Reshape", 6, ExportRepeat},
-    {OpId::kReshape, "Reshape", 5, ExportReshape},
-    {OpId::kReverseSequence, "ReverseSequence", 10, ExportReverseSequence},
-    {OpId::kScatterElements, "ScatterElements; before 11 Scatter", 9, ExportScatterElements},
-    {OpId::kScatterNd, "ScatterND", 11, ExportScatterNd},
-    {OpId::kSplit, "Split", 2, ExportSplit},
-    {OpId::kSqueeze, "Squeeze", 1, ExportSqueeze},
-    {OpId::kStack, "Unsqueeze, Concat", 4, ExportStack},
-    {OpId::kStridedSlice, "Slice", 1, ExportStridedSlice},
-    {OpId::kTake, "Gather", 1, ExportTake},
-    {OpId::kTile, "Tile", 6, ExportTile},
+    {op::kBroadcastTo, "Expand", 8, ExportBroadcastTo},
+    {op::kConcat, "Concat", 4, ExportConcat},
+    {op::kDynamicStridedSlice, "Slice", 10, ExportDynamicStridedSlice},
+    {op::kExpandDims, "Unsqueeze", 1, ExportExpandDims},
+    {op::kFlatten, "Reshape", 5, ExportFlatten},
+    {op::kFlip, "Slice", 10, ExportFlip},
+    {op::kGatherElements, "GatherElements", 11, ExportGatherElements},
+    {op::kGatherNd, "GatherND", 11, ExportGatherNd},
+    {op::kNnBatchFlatten, "Flatten", 9, ExportBatchFlatten},
+    {op::kNonzero, "NonZero", 9},
+    {op::kOneHot, "OneHot", 9, ExportOneHot},
+    {op::kPermuteDims, "Transpose", 1, ExportPermuteDims},
+    {op::kRepeat, "Unsqueeze, Tile, Reshape", 6, ExportRepeat},
+    {op::kReshape, "Reshape", 5, ExportReshape},
+    {op::kReverseSequence, "ReverseSequence", 10, ExportReverseSequence},
+    {op::kScatterElements, "ScatterElements; before 11 Scatter", 9, ExportScatterElements},
+    {op::kScatterNd, "ScatterND", 11, ExportScatterNd},
+    {op::kSplit, "Split", 2, ExportSplit},
+    {op::kSqueeze, "Squeeze", 1, ExportSqueeze},
+    {op::kStack, "Unsqueeze, Concat", 4, ExportStack},
+    {op::kStridedSlice, "Slice", 1, ExportStridedSlice},
+    {op::kTake, "Gather", 1, ExportTake},
+    {op::kTile, "Tile", 6, ExportTile},
 };
 
 }  // namespace

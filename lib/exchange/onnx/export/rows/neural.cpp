@@ -6,6 +6,14 @@
 #include <limits>
 
 #include "exchange/onnx/export/op_rows.h"
+#include "iropt/op/ops/convolution.h"
+#include "iropt/op/ops/create.h"
+#include "iropt/op/ops/linear_algebra.h"
+#include "iropt/op/ops/loss.h"
+#include "iropt/op/ops/matmul.h"
+#include "iropt/op/ops/nn.h"
+#include "iropt/op/ops/normalization.h"
+#include "iropt/op/ops/pooling.h"
 
 namespace iropt::onnx {
 
@@ -195,7 +203,7 @@ Names ExportBatchNorm(OpExport& op) {
 bool IsZeros(OpExport& op, size_t i) {
   const auto* call = As<Call>(op.Resolved(i));
   const auto* callee = call ? As<Op>(call->op) : nullptr;
-  if (callee != nullptr && (callee->id == OpId::kZerosLike || callee->id == OpId::kZeros)) return true;
+  if (callee != nullptr && (callee->id == op::kZerosLike || callee->id == op::kZeros)) return true;
   const auto* constant = As<iropt::Constant>(op.Resolved(i));
   if (constant == nullptr || constant->data->num_bytes() > (size_t{1} << 20)) return false;
   const std::span bytes(constant->data->data(), constant->data->num_bytes());
@@ -334,32 +342,32 @@ Names ExportPixelShuffle(OpExport& op) {
 }
 
 constexpr ExportRow kNeuralExports[] = {
-    {OpId::kEinsum, "Einsum", 12, ExportEinsum},
-    {OpId::kMatmul, "MatMul, Gemm", 1, ExportMatmul},
-    {OpId::kNnAdaptiveAvgPool1d, "GlobalAveragePool, AveragePool", 1, ExportAdaptivePool},
-    {OpId::kNnAdaptiveAvgPool2d, "GlobalAveragePool, AveragePool", 1, ExportAdaptivePool},
-    {OpId::kNnAdaptiveAvgPool3d, "GlobalAveragePool, AveragePool", 1, ExportAdaptivePool},
-    {OpId::kNnAvgPool1d, "AveragePool", 1, ExportAvgPool},
-    {OpId::kNnAvgPool2d, "AveragePool", 1, ExportAvgPool},
-    {OpId::kNnAvgPool3d, "AveragePool", 1, ExportAvgPool},
-    {OpId::kNnBatchNorm, "BatchNormalization", 6, ExportBatchNorm},
-    {OpId::kNnConv1d, "Conv", 1, ExportConv},
-    {OpId::kNnConv1dTranspose, "ConvTranspose", 1, ExportConvTranspose},
-    {OpId::kNnConv2d, "Conv", 1, ExportConv},
-    {OpId::kNnConv2dTranspose, "ConvTranspose", 1, ExportConvTranspose},
-    {OpId::kNnConv3d, "Conv", 1, ExportConv},
-    {OpId::kNnConv3dTranspose, "ConvTranspose", 1, ExportConvTranspose},
-    {OpId::kNnGroupNorm, "GroupNormalization; before 21 a composition", 6, ExportGroupNorm},
-    {OpId::kNnInstanceNorm, "InstanceNormalization", 6, ExportInstanceNorm},
-    {OpId::kNnLayerNorm, "LayerNormalization; before 17 a composition", 7, ExportLayerNorm},
-    {OpId::kNnMaxPool1d, "MaxPool", 1, ExportMaxPool},
-    {OpId::kNnMaxPool2d, "MaxPool", 1, ExportMaxPool},
-    {OpId::kNnMaxPool3d, "MaxPool", 1, ExportMaxPool},
-    {OpId::kNnNllLoss, "NegativeLogLikelihoodLoss", 12, ExportNllLoss},
-    {OpId::kNnPad, "Pad", 2, ExportPad},
-    {OpId::kNnPixelShuffle, "DepthToSpace", 11, ExportPixelShuffle},
-    {OpId::kNnRmsNorm, "RMSNormalization; before 23 a composition", 7, ExportRmsNorm},
-    {OpId::kOuter, "Unsqueeze, Mul", 7, ExportOuter},
+    {op::kEinsum, "Einsum", 12, ExportEinsum},
+    {op::kMatmul, "MatMul, Gemm", 1, ExportMatmul},
+    {op::kNnAdaptiveAvgPool1d, "GlobalAveragePool, AveragePool", 1, ExportAdaptivePool},
+    {op::kNnAdaptiveAvgPool2d, "GlobalAveragePool, AveragePool", 1, ExportAdaptivePool},
+    {op::kNnAdaptiveAvgPool3d, "GlobalAveragePool, AveragePool", 1, ExportAdaptivePool},
+    {op::kNnAvgPool1d, "AveragePool", 1, ExportAvgPool},
+    {op::kNnAvgPool2d, "AveragePool", 1, ExportAvgPool},
+    {op::kNnAvgPool3d, "AveragePool", 1, ExportAvgPool},
+    {op::kNnBatchNorm, "BatchNormalization", 6, ExportBatchNorm},
+    {op::kNnConv1d, "Conv", 1, ExportConv},
+    {op::kNnConv1dTranspose, "ConvTranspose", 1, ExportConvTranspose},
+    {op::kNnConv2d, "Conv", 1, ExportConv},
+    {op::kNnConv2dTranspose, "ConvTranspose", 1, ExportConvTranspose},
+    {op::kNnConv3d, "Conv", 1, ExportConv},
+    {op::kNnConv3dTranspose, "ConvTranspose", 1, ExportConvTranspose},
+    {op::kNnGroupNorm, "GroupNormalization; before 21 a composition", 6, ExportGroupNorm},
+    {op::kNnInstanceNorm, "InstanceNormalization", 6, ExportInstanceNorm},
+    {op::kNnLayerNorm, "LayerNormalization; before 17 a composition", 7, ExportLayerNorm},
+    {op::kNnMaxPool1d, "MaxPool", 1, ExportMaxPool},
+    {op::kNnMaxPool2d, "MaxPool", 1, ExportMaxPool},
+    {op::kNnMaxPool3d, "MaxPool", 1, ExportMaxPool},
+    {op::kNnNllLoss, "NegativeLogLikelihoodLoss", 12, ExportNllLoss},
+    {op::kNnPad, "Pad", 2, ExportPad},
+    {op::kNnPixelShuffle, "DepthToSpace", 11, ExportPixelShuffle},
+    {op::kNnRmsNorm, "RMSNormalization; before 23 a composition", 7, ExportRmsNorm},
+    {op::kOuter, "Unsqueeze, Mul", 7, ExportOuter},
 };
 
 }  // namespace

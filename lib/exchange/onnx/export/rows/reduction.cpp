@@ -1,8 +1,13 @@
 // Reductions, scans and sorting.
 
+#include "iropt/op/ops/reduction.h"
+
 #include <fmt/format.h>
 
 #include "exchange/onnx/export/op_rows.h"
+#include "iropt/op/ops/scan.h"
+#include "iropt/op/ops/sorting.h"
+#include "iropt/op/ops/statistical.h"
 
 namespace iropt::onnx {
 
@@ -116,19 +121,19 @@ Names ExportArgsort(OpExport& op) {
 }
 
 constexpr ExportRow kReductionExports[] = {
-    {OpId::kArgmax, "ArgMax", 1, ExportArgmax},
-    {OpId::kArgmin, "ArgMin", 1, ExportArgmin},
-    {OpId::kArgsort, "TopK", 1, ExportArgsort},
-    {OpId::kCumsum, "CumSum", 11, ExportCumsum},
-    {OpId::kMax, "ReduceMax, GlobalMaxPool", 1, ExportMax},
-    {OpId::kMean, "ReduceMean, GlobalAveragePool", 1, ExportMean},
-    {OpId::kMin, "ReduceMin", 1, ExportMin},
-    {OpId::kProd, "ReduceProd", 1, ExportProd},
-    {OpId::kSort, "TopK", 1, ExportSort},
-    {OpId::kStd, "ReduceMean, Sub, Mul, Sqrt", 7, ExportStd},
-    {OpId::kSum, "ReduceSum", 1, ExportSum},
-    {OpId::kTopk, "TopK", 1, ExportTopk},
-    {OpId::kVariance, "ReduceMean, Sub, Mul", 7, ExportVariance},
+    {op::kArgmax, "ArgMax", 1, ExportArgmax},
+    {op::kArgmin, "ArgMin", 1, ExportArgmin},
+    {op::kArgsort, "TopK", 1, ExportArgsort},
+    {op::kCumsum, "CumSum", 11, ExportCumsum},
+    {op::kMax, "ReduceMax, GlobalMaxPool", 1, ExportMax},
+    {op::kMean, "ReduceMean, GlobalAveragePool", 1, ExportMean},
+    {op::kMin, "ReduceMin", 1, ExportMin},
+    {op::kProd, "ReduceProd", 1, ExportProd},
+    {op::kSort, "TopK", 1, ExportSort},
+    {op::kStd, "ReduceMean, Sub, Mul, Sqrt", 7, ExportStd},
+    {op::kSum, "ReduceSum", 1, ExportSum},
+    {op::kTopk, "TopK", 1, ExportTopk},
+    {op::kVariance, "ReduceMean, Sub, Mul", 7, ExportVariance},
 };
 
 }  // namespace

@@ -1,8 +1,11 @@
 // Tensors made of shapes, and shapes as values.
 
+#include "iropt/op/ops/shape.h"
+
 #include <fmt/format.h>
 
 #include "exchange/onnx/export/op_rows.h"
+#include "iropt/op/ops/create.h"
 #include "iropt/runtime/value.h"
 
 namespace iropt::onnx {
@@ -107,21 +110,21 @@ Names ExportEye(OpExport& op) {
 }
 
 constexpr ExportRow kShapeExports[] = {
-    {OpId::kArange, "Range", 11, ExportArange},
-    {OpId::kEye, "ConstantOfShape, EyeLike", 9, ExportEye},
-    {OpId::kEyeLike, "EyeLike", 9, ExportEyeLike},
-    {OpId::kFull, "ConstantOfShape, Expand", 8, ExportFull},
-    {OpId::kFullLike, "ConstantOfShape, Expand", 8, ExportFullLike},
-    {OpId::kOnes, "ConstantOfShape", 9, ExportOnes},
-    {OpId::kOnesLike, "ConstantOfShape", 9, ExportOnesLike},
-    {OpId::kShapeOf, "Shape, where it is used", 1, ExportNothing},
-    {OpId::kShapeToTensor, "Shape, Gather, Concat", 1, ExportShapeToTensor},
-    {OpId::kSize, "Size", 1, ExportSize},
-    {OpId::kTensorToShape, "its operand, where it is used", 1, ExportNothing},
-    {OpId::kTril, "Trilu", 14, ExportTril},
-    {OpId::kTriu, "Trilu", 14, ExportTriu},
-    {OpId::kZeros, "ConstantOfShape", 9, ExportZeros},
-    {OpId::kZerosLike, "ConstantOfShape", 9, ExportZerosLike},
+    {op::kArange, "Range", 11, ExportArange},
+    {op::kEye, "ConstantOfShape, EyeLike", 9, ExportEye},
+    {op::kEyeLike, "EyeLike", 9, ExportEyeLike},
+    {op::kFull, "ConstantOfShape, Expand", 8, ExportFull},
+    {op::kFullLike, "ConstantOfShape, Expand", 8, ExportFullLike},
+    {op::kOnes, "ConstantOfShape", 9, ExportOnes},
+    {op::kOnesLike, "ConstantOfShape", 9, ExportOnesLike},
+    {op::kShapeOf, "Shape, where it is used", 1, ExportNothing},
+    {op::kShapeToTensor, "Shape, Gather, Concat", 1, ExportShapeToTensor},
+    {op::kSize, "Size", 1, ExportSize},
+    {op::kTensorToShape, "its operand, where it is used", 1, ExportNothing},
+    {op::kTril, "Trilu", 14, ExportTril},
+    {op::kTriu, "Trilu", 14, ExportTriu},
+    {op::kZeros, "ConstantOfShape", 9, ExportZeros},
+    {op::kZerosLike, "ConstantOfShape", 9, ExportZerosLike},
 };
 
 }  // namespace
