@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "instruments.h"
-#include "iropt/pass/plugin.h"
 #include "iropt/support/check.h"
 
 namespace iropt {

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "instruments.h"
-#include "iropt/pass/plugin.h"
+#include "iropt/pass/load_plugin.h"
 
 namespace iropt {
 

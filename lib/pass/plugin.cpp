@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "guard.h"
+#include "iropt/pass/load_plugin.h"
 #include "iropt/pass/python_plugin.h"
 #include "iropt/support/crash.h"
 #include "iropt/support/file.h"

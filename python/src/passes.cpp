@@ -18,7 +18,7 @@
 #include "iropt/observe/report/report_page.h"
 #include "iropt/pass/context.h"
 #include "iropt/pass/pipeline.h"
-#include "iropt/pass/plugin.h"
+#include "iropt/pass/load_plugin.h"
 #include "iropt/pass/python_plugin.h"
 #include "iropt/pass/target_value.h"
 #include "iropt/pass/timing.h"

@@ -25,6 +25,7 @@
 #include "iropt/ir/node.h"
 #include "iropt/ir/relax/expr.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/op/ops/table_hash.h"
 #include "iropt/pass/context.h"
 #include "iropt/pass/instrument.h"
 #include "iropt/pass/pass.h"
@@ -61,7 +62,7 @@ namespace plugin_detail {
 [[gnu::always_inline]] inline const void* StateAddress() { return &stack_detail::stack_limit; }
 
 // The properties that two builds must share to exchange objects: the version, the standard library, sanitizers that
-// change the layout of containers or the use of memory, and the layout of shared classes.
+// change the layout of containers or the use of memory, the layout of shared classes, and the ids of operators.
 struct Abi {
   std::array<char, 128> text{};
   size_t size = 0;
@@ -88,7 +89,7 @@ constexpr uint64_t LayoutHash() {
 #define IROPT_NODE(Kind, Class, Group) #Kind ","
 #include "iropt/ir/node_kinds.def"
       ;
-  uint64_t hash = 0xcbf29ce484222325u;
+  uint64_t hash = MixLayout(0xcbf29ce484222325u, kOperatorTableHash);
   for (const char c : kNodeKinds) hash = MixLayout(hash, static_cast<unsigned char>(c));
   hash = MixLayouts<PassInfo, PassEntry, InstrumentEntry, PipelineEntry, PassRegistry, PassContext, PassInstrument,
                     Pass::Impl, PassResult, FunctionPassContext, ModulePassContext, OptionSpec, PassOptions,
@@ -126,14 +127,6 @@ constexpr Abi MakeAbi() {
 }
 
 }  // namespace plugin_detail
-
-// Loads a plugin and lets it add to the registry, all or nothing. A plugin that the registry has already is not loaded
-// again. The shared object stays in memory until the process ends. A path without a slash is that of a file in the
-// current folder, or else found as the system finds libraries.
-//
-// Fails with ErrorCode::Usage if the file is missing or not a plugin, was built for another version or configuration,
-// or adds names that are taken, and with ErrorCode::PassFailed if its code throws.
-Status LoadPassPlugin(const std::string& path, PassRegistry& registry);
 
 }  // namespace iropt
 

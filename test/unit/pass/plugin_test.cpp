@@ -6,6 +6,7 @@
 
 #include "catch.h"
 #include "helpers.h"
+#include "iropt/pass/load_plugin.h"
 
 using namespace iropt;
 

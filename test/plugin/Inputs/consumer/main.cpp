@@ -5,8 +5,8 @@
 
 #include "iropt/diag/consumers.h"
 #include "iropt/pass/context.h"
+#include "iropt/pass/load_plugin.h"
 #include "iropt/pass/pipeline.h"
-#include "iropt/pass/plugin.h"
 #include "iropt/text/script/parser.h"
 #include "iropt/text/script/printer.h"
 #include "iropt/transform/passes.h"
