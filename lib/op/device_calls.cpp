@@ -4,6 +4,7 @@
 #include <array>
 
 #include "iropt/ir/tir/expr.h"
+#include "iropt/op/intrinsic_ids.h"
 
 namespace iropt {
 namespace {
@@ -28,7 +29,6 @@ constexpr DeviceCallInfo DeviceRow(std::string_view name, int8_t least, int8_t m
 constexpr std::array kDeviceCalls = {
 #define IROPT_DEVICE_CALL(name, least, most, effect, result) DeviceRow(name, least, most, CallEffect::effect, result),
 #include "iropt/op/device_calls.def"
-#include "iropt/op/intrinsic_ids.h"
 };
 static_assert(std::ranges::is_sorted(kDeviceCalls, {}, &DeviceCallInfo::name));
 

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "iropt/ir/tir/expr.h"
+
 namespace iropt {
 
 // A factor of an index, which moves `stride` along the axis; the axis of memory is "m". Of an offset, only the stride

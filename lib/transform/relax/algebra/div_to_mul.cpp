@@ -14,6 +14,7 @@
 #include "iropt/infer/ops/arithmetic.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/op/op.h"
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"

@@ -1,6 +1,7 @@
 // Conditions that are constant, and looking for those that arith::StmtExprMutatorWithAnalyzer resolves.
 #pragma once
 
+#include "iropt/ir/module.h"
 #include "iropt/ir/tir/stmt.h"
 
 namespace iropt {
