@@ -1,40 +1,24 @@
-# iropt_unity_groups(<source>...)
+# iropt_unity_groups(<name> <bytes> <source>...)
 #
-# In a unity build, the sources of a folder are compiled together, and those of several small folders that follow each
-# other: the more there are, the less often the same headers and templates are compiled. A folder with more than
-# IROPT_UNITY_BYTES is compiled in parts of about the same size. With these, GCC needs at most 1.3 GB.
-set(IROPT_UNITY_BYTES 160000)
-function(iropt_unity_groups)
-  set(folders "")
+# In a unity build, the sources are compiled together, folder by folder, in parts of about the same size and at most
+# <bytes>. The larger the parts are, the less often the same headers and templates are compiled, which is a third of the
+# work, and the more memory GCC needs: no compile shall need more than 1.5 GiB. What defines many classes and templates
+# needs more memory for the same bytes. Names in unnamed namespaces have to differ within a part.
+set(IROPT_UNITY_BYTES 380000)
+function(iropt_unity_groups name bytes)
+  list(SORT ARGN)
+  set(total 0)
   foreach(source IN LISTS ARGN)
-    get_filename_component(folder "${source}" DIRECTORY)
-    string(MAKE_C_IDENTIFIER "${folder}" id)
-    if(NOT folder IN_LIST folders)
-      list(APPEND folders "${folder}")
-      set(size_${id} 0)
-    endif()
-    file(SIZE "${source}" bytes)
-    list(APPEND sources_${id} "${source}")
-    math(EXPR size_${id} "${size_${id}} + ${bytes}")
+    file(SIZE "${source}" size)
+    math(EXPR total "${total} + ${size}")
   endforeach()
-  list(SORT folders)
-  set(group_size ${IROPT_UNITY_BYTES})
-  foreach(folder IN LISTS folders)
-    string(MAKE_C_IDENTIFIER "${folder}" id)
-    math(EXPR parts "${size_${id}} / ${IROPT_UNITY_BYTES} + 1")
-    math(EXPR group_size "${group_size} + ${size_${id}}")
-    if(group_size GREATER IROPT_UNITY_BYTES)
-      set(group_size ${size_${id}})
-      file(RELATIVE_PATH group "${PROJECT_SOURCE_DIR}" "${folder}")
-      string(MAKE_C_IDENTIFIER "${group}" group)
-    endif()
-    set(before 0)
-    foreach(source IN LISTS sources_${id})
-      math(EXPR part "${before} * ${parts} / (${size_${id}} + 1)")
-      set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}_${part}")
-      file(SIZE "${source}" bytes)
-      math(EXPR before "${before} + ${bytes}")
-    endforeach()
+  math(EXPR parts "${total} / ${bytes} + 1")
+  set(before 0)
+  foreach(source IN LISTS ARGN)
+    math(EXPR part "${before} * ${parts} / (${total} + 1)")
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${name}_${part}")
+    file(SIZE "${source}" size)
+    math(EXPR before "${before} + ${size}")
   endforeach()
 endfunction()
 
@@ -63,21 +47,24 @@ function(iropt_op_headers folder)
   set(IROPT_PUBLIC_GENERATED_HEADERS "${folder}/public" PARENT_SCOPE)
 endfunction()
 
-# iropt_add_area(<name> DEPS <area or target>... [LIBRARIES <target>...] [OPTIONS <compiler option>...])
+# iropt_add_area(<name> DEPS <area or target>... [LIBRARIES <target>...] [OPTIONS <compiler option>...] [UNITY_BYTES <bytes>])
 #
 # The static library iropt_<name> of all sources under lib/<name>, with its headers in include/iropt/<name>. DEPS are
 # areas or libraries that its headers use, LIBRARIES those that only its sources use, OPTIONS additional compiler
-# options of its sources. Sources are found by pattern, so adding a file needs no change here.
+# options of its sources, UNITY_BYTES how many are compiled together in a unity build. Sources are found by pattern, so
+# adding a file needs no change here.
 function(iropt_add_area name)
-  cmake_parse_arguments(arg "" "" "DEPS;LIBRARIES;OPTIONS" ${ARGN})
+  cmake_parse_arguments(arg "" "UNITY_BYTES" "DEPS;LIBRARIES;OPTIONS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/${name}/*.cpp")
   # These are libraries of their own, see IroptLlvm and IroptFormat.
   list(FILTER sources EXCLUDE REGEX "/lib/(codegen/llvm|text/relay|exchange/onnx)/")
   if(NOT sources)
     message(FATAL_ERROR "the area ${name} has no sources in lib/${name}")
   endif()
-  list(SORT sources)
-  iropt_unity_groups(${sources})
+  if(NOT arg_UNITY_BYTES)
+    set(arg_UNITY_BYTES ${IROPT_UNITY_BYTES})
+  endif()
+  iropt_unity_groups(${name} ${arg_UNITY_BYTES} ${sources})
   set(target "iropt_${name}")
   add_library(${target} STATIC ${sources})
   add_library(iropt::${name} ALIAS ${target})

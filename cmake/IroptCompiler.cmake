@@ -46,6 +46,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wno-restrict)
   # Below -O3, GCC 12 does not see that moving an optional or a variant reads only the value that it has.
   add_compile_options(-Wno-maybe-uninitialized)
+  # GCC 12 crashes in this pass when it compiles much at once, and programs are as fast without.
+  add_compile_options(-fno-ipa-cp)
   # GCC collects garbage when its heap has grown by a third. That takes a tenth of its time, and few sources need more
   # than 1 GB without.
   add_compile_options("SHELL:--param ggc-min-heapsize=800000" "SHELL:--param ggc-min-expand=100")

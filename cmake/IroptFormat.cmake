@@ -6,8 +6,7 @@
 function(iropt_add_format name folder)
   cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/lib/${folder}/*.cpp")
-  list(SORT sources)
-  iropt_unity_groups(${sources})
+  iropt_unity_groups(${name} ${IROPT_UNITY_BYTES} ${sources})
   set(target "iropt_${name}")
   add_library(${target} MODULE ${sources})
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP CXX_VISIBILITY_PRESET default
@@ -15,7 +14,7 @@ function(iropt_add_format name folder)
   # Private headers are included from the root of lib, as in areas.
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/lib")
   target_link_libraries(${target} PRIVATE iropt::plugin ${arg_LIBRARIES})
-  target_compile_options(${target} PRIVATE -fno-semantic-interposition)
+  target_compile_options(${target} PRIVATE -fno-semantic-interposition ${IROPT_COLD_OPTIONS})
   # Programs in bin look for it in the folder beside theirs.
   set_property(GLOBAL APPEND PROPERTY iropt_formats ${target})
 endfunction()

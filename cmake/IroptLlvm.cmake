@@ -38,8 +38,9 @@ if(NOT IROPT_SANITIZE)
   # The run-time libraries of sanitizers are in the program.
   target_link_options(iropt_codegen_llvm PRIVATE "LINKER:--no-undefined")
 endif()
-# LLVM's headers are not written for our warnings, and its library decides about run-time type information.
-target_compile_options(iropt_codegen_llvm PRIVATE -Wno-unused-parameter)
+# Compiling loops is LLVM's work. LLVM's headers are not written for our warnings, and its library decides about run-time
+# type information.
+target_compile_options(iropt_codegen_llvm PRIVATE -Wno-unused-parameter ${IROPT_COLD_OPTIONS})
 if(NOT LLVM_ENABLE_RTTI)
   target_compile_options(iropt_codegen_llvm PRIVATE -fno-rtti)
 endif()

@@ -30,7 +30,7 @@ SOURCES = (".h", ".cpp", ".cc", ".py", ".sh", ".cmake", ".def")
 # The areas that documents list in the order of CMakeLists.txt: rows of a table, and a list in a cell of one.
 LISTED_AREAS = {"docs/ir.md": (re.compile(r"(?:^\| `\w+` \|[^\n]*\n)+", re.MULTILINE), re.compile(r"^\| `(\w+)`", re.MULTILINE)),
                 "README.md": (re.compile(r"areas before it:(?:,? `\w+`)+"), re.compile(r"`(\w+)`"))}
-AREA = re.compile(r"^iropt_add_area\((\w+)(?:\s+DEPS\s+([^()]*?))?(?:\s+(?:LIBRARIES|OPTIONS|PCH)[^()]*)?\)", re.MULTILINE)
+AREA = re.compile(r"^iropt_add_area\((\w+)(?:\s+DEPS\s+([^()]*?))?(?:\s+(?:LIBRARIES|OPTIONS|UNITY_BYTES)[^()]*)?\)", re.MULTILINE)
 OPERATOR_ROW = re.compile(r"^IROPT_(?!ATTRS|OP_FAMILY)\w+\(\w+,\s*([\w.]+),", re.MULTILINE)
 OPERATOR_NAME = re.compile(r'"(?:relax|tir)\.([\w.]+)"')
 # What names all operators, and the sources that are compiled again for each new one.

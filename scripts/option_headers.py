@@ -162,9 +162,9 @@ def keys_header(path):
 
 def record(key, name, fields):
     members = "".join(f"  {f.type} {f.name} = {{}};  // {f.summary}\n" for f in fields)
-    reads = "".join(f"    {f.name} = context.Config(ConfigKey<{f.type}>{{\"{key}.{f.name}\"}});\n" for f in fields)
+    reads = "".join(f"    {f.name} = PassContext::ConfigField(record, ConfigKey<{f.type}>{{\"{f.name}\"}});\n" for f in fields)
     return (f"struct {name} {{\n{members}\n"
-            f"  explicit {name}(const PassContext& context) {{\n{reads}  }}\n}};\n")
+            f"  explicit {name}(const PassContext& context) {{\n    const OptionValue& record = context.Config(\"{key}\");\n{reads}  }}\n}};\n")
 
 
 def write_file(path, text):

@@ -13,7 +13,7 @@ namespace {
 
 // Beyond these a condition is left alone: the normal form may be exponentially bigger, and all pairs are looked at.
 constexpr size_t kMaxChunks = 32;
-constexpr size_t kMaxTerms = 128;
+constexpr size_t kMaxOrTerms = 128;
 
 class AndOfOrs {
  public:
@@ -71,7 +71,7 @@ class AndOfOrs {
       return other.size() == chunk.size() && std::ranges::is_permutation(other, chunk);
     };
     if (std::ranges::none_of(chunks_, is_same)) chunks_.push_back(std::move(chunk));
-    fits_ = fits_ && chunks_.size() <= kMaxChunks && terms_.size() <= kMaxTerms;
+    fits_ = fits_ && chunks_.size() <= kMaxChunks && terms_.size() <= kMaxOrTerms;
   }
 
   const PrimExpr* Term(const PrimExpr* e) {

@@ -13,7 +13,7 @@ namespace {
 
 // Beyond these nothing is proven: shapes have a handful of symbols, and expanding may square the number of terms.
 constexpr size_t kMaxNodes = 512;
-constexpr size_t kMaxTerms = 256;
+constexpr size_t kMaxPolynomialTerms = 256;
 constexpr size_t kMaxAtoms = 64;
 constexpr size_t kMaxDegree = 64;
 // The depth to which atoms are compared by the polynomials within them.
@@ -60,7 +60,7 @@ class Polynomial::Expander {
     if (!sum) return false;
     it->second = *sum;
     if (*sum == 0) terms.erase(it);
-    return terms.size() <= kMaxTerms;
+    return terms.size() <= kMaxPolynomialTerms;
   }
 
   static bool AddProducts(const Terms& a, const Terms& b, Terms& terms) {

@@ -38,6 +38,8 @@ class RuleParser {
   }
   bool Take(std::string_view token) {
     Skip();
+    // Most tokens that are looked for are not there: the first character decides.
+    if (at_ == text_.size() || text_[at_] != token[0]) return false;
     if (!text_.substr(at_).starts_with(token)) return false;
     // "|" is not the start of "||", "<" not that of "<=", "/" not that of "//".
     const char next = at_ + token.size() < text_.size() ? text_[at_ + token.size()] : ' ';

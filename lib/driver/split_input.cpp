@@ -13,13 +13,13 @@ namespace {
 constexpr std::string_view kBlanks = " \t\r";
 
 // A line of the text, without its line break.
-struct Line {
+struct InputLine {
   std::string_view text;
   size_t begin;
   size_t next;  // the beginning of the next line
 };
 
-Line LineFrom(std::string_view text, size_t begin) {
+InputLine LineFrom(std::string_view text, size_t begin) {
   const size_t newline = text.find('\n', begin);
   const bool is_last = newline == std::string_view::npos;
   return {text.substr(begin, newline - begin), begin, is_last ? text.size() : newline + 1};
@@ -52,7 +52,7 @@ std::vector<InputPart> SplitInput(std::string_view text, std::string_view marker
   uint32_t part_line = 1;
   for (size_t at = text.find(marker); at != std::string_view::npos; at = text.find(marker, at + 1)) {
     if (at > 0 && text[at - 1] != '\n') continue;
-    const Line line = LineFrom(text, at);
+    const InputLine line = LineFrom(text, at);
     if (!IsMarker(line.text, marker)) continue;
     const std::string_view part = text.substr(part_begin, line.next - part_begin);
     parts.push_back({part.substr(0, line.begin - part_begin), part_line});
@@ -77,7 +77,7 @@ void WarnOfNearMarkers(std::string_view text, uint32_t base, std::string_view ma
   constexpr size_t kShortest = 5;
   if (marker.size() < kShortest) return;
   for (size_t begin = 0; begin < text.size();) {
-    const Line line = LineFrom(text, begin);
+    const InputLine line = LineFrom(text, begin);
     begin = line.next;
     if (!IsNearMarker(line.text, marker)) continue;
     const auto at = static_cast<uint32_t>(base + line.begin);

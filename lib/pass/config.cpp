@@ -134,22 +134,42 @@ const OptionValue& PassContext::Config(std::string_view key) const {
   return FieldOf(set != config_.end() ? set->second : path.config->default_value, path.rest);
 }
 
-bool PassContext::Config(ConfigKey<bool> key) const {
-  const bool* value = Config(key.name).as_bool();
-  IROPT_CHECK(value != nullptr, "configuration option '{}' is not a boolean", key.name);
-  return *value;
+namespace {
+
+bool BoolOf(const OptionValue& value, std::string_view key) {
+  const bool* flag = value.as_bool();
+  IROPT_CHECK(flag != nullptr, "configuration option '{}' is not a boolean", key);
+  return *flag;
 }
 
-int64_t PassContext::Config(ConfigKey<int64_t> key) const {
-  const int64_t* value = Config(key.name).as_int();
-  IROPT_CHECK(value != nullptr, "configuration option '{}' is not an integer", key.name);
-  return *value;
+int64_t IntOf(const OptionValue& value, std::string_view key) {
+  const int64_t* number = value.as_int();
+  IROPT_CHECK(number != nullptr, "configuration option '{}' is not an integer", key);
+  return *number;
 }
 
+const std::string& StringOf(const OptionValue& value, std::string_view key) {
+  const std::string* text = value.as_string();
+  IROPT_CHECK(text != nullptr, "configuration option '{}' is not a string", key);
+  return *text;
+}
+
+}  // namespace
+
+bool PassContext::Config(ConfigKey<bool> key) const { return BoolOf(Config(key.name), key.name); }
+int64_t PassContext::Config(ConfigKey<int64_t> key) const { return IntOf(Config(key.name), key.name); }
 const std::string& PassContext::Config(ConfigKey<std::string> key) const {
-  const std::string* value = Config(key.name).as_string();
-  IROPT_CHECK(value != nullptr, "configuration option '{}' is not a string", key.name);
-  return *value;
+  return StringOf(Config(key.name), key.name);
+}
+
+bool PassContext::ConfigField(const OptionValue& record, ConfigKey<bool> field) {
+  return BoolOf(FieldOf(record, field.name), field.name);
+}
+int64_t PassContext::ConfigField(const OptionValue& record, ConfigKey<int64_t> field) {
+  return IntOf(FieldOf(record, field.name), field.name);
+}
+const std::string& PassContext::ConfigField(const OptionValue& record, ConfigKey<std::string> field) {
+  return StringOf(FieldOf(record, field.name), field.name);
 }
 
 namespace {

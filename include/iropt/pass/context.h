@@ -80,6 +80,11 @@ class PassContext {
   bool Config(ConfigKey<bool> key) const;
   int64_t Config(ConfigKey<int64_t> key) const;
   const std::string& Config(ConfigKey<std::string> key) const;
+  // A field of a record that Config returned, by its name in the record. Config searches for the option first, which
+  // takes longer.
+  static bool ConfigField(const OptionValue& record, ConfigKey<bool> field);
+  static int64_t ConfigField(const OptionValue& record, ConfigKey<int64_t> field);
+  static const std::string& ConfigField(const OptionValue& record, ConfigKey<std::string> field);
   // The options that were set, by key.
   const std::map<std::string, OptionValue, std::less<>>& config() const { return config_; }
 

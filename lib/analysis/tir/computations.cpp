@@ -21,9 +21,9 @@ bool IsLeaf(const PrimExpr* e) {
          e->kind == NodeKind::kPrimStringImm;
 }
 
-class Operands : public tir::ExprVisitor {
+class OperandVisitor : public tir::ExprVisitor {
  public:
-  explicit Operands(FunctionRef<void(const PrimExpr*)> f) : f_(f) {}
+  explicit OperandVisitor(FunctionRef<void(const PrimExpr*)> f) : f_(f) {}
   void Of(const PrimExpr* expr) { ExprVisitor::VisitExpr(expr); }
   void VisitExpr(const PrimExpr* expr) override { f_(expr); }
 
@@ -122,7 +122,7 @@ std::string TextOf(const PrimExpr* e) {
 
 }  // namespace
 
-void ForEachOperand(const PrimExpr* expr, FunctionRef<void(const PrimExpr*)> f) { Operands(f).Of(expr); }
+void ForEachOperand(const PrimExpr* expr, FunctionRef<void(const PrimExpr*)> f) { OperandVisitor(f).Of(expr); }
 
 // ---- Facts
 

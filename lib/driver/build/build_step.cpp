@@ -41,7 +41,7 @@ class TextRecorder : public OutputSink {
   std::string text_;
 };
 
-std::filesystem::path FolderOf(const std::string& path) {
+std::filesystem::path FolderPathOf(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   return folder.empty() ? "." : folder;
 }
@@ -73,7 +73,7 @@ class BuildStep {
       : options_(options), build_(build), files_(std::move(files)) {
     if (!build.cache_dir || !IsRegularFile(files_.input)) return;
     std::error_code error;
-    const std::filesystem::path folder = std::filesystem::absolute(FolderOf(files_.output), error).lexically_normal();
+    const std::filesystem::path folder = std::filesystem::absolute(FolderPathOf(files_.output), error).lexically_normal();
     cache_.emplace(*build.cache_dir, build.cache_bytes,
                    fmt::format("{}\n{}", folder.string(), std::filesystem::current_path(error).string()));
     // The names of files beside the output come from its own.
@@ -112,7 +112,7 @@ class BuildStep {
 
  private:
   std::string PathOf(const CachedRun& run, const CachedRun::File& file) const {
-    return &file == &run.files.back() ? files_.output : (FolderOf(files_.output) / file.name).string();
+    return &file == &run.files.back() ? files_.output : (FolderPathOf(files_.output) / file.name).string();
   }
 
   // Other files beside the output than those that the run would write are not replaced: it would refuse that.
@@ -151,7 +151,7 @@ class BuildStep {
     }
     bool has_output = false;
     for (const std::string& path : written) {
-      if (!IsSameFile(FolderOf(path), FolderOf(files_.output))) return;
+      if (!IsSameFile(FolderPathOf(path), FolderPathOf(files_.output))) return;
       const Result<std::shared_ptr<const FileBuffer>> file = ReadFile(path);
       if (!file.ok()) return;
       run.files.push_back({FileNameOf(path), std::string((*file)->text())});

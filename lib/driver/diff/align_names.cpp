@@ -76,7 +76,7 @@ class VariableNumbers {
   std::vector<std::string> names_;
 };
 
-struct Line {
+struct NamedLine {
   std::string skeleton;             // the text, with "$" for each variable
   std::vector<uint32_t> variables;  // in their order
   std::vector<bool> is_definition;  // the first occurrence in the function
@@ -105,14 +105,14 @@ class MarkedText {
     }
   }
 
-  const std::vector<Line>& lines() const { return lines_; }
+  const std::vector<NamedLine>& lines() const { return lines_; }
   VariableNumbers& numbers() { return numbers_; }
   // Returns whether the text has the variable.
   bool IsPrinted(uint32_t number) const { return number < is_defined_.size() && is_defined_[number]; }
 
  private:
   void AddLine(std::string_view text) {
-    Line& line = lines_.emplace_back();
+    NamedLine& line = lines_.emplace_back();
     while (!text.empty()) {
       size_t end = 0;
       while (end < text.size() && IsWordCharacter(text[end])) ++end;
@@ -140,7 +140,7 @@ class MarkedText {
   }
 
   VariableNumbers numbers_;
-  std::vector<Line> lines_;
+  std::vector<NamedLine> lines_;
   std::vector<bool> is_defined_;       // by number
   std::vector<uint64_t> definitions_;  // by number, the value of the defining line and the place in it
 };
@@ -196,23 +196,23 @@ class Alignment {
 
  private:
   // Lines without variables, such as "else:", are not distinctive.
-  static std::vector<std::string> ValueKeys(const std::vector<Line>& lines, char side) {
+  static std::vector<std::string> ValueKeys(const std::vector<NamedLine>& lines, char side) {
     std::vector<std::string> keys;
-    for (const Line& line : lines) {
+    for (const NamedLine& line : lines) {
       keys.push_back(line.variables.empty() ? fmt::format("{}{}", side, keys.size()) : fmt::format("{:x}", line.value));
     }
     return keys;
   }
 
-  static std::vector<std::string> Skeletons(std::span<const Line> lines) {
+  static std::vector<std::string> Skeletons(std::span<const NamedLine> lines) {
     std::vector<std::string> keys;
-    for (const Line& line : lines) keys.push_back(line.skeleton);
+    for (const NamedLine& line : lines) keys.push_back(line.skeleton);
     return keys;
   }
 
   Matches MatchLines() const {
-    const std::span<const Line> a = before_.lines();
-    const std::span<const Line> b = after_.lines();
+    const std::span<const NamedLine> a = before_.lines();
+    const std::span<const NamedLine> b = after_.lines();
     const Matches anchors = MatchKeys(ValueKeys(before_.lines(), '<'), ValueKeys(after_.lines(), '>'));
     Matches all = anchors;
     ForEachGap(anchors, a.size(), b.size(), [&](size_t i, size_t i_end, size_t j, size_t j_end) {
@@ -223,7 +223,7 @@ class Alignment {
     return all;
   }
 
-  void PairLines(const Line& before, const Line& after, bool definitions) {
+  void PairLines(const NamedLine& before, const NamedLine& after, bool definitions) {
     if (before.variables.size() != after.variables.size()) return;
     for (size_t i = 0; i < before.variables.size(); ++i) {
       if (definitions && !(before.is_definition[i] && after.is_definition[i])) continue;
@@ -232,7 +232,7 @@ class Alignment {
   }
 
   // Of lines that differ.
-  void PairDefinitions(const Line& before, const Line& after) {
+  void PairDefinitions(const NamedLine& before, const NamedLine& after) {
     size_t j = 0;
     for (size_t i = 0; i < before.variables.size(); ++i) {
       if (!before.is_definition[i]) continue;

@@ -40,14 +40,14 @@ class PredicateAppender : public tir::StmtExprMutator {
 };
 
 // The factors as expressions of at most the bits of the loop, -1 where one is to be found; `missing` is its position.
-struct Factors {
+struct LoopFactors {
   std::vector<const PrimExpr*> values;
   int missing = -1;
 };
 
-Result<Factors> ReadFactors(PrimitiveCall& call, const tir::For& loop) {
+Result<LoopFactors> ReadFactors(PrimitiveCall& call, const tir::For& loop) {
   const arith::PrimBuilder make = call.state().make();
-  Factors factors;
+  LoopFactors factors;
   for (const Value& value : *call.Get("factors").As<Value::List>()) {
     if (value.is_none()) {
       if (factors.missing >= 0) return call.Refuse("only one factor can be specified as -1 or none");
@@ -87,7 +87,7 @@ Status ApplySplit(PrimitiveCall& call) {
   const tir::For& loop = ref->loop();
   Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
   const arith::PrimBuilder& make = analyzer.make();
-  IROPT_ASSIGN_OR_RETURN(Factors factors, ReadFactors(call, loop));
+  IROPT_ASSIGN_OR_RETURN(LoopFactors factors, ReadFactors(call, loop));
   const PrimExpr* product = make.Int(1, DataType::Int(32));
   for (size_t i = 0; i < factors.values.size(); ++i) {
     if (static_cast<int>(i) != factors.missing) product = make.Mul(product, factors.values[i]);

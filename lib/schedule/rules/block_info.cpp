@@ -123,8 +123,8 @@ std::vector<BlockInfo> TryInlineContiguousSpatial(RuleSchedule& sch, const std::
   return results;
 }
 
-std::optional<VarSet> AxesOfAccess(const tir::Block& block, const tir::BufferRegion& region) {
-  VarSet axes;
+std::optional<AxisSet> AxesOfAccess(const tir::Block& block, const tir::BufferRegion& region) {
+  AxisSet axes;
   for (const tir::Range* range : region.region) {
     if (!arith::IsInt(range->extent, 1)) return std::nullopt;
     for (const tir::Var* var : VarsOf(range->min)) {
@@ -135,13 +135,13 @@ std::optional<VarSet> AxesOfAccess(const tir::Block& block, const tir::BufferReg
   return axes;
 }
 
-size_t CountAxes(const VarSet& axes, const VarSet* counted) {
+size_t CountAxes(const AxisSet& axes, const AxisSet* counted) {
   size_t count = 0;
   axes.ForEachInAnyOrder([&](const tir::Var* axis) { count += !counted || counted->contains(axis) ? 1 : 0; });
   return count;
 }
 
-std::optional<DominantAccess> FindDominantAccess(RuleSchedule& sch, const BlockInfo& info, const VarSet* counted) {
+std::optional<DominantAccess> FindDominantAccess(RuleSchedule& sch, const BlockInfo& info, const AxisSet* counted) {
   const tir::Block& block = sch.Block(info.block);
   const tir::BufferRegion* dominant = nullptr;
   size_t most = 0;

@@ -66,7 +66,7 @@ std::optional<bool> NormalizeGemv(RuleSchedule& sch, const BlockInfo& info) {
     return std::ranges::any_of(block.iter_vars, [&](const tir::IterVar* axis) { return axis->var == var; });
   };
   if (tir::UsesVar(access->base, is_axis)) return std::nullopt;
-  std::vector<VarSet> uses;
+  std::vector<AxisSet> uses;
   for (const auto* regions : {&block.writes, &block.reads}) {
     for (const tir::BufferRegion* region : *regions) {
       auto axes = AxesOfAccess(block, *region);
@@ -88,7 +88,7 @@ std::optional<bool> NormalizeGemv(RuleSchedule& sch, const BlockInfo& info) {
       loop = parts[0];
       group.push_back(parts[1]);
     }
-    const bool is_batch = std::ranges::all_of(uses, [&](const VarSet& axes) { return axes.contains(term.axis); });
+    const bool is_batch = std::ranges::all_of(uses, [&](const AxisSet& axes) { return axes.contains(term.axis); });
     (is_inner ? reduction : is_batch ? batch : spatial).push_back(loop);
   }
   if (spatial.empty() || reduction.empty()) {

@@ -43,7 +43,7 @@ void ReorderLast(RuleSchedule& sch, const std::vector<BlockInfo>& infos) {
   const Names loops = sch.GetLoops(infos.back().block);
   if (!sch.ok()) return;
   const tir::Block& block = sch.Block(infos.back().block);
-  VarSet used;
+  AxisSet used;
   for (const tir::BufferRegion* read : block.reads) {
     const auto writes = [&](const BlockInfo& info) { return UsesBuffer(sch.Block(info.block).writes, read->buffer); };
     if (std::none_of(infos.begin(), infos.end() - 1, writes)) continue;

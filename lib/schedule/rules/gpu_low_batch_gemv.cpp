@@ -14,8 +14,8 @@ constexpr int64_t kBatch = 4;
 
 // ---- What the function has to be
 
-VarSet ConstAxes(const tir::Block& block) {
-  VarSet axes;
+AxisSet ConstAxes(const tir::Block& block) {
+  AxisSet axes;
   for (const tir::IterVar* axis : block.iter_vars) {
     if (arith::AsInt(axis->dom->extent)) axes.insert(axis->var);
   }
@@ -44,7 +44,7 @@ std::vector<const tir::Buffer*> FindFewVectors(RuleSchedule& sch, const BlockInf
     return {};
   const auto written = AxesOfAccess(block, *block.writes[0]);
   if (!written || written->empty()) return {};
-  const VarSet axes = ConstAxes(block);
+  const AxisSet axes = ConstAxes(block);
   if (block.iter_vars.size() != axes.size() + 1) return {};
   for (const tir::IterVar* axis : block.iter_vars) {
     if (!axes.contains(axis->var) && axis->iter_type != tir::IterVarType::kDataPar) return {};
@@ -62,7 +62,7 @@ std::vector<const tir::Buffer*> FindFewVectors(RuleSchedule& sch, const BlockInf
 // if the axes have no such order.
 std::optional<bool> NormalizeFewVectors(RuleSchedule& sch, const BlockInfo& info) {
   const tir::Block& block = sch.Block(info.block);
-  const VarSet const_axes = ConstAxes(block);
+  const AxisSet const_axes = ConstAxes(block);
   const auto access = FindDominantAccess(sch, info, &const_axes);
   if (!access) return std::nullopt;
   const auto is_axis = [&](const tir::Var* var) {
@@ -73,7 +73,7 @@ std::optional<bool> NormalizeFewVectors(RuleSchedule& sch, const BlockInfo& info
     sch.Fail();
     return std::nullopt;
   };
-  std::vector<VarSet> uses;
+  std::vector<AxisSet> uses;
   for (const auto* regions : {&block.writes, &block.reads}) {
     for (const tir::BufferRegion* region : *regions) {
       auto axes = AxesOfAccess(block, *region);
@@ -91,7 +91,7 @@ std::optional<bool> NormalizeFewVectors(RuleSchedule& sch, const BlockInfo& info
         std::ranges::find_if(info.axes, [&](const AxisInfo& other) { return term.axis && other.var == term.axis; });
     if (axis == info.axes.end()) return fail();
     is_inner = axis->kind == 'R';
-    const bool is_batch = std::ranges::all_of(uses, [&](const VarSet& axes) { return axes.contains(term.axis); });
+    const bool is_batch = std::ranges::all_of(uses, [&](const AxisSet& axes) { return axes.contains(term.axis); });
     if (is_inner)
       reduction.push_back(axis->loop);
     else if (!is_batch)

@@ -46,11 +46,11 @@ enum class MatmulAxis : uint8_t { kBatch, kI, kJ, kK, kTrivial };
 
 struct MatmulAxes {
   std::vector<std::pair<const tir::IterVar*, MatmulAxis>> axes;
-  VarSet a, b, c;  // that the operands depend on
+  AxisSet a, b, c;  // that the operands depend on
 };
 
-std::optional<VarSet> VarsOfAccess(const tir::BufferRegion& region) {
-  VarSet vars;
+std::optional<AxisSet> VarsOfAccess(const tir::BufferRegion& region) {
+  AxisSet vars;
   for (const tir::Range* range : region.region) {
     if (!arith::IsInt(range->extent, 1)) return std::nullopt;
     for (const tir::Var* var : VarsOf(range->min)) vars.insert(var);
@@ -98,7 +98,7 @@ const PrimExpr* ExtentForMap(const PrimExpr* extent, const arith::PrimBuilder& m
 }
 
 // Fuses the axes of each kind, of those in `used` (null: all).
-const IndexMapAttr* FuseByKind(const MatmulAxes& matmul, const VarSet* used, std::initializer_list<MatmulAxis> kinds,
+const IndexMapAttr* FuseByKind(const MatmulAxes& matmul, const AxisSet* used, std::initializer_list<MatmulAxis> kinds,
                                Workspace& workspace) {
   const arith::PrimBuilder make;
   std::vector<const tir::Var*> params;

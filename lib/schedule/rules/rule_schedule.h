@@ -136,10 +136,10 @@ std::vector<BlockInfo> TryInline(RuleSchedule& sch, std::vector<BlockInfo> block
 std::vector<BlockInfo> TryInlineContiguousSpatial(RuleSchedule& sch, const std::vector<BlockInfo>& blocks);
 
 // The axes that an access to single elements depends on; nothing if a range has several elements.
-using VarSet = LookupSet<const tir::Var*>;
-std::optional<VarSet> AxesOfAccess(const tir::Block& block, const tir::BufferRegion& region);
+using AxisSet = LookupSet<const tir::Var*>;
+std::optional<AxisSet> AxesOfAccess(const tir::Block& block, const tir::BufferRegion& region);
 // The number of axes that are in the other set; null: that of all axes.
-size_t CountAxes(const VarSet& axes, const VarSet* counted);
+size_t CountAxes(const AxisSet& axes, const AxisSet* counted);
 // The place in memory that the read that depends on the most axes accesses, as a sum of digits of the axes; nothing if
 // a read is of several elements.
 struct DominantAccess {
@@ -152,7 +152,7 @@ struct DominantAccess {
 };
 // `counted`: only these axes count for the choice; null for all of them.
 std::optional<DominantAccess> FindDominantAccess(RuleSchedule& sch, const BlockInfo& block,
-                                                 const VarSet* counted = nullptr);
+                                                 const AxisSet* counted = nullptr);
 // Y in X[...] = X[...] + Y; null if the body has another form.
 const PrimExpr* ReductionExprOf(const tir::Block& block);
 // Returns whether the epilogue reads fewer axes of the result of the block than it has.

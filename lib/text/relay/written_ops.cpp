@@ -66,7 +66,7 @@ constexpr std::string_view kMaxPool = "pool_size strides dilation padding layout
 constexpr std::string_view kAvgPool =
     "pool_size strides dilation padding layout out_layout ceil_mode count_include_pad";
 constexpr std::string_view kAdaptive = "output_size layout out_layout";
-constexpr std::string_view kReduce = "axis keepdims";
+constexpr std::string_view kReduceAttrs = "axis keepdims";
 
 constexpr WrittenRow kRows[] = {
     {op::kAbs, "abs", ""},
@@ -130,11 +130,11 @@ constexpr WrittenRow kRows[] = {
     {op::kLogicalOr, "logical_or", ""},
     {op::kLogicalXor, "logical_xor", ""},
     {op::kMatmul, "nn.matmul", "", &WriteMatmul},
-    {op::kMax, "max", kReduce},
+    {op::kMax, "max", kReduceAttrs},
     {op::kMaximum, "maximum", ""},
-    {op::kMean, "mean", kReduce},
+    {op::kMean, "mean", kReduceAttrs},
     {op::kMeshgrid, "meshgrid", "indexing"},
-    {op::kMin, "min", kReduce},
+    {op::kMin, "min", kReduceAttrs},
     {op::kMinimum, "minimum", ""},
     {op::kMod, "mod", ""},
     {op::kMultiply, "multiply", ""},
@@ -170,7 +170,7 @@ constexpr WrittenRow kRows[] = {
     {op::kOnesLike, "ones_like", ""},
     {op::kPermuteDims, "transpose", "axes"},
     {op::kPower, "power", ""},
-    {op::kProd, "prod", kReduce},
+    {op::kProd, "prod", kReduceAttrs},
     {op::kRepeat, "repeat", "repeats axis"},
     {op::kReshape, "reshape", "", &WriteReshape},
     {op::kReverseSequence, "reverse_sequence", "seq_axis batch_axis"},
@@ -191,7 +191,7 @@ constexpr WrittenRow kRows[] = {
     {op::kStack, "stack", "axis"},
     {op::kStridedSlice, "strided_slice", "", &WriteStridedSlice},
     {op::kSubtract, "subtract", ""},
-    {op::kSum, "sum", kReduce},
+    {op::kSum, "sum", kReduceAttrs},
     {op::kTake, "take", "axis mode"},
     {op::kTan, "tan", ""},
     {op::kTanh, "tanh", ""},

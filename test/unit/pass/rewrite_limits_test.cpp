@@ -12,7 +12,7 @@ using namespace iropt;
 namespace {
 
 // A pass over functions that sets an attribute on each one that it may rewrite.
-Pass Marking(std::string name) {
+Pass MarkingRewritable(std::string name) {
   return CreateFunctionPass({.name = std::move(name), .counts_rewrites = true},
                             [](const Function* f, FunctionPassContext& context) -> Result<const Function*> {
                               if (!AllowRewrite("marked-function", *f)) return f;
@@ -49,14 +49,14 @@ TEST_CASE("a limit counts the rewrites of all runs of a pass, and of no other pa
   context.instruments = {limits};
   {
     const With<PassContext> scope(context);
-    CHECK(NumMarked(Marking("A")(module)->module) == 2);
-    CHECK(NumMarked(Marking("A")(module)->module) == 0);
-    CHECK(NumMarked(Marking("B")(module)->module) == 3);
+    CHECK(NumMarked(MarkingRewritable("A")(module)->module) == 2);
+    CHECK(NumMarked(MarkingRewritable("A")(module)->module) == 0);
+    CHECK(NumMarked(MarkingRewritable("B")(module)->module) == 3);
   }
   CHECK(limits->counters().at("A")->last().number == 2);
   CHECK(limits->counters().at("A")->has_stopped());
   const With<PassContext> again(context);
-  CHECK(NumMarked(Marking("A")(module)->module) == 2);
+  CHECK(NumMarked(MarkingRewritable("A")(module)->module) == 2);
 }
 
 TEST_CASE("a pass that another one runs is counted by itself") {
@@ -65,8 +65,8 @@ TEST_CASE("a pass that another one runs is counted by itself") {
   PassContext context;
   context.instruments = {limits};
   const Pass outer = CreateModulePass({.name = "Outer"}, [](Module m, ModulePassContext&) -> Result<Module> {
-    Result<PassResult> inner = Marking("Inner")(m);
-    Result<PassResult> other = Marking("Other")(inner->module);
+    Result<PassResult> inner = MarkingRewritable("Inner")(m);
+    Result<PassResult> other = MarkingRewritable("Other")(inner->module);
     CHECK(NumMarked(inner->module) == 1);
     CHECK(NumMarked(other->module) == 3);
     for (const ModuleEntry& entry : m.functions()) CHECK_FALSE(AllowRewrite("changed-module", *entry.func));

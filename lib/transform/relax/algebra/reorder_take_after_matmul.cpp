@@ -31,14 +31,14 @@ namespace iropt {
 namespace {
 
 // The operands: of the product, the table, and the indices.
-struct Operands {
+struct TakeOperands {
   const Expr* x;
   const Expr* table;
   const Expr* indices;
 };
 
 // x of [batch, m, in], a table of [size, in, out] and one index for each item of the batch.
-const Expr* TakeOfBatch(const Operands& operands, OpBuilder calls) {
+const Expr* TakeOfBatch(const TakeOperands& operands, OpBuilder calls) {
   const TensorType* x = TensorTypeOf(operands.x);
   const TensorType* table = TensorTypeOf(operands.table);
   const TensorType* indices = TensorTypeOf(operands.indices);
@@ -55,7 +55,7 @@ const Expr* TakeOfBatch(const Operands& operands, OpBuilder calls) {
   return op::Einsum(calls, calls.MakeTuple(std::span(&taken, 1)), {.subscripts = "ijik->ijk"});
 }
 
-const Expr* TakeOfProduct(const Operands& operands, const Call& take, const Call& matmul, OpBuilder calls) {
+const Expr* TakeOfProduct(const TakeOperands& operands, const Call& take, const Call& matmul, OpBuilder calls) {
   const std::optional<int64_t> axis = TakeAttrs(take).axis();
   const TensorType* x = TensorTypeOf(operands.x);
   const TensorType* table = TensorTypeOf(operands.table);

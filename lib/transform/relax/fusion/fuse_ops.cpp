@@ -43,7 +43,7 @@ namespace {
 
 using NodeId = ForwardGraph::NodeId;
 
-constexpr DebugChannel kDebug("fusion");
+constexpr DebugChannel kFusionDebug("fusion");
 
 // The bindings of a function as a graph: those that are not nested in a value.
 class GraphCreator {
@@ -74,7 +74,7 @@ class GraphCreator {
         groups.attrs.push_back(DictAttr::Empty());
       }
       groups.group_of[vars_[node]->id] = group;
-      IROPT_DEBUG(kDebug, "'{}' joins group {}", vars_[node]->name(), group);
+      IROPT_DEBUG(kFusionDebug, "'{}' joins group {}", vars_[node]->name(), group);
     }
     return groups;
   }
@@ -118,7 +118,8 @@ class GraphCreator {
     for (const Overwrite& overwrite : overwrites_) {
       const NodeId root = roots[overwrite.call];
       if (overwrite.producer != kNone && roots[overwrite.producer] == root) continue;
-      IROPT_DEBUG(kDebug, "no group for '{}': it overwrites what the group does not compute", vars_[root]->name());
+      IROPT_DEBUG(kFusionDebug, "no group for '{}': it overwrites what the group does not compute",
+                  vars_[root]->name());
       sizes[root] = 0;
     }
     for (NodeId root = 0; root < sizes.size(); ++root) {

@@ -75,9 +75,9 @@ BufferSet BuffersIn(std::span<const tir::Stmt* const> stmts) {
 }
 
 // Splits one function.
-class Splitter {
+class PatternSplitter {
  public:
-  Splitter(const PrimFunc& func, size_t num_inputs) : func_(func), num_inputs_(num_inputs) {
+  PatternSplitter(const PrimFunc& func, size_t num_inputs) : func_(func), num_inputs_(num_inputs) {
     const auto* realize = As<tir::BlockRealize>(func.body);
     root_ = realize ? realize->block : nullptr;
     if (!root_) return;
@@ -210,7 +210,7 @@ class Splits {
     const auto [known, is_new] = splits_.try_emplace(name);
     if (!is_new || num_inputs >= func.params.size()) return known;
     const bool has_buffers = std::ranges::none_of(func.param_buffers, [](const auto* b) { return b == nullptr; });
-    Splitter splitter(func, num_inputs);
+    PatternSplitter splitter(func, num_inputs);
     for (size_t i = 0; has_buffers && i < libraries_.size(); ++i) {
       if (splitter.Run(libraries_[i], patterns_[i], builder_, known)) break;
     }

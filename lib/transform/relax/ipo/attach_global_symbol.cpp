@@ -21,7 +21,7 @@ namespace iropt {
 
 namespace {
 
-std::string SymbolOf(const ModuleEntry& entry, std::string_view prefix) {
+std::string PrefixedSymbolOf(const ModuleEntry& entry, std::string_view prefix) {
   const bool has_it =
       entry.var->name.starts_with(prefix) && entry.func->StringAttr(attr::kGlobalSymbol) == entry.var->name;
   if (!Is<PrimFunc>(entry.func) || has_it) return std::string(entry.var->name);
@@ -46,7 +46,7 @@ Result<Module> AttachGlobalSymbol(Module module, ModulePassContext& context) {
   for (size_t i = 0; i < module.size(); ++i) {
     const ModuleEntry entry = module.functions()[i];
     if (Is<ExternFunc>(entry.func)) continue;
-    const std::string symbol = SymbolOf(entry, prefix ? prefix->value : std::string_view());
+    const std::string symbol = PrefixedSymbolOf(entry, prefix ? prefix->value : std::string_view());
     if (entry.func->StringAttr(attr::kGlobalSymbol) == symbol) continue;
     if (symbol != entry.var->name) {
       if (module.Find(symbol)) {

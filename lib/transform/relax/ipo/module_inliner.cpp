@@ -36,7 +36,7 @@ namespace {
 constexpr uint64_t kMostGrowth = 16;
 constexpr uint64_t kAlwaysAllowed = 65'536;
 
-constexpr DebugChannel kDebug("inline");
+constexpr DebugChannel kInlineDebug("inline");
 
 constexpr Statistic kInlinedCalls("InlinePrivateFunctions", "inlined-calls", "calls that were replaced by the body");
 constexpr Statistic kRemovedFunctions("InlinePrivateFunctions", "removed-functions",
@@ -111,11 +111,11 @@ class Inliner : public ExprMutator {
     const ModuleEntry& callee = module_.functions()[static_cast<size_t>(index)];
     const auto* function = To<Function>(callee.func);
     if (function->params.size() != call->args.size() || (IsForcedPure(*function) && !forced_pure_)) {
-      IROPT_DEBUG(kDebug, "a call of '{}' stays: other operands, or an impure function", callee.var->name);
+      IROPT_DEBUG(kInlineDebug, "a call of '{}' stays: other operands, or an impure function", callee.var->name);
       return call;
     }
     if (!AllowRewrite("inlined-call", *old)) return call;
-    IROPT_DEBUG(kDebug, "a call of '{}' is inlined", callee.var->name);
+    IROPT_DEBUG(kInlineDebug, "a call of '{}' is inlined", callee.var->name);
     const Expr* body = BodyFor(*function, *call);
     if (WantsRemarks() && !failed_) {
       RemarkPassed("inlined-call", Location(*old), fmt::format("the call of '{}' is inlined", callee.var->name));
@@ -216,7 +216,7 @@ class ModuleInliner {
     if (!inlines && !local_primitives_) return module_;
     LimitGrowth();
     for (size_t i = 0; i < module_.size(); ++i) {
-      IROPT_DEBUG(kDebug, "'{}': {}", module_.functions()[i].var->name, inlined_[i] ? "is inlined" : "stays");
+      IROPT_DEBUG(kInlineDebug, "'{}': {}", module_.functions()[i].var->name, inlined_[i] ? "is inlined" : "stays");
     }
     std::vector<bool> kept(module_.size());
     for (size_t i = 0; i < kept.size(); ++i)

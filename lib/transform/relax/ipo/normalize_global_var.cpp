@@ -26,11 +26,11 @@ namespace iropt {
 namespace {
 
 // The symbol under which the function is visible; empty for a private one.
-std::string_view SymbolOf(const ModuleEntry& entry) { return entry.func->StringAttr(attr::kGlobalSymbol); }
+std::string_view OwnSymbolOf(const ModuleEntry& entry) { return entry.func->StringAttr(attr::kGlobalSymbol); }
 
 bool IsNormal(const Module& module) {
   for (const ModuleEntry& entry : module.functions()) {
-    if (const std::string_view symbol = SymbolOf(entry); !symbol.empty() && symbol != entry.var->name) return false;
+    if (const std::string_view symbol = OwnSymbolOf(entry); !symbol.empty() && symbol != entry.var->name) return false;
   }
   return true;
 }
@@ -41,7 +41,7 @@ Result<Module> NormalizeGlobalVar(Module module, ModulePassContext& context) {
   NameTable names;
   LookupMap<std::string_view, const GlobalVar*> owners;  // of symbols
   for (const ModuleEntry& entry : module.functions()) {
-    const std::string_view symbol = SymbolOf(entry);
+    const std::string_view symbol = OwnSymbolOf(entry);
     if (symbol.empty()) continue;
     const auto [owner, is_first] = owners.try_emplace(symbol, entry.var);
     if (!is_first) {
@@ -54,7 +54,7 @@ Result<Module> NormalizeGlobalVar(Module module, ModulePassContext& context) {
     renames.emplace(entry.var, GlobalVar::Get(symbol));
   }
   for (const ModuleEntry& entry : module.functions()) {
-    if (SymbolOf(entry).empty()) renames.emplace(entry.var, GlobalVar::Get(names.Unique(entry.var->name)));
+    if (OwnSymbolOf(entry).empty()) renames.emplace(entry.var, GlobalVar::Get(names.Unique(entry.var->name)));
   }
   return RenameGlobals(module, renames);
 }

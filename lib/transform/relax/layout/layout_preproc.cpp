@@ -230,9 +230,9 @@ std::optional<AxisSplit> PaddedSplitOf(const tir::Block& block, const tir::Buffe
   return IsBehindEnd(choice->args[0], block, *load) ? std::optional(split) : std::nullopt;
 }
 
-class Splitter {
+class LayoutRewriteSplitter {
  public:
-  Splitter(const PrimFunc& func, const tir::BlockRealize& root) : func_(func), root_(root) {}
+  LayoutRewriteSplitter(const PrimFunc& func, const tir::BlockRealize& root) : func_(func), root_(root) {}
 
   // False if the function cannot be split.
   bool Collect() {
@@ -337,7 +337,7 @@ const PrimFunc* Copy(const PrimFunc* func, Workspace& workspace) {
 std::optional<SplitPreproc> SplitLayoutPreproc(const PrimFunc& func, Workspace& prepare, Workspace& compute) {
   const auto* root = As<tir::BlockRealize>(func.body);
   if (!root) return std::nullopt;
-  Splitter splitter(func, *root);
+  LayoutRewriteSplitter splitter(func, *root);
   if (!splitter.Collect()) return std::nullopt;
   SplitPreproc split{.prepare = Copy(splitter.MakePrepare(prepare), prepare),
                      .compute = Copy(splitter.MakeCompute(compute), compute),

@@ -70,7 +70,7 @@ class ReturnedStorage {
 };
 
 // The variables of an operand or a type, and whether it is static.
-struct Operands {
+struct PlanOperands {
   bool is_static = true;
   std::vector<const Var*> vars = {};
   std::vector<const tir::Var*> sym_vars = {};
@@ -162,7 +162,7 @@ class Planner {
       return;
     }
     if (IsOp(call.op, op::kBuiltinAllocTensor)) return;
-    Operands operands;
+    PlanOperands operands;
     for (const Expr* arg : call.args) AddOperand(arg, operands);
     ForEachScalar(call.type, false, [&](const PrimExpr* dim) { AddScalar(dim, operands); });
     operands.is_static &= CanCapture(call);
@@ -170,7 +170,7 @@ class Planner {
   }
 
   // The first kernel launch with static operands starts a region, anything that is not static ends it.
-  void VisitStatic(const VarBinding& binding, const Operands& operands, bool is_launch) {
+  void VisitStatic(const VarBinding& binding, const PlanOperands& operands, bool is_launch) {
     if (!operands.is_static) {
       EndRegion();
       return UseOutside(operands.vars);
@@ -237,13 +237,13 @@ class Planner {
            op->id != op::kNullValue && op->id != op::kCallBuiltinWithCtx;
   }
 
-  Operands OperandsOf(const Expr* expr) {
-    Operands operands;
+  PlanOperands OperandsOf(const Expr* expr) {
+    PlanOperands operands;
     AddOperand(expr, operands);
     return operands;
   }
 
-  void AddOperand(const Expr* expr, Operands& operands) {
+  void AddOperand(const Expr* expr, PlanOperands& operands) {
     switch (expr->kind) {
       case NodeKind::kConstant:
       case NodeKind::kDataTypeImm:
@@ -270,7 +270,7 @@ class Planner {
     }
   }
 
-  void AddScalar(const PrimExpr* value, Operands& operands) {
+  void AddScalar(const PrimExpr* value, PlanOperands& operands) {
     tir::ForEachVar(value, [&](const tir::Var* var) {
       if (static_sym_vars_.contains(var)) {
         operands.sym_vars.push_back(var);
@@ -280,7 +280,7 @@ class Planner {
     });
   }
 
-  void AddType(const Type* type, Operands& operands) {
+  void AddType(const Type* type, PlanOperands& operands) {
     switch (type->kind) {
       case NodeKind::kObjectType:
       case NodeKind::kPrimType: return;

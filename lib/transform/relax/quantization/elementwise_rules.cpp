@@ -49,17 +49,17 @@ Applied ApplyUnary(RuleCall& in, std::string_view name) {
 }
 // Both operands as quantized tensors, and the type of the result. One of them may be a constant, which is quantized as
 // the other one is.
-struct Operands {
+struct QuantizedOperands {
   IntegerValue lhs, rhs;
   AffineType out;
 
   const AffineType& lhs_type() const { return lhs.types.front(); }
   const AffineType& rhs_type() const { return rhs.types.front(); }
 };
-std::optional<Operands> OperandsOf(RuleCall& in) {
+std::optional<QuantizedOperands> OperandsOf(RuleCall& in) {
   const AffineType* end = in.out_type();
   if (!end) return std::nullopt;
-  Operands operands{in.operand(0), in.operand(1), *end};
+  QuantizedOperands operands{in.operand(0), in.operand(1), *end};
   if (!operands.lhs.is_quantized() && !operands.rhs.is_quantized()) return in.Fail("neither operand is quantized");
   const auto quantize = [&](IntegerValue& value, const AffineType& type) {
     value = {in.Quantize(value.expr, type), {type}};
@@ -71,7 +71,7 @@ std::optional<Operands> OperandsOf(RuleCall& in) {
   return operands;
 }
 
-Applied ApplyBinary(RuleCall& in, const Operands& of, std::string_view name) {
+Applied ApplyBinary(RuleCall& in, const QuantizedOperands& of, std::string_view name) {
   if (!IsPerTensor(of.out)) return in.Fail("the result of an operator of two tensors has one scale and one zero point");
   const AffineType& l = of.lhs_type();
   const AffineType& r = of.rhs_type();
@@ -161,7 +161,7 @@ Applied ApplyTanh(RuleCall& in) { return ApplyUnary(in, "qnn.tanh"); }
 
 // The sum of two tensors of 32 bits with one scale, as after a product, is that of the integers.
 Applied ApplyAdd(RuleCall& in) {
-  const std::optional<Operands> of = OperandsOf(in);
+  const std::optional<QuantizedOperands> of = OperandsOf(in);
   if (!of) return std::nullopt;
   const auto zeros = NumbersOf(of->out.zero_point);
   const bool is_plain = of->lhs_type().dtype == DataType::Int(32) && AreClose(of->lhs_type(), of->rhs_type()) &&
@@ -172,17 +172,17 @@ Applied ApplyAdd(RuleCall& in) {
   return IntegerValue{in.Make(op::kAdd, {of->lhs.expr, of->rhs.expr}), {of->lhs_type()}};
 }
 Applied ApplySubtract(RuleCall& in) {
-  const std::optional<Operands> of = OperandsOf(in);
+  const std::optional<QuantizedOperands> of = OperandsOf(in);
   return of ? ApplyBinary(in, *of, "qnn.subtract") : std::nullopt;
 }
 Applied ApplyMultiply(RuleCall& in) {
-  const std::optional<Operands> of = OperandsOf(in);
+  const std::optional<QuantizedOperands> of = OperandsOf(in);
   return of ? ApplyBinary(in, *of, "qnn.mul") : std::nullopt;
 }
 
 // The order of numbers is that of the integers if both have the type of the result.
 Applied ApplyExtremum(RuleCall& in) {
-  const std::optional<Operands> of = OperandsOf(in);
+  const std::optional<QuantizedOperands> of = OperandsOf(in);
   if (!of) return std::nullopt;
   if (!KeepsOrder(of->out)) return in.Fail("the scale of the result is not a positive constant");
   const auto in_type = [&](const IntegerValue& value) {

@@ -44,7 +44,7 @@ namespace iropt {
 
 namespace {
 
-constexpr int64_t kMaxNodes = int64_t{1} << 22;
+constexpr int64_t kMaxPipelineNodes = int64_t{1} << 22;
 
 std::optional<std::vector<int64_t>> ToInts(const Attr* attr) {
   const auto* list = As<ListAttr>(attr);
@@ -218,9 +218,9 @@ class PipelineInjector : public tir::StmtExprMutator {
 
   bool ChargeBudget(const tir::For& loop) {
     tir::PostOrderVisit(loop.body, [this](const Node*) { num_nodes_ += 3; });
-    if (num_nodes_ <= kMaxNodes) return true;
+    if (num_nodes_ <= kMaxPipelineNodes) return true;
     diagnostics_.Error(Location(loop), "budget",
-                       fmt::format("the software pipelines make more than {} nodes of code", kMaxNodes));
+                       fmt::format("the software pipelines make more than {} nodes of code", kMaxPipelineNodes));
     return false;
   }
 

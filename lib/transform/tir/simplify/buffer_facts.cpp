@@ -15,7 +15,7 @@ namespace {
 
 // Beyond these, facts are forgotten.
 constexpr size_t kMaxFacts = 32;
-constexpr size_t kMaxNodes = 256;
+constexpr size_t kMaxFactNodes = 256;
 
 size_t NodesIn(const PrimExpr* e) {
   size_t nodes = 0;
@@ -78,7 +78,7 @@ void BufferFacts::Add(Fact fact) {
   fact.condition = analyzer_.Simplify(fact.condition);
   fact.value = analyzer_.Simplify(fact.value);
   if (arith::IsInt(fact.condition, 0) || !arith::IsPure(fact.condition) || !arith::IsPure(fact.value)) return;
-  if (NodesIn(fact.condition) + NodesIn(fact.value) > kMaxNodes) return;
+  if (NodesIn(fact.condition) + NodesIn(fact.value) > kMaxFactNodes) return;
   if (facts_.size() == kMaxFacts) facts_.erase(facts_.begin());
   facts_.push_back(std::make_shared<const Fact>(std::move(fact)));
 }
