@@ -1,12 +1,9 @@
 #!/usr/bin/env python3
 """Checks that check_format.py finds what it looks for, on small trees made for each case."""
 import os
-import sys
 import unittest
 
-from script_test import SCRIPTS, ScriptTest
-
-sys.path.insert(0, SCRIPTS)
+from script_test import ScriptTest
 
 
 class FormatTest(ScriptTest):

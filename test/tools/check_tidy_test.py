@@ -3,12 +3,9 @@
 import json
 import os
 import subprocess
-import sys
 import unittest
 
-from script_test import SCRIPTS, ScriptTest
-
-sys.path.insert(0, SCRIPTS)
+from script_test import ScriptTest
 
 COMMAND = "g++ -O3 -Winvalid-pch -fpch-preprocess -include none.hxx -Iinclude -std=c++20 -o a.o -c lib/a.cpp"
 

@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts")
+sys.path.insert(0, SCRIPTS)  # scripts import each other
 
 
 class ScriptTest(unittest.TestCase):

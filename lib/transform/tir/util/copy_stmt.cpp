@@ -69,6 +69,8 @@ const tir::Buffer* StmtCopier::CopyBuffer(const tir::Buffer* buffer, bool is_def
   copy.shape = MapList(buffer->shape, workspace(), visit);
   copy.strides = MapList(buffer->strides, workspace(), visit);
   if (buffer->elem_offset) copy.elem_offset = VisitExpr(buffer->elem_offset);
+  if (buffer->layout) copy.layout = VisitExpr(buffer->layout);
+  copy.allocated_addr = MapList(buffer->allocated_addr, workspace(), visit);
   if (!is_definition && tir::HaveSameParts(*buffer, copy)) return buffer;
   copy.id = workspace().NextVarId();
   return buffers_[buffer] = workspace().New<tir::Buffer>(copy);
