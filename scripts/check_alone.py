@@ -10,15 +10,12 @@ the folders include and lib that it is the first to include. With --changed, onl
 before the last commit is checked, and what is not committed. Prints what the compiler reports and exits with 1 if that is
 anything.
 """
-import argparse
 import concurrent.futures
 import os
 import re
 import subprocess
-import sys
 
-from clang_tools import ROOT
-from compiled_sources import CompiledSources, changed_files
+from compiled_sources import CompiledSources, changed_files, run_check
 
 # Options with a value that is not for a compilation that makes nothing.
 WITH_VALUE = ("-o", "-MF", "-MT", "-MQ", "-include")
@@ -69,16 +66,5 @@ def check(root, build=None, only=(), hours=None):
         return [text.strip() for text in pool.map(report, pairs) if text]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", help="a build folder with compile_commands.json")
-    parser.add_argument("--changed", type=int, metavar="HOURS", help="check only what was changed so recently")
-    parser.add_argument("files", nargs="*", help="check only these sources, and the headers that they include")
-    args = parser.parse_args()
-    problems = check(ROOT, args.build, args.files, args.changed)
-    print("\n".join(problems) if problems else "alone: no violations")
-    return 1 if problems else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_check("alone", __doc__, check)

@@ -9,15 +9,13 @@ again: the folder `tidy` in BUILD_FOLDER remembers it. Without clang-tidy 14 the
 --changed, only what was changed within so many hours before the last commit is checked, and what is not committed; of the
 sources that include a changed header, one is enough. Prints what clang-tidy reports and exits with 1 if that is anything.
 """
-import argparse
 import concurrent.futures
 import hashlib
 import os
 import subprocess
-import sys
 
-from clang_tools import ROOT, find_tool
-from compiled_sources import CompiledSources
+from clang_tools import find_tool
+from compiled_sources import CompiledSources, run_check
 
 
 def language_flags(command):
@@ -83,16 +81,5 @@ def check(root, build=None, only=(), hours=None):
         return [report.strip() for report in pool.map(checker.check, checker.groups(files)) if report]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", help="a build folder with compile_commands.json")
-    parser.add_argument("--changed", type=int, metavar="HOURS", help="check only what was changed so recently")
-    parser.add_argument("files", nargs="*", help="check only these")
-    args = parser.parse_args()
-    problems = check(ROOT, args.build, args.files, args.changed)
-    print("\n".join(problems) if problems else "tidy: no violations")
-    return 1 if problems else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_check("tidy", __doc__, check)

@@ -1,4 +1,5 @@
 """What a build folder compiles: its sources, their commands, what they include, and which of them changed."""
+import argparse
 import functools
 import json
 import os
@@ -7,7 +8,7 @@ import shlex
 import subprocess
 import sys
 
-from clang_tools import sources
+from clang_tools import ROOT, sources
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
@@ -106,3 +107,15 @@ def changed_files(root, hours):
     names = git(root, "log", f"--since={int(time) - 3600 * hours}", "--format=", "--name-only", "--no-renames")
     names += git(root, "diff", "HEAD", "--name-only") + git(root, "ls-files", "--others", "--exclude-standard")
     return {os.path.realpath(os.path.join(root, name)) for name in names.splitlines()}
+
+
+def run_check(name, document, check):
+    """The program of a check of compiled sources: check(root, build, only, hours) returns what it found."""
+    parser = argparse.ArgumentParser(description=document, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", help="a build folder with compile_commands.json")
+    parser.add_argument("--changed", type=int, metavar="HOURS", help="check only what was changed so recently")
+    parser.add_argument("files", nargs="*", help="check only these sources")
+    args = parser.parse_args()
+    problems = check(ROOT, args.build, args.files, args.changed)
+    print("\n".join(problems) if problems else f"{name}: no violations")
+    sys.exit(1 if problems else 0)

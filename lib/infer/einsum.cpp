@@ -3,6 +3,8 @@
 #include <map>
 #include <utility>
 
+#include "iropt/support/characters.h"
+
 namespace iropt {
 
 std::optional<EinsumEquation> ParseEinsum(std::string_view text) {
@@ -20,7 +22,7 @@ std::optional<EinsumEquation> ParseEinsum(std::string_view text) {
       current += '.';
       i += 2;
       continue;
-    } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
+    } else if (IsLetter(c)) {
       current += c;
       continue;
     } else {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "iropt/arith/analyzer.h"
+#include "iropt/support/characters.h"
 
 namespace iropt {
 
@@ -10,7 +11,6 @@ namespace {
 
 bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
 bool IsLower(char c) { return c >= 'a' && c <= 'z'; }
-bool IsLayoutDigit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
@@ -19,7 +19,7 @@ std::optional<Layout> Layout::Parse(std::string_view text) {
   constexpr int64_t kMaxLength = 1 << 24;
   int64_t length = 0;
   for (const char c : text) {
-    if (IsLayoutDigit(c)) {
+    if (IsDigit(c)) {
       length = length * 10 + (c - '0');
       if (length > kMaxLength) return std::nullopt;
       continue;

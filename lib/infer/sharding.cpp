@@ -10,6 +10,7 @@
 #include "iropt/op/ops/axes.h"
 #include "iropt/op/ops/reduction.h"
 #include "iropt/op/ops/softmax.h"
+#include "iropt/support/characters.h"
 #include "shared_type_rules.h"
 #include "type_util.h"
 
@@ -110,8 +111,7 @@ Placement ParsePlacement(std::string_view text) {
     if (text[i] == 'R') placement.push_back(-1);
     if (text[i] != 'S') continue;
     int axis = 0;
-    for (i += 2; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i)
-      axis = std::min(axis * 10 + (text[i] - '0'), 1 << 20);
+    for (i += 2; i < text.size() && IsDigit(text[i]); ++i) axis = std::min(axis * 10 + (text[i] - '0'), 1 << 20);
     placement.push_back(axis);
   }
   return placement;

@@ -2,14 +2,9 @@
 #include <charconv>
 
 #include "iropt/ir/relax/builder.h"
+#include "iropt/support/characters.h"
 
 namespace iropt {
-
-namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-}  // namespace
 
 std::string_view NameTable::Unique(std::string_view hint) {
   buffer_.assign(hint);

@@ -6,12 +6,12 @@
 #include <string_view>
 
 #include "iropt/pass/option_value.h"
+#include "iropt/support/characters.h"
 
 namespace iropt {
 
 inline bool IsWordChar(char c) {
-  const bool alphanumeric = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  return alphanumeric || c == '_' || c == '.' || c == '-' || c == '+' || c == '/';
+  return IsLetterOrDigit(c) || c == '_' || c == '.' || c == '-' || c == '+' || c == '/';
 }
 
 inline bool IsWord(std::string_view text) { return !text.empty() && std::ranges::all_of(text, IsWordChar); }

@@ -18,6 +18,7 @@
 #include "iropt/ir/clone.h"
 #include "iropt/ir/structural.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/characters.h"
 #include "iropt/support/line_diff.h"
 #include "iropt/support/lookup.h"
 #include "iropt/text/script/printer.h"
@@ -34,9 +35,7 @@ uint64_t Combine(uint64_t seed, uint64_t value) {
   return (seed ^ (value + 0x9e3779b97f4a7c15 + (seed << 6) + (seed >> 2))) * 0xff51afd7ed558ccd;
 }
 
-bool IsWordCharacter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
+bool IsWordCharacter(char c) { return IsLetterOrDigit(c) || c == '_'; }
 
 // The number of the mark that the word is.
 std::optional<uint32_t> MarkNumber(std::string_view word) {

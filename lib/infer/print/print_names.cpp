@@ -7,12 +7,11 @@
 #include <charconv>
 #include <functional>
 
+#include "iropt/support/characters.h"
 #include "iropt/support/inline_vector.h"
 
 namespace iropt {
 namespace {
-
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 constexpr std::array<bool, 256> kNameChars = [] {
   std::array<bool, 256> t{};

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "iropt/legalize/topi.h"
+#include "iropt/support/characters.h"
 
 namespace iropt::topi {
 
@@ -156,7 +157,7 @@ std::vector<size_t> SpatialAxes(std::string_view layout) {
   std::vector<size_t> axes;
   size_t at = 0;
   for (const char c : layout) {
-    if (c >= '0' && c <= '9') continue;
+    if (IsDigit(c)) continue;
     if (c == 'D' || c == 'H' || c == 'W') axes.push_back(at);
     ++at;
   }

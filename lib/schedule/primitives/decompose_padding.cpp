@@ -23,7 +23,7 @@ namespace {
 using arith::Analyzer;
 
 // Parts of a block of padding.
-struct PaddedCopy {
+struct PaddingBlock {
   std::vector<const tir::Range*> inside;       // of its axes, where it copies
   const PrimExpr* inside_value = nullptr;      // in terms of the axes
   const PrimExpr* inside_condition = nullptr;  // in terms of the loops
@@ -254,7 +254,7 @@ class PaddingDecomposer {
   const tir::For* copy_at_ = nullptr;
   std::vector<const tir::For*> loops_;
   arith::IterRanges iters_;
-  PaddedCopy padding_;
+  PaddingBlock padding_;
   const tir::Block* fill_block_ = nullptr;
   const tir::Block* copy_block_ = nullptr;
 };

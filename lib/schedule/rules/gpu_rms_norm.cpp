@@ -10,7 +10,7 @@ namespace iropt::schedule {
 namespace {
 
 // B[indices] = A[indices], or a conversion of it
-bool IsNormalizedCopy(const tir::Block& block) {
+bool IsCopyOrCast(const tir::Block& block) {
   const auto* store = As<tir::BufferStore>(block.body);
   if (!store || block.reads.size() != 1 || block.writes.size() != 1) return false;
   const auto* cast = As<tir::Cast>(store->value);
@@ -81,7 +81,7 @@ bool ApplyGpuRmsNorm(RuleSchedule& sch, const TargetAttr* target) {
   sch.CacheRead(blocks.front(), 0, "local");
   sch.CacheWrite(blocks.back(), 0, "local");
   for (const Name& block : blocks) {
-    if (sch.ok() && IsNormalizedCopy(sch.Block(block))) sch.ComputeInline(block);
+    if (sch.ok() && IsCopyOrCast(sch.Block(block))) sch.ComputeInline(block);
   }
   const Names stages = sch.GetChildBlocks(root);
   if (!sch.ok() || stages.size() != 6) return sch.Fail();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "iropt/diag/source.h"
+#include "iropt/support/characters.h"
 
 namespace iropt::relay {
 
@@ -24,8 +25,7 @@ constexpr std::array<CharClass, 256> kCharClasses = [] {
 }();
 
 CharClass ClassOf(char c) { return kCharClasses[static_cast<uint8_t>(c)]; }
-bool IsDigit(char c) { return ClassOf(c) == CharClass::kDigit; }
-bool IsLetter(char c) { return ClassOf(c) == CharClass::kLetter; }
+bool IsWordStart(char c) { return ClassOf(c) == CharClass::kLetter; }
 bool IsWordChar(char c) { return ClassOf(c) >= CharClass::kLetter; }
 
 struct Punctuation {
@@ -147,7 +147,7 @@ void Lexer::SkipBlanks() {
 Token Lexer::ScanWord(uint32_t begin, TokenKind kind) {
   while (IsWordChar(At(pos_))) ++pos_;
   // Names of operators have dots in them. The dot of a projection stands before a digit.
-  while (At(pos_) == '.' && IsLetter(At(pos_ + 1))) {
+  while (At(pos_) == '.' && IsWordStart(At(pos_ + 1))) {
     ++pos_;
     while (IsWordChar(At(pos_))) ++pos_;
   }
@@ -167,7 +167,7 @@ Token Lexer::ScanNumber(uint32_t begin) {
     is_float = true;
     ++pos_;
     while (IsDigit(At(pos_))) ++pos_;
-  } else if (At(pos_) == '.' && !IsLetter(At(pos_ + 1))) {
+  } else if (At(pos_) == '.' && !IsWordStart(At(pos_ + 1))) {
     is_float = true;
     ++pos_;
   }
@@ -236,12 +236,12 @@ Token Lexer::Scan() {
   const char next = At(pos_ + 1);
   switch (c) {
     case '%':
-      if (IsLetter(next)) return ++pos_, ScanWord(begin, TokenKind::kLocal);
+      if (IsWordStart(next)) return ++pos_, ScanWord(begin, TokenKind::kLocal);
       if (!IsDigit(next)) break;
       for (++pos_; IsDigit(At(pos_));) ++pos_;
       return Make(TokenKind::kGraph, begin);
     case '@':
-      if (IsLetter(next)) return ++pos_, ScanWord(begin, TokenKind::kGlobal);
+      if (IsWordStart(next)) return ++pos_, ScanWord(begin, TokenKind::kGlobal);
       break;
     case '#':
       if (next != '[') break;
@@ -252,7 +252,7 @@ Token Lexer::Scan() {
       if (IsDigit(next) || IsSpecialNumber(pos_ + 1)) return ScanNumber(begin);
       break;
     default:
-      if (IsLetter(c)) return IsSpecialNumber(pos_) ? ScanNumber(begin) : ScanWord(begin, TokenKind::kName);
+      if (IsWordStart(c)) return IsSpecialNumber(pos_) ? ScanNumber(begin) : ScanWord(begin, TokenKind::kName);
       if (IsDigit(c)) return ScanNumber(begin);
   }
   return ScanPunctuation(begin);

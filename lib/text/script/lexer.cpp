@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "iropt/support/characters.h"
 #include "utf8.h"
 
 namespace iropt {
@@ -55,7 +56,6 @@ constexpr std::array<CharClass, 256> kClass = MakeClasses();
 
 CharClass ClassOf(char c) { return kClass[static_cast<uint8_t>(c)]; }
 bool IsNameChar(char c) { return ClassOf(c) <= CharClass::kDigit; }
-bool IsDigit(char c) { return ClassOf(c) == CharClass::kDigit; }
 bool IsSpace(char c) { return ClassOf(c) == CharClass::kSpace; }
 
 constexpr TokenKind SingleCharKind(char c) {

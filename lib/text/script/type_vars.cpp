@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "iropt/support/characters.h"
+
 namespace iropt::text {
 namespace {
 
-bool IsInName(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80) != 0;
-}
+bool IsInName(char c) { return IsLetterOrDigit(c) || c == '_' || (c & 0x80) != 0; }
 
 bool IsQuoted(std::string_view text, size_t begin, size_t end) {
   return begin > 0 && end < text.size() && text[begin - 1] == '"' && text[end] == '"';

@@ -13,6 +13,7 @@
 #include "iropt/op/ops/reshape.h"
 #include "iropt/op/ops/shape.h"
 #include "iropt/runtime/value.h"
+#include "iropt/support/characters.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
@@ -21,8 +22,7 @@ namespace {
 
 constexpr int kDeepestCalls = 64;  // of model-local functions
 
-bool IsAlpha(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsAlpha(char c) { return IsLetter(c) || c == '_'; }
 
 void CollectFreeNames(const GraphProto& graph, LookupSet<std::string_view> defined, LookupSet<std::string_view>& seen,
                       std::vector<std::string_view>& free);

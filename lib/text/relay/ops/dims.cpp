@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/support/characters.h"
 
 namespace iropt::relay {
 
@@ -20,7 +21,7 @@ std::optional<std::vector<LayoutAxis>> ParseLayout(std::string_view layout) {
   std::vector<LayoutAxis> axes;
   int64_t size = 0;
   for (const char c : layout) {
-    if (c >= '0' && c <= '9') {
+    if (IsDigit(c)) {
       size = size * 10 + (c - '0');
       if (size > INT32_MAX) return std::nullopt;
       continue;

@@ -10,6 +10,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
+#include "iropt/support/characters.h"
 #include "iropt/support/name_map.h"
 #include "iropt/support/stack.h"
 #include "parser.h"
@@ -537,9 +538,7 @@ const TirStatement* FindTirStatement(std::string_view name) {
   return index == statements.kNone ? nullptr : statements[index].value;
 }
 
-bool IsInDottedName(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
-}
+bool IsInDottedName(char c) { return IsLetterOrDigit(c) || c == '_' || c == '.'; }
 
 }  // namespace
 

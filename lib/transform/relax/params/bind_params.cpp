@@ -37,6 +37,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/runtime/value.h"
+#include "iropt/support/characters.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/support/lookup.h"
 #include "num_input.h"
@@ -143,7 +144,7 @@ Status MapNames(const NamesOption& option, std::vector<TensorOption>& tensors, D
 // The name with underscores for all characters that a name in a script does not have.
 std::string ToIdentifier(std::string name) {
   std::ranges::replace_if(
-      name, [](char c) { return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')); }, '_');
+      name, [](char c) { return !IsLetterOrDigit(c); }, '_');
   return name;
 }
 
