@@ -97,7 +97,9 @@ struct ReaderState {
 
   Prefix PrefixOf(std::string_view name) const {
     for (const auto& [alias, prefix] : prefixes) {
-      if (alias == name) return prefix;
+      // Most are one character, and names mostly differ in the first one.
+      if (alias.size() != name.size() || alias.front() != name.front()) continue;
+      if (name.size() == 1 || alias == name) return prefix;
     }
     return Prefix::kNone;
   }

@@ -67,9 +67,11 @@ uint32_t SkipDeeperLines(std::string_view text, uint32_t column) {
   uint32_t p = 0;
   for (; p + kBlock + column + 1 <= size; p += kBlock) {
     const char* block = text.data() + p;
+    const Block line_ends = Is(Load(block), '\n');
+    if (!Any(line_ends)) continue;
     Block are_spaces = Is(Load(block + 1), ' ');
     for (uint32_t k = 1; k <= column; ++k) are_spaces &= Is(Load(block + 1 + k), ' ');
-    if (Any(Is(Load(block), '\n') & ~are_spaces)) break;
+    if (Any(line_ends & ~are_spaces)) break;
   }
   return p;
 }
