@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
 """Checks that check_alone.py finds what it looks for, on small trees made for each case."""
-import json
-import os
 import unittest
 
-from script_test import ScriptTest
+from script_test import ScriptTest, write_unity_build
 
-COMMAND = ("cmake -E env A=b ccache g++ -O3 -Winvalid-pch -fpch-preprocess -include none.hxx -I{root}/include -std=c++20 "
-           "-MD -MF a.d -o a.o -c {root}/build/Unity/unity_0_cxx.cxx")
+COMMAND = ("cmake -E env A=b ccache g++ -O3 -Winvalid-pch -fpch-preprocess -include none.hxx -Iinclude -std=c++20 "
+           "-MD -MF a.d -o a.o -c unity_0_cxx.cxx")
 
 
 class AloneTest(ScriptTest):
@@ -19,13 +17,7 @@ class AloneTest(ScriptTest):
             "lib/b.cpp": '#include "a.h"\nint B() { return static_cast<int>(A().size()); }\n'}
 
     def prepare(self, root):
-        """A build folder names files by their whole paths."""
-        os.makedirs(os.path.join(root, "build", "Unity"))
-        unit = os.path.join(root, "build", "Unity", "unity_0_cxx.cxx")
-        with open(unit, "w", encoding="utf-8") as f:
-            f.write(f'#include "{root}/lib/a.cpp"\n#include "{root}/lib/b.cpp"\n')
-        with open(os.path.join(root, "build", "compile_commands.json"), "w", encoding="utf-8") as f:
-            json.dump([{"file": unit, "command": COMMAND.format(root=root)}], f)
+        write_unity_build(root, COMMAND, ["lib/a.cpp", "lib/b.cpp"])
 
     def test_good(self):
         self.expect_good({})

@@ -5,7 +5,7 @@ import os
 import subprocess
 import unittest
 
-from script_test import ScriptTest
+from script_test import ScriptTest, write_unity_build
 
 COMMAND = "g++ -O3 -Winvalid-pch -fpch-preprocess -include none.hxx -Iinclude -std=c++20 -o a.o -c lib/a.cpp"
 
@@ -73,12 +73,7 @@ class UnityBuildTest(TidyTest):
     good = {**TidyTest.good, "lib/c.cpp": "inline int* C() { return nullptr; }\n"}
 
     def prepare(self, root):
-        os.makedirs(os.path.join(root, "build", "Unity"))
-        source = os.path.join(root, "build", "Unity", "unity_0_cxx.cxx")
-        with open(source, "w", encoding="utf-8") as f:
-            f.write(f'#include "{root}/lib/a.cpp"\n#include "{root}/lib/c.cpp"\n')
-        with open(os.path.join(root, "build", "compile_commands.json"), "w", encoding="utf-8") as f:
-            json.dump([{"file": source, "command": COMMAND.replace("-I", f"-I{root}/")}], f)
+        write_unity_build(root, COMMAND, ["lib/a.cpp", "lib/c.cpp"])
 
     def test_second_source(self):
         self.expect({"lib/c.cpp": "int* c = 0;\n"}, "c.cpp:1:10: error: use nullptr")

@@ -1,6 +1,7 @@
 """What the tests of the scripts that check the repository have in common."""
 import contextlib
 import importlib.util
+import json
 import os
 import sys
 import tempfile
@@ -8,6 +9,16 @@ import unittest
 
 SCRIPTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts")
 sys.path.insert(0, SCRIPTS)  # scripts import each other
+
+
+def write_unity_build(root, command, sources):
+    """A build folder in which CMake compiles the sources together by the command, with the whole paths of the tree."""
+    os.makedirs(os.path.join(root, "build", "Unity"))
+    unit = os.path.join(root, "build", "Unity", "unity_0_cxx.cxx")
+    with open(unit, "w", encoding="utf-8") as f:
+        f.writelines(f'#include "{root}/{source}"\n' for source in sources)
+    with open(os.path.join(root, "build", "compile_commands.json"), "w", encoding="utf-8") as f:
+        json.dump([{"file": unit, "command": command.replace("-I", f"-I{root}/")}], f)
 
 
 class ScriptTest(unittest.TestCase):
