@@ -255,7 +255,8 @@ void State::UpdateInfos(Ref* scope, const std::vector<Ref*>& before, const std::
   std::unique_ptr<BlockScope>* info = infos_.Find(scope);
   if (info && *info && !(*info)->Replace(before, after)) info->reset();
   // The accesses of a block around that states nothing are those of the blocks in it.
-  for (Ref* block = scope; Ref* outer = ScopeOf(block); block = outer) {
+  Ref* outer = ScopeOf(scope);
+  for (Ref* block = scope; outer; block = outer, outer = ScopeOf(block)) {
     info = infos_.Find(outer);
     if (info && *info) (*info)->Update(block);
   }
