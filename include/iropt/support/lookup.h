@@ -9,22 +9,20 @@
 #include <functional>
 #include <initializer_list>
 #include <tuple>
-#include <type_traits>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "iropt/support/check.h"
 #include "iropt/support/hash.h"
+#include "iropt/support/lookup_table.h"
 
 namespace iropt {
 
 // std::hash, also of pairs, arrays and vectors of what it hashes.
 struct LookupHash {
-  // libstdc++ stores the hash of each key in the table unless the hash function is noexcept. For scalars, computing it
-  // again is cheaper than the memory.
   template <class T>
-  size_t operator()(const T& key) const noexcept(std::is_scalar_v<T>) {
+  size_t operator()(const T& key) const {
     return std::hash<T>()(key);
   }
   template <class A, class B>
@@ -49,19 +47,22 @@ struct LookupHash {
   }
 };
 
-// A std::unordered_map without iterators. References to values stay valid until their keys are erased.
+// A hash map without iterators. References to values stay valid until their keys are erased.
 template <class K, class V, class Hash = LookupHash, class Equal = std::equal_to<K>>
 class LookupMap {
  public:
   LookupMap() = default;
-  LookupMap(std::initializer_list<std::pair<const K, V>> entries) : table_(entries) {}
+  LookupMap(std::initializer_list<std::pair<K, V>> entries) {
+    table_.Reserve(entries.size());
+    for (const auto& [key, value] : entries) try_emplace(key, value);
+  }
   // With a hash function, and an equality, that have a state.
-  explicit LookupMap(const Hash& hash, const Equal& equal = Equal()) : table_(0, hash, equal) {}
+  explicit LookupMap(const Hash& hash, const Equal& equal = Equal()) : table_(hash, equal) {}
 
   // The value of the key, or null.
   V* Find(const K& key) {
-    const auto it = table_.find(key);
-    return it == table_.end() ? nullptr : &it->second;
+    Entry* entry = table_.Find(key);
+    return entry == nullptr ? nullptr : &entry->value;
   }
   const V* Find(const K& key) const { return const_cast<LookupMap*>(this)->Find(key); }
   // The value of the key, or the other one.
@@ -69,57 +70,73 @@ class LookupMap {
     const V* value = Find(key);
     return value ? *value : std::move(otherwise);
   }
-  bool contains(const K& key) const { return table_.contains(key); }
-  V& at(const K& key) { return table_.at(key); }
-  const V& at(const K& key) const { return table_.at(key); }
-  V& operator[](const K& key) { return table_[key]; }
+  bool contains(const K& key) const { return table_.Find(key) != nullptr; }
+  // The table must have the key.
+  V& at(const K& key) {
+    V* value = Find(key);
+    IROPT_CHECK(value != nullptr, "a table without the key");
+    return *value;
+  }
+  const V& at(const K& key) const { return const_cast<LookupMap*>(this)->at(key); }
+  V& operator[](const K& key) { return try_emplace(key).first; }
 
   // Adds a value, made from the arguments, unless the key has one. The value of the key, and whether it is new.
   template <class... Args>
   std::pair<V&, bool> try_emplace(const K& key, Args&&... args) {
-    const auto [it, is_new] = table_.try_emplace(key, std::forward<Args>(args)...);
-    return {it->second, is_new};
+    const auto [entry, is_new] = table_.TryEmplace(key, key, std::forward<Args>(args)...);
+    return {entry->value, is_new};
   }
   template <class Value>
   V& insert_or_assign(const K& key, Value&& value) {
-    return table_.insert_or_assign(key, std::forward<Value>(value)).first->second;
+    const auto [entry, is_new] = table_.TryEmplace(key, key, std::forward<Value>(value));
+    if (!is_new) entry->value = std::forward<Value>(value);
+    return entry->value;
   }
   // Removes the key and returns its value, or V() if it has none.
   V Take(const K& key) {
-    auto entry = table_.extract(key);
-    return entry.empty() ? V() : std::move(entry.mapped());
+    V* value = Find(key);
+    if (value == nullptr) return V();
+    V taken = std::move(*value);
+    table_.Erase(key);
+    return taken;
   }
-  bool erase(const K& key) { return table_.erase(key) != 0; }
-  void clear() { table_.clear(); }
-  void reserve(size_t size) { table_.reserve(size); }
+  bool erase(const K& key) { return table_.Erase(key); }
+  void clear() { table_.Clear(); }
+  void reserve(size_t size) { table_.Reserve(size); }
   size_t size() const { return table_.size(); }
-  bool empty() const { return table_.empty(); }
+  bool empty() const { return table_.size() == 0; }
 
   // For what the order cannot matter to, such as filling another table.
   template <class F>
   void ForEachInAnyOrder(F&& f) const {
-    for (const auto& [key, value] : table_) f(key, value);
+    table_.AllOf([&](const Entry& entry) { return f(entry.key, entry.value), true; });
   }
   template <class F>
   void ForEachInAnyOrder(F&& f) {
-    for (auto& [key, value] : table_) f(key, value);
+    table_.AllOf([&](Entry& entry) { return f(entry.key, entry.value), true; });
   }
   // Returns whether the condition holds for all entries. It is evaluated in any order, up to the first that fails.
   template <class F>
   bool AllOf(F&& holds) const {
-    for (const auto& [key, value] : table_) {
-      if (!holds(key, value)) return false;
-    }
-    return true;
+    return table_.AllOf([&](const Entry& entry) { return holds(entry.key, entry.value); });
   }
   // Removes the entries for which the condition holds. It is evaluated in any order.
   template <class F>
   void EraseIf(F&& holds) {
-    std::erase_if(table_, [&](const auto& entry) { return holds(entry.first, entry.second); });
+    table_.EraseIf([&](Entry& entry) { return holds(entry.key, entry.value); });
   }
 
  private:
-  std::unordered_map<K, V, Hash, Equal> table_;
+  struct Entry {
+    template <class... Args>
+    explicit Entry(const K& k, Args&&... args) : key(k), value(std::forward<Args>(args)...) {}
+    const K key;
+    V value;
+  };
+  struct KeyOf {
+    const K& operator()(const Entry& entry) const { return entry.key; }
+  };
+  lookup_detail::Table<K, Entry, KeyOf, Hash, Equal> table_;
 };
 
 // A std::unordered_multimap without iterators. References to values stay valid until the table is cleared.
@@ -158,46 +175,47 @@ class LookupMultiMap {
   std::unordered_multimap<K, V, Hash, Equal> table_;
 };
 
-// A std::unordered_set without iterators.
+// A hash set without iterators.
 template <class K, class Hash = LookupHash, class Equal = std::equal_to<K>>
 class LookupSet {
  public:
   LookupSet() = default;
-  LookupSet(std::initializer_list<K> keys) : table_(keys) {}
+  LookupSet(std::initializer_list<K> keys) { InsertAll(keys); }
   template <class Iterator>
-  LookupSet(Iterator first, Iterator last) : table_(first, last) {}
+  LookupSet(Iterator first, Iterator last) {
+    for (; first != last; ++first) insert(*first);
+  }
 
-  bool contains(const K& key) const { return table_.contains(key); }
+  bool contains(const K& key) const { return table_.Find(key) != nullptr; }
   // Returns whether the key is new.
-  bool insert(const K& key) { return table_.insert(key).second; }
+  bool insert(const K& key) { return table_.TryEmplace(key, key).second; }
   // Adds all keys of another set, or of a list.
-  void InsertAll(const LookupSet& other) { table_.insert(other.table_.begin(), other.table_.end()); }
+  void InsertAll(const LookupSet& other) {
+    other.ForEachInAnyOrder([this](const K& key) { insert(key); });
+  }
   template <class List>
   void InsertAll(const List& keys) {
-    table_.insert(keys.begin(), keys.end());
+    for (const K& key : keys) insert(key);
   }
-  bool erase(const K& key) { return table_.erase(key) != 0; }
-  void clear() { table_.clear(); }
-  void reserve(size_t size) { table_.reserve(size); }
+  bool erase(const K& key) { return table_.Erase(key); }
+  void clear() { table_.Clear(); }
+  void reserve(size_t size) { table_.Reserve(size); }
   size_t size() const { return table_.size(); }
-  bool empty() const { return table_.empty(); }
+  bool empty() const { return table_.size() == 0; }
 
   // Visits all keys, for what the order cannot matter to.
   template <class F>
   void ForEachInAnyOrder(F&& f) const {
-    for (const K& key : table_) f(key);
+    table_.AllOf([&](const K& key) { return f(key), true; });
   }
   // Returns whether the condition holds for all keys. It is evaluated in any order, up to the first that fails.
   template <class F>
   bool AllOf(F&& holds) const {
-    for (const K& key : table_) {
-      if (!holds(key)) return false;
-    }
-    return true;
+    return table_.AllOf(std::forward<F>(holds));
   }
 
  private:
-  std::unordered_set<K, Hash, Equal> table_;
+  lookup_detail::Table<K, K, std::identity, Hash, Equal> table_;
 };
 
 }  // namespace iropt

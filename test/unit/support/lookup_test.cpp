@@ -2,6 +2,9 @@
 
 #include <array>
 #include <concepts>
+#include <map>
+#include <memory>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +46,82 @@ TEST_CASE("a value is added once, and references to values stay valid") {
   CHECK(one == 5);
   CHECK(numbers.Take("one") == 5);
   CHECK(!numbers.erase("one"));
+}
+
+// A random sequence of changes, with few hashes so that entries collide, on a table and on one of the library.
+TEST_CASE("a lookup table has the entries that were added and not removed") {
+  struct FewHashes {
+    size_t operator()(int key) const { return static_cast<size_t>(key % 13); }
+  };
+  LookupMap<int, std::string, FewHashes> table;
+  std::map<int, std::string> expected;
+  std::minstd_rand random(7);
+  for (int step = 0; step < 20000; ++step) {
+    const int key = static_cast<int>(random() % 97);
+    switch (random() % 5) {
+      case 0:
+      case 1:
+        CHECK(table.try_emplace(key, std::to_string(step)).second ==
+              expected.try_emplace(key, std::to_string(step)).second);
+        break;
+      case 2:
+      case 3: CHECK(table.erase(key) == (expected.erase(key) != 0)); break;
+      default: CHECK(table.Lookup(key) == (expected.contains(key) ? expected.at(key) : "")); break;
+    }
+    if (random() % 2000 == 0) {
+      table.clear();
+      expected.clear();
+    }
+    REQUIRE(table.size() == expected.size());
+  }
+  const LookupMap<int, std::string, FewHashes> copy = table;
+  LookupMap<int, std::string, FewHashes> moved = std::move(table);
+  size_t visited = 0;
+  copy.ForEachInAnyOrder([&](int key, const std::string& value) {
+    CHECK(expected.at(key) == value);
+    CHECK(*moved.Find(key) == value);
+    ++visited;
+  });
+  CHECK(visited == expected.size());
+}
+
+TEST_CASE("a lookup table destroys what it made, and nothing else") {
+  const auto alive = std::make_shared<int>();
+  {
+    LookupMap<int, std::shared_ptr<int>> table;
+    for (int i = 0; i < 100; ++i) table.try_emplace(i, alive);
+    for (int i = 0; i < 100; i += 3) table.erase(i);
+    CHECK(alive.use_count() == 1 + 66);
+    LookupMap<int, std::shared_ptr<int>> other = table;
+    CHECK(alive.use_count() == 1 + 2 * 66);
+    table.clear();
+    CHECK(alive.use_count() == 1 + 66);
+    table = std::move(other);
+    CHECK(table.Take(1) == alive);
+    CHECK(alive.use_count() == 1 + 65);
+  }
+  CHECK(alive.use_count() == 1);
+}
+
+TEST_CASE("a value that cannot be made is not in a lookup table") {
+  struct Odd {
+    explicit Odd(int number) {
+      if (number % 2 == 0) throw number;
+    }
+  };
+  LookupMap<int, Odd> table;
+  for (int i = 0; i < 40; ++i) {
+    if (i % 2 != 0) {
+      table.try_emplace(i, i);
+    } else {
+      CHECK_THROWS(table.try_emplace(i, i));
+    }
+  }
+  CHECK(table.size() == 20);
+  CHECK(table.contains(1));
+  CHECK(!table.contains(2));
+  table.clear();
+  CHECK(table.try_emplace(2, 1).second);
 }
 
 TEST_CASE("what does not depend on an order visits all entries of a lookup table") {
