@@ -362,26 +362,26 @@ ModularSet BoundAnalyzer::Modular(const PrimExpr* e) const {
 }
 
 ModularSet BoundAnalyzer::UncachedModular(const PrimExpr* e) const {
-  return WithStack([&]() -> ModularSet {
-    switch (e->kind) {
-      case NodeKind::kIntImm: return {0, static_cast<const tir::IntImm*>(e)->value};
-      case NodeKind::kPrimVar:
-      case NodeKind::kSizeVar: {
-        return var_modular_.Lookup(static_cast<const tir::Var*>(e), kAnyInt);
-      }
-      case NodeKind::kCast: return ModularOfCast(static_cast<const tir::Cast*>(e));
-      case NodeKind::kPrimCall: return ModularOfCall(static_cast<const tir::Call*>(e));
-      case NodeKind::kLet: return ModularOfLet(static_cast<const tir::Let*>(e));
-      case NodeKind::kSelect: {
-        const auto* select = static_cast<const tir::Select*>(e);
-        return UnionModular(Modular(select->true_value), Modular(select->false_value));
-      }
-      default:
-        if (e->kind >= NodeKind::kAdd && e->kind <= NodeKind::kMax)
-          return ModularOfBinary(static_cast<const tir::BinaryExpr*>(e));
-        return kAnyInt;
+  if (IsStackLow()) [[unlikely]]
+    return OnFreshStack([&] { return UncachedModular(e); });
+  switch (e->kind) {
+    case NodeKind::kIntImm: return {0, static_cast<const tir::IntImm*>(e)->value};
+    case NodeKind::kPrimVar:
+    case NodeKind::kSizeVar: {
+      return var_modular_.Lookup(static_cast<const tir::Var*>(e), kAnyInt);
     }
-  });
+    case NodeKind::kCast: return ModularOfCast(static_cast<const tir::Cast*>(e));
+    case NodeKind::kPrimCall: return ModularOfCall(static_cast<const tir::Call*>(e));
+    case NodeKind::kLet: return ModularOfLet(static_cast<const tir::Let*>(e));
+    case NodeKind::kSelect: {
+      const auto* select = static_cast<const tir::Select*>(e);
+      return UnionModular(Modular(select->true_value), Modular(select->false_value));
+    }
+    default:
+      if (e->kind >= NodeKind::kAdd && e->kind <= NodeKind::kMax)
+        return ModularOfBinary(static_cast<const tir::BinaryExpr*>(e));
+      return kAnyInt;
+  }
 }
 
 // The number of bits that a floating point dtype holds exactly; 0 if it is not known here.

@@ -238,24 +238,24 @@ const PrimExpr* CanonicalSimplifier::Visit(const PrimExpr* e) {
 }
 
 CanonicalSimplifier::Form CanonicalSimplifier::Canonicalize(const PrimExpr* e) {
-  return WithStack([&]() -> Form {
-    const auto* binary = As<tir::BinaryExpr>(e);
-    if (e->kind == NodeKind::kCast && IsIndexType(e->dtype)) return CanonicalizeCast(static_cast<const tir::Cast*>(e));
-    if (e->kind == NodeKind::kLT && IsIndexType(binary->a->dtype)) return {CanonicalizeLess(binary)};
-    if (binary && IsIndexType(e->dtype)) {
-      switch (e->kind) {
-        case NodeKind::kAdd:
-        case NodeKind::kSub: return AddSub(binary);
-        case NodeKind::kMul: return Multiply(binary);
-        case NodeKind::kDiv:
-        case NodeKind::kFloorDiv: return RememberForm(e, [&] { return Divide(binary); });
-        case NodeKind::kMod:
-        case NodeKind::kFloorMod: return RememberForm(e, [&] { return Modulo(binary); });
-        default: break;
-      }
+  if (IsStackLow()) [[unlikely]]
+    return OnFreshStack([&] { return Canonicalize(e); });
+  const auto* binary = As<tir::BinaryExpr>(e);
+  if (e->kind == NodeKind::kCast && IsIndexType(e->dtype)) return CanonicalizeCast(static_cast<const tir::Cast*>(e));
+  if (e->kind == NodeKind::kLT && IsIndexType(binary->a->dtype)) return {CanonicalizeLess(binary)};
+  if (binary && IsIndexType(e->dtype)) {
+    switch (e->kind) {
+      case NodeKind::kAdd:
+      case NodeKind::kSub: return AddSub(binary);
+      case NodeKind::kMul: return Multiply(binary);
+      case NodeKind::kDiv:
+      case NodeKind::kFloorDiv: return RememberForm(e, [&] { return Divide(binary); });
+      case NodeKind::kMod:
+      case NodeKind::kFloorMod: return RememberForm(e, [&] { return Modulo(binary); });
+      default: break;
     }
-    return {VisitByRules(e)};
-  });
+  }
+  return {VisitByRules(e)};
 }
 
 CanonicalSimplifier::Form CanonicalSimplifier::AddSub(const tir::BinaryExpr* e) {

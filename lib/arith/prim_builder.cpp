@@ -86,7 +86,7 @@ void PrimBuilder::Match(const PrimExpr*& a, const PrimExpr*& b) const {
 }
 
 const PrimExpr* PrimBuilder::Binary(NodeKind kind, const PrimExpr* a, const PrimExpr* b) const {
-  Match(a, b);
+  if (a->dtype != b->dtype) Match(a, b);
   if (const PrimExpr* folded = TryFold(kind, a, b, *this)) return folded;
   return Node(kind, a, b);
 }

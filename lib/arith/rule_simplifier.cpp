@@ -47,10 +47,10 @@ const PrimExpr* RuleSimplifier::Visit(const PrimExpr* e) {
 }
 
 const PrimExpr* RuleSimplifier::VisitByRules(const PrimExpr* e) {
-  return WithStack([&] {
-    if (e->kind == NodeKind::kLet) return VisitLet(static_cast<const tir::Let*>(e));
-    return Rewrite(VisitOperands(e));
-  });
+  if (IsStackLow()) [[unlikely]]
+    return OnFreshStack([&] { return VisitByRules(e); });
+  if (e->kind == NodeKind::kLet) return VisitLet(static_cast<const tir::Let*>(e));
+  return Rewrite(VisitOperands(e));
 }
 
 const PrimExpr* RuleSimplifier::VisitOperands(const PrimExpr* e) {

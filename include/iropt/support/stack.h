@@ -5,6 +5,14 @@
 //     return WithStack([&] { return VisitNode(e); });   // VisitNode calls Visit for the operands
 //   }
 //
+// Functions in which much time is spent check first and enter themselves again, so that compilers have one copy of
+// them:
+//
+//   const Expr* Visit(const Expr* e) {
+//     if (IsStackLow()) [[unlikely]] return OnFreshStack([&] { return Visit(e); });
+//     ...
+//   }
+//
 // The check is one comparison with a thread-local address. Exceptions pass through segments.
 #pragma once
 
@@ -34,11 +42,15 @@ void RunOnFreshStack(FunctionRef<void()> f);
 // The stack that is left for the code between two calls of WithStack.
 inline constexpr size_t kStackReserve = 128 * 1024;
 
+// Returns whether there is no room for the code between two checks.
+[[gnu::always_inline]] inline bool IsStackLow() {
+  return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) < stack_detail::stack_limit;
+}
+
+// Runs `f` where there is room.
 template <class F>
-std::invoke_result_t<F&> WithStack(F&& f) {
+std::invoke_result_t<F&> OnFreshStack(F&& f) {
   using R = std::invoke_result_t<F&>;
-  if (reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) >= stack_detail::stack_limit) [[likely]]
-    return f();
   if constexpr (std::is_void_v<R>) {
     stack_detail::RunOnFreshStack(f);
   } else if constexpr (std::is_reference_v<R>) {
@@ -53,6 +65,13 @@ std::invoke_result_t<F&> WithStack(F&& f) {
     stack_detail::RunOnFreshStack([&] { result.emplace(f()); });
     return *std::move(result);
   }
+}
+
+template <class F>
+std::invoke_result_t<F&> WithStack(F&& f) {
+  if (IsStackLow()) [[unlikely]]
+    return OnFreshStack(f);
+  return f();
 }
 
 }  // namespace iropt

@@ -371,13 +371,13 @@ void PrimPrinter::PrintReducer(const tir::CommReducer* reducer) {
 // ---- Expressions
 
 void PrimPrinter::Print(const PrimExpr* expr, Precedence least) {
-  WithStack([&] {
-    // Nothing binds weaker than a whole expression, so most calls do not depend on the printed form of the expression.
-    const bool group = least > Precedence::kLambda && PrecedenceOf(expr) < least;
-    if (group) out_.Append('(');
-    PrintUngrouped(expr);
-    if (group) out_.Append(')');
-  });
+  if (IsStackLow()) [[unlikely]]
+    return OnFreshStack([&] { Print(expr, least); });
+  // Nothing binds weaker than a whole expression, so most calls do not depend on the printed form of the expression.
+  const bool group = least > Precedence::kLambda && PrecedenceOf(expr) < least;
+  if (group) out_.Append('(');
+  PrintUngrouped(expr);
+  if (group) out_.Append(')');
 }
 
 void PrimPrinter::PrintFunction(std::string_view name, std::initializer_list<const PrimExpr*> args) {

@@ -3,17 +3,17 @@
 namespace iropt {
 
 void ExprVisitor::VisitExpr(const Expr* expr) {
-  WithStack([&] {
-    switch (expr->kind) {
+  if (IsStackLow()) [[unlikely]]
+    return OnFreshStack([&] { ExprVisitor::VisitExpr(expr); });
+  switch (expr->kind) {
 #define IROPT_HANDLE(Kind, Class)                                                                                      \
   case NodeKind::k##Kind:                                                                                              \
     return Visit##Kind(static_cast<const Class*>(expr));
 #define IROPT_NODE(Kind, Class, Group) IROPT_IF_EXPR_##Group(Kind, Class)
 #include "iropt/ir/node_kinds.def"
 #undef IROPT_HANDLE
-      default: IROPT_UNREACHABLE("{} as an expression", NodeKindName(expr->kind));
-    }
-  });
+    default: IROPT_UNREACHABLE("{} as an expression", NodeKindName(expr->kind));
+  }
 }
 
 template <class T>

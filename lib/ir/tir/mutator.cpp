@@ -6,17 +6,17 @@
 namespace iropt::tir {
 
 const PrimExpr* ExprMutator::VisitExpr(const PrimExpr* expr) {
-  return WithStack([&]() -> const PrimExpr* {
-    switch (expr->kind) {
+  if (IsStackLow()) [[unlikely]]
+    return OnFreshStack([&] { return ExprMutator::VisitExpr(expr); });
+  switch (expr->kind) {
 #define IROPT_HANDLE(Kind, Class)                                                                                      \
   case NodeKind::k##Kind:                                                                                              \
     return Visit##Class(static_cast<const Class*>(expr));
 #define IROPT_NODE(Kind, Class, Group) IROPT_IF_PRIM_##Group(Kind, Class)
 #include "iropt/ir/node_kinds.def"
 #undef IROPT_HANDLE
-      default: IROPT_UNREACHABLE("{} as a scalar expression", NodeKindName(expr->kind));
-    }
-  });
+    default: IROPT_UNREACHABLE("{} as a scalar expression", NodeKindName(expr->kind));
+  }
 }
 
 const PrimExpr* ExprMutator::VisitVar(const Var* expr) {

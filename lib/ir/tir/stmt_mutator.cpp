@@ -7,17 +7,17 @@
 namespace iropt::tir {
 
 const Stmt* StmtExprMutator::VisitStmt(const Stmt* stmt) {
-  return WithStack([&]() -> const Stmt* {
-    switch (stmt->kind) {
+  if (IsStackLow()) [[unlikely]]
+    return OnFreshStack([&] { return StmtExprMutator::VisitStmt(stmt); });
+  switch (stmt->kind) {
 #define IROPT_HANDLE(Kind, Class)                                                                                      \
   case NodeKind::k##Kind:                                                                                              \
     return Visit##Class(static_cast<const Class*>(stmt));
 #define IROPT_NODE(Kind, Class, Group) IROPT_IF_STMT_##Group(Kind, Class)
 #include "iropt/ir/node_kinds.def"
 #undef IROPT_HANDLE
-      default: IROPT_UNREACHABLE("{} as a statement", NodeKindName(stmt->kind));
-    }
-  });
+    default: IROPT_UNREACHABLE("{} as a statement", NodeKindName(stmt->kind));
+  }
 }
 
 template <class T>

@@ -9,17 +9,17 @@ using visit_detail::IsList;
 using visit_detail::kIsChild;
 
 void ExprVisitor::VisitExpr(const PrimExpr* expr) {
-  WithStack([&] {
-    switch (expr->kind) {
+  if (IsStackLow()) [[unlikely]]
+    return OnFreshStack([&] { ExprVisitor::VisitExpr(expr); });
+  switch (expr->kind) {
 #define IROPT_HANDLE(Kind, Class)                                                                                      \
   case NodeKind::k##Kind:                                                                                              \
     return Visit##Class(static_cast<const Class*>(expr));
 #define IROPT_NODE(Kind, Class, Group) IROPT_IF_PRIM_##Group(Kind, Class)
 #include "iropt/ir/node_kinds.def"
 #undef IROPT_HANDLE
-      default: IROPT_UNREACHABLE("{} as a scalar expression", NodeKindName(expr->kind));
-    }
-  });
+    default: IROPT_UNREACHABLE("{} as a scalar expression", NodeKindName(expr->kind));
+  }
 }
 
 template <class T>
@@ -90,17 +90,17 @@ void ExprVisitor::VisitRange(const Range* range) { VisitFields(range); }
 void ExprVisitor::VisitCommReducer(const CommReducer* reducer) { VisitFields(reducer); }
 
 void StmtExprVisitor::VisitStmt(const Stmt* stmt) {
-  WithStack([&] {
-    switch (stmt->kind) {
+  if (IsStackLow()) [[unlikely]]
+    return OnFreshStack([&] { StmtExprVisitor::VisitStmt(stmt); });
+  switch (stmt->kind) {
 #define IROPT_HANDLE(Kind, Class)                                                                                      \
   case NodeKind::k##Kind:                                                                                              \
     return Visit##Class(static_cast<const Class*>(stmt));
 #define IROPT_NODE(Kind, Class, Group) IROPT_IF_STMT_##Group(Kind, Class)
 #include "iropt/ir/node_kinds.def"
 #undef IROPT_HANDLE
-      default: IROPT_UNREACHABLE("{} as a statement", NodeKindName(stmt->kind));
-    }
-  });
+    default: IROPT_UNREACHABLE("{} as a statement", NodeKindName(stmt->kind));
+  }
 }
 
 template <class T>

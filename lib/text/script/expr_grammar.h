@@ -40,10 +40,10 @@ class ExprGrammar : public ValueReader {
 
   // An expression whose operators bind at least as tightly as `least`.
   bool ParseValue(PyValue& out, Precedence least = Precedence::kLambda) {
-    return WithStack([&]() -> bool {
-      const uint32_t begin = lex_.peek().begin;
-      return ParsePrefix(out) && ParseInfix(out, begin, least);
-    });
+    if (IsStackLow()) [[unlikely]]
+      return OnFreshStack([&] { return ParseValue(out, least); });
+    const uint32_t begin = lex_.peek().begin;
+    return ParsePrefix(out) && ParseInfix(out, begin, least);
   }
 
   // After a first operand: the operators that follow it.
