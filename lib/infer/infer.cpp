@@ -75,7 +75,7 @@ const Type* InferTuple(const Tuple* tuple, InferContext& ctx) {
   for (const Expr* field : tuple->fields) {
     const Type* type = TypeOfExpr(field, ctx.module());
     if (!type) return ctx.Error(*field, "the type of a tuple field is not known");
-    if (type == ObjectType::AfterError()) return type;
+    if (ObjectType::IsAfterError(type)) return type;
     fields.push_back(type);
   }
   return TupleType::Get(ctx.arena(), fields);
@@ -83,7 +83,7 @@ const Type* InferTuple(const Tuple* tuple, InferContext& ctx) {
 
 const Type* InferProjection(const TupleGetItem* get, InferContext& ctx) {
   const Type* type = TypeOfExpr(get->tuple, ctx.module());
-  if (type == ObjectType::AfterError()) return type;
+  if (ObjectType::IsAfterError(type)) return type;
   const auto* tuple = As<TupleType>(type);
   if (!tuple) return ctx.Error(*get, fmt::format("only a tuple has fields, but the type is {}", TypeToString(type)));
   if (get->index >= 0 && static_cast<uint32_t>(get->index) < tuple->fields.size()) return tuple->fields[get->index];
@@ -163,6 +163,7 @@ const Type* OnStatedDevice(const Type* type, const TupleType& stated, InferConte
 // The text cannot have other numbers of operands, but programs can make such calls. Type rules only look at those that
 // may be left out.
 bool CheckNumOperands(const Call& call, const OpInfo& op, InferContext& ctx) {
+  if (!op.variadic && call.args.size() == op.args.size()) return true;
   const auto is_needed = [](const OpArg& arg) {
     return arg.absence != ArgAbsence::kOmitted && arg.since == TextVersion::kV0_18 && !arg.until;
   };
@@ -173,9 +174,10 @@ bool CheckNumOperands(const Call& call, const OpInfo& op, InferContext& ctx) {
 
 const Type* InferCall(const Call* call, InferContext& ctx) {
   for (size_t i = 0; i < call->args.size(); ++i) {
+    const Type* type = call->args[i]->type;
+    if (ObjectType::IsAfterError(type)) return type;
     // Few rules look at the type of a global function, and those that do look it up.
-    if (call->args[i]->type == ObjectType::AfterError()) return call->args[i]->type;
-    if (call->args[i]->type || call->args[i]->kind == NodeKind::kGlobalVar) continue;
+    if (type || call->args[i]->kind == NodeKind::kGlobalVar) continue;
     return ctx.Error(*call, i, fmt::format("the type of operand {} is not known", i));
   }
   if (const auto* op = As<Op>(call->op)) {
@@ -241,6 +243,8 @@ const Type* FunctionReturnType(std::span<const Var* const> params, const Type* b
       },
       [](const Expr*) -> const Expr* { return nullptr; }, arena);
 }
+
+bool IsPackedFuncType(const Type* type) { return type && Is<FuncType>(type) && TypeEqual(type, PackedFuncType()); }
 
 bool IsImpureCall(const Expr* value, const Module* module) {
   const auto* call = As<Call>(value);

@@ -123,7 +123,7 @@ Json InlayHints(Document& document, TextSpan span) {
         if (!node || !Var::ClassOf(node->kind) || next == std::string::npos || text[next] != '=') continue;
         const Type* type = static_cast<const Expr*>(node)->type;
         std::string described = type ? TypeToString(type) : std::string();
-        if (described.empty() || type == ObjectType::AfterError()) continue;
+        if (described.empty() || ObjectType::IsAfterError(type)) continue;
         Json hint = {{"position", ToJson(document.text().PositionOf(name.end))}, {"kind", kType}};
         if (described.size() > kLongest) {
           hint["tooltip"] = described;

@@ -98,6 +98,8 @@ void ForEachDefinedSymVar(const Type* type, FunctionRef<void(const tir::Var*)> f
 inline constexpr std::string_view kDeriveByTypeArgs = "tvm.relax.struct_info.infer_by_sinfo_args";
 // The type of packed functions.
 inline const FuncType* PackedFuncType() { return FuncType::Opaque(ObjectType::Get(), false, kDeriveByTypeArgs); }
+// Returns whether the type, which may be null, is that one. O(1) for types of other kinds, which are most.
+bool IsPackedFuncType(const Type* type);
 
 // Equality up to the names of the symbolic variables that a function type's parameters define.
 bool FuncTypeAlphaEqual(const FuncType* a, const FuncType* b);

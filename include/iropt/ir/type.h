@@ -42,6 +42,8 @@ struct ObjectType : Type {
   // The type of expressions with a reported error. Expressions that use them have this type, too, so that one error
   // does not cause others. It does not occur outside of the reader.
   static const ObjectType* AfterError();
+  // Returns whether the type, which may be null, is that one.
+  static bool IsAfterError(const Type* type) { return type && type->kind == kKind && type == AfterError(); }
   static constexpr auto Fields() { return FieldList(); }
 };
 

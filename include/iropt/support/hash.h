@@ -76,6 +76,32 @@ inline uint64_t HashBytes(const void* data, size_t size) {
                       static_cast<uint64_t>(product >> 64) ^ kSecret1);
 }
 
+// Returns whether the bytes are equal, like memcmp, without a call for what is short.
+inline bool EqualBytes(const void* a, const void* b, size_t size) {
+  using namespace hash_detail;
+  const auto* p = static_cast<const unsigned char*>(a);
+  const auto* q = static_cast<const unsigned char*>(b);
+  if (size > 16) return std::memcmp(p, q, size) == 0;
+  // Two words that may overlap, or three bytes.
+  if (size >= 8) return ((Read64(p) ^ Read64(q)) | (Read64(p + size - 8) ^ Read64(q + size - 8))) == 0;
+  if (size >= 4) return ((Read32(p) ^ Read32(q)) | (Read32(p + size - 4) ^ Read32(q + size - 4))) == 0;
+  return size == 0 || (p[0] == q[0] && p[size >> 1] == q[size >> 1] && p[size - 1] == q[size - 1]);
+}
+
+// HashBytes for names of up to eight bytes in a few instructions, for tables whose slots are few bits of the hash.
+inline uint64_t HashShortBytes(const void* data, size_t size) {
+  using namespace hash_detail;
+  if (size > 8) return HashBytes(data, size);
+  const auto* p = static_cast<const unsigned char*>(data);
+  uint64_t word = size;
+  if (size >= 4) {
+    word += Read32(p) << 32 ^ Read32(p + size - 4);
+  } else if (size > 0) {
+    word += static_cast<uint64_t>(p[0]) << 24 | static_cast<uint64_t>(p[size >> 1]) << 16 | p[size - 1] << 8;
+  }
+  return MultiplyFold(word ^ kSecret0, kSecret1);
+}
+
 inline uint64_t HashString(std::string_view text) { return HashBytes(text.data(), text.size()); }
 
 }  // namespace iropt

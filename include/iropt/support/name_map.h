@@ -47,7 +47,7 @@ class NameMap {
     if (name.size() < 2) return name.empty() ? 0 : static_cast<unsigned char>(name[0]);
     const auto last = static_cast<unsigned char>(name.back());
     const auto before = static_cast<unsigned char>(name[name.size() - 2]);
-    return static_cast<uint32_t>(HashString(name.substr(0, name.size() - 2))) + 10U * before + last;
+    return static_cast<uint32_t>(HashShortBytes(name.data(), name.size() - 2)) + 10U * before + last;
   }
 
   // The index of the entry, or kNone.
@@ -100,8 +100,11 @@ class NameMap {
     const size_t mask = slots_.size() - 1;
     for (size_t i = tag & mask;; i = (i + kStep) & mask) {
       const Slot& s = slots_[i];
-      if (s.entry == kNone || (s.tag == tag && entries_[s.entry].name() == name)) return i;
+      if (s.entry == kNone || (s.tag == tag && IsNameOf(entries_[s.entry], name))) return i;
     }
+  }
+  static bool IsNameOf(const Entry& entry, std::string_view name) {
+    return entry.name().size() == name.size() && EqualBytes(entry.name().data(), name.data(), name.size());
   }
 
   // In the order of insertion, so that PopBack still finds the last entry at the end of its probe sequence.

@@ -12,10 +12,11 @@ namespace iropt {
 namespace {
 
 // Character classes, by the token that may begin with one, so that scanning is one table look-up per byte. Bytes above
-// 127 are letters: Python allows most of them in names, and other characters are refused when the name is looked up.
+// 127 are in names: Python allows most of them, and other characters are refused when the name is looked up.
 enum class CharClass : uint8_t {
   kLetter,
-  kDigit,  // the characters of names are up to here
+  kDigit,
+  kWide,  // a byte above 127; the characters of names are up to here
   kSpace,
   kNewline,
   kComment,
@@ -37,7 +38,7 @@ constexpr std::array<CharClass, 256> MakeClasses() {
   t.fill(CharClass::kOther);
   for (int c = 'a'; c <= 'z'; ++c) t[c] = CharClass::kLetter;
   for (int c = 'A'; c <= 'Z'; ++c) t[c] = CharClass::kLetter;
-  for (int c = 128; c < 256; ++c) t[c] = CharClass::kLetter;
+  for (int c = 128; c < 256; ++c) t[c] = CharClass::kWide;
   set("_", CharClass::kLetter);
   set("0123456789", CharClass::kDigit);
   set(" \t\f\r", CharClass::kSpace);
@@ -55,7 +56,7 @@ constexpr std::array<CharClass, 256> MakeClasses() {
 constexpr std::array<CharClass, 256> kClass = MakeClasses();
 
 CharClass ClassOf(char c) { return kClass[static_cast<uint8_t>(c)]; }
-bool IsNameChar(char c) { return ClassOf(c) <= CharClass::kDigit; }
+bool IsNameChar(char c) { return ClassOf(c) <= CharClass::kWide; }
 bool IsSpace(char c) { return ClassOf(c) == CharClass::kSpace; }
 
 constexpr TokenKind SingleCharKind(char c) {
@@ -188,11 +189,13 @@ void Lexer::LexLineStart() {
   comment_ = {};
   uint32_t column = 0;
   for (;;) {
-    column = 0;
-    while (p < end_ && IsSpace(text[p])) {
-      column = text[p] == '\t' ? (column / 8 + 1) * 8 : column + 1;
-      ++p;
-    }
+    const uint32_t begin = p;
+    constexpr std::string_view kSpaces = "        ";
+    while (end_ - p >= kSpaces.size() && std::memcmp(text + p, kSpaces.data(), kSpaces.size()) == 0)
+      p += static_cast<uint32_t>(kSpaces.size());
+    while (p < end_ && text[p] == ' ') ++p;
+    column = p - begin;
+    for (; p < end_ && IsSpace(text[p]); ++p) column = text[p] == '\t' ? (column / 8 + 1) * 8 : column + 1;
     if (p >= end_) {
       p = end_;
       column = 0;
@@ -246,6 +249,7 @@ void Lexer::Advance() {
     switch (ClassOf(c)) {
       case CharClass::kSpace: continue;
       case CharClass::kLetter: return LexName(p);
+      case CharClass::kWide: return LexWideName(p);
       case CharClass::kDigit: return LexNumber(text + p);
       case CharClass::kDot:
         if (p + 1 < end_ && IsDigit(text[p + 1])) return LexNumber(text + p);
@@ -311,10 +315,22 @@ void Lexer::LexEnd() {
 void Lexer::LexName(uint32_t begin) {
   const char* text = buffer_.data();
   uint32_t end = begin + 1;
-  auto bits = static_cast<uint8_t>(text[begin]);
-  for (; end < end_ && IsNameChar(text[end]); ++end) bits |= static_cast<uint8_t>(text[end]);
-  if (bits >= 0x80 && !CheckVisible(begin, end)) return Emit(TokenKind::kError, begin, end);
-  if (end < end_ && ClassOf(text[end]) == CharClass::kQuote) return LexBeforeQuote(begin, end);
+  for (; end < end_; ++end) {
+    const CharClass c = ClassOf(text[end]);
+    if (c <= CharClass::kDigit) continue;
+    if (c == CharClass::kWide) return LexWideName(begin);
+    if (c == CharClass::kQuote) return LexBeforeQuote(begin, end);
+    break;
+  }
+  Emit(TokenKind::kName, begin, end);
+}
+
+// A name that has bytes above 127.
+void Lexer::LexWideName(uint32_t begin) {
+  uint32_t end = begin + 1;
+  while (end < end_ && IsNameChar(buffer_[end])) ++end;
+  if (!CheckVisible(begin, end)) return Emit(TokenKind::kError, begin, end);
+  if (end < end_ && ClassOf(buffer_[end]) == CharClass::kQuote) return LexBeforeQuote(begin, end);
   Emit(TokenKind::kName, begin, end);
 }
 

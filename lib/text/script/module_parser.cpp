@@ -159,7 +159,7 @@ bool ModuleParser::ReadImport() {
     }
     const bool comma = At(TokenKind::kComma);
     lex_.Next();
-    if ((comma || At(TokenKind::kNewline)) && prefix != Prefix::kNone) state_.prefixes.emplace_back(alias, prefix);
+    if ((comma || At(TokenKind::kNewline)) && prefix != Prefix::kNone) state_.prefixes.Add(alias, prefix);
   }
   if (tile) state_.tile_prefix = alias;
   return true;

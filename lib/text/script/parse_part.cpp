@@ -42,7 +42,7 @@ class PartReader {
   }
   bool ReadMemberOf(text::Prefix prefix) {
     for (bool member = false; lexer_.kind() != TokenKind::kEnd; lexer_.Next()) {
-      const bool is_prefix = lexer_.kind() == TokenKind::kName && state_.PrefixOf(lexer_.text()) == prefix;
+      const bool is_prefix = lexer_.kind() == TokenKind::kName && state_.prefixes.Of(lexer_.text()) == prefix;
       if (is_prefix && !member && lexer_.next_char() == '.') return true;
       member = lexer_.kind() == TokenKind::kDot;
     }
@@ -66,7 +66,7 @@ class PartReader {
     static constexpr std::array<std::string_view, 12> kWords = {"False", "None", "True",   "and",      "else", "for",
                                                                 "if",    "in",   "lambda", "metadata", "not",  "or"};
     const std::string_view name = lexer_.text();
-    return lexer_.next_char() != '(' && state_.PrefixOf(name) == text::Prefix::kNone &&
+    return lexer_.next_char() != '(' && state_.prefixes.Of(name) == text::Prefix::kNone &&
            !std::ranges::binary_search(kWords, name) && !text::ParserCore(shared_).AtKeyword();
   }
 

@@ -63,7 +63,7 @@ bool ParserCore::AtKeyword() const {
 Prefix ParserCore::AtPrefix() const {
   if (!At(TokenKind::kName) || lex_.next_char() != '.') return Prefix::kNone;
   const std::string_view name = lex_.text();
-  const Prefix prefix = state_.PrefixOf(name);
+  const Prefix prefix = state_.prefixes.Of(name);
   // A variable may be called like a prefix.
   if (prefix != Prefix::kNone && symbols_.MayHold(name) && symbols_.Find(name)) return Prefix::kNone;
   return prefix;

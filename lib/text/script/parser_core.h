@@ -2,12 +2,15 @@
 // read, and the names in scope.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "iropt/diag/diagnostic.h"
@@ -39,11 +42,38 @@ struct Macro {
   uint32_t num_constants = 0;  // the definitions of constants before it
 };
 
+// What names stand for: T, R and I, and those that imports add. The first meaning of a name counts.
+class PrefixTable {
+ public:
+  using Entry = std::pair<std::string_view, Prefix>;
+
+  PrefixTable() {
+    Add("T", Prefix::kTir);
+    Add("R", Prefix::kRelax);
+    Add("I", Prefix::kIr);
+  }
+  void Add(std::string_view name, Prefix prefix) {
+    if (Of(name) != Prefix::kNone) return;
+    entries_.emplace_back(name, prefix);
+    if (name.size() == 1) letters_[static_cast<unsigned char>(name[0])] = prefix;
+  }
+  Prefix Of(std::string_view name) const {
+    // Most are one character, and most names are not.
+    if (name.size() == 1) return letters_[static_cast<unsigned char>(name[0])];
+    const auto it = std::ranges::find(entries_, name, &Entry::first);
+    return it == entries_.end() ? Prefix::kNone : it->second;
+  }
+  const std::vector<Entry>& entries() const { return entries_; }
+
+ private:
+  std::vector<Entry> entries_;
+  std::array<Prefix, 256> letters_{};
+};
+
 // The shared state of the functions of one module. Filled by the module reader before any body is read, and not changed
 // while bodies are read (possibly in parallel).
 struct ReaderState {
-  std::vector<std::pair<std::string_view, Prefix>> prefixes{
-      {"T", Prefix::kTir}, {"R", Prefix::kRelax}, {"I", Prefix::kIr}};
+  PrefixTable prefixes;
   std::string_view module_name = "Module";
   // The prefix that stands for T.tile: `from tvm.script.tirx import tile as Tx`.
   std::string_view tile_prefix;
@@ -93,15 +123,6 @@ struct ReaderState {
     const auto it = metadata.find(key);
     if (it == metadata.end() || index < 0 || index >= static_cast<int64_t>(it->second.size())) return nullptr;
     return it->second[static_cast<size_t>(index)];
-  }
-
-  Prefix PrefixOf(std::string_view name) const {
-    for (const auto& [alias, prefix] : prefixes) {
-      // Most are one character, and names mostly differ in the first one.
-      if (alias.size() != name.size() || alias.front() != name.front()) continue;
-      if (name.size() == 1 || alias == name) return prefix;
-    }
-    return Prefix::kNone;
   }
 };
 

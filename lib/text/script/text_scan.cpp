@@ -28,28 +28,52 @@ bool Any(Block block) {
   return (words[0] | words[1]) != 0;
 }
 
+// Tests lines for an indentation of more than a number of columns, in spaces alone.
+class DeeperLine {
+ public:
+  explicit DeeperLine(uint32_t column) : fits_(column < kWord) {
+    std::memset(&mask_, 0xff, std::min(column + 1, kWord));
+  }
+  // False, too, for a line at the end of the text, and if the indentation is wider than a word.
+  bool operator()(std::string_view text, uint32_t begin) const {
+    if (!fits_ || text.size() - begin < kWord) return false;
+    uint64_t word;
+    std::memcpy(&word, text.data() + begin, kWord);
+    return ((word ^ kSpaces) & mask_) == 0;
+  }
+
+ private:
+  static constexpr uint32_t kWord = sizeof(uint64_t);
+  static constexpr uint64_t kSpaces = 0x2020202020202020;
+  bool fits_;
+  uint64_t mask_ = 0;  // all bits of the bytes that must be spaces
+};
+
 }  // namespace
 
 bool HasNewerName(std::string_view text) {
-  // The arguments have a "ty" that one of two characters follows.
-  constexpr uint32_t kBehind = 2;
-  const auto is_in = [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      const std::string_view rest = text.substr(i), before = text.substr(0, i);
-      if (text[i] == 't' && (rest.starts_with("ty_args=") || (rest.starts_with("ty=") && before.ends_with("out_"))))
-        return true;
-      if (text[i] == '.' && rest.starts_with(".Any") && before.ends_with('R')) return true;
-    }
-    return false;
+  const auto has_name_at = [&](size_t i) {
+    const std::string_view rest = text.substr(i), before = text.substr(0, i);
+    if (text[i] == 't') return rest.starts_with("ty_args=") || (rest.starts_with("ty=") && before.ends_with("out_"));
+    return text[i] == '.' && rest.starts_with(".Any") && before.ends_with('R');
   };
+  // Where one of the names may be: many names have a "ty" that a "p" follows.
+  const auto may_be = [](const char* p) {
+    const Block first = Load(p), second = Load(p + 1), third = Load(p + 2);
+    return (Is(first, 't') & Is(second, 'y') & ~Is(third, 'p')) | (Is(first, '.') & Is(second, 'A'));
+  };
+  constexpr size_t kStep = 2 * kBlock;
   size_t p = 0;
-  for (; p + kBlock + kBehind <= text.size(); p += kBlock) {
-    const Block first = Load(text.data() + p), second = Load(text.data() + p + 1), third = Load(text.data() + p + 2);
-    const Block found = (Is(first, 't') & Is(second, 'y') & (Is(third, '=') | Is(third, '_'))) |
-                        (Is(first, '.') & Is(second, 'A') & Is(third, 'n'));
-    if (Any(found) && is_in(p, p + kBlock)) return true;
+  for (; p + kStep + 2 <= text.size(); p += kStep) {
+    if (!Any(may_be(text.data() + p) | may_be(text.data() + p + kBlock))) continue;
+    for (size_t i = p; i < p + kStep; ++i) {
+      if (has_name_at(i)) return true;
+    }
   }
-  return is_in(p, text.size());
+  for (; p < text.size(); ++p) {
+    if (has_name_at(p)) return true;
+  }
+  return false;
 }
 
 uint64_t HashCode(uint64_t hash, std::string_view text) {
@@ -62,27 +86,14 @@ uint64_t HashCode(uint64_t hash, std::string_view text) {
   return hash;
 }
 
-uint32_t SkipDeeperLines(std::string_view text, uint32_t column) {
-  const auto size = static_cast<uint32_t>(text.size());
-  uint32_t p = 0;
-  for (; p + kBlock + column + 1 <= size; p += kBlock) {
-    const char* block = text.data() + p;
-    const Block line_ends = Is(Load(block), '\n');
-    if (!Any(line_ends)) continue;
-    Block are_spaces = Is(Load(block + 1), ' ');
-    for (uint32_t k = 1; k <= column; ++k) are_spaces &= Is(Load(block + 1 + k), ' ');
-    if (Any(line_ends & ~are_spaces)) break;
-  }
-  return p;
-}
-
 uint32_t BlockEnd(std::string_view text, uint32_t begin, uint32_t column) {
   const auto end = static_cast<uint32_t>(text.size());
+  const DeeperLine is_deeper(column);
   for (uint32_t p = begin;;) {
-    p += SkipDeeperLines(text.substr(p), column);
-    const size_t eol = text.find('\n', p);
-    if (eol == std::string_view::npos) return end;
-    p = static_cast<uint32_t>(eol) + 1;
+    const void* eol = std::memchr(text.data() + p, '\n', end - p);
+    if (eol == nullptr) return end;
+    p = static_cast<uint32_t>(static_cast<const char*>(eol) - text.data()) + 1;
+    if (is_deeper(text, p)) continue;
     uint32_t q = p;
     while (q < end && q - p <= column && (text[q] == ' ' || text[q] == '\t')) q += 1;
     if (q >= end) return end;

@@ -1,5 +1,4 @@
-// Searches in long texts for what is rare in them. They test blocks of characters in a way of which compilers make
-// vector instructions: a call of memchr for every line takes several times as long.
+// Searches in long texts for what is rare in them, several characters at a time.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +11,6 @@ bool HasNewerName(std::string_view text);
 
 // Adds the lines of a text that are neither blank nor comments to a hash.
 uint64_t HashCode(uint64_t hash, std::string_view text);
-
-// The number of characters from the beginning of the text on in which every line break is followed by more than
-// `column` spaces; maybe less than there are.
-uint32_t SkipDeeperLines(std::string_view text, uint32_t column);
 
 // The end of the block around the offset `begin`, whose header is indented by `column`: the start of the first line
 // that is indented no deeper. Lines that begin with a closing bracket continue an expression.

@@ -16,8 +16,8 @@ size_t PlainPrefix(const char* p, size_t size) {
   // Long runs first, in blocks of which compilers make vector instructions.
   constexpr size_t kBlock = 256;
   for (; i + kBlock <= size; i += kBlock) {
-    unsigned is_other = 0;
-    for (size_t k = 0; k < kBlock; ++k) is_other |= static_cast<unsigned>(static_cast<int8_t>(p[i + k]) <= 0);
+    uint8_t is_other = 0;
+    for (size_t k = 0; k < kBlock; ++k) is_other |= static_cast<uint8_t>(static_cast<int8_t>(p[i + k]) <= 0);
     if (is_other != 0) break;
   }
   for (; i + 8 <= size; i += 8) {

@@ -129,12 +129,12 @@ bool MatchesParameters(std::string_view functions) {
 // Booleans in attributes are True instead of T.bool(True) since 0.21. Quotes in strings follow a backslash.
 bool HasPlainFlags(std::string_view functions) {
   constexpr std::string_view kKey = "\"tir.", kOldValue = "\": T.bool(";
+  if (Has(functions, kOldValue)) return false;
   CodeSearch search(functions, kKey);
   for (size_t at = search.Next(); at != std::string_view::npos; at = search.Next()) {
     if (at > 0 && functions[at - 1] == '\\') continue;
     const size_t end = functions.find('"', at + 1);
-    if (end != std::string_view::npos && functions.substr(end + 1).starts_with(": True"))
-      return !Has(functions, kOldValue);
+    if (end != std::string_view::npos && functions.substr(end + 1).starts_with(": True")) return true;
   }
   return false;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,6 +87,11 @@ class Lexer {
   }
   // The character right after the current token (0 at the end): distinguishes `f (` from `f(`, `R.` from `R`.
   char next_char() const { return current_.end < end_ ? buffer_[current_.end] : '\0'; }
+  // Returns whether the characters right after the current token are these.
+  bool IsFollowedBy(std::string_view chars) const {
+    return end_ - current_.end >= chars.size() &&
+           std::memcmp(buffer_.data() + current_.end, chars.data(), chars.size()) == 0;
+  }
   uint32_t previous_end() const { return previous_end_; }
 
   iropt::Span SpanOf(const Token& t) const { return iropt::Span::Of(base_ + t.begin, base_ + t.end); }
@@ -128,6 +134,7 @@ class Lexer {
   void AdvanceOverLines(uint32_t begin);
   bool ContinuesLine(uint32_t offset) const;
   void LexName(uint32_t begin);
+  void LexWideName(uint32_t begin);
   bool CheckVisible(uint32_t begin, uint32_t end);
   void LexBeforeQuote(uint32_t begin, uint32_t end);
   void LexNumber(const char* p);

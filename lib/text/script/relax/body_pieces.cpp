@@ -104,7 +104,8 @@ bool PieceReader::Fits(const BodyPiece& piece, uint32_t at) const {
       (text.substr(behind).starts_with("else") || text.substr(behind).starts_with("elif")))
     return false;
   // Looking for a prefix is not noted.
-  if (std::ranges::any_of(state_.prefixes, [&](const auto& prefix) { return symbols_.Peek(prefix.first).node; }))
+  if (std::ranges::any_of(state_.prefixes.entries(),
+                          [&](const auto& prefix) { return symbols_.Peek(prefix.first).node; }))
     return false;
   return std::ranges::all_of(piece.uses, [&](const BodyPiece::Name& use) {
     const Node* node = symbols_.Peek(use.name).node;

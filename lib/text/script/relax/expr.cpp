@@ -218,10 +218,11 @@ bool RelaxExprParser::ParseRelaxMember(PyValue& out) {
   if (name.empty()) return false;
   Record(OccurrenceKind::kOperator, TextOf(lex_.SpanFrom(begin)));
   // R.op.add is R.add.
-  const std::string_view op_name = name.starts_with("op.") ? name.substr(3) : name;
+  const std::string_view op_name = name.size() > 3 && name[2] == '.' && name.starts_with("op.") ? name.substr(3) : name;
+  const OpInfo* known_op = FindGraphOpByScript(op_name);
   // TVM has this operator under two names.
-  if (const OpInfo* op = FindGraphOpByScript(op_name == "stop_lift_params" ? "builtin.stop_lift_params" : op_name))
-    return ParseOpCall(*op, begin, out);
+  if (!known_op && op_name == "stop_lift_params") known_op = FindGraphOpByScript("builtin.stop_lift_params");
+  if (known_op) return ParseOpCall(*known_op, begin, out);
   bool known = false;
   const bool ok = ParseConstructor(name, begin, out, known);
   if (known) return ok;
@@ -244,10 +245,9 @@ bool RelaxExprParser::ParseRelaxMember(PyValue& out) {
 // The callee was read. The common form, with variables as the only operands, skips the general binding of arguments.
 bool RelaxExprParser::ParseOpCall(const OpInfo& op, uint32_t begin, PyValue& out) {
   if (!Expect(TokenKind::kLParen, "a call")) return false;
-  PyArgs args;
-  if (op.attrs.empty() && !op.variadic && op.args.size() <= 3 && op.form == ScriptForm::kDefault) {
-    const Expr* operands[3];
-    size_t n = 0;
+  const Expr* operands[3];
+  size_t n = 0;
+  if (op.attrs.empty() && !op.variadic && op.args.size() <= std::size(operands) && op.form == ScriptForm::kDefault) {
     while (n < op.args.size() && At(TokenKind::kName) && (lex_.next_char() == ',' || lex_.next_char() == ')')) {
       const Node* node = symbols_.Find(lex_.text());
       if (!node || !Var::ClassOf(node->kind)) break;
@@ -264,8 +264,9 @@ bool RelaxExprParser::ParseOpCall(const OpInfo& op, uint32_t begin, PyValue& out
       out = PyValue(call);
       return true;
     }
-    for (size_t i = 0; i < n; ++i) args.positional.push_back(PyValue(operands[i]));
   }
+  PyArgs args;
+  for (size_t i = 0; i < n; ++i) args.positional.push_back(PyValue(operands[i]));
   return ParseMoreArguments(args, begin) && MakeOpCall(op, args.positional, args.keywords, begin, out);
 }
 

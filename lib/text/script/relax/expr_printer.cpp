@@ -109,7 +109,7 @@ void RelaxPrinter::PrintPrimValue(const PrimExpr* value) {
 void RelaxPrinter::PrintExternFunc(const ExternFunc* function) {
   out_.Append("R.ExternFunc(");
   PrintString(function->global_symbol, out_);
-  if (context_.Since(TextVersion::kV0_24) && function->type && !TypeEqual(function->type, PackedFuncType())) {
+  if (context_.Since(TextVersion::kV0_24) && function->type && !IsPackedFuncType(function->type)) {
     out_.Append(", ");
     types_.Print(function->type);
   }

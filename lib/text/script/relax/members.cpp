@@ -42,7 +42,7 @@ bool RelaxExprParser::MakeProjection(const PyValue& index, Span span, PyValue& o
   }
   const Expr* tuple = ToExpr(out);
   if (!tuple) return false;
-  if (tuple->type == ObjectType::AfterError()) {
+  if (ObjectType::IsAfterError(tuple->type)) {
     out = PyValue(tuple);
     return true;
   }

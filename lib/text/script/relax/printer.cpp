@@ -229,8 +229,7 @@ void RelaxPrinter::PrintAssignment(const Var* var, const Expr* value, bool annot
     out_.Append(": ");
     // The value has the rest of the type, and the reader takes it from there.
     const bool is_named = Is<ExternFunc>(value) || Is<Var>(value);
-    const bool is_packed = is_named && Is<FuncType>(var->type) && value->type &&
-                           TypeEqual(var->type, PackedFuncType()) && TypeEqual(value->type, PackedFuncType());
+    const bool is_packed = is_named && IsPackedFuncType(var->type) && IsPackedFuncType(value->type);
     is_packed ? out_.Append("R.Callable") : types_.Print(var->type);
   }
   out_.Append(" = ");

@@ -96,7 +96,7 @@ bool RelaxFunctionParser::ParseBinding() {
     symbols_.Define(lex_.text(name), state_.module_alias());
     return EndOfStatement();
   }
-  if (AtPrefix() == Prefix::kRelax && lex_.buffer().substr(lex_.peek().end).starts_with(".match_cast")) {
+  if (lex_.IsFollowedBy(".match_cast") && AtPrefix() == Prefix::kRelax) {
     const MatchCast* cast = ParseMatchCast(name, annotation.type);
     if (!cast) DefineFallback(lex_.text(name), annotation.type);
     return cast && EndOfStatement();
@@ -155,7 +155,7 @@ bool RelaxFunctionParser::Unpack(const PyValue& value, std::vector<PyValue>& ite
   tuple = tuple ? anf_.Typed(tuple) : nullptr;
   if (!tuple) return false;
   const auto* type = As<TupleType>(tuple->type);
-  if (tuple->type == ObjectType::AfterError()) return false;
+  if (ObjectType::IsAfterError(tuple->type)) return false;
   if (!type) return Error(value.span, "bad-unpacking", "only a tuple can be bound to several names");
   for (uint32_t i = 0; i < type->fields.size(); ++i) {
     auto* item = ws_.New<TupleGetItem>(tuple, static_cast<int32_t>(i), type->fields[i]);
@@ -218,7 +218,7 @@ bool RelaxFunctionParser::BindValue(const Token& name, const Annotation& stated,
   // The types of newer versions do not state the values of scalars, as R.Prim(value=1) does.
   if ((stated.is_scalar || number) && Is<PrimValue>(expr)) type = nullptr;
   // The annotation R.Callable does not say how the result types of calls follow, which the external function does.
-  if (!type || (TypeEqual(expr->type, PackedFuncType()) && TypeEqual(type, FuncType::Opaque(ObjectType::Get()))))
+  if (!type || (IsPackedFuncType(expr->type) && TypeEqual(type, FuncType::Opaque(ObjectType::Get()))))
     type = TypeOfExpr(expr, state_.module);
   if (!type) return Error(value.span, "bad-expression", "this can't be bound to a variable");
   const std::string_view text = lex_.text(name);
@@ -334,7 +334,7 @@ bool RelaxFunctionParser::ParseExprStatement() {
   if (!expr) return false;
   const Span span = lex_.SpanFrom(begin);
   const auto* type = As<TupleType>(expr->type);
-  if (expr->type == ObjectType::AfterError()) return false;
+  if (ObjectType::IsAfterError(expr->type)) return false;
   if (!type || !type->fields.empty()) {
     return Error(
         span, "unused-value",

@@ -24,7 +24,9 @@ class TypeCache {
   Hit Find(std::string_view text) const {
     if (text.size() < kKeyBytes) return {};
     const Entry& e = entries_[Slot(text)];
-    if (!e.type || e.epoch != epoch_ || !text.starts_with(e.spelling)) return {};
+    if (!e.type || e.epoch != epoch_ || text.size() < e.spelling.size() ||
+        !EqualBytes(text.data(), e.spelling.data(), e.spelling.size()))
+      return {};
     // "R.Tensor" must not match the start of "R.Tensor((2,))".
     const char next = text.size() > e.spelling.size() ? text[e.spelling.size()] : '\n';
     if (next != ' ' && next != ',' && next != ')' && next != ':' && next != '\n' && next != '\r') return {};

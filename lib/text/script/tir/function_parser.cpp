@@ -119,7 +119,7 @@ std::optional<DataType> TirFunctionParser::TypeOfDeclaration(std::string_view na
   while (ahead.kind() == TokenKind::kNewline || ahead.kind() == TokenKind::kIndent) ahead.Next();
   while (ahead.kind() == TokenKind::kName) {
     // Declarations may also follow the attributes.
-    if (state_.PrefixOf(ahead.text()) == Prefix::kTir &&
+    if (state_.prefixes.Of(ahead.text()) == Prefix::kTir &&
         ahead.buffer().substr(ahead.peek().end).starts_with(".func_attr(")) {
       ahead.SkipLine();
       continue;
@@ -131,7 +131,7 @@ std::optional<DataType> TirFunctionParser::TypeOfDeclaration(std::string_view na
     if (ahead.kind() != TokenKind::kAssign) return std::nullopt;
     ahead.Next();
     for (const std::string_view declared : names) {
-      if (ahead.kind() != TokenKind::kName || state_.PrefixOf(ahead.text()) != Prefix::kTir) return std::nullopt;
+      if (ahead.kind() != TokenKind::kName || state_.prefixes.Of(ahead.text()) != Prefix::kTir) return std::nullopt;
       ahead.Next();
       ahead.Next();
       const std::optional<DataType> type = DataType::Parse(ahead.text());
@@ -157,7 +157,7 @@ DataType TirFunctionParser::TypeOfParam(std::string_view name) const {
     ahead.Next();
     if (!is_name || ahead.kind() != TokenKind::kColon) continue;
     ahead.Next();
-    if (ahead.kind() != TokenKind::kName || state_.PrefixOf(ahead.text()) != Prefix::kTir) break;
+    if (ahead.kind() != TokenKind::kName || state_.prefixes.Of(ahead.text()) != Prefix::kTir) break;
     ahead.Next();
     ahead.Next();
     return DataType::Parse(ahead.text()).value_or(DataType::Int(32));
@@ -176,7 +176,7 @@ const PrimExpr* TirFunctionParser::ParseQuoted(const PyValue& value, TirSignatur
     if (names.kind() == TokenKind::kError) break;
     const Node* known = names.kind() == TokenKind::kName ? symbols_.Find(names.text()) : nullptr;
     if (names.kind() == TokenKind::kName && !is_member && (!known || state_.IsValueSymbol(known)) &&
-        state_.PrefixOf(names.text()) == Prefix::kNone)
+        state_.prefixes.Of(names.text()) == Prefix::kNone)
       Introduce(names.text(), TypeOfParam(names.text()), names.SpanOf(names.peek()), signature);
     is_member = names.kind() == TokenKind::kDot;
   }
