@@ -64,6 +64,8 @@ struct BindingWalk : WalkHandler {
   std::vector<const Binding*> open;
 };
 
+bool IsFunctionOrObject(const Type* type) { return type && (Is<FuncType>(type) || Is<ObjectType>(type)); }
+
 // Returns whether the expression is a function or closure, or a tuple that has one.
 bool MayHoldFunction(const Expr* e, const Module* module) {
   if (const auto* global = As<GlobalVar>(e)) {
@@ -78,14 +80,18 @@ bool MayHoldFunction(const Expr* e, const Module* module) {
     });
     return found;
   }
-  return Is<Var>(e) && e->type && (Is<FuncType>(e->type) || Is<ObjectType>(e->type));
+  return Is<Var>(e) && IsFunctionOrObject(e->type);
 }
 
 // Returns whether the call may call a function that is one of its operands.
 bool CallsOperand(const Call& call, const Module* module) {
   const auto* op = As<Op>(call.op);
   if (op && IsOneOf(*op, op::kInvokeClosure, op::kInvokePureClosure)) return true;
-  return std::ranges::any_of(call.args, [&](const Expr* arg) { return MayHoldFunction(arg, module); });
+  for (const Expr* arg : call.args) {
+    // Most operands are variables.
+    if (Is<Var>(arg) ? IsFunctionOrObject(arg->type) : MayHoldFunction(arg, module)) return true;
+  }
+  return false;
 }
 
 // Effects of a function together with those of the module that it refers to.
@@ -104,7 +110,8 @@ Effects FindEffects(const Function& function, const Module* module) {
     void OnCall(const Call& call) {
       effects.overwrites |= OverwritesOperands(call);
       const auto* callee = As<Var>(call.op);
-      effects.calls_values |= (callee && !known.contains(callee)) || CallsOperand(call, module);
+      if (!effects.calls_values)
+        effects.calls_values = (callee && !known.contains(callee)) || CallsOperand(call, module);
     }
     void OnGlobal(const GlobalVar* global) { globals.push_back(global); }
     const Module* const module;

@@ -24,14 +24,23 @@ void UpdateDType(X& node) {
 template <class Visit>
 const Buffer* RewriteBufferFields(const Buffer* buffer, Workspace& workspace, Visit&& visit) {
   const auto map = [&](const PrimExpr* expr) -> const PrimExpr* { return expr ? visit(expr) : nullptr; };
+  const Var* data = To<Var>(visit(buffer->data));
+  const List<const PrimExpr*> shape = MapList(buffer->shape, workspace, map);
+  const List<const PrimExpr*> strides = MapList(buffer->strides, workspace, map);
+  const PrimExpr* elem_offset = map(buffer->elem_offset);
+  const PrimExpr* layout = map(buffer->layout);
+  const List<const PrimExpr*> allocated_addr = MapList(buffer->allocated_addr, workspace, map);
+  if (data == buffer->data && IsSameList(shape, buffer->shape) && IsSameList(strides, buffer->strides) &&
+      elem_offset == buffer->elem_offset && layout == buffer->layout &&
+      IsSameList(allocated_addr, buffer->allocated_addr))
+    return buffer;
   Buffer copy = *buffer;
-  copy.data = To<Var>(visit(buffer->data));
-  copy.shape = MapList(buffer->shape, workspace, map);
-  copy.strides = MapList(buffer->strides, workspace, map);
-  copy.elem_offset = map(buffer->elem_offset);
-  copy.layout = map(buffer->layout);
-  copy.allocated_addr = MapList(buffer->allocated_addr, workspace, map);
-  if (HaveSameParts(*buffer, copy)) return buffer;
+  copy.data = data;
+  copy.shape = shape;
+  copy.strides = strides;
+  copy.elem_offset = elem_offset;
+  copy.layout = layout;
+  copy.allocated_addr = allocated_addr;
   copy.id = workspace.NextVarId();
   return workspace.New<Buffer>(copy);
 }

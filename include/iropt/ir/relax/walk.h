@@ -108,7 +108,8 @@ class RelaxWalk {
     // A local function may call itself, so its variable comes first.
     const bool is_function = value->kind == NodeKind::kFunction;
     if (is_function) Define(binding.var);
-    Visit(value);
+    // Most values are calls.
+    value->kind == NodeKind::kCall ? VisitCall(*static_cast<const Call*>(value)) : Visit(value);
     if (!is_function) Define(binding.var);
   }
 

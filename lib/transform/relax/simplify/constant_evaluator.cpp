@@ -8,8 +8,10 @@
 #include "iropt/eval/relax/interpreter.h"
 #include "iropt/eval/relax/value_type.h"
 #include "iropt/eval/tir/prim_func.h"
+#include "iropt/ir/relax/walk.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/op/ops/dropout.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt {
 
@@ -32,6 +34,16 @@ const NDArray* FindBigFileTensor(std::span<const HostValue> args, size_t max_byt
   return found;
 }
 
+// Adds up the bytes of the constants.
+struct ConstantBytes : WalkHandler {
+  void OnConstant(const Constant& constant) {
+    if (seen.insert(constant.data)) bytes += constant.data->num_bytes();
+  }
+
+  LookupSet<const NDArray*> seen;
+  size_t bytes = 0;
+};
+
 }  // namespace
 
 bool ConstantEvaluator::IsFoldable(const OpInfo& op) { return op.pure && HasKernel(op); }
@@ -42,11 +54,24 @@ bool ConstantEvaluator::IsFoldable(const OpInfo& op) { return op.pure && HasKern
 EvalLimits ConstantEvaluator::Limits(std::span<const HostValue> args, uint64_t work_of_step) {
   size_t input_bytes = 0;
   for (const HostValue& arg : args) input_bytes += BytesOf(arg);
-  const size_t bytes_left = options_.max_total_bytes - std::min(total_bytes_, options_.max_total_bytes);
+  size_t max_bytes = std::max(options_.max_bytes, input_bytes);
+  // The constants of the function are only looked at if the limit without them is too low.
+  if (total_bytes_ > options_.max_total_bytes || max_bytes > options_.max_total_bytes - total_bytes_)
+    max_bytes = std::min(max_bytes, MaxTotalBytes() - std::min(total_bytes_, MaxTotalBytes()));
   const uint64_t work_left = options_.max_total_work - std::min(total_work_, options_.max_total_work);
-  return {.max_bytes = std::min(std::max(options_.max_bytes, input_bytes), bytes_left),
-          .max_work = std::min(options_.max_work, work_left / work_of_step),
-          .work = &total_work_};
+  return {
+      .max_bytes = max_bytes, .max_work = std::min(options_.max_work, work_left / work_of_step), .work = &total_work_};
+}
+
+size_t ConstantEvaluator::MaxTotalBytes() {
+  if (!max_total_bytes_) {
+    // A result that is allowed by itself is allowed once, and a constant may take some steps to its last form.
+    constexpr size_t kStepsOfConstant = 4;
+    ConstantBytes constants;
+    Walk(function_, constants);
+    max_total_bytes_ = options_.max_total_bytes + std::max(options_.max_bytes, kStepsOfConstant * constants.bytes);
+  }
+  return *max_total_bytes_;
 }
 
 bool ConstantEvaluator::DeclineBigFile(const Call& call, std::span<const HostValue> args) {

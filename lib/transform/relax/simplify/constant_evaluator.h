@@ -15,7 +15,9 @@ namespace iropt {
 
 class ConstantEvaluator {
  public:
-  ConstantEvaluator(const Module& module, const FoldOptions& options) : module_(module), options_(options) {}
+  // For calls of that function, as it is before any is folded.
+  ConstantEvaluator(const Function& function, const Module& module, const FoldOptions& options)
+      : function_(function), module_(module), options_(options) {}
 
   // Returns whether calls of the operator can be folded at all: it has a kernel and no effects.
   static bool IsFoldable(const OpInfo& op);
@@ -44,8 +46,13 @@ class ConstantEvaluator {
   std::nullopt_t Decline(const Call& call, const Error& error);
   std::optional<HostValue> Accept(HostValue value, const Type* type);
 
+  // The limit for all results together.
+  size_t MaxTotalBytes();
+
+  const Function& function_;
   const Module& module_;
   FoldOptions options_;
+  std::optional<size_t> max_total_bytes_;
   size_t total_bytes_ = 0;
   uint64_t total_work_ = 0;
   Declined declined_;

@@ -29,7 +29,6 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/rewriter.h"
-#include "iropt/ir/relax/walk.h"
 #include "iropt/ir/rewrite_limit.h"
 #include "iropt/op/ops/call_tir.h"
 #include "iropt/pass/pass.h"
@@ -37,7 +36,6 @@
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
 #include "iropt/support/followed_version.h"
-#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "pass_options/FoldConstant.h"
@@ -70,8 +68,9 @@ constexpr Statistic kRemovedFoldedBindings("FoldConstant", "removed-bindings", "
 
 class ConstantFolder : private ExprRewriter<ConstantFolder> {
  public:
-  ConstantFolder(const Module& module, Workspace& workspace, TypeInferrer& inferrer, const FoldOptions& options)
-      : ExprRewriter(workspace, &inferrer), evaluator_(module, options), fact_ids_(workspace.num_vars(), 0) {}
+  ConstantFolder(const Function& function, const Module& module, Workspace& workspace, TypeInferrer& inferrer,
+                 const FoldOptions& options)
+      : ExprRewriter(workspace, &inferrer), evaluator_(function, module, options), fact_ids_(workspace.num_vars(), 0) {}
 
   const Function* Fold(const Function* function) { return Rebuild(*function, VisitExpr(function->body)); }
   // Variables, by Var::id, that do not become constants.
@@ -387,28 +386,12 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   std::vector<Fact> facts_;
 };
 
-// Finds the size of the constants of the function before it is folded.
-struct Prescan : WalkHandler {
-  void OnConstant(const Constant& constant) {
-    if (seen.insert(constant.data)) bytes += constant.data->num_bytes();
-  }
-
-  LookupSet<const NDArray*> seen;
-  size_t bytes = 0;  // of constants
-};
-
 }  // namespace
 
 const Function* FoldConstants(const Function* function, const Module& module, Workspace& workspace,
                               const FoldOptions& options, DiagnosticEngine* diagnostics) {
-  FoldOptions limits = options;
-  // A result that is allowed by itself is allowed once, and a constant may take some steps to its last form.
-  constexpr size_t kStepsOfConstant = 4;
-  Prescan survey;
-  Walk(*function, survey);
-  limits.max_total_bytes += std::max(options.max_bytes, kStepsOfConstant * survey.bytes);
   OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
-  ConstantFolder folder(module, workspace, inferrer, limits);
+  ConstantFolder folder(*function, module, workspace, inferrer, options);
   if (OverwritesVars(*function, &module)) folder.KeepVars(OverwrittenVars(*function, workspace.num_vars(), &module));
   const Function* folded = folder.Fold(function);
   if (const ConstantEvaluator::Declined& declined = folder.declined(); diagnostics && declined.count > 0) {
