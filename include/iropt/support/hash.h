@@ -93,13 +93,13 @@ inline uint64_t HashShortBytes(const void* data, size_t size) {
   using namespace hash_detail;
   if (size > 8) return HashBytes(data, size);
   const auto* p = static_cast<const unsigned char*>(data);
-  uint64_t word = size;
+  uint64_t word = 0;
   if (size >= 4) {
-    word += Read32(p) << 32 ^ Read32(p + size - 4);
+    word = (Read32(p) << 32) | Read32(p + size - 4);
   } else if (size > 0) {
-    word += static_cast<uint64_t>(p[0]) << 24 | static_cast<uint64_t>(p[size >> 1]) << 16 | p[size - 1] << 8;
+    word = (static_cast<uint64_t>(p[0]) << 16) | (static_cast<uint64_t>(p[size >> 1]) << 8) | p[size - 1];
   }
-  return MultiplyFold(word ^ kSecret0, kSecret1);
+  return MultiplyFold(word ^ kSecret0, kSecret1 ^ size);
 }
 
 inline uint64_t HashString(std::string_view text) { return HashBytes(text.data(), text.size()); }

@@ -42,7 +42,7 @@ void RunOnFreshStack(FunctionRef<void()> f);
 // The stack that is left for the code between two calls of WithStack.
 inline constexpr size_t kStackReserve = 128 * 1024;
 
-// Returns whether there is no room for the code between two checks.
+// Returns whether less of this stack is left than the code between two checks may take.
 [[gnu::always_inline]] inline bool IsStackLow() {
   return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) < stack_detail::stack_limit;
 }

@@ -46,5 +46,36 @@ TEST_CASE("combining depends on the order and survives zeros", "[support]") {
   }
 }
 
+TEST_CASE("bytes are equal if each of them is") {
+  for (size_t size = 0; size <= 40; ++size) {
+    const std::string text(size, 'a');
+    CHECK(EqualBytes(text.data(), std::string(text).data(), size));
+    for (size_t i = 0; i < size; ++i) {
+      std::string other = text;
+      other[i] = 'b';
+      CHECK(!EqualBytes(text.data(), other.data(), size));
+    }
+  }
+}
+
+TEST_CASE("short hashes differ for names that differ") {
+  std::set<uint64_t> hashes;
+  size_t names = 0;
+  std::string name;
+  for (size_t size = 0; size <= 12; ++size, name += 'a') {
+    for (size_t i = 0; i < size; ++i) {
+      for (const char c : {'b', 'c', '0'}) {
+        std::string other = name;
+        other[i] = c;
+        hashes.insert(HashShortBytes(other.data(), size));
+        ++names;
+      }
+    }
+    hashes.insert(HashShortBytes(name.data(), size));
+    ++names;
+  }
+  CHECK(hashes.size() == names);
+}
+
 }  // namespace
 }  // namespace iropt
