@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_set>
 
 #include "exchange/onnx/export/fusion_rows.h"
 #include "iropt/ir/relax/visitor.h"
