@@ -83,6 +83,7 @@ class Cloner::Impl final : public TypeMapper {
 
   template <class X>
   const Node* CloneExact(const X* node) {
+    DefineVarsOf(*node);
     X copy = *node;
     CloneFields(copy);
     return workspace_.New<X>(copy);
@@ -163,13 +164,36 @@ class Cloner::Impl final : public TypeMapper {
     return copy;
   }
 
+  // The variables that the buffers of a node introduce: memory, and the sizes of matched buffers. They come before all
+  // fields, because the shape of a buffer may use what a later one defines.
+  void DefineVarsOf(const PrimFunc& func) {
+    for (const tir::Buffer* buffer : func.param_buffers) {
+      if (buffer) DefineMatched(*buffer);
+    }
+  }
+  void DefineVarsOf(const tir::Block& block) {
+    for (const tir::Buffer* buffer : block.alloc_buffers) CloneVar(buffer->data, /*define=*/true);
+    for (const tir::MatchBufferRegion* match : block.match_buffers) DefineMatched(*match->buffer);
+  }
+  void DefineVarsOf(const tir::BufferRealize& realize) { CloneVar(realize.buffer->data, /*define=*/true); }
+  void DefineVarsOf(const Node&) {}
+
+  void DefineMatched(const tir::Buffer& buffer) {
+    const auto define = [this](const PrimExpr* expr) {
+      const auto* var = As<tir::Var>(expr);
+      if (var && !var->context_owned()) CloneVar(var, /*define=*/true);
+    };
+    define(buffer.data);
+    for (const PrimExpr* dim : buffer.shape) define(dim);
+    for (const PrimExpr* stride : buffer.strides) define(stride);
+    define(buffer.elem_offset);
+  }
+
   // A buffer that is not declared in the code changes if a node that it refers to does.
   const Node* CloneBuffer(const tir::Buffer* buffer, bool define) {
     if (const Node* copy = Find(buffer)) return copy;
     tir::Buffer copy = *buffer;
-    // Declaring a buffer also introduces the new variables in it.
-    const auto clone = [&](auto field) { CloneField(copy.*(field.member), define && field.role == FieldRole::kDef); };
-    tir::Buffer::Fields()([&](auto... field) { (clone(field), ...); });
+    tir::Buffer::Fields()([&](auto... field) { (CloneField(copy.*(field.member), false), ...); });
     const bool same = !define && !options_.copy_free_vars && copy.data == buffer->data && copy.shape == buffer->shape &&
                       copy.strides == buffer->strides && copy.elem_offset == buffer->elem_offset &&
                       copy.layout == buffer->layout && copy.allocated_addr == buffer->allocated_addr;

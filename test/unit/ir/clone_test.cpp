@@ -7,6 +7,7 @@
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/structural.h"
+#include "iropt/ir/tir/builder.h"
 #include "testing.h"
 
 namespace iropt {
@@ -38,6 +39,47 @@ TEST_CASE("a copy of a PrimFunc", "[ir]") {
   CHECK(store->buffer == copy->param_buffers[1]);
   CHECK(store->buffer != func->param_buffers[1]);
   CHECK(target.num_vars() == 7);
+}
+
+// A PrimFunc with a buffer of n * 2 elements before one of n, and a loop of n iterations.
+const PrimFunc* NewFuncOfSizes(Workspace& workspace) {
+  const tir::Var* n = workspace.NewPrimVar("n", DataType::Int(64));
+  const PrimExpr* zero = workspace.New<tir::IntImm>(DataType::Int(64), 0);
+  const PrimExpr* twice = workspace.New<tir::Mul>(n, workspace.New<tir::IntImm>(DataType::Int(64), 2));
+  const std::vector<const tir::Buffer*> buffers{tir::MakeBuffer(workspace, {.shape = {twice}}, "A"),
+                                                tir::MakeBuffer(workspace, {.shape = {n}}, "B")};
+  const std::vector<const tir::Var*> params{workspace.NewPrimVar("a", DataType::Handle()),
+                                            workspace.NewPrimVar("b", DataType::Handle())};
+  const tir::Stmt* loop =
+      workspace.New<tir::For>(workspace.NewPrimVar("i", DataType::Int(64)), zero, n, tir::ForKind::kSerial,
+                              workspace.New<tir::Evaluate>(zero), nullptr, DictAttr::Empty());
+  return workspace.New<PrimFunc>(workspace.Copy(params), workspace.Copy(buffers), loop, TupleType::Get({}),
+                                 DictAttr::Empty(), nullptr);
+}
+
+TEST_CASE("a shape in a copy may use what a later parameter defines", "[ir]") {
+  Workspace source;
+  const PrimFunc* func = NewFuncOfSizes(source);
+  Workspace target;
+  const auto* copy = To<PrimFunc>(CloneFunction(func, target));
+  CHECK(StructuralEqual(func, copy));
+  const PrimExpr* n = copy->param_buffers[1]->shape[0];
+  CHECK(n != func->param_buffers[1]->shape[0]);
+  CHECK(To<tir::Mul>(copy->param_buffers[0]->shape[0])->a == n);
+  CHECK(To<tir::For>(copy->body)->extent == n);
+}
+
+TEST_CASE("a buffer that is declared over outer memory stays over it", "[ir]") {
+  Workspace workspace;
+  const PrimExpr* n = workspace.NewPrimVar("n", DataType::Int(64));
+  const tir::Buffer* outer = tir::MakeBuffer(workspace, {.shape = {n}}, "A");
+  const tir::Buffer* view = tir::MakeBuffer(workspace, {.shape = {n}, .data = outer->data}, "V");
+  const tir::Stmt* body = workspace.New<tir::Evaluate>(n);
+  const auto* copy =
+      To<tir::DeclBuffer>(Cloner(workspace).Clone<tir::Stmt>(workspace.New<tir::DeclBuffer>(view, body)));
+  CHECK(copy->buffer != view);
+  CHECK(copy->buffer->data == outer->data);
+  CHECK(copy->buffer->shape[0] == n);
 }
 
 TEST_CASE("shared expressions are shared in the copy", "[ir]") {
