@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "iropt/eval/tir/thread_sync.h"
 #include "iropt/ir/module.h"
@@ -85,9 +84,6 @@ void StmtEmitter::EmitAxis(const LoopRange& range, std::string_view thread_tag, 
   const bool is_thread = IsThreadTag(thread_tag);
   if (is_thread && plan_.Synchronizes(body)) return EmitSpread(range, thread_tag, body);
   if (is_thread) {
-    // Pointers to the copies of these threads are not valid after the loop.
-    std::optional<Scope> outer;
-    if (!copies_.empty()) outer = exprs_.scope();
     ++exprs_.thread_axes;
     positions_.push_back({thread_tag, range});
     EmitLoop(range, LoopHint::kNone, [&] {
@@ -96,12 +92,9 @@ void StmtEmitter::EmitAxis(const LoopRange& range, std::string_view thread_tag, 
     });
     positions_.pop_back();
     --exprs_.thread_axes;
-    if (outer) exprs_.scope() = *std::move(outer);
   } else {
     EmitLoop(range, LoopHint::kNone, [&] { Emit(body); });
   }
-  // The axis may be bound again after the loop.
-  exprs_.scope().Unbind(range.var);
 }
 
 // ---- Hoisting of initializations
@@ -255,7 +248,9 @@ const tir::Block* StmtEmitter::InitializeBefore(const tir::For& loop) {
       initialize(depth + 1);
     });
   };
+  const Scope::Mark outer = exprs_.scope().mark();
   initialize(0);
+  exprs_.scope().Rewind(outer);
   return nest.realize->block;
 }
 

@@ -4,6 +4,8 @@
 #include <llvm/IR/Value.h>
 
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "iropt/ir/tir/stmt.h"
@@ -59,17 +61,51 @@ struct View {
 
 class Scope {
  public:
-  void Bind(const tir::Var* var, TypedValue value) { vars_[var] = std::move(value); }
-  void Bind(const tir::Var* var, llvm::Value* value) { vars_[var] = {.value = value}; }
-  void Unbind(const tir::Var* var) { vars_.erase(var); }
+  void Bind(const tir::Var* var, TypedValue value) { Slot(var) = std::move(value); }
+  void Bind(const tir::Var* var, llvm::Value* value) { Slot(var) = {.value = value}; }
+  void Unbind(const tir::Var* var) {
+    Slot(var);
+    vars_.erase(var);
+  }
   // Null if the variable has no value.
   const TypedValue* Find(const tir::Var* var) const { return vars_.Find(var); }
-  void Declare(const tir::Buffer* buffer, View view) { views_[buffer] = std::move(view); }
+  void Declare(const tir::Buffer* buffer, View view) {
+    const View* outer = views_.Find(buffer);
+    outer_views_.emplace_back(buffer, outer ? std::optional(*outer) : std::nullopt);
+    views_[buffer] = std::move(view);
+  }
   const View* Find(const tir::Buffer* buffer) const { return views_.Find(buffer); }
 
+  // What was bound and declared since a mark ends with Rewind: what was bound before it is bound again.
+  struct Mark {
+    size_t vars, views;
+  };
+  Mark mark() const { return {outer_vars_.size(), outer_views_.size()}; }
+  void Rewind(Mark mark) {
+    for (; outer_vars_.size() > mark.vars; outer_vars_.pop_back()) Restore(vars_, outer_vars_.back());
+    for (; outer_views_.size() > mark.views; outer_views_.pop_back()) Restore(views_, outer_views_.back());
+  }
+
  private:
+  TypedValue& Slot(const tir::Var* var) {
+    const TypedValue* outer = vars_.Find(var);
+    outer_vars_.emplace_back(var, outer ? std::optional(*outer) : std::nullopt);
+    return vars_[var];
+  }
+  template <class Table, class Outer>
+  static void Restore(Table& table, Outer& outer) {
+    if (outer.second) {
+      table[outer.first] = *std::move(outer.second);
+    } else {
+      table.erase(outer.first);
+    }
+  }
+
   LookupMap<const tir::Var*, TypedValue> vars_;
   LookupMap<const tir::Buffer*, View> views_;
+  // What each of them was before it was bound or declared, in this order.
+  std::vector<std::pair<const tir::Var*, std::optional<TypedValue>>> outer_vars_;
+  std::vector<std::pair<const tir::Buffer*, std::optional<View>>> outer_views_;
 };
 
 }  // namespace iropt::codegen

@@ -30,8 +30,11 @@ void StmtEmitter::EmitBody(const tir::Stmt* body, llvm::Value* result) {
   Emit(body);
 }
 
+// What a statement binds ends with it: a value that is computed in a loop or a branch is not valid after it.
 void StmtEmitter::Emit(const tir::Stmt* stmt) {
+  const Scope::Mark outer = exprs_.scope().mark();
   WithStack([&] { EmitNode(stmt); });
+  exprs_.scope().Rewind(outer);
 }
 
 void StmtEmitter::EmitNode(const tir::Stmt* stmt) {

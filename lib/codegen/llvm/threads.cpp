@@ -46,7 +46,7 @@ void StmtEmitter::ForEachThread(FunctionRef<void()> body) {
 }
 
 void StmtEmitter::EmitSpread(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body) {
-  const Scope outer = exprs_.scope();
+  const Scope::Mark outer = exprs_.scope().mark();
   const size_t own_before = own_.size();
   // Copies that these threads allocate are bound as part of their own memory.
   if (threads_.empty() && !copies_.empty())
@@ -65,7 +65,7 @@ void StmtEmitter::EmitSpread(const LoopRange& range, std::string_view thread_tag
   threads_.pop_back();
   positions_.pop_back();
   own_.resize(own_before);
-  exprs_.scope() = outer;
+  exprs_.scope().Rewind(outer);
 }
 
 llvm::Value* StmtEmitter::AllocateOwn(llvm::Value* bytes) {
