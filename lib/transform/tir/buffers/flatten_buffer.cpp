@@ -153,8 +153,7 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
     if (flat) return flat;
     const tir::Buffer* rewritten = RewriteBuffer(buffer);
     tir::Buffer copy = *rewritten;
-    const bool is_flat = copy.strides.empty() && copy.shape.size() == copy.axis_separators.size() + 1;
-    if (!is_flat) iropt::Flatten(copy, workspace(), make());
+    iropt::Flatten(copy, workspace(), make());
     if (StoresAsInt8(copy.dtype)) copy.dtype = DataType::Int(8);
     std::vector<const PrimExpr*> shape;
     for (const PrimExpr* dim : copy.shape) shape.push_back(analyzer().CanonicalSimplify(dim));

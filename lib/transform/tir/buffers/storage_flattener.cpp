@@ -263,9 +263,9 @@ class StorageFlattener : public tir::StmtExprMutator {
   // Returns a buffer with the dimensions of its memory: the same one if it has them already.
   const tir::Buffer* FlatBuffer(const tir::Buffer& buffer) {
     const bool is_flat = buffer.strides.empty() && buffer.shape.size() == buffer.axis_separators.size() + 1;
-    if (is_flat && buffer.dtype != DataType::Bool()) return &buffer;
+    if (is_flat && arith::IsInt(buffer.elem_offset, 0) && buffer.dtype != DataType::Bool()) return &buffer;
     tir::Buffer copy = buffer;
-    if (!is_flat) Flatten(copy, workspace(), make());
+    Flatten(copy, workspace(), make());
     if (copy.dtype == DataType::Bool()) copy.dtype = DataType::Int(8);
     copy.id = workspace().NextVarId();
     return workspace().New<tir::Buffer>(copy);

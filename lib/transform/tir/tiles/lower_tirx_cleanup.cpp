@@ -126,7 +126,7 @@ class LayoutApplier : public arith::StmtExprMutatorWithAnalyzer {
     } else if (const PrimExpr* own = owns ? OwnElements(*buffer) : nullptr) {
       shape.push_back(own);
     } else if (buffer->shape.size() != 1 || !buffer->strides.empty()) {
-      shape = FlatShape(*buffer, make());
+      shape = FlatShape(AtItsStart(*buffer), make());
     } else {
       shape.push_back(buffer->shape[0]);
     }
@@ -141,6 +141,13 @@ class LayoutApplier : public arith::StmtExprMutatorWithAnalyzer {
   // Nothing for a buffer whose layout is that of other memory: the default one, or one that is not constant.
   static std::optional<iropt::Shard> Shard(const tir::Buffer& buffer) {
     return CallOf(buffer.layout, op::kTirDefaultLayout) ? std::nullopt : ShardOf(buffer);
+  }
+  // The flat buffer begins where the buffer does.
+  tir::Buffer AtItsStart(const tir::Buffer& buffer) const {
+    tir::Buffer copy = buffer;
+    copy.layout = nullptr;
+    copy.elem_offset = make().Const(0, buffer.elem_offset->dtype);
+    return copy;
   }
   const PrimExpr* Dim(int64_t extent) const { return make().Int(extent, DataType::Int(32)); }
 
@@ -193,11 +200,7 @@ class LayoutApplier : public arith::StmtExprMutatorWithAnalyzer {
     } else if (layout || CallOf(buffer.layout, op::kTirComposeLayout)) {
       return Refuse(buffer, "has a layout that is not constant, or swizzled", at);
     } else {
-      tir::Buffer without = buffer;
-      without.layout = nullptr;
-      // The flat buffer begins where the buffer does.
-      without.elem_offset = make().Const(0, buffer.elem_offset->dtype);
-      places = ElementOffset(without, indices, offset_analyzer_);
+      places = ElementOffset(AtItsStart(buffer), indices, offset_analyzer_);
     }
     for (const PrimExpr*& place : places) place = analyzer().Simplify(place);
     return workspace().Copy(places);

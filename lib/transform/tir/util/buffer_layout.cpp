@@ -16,6 +16,25 @@ void ForEachAxis(const tir::Buffer& buffer, F&& visit) {
   }
 }
 
+// Returns whether the offset of the buffer is a part of the index into its memory.
+bool CountsOffset(const tir::Buffer& buffer) {
+  return buffer.axis_separators.empty() && buffer.elem_offset && !arith::IsInt(buffer.elem_offset, 0);
+}
+
+// The greatest index into memory, if it is constant.
+struct LastElement {
+  int64_t index = 0;
+  bool is_known = true;
+
+  // Counts the steps to the last of so many elements.
+  void Add(const int64_t* stride, const PrimExpr* extent) {
+    const int64_t* count = arith::AsInt(extent);
+    int64_t distance = 0;
+    is_known = is_known && count && stride && *count > 0 && !__builtin_mul_overflow(*count - 1, *stride, &distance) &&
+               !__builtin_add_overflow(index, distance, &index);
+  }
+};
+
 }  // namespace
 
 std::vector<const PrimExpr*> ElementOffset(const tir::Buffer& buffer, std::span<const PrimExpr* const> indices,
@@ -27,28 +46,40 @@ std::vector<const PrimExpr*> ElementOffset(const tir::Buffer& buffer, std::span<
     offset = buffer.strides.empty() ? make.Add(make.Mul(offset, buffer.shape[i]), indices[i])
                                     : make.Add(offset, make.Mul(indices[i], buffer.strides[i]));
   });
-  const bool has_offset = buffer.elem_offset && !arith::IsInt(buffer.elem_offset, 0);
-  if (has_offset && offsets.size() == 1) offsets[0] = make.Add(offsets[0], buffer.elem_offset);
+  if (CountsOffset(buffer)) offsets[0] = make.Add(offsets[0], buffer.elem_offset);
   for (const PrimExpr*& offset : offsets) offset = analyzer.Simplify(offset);
   return offsets;
 }
 
 std::vector<const PrimExpr*> FlatShape(const tir::Buffer& buffer, const arith::PrimBuilder& make) {
-  if (!buffer.strides.empty()) {
-    std::vector<const PrimExpr*> shape = {make.Mul(buffer.strides[0], buffer.shape[0])};
-    for (const int64_t first : buffer.axis_separators) {
-      if (static_cast<size_t>(first) < buffer.shape.size())
-        shape.push_back(make.Mul(buffer.strides[first], buffer.shape[first]));
-    }
+  std::vector<const PrimExpr*> shape(buffer.axis_separators.size() + 1, make.Int(1, DataType::Int(32)));
+  if (buffer.strides.empty()) {
+    ForEachAxis(buffer, [&](size_t i, size_t out) { shape[out] = make.Mul(shape[out], buffer.shape[i]); });
+    if (CountsOffset(buffer)) shape[0] = make.Add(shape[0], buffer.elem_offset);
     return shape;
   }
-  std::vector<const PrimExpr*> shape(buffer.axis_separators.size() + 1, make.Int(1, DataType::Int(32)));
-  ForEachAxis(buffer, [&](size_t i, size_t out) { shape[out] = make.Mul(shape[out], buffer.shape[i]); });
+  std::vector<LastElement> last(shape.size());
+  if (CountsOffset(buffer)) last[0].Add(arith::AsInt(buffer.elem_offset), make.Int(2));
+  // The first stride usually covers the others.
+  std::vector<bool> has_first(shape.size(), false);
+  ForEachAxis(buffer, [&](size_t i, size_t out) {
+    if (!has_first[out]) shape[out] = make.Mul(buffer.strides[i], buffer.shape[i]);
+    has_first[out] = true;
+    last[out].Add(arith::AsInt(buffer.strides[i]), buffer.shape[i]);
+  });
+  for (size_t out = 0; out < shape.size(); ++out) {
+    const int64_t* size = arith::AsInt(shape[out]);
+    if (last[out].is_known && size && *size <= last[out].index)
+      shape[out] = make.Const(last[out].index + 1, shape[out]->dtype);
+  }
+  if (CountsOffset(buffer) && !last[0].is_known) shape[0] = make.Add(shape[0], buffer.elem_offset);
   return shape;
 }
 
 void Flatten(tir::Buffer& buffer, Workspace& workspace, const arith::PrimBuilder& make) {
-  buffer.shape = workspace.Copy(FlatShape(buffer, make));
+  const bool is_flat = buffer.strides.empty() && buffer.shape.size() == buffer.axis_separators.size() + 1;
+  if (!is_flat || CountsOffset(buffer)) buffer.shape = workspace.Copy(FlatShape(buffer, make));
+  if (CountsOffset(buffer)) buffer.elem_offset = make.Const(0, buffer.elem_offset->dtype);
   buffer.strides = {};
   std::vector<int64_t> separators;
   for (size_t i = 1; i <= buffer.axis_separators.size(); ++i) separators.push_back(static_cast<int64_t>(i));
