@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "iropt/ir/structural.h"
 #include "iropt/op/intrinsic_ids.h"
+#include "iropt/op/large_uint.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/stack.h"
 
@@ -17,74 +17,109 @@ namespace {
 constexpr int64_t kPosInf = IntBound::kPosInf;
 constexpr int64_t kNegInf = IntBound::kNegInf;
 
-bool IsInf(int64_t v) { return v >= kPosInf || v <= kNegInf; }
-int64_t Negate(int64_t v) { return -std::max(v, kNegInf); }
+// Holds sums and products of 64 bits. Greater numbers than kWideInf are as good as infinite.
+__extension__ using Wide = __int128;
+constexpr Wide kWideInf = Wide{1} << 100;
 
-// Sums of opposite infinities do not occur: lower ends are added to lower ends, upper to upper.
-int64_t AddInf(int64_t a, int64_t b) {
-  if (IsInf(a)) return a;
-  if (IsInf(b)) return b;
-  if (const auto r = CheckedAdd(a, b)) return std::clamp(*r, kNegInf, kPosInf);
-  return a > 0 ? kPosInf : kNegInf;
+// A closed interval.
+struct WideBound {
+  Wide min;
+  Wide max;
+
+  bool IsWithin(WideBound other) const { return min >= other.min && max <= other.max; }
+  WideBound Union(WideBound other) const { return {std::min(min, other.min), std::max(max, other.max)}; }
+};
+
+// The values that a number of the dtype may have.
+WideBound ValuesIn(IntBound bound, DataType dtype) {
+  const bool is_uint64 = dtype.is_uint() && dtype.bits == 64;
+  return {bound.min, bound.max == kPosInf && is_uint64 ? Wide{std::numeric_limits<uint64_t>::max()} : bound.max};
+}
+WideBound ValuesIn(DataType dtype) { return ValuesIn(IntBound::Everything(dtype), dtype); }
+
+// Terms of index arithmetic, in which rewriting may put together what exceeds the dtype: they are only bounded where
+// they are known to be.
+WideBound Widen(IntBound bound, DataType dtype) {
+  if (!IsIndexType(dtype)) return ValuesIn(bound, dtype);
+  return {bound.min == kNegInf ? -kWideInf : bound.min, bound.max == kPosInf ? kWideInf : bound.max};
 }
 
-int64_t MulInf(int64_t a, int64_t b) {
-  if (a == 0 || b == 0) return 0;
-  if (!IsInf(a) && !IsInf(b)) {
-    if (const auto r = CheckedMul(a, b)) return std::clamp(*r, kNegInf, kPosInf);
-  }
-  return (a > 0) == (b > 0) ? kPosInf : kNegInf;
+// No end of an interval stands for infinity on the other side, so that one integer is never mistaken for all above it.
+IntBound Narrow(WideBound bound) {
+  return {static_cast<int64_t>(std::clamp<Wide>(bound.min, kNegInf, kPosInf - 1)),
+          static_cast<int64_t>(std::clamp<Wide>(bound.max, kNegInf + 1, kPosInf))};
 }
 
-// A quotient by an infinite divisor: the limit of the finite quotients.
+Wide Multiply(Wide a, Wide b) {
+  Wide product;
+  if (!__builtin_mul_overflow(a, b, &product)) return std::clamp(product, -kWideInf, kWideInf);
+  return (a > 0) == (b > 0) ? kWideInf : -kWideInf;
+}
+
+// A quotient by an infinite divisor is the limit of the finite ones.
 template <bool kFloor>
-int64_t DivInf(int64_t a, int64_t b) {
-  if (IsInf(a)) return b > 0 ? a : Negate(a);
-  if (IsInf(b)) return kFloor && a != 0 && (a < 0) != (b < 0) ? -1 : 0;
-  return kFloor ? FloorDivInt(a, b) : a / b;
+Wide Divide(Wide a, Wide b) {
+  if (a >= kWideInf || a <= -kWideInf) return b > 0 ? a : -a;
+  const auto a64 = static_cast<int64_t>(a);
+  const auto b64 = static_cast<int64_t>(b);
+  // Divisions of 128 bits are slow.
+  if (a64 == a && b64 == b && b64 != -1) return kFloor ? FloorDivInt(a64, b64) : a64 / b64;
+  return a / b - (kFloor && a % b != 0 && (a % b < 0) != (b < 0));
 }
 
-int64_t ShiftLeftInf(int64_t a, int64_t n) {
-  if (a == 0 || IsInf(a)) return a;
-  if (IsInf(n) || n > 62 || std::bit_width(static_cast<uint64_t>(a)) + n > 62) return kPosInf;
-  return a << n;
-}
-
-int64_t ShiftRightInf(int64_t a, int64_t n) {
-  if (IsInf(a)) return a;
-  return a >> std::min<int64_t>(n, 63);
-}
+Wide ShiftLeft(Wide a, Wide n) { return Multiply(a, n > 64 ? kWideInf : Wide{1} << static_cast<int>(n)); }
+Wide ShiftRight(Wide a, Wide n) { return a >> static_cast<int>(std::min<Wide>(n, 64)); }
 
 // The extremes of an operation that is monotonic in each operand.
 template <class F>
-IntBound Corners(IntBound a, IntBound b, F op) {
+WideBound Corners(WideBound a, WideBound b, F op) {
   const auto [lo, hi] = std::minmax({op(a.min, b.min), op(a.min, b.max), op(a.max, b.min), op(a.max, b.max)});
   return {lo, hi};
 }
 
 // A quotient is monotonic in the divisor on either side of zero only.
 template <class F>
-IntBound DivideBounds(IntBound a, IntBound b, DataType dtype, F op) {
+WideBound DivideBounds(WideBound a, WideBound b, DataType dtype, F op) {
   if (b.min > 0 || b.max < 0) return Corners(a, b, op);
-  if (b.min == 0 && b.max == 0) return IntBound::Everything(dtype);
+  if (b.min == 0 && b.max == 0) return ValuesIn(dtype);
   if (b.min == 0) return Corners(a, {1, b.max}, op);
   if (b.max == 0) return Corners(a, {b.min, -1}, op);
   return Corners(a, {b.min, -1}, op).Union(Corners(a, {1, b.max}, op));
 }
 
-IntBound FloorModBounds(IntBound a, IntBound b) {
+WideBound FloorModBounds(WideBound a, WideBound b) {
   if (b.min > 0) {
-    if (a.min >= 0) return a.max < b.min ? a : IntBound{0, std::min(a.max, AddInf(b.max, -1))};
-    return {0, AddInf(b.max, -1)};
+    if (a.min >= 0) return a.max < b.min ? a : WideBound{0, std::min(a.max, b.max - 1)};
+    return {0, b.max - 1};
   }
-  return {std::min<int64_t>(0, AddInf(b.min, 1)), std::max<int64_t>(0, AddInf(b.max, -1))};
+  return {std::min<Wide>(0, b.min + 1), std::max<Wide>(0, b.max - 1)};
 }
 
-IntBound TruncModBounds(IntBound a, IntBound b, DataType dtype) {
-  if (b.min <= 0) return IntBound::Everything(dtype);
-  const int64_t cap = AddInf(b.max, -1);
-  if (a.min >= 0) return a.max < b.min ? a : IntBound{0, std::min(a.max, cap)};
-  return {std::max(a.min, Negate(cap)), std::min(std::max<int64_t>(a.max, 0), cap)};
+WideBound TruncModBounds(WideBound a, WideBound b, DataType dtype) {
+  if (b.min <= 0) return ValuesIn(dtype);
+  const Wide cap = b.max - 1;
+  if (a.min >= 0) return a.max < b.min ? a : WideBound{0, std::min(a.max, cap)};
+  return {std::max(a.min, -cap), std::min(std::max<Wide>(a.max, 0), cap)};
+}
+
+// The number of bits that a floating point dtype holds exactly; 0 if it is not known here.
+int ExactBits(DataType dtype) {
+  if (dtype.code != TypeCode::kFloat) return 0;
+  return dtype.bits == 64 ? 53 : dtype.bits == 32 ? 24 : dtype.bits == 16 ? 11 : 0;
+}
+
+WideBound AddBounds(WideBound a, WideBound b) { return {a.min + b.min, a.max + b.max}; }
+
+// The bounds of a value that was computed exactly and is stored in the dtype.
+IntBound Stored(WideBound exact, DataType dtype) {
+  return exact.IsWithin(ValuesIn(dtype)) ? Narrow(exact) : IntBound::Everything(dtype);
+}
+
+// The bounds of a sum, difference and so on. A result that a narrow or unsigned dtype cannot hold wraps around; indices
+// do not overflow.
+IntBound Computed(WideBound exact, DataType dtype) {
+  const DataType element = dtype.with_lanes(1);
+  return IsIndexType(element) ? Narrow(exact) : Stored(exact, element);
 }
 
 }  // namespace
@@ -110,9 +145,7 @@ bool IsShallow(const PrimExpr* e) {
 }  // namespace
 
 IntBound BoundAnalyzer::Bound(const PrimExpr* e) const {
-  // The extreme integers stand for infinity, but are numbers where they are written.
-  if (const int64_t* value = AsInt(e))
-    return {std::clamp(*value, kNegInf, kPosInf - 1), std::clamp(*value, kNegInf + 1, kPosInf)};
+  if (const int64_t* value = AsInt(e)) return Narrow({*value, *value});
   if (IsShallow(e)) return UncachedBound(e);
   if (const IntBound* known = bounds_.Find(e)) return *known;
   const IntBound bound = UncachedBound(e);
@@ -154,9 +187,10 @@ IntBound BoundAnalyzer::BoundOf(const PrimExpr* e) const {
     }
     case NodeKind::kRamp: {
       const auto* ramp = static_cast<const tir::Ramp*>(e);
-      const IntBound base = Bound(ramp->base);
-      const IntBound span = Corners(Bound(ramp->stride), {0, AddInf(Bound(ramp->lanes).max, -1)}, MulInf);
-      return {AddInf(base.min, span.min), AddInf(base.max, span.max)};
+      const DataType element = ramp->base->dtype;
+      const WideBound steps{0, Wide{Bound(ramp->lanes).max} - 1};
+      const WideBound span = Corners(Widen(Bound(ramp->stride), element), steps, Multiply);
+      return Computed(AddBounds(Widen(Bound(ramp->base), element), span), element);
     }
     case NodeKind::kBroadcast: return Bound(static_cast<const tir::Broadcast*>(e)->value);
     case NodeKind::kPrimCall: return BoundOfCall(static_cast<const tir::Call*>(e));
@@ -186,42 +220,35 @@ std::optional<IntBound> BoundAnalyzer::BoundOfCeilLog2(const PrimExpr* e) const 
   return IntBound{ceil_log2(std::min(value.min, kDistinct)), ceil_log2(value.max)};
 }
 
-// A narrow or unsigned dtype wraps what it cannot hold; indices do not overflow.
+// A value that the dtype cannot hold wraps around.
 IntBound BoundAnalyzer::BoundOfCast(const tir::Cast* cast) const {
   if (const auto log = BoundOfCeilLog2(cast->value); log && cast->dtype.is_integer())
     return log->Intersect(IntBound::Everything(cast->dtype));
-  const IntBound value = Bound(cast->value);
-  const IntBound all = IntBound::Everything(cast->dtype);
-  const IntBound common = value.Intersect(all);
-  const bool keeps = IsIndexType(cast->dtype.with_lanes(1)) ? common.min <= common.max : common == value;
-  return keeps ? common : all;
+  const WideBound value = ValuesIn(Bound(cast->value), cast->value->dtype);
+  if (cast->dtype.is_integer()) return Stored(value, cast->dtype);
+  // A float format rounds greater integers.
+  const Wide exact = Wide{1} << ExactBits(cast->dtype);
+  return value.IsWithin({-exact, exact}) ? Narrow(value) : IntBound::Everything(cast->dtype);
 }
 
-// A result that a narrow or unsigned dtype cannot hold wraps around.
 IntBound BoundAnalyzer::BoundOfBinary(const tir::BinaryExpr* e) const {
-  const IntBound bound = ExactBoundOfBinary(e);
-  const DataType element = e->dtype.with_lanes(1);
-  if (!element.is_integer() || IsIndexType(element)) return bound;
-  const IntBound all = IntBound::Everything(element);
-  return bound.Intersect(all) == bound ? bound : all;
-}
-
-IntBound BoundAnalyzer::ExactBoundOfBinary(const tir::BinaryExpr* e) const {
-  const IntBound a = Bound(e->a);
-  IntBound b = Bound(e->b);
+  const DataType dtype = e->dtype.with_lanes(1);
+  if (!dtype.is_integer()) return IntBound::Everything(dtype);
+  const WideBound a = Widen(Bound(e->a), dtype);
+  const WideBound b = Widen(Bound(e->b), dtype);
   // A size n >= 0 is in fact n > 0 if it is a divisor.
-  const auto nonzero = [](IntBound bound) { return bound.min == 0 && bound.max > 0 ? IntBound{1, bound.max} : bound; };
+  const WideBound divisor = b.min == 0 && b.max > 0 ? WideBound{1, b.max} : b;
   switch (e->kind) {
-    case NodeKind::kAdd: return {AddInf(a.min, b.min), AddInf(a.max, b.max)};
-    case NodeKind::kSub: return {AddInf(a.min, Negate(b.max)), AddInf(a.max, Negate(b.min))};
-    case NodeKind::kMul: return Corners(a, b, MulInf);
-    case NodeKind::kDiv: return DivideBounds(a, nonzero(b), e->dtype, DivInf<false>);
-    case NodeKind::kFloorDiv: return DivideBounds(a, nonzero(b), e->dtype, DivInf<true>);
-    case NodeKind::kMod: return TruncModBounds(a, nonzero(b), e->dtype);
-    case NodeKind::kFloorMod: return FloorModBounds(a, nonzero(b));
-    case NodeKind::kMin: return {std::min(a.min, b.min), std::min(a.max, b.max)};
-    case NodeKind::kMax: return {std::max(a.min, b.min), std::max(a.max, b.max)};
-    default: return IntBound::Everything(e->dtype);
+    case NodeKind::kAdd: return Computed(AddBounds(a, b), dtype);
+    case NodeKind::kSub: return Computed({a.min - b.max, a.max - b.min}, dtype);
+    case NodeKind::kMul: return Computed(Corners(a, b, Multiply), dtype);
+    case NodeKind::kDiv: return Computed(DivideBounds(a, divisor, dtype, Divide<false>), dtype);
+    case NodeKind::kFloorDiv: return Computed(DivideBounds(a, divisor, dtype, Divide<true>), dtype);
+    case NodeKind::kMod: return Computed(TruncModBounds(a, divisor, dtype), dtype);
+    case NodeKind::kFloorMod: return Computed(FloorModBounds(a, divisor), dtype);
+    case NodeKind::kMin: return Computed({std::min(a.min, b.min), std::min(a.max, b.max)}, dtype);
+    case NodeKind::kMax: return Computed({std::max(a.min, b.min), std::max(a.max, b.max)}, dtype);
+    default: return IntBound::Everything(dtype);
   }
 }
 
@@ -282,24 +309,21 @@ ModularSet BoundAnalyzer::ModularOfLet(const tir::Let* let) const {
 }
 
 IntBound BoundAnalyzer::BoundOfCall(const tir::Call* call) const {
+  const DataType dtype = call->dtype.with_lanes(1);
+  const IntBound all = IntBound::Everything(dtype);
   const auto* op = As<Op>(call->op);
-  if (!op || call->args.size() != 2 || !call->dtype.is_integer()) return IntBound::Everything(call->dtype);
-  const IntBound a = Bound(call->args[0]);
-  const IntBound b = Bound(call->args[1]);
+  if (!op || call->args.size() != 2 || !dtype.is_integer()) return all;
+  if (const auto value = AsLargeUInt(call)) return Narrow({*value, *value});
+  const WideBound a = Widen(Bound(call->args[0]), dtype);
+  const WideBound b = Widen(Bound(call->args[1]), dtype);
   switch (op->id) {
-    case op::kTirShiftRight:
-      if (b.min >= 0) return Corners(a, b, ShiftRightInf);
-      break;
-    case op::kTirShiftLeft:
-      if (a.min >= 0 && b.min >= 0) return Corners(a, b, ShiftLeftInf);
-      break;
+    case op::kTirShiftRight: return b.min >= 0 ? Narrow(Corners(a, b, ShiftRight)) : all;
+    case op::kTirShiftLeft: return b.min >= 0 ? Stored(Corners(a, b, ShiftLeft), dtype) : all;
     case op::kTirBitwiseAnd:
-      if (a.min >= 0 && b.min >= 0) return {0, std::min(a.max, b.max)};
-      if (a.min >= 0 || b.min >= 0) return {0, a.min >= 0 ? a.max : b.max};
-      break;
-    default: break;
+      if (a.min < 0 && b.min < 0) return all;
+      return Narrow({0, a.min < 0 ? b.max : b.min < 0 ? a.max : std::min(a.max, b.max)});
+    default: return all;
   }
-  return IntBound::Everything(call->dtype);
 }
 
 // ---- Residue classes
@@ -312,7 +336,7 @@ constexpr ModularSet kAnyInt{1, 0};
 ModularSet UnionModular(ModularSet a, ModularSet b) {
   const auto distance = CheckedSub(a.base, b.base);
   if (!distance || *distance == std::numeric_limits<int64_t>::min()) return kAnyInt;
-  const int64_t coeff = std::gcd(std::gcd(a.coeff, b.coeff), *distance);
+  const int64_t coeff = ZeroAwareGcd(ZeroAwareGcd(a.coeff, b.coeff), *distance);
   return {coeff, coeff == 0 ? a.base : FloorModInt(a.base, coeff)};
 }
 
@@ -321,7 +345,7 @@ ModularSet MulModular(ModularSet a, ModularSet b) {
   const auto pq = CheckedMul(a.coeff, b.coeff), pm = CheckedMul(a.coeff, b.base);
   const auto qn = CheckedMul(b.coeff, a.base), nm = CheckedMul(a.base, b.base);
   if (!pq || !pm || !qn || !nm) return kAnyInt;
-  return {std::gcd(*pq, std::gcd(*pm, *qn)), *nm};
+  return {ZeroAwareGcd(*pq, ZeroAwareGcd(*pm, *qn)), *nm};
 }
 
 // s and t with s * a + t * b == gcd(a, b); a and b are positive.
@@ -341,7 +365,7 @@ std::pair<int64_t, int64_t> BezoutFactors(int64_t a, int64_t b) {
 // a x + p == b y + q, where x is the least such number that is not negative.
 ModularSet ModularSet::Intersect(ModularSet other) const {
   if (coeff == 0 || other.coeff == 0) return coeff == 0 ? *this : other;
-  const int64_t gcd = std::gcd(coeff, other.coeff);
+  const int64_t gcd = ZeroAwareGcd(coeff, other.coeff);
   const auto distance = CheckedSub(FloorModInt(other.base, other.coeff), FloorModInt(base, coeff));
   const auto common = CheckedMul(coeff / gcd, other.coeff);
   if (!distance || !common || *distance % gcd != 0) return *this;
@@ -384,28 +408,25 @@ ModularSet BoundAnalyzer::UncachedModular(const PrimExpr* e) const {
   }
 }
 
-// The number of bits that a floating point dtype holds exactly; 0 if it is not known here.
-static int ExactBits(DataType dtype) {
-  if (dtype.code != TypeCode::kFloat) return 0;
-  return dtype.bits == 64 ? 53 : dtype.bits == 32 ? 24 : dtype.bits == 16 ? 11 : 0;
-}
-
 // The residues of values that wrap around to the dtype: those modulo a power of two.
 static ModularSet Wrapped(ModularSet set, DataType dtype) {
-  if (set.coeff == 0) return {0, WrapInteger(set.base, dtype)};
+  if (set.coeff == 0) {
+    const int64_t value = WrapInteger(set.base, dtype);
+    // The number is greater than 64 bits with a sign can hold.
+    return dtype.is_uint() && value < 0 ? ModularSet{int64_t{1} << 62, value} : ModularSet{0, value};
+  }
   const int64_t least_bit = set.coeff & -set.coeff;
   return {dtype.bits >= 63 ? least_bit : std::min(least_bit, int64_t{1} << dtype.bits), set.base};
 }
 
-// A conversion that keeps every value, or one to a float and back that does. Indices do not overflow.
+// A conversion that keeps every value, or one to a float and back that does.
 ModularSet BoundAnalyzer::ModularOfCast(const tir::Cast* cast) const {
   const DataType from = cast->value->dtype;
   if (from.is_integer() && cast->dtype.is_integer()) {
-    const IntBound value = Bound(cast->value);
-    const bool fits = value.Intersect(IntBound::Everything(cast->dtype)) == value;
-    const bool widens = IsIndexType(cast->dtype) && from.bits <= cast->dtype.bits;
+    if (cast->dtype.is_bool() && !from.is_bool()) return kAnyInt;
+    const bool fits = ValuesIn(Bound(cast->value), from).IsWithin(ValuesIn(cast->dtype));
     const ModularSet set = Modular(cast->value);
-    return fits || widens ? set : Wrapped(set, cast->dtype);
+    return fits ? set : Wrapped(set, cast->dtype);
   }
   if (from.is_integer()) return from.bits <= ExactBits(cast->dtype) ? Modular(cast->value) : kAnyInt;
   const auto* inner = As<tir::Cast>(cast->value);
@@ -438,7 +459,7 @@ ModularSet BoundAnalyzer::ModularOfBinary(const tir::BinaryExpr* e) const {
 ModularSet BoundAnalyzer::ExactModularOfBinary(const tir::BinaryExpr* e) const {
   const ModularSet b = Modular(e->b);
   const auto joined = [&](std::optional<int64_t> base, int64_t a_coeff) {
-    return base ? ModularSet{std::gcd(a_coeff, b.coeff), *base} : kAnyInt;
+    return base ? ModularSet{ZeroAwareGcd(a_coeff, b.coeff), *base} : kAnyInt;
   };
   switch (e->kind) {
     case NodeKind::kAdd: {
@@ -473,7 +494,7 @@ ModularSet BoundAnalyzer::DivideModular(const PrimExpr* e, int64_t divisor, bool
 ModularSet BoundAnalyzer::ReduceModular(const PrimExpr* e, int64_t divisor, bool rounds_down) const {
   const ModularSet a = Modular(e);
   if (divisor <= 0) return kAnyInt;
-  const int64_t coeff = std::gcd(a.coeff, divisor);
+  const int64_t coeff = ZeroAwareGcd(a.coeff, divisor);
   if (a.base % coeff != 0 && !rounds_down && Bound(e).min < 0) return kAnyInt;
   return {coeff, FloorModInt(a.base, coeff)};
 }

@@ -9,7 +9,8 @@
 namespace iropt::arith {
 
 namespace {
-constexpr int64_t kNoUpper = IntBound::kPosInf;
+// Not a modulus: coefficients are less.
+constexpr int64_t kNoUpper = std::numeric_limits<int64_t>::max();
 }
 
 // (index % upper // lower) * scale, with upper % lower == 0.
@@ -102,7 +103,7 @@ CanonicalSimplifier::Form CanonicalSimplifier::RememberForm(const PrimExpr* e, F
 
 int64_t CanonicalSimplifier::Scale(int64_t a, int64_t b) {
   const auto r = CheckedMul(a, b);
-  overflow_ = overflow_ || !r || *r == std::numeric_limits<int64_t>::min();
+  overflow_ = overflow_ || !r || *r == std::numeric_limits<int64_t>::min() || *r == kNoUpper;
   return overflow_ ? 0 : *r;
 }
 
@@ -117,11 +118,13 @@ int64_t CanonicalSimplifier::Plus(int64_t a, int64_t b) {
 const PrimExpr* CanonicalSimplifier::Normal(const Split& s, int64_t scale) {
   const DataType dtype = s.index->dtype;
   if (s.scale == 0) return make_.Const(0, dtype);
+  overflow_ = overflow_ || !FitsIn(s.lower, dtype) || (s.upper != kNoUpper && !FitsIn(s.upper, dtype));
   const PrimExpr* e = s.index;
   if (s.upper != kNoUpper)
     e = make_.Binary(s.floor ? NodeKind::kFloorMod : NodeKind::kMod, e, make_.Const(s.upper, dtype));
   if (s.lower != 1) e = make_.Binary(s.floor ? NodeKind::kFloorDiv : NodeKind::kDiv, e, make_.Const(s.lower, dtype));
   scale = Scale(s.scale, scale);
+  overflow_ = overflow_ || !FitsIn(scale, dtype);
   return scale == 1 ? e : make_.Mul(e, make_.Const(scale, dtype));
 }
 
@@ -153,6 +156,7 @@ void MergeTerms(std::vector<Split>& terms, PlusFn plus) {
 }  // namespace
 
 const PrimExpr* CanonicalSimplifier::Normal(const Sum& sum) {
+  overflow_ = overflow_ || !FitsIn(sum.base, sum.dtype);
   if (sum.terms.empty()) return make_.Const(sum.base, sum.dtype);
   std::vector<Split> terms = sum.terms;
   MergeTerms(terms, [this](int64_t a, int64_t b) { return Plus(a, b); });
@@ -490,7 +494,7 @@ CanonicalSimplifier::Form CanonicalSimplifier::Modulo(const tir::BinaryExpr* e) 
   Form a = Canonicalize(e->a);
   const PrimExpr* b = Normal(Canonicalize(e->b));
   const int64_t* divisor = AsInt(b);
-  if (divisor && *divisor > 0) {
+  if (divisor && *divisor > 0 && *divisor < kNoUpper) {
     if (const auto* plain = std::get_if<const PrimExpr*>(&a.value)) {
       if (const PrimExpr* folded = TryFold(e->kind, *plain, b, make_)) return {folded};
     }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/op/large_uint.h"
 
 namespace iropt::arith {
 namespace {
@@ -107,6 +108,35 @@ const PrimExpr* FoldIntegerNodes(NodeKind kind, int64_t a, int64_t b, DataType d
   return r && FitsIn(*r, dtype) ? make.Int(*r, dtype) : nullptr;
 }
 
+// For uint64, of which int64 holds only a half.
+std::optional<uint64_t> FoldUInt64(NodeKind kind, uint64_t a, uint64_t b, bool wraps) {
+  uint64_t r = 0;
+  switch (kind) {
+    case NodeKind::kAdd: return !__builtin_add_overflow(a, b, &r) || wraps ? std::optional(r) : std::nullopt;
+    case NodeKind::kSub: return !__builtin_sub_overflow(a, b, &r) || wraps ? std::optional(r) : std::nullopt;
+    case NodeKind::kMul: return !__builtin_mul_overflow(a, b, &r) || wraps ? std::optional(r) : std::nullopt;
+    case NodeKind::kDiv:
+    case NodeKind::kFloorDiv: return b != 0 ? std::optional(a / b) : std::nullopt;
+    case NodeKind::kMin: return std::min(a, b);
+    case NodeKind::kMax: return std::max(a, b);
+    case NodeKind::kEQ: return a == b;
+    case NodeKind::kNE: return a != b;
+    case NodeKind::kLT: return a < b;
+    case NodeKind::kLE: return a <= b;
+    case NodeKind::kGT: return a > b;
+    case NodeKind::kGE: return a >= b;
+    default: return std::nullopt;
+  }
+}
+
+const PrimExpr* FoldUInt64Nodes(NodeKind kind, const PrimExpr* a, const PrimExpr* b, const PrimBuilder& make) {
+  const auto x = AsUInt64(a);
+  const auto y = x ? AsUInt64(b) : std::nullopt;
+  const auto r = y ? FoldUInt64(kind, *x, *y, make.wraps()) : std::nullopt;
+  if (!r) return nullptr;
+  return kind >= NodeKind::kEQ ? make.Bool(*r != 0) : make.Int(static_cast<int64_t>(*r), a->dtype);
+}
+
 }  // namespace
 
 std::optional<DataType> PromoteDTypes(DataType a, DataType b) {
@@ -168,10 +198,18 @@ std::optional<int64_t> FoldIntegersWrapping(NodeKind kind, int64_t a, int64_t b)
   }
 }
 
-int64_t ZeroAwareGcd(int64_t a, int64_t b) { return std::gcd(a, b); }
+int64_t ZeroAwareGcd(int64_t a, int64_t b) {
+  const auto magnitude = [](int64_t v) { return v < 0 ? 0 - static_cast<uint64_t>(v) : static_cast<uint64_t>(v); };
+  const uint64_t gcd = std::gcd(magnitude(a), magnitude(b));
+  return static_cast<int64_t>(gcd >> 63 == 0 ? gcd : uint64_t{1} << 62);
+}
 
 const PrimExpr* TryFold(NodeKind kind, const PrimExpr* a, const PrimExpr* b, const PrimBuilder& make) {
   if (kind == NodeKind::kAnd || kind == NodeKind::kOr) return FoldLogic(kind, a, b);
+  if (a->dtype == DataType::UInt(64)) {
+    if (const PrimExpr* folded = FoldUInt64Nodes(kind, a, b, make)) return folded;
+    return DropNeutral(kind, a, b, make);
+  }
   const int64_t* ia = AsInt(a);
   const int64_t* ib = AsInt(b);
   if (ia && ib) return FoldIntegerNodes(kind, *ia, *ib, a->dtype, make);

@@ -44,6 +44,7 @@ class SetEvaluator : public tir::ExprFunctor<IntervalSet(const PrimExpr*)> {
   const PrimExpr* LowerEnd(const PrimExpr* e) { return e ? VisitExpr(e).min() : nullptr; }
   const PrimExpr* UpperEnd(const PrimExpr* e) { return e ? VisitExpr(e).max() : nullptr; }
 
+  bool Fits(IntervalSet set, DataType from, DataType to);
   IntervalSet EvalBinary(const tir::BinaryExpr* e);
   IntervalSet Combine(const tir::BinaryExpr* e, IntervalSet a, IntervalSet b);
   IntervalSet AddSets(IntervalSet a, IntervalSet b);
@@ -52,8 +53,10 @@ class SetEvaluator : public tir::ExprFunctor<IntervalSet(const PrimExpr*)> {
   IntervalSet Scale(NodeKind kind, IntervalSet a, const PrimExpr* factor);
   IntervalSet Remainder(NodeKind kind, IntervalSet a, const PrimExpr* divisor);
 
+  // An end that overflows is none.
   const PrimExpr* Apply(NodeKind kind, const PrimExpr* a, const PrimExpr* b) {
-    return a && b ? make_.Binary(kind, a, b) : nullptr;
+    const PrimExpr* end = a && b ? make_.Binary(kind, a, b) : nullptr;
+    return end && AsInt(a) && AsInt(b) && !AsInt(end) ? nullptr : end;
   }
 
   const VarDomains& domains_;
@@ -78,7 +81,9 @@ IntervalSet SetEvaluator::VisitRamp(const tir::Ramp* ramp) {
   if (!stride) return IntervalSet::Everything();
   const DataType dtype = ramp->base->dtype;
   const PrimExpr* zero = make_.Const(0, dtype);
-  const PrimExpr* last = AsInt(ramp->lanes) ? make_.Const(*stride * (*AsInt(ramp->lanes) - 1), dtype) : nullptr;
+  const int64_t* lanes = AsInt(ramp->lanes);
+  if (!IsIndexType(dtype)) return IntervalSet::Everything();
+  const PrimExpr* last = lanes ? Apply(NodeKind::kMul, ramp->stride, make_.Const(*lanes - 1, dtype)) : nullptr;
   const IntervalSet steps = *stride > 0 ? IntervalSet::Interval(zero, last) : IntervalSet::Interval(last, zero);
   return AddSets(VisitExpr(ramp->base), steps);
 }
@@ -88,8 +93,20 @@ IntervalSet SetEvaluator::VisitCast(const tir::Cast* cast) {
   const DataType dtype = cast->dtype.with_lanes(1);
   if (value.is_nothing() || !dtype.is_integer()) return value.is_nothing() ? value : IntervalSet::Everything();
   if (value.is_point()) return IntervalSet::Point(make_.Cast(dtype, value.min()));
+  if (!Fits(value, cast->value->dtype, dtype)) return IntervalSet::Everything();
   const auto convert = [&](const PrimExpr* end) { return end ? make_.Cast(dtype, end) : nullptr; };
   return IntervalSet::Interval(convert(value.min()), convert(value.max()));
+}
+
+// Returns whether no value of the set wraps around when it is converted.
+bool SetEvaluator::Fits(IntervalSet set, DataType from, DataType to) {
+  if (!from.is_integer()) return false;
+  const IntBound all = IntBound::Everything(to);
+  const IntBound whole = IntBound::Everything(from);
+  const int64_t min = set.min() ? analyzer_.Bound(set.min()).min : whole.min;
+  const int64_t max = set.max() ? analyzer_.Bound(set.max()).max : whole.max;
+  // The greatest integers of 64 bits have no bound that says which of them fit.
+  return min >= all.min && max <= all.max && (max != IntBound::kPosInf || from.is_int() || from == to);
 }
 
 // The contents of a buffer are unknown; at fixed indices they are at least one value.
@@ -115,6 +132,9 @@ IntervalSet SetEvaluator::Combine(const tir::BinaryExpr* e, IntervalSet a, Inter
   if (a.is_nothing()) return a;
   if (b.is_nothing()) return b;
   if (a.is_point() && b.is_point()) return IntervalSet::Point(make_.Binary(e->kind, a.min(), b.min()));
+  // The ends of sums, products and so on of other dtypes wrap around.
+  const bool selects = e->kind == NodeKind::kMin || e->kind == NodeKind::kMax || IsComparisonOrLogic(e->kind);
+  if (!selects && !IsIndexType(e->dtype.with_lanes(1))) return IntervalSet::Everything();
   if (IsComparisonOrLogic(e->kind)) return IntervalSet::Interval(make_.Bool(false), make_.Bool(true));
   switch (e->kind) {
     case NodeKind::kAdd: return AddSets(a, b);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/support/lookup.h"
 #include "iter_map_rewriter.h"
 
@@ -103,7 +104,16 @@ std::optional<InverseOfIterMap> InverseIterMap(std::span<const PrimExpr* const> 
     inverse.values[var] = from_zero ? analyzer.make().Add(range.min, from_zero) : range.min;
     return true;
   });
-  return is_complete ? std::optional(std::move(inverse)) : std::nullopt;
+  if (!is_complete) return std::nullopt;
+  // Quotients of iterators that run once stay in the bases of the sums.
+  Analyzer values(analyzer.make());
+  iters.ForEachInAnyOrder([&](const tir::Var* var, const tir::Range& range) {
+    if (IsInt(range.extent, 1)) values.Bind(var, range.min);
+  });
+  inverse.values.ForEachInAnyOrder([&](const tir::Var*, const PrimExpr*& value) {
+    if (tir::UsesAnyOf(iters, value)) value = values.Simplify(value);
+  });
+  return inverse;
 }
 
 std::optional<tir::VarValues> InverseIterMap(std::span<const PrimExpr* const> indices,

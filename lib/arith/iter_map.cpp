@@ -211,7 +211,7 @@ bool AreIndependentIterMaps(std::span<const PrimExpr* const> values, const IterR
 IndexDigits NormalizeIndex(const PrimExpr* index, const IterRanges& iters, Analyzer& analyzer) {
   IterMapRewriter rewriter(iters, {}, {.level = IterMapLevel::kNoCheck}, analyzer);
   const std::optional<IterSum> sum = rewriter.RewriteToSum(index);
-  if (!sum) return {{}, index};
+  if (!sum || !rewriter.is_exact()) return {{}, index};
   struct Item {
     int64_t constant = 1;  // the factors of the scale
     size_t others = 0;

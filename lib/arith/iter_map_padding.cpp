@@ -4,7 +4,6 @@
 //
 // Two rounds. The first one collects the divisors of each iterator, and the values that are missing before the first
 // one. The second one replaces the iterator by a longer one, the same in all indices.
-#include <numeric>
 
 #include "iter_map_rewriter.h"
 
@@ -33,7 +32,7 @@ SymbolicProduct ProductOf(const PrimExpr* e) {
 const PrimExpr* IterMapRewriter::LeastCommonMultiple(const PrimExpr* a, const PrimExpr* b) {
   const SymbolicProduct x = ProductOf(a);
   const SymbolicProduct y = ProductOf(b);
-  int64_t factor = std::gcd(x.factor, y.factor);
+  int64_t factor = ZeroAwareGcd(x.factor, y.factor);
   if (factor == 0 || __builtin_mul_overflow(x.factor / factor, y.factor, &factor)) {
     failed_ = true;
     return a;

@@ -188,6 +188,12 @@ IterSum IterMapRewriter::Modulo(IterSplit split, const PrimExpr* base, const Pri
   const std::optional<PaddedSplit> padded = Pad(split, base, divisor);
   if (!padded) return Fail(base);
   split = padded->split;
+  // s // l % e % d is s // l % d if d divides e, or if s // l is always less than e.
+  const bool is_last = Equal(make().Mul(split.lower_factor, split.extent), split.source->extent);
+  if (!is_last && !IsDivisible(split.extent, divisor)) {
+    const PrimExpr* one = make().Const(1, divisor->dtype);
+    split = {MarkOfSplit(split), one, split.extent, one};
+  }
   split.extent = divisor;
   return {{split}, zero, true};
 }
@@ -215,7 +221,7 @@ bool IterMapRewriter::IsDivisible(const PrimExpr* a, const PrimExpr* b) {
   const int64_t* x = AsInt(a);
   const int64_t* y = AsInt(b);
   if (y && *y == 0) return false;
-  if (x && y) return *x % *y == 0;
+  if (x && y) return FoldIntegers(NodeKind::kMod, *x, *y) == 0;
   if (Equal(a, b)) return true;
   const PrimExpr* rest = make().FloorMod(a, b);
   return Equal(rest, make().Const(0, rest->dtype));
@@ -478,16 +484,30 @@ bool IterMapRewriter::AreIndependent(std::span<const IterSum> sums) {
   });
 }
 
+namespace {
+
+// Adds the iterators in the sums, and all that they are made of.
+void AddMarks(std::span<const IterSum> sums, std::vector<const IterMark*>& marks) {
+  for (const IterSum& sum : sums) {
+    for (const IterSplit& arg : sum.args) {
+      if (std::ranges::find(marks, arg.source) != marks.end()) continue;
+      marks.push_back(arg.source);
+      AddMarks(std::span(&arg.source->sum, 1), marks);
+    }
+  }
+}
+
+}  // namespace
+
 bool IterMapRewriter::AreConstraintsUsed(std::span<const IterSum> sums) {
-  const auto splits = SplitsOf(sums);
-  const auto occurs = [&](const IterMark* mark) {
-    return std::ranges::any_of(splits, [&](const auto& item) { return item.first == mark; });
-  };
+  std::vector<const IterMark*> used;
+  AddMarks(sums, used);
+  const auto occurs = [&](const IterMark* mark) { return std::ranges::find(used, mark) != used.end(); };
   return std::ranges::all_of(constraints_, [&](const IterSum& constraint) {
+    std::vector<const IterMark*> constrained;
+    AddMarks(std::span(&constraint, 1), constrained);
     const Fused* fused = FindFused(constraint);
-    const bool concerned =
-        std::ranges::any_of(constraint.args, [&](const IterSplit& arg) { return occurs(arg.source); });
-    return !concerned || (fused && occurs(fused->mark));
+    return (fused && occurs(fused->mark)) || std::ranges::none_of(constrained, occurs);
   });
 }
 

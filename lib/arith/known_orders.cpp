@@ -53,7 +53,8 @@ std::optional<KnownOrders::Fact> KnownOrders::FromComparison(const PrimExpr* con
   const Order order = OrderOf(condition->kind);
   if (order == Order::kUnknown) return std::nullopt;
   const auto* comparison = static_cast<const tir::BinaryExpr*>(condition);
-  if (!comparison->a->dtype.is_int() || !comparison->a->dtype.is_scalar()) return std::nullopt;
+  // In other dtypes x + c wraps around.
+  if (!IsIndexType(comparison->a->dtype)) return std::nullopt;
   const auto [a, a_offset] = SplitOffset(comparison->a);
   const auto [b, b_offset] = SplitOffset(comparison->b);
   const auto offset = CheckedSub(b_offset, a_offset);

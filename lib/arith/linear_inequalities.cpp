@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <string>
 
 #include "iropt/arith/int_set.h"
@@ -136,7 +135,7 @@ class InequalitySolver {
     for (const Term& above : positive_) {
       for (const Term& below : negative_) {
         if (++combinations > kMaxCombinations) return;
-        const int64_t gcd = std::gcd(above.coef, below.coef);
+        const int64_t gcd = ZeroAwareGcd(above.coef, below.coef);
         const PrimExpr* sum = make_.Add(Scaled(above.coef / gcd, below.rest), Scaled(-(below.coef / gcd), above.rest));
         Add(Normalize(Simple(make_.Binary(NodeKind::kLE, sum, Zero(sum)))), next);
       }
@@ -169,7 +168,7 @@ class InequalitySolver {
   // The least common multiple of the magnitudes; 0 if it does not fit.
   static int64_t Common(int64_t a, int64_t b) {
     if (a == 0) return 0;
-    return CheckedMul(a / std::gcd(a, b), std::abs(b)).value_or(0);
+    return CheckedMul(a / ZeroAwareGcd(a, b), std::abs(b)).value_or(0);
   }
   // Coefficients that are too big remain as they are.
   IntGroupBounds GiveUp(const tir::Var* var) {

@@ -6,7 +6,9 @@
 #include <cmath>
 
 #include "iropt/ir/context.h"
+#include "iropt/ir/element.h"
 #include "iropt/op/intrinsic_ids.h"
+#include "iropt/op/large_uint.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 
@@ -29,6 +31,21 @@ int64_t FoldBits(BitOp op, int64_t a, int64_t b) {
     case BitOp::kXor: return a ^ b;
   }
   return 0;
+}
+
+// The value that a constant of the dtype has.
+double RoundTo(double value, DataType dtype) {
+  double rounded = value;
+  DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_floating_point_v<MathOf<T>>) rounded = static_cast<double>(Element<T>::Load(T(value)));
+  });
+  return rounded;
+}
+
+// The integer as the constant of a float dtype: rounded once, when the dtype is known to hold less.
+template <class T>
+double ToFloat(T value, DataType dtype) {
+  return dtype.bits == 64 ? static_cast<double>(value) : WidenForRounding(value);
 }
 
 OperandError Mismatch(const PrimExpr* a, const PrimExpr* b) {
@@ -54,7 +71,16 @@ PrimBuilder PrimBuilder::At(Span span) const {
   return at;
 }
 
+const PrimExpr* PrimBuilder::WrappedInt(int64_t value, DataType dtype) const {
+  if (dtype.is_bool()) return Bool(value != 0);
+  if (dtype.bits < 64) return Keep(tir::IntImm(dtype, WrapInteger(value, dtype)));
+  Arena scratch;
+  return Keep(*MakeLargeUInt(static_cast<uint64_t>(value), arena_ ? *arena_ : scratch));
+}
+
 const PrimExpr* PrimBuilder::Int(int64_t value, DataType dtype) const {
+  if (dtype.is_uint() && !FitsIn(value, dtype)) [[unlikely]]
+    return WrappedInt(value, dtype);
   if (arena_) return Keep(tir::IntImm(dtype, value));
   return IRContext::Current().Int(value, dtype);
 }
@@ -106,8 +132,9 @@ const PrimExpr* PrimBuilder::CastVector(DataType dtype, const PrimExpr* value) c
   if (value->dtype.is_scalar()) return Keep(tir::Broadcast(dtype, Cast(element, value), Lanes(dtype)));
   if (const auto* broadcast = As<tir::Broadcast>(value))
     return Keep(tir::Broadcast(dtype, Cast(element, broadcast->value), broadcast->lanes));
+  // Of a narrow or unsigned dtype the ramp wraps around, which a wider one would not do.
   const auto* ramp = As<tir::Ramp>(value);
-  if (ramp && dtype.is_integer())
+  if (ramp && dtype.is_integer() && (IsIndexType(ramp->base->dtype) || element.bits <= ramp->base->dtype.bits))
     return Keep(tir::Ramp(dtype, Cast(element, ramp->base), Cast(element, ramp->stride), ramp->lanes));
   return Keep(tir::Cast(dtype, value));
 }
@@ -118,12 +145,16 @@ const PrimExpr* PrimBuilder::Cast(DataType dtype, const PrimExpr* value) const {
   // A constant keeps its source span.
   const PrimBuilder constant = At(value->span());
   if (const int64_t* i = AsInt(value); i && !dtype.is_handle()) {
-    if (dtype.is_floating()) return constant.Float(static_cast<double>(*i), dtype);
+    if (dtype.is_floating()) return constant.Float(ToFloat(*i, dtype), dtype);
     if (FitsIn(*i, dtype)) return constant.Int(*i, dtype);
+  } else if (const auto large = dtype.is_floating() ? AsLargeUInt(value) : std::nullopt) {
+    return constant.Float(ToFloat(*large, dtype), dtype);
   } else if (const auto* f = As<tir::FloatImm>(value)) {
     if (dtype.is_floating()) return constant.Float(f->value, dtype);
-    if (dtype.is_integer() && std::fabs(f->value) < 0x1p62) {
-      const auto truncated = static_cast<int64_t>(f->value);
+    if (dtype.is_bool()) return constant.Bool(f->value != 0);
+    const double real = RoundTo(f->value, f->dtype);
+    if (dtype.is_integer() && std::fabs(real) < 0x1p62) {
+      const auto truncated = static_cast<int64_t>(real);
       if (wraps_ || FitsIn(truncated, dtype)) return constant.Int(WrapInteger(truncated, dtype), dtype);
     }
   }

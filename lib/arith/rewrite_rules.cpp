@@ -394,7 +394,14 @@ const PrimExpr* BuildTerm(const RewriteRule& rule, uint16_t index, const RuleMat
   const PrimExpr* args[3] = {};
   const bool has_lanes = term.kind == NodeKind::kRamp || term.kind == NodeKind::kBroadcast;
   if (has_lanes) dtype = dtype.with_lanes(1);
-  for (int i = 0; i < term.arity; ++i) args[i] = BuildTerm(rule, term.child[i], match, dtype, make);
+  for (int i = 0; i < term.arity; ++i) {
+    args[i] = BuildTerm(rule, term.child[i], match, dtype, make);
+    if (!args[i]) return nullptr;
+  }
+  if (term.constant && term.kind >= NodeKind::kAdd && term.kind <= NodeKind::kMax) {
+    const PrimExpr* constant = make.Binary(term.kind, args[0], args[1]);
+    return AsInt(constant) ? constant : nullptr;
+  }
   switch (term.kind) {
     case NodeKind::kNot: return make.Not(args[0]);
     case NodeKind::kSelect: return make.Select(args[0], args[1], args[2]);

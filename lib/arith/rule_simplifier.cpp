@@ -195,8 +195,11 @@ bool RuleSimplifier::Holds(const RewriteRule& rule, uint16_t index, const RuleMa
   if (term.kind == NodeKind::kOr)
     return Holds(rule, term.child[0], match, dtype) || Holds(rule, term.child[1], match, dtype);
   const PrimExpr* a = BuildTerm(rule, term.child[0], match, dtype, make_);
-  if (term.kind == NodeKind::kEQ)
-    return analyzer_.CanProveEqual(a, BuildTerm(rule, term.child[1], match, dtype, make_));
+  if (!a) return false;
+  if (term.kind == NodeKind::kEQ) {
+    const PrimExpr* b = BuildTerm(rule, term.child[1], match, dtype, make_);
+    return b && analyzer_.CanProveEqual(a, b);
+  }
   const auto bound = EvalTerm(rule, term.child[1], match);
   if (!bound) return false;
   IROPT_CHECK(term.kind == NodeKind::kGE || term.kind == NodeKind::kLT, "condition of the rewrite rule '{}'",
@@ -223,6 +226,7 @@ const PrimExpr* RuleSimplifier::ApplyRules(const PrimExpr* e) {
     }
     if (rule.condition && !Holds(rule, *rule.condition, match, dtype)) continue;
     const PrimExpr* result = BuildTerm(rule, rule.result, match, dtype, make_);
+    if (!result) continue;
     // A truth value stands for those of all lanes.
     if (result->dtype.is_scalar() && !e->dtype.is_scalar()) result = make_.Broadcast(result, make_.Lanes(e->dtype));
     return rule.mode == RuleMode::kAgain ? Again(result) : result;
@@ -426,6 +430,7 @@ const PrimExpr* RuleSimplifier::MergeOffsets(const tir::BinaryExpr* less) {
   if (a_offset == 0 && b_offset == 0) return nullptr;
   const auto diff = CheckedSub(b_offset, a_offset);
   if (!diff || *diff == std::numeric_limits<int64_t>::min()) return nullptr;
+  if (!FitsIn(*diff, a->dtype) || !FitsIn(-*diff, a->dtype)) return nullptr;
   if (*diff == 0) return make_.Binary(NodeKind::kLT, a, b);
   if (*diff == 1) return make_.Binary(NodeKind::kLE, a, b);
   if (*diff < 0 && b_offset != 0) return make_.Binary(NodeKind::kLT, make_.Add(a, make_.Const(-*diff, a->dtype)), b);
@@ -467,7 +472,7 @@ const PrimExpr* RuleSimplifier::RewriteCall(const tir::Call* call) {
     case op::kTirShiftRight:
     case op::kTirShiftLeft: {
       const int64_t* amount = AsInt(call->args[1]);
-      if (!value || !amount || *amount < 0 || *amount > 62) return call;
+      if (!value || !amount || *amount < 0 || *amount >= std::min<int64_t>(call->dtype.bits, 63)) return call;
       if (op->id == op::kTirShiftRight) return make_.Const(*value >> *amount, call->dtype);
       const auto shifted = CheckedMul(*value, int64_t{1} << *amount);
       return shifted ? make_.Cast(call->dtype, make_.Int(*shifted)) : call;

@@ -49,9 +49,9 @@ class SubspaceDivider {
     }
     std::vector<IterSplit> outer_args, inner_args;
     const PrimExpr* product = Const(1, dtype);
-    bool has_unit_scale = false;
     for (auto arg = sum.args.rbegin(); arg != sum.args.rend(); ++arg) {
-      has_unit_scale = has_unit_scale || IsInt(arg->scale, 1);
+      // Else the terms overlap: their sum is not a number with them as digits.
+      if (!analyzer_.CanProveEqual(arg->scale, product)) return std::nullopt;
       const std::optional<Division> division = DivideSplit(*arg);
       if (!division || division->side == Side::kMixed) return std::nullopt;
       const bool is_inner = division->side == Side::kInner;
@@ -59,7 +59,7 @@ class SubspaceDivider {
       (is_inner ? inner_args : outer_args).push_back(AsSplit(is_inner ? division->inner : division->outer));
       product = make().Mul(product, (is_inner ? inner_args : outer_args).back().extent);
     }
-    if (!has_unit_scale) return std::nullopt;
+    if (inner_args.empty() && !IsInt(sum.base, 0)) return std::nullopt;
     const Part outer = Fuse(outer_args, Const(0, dtype));
     const Part inner = Fuse(inner_args, sum.base);
     if (!extent) return std::nullopt;
@@ -134,7 +134,10 @@ class SubspaceDivider {
     } else {
       std::optional<Division> whole = DivideSum(mark.sum, mark.extent);
       if (!whole) return std::nullopt;
-      if (found->second.size() == 1) return whole;
+      const bool is_whole = IsInt(split.lower_factor, 1) && analyzer_.CanProveEqual(split.extent, mark.extent);
+      if (found->second.size() == 1 && is_whole) return whole;
+      // An offset carries from one digit to the next.
+      if (!IsInt(mark.sum.base, 0)) return std::nullopt;
       if (!DivideDigits(*whole, found->second, mark)) return std::nullopt;
     }
     for (const auto& [known, division] : divided_) {
@@ -191,6 +194,29 @@ class SubspaceDivider {
   std::vector<std::pair<IterSplit, Division>> divided_;
 };
 
+// Adds what does not follow from the ranges of the iterators and the conditions of the division so far. False if a
+// condition is on outer and inner iterators together.
+bool AddConditions(const PrimExpr* condition, const IterRanges& iters, std::span<const tir::Var* const> inner_iters,
+                   Analyzer& analyzer, SubspaceDivision& division) {
+  if (const auto* both = As<tir::And>(condition)) {
+    return AddConditions(both->a, iters, inner_iters, analyzer, division) &&
+           AddConditions(both->b, iters, inner_iters, analyzer, division);
+  }
+  Analyzer ranges(analyzer.make());
+  iters.ForEachInAnyOrder([&](const tir::Var* var, const tir::Range& range) { ranges.Bind(var, range.min, range.extent); });
+  const PrimExpr* always = analyzer.make().Bool(true);
+  const Analyzer::Constraint outer(ranges, division.outer_condition ? division.outer_condition : always);
+  const Analyzer::Constraint inner(ranges, division.inner_condition ? division.inner_condition : always);
+  if (ranges.CanProve(condition)) return true;
+  const auto is_inner = [&](const tir::Var* var) { return std::ranges::find(inner_iters, var) != inner_iters.end(); };
+  const bool uses_inner = tir::UsesVar(condition, is_inner);
+  if (uses_inner && tir::UsesVar(condition, [&](const tir::Var* var) { return iters.contains(var) && !is_inner(var); }))
+    return false;
+  const PrimExpr*& side = uses_inner ? division.inner_condition : division.outer_condition;
+  side = side ? analyzer.make().Binary(NodeKind::kAnd, side, condition) : condition;
+  return true;
+}
+
 }  // namespace
 
 std::optional<SubspaceDivision> DivideSubspace(std::span<const PrimExpr* const> indices, const IterRanges& iters,
@@ -213,6 +239,7 @@ std::optional<SubspaceDivision> DivideSubspace(std::span<const PrimExpr* const> 
     }
     result.outer_condition = divider.outer_condition;
     result.inner_condition = divider.inner_condition;
+    if (condition && !AddConditions(condition, iters, inner_iters, analyzer, result)) return std::nullopt;
     return result;
   };
   return DetectSums<SubspaceDivision>(indices, iters, condition, options, analyzer, divide);

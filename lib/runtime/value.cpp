@@ -6,6 +6,7 @@
 #include "iropt/ir/context.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/op/large_uint.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -77,6 +78,7 @@ namespace {
 std::optional<HostValue> PrimLiteral(const PrimExpr* expr) {
   if (const auto* i = As<tir::IntImm>(expr)) return HostValue(Scalar::Int(i->value, i->dtype));
   if (const auto* f = As<tir::FloatImm>(expr)) return HostValue(Scalar::Float(f->value, f->dtype));
+  if (const auto large = AsLargeUInt(expr)) return HostValue(Scalar::Int(static_cast<int64_t>(*large), expr->dtype));
   return std::nullopt;
 }
 
@@ -120,9 +122,14 @@ const Expr* MakeShape(const ShapeValue& shape, Workspace& workspace) {
 }
 
 const Expr* MakePrim(const Scalar& value, Workspace& workspace) {
-  const PrimExpr* imm = value.dtype.is_floating()
-                            ? static_cast<const PrimExpr*>(workspace.New<tir::FloatImm>(value.dtype, value.real))
-                            : workspace.New<tir::IntImm>(value.dtype, value.integer);
+  const PrimExpr* imm = nullptr;
+  if (value.dtype.is_floating()) {
+    imm = workspace.New<tir::FloatImm>(value.dtype, value.real);
+  } else if (value.dtype == DataType::UInt(64) && value.integer < 0) {
+    imm = MakeLargeUInt(static_cast<uint64_t>(value.integer), workspace.arena());
+  } else {
+    imm = workspace.New<tir::IntImm>(value.dtype, value.integer);
+  }
   imm = IRContext::Current().Intern(imm);
   return workspace.New<PrimValue>(imm, PrimType::Get(imm));
 }

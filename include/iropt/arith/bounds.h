@@ -11,10 +11,11 @@
 
 namespace iropt::arith {
 
-// A closed interval; kPosInf and kNegInf stand for "unbounded".
+// A closed interval; kPosInf and kNegInf stand for "unbounded". Both are bounds of every signed integer, so they may be
+// compared as numbers; an unsigned integer of 64 bits may be greater than kPosInf.
 struct IntBound {
   static constexpr int64_t kPosInf = std::numeric_limits<int64_t>::max();
-  static constexpr int64_t kNegInf = -kPosInf;
+  static constexpr int64_t kNegInf = std::numeric_limits<int64_t>::min();
   int64_t min = kNegInf;
   int64_t max = kPosInf;
 
@@ -104,7 +105,6 @@ class BoundAnalyzer {
   ModularSet UncachedModular(const PrimExpr* e) const;
   IntBound BoundOf(const PrimExpr* e) const;
   IntBound BoundOfBinary(const tir::BinaryExpr* e) const;
-  IntBound ExactBoundOfBinary(const tir::BinaryExpr* e) const;
   IntBound BoundOfVar(const tir::Var* var) const;
   IntBound BoundOfCall(const tir::Call* call) const;
   IntBound BoundOfCast(const tir::Cast* cast) const;

@@ -38,6 +38,7 @@ class PrimBuilder {
   PrimBuilder At(Span span) const;
   bool wraps() const { return wraps_; }
 
+  // Modulo 2^bits of an integer dtype. A uint64 from 2^63 on is a call, see op/large_uint.h.
   const PrimExpr* Int(int64_t value, DataType dtype = DataType::Int(64)) const;
   const PrimExpr* Float(double value, DataType dtype) const;
   const PrimExpr* Bool(bool value) const { return Int(value, DataType::Bool()); }
@@ -91,6 +92,7 @@ class PrimBuilder {
 
  private:
   static const PrimExpr* Canonical(const PrimExpr* node);
+  const PrimExpr* WrappedInt(int64_t value, DataType dtype) const;
   const PrimExpr* CastVector(DataType dtype, const PrimExpr* value) const;
 
   Arena* arena_ = nullptr;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "iropt/arith/const_fold.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
@@ -293,9 +294,16 @@ void TirVerifier::VisitBlock(const tir::Block& block) {
 
 // ---- Expressions and parts
 
+// The text of a constant that does not fit could not be read back.
+void TirVerifier::CheckInt(const tir::IntImm& constant) {
+  if (!constant.dtype.is_integer() || arith::FitsIn(constant.value, constant.dtype)) return;
+  Error(constant, "type-mismatch",
+        fmt::format("the constant {} does not fit in '{}'", constant.value, constant.dtype.ToString()));
+}
+
 void TirVerifier::VisitExpr(const PrimExpr* e) {
   switch (e->kind) {
-    case NodeKind::kIntImm:
+    case NodeKind::kIntImm: return CheckInt(*static_cast<const tir::IntImm*>(e));
     case NodeKind::kFloatImm:
     case NodeKind::kPrimStringImm: return;
     case NodeKind::kPrimVar:

@@ -79,7 +79,8 @@ llvm::Value* Arithmetic::Division(NodeKind kind, DataType dtype, llvm::Value* a,
     FailIfAny(b().CreateICmpEQ(c, zero), "the divisor of an integer is zero");
   const bool quotient = kind == NodeKind::kDiv || kind == NodeKind::kFloorDiv;
   if (dtype.is_uint() || facts.nonnegative) return quotient ? b().CreateUDiv(a, c) : b().CreateURem(a, c);
-  if (!llvm::isa<llvm::Constant>(c)) {
+  const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(c);
+  if (!constant || constant->isMinusOne()) {
     const auto bits = a->getType()->getScalarSizeInBits();
     llvm::Value* least = llvm::ConstantInt::get(a->getType(), llvm::APInt::getSignedMinValue(bits));
     llvm::Value* overflows = b().CreateAnd(b().CreateICmpEQ(a, least), b().CreateICmpEQ(c, Constant(c, -1)));

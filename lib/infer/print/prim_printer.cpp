@@ -12,6 +12,7 @@
 #include "iropt/ir/dispatch.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/intrinsics.h"
+#include "iropt/op/large_uint.h"
 #include "iropt/op/op.h"
 #include "iropt/support/stack.h"
 
@@ -424,6 +425,10 @@ void PrimPrinter::PrintIntrinsic(const tir::Call* call) {
 }
 
 void PrimPrinter::PrintCall(const tir::Call* call) {
+  if (const auto value = AsLargeUInt(call)) {
+    PrintDTypeName(call->dtype);
+    return out_.Append(fmt::format("({})", *value));
+  }
   if (PrintByForm(call)) return;
   if (!ReadsBackByName(*call) && !IsPointerCast(*call)) return PrintIntrinsic(call);
   DtypePrint place = DtypePrint::kNone;

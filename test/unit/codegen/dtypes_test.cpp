@@ -124,6 +124,15 @@ TEST_CASE("integer powers, fixed-point products and bits are compiled") {
   CheckExpression("int32", "uint64", "T.large_uint_imm(T.uint32(5), T.uint32(7))");
 }
 
+TEST_CASE("the least integer divided by the constant -1 wraps around") {
+  for (const std::string dtype : {"int8", "int16", "int32", "int64"}) {
+    for (const char* function : {"T.Div", "T.Mod", "T.FloorDiv", "T.FloorMod"}) {
+      CheckExpression(dtype, dtype, fmt::format("B[i] * {}(T.min_value(\"{}\"), T.{}(-1))", function, dtype, dtype));
+      CheckExpression(dtype, dtype, fmt::format("{}(A[i] * T.min_value(\"{}\"), T.{}(-1))", function, dtype, dtype));
+    }
+  }
+}
+
 TEST_CASE("integers of odd widths wrap around at their own") {
   CheckExpression("int32", "int32", "T.Cast(\"int32\", T.Cast(\"int4\", A[i] * 3) + T.Cast(\"int4\", B[i]))");
 }

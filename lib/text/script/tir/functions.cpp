@@ -208,9 +208,7 @@ const PrimExpr* Limit(ScalarParser& p, PyArgs& args, const PyValue* const* v) {
   if (!p.ToDType(*v[0], t)) return nullptr;
   if (!t.is_scalar() || t.is_handle()) return p.WrongValue(*v[0], "a scalar data type");
   if (t.is_integer()) {
-    const int bits = t.is_uint() ? t.bits : t.bits - 1;
-    if (bits > 63) return p.Error(args.span, "bad-number", "the value exceeds 64 bits");
-    const int64_t most = bits == 63 ? INT64_MAX : (int64_t{1} << bits) - 1;
+    const auto most = static_cast<int64_t>(~uint64_t{0} >> (64 - t.bits + t.is_int()));
     return p.ops_.Int(Max ? most : t.is_uint() ? 0 : -most - 1, t, args.span);
   }
   const std::optional<double> most = GreatestFinite(t);

@@ -114,7 +114,8 @@ bool ScalarParser::ParseDTypeMember(DataType dtype, uint32_t begin, PyValue& out
   PyArgs args;
   if (AtNumber() && lex_.next_char() == ')') {
     // T.int64(7): most of a script's calls.
-    if (!ParseNumber(args.positional.emplace_back()) || !InRange(args.positional[0])) return false;
+    PyValue& number = args.positional.emplace_back();
+    if (!ParseNumber(number) || !(dtype == DataType::UInt(64) || InRange(number))) return false;
     lex_.Next();
     args.span = lex_.SpanFrom(begin);
   } else if (!ParseMoreArguments(args, begin)) {
@@ -142,7 +143,8 @@ bool ScalarParser::ParseDTypeMember(DataType dtype, uint32_t begin, PyValue& out
     e = ops_.Float(*special, dtype, span);
   } else if (v[0]->is(Kind::kFloat) && dtype.is_floating() && dtype.is_scalar()) {
     e = ops_.Float(v[0]->real, dtype, span);
-  } else if (v[0]->is(Kind::kInt) && dtype.is_integer() && dtype.is_scalar() && arith::FitsIn(v[0]->integer, dtype)) {
+  } else if (v[0]->is(Kind::kInt) && dtype.is_integer() && dtype.is_scalar() &&
+             (v[0]->beyond_int64 || arith::FitsIn(v[0]->integer, dtype))) {
     e = ops_.Int(v[0]->integer, dtype, v[0]->span);
   } else {
     const PrimExpr* value = ToPrim(*v[0]);
