@@ -198,7 +198,7 @@ Result<Array> TensorReader::ReadExternal(const TensorProto& tensor, DataType dty
   const uint64_t length = given_length.value_or(FileBytes(dtype, elements));
   if (offset > size || length > size - offset)
     return Bad(tensor,
-               fmt::format("bytes {} to {} are not in '{}', which has {}", offset, offset + length, location, size));
+               fmt::format("the {} bytes from {} on are not in '{}', which has {}", length, offset, location, size));
   // The writer refers to the file if it is beside its output.
   const std::filesystem::path path = std::filesystem::path(folder_) / location;
   return View(tensor, dtype, (*file)->text().substr(offset, length), *file, path.string());
@@ -209,13 +209,21 @@ Result<std::shared_ptr<const FileBuffer>> TensorReader::OpenExternal(std::string
   namespace fs = std::filesystem;
   const fs::path relative(location);
   const Error leaves{ErrorCode::Parse, fmt::format("the path '{}' leaves the folder of the model", location)};
-  if (location.find('\0') != std::string_view::npos || relative.is_absolute() ||
-      std::ranges::any_of(relative, [](const fs::path& part) { return part == ".."; }))
+  const size_t zero = location.find('\0');
+  if (zero != std::string_view::npos)
+    return Error{ErrorCode::Parse,
+                 fmt::format("the path of its data has a zero byte after '{}'", location.substr(0, zero))};
+  if (relative.is_absolute() || std::ranges::any_of(relative, [](const fs::path& part) { return part == ".."; }))
     return leaves;
   std::error_code error;
   const fs::path folder = fs::canonical(folder_.empty() ? fs::path(".") : fs::path(folder_), error);
   const fs::path path = fs::canonical(folder / relative, error);
-  if (error) return Error{ErrorCode::Parse, fmt::format("cannot read '{}': {}", location, error.message())};
+  if (error) {
+    const bool from_windows = location.find('\\') != std::string_view::npos;
+    return Error{ErrorCode::Parse,
+                 fmt::format("cannot read '{}': {}{}", location, error.message(),
+                             from_windows ? "; folders in a path are separated by '/', not '\\'" : "")};
+  }
   if (!IsBelow(path, folder)) return leaves;
   if (!fs::is_regular_file(path, error))
     return Error{ErrorCode::Parse, fmt::format("cannot read '{}': not a regular file", location)};

@@ -82,6 +82,9 @@ class FunctionExporter {
   };
 
   const SymbolSource* SourceOf(const PrimExpr* dim) const;
+  // The parts of ScalarTensor for expressions that have operands.
+  std::string_view CompoundScalar(const PrimExpr* value);
+  std::string_view BinaryScalar(const tir::BinaryExpr& e);
   bool ExportSequence(const Expr* body, ExportedValue& results);
   bool ExportBinding(const Binding* binding);
   bool ExportMatchCast(const MatchCast* binding);

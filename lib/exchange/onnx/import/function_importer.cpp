@@ -329,7 +329,7 @@ bool FunctionImporter::ImportResolved(const NodeProto& node, Scope& scope) {
   const bool ok = [&] {
     const DiagnosticContext place(context_.diagnostics, {}, fmt::format("in {}", Describe(node)));
     const int64_t version = OpsetIn(*node_context_->opsets, node.domain);
-    const FunctionProto* function = FindFunction(node);
+    const FunctionProto* function = context_.functions.Find(node);
     const OpRow* row = function ? nullptr : FindOpRow(node.domain, node.op_type, version);
     if (!CheckInputs(node, row, scope)) return false;
     if (function != nullptr) return ImportCall(*function, node, scope);
@@ -344,18 +344,13 @@ bool FunctionImporter::ImportResolved(const NodeProto& node, Scope& scope) {
   return ok;
 }
 
-const FunctionProto* FunctionImporter::FindFunction(const NodeProto& node) const {
-  for (const FunctionProto& function : context_.model.functions) {
-    const bool same_domain =
-        function.domain == node.domain || (IsOnnxDomain(function.domain) && IsOnnxDomain(node.domain));
-    if (same_domain && function.name == node.op_type && function.overload == node.overload) return &function;
-  }
-  return nullptr;
-}
-
 bool FunctionImporter::ImportCall(const FunctionProto& function, const NodeProto& node, Scope& scope) {
   if (node_context_->depth >= kDeepestCalls) {
     Report(fmt::format("function '{}' calls itself, or calls are nested too deeply", function.name));
+    return false;
+  }
+  if (node_context_->depth == 0 && !context_.functions.Expand(function)) {
+    Report(fmt::format("calls of functions expand to more than {} nodes", LocalFunctions::kMostNodes));
     return false;
   }
   Scope inner;
@@ -385,13 +380,6 @@ bool FunctionImporter::ImportCall(const FunctionProto& function, const NodeProto
 
 // ---- Blocks
 
-bool FunctionImporter::HasControlFlow(const NodeProto& node, int depth) const {
-  if (IsOnnxDomain(node.domain) && node.op_type == "If") return true;
-  const FunctionProto* function = depth < kDeepestCalls ? FindFunction(node) : nullptr;
-  return function != nullptr &&
-         std::ranges::any_of(function->nodes, [&](const NodeProto& inner) { return HasControlFlow(inner, depth + 1); });
-}
-
 void FunctionImporter::FindEscaping(const std::vector<NodeProto>& nodes, const std::vector<std::string_view>& outputs) {
   escaping_.InsertAll(outputs);
   LookupMap<std::string_view, size_t> segments;  // of the node that computes the value
@@ -401,7 +389,7 @@ void FunctionImporter::FindEscaping(const std::vector<NodeProto>& nodes, const s
     if (found && *found != segment) escaping_.insert(name);
   };
   for (const NodeProto& node : nodes) {
-    const bool splits = HasControlFlow(node, 0);
+    const bool splits = context_.functions.HasConditional(node);
     segment += splits ? 1 : 0;
     for (const std::string_view input : node.inputs) use(input);
     for (const AttributeProto& attribute : node.attributes) {
@@ -435,7 +423,7 @@ bool FunctionImporter::ImportNodes(const std::vector<NodeProto>& nodes, const st
   bool ok = true;
   for (const NodeProto& node : nodes) {
     const bool is_if = IsOnnxDomain(node.domain) && node.op_type == "If";
-    if (!is_if || FindFunction(node) == nullptr) OpenBlock(!is_if);
+    if (!is_if || context_.functions.Find(node) == nullptr) OpenBlock(!is_if);
     ok = ImportNode(node, scope);
     if (!ok) break;
   }

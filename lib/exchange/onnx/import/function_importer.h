@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "exchange/onnx/import/local_functions.h"
 #include "exchange/onnx/import/op_import.h"
 #include "exchange/onnx/import/operand_folder.h"
 #include "exchange/onnx/import/value.h"
@@ -28,7 +29,8 @@ struct ImportContext {
   const Model& model;
   TensorReader& tensors;
   DiagnosticEngine& diagnostics;
-  Module module;
+  Module module = {};
+  LocalFunctions functions = LocalFunctions(model);
 };
 
 // The operator sets that nodes are of, and the values of attributes that they refer to: those of the model, or those of
@@ -109,8 +111,6 @@ class FunctionImporter {
   const Expr* EmitValue(const Expr* value, std::string_view name);
   // The type that the model states, if it says more than the inferred one; null otherwise.
   const Type* StatedCast(const Type* inferred, std::string_view name);
-  const FunctionProto* FindFunction(const NodeProto& node) const;
-  bool HasControlFlow(const NodeProto& node, int depth) const;
   void FindEscaping(const std::vector<NodeProto>& nodes, const std::vector<std::string_view>& outputs);
   void OpenBlock(bool is_dataflow);
   void CloseBlock();

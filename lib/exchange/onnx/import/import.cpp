@@ -111,7 +111,7 @@ const iropt::Function* ImportMain(const Model& model, FunctionImporter& importer
 }  // namespace
 
 Result<Module> ImportModel(const Model& model, TensorReader& tensors, DiagnosticEngine& diagnostics) {
-  ImportContext context{.model = model, .tensors = tensors, .diagnostics = diagnostics, .module = Module()};
+  ImportContext context{.model = model, .tensors = tensors, .diagnostics = diagnostics};
   FunctionImporter importer(context);
   const iropt::Function* main = ImportMain(model, importer);
   if (main == nullptr) return Failure{ErrorCode::Parse};

@@ -7,6 +7,7 @@
 
 #include "exchange/onnx/import/function_importer.h"
 #include "exchange/onnx/node_places.h"
+#include "iropt/arith/const_fold.h"
 #include "iropt/ir/context.h"
 #include "iropt/op/ops/axes.h"
 #include "iropt/op/ops/datatype.h"
@@ -195,6 +196,13 @@ int64_t OpImport::Axis(int64_t axis, int64_t rank) {
   if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
   Error(fmt::format("axis {} is out of range for a tensor of rank {}", axis, rank));
   return 0;
+}
+
+int64_t OpImport::Product(std::initializer_list<int64_t> factors) {
+  std::optional<int64_t> product = 1;
+  for (const int64_t factor : factors) product = product ? arith::CheckedMul(*product, factor) : std::nullopt;
+  if (!product) Error(fmt::format("the product {} does not fit into 64 bits", fmt::join(factors, " * ")));
+  return product.value_or(0);
 }
 
 }  // namespace iropt::onnx

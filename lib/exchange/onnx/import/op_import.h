@@ -116,6 +116,8 @@ class OpImport : public NodeAttributes<OpImport> {
   bool failed() const { return failed_; }
   // The axis, from 0 up. Reports an error if it is out of range, and then gives 0.
   int64_t Axis(int64_t axis, int64_t rank);
+  // The product of lengths and factors. Reports an error if it does not fit into 64 bits, and then gives 0.
+  int64_t Product(std::initializer_list<int64_t> factors);
 
  private:
   FunctionImporter& importer_;

@@ -44,6 +44,14 @@ const Expr* AlongAxis(OpImport& op, const Expr* x, int64_t axis, int rank) {
   return op.Constant(NDArray::View(array->dtype(), dims, array->data(), array));
 }
 
+bool CheckNumbers(OpImport& op, std::string_view name, std::span<const int64_t> numbers, size_t count, int64_t least) {
+  const auto fits = [&](int64_t number) { return number >= least && number <= INT32_MAX; };
+  if (numbers.size() == count && std::ranges::all_of(numbers, fits)) return true;
+  op.Error(fmt::format("attribute '{}' is [{}]: expected {} numbers from {} to {}", name, fmt::join(numbers, ", "),
+                       count, least, INT32_MAX));
+  return false;
+}
+
 namespace {
 
 void FillDefaults(std::vector<int64_t>& values, size_t count, int64_t fallback) {
@@ -52,14 +60,10 @@ void FillDefaults(std::vector<int64_t>& values, size_t count, int64_t fallback) 
 
 bool CheckWindow(OpImport& op, const Window& window) {
   const size_t rank = window.kernel.size();
-  const auto check = [&](std::string_view name, const std::vector<int64_t>& values, size_t count, int64_t least) {
-    if (values.size() == count && std::ranges::all_of(values, [&](int64_t v) { return v >= least; })) return true;
-    op.Error(fmt::format("attribute '{}' is [{}]: expected {} numbers from {} up", name, fmt::join(values, ", "), count,
-                         least));
-    return false;
-  };
-  return check("kernel_shape", window.kernel, rank, 0) && check("strides", window.strides, rank, 1) &&
-         check("dilations", window.dilations, rank, 1) && check("pads", window.pads, 2 * rank, INT32_MIN);
+  return CheckNumbers(op, "kernel_shape", window.kernel, rank, 0) &&
+         CheckNumbers(op, "strides", window.strides, rank, 1) &&
+         CheckNumbers(op, "dilations", window.dilations, rank, 1) &&
+         CheckNumbers(op, "pads", window.pads, 2 * rank, INT32_MIN);
 }
 
 }  // namespace
@@ -81,8 +85,9 @@ std::optional<Window> WindowOf(OpImport& op, std::vector<int64_t> kernel,
     // With strides of 1 the padding does not depend on the size.
     if (!sizes && window.strides[i] != 1) return std::nullopt;
     const int64_t size = sizes ? (*sizes)[i] : window.strides[i];
-    const int64_t outputs = (size + window.strides[i] - 1) / window.strides[i];
-    const int64_t total = std::max<int64_t>(0, (outputs - 1) * window.strides[i] + extent - size);
+    // What the last window has beyond its first element, less what the data has there.
+    const int64_t rest = size == 0 ? window.strides[i] : (size - 1) % window.strides[i] + 1;
+    const int64_t total = std::max<int64_t>(0, extent - rest);
     const int64_t total_or_extent = sizes ? total : extent - 1;
     const int64_t small = total_or_extent / 2;
     window.pads[i] = auto_pad == "SAME_UPPER" ? small : total_or_extent - small;

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "exchange/onnx/import/op_import.h"
@@ -64,6 +66,10 @@ struct Window {
   std::vector<int64_t> dilations;
   std::vector<int64_t> pads;  // all begins, then all ends
 };
+
+// Returns whether an attribute has so many numbers, of 32 bits, so that no extent of a window overflows, and from
+// `least` up. Reports an error otherwise.
+bool CheckNumbers(OpImport& op, std::string_view name, std::span<const int64_t> numbers, size_t count, int64_t least);
 
 // The window of the node for a tensor with so many spatial dimensions. `sizes` are their lengths if they are known,
 // which auto_pad needs. Nullopt if they are not and it does, or after an error.

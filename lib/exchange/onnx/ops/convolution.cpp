@@ -6,6 +6,7 @@
 #include <array>
 
 #include "exchange/onnx/ops/common.h"
+#include "iropt/arith/const_fold.h"
 
 namespace iropt::onnx {
 
@@ -76,17 +77,17 @@ bool FitOutput(OpImport& op, const std::vector<int64_t>& sizes, std::vector<int6
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
   if (output.empty() && !same) return true;
   const size_t rank = sizes.size();
-  if (!output.empty() && output.size() != rank) {
-    op.Error(fmt::format("attribute 'output_shape' has {} numbers: expected {}", output.size(), rank));
-    return false;
-  }
+  if (!output.empty() && !CheckNumbers(op, "output_shape", output, rank, 0)) return false;
   for (size_t i = 0; i < rank; ++i) {
-    const int64_t wanted = output.empty() ? sizes[i] * window.strides[i] : output[i];
-    const int64_t full =
-        window.strides[i] * (sizes[i] - 1) + extra[i] + (window.kernel[i] - 1) * window.dilations[i] + 1;
+    const int64_t wanted = output.empty() ? op.Product({sizes[i], window.strides[i]}) : output[i];
+    // Of the first window, and what the others add.
+    const int64_t first = extra[i] + (window.kernel[i] - 1) * window.dilations[i] + 1;
+    const auto full = arith::CheckedAdd(op.Product({sizes[i] - 1, window.strides[i]}), first);
+    if (!full) op.Error("its output does not fit into 64 bits");
+    if (op.failed()) return false;
     // An output beyond the last window gets padding at its end.
-    const int64_t total = std::max<int64_t>(0, full - wanted);
-    extra[i] += std::max<int64_t>(0, wanted - full);
+    const int64_t total = std::max<int64_t>(0, *full - wanted);
+    extra[i] += std::max<int64_t>(0, wanted - *full);
     const int64_t half = total / 2;
     window.pads[i] = auto_pad == "SAME_UPPER" ? half : total - half;
     window.pads[rank + i] = total - window.pads[i];
@@ -105,6 +106,7 @@ Value ImportConvTranspose(OpImport& op) {
   if (!window) return {};
   std::vector<int64_t> extra = op.Ints("output_padding");
   if (extra.empty()) extra.assign(weight->size(), 0);
+  if (!CheckNumbers(op, "output_padding", extra, weight->size(), 0)) return {};
   if (fits_output && !FitOutput(op, *sizes, extra, *window)) return {};
   const Expr* conv = op.Call(form->transposed, {op.In(0), op.In(1)},
                              op.Attrs<ConvTransposeAttrs>(form->transposed, {.strides = window->strides,

@@ -186,7 +186,8 @@ Value ImportClip(OpImport& op) {
   };
   const std::optional<double> low = number("min", 1);
   const std::optional<double> high = number("max", 2);
-  if (low && high && op.Dtype(0).is_floating()) return Clamp(op, x, *low, *high);
+  // Where the limits cross, the upper one holds in ONNX, and the lower one in R.clip.
+  if (low && high && *low <= *high && op.Dtype(0).is_floating()) return Clamp(op, x, *low, *high);
   const auto limit = [&](OpId with, size_t input, std::optional<double> value) {
     // A limit that nothing exceeds is none.
     if (value && std::isinf(*value) && std::signbit(*value) == (with == op::kMaximum)) return;

@@ -195,12 +195,15 @@ Value ImportDepthToSpace(OpImport& op) {
   const auto dims = op.Dims(0);
   const int64_t size = op.Int("blocksize");
   if (!dims || dims->size() != 4) return {};
-  if (size < 1 || (*dims)[1] % (size * size) != 0)
+  const int64_t area = op.Product({size, size});
+  if (op.failed()) return {};
+  if (size < 1 || (*dims)[1] % area != 0)
     return op.Error(fmt::format("{} channels cannot be split into blocks of size {}", (*dims)[1], size));
-  const int64_t depth = (*dims)[1] / (size * size);
+  const int64_t depth = (*dims)[1] / area;
   const int64_t height = (*dims)[2];
   const int64_t width = (*dims)[3];
-  const int64_t joined[] = {(*dims)[0], depth, height * size, width * size};
+  const int64_t joined[] = {(*dims)[0], depth, op.Product({height, size}), op.Product({width, size})};
+  if (op.failed()) return {};
   if (op.String("mode", "DCR") == "CRD") {
     const int64_t split[] = {(*dims)[0], depth, size, size, height, width};
     const int64_t axes[] = {0, 1, 4, 2, 5, 3};
@@ -220,7 +223,8 @@ Value ImportSpaceToDepth(OpImport& op) {
         fmt::format("an image of {} x {} cannot be split into blocks of size {}", (*dims)[2], (*dims)[3], size));
   const int64_t split[] = {(*dims)[0], (*dims)[1], (*dims)[2] / size, size, (*dims)[3] / size, size};
   const int64_t axes[] = {0, 3, 5, 1, 2, 4};
-  const int64_t joined[] = {(*dims)[0], (*dims)[1] * size * size, (*dims)[2] / size, (*dims)[3] / size};
+  const int64_t joined[] = {(*dims)[0], op.Product({(*dims)[1], size, size}), (*dims)[2] / size, (*dims)[3] / size};
+  if (op.failed()) return {};
   return Rearrange(op, split, axes, joined);
 }
 

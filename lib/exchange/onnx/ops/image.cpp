@@ -38,12 +38,13 @@ std::optional<std::vector<double>> ScalesOf(OpImport& op, const ResizeSpec& spec
 // A dimension times a scale; null if it is not a whole number of elements, which sizes cannot say.
 const PrimExpr* ScaledDim(const PrimExpr* dim, double scale) {
   const auto* size = As<tir::IntImm>(dim);
-  if (scale == std::floor(scale))
+  if (scale == std::floor(scale) && std::abs(scale) <= INT32_MAX)
     return arith::PrimBuilder().Mul(dim, IRContext::Current().Int(static_cast<int64_t>(scale)));
   if (size == nullptr) return nullptr;
   const double exact = static_cast<double>(size->value) * scale;
-  const double whole = std::round(exact);
-  return std::abs(exact - whole) < 1e-4 ? IRContext::Current().Int(static_cast<int64_t>(whole)) : nullptr;
+  const int64_t length = ScaledLength(size->value, scale);
+  const bool is_whole = length >= 0 && std::abs(exact - static_cast<double>(length)) < 1e-4;
+  return is_whole ? IRContext::Current().Int(length) : nullptr;
 }
 
 // The shape of the result, from sizes or scales. Nullopt if it is not known, or not exactly what the node computes.

@@ -224,10 +224,8 @@ Value ImportSlice(OpImport& op) {
         // Before the first element: a number that counts from the end and still is before it.
         return IRContext::Current().Int(is_end && clamped == -1 ? -size->value - 1 : clamped);
       }
-      if (number && number->value > INT32_MAX && step > 0) return dim;
-      if (number && number->value < 0 && step > 0 && number->value > INT32_MIN)
-        return arith::PrimBuilder().Add(dim, at);
-      return at;
+      // A negative number counts from the end here as well, and is clamped then.
+      return number && number->value > INT32_MAX && step > 0 ? dim : at;
     };
     const PrimExpr* begin = bound(parts->starts[i], false);
     const PrimExpr* end = bound(parts->ends[i], true);

@@ -109,7 +109,7 @@ Value ImportOldSoftmax(OpImport& op, OpId kind) {
   const auto dims = op.Dims(0);
   if (!dims) return {};
   int64_t product = 1;
-  for (auto i = static_cast<size_t>(axis); i < dims->size(); ++i) product *= (*dims)[i];
+  for (auto i = static_cast<size_t>(axis); i < dims->size(); ++i) product = op.Product({product, (*dims)[i]});
   std::vector<int64_t> shape(dims->begin(), dims->begin() + axis);
   shape.push_back(product);
   return op.Reshape(call(op.Reshape(op.In(0), shape), -1), type->dims.span());
@@ -135,9 +135,9 @@ Value ImportMeanVarianceNormalization(OpImport& op) {
   if (op.failed() || axes.empty()) return {};
   const Expr* x = op.In(0);
   const Expr* mean = Reduce(op, op::kMean, x, axes, true);
-  const Expr* square = Reduce(op, op::kMean, Multiply(op, x, x), axes, true);
-  const Expr* deviation = op.Call(op::kSqrt, {Subtract(op, square, Multiply(op, mean, mean))});
-  return Divide(op, Subtract(op, x, mean), Add(op, deviation, ScalarLike(op, x, 1e-9)));
+  const Expr* centered = Subtract(op, x, mean);
+  const Expr* deviation = op.Call(op::kSqrt, {Reduce(op, op::kMean, Multiply(op, centered, centered), axes, true)});
+  return Divide(op, centered, Add(op, deviation, ScalarLike(op, x, 1e-9)));
 }
 
 Value ImportLpNormalization(OpImport& op) {
@@ -182,7 +182,7 @@ Value ImportHardmax(OpImport& op) {
   const bool flattens = op.version() < 13 && axis + 1 < rank;
   if (flattens) {
     std::vector<int64_t> flat(dims->begin(), dims->begin() + axis);
-    for (auto i = static_cast<size_t>(axis) + 1; i < dims->size(); ++i) depth *= (*dims)[i];
+    for (auto i = static_cast<size_t>(axis) + 1; i < dims->size(); ++i) depth = op.Product({depth, (*dims)[i]});
     flat.push_back(depth);
     x = op.Reshape(x, flat);
   }

@@ -22,6 +22,13 @@ struct ResizeSpec {
   size_t sizes_input = 0;
 };
 
+// The length of a dimension times a scale, both of which are float32 in the standard: 5 * 2.6 is 13, where numbers of
+// 64 bits, in which 2.6F is a little less, give 12.
+inline int64_t ScaledLength(int64_t length, double scale) {
+  const float product = static_cast<float>(length) * static_cast<float>(scale);
+  return product >= 0 && product < 0x1p62F ? static_cast<int64_t>(product) : -1;
+}
+
 // Before version 11, nearest neighbours are those at the rounded-down coordinates, and there are no sizes.
 template <class NodeView>
 ResizeSpec ReadResizeSpec(const NodeView& node, int64_t version) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "exchange/onnx/ops/common.h"
+#include "iropt/arith/analyzer.h"
+#include "iropt/arith/const_fold.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
 
@@ -78,8 +80,9 @@ const PrimExpr* Divided(const PrimExpr* a, const PrimExpr* b) {
   if (!divisor || *divisor == 0) return nullptr;
   const std::optional<int64_t> dividend = Number(a);
   if (dividend && *divisor != -1) return Int(*dividend / *divisor);
-  // Dimensions are not negative.
-  return *divisor > 0 ? kBuilder.FloorDiv(a, b) : nullptr;
+  if (*divisor < 1) return nullptr;
+  // ONNX divides towards zero, which is down where nothing is negative, as dimensions are. Differences of them may be.
+  return arith::Analyzer().CanProveGreaterEqual(a, 0) ? kBuilder.FloorDiv(a, b) : kBuilder.TruncDiv(a, b);
 }
 
 }  // namespace
@@ -206,9 +209,9 @@ Value EvaluateRange(OpImport& op) {
   if (!start || !limit || !delta || (*delta)[0] == 0) return {};
   Elements result{.dtype = op.ElementsOf(0)->dtype};
   const auto within = [&](int64_t i) { return (*delta)[0] > 0 ? i < (*limit)[0] : i > (*limit)[0]; };
-  for (int64_t i = (*start)[0]; within(i); i += (*delta)[0]) {
+  for (std::optional<int64_t> i = (*start)[0]; i && within(*i); i = arith::CheckedAdd(*i, (*delta)[0])) {
     if (result.values.size() == Elements::kMost) return {};
-    result.values.push_back(Int(i));
+    result.values.push_back(Int(*i));
   }
   return result;
 }
@@ -249,8 +252,9 @@ Value EvaluateSlice(OpImport& op) {
   };
   const int64_t end = clamp((*ends)[0]);
   Elements result{.dtype = x->dtype};
-  for (int64_t i = clamp((*starts)[0]); step > 0 ? i < end : i > end; i += step)
-    result.values.push_back(x->values[static_cast<size_t>(i)]);
+  const auto within = [&](int64_t i) { return step > 0 ? i < end : i > end; };
+  for (std::optional<int64_t> i = clamp((*starts)[0]); i && within(*i); i = arith::CheckedAdd(*i, step))
+    result.values.push_back(x->values[static_cast<size_t>(*i)]);
   return result;
 }
 

@@ -92,7 +92,7 @@ DataType DtypeAttr(const OnnxCall& call, std::string_view name, DataType fallbac
 
 // a0 - a1 cos(2 pi i / n) + a2 cos(4 pi i / n), where n is one less for symmetric windows.
 Result<HostValue> MakeWindow(OnnxCall& call, double a0, double a1, double a2) {
-  const auto size = static_cast<int64_t>(call.NumberIn(0, -1));
+  const auto size = call.IntIn(0, -1);
   if (size < 0 || size > INT32_MAX) return call.Fail("the size is out of range");
   const auto period = static_cast<double>(call.Int("periodic", 1) != 0 ? size : size - 1);
   std::vector<double> window;
@@ -136,20 +136,21 @@ Result<HostValue> RunDft(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
   std::vector<int64_t> shape(call.In(0)->shape().begin(), call.In(0)->shape().end());
   const auto rank = static_cast<int64_t>(shape.size());
-  const int64_t given = call.opset() < 20 ? call.Int("axis", 1) : static_cast<int64_t>(call.NumberIn(2, -2));
+  const int64_t given = call.opset() < 20 ? call.Int("axis", 1) : call.IntIn(2, -2);
   const int64_t axis = given < 0 ? given + rank : given;
   if (rank < 2 || axis < 0 || axis >= rank - 1 || shape.back() < 1 || shape.back() > 2)
     return call.Fail("the axis is out of range, or the last dimension is not 1 or 2");
   const int64_t parts = shape.back();
   const auto at = static_cast<size_t>(axis);
   const int64_t in = shape[at];
-  const auto length = static_cast<int64_t>(call.NumberIn(1, static_cast<double>(in)));
+  const auto length = call.IntIn(1, in);
   if (length < 1 || length > INT32_MAX) return call.Fail("the length is out of range");
   const int64_t out = call.Int("onesided") != 0 ? length / 2 + 1 : length;
   const int64_t outer = Product(std::span(shape).first(at));
   const int64_t inner = Product(std::span(shape).subspan(at + 1)) / parts;
   shape[at] = out;
   shape.back() = 2;
+  IROPT_RETURN_IF_ERROR(call.CheckShape(shape));
   std::vector<double> y(static_cast<size_t>(Product(shape)));
   for (int64_t o = 0; o < outer; ++o) {
     for (int64_t k = 0; k < inner; ++k) {
@@ -172,12 +173,12 @@ Result<HostValue> RunStft(OnnxCall& call) {
   const std::span<const int64_t> shape = call.In(0)->shape();
   if (shape.size() < 2 || shape.size() > 3) return call.Fail("the signals must be a tensor of rank 2 or 3");
   const int64_t parts = shape.size() == 3 ? shape[2] : 1;
-  const auto step = static_cast<int64_t>(call.NumberIn(1, 0));
+  const auto step = call.IntIn(1, 0);
   std::vector<double> window;
   if (call.In(2) != nullptr) {
     IROPT_ASSIGN_OR_RETURN(window, call.NumbersIn(2));
   }
-  const auto length = static_cast<int64_t>(call.NumberIn(3, static_cast<double>(window.size())));
+  const auto length = call.IntIn(3, static_cast<int64_t>(window.size()));
   window.resize(static_cast<size_t>(std::clamp<int64_t>(length, 0, INT32_MAX)), 1);
   if (step < 1 || length < 1 || length > shape[1] || parts < 1 || parts > 2)
     return call.Fail("the step or the length is out of range");
@@ -197,8 +198,8 @@ Result<HostValue> RunStft(OnnxCall& call) {
 }
 
 Result<HostValue> RunMelWeightMatrix(OnnxCall& call) {
-  const auto bins = static_cast<int64_t>(call.NumberIn(0, 0));
-  const auto length = static_cast<int64_t>(call.NumberIn(1, 0));
+  const auto bins = call.IntIn(0, 0);
+  const auto length = call.IntIn(1, 0);
   const double rate = call.NumberIn(2, 0);
   const auto to_mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   const double low = to_mel(call.NumberIn(3, 0));
@@ -206,6 +207,8 @@ Result<HostValue> RunMelWeightMatrix(OnnxCall& call) {
   if (bins < 1 || length < 1 || bins > UINT16_MAX || length > INT32_MAX || rate <= 0)
     return call.Fail("a size is out of range");
   const int64_t rows = length / 2 + 1;
+  const int64_t shape[] = {rows, bins};
+  IROPT_RETURN_IF_ERROR(call.CheckShape(shape));
   std::vector<int64_t> places;
   for (int64_t i = 0; i < bins + 2; ++i) {
     const double mel = low + (high - low) / static_cast<double>(bins + 2) * static_cast<double>(i);
@@ -226,7 +229,6 @@ Result<HostValue> RunMelWeightMatrix(OnnxCall& call) {
     for (int64_t row = center; row < right; ++row)
       set(row, static_cast<double>(right - row) / static_cast<double>(right - center));
   }
-  const int64_t shape[] = {rows, bins};
   return HostValue(FromNumbers(DtypeAttr(call, "output_datatype", DataType::Float(32)), shape, y));
 }
 

@@ -7,6 +7,7 @@
 #include "exchange/onnx/import/opaque_call.h"
 #include "exchange/onnx/run/numbers.h"
 #include "exchange/onnx/tensors.h"
+#include "iropt/ir/element.h"
 
 namespace iropt::onnx {
 
@@ -128,6 +129,29 @@ double OnnxCall::NumberIn(size_t i, double fallback) const {
   const NDArray* array = In(i);
   const std::optional<Scalar> scalar = array ? ScalarOf(*array) : std::nullopt;
   return scalar ? scalar->ToDouble() : fallback;
+}
+
+int64_t OnnxCall::IntIn(size_t i, int64_t fallback) const {
+  const NDArray* array = In(i);
+  const std::optional<Scalar> scalar = array ? ScalarOf(*array) : std::nullopt;
+  return scalar ? scalar->ToInt().value_or(fallback) : fallback;
+}
+
+Result<std::vector<int64_t>> OnnxCall::IntsIn(size_t i) const {
+  IROPT_ASSIGN_OR_RETURN(const Tensor tensor, TensorIn(i));
+  if (!tensor->dtype().is_integer()) return Fail(fmt::format("input {} has elements that are not integers", i));
+  std::vector<int64_t> ints;
+  DispatchElement(tensor->dtype(), [&]<class T>(std::type_identity<T>) {
+    for (const T element : tensor->As<T>()) ints.push_back(static_cast<int64_t>(Element<T>::Load(element)));
+  });
+  return ints;
+}
+
+Status OnnxCall::CheckShape(std::span<const int64_t> shape) const {
+  const std::optional<uint64_t> bytes = ArrayBytes(DataType::Float(64), shape);
+  if (!bytes) return Fail("the dimensions of the result are negative or too large");
+  const auto memory = context_->Allocate(*bytes);
+  return memory.ok() ? Status() : Status(memory.error());
 }
 
 std::vector<double> OnnxCall::Floats(std::string_view name) const {

@@ -41,6 +41,10 @@ class OnnxCall : public NodeAttributes<OnnxCall> {
   Result<std::vector<double>> NumbersIn(size_t i) const;
   // The one number of an input; `fallback` if it is missing.
   double NumberIn(size_t i, double fallback) const;
+  // The same for an integer, which may have more digits than a number of floating point.
+  int64_t IntIn(size_t i, int64_t fallback) const;
+  // The elements of an input of integers; an error if it is missing or of another kind.
+  Result<std::vector<int64_t>> IntsIn(size_t i) const;
 
   std::vector<double> Floats(std::string_view name) const;
   std::vector<std::string_view> Strings(std::string_view name) const;
@@ -49,6 +53,8 @@ class OnnxCall : public NodeAttributes<OnnxCall> {
   bool has_bodies() const { return !bodies_.empty(); }
 
   Error Fail(std::string_view message) const;
+  // Fails if no tensor can have the shape, or the run has no memory for its elements as numbers of 64 bits.
+  Status CheckShape(std::span<const int64_t> shape) const;
 
  private:
   Status ReadAttributes(std::span<const HostValue> args);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "exchange/onnx/run/kernels.h"
 #include "exchange/onnx/run/numbers.h"
@@ -14,29 +15,29 @@ namespace {
 
 using Row = std::vector<double>;
 
-double ActivationOf(std::string_view name, double alpha, double beta, double x) {
-  if (name == "Relu") return std::max(x, 0.0);
-  if (name == "Tanh") return std::tanh(x);
-  if (name == "Sigmoid") return 1 / (1 + std::exp(-x));
-  if (name == "Affine") return alpha * x + beta;
-  if (name == "LeakyRelu") return x < 0 ? alpha * x : x;
-  if (name == "ThresholdedRelu") return x > alpha ? x : 0;
-  if (name == "ScaledTanh") return alpha * std::tanh(beta * x);
-  if (name == "HardSigmoid") return std::clamp(alpha * x + beta, 0.0, 1.0);
-  if (name == "Elu") return x < 0 ? alpha * (std::exp(x) - 1) : x;
-  if (name == "Softsign") return x / (1 + std::abs(x));
-  return std::log1p(std::exp(x));  // Softplus
-}
-
-constexpr std::string_view kActivations[] = {
-    "Relu",       "Tanh",        "Sigmoid", "Affine",   "LeakyRelu", "ThresholdedRelu",
-    "ScaledTanh", "HardSigmoid", "Elu",     "Softsign", "Softplus"};
-
+// An activation with its parameters, of which some have none.
 struct Activation {
   std::string_view name;
-  double alpha = 0;
-  double beta = 0;
-  double operator()(double x) const { return ActivationOf(name, alpha, beta, x); }
+  double (*function)(double x, double alpha, double beta);
+  std::optional<double> alpha = std::nullopt;
+  std::optional<double> beta = std::nullopt;
+  double operator()(double x) const { return function(x, alpha.value_or(0), beta.value_or(0)); }
+};
+
+// With the parameters that are not given.
+constexpr Activation kActivations[] = {
+    {"Affine", [](double x, double alpha, double beta) { return alpha * x + beta; }, 1, 0},
+    {"Elu", [](double x, double alpha, double) { return x < 0 ? alpha * (std::exp(x) - 1) : x; }, 1},
+    {"HardSigmoid", [](double x, double alpha, double beta) { return std::clamp(alpha * x + beta, 0.0, 1.0); }, 0.2,
+     0.5},
+    {"LeakyRelu", [](double x, double alpha, double) { return x < 0 ? alpha * x : x; }, 0.01},
+    {"Relu", [](double x, double, double) { return std::max(x, 0.0); }},
+    {"ScaledTanh", [](double x, double alpha, double beta) { return alpha * std::tanh(beta * x); }, 0, 0},
+    {"Sigmoid", [](double x, double, double) { return 1 / (1 + std::exp(-x)); }},
+    {"Softplus", [](double x, double, double) { return std::log1p(std::exp(x)); }},
+    {"Softsign", [](double x, double, double) { return x / (1 + std::abs(x)); }},
+    {"Tanh", [](double x, double, double) { return std::tanh(x); }},
+    {"ThresholdedRelu", [](double x, double alpha, double) { return x > alpha ? x : 0; }, 1},
 };
 
 // The operands of one of the operators as numbers; W, R and B of one direction at a time.
@@ -139,10 +140,9 @@ void StepLstm(const OnnxCall& call, const Network& net, int64_t d, int64_t step,
   c = std::move(next_c);
 }
 
-double DefaultAlpha(std::string_view name) {
-  if (name == "HardSigmoid") return 0.2;
-  if (name == "LeakyRelu") return 0.01;
-  return 1;
+// The activations take the numbers one after the other, each as many as it has parameters.
+void TakeParameter(const Row& numbers, size_t& taken, std::optional<double>& parameter) {
+  if (parameter && taken < numbers.size()) parameter = numbers[taken++];
 }
 
 Status ReadActivations(const OnnxCall& call, std::span<const std::string_view> defaults, Network& net) {
@@ -154,12 +154,14 @@ Status ReadActivations(const OnnxCall& call, std::span<const std::string_view> d
     return call.Fail(fmt::format("has {} activations: expected {} for each direction", names.size(), defaults.size()));
   const Row alphas = call.Floats("activation_alpha");
   const Row betas = call.Floats("activation_beta");
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (std::ranges::find(kActivations, names[i]) == std::end(kActivations))
-      return call.Fail(fmt::format("unknown activation '{}'", names[i]));
-    const double beta = names[i] == "HardSigmoid" ? 0.5 : 0;
-    net.activations.push_back(
-        {names[i], i < alphas.size() ? alphas[i] : DefaultAlpha(names[i]), i < betas.size() ? betas[i] : beta});
+  size_t num_alphas = 0;
+  size_t num_betas = 0;
+  for (const std::string_view name : names) {
+    const auto* found = std::ranges::find(kActivations, name, &Activation::name);
+    if (found == std::end(kActivations)) return call.Fail(fmt::format("unknown activation '{}'", name));
+    Activation& activation = net.activations.emplace_back(*found);
+    TakeParameter(alphas, num_alphas, activation.alpha);
+    TakeParameter(betas, num_betas, activation.beta);
   }
   return {};
 }

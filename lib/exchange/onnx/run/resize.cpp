@@ -135,17 +135,21 @@ Result<std::vector<ResizeAxis>> AxesOf(const OnnxCall& call, const ResizeSpec& s
     places.push_back(static_cast<size_t>(axis < 0 ? axis + rank : axis));
   }
   const bool by_sizes = spec.sizes_input != 0 && call.In(spec.sizes_input) != nullptr;
-  std::vector<double> numbers = call.Floats("scales");
-  if (numbers.empty()) {
-    IROPT_ASSIGN_OR_RETURN(numbers, call.NumbersIn(by_sizes ? spec.sizes_input : spec.scales_input));
+  std::vector<int64_t> sizes;
+  std::vector<double> scales = call.Floats("scales");
+  if (by_sizes) {
+    IROPT_ASSIGN_OR_RETURN(sizes, call.IntsIn(spec.sizes_input));
+  } else if (scales.empty()) {
+    IROPT_ASSIGN_OR_RETURN(scales, call.NumbersIn(spec.scales_input));
   }
-  if (numbers.size() != places.size() || places.empty())
-    return call.Fail(fmt::format("has {} scales or sizes for {} axes", numbers.size(), places.size()));
+  const size_t count = by_sizes ? sizes.size() : scales.size();
+  if (count != places.size() || places.empty())
+    return call.Fail(fmt::format("has {} scales or sizes for {} axes", count, places.size()));
   for (size_t i = 0; i < places.size(); ++i) {
     ResizeAxis& axis = axes[places[i]];
-    const auto in = static_cast<double>(axis.in);
-    axis.scale = by_sizes ? numbers[i] / in : numbers[i];
-    axis.out = static_cast<int64_t>(by_sizes ? numbers[i] : std::floor(in * numbers[i]));
+    axis.out = by_sizes ? sizes[i] : ScaledLength(axis.in, scales[i]);
+    if (axis.in == 0 && axis.out == 0) continue;
+    axis.scale = by_sizes ? static_cast<double>(sizes[i]) / static_cast<double>(axis.in) : scales[i];
     if (axis.in < 1 || axis.out < 0 || !(axis.scale > 0)) return call.Fail("a scale or size is not positive");
   }
   if (by_sizes) KeepAspectRatio(spec.policy, places, axes);
@@ -166,6 +170,9 @@ Result<HostValue> RunResize(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(std::vector<double> values, call.NumbersIn(0));
   IROPT_ASSIGN_OR_RETURN(const std::vector<ResizeAxis> axes, AxesOf(call, spec, x->shape()));
   std::vector<int64_t> shape(x->shape().begin(), x->shape().end());
+  std::vector<int64_t> result;
+  for (const ResizeAxis& axis : axes) result.push_back(axis.out);
+  IROPT_RETURN_IF_ERROR(call.CheckShape(result));
   const auto around = [&](size_t i) {
     return std::pair(Product(std::span(shape).first(i)), Product(std::span(shape).subspan(i + 1)));
   };

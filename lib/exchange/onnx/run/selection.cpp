@@ -46,7 +46,7 @@ Result<HostValue> RunNonMaxSuppression(OnnxCall& call) {
   if (shape.size() != 3 || box_shape.size() != 3 || box_shape[0] != shape[0] || box_shape[1] != shape[2] ||
       box_shape[2] != 4)
     return call.Fail("the boxes and scores do not fit each other");
-  const auto most = static_cast<int64_t>(call.NumberIn(2, 0));
+  const auto most = call.IntIn(2, 0);
   const double overlap = call.NumberIn(3, 0);
   const double least = call.NumberIn(4, -std::numeric_limits<double>::infinity());
   const bool by_center = call.Int("center_point_box") != 0;
@@ -259,7 +259,7 @@ Result<HostValue> RunMaxPool(OnnxCall& call) {
 
 Result<HostValue> RunMaxUnpool(OnnxCall& call) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<double> x, call.NumbersIn(0));
-  IROPT_ASSIGN_OR_RETURN(const std::vector<double> indices, call.NumbersIn(1));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<int64_t> indices, call.IntsIn(1));
   const std::span<const int64_t> shape = call.In(0)->shape();
   if (shape.size() < 3 || indices.size() != x.size()) return call.Fail("the values and indices do not fit each other");
   const size_t rank = shape.size() - 2;
@@ -271,15 +271,15 @@ Result<HostValue> RunMaxUnpool(OnnxCall& call) {
     inferred.push_back((shape[2 + i] - 1) * strides[i] - pads[i] - pads[rank + i] + kernel[i]);
   std::vector<int64_t> result = inferred;
   if (call.In(2) != nullptr) {
-    IROPT_ASSIGN_OR_RETURN(const std::vector<double> given, call.NumbersIn(2));
-    result.assign(given.begin(), given.end());
+    IROPT_ASSIGN_OR_RETURN(result, call.IntsIn(2));
   }
-  if (result.size() != inferred.size() || std::ranges::any_of(result, [](int64_t dim) { return dim < 0; }))
-    return call.Fail("the shape of the result is wrong");
+  if (result.size() != inferred.size()) return call.Fail("the shape of the result has another rank");
+  IROPT_RETURN_IF_ERROR(call.CheckShape(result));
+  IROPT_RETURN_IF_ERROR(call.CheckShape(inferred));
   // Indices are positions in the shape that follows from the window, whatever shape the result has.
   std::vector<double> y(Position(Product(result)));
   for (size_t i = 0; i < x.size(); ++i) {
-    auto position = static_cast<int64_t>(indices[i]);
+    int64_t position = indices[i];
     int64_t at = 0;
     std::vector<int64_t> index(inferred.size());
     for (size_t k = inferred.size(); k-- > 0; position /= std::max<int64_t>(1, inferred[k]))

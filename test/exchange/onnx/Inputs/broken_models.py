@@ -47,3 +47,14 @@ save("past_the_end", model([add], [info("x", [2])], [external("w.bin", 4)]))
 call = helper.make_node("F", ["x"], ["y"], domain="own")
 function = helper.make_function("own", "F", ["x"], ["y"], [call], [helper.make_opsetid("own", 1)])
 save("recursive", model([call], [info("x", [2])], functions=[function]))
+save("wrapped_offset", model([add], [info("x", [2])], [external("w.bin", 2**64 - 8)]))
+save("zero_byte", model([add], [info("x", [2])], [external("w\0.bin", 0)]))
+save("backslash", model([add], [info("x", [2])], [external("data\\w.bin", 0)]))
+# 2^40 nodes in functions that call each other twice.
+functions = []
+for i in range(40):
+    inner = helper.make_node(f"F{i + 1}" if i < 39 else "Relu", ["x"], ["a"], domain="own" if i < 39 else "")
+    outer = helper.make_node(f"F{i + 1}" if i < 39 else "Relu", ["a"], ["y"], domain="own" if i < 39 else "")
+    opsets = [helper.make_opsetid("own", 1), helper.make_opsetid("", 17)]
+    functions.append(helper.make_function("own", f"F{i}", ["x"], ["y"], [inner, outer], opsets))
+save("expansion", model([helper.make_node("F0", ["x"], ["y"], domain="own")], [info("x", [2])], functions=functions))

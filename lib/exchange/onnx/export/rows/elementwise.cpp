@@ -49,6 +49,11 @@ Names ExportClip(OpExport& op) {
   const auto high = op.FloatArg(2);
   if (!low || !high) return op.Lacks("its limits are not numbers");
   const DataType dtype = op.Dtype(0);
+  if (!(*low <= *high)) {
+    // Where the limits cross, the lower one holds in R.clip, and the upper one in ONNX.
+    if (op.version() < 8) return op.Needs(8);
+    return {op.Add("Max", {op.Add("Min", {op.In(0), op.Scalar(*high, dtype)}), op.Scalar(*low, dtype)})};
+  }
   if (op.version() >= 11) return {op.Add("Clip", {op.In(0), op.Scalar(*low, dtype), op.Scalar(*high, dtype)})};
   return {op.Add("Clip", {op.In(0)}, {FloatAttribute("min", *low), FloatAttribute("max", *high)})};
 }
