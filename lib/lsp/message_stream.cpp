@@ -1,9 +1,13 @@
 #include "message_stream.h"
 
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <utility>
@@ -36,18 +40,72 @@ std::optional<Json> ParseOpening(std::string_view body) {
   return Json{{"method", "textDocument/didOpen"}, {"params", {{"textDocument", std::move(item)}}}};
 }
 
+// The general way needs stack for each level.
+bool IsTooDeep(std::string_view body) {
+  constexpr int kMostLevels = 512;
+  int levels = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < body.size(); ++i) {
+    const char c = body[i];
+    if (in_string && c == '\\') {
+      ++i;
+    } else if (c == '"') {
+      in_string = !in_string;
+    } else if (!in_string && (c == '[' || c == '{') && ++levels > kMostLevels) {
+      return true;
+    } else if (!in_string && (c == ']' || c == '}')) {
+      --levels;
+    }
+  }
+  return false;
+}
+
 Json ParseMessage(std::string_view body) {
+  if (IsTooDeep(body)) return Json(Json::value_t::discarded);
   if (body.size() > kLong) {
     if (std::optional<Json> opening = ParseOpening(body)) return *std::move(opening);
   }
   return Json::parse(body, nullptr, /*allow_exceptions=*/false);
 }
 
+// The value of the header with the length; nothing in another one. Names of headers have no case.
+std::optional<std::string_view> LengthIn(std::string_view line) {
+  constexpr std::string_view kLength = "content-length";
+  const size_t colon = line.find(':');
+  const bool is_length = colon != std::string_view::npos &&
+                         std::ranges::equal(line.substr(0, colon), kLength, {},
+                                            [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (!is_length) return std::nullopt;
+  line.remove_prefix(std::min(line.find_first_not_of(" \t", colon + 1), line.size()));
+  return line;
+}
+
 }  // namespace
 
-MessageReader::MessageReader(int fd) : fd_(fd), thread_([this] { Run(); }) {}
+MessageReader::MessageReader(int fd)
+    : fd_(fd),
+      arrived_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      stopped_(eventfd(0, EFD_CLOEXEC)),
+      thread_([this] { Run(); }) {}
 
-MessageReader::~MessageReader() { thread_.join(); }
+// The input may go on when the server ends: when the client is dead.
+MessageReader::~MessageReader() {
+  eventfd_write(stopped_, 1);
+  thread_.join();
+  close(stopped_);
+  close(arrived_);
+}
+
+void MessageReader::TellArrival() { eventfd_write(arrived_, 1); }
+
+// Returns whether there is input, or its end, before the reader is stopped.
+bool MessageReader::WaitForInput() const {
+  std::array<pollfd, 2> descriptors = {
+      {{.fd = fd_, .events = POLLIN, .revents = 0}, {.fd = stopped_, .events = POLLIN, .revents = 0}}};
+  while (poll(descriptors.data(), descriptors.size(), -1) < 0 && errno == EINTR) {
+  }
+  return descriptors[1].revents == 0;
+}
 
 bool MessageReader::Fill() {
   if (begin_ > 0 && begin_ == buffer_.size()) {
@@ -58,7 +116,7 @@ bool MessageReader::Fill() {
   buffer_.resize(size + kBlock);
   ssize_t count = 0;
   do {
-    count = read(fd_, buffer_.data() + size, kBlock);
+    count = WaitForInput() ? read(fd_, buffer_.data() + size, kBlock) : 0;
   } while (count < 0 && errno == EINTR);
   buffer_.resize(size + static_cast<size_t>(count > 0 ? count : 0));
   return count > 0;
@@ -80,7 +138,6 @@ bool MessageReader::ReadLine(std::string& line) {
 
 // A view of the buffer until the next call; empty at the end of the input.
 std::string_view MessageReader::ReadMessage() {
-  constexpr std::string_view kLength = "Content-Length:";
   // The memory of a long message is given back.
   if (begin_ > kBlock) {
     buffer_.erase(0, begin_);
@@ -89,9 +146,8 @@ std::string_view MessageReader::ReadMessage() {
   }
   size_t length = 0;
   for (std::string line; ReadLine(line) && !(line.empty() && length > 0);) {
-    if (!line.starts_with(kLength)) continue;
-    const char* digits = line.data() + line.find_first_not_of(' ', kLength.size());
-    std::from_chars(digits, line.data() + line.size(), length);
+    if (const std::optional<std::string_view> value = LengthIn(line))
+      std::from_chars(value->data(), value->data() + value->size(), length);
   }
   if (length == 0 || length > kLongestMessage) return {};
   buffer_.reserve(std::min(begin_ + length + kBlock, 256 * kLong));
@@ -111,31 +167,36 @@ void MessageReader::Run() {
     const bool is_named = message.is_object() && method != message.end() && method->is_string();
     ends = is_named && *method == "exit";
     const std::lock_guard lock(mutex_);
-    if (is_named && *method == "$/cancelRequest") {
+    if (is_named && *method == kCancelRequest) {
       const Json params = message.value("params", Json::object());
       if (params.is_object() && params.contains("id")) cancelled_.insert(Dump(params["id"]));
-      continue;
     }
     messages_.push_back(std::move(message));
-    arrived_.notify_one();
+    TellArrival();
   }
   const std::lock_guard lock(mutex_);
   at_end_ = true;
-  arrived_.notify_one();
+  TellArrival();
 }
 
 std::optional<Json> MessageReader::Next() {
-  std::unique_lock lock(mutex_);
-  arrived_.wait(lock, [&] { return !messages_.empty() || at_end_; });
+  const std::lock_guard lock(mutex_);
   if (messages_.empty()) return std::nullopt;
   Json message = std::move(messages_.front());
   messages_.pop_front();
+  eventfd_t count = 0;
+  if (messages_.empty() && !at_end_) eventfd_read(arrived_, &count);
   return message;
 }
 
 bool MessageReader::HasMore() {
   const std::lock_guard lock(mutex_);
   return !messages_.empty();
+}
+
+bool MessageReader::AtEnd() {
+  const std::lock_guard lock(mutex_);
+  return messages_.empty() && at_end_;
 }
 
 bool MessageReader::TakeCancelled(const Json& id) {

@@ -22,12 +22,16 @@ struct RequestError {
   static constexpr int kInternalError = -32603;
   static constexpr int kNotInitialized = -32002;
   static constexpr int kRequestFailed = -32803;
+  static constexpr int kContentModified = -32801;
   static constexpr int kRequestCancelled = -32800;
 
   int code;
   std::string message;
 };
 
+inline RequestError Cancelled() { return {RequestError::kRequestCancelled, "the request was cancelled"}; }
+
+inline Json ToJson(const RequestError& error) { return {{"code", error.code}, {"message", error.message}}; }
 inline Json ToJson(Position position) { return {{"line", position.line}, {"character", position.character}}; }
 inline Json ToJson(const Range& range) { return {{"start", ToJson(range.start)}, {"end", ToJson(range.end)}}; }
 inline Json Location(std::string_view uri, const Range& range) { return {{"uri", uri}, {"range", ToJson(range)}}; }

@@ -1,17 +1,22 @@
 #include "iropt/lsp/server.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 
 #include <chrono>
 #include <exception>
 #include <functional>
 #include <map>
 #include <memory>
+#include <new>
 #include <set>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "background_work.h"
+#include "client_process.h"
 #include "document.h"
 #include "features.h"
 #include "iropt/driver/compiler_instance.h"
@@ -39,6 +44,7 @@ class Server {
                                      : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))),
         compiler_({}, consumer_),
         writer_(out),
+        background_(options.limits, writer_),
         reader_(in) {
     const Status loaded = compiler_.LoadPlugins(options.plugins);
     if (!loaded.ok()) Log(loaded.error().message);
@@ -50,57 +56,112 @@ class Server {
   }
 
   int Run() {
-    while (!exit_) {
+    while (!exit_ && !client_.is_dead() && !reader_.AtEnd()) {
       std::optional<Json> message = reader_.Next();
-      if (!message) break;
-      Handle(*message);
-      // While more changes wait, diagnostics of this one would only delay them.
-      if (!reader_.HasMore() || Clock::now() - oldest_change_ > kLongestDelay) PublishDiagnostics();
+      if (message) {
+        Handle(*message);
+        // While more changes wait, diagnostics of this one would only delay them.
+        if (!reader_.HasMore() || Clock::now() - oldest_change_ > kLongestDelay) PublishDiagnostics();
+      }
+      std::vector<pollfd> inputs = {{.fd = reader_.descriptor(), .events = POLLIN, .revents = 0},
+                                    {.fd = client_.descriptor(), .events = POLLIN, .revents = 0}};
+      background_.Poll(inputs, /*wait=*/!message && !exit_);
+      client_.Update(inputs[1]);
     }
     return shut_down_ ? 0 : 1;
   }
 
  private:
   using Handler = std::function<Json(Json& params)>;
+  // What is left to do of a request, in another process; `source` is the document that must not change meanwhile.
+  struct Work {
+    std::string title;
+    std::string source;
+    std::function<Json()> answer;
+  };
+  using Starter = std::function<Work(const Json& params)>;
   static constexpr auto kLongestDelay = std::chrono::milliseconds(25);
 
   // ---- Messages
 
   void Handle(Json& message) {
-    if (!message.is_object()) return Fail(nullptr, {RequestError::kParseError, "the message is not a JSON object"});
-    const auto id = message.find("id");
-    const auto method = message.find("method");
-    if (method == message.end()) return;  // the answer to a request of the server
-    const bool is_request = id != message.end();
-    if (is_request && reader_.TakeCancelled(*id))
-      return Fail(*id, {RequestError::kRequestCancelled, "the request was cancelled"});
-    try {
-      if (!message.contains("params")) message["params"] = Json::object();
-      Json result = Dispatch(method->get<std::string>(), message["params"], is_request);
-      if (is_request) writer_.Write({{"jsonrpc", "2.0"}, {"id", *id}, {"result", std::move(result)}});
-    } catch (const RequestError& error) {
-      if (is_request) Fail(*id, error);
-    } catch (const Json::exception& error) {
-      if (is_request) Fail(*id, {RequestError::kInvalidParams, fmt::format("malformed parameters: {}", error.what())});
-    } catch (const std::exception& error) {
-      if (is_request) Fail(*id, {RequestError::kInternalError, error.what()});
+    if (!message.is_object()) return Answer(nullptr, {RequestError::kParseError, "the message is not a JSON object"});
+    const bool is_request = message.contains("id");
+    const Json id = message.value("id", Json());
+    if (id.is_structured() || id.is_boolean())
+      return Answer(nullptr, {RequestError::kInvalidRequest, "the id is not a number or a string"});
+    if (!message.contains("method")) return background_.TakeAnswer(message);
+    if (is_request && reader_.TakeCancelled(id)) return Answer(id, Cancelled());
+    const Json method = message["method"];
+    if (!method.is_string()) {
+      if (is_request) Answer(id, {RequestError::kInvalidRequest, "the method is not a string"});
+      return;
     }
+    if (message.value("params", Json()).is_null()) message["params"] = Json::object();
+    HandleCall(method.get_ref<const std::string&>(), message["params"], is_request ? std::optional(id) : std::nullopt);
+  }
+
+  // Without an id, it is a notification.
+  void HandleCall(const std::string& method, Json& params, const std::optional<Json>& id) {
+    const auto starter = starters_.find(method);
+    const bool in_background = id && starter != starters_.end();
+    Work work;
+    Json outcome = OutcomeOf([&]() -> Json {
+      CheckState(method, id.has_value());
+      if (!in_background) return Dispatch(method, params, id.has_value());
+      work = starter->second(params);
+      return nullptr;
+    });
+    if (!id) return;
+    if (!in_background || outcome.contains("error")) return WriteOutcome(*id, std::move(outcome));
+    const auto token = params.is_object() ? params.value("workDoneToken", Json()) : Json();
+    background_.Add({*id, std::move(work.title), std::move(work.source), token.is_structured() ? Json() : token,
+                     [answer = std::move(work.answer)] { return OutcomeOf(answer); }});
+  }
+
+  // The member "result" or "error" of the answer.
+  static Json OutcomeOf(const std::function<Json()>& answer) {
+    RequestError failure;
+    try {
+      return {{"result", answer()}};
+    } catch (const RequestError& error) {
+      failure = error;
+    } catch (const Json::exception& error) {
+      failure = {RequestError::kInvalidParams, fmt::format("malformed parameters: {}", error.what())};
+    } catch (const std::bad_alloc&) {
+      failure = {RequestError::kRequestFailed, "out of memory: ir-lsp -run-memory limits what a run may allocate"};
+    } catch (const std::exception& error) {
+      failure = {RequestError::kInternalError, error.what()};
+    }
+    return {{"error", ToJson(failure)}};
+  }
+
+  void WriteOutcome(const Json& id, Json outcome) {
+    outcome["jsonrpc"] = "2.0";
+    outcome["id"] = id;
+    writer_.Write(outcome);
+  }
+
+  void Answer(const Json& id, const RequestError& error) { WriteOutcome(id, {{"error", ToJson(error)}}); }
+
+  // Throws if the method does not fit the life cycle.
+  void CheckState(const std::string& method, bool is_request) {
+    if (method == "exit") return;
+    if (shut_down_) throw RequestError{RequestError::kInvalidRequest, "the server was shut down"};
+    const bool initializes = method == "initialize";
+    if (initializes && initialized_)
+      throw RequestError{RequestError::kInvalidRequest, "the server was initialized before"};
+    const bool is_known = !is_request || handlers_.contains(method) || starters_.contains(method);
+    if (!initializes && !initialized_ && is_known)
+      throw RequestError{RequestError::kNotInitialized, "the first request must be 'initialize'"};
   }
 
   Json Dispatch(const std::string& method, Json& params, bool is_request) {
-    const auto handler = handlers_.find(method);
-    if (handler == handlers_.end()) {
-      if (is_request) throw RequestError{RequestError::kMethodNotFound, fmt::format("unknown method '{}'", method)};
-      return nullptr;
-    }
-    if (!initialized_ && method != "initialize" && method != "exit") {
-      throw RequestError{RequestError::kNotInitialized, "the first request must be 'initialize'"};
-    }
-    return handler->second(params);
-  }
-
-  void Fail(const Json& id, const RequestError& error) {
-    writer_.Write({{"jsonrpc", "2.0"}, {"id", id}, {"error", {{"code", error.code}, {"message", error.message}}}});
+    // Methods of the protocol itself are notifications.
+    const auto handler = is_request && method.starts_with("$/") ? handlers_.end() : handlers_.find(method);
+    if (handler != handlers_.end()) return handler->second(params);
+    if (is_request) throw RequestError{RequestError::kMethodNotFound, fmt::format("unknown method '{}'", method)};
+    return nullptr;
   }
 
   void Notify(std::string_view method, Json params) {
@@ -113,6 +174,7 @@ class Server {
   }
 
   void On(std::string method, Handler handler) { handlers_.emplace(std::move(method), std::move(handler)); }
+  void OnLong(std::string method, Starter starter) { starters_.emplace(std::move(method), std::move(starter)); }
 
   // ---- Documents
 
@@ -125,6 +187,7 @@ class Server {
   }
 
   void Changed(Document& document) {
+    background_.DropAllOf(document.uri());
     if (changed_.empty()) oldest_change_ = Clock::now();
     changed_.insert({document.uri(), &document});
   }
@@ -155,35 +218,46 @@ class Server {
     });
   }
 
+  // All parameters are read before the document is entered, or changed: wrong ones change nothing.
   void Open(Json& params) {
     Json& item = params.at("textDocument");
     const auto uri = item.at("uri").get<std::string>();
     const bool is_pipeline = item.value("languageId", "") == "json" || uri.ends_with(".json");
+    const auto version = item.value("version", int64_t{0});
+    auto document = std::make_unique<Document>(uri, is_pipeline ? DocumentKind::kPipeline : DocumentKind::kScript,
+                                               std::move(item.at("text").get_ref<std::string&>()), version, threads_);
     changed_.erase(uri);
-    auto& document = documents_[uri];
-    document = std::make_unique<Document>(uri, is_pipeline ? DocumentKind::kPipeline : DocumentKind::kScript,
-                                          std::move(item.at("text").get_ref<std::string&>()),
-                                          item.value("version", int64_t{0}), threads_);
-    Changed(*document);
+    documents_[uri] = std::move(document);
+    Changed(*documents_[uri]);
   }
 
   void Change(const Json& params) {
+    struct Edit {
+      std::optional<Range> range;
+      const std::string& text;
+    };
     Document& document = DocumentOf(params);
+    const auto version = params.at("textDocument").value("version", document.version() + 1);
+    std::vector<Edit> edits;
     for (const Json& change : params.at("contentChanges")) {
-      const auto& text = change.at("text").get_ref<const std::string&>();
-      if (change.contains("range")) {
-        document.Replace(document.text().SpanOf(RangeFrom(change["range"])), text);
+      const auto range = change.contains("range") ? std::optional(RangeFrom(change["range"])) : std::nullopt;
+      edits.push_back({range, change.at("text").get_ref<const std::string&>()});
+    }
+    for (const Edit& edit : edits) {
+      if (edit.range) {
+        document.Replace(document.text().SpanOf(*edit.range), edit.text);
       } else {
-        document.SetText(text);
+        document.SetText(edit.text);
       }
     }
-    document.set_version(params.at("textDocument").value("version", document.version() + 1));
+    document.set_version(version);
     Changed(document);
   }
 
   void Close(const Json& params) {
     const std::string uri = DocumentOf(params).uri();
     changed_.erase(uri);
+    background_.DropAllOf(uri);
     documents_.erase(uri);
     Notify("textDocument/publishDiagnostics", {{"uri", uri}, {"diagnostics", Json::array()}});
   }
@@ -194,9 +268,12 @@ class Server {
     On("initialize", [this](const Json& params) { return Initialize(params); });
     On("initialized", [](const Json&) -> Json { return nullptr; });
     On("shutdown", [this](const Json&) -> Json {
+      background_.CancelAll();
       shut_down_ = true;
       return nullptr;
     });
+    On(std::string(kCancelRequest),
+       [this](const Json& params) -> Json { return CancelRequest(params.at("id")), nullptr; });
     On("exit", [this](const Json&) -> Json {
       exit_ = true;
       return nullptr;
@@ -206,12 +283,26 @@ class Server {
     On("textDocument/didClose", [this](const Json& params) -> Json { return Close(params), nullptr; });
     On("textDocument/didSave", [](const Json&) -> Json { return nullptr; });
     On("$/setTrace", [](const Json&) -> Json { return nullptr; });
+    On("window/workDoneProgress/cancel",
+       [this](const Json& params) -> Json { return background_.CancelProgress(params.at("token")), nullptr; });
+  }
+
+  void CancelRequest(const Json& id) {
+    // It was handled before, or it is one of these.
+    reader_.TakeCancelled(id);
+    background_.Cancel(id);
   }
 
   Json Initialize(const Json& params) {
     constexpr int kIncremental = 2;
-    initialized_ = true;
+    const auto process = params.find("processId");
+    const std::optional<int64_t> client =
+        process != params.end() && process->is_number_integer() ? std::optional(process->get<int64_t>()) : std::nullopt;
+    const Json capabilities = params.value("capabilities", Json::object());
+    if (capabilities.value("/window/workDoneProgress"_json_pointer, false)) background_.ShowProgress();
     files_.SetFolders(params);
+    if (client) client_.Watch(*client);
+    initialized_ = true;
     const Json tokens = {{"legend", SemanticTokensLegend()}, {"full", true}, {"range", true}};
     return {{"serverInfo", {{"name", "ir-lsp"}, {"version", IROPT_VERSION}}},
             {"capabilities",
@@ -257,10 +348,14 @@ class Server {
                [&registry](Document& d, uint32_t at, const Json&) { return Completion(d, at, registry); });
     OnPosition("textDocument/signatureHelp",
                [](Document& d, uint32_t at, const Json&) { return SignatureHelp(d, at); });
-    On("codeAction/resolve", [this](const Json& params) -> Json {
-      if (!params.contains("data")) return params;
-      Document& document = DocumentOf({{"textDocument", {{"uri", params["data"].at("uri")}}}});
-      return ResolveCodeAction(document, params);
+    OnLong("codeAction/resolve", [this](const Json& action) -> Work {
+      if (!action.contains("data")) return {"", "", [action] { return action; }};
+      const Json params = {{"textDocument", {{"uri", action["data"].at("uri")}}}};
+      return {"CHECK lines", DocumentOf(params).uri(), [this, params, action] {
+                Document& document = DocumentOf(params);
+                const IRContext::Scope scope(document.analysis().context());
+                return ResolveCodeAction(document, action);
+              }};
     });
     OnDocument("textDocument/inlayHint", [](Document& d, const Json& params) {
       return InlayHints(d, d.text().SpanOf(RangeFrom(params.at("range"))));
@@ -297,7 +392,8 @@ class Server {
   // ---- Virtual documents
 
   void AddVirtualDocuments() {
-    On("ir/content", [this](const Json& params) { return Content(params.at("uri").get<std::string>()); });
+    OnLong("ir/content", [this](const Json& params) { return Content(params.at("uri").get<std::string>()); });
+    OnLong("ir/passes", [this](const Json& params) { return Passes(params); });
     On("workspace/didChangeWatchedFiles", [this](const Json& params) -> Json {
       for (const Json& change : params.at("changes")) {
         const auto& uri = change.at("uri").get_ref<const std::string&>();
@@ -305,27 +401,41 @@ class Server {
       }
       return nullptr;
     });
-    OnDocument("ir/passes", [](Document& d, const Json& params) -> Json {
-      const std::string pipeline = params.value("passes", PipelineOf(d));
-      const std::optional<size_t> part =
-          params.contains("part") ? std::optional(params["part"].get<size_t>()) : std::nullopt;
-      Result<Json> steps = ListSteps(d.uri(), d.text().text(), pipeline, part);
-      if (!steps.ok()) throw RequestError{RequestError::kRequestFailed, steps.error().message};
-      return *std::move(steps);
-    });
   }
 
-  Json Content(const std::string& text) {
+  template <class T>
+  static T ValueOf(Result<T> result) {
+    if (!result.ok()) throw RequestError{RequestError::kRequestFailed, result.error().message};
+    return *std::move(result);
+  }
+
+  Work Passes(const Json& params) {
+    Document& document = DocumentOf(params);
+    const std::string pipeline = params.value("passes", PipelineOf(document));
+    const std::optional<size_t> part =
+        params.contains("part") ? std::optional(params["part"].get<size_t>()) : std::nullopt;
+    return {fmt::format("passes of {}", document.uri()), "",
+            [uri = document.uri(), text = document.text().text(), pipeline, part] {
+              return ValueOf(ListSteps(uri, text, pipeline, part));
+            }};
+  }
+
+  Work Content(const std::string& text) {
     const std::optional<VirtualUri> uri = VirtualUri::Parse(text);
     if (!uri) throw RequestError{RequestError::kInvalidParams, fmt::format("'{}' is not a virtual document", text)};
-    const Result<std::string> content = MakeContent(*uri, [this](const std::string& source) {
+    const std::optional<std::vector<std::string>> sources = SourcesOf(*uri);
+    if (!sources) throw RequestError{RequestError::kInvalidParams, "the document is made of others in too many steps"};
+    for (const std::string& source : *sources) shown_[source].insert(text);
+    return {fmt::format("{} {}", uri->kind, uri->title), "", [this, uri = *uri] { return ContentOf(uri); }};
+  }
+
+  Json ContentOf(const VirtualUri& uri) {
+    Result<std::string> content = MakeContent(uri, [this](const std::string& source) {
       const auto open = documents_.find(source);
       return open == documents_.end() ? std::nullopt : std::optional(open->second->text().text());
     });
-    if (!content.ok()) throw RequestError{RequestError::kRequestFailed, content.error().message};
-    for (const std::string& source : SourcesOf(*uri)) shown_[source].insert(text);
-    const std::string_view language = uri->kind == "diff" ? "diff" : uri->kind == "run" ? "plaintext" : "tvmscript";
-    return {{"text", *content}, {"language", language}};
+    const std::string_view language = uri.kind == "diff" ? "diff" : uri.kind == "run" ? "plaintext" : "tvmscript";
+    return {{"text", ValueOf(std::move(content))}, {"language", language}};
   }
 
   // Documents made of one that changed are out of date; the client asks again for those that it shows.
@@ -341,6 +451,7 @@ class Server {
   NoConsumer consumer_;
   CompilerInstance compiler_;
   std::map<std::string, Handler, std::less<>> handlers_;
+  std::map<std::string, Starter, std::less<>> starters_;  // of requests that take longer than a keystroke
   std::map<std::string, std::unique_ptr<Document>, std::less<>> documents_;
   std::map<std::string, Document*, std::less<>> changed_;            // whose diagnostics are out of date
   std::map<std::string, std::set<std::string>, std::less<>> shown_;  // virtual documents by their sources
@@ -348,7 +459,9 @@ class Server {
   bool initialized_ = false;
   bool shut_down_ = false;
   bool exit_ = false;
+  ClientProcess client_;
   MessageWriter writer_;
+  BackgroundWork background_;
   MessageReader reader_;
 };
 

@@ -17,7 +17,6 @@
 #include "iropt/driver/run_program.h"
 #include "iropt/driver/split_input.h"
 #include "iropt/lsp/script_analysis.h"
-#include "iropt/support/child_process.h"
 #include "iropt/support/file.h"
 #include "iropt/support/line_diff.h"
 
@@ -25,7 +24,6 @@ namespace iropt::lsp {
 
 namespace {
 
-constexpr unsigned kMostSeconds = 60;
 // Of symbolic variables of a function that is run.
 constexpr int64_t kSize = 4;
 
@@ -80,7 +78,6 @@ class StepCollector : public PassInstrument {
 class ChildWork {
  public:
   ChildWork(std::string path, std::string source) : path_(std::move(path)), source_(std::move(source)) {
-    alarm(kMostSeconds);
     console_ = memfd_create("console", 0);
     dup2(console_, STDOUT_FILENO);
     dup2(console_, STDERR_FILENO);
@@ -139,12 +136,8 @@ class ChildWork {
       text.replace(at, input_path_.size(), path_);
     return text;
   }
-  // Reports what failed, if anything, as the text.
-  bool Succeeded(const Status& status, OutputStream& out) {
-    if (compiler_->Finish(status) == 0) return true;
-    out.Append(Console());
-    return false;
-  }
+  // Reports what failed, if anything, on the console.
+  bool Succeeded(const Status& status) { return compiler_->Finish(status) == 0; }
 
  private:
   std::string path_;
@@ -169,26 +162,17 @@ std::string DiffOf(const std::string& before, const std::string& after) {
   return diff.empty() ? "# no difference\n" : diff;
 }
 
-void WriteContent(const VirtualUri& uri, const std::string& path, const std::string& source, OutputStream& out) {
+std::string ContentOf(const VirtualUri& uri, const std::string& path, const std::string& source) {
   ChildWork work(path, source);
-  if (uri.kind == "module") {
-    if (work.Succeeded(work.ReadModule(), out)) out.Append(work.TextOf(0));
-  } else if (uri.kind == "run") {
-    if (work.Succeeded(work.RunFunction(uri.Parameter("function")), out)) out.Append(work.Console());
-  } else if (work.Succeeded(work.RunPasses(uri.Parameter("passes")), out)) {
-    const size_t result = work.num_steps() + 1;
-    if (uri.kind == "after") {
-      out.Append(work.TextOf(NumberOf(uri, "step", result)));
-    } else {
-      out.Append(DiffOf(work.TextOf(NumberOf(uri, "from", 0)), work.TextOf(NumberOf(uri, "to", result))));
-    }
+  if (uri.kind == "module") return work.Succeeded(work.ReadModule()) ? work.TextOf(0) : work.Console();
+  if (uri.kind == "run") {
+    static_cast<void>(work.Succeeded(work.RunFunction(uri.Parameter("function"))));
+    return work.Console();
   }
-}
-
-Result<std::string> TextOfChild(FunctionRef<void(OutputStream&)> work) {
-  IROPT_ASSIGN_OR_RETURN(ChildReport report, RunInChild(work));
-  if (!report.crash.empty()) report.text += fmt::format("# {}\n", report.crash);
-  return std::move(report.text);
+  if (!work.Succeeded(work.RunPasses(uri.Parameter("passes")))) return work.Console();
+  const size_t result = work.num_steps() + 1;
+  if (uri.kind == "after") return work.TextOf(NumberOf(uri, "step", result));
+  return DiffOf(work.TextOf(NumberOf(uri, "from", 0)), work.TextOf(NumberOf(uri, "to", result)));
 }
 
 }  // namespace
@@ -245,18 +229,30 @@ static Result<std::string> PartOf(const std::string& text, size_t part) {
 
 std::string UriOf(std::string_view path) { return "file://" + Encode(path); }
 
-std::vector<std::string> SourcesOf(const VirtualUri& uri) {
-  std::vector<std::string> sources;
+namespace {
+
+// Returns whether they are nested at most so deep.
+bool AddSources(const VirtualUri& uri, int levels, std::vector<std::string>& sources) {
+  if (levels == 0) return false;
   for (const std::string_view name : {"source", "left", "right"}) {
     const std::string source = uri.Parameter(std::string(name));
     if (source.empty()) continue;
     const std::optional<VirtualUri> made = VirtualUri::Parse(source);
     if (!made) {
       sources.push_back(source);
-    } else {
-      for (std::string& other : SourcesOf(*made)) sources.push_back(std::move(other));
+    } else if (!AddSources(*made, levels - 1, sources)) {
+      return false;
     }
   }
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::string>> SourcesOf(const VirtualUri& uri) {
+  constexpr int kMostLevels = 8;
+  std::vector<std::string> sources;
+  if (!AddSources(uri, kMostLevels, sources)) return std::nullopt;
   return sources;
 }
 
@@ -286,26 +282,18 @@ Result<std::string> MakeContent(const VirtualUri& uri, const OpenTexts& texts) {
   if (!uri.Parameter("part").empty()) {
     IROPT_ASSIGN_OR_RETURN(text, PartOf(text, NumberOf(uri, "part", 0)));
   }
-  return TextOfChild([&](OutputStream& out) { WriteContent(uri, path.empty() ? "module.ir" : path, text, out); });
+  return ContentOf(uri, path.empty() ? "module.ir" : path, text);
 }
 
 Result<std::string> RenewedChecks(const std::string& source_uri, const std::string& source,
                                   const std::vector<std::string_view>& modules, const std::string& pipeline) {
-  constexpr char kDone = '\1';  // at the beginning of the text of a run that succeeded
-  Result<std::string> text = TextOfChild([&](OutputStream& out) {
-    std::string output;
-    for (const std::string_view module : modules) {
-      ChildWork work(PathOf(source_uri), std::string(module));
-      if (!work.Succeeded(work.RunPasses(pipeline), out)) return;
-      output += work.TextOf(work.num_steps() + 1);
-    }
-    out.Append(kDone);
-    out.Append(RenewChecks(source, output, "CHECK"));
-  });
-  if (!text.ok()) return text;
-  if (!text->starts_with(kDone)) return Error{ErrorCode::PassFailed, std::move(*text)};
-  text->erase(0, 1);
-  return text;
+  std::string output;
+  for (const std::string_view module : modules) {
+    ChildWork work(PathOf(source_uri), std::string(module));
+    if (!work.Succeeded(work.RunPasses(pipeline))) return Error{ErrorCode::PassFailed, work.Console()};
+    output += work.TextOf(work.num_steps() + 1);
+  }
+  return RenewChecks(source, output, "CHECK");
 }
 
 Result<Json> ListSteps(const std::string& source_uri, const std::string& source, const std::string& pipeline,
@@ -314,27 +302,18 @@ Result<Json> ListSteps(const std::string& source_uri, const std::string& source,
   if (part) {
     IROPT_ASSIGN_OR_RETURN(module, PartOf(source, *part));
   }
-  IROPT_ASSIGN_OR_RETURN(
-      const std::string text, TextOfChild([&](OutputStream& out) {
-        ChildWork work(PathOf(source_uri), module);
-        std::string failure;
-        OutputStream console(&failure);
-        const bool succeeded = work.Succeeded(work.RunPasses(pipeline), console);
-        static_cast<void>(console.Flush());
-        Json steps = Json::array();
-        for (size_t i = 0; i < work.steps().size(); ++i) {
-          const StepCollector::Step& step = work.steps()[i];
-          VirtualUri uri{"after",
-                         fmt::format("{}-{}.ir", i + 1, step.name),
-                         {{"source", source_uri}, {"passes", pipeline}, {"step", fmt::format("{}", i + 1)}}};
-          if (part) uri.parameters["part"] = fmt::format("{}", *part);
-          steps.push_back({{"name", step.name}, {"changed", step.changed}, {"uri", uri.ToString()}});
-        }
-        out.Append(Dump(succeeded ? Json{{"steps", steps}} : Json{{"steps", steps}, {"error", failure}}));
-      }));
-  Json result = Json::parse(text, nullptr, false);
-  if (result.is_discarded()) return Error{ErrorCode::PassFailed, "the passes crashed"};
-  return result;
+  ChildWork work(PathOf(source_uri), module);
+  const bool succeeded = work.Succeeded(work.RunPasses(pipeline));
+  Json steps = Json::array();
+  for (size_t i = 0; i < work.steps().size(); ++i) {
+    const StepCollector::Step& step = work.steps()[i];
+    VirtualUri uri{"after",
+                   fmt::format("{}-{}.ir", i + 1, step.name),
+                   {{"source", source_uri}, {"passes", pipeline}, {"step", fmt::format("{}", i + 1)}}};
+    if (part) uri.parameters["part"] = fmt::format("{}", *part);
+    steps.push_back({{"name", step.name}, {"changed", step.changed}, {"uri", uri.ToString()}});
+  }
+  return succeeded ? Json{{"steps", steps}} : Json{{"steps", steps}, {"error", work.Console()}};
 }
 
 }  // namespace iropt::lsp

@@ -45,10 +45,13 @@ std::string UriOf(std::string_view path);
 // The text of a document that is open.
 using OpenTexts = std::function<std::optional<std::string>(const std::string& uri)>;
 
-// The URIs of the files that a virtual document is made of.
-std::vector<std::string> SourcesOf(const VirtualUri& uri);
-// The text of a virtual document. The work is done in a process of its own, which may crash, and which is ended after a
-// minute.
+// The URIs of the files that a virtual document is made of; nothing if it is made of others in too many steps.
+std::optional<std::vector<std::string>> SourcesOf(const VirtualUri& uri);
+
+// ---- The functions below run passes and functions, and take the standard streams of the process for their output:
+// call them in a process of their own (background_work.h).
+
+// The text of a virtual document.
 Result<std::string> MakeContent(const VirtualUri& uri, const OpenTexts& texts);
 // The text of a test with other CHECK lines: those of its modules after the passes.
 Result<std::string> RenewedChecks(const std::string& source_uri, const std::string& source,

@@ -1,6 +1,7 @@
 // ir-lsp: the language server for TVMScript, over the standard streams.
 #include <unistd.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "cli/flag_help.h"
 #include "cli/flag_parser.h"
 #include "cli/flag_rows.h"
+#include "cli/limit_flag.h"
 #include "cli/man_page.h"
 #include "cli/tool.h"
 #include "iropt/lsp/server.h"
@@ -46,6 +48,8 @@ constexpr ToolDescription kDescription = {
 // The values of the flags, in the members that the rows of flags.def name.
 struct CommandLine {
   lsp::ServerOptions server;
+  std::optional<std::string> run_timeout;
+  std::optional<std::string> run_memory;
   bool help = false;
   bool help_all = false;
   std::string print_completion;
@@ -61,6 +65,9 @@ Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 #include "flags.def"
   IROPT_RETURN_IF_ERROR(parser.Parse());
+  lsp::BackgroundLimits& limits = line.server.limits;
+  IROPT_RETURN_IF_ERROR(TranslateLimit("-run-timeout", line.run_timeout, &ParseDuration, limits.seconds));
+  IROPT_RETURN_IF_ERROR(TranslateLimit("-run-memory", line.run_memory, &ParseSize, limits.memory_bytes));
   return line;
 }
 

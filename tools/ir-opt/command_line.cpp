@@ -7,6 +7,7 @@
 
 #include "cli/compiler_flags.h"
 #include "cli/flag_parser.h"
+#include "cli/limit_flag.h"
 #include "flag_table.h"
 #include "iropt/driver/compiler_instance.h"
 
@@ -342,17 +343,6 @@ void TranslateWords(CommandLine& line) {
   if (line.progress == "auto" && is_text) line.driver.progress = ProgressShown::Auto;
   if (line.progress == "always") line.driver.progress = ProgressShown::Always;
   TranslateDiagnosticFlags(line.diagnostics, line.colour, line.driver.compiler);
-}
-
-// `parse` reads the value of a flag that is given.
-template <class T>
-Status TranslateLimit(std::string_view flag, const std::optional<std::string>& text,
-                      Result<T> (*parse)(std::string_view), T& limit) {
-  if (!text) return {};
-  Result<T> value = parse(*text);
-  if (!value.ok()) return Error{ErrorCode::Usage, fmt::format("flag '{}': {}", flag, value.error().message)};
-  limit = *value;
-  return {};
 }
 
 Status TranslateLimits(CommandLine& line) {

@@ -28,9 +28,15 @@ local clients = {} -- by root
 
 local shown = {} -- buffers by the URIs of the virtual documents in them
 
--- Asks for the text of a virtual document, and puts it into a buffer.
+local asked = {} -- requests that are not answered yet, by buffer
+
+-- Asks for the text of a virtual document, and puts it into a buffer. What was asked for it before is out of date.
 local function fill(buffer, uri, client)
-  client.request("ir/content", { uri = uri }, function(err, result)
+  if asked[buffer] then client.cancel_request(asked[buffer]) end
+  local id
+  _, id = client.request("ir/content", { uri = uri }, function(err, result)
+    if asked[buffer] ~= id then return end
+    asked[buffer] = nil
     if err then return vim.notify(err.message, vim.log.levels.ERROR) end
     if not vim.api.nvim_buf_is_valid(buffer) then return end
     vim.bo[buffer].modifiable = true
@@ -39,6 +45,7 @@ local function fill(buffer, uri, client)
     -- The server reads the text of files, not what it made itself.
     vim.bo[buffer].syntax = result.language or "tvmscript"
   end)
+  asked[buffer] = id
 end
 
 -- Shows a virtual document of the server, such as the module after a pass, in a window beside this one.

@@ -18,10 +18,9 @@ class VirtualDocuments implements vscode.TextDocumentContentProvider {
     return parsed;
   }
 
-  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
-    const content = await client?.sendRequest<{ text: string }>("ir/content", {
-      uri: this.asked.get(uri.toString()) ?? uri.toString(),
-    });
+  async provideTextDocumentContent(uri: vscode.Uri, token: vscode.CancellationToken): Promise<string> {
+    const params = { uri: this.asked.get(uri.toString()) ?? uri.toString() };
+    const content = await client?.sendRequest<{ text: string }>("ir/content", params, token);
     return content?.text ?? "";
   }
 

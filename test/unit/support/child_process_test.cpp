@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 #include <string>
+#include <vector>
 
 #include "../catch.h"
 #include "iropt/support/parallel.h"
@@ -41,6 +43,49 @@ TEST_CASE("a child that stops with an exit code has not finished its work") {
   const Result<ChildReport> report = RunInChild([](OutputStream&) { _exit(70); });
   REQUIRE(report.ok());
   CHECK(report->crash == "stopped with an internal error");
+}
+
+TEST_CASE("a child ends with its object") {
+  pid_t child = 0;
+  {
+    Result<ChildProcess> process = ChildProcess::Start([](OutputStream& out) {
+      out.AppendInt(getpid());
+      static_cast<void>(out.Flush());
+      while (true) pause();
+    });
+    REQUIRE(process.ok());
+    std::array<char, 32> text{};
+    REQUIRE(read(process->descriptor(), text.data(), text.size() - 1) > 0);
+    child = static_cast<pid_t>(std::stol(text.data()));
+    CHECK(kill(child, 0) == 0);
+  }
+  CHECK(kill(child, 0) != 0);
+}
+
+TEST_CASE("a child ends with the process that started it") {
+  std::array<int, 2> ends{};
+  REQUIRE(pipe(ends.data()) == 0);
+  // The end of the file says that neither of the two processes has it any more.
+  Result<ChildProcess> process = ChildProcess::Start([&](OutputStream&) {
+    const Result<ChildProcess> grandchild = ChildProcess::Start([](OutputStream&) {
+      while (true) pause();
+    });
+    raise(SIGKILL);
+  });
+  REQUIRE(process.ok());
+  close(ends[1]);
+  char byte = 0;
+  CHECK(read(ends[0], &byte, 1) == 0);
+  close(ends[0]);
+}
+
+TEST_CASE("a child has no more memory than it is given") {
+  Result<ChildProcess> process =
+      ChildProcess::Start([](OutputStream&) { std::vector<char>(size_t{1} << 30, 'x'); }, int64_t{1} << 29);
+  REQUIRE(process.ok());
+  while (process->Read()) {
+  }
+  CHECK(process->Finish().crash == "ran out of memory");
 }
 
 TEST_CASE("a command of the shell has an exit code") {
