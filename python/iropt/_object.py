@@ -17,24 +17,24 @@ class Object(Node):
         return native.place(self)
 
     def script(self, **options):
-        """The node as text."""
+        """The node as text, with the values of all constants unless show_meta=False is given."""
         from . import _text
 
         return _text.script(self, **printing(options))
 
     def show(self, *_, **options):
+        """Prints the node; the values of constants only with show_meta=True."""
         from . import _text
 
-        _text.show(self.script(**printing(options)))
+        _text.show(self.script(**printing({"show_meta": False, **options})))
 
     def astext(self, **_):
         return self.script()
 
     def __str__(self):
-        return self.script()
+        return self.script(show_meta=False)
 
-    def __repr__(self):
-        return self.script()
+    __repr__ = __str__
 
     def _script_(self):
         """The text of the node in a script that captures it."""

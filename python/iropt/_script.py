@@ -114,6 +114,7 @@ class _Substitution(ast.NodeVisitor):
         self.declarations = []
         self.emits = {}
         self.function = None
+        self.bound_by_callers = set()
 
     # ---- Values
     def lookup(self, name):
@@ -316,6 +317,7 @@ class _Substitution(ast.NodeVisitor):
 
     # ---- Statements
     def visit_ClassDef(self, node):
+        self.bound_by_callers = _names_in(node)
         self.scopes.names[0] |= {node.name}
         self.scopes.names[0] |= {child.name for child in node.body if isinstance(child, ast.FunctionDef)}
         self.decorators(node)
@@ -324,7 +326,7 @@ class _Substitution(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node):
         self.decorators(node)
-        self.scopes.names.append(_bound_names(node))
+        self.scopes.names.append(_bound_names(node) | (self.bound_by_callers if _is_open_macro(node) else set()))
         outer, self.variables = self.variables, {}
         self.function = node.name
         for arg in node.args.posonlyargs + node.args.args + node.args.kwonlyargs:
@@ -425,11 +427,25 @@ def _unwrap(lines, node, chosen):
         lines[first] = b" " * indent + b"pass"
 
 
-def resolve(source, env, emits=None):
-    """The text of a script in which captured values are written in their places."""
+def _is_open_macro(function):
+    """Returns whether the names in the function of a script are those of the places that call it."""
+    calls = [decorator for decorator in function.decorator_list if isinstance(decorator, ast.Call)]
+    return any(getattr(call.func, "attr", None) == "macro" and keyword.arg == "hygienic" and
+               isinstance(keyword.value, ast.Constant) and keyword.value.value is False
+               for call in calls for keyword in call.keywords)
+
+
+def _names_in(tree):
+    """The names that the functions of a script bind."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return set().union(*(_bound_names(function) for function in functions))
+
+
+def resolve(source, env, emits=None, bound=()):
+    """The text of a script in which captured values are written in their places, but not those of names in `bound`."""
     tree = ast.parse(source)
     substitution = _Substitution(env, source)
-    substitution.scopes.names[0] |= {
+    substitution.scopes.names[0] |= set(bound) | {
         node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.ClassDef))
     }
     for statement in tree.body:
@@ -438,7 +454,7 @@ def resolve(source, env, emits=None):
     if emits is not None:
         emits.update(substitution.emits)
     for macro in substitution.macros.values():
-        text = macro() + "\n" + text
+        text = macro(env, _names_in(tree)) + "\n" + text
     return text
 
 

@@ -1,6 +1,8 @@
 """The text of nodes, and its colours."""
 import html as _html
+import json
 import keyword
+import math
 import re
 import sys
 
@@ -22,15 +24,26 @@ def script(value, **options):
         return value.name
     if isinstance(value, tir.Stmt):
         return _statement(value, options)
-    if isinstance(value, (relax.Constant, relax.PrimValue, relax.ShapeExpr, relax.StringImm, relax.DataTypeImm)):
+    if isinstance(value, relax.Constant):
+        return _constant(value, options)
+    if isinstance(value, (relax.PrimValue, relax.ShapeExpr, relax.StringImm, relax.DataTypeImm)):
         return native.expression_text(value)
     if isinstance(value, relax.Expr):
-        return _expression(value)
+        return _expression(value, options)
     if isinstance(value, relax.Binding):
-        return f"{value.var.name} = {_expression(value.value)}"
+        return f"{value.var.name} = {_expression(value.value, options)}"
     if isinstance(value, relax.BindingBlock):
-        return "\n".join(script(binding) for binding in value.bindings)
+        return "\n".join(script(binding, **options) for binding in value.bindings)
     return _fields(value)
+
+
+def _constant(value, options):
+    """The text of a constant; without metadata, that of a big one has "..." for its elements."""
+    most_shown = 16
+    shape = value.data.shape
+    if options.get("show_meta", True) or math.prod(shape) <= most_shown:
+        return native.expression_text(value)
+    return f"R.const(..., R.Tensor({tuple(shape)}, dtype={json.dumps(value.data.dtype)}))"
 
 
 def _function(func, options):
@@ -53,20 +66,20 @@ def _statement(stmt, options):
     return "\n".join(line[indent:] for line in body)
 
 
-def _expression(expr):
+def _expression(expr, options):
     from . import ir, relax
 
     if isinstance(expr, relax.Call):
-        args = [_expression(arg) for arg in expr.args]
+        args = [_expression(arg, options) for arg in expr.args]
         if isinstance(expr.attrs, ir.Attrs):
             args += [f"{name}={value!r}" for name, value in zip(expr.attrs.names, expr.attrs.values)]
-        callee = _expression(expr.op)
+        callee = _expression(expr.op, options)
         return f"{callee}({', '.join(args)})"
     if isinstance(expr, relax.Tuple):
-        fields = ", ".join(_expression(field) for field in expr.fields)
+        fields = ", ".join(_expression(field, options) for field in expr.fields)
         return f"({fields},)" if len(expr.fields) == 1 else f"({fields})"
     if isinstance(expr, relax.TupleGetItem):
-        return f"{_expression(expr.tuple)}[{expr.index}]"
+        return f"{_expression(expr.tuple, options)}[{expr.index}]"
     if isinstance(expr, relax.Var):
         return expr.name
     if isinstance(expr, ir.Op):
@@ -76,10 +89,10 @@ def _expression(expr):
     if isinstance(expr, relax.ExternFunc):
         return f'R.ExternFunc("{expr.global_symbol}")'
     if isinstance(expr, Node) and type(expr).__name__ in ("Function", "PrimFunc"):
-        return _function(expr, {})
+        return _function(expr, options)
     if isinstance(expr, (relax.If, relax.SeqExpr)):
         return _fields(expr)
-    return script(expr)
+    return script(expr, **options)
 
 
 def _fields(value):

@@ -67,6 +67,31 @@ class Missing:
         return f"<{self.__name__}, which is not a part of iropt>"
 
 
+class _Alias(types.ModuleType):
+    """A module of TVM whose names are those of a module of this package, or of a group of operators. What is imported
+    into it, or set in it, is its own: the source stays as it is."""
+
+    __path__ = []
+
+    def __init__(self, name, source):
+        super().__init__(name, getattr(source, "__doc__", None))
+        self._source_ = source
+
+    def __getattr__(self, name):
+        source = self.__dict__.get("_source_")
+        try:
+            return getattr(source, name)
+        except AttributeError:
+            if name == "__all__":
+                return [public for public in dir(source) if not public.startswith("_")]
+            if name.startswith("_"):
+                raise
+        return Missing(f"{self.__name__}.{name}")
+
+    def __dir__(self):
+        return sorted({*super().__dir__(), *dir(self._source_)})
+
+
 class _MissingModule(types.ModuleType):
     __path__ = []
     __all__ = []
@@ -79,7 +104,7 @@ class _MissingModule(types.ModuleType):
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds modules of tvm that do not exist here."""
+    """Finds modules of tvm that are no modules of this package: its groups of operators, and what does not exist."""
 
     def find_spec(self, fullname, path=None, target=None):
         if fullname.startswith("tvm."):
@@ -87,7 +112,9 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return None
 
     def create_module(self, spec):
-        return _MissingModule(spec.name)
+        parent, _, last = spec.name.rpartition(".")
+        source = getattr(sys.modules[parent], last, None)
+        return _MissingModule(spec.name) if source is None or isinstance(source, Missing) else _Alias(spec.name, source)
 
     def exec_module(self, module):
         pass
@@ -96,39 +123,19 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 def install():
     """From now on `import tvm` imports this package."""
     if "tvm" in sys.modules:
-        if sys.modules["tvm"].__name__ != "iropt._tvm":
+        if not isinstance(sys.modules["tvm"], _Alias):
             raise Error("tvm was imported already")
         return
-    for source, names in _ALIASES.items():
-        module = importlib.import_module(source)
-        for name in names:
-            sys.modules["tvm." + name if name else "tvm"] = module
-        _let_miss(module, ("tvm." + names[0]).rstrip("."))
-    for names in _ALIASES.values():
-        for name in names:
-            parent, _, last = ("tvm." + name).rpartition(".")
-            if name and parent in sys.modules and last not in vars(sys.modules[parent]):
-                setattr(sys.modules[parent], last, sys.modules["tvm." + name])
+    names = {"tvm." + name if name else "tvm": source for source, names in _ALIASES.items() for name in names}
+    for name, source in names.items():
+        sys.modules[name] = _Alias(name, importlib.import_module(source))
+    for name in names:
+        parent, _, last = name.rpartition(".")
+        # A function or class of that name comes first.
+        found = vars(sys.modules[parent]._source_).get(last) if parent in names else None
+        if parent in names and (found is None or isinstance(found, types.ModuleType)):
+            setattr(sys.modules[parent], last, sys.modules[name])
     sys.meta_path.append(_Finder())
-
-
-def _let_miss(module, name):
-    """Lets a module have all names; those that do not exist are an error when they are used."""
-    found = vars(module).get("__getattr__")
-
-    def getattr_or_missing(attribute):
-        if attribute.startswith("_"):
-            raise AttributeError(attribute)
-        if found is not None:
-            try:
-                return found(attribute)
-            except AttributeError:
-                pass
-        return Missing(f"{name}.{attribute}")
-
-    module.__getattr__ = getattr_or_missing
-    if not hasattr(module, "__path__"):
-        module.__path__ = []
 
 
 def main():

@@ -28,7 +28,8 @@ def run(mod, name="main", *args, loops="interpret", seed=0):
     """Calls a function of a module: its result is an NDArray, a number, a text, or a tuple of such.
 
     The memory of arguments is not copied, nor is that of results: numpy.asarray(result) shares it. A PrimFunc is called
-    with its inputs; the tensors that it writes are its results.
+    with its inputs; the tensors that it writes are its results. Arguments for these may follow: they are changed, as are
+    inputs that the function writes to.
 
     loops: "interpret" checks every access; "compile" compiles PrimFuncs; "auto" compiles those that take long.
     seed: that of operators that draw random numbers.

@@ -1,6 +1,8 @@
 // The extension module iropt._iropt: what the Python sources of the package are made of.
 #include <pybind11/pybind11.h>
 
+#include <string>
+
 #include "analyses.h"
 #include "errors.h"
 #include "graph_builder.h"
@@ -12,6 +14,25 @@
 #include "running.h"
 #include "schedule.h"
 #include "tensor.h"
+
+namespace {
+
+namespace py = pybind11;
+
+// What older protocols of pickle do with an object of a class of pybind11 ends the process.
+void RefusePickling(const py::module_& m) {
+  auto* base = reinterpret_cast<PyTypeObject*>(py::detail::get_internals().instance_base);
+  for (const auto& [name, value] : py::reinterpret_borrow<py::dict>(m.attr("__dict__"))) {
+    if (PyType_Check(value.ptr()) == 0) continue;
+    if (PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(value.ptr()), base) == 0) continue;
+    const auto refuse = [](py::handle object) -> py::object {
+      throw py::type_error(std::string("cannot pickle '") + Py_TYPE(object.ptr())->tp_name + "' object");
+    };
+    py::setattr(value, "__reduce__", py::cpp_function(refuse, py::name("__reduce__"), py::is_method(value)));
+  }
+}
+
+}  // namespace
 
 PYBIND11_MODULE(_iropt, m) {
   m.doc() = "The library of ir-opt.";
@@ -26,4 +47,5 @@ PYBIND11_MODULE(_iropt, m) {
   iropt::python::AddAnalyses(m);
   iropt::python::AddRunning(m);
   iropt::python::AddSchedules(m);
+  RefusePickling(m);
 }

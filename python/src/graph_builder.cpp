@@ -131,9 +131,10 @@ class GraphBuilder {
   }
   NodeRef EmitMatchCast(const py::object& value, const py::object& type, const std::string& hint) {
     Build build(session_, store_);
-    return Done(build, builder_.EmitMatchCast(Expression(value, build), ToType(type, build), Hint(hint)));
+    return Done(build, builder_.EmitMatchCast(Expression(value, build), RequiredType(type, build), Hint(hint)));
   }
   void EmitNormalized(const NodeRef& binding) {
+    if (!Is<VarBinding>(binding.node) && !Is<MatchCast>(binding.node)) throw py::type_error("expected a binding");
     Build build(session_, store_);
     build.Use(binding.keep);
     builder_.EmitNormalized(static_cast<const Binding*>(binding.node));

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
@@ -42,7 +44,7 @@ class Values {
   }
   std::vector<const Type*> Types(const char* name) const {
     std::vector<const Type*> types;
-    for (py::handle type : py::reinterpret_borrow<py::sequence>(Get(name))) types.push_back(ToType(type, build_));
+    for (py::handle type : py::reinterpret_borrow<py::sequence>(Get(name))) types.push_back(RequiredType(type, build_));
     return types;
   }
 
@@ -106,6 +108,36 @@ T FromPython(py::handle value, Build& build) {
   }
 }
 
+// Returns whether a node may lack the field, or an item of the list in it.
+bool IsOptional(std::string_view field) {
+  constexpr std::string_view kOptional[] = {"dom", "else_case", "init", "layout", "param_buffers", "step", "thread_binding"};
+  return std::ranges::find(kOptional, field) != std::ranges::end(kOptional);
+}
+
+template <class T>
+bool HasNull(const T& value) {
+  using Item = typename ListItem<T>::Type;
+  // What has no type yet gets one when it is inferred.
+  if constexpr (std::is_convertible_v<T, const Type*> || std::is_convertible_v<T, const Attr*>) {
+    return false;
+  } else if constexpr (std::is_convertible_v<T, const Node*>) {
+    return value == nullptr;
+  } else if constexpr (std::is_convertible_v<Item, const Node*>) {
+    return std::ranges::any_of(value, [](const Node* item) { return item == nullptr; });
+  } else {
+    return false;
+  }
+}
+
+template <class X, class F>
+void CheckField(const X& node, F field) {
+  const std::string_view name = field.name;
+  // The predicate of a block is always there; that of an access to a buffer is not.
+  const bool is_mask = name == "predicate" && !std::is_same_v<X, tir::BlockRealize>;
+  if (is_mask || IsOptional(name) || !HasNull(node.*(field.member))) return;
+  throw py::type_error(fmt::format("'{}' of a node cannot be None", name));
+}
+
 template <class X, class F>
 void SetField(X& node, F field, const Values& values) {
   const py::object value = values.Get(field.name);
@@ -152,6 +184,7 @@ const Node* MakeExact(NodeKind kind, const Values& values) {
   }
   if constexpr (std::is_same_v<X, tir::Buffer>) node->id = build.workspace().NextVarId();
   X::Fields()([&](auto... field) { (SetField(*node, field, values), ...); });
+  X::Fields()([&](auto... field) { (CheckField(*node, field), ...); });
   Complete(*node);
   return node;
 }
@@ -221,7 +254,11 @@ const Attr* MakeAttr(NodeKind kind, const Values& values) {
                                  values.Number("is_range", false));
     case NodeKind::kIndexMapAttr: {
       std::vector<const tir::Var*> params;
-      for (py::handle param : values.Get("params")) params.push_back(As<tir::Var>(ToNode(param, build)));
+      for (py::handle param : values.Get("params")) {
+        params.push_back(As<tir::Var>(ToNode(param, build)));
+        if (params.back() == nullptr)
+          throw py::type_error(fmt::format("a parameter of an index map is a variable, not {}", DescribeObject(param)));
+      }
       return IndexMapAttr::Get(params, values.Dims("results"), As<IndexMapAttr>(ToNode(values.Get("inverse"), build)));
     }
     case NodeKind::kFloatAttr: return FloatAttr::Get(values.Number("value", 0.0), values.DType("dtype"));
@@ -301,9 +338,8 @@ NodeRef BinaryOf(int kind, const py::object& a, const py::object& b) {
     return prim != nullptr && prim->dtype.is_integer() && !prim->dtype.is_bool() ? prim->dtype.with_lanes(1)
                                                                                  : DataType::Int(32);
   };
-  const PrimExpr* x = ToPrim(a, build, dtype_of(b));
-  const PrimExpr* y = ToPrim(b, build, dtype_of(a));
-  if (x == nullptr || y == nullptr) throw py::type_error("an operand of arithmetic cannot be None");
+  const PrimExpr* x = RequiredPrim(a, build, dtype_of(b));
+  const PrimExpr* y = RequiredPrim(b, build, dtype_of(a));
   const auto node_kind = static_cast<NodeKind>(kind);
   if (const auto error = arith::CheckBinary(node_kind, x, y)) throw py::value_error(error->message);
   return build.Made(arith::PrimBuilder(build.arena()).Binary(node_kind, x, y));
@@ -311,8 +347,8 @@ NodeRef BinaryOf(int kind, const py::object& a, const py::object& b) {
 
 NodeRef BitwiseOf(int op, const py::object& a, const py::object& b) {
   Build build;
-  const PrimExpr* x = ToPrim(a, build);
-  const PrimExpr* y = ToPrim(b, build);
+  const PrimExpr* x = RequiredPrim(a, build);
+  const PrimExpr* y = RequiredPrim(b, build);
   const auto bit_op = static_cast<arith::BitOp>(op);
   if (const auto error = arith::CheckBitwise(bit_op, x, y)) throw py::value_error(error->message);
   return build.Made(arith::PrimBuilder(build.arena()).Bitwise(bit_op, x, y));
@@ -320,14 +356,14 @@ NodeRef BitwiseOf(int op, const py::object& a, const py::object& b) {
 
 NodeRef CastOf(const py::object& dtype, const py::object& value) {
   Build build;
-  const PrimExpr* prim = ToPrim(value, build);
+  const PrimExpr* prim = RequiredPrim(value, build);
   if (const auto error = arith::CheckCast(ToDType(dtype), prim)) throw py::value_error(error->message);
   return build.Made(arith::PrimBuilder(build.arena()).Cast(ToDType(dtype), prim));
 }
 
 NodeRef NotOf(const py::object& value) {
   Build build;
-  return build.Made(arith::PrimBuilder(build.arena()).Not(ToPrim(value, build)));
+  return build.Made(arith::PrimBuilder(build.arena()).Not(RequiredPrim(value, build)));
 }
 
 // A copy of the node with other values of some fields.
@@ -342,7 +378,9 @@ const Node* CopyWith(const X* node, const Values& values) {
       if constexpr (std::is_base_of_v<Expr, X>) copy->type = ToType(values.Get("type"), values.build());
     }
     const auto set = [&](auto field) {
-      if (!values.Get(field.name).is_none()) SetField(*copy, field, values);
+      if (values.Get(field.name).is_none()) return;
+      SetField(*copy, field, values);
+      CheckField(*copy, field);
     };
     X::Fields()([&](auto... field) { (set(field), ...); });
     if constexpr (std::is_base_of_v<PrimExpr, X>) copy->flags = 0;

@@ -1,5 +1,7 @@
 #include "node.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <new>
 #include <string>
@@ -7,6 +9,7 @@
 #include "iropt/ir/dispatch.h"
 #include "iropt/ir/ndarray.h"
 #include "tensor.h"
+#include "values.h"
 
 namespace iropt::python {
 
@@ -195,7 +198,10 @@ py::object GetField(const Node* node, size_t index, const KeepRef& keep) {
 
 bool IsNode(py::handle object) { return PyObject_TypeCheck(object.ptr(), node_type) != 0; }
 
-NodeRef GetNode(py::handle object) { return {Object(object.ptr())->node, Object(object.ptr())->keep}; }
+NodeRef GetNode(py::handle object) {
+  if (!IsNode(object)) throw py::type_error(fmt::format("expected a node, not {}", DescribeObject(object)));
+  return {Object(object.ptr())->node, Object(object.ptr())->keep};
+}
 
 py::object ToPython(const Node* node, const KeepRef& keep) {
   if (node == nullptr) return py::none();

@@ -78,16 +78,44 @@ py::object FromHost(const HostValue& value) {
   return py::none();
 }
 
-// The inputs in a list of arguments: fields of tuples are inputs of their own.
-void AddInputs(py::handle value, const Entry& entry, std::vector<HostValue>& inputs) {
-  if (inputs.size() >= entry.inputs().size()) throw py::type_error("too many arguments");
-  const EntryInput& input = entry.inputs()[inputs.size()];
+// The inputs of a function in a list of arguments, and the objects that they come from.
+struct Inputs {
+  std::vector<HostValue> values;
+  std::vector<py::object> given;
+};
+
+// A tensor whose memory is not that of the object: it is written to.
+HostValue CopyOnWrite(HostValue value, const EntryInput& input, py::handle given) {
+  if (!CanWriteTo(given))
+    throw py::type_error(fmt::format("the argument '{}' is written to, but it cannot be changed", input.name));
+  const auto* tensor = std::get_if<Tensor>(&value.state);
+  if (tensor == nullptr || *tensor == nullptr) return value;
+  const NDArray& array = **tensor;
+  return Tensor(NDArray::View(array.dtype(), array.shape(), array.data(), *tensor));
+}
+
+// Fields of tuples are inputs of their own.
+void AddInputs(py::handle value, const Entry& entry, Inputs& inputs) {
+  if (inputs.values.size() >= entry.inputs().size()) throw py::type_error("too many arguments");
+  const EntryInput& input = entry.inputs()[inputs.values.size()];
   const bool is_list = PyTuple_Check(value.ptr()) != 0 || PyList_Check(value.ptr()) != 0;
   if (is_list && input.kind != EntryInput::Kind::kShape) {
     for (py::handle field : py::reinterpret_borrow<py::sequence>(value)) AddInputs(field, entry, inputs);
     return;
   }
-  inputs.push_back(ToInput(value, input));
+  HostValue made = ToInput(value, input);
+  inputs.values.push_back(input.is_written ? CopyOnWrite(std::move(made), input, value) : std::move(made));
+  inputs.given.push_back(py::reinterpret_borrow<py::object>(value));
+}
+
+// Gives the objects that a PrimFunc writes to their new elements.
+void WriteOutputs(const Entry& entry, const Inputs& inputs, const TupleValue& outputs) {
+  size_t output = 0;
+  for (size_t i = 0; i < inputs.given.size(); ++i) {
+    if (!entry.inputs()[i].is_written) continue;
+    const auto* tensor = std::get_if<Tensor>(&outputs.fields[output++].state);
+    if (tensor != nullptr) WriteTo(inputs.given[i], *tensor);
+  }
 }
 
 // The tensor that a PrimFunc writes its result to, unless its caller gives one.
@@ -142,13 +170,14 @@ py::object Run(const PyModule& module, const std::string& name, const py::list& 
     throw py::key_error(fmt::format("the module has no function '{}' to run", name));
   const Entry entry = Entry::Of(*found);
   Execution execution(functions, ModeOf(loops));
-  std::vector<HostValue> inputs;
+  Inputs inputs;
   for (py::handle arg : args) AddInputs(arg, entry, inputs);
+  std::vector<HostValue>& values = inputs.values;
   // Outputs of a PrimFunc may be left out.
-  while (inputs.size() < entry.inputs().size() && entry.inputs()[inputs.size()].is_written)
-    inputs.push_back(NewOutput(entry.inputs()[inputs.size()], execution.options().prim_funcs->tracking()));
-  if (inputs.size() < entry.inputs().size())
-    throw py::type_error(fmt::format("the argument '{}' is missing", entry.inputs()[inputs.size()].name));
+  while (values.size() < entry.inputs().size() && entry.inputs()[values.size()].is_written)
+    values.push_back(NewOutput(entry.inputs()[values.size()], execution.options().prim_funcs->tracking()));
+  if (values.size() < entry.inputs().size())
+    throw py::type_error(fmt::format("the argument '{}' is missing", entry.inputs()[values.size()].name));
   Log log(module.session()->sources());
   execution.options().seed = seed;
   execution.options().print = [](std::string_view line) {
@@ -160,13 +189,14 @@ py::object Run(const PyModule& module, const std::string& name, const py::list& 
     const py::gil_scoped_release unlocked;
     Status prepared = execution.Prepare();
     if (prepared.ok()) {
-      result = CallEntry(functions, entry, std::move(inputs), log.engine(), execution.options());
+      result = CallEntry(functions, entry, std::move(values), log.engine(), execution.options());
     } else {
       result = prepared.TakeError();
     }
   }
   const HostValue value = log.Check(*std::move(result));
   const TupleValue* outputs = value.tuple();
+  if (entry.prim() != nullptr && outputs != nullptr) WriteOutputs(entry, inputs, *outputs);
   if (entry.prim() != nullptr && outputs != nullptr && outputs->fields.size() == 1) return FromHost(outputs->fields[0]);
   return FromHost(value);
 }

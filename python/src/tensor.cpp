@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace iropt::python {
@@ -38,28 +41,34 @@ DataType StoredAs(DataType dtype) {
   return FormatOf(dtype) ? dtype : DataType::UInt(static_cast<int>(dtype.bytes() * 8));
 }
 
-DataType DTypeOf(const py::buffer_info& info) {
-  const char letter = info.format.empty() ? 'B' : info.format.back();
+// The elements of a buffer. Their bytes are in the other order than those of this machine where `swapped` says so.
+struct BufferElements {
+  DataType dtype;
+  bool swapped;
+};
+
+// A format is a letter, which another one for the order of bytes may precede.
+BufferElements ElementsOf(const py::buffer_info& info) {
+  constexpr std::string_view kOrders = "@=<>!";
+  const std::string format = info.format.empty() ? "B" : info.format;
+  const bool has_order = kOrders.find(format[0]) != std::string_view::npos;
+  const bool swapped = format[0] == (std::endian::native == std::endian::little ? '>' : '<') ||
+                       (format[0] == '!' && std::endian::native == std::endian::little);
+  const std::string_view letters = std::string_view(format).substr(has_order ? 1 : 0);
   const int bits = static_cast<int>(info.itemsize * 8);
-  switch (letter) {
-    case '?': return DataType::Bool();
-    case 'b':
-    case 'h':
-    case 'i':
-    case 'l':
-    case 'q':
-    case 'n': return DataType::Int(bits);
-    case 'B':
-    case 'H':
-    case 'I':
-    case 'L':
-    case 'Q':
-    case 'N': return DataType::UInt(bits);
-    case 'e':
-    case 'f':
-    case 'd': return DataType::Float(bits);
-    default: throw py::type_error(fmt::format("a buffer of format '{}' is not a tensor", info.format));
-  }
+  const auto is_one_of = [&](std::string_view known) {
+    return letters.size() == 1 && known.find(letters[0]) != std::string_view::npos;
+  };
+  if (is_one_of("?")) return {DataType::Bool(), swapped};
+  if (is_one_of("bhilqn")) return {DataType::Int(bits), swapped};
+  if (is_one_of("BHILQN")) return {DataType::UInt(bits), swapped};
+  if (is_one_of("efd")) return {DataType::Float(bits), swapped};
+  throw py::type_error(fmt::format("a buffer of format '{}' is not a tensor", info.format));
+}
+
+// Copies elements and reverses the bytes of each.
+void CopySwapped(const std::byte* from, size_t num_bytes, size_t element, std::byte* to) {
+  for (size_t i = 0; i < num_bytes; i += element) std::reverse_copy(from + i, from + i + element, to + i);
 }
 
 bool IsRowMajor(const py::buffer_info& info) {
@@ -84,11 +93,16 @@ std::shared_ptr<const void> KeepBuffer(py::buffer_info info) {
 
 std::shared_ptr<const NDArray> FromBuffer(const py::buffer& buffer) {
   py::buffer_info info = buffer.request();
-  const DataType dtype = DTypeOf(info);
+  const auto [dtype, swapped] = ElementsOf(info);
   const std::vector<int64_t> shape(info.shape.begin(), info.shape.end());
   if (!IsRowMajor(info)) throw py::value_error("the tensor must be in row-major order: use numpy.ascontiguousarray");
   const auto* data = static_cast<const std::byte*>(info.ptr);
   if (info.size == 0) return NDArray::Make(dtype, shape);
+  if (swapped) {
+    auto array = NDArray::Make(dtype, shape);
+    CopySwapped(data, array->num_bytes(), static_cast<size_t>(info.itemsize), array->mutable_data());
+    return array;
+  }
   return NDArray::View(dtype, shape, data, KeepBuffer(std::move(info)));
 }
 
@@ -140,6 +154,27 @@ std::shared_ptr<const NDArray> TensorFromPython(py::handle object, DataType dtyp
     return Scalar<float>(DataType::Float(32), object.cast<float>());
   }
   return nullptr;
+}
+
+bool CanWriteTo(py::handle object) {
+  if (py::isinstance<Tensor>(object)) return true;
+  if (PyObject_CheckBuffer(object.ptr()) == 0) return false;
+  return !py::reinterpret_borrow<py::buffer>(object).request().readonly;
+}
+
+void WriteTo(py::handle object, std::shared_ptr<const NDArray> value) {
+  if (py::isinstance<Tensor>(object)) {
+    // Others that have the old tensor, such as constants, keep it.
+    object.cast<Tensor&>().array = std::move(value);
+    return;
+  }
+  const py::buffer_info info = py::reinterpret_borrow<py::buffer>(object).request(/*writable=*/true);
+  auto* memory = static_cast<std::byte*>(info.ptr);
+  if (ElementsOf(info).swapped) {
+    CopySwapped(value->data(), value->num_bytes(), static_cast<size_t>(info.itemsize), memory);
+  } else if (value->num_bytes() > 0) {
+    std::memcpy(memory, value->data(), value->num_bytes());
+  }
 }
 
 void AddTensorType(py::module_& m) {

@@ -17,7 +17,14 @@ void AddTensorType(py::module_& m);
 py::object TensorToPython(const NDArray* array);
 py::object TensorToPython(std::shared_ptr<const NDArray> array);
 // The tensor of an NDArray, or of an object with a buffer, such as an array of NumPy, or a number. Null if it is
-// something else. The memory of a buffer in row-major order is used as it is; it must not be changed afterwards.
+// something else. The memory of a buffer in row-major order is used as it is, unless its bytes are in another order than
+// those of this machine; it must not be changed afterwards.
 std::shared_ptr<const NDArray> TensorFromPython(py::handle object, DataType dtype = DataType::Void());
+
+// Returns whether WriteTo can give the object, an NDArray or one with a buffer, other elements.
+bool CanWriteTo(py::handle object);
+// The value has the shape and the dtype of the object. The memory of a buffer is written; an NDArray gets the value in
+// place of its own.
+void WriteTo(py::handle object, std::shared_ptr<const NDArray> value);
 
 }  // namespace iropt::python

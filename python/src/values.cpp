@@ -121,6 +121,11 @@ const PrimExpr* ToPrim(py::handle value, Build& build, DataType int_dtype) {
   Expected("a scalar expression", value);
 }
 
+const PrimExpr* RequiredPrim(py::handle value, Build& build, DataType int_dtype) {
+  if (const PrimExpr* prim = ToPrim(value, build, int_dtype)) return prim;
+  Expected("a scalar expression", value);
+}
+
 const PrimExpr* ToDim(py::handle value, Build& build) {
   const PrimExpr* dim = ToPrim(value, build, DataType::Int(64));
   if (dim == nullptr || !IRContext::CanIntern(dim))
@@ -201,6 +206,11 @@ const Type* ToType(py::handle value, Build& build) {
   const Node* node = ToNode(value, build, "a type");
   if (const auto* type = As<Type>(node)) return type;
   if (const auto* expr = As<Expr>(node); expr != nullptr && expr->type != nullptr) return expr->type;
+  Expected("a type", value);
+}
+
+const Type* RequiredType(py::handle value, Build& build) {
+  if (const Type* type = ToType(value, build)) return type;
   Expected("a type", value);
 }
 

@@ -18,8 +18,11 @@ namespace iropt::python {
 
 // "float32", numpy.float32, numpy.dtype("float32"), a class of Python (int, float, bool); None is void.
 DataType ToDType(py::handle value);
-// A scalar expression: a node, a number (an integer gets `int_dtype`), a text, an iteration variable.
+// A scalar expression: a node, a number (an integer gets `int_dtype`), a text, an iteration variable; None for null.
 const PrimExpr* ToPrim(py::handle value, Build& build, DataType int_dtype = DataType::Int(32));
+// As ToPrim and ToType, but None is an error.
+const PrimExpr* RequiredPrim(py::handle value, Build& build, DataType int_dtype = DataType::Int(32));
+const Type* RequiredType(py::handle value, Build& build);
 // A scalar expression that a type may have: without variables of a function.
 const PrimExpr* ToDim(py::handle value, Build& build);
 // A Relax expression: a node, or None for null; numbers, texts, tuples and tensors become literals.

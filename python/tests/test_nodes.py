@@ -126,3 +126,119 @@ def test_macro_and_functions_in_scripts():
             store(A, i, twice(A[i]))
 
     assert "A[i] = A[i] + A[i]" in func.script()
+
+
+def test_none_for_an_operand_is_a_type_error():
+    one, stmt = tir.IntImm("int32", 1), tir.Evaluate(0)
+    for cls in (tir.Add, tir.And, tir.Div, tir.EQ, tir.FloorDiv, tir.FloorMod, tir.GE, tir.GT, tir.LE, tir.LT, tir.Max, tir.Min,
+                tir.Mod, tir.Mul, tir.NE, tir.Or, tir.Sub):
+        for operands in ((None, None), (one, None), (None, one)):
+            with pytest.raises(TypeError):
+                cls(*operands)
+    x = relax.Var("x", R.Tensor((2,), "float32"))
+    for make in (lambda: tir.AssertStmt(None, None, None), lambda: tir.AttrStmt(None, "key", None, None), lambda: tir.Broadcast(None, 4),
+                 lambda: tir.Cast("int32", None), lambda: tir.DeclBuffer(None, None), lambda: tir.Evaluate(None),
+                 lambda: tir.IfThenElse(None, stmt, None), lambda: tir.IfThenElse(one < 2, None, None), lambda: tir.Not(None),
+                 lambda: tir.Let(None, None, None), lambda: tir.Ramp(None, 1, 4), lambda: tir.Select(None, None, None),
+                 lambda: tir.While(None, None), lambda: tir.call_packed(None), lambda: tir.reinterpret("int32", None),
+                 lambda: tir.stmt_seq(None), lambda: tir.SeqStmt([stmt, None]), lambda: relax.If(None, None, None),
+                 lambda: relax.VarBinding(None, None), lambda: relax.MatchCast(None, None, None), lambda: relax.Tuple([x, None]),
+                 lambda: relax.Call(None, []), lambda: relax.TupleStructInfo([None])):
+        with pytest.raises(TypeError, match="None"):
+            make()
+    # What a node may lack.
+    assert tir.IfThenElse(one < 2, stmt, None).else_case is None
+
+
+def test_what_is_not_a_node_is_a_type_error():
+    from iropt import _iropt
+
+    with pytest.raises(TypeError, match="expected a node, not an object of type tuple"):
+        _iropt.place((1, 2))
+
+
+def test_objects_of_the_library_are_not_pickled(module):
+    import pickle
+
+    from iropt import _iropt
+
+    for value in (_iropt.PythonInstrument("x", object()), module._module):
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            with pytest.raises(TypeError, match="cannot pickle"):
+                pickle.dumps(value, protocol)
+
+
+def test_iteration_ends(module):
+    x = relax.Var("x", R.Tuple(R.Tensor((2,), "float32"), R.Tensor((3,), "float32")))
+    assert [field.index for field in x] == [0, 1]
+    first, second = x
+    assert (first.index, second.index) == (0, 1)
+    for value in (module["main"], relax.Var("y", R.Tensor((2,), "float32")), relax.Var("z"), tir.decl_buffer((4,)),
+                  tir.ir_builder.create().allocate("int32", 4)):
+        with pytest.raises(TypeError, match="not iterable"):
+            list(value)
+    with pytest.raises(TypeError, match="not iterable"):
+        relax.Call(ir.Op.get("relax.add"), module["main"])
+
+
+def test_texts_of_weights_are_short():
+    np = pytest.importorskip("numpy")
+    x = relax.Var("x", R.Tensor((1, 1024), "float32"))
+    builder = relax.BlockBuilder()
+    with builder.function("main", [x]):
+        builder.emit_func_output(builder.emit(relax.op.matmul(x, relax.const(np.ones((1024, 1024), "float32")))))
+    mod = builder.get()
+    binding = mod["main"].body.blocks[0].bindings[0]
+    for text in (repr(mod), str(mod), mod._repr_html_(), repr(mod["main"]), str(binding), repr(binding.value.args[1])):
+        assert len(text) < 2000
+    assert 'R.const(..., R.Tensor((1024, 1024), dtype="float32"))' in repr(binding)
+    assert repr(relax.const([1.0, 2.0])) == 'R.const([1.0, 2.0], "float32")'
+    # The text that script() gives can be read.
+    assert ir.structural_equal(ir.IRModule.from_source(mod.script()), mod)
+
+
+def test_texts_of_scripts_have_no_value():
+    def by_dtype(buffer):
+        return T.float32(1) if buffer.dtype == "float16" else T.float32(2)
+
+    def by_truth(value):
+        return 1 if value else 2
+
+    with pytest.raises(TypeError, match="A.dtype has no value to compare"):
+
+        @T.prim_func
+        def compares(A: T.Buffer((4,), "float16"), B: T.Buffer((1,), "float32")):
+            B[0] = by_dtype(A)
+
+    with pytest.raises(TypeError, match="has no truth value"):
+
+        @T.prim_func
+        def decides(A: T.Buffer((4,), "int32")):
+            for i in range(4):
+                A[i] = by_truth(i == 2)
+
+
+size = 128
+
+
+def test_names_of_macros_that_are_not_hygienic():
+    @T.macro(hygienic=False)
+    def element(A, B):
+        B[0] = A[size]
+
+    @T.macro
+    def global_element(A, B):
+        B[0] = A[size]
+
+    @T.prim_func
+    def uses(A: T.Buffer((1024,), "int32"), B: T.Buffer((1,), "int32")):
+        for size in range(10):
+            element(A, B)
+            global_element(A, B)
+
+    @T.prim_func
+    def has_none(A: T.Buffer((1024,), "int32"), B: T.Buffer((1,), "int32")):
+        element(A, B)
+
+    assert "B[0] = A[size]" in uses.script() and "B[0] = A[128]" in uses.script()
+    assert "B[0] = A[128]" in has_none.script()

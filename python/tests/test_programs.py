@@ -180,3 +180,26 @@ def test_code_of_the_document(tmp_path):
     path = tmp_path / "document.py"
     path.write_text("\n".join(blocks))
     subprocess.run([sys.executable, str(path)], check=True, capture_output=True, text=True)
+
+
+def test_names_of_tvm_leave_the_package_alone(tmp_path):
+    result = run_as_tvm(tmp_path, """
+import iropt
+import tvm
+from tvm import relax
+from tvm.relax.op.nn import relu
+from tvm.script import relax as R
+import tvm.relax.op.nn, tvm.ir.type, tvm.runtime.object
+import tvm.something.new
+
+x = relax.Var("x", R.Tensor((2, 3), "float32"))
+# Names of modules of TVM that are also those of functions of Python.
+print(relax.op.permute_dims(x, [1, 0]).attrs.axes, tvm.ir.type.TensorType if False else "", isinstance(1, object))
+print(relax.op.nn.relu is relu, relax.op.nn.relu(x))
+print(tvm.relax.expr.Var is iropt.relax.Var, tvm.nd.array([1.0]).shape)
+for module in (iropt.ir, iropt.relax, iropt.relax.op, iropt.runtime, iropt.tir):
+    assert "type" not in vars(module) and "object" not in vars(module) and not hasattr(module, "no_such_name")
+relax.no_such_name()
+""")
+    assert result.stdout == "[1, 0]  True\nTrue R.nn.relu(x)\nTrue (1,)\n", result.stderr
+    assert "tvm.relax.no_such_name is not a part of iropt" in result.stderr

@@ -118,3 +118,76 @@ except KeyboardInterrupt:
 
 def test_interrupt_ends_semantic_checks():
     assert output_of(INTERRUPTED_CHECK) == "interrupted True\n"
+
+
+@pytest.fixture
+def kernels():
+    return iropt.from_source("""
+@I.ir_module
+class Module:
+    @T.prim_func
+    def add(a: T.Buffer((4,), "float32"), b: T.Buffer((4,), "float32")):
+        for i in range(4):
+            b[i] = a[i] + T.float32(1)
+    @T.prim_func
+    def increase(a: T.Buffer((4,), "float32")):
+        for i in range(4):
+            a[i] = a[i] + T.float32(1)
+""")
+
+
+@pytest.mark.parametrize("dtype", ["<f4", ">f4"])
+@pytest.mark.parametrize("way", ["interpret", "compile"])
+def test_outputs_are_written(kernels, dtype, way):
+    a, b = np.arange(4, dtype=dtype), np.zeros(4, dtype)
+    try:
+        result = iropt.run(kernels, "add", a, b, loops=way)
+    except iropt.Error as error:
+        pytest.skip(str(error))
+    np.testing.assert_array_equal(b, [1, 2, 3, 4])
+    np.testing.assert_array_equal(np.asarray(result), b)
+    np.testing.assert_array_equal(a, [0, 1, 2, 3])
+    iropt.run(kernels, "increase", a, loops=way)
+    np.testing.assert_array_equal(a, [1, 2, 3, 4])
+
+
+def test_outputs_in_tensors(kernels):
+    a, b = iropt.runtime.array(np.arange(4, dtype="float32")), iropt.runtime.empty((4,))
+    constant = relax.const(a)
+    iropt.run(kernels, "add", a, b)
+    np.testing.assert_array_equal(b.numpy(), [1, 2, 3, 4])
+    iropt.run(kernels, "increase", b)
+    iropt.run(kernels, "increase", b)
+    np.testing.assert_array_equal(b.numpy(), [3, 4, 5, 6])
+    iropt.run(kernels, "increase", a)
+    np.testing.assert_array_equal(a.numpy(), [1, 2, 3, 4])
+    # What has the tensor as its value keeps it.
+    np.testing.assert_array_equal(constant.data.numpy(), [0, 1, 2, 3])
+
+
+def test_outputs_that_cannot_be_written(kernels):
+    a = np.arange(4, dtype="float32")
+    fixed = np.zeros(4, "float32")
+    fixed.flags.writeable = False
+    with pytest.raises(TypeError, match="the argument 'b' is written to, but it cannot be changed"):
+        iropt.run(kernels, "add", a, fixed)
+    with pytest.raises(TypeError, match="too many arguments"):
+        iropt.run(kernels, "add", a, a, a)
+    # Without it, the result is all.
+    np.testing.assert_array_equal(np.asarray(iropt.run(kernels, "add", a)), a + 1)
+
+
+@pytest.mark.parametrize("dtype", ["i2", "i4", "i8", "u2", "u4", "u8", "f2", "f4", "f8"])
+def test_byte_orders(dtype):
+    for order in "<>=":
+        array = np.array([[1, 2], [3, 250]]).astype(order + dtype)
+        constant = relax.const(array)
+        assert constant.struct_info.dtype == np.dtype(dtype).name
+        np.testing.assert_array_equal(constant.data.numpy(), array)
+        np.testing.assert_array_equal(np.asarray(iropt.NDArray(array)), array)
+
+
+@pytest.mark.parametrize("dtype", ["c8", "c16", "U3", "S3", "O", "V4", "f4,f4", "g"])
+def test_dtypes_that_tensors_do_not_have(dtype):
+    with pytest.raises((TypeError, ValueError)):
+        relax.const(np.zeros(2, dtype))

@@ -132,6 +132,13 @@ class RelaxExpr(BaseExpr):
             raise IndexError(f"the tuple has {len(info.fields)} fields")
         return relax.TupleGetItem(self, index)
 
+    def __iter__(self):
+        from .. import relax
+
+        if not isinstance(self.type, relax.TupleStructInfo):
+            raise TypeError(f"'{type(self).__name__}' object is not iterable: it is not a tuple of known length")
+        return (self[index] for index in range(len(self.type.fields)))
+
 
 class BaseFunc(RelaxExpr):
     """A function of a module."""

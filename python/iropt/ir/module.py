@@ -54,14 +54,14 @@ class IRModule:
         return module
 
     def script(self, **options):
-        """The text of the module in TVMScript."""
+        """The text of the module in TVMScript, with the values of all constants unless show_meta=False is given."""
         return self._module.text(printing(options))
 
     def show(self, *_, style=None, black_format=None, **options):
-        """Prints the module, with colours on a terminal."""
+        """Prints the module, with colours on a terminal; the values of constants only with show_meta=True."""
         from .. import _text
 
-        _text.show(self.script(**options))
+        _text.show(self.script(**{"show_meta": False, **options}))
 
     def write(self, path, format=""):
         """Writes a file in the format of its extension."""
@@ -71,15 +71,14 @@ class IRModule:
         return self.script()
 
     def __str__(self):
-        return self.script()
+        return self.script(show_meta=False)
 
-    def __repr__(self):
-        return self.script()
+    __repr__ = __str__
 
     def _repr_html_(self):
         from .. import _text
 
-        return _text.html(self.script())
+        return _text.html(str(self))
 
     # ---- A mapping
     @property

@@ -44,9 +44,12 @@ class Macro:
     def _script_name_(self):
         return self.__name__
 
-    def _script_macro_(self):
+    def _script_macro_(self, env, bound):
+        """The text of the macro for a script that sees the names `env` and binds some itself."""
         source, _, _ = _script.source_of_function(self._function)
-        return _script.resolve(source, _script.environment(self._frame, self._function))
+        if self._hygienic:
+            return _script.resolve(source, _script.environment(self._frame, self._function))
+        return _script.resolve(source, env, bound=bound)
 
     def __call__(self, *_args, **_kwargs):
         raise TypeError(f"the macro {self.__name__} can be used in a script only")

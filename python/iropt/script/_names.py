@@ -41,14 +41,29 @@ class Name:
     def __iter__(self):
         raise TypeError(f"{self._text} can be used in a script only")
 
+    def _compare(self, other):
+        if other is self:
+            return True
+        raise TypeError(f"{self._text} has no value to compare while Python runs: it can be used in a script only")
+
+    def __eq__(self, other):
+        return self._compare(other)
+
+    def __ne__(self, other):
+        return not self._compare(other)
+
+    def __bool__(self):
+        raise TypeError(f"{self._text} has no truth value while Python runs: it can be used in a script only")
+
+    def __hash__(self):
+        return id(self)
+
 
 class Expression(Name):
     """An expression of a script of which only the text is known: functions of Python that it is given to compute texts."""
 
     _script_name_ = None
-
-    def __hash__(self):
-        return id(self)
+    __hash__ = Name.__hash__
 
 
 def operation(symbol, a, b):

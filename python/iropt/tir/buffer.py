@@ -77,6 +77,9 @@ class Buffer(Object):
             return BufferRegion(self, region)
         return BufferLoad(self, list(indices))
 
+    # Each index gives an element, so Python would never reach an end.
+    __iter__ = None
+
     elem_type = property(lambda self: self.dtype)
 
     def access_ptr(self, access_mask, ptr_type="handle", content_lanes=1, offset=0, extent=None):

@@ -46,6 +46,9 @@ class BufferVar:
     def __getitem__(self, index):
         return BufferLoad(self._buffer, self._indices(index))
 
+    # Each index gives an element, so Python would never reach an end.
+    __iter__ = None
+
     def __setitem__(self, index, value):
         value = convert(value)
         if value.dtype.split("x")[0] != self._content_type.split("x")[0] and isinstance(value, PrimExpr):
