@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "iropt/ir/element.h"
+#include "iropt/ir/limits.h"
 
 namespace iropt {
 
@@ -63,7 +64,35 @@ double NonFiniteReal(RandomSource& random, std::span<const int64_t> dims, bool i
   }
 }
 
+// Squares of numbers that differ from the mean by a thousandth of it cancel out to nothing in the format.
+double OffsetReal(RandomSource& random, DataType dtype) {
+  const double offset = dtype.bits < 16 ? 8 : dtype.bits < 32 ? 256 : dtype.bits < 64 ? 4096 : 0x1p30;
+  return offset * (1 + random.Uniform() / 1024);
+}
+
+double TieReal(RandomSource& random) {
+  constexpr double kBelowHalf = 0.49999997;  // whose sum with 1/2 is rounded to 1 in float32
+  const uint64_t number = random.Next() % 32;
+  if (number < 2) return number == 0 ? kBelowHalf : -kBelowHalf;
+  return (static_cast<double>(number) - 16) / 2;
+}
+
+// Neighbours in the format around 1 + 1/4. Sums and products of a few of them are exact in wider formats only.
+double NeighbourReal(RandomSource& random, DataType dtype) {
+  const int digits = dtype.bits == 64 ? 52 : dtype.bits == 32 ? 23 : dtype.code == TypeCode::kBFloat ? 7 : 10;
+  return 1.25 + static_cast<double>(random.Next() % 4) * std::ldexp(1.0, -digits);
+}
+
+double FormOfReal(RandomSource& random, DataType dtype, InputForm form) {
+  switch (form) {
+    case InputForm::kOffset: return OffsetReal(random, dtype);
+    case InputForm::kTies: return TieReal(random);
+    default: return NeighbourReal(random, dtype);
+  }
+}
+
 double RandomReal(RandomSource& random, DataType dtype, std::span<const int64_t> dims, const RandomOptions& options) {
+  if (options.form != InputForm::kPlain) return FormOfReal(random, dtype, options.form);
   switch (options.values) {
     case InputValues::kOrdinary: return options.scale * OrdinaryReal(random, dims);
     case InputValues::kSpecial:
@@ -75,11 +104,17 @@ double RandomReal(RandomSource& random, DataType dtype, std::span<const int64_t>
   return 0;
 }
 
+int64_t MostInteger(DataType dtype) {
+  const int shift = 64 - dtype.bits;
+  return dtype.is_uint() ? static_cast<int64_t>(UINT64_MAX >> shift) : INT64_MAX >> shift;
+}
+
+int64_t LeastInteger(DataType dtype) { return dtype.is_uint() ? 0 : INT64_MIN >> (64 - dtype.bits); }
+
 // One of the ends of the dtype, a number next to one, or any number. It is truncated to the dtype.
 int64_t ExtremeInteger(RandomSource& random, DataType dtype) {
-  const int shift = 64 - dtype.bits;
-  const int64_t max = dtype.is_uint() ? static_cast<int64_t>(UINT64_MAX >> shift) : INT64_MAX >> shift;
-  const int64_t min = dtype.is_uint() ? 0 : INT64_MIN >> shift;
+  const int64_t max = MostInteger(dtype);
+  const int64_t min = LeastInteger(dtype);
   switch (random.Next() % 8) {
     case 0: return max;
     case 1: return max - 1;
@@ -91,7 +126,14 @@ int64_t ExtremeInteger(RandomSource& random, DataType dtype) {
   }
 }
 
+// Numbers that a float with fewer digits than the dtype has bits rounds to the same one.
+int64_t NeighbourInteger(RandomSource& random, DataType dtype) {
+  const int digits = dtype.bits == 64 ? 53 : dtype.bits == 32 ? 24 : dtype.bits == 16 ? 11 : 4;
+  return (int64_t{1} << digits) + static_cast<int64_t>(random.Next() % 4);
+}
+
 int64_t RandomInteger(RandomSource& random, DataType dtype, const RandomOptions& options) {
+  if (options.integer_form == InputForm::kNeighbours && dtype.bits >= 8) return NeighbourInteger(random, dtype);
   if (!options.near_integers.empty() && random.Next() % 4 != 0) {
     const int64_t number = options.near_integers[random.Next() % options.near_integers.size()];
     switch (random.Next() % 4) {
@@ -116,6 +158,36 @@ void PlaceNonFinite(std::span<T> elements, RandomSource& random) {
   elements[random.Next() % elements.size()] = Element<T>::Store(static_cast<MathOf<T>>(number));
 }
 
+// A mask by rows: all of the first, third, ... row and some of the elements of the others are the least number, of
+// floats -infinity or the least finite one; the rest is 0, the greatest number of an integer dtype.
+template <class T>
+void FillMask(std::span<T> elements, DataType dtype, size_t row, bool is_finite, RandomSource& random) {
+  const auto store = [&](bool is_least) {
+    if constexpr (std::is_floating_point_v<MathOf<T>>) {
+      const double least = is_finite ? -GreatestFinite(dtype).value_or(1) : -std::numeric_limits<double>::infinity();
+      return Element<T>::Store(static_cast<MathOf<T>>(is_least ? least : 0));
+    } else {
+      return Element<T>::Store(static_cast<MathOf<T>>(is_least ? LeastInteger(dtype) : MostInteger(dtype)));
+    }
+  };
+  for (size_t begin = 0; begin < elements.size(); begin += row) {
+    const bool is_whole = begin / row % 2 == 0;
+    for (T& element : elements.subspan(begin, std::min(row, elements.size() - begin)))
+      element = store(is_whole || random.Next() % 2 == 0);
+  }
+}
+
+// Adds at most two units in the last place to each number, or takes them away.
+template <class T>
+void Perturb(std::span<T> elements, DataType dtype, RandomSource& random) {
+  const int digits = dtype.bits == 64 ? 52 : dtype.bits == 32 ? 23 : dtype.code == TypeCode::kBFloat ? 7 : 10;
+  for (T& element : elements) {
+    const MathOf<T> value = Element<T>::Load(element);
+    const double units = static_cast<double>(random.Next() % 5) - 2;
+    element = Element<T>::Store(static_cast<MathOf<T>>(value * (1 + units * std::ldexp(1.0, -digits))));
+  }
+}
+
 }  // namespace
 
 RandomSource RandomSourceOf(const EntryInput& input, uint64_t seed) {
@@ -126,6 +198,11 @@ Tensor MakeRandomTensor(DataType dtype, std::span<const int64_t> dims, RandomSou
                         const RandomOptions& options) {
   const std::shared_ptr<NDArray> tensor = NDArray::Make(dtype, dims);
   DispatchElement(dtype, [&]<class T>(std::type_identity<T>) {
+    const InputForm form = dtype.is_floating() ? options.form : options.integer_form;
+    if (form == InputForm::kMask && !dtype.is_bool()) {
+      const size_t row = dims.empty() || dims.back() < 1 ? 1 : static_cast<size_t>(dims.back());
+      return FillMask(tensor->MutableAs<T>(), dtype, row, options.values != InputValues::kNonFinite, random);
+    }
     for (T& element : tensor->MutableAs<T>()) {
       if constexpr (std::is_floating_point_v<MathOf<T>>) {
         element = Element<T>::Store(static_cast<MathOf<T>>(RandomReal(random, dtype, dims, options)));
@@ -135,6 +212,10 @@ Tensor MakeRandomTensor(DataType dtype, std::span<const int64_t> dims, RandomSou
     }
     if constexpr (std::is_floating_point_v<MathOf<T>>) {
       if (options.values == InputValues::kNonFinite) PlaceNonFinite(tensor->MutableAs<T>(), random);
+      if (options.perturbation != 0) {
+        RandomSource changes(options.perturbation);
+        Perturb(tensor->MutableAs<T>(), dtype, changes);
+      }
     }
   });
   return tensor;

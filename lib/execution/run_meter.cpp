@@ -1,6 +1,7 @@
 #include "iropt/execution/run_meter.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace iropt {
 
@@ -14,7 +15,8 @@ int64_t NumElements(const HostValue& value) {
 
 }  // namespace
 
-void RunMeter::OnBinding(const Function&, const Var&, const HostValue& value) {
+void RunMeter::OnBinding(const Function& function, const Var& var, const HostValue& value) {
+  if (std::exchange(has_drawn_, false)) draws_.push_back({&function, &var});
   Add(value);
   ForEachTensor(value, [&](const Tensor& tensor) {
     precision_.has_narrow_floats |= tensor->dtype().is_floating() && tensor->dtype().bits < 32;

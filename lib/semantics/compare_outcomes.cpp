@@ -50,7 +50,8 @@ bool IsSameLine(std::string_view a, std::string_view b) {
   return a.empty() && b.empty();
 }
 
-// Empty if the lines are the same.
+}  // namespace
+
 std::string DescribeLines(const std::vector<std::string>& got, const std::vector<std::string>& expected) {
   if (got.size() != expected.size())
     return fmt::format("{} lines are printed, expected {}", got.size(), expected.size());
@@ -60,8 +61,6 @@ std::string DescribeLines(const std::vector<std::string>& got, const std::vector
   }
   return {};
 }
-
-}  // namespace
 
 OutcomeComparison CompareOutcomes(const RunOutcome& got, const RunOutcome& expected, bool is_narrower,
                                   const ToleranceOptions& options) {
@@ -74,6 +73,10 @@ OutcomeComparison CompareOutcomes(const RunOutcome& got, const RunOutcome& expec
   if (!got.is_written) result.differences.emplace_back("an output has uninitialized elements");
   if (std::string difference = DescribeLines(got.lines, expected.lines); !difference.empty())
     result.differences.push_back(std::move(difference));
+  if (got.num_draws != expected.num_draws) {
+    result.differences.push_back(fmt::format("random numbers are drawn by {} operators whose values are used, expected {}",
+                                             got.num_draws, expected.num_draws));
+  }
   if (expected.facts.race.empty() && !got.facts.race.empty()) result.differences.push_back(got.facts.race);
   const RunPrecision precision{std::max(got.precision.accumulation, expected.precision.accumulation),
                                is_narrower || expected.precision.has_narrow_floats,

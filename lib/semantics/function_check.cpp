@@ -7,7 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "iropt/ir/assertion.h"
 #include "iropt/observe/operator_counts.h"
+#include "spread.h"
 
 namespace iropt {
 
@@ -20,6 +22,10 @@ constexpr size_t kMostSameFailures = 14;
 // Runs that are not necessary may take more time than the others, whose sizes are smaller.
 constexpr uint64_t kLeastExtraWork = uint64_t{1} << 22;
 constexpr uint64_t kMostTimesExtraWork = 64;
+// Runs that an assertion has ended.
+constexpr size_t kMostFailingTrials = 3;
+// Changes of the last bits of the inputs that are tried where a pass rounds in another way.
+constexpr uint64_t kPerturbations = 4;
 
 }  // namespace
 
@@ -71,6 +77,8 @@ FunctionCheck::Trial FunctionCheck::MakeTrial(const TrialPlan& plan, uint64_t se
   Trial trial;
   trial.recipe.seed = seed;
   trial.recipe.random = {.values = plan.values,
+                         .form = plan.form,
+                         .integer_form = is_first ? plan.form : InputForm::kPlain,
                          .integers = integers,
                          .scale = plan.scale,
                          .is_dense = plan.is_dense,
@@ -100,6 +108,7 @@ std::optional<FunctionCheck::Trial> FunctionCheck::FindTrial(const TrialPlan& pl
           trial.outcome.failure = inputs.TakeError();
         }
         if (!trial.outcome.failure) return trial;
+        if (inputs.ok()) AddFailingTrial(trial);
         const bool is_over = trial.outcome.failure->code == ErrorCode::Budget;
         if (error.message.empty() || is_over) error = *trial.outcome.failure;
         if (is_over && max_work == UINT64_MAX) return std::nullopt;
@@ -113,6 +122,7 @@ std::optional<FunctionCheck::Trial> FunctionCheck::FindTrial(const TrialPlan& pl
 
 std::string FunctionCheck::FindTrials(const Run& run, const SemanticCheckOptions& options) {
   trials_.clear();
+  failing_trials_.clear();
   if (!maker_->obstacle().empty()) return maker_->obstacle();
   Error first_error{ErrorCode::SemanticCheck, {}};
   std::string incomplete;  // why a run that is possible is missing
@@ -169,9 +179,10 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, Ch
   const std::string inputs = fmt::format("with {}", maker_->Describe(trial.recipe));
   // Loops may compute anything where the original overflows. So may loops that replace operators, which wrap
   // around and take negative indices.
-  const bool is_wild = trial.recipe.random.has_extremes || trial.recipe.near_integers;
+  const bool is_wild = trial.recipe.random.has_extremes || trial.recipe.near_integers ||
+                       trial.recipe.random.integer_form != InputForm::kPlain;
   const bool may_overflow =
-      trial.outcome.facts.overflows || (is_wild && maker_->has_integers() && !trial.outcome.runs_loops);
+      trial.outcome.facts.overflows || (is_wild && maker_->has_wide_integers() && !trial.outcome.runs_loops);
   if (mode.assumes_no_overflow && after.runs_loops && may_overflow) return !after.failure;
   if (after.failure && (mode.restricts_inputs || after.failure->code == ErrorCode::Budget)) {
     result.not_compared = fmt::format("after the pass it fails {}: {}", inputs, after.failure->message);
@@ -182,7 +193,8 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, Ch
     return false;
   }
   // Narrower floats overflow sooner.
-  if (mode.is_narrower && trial.recipe.random.values != InputValues::kOrdinary) return true;
+  const RandomOptions& random = trial.recipe.random;
+  if (mode.is_narrower && (random.values != InputValues::kOrdinary || random.form != InputForm::kPlain)) return true;
   if (mode.only_finite && trial.recipe.random.values == InputValues::kNonFinite) return true;
   OutcomeComparison comparison = CompareOutcomes(after, trial.outcome, mode.is_narrower, tolerance);
   if (!comparison.differences.empty() && mode.changes_mode) {
@@ -194,7 +206,8 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, Ch
     result.not_compared = "a pass computes quantized tensors with integers, which rounds in another way";
     return true;
   }
-  if (!comparison.differences.empty() && trial.outcome.is_random) {
+  const bool has_same_draws = after.num_draws == trial.outcome.num_draws;
+  if (!comparison.differences.empty() && trial.outcome.is_random && has_same_draws) {
     result.not_compared = "it uses random numbers, which may be drawn in another order";
     return true;
   }
@@ -207,22 +220,80 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, Ch
   return true;
 }
 
+RunOutcome FunctionCheck::Repeat(const Trial& trial, const Run& run) const {
+  const Result<std::vector<HostValue>> inputs = maker_->Make(trial.recipe, run.runner.input_limits());
+  IROPT_CHECK(inputs.ok(), "inputs that were made are not made again: {}", inputs.error().message);
+  return run.runner.Run(run.module, run.interface, *inputs, trial.settings);
+}
+
 void FunctionCheck::CompareTrials(Trials& trials, const Run& run, CheckMode mode, const ToleranceOptions& tolerance,
-                                  bool is_extra, CheckResult& result) {
+                                  CheckResult& result) {
   Trials next;
   for (Trial& trial : trials) {
-    if (is_extra && !run.runner.HasTimeFor(trial.outcome.work)) break;
-    const Result<std::vector<HostValue>> inputs = maker_->Make(trial.recipe, run.runner.input_limits());
-    IROPT_CHECK(inputs.ok(), "inputs that were made are not made again: {}", inputs.error().message);
-    RunOutcome outcome = run.runner.Run(run.module, run.interface, *inputs, trial.settings);
-    if (is_extra) run.runner.AddExtraWork(outcome.work);
+    RunOutcome outcome = Repeat(trial, run);
     CheckResult compared;
     if (CompareTrial(trial, outcome, mode, tolerance, compared))
       next.push_back({trial.recipe, trial.settings, std::move(outcome)});
-    result.Add(std::move(compared), is_extra);
+    result.Add(std::move(compared), /*is_extra=*/false);
     if (!result.differences.empty()) break;
   }
   trials = std::move(next);
+}
+
+bool FunctionCheck::IsRounding(const Trial& trial, const RunOutcome& after, const Run& run_before,
+                               const ToleranceOptions& tolerance) const {
+  if (after.failure || !after.is_written || after.outputs.size() != trial.outcome.outputs.size()) return false;
+  std::vector<Spread> spreads;
+  for (const NamedTensor& output : trial.outcome.outputs) spreads.emplace_back(*output.tensor);
+  Trial changed{trial.recipe, trial.settings, {}};
+  for (uint64_t change = 1; change <= kPerturbations; ++change) {
+    changed.recipe.random.perturbation = change;
+    const RunOutcome outcome = Repeat(changed, run_before);
+    run_before.runner.AddExtraWork(outcome.work);
+    if (outcome.failure || outcome.outputs.size() != spreads.size()) return true;  // the function fails next to it
+    for (size_t i = 0; i < spreads.size(); ++i) spreads[i].Add(*outcome.outputs[i].tensor);
+  }
+  for (size_t i = 0; i < spreads.size(); ++i) {
+    const Tolerance least = ToleranceFor(*trial.outcome.outputs[i].tensor, trial.outcome.precision, tolerance);
+    if (!spreads[i].Covers(*after.outputs[i].tensor, least)) return false;
+  }
+  return true;
+}
+
+void FunctionCheck::CompareExtraTrials(const Run& run_before, const Run& run, CheckMode mode,
+                                       const ToleranceOptions& tolerance, CheckResult& result) {
+  Trials next;
+  for (Trial& trial : extra_trials_) {
+    if (!run.runner.HasTimeFor(trial.outcome.work)) break;
+    RunOutcome outcome = Repeat(trial, run);
+    run.runner.AddExtraWork(outcome.work);
+    CheckResult compared;
+    if (!CompareTrial(trial, outcome, mode, tolerance, compared)) continue;
+    if (!compared.differences.empty() && !mode.is_of_others && IsRounding(trial, outcome, run_before, tolerance)) continue;
+    next.push_back({trial.recipe, trial.settings, std::move(outcome)});
+    result.Add(std::move(compared), /*is_extra=*/true);
+    if (!result.differences.empty()) break;
+  }
+  extra_trials_ = std::move(next);
+}
+
+void FunctionCheck::AddFailingTrial(Trial trial) {
+  if (failing_trials_.size() < kMostFailingTrials && IsAssertionFailure(trial.outcome.failure->message))
+    failing_trials_.push_back(std::move(trial));
+}
+
+void FunctionCheck::CompareFailingTrials(const Run& run, CheckResult& result) {
+  for (const Trial& trial : failing_trials_) {
+    const RunOutcome outcome = Repeat(trial, run);
+    if (!outcome.failure) {
+      result.differences = {fmt::format("the run does not fail: expected '{}'", trial.outcome.failure->message)};
+    } else if (std::string lines = DescribeLines(outcome.lines, trial.outcome.lines); !lines.empty()) {
+      result.differences = {fmt::format("before the run fails, {}", lines)};
+    }
+    if (result.differences.empty()) continue;
+    result.differences.push_back(fmt::format("with {}", maker_->Describe(trial.recipe)));
+    return;
+  }
 }
 
 CheckResult FunctionCheck::Compare(const Module& before, const CallInterface& old, const Module& after, CheckMode mode,
@@ -241,12 +312,16 @@ CheckResult FunctionCheck::Compare(const Module& before, const CallInterface& ol
     obstacle_ = FindTrials(run_before, options);
   }
   result.not_compared = obstacle_;
-  if (trials_.empty()) return result;
+  if (trials_.empty()) {
+    if (mode.is_of_others) CompareFailingTrials(run_after, result);
+    return result;
+  }
   mode.changes_mode = mode.changes_mode && HasTrainingOperators(before);
   runner.ResetWork();
-  CompareTrials(trials_, run_after, mode, options.tolerance, /*is_extra=*/false, result);
+  CompareTrials(trials_, run_after, mode, options.tolerance, result);
   obstacle_ = result.not_compared;
-  if (!result.differences.empty() || result.num_runs == 0 || !mode.is_of_others) {
+  if (result.differences.empty() && mode.is_of_others) CompareFailingTrials(run_after, result);
+  if (!result.differences.empty() || result.num_runs == 0) {
     constants_.reset();  // extra_trials_ have the outcomes of `before`
     return result;
   }
@@ -256,7 +331,7 @@ CheckResult FunctionCheck::Compare(const Module& before, const CallInterface& ol
   maker_->SetConstants(std::move(found));
   runner.ResetWork();
   if (!is_known) FindExtraTrials(run_before, options);
-  CompareTrials(extra_trials_, run_after, mode, options.tolerance, /*is_extra=*/true, result);
+  CompareExtraTrials(run_before, run_after, mode, options.tolerance, result);
   return result;
 }
 

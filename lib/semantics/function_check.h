@@ -24,8 +24,8 @@ struct CheckMode {
   bool only_finite = false;          // inputs with infinities and NaNs are not compared
   bool restricts_inputs = false;     // the function need not run on all inputs on which it ran before
   bool assumes_no_overflow = false;  // integers of loops that overflow may have other values
-  // Some passes are of plugins or programs. Only these get the extra runs: rare numbers also show how the project's own
-  // passes round.
+  // Some passes are of plugins or programs. Their extra runs must agree as the others do. Those of the project's own
+  // passes may differ by what a change of the last bits of the inputs does: rare numbers also show how passes round.
   bool is_of_others = false;
 
   void Add(const PassInfo& pass);
@@ -62,7 +62,7 @@ class FunctionCheck {
                       FunctionRunner& runner, const SemanticCheckOptions& options);
 
  private:
-  // A run that did not fail.
+  // A run that did not fail, or one that an assertion has ended.
   struct Trial {
     InputRecipe recipe;
     RunSettings settings;
@@ -90,10 +90,22 @@ class FunctionCheck {
                                  uint64_t max_work, Error& error);
   Trial MakeTrial(const TrialPlan& plan, uint64_t seed, size_t sizes, const IntegerRange& integers) const;
   bool HasSizes() const;
-  // Runs the trials again and compares; the outcomes become the expected ones. With `is_extra`, what cannot be compared
-  // is dropped without a word.
-  void CompareTrials(Trials& trials, const Run& run, CheckMode mode, const ToleranceOptions& tolerance, bool is_extra,
+  // Keeps a run that an assertion has ended; a few of them.
+  void AddFailingTrial(Trial trial);
+  // Runs them again: they must fail as before, and print the same until then.
+  void CompareFailingTrials(const Run& run, CheckResult& result);
+  // Returns whether changes of the last bits of the inputs change what the function computes as much as the difference
+  // between the outcomes.
+  bool IsRounding(const Trial& trial, const RunOutcome& after, const Run& run_before,
+                  const ToleranceOptions& tolerance) const;
+  // Runs the trials again and compares; the outcomes become the expected ones.
+  void CompareTrials(Trials& trials, const Run& run, CheckMode mode, const ToleranceOptions& tolerance,
                      CheckResult& result);
+  // As CompareTrials, as far as there is time. What cannot be compared is dropped without a word.
+  void CompareExtraTrials(const Run& run_before, const Run& run, CheckMode mode, const ToleranceOptions& tolerance,
+                          CheckResult& result);
+  // The outcome of the trial in another version of the function.
+  RunOutcome Repeat(const Trial& trial, const Run& run) const;
   // Compares the outcome of another run with that of the trial. False if it cannot be compared with later ones.
   bool CompareTrial(const Trial& trial, const RunOutcome& after, CheckMode mode, const ToleranceOptions& tolerance,
                     CheckResult& result) const;
@@ -106,6 +118,7 @@ class FunctionCheck {
   CallInterface interface_;
   std::unique_ptr<InputMaker> maker_ = nullptr;  // of trials_; null before the first comparison
   Trials trials_ = {};
+  Trials failing_trials_ = {};
   Trials extra_trials_ = {};                        // of constants_
   std::optional<ProgramConstants> constants_ = {};  // nothing if the extra trials are to be made anew
   std::string obstacle_ = {};

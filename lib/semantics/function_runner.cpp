@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "iropt/analysis/relax/use_count.h"
 #include "iropt/execution/call_entry.h"
 #include "iropt/execution/outputs.h"
 #include "iropt/ir/element.h"
@@ -30,6 +31,14 @@ void AddLeaves(const HostValue& value, std::vector<HostValue>& leaves) {
     return;
   }
   for (const HostValue& field : tuple->fields) WithStack([&] { AddLeaves(field, leaves); });
+}
+
+// Returns how many of the variables are used. Those of local functions count as used.
+size_t CountUsedDraws(const Module& module, std::span<const RunMeter::Draw> draws) {
+  return static_cast<size_t>(std::ranges::count_if(draws, [&](const RunMeter::Draw& draw) {
+    const auto entry = std::ranges::find(module.functions(), static_cast<const BaseFunc*>(draw.function), &ModuleEntry::func);
+    return entry == module.functions().end() || UseCounts(*draw.function, *entry->storage)[draw.var->id] != 0;
+  }));
 }
 
 // Saturates.
@@ -193,6 +202,7 @@ RunOutcome FunctionRunner::Run(const Module& module, const CallInterface& interf
   outcome.outputs = FlattenOutputs(*result);
   outcome.is_written = IsWritten(*result);
   outcome.is_random = meter.is_random();
+  outcome.num_draws = CountUsedDraws(module, meter.draws());
   outcome.precision = meter.precision();
   return outcome;
 }

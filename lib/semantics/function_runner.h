@@ -25,6 +25,7 @@ struct RunOutcome {
   std::vector<NamedTensor> outputs = {};
   bool is_written = true;               // all elements of the outputs are initialized
   bool is_random = false;               // operators have drawn random numbers
+  size_t num_draws = 0;                 // the operators among them whose values are used
   std::vector<std::string> lines = {};  // that the program has printed
   LoopFacts facts = {};                 // of the PrimFuncs
   bool runs_loops = false;              // there were PrimFuncs

@@ -28,6 +28,17 @@ std::string_view NameOf(InputValues values) {
   return "";
 }
 
+std::string_view NameOf(InputForm form) {
+  switch (form) {
+    case InputForm::kPlain: return "inputs";
+    case InputForm::kOffset: return "inputs whose mean is large compared with their deviation";
+    case InputForm::kTies: return "halves and ties";
+    case InputForm::kNeighbours: return "numbers next to each other";
+    case InputForm::kMask: return "masks (rows of -infinity or of the least integer)";
+  }
+  return "";
+}
+
 // Values of conditions take turns, so that runs whose seeds follow each other take both branches. Names have one of two
 // periods, so that not all conditions are the same in each run.
 bool ConditionOf(std::string_view name, uint64_t seed) {
@@ -110,6 +121,7 @@ void InputMaker::FindObstacle() {
     has_outputs_ |= input.is_written;
     const bool is_read = input.kind == Kind::kTensor ? !input.is_written : input.kind == Kind::kScalar && !input.scalar;
     has_integers_ |= is_read && input.dtype.is_integer();
+    has_wide_integers_ |= is_read && input.dtype.is_int() && input.dtype.bits >= 32;
     if (input.kind == Kind::kOther && !fixed_[i].tensor && obstacle_.empty())
       obstacle_ = fmt::format("parameter '{}' is neither a tensor nor a shape nor a scalar", input.name);
   }
@@ -146,21 +158,27 @@ DataType InputMaker::DTypeOf(size_t input) const {
   return dtype.is_void() ? DataType::Float(32) : dtype;
 }
 
-RandomOptions InputMaker::OptionsFor(const InputRecipe& recipe) const {
+RandomOptions InputMaker::OptionsFor(size_t input, const InputRecipe& recipe) const {
   RandomOptions random = recipe.random;
+  // In two runs one after the other, each input is a mask once.
+  if (random.form == InputForm::kMask && fixed_.size() > 1 && (input + recipe.seed) % 2 != 0) {
+    random.form = random.integer_form = InputForm::kPlain;
+    random.values = InputValues::kOrdinary;
+  }
   if (recipe.near_integers) random.near_integers = constants_.integers;
   if (recipe.near_reals) random.near_reals = constants_.reals;
   return random;
 }
 
 // Sizes are often numbers, so ordinary ones are small.
-Scalar InputMaker::MakeScalar(const EntryInput& input, const InputRecipe& recipe) const {
+Scalar InputMaker::MakeScalar(size_t index, const InputRecipe& recipe) const {
+  const EntryInput& input = first_.inputs()[index];
   if (input.dtype.is_bool()) return Scalar::Int(ConditionOf(input.name, recipe.seed) ? 1 : 0, input.dtype);
   const bool is_special =
-      recipe.near_integers || recipe.random.has_extremes ||
+      recipe.near_integers || recipe.random.has_extremes || recipe.random.integer_form == InputForm::kNeighbours ||
       (input.dtype.is_floating() && (recipe.random.values != InputValues::kOrdinary || recipe.random.scale != 1));
   if (is_special && (input.dtype.is_floating() || input.dtype.is_integer())) {
-    const Tensor tensor = MakeRandomTensor(input.dtype, {}, RandomSourceOf(input, recipe.seed), OptionsFor(recipe));
+    const Tensor tensor = MakeRandomTensor(input.dtype, {}, RandomSourceOf(input, recipe.seed), OptionsFor(index, recipe));
     if (const std::optional<Scalar> scalar = ScalarOf(*tensor)) return *scalar;
   }
   return Scalar::Int(recipe.sizes.otherwise);
@@ -172,7 +190,7 @@ Result<HostValue> InputMaker::MakeTensor(size_t input, std::vector<int64_t> dims
   IROPT_ASSIGN_OR_RETURN(Tensor tensor,
                          AllocateTensor({dtype, dims}, Storage::Tracking::kOn, {.max_bytes = PhysicalMemory()}));
   if (original.is_written && !recipe.fills_outputs) return HostValue(std::move(tensor));
-  RandomOptions random = OptionsFor(recipe);
+  RandomOptions random = OptionsFor(input, recipe);
   const bool is_condition = dtype.is_bool() && std::ranges::all_of(dims, [](int64_t dim) { return dim == 1; });
   if (is_condition && random.integers.min != random.integers.max) {
     const int64_t value = ConditionOf(original.name, recipe.seed) ? 1 : 0;
@@ -200,7 +218,7 @@ Result<std::vector<HostValue>> InputMaker::Make(const InputRecipe& recipe, const
       values.emplace_back(fixed_[i].tensor);
     } else if (input.kind == Kind::kScalar) {
       const std::optional<Scalar> known = input.scalar ? symbols.Eval(input.scalar) : std::nullopt;
-      Scalar scalar = known ? *known : MakeScalar(input, recipe);
+      Scalar scalar = known ? *known : MakeScalar(i, recipe);
       if (!CastScalar(scalar, input.dtype, &scalar)) scalar = Scalar::Int(1, input.dtype);
       values.emplace_back(scalar);
     } else if (input.kind == Kind::kShape) {
@@ -214,7 +232,7 @@ Result<std::vector<HostValue>> InputMaker::Make(const InputRecipe& recipe, const
 }
 
 std::string InputMaker::Describe(const InputRecipe& recipe) const {
-  std::string text(NameOf(recipe.random.values));
+  std::string text(recipe.random.form == InputForm::kPlain ? NameOf(recipe.random.values) : NameOf(recipe.random.form));
   if (recipe.random.scale != 1) text += fmt::format(" times {}", recipe.random.scale);
   if (recipe.random.has_extremes && has_integers_) text += ", integers of any size";
   if (recipe.near_integers || recipe.near_reals) text += ", numbers near to those of the program";

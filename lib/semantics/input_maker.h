@@ -48,6 +48,8 @@ class InputMaker {
   // The sizes that variables may have.
   const SizeHints& hints() const { return hints_; }
   bool has_integers() const { return has_integers_; }
+  // Some of them are signed and have 32 or 64 bits, so that their sums are undefined where they overflow in loops.
+  bool has_wide_integers() const { return has_wide_integers_; }
   bool has_outputs() const { return has_outputs_; }
 
   // From now on, recipes that want numbers near to constants get those near to these.
@@ -78,8 +80,8 @@ class InputMaker {
   void AddSizes(size_t input, std::span<const int64_t> dims);
   Result<std::vector<int64_t>> DimsOf(size_t input, const InputRecipe& recipe, SymbolValues& symbols) const;
   DataType DTypeOf(size_t input) const;
-  RandomOptions OptionsFor(const InputRecipe& recipe) const;
-  Scalar MakeScalar(const EntryInput& input, const InputRecipe& recipe) const;
+  RandomOptions OptionsFor(size_t input, const InputRecipe& recipe) const;
+  Scalar MakeScalar(size_t index, const InputRecipe& recipe) const;
   Result<HostValue> MakeTensor(size_t input, std::vector<int64_t> dims, const InputRecipe& recipe) const;
 
   Entry first_;
@@ -88,6 +90,7 @@ class InputMaker {
   std::string obstacle_ = {};
   ProgramConstants constants_ = {};
   bool has_integers_ = false;
+  bool has_wide_integers_ = false;
   bool has_outputs_ = false;
 };
 

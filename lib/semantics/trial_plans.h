@@ -11,6 +11,7 @@ namespace iropt {
 
 struct TrialPlan {
   InputValues values = InputValues::kOrdinary;
+  InputForm form = InputForm::kPlain;
   size_t sizes = 0;             // the assignment that is tried first, see MakeSizes
   bool near_constants = false;  // numbers of the program, and those next to them
   bool has_extremes = false;    // integers that overflow
@@ -33,6 +34,12 @@ inline constexpr TrialPlan kTrialPlans[] = {
 inline constexpr double kTinyScale = 0x1p-20;
 inline constexpr TrialPlan kExtraPlans[] = {
     {.values = InputValues::kSpecial, .sizes = kSizesOfOne, .near_constants = true},
+    {.values = InputValues::kOrdinary, .form = InputForm::kOffset, .sizes = kOddSizes},
+    {.values = InputValues::kSpecial, .form = InputForm::kTies, .sizes = 0},
+    {.values = InputValues::kNonFinite, .form = InputForm::kMask, .sizes = 1},
+    {.values = InputValues::kSpecial, .form = InputForm::kMask, .sizes = 0, .fresh = 0xda},
+    {.values = InputValues::kSpecial, .form = InputForm::kMask, .sizes = 2, .fresh = 0xff},
+    {.values = InputValues::kSpecial, .form = InputForm::kNeighbours, .sizes = 0},
     {.values = InputValues::kOrdinary, .sizes = kOddSizes, .scale = kTinyScale, .fresh = 0xda},
     {.values = InputValues::kSpecial, .sizes = kMoreOddSizes, .has_extremes = true, .fresh = 0xff},
     {.values = InputValues::kSpecial, .sizes = kSizesNearConstants, .near_constants = true},

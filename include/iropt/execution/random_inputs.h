@@ -15,6 +15,15 @@ enum class InputValues : uint8_t {
   kNonFinite,  // with some NaNs and infinities
 };
 
+// How the numbers of an input relate to each other. All but kPlain replace InputValues.
+enum class InputForm : uint8_t {
+  kPlain,
+  kOffset,      // floats whose mean is a thousand times their deviation
+  kTies,        // multiples of 1/2 of both signs, many of them equal, and the number below 1/2
+  kNeighbours,  // numbers next to each other that narrower formats and floats cannot tell apart
+  kMask,        // 0 and the least number, by rows: -infinity with kNonFinite; integers of both ends of their dtype
+};
+
 // Both are included. The default serves as indices.
 struct IntegerRange {
   int64_t min = 0;
@@ -23,12 +32,16 @@ struct IntegerRange {
 
 struct RandomOptions {
   InputValues values = InputValues::kOrdinary;
+  InputForm form = InputForm::kPlain;          // of floats
+  InputForm integer_form = InputForm::kPlain;  // with kPlain, integers are those of the range, for use as indices
   IntegerRange integers = {};
   double scale = 1;                             // of ordinary floats
   bool is_dense = false;                        // non-finite floats are frequent
   bool has_extremes = false;                    // integers of any size, and those at the ends of their dtype
   std::span<const int64_t> near_integers = {};  // most integers are one of them, or next to one
   std::span<const double> near_reals = {};      // many special floats are one of them, or near to one
+  // Another number, other changes of the last bits of all floats; 0 changes nothing.
+  uint64_t perturbation = 0;
 };
 
 // The seed of an input depends on its name, not on the other inputs.

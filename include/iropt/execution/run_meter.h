@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "iropt/eval/relax/interpreter.h"
 #include "iropt/execution/tolerance.h"
@@ -11,12 +13,18 @@ namespace iropt {
 // Adds up how many operations the elements of each binding take.
 class RunMeter : public RunObserver {
  public:
+  // A variable that was bound to what an operator has drawn.
+  struct Draw {
+    const Function* function;
+    const Var* var;
+  };
+
   // `work` is the work of all runs, which kernels increase through their limits.
   explicit RunMeter(uint64_t& work) : work_(work), counted_(work) {}
 
   void OnBinding(const Function& function, const Var& var, const HostValue& value) override;
   void OnCall(CalleeKind kind, std::string_view, double) override { runs_loops_ |= kind == CalleeKind::kPrimFunc; }
-  void OnRandom() override { is_random_ = true; }
+  void OnRandom() override { has_drawn_ = is_random_ = true; }
 
   // Counts the steps of an interpreted PrimFunc, which are single operations but take longer.
   void AddSteps(uint64_t steps);
@@ -27,6 +35,7 @@ class RunMeter : public RunObserver {
 
   const RunPrecision& precision() const { return precision_; }
   bool is_random() const { return is_random_; }
+  std::span<const Draw> draws() const { return draws_; }
   // A PrimFunc was called.
   bool runs_loops() const { return runs_loops_; }
 
@@ -34,6 +43,8 @@ class RunMeter : public RunObserver {
   uint64_t& work_;
   uint64_t counted_;
   RunPrecision precision_;
+  std::vector<Draw> draws_ = {};
+  bool has_drawn_ = false;  // since the last binding
   bool is_random_ = false;
   bool runs_loops_ = false;
 };

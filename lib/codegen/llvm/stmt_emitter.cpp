@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "iropt/ir/assertion.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/op/assert_message.h"
@@ -97,7 +98,7 @@ void StmtEmitter::EmitAttr(const tir::AttrStmt& attr) {
 void StmtEmitter::EmitAssert(const tir::AssertStmt& assertion) {
   llvm::Value* holds = exprs_.EmitBool(assertion.condition);
   // Braces in a message are not placeholders.
-  frame_.FailIf(b().CreateNot(holds), fmt::format("assertion failed: {}", AssertMessageText(assertion.message)));
+  frame_.FailIf(b().CreateNot(holds), AssertionFailure(AssertMessageText(assertion.message)));
   const IndexRanges::Assumption assumption(exprs_.ranges(), assertion.condition);
   Emit(assertion.body);
 }

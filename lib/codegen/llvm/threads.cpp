@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "iropt/eval/tir/thread_sync.h"
+#include "iropt/ir/assertion.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/op/assert_message.h"
 #include "iropt/support/stack.h"
@@ -189,7 +190,7 @@ void StmtEmitter::EmitLockstepNode(const tir::Stmt* stmt) {
       const auto* assertion = To<tir::AssertStmt>(stmt);
       ForEachThread([&] {
         frame_.FailIf(b().CreateNot(exprs_.EmitBool(assertion->condition)),
-                      fmt::format("assertion failed: {}", AssertMessageText(assertion->message)));
+                      AssertionFailure(AssertMessageText(assertion->message)));
       });
       return EmitLockstep(assertion->body);
     }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "iropt/eval/tir/thread_sync.h"
+#include "iropt/ir/assertion.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/op/assert_message.h"
@@ -132,7 +133,7 @@ bool Interpreter::CheckAssertion(const tir::AssertStmt& assertion) {
   bool holds = false;
   if (!EvalBool(assertion.condition, &holds)) return false;
   if (holds) return true;
-  return Fail(fmt::format("assertion failed: {}", AssertMessageText(assertion.message)));
+  return Fail(AssertionFailure(AssertMessageText(assertion.message)));
 }
 
 bool Interpreter::ExecAssert(const tir::AssertStmt& assertion) {

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "builtins.h"
+#include "iropt/ir/assertion.h"
 #include "iropt/ir/element.h"
 #include "iropt/support/stack.h"
 
@@ -145,8 +146,7 @@ Result<HostValue> AssertCondition(PackedCall& call) {
   const std::optional<Scalar> value = tensor ? ScalarOf(*tensor) : *call.arg(0).scalar();
   if (value->ToDouble() != 0) return HostValue();
   IROPT_ASSIGN_OR_RETURN(const std::string message, RenderMessage(call, 1, ", "));
-  return Error{ErrorCode::SemanticCheck,
-               message.empty() ? "assertion failed" : fmt::format("assertion failed: {}", message)};
+  return Error{ErrorCode::SemanticCheck, AssertionFailure(message)};
 }
 
 }  // namespace packed

@@ -6,6 +6,7 @@
 #include "faults.h"
 #include "iropt/op/op.h"
 #include "iropt/op/ops/call.h"
+#include "iropt/op/ops/dropout.h"
 
 namespace iropt::wrong {
 
@@ -69,24 +70,72 @@ class PrintMerger : public ExprMutator {
   std::map<const Expr*, const Var*> prints_;
 };
 
-// Prints at the end of a block, the last one first.
-class PrintReverser : public ExprMutator {
+// Moves the prints of blocks.
+class PrintMover : public ExprMutator {
  public:
   using ExprMutator::ExprMutator;
 
  protected:
+  using Bindings = std::vector<const Binding*>;
+
+  virtual Bindings Ordered(const Bindings& prints, const Bindings& others) = 0;
+
   const BindingBlock* VisitBlock(const BindingBlock* block) override {
-    std::vector<const Binding*> bindings;
-    std::vector<const Binding*> prints;
+    Bindings prints;
+    Bindings others;
     for (const Binding* binding : block->bindings) {
       const auto* value = As<VarBinding>(binding);
-      (value && IsPrint(value->value) ? prints : bindings).push_back(binding);
+      (value && IsPrint(value->value) ? prints : others).push_back(binding);
     }
-    bindings.insert(bindings.end(), prints.rbegin(), prints.rend());
     builder().BeginBindingBlock();
-    for (const Binding* binding : bindings) VisitBinding(binding);
+    for (const Binding* binding : Ordered(prints, others)) VisitBinding(binding);
     return builder().EndBlock();
   }
+};
+
+// To the end of a block, the last one first.
+class PrintReverser : public PrintMover {
+ public:
+  using PrintMover::PrintMover;
+
+ protected:
+  Bindings Ordered(const Bindings& prints, const Bindings& others) override {
+    Bindings ordered = others;
+    ordered.insert(ordered.end(), prints.rbegin(), prints.rend());
+    return ordered;
+  }
+};
+
+// To the beginning of a block, also before assertions that fail.
+class PrintHoister : public PrintMover {
+ public:
+  using PrintMover::PrintMover;
+
+ protected:
+  Bindings Ordered(const Bindings& prints, const Bindings& others) override {
+    Bindings ordered = prints;
+    ordered.insert(ordered.end(), others.begin(), others.end());
+    return ordered;
+  }
+};
+
+// As if drawing random numbers were pure: the second of two dropouts of the same value takes the result of the first.
+class DropoutMerger : public ExprMutator {
+ public:
+  using ExprMutator::ExprMutator;
+
+ protected:
+  void VisitVarBinding(const VarBinding* binding) override {
+    const auto* call = As<Call>(binding->value);
+    const auto* op = call ? As<Op>(call->op) : nullptr;
+    if (!op || op->info->id != op::kNnDropout) return ExprMutator::VisitVarBinding(binding);
+    const auto [known, is_new] = dropouts_.try_emplace(call->args[0], binding->var);
+    if (is_new) return ExprMutator::VisitVarBinding(binding);
+    Remap(binding->var, known->second);
+  }
+
+ private:
+  std::map<const Expr*, const Var*> dropouts_;
 };
 
 template <class Mutator>
@@ -104,6 +153,8 @@ std::span<const GraphFault> BindingFaults() {
       MutateGraph<OutputReorderer>("ReorderOutputs", "reorder results of the same type"),
       MutateGraph<PrintDropper>("DropPrint", "drop prints"),
       MutateGraph<PrintMerger>("MergePrints", "merge equal prints"),
+      MutateGraph<DropoutMerger>("MergeDropouts", "merge dropouts of the same value"),
+      MutateGraph<PrintHoister>("HoistPrint", "print before an assertion instead of after it"),
       MutateGraph<PrintReverser>("ReversePrints", "reverse the order of prints"),
   };
   return faults;

@@ -12,8 +12,10 @@
 #include "iropt/op/ops/create.h"
 #include "iropt/op/ops/datatype.h"
 #include "iropt/op/ops/matmul.h"
+#include "iropt/op/ops/reduction.h"
 #include "iropt/op/ops/slice.h"
 #include "iropt/op/ops/softmax.h"
+#include "iropt/op/ops/statistical.h"
 #include "iropt/op/ops/unary.h"
 #include "iropt/runtime/value.h"
 
@@ -168,6 +170,37 @@ const Expr* TruncateQuotient(const Call& call, BlockBuilder& builder) {
   return builder.MakeCall(GetOp(op::kMultiply), {sign, quotient});
 }
 
+// round(x), which takes halves to the even neighbour, -> floor(x + 0.5).
+const Expr* RoundHalfUp(const Call& call, BlockBuilder& builder) {
+  if (!IsCallOf(&call, op::kRound)) return nullptr;
+  const Expr* half = MakeConstant(MakeScalarTensor(Scalar::Float(0.5, DataType::Float(32))), builder.workspace());
+  const Expr* sum = builder.Emit(builder.MakeCall(GetOp(op::kAdd), {call.args[0], half}));
+  return builder.MakeCall(GetOp(op::kFloor), {sum});
+}
+
+// variance(x) -> mean(x * x) - mean(x) * mean(x), which cancels out where the mean is large.
+const Expr* OnePassVariance(const Call& call, BlockBuilder& builder) {
+  if (!IsCallOf(&call, op::kVariance)) return nullptr;
+  const auto emit = [&](const Op* op, std::vector<const Expr*> args, const Attr* attrs) {
+    return builder.Emit(builder.MakeCall(op, args, attrs));
+  };
+  const Expr* square = emit(GetOp(op::kMultiply), {call.args[0], call.args[0]}, nullptr);
+  const Expr* mean_of_squares = emit(GetOp(op::kMean), {square}, call.attrs);
+  const Expr* mean = emit(GetOp(op::kMean), {call.args[0]}, call.attrs);
+  const Expr* square_of_mean = emit(GetOp(op::kMultiply), {mean, mean}, nullptr);
+  return builder.MakeCall(GetOp(op::kSubtract), {mean_of_squares, square_of_mean});
+}
+
+// Integers of 64 bits are compared as float64, which has 53.
+const Expr* CompareAsFloat(const Call& call, BlockBuilder& builder) {
+  if (!IsCallOf(&call, op::kEqual)) return nullptr;
+  const auto* type = As<TensorType>(call.args[0]->type);
+  if (!type || type->dtype != DataType::Int(64)) return nullptr;
+  const Expr* a = builder.Emit(Astype(call.args[0], DataType::Float(64), builder));
+  const Expr* b = builder.Emit(Astype(call.args[1], DataType::Float(64), builder));
+  return builder.MakeCall(call.op, {a, b});
+}
+
 const Expr* DropEpilogue(const Call& call, BlockBuilder&) {
   return IsCallOf(&call, op::kNnRelu) ? call.args[0] : nullptr;
 }
@@ -190,6 +223,9 @@ std::span<const GraphFault> CallFaults() {
       Replace("SliceOffByOne", "take slices one element earlier", SliceOffByOne),
       Replace("DropRareEquality", "drop what is chosen where numbers are equal", DropRareEquality),
       Replace("TruncateQuotient", "round quotients towards zero", TruncateQuotient),
+      Replace("RoundHalfUp", "round halves up", RoundHalfUp),
+      Replace("OnePassVariance", "compute variances in one pass", OnePassVariance),
+      Replace("CompareAsFloat", "compare integers as floats", CompareAsFloat),
       Replace("DropEpilogue", "drop activations", DropEpilogue),
   };
   return faults;

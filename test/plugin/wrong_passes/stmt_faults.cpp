@@ -135,6 +135,28 @@ class RareBranchDropper : public tir::StmtExprMutator {
   }
 };
 
+class AssertDropper : public tir::StmtExprMutator {
+ public:
+  using StmtExprMutator::StmtExprMutator;
+
+ protected:
+  const tir::Stmt* VisitAssertStmt(const tir::AssertStmt* assertion) override { return VisitStmt(assertion->body); }
+};
+
+// Conditions on large sizes never hold.
+class LargeSizeDropper : public tir::StmtExprMutator {
+ public:
+  using StmtExprMutator::StmtExprMutator;
+
+ protected:
+  const tir::Stmt* VisitIfThenElse(const tir::IfThenElse* branch) override {
+    const auto* greater = As<tir::GT>(branch->condition);
+    const auto* bound = greater ? As<tir::IntImm>(greater->b) : nullptr;
+    const bool is_large = bound && bound->value >= 1000 && branch->else_case;
+    return is_large ? VisitStmt(branch->else_case) : StmtExprMutator::VisitIfThenElse(branch);
+  }
+};
+
 }  // namespace
 
 std::span<const LoopFault> StmtFaults() {
@@ -147,6 +169,8 @@ std::span<const LoopFault> StmtFaults() {
       MutateLoops<Vectorizer>("VectorizeDependence", "vectorize loops whose iterations depend on each other"),
       MutateLoops<PredicateDropper>("DropPredicate", "drop conditions of statements"),
       MutateLoops<RareBranchDropper>("DropRareBranch", "drop branches for equal numbers"),
+      MutateLoops<AssertDropper>("DropAssert", "drop assertions"),
+      MutateLoops<LargeSizeDropper>("DropLargeSizes", "drop branches for large sizes"),
   };
   return faults;
 }
