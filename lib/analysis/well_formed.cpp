@@ -8,7 +8,8 @@
 #include "analysis/relax/verifier.h"
 #include "analysis/tir/verifier.h"
 #include "iropt/ir/location.h"
-#include "iropt/ir/tir/stmt.h"
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/parallel.h"
 
 namespace iropt {
@@ -124,6 +125,23 @@ void CheckSharedParams(const Module& module, DiagnosticEngine& diagnostics) {
   }
 }
 
+class RepeatedStmtFinder : public tir::StmtExprVisitor {
+ public:
+  const tir::Stmt* repeated = nullptr;
+
+  void VisitStmt(const tir::Stmt* stmt) override {
+    if (repeated) return;
+    if (seen_.insert(stmt)) return StmtExprVisitor::VisitStmt(stmt);
+    repeated = stmt;
+  }
+
+ protected:
+  void VisitExpr(const PrimExpr*) override {}
+
+ private:
+  LookupSet<const tir::Stmt*> seen_;
+};
+
 }  // namespace
 
 bool VerifyModule(const Module& module, const VerifyOptions& options, DiagnosticEngine& diagnostics) {
@@ -156,6 +174,14 @@ bool HasFreeVars(const Module& module) {
     }
   }
   return false;
+}
+
+const tir::Stmt* FindRepeatedStmt(const Module& module) {
+  RepeatedStmtFinder finder;
+  for (const ModuleEntry& entry : module.functions()) {
+    if (const auto* func = As<PrimFunc>(entry.func); func && func->body) finder.VisitStmt(func->body);
+  }
+  return finder.repeated;
 }
 
 }  // namespace iropt

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "iropt/ir/location.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/check.h"
 
@@ -39,6 +40,11 @@ Status VerifyEach::RunAfterPass(const Module& module, const PassInfo& info, Pass
   if (!VerifyModule(module, options_, found)) {
     diagnostics_.Error({}, "ill-formed-result", fmt::format("pass '{}' made an ill-formed module", info.name));
     buffer.ReplayInto(diagnostics_);
+    return Failure{ErrorCode::Rejected};
+  }
+  if (const tir::Stmt* repeated = FindRepeatedStmt(module)) {
+    diagnostics_.Error(Location(*repeated), "ill-formed-result",
+                       fmt::format("pass '{}' put one statement at two places", info.name));
     return Failure{ErrorCode::Rejected};
   }
   if (outcome == PassOutcome::Unchanged && StructuralHash(module) != audit_->hash_before()) {

@@ -18,6 +18,7 @@
 
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
+#include "iropt/ir/tir/stmt.h"
 
 namespace iropt {
 
@@ -41,5 +42,9 @@ bool VerifyFunction(const Module& module, size_t index, const VerifyOptions& opt
 // Returns whether a PrimFunc of the module uses variables that it does not define. If none does, passes must not lose a
 // definition, so their output should be verified without allow_free_vars.
 bool HasFreeVars(const Module& module);
+
+// Returns a statement that stands at two places of a PrimFunc, which passes must not make, because analyses know a
+// place by its statement; null if there is none.
+const tir::Stmt* FindRepeatedStmt(const Module& module);
 
 }  // namespace iropt

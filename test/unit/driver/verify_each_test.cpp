@@ -66,6 +66,29 @@ TEST_CASE("a pass must make well-formed modules", "[driver]") {
   CHECK(run.texts()[1].starts_with("undefined-variable: "));
 }
 
+TEST_CASE("a pass must not put one statement at two places", "[driver]") {
+  IRContext context;
+  const IRContext::Scope scope(context);
+  const auto make = [&](bool is_repeated) {
+    Workspace workspace;
+    const auto evaluate = [&] { return workspace.New<tir::Evaluate>(context.Int(0, DataType::Int(32))); };
+    const tir::Stmt* first = evaluate();
+    const std::vector<const tir::Stmt*> statements{first, is_repeated ? first : evaluate()};
+    const auto* func = workspace.New<PrimFunc>(
+        List<const tir::Var*>(), List<const tir::Buffer*>(),
+        workspace.New<tir::SeqStmt>(workspace.Copy(statements)), TupleType::Get({}), DictAttr::Empty(), nullptr);
+    Module module;
+    module.Set(GlobalVar::Get("main"), func, workspace.Finish());
+    return module;
+  };
+  Run run;
+  CHECK(run.Of(Module(), make(false), PassOutcome::Changed).ok());
+  const Status status = run.Of(Module(), make(true), PassOutcome::Changed);
+  REQUIRE(!status.ok());
+  CHECK(status.error().code == ErrorCode::Rejected);
+  CHECK(run.texts() == Log{"ill-formed-result: pass 'Mine' put one statement at two places"});
+}
+
 TEST_CASE("the text of changed functions must read back", "[driver]") {
   GraphMaker m;
   const Var* x = m.NewVar("x", m.Tensor({2}));

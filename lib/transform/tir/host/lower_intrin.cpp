@@ -29,7 +29,6 @@
 
 #include "configs/tir.enable_fast_math.h"
 #include "iropt/arith/mutator.h"
-#include "iropt/ir/clone.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/mutator.h"
@@ -42,6 +41,7 @@
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/host/host_builder.h"
 #include "transform/tir/host/intrin_rules.h"
+#include "transform/tir/util/copy_stmt.h"
 
 namespace iropt {
 
@@ -311,12 +311,7 @@ class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
   const PrimExpr* SignMask(const PrimExpr* e) const {
     return make().Bitwise(BitOp::kShiftRight, e, Const(e->dtype.bits - 1, e->dtype));
   }
-  // The expression for a second use. A variable must not be defined twice.
-  const PrimExpr* Again(const PrimExpr* e) {
-    bool defines = false;
-    tir::PostOrderVisit(e, [&](const Node* node) { defines |= Is<tir::Let>(node); });
-    return defines ? Cloner(workspace()).Clone(e) : e;
-  }
+  const PrimExpr* Again(const PrimExpr* e) { return CopyExpr(e, workspace()); }
 
   void NoteError(std::string error, const Node& node) {
     if (error.empty() || !error_.empty()) return;

@@ -14,6 +14,7 @@
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/lookup.h"
+#include "transform/tir/util/copy_stmt.h"
 
 namespace iropt {
 
@@ -256,7 +257,8 @@ class Hoister : public tir::StmtExprMutator {
         // With variables of its own.
         otherwise = OuterBuffers::CopyOf(stmt, workspace());
       }
-      stmt = workspace().New<tir::IfThenElse>(condition->expr, stmt, otherwise);
+      // The condition stays at its place, too.
+      stmt = workspace().New<tir::IfThenElse>(CopyExpr(VisitExpr(condition->expr), workspace()), stmt, otherwise);
     }
     for (auto binding = scope.bindings.rbegin(); binding != scope.bindings.rend(); ++binding) {
       if (!finder_.moved_bindings.contains(binding->var)) continue;

@@ -87,11 +87,11 @@ class AccessCollector : public tir::StmtExprVisitor {
   using StmtExprVisitor::VisitExpr;
 
   void VisitBufferLoad(const tir::BufferLoad* load) override {
-    Access(load->dtype, load->buffer->data, load->indices, /*is_load=*/true);
+    Access(load->dtype, *load->buffer, load->indices, /*is_load=*/true);
     StmtExprVisitor::VisitBufferLoad(load);
   }
   void VisitBufferStore(const tir::BufferStore* store) override {
-    Access(store->value->dtype, store->buffer->data, store->indices, /*is_load=*/false);
+    Access(store->value->dtype, *store->buffer, store->indices, /*is_load=*/false);
     StmtExprVisitor::VisitBufferStore(store);
   }
   void VisitCall(const tir::Call* call) override {
@@ -131,6 +131,13 @@ class AccessCollector : public tir::StmtExprVisitor {
     memories[pointer] = {.elem_type = Stored(dtype), .extent = extent, .may_change = may_change};
   }
 
+  void Access(DataType value, const tir::Buffer& buffer, std::span<const PrimExpr* const> indices, bool is_load) {
+    Access(value, buffer.data, indices, is_load);
+    // Offsets and strides count elements.
+    const auto found = memories.find(buffer.data);
+    if (found == memories.end() || (buffer.strides.empty() && arith::IsInt(buffer.elem_offset, 0))) return;
+    found->second.may_change = false;
+  }
   void Access(DataType value, const tir::Var* pointer, std::span<const PrimExpr* const> indices, bool is_load) {
     const auto found = memories.find(pointer);
     if (found == memories.end() || value.is_scalable()) return;

@@ -23,8 +23,6 @@ namespace {
 
 constexpr DebugChannel kStorageDebug("memory");
 
-uint64_t BitsOf(DataType dtype) { return static_cast<uint64_t>(dtype.bits) * static_cast<uint64_t>(dtype.lanes); }
-
 // The number of elements; 0 if it is not constant or too big.
 uint64_t ConstantSize(const tir::Allocate& allocate) {
   int64_t size = 1;

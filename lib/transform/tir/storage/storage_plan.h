@@ -1,6 +1,8 @@
 // The plan of the storage of a function: allocations that share memory, and the places where it is allocated.
 #pragma once
 
+#include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <vector>
 
@@ -9,6 +11,10 @@
 #include "transform/tir/storage/access_sequence.h"
 
 namespace iropt {
+
+inline uint64_t BitsOf(DataType dtype) {
+  return static_cast<uint64_t>(dtype.bits) * static_cast<uint64_t>(std::abs(dtype.lanes));
+}
 
 // Memory for one or several allocations.
 struct StorageEntry {

@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -91,7 +92,7 @@ class StorageRewriter : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
     const tir::Stmt* visited = StmtExprMutator::VisitBufferStore(store);
-    if (OffsetOf(store->buffer->data) == 0) return visited;
+    if (!IsShifted(*store->buffer)) return visited;
     tir::BufferStore copy = *To<tir::BufferStore>(visited);
     copy.indices = MoveIndices(copy.indices, *store->buffer);
     return workspace().New<tir::BufferStore>(copy);
@@ -99,7 +100,7 @@ class StorageRewriter : public tir::StmtExprMutator {
 
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
     const PrimExpr* visited = StmtExprMutator::VisitBufferLoad(load);
-    if (OffsetOf(load->buffer->data) == 0) return visited;
+    if (!IsShifted(*load->buffer)) return visited;
     tir::BufferLoad copy = *To<tir::BufferLoad>(visited);
     copy.flags = 0;
     copy.indices = MoveIndices(copy.indices, *load->buffer);
@@ -115,7 +116,7 @@ class StorageRewriter : public tir::StmtExprMutator {
     const auto* access = To<tir::Call>(visited);
     std::vector<const PrimExpr*> args(access->args.begin(), access->args.end());
     const DataType dtype = args[0]->dtype;
-    args[2] = Shift(args[2], offset, dtype.bits * dtype.lanes);
+    args[2] = Shift(args[2], offset, BitsOf(dtype));
     return workspace().New<tir::Call>(access->dtype, access->op, workspace().Copy(args));
   }
 
@@ -207,9 +208,13 @@ class StorageRewriter : public tir::StmtExprMutator {
 
   // One allocation for several entries of special memory, one after the other.
   NewAllocation MakeSpecial(const std::vector<const StorageEntry*>& parts) {
-    constexpr uint64_t kAlign = 32;
     const StorageEntry& first = *parts[0];
     const tir::Allocate& alloc = *first.allocs[0];
+    // Offsets are whole elements of each of them.
+    uint64_t align = 32;
+    for (const StorageEntry* part : parts) {
+      for (const tir::Allocate* a : part->allocs) align = std::lcm(align, BitsOf(a->dtype));
+    }
     uint64_t total = 0;
     for (const StorageEntry* part : parts) {
       if (part->const_nbits == 0) {
@@ -218,9 +223,9 @@ class StorageRewriter : public tir::StmtExprMutator {
             fmt::format("the size of '{}' in special memory must be constant", part->allocs[0]->buffer_var->name));
       }
       places_[part] = {.pointer = alloc.buffer_var, .offset_bits = total};
-      total += (part->const_nbits + kAlign - 1) / kAlign * kAlign;
+      total += (part->const_nbits + align - 1) / align * align;
     }
-    const uint64_t width = static_cast<uint64_t>(first.elem_type.bits) * static_cast<uint64_t>(first.elem_type.lanes);
+    const uint64_t width = BitsOf(first.elem_type);
     const auto count = static_cast<int64_t>((total + width - 1) / width);
     return Merged(alloc.buffer_var, first.elem_type, make().Const(count, alloc.extents[0]->dtype));
   }
@@ -269,14 +274,26 @@ class StorageRewriter : public tir::StmtExprMutator {
     return place ? place->offset_bits : 0;
   }
 
+  // Returns whether the indices count from the start of memory that the buffer shares with others. Other buffers than
+  // those of one dimension get an offset.
+  bool IsShifted(const tir::Buffer& buffer) const {
+    return OffsetOf(buffer.data) != 0 && buffer.shape.size() == 1 && buffer.strides.empty();
+  }
+
   // The buffer in the new memory, with its name.
   const tir::Buffer* MoveBuffer(const tir::Buffer* buffer) {
+    if (const tir::Buffer* known = RemapOf(buffer)) return known;
     const tir::Buffer* rewritten = RewriteBuffer(buffer);
     const Place* place = PlaceOf(buffer->data);
-    if (!place || rewritten->name == place->pointer->name) return rewritten;
+    if (!place || (rewritten->name == place->pointer->name && place->offset_bits == 0)) return rewritten;
     tir::Buffer copy = *rewritten;
     copy.name = place->pointer->name;
     copy.layout = nullptr;
+    if (IsShifted(*buffer)) {
+      copy.shape = MoveIndices(copy.shape, *buffer);
+    } else if (place->offset_bits != 0) {
+      copy.elem_offset = Shift(copy.elem_offset, place->offset_bits, BitsOf(buffer->dtype));
+    }
     copy.id = workspace().NextVarId();
     const auto* moved = workspace().New<tir::Buffer>(copy);
     Remap(buffer, moved);
@@ -285,11 +302,11 @@ class StorageRewriter : public tir::StmtExprMutator {
 
   List<const PrimExpr*> MoveIndices(List<const PrimExpr*> indices, const tir::Buffer& buffer) {
     std::vector<const PrimExpr*> moved(indices.begin(), indices.end());
-    if (!moved.empty()) moved.back() = Shift(moved.back(), OffsetOf(buffer.data), buffer.dtype.bits);
+    moved.back() = Shift(moved.back(), OffsetOf(buffer.data), BitsOf(buffer.dtype));
     return workspace().Copy(moved);
   }
-  const PrimExpr* Shift(const PrimExpr* index, uint64_t offset_bits, int width) const {
-    const auto elements = static_cast<int64_t>(offset_bits) / width;
+  const PrimExpr* Shift(const PrimExpr* index, uint64_t offset_bits, uint64_t width) const {
+    const auto elements = static_cast<int64_t>(offset_bits / width);
     return make().Add(make().Const(elements, index->dtype), index);
   }
 

@@ -19,8 +19,8 @@ std::vector<const PrimExpr*> ElementOffset(const tir::Buffer& buffer, std::span<
 // dimension. Not simplified.
 std::vector<const PrimExpr*> FlatShape(const tir::Buffer& buffer, const arith::PrimBuilder& make);
 
-// Gives the buffer this shape, compact strides and a dimension for each axis separator. In memory of one dimension it then
-// begins where the memory does, because ElementOffset counts the offset of the buffer.
+// Gives the buffer this shape, compact strides and a dimension for each axis separator. In memory of one dimension it
+// then begins where the memory does, because ElementOffset counts the offset of the buffer.
 void Flatten(tir::Buffer& buffer, Workspace& workspace, const arith::PrimBuilder& make);
 
 // The shape of the allocation of a buffer, in which padding by strides counts as elements. Empty if a stride is not a

@@ -1,7 +1,10 @@
 #include "transform/tir/util/copy_stmt.h"
 
+#include "iropt/ir/clone.h"
+#include "iropt/ir/dispatch.h"
 #include "iropt/ir/map_list.h"
 #include "iropt/ir/tir/copy_if_changed.h"
+#include "iropt/ir/tir/visitor.h"
 
 namespace iropt {
 
@@ -29,6 +32,14 @@ const tir::Stmt* StmtCopier::Copy(const tir::Stmt* stmt, std::initializer_list<V
   return VisitStmt(stmt);
 }
 
+const tir::Stmt* StmtCopier::Renew(const tir::Stmt* visited, const tir::Stmt* original) {
+  if (!renew_ || visited != original) return visited;
+  return DispatchIn<NodeGroup::kStmt>(
+      visited, [this]<class X>(const X* stmt) -> const tir::Stmt* { return workspace().New<X>(*stmt); });
+}
+
+const tir::Stmt* StmtCopier::VisitStmt(const tir::Stmt* stmt) { return Renew(StmtExprMutator::VisitStmt(stmt), stmt); }
+
 const PrimExpr* StmtCopier::VisitVar(const tir::Var* var) { return vars_.Lookup(var, var); }
 
 const tir::Var* StmtCopier::VisitVarDef(const tir::Var* var) {
@@ -52,7 +63,7 @@ const tir::Stmt* StmtCopier::VisitBlock(const tir::Block* block) {
     for (const PrimExpr* stride : buffer.strides) Define(stride);
     for (const PrimExpr* dim : buffer.shape) Define(dim);
   }
-  return StmtExprMutator::VisitBlock(block);
+  return Renew(StmtExprMutator::VisitBlock(block), block);
 }
 
 const tir::Stmt* StmtCopier::VisitBufferRealize(const tir::BufferRealize* realize) {
@@ -74,6 +85,12 @@ const tir::Buffer* StmtCopier::CopyBuffer(const tir::Buffer* buffer, bool is_def
   if (!is_definition && tir::HaveSameParts(*buffer, copy)) return buffer;
   copy.id = workspace().NextVarId();
   return buffers_[buffer] = workspace().New<tir::Buffer>(copy);
+}
+
+const PrimExpr* CopyExpr(const PrimExpr* expr, Workspace& workspace) {
+  bool defines = false;
+  tir::PostOrderVisit(expr, [&](const Node* node) { defines |= Is<tir::Let>(node) || Is<tir::Reduce>(node); });
+  return defines ? Cloner(workspace).Clone(expr) : expr;
 }
 
 }  // namespace iropt

@@ -10,8 +10,9 @@
 
 namespace iropt {
 
-// Says whether a copy defines the same variables and buffers as the statement. A function must not define a variable
-// twice: of several copies, at most one keeps the definitions.
+// Says whether a copy defines the same variables and buffers as the statement, and may be the statement itself. A
+// function must not define a variable or have a statement twice: of several copies, at most one keeps the definitions,
+// and the others consist of new statements.
 enum class OwnDefinitions : uint8_t { kKeep, kRenew };
 
 class StmtCopier : private tir::StmtExprMutator {
@@ -24,6 +25,7 @@ class StmtCopier : private tir::StmtExprMutator {
   const tir::Stmt* Copy(const tir::Stmt* stmt, std::initializer_list<Value> values, OwnDefinitions definitions);
 
  private:
+  const tir::Stmt* VisitStmt(const tir::Stmt* stmt) override;
   const PrimExpr* VisitVar(const tir::Var* var) override;
   const tir::Var* VisitVarDef(const tir::Var* var) override;
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return CopyBuffer(buffer, renew_); }
@@ -31,6 +33,8 @@ class StmtCopier : private tir::StmtExprMutator {
   const tir::Stmt* VisitBlock(const tir::Block* block) override;
   const tir::Stmt* VisitBufferRealize(const tir::BufferRealize* realize) override;
 
+  // Another node if the statement did not change.
+  const tir::Stmt* Renew(const tir::Stmt* visited, const tir::Stmt* original);
   // A variable that only a definition of a buffer defines.
   void Define(const PrimExpr* expr);
   const tir::Buffer* CopyBuffer(const tir::Buffer* buffer, bool is_definition);
@@ -39,5 +43,8 @@ class StmtCopier : private tir::StmtExprMutator {
   LookupMap<const tir::Var*, const PrimExpr*> vars_;
   LookupMap<const tir::Buffer*, const tir::Buffer*> buffers_;
 };
+
+// The expression for a second place in a function: with variables of its own if it defines some. O(nodes).
+const PrimExpr* CopyExpr(const PrimExpr* expr, Workspace& workspace);
 
 }  // namespace iropt
