@@ -277,6 +277,27 @@ const tir::Stmt* SubstituteCast(const tir::Stmt* stmt, const tir::VarValues& val
   return tir::Substitute(stmt, cast, workspace);
 }
 
+bool BindsVar(const PrimExpr* expr) {
+  bool found = false;
+  tir::PostOrderVisit(expr, [&](const Node* node) { found = found || Is<tir::Let>(node); });
+  return found;
+}
+
+const PrimExpr* BindingRenewer::VisitLet(const tir::Let* let) {
+  const PrimExpr* value = VisitExpr(let->value);
+  const tir::Var* var = known_.insert(let->var) ? let->var : CopyVar(*let->var, workspace());
+  known_.insert(var);
+  const tir::Var* outer = current_.Lookup(let->var);
+  current_[let->var] = var;
+  const PrimExpr* body = VisitExpr(let->body);
+  if (outer)
+    current_[let->var] = outer;
+  else
+    current_.erase(let->var);
+  const bool is_same = var == let->var && value == let->value && body == let->body;
+  return is_same ? let : workspace().New<tir::Let>(var, value, body);
+}
+
 std::vector<const tir::Var*> VarsOf(const PrimExpr* expr) {
   std::vector<const tir::Var*> vars;
   tir::ForEachVar(expr, [&](const tir::Var* var) {

@@ -111,6 +111,27 @@ const tir::Stmt* SimplifyBindings(const tir::Stmt* stmt, arith::IterRanges loops
                                   Workspace& workspace);
 // The values of variables, converted to their dtypes.
 const tir::Stmt* SubstituteCast(const tir::Stmt* stmt, const tir::VarValues& values, Workspace& workspace);
+// Returns whether an annotation names the buffer of the load. All others are accesses.
+inline bool IsMention(const tir::BufferLoad& load) { return load.dtype.is_handle() && load.indices.empty(); }
+// Returns whether the expression binds a variable (T.Let).
+bool BindsVar(const PrimExpr* expr);
+// Gives copies of expressions that bind variables variables of their own: the first one that is visited keeps those
+// that it has.
+class BindingRenewer : public tir::StmtExprMutator {
+ public:
+  explicit BindingRenewer(Workspace& workspace) : StmtExprMutator(workspace) {}
+
+ protected:
+  const PrimExpr* VisitLet(const tir::Let* let) override;
+  const PrimExpr* VisitVar(const tir::Var* var) override {
+    const tir::Var* renewed = current_.Lookup(var);
+    return renewed ? renewed : var;
+  }
+
+ private:
+  LookupSet<const tir::Var*> known_;
+  LookupMap<const tir::Var*, const tir::Var*> current_;
+};
 // The free variables of an expression, each once.
 std::vector<const tir::Var*> VarsOf(const PrimExpr* expr);
 // The expression with simplification, unless that makes it a constant.

@@ -74,7 +74,7 @@ class DTypeChanger : public BufferChanger {
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
     const bool changes = Changed(load->buffer) != nullptr;
     const auto* visited = To<tir::BufferLoad>(BufferChanger::VisitBufferLoad(load));
-    if (!changes) return visited;
+    if (!changes || IsMention(*load)) return visited;
     auto* copy = workspace().New<tir::BufferLoad>(*visited);
     copy->dtype = new_dtype_;
     return workspace().New<tir::Cast>(old_dtype_, copy);

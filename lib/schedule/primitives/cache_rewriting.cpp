@@ -90,7 +90,7 @@ List<const tir::MatchBufferRegion*> AccessRewriter::MapMatches(List<const tir::M
 const PrimExpr* AccessRewriter::MapLoad(const tir::BufferLoad* load) {
   auto* copy = workspace().New<tir::BufferLoad>(*load);
   copy->buffer = to_;
-  copy->indices = workspace().Copy(MapIndices(load->indices));
+  if (!IsMention(*load)) copy->indices = workspace().Copy(MapIndices(load->indices));
   return copy;
 }
 

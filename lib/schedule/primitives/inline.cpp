@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "iropt/analysis/tir/block_access.h"
+#include "iropt/ir/map_list.h"
 #include "iropt/ir/structural.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
@@ -112,7 +113,8 @@ class Inliner : public tir::StmtExprMutator {
         analyzer_(state.make(), Analyzer::SymVars::kAny),
         buffer_(buffer),
         store_(As<tir::BufferStore>(inlined.body)),
-        scope_(&scope->block()) {
+        scope_(&scope->block()),
+        bindings_(state.workspace()) {
     KnowBuffers(inlined);
   }
 
@@ -139,10 +141,35 @@ class Inliner : public tir::StmtExprMutator {
 
  protected:
   void NoteVectorAccess() { has_vector_access_ = true; }
+  // What takes the place of an access: other ones may get copies of the same expressions.
+  const PrimExpr* WithOwnBindings(const PrimExpr* expr) { return BindsVar(expr) ? bindings_.VisitExpr(expr) : expr; }
 
   const PrimExpr* VisitVar(const tir::Var* var) override {
     has_opaque_access_ = has_opaque_access_ || var == buffer_->data;
     return StmtExprMutator::VisitVar(var);
+  }
+
+  // Lists of buffers in annotations lose the one that is removed.
+  const Attr* VisitAttr(const Attr* attr) override {
+    const auto* list = As<ListAttr>(attr);
+    const auto* dict = As<DictAttr>(attr);
+    if (!attr->func_owned() || (!list && !dict)) return attr;
+    const auto names_buffer = [&](const Attr* item) {
+      const auto* expr = As<ExprAttr>(item);
+      const auto* load = expr ? As<tir::BufferLoad>(expr->value) : nullptr;
+      return load && load->buffer == buffer_ && IsMention(*load);
+    };
+    if (list) {
+      std::vector<const Attr*> rest;
+      std::ranges::copy_if(list->values, std::back_inserter(rest),
+                           [&](const Attr* item) { return !names_buffer(item); });
+      auto* copy = workspace().New<ListAttr>(*list);
+      copy->values = workspace().Copy(rest);
+      return rest.size() == list->values.size() ? list : copy;
+    }
+    auto* copy = workspace().New<DictAttr>(*dict);
+    copy->values = MapList(dict->values, workspace(), [&](const Attr* value) { return VisitAttr(value); });
+    return copy->values == dict->values ? dict : copy;
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
@@ -207,6 +234,7 @@ class Inliner : public tir::StmtExprMutator {
   const tir::BufferStore* store_;
   const tir::Block* scope_;
   BuffersByPointer known_;
+  BindingRenewer bindings_;
   RemovalPlan removal_{};
   BlockReuse reuse_;
   PathSet paths_;           // to the blocks that access the buffer; others stay
@@ -247,14 +275,14 @@ class ConsumerInliner : public Inliner {
  protected:
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
     const auto* visited = To<tir::BufferLoad>(Inliner::VisitBufferLoad(load));
-    if (visited->buffer != buffer()) return visited;
+    if (visited->buffer != buffer() || IsMention(*visited)) return visited;
     if (IsVectorAccess(visited->indices)) {
       NoteVectorAccess();
       return visited;
     }
     tir::VarValues values;
     for (size_t i = 0; i < vars_.size(); ++i) values[vars_[i]] = visited->indices[i];
-    return tir::Substitute(value_, values, workspace());
+    return WithOwnBindings(tir::Substitute(value_, values, workspace()));
   }
 
  private:
@@ -325,7 +353,12 @@ class ProducerInliner : public Inliner {
     // The value may load the buffer itself, as in a reduction.
     const auto* own = workspace().New<tir::BufferLoad>(store()->buffer->dtype, store()->buffer, store()->indices);
     const PrimExpr* value = LoadReplacer(buffer(), Substituted(own), values_, workspace()).VisitExpr(visited->value);
-    return LoadReplacer(buffer(), value, values_, workspace()).VisitStmt(store());
+    const auto* inlined = To<tir::BufferStore>(LoadReplacer(buffer(), value, values_, workspace()).VisitStmt(store()));
+    auto* copy = workspace().New<tir::BufferStore>(*inlined);
+    copy->value = WithOwnBindings(inlined->value);
+    copy->indices =
+        MapList(inlined->indices, workspace(), [&](const PrimExpr* index) { return WithOwnBindings(index); });
+    return copy;
   }
 
  private:
@@ -338,7 +371,7 @@ class ProducerInliner : public Inliner {
    protected:
     const PrimExpr* VisitVar(const tir::Var* var) override { return values_.Lookup(var, var); }
     const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override {
-      return load->buffer == buffer_ ? value_ : StmtExprMutator::VisitBufferLoad(load);
+      return load->buffer == buffer_ && !IsMention(*load) ? value_ : StmtExprMutator::VisitBufferLoad(load);
     }
 
    private:

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "iropt/ir/tir/copy_stmt.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/region_tools.h"
@@ -142,21 +144,13 @@ Status ApplyMerge(PrimitiveCall& call) {
 
 namespace {
 
-// Gives a copy of the body of a loop axes and loop variables of its own; the axis of the loop gets the new domain.
-class BodyCopier : public tir::StmtExprMutator {
+// Gives the axis of a part of a loop its new domain.
+class PartRewriter : public tir::StmtExprMutator {
  public:
-  BodyCopier(const tir::Var* loop_var, const PrimExpr* min, const PrimExpr* extent, Workspace& workspace)
+  PartRewriter(const tir::Var* loop_var, const PrimExpr* min, const PrimExpr* extent, Workspace& workspace)
       : StmtExprMutator(workspace), loop_var_(loop_var), min_(min), extent_(extent) {}
 
  protected:
-  const tir::Stmt* VisitFor(const tir::For* loop) override {
-    const tir::Var* var = CopyVar(*loop->loop_var, workspace());
-    Remap(loop->loop_var, var);
-    auto* copy = workspace().New<tir::For>(*To<tir::For>(StmtExprMutator::VisitFor(loop)));
-    copy->loop_var = var;
-    return copy;
-  }
-
   const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override {
     const auto found = std::ranges::find(realize->iter_values, loop_var_);
     axis_ = found == realize->iter_values.end() ? -1 : static_cast<int>(found - realize->iter_values.begin());
@@ -166,24 +160,18 @@ class BodyCopier : public tir::StmtExprMutator {
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
     const int axis = std::exchange(axis_, -1);
     const arith::PrimBuilder make(workspace().arena());
-    std::vector<const tir::IterVar*> axes;
-    for (size_t i = 0; i < block->iter_vars.size(); ++i) {
-      const tir::IterVar& old = *block->iter_vars[i];
-      const tir::Var* var = CopyVar(*old.var, workspace());
-      const tir::Range* dom = old.dom;
-      if (static_cast<int>(i) == axis)
-        dom = workspace().New<tir::Range>(make.Cast(var->dtype, min_), make.Cast(var->dtype, extent_));
-      Remap(old.var, var);
-      axes.push_back(workspace().New<tir::IterVar>(dom, var, old.iter_type, old.thread_tag));
-    }
     const auto* visited = To<tir::Block>(StmtExprMutator::VisitBlock(block));
     return CopyBlock(*visited, workspace(), [&](tir::Block& copy) {
-      copy.iter_vars = workspace().Copy(axes);
       copy.name_hint = workspace().arena().CopyString(fmt::format("{}_{}", block->name_hint, loop_var_->name));
-      if (axis >= 0) {
-        copy.reads = Widen(copy.reads, copy);
-        copy.writes = Widen(copy.writes, copy);
-      }
+      if (axis < 0) return;
+      std::vector<const tir::IterVar*> axes(copy.iter_vars.begin(), copy.iter_vars.end());
+      auto* changed = workspace().New<tir::IterVar>(*axes[static_cast<size_t>(axis)]);
+      const DataType dtype = changed->var->dtype;
+      changed->dom = workspace().New<tir::Range>(make.Cast(dtype, min_), make.Cast(dtype, extent_));
+      axes[static_cast<size_t>(axis)] = changed;
+      copy.iter_vars = workspace().Copy(axes);
+      copy.reads = Widen(copy.reads, copy);
+      copy.writes = Widen(copy.writes, copy);
     });
   }
 
@@ -314,8 +302,9 @@ Status ApplyLoopPartition(PrimitiveCall& call) {
     const PrimExpr* end = make.Const(ends[i], dtype);
     const tir::Var* var = workspace.NewPrimVar(fmt::format("{}{}", loop.loop_var->name, i), dtype);
     const tir::Stmt* body = SubstituteCast(loop.body, {{loop.loop_var, var}}, workspace);
+    body = StmtCopier(workspace).Copy(body, {}, OwnDefinitions::kRenew);
     const PrimExpr* extent = make.Sub(end, make.Cast(dtype, min));
-    body = BodyCopier(var, min, extent, workspace).VisitStmt(body);
+    body = PartRewriter(var, min, extent, workspace).VisitStmt(body);
     const auto* part = workspace.New<tir::For>(var, make.Cast(dtype, min), extent, tir::ForKind::kSerial, body, nullptr,
                                                DictAttr::Empty());
     const PrimExpr* runs = make.Binary(NodeKind::kGT, end, make.Const(0, dtype));

@@ -103,7 +103,7 @@ class RollingRewriter : public tir::StmtExprMutator {
     if (load->buffer != plan_.old_buffer) return visited;
     auto* copy = workspace().New<tir::BufferLoad>(*To<tir::BufferLoad>(visited));
     copy->buffer = plan_.new_buffer;
-    copy->indices = Roll(copy->indices);
+    if (!IsMention(*load)) copy->indices = Roll(copy->indices);
     return copy;
   }
 

@@ -15,6 +15,7 @@
 #include "buffer_sites.h"
 #include "iropt/analysis/tir/block_access.h"
 #include "iropt/arith/mutator.h"
+#include "iropt/ir/map_list.h"
 #include "iropt/ir/structural.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
@@ -354,7 +355,8 @@ class LayoutRewriter : public arith::StmtExprMutatorWithAnalyzer {
       : StmtExprMutatorWithAnalyzer(analyzer, workspace, {.mutator = {}}),
         layout_(layout),
         plan_(plan),
-        simplifier_(arith::PrimBuilder(workspace.arena()), Analyzer::SymVars::kAny) {
+        simplifier_(arith::PrimBuilder(workspace.arena()), Analyzer::SymVars::kAny),
+        bindings_(workspace) {
     known_[layout.new_buffer->data] = layout.new_buffer;
   }
   BlockReuse reuse;
@@ -378,7 +380,7 @@ class LayoutRewriter : public arith::StmtExprMutatorWithAnalyzer {
     if (visited->buffer != layout_.old_buffer || IsVector(visited->indices)) return visited;
     auto* copy = workspace().New<tir::BufferLoad>(*visited);
     copy->buffer = layout_.new_buffer;
-    copy->indices = NewIndices(visited->indices);
+    if (!IsMention(*visited)) copy->indices = NewIndices(visited->indices);
     return copy;
   }
   const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
@@ -414,13 +416,18 @@ class LayoutRewriter : public arith::StmtExprMutatorWithAnalyzer {
   }
 
   List<const PrimExpr*> NewIndices(List<const PrimExpr*> indices) {
-    return workspace().Copy(SimplifyIndices(workspace().Copy(MapIndices(*layout_.map, indices, simplifier_))));
+    List<const PrimExpr*> mapped =
+        workspace().Copy(SimplifyIndices(workspace().Copy(MapIndices(*layout_.map, indices, simplifier_))));
+    if (std::ranges::none_of(indices, BindsVar)) return mapped;
+    // An index may become several.
+    return MapList(mapped, workspace(), [&](const PrimExpr* index) { return bindings_.VisitExpr(index); });
   }
 
   const Layout& layout_;
   const PaddingPlan& plan_;
   Analyzer simplifier_;
   BuffersByPointer known_;
+  BindingRenewer bindings_;
 };
 
 // The old positions of new ones, and where these are padding; false if the map cannot be inverted.

@@ -24,12 +24,12 @@
 #include "configs/tir.InjectDoubleBuffer.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/copy_stmt.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
-#include "transform/tir/util/copy_stmt.h"
 
 namespace iropt {
 

@@ -36,6 +36,7 @@
 #include "iropt/arith/int_set.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/structural.h"
+#include "iropt/ir/tir/copy_stmt.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
@@ -48,7 +49,6 @@
 #include "pass_options/LoopPartition.h"
 #include "transform/tir/loops/partition_conditions.h"
 #include "transform/tir/util/constant_conditions.h"
-#include "transform/tir/util/copy_stmt.h"
 
 namespace iropt {
 

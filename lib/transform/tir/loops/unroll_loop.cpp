@@ -21,12 +21,12 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/rewrite_limit.h"
+#include "iropt/ir/tir/copy_stmt.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
-#include "transform/tir/util/copy_stmt.h"
 #include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {

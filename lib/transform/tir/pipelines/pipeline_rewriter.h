@@ -13,9 +13,9 @@
 #include "iropt/arith/analyzer.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
+#include "iropt/ir/tir/copy_stmt.h"
 #include "iropt/ir/tir/stmt.h"
 #include "transform/tir/pipelines/buffer_versions.h"
-#include "transform/tir/util/copy_stmt.h"
 
 namespace iropt {
 

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "iropt/ir/tir/builder.h"
+#include "iropt/ir/tir/copy_stmt.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/visitor.h"
@@ -14,7 +15,6 @@
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 #include "transform/tir/util/constant_conditions.h"
-#include "transform/tir/util/copy_stmt.h"
 
 namespace iropt {
 

@@ -23,6 +23,7 @@
 #include "iropt/arith/mutator.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/copy_if_changed.h"
+#include "iropt/ir/tir/copy_stmt.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/intrinsic_ids.h"
@@ -31,7 +32,6 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
 #include "transform/tir/util/constant_conditions.h"
-#include "transform/tir/util/copy_stmt.h"
 #include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {

@@ -1,4 +1,4 @@
-#include "transform/tir/util/copy_stmt.h"
+#include "iropt/ir/tir/copy_stmt.h"
 
 #include "iropt/ir/clone.h"
 #include "iropt/ir/dispatch.h"
