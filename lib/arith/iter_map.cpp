@@ -209,7 +209,8 @@ bool AreIndependentIterMaps(std::span<const PrimExpr* const> values, const IterR
 }
 
 IndexDigits NormalizeIndex(const PrimExpr* index, const IterRanges& iters, Analyzer& analyzer) {
-  IterMapRewriter rewriter(iters, {}, {.level = IterMapLevel::kNoCheck}, analyzer);
+  const IterRanges unconstrained;
+  IterMapRewriter rewriter(iters, unconstrained, {.level = IterMapLevel::kNoCheck}, analyzer);
   const std::optional<IterSum> sum = rewriter.RewriteToSum(index);
   if (!sum || !rewriter.is_exact()) return {{}, index};
   struct Item {

@@ -139,7 +139,9 @@ IterSum IterMapRewriter::VisitQuotient(const tir::BinaryExpr& expr, bool is_mod)
   if (failed_ || b.has_iters) return Fail(&expr);
   if (!a.has_iters) return {{}, make().Binary(expr.kind, a.base, b.base)};
   if (a.args.empty()) return {{}, &expr};
-  if (a.args.size() > 1) {
+  // A constraint makes an iterator of one that it bounds.
+  const IterSum* constraint = a.args.size() == 1 ? FindConstraint(a.args[0]) : nullptr;
+  if (a.args.size() > 1 || (constraint && constraint->args.size() == 1)) {
     std::optional<IterSum> fused = Fuse(std::move(a), /*may_skip=*/true);
     if (!fused) return Fail(&expr);
     a = std::move(*fused);
@@ -403,11 +405,15 @@ std::optional<IterSum> IterMapRewriter::Fuse(IterSum sum, bool may_skip) {
 
 bool IterMapRewriter::Constrain(const PrimExpr* expr, const PrimExpr* lower, const PrimExpr* upper) {
   IterSum sum = Visit(expr);
-  if (failed_ || !is_exact_ || sum.args.empty()) return false;
+  if (failed_ || !is_exact_) return false;
   if (!IsInt(sum.base, 0)) {
     if (lower) lower = make().Sub(lower, sum.base);
     if (upper) upper = make().Sub(upper, sum.base);
     sum.base = make().Const(0, sum.base->dtype);
+  }
+  if (sum.args.empty()) {  // all of its iterators run once
+    return (!lower || analyzer_.CanProve(make().Binary(NodeKind::kLE, lower, sum.base))) &&
+           (!upper || analyzer_.CanProve(make().Binary(NodeKind::kLT, sum.base, upper)));
   }
   const std::optional<IterSum> fused = Fuse(std::move(sum), /*may_skip=*/false);
   if (!fused || fused->args.size() != 1 || !IsInt(fused->args[0].scale, 1)) return false;
