@@ -98,24 +98,46 @@ size_t Schedule::NextRandom(size_t count) {
 
 Status Schedule::Apply(const Instruction& instruction) {
   IROPT_ASSIGN_OR_RETURN(const Outcome outcome, RunCall(instruction));
-  if (outcome.results.size() != instruction.results.size()) {
-    refusal_ = {fmt::format("{} gives {} results, not {}", instruction.primitive->python, outcome.results.size(),
-                            instruction.results.size()),
-                {}};
+  const size_t count = outcome.results.size();
+  const auto refuse = [&](std::string message) {
+    refusal_ = {std::move(message), {}};
     return Failure{ErrorCode::PassFailed};
+  };
+  Instruction named = instruction;
+  named.picked = std::nullopt;
+  if (instruction.results.empty() || instruction.picked) named.results = NewNames(outcome.results);
+  if (instruction.picked) {
+    const int64_t index = *instruction.picked + (*instruction.picked < 0 ? static_cast<int64_t>(count) : 0);
+    if (index < 0 || index >= static_cast<int64_t>(count))
+      return refuse(fmt::format("{} gives {} results, none with the index {}", instruction.primitive->python, count,
+                                *instruction.picked));
+    named.results[static_cast<size_t>(index)] = instruction.results[0];
+  } else if (count != named.results.size()) {
+    return refuse(
+        fmt::format("{} gives {} results, not {}", instruction.primitive->python, count, named.results.size()));
   }
-  Note(instruction, outcome);
+  Note(std::move(named), outcome);
   return {};
+}
+
+std::vector<std::string> Schedule::NewNames(const std::vector<Variable>& results) {
+  std::vector<std::string> names;
+  for (const Variable& result : results) {
+    const char prefix = !result.ref ? 'v' : result.ref->is_block() ? 'b' : 'l';
+    std::string name;
+    do {
+      name = fmt::format("{}{}", prefix, num_names_++);
+    } while (Find(name));  // traces have names of their own
+    names.push_back(std::move(name));
+  }
+  return names;
 }
 
 Result<std::vector<std::string>> Schedule::Apply(const Primitive& primitive, std::vector<Value> args,
                                                  std::optional<Value> decision) {
   Instruction instruction{&primitive, std::move(args), {}, std::move(decision)};
   IROPT_ASSIGN_OR_RETURN(const Outcome outcome, RunCall(instruction));
-  for (const Variable& result : outcome.results) {
-    const char prefix = !result.ref ? 'v' : result.ref->is_block() ? 'b' : 'l';
-    instruction.results.push_back(fmt::format("{}{}", prefix, num_names_++));
-  }
+  instruction.results = NewNames(outcome.results);
   Note(instruction, outcome);
   return std::move(instruction.results);
 }

@@ -12,7 +12,9 @@
 
 #include "index_map_tools.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/diag/diagnostic.h"
 #include "iropt/ir/context.h"
+#include "iropt/pass/located_text.h"
 #include "iropt/pass/option_value.h"
 #include "iropt/schedule/trace.h"
 #include "iropt/support/stack.h"
@@ -54,27 +56,37 @@ std::string PythonArg(const Param& param, const Value& value) {
 
 // ---- Reading
 
-Error SyntaxError(std::string message) { return Error{ErrorCode::PassFailed, std::move(message)}; }
-
 class PythonReader {
  public:
-  explicit PythonReader(std::string_view text) : text_(text) {}
+  // `base` is the global offset of the text; 0: it is not a source.
+  explicit PythonReader(std::string_view text, uint32_t base = 0) : text_(text), base_(base) {}
 
   Result<Trace> Read() {
-    Trace trace;
     for (;;) {
       SkipLines();
-      if (AtEnd()) return trace;
+      if (AtEnd()) return std::move(trace_);
       Result<Instruction> instruction = ReadStatement();
-      if (!instruction) return SyntaxError(fmt::format("line {}: {}", Line(), instruction.error().message));
-      if (instruction->primitive) trace.instructions.push_back(*std::move(instruction));
+      if (!instruction) return Error(instruction.error());
+      if (instruction->primitive) trace_.instructions.push_back(*std::move(instruction));
     }
   }
+  // The offset of the error in the text.
+  size_t error_at() const { return error_at_; }
+  size_t error_line() const { return 1 + static_cast<size_t>(std::ranges::count(text_.substr(0, error_at_), '\n')); }
 
  private:
   bool AtEnd() const { return at_ == text_.size(); }
   char Peek() const { return AtEnd() ? '\0' : text_[at_]; }
-  size_t Line() const { return 1 + static_cast<size_t>(std::ranges::count(text_.substr(0, at_), '\n')); }
+
+  Error Fail(std::string message, size_t at) {
+    error_at_ = at;
+    return Error{ErrorCode::PassFailed, std::move(message)};
+  }
+  // At the next token.
+  Error Fail(std::string message) {
+    SkipSpace();
+    return Fail(std::move(message), at_);
+  }
 
   // Spaces, and line ends between brackets.
   void SkipSpace() {
@@ -106,50 +118,90 @@ class PythonReader {
     return std::string(text_.substr(begin, at_ - begin));
   }
 
-  // [name, name =] sch.method(arguments); `def` lines and `pass`-like ones are not part of a trace.
+  // [name, name =] sch.method(arguments)[index]; `def` lines and `pass`-like ones are not part of a trace.
   Result<Instruction> ReadStatement() {
-    Instruction instruction;
     std::vector<std::string> names;
+    const size_t begin = at_;
     std::string name = Identifier();
     if (name == "def" || name == "from" || name == "import" || Peek() == '@') {
       while (!AtEnd() && Peek() != '\n') ++at_;
-      return instruction;
+      return Instruction{};
     }
     while (Peek() != '.') {
-      if (name.empty()) return SyntaxError("expected the name of a result, or a call of sch");
+      if (name.empty()) return Fail("expected the name of a result, or a call of sch");
       names.push_back(name);
       const bool comma = Take(",");
       if (Take("=")) {
         name = Identifier();
         break;
       }
-      if (!comma) return SyntaxError(fmt::format("expected ',' or '=' after '{}'", name));
+      if (!comma) return Fail(fmt::format("expected ',' or '=' after '{}'", name));
       name = Identifier();
     }
-    if (name != "sch" || !Take(".")) return SyntaxError("expected a call of a method of 'sch'");
+    if (name != "sch") return Fail("expected a call of a method of 'sch'", at_ - name.size());
+    IROPT_ASSIGN_OR_RETURN(Instruction instruction, ReadCall(begin));
+    if (instruction.picked && names.size() != 1) return Fail("expected one name for one result", begin);
+    instruction.results = std::move(names);
+    SkipSpace();
+    if (!AtEnd() && Peek() != '\n' && Peek() != ';') return Fail("expected the end of the line after the call");
+    return instruction;
+  }
+
+  // .method(arguments)[index], after `sch`.
+  Result<Instruction> ReadCall(size_t begin) {
+    Instruction instruction;
+    if (!Take(".")) return Fail("expected '.' after 'sch'");
     const std::string method = Identifier();
     instruction.primitive = FindPrimitive(method);
-    if (!instruction.primitive) return SyntaxError(fmt::format("unknown primitive '{}'", method));
-    instruction.results = std::move(names);
+    if (!instruction.primitive) return Fail(fmt::format("unknown primitive '{}'", method), at_ - method.size());
     IROPT_RETURN_IF_ERROR(ReadArguments(instruction));
-    SkipSpace();
-    if (!AtEnd() && Peek() != '\n' && Peek() != ';') return SyntaxError("expected the end of the line after the call");
+    if (base_ != 0) instruction.span = {base_ + static_cast<uint32_t>(begin), base_ + static_cast<uint32_t>(at_)};
+    if (!Take("[")) return instruction;
+    if (GivesOne(instruction)) return Fail(fmt::format("{} has one result, without an index", method), begin);
+    IROPT_ASSIGN_OR_RETURN(const Value index, ReadValue());
+    const auto* number = index.As<int64_t>();
+    if (!number || !Take("]")) return Fail("expected an integer and ']' after '['");
+    instruction.picked = *number;
     return instruction;
+  }
+
+  static bool GivesOne(const Instruction& instruction) {
+    const ResultKind kind = instruction.primitive->results;
+    return kind == ResultKind::kBlock || kind == ResultKind::kLoop || kind == ResultKind::kInt;
+  }
+
+  // A call as an argument is an instruction of its own before the one that it is in.
+  Result<Value> ReadNestedCall(size_t begin) {
+    IROPT_ASSIGN_OR_RETURN(Instruction instruction, ReadCall(begin));
+    if (!GivesOne(instruction) && !instruction.picked)
+      return Fail(fmt::format("{} has several results: expected an index, as in [0], after the call",
+                              instruction.primitive->python),
+                  begin);
+    std::string name;
+    do {
+      name = fmt::format("x{}", num_nested_++);
+    } while (text_.find(name) != std::string_view::npos);
+    instruction.results = {name};
+    trace_.instructions.push_back(std::move(instruction));
+    return Value{Value::Name{std::move(name)}};
   }
 
   Status ReadArguments(Instruction& instruction) {
     const std::vector<Param>& params = instruction.primitive->params;
     std::vector<bool> given(params.size());
     instruction.args.resize(params.size());
-    if (!Take("(")) return SyntaxError("expected '(' after the name of a method");
+    if (!Take("(")) return Fail("expected '(' after the name of a method");
     ++depth_;
     size_t position = 0;
     while (!Take(")")) {
-      std::string keyword = Keyword();
+      SkipSpace();
+      const size_t begin = at_;
+      const std::string keyword = Keyword();
       IROPT_ASSIGN_OR_RETURN(Value value, ReadValue());
-      IROPT_RETURN_IF_ERROR(SetArgument(instruction, given, keyword, position, std::move(value)));
+      if (auto error = SetArgument(instruction, given, keyword, position, std::move(value)))
+        return Fail(*std::move(error), begin);
       if (!Take(",")) {
-        if (!Take(")")) return SyntaxError("expected ',' or ')' after an argument");
+        if (!Take(")")) return Fail("expected ',' or ')' after an argument");
         break;
       }
     }
@@ -159,7 +211,7 @@ class PythonReader {
       if (params[i].kind == ParamKind::kLoops) {
         instruction.args[i] = Value{Value::List{}};
       } else if (params[i].default_value.empty()) {
-        return SyntaxError(fmt::format("{} without its argument '{}'", instruction.primitive->python, params[i].name));
+        return Fail(fmt::format("{} without its argument '{}'", instruction.primitive->python, params[i].name));
       } else {
         instruction.args[i] = DefaultOf(params[i]);
       }
@@ -181,12 +233,13 @@ class PythonReader {
     return {};
   }
 
-  Status SetArgument(Instruction& instruction, std::vector<bool>& given, const std::string& keyword, size_t& position,
-                     Value value) {
+  // Returns what is wrong with the argument; nothing if it is set.
+  static std::optional<std::string> SetArgument(Instruction& instruction, std::vector<bool>& given,
+                                                const std::string& keyword, size_t& position, Value value) {
     const std::vector<Param>& params = instruction.primitive->params;
     if (keyword == "decision") {
       instruction.decision = std::move(value);
-      return {};
+      return std::nullopt;
     }
     // ("read", 0) or "A" stand for an index and a side.
     const bool is_buffer = keyword == "buffer";
@@ -198,27 +251,26 @@ class PythonReader {
       if (!given[index]) instruction.args[index] = Value{Value::List{}};
       given[index] = true;
       std::get<Value::List>(instruction.args[index].data).push_back(std::move(value));
-      return {};
+      return std::nullopt;
     }
     if (index >= params.size() || given[index])
-      return SyntaxError(keyword.empty() ? fmt::format("too many arguments of {}", instruction.primitive->python)
-                                         : fmt::format("{} has no argument '{}', or has it twice",
-                                                       instruction.primitive->python, keyword));
+      return keyword.empty()
+                 ? fmt::format("too many arguments of {}", instruction.primitive->python)
+                 : fmt::format("{} has no argument '{}', or has it twice", instruction.primitive->python, keyword);
     const auto* pair = value.As<Value::List>();
     if ((is_buffer || params[index].name == "buffer_index") && pair && pair->size() == 2) {
       const auto* side = (*pair)[0].As<std::string>();
-      if (!side || (*side != "read" && *side != "write"))
-        return SyntaxError("a buffer must be (\"read\", i) or (\"write\", i)");
+      if (!side || (*side != "read" && *side != "write")) return "a buffer must be (\"read\", i) or (\"write\", i)";
       instruction.args[index] = (*pair)[1];
       instruction.args[index + 1] = Value{int64_t{*side == "write"}};
       given[index] = given[index + 1] = true;
       position = index + 2;
-      return {};
+      return std::nullopt;
     }
     instruction.args[index] = std::move(value);
     given[index] = true;
     if (keyword.empty()) position = index + 1;
-    return {};
+    return std::nullopt;
   }
 
   Result<Value> ReadValue() {
@@ -229,16 +281,19 @@ class PythonReader {
       if (c == '[' || c == '(') return ReadList(c == '[' ? "]" : ")");
       if (c == '{') return ReadDict();
       if (c == '-' || c == '.' || std::isdigit(static_cast<unsigned char>(c))) return ReadNumber();
+      const size_t begin = at_;
       const std::string name = Identifier();
+      if (name == "sch") return ReadNestedCall(begin);
       if (name == "None") return Value{};
       if (name == "True" || name == "False") return Value{name == "True"};
       if (name == "lambda") return ReadLambda();
-      if (name.empty()) return SyntaxError("expected a value");
+      if (name.empty()) return Fail("expected a value");
       return Value{Value::Name{name}};
     });
   }
 
   Result<Value> ReadString() {
+    const size_t begin = at_;
     const char quote = text_[at_++];
     std::string text;
     for (; !AtEnd() && Peek() != quote; ++at_) {
@@ -246,7 +301,7 @@ class PythonReader {
       if (Peek() == '\n') break;
       text += Peek();
     }
-    if (Peek() != quote) return SyntaxError("a string that does not end");
+    if (Peek() != quote) return Fail("a string that does not end", begin);
     ++at_;
     return Value{std::move(text)};
   }
@@ -256,7 +311,7 @@ class PythonReader {
     const char* end = text_.data() + text_.size();
     double real = 0;
     const auto as_real = std::from_chars(begin, end, real);
-    if (as_real.ec != std::errc()) return SyntaxError("expected a number");
+    if (as_real.ec != std::errc()) return Fail("expected a number");
     int64_t integer = 0;
     const auto as_integer = std::from_chars(begin, end, integer);
     at_ += static_cast<size_t>(as_real.ptr - begin);
@@ -272,7 +327,7 @@ class PythonReader {
       IROPT_ASSIGN_OR_RETURN(Value item, ReadValue());
       items.push_back(std::move(item));
       if (!Take(",")) {
-        if (!Take(close)) return SyntaxError(fmt::format("expected ',' or '{}' in a list", close));
+        if (!Take(close)) return Fail(fmt::format("expected ',' or '{}' in a list", close));
         break;
       }
     }
@@ -286,13 +341,13 @@ class PythonReader {
     Value::Dict entries;
     while (!Take("}")) {
       SkipSpace();
-      if (Peek() != '"' && Peek() != '\'') return SyntaxError("expected a string as the key of a dictionary");
+      if (Peek() != '"' && Peek() != '\'') return Fail("expected a string as the key of a dictionary");
       IROPT_ASSIGN_OR_RETURN(const Value key, ReadString());
-      if (!Take(":")) return SyntaxError("expected ':' after the key of a dictionary");
+      if (!Take(":")) return Fail("expected ':' after the key of a dictionary");
       IROPT_ASSIGN_OR_RETURN(Value item, ReadValue());
       entries.push_back({*key.As<std::string>(), std::move(item)});
       if (!Take(",")) {
-        if (!Take("}")) return SyntaxError("expected ',' or '}' in a dictionary");
+        if (!Take("}")) return Fail("expected ',' or '}' in a dictionary");
         break;
       }
     }
@@ -307,10 +362,10 @@ class PythonReader {
     std::vector<const tir::Var*> params;
     while (!Take(":")) {
       const std::string name = Identifier();
-      if (name.empty()) return SyntaxError("expected the name of a parameter");
+      if (name.empty()) return Fail("expected the name of a parameter");
       params.push_back(IRContext::Current().NewSymVar(name, DataType::Int(32)));
       params_[name] = params.back();
-      if (!Take(",") && Peek() != ':') return SyntaxError("expected ',' or ':' after a parameter");
+      if (!Take(",") && Peek() != ':') return Fail("expected ',' or ':' after a parameter");
     }
     std::vector<const PrimExpr*> results;
     const bool is_list = Take("(") || Take("[");
@@ -321,7 +376,7 @@ class PythonReader {
       results.push_back(result);
       if (!is_list) break;
       if (Take(",")) continue;
-      if (!Take(")") && !Take("]")) return SyntaxError("expected ',' or ')' in the results of a lambda");
+      if (!Take(")") && !Take("]")) return Fail("expected ',' or ')' in the results of a lambda");
       break;
     }
     if (is_list) --depth_;
@@ -348,7 +403,7 @@ class PythonReader {
                                         : NodeKind::kAdd;
       if (kind == NodeKind::kAdd) return left;
       IROPT_ASSIGN_OR_RETURN(const PrimExpr* right, ReadAtom());
-      if (kind != NodeKind::kMul && arith::IsInt(right, 0)) return SyntaxError("a division by zero");
+      if (kind != NodeKind::kMul && arith::IsInt(right, 0)) return Fail("a division by zero");
       left = arith::PrimBuilder().Binary(kind, left, right);
     }
   }
@@ -359,7 +414,7 @@ class PythonReader {
       if (Take("(")) {
         ++depth_;
         IROPT_ASSIGN_OR_RETURN(const PrimExpr* inner, ReadSum());
-        if (!Take(")")) return SyntaxError("expected ')'");
+        if (!Take(")")) return Fail("expected ')'");
         --depth_;
         return inner;
       }
@@ -370,7 +425,7 @@ class PythonReader {
         return make.Int(*number.As<int64_t>(), DataType::Int(32));
       }
       const std::string name = Identifier();
-      if (name.empty()) return SyntaxError("expected a number or a name");
+      if (name.empty()) return Fail("expected a number or a name");
       // Other names stand for numbers of the trace, or variables of the function.
       const auto [var, is_free] = params_.try_emplace(name);
       if (is_free) var->second = IRContext::Current().NewSymVar(name, DataType::Int(32));
@@ -379,6 +434,10 @@ class PythonReader {
   }
 
   std::string_view text_;
+  uint32_t base_;
+  Trace trace_;
+  size_t num_nested_ = 0;
+  size_t error_at_ = 0;
   size_t at_ = 0;
   int depth_ = 0;  // of brackets
   std::map<std::string, const tir::Var*> params_;
@@ -420,6 +479,29 @@ std::string ToPython(const Trace& trace) {
   return text;
 }
 
-Result<Trace> ReadTracePython(std::string_view text) { return PythonReader(text).Read(); }
+Result<Trace> ReadTracePython(std::string_view text) {
+  PythonReader reader(text);
+  Result<Trace> trace = reader.Read();
+  if (trace) return trace;
+  return Error{ErrorCode::PassFailed, fmt::format("line {}: {}", reader.error_line(), trace.error().message)};
+}
+
+Result<Trace> ReadLocatedTrace(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string_view::npos && text[first] == '[') {
+    const auto json = ReadLocatedOptionValue(text, base, diagnostics);
+    if (!json) return Failure{ErrorCode::PassFailed};
+    Result<Trace> trace = ReadTraceJson(*json);
+    if (trace) return trace;
+    diagnostics.Error(json->span(), "bad-trace", fmt::format("the trace cannot be read: {}", trace.error().message));
+    return Failure{ErrorCode::PassFailed};
+  }
+  PythonReader reader(text, base);
+  Result<Trace> trace = reader.Read();
+  if (trace) return trace;
+  const auto at = static_cast<uint32_t>(base + reader.error_at());
+  diagnostics.Error({at, at + 1}, "bad-trace", fmt::format("the trace cannot be read: {}", trace.error().message));
+  return Failure{ErrorCode::PassFailed};
+}
 
 }  // namespace iropt::schedule

@@ -96,6 +96,7 @@ class Schedule {
   };
   Result<Outcome> RunCall(const Instruction& instruction);
   void Note(Instruction instruction, const Outcome& outcome);
+  std::vector<std::string> NewNames(const std::vector<Variable>& results);
 
   Module module_;
   IntrinsicTable* intrinsics_;

@@ -16,12 +16,14 @@
 #include <variant>
 #include <vector>
 
+#include "iropt/diag/source.h"
 #include "iropt/ir/attr.h"
 #include "iropt/support/result.h"
 
 namespace iropt {
+class DiagnosticEngine;
 class OptionValue;
-}
+}  // namespace iropt
 
 namespace iropt::schedule {
 
@@ -101,8 +103,11 @@ Value DefaultOf(const Param& param);
 struct Instruction {
   const Primitive* primitive = nullptr;
   std::vector<Value> args;           // one for each parameter
-  std::vector<std::string> results;  // their names
+  std::vector<std::string> results;  // their names; none: they are not used
   std::optional<Value> decision;     // of sampling
+  // Of several results, the index of the only one that has a name. Negative ones count from the end.
+  std::optional<int64_t> picked = std::nullopt;
+  SourceSpan span = {};  // where it was read; unknown without a source
 };
 
 struct Trace {
@@ -116,10 +121,13 @@ std::string ToJson(const Trace& trace);
 // One statement of Python for each instruction, `l1, l2 = sch.split(loop=l0, factors=[None, 16], ...)`.
 std::string ToPython(const Trace& trace);
 std::string ToPython(const Instruction& instruction);
-// Reads a trace in the Python that ToPython prints: assignments of calls of `sch`, comments and empty lines.
+// Reads a trace in the Python that ToPython prints: assignments of calls of `sch`, comments and empty lines. A call may
+// be an argument of another one, and followed by an index: sch.vectorize(sch.get_loops(b)[-1]).
 Result<Trace> ReadTracePython(std::string_view text);
 // Either form, by its first character.
 Result<Trace> ReadTrace(std::string_view text);
+// Reads a text that begins at the global offset `base`: errors are reported there, and instructions have spans.
+Result<Trace> ReadLocatedTrace(std::string_view text, uint32_t base, DiagnosticEngine& diagnostics);
 
 // The trace without instructions whose results are not used and that change nothing.
 Trace Simplify(const Trace& trace);

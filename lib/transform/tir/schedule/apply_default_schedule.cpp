@@ -6,12 +6,14 @@
 //           B[vi, vj] = A[vi, vj]                        ...
 //
 // Of the rules that the option names, the first that applies schedules a function for its own target, or that of the
-// context; functions that no rule applies to stay. With `mark`, scheduled functions get the attribute
+// context; functions that no rule applies to stay. A rule that begins and finds out that a primitive refuses does not
+// apply, either; a remark says why. With `mark`, scheduled functions get the attribute
 // tir.is_scheduled, as TVM's pass gives it; functions that have it are left alone. The cost is that of the rules'
 // primitives.
 //
 // Source: TVM's dlight (python/tvm/s_tir/dlight/base/transform.py).
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <bit>
 #include <memory>
@@ -22,6 +24,7 @@
 #include "iropt/pass/applied_trace.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/pass/remark.h"
 #include "iropt/schedule/rules.h"
 #include "iropt/schedule/schedule.h"
 #include "pass_options/ApplyDefaultSchedule.h"
@@ -58,12 +61,12 @@ Status CheckVectorWidth(const TargetAttr& target, const PrimFunc& func, Diagnost
   return Failure{ErrorCode::PassFailed};
 }
 
-// Schedules the function by the first rule that applies, if any does. Returns whether one did; a rule that fails is an
-// error.
-Result<bool> ScheduleFunction(Module& module, const ModuleEntry& entry, const TargetAttr* target,
-                              const std::vector<const schedule::Rule*>& rules, TensorIntrinsics& intrinsics,
-                              ModulePassContext& context) {
+// Schedules the function by the first rule that applies, if any does. Returns whether one did.
+bool ScheduleFunction(Module& module, const ModuleEntry& entry, const TargetAttr* target,
+                      const std::vector<const schedule::Rule*>& rules, TensorIntrinsics& intrinsics,
+                      DiagnosticEngine& diagnostics) {
   const std::string name(entry.var->name);
+  std::vector<std::string> failures;
   for (const schedule::Rule* rule : rules) {
     schedule::Schedule sch(module, &intrinsics, name);
     schedule::Refusal refusal;
@@ -71,15 +74,17 @@ Result<bool> ScheduleFunction(Module& module, const ModuleEntry& entry, const Ta
       case schedule::RuleResult::kApplied:
         if (WantsTraces())
           ReportTrace(fmt::format("the function '{}' by {}", name, rule->name), schedule::ToPython(sch.trace()));
+        for (std::string& failure : failures)
+          RemarkMissed("schedule", Location(*entry.func), fmt::format("{}; {} applies", failure, rule->name));
         module = sch.Finish();
         return true;
       case schedule::RuleResult::kNotApplied: break;
       case schedule::RuleResult::kFailed:
-        ReportRefusal(refusal, fmt::format("in the rule {} for the function '{}'", rule->name, name), sch,
-                      sch.StateOf(name), context.context.reader.get(), context.diagnostics);
-        return Failure{ErrorCode::PassFailed};
+        failures.push_back(fmt::format("the rule {} does not apply to '{}': {}", rule->name, name, TextOf(refusal)));
     }
   }
+  if (!failures.empty())
+    RemarkMissed(diagnostics, "schedule", Location(*entry.func), fmt::format("{}", fmt::join(failures, "; ")));
   return false;
 }
 
@@ -117,8 +122,7 @@ Pass CreateApplyDefaultSchedule(const PassOptions& options) {
           const TargetAttr* target = TargetOf(*To<PrimFunc>(entry.func), context.context.target);
           if (!target) continue;
           IROPT_RETURN_IF_ERROR(CheckVectorWidth(*target, *To<PrimFunc>(entry.func), context.diagnostics));
-          IROPT_ASSIGN_OR_RETURN(const bool scheduled,
-                                 ScheduleFunction(module, entry, target, rules, *intrinsics, context));
+          const bool scheduled = ScheduleFunction(module, entry, target, rules, *intrinsics, context.diagnostics);
           if (scheduled && mark) module = MarkScheduled(std::move(module), var);
         }
         return module;

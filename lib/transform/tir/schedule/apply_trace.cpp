@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "iropt/pass/applied_trace.h"
+#include "iropt/pass/located_text.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/schedule/schedule.h"
@@ -27,25 +28,40 @@
 
 namespace iropt {
 
+namespace {
+
+schedule::Trace TraceOf(std::string_view text, SourceSpan span, DiagnosticEngine& diagnostics) {
+  auto trace = schedule::ReadTrace(text);
+  if (trace) return *std::move(trace);
+  diagnostics.Error(span, "bad-trace", fmt::format("the trace cannot be read: {}", trace.error().message));
+  return {};
+}
+
+// Errors are located in the file, if the context has the sources of its diagnostics.
+schedule::Trace ReadTraceFile(const std::string& path, SourceSpan span, const PassOptions& options) {
+  const auto file = ReadFile(path);
+  if (!file) {
+    options.diagnostics().Error(span, "file", file.error().message);
+    return {};
+  }
+  const auto* sources = dynamic_cast<const SourceReader*>(options.reader());
+  const std::optional<uint32_t> base = sources ? sources->AddSource(path, *file) : std::nullopt;
+  if (!base) return TraceOf((*file)->text(), span, options.diagnostics());
+  auto trace = schedule::ReadLocatedTrace((*file)->text(), *base, options.diagnostics());
+  return trace ? *std::move(trace) : schedule::Trace();
+}
+
+}  // namespace
+
 Pass CreateApplyTrace(const PassOptions& options) {
   const pass_options::ApplyTrace given(options);
   const std::string& path = *given.file;
   auto trace = std::make_shared<schedule::Trace>();
-  std::string text = *given.trace;
-  if (path.empty() == text.empty()) {
+  if (path.empty() == given.trace->empty())
     options.Refuse(given.file, "or 'trace' must be given, and not both of them");
-  } else if (!path.empty()) {
-    const auto file = ReadFile(path);
-    if (!file) options.diagnostics().Error(given.file.span(), "file", file.error().message);
-    if (file) text = (*file)->text();
-  }
-  if (!text.empty()) {
-    auto read = schedule::ReadTrace(text);
-    if (!read)
-      options.diagnostics().Error((path.empty() ? given.trace : given.file).span(), "bad-trace",
-                                  fmt::format("the trace cannot be read: {}", read.error().message));
-    if (read) *trace = *std::move(read);
-  }
+  else
+    *trace = path.empty() ? TraceOf(*given.trace, given.trace.span(), options.diagnostics())
+                          : ReadTraceFile(path, given.file.span(), options);
   const auto intrinsics = std::make_shared<TensorIntrinsics>(options, given.intrinsics);
   return CreateModulePass(
       options.info(),

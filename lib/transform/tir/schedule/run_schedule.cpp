@@ -23,7 +23,9 @@ std::string NameOf(const Node* part) {
   return "here";
 }
 
-std::string Render(const schedule::Refusal& refusal) {
+}  // namespace
+
+std::string TextOf(const schedule::Refusal& refusal) {
   std::string text = refusal.message;
   for (size_t i = 0; i < refusal.parts.size(); ++i) {
     const std::string mark = fmt::format("{{{}}}", i);
@@ -32,8 +34,6 @@ std::string Render(const schedule::Refusal& refusal) {
   }
   return text;
 }
-
-}  // namespace
 
 TensorIntrinsics::TensorIntrinsics(const PassOptions& options, const TypedOption<std::string>& path)
     : reader_(options.reader()) {
@@ -93,17 +93,18 @@ const schedule::State* FunctionOf(std::span<const schedule::Value> args, const s
   return found;
 }
 
-void ReportRefusal(const schedule::Refusal& refusal, std::string note, const schedule::Schedule& sch,
-                   const schedule::State* function, const TextReader* reader, DiagnosticEngine& diagnostics) {
+void ReportRefusal(const schedule::Refusal& refusal, std::string note, SourceSpan note_span,
+                   const schedule::Schedule& sch, const schedule::State* function, const TextReader* reader,
+                   DiagnosticEngine& diagnostics) {
   const Node* place = nullptr;
   for (const Node* part : refusal.parts) {
     if (!place && part->span().known()) place = part;
   }
-  DiagnosticBuilder error = diagnostics.Error(place ? Location(*place) : SourceSpan(), "schedule", Render(refusal));
+  DiagnosticBuilder error = diagnostics.Error(place ? Location(*place) : SourceSpan(), "schedule", TextOf(refusal));
   for (const Node* part : refusal.parts) {
     if (part != place && part->span().known()) error.Note(Location(*part), fmt::format("{} is here", NameOf(part)));
   }
-  error.Note(std::move(note));
+  error.Note(note_span, std::move(note));
   const auto* writer = dynamic_cast<const MarkedTextWriter*>(reader);
   if (!writer || !function || refusal.parts.empty()) return;
   const ModuleEntry& entry = sch.EntryOf(*function);
@@ -119,7 +120,7 @@ Status ApplyTrace(const schedule::Trace& trace, schedule::Schedule& sch, const P
     const schedule::Instruction& instruction = trace.instructions[i];
     if (sch.Apply(instruction).ok()) continue;
     ReportRefusal(sch.refusal(), fmt::format("instruction {} of the trace: {}", i, schedule::ToPython(instruction)),
-                  sch, FunctionOf(instruction.args, sch), context.reader.get(), diagnostics);
+                  instruction.span, sch, FunctionOf(instruction.args, sch), context.reader.get(), diagnostics);
     return Failure{ErrorCode::PassFailed};
   }
   return {};

@@ -44,11 +44,15 @@ class TensorIntrinsics : public schedule::IntrinsicTable {
 // The function that a block or loop among the arguments of a primitive is in; null if there is none.
 const schedule::State* FunctionOf(std::span<const schedule::Value> args, const schedule::Schedule& sch);
 
-// Reports why a primitive was refused, at the first part of the program that it names, with a note on who asked for it,
-// and the function as it is at that time, in which these parts are marked. The function may be null, then it is not
-// shown; so it is if the reader is null or does not write marked text.
-void ReportRefusal(const schedule::Refusal& refusal, std::string note, const schedule::Schedule& sch,
-                   const schedule::State* function, const TextReader* reader, DiagnosticEngine& diagnostics);
+// Returns why a primitive was refused, with names for the parts of the program.
+std::string TextOf(const schedule::Refusal& refusal);
+
+// Reports why a primitive was refused, at the first part of the program that it names, with a note on who asked for it
+// and where, and the function as it is at that time, in which these parts are marked. The function may be null, then it
+// is not shown; so it is if the reader is null or does not write marked text.
+void ReportRefusal(const schedule::Refusal& refusal, std::string note, SourceSpan note_span,
+                   const schedule::Schedule& sch, const schedule::State* function, const TextReader* reader,
+                   DiagnosticEngine& diagnostics);
 
 // Applies the instructions, and reports the first one that cannot be applied.
 Status ApplyTrace(const schedule::Trace& trace, schedule::Schedule& sch, const PassContext& context,
