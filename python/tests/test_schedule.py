@@ -64,6 +64,7 @@ def test_buffers_by_name_and_index_maps():
     sch = tir.Schedule(chain)
     sch.transform_layout("B", buffer="B", index_map=lambda i, j: (j, i // 4, i % 4))
     assert [int(extent) for extent in sch.get(sch.get_block("B")).writes[0].buffer.shape] == [64, 16, 4]
+    assert "lambda i, j: (j, i // 4, i % 4)" in str(sch.trace)
     copy = sch.cache_read("C", "B", "local")
     assert sch.get(copy).name_hint == "B_local"
     verify_trace_roundtrip(sch, chain)

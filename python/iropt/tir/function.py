@@ -51,7 +51,8 @@ class IndexMap(ir.AttrBase):
     def from_func(mapping, ndim=None, inverse_index_map=None, *, index_dtype="int64"):
         import inspect
 
-        names = list(inspect.signature(mapping).parameters)
+        parameters = inspect.signature(mapping).parameters.values()
+        names = [p.name for p in parameters if p.kind != inspect.Parameter.VAR_POSITIONAL]
         if ndim is not None and len(names) < ndim:
             names += [f"i{i}" for i in range(len(names), ndim)]
         params = [Var(name, index_dtype) for name in names]
@@ -65,8 +66,11 @@ class IndexMap(ir.AttrBase):
     @staticmethod
     def from_func_with_separators(mapping, ndim=None, inverse_index_map=None, *, index_dtype="int64"):
         """The map, and the positions of AXIS_SEPARATOR among its results."""
+        import functools
+
         separators = []
 
+        @functools.wraps(mapping)
         def without(*indices):
             results = []
             for item in mapping(*indices):
@@ -76,10 +80,7 @@ class IndexMap(ir.AttrBase):
                     results.append(item)
             return results
 
-        import inspect
-
-        names = list(inspect.signature(mapping).parameters)
-        made = IndexMap.from_func(without, len(names) if ndim is None else ndim, inverse_index_map, index_dtype=index_dtype)
+        made = IndexMap.from_func(without, ndim, inverse_index_map, index_dtype=index_dtype)
         return made, separators
 
     initial_indices = property(lambda self: self.params)
