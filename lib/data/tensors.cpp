@@ -1,5 +1,6 @@
 #include "iropt/data/tensors.h"
 
+#include "iropt/support/extension.h"
 #include "iropt/support/lookup.h"
 #include "npy.h"
 #include "tvm_params.h"
@@ -46,7 +47,7 @@ Result<std::vector<NamedTensor>> ReadNpz(const std::shared_ptr<const FileBuffer>
 Result<std::vector<NamedTensor>> ReadTensors(const std::string& path) {
   IROPT_ASSIGN_OR_RETURN(const auto file, ReadFile(path));
   const bool is_zip = data::IsZip(file->text());
-  if (!is_zip && path.ends_with(".npz")) return data::Malformed(fmt::format("{}: not an .npz archive", path));
+  if (!is_zip && HasExtension(path, ".npz")) return data::Malformed(fmt::format("{}: not an .npz archive", path));
   if (file->text().starts_with(kNpyMagic)) {
     auto array = data::ReadNpy({file->text(), file});
     if (!array.ok()) return data::Malformed(fmt::format("{}: {}", path, array.error().message));
@@ -83,8 +84,8 @@ Status WriteNpy(const std::string& path, const NDArray& tensor) {
 }
 
 Status WriteTensors(const std::string& path, std::span<const NamedTensor> tensors) {
-  if (path.ends_with(".npz")) return WriteNpz(path, tensors);
-  if (path.ends_with(".safetensors")) return WriteSafetensors(path, tensors);
+  if (HasExtension(path, ".npz")) return WriteNpz(path, tensors);
+  if (HasExtension(path, ".safetensors")) return WriteSafetensors(path, tensors);
   if (!path.ends_with(kSuffix))
     return data::Malformed(fmt::format("{}: the name does not end in .npz, .npy or .safetensors", path));
   if (tensors.size() != 1)

@@ -1,5 +1,6 @@
 #include "zip.h"
 
+#include <clocale>
 #include <new>
 #include <optional>
 
@@ -14,6 +15,24 @@ Error Failed(const LibArchive& library, struct archive* archive) {
 
 using Reader = std::unique_ptr<struct archive, decltype(LibArchive::read_free)>;
 using Entry = std::unique_ptr<struct archive_entry, decltype(LibArchive::entry_free)>;
+
+// While it lives, this thread has names of files in UTF-8, whatever the locale of the program is: libarchive converts
+// the names of entries to the character set of the locale, and refuses those that it lacks.
+class Utf8Names {
+ public:
+  Utf8Names() : locale_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)), before_(uselocale(locale_)) {}
+  ~Utf8Names() {
+    if (locale_ == nullptr) return;  // where the system lacks it
+    uselocale(before_);
+    freelocale(locale_);
+  }
+  Utf8Names(const Utf8Names&) = delete;
+  Utf8Names& operator=(const Utf8Names&) = delete;
+
+ private:
+  locale_t locale_;
+  locale_t before_;
+};
 
 // Deflate makes data smaller by less than this factor.
 constexpr uint64_t kMostCompression = 1040;
@@ -70,6 +89,7 @@ la_ssize_t Append(struct archive*, void* out, const void* bytes, size_t size) {
 Status ForEachZipEntry(std::string_view file, StatedSize stated, FunctionRef<Status(std::string_view, Bytes)> visit) {
   if (IsEmptyZip(file)) return {};  // libarchive does not recognize it
   IROPT_ASSIGN_OR_RETURN(const LibArchive* library, LoadLibArchive());
+  const Utf8Names names;
   const Reader reader(library->read_new(), library->read_free);
   if (!reader) throw std::bad_alloc();
   // Only by the directory, so that a truncated archive is refused.
@@ -103,6 +123,7 @@ ZipWriter::ZipWriter(const LibArchive& library, OutputStream& out) : library_(li
 ZipWriter::~ZipWriter() { library_.write_free(archive_); }
 
 Status ZipWriter::Add(const std::string& name, std::string_view head, std::string_view body) {
+  const Utf8Names names;
   const Entry entry(library_.entry_new(), library_.entry_free);
   if (!entry) throw std::bad_alloc();
   library_.entry_set_pathname(entry.get(), name.c_str());

@@ -13,6 +13,7 @@
 #include "bind_weights.h"
 #include "iropt/analysis/well_formed.h"
 #include "iropt/diag/consumers.h"
+#include "iropt/driver/foreign_files.h"
 #include "iropt/driver/load_plugins.h"
 #include "iropt/pass/pipeline.h"
 #include "iropt/support/check.h"
@@ -132,6 +133,7 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
                                   .open_tensor = MakeOpener(source),
                                   .unknown_version = source.unknown_version}};
   if (row->is_text) {
+    IROPT_RETURN_IF_ERROR(CheckIsText(source.text));
     IROPT_ASSIGN_OR_RETURN(request.base, sources_.AddBuffer(source.name, source.text, source.owner, source.first_line));
   }
   IROPT_ASSIGN_OR_RETURN(Module module, format->Read(request, diagnostics_));

@@ -67,9 +67,10 @@ Entry Entry::Of(const ModuleEntry& function) {
 }
 
 void Entry::AddRelaxInputs(const Function& function) {
+  const std::vector<std::string_view> names = StatedNames(function, "inputs");
   for (size_t i = 0; i < function.params.size(); ++i) {
     const Var* param = function.params[i];
-    std::string name(param->name());
+    std::string name(names.size() == function.params.size() ? names[i] : param->name());
     AddInput(name, param, i, param->type);
   }
 }
@@ -153,6 +154,17 @@ HostValue TakeValue(const Type* type, std::vector<HostValue>& values, size_t& ne
   for (const Type* field : tuple_type->fields)
     tuple.fields.push_back(WithStack([&] { return TakeValue(field, values, next); }));
   return HostValue(std::move(tuple));
+}
+
+std::vector<std::string_view> StatedNames(const BaseFunc& function, std::string_view kind) {
+  const auto* graph = As<DictAttr>(function.attrs->Find(attr::kOnnxGraph));
+  const auto* list = graph ? As<ListAttr>(graph->Find(kind)) : nullptr;
+  std::vector<std::string_view> names;
+  for (size_t i = 0; list != nullptr && i < list->values.size(); ++i) {
+    const auto* name = As<StrAttr>(list->values[static_cast<uint32_t>(i)]);
+    if (name != nullptr) names.push_back(name->value);
+  }
+  return names;
 }
 
 std::string DescribeInput(const EntryInput& input) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "iropt/execution/entry.h"
 #include "iropt/infer/infer.h"
 #include "iropt/runtime/packed_func.h"
 #include "iropt/runtime/statistics.h"
@@ -46,10 +47,10 @@ std::vector<NamedTensor> FlattenOutputs(const HostValue& value) {
   return outputs;
 }
 
-std::vector<NamedTensor> ForFile(const std::vector<NamedTensor>& outputs) {
-  std::vector<NamedTensor> tensors;
-  for (const NamedTensor& output : outputs) tensors.push_back({output.name, WithDimension(output.tensor)});
-  return tensors;
+std::vector<NamedTensor> NameOutputs(std::vector<NamedTensor> outputs, const BaseFunc& function) {
+  const std::vector<std::string_view> names = StatedNames(function, "outputs");
+  for (size_t i = 0; names.size() == outputs.size() && i < outputs.size(); ++i) outputs[i].name = names[i];
+  return outputs;
 }
 
 std::string RenderOutputs(const std::vector<NamedTensor>& outputs) {

@@ -10,6 +10,7 @@
 
 #include "errors.h"
 #include "iropt/analysis/well_formed.h"
+#include "iropt/driver/foreign_files.h"
 #include "iropt/driver/formats.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/structural.h"
@@ -56,6 +57,7 @@ PyModule ReadText(const SourceText& text, bool verify) {
                           .sources = &session.sources(),
                           .options = {.open_tensor = open}};
       if (row->is_text) {
+        IROPT_RETURN_IF_ERROR(CheckIsText(request.contents));
         IROPT_ASSIGN_OR_RETURN(request.base,
                                session.sources().AddBuffer(text.name, request.contents, text.owner, text.first_line));
       }

@@ -1,6 +1,7 @@
 // Runs models with onnxruntime-node and compares the results with recorded ones. The argument is a file of jobs,
-// [{"model": FILE, "inputs": [FILE], "outputs": [FILE]}], whose tensors are files of one TensorProto each. Prints one
-// line of JSON for each: {"status": "same" | "different" | "failed", "reason": TEXT}.
+// [{"model": FILE, "inputs": [FILE], "outputs": [FILE]}], whose tensors are files of one TensorProto each. A job with
+// "save": PREFIX instead of outputs records the results, in PREFIX0.pb and so on. Prints one line of JSON for each:
+// {"status": "same" | "different" | "failed", "reason": TEXT}.
 const fs = require('fs');
 const ort = require('onnxruntime-node');
 
@@ -57,6 +58,23 @@ function readTensor(path) {
   return {name: tensor.name, value: new ort.Tensor(type, data, dims)};
 }
 
+function varint(value) {
+  const bytes = [];
+  for (let rest = BigInt(value); ; rest >>= 7n) {
+    const low = Number(rest & 127n);
+    if (rest < 128n) return [...bytes, low];
+    bytes.push(low | 128);
+  }
+}
+
+function writeTensor(path, tensor) {
+  const type = Object.keys(kTypes).find(number => kTypes[number] === tensor.type);
+  if (!type || tensor.type === 'string') throw new Error(`results of type ${tensor.type} are not recorded`);
+  const raw = Buffer.from(tensor.data.buffer, tensor.data.byteOffset, tensor.data.byteLength);
+  const dims = tensor.dims.flatMap(dim => [8, ...varint(dim)]);
+  fs.writeFileSync(path, Buffer.concat([Buffer.from([...dims, 16, Number(type), 74, ...varint(raw.length)]), raw]));
+}
+
 function half(bits) {
   const sign = bits & 0x8000 ? -1 : 1, exponent = (bits >> 10) & 31, fraction = bits & 1023;
   if (exponent === 0) return sign * fraction * 2 ** -24;
@@ -94,6 +112,10 @@ async function run(job) {
     const feeds = {};
     job.inputs.forEach((path, i) => { feeds[session.inputNames[i]] = readTensor(path).value; });
     const results = await session.run(feeds);
+    if (job.save) {
+      session.outputNames.forEach((name, i) => writeTensor(`${job.save}${i}.pb`, results[name]));
+      return {status: 'same'};
+    }
     for (let i = 0; i < job.outputs.length; ++i) {
       const reason = difference(readTensor(job.outputs[i]).value, results[session.outputNames[i]], i);
       if (reason) return {status: 'different', reason};

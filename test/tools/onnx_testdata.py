@@ -71,9 +71,8 @@ def run(command):
 
 
 def compare(numpy, expected, actual):
-    if expected.size != actual.size:
+    if expected.shape != actual.shape:
         return f"shape {actual.shape}, expected {expected.shape}"
-    expected = expected.reshape(actual.shape)
     if expected.dtype.kind == "f":
         expected = expected.astype("float64")
         actual = actual.astype("float64")
@@ -102,8 +101,8 @@ def run_set(folder, model_path, options, numpy, onnx, numpy_helper):
         with numpy.load(f"{temporary}/out.npz") as results:
             if len(results.files) != len(expected):
                 return "differs", f"{len(results.files)} results, expected {len(expected)}"
-            for i, array in enumerate(expected):
-                difference = compare(numpy, array, results[f"out{i}"])
+            for i, (name, array) in enumerate(zip(results.files, expected)):
+                difference = compare(numpy, array, results[name])
                 if difference:
                     return "differs", f"output {i}: {difference}"
     return "ok", ""

@@ -17,8 +17,6 @@ struct FormatRow {
   bool reads = true;    // -x
   bool writes = true;   // -emit
   bool is_text = true;  // messages have lines of the file
-  // Results of rank 0 are written to files as such, not with the shape (1,) that they have in TVM's records of Relax.
-  bool writes_rank_0 = false;
   // Files of weights have parameters of the function `main` by their names, as the text does not refer to tensors.
   bool weights_are_parameters = false;
   // One of the two: the format in this program, or the name of the shared object that has it.

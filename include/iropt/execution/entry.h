@@ -12,7 +12,7 @@
 namespace iropt {
 
 // An input of the entry function: a parameter, or a field of a tuple parameter, which is named by its index:
-// "params.0".
+// "params.0". A parameter of a model's function has the name that it has in the model.
 struct EntryInput {
   enum class Kind : uint8_t { kTensor, kShape, kScalar, kOther };
   std::string name;
@@ -68,6 +68,10 @@ class Entry {
 
 // The value of a type from those that it consists of, beginning with values[next], which is increased.
 HostValue TakeValue(const Type* type, std::vector<HostValue>& values, size_t& next);
+
+// The names that a function's model has for its inputs or outputs, which need not be identifiers; empty if they are not
+// known.
+std::vector<std::string_view> StatedNames(const BaseFunc& function, std::string_view kind);
 
 // "R.Tensor((n, 4), dtype="float32")".
 std::string DescribeInput(const EntryInput& input);

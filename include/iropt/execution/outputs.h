@@ -19,10 +19,10 @@ void ForEachNamedTensor(const HostValue& value, const std::string& name,
 // are dropped.
 std::vector<NamedTensor> FlattenOutputs(const HostValue& value);
 
-// Converts tensors for files: those of rank 0 get the shape (1,).
-std::vector<NamedTensor> ForFile(const std::vector<NamedTensor>& outputs);
+// Renames the outputs of a function to the names that the model had for them, if it is known.
+std::vector<NamedTensor> NameOutputs(std::vector<NamedTensor> outputs, const BaseFunc& function);
 
-// The tensor as in files: one of rank 0 gets the shape (1,).
+// The tensor with a dimension: one of rank 0 gets the shape (1,), which it has in files of TVM.
 Tensor WithDimension(const Tensor& tensor);
 
 // Formats each tensor: its type, statistics, and the elements if they are few.

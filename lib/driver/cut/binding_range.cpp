@@ -14,6 +14,7 @@
 #include "iropt/ir/relax/builder.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/support/edit_distance.h"
+#include "iropt/support/identifier.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
@@ -53,7 +54,19 @@ class RangeFinder {
  public:
   explicit RangeFinder(const Function& function) : function_(function) { CollectSequences(function.body, sequences_); }
 
+  // The binding of a variable, or of the value that has another name in the model it was read from.
   Result<Place> Find(std::string_view name) const {
+    Result<Place> found = FindVariable(name);
+    const std::string identifier = IdentifierFor(name);
+    if (found.ok() || identifier == name) return found;
+    Result<Place> renamed = FindVariable(identifier);
+    return renamed.ok() ? std::move(renamed) : std::move(found);
+  }
+
+  const SeqExpr* body() const { return sequences_.empty() ? nullptr : sequences_.front(); }
+
+ private:
+  Result<Place> FindVariable(std::string_view name) const {
     std::optional<Place> found;
     std::vector<std::string_view> names;
     for (const SeqExpr* sequence : sequences_) {
@@ -75,9 +88,6 @@ class RangeFinder {
                                                nearest ? fmt::format("; did you mean '{}'?", *nearest) : "")};
   }
 
-  const SeqExpr* body() const { return sequences_.empty() ? nullptr : sequences_.front(); }
-
- private:
   const Function& function_;
   std::vector<const SeqExpr*> sequences_;
 };

@@ -17,7 +17,7 @@ namespace iropt {
 
 namespace {
 
-// Converts a tensor of a file to the kind of the input. Tensors of rank 0 have the shape (1,) in files.
+// Converts a tensor of a file to the kind of the input. Tensors of rank 0 may have the shape (1,) in files.
 HostValue FromFile(const EntryInput& input, const Tensor& tensor) {
   const bool is_single = tensor->shape().size() <= 1 && tensor->num_elements() == 1;
   if (input.kind == EntryInput::Kind::kTensor && input.has_dims && input.dims.empty() && is_single)
@@ -48,6 +48,12 @@ void ArgumentReader::Report(const EntryInput& input, std::string message) {
 const EntryInput* ArgumentReader::FindInput(const std::string& name) const {
   const std::vector<EntryInput>& inputs = entry_.inputs();
   if (const auto it = std::ranges::find(inputs, name, &EntryInput::name); it != inputs.end()) return &*it;
+  // The name of the parameter, where that is not the model's own one.
+  const auto is_parameter = [&](const EntryInput& input) {
+    const auto* param = As<Var>(input.at);
+    return param != nullptr && param->name() == name && Is<TensorType>(param->type);
+  };
+  if (const auto it = std::ranges::find_if(inputs, is_parameter); it != inputs.end()) return &*it;
   std::string_view digits = name;
   for (const std::string_view prefix : {"arr_", "arg_"}) {
     if (digits.starts_with(prefix)) digits.remove_prefix(prefix.size());
@@ -229,7 +235,7 @@ std::vector<NamedTensor> ArgumentReader::ForFile(const std::vector<HostValue>& v
     const bool is_known = FindInput(input.name) == &input;
     const std::string name = is_known ? input.name : fmt::format("arg_{}", i);
     ForEachNamedTensor(values[i], name, [&](const std::string&, const Tensor& tensor) {
-      tensors.push_back({name, WithDimension(tensor)});
+      tensors.push_back({name, tensor});
     });
   }
   return tensors;

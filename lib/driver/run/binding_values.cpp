@@ -12,6 +12,7 @@
 #include "iropt/infer/infer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/walk.h"
+#include "iropt/support/identifier.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt {
@@ -127,7 +128,12 @@ void ValueRecorder::OnBinding(const Function& function, const Var& var, const Ho
 
 ValueChecker::ValueChecker(BindingNames names, const std::vector<NamedTensor>& expected, const ProgramOptions& options)
     : names_(std::move(names)), options_(options) {
-  for (const NamedTensor& named : expected) expected_.try_emplace(named.name, named.tensor);
+  for (const NamedTensor& named : expected) {
+    expected_.try_emplace(named.name, named.tensor);
+    // Names of a model that are not identifiers.
+    std::string identifier = IdentifierFor(named.name);
+    if (identifier != named.name) by_identifier_.try_emplace(std::move(identifier), named.tensor);
+  }
 }
 
 ValueChecker::State ValueChecker::Compare(const std::string& name, const HostValue& value) {
@@ -136,6 +142,7 @@ ValueChecker::State ValueChecker::Compare(const std::string& name, const HostVal
   ForEachNamedTensor(value, name, [&](const std::string& path, const Tensor& tensor) {
     has_tensor = true;
     const auto* wanted = expected_.Find(path);
+    if (!wanted) wanted = by_identifier_.Find(path);
     if (!wanted || !difference_.message.empty()) return;
     is_compared = true;
     ++num_tensors_;

@@ -77,10 +77,11 @@ class ValueChecker : public RunObserver {
   BindingNames names_;
   const ProgramOptions& options_;
   LookupMap<std::string, Tensor> expected_;
-  LookupMap<const Var*, State> states_;  // of the last value of each variable
-  size_t num_values_ = 0;                // that have tensors
-  size_t num_compared_ = 0;              // of them
-  size_t num_tensors_ = 0;               // of the file, that were compared
+  LookupMap<std::string, Tensor> by_identifier_;  // of those whose names are not identifiers
+  LookupMap<const Var*, State> states_;           // of the last value of each variable
+  size_t num_values_ = 0;                         // that have tensors
+  size_t num_compared_ = 0;                       // of them
+  size_t num_tensors_ = 0;                        // of the file, that were compared
   int64_t num_elements_ = 0;
   Difference difference_;  // without a variable: none
 };

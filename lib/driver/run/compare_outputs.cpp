@@ -38,10 +38,10 @@ Status TellNotCompared(std::string message, const ProgramOptions& options, Compi
   return fails ? Failure{ErrorCode::SemanticCheck} : Status();
 }
 
-Status CompareOutputs(const HostValue& value, const std::vector<NamedTensor>& expected, const std::string& source,
+Status CompareOutputs(const HostValue& value, const std::vector<NamedTensor>& outputs,
+                      const std::vector<NamedTensor>& expected, const std::string& source,
                       const RunPrecision& precision, const std::string& hint, const ProgramOptions& options,
                       CompilerInstance& compiler) {
-  const std::vector<NamedTensor> outputs = FlattenOutputs(value);
   bool ok = true;
   const auto report = [&](std::string message) {
     ok = false;
@@ -50,9 +50,11 @@ Status CompareOutputs(const HostValue& value, const std::vector<NamedTensor>& ex
   if (outputs.size() != expected.size())
     report(
         fmt::format("the function has {} outputs, but {} are expected by {}", outputs.size(), expected.size(), source));
-  for (const NamedTensor& output : outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const NamedTensor& output = outputs[i];
     const bool is_single = expected.size() == 1 && expected[0].name.empty();
-    const auto wanted = is_single ? expected.begin() : std::ranges::find(expected, output.name, &NamedTensor::name);
+    auto wanted = is_single ? expected.begin() : std::ranges::find(expected, output.name, &NamedTensor::name);
+    if (wanted == expected.end()) wanted = std::ranges::find(expected, fmt::format("out{}", i), &NamedTensor::name);
     if (wanted == expected.end()) {
       report(fmt::format("{}: {} has no such tensor", output.name, source));
       continue;

@@ -30,7 +30,6 @@ Result<Module> Program::ReadModule(const std::shared_ptr<const FileBuffer>& text
   const Stopwatch watch;
   ModuleSource source = compiler_.SourceAt(driver.input, text);
   IROPT_ASSIGN_OR_RETURN(source.format, compiler_.FormatOf(source.name, source.text));
-  writes_rank_0_ = source.format->writes_rank_0;
   compiler_.set_input(source.name, {});
   IROPT_ASSIGN_OR_RETURN(Module module, compiler_.Parse(source));
   IROPT_RETURN_IF_ERROR(compiler_.Verify(module));

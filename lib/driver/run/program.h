@@ -39,8 +39,6 @@ class Program {
   const Module& module() const { return *module_; }
   const Entry& entry() const { return *entry_; }
   const Times& times() const { return times_; }
-  // Returns whether results of rank 0 are written as such.
-  bool writes_rank_0() const { return writes_rank_0_; }
   // Why results may differ from those of another run, or nothing.
   std::string ComparisonHint() const;
 
@@ -73,7 +71,6 @@ class Program {
   std::vector<NamedTensor> inputs_for_file_;  // if they are to be saved
   Times times_;
   bool has_modal_operators_ = false;  // before the passes
-  bool writes_rank_0_ = false;
 };
 
 }  // namespace iropt

@@ -51,7 +51,7 @@ class ProgramRun {
     if (!called.ok()) return called.TakeError();
     const Outcome& outcome = *called;
     IROPT_RETURN_IF_ERROR(compiler_.CheckWeights());
-    if (recorder_) IROPT_RETURN_IF_ERROR(Write(*options_.save_values, ForFile(recorder_->values())));
+    if (recorder_) IROPT_RETURN_IF_ERROR(Write(*options_.save_values, recorder_->values()));
     IROPT_RETURN_IF_ERROR(Deliver(outcome, program));
     if (options_.repeat == 0 || !same.ok()) return same;
     std::deque<ProgramTimer> timers;
@@ -185,23 +185,23 @@ class ProgramRun {
     for (const Outcome& outcome : outcomes.subspan(1)) {
       const RunPrecision precision{std::max(first.precision.accumulation, outcome.precision.accumulation),
                                    first.precision.has_narrow_floats || outcome.precision.has_narrow_floats};
-      IROPT_RETURN_IF_ERROR(CompareOutputs(outcome.value, expected, source, precision, hint, options_, compiler_));
+      IROPT_RETURN_IF_ERROR(CompareOutputs(outcome.value, FlattenOutputs(outcome.value), expected, source, precision,
+                                           hint, options_, compiler_));
     }
     return {};
   }
 
   Status Deliver(const Outcome& outcome, const Program& program) {
-    const std::vector<NamedTensor> outputs = FlattenOutputs(outcome.value);
-    if (options_.output)
-      IROPT_RETURN_IF_ERROR(Write(*options_.output, program.writes_rank_0() ? outputs : ForFile(outputs)));
+    const std::vector<NamedTensor> outputs = NameOutputs(FlattenOutputs(outcome.value), program.entry().function());
+    if (options_.output) IROPT_RETURN_IF_ERROR(Write(*options_.output, outputs));
     if (options_.print) {
       stdout_.Append(RenderOutputs(outputs));
       IROPT_RETURN_IF_ERROR(stdout_.Flush());
     }
     if (!options_.check) return {};
     IROPT_ASSIGN_OR_RETURN(const std::vector<NamedTensor> expected, ReadTensors(*options_.check));
-    return CompareOutputs(outcome.value, expected, *options_.check, outcome.precision, program.ComparisonHint(),
-                          options_, compiler_);
+    return CompareOutputs(outcome.value, outputs, expected, *options_.check, outcome.precision,
+                          program.ComparisonHint(), options_, compiler_);
   }
 
   CompilerInstance& compiler_;

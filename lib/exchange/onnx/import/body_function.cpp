@@ -5,6 +5,7 @@
 #include "exchange/onnx/import/function_importer.h"
 #include "iropt/ir/context.h"
 #include "iropt/runtime/value.h"
+#include "iropt/support/identifier.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
@@ -61,7 +62,7 @@ std::optional<BodyFunction> ImportBodyFunction(OpImport& op, std::string_view at
       continue;
     }
     result.captured.push_back(expr);
-    const std::string hint(inner.builder().UniqueName(ToIdentifier(name)));
+    const std::string hint(inner.builder().UniqueName(IdentifierFor(name)));
     params.push_back(inner.workspace().NewVar(hint, types.For(expr->type)));
     scope.Add(name, params.back());
   }
@@ -72,7 +73,7 @@ std::optional<BodyFunction> ImportBodyFunction(OpImport& op, std::string_view at
   Module& module = outer.context().module;
   const std::string_view base = op.node().name.empty() ? op.node().op_type : op.node().name;
   result.function =
-      GlobalVar::Get(module.UniqueName(fmt::format("{}_{}", ToIdentifier(base), ToIdentifier(attribute))));
+      GlobalVar::Get(module.UniqueName(fmt::format("{}_{}", IdentifierFor(base), IdentifierFor(attribute))));
   module.Set(result.function, function, inner.workspace().Finish());
   return result;
 }

@@ -13,7 +13,7 @@
 #include "iropt/op/ops/reshape.h"
 #include "iropt/op/ops/shape.h"
 #include "iropt/runtime/value.h"
-#include "iropt/support/characters.h"
+#include "iropt/support/identifier.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt::onnx {
@@ -21,8 +21,6 @@ namespace iropt::onnx {
 namespace {
 
 constexpr int kDeepestCalls = 64;  // of model-local functions
-
-bool IsAlpha(char c) { return IsLetter(c) || c == '_'; }
 
 void CollectFreeNames(const GraphProto& graph, LookupSet<std::string_view> defined, LookupSet<std::string_view>& seen,
                       std::vector<std::string_view>& free);
@@ -56,13 +54,6 @@ std::vector<std::string_view> FreeNames(const GraphProto& graph) {
   return free;
 }
 
-std::string ToIdentifier(std::string_view name) {
-  std::string identifier;
-  for (const char c : name) identifier.push_back(IsAlpha(c) || IsDigit(c) ? c : '_');
-  if (identifier.empty() || IsDigit(identifier.front())) identifier.insert(0, "v");
-  return identifier;
-}
-
 FunctionImporter::FunctionImporter(ImportContext& context)
     : context_(context),
       inferrer_(&context.module, workspace_.arena(), &context.diagnostics),
@@ -90,7 +81,7 @@ const Type* FunctionImporter::TypeOf(const ValueType& type, bool defines) {
     } else if (const auto known = symbols_.find(dim.param); !dim.param.empty() && known != symbols_.end()) {
       dims.push_back(known->second);
     } else if (defines) {
-      const tir::Var* var = IRContext::Current().NewSymVar(dim.param.empty() ? "d" : ToIdentifier(dim.param));
+      const tir::Var* var = IRContext::Current().NewSymVar(dim.param.empty() ? "d" : IdentifierFor(dim.param));
       if (!dim.param.empty()) symbols_.emplace(dim.param, var);
       dims.push_back(var);
     } else {
@@ -122,7 +113,7 @@ const Type* FunctionImporter::StatedCast(const Type* inferred, std::string_view 
 // ---- Parameters and initializers
 
 const Var* FunctionImporter::AddParameter(const ValueInfo& input, Scope& scope) {
-  const Var* var = workspace_.NewVar(builder_.UniqueName(ToIdentifier(input.name)), TypeOf(input.type, true));
+  const Var* var = workspace_.NewVar(builder_.UniqueName(IdentifierFor(input.name)), TypeOf(input.type, true));
   if (!scope.Add(input.name, var)) {
     Report(fmt::format("there are two values '{}'", input.name));
     return nullptr;
@@ -228,7 +219,7 @@ const Expr* FunctionImporter::EmitValue(const Expr* value, std::string_view name
   // Another name for a value that does not leave its block.
   const bool leaves = escapes && value->kind == NodeKind::kDataflowVar;
   if (IsLeaf(value) && !leaves) return value;
-  const std::string hint = ToIdentifier(name);
+  const std::string hint = IdentifierFor(name);
   return escapes ? builder_.EmitOutput(value, hint) : builder_.Emit(value, hint);
 }
 
@@ -237,10 +228,10 @@ bool FunctionImporter::BindOutput(const NodeProto& node, size_t i, const Expr* e
   if (name.empty()) return true;
   const Expr* bound = nullptr;
   const Type* cast_type = expr->type ? StatedCast(expr->type, name) : nullptr;
-  if (cast_type == nullptr && expr->type) cast_type = NameDims(expr, ToIdentifier(name));
+  if (cast_type == nullptr && expr->type) cast_type = NameDims(expr, IdentifierFor(name));
   if (cast_type != nullptr) {
     const Expr* value = IsLeaf(expr) ? expr : builder_.Emit(expr);
-    const std::string hint(builder_.UniqueName(ToIdentifier(name)));
+    const std::string hint(builder_.UniqueName(IdentifierFor(name)));
     const bool is_local = sequences_.back().is_dataflow && !escaping_.contains(name);
     const Var* var = is_local ? workspace_.NewDataflowVar(hint, cast_type) : workspace_.NewVar(hint, cast_type);
     builder_.EmitNormalized(workspace_.New<MatchCast>(var, value, cast_type));
@@ -269,7 +260,7 @@ bool FunctionImporter::Bind(const NodeProto& node, Value value, Scope& scope) {
   }
   // A conditional gets its type when it is bound.
   if (value.expr->type == nullptr)
-    value.expr = builder_.Emit(value.expr, ToIdentifier(node.outputs.empty() ? "" : node.outputs[0]));
+    value.expr = builder_.Emit(value.expr, IdentifierFor(node.outputs.empty() ? "" : node.outputs[0]));
   const auto* type = As<TupleType>(value.expr->type);
   if (type == nullptr) return num_outputs == 0 || BindOutput(node, 0, value.expr, scope);
   const Expr* whole = IsLeaf(value.expr) ? value.expr : builder_.Emit(value.expr);

@@ -133,7 +133,5 @@ class FunctionImporter {
 
 // The names that a graph uses and does not define, each once, in the order of their uses.
 std::vector<std::string_view> FreeNames(const GraphProto& graph);
-// An identifier for a name; the same if it is one.
-std::string ToIdentifier(std::string_view name);
 
 }  // namespace iropt::onnx

@@ -1,0 +1,17 @@
+"""Writes files that are no modules to the folder that is the argument."""
+import json
+import os
+import struct
+import sys
+import zipfile
+
+folder = sys.argv[1]
+os.makedirs(folder, exist_ok=True)
+header = json.dumps({"w": {"dtype": "F32", "shape": [], "data_offsets": [0, 4]}}).encode()
+files = {"model.tflite": b"\x1c\0\0\0TFL3" + bytes(20), "weights.safetensors": struct.pack("<Q", len(header)) + header + bytes(4),
+         "tree.json": b'{\n  "nodes": []\n}\n', "other": bytes(range(256))}
+for name, contents in files.items():
+    with open(os.path.join(folder, name), "wb") as file:
+        file.write(contents)
+with zipfile.ZipFile(os.path.join(folder, "model.pt"), "w") as archive:
+    archive.writestr("model/data.pkl", b"\x80\x02}q\0.")
