@@ -241,7 +241,11 @@ class Run {
     if (compiler_.options().no_verify) return true;
     activity_ = "checking";
     const StepTimer timer(setup_.observers(), RunStep::Check);
-    return compiler_.Verify(module).ok();
+    if (!options_.verify_only) return compiler_.Verify(module).ok();
+    // Passes also run on fragments of programs.
+    VerifyOptions options = compiler_.verify_options();
+    options.allow_free_vars = false;
+    return VerifyModule(module, options, compiler_.diagnostics());
   }
 
   int RunPasses(Module& module) {

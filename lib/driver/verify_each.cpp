@@ -32,12 +32,23 @@ Status ChangeAudit::RunAfterPass(const Module&, const PassInfo& info, PassOutcom
   return {};
 }
 
+bool VerifyMade(const Module& before, const Module& after, VerifyOptions options, DiagnosticEngine& diagnostics) {
+  DiagnosticBuffer buffer;
+  DiagnosticEngine strict(&buffer);
+  options.allow_free_vars = false;
+  if (VerifyModule(after, options, strict)) return true;
+  options.allow_free_vars = true;
+  if (HasFreeVars(before)) return VerifyModule(after, options, diagnostics);
+  buffer.ReplayInto(diagnostics);
+  return false;
+}
+
 Status VerifyEach::RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) {
   // The children of a composite pass were checked already.
   if (info.is_composite() || outcome == PassOutcome::Failed) return {};
   DiagnosticBuffer buffer;
   DiagnosticEngine found(&buffer);
-  if (!VerifyModule(module, options_, found)) {
+  if (!VerifyMade(audit_->before(), module, options_, found)) {
     diagnostics_.Error({}, "ill-formed-result", fmt::format("pass '{}' made an ill-formed module", info.name));
     buffer.ReplayInto(diagnostics_);
     return Failure{ErrorCode::Rejected};

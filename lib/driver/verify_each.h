@@ -37,6 +37,10 @@ class ChangeAudit : public PassInstrument {
   uint64_t hash_before_ = 0;
 };
 
+// Returns whether the module that passes made of another one is well-formed; otherwise at least one error was reported.
+// If the PrimFuncs define all variables that they use, so must what is made of them.
+bool VerifyMade(const Module& before, const Module& after, VerifyOptions options, DiagnosticEngine& diagnostics);
+
 // Checks the module after every pass, and that a pass that reports no change has changed nothing. Comes after `audit`
 // in the context.
 class VerifyEach : public PassInstrument {

@@ -11,6 +11,7 @@
 #include "iropt/analysis/well_formed.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/file.h"
+#include "verify_each.h"
 
 namespace iropt {
 
@@ -49,10 +50,15 @@ Status ResultVerifier::ExpectSameText(DiagId kind, std::string_view message, std
 
 Status ResultVerifier::CheckWellFormed(const ModuleSource& source, const Module& result, const Pass& pass,
                                        PassContext context) {
+  VerifyOptions strict = compiler_.verify_options();
+  strict.allow_free_vars = false;
+  DiagnosticBuffer first;
+  DiagnosticEngine ignored(&first);
+  if (VerifyModule(result, strict, ignored)) return {};
+  IROPT_ASSIGN_OR_RETURN(Module input, compiler_.Parse(source));
   DiagnosticBuffer buffer;
   DiagnosticEngine found(&buffer);
-  if (VerifyModule(result, compiler_.verify_options(), found)) return {};
-  IROPT_ASSIGN_OR_RETURN(Module input, compiler_.Parse(source));
+  if (VerifyMade(input, result, strict, found)) return {};
   const Result<PassResult> again = pass(std::move(input), context);
   if (!again.ok() && again.error().code == ErrorCode::Rejected) return again.error();
   // Checked pass by pass the module is well-formed, for example because a pass is not deterministic.

@@ -21,6 +21,7 @@
 #include <atomic>
 #include <mutex>
 
+#include "byte_divisions.h"
 #include "module_emitter.h"
 #include "vectorizer_guard.h"
 
@@ -72,8 +73,8 @@ class Target {
   bool has_half() const { return has_half_; }
   // The part of the cache key besides the module.
   std::string Description(int opt_level) const {
-    return fmt::format("LLVM {} {} {} {} O{}", LLVM_VERSION_STRING, builder_.getTargetTriple().str(), builder_.getCPU(),
-                       builder_.getFeatures().getString(), opt_level);
+    return fmt::format("LLVM {} {} {} {} O{} wide bytes", LLVM_VERSION_STRING, builder_.getTargetTriple().str(),
+                       builder_.getCPU(), builder_.getFeatures().getString(), opt_level);
   }
 
  private:
@@ -126,6 +127,7 @@ struct Unit {
     llvm::ModulePassManager pipeline =
         level <= 0 ? passes.buildO0DefaultPipeline(chosen) : passes.buildPerModuleDefaultPipeline(chosen);
     pipeline.run(*module, modules);
+    WidenByteDivisions(*module);
     return !llvm::verifyModule(*module);
   }
 

@@ -66,6 +66,31 @@ TEST_CASE("a pass must make well-formed modules", "[driver]") {
   CHECK(run.texts()[1].starts_with("undefined-variable: "));
 }
 
+TEST_CASE("a pass must not lose the definition of a scalar variable", "[driver]") {
+  IRContext context;
+  const IRContext::Scope scope(context);
+  const auto make = [&](bool is_defined) {
+    Workspace workspace;
+    const tir::Var* n = workspace.NewPrimVar("n", DataType::Int(32));
+    std::vector<const tir::Var*> params;
+    if (is_defined) params.push_back(n);
+    const std::vector<const tir::Buffer*> buffers(params.size());
+    const auto* func = workspace.New<PrimFunc>(workspace.Copy(params), workspace.Copy(buffers),
+                                               workspace.New<tir::Evaluate>(n), TupleType::Get({}), DictAttr::Empty(),
+                                               nullptr);
+    Module module;
+    module.Set(GlobalVar::Get("main"), func, workspace.Finish());
+    return module;
+  };
+  Run run;
+  CHECK(run.Of(make(true), make(true), PassOutcome::Changed).ok());
+  CHECK(run.Of(make(false), make(false), PassOutcome::Changed).ok());
+  const Status status = run.Of(make(true), make(false), PassOutcome::Changed);
+  REQUIRE(!status.ok());
+  CHECK(status.error().code == ErrorCode::Rejected);
+  CHECK(run.texts().back() == "undefined-variable: variable 'n' is not defined");
+}
+
 TEST_CASE("a pass must not put one statement at two places", "[driver]") {
   IRContext context;
   const IRContext::Scope scope(context);
@@ -74,9 +99,9 @@ TEST_CASE("a pass must not put one statement at two places", "[driver]") {
     const auto evaluate = [&] { return workspace.New<tir::Evaluate>(context.Int(0, DataType::Int(32))); };
     const tir::Stmt* first = evaluate();
     const std::vector<const tir::Stmt*> statements{first, is_repeated ? first : evaluate()};
-    const auto* func = workspace.New<PrimFunc>(
-        List<const tir::Var*>(), List<const tir::Buffer*>(),
-        workspace.New<tir::SeqStmt>(workspace.Copy(statements)), TupleType::Get({}), DictAttr::Empty(), nullptr);
+    const auto* func = workspace.New<PrimFunc>(List<const tir::Var*>(), List<const tir::Buffer*>(),
+                                               workspace.New<tir::SeqStmt>(workspace.Copy(statements)),
+                                               TupleType::Get({}), DictAttr::Empty(), nullptr);
     Module module;
     module.Set(GlobalVar::Get("main"), func, workspace.Finish());
     return module;

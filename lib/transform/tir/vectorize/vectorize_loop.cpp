@@ -3,9 +3,10 @@
 //   for i in T.vectorized(4):
 //       B[i] = A[i] + T.float32(1)        -->    B[0:4] = A[0:4] + T.Broadcast(T.float32(1), 4)
 //
-// Statements that cannot be vectorized, such as conditionals that depend on the variable, run in serial loops. The
-// extent is a constant, or a multiple of T.vscale() for scalable vectors. With enable_vectorize=false all vectorized
-// loops become serial. O(nodes), plus the serial loops.
+// Statements that cannot be vectorized, such as conditionals that depend on the variable, run in serial loops. Of
+// nested vectorized loops the innermost one is vectorized, and the others become serial. The extent is a constant, or a
+// multiple of T.vscale() for scalable vectors. With enable_vectorize=false all vectorized loops become serial.
+// O(nodes), plus the serial loops.
 //
 // Source: TVM 0.18's pass of this name.
 #include <fmt/format.h>
@@ -18,6 +19,7 @@
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/substitute.h"
+#include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
@@ -40,6 +42,23 @@ std::optional<bool> HasScalableVectors(const Attr* target) {
          });
 }
 
+bool HasVectorizedLoop(const tir::Stmt& body) {
+  bool found = false;
+  tir::PostOrderVisit(&body, [&](const Node* node) {
+    const auto* loop = As<tir::For>(node);
+    found |= loop && loop->for_kind == tir::ForKind::kVectorized;
+  });
+  return found;
+}
+
+// The visited loop, which was vectorized.
+const tir::Stmt* MakeSerial(const tir::Stmt* visited, Workspace& workspace) {
+  auto* serial = workspace.New<tir::For>(*To<tir::For>(visited));
+  serial->for_kind = tir::ForKind::kSerial;
+  serial->annotations = DictAttr::Empty();
+  return serial;
+}
+
 class LoopVectorizer : public tir::StmtExprMutator {
  public:
   LoopVectorizer(const Attr* target, std::optional<bool> predicate_accesses, Workspace& workspace,
@@ -54,6 +73,7 @@ class LoopVectorizer : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     if (loop->for_kind != tir::ForKind::kVectorized) return StmtExprMutator::VisitFor(loop);
+    if (HasVectorizedLoop(*loop->body)) return MakeSerial(StmtExprMutator::VisitFor(loop), workspace());
     const bool is_single = arith::IsInt(loop->extent, 1);
     const DataType vector = arith::VectorDType(loop->loop_var->dtype, loop->extent);
     const bool is_valid = is_single || (vector.is_scalable() ? scalable_.value_or(true) : vector.lanes > 1);
@@ -96,11 +116,7 @@ class VectorizeSkipper : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     const tir::Stmt* visited = StmtExprMutator::VisitFor(loop);
-    if (loop->for_kind != tir::ForKind::kVectorized) return visited;
-    auto* serial = workspace().New<tir::For>(*To<tir::For>(visited));
-    serial->for_kind = tir::ForKind::kSerial;
-    serial->annotations = DictAttr::Empty();
-    return serial;
+    return loop->for_kind == tir::ForKind::kVectorized ? MakeSerial(visited, workspace()) : visited;
   }
 };
 
