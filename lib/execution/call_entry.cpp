@@ -61,8 +61,12 @@ size_t PhysicalMemory() {
 
 Result<HostValue> CallEntry(const Module& module, const Entry& entry, std::vector<HostValue> values,
                             DiagnosticEngine& diagnostics, const RunOptions& run) {
-  if (!entry.relax()) return CallPrimEntry(entry, std::move(values), diagnostics, run);
-  return RunFunction(module, *entry.relax(), entry.MakeArguments(std::move(values)), diagnostics, run);
+  Result<HostValue> result =
+      entry.relax() ? RunFunction(module, *entry.relax(), entry.MakeArguments(std::move(values)), diagnostics, run)
+                    : CallPrimEntry(entry, std::move(values), diagnostics, run);
+  if (result.ok() && run.prim_funcs && !run.prim_funcs->race().empty())
+    diagnostics.Warning(Location(entry.function()), "undefined-result", std::string(run.prim_funcs->race()));
+  return result;
 }
 
 }  // namespace iropt

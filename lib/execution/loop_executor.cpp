@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "iropt/analysis/tir/statement_count.h"
-#include "iropt/ir/tir/thread_axis.h"
-#include "iropt/ir/tir/visitor.h"
 
 namespace iropt {
 
@@ -37,31 +35,6 @@ std::vector<KnownSize> SizesOf(const PrimFunc& func, std::span<const PrimFuncArg
   return sizes;
 }
 
-class ConcurrentLoopFinder : public tir::StmtExprVisitor {
- public:
-  bool found() const { return found_; }
-
- protected:
-  void VisitFor(const tir::For* loop) override {
-    using enum tir::ForKind;
-    found_ |= loop->for_kind == kParallel || loop->for_kind == kVectorized || loop->for_kind == kThreadBinding;
-    StmtExprVisitor::VisitFor(loop);
-  }
-  void VisitAttrStmt(const tir::AttrStmt* attr) override {
-    found_ |= tir::LaunchAxisOf(*attr) != nullptr;
-    StmtExprVisitor::VisitAttrStmt(attr);
-  }
-
- private:
-  bool found_ = false;
-};
-
-bool HasConcurrentLoops(const PrimFunc& func) {
-  ConcurrentLoopFinder finder;
-  finder.VisitStmt(func.body);
-  return finder.found();
-}
-
 }  // namespace
 
 Result<std::shared_ptr<codegen::LoopCompiler>> LoopLibrary::Get() {
@@ -87,15 +60,16 @@ Status LoopExecutor::Prepare(const GlobalVar& var) {
   return compiling_->Prepare(var);
 }
 
-Result<HostValue> LoopExecutor::Interpret(const PrimFunc& func, std::span<const PrimFuncArg> args,
+Result<HostValue> LoopExecutor::Interpret(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
                                           const PackedCaller& packed) {
   uint64_t steps = 0;
   const EvalLimits limits{.max_bytes = limits_.max_bytes,
                           .max_work = limits_.AvailableWork() / kWorkOfStep,
                           .work = &steps,
                           .on_work = limits_.on_work};
+  const PrimFuncOptions options{.limits = limits, .module = &module_, .packed = packed, .facts = facts_};
   Result<HostValue> result =
-      CallPrimFunc(func, args, {.limits = limits, .module = &module_, .packed = packed, .facts = facts_});
+      facts_ ? CallPrimFunc(func, args, options) : CallWatchingRaces(var, func, args, options, race_);
   meter_.AddSteps(steps);
   return result;
 }
@@ -120,11 +94,13 @@ void LoopExecutor::FindFacts(const PrimFunc& func, std::span<const PrimFuncArg> 
   // It may fail where the full run does not.
   (void)CallPrimFunc(func, copies, {.limits = limits, .module = &module_, .packed = packed, .facts = &sampled});
   if (facts_->race.empty()) facts_->race = sampled.race;
+  if (facts_->unsynchronized.empty()) facts_->unsynchronized = sampled.unsynchronized;
+  facts_->has_barriers |= sampled.has_barriers;
 }
 
 Result<HostValue> LoopExecutor::Call(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
                                      const PackedCaller& packed) {
-  if (mode_ == LoopMode::Interpret) return Interpret(func, args, packed);
+  if (mode_ == LoopMode::Interpret) return Interpret(var, func, args, packed);
   const std::optional<uint64_t> statements = CountStatements(func, SizesOf(func, args));
   const bool is_affordable = statements.value_or(0) <= limits_.AvailableWork();
   const bool is_optional = mode_ == LoopMode::Auto;
@@ -133,11 +109,11 @@ Result<HostValue> LoopExecutor::Call(const GlobalVar& var, const PrimFunc& func,
                  fmt::format("{}: takes up to {} steps, more than {}", var.name, *statements, limits_.AvailableWork())};
   }
   if (is_optional && (!statements || *statements <= kFewStatements || not_compiled_.contains(&var)))
-    return Interpret(func, args, packed);
+    return Interpret(var, func, args, packed);
   if (const Status prepared = Prepare(var); !prepared.ok()) {
     if (!is_optional) return Error(prepared.error());
     not_compiled_.insert(&var);
-    Result<HostValue> result = Interpret(func, args, packed);
+    Result<HostValue> result = Interpret(var, func, args, packed);
     if (result.ok() || result.error().code != ErrorCode::Budget) return result;
     return Error{ErrorCode::Budget,
                  fmt::format("{}; it is interpreted: {}", result.error().message, prepared.error().message)};

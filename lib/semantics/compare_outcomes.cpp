@@ -62,6 +62,18 @@ std::string DescribeLines(const std::vector<std::string>& got, const std::vector
   return {};
 }
 
+namespace {
+
+// A race that was not there before. Barriers between accesses to shared memory may be added later, unless there are
+// some already, or were.
+std::string NewRace(const LoopFacts& got, const LoopFacts& expected) {
+  if (expected.race.empty() && !got.race.empty()) return got.race;
+  const bool is_synchronized = got.has_barriers || expected.has_barriers;
+  return is_synchronized && expected.unsynchronized.empty() ? got.unsynchronized : std::string();
+}
+
+}  // namespace
+
 OutcomeComparison CompareOutcomes(const RunOutcome& got, const RunOutcome& expected, bool is_narrower,
                                   const ToleranceOptions& options) {
   OutcomeComparison result;
@@ -77,7 +89,8 @@ OutcomeComparison CompareOutcomes(const RunOutcome& got, const RunOutcome& expec
     result.differences.push_back(fmt::format("random numbers are drawn by {} operators whose values are used, expected {}",
                                              got.num_draws, expected.num_draws));
   }
-  if (expected.facts.race.empty() && !got.facts.race.empty()) result.differences.push_back(got.facts.race);
+  if (std::string race = NewRace(got.facts, expected.facts); !race.empty())
+    result.differences.push_back(std::move(race));
   const RunPrecision precision{std::max(got.precision.accumulation, expected.precision.accumulation),
                                is_narrower || expected.precision.has_narrow_floats,
                                expected.precision.mixes_magnitudes};

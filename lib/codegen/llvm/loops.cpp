@@ -82,8 +82,16 @@ void StmtEmitter::BindLoopVar(const LoopRange& range, llvm::Value* i) {
 
 void StmtEmitter::EmitAxis(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body) {
   const bool is_thread = IsThreadTag(thread_tag);
-  if (is_thread && plan_.Synchronizes(body)) return EmitSpread(range, thread_tag, body);
-  if (is_thread) {
+  const ThreadPlace* bound = is_thread ? FindPlace(thread_tag) : nullptr;
+  if (bound) {
+    llvm::Value* index = b().CreateSub(exprs_.EmitInt(bound->range.var), bound->range.min);
+    frame_.If(b().CreateICmpSLT(index, range.extent), [&] {
+      BindLoopVar(range, index);
+      Emit(body);
+    });
+  } else if (is_thread && plan_.RunsInLockstep(body)) {
+    EmitSpread(range, thread_tag, body);
+  } else if (is_thread) {
     ++exprs_.thread_axes;
     positions_.push_back({thread_tag, range});
     EmitLoop(range, LoopHint::kNone, [&] {

@@ -71,6 +71,21 @@ class StmtEmitter {
   llvm::Function* EmitThunk(llvm::Function* task, const Captures& captures);
 
   // ---- Lockstep execution of threads (threads.cpp)
+  // Returns the value that each thread has stored; with an argument, stores it first.
+  using OwnInts = std::function<llvm::Value*(llvm::Value* stored)>;
+  // What the current thread needs: a binding, or a condition without which it does not run.
+  struct OwnState {
+    std::function<void()> bind;
+    std::function<llvm::Value*()> is_active;
+  };
+  void EmitLockstepAxis(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body);
+  void EmitLockstepWhile(const tir::While& loop);
+  void BindForEach(std::function<void()> bind) { own_.push_back({std::move(bind), nullptr}); }
+  // Runs body with the state of the current thread from `begin` on.
+  void WithOwn(size_t begin, FunctionRef<void()> body);
+  OwnInts StoreOwn(FunctionRef<llvm::Value*()> value);
+  // Runs body in the threads where the value is not 0, or is 0.
+  void WhereActive(const OwnInts& value, bool expected, FunctionRef<void()> body);
   void EmitSpread(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body);
   void EmitLockstep(const tir::Stmt* stmt);
   void EmitReleasing(const tir::Stmt* body);
@@ -96,8 +111,8 @@ class StmtEmitter {
   // Allocates `bytes` per thread.
   llvm::Value* AllocateOwn(llvm::Value* bytes);
   llvm::Value* CountThreads();
-  // The index of the current thread within the outermost axes.
-  llvm::Value* ThreadIndex(size_t axes);
+  // The index of the current thread, or of its warp, within the outermost axes.
+  llvm::Value* ThreadIndex(size_t axes, bool of_warp = false);
 
   // ---- Memory of threads (thread_copies.cpp)
   struct ThreadCopies;
@@ -116,6 +131,8 @@ class StmtEmitter {
   // Binds pointer variables to the copies of the current thread.
   void BindCopies(const std::shared_ptr<ThreadCopies>& copies, bool is_new);
   void BindAllCopies();
+  // The innermost axis with the tag around; null if there is none. Axes of the tag "vthread" are all different.
+  const ThreadPlace* FindPlace(std::string_view tag) const;
 
   ExprEmitter& exprs_;
   Frame& frame_;
@@ -129,7 +146,7 @@ class StmtEmitter {
   std::vector<ThreadPlace> positions_;                 // the thread axes, outermost first
   std::vector<std::shared_ptr<ThreadCopies>> copies_;  // in scope
   std::vector<LoopRange> threads_;                     // the axes in lockstep, outermost first
-  std::vector<std::function<void()>> own_;             // bind the local variables and memory of the current thread
+  std::vector<OwnState> own_;                          // the local variables and memory of the current thread
   std::vector<const tir::Var*> local_memory_;          // the local buffers in scope
   std::vector<const tir::CommReducer*> combiners_;     // of reductions over threads, innermost last
 };

@@ -81,7 +81,7 @@ void StmtEmitter::AllocateCopiesLockstep(const tir::Var* data, llvm::Value* coun
     parts.emplace_back(AllocateOwn(bytes), bytes);
   }
   copies_.push_back(copies);
-  own_.emplace_back([this, copies, parts, axes = threads_.size()] {
+  BindForEach([this, copies, parts, axes = threads_.size()] {
     copies->memory.clear();
     for (const auto& [memory, bytes] : parts)
       copies->memory.push_back(b().CreateGEP(b().getInt8Ty(), memory, b().CreateMul(ThreadIndex(axes), bytes)));
@@ -133,6 +133,12 @@ void StmtEmitter::BindCopies(const std::shared_ptr<ThreadCopies>& copies, bool i
     const bool is_match = now && now->copies && now->copies->data == copies->data;
     if (data == copies->data || is_match) exprs_.scope().Bind(data, own);
   }
+}
+
+const StmtEmitter::ThreadPlace* StmtEmitter::FindPlace(std::string_view tag) const {
+  const auto found =
+      std::find_if(positions_.rbegin(), positions_.rend(), [&](const ThreadPlace& place) { return place.tag == tag; });
+  return found == positions_.rend() || tag == "vthread" ? nullptr : &*found;
 }
 
 void StmtEmitter::BindAllCopies() {

@@ -1,7 +1,7 @@
-// Lockstep execution of threads that synchronize: all threads finish a statement before any of them starts the next
-// one. Each statement without synchronization becomes a loop over all threads. Variables and local memory that live
-// across statements are stored per thread. Control flow around synchronization (loop bounds, conditions) must be
-// uniform.
+// Lockstep execution of threads: all threads finish a statement before any of them starts the next one. Each statement
+// in which threads do not exchange values becomes a loop over all threads. Variables and local memory that live across
+// statements are stored per thread. Control flow around a synchronization (loop bounds, conditions) must be uniform;
+// elsewhere threads whose condition does not hold skip the statement.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +15,12 @@
 
 namespace iropt::codegen {
 
+namespace {
+
+constexpr std::string_view kDiverges = "control flow around a synchronization of threads is not uniform";
+
+}  // namespace
+
 // ---- Threads
 
 llvm::Value* StmtEmitter::CountThreads() {
@@ -23,9 +29,11 @@ llvm::Value* StmtEmitter::CountThreads() {
   return count;
 }
 
-llvm::Value* StmtEmitter::ThreadIndex(size_t axes) {
+llvm::Value* StmtEmitter::ThreadIndex(size_t axes, bool of_warp) {
   llvm::Value* index = frame_.Int64(0);
   for (const LoopRange& axis : std::span(threads_).first(axes)) {
+    const auto place = std::ranges::find(positions_, axis.var, [](const ThreadPlace& p) { return p.range.var; });
+    if (of_warp && place != positions_.end() && place->tag == "threadIdx.x") continue;
     llvm::Value* own = b().CreateSub(exprs_.EmitInt(axis.var), axis.min);
     index = b().CreateAdd(b().CreateMul(index, axis.extent), own);
   }
@@ -40,10 +48,19 @@ void StmtEmitter::ForThreads(llvm::ArrayRef<const LoopRange*> axes, FunctionRef<
 void StmtEmitter::ForEachThread(FunctionRef<void()> body) {
   llvm::SmallVector<const LoopRange*, 3> axes;
   for (const LoopRange& axis : threads_) axes.push_back(&axis);
-  ForThreads(axes, [&] {
-    for (const std::function<void()>& bind : own_) bind();
-    body();
-  });
+  ForThreads(axes, [&] { WithOwn(0, body); });
+}
+
+void StmtEmitter::WithOwn(size_t begin, FunctionRef<void()> body) {
+  for (size_t i = begin; i < own_.size(); ++i) {
+    if (!own_[i].is_active) {
+      own_[i].bind();
+      continue;
+    }
+    frame_.If(own_[i].is_active(), [&] { WithOwn(i + 1, body); });
+    return;
+  }
+  body();
 }
 
 void StmtEmitter::EmitSpread(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body) {
@@ -51,14 +68,14 @@ void StmtEmitter::EmitSpread(const LoopRange& range, std::string_view thread_tag
   const size_t own_before = own_.size();
   // Copies that these threads allocate are bound as part of their own memory.
   if (threads_.empty() && !copies_.empty())
-    own_.emplace_back([this, count = copies_.size()] {
+    BindForEach([this, count = copies_.size()] {
       for (size_t i = 0; i < count; ++i) BindCopies(copies_[i], /*is_new=*/false);
     });
   threads_.push_back(range);
   positions_.push_back({thread_tag, range});
   frame_.FailIf(b().CreateOr(b().CreateICmpSGT(range.extent, frame_.Int64(kMaxLockstepThreads)),
                              b().CreateICmpSGT(CountThreads(), frame_.Int64(kMaxLockstepThreads))),
-                fmt::format("more than {} threads synchronize", kMaxLockstepThreads));
+                fmt::format("more than {} threads run in lockstep", kMaxLockstepThreads));
   llvm::Value* mark = frame_.Mark();
   SpreadLocalMemory(thread_tag);
   EmitLockstep(body);
@@ -67,6 +84,21 @@ void StmtEmitter::EmitSpread(const LoopRange& range, std::string_view thread_tag
   positions_.pop_back();
   own_.resize(own_before);
   exprs_.scope().Rewind(outer);
+}
+
+// Runs the body by the threads of an axis, which may be running already.
+void StmtEmitter::EmitLockstepAxis(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body) {
+  const ThreadPlace* bound = FindPlace(thread_tag);
+  if (!bound) return EmitSpread(range, thread_tag, body);
+  const auto index = [this, outer = bound->range] { return b().CreateSub(exprs_.EmitInt(outer.var), outer.min); };
+  const auto is_active = [this, index, range] { return b().CreateICmpSLT(index(), range.extent); };
+  if (plan_.Synchronizes(body)) {
+    ForEachThread([&] { frame_.FailIf(b().CreateNot(is_active()), kDiverges); });
+  } else {
+    own_.push_back({nullptr, is_active});
+  }
+  BindForEach([this, index, range] { BindLoopVar(range, index()); });
+  EmitLockstep(body);
 }
 
 llvm::Value* StmtEmitter::AllocateOwn(llvm::Value* bytes) {
@@ -87,7 +119,7 @@ void StmtEmitter::SpreadLocalMemory(std::string_view thread_tag) {
     ForEachThread([&] {
       b().CreateMemCpy(own(), llvm::MaybeAlign(), exprs_.scope().Find(data)->value, llvm::MaybeAlign(), size);
     });
-    own_.emplace_back([this, data, own, size] {
+    BindForEach([this, data, own, size] {
       exprs_.scope().Bind(data, {.value = own(), .origin = frame_.Int64(0), .size = size});
     });
   }
@@ -97,15 +129,16 @@ void StmtEmitter::AllocateLockstep(const tir::Var* data, llvm::Value* count, Dat
   llvm::Value* size = b().CreateMul(count, frame_.Int64(dtype.with_lanes(1).bytes() * dtype.lanes));
   if (!ValueTypes::IsElement(dtype))
     return frame_.state().Unsupported(fmt::format("cannot allocate elements of {}", dtype.ToString()));
-  if (!IsLocalMemory(data)) {
+  if (IsBlockMemory(data) && !IsThreadMemory(data)) {
     llvm::Value* memory = frame_.Allocate(size, 1);
     return exprs_.scope().Bind(data, {.value = memory, .origin = frame_.Int64(0), .size = size});
   }
   if (plan_.HasCopies(data)) return AllocateCopiesLockstep(data, count, dtype);
   llvm::Value* memory = AllocateOwn(size);
-  local_memory_.push_back(data);
-  own_.emplace_back([this, data, memory, size, axes = threads_.size()] {
-    llvm::Value* own = b().CreateGEP(b().getInt8Ty(), memory, b().CreateMul(ThreadIndex(axes), size));
+  if (IsThreadMemory(data)) local_memory_.push_back(data);
+  BindForEach([this, data, memory, size, axes = threads_.size()] {
+    llvm::Value* index = ThreadIndex(axes, /*of_warp=*/IsBlockMemory(data));
+    llvm::Value* own = b().CreateGEP(b().getInt8Ty(), memory, b().CreateMul(index, size));
     exprs_.scope().Bind(data, {.value = own, .origin = frame_.Int64(0), .size = size});
   });
 }
@@ -120,26 +153,49 @@ void StmtEmitter::BindOwn(const tir::Var* var, DataType dtype, FunctionRef<llvm:
     return b().CreateGEP(type, memory, ThreadIndex(axes));
   };
   ForEachThread([&] { b().CreateStore(value(), place()); });
-  own_.emplace_back([this, var, type, place] { exprs_.scope().Bind(var, b().CreateLoad(type, place())); });
+  BindForEach([this, var, type, place] { exprs_.scope().Bind(var, b().CreateLoad(type, place())); });
 }
 
 llvm::Value* StmtEmitter::EmitUniform(const PrimExpr* expr) {
   llvm::Value* slot = frame_.StackSlot(b().getInt64Ty());
+  llvm::Value* known = frame_.StackSlot(b().getInt1Ty());
   b().CreateStore(frame_.Int64(0), slot);
+  b().CreateStore(b().getFalse(), known);
   ForEachThread([&] {
     llvm::Value* own = exprs_.EmitInt(expr);
-    llvm::Value* first = b().CreateICmpEQ(ThreadIndex(threads_.size()), frame_.Int64(0));
-    llvm::Value* shared = b().CreateSelect(first, own, b().CreateLoad(b().getInt64Ty(), slot));
-    frame_.FailIf(b().CreateICmpNE(shared, own), "control flow around a synchronization of threads is not uniform");
-    b().CreateStore(shared, slot);
+    llvm::Value* differs = b().CreateICmpNE(b().CreateLoad(b().getInt64Ty(), slot), own);
+    frame_.FailIf(b().CreateAnd(b().CreateLoad(b().getInt1Ty(), known), differs), kDiverges);
+    b().CreateStore(own, slot);
+    b().CreateStore(b().getTrue(), known);
   });
   return b().CreateLoad(b().getInt64Ty(), slot);
+}
+
+StmtEmitter::OwnInts StmtEmitter::StoreOwn(FunctionRef<llvm::Value*()> value) {
+  llvm::Value* memory = AllocateOwn(frame_.Int64(8));
+  const OwnInts load = [this, memory, axes = threads_.size()](llvm::Value* stored) -> llvm::Value* {
+    llvm::Value* place = b().CreateGEP(b().getInt64Ty(), memory, ThreadIndex(axes));
+    if (stored) b().CreateStore(stored, place);
+    return stored ? stored : b().CreateLoad(b().getInt64Ty(), place);
+  };
+  ForEachThread([&] { load(value()); });
+  return load;
+}
+
+void StmtEmitter::WhereActive(const OwnInts& value, bool expected, FunctionRef<void()> body) {
+  const size_t before = own_.size();
+  own_.push_back({nullptr, [this, value, expected] {
+                    llvm::Value* holds = b().CreateICmpNE(value(nullptr), frame_.Int64(0));
+                    return expected ? holds : b().CreateNot(holds);
+                  }});
+  body();
+  own_.resize(before);
 }
 
 // ---- Statements
 
 void StmtEmitter::EmitLockstep(const tir::Stmt* stmt) {
-  if (!plan_.Synchronizes(stmt)) return ForEachThread([&] { Emit(stmt); });
+  if (!plan_.RunsInLockstep(stmt)) return ForEachThread([&] { Emit(stmt); });
   const size_t own_before = own_.size();
   const size_t local_before = local_memory_.size();
   const size_t copies_before = copies_.size();
@@ -162,11 +218,7 @@ void StmtEmitter::EmitLockstepNode(const tir::Stmt* stmt) {
       for (const tir::Stmt* s : To<tir::SeqStmt>(stmt)->seq) EmitLockstep(s);
       return;
     case NodeKind::kFor: return EmitLockstepFor(*To<tir::For>(stmt));
-    case NodeKind::kWhile: {
-      const auto* loop = To<tir::While>(stmt);
-      return frame_.CountedWhile([&] { return b().CreateICmpNE(EmitUniform(loop->condition), frame_.Int64(0)); },
-                                 [&] { EmitReleasing(loop->body); });
-    }
+    case NodeKind::kWhile: return EmitLockstepWhile(*To<tir::While>(stmt));
     case NodeKind::kIfThenElse: return EmitLockstepIf(*To<tir::IfThenElse>(stmt));
     case NodeKind::kAttrStmt: return EmitLockstepAttr(*To<tir::AttrStmt>(stmt));
     case NodeKind::kLetStmt: {
@@ -183,7 +235,7 @@ void StmtEmitter::EmitLockstepNode(const tir::Stmt* stmt) {
     }
     case NodeKind::kDeclBuffer: {
       const auto* declaration = To<tir::DeclBuffer>(stmt);
-      own_.emplace_back([this, declaration] { exprs_.Declare(*declaration->buffer); });
+      BindForEach([this, declaration] { exprs_.Declare(*declaration->buffer); });
       return EmitLockstep(declaration->body);
     }
     case NodeKind::kAssertStmt: {
@@ -198,17 +250,65 @@ void StmtEmitter::EmitLockstepNode(const tir::Stmt* stmt) {
     case NodeKind::kEvaluate: return EmitLockstepEvaluate(*To<tir::Evaluate>(stmt));
     default:
       frame_.state().Unsupported(
-          fmt::format("a synchronization of threads within {} is not supported", NodeKindName(stmt->kind)));
+          fmt::format("threads that run in lockstep within {} are not supported", NodeKindName(stmt->kind)));
   }
 }
 
 void StmtEmitter::EmitLockstepFor(const tir::For& loop) {
-  const LoopRange range{loop.loop_var, EmitUniform(loop.min), EmitUniform(loop.extent), loop.min, loop.extent};
-  if (loop.thread_binding) return EmitSpread(range, loop.thread_binding->thread_tag, loop.body);
-  EmitLoop(range, LoopHint::kNone, [&] { EmitReleasing(loop.body); });
+  const std::string_view tag = loop.thread_binding ? loop.thread_binding->thread_tag : std::string_view();
+  const bool is_constant = Is<tir::IntImm>(loop.min) && Is<tir::IntImm>(loop.extent);
+  if (IsThreadTag(tag) || is_constant || plan_.Synchronizes(&loop)) {
+    const LoopRange range{loop.loop_var, EmitUniform(loop.min), EmitUniform(loop.extent), loop.min, loop.extent};
+    if (IsThreadTag(tag)) return EmitLockstepAxis(range, tag, loop.body);
+    return EmitLoop(range, LoopHint::kNone, [&] { EmitReleasing(loop.body); });
+  }
+  const OwnInts min = StoreOwn([&] { return exprs_.EmitInt(loop.min); });
+  llvm::Value* last = frame_.StackSlot(b().getInt64Ty());
+  b().CreateStore(frame_.Int64(0), last);
+  const OwnInts extent = StoreOwn([&] {
+    llvm::Value* own = exprs_.EmitInt(loop.extent);
+    llvm::Value* most = b().CreateLoad(b().getInt64Ty(), last);
+    b().CreateStore(b().CreateBinaryIntrinsic(llvm::Intrinsic::smax, most, own), last);
+    return own;
+  });
+  frame_.Loop(b().CreateLoad(b().getInt64Ty(), last), LoopHint::kNone, [&](llvm::Value* i) {
+    const size_t before = own_.size();
+    own_.push_back({nullptr, [this, i, extent] { return b().CreateICmpSLT(i, extent(nullptr)); }});
+    BindForEach([this, i, min, extent, &loop] {
+      BindLoopVar({loop.loop_var, min(nullptr), extent(nullptr), loop.min, loop.extent}, i);
+    });
+    EmitReleasing(loop.body);
+    own_.resize(before);
+  });
+}
+
+void StmtEmitter::EmitLockstepWhile(const tir::While& loop) {
+  if (plan_.Synchronizes(&loop)) {
+    return frame_.CountedWhile([&] { return b().CreateICmpNE(EmitUniform(loop.condition), frame_.Int64(0)); },
+                               [&] { EmitReleasing(loop.body); });
+  }
+  const OwnInts runs = StoreOwn([&] { return frame_.Int64(1); });
+  WhereActive(runs, true, [&] {
+    llvm::Value* any = frame_.StackSlot(b().getInt64Ty());
+    const auto condition = [&] {
+      b().CreateStore(frame_.Int64(0), any);
+      ForEachThread([&] {
+        llvm::Value* own = runs(b().CreateZExt(exprs_.EmitBool(loop.condition), b().getInt64Ty()));
+        b().CreateStore(b().CreateOr(b().CreateLoad(b().getInt64Ty(), any), own), any);
+      });
+      return b().CreateICmpNE(b().CreateLoad(b().getInt64Ty(), any), frame_.Int64(0));
+    };
+    frame_.CountedWhile(condition, [&] { EmitReleasing(loop.body); });
+  });
 }
 
 void StmtEmitter::EmitLockstepIf(const tir::IfThenElse& branch) {
+  if (!plan_.Synchronizes(&branch)) {
+    const OwnInts chosen = StoreOwn([&] { return exprs_.EmitInt(branch.condition); });
+    WhereActive(chosen, true, [&] { EmitLockstep(branch.then_case); });
+    if (branch.else_case) WhereActive(chosen, false, [&] { EmitLockstep(branch.else_case); });
+    return;
+  }
   llvm::Value* chosen = b().CreateICmpNE(EmitUniform(branch.condition), frame_.Int64(0));
   const auto otherwise = [&] { EmitLockstep(branch.else_case); };
   const FunctionRef<void()> else_case(otherwise);
@@ -222,8 +322,10 @@ void StmtEmitter::EmitLockstepAttr(const tir::AttrStmt& attr) {
     if (!axis) return frame_.state().Unsupported("expected a thread axis");
     const bool bound = std::ranges::any_of(threads_, [&](const LoopRange& range) { return range.var == axis->var; });
     if (bound || exprs_.scope().Find(axis->var)) return EmitLockstep(attr.body);
-    return EmitSpread({axis->var, frame_.Int64(0), EmitUniform(attr.value), nullptr, attr.value}, axis->thread_tag,
-                      attr.body);
+    const LoopRange range{axis->var, frame_.Int64(0), EmitUniform(attr.value), nullptr, attr.value};
+    if (IsThreadTag(axis->thread_tag)) return EmitLockstepAxis(range, axis->thread_tag, attr.body);
+    EmitLoop(range, LoopHint::kNone, [&] { EmitReleasing(attr.body); });
+    return exprs_.scope().Unbind(axis->var);
   }
   if (IsUnknownAttribute(attr))
     return frame_.state().Unsupported(fmt::format("the attribute '{}' is not supported", attr.attr_key));
@@ -238,8 +340,7 @@ void StmtEmitter::EmitLockstepBlock(const tir::BlockRealize& realize) {
   if (realize.iter_values.size() != block.iter_vars.size())
     return frame_.state().Unsupported(
         "the number of values of a BlockRealize differs from the number of axes of its block");
-  llvm::Value* active = b().CreateICmpNE(EmitUniform(realize.predicate), frame_.Int64(0));
-  frame_.If(active, [&] {
+  const auto run = [&] {
     // The values are outside of the scope of the axes.
     for (size_t i = 0; i < block.iter_vars.size(); ++i) {
       const PrimExpr* value = realize.iter_values[i];
@@ -252,13 +353,17 @@ void StmtEmitter::EmitLockstepBlock(const tir::BlockRealize& realize) {
       llvm::SmallVector<llvm::Value*, 4> extents;
       for (const PrimExpr* extent : MemoryExtents(*buffer)) extents.push_back(EmitUniform(extent));
       AllocateLockstep(buffer->data, exprs_.CountElements(extents), buffer->dtype);
-      own_.emplace_back([this, buffer] { DeclareAllocated(*buffer); });
+      BindForEach([this, buffer] { DeclareAllocated(*buffer); });
     }
-    for (const tir::MatchBufferRegion* match : block.match_buffers)
-      own_.emplace_back([this, match] { MatchAnew(*match); });
+    for (const tir::MatchBufferRegion* match : block.match_buffers) BindForEach([this, match] { MatchAnew(*match); });
     if (block.init) ForEachThread([&] { frame_.If(IsFirstReduction(block), [&] { Emit(block.init); }); });
     EmitLockstep(block.body);
-  });
+  };
+  if (plan_.Synchronizes(&realize))
+    return frame_.If(b().CreateICmpNE(EmitUniform(realize.predicate), frame_.Int64(0)), run);
+  const auto* always = As<tir::IntImm>(realize.predicate);
+  if (always && always->value != 0) return run();
+  WhereActive(StoreOwn([&] { return exprs_.EmitInt(realize.predicate); }), true, run);
 }
 
 void StmtEmitter::EmitLockstepEvaluate(const tir::Evaluate& evaluate) {
@@ -283,12 +388,7 @@ void StmtEmitter::EmitAllreduce(const tir::Call& call) {
   for (const LoopRange& axis : threads_) {
     (reduction->IsOver(axis.var) ? group : others).push_back(&axis);
   }
-  const auto for_group = [&](FunctionRef<void()> body) {
-    ForThreads(group, [&] {
-      for (const std::function<void()>& bind : own_) bind();
-      body();
-    });
-  };
+  const auto for_group = [&](FunctionRef<void()> body) { ForThreads(group, [&] { WithOwn(0, body); }); };
   ForThreads(others, [&] {
     llvm::SmallVector<llvm::Value*, 2> sums;
     for (const PrimExpr* identity : reduction->combiner->identity_element) {

@@ -15,9 +15,9 @@
 
 namespace iropt {
 
-Result<HostValue> InterpretingExecutor::Call(const GlobalVar&, const PrimFunc& func, std::span<const PrimFuncArg> args,
-                                             const PackedCaller& packed) {
-  return CallPrimFunc(func, args, {.limits = limits_, .module = &module_, .packed = packed});
+Result<HostValue> InterpretingExecutor::Call(const GlobalVar& var, const PrimFunc& func,
+                                             std::span<const PrimFuncArg> args, const PackedCaller& packed) {
+  return CallWatchingRaces(var, func, args, {.limits = limits_, .module = &module_, .packed = packed}, race_);
 }
 
 namespace eval {

@@ -76,6 +76,7 @@ void BufferEvaluator::DropMemory(const tir::Var* data) {
   } else {
     execution_.addresses.Unmap(place.address);
   }
+  std::erase(shared_memory_, data);
   env().Unbind(data);
 }
 
@@ -124,6 +125,23 @@ bool BufferEvaluator::Allocate(const tir::Var* data, int64_t count, DataType dty
   owned->push_back(NewMemory(count, dtype, &memory));
   if (!owned->back()) return false;
   SetMemory(data, memory);
+  if (IsBlockMemory(data)) shared_memory_.push_back(data);
+  return true;
+}
+
+void BufferEvaluator::NumberThread(ThreadState& thread) {
+  if (execution_.races) thread.number = execution_.races->NumberOf(thread.positions);
+}
+
+bool BufferEvaluator::ForgetSharedMemory() {
+  constexpr int64_t kBytesOfStep = 4096;
+  for (const tir::Var* data : shared_memory_) {
+    const Memory& memory = thread_.pointers[data->id].memory;
+    for (int64_t i = 0; i < memory.bytes; i += kBytesOfStep) {
+      if (!Step()) return false;
+    }
+    if (memory.written) std::fill_n(memory.written, memory.bytes, std::byte{0});
+  }
   return true;
 }
 
@@ -351,7 +369,7 @@ uint64_t AddressOf(const Pointer& pointer, int64_t at) {
 
 void BufferEvaluator::NoteLoad(const ElementAddress& element, const tir::Buffer& buffer) {
   const uint64_t address = AddressOf(element.pointer, element.at);
-  execution_.races->Read(address, buffer.data, buffer.name, execution_.reductions != 0);
+  execution_.races->Read({address, buffer.data, buffer.name, plan_.IsAccumulated(buffer.data)}, thread_.number);
 }
 
 void BufferEvaluator::NoteStore(const ElementAddress& element, const tir::Buffer& buffer, const Scalar& value) {
@@ -365,7 +383,8 @@ void BufferEvaluator::NoteStore(const ElementAddress& element, const tir::Buffer
                                      [](std::byte mark) { return mark != std::byte{0}; });
   const bool changes = !has_value || !std::equal(stored.data(), stored.data() + bytes, memory.data + element.at);
   const uint64_t address = AddressOf(element.pointer, element.at);
-  execution_.races->Write(address, buffer.data, buffer.name, changes, execution_.reductions != 0);
+  execution_.races->Write({address, buffer.data, buffer.name, plan_.IsAccumulated(buffer.data)}, thread_.number,
+                          changes);
 }
 
 // T.undef() is stored: the element loses its value.

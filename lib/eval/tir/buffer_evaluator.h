@@ -1,6 +1,7 @@
 // Scalar expressions that read memory: pointers, buffers, and the memory of threads.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -30,7 +31,6 @@ struct ExecutionState {
   PackedCaller packed = nullptr;   // for packed functions; null: none
   int depth = 0;                   // of calls
   int thread_axes = 0;             // whose threads are running
-  int reductions = 0;              // blocks with reduction axes that are running
   LoopFacts* facts = nullptr;      // null: nothing is looked for
   RaceDetector* races = nullptr;   // null with `facts`
   AddressSpace addresses = {};
@@ -51,6 +51,14 @@ struct ThreadState {
   std::vector<BufferView> views;  // by the id of the buffer
   ThreadPositions positions;      // on the axes of loops, from the outside in
   std::vector<std::shared_ptr<ThreadCopies>> copies;
+  uint32_t number = 0;  // of the thread for the race detector
+
+  // The position on the axis with this tag if it is bound; else null. Axes of the tag "vthread" are all different.
+  const ThreadPosition* Find(std::string_view tag) const {
+    const auto found = std::find_if(positions.rbegin(), positions.rend(),
+                                    [&](const ThreadPosition& position) { return position.tag == tag; });
+    return found == positions.rend() || tag == "vthread" ? nullptr : &*found;
+  }
 };
 
 using OwnedMemory = std::vector<std::unique_ptr<std::byte[]>>;
@@ -94,6 +102,10 @@ class BufferEvaluator : public ScalarEvaluator {
   // Ends the life of memory and of its pointer variable.
   void DropMemory(const tir::Var* data);
   bool ReadInts(uint64_t address, int64_t count, std::vector<int64_t>* values);
+  // Gives a thread its number, if there is a race detector.
+  void NumberThread(ThreadState& thread);
+  // Another block of threads starts: its shared memory has no values.
+  bool ForgetSharedMemory();
   // Points the pointer variables of all memory with copies to those of the current thread.
   void BindCopies();
 
@@ -124,8 +136,9 @@ class BufferEvaluator : public ScalarEvaluator {
   ExecutionState& execution_;
   ThreadState thread_;  // of the current thread
   ThreadPlan plan_;
-  OwnedMemory owned_;             // marks of parameters, shapes on the stack
-  std::vector<uint64_t> mapped_;  // addresses that end with the call
+  std::vector<const tir::Var*> shared_memory_;  // that threads of a block share, and that is allocated
+  OwnedMemory owned_;                           // marks of parameters, shapes on the stack
+  std::vector<uint64_t> mapped_;                // addresses that end with the call
 
  private:
   bool AllocateCopies(const tir::Var* data, const ThreadMemory& layout, int64_t count, DataType dtype);

@@ -38,23 +38,6 @@ class Interpreter::MemoryScope {
   bool allocated_ = false;
 };
 
-// Tells the race detector, if there is one, of the execution of a loop.
-class Interpreter::ConcurrentLoop {
- public:
-  ConcurrentLoop(ExecutionState& execution, const tir::Var* var, std::string_view thread_tag, bool is_concurrent)
-      : races_(is_concurrent ? execution.races : nullptr) {
-    if (races_) races_->EnterLoop(var, IsThreadTag(thread_tag));
-  }
-  ConcurrentLoop(const ConcurrentLoop&) = delete;
-  ConcurrentLoop& operator=(const ConcurrentLoop&) = delete;
-  ~ConcurrentLoop() {
-    if (races_) races_->LeaveLoop();
-  }
-
- private:
-  RaceDetector* races_;
-};
-
 // T.ret unwinds like an error, but is not one.
 bool Interpreter::Run(const PrimFunc& func) {
   plan_ = ThreadPlan(func.body);
@@ -121,8 +104,7 @@ bool Interpreter::ExecAttr(const tir::AttrStmt& attr) {
     if (!axis || !EvalInt(attr.value, &extent)) return Fail("a thread axis is expected");
     // An axis that is bound again within keeps its value.
     if (env().Find(axis->var)) return Exec(attr.body);
-    const ConcurrentLoop loop(execution_, axis->var, axis->thread_tag,
-                              RaceDetector::IsConcurrentAxis(axis->thread_tag));
+    const ConcurrentLoop loop(execution_, axis->var, axis->thread_tag);
     return ExecAxis(axis->thread_tag, axis->var, 0, extent, attr.body);
   }
   if (IsUnknownAttribute(attr)) return Fail(fmt::format("the attribute '{}' is not supported", attr.attr_key));
@@ -229,7 +211,7 @@ bool Interpreter::EvalStep(const tir::For& loop, int64_t* step) {
 }
 
 bool Interpreter::ExecLoop(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body, int64_t step,
-                           bool is_thread) {
+                           AxisKind kind) {
   const bool is_concurrent = execution_.races && execution_.races->IsInnermost(var);
   const bool is_sampled = execution_.facts && execution_.facts->samples_loops;
   // No sum is greater than the extent.
@@ -237,8 +219,10 @@ bool Interpreter::ExecLoop(const tir::Var* var, int64_t min, int64_t extent, con
     if (is_sampled && i > step) i = (extent - 1) / step * step;
     if (is_concurrent) execution_.races->NextIteration();
     env().Bind(var, Scalar::Int(WrapAdd(min, i), var->dtype));
-    if (is_thread) {
+    if (kind == AxisKind::kBlocks && !ForgetSharedMemory()) return false;
+    if (kind == AxisKind::kThreads) {
       thread_.positions.back().index = i;
+      NumberThread(thread_);
       BindCopies();
     }
     if (Exec(body)) continue;
@@ -252,15 +236,26 @@ bool Interpreter::ExecLoop(const tir::Var* var, int64_t min, int64_t extent, con
 
 bool Interpreter::ExecAxis(std::string_view thread_tag, const tir::Var* var, int64_t min, int64_t extent,
                            const tir::Stmt* body, int64_t step) {
-  if (!IsThreadTag(thread_tag)) return ExecLoop(var, min, extent, body, step);
+  if (!IsThreadTag(thread_tag)) {
+    const bool is_block = RaceDetector::IsBlockAxis(thread_tag) && thread_.positions.empty();
+    return ExecLoop(var, min, extent, body, step, is_block ? AxisKind::kBlocks : AxisKind::kNone);
+  }
+  if (const ThreadPosition* bound = thread_.Find(thread_tag)) {
+    if (bound->index >= extent) return true;
+    env().Bind(var, Scalar::Int(WrapAdd(min, bound->index), var->dtype));
+    const bool done = Exec(body) || TakeJump() != AfterBody::kFail;
+    env().Unbind(var);
+    return done;
+  }
   ++execution_.thread_axes;
   bool done = false;
-  if (plan_.Synchronizes(body)) {
+  if (plan_.RunsInLockstep(body)) {
     done = Lockstep(*this).Run(thread_tag, var, min, extent, body);
   } else {
     thread_.positions.push_back({thread_tag, 0});
-    done = ExecLoop(var, min, extent, body, /*step=*/1, /*is_thread=*/true);
+    done = ExecLoop(var, min, extent, body, /*step=*/1, AxisKind::kThreads);
     thread_.positions.pop_back();
+    NumberThread(thread_);
     BindCopies();
   }
   --execution_.thread_axes;
@@ -316,12 +311,7 @@ bool Interpreter::ExecBlock(const tir::Block& block) {
     scopes.push_back(std::make_unique<MemoryScope>(*this, buffer->data));
     if (!scopes.back()->Allocate(count, buffer->dtype)) return false;
   }
-  const bool reduces = std::ranges::any_of(
-      block.iter_vars, [](const tir::IterVar* axis) { return axis->iter_type == tir::IterVarType::kCommReduce; });
-  execution_.reductions += reduces;
-  const bool done = MatchBuffers(block) && Initialize(block) && Exec(block.body);
-  execution_.reductions -= reduces;
-  return done;
+  return MatchBuffers(block) && Initialize(block) && Exec(block.body);
 }
 
 bool Interpreter::Initialize(const tir::Block& block) {

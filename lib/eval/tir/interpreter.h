@@ -21,7 +21,29 @@ class Interpreter final : public CallEvaluator {
  private:
   friend class Lockstep;
   class MemoryScope;
-  class ConcurrentLoop;
+
+  // Tells the race detector, if there is one, of the execution of a loop.
+  class ConcurrentLoop {
+   public:
+    ConcurrentLoop(ExecutionState& execution, const tir::Var* var, std::string_view thread_tag, bool is_concurrent)
+        : races_(execution.races), is_concurrent_(is_concurrent), is_axis_(!thread_tag.empty()) {
+      if (races_ && is_axis_) races_->EnterAxis();
+      if (races_ && is_concurrent_) races_->EnterLoop(var);
+    }
+    ConcurrentLoop(ExecutionState& execution, const tir::Var* axis, std::string_view thread_tag)
+        : ConcurrentLoop(execution, axis, thread_tag, RaceDetector::IsBlockAxis(thread_tag)) {}
+    ConcurrentLoop(const ConcurrentLoop&) = delete;
+    ConcurrentLoop& operator=(const ConcurrentLoop&) = delete;
+    ~ConcurrentLoop() {
+      if (races_ && is_concurrent_) races_->LeaveLoop();
+      if (races_ && is_axis_) races_->LeaveAxis();
+    }
+
+   private:
+    RaceDetector* races_;
+    bool is_concurrent_;
+    bool is_axis_;
+  };
 
   bool CallFunction(const tir::Call& call, const GlobalVar& callee, Scalar* result) override;
 
@@ -37,10 +59,10 @@ class Interpreter final : public CallEvaluator {
   bool ExecRealize(const tir::BufferRealize& realize);
   bool ExecIf(const tir::IfThenElse& branch);
   bool ExecFor(const tir::For& loop);
-  // With `is_thread`, the iterations are those of the innermost thread axis.
-  bool ExecLoop(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body, int64_t step = 1,
-                bool is_thread = false);
-  // Runs the threads of an axis: in sequence if they do not synchronize.
+  // Whether iterations are blocks of threads, or the threads of the innermost thread axis.
+  enum class AxisKind : uint8_t { kNone, kBlocks, kThreads };
+  bool ExecLoop(const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body, int64_t step, AxisKind kind);
+  // Runs the threads of an axis, or the current one if the axis is bound.
   bool ExecAxis(std::string_view thread_tag, const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body,
                 int64_t step = 1);
   bool EvalStep(const tir::For& loop, int64_t* step);

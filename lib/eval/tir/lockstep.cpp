@@ -24,8 +24,9 @@ void Lockstep::Swap(State& state) {
   std::swap(interpreter_.thread_, state.memory);
 }
 
-bool Lockstep::ForEach(Threads& threads, FunctionRef<bool()> f) {
-  for (const std::unique_ptr<State>& thread : threads) {
+bool Lockstep::ForEach(const Threads& threads, FunctionRef<bool()> f) {
+  if (interpreter_.execution_.races) interpreter_.execution_.races->NextStep();
+  for (State* thread : threads) {
     Swap(*thread);
     const bool done = f();
     Swap(*thread);
@@ -36,27 +37,35 @@ bool Lockstep::ForEach(Threads& threads, FunctionRef<bool()> f) {
   return true;
 }
 
-bool Lockstep::EvalUniform(FunctionRef<bool(int64_t*)> eval, Threads& threads, int64_t* value) {
-  bool first = true;
-  *value = 0;
-  return ForEach(threads, [&] {
-    int64_t own = 0;
-    if (!eval(&own)) return false;
-    if (!first && own != *value) return Fail("the control flow of synchronizing threads diverges");
-    first = false;
-    *value = own;
-    return true;
-  });
+bool Lockstep::EvalInts(const PrimExpr* expr, const Threads& threads, std::vector<int64_t>* values) {
+  values->clear();
+  return ForEach(threads, [&] { return interpreter_.EvalInt(expr, &values->emplace_back()); });
 }
 
-bool Lockstep::EvalUniform(const PrimExpr* expr, Threads& threads, int64_t* value) {
-  return EvalUniform([&](int64_t* own) { return interpreter_.EvalInt(expr, own); }, threads, value);
+bool Lockstep::EvalUniform(const PrimExpr* expr, const Threads& threads, int64_t* value) {
+  std::vector<int64_t> values;
+  *value = 0;
+  if (!EvalInts(expr, threads, &values)) return false;
+  if (values.empty()) return true;
+  *value = values.front();
+  return std::ranges::all_of(values, [&](int64_t own) { return own == *value; }) ||
+         Fail("threads that run in lockstep differ in the size of an allocation, a number of threads or a step");
+}
+
+bool Lockstep::Choose(const tir::Stmt& stmt, const Threads& threads, FunctionRef<bool(size_t)> condition,
+                      Threads* chosen) {
+  chosen->clear();
+  for (size_t i = 0; i < threads.size(); ++i) {
+    if (condition(i)) chosen->push_back(threads[i]);
+  }
+  const bool diverges = !chosen->empty() && chosen->size() != threads.size();
+  return !diverges || !interpreter_.plan_.Synchronizes(&stmt) ||
+         Fail("the control flow of synchronizing threads diverges");
 }
 
 bool Lockstep::Run(std::string_view tag, const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body) {
-  Threads one;
-  one.push_back(std::make_unique<State>(State{interpreter_.variables(), interpreter_.thread_}));
-  return Spread(one, tag, var, min, extent, body);
+  State one{interpreter_.variables(), interpreter_.thread_};
+  return Spread({&one}, tag, var, min, extent, body);
 }
 
 // Gives a new thread copies of the local memory that was allocated around it. Memory with copies has them already.
@@ -79,22 +88,25 @@ bool Lockstep::OwnLocalMemory(State& thread, std::string_view tag, OwnedMemory* 
 }
 
 // Splits each thread into one for each value of the variable.
-bool Lockstep::Spread(Threads& threads, std::string_view tag, const tir::Var* var, int64_t min, int64_t extent,
+bool Lockstep::Spread(const Threads& threads, std::string_view tag, const tir::Var* var, int64_t min, int64_t extent,
                       const tir::Stmt* body) {
   if (extent > kMaxLockstepThreads / std::max<int64_t>(std::ssize(threads), 1))
-    return Fail(fmt::format("more than {} threads synchronize", kMaxLockstepThreads), ErrorCode::Budget);
+    return Fail(fmt::format("more than {} threads run in lockstep", kMaxLockstepThreads), ErrorCode::Budget);
   const size_t entries = threads.empty() ? 0 : threads[0]->memory.pointers.size() + threads[0]->memory.views.size();
   if (extent > 0 && static_cast<size_t>(extent) * threads.size() * entries > kMaxStateEntries)
-    return Fail("synchronizing threads have too many buffers", ErrorCode::Budget);
+    return Fail("threads that run in lockstep have too many buffers", ErrorCode::Budget);
+  std::vector<std::unique_ptr<State>> states;
   Threads more;
   OwnedMemory owned;
   std::vector<uint64_t> addresses;
-  for (const std::unique_ptr<State>& thread : threads) {
+  for (const State* thread : threads) {
     for (int64_t i = 0; i < extent; ++i) {
-      more.push_back(std::make_unique<State>(*thread));
-      more.back()->variables.scalars.Bind(var, Scalar::Int(WrapAdd(min, i), var->dtype));
-      more.back()->memory.positions.push_back({tag, i});
-      if (!OwnLocalMemory(*more.back(), tag, &owned, &addresses)) return false;
+      State& own = *states.emplace_back(std::make_unique<State>(*thread));
+      more.push_back(&own);
+      own.variables.scalars.Bind(var, Scalar::Int(WrapAdd(min, i), var->dtype));
+      own.memory.positions.push_back({tag, i});
+      interpreter_.NumberThread(own.memory);
+      if (!OwnLocalMemory(own, tag, &owned, &addresses)) return false;
     }
   }
   const auto bind = [&] {
@@ -109,12 +121,13 @@ bool Lockstep::Spread(Threads& threads, std::string_view tag, const tir::Var* va
   return done;
 }
 
-bool Lockstep::Exec(const tir::Stmt* stmt, Threads& threads) {
-  if (!interpreter_.plan_.Synchronizes(stmt)) return ForEach(threads, [&] { return interpreter_.Exec(stmt); });
+bool Lockstep::Exec(const tir::Stmt* stmt, const Threads& threads) {
+  if (threads.empty()) return true;
+  if (!interpreter_.plan_.RunsInLockstep(stmt)) return ForEach(threads, [&] { return interpreter_.Exec(stmt); });
   return WithStack([&] { return interpreter_.Step() && ExecNode(stmt, threads); });
 }
 
-bool Lockstep::ExecNode(const tir::Stmt* stmt, Threads& threads) {
+bool Lockstep::ExecNode(const tir::Stmt* stmt, const Threads& threads) {
   switch (stmt->kind) {
     case NodeKind::kSeqStmt: {
       const auto& seq = To<tir::SeqStmt>(stmt)->seq;
@@ -138,50 +151,98 @@ bool Lockstep::ExecNode(const tir::Stmt* stmt, Threads& threads) {
       return ForEach(threads, [&] { return interpreter_.Declare(*declaration->buffer); }) &&
              Exec(declaration->body, threads);
     }
-    default: return Fail(fmt::format("threads synchronize in {}, which is not supported", NodeKindName(stmt->kind)));
+    default:
+      return Fail(fmt::format("threads run in lockstep in {}, which is not supported", NodeKindName(stmt->kind)));
   }
 }
 
-bool Lockstep::ExecFor(const tir::For& loop, Threads& threads) {
-  int64_t min = 0;
-  int64_t extent = 0;
+bool Lockstep::ExecFor(const tir::For& loop, const Threads& threads) {
+  const std::string_view tag = loop.thread_binding ? loop.thread_binding->thread_tag : std::string_view();
+  std::vector<int64_t> mins;
+  std::vector<int64_t> extents;
   int64_t step = 1;
-  if (!EvalUniform(loop.min, threads, &min) || !EvalUniform(loop.extent, threads, &extent)) return false;
+  if (!EvalInts(loop.min, threads, &mins) || !EvalInts(loop.extent, threads, &extents)) return false;
   if (loop.step && !EvalUniform(loop.step, threads, &step)) return false;
   if (step <= 0) return Fail("the step of a loop is not positive");
-  if (loop.thread_binding)
-    return Spread(threads, loop.thread_binding->thread_tag, loop.loop_var, min, extent, loop.body);
-  for (int64_t i = 0; i < extent; i = step < extent - i ? i + step : extent) {
-    const Scalar value = Scalar::Int(WrapAdd(min, i), loop.loop_var->dtype);
-    for (const std::unique_ptr<State>& thread : threads) thread->variables.scalars.Bind(loop.loop_var, value);
-    if (!Exec(loop.body, threads)) return false;
+  if (IsThreadTag(tag)) {
+    int64_t extent = 0;
+    return EvalUniform(loop.extent, threads, &extent) &&
+           ExecAxis(tag, loop.loop_var, mins.front(), extent, loop.body, threads);
+  }
+  const Interpreter::ConcurrentLoop blocks(interpreter_.execution_, loop.loop_var, tag);
+  return ExecLoop(loop, loop.loop_var, mins, extents, step, loop.body, threads);
+}
+
+bool Lockstep::ExecLoop(const tir::Stmt& loop, const tir::Var* var, const std::vector<int64_t>& mins,
+                        const std::vector<int64_t>& extents, int64_t step, const tir::Stmt* body,
+                        const Threads& threads) {
+  RaceDetector* races = interpreter_.execution_.races;
+  const int64_t last = *std::ranges::max_element(extents);
+  Threads active;
+  for (int64_t i = 0; i < last; i = step < last - i ? i + step : last) {
+    if (!Choose(
+            loop, threads, [&](size_t t) { return i < extents[t]; }, &active))
+      return false;
+    if (races && races->IsInnermost(var)) races->NextIteration();
+    for (size_t t = 0; t < threads.size(); ++t)
+      threads[t]->variables.scalars.Bind(var, Scalar::Int(WrapAdd(mins[t], i), var->dtype));
+    if (!Exec(body, active)) return false;
   }
   return true;
 }
 
-bool Lockstep::ExecWhile(const tir::While& loop, Threads& threads) {
-  for (;;) {
-    int64_t value = 0;
-    if (!EvalUniform(loop.condition, threads, &value)) return false;
-    if (value == 0) return true;
-    if (!Exec(loop.body, threads)) return false;
+bool Lockstep::ExecAxis(std::string_view tag, const tir::Var* var, int64_t min, int64_t extent, const tir::Stmt* body,
+                        const Threads& threads) {
+  const ThreadPosition* bound = threads.front()->memory.Find(tag);
+  if (!bound) return Spread(threads, tag, var, min, extent, body);
+  Threads active;
+  const auto has_iteration = [&](size_t t) { return threads[t]->memory.Find(tag)->index < extent; };
+  if (!Choose(*body, threads, has_iteration, &active)) return false;
+  for (State* thread : active) {
+    const int64_t index = thread->memory.Find(tag)->index;
+    thread->variables.scalars.Bind(var, Scalar::Int(WrapAdd(min, index), var->dtype));
   }
+  return Exec(body, active);
 }
 
-bool Lockstep::ExecIf(const tir::IfThenElse& branch, Threads& threads) {
-  int64_t value = 0;
-  if (!EvalUniform(branch.condition, threads, &value)) return false;
-  const tir::Stmt* taken = value != 0 ? branch.then_case : branch.else_case;
-  return !taken || Exec(taken, threads);
+bool Lockstep::ExecWhile(const tir::While& loop, const Threads& threads) {
+  Threads active = threads;
+  while (!active.empty()) {
+    std::vector<int64_t> values;
+    const Threads before = active;
+    if (!EvalInts(loop.condition, before, &values)) return false;
+    if (!Choose(
+            loop, before, [&](size_t t) { return values[t] != 0; }, &active))
+      return false;
+    if (!Exec(loop.body, active)) return false;
+  }
+  return true;
 }
 
-bool Lockstep::ExecAttr(const tir::AttrStmt& attr, Threads& threads) {
+bool Lockstep::ExecIf(const tir::IfThenElse& branch, const Threads& threads) {
+  std::vector<int64_t> values;
+  Threads chosen;
+  if (!EvalInts(branch.condition, threads, &values)) return false;
+  if (!Choose(
+          branch, threads, [&](size_t t) { return values[t] != 0; }, &chosen))
+    return false;
+  if (!Exec(branch.then_case, chosen)) return false;
+  if (!branch.else_case) return true;
+  return Choose(
+             branch, threads, [&](size_t t) { return values[t] == 0; }, &chosen) &&
+         Exec(branch.else_case, chosen);
+}
+
+bool Lockstep::ExecAttr(const tir::AttrStmt& attr, const Threads& threads) {
   if (tir::IsThreadKey(attr.attr_key)) {
     const tir::IterVar* axis = tir::ThreadAxisOf(attr);
     int64_t extent = 0;
     if (!axis || !EvalUniform(attr.value, threads, &extent)) return Fail("a thread axis is expected");
-    const bool bound = threads.empty() || threads.front()->variables.scalars.Find(axis->var);
-    return bound ? Exec(attr.body, threads) : Spread(threads, axis->thread_tag, axis->var, 0, extent, attr.body);
+    if (threads.front()->variables.scalars.Find(axis->var)) return Exec(attr.body, threads);
+    if (IsThreadTag(axis->thread_tag)) return ExecAxis(axis->thread_tag, axis->var, 0, extent, attr.body, threads);
+    const Interpreter::ConcurrentLoop blocks(interpreter_.execution_, axis->var, axis->thread_tag);
+    return ExecLoop(attr, axis->var, std::vector<int64_t>(threads.size()), std::vector<int64_t>(threads.size(), extent),
+                    1, attr.body, threads);
   }
   if (IsUnknownAttribute(attr)) return Fail(fmt::format("the attribute '{}' is not supported", attr.attr_key));
   const auto* combiner = As<tir::CommReducer>(attr.node);
@@ -191,25 +252,41 @@ bool Lockstep::ExecAttr(const tir::AttrStmt& attr, Threads& threads) {
   return done;
 }
 
-bool Lockstep::ExecLet(const tir::LetStmt& let, Threads& threads) {
+bool Lockstep::ExecLet(const tir::LetStmt& let, const Threads& threads) {
   return ForEach(threads, [&] { return interpreter_.BindLetStmt(let); }) && Exec(let.body, threads) &&
          ForEach(threads, [&] { return interpreter_.UnbindLet(let.var), true; });
 }
 
-bool Lockstep::AllocateFor(Threads& threads, const tir::Var* data, int64_t count, DataType dtype, OwnedMemory* owned) {
-  if (IsLocalMemory(data)) return ForEach(threads, [&] { return interpreter_.Allocate(data, count, dtype, owned); });
-  Memory memory;
-  owned->push_back(interpreter_.NewMemory(count, dtype, &memory));
-  if (!owned->back()) return false;
-  const Pointer place{memory, 0, interpreter_.execution_.addresses.Map(memory), nullptr};
-  return ForEach(threads, [&] { return interpreter_.SetPointer(data, place), true; });
+bool Lockstep::AllocateFor(const Threads& threads, const tir::Var* data, int64_t count, DataType dtype,
+                           OwnedMemory* owned) {
+  if (!IsBlockMemory(data)) return ForEach(threads, [&] { return interpreter_.Allocate(data, count, dtype, owned); });
+  // A warp consists of the threads that differ in threadIdx.x only.
+  std::map<std::vector<int64_t>, Pointer> places;
+  const bool is_of_warp = IsThreadMemory(data);
+  for (State* thread : threads) {
+    std::vector<int64_t> key;
+    for (const ThreadPosition& position : thread->memory.positions) {
+      if (is_of_warp && position.tag != "threadIdx.x") key.push_back(position.index);
+    }
+    const auto [place, is_new] = places.try_emplace(std::move(key));
+    if (is_new) {
+      Memory memory;
+      owned->push_back(interpreter_.NewMemory(count, dtype, &memory));
+      if (!owned->back()) return false;
+      place->second = {memory, 0, interpreter_.execution_.addresses.Map(memory), nullptr};
+    }
+    Swap(*thread);
+    interpreter_.SetPointer(data, place->second);
+    Swap(*thread);
+  }
+  return true;
 }
 
-void Lockstep::DropMemoryOf(Threads& threads, const tir::Var* data) {
+void Lockstep::DropMemoryOf(const Threads& threads, const tir::Var* data) {
   ForEach(threads, [&] { return interpreter_.DropMemory(data), true; });
 }
 
-bool Lockstep::ExecAllocate(const tir::Allocate& allocate, Threads& threads) {
+bool Lockstep::ExecAllocate(const tir::Allocate& allocate, const Threads& threads) {
   int64_t count = 1;
   for (const PrimExpr* expr : allocate.extents) {
     int64_t extent = 0;
@@ -223,56 +300,64 @@ bool Lockstep::ExecAllocate(const tir::Allocate& allocate, Threads& threads) {
   return true;
 }
 
-bool Lockstep::ExecBlock(const tir::BlockRealize& realize, Threads& threads) {
+bool Lockstep::ExecBlock(const tir::BlockRealize& realize, const Threads& threads) {
   const tir::Block& block = *realize.block;
-  int64_t active = 0;
-  const auto enter = [&](int64_t* own) {
-    bool holds = false;
-    const bool entered = interpreter_.EnterBlock(realize, &holds);
-    *own = static_cast<int64_t>(holds);
+  std::vector<bool> holds;
+  const auto enter = [&] {
+    bool own = false;
+    const bool entered = interpreter_.EnterBlock(realize, &own);
+    holds.push_back(own);
     return entered;
   };
-  if (!EvalUniform(enter, threads, &active)) return false;
-  if (active == 0) return true;
+  Threads active;
+  if (!ForEach(threads, enter)) return false;
+  if (!Choose(
+          realize, threads, [&](size_t t) { return holds[t]; }, &active))
+    return false;
+  if (active.empty()) return true;
   OwnedMemory owned;
   for (const tir::Buffer* buffer : block.alloc_buffers) {
     int64_t count = 0;
-    if (!ForEach(threads, [&] { return interpreter_.Declare(*buffer) && interpreter_.CountElements(*buffer, &count); }))
+    if (!ForEach(active, [&] { return interpreter_.Declare(*buffer) && interpreter_.CountElements(*buffer, &count); }))
       return false;
-    if (!AllocateFor(threads, buffer->data, count, buffer->dtype, &owned)) return false;
+    if (!AllocateFor(active, buffer->data, count, buffer->dtype, &owned)) return false;
   }
-  if (!ForEach(threads, [&] { return interpreter_.MatchBuffers(block) && interpreter_.Initialize(block); }))
+  if (!ForEach(active, [&] { return interpreter_.MatchBuffers(block) && interpreter_.Initialize(block); }))
     return false;
-  if (!Exec(block.body, threads)) return false;
-  for (const tir::Buffer* buffer : block.alloc_buffers) DropMemoryOf(threads, buffer->data);
+  if (!Exec(block.body, active)) return false;
+  for (const tir::Buffer* buffer : block.alloc_buffers) DropMemoryOf(active, buffer->data);
   return true;
 }
 
-bool Lockstep::ExecEvaluate(const tir::Evaluate& evaluate, Threads& threads) {
+bool Lockstep::ExecEvaluate(const tir::Evaluate& evaluate, const Threads& threads) {
+  RaceDetector* races = interpreter_.execution_.races;
   switch (LockstepCallOf(evaluate.value)) {
+    // Shuffles may implement it, without a barrier.
     case LockstepCall::kReduction: return Reduce(*As<tir::Call>(evaluate.value), threads);
-    case LockstepCall::kBarrier: return true;
+    case LockstepCall::kBarrier:
+      if (races) races->Barrier();
+      return true;
     case LockstepCall::kGridBarrier: return Fail("blocks of threads synchronize");
     case LockstepCall::kOther: return Fail("threads synchronize within an expression");
   }
   IROPT_UNREACHABLE("a kind of calls");
 }
 
-bool Lockstep::Reduce(const tir::Call& call, Threads& threads) {
+bool Lockstep::Reduce(const tir::Call& call, const Threads& threads) {
   const auto reduction = ThreadReduction::Of(call, combiners_.empty() ? nullptr : combiners_.back());
   if (!reduction) return Fail("a reduction over threads has no combiner that fits");
-  std::map<std::vector<int64_t>, std::vector<State*>> groups;
-  for (const std::unique_ptr<State>& thread : threads) {
+  std::map<std::vector<int64_t>, Threads> groups;
+  for (State* thread : threads) {
     std::vector<int64_t> key;
     for (const tir::Var* axis : axes_) {
       if (!reduction->IsOver(axis)) key.push_back(thread->variables.scalars.Find(axis)->integer);
     }
-    groups[key].push_back(thread.get());
+    groups[key].push_back(thread);
   }
   return std::ranges::all_of(groups, [&](const auto& group) { return ReduceGroup(*reduction, group.second); });
 }
 
-bool Lockstep::ReduceGroup(const ThreadReduction& reduction, const std::vector<State*>& group) {
+bool Lockstep::ReduceGroup(const ThreadReduction& reduction, const Threads& group) {
   const tir::CommReducer& combiner = *reduction.combiner;
   const size_t width = reduction.values.size();
   std::vector<Scalar> sums(width);

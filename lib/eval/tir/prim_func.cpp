@@ -63,9 +63,22 @@ Result<HostValue> CallPrimFunc(const PrimFunc& func, std::span<const PrimFuncArg
   }
   const bool done = interpreter.Run(func);
   if (options.limits.work) *options.limits.work += execution.available_work - execution.work_left;
-  if (options.facts && options.facts->race.empty()) options.facts->race = races.race();
+  if (options.facts) {
+    if (options.facts->race.empty()) options.facts->race = races.race();
+    if (options.facts->unsynchronized.empty()) options.facts->unsynchronized = races.unsynchronized();
+    options.facts->has_barriers |= races.has_barriers();
+  }
   if (!done) return ErrorOf(func, interpreter, "fails");
   return HostValue(interpreter.returned());
+}
+
+Result<HostValue> CallWatchingRaces(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
+                                    PrimFuncOptions options, std::string& race) {
+  LoopFacts facts;
+  if (race.empty() && HasConcurrentLoops(func)) options.facts = &facts;
+  Result<HostValue> result = CallPrimFunc(func, args, options);
+  if (race.empty() && !facts.FirstRace().empty()) race = fmt::format("{}: {}", var.name, facts.FirstRace());
+  return result;
 }
 
 HostValue ReturnedValue(const PrimFunc& func, const HostValue& value) {

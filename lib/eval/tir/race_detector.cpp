@@ -4,6 +4,10 @@
 
 #include <algorithm>
 
+#include "iropt/eval/tir/loop_facts.h"
+#include "iropt/eval/tir/thread_memory.h"
+#include "iropt/eval/tir/thread_sync.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
 
 namespace iropt::eval {
@@ -14,18 +18,24 @@ namespace {
 constexpr size_t kMostElements = size_t{1} << 20;
 constexpr size_t kMostIterations = size_t{1} << 20;
 
-using Loops = std::vector<const tir::Var*>;
+bool IsGlobalMemory(const tir::Var* data) {
+  return !data->pointer || data->pointer->scope.empty() || data->pointer->scope == "global";
+}
+
+}  // namespace
 
 // Finds the concurrent loops around all accesses to the memory that blocks allocate. A lowered program allocates it
 // inside of these loops.
 class HomeFinder : public tir::StmtExprVisitor {
  public:
+  using Loops = std::vector<RaceDetector::HomeLoop>;
   explicit HomeFinder(LookupMap<const tir::Var*, Loops>& homes) : homes_(homes) {}
 
  protected:
   void VisitFor(const tir::For* loop) override {
-    const bool is_concurrent = RaceDetector::IsConcurrent(*loop);
-    if (is_concurrent) loops_.push_back(loop->loop_var);
+    const std::string_view tag = loop->thread_binding ? loop->thread_binding->thread_tag : std::string_view();
+    const bool is_concurrent = RaceDetector::IsConcurrent(*loop) || IsThreadTag(tag);
+    if (is_concurrent) loops_.push_back({loop->loop_var, tag});
     StmtExprVisitor::VisitFor(loop);
     if (is_concurrent) loops_.pop_back();
   }
@@ -62,18 +72,8 @@ class HomeFinder : public tir::StmtExprVisitor {
   Loops loops_;
 };
 
-bool IsGlobalMemory(const tir::Var* data) {
-  return !data->pointer || data->pointer->scope.empty() || data->pointer->scope == "global";
-}
-
-}  // namespace
-
-bool RaceDetector::IsConcurrentAxis(std::string_view thread_tag) {
-  return thread_tag.starts_with("blockIdx") || thread_tag.starts_with("threadIdx");
-}
-
 bool RaceDetector::IsConcurrent(const tir::For& loop) {
-  if (loop.thread_binding) return IsConcurrentAxis(loop.thread_binding->thread_tag);
+  if (loop.thread_binding) return IsBlockAxis(loop.thread_binding->thread_tag);
   return loop.for_kind == tir::ForKind::kParallel || loop.for_kind == tir::ForKind::kVectorized;
 }
 
@@ -81,25 +81,51 @@ void RaceDetector::AddFunction(const tir::Stmt* body) {
   if (known_.insert(body)) HomeFinder(homes_).VisitStmt(body);
 }
 
-void RaceDetector::EnterLoop(const tir::Var* loop, bool is_thread) {
-  loops_.push_back({loop, is_thread, ++instances_, current_});
-}
+void RaceDetector::EnterLoop(const tir::Var* loop) { loops_.push_back({loop, ++instances_, now_.iteration}); }
 
 void RaceDetector::NextIteration() {
   if (iterations_.size() >= kMostIterations) return;
   const Loop& loop = loops_.back();
-  current_ = static_cast<uint32_t>(iterations_.size());
-  iterations_.push_back({loop.outer, iterations_[loop.outer].depth + 1, loop.instance, loop.var, loop.is_thread});
+  now_.iteration = static_cast<uint32_t>(iterations_.size());
+  iterations_.push_back({loop.outer, iterations_[loop.outer].depth + 1, loop.instance, loop.var});
 }
 
 void RaceDetector::LeaveLoop() {
-  current_ = loops_.back().outer;
+  now_.iteration = loops_.back().outer;
   loops_.pop_back();
+}
+
+// The threads of a kernel start after those of the one before it.
+void RaceDetector::EnterAxis() {
+  if (axes_++ == 0) ++now_.barriers;
+  NextStep();
+}
+
+void RaceDetector::LeaveAxis() {
+  --axes_;
+  NextStep();
+}
+
+// Virtual threads of a thread run one after the other.
+uint32_t RaceDetector::NumberOf(const ThreadPositions& positions) {
+  std::vector<std::pair<std::string_view, int64_t>> thread;
+  for (const auto& [tag, index] : positions) {
+    if (tag.starts_with("threadIdx")) thread.emplace_back(tag, index);
+  }
+  if (thread.empty()) return 0;
+  const auto [number, is_new] = numbers_.try_emplace(thread, static_cast<uint32_t>(threads_.size()));
+  if (is_new) threads_.push_back(std::move(thread));
+  return number->second;
+}
+
+void RaceDetector::Barrier() {
+  ++now_.barriers;
+  has_barriers_ = true;
 }
 
 const RaceDetector::Iteration* RaceDetector::ConcurrentWith(uint32_t earlier) const {
   uint32_t a = earlier;
-  uint32_t b = current_;
+  uint32_t b = now_.iteration;
   while (iterations_[a].depth > iterations_[b].depth) a = iterations_[a].outer;
   while (iterations_[b].depth > iterations_[a].depth) b = iterations_[b].outer;
   if (a == b) return nullptr;  // one is inside of the other
@@ -110,42 +136,104 @@ const RaceDetector::Iteration* RaceDetector::ConcurrentWith(uint32_t earlier) co
   return iterations_[a].instance == iterations_[b].instance ? &iterations_[a] : nullptr;
 }
 
-bool RaceDetector::IsPrivate(const tir::Var* data, const tir::Var* loop) const {
-  const Loops* home = homes_.Find(data);
-  return home && std::ranges::find(*home, loop) != home->end();
-}
-
-void RaceDetector::Check(uint32_t earlier, const tir::Var* data, std::string_view buffer, bool reduces,
-                         std::string_view what) {
-  if (earlier == 0 || earlier == current_) return;
-  const Iteration* iteration = ConcurrentWith(earlier);
-  if (!iteration || IsPrivate(data, iteration->loop)) return;
-  // Threads share other memory in ways that synchronization decides, which may be added later.
-  if (iteration->is_thread && (reduces || !IsGlobalMemory(data))) return;
-  race_ = fmt::format("iterations of the concurrent loop '{}' {} the same element of buffer '{}'",
-                      iteration->loop->name, what, buffer);
-}
-
-void RaceDetector::Read(uint64_t address, const tir::Var* data, std::string_view buffer, bool reduces) {
-  Element* known = elements_.Find(address);
-  if (!known && ++num_elements_ > kMostElements) return;
-  Element& element = known ? *known : elements_[address];
-  Check(element.writer, data, buffer, reduces, "write and read");
-  if (element.reader == current_) return;
-  element.other_reader = element.reader;
-  element.reader = current_;
-}
-
-void RaceDetector::Write(uint64_t address, const tir::Var* data, std::string_view buffer, bool changes, bool reduces) {
-  Element* known = elements_.Find(address);
-  if (!known && ++num_elements_ > kMostElements) return;
-  Element& element = known ? *known : elements_[address];
-  if (changes) {
-    Check(element.writer, data, buffer, reduces, "write different values to");
-    Check(element.reader, data, buffer, reduces, "read and write");
-    Check(element.other_reader, data, buffer, reduces, "read and write");
+// A statement outside of the loops over an axis is executed for all its threads.
+std::string_view RaceDetector::DifferenceOf(uint32_t a, uint32_t b) const {
+  if (a == b) return {};
+  for (const auto& [tag, index] : threads_[a]) {
+    const auto other = std::ranges::find(threads_[b], tag, &std::pair<std::string_view, int64_t>::first);
+    if (other != threads_[b].end() && other->second != index) return tag;
   }
-  element.writer = current_;
+  return {};
+}
+
+void RaceDetector::CheckThreads(const Access& earlier, const Access& now, const Element& element,
+                                std::string_view what) {
+  if (axes_ == 0 || earlier.barriers != now.barriers || element.accumulates) return;
+  const std::string_view axis = DifferenceOf(earlier.thread, now.thread);
+  const auto* home = homes_.Find(element.data);
+  if (axis.empty() ||
+      (home && std::ranges::find(*home, axis, &HomeLoop::tag) != home->end() && IsGlobalMemory(element.data))) {
+    return;
+  }
+  const bool waits = IsBlockMemory(element.data) && earlier.step != now.step;
+  std::string& found = waits ? unsynchronized_ : race_;
+  if (found.empty())
+    found = fmt::format("threads of '{}' {} the same element of buffer '{}' without a barrier in between", axis, what,
+                        element.buffer);
+}
+
+void RaceDetector::Check(const Access& earlier, const Access& now, const Element& element, std::string_view what) {
+  if (earlier.step == 0 || earlier.SameActor(now)) return;
+  const Iteration* iteration = earlier.iteration == now.iteration ? nullptr : ConcurrentWith(earlier.iteration);
+  if (!iteration) return CheckThreads(earlier, now, element, what);
+  const auto* home = homes_.Find(element.data);
+  if (home && std::ranges::find(*home, iteration->loop, &HomeLoop::var) != home->end()) return;
+  // Blocks of threads have memory of their own in all scopes but the global one.
+  if (!IsGlobalMemory(element.data)) return;
+  race_ = fmt::format("iterations of the concurrent loop '{}' {} the same element of buffer '{}'",
+                      iteration->loop->name, what, element.buffer);
+}
+
+RaceDetector::Accesses* RaceDetector::Find(uint64_t address) {
+  Accesses* known = elements_.Find(address);
+  if (known) return known;
+  return ++num_elements_ > kMostElements ? nullptr : &elements_[address];
+}
+
+void RaceDetector::Read(const Element& element, uint32_t thread) {
+  Accesses* accesses = Find(element.address);
+  if (!accesses) return;
+  Access now = now_;
+  now.thread = thread;
+  Check(accesses->writer, now, element, "write and read");
+  if (!accesses->reader.SameActor(now)) accesses->other_reader = accesses->reader;
+  accesses->reader = now;
+}
+
+void RaceDetector::Write(const Element& element, uint32_t thread, bool changes) {
+  Accesses* accesses = Find(element.address);
+  if (!accesses) return;
+  Access now = now_;
+  now.thread = thread;
+  if (changes) {
+    Check(accesses->writer, now, element, "write different values to");
+    Check(accesses->reader, now, element, "read and write");
+    Check(accesses->other_reader, now, element, "read and write");
+  }
+  accesses->writer = now;
 }
 
 }  // namespace iropt::eval
+
+namespace iropt {
+
+namespace {
+
+class ConcurrentLoopFinder : public tir::StmtExprVisitor {
+ public:
+  bool found() const { return found_; }
+
+ protected:
+  void VisitFor(const tir::For* loop) override {
+    using enum tir::ForKind;
+    found_ |= loop->for_kind == kParallel || loop->for_kind == kVectorized || loop->for_kind == kThreadBinding;
+    StmtExprVisitor::VisitFor(loop);
+  }
+  void VisitAttrStmt(const tir::AttrStmt* attr) override {
+    found_ |= tir::LaunchAxisOf(*attr) != nullptr;
+    StmtExprVisitor::VisitAttrStmt(attr);
+  }
+
+ private:
+  bool found_ = false;
+};
+
+}  // namespace
+
+bool HasConcurrentLoops(const PrimFunc& func) {
+  ConcurrentLoopFinder finder;
+  finder.VisitStmt(func.body);
+  return finder.found();
+}
+
+}  // namespace iropt

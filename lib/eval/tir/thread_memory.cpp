@@ -78,13 +78,25 @@ bool SameExtent(const PrimExpr* a, const PrimExpr* b) {
 // Sets of axes are bit masks of the indices of their tags.
 class MemoryFinder : public tir::StmtExprVisitor {
  public:
-  LookupMap<const tir::Var*, ThreadMemory> Result() const {
-    LookupMap<const tir::Var*, ThreadMemory> result;
+  ThreadAccesses Result() const {
+    ThreadAccesses result;
     memory_.ForEachInAnyOrder([&](const tir::Var* data, const Uses& uses) {
+      if (uses.accumulated != 0) {
+        result.accumulated.insert(data);
+        for (const tir::Var* pointer : uses.pointers) result.accumulated.insert(pointer);
+      }
+      if (!IsThreadMemory(data) || IsBlockMemory(data)) AddExchanges(uses, result.exchanging);
+      if (!IsThreadMemory(data)) return;
       ThreadMemory layout = LayoutOf(uses);
-      if (!layout.axes.empty() || !layout.shared.empty()) result.try_emplace(data, std::move(layout));
+      if (!layout.axes.empty() || !layout.shared.empty()) result.memory.try_emplace(data, std::move(layout));
     });
     return result;
+  }
+
+  void VisitStmt(const tir::Stmt* stmt) override {
+    path_.push_back(stmt);
+    StmtExprVisitor::VisitStmt(stmt);
+    path_.pop_back();
   }
 
  protected:
@@ -114,8 +126,13 @@ class MemoryFinder : public tir::StmtExprVisitor {
   }
   void VisitAttrStmt(const tir::AttrStmt* attr) override {
     const tir::IterVar* axis = tir::ThreadAxisOf(*attr);
-    if (!axis || !IsThreadTag(axis->thread_tag)) return StmtExprVisitor::VisitAttrStmt(attr);
+    if (!axis) return StmtExprVisitor::VisitAttrStmt(attr);
     VisitExpr(attr->value);
+    if (!IsThreadTag(axis->thread_tag)) {
+      index_of_[axis->var] = LinearIndex::Of(axis->var);
+      AddRange(axis->var, nullptr, attr->value);
+      return VisitStmt(attr->body);
+    }
     // A nested binding of the same axis keeps its value.
     if (std::ranges::any_of(loops_, [&](const Loop& loop) { return loop.var == axis->var; }))
       return VisitStmt(attr->body);
@@ -123,6 +140,9 @@ class MemoryFinder : public tir::StmtExprVisitor {
   }
 
   void VisitLetStmt(const tir::LetStmt* let) override {
+    if (let->var->dtype.is_handle()) {
+      if (const tir::Var* target = TargetOf(let->value)) roots_[let->var] = RootOf(target);
+    }
     axes_of_[let->var] = AxesIn(let->value);
     index_of_[let->var] = IndexOf(let->value);
     StmtExprVisitor::VisitLetStmt(let);
@@ -130,6 +150,7 @@ class MemoryFinder : public tir::StmtExprVisitor {
   void VisitBlockRealize(const tir::BlockRealize* realize) override {
     const tir::Block& block = *realize->block;
     const uint32_t reduced_before = reduced_;
+    const tir::Block* accumulating_before = accumulating_;
     for (size_t i = 0; i < std::min(block.iter_vars.size(), realize->iter_values.size()); ++i) {
       const PrimExpr* value = realize->iter_values[i];
       VisitExpr(value);
@@ -138,39 +159,43 @@ class MemoryFinder : public tir::StmtExprVisitor {
       index_of_[axis.var] = IndexOf(value);
       if (axis.iter_type == tir::IterVarType::kCommReduce) reduced_ |= AxesIn(value);
     }
+    if (reduced_ != reduced_before) accumulating_ = &block;
     VisitExpr(realize->predicate);
     VisitBlock(realize->block);
     reduced_ = reduced_before;
+    accumulating_ = accumulating_before;
   }
   // The accessed regions are not computed when a block is run.
   void VisitBlock(const tir::Block* block) override {
     for (const tir::Buffer* buffer : block->alloc_buffers) AddMemory(buffer->data);
     for (const tir::MatchBufferRegion* match : block->match_buffers) {
       for (const tir::Range* range : match->source->region) VisitRange(range);
-      const tir::Var* source = RootOf(match->source->buffer->data);
-      Uses* found = memory_.Find(source);
-      if (!found || !roots_.try_emplace(match->buffer->data, source).second) continue;
-      found->pointers.push_back(match->buffer->data);
+      AddPointer(match->buffer->data, RootOf(match->source->buffer->data));
     }
     if (block->init) VisitStmt(block->init);
     VisitStmt(block->body);
   }
 
   void VisitBufferStore(const tir::BufferStore* store) override {
-    Access(store->buffer->data, store->buffer, store->indices, reduced_);
+    Access(store->buffer->data, store->buffer, store->indices, reduced_, /*stores=*/true);
     StmtExprVisitor::VisitBufferStore(store);
   }
   void VisitBufferLoad(const tir::BufferLoad* load) override {
-    Access(load->buffer->data, load->buffer, load->indices, 0);
+    Access(load->buffer->data, load->buffer, load->indices, 0, in_address_);
     StmtExprVisitor::VisitBufferLoad(load);
   }
-  void VisitVar(const tir::Var* var) override { Access(var, nullptr, {}, 0); }
+  void VisitVar(const tir::Var* var) override {
+    if (var->dtype.is_handle()) Access(var, nullptr, {}, 0, /*stores=*/true);
+  }
   void VisitCall(const tir::Call* call) override {
     const auto* op = As<Op>(call->op);
     const bool before = in_allreduce_;
+    const bool address_before = in_address_;
     in_allreduce_ = before || (op && op->id == op::kTirTvmThreadAllreduce);
+    in_address_ = op && op->id == op::kTirAddressOf;
     StmtExprVisitor::VisitCall(call);
     in_allreduce_ = before;
+    in_address_ = address_before;
   }
 
  private:
@@ -181,6 +206,7 @@ class MemoryFinder : public tir::StmtExprVisitor {
     size_t tag = 0;
     const PrimExpr* extent = nullptr;
     bool from_zero = false;  // the variable is the position
+    size_t depth = 0;        // of the statement in the path
   };
   // A dimension whose index i belongs to the thread i / size % count, or i / size if `count` is 0, which is unknown.
   // The size is 0 if threads may use the same elements.
@@ -194,6 +220,12 @@ class MemoryFinder : public tir::StmtExprVisitor {
     std::vector<const PrimExpr*> extents;
     std::vector<Split> splits;  // by dimension, the same in all accesses
   };
+  // A place where threads access memory.
+  struct Site {
+    std::vector<const tir::Stmt*> path;        // from the outermost loop over threads to the statement that accesses
+    const tir::Block* accumulating = nullptr;  // the innermost block around it that reduces over threads
+    bool stores = false;
+  };
   struct Uses {
     size_t depth = 0;                       // the number of loops around the allocation
     std::vector<const tir::Var*> pointers;  // see ThreadMemory
@@ -205,9 +237,12 @@ class MemoryFinder : public tir::StmtExprVisitor {
     bool is_warp = false;
     const tir::Buffer* buffer = nullptr;  // that of all accesses, if `is_plain`
     bool is_plain = true;
+    bool is_of_thread = false;  // a thread has allocated it for itself
+    std::vector<Site> sites;    // in the order of the text
   };
 
   void InLoop(Loop loop, const tir::Stmt* body) {
+    loop.depth = path_.size() - 1;
     loops_.push_back(loop);
     VisitStmt(body);
     loops_.pop_back();
@@ -263,21 +298,41 @@ class MemoryFinder : public tir::StmtExprVisitor {
   }
 
   void AddMemory(const tir::Var* data) {
-    if (!IsThreadMemory(data)) return;
     Uses& uses = memory_[data];
-    uses.depth = loops_.size();
+    // All threads of a block are around shared memory, wherever it is allocated.
+    uses.depth = IsThreadMemory(data) || !IsBlockMemory(data) ? loops_.size() : 0;
     if (uses.pointers.empty()) uses.pointers.push_back(data);
-    uses.is_warp = !IsLocalMemory(data);
+    uses.is_warp = IsThreadMemory(data) && !IsLocalMemory(data);
+    uses.is_of_thread =
+        !IsBlockMemory(data) && std::ranges::any_of(loops_, [](const Loop& loop) { return loop.var != nullptr; });
     roots_[data] = data;
   }
 
-  const tir::Var* RootOf(const tir::Var* data) const { return roots_.Lookup(data); }
+  void AddPointer(const tir::Var* data, const tir::Var* root) {
+    if (roots_.try_emplace(data, root).second) memory_[root].pointers.push_back(data);
+  }
+
+  // The pointer from which an expression computes another one; null if there is none.
+  static const tir::Var* TargetOf(const PrimExpr* expr) {
+    const tir::Var* target = nullptr;
+    tir::PostOrderVisit(expr, [&](const Node* node) {
+      const auto* var = As<tir::Var>(node);
+      if (var && var->dtype.is_handle()) target = var;
+      if (const auto* load = As<tir::BufferLoad>(node)) target = load->buffer->data;
+    });
+    return target;
+  }
+
+  // Memory that the function does not allocate begins at the pointer.
+  const tir::Var* RootOf(const tir::Var* data) const {
+    const tir::Var* const* root = roots_.Find(data);
+    return root ? *root : data;
+  }
 
   // `buffer` is null if a pointer to the memory is taken.
-  void Access(const tir::Var* data, const tir::Buffer* buffer, List<const PrimExpr*> indices, uint32_t accumulated) {
-    const tir::Var* root = RootOf(data);
-    if (!root) return;
-    Uses& uses = memory_.at(root);
+  void Access(const tir::Var* data, const tir::Buffer* buffer, List<const PrimExpr*> indices, uint32_t accumulated,
+              bool stores) {
+    Uses& uses = memory_[RootOf(data)];
     uses.accumulated |= accumulated;
     uses.is_operand = uses.is_operand || in_allreduce_;
     uses.is_plain = uses.is_plain && buffer && buffer->strides.empty() && (!uses.buffer || uses.buffer == buffer);
@@ -300,6 +355,35 @@ class MemoryFinder : public tir::StmtExprVisitor {
     uses.places.insert(place);
     for (size_t tag = 0; tag < tags_.size(); ++tag) {
       if ((place >> tag & 1) != 0) AddSplits(tag, indices, uses.axes[tag]);
+    }
+    const auto outermost = std::ranges::find_if(loops_, [](const Loop& loop) { return loop.var != nullptr; });
+    if (outermost == loops_.end()) return;
+    uses.sites.push_back(
+        {{path_.begin() + static_cast<int64_t>(outermost->depth), path_.end()}, accumulating_, stores});
+  }
+
+  // Returns whether each thread accesses elements of its own.
+  bool IsSplitByThreads(const Uses& uses) const {
+    if (!uses.is_plain || uses.places.size() != 1 || uses.places.contains(0)) return false;
+    for (size_t tag = 0; tag < tags_.size(); ++tag) {
+      if ((*uses.places.begin() >> tag & 1) != 0 && !IsSplit(uses.axes[tag])) return false;
+    }
+    return true;
+  }
+
+  // Adds the statements around two accesses, one of them a store, of threads that may access the same element. What a
+  // block accumulates over threads does not depend on their order.
+  void AddExchanges(const Uses& uses, LookupSet<const tir::Stmt*>& exchanging) const {
+    if (uses.is_of_thread || IsSplitByThreads(uses)) return;
+    // Any two accesses in a statement are neighbors, or have neighbors between them.
+    for (size_t i = 1; i < uses.sites.size(); ++i) {
+      const Site& a = uses.sites[i - 1];
+      const Site& b = uses.sites[i];
+      if ((!a.stores && !b.stores) || (a.accumulating && a.accumulating == b.accumulating)) continue;
+      const auto end = std::ranges::mismatch(a.path, b.path).in1;
+      std::for_each(a.path.begin(), end, [&](const tir::Stmt* stmt) {
+        if (stmt->kind != NodeKind::kBufferStore && stmt->kind != NodeKind::kEvaluate) exchanging.insert(stmt);
+      });
     }
   }
 
@@ -382,7 +466,10 @@ class MemoryFinder : public tir::StmtExprVisitor {
   LookupMap<const tir::Var*, LinearIndex> index_of_;                  // the values of variables
   LookupMap<const tir::Var*, std::pair<int64_t, int64_t>> range_of_;  // from the first value to the last
   uint32_t reduced_ = 0;                                              // the axes over which the enclosing blocks reduce
+  const tir::Block* accumulating_ = nullptr;                          // the innermost of these blocks
+  std::vector<const tir::Stmt*> path_;                                // to the visited statement
   bool in_allreduce_ = false;
+  bool in_address_ = false;
 };
 
 }  // namespace
@@ -405,7 +492,11 @@ bool IsKnownExtent(const PrimExpr* extent, FunctionRef<bool(const tir::Var*)> is
   return known;
 }
 
-LookupMap<const tir::Var*, ThreadMemory> FindThreadMemory(const tir::Stmt* body) {
+bool IsBlockMemory(const tir::Var* data) {
+  return data->pointer && (data->pointer->scope.starts_with("shared") || data->pointer->scope == "warp");
+}
+
+ThreadAccesses FindThreadAccesses(const tir::Stmt* body) {
   MemoryFinder finder;
   finder.VisitStmt(body);
   return finder.Result();

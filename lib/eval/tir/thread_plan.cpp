@@ -18,11 +18,20 @@ bool ThreadPlan::Synchronizes(const tir::Stmt* stmt) {
   return synchronizing_->contains(stmt);
 }
 
-const ThreadMemory* ThreadPlan::LayoutOf(const tir::Var* data) {
-  if (!IsThreadMemory(data)) return nullptr;
-  if (!memory_) memory_ = FindThreadMemory(body_);
-  return memory_->Find(data);
+bool ThreadPlan::RunsInLockstep(const tir::Stmt* stmt) {
+  return Synchronizes(stmt) || Accesses().exchanging.contains(stmt);
 }
+
+const ThreadAccesses& ThreadPlan::Accesses() {
+  if (!accesses_) accesses_ = FindThreadAccesses(body_);
+  return *accesses_;
+}
+
+const ThreadMemory* ThreadPlan::LayoutOf(const tir::Var* data) {
+  return IsThreadMemory(data) ? Accesses().memory.Find(data) : nullptr;
+}
+
+bool ThreadPlan::IsAccumulated(const tir::Var* data) { return Accesses().accumulated.contains(data); }
 
 bool ThreadPlan::HasCopies(const tir::Var* data) {
   const ThreadMemory* layout = LayoutOf(data);

@@ -242,8 +242,8 @@ namespace {
 
 std::unordered_map<std::string, ThreadMemory> LayoutsOf(const Module& module) {
   std::unordered_map<std::string, ThreadMemory> layouts;
-  FindThreadMemory(To<PrimFunc>(module.functions().front().func)->body)
-      .ForEachInAnyOrder(
+  FindThreadAccesses(To<PrimFunc>(module.functions().front().func)->body)
+      .memory.ForEachInAnyOrder(
           [&](const tir::Var* data, const ThreadMemory& layout) { layouts.emplace(data->name, layout); });
   return layouts;
 }

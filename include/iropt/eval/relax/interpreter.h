@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,6 +28,8 @@ class PrimFuncExecutor {
                                  const PackedCaller& packed) = 0;
   // The time that compiling PrimFuncs took so far.
   virtual double compile_seconds() const { return 0; }
+  // The first race of a PrimFunc that was interpreted; empty if there was none.
+  virtual std::string_view race() const { return {}; }
 };
 
 // Runs PrimFuncs by the TIR interpreter, which checks every access.
@@ -37,10 +40,12 @@ class InterpretingExecutor : public PrimFuncExecutor {
   Storage::Tracking tracking() const override { return Storage::Tracking::kOn; }
   Result<HostValue> Call(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
                          const PackedCaller& packed) override;
+  std::string_view race() const override { return race_; }
 
  private:
   const Module& module_;
   EvalLimits limits_;
+  std::string race_ = {};
 };
 
 // The kinds of callees other than Relax functions.

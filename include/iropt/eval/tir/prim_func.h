@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,15 +40,19 @@ struct PrimFuncArg {
 // tensors. Returns the value of T.ret, or 0.
 //
 // Supports all code that a host can run: all statements and expressions, pointers and views of the same memory,
-// vectors, calls of other functions of the module, and threads. Loops of all kinds run sequentially, and so do threads;
-// threads that synchronize run in lockstep. Local memory belongs to a thread wherever it is allocated
-// (thread_memory.h); this needs the number of threads where it is allocated outside of several loops over them. Calls
-// of external code, and GPU intrinsics such as tensor core operations, are errors.
+// vectors, calls of other functions of the module, and threads. Loops of all kinds run sequentially; threads of a block
+// run in lockstep (thread_plan.h). Local memory belongs to a thread wherever it is allocated (thread_memory.h); this
+// needs the number of threads where it is allocated outside of several loops over them. Calls of external code, and GPU
+// intrinsics such as tensor core operations, are errors.
 //
 // Every access is checked against the bounds of its buffer and its memory, and reads of uninitialized elements are
 // errors, if the storage tracks them. Allocated memory is uninitialized. An endless loop exceeds the limit of work.
 Result<HostValue> CallPrimFunc(const PrimFunc& func, std::span<const PrimFuncArg> args,
                                const PrimFuncOptions& options = {});
+
+// The same without facts. Describes the first race in `race` unless that has one.
+Result<HostValue> CallWatchingRaces(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
+                                    PrimFuncOptions options, std::string& race);
 
 // Converts the value that CallPrimFunc or compiled code returned, which has 64 bits if compiled, to the value for a
 // caller of `func`: a number of the dtype that the function declares; an empty tuple without one.

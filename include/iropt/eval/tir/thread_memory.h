@@ -44,12 +44,25 @@ struct ThreadMemory {
 // Returns whether the pointer is to memory of a thread or warp.
 bool IsThreadMemory(const tir::Var* data);
 
+// Returns whether the pointer is to memory that the threads of a block or of a warp share.
+bool IsBlockMemory(const tir::Var* data);
+
 // Returns whether the number of threads of an axis can be computed where memory is allocated for them: its value may
 // not change until the loops start. `is_bound` tells whether a variable has its value there.
 bool IsKnownExtent(const PrimExpr* extent, FunctionRef<bool(const tir::Var*)> is_bound);
 
-// The layouts of the memory that `body` allocates, by the pointer variable: those of memory that has copies, or that
-// threads share. O(nodes), times the number of nested thread axes.
-LookupMap<const tir::Var*, ThreadMemory> FindThreadMemory(const tir::Stmt* body);
+// How the threads of a function use memory.
+struct ThreadAccesses {
+  // The layouts of the thread memory that the function allocates, by the pointer variable: those of memory that has
+  // copies, or that threads share.
+  LookupMap<const tir::Var*, ThreadMemory> memory;
+  // Statements in loops over threads in which a thread may access what another one stores: shared memory, or global
+  // memory.
+  LookupSet<const tir::Stmt*> exchanging;
+  // The pointer variables of memory into which blocks accumulate over threads.
+  LookupSet<const tir::Var*> accumulated;
+};
+// O(nodes), times their nesting.
+ThreadAccesses FindThreadAccesses(const tir::Stmt* body);
 
 }  // namespace iropt

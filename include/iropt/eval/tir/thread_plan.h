@@ -1,8 +1,11 @@
-// The order in which the threads of a PrimFunc run one after the other, in the interpreter and in generated code.
+// The order in which the threads of a PrimFunc run, in the interpreter and in generated code.
 //
-// Threads that do not synchronize run to their end, each before the next. Statements that contain synchronization run
-// in lockstep: all threads execute a statement before the first executes the next; control flow around it must be
-// uniform.
+// The threads of a block run in lockstep: all of them execute a statement before the first executes the next. This is
+// one of the orders that a device may choose if the threads exchange values around barriers only. Where no thread can
+// access what another one stores, each runs to its end before the next, which is faster and gives the same result.
+// Control flow around a barrier must be uniform; elsewhere, threads may take different ways.
+//
+// A loop over an axis that an outer loop binds is for the thread at the same position: it is executed once.
 #pragma once
 
 #include <optional>
@@ -27,17 +30,25 @@ class ThreadPlan {
   ThreadPlan() = default;
   explicit ThreadPlan(const tir::Stmt* body) : body_(body) {}
 
-  // Returns whether the statement must be executed in lockstep. O(nodes) once.
+  // Returns whether the statement has a barrier or a reduction over threads, so that all threads must execute it.
+  // O(nodes) once.
   bool Synchronizes(const tir::Stmt* stmt);
+  // Returns whether the threads must execute the parts of the statement in lockstep: it synchronizes, or a thread may
+  // access what another one stores in it. O(nodes) once.
+  bool RunsInLockstep(const tir::Stmt* stmt);
   // The layout of memory of threads that has copies, or that threads share; else null. O(nodes) once.
   const ThreadMemory* LayoutOf(const tir::Var* data);
   // Returns whether each thread has a copy of the memory.
   bool HasCopies(const tir::Var* data);
+  // Returns whether a block accumulates into the memory over threads.
+  bool IsAccumulated(const tir::Var* data);
 
  private:
+  const ThreadAccesses& Accesses();
+
   const tir::Stmt* body_ = nullptr;
   std::optional<LookupSet<const tir::Stmt*>> synchronizing_;
-  std::optional<LookupMap<const tir::Var*, ThreadMemory>> memory_;
+  std::optional<ThreadAccesses> accesses_;
 };
 
 // The axes of the layout that are bound where memory that was allocated at `depth` is accessed, as a bit mask.
