@@ -3,7 +3,9 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
+#include <system_error>
 
 namespace iropt {
 
@@ -17,6 +19,12 @@ void WaitFor(int fd, short events) {
 }
 
 }  // namespace
+
+std::string ErrnoText(int code) {
+  std::string text = std::generic_category().message(code);
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
 
 ssize_t ReadSome(int fd, char* to, size_t size) {
   while (true) {

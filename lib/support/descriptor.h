@@ -26,6 +26,9 @@ class Descriptor {
   bool owned_;
 };
 
+// The system's message for an errno, in the lower case of our messages.
+std::string ErrnoText(int code);
+
 // These three handle signals and non-blocking descriptors.
 
 // read().

@@ -8,9 +8,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <charconv>
+#include <climits>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -32,12 +32,7 @@ constexpr size_t kOutputBuffer = 64 * 1024;
 // Appending to a string is cheap, and many of these strings are short.
 constexpr size_t kStringBuffer = 1024;
 
-// The system's message, in the lower case of our messages.
-std::string ErrnoText(int code) {
-  std::string text = std::generic_category().message(code);
-  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
-  return text;
-}
+constexpr std::string_view kCannotWrite = "cannot write the output: ";
 
 Error FileError(std::string_view action, std::string_view path, int code) {
   return {ErrorCode::Usage, fmt::format("cannot {} '{}': {}", action, path, ErrnoText(code))};
@@ -162,7 +157,7 @@ Status OutputStream::Flush() {
 
 Status OutputStream::status() const {
   if (errno_ == 0 || errno_ == EPIPE) return {};
-  return Error{ErrorCode::Usage, fmt::format("cannot write the output: {}", ErrnoText(errno_))};
+  return Error{ErrorCode::Usage, fmt::format("{}{}", kCannotWrite, ErrnoText(errno_))};
 }
 
 namespace {
@@ -193,11 +188,18 @@ std::filesystem::path ResolveLinks(std::filesystem::path path) {
   return path;
 }
 
+// The beginning of the path that leaves room for more bytes in the name of the file.
+std::string_view ShortenName(std::string_view path) {
+  constexpr size_t kMore = 32;
+  const size_t name = path.rfind('/') + 1;  // 0 without a folder
+  return path.substr(0, name + std::min(path.size() - name, NAME_MAX - kMore));
+}
+
 // Calls `create` with names of temporary files next to `target` until one is free. Sets `name`; what `create` returned,
 // which is negative, with errno, on failure.
 int CreateBeside(const std::string& target, std::string& name, FunctionRef<int(const char*)> create) {
   for (int attempt = 0;; ++attempt) {
-    name = fmt::format("{}.tmp-{}-{}", target, getpid(), attempt);
+    name = fmt::format("{}.tmp-{}-{}", ShortenName(target), getpid(), attempt);
     const int result = create(name.c_str());
     if (result >= 0 || errno != EEXIST) return result;
   }
@@ -289,7 +291,11 @@ Status AtomicFile::GiveName() {
 }
 
 Status AtomicFile::Finish() {
-  IROPT_RETURN_IF_ERROR(stream_.Flush());
+  if (const Status flushed = stream_.Flush(); !flushed.ok()) {
+    const std::string_view why = std::string_view(flushed.error().message).substr(kCannotWrite.size());
+    const std::string name = path_ == "-" ? "<stdout>" : path_;
+    return Error{flushed.error().code, fmt::format("cannot write '{}': {}", name, why)};
+  }
   if (!owns_fd_) return {};
   if (kind_ == Kind::Unnamed) IROPT_RETURN_IF_ERROR(GiveName());
   owns_fd_ = false;
@@ -310,8 +316,10 @@ Status AtomicFile::Commit() {
 
 Status WriteFileAtomically(const std::string& path, FunctionRef<Status(OutputStream&)> writer) {
   IROPT_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::Create(path));
-  IROPT_RETURN_IF_ERROR(writer(file.stream()));
-  return file.Commit();
+  Status written = writer(file.stream());
+  // The error of a stream does not name the file.
+  if (!written.ok() && !file.stream().status().ok()) return file.Finish();
+  return written.ok() ? file.Commit() : std::move(written);
 }
 
 }  // namespace iropt

@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
+
+#include "descriptor.h"
 
 namespace iropt {
 
@@ -24,7 +25,7 @@ FolderLock::~FolderLock() {
 
 Status FolderLock::status() const {
   if (errno_ == 0) return {};
-  const std::string reason = std::error_code(errno_, std::generic_category()).message();
+  const std::string reason = ErrnoText(errno_);
   return Error{ErrorCode::Usage, fmt::format("cannot lock the folder '{}': {}", folder_, reason)};
 }
 

@@ -239,7 +239,7 @@ TEST_CASE("devices are written straight and folders refused", "[support]") {
   const TemporaryFolder folder;
   CHECK(WriteText("/dev/null", "x").ok());
   CHECK(fs::is_character_file("/dev/null"));
-  CHECK(WriteText("/dev/full", "x").error().message == "cannot write the output: no space left on device");
+  CHECK(WriteText("/dev/full", "x").error().message == "cannot write '/dev/full': no space left on device");
   CHECK_FALSE(WriteText(folder / "", "x").ok());
   CHECK_FALSE(WriteText(folder / "none/out", "x").ok());
 }
