@@ -4,15 +4,12 @@
 #include <bit>
 #include <cctype>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace iropt {
 
 namespace {
-
-bool EqualButForCase(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
-}
 
 // A bit for each character that the text has, at least.
 uint64_t CharactersOf(std::string_view text) {
@@ -62,34 +59,67 @@ size_t EditDistance(std::string_view a, std::string_view b, size_t limit) {
   return std::min(previous[b.size()], limit + 1);
 }
 
-std::optional<std::string_view> NearestName(std::string_view name, std::span<const std::string_view> candidates) {
-  // Names of one or two letters are close to too many others; for long ones the table would be too big.
-  constexpr size_t kLongestName = 256;
-  if (name.size() > kLongestName) return std::nullopt;
+namespace {
+
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
+// How far candidates are from a name, without regard to case. Smaller is nearer.
+class Nearness {
+ public:
+  static constexpr size_t kNotNear = SIZE_MAX;
+
+  explicit Nearness(std::string_view name) : name_(LowerCase(name)), limit_(std::max<size_t>(name.size(), 3) / 3) {}
+
+  // Looks for what is nearer than `bound` alone. Names that are a beginning of the candidate come after misspelled
+  // ones.
+  size_t Of(std::string_view candidate, size_t bound) {
+    const std::string other = LowerCase(candidate);
+    const size_t limit = std::min(limit_, bound == 0 ? 0 : bound - 1);
+    const size_t distance = name_ == other ? 0 : EditDistance(name_, other, limit);
+    // Short names that have no letter in common are not near.
+    if (distance <= limit && distance < std::max(name_.size(), other.size())) return distance;
+    constexpr size_t kShortestBeginning = 3;
+    const bool begins = name_.size() >= kShortestBeginning && other.starts_with(name_);
+    return begins ? kBeginning + other.size() : kNotNear;
+  }
+
+ private:
+  static constexpr size_t kBeginning = size_t{1} << 32;
+
+  const std::string name_;
+  const size_t limit_;
+};
+
+// Of several that are as near, the first one or the least.
+std::optional<std::string_view> Nearest(std::string_view name, std::span<const std::string_view> candidates,
+                                        bool wants_least) {
+  constexpr size_t kLongestName = 256;  // the table would be too big for longer ones
+  if (name.empty() || name.size() > kLongestName) return std::nullopt;
+  Nearness nearness(name);
   std::optional<std::string_view> nearest;
-  size_t best = name.size() / 3 + 1;
+  size_t best = Nearness::kNotNear;
   for (const std::string_view candidate : candidates) {
-    if (best == 0) break;
-    const size_t distance = EqualButForCase(name, candidate) ? 0 : EditDistance(name, candidate, best - 1);
-    if (distance >= best) continue;
+    const bool may_replace = wants_least && nearest && candidate < *nearest;
+    const size_t distance = nearness.Of(candidate, may_replace ? best + 1 : best);
+    if (distance > best || (distance == best && !may_replace)) continue;
     best = distance;
     nearest = candidate;
   }
   return nearest;
 }
 
+}  // namespace
+
+std::optional<std::string_view> NearestName(std::string_view name, std::span<const std::string_view> candidates) {
+  return Nearest(name, candidates, /*wants_least=*/false);
+}
+
 std::optional<std::string_view> LeastNearestName(std::string_view name, std::span<const std::string_view> candidates) {
-  const std::optional<std::string_view> first = NearestName(name, candidates);
-  if (!first) return std::nullopt;
-  const auto is_as_near = [&, best = EqualButForCase(name, *first) ? 0 : EditDistance(name, *first, name.size())](
-                              std::string_view candidate) {
-    return EqualButForCase(name, candidate) || EditDistance(name, candidate, best) <= best;
-  };
-  std::string_view least = *first;
-  for (const std::string_view candidate : candidates) {
-    if (candidate < least && is_as_near(candidate)) least = candidate;
-  }
-  return least;
+  return Nearest(name, candidates, /*wants_least=*/true);
 }
 
 }  // namespace iropt

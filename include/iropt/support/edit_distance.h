@@ -12,8 +12,8 @@ namespace iropt {
 // than `limit` are needed.
 size_t EditDistance(std::string_view a, std::string_view b, size_t limit);
 
-// The candidate closest to `name`, if it differs by no more than a third of its length; the first of several.
-// A difference in letter case alone counts as close.
+// The candidate closest to `name` without regard to case, if it differs by no more than a third of its length, or by
+// one letter; else the shortest one that begins with it. The first of several.
 std::optional<std::string_view> NearestName(std::string_view name, std::span<const std::string_view> candidates);
 // The candidate that NearestName finds, but of several the least in the order of strings: as if the candidates were
 // sorted.

@@ -138,7 +138,7 @@ TEST_CASE("an added pass that does not exist is an error of the build") {
   Lowering l;
   l.Set("add", OptionValue::List{Phase(1, "DD")});
   CHECK(l.Expand("lower").empty());
-  CHECK(l.reports.texts() == Log{"unknown-pass: unknown pass 'DD'"});
+  CHECK(l.reports.texts() == Log{"unknown-pass: unknown pass 'DD'; did you mean 'D'?"});
 }
 
 TEST_CASE("the registry refuses rules that cannot be right") {

@@ -43,10 +43,27 @@ TEST_CASE("the nearest name is found, or none", "[support]") {
   CHECK(NearestName("FoldConstnat", kNames) == "FoldConstant");
   CHECK(NearestName("foldconstant", kNames) == "FoldConstant");
   CHECK(NearestName("fuseops", kNames) == "FuseOps");
-  CHECK(NearestName("Fuse", kNames) == std::nullopt);
+  CHECK(NearestName("Fuze", kNames) == std::nullopt);
   CHECK(NearestName("", kNames) == std::nullopt);
   CHECK(NearestName(std::string(100'000, 'x'), kNames) == std::nullopt);
   CHECK(NearestName("x", {}) == std::nullopt);
+}
+
+TEST_CASE("names that begin with the name, without regard to case, come after misspelled ones", "[support]") {
+  constexpr std::array<std::string_view, 4> kNames = {"FoldConstants", "FoldConstant", "Foldconrt", "fo"};
+  CHECK(NearestName("foldconst", kNames) == "Foldconrt");
+  CHECK(NearestName("foldcons", kNames) == "Foldconrt");
+  CHECK(NearestName("FOLDCONSTA", kNames) == "FoldConstant");
+  CHECK(LeastNearestName("FOLDCONSTA", kNames) == "FoldConstant");
+  CHECK(NearestName("FuldConstants", kNames) == "FoldConstants");
+}
+
+TEST_CASE("a short name is near to those with a letter in common", "[support]") {
+  constexpr std::array<std::string_view, 3> kNames = {"y", "add", "lv1"};
+  CHECK(NearestName("yy", kNames) == "y");
+  CHECK(NearestName("ad", kNames) == "add");
+  CHECK(NearestName("lv", kNames) == "lv1");
+  CHECK(NearestName("z", kNames) == std::nullopt);
 }
 
 TEST_CASE("of equally near names the first is taken", "[support]") {
