@@ -8,6 +8,7 @@
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/prim_func_type.h"
+#include "iropt/infer/print/print_names.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/tir/builder.h"
@@ -255,6 +256,11 @@ class PrimFuncFuser {
       for (size_t i = 0; indices && i < indices->values.size() && i < inplace.size(); ++i)
         inplace[i] = To<IntAttr>(indices->values[i])->value;
     }
+    // Buffers of one name are told apart as in the text, so that a function that was read from it gives the same names.
+    PrintNames names({});
+    for (const tir::Buffer* buffer : function.param_buffers) {
+      if (buffer != nullptr) names.Define(buffer, buffer->name);
+    }
     size_t next = inputs.size();
     for (size_t i = 0; i < types.size(); ++i) {
       if (inplace[i] >= 0) {
@@ -267,7 +273,7 @@ class PrimFuncFuser {
       const auto* type = As<TensorType>(types[i]);
       const tir::Buffer* buffer = next < function.params.size() ? function.param_buffers[next++] : nullptr;
       if (!type || !type->known || !buffer) return false;
-      results.push_back(NewBuffer(*buffer, *type));
+      results.push_back(NewBuffer(*buffer, names.Find(buffer), *type));
       if (!MapBuffer(buffer, results.back(), cloner)) return false;
       allocated_.push_back(results.back());
     }
@@ -275,7 +281,7 @@ class PrimFuncFuser {
   }
 
   // As in TVM, the offset keeps its dtype, if the type gives the sizes another one.
-  const tir::Buffer* NewBuffer(const tir::Buffer& like, const TensorType& type) {
+  const tir::Buffer* NewBuffer(const tir::Buffer& like, std::string_view like_name, const TensorType& type) {
     const bool is_at_start = arith::IsInt(like.elem_offset, 0);
     const PrimExpr* offset = is_at_start ? IRContext::Current().Int(0, like.elem_offset->dtype) : nullptr;
     const tir::BufferSpec spec{.shape = Shape(type.dims),
@@ -283,7 +289,7 @@ class PrimFuncFuser {
                                .elem_offset = offset,
                                .scope = like.scope(),
                                .axis_separators = {like.axis_separators.begin(), like.axis_separators.end()}};
-    const std::string base = fmt::format("{}_intermediate", like.name);
+    const std::string base = fmt::format("{}_intermediate", like_name);
     const size_t number = num_named_[base]++;
     const std::string name = number == 0 ? base : fmt::format("{}_{}", base, number);
     return tir::MakeBuffer(workspace_, spec, name);
