@@ -133,7 +133,7 @@ const Expr* RuleRewriter::Rewrite(const Expr* expr) {
   while (fuel_ > 0) {
     const Expr* replacement = ApplyRules(expr);
     if (!replacement) break;
-    --fuel_;
+    was_stopped_ |= --fuel_ == 0;
     auto outer = std::exchange(bound_, {});
     const Expr* next = BindOperands(replacement);
     bound_ = std::move(outer);

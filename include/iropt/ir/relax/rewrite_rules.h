@@ -74,6 +74,8 @@ class RuleRewriter : public ExprMutator, private Definitions {
   const Function* Run(const Function* function) { return To<Function>(VisitExpr(function)); }
   // The number of times that each rule was applied.
   const std::vector<uint64_t>& applied() const { return applied_; }
+  // Returns whether the rewrites of a binding were stopped.
+  bool was_stopped() const { return was_stopped_; }
 
  protected:
   void VisitVarBinding(const VarBinding* binding) override;
@@ -109,6 +111,7 @@ class RuleRewriter : public ExprMutator, private Definitions {
   uint32_t block_ = 0;                                  // the number of the current block
   uint32_t num_blocks_ = 0;
   uint32_t fuel_ = 0;
+  bool was_stopped_ = false;
 };
 
 }  // namespace iropt

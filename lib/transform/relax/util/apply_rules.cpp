@@ -9,6 +9,7 @@
 #include "iropt/analysis/relax/use_count.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
+#include "iropt/ir/structural.h"
 #include "iropt/pass/remark.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
@@ -49,6 +50,8 @@ Result<const Function*> CleanUpFunction(const Function* function, FunctionPassCo
 Result<const Function*> ApplyRules(const Function* function, const RuleSet& rules, FunctionPassContext& context) {
   if (IsPrimitive(*function) || OverwritesVars(*function, &context.module())) return function;
   Workspace& workspace = context.workspace();
+  const Function* const original = function;
+  bool was_stopped = false;
   for (int round = 0; round < kMaxRounds; ++round) {
     OpTypeInferrer inferrer(&context.module(), workspace.arena(), &context.diagnostics());
     std::vector<uint32_t> uses;
@@ -57,10 +60,15 @@ Result<const Function*> ApplyRules(const Function* function, const RuleSet& rule
     const Function* rewritten = rewriter.Run(function);
     if (rewriter.failed()) return Failure{ErrorCode::PassFailed};
     if (rewritten == function) break;
+    was_stopped |= rewriter.was_stopped();
     if (WantsRemarks()) RemarkApplied(rules, rewriter.applied(), *function);
     IROPT_ASSIGN_OR_RETURN(function, CleanUpFunction(rewritten, context));
   }
-  return function;
+  if (!was_stopped) return function;
+  RemarkMissed(context.diagnostics(), "no-fixpoint", Location(*original),
+               fmt::format("the rules were stopped after {} rewrites of one binding", RuleRewriter::kMaxRewrites));
+  // Rules that undo each other may have ended where they began.
+  return StructuralEqual(original, function) ? original : function;
 }
 
 Pass CreateRulePass(const PassInfo& info, std::shared_ptr<const RuleSet> rules) {
