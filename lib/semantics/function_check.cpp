@@ -27,6 +27,10 @@ constexpr size_t kMostFailingTrials = 3;
 // Changes of the last bits of the inputs that are tried where a pass rounds in another way.
 constexpr uint64_t kPerturbations = 4;
 
+bool IsFinite(const RandomOptions& random) {
+  return random.values != InputValues::kNonFinite && random.form != InputForm::kMask;
+}
+
 }  // namespace
 
 void CheckMode::Add(const PassInfo& pass) {
@@ -99,11 +103,14 @@ std::optional<FunctionCheck::Trial> FunctionCheck::FindTrial(const TrialPlan& pl
       for (const bool fills_outputs : {false, true}) {
         if (fills_outputs && !maker_->has_outputs()) continue;
         Trial trial = MakeTrial(plan, seed, sizes, integers);
+        if (&run.module == first_module_.get()) trial.settings.branches = &coverage_.branches();
         trial.recipe.fills_outputs = fills_outputs;
         trial.settings.max_work = max_work;
         Result<std::vector<HostValue>> inputs = maker_->Make(trial.recipe, run.runner.input_limits());
         if (inputs.ok()) {
           trial.outcome = run.runner.Run(run.module, run.interface, *inputs, trial.settings);
+          trial.settings.branches = nullptr;
+          if (!trial.outcome.failure) coverage_.AddRun(*inputs, trial.outcome, IsFinite(trial.recipe.random));
         } else {
           trial.outcome.failure = inputs.TakeError();
         }

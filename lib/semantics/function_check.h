@@ -9,6 +9,7 @@
 
 #include "call_interface.h"
 #include "compare_outcomes.h"
+#include "coverage.h"
 #include "function_runner.h"
 #include "input_maker.h"
 #include "iropt/semantics/options.h"
@@ -49,6 +50,8 @@ class FunctionCheck {
 
   const GlobalVar& var() const { return interface_.var(); }
   const CallInterface& interface() const { return interface_; }
+  // What the runs have covered of the function as it was at first.
+  Coverage::Report DescribeCoverage() const { return coverage_.Describe(*first_module_, var()); }
 
   // Follows a pass; see CallInterface.
   InterfaceChange Follow(const PassInfo& pass, const Module& before, const Module& after) {
@@ -122,6 +125,7 @@ class FunctionCheck {
   Trials extra_trials_ = {};                        // of constants_
   std::optional<ProgramConstants> constants_ = {};  // nothing if the extra trials are to be made anew
   std::string obstacle_ = {};
+  Coverage coverage_ = {};
 };
 
 }  // namespace iropt

@@ -187,6 +187,8 @@ RunOutcome FunctionRunner::Run(const Module& module, const CallInterface& interf
   RunMeter meter(work_);
   RunOutcome outcome;
   settings_ = settings;
+  outcome.facts.branches = settings.branches;
+  meter.WatchBranches(settings.branches);
   const uint64_t before = work_;
   Result<HostValue> result = Call(module, interface, inputs, diagnostics, meter, outcome);
   outcome.work = work_ - before;

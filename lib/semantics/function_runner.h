@@ -12,6 +12,7 @@
 #include "input_maker.h"
 #include "iropt/data/tensors.h"
 #include "iropt/eval/relax/interpreter.h"
+#include "iropt/eval/taken_branches.h"
 #include "iropt/eval/tir/loop_facts.h"
 #include "iropt/execution/call_entry.h"
 #include "iropt/execution/loop_executor.h"
@@ -37,6 +38,7 @@ struct RunOutcome {
 struct RunSettings {
   std::byte fresh{0x5a};           // the bytes of memory that has no value, for compiled PrimFuncs
   uint64_t max_work = UINT64_MAX;  // of the run
+  TakenBranches* branches = nullptr;  // receives the ways that conditions go; may be null
 };
 
 // The tensor in another floating-point format.

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <set>
 
-#include "iropt/analysis/relax/called_functions.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/runtime/value.h"
+#include "reachable.h"
 
 namespace iropt {
 
@@ -15,7 +15,6 @@ namespace {
 
 // More would make each of them rare among the inputs.
 constexpr size_t kMostConstants = 12;
-constexpr size_t kMostFunctions = 256;
 
 // A set whose order of insertion is kept.
 template <class T>
@@ -100,16 +99,10 @@ ConstantSets ConstantsIn(const Module& module, const GlobalVar& function) {
   ConstantSets sets;
   GraphConstants graph(sets);
   LoopConstants loops(sets);
-  std::vector<const GlobalVar*> found{&function};
-  for (size_t i = 0; i < std::min(found.size(), kMostFunctions); ++i) {
-    const ModuleEntry* entry = module.Find(found[i]);
-    if (!entry) continue;
-    if (const auto* relax = As<Function>(entry->func)) Walk(*relax, graph);
-    if (const auto* prim = As<PrimFunc>(entry->func)) loops.VisitStmt(prim->body);
-    for (const GlobalVar* called : CalledFunctions::Compute(*entry->func, *entry->storage)) {
-      if (std::ranges::find(found, called) == found.end()) found.push_back(called);
-    }
-  }
+  ForEachReachable(module, function, [&](const BaseFunc& found) {
+    if (const auto* relax = As<Function>(&found)) Walk(*relax, graph);
+    if (const auto* prim = As<PrimFunc>(&found)) loops.VisitStmt(prim->body);
+  });
   return sets;
 }
 

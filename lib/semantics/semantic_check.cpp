@@ -171,6 +171,7 @@ Status SemanticCheck::FinishComparing(const Module& module) {
   const auto after = std::make_shared<const Module>(module);
   for (Checked& checked : functions_) ok &= options_.each || Compare(checked, after, {});
   out_.Append(RenderTable());
+  out_.Append(RenderCoverage());
   IROPT_RETURN_IF_ERROR(out_.Flush());
   return ok ? Status() : Failure{ErrorCode::SemanticCheck};
 }
@@ -179,6 +180,22 @@ Status SemanticCheck::Finish(const Module& module) {
   IROPT_RETURN_IF_ERROR(FinishComparing(module));
   const bool must_compare = options_.is_required || diagnostics_.warnings_as_errors();
   return must_compare && num_not_compared_ != 0 ? Failure{ErrorCode::SemanticCheck} : Status();
+}
+
+std::string SemanticCheck::RenderCoverage() {
+  constexpr size_t kMostRemarks = 3;
+  std::string text;
+  for (const Checked& checked : functions_) {
+    if (!checked.is_changed) continue;
+    const Coverage::Report report = checked.check.DescribeCoverage();
+    if (!report.text.empty()) text += fmt::format("inputs of {}: {}\n", checked.check.var().name, report.text);
+    for (size_t i = 0; i < std::min(report.untaken.size(), kMostRemarks); ++i) {
+      const Coverage::Untaken& condition = report.untaken[i];
+      const std::string_view ways = condition.was_true ? "always true" : condition.was_false ? "never true" : "not reached";
+      diagnostics_.Remark(condition.place, "not-covered", fmt::format("this condition is {} in the runs", ways));
+    }
+  }
+  return text;
 }
 
 std::string SemanticCheck::RenderTable() const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "iropt/eval/relax/interpreter.h"
+#include "iropt/eval/taken_branches.h"
 #include "iropt/execution/tolerance.h"
 
 namespace iropt {
@@ -24,7 +25,13 @@ class RunMeter : public RunObserver {
 
   void OnBinding(const Function& function, const Var& var, const HostValue& value) override;
   void OnCall(CalleeKind kind, std::string_view, double) override { runs_loops_ |= kind == CalleeKind::kPrimFunc; }
+  void OnBranch(const If& branch, bool value) override {
+    if (branches_) branches_->Add(&branch, value);
+  }
   void OnRandom() override { has_drawn_ = is_random_ = true; }
+
+  // From now on, `branches` receives the ways that conditionals go.
+  void WatchBranches(TakenBranches* branches) { branches_ = branches; }
 
   // Counts the steps of an interpreted PrimFunc, which are single operations but take longer.
   void AddSteps(uint64_t steps);
@@ -43,6 +50,7 @@ class RunMeter : public RunObserver {
   uint64_t& work_;
   uint64_t counted_;
   RunPrecision precision_;
+  TakenBranches* branches_ = nullptr;  // null: they are not noted
   std::vector<Draw> draws_ = {};
   bool has_drawn_ = false;  // since the last binding
   bool is_random_ = false;

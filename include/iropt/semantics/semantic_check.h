@@ -52,6 +52,8 @@ class SemanticCheck : public PassInstrument {
   void TellNotCompared(Checked& checked, const std::string& reason, const std::string& culprit);
   void Restart(Checked& checked, std::shared_ptr<const Module> module);
   std::string RenderTable() const;
+  // What the runs have tried; conditions that went one way only become remarks, a few of each function.
+  std::string RenderCoverage();
 
   DiagnosticEngine& diagnostics_;
   OutputStream& out_;

@@ -205,7 +205,9 @@ Result<HostValue> RelaxInterpreter::EvalIf(const If& branch, Frame& frame) {
   IROPT_ASSIGN_OR_RETURN(const HostValue condition, WithStack([&] { return Eval(branch.cond, frame); }));
   IROPT_ASSIGN_OR_RETURN(const HostValue holds,
                          packed_.Call("vm.builtin.read_if_cond", std::span(&condition, 1), *this));
-  const Expr* taken = holds.scalar()->integer != 0 ? branch.true_branch : branch.false_branch;
+  const bool value = holds.scalar()->integer != 0;
+  if (options_.observer) options_.observer->OnBranch(branch, value);
+  const Expr* taken = value ? branch.true_branch : branch.false_branch;
   return WithStack([&] { return Eval(taken, frame); });
 }
 

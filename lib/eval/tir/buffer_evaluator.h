@@ -66,7 +66,9 @@ using OwnedMemory = std::vector<std::unique_ptr<std::byte[]>>;
 class BufferEvaluator : public ScalarEvaluator {
  public:
   explicit BufferEvaluator(ExecutionState& execution) : execution_(execution) {
-    if (execution.facts) WatchOverflow(&execution.facts->overflows);
+    if (!execution.facts) return;
+    WatchOverflow(&execution.facts->overflows);
+    WatchBranches(execution.facts->branches);
   }
   BufferEvaluator(const BufferEvaluator&) = delete;
   BufferEvaluator& operator=(const BufferEvaluator&) = delete;

@@ -190,6 +190,7 @@ bool Interpreter::ExecRealize(const tir::BufferRealize& realize) {
 bool Interpreter::ExecIf(const tir::IfThenElse& branch) {
   bool value = false;
   if (!EvalBool(branch.condition, &value)) return false;
+  NoteBranch(branch.condition, value);
   const tir::Stmt* taken = value ? branch.then_case : branch.else_case;
   return !taken || Exec(taken);
 }

@@ -223,6 +223,7 @@ bool Lockstep::ExecIf(const tir::IfThenElse& branch, const Threads& threads) {
   std::vector<int64_t> values;
   Threads chosen;
   if (!EvalInts(branch.condition, threads, &values)) return false;
+  for (const int64_t value : values) interpreter_.NoteBranch(branch.condition, value != 0);
   if (!Choose(
           branch, threads, [&](size_t t) { return values[t] != 0; }, &chosen))
     return false;

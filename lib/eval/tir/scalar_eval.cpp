@@ -333,7 +333,9 @@ bool ScalarEvaluator::EvalCast(const tir::Cast& expr, int lane, Scalar* result) 
 bool ScalarEvaluator::EvalChoice(const PrimExpr* condition, const PrimExpr* yes, const PrimExpr* no, int lane,
                                  Scalar* result) {
   bool value = false;
-  return EvalBool(condition, &value, lane) && Eval(value ? yes : no, result, lane);
+  if (!EvalBool(condition, &value, lane)) return false;
+  NoteBranch(condition, value);
+  return Eval(value ? yes : no, result, lane);
 }
 
 bool ScalarEvaluator::BindLet(const tir::Var* var, const PrimExpr* value) {

@@ -59,6 +59,8 @@ class RunObserver {
   virtual void OnBinding(const Function& function, const Var& var, const HostValue& value) = 0;
   // A call returned.
   virtual void OnCall(CalleeKind kind, std::string_view callee, double seconds) = 0;
+  // A conditional was evaluated.
+  virtual void OnBranch(const If&, bool /*value*/) {}
   // An operator has drawn random numbers.
   virtual void OnRandom() {}
 };

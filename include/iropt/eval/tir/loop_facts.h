@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "iropt/eval/taken_branches.h"
 #include "iropt/ir/module.h"
 
 namespace iropt {
@@ -11,6 +12,8 @@ struct LoopFacts {
   // Of a loop, runs the first two iterations and the last one only. The results are worthless then, but races show in a
   // fraction of the time. An element without a value is not an error there.
   bool samples_loops = false;
+  // Receives the ways that conditions go; null: they are not noted.
+  TakenBranches* branches = nullptr;
 
   // ---- Found by the run
 

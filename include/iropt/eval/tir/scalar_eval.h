@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "iropt/eval/taken_branches.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/runtime/value.h"
 #include "iropt/support/lookup.h"
@@ -73,6 +74,12 @@ class ScalarEvaluator {
   // From now on, `overflows` becomes true if a sum, difference or product of signed integers of 32 or 64 bits does not
   // fit its dtype.
   void WatchOverflow(bool* overflows) { overflows_ = overflows; }
+  // From now on, `branches` receives the ways that conditions go; null: none.
+  void WatchBranches(TakenBranches* branches) { branches_ = branches; }
+  // Notes that the condition was evaluated.
+  void NoteBranch(const PrimExpr* condition, bool value) {
+    if (branches_) branches_->Add(condition, value);
+  }
 
  private:
   bool Dispatch(const PrimExpr* expr, int lane, Scalar* result);
@@ -107,7 +114,8 @@ class ScalarEvaluator {
   bool ReduceStep(const tir::Reduce& reduce, std::vector<Scalar>* sums);
 
   Variables variables_;
-  bool* overflows_ = nullptr;  // null: it is not watched
+  bool* overflows_ = nullptr;          // null: it is not watched
+  TakenBranches* branches_ = nullptr;  // null: they are not noted
   bool failed_ = false;
   Error error_{ErrorCode::SemanticCheck, {}};
 };
