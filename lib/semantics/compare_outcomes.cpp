@@ -86,8 +86,9 @@ OutcomeComparison CompareOutcomes(const RunOutcome& got, const RunOutcome& expec
   if (std::string difference = DescribeLines(got.lines, expected.lines); !difference.empty())
     result.differences.push_back(std::move(difference));
   if (got.num_draws != expected.num_draws) {
-    result.differences.push_back(fmt::format("random numbers are drawn by {} operators whose values are used, expected {}",
-                                             got.num_draws, expected.num_draws));
+    result.differences.push_back(
+        fmt::format("random numbers are drawn by {} operators whose values are used, expected {}", got.num_draws,
+                    expected.num_draws));
   }
   if (std::string race = NewRace(got.facts, expected.facts); !race.empty())
     result.differences.push_back(std::move(race));

@@ -15,8 +15,8 @@ struct OutcomeComparison {
   std::vector<std::string> differences = {};  // a line each
 };
 
-// Describes the first difference between the lines that two runs have printed, up to the last digits of numbers; empty if
-// there is none.
+// Describes the first difference between the lines that two runs have printed, up to the last digits of numbers; empty
+// if there is none.
 std::string DescribeLines(const std::vector<std::string>& got, const std::vector<std::string>& expected);
 
 // Compares the outcomes of two runs that have not failed. Floats may differ by the tolerance for the run with more

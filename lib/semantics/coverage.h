@@ -18,7 +18,8 @@ class Coverage {
  public:
   // Receives the ways that conditions go in the runs of the function as it was at first.
   TakenBranches& branches() { return branches_; }
-  // Adds a run that counts. Of runs on infinities and NaNs, `is_finite` is false: these show in all outputs. O(elements).
+  // Adds a run that counts. Of runs on infinities and NaNs, `is_finite` is false: these show in all outputs.
+  // O(elements).
   void AddRun(std::span<const HostValue> inputs, const RunOutcome& outcome, bool is_finite);
 
   // A condition that went one way only, or was not reached.

@@ -9,6 +9,7 @@
 
 #include "iropt/ir/assertion.h"
 #include "iropt/observe/operator_counts.h"
+#include "iropt/runtime/statistics.h"
 #include "spread.h"
 
 namespace iropt {
@@ -26,6 +27,12 @@ constexpr uint64_t kMostTimesExtraWork = 64;
 constexpr size_t kMostFailingTrials = 3;
 // Changes of the last bits of the inputs that are tried where a pass rounds in another way.
 constexpr uint64_t kPerturbations = 4;
+
+bool IsFinite(const RunOutcome& outcome) {
+  return std::ranges::all_of(outcome.outputs, [](const NamedTensor& output) {
+    return StatisticsOf(*output.tensor).num_finite == output.tensor->num_elements();
+  });
+}
 
 bool IsFinite(const RandomOptions& random) {
   return random.values != InputValues::kNonFinite && random.form != InputForm::kMask;
@@ -46,11 +53,9 @@ void CheckMode::Add(const PassInfo& pass) {
   is_of_others |= !pass.assumes_no_overflow && !pass.is_composite();
 }
 
-void CheckResult::Add(CheckResult&& more, bool is_extra) {
-  if (!is_extra) {
-    num_runs += more.num_runs;
-    if (!more.not_compared.empty()) not_compared = std::move(more.not_compared);
-  }
+void CheckResult::Add(CheckResult&& more) {
+  num_runs += more.num_runs;
+  if (!more.not_compared.empty()) not_compared = std::move(more.not_compared);
   if (!more.differences.empty()) differences = std::move(more.differences);
   outputs.resize(std::max(outputs.size(), more.outputs.size()));
   for (size_t i = 0; i < more.outputs.size(); ++i) outputs[i].Add(more.outputs[i]);
@@ -184,12 +189,12 @@ void FunctionCheck::FindExtraTrials(const Run& run, const SemanticCheckOptions& 
 bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, CheckMode mode,
                                  const ToleranceOptions& tolerance, CheckResult& result) const {
   const std::string inputs = fmt::format("with {}", maker_->Describe(trial.recipe));
-  // Loops may compute anything where the original overflows. So may loops that replace operators, which wrap
-  // around and take negative indices.
+  // Loops may compute anything where the original overflows, and differences of bounds overflow where these are at the
+  // ends of their dtype. So may loops that replace operators, which wrap around and take negative indices.
   const bool is_wild = trial.recipe.random.has_extremes || trial.recipe.near_integers ||
                        trial.recipe.random.integer_form != InputForm::kPlain;
-  const bool may_overflow =
-      trial.outcome.facts.overflows || (is_wild && maker_->has_wide_integers() && !trial.outcome.runs_loops);
+  const bool may_overflow = trial.outcome.facts.overflows || after.facts.overflows ||
+                            (is_wild && maker_->has_wide_integers() && !trial.outcome.runs_loops);
   if (mode.assumes_no_overflow && after.runs_loops && may_overflow) return !after.failure;
   if (after.failure && (mode.restricts_inputs || after.failure->code == ErrorCode::Budget)) {
     result.not_compared = fmt::format("after the pass it fails {}: {}", inputs, after.failure->message);
@@ -202,7 +207,9 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, Ch
   // Narrower floats overflow sooner.
   const RandomOptions& random = trial.recipe.random;
   if (mode.is_narrower && (random.values != InputValues::kOrdinary || random.form != InputForm::kPlain)) return true;
-  if (mode.only_finite && trial.recipe.random.values == InputValues::kNonFinite) return true;
+  // Sums of the least floats overflow.
+  const bool overflows = random.form == InputForm::kMask && !(IsFinite(trial.outcome) && IsFinite(after));
+  if (mode.only_finite && (random.values == InputValues::kNonFinite || overflows)) return true;
   OutcomeComparison comparison = CompareOutcomes(after, trial.outcome, mode.is_narrower, tolerance);
   if (!comparison.differences.empty() && mode.changes_mode) {
     result.not_compared =
@@ -241,7 +248,7 @@ void FunctionCheck::CompareTrials(Trials& trials, const Run& run, CheckMode mode
     CheckResult compared;
     if (CompareTrial(trial, outcome, mode, tolerance, compared))
       next.push_back({trial.recipe, trial.settings, std::move(outcome)});
-    result.Add(std::move(compared), /*is_extra=*/false);
+    result.Add(std::move(compared));
     if (!result.differences.empty()) break;
   }
   trials = std::move(next);
@@ -276,9 +283,10 @@ void FunctionCheck::CompareExtraTrials(const Run& run_before, const Run& run, Ch
     run.runner.AddExtraWork(outcome.work);
     CheckResult compared;
     if (!CompareTrial(trial, outcome, mode, tolerance, compared)) continue;
-    if (!compared.differences.empty() && !mode.is_of_others && IsRounding(trial, outcome, run_before, tolerance)) continue;
+    if (!compared.differences.empty() && !mode.is_of_others && IsRounding(trial, outcome, run_before, tolerance))
+      continue;
     next.push_back({trial.recipe, trial.settings, std::move(outcome)});
-    result.Add(std::move(compared), /*is_extra=*/true);
+    result.differences = std::move(compared.differences);
     if (!result.differences.empty()) break;
   }
   extra_trials_ = std::move(next);

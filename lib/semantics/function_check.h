@@ -39,8 +39,8 @@ struct CheckResult {
   std::vector<std::string> differences = {};  // in the first run with any; the last line describes its inputs
   std::string not_compared = {};              // why there was none, or not all
 
-  // Adds the result of another run. A run that is not necessary counts only for its errors.
-  void Add(CheckResult&& more, bool is_extra);
+  // Adds the result of another run.
+  void Add(CheckResult&& more);
 };
 
 class FunctionCheck {

@@ -36,7 +36,8 @@ void AddLeaves(const HostValue& value, std::vector<HostValue>& leaves) {
 // Returns how many of the variables are used. Those of local functions count as used.
 size_t CountUsedDraws(const Module& module, std::span<const RunMeter::Draw> draws) {
   return static_cast<size_t>(std::ranges::count_if(draws, [&](const RunMeter::Draw& draw) {
-    const auto entry = std::ranges::find(module.functions(), static_cast<const BaseFunc*>(draw.function), &ModuleEntry::func);
+    const auto entry =
+        std::ranges::find(module.functions(), static_cast<const BaseFunc*>(draw.function), &ModuleEntry::func);
     return entry == module.functions().end() || UseCounts(*draw.function, *entry->storage)[draw.var->id] != 0;
   }));
 }

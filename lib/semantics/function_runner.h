@@ -36,8 +36,8 @@ struct RunOutcome {
 
 // Settings of runs besides the inputs.
 struct RunSettings {
-  std::byte fresh{0x5a};           // the bytes of memory that has no value, for compiled PrimFuncs
-  uint64_t max_work = UINT64_MAX;  // of the run
+  std::byte fresh{0x5a};              // the bytes of memory that has no value, for compiled PrimFuncs
+  uint64_t max_work = UINT64_MAX;     // of the run
   TakenBranches* branches = nullptr;  // receives the ways that conditions go; may be null
 };
 

@@ -178,7 +178,8 @@ Scalar InputMaker::MakeScalar(size_t index, const InputRecipe& recipe) const {
       recipe.near_integers || recipe.random.has_extremes || recipe.random.integer_form == InputForm::kNeighbours ||
       (input.dtype.is_floating() && (recipe.random.values != InputValues::kOrdinary || recipe.random.scale != 1));
   if (is_special && (input.dtype.is_floating() || input.dtype.is_integer())) {
-    const Tensor tensor = MakeRandomTensor(input.dtype, {}, RandomSourceOf(input, recipe.seed), OptionsFor(index, recipe));
+    const Tensor tensor =
+        MakeRandomTensor(input.dtype, {}, RandomSourceOf(input, recipe.seed), OptionsFor(index, recipe));
     if (const std::optional<Scalar> scalar = ScalarOf(*tensor)) return *scalar;
   }
   return Scalar::Int(recipe.sizes.otherwise);

@@ -171,6 +171,7 @@ Status SemanticCheck::FinishComparing(const Module& module) {
   const auto after = std::make_shared<const Module>(module);
   for (Checked& checked : functions_) ok &= options_.each || Compare(checked, after, {});
   out_.Append(RenderTable());
+  IROPT_RETURN_IF_ERROR(out_.Flush());
   out_.Append(RenderCoverage());
   IROPT_RETURN_IF_ERROR(out_.Flush());
   return ok ? Status() : Failure{ErrorCode::SemanticCheck};
@@ -191,7 +192,9 @@ std::string SemanticCheck::RenderCoverage() {
     if (!report.text.empty()) text += fmt::format("inputs of {}: {}\n", checked.check.var().name, report.text);
     for (size_t i = 0; i < std::min(report.untaken.size(), kMostRemarks); ++i) {
       const Coverage::Untaken& condition = report.untaken[i];
-      const std::string_view ways = condition.was_true ? "always true" : condition.was_false ? "never true" : "not reached";
+      const std::string_view ways = condition.was_true    ? "always true"
+                                    : condition.was_false ? "never true"
+                                                          : "not reached";
       diagnostics_.Remark(condition.place, "not-covered", fmt::format("this condition is {} in the runs", ways));
     }
   }
