@@ -1,4 +1,4 @@
-// Which ways the conditions of a program went in runs.
+// The ways that the conditions of a program went in runs.
 #pragma once
 
 #include <cstdint>

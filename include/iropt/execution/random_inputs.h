@@ -15,7 +15,7 @@ enum class InputValues : uint8_t {
   kNonFinite,  // with some NaNs and infinities
 };
 
-// How the numbers of an input relate to each other. All but kPlain replace InputValues.
+// The relation of the numbers of an input to each other. All but kPlain replace InputValues.
 enum class InputForm : uint8_t {
   kPlain,
   kOffset,      // floats whose mean is a thousand times their deviation

@@ -52,7 +52,7 @@ class SemanticCheck : public PassInstrument {
   void TellNotCompared(Checked& checked, const std::string& reason, const std::string& culprit);
   void Restart(Checked& checked, std::shared_ptr<const Module> module);
   std::string RenderTable() const;
-  // What the runs have tried; conditions that went one way only become remarks, a few of each function.
+  // Describes what the runs have tried; conditions that went one way only become remarks, a few of each function.
   std::string RenderCoverage();
 
   DiagnosticEngine& diagnostics_;
