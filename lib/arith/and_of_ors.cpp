@@ -14,6 +14,7 @@ namespace {
 // Beyond these a condition is left alone: the normal form may be exponentially bigger, and all pairs are looked at.
 constexpr size_t kMaxChunks = 32;
 constexpr size_t kMaxOrTerms = 128;
+constexpr size_t kMaxSteps = 4096;  // operands after distribution, with those that occur again
 
 class AndOfOrs {
  public:
@@ -46,6 +47,7 @@ class AndOfOrs {
 
   // Calls f for the operands of the outer operation after distributing the inner one over it.
   void Split(const PrimExpr* e, NodeKind outer, NodeKind inner, Callback f) {
+    fits_ = fits_ && ++num_steps_ <= kMaxSteps;
     if (!fits_) return;
     const auto* binary = As<tir::BinaryExpr>(e);
     if (e->kind != outer && e->kind != inner) return f(e);
@@ -160,6 +162,7 @@ class AndOfOrs {
   const PrimBuilder& make_;
   std::vector<const PrimExpr*> terms_;  // one node of each
   std::vector<Chunk> chunks_;
+  size_t num_steps_ = 0;
   bool fits_ = true;
 };
 

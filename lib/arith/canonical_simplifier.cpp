@@ -11,7 +11,7 @@ namespace iropt::arith {
 namespace {
 // Not a modulus: coefficients are less.
 constexpr int64_t kNoUpper = std::numeric_limits<int64_t>::max();
-}
+}  // namespace
 
 // (index % upper // lower) * scale, with upper % lower == 0.
 struct CanonicalSimplifier::Split {

@@ -470,7 +470,7 @@ std::vector<std::pair<const IterMark*, std::vector<IterSplit>>> IterMapRewriter:
       auto entry = std::ranges::find(splits, arg.source, [](const auto& item) { return item.first; });
       if (entry == splits.end()) {
         entry = splits.insert(splits.end(), {arg.source, {}});
-        if (!arg.source->expr && !arg.source->is_split) work.push_back(&arg.source->sum);
+        if (!arg.source->expr) work.push_back(&arg.source->sum);
       }
       entry->second.push_back(arg);
     }

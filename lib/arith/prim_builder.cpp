@@ -42,10 +42,11 @@ double RoundTo(double value, DataType dtype) {
   return rounded;
 }
 
-// The integer as the constant of a float dtype: rounded once, when the dtype is known to hold less.
+// The integer as the constant of a float dtype. It is rounded once.
 template <class T>
 double ToFloat(T value, DataType dtype) {
-  return dtype.bits == 64 ? static_cast<double>(value) : WidenForRounding(value);
+  const auto real = static_cast<double>(value);
+  return dtype.bits == 64 || std::fabs(real) < 0x1p53 ? real : RoundTo(WidenForRounding(value), dtype);
 }
 
 OperandError Mismatch(const PrimExpr* a, const PrimExpr* b) {
@@ -192,10 +193,7 @@ const PrimExpr* PrimBuilder::Bitwise(BitOp op, const PrimExpr* a, const PrimExpr
 
 std::optional<OperandError> CheckMatch(const PrimExpr* a, const PrimExpr* b) {
   if (a->dtype == b->dtype) return std::nullopt;
-  const std::optional<DataType> common = PromoteDTypes(a->dtype, b->dtype);
-  if (!common) return Mismatch(a, b);
-  if (auto error = CheckCast(*common, a)) return error;
-  return CheckCast(*common, b);
+  return PromoteDTypes(a->dtype, b->dtype) ? std::nullopt : std::optional(Mismatch(a, b));
 }
 
 std::optional<OperandError> CheckBinary(NodeKind kind, const PrimExpr* a, const PrimExpr* b) {

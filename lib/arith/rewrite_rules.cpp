@@ -398,16 +398,15 @@ const PrimExpr* BuildTerm(const RewriteRule& rule, uint16_t index, const RuleMat
     args[i] = BuildTerm(rule, term.child[i], match, dtype, make);
     if (!args[i]) return nullptr;
   }
-  if (term.constant && term.kind >= NodeKind::kAdd && term.kind <= NodeKind::kMax) {
-    const PrimExpr* constant = make.Binary(term.kind, args[0], args[1]);
-    return AsInt(constant) ? constant : nullptr;
-  }
   switch (term.kind) {
     case NodeKind::kNot: return make.Not(args[0]);
     case NodeKind::kSelect: return make.Select(args[0], args[1], args[2]);
     case NodeKind::kRamp:
     case NodeKind::kBroadcast: return BuildVector(term.kind, args, make);
-    default: return make.Binary(term.kind, args[0], args[1]);
+    default: {
+      const PrimExpr* result = make.Binary(term.kind, args[0], args[1]);
+      return AsInt(args[0]) && AsInt(args[1]) && !AsInt(result) ? nullptr : result;
+    }
   }
 }
 

@@ -78,8 +78,8 @@ class RuleCandidates {
 std::span<const RewriteRule> AllRules();
 
 bool MatchTerm(const RewriteRule& rule, uint16_t term, const PrimExpr* e, RuleMatch& match);
-// Builds the expression that a term stands for; `dtype` is that of integer literals. Null if a constant of the rule does
-// not fit in the dtype of the operands.
+// Builds the expression that a term stands for; `dtype` is that of integer literals. Null if a constant of the rule
+// does not fit in the dtype of the operands.
 const PrimExpr* BuildTerm(const RewriteRule& rule, uint16_t term, const RuleMatch& match, DataType dtype,
                           const PrimBuilder& make);
 // The value of a term of constants only; nothing if it has no value (overflow, division by zero).

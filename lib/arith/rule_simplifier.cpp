@@ -1,5 +1,7 @@
 #include <bit>
 #include <cmath>
+#include <deque>
+#include <vector>
 
 #include "and_of_ors.h"
 #include "iropt/arith/side_effect.h"
@@ -9,6 +11,7 @@
 #include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"
 #include "map_operands.h"
+#include "polynomial.h"
 #include "simple_sum.h"
 #include "simplifier.h"
 #include "vector_quotients.h"
@@ -50,6 +53,8 @@ const PrimExpr* RuleSimplifier::VisitByRules(const PrimExpr* e) {
   if (IsStackLow()) [[unlikely]]
     return OnFreshStack([&] { return VisitByRules(e); });
   if (e->kind == NodeKind::kLet) return VisitLet(static_cast<const tir::Let*>(e));
+  const bool is_junction = e->kind == NodeKind::kAnd || e->kind == NodeKind::kOr;
+  if (is_junction && e->dtype.is_scalar() && analyzer_.extensions().and_of_ors) return SimplifyAsAndOfOrs(e, analyzer_);
   return Rewrite(VisitOperands(e));
 }
 
@@ -88,22 +93,79 @@ const PrimExpr* RuleSimplifier::VisitBranches(const PrimExpr* e) {
   return make_.Keep(tir::Call(call->dtype, call->op, make_.Operands(args)));
 }
 
-// a && b: b is only of interest where a holds, and the other way round; a || b: where a does not hold. An operand may
-// profit from a change of the other one, so each is visited up to twice.
+namespace {
+
+// The operands of nested operations of one kind, from left to right. Stops where there are more than `most`.
+void CollectOperands(const PrimExpr* e, NodeKind kind, size_t most, std::vector<const PrimExpr*>& operands) {
+  if (operands.size() > most) return;
+  if (e->kind != kind) return operands.push_back(e);
+  const auto* both = static_cast<const tir::BinaryExpr*>(e);
+  WithStack([&] {
+    CollectOperands(both->a, kind, most, operands);
+    CollectOperands(both->b, kind, most, operands);
+  });
+}
+
+}  // namespace
+
+// An operand of a conjunction is only of interest where all others hold, one of a disjunction where none does. An
+// operand may profit from a change of the others, so each is visited up to twice. Where there are many of them, or many
+// such expressions in each other, that would take too long: they are visited by themselves.
 const PrimExpr* RuleSimplifier::VisitJunction(const tir::BinaryExpr* e) {
-  const PrimExpr* operands[2] = {e->a, e->b};
-  int unchanged = 0;
-  for (int i = 0; i < 4 && unchanged < 2; ++i) {
-    const PrimExpr*& operand = operands[i % 2];
-    const PrimExpr* other = operands[(i + 1) % 2];
-    if (e->kind == NodeKind::kOr) other = Rewrite(make_.Not(other));
-    const Analyzer::Constraint scope(analyzer_, other, /*within_expression=*/true);
-    const PrimExpr* updated = Visit(operand);
-    unchanged = DeepEqual(updated, operand) ? unchanged + 1 : 0;
-    operand = updated;
+  constexpr size_t kMostOperands = 24;
+  constexpr int kMostNested = 6;
+  std::vector<const PrimExpr*> operands;
+  CollectOperands(e, e->kind, kMostOperands, operands);
+  if (operands.size() > kMostOperands || nested_junctions_ >= kMostNested) {
+    auto visit = [this](const PrimExpr* operand) { return Visit(operand); };
+    return MapOperands(e, visit, make_);
   }
-  if (operands[0] == e->a && operands[1] == e->b) return e;
-  return make_.Node(e->kind, operands[0], operands[1]);
+  ++nested_junctions_;
+  bool changed = true;
+  for (int round = 0; round < 2 && changed; ++round) {
+    changed = false;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const PrimExpr* updated = VisitWhereOthersDecideNothing(e->kind, operands, i);
+      changed = changed || !DeepEqual(updated, operands[i]);
+      operands[i] = updated;
+    }
+  }
+  --nested_junctions_;
+  std::span<const PrimExpr* const> left = operands;
+  return WithOperands(e, left);
+}
+
+// The operation with other operands, of which it takes its own. Those that are such operations are rewritten.
+const PrimExpr* RuleSimplifier::WithOperands(const tir::BinaryExpr* e, std::span<const PrimExpr* const>& operands) {
+  const auto next = [&](const PrimExpr* old) {
+    if (old->kind == e->kind) return Rewrite(WithOperands(static_cast<const tir::BinaryExpr*>(old), operands));
+    const PrimExpr* operand = operands.front();
+    operands = operands.subspan(1);
+    return operand;
+  };
+  const PrimExpr* a = next(e->a);
+  const PrimExpr* b = next(e->b);
+  return a == e->a && b == e->b ? e : make_.Binary(e->kind, a, b);
+}
+
+const PrimExpr* RuleSimplifier::VisitWhereOthersDecideNothing(NodeKind kind, std::span<const PrimExpr* const> operands,
+                                                              size_t i) {
+  // The others were visited, or will be: as constraints they need no such visits of their operands.
+  const Analyzer::Extensions extensions = analyzer_.extensions();
+  Analyzer::Extensions plain = extensions;
+  plain.constrain_branches = false;
+  plain.and_of_ors = false;
+  analyzer_.set_extensions(plain);
+  std::deque<Analyzer::Constraint> others;  // dropped from the last
+  for (size_t j = 0; j < operands.size(); ++j) {
+    if (j == i) continue;
+    const PrimExpr* other = kind == NodeKind::kOr ? Rewrite(make_.Not(operands[j])) : operands[j];
+    others.emplace_back(analyzer_, other, /*within_expression=*/true);
+  }
+  analyzer_.set_extensions(extensions);
+  const PrimExpr* updated = Visit(operands[i]);
+  while (!others.empty()) others.pop_back();
+  return updated;
 }
 
 // Bindings of constants and variables are inlined; others could make the expression grow.
@@ -165,8 +227,6 @@ const PrimExpr* RuleSimplifier::RewriteBinary(const tir::BinaryExpr* e) {
     const int known = analyzer_.MatchConstraint(e);
     if (known >= 0) return make_.Const(known, e->dtype);
   }
-  const bool is_junction = e->kind == NodeKind::kAnd || e->kind == NodeKind::kOr;
-  if (is_junction && e->dtype.is_scalar() && analyzer_.extensions().and_of_ors) return SimplifyAsAndOfOrs(e, analyzer_);
   switch (e->kind) {
     case NodeKind::kAdd: return IsIndexType(e->dtype) ? ApplyRules(e) : RewriteOtherSum(e);
     case NodeKind::kSub: return IsIndexType(e->dtype) ? ApplyRules(e) : RewriteFloatDifference(e);
@@ -332,8 +392,19 @@ const PrimExpr* RuleSimplifier::RewriteTruncMod(const tir::BinaryExpr* e) {
   return set.coeff % *c1 == 0 ? make_.Const(FloorModInt(set.base, *c1), e->dtype) : e;
 }
 
+// Of two sums with a constant difference, in whatever order their terms are; null for others.
+const PrimExpr* RuleSimplifier::ChooseByDifference(const tir::BinaryExpr* e) {
+  const auto is_sum = [](const PrimExpr* x) { return x->kind == NodeKind::kAdd || x->kind == NodeKind::kSub; };
+  if (!is_sum(e->a) || !is_sum(e->b)) return nullptr;
+  const std::optional<Polynomial> difference = Polynomial::Difference(e->a, e->b);
+  const auto value = difference ? difference->AsConstant() : std::nullopt;
+  if (!value) return nullptr;
+  return (e->kind == NodeKind::kMin) == (*value <= 0) ? e->a : e->b;
+}
+
 const PrimExpr* RuleSimplifier::RewriteMinMax(const tir::BinaryExpr* e) {
   if (!IsIndexType(e->dtype)) return ApplyRules(e);
+  if (const PrimExpr* chosen = ChooseByDifference(e)) return chosen;
   const IntBound a = analyzer_.Bound(e->a);
   const IntBound b = analyzer_.Bound(e->b);
   const bool is_min = e->kind == NodeKind::kMin;

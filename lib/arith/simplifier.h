@@ -87,6 +87,8 @@ class RuleSimplifier {
   const PrimExpr* VisitOperands(const PrimExpr* e);
   const PrimExpr* VisitBranches(const PrimExpr* e);
   const PrimExpr* VisitJunction(const tir::BinaryExpr* e);
+  const PrimExpr* WithOperands(const tir::BinaryExpr* e, std::span<const PrimExpr* const>& operands);
+  const PrimExpr* VisitWhereOthersDecideNothing(NodeKind kind, std::span<const PrimExpr* const> operands, size_t i);
   const PrimExpr* VisitLet(const tir::Let* let);
   const PrimExpr* Again(const PrimExpr* e);
 
@@ -103,6 +105,7 @@ class RuleSimplifier {
   const PrimExpr* RewriteFloorMod(const tir::BinaryExpr* e);
   const PrimExpr* RewriteTruncMod(const tir::BinaryExpr* e);
   const PrimExpr* RewriteMinMax(const tir::BinaryExpr* e);
+  const PrimExpr* ChooseByDifference(const tir::BinaryExpr* e);
   const PrimExpr* RewriteEqual(const tir::BinaryExpr* e);
   const PrimExpr* RewriteNotEqual(const tir::BinaryExpr* e);
   const PrimExpr* RewriteLess(const tir::BinaryExpr* e);
@@ -119,6 +122,7 @@ class RuleSimplifier {
   static constexpr int kMaxAgain = 5;
   static constexpr size_t kRewritesBeforeMemo = 512;
   int again_depth_ = 0;
+  int nested_junctions_ = 0;
 };
 
 // Treats an expression as a sum of terms (index % upper // lower) * scale, adds up terms of the same index, and divides

@@ -203,7 +203,8 @@ bool AddConditions(const PrimExpr* condition, const IterRanges& iters, std::span
            AddConditions(both->b, iters, inner_iters, analyzer, division);
   }
   Analyzer ranges(analyzer.make());
-  iters.ForEachInAnyOrder([&](const tir::Var* var, const tir::Range& range) { ranges.Bind(var, range.min, range.extent); });
+  iters.ForEachInAnyOrder(
+      [&](const tir::Var* var, const tir::Range& range) { ranges.Bind(var, range.min, range.extent); });
   const PrimExpr* always = analyzer.make().Bool(true);
   const Analyzer::Constraint outer(ranges, division.outer_condition ? division.outer_condition : always);
   const Analyzer::Constraint inner(ranges, division.inner_condition ? division.inner_condition : always);

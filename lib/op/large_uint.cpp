@@ -10,7 +10,8 @@ const tir::Call* MakeLargeUInt(uint64_t value, Arena& arena) {
     return arena.New<tir::IntImm>(DataType::UInt(32), static_cast<int64_t>(bits & UINT32_MAX));
   };
   const PrimExpr* halves[] = {half(value), half(value >> 32)};
-  return arena.New<tir::Call>(DataType::UInt(64), GetOp(op::kTirLargeUintImm), arena.Copy(std::span<const PrimExpr* const>(halves)));
+  return arena.New<tir::Call>(DataType::UInt(64), GetOp(op::kTirLargeUintImm),
+                              arena.Copy(std::span<const PrimExpr* const>(halves)));
 }
 
 std::optional<uint64_t> AsLargeUInt(const PrimExpr* e) {

@@ -12,8 +12,8 @@ namespace iropt::generate {
 namespace {
 
 // Those of indices more often.
-const DataType kIntTypes[] = {DataType::Int(32), DataType::Int(64),  DataType::Int(32),  DataType::Int(64),
-                              DataType::Int(8),  DataType::Int(16),  DataType::UInt(8),  DataType::UInt(16),
+const DataType kIntTypes[] = {DataType::Int(32),  DataType::Int(64),  DataType::Int(32),  DataType::Int(64),
+                              DataType::Int(8),   DataType::Int(16),  DataType::UInt(8),  DataType::UInt(16),
                               DataType::UInt(32), DataType::UInt(64), DataType::UInt(64), DataType::Int(32)};
 
 constexpr NodeKind kIntKinds[] = {NodeKind::kAdd,      NodeKind::kSub,      NodeKind::kMul, NodeKind::kAdd,
@@ -58,7 +58,8 @@ const tir::Var* AnyScalar::VarOf(DataType dtype) {
   }
   if (static_cast<int>(known.size()) == kMostOfOneType || (!known.empty() && choices_.OneIn(2)))
     return choices_.Pick(known);
-  const tir::Var* var = workspace_.NewPrimVar(fmt::format("{}{}", dtype.is_bool() ? 'b' : 'v', variables_.size()), dtype);
+  const tir::Var* var =
+      workspace_.NewPrimVar(fmt::format("{}{}", dtype.is_bool() ? 'b' : 'v', variables_.size()), dtype);
   const Exact least = LeastOf(dtype);
   const Exact greatest = GreatestOf(dtype);
   Variable variable{var, least, greatest};

@@ -4,8 +4,8 @@
 //
 // Simplification, folding, bounds, residue classes, sets, proofs and the interpreter on expressions of all integer
 // dtypes; iterator maps on indices. Of any four numbers, three are expressions and one is an iterator map. Index
-// arithmetic, of int32 and int64, is assumed not to overflow: values for which a sum, difference, product or quotient of
-// these dtypes does are left out. All other dtypes wrap around.
+// arithmetic, of int32 and int64, is assumed not to overflow: values for which a sum, difference, product or quotient
+// of these dtypes does are left out. All other dtypes wrap around.
 #include <fmt/format.h>
 
 #include <charconv>

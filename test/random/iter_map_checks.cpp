@@ -275,7 +275,8 @@ class IterMapCheck {
         const PrimExpr* inverse = found ? *found : nullptr;
         if (!inverse || ValueOf(inverse, at, Overflow::kWrapping) != point.at.Find(var))
           return Report(
-              fmt::format("InverseIterMap: {} is {}", var->name, inverse ? ScalarToString(inverse) : "missing"), &point);
+              fmt::format("InverseIterMap: {} is {}", var->name, inverse ? ScalarToString(inverse) : "missing"),
+              &point);
       }
     }
   }

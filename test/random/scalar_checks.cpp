@@ -117,7 +117,8 @@ class ScalarCheck {
                        found ? ToString(*found) : "undefined"));
   }
 
-  void CompareBounds(const PrimExpr* e, Exact value, arith::IntBound bound, arith::ModularSet set, const Assignment& at) {
+  void CompareBounds(const PrimExpr* e, Exact value, arith::IntBound bound, arith::ModularSet set,
+                     const Assignment& at) {
     const bool within = value >= bound.min && (value <= bound.max || bound.max == arith::IntBound::kPosInf);
     const bool congruent = set.coeff == 0 ? value == set.base : (value - set.base) % set.coeff == 0;
     if (within && congruent) return;

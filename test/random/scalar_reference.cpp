@@ -108,18 +108,18 @@ class ReferenceEvaluator {
   }
 
   bool IsIndex(DataType dtype) const { return dtype.is_int() && dtype.bits >= 32; }
-  std::optional<Exact> Settle(Exact value, DataType dtype, bool is_constant = false) {
+  std::optional<Exact> Settle(Exact value, DataType dtype) {
     const Exact wrapped = WrapTo(value, dtype);
     if (wrapped == value || !IsIndex(dtype) || overflow_ == Overflow::kWrapping) return wrapped;
-    if (overflow_ == Overflow::kExact || is_constant) return std::nullopt;
+    if (overflow_ == Overflow::kExact) return std::nullopt;
     is_too_big_ |= value > kTooBig || value < -kTooBig;
     return value;
   }
-  std::optional<Exact> Product(Exact a, Exact b, DataType dtype, bool is_constant) {
+  std::optional<Exact> Product(Exact a, Exact b, DataType dtype) {
     if (!IsIndex(dtype)) return ProductModulo(a, b, dtype);
     Exact product;
     if (__builtin_mul_overflow(a, b, &product)) product = 2 * kTooBig;
-    return Settle(product, dtype, is_constant);
+    return Settle(product, dtype);
   }
 
   std::optional<Exact> Choose(const PrimExpr* condition, const PrimExpr* yes, const PrimExpr* no, int lane) {
@@ -162,11 +162,10 @@ class ReferenceEvaluator {
     const DataType dtype = e.a->dtype.with_lanes(1);
     const bool divides = e.kind >= NodeKind::kDiv && e.kind <= NodeKind::kFloorMod;
     if (divides && *b == 0) return std::nullopt;
-    const bool is_constant = Is<tir::IntImm>(e.a) && Is<tir::IntImm>(e.b);
     switch (e.kind) {
-      case NodeKind::kAdd: return Settle(*a + *b, dtype, is_constant);
-      case NodeKind::kSub: return Settle(*a - *b, dtype, is_constant);
-      case NodeKind::kMul: return Product(*a, *b, dtype, is_constant);
+      case NodeKind::kAdd: return Settle(*a + *b, dtype);
+      case NodeKind::kSub: return Settle(*a - *b, dtype);
+      case NodeKind::kMul: return Product(*a, *b, dtype);
       case NodeKind::kDiv: return Settle(*a / *b, dtype);
       case NodeKind::kMod: return *a % *b;
       case NodeKind::kFloorDiv: return Settle(FloorQuotient(*a, *b), dtype);

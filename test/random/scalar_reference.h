@@ -35,14 +35,14 @@ Exact WrapTo(Exact value, DataType dtype);
 // Sums, differences, products and quotients of int32 and int64 that overflow
 //   kExact: have no value, as in loops;
 //   kWrapping: wrap around, as in compiled code;
-//   kUnbounded: have the value that they have in mathematics, except for those of constants, which have none. That of a
-//   simplified expression, in which terms have another order, must be right even so.
+//   kUnbounded: have the value that they have in mathematics. That of a simplified expression, whose terms have another
+//   order, must be right even so.
 enum class Overflow : uint8_t { kExact, kWrapping, kUnbounded };
 // The value of expressions that exceed 100 bits on the way.
 inline constexpr Exact kTooBig = Exact{1} << 100;
 
-// The value of the lane. Nothing if it is undefined: by a variable without a value, a division by zero, a shift by a negative number or by all bits,
-// the conversion of a float that does not fit, or an overflow.
+// The value of the lane. Nothing if it is undefined: by a variable without a value, a division by zero, a shift by a
+// negative number or by all bits, the conversion of a float that does not fit, or an overflow.
 std::optional<Exact> ValueOf(const PrimExpr* e, const Assignment& values, Overflow overflow, int lane = 0);
 
 }  // namespace iropt::generate

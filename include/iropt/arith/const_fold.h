@@ -50,8 +50,8 @@ inline std::optional<int64_t> CheckedMul(int64_t a, int64_t b) {
   int64_t r;
   return __builtin_mul_overflow(a, b, &r) ? std::nullopt : std::optional(r);
 }
-// A common divisor of the magnitudes that is not negative, where 0 is divisible by everything: the greatest one, or 2^62
-// instead of 2^63.
+// A common divisor of the magnitudes that is not negative, where 0 is divisible by everything: the greatest one, or
+// 2^62 instead of 2^63.
 int64_t ZeroAwareGcd(int64_t a, int64_t b);
 
 }  // namespace iropt::arith

@@ -211,12 +211,22 @@ bool PrimOps::Compare(NodeKind kind, PyValue a, PyValue b, Span span, PyValue& o
   return node != nullptr;
 }
 
+// Constants that were computed wrap around, but a number that does not fit is a mistake.
+bool PrimOps::LiteralFits(const PyValue& number, const PrimExpr* value, const PrimExpr* other) {
+  if (!number.is(Kind::kInt)) return true;
+  const std::optional<DataType> common = arith::PromoteDTypes(value->dtype, other->dtype);
+  const DataType element = common ? common->with_lanes(1) : DataType::Void();
+  return !element.is_integer() || arith::FitsIn(number.integer, element) ||
+         Error(number.span, fmt::format("{} does not fit in '{}'", number.integer, element.ToString()));
+}
+
 bool PrimOps::Binary(TokenKind op, const PyValue& a, const PyValue& b, Span span, PyValue& out) {
   if (a.is_number() && b.is_number()) return Numbers(op, a, b, span, out);
   const std::optional<NodeKind> kind = OperatorOf(op).node;
   if (kind && IsComparison(*kind)) return Compare(*kind, a, b, span, out);
   const PrimExpr* x = ToPrim(a);
   const PrimExpr* y = ToPrim(b);
+  if (!LiteralFits(a, x, y) || !LiteralFits(b, y, x)) return false;
   const PrimExpr* result = nullptr;
   if (const std::optional<arith::BitOp> bits = BitwiseOp(op)) {
     result = MakeBitwise(*bits, x, y, span);

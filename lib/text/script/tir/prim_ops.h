@@ -52,6 +52,7 @@ class PrimOps {
   bool Numbers(TokenKind op, const PyValue& a, const PyValue& b, Span span, PyValue& out);
   bool Integers(TokenKind op, int64_t a, int64_t b, Span span, PyValue& out);
   bool Compare(NodeKind kind, PyValue a, PyValue b, Span span, PyValue& out);
+  bool LiteralFits(const PyValue& number, const PrimExpr* value, const PrimExpr* other);
   const PrimExpr* Adapt(const PyValue& number, DataType other);
   arith::PrimBuilder At(Span span) const { return arith::PrimBuilder(ws_.arena()).At(span); }
   // Reports the error if there is one: at the operand in error, else at `span`.

@@ -4,6 +4,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/structural.h"
 #include "iropt/op/intrinsic_ids.h"
+#include "iropt/op/large_uint.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/stack.h"
 #include "printer.h"
@@ -413,7 +414,7 @@ void TirPrinter::PrintEvaluate(const tir::Evaluate* stmt) {
     out_.Append("return ");
     return prim_.Print(value);
   }
-  const bool call = Is<tir::Call>(stmt->value);
+  const bool call = Is<tir::Call>(stmt->value) && !AsLargeUInt(stmt->value);
   if (!call) out_.Append("T.evaluate(");
   prim_.Print(stmt->value);
   if (!call) out_.Append(')');
