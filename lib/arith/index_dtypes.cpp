@@ -63,6 +63,13 @@ const PrimExpr* IndexDTypeRewriter::VisitRamp(const tir::Ramp* ramp) {
   return make_.At(ramp->span()).Keep(tir::Ramp(base->dtype.with_lanes(ramp->dtype.lanes), base, stride, ramp->lanes));
 }
 
+const PrimExpr* IndexDTypeRewriter::VisitBroadcast(const tir::Broadcast* broadcast) {
+  const PrimExpr* value = VisitExpr(broadcast->value);
+  if (value == broadcast->value) return broadcast;
+  const DataType dtype = value->dtype.with_lanes(broadcast->dtype.lanes);
+  return make_.At(broadcast->span()).Keep(tir::Broadcast(dtype, value, broadcast->lanes));
+}
+
 const PrimExpr* IndexDTypeRewriter::VisitLet(const tir::Let* let) {
   const PrimExpr* value = VisitExpr(let->value);
   const tir::Var* var = let->var;
@@ -110,6 +117,8 @@ const PrimExpr* IndexDTypeRewriter::VisitCall(const tir::Call* call) {
     return make.Bitwise(*bit_op, args[0], args[1]);
   } else if (IsOp(call->op, op::kTirPow)) {
     make.Match(args[0], args[1]);
+    dtype = args[0]->dtype;
+  } else if (args.size() == 1 && dtype == call->args[0]->dtype && !IsOp(call->op, op::kTirClz)) {
     dtype = args[0]->dtype;
   }
   const PrimExpr* result = make.Keep(tir::Call(dtype, call->op, workspace().Copy(args)));

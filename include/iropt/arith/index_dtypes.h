@@ -46,6 +46,7 @@ class IndexDTypeRewriter : public tir::StmtExprMutator {
   const PrimExpr* VisitBinary(const tir::BinaryExpr* expr) override;
   const PrimExpr* VisitSelect(const tir::Select* select) override;
   const PrimExpr* VisitRamp(const tir::Ramp* ramp) override;
+  const PrimExpr* VisitBroadcast(const tir::Broadcast* broadcast) override;
   const PrimExpr* VisitLet(const tir::Let* let) override;
   const PrimExpr* VisitCall(const tir::Call* call) override;
   const PrimExpr* VisitBufferLoad(const tir::BufferLoad* load) override;

@@ -8,11 +8,12 @@
 //       for j in range(16):                                 B = T.alloc_buffer((16, 16))
 //           with T.block("C"): ...                          for j in range(16): ...
 //
-// A buffer that is not accessed is removed, and so are regions of blocks of buffers that are allocated inside. Buffers
-// of T.decl_buffer and T.allocate stay. Refuses blocks with an initialization. Functions of the older scheduler stay.
-// O(nodes times nesting).
+// It stays outside of a loop whose iterations may read what earlier ones wrote. A buffer that is not accessed is
+// removed, and so are regions of blocks of buffers that are allocated inside. Buffers of T.decl_buffer and T.allocate
+// stay. Refuses blocks with an initialization. Functions of the older scheduler stay. O(nodes times nesting).
 //
 // Source: TVM 0.18's pass of this name.
+#include <utility>
 #include <vector>
 
 #include "iropt/analysis/tir/block_access.h"
@@ -24,6 +25,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
+#include "transform/tir/blocks/carried_reads.h"
 #include "transform/tir/util/constant_conditions.h"
 #include "transform/tir/util/prim_func_pass.h"
 
@@ -37,9 +39,19 @@ class BufferCollector : public tir::StmtExprVisitor {
   const std::vector<const tir::Buffer*>& buffers() const { return buffers_; }
   // The data pointers of the buffers that blocks define.
   bool IsOfBlock(const tir::Buffer* buffer) const { return of_blocks_.contains(buffer->data); }
+  // The loop or block around this one.
+  const tir::Stmt* Around(const tir::Stmt* stmt) const { return around_.Lookup(stmt); }
 
  protected:
+  void VisitFor(const tir::For* loop) override {
+    around_[loop] = scope_;
+    const tir::Stmt* outer = std::exchange(scope_, loop);
+    StmtExprVisitor::VisitFor(loop);
+    scope_ = outer;
+  }
   void VisitBlock(const tir::Block* block) override {
+    around_[block] = scope_;
+    const tir::Stmt* outer = std::exchange(scope_, block);
     for (const tir::Buffer* buffer : block->alloc_buffers) {
       of_blocks_.insert(buffer->data);
       Add(buffer);
@@ -49,6 +61,7 @@ class BufferCollector : public tir::StmtExprVisitor {
       Add(match->source->buffer);
     }
     StmtExprVisitor::VisitBlock(block);
+    scope_ = outer;
   }
   void VisitBufferLoad(const tir::BufferLoad* load) override {
     Add(load->buffer);
@@ -64,6 +77,8 @@ class BufferCollector : public tir::StmtExprVisitor {
     if (seen_.insert(buffer)) buffers_.push_back(buffer);
   }
 
+  const tir::Stmt* scope_ = nullptr;
+  LookupMap<const tir::Stmt*, const tir::Stmt*> around_;
   std::vector<const tir::Buffer*> buffers_;
   LookupSet<const tir::Buffer*> seen_;
   LookupSet<const tir::Var*> of_blocks_;
@@ -84,7 +99,7 @@ class AllocationMover : public tir::StmtExprMutator {
       const auto* scope = scopes.Find(buffer);
       if (!scope || params.contains(buffer->data)) continue;
       if (collector.IsOfBlock(buffer)) {
-        planned_[*scope].push_back(buffer);
+        planned_[PlaceOf(*buffer, *scope, collector)].push_back(buffer);
       } else {
         known_[buffer->data] = buffer;
       }
@@ -144,6 +159,17 @@ class AllocationMover : public tir::StmtExprMutator {
   }
 
  private:
+  // The innermost scope around the accesses whose iterations may have memory of their own.
+  const tir::Stmt* PlaceOf(const tir::Buffer& buffer, const tir::Stmt* scope, const BufferCollector& collector) {
+    for (const auto* loop = As<tir::For>(scope); loop; loop = As<tir::For>(scope)) {
+      const tir::Stmt* outer = collector.Around(loop);
+      const bool is_thread = loop->for_kind == tir::ForKind::kThreadBinding;
+      if (is_thread || !outer || !ReadsEarlierIterations(*loop, buffer, workspace())) break;
+      scope = outer;
+    }
+    return scope;
+  }
+
   // The buffers exist from here on inwards.
   void Know(const std::vector<const tir::Buffer*>& buffers) {
     for (const tir::Buffer* buffer : buffers) known_[buffer->data] = buffer;

@@ -113,12 +113,13 @@ class BufferCompactor : public tir::StmtExprMutator {
     std::vector<const PrimExpr*> shape;
     for (const tir::Range& range : region) shape.push_back(range.extent);
     const std::vector<const PrimExpr*> strides = aligns ? Strides(shape, *aligns) : std::vector<const PrimExpr*>();
-    if (DeepEqual(shape, buffer.shape) && DeepEqual(strides, buffer.strides)) return &buffer;
+    const bool is_at_start = arith::IsInt(buffer.elem_offset, 0);
+    if (is_at_start && DeepEqual(shape, buffer.shape) && DeepEqual(strides, buffer.strides)) return &buffer;
     tir::Buffer copy = buffer;
     copy.shape = workspace().Copy(shape);
     copy.strides = workspace().Copy(strides);
-    // An offset of 0 is not printed, and has the dtype of the dimensions.
-    if (!shape.empty() && arith::IsInt(buffer.elem_offset, 0)) copy.elem_offset = make().Const(0, shape[0]->dtype);
+    // It begins where its memory does. An offset of 0 is not printed, and has the dtype of the dimensions.
+    copy.elem_offset = make().Const(0, shape.empty() ? buffer.elem_offset->dtype : shape[0]->dtype);
     copy.id = workspace().NextVarId();
     return workspace().New<tir::Buffer>(copy);
   }

@@ -101,10 +101,18 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
   }
 
   const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
+    const tir::Var* pointer = allocate->buffer_var;
+    const bool becomes_int8 = StoresAsInt8(allocate->dtype);
+    if (becomes_int8) {
+      const std::string_view scope = pointer->pointer ? pointer->pointer->scope : std::string_view();
+      pointer = workspace().NewPrimVar(pointer->name, pointer->dtype, tir::PointerInfo::Get(DataType::Int(8), scope));
+      Remap(allocate->buffer_var, pointer);
+    }
     const List<const PrimExpr*> extents = FlatExtents(*allocate);
     tir::Allocate copy = *To<tir::Allocate>(StmtExprMutatorWithAnalyzer::VisitAllocate(allocate));
+    copy.buffer_var = pointer;
     copy.extents = extents;
-    if (StoresAsInt8(copy.dtype)) copy.dtype = DataType::Int(8);
+    if (becomes_int8) copy.dtype = DataType::Int(8);
     return workspace().New<tir::Allocate>(copy);
   }
 

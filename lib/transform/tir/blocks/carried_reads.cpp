@@ -1,0 +1,257 @@
+#include "transform/tir/blocks/carried_reads.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "iropt/arith/analyzer.h"
+#include "iropt/ir/tir/substitute.h"
+#include "iropt/ir/tir/uses_any_of.h"
+#include "iropt/ir/tir/visitor.h"
+#include "iropt/support/lookup.h"
+
+namespace iropt {
+
+namespace {
+
+constexpr size_t kMaxAccesses = 64;
+
+using VarSet = LookupSet<const tir::Var*>;
+
+// A statement between the loop and an access: an inner loop, or a condition.
+struct Step {
+  const Node* node;
+  const tir::For* loop;  // null: a condition
+};
+
+struct Access {
+  bool is_store;
+  std::vector<const PrimExpr*> indices;  // of variables of loops
+  std::vector<Step> path;
+};
+
+// The accesses of an iteration, in the order in which they run.
+class AccessFinder : public tir::StmtExprVisitor {
+ public:
+  AccessFinder(const tir::For& loop, const tir::Buffer& buffer, Workspace& workspace, arith::Analyzer& analyzer)
+      : loop_(loop), buffer_(buffer), workspace_(workspace), analyzer_(analyzer) {
+    VisitStmt(loop.body);
+  }
+
+  std::vector<Access> accesses;
+  bool is_opaque = false;  // there are other accesses
+
+ protected:
+  void VisitFor(const tir::For* loop) override {
+    VisitExpr(loop->min);
+    VisitExpr(loop->extent);
+    analyzer_.Bind(loop->loop_var, loop->min, loop->extent);
+    Within({loop, loop}, *loop->body);
+  }
+  void VisitIfThenElse(const tir::IfThenElse* branch) override {
+    VisitExpr(branch->condition);
+    if (IsFirstReduction(branch->condition)) {
+      VisitStmt(branch->then_case);
+    } else {
+      Within({branch->then_case, nullptr}, *branch->then_case);
+    }
+    if (branch->else_case) Within({branch->else_case, nullptr}, *branch->else_case);
+  }
+  void VisitWhile(const tir::While* loop) override {
+    path_.push_back({loop, nullptr});
+    VisitExpr(loop->condition);
+    VisitStmt(loop->body);
+    path_.pop_back();
+  }
+  void VisitBlockRealize(const tir::BlockRealize* realize) override {
+    for (const PrimExpr* value : realize->iter_values) VisitExpr(value);
+    const tir::Block& block = *realize->block;
+    for (uint32_t i = 0; i < block.iter_vars.size() && i < realize->iter_values.size(); ++i) {
+      const PrimExpr* value = OfLoops(realize->iter_values[i]);
+      values_[block.iter_vars[i]->var] = value;
+      const bool begins = block.iter_vars[i]->iter_type == tir::IterVarType::kCommReduce && block.iter_vars[i]->dom &&
+                          !tir::UsesVar(value, loop_.loop_var);
+      if (begins) first_of_[block.iter_vars[i]->var] = block.iter_vars[i]->dom->min;
+    }
+    for (const tir::MatchBufferRegion* match : block.match_buffers) is_opaque |= IsOther(*match->source->buffer);
+    const bool is_conditional = !arith::IsInt(realize->predicate, 1);
+    if (is_conditional) path_.push_back({realize, nullptr});
+    VisitStmt(block.body);
+    if (is_conditional) path_.pop_back();
+  }
+  void VisitLetStmt(const tir::LetStmt* let) override {
+    VisitExpr(let->value);
+    if (arith::IsIndexType(let->value->dtype)) values_[let->var] = OfLoops(let->value);
+    VisitStmt(let->body);
+  }
+  void VisitBufferStore(const tir::BufferStore* store) override {
+    StmtExprVisitor::VisitBufferStore(store);
+    Add(*store->buffer, store->indices, /*is_store=*/true);
+  }
+  void VisitBufferLoad(const tir::BufferLoad* load) override {
+    StmtExprVisitor::VisitBufferLoad(load);
+    Add(*load->buffer, load->indices, /*is_store=*/false);
+  }
+  void VisitVar(const tir::Var* var) override { is_opaque |= var == buffer_.data; }
+
+ private:
+  void Within(Step step, const tir::Stmt& body) {
+    path_.push_back(step);
+    VisitStmt(&body);
+    path_.pop_back();
+  }
+
+  bool IsOther(const tir::Buffer& buffer) const { return buffer.data == buffer_.data; }
+
+  void Add(const tir::Buffer& buffer, List<const PrimExpr*> indices, bool is_store) {
+    if (buffer.data != buffer_.data) return;
+    is_opaque |= &buffer != &buffer_ || accesses.size() == kMaxAccesses;
+    if (is_opaque) return;
+    Access access{is_store, {}, path_};
+    for (const PrimExpr* index : indices) access.indices.push_back(OfLoops(index));
+    accesses.push_back(std::move(access));
+  }
+
+  const PrimExpr* OfLoops(const PrimExpr* value) { return tir::Substitute(value, values_, workspace_); }
+
+  // Returns whether the condition says that all axes that it uses have their first values, and these are axes of a
+  // reduction that the iteration runs as a whole: what is stored there is stored before all else in the reduction.
+  bool IsFirstReduction(const PrimExpr* condition) const {
+    if (const auto* both = As<tir::And>(condition)) return IsFirstReduction(both->a) && IsFirstReduction(both->b);
+    const auto* equal = As<tir::EQ>(condition);
+    const auto* var = equal ? As<tir::Var>(equal->a) : nullptr;
+    const auto* first = var ? first_of_.Find(var) : nullptr;
+    const int64_t* value = first ? arith::AsInt(*first) : nullptr;
+    return value && arith::IsInt(equal->b, *value);
+  }
+
+  const tir::For& loop_;
+  const tir::Buffer& buffer_;
+  Workspace& workspace_;
+  arith::Analyzer& analyzer_;
+  std::vector<Step> path_;
+  tir::VarValues values_;                                 // of axes and bindings, by loop variables
+  LookupMap<const tir::Var*, const PrimExpr*> first_of_;  // of axes of reductions
+};
+
+class CarriedReads {
+ public:
+  CarriedReads(const tir::For& loop, const tir::Buffer& buffer, Workspace& workspace)
+      : loop_(loop),
+        workspace_(workspace),
+        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
+        found_(loop, buffer, workspace, analyzer_) {}
+
+  bool Exist() {
+    if (found_.is_opaque) return false;
+    if (IsDisjoint()) return false;
+    for (size_t i = 0; i < found_.accesses.size(); ++i) {
+      if (!found_.accesses[i].is_store && !IsWrittenBefore(i)) return true;
+    }
+    return false;
+  }
+
+ private:
+  const arith::PrimBuilder& make() const { return analyzer_.make(); }
+
+  // Returns whether different iterations access different elements: in one dimension, a multiple of the loop variable
+  // plus what is less than the step.
+  bool IsDisjoint() {
+    if (found_.accesses.empty()) return true;
+    for (size_t dim = 0; dim < found_.accesses[0].indices.size(); ++dim) {
+      if (IsDisjointIn(dim)) return true;
+    }
+    return false;
+  }
+  bool IsDisjointIn(size_t dim) {
+    std::optional<int64_t> step;
+    int64_t least = 0, most = 0;
+    const PrimExpr* origin = nullptr;
+    for (const Access& access : found_.accesses) {
+      const PrimExpr* index = access.indices[dim];
+      if (!index->dtype.is_scalar()) return false;
+      const PrimExpr* rest = At(index, make().Const(0, loop_.loop_var->dtype));
+      const PrimExpr* next = At(index, make().Add(loop_.loop_var, make().Const(1, loop_.loop_var->dtype)));
+      const int64_t* distance = arith::AsInt(analyzer_.Simplify(make().Sub(next, index)));
+      if (!distance || *distance == 0 || (step && *step != *distance)) return false;
+      step = *distance;
+      if (!origin) origin = rest;
+      const arith::IntBound bound = analyzer_.Bound(analyzer_.Simplify(make().Sub(rest, Begin(origin))));
+      if (bound.min <= -kFar || bound.max >= kFar) return false;
+      least = std::min(least, bound.min);
+      most = std::max(most, bound.max);
+    }
+    return most - least < std::abs(*step);
+  }
+  static constexpr int64_t kFar = int64_t{1} << 40;
+
+  const PrimExpr* At(const PrimExpr* index, const PrimExpr* value) {
+    return tir::Substitute(index, {{loop_.loop_var, value}}, workspace_);
+  }
+  // The expression in the first iterations of all inner loops.
+  const PrimExpr* Begin(const PrimExpr* expr) {
+    tir::VarValues firsts;
+    for (const Access& access : found_.accesses) {
+      for (const Step& step : access.path) {
+        if (step.loop) firsts[step.loop->loop_var] = step.loop->min;
+      }
+    }
+    return tir::Substitute(expr, firsts, workspace_);
+  }
+
+  bool IsWrittenBefore(size_t load) {
+    for (size_t store = 0; store < load; ++store) {
+      if (found_.accesses[store].is_store && Covers(found_.accesses[store], found_.accesses[load])) return true;
+    }
+    return false;
+  }
+
+  // Returns whether the store, which runs before, writes the element that is loaded: in any case, in some iteration of
+  // the loops that are only around it.
+  bool Covers(const Access& store, const Access& load) {
+    size_t common = 0;
+    while (common < store.path.size() && common < load.path.size() && store.path[common].node == load.path[common].node)
+      ++common;
+    VarSet own;
+    for (size_t i = common; i < store.path.size(); ++i) {
+      const tir::For* loop = store.path[i].loop;
+      if (!loop) return false;
+      own.insert(loop->loop_var);
+    }
+    if (store.indices.size() != load.indices.size()) return false;
+    VarSet used;
+    for (size_t dim = 0; dim < store.indices.size(); ++dim) {
+      if (!CoversIn(store, store.indices[dim], load.indices[dim], own, used)) return false;
+    }
+    return true;
+  }
+
+  bool CoversIn(const Access& store, const PrimExpr* stored, const PrimExpr* loaded, const VarSet& own, VarSet& used) {
+    if (!stored->dtype.is_scalar() || !loaded->dtype.is_scalar()) return false;
+    if (!tir::UsesAnyOf(own, stored)) return analyzer_.CanProveEqual(stored, loaded);
+    // The variable of one of its own loops plus what these loops do not change.
+    for (const Step& step : store.path) {
+      if (!step.loop || !own.contains(step.loop->loop_var) || !tir::UsesVar(stored, step.loop->loop_var)) continue;
+      const tir::For& loop = *step.loop;
+      const PrimExpr* offset = analyzer_.Simplify(make().Sub(stored, loop.loop_var));
+      if (tir::UsesAnyOf(own, offset) || !used.insert(loop.loop_var)) return false;
+      const PrimExpr* place = make().Sub(make().Sub(loaded, offset), loop.min);
+      return analyzer_.CanProve(make().Binary(NodeKind::kLE, make().Const(0, place->dtype), place)) &&
+             analyzer_.CanProve(make().Binary(NodeKind::kLT, place, loop.extent));
+    }
+    return false;
+  }
+
+  const tir::For& loop_;
+  Workspace& workspace_;
+  arith::Analyzer analyzer_;
+  const AccessFinder found_;
+};
+
+}  // namespace
+
+bool ReadsEarlierIterations(const tir::For& loop, const tir::Buffer& buffer, Workspace& workspace) {
+  return CarriedReads(loop, buffer, workspace).Exist();
+}
+
+}  // namespace iropt
