@@ -75,9 +75,9 @@ TEST_CASE("a pass must not lose the definition of a scalar variable", "[driver]"
     std::vector<const tir::Var*> params;
     if (is_defined) params.push_back(n);
     const std::vector<const tir::Buffer*> buffers(params.size());
-    const auto* func = workspace.New<PrimFunc>(workspace.Copy(params), workspace.Copy(buffers),
-                                               workspace.New<tir::Evaluate>(n), TupleType::Get({}), DictAttr::Empty(),
-                                               nullptr);
+    const auto* func =
+        workspace.New<PrimFunc>(workspace.Copy(params), workspace.Copy(buffers), workspace.New<tir::Evaluate>(n),
+                                TupleType::Get({}), DictAttr::Empty(), nullptr);
     Module module;
     module.Set(GlobalVar::Get("main"), func, workspace.Finish());
     return module;

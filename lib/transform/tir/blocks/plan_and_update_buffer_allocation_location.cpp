@@ -37,8 +37,14 @@ namespace {
 class BufferCollector : public tir::StmtExprVisitor {
  public:
   const std::vector<const tir::Buffer*>& buffers() const { return buffers_; }
-  // The data pointers of the buffers that blocks define.
-  bool IsOfBlock(const tir::Buffer* buffer) const { return of_blocks_.contains(buffer->data); }
+  // Returns whether a block defines the buffer.
+  bool IsOfBlock(const tir::Buffer* buffer) const {
+    return of_blocks_.contains(buffer->data) && (DefinitionOf(*buffer) || !allocated_.contains(buffer->data));
+  }
+  // The block that allocates the buffer; null if none does.
+  const tir::Stmt* DefinitionOf(const tir::Buffer& buffer) const { return definitions_.Lookup(&buffer); }
+  // Returns whether other buffers lie in its memory.
+  bool HasViews(const tir::Buffer& buffer) const { return viewed_.contains(buffer.data); }
   // The loop or block around this one.
   const tir::Stmt* Around(const tir::Stmt* stmt) const { return around_.Lookup(stmt); }
 
@@ -54,6 +60,8 @@ class BufferCollector : public tir::StmtExprVisitor {
     const tir::Stmt* outer = std::exchange(scope_, block);
     for (const tir::Buffer* buffer : block->alloc_buffers) {
       of_blocks_.insert(buffer->data);
+      allocated_.insert(buffer->data);
+      definitions_[buffer] = block;
       Add(buffer);
     }
     for (const tir::MatchBufferRegion* match : block->match_buffers) {
@@ -74,14 +82,17 @@ class BufferCollector : public tir::StmtExprVisitor {
 
  private:
   void Add(const tir::Buffer* buffer) {
-    if (seen_.insert(buffer)) buffers_.push_back(buffer);
+    if (!seen_.insert(buffer)) return;
+    buffers_.push_back(buffer);
+    if (!definitions_.contains(buffer)) viewed_.insert(buffer->data);
   }
 
   const tir::Stmt* scope_ = nullptr;
   LookupMap<const tir::Stmt*, const tir::Stmt*> around_;
   std::vector<const tir::Buffer*> buffers_;
   LookupSet<const tir::Buffer*> seen_;
-  LookupSet<const tir::Var*> of_blocks_;
+  LookupMap<const tir::Buffer*, const tir::Stmt*> definitions_;
+  LookupSet<const tir::Var*> of_blocks_, allocated_, viewed_;  // data pointers
 };
 
 class AllocationMover : public tir::StmtExprMutator {
@@ -159,15 +170,18 @@ class AllocationMover : public tir::StmtExprMutator {
   }
 
  private:
-  // The innermost scope around the accesses whose iterations may have memory of their own.
+  // The innermost scope around all accesses in which the buffer may be: outside of the loops whose iterations need one
+  // memory. Memory with several views stays where it is.
   const tir::Stmt* PlaceOf(const tir::Buffer& buffer, const tir::Stmt* scope, const BufferCollector& collector) {
-    for (const auto* loop = As<tir::For>(scope); loop; loop = As<tir::For>(scope)) {
-      const tir::Stmt* outer = collector.Around(loop);
-      const bool is_thread = loop->for_kind == tir::ForKind::kThreadBinding;
-      if (is_thread || !outer || !ReadsEarlierIterations(*loop, buffer, workspace())) break;
-      scope = outer;
+    const tir::Stmt* definition = collector.DefinitionOf(buffer);
+    if (definition && collector.HasViews(buffer)) return definition;
+    const tir::Stmt* place = scope;
+    for (const tir::Stmt* around = scope; around && around != definition; around = collector.Around(around)) {
+      const auto* loop = As<tir::For>(around);
+      const bool is_thread = !loop || loop->for_kind == tir::ForKind::kThreadBinding;
+      if (!is_thread && ReadsEarlierIterations(*loop, buffer, workspace())) place = collector.Around(loop);
     }
-    return scope;
+    return place;
   }
 
   // The buffers exist from here on inwards.
