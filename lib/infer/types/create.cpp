@@ -85,8 +85,14 @@ IROPT_TYPE_RULE(InferArange, "`(end - start + step - 1) // step` elements, of fl
   if (arith::IsInt(step, 0) || (float_step && float_step->value == 0))
     return ctx.Error(call, 2, fmt::format("{} must not be 0", OperandName(call, 2)));
   if (start->dtype.is_int() && end->dtype.is_int() && step->dtype.is_int()) {
-    const Dim last = kDims.Sub(kDims.Add(kDims.Sub(end, start), step), kDims.Int(1, step->dtype));
-    const Dim steps[] = {kDims.Cast(DataType::Int(64), arith::Simplify(kDims.FloorDiv(last, step)))};
+    // Steps of a negative number are counted from the end to the start.
+    const int64_t* number = arith::AsInt(step);
+    const bool is_backwards = number != nullptr && *number < 0;
+    const Dim length = is_backwards ? kDims.Sub(start, end) : kDims.Sub(end, start);
+    const Dim width = is_backwards ? kDims.Sub(kDims.Int(0, step->dtype), step) : step;
+    const Dim count = arith::Simplify(kDims.CeilDiv(length, width));
+    const int64_t* known = arith::AsInt(count);
+    const Dim steps[] = {known ? kDims.Int(std::max<int64_t>(0, *known)) : kDims.Cast(DataType::Int(64), count)};
     return TensorType::Get(steps, dtype);
   }
   const Dim steps[] = {FloatSteps(start, end, step)};

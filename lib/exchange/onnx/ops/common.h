@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -41,6 +42,15 @@ const Expr* Subtract(OpImport& op, const Expr* a, const Expr* b);
 const Expr* Multiply(OpImport& op, const Expr* a, const Expr* b);
 const Expr* Divide(OpImport& op, const Expr* a, const Expr* b);
 const Expr* Where(OpImport& op, const Expr* condition, const Expr* a, const Expr* b);
+
+// A bound of a slice of a dimension, as it counts from 0 up: from 0 to the dimension or, for steps back, to the
+// dimension less 1, where the end is -1 to have the first element.
+inline int64_t ClampedBound(int64_t at, int64_t size, int64_t step, bool is_end) {
+  if (at < 0) at += size;
+  const int64_t most = step > 0 ? size : size - 1;
+  const int64_t least = step < 0 && is_end ? -1 : 0;
+  return std::max(std::min(at, most), std::min(least, most));
+}
 
 // first, first + 1, ..., last - 1.
 inline std::vector<int64_t> Iota(int64_t first, int64_t last) {

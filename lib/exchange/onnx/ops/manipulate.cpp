@@ -200,13 +200,6 @@ std::optional<SliceParts> SlicePartsOf(OpImport& op, int rank) {
   return SliceParts{*axes, *starts, *ends, *steps};
 }
 
-// A bound of a slice with a known dimension, as the operator that counts from 0 up takes it: from 0 to the dimension
-// or, for steps back, from -1 to the dimension less 1.
-int64_t Clamped(int64_t at, int64_t size, int64_t step) {
-  if (at < 0) at += size;
-  return step > 0 ? std::clamp<int64_t>(at, 0, size) : std::clamp<int64_t>(at, -1, size - 1);
-}
-
 Value ImportSlice(OpImport& op) {
   const TensorType* type = op.TypeOf(0);
   if (type == nullptr || !type->known) return {};
@@ -220,10 +213,14 @@ Value ImportSlice(OpImport& op) {
     const auto bound = [&](const PrimExpr* at, bool is_end) -> const PrimExpr* {
       const auto* number = As<tir::IntImm>(at);
       if (size && number) {
-        const int64_t clamped = Clamped(number->value, size->value, step);
+        const int64_t clamped = ClampedBound(number->value, size->value, step, is_end);
         // Before the first element: a number that counts from the end and still is before it.
         return IRContext::Current().Int(is_end && clamped == -1 ? -size->value - 1 : clamped);
       }
+      // Steps back from before the first element begin at it in ONNX, and nowhere in Relax.
+      const bool may_be_before = step < 0 && !is_end && !(number && number->value >= 0);
+      if (may_be_before)
+        return arith::PrimBuilder().Max(at, arith::PrimBuilder().Sub(IRContext::Current().Int(0), dim));
       // A negative number counts from the end here as well, and is clamped then.
       return number && number->value > INT32_MAX && step > 0 ? dim : at;
     };

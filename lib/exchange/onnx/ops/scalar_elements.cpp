@@ -246,14 +246,11 @@ Value EvaluateSlice(OpImport& op) {
     return {};
   const auto size = static_cast<int64_t>(x->values.size());
   const int64_t step = (*steps)[0];
-  const auto clamp = [&](int64_t at) {
-    at = at < 0 ? at + size : at;
-    return step > 0 ? std::clamp<int64_t>(at, 0, size) : std::clamp<int64_t>(at, -1, size - 1);
-  };
-  const int64_t end = clamp((*ends)[0]);
+  const int64_t end = ClampedBound((*ends)[0], size, step, true);
   Elements result{.dtype = x->dtype};
   const auto within = [&](int64_t i) { return step > 0 ? i < end : i > end; };
-  for (std::optional<int64_t> i = clamp((*starts)[0]); i && within(*i); i = arith::CheckedAdd(*i, step))
+  for (std::optional<int64_t> i = ClampedBound((*starts)[0], size, step, false); i && within(*i);
+       i = arith::CheckedAdd(*i, step))
     result.values.push_back(x->values[static_cast<size_t>(*i)]);
   return result;
 }

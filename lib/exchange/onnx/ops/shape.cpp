@@ -6,6 +6,7 @@
 #include "exchange/onnx/import/opaque_call.h"
 #include "exchange/onnx/ops/common.h"
 #include "exchange/onnx/ops/scalar_elements.h"
+#include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/context.h"
 #include "iropt/op/ops/broadcast.h"
@@ -130,11 +131,29 @@ Value ImportExpand(OpImport& op) {
   return MakeOpaqueCall(op, types);
 }
 
+// The end of a range of integers: its start, where that is beyond the limit. Null if the direction is not known.
+const PrimExpr* EndOfRange(const PrimExpr* start, const PrimExpr* limit, const PrimExpr* delta) {
+  const auto* step = As<tir::IntImm>(delta);
+  if (step == nullptr || step->value == 0) return nullptr;
+  const arith::PrimBuilder make;
+  const PrimExpr* length = step->value > 0 ? make.Sub(limit, start) : make.Sub(start, limit);
+  if (arith::Analyzer().CanProveGreaterEqual(length, 0)) return limit;
+  return step->value > 0 ? make.Max(limit, start) : make.Min(limit, start);
+}
+
 Value ImportRange(OpImport& op) {
+  const Elements* integers[] = {op.ElementsOf(0), op.ElementsOf(1), op.ElementsOf(2)};
+  if (integers[0] && integers[1] && integers[2]) {
+    const PrimExpr* start = integers[0]->values.at(0);
+    const PrimExpr* end = EndOfRange(start, integers[1]->values.at(0), integers[2]->values.at(0));
+    if (end == nullptr) return {};
+    return op.Call(op::kArange, {op.Prim(start), op.Prim(end), op.Prim(integers[2]->values.at(0))},
+                   op.Attrs<InitAttrs>(op::kArange, {.dtype = op.Dtype(0)}));
+  }
   std::vector<const Expr*> args;
   for (size_t i = 0; i < 3; ++i) {
-    if (const Elements* elements = op.ElementsOf(i)) {
-      args.push_back(op.Prim(elements->values.at(0)));
+    if (integers[i] != nullptr) {
+      args.push_back(op.Prim(integers[i]->values.at(0)));
     } else if (const auto number = op.NumberOf(i)) {
       args.push_back(op.PrimFloat(*number, op.Dtype(i)));
     } else {
