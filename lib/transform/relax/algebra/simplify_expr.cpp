@@ -6,10 +6,10 @@
 //   y = R.reshape(lv2, R.shape([2, 3]))
 //
 // The rules are the rows of MakeSimplifyExprRules: the identity in a comment, the pattern, and the replacement. All of
-// them are exact, up to the sign of zero, but the sum of stacked tensors and the rules of AddNeighbourRules, which
-// round floats at other places. test/transform/simplify_expr runs each on random inputs. An operator stays
-// if it is there for the type: if the result has another dtype or, because of broadcasting, another shape. Changed
-// functions are cleaned up. O(nodes), and the elements of constants that are all equal.
+// them are exact, up to the sign of zero, but the sum of stacked tensors and the rules of AddNeighbourRules and
+// AddBinomialRules, which round floats at other places. test/transform/simplify_expr runs each on random inputs. An
+// operator stays if it is there for the type: if the result has another dtype or, because of broadcasting, another
+// shape. Changed functions are cleaned up. O(nodes), and the elements of constants that are all equal.
 //
 // Source: the idea is that of Relay's pass of this name, TVM's former graph-level IR.
 #include <algorithm>
@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "binomials.h"
 #include "clips.h"
 #include "dequantized_order.h"
 #include "filled_tensors.h"
@@ -40,6 +41,7 @@
 #include "iropt/op/ops/unary.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "pass_options/SimplifyExpr.h"
 #include "transform/relax/util/apply_rules.h"
 #include "transform/relax/util/tensor_axes.h"
 
@@ -259,7 +261,7 @@ void AddShapes(Table& table) {
   });
 }
 
-RuleSet MakeSimplifyExprRules() {
+RuleSet MakeSimplifyExprRules(bool with_float_products) {
   Table table;
   AddArithmetic(table);
   AddConversions(table);
@@ -269,6 +271,7 @@ RuleSet MakeSimplifyExprRules() {
   AddFilledTensorRules(rules);
   AddClipRules(rules);
   AddNeighbourRules(rules);
+  AddBinomialRules(rules, with_float_products);
   AddDequantizedOrderRules(rules);
   return rules;
 }
@@ -276,7 +279,10 @@ RuleSet MakeSimplifyExprRules() {
 }  // namespace
 
 Pass CreateSimplifyExpr(const PassOptions& options) {
-  return CreateOrderedRulePass(options.info(), std::make_shared<const RuleSet>(MakeSimplifyExprRules()));
+  const bool with_float_products = *pass_options::SimplifyExpr(options).float_products;
+  PassInfo info = options.info();
+  if (!with_float_products) std::erase(info.changes, PassChange::NonFinite);
+  return CreateOrderedRulePass(info, std::make_shared<const RuleSet>(MakeSimplifyExprRules(with_float_products)));
 }
 
 }  // namespace iropt
