@@ -35,4 +35,32 @@ std::vector<bool> WrittenParams(const PrimFunc& function) {
   return result;
 }
 
+namespace {
+
+class FirstAccesses : public tir::StmtExprVisitor {
+ public:
+  LookupMap<const tir::Var*, bool> is_load;  // by data pointer
+
+ protected:
+  void VisitBufferLoad(const tir::BufferLoad* load) override {
+    StmtExprVisitor::VisitBufferLoad(load);
+    is_load.try_emplace(load->buffer->data, true);
+  }
+  void VisitBufferStore(const tir::BufferStore* store) override {
+    StmtExprVisitor::VisitBufferStore(store);
+    is_load.try_emplace(store->buffer->data, false);
+  }
+};
+
+}  // namespace
+
+std::vector<bool> ParamsReadFirst(const PrimFunc& function) {
+  FirstAccesses first;
+  first.VisitStmt(function.body);
+  std::vector<bool> result;
+  for (const tir::Buffer* buffer : function.param_buffers)
+    result.push_back(buffer && first.is_load.Lookup(buffer->data, false));
+  return result;
+}
+
 }  // namespace iropt

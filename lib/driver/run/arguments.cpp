@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "iropt/analysis/tir/written_params.h"
 #include "iropt/execution/outputs.h"
 #include "iropt/execution/random_inputs.h"
 #include "iropt/infer/infer.h"
@@ -169,9 +170,12 @@ void ArgumentReader::MakeMissing(const EvalLimits& limits, Storage::Tracking tra
   for (const tir::Var* var : entry_.symbols()) {
     if (options_.other_sizes && !symbols_.Find(var)) symbols_.Bind(var, *options_.other_sizes);
   }
+  const std::vector<bool> read_first =
+      options_.random_inputs && entry_.prim() ? ParamsReadFirst(*entry_.prim()) : std::vector<bool>();
   for (const EntryInput& input : entry_.inputs()) {
     if (IsGiven(input)) continue;
-    const bool is_output = input.is_written;
+    const bool needs_value = input.param < read_first.size() && read_first[input.param];
+    const bool is_output = input.is_written && !needs_value;
     if (input.kind == EntryInput::Kind::kOther || (!is_output && !options_.random_inputs)) {
       Report(input, fmt::format("no input for parameter '{}': expected {}", input.name, DescribeInput(input)));
       continue;

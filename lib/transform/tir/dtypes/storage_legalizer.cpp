@@ -29,8 +29,10 @@ class StorageLegalizer : public tir::StmtExprMutator {
   const PrimFunc* Legalize(const PrimFunc* func) {
     const auto matched = std::ranges::find_if(func->param_buffers, [](const tir::Buffer* b) { return b != nullptr; });
     if (matched != func->param_buffers.end()) {
-      diagnostics_.Error(Location(*func), "pass-failed",
-                         fmt::format("the parameter '{}' is a buffer: run tir.MakePackedAPI first", (*matched)->name));
+      diagnostics_.Error(
+          Location(*func), "pass-failed",
+          fmt::format("the parameter '{}' is a buffer: run tir.MakePackedAPI first, for a target with a host",
+                      (*matched)->name));
       return func;
     }
     std::vector<const tir::Var*> params;
