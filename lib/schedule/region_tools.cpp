@@ -194,12 +194,15 @@ Status CheckInside(State& state, const tir::Buffer& buffer, std::span<const Prim
   arith::Analyzer analyzer(state.make(), arith::Analyzer::SymVars::kAny);
   for (size_t i = 0; i < indices.size(); ++i) {
     LookupSet<const tir::Var*> seen;
-    const int64_t* dim = arith::AsInt(buffer.shape[i]);
-    if (!dim || !IsSumOfDifferentVars(indices[i], seen)) continue;
+    if (!IsSumOfDifferentVars(indices[i], seen)) continue;
+    const arith::PrimBuilder& make = analyzer.make();
     const arith::IntervalSet set = arith::EvalSet(indices[i], domains, analyzer);
-    const int64_t* min = set.min() ? arith::AsInt(analyzer.Simplify(set.min())) : nullptr;
-    const int64_t* max = set.max() ? arith::AsInt(analyzer.Simplify(set.max())) : nullptr;
-    if ((!min || *min >= 0) && (!max || *max < *dim)) continue;
+    const auto is_certain = [&](NodeKind order, const PrimExpr* end, const PrimExpr* bound) {
+      return end && analyzer.CanProve(make.Binary(order, end, bound));
+    };
+    if (!is_certain(NodeKind::kLT, set.min(), make.Const(0, indices[i]->dtype)) &&
+        !is_certain(NodeKind::kGE, set.max(), buffer.shape[i]))
+      continue;
     return state.Refuse(
         fmt::format("the indices of the buffer {} in {{0}} are outside of it for some iterations, where "
                     "only a condition keeps them from being accessed",

@@ -15,6 +15,7 @@
 
 #include "axis_condition.h"
 #include "axis_domains.h"
+#include "moved_block.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/region_tools.h"
@@ -78,6 +79,7 @@ class Mover {
     IROPT_ASSIGN_OR_RETURN(const std::vector<AxisDomain> domains, SolveDomains());
     const tir::Stmt* new_loop = MakeNewLoop(position, domains, preserve_unit_loops);
     if (!is_compute_at_) IROPT_RETURN_IF_ERROR(CheckProduced(domains));
+    IROPT_RETURN_IF_ERROR(CheckBeginsWithInit(state_, block_, loop_, new_loop));
     IROPT_RETURN_IF_ERROR(CheckConcurrentLoops(new_loop));
     const tir::Block* scope_block = &scope_->block();
     PathSet paths;
@@ -179,7 +181,7 @@ class Mover {
     if (block.reads.empty() && block.writes.empty())
       return state_.Refuse("the block {0} does not state what it accesses", {&block});
     if (is_compute_at_) return {};
-    for (const Ref* producer : producers_) IROPT_RETURN_IF_ERROR(CheckReducedBelow(producer));
+    for (const Ref* producer : producers_) IROPT_RETURN_IF_ERROR(CheckReductionOf(producer));
     arith::IterRanges axes;
     for (const tir::IterVar* axis : block.iter_vars) axes.insert_or_assign(axis->var, *axis->dom);
     for (const tir::BufferRegion* region : own) {
@@ -193,17 +195,11 @@ class Mover {
     return {};
   }
 
-  // The loops around the new place are not of a reduction of the producer alone, which would not be finished there.
-  Status CheckReducedBelow(const Ref* producer) {
+  // A reduction of the producer is not finished in the loops that are of it.
+  Status CheckReductionOf(const Ref* producer) {
     for (const Ref* loop = loop_; loop->is_loop(); loop = loop->parent) {
-      bool spatial = false, reduces = false;
-      const tir::BlockRealize& realize = *state_.RealizeOf(producer);
-      for (size_t i = 0; i < realize.iter_values.size(); ++i) {
-        if (!tir::UsesVar(realize.iter_values[i], loop->loop().loop_var)) continue;
-        (realize.block->iter_vars[i]->iter_type == tir::IterVarType::kCommReduce ? reduces : spatial) = true;
-      }
-      if (reduces && !spatial && !arith::IsInt(loop->loop().extent, 1))
-        return state_.Refuse("the loop {0} is of a reduction of the producer {1}", {loop->stmt, producer->stmt});
+      if (IsOfReduction(*state_.RealizeOf(producer), loop->loop()) && !arith::IsInt(loop->loop().extent, 1))
+        IROPT_RETURN_IF_ERROR(CheckMayRunEarly(state_, block_, producer, loop, consumers_));
     }
     return {};
   }

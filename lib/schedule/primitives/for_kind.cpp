@@ -13,6 +13,18 @@ namespace iropt::schedule {
 
 namespace {
 
+// Returns whether only blocks in the loop read what the block writes: each iteration then has a buffer of its own.
+bool IsPrivate(State& state, const tir::Block* block, const Ref* loop) {
+  Ref* ref = state.RefOf(block);
+  Ref* scope = state.ScopeOf(ref);
+  if (!scope || IsOutputBlock(ref, scope)) return false;
+  const auto is_under = [&](const Ref* consumer) {
+    while (consumer && consumer != loop) consumer = consumer->parent;
+    return consumer != nullptr;
+  };
+  return std::ranges::all_of(state.ScopeInfo(scope).ConsumersOf(ref), is_under);
+}
+
 // Iterations that no axis is for do a reduction again, which cannot be done at the same time.
 Status CheckRepeatsNoReduction(State& state, const Ref* ref, std::string_view what, const BlocksInLoops& blocks) {
   const tir::For& loop = ref->loop();
@@ -24,6 +36,7 @@ Status CheckRepeatsNoReduction(State& state, const Ref* ref, std::string_view wh
                          [&](const PrimExpr* value) { return tir::UsesVar(value, loop.loop_var); });
     if (!values.empty() && DetermineInnerLoops(state, values, item.values, blocks.loops, ref->parent, item.condition))
       continue;
+    if (IsPrivate(state, item.realize->block, ref)) continue;
     return state.Refuse(
         fmt::format("the \"{}\" cannot be fulfilled with regard to block {{0}} because the loop repeats "
                     "its reduction",

@@ -1,0 +1,167 @@
+#include "moved_block.h"
+
+#include <algorithm>
+
+#include "iropt/analysis/tir/thread_tags.h"
+#include "iropt/arith/analyzer.h"
+#include "iropt/arith/iter_map.h"
+#include "iropt/arith/side_effect.h"
+#include "schedule/region_tools.h"
+#include "schedule/stmt_tools.h"
+
+namespace iropt::schedule {
+
+namespace {
+
+using arith::Analyzer;
+
+bool IsReduced(const tir::IterVar& axis) { return axis.iter_type == tir::IterVarType::kCommReduce; }
+bool RunsOnce(const tir::For& loop) { return arith::IsInt(loop.extent, 1); }
+
+// Blocks of threads run in any order.
+bool IsBlockIdx(const tir::For& loop) {
+  return loop.thread_binding && ThreadTag::Of(loop.thread_binding->thread_tag).rank == ThreadRank::kBlock;
+}
+
+// Finds the loops from a statement to a block in it, the outermost first.
+class PathFinder : public StmtWalker {
+ public:
+  explicit PathFinder(const tir::Block* block) : block_(block) {}
+  std::vector<const tir::For*> loops;
+  const tir::BlockRealize* found = nullptr;
+
+ protected:
+  void VisitFor(const tir::For* loop) override {
+    if (found) return;
+    loops.push_back(loop);
+    StmtWalker::VisitFor(loop);
+    if (!found) loops.pop_back();
+  }
+  void VisitBlockRealize(const tir::BlockRealize* realize) override {
+    if (realize->block == block_) found = realize;
+  }
+
+ private:
+  const tir::Block* block_;
+};
+
+// Returns whether the reduction of each element begins with the first values of the reduction axes, and has each of
+// them once: from the outermost loop of the reduction inwards, the axes are different digits of all loops. A loop
+// outside of them that concerns no axis repeats all of it.
+bool BeginsWithInit(State& state, const tir::BlockRealize& realize, const std::vector<const tir::For*>& loops) {
+  const List<const tir::IterVar*> axes = realize.block->iter_vars;
+  const auto is_of_reduction = [&](const tir::For* loop) { return !RunsOnce(*loop) && IsOfReduction(realize, *loop); };
+  if (std::ranges::any_of(loops, [&](const tir::For* loop) { return is_of_reduction(loop) && IsBlockIdx(*loop); }))
+    return false;
+  const auto first = std::ranges::find_if(loops, is_of_reduction);
+  Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
+  BindShapes(*state.func(), analyzer);
+  arith::IterRanges inner;
+  for (auto loop = loops.begin(); loop != loops.end(); ++loop) {
+    const tir::Range range((*loop)->min, (*loop)->extent);
+    if (loop >= first || RunsOnce(**loop))
+      inner.insert_or_assign((*loop)->loop_var, range);
+    else
+      analyzer.Bind((*loop)->loop_var, range.min, range.extent);
+  }
+  std::vector<const PrimExpr*> values;
+  std::vector<const tir::IterVar*> reduced;
+  for (const bool is_reduced : {true, false}) {
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const auto uses = [&](const tir::For* loop) { return tir::UsesVar(realize.iter_values[i], loop->loop_var); };
+      if (IsReduced(*axes[i]) != is_reduced || (!is_reduced && std::none_of(first, loops.end(), uses))) continue;
+      values.push_back(realize.iter_values[i]);
+      if (is_reduced) reduced.push_back(axes[i]);
+    }
+  }
+  if (!arith::AreIndependentRanges(inner)) return false;
+  const auto begins = [&](const PrimExpr* condition) {
+    const auto map =
+        arith::DetectIterMap(values, inner, condition, {.level = arith::IterMapLevel::kBijective}, analyzer);
+    for (size_t i = 0; map && i < reduced.size(); ++i) {
+      const arith::IterMapIndex& index = map->indices[i];
+      if (!arith::IsInt(index.scale, 1) || !analyzer.CanProveEqual(index.base, reduced[i]->dom->min)) return false;
+    }
+    return map.has_value();
+  };
+  return begins(nullptr) || (!IsTrue(realize.predicate) && begins(analyzer.Simplify(realize.predicate)));
+}
+
+// Looks for what must not be computed of values that are not finished: an access to another place, a division by zero,
+// and effects outside of the buffers.
+class HarmFinder : public tir::StmtExprVisitor {
+ public:
+  bool found = false;
+
+  void VisitStmt(const tir::Stmt* stmt) override {
+    const bool is_known = Is<tir::BufferStore>(stmt) || Is<tir::SeqStmt>(stmt) || Is<tir::IfThenElse>(stmt);
+    found = found || !is_known;
+    if (!found) StmtExprVisitor::VisitStmt(stmt);
+  }
+  void VisitExpr(const PrimExpr* expr) override {
+    const auto* binary = As<tir::BinaryExpr>(expr);
+    const bool divides = expr->kind == NodeKind::kDiv || expr->kind == NodeKind::kMod ||
+                         expr->kind == NodeKind::kFloorDiv || expr->kind == NodeKind::kFloorMod;
+    found = found || (divides && !expr->dtype.is_floating() && !arith::AsInt(binary->b));
+    found = found || (Is<tir::Call>(expr) && arith::SideEffect(expr) > CallEffect::kReadState);
+    if (!found) StmtExprVisitor::VisitExpr(expr);
+  }
+
+ protected:
+  void VisitBufferLoad(const tir::BufferLoad* load) override { Look(load->indices); }
+  void VisitBufferStore(const tir::BufferStore* store) override {
+    Look(store->indices);
+    StmtExprVisitor::VisitBufferStore(store);
+  }
+
+ private:
+  void Look(List<const PrimExpr*> indices) {
+    found = found || std::ranges::any_of(indices, [](const PrimExpr* index) { return !arith::IsPure(index); });
+  }
+};
+
+bool IsHarmless(const tir::Block& block) {
+  HarmFinder harm;
+  if (block.init) harm.VisitStmt(block.init);
+  harm.VisitStmt(block.body);
+  return !harm.found;
+}
+
+}  // namespace
+
+bool IsOfReduction(const tir::BlockRealize& realize, const tir::For& loop) {
+  const List<const tir::IterVar*> axes = realize.block->iter_vars;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (IsReduced(*axes[i]) && tir::UsesVar(realize.iter_values[i], loop.loop_var)) return true;
+  }
+  return false;
+}
+
+Status CheckBeginsWithInit(State& state, const Ref* block, const Ref* loop, const tir::Stmt* new_loop) {
+  const tir::Block& moved = block->block();
+  const auto is_reduced = [](const tir::IterVar* axis) { return IsReduced(*axis); };
+  if (!moved.init || std::ranges::none_of(moved.iter_vars, is_reduced)) return {};
+  PathFinder path(&moved);
+  path.VisitStmt(new_loop);
+  std::vector<const tir::For*> loops;
+  for (const Ref* ref = loop->parent; ref->is_loop(); ref = ref->parent) loops.push_back(&ref->loop());
+  std::ranges::reverse(loops);
+  loops.insert(loops.end(), path.loops.begin(), path.loops.end());
+  if (BeginsWithInit(state, *path.found, loops)) return {};
+  return state.Refuse("the reduction of the block {0} would not begin with its first values under the loop {1}",
+                      {&moved, loop->stmt});
+}
+
+Status CheckMayRunEarly(State& state, const Ref* block, const Ref* producer, const Ref* loop,
+                        const std::vector<Ref*>& consumers) {
+  const tir::ForKind kind = loop->loop().for_kind;
+  const auto is_under = [&](const Ref* ref) {
+    while (ref && ref != loop) ref = ref->parent;
+    return ref != nullptr;
+  };
+  const bool is_serial = kind == tir::ForKind::kSerial || kind == tir::ForKind::kUnrolled;
+  if (is_serial && IsHarmless(block->block()) && std::ranges::none_of(consumers, is_under)) return {};
+  return state.Refuse("the loop {0} is of a reduction of the producer {1}", {loop->stmt, producer->stmt});
+}
+
+}  // namespace iropt::schedule

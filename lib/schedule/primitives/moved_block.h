@@ -1,0 +1,22 @@
+// What a block has to fulfil at the place that it is moved to, for compute_at and reverse_compute_at.
+#pragma once
+
+#include <vector>
+
+#include "iropt/schedule/state.h"
+
+namespace iropt::schedule {
+
+// Returns whether a reduction axis of the block depends on the loop.
+bool IsOfReduction(const tir::BlockRealize& realize, const tir::For& loop);
+
+// Refuses if a reduction would not begin with its first values at the new place of the block: there it is initialized.
+// `new_loop` is the loop with the block in it.
+Status CheckBeginsWithInit(State& state, const Ref* block, const Ref* loop, const tir::Stmt* new_loop);
+
+// Refuses if the loop is of a reduction of the producer, and the block under it cannot run before that is finished: it
+// runs again after each part of it, and what it writes at last counts.
+Status CheckMayRunEarly(State& state, const Ref* block, const Ref* producer, const Ref* loop,
+                        const std::vector<Ref*>& consumers);
+
+}  // namespace iropt::schedule
