@@ -387,9 +387,10 @@ class RegionCollector : public tir::StmtExprVisitor {
       depends_on_loop |= std::ranges::find(iterators_, var, &Iterator::var) != iterators_.end();
     });
     if (!depends_on_loop) return {min, extent};
-    // An allocation cannot depend on a loop: the greatest extent.
+    // An allocation cannot depend on a loop: the greatest extent, unless that is only bounded by the dtype.
     const int64_t most = analyzer_.Bound(extent).max;
-    return most == arith::IntBound::kPosInf ? whole : tir::Range(min, make().Const(most, extent->dtype));
+    const bool is_bounded = most < int64_t{1} << (extent->dtype.bits - 2);
+    return is_bounded ? tir::Range(min, make().Const(most, extent->dtype)) : whole;
   }
 
   const bool in_bound_;
