@@ -72,11 +72,18 @@ iropt_add_sampled_test(same_programs same_programs.py
 if(IROPT_HAVE_LLVM)
   set(compiled --ir-run $<TARGET_FILE:ir-run>)
   set(forms --forms)
+else()
+  set(interpret --interpret)
 endif()
 iropt_add_sampled_test(tir_values tir_values.py
                        COMMON --ir-opt $<TARGET_FILE:ir-opt> --models "${corpus}" --budget 5000000 ${compiled}
                               "${IROPT_CONFORMANCE_DIR}"
                        SAMPLE --recorded 40 --from-models 8 --random 40)
+
+# Kernels whose threads exchange values: right ones, and ones that lack a barrier.
+iropt_add_sampled_test(thread_kernels thread_kernels.py
+                       COMMON --ir-opt $<TARGET_FILE:ir-opt> --ir-run $<TARGET_FILE:ir-run> ${interpret}
+                       SAMPLE --count 12)
 
 # What models compute, before and after -O3, and in other forms if loops can be compiled.
 iropt_add_sampled_test(run_models run_models.py COMMON --ir-run $<TARGET_FILE:ir-run> ${forms} "${corpus}"

@@ -52,9 +52,6 @@ NOT_COMPARABLE = {
 TEXT_LOSS = "reads back as another one"
 # Memory of a kind of its own is merged by TVM, too, without new shapes for the buffers in it.
 SPECIAL_MEMORY = re.compile(r'"(?:global:|local_|shared_)\w+"')
-# Loops over one thread axis in one kernel run at the same time, once they are unified; before, each runs on its own.
-UNIFYING = ["tir.UnifyThreadBinding", "tir.LiftThreadBinding", LOWER]
-THREAD_LOOP = re.compile(r'(?:T\.thread_binding\((.*), thread="([\w.]+)"\)|T\.launch_thread\("([\w.]+)", (.*?)\))(?: as \w+)?:?$')
 OUTCOMES = ["compared", "unchanged", "refused", "not compared", "FAILED"]
 REFUSED = (2, 3, 4)
 OVER_BUDGET = "it exceeds a budget"
@@ -146,38 +143,6 @@ def run_compiled(options, path, text, before_loops):
     return result
 
 
-def thread_loops(text):
-    """The loops over thread axes in each kernel: lists of (tag, extent, tags of the loops around it)."""
-    kernel, around = [], []
-    for line in text.split("\n"):
-        indent = len(line) - len(line.lstrip())
-        if not line.strip():
-            continue
-        while around and indent <= around[-1][0]:
-            around.pop()
-        if kernel and not around:
-            yield kernel
-            kernel = []
-        loop = THREAD_LOOP.search(line)
-        if loop:
-            tag = loop[2] or loop[3]
-            kernel.append((tag, re.sub(r"T\.int(?:32|64)\((.*)\)", r"\1", loop[1] or loop[4]), [outer for _, outer in around]))
-            around.append((indent, tag))
-    yield kernel
-
-
-def shares_threads(text):
-    """Whether two loops in one kernel are over the same thread axis."""
-    return any(len({tag for tag, _, _ in kernel}) < len(kernel) for kernel in thread_loops(text))
-
-
-def is_unifiable(text):
-    """Whether loops over one axis run the same threads, one loop after the other. Once they are unified, a nested loop runs
-    only the thread of the outer one, and all loops have the same extent."""
-    return all(tag not in around and len({e for t, e, _ in kernel if t == tag}) == 1
-               for kernel in thread_loops(text) for tag, _, around in kernel)
-
-
 def is_accepted(options, path):
     """Whether a module is well-formed, and reads back as it is."""
     plain = [options.ir_opt, "-O4", "-passes=Sequential()", "-verify-roundtrip", path]
@@ -189,11 +154,7 @@ class Module:
         self.name = name
         self.text = text
         self.path = path
-        self.shares_threads = shares_threads(text)
-        self.is_unifiable = is_unifiable(text)
-        # Threads exchange values through shared memory, and have to wait for each other once their loops are unified.
-        self.waits = self.shares_threads and '"shared' in text
-        self.is_combinable = not self.shares_threads and bool(tir_sources.rest_of_function(text))
+        self.is_combinable = bool(tir_sources.rest_of_function(text))
 
 
 class Checker:
@@ -232,7 +193,7 @@ class Checker:
             yield "modules", module.name, Result.of("compared" if module in accepted else "refused")
         over = self.over_budget(together, path) + [m for m in accepted if not m.is_combinable and self.is_over_budget(m)]
         for module in accepted:
-            if self.options.ir_run and module.is_unifiable:
+            if self.options.ir_run:
                 before = "compile" if module in over else "interpret"
                 yield "compiled", module.name, run_compiled(self.options, module.path, module.text, before)
             if module in over:
@@ -242,19 +203,14 @@ class Checker:
         for module in accepted:
             if module not in over and not module.is_combinable:
                 for name, pipeline in self.work:
-                    yield name, module.name, self.check_one(name, pipeline, module)
+                    yield name, module.name, run_pipeline(self.options, pipeline, module.path)
 
     def combine(self, modules):
         return self.write("together-" + modules[0].name if modules else "none",
                           tir_sources.combine([m.text for m in modules]))
 
     def is_over_budget(self, module):
-        return module.is_unifiable and bool(run_pipeline(
-            self.options, self.lowering_of(module), module.path, "-check-semantics").over_budget)
-
-    @staticmethod
-    def lowering_of(module):
-        return f"{LOWER},{SYNCHRONIZE}" if module.waits else LOWER
+        return bool(run_pipeline(self.options, LOWER, module.path, "-check-semantics").over_budget)
 
     def over_budget(self, modules, path):
         """Those of the modules that exceed the budget; their functions are f0, f1 and so on in the file."""
@@ -262,15 +218,6 @@ class Checker:
         if not result.is_known:
             return [m for m in modules if self.is_over_budget(m)]
         return [modules[int(name[1:])] for name in result.over_budget]
-
-    def check_one(self, name, pipeline, module):
-        if name in UNIFYING and not module.is_unifiable:
-            return Result.of("not compared", 1, "nested or different loops in it are over one thread axis")
-        if name == LOWER and module.waits:
-            return run_pipeline(self.options, self.lowering_of(module), module.path, "-check-semantics")
-        if name in UNIFYING and module.waits:
-            return Result.of("not compared", 1, "threads in it have to wait for each other")
-        return run_pipeline(self.options, pipeline, module.path)
 
     def check_together(self, modules):
         if not modules:
@@ -282,7 +229,7 @@ class Checker:
                 yield name, path, result
                 continue
             for module in modules:
-                yield name, module.name, self.check_one(name, pipeline, module)
+                yield name, module.name, run_pipeline(self.options, pipeline, module.path)
 
     def report(self, source):
         print(f"\n{source:42}" + "".join(f"{outcome:>14}" for outcome in OUTCOMES))

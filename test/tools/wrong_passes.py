@@ -26,7 +26,7 @@ def how(result):
     notes = [line[len("note: "):] for line in result.stderr.splitlines() if line.startswith("note: ")]
     if not notes:
         return "interface"
-    if "concurrent loop" in notes[0] or any("concurrent loop" in note for note in notes[:-1]):
+    if any(text in note for note in [notes[0], *notes[:-1]] for text in ("concurrent loop", "without a barrier")):
         return "race"
     if "printed" in notes[0]:
         return "output of prints"

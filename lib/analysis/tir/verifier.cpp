@@ -221,11 +221,15 @@ void TirVerifier::VisitLoopBody(const tir::Stmt* body, bool can_jump) {
   can_jump_ = outer;
 }
 
-// Pragmas of a loop name its variable and stand around the loop.
+// Pragmas of a loop name its variable and stand around the loop, or around the launch of its threads.
 bool TirVerifier::IsPragmaOfLoop(const tir::AttrStmt& stmt) {
   if (!stmt.attr_key.starts_with(attr::kPragmaPrefix)) return false;
   const tir::Stmt* below = stmt.body;
-  while (const auto* attr = As<tir::AttrStmt>(below)) below = attr->body;
+  while (const auto* attr = As<tir::AttrStmt>(below)) {
+    const auto* axis = DefinesThreadAxis(attr->attr_key) ? As<tir::IterVar>(attr->node) : nullptr;
+    if (axis && axis->var == stmt.node) return true;
+    below = attr->body;
+  }
   const auto* loop = As<tir::For>(below);
   return loop && stmt.node == loop->loop_var;
 }

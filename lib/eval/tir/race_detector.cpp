@@ -149,13 +149,13 @@ std::string_view RaceDetector::DifferenceOf(uint32_t a, uint32_t b) const {
 void RaceDetector::CheckThreads(const Access& earlier, const Access& now, const Element& element,
                                 std::string_view what) {
   if (axes_ == 0 || earlier.barriers != now.barriers || element.accumulates) return;
+  const bool is_of_block = IsBlockMemory(element.data);
+  if (!is_of_block && !IsGlobalMemory(element.data)) return;  // each thread has its own
   const std::string_view axis = DifferenceOf(earlier.thread, now.thread);
+  if (axis.empty()) return;
   const auto* home = homes_.Find(element.data);
-  if (axis.empty() ||
-      (home && std::ranges::find(*home, axis, &HomeLoop::tag) != home->end() && IsGlobalMemory(element.data))) {
-    return;
-  }
-  const bool waits = IsBlockMemory(element.data) && earlier.step != now.step;
+  if (home && !is_of_block && std::ranges::find(*home, axis, &HomeLoop::tag) != home->end()) return;
+  const bool waits = is_of_block && earlier.step != now.step;
   std::string& found = waits ? unsynchronized_ : race_;
   if (found.empty())
     found = fmt::format("threads of '{}' {} the same element of buffer '{}' without a barrier in between", axis, what,

@@ -3,6 +3,8 @@
 
 #include "faults.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/op/intrinsic_ids.h"
+#include "iropt/op/op.h"
 
 namespace iropt::wrong {
 
@@ -92,10 +94,23 @@ class BufferReuser : public tir::StmtExprMutator {
   const tir::Buffer* result_ = nullptr;
 };
 
+class BarrierDropper : public tir::StmtExprMutator {
+ public:
+  using StmtExprMutator::StmtExprMutator;
+
+ protected:
+  const tir::Stmt* VisitEvaluate(const tir::Evaluate* evaluate) override {
+    if (!CallOf(evaluate->value, op::kTirTvmStorageSync)) return evaluate;
+    const arith::PrimBuilder make(workspace().arena());
+    return workspace().New<tir::Evaluate>(make.Int(0, DataType::Int(32)));
+  }
+};
+
 }  // namespace
 
 std::span<const LoopFault> OrderFaults() {
   static const std::vector<LoopFault> faults = {
+      MutateLoops<BarrierDropper>("DropBarrier", "drop barriers between threads"),
       MutateLoops<LoopInterchanger>("Interchange", "interchange loops"),
       MutateLoops<StoreDropper>("DropStore", "drop stores that are overwritten later"),
       MutateLoops<StaleLoads>("StaleLoad", "use what was loaded before a store"),

@@ -61,6 +61,7 @@ class TirPrinter : public TirDeclarations {
   bool PrintTirxAttr(const tir::AttrStmt* stmt);
   void PrintScopeIds(const tir::AttrStmt* stmt, bool concise);
   void PrintScopeCall(std::span<const tir::IterVar* const> threads, std::span<const PrimExpr* const> preferred);
+  void DefineEnvThread(const tir::IterVar& thread);
   void PrintLaunchThread(const tir::AttrStmt* stmt, bool concise);
   void PrintRealize(const tir::BufferRealize* realize, const PrimExpr* scope, const Node* frame, bool concise);
   void PrintAssert(const tir::AssertStmt* stmt);

@@ -3,6 +3,7 @@
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/structural.h"
+#include "iropt/ir/tir/thread_axis.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/large_uint.h"
 #include "iropt/op/op_id.h"
@@ -191,6 +192,19 @@ void TirPrinter::PrintAttrValue(const Node* node) {
   prim_.PrintReducer(To<tir::CommReducer>(node));
 }
 
+namespace {
+
+// The axis whose launch follows an attribute of its variable; null if there is none.
+const tir::IterVar* FindLaunchBelow(const tir::AttrStmt& stmt) {
+  for (const auto* below = As<tir::AttrStmt>(stmt.body); below; below = As<tir::AttrStmt>(below->body)) {
+    const auto* axis = tir::ThreadAxisOf(*below);
+    if (axis && axis->var == stmt.node) return axis;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
 void TirPrinter::PrintAttrStmt(const tir::AttrStmt* stmt) {
   if (PrintTirxAttr(stmt)) return;
   const bool concise = top().concise;
@@ -203,6 +217,7 @@ void TirPrinter::PrintAttrStmt(const tir::AttrStmt* stmt) {
       thread && stmt->attr_key == (IsVirtualThreadTag(thread->thread_tag) ? attr::kVirtualThread : attr::kThreadExtent))
     return PrintLaunchThread(stmt, concise);
   if (context_.Since(TextVersion::kV0_25) && IsAttrOfNothing(stmt)) return PrintAttrDict(stmt);
+  if (const tir::IterVar* axis = FindLaunchBelow(*stmt); axis && names_.Find(axis->var).empty()) DefineEnvThread(*axis);
   PrintScoped(
       stmt, stmt->body, concise, [] { return std::string_view(); },
       [&] {
@@ -216,6 +231,31 @@ void TirPrinter::PrintAttrStmt(const tir::AttrStmt* stmt) {
       });
 }
 
+// tx = T.env_thread("threadIdx.x"), before the current statement.
+void TirPrinter::DefineEnvThread(const tir::IterVar& thread) {
+  const size_t owner = FrameFor(thread.var);
+  const size_t position = names_.Mark();
+  std::string line(names_.Define(thread.var));
+  NoteLate(owner, position, thread.var, false);
+  line += " = T.env_thread(";
+  {
+    OutputStream out(&line);
+    PrintString(thread.thread_tag, out);
+    if (const DataType dtype = thread.var->dtype; dtype != DataType::Int(32)) {
+      out.Append(", ");
+      PrintString(dtype.ToString(), out);
+    }
+  }
+  line += ')';
+  // The current list has not begun the line of this statement yet.
+  if (owner + 1 == frames_.size()) {
+    BeginLine();
+    out_.Append(line);
+  } else {
+    Insert(frames_[owner], std::move(line));
+  }
+}
+
 // bx = T.launch_thread("blockIdx.x", 8) if all uses of the variable are inside and it has the dtype of the extent, else
 // with a variable made by T.env_thread.
 void TirPrinter::PrintLaunchThread(const tir::AttrStmt* stmt, bool concise) {
@@ -223,29 +263,7 @@ void TirPrinter::PrintLaunchThread(const tir::AttrStmt* stmt, bool concise) {
   bool defines = false;
   if (names_.Find(thread->var).empty()) {
     defines = scopes().Encloses(stmt, thread->var) && thread->var->dtype == stmt->value->dtype;
-    if (!defines) {
-      const size_t owner = FrameFor(thread->var);
-      const size_t position = names_.Mark();
-      std::string line(names_.Define(thread->var));
-      NoteLate(owner, position, thread->var, false);
-      line += " = T.env_thread(";
-      {
-        OutputStream out(&line);
-        PrintString(thread->thread_tag, out);
-        if (const DataType dtype = thread->var->dtype; dtype != DataType::Int(32)) {
-          out.Append(", ");
-          PrintString(dtype.ToString(), out);
-        }
-      }
-      line += ')';
-      // The current list has not begun the line of this statement yet.
-      if (owner + 1 == frames_.size()) {
-        BeginLine();
-        out_.Append(line);
-      } else {
-        Insert(frames_[owner], std::move(line));
-      }
-    }
+    if (!defines) DefineEnvThread(*thread);
   }
   const auto define = [&] { return defines ? names_.Define(thread->var) : std::string_view(); };
   PrintScoped(stmt, stmt->body, concise, define, [&] {
