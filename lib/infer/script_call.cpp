@@ -333,7 +333,7 @@ class CallBuilder {
 
   const ObjectAttr* BadAttr(const OpAttr& attr, const PyValue& value) {
     if (attr.kind == AttrKind::kDataType && value.kind == Kind::kString) {
-      Error(value.span, "unknown-dtype", fmt::format("unknown data type \"{}\"", value.string()));
+      Error(value.span, "unknown-dtype", DescribeUnknownDType(value.string()));
     } else {
       const std::string got =
           value.kind == Kind::kString ? fmt::format("\"{}\"", value.string()) : std::string(DescribeValue(value));

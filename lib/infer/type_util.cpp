@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "iropt/infer/axes.h"
+#include "iropt/ir/ndarray.h"
 #include "iropt/op/op.h"
 
 namespace iropt::rules {
@@ -105,8 +106,18 @@ const TensorType* WithShapeExpr(const Expr* shape, DataType dtype, const VDevice
 std::optional<DataType> CommonDType(const Call& call, size_t i, DataType a, size_t j, DataType b, InferContext& ctx) {
   if (a.is_void() || b.is_void()) return DataType::Void();
   if (a == b) return a;
-  ctx.Error(call, fmt::format("{} and {} must have the same dtype, but have {} and {}", OperandName(call, i),
-                              OperandName(call, j), a.ToString(), b.ToString()));
+  // Python's numbers are constants of a dtype of their own.
+  const auto is_number = [&](size_t operand) {
+    const Expr* arg = call.args[operand];
+    const auto* constant = As<Constant>(arg);
+    return Is<PrimValue>(arg) || (constant != nullptr && constant->data->shape().empty());
+  };
+  std::string hint;
+  if (is_number(i) != is_number(j)) {
+    hint = fmt::format("; R.const(value, \"{}\") has the dtype of the tensor", (is_number(i) ? b : a).ToString());
+  }
+  ctx.Error(call, fmt::format("{} and {} must have the same dtype, but have {} and {}{}", OperandName(call, i),
+                              OperandName(call, j), a.ToString(), b.ToString(), hint));
   return std::nullopt;
 }
 

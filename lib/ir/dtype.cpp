@@ -2,6 +2,10 @@
 
 #include <array>
 #include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "iropt/support/edit_distance.h"
 
 namespace iropt {
 
@@ -97,6 +101,16 @@ std::string DataType::ToString() const {
   if (lanes > 1) text.append("x").append(std::to_string(lanes));
   if (lanes < -1) text.append("xvscalex").append(std::to_string(-lanes));
   return text;
+}
+
+std::string DescribeUnknownDType(std::string_view text) {
+  static constexpr std::string_view kUsual[] = {
+      "bool",   "int4",   "int8",    "int16",   "int32",   "int64",    "uint4",         "uint8",      "uint16",
+      "uint32", "uint64", "float16", "float32", "float64", "bfloat16", "float8_e4m3fn", "float8_e5m2"};
+  const std::optional<std::string_view> near = NearestName(text, kUsual);
+  std::string message = "unknown data type \"" + std::string(text) + '"';
+  if (near) message.append("; did you mean \"").append(*near).append("\"?");
+  return message;
 }
 
 }  // namespace iropt

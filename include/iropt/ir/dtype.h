@@ -76,4 +76,7 @@ struct DataType {
   }
 };
 
+// The message about the name of a data type that does not exist, with the nearest one.
+std::string DescribeUnknownDType(std::string_view text);
+
 }  // namespace iropt

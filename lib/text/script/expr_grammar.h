@@ -119,7 +119,7 @@ class ExprGrammar : public ValueReader {
       }
       if (!Accept(TokenKind::kComma)) break;
     }
-    if (!Expect(TokenKind::kRParen, "an argument list")) return false;
+    if (!Accept(TokenKind::kRParen)) return UnclosedCall(begin);
     args.span = lex_.SpanFrom(begin);
     return true;
   }

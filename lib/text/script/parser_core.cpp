@@ -51,6 +51,18 @@ ParserCore::Failed ParserCore::Missing(TokenKind kind, std::string_view where) {
   return {};
 }
 
+ParserCore::Failed ParserCore::UnclosedCall(uint32_t begin) {
+  const uint32_t here = lex_.peek().begin;
+  const bool is_elsewhere = lex_.buffer().substr(begin, here - begin).find('\n') != std::string_view::npos;
+  if (At(TokenKind::kError) || !is_elsewhere) return Missing(TokenKind::kRParen, "an argument list");
+  const Span start = lex_.SpanOf({.kind = TokenKind::kName, .begin = begin, .end = begin + 1});
+  diag_
+      .Error(Location(lex_.SpanOf(lex_.peek())), "syntax",
+             fmt::format("expected {} in an argument list, found {}", TokenKindName(TokenKind::kRParen), Found()))
+      .Note(Location(start), "the call begins here");
+  return {};
+}
+
 bool ParserCore::AtKeyword() const {
   if (!At(TokenKind::kName)) return false;
   // `name =` but not `name ==`: look at the text, which is cheaper than a second token of look-ahead.
@@ -200,7 +212,7 @@ std::optional<DataType> ParserCore::ParseDataTypeString() {
     return std::nullopt;
   }
   const auto dtype = DataType::Parse(text);
-  if (!dtype) Error(span, "unknown-dtype", fmt::format("unknown data type \"{}\"", text));
+  if (!dtype) Error(span, "unknown-dtype", DescribeUnknownDType(text));
   return dtype;
 }
 

@@ -203,6 +203,8 @@ class ParserCore {
   std::string Found() const;
   // "expected X in <where>, found Y" at the current token.
   Failed Missing(TokenKind kind, std::string_view where);
+  // The ')' of a call that began at `begin` is missing at the current token.
+  Failed UnclosedCall(uint32_t begin);
   // "expected X, found Y" at the current token.
   Failed Unexpected(std::string_view expected);
   // "unknown name 'x'", with the nearest name in scope.

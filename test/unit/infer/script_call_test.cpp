@@ -221,7 +221,8 @@ TEST_CASE("wrong literals name the expected kind") {
   CHECK(s.Print("reshape", {x, s.List({Of(1.5)})}) ==
         "bad-argument: argument 'shape' of R.reshape must be a shape, not a list");
   CHECK(s.Print("concat", {Of(1)}) == "bad-argument: argument 'tensors' of R.concat must be a tuple, not an integer");
-  CHECK(s.Print("astype", {x, Of("flot32")}) == "unknown-dtype: unknown data type \"flot32\"");
+  CHECK(s.Print("astype", {x, Of("flot32")}) ==
+        "unknown-dtype: unknown data type \"flot32\"; did you mean \"float32\"?");
   CHECK(s.Print("astype", {x, Of(1)}) ==
         "bad-argument: argument 'dtype' of R.astype must be the name of a data type, not an integer");
   CHECK(s.Print("nn.softmax", {x, Of(0.5)}) ==

@@ -73,6 +73,15 @@ const Var* AnfBuilder::EmitTemporary(const Expr* value) {
   return var;
 }
 
+const Var* AnfBuilder::FindLocal(std::string_view name) const {
+  for (const BindingBlock* block : sequence_->blocks) {
+    for (const Binding* binding : block->bindings) {
+      if (binding->var->is_dataflow() && binding->var->name() == name) return binding->var;
+    }
+  }
+  return nullptr;
+}
+
 void AnfBuilder::EndBlock() {
   if (sequence_->bindings.empty() && !sequence_->in_dataflow) return;
   const auto bindings = (block_ws_ ? *block_ws_ : ws_).Copy(sequence_->bindings);

@@ -63,6 +63,8 @@ class AnfBuilder {
   // The expression for a use of a variable without a value: the empty tuple, as in TVM's block builder.
   const Tuple* Nothing(const Type* type, Span span);
   void EndBlock();
+  // A variable of this name that is local to a dataflow block before the current one; null if there is none.
+  const Var* FindLocal(std::string_view name) const;
 
  private:
   Var* TakeKnown(std::string_view name, const Type* type);

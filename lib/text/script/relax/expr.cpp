@@ -137,7 +137,16 @@ bool RelaxExprParser::Undefined(PyValue& out) {
     if (const Macro* macro = state_.FindMacro(lex_.text(token), Prefix::kRelax))
       return expand_macro_(*macro, token.begin, out);
   }
-  if (!in_signature_) return UnknownName(token);
+  if (!in_signature_) {
+    const std::string_view name = lex_.text(token);
+    const Var* local = anf_.sequence() != nullptr ? anf_.FindLocal(name) : nullptr;
+    if (local == nullptr) return UnknownName(token);
+    diag_
+        .Error(Location(lex_.SpanOf(token)), "unknown-name",
+               fmt::format("'{}' is a variable of a dataflow block, which is not known after the block", name))
+        .Note(Location(*local), fmt::format("R.output({}) in this block makes it known", name));
+    return false;
+  }
   // A quoted dimension names a symbolic variable for the first time.
   const tir::Var* var = IRContext::Current().NewSymVar(lex_.text(token));
   symbols_.Define(lex_.text(token), var);

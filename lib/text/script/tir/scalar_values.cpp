@@ -133,7 +133,7 @@ bool ScalarValues::ToDType(const PyValue& value, DataType& out) {
   }
   if (!value.is(Kind::kString)) return Wrong(value, "a data type such as \"float32\"");
   const auto dtype = DataType::Parse(value.string());
-  if (!dtype) return Report(value.span, "unknown-dtype", fmt::format("unknown data type \"{}\"", value.string()));
+  if (!dtype) return Report(value.span, "unknown-dtype", DescribeUnknownDType(value.string()));
   out = *dtype;
   return true;
 }
