@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "bind_sizes.h"
 #include "bind_weights.h"
@@ -15,6 +17,7 @@
 #include "iropt/diag/consumers.h"
 #include "iropt/driver/foreign_files.h"
 #include "iropt/driver/load_plugins.h"
+#include "iropt/ir/relax/walk.h"
 #include "iropt/pass/pipeline.h"
 #include "iropt/support/check.h"
 #include "iropt/support/parallel.h"
@@ -33,6 +36,21 @@ std::string FolderOf(const std::string& path) {
   return IsStandardStream(path) ? std::string() : std::filesystem::path(path).parent_path().string();
 }
 
+// Of a constant in text that is only to be looked at.
+constexpr int64_t kMostShownBytes = 1024;
+
+bool HasLargerConstant(const Module& module, int64_t bytes) {
+  struct Handler : WalkHandler {
+    void OnConstant(const Constant& constant) { most = std::max<uint64_t>(most, constant.data->num_bytes()); }
+    uint64_t most = 0;
+  };
+  Handler handler;
+  for (const ModuleEntry& entry : module.functions()) {
+    if (const auto* function = As<Function>(entry.func)) Walk(function, handler);
+  }
+  return handler.most > static_cast<uint64_t>(bytes);
+}
+
 std::unique_ptr<DiagnosticConsumer> MakeConsumer(const CompilerOptions& options, OutputStream* out,
                                                  const SourceManager* sources) {
   switch (options.diagnostics) {
@@ -49,16 +67,18 @@ std::unique_ptr<DiagnosticConsumer> MakeConsumer(const CompilerOptions& options,
 // Passes diagnostics on to a consumer, and to a listener if there is one.
 class DiagnosticTee : public DiagnosticConsumer {
  public:
-  explicit DiagnosticTee(DiagnosticConsumer& consumer) : consumer_(consumer) {}
+  // A quiet one does not pass remarks on to the consumer.
+  DiagnosticTee(DiagnosticConsumer& consumer, bool is_quiet) : consumer_(consumer), is_quiet_(is_quiet) {}
   void set_listener(DiagnosticConsumer* listener) { listener_ = listener; }
 
   void Consume(const Diagnostic& diagnostic) override {
-    consumer_.Consume(diagnostic);
+    if (!is_quiet_ || diagnostic.severity != Severity::Remark) consumer_.Consume(diagnostic);
     if (listener_ != nullptr) listener_->Consume(diagnostic);
   }
 
  private:
   DiagnosticConsumer& consumer_;
+  const bool is_quiet_;
   DiagnosticConsumer* listener_ = nullptr;
 };
 
@@ -67,7 +87,7 @@ CompilerInstance::CompilerInstance(CompilerOptions options, DiagnosticConsumer* 
       threads_(options_.threads > 0 ? options_.threads : DefaultThreadCount()),
       console_(options_.console != nullptr ? OutputStream(options_.console) : OutputStream(STDERR_FILENO)),
       own_consumer_(consumer == nullptr ? MakeConsumer(options_, &console_, &sources_) : nullptr),
-      consumers_(std::make_unique<DiagnosticTee>(consumer == nullptr ? *own_consumer_ : *consumer)),
+      consumers_(std::make_unique<DiagnosticTee>(consumer == nullptr ? *own_consumer_ : *consumer, options_.quiet)),
       diagnostics_(consumers_.get()) {
   // A consumer that also takes other output prints everything in one form.
   if (auto* sink = dynamic_cast<OutputSink*>(own_consumer_.get())) formatted_err_.emplace(sink);
@@ -229,8 +249,14 @@ PrintOptions CompilerInstance::PrintOptionsFor(const std::string& path) const {
           .inline_constants = options_.inline_constants,
           .threads = threads_,
           .external = externalizer_ ? &externalizer_->references() : nullptr,
-          .elide_larger_than = options_.elide_larger_than,
+          .elide_larger_than = options_.elide_larger_than.value_or(INT64_MAX),
           .folder = FolderOf(path)};
+}
+
+PrintOptions CompilerInstance::ShownOptions() const {
+  PrintOptions shown = PrintOptionsFor("-");
+  if (!options_.elide_larger_than) shown.elide_larger_than = kMostShownBytes;
+  return shown;
 }
 
 void CompilerInstance::Print(const Module& module, OutputStream& out, const std::string& path) const {
@@ -238,7 +264,20 @@ void CompilerInstance::Print(const Module& module, OutputStream& out, const std:
 }
 
 Status CompilerInstance::Write(const Module& module, OutputStream& out, const std::string& path, const Format& format) {
-  const WriteRequest request{.printing = PrintOptionsFor(path),
+  const bool is_shown =
+      path == "-" && !options_.elide_larger_than && isatty(STDOUT_FILENO) != 0 && &format == &ScriptFormat();
+  if (is_shown && HasLargerConstant(module, kMostShownBytes)) {
+    diagnostics_.Remark({}, "elided-constants",
+                        fmt::format("the data of constants of more than {} bytes are left out on a terminal: -o FILE "
+                                    "writes them to a file, -elide-constants-larger-than=N sets the limit",
+                                    kMostShownBytes));
+  }
+  if (path != "-" && options_.elide_larger_than && HasLargerConstant(module, *options_.elide_larger_than)) {
+    diagnostics_.Remark({}, "elided-constants",
+                        fmt::format("'{}' lacks the data of constants of more than {} bytes, so it cannot be read",
+                                    path, *options_.elide_larger_than));
+  }
+  const WriteRequest request{.printing = is_shown ? ShownOptions() : PrintOptionsFor(path),
                              .path = path,
                              .onnx_opset = options_.onnx_opset,
                              .external_data = options_.external_data,
@@ -253,6 +292,8 @@ std::string CompilerInstance::PrintToString(const Module& module) const {
   static_cast<void>(out.Flush());
   return text;
 }
+
+std::string CompilerInstance::ShownText(const Module& module) const { return ModuleToString(module, ShownOptions()); }
 
 Result<Pass> CompilerInstance::MakePass(const std::string& pipeline, const PassContext* context) {
   IROPT_ASSIGN_OR_RETURN(const uint32_t base, AddText("passes", pipeline));
@@ -276,21 +317,23 @@ PassContext CompilerInstance::MakeContext(int opt_level) {
 
 std::string CompilerInstance::Heading(std::string heading, std::string_view details, std::string_view result) const {
   for (size_t i = 0; (i = heading.find('\n', i)) != std::string::npos; i += 3) heading.replace(i, 1, "\n# ");
-  const std::string_view comma = details.empty() || chunk_.empty() ? "" : ", ";
-  if (!details.empty() || !chunk_.empty()) heading += fmt::format(" ({}{}{})", details, comma, chunk_);
+  std::vector<std::string_view> more = {details, names_inputs_ ? input_ : std::string_view(), chunk_};
+  std::erase(more, std::string_view());
+  if (!more.empty()) heading += fmt::format(" ({})", fmt::join(more, ", "));
   return fmt::format("# {}{}{}\n", heading, result.empty() ? "" : ": ", result);
 }
 
 Status CompilerInstance::PrintUnderHeading(const Module& module, const std::string& heading, std::string_view details) {
   if (!CheckTextSize(module, diagnostics_)) return Failure{ErrorCode::Budget};
   err().Append(Heading(heading, details));
-  Print(module, err());
+  PrintModule(module, ShownOptions(), err());
   return err().Flush();
 }
 
 void CompilerInstance::set_input(std::string file, std::string chunk) {
+  input_ = std::move(file);
   chunk_ = std::move(chunk);
-  diagnostics_.set_input(std::move(file), chunk_);
+  diagnostics_.set_input(input_, chunk_);
 }
 
 Result<uint32_t> CompilerInstance::AddText(std::string name, std::string text) {

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <optional>
@@ -22,6 +23,7 @@
 #include "iropt/support/crash.h"
 #include "iropt/support/debug_output.h"
 #include "iropt/support/edit_distance.h"
+#include "iropt/support/file_log.h"
 #include "iropt/text/script/printer.h"
 #include "pipeline_setup.h"
 #include "reproducer.h"
@@ -33,8 +35,9 @@ namespace {
 
 class Run {
  public:
-  Run(CompilerInstance& compiler, PipelineSetup& setup, const DriverOptions& options)
-      : compiler_(compiler), setup_(setup), options_(options) {
+  // `log` began before the setup.
+  Run(CompilerInstance& compiler, PipelineSetup& setup, const DriverOptions& options, const FileLog& log)
+      : compiler_(compiler), setup_(setup), options_(options), log_(log) {
     if (!options.debug_channels.empty()) {
       debug_output_.emplace(options.debug_channels, [this](std::string_view channel, std::string_view line) {
         Say(fmt::format("[{}] {}\n", channel, line));
@@ -48,6 +51,7 @@ class Run {
     std::optional<DebugScope> debug;
     if (debug_output_) debug.emplace(*debug_output_);
     int code = 0;
+    if (setup_.pairs().size() > 1) compiler_.set_names_inputs();
     for (const InputOutput& pair : setup_.pairs()) {
       pair_ = &pair;
       test_.reset();
@@ -180,8 +184,9 @@ class Run {
     return local.ok() ? *std::move(local) : std::nullopt;
   }
 
-  int Bisect(const Module& module, const BisectRequest& request) {
-    const Status found = Bisection(compiler_, setup_, request, options_.reproducer).Run(module);
+  int Bisect(const Module& module, BisectRequest request) {
+    request.limits = setup_.limits();
+    const Status found = Bisection(compiler_, setup_, std::move(request), options_.reproducer).Run(module);
     if (found.ok()) return 0;
     return compiler_.Report(found.error(),
                             found.error().code == ErrorCode::Usage ? DiagId("usage") : DiagId("pass-failed"));
@@ -233,7 +238,8 @@ class Run {
       if (ProcessPart(part, module) != 0) module.reset();
       found = capture.diagnostics();
     }
-    const bool same = CompareDiagnostics(expected, found, part.name, compiler_.sources(), diagnostics);
+    const bool same =
+        CompareDiagnostics(expected, found, options_.only_expected, part.name, compiler_.sources(), diagnostics);
     return same ? 0 : ExitCode(ErrorCode::Rejected);
   }
 
@@ -419,9 +425,19 @@ class Run {
     return compiler_.Write(row.reads ? module : setup_.filter().Select(module), out, pair_->output, *format);
   }
 
+  // Files that passes name by themselves, in a folder that is an option of theirs, are known only now.
+  Status CheckNotRead() const {
+    const std::string& output = pair_->output;
+    if (output == pair_->input || IsStandardStream(output) || !log_.HasRead(output)) return {};
+    std::error_code error;
+    if (std::filesystem::equivalent(output, pair_->input, error)) return {};
+    return Error{ErrorCode::Usage, fmt::format("cannot write '{}': the run has read it", output)};
+  }
+
   // The module, and the weights that it refers to: both files or none.
   Status WriteFiles(const std::vector<std::optional<Module>>& modules) {
     IROPT_RETURN_IF_ERROR(compiler_.CheckOutputPath(pair_->output));
+    IROPT_RETURN_IF_ERROR(CheckNotRead());
     if (pair_->output != options_.output) IROPT_RETURN_IF_ERROR(MakeOutputFolder(options_.output));
     const ConstantExternalizer* externalizer = compiler_.externalizer();
     std::optional<AtomicFile> weights;
@@ -449,6 +465,7 @@ class Run {
   CompilerInstance& compiler_;
   PipelineSetup& setup_;
   const DriverOptions& options_;
+  const FileLog& log_;
   std::optional<DebugOutput> debug_output_;
   std::optional<Reproducer> reproducer_;
   const InputOutput* pair_ = nullptr;       // that is worked on
@@ -464,6 +481,7 @@ Status ShowPipeline(const PipelineSetup& setup, ShownForm form) {
 }
 
 int RunOn(const DriverOptions& options, const CheckpointIndex* resumed) {
+  const FileLog log;
   CompilerInstance compiler(options.compiler);
   PipelineSetup setup(compiler, options, resumed);
   if (const Status ready = setup.Run(); !ready.ok()) return compiler.Report(ready.error(), "usage");
@@ -471,7 +489,7 @@ int RunOn(const DriverOptions& options, const CheckpointIndex* resumed) {
     const Status shown = ShowPipeline(setup, options.print_pipeline);
     return shown.ok() ? 0 : compiler.Report(shown.error(), "file");
   }
-  const int code = Run(compiler, setup, options).Execute();
+  const int code = Run(compiler, setup, options, log).Execute();
   // Reports that could not be written are missing.
   const Status told = compiler.err().Flush();
   return code == 0 && !told.ok() ? ExitCode(told.error().code) : code;

@@ -189,9 +189,13 @@ struct Found {
 
 class DiagnosticComparison {
  public:
-  DiagnosticComparison(const std::vector<ExpectedDiagnostic>& expected, std::string_view input,
+  DiagnosticComparison(const std::vector<ExpectedDiagnostic>& expected, bool only_expected, std::string_view input,
                        const SourceManager& sources)
-      : expected_(expected), satisfied_(expected.size()), input_(input), sources_(sources) {
+      : expected_(expected),
+        satisfied_(expected.size()),
+        only_expected_(only_expected),
+        input_(input),
+        sources_(sources) {
     for (const ExpectedDiagnostic& each : expected) {
       expressions_.emplace_back();
       if (each.expression) expressions_.back() = *RegularExpression::Make(*each.expression);
@@ -240,6 +244,7 @@ class DiagnosticComparison {
       satisfied_[i] = true;
       return false;
     }
+    if (only_expected_) return false;
     diagnostics.Error(found.span, "unexpected-diagnostic",
                       fmt::format("unexpected {}: {}", SeverityName(found.severity), found.message));
     return true;
@@ -248,6 +253,7 @@ class DiagnosticComparison {
   const std::vector<ExpectedDiagnostic>& expected_;
   std::vector<std::optional<RegularExpression>> expressions_;  // nothing where the text is compared
   std::vector<bool> satisfied_;
+  bool only_expected_;
   std::string_view input_;
   const SourceManager& sources_;
 };
@@ -260,8 +266,9 @@ std::vector<ExpectedDiagnostic> ReadExpectations(std::string_view text, uint32_t
 }
 
 bool CompareDiagnostics(const std::vector<ExpectedDiagnostic>& expected, const std::vector<Diagnostic>& found,
-                        std::string_view input, const SourceManager& sources, DiagnosticEngine& diagnostics) {
-  return DiagnosticComparison(expected, input, sources).Run(found, diagnostics) == 0;
+                        bool only_expected, std::string_view input, const SourceManager& sources,
+                        DiagnosticEngine& diagnostics) {
+  return DiagnosticComparison(expected, only_expected, input, sources).Run(found, diagnostics) == 0;
 }
 
 }  // namespace iropt

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <optional>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "iropt/ir/ndarray.h"
@@ -20,6 +23,8 @@ constexpr int64_t kMostCheckedElements = 1024;
 constexpr std::string_view kIndentation = " \t\r";
 // Of functions in a module.
 constexpr std::string_view kDefinition = "    def ";
+// Of a function without a module.
+constexpr std::string_view kBareDefinition = "def ";
 // The first and the last line of the metadata section.
 constexpr std::string_view kMetadata = "metadata = ";
 constexpr std::string_view kMetadataEnd = "}\"\"\")";
@@ -87,7 +92,85 @@ std::string PatternOf(std::string_view line) {
   return pattern;
 }
 
+bool IsNameChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool IsNameStart(char c) { return IsNameChar(c) && std::isdigit(static_cast<unsigned char>(c)) == 0; }
+
+// The length of the string literal that begins here, with its quotes.
+size_t LengthOfString(std::string_view text) {
+  size_t end = 1;
+  while (end < text.size() && text[end] != text[0]) end += text[end] == '\\' ? 2 : 1;
+  return std::min(end + 1, text.size());
+}
+
+// Lines of functions as patterns in which the names of variables that the body binds are variables of FileCheck: a
+// test passes if they are renamed. Parameters keep their names.
+class BodyPatterns {
+ public:
+  // The next function begins.
+  void Reset() { names_.clear(); }
+
+  std::string Of(std::string_view line) {
+    const std::string_view defined = DefinedIn(line);
+    std::string pattern;
+    std::string literal;
+    const auto flush = [&] { pattern += PatternOf(std::exchange(literal, {})); };
+    for (size_t i = 0; i < line.size();) {
+      const bool begins_name = IsNameStart(line[i]) && (i == 0 || (!IsNameChar(line[i - 1]) && line[i - 1] != '.'));
+      if (!begins_name) {
+        const size_t length = line[i] == '"' || line[i] == '\'' ? LengthOfString(line.substr(i)) : 1;
+        literal += line.substr(i, length);
+        i += length;
+        continue;
+      }
+      const size_t end = static_cast<size_t>(
+          std::find_if_not(line.begin() + static_cast<ptrdiff_t>(i), line.end(), IsNameChar) - line.begin());
+      const std::string name(line.substr(i, end - i));
+      const bool is_in_definition = line.data() + i >= defined.data() && i + name.size() <= EndOf(defined, line);
+      const bool is_keyword = line.substr(end).starts_with('=') && !line.substr(end).starts_with("==");
+      if (is_in_definition) {
+        flush();
+        names_.insert(name);
+        pattern += fmt::format("[[{}:[A-Za-z0-9_]+]]", name);
+      } else if (names_.contains(name) && !is_keyword) {
+        flush();
+        pattern += fmt::format("[[{}]]", name);
+      } else {
+        literal += name;
+      }
+      i = end;
+    }
+    flush();
+    return pattern;
+  }
+
+ private:
+  static size_t EndOf(std::string_view part, std::string_view line) {
+    return static_cast<size_t>(part.data() + part.size() - line.data());
+  }
+
+  // The part of the line with the names that it binds: "a, b" of "a, b = ...", "a" of "a: type = ...", "i, j" of
+  // "for i, j in ...". Empty if it binds none.
+  static std::string_view DefinedIn(std::string_view line) {
+    const size_t indentation = std::min(line.find_first_not_of(' '), line.size());
+    std::string_view text = line.substr(indentation);
+    constexpr std::string_view kFor = "for ";
+    const bool is_loop = text.starts_with(kFor);
+    if (is_loop) text.remove_prefix(kFor.size());
+    size_t end = 0;
+    while (end < text.size() && (IsNameChar(text[end]) || text.substr(end).starts_with(", "))) {
+      end += IsNameChar(text[end]) ? 1 : 2;
+    }
+    const std::string_view rest = text.substr(end);
+    const bool binds = is_loop ? rest.starts_with(" in ")
+                               : rest.starts_with(" = ") || (rest.starts_with(": ") && rest.find(" = ") != rest.npos);
+    return binds && end > 0 && IsNameStart(text[0]) ? text.substr(0, end) : line.substr(0, 0);
+  }
+
+  std::set<std::string, std::less<>> names_;
+};
+
 std::string ChecksOf(std::string_view output, std::string_view prefix) {
+  BodyPatterns patterns;
   std::string checks;
   bool follows = false;  // the line before is checked
   while (!output.empty()) {
@@ -102,8 +185,11 @@ std::string ChecksOf(std::string_view output, std::string_view prefix) {
       follows = false;
       continue;
     }
-    const std::string_view directive = line.starts_with(kDefinition) ? "-LABEL" : follows ? "-NEXT" : "";
-    checks += fmt::format("# {}{}: {:>{}}{}\n", prefix, directive, "", 6 - directive.size(), PatternOf(line));
+    const bool is_label = line.starts_with(kDefinition);  // which has no variables
+    if (is_label || line.starts_with(kBareDefinition)) patterns.Reset();
+    const std::string_view directive = is_label ? "-LABEL" : follows ? "-NEXT" : "";
+    checks += fmt::format("# {}{}: {:>{}}{}\n", prefix, directive, "", 6 - directive.size(),
+                          is_label ? PatternOf(line) : patterns.Of(line));
     follows = true;
   }
   return checks;

@@ -8,18 +8,41 @@ namespace iropt {
 
 namespace {
 
-// Calls the action for every option that is a string and a path. Pipelines nest as deep as their reader lets them.
+// Calls the action with the row and the option for every option of a known pass. Pipelines nest as deep as their reader
+// lets them.
 template <class P, class Action>
-void ForEachPath(P& pipeline, const PassRegistry& registry, Action&& action) {
+void ForEachOption(P& pipeline, const PassRegistry& registry, Action&& action) {
   for (auto& item : pipeline) {
-    ForEachPath(item.children, registry, action);
+    ForEachOption(item.children, registry, action);
     const PassEntry* row = item.kind == PipelineItem::Kind::Pass ? registry.Find(item.name) : nullptr;
     for (auto& option : item.options) {
-      const auto is_path = [&](const OptionSpec& spec) { return spec.is_path && spec.name == option.key; };
-      if (row != nullptr && option.value.as_string() != nullptr && std::ranges::any_of(row->options, is_path)) {
-        action(option.value);
-      }
+      if (row != nullptr) action(*row, option);
     }
+  }
+}
+
+bool IsPath(const PassEntry& row, const OptionValue::Entry& option) {
+  const auto is_path = [&](const OptionSpec& spec) { return spec.is_path && spec.name == option.key; };
+  return option.value.as_string() != nullptr && std::ranges::any_of(row.options, is_path);
+}
+
+// Calls the action for every option that is a string and a path.
+template <class P, class Action>
+void ForEachPath(P& pipeline, const PassRegistry& registry, Action&& action) {
+  ForEachOption(pipeline, registry, [&](const PassEntry& row, auto& option) {
+    if (IsPath(row, option)) action(option.value);
+  });
+}
+
+// Calls the action for every string in the value.
+template <class Action>
+void ForEachString(const OptionValue& value, Action&& action) {
+  if (const std::string* text = value.as_string()) action(*text);
+  if (const OptionValue::List* list = value.as_list()) {
+    for (const OptionValue& element : *list) ForEachString(element, action);
+  }
+  if (const OptionValue::Dict* dict = value.as_dict()) {
+    for (const OptionValue::Entry& entry : *dict) ForEachString(entry.value, action);
   }
 }
 
@@ -31,6 +54,19 @@ void ResolveOptionPaths(Pipeline& pipeline, const PassRegistry& registry, const 
     if (!value.as_string()->empty()) value = (folder / *value.as_string()).lexically_normal().string();
     value.set_span(span);
   });
+}
+
+std::vector<OptionFile> FilesOfOptions(const Pipeline& pipeline, const PassRegistry& registry) {
+  std::vector<OptionFile> files;
+  ForEachOption(pipeline, registry, [&](const PassEntry& row, const OptionValue::Entry& option) {
+    if (row.plugin.empty() && !IsPath(row, option)) return;
+    ForEachString(option.value, [&](const std::string& path) {
+      std::error_code error;
+      if (!std::filesystem::is_regular_file(path, error)) return;
+      files.push_back({fmt::format("option '{}' of pass '{}'", option.key, row.info.name), path});
+    });
+  });
+  return files;
 }
 
 bool CheckOptionPaths(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics) {

@@ -19,6 +19,7 @@
 #include "iropt/pass/target_value.h"
 #include "option_paths.h"
 #include "output_paths.h"
+#include "pass_names.h"
 #include "round_trip_audit.h"
 #include "verify_each.h"
 
@@ -26,20 +27,15 @@ namespace iropt {
 
 namespace {
 
-std::vector<std::string> NamesOf(const std::vector<LocatedName>& names) {
-  std::vector<std::string> result;
-  result.reserve(names.size());
-  for (const LocatedName& name : names) result.push_back(name.name);
-  return result;
+// Returns whether the predicate holds for all passes in the pass that are not composite.
+template <class Predicate>
+bool HoldsForAll(const Pass& pass, const Predicate& predicate) {
+  const auto holds = [&](const Pass& child) { return HoldsForAll(child, predicate); };
+  return pass.info().is_composite() ? std::ranges::all_of(pass.children(), holds) : predicate(pass.info());
 }
 
-// Composites are what they consist of.
-bool HasOnlyLoopPasses(const Pipeline& pipeline) {
-  return std::ranges::all_of(pipeline, [](const PipelineItem& item) {
-    const bool is_pass = item.kind == PipelineItem::Kind::Pass;
-    return is_pass ? item.name.starts_with("tir.") : HasOnlyLoopPasses(item.children);
-  });
-}
+// Returns whether a pass works on PrimFuncs alone. Passes over modules do not say so but by their names.
+bool IsLoopPass(const PassInfo& info) { return info.kind == PassKind::PrimFunc || info.name.starts_with("tir."); }
 
 }  // namespace
 
@@ -55,20 +51,32 @@ Status PipelineSetup::Run() {
   IROPT_RETURN_IF_ERROR(ReadPipelineFile());
   IROPT_RETURN_IF_ERROR(ReadPasses());
   IROPT_RETURN_IF_ERROR(FillContext());
+  IROPT_RETURN_IF_ERROR(BuildPasses());
+  IROPT_RETURN_IF_ERROR(FillNames());
   IROPT_RETURN_IF_ERROR(AddInstruments());
   if (!pipeline_) return {};
-  if (!CheckOptionPaths(*pipeline_, compiler_.registry(), compiler_.diagnostics())) return Failure{ErrorCode::Usage};
-  IROPT_ASSIGN_OR_RETURN(pass_, BuildPipeline(*pipeline_, compiler_.registry(), compiler_.diagnostics(), &context_));
   if (options_.explain_pipeline != ShownForm::None) {
     AddTrace();  // which prints the skipped passes, too
   } else if (!WarnOfSkipped()) {
     return Failure{ErrorCode::Usage};
   }
-  built_ = ExpandPipeline(*pipeline_, compiler_.registry(), std::nullopt, &context_);
   IROPT_RETURN_IF_ERROR(AddPositionalInstruments());
   pipeline_ = ExpandPipeline(*pipeline_, compiler_.registry(), context_.opt_level, &context_);
-  has_only_loop_passes_ = !pipeline_->empty() && HasOnlyLoopPasses(*pipeline_);
   if (Progress::IsWanted(options_.progress)) observers_.ShowProgress(*pipeline_, context_.instruments);
+  return {};
+}
+
+bool PipelineSetup::has_no_passes() const {
+  return pass_ && HoldsForAll(*pass_, [](const PassInfo&) { return false; });
+}
+
+bool PipelineSetup::has_only_loop_passes() const { return pass_ && HoldsForAll(*pass_, IsLoopPass); }
+
+Status PipelineSetup::BuildPasses() {
+  if (!pipeline_) return {};
+  if (!CheckOptionPaths(*pipeline_, compiler_.registry(), compiler_.diagnostics())) return Failure{ErrorCode::Usage};
+  IROPT_ASSIGN_OR_RETURN(pass_, BuildPipeline(*pipeline_, compiler_.registry(), compiler_.diagnostics(), &context_));
+  built_ = ExpandPipeline(*pipeline_, compiler_.registry(), std::nullopt, &context_);
   return {};
 }
 
@@ -93,13 +101,6 @@ Status PipelineSetup::AddPositionalInstruments() {
   }
   if (options_.reproducer) context_.instruments.push_back(failed_pass_ = std::make_shared<FailedPass>(cursor_));
   return {};
-}
-
-Result<RunIdentity> PipelineSetup::Identity() const {
-  // It would be read twice.
-  if (options_.input == "-") return Error{ErrorCode::Usage, "-checkpoint-dir needs an input in a file"};
-  IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> input, ReadFile(options_.input));
-  return RunIdentity::Of(input->text(), iropt::PrintPipelineFile(SettingsWith(pipeline_.value_or(Pipeline()))));
 }
 
 // The modules are written first, and then the record that they are there.
@@ -182,102 +183,7 @@ Status PipelineSetup::ReadPasses() {
   return {};
 }
 
-// A name may be that of a pass, or that of a Sequential in the pipeline.
-Status PipelineSetup::ResolveNames(std::vector<LocatedName>& names) {
-  std::vector<std::string_view> groups;
-  if (pipeline_) std::ranges::copy(NamesIn(*pipeline_), std::back_inserter(groups));
-  bool ok = true;
-  for (LocatedName& name : names) {
-    if (const PassEntry* row = compiler_.registry().Find(name.name)) {
-      name.name = row->info.name;
-      continue;
-    }
-    if (std::ranges::find(groups, name.name) != groups.end()) continue;
-    ReportUnknownPass(name.name, compiler_.registry(), name.span, compiler_.diagnostics(), groups);
-    ok = false;
-  }
-  if (!ok) return Failure{ErrorCode::Usage};
-  return {};
-}
-
-Result<std::vector<LocatedName>> PipelineSetup::LocateNames(const char* flag, const std::vector<std::string>& names) {
-  std::vector<LocatedName> located;
-  if (names == std::vector<std::string>{""}) return located;  // "-disable=" names nothing
-  IROPT_ASSIGN_OR_RETURN(uint32_t base, compiler_.AddText(flag, fmt::format("{}", fmt::join(names, ","))));
-  for (const std::string& name : names) {
-    const auto end = static_cast<uint32_t>(base + name.size());
-    located.push_back({name, {base, end}});
-    base = end + 1;
-  }
-  return located;
-}
-
-Result<std::vector<LocatedName>> PipelineSetup::ReadNames(const char* flag, const std::vector<std::string>& names) {
-  IROPT_ASSIGN_OR_RETURN(std::vector<LocatedName> located, LocateNames(flag, names));
-  IROPT_RETURN_IF_ERROR(ResolveNames(located));
-  return located;
-}
-
-Status PipelineSetup::CheckPrinted(std::vector<LocatedName> names) {
-  std::erase_if(names, [this](const LocatedName& name) {
-    const std::optional<size_t> number = RunNumberOf(name.name);
-    if (number) printed_runs_.push_back(*number);
-    return number.has_value();
-  });
-  IROPT_RETURN_IF_ERROR(ResolveNames(names));
-  printed_passes_.insert(printed_passes_.end(), names.begin(), names.end());
-  return {};
-}
-
-// Numbers are those of the counter, which precedes the instruments that print.
-PassFilter PipelineSetup::FilterOf(const PrintRequest& request) const {
-  if (request.all) return PassesNamed({});
-  std::vector<std::string> names;
-  std::vector<size_t> numbers;
-  for (const std::string& name : request.passes) {
-    if (const std::optional<size_t> number = RunNumberOf(name)) {
-      numbers.push_back(*number);
-    } else {
-      names.emplace_back(compiler_.registry().PassName(name));
-    }
-  }
-  return [names = std::move(names), numbers = std::move(numbers), counter = counter_](const PassInfo& info) {
-    if (std::ranges::find(names, info.name) != names.end()) return true;
-    return !info.is_composite() && std::ranges::find(numbers, counter->current()) != numbers.end();
-  };
-}
-
-void PipelineSetup::WarnOfUnreached() {
-  for (const size_t number : printed_runs_) {
-    if (number <= counter_->num_begun()) continue;
-    compiler_.diagnostics().Warning({}, "unreached-pass",
-                                    fmt::format("pass {} is not printed: only {} pass{} ran", number,
-                                                counter_->num_begun(), counter_->num_begun() == 1 ? "" : "es"));
-  }
-  for (const LocatedName& pass : printed_passes_) {
-    if (counter_->HasBegun(pass.name)) continue;
-    compiler_.diagnostics().Warning(pass.span, "unreached-pass",
-                                    fmt::format("pass '{}' is not printed: it did not run", pass.name));
-  }
-}
-
-Status PipelineSetup::FillNames() {
-  IROPT_RETURN_IF_ERROR(ResolveNames(file_.disabled));
-  IROPT_RETURN_IF_ERROR(ResolveNames(file_.required));
-  IROPT_ASSIGN_OR_RETURN(disabled_, ReadNames("-disable", options_.disable));
-  IROPT_ASSIGN_OR_RETURN(required_, ReadNames("-require", options_.require));
-  // The command line takes precedence: passes that it requires are no longer disabled by the file.
-  std::ranges::copy_if(file_.disabled, std::back_inserter(disabled_), [&](const LocatedName& name) {
-    return std::ranges::find(required_, name.name, &LocatedName::name) == required_.end();
-  });
-  std::ranges::copy(file_.required, std::back_inserter(required_));
-  context_.disabled_pass = NamesOf(disabled_);
-  context_.required_pass = NamesOf(required_);
-  return {};
-}
-
 Status PipelineSetup::FillContext() {
-  IROPT_RETURN_IF_ERROR(FillNames());
   if (file_.version) compiler_.set_default_version(*file_.version);
   context_.opt_level = options_.opt_level.value_or(file_.opt_level.value_or(kDefaultOptLevel));
   if (!options_.debug_channels.empty()) context_.threads = 1;  // for debug output in the order of the functions
@@ -341,16 +247,38 @@ Result<InstrumentPlan> PipelineSetup::PlanInstruments() {
   IROPT_RETURN_IF_ERROR(CheckPrinted(plan.print_passes));
   IROPT_ASSIGN_OR_RETURN(const std::vector<LocatedName> limits, LocateNames("-rewrite-limit", options_.rewrite_limits));
   plan.rewrite_limits.insert(plan.rewrite_limits.end(), limits.begin(), limits.end());
+  limits_ = plan.limits;
+  if (options_.bisect) plan.limits = {};
   return plan;
+}
+
+void PipelineSetup::AddReadFiles(OutputFiles& files) const {
+  for (const std::string& path : options_.compiler.response_files) files.AddRead("the response file", path);
+  if (options_.pipeline_file) files.AddRead("-pipeline", *options_.pipeline_file);
+  if (options_.compiler.weights) files.AddRead("-weights", *options_.compiler.weights);
+  for (const PluginRecord& plugin : compiler_.registry().plugins()) files.AddRead("-load-pass-plugin", plugin.path);
+  for (const auto& [owner, path] : FilesOfOptions(built_, compiler_.registry())) files.AddRead(owner, path);
+}
+
+// Who names a folder may not think of the files that are there.
+bool PipelineSetup::WarnOfReplacedInputs() {
+  if (!options_.output.ends_with('/')) return true;
+  for (const InputOutput& pair : pairs_) {
+    std::error_code error;
+    if (!std::filesystem::equivalent(pair.input, pair.output, error)) continue;
+    compiler_.diagnostics().Warning(
+        {}, "replaced-input",
+        fmt::format("the module replaces its input '{}', which is in the folder of -o", pair.input));
+  }
+  return !compiler_.diagnostics().has_errors();
 }
 
 // The files of the inputs and of their modules, and that of a reproducer. Those of observers come later.
 Status PipelineSetup::ClaimFiles(OutputFiles& files) {
   IROPT_ASSIGN_OR_RETURN(pairs_, PairInputs(options_));
   for (const InputOutput& pair : pairs_) files.AddRead("the input", pair.input);
-  if (options_.pipeline_file) files.AddRead("-pipeline", *options_.pipeline_file);
-  if (options_.compiler.weights) files.AddRead("-weights", *options_.compiler.weights);
-  for (const PluginRecord& plugin : compiler_.registry().plugins()) files.AddRead("-load-pass-plugin", plugin.path);
+  AddReadFiles(files);
+  if (!WarnOfReplacedInputs()) return Failure{ErrorCode::Usage};
   for (const InputOutput& pair : pairs_) {
     if (!WritesModules(options_)) break;
     IROPT_RETURN_IF_ERROR(files.ClaimInPlace("the module", pair.output, pair.input));
@@ -436,8 +364,12 @@ Status PipelineSetup::AddInstruments() {
     };
     list.push_back(bisect_ = std::make_shared<OptBisect>(*plan.bisect_limit, say));
   }
+  IROPT_RETURN_IF_ERROR(AddPassRange());
   IROPT_RETURN_IF_ERROR(AddRewriteLimits(plan));
-  if (plan.print_before.wanted()) list.push_back(std::make_shared<PrintIRBefore>(FilterOf(plan.print_before), print));
+  if (plan.print_before.wanted()) {
+    IROPT_ASSIGN_OR_RETURN(PassFilter filter, FilterOf(plan.print_before));
+    list.push_back(std::make_shared<PrintIRBefore>(std::move(filter), print));
+  }
   if (verify_each) {
     list.push_back(audit);
     static_cast<void>(context_.SetConfig(config::testing::verify_analyses.name, true, compiler_.diagnostics()));
@@ -459,7 +391,10 @@ Status PipelineSetup::AddInstruments() {
                                                                 *plan.check_semantics, network_mode()));
     list.push_back(semantic_check_);
   }
-  if (plan.print_after.wanted()) list.push_back(std::make_shared<PrintIRAfter>(FilterOf(plan.print_after), print));
+  if (plan.print_after.wanted()) {
+    IROPT_ASSIGN_OR_RETURN(PassFilter filter, FilterOf(plan.print_after));
+    list.push_back(std::make_shared<PrintIRAfter>(std::move(filter), print));
+  }
   if (plan.print_changed != ChangePrinting::Off)
     list.push_back(std::make_shared<PrintChanged>(plan.print_changed, printer, compiler_));
   return {};
@@ -496,6 +431,7 @@ PassContext PipelineSetup::CheckingContext() const {
   PassContext context = context_;
   context.instruments.clear();
   if (bisect_) context.instruments.push_back(AnotherBisect());
+  if (range_) context.instruments.push_back(range_);
   if (rewrite_limits_) context.instruments.push_back(AnotherRewriteLimits());
   const auto audit = std::make_shared<ChangeAudit>();
   context.instruments.push_back(audit);
@@ -528,36 +464,6 @@ SettingOrigins PipelineSetup::Origins() const {
           .required = [this, find](std::string_view pass) { return find(required_, pass); }};
 }
 
-std::string PipelineSetup::PrintPipeline() const { return iropt::PrintPipeline(pipeline_.value_or(Pipeline())) + '\n'; }
-
-PipelineFile PipelineSetup::SettingsWith(Pipeline passes) const {
-  PipelineFile file;
-  std::error_code error;  // without a current folder, paths stay as they are
-  for (const PluginRecord& plugin : compiler_.registry().plugins()) {
-    const std::filesystem::path path = std::filesystem::absolute(plugin.path, error);
-    file.plugins.push_back({error ? plugin.path : path.string(), {}});
-  }
-  file.version = file_.version;
-  file.opt_level = context_.opt_level;
-  file.disabled = disabled_;
-  file.required = required_;
-  file.config = file_.config;
-  file.target = file_.target;
-  file.passes = std::move(passes);
-  ResolveOptionPaths(*file.passes, compiler_.registry(), std::filesystem::current_path(error));
-  return file;
-}
-
-// The run may have enabled the pass in spite of its level: in a Sequential with a level of its own, or because another
-// pass requires it.
-PipelineFile PipelineSetup::SettingsForPass(const PipelineItem& pass) const {
-  PipelineFile file = SettingsWith({pass});
-  const PassEntry* row = compiler_.registry().Find(pass.name);
-  if (row != nullptr) file.opt_level = std::max(*file.opt_level, row->info.opt_level);
-  std::erase_if(file.disabled, [&](const LocatedName& name) { return name.name == pass.name; });
-  return file;
-}
-
 PassContext PipelineSetup::ContextFor(const PipelineFile& settings) const {
   PassContext context = context_;
   context.instruments.clear();
@@ -566,24 +472,15 @@ PassContext PipelineSetup::ContextFor(const PipelineFile& settings) const {
   return context;
 }
 
-PipelineFile PipelineSetup::Settings() const {
-  PipelineFile file = SettingsWith(pipeline_.value_or(Pipeline()));
-  if (!pipeline_) file.passes.reset();
-  file.instruments = instruments_;
-  return file;
-}
-
-std::string PipelineSetup::PrintPipelineFile() const { return iropt::PrintPipelineFile(Settings()); }
-
 bool PipelineSetup::WarnOfSkipped() {
-  for (const PipelineItem* item : SkippedByLevel(*pipeline_, compiler_.registry(), context_)) {
+  for (const auto& [item, current] : SkippedByLevel(*pipeline_, compiler_.registry(), context_)) {
     const bool is_pass = item->kind == PipelineItem::Kind::Pass;
     const int level = is_pass ? compiler_.registry().Find(item->name)->info.opt_level : *item->opt_level;
     const std::string name =
         is_pass ? fmt::format("pass '{}'", item->name) : fmt::format("Sequential '{}'", item->name);
     compiler_.diagnostics().Warning(
         item->span, "pass-skipped",
-        fmt::format("{} is not run: it requires -O{} (current level: -O{})", name, level, context_.opt_level));
+        fmt::format("{} is not run: it requires -O{} (current level: -O{})", name, level, current));
   }
   return !compiler_.diagnostics().has_errors();
 }

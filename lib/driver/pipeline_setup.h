@@ -16,6 +16,7 @@
 #include "iropt/observe/output_files.h"
 #include "iropt/observe/pass_counter.h"
 #include "iropt/pass/context.h"
+#include "iropt/pass/pass_range.h"
 #include "iropt/pass/pipeline.h"
 #include "iropt/pass/pipeline_cursor.h"
 #include "iropt/pass/print_instruments.h"
@@ -54,12 +55,16 @@ class PipelineSetup {
   // The functions that -filter-functions selects.
   FunctionFilter& filter() { return filter_; }
   RunObservers& observers() { return observers_; }
-  // Returns whether a pipeline is there and empty.
-  bool has_no_passes() const { return pipeline_ && pipeline_->empty(); }
+  // The limits of each run of the passes. -bisect runs them in other processes, for which they hold, not for this one.
+  const RunLimits& limits() const { return limits_; }
+  // Returns whether there is a pipeline without a pass, such as one of empty groups.
+  bool has_no_passes() const;
   // Returns whether all passes are those of PrimFuncs, as in tir.lower.
-  bool has_only_loop_passes() const { return has_only_loop_passes_; }
+  bool has_only_loop_passes() const;
   // Removes what an earlier run wrote to the folder of -dump-dir; does nothing after the first call.
   Status RemoveOldDumps();
+  // The files besides the inputs that the run reads, as far as they are known before it.
+  void AddReadFiles(OutputFiles& files) const;
   // The inputs of the run, and where their modules go.
   const std::vector<InputOutput>& pairs() const { return pairs_; }
   // After the run: tells how many rewrites passes with limits made, and warns about runs of passes that were to be
@@ -91,12 +96,17 @@ class PipelineSetup {
   Status AddPositionalInstruments();
   Status AddCheckpoints(const std::shared_ptr<PipelineCursor>& cursor);
   Status ReadPasses();
+  Status BuildPasses();
   Result<std::vector<LocatedName>> LocateNames(const char* flag, const std::vector<std::string>& names);
   Result<std::vector<LocatedName>> ReadNames(const char* flag, const std::vector<std::string>& names);
   // Names of passes and numbers of runs.
   Status CheckPrinted(std::vector<LocatedName> names);
-  PassFilter FilterOf(const PrintRequest& request) const;
+  Result<PassFilter> FilterOf(const PrintRequest& request) const;
   Status AddRewriteLimits(const InstrumentPlan& plan);
+  Status AddPassRange();
+  Result<std::optional<PassPoint>> ReadPoint(const char* flag, const std::optional<std::string>& text);
+  // Adds the passes of the pipeline that the regular expression matches. Returns whether there are any; reports if not.
+  bool AddMatching(const LocatedName& pattern, std::vector<LocatedName>& names) const;
   Status ResolveNames(std::vector<LocatedName>& names);
   Status FillContext();
   Status FillNames();
@@ -111,6 +121,8 @@ class PipelineSetup {
   std::shared_ptr<PassInstrument> AnotherRewriteLimits() const;
   SettingOrigins Origins() const;
   std::string LevelOrigin() const;
+  // Warns about inputs that the output folder has; false if -Werror turns that into an error.
+  bool WarnOfReplacedInputs();
   // Warns about passes in the pipeline that do not run at the level; false if -Werror turns that into an error.
   bool WarnOfSkipped();
 
@@ -131,14 +143,15 @@ class PipelineSetup {
   std::vector<LocatedName> disabled_;  // from all sources, the command line first
   std::vector<LocatedName> required_;
   std::vector<InstrumentSpec> instruments_;
+  RunLimits limits_;
   std::optional<int64_t> bisect_limit_;
   std::shared_ptr<PassInstrument> bisect_;  // of context(), if there is a limit
   std::vector<RewriteLimit> limits_of_rewrites_;
   std::shared_ptr<RewriteLimits> rewrite_limits_;  // of context(); null if there are none
+  std::shared_ptr<PassRange> range_;               // null if all passes run
   std::vector<size_t> printed_runs_;               // the numbers of those to print
   std::vector<LocatedName> printed_passes_;        // and those that are printed by name
   bool verifies_each_ = false;
-  bool has_only_loop_passes_ = false;
   std::shared_ptr<SemanticCheck> semantic_check_;
   std::shared_ptr<PipelineTrace> trace_;
   std::vector<InputOutput> pairs_;

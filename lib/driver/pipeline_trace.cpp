@@ -59,6 +59,7 @@ void Join(std::string& text, const std::string& more) {
 struct PipelineTrace::Node {
   PassInfo info;
   std::string requirement_of;  // empty for passes in the pipeline
+  std::string exceeded;        // the level in force, if it is below that of the pass
   int changed = 0;
   int unchanged = 0;
   int failed = 0;
@@ -152,10 +153,14 @@ std::string PipelineTrace::SkipText(const PassInfo& info, const PassSkip& skip) 
                                  : std::string();
     return fmt::format("disabled by {}{}", origins_.disabled(info.name), also);
   }
-  // A named pipeline has a level of its own.
-  const bool outer = skip.level == context_.opt_level || running_.empty();
-  const std::string limit = outer ? origins_.level : fmt::format("that of {}", running_.back().node->info.name);
-  return fmt::format("requires -O{} (current level: {})", info.opt_level, limit);
+  return fmt::format("requires -O{} (current level: {})", info.opt_level, LevelText(skip.level));
+}
+
+std::string PipelineTrace::LevelText(int level) const {
+  const auto group =
+      std::find_if(running_.rbegin(), running_.rend(), [&](const Frame& frame) { return frame.level != level; });
+  if (group == running_.rend()) return origins_.level;
+  return fmt::format("-O{}, that of {}", level, LabelOf(group->node->info));
 }
 
 Status PipelineTrace::OnRequiredPass(const PassInfo& requiring, const PassInfo&) {
@@ -174,7 +179,10 @@ Status PipelineTrace::OnSkippedFunction(const GlobalVar& name, std::string_view 
 }
 
 Status PipelineTrace::RunBeforePass(const Module&, const PassInfo& info) {
-  running_.push_back({&NextNode(info)});
+  Node& node = NextNode(info);
+  const int level = context_.opt_level;
+  if (info.opt_level > level && context_.IsRequired(info.name)) node.exceeded = LevelText(level);
+  running_.push_back({.node = &node, .level = level});
   return {};
 }
 
@@ -223,8 +231,8 @@ std::string PipelineTrace::Outcome(const Node& node, const std::string& inherite
     }
     if (!node.requirement_of.empty()) {
       Join(text, fmt::format("runs because '{}' requires it", node.requirement_of));
-    } else if (context_.IsRequired(node.info.name) && node.info.opt_level > context_.opt_level) {
-      Join(text, fmt::format("its level {} is above {}, but {} names it", node.info.opt_level, origins_.level,
+    } else if (!node.exceeded.empty()) {
+      Join(text, fmt::format("its level {} is above {}, but {} names it", node.info.opt_level, node.exceeded,
                              origins_.required(node.info.name)));
     }
     Join(text, FunctionsText(node.functions));

@@ -52,11 +52,14 @@ class PipelineTrace : public PassInstrument {
   struct Frame {
     Node* node;
     size_t next = 0;  // the child that comes next in this round
+    int level = 0;    // that is in force around the pass
   };
 
   static std::unique_ptr<Node> MakeNode(const Pass& pass);
   Node& NextNode(const PassInfo& info);
   std::string SkipText(const PassInfo& info, const PassSkip& skip) const;
+  // The level in force, with its origin.
+  std::string LevelText(int level) const;
   std::string Outcome(const Node& node, const std::string& inherited) const;
   std::vector<std::string> AbsentPasses() const;
   void RenderInto(const Node& node, size_t indent, const std::string& inherited, size_t width, std::string& out) const;

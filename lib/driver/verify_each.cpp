@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "binding_notes.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/check.h"
@@ -50,7 +51,7 @@ Status VerifyEach::RunAfterPass(const Module& module, const PassInfo& info, Pass
   DiagnosticEngine found(&buffer);
   if (!VerifyMade(audit_->before(), module, options_, found)) {
     diagnostics_.Error({}, "ill-formed-result", fmt::format("pass '{}' made an ill-formed module", info.name));
-    buffer.ReplayInto(diagnostics_);
+    ReportWithBindings(buffer, module, diagnostics_);
     return Failure{ErrorCode::Rejected};
   }
   if (const tir::Stmt* repeated = FindRepeatedStmt(module)) {

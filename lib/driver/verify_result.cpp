@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "binding_notes.h"
 #include "iropt/analysis/well_formed.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/file.h"
@@ -63,7 +64,7 @@ Status ResultVerifier::CheckWellFormed(const ModuleSource& source, const Module&
   if (!again.ok() && again.error().code == ErrorCode::Rejected) return again.error();
   // Checked pass by pass the module is well-formed, for example because a pass is not deterministic.
   compiler_.diagnostics().Error({}, "ill-formed-result", "the passes made an ill-formed module");
-  buffer.ReplayInto(compiler_.diagnostics());
+  ReportWithBindings(buffer, result, compiler_.diagnostics());
   return Failure{ErrorCode::Rejected};
 }
 

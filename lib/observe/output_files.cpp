@@ -10,6 +10,8 @@
 #include <optional>
 #include <system_error>
 
+#include "iropt/support/file_log.h"
+
 namespace iropt {
 
 namespace {
@@ -45,6 +47,8 @@ Status CheckKind(std::string_view owner, const std::string& path, const FileKind
 
 void OutputFiles::AddRead(std::string_view owner, const std::string& path) {
   if (path == "-") return;
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) FileLog::NoteRead(path);
   if (auto file = FileOf(path)) read_.push_back({std::string(owner), *std::move(file)});
 }
 

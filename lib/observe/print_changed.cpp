@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "iropt/pass/pipeline.h"
 #include "iropt/support/line_diff.h"
 
 namespace iropt {
@@ -9,7 +10,7 @@ namespace iropt {
 Status PrintChanged::OnResult(const Module& before, const Module& after, const PassInfo& info, ModuleChanges changes) {
   const bool changes_functions = !changes.functions.empty();
   std::erase_if(changes.functions, [&](const std::string& name) { return !printer_->filter().Matches(name); });
-  const std::string heading = fmt::format("IR after {}", info.name);
+  const std::string heading = fmt::format("IR after {}", TitleOf(info));
   if (changes.empty()) {
     return mode_ == ChangePrinting::All
                ? printer_->PrintHeading(heading, changes_functions ? "filtered out" : "unchanged")
@@ -23,7 +24,7 @@ Status PrintChanged::OnResult(const Module& before, const Module& after, const P
 Status PrintChanged::PrintDifference(const Module& before, const Module& after, const std::string& heading,
                                      std::span<const std::string> functions) const {
   const auto difference = [&](std::span<const std::string> names) {
-    const auto text = [&](const Module& module) { return console_.PrintToString(SelectFunctions(module, names)); };
+    const auto text = [&](const Module& module) { return console_.ShownText(SelectFunctions(module, names)); };
     return UnifiedDiff(text(before), text(after), {.colour = mode_ == ChangePrinting::ColourDiff});
   };
   if (functions.empty()) return printer_->PrintText(heading, functions, difference({}));

@@ -91,6 +91,7 @@ std::string Watchdog::Describe(const Running& running) const {
 }
 
 void Watchdog::EndRun(const std::string& message, const Running* running) const {
+  if (on_exceeded_) return on_exceeded_(message);
   PrintProcessError("budget", message);
   EndProcessAfter(kSecondsForSnapshot, ErrorCode::Budget);
   const std::string path = running != nullptr ? WriteSnapshot(*running) : "";

@@ -21,14 +21,14 @@ class Composite : public Pass::Impl {
   std::span<const Pass> children() const override { return passes_; }
 
  protected:
-  // Each pass that is enabled at `level`, after what it requires.
-  Result<PassResult> RunInOrder(Module module, PassContext& context, int level, DiagnosticEngine& diagnostics) const {
+  // Each pass that the context enables, after what it requires.
+  Result<PassResult> RunInOrder(Module module, PassContext& context, DiagnosticEngine& diagnostics) const {
     PassResult total{std::move(module)};
     IROPT_RETURN_IF_ERROR(
         NotifyInstruments(context, info(), [&](PassInstrument& instrument) { return instrument.OnRound(info()); }));
     for (const Pass& pass : passes_) {
-      if (!context.PassEnabled(pass.info(), level)) {
-        IROPT_RETURN_IF_ERROR(TellSkip(pass.info(), context, level));
+      if (!context.PassEnabled(pass.info())) {
+        IROPT_RETURN_IF_ERROR(TellSkip(pass.info(), context));
         continue;
       }
       IROPT_RETURN_IF_ERROR(RunRequired(pass, total, context, diagnostics));
@@ -45,9 +45,10 @@ class Composite : public Pass::Impl {
     return {};
   }
 
-  static Status TellSkip(const PassInfo& info, PassContext& context, int level) {
+  static Status TellSkip(const PassInfo& info, PassContext& context) {
     const bool disabled = context.IsDisabled(info.name);
-    const PassSkip skip{.reason = disabled ? PassSkip::Reason::Disabled : PassSkip::Reason::Level, .level = level};
+    const PassSkip skip{.reason = disabled ? PassSkip::Reason::Disabled : PassSkip::Reason::Level,
+                        .level = context.opt_level};
     return NotifyInstruments(context, info,
                              [&](PassInstrument& instrument) { return instrument.OnSkippedPass(info, skip); });
   }
@@ -70,13 +71,30 @@ class Composite : public Pass::Impl {
   std::vector<Pass> passes_;
 };
 
+// The level of a group is that of the context while the group runs: the groups inside of it, and passes that ask the
+// context for the level, see it as well.
+class LevelScope {
+ public:
+  LevelScope(PassContext& context, std::optional<int> level) : context_(context), outer_(context.opt_level) {
+    context.opt_level = level.value_or(outer_);
+  }
+  LevelScope(const LevelScope&) = delete;
+  LevelScope& operator=(const LevelScope&) = delete;
+  ~LevelScope() { context_.opt_level = outer_; }
+
+ private:
+  PassContext& context_;
+  const int outer_;
+};
+
 class SequentialImpl : public Composite {
  public:
   SequentialImpl(PassInfo info, std::vector<Pass> passes, std::optional<int> level)
       : Composite(std::move(info), PassKind::Sequential, std::move(passes)), level_(level) {}
 
   Result<PassResult> Run(Module module, PassContext& context, DiagnosticEngine& diagnostics) const override {
-    return RunInOrder(std::move(module), context, level_.value_or(context.opt_level), diagnostics);
+    const LevelScope scope(context, level_);
+    return RunInOrder(std::move(module), context, diagnostics);
   }
 
  private:
@@ -99,8 +117,7 @@ class FixpointImpl : public Composite {
   Result<PassResult> Run(Module module, PassContext& context, DiagnosticEngine& diagnostics) const override {
     PassResult total{std::move(module)};
     for (int round = 0; round < max_rounds_; ++round) {
-      IROPT_ASSIGN_OR_RETURN(PassResult result,
-                             RunInOrder(std::move(total.module), context, context.opt_level, diagnostics));
+      IROPT_ASSIGN_OR_RETURN(PassResult result, RunInOrder(std::move(total.module), context, diagnostics));
       total.module = std::move(result.module);
       if (!result.changed) return total;
       total.changed = true;
@@ -124,8 +141,7 @@ class RepeatImpl : public Composite {
   Result<PassResult> Run(Module module, PassContext& context, DiagnosticEngine& diagnostics) const override {
     PassResult total{std::move(module)};
     for (int i = 0; i < times_; ++i) {
-      IROPT_ASSIGN_OR_RETURN(PassResult result,
-                             RunInOrder(std::move(total.module), context, context.opt_level, diagnostics));
+      IROPT_ASSIGN_OR_RETURN(PassResult result, RunInOrder(std::move(total.module), context, diagnostics));
       total.module = std::move(result.module);
       total.changed |= result.changed;
     }

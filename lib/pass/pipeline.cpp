@@ -155,14 +155,14 @@ std::optional<PassInfo> InfoOf(const PipelineItem& item, const PassRegistry& reg
   return row == nullptr ? std::nullopt : std::optional(row->info);
 }
 
-void CollectSkipped(const Pipeline& pipeline, const PassRegistry& registry, const PassContext& context,
-                    std::vector<const PipelineItem*>& skipped) {
+void CollectSkipped(const Pipeline& pipeline, const PassRegistry& registry, const PassContext& context, int level,
+                    std::vector<SkippedItem>& skipped) {
   for (const PipelineItem& item : pipeline) {
     const std::optional<PassInfo> info = InfoOf(item, registry);
-    if (!info || context.PassEnabled(*info)) {
-      CollectSkipped(item.children, registry, context, skipped);
+    if (!info || context.PassEnabled(*info, level)) {
+      CollectSkipped(item.children, registry, context, item.at_level.value_or(level), skipped);
     } else if (!context.IsDisabled(info->name)) {
-      skipped.push_back(&item);
+      skipped.push_back({&item, level});
     }
   }
 }
@@ -175,6 +175,18 @@ void CollectNames(const Pipeline& pipeline, std::vector<std::string_view>& names
 }
 
 }  // namespace
+
+std::string TitleOf(const PassInfo& info) {
+  constexpr size_t kLongest = 100;
+  if (info.is_composite() || info.options.empty()) return info.name;
+  PipelineItem item;
+  item.name = info.name;
+  item.options = info.options;
+  std::string title = PrintPipeline({item});
+  if (title.size() <= kLongest) return title;
+  title.resize(kLongest);
+  return title + "...";
+}
 
 Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registry, DiagnosticEngine& diagnostics,
                            const PassContext* context) {
@@ -208,10 +220,10 @@ Pipeline ExpandPipeline(const Pipeline& pipeline, const PassRegistry& registry, 
   return expanded;
 }
 
-std::vector<const PipelineItem*> SkippedByLevel(const Pipeline& pipeline, const PassRegistry& registry,
-                                                const PassContext& context) {
-  std::vector<const PipelineItem*> skipped;
-  CollectSkipped(pipeline, registry, context, skipped);
+std::vector<SkippedItem> SkippedByLevel(const Pipeline& pipeline, const PassRegistry& registry,
+                                        const PassContext& context) {
+  std::vector<SkippedItem> skipped;
+  CollectSkipped(pipeline, registry, context, context.opt_level, skipped);
   return skipped;
 }
 

@@ -70,13 +70,21 @@ Status PipelineCursor::OnRequiredPass(const PassInfo&, const PassInfo& required)
   return {};
 }
 
-// Makes the rest of a round a group of its own, since the passes of a fixpoint and of a repeat run at the level of the
-// context.
-void PipelineCursor::AppendRestOf(const Frame& frame, Pipeline inner, Pipeline& rest) const {
+int PipelineCursor::LevelAround(size_t frame) const {
+  while (frame-- > 0) {
+    const PipelineItem* group = frames_[frame].group;
+    if (group != nullptr && group->at_level) return *group->at_level;
+  }
+  return level_;
+}
+
+// Makes the rest of a round a group of its own, unless it runs at the level around it as well.
+void PipelineCursor::AppendRestOf(size_t at, Pipeline inner, Pipeline& rest) const {
+  const Frame& frame = frames_[at];
   const PipelineItem& group = *frame.group;
   std::copy(group.children.begin() + static_cast<std::ptrdiff_t>(frame.next), group.children.end(),
             std::back_inserter(inner));
-  if (group.kind == PipelineItem::Kind::Sequential && group.at_level == level_) {
+  if (group.kind == PipelineItem::Kind::Sequential && group.at_level == LevelAround(at)) {
     std::ranges::move(inner, std::back_inserter(rest));
     return;
   }
@@ -105,7 +113,7 @@ Pipeline PipelineCursor::Rest() const {
     }
     Pipeline inner = std::exchange(rest, {});
     if (frames_[i].group != &root_) {
-      AppendRestOf(frames_[i], std::move(inner), rest);
+      AppendRestOf(i, std::move(inner), rest);
       continue;
     }
     rest = std::move(inner);

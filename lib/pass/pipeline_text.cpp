@@ -82,8 +82,22 @@ class PipelineReader {
   void ReadOptionsOfPass(PipelineItem& item) {
     ReadOptions(item.options);
     if (reader_.Peek() != '(') return;
+    if (const std::optional<std::string> pass = NameInPython(item.name)) {
+      reader_.ErrorAt(item.span, fmt::format("'{}(' begins a call in Python: expected the name of the pass, '{}'",
+                                             item.name, *pass));
+      return;
+    }
     reader_.ErrorAt(item.span,
                     fmt::format("'{}' is not a group of passes: expected Sequential, fixpoint or repeat", item.name));
+  }
+
+  // Returns the name of the pass that a function of TVM makes: "tir.Simplify" for "tvm.tir.transform.Simplify".
+  static std::optional<std::string> NameInPython(std::string_view function) {
+    constexpr std::string_view kModule = "transform.";
+    const size_t at = function.find(kModule);
+    if (at == std::string_view::npos || (at != 0 && function[at - 1] != '.')) return std::nullopt;
+    const bool is_tir = function.substr(0, at).ends_with("tir.");
+    return fmt::format("{}{}", is_tir ? "tir." : "", function.substr(at + kModule.size()));
   }
 
   void ReadSequential(PipelineItem& item) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "iropt/pass/pipeline.h"
+
 namespace iropt {
 
 PassFilter PassesNamed(std::vector<std::string> passes) {
@@ -15,12 +17,12 @@ PassFilter PassesNamed(std::vector<std::string> passes) {
 
 Status PrintIRBefore::RunBeforePass(const Module& module, const PassInfo& info) {
   if (!filter_(info)) return {};
-  return print_(module, fmt::format("IR before {}", info.name));
+  return print_(module, fmt::format("IR before {}", TitleOf(info)));
 }
 
 Status PrintIRAfter::RunAfterPass(const Module& module, const PassInfo& info, PassOutcome outcome) {
   if (outcome == PassOutcome::Failed || !filter_(info)) return {};
-  return print_(module, fmt::format("IR after {}", info.name));
+  return print_(module, fmt::format("IR after {}", TitleOf(info)));
 }
 
 }  // namespace iropt

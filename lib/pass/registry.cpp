@@ -66,9 +66,17 @@ PassRegistry::PassRegistry() {
   configs_.emplace(immutable.name, immutable);
 }
 
+// Of the area of the passes, which is above this one; null in programs without it.
+[[gnu::weak]] Status RegisterAllPasses(PassRegistry& registry);
+
 PassRegistry& PassRegistry::Global() {
-  static PassRegistry registry;
-  return registry;
+  static PassRegistry& global = []() -> PassRegistry& {
+    static PassRegistry registry;
+    const Status added = &RegisterAllPasses != nullptr ? RegisterAllPasses(registry) : Status();
+    IROPT_CHECK(added.ok(), "{}", added.error().message);
+    return registry;
+  }();
+  return global;
 }
 
 namespace {

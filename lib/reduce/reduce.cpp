@@ -10,6 +10,7 @@
 
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/driver/formats.h"
+#include "iropt/observe/output_files.h"
 #include "iropt/observe/progress.h"
 #include "iropt/pass/timing.h"
 #include "iropt/support/crash.h"
@@ -34,6 +35,7 @@ class ReduceRun {
   Result<int> Execute() {
     const CrashNote note("reducing", options_.input);
     IROPT_RETURN_IF_ERROR(compiler_.LoadPlugins(options_.plugins));
+    IROPT_RETURN_IF_ERROR(CheckFiles());
     IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> text, ReadFile(options_.input));
     const ModuleSource source = compiler_.SourceAt(options_.input, text);
     compiler_.set_input(source.name, {});
@@ -55,6 +57,15 @@ class ReduceRun {
   }
 
  private:
+  // The output replaces no other file that is read than the input.
+  Status CheckFiles() const {
+    OutputFiles files;
+    for (const std::string& path : options_.compiler.response_files) files.AddRead("the response file", path);
+    for (const PluginRecord& plugin : compiler_.registry().plugins()) files.AddRead("-load-pass-plugin", plugin.path);
+    if (options_.compiler.weights) files.AddRead("-weights", *options_.compiler.weights);
+    return files.Claim("-output", options_.output);
+  }
+
   int Jobs() const { return options_.jobs > 0 ? options_.jobs : DefaultThreadCount(); }
 
   std::string NameOfFiles() const {

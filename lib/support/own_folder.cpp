@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
@@ -80,6 +82,23 @@ void OwnFolder::Make() const {
   if (part_.empty()) return;
   const Descriptor folder(open(path_.c_str(), kOpenFolder));
   if (IsOwn(folder.get(), S_IFDIR)) static_cast<void>(mkdirat(folder.get(), part_.c_str(), S_IRWXU));
+}
+
+std::string OwnFolder::Problem() const {
+  Make();
+  const Descriptor folder(Open());
+  if (folder.get() >= 0) {
+    if (faccessat(folder.get(), ".", W_OK | X_OK, AT_EACCESS) == 0) return {};
+    return ErrnoText(errno);
+  }
+  for (const std::string& path : {path_, path_ + '/' + part_}) {
+    const Descriptor part(open(path.c_str(), kOpenFolder));
+    struct stat info = {};
+    if (part.get() < 0 || fstat(part.get(), &info) != 0) return ErrnoText(errno);
+    if (info.st_uid != geteuid()) return "it belongs to another user";
+    if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "others can write to it";
+  }
+  return "a folder in it is a link";
 }
 
 std::optional<std::string> OwnFolder::Read(const std::string& name) const {

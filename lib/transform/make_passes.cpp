@@ -5,15 +5,6 @@
 
 namespace iropt {
 
-PassRegistry& AllPasses() {
-  static PassRegistry& registry = []() -> PassRegistry& {
-    const Status added = RegisterAllPasses(PassRegistry::Global());
-    IROPT_CHECK(added.ok(), "{}", added.error().message);
-    return PassRegistry::Global();
-  }();
-  return registry;
-}
-
 namespace transform {
 
 namespace {
@@ -21,7 +12,7 @@ namespace {
 Pass Make(std::string_view name, OptionValue::Dict options) {
   DiagnosticBuffer reports;
   DiagnosticEngine diagnostics(&reports);
-  Result<Pass> pass = AllPasses().Create(name, std::move(options), diagnostics);
+  Result<Pass> pass = PassRegistry::Global().Create(name, std::move(options), diagnostics);
   IROPT_CHECK(pass.ok(), "{}", reports.diagnostics().empty() ? name : reports.diagnostics().front().message);
   return *std::move(pass);
 }

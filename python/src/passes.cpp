@@ -42,7 +42,7 @@ SourceManager& OptionSources() {
 
 PassRegistry& Registry() {
   static PassRegistry& registry = [&]() -> PassRegistry& {
-    PassRegistry& all = AllPasses();
+    PassRegistry& all = PassRegistry::Global();
     all.set_reader(std::make_shared<ScriptReader>(OptionSources()));
     return all;
   }();

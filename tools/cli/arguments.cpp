@@ -50,7 +50,8 @@ Result<std::vector<std::string>> SplitWords(std::string_view text, const std::st
   return words;
 }
 
-Status ExpandInto(const std::vector<std::string>& arguments, int depth, std::vector<std::string>& out) {
+Status ExpandInto(const std::vector<std::string>& arguments, std::vector<std::string>& files, int depth,
+                  std::vector<std::string>& out) {
   bool literal = false;
   for (const std::string& argument : arguments) {
     literal |= argument == "--";
@@ -64,7 +65,8 @@ Status ExpandInto(const std::vector<std::string>& arguments, int depth, std::vec
     }
     IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<const FileBuffer> file, ReadFile(path));
     IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> words, SplitWords(file->text(), path));
-    IROPT_RETURN_IF_ERROR(ExpandInto(words, depth + 1, out));
+    files.push_back(path);
+    IROPT_RETURN_IF_ERROR(ExpandInto(words, files, depth + 1, out));
   }
   return {};
 }
@@ -112,9 +114,10 @@ Result<std::vector<std::string>> DefaultFlags() {
 }
 
 Result<std::vector<std::string>> NormalizeArguments(const std::vector<std::string>& arguments,
-                                                    std::span<const Flag> flags) {
+                                                    std::span<const Flag> flags,
+                                                    std::vector<std::string>& response_files) {
   std::vector<std::string> expanded;
-  IROPT_RETURN_IF_ERROR(ExpandInto(arguments, 0, expanded));
+  IROPT_RETURN_IF_ERROR(ExpandInto(arguments, response_files, 0, expanded));
   std::vector<std::string> normalized;
   for (size_t i = 0; i < expanded.size(); ++i) {
     if (expanded[i] == "--") {

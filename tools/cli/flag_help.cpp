@@ -59,8 +59,9 @@ std::string RenderFlags(std::span<const Flag> flags, bool with_details) {
 }
 
 std::string RenderHelpHead(const ToolDescription& tool) {
-  return fmt::format("{}\n\nusage: {} {}\n\n  {:{}}{}\n", tool.purpose, tool.name, tool.arguments, "FILE",
-                     kFlagNameWidth - 2, tool.file_meaning);
+  std::string text = fmt::format("{}\n\nusage: {} {}\n", tool.purpose, tool.name, tool.arguments);
+  if (!tool.file_meaning.empty()) text += fmt::format("\n  {:{}}{}\n", "FILE", kFlagNameWidth - 2, tool.file_meaning);
+  return text;
 }
 
 std::string RenderHelp(const ToolDescription& tool, bool with_details) {

@@ -25,7 +25,8 @@ std::string RenderHelp(const ToolDescription& tool, bool with_details);
 // Explanation of how flags are written.
 inline constexpr std::string_view kFlagRules =
     "Flags take one dash or two, and values after '=' or as the next word. Lists are separated by commas. A flag that "
-    "takes a list may be repeated, and each use adds to the list; a flag that takes one value may be given once. @FILE "
+    "takes a list may be repeated, and each use adds to the list; of a flag that takes one value the last use counts, "
+    "and =false turns a switch off. @FILE "
     "stands for the arguments in the file, which may be quoted as in a shell, may name further files, and may have "
     "comments from '#' to the end of the line. Arguments after '--' are not flags. "
     "The environment variable IROPT_FLAGS has default flags for ir-opt, as words of a shell; other tools take those of "

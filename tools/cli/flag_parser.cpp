@@ -187,7 +187,6 @@ const Flag* FlagParser::Find(std::string_view name) const {
 }
 
 bool FlagParser::Applies(const Flag& flag, const std::set<std::string_view>& given) const {
-  if (!AddsUp(flag.value) && given.contains(flag.name)) return false;
   return std::ranges::none_of(rules_.exclusions, [&](const FlagExclusion& exclusion) {
     const auto is_given = [&](std::string_view name) { return given.contains(name); };
     const bool is_other = std::ranges::find(exclusion.others, flag.name) != exclusion.others.end();
@@ -199,14 +198,72 @@ bool FlagParser::Applies(const Flag& flag, const std::set<std::string_view>& giv
 // A default flag that the tool does not have is for another one, unless the tool is ir-opt, which has all of them.
 bool FlagParser::Takes(std::string_view word, const std::set<std::string_view>& given) const {
   const Flag* flag = Find(NameOf(word));
-  const bool is_known =
-      flag != nullptr && (flag->value.kind != ValueKind::Switch || word.find('=') == std::string_view::npos);
-  return is_known ? Applies(*flag, given) : tool_ == "ir-opt";
+  const std::string_view value = word.substr(std::min(word.find('='), word.size()));
+  // That of another tool may have values.
+  const bool fits = flag != nullptr &&
+                    (flag->value.kind != ValueKind::Switch || value.empty() || value == "=true" || value == "=false");
+  return fits ? Applies(*flag, given) : tool_ == "ir-opt";
 }
 
-Result<std::vector<std::string>> FlagParser::Merge() const {
-  IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> words, NormalizeArguments(arguments_.words, flags_));
-  IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> defaults, NormalizeArguments(arguments_.defaults, flags_));
+// The words of one use of a flag, or one other word.
+struct FlagParser::Use {
+  const Flag* flag;  // null for other words, also unknown flags
+  size_t begin;
+  size_t end;
+};
+
+std::vector<FlagParser::Use> FlagParser::UsesIn(const std::vector<std::string>& words) const {
+  std::vector<Use> uses;
+  bool literal = false;
+  for (size_t i = 0; i < words.size();) {
+    literal |= words[i] == "--";
+    const Flag* flag = !literal && words[i].starts_with("--") ? Find(NameOf(words[i])) : nullptr;
+    const bool has_value = flag && TakesNextWord(flag->value);
+    size_t more = has_value && words[i].find('=') == std::string::npos ? 1 : 0;
+    if (has_value && flag->value.kind == ValueKind::Pair) ++more;
+    // The empty word of "--flag=".
+    if (flag && IsOptionalValue(flag->value) && i + 1 < words.size() && words[i + 1].empty()) ++more;
+    const size_t end = std::min(i + 1 + more, words.size());
+    uses.push_back({flag, i, end});
+    i = end;
+  }
+  return uses;
+}
+
+// Of the uses of a flag that takes one value, or none, only the last one counts, and "=false" is as if there were none.
+Result<std::vector<std::string>> FlagParser::KeepLast(const std::vector<std::string>& words) const {
+  const std::vector<Use> uses = UsesIn(words);
+  std::vector<std::string> kept;
+  for (auto use = uses.begin(); use != uses.end(); ++use) {
+    std::string first = words[use->begin];
+    if (use->flag != nullptr && !AddsUp(use->flag->value)) {
+      if (std::ranges::find(use + 1, uses.end(), use->flag, &Use::flag) != uses.end()) continue;
+      const size_t equals = std::min(first.find('='), first.size());
+      const std::string_view value = std::string_view(first).substr(equals);
+      const bool is_switch = use->flag->value.kind == ValueKind::Switch;
+      if (is_switch || IsOptionalValue(use->flag->value)) {
+        if (value == "=false") continue;
+        if (value == "=true") {
+          first.resize(equals);
+        } else if (is_switch && !value.empty()) {
+          return Error{ErrorCode::Usage, fmt::format("flag '-{}' takes no value but true or false, not '{}'",
+                                                     use->flag->name, value.substr(1))};
+        }
+      }
+    }
+    kept.push_back(std::move(first));
+    kept.insert(kept.end(), words.begin() + static_cast<ptrdiff_t>(use->begin) + 1,
+                words.begin() + static_cast<ptrdiff_t>(use->end));
+  }
+  return kept;
+}
+
+Result<std::vector<std::string>> FlagParser::Merge() {
+  IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> normalized,
+                         NormalizeArguments(arguments_.words, flags_, response_files_));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> words, KeepLast(normalized));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<std::string> defaults,
+                         NormalizeArguments(arguments_.defaults, flags_, response_files_));
   std::set<std::string_view> given;
   for (auto word = words.begin(); word != words.end() && *word != "--"; ++word) {
     if (word->starts_with("--")) given.insert(NameOf(*word));
@@ -224,41 +281,23 @@ Result<std::vector<std::string>> FlagParser::Merge() const {
     if (Takes(*word, given)) merged.insert(merged.end(), word, end);
     word = end;
   }
-  merged.insert(merged.end(), words.begin(), words.end());
-  return merged;
+  merged.insert(merged.end(), normalized.begin(), normalized.end());
+  return KeepLast(merged);
 }
 
-// A switch takes no value; CLI11 would parse it as a boolean or report its own message. Of a flag with an optional
-// value and a '=', the value is not empty; NormalizeArguments makes "--flag" and "" of "--flag=".
-Status FlagParser::CheckSwitches() const {
+// Of a flag with an optional value and a '=', the value is not empty; NormalizeArguments makes "--flag" and "" of
+// "--flag=".
+Status FlagParser::CheckOptionalValues() const {
   const std::vector<std::string>& arguments = *merged_;
   for (size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
     const std::string& argument = arguments[i];
     if (!argument.starts_with("--")) continue;
-    const size_t equals = argument.find('=');
     const std::string_view name = NameOf(argument);
     const Flag* flag = Find(name);
     if (flag == nullptr) continue;
-    if (flag->value.kind == ValueKind::Switch && equals != std::string::npos) {
-      return Error{ErrorCode::Usage, fmt::format("flag '-{}' takes no value", name)};
-    }
     if (IsOptionalValue(flag->value) && i + 1 < arguments.size() && arguments[i + 1].empty()) {
       return Error{ErrorCode::Usage, fmt::format("flag '-{}' needs a value after '='", name)};
     }
-  }
-  return {};
-}
-
-// A flag that takes one value has it once: neither the first nor the last is silently dropped.
-Status FlagParser::CheckRepetition() const {
-  for (const Flag& flag : flags_) {
-    if (AddsUp(flag.value) || flag.value.kind == ValueKind::Switch) continue;
-    const std::span<const std::string> values = ValuesOf(flag);
-    const bool is_pair = flag.value.kind == ValueKind::Pair;
-    if (values.size() <= (is_pair ? 2 : 1)) continue;
-    return Error{ErrorCode::Usage,
-                 fmt::format("flag '-{}' takes {}, but is given {}: '{}'", flag.name,
-                             is_pair ? "two values" : "one value", values.size(), fmt::join(values, "', '"))};
   }
   return {};
 }
@@ -314,14 +353,13 @@ Status FlagParser::Parse() {
   SetMessageFormat(ToDiagnosticFormat(format.empty() ? FindDiagnosticFormat(arguments_.defaults) : format));
   if (!merged_.ok()) return merged_.error();
   SetMessageFormat(ToDiagnosticFormat(FindDiagnosticFormat(*merged_)));
-  IROPT_RETURN_IF_ERROR(CheckSwitches());
+  IROPT_RETURN_IF_ERROR(CheckOptionalValues());
   try {
     app_->parse(std::vector<std::string>(merged_->rbegin(), merged_->rend()));  // CLI11 takes them from the back
   } catch (const CLI::ParseError& e) {
     return Error{ErrorCode::Usage, DescribeParseError(e, flags_)};
   }
   IROPT_RETURN_IF_ERROR(PlaceInputs(app_->remaining()));
-  IROPT_RETURN_IF_ERROR(CheckRepetition());
   IROPT_RETURN_IF_ERROR(CheckExclusions());
   return CheckRequirements();
 }

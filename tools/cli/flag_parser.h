@@ -62,7 +62,7 @@ class FlagParser {
   // with all others.
   void Bind(const Flag& flag, bool& member);
   void Bind(const Flag& flag, std::vector<std::string>& member);
-  // One value, of which a second one is refused: a text or a number, which may be optional.
+  // One value, the last one that is given: a text or a number, which may be optional.
   template <class T>
   void Bind(const Flag& flag, T& member);
 
@@ -70,6 +70,8 @@ class FlagParser {
   // messages of the tool have the format that the arguments name, also if they are wrong. Of the default flags, the
   // tool takes those that it has, except what the command line replaces or rules out.
   Status Parse();
+  // The response files of the arguments.
+  const std::vector<std::string>& response_files() const { return response_files_; }
   // Returns whether the flag, or FlagExclusion::kInput, is given. After Parse.
   bool IsGiven(std::string_view name) const;
   // The flags that are given, but for some, with their values; the same for all command lines that mean the same. After
@@ -84,7 +86,7 @@ class FlagParser {
   // Takes the arguments that CLI11 did not consume.
   Status PlaceInputs(const std::vector<std::string>& unplaced);
   // The words of both, normalized.
-  Result<std::vector<std::string>> Merge() const;
+  Result<std::vector<std::string>> Merge();
   // False if the flag is certainly not given.
   bool IsMentioned(const Flag& flag) const;
   // Those that are given.
@@ -93,8 +95,10 @@ class FlagParser {
   // Returns whether a default flag is for this tool, and whether it has an effect beside those of the command line.
   bool Takes(std::string_view word, const std::set<std::string_view>& given) const;
   bool Applies(const Flag& flag, const std::set<std::string_view>& given) const;
-  Status CheckSwitches() const;
-  Status CheckRepetition() const;
+  struct Use;
+  std::vector<Use> UsesIn(const std::vector<std::string>& words) const;
+  Result<std::vector<std::string>> KeepLast(const std::vector<std::string>& words) const;
+  Status CheckOptionalValues() const;
   Status CheckExclusions() const;
   Status CheckRequirements() const;
 
@@ -103,6 +107,7 @@ class FlagParser {
   const Arguments& arguments_;
   FlagRules rules_;
   std::vector<std::string>* more_inputs_;
+  std::vector<std::string> response_files_;
   Result<std::vector<std::string>> merged_;
   std::unique_ptr<CLI::App> app_;  // here, only its sources compile CLI11, which takes seconds
 };

@@ -81,8 +81,9 @@ std::string RenderManPage(const ToolDescription& tool, std::span<const ManSectio
   std::string out = Heading(tool.name);
   out += fmt::format(".SH NAME\n{} \\- {}\n", Escape(tool.name), Escape(tool.summary));
   out += fmt::format(".SH SYNOPSIS\n.B {}\n{}\n", Escape(tool.name), Escape(tool.arguments));
-  out += fmt::format(".SH DESCRIPTION\n{}\nThe module comes from\n.I FILE\nor the standard input. {}\n",
-                     Escape(tool.purpose), Escape(kFlagRules));
+  const std::string_view input =
+      tool.file_meaning.empty() ? "" : "The module comes from\n.I FILE\nor the standard input.\n";
+  out += fmt::format(".SH DESCRIPTION\n{}\n{}{}\n", Escape(tool.purpose), input, Escape(kFlagRules));
   out += ".SH OPTIONS\n" + RenderFlagEntries(tool.flags);
   for (const ManSection& section : sections) out += fmt::format(".SH \"{}\"\n{}", section.title, section.text);
   out += ".SH \"EXIT STATUS\"\n" + ManVerbatim(tool.exit_codes);

@@ -11,6 +11,7 @@
 #include "cli/arguments.h"
 #include "iropt/diag/consumers.h"
 #include "iropt/support/crash.h"
+#include "iropt/support/end_process.h"
 #include "iropt/support/file.h"
 #include "iropt/support/shell.h"
 
@@ -61,8 +62,7 @@ void CheckHasReturned() {
   if (has_returned) return;
   PrintInternalError("internal error: exit() was called before the tool was done");
   PrintCrashNotes();
-  RemoveUnfinishedFiles();
-  _exit(ExitCode(ErrorCode::Internal));
+  EndProcess(ErrorCode::Internal);
 }
 
 Diagnostic DiagnosticOf(const Error& error) {

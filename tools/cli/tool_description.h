@@ -13,7 +13,7 @@ struct ToolDescription {
   std::string_view summary;       // the line of the manual page behind the name: "run functions of tensor programs"
   std::string_view purpose;       // a sentence, at the top of the help
   std::string_view arguments;     // behind the name in the synopsis: "[flags] [FILE]"
-  std::string_view file_meaning;  // in the help, what FILE is
+  std::string_view file_meaning;  // in the help, what FILE is; empty: there is none
   std::span<const Flag> flags;
   std::string_view examples;    // lines of commands with their meaning, indented
   std::string_view exit_codes;  // lines of codes with their meaning, indented

@@ -59,7 +59,8 @@ const FlagExclusion kExclusions[] = {
       "instruments",
       "output-split-marker"}},
     {"bisect",
-     {"no-verify",
+     {"quiet",
+      "no-verify",
       "output",
       "split-input-file",
       "externalize-constants",
@@ -94,13 +95,17 @@ const FlagExclusion kExclusions[] = {
       "filter-functions",
       "elide-constants-larger-than",
       "track-memory",
-      "pass-timeout",
-      "max-rss",
-      "max-ir-growth",
       "eval"}},
     {"check-semantics", {"no-verify"}},
-    {"rewrite-limit", {"verify-determinism", "checkpoint-dir"}},
+    {"rewrite-limit", {"verify-determinism", "checkpoint-dir", "quiet"}},
     {"repeat", {"stats", "print-pipeline"}},
+    // Files that repeat a run have all of its pipeline.
+    {"start-after",
+     {"repeat", "print-pipeline", "bisect", "dump-dir", "checkpoint-dir", "reproducer", "verify-only", "diff", "eval",
+      "query"}},
+    {"stop-after",
+     {"repeat", "print-pipeline", "bisect", "dump-dir", "checkpoint-dir", "reproducer", "verify-only", "diff", "eval",
+      "query"}},
     {"run-reproducer", {"passes", "pipeline"}},
     {"eval",
      {FlagExclusion::kInput, "passes", "pipeline", "opt-level", "output", "emit", "verify-only", "split-input-file",
@@ -219,6 +224,11 @@ Status CheckValues(const CommandLine& line) {
         ErrorCode::Usage,
         fmt::format("flag '-check-semantics-compiled' must be one of always, auto, never, not '{}'", compiled)};
   }
+  const std::string& which = line.verify_diagnostics;
+  if (!which.empty() && which != "all" && which != "only-expected") {
+    return Error{ErrorCode::Usage,
+                 fmt::format("flag '-verify-diagnostics' must be one of all, only-expected, not '{}'", which)};
+  }
   const bool checks_semantics = !line.check_semantics.empty() || line.bisect == "semantics";
   const std::pair<std::string_view, bool> of_checks[] = {
       {"-check-semantics-budget", line.check_semantics_budget.has_value()},
@@ -329,6 +339,8 @@ BisectRequest BisectRequestOf(const CommandLine& line) {
 void TranslateWords(CommandLine& line) {
   if (!line.check_semantics.empty()) line.driver.check_semantics = SemanticCheckOf(line);
   if (line.bisect) line.driver.bisect = BisectRequestOf(line);
+  line.driver.verify_diagnostics = !line.verify_diagnostics.empty();
+  line.driver.only_expected = line.verify_diagnostics == "only-expected";
   line.driver.print_changed = ChangePrintingOf(line.print_changed);
   line.driver.print_pipeline = FormOf(line.print_pipeline);
   line.driver.stats = FormOf(line.stats);
@@ -374,6 +386,7 @@ static Result<CommandLine> ParseArguments(const Arguments& arguments) {
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 #include "flags.def"
   IROPT_RETURN_IF_ERROR(parser.Parse());
+  line.driver.compiler.response_files = parser.response_files();
   IROPT_RETURN_IF_ERROR(CheckValues(line));
   IROPT_RETURN_IF_ERROR(CheckInputs(line));
   TranslateWords(line);

@@ -22,6 +22,7 @@ struct CommandLine {
   std::optional<std::string> cache_size;
   std::string print_pipeline;  // empty if the flag is not there, as below
   std::string print_changed;
+  std::string verify_diagnostics;
   std::string check_semantics;
   std::optional<std::string> bisect;
   std::optional<int64_t> check_semantics_budget;

@@ -96,6 +96,7 @@ Result<CommandLine> ParseCommandLine(const Arguments& arguments) {
 #define IROPT_FLAG(Group, Name, Member, Value, Summary, Details) parser.Bind(*flag++, line.Member);
 #include "flags.def"
   IROPT_RETURN_IF_ERROR(parser.Parse());
+  line.driver.compiler.response_files = parser.response_files();
   TranslateDiagnosticFlags(line.diagnostics, line.colour, line.driver.compiler);
   const bool compares = !line.compare_pipelines.empty();
   const bool is_compiled = line.loops ? *line.loops == "compile" : compares;

@@ -28,8 +28,8 @@ struct BuildStepOptions {
 // same identity, the same contents of the input and of all other files that the first one read (weights, rules,
 // plugins, pipelines) gives these again and does nothing else; if there are such other files, in the same folders only,
 // because the output may name them by their paths from there. Runs during which a file changes, results larger than a
-// sixteenth of the cache, and runs that read streams or plugins in Python are not kept. Failures to write the cache are
-// ignored. Several processes can share a cache.
+// sixteenth of the cache, and runs that read streams or plugins in Python are not kept. A folder that
+// cannot be used is a warning, later failures to write the cache are ignored. Several processes can share a cache.
 //
 // A dependency file is written if the run succeeds. It has one rule: the output depends on all files that were read.
 //

@@ -116,9 +116,11 @@ class CompilerInstance final : public ModuleConsole {
   // Fails if the file at the path has weights that were read.
   Status CheckOutputPath(const std::string& path) const;
   void Print(const Module& module, OutputStream& out, const std::string& path = "-") const override;
-  // Writes the module in a format, which may not be able to express it.
+  // Writes the module in a format, which may not be able to express it. On a terminal, text has no data of big
+  // constants, and a remark tells so.
   Status Write(const Module& module, OutputStream& out, const std::string& path, const Format& format);
-  std::string PrintToString(const Module& module) const override;
+  std::string PrintToString(const Module& module) const;
+  std::string ShownText(const Module& module) const override;
   Status PrintUnderHeading(const Module& module, const std::string& heading, std::string_view details) override;
   std::string Heading(std::string heading, std::string_view details, std::string_view result = {}) const override;
 
@@ -133,6 +135,8 @@ class CompilerInstance final : public ModuleConsole {
   // is the whole file, the part, such as "chunk 2, from line 5". Both are empty for none.
   const std::string& chunk() const override { return chunk_; }
   void set_input(std::string file, std::string chunk);
+  // From now on headings name the file, too: there are several inputs.
+  void set_names_inputs() { names_inputs_ = true; }
 
   // Adds a text that is not a file, such as the value of a flag, to the sources, so that messages have locations in it.
   Result<uint32_t> AddText(std::string name, std::string text);
@@ -146,6 +150,8 @@ class CompilerInstance final : public ModuleConsole {
   CompilerInstance(CompilerOptions options, DiagnosticConsumer* consumer);
 
   PrintOptions PrintOptionsFor(const std::string& path) const;
+  // Those of text that is only to be looked at.
+  PrintOptions ShownOptions() const;
 
   // Opens the tensors that the text refers to.
   TensorOpener MakeOpener(const ModuleSource& source);
@@ -160,7 +166,9 @@ class CompilerInstance final : public ModuleConsole {
   std::optional<OutputStream> formatted_err_;  // over own_consumer_; nothing if text is printed as it is
   DiagnosticEngine diagnostics_;
   PassRegistry registry_;
+  std::string input_;
   std::string chunk_;
+  bool names_inputs_ = false;       // in headings
   bool has_bound_weights_ = false;  // by names of parameters
   TensorFiles tensor_files_;
   std::unique_ptr<ConstantExternalizer> externalizer_;  // null if there is nothing to externalize

@@ -20,9 +20,11 @@ struct CompilerOptions {
   bool no_verify = false;                        // check neither the input nor the result
   bool skip_type_check = false;                  // leave the type rules out of all checks
   bool warnings_as_errors = false;
-  int threads = 1;                                // 0: one per core
-  int64_t inline_constants = 0;                   // arrays of up to this many elements are printed inline
-  int64_t elide_larger_than = INT64_MAX;          // the data of bigger arrays, in bytes, are not printed
+  bool quiet = false;            // show no remarks
+  int threads = 1;               // 0: one per core
+  int64_t inline_constants = 0;  // arrays of up to this many elements are printed inline
+  // The data of bigger arrays, in bytes, are not printed. Nothing: they are left out of what is only to be looked at.
+  std::optional<int64_t> elide_larger_than = {};
   std::optional<std::string> weights = {};        // the file of all constants in files, whatever files the text names
   bool verify_weights = false;                    // check the hashes of constants in files as soon as they are read
   std::vector<std::string> input_shapes = {};     // of -input-shape, see ParseStatedSizes
@@ -31,6 +33,7 @@ struct CompilerOptions {
   std::optional<std::string> external_data = {};  // the file for the tensors of an ONNX model that is written
   DiagnosticFormat diagnostics = DiagnosticFormat::Text;
   Colour colour = Colour::Auto;
+  std::vector<std::string> response_files = {};  // that the command line was read from
   OutputSink* console = nullptr;  // takes what goes to stderr, and must outlive the compiler; null: stderr
 };
 

@@ -21,6 +21,7 @@ struct BisectRequest {
   Check check = Check::Verify;
   std::string command = {};  // of a shell, see CommandOn: gets the result as a file and fails if it is bad
   SemanticCheckOptions semantics = {};
+  RunLimits limits = {};  // what exceeds them is bad, too
 };
 
 struct DriverOptions {
@@ -59,6 +60,7 @@ struct DriverOptions {
   CutRequest cut;                                  // work on these parts of the module alone
   bool verify_only = false;                        // check the input and do nothing else
   bool verify_diagnostics = false;  // compare the diagnostics with those that comments in the input expect
+  bool only_expected = false;       // of these, ignore those that are not expected
   bool verify_each = false;         // check the module after every pass, and the pass's report of changes
   bool verify_roundtrip = false;    // check that the output reads back as the same module
   bool verify_determinism = false;  // check that a second run of the passes gives the same module
@@ -76,6 +78,8 @@ struct DriverOptions {
   std::string report_file;                       // the file for the report as JSON; empty: none
   std::string report_page;                       // the file for a page about the run; empty: none
   ShownForm explain_pipeline = ShownForm::None;  // for each pass its outcome, or why it did not run
+  std::optional<std::string> start_after;        // skip the passes up to this run of a pass, see ParsePassPoint
+  std::optional<std::string> stop_after;         // and those after this one
   std::optional<int64_t> opt_bisect_limit;       // the number of passes to run, see OptBisect
   std::vector<std::string> rewrite_limits;       // each PASS:N, see ParseRewriteLimit
   std::vector<std::string> debug_channels;       // of debug output that is shown, see debug_output.h

@@ -40,8 +40,9 @@ std::vector<ExpectedDiagnostic> ReadExpectations(std::string_view text, uint32_t
 // Compares the diagnostics of a run on the input of that name with the expectations: each diagnostic and each of its
 // notes satisfies the first fitting expectation that none has satisfied before. A note without a location is at the
 // place of its diagnostic. Reports the unexpected and the missing ones to `diagnostics`; returns whether there are
-// none.
+// none. With `only_expected`, unexpected ones are ignored.
 bool CompareDiagnostics(const std::vector<ExpectedDiagnostic>& expected, const std::vector<Diagnostic>& found,
-                        std::string_view input, const SourceManager& sources, DiagnosticEngine& diagnostics);
+                        bool only_expected, std::string_view input, const SourceManager& sources,
+                        DiagnosticEngine& diagnostics);
 
 }  // namespace iropt

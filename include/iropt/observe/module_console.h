@@ -21,9 +21,10 @@ class ModuleConsole {
   // Prints TVMScript. `path` is that of the file that is written: paths of weights in the text are relative to its
   // folder.
   virtual void Print(const Module& module, OutputStream& out, const std::string& path = "-") const = 0;
-  virtual std::string PrintToString(const Module& module) const = 0;
-  // Prints to err(), under a comment: "# HEADING (details, chunk)". The heading may have several lines. Fails if the
-  // text would be too long.
+  // The text that is shown during a run, without the data of big constants.
+  virtual std::string ShownText(const Module& module) const = 0;
+  // Prints that text to err(), under a comment: "# HEADING (details, chunk)". The heading may have several lines. Fails
+  // if the text would be too long.
   virtual Status PrintUnderHeading(const Module& module, const std::string& heading, std::string_view details) = 0;
   // The comment, with a newline: "# HEADING (details, chunk): result".
   virtual std::string Heading(std::string heading, std::string_view details, std::string_view result = {}) const = 0;

@@ -21,7 +21,8 @@ struct FileKind {
 // followed; devices such as /dev/null may be named several times. "-" stands for the standard input and output.
 class OutputFiles {
  public:
-  // A file that is read. `owner` is that of the path in messages: "the input", "-pipeline".
+  // A file that is read, which the FileLogs of the process note. `owner` is that of the path in messages: "the input",
+  // "-pipeline".
   void AddRead(std::string_view owner, const std::string& path);
 
   // A file that is written. Fails with ErrorCode::Usage if it has another owner.

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -34,6 +35,10 @@ class Watchdog : public PassInstrument {
   // A place for the module before the pass that exceeds a limit.
   void set_dump_dir(std::shared_ptr<const DumpDir> dump_dir) { dump_dir_ = std::move(dump_dir); }
 
+  // Called with the message when a pass exceeds a limit of time or memory, by the thread that watches, instead of
+  // ending the process with the message.
+  void set_on_exceeded(std::function<void(const std::string&)> action) { on_exceeded_ = std::move(action); }
+
   // Begins to watch the process.
   void Start();
   // Ends that. To be called before output is written, which is then never left unfinished.
@@ -64,7 +69,7 @@ class Watchdog : public PassInstrument {
   void CheckLimits() const;
   std::string Describe(const Running& running) const;
   PipelineFile WithLimits(PipelineFile file) const;
-  [[noreturn]] void EndRun(const std::string& message, const Running* running) const;
+  void EndRun(const std::string& message, const Running* running) const;
   // The path of the snapshot; empty if there is none.
   std::string WriteSnapshot(const Running& running) const;
   Status CheckGrowth(const Module& module, const Running& running);
@@ -73,6 +78,7 @@ class Watchdog : public PassInstrument {
   DiagnosticEngine& diagnostics_;
   const std::shared_ptr<const PassCounter> counter_;
   std::shared_ptr<const DumpDir> dump_dir_;
+  std::function<void(const std::string&)> on_exceeded_;
   uint64_t input_nodes_ = 0;
   uint64_t nodes_ = 0;  // of the current module
   std::thread thread_;

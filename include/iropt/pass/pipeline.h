@@ -51,6 +51,8 @@ std::optional<Pipeline> ParsePipeline(std::string_view text, uint32_t base, Diag
 
 // The canonical spelling: parsing it gives an equal pipeline.
 std::string PrintPipeline(const Pipeline& pipeline);
+// The pass with the options that were given, for headings: it is cut off after 100 bytes.
+std::string TitleOf(const PassInfo& info);
 // Prints the pipeline as the value of "passes" in a pipeline file, on one line.
 std::string PrintPipelineJson(const Pipeline& pipeline);
 
@@ -66,10 +68,16 @@ Result<Pass> BuildPipeline(const Pipeline& pipeline, const PassRegistry& registr
 Pipeline ExpandPipeline(const Pipeline& pipeline, const PassRegistry& registry, std::optional<int> level,
                         const PassContext* context = nullptr);
 
-// The items that a run of the pipeline will skip because their level is above the context's. Items inside of a skipped
+// An item that a run of the pipeline skips, and the level there: that of the context, or of the group around the item.
+struct SkippedItem {
+  const PipelineItem* item;
+  int level;
+};
+
+// The items that a run of the pipeline will skip because their level is above that level. Items inside of a skipped
 // Sequential are not listed, nor are passes that a named pipeline skips.
-std::vector<const PipelineItem*> SkippedByLevel(const Pipeline& pipeline, const PassRegistry& registry,
-                                                const PassContext& context);
+std::vector<SkippedItem> SkippedByLevel(const Pipeline& pipeline, const PassRegistry& registry,
+                                        const PassContext& context);
 
 // All passes and Sequentials that the pipeline names, those of named pipelines excepted.
 std::vector<std::string_view> NamesIn(const Pipeline& pipeline);

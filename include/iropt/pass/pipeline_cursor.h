@@ -37,7 +37,10 @@ class PipelineCursor : public PassInstrument {
   };
 
   bool in_group() const { return !frames_.empty() && frames_.back().group != nullptr; }
-  void AppendRestOf(const Frame& frame, Pipeline inner, Pipeline& rest) const;
+  // `inner` is the rest of the group inside of the frame.
+  void AppendRestOf(size_t frame, Pipeline inner, Pipeline& rest) const;
+  // Returns the level around the group of the frame.
+  int LevelAround(size_t frame) const;
 
   const int level_;
   PipelineItem root_;  // a Sequential around the pipeline

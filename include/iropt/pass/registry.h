@@ -102,7 +102,8 @@ class PassRegistry {
  public:
   PassRegistry();
 
-  // The registry of the program. Fill it before threads use it.
+  // The registry of the program, which has all passes that are linked into it from the first call on. Add others before
+  // threads use it.
   static PassRegistry& Global();
 
   // Refuses a name that is taken or that a pipeline cannot spell as one word, a row without a factory, and one that

@@ -1,4 +1,5 @@
-// A log of the files that the process reads and writes: for dependency files, and for the keys of cached results.
+// A log of the files that the process reads and writes: for dependency files, for the keys of cached results, and so
+// that no output replaces a file that was read.
 #pragma once
 
 #include <mutex>
@@ -9,8 +10,7 @@
 namespace iropt {
 
 // During its lifetime, notes the files that ReadFile reads, the shared objects that are loaded and the files that
-// AtomicFile replaces. A process has one at a time: making a second one is an internal error. Thread-safe, but the
-// threads that read and write must have ended before it is destroyed. O(paths) for each note.
+// AtomicFile replaces. Logs may overlap: each notes what all threads do. Thread-safe. O(paths) for each note.
 class FileLog {
  public:
   FileLog();
@@ -18,9 +18,11 @@ class FileLog {
   FileLog& operator=(const FileLog&) = delete;
   ~FileLog();
 
-  // The paths as they were given, each once, in the order of their first use.
+  // The paths as they were given, each file once by the path of its first use, in the order of these.
   std::vector<std::string> read() const;
   std::vector<std::string> written() const;
+  // Returns whether the file at the path was read, by any path.
+  bool HasRead(const std::string& path) const;
   // Returns whether nothing else was read: neither streams nor what a plugin in Python imports.
   bool is_complete() const;
 

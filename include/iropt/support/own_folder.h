@@ -18,6 +18,8 @@ class OwnFolder {
   // With `part`, it is the folder of that name in the one at the path, and both must be trusted.
   explicit OwnFolder(std::string path, std::string part = {}) : path_(std::move(path)), part_(std::move(part)) {}
 
+  // Makes the folder if it does not exist. The reason why nothing can be kept in it; empty if that is possible.
+  std::string Problem() const;
   // The contents of a file; nothing if there is none to be trusted. The name has no folders. O(bytes).
   std::optional<std::string> Read(const std::string& name) const;
   // Makes the folder if it does not exist, and puts the parts, one after the other, in a file instead of what has this

@@ -14,9 +14,6 @@ namespace iropt {
 // Adds every row of passes.def, pass_aliases.def, configs.def and pipelines.def.
 Status RegisterAllPasses(PassRegistry& registry);
 
-// PassRegistry::Global() with every row of passes.def, which the first call adds. Thread-safe.
-PassRegistry& AllPasses();
-
 // A function for each pass, for pipelines that are built in C++:
 //
 //   Sequential({transform::FoldConstant(), transform::EliminateCommonSubexpr({{"call_only", true}})})

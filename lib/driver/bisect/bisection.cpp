@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "iropt/support/check.h"
+#include "iropt/observe/watchdog.h"
 #include "local_reproducer.h"
 
 namespace iropt {
@@ -127,16 +127,15 @@ Result<FailurePoint> Bisection::FindPoint(const Module& module, int64_t step) {
 
 std::vector<InstrumentSpec> Bisection::Instruments() const {
   const BisectRequest& request = test_.request();
-  switch (request.check) {
-    case BisectRequest::Check::Verify: return {{"verify-each", {}, {}}};
-    case BisectRequest::Check::Semantics: {
-      SemanticCheckOptions check = request.semantics;
-      check.each = true;  // which names the pass
-      return {SpecOf(check)};
-    }
-    case BisectRequest::Check::Command: return {};
+  std::vector<InstrumentSpec> instruments;
+  if (request.limits.any()) instruments.push_back(LimitsSpec(request.limits));
+  if (request.check == BisectRequest::Check::Verify) instruments.push_back({"verify-each", {}, {}});
+  if (request.check == BisectRequest::Check::Semantics) {
+    SemanticCheckOptions check = request.semantics;
+    check.each = true;  // which names the pass
+    instruments.push_back(SpecOf(check));
   }
-  IROPT_UNREACHABLE("a check of -bisect {}", static_cast<int>(request.check));
+  return instruments;
 }
 
 Status Bisection::WriteReproducer(const Module& module, const Culprit& culprit) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <system_error>
@@ -15,6 +16,8 @@
 #include "configs/relax.mode.h"
 #include "driver/round_trip_audit.h"
 #include "driver/verify_each.h"
+#include "iropt/observe/pass_counter.h"
+#include "iropt/observe/watchdog.h"
 #include "iropt/semantics/semantic_check.h"
 #include "iropt/support/child_process.h"
 #include "iropt/support/crash.h"
@@ -33,11 +36,38 @@ constexpr int kLastCannotRun = 127;
 // In a child: it could not find out whether the module is good.
 constexpr ErrorCode kCannotSay = ErrorCode::Internal;
 
-// The lines that a child writes: one for each step that begins, then one with the result.
-void WriteLine(const Json& line, OutputStream& out) {
-  out.Append(line.dump(-1, ' ', false, Json::error_handler_t::replace));
-  out.Append('\n');
-  static_cast<void>(out.Flush());
+// The lines that a child writes: one for each step that begins, then one with the result. The thread that watches
+// limits may write the last one.
+class ResultLines {
+ public:
+  explicit ResultLines(OutputStream& out) : out_(out) {}
+
+  void Write(const Json& line) {
+    const std::scoped_lock lock(mutex_);
+    out_.Append(line.dump(-1, ' ', false, Json::error_handler_t::replace));
+    out_.Append('\n');
+    static_cast<void>(out_.Flush());
+  }
+
+ private:
+  OutputStream& out_;
+  std::mutex mutex_;
+};
+
+// Adds the limits to the context, for a run on the module. A run that exceeds them ends the child with its result.
+std::shared_ptr<Watchdog> AddLimits(const RunLimits& limits, const Module& module, PassContext& context,
+                                    ResultLines& lines) {
+  const auto counter = std::make_shared<PassCounter>();
+  auto watchdog = std::make_shared<Watchdog>(limits, *context.diagnostics, counter);
+  watchdog->set_on_exceeded([&lines](const std::string& message) {
+    lines.Write({{"good", false}, {"code", ExitCode(ErrorCode::Budget)}, {"reason", message}});
+    _exit(0);  // the pass cannot be interrupted
+  });
+  watchdog->SetInput(module);
+  watchdog->Start();
+  context.instruments.push_back(counter);
+  context.instruments.push_back(watchdog);
+  return watchdog;
 }
 
 // The first error of a run, with its first note, which has the errors that were found.
@@ -134,30 +164,33 @@ Status InterestingnessTest::RunAndCheck(Module module, const Pass& pass, PassCon
 
 void InterestingnessTest::Work(Module module, const Pass& pass, PassContext context, const RunExtent& extent,
                                OutputStream& out) const {
+  ResultLines lines(out);
   context.instruments.clear();
   context.threads = 1;
   context.printer = [](const Module&, const std::string&) { return Status(); };
   const auto bisect = std::make_shared<OptBisect>(extent.steps, [&](const BisectStep& step, bool runs) {
-    if (runs) WriteLine({{"number", step.number}, {"pass", step.pass}, {"function", step.function}}, out);
+    if (runs) lines.Write({{"number", step.number}, {"pass", step.pass}, {"function", step.function}});
   });
   if (counts_mandatory_) bisect->CountMandatory();
   context.instruments.push_back(bisect);
   if (extent.rewrites) {
     const auto tell = [&](const CountedRewrite& made) {
-      WriteLine({{"rewrite", made.number}, {"kind", made.kind}, {"begin", made.span.begin}, {"end", made.span.end}},
-                out);
+      lines.Write({{"rewrite", made.number}, {"kind", made.kind}, {"begin", made.span.begin}, {"end", made.span.end}});
     };
     context.instruments.push_back(std::make_shared<RewriteLimits>(std::vector{*extent.rewrites}, tell));
   }
+  std::shared_ptr<Watchdog> watchdog;
+  if (request_.limits.any()) watchdog = AddLimits(request_.limits, module, context, lines);
   const DiagnosticCapture capture(compiler_.diagnostics());
   std::string not_compared;
   const Status status = RunAndCheck(std::move(module), pass, context, not_compared);
+  if (watchdog) watchdog->Stop();
   Json line = {{"good", status.ok()}, {"not_compared", not_compared}};
   if (!status.ok()) {
     line["code"] = ExitCode(status.error().code);
     line["reason"] = ReasonOf(status.error(), capture.diagnostics());
   }
-  WriteLine(line, out);
+  lines.Write(line);
 }
 
 Result<Verdict> InterestingnessTest::Try(const Module& module, const Pass& pass, const PassContext& context,

@@ -83,6 +83,7 @@ class BuildStep {
   }
 
   int Run() {
+    if (!CheckCache()) return ExitCode(ErrorCode::Usage);
     std::optional<CachedRun> found = cache_ && step_ ? cache_->Find(*step_) : std::nullopt;
     if (found && CanRestore(*found)) return Finish(Restore(*found), found->read);
     const FileTime begin = FileTime::clock::now();
@@ -111,6 +112,16 @@ class BuildStep {
   }
 
  private:
+  // Warns of a cache that keeps nothing. Returns whether the run goes on, as it does unless warnings are errors.
+  bool CheckCache() const {
+    const std::string problem = cache_ && step_ ? cache_->Problem(*step_) : std::string();
+    if (problem.empty()) return true;
+    CompilerInstance compiler(options_.compiler);
+    compiler.diagnostics().Warning({}, "unusable-cache",
+                                   fmt::format("nothing is kept in the cache '{}': {}", *build_.cache_dir, problem));
+    return !compiler.diagnostics().has_errors();
+  }
+
   std::string PathOf(const CachedRun& run, const CachedRun::File& file) const {
     return &file == &run.files.back() ? files_.output : (FolderPathOf(files_.output) / file.name).string();
   }

@@ -35,6 +35,8 @@ class ResultCache {
   // The hash of the identity and of the path and contents of the input; nothing if it cannot be read. O(bytes).
   static std::optional<std::string> StepOf(std::string_view identity, const std::string& input);
 
+  // The reason why results of the step cannot be kept; empty if they can.
+  std::string Problem(const std::string& step) const { return FolderOf(step).Problem(); }
   // Returns the results of the step with the files that it read as they are now; nothing if it has not run with them.
   // O(bytes).
   std::optional<CachedRun> Find(const std::string& step) const;

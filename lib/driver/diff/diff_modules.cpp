@@ -60,6 +60,7 @@ class ModuleDiff {
     OutputFiles files;
     files.AddRead("the first input", options_.before);
     files.AddRead("the second input", options_.after);
+    for (const std::string& path : compiler_.options().response_files) files.AddRead("the response file", path);
     if (!options_.page.empty()) return files.ClaimOfKind("-diff", options_.page, kReportPage);
     return options_.output == "-" ? Status() : files.Claim("-output", options_.output);
   }

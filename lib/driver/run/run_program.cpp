@@ -212,14 +212,13 @@ class ProgramRun {
   std::optional<ValueChecker> checker_;    // for -check-values
 };
 
-// No output replaces another one or a file that the run reads.
-Status CheckFiles(const ProgramOptions& options) {
+// No output replaces another one or a file that the run reads. `setup` is null before there is a pipeline.
+Status CheckFiles(const ProgramOptions& options, const PipelineSetup* setup) {
   OutputFiles files;
   files.AddRead("the input", options.driver.input);
+  if (setup != nullptr) setup->AddReadFiles(files);
   for (const std::string& path : options.inputs) files.AddRead("-inputs", path);
   if (options.check) files.AddRead("-check", *options.check);
-  if (options.driver.compiler.weights) files.AddRead("-weights", *options.driver.compiler.weights);
-  if (options.driver.pipeline_file) files.AddRead("-pipeline", *options.driver.pipeline_file);
   if (options.check_values) files.AddRead("-check-values", *options.check_values);
   const std::pair<std::string_view, const std::optional<std::string>&> outputs[] = {
       {"-output", options.output}, {"-save-inputs", options.save_inputs}, {"-save-values", options.save_values}};
@@ -242,7 +241,7 @@ DiagId KindOf(ErrorCode code) {
 
 int RunProgram(const ProgramOptions& options) {
   CompilerInstance compiler(options.driver.compiler);
-  if (const Status files = CheckFiles(options); !files.ok()) return compiler.Report(files.error(), "usage");
+  if (const Status files = CheckFiles(options, nullptr); !files.ok()) return compiler.Report(files.error(), "usage");
   std::deque<DriverOptions> drivers;  // that the setups refer to
   std::vector<std::unique_ptr<PipelineSetup>> setups;
   const auto add = [&](const DriverOptions& driver) {
@@ -260,6 +259,10 @@ int RunProgram(const ProgramOptions& options) {
       return compiler.Report(tuned.error(), KindOf(tuned.error().code));
     const DriverOptions& driver = drivers.emplace_back(OptionsWithDatabase(options, compiler.registry()));
     if (const Status ready = add(driver); !ready.ok()) return compiler.Report(ready.error(), "usage");
+  }
+  for (const std::unique_ptr<PipelineSetup>& setup : setups) {
+    if (const Status files = CheckFiles(options, setup.get()); !files.ok())
+      return compiler.Report(files.error(), "usage");
   }
   ProgramRun run(compiler, options);
   const Status done = setups.size() == 1 ? run.Execute(*setups.front()) : run.ExecuteAll(setups);

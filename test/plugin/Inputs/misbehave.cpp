@@ -10,9 +10,11 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "iropt/ir/location.h"
+#include "iropt/ir/relax/mutator.h"
 #include "iropt/pass/plugin.h"
 #include "iropt/support/check.h"
 #include "iropt/support/stack.h"
@@ -122,6 +124,33 @@ Pass CreateDropBindings(const PassOptions& options) {
                             });
 }
 
+// Replaces the first operand of the first call by the result of the function, which is bound later.
+class LaterOperand : public ExprMutator {
+ public:
+  LaterOperand(Workspace& workspace, const Expr* result) : ExprMutator(workspace), result_(result) {}
+
+ protected:
+  const Expr* VisitCall(const Call* call) override {
+    if (std::exchange(is_done_, true)) return ExprMutator::VisitCall(call);
+    std::vector<const Expr*> args(call->args.begin(), call->args.end());
+    args.front() = result_;
+    Call* copy = workspace().New<Call>(*call);
+    copy->args = workspace().Copy(args);
+    return copy;
+  }
+
+ private:
+  const Expr* const result_;
+  bool is_done_ = false;
+};
+
+Pass CreateUseBeforeDefinition(const PassOptions& options) {
+  return CreateFunctionPass(
+      options.info(), [](const Function* function, FunctionPassContext& context) -> Result<const Function*> {
+        return To<Function>(LaterOperand(context.workspace(), To<SeqExpr>(function->body)->body).VisitExpr(function));
+      });
+}
+
 Pass CreateFromThrowingFactory(const PassOptions&) { throw std::runtime_error("this is the factory speaking"); }
 
 Pass CreateOther(const PassOptions&) {
@@ -200,6 +229,9 @@ Status Register(PassRegistry& registry) {
                                       .options = {{"only", OptionType::String, "", "the function in which to do it"}},
                                       .summary = "drop all bindings",
                                       .create = &CreateDropBindings}));
+  IROPT_RETURN_IF_ERROR(registry.Add({.info = {.name = "test.UseBeforeDefinition", .kind = PassKind::Function},
+                                      .summary = "use the result before its definition",
+                                      .create = &CreateUseBeforeDefinition}));
   IROPT_RETURN_IF_ERROR(registry.Add({.info = {.name = "test.ThrowingFactory", .kind = PassKind::Module},
                                       .summary = "cannot be made",
                                       .create = &CreateFromThrowingFactory}));

@@ -99,6 +99,11 @@ TEST_CASE("pipeline cursor: the rest of a round, then the rounds that are left",
               "A<changes=1> | repeat<1>(B),fixpoint<6>(A<changes=1>,B)", "B | fixpoint<6>(A<changes=1>,B)"});
 }
 
+TEST_CASE("pipeline cursor: a group inside of one of another level keeps its own", "[pass]") {
+  CHECK(RestsOf("Sequential<at_level=3>(Sequential<at_level=2>(A,A),B)")[0] ==
+        "A | Sequential<at_level=3>(Sequential<at_level=2>(A),B)");
+}
+
 TEST_CASE("pipeline cursor: named pipelines", "[pass]") {
   const std::string later = "Sequential<name=\"default<O2>\";at_level=2>(A,C)";
   CHECK(RestsOf("default<O3>,default<O2>") ==

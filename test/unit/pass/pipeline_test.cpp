@@ -206,7 +206,8 @@ TEST_CASE("building reports every unknown pass and option") {
   Registered r;
   const Pipeline pipeline = Parse("AA,Sequential(BB,fixpoint(A<dept=2>)),A<depth=x>");
   CHECK_FALSE(BuildPipeline(pipeline, r.registry, r.reports.engine()).ok());
-  CHECK(r.reports.texts() == Log{"unknown-pass: unknown pass 'AA'", "unknown-pass: unknown pass 'BB'",
+  CHECK(r.reports.texts() == Log{"unknown-pass: unknown pass 'AA'; did you mean 'A'?",
+                                 "unknown-pass: unknown pass 'BB'; did you mean 'B'?",
                                  "unknown-option: pass 'A' has no option 'dept'; did you mean 'depth'?",
                                  "wrong-option-type: option 'depth' of pass 'A' must be an integer, not a string"});
   CHECK(r.reports.all()[1].span == SourceSpan{15, 17});
@@ -261,7 +262,7 @@ TEST_CASE("errors in a named pipeline are reported at its use") {
   Registered r;
   REQUIRE(r.registry.AddPipeline({"mine", 0, 4, "A,AA"}).ok());
   CHECK_FALSE(BuildPipeline(Parse("A,mine<O0>"), r.registry, r.reports.engine()).ok());
-  CHECK(r.reports.texts() == Log{"unknown-pass: unknown pass 'AA'"});
+  CHECK(r.reports.texts() == Log{"unknown-pass: unknown pass 'AA'; did you mean 'A'?"});
   CHECK(r.reports.all()[0].span == SourceSpan{3, 11});
 }
 
@@ -289,13 +290,16 @@ TEST_CASE("the items that a level skips can be listed") {
   const auto skipped = [&](std::string_view text) {
     const Pipeline pipeline = Parse(text);
     Log names;
-    for (const PipelineItem* item : SkippedByLevel(pipeline, r.registry, context)) names.push_back(item->name);
+    for (const auto& [item, level] : SkippedByLevel(pipeline, r.registry, context))
+      names.push_back(item->name + " at " + std::to_string(level));
     return names;
   };
-  CHECK(skipped("A,B,C") == Log{"B", "C"});
-  CHECK(skipped("fixpoint(A,B),repeat<1>(C)") == Log{"B", "C"});
-  CHECK(skipped("Sequential<name=S;opt_level=2>(B)") == Log{"S"});
-  CHECK(skipped("Sequential<name=S;opt_level=1>(B)") == Log{"B"});
+  CHECK(skipped("A,B,C") == Log{"B at 1", "C at 1"});
+  CHECK(skipped("fixpoint(A,B),repeat<1>(C)") == Log{"B at 1", "C at 1"});
+  CHECK(skipped("Sequential<name=S;opt_level=2>(B)") == Log{"S at 1"});
+  CHECK(skipped("Sequential<name=S;opt_level=1>(B)") == Log{"B at 1"});
+  CHECK(skipped("Sequential<at_level=4>(B,fixpoint(C))").empty());
+  CHECK(skipped("Sequential<at_level=0>(A,repeat<2>(B),Sequential<at_level=4>(C))") == Log{"B at 0"});
   CHECK(skipped("default<O2>").empty());
   context.required_pass = {"B"};
   context.disabled_pass = {"C"};

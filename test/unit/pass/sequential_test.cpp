@@ -144,6 +144,33 @@ TEST_CASE("a sequential can have its own level for enabling passes") {
   CHECK(RunAt(4, make) == Log{"A"});
 }
 
+TEST_CASE("the level of a sequential is that of all groups inside of it") {
+  const auto run = [](const std::function<Pass(std::vector<Pass>)>& group) {
+    return RunAt(1, [&](Log& log) {
+      return Sequential({Sequential({group({Tracer(log, "A", 3), Tracer(log, "B", 4)})}, SequentialInfo("outer"), 3),
+                         Tracer(log, "C", 2)});
+    });
+  };
+  CHECK(run([](auto passes) { return Sequential(std::move(passes)); }) == Log{"A"});
+  CHECK(run([](auto passes) { return Fixpoint(std::move(passes), 2); }) == Log{"A"});
+  CHECK(run([](auto passes) { return Repeat(std::move(passes), 2); }) == Log{"A", "A"});
+  CHECK(run([](auto passes) { return Fixpoint({Sequential({Repeat(std::move(passes), 1)})}, 2); }) == Log{"A"});
+  // The innermost one decides.
+  CHECK(run([](auto passes) { return Sequential(std::move(passes), SequentialInfo("inner"), 4); }) == Log{"A", "B"});
+  CHECK(run([](auto passes) { return Sequential(std::move(passes), SequentialInfo("inner"), 2); }).empty());
+}
+
+TEST_CASE("the level of a sequential is that of the context after a failure") {
+  PassContext context;
+  const Pass failing = CreateModulePass({.name = "Failing"}, [](Module, ModulePassContext& run) -> Result<Module> {
+    return Error{ErrorCode::PassFailed, std::to_string(run.context.opt_level)};
+  });
+  const Result<PassResult> result = Sequential({failing}, SequentialInfo(), 3)(Module(), context);
+  REQUIRE_FALSE(result.ok());
+  CHECK(result.error().message == "pass 'Failing' failed: 3");
+  CHECK(context.opt_level == kDefaultOptLevel);
+}
+
 TEST_CASE("required passes run before a pass") {
   Requirements r;
   REQUIRE(r.registry.Add(Row<'A'>()).ok());
