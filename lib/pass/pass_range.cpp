@@ -27,7 +27,8 @@ Result<PassPoint> ParsePassPoint(std::string_view text) {
     if (number) point.number = *number;
     if (!number) point.pass.clear();
   }
-  if (!point.pass.empty()) return point;
+  const bool is_number = point.pass.find_first_not_of("0123456789") == std::string::npos;
+  if (!is_number) return point;
   return Error{ErrorCode::Usage, fmt::format("expected PASS, PASS:N or N with a number from 1, not '{}'", text)};
 }
 

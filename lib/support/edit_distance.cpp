@@ -67,21 +67,22 @@ std::string LowerCase(std::string_view text) {
   return lower;
 }
 
-// How far candidates are from a name, without regard to case. Smaller is nearer.
+// How far candidates are from a name. Smaller is nearer; case counts only between those that are as near without it.
 class Nearness {
  public:
   static constexpr size_t kNotNear = SIZE_MAX;
 
-  explicit Nearness(std::string_view name) : name_(LowerCase(name)), limit_(std::max<size_t>(name.size(), 3) / 3) {}
+  explicit Nearness(std::string_view name) : exact_(name), name_(LowerCase(name)), limit_(std::max<size_t>(name.size(), 3) / 3) {}
 
   // Looks for what is nearer than `bound` alone. Names that are a beginning of the candidate come after misspelled
   // ones.
   size_t Of(std::string_view candidate, size_t bound) {
     const std::string other = LowerCase(candidate);
-    const size_t limit = std::min(limit_, bound == 0 ? 0 : bound - 1);
+    const size_t limit = std::min(limit_, bound / 2);
     const size_t distance = name_ == other ? 0 : EditDistance(name_, other, limit);
     // Short names that have no letter in common are not near.
-    if (distance <= limit && distance < std::max(name_.size(), other.size())) return distance;
+    if (distance <= limit && distance < std::max(name_.size(), other.size()))
+      return 2 * distance + (EditDistance(exact_, candidate, distance) > distance ? 1 : 0);
     constexpr size_t kShortestBeginning = 3;
     const bool begins = name_.size() >= kShortestBeginning && other.starts_with(name_);
     return begins ? kBeginning + other.size() : kNotNear;
@@ -90,7 +91,8 @@ class Nearness {
  private:
   static constexpr size_t kBeginning = size_t{1} << 32;
 
-  const std::string name_;
+  const std::string_view exact_;
+  const std::string name_;  // in lower case
   const size_t limit_;
 };
 

@@ -58,6 +58,12 @@ TEST_CASE("names that begin with the name, without regard to case, come after mi
   CHECK(NearestName("FuldConstants", kNames) == "FoldConstants");
 }
 
+TEST_CASE("of names that are as near, one of the same case is taken", "[support]") {
+  constexpr std::array<std::string_view, 3> kNames = {"EQ", "EXP", "exp"};
+  CHECK(NearestName("exq", kNames) == "exp");
+  CHECK(NearestName("EXQ", kNames) == "EQ");
+}
+
 TEST_CASE("a short name is near to those with a letter in common", "[support]") {
   constexpr std::array<std::string_view, 3> kNames = {"y", "add", "lv1"};
   CHECK(NearestName("yy", kNames) == "y");
