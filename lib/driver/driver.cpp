@@ -25,6 +25,7 @@
 #include "iropt/support/edit_distance.h"
 #include "iropt/support/file_log.h"
 #include "iropt/text/script/printer.h"
+#include "iropt/text/script/version.h"
 #include "pipeline_setup.h"
 #include "reproducer.h"
 #include "verify_result.h"
@@ -307,7 +308,9 @@ class Run {
 
   Result<PassResult> RunPipeline(Module module) {
     const StepTimer timer(setup_.observers(), RunStep::Passes);
-    return (*setup_.pass())(std::move(module), setup_.context());
+    Result<PassResult> result = (*setup_.pass())(std::move(module), setup_.context());
+    if (result.ok()) CompleteForVersion(result->module);
+    return result;
   }
 
   // Runs the passes again for -repeat, which tell nothing and leave no result.

@@ -11,6 +11,7 @@
 #include "iropt/ir/structural.h"
 #include "iropt/text/script/parser.h"
 #include "iropt/text/script/printer.h"
+#include "iropt/text/script/version.h"
 #include "module_part.h"
 
 namespace iropt {
@@ -68,7 +69,8 @@ std::vector<const GlobalVar*> ChangedFunctions(const Module& before, const Modul
 }
 
 // Describes what is wrong with the text of the module; nothing if it reads back as the same.
-std::optional<std::string> RoundTripFault(const Module& module, int threads) {
+std::optional<std::string> RoundTripFault(Module module, int threads) {
+  CompleteForVersion(module);
   DiagnosticBuffer buffer;
   DiagnosticEngine found(&buffer);
   if (!CheckTextSize(module, found)) return std::nullopt;
@@ -80,9 +82,11 @@ std::optional<std::string> RoundTripFault(const Module& module, int threads) {
   const ParseOptions reading{.threads = threads,
                              .open_tensor = [&](const FileTensor& tensor) { return constants.Open(tensor); },
                              .unknown_version = module.text_version()};
-  const std::optional<Module> again = ParseModule(text, 0, reading, found);
+  std::optional<Module> again = ParseModule(text, 0, reading, found);
   if (!again) return fmt::format("does not read back: {}", buffer.diagnostics().front().message);
-  const std::optional<std::string> difference = FirstDifference(module, *again, {.map_free_vars = true});
+  const std::optional<std::string> difference =
+      FirstDifference(WithoutBufferDeclarations(std::move(module)), WithoutBufferDeclarations(*std::move(again)),
+                      {.map_free_vars = true});
   if (!difference) return std::nullopt;
   return fmt::format("reads back as another one: {}", *difference);
 }

@@ -101,7 +101,7 @@ Result<ChildProcess> ChildProcess::Start(FunctionRef<void(OutputStream&)> work, 
   }
   close(ends[1]);
   if (child < 0) {
-    const Error error = SystemError("cannot start a process");
+    Error error = SystemError("cannot start a process");
     close(ends[0]);
     return error;
   }

@@ -250,9 +250,11 @@ void PrimPrinter::PrintPointerType(const tir::PointerInfo& pointer) {
   }
   out_.Append("T.handle(");
   PrintDType(pointer.elem);
-  if (!pointer.scope.empty()) {
+  // Without a scope, it points to the usual memory, which newer versions state.
+  const bool states_usual = pointer.scope.empty() && context_.Since(TextVersion::kV0_27);
+  if (!pointer.scope.empty() || states_usual) {
     out_.Append(", ");
-    PrintString(pointer.scope, out_);
+    PrintString(states_usual ? "global" : pointer.scope, out_);
   }
   out_.Append(')');
 }

@@ -131,8 +131,9 @@ bool IsAllOf(const tir::Buffer& buffer, const tir::Allocate& allocate) {
 // where there are only parts, or views, a new one, of which they are views.
 class DeclareAllocations : public tir::StmtExprMutator {
  public:
-  DeclareAllocations(const BufferSurvey& survey, Workspace& workspace)
-      : tir::StmtExprMutator(workspace), survey_(survey) {
+  // In the form of the newer text, the buffer of an allocation need not be all of it.
+  DeclareAllocations(const BufferSurvey& survey, bool is_newer, Workspace& workspace)
+      : tir::StmtExprMutator(workspace), survey_(survey), is_newer_(is_newer) {
     for (const tir::Buffer* buffer : survey.order()) {
       if (!survey.IsDeclared(buffer)) undeclared_[buffer->data].push_back(buffer);
     }
@@ -142,7 +143,8 @@ class DeclareAllocations : public tir::StmtExprMutator {
   const tir::Stmt* VisitAllocate(const tir::Allocate* stmt) override {
     const auto* visited = To<tir::Allocate>(tir::StmtExprMutator::VisitAllocate(stmt));
     const auto* first = As<tir::DeclBuffer>(visited->body);
-    if (first && first->buffer->data == stmt->buffer_var && IsAllOf(*first->buffer, *stmt)) return visited;
+    if (first && first->buffer->data == stmt->buffer_var && (is_newer_ || IsAllOf(*first->buffer, *stmt)))
+      return visited;
     const tir::Buffer* buffer = BufferOf(*stmt);
     if (!buffer) return visited;
     auto* declared = workspace().New<tir::DeclBuffer>(buffer, visited->body);
@@ -168,6 +170,7 @@ class DeclareAllocations : public tir::StmtExprMutator {
   }
 
   const BufferSurvey& survey_;
+  const bool is_newer_;
   LookupMap<const tir::Var*, std::vector<const tir::Buffer*>> undeclared_;
 };
 
@@ -206,11 +209,9 @@ std::vector<const tir::Buffer*> ViewsOfParams(const PrimFunc& func, const Buffer
   return views;
 }
 
-}  // namespace
-
-const PrimFunc* WithDeclarations(const PrimFunc* func, Workspace& workspace) {
+const PrimFunc* Declare(const PrimFunc* func, bool is_newer, Workspace& workspace) {
   const BufferSurvey survey(*func);
-  const tir::Stmt* body = DeclareAllocations(survey, workspace).VisitStmt(func->body);
+  const tir::Stmt* body = DeclareAllocations(survey, is_newer, workspace).VisitStmt(func->body);
   // FlattenBuffer leaves no blocks, and nothing comes before the root block.
   const auto views =
       Is<tir::BlockRealize>(func->body) ? std::vector<const tir::Buffer*>() : ViewsOfParams(*func, survey);
@@ -220,6 +221,16 @@ const PrimFunc* WithDeclarations(const PrimFunc* func, Workspace& workspace) {
     body = declared;
   }
   return tir::WithBody(func, body, workspace);
+}
+
+}  // namespace
+
+const PrimFunc* WithDeclarations(const PrimFunc* func, Workspace& workspace) {
+  return Declare(func, /*is_newer=*/false, workspace);
+}
+
+const PrimFunc* WithMissingDeclarations(const PrimFunc* func, Workspace& workspace) {
+  return Declare(func, /*is_newer=*/true, workspace);
 }
 
 const PrimFunc* WithoutDeclarations(const PrimFunc* func, Workspace& workspace) {

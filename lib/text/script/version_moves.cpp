@@ -11,7 +11,9 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/intrinsic_ids.h"
+#include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
+#include "iropt/support/function_ref.h"
 #include "iropt/text/script/version.h"
 #include "tir/simple_buffer.h"
 
@@ -49,11 +51,21 @@ bool IsMatrixCall(const Op& op) {
                  op::kTirPtxLdmatrix, op::kTirPtxMma);
 }
 
+// Returns whether the text of the call has its type.
+bool StatesType(const tir::Call& call) {
+  const auto* op = As<Op>(call.op);
+  const IntrinsicInfo* info = op ? IntrinsicOf(op) : nullptr;
+  return info && (info->dtype_print != DtypePrint::kNone || info->result == ResultDtype::kGiven);
+}
+
 // T.reinterpret("handle", T.uint64(0))
 bool IsNullPointer(const PrimExpr* value) {
   const auto* call = CallOf(value, op::kTirReinterpret);
   return call && call->dtype.is_handle() && call->args.size() == 1 && arith::IsInt(call->args[0], 0);
 }
+
+// Calls whose results are bound to pointers with an element type state that type since this version.
+constexpr TextVersion kTypedPointers = TextVersion::kV0_27;
 
 // Finds out whether a PrimFunc has constructs that versions write in different ways.
 class SpellingSurvey : public tir::StmtExprVisitor {
@@ -70,6 +82,10 @@ class SpellingSurvey : public tir::StmtExprVisitor {
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
     found_ |= stmt->attr_key == attr::kReduceScope;
     tir::StmtExprVisitor::VisitAttrStmt(stmt);
+  }
+  void VisitLetStmt(const tir::LetStmt* stmt) override {
+    found_ |= stmt->var->pointer != nullptr;
+    tir::StmtExprVisitor::VisitLetStmt(stmt);
   }
   void VisitCall(const tir::Call* call) override {
     const auto* op = As<Op>(call->op);
@@ -118,6 +134,19 @@ class MoveSpellings : public tir::StmtExprMutator {
     const arith::PrimBuilder make(workspace().arena());
     auto* result = workspace().New<tir::AttrStmt>(*visited);
     result->value = becomes_number ? make.Int(0, DataType::Int(32)) : NullPointer();
+    return result;
+  }
+  const tir::Stmt* VisitLetStmt(const tir::LetStmt* stmt) override {
+    const auto* visited = To<tir::LetStmt>(tir::StmtExprMutator::VisitLetStmt(stmt));
+    const auto* call = As<tir::Call>(visited->value);
+    const tir::PointerInfo* pointer = visited->var->pointer;
+    if (!move_.Up(kTypedPointers) || !call || !call->dtype.is_handle() || call->pointer || !pointer ||
+        !StatesType(*call))
+      return visited;
+    auto* typed = workspace().New<tir::Call>(*call);
+    typed->pointer = pointer;
+    auto* result = workspace().New<tir::LetStmt>(*visited);
+    result->value = typed;
     return result;
   }
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
@@ -213,13 +242,40 @@ const PrimFunc* MovePrimFunc(const PrimFunc* func, const Move& move, Workspace& 
     func = result;
   }
   if (!move.Crosses(kBooleanFlags) && !move.Crosses(kUncountedOperands) && !move.Crosses(kDeclaredBuffers) &&
-      !move.Crosses(kUntypedMatrixCalls) && !move.Crosses(kNumberedScopes))
+      !move.Crosses(kUntypedMatrixCalls) && !move.Crosses(kNumberedScopes) && !move.Crosses(kTypedPointers))
     return func;
   const tir::Stmt* body = func->body;
   if (SpellingSurvey(*func).found()) body = MoveSpellings(move, workspace).VisitStmt(body);
   func = tir::WithBody(func, body, workspace);
   if (move.Up(kDeclaredBuffers)) return text::WithDeclarations(func, workspace);
   return move.Down(kDeclaredBuffers) ? text::WithoutDeclarations(func, workspace) : func;
+}
+
+const PrimFunc* CompletePrimFunc(const PrimFunc* func, TextVersion version, Workspace& workspace) {
+  // Only what passes write in the form of older versions, and what a second time leaves as it is.
+  const Move move{TextVersion::kV0_25, version};
+  if (SpellingSurvey(*func).found())
+    func = tir::WithBody(func, MoveSpellings(move, workspace).VisitStmt(func->body), workspace);
+  return text::WithMissingDeclarations(func, workspace);
+}
+
+class DropDeclarations : public tir::StmtExprMutator {
+ public:
+  using tir::StmtExprMutator::StmtExprMutator;
+
+ protected:
+  const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* stmt) override { return VisitStmt(stmt->body); }
+};
+
+void ChangePrimFuncs(Module& module, FunctionRef<const PrimFunc*(const PrimFunc*, Workspace&)> change) {
+  for (size_t i = 0; i < module.size(); ++i) {
+    const ModuleEntry entry = module.functions()[i];
+    const auto* func = As<PrimFunc>(entry.func);
+    if (!func) continue;
+    Workspace workspace(entry.storage);
+    const PrimFunc* changed = change(func, workspace);
+    if (changed != func) module.SetAt(i, changed, workspace.Finish());
+  }
 }
 
 // The reader leaves Primitive as it is where nothing shows the version.
@@ -257,6 +313,21 @@ void MoveToVersion(Module& module, TextVersion version) {
     if (moved != entry.func) module.SetAt(i, moved, workspace.Finish());
   }
   module.set_text_version(version);
+}
+
+void CompleteForVersion(Module& module) {
+  const TextVersion version = module.text_version().value_or(TextVersion::kV0_18);
+  if (version < kDeclaredBuffers) return;
+  ChangePrimFuncs(
+      module, [&](const PrimFunc* func, Workspace& workspace) { return CompletePrimFunc(func, version, workspace); });
+}
+
+Module WithoutBufferDeclarations(Module module) {
+  if (module.text_version().value_or(TextVersion::kV0_18) < kDeclaredBuffers) return module;
+  ChangePrimFuncs(module, [](const PrimFunc* func, Workspace& workspace) {
+    return tir::WithBody(func, DropDeclarations(workspace).VisitStmt(func->body), workspace);
+  });
+  return module;
 }
 
 }  // namespace iropt

@@ -66,6 +66,8 @@ const PrimExpr* IntrinsicOperand(ScalarParser& p, const IntrinsicInfo& info, con
     for (const PrimExpr* dim : value.buffer->shape) zeros.push_back(arith::PrimBuilder().Int(0, dim->dtype));
     return p.MakeLoad(value.buffer, zeros, nullptr, value.span);
   }
+  // In the newest text, a buffer is its pointer, too.
+  if (info.op->id == op::kTirTvmAccessPtr) return p.PointerOf(value.buffer);
   return p.Error(value.span, "bad-expression",
                  fmt::format("{0} takes no buffer; its pointer is '{1}.data', an element '{1}[...]'", info.op->script,
                              value.buffer->name));

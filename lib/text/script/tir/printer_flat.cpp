@@ -12,6 +12,9 @@
 namespace iropt::text {
 namespace {
 
+// A truth value has a byte in memory.
+int StoredBits(DataType dtype) { return dtype.is_bool() ? 8 : dtype.bits; }
+
 // Returns whether the elements of the child are those of the parent in groups, or parts of them, along the last
 // dimension.
 bool IsReinterpreted(const tir::Buffer& child, const tir::Buffer& parent) {
@@ -23,7 +26,7 @@ bool IsReinterpreted(const tir::Buffer& child, const tir::Buffer& parent) {
   const int64_t* last = arith::AsInt(child.shape[ndim - 1]);
   const int64_t* parent_last = arith::AsInt(parent.shape[ndim - 1]);
   if (!last || !parent_last) return false;
-  const int bits = child.dtype.bits, parent_bits = parent.dtype.bits;
+  const int bits = StoredBits(child.dtype), parent_bits = StoredBits(parent.dtype);
   return bits > parent_bits ? *parent_last == *last * (bits / parent_bits)
                             : *last == *parent_last * (parent_bits / bits);
 }

@@ -75,6 +75,7 @@ class ScalarValues {
   void WidenIndices(const tir::Buffer* buffer, DataType dtype, std::vector<const PrimExpr*>& indices, Span span);
   // A buffer as an argument of a packed function: the DLTensor made of it on the stack.
   const PrimExpr* PackBuffer(const tir::Buffer* buffer, Span span);
+  const tir::Var* PointerOf(const tir::Buffer* buffer) { return own_pointer_ ? own_pointer_(buffer) : buffer->data; }
 
   PrimOps ops_;
 
@@ -94,7 +95,6 @@ class ScalarValues {
   bool has_elements_ = false;
   // Gives a buffer a pointer of its own, see TirParser::OwnPointer. Null where buffers have that of their declaration.
   std::function<const tir::Var*(const tir::Buffer*)> own_pointer_;
-  const tir::Var* PointerOf(const tir::Buffer* buffer) { return own_pointer_ ? own_pointer_(buffer) : buffer->data; }
 
  private:
   bool CheckIndices(const tir::Buffer* buffer, std::span<const PrimExpr* const> indices, Span span, DataType& element);

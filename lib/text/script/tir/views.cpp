@@ -120,7 +120,9 @@ bool TirParser::ViewSpec(const tir::Buffer* buffer, const PyArgs& args, tir::Buf
 bool TirParser::CastSpec(const tir::Buffer* buffer, DataType dtype, Span span, tir::BufferSpec& spec) {
   spec.dtype = dtype;
   spec.shape.assign(buffer->shape.begin(), buffer->shape.end());
-  const int from = buffer->dtype.bits * buffer->dtype.lanes, to = dtype.bits * dtype.lanes;
+  // A truth value has a byte in memory.
+  const auto bits_of = [](DataType type) { return (type.is_bool() ? 8 : type.bits) * type.lanes; };
+  const int from = bits_of(buffer->dtype), to = bits_of(dtype);
   if (from == to || spec.shape.empty() || from <= 0 || to <= 0) return true;
   const NodeKind op = from > to ? NodeKind::kMul : NodeKind::kFloorDiv;
   const int ratio = from > to ? from / to : to / from;
