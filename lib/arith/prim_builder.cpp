@@ -72,7 +72,7 @@ PrimBuilder PrimBuilder::At(Span span) const {
   return at;
 }
 
-const PrimExpr* PrimBuilder::WrappedInt(int64_t value, DataType dtype) const {
+const PrimExpr* PrimBuilder::WrappedUInt(int64_t value, DataType dtype) const {
   if (dtype.is_bool()) return Bool(value != 0);
   if (dtype.bits < 64) return Keep(tir::IntImm(dtype, WrapInteger(value, dtype)));
   Arena scratch;
@@ -81,7 +81,7 @@ const PrimExpr* PrimBuilder::WrappedInt(int64_t value, DataType dtype) const {
 
 const PrimExpr* PrimBuilder::Int(int64_t value, DataType dtype) const {
   if (dtype.is_uint() && !FitsIn(value, dtype)) [[unlikely]]
-    return WrappedInt(value, dtype);
+    return WrappedUInt(value, dtype);
   if (arena_) return Keep(tir::IntImm(dtype, value));
   return IRContext::Current().Int(value, dtype);
 }

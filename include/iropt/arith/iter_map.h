@@ -75,8 +75,8 @@ std::vector<const PrimExpr*> SimplifyIterMaps(std::span<const PrimExpr* const> i
 bool AreIndependentRanges(const IterRanges& iters);
 
 // The values from range.min to range.min + range.extent - 1 for all values of the iterators for which the condition
-// holds (null: always); nothing if the begin is not an iterator map, or if values in between are not taken. The same
-// cost.
+// holds (null: always); nothing if the begin is not an iterator map, or if values in between are not taken. A condition
+// on other iterators may exclude some of the values. The same cost.
 std::optional<IntervalSet> EstimateIterMap(const tir::Range& range, const IterRanges& iters, const PrimExpr* condition,
                                            Analyzer& analyzer);
 

@@ -38,7 +38,7 @@ class PrimBuilder {
   PrimBuilder At(Span span) const;
   bool wraps() const { return wraps_; }
 
-  // Modulo 2^bits of an integer dtype. A uint64 from 2^63 on is a call, see op/large_uint.h.
+  // For unsigned dtypes modulo 2^bits. A uint64 from 2^63 on is a call, see op/large_uint.h.
   const PrimExpr* Int(int64_t value, DataType dtype = DataType::Int(64)) const;
   const PrimExpr* Float(double value, DataType dtype) const;
   const PrimExpr* Bool(bool value) const { return Int(value, DataType::Bool()); }
@@ -92,7 +92,7 @@ class PrimBuilder {
 
  private:
   static const PrimExpr* Canonical(const PrimExpr* node);
-  const PrimExpr* WrappedInt(int64_t value, DataType dtype) const;
+  const PrimExpr* WrappedUInt(int64_t value, DataType dtype) const;
   const PrimExpr* CastVector(DataType dtype, const PrimExpr* value) const;
 
   Arena* arena_ = nullptr;
@@ -110,7 +110,8 @@ struct OperandError {
   const PrimExpr* operand = nullptr;  // the operand in error; null: all of them together
 };
 
-// Operands that do not match, `//` and `%` of operands that are not integers, division by the constant 0.
+// Operands that do not match, `//` and `%` of operands that are not integers, division by the constant 0. Constants
+// that the common dtype cannot hold wrap around.
 std::optional<OperandError> CheckBinary(NodeKind kind, const PrimExpr* a, const PrimExpr* b);
 std::optional<OperandError> CheckMatch(const PrimExpr* a, const PrimExpr* b);
 // Different lanes, handles, integers that the dtype cannot hold.

@@ -180,6 +180,19 @@ TEST_CASE("matching a buffer defines the variables of its shape", "[analysis]") 
   SECTION("outside") { CHECK(m.Verify(m.Seq({make(m.Evaluate(n)), m.Evaluate(n)})) == Kinds{"undefined-variable"}); }
 }
 
+TEST_CASE("constants fit in their dtypes", "[analysis]") {
+  const auto verify = [](DataType dtype, int64_t value) {
+    TirMaker m;
+    return m.Verify(m.Evaluate(m.New<tir::IntImm>(dtype, value)));
+  };
+  for (const DataType dtype : {DataType::Int(8), DataType::Int(32), DataType::Int(64)})
+    CHECK(verify(dtype, -1) == Kinds());
+  for (const DataType dtype : {DataType::UInt(8), DataType::UInt(32), DataType::UInt(64)})
+    CHECK(verify(dtype, -1) == Kinds{"type-mismatch"});
+  CHECK(verify(DataType::Int(8), 128) == Kinds{"type-mismatch"});
+  CHECK(verify(DataType::UInt(8), 255) == Kinds());
+}
+
 TEST_CASE("operands have the types that their operation asks for", "[analysis]") {
   TirMaker m;
   const PrimExpr* one = m.Int(1);
