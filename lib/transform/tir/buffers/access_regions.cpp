@@ -8,6 +8,7 @@
 #include "iropt/arith/int_set.h"
 #include "iropt/arith/iter_map.h"
 #include "iropt/arith/side_effect.h"
+#include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/intrinsic_ids.h"
@@ -72,7 +73,7 @@ bool AddTerms(const PrimExpr* e, int64_t scale, Linear& sum) {
 class RegionCollector : public tir::StmtExprVisitor {
  public:
   RegionCollector(const PrimFunc& func, bool in_bound, Workspace& workspace)
-      : in_bound_(in_bound), analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
+      : in_bound_(in_bound), workspace_(workspace), analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
     views_.VisitStmt(func.body);
     VisitStmt(func.body);
   }
@@ -207,11 +208,16 @@ class RegionCollector : public tir::StmtExprVisitor {
   template <class F>
   void WhereBound(const tir::Var* var, const PrimExpr* value, F&& visit) {
     const bool is_index = arith::IsIndexType(value->dtype);
+    // A value may use variables that are bound around it.
+    value = tir::Substitute(value, bound_, workspace_);
     if (is_index) {
       if (arith::IsPure(value)) analyzer_.Bind(var, value);
       domains_.insert_or_assign(var, IntervalSet::Point(value));
     }
+    bound_[var] = value;
+    was_bound_.insert(var);
     visit();
+    bound_.erase(var);
     if (is_index) domains_.erase(var);
   }
 
@@ -370,6 +376,11 @@ class RegionCollector : public tir::StmtExprVisitor {
     return rest != dim && analyzer_.CanProve(make().Binary(NodeKind::kLE, extent, make().Const(factor, dim->dtype)));
   }
 
+  // Returns whether the expression uses a variable whose binding has ended.
+  bool IsBoundInside(const PrimExpr* e) const {
+    return tir::UsesVar(e, [this](const tir::Var* var) { return was_bound_.contains(var) && !bound_.contains(var); });
+  }
+
   tir::Range Cover(const IntervalSet& set, const PrimExpr* dim) {
     const tir::Range whole(make().Const(0, dim->dtype), dim);
     const tir::Range range = arith::CoverRange(set, whole, analyzer_);
@@ -381,7 +392,7 @@ class RegionCollector : public tir::StmtExprVisitor {
     }
     min = analyzer_.Simplify(min);
     extent = analyzer_.Simplify(extent);
-    if (!arith::IsPure(extent)) return whole;
+    if (!arith::IsPure(extent) || IsBoundInside(min) || IsBoundInside(extent)) return whole;
     bool depends_on_loop = false;
     tir::ForEachVar(extent, [&](const tir::Var* var) {
       depends_on_loop |= std::ranges::find(iterators_, var, &Iterator::var) != iterators_.end();
@@ -394,7 +405,10 @@ class RegionCollector : public tir::StmtExprVisitor {
   }
 
   const bool in_bound_;
+  Workspace& workspace_;
   arith::Analyzer analyzer_;
+  tir::VarValues bound_;  // the values of the variables in scope, by what is bound outside of them
+  LookupSet<const tir::Var*> was_bound_;
   ViewCollector views_;
   std::vector<Iterator> iterators_;
   arith::VarDomains domains_;
