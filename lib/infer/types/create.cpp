@@ -71,7 +71,9 @@ Dim FloatSteps(Dim start, Dim end, Dim step) {
 
 }  // namespace
 
-IROPT_TYPE_RULE(InferArange, "`(end - start + step - 1) // step` elements, or as many backwards, of floats `ceil((end - start) / step)`") {
+IROPT_TYPE_RULE(
+    InferArange,
+    "`(end - start + step - 1) // step` elements, or as many backwards, of floats `ceil((end - start) / step)`") {
   if (!CheckArity(call, 3, 3, ctx)) return nullptr;
   Dim bounds[3];
   for (size_t i = 0; i < 3; ++i) {
