@@ -431,9 +431,9 @@ void AddNodeMaking(py::module_& m) {
     const DataType type = ToDType(dtype);
     const arith::PrimBuilder make(build.arena());
     if (type.is_floating()) return build.Made(make.Float(value.cast<double>(), type));
-    // Those of uint64 may exceed int64.
-    const auto bits = type.is_uint() ? static_cast<int64_t>(value.cast<uint64_t>()) : value.cast<int64_t>();
-    return build.Made(make.Const(bits, type));
+    const bool is_large = type == DataType::UInt(64) && value > py::int_(INT64_MAX);
+    return build.Made(
+        make.Const(is_large ? static_cast<int64_t>(value.cast<uint64_t>()) : value.cast<int64_t>(), type));
   });
 }
 
