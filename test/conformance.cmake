@@ -85,6 +85,13 @@ iropt_add_sampled_test(thread_kernels thread_kernels.py
                        COMMON --ir-opt $<TARGET_FILE:ir-opt> --ir-run $<TARGET_FILE:ir-run> ${interpret}
                        SAMPLE --count 12)
 
+# Random PrimFuncs compute what an interpreter of their text says that shares nothing with the library.
+if(IROPT_HAVE_LLVM)
+  iropt_add_sampled_test(reference_values reference_values.py
+                         COMMON --ir-opt $<TARGET_FILE:ir-opt> --ir-run $<TARGET_FILE:ir-run>
+                         SAMPLE --functions 60 ALL --functions 5000 --seed 2)
+endif()
+
 # What models compute, before and after -O3, and in other forms if loops can be compiled.
 iropt_add_sampled_test(run_models run_models.py COMMON --ir-run $<TARGET_FILE:ir-run> ${forms} "${corpus}"
                        SAMPLE --model squeezenet --model llama_2l_tiny --model lfm2_decoder_tiny --model resnet50)

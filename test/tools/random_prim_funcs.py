@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """Random PrimFuncs for the passes over loops: blocks with and without reductions and predicates, loops of all kinds with and
-without blocks, threads, bindings of scalars, while loops, conditions, allocations of several scopes, views of buffers, constant
-and symbolic shapes, and several dtypes. Every element of the results is written.
+without blocks, threads, bindings of scalars in statements and expressions, while loops, conditions, allocations of several
+scopes, views of buffers with strides and offsets, constant and symbolic shapes (products and quotients of symbols, which a later
+parameter may define), indices of two dtypes, and several dtypes of values. Every element of the results is written.
 
     random_prim_funcs.py SEED INDEX
 
 prints a module with one of them.
 """
+import math
 import random
 import sys
 
 HEADER = "from tvm.script import ir as I\nfrom tvm.script import tir as T\n\n@I.ir_module\nclass Module:\n    @T.prim_func\n"
-DTYPES = ["float32"] * 3 + ["float16", "float64", "int32", "int64", "int8", "uint8", "bool"]
+DTYPES = ["float32"] * 4 + ["float16", "float64", "int32", "int64", "int8", "uint8", "int16", "uint32", "bool"]
 SIZES = [1, 2, 3, 4, 5, 8, 16]
 
 
@@ -20,12 +22,21 @@ def is_float(dtype):
 
 
 class Buffer:
-    """Dimensions are ints, or names of variables."""
+    """Dimensions are ints, or texts: names of variables, and products and quotients of them."""
 
     def __init__(self, name, dtype, dims):
         self.name = name
         self.dtype = dtype
         self.dims = dims
+        self.is_padded = False
+
+    @property
+    def is_constant(self):
+        return all(isinstance(dim, int) for dim in self.dims)
+
+    @property
+    def strides(self):
+        return [math.prod(self.dims[i + 1:]) for i in range(len(self.dims))]
 
     def at(self, indices):
         return f"{self.name}[{', '.join(indices)}]"
@@ -38,12 +49,22 @@ class Expressions:
         self.rng = rng
         self.index_dtype = rng.choice(["int32", "int64"])
         self.buffers = []
+        self.products = {}  # the factors of dimensions
+        self.axis_dtypes = {}  # of axes that do not have the dtype of indices
+        self.variables = []  # lines that define variables of T.Let
+        self.num_variables = 0
 
     def int(self, value):
         return str(value) if self.index_dtype == "int32" else f"T.int64({value})"
 
     def extent(self, dim):
-        return self.int(dim) if isinstance(dim, int) else dim
+        return self.int(dim) if isinstance(dim, int) else dim if " " not in dim else f"({dim})"
+
+    def product(self, a, b):
+        """A dimension that is the product of two."""
+        text = f"{self.extent(a)} * {self.extent(b)}"
+        self.products[text] = (a, b)
+        return text
 
     def shape(self, dims):
         return "(" + "".join(self.extent(dim) + ", " for dim in dims).rstrip(" ") + ")"
@@ -58,6 +79,14 @@ class Expressions:
         if extent == 1 or not axes:
             return self.int(0)
         same = [name for name, other in axes if other == extent]
+        if extent in self.products:
+            outer, inner = ([name for name, other in axes if other == factor] for factor in self.products[extent])
+            same += [f"{a} * {self.extent(self.products[extent][1])} + {b}" for a in outer for b in inner]
+        for name, other in axes:
+            if other not in self.products:
+                continue
+            outer, inner = self.products[other]
+            same += [f"{name} // {self.extent(inner)}"] * (outer == extent) + [f"{name} % {self.extent(inner)}"] * (inner == extent)
         if same and self.rng.random() < 0.75:
             return self.rng.choice(same)
         a, b, size = self.rng.choice(axes)[0], self.rng.choice(axes)[0], self.extent(extent)
@@ -71,6 +100,7 @@ class Expressions:
             return buffer.at(indices)
         # The element at a shifted index, or a constant outside of the buffer.
         at, axis, pad = self.rng.randrange(len(indices)), self.rng.choice(axes)[0], self.int(self.rng.randint(1, 2))
+        axis = self.as_index(axis)
         indices[at] = f"{axis} - {pad}"
         return (f"T.if_then_else({pad} <= {axis} and {axis} < {self.extent(buffer.dims[at])} + {pad}, {buffer.at(indices)}, "
                 f"{self.constant(buffer.dtype)})")
@@ -78,7 +108,8 @@ class Expressions:
     def leaf(self, dtype, axes):
         kind = self.rng.randrange(8)
         if kind == 1 and axes and dtype != "bool":
-            return self.cast(self.rng.choice(axes)[0], self.index_dtype, dtype)
+            name = self.rng.choice(axes)[0]
+            return self.cast(name, self.axis_dtypes.get(name, self.index_dtype), dtype)
         buffer = self.rng.choice(self.buffers)
         # An integer may not hold a float.
         if kind == 0 or (is_float(buffer.dtype) and not is_float(dtype)):
@@ -89,8 +120,22 @@ class Expressions:
     def cast(text, dtype, to):
         return text if dtype == to else f'T.Cast("{to}", {text})'
 
+    def as_index(self, axis):
+        """The axis in the dtype of indices, with which it can be compared."""
+        return self.cast(axis, self.axis_dtypes.get(axis, self.index_dtype), self.index_dtype)
+
+    def let(self, dtype, value, body):
+        """An expression with a variable: its value, and a function that writes what is done with it."""
+        name = f"t{self.num_variables}"
+        self.num_variables += 1
+        self.variables.append(f"{name} = T.{dtype}()")
+        return f"T.Let({body(name)}, where={{{name}: {value}}})"
+
     def condition(self, axes):
-        a, b = self.rng.choice(axes)[0], self.rng.choice(axes)[0]
+        a, b = self.as_index(self.rng.choice(axes)[0]), self.as_index(self.rng.choice(axes)[0])
+        if self.rng.random() < 0.15:
+            limit = self.rng.randint(0, 3)
+            return self.let("int32", self.leaf("int32", axes), lambda name: f"T.max({name}, {name} % 3) > {limit}")
         return self.rng.choice([
             f"{a} < {self.int(self.rng.randint(1, 4))}", f"{a} % {self.int(2)} == {self.int(self.rng.randint(0, 1))}",
             f"{a} != {self.int(1)} or {b} < {self.int(2)}", f"not {a} >= {self.int(2)}",
@@ -103,6 +148,8 @@ class Expressions:
         a, b = self.value(dtype, axes, depth - 1), self.value(dtype, axes, self.rng.randrange(depth))
         if dtype == "bool":
             return f"{self.rng.choice(['T.And', 'T.Or'])}({a}, {b})"
+        if self.rng.random() < 0.08:
+            return self.let(dtype, a, lambda name: f"{name} + {name} - {b}")
         if self.rng.random() < 0.25:
             return f"({self.float_operation(dtype, a, b) if is_float(dtype) else self.int_operation(dtype, a, b)})"
         condition = self.condition(axes) if axes else "T.bool(True)"
@@ -125,15 +172,29 @@ class Writer:
         self.rng = rng
         self.exprs = Expressions(rng)
         self.pool = [f"n{i}" if rng.random() < 0.25 else rng.choice(SIZES) for i in range(3)]
+        self.symbols = [dim for dim in self.pool if isinstance(dim, str)]
+        self.pool += [self.derived() for _ in self.symbols if rng.random() < 0.6]
         self.lines = []
         self.indent = 2
         self.names = 0
 
+    def derived(self):
+        """A dimension that is computed from symbols."""
+        symbol, kind = self.rng.choice(self.symbols), self.rng.randrange(4)
+        if kind == 0:
+            return self.exprs.product(symbol, self.rng.choice(self.symbols))
+        return f"{symbol} // {self.exprs.int(2)}" if kind == 1 else self.exprs.product(symbol, self.rng.choice([2, 3]))
+
     def write(self):
         inputs = [Buffer(f"A{i}", self.rng.choice(DTYPES), self.dims()) for i in range(self.rng.randint(1, 3))]
+        # Sizes follow from the inputs, from the first as well as from the last one.
+        known = {dim for buffer in inputs for dim in buffer.dims}
+        missing = [symbol for symbol in self.symbols if symbol not in known]
+        if missing:
+            inputs.append(Buffer(f"A{len(inputs)}", self.rng.choice(DTYPES), missing))
         self.exprs.buffers = list(inputs)
-        # Sizes follow from the inputs.
-        self.pool = [dim for dim in self.pool if isinstance(dim, int) or any(dim in buffer.dims for buffer in inputs)] or [4]
+        self.views = [self.view(buffer) for buffer in inputs if buffer.is_constant and self.rng.random() < 0.3]
+        self.exprs.buffers += self.views
         results = []
         for left in reversed(range(self.rng.randint(1, 3))):
             is_result = left == 0 or self.rng.random() < 0.3
@@ -147,7 +208,7 @@ class Writer:
         params, head = [], []
         if self.rng.random() < 0.3:
             head.append('T.func_attr({"tir.noalias": T.bool(True)})')
-        head += [f"{dim} = T.{self.exprs.index_dtype}()" for dim in self.pool if isinstance(dim, str)]
+        head += [f"{symbol} = T.{self.exprs.index_dtype}()" for symbol in self.symbols]
         for buffer in inputs + results:
             kind = f'{self.exprs.shape(buffer.dims)}, "{buffer.dtype}"'
             if self.rng.random() < 0.75 and all(isinstance(dim, int) for dim in buffer.dims):
@@ -166,7 +227,9 @@ class Writer:
         return f"{prefix}{self.names}"
 
     def line(self, text):
-        self.lines.append("    " * self.indent + text + "\n")
+        for line in [*self.exprs.variables, text]:
+            self.lines.append("    " * self.indent + line + "\n")
+        self.exprs.variables.clear()
 
     def open(self, text):
         self.line(text)
@@ -184,18 +247,53 @@ class Writer:
 
     def stage(self, target):
         forms = [self.block] * 3 + [self.vectorized, self.unrolled, self.threads, self.plain]
-        # As in TVM, allocations move into loops without blocks as if no iteration read what another one wrote.
-        if target.name.startswith("C"):
+        if not target.name.startswith("V"):
             forms.append(self.scan)
         if target.dtype not in ("bool", "float16"):
             forms += [self.reduction] * 2
-        self.rng.choice(forms)(target)
+        form = self.rng.choice(forms)
+        if target.is_constant and not target.is_padded and self.rng.random() < 0.15:
+            target, form = self.transposed(target), self.rng.choice([self.plain, self.vectorized, self.unrolled])
+        form(target)
         self.indent = 2
+
+    # ---- Views of the memory of other buffers
+
+    def declare(self, name, buffer, dims, strides, offset):
+        """A buffer over the memory of another one."""
+        texts = ", ".join(map(str, strides))
+        self.line(f'{name} = T.decl_buffer({self.exprs.shape(dims)}, "{buffer.dtype}", data={buffer.name}.data, '
+                  f"strides=({texts}{',' * (len(strides) == 1)}), elem_offset={offset})")
+        return Buffer(name, buffer.dtype, dims)
+
+    def view(self, buffer):
+        """A part of a buffer, whose axes may have another order and steps."""
+        axes = self.rng.sample(range(len(buffer.dims)), len(buffer.dims))
+        firsts = [self.rng.randrange(dim) for dim in buffer.dims]
+        steps = [self.rng.randint(1, 2) for _ in buffer.dims]
+        dims = [-(-(dim - first) // step) for dim, first, step in zip(buffer.dims, firsts, steps)]
+        offset = sum(first * stride for first, stride in zip(firsts, buffer.strides))
+        return self.declare(self.name("V"), buffer, [dims[i] for i in axes], [buffer.strides[i] * steps[i] for i in axes], offset)
+
+    def transposed(self, buffer):
+        """All of a buffer, with its axes in another order."""
+        axes = self.rng.sample(range(len(buffer.dims)), len(buffer.dims))
+        return self.declare(self.name("V"), buffer, [buffer.dims[i] for i in axes], [buffer.strides[i] for i in axes], 0)
 
     def allocate(self, target):
         shape = self.exprs.shape(target.dims)
-        kind = self.rng.randrange(4)
-        if kind == 0:
+        kind = self.rng.randrange(5 if target.is_constant else 4)
+        if kind == 4:
+            # With padding, and not at the start of the memory.
+            target.is_padded = True
+            strides, first = [1], self.rng.randint(0, 5)
+            for dim in reversed(target.dims[1:]):
+                strides.insert(0, strides[0] * dim + self.rng.randint(0, 2))
+            self.line(f'{target.name}_data = T.allocate([{strides[0] * target.dims[0] + first}], "{target.dtype}", "global")')
+            texts = ", ".join(map(str, strides))
+            self.line(f'{target.name} = T.Buffer({shape}, "{target.dtype}", data={target.name}_data, '
+                      f"strides=({texts}{',' * (len(strides) == 1)}), elem_offset={first})")
+        elif kind == 0:
             self.line(f'{target.name} = T.decl_buffer({shape}, "{target.dtype}")')
         elif kind == 1:
             extents = ", ".join(map(self.exprs.extent, target.dims))
@@ -264,8 +362,20 @@ class Writer:
         for i, (name, dim) in enumerate(axes):
             is_last = i + 1 == len(axes)
             kind = "T.parallel" if i == 0 and not is_last and self.rng.random() < 0.3 else "range"
-            self.open(f"for {name} in {innermost if is_last and isinstance(dim, int) else kind}({self.exprs.extent(dim)}):")
+            if isinstance(dim, int) and not is_last and self.rng.random() < 0.15:
+                kind = self.rng.choice(["T.vectorized", "T.unroll", "T.parallel"])
+                innermost = "T.vectorized" if kind == "T.vectorized" else innermost
+            kind = innermost if is_last and isinstance(dim, int) else kind
+            self.open(f"for {name} in {kind}({self.loop_extent(name, dim)}):")
         self.compute(target, axes, innermost == "T.vectorized")
+
+    def loop_extent(self, name, dim):
+        """The extent of a loop over an axis, sometimes of another dtype than that of indices."""
+        if not isinstance(dim, int) or self.rng.random() < 0.8:
+            return self.exprs.extent(dim)
+        other = "int64" if self.exprs.index_dtype == "int32" else "int32"
+        self.exprs.axis_dtypes[name] = other
+        return f"T.{other}({dim})"
 
     def plain(self, target):
         self.nest(target, "range")
@@ -303,20 +413,23 @@ class Writer:
     # ---- Blocks
 
     def loops(self, axes):
-        """The loops of a block, some of them split. Returns the values of the axes, and predicates for what is too much."""
-        values, predicates = [], []
+        """The loops of a block, some of them split, in any order. Returns the values of the axes, and predicates for what is too
+        much."""
+        values, predicates, headers = [], [], []
         for i, (_, dim) in enumerate(axes):
             loop, extent = self.name("i"), self.exprs.extent(dim)
             if isinstance(dim, int) and dim > 1 and self.rng.random() < 0.25:
                 inner, factor = self.name("i"), self.rng.randint(2, 3)
-                self.open(f"for {loop}, {inner} in T.grid({self.exprs.int(-(-dim // factor))}, {self.exprs.int(factor)}):")
+                headers.append(f"for {loop}, {inner} in T.grid({self.exprs.int(-(-dim // factor))}, {self.exprs.int(factor)}):")
                 values.append(f"{loop} * {self.exprs.int(factor)} + {inner}")
                 if dim % factor:
                     predicates.append(f"{values[-1]} < {extent}")
                 continue
             kinds = ["T.serial"] * 5 + (["T.unroll"] if isinstance(dim, int) else []) + (["T.parallel"] if i == 0 else [])
-            self.open(f"for {loop} in {self.rng.choice(kinds)}({extent}):")
+            headers.append(f"for {loop} in {self.rng.choice(kinds)}({extent}):")
             values.append(loop)
+        for header in self.rng.sample(headers, len(headers)):
+            self.open(header)
         return values, predicates
 
     def thread_loops(self, axes, num_spatial):
