@@ -318,11 +318,16 @@ const PrimExpr* RuleSimplifier::RewriteFloatDifference(const tir::BinaryExpr* e)
   return ApplyRules(e);
 }
 
-// x / 2.0 is x * 0.5. The reciprocal may be rounded, so the result may differ in the last place, as in TVM before 0.22.
+// x / 2.0 is x * 0.5, as in TVM before 0.22, which has it for all divisors: only reciprocals of powers of two are
+// exact.
 const PrimExpr* RuleSimplifier::RewriteDiv(const tir::BinaryExpr* e) {
   if (IsVectorOfIndex(e->dtype)) return RewriteVectorQuotient(e);
   const auto* divisor = As<tir::FloatImm>(e->b);
-  if (!divisor || divisor->value == 0 || FollowsSince(TextVersion::kV0_22)) return ApplyRules(e);
+  if (!divisor || FollowsSince(TextVersion::kV0_22)) return ApplyRules(e);
+  int exponent = 0;
+  const bool is_power_of_two = std::fabs(std::frexp(divisor->value, &exponent)) == 0.5;
+  // The reciprocal is a normal number of the format.
+  if (!is_power_of_two || std::abs(exponent) > (e->dtype.bits == 8 ? 6 : 14)) return ApplyRules(e);
   return make_.Mul(e->a, make_.Float(1.0 / divisor->value, e->dtype));
 }
 

@@ -7,9 +7,16 @@
 
 #include "iropt/infer/axes.h"
 #include "iropt/ir/ndarray.h"
+#include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 
 namespace iropt::rules {
+
+Dim IfThenElse(Dim condition, Dim a, Dim b) {
+  if (const int64_t* value = arith::AsInt(condition)) return *value ? a : b;
+  const Dim args[] = {condition, a, b};
+  return kDims.Keep(tir::Call(a->dtype, GetOp(op::kTirIfThenElse), List<Dim>(args, 3)));
+}
 
 bool CheckArity(const Call& call, size_t min, size_t max, InferContext& ctx) {
   if (call.args.size() >= min && call.args.size() <= max) return true;

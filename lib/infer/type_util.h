@@ -23,6 +23,9 @@ inline constexpr arith::PrimBuilder kDims;
 inline Dim One() { return kDims.Int(1); }
 inline bool IsOne(Dim d) { return arith::IsInt(d, 1); }
 
+// A conditional that folds if the condition is known.
+Dim IfThenElse(Dim condition, Dim a, Dim b);
+
 // A short list of dimensions. Ranks are small; only long lists use the heap.
 class DimList {
  public:

@@ -55,7 +55,16 @@ std::optional<int64_t> CountWindows(const Window& window, size_t i, int64_t size
       __builtin_sub_overflow(room, reach, &room))
     return std::nullopt;
   const int64_t quotient = room / stride - (room % stride < 0 ? 1 : 0);
-  return quotient + 1;
+  // The start of the last window is at most `room`.
+  const bool in_padding = round_up && quotient * stride >= length + window.before[i];
+  return quotient + (in_padding ? 0 : 1);
+}
+
+bool MayStartInPadding(const Window& window, size_t i, int64_t size) {
+  // The last window starts at length + before + after - 1 + stride - 1 - reach at most.
+  int64_t reach = 0;
+  if (__builtin_mul_overflow(window.dilation[i], size - 1, &reach)) return false;
+  return window.after[i] + window.strides[i] - 1 > reach;
 }
 
 std::string_view ImageAxes(size_t rank) {

@@ -108,7 +108,8 @@ MANIPULATE = rows(("float32", "int8"), [
     "R.repeat(x, repeats=2, axis=-1)", "R.repeat(x, repeats=2)", "R.repeat(x, repeats=1, axis=0)", "R.tile(x, repeats=[2, 1, 3])",
     "R.tile(x, repeats=[2])", "R.tile(x, repeats=[2, 1, 1, 3])", "R.expand_dims(x, axis=[0, -1])", "R.expand_dims(x, axis=[])",
     "R.split(x, indices_or_sections=2, axis=1)", "R.split(x, indices_or_sections=[1, 3], axis=1)",
-    "R.split(x, indices_or_sections=[0, 4], axis=-2)", "R.split(x, indices_or_sections=1, axis=1)",
+    "R.split(x, indices_or_sections=[0, 4], axis=-2)", "R.split(x, indices_or_sections=[3, 9], axis=1)",
+    "R.split(x, indices_or_sections=[1, 2], axis=0)", "R.split(x, indices_or_sections=1, axis=1)",
     "R.reshape(x, R.shape([4, n, m]))", "R.reshape(x, R.shape([n * 4, m]))", "R.reshape(x, (-1, 2))", "R.reshape(x, (0, -1))",
     "R.broadcast_to(x, R.shape([2, n, 4, m]))", "R.concat((x, x), axis=-1)", "R.concat((x,), axis=0)"],
     {"x": ("n", 4, "m")})
@@ -152,7 +153,16 @@ INDEX += rows(("float32", "int8"), ["R.strided_slice(x, axes=[0, 2], begin=[1, 0
 INDEX += rows(("float32",), ["R.strided_slice(x, axes=[1], begin=[3], end=[0], strides=[-1])",
                              "R.strided_slice(x, axes=[1], begin=[-1], end=[-6], strides=[-2])",
                              "R.strided_slice(x, axes=[0, 1], begin=[-100, 4], end=[1, 0], strides=[1, -3])"], {"x": (2, 5)})
-INDEX += rows(("float32",), ["R.strided_slice(x, axes=[0], begin=[1], end=[n])"], {"x": ("n", 4)})
+INDEX += rows(("float32",), ["R.strided_slice(x, axes=[0], begin=[1], end=[n])", "R.strided_slice(x, axes=[0], begin=[2], end=[9])",
+                             "R.strided_slice(x, axes=[0], begin=[9], end=[2])", "R.strided_slice(x, axes=[0], begin=[-2], end=[n + 5])",
+                             "R.strided_slice(x, axes=[0], begin=[n - 1], end=[0], strides=[-1])",
+                             "R.strided_slice(x, axes=[0], begin=[-1], end=[-9223372036854775808], strides=[-2])",
+                             "R.strided_slice(x, axes=[0], begin=[-5], end=[9223372036854775807])"], {"x": ("n", 4)})
+INDEX += rows(("float32",), ["R.strided_slice(x, axes=[1], begin=[4], end=[2])", "R.strided_slice(x, axes=[1], begin=[1], end=[4], strides=[-1])"],
+              {"x": ("n", 5)})
+INDEX += rows(("float32",), [
+    "R.dynamic_strided_slice(x, R.const([-2, -1], \"int64\"), R.const([9, -9], \"int64\"), R.const([1, -1], \"int64\"))",
+    "R.dynamic_strided_slice(x, R.const([2, 3], \"int64\"), R.const([1, 9], \"int64\"), R.const([1, -2], \"int64\"))"], {"x": (3, 4)})
 INDEX += rows(("float32", "int8"), [
     "R.dynamic_strided_slice(x, R.const([1, 0], \"int64\"), R.const([3, 4], \"int64\"), R.const([1, 2], \"int64\"))",
     "R.dynamic_strided_slice(x, R.const([2, 3], \"int64\"), R.const([0, 0], \"int64\"), R.const([-1, -2], \"int64\"))"], {"x": (3, 4)})
@@ -168,7 +178,16 @@ STATISTICAL += named(REDUCTIONS, "R.{op}(x, keepdims=True)", ("float32",), {"x":
 STATISTICAL += named(REDUCTIONS, "R.{op}(x, axis=1)", ("float32",), {"x": ("n", 4, 1)})
 STATISTICAL += named("sum prod", "R.{op}(x, axis=1)", ("float32", "int32"), {"x": ("n", 0)})
 STATISTICAL += named("sum max min prod", "R.{op}(x, axis=[0], keepdims=True)", INTS, {"x": ("n", 4)})
-STATISTICAL += named("argmax argmin", "R.{op}(x, axis=1)", NUMBERS, {"x": ("n", 4, "m")})
+STATISTICAL += named("sum prod max min", "R.{op}(x, axis=1)", ("bool",), {"x": ("n", 4)})
+STATISTICAL += named("mean", "R.{op}(x, axis=1)", INTS, {"x": ("n", 300)})
+STATISTICAL += named("variance std", "R.{op}(R.add(x, R.const(1024.0, \"float32\")), axis=[1])", ("float32",), {"x": ("n", 16)})
+STATISTICAL += named("argmax argmin", "R.{op}(x, axis=1)", ALL, {"x": ("n", 4, "m")})
+# All elements are the least or greatest of the dtype; infinities; NaN.
+STATISTICAL += named("argmax argmin", "R.{op}(R.zeros_like(x), axis=1)", ALL, {"x": ("n", 4)})
+STATISTICAL += named("argmax argmin", "R.{op}(R.bitwise_not(R.zeros_like(x)), axis=1)", INTS, {"x": ("n", 4)})
+STATISTICAL += named("argmax argmin max min", "R.{op}(R.log(R.zeros_like(x)), axis=1)", ("float32", "float16"), {"x": ("n", 4)})
+STATISTICAL += named("argmax argmin max min", "R.{op}(R.negative(R.log(R.zeros_like(x))), axis=1)", ("float32",), {"x": ("n", 4)})
+STATISTICAL += named("argmax argmin", "R.{op}(R.sqrt(x), axis=1)", ("float32", "float16"), {"x": ("n", 8)})
 STATISTICAL += named("argmax argmin", "R.{op}(x, axis=-1, keepdims=True)", ("float32", "int8"), {"x": ("n", 4)})
 STATISTICAL += named("argmax argmin", "R.{op}(x)", ("float32",), {"x": ("n", 4)})
 STATISTICAL += named("argmax argmin", "R.{op}(x, keepdims=True)", ("float32",), {"x": ("n", 4)})
@@ -234,6 +253,18 @@ POOLING += [row for op in ("max", "avg") for row in
                    {"x": ("n", 2, 4, 6, 5)})
             + rows(("float32",), [f"R.nn.{op}_pool3d(x, pool_size=2, layout=\"NDHWC\")"], {"x": (1, 4, 6, 5, 2)})]
 POOLING += rows(("int8", "int32"), ["R.nn.max_pool2d(x, pool_size=2)"], {"x": ("n", 2, 5, 4)})
+POOLING += rows(INTS, ["R.nn.avg_pool2d(x, pool_size=[16, 16])", "R.nn.avg_pool2d(x, pool_size=3, strides=2, padding=1, count_include_pad=True)",
+                       "R.nn.adaptive_avg_pool2d(x, output_size=[1, 1])", "R.nn.adaptive_avg_pool2d(x, output_size=[3, 5])"],
+                {"x": ("n", 1, 16, 16)})
+# Windows that start in the padding behind the image are left out.
+POOLING += [row for op in ("max", "avg") for row in
+            rows(("float32",), [f"R.nn.{op}_pool1d(x, pool_size=2, strides=3, padding=1, ceil_mode=True, count_include_pad=True)"],
+                 {"x": (1, 2, "m")})
+            + rows(("float32",), [f"R.nn.{op}_pool2d(x, pool_size=2, strides=3, padding=1, ceil_mode=True)"], {"x": (1, 2, "m", "n")})
+            + rows(("float32",), [f"R.nn.{op}_pool3d(x, pool_size=2, strides=3, padding=1, ceil_mode=True)"], {"x": (1, 1, 4, "n", "m")})]
+POOLING += rows(("float32",), [f"R.grad.avg_pool2d_backward(g, x, pool_size=[3, 3], strides=[2, 2], ceil_mode=True, {more})" for more in (
+    "count_include_pad=True", "count_include_pad=False")], {"g": (1, 2, 3, 3), "x": (1, 2, 6, 6)})
+POOLING += rows(("float32",), ["R.nn.max_pool1d(R.log(R.zeros_like(x)), pool_size=2, padding=1)"], {"x": (1, 2, "n")})
 POOLING += rows(FLOAT_PAIR, [f"R.nn.adaptive_avg_pool2d(x, output_size={size})" for size in ("[1, 1]", "[3, 4]", "[7, 6]", "[9, 8]")]
                 + ["R.nn.adaptive_avg_pool2d(x)"], {"x": ("n", 2, 7, 6)})
 POOLING += rows(("float32",), ["R.nn.adaptive_avg_pool2d(x, output_size=[3, 2], layout=\"NHWC\")"], {"x": ("n", 7, 6, 2)})
@@ -277,6 +308,10 @@ NN += rows(FLOAT_PAIR, ["R.nn.group_norm(x, g, b, num_groups=2, channel_axis=1, 
                         "R.nn.group_norm(x, g, b, num_groups=1, channel_axis=1, axes=[2], center=False)",
                         "R.nn.group_norm(x, g, b, num_groups=2, channel_axis=1, axes=[])"],
            {"x": ("n", 4, 6), "g": (4,), "b": (4,)})
+# Data with a large mean.
+NN += rows(("float32",), ["R.nn.layer_norm(R.add(x, R.const(512.0, \"float32\")), g, b, axes=[-1])"], {"x": ("n", 16), "g": (16,), "b": (16,)})
+NN += rows(("float32",), ["R.nn.group_norm(R.add(x, R.const(512.0, \"float32\")), g, b, num_groups=2, channel_axis=1, axes=[2])"],
+           {"x": ("n", 4, 8), "g": (4,), "b": (4,)})
 NN += rows(FLOAT_PAIR, ["R.nn.rms_norm(x, g, axes=[-1])", "R.nn.rms_norm(x, g, axes=[2], epsilon=0.5)"],
            {"x": ("n", 4, 6), "g": (6,)})
 NN += rows(FLOAT_PAIR, ["R.nn.rms_norm(x, g, axes=[-2, -1])"], {"x": ("n", 4, 6), "g": (4, 6)})

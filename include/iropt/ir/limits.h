@@ -19,4 +19,7 @@ constexpr std::optional<double> GreatestFinite(DataType t) {
   return std::nullopt;
 }
 
+// Returns whether a scalar dtype has infinities.
+constexpr bool HasInfinity(DataType t) { return GreatestFinite(t).has_value() && t.code != TypeCode::kFloat8E4M3; }
+
 }  // namespace iropt

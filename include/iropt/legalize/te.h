@@ -144,7 +144,8 @@ struct ReduceAxis {
   Value extent;
 };
 
-enum class Reducer : uint8_t { kSum, kProd, kMin, kMax, kAny, kAll, kArgMin, kArgMax };
+// kFiniteMax is a maximum that is never less than the least finite number, which is all the same to a softmax.
+enum class Reducer : uint8_t { kSum, kProd, kMin, kMax, kFiniteMax, kAny, kAll, kArgMin, kArgMax };
 
 using ComputeFn = FunctionRef<Value(Values)>;
 using ReduceFn = FunctionRef<Value(Values, Values)>;
@@ -169,6 +170,9 @@ class Builder {
   Value MaxValue(DataType dtype);
   Value MinValue(DataType dtype);
   Value Infinity(DataType dtype);
+  // The greatest and the least value, which are infinite if the dtype has infinities.
+  Value Greatest(DataType dtype);
+  Value Least(DataType dtype);
   Value Simplify(Value value);
   // Proves that two values are equal.
   bool Equal(Value a, Value b);

@@ -94,15 +94,20 @@ Tensor Trilu(const Tensor& x, Value k, bool upper);
 Tensor Take(const Tensor& x, const Operand& indices, std::optional<int64_t> axis, std::string_view mode = "fast");
 // The element of each index tensor in place of the position on the axis.
 Tensor Gather(const Tensor& x, int64_t axis, const Tensor& indices);
-Tensor StridedSlice(const Tensor& x, Values begin, Values end, Values strides, Values axes);
+// Element i of an axis is that at first + i * stride.
+Tensor StridedSlice(const Tensor& x, Values first, Values strides, const std::vector<size_t>& axes, Values shape);
 Tensor Where(const Tensor& condition, const Tensor& x, const Tensor& y);
 Tensor Arange(te::Builder& te, Value start, Value stop, Value step, DataType dtype);
 
 // ---- Reductions
 Tensor Reduce(const Tensor& x, const Axes& axes, bool keepdims, te::Reducer reducer, bool atleast1d = false);
+inline te::Reducer SumReducer(DataType dtype) { return dtype.is_bool() ? te::Reducer::kAny : te::Reducer::kSum; }
 inline Tensor Sum(const Tensor& x, const Axes& axes, bool keepdims = false, bool atleast1d = false) {
-  return Reduce(x, axes, keepdims, x.dtype().is_bool() ? te::Reducer::kAny : te::Reducer::kSum, atleast1d);
+  return Reduce(x, axes, keepdims, SumReducer(x.dtype()), atleast1d);
 }
+// What sums are computed in for a mean: integers in 64 bits, so that neither the sum nor the number of elements wraps
+// around.
+inline DataType SumDType(DataType dtype) { return dtype.is_integer() && dtype.bits < 64 ? DataType::Int(64) : dtype; }
 // The index of the greatest or least element.
 Tensor ReduceIndex(const Tensor& x, const Axes& axes, bool keepdims, te::Reducer reducer);
 Tensor CollapseSum(const Tensor& x, Values shape);
@@ -111,8 +116,6 @@ struct MeanDeviations {
   Tensor mean, squares;
 };
 MeanDeviations DeviationsFromMean(const Tensor& x, const std::vector<size_t>& axes, Value extent);
-// The sums of the elements and of their squares over the axes, in float32 for float16.
-std::vector<Tensor> SumsOfPowers(const Tensor& x, const std::vector<size_t>& axes, std::string_view name);
 
 // ---- Approximations, for float32; other dtypes as the intrinsics compute them
 Tensor FastExp(const Tensor& x);
@@ -128,11 +131,17 @@ Tensor Matmul(const Tensor& x, const Tensor& y, bool transpose_b, DataType out_d
 // ---- Neural networks
 Tensor Softmax(const Tensor& x, int64_t axis);
 Tensor LogSoftmax(const Tensor& x, int64_t axis);
-Tensor LayerNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Axes& axes, double epsilon);
+struct NormOptions {
+  double epsilon = 1e-5;
+  bool center = true;  // adds beta
+  bool scale = true;   // multiplies by gamma
+};
+Tensor LayerNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Axes& axes,
+                 const NormOptions& options);
 Tensor GroupNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, int64_t groups, int64_t channel_axis,
-                 const Axes& axes, double epsilon);
+                 const Axes& axes, const NormOptions& options);
 Tensor InstanceNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, int64_t channel_axis, const Axes& axes,
-                    double epsilon);
+                    const NormOptions& options);
 Tensor RmsNorm(const Tensor& x, const Tensor& weight, const Axes& axes, double epsilon);
 struct BatchNormOptions {
   int64_t axis = 1;
@@ -167,7 +176,8 @@ struct PoolOptions {
   bool count_include_pad = true;
   std::string layout = {};
 };
-Tensor Pool(const Tensor& x, const PoolOptions& options);
+// The number of windows is that of the shape of the result.
+Tensor Pool(const Tensor& x, Values shape, const PoolOptions& options);
 Tensor AdaptiveAvgPool(const Tensor& x, Values output_size, std::string_view layout);
 // The gradient of a pooling in two dimensions, without dilation.
 Tensor PoolGrad(const Tensor& grad, const Tensor& x, const PoolOptions& options);

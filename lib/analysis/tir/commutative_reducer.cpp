@@ -19,68 +19,115 @@ using Exprs = std::vector<const PrimExpr*>;
 
 // ---- Reducers
 
-enum class Combination : uint8_t { kSum, kProduct, kMin, kMax, kTwoSums, kArgMax, kArgMaxFirst, kArgMin, kArgMinFirst };
+enum class Combination : uint8_t {
+  kSum,
+  kProduct,
+  kMin,
+  kMax,
+  kTwoSums,
+  kArgMax,
+  kArgMaxFirst,
+  kArgMaxFirstNan,
+  kArgMin,
+  kArgMinFirst,
+  kArgMinFirstNan
+};
 
 // In the order in which they are tried.
 constexpr Combination kOfOneValue[] = {Combination::kSum, Combination::kProduct, Combination::kMin, Combination::kMax};
-constexpr Combination kOfTwoValues[] = {Combination::kTwoSums, Combination::kArgMax, Combination::kArgMaxFirst,
-                                        Combination::kArgMin, Combination::kArgMinFirst};
+constexpr Combination kOfTwoValues[] = {Combination::kTwoSums,        Combination::kArgMax, Combination::kArgMaxFirst,
+                                        Combination::kArgMaxFirstNan, Combination::kArgMin, Combination::kArgMinFirst,
+                                        Combination::kArgMinFirstNan};
 
-const PrimExpr* LeastValue(DataType dtype, const arith::PrimBuilder& make) {
-  if (dtype.is_floating()) return GreatestFinite(dtype) ? make.Float(-*GreatestFinite(dtype), dtype) : nullptr;
-  if (dtype.is_uint()) return make.Int(0, dtype);
-  if (!dtype.is_int()) return nullptr;
-  return make.Int(dtype.bits == 64 ? std::numeric_limits<int64_t>::min() : -(int64_t{1} << (dtype.bits - 1)), dtype);
+bool IsNumber(const PrimExpr* e, double value) {
+  const auto* number = As<tir::FloatImm>(e);
+  return number && number->value == value;
 }
 
-const PrimExpr* GreatestValue(DataType dtype, const arith::PrimBuilder& make) {
-  if (dtype.is_floating()) return GreatestFinite(dtype) ? make.Float(*GreatestFinite(dtype), dtype) : nullptr;
-  if (!dtype.is_int() && !dtype.is_uint()) return nullptr;
-  if (dtype.bits == 64) return make.Int(dtype.is_int() ? std::numeric_limits<int64_t>::max() : -1, dtype);
-  return make.Int((int64_t{1} << (dtype.bits - (dtype.is_int() ? 1 : 0))) - 1, dtype);
-}
-
-// The neutral elements; an element is null if its dtype has none.
-Exprs IdentitiesOf(Combination combination, std::span<const DataType> dtypes, const arith::PrimBuilder& make) {
-  switch (combination) {
-    case Combination::kSum: return {make.Const(0, dtypes[0])};
-    case Combination::kProduct: return {make.Const(1, dtypes[0])};
-    case Combination::kMin: return {GreatestValue(dtypes[0], make)};
-    case Combination::kMax: return {LeastValue(dtypes[0], make)};
-    case Combination::kTwoSums: return {make.Const(0, dtypes[0]), make.Const(0, dtypes[1])};
-    case Combination::kArgMax:
-    case Combination::kArgMaxFirst: return {make.Const(-1, dtypes[0]), LeastValue(dtypes[1], make)};
-    case Combination::kArgMin:
-    case Combination::kArgMinFirst: return {make.Const(-1, dtypes[0]), GreatestValue(dtypes[1], make)};
+// The greatest value of the dtype, or the greatest finite one.
+bool IsGreatest(const PrimExpr* e) {
+  const DataType dtype = e->dtype;
+  if (dtype.is_floating()) {
+    if (HasInfinity(dtype) && IsNumber(e, std::numeric_limits<double>::infinity())) return true;
+    return GreatestFinite(dtype) && IsNumber(e, *GreatestFinite(dtype));
   }
-  return {};
+  if (!dtype.is_int() && !dtype.is_uint()) return false;
+  if (dtype.bits == 64) return arith::IsInt(e, dtype.is_int() ? std::numeric_limits<int64_t>::max() : -1);
+  return arith::IsInt(e, (int64_t{1} << (dtype.bits - (dtype.is_int() ? 1 : 0))) - 1);
 }
 
-// The position and value of x if it wins, or else those of y. With `first`, the least position of equal values wins.
-Exprs Choose(NodeKind order, bool first, std::span<const tir::Var* const> x, std::span<const tir::Var* const> y,
-             const arith::PrimBuilder& make) {
-  const PrimExpr* wins = make.Binary(order, x[1], y[1]);
-  const PrimExpr* is_first = wins;
-  if (first) {
-    const PrimExpr* earlier = make.Binary(NodeKind::kLT, x[0], y[0]);
-    const PrimExpr* same = make.Binary(NodeKind::kEQ, x[1], y[1]);
-    is_first = make.Binary(NodeKind::kOr, wins, make.Binary(NodeKind::kAnd, same, earlier));
+bool IsLeast(const PrimExpr* e) {
+  const DataType dtype = e->dtype;
+  if (dtype.is_floating()) {
+    if (HasInfinity(dtype) && IsNumber(e, -std::numeric_limits<double>::infinity())) return true;
+    return GreatestFinite(dtype) && IsNumber(e, -*GreatestFinite(dtype));
+  }
+  if (dtype.is_uint()) return arith::IsInt(e, 0);
+  if (!dtype.is_int()) return false;
+  return arith::IsInt(e, dtype.bits == 64 ? std::numeric_limits<int64_t>::min() : -(int64_t{1} << (dtype.bits - 1)));
+}
+
+// Before any element, its position is none, -1, or after all others.
+bool IsNoPosition(const PrimExpr* e) { return arith::IsInt(e, -1) || IsGreatest(e); }
+
+// Returns whether the values are neutral: those of finite extremes are so for finite elements.
+bool AreIdentities(Combination combination, const Exprs& values, const arith::PrimBuilder& make) {
+  const auto is = [&](size_t i, int64_t number) { return DeepEqual(values[i], make.Const(number, values[i]->dtype)); };
+  switch (combination) {
+    case Combination::kSum: return is(0, 0);
+    case Combination::kProduct: return is(0, 1);
+    case Combination::kMin: return IsGreatest(values[0]);
+    case Combination::kMax: return IsLeast(values[0]);
+    case Combination::kTwoSums: return is(0, 0) && is(1, 0);
+    case Combination::kArgMax:
+    case Combination::kArgMaxFirst:
+    case Combination::kArgMaxFirstNan: return IsNoPosition(values[0]) && IsLeast(values[1]);
+    case Combination::kArgMin:
+    case Combination::kArgMinFirst:
+    case Combination::kArgMinFirstNan: return IsNoPosition(values[0]) && IsGreatest(values[1]);
+  }
+  return false;
+}
+
+using Vars = std::span<const tir::Var* const>;
+
+// What wins between two values.
+struct Choice {
+  NodeKind order;          // that of the value that wins and the other one
+  bool first = true;       // the least position of equal values wins
+  bool finds_nan = false;  // the first NaN wins
+};
+
+// The position and value of x if it wins, or else those of y.
+Exprs Choose(const Choice& choice, Vars x, Vars y, const arith::PrimBuilder& make) {
+  const PrimExpr* wins = make.Binary(choice.order, x[1], y[1]);
+  if (!choice.first) return {make.Select(wins, x[0], y[0]), make.Select(wins, x[1], y[1])};
+  const PrimExpr* earlier = make.Binary(NodeKind::kLT, x[0], y[0]);
+  const PrimExpr* same = make.Binary(NodeKind::kEQ, x[1], y[1]);
+  const PrimExpr* is_first = make.Binary(NodeKind::kOr, wins, make.Binary(NodeKind::kAnd, same, earlier));
+  if (choice.finds_nan) {
+    const PrimExpr* is_nan = make.Binary(NodeKind::kNE, x[1], x[1]);
+    const PrimExpr* other_is_nan = make.Binary(NodeKind::kNE, y[1], y[1]);
+    is_first = make.Select(other_is_nan, make.Binary(NodeKind::kAnd, is_nan, earlier),
+                           make.Binary(NodeKind::kOr, is_nan, is_first));
+    wins = make.Binary(NodeKind::kOr, is_nan, wins);
   }
   return {make.Select(is_first, x[0], y[0]), make.Select(wins, x[1], y[1])};
 }
 
-Exprs Combine(Combination combination, std::span<const tir::Var* const> x, std::span<const tir::Var* const> y,
-              const arith::PrimBuilder& make) {
+Exprs Combine(Combination combination, Vars x, Vars y, const arith::PrimBuilder& make) {
   switch (combination) {
     case Combination::kSum: return {make.Add(x[0], y[0])};
     case Combination::kProduct: return {make.Mul(x[0], y[0])};
     case Combination::kMin: return {make.Min(x[0], y[0])};
     case Combination::kMax: return {make.Max(x[0], y[0])};
     case Combination::kTwoSums: return {make.Add(x[0], y[0]), make.Add(x[1], y[1])};
-    case Combination::kArgMax: return Choose(NodeKind::kGE, /*first=*/false, x, y, make);
-    case Combination::kArgMaxFirst: return Choose(NodeKind::kGT, /*first=*/true, x, y, make);
-    case Combination::kArgMin: return Choose(NodeKind::kLE, /*first=*/false, x, y, make);
-    case Combination::kArgMinFirst: return Choose(NodeKind::kLT, /*first=*/true, x, y, make);
+    case Combination::kArgMax: return Choose({NodeKind::kGE, /*first=*/false}, x, y, make);
+    case Combination::kArgMaxFirst: return Choose({NodeKind::kGT}, x, y, make);
+    case Combination::kArgMaxFirstNan: return Choose({NodeKind::kGT, true, /*finds_nan=*/true}, x, y, make);
+    case Combination::kArgMin: return Choose({NodeKind::kLE, /*first=*/false}, x, y, make);
+    case Combination::kArgMinFirst: return Choose({NodeKind::kLT}, x, y, make);
+    case Combination::kArgMinFirstNan: return Choose({NodeKind::kLT, true, /*finds_nan=*/true}, x, y, make);
   }
   return {};
 }
@@ -214,8 +261,7 @@ class ReductionFinder {
     const arith::PrimBuilder& make = analyzer_.make();
     std::vector<DataType> dtypes;
     for (const PrimExpr* identity : identities_) dtypes.push_back(identity->dtype);
-    const Exprs identities = IdentitiesOf(combination, dtypes, make);
-    if (!DeepEqual(identities, identities_)) return false;
+    if (!AreIdentities(combination, identities_, make)) return false;
     std::vector<const tir::Var*> x, y;
     for (size_t i = 0; i < dtypes.size(); ++i) {
       x.push_back(workspace_.NewPrimVar(fmt::format("x{}", i), dtypes[i]));
@@ -232,7 +278,7 @@ class ReductionFinder {
       found.operands.push_back(matcher.ValueOf(y[i]));
     }
     found.reducer = workspace_.New<tir::CommReducer>(workspace_.Copy(x), workspace_.Copy(y), workspace_.Copy(results),
-                                                     workspace_.Copy(identities));
+                                                     workspace_.Copy(identities_));
     return true;
   }
 

@@ -75,7 +75,7 @@ constexpr Row kRows[] = {
     Formula(op::kTirQMultiplyShift, 4),
     Formula(op::kTirQMultiplyShiftPerAxis, 7),
     Formula(op::kTirReinterpret, 1),
-    Llvm(op::kTirRound, 1, llvm::Intrinsic::round),
+    Llvm(op::kTirRound, 1, llvm::Intrinsic::nearbyint),
     Formula(op::kTirRsqrt, 1),
     Formula(op::kTirShiftLeft, 2),
     Formula(op::kTirShiftRight, 2),

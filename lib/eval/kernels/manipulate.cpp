@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "iropt/infer/slice.h"
 #include "iropt/op/ops/axes.h"
 #include "iropt/op/ops/concat.h"
 #include "iropt/op/ops/nn.h"
@@ -285,25 +286,6 @@ Result<HostValue> EvalSplit(KernelCall& call) {
 
 namespace {
 
-// One dimension of a slice: its start and number of elements.
-struct SliceDim {
-  int64_t start;
-  int64_t count;
-};
-
-// Python's rules: negative ends count from the back, ends beyond the tensor are clamped.
-SliceDim ResolveSlice(int64_t begin, int64_t end, int64_t step, int64_t length) {
-  const int64_t lowest = step < 0 ? -1 : 0;
-  const int64_t highest = step < 0 ? length - 1 : length;
-  begin = std::clamp(begin < 0 ? begin + length : begin, lowest, highest);
-  end = std::clamp(end < 0 ? end + length : end, lowest, highest);
-  const int64_t distance = step < 0 ? begin - end : end - begin;
-  if (distance <= 0) return {0, 0};
-  // The magnitude as an unsigned number, because the least integer has no positive counterpart.
-  const uint64_t magnitude = step < 0 ? ~static_cast<uint64_t>(step) + 1 : static_cast<uint64_t>(step);
-  return {begin, static_cast<int64_t>((static_cast<uint64_t>(distance) - 1) / magnitude) + 1};
-}
-
 Result<HostValue> Slice(KernelCall& call, const Tensor& x, std::span<const int64_t> axes, const Shape& begin,
                         const Shape& end, const Shape& steps) {
   if (begin.size() != axes.size() || end.size() != axes.size() || steps.size() != axes.size()) {
@@ -315,11 +297,11 @@ Result<HostValue> Slice(KernelCall& call, const Tensor& x, std::span<const int64
   for (size_t i = 0; i < axes.size(); ++i) {
     const size_t at = static_cast<size_t>(axes[i]);
     if (steps[i] == 0) return call.Fail("a stride is 0");
-    const SliceDim dim = ResolveSlice(begin[i], end[i], steps[i], shape[at]);
-    start += dim.start * strides[at];
-    shape[at] = dim.count;
+    const SliceRange range = RangeOfSlice(begin[i], end[i], steps[i], shape[at]);
+    if (range.length > 0) start += range.first * strides[at];
+    shape[at] = range.length;
     // With one element the stride is never taken; it might overflow.
-    strides[at] = dim.count > 1 ? strides[at] * steps[i] : 0;
+    strides[at] = range.length > 1 ? strides[at] * steps[i] : 0;
   }
   return Gathered(call, x, shape, shape, strides, start);
 }

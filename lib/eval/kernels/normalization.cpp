@@ -104,17 +104,23 @@ Result<Shape> SortedAxes(const KernelCall& call, const IntList& listed, size_t r
   return axes;
 }
 
-// (x - mean) / sqrt(variance + epsilon) over the axes, with the variance as the mean of squares less the square of the
-// mean.
+// (x - mean) / sqrt(variance + epsilon) over the axes. The variance is the mean of the squared distances from the mean:
+// the mean of squares less the square of the mean would lose all digits if the mean is large.
 Tensor Standardize(Formula& f, const Tensor& x, const Shape& axes, double epsilon) {
   const DataType wide = WideType(x->dtype());
   const Tensor data = f.Cast(x, wide);
   const Tensor count = f.Number(CountOver(*x, axes), wide);
-  const Tensor mean = f.Div(f.Sum(data, axes), count);
-  const Tensor square = f.Div(f.Sum(f.Mul(data, data), axes), count);
-  const Tensor variance = f.Sub(square, f.Mul(mean, mean));
+  const Tensor distance = f.Sub(data, f.Div(f.Sum(data, axes), count));
+  const Tensor variance = f.Div(f.Sum(f.Mul(distance, distance), axes), count);
   const Tensor scale = f.Unary(kRsqrt, f.Add(variance, f.Number(epsilon, wide)));
-  return f.Cast(f.Mul(f.Sub(data, mean), scale), x->dtype());
+  return f.Cast(f.Mul(distance, scale), x->dtype());
+}
+
+// With the parameters that the attributes `scale` and `center` want.
+template <class Attrs>
+Tensor ScaleAndShift(Formula& f, Tensor x, const Tensor& gamma, const Tensor& beta, const Attrs& attrs) {
+  if (attrs.scale()) x = f.Mul(x, gamma);
+  return attrs.center() ? f.Add(x, beta) : x;
 }
 
 }  // namespace
@@ -128,7 +134,7 @@ Result<HostValue> EvalLayerNorm(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor beta, Spread(call, args[2], x->shape(), axes));
   const auto epsilon = attrs.epsilon();
   Formula f(call);
-  const Tensor result = f.Add(f.Mul(Standardize(f, x, axes, epsilon), gamma), beta);
+  const Tensor result = ScaleAndShift(f, Standardize(f, x, axes, epsilon), gamma, beta, attrs);
   if (!f.ok()) return f.error();
   return HostValue(result);
 }
@@ -163,7 +169,7 @@ Result<HostValue> EvalGroupNorm(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor beta, Spread(call, Reshaped(args[2], own), split, both));
   const auto epsilon = attrs.epsilon();
   Formula f(call);
-  const Tensor result = f.Add(f.Mul(Standardize(f, Reshaped(x, split), axes, epsilon), gamma), beta);
+  const Tensor result = ScaleAndShift(f, Standardize(f, Reshaped(x, split), axes, epsilon), gamma, beta, attrs);
   if (!f.ok()) return f.error();
   return HostValue(Reshaped(result, ShapeOf(*x)));
 }
@@ -178,7 +184,7 @@ Result<HostValue> EvalInstanceNorm(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const Tensor gamma, Spread(call, args[1], x->shape(), {channel}));
   IROPT_ASSIGN_OR_RETURN(const Tensor beta, Spread(call, args[2], x->shape(), {channel}));
   Formula f(call);
-  const Tensor result = f.Add(f.Mul(Standardize(f, x, axes, attrs.epsilon()), gamma), beta);
+  const Tensor result = ScaleAndShift(f, Standardize(f, x, axes, attrs.epsilon()), gamma, beta, attrs);
   if (!f.ok()) return f.error();
   return HostValue(result);
 }
@@ -213,8 +219,6 @@ Result<HostValue> EvalBatchNorm(KernelCall& call) {
   IROPT_ASSIGN_OR_RETURN(const int64_t axis, NormalizeAxis(call, given, x->shape().size()));
   const auto epsilon = attrs.epsilon();
   const auto momentum = attrs.momentum();
-  const auto center = attrs.center();
-  const auto scale = attrs.scale();
   std::vector<Tensor> parameters;
   for (size_t i = 1; i < args.size(); ++i) {
     IROPT_ASSIGN_OR_RETURN(Tensor parameter, Spread(call, args[i], x->shape(), {axis}));
@@ -231,8 +235,7 @@ Result<HostValue> EvalBatchNorm(KernelCall& call) {
   const Tensor distance = f.Sub(x, mean);
   const Tensor variance = is_inference ? parameters[3] : f.Div(f.Sum(f.Mul(distance, distance), others), count);
   Tensor out = f.Div(distance, f.Unary(kSqrt, f.Add(variance, f.Number(epsilon, dtype))));
-  if (scale != 0) out = f.Mul(out, parameters[0]);
-  if (center != 0) out = f.Add(out, parameters[1]);
+  out = ScaleAndShift(f, out, parameters[0], parameters[1], attrs);
   TupleValue result;
   if (is_inference) {
     if (!f.ok()) return f.error();

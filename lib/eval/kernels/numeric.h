@@ -65,6 +65,24 @@ T ElementOf(int64_t value) {
   }
 }
 
+// What sums of many elements are computed in, for a mean of them: integers in 64 bits, so that neither the sum nor the
+// number of elements wraps around.
+template <class T>
+using SumOf = std::conditional_t<std::is_integral_v<T>, std::conditional_t<sizeof(T) < 8, int64_t, T>, T>;
+template <class T>
+SumOf<T> WidenForSum(T element) {
+  return static_cast<SumOf<T>>(element);
+}
+
+// Returns whether `a` is greater than `b`, or less without kMaximum; NaN is more extreme than all numbers.
+template <bool kMaximum, class M>
+bool IsMoreExtreme(M a, M b) {
+  if constexpr (std::is_floating_point_v<M>) {
+    if (a != a || b != b) return b == b;
+  }
+  return kMaximum ? a > b : a < b;
+}
+
 // The least finite number.
 template <class T>
 T LowestElement() {

@@ -114,14 +114,20 @@ void RunMaxPool(const Pool& pool, const T* x, T* out) {
   });
 }
 
-// The sum in order, divided once; integers are truncated towards zero.
+// A mean lies between the elements, so that it fits their dtype. Integers are truncated towards zero.
+template <class T>
+T MeanOf(SumOf<T> sum, int64_t count) {
+  return static_cast<T>(DivElements(sum, ElementOf<SumOf<T>>(count)));
+}
+
+// The sum in order, divided once.
 template <class T>
 void RunAvgPool(const Pool& pool, const T* x, T* out) {
   ForEachWindow(pool, [&](const Place& at, int64_t base) {
-    T sum = ElementOf<T>(0);
-    ForEachInside(pool, at, [&](int64_t offset) { sum = AddElements(sum, x[base + offset]); });
+    auto sum = ElementOf<SumOf<T>>(0);
+    ForEachInside(pool, at, [&](int64_t offset) { sum = AddElements(sum, WidenForSum(x[base + offset])); });
     const int64_t count = CountOf(pool, 0, at[0]) * CountOf(pool, 1, at[1]) * CountOf(pool, 2, at[2]);
-    *out++ = DivElements(sum, ElementOf<T>(std::max<int64_t>(count, 1)));
+    *out++ = MeanOf<T>(sum, std::max<int64_t>(count, 1));
   });
 }
 
@@ -195,17 +201,17 @@ void RunAdaptivePool(const Blocks& in, const Blocks& out, const T* x, T* result)
   for (int64_t block = 0; block < in.count; ++block, x += in.size()) {
     ForEachIndex(out.dims, [&](const Shape& at) {
       Share shares[kMaxSpatial];
-      T count = ElementOf<T>(1);
+      int64_t count = 1;
       for (size_t i = 0; i < kMaxSpatial; ++i) {
         shares[i] = ShareOf(at[i], in.dims[i], out.dims[i]);
-        count = MulElements(count, ElementOf<T>(shares[i].end - shares[i].begin));
+        count *= shares[i].end - shares[i].begin;
       }
-      T sum = ElementOf<T>(0);
+      auto sum = ElementOf<SumOf<T>>(0);
       for (int64_t d = shares[0].begin; d < shares[0].end; ++d)
         for (int64_t h = shares[1].begin; h < shares[1].end; ++h)
           for (int64_t w = shares[2].begin; w < shares[2].end; ++w)
-            sum = AddElements(sum, x[(d * in.dims[1] + h) * in.dims[2] + w]);
-      *result++ = DivElements(sum, count);
+            sum = AddElements(sum, WidenForSum(x[(d * in.dims[1] + h) * in.dims[2] + w]));
+      *result++ = MeanOf<T>(sum, count);
     });
   }
 }
@@ -225,12 +231,11 @@ Result<HostValue> EvalAdaptivePool(KernelCall& call, size_t rank) {
   // Each element of the image is in at most two shares of an axis if there are fewer shares than elements.
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements()) * 8));
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(out->num_elements()) * 8));
-  if (!x->dtype().is_floating() && !x->dtype().is_integer()) return call.UnsupportedDType(x->dtype());
-  if (x->dtype().is_integer() && x->dtype().bits < 32) return call.UnsupportedDType(x->dtype());
-  DispatchNumber(x->dtype(), [&]<class T>(std::type_identity<T>) {
+  const bool supported = DispatchNumber(x->dtype(), [&]<class T>(std::type_identity<T>) {
     RunAdaptivePool(BlocksOf(image->shape(), rank), BlocksOf(shape, rank), image->As<T>().data(),
                     out->MutableAs<T>().data());
   });
+  if (!supported) return call.UnsupportedDType(x->dtype());
   IROPT_ASSIGN_OR_RETURN(Tensor result, ToLayout(call, out, ImageAxes(rank), attrs.out_layout()));
   return HostValue(std::move(result));
 }
@@ -261,8 +266,8 @@ void RunMaxPoolBackward(const Pool& pool, const T* grad, const T* x, T* out) {
   ForEachWindowBackwards(pool, [&](const Place& at, int64_t base, int64_t index) {
     int64_t best = -1;
     ForEachInside(pool, at, [&](int64_t offset) {
-      const bool keeps = best >= 0 && Element<T>::Load(x[base + best]) >= Element<T>::Load(x[base + offset]);
-      if (!keeps) best = offset;
+      if (best < 0 || IsMoreExtreme<true>(Element<T>::Load(x[base + offset]), Element<T>::Load(x[base + best])))
+        best = offset;
     });
     if (best >= 0) out[base + best] = AddElements(out[base + best], grad[index]);
   });
@@ -271,8 +276,7 @@ void RunMaxPoolBackward(const Pool& pool, const T* grad, const T* x, T* out) {
 template <class T>
 void RunAvgPoolBackward(const Pool& pool, const T* grad, T* out) {
   ForEachWindowBackwards(pool, [&](const Place& at, int64_t base, int64_t index) {
-    const int64_t inside = CountOf(pool, 1, at[1]) * CountOf(pool, 2, at[2]);
-    const int64_t count = pool.count_include_pad ? pool.window.size[1] * pool.window.size[2] : inside;
+    const int64_t count = CountOf(pool, 1, at[1]) * CountOf(pool, 2, at[2]);
     const T part = DivElements(grad[index], ElementOf<T>(std::max<int64_t>(count, 1)));
     ForEachInside(pool, at, [&](int64_t offset) { out[base + offset] = AddElements(out[base + offset], part); });
   });

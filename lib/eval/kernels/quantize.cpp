@@ -87,7 +87,7 @@ Result<HostValue> EvalQuantize(KernelCall& call) {
     for (size_t i = 0; i < x.size(); ++i) {
       const float s = scale->As<float>()[args.Place(*scale, i)];
       float value = rounded(static_cast<double>(x[i]) / static_cast<double>(s));
-      if (std::is_integral_v<T>) value = std::round(value);
+      if (std::is_integral_v<T>) value = std::nearbyint(value);
       value = rounded(static_cast<double>(value) + static_cast<double>(zero->As<float>()[args.Place(*zero, i)]));
       defined &= ClipTo(value, &out->MutableAs<T>()[i]);
     }

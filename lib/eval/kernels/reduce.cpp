@@ -6,6 +6,7 @@
 #include "elementwise.h"
 #include "iropt/op/ops/reduction.h"
 #include "iropt/op/ops/scan.h"
+#include "numeric.h"
 
 namespace iropt::eval {
 
@@ -78,11 +79,11 @@ Result<Tensor> Reduce(KernelCall& call, ReduceOp op, const Tensor& x, std::span<
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), loops.out_shape));
   const bool has_identity = op == ReduceOp::kSum || op == ReduceOp::kProd;
   if (!has_identity && loops.count == 0 && out->num_elements() != 0) return call.Fail("an empty tensor has no extreme");
-  if (x->dtype().is_bool() && has_identity) return call.UnsupportedDType(x->dtype());
   DispatchElement(x->dtype(), [&]<class T>(std::type_identity<T>) {
     if constexpr (std::is_same_v<T, BoolByte>) {
-      // On bytes 0 and 1: any is the maximum, all is the minimum.
-      DispatchReduce(op, loops, x->As<uint8_t>().data(), out->MutableAs<uint8_t>().data());
+      // On bytes 0 and 1: any of them, the sum, is the maximum.
+      const ReduceOp of_bytes = op == ReduceOp::kSum ? ReduceOp::kMax : op;
+      DispatchReduce(of_bytes, loops, x->As<uint8_t>().data(), out->MutableAs<uint8_t>().data());
     } else {
       DispatchReduce(op, loops, x->As<T>().data(), out->MutableAs<T>().data());
     }
@@ -91,14 +92,16 @@ Result<Tensor> Reduce(KernelCall& call, ReduceOp op, const Tensor& x, std::span<
 }
 
 Result<Tensor> Mean(KernelCall& call, const Tensor& x, std::span<const int64_t> axes, bool keepdims) {
-  IROPT_ASSIGN_OR_RETURN(const Tensor sum, Reduce(call, ReduceOp::kSum, x, axes, keepdims));
+  const DataType dtype = x->dtype();
+  // Neither the sum nor the number of integers wraps around in the format of the elements.
+  const DataType wide = dtype.is_integer() && dtype.bits < 64 ? DataType::Int(64) : dtype;
+  IROPT_ASSIGN_OR_RETURN(const Tensor elements, CastTensor(call, x, wide));
+  IROPT_ASSIGN_OR_RETURN(const Tensor sum, Reduce(call, ReduceOp::kSum, elements, axes, keepdims));
   int64_t count = 1;
   for (const int64_t axis : axes) count *= x->shape()[static_cast<size_t>(axis)];
-  IROPT_ASSIGN_OR_RETURN(const Tensor divisor, CastTensor(call, MakeScalarTensor(Scalar::Int(count)), x->dtype()));
-  const std::optional<Scalar> stored = ScalarOf(*divisor);
-  if (!x->dtype().is_floating() && stored->ToInt() != count)
-    return call.Fail("the number of elements is out of range for the dtype");
-  return MapBinary(call, kDivide, sum, divisor);
+  IROPT_ASSIGN_OR_RETURN(const Tensor divisor, CastTensor(call, MakeScalarTensor(Scalar::Int(count)), wide));
+  IROPT_ASSIGN_OR_RETURN(const Tensor mean, MapBinary(call, kDivide, sum, divisor));
+  return CastTensor(call, mean, dtype);
 }
 
 namespace {
@@ -168,8 +171,7 @@ Result<HostValue> EvalStd(KernelCall& call) {
 
 namespace {
 
-// The index of the first extreme element. An element replaces the best one unless that compares as good, so that a NaN
-// is replaced by the next element.
+// The index of the first extreme element.
 template <bool kMaximum, class T>
 void RunArgReduce(const ReduceLoops& loops, const T* x, int64_t* out) {
   loops.kept.ForEach({0}, [&](LoopNest<1>::Offsets base) {
@@ -178,7 +180,7 @@ void RunArgReduce(const ReduceLoops& loops, const T* x, int64_t* out) {
     MathOf<T> extreme{};
     loops.reduced.ForEach(base, [&](LoopNest<1>::Offsets at) {
       const MathOf<T> value = Element<T>::Load(x[at[0]]);
-      if (index == 0 || !(kMaximum ? extreme >= value : extreme <= value)) {
+      if (index == 0 || IsMoreExtreme<kMaximum>(value, extreme)) {
         extreme = value;
         best = index;
       }

@@ -90,7 +90,7 @@ float CoordinateOf(const ResizeAxis& axis, std::string_view mode, int64_t i) {
 }
 
 float RoundCoordinate(float x, std::string_view rounding) {
-  if (rounding == "round") return std::round(x);
+  if (rounding == "round") return std::nearbyint(x);
   if (rounding == "round_prefer_floor") return std::ceil(x - 0.5f);
   if (rounding == "round_prefer_ceil") return std::floor(x + 0.5f);
   // A small offset, so that a rounded integer stays that integer.

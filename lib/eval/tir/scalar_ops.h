@@ -95,7 +95,7 @@ inline constexpr UnaryOp kRelu{[](double x) { return MaxOf(x, 0.0); }, [](int64_
 IROPT_ROUNDING_OP(kCeil, std::ceil(x));
 IROPT_ROUNDING_OP(kFloor, std::floor(x));
 IROPT_ROUNDING_OP(kNearbyint, std::nearbyint(x));
-IROPT_ROUNDING_OP(kRound, std::round(x));  // halves away from zero
+IROPT_ROUNDING_OP(kRound, std::nearbyint(x));  // halves to even, too
 IROPT_ROUNDING_OP(kTrunc, std::trunc(x));
 #undef IROPT_ROUNDING_OP
 

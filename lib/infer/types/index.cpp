@@ -6,8 +6,7 @@
 #include <algorithm>
 
 #include "infer/type_util.h"
-#include "iropt/op/intrinsic_ids.h"
-#include "iropt/op/op.h"
+#include "iropt/infer/slice.h"
 #include "iropt/op/ops/gather.h"
 #include "iropt/op/ops/scan.h"
 #include "iropt/op/ops/slice.h"
@@ -73,33 +72,6 @@ Known IntTuple(const Call& call, size_t operand, InferContext& ctx, std::vector<
   return Known::kError;
 }
 
-// A conditional that folds if the condition is known.
-Dim IfThenElse(Dim cond, Dim a, Dim b) {
-  if (const int64_t* value = arith::AsInt(cond)) return *value ? a : b;
-  const Dim args[] = {cond, a, b};
-  return kDims.Keep(tir::Call(a->dtype, GetOp(op::kTirIfThenElse), List<Dim>(args, 3)));
-}
-
-// Clamps an index in Python's convention to [0, extent], or to [-1, extent - 1] for negative strides.
-Dim ClampIndex(Dim index, Dim extent, Dim stride) {
-  const Dim zero = kDims.Int(0);
-  const auto negative = [&](Dim d) { return kDims.Binary(NodeKind::kLT, d, zero); };
-  index = IfThenElse(negative(index), kDims.Add(index, extent), index);
-  const Dim lower = IfThenElse(negative(stride), kDims.Int(-1), zero);
-  const Dim upper = IfThenElse(negative(stride), kDims.Sub(extent, One()), extent);
-  return kDims.Min(kDims.Max(index, lower), upper);
-}
-
-Dim SliceLength(Dim begin, Dim end, Dim stride, Dim extent, bool assume_inbound) {
-  if (assume_inbound) return kDims.CeilDiv(kDims.Sub(end, begin), stride);
-  begin = ClampIndex(begin, extent, stride);
-  end = ClampIndex(end, extent, stride);
-  const Dim backwards = kDims.Binary(NodeKind::kLT, stride, kDims.Int(0));
-  const Dim minus_stride = kDims.Sub(kDims.Int(0), stride);
-  return IfThenElse(backwards, kDims.CeilDiv(kDims.Sub(begin, end), minus_stride),
-                    kDims.CeilDiv(kDims.Sub(end, begin), stride));
-}
-
 struct SliceBounds {
   std::vector<Dim> axes, begin, end, strides;
 };
@@ -127,7 +99,8 @@ Known ReadSliceBounds(const Call& call, InferContext& ctx, SliceBounds& out) {
 }  // namespace
 
 IROPT_TYPE_RULE(InferStridedSlice,
-                "on each of `axes` the number of steps from `begin` to `end`; only the rank if these are not known") {
+                "on each of `axes` the number of steps from `begin` to `end`, never negative; only the rank if these "
+                "are not known") {
   if (!CheckArity(call, 4, 5, ctx)) return nullptr;
   const TensorType* x = TensorArg(call, 0, ctx);
   SliceBounds bounds;
@@ -146,20 +119,8 @@ IROPT_TYPE_RULE(InferStridedSlice,
   DimList dims(*data);
   for (size_t i = 0; i < axes.size(); ++i) {
     Dim& dim = dims[static_cast<size_t>(axes[i])];
-    const Dim begin = bounds.begin[i];
-    const Dim end = bounds.end[i];
     if (arith::IsInt(bounds.strides[i], 0)) return ctx.Error(call, 4, "a stride must not be 0");
-    const Dim length = SliceLength(begin, end, bounds.strides[i], dim, assume_inbound);
-    arith::Analyzer analyzer;
-    std::optional<arith::Analyzer::Constraint> inbound;
-    if (assume_inbound && length->kind != NodeKind::kIntImm) {
-      const auto within = [&](Dim at) {
-        return kDims.Binary(NodeKind::kAnd, kDims.Binary(NodeKind::kLE, kDims.Int(0), at),
-                            kDims.Binary(NodeKind::kLE, at, dim));
-      };
-      inbound.emplace(analyzer, kDims.Binary(NodeKind::kAnd, within(begin), within(end)));
-    }
-    dim = analyzer.Simplify(length);
+    dim = RangeOfSlice(bounds.begin[i], bounds.end[i], bounds.strides[i], dim, assume_inbound).length;
   }
   return TensorType::Get(dims, x->dtype, x->vdevice);
 }
@@ -234,10 +195,9 @@ IROPT_TYPE_RULE(InferUnique,
   return results.size() == 1 ? results[0] : TupleType::Get(results);
 }
 
-IROPT_TYPE_RULE(InferNonzero, "one axis more than `x`, int64") {
+IROPT_TYPE_RULE(InferNonzero, "of rank 2, a row for each axis of `x`, int64") {
   const TensorType* x = UnaryArg(call, ctx);
-  if (!x) return nullptr;
-  return TensorType::Get(HasRank(x) ? std::max(1, x->ndim) + 1 : kUnknownDim, DataType::Int(64), x->vdevice);
+  return x ? TensorType::Get(2, DataType::Int(64), x->vdevice) : nullptr;
 }
 
 // ---- Order

@@ -312,13 +312,16 @@ const Type* SplitAtIndices(const TensorType* x, int axis, const std::vector<int6
   return TupleType::Get(pieces);
 }
 
-const Type* SplitInSections(const TensorType* x, int axis, int64_t sections, InferContext& ctx) {
+const Type* SplitInSections(const Call& call, const TensorType* x, int axis, int64_t sections, InferContext& ctx) {
   if (!x->known) {
     const std::vector<const Type*> pieces(static_cast<size_t>(sections), WithRank(x, x->ndim));
     return TupleType::Get(ctx.arena(), pieces);
   }
   const Dim length = x->dims[axis];
   const Dim piece = arith::Simplify(kDims.CeilDiv(length, kDims.Int(sections)));
+  const int64_t* known = arith::AsInt(length);
+  if (known && *arith::AsInt(piece) * (sections - 1) > *known)
+    return ctx.Error(call, fmt::format("{} elements do not split into {} pieces", *known, sections));
   std::vector<const Type*> pieces(static_cast<size_t>(sections), WithLength(x, axis, piece));
   pieces.back() = WithLength(x, axis, kDims.Sub(length, kDims.Mul(piece, kDims.Int(sections - 1))));
   return TupleType::Get(pieces);
@@ -346,7 +349,7 @@ IROPT_TYPE_RULE(InferSplit,
     const int64_t sections = pieces[0];
     if (sections <= 0 || sections > kMaxSections)
       return ctx.Error(call, fmt::format("cannot split into {} sections", sections));
-    return sections == 1 ? TupleType::Get(ctx.arena(), whole) : SplitInSections(x, axis, sections, ctx);
+    return sections == 1 ? TupleType::Get(ctx.arena(), whole) : SplitInSections(call, x, axis, sections, ctx);
   }
   return pieces.empty() ? TupleType::Get(ctx.arena(), whole) : SplitAtIndices(x, axis, pieces.vector(), ctx);
 }

@@ -76,7 +76,8 @@ std::optional<Window> WindowOf(const Call& call, size_t rank, const Attrs& attrs
   return std::nullopt;
 }
 
-// (input + padding - dilation * (kernel - 1) - 1 [+ stride - 1]) // stride + 1
+// (input + padding - dilation * (kernel - 1) - 1 [+ stride - 1]) // stride + 1, or one less if the last window starts
+// in the padding behind the input
 Dim WindowCount(Dim input, Dim kernel, const Window& w, size_t i, bool round_up) {
   const int64_t* in = arith::AsInt(input);
   const int64_t* k = arith::AsInt(kernel);
@@ -87,7 +88,12 @@ Dim WindowCount(Dim input, Dim kernel, const Window& w, size_t i, bool round_up)
   const Dim reach = kDims.Mul(kDims.Int(w.dilation[i]), kDims.Sub(kernel, One()));
   Dim numerator = kDims.Sub(kDims.Sub(padded, reach), One());
   if (round_up) numerator = kDims.Add(numerator, kDims.Int(w.strides[i] - 1));
-  return arith::Simplify(kDims.Add(kDims.FloorDiv(numerator, kDims.Int(w.strides[i])), One()));
+  const Dim others = kDims.FloorDiv(numerator, kDims.Int(w.strides[i]));
+  const Dim all = kDims.Add(others, One());
+  if (!round_up || !k || !MayStartInPadding(w, i, *k)) return arith::Simplify(all);
+  const Dim start = kDims.Mul(others, kDims.Int(w.strides[i]));
+  const Dim image_end = kDims.Add(input, kDims.Int(w.before[i]));
+  return arith::Simplify(IfThenElse(kDims.Binary(NodeKind::kGE, start, image_end), others, all));
 }
 
 // The operands of a convolution of any rank.

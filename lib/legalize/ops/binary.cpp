@@ -1,6 +1,7 @@
 // Legalization of operators on tensors that are broadcast against each other.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string_view>
 #include <vector>
 
@@ -47,6 +48,15 @@ Value FloorRemainder(Value a, Value b) {
   return a.dtype().is_integer() ? te::FloorMod(a, b) : a - FloorDivide(a, b) * b;
 }
 
+// Without exponentials of large numbers: the greater operand and log(1 + exp(less - greater)). Infinities of one sign
+// have no difference.
+Value LogAddExp(Value a, Value b) {
+  const DataType dtype = a.dtype();
+  te::Builder& te = *a.te();
+  const Value correction = te::Call(op::kTirLog1p, {topi::Exp(te::Min(a, b) - te::Max(a, b))});
+  return te::Select(a == b, a + te.Const(std::log(2.0), dtype), te::Max(a, b) + correction);
+}
+
 // TVM has no remainder of floats for this operator.
 Value TruncRemainder(Value a, Value b) {
   return a.dtype().is_integer() ? te::TruncMod(a, b) : a - te::Call(op::kTirTrunc, {te::Div(a, b)}) * b;
@@ -76,7 +86,7 @@ IROPT_LEGALIZE_BINARY(GreaterEqual, "greater_equal", a >= b)
 IROPT_LEGALIZE_BITS(LeftShift, "left_shift", kShiftLeft)
 IROPT_LEGALIZE_BINARY(Less, "less", a < b)
 IROPT_LEGALIZE_BINARY(LessEqual, "less_equal", a <= b)
-IROPT_LEGALIZE_BINARY(LogAddExp, "log_add_exp", topi::Log(topi::Exp(a) + topi::Exp(b)))
+IROPT_LEGALIZE_BINARY(LogAddExp, "log_add_exp", LogAddExp(a, b))
 IROPT_LEGALIZE_BINARY(LogicalAnd, "logical_and", a&& b)
 IROPT_LEGALIZE_BINARY(LogicalOr, "logical_or", a || b)
 IROPT_LEGALIZE_BITS(LogicalXor, "logical_xor", kXor)

@@ -80,7 +80,8 @@ const Expr* LegalizePool(LegalizeCall& call, std::string_view name, bool is_max)
   const PoolAttrs attrs(call.call());
   if (attrs.out_layout() != attrs.layout()) return call.Unchanged("its result has another layout than its data");
   TeCall te(call, name);
-  return te.Finish({topi::Pool(te.Arg(0), OptionsOf(attrs, is_max))});
+  const Tensor x = te.Arg(0);
+  return te.Finish({topi::Pool(x, te.Dims(call.result()->dims.span()), OptionsOf(attrs, is_max))});
 }
 
 const Expr* LegalizeAdaptivePool(LegalizeCall& call, std::string_view name, std::string_view axes) {

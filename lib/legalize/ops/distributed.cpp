@@ -107,7 +107,7 @@ const Expr* LegalizeDistRedistributeReplicaToShard(LegalizeCall& call) {
   const Expr* begin = tuple(bound(worker));
   const Expr* end = tuple(bound(kDims.Add(worker, kDims.Int(1))));
   return builder.MakeCall(GetOp(op::kStridedSlice), {call.arg(0), tuple(kDims.Int(attrs.axis())), begin, end},
-                          MakeOpAttrs(op::kStridedSlice, StridedSliceAttrs::Values{}));
+                          MakeOpAttrs(op::kStridedSlice, StridedSliceAttrs::Values{.assume_inbound = true}));
 }
 
 }  // namespace iropt::legalize

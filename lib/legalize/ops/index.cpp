@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "iropt/infer/slice.h"
 #include "iropt/ir/context.h"
 #include "iropt/legalize/legalize.h"
 #include "iropt/legalize/topi.h"
@@ -38,28 +39,38 @@ const Expr* LegalizeStridedSlice(LegalizeCall& call) {
       lists.back().push_back(prim->value);
     }
   }
+  const TensorType* data = call.TensorArg(0);
+  const bool assume_inbound = StridedSliceAttrs(call.call()).assume_inbound();
+  std::vector<const PrimExpr*> first, strides;
+  std::vector<size_t> axes;
+  for (size_t i = 0; i < lists[0].size(); ++i) {
+    axes.push_back(topi::RealAxis(data->dims.size(), *arith::AsInt(lists[0][i])));
+    strides.push_back(lists.size() > 3 ? lists[3][i] : IRContext::Current().Int(1));
+    const PrimExpr* extent = data->dims[static_cast<uint32_t>(axes[i])];
+    first.push_back(RangeOfSlice(lists[1][i], lists[2][i], strides[i], extent, assume_inbound).first);
+  }
   TeCall te(call, "strided_slice");
   const Tensor x = te.Arg(0);
-  const te::Shape begin = te.Dims(lists[1]);
-  const te::Shape end = te.Dims(lists[2]);
-  const te::Shape strides = lists.size() > 3 ? te.Dims(lists[3]) : te::Shape(lists[0].size(), Value(1));
-  const te::Shape axes = te.Dims(lists[0]);
-  return te.Finish({topi::StridedSlice(x, begin, end, strides, axes)});
+  return te.Finish(
+      {topi::StridedSlice(x, te.Dims(first), te.Dims(strides), axes, te.Dims(call.result()->dims.span()))});
 }
 
 namespace {
 
+// An index counted from the front of an axis and within it, or before its first element for negative strides.
+Value CanonicalIndex(Value index, Value stride, Value extent) {
+  te::Builder& te = *stride.te();
+  const Value low = te::Select(stride < 0, te.Int(-1), te.Int(0));
+  const Value high = te::Select(stride < 0, extent - 1, extent);
+  return te::Min(te::Max(te::Select(index < 0, index + extent, index), low), high);
+}
+
 // The number of elements that a slice takes from an axis.
 Value SliceLength(Value begin, Value end, Value stride, Value extent) {
-  te::Builder& te = *stride.te();
-  const auto canonical = [&](Value index) {
-    const Value low = te::Select(stride < 0, te.Int(-1), te.Int(0));
-    const Value high = te::Select(stride < 0, extent - 1, extent);
-    return te::Min(te::Max(te::Select(index < 0, index + extent, index), low), high);
-  };
-  const Value from = canonical(begin);
-  const Value to = canonical(end);
-  return te::Select(stride < 0, te::CeilDiv(from - to, stride * -1), te::CeilDiv(to - from, stride));
+  const Value from = CanonicalIndex(begin, stride, extent);
+  const Value to = CanonicalIndex(end, stride, extent);
+  const Value steps = te::Select(stride < 0, te::CeilDiv(from - to, stride * -1), te::CeilDiv(to - from, stride));
+  return te::Max(steps, 0);
 }
 
 // The call of the function that computes the shape of the slice.
@@ -105,7 +116,8 @@ const Expr* LegalizeDynamicStridedSlice(LegalizeCall& call) {
     std::vector<Value> own;
     for (size_t k = 0; k < ndim; ++k) {
       const Value at = te.Int(static_cast<int64_t>(k));
-      own.push_back(i[k] * inputs[3](at) + te::Min(inputs[1](at), x.dim(k) - 1));
+      const Value stride = inputs[3](at);
+      own.push_back(i[k] * stride + CanonicalIndex(inputs[1](at), stride, x.dim(k)));
     }
     return x(te::Values(own));
   };

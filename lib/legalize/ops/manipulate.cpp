@@ -129,8 +129,13 @@ const Expr* LegalizeSplit(LegalizeCall& call) {
   TeCall te(call, "split");
   const te::Tensor x = te.Arg(0);
   if (parts.is_list) {
-    const std::vector<int64_t> list = parts.vector();
-    return FinishPieces(call, te, topi::Split(x, std::vector<te::Value>(list.begin(), list.end()), attrs.axis()));
+    // Indices beyond the end are clamped.
+    const te::Value length = x.dim(topi::RealAxis(x.ndim(), attrs.axis()));
+    std::vector<te::Value> indices;
+    for (const int64_t index : parts) {
+      indices.push_back(te.Simplify(te::Min(std::max<int64_t>(index, 0), length)));
+    }
+    return FinishPieces(call, te, topi::Split(x, indices, attrs.axis()));
   }
   const te::Value size = x.dim(topi::RealAxis(x.ndim(), attrs.axis()));
   if (!te.Simplify(te::FloorMod(size, parts[0])).Is(0))

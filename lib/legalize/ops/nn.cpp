@@ -54,6 +54,11 @@ bool IsNormalizable(const LegalizeCall& call) {
   return dtype == DataType::Float(32) || dtype == DataType::Float(16);
 }
 
+template <class Attrs>
+topi::NormOptions OptionsOf(const Attrs& attrs) {
+  return {attrs.epsilon(), attrs.center(), attrs.scale()};
+}
+
 }  // namespace
 
 const Expr* LegalizeNnLayerNorm(LegalizeCall& call) {
@@ -61,7 +66,7 @@ const Expr* LegalizeNnLayerNorm(LegalizeCall& call) {
   if (!IsNormalizable(call)) return call.Unchanged("only float32 and float16 are supported");
   TeCall te(call, "layer_norm");
   const std::vector<Tensor> in = te.Inputs(call.call().args.span());
-  return te.Finish({topi::LayerNorm(in[0], in[1], in[2], attrs.axes().vector(), attrs.epsilon())});
+  return te.Finish({topi::LayerNorm(in[0], in[1], in[2], attrs.axes().vector(), OptionsOf(attrs))});
 }
 
 const Expr* LegalizeNnInstanceNorm(LegalizeCall& call) {
@@ -70,7 +75,7 @@ const Expr* LegalizeNnInstanceNorm(LegalizeCall& call) {
   TeCall te(call, "instance_norm");
   const std::vector<Tensor> in = te.Inputs(call.call().args.span());
   return te.Finish(
-      {topi::InstanceNorm(in[0], in[1], in[2], attrs.channel_axis(), attrs.axes().vector(), attrs.epsilon())});
+      {topi::InstanceNorm(in[0], in[1], in[2], attrs.channel_axis(), attrs.axes().vector(), OptionsOf(attrs))});
 }
 
 const Expr* LegalizeNnPixelShuffle(LegalizeCall& call) {
@@ -129,7 +134,7 @@ const Expr* LegalizeNnGroupNorm(LegalizeCall& call) {
   TeCall te(call, "group_norm");
   const std::vector<Tensor> in = te.Inputs(call.call().args.span());
   return te.Finish({topi::GroupNorm(in[0], in[1], in[2], attrs.num_groups(), attrs.channel_axis(),
-                                    attrs.axes().vector(), attrs.epsilon())});
+                                    attrs.axes().vector(), OptionsOf(attrs))});
 }
 
 const Expr* LegalizeNnRmsNorm(LegalizeCall& call) {
@@ -183,7 +188,7 @@ namespace {
 // The weights of a causal softmax: exponentials of the scores up to the diagonal, normalized.
 Tensor CausalSoftmax(const Tensor& scores, Value offset) {
   const Tensor masked = topi::Trilu(scores, offset, false);
-  const Tensor max = topi::Reduce(masked, std::vector<int64_t>{-1}, true, te::Reducer::kMax);
+  const Tensor max = topi::Reduce(masked, std::vector<int64_t>{-1}, true, te::Reducer::kFiniteMax);
   const Tensor exp = topi::Trilu(topi::Map(topi::Subtract(masked, max), topi::Exp), offset, false);
   return topi::Divide(exp, topi::Sum(exp, std::vector<int64_t>{-1}, true));
 }

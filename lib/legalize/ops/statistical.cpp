@@ -61,7 +61,9 @@ Tensor Mean(const Tensor& x, const topi::Axes& axes, bool keepdims) {
   }
   size = {x.te().NodeOf(size), x.te()};
   // A mean of integers has their dtype.
-  return topi::Broadcast(topi::Sum(x, axes, keepdims), size, "T_divide",
+  const DataType wide = topi::SumDType(x.dtype());
+  return topi::Broadcast(topi::Sum(wide == x.dtype() ? x : topi::CastElements(x, wide), axes, keepdims), size,
+                         "T_divide",
                          [&](te::Value sum, te::Value count) { return te::Cast(x.dtype(), te::Div(sum, count)); });
 }
 
@@ -90,7 +92,7 @@ const Expr* LegalizeMean(LegalizeCall& call) { return LegalizeReduction(call, "m
 const Expr* LegalizeMin(LegalizeCall& call) { return LegalizeReducer(call, "min", te::Reducer::kMin); }
 const Expr* LegalizeProd(LegalizeCall& call) {
   if (FollowsSince(TextVersion::kV0_26) && HasEmptyAxis(call)) return LegalizeEmptyReduction(call, 1);
-  return LegalizeReducer(call, "prod", te::Reducer::kProd);
+  return LegalizeReducer(call, "prod", call.result()->dtype.is_bool() ? te::Reducer::kAll : te::Reducer::kProd);
 }
 const Expr* LegalizeStd(LegalizeCall& call) { return LegalizeReduction(call, "std", Std); }
 const Expr* LegalizeVariance(LegalizeCall& call) { return LegalizeReduction(call, "variance", Variance); }

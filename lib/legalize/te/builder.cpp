@@ -64,12 +64,14 @@ std::vector<Value> IdentityOf(Reducer reducer, Builder& te, std::span<const Prim
       return zeros;
     }
     case Reducer::kProd: return {te.Const(1, dtype)};
-    case Reducer::kMin: return {te.MaxValue(dtype)};
-    case Reducer::kMax: return {te.MinValue(dtype)};
+    case Reducer::kMin: return {te.Greatest(dtype)};
+    case Reducer::kMax: return {te.Least(dtype)};
+    case Reducer::kFiniteMax: return {te.MinValue(dtype)};
     case Reducer::kAny: return {te.Const(0, dtype)};
     case Reducer::kAll: return {te.Const(1, dtype)};
-    case Reducer::kArgMin: return {te.Int(-1, dtype), te.MaxValue(values[1]->dtype)};
-    case Reducer::kArgMax: return {te.Int(-1, dtype), te.MinValue(values[1]->dtype)};
+    // An element that is as extreme as the initial value has a smaller index, so that it wins.
+    case Reducer::kArgMin: return {te.MaxValue(dtype), te.Greatest(values[1]->dtype)};
+    case Reducer::kArgMax: return {te.MaxValue(dtype), te.Least(values[1]->dtype)};
   }
   IROPT_UNREACHABLE("reducer {}", static_cast<int>(reducer));
 }
@@ -100,6 +102,12 @@ Value Builder::MinValue(DataType dtype) {
 }
 
 Value Builder::Infinity(DataType dtype) { return {make_.Float(std::numeric_limits<double>::infinity(), dtype), *this}; }
+
+Value Builder::Greatest(DataType dtype) { return HasInfinity(dtype) ? Infinity(dtype) : MaxValue(dtype); }
+Value Builder::Least(DataType dtype) {
+  if (!HasInfinity(dtype)) return MinValue(dtype);
+  return {make_.Float(-std::numeric_limits<double>::infinity(), dtype), *this};
+}
 
 Value Builder::Simplify(Value value) { return value.expr() ? Value(analyzer_.Simplify(value.expr()), *this) : value; }
 
@@ -308,7 +316,8 @@ std::vector<Value> Combine(Reducer reducer, Values a, Values b) {
     }
     case Reducer::kProd: return {a[0] * b[0]};
     case Reducer::kMin: return {Min(a[0], b[0])};
-    case Reducer::kMax: return {Max(a[0], b[0])};
+    case Reducer::kMax:
+    case Reducer::kFiniteMax: return {Max(a[0], b[0])};
     case Reducer::kAny: return {a[0] || b[0]};
     case Reducer::kAll: return {a[0] && b[0]};
     case Reducer::kArgMin:
@@ -317,7 +326,11 @@ std::vector<Value> Combine(Reducer reducer, Values a, Values b) {
   const bool is_min = reducer == Reducer::kArgMin;
   const Value better = is_min ? a[1] < b[1] : a[1] > b[1];
   const Value takes = better || (a[1] == b[1] && a[0] < b[0]);
-  return {Select(takes, a[0], b[0]), Select(better, a[1], b[1])};
+  if (a[1].dtype().is_integer()) return {Select(takes, a[0], b[0]), Select(better, a[1], b[1])};
+  // The first NaN, the only value that differs from itself, is better than all numbers.
+  const Value is_nan = a[1] != a[1];
+  const Value is_first = Select(b[1] != b[1], is_nan && a[0] < b[0], is_nan || takes);
+  return {Select(is_first, a[0], b[0]), Select(is_nan || better, a[1], b[1])};
 }
 
 }  // namespace

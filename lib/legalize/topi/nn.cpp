@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "iropt/legalize/topi.h"
-#include "iropt/support/followed_version.h"
 
 namespace iropt::topi {
 
@@ -58,7 +57,7 @@ struct SoftmaxParts {
       : x(tensor), axis(RealAxis(tensor.ndim(), axis_number)), reduced(Without(tensor.shape(), axis)) {
     const te::ReduceAxis k[] = {Axis()};
     max = x.te().Reduce(
-        "T_softmax_maxelem", reduced, k, te::Reducer::kMax,
+        "T_softmax_maxelem", reduced, k, te::Reducer::kFiniteMax,
         [&](Values i, Values r) { return x(Values(With(i, axis, r[0]))); }, te::PythonAxes());
     const DictAttr::Entry entry[] = {{"axis", IntAttr::Get(static_cast<int64_t>(axis))}};
     options.annotations = DictAttr::Get(entry);
@@ -113,81 +112,78 @@ Tensor LogSoftmax(const Tensor& x, int64_t axis_number) {
 
 namespace {
 
-// As TVM has it since 0.25: the variance is the mean of the squares of the deviations from the mean.
-Tensor LayerNormInTwoPasses(const Tensor& x, const Tensor& gamma, const Tensor& beta, const std::vector<size_t>& axes,
-                            double epsilon) {
-  te::Builder& te = x.te();
-  const DataType wide = x.dtype() == DataType::Float(16) ? DataType::Float(32) : x.dtype();
-  const MeanDeviations parts = DeviationsFromMean(x, axes, Extent(x, axes, wide));
-  return te.Compute("T_layer_norm", x.shape(), [&](Values i) {
-    const SplitIndices at(i, axes);
-    const Values others(at.others);
-    const Value var = te::Div(parts.squares(others), Extent(x, axes, wide));
-    Value result = (x(i) - parts.mean(others)) * Rsqrt(var + te.Const(epsilon, var.dtype()));
-    result = te::Cast(x.dtype(), result) * gamma(Values(at.chosen));
-    return result + beta(Values(at.chosen));
-  });
+// An element of `x` with the mean and the variance over the axes, in float32 for float16:
+// (x - mean) / sqrt(variance + epsilon), in the dtype of `x`. The variance is the mean of the squared deviations from
+// the mean; the mean of squares less the square of the mean would lose all digits if the mean is large.
+class Standardized {
+ public:
+  Standardized(const Tensor& x, const std::vector<size_t>& axes, double epsilon)
+      : x_(x),
+        extent_(Extent(x, axes, x.dtype() == DataType::Float(16) ? DataType::Float(32) : x.dtype())),
+        parts_(DeviationsFromMean(x, axes, extent_)),
+        epsilon_(epsilon) {}
+
+  // `others` are the indices that the statistics have.
+  Value At(Values i, Values others) const {
+    const Value var = te::Div(parts_.squares(others), extent_);
+    const Value scale = Rsqrt(var + x_.te().Const(epsilon_, var.dtype()));
+    return te::Cast(x_.dtype(), (x_(i) - parts_.mean(others)) * scale);
+  }
+
+ private:
+  const Tensor& x_;
+  Value extent_;
+  MeanDeviations parts_;
+  double epsilon_;
+};
+
+Value ScaleAndShift(Value x, const Tensor& gamma, const Tensor& beta, Values at, const NormOptions& options) {
+  if (options.scale) x = x * gamma(at);
+  return options.center ? x + beta(at) : x;
 }
 
 }  // namespace
 
-Tensor LayerNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Axes& axes, double epsilon) {
+Tensor LayerNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, const Axes& axes,
+                 const NormOptions& options) {
   const std::vector<size_t> real = RealAxes(x.ndim(), axes);
-  if (FollowsSince(TextVersion::kV0_25)) return LayerNormInTwoPasses(x, gamma, beta, real, epsilon);
-  const std::vector<Tensor> sums = SumsOfPowers(x, real, x.name());
-  const Value extent = Extent(x, real, x.dtype());
+  const Standardized standardized(x, real, options.epsilon);
   return x.te().Compute("T_layer_norm", x.shape(), [&](Values i) {
     const SplitIndices at(i, real);
-    const Value mean = te::Div(SumAt(sums[0], Values(at.others)), extent);
-    const Value var = te::Div(SumAt(sums[1], Values(at.others)), extent) - mean * mean;
-    Value result = (x(i) - mean) * Rsqrt(var + x.te().Const(epsilon, var.dtype()));
-    result = te::Cast(x.dtype(), result) * gamma(Values(at.chosen));
-    return result + beta(Values(at.chosen));
+    return ScaleAndShift(standardized.At(i, Values(at.others)), gamma, beta, Values(at.chosen), options);
   });
 }
 
 Tensor GroupNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, int64_t groups, int64_t channel_axis,
-                 const Axes& axes, double epsilon) {
-  te::Builder& te = x.te();
+                 const Axes& axes, const NormOptions& options) {
   const size_t channel = RealAxis(x.ndim(), channel_axis);
   const Value group_size = te::FloorDiv(x.dim(channel), groups);
   Shape shape = x.shape();
   shape[channel] = group_size;
   shape.insert(shape.begin() + static_cast<ptrdiff_t>(channel), Value(groups));
-  Tensor data = Reshape(x, shape);
-  if (x.dtype() == DataType::Float(16)) data = CastElements(data, DataType::Float(32));
+  const Tensor data = Reshape(x, shape);
   const Value parameter_shape[] = {groups, group_size};
   const Tensor scale = Reshape(gamma, parameter_shape);
   const Tensor offset = Reshape(beta, parameter_shape);
   std::vector<size_t> real = {channel + 1};
   for (const size_t axis : RealAxes(x.ndim(), axes)) real.push_back(axis < channel ? axis : axis + 1);
   std::sort(real.begin(), real.end());
-  const std::vector<Tensor> sums = SumsOfPowers(data, real, x.name());
-  const Value extent = Extent(data, real, DataType::Float(32));
-  const Tensor normalized = te.Compute("T_group_norm", shape, [&](Values i) {
+  const Standardized standardized(data, real, options.epsilon);
+  const Tensor normalized = x.te().Compute("T_group_norm", shape, [&](Values i) {
     const SplitIndices at(i, real);
-    const Values of_parameter = i.subspan(channel, 2);
-    const Value mean = te::Div(SumAt(sums[0], Values(at.others)), extent);
-    const Value var = te::Div(SumAt(sums[1], Values(at.others)), extent) - mean * mean;
-    const Value result = (data(i) - mean) * Rsqrt(var + te.Const(epsilon, x.dtype()));
-    return te::Cast(x.dtype(), result) * scale(of_parameter) + offset(of_parameter);
+    return ScaleAndShift(standardized.At(i, Values(at.others)), scale, offset, i.subspan(channel, 2), options);
   });
   return Reshape(normalized, x.shape());
 }
 
 Tensor InstanceNorm(const Tensor& x, const Tensor& gamma, const Tensor& beta, int64_t channel_axis, const Axes& axes,
-                    double epsilon) {
-  te::Builder& te = x.te();
+                    const NormOptions& options) {
   const size_t channel = RealAxis(x.ndim(), channel_axis);
   const std::vector<size_t> real = RealAxes(x.ndim(), axes);
-  const std::vector<Tensor> sums = SumsOfPowers(x, real, x.name());
-  const Value extent = Extent(x, real, x.dtype());
-  return te.Compute("T_instance_norm", x.shape(), [&](Values i) {
+  const Standardized standardized(x, real, options.epsilon);
+  return x.te().Compute("T_instance_norm", x.shape(), [&](Values i) {
     const SplitIndices at(i, real);
-    const Value mean = te::Div(SumAt(sums[0], Values(at.others)), extent);
-    const Value var = te::Div(SumAt(sums[1], Values(at.others)), extent) - mean * mean;
-    const Value result = (x(i) - mean) * Rsqrt(var + te.Const(epsilon, var.dtype()));
-    return te::Cast(x.dtype(), result) * gamma(i[channel]) + beta(i[channel]);
+    return ScaleAndShift(standardized.At(i, Values(at.others)), gamma, beta, i.subspan(channel, 1), options);
   });
 }
 

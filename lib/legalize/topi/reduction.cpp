@@ -96,7 +96,7 @@ Tensor CollapseSum(const Tensor& x, Values shape) {
   if (reduced.empty()) return Identity(x, "tensor");
   std::reverse(reduced.begin(), reduced.end());
   const Reduction reduction(x, reduced, squeezed);
-  return x.te().Reduce(fmt::format("{}_red", x.name()), shape, reduction.axes(), te::Reducer::kSum,
+  return x.te().Reduce(fmt::format("{}_red", x.name()), shape, reduction.axes(), SumReducer(x.dtype()),
                        [&](Values i, Values k) { return reduction.Element(i, k); });
 }
 
@@ -113,16 +113,6 @@ MeanDeviations DeviationsFromMean(const Tensor& x, const std::vector<size_t>& ax
     return deviation * deviation;
   };
   return {mean, te.Reduce(name("var_sum"), shape, reduction.axes(), te::Reducer::kSum, square)};
-}
-
-std::vector<Tensor> SumsOfPowers(const Tensor& x, const std::vector<size_t>& axes, std::string_view name) {
-  const Reduction reduction(x, axes, false);
-  return x.te().ReduceMany(fmt::format("{}_red_temp", name), reduction.shape(true), reduction.axes(), te::Reducer::kSum,
-                           [&](Values i, Values k) {
-                             Value element = reduction.Element(i, k);
-                             if (x.dtype() == DataType::Float(16)) element = te::Cast(DataType::Float(32), element);
-                             return std::vector<Value>{element, element * element};
-                           });
 }
 
 }  // namespace iropt::topi

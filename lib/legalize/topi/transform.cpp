@@ -74,14 +74,18 @@ Tensor Concatenate(std::span<const Tensor> inputs, int64_t axis_number) {
   });
 }
 
-std::vector<Tensor> Split(const Tensor& x, Values indices, int64_t axis_number, std::string_view name) {
+namespace {
+
+// `length` brings a difference of two indices to the form that the dimension has.
+std::vector<Tensor> SplitAt(const Tensor& x, Values indices, int64_t axis_number, std::string_view name,
+                            UnaryFn length) {
   const size_t axis = RealAxis(x.ndim(), axis_number);
   std::vector<Value> begins = {0};
   begins.insert(begins.end(), indices.begin(), indices.end());
   std::vector<Tensor> parts;
   for (size_t k = 0; k < begins.size(); ++k) {
     Shape shape = x.shape();
-    shape[axis] = (k + 1 < begins.size() ? begins[k + 1] : x.dim(axis)) - begins[k];
+    shape[axis] = length((k + 1 < begins.size() ? begins[k + 1] : x.dim(axis)) - begins[k]);
     parts.push_back(x.te().Compute(name, shape, [&](Values i) {
       std::vector<Value> own = Copy(i);
       own[axis] = own[axis] + begins[k];
@@ -91,14 +95,20 @@ std::vector<Tensor> Split(const Tensor& x, Values indices, int64_t axis_number, 
   return parts;
 }
 
+}  // namespace
+
+std::vector<Tensor> Split(const Tensor& x, Values indices, int64_t axis, std::string_view name) {
+  return SplitAt(x, indices, axis, name, [&](Value length) { return x.te().Simplify(length); });
+}
+
 std::vector<Tensor> SplitSections(const Tensor& x, int64_t sections, int64_t axis) {
-  // Since TVM 0.20 the length is rounded up.
+  // The number of sections divides the length; since TVM 0.20 the quotient is rounded up all the same.
   Value length = x.dim(RealAxis(x.ndim(), axis));
   if (FollowsSince(TextVersion::kV0_20)) length = length + sections - 1;
   const Value size = te::FloorDiv(length, sections);
   std::vector<Value> indices;
   for (int64_t i = 1; i < sections; ++i) indices.push_back(size * i);
-  return Split(x, indices, axis, "T_split_sections");
+  return SplitAt(x, indices, axis, "T_split_sections", [](Value length) { return length; });
 }
 
 Tensor Repeat(const Tensor& x, int64_t repeats, int64_t axis_number) {
@@ -265,38 +275,14 @@ bool AllInts(Values values) {
   return std::all_of(values.begin(), values.end(), [](const Value& v) { return v.AsInt().has_value(); });
 }
 
-// An index counted from the front and within the axis.
-int64_t CanonicalIndex(int64_t index, int64_t extent, int64_t stride) {
-  if (index < 0) index += extent;
-  return std::clamp(index, int64_t{stride < 0 ? -1 : 0}, stride < 0 ? extent - 1 : extent);
-}
-
 }  // namespace
 
-Tensor StridedSlice(const Tensor& x, Values begin, Values end, Values strides, Values axes) {
-  Shape shape = x.shape();
-  const bool is_static = AllInts(begin) && AllInts(end) && AllInts(strides) && AllInts(shape);
-  std::vector<size_t> real;
-  std::vector<Value> first = Copy(begin);
-  for (size_t i = 0; i < axes.size(); ++i) {
-    real.push_back(RealAxis(x.ndim(), *axes[i].AsInt()));
-    Value& dim = shape[real[i]];
-    const Value known[] = {begin[i], end[i], strides[i], dim};
-    if (!AllInts(known)) {
-      dim = x.te().Simplify(te::CeilDiv(end[i] - begin[i], strides[i]));
-      continue;
-    }
-    // Also if other dimensions are symbolic, for which TVM 0.18 takes the bounds as they are.
-    const int64_t stride = *strides[i].AsInt();
-    const int64_t from = CanonicalIndex(*begin[i].AsInt(), *dim.AsInt(), stride);
-    const int64_t to = CanonicalIndex(*end[i].AsInt(), *dim.AsInt(), stride);
-    if (is_static || from != *begin[i].AsInt()) first[i] = from;
-    dim = (std::abs(to - from) + std::abs(stride) - 1) / std::abs(stride);
-  }
+Tensor StridedSlice(const Tensor& x, Values first, Values strides, const std::vector<size_t>& axes, Values shape) {
+  const bool is_static = AllInts(first) && AllInts(strides) && AllInts(shape) && AllInts(x.shape());
   const std::string_view name = is_static ? "T_strided_slice_with_axes" : "T_dynamic_strided_slice_with_axes";
   return x.te().Compute(name, shape, [&](Values i) {
     std::vector<Value> own = Copy(i);
-    for (size_t k = 0; k < real.size(); ++k) own[real[k]] = i[real[k]] * strides[k] + first[k];
+    for (size_t k = 0; k < axes.size(); ++k) own[axes[k]] = i[axes[k]] * strides[k] + first[k];
     return x(Values(own));
   });
 }

@@ -181,21 +181,19 @@ struct Windows {
   Shape shape;
   bool pads = false;
 
-  Windows(const Tensor& tensor, const PoolOptions& pool)
+  Windows(const Tensor& tensor, Values result, const PoolOptions& pool)
       : x(tensor),
         options(pool),
         axes(SpatialAxes(pool.layout)),
         before(tensor.ndim(), 0),
         after(tensor.ndim(), 0),
-        shape(tensor.shape()) {
+        shape(result.begin(), result.end()) {
     for (size_t i = 0; i < axes.size(); ++i) {
       const size_t axis = axes[i];
       extra.push_back(options.ceil_mode ? options.strides[i] - 1 : 0);
       before[axis] = options.padding[i];
       after[axis] = options.padding[i + axes.size()] + extra[i];
       pads |= !before[axis].Is(0) || !after[axis].Is(0);
-      const Value reach = x.dim(axis) - (options.window[i] - 1) * options.dilation[i] - 1 + before[axis] + after[axis];
-      shape[axis] = x.te().Simplify(te::FloorDiv(reach, options.strides[i]) + 1);
     }
   }
 
@@ -232,16 +230,18 @@ struct Windows {
 
 }  // namespace
 
-Tensor Pool(const Tensor& x, const PoolOptions& options) {
+Tensor Pool(const Tensor& x, Values shape, const PoolOptions& options) {
   te::Builder& te = x.te();
-  const Windows windows(x, options);
-  const Tensor padded = windows.Padded(options.is_max ? te.MinValue(x.dtype()) : te.Const(0, x.dtype()));
+  const Windows windows(x, shape, options);
+  const Tensor padded = windows.Padded(options.is_max ? te.Least(x.dtype()) : te.Const(0, x.dtype()));
   const auto element = [&](Values i, Values r) { return windows.Element(padded, i, r); };
   if (options.is_max) {
     return te.Reduce("pool_max", windows.shape, windows.loops(), te::Reducer::kMax, element,
                      ScheduleRule("meta_schedule.pool_max"));
   }
-  const Tensor sum = te.Reduce("pool_sum", windows.shape, windows.loops(), te::Reducer::kSum, element);
+  const DataType wide = SumDType(x.dtype());
+  const auto widened = [&](Values i, Values r) { return te::Cast(wide, element(i, r)); };
+  const Tensor sum = te.Reduce("pool_sum", windows.shape, windows.loops(), te::Reducer::kSum, widened);
   const auto mean = [&](Values i) { return te::Cast(x.dtype(), te::Div(sum(i), windows.Count(i))); };
   return te.Compute("pool_avg", windows.shape, mean, ScheduleRule("meta_schedule.pool_avg"));
 }
@@ -275,6 +275,7 @@ Tensor AdaptiveAvgPool(const Tensor& x, Values output_size, std::string_view lay
     const Value most = te.Simplify(te::FloorDiv(x.dim(axes[k]) + output_size[k] - 1, output_size[k]) + 1);
     loops.push_back({fmt::format("rv{}", k), varies[k] ? most : extent});
   }
+  const DataType wide = SumDType(x.dtype());
   const auto window = [&](Values i, size_t k) { return AdaptiveWindow(i[axes[k]], output_size[k], x.dim(axes[k])); };
   const auto element = [&](Values i, Values r) {
     std::vector<Value> at(i.begin(), i.end());
@@ -284,13 +285,13 @@ Tensor AdaptiveAvgPool(const Tensor& x, Values output_size, std::string_view lay
       at[axes[k]] = own.start + r[k];
       if (varies[k]) inside = inside.te() ? inside && r[k] < own.extent : r[k] < own.extent;
     }
-    return te::IfThenElse(inside, x(Values(at)), te.Const(0, x.dtype()));
+    return te::Cast(wide, te::IfThenElse(inside, x(Values(at)), te.Const(0, x.dtype())));
   };
   const Tensor sum = te.Reduce("adaptive_pool_sum", shape, loops, te::Reducer::kSum, element);
   const auto mean = [&](Values i) {
-    Value count = te.Const(1, x.dtype());
-    for (size_t k = 0; k < axes.size(); ++k) count = count * te::Cast(x.dtype(), window(i, k).extent);
-    return te::Div(sum(i), count);
+    Value count = te.Const(1, wide);
+    for (size_t k = 0; k < axes.size(); ++k) count = count * te::Cast(wide, window(i, k).extent);
+    return te::Cast(x.dtype(), te::Div(sum(i), count));
   };
   return te.Compute("adaptive_pool_avg", shape, mean, ScheduleRule("meta_schedule.adaptive_pool_avg"));
 }
@@ -307,13 +308,11 @@ struct GradWindows {
   std::vector<int64_t> before, after;
   Shape shape;  // of the pooled tensor
 
-  GradWindows(const Tensor& tensor, const PoolOptions& pool)
-      : x(tensor), options(pool), axes(SpatialAxes(pool.layout)), shape(tensor.shape()) {
+  GradWindows(const Tensor& tensor, const Tensor& grad, const PoolOptions& pool)
+      : x(tensor), options(pool), axes(SpatialAxes(pool.layout)), shape(grad.shape()) {
     for (size_t i = 0; i < axes.size(); ++i) {
       before.push_back(options.padding[i]);
       after.push_back(options.padding[i + axes.size()] + (options.ceil_mode ? options.strides[i] - 1 : 0));
-      const Value reach = x.dim(axes[i]) - options.window[i] + before[i] + after[i];
-      shape[axes[i]] = x.te().Simplify(te::Div(reach, options.strides[i]) + 1);
     }
   }
   // The windows that may have an element.
@@ -354,7 +353,7 @@ Tensor MaxPoolGrad(const Tensor& grad, const GradWindows& windows) {
     pads |= windows.before[k] != 0 || windows.after[k] != 0;
     ravelled[axes[k]] = ravelled[axes[k]] + windows.before[k] + windows.after[k];
   }
-  const Tensor padded = pads ? PadSides(x, before, after, te.MinValue(x.dtype()), "pad_temp") : x;
+  const Tensor padded = pads ? PadSides(x, before, after, te.Least(x.dtype()), "pad_temp") : x;
   const te::ReduceAxis elements[] = {{"dh", Value(windows.options.window[0])},
                                      {"dw", Value(windows.options.window[1])}};
   const std::vector<Tensor> best =
@@ -382,15 +381,18 @@ Tensor AvgPoolGrad(const Tensor& grad, const GradWindows& windows) {
   te::Builder& te = x.te();
   const std::vector<size_t>& axes = windows.axes;
   const std::vector<int64_t>& size = windows.options.window;
-  // The part of a window that is inside the tensor.
+  // The number of elements of a window that count.
   const auto covered = [&](const std::vector<Value>& at, size_t k) {
     const Value start = at[axes[k]] * windows.options.strides[k] - windows.before[k];
-    return te::Min(start + size[k], x.dim(axes[k])) - te::Max(start, 0);
+    if (!windows.options.count_include_pad) return te::Min(start + size[k], x.dim(axes[k])) - te::Max(start, 0);
+    // What rounding up adds behind the padding does not count.
+    if (!windows.options.ceil_mode) return Value(size[k]);
+    return te::Min(start + size[k], x.dim(axes[k]) + windows.options.padding[k + axes.size()]) - start;
   };
   return te.Reduce("T_pool_grad", x.shape(), windows.loops(), te::Reducer::kSum, [&](Values i, Values r) {
     const std::vector<Value> at = windows.Position(i, r);
-    const Value count =
-        windows.options.count_include_pad ? te.Int(size[0] * size[1]) : te::Max(covered(at, 0) * covered(at, 1), 1);
+    const Value elements = covered(at, 0) * covered(at, 1);
+    const Value count = elements.AsInt() ? te.Int(*elements.AsInt()) : te::Max(elements, 1);
     const auto inside = [&](size_t k) {
       return at[axes[k]] >= windows.Lowest(i, k) && at[axes[k]] < windows.shape[axes[k]];
     };
@@ -401,7 +403,7 @@ Tensor AvgPoolGrad(const Tensor& grad, const GradWindows& windows) {
 }  // namespace
 
 Tensor PoolGrad(const Tensor& grad, const Tensor& x, const PoolOptions& options) {
-  const GradWindows windows(x, options);
+  const GradWindows windows(x, grad, options);
   return options.is_max ? MaxPoolGrad(grad, windows) : AvgPoolGrad(grad, windows);
 }
 

@@ -38,6 +38,10 @@ TEST_CASE("resize: nearest elements", "[eval]") {
   CHECK(near(6, "asymmetric", "floor") == std::vector<double>{1, 1, 2, 2, 3, 3});
   // Coordinates 0, 0.75, 1.5, 2.25.
   CHECK(near(4, "asymmetric", "round") == std::vector<double>{1, 2, 3, 3});
+  CHECK(near(2, "asymmetric", "round") == std::vector<double>{1, 3});
+  // Coordinates 0.5, 2.5 (of the last element): halves are rounded to even numbers.
+  CHECK(ResizeRow({1, 2, 3, 4}, 2, ResizeAttrs("nearest_neighbor", "half_pixel", "round")) ==
+        std::vector<double>{1, 3});
   CHECK(near(4, "asymmetric", "round_prefer_floor") == std::vector<double>{1, 2, 2, 3});
   CHECK(near(4, "asymmetric", "floor") == std::vector<double>{1, 1, 2, 3});
   CHECK(near(4, "asymmetric", "ceil") == std::vector<double>{1, 2, 3, 3});
@@ -100,16 +104,16 @@ TEST_CASE("quantize and dequantize", "[eval]") {
   };
   const DataType i8 = DataType::Int(8);
   const auto quantize = [&](DataType out) {
-    return Values("quantize", {F32({5}, {-1000, -0.75, 0.5, 1.5, 1000}), F32({}, {0.5}), T(i8, {}, {3})}, attrs(out));
+    return Values("quantize", {F32({5}, {-1000, -0.75, 0.25, 1.25, 1000}), F32({}, {0.5}), T(i8, {}, {3})}, attrs(out));
   };
-  // Halves are rounded away from zero before the zero point is added; values out of range are clamped.
-  CHECK(quantize(i8) == std::vector<double>{-128, 1, 4, 6, 127});
-  CHECK(quantize(DataType::UInt(8)) == std::vector<double>{0, 1, 4, 6, 255});
-  CHECK(quantize(DataType::Int(16)) == std::vector<double>{-1997, 1, 4, 6, 2003});
-  CHECK(quantize(DataType::UInt(16)) == std::vector<double>{0, 1, 4, 6, 2003});
+  // Halves are rounded to even numbers before the zero point is added; values out of range are clamped.
+  CHECK(quantize(i8) == std::vector<double>{-128, 1, 3, 5, 127});
+  CHECK(quantize(DataType::UInt(8)) == std::vector<double>{0, 1, 3, 5, 255});
+  CHECK(quantize(DataType::Int(16)) == std::vector<double>{-1997, 1, 3, 5, 2003});
+  CHECK(quantize(DataType::UInt(16)) == std::vector<double>{0, 1, 3, 5, 2003});
   // Formats of floats keep fractions; 448 is the greatest number of the first.
-  CHECK(quantize(Float8Types()[0]) == std::vector<double>{-448, 1.5, 4, 6, 448});
-  CHECK(quantize(Float8Types()[1]) == std::vector<double>{-2048, 1.5, 4, 6, 2048});
+  CHECK(quantize(Float8Types()[0]) == std::vector<double>{-448, 1.5, 3.5, 5.5, 448});
+  CHECK(quantize(Float8Types()[1]) == std::vector<double>{-2048, 1.5, 3.5, 6, 2048});
   const DataType f16 = DataType::Float(16);
   CHECK(Values("quantize", {T(f16, {2, 2}, {1, 2, 3, 4}), T(f16, {2}, {0.5, 2}), T(i8, {2}, {0, 1})}, attrs(i8, 0)) ==
         std::vector<double>{2, 4, 3, 3});

@@ -137,10 +137,11 @@ TEST_CASE("elementwise: of a NaN and a number the second operand is the extreme"
 
 TEST_CASE("elementwise: functions of one number", "[eval]") {
   const std::pair<std::string_view, double (*)(double)> functions[] = {
-      {"acos", std::acos},   {"acosh", std::acosh}, {"asin", std::asin}, {"asinh", std::asinh}, {"atan", std::atan},
-      {"atanh", std::atanh}, {"ceil", std::ceil},   {"cos", std::cos},   {"cosh", std::cosh},   {"erf", std::erf},
-      {"exp", std::exp},     {"floor", std::floor}, {"log", std::log},   {"sin", std::sin},     {"sinh", std::sinh},
-      {"sqrt", std::sqrt},   {"tan", std::tan},     {"tanh", std::tanh}, {"abs", std::fabs},    {"round", std::round}};
+      {"acos", std::acos}, {"acosh", std::acosh}, {"asin", std::asin}, {"asinh", std::asinh},
+      {"atan", std::atan}, {"atanh", std::atanh}, {"ceil", std::ceil}, {"cos", std::cos},
+      {"cosh", std::cosh}, {"erf", std::erf},     {"exp", std::exp},   {"floor", std::floor},
+      {"log", std::log},   {"sin", std::sin},     {"sinh", std::sinh}, {"sqrt", std::sqrt},
+      {"tan", std::tan},   {"tanh", std::tanh},   {"abs", std::fabs},  {"round", std::nearbyint}};
   const std::vector<double> inputs = {-2.5, -1, -0.5, 0, 0.25, 0.5, 1, 1.5, 2.5, 30};
   for (const auto& [op, function] : functions) {
     for (const double x : inputs) {

@@ -35,7 +35,7 @@ const UnaryCase kUnary[] = {
                                   : Whole{-1}; }},
     {"ceil", [](Exact x) { return std::ceil(x); }, Same128},
     {"floor", [](Exact x) { return std::floor(x); }, Same128},
-    {"round", [](Exact x) { return std::round(x); }, Same128},
+    {"round", [](Exact x) { return std::nearbyint(x); }, Same128},
     {"bitwise_not", nullptr, [](Whole x) { return -x - 1; }, [](Whole x) { return 1 - x; }},
     {"logical_not", nullptr, nullptr, [](Whole x) { return 1 - x; }},
     {"nn.relu", [](Exact x) { return x > 0 ? x : Exact{0}; }, [](Whole x) { return x > 0 ? x : Whole{0}; }},

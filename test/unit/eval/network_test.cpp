@@ -70,6 +70,71 @@ TEST_CASE("group_norm", "[eval]") {
                   .ok());
 }
 
+TEST_CASE("normalizations of data with a large mean", "[eval]") {
+  // The mean of the squares less the square of the mean has no correct digit in float32 here.
+  const Ref small = Ref::Fractions({2, 4, 3, 5}, 40);
+  const Ref x = Ref::Of(small.shape, [&](const Dims& i) { return std::round(small.at(i) * 64) / 64 + 4096; });
+  const DataType f32 = DataType::Float(32);
+  const Ref ones = Ref::Of({4}, [](const Dims&) { return 1.0; });
+  const Ref zeros = Ref::Of({4}, [](const Dims&) { return 0.0; });
+  const auto expected = [&](auto&& same) {
+    return Ref::Of(x.shape, [&, same](const Dims& i) {
+      const Moments m = MomentsOf(x, i, same);
+      return (x.at(i) - m.mean) / std::sqrt(m.variance + 1e-5);
+    });
+  };
+  const auto one_image = [](const Dims& a, const Dims& b) { return a[0] == b[0] && a[1] == b[1]; };
+  const auto close = [&](const Tensor& found, const Ref& wanted) {
+    const std::vector<double> values = Elements(*found);
+    for (size_t i = 0; i < values.size(); ++i) CHECK(values[i] == Approx(wanted.values[i]).margin(0.02));
+  };
+  const std::vector<HostValue> args{x.As(f32), ones.As(f32), zeros.As(f32)};
+  close(Run("nn.instance_norm", args,
+            Attrs({{"channel_axis", Int(1)}, {"axes", Ints({2, 3})}, {"epsilon", Number(1e-5)}})),
+        expected(one_image));
+  close(
+      Run("nn.group_norm", args,
+          Attrs({{"num_groups", Int(2)}, {"channel_axis", Int(1)}, {"axes", Ints({2, 3})}, {"epsilon", Number(1e-5)}})),
+      expected([](const Dims& a, const Dims& b) { return a[0] == b[0] && a[1] / 2 == b[1] / 2; }));
+  const Ref flat = Ref::Of({5}, [](const Dims&) { return 1.0; });
+  const Ref none = Ref::Of({5}, [](const Dims&) { return 0.0; });
+  close(Run("nn.layer_norm", {x.As(f32), flat.As(f32), none.As(f32)},
+            Attrs({{"axes", Ints({-1})}, {"epsilon", Number(1e-5)}})),
+        expected([](const Dims& a, const Dims& b) { return a[0] == b[0] && a[1] == b[1] && a[2] == b[2]; }));
+}
+
+TEST_CASE("normalizations leave out the parameters that are switched off", "[eval]") {
+  const Tensor x = F32({1, 2, 2}, {1, 3, 2, 6});
+  const Tensor gamma = F32({2}, {2, 3});
+  const Tensor beta = F32({2}, {10, 20});
+  for (const bool scale : {false, true}) {
+    for (const bool center : {false, true}) {
+      const NamedAttr epsilon{"epsilon", Number(0)};
+      const NamedAttr scales{"scale", IntAttr::Bool(scale)};
+      const NamedAttr centers{"center", IntAttr::Bool(center)};
+      // Each row is -1 and 1 without parameters.
+      const auto row = [&](double first, double second) {
+        return std::vector<double>{-(scale ? first : 1) + (center ? 10 : 0), (scale ? second : 1) + (center ? 20 : 0)};
+      };
+      std::vector<double> by_column = row(2, 3);
+      by_column.insert(by_column.end(), {by_column[0], by_column[1]});
+      CHECK(Values("nn.layer_norm", {x, gamma, beta}, Attrs({{"axes", Ints({-1})}, epsilon, scales, centers})) ==
+            by_column);
+      std::vector<double> by_row;
+      for (const auto& [g, b] : {std::pair(2.0, 10.0), {3.0, 20.0}})
+        for (const double sign : {-1.0, 1.0}) by_row.push_back(sign * (scale ? g : 1) + (center ? b : 0));
+      CHECK(Values("nn.instance_norm", {x, gamma, beta},
+                   Attrs({{"channel_axis", Int(1)}, {"axes", Ints({2})}, epsilon, scales, centers})) == by_row);
+      CHECK(
+          Values(
+              "nn.group_norm", {x, gamma, beta},
+              Attrs(
+                  {{"num_groups", Int(2)}, {"channel_axis", Int(1)}, {"axes", Ints({2})}, epsilon, scales, centers})) ==
+          by_row);
+    }
+  }
+}
+
 TEST_CASE("batch_norm normalizes by the moments of the batch and moves the others towards them", "[eval]") {
   const Ref x = Ref::Fractions({2, 3, 4}, 27);
   const Ref gamma = Ref::Fractions({3}, 28);

@@ -80,7 +80,14 @@ TEST_CASE("reduce: products, extremes, means", "[eval]") {
   CHECK(Values("std", {F32({4}, {1, 1, 5, 5})}) == std::vector<double>{2});
   CHECK(Values("variance", {x}, Axes({1}))[0] == Approx(2.0 / 3));
   CHECK(Values("max", {B({3}, {0, 1, 0})}) == std::vector<double>{1});
-  CHECK_FALSE(Try("sum", {B({1}, {1})}).ok());
+  // Booleans are added by `or`, and multiplied by `and`.
+  CHECK(Values("sum", {B({3, 2}, {1, 1, 0, 1, 0, 0})}, Axes({1})) == std::vector<double>{1, 1, 0});
+  CHECK(Values("prod", {B({3, 2}, {1, 1, 0, 1, 0, 0})}, Axes({1})) == std::vector<double>{1, 0, 0});
+  CHECK(Values("sum", {B({1, 0}, {})}, Axes({1})) == std::vector<double>{0});
+  CHECK(Values("prod", {B({1, 0}, {})}, Axes({1})) == std::vector<double>{1});
+  // Neither the sum nor the number of elements is one of int8.
+  CHECK(Values("mean", {T(DataType::Int(8), {3}, {100, 100, 103})}) == std::vector<double>{101});
+  CHECK(Values("mean", {T(DataType::Int(8), {512}, std::vector<double>(512, -7))}) == std::vector<double>{-7});
   CHECK_FALSE(Try("max", {F32({2, 0}, {})}, Axes({1})).ok());
   CHECK(Values("sum", {F32({2, 0}, {})}, Axes({1})) == std::vector<double>{0, 0});
   CHECK(Values("prod", {F32({2, 0}, {})}, Axes({1})) == std::vector<double>{1, 1});
@@ -97,7 +104,14 @@ TEST_CASE("reduce: places of extremes", "[eval]") {
   CHECK(Values("argmax", {x}) == std::vector<double>{1});
   CHECK(ShapeOf(*Run("argmax", {x}, Attrs({{"keepdims", IntAttr::Bool(true)}}))) == Dims{1, 1});
   CHECK(Run("argmax", {x})->dtype() == DataType::Int(64));
-  CHECK(Values("argmax", {F32({3}, {kNan, 1, 0})}) == std::vector<double>{1});
+  // A NaN is found first, as in numpy and PyTorch.
+  CHECK(Values("argmax", {F32({5}, {2, kNan, kInf, kNan, 0})}) == std::vector<double>{1});
+  CHECK(Values("argmin", {F32({5}, {2, kNan, -kInf, kNan, 0})}) == std::vector<double>{1});
+  // Equal elements are found at the first place, also if they are as extreme as the dtype has them.
+  CHECK(Values("argmax", {F32({3}, {-kInf, -kInf, -kInf})}) == std::vector<double>{0});
+  CHECK(Values("argmin", {F32({3}, {kInf, kInf, kInf})}) == std::vector<double>{0});
+  CHECK(Values("argmax", {T(DataType::UInt(8), {3}, {0, 0, 0})}) == std::vector<double>{0});
+  CHECK(Values("argmin", {T(DataType::Int(8), {3}, {127, 127, 127})}) == std::vector<double>{0});
   CHECK_FALSE(Try("argmax", {F32({0}, {})}).ok());
 }
 

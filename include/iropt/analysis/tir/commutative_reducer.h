@@ -27,8 +27,8 @@ struct BlockReduction {
 //
 // Several buffers have their new values bound by `let` before the first of them is stored. Otherwise nothing, and
 // `problem` tells why not, for a message that begins with the name of the block. The reducers are those of TVM's
-// schedules: sum, product, minimum, maximum, two sums, and the four ways to write argmin and argmax. O(nodes of the
-// block).
+// schedules: sum, product, minimum, maximum, two sums, and the ways to write argmin and argmax, also with NaN as the
+// greatest or least value. O(nodes of the block).
 std::optional<BlockReduction> FindBlockReduction(const tir::Block& block, arith::Analyzer& analyzer,
                                                  Workspace& workspace, std::string& problem);
 

@@ -125,7 +125,8 @@ Value ImportSoftmax(OpImport& op) {
   return op.Call(kKind, {op.In(0)}, op.Attrs<SoftmaxAttrs>(kKind, {.axis = op.Int("axis", -1)}));
 }
 
-// (x - mean) / (deviation + 1e-9)
+// (x - mean) / (deviation + 1e-9). The mean of squares less the square of the mean would lose all digits if the mean is
+// large.
 Value ImportMeanVarianceNormalization(OpImport& op) {
   std::vector<int64_t> axes = op.Ints("axes");
   const int rank = op.Rank(0);
@@ -134,10 +135,9 @@ Value ImportMeanVarianceNormalization(OpImport& op) {
   for (int64_t& axis : axes) axis = op.Axis(axis, rank);
   if (op.failed() || axes.empty()) return {};
   const Expr* x = op.In(0);
-  const Expr* mean = Reduce(op, op::kMean, x, axes, true);
-  const Expr* centered = Subtract(op, x, mean);
-  const Expr* deviation = op.Call(op::kSqrt, {Reduce(op, op::kMean, Multiply(op, centered, centered), axes, true)});
-  return Divide(op, centered, Add(op, deviation, ScalarLike(op, x, 1e-9)));
+  const Expr* centered = Subtract(op, x, Reduce(op, op::kMean, x, axes, true));
+  const Expr* variance = Reduce(op, op::kMean, Multiply(op, centered, centered), axes, true);
+  return Divide(op, centered, Add(op, op.Call(op::kSqrt, {variance}), ScalarLike(op, x, 1e-9)));
 }
 
 Value ImportLpNormalization(OpImport& op) {

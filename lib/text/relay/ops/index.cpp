@@ -167,19 +167,9 @@ const Expr* BuildWhere(OpCall& call) {
   return call.Make("where", {call.Cast(call.arg(0), DataType::Bool()), call.arg(1), call.arg(2)});
 }
 
-// Relay gives an index for each row, Relax one for each column. Its type of the indices has an axis too many if the
-// operand has several, so the indices of such an operand are those of its elements in a row.
+// Relay gives an index for each row, Relax one for each column.
 const Expr* BuildArgwhere(OpCall& call) {
-  const Expr* condition = call.arg(0);
-  if (call.Rank(condition) <= 1) {
-    const Expr* positions = call.Make("nonzero", {condition});
-    return call.Cast(call.Make("permute_dims", {positions}), kInt32);
-  }
-  const Expr* flat = call.Relay("reshape", {condition}, {{"newshape", call.ListOf({-1})}});
-  const auto sizes = call.StaticDims(condition);
-  const Expr* shape = sizes ? call.IntTensor(*sizes, kInt32) : call.Cast(ShapeVector(call, condition), kInt32);
-  const Expr* rows = call.Make("floor_divide", {call.Relay("argwhere", {flat}), WeightsOf(call, shape)});
-  return call.Make("floor_mod", {rows, shape});
+  return call.Cast(call.Make("permute_dims", {call.Make("nonzero", {call.arg(0)})}), kInt32);
 }
 
 const Expr* BuildOneHot(OpCall& call) {

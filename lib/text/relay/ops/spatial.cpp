@@ -26,7 +26,7 @@ const Expr* Upsample(OpCall& call, std::string_view resize, std::string_view let
     if (axis >= dims->size()) return call.Error("bad-argument", "the layout does not fit the operand");
     const PrimExpr* dim = (*dims)[axis];
     if (const int64_t* known = arith::AsInt(dim)) {
-      size.push_back(make.Int(static_cast<int64_t>(std::round(static_cast<double>(*known) * factors[i]))));
+      size.push_back(make.Int(static_cast<int64_t>(std::nearbyint(static_cast<double>(*known) * factors[i]))));
     } else if (factors[i] == std::floor(factors[i])) {
       size.push_back(make.Mul(dim, make.Int(static_cast<int64_t>(factors[i]))));
     } else {

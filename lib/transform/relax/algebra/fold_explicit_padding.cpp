@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "iropt/infer/window.h"
 #include "iropt/ir/limits.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/op/ops/convolution.h"
@@ -135,6 +136,7 @@ class PaddingFolder : public CallTracker {
     }
     const auto window = Integers(attrs->Find("pool_size"));
     if (window && !IsWithinWindow(*own, *padding, *window)) return nullptr;
+    if (window && is_set("ceil_mode") && !KeepsWindows(PoolAttrs(call), *padding)) return nullptr;
     std::vector<const Attr*> sums;
     const auto* old = To<ListAttr>(attrs->Find("padding"));
     for (uint32_t i = 0; i < old->values.size(); ++i) {
@@ -148,6 +150,20 @@ class PaddingFolder : public CallTracker {
                              std::span<const int64_t> window) {
     for (size_t i = 0; i < own.size(); ++i) {
       if (own[i] + padding[i] >= window[i % window.size()]) return false;
+    }
+    return true;
+  }
+
+  // Rounded up, the number of windows leaves out those that start in the padding, but not those that start in elements
+  // that were padded before.
+  static bool KeepsWindows(const PoolAttrs& attrs, std::span<const int64_t> padding) {
+    const IntList sizes = attrs.pool_size();
+    const size_t rank = sizes.size();
+    Result<Window> window = ReadWindow(rank, attrs);
+    if (!window || padding.size() != 2 * rank) return false;
+    for (size_t i = 0; i < rank; ++i) {
+      window->after[i] += padding[rank + i];
+      if (padding[rank + i] != 0 && MayStartInPadding(*window, i, sizes[i])) return false;
     }
     return true;
   }

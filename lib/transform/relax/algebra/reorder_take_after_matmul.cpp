@@ -30,11 +30,12 @@ namespace iropt {
 
 namespace {
 
-// The operands: of the product, the table, and the indices.
+// The operands: of the product, the table, and the indices; and what indices out of range take.
 struct TakeOperands {
   const Expr* x;
   const Expr* table;
   const Expr* indices;
+  std::string_view mode;
 };
 
 // x of [batch, m, in], a table of [size, in, out] and one index for each item of the batch.
@@ -49,8 +50,8 @@ const Expr* TakeOfBatch(const TakeOperands& operands, OpBuilder calls) {
   const std::array<const PrimExpr*, 2> wide{table->dims[1], make.Mul(table->dims[0], table->dims[2])};
   const Expr* product = op::Matmul(calls, operands.x, op::Reshape(calls, by_input, calls.MakeShape(wide)));
   const std::array<const PrimExpr*, 4> by_entry{x->dims[0], x->dims[1], table->dims[0], table->dims[2]};
-  const Expr* taken =
-      op::Take(calls, op::Reshape(calls, product, calls.MakeShape(by_entry)), operands.indices, {.axis = 2});
+  const Expr* taken = op::Take(calls, op::Reshape(calls, product, calls.MakeShape(by_entry)), operands.indices,
+                               {.axis = 2, .mode = operands.mode});
   // The entry of each item for each item; those for itself are the result.
   return op::Einsum(calls, calls.MakeTuple(std::span(&taken, 1)), {.subscripts = "ijik->ijk"});
 }
@@ -65,7 +66,8 @@ const Expr* TakeOfProduct(const TakeOperands& operands, const Call& take, const 
   if (x->ndim < 1 || table->ndim < 2 || indices->ndim != 1 || result->ndim < 1) return nullptr;
   const int64_t taken_axis = *axis < 0 ? *axis + table->ndim : *axis;
   if (taken_axis + 1 == table->ndim) {
-    return op::Take(calls, op::Matmul(calls, operands.x, operands.table), operands.indices, {.axis = result->ndim - 1});
+    return op::Take(calls, op::Matmul(calls, operands.x, operands.table), operands.indices,
+                    {.axis = result->ndim - 1, .mode = operands.mode});
   }
   return taken_axis == 0 && x->ndim == 3 && table->ndim == 3 ? TakeOfBatch(operands, calls) : nullptr;
 }
@@ -78,7 +80,8 @@ RuleSet MakeReorderTakeAfterMatmulRules() {
   const Pattern matmul = IsCall(GetOp(op::kMatmul), {x, take});
   RuleSet rules;
   rules.Add({"matmul-of-take", matmul, [=](const Match& match, BlockBuilder& builder) {
-               return TakeOfProduct({match[x], match[table], match[indices]}, *match.CallAt(take),
+               const Call& taken = *match.CallAt(take);
+               return TakeOfProduct({match[x], match[table], match[indices], TakeAttrs(taken).mode()}, taken,
                                     *match.CallAt(matmul), OpBuilder(builder));
              }});
   return rules;

@@ -7,9 +7,6 @@
 // if the shapes of its operands and of its result are not known, or if it has no legalization
 // (lib/legalize/legalizations.def says why). A PrimFunc for tensors of a virtual device gets the device's target.
 //
-// As in TVM, a maximum begins with the least finite number, so that of infinities of negative sign is that number, and
-// a minimum likewise.
-//
 // O(nodes of the function and of the new PrimFuncs), plus the simplification of these. Source: TVM 0.18's pass of this
 // name.
 #include "iropt/transform/relax/lowering/legalize_ops.h"

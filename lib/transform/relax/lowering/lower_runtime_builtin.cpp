@@ -77,7 +77,7 @@ class BuiltinLowerer : public ExprMutator {
       case op::kVmCallTirDyn: return Packed(call, "vm.builtin.call_tir_dyn", Flat(call), BuiltinCalls::Void());
       case op::kMakeClosure: return Packed(call, "vm.builtin.make_closure", Flat(call), ObjectType::Get());
       case op::kInvokeClosure:
-        return Like(call, calls_.WithContext("vm.builtin.invoke_closure", Flat(call), ObjectType::Get()));
+        return Like(call, calls_.WithContext("vm.builtin.invoke_closure", Flat(call), call.type));
       case op::kBuiltinAllocTensor:
         return Fail(call, "R.builtin.alloc_tensor has no builtin: run LowerAllocTensor before");
       default: return &call;

@@ -121,7 +121,9 @@ class StaticRewriter : public ExprMutator {
     const NDArray* bounds[3] = {IntVector(call.args[1]), IntVector(call.args[2]), IntVector(call.args[3])};
     if (!x || !x->known || std::ranges::find(bounds, nullptr) != std::end(bounds)) return nullptr;
     const auto fits = [&](const NDArray* bound) { return bound->num_elements() == x->ndim; };
-    if (!std::ranges::all_of(bounds, fits) || !HasLength(*x, bounds)) return nullptr;
+    if (!std::ranges::all_of(bounds, fits)) return nullptr;
+    // A stride of 0 fails at run time.
+    if (std::ranges::find(bounds[2]->As<int64_t>(), 0) != bounds[2]->As<int64_t>().end()) return nullptr;
     std::vector<const PrimExpr*> axes;
     for (int64_t i = 0; i < x->ndim; ++i) axes.push_back(IRContext::Current().Int(i));
     std::vector<const Expr*> args = {call.args[0], NewTuple(axes)};
@@ -132,22 +134,6 @@ class StaticRewriter : public ExprMutator {
     }
     return Rebuild(call, GetOp(op::kStridedSlice), workspace().Copy(args),
                    MakeOpAttrs(op::kStridedSlice, StridedSliceAttrs::Values{}), call.type_args, call.type);
-  }
-
-  // Returns whether strided_slice with these bounds has a non-negative number of elements in each dimension.
-  static bool HasLength(const TensorType& x, const NDArray* const (&bounds)[3]) {
-    for (uint32_t i = 0; i < x.dims.size(); ++i) {
-      const int64_t* length = arith::AsInt(x.dims[i]);
-      const int64_t begin = bounds[0]->As<int64_t>()[i];
-      const int64_t end = bounds[1]->As<int64_t>()[i];
-      const int64_t stride = bounds[2]->As<int64_t>()[i];
-      if (stride == 0 || (!length && (begin != 0 || stride < 0))) return false;
-      if (!length) continue;
-      const int64_t lowest = stride < 0 ? -1 : 0;
-      const auto clamped = [&](int64_t at) { return std::clamp(at < 0 ? at + *length : at, lowest, *length + lowest); };
-      if (stride > 0 ? clamped(begin) > clamped(end) : clamped(begin) < clamped(end)) return false;
-    }
-    return true;
   }
 
   const Expr* NewTuple(std::span<const PrimExpr* const> values) {

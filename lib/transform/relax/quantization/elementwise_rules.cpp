@@ -37,7 +37,7 @@ const Expr* PerChannel(RuleCall& in, const std::vector<double>& values, const Af
 double Quantized(double value, double scale, double zero_point, DataType dtype) {
   const float scaled = static_cast<float>(value) / static_cast<float>(scale);
   const auto [least, most] = RangeOf(dtype);
-  return std::clamp(std::round(static_cast<double>(scaled)) + zero_point, least, most);
+  return std::clamp(std::nearbyint(static_cast<double>(scaled)) + zero_point, least, most);
 }
 
 Applied ApplyUnary(RuleCall& in, std::string_view name) {

@@ -23,8 +23,8 @@ struct GlslInstruction {
 };
 constexpr GlslInstruction kGlslInstructions[] = {
     {op::kTirCeil, 9},  {op::kTirCos, 14}, {op::kTirExp, 27},  {op::kTirExp2, 29},     {op::kTirFabs, 4},
-    {op::kTirFloor, 8}, {op::kTirLog, 28}, {op::kTirLog2, 30}, {op::kTirNearbyint, 1}, {op::kTirPow, 26},
-    {op::kTirRound, 1}, {op::kTirSin, 13}, {op::kTirSqrt, 31}, {op::kTirTanh, 21},     {op::kTirTrunc, 3},
+    {op::kTirFloor, 8}, {op::kTirLog, 28}, {op::kTirLog2, 30}, {op::kTirNearbyint, 2}, {op::kTirPow, 26},
+    {op::kTirRound, 2}, {op::kTirSin, 13}, {op::kTirSqrt, 31}, {op::kTirTanh, 21},     {op::kTirTrunc, 3},
 };
 constexpr int kGlslFindUMsb = 75;
 
@@ -36,6 +36,10 @@ const int64_t* ConstantOf(const PrimExpr* e) {
 }  // namespace
 
 // ---- Calls
+
+std::string_view IntrinRuleBuilder::Name(std::string_view round) const {
+  return op_->id == op::kTirRound ? round : std::string_view(op_->info->name).substr(4);
+}
 
 const PrimExpr* IntrinRuleBuilder::CallWith(DataType dtype, OpId callee, std::initializer_list<const PrimExpr*> first,
                                             std::span<const PrimExpr* const> rest) const {
@@ -49,7 +53,8 @@ const PrimExpr* IntrinRuleBuilder::PureExtern(std::string_view name) const {
   return CallWith(call_.dtype, op::kTirCallPureExtern, {build_.String(name)}, call_.args.span());
 }
 
-const PrimExpr* IntrinRuleBuilder::Direct() { return PureExtern(Name()); }
+const PrimExpr* IntrinRuleBuilder::Direct() { return PureExtern(Name("rint")); }
+const PrimExpr* IntrinRuleBuilder::Wgsl() { return PureExtern(Name("round")); }
 const PrimExpr* IntrinRuleBuilder::Abs() { return PureExtern("abs"); }
 
 const PrimExpr* IntrinRuleBuilder::CLibrary() {
@@ -65,8 +70,6 @@ std::string IntrinRuleBuilder::CudaName(DataType dtype) const {
     if (op_->id == op::kTirFabs) return "__habs";
     return op_->id == op::kTirRound ? "hrint" : "h" + name;
   }
-  // Half-way cases are rounded to even numbers, as where constants fold.
-  if (is_float && op_->id == op::kTirRound) name = "nearbyint";
   if (is_float) return dtype.bits == 64 ? name : dtype.bits == 32 ? name + "f" : "";
   if (!dtype.is_integer()) return "";
   if (dtype.bits == 32) return "__" + name;

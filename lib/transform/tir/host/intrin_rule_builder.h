@@ -20,6 +20,7 @@ class IntrinRuleBuilder {
 
   // ---- Calls under the name of the function, in the spelling of a compiler
   const PrimExpr* Direct();        // exp
+  const PrimExpr* Wgsl();          // exp
   const PrimExpr* CLibrary();      // expf for float32, exp for float64
   const PrimExpr* CudaMath();      // expf, exp, hexp for 16 bits; __clz, __clzll for integers
   const PrimExpr* CudaFastMath();  // as CudaMath, but __expf for float32
@@ -53,7 +54,9 @@ class IntrinRuleBuilder {
 
  private:
   const PrimExpr* x() const { return call_.args[0]; }
-  std::string_view Name() const { return std::string_view(op_->info->name).substr(4); }  // without "tir."
+  // The name without "tir.". Functions that are called round take halves away from zero; `round` is one that takes them
+  // to even numbers, as the intrinsic does.
+  std::string_view Name(std::string_view round = "nearbyint") const;
   const PrimExpr* Fail(std::string message) {
     error_ = std::move(message);
     return nullptr;

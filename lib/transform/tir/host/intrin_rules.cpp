@@ -138,7 +138,7 @@ constexpr Rule kRules[] = {
     {"vulkan", &IntrinRuleBuilder::Glsl, kVulkan},
     {"vulkan", &IntrinRuleBuilder::LeadingZerosByGlsl, kOnlyClz},
     {"webgpu", &IntrinRuleBuilder::Abs, kOnlyFabs},
-    {"webgpu", &IntrinRuleBuilder::Direct, kWebGpu},
+    {"webgpu", &IntrinRuleBuilder::Wgsl, kWebGpu},
     {"webgpu", &IntrinRuleBuilder::FastErf, kOnlyErf},
     {"webgpu", &IntrinRuleBuilder::Tanh, kOnlyTanh},
     {"", &IntrinRuleBuilder::CLibrary, kCLibrary},

@@ -122,6 +122,8 @@ Names ExportPool(OpExport& op, std::string_view kind) {
   if (!pads_before) AddIfSet(attributes, "pads", attrs.padding(), 0);
   if (attrs.ceil_mode()) {
     if (op.version() < 10) return op.Needs(10);
+    // ONNX would keep windows that start in the padding behind the image.
+    if (pads_before) return op.Lacks("it pads by more than its window and rounds the number of windows up");
     attributes.push_back(IntAttribute("ceil_mode", 1));
   }
   if (is_average && attrs.count_include_pad() && op.version() < 7 && !IsDefault(attrs.padding(), 0)) return op.Needs(7);
