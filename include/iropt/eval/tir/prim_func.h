@@ -50,7 +50,7 @@ struct PrimFuncArg {
 Result<HostValue> CallPrimFunc(const PrimFunc& func, std::span<const PrimFuncArg> args,
                                const PrimFuncOptions& options = {});
 
-// The same without facts. Describes the first race in `race` unless that has one.
+// Calls `func` like CallPrimFunc, without facts, and describes the first race in `race` unless that has one.
 Result<HostValue> CallWatchingRaces(const GlobalVar& var, const PrimFunc& func, std::span<const PrimFuncArg> args,
                                     PrimFuncOptions options, std::string& race);
 

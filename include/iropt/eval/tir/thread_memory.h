@@ -51,7 +51,7 @@ bool IsBlockMemory(const tir::Var* data);
 // not change until the loops start. `is_bound` tells whether a variable has its value there.
 bool IsKnownExtent(const PrimExpr* extent, FunctionRef<bool(const tir::Var*)> is_bound);
 
-// How the threads of a function use memory.
+// The use of memory by the threads of a function.
 struct ThreadAccesses {
   // The layouts of the thread memory that the function allocates, by the pointer variable: those of memory that has
   // copies, or that threads share.
