@@ -72,7 +72,8 @@ class Nearness {
  public:
   static constexpr size_t kNotNear = SIZE_MAX;
 
-  explicit Nearness(std::string_view name) : exact_(name), name_(LowerCase(name)), limit_(std::max<size_t>(name.size(), 3) / 3) {}
+  explicit Nearness(std::string_view name)
+      : exact_(name), name_(LowerCase(name)), limit_(std::max<size_t>(name.size(), 3) / 3) {}
 
   // Looks for what is nearer than `bound` alone. Names that are a beginning of the candidate come after misspelled
   // ones.

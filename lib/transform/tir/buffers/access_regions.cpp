@@ -73,7 +73,9 @@ bool AddTerms(const PrimExpr* e, int64_t scale, Linear& sum) {
 class RegionCollector : public tir::StmtExprVisitor {
  public:
   RegionCollector(const PrimFunc& func, bool in_bound, Workspace& workspace)
-      : in_bound_(in_bound), workspace_(workspace), analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
+      : in_bound_(in_bound),
+        workspace_(workspace),
+        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
     views_.VisitStmt(func.body);
     VisitStmt(func.body);
   }

@@ -31,6 +31,7 @@
 #include "iropt/arith/mutator.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/tir/builder.h"
+#include "iropt/ir/tir/copy_stmt.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/intrinsic_ids.h"
@@ -41,7 +42,6 @@
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/host/host_builder.h"
 #include "transform/tir/host/intrin_rules.h"
-#include "transform/tir/util/copy_stmt.h"
 
 namespace iropt {
 

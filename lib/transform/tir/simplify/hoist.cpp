@@ -7,6 +7,7 @@
 #include "iropt/arith/prim_builder.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/clone.h"
+#include "iropt/ir/tir/copy_stmt.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/uses_any_of.h"
@@ -14,7 +15,6 @@
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/lookup.h"
-#include "transform/tir/util/copy_stmt.h"
 
 namespace iropt {
 
