@@ -108,7 +108,7 @@ std::vector<Tensor> SplitSections(const Tensor& x, int64_t sections, int64_t axi
   const Value size = te::FloorDiv(length, sections);
   std::vector<Value> indices;
   for (int64_t i = 1; i < sections; ++i) indices.push_back(size * i);
-  return SplitAt(x, indices, axis, "T_split_sections", [](Value length) { return length; });
+  return SplitAt(x, indices, axis, "T_split_sections", [](Value difference) { return difference; });
 }
 
 Tensor Repeat(const Tensor& x, int64_t repeats, int64_t axis_number) {
