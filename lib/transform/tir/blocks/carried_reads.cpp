@@ -73,7 +73,8 @@ class AccessFinder : public tir::StmtExprVisitor {
                           !tir::UsesVar(value, loop_.loop_var);
       if (begins) first_of_[block.iter_vars[i]->var] = block.iter_vars[i]->dom->min;
     }
-    for (const tir::MatchBufferRegion* match : block.match_buffers) is_opaque |= IsOther(*match->source->buffer);
+    for (const tir::MatchBufferRegion* match : block.match_buffers)
+      is_opaque |= match->source->buffer->data == buffer_.data;
     const bool is_conditional = !arith::IsInt(realize->predicate, 1);
     if (is_conditional) path_.push_back({realize, nullptr});
     VisitStmt(block.body);
@@ -100,8 +101,6 @@ class AccessFinder : public tir::StmtExprVisitor {
     VisitStmt(&body);
     path_.pop_back();
   }
-
-  bool IsOther(const tir::Buffer& buffer) const { return buffer.data == buffer_.data; }
 
   void Add(const tir::Buffer& buffer, List<const PrimExpr*> indices, bool is_store) {
     if (buffer.data != buffer_.data) return;
@@ -143,8 +142,7 @@ class CarriedReads {
         found_(loop, buffer, workspace, analyzer_) {}
 
   bool Exist() {
-    if (found_.is_opaque) return false;
-    if (IsDisjoint()) return false;
+    if (found_.is_opaque || std::ranges::none_of(found_.accesses, &Access::is_store) || IsDisjoint()) return false;
     for (size_t i = 0; i < found_.accesses.size(); ++i) {
       if (!found_.accesses[i].is_store && !IsWrittenBefore(i)) return true;
     }

@@ -71,6 +71,10 @@ class BufferCollector : public tir::StmtExprVisitor {
     StmtExprVisitor::VisitBlock(block);
     scope_ = outer;
   }
+  void VisitDeclBuffer(const tir::DeclBuffer* decl) override {
+    viewed_.insert(decl->buffer->data);
+    StmtExprVisitor::VisitDeclBuffer(decl);
+  }
   void VisitBufferLoad(const tir::BufferLoad* load) override {
     Add(load->buffer);
     StmtExprVisitor::VisitBufferLoad(load);
@@ -108,6 +112,8 @@ class AllocationMover : public tir::StmtExprMutator {
     collector.VisitStmt(func.body);
     for (const tir::Buffer* buffer : collector.buffers()) {
       const auto* scope = scopes.Find(buffer);
+      const tir::Stmt* definition = collector.DefinitionOf(*buffer);
+      if (!scope && definition && collector.HasViews(*buffer)) planned_[definition].push_back(buffer);
       if (!scope || params.contains(buffer->data)) continue;
       if (collector.IsOfBlock(buffer)) {
         planned_[PlaceOf(*buffer, *scope, collector)].push_back(buffer);
