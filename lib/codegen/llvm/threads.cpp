@@ -173,7 +173,7 @@ llvm::Value* StmtEmitter::EmitUniform(const PrimExpr* expr) {
 
 StmtEmitter::OwnInts StmtEmitter::StoreOwn(FunctionRef<llvm::Value*()> value) {
   llvm::Value* memory = AllocateOwn(frame_.Int64(8));
-  const OwnInts load = [this, memory, axes = threads_.size()](llvm::Value* stored) -> llvm::Value* {
+  OwnInts load = [this, memory, axes = threads_.size()](llvm::Value* stored) -> llvm::Value* {
     llvm::Value* place = b().CreateGEP(b().getInt64Ty(), memory, ThreadIndex(axes));
     if (stored) b().CreateStore(stored, place);
     return stored ? stored : b().CreateLoad(b().getInt64Ty(), place);
