@@ -193,6 +193,13 @@ bool ScalarParser::ParseHandle(uint32_t begin, PyValue& out) {
     return false;
   }
   if (v[1] && !ToString(*v[1], scope)) return false;
+  // The newest text always states the memory. Older ones leave the usual one out where MakePackedAPI makes the pointer:
+  // for shapes, strides and type codes.
+  const TextVersion version =
+      state_.module->text_version().value_or(TextVersion::kV0_27);  // not known of parameters yet
+  const bool always_states = state_.has_layouts && version >= TextVersion::kV0_27;
+  const bool is_of_call = element == DataType::Int(32) || element == DataType::Int(64);
+  if (always_states && is_of_call && scope == "global") scope = {};
   const tir::PointerInfo* pointer =
       typed || (v[1] && scope != "global") ? tir::PointerInfo::Get(element, scope) : nullptr;
   tir::Var* var = ws_.NewPrimVar(pending_name_, DataType::Handle(), pointer);
