@@ -218,7 +218,7 @@ class PySchedule {
     Log log(session_->sources());
     if (!result.ok() && result.error().exception == nullptr) {
       const ScriptReader writer(session_->sources());
-      ReportRefusal(schedule_.refusal(), "in " + std::string(what), schedule_, function, &writer, log.engine());
+      ReportRefusal(schedule_.refusal(), "in " + std::string(what), SourceSpan(), schedule_, function, &writer, log.engine());
       log.CheckErrors();
     }
     return log.Check(std::move(result));

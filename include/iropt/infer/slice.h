@@ -15,7 +15,7 @@ struct SliceRange {
 // All indices are allowed; `stride` is not 0, `extent` is not negative.
 SliceRange RangeOfSlice(int64_t begin, int64_t end, int64_t stride, int64_t extent);
 
-// The same for dimensions of types. `first` means nothing if the slice is empty.
+// A range of an axis whose length is a dimension of a type. `first` means nothing if the slice is empty.
 struct SymbolicSliceRange {
   const PrimExpr* first;
   const PrimExpr* length;

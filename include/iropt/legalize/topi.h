@@ -105,8 +105,8 @@ inline te::Reducer SumReducer(DataType dtype) { return dtype.is_bool() ? te::Red
 inline Tensor Sum(const Tensor& x, const Axes& axes, bool keepdims = false, bool atleast1d = false) {
   return Reduce(x, axes, keepdims, SumReducer(x.dtype()), atleast1d);
 }
-// What sums are computed in for a mean: integers in 64 bits, so that neither the sum nor the number of elements wraps
-// around.
+// Returns the dtype in which sums are computed for a mean: integers in 64 bits, so that neither the sum nor the number
+// of elements wraps around.
 inline DataType SumDType(DataType dtype) { return dtype.is_integer() && dtype.bits < 64 ? DataType::Int(64) : dtype; }
 // The index of the greatest or least element.
 Tensor ReduceIndex(const Tensor& x, const Axes& axes, bool keepdims, te::Reducer reducer);

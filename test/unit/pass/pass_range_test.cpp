@@ -11,7 +11,7 @@ using namespace iropt;
 
 namespace {
 
-std::string ErrorOf(std::string_view text) {
+std::string PointErrorOf(std::string_view text) {
   const Result<PassPoint> point = ParsePassPoint(text);
   return point.ok() ? "" : point.error().message;
 }
@@ -45,7 +45,7 @@ TEST_CASE("a point in a pipeline is a pass, its Nth run, or the Nth run of any p
   CHECK(ParsePassPoint("7")->pass.empty());
   CHECK(ParsePassPoint("7")->number == 7);
   for (const std::string text : {"", "0", "A:", "A:0", "A:x", ":1"}) {
-    CHECK(ErrorOf(text) == "expected PASS, PASS:N or N with a number from 1, not '" + text + "'");
+    CHECK(PointErrorOf(text) == "expected PASS, PASS:N or N with a number from 1, not '" + text + "'");
   }
 }
 
