@@ -37,7 +37,8 @@ class SubspaceDivider {
   std::optional<Division> DivideSum(const IterSum& sum, const PrimExpr* extent) {
     const DataType dtype = sum.base->dtype;
     if (sum.args.empty()) return Division{Nothing(dtype), {{{}, sum.base}, Const(1, dtype)}, Side::kMixed};
-    if (sum.args.size() == 1) {
+    const bool is_whole = !extent || analyzer_.CanProveEqual(sum.args[0].extent, extent);  // no condition bounds it
+    if (sum.args.size() == 1 && is_whole) {
       if (!IsInt(sum.args[0].scale, 1)) return std::nullopt;
       std::optional<Division> division = DivideSplit(sum.args[0]);
       if (division && !IsInt(sum.base, 0)) {
@@ -59,12 +60,12 @@ class SubspaceDivider {
       (is_inner ? inner_args : outer_args).push_back(AsSplit(is_inner ? division->inner : division->outer));
       product = make().Mul(product, (is_inner ? inner_args : outer_args).back().extent);
     }
-    if (inner_args.empty() && !IsInt(sum.base, 0)) return std::nullopt;
-    const Part outer = Fuse(outer_args, Const(0, dtype));
-    const Part inner = Fuse(inner_args, sum.base);
+    const bool all_outer = inner_args.empty();
+    const Part outer = Fuse(outer_args, all_outer ? sum.base : Const(0, dtype));
+    const Part inner = Fuse(inner_args, all_outer ? Const(0, dtype) : sum.base);
     if (!extent) return std::nullopt;
     if (analyzer_.CanProveEqual(product, extent)) return Division{outer, inner, Side::kMixed};
-    return WithCondition(outer, inner, extent, dtype, inner_args.empty(), outer_args.empty());
+    return WithCondition(outer, inner, extent, dtype, all_outer, outer_args.empty());
   }
 
   const PrimExpr* ToExpr(const Part& part) { return rewriter_.ToExpr(part.sum); }

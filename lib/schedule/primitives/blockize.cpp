@@ -130,6 +130,7 @@ class BlockSplitter {
                            {block_, loops.empty() ? high->stmt : loops.back()});
     division_ = *std::move(found);
     outer_condition_ = division_.outer_condition;
+    predicate_ = realize.predicate;
     return {};
   }
 
@@ -151,8 +152,16 @@ class BlockSplitter {
     return division;
   }
 
-  const tir::IterVar* NewAxis(const tir::IterVar& old, const PrimExpr* extent, std::string_view suffix) {
-    const auto* dom = workspace_.New<tir::Range>(make_.Const(0, extent->dtype), extent);
+  // The inner part of an index in the first iteration.
+  const PrimExpr* BaseOf(const PrimExpr* inner) {
+    tir::VarValues first;
+    for (const tir::For* loop : loops) first[loop->loop_var] = loop->min;
+    return analyzer_.Simplify(tir::Substitute(inner, first, workspace_));
+  }
+
+  const tir::IterVar* NewAxis(const tir::IterVar& old, const PrimExpr* min, const PrimExpr* extent,
+                              std::string_view suffix) {
+    const auto* dom = workspace_.New<tir::Range>(make_.Cast(extent->dtype, min), extent);
     const tir::Var* var = workspace_.NewPrimVar(fmt::format("{}{}", old.var->name, suffix), old.var->dtype);
     return workspace_.New<tir::IterVar>(dom, var, old.iter_type);
   }
@@ -168,21 +177,30 @@ class BlockSplitter {
     for (size_t i = 0; i < block_->iter_vars.size(); ++i) {
       const tir::IterVar& old = *block_->iter_vars[i];
       const auto& [outer, inner] = division_.indices[i];
+      const PrimExpr* base = BaseOf(inner.expr);
+      const bool is_unit_inner = arith::IsInt(inner.extent, 1);
+      const bool is_unit_outer = arith::IsInt(outer.extent, 1);
+      const bool has_base = !arith::IsInt(base, 0);
+      // Without an inner axis, the outer one has the base of the index.
+      const PrimExpr* outer_base = is_unit_inner ? base : make_.Const(0, outer.extent->dtype);
+      const PrimExpr* outer_value = is_unit_inner && has_base ? make_.Add(outer.expr, base) : outer.expr;
       if (reuse_outer) {
         if (!analyzer_.CanProveEqual(axes.outer[i]->dom->extent, outer.extent) ||
-            !analyzer_.CanProveEqual(axes.outer_values[i], outer.expr))
+            !analyzer_.CanProveEqual(axes.outer_values[i], outer_value))
           return state_.Refuse("the blocks do not have the same axes of the outer loops: {0}", {block_});
       } else {
-        axes.outer.push_back(NewAxis(old, outer.extent, "_o"));
-        axes.outer_values.push_back(outer.expr);
+        axes.outer.push_back(NewAxis(old, outer_base, outer.extent, "_o"));
+        axes.outer_values.push_back(outer_value);
       }
       const PrimExpr* outer_var = axes.outer[i]->var;
-      const bool is_unit_outer = arith::IsInt(outer.extent, 1);
       const PrimExpr* value = nullptr;
-      if (arith::IsInt(inner.extent, 1)) {
-        value = is_unit_outer && !preserve_unit_iters_ ? make_.Const(0, outer.extent->dtype) : outer_var;
+      if (is_unit_inner) {
+        value = is_unit_outer && !preserve_unit_iters_ && !has_base ? make_.Const(0, outer.extent->dtype) : outer_var;
       } else {
-        const tir::IterVar* axis = NewAxis(old, inner.extent, "_i");
+        // A condition may skip the first iteration; all of the index is then in this part.
+        const bool is_whole = is_unit_outer && !IsTrue(predicate_);
+        const tir::IterVar* axis =
+            is_whole ? NewAxis(old, old.dom->min, old.dom->extent, "_i") : NewAxis(old, base, inner.extent, "_i");
         axes.inner.push_back(axis);
         axes.inner_values.push_back(inner.expr);
         value = is_unit_outer ? axis->var : make_.Add(make_.Mul(outer_var, inner.extent), axis->var);
@@ -215,6 +233,7 @@ class BlockSplitter {
   const tir::Block* block_ = nullptr;
   SubspaceDivision division_;
   const PrimExpr* outer_condition_ = nullptr;
+  const PrimExpr* predicate_ = nullptr;  // of the block
   tir::VarValues values_, loop_vars_;
   arith::VarDomains inner_domains_;
   const tir::Block* substituted_ = nullptr;
@@ -231,9 +250,38 @@ bool UsesVarIn(const tir::Stmt* stmt, const tir::Var* var) {
   return found;
 }
 
+// The condition of the inner block for its initialization, which does not have the `dropped` loops: they are at their
+// first iteration, which has to run if any does.
+Result<const PrimExpr*> InitCondition(State& state, const tir::BlockRealize& inner,
+                                      const std::vector<const tir::For*>& dropped) {
+  const arith::PrimBuilder make = state.make();
+  tir::VarValues first;
+  Analyzer analyzer(make, Analyzer::SymVars::kAny);
+  for (const tir::For* loop : dropped) {
+    first[loop->loop_var] = loop->min;
+    analyzer.Bind(loop->loop_var, loop->min, loop->extent);
+  }
+  const PrimExpr* result = make.Bool(true);
+  for (const PrimExpr* rest = inner.predicate; rest && !IsTrue(rest);) {
+    const auto* both = As<tir::And>(rest);
+    const PrimExpr* part = both ? both->b : rest;
+    rest = both ? both->a : nullptr;
+    const PrimExpr* at_first = tir::Substitute(part, first, state.workspace());
+    const auto follows = [&] {
+      const Analyzer::Constraint constraint(analyzer, part);
+      return analyzer.CanProve(at_first);
+    };
+    if (at_first != part && !follows())
+      return state.Refuse("a condition of the block {0} skips the first iterations of its reduction", {inner.block});
+    if (at_first == part || !analyzer.CanProve(at_first)) result = make.Binary(NodeKind::kAnd, result, at_first);
+  }
+  return result;
+}
+
 // The initialization of the outer block: a block with those of the inner axes that it needs, in loops of its own.
-const tir::Stmt* OuterInit(const tir::Stmt* init, const tir::BlockRealize& inner,
-                           const std::vector<const tir::For*>& loops, const std::string& name, Workspace& workspace) {
+Result<const tir::Stmt*> OuterInit(State& state, const tir::Stmt* init, const tir::BlockRealize& inner,
+                                   const std::vector<const tir::For*>& loops, const std::string& name) {
+  Workspace& workspace = state.workspace();
   tir::VarValues renamed;
   std::vector<const tir::IterVar*> axes;
   std::vector<const PrimExpr*> values;
@@ -245,13 +293,17 @@ const tir::Stmt* OuterInit(const tir::Stmt* init, const tir::BlockRealize& inner
     axes.push_back(workspace.New<tir::IterVar>(axis.dom, var, axis.iter_type));
     values.push_back(inner.iter_values[i]);
   }
+  std::vector<const tir::For*> own, dropped;
+  for (const tir::For* loop : loops) {
+    const auto uses = [&](const PrimExpr* value) { return tir::UsesVar(value, loop->loop_var); };
+    (std::ranges::any_of(values, uses) ? own : dropped).push_back(loop);
+  }
+  IROPT_ASSIGN_OR_RETURN(const PrimExpr* condition, InitCondition(state, inner, dropped));
   const auto* block = workspace.New<tir::Block>(
       workspace.Copy(axes), List<const tir::BufferRegion*>(), inner.block->writes, workspace.arena().CopyString(name),
       List<const tir::Buffer*>(), List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), nullptr, init);
-  const tir::Stmt* stmt = MakeRealize(values, inner.predicate, block, workspace);
-  for (const tir::For* loop : loops) {
-    const auto uses = [&](const PrimExpr* value) { return tir::UsesVar(value, loop->loop_var); };
-    if (std::ranges::none_of(values, uses)) continue;
+  const tir::Stmt* stmt = MakeRealize(values, condition, block, workspace);
+  for (const tir::For* loop : own) {
     auto* copy = workspace.New<tir::For>(*loop);
     copy->loop_var = CopyVar(*loop->loop_var, workspace);
     renamed[loop->loop_var] = copy->loop_var;
@@ -273,9 +325,10 @@ Result<Blockized> Blockize(State& state, const Ref* loop, bool preserve_unit_ite
                          splitter.Split(state.RefOf(block), loop, /*high_is_outer=*/false));
   const tir::Block& substituted = *splitter.substituted();
   const tir::Stmt* init = nullptr;
-  if (substituted.init)
-    init =
-        OuterInit(substituted.init, *inner, splitter.loops, fmt::format("{}_init", substituted.name_hint), workspace);
+  if (substituted.init) {
+    const std::string name = fmt::format("{}_init", substituted.name_hint);
+    IROPT_ASSIGN_OR_RETURN(init, OuterInit(state, substituted.init, *inner, splitter.loops, name));
+  }
   const auto* outer = workspace.New<tir::Block>(
       workspace.Copy(splitter.axes.outer), workspace.Copy(splitter.Relax(substituted.reads)),
       workspace.Copy(splitter.Relax(substituted.writes)),

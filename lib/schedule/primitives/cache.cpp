@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/support/lookup.h"
 #include "schedule/checks.h"
 #include "schedule/index_map_tools.h"
@@ -109,9 +110,23 @@ const tir::BufferRegion* RelaxRegion(State& state, List<const tir::BufferRegion*
   return MakeRegion(buffer, ranges, workspace);
 }
 
-// A copy in loops is of elements that there are, also in iterations in which a condition keeps blocks from running.
+// A copy in loops, or in a block with axes, is of elements that there are, also in iterations in which a condition
+// keeps blocks from running.
 Status CheckInsideBuffer(State& state, const CopyStage& stage) {
-  if (!stage.location->is_loop() || IsInsideBuffer(state, *stage.region, stage.location)) return {};
+  if (stage.location->is_block()) {
+    arith::IterRanges axes;
+    for (const tir::IterVar* axis : stage.location->block().iter_vars) axes.insert_or_assign(axis->var, *axis->dom);
+    std::vector<const PrimExpr*> begins;
+    for (const tir::Range* range : stage.region->region) {
+      begins.push_back(range->min);
+      if (tir::UsesAnyOf(axes, range->extent))
+        return state.Refuse(
+            fmt::format("the size of a copy of {} in the block {{0}} depends on its axes", stage.region->buffer->name),
+            {stage.location->stmt});
+    }
+    return CheckInside(state, *stage.region->buffer, begins, DomainsOf(axes, state.make()), stage.location->stmt);
+  }
+  if (IsInsideBuffer(state, *stage.region, stage.location)) return {};
   return state.Refuse(
       fmt::format("the copy of {} under the loop {{0}} may be of elements outside of it", stage.region->buffer->name),
       {stage.location->stmt});
@@ -443,6 +458,7 @@ Status ApplyCacheRead(PrimitiveCall& call) {
     } else {
       stage.region = outer ? outer : FullRegion(buffer, workspace);
     }
+    IROPT_RETURN_IF_ERROR(CheckInsideBuffer(state, stage));
   }
   stage.full_region = stage.location->is_loop() || !AllConsumersUnder(state, buffer, scope, stage.location);
   stage.write_buffer = MakeCopyBuffer(buffer, memory, stage, workspace);

@@ -110,7 +110,7 @@ class PaddingDecomposer {
       analyzer_.Bind(loop.loop_var, loop.min, loop.extent);
       loops_.push_back(&loop);
       const bool has_one_child = Is<tir::For>(loop.body) || Is<tir::BlockRealize>(loop.body);
-      if (!fixed && (up == fill_at_ || has_one_child)) copy_at_ = &loop;
+      if (!fixed && has_one_child) copy_at_ = &loop;
       if (up == fill_at_ || !has_one_child) fixed = true;
       found = found || up == fill_at_;
     }

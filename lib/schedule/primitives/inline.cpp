@@ -221,7 +221,14 @@ class Inliner : public tir::StmtExprMutator {
       });
     }
     if (!UsesBuffer(block->reads, buffer_) && !UsesBuffer(block->writes, buffer_)) return block;
-    const BlockAccesses accesses = GetBlockReadWriteRegion(*block, known_, workspace());
+    BlockAccesses accesses = GetBlockReadWriteRegion(*block, known_, workspace());
+    for (const tir::Block* inner : BlocksOf(block)) {
+      const auto is_own = [&](const tir::BufferRegion* region) {
+        return std::ranges::find(inner->alloc_buffers, region->buffer) != inner->alloc_buffers.end();
+      };
+      std::erase_if(accesses.reads, is_own);
+      std::erase_if(accesses.writes, is_own);
+    }
     return CopyBlock(*block, workspace(), [&](tir::Block& copy) {
       copy.reads = workspace().Copy(accesses.reads);
       copy.writes = workspace().Copy(accesses.writes);
@@ -438,7 +445,14 @@ class ProducerInliner : public Inliner {
     }
     auto* copy = workspace().New<tir::BlockRealize>(*realize);
     copy->block = block;
-    copy->predicate = analyzer().Simplify(tir::Substitute(condition, BindingsOf(*realize), workspace()));
+    condition = analyzer().Simplify(tir::Substitute(condition, BindingsOf(*realize), workspace()));
+    if (IsTrue(realize->predicate)) {
+      copy->predicate = condition;
+      return copy;
+    }
+    const Analyzer::Constraint known(analyzer(), realize->predicate);
+    if (!analyzer().CanProve(condition))
+      copy->predicate = analyzer().make().Binary(NodeKind::kAnd, realize->predicate, condition);
     return copy;
   }
 

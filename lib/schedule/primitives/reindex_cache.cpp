@@ -100,7 +100,12 @@ class ReindexStageMaker {
     for (const Ref* ref = block_->parent; ref && ref->is_loop() && ref != stage.location; ref = ref->parent) {
       const tir::For& loop = ref->loop();
       const auto uses = [&](size_t i) { return tir::UsesVar(realize.iter_values[i], loop.loop_var); };
-      if (std::ranges::any_of(used_, uses) || tir::UsesVar(realize.predicate, loop.loop_var)) loops.push_back(&loop);
+      const auto bounds = [&](const tir::For* inner) {
+        return tir::UsesVar(inner->min, loop.loop_var) || tir::UsesVar(inner->extent, loop.loop_var);
+      };
+      if (std::ranges::any_of(used_, uses) || std::ranges::any_of(loops, bounds) ||
+          tir::UsesVar(realize.predicate, loop.loop_var))
+        loops.push_back(&loop);
     }
     for (const tir::For* loop : loops) renamed[loop->loop_var] = CopyVar(*loop->loop_var, workspace_);
     std::vector<const tir::IterVar*> axes;
@@ -122,6 +127,8 @@ class ReindexStageMaker {
     for (const tir::For* loop : loops) {
       auto* copy = workspace_.New<tir::For>(*loop);
       copy->loop_var = To<tir::Var>(renamed.at(loop->loop_var));
+      copy->min = tir::Substitute(loop->min, renamed, workspace_);
+      copy->extent = tir::Substitute(loop->extent, renamed, workspace_);
       copy->for_kind = tir::ForKind::kSerial;
       copy->thread_binding = nullptr;
       copy->annotations = DictAttr::Empty();
