@@ -24,18 +24,21 @@ using Names = std::vector<std::string>;
 
 // They trust their arguments, or need what a random function does not have; the last ones, as in TVM, trust that the
 // blocks around have the form that they are made for.
-constexpr std::array<std::string_view, 14> kLeftOut = {
-    "AnnotateBufferAccess",  "Bind",      "EnterPostproc",  "FuseReductionEpilogue",
-    "SetAxisSeparator",      "Tensorize", "UnsafeSetDType", "UnsafeHideBufferAccess",
-    "SampleComputeLocation", "ReadAt",    "WriteAt",        "DecomposePadding",
-    "RollingBuffer",         "Blockize"};
+constexpr std::array<std::string_view, 10> kLeftOut = {
+    "AnnotateBufferAccess", "EnterPostproc",          "FuseReductionEpilogue", "SetAxisSeparator", "UnsafeSetDType",
+    "RollingBuffer",        "UnsafeHideBufferAccess", "SampleComputeLocation", "ReadAt",           "WriteAt"};
+// Those that need a place, an intrinsic or a form that is rare.
+constexpr std::array<std::string_view, 7> kTriedOften = {
+    "Blockize", "Tensorize", "DecomposePadding", "ComputeAt", "ReverseComputeAt", "DecomposeReduction", "RFactor"};
 
 class RandomSchedule {
  public:
   RandomSchedule(schedule::Schedule& sch, const std::string& function, Choices& choices)
       : sch_(sch), function_(function), choices_(choices) {
     for (const schedule::Primitive& row : schedule::Primitives()) {
-      if (std::ranges::find(kLeftOut, row.name) == kLeftOut.end()) rows_.push_back(&row);
+      if (std::ranges::find(kLeftOut, row.name) != kLeftOut.end()) continue;
+      rows_.push_back(&row);
+      if (std::ranges::find(kTriedOften, row.name) != kTriedOften.end()) rows_.insert(rows_.end(), 2, &row);
     }
     FindBlocks();
   }
@@ -52,6 +55,9 @@ class RandomSchedule {
     }
     // The caller would have to give a parameter in the new layout.
     if (row.name == "TransformLayout" && IsParam(args)) return false;
+    // Lowering needs to know how often these loops run.
+    if ((row.name == "Unroll" || row.name == "Vectorize") && !arith::AsInt(LoopOf(args[0]).extent)) return false;
+    if (row.name == "Vectorize" && IsNearVectors(sch_.Find(args[0].As<Value::Name>()->text)->ref)) return false;
     // The copy of what is only updated has no values to begin with.
     if (row.name == "CacheWrite" && IsOnlyUpdated(args)) return false;
     const auto results = sch_.Apply(row, std::move(args));
@@ -175,7 +181,9 @@ class RandomSchedule {
   std::string Text(std::string_view param) {
     if (param == "name") return "root";
     if (param == "func_name") return function_;
-    if (param == "storage_scope") return "global";
+    if (param == "storage_scope") return choices_.OneIn(4) ? "local" : "global";
+    if (param == "thread_axis") return choices_.OneIn(2) ? "threadIdx.x" : "blockIdx.x";
+    if (param == "tensor_intrin") return choices_.OneIn(2) ? "copy4" : "dot4";
     return "note";
   }
 
@@ -211,6 +219,20 @@ class RandomSchedule {
     const auto& params = sch_.OriginalOf(function_)->param_buffers;
     return std::ranges::find(params, regions[index]->buffer) != params.end();
   }
+
+  // Whether a loop around or in this one is vectorized: vectors of vectors are not lowered.
+  static bool IsNearVectors(const schedule::Ref* loop) {
+    bool found = false;
+    const auto look = [&](const Node* node) {
+      const auto* other = As<tir::For>(node);
+      found = found || (other && other->for_kind == tir::ForKind::kVectorized);
+    };
+    tir::PostOrderVisit(loop->loop().body, look);
+    for (; loop; loop = loop->parent) look(loop->stmt);
+    return found;
+  }
+
+  const tir::For& LoopOf(const Value& value) const { return sch_.Find(value.As<Value::Name>()->text)->ref->loop(); }
 
   bool IsOnlyUpdated(const std::vector<Value>& args) const {
     const tir::Block& block = sch_.Find(args[0].As<Value::Name>()->text)->ref->block();

@@ -3,12 +3,14 @@
 //   values_of_schedules [--count=N] [--seed=S] [--loops=interpret|compile] [--wrong] [FILE...]
 //
 // Functions are random ones of blocks, and those of the files. Each is scheduled by a random sequence of primitives,
-// verified, and run before and after on the same inputs. With --wrong each sequence ends with a wrong split, which must
-// be found. Exits with 1 after printing the sequences that failed.
+// verified, and run before and after on the same inputs. Random functions of integers, and what tir.lower makes of
+// them, are interpreted and compared with values that are computed without the library. With --wrong each sequence ends
+// with a wrong split, which must be found. Exits with 1 after printing the sequences that failed.
 #include <fmt/format.h>
 
 #include <charconv>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -19,7 +21,9 @@
 #include "iropt/analysis/well_formed.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/driver/compiler_instance.h"
+#include "iropt/eval/tir/prim_func.h"
 #include "iropt/ir/context.h"
+#include "iropt/ir/ndarray.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/schedule/schedule.h"
 #include "iropt/semantics/semantic_check.h"
@@ -79,6 +83,95 @@ std::optional<std::string> Compare(CompilerInstance& compiler, const DiagnosticB
   return status.ok() ? std::nullopt : std::optional(Messages(buffer));
 }
 
+// The intrinsics that schedules may use.
+class Intrinsics : public schedule::IntrinsicTable {
+ public:
+  explicit Intrinsics(CompilerInstance& compiler) : module_(*compiler.ParseModule(std::string(kText))) {}
+
+  std::optional<schedule::TensorIntrinsic> Find(std::string_view name, TextVersion) override {
+    const ModuleEntry* description = module_.Find(fmt::format("{}_desc", name));
+    const ModuleEntry* implementation = module_.Find(fmt::format("{}_impl", name));
+    if (!description || !implementation) return std::nullopt;
+    return schedule::TensorIntrinsic{As<PrimFunc>(description->func), As<PrimFunc>(implementation->func)};
+  }
+
+ private:
+  static constexpr std::string_view kText = R"(
+@I.ir_module
+class Module:
+    @T.prim_func
+    def copy4_desc(A: T.Buffer((4,), "int32", offset_factor=1), C: T.Buffer((4,), "int32", offset_factor=1)):
+        with T.block("root"):
+            T.reads(A[0:4])
+            T.writes(C[0:4])
+            for i in range(4):
+                with T.block("copy"):
+                    v = T.axis.spatial(4, i)
+                    C[v] = A[v]
+
+    @T.prim_func
+    def copy4_impl(A: T.Buffer((4,), "int32", offset_factor=1), C: T.Buffer((4,), "int32", offset_factor=1)):
+        with T.block("root"):
+            T.reads(A[0:4])
+            T.writes(C[0:4])
+            for i in T.vectorized(4):
+                C[i] = A[i]
+
+    @T.prim_func
+    def dot4_desc(A: T.Buffer((4,), "int32", offset_factor=1), B: T.Buffer((4,), "int32", offset_factor=1),
+                  C: T.Buffer((1,), "int32", offset_factor=1)):
+        with T.block("root"):
+            T.reads(C[0], A[0:4], B[0:4])
+            T.writes(C[0])
+            for i in range(4):
+                with T.block("update"):
+                    v = T.axis.reduce(4, i)
+                    C[0] = C[0] + A[v] * B[v]
+
+    @T.prim_func
+    def dot4_impl(A: T.Buffer((4,), "int32", offset_factor=1), B: T.Buffer((4,), "int32", offset_factor=1),
+                  C: T.Buffer((1,), "int32", offset_factor=1)):
+        with T.block("root"):
+            T.reads(C[0], A[0:4], B[0:4])
+            T.writes(C[0])
+            C[0] = C[0] + (A[0] * B[0] + A[1] * B[1]) + (A[2] * B[2] + A[3] * B[3])
+)";
+
+  Module module_;
+};
+
+// The first difference between what the PrimFunc main computes and what is expected; nothing if there is none.
+std::optional<std::string> CompareWithExpected(const Module& module, const generate::RandomFunction& function) {
+  std::vector<HostValue> inputs;
+  for (const std::vector<int>& input : function.inputs) {
+    const auto array = NDArray::Make(DataType::Int(32), function.input_shape);
+    std::memcpy(array->mutable_data(), input.data(), input.size() * sizeof(int));
+    inputs.emplace_back(Tensor(array));
+  }
+  const TensorSpec output{DataType::Int(32), function.output_shape};
+  const auto* func = As<PrimFunc>(module.Find("main")->func);
+  const auto results = EvalPrimFunc(*func, inputs, std::span(&output, 1), {}, {.max_work = 50'000'000}, &module);
+  if (!results) return results.error().message;
+  const std::byte* data = (*results)[0]->data();
+  for (size_t i = 0; i < function.expected.size(); ++i) {
+    int value = 0;
+    std::memcpy(&value, data + i * sizeof(int), sizeof(int));
+    if (value != function.expected[i]) return fmt::format("element {} is {}, not {}", i, value, function.expected[i]);
+  }
+  return std::nullopt;
+}
+
+// The module after a pipeline; nothing after an error.
+std::optional<Module> RunPasses(CompilerInstance& compiler, const std::string& pipeline, const Module& module) {
+  PassContext context = compiler.MakeContext();
+  const Result<Pass> pass = compiler.MakePass(pipeline, &context);
+  if (!pass.ok()) return std::nullopt;
+  Result<PassResult> result = (*pass)(module, context);
+  return result.ok() ? std::optional(std::move(result->module)) : std::nullopt;
+}
+
+bool HasThreads(const Module& module) { return ModuleToString(module).find("T.thread_binding") != std::string::npos; }
+
 enum class Outcome : uint8_t { kSame, kDifferent, kNotScheduled };
 
 class SequenceTest {
@@ -90,13 +183,16 @@ class SequenceTest {
     const IRContext::Scope scope(ir_context);
     DiagnosticBuffer buffer;
     CompilerInstance compiler({}, buffer);
-    const bool is_random = recorded.empty() || choices_.OneIn(2);
-    const std::string text = is_random ? generate::RandomBlocks(choices_) : choices_.Pick(recorded);
+    const bool is_random = recorded.empty() || !choices_.OneIn(4);
+    function_ = is_random ? generate::RandomBlocks(choices_) : generate::RandomFunction{choices_.Pick(recorded)};
+    const std::string& text = function_.text;
     const Result<Module> module = compiler.ParseModule(text);
     if (!module.ok()) return Fail("the function is refused:\n" + Messages(buffer), text, {});
     const std::optional<std::string> function = ChooseFunction(*module);
     if (!function) return Outcome::kNotScheduled;
-    schedule::Schedule sch(*module);
+    if (const auto difference = ComparedWithExpected(*module)) return Fail("unscheduled: " + *difference, text, {});
+    Intrinsics intrinsics(compiler);
+    schedule::Schedule sch(*module, &intrinsics);
     sch.SetSeed(seed_ + 1);
     try {
       num_applied += generate::ApplyRandomPrimitives(sch, *function, 4 + choices_.Below(20), choices_);
@@ -111,18 +207,37 @@ class SequenceTest {
       return Fail(
           fmt::format("the result is not well-formed:\n{}culprit: {}", Messages(buffer), FindCulprit(*module, steps)),
           text, trace);
-    if (const auto difference = Compare(compiler, buffer, *module, after, options_.loops))
-      return options_.wrong ? Outcome::kDifferent
-                            : Fail(fmt::format("{}culprit: {}", *difference, FindCulprit(*module, steps)), text, trace);
+    std::optional<std::string> difference = ComparedWithExpected(after);
+    // Compiled loops have no threads.
+    const bool is_compared = function_.expected.empty() || (options_.loops == LoopMode::Compile && !HasThreads(after));
+    if (!difference && (is_compared || options_.wrong))
+      difference = Compare(compiler, buffer, *module, after, options_.loops);
+    if (difference)
+      return options_.wrong
+                 ? Outcome::kDifferent
+                 : Fail(fmt::format("{}\nculprit: {}", *difference, FindCulprit(*module, steps)), text, trace);
+    // Threads of loops that are bound at random cannot always be unified.
+    if (options_.wrong || function_.expected.empty() || HasThreads(after)) return Outcome::kSame;
+    const std::optional<Module> lowered = RunPasses(compiler, "tir.lower", after);
+    if (!lowered) return Fail(fmt::format("it cannot be lowered: {}", Messages(buffer)), text, trace);
+    if (const auto wrong = CompareWithExpected(*lowered, function_))
+      return Fail(fmt::format("after tir.lower: {}\n{}", *wrong, ModuleToString(after)), text, trace);
     return Outcome::kSame;
   }
 
   int num_applied = 0;
 
  private:
+  std::optional<std::string> ComparedWithExpected(const Module& module) const {
+    return function_.expected.empty() ? std::nullopt : CompareWithExpected(module, function_);
+  }
+
   // The first instruction after which the function computes something else.
   std::string FindCulprit(const Module& before, const schedule::Trace& steps) const {
-    schedule::Schedule sch(before);
+    DiagnosticBuffer messages;
+    CompilerInstance reader({}, messages);
+    Intrinsics intrinsics(reader);
+    schedule::Schedule sch(before, &intrinsics);
     std::string last = ModuleToString(before);
     for (const schedule::Instruction& step : steps.instructions) {
       DiagnosticBuffer buffer;
@@ -130,7 +245,8 @@ class SequenceTest {
       if (!sch.Apply(step).ok()) return "none: the trace cannot be applied again";
       const Module now = sch.Snapshot();
       if (!step.primitive->is_pure &&
-          (!VerifyModule(now, {}, compiler.diagnostics()) || Compare(compiler, buffer, before, now, options_.loops)))
+          (!VerifyModule(now, {}, compiler.diagnostics()) || ComparedWithExpected(now) ||
+           (function_.expected.empty() && Compare(compiler, buffer, before, now, options_.loops))))
         return fmt::format("{}\nbefore it:\n{}", schedule::ToPython(step), last);
       last = ModuleToString(now);
     }
@@ -154,6 +270,7 @@ class SequenceTest {
   const Options& options_;
   const uint64_t seed_;
   generate::Choices choices_;
+  generate::RandomFunction function_;
 };
 
 bool ReadOptions(std::span<char*> args, Options& options) {
