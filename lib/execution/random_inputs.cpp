@@ -177,13 +177,13 @@ void FillMask(std::span<T> elements, DataType dtype, size_t row, bool is_finite,
   }
 }
 
-// Adds at most two units in the last place to each number, or takes them away.
+// Adds a few units in the last place to each number, or takes them away.
 template <class T>
 void Perturb(std::span<T> elements, DataType dtype, RandomSource& random) {
   const int digits = dtype.bits == 64 ? 52 : dtype.bits == 32 ? 23 : dtype.code == TypeCode::kBFloat ? 7 : 10;
   for (T& element : elements) {
     const MathOf<T> value = Element<T>::Load(element);
-    const double units = static_cast<double>(random.Next() % 5) - 2;
+    const double units = static_cast<double>(random.Next() % 17) - 8;
     element = Element<T>::Store(static_cast<MathOf<T>>(value * (1 + units * std::ldexp(1.0, -digits))));
   }
 }

@@ -9,6 +9,10 @@ namespace transform {
 
 namespace {
 
+// The reference makes the linker take the table of passes, which PassRegistry::Global() is filled with, into programs
+// that make passes by these functions only.
+[[gnu::used]] constexpr Status (*kRegister)(PassRegistry&) = &RegisterAllPasses;
+
 Pass Make(std::string_view name, OptionValue::Dict options) {
   DiagnosticBuffer reports;
   DiagnosticEngine diagnostics(&reports);
