@@ -93,6 +93,7 @@ Result<Tensor> Reduce(KernelCall& call, ReduceOp op, const Tensor& x, std::span<
 
 Result<Tensor> Mean(KernelCall& call, const Tensor& x, std::span<const int64_t> axes, bool keepdims) {
   const DataType dtype = x->dtype();
+  if (dtype.is_bool()) return call.UnsupportedDType(dtype);
   // Neither the sum nor the number of integers wraps around in the format of the elements.
   const DataType wide = dtype.is_integer() && dtype.bits < 64 ? DataType::Int(64) : dtype;
   IROPT_ASSIGN_OR_RETURN(const Tensor elements, CastTensor(call, x, wide));
