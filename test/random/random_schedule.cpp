@@ -55,6 +55,8 @@ class RandomSchedule {
     }
     // The caller would have to give a parameter in the new layout.
     if (row.name == "TransformLayout" && IsParam(args)) return false;
+    // Elements that a layout adds would be copied before they have values.
+    if (std::ranges::any_of(args, SplitsIndex) && !HasEvenSizes(args[0])) return false;
     // Lowering needs to know how often these loops run.
     if ((row.name == "Unroll" || row.name == "Vectorize") && !arith::AsInt(LoopOf(args[0]).extent)) return false;
     if (row.name == "Vectorize" && IsNearVectors(sch_.Find(args[0].As<Value::Name>()->text)->ref)) return false;
@@ -218,6 +220,21 @@ class RandomSchedule {
     if (index >= regions.size()) return false;
     const auto& params = sch_.OriginalOf(function_)->param_buffers;
     return std::ranges::find(params, regions[index]->buffer) != params.end();
+  }
+
+  static bool SplitsIndex(const Value& value) {
+    const auto* map = value.As<const IndexMapAttr*>();
+    return map && (*map)->results.size() > (*map)->params.size();
+  }
+  // Whether all axes of the block and all dimensions of its buffers have even sizes.
+  bool HasEvenSizes(const Value& name) const {
+    const tir::Block& block = sch_.Find(name.As<Value::Name>()->text)->ref->block();
+    const auto is_even = [](const PrimExpr* size) { return arith::AsInt(size) && *arith::AsInt(size) % 2 == 0; };
+    const auto has_even_dims = [&](const tir::BufferRegion* region) {
+      return std::ranges::all_of(region->buffer->shape, is_even);
+    };
+    return std::ranges::all_of(block.iter_vars, [&](const tir::IterVar* axis) { return is_even(axis->dom->extent); }) &&
+           std::ranges::all_of(block.reads, has_even_dims) && std::ranges::all_of(block.writes, has_even_dims);
   }
 
   // Whether a loop around or in this one is vectorized: vectors of vectors are not lowered.
