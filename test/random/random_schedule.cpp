@@ -55,6 +55,7 @@ class RandomSchedule {
     }
     // The caller would have to give a parameter in the new layout.
     if (row.name == "TransformLayout" && IsParam(args)) return false;
+    if (row.name == "Bind" && has_local_memory_) return false;
     // Elements that a layout adds would be copied before they have values.
     if (std::ranges::any_of(args, SplitsIndex) && !HasEvenSizes(args[0])) return false;
     // Lowering needs to know how often these loops run.
@@ -183,8 +184,16 @@ class RandomSchedule {
   std::string Text(std::string_view param) {
     if (param == "name") return "root";
     if (param == "func_name") return function_;
-    if (param == "storage_scope") return choices_.OneIn(4) ? "local" : "global";
-    if (param == "thread_axis") return choices_.OneIn(2) ? "threadIdx.x" : "blockIdx.x";
+    // Local memory belongs to a thread, also where it is filled outside of its loop.
+    if (param == "storage_scope") {
+      const bool is_local = !has_threads_ && choices_.OneIn(4);
+      has_local_memory_ |= is_local;
+      return is_local ? "local" : "global";
+    }
+    if (param == "thread_axis") {
+      has_threads_ = true;
+      return choices_.OneIn(2) ? "threadIdx.x" : "blockIdx.x";
+    }
     if (param == "tensor_intrin") return choices_.OneIn(2) ? "copy4" : "dot4";
     return "note";
   }
@@ -266,6 +275,7 @@ class RandomSchedule {
   std::vector<const schedule::Primitive*> rows_;
   std::string root_, block_;
   Names blocks_, loops_, other_loops_;
+  bool has_threads_ = false, has_local_memory_ = false;
 };
 
 }  // namespace
