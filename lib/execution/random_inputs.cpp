@@ -213,7 +213,7 @@ Tensor MakeRandomTensor(DataType dtype, std::span<const int64_t> dims, RandomSou
     if constexpr (std::is_floating_point_v<MathOf<T>>) {
       if (options.values == InputValues::kNonFinite) PlaceNonFinite(tensor->MutableAs<T>(), random);
       if (options.perturbation != 0) {
-        RandomSource changes(options.perturbation);
+        RandomSource changes(HashCombine(options.perturbation, random.Next()));
         Perturb(tensor->MutableAs<T>(), dtype, changes);
       }
     }

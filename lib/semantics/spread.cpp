@@ -49,8 +49,18 @@ void Spread::Add(const NDArray& output) {
   }
 }
 
+double Spread::RootMeanSquareWidth() const {
+  double sum = 0;
+  for (const Range& range : ranges_) {
+    if (range.has_finite) sum += (range.max - range.min) * (range.max - range.min);
+  }
+  return ranges_.empty() ? 0 : std::sqrt(sum / static_cast<double>(ranges_.size()));
+}
+
 bool Spread::Covers(const NDArray& output, Tolerance tolerance) const {
   if (is_unknown_) return true;
+  // A sum of large numbers that cancel out is a multiple of their precision: a few changes may leave it as it is.
+  const double common = output.dtype().is_floating() ? RootMeanSquareWidth() : 0;
   const std::vector<double> elements = ElementsOf(output);
   if (elements.size() != ranges_.size()) return false;
   for (size_t i = 0; i < elements.size(); ++i) {
@@ -60,7 +70,7 @@ bool Spread::Covers(const NDArray& output, Tolerance tolerance) const {
       if (range.has_finite || !IsSame(elements[i], range.other)) return false;
       continue;
     }
-    const double slack = kWidening * (range.max - range.min) + tolerance.absolute +
+    const double slack = kWidening * std::max(range.max - range.min, common) + tolerance.absolute +
                          tolerance.relative * std::max(std::fabs(range.min), std::fabs(range.max));
     if (elements[i] < range.min - slack || elements[i] > range.max + slack) return false;
   }

@@ -14,8 +14,9 @@ class Spread {
   explicit Spread(const NDArray& output);
   // Adds the output of another run, which has the same shape; one of another shape covers everything from then on.
   void Add(const NDArray& output);
-  // Returns whether each element lies within the range of the runs, widened by several times its width and by the
-  // tolerance. NaNs and infinities are within where a run had the same, or where runs differed in that.
+  // Returns whether each element lies within the range of the runs, widened by several times its width, for floats at
+  // least by the usual width of the elements, and by the tolerance. NaNs and infinities are within where a run had the
+  // same, or where runs differed in that.
   bool Covers(const NDArray& output, Tolerance tolerance) const;
 
  private:
@@ -26,6 +27,8 @@ class Spread {
     bool has_other;  // an infinity or a NaN
     double other;    // the last one of them
   };
+
+  double RootMeanSquareWidth() const;
 
   std::vector<Range> ranges_;
   bool is_unknown_ = false;

@@ -131,8 +131,8 @@ ValueChecker::ValueChecker(BindingNames names, const std::vector<NamedTensor>& e
   for (const NamedTensor& named : expected) {
     expected_.try_emplace(named.name, named.tensor);
     // Names of a model that are not identifiers.
-    std::string identifier = IdentifierFor(named.name);
-    if (identifier != named.name) by_identifier_.try_emplace(std::move(identifier), named.tensor);
+    const std::string identifier = IdentifierFor(named.name);
+    if (identifier != named.name) by_identifier_.try_emplace(identifier, named.tensor);
   }
 }
 

@@ -1,6 +1,7 @@
 // Arithmetic on elements as they are stored: every result is rounded to the dtype, integers wrap around.
 #pragma once
 
+#include <cmath>
 #include <limits>
 
 #include "eval/tir/scalar_ops.h"
@@ -78,7 +79,7 @@ SumOf<T> WidenForSum(T element) {
 template <bool kMaximum, class M>
 bool IsMoreExtreme(M a, M b) {
   if constexpr (std::is_floating_point_v<M>) {
-    if (a != a || b != b) return b == b;
+    if (std::isnan(a) || std::isnan(b)) return !std::isnan(b);
   }
   return kMaximum ? a > b : a < b;
 }

@@ -86,7 +86,7 @@ Array UnpackAll(DataType dtype, std::span<const int64_t> dims, std::string_view 
 
 // The elements in int32_data, int64_data or uint64_data. Small types are there by their bits, those of less than a byte
 // as in raw data.
-Result<Array> FromInts(const TensorProto& tensor, DataType dtype, uint64_t elements) {
+Result<Array> NDArrayFromInts(const TensorProto& tensor, DataType dtype, uint64_t elements) {
   if (IsPacked(dtype)) {
     std::string bytes;
     for (const int64_t value : tensor.ints) bytes.push_back(static_cast<char>(value));
@@ -153,7 +153,7 @@ Result<Array> TensorReader::Read(const TensorProto& tensor) {
   if (tensor.raw) return View(tensor, *dtype, *tensor.raw, owner_);
   if (*dtype == DataType::Float(32)) return View(tensor, *dtype, tensor.floats, owner_);
   if (*dtype == DataType::Float(64)) return View(tensor, *dtype, tensor.doubles, owner_);
-  return FromInts(tensor, *dtype, *bytes / static_cast<uint64_t>(dtype->bytes()));
+  return NDArrayFromInts(tensor, *dtype, *bytes / static_cast<uint64_t>(dtype->bytes()));
 }
 
 Result<Array> TensorReader::View(const TensorProto& tensor, DataType dtype, std::string_view bytes,
@@ -208,7 +208,7 @@ Result<std::shared_ptr<const FileBuffer>> TensorReader::OpenExternal(std::string
   if (const auto known = files_.find(location); known != files_.end()) return known->second;
   namespace fs = std::filesystem;
   const fs::path relative(location);
-  const Error leaves{ErrorCode::Parse, fmt::format("the path '{}' leaves the folder of the model", location)};
+  Error leaves{ErrorCode::Parse, fmt::format("the path '{}' leaves the folder of the model", location)};
   const size_t zero = location.find('\0');
   if (zero != std::string_view::npos)
     return Error{ErrorCode::Parse,

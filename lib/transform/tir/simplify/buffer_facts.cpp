@@ -107,6 +107,13 @@ const PrimExpr* BufferFacts::IndexPredicate(const std::vector<const tir::Var*>& 
   return at_index;
 }
 
+void BufferFacts::Forget(const tir::Var& var) {
+  const auto is_var = [&](const tir::Var* used) { return used == &var; };
+  std::erase_if(facts_, [&](const std::shared_ptr<const Fact>& fact) {
+    return tir::UsesVar(fact->condition, is_var) || tir::UsesVar(fact->value, is_var);
+  });
+}
+
 void BufferFacts::Store(const tir::BufferStore& store) {
   const PrimExpr* value = Resolve(store.value);
   Evaluate(store.value);

@@ -48,6 +48,8 @@ class BufferFacts {
   // The expression is evaluated, which may write to any buffer.
   void Evaluate(const PrimExpr* expr);
   void InvalidateAll() { facts_.clear(); }
+  // The scope of the variable ends, so that no fact may name it.
+  void Forget(const tir::Var& var);
   // The statement may have run, with other values of its variables.
   void Invalidate(const tir::Stmt* written);
 

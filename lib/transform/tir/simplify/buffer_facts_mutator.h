@@ -83,7 +83,10 @@ class BufferFactsMutator : public arith::StmtExprMutatorWithAnalyzer {
 
   // A pointer may refer to memory that has another name.
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
-    return facts_ && let->var->dtype.is_handle() ? VisitWithoutFacts(let) : Base::VisitLetStmt(let);
+    if (facts_ && let->var->dtype.is_handle()) return VisitWithoutFacts(let);
+    const tir::Stmt* result = Base::VisitLetStmt(let);
+    if (facts_) facts_->Forget(*let->var);
+    return result;
   }
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
     return facts_ && Is<tir::IterVar>(stmt->node) ? VisitWithoutFacts(stmt) : Base::VisitAttrStmt(stmt);

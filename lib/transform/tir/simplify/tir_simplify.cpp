@@ -133,6 +133,7 @@ class StmtSimplifier : public BufferFactsMutator {
       bound_[let->var] = copy.value;
     }
     copy.body = VisitStmt(let->body);
+    if (facts_) facts_->Forget(*let->var);
     if (inlines && !keeps_bindings_ && !buffer_vars_.Contain(let->var)) return copy.body;
     return tir::CopyIfChanged(let, copy, workspace());
   }
