@@ -105,7 +105,7 @@ Result<ChildProcess> ChildProcess::Start(FunctionRef<void(OutputStream&)> work, 
     close(ends[0]);
     return error;
   }
-  setpgid(child, child);  // whoever comes first
+  setpgid(child, child);  // whichever of both comes first
   return ChildProcess(child, ends[0]);
 }
 
