@@ -287,8 +287,9 @@ METHODS = ("method=\"linear\"", "method=\"nearest_neighbor\", rounding_method=\"
 IMAGE = rows(("float32",), [f"R.image.resize2d(x, R.shape([7, 4]), {how}{mode})" for how in METHODS for mode in (
     "", ", coordinate_transformation_mode=\"align_corners\"", ", coordinate_transformation_mode=\"asymmetric\"",
     ", coordinate_transformation_mode=\"pytorch_half_pixel\"")], {"x": ("n", 2, 5, 6)})
-IMAGE += rows(FLOAT_PAIR + ("int8", "uint8"), [f"R.image.resize2d(x, R.shape([3, 9]), {how}, layout=\"NHWC\")" for how in METHODS[:2]],
-              {"x": ("n", 5, 6, 2)})
+IMAGE += rows(FLOAT_PAIR, [f"R.image.resize2d(x, R.shape([3, 9]), {how}, layout=\"NHWC\")" for how in METHODS[:2]], {"x": ("n", 5, 6, 2)})
+# Interpolated integers are truncated from floats, whose last bit depends on fused multiplications.
+IMAGE += rows(("int8", "uint8"), [f"R.image.resize2d(x, R.shape([3, 9]), {METHODS[1]}, layout=\"NHWC\")"], {"x": ("n", 5, 6, 2)})
 IMAGE += rows(("float32",), ["R.image.resize2d(x, R.shape([1, 1]), method=\"linear\")",
                              "R.image.resize2d(x, R.shape([n, m]), method=\"linear\")",
                              "R.image.resize2d(x, R.shape([8, 3]), method=\"linear\", out_dtype=\"float16\")"], {"x": (1, 2, "n", "m")})

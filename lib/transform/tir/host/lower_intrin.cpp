@@ -94,6 +94,22 @@ class SignatureRemover : public tir::ExprMutator {
   const std::span<const PrimExpr* const> kept_;
 };
 
+// Gives each use of an operand after the first one variables of its own, where the operand binds some.
+class OperandCopier : public tir::ExprMutator {
+ public:
+  OperandCopier(std::span<const PrimExpr* const> operands, Workspace& workspace)
+      : ExprMutator(workspace), operands_(operands) {}
+
+  const PrimExpr* VisitExpr(const PrimExpr* expr) override {
+    if (std::ranges::find(operands_, expr) == operands_.end()) return ExprMutator::VisitExpr(expr);
+    return used_.insert(expr) ? expr : CopyExpr(expr, workspace());
+  }
+
+ private:
+  const std::span<const PrimExpr* const> operands_;
+  LookupSet<const PrimExpr*> used_;
+};
+
 class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
  public:
   // The sizes of buffers are not known to be positive here. `params` has them.
@@ -131,7 +147,8 @@ class IntrinLowerer : public arith::StmtExprMutatorWithAnalyzer {
     const PrimExpr* lowered = rules_.Lower(*call, build_, error);
     NoteError(std::move(error), *call);
     if (!lowered) return StmtExprMutatorWithAnalyzer::VisitCall(call);
-    return VisitExpr(WithoutSignatures(lowered, call->args));
+    const PrimExpr* copied = OperandCopier(call->args.span(), workspace()).VisitExpr(lowered);
+    return VisitExpr(WithoutSignatures(copied, call->args));
   }
   const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override {
     buffer_of_.try_emplace(decl->buffer->data, decl->buffer);
