@@ -40,9 +40,9 @@ int main(int argc, char** argv) {
   for (uint64_t i = first; i < first + count && reported < kMostReported; ++i) {
     iropt::IRContext context;
     const iropt::IRContext::Scope scope(context);
-    const std::string fault = i % 4 == 3 ? iropt::generate::CheckIterMap(i) : iropt::generate::CheckScalar(i);
-    if (fault.empty()) continue;
-    fmt::print("{}: {}\n", i, fault);
+    const std::string failure = i % 4 == 3 ? iropt::generate::CheckIterMap(i) : iropt::generate::CheckScalar(i);
+    if (failure.empty()) continue;
+    fmt::print("{}: {}\n", i, failure);
     ++reported;
   }
   if (reported == 0) fmt::print("{} expressions are right\n", count);
