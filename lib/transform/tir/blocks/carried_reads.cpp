@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
@@ -33,8 +34,10 @@ struct Access {
 // The accesses of an iteration, in the order in which they run.
 class AccessFinder : public tir::StmtExprVisitor {
  public:
-  AccessFinder(const tir::For& loop, const tir::Buffer& buffer, Workspace& workspace, arith::Analyzer& analyzer)
+  AccessFinder(const tir::For& loop, std::span<const tir::For* const> outer, const tir::Buffer& buffer,
+               Workspace& workspace, arith::Analyzer& analyzer)
       : loop_(loop), buffer_(buffer), workspace_(workspace), analyzer_(analyzer) {
+    for (const tir::For* around : outer) analyzer_.Bind(around->loop_var, around->min, around->extent);
     VisitStmt(loop.body);
   }
 
@@ -135,13 +138,15 @@ class AccessFinder : public tir::StmtExprVisitor {
 
 class CarriedReads {
  public:
-  CarriedReads(const tir::For& loop, const tir::Buffer& buffer, Workspace& workspace)
+  CarriedReads(const tir::For& loop, std::span<const tir::For* const> outer, const tir::Buffer& buffer,
+               Workspace& workspace)
       : loop_(loop),
         workspace_(workspace),
         analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
-        found_(loop, buffer, workspace, analyzer_) {}
+        found_(loop, outer, buffer, workspace, analyzer_) {}
 
   bool Exist() {
+    if (arith::IsInt(loop_.extent, 1)) return false;
     if (found_.is_opaque || std::ranges::none_of(found_.accesses, &Access::is_store) || IsDisjoint()) return false;
     for (size_t i = 0; i < found_.accesses.size(); ++i) {
       if (!found_.accesses[i].is_store && !IsWrittenBefore(i)) return true;
@@ -248,8 +253,9 @@ class CarriedReads {
 
 }  // namespace
 
-bool ReadsEarlierIterations(const tir::For& loop, const tir::Buffer& buffer, Workspace& workspace) {
-  return CarriedReads(loop, buffer, workspace).Exist();
+bool ReadsEarlierIterations(const tir::For& loop, std::span<const tir::For* const> outer, const tir::Buffer& buffer,
+                            Workspace& workspace) {
+  return CarriedReads(loop, outer, buffer, workspace).Exist();
 }
 
 }  // namespace iropt

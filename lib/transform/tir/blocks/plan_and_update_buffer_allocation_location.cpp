@@ -13,6 +13,7 @@
 // stay. Refuses blocks with an initialization. Functions of the older scheduler stay. O(nodes times nesting).
 //
 // Source: TVM 0.18's pass of this name.
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,15 @@ class BufferCollector : public tir::StmtExprVisitor {
   bool HasViews(const tir::Buffer& buffer) const { return viewed_.contains(buffer.data); }
   // The loop or block around this one.
   const tir::Stmt* Around(const tir::Stmt* stmt) const { return around_.Lookup(stmt); }
+  // The loops around this one, from the outermost inwards.
+  std::vector<const tir::For*> LoopsAround(const tir::For& loop) const {
+    std::vector<const tir::For*> loops;
+    for (const tir::Stmt* around = Around(&loop); around; around = Around(around)) {
+      if (const auto* outer = As<tir::For>(around)) loops.push_back(outer);
+    }
+    std::ranges::reverse(loops);
+    return loops;
+  }
 
  protected:
   void VisitFor(const tir::For* loop) override {
@@ -185,7 +195,9 @@ class AllocationMover : public tir::StmtExprMutator {
     for (const tir::Stmt* around = scope; around && around != definition; around = collector.Around(around)) {
       const auto* loop = As<tir::For>(around);
       const bool is_thread = !loop || loop->for_kind == tir::ForKind::kThreadBinding;
-      if (!is_thread && ReadsEarlierIterations(*loop, buffer, workspace())) place = collector.Around(loop);
+      if (is_thread) continue;
+      if (ReadsEarlierIterations(*loop, collector.LoopsAround(*loop), buffer, workspace()))
+        place = collector.Around(loop);
     }
     return place;
   }
