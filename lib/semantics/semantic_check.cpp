@@ -8,6 +8,7 @@
 
 #include "function_check.h"
 #include "function_versions.h"
+#include "iropt/analysis/relax/called_functions.h"
 #include "iropt/ir/location.h"
 #include "iropt/support/lookup.h"
 
@@ -16,14 +17,17 @@ namespace iropt {
 namespace {
 
 // Functions for an external compiler are run through their callers, which are changed with them.
+bool IsRunnable(const ModuleEntry& entry) {
+  return !Is<ExternFunc>(entry.func) && entry.func->StringAttr(attr::kCodegen).empty();
+}
+
 bool IsPublic(const ModuleEntry& entry) {
-  return !Is<ExternFunc>(entry.func) && !entry.func->StringAttr(attr::kGlobalSymbol).empty() &&
-         entry.func->StringAttr(attr::kCodegen).empty();
+  return IsRunnable(entry) && !entry.func->StringAttr(attr::kGlobalSymbol).empty();
 }
 
 }  // namespace
 
-// A public function, from the module on in which it is found first.
+// A function that is compared, from the module on in which it is found first.
 struct SemanticCheck::Checked {
   FunctionCheck check;
   std::shared_ptr<const Module> since;  // with `interface`: what it is compared with
@@ -33,6 +37,8 @@ struct SemanticCheck::Checked {
   std::vector<OutputErrors> outputs = {};
   std::vector<std::string> passes = {};  // by output: that with the greatest error
   size_t num_runs = 0;
+  bool is_private = false;  // passes may remove it and change what it takes
+  bool is_removed = false;
   bool is_changed = false;        // by some pass
   bool is_told = false;           // that it is not compared
   std::string not_compared = {};  // around this pass first; empty for all passes together
@@ -63,16 +69,32 @@ void SemanticCheck::Begin(const Module& module) {
   current_ = std::make_shared<const Module>(module);
   versions_->Update(module);
   AddNewFunctions();
+  if (functions_.empty()) AddRoots();
+}
+
+void SemanticCheck::AddRoots() {
+  LookupSet<const GlobalVar*> called;
+  for (const ModuleEntry& entry : current_->functions()) {
+    for (const GlobalVar* var : CalledFunctions::Compute(*entry.func, *entry.storage)) called.insert(var);
+  }
+  for (const ModuleEntry& entry : current_->functions()) {
+    if (!IsRunnable(entry) || called.contains(entry.var)) continue;
+    Add(entry);
+    functions_.back().is_private = true;
+  }
+}
+
+void SemanticCheck::Add(const ModuleEntry& entry) {
+  FunctionCheck check(current_, entry, options_.inputs);
+  const CallInterface interface = check.interface();
+  functions_.push_back({std::move(check), current_, interface, versions_->Fingerprint(entry.var)});
 }
 
 void SemanticCheck::AddNewFunctions() {
   LookupSet<const GlobalVar*> known;
   for (const Checked& checked : functions_) known.insert(&checked.check.var());
   for (const ModuleEntry& entry : current_->functions()) {
-    if (!IsPublic(entry) || known.contains(entry.var)) continue;
-    FunctionCheck check(current_, entry, options_.inputs);
-    const CallInterface interface = check.interface();
-    functions_.push_back({std::move(check), current_, interface, versions_->Fingerprint(entry.var)});
+    if (IsPublic(entry) && !known.contains(entry.var)) Add(entry);
   }
 }
 
@@ -112,7 +134,12 @@ bool SemanticCheck::Follow(Checked& checked, const PassInfo& info, const std::sh
       TellNotCompared(checked, fmt::format("{} changes its parameters: {}", info.name, change.reason), info.name);
       Restart(checked, after);
       return true;
-    case InterfaceChange::Kind::kWrong: break;
+    case InterfaceChange::Kind::kWrong:
+      if (!checked.is_private) break;
+      TellNotCompared(checked, fmt::format("{}, by {}", change.reason, info.name), info.name);
+      checked.is_removed = !after->Find(&checked.check.var());
+      if (!checked.is_removed) Restart(checked, after);
+      return true;
   }
   diagnostics_
       .Error({}, "semantic-mismatch", fmt::format("pass '{}' changes the parameters of function '{}'", info.name, name))
@@ -159,7 +186,8 @@ Status SemanticCheck::RunAfterPass(const Module& module, const PassInfo& info, P
   versions_->Update(module);
   const auto after = std::make_shared<const Module>(module);
   for (Checked& checked : functions_) {
-    ok &= Follow(checked, info, after) && (!options_.each || Compare(checked, after, info.name));
+    if (checked.is_removed) continue;
+    ok &= Follow(checked, info, after) && (checked.is_removed || !options_.each || Compare(checked, after, info.name));
   }
   current_ = after;
   AddNewFunctions();
@@ -169,7 +197,7 @@ Status SemanticCheck::RunAfterPass(const Module& module, const PassInfo& info, P
 Status SemanticCheck::FinishComparing(const Module& module) {
   bool ok = true;
   const auto after = std::make_shared<const Module>(module);
-  for (Checked& checked : functions_) ok &= options_.each || Compare(checked, after, {});
+  for (Checked& checked : functions_) ok &= checked.is_removed || options_.each || Compare(checked, after, {});
   out_.Append(RenderTable());
   IROPT_RETURN_IF_ERROR(out_.Flush());
   out_.Append(RenderCoverage());

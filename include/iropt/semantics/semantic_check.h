@@ -1,4 +1,5 @@
-// -check-semantics: runs the public functions of a module before and after passes, and compares what they compute.
+// -check-semantics: runs the public functions of a module before and after passes, and compares what they compute. If
+// no function is public, those that no other one calls.
 #pragma once
 
 #include <memory>
@@ -44,7 +45,9 @@ class SemanticCheck : public PassInstrument {
  private:
   struct Checked;
 
-  void AddNewFunctions();
+  void Add(const ModuleEntry& entry);
+  void AddNewFunctions();  // those that are public
+  void AddRoots();         // of private functions
   // False if the pass has changed what the function is called with, and may not.
   bool Follow(Checked& checked, const PassInfo& info, const std::shared_ptr<const Module>& after);
   // False after a difference.
