@@ -162,6 +162,8 @@ class MatchBufferLowerer : public tir::StmtExprMutator {
   // The expression of the matched buffer shall have this value: a variable gets it, others must have it.
   void Bind(const tir::MatchBufferRegion& match, const PrimExpr* expr, const PrimExpr* value, std::string_view what) {
     value = VisitExpr(value);
+    if (expr->dtype.is_int() && value->dtype.is_int() && expr->dtype.lanes == value->dtype.lanes)
+      value = make().Cast(expr->dtype, value);
     if (expr->dtype != value->dtype) {
       return Error(match, fmt::format("{} of '{}' has the dtype {}, but {} is expected", what, match.buffer->name,
                                       expr->dtype.ToString(), value->dtype.ToString()));
