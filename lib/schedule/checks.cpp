@@ -298,21 +298,6 @@ Status CheckPlainLoop(State& state, const Ref* loop) {
                       {loop->stmt});
 }
 
-tir::IterVarType LoopIterType(const tir::For& loop) {
-  bool spatial = false;
-  bool reduce = false;
-  bool other = false;
-  for (const tir::BlockRealize* realize : ChildRealizes(loop)) {
-    for (size_t i = 0; i < realize->iter_values.size(); ++i) {
-      if (!tir::UsesVar(realize->iter_values[i], loop.loop_var)) continue;
-      const tir::IterVarType type = realize->block->iter_vars[i]->iter_type;
-      (type == tir::IterVarType::kDataPar ? spatial : type == tir::IterVarType::kCommReduce ? reduce : other) = true;
-    }
-  }
-  if (other || (spatial && reduce)) return tir::IterVarType::kOpaque;
-  return reduce ? tir::IterVarType::kCommReduce : tir::IterVarType::kDataPar;
-}
-
 Result<const tir::BlockRealize*> RequireSingleChild(State& state, const Ref* ref) {
   const auto children = ChildRealizes(*ref->stmt);
   if (children.size() == 1) return children[0];

@@ -73,9 +73,6 @@ Status CheckStartsWithZero(State& state, const Ref* loop, arith::Analyzer& analy
 // Neither annotations nor a thread.
 Status CheckPlainLoop(State& state, const Ref* loop);
 
-// The kinds of axes that a loop is used for.
-tir::IterVarType LoopIterType(const tir::For& loop);
-
 // ---- Blocks and buffers
 
 Result<const tir::BlockRealize*> RequireSingleChild(State& state, const Ref* ref);

@@ -55,7 +55,8 @@ class PrimitiveCall {
   // The value of a variable of an index map; null if it is not known.
   const PrimExpr* ValueOf(const tir::Var& var) const;
   Status CheckIndexMap(const Param& param, const Value& value);
-  Status CheckRef(const Param& param, const Value& value, bool block, bool loop);
+  enum class Wanted : uint8_t { kBlock, kLoop, kLoopOrMark, kBlockOrLoop };
+  Status CheckRef(const Param& param, const Value& value, Wanted wanted);
 
   Schedule& schedule_;
   const Instruction& instruction_;

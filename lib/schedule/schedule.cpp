@@ -303,22 +303,24 @@ Status PrimitiveCall::Check() {
   return {};
 }
 
-Status PrimitiveCall::CheckRef(const Param& param, const Value& value, bool block, bool loop) {
+Status PrimitiveCall::CheckRef(const Param& param, const Value& value, Wanted wanted) {
   const auto* name = value.As<Value::Name>();
   const Variable* variable = name ? schedule_.Find(name->text) : nullptr;
-  const std::string_view wanted = block && loop ? "a block or loop" : block ? "a block" : "a loop";
-  const bool is_mark = variable && !variable->ref && instruction_.primitive->name.ends_with("ComputeAt") &&
-                       (variable->value == kComputeAtRoot || variable->value == kComputeInline);
-  if (is_mark) return {};
+  const bool is_mark =
+      variable && !variable->ref && (variable->value == kComputeAtRoot || variable->value == kComputeInline);
+  if (is_mark && wanted == Wanted::kLoopOrMark) return {};
+  const auto is_of_another_kind = [&] {
+    return Refuse(fmt::format("the argument '{}' of {} must be {}", param.name, instruction_.primitive->python,
+                              wanted == Wanted::kBlock         ? "a block"
+                              : wanted == Wanted::kBlockOrLoop ? "a block or loop"
+                                                               : "a loop"));
+  };
   if (name && !variable) return Refuse(fmt::format("the random variable '{}' is not defined", name->text));
-  if (!variable || !variable->ref)
-    return Refuse(
-        fmt::format("the argument '{}' of {} must be {}", param.name, instruction_.primitive->python, wanted));
+  if (!variable || !variable->ref) return is_of_another_kind();
   if (!variable->ref->stmt)
     return Refuse(fmt::format("'{}' no longer exists: an earlier primitive has removed it", name->text));
-  if (!(variable->ref->is_block() ? block : loop))
-    return Refuse(
-        fmt::format("the argument '{}' of {} must be {}", param.name, instruction_.primitive->python, wanted));
+  if (wanted != Wanted::kBlockOrLoop && variable->ref->is_block() != (wanted == Wanted::kBlock))
+    return is_of_another_kind();
   if (state_ && state_ != variable->state)
     return Refuse(fmt::format("the blocks and loops of {} are of different functions", instruction_.primitive->python));
   state_ = variable->state;
@@ -354,15 +356,16 @@ Status PrimitiveCall::CheckArg(const Param& param, const Value& value) {
   };
   const auto number = [&](const Value& item) { return NumberOf(item) ? Status{} : fail("a list of integers"); };
   switch (param.kind) {
-    case ParamKind::kBlock: return CheckRef(param, value, true, false);
-    case ParamKind::kLoop: return CheckRef(param, value, false, true);
-    case ParamKind::kBlockOrLoop: return CheckRef(param, value, true, true);
-    case ParamKind::kLoops: return each("loops", [&](const Value& v) { return CheckRef(param, v, false, true); });
+    case ParamKind::kBlock: return CheckRef(param, value, Wanted::kBlock);
+    case ParamKind::kLoop: return CheckRef(param, value, Wanted::kLoop);
+    case ParamKind::kLoopOrMark: return CheckRef(param, value, Wanted::kLoopOrMark);
+    case ParamKind::kBlockOrLoop: return CheckRef(param, value, Wanted::kBlockOrLoop);
+    case ParamKind::kLoops: return each("loops", [&](const Value& v) { return CheckRef(param, v, Wanted::kLoop); });
     case ParamKind::kBlocks:
-      return each("a list of blocks", [&](const Value& v) { return CheckRef(param, v, true, false); });
+      return each("a list of blocks", [&](const Value& v) { return CheckRef(param, v, Wanted::kBlock); });
     case ParamKind::kBlocksOrLoop:
-      if (value.As<Value::Name>()) return CheckRef(param, value, true, true);
-      return each("a loop or a list of blocks", [&](const Value& v) { return CheckRef(param, v, true, false); });
+      if (value.As<Value::Name>()) return CheckRef(param, value, Wanted::kBlockOrLoop);
+      return each("a loop or a list of blocks", [&](const Value& v) { return CheckRef(param, v, Wanted::kBlock); });
     case ParamKind::kFactors:
       return each("a list of integers", [&](const Value& v) { return v.is_none() ? Status{} : number(v); });
     case ParamKind::kIntList: return each("a list of integers", number);

@@ -277,10 +277,11 @@ std::shared_ptr<PassHandle> PipelinePass(const std::string& text) {
 }
 
 PassKind KindOf(const std::string& kind) {
-  return kind == "function"         ? PassKind::Function
-         : kind == "prim_func"      ? PassKind::PrimFunc
-         : kind == "dataflow_block" ? PassKind::DataflowBlock
-                                    : PassKind::Module;
+  if (kind == "module") return PassKind::Module;
+  if (kind == "function") return PassKind::Function;
+  if (kind == "prim_func") return PassKind::PrimFunc;
+  if (kind == "dataflow_block") return PassKind::DataflowBlock;
+  throw py::value_error("unknown kind of pass '" + kind + "': expected module, function, prim_func or dataflow_block");
 }
 
 PassInfo InfoOf(std::string name, int opt_level, std::vector<std::string> required, bool traceable) {

@@ -266,3 +266,8 @@ class Module:
     names = [getattr(call.op, "name", None) or call.op.global_symbol for call in calls]
     assert names == ["get_item", "set_item", "relax.vm.kill_object", "get_item", "relax.exp", "relax.vm.kill_object", "set_item"]
     assert not func.params and not func.is_pure
+
+
+def test_a_kind_of_pass_that_does_not_exist_is_refused():
+    with pytest.raises(ValueError, match="expected module, function, prim_func or dataflow_block"):
+        iropt.ir.transform.python_pass("functional", lambda function, module, context: function, "Mine")

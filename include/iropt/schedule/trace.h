@@ -30,6 +30,7 @@ namespace iropt::schedule {
 enum class ParamKind : uint8_t {
   kBlock,
   kLoop,
+  kLoopOrMark,  // a loop, or where sample_compute_location found none: at the root, or inlined
   kBlockOrLoop,
   kBlocksOrLoop,  // a loop or a list of blocks
   kLoops,         // all arguments that follow

@@ -12,9 +12,9 @@ namespace iropt::schedule {
 
 namespace {
 
-char KindOf(tir::IterVarType type) {
-  if (type == tir::IterVarType::kDataPar) return 'S';
-  return type == tir::IterVarType::kCommReduce ? 'R' : 'O';
+AxisKind KindOf(tir::IterVarType type) {
+  if (type == tir::IterVarType::kDataPar) return AxisKind::kSpatial;
+  return type == tir::IterVarType::kCommReduce ? AxisKind::kReduction : AxisKind::kOther;
 }
 
 void CollectLeaves(RuleSchedule& sch, const Name& block, Names& leaves) {
@@ -68,7 +68,7 @@ BlockInfo Describe(RuleSchedule& sch, const Name& block) {
 
 std::string BlockInfo::Kinds() const {
   std::string kinds;
-  for (const AxisInfo& axis : axes) kinds += axis.kind;
+  for (const AxisInfo& axis : axes) kinds += static_cast<char>(axis.kind);
   return kinds;
 }
 

@@ -227,10 +227,10 @@ std::optional<TiledBlock> FindTile(RuleSchedule& sch, const BlockInfo& info, con
   for (size_t i = 0; i < info.axes.size(); ++i) {
     const AxisInfo& axis = info.axes[i];
     tiled.extents.push_back(ConstExtent(axis.extent));
-    if (axis.kind == 'S') {
+    if (axis.kind == AxisKind::kSpatial) {
       tiled.spatial.push_back(i);
       spatial.push_back(axis.var);
-    } else if (axis.kind == 'R') {
+    } else if (axis.kind == AxisKind::kReduction) {
       tiled.reduction.push_back(i);
     } else {
       return std::nullopt;

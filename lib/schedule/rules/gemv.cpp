@@ -80,7 +80,7 @@ std::optional<bool> NormalizeGemv(RuleSchedule& sch, const BlockInfo& info) {
     const auto axis = std::ranges::find_if(
         info.axes, [&](const AxisInfo& candidate) { return term.axis && candidate.var == term.axis; });
     if (axis == info.axes.end()) return std::nullopt;
-    is_inner = axis->kind == 'R';
+    is_inner = axis->kind == AxisKind::kReduction;
     Name loop = axis->loop;
     if (term.lower_factor > 1) {
       if (!group.empty() || !is_inner) return std::nullopt;

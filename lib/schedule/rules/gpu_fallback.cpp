@@ -37,7 +37,10 @@ bool ApplyGpuFallback(RuleSchedule& sch, const TargetAttr* target) {
     if (loops.empty() && LaunchesThreads(sch.Block(info.block).body)) continue;
     Names spatial, reduction, other;
     for (size_t i = 0; i < std::min(loops.size(), info.axes.size()); ++i)
-      (info.axes[i].kind == 'S' ? spatial : info.axes[i].kind == 'R' ? reduction : other).push_back(loops[i]);
+      (info.axes[i].kind == AxisKind::kSpatial     ? spatial
+       : info.axes[i].kind == AxisKind::kReduction ? reduction
+                                                   : other)
+          .push_back(loops[i]);
     if (spatial.empty()) spatial.push_back(sch.AddUnitLoop(info.block));
     Names order = spatial;
     order.insert(order.end(), reduction.begin(), reduction.end());

@@ -90,7 +90,7 @@ std::optional<bool> NormalizeFewVectors(RuleSchedule& sch, const BlockInfo& info
     const auto axis =
         std::ranges::find_if(info.axes, [&](const AxisInfo& other) { return term.axis && other.var == term.axis; });
     if (axis == info.axes.end()) return fail();
-    is_inner = axis->kind == 'R';
+    is_inner = axis->kind == AxisKind::kReduction;
     const bool is_batch = std::ranges::all_of(uses, [&](const AxisSet& axes) { return axes.contains(term.axis); });
     if (is_inner)
       reduction.push_back(axis->loop);

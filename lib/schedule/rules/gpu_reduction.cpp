@@ -43,7 +43,7 @@ class GpuReduction {
       const AxisInfo& axis = **found;
       rest.erase(found);
       Name loop = axis.loop;
-      loops_.is_inner = axis.kind == 'R';
+      loops_.is_inner = axis.kind == AxisKind::kReduction;
       if (term.lower_factor > 1) {
         if (!group.empty()) return false;
         split_loop = loop;
@@ -56,11 +56,11 @@ class GpuReduction {
       (loops_.is_inner ? reduction : spatial).push_back(loop);
     }
     for (const AxisInfo* axis : rest) {
-      if (axis->kind != 'S' || !arith::IsInt(axis->extent, 1)) return false;
+      if (axis->kind != AxisKind::kSpatial || !arith::IsInt(axis->extent, 1)) return false;
       spatial.push_back(axis->loop);
     }
     FindOrder(spatial, split_loop);
-    const auto is_spatial = [](const AxisInfo& axis) { return axis.kind == 'S'; };
+    const auto is_spatial = [](const AxisInfo& axis) { return axis.kind == AxisKind::kSpatial; };
     if (spatial.empty() || reduction.empty()) return sch_.Fail();
     if (static_cast<std::ptrdiff_t>(spatial.size()) != std::ranges::count_if(info_.axes, is_spatial)) return false;
     if (group.empty()) group.push_back(sch_.AddUnitLoop(block_));
@@ -181,7 +181,7 @@ class GpuReduction {
   int64_t SpatialThreads(int64_t limit) {
     std::optional<int64_t> extent;
     for (const AxisInfo& axis : info_.axes) {
-      if (axis.kind == 'S') extent = ConstExtent(axis.extent);
+      if (axis.kind == AxisKind::kSpatial) extent = ConstExtent(axis.extent);
     }
     int64_t threads = limit;
     while (threads > 1 && (!extent || *extent % threads != 0)) --threads;

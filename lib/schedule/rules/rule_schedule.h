@@ -108,9 +108,12 @@ class RuleSchedule {
 
 // ---- Analysis
 
+// The letter of an axis in BlockInfo::Kinds.
+enum class AxisKind : char { kSpatial = 'S', kReduction = 'R', kOther = 'O' };
+
 // An axis of a block, and the loop that it is bound to.
 struct AxisInfo {
-  char kind;  // 'S' data parallel, 'R' of a reduction, 'O' other
+  AxisKind kind;
   const tir::Var* var;
   const PrimExpr* extent;
   Name loop;
