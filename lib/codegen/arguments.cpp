@@ -7,6 +7,7 @@
 
 #include "iropt/eval/tir/scalar_eval.h"
 #include "iropt/ir/dlpack.h"
+#include "iropt/runtime/tensor_size.h"
 
 namespace iropt::codegen {
 
@@ -202,11 +203,7 @@ Result<std::vector<Tensor>> CallWithValues(const CompiledFunction& function, std
   }
   std::vector<Tensor> results;
   for (const OutputSpec& output : outputs) {
-    uint64_t bytes = static_cast<uint64_t>(output.dtype.bytes());
-    for (const int64_t dim : output.shape) {
-      if (dim < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes) || bytes > options.max_bytes)
-        return Error{ErrorCode::Budget, fmt::format("a result is over the limit of {} bytes", options.max_bytes)};
-    }
+    IROPT_RETURN_IF_ERROR(TensorBytes(output.dtype, output.shape, options.max_bytes));
     const std::shared_ptr<NDArray> result = NDArray::Make(output.dtype, output.shape);
     tensors.push_back(DescribeTensor(*result, result->mutable_data()));
     args.push_back(LoopArg::Tensor(&tensors.back()));

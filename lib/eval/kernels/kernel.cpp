@@ -12,19 +12,8 @@ Error KernelCall::UnsupportedDType(DataType dtype) const {
 
 Result<std::shared_ptr<NDArray>> KernelCall::Allocate(DataType dtype, Shape shape) const {
   if (!IsElementType(dtype)) return UnsupportedDType(dtype);
-  uint64_t bytes = static_cast<uint64_t>(dtype.bytes());
-  bool overflow = false;
-  bool empty = false;
-  for (const int64_t dim : shape) {
-    if (dim < 0) return Fail(fmt::format("a dimension is negative in the shape {}", ShapeText(shape)));
-    if (dim == 0) empty = true;
-    overflow |= __builtin_mul_overflow(bytes, static_cast<uint64_t>(dim == 0 ? 1 : dim), &bytes);
-  }
-  // The product of the other dimensions is bounded also if one is zero: strides are computed from it.
-  if (overflow || bytes > INT64_MAX || (!empty && bytes > limits_.max_bytes)) {
-    return Fail(fmt::format("a tensor of shape {} is over the limit of {} bytes", ShapeText(shape), limits_.max_bytes),
-                ErrorCode::Budget);
-  }
+  const Result<uint64_t> bytes = TensorBytes(dtype, shape, limits_.max_bytes);
+  if (!bytes) return Fail(bytes.error().message, bytes.error().code);
   return NDArray::Make(dtype, shape);
 }
 
@@ -70,10 +59,6 @@ Shape RowMajorStrides(std::span<const int64_t> shape) {
     stride = WrapMul(stride, std::max<int64_t>(shape[i], 1));
   }
   return strides;
-}
-
-std::string ShapeText(std::span<const int64_t> shape) {
-  return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
 }
 
 }  // namespace iropt::eval

@@ -13,6 +13,7 @@
 #include "iropt/ir/element.h"
 #include "iropt/op/op_attrs.h"
 #include "iropt/runtime/operand_reader.h"
+#include "iropt/runtime/tensor_size.h"
 
 namespace iropt::eval {
 
@@ -78,7 +79,6 @@ Tensor Reshaped(const Tensor& tensor, Shape shape);
 inline Shape ShapeOf(const NDArray& tensor) { return Shape(tensor.shape().begin(), tensor.shape().end()); }
 // Strides in elements of a row-major tensor.
 Shape RowMajorStrides(std::span<const int64_t> shape);
-std::string ShapeText(std::span<const int64_t> shape);
 // The tensor converted to `dtype`; itself if it has that dtype already.
 Result<Tensor> CastTensor(KernelCall& call, const Tensor& tensor, DataType dtype);
 

@@ -5,6 +5,7 @@
 #include "interpreter.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/runtime/tensor_size.h"
 
 namespace iropt {
 
@@ -93,10 +94,8 @@ HostValue ReturnedValue(const PrimFunc& func, const HostValue& value) {
 Result<Tensor> AllocateTensor(const TensorSpec& spec, Storage::Tracking tracking, const EvalLimits& limits) {
   if (!IsElementType(spec.dtype))
     return Error{ErrorCode::SemanticCheck, fmt::format("a result of dtype {} is not supported", spec.dtype.ToString())};
-  const std::optional<uint64_t> bytes = ArrayBytes(spec.dtype, spec.shape);
-  if (!bytes || *bytes > limits.max_bytes)
-    return Error{ErrorCode::Budget, fmt::format("a result is over the limit of {} bytes", limits.max_bytes)};
-  return Tensor(NDArray::View(spec.dtype, spec.shape, Storage::Make(*bytes, tracking), 0));
+  IROPT_ASSIGN_OR_RETURN(const uint64_t bytes, TensorBytes(spec.dtype, spec.shape, limits.max_bytes));
+  return Tensor(NDArray::View(spec.dtype, spec.shape, Storage::Make(bytes, tracking), 0));
 }
 
 Result<std::vector<Tensor>> EvalPrimFunc(const PrimFunc& func, std::span<const HostValue> inputs,

@@ -96,6 +96,19 @@ Dim WindowCount(Dim input, Dim kernel, const Window& w, size_t i, bool round_up)
   return arith::Simplify(IfThenElse(kDims.Binary(NodeKind::kGE, start, image_end), others, all));
 }
 
+// Returns whether the windows fit, or what is not known yet. `out` begins with the batch and the channels.
+bool CheckWindowsFit(const Call& call, const DimList& image, const DimList& out, InferContext& ctx) {
+  for (size_t i = 2; i < out.size(); ++i) {
+    const int64_t* count = arith::AsInt(out[i]);
+    if (!count || *count > 0) continue;
+    ctx.Error(call, 0,
+              fmt::format("has {} elements in dimension {} of the image, on which the window does not fit",
+                          DimToString(image[i]), i - 2));
+    return false;
+  }
+  return true;
+}
+
 // The operands of a convolution of any rank.
 struct ConvOperands {
   const TensorType* data;
@@ -165,6 +178,7 @@ const Type* InferConv(const Call& call, size_t rank, InferContext& ctx) {
   out.push_back(image[0]);
   out.push_back(kernel[0]);
   for (size_t i = 0; i < rank; ++i) out.push_back(WindowCount(image[2 + i], kernel[2 + i], *window, i, false));
+  if (!CheckWindowsFit(call, image, out, ctx)) return nullptr;
   return FromCanonical(out, ImageAxes(rank), conv->out_layout, conv->dtype, conv->vdevice);
 }
 
@@ -196,6 +210,7 @@ const Type* InferConvTranspose(const Call& call, size_t rank, InferContext& ctx)
     const Dim reach = kDims.Mul(kDims.Int(window->dilation[i]), kDims.Sub(kernel[2 + i], One()));
     out.push_back(arith::Simplify(kDims.Add(kDims.Add(kDims.Add(unpadded, reach), kDims.Int(extra[i])), One())));
   }
+  if (!CheckWindowsFit(call, image, out, ctx)) return nullptr;
   return FromCanonical(out, ImageAxes(rank), conv->out_layout, conv->dtype, conv->vdevice);
 }
 
@@ -239,6 +254,7 @@ const Type* InferPool(const Call& call, size_t rank, InferContext& ctx) {
   out.push_back(pool->image.dims[1]);
   for (size_t i = 0; i < rank; ++i)
     out.push_back(WindowCount(pool->image.dims[2 + i], kDims.Int(sizes[i]), *window, i, round_up));
+  if (!CheckWindowsFit(call, pool->image.dims, out, ctx)) return nullptr;
   return FromCanonical(out, ImageAxes(rank), pool->out_layout, pool->data->dtype, pool->data->vdevice);
 }
 
