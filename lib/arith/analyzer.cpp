@@ -225,20 +225,23 @@ void Analyzer::Unbind(const tir::Var* var) {
 void Analyzer::AddOrder(const tir::Var* var, const PrimExpr* condition) {
   const size_t before = var_orders_->size();
   var_orders_->Add(condition);
-  if (var_orders_->size() != before) var_facts_.push_back({var, var_orders_->size() - before});
+  const size_t added = var_orders_->size() - before;
+  if (added == 0) return;
+  if (!vars_with_facts_.insert(var)) {
+    var_facts_.back().count += added;
+  } else {
+    var_facts_.push_back({var, added});
+  }
 }
 
 // Variables are usually unbound in the reverse order of their bindings.
 void Analyzer::DropOrders(const tir::Var* var) {
+  if (!vars_with_facts_.erase(var)) return;
   size_t end = var_orders_->size();
-  for (size_t i = var_facts_.size(); i-- > 0;) {
-    const size_t begin = end - var_facts_[i].count;
-    if (var_facts_[i].var == var) {
-      var_orders_->Erase(begin, end);
-      var_facts_.erase(var_facts_.begin() + static_cast<ptrdiff_t>(i));
-    }
-    end = begin;
-  }
+  size_t i = var_facts_.size() - 1;
+  for (; var_facts_[i].var != var; --i) end -= var_facts_[i].count;
+  var_orders_->Erase(end - var_facts_[i].count, end);
+  var_facts_.erase(var_facts_.begin() + static_cast<ptrdiff_t>(i));
 }
 
 Order Analyzer::CompareByFacts(const PrimExpr* a, const PrimExpr* b) const {
@@ -278,16 +281,14 @@ void Analyzer::MarkNonNegative(const PrimExpr* value) {
 const PrimExpr* Analyzer::ValueOf(const tir::Var* var) const { return values_.Lookup(var); }
 
 int Analyzer::MatchConstraint(const PrimExpr* condition) const {
-  for (const Literal& literal : literals_) {
-    if (DeepEqual(literal.condition, condition)) return literal.holds;
-  }
-  return -1;
+  const bool* holds = literals_.Find(condition);
+  return holds ? *holds : -1;
 }
 
 Analyzer::Constraint::Constraint(Analyzer& analyzer, const PrimExpr* condition, bool within_expression)
     : analyzer_(analyzer),
-      num_facts_(analyzer.bounds_.num_facts()),
-      num_literals_(analyzer.literals_.size()),
+      facts_(analyzer.bounds_),
+      literals_(analyzer.literals_),
       num_orders_(analyzer.orders_->size()),
       epoch_(analyzer.epoch_) {
   const PrimExpr* written = condition;
@@ -296,8 +297,8 @@ Analyzer::Constraint::Constraint(Analyzer& analyzer, const PrimExpr* condition, 
     if (AsInt(part) || (!within_expression && !IsPure(part))) return;
     // Before the part is known, by which its negation would be false.
     const PrimExpr* negated = analyzer.RewriteSimplify(analyzer.make_.Not(part));
-    analyzer.literals_.push_back({part, true});
-    if (!AsInt(negated)) analyzer.literals_.push_back({negated, false});
+    analyzer.literals_.Add(part, true);
+    if (!AsInt(negated)) analyzer.literals_.Add(negated, false);
     AddFacts(part);
   });
   // The bounds of the expressions as they are written, too: what is simplified here may have the same form.
@@ -322,9 +323,6 @@ void Analyzer::Constraint::AddFacts(const PrimExpr* condition) {
 }
 
 Analyzer::Constraint::~Constraint() {
-  analyzer_.bounds_.DropFacts(num_facts_);
-  analyzer_.literals_.erase(analyzer_.literals_.begin() + static_cast<ptrdiff_t>(num_literals_),
-                            analyzer_.literals_.end());
   analyzer_.orders_->Resize(num_orders_);
   for (auto it = modular_.rbegin(); it != modular_.rend(); ++it) analyzer_.bounds_.SetModular(it->first, it->second);
   analyzer_.epoch_ = epoch_;

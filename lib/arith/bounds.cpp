@@ -5,7 +5,6 @@
 #include <optional>
 #include <utility>
 
-#include "iropt/ir/structural.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/large_uint.h"
 #include "iropt/op/op_id.h"
@@ -155,24 +154,17 @@ IntBound BoundAnalyzer::Bound(const PrimExpr* e) const {
 
 IntBound BoundAnalyzer::UncachedBound(const PrimExpr* e) const {
   const IntBound bound = WithStack([&] { return BoundOf(e); });
-  const IntBound* fact = FindFact(e);
+  const IntBound* fact = facts_.Find(e);
   if (!fact) return bound;
   // Facts that contradict each other are those of code that never runs.
   const IntBound common = bound.Intersect(*fact);
   return common.min <= common.max ? common : bound;
 }
 
-// The last fact of the expression; null if there is none.
-const IntBound* BoundAnalyzer::FindFact(const PrimExpr* e) const {
-  for (auto fact = facts_.rbegin(); fact != facts_.rend(); ++fact) {
-    if (DeepEqual(fact->expr, e)) return &fact->bound;
-  }
-  return nullptr;
-}
-
 void BoundAnalyzer::AddFact(const PrimExpr* e, IntBound bound) {
-  if (const IntBound* earlier = FindFact(e)) bound = bound.Intersect(*earlier);
-  facts_.push_back({e, bound});
+  const IntBound* earlier = facts_.Find(e);
+  facts_.Set(e, earlier ? bound.Intersect(*earlier) : bound);
+  ++num_facts_added_;
   DropCaches();
 }
 

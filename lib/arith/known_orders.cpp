@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "iropt/arith/fact_table.h"
 #include "iropt/arith/side_effect.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/stack.h"
@@ -36,6 +37,11 @@ Order OrderOf(NodeKind comparison) {
     case NodeKind::kGE: return Order::kGreaterEqual;
     default: return Order::kUnknown;
   }
+}
+
+// The same for a and b as for b and a.
+uint64_t HashOfPair(const PrimExpr* a, const PrimExpr* b) {
+  return uint64_t{a ? FactHash(a) : 0} + uint64_t{b ? FactHash(b) : 0};
 }
 
 }  // namespace
@@ -74,6 +80,7 @@ void KnownOrders::Add(const PrimExpr* condition) {
 }
 
 void KnownOrders::Erase(size_t begin, size_t end) {
+  while (entries_.size() > begin) Leave();
   facts_.erase(facts_.begin() + static_cast<ptrdiff_t>(begin), facts_.begin() + static_cast<ptrdiff_t>(end));
 }
 
@@ -142,25 +149,91 @@ std::vector<KnownOrders::Fact> KnownOrders::ChainsFrom(const PrimExpr* a, const 
   return found == reached.end() ? std::vector<Fact>() : found->second;
 }
 
-// Returns the order of a and b + offset that the facts give.
+// Returns the order of a and b + offset that the fact gives.
+Order KnownOrders::OrderBy(const Fact& fact, int64_t offset) {
+  switch (fact.order) {
+    case Order::kEqual: return offset == fact.offset ? Order::kEqual : Order::kNotEqual;
+    case Order::kLessEqual:
+      if (fact.offset > offset) return Order::kUnknown;
+      return fact.offset < offset ? Order::kLess : Order::kLessEqual;
+    case Order::kGreaterEqual:
+      if (fact.offset < offset) return Order::kUnknown;
+      return fact.offset > offset ? Order::kGreater : Order::kGreaterEqual;
+    case Order::kNotEqual: return fact.offset == offset ? Order::kNotEqual : Order::kUnknown;
+    default: return Order::kUnknown;
+  }
+}
+
 Order KnownOrders::OrderBy(const std::vector<Fact>& facts, int64_t offset) {
   Order order = Order::kUnknown;
-  for (const Fact& fact : facts) {
-    switch (fact.order) {
-      case Order::kEqual: order = order & (offset == fact.offset ? Order::kEqual : Order::kNotEqual); break;
-      case Order::kLessEqual:
-        if (fact.offset <= offset) order = order & (fact.offset < offset ? Order::kLess : Order::kLessEqual);
-        break;
-      case Order::kGreaterEqual:
-        if (fact.offset >= offset) order = order & (fact.offset > offset ? Order::kGreater : Order::kGreaterEqual);
-        break;
-      case Order::kNotEqual:
-        if (fact.offset == offset) order = order & Order::kNotEqual;
-        break;
-      default: break;
-    }
-  }
+  for (const Fact& fact : facts) order = order & OrderBy(fact, offset);
   return order;
+}
+
+// ---- Facts by pairs
+
+size_t KnownOrders::PairOf(uint64_t hash, const PrimExpr* a, const PrimExpr* b) const {
+  size_t i = newest_.Lookup(hash, kNone);
+  const auto is_about = [&](const Pair& pair) {
+    return (DeepEqual(pair.a, a) && DeepEqual(pair.b, b)) || (DeepEqual(pair.a, b) && DeepEqual(pair.b, a));
+  };
+  while (i != kNone && !is_about(pairs_[i])) i = pairs_[i].same_hash;
+  return i;
+}
+
+void KnownOrders::Enter(const Fact& fact) const {
+  const uint64_t hash = HashOfPair(fact.a, fact.b);
+  size_t i = PairOf(hash, fact.a, fact.b);
+  const bool is_first = i == kNone;
+  if (is_first) {
+    i = pairs_.size();
+    pairs_.push_back({.a = fact.a, .b = fact.b, .same_hash = newest_.Lookup(hash, kNone)});
+    newest_.insert_or_assign(hash, i);
+  }
+  Pair& pair = pairs_[i];
+  // A fact that cannot be turned counts for nothing.
+  const Fact turned = From(pair.a, fact).value_or(Fact{pair.a, pair.b, 0, Order::kUnknown});
+  entries_.push_back({turned, i, pair.at_most, pair.at_least, is_first});
+  switch (turned.order) {
+    case Order::kEqual: pair.equal.push_back(turned.offset); break;
+    case Order::kNotEqual: ++pair.not_equal[turned.offset]; break;
+    case Order::kLessEqual: pair.at_most = std::min(pair.at_most.value_or(turned.offset), turned.offset); break;
+    case Order::kGreaterEqual: pair.at_least = std::max(pair.at_least.value_or(turned.offset), turned.offset); break;
+    default: break;
+  }
+}
+
+void KnownOrders::Leave() const {
+  const Entry& entry = entries_.back();
+  Pair& pair = pairs_[entry.pair];
+  if (entry.is_first) {
+    // Pairs that were entered later have left.
+    newest_.insert_or_assign(HashOfPair(pair.a, pair.b), pair.same_hash);
+    pairs_.pop_back();
+  } else {
+    pair.at_most = entry.at_most;
+    pair.at_least = entry.at_least;
+    if (entry.fact.order == Order::kEqual) pair.equal.pop_back();
+    if (entry.fact.order == Order::kNotEqual && --pair.not_equal.at(entry.fact.offset) == 0)
+      pair.not_equal.erase(entry.fact.offset);
+  }
+  entries_.pop_back();
+}
+
+Order KnownOrders::CompareByPairs(const PrimExpr* a, const PrimExpr* b, int64_t offset) const {
+  while (entries_.size() < facts_.size()) Enter(facts_[entries_.size()]);
+  const size_t i = PairOf(HashOfPair(a, b), a, b);
+  if (i == kNone || offset == std::numeric_limits<int64_t>::min()) return Order::kUnknown;
+  const Pair& pair = pairs_[i];
+  const bool is_turned = !DeepEqual(pair.a, a);
+  if (is_turned) offset = -offset;
+  Order order = Order::kUnknown;
+  const auto apply = [&](Order by, int64_t known) { order = order & OrderBy({pair.a, pair.b, known, by}, offset); };
+  if (pair.at_most) apply(Order::kLessEqual, *pair.at_most);
+  if (pair.at_least) apply(Order::kGreaterEqual, *pair.at_least);
+  for (const int64_t known : pair.equal) apply(Order::kEqual, known);
+  if (pair.not_equal.contains(offset)) apply(Order::kNotEqual, offset);
+  return is_turned ? Reversed(order) : order;
 }
 
 Order KnownOrders::Compare(const PrimExpr* a_expr, const PrimExpr* b_expr, bool transitively) const {
@@ -169,19 +242,22 @@ Order KnownOrders::Compare(const PrimExpr* a_expr, const PrimExpr* b_expr, bool 
   const auto [b, b_offset] = SplitOffset(b_expr);
   const auto offset = CheckedSub(b_offset, a_offset);
   if (!offset || (!a && !b)) return Order::kUnknown;
-  std::vector<Fact> facts;
   if (transitively) {
-    facts = ChainsFrom(a, b);
+    std::vector<Fact> facts = ChainsFrom(a, b);
     for (const Fact& fact : ChainsFrom(b, a)) {
       if (const auto turned = From(a, fact)) facts.push_back(*turned);
     }
-  } else {
-    for (const Fact& fact : facts_) {
-      const auto turned = From(a, fact);
-      if (turned && DeepEqual(turned->b, b)) facts.push_back(*turned);
-    }
+    return OrderBy(facts, *offset);
   }
-  return OrderBy(facts, *offset);
+  // A few are compared faster than looked up.
+  constexpr size_t kFew = 8;
+  if (facts_.size() > kFew) return CompareByPairs(a, b, *offset);
+  Order order = Order::kUnknown;
+  for (const Fact& fact : facts_) {
+    const auto turned = From(a, fact);
+    if (turned && DeepEqual(turned->b, b)) order = order & OrderBy(*turned, *offset);
+  }
+  return order;
 }
 
 }  // namespace iropt::arith

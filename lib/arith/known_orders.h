@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::arith {
 
@@ -37,7 +38,7 @@ class KnownOrders {
   void Append(const KnownOrders& other) { facts_.insert(facts_.end(), other.facts_.begin(), other.facts_.end()); }
 
   // The order of two index expressions by the facts about this pair; with `transitively` also by chains of facts:
-  // i <= j and j < k give i < k. O(facts), or O(facts^2) for chains.
+  // i <= j and j < k give i < k. O(1), or O(facts^2) for chains.
   Order Compare(const PrimExpr* a, const PrimExpr* b, bool transitively) const;
 
  private:
@@ -54,11 +55,38 @@ class KnownOrders {
   static std::optional<Fact> From(const PrimExpr* a, const Fact& fact);
   static bool Implies(const Fact& fact, const Fact& other);
   static std::optional<Fact> Chain(const Fact& first, const Fact& second);
+  static Order OrderBy(const Fact& fact, int64_t offset);
   static Order OrderBy(const std::vector<Fact>& facts, int64_t offset);
 
   std::vector<Fact> ChainsFrom(const PrimExpr* a, const PrimExpr* b) const;
 
+  // What the facts about one pair say together, as facts with `a` on their left side. Of bounds, the tightest counts.
+  struct Pair {
+    const PrimExpr* a;
+    const PrimExpr* b;
+    std::optional<int64_t> at_most = std::nullopt, at_least = std::nullopt;
+    std::vector<int64_t> equal = {};
+    LookupMap<int64_t, size_t> not_equal = {};  // how often
+    size_t same_hash = kNone;                   // the earlier pair with the same hash
+  };
+  // A fact in the pairs, and what it replaced.
+  struct Entry {
+    Fact fact;  // of the pair
+    size_t pair;
+    std::optional<int64_t> at_most, at_least;  // of the pair before
+    bool is_first;                             // of the pair
+  };
+  static constexpr size_t kNone = SIZE_MAX;
+  Order CompareByPairs(const PrimExpr* a, const PrimExpr* b, int64_t offset) const;
+  size_t PairOf(uint64_t hash, const PrimExpr* a, const PrimExpr* b) const;
+  void Enter(const Fact& fact) const;
+  void Leave() const;
+
   std::vector<Fact> facts_;
+  // Of the first facts; the others are entered when they are looked up.
+  mutable std::vector<Entry> entries_;
+  mutable std::vector<Pair> pairs_;
+  mutable LookupMap<uint64_t, size_t> newest_;  // the newest pair of a hash
 };
 
 }  // namespace iropt::arith

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "iropt/arith/bounds.h"
+#include "iropt/arith/fact_table.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/support/lookup.h"
 
@@ -81,8 +82,8 @@ class Analyzer {
     void AddFacts(const PrimExpr* condition);
 
     Analyzer& analyzer_;
-    size_t num_facts_;
-    size_t num_literals_;
+    BoundAnalyzer::FactScope facts_;
+    FactTable<bool>::Scope literals_;
     size_t num_orders_;
     size_t epoch_;
     std::vector<std::pair<const tir::Var*, ModularSet>> modular_;  // to be restored
@@ -105,18 +106,16 @@ class Analyzer {
   PrimBuilder make_;
   BoundAnalyzer bounds_;
   LookupMap<const tir::Var*, const PrimExpr*> values_;
-  struct Literal {
-    const PrimExpr* condition;
-    bool holds;
-  };
-  std::vector<Literal> literals_;
+  // Conditions that constraints decide.
+  FactTable<bool> literals_;
   // Those of constraints, and of the ranges of variables.
   std::unique_ptr<KnownOrders> orders_, var_orders_;
   struct VarFacts {
     const tir::Var* var;
     size_t count;  // in var_orders_
   };
-  std::vector<VarFacts> var_facts_;
+  std::vector<VarFacts> var_facts_;  // in the order of var_orders_, one for a variable
+  LookupSet<const tir::Var*> vars_with_facts_;
   Extensions extensions_;
   std::unique_ptr<Memo> memo_;  // allocated once much was rewritten
   size_t num_rewrites_ = 0;

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <vector>
 
+#include "iropt/arith/fact_table.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/support/lookup.h"
 
@@ -60,20 +60,27 @@ class BoundAnalyzer {
     DropCaches();
   }
 
-  // Facts about whole expressions, from conditions that hold in the current scope.
-  size_t num_facts() const { return facts_.size(); }
-  // A later fact about an expression includes the earlier ones.
+  // A fact about a whole expression, from a condition that holds in the current scope. A later fact about an expression
+  // includes the earlier ones.
   void AddFact(const PrimExpr* e, IntBound bound);
-  void DropFacts(size_t keep) {
-    if (keep != facts_.size()) DropCaches();
-    facts_.resize(keep);
-  }
+  // Drops at its end the facts that were added in it. Scopes nest.
+  class FactScope {
+   public:
+    explicit FactScope(BoundAnalyzer& bounds)
+        : bounds_(bounds), num_facts_added_(bounds.num_facts_added_), scope_(bounds.facts_) {}
+    ~FactScope() {
+      if (bounds_.num_facts_added_ != num_facts_added_) bounds_.DropCaches();
+    }
+    FactScope(const FactScope&) = delete;
+    FactScope& operator=(const FactScope&) = delete;
+
+   private:
+    BoundAnalyzer& bounds_;
+    size_t num_facts_added_;
+    FactTable<IntBound>::Scope scope_;
+  };
 
  private:
-  struct Fact {
-    const PrimExpr* expr;
-    IntBound bound;
-  };
   // Results by node; valid as long as no fact about variables is added. Rewriting asks for the bounds of an expression
   // and then of every expression that contains it.
   template <class T>
@@ -100,7 +107,6 @@ class BoundAnalyzer {
     bounds_.Clear();
     residues_.Clear();
   }
-  const IntBound* FindFact(const PrimExpr* e) const;
   IntBound UncachedBound(const PrimExpr* e) const;
   ModularSet UncachedModular(const PrimExpr* e) const;
   IntBound BoundOf(const PrimExpr* e) const;
@@ -122,7 +128,8 @@ class BoundAnalyzer {
   // The variable of a Let has its entry while the body is looked at.
   mutable LookupMap<const tir::Var*, IntBound> var_bounds_;
   mutable LookupMap<const tir::Var*, ModularSet> var_modular_;
-  std::vector<Fact> facts_;
+  FactTable<IntBound> facts_;
+  size_t num_facts_added_ = 0;
   mutable Cache<IntBound> bounds_;
   mutable Cache<ModularSet> residues_;
 };

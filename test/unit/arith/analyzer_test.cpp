@@ -1,7 +1,13 @@
 // What an analyzer knows of variables: bounds, values, orders and remainders, and how it forgets them.
 #include "iropt/arith/analyzer.h"
 
+#include <fmt/format.h>
+
+#include <array>
+#include <deque>
 #include <limits>
+#include <string>
+#include <vector>
 
 #include "catch.h"
 #include "expr_eval.h"
@@ -137,6 +143,52 @@ TEST_CASE_METHOD(AnalyzerFixture, "conditions hold in their scope", "[arith]") {
     CHECK_FALSE(Proves(NodeKind::kGE, i, Int(least + 1)));
     CHECK(Proves(NodeKind::kLE, i, Int(greatest)) == (greatest < 100));
     CHECK_FALSE(Proves(NodeKind::kLE, i, Int(greatest - 1)));
+  }
+}
+
+// Facts are looked up where there are many of them, and compared one after the other where there are few: what many
+// conditions say about one pair of variables is what those about this pair say alone.
+TEST_CASE_METHOD(AnalyzerFixture, "many conditions", "[arith]") {
+  constexpr std::array kKinds = {NodeKind::kLE, NodeKind::kGE, NodeKind::kNE,
+                                 NodeKind::kLT, NodeKind::kEQ, NodeKind::kGT};
+  constexpr size_t kPairs = 7;
+  constexpr size_t kRounds = 4;
+  std::vector<const tir::Var*> vars;
+  for (size_t k = 0; k <= kPairs; ++k) vars.push_back(context_.NewSymVar(fmt::format("v{}", k)));
+  // About v[k] and v[k + 1], or about v[k] and a number. Each round says something else, and turns the sides.
+  const auto condition = [&](size_t pair, size_t round) {
+    const NodeKind kind = kKinds[(pair + round * (pair % 2 + 1)) % kKinds.size()];
+    const PrimExpr* right = pair % 3 == 2 ? Int(static_cast<int64_t>(3 - round))
+                                          : make.Add(vars[pair + 1], Int(static_cast<int64_t>(round * pair % 4)));
+    return round % 2 == 0 ? Compare(kind, vars[pair], right) : Compare(kind, right, vars[pair]);
+  };
+  const auto answers = [&](Analyzer& from, size_t pair) {
+    std::string text;
+    for (const NodeKind kind : kKinds) {
+      for (int64_t offset = -6; offset <= 6; ++offset) {
+        const PrimExpr* right = pair % 3 == 2 ? Int(offset) : make.Add(vars[pair + 1], Int(offset));
+        text += Show(from.Simplify(Compare(kind, vars[pair], right))) + "\n";
+      }
+    }
+    return text;
+  };
+  std::deque<Analyzer::Constraint> all;
+  const auto check_all = [&](size_t rounds) {
+    for (size_t pair = 0; pair < kPairs; ++pair) {
+      Analyzer few{PrimBuilder(), Analyzer::SymVars::kAny};
+      std::deque<Analyzer::Constraint> about_pair;
+      for (size_t round = 0; round < rounds; ++round) about_pair.emplace_back(few, condition(pair, round));
+      CHECK(answers(analyzer, pair) == answers(few, pair));
+      while (!about_pair.empty()) about_pair.pop_back();
+    }
+  };
+  for (size_t round = 0; round < kRounds; ++round) {
+    for (size_t pair = 0; pair < kPairs; ++pair) all.emplace_back(analyzer, condition(pair, round));
+    check_all(round + 1);
+  }
+  for (size_t round = kRounds; round-- > 0;) {
+    for (size_t pair = 0; pair < kPairs; ++pair) all.pop_back();
+    check_all(round);
   }
 }
 
