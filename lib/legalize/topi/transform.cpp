@@ -66,8 +66,18 @@ Tensor Concatenate(std::span<const Tensor> inputs, int64_t axis_number) {
   return first.te().Compute("T_concat", shape, [&](Values i) {
     Value result = first(i);
     std::vector<Value> own = Copy(i);
+    // Constant sizes are added up: the index of the last of many inputs would have as many terms.
+    Value base = i[axis];
+    int64_t offset = 0;
     for (size_t k = 1; k < inputs.size(); ++k) {
-      own[axis] = own[axis] - inputs[k - 1].dim(axis);
+      const Value size = inputs[k - 1].dim(axis);
+      if (const auto constant = size.AsInt()) {
+        offset += *constant;
+        own[axis] = base - offset;
+      } else {
+        own[axis] = base = own[axis] - size;
+        offset = 0;
+      }
       result = te::IfThenElse(own[axis] >= 0, inputs[k](Values(own)), result);
     }
     return result;
