@@ -15,6 +15,7 @@
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/support/lookup.h"
+#include "iropt/support/stack.h"
 
 namespace iropt {
 
@@ -35,6 +36,7 @@ struct LetBinding {
 struct Scope {
   const tir::Stmt* stmt;
   const tir::Var* var;
+  size_t depth;              // the number of loops and threads around its body
   bool is_sequence = false;  // there are several statements inside, from the place of the walk on
   std::vector<LetBinding> bindings = {};
   std::vector<Condition> conditions = {};
@@ -82,8 +84,7 @@ class HoistFinder : public tir::StmtExprVisitor {
     scopes_ = std::move(outer);
   }
   void VisitFor(const tir::For* loop) override {
-    scopes_.push_back({loop, loop->loop_var});
-    loop_vars_.insert(loop->loop_var);
+    Open(loop, loop->loop_var);
     StmtExprVisitor::VisitFor(loop);
     Close();
   }
@@ -91,8 +92,7 @@ class HoistFinder : public tir::StmtExprVisitor {
     const auto* thread = As<tir::IterVar>(stmt->node);
     const tir::Var* var = thread ? thread->var : As<tir::Var>(stmt->node);
     if (!var) return StmtExprVisitor::VisitAttrStmt(stmt);
-    scopes_.push_back({stmt, var});
-    loop_vars_.insert(var);
+    Open(stmt, var);
     thread_vars_.insert(var);
     StmtExprVisitor::VisitAttrStmt(stmt);
     thread_vars_.erase(var);
@@ -100,87 +100,155 @@ class HoistFinder : public tir::StmtExprVisitor {
   }
 
  private:
-  // The loop variables and the bindings that a value depends on, directly or through bindings.
+  // What a value depends on.
   struct Dependences {
-    VarSet loop_vars, bindings;
+    std::vector<const tir::Var*> bindings;  // directly
+    size_t depth = 0;                       // of the innermost loop, directly or through bindings; 0: none
+  };
+  // What decides whether a condition moves.
+  struct ConditionFacts {
+    size_t depth = 0;
+    bool is_pure = true;
+    bool uses_thread = false;
+    bool uses_bindings = false;
+    bool all_move = true;      // the bindings
+    bool is_required = false;  // the bindings were made to move
   };
 
+  void Open(const tir::Stmt* stmt, const tir::Var* var) {
+    scopes_.push_back({stmt, var, ++depth_});
+    depth_of_loop_.insert_or_assign(var, depth_);
+  }
   void Close() {
-    loop_vars_.erase(scopes_.back().var);
+    --depth_;
+    depth_of_loop_.erase(scopes_.back().var);
     const tir::Stmt* stmt = scopes_.back().stmt;
     found.try_emplace(stmt, std::move(scopes_.back()));
     scopes_.pop_back();
   }
 
   void VisitJunction(const tir::BinaryExpr* expr) {
+    ++open_junctions_;
     TryCondition(expr->a, HoistOptions::kBooleanExpression, true);
     TryCondition(expr->b, HoistOptions::kBooleanExpression, true);
     StmtExprVisitor::VisitBinary(expr);
+    if (--open_junctions_ == 0) junctions_ = {};
   }
 
   Dependences DependencesOf(const PrimExpr* expr) const {
     Dependences result;
     tir::ForEachVar(expr, [&](const tir::Var* var) {
-      if (loop_vars_.contains(var)) result.loop_vars.insert(var);
+      result.depth = std::max(result.depth, depth_of_loop_.Lookup(var));
       const auto* binding = uses_.Find(var);
       if (!binding) return;
-      result.bindings.insert(var);
-      result.bindings.InsertAll(binding->bindings);
-      result.loop_vars.InsertAll(binding->loop_vars);
+      result.bindings.push_back(var);
+      result.depth = std::max(result.depth, binding->depth);
     });
     return result;
   }
 
-  bool AllMove(const VarSet& bindings) const {
-    return bindings.AllOf([this](const tir::Var* var) { return moved_bindings.contains(var); });
+  // What a binding that moves depends on moves, too.
+  bool AllMove(const std::vector<const tir::Var*>& bindings) const {
+    return std::ranges::all_of(bindings, [this](const tir::Var* var) { return moved_bindings.contains(var); });
+  }
+  void MoveAll(std::vector<const tir::Var*> bindings) {
+    while (!bindings.empty()) {
+      const tir::Var* var = bindings.back();
+      bindings.pop_back();
+      const Dependences* uses = moved_bindings.insert(var) ? uses_.Find(var) : nullptr;
+      if (uses) bindings.insert(bindings.end(), uses->bindings.begin(), uses->bindings.end());
+    }
   }
 
-  // The outermost scope that what depends on these variables can leave; null if there is none.
-  Scope* Destination(const VarSet& loop_vars) {
+  static const tir::BinaryExpr* AsJunction(const PrimExpr* expr) {
+    return Is<tir::And>(expr) || Is<tir::Or>(expr) ? To<tir::BinaryExpr>(expr) : nullptr;
+  }
+
+  // Each operand of `and` and `or` is a condition, too: what is known about nested ones is kept.
+  ConditionFacts FactsOf(const PrimExpr* condition) {
+    const tir::BinaryExpr* junction = AsJunction(condition);
+    if (!junction) {
+      const Dependences uses = DependencesOf(condition);
+      return {.depth = uses.depth,
+              .is_pure = arith::IsPure(condition),
+              .uses_thread = tir::UsesAnyOf(thread_vars_, condition),
+              .uses_bindings = !uses.bindings.empty(),
+              .all_move = AllMove(uses.bindings)};
+    }
+    if (const ConditionFacts* known = junctions_.Find(condition)) return *known;
+    return WithStack([&] {
+      const ConditionFacts a = FactsOf(junction->a);
+      const ConditionFacts b = FactsOf(junction->b);
+      return junctions_.insert_or_assign(condition, ConditionFacts{.depth = std::max(a.depth, b.depth),
+                                                                   .is_pure = a.is_pure && b.is_pure,
+                                                                   .uses_thread = a.uses_thread || b.uses_thread,
+                                                                   .uses_bindings = a.uses_bindings || b.uses_bindings,
+                                                                   .all_move = a.all_move && b.all_move});
+    });
+  }
+
+  void MoveBindingsOf(const PrimExpr* condition) {
+    const tir::BinaryExpr* junction = AsJunction(condition);
+    if (!junction) return MoveAll(DependencesOf(condition).bindings);
+    ConditionFacts& facts = junctions_.at(condition);
+    if (std::exchange(facts.is_required, true)) return;
+    WithStack([&] {
+      MoveBindingsOf(junction->a);
+      MoveBindingsOf(junction->b);
+    });
+  }
+
+  // The outermost scope that what depends on loops up to this depth can leave; null if there is none.
+  Scope* Destination(size_t depth) {
     const bool crosses_threads = options_.conditionals & HoistOptions::kUsingBlockVar;
     Scope* destination = nullptr;
     for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-      if (scope->is_sequence || loop_vars.contains(scope->var) || (!crosses_threads && !scope->is_loop())) break;
+      if (scope->is_sequence || scope->depth <= depth || (!crosses_threads && !scope->is_loop())) break;
       destination = &*scope;
     }
     return destination;
   }
 
   void TryCondition(const PrimExpr* condition, HoistOptions::Conditionals kind, bool has_else) {
-    if (!(options_.conditionals & kind) || arith::AsInt(condition) || !arith::IsPure(condition)) return;
-    Dependences uses = DependencesOf(condition);
-    Scope* scope = Destination(uses.loop_vars);
+    if (!(options_.conditionals & kind) || arith::AsInt(condition)) return;
+    const ConditionFacts facts = FactsOf(condition);
+    Scope* scope = facts.is_pure ? Destination(facts.depth) : nullptr;
     if (!scope) return;
-    const bool uses_thread = tir::UsesAnyOf(thread_vars_, condition);
-    if (uses_thread && !(options_.conditionals & HoistOptions::kUsingBlockVar)) return;
+    if (facts.uses_thread && !(options_.conditionals & HoistOptions::kUsingBlockVar)) return;
     constexpr int64_t kBindings = HoistOptions::kRequiredByCondition | HoistOptions::kLetStmt;
-    if (!uses.bindings.empty() && !(options_.let_bindings & kBindings)) return;
+    if (facts.uses_bindings && !(options_.let_bindings & kBindings)) return;
     if (options_.let_bindings & HoistOptions::kRequiredByCondition) {
-      moved_bindings.InsertAll(uses.bindings);
-    } else if (!AllMove(uses.bindings)) {
+      MoveBindingsOf(condition);
+    } else if (!facts.all_move) {
       return;
     }
     scope->conditions.push_back({condition, has_else});
   }
 
   void AddBinding(const tir::Var* var, const PrimExpr* value, HoistOptions::LetBindings kind) {
+    junctions_ = {};
     Dependences uses = DependencesOf(value);
     // A value that is read may change in the loop.
-    Scope* scope = arith::IsPure(value) ? Destination(uses.loop_vars) : nullptr;
+    Scope* scope = arith::IsPure(value) ? Destination(uses.depth) : nullptr;
     if (scope) {
       if ((options_.let_bindings & kind) && AllMove(uses.bindings)) moved_bindings.insert(var);
       scope->bindings.push_back({var, value});
-    } else {
+    } else if (!scopes_.empty()) {
       // Expressions that depend on the binding stay inside of it.
-      for (const Scope& outer : scopes_) uses.loop_vars.insert(outer.var);
+      uses.depth = scopes_.back().depth;
     }
     uses_.insert_or_assign(var, std::move(uses));
   }
 
   const HoistOptions& options_;
   std::vector<Scope> scopes_;  // around the place of the walk
-  VarSet loop_vars_, thread_vars_;
+  size_t depth_ = 0;           // the number of loops and threads around it, also outside of blocks
+  LookupMap<const tir::Var*, size_t> depth_of_loop_;
+  VarSet thread_vars_;
   LookupMap<const tir::Var*, Dependences> uses_;  // by binding
+  // Of the `and` and `or` in each other at the place of the walk.
+  LookupMap<const PrimExpr*, ConditionFacts> junctions_;
+  int open_junctions_ = 0;
 };
 
 // The buffers of which the memory and the shape come from outside of a statement, and threads, of which all launches in
