@@ -17,9 +17,12 @@
 //       if i >= 14:                                   A[i] = 2
 //           A[i] = 2
 //
-// O(nodes), times the nesting of branches and loops.
+// Branches around more than 64 others in each other stay.
+//
+// O(nodes), times the nesting of branches up to that.
 //
 // Source: TVM 0.18's pass of this name.
+#include <algorithm>
 #include <utility>
 
 #include "buffer_facts_mutator.h"
@@ -53,15 +56,26 @@ class BranchReducer : public BufferFactsMutator {
     if (guards_.contains(stmt)) return VisitStmt(stmt->then_case);
     VisitExpr(stmt->condition);  // before the state is taken
     const BufferFacts::State before = facts_ ? facts_->state() : BufferFacts::State();
+    const int nested_before = std::exchange(nested_, 0);
     const auto* branch = static_cast<const tir::IfThenElse*>(BufferFactsMutator::VisitIfThenElse(stmt));
-    const tir::Stmt* otherwise = branch->else_case ? branch->else_case : tir::NoOp(workspace());
-    if (IsSpecialCase(branch->condition, otherwise, branch->then_case, before)) return otherwise;
-    const PrimExpr* negated = analyzer_.make().Not(branch->condition);
-    if (IsSpecialCase(negated, branch->then_case, otherwise, before)) return branch->then_case;
-    return branch;
+    const tir::Stmt* result = nested_ <= kMaxNested ? Reduced(*branch, before) : branch;
+    nested_ = std::max(nested_before, result == branch ? nested_ + 1 : nested_);
+    return result;
   }
 
  private:
+  // The number of branches in each other up to which the one around them is compared: what is in it is looked at again.
+  static constexpr int kMaxNested = 64;
+
+  // The case of the branch that does what the other one does as well, or the branch. `before` holds before it.
+  const tir::Stmt* Reduced(const tir::IfThenElse& branch, const BufferFacts::State& before) {
+    const tir::Stmt* otherwise = branch.else_case ? branch.else_case : tir::NoOp(workspace());
+    if (IsSpecialCase(branch.condition, otherwise, branch.then_case, before)) return otherwise;
+    const PrimExpr* negated = analyzer_.make().Not(branch.condition);
+    if (IsSpecialCase(negated, branch.then_case, otherwise, before)) return branch.then_case;
+    return &branch;
+  }
+
   // `facts` hold before the branch.
   bool IsSpecialCase(const PrimExpr* condition, const tir::Stmt* general, const tir::Stmt* special,
                      const BufferFacts::State& facts) {
@@ -71,6 +85,7 @@ class BranchReducer : public BufferFactsMutator {
   }
 
   const LookupSet<const tir::IfThenElse*> guards_;
+  int nested_ = 0;  // the number of branches in each other that were visited, since the innermost one around
 };
 
 }  // namespace
