@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
+#include <vector>
 
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/relax/tuple_leaves.h"
@@ -44,12 +46,38 @@ uint64_t HashList(uint64_t hash, List<const Expr*> list) {
   return hash;
 }
 
-// A shallow hash of a branch: SameValue compares whole branches, and nested ones would be hashed once per level.
-uint64_t HashOutline(uint64_t hash, const Expr* body) {
+// The hash of an operand in a branch or a local function. Variables that are bound there are equal to others, and so
+// are scalars with symbolic variables that are defined there.
+uint64_t HashInner(const Expr* e, std::span<const Var* const> bound) {
+  if (const auto* var = As<Var>(e)) {
+    const auto found = std::ranges::find(bound, var);
+    return found == bound.end() ? HashPointer(var) : static_cast<uint64_t>(found - bound.begin());
+  }
+  const bool is_plain = Is<Constant>(e) || Is<Op>(e) || Is<GlobalVar>(e);
+  return is_plain ? HashExpr(e) : static_cast<uint64_t>(e->kind);
+}
+
+// A hash of a branch or a local function by its beginning: SameValue compares it as a whole, and what is nested in it
+// would be hashed once per level.
+uint64_t HashOutline(uint64_t hash, const Expr* body, List<const Var*> params = {}) {
+  constexpr size_t kMostVars = 16;
   const auto* seq = As<SeqExpr>(body);
   if (!seq) return hash;
+  std::vector<const Var*> bound(params.begin(), params.end());
   for (const BindingBlock* block : seq->blocks) hash = HashCombine(hash, block->bindings.size());
-  return hash;
+  for (const BindingBlock* block : seq->blocks) {
+    for (const Binding* binding : block->bindings) {
+      if (bound.size() > kMostVars) return hash;
+      const Expr* value = BoundValueOf(binding).value;
+      hash = HashCombine(hash, HashInner(value, bound));
+      if (const auto* call = As<Call>(value)) {
+        hash = HashCombine(hash, HashInner(call->op, bound));
+        for (const Expr* arg : call->args) hash = HashCombine(hash, HashInner(arg, bound));
+      }
+      bound.push_back(binding->var);
+    }
+  }
+  return HashCombine(hash, HashInner(seq->body, bound));
 }
 
 uint64_t HashCompound(const Expr* e, uint64_t hash) {
@@ -74,7 +102,7 @@ uint64_t HashCompound(const Expr* e, uint64_t hash) {
     }
     case NodeKind::kFunction: {
       const auto* function = static_cast<const Function*>(e);
-      return HashOutline(HashCombine(hash, function->params.size()), function->body);
+      return HashOutline(HashCombine(hash, function->params.size()), function->body, function->params);
     }
     default: return hash;
   }
@@ -121,7 +149,9 @@ BoundValue BoundValueOf(const Binding* binding) {
 
 uint32_t HashOf(const BoundValue& value) {
   uint64_t hash = HashExpr(value.value);
-  if (value.cast) hash = HashCombine(hash, value.cast->content_hash);
+  // Types are interned, but for those that refer to Relax variables.
+  if (value.cast)
+    hash = HashCombine(hash, value.cast->has_shape_var() ? value.cast->content_hash : HashPointer(value.cast));
   return static_cast<uint32_t>(HashMix(hash));
 }
 
