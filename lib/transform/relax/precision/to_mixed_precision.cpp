@@ -130,7 +130,12 @@ class PrecisionRewriter : public ExprMutator {
 
  protected:
   // By default an expression gets its operands in their original dtypes.
-  const Expr* VisitVar(const Var* var) override { return Convert(Now(var), DtypesOfType{TypeBefore(var)}); }
+  const Expr* VisitVar(const Var* var) override {
+    const Expr* now = Now(var);
+    const Type* before = TypeBefore(var);
+    // A tuple with many fields, which is used by as many bindings, is looked at only if it changed.
+    return now->type == before ? now : Convert(now, DtypesOfType{before});
+  }
 
   // Dataflow variables of the block around a function are not visible in it.
   const Expr* VisitFunction(const Function* function) override {
