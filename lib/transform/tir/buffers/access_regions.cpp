@@ -153,7 +153,7 @@ class RegionCollector : public tir::StmtExprVisitor {
       if (!views_.HasSeveral(buffer->data)) depths_[buffer->data] = iterators_.size();
     }
     for (const tir::MatchBufferRegion* match : block->match_buffers)
-      Access(match->source->buffer, Ranges(*match->source));
+      Access(match->source->buffer, MatchedRanges(*match));
     VisitStmt(block->body);
     for (auto& [buffer, outer] : stated) {
       if (outer.empty()) {
@@ -195,6 +195,25 @@ class RegionCollector : public tir::StmtExprVisitor {
   static std::vector<tir::Range> Ranges(const tir::BufferRegion& region) {
     std::vector<tir::Range> ranges;
     for (const tir::Range* range : region.region) ranges.push_back(*range);
+    return ranges;
+  }
+
+  // The region that is matched, and all of the dimensions on which strides and an offset depend that the matched buffer
+  // states as values: variables take those of the smaller buffer.
+  std::vector<tir::Range> MatchedRanges(const tir::MatchBufferRegion& match) const {
+    std::vector<tir::Range> ranges = Ranges(*match.source);
+    const auto is_value = [](const PrimExpr* e) { return e && !Is<tir::Var>(e); };
+    const tir::Buffer& buffer = *match.buffer;
+    size_t first = ranges.size();
+    if (is_value(buffer.elem_offset) && !arith::IsInt(buffer.elem_offset, 0)) {
+      first = 0;
+    } else if (const auto it = std::ranges::find_if(buffer.strides, is_value); it != buffer.strides.end()) {
+      first = ranges.size() - static_cast<size_t>(buffer.strides.end() - it) + 1;
+    }
+    for (size_t i = first; i < ranges.size(); ++i) {
+      const PrimExpr* dim = match.source->buffer->shape[static_cast<uint32_t>(i)];
+      ranges[i] = tir::Range(make().Const(0, dim->dtype), dim);
+    }
     return ranges;
   }
 

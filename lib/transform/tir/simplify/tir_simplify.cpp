@@ -36,10 +36,16 @@ namespace iropt {
 
 namespace {
 
-// The variables in the definitions of buffers, which are not simplified and still need them.
-class BufferVars : public tir::StmtExprVisitor {
+// Returns whether the launch states the range of the thread. Otherwise it may be that of an outer launch, and stays.
+bool IsRangeOf(const tir::IterVar& thread, const tir::AttrStmt& launch) {
+  return thread.dom && DeepEqual(thread.dom->extent, launch.value);
+}
+
+// The variables in what is not simplified and still needs them: the definitions of buffers and,
+// with the values of buffers, the heads of the nests of which BufferFactsMutator visits the body only.
+class KeptVars : public tir::StmtExprVisitor {
  public:
-  explicit BufferVars(const tir::Stmt* body) : body_(body) {}
+  KeptVars(const tir::Stmt* body, bool keeps_nests) : body_(body), keeps_nests_(keeps_nests) {}
 
   // The first call is O(nodes): most functions bind no variables.
   bool Contain(const tir::Var* var) {
@@ -51,16 +57,42 @@ class BufferVars : public tir::StmtExprVisitor {
   void VisitBufferUse(const tir::Buffer* buffer) override {
     if (!buffers_.insert(buffer)) return;
     vars_.insert(buffer->data);
-    const auto use = [this](const PrimExpr* e) {
-      tir::ForEachVar(e, [this](const tir::Var* var) { vars_.insert(var); });
-    };
-    std::ranges::for_each(buffer->shape, use);
-    std::ranges::for_each(buffer->strides, use);
-    if (buffer->elem_offset) use(buffer->elem_offset);
+    for (const PrimExpr* dim : buffer->shape) Keep(dim);
+    for (const PrimExpr* stride : buffer->strides) Keep(stride);
+    if (buffer->elem_offset) Keep(buffer->elem_offset);
+  }
+  void VisitIterVar(const tir::IterVar* iter_var) override {
+    const bool is_thread = iter_var->iter_type == tir::IterVarType::kThreadIndex;
+    if (keeps_nests_ && !is_thread && iter_var->dom) Keep(*iter_var->dom);
+    StmtExprVisitor::VisitIterVar(iter_var);
+  }
+  void VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    const tir::IterVar* thread = tir::ThreadAxisOf(*stmt);
+    if (thread && thread->dom && !IsRangeOf(*thread, *stmt)) Keep(*thread->dom);
+    StmtExprVisitor::VisitAttrStmt(stmt);
+  }
+  void VisitFor(const tir::For* loop) override {
+    if (keeps_nests_) Keep(tir::Range(loop->min, loop->extent));
+    StmtExprVisitor::VisitFor(loop);
+  }
+  void VisitBufferRegion(const tir::BufferRegion* region) override {
+    for (const tir::Range* range : region->region) {
+      if (keeps_nests_) Keep(*range);
+    }
+    StmtExprVisitor::VisitBufferRegion(region);
   }
 
  private:
+  void Keep(const PrimExpr* expr) {
+    tir::ForEachVar(expr, [this](const tir::Var* var) { vars_.insert(var); });
+  }
+  void Keep(const tir::Range& range) {
+    Keep(range.min);
+    Keep(range.extent);
+  }
+
   const tir::Stmt* body_;
+  const bool keeps_nests_;
   LookupSet<const tir::Var*> vars_;
   LookupSet<const tir::Buffer*> buffers_;
 };
@@ -75,7 +107,7 @@ class StmtSimplifier : public BufferFactsMutator {
   StmtSimplifier(const PrimFunc& func, const SimplifyOptions& options, arith::Analyzer& analyzer, Workspace& workspace)
       : BufferFactsMutator(analyzer, options.proves_by_values || options.replaces_loads, workspace),
         options_(options),
-        buffer_vars_(func.body) {
+        kept_vars_(func.body, facts_ != nullptr) {
     for (const tir::Buffer* buffer : func.param_buffers) {
       if (!buffer) continue;
       for (const PrimExpr* dim : buffer->shape) analyzer_.MarkNonNegative(dim);
@@ -112,10 +144,14 @@ class StmtSimplifier : public BufferFactsMutator {
     analyzer_.Bind(thread->var, analyzer_.make().Const(0, stmt->value->dtype), stmt->value);
     tir::AttrStmt copy = *stmt;
     copy.value = VisitExpr(stmt->value);
+    if (copy.value != stmt->value && IsRangeOf(*thread, *stmt)) {
+      auto* axis = workspace().New<tir::IterVar>(*thread);
+      axis->dom = workspace().New<tir::Range>(thread->dom->min, copy.value);
+      copy.node = axis;
+    }
     copy.body = VisitStmt(stmt->body);
     return tir::CopyIfChanged(stmt, copy, workspace());
   }
-  // The range of a thread may be that of an outer launch: it stays.
   const tir::IterVar* VisitIterVar(const tir::IterVar* iter_var) override {
     return iter_var->iter_type == tir::IterVarType::kThreadIndex ? iter_var : StmtExprMutator::VisitIterVar(iter_var);
   }
@@ -134,7 +170,7 @@ class StmtSimplifier : public BufferFactsMutator {
     }
     copy.body = VisitStmt(let->body);
     if (facts_) facts_->Forget(*let->var);
-    if (inlines && !keeps_bindings_ && !buffer_vars_.Contain(let->var)) return copy.body;
+    if (inlines && !keeps_bindings_ && !kept_vars_.Contain(let->var)) return copy.body;
     return tir::CopyIfChanged(let, copy, workspace());
   }
 
@@ -220,7 +256,7 @@ class StmtSimplifier : public BufferFactsMutator {
   // Since TVM 0.24 all values without side effects are inlined, and their bindings stay.
   const bool keeps_bindings_ = FollowsSince(TextVersion::kV0_24);
   const SimplifyOptions options_;
-  BufferVars buffer_vars_;
+  KeptVars kept_vars_;
   tir::VarValues bound_;  // by bindings that stay
 };
 

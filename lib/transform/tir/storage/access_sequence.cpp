@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "iropt/ir/location.h"
+#include "iropt/ir/tir/thread_axis.h"
+#include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/support/lookup.h"
 
@@ -21,7 +24,13 @@ class AccessFinder : public tir::StmtExprVisitor {
  protected:
   using StmtExprVisitor::VisitExpr;
 
+  void VisitVarDef(const tir::Var* var) override { bound_.insert(var); }
+
   void VisitAllocate(const tir::Allocate* allocate) override {
+    if (std::ranges::any_of(allocate->extents, [&](const PrimExpr* e) { return tir::UsesAnyOf(bound_, e); })) {
+      sequence.fixed.insert(allocate);
+      return StmtExprVisitor::VisitAllocate(allocate);
+    }
     sequence.allocations[allocate->buffer_var] = allocate;
     levels_[allocate->buffer_var] = touched_.size();
     StmtExprVisitor::VisitAllocate(allocate);
@@ -49,6 +58,7 @@ class AccessFinder : public tir::StmtExprVisitor {
   }
 
   void VisitAttrStmt(const tir::AttrStmt* stmt) override {
+    if (const tir::IterVar* thread = tir::ThreadAxisOf(*stmt)) bound_.insert(thread->var);
     const auto visit = [&] {
       VisitExpr(stmt->value);
       VisitStmt(stmt->body);
@@ -133,6 +143,7 @@ class AccessFinder : public tir::StmtExprVisitor {
   std::unordered_map<const tir::Var*, size_t> levels_;  // the number of scopes around the allocation
   // The allocations whose memory other pointers name.
   LookupMap<const tir::Var*, const tir::Var*> roots_;
+  LookupSet<const tir::Var*> bound_;  // variables of loops, bindings and threads so far
   bool in_threads_ = false;
 };
 

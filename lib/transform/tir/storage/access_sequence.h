@@ -26,8 +26,10 @@ struct AccessEvent {
 
 struct AccessSequence {
   std::vector<AccessEvent> events;
-  // By data pointer.
+  // By data pointer, but for the fixed ones.
   LookupMap<const tir::Var*, const tir::Allocate*> allocations;
+  // Allocations whose sizes depend on variables that the function binds, which have no value in other places.
+  LookupSet<const tir::Allocate*> fixed;
   // The buffers that are read or written.
   LookupMap<const tir::Buffer*, bool> accessed;
 };

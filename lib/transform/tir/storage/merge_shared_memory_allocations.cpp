@@ -152,7 +152,15 @@ class SharedMemoryMerger : public tir::StmtExprMutator {
       return kernel;
     }
     if (finder.allocations.size() <= 1) return StmtExprMutator::VisitAttrStmt(kernel);
-    plan_ = PlanSharedMemory(FindAccesses(kernel, diagnostics_), finder.allocations, make_);
+    const AccessSequence sequence = FindAccesses(kernel, diagnostics_);
+    for (const tir::Allocate* allocate : finder.in_order) {
+      if (!sequence.fixed.contains(allocate)) continue;
+      diagnostics_.Error(Location(*allocate), "pass-failed",
+                         fmt::format("the size of the shared memory '{}' must not depend on variables of the kernel",
+                                     allocate->buffer_var->name));
+      return kernel;
+    }
+    plan_ = PlanSharedMemory(sequence, finder.allocations, make_);
     // Allocations without uses get the offset 0: their memory is not needed.
     for (const tir::Allocate* allocate : finder.in_order) {
       plan_.offsets.try_emplace(allocate->buffer_var, make_.Int(0, DataType::Int(32)));

@@ -13,7 +13,8 @@
 //
 // A result may take over the memory of an operand that is used for the last time. Special memory of one kind
 // ("global:tag") becomes one allocation. Small arrays and those of one thread stay separate. Memory that is only
-// accessed as vectors becomes memory of vectors. Allocations that are not used go away. Refuses vectorized loops, see
+// accessed as vectors becomes memory of vectors. Allocations that are not used go away; those whose
+// size is computed in the function stay where they are. Refuses vectorized loops, see
 // tir.VectorizeLoop. O(n log n) in the number of nodes.
 //
 // Source: TVM 0.18's pass of this name. Unlike it, a result does not take over memory in a loop that computes it again
@@ -60,7 +61,7 @@ class StorageRewriter : public tir::StmtExprMutator {
       : StmtExprMutator(workspace, tir::kRewriteBuffers),
         diagnostics_(diagnostics),
         plan_(plan),
-        accessed_(sequence.accessed),
+        sequence_(sequence),
         analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
     MakeAllocations();
   }
@@ -72,7 +73,10 @@ class StorageRewriter : public tir::StmtExprMutator {
   const tir::Buffer* VisitBufferDef(const tir::Buffer* buffer) override { return MoveBuffer(buffer); }
   const tir::Buffer* VisitBufferUse(const tir::Buffer* buffer) override { return MoveBuffer(buffer); }
 
-  const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override { return VisitStmt(allocate->body); }
+  const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {
+    if (sequence_.fixed.contains(allocate)) return StmtExprMutator::VisitAllocate(allocate);
+    return VisitStmt(allocate->body);
+  }
 
   // The own pointer of a buffer that is declared over an allocation becomes that of the allocation.
   const tir::Stmt* VisitLetStmt(const tir::LetStmt* let) override {
@@ -85,7 +89,7 @@ class StorageRewriter : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitDeclBuffer(const tir::DeclBuffer* decl) override {
     const bool has_own_pointer = (decl->buffer->data->flags & tir::Var::kBufferPointer) != 0;
-    if (hoisted_.contains(decl->buffer) || (!has_own_pointer && !accessed_.contains(decl->buffer)))
+    if (hoisted_.contains(decl->buffer) || (!has_own_pointer && !sequence_.accessed.contains(decl->buffer)))
       return VisitStmt(decl->body);
     return StmtExprMutator::VisitDeclBuffer(decl);
   }
@@ -201,6 +205,7 @@ class StorageRewriter : public tir::StmtExprMutator {
   const PrimExpr* SizeInBits(const tir::Allocate& alloc) {
     const int64_t width = static_cast<int64_t>(alloc.dtype.bits) * alloc.dtype.lanes;
     const PrimExpr* size = alloc.extents[0];
+    for (uint32_t i = 1; i < alloc.extents.size(); ++i) size = make().Mul(size, alloc.extents[i]);
     const int64_t* value = arith::AsInt(size);
     if (value && *value > std::numeric_limits<int32_t>::max() / width) size = make().Int(*value);
     return make().Mul(size, make().Const(width, size->dtype));
@@ -312,7 +317,7 @@ class StorageRewriter : public tir::StmtExprMutator {
 
   DiagnosticEngine& diagnostics_;
   const AllocationPlan& plan_;
-  const LookupMap<const tir::Buffer*, bool>& accessed_;
+  const AccessSequence& sequence_;
   arith::Analyzer analyzer_;
   LookupMap<const StorageEntry*, Place> places_;
   LookupMap<const tir::Var*, Place> places_of_aliases_;
