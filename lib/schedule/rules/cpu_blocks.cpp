@@ -244,7 +244,7 @@ void ScheduleElementwise(RuleSchedule& sch, const BlockInfo& info, const CpuFact
   if (loops.size() > 1) loops.pop_back();
   const Name parallel = loops.size() > 1 ? sch.Fuse(loops) : loops[0];
   sch.Parallel(parallel);
-  if (!has_vectors && info.axes.size() > 1) CutLoop(sch, sch.Block(info.block), info.axes.back(), last);
+  if (sch.ok() && !has_vectors && info.axes.size() > 1) CutLoop(sch, sch.Block(info.block), info.axes.back(), last);
 }
 
 }  // namespace iropt::schedule
