@@ -337,7 +337,7 @@ NN += [row for how in ("mean", "sum") for row in
 NN += rows(("float32",), ["R.grad.nll_loss_backward(o, x, t, w, reduction=\"none\")"],
            {"o": ("n", 2), "x": ("n", 4, 2), "t": (("n", 2), "int64"), "w": (4,)})
 NN += rows(FLOAT_PAIR, ["R.nn.attention(q, k0, v)"], {"q": (2, "n", 2, 4), "k0": (2, "m", 2, 4), "v": (2, "m", 2, 3)})
-NN += rows(("float32",), ["R.nn.attention(q, k0, v, scale=0.5, causal_mask=\"TopLeft\")",
+NN += rows(FLOAT_PAIR, ["R.nn.attention(q, k0, v, scale=0.5, causal_mask=\"TopLeft\")",
                           "R.nn.attention(q, k0, v, causal_mask=\"BottomRight\")"],
            {"q": (2, "n", 2, 4), "k0": (2, "n", 2, 4), "v": (2, "n", 2, 3)})
 NN += rows(("float32",), ["R.nn.attention(q, k0, v, causal_mask=\"TopLeft\")", "R.nn.attention(q, k0, v, causal_mask=\"BottomRight\")"],

@@ -87,6 +87,7 @@ Tensor PadSides(const Tensor& x, Values before, Values after, Value value, std::
 // Zeros between the elements.
 Tensor Dilate(const Tensor& x, Ints strides, std::string_view name = "DilatedInput");
 Tensor Trilu(const Tensor& x, Value k, bool upper);
+Tensor Trilu(const Tensor& x, Value k, bool upper, Value rest);
 
 // ---- Picking
 // `mode` says what indices out of range pick: undefined (fast), the nearest element (clip), counted round (wrap), or

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "elementwise.h"
 #include "linear_algebra.h"
@@ -51,13 +52,16 @@ struct Band {
   int64_t window = 0;
 };
 
-// Sets the elements outside of the band to zero in each matrix.
-Result<Tensor> KeepBand(KernelCall& call, const Tensor& x, const Band& band) {
+// Sets the elements outside of the band to a number in each matrix.
+Result<Tensor> KeepBand(KernelCall& call, const Tensor& x, const Band& band, double rest) {
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(x->num_elements())));
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(x->dtype(), ShapeOf(*x)));
   const int64_t columns = x->shape().back();
   const int64_t rows = x->shape()[x->shape().size() - 2];
   const int64_t size = x->dtype().bytes();
+  IROPT_ASSIGN_OR_RETURN(const Tensor number, CastTensor(call, MakeScalarTensor(Scalar::Float(rest)), x->dtype()));
+  for (int64_t i = 0; i < x->num_elements(); ++i)
+    std::memcpy(out->mutable_data() + i * size, number->data(), static_cast<size_t>(size));
   for (int64_t i = 0; columns != 0 && i < x->num_elements() / columns; ++i) {
     const int64_t row = i % rows;
     const int64_t end = std::clamp<int64_t>(row + band.offset + 1, 0, columns);
@@ -68,14 +72,14 @@ Result<Tensor> KeepBand(KernelCall& call, const Tensor& x, const Band& band) {
   return Tensor(out);
 }
 
-// Softmax of the unmasked scores; the maximum is taken over the masked scores, with zeros.
+// Softmax of the unmasked scores.
 Result<Tensor> CausalSoftmax(KernelCall& call, const Tensor& scores, const Band& band) {
   const Shape last{static_cast<int64_t>(scores->shape().size()) - 1};
-  IROPT_ASSIGN_OR_RETURN(const Tensor masked, KeepBand(call, scores, band));
+  IROPT_ASSIGN_OR_RETURN(const Tensor masked, KeepBand(call, scores, band, -std::numeric_limits<double>::infinity()));
   IROPT_ASSIGN_OR_RETURN(const Tensor highest, Reduce(call, ReduceOp::kMax, masked, last, /*keepdims=*/true));
   IROPT_ASSIGN_OR_RETURN(const Tensor shifted, MapBinary(call, kSubtract, masked, highest));
   IROPT_ASSIGN_OR_RETURN(const Tensor exps, MapUnary(call, kExp, shifted));
-  IROPT_ASSIGN_OR_RETURN(const Tensor weights, KeepBand(call, exps, band));
+  IROPT_ASSIGN_OR_RETURN(const Tensor weights, KeepBand(call, exps, band, 0));
   IROPT_ASSIGN_OR_RETURN(const Tensor sums, Reduce(call, ReduceOp::kSum, weights, last, /*keepdims=*/true));
   return MapBinary(call, kDivide, weights, sums);
 }

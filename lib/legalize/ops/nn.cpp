@@ -185,9 +185,10 @@ const Expr* LegalizeNnNllLoss(LegalizeCall& call) {
 
 namespace {
 
-// The weights of a causal softmax: exponentials of the scores up to the diagonal, normalized.
+// The weights of a causal softmax: exponentials of the scores up to the diagonal, normalized. The other scores are no
+// maximum: next to one of 0, the exponentials of scores like -200 would all be 0.
 Tensor CausalSoftmax(const Tensor& scores, Value offset) {
-  const Tensor masked = topi::Trilu(scores, offset, false);
+  const Tensor masked = topi::Trilu(scores, offset, false, scores.te().MinValue(scores.dtype()));
   const Tensor max = topi::Reduce(masked, std::vector<int64_t>{-1}, true, te::Reducer::kFiniteMax);
   const Tensor exp = topi::Trilu(topi::Map(topi::Subtract(masked, max), topi::Exp), offset, false);
   return topi::Divide(exp, topi::Sum(exp, std::vector<int64_t>{-1}, true));
@@ -213,7 +214,7 @@ Tensor Attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor
   const Tensor value = flatten(value_by_head, v.dim(1), v.dim(3));
   Tensor scores = topi::BatchMatmul(query, key, true);
   if (attrs.scale()) {
-    scores = topi::Multiply(scores, te.Const(*attrs.scale(), DataType::Float(32)));
+    scores = topi::Multiply(scores, te.Const(*attrs.scale(), scores.dtype()));
   } else {
     scores = topi::Divide(scores, topi::Sqrt(te::Cast(scores.dtype(), q.dim(3))));
   }

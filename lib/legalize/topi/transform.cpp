@@ -220,13 +220,15 @@ Tensor Dilate(const Tensor& x, Ints strides, std::string_view name) {
   return te.Compute(name, shape, dilated, te::PythonAxes());
 }
 
-Tensor Trilu(const Tensor& x, Value k, bool upper) {
+Tensor Trilu(const Tensor& x, Value k, bool upper) { return Trilu(x, k, upper, x.te().Const(0, x.dtype())); }
+
+Tensor Trilu(const Tensor& x, Value k, bool upper, Value rest) {
   return x.te().Compute(
       "trilu", x.shape(),
       [&](Values i) {
         const Value row = i[i.size() - 2];
         const Value column = i[i.size() - 1] - k;
-        return te::Select(upper ? row <= column : row >= column, x(i), x.te().Const(0, x.dtype()));
+        return te::Select(upper ? row <= column : row >= column, x(i), rest);
       },
       te::PythonAxes());
 }
