@@ -5,6 +5,7 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "iropt/ir/element.h"
 #include "iropt/ir/limits.h"
@@ -83,16 +84,16 @@ double NeighbourReal(RandomSource& random, DataType dtype) {
   return 1.25 + static_cast<double>(random.Next() % 4) * std::ldexp(1.0, -digits);
 }
 
-double FormOfReal(RandomSource& random, DataType dtype, InputForm form) {
+double FormOfReal(RandomSource& random, DataType dtype, InputForm form, double scale) {
   switch (form) {
-    case InputForm::kOffset: return OffsetReal(random, dtype);
+    case InputForm::kOffset: return scale * OffsetReal(random, dtype);
     case InputForm::kTies: return TieReal(random);
     default: return NeighbourReal(random, dtype);
   }
 }
 
 double RandomReal(RandomSource& random, DataType dtype, std::span<const int64_t> dims, const RandomOptions& options) {
-  if (options.form != InputForm::kPlain) return FormOfReal(random, dtype, options.form);
+  if (options.form != InputForm::kPlain) return FormOfReal(random, dtype, options.form, options.scale);
   switch (options.values) {
     case InputValues::kOrdinary: return options.scale * OrdinaryReal(random, dims);
     case InputValues::kSpecial:
@@ -134,8 +135,9 @@ int64_t NeighbourInteger(RandomSource& random, DataType dtype) {
 
 int64_t RandomInteger(RandomSource& random, DataType dtype, const RandomOptions& options) {
   if (options.integer_form == InputForm::kNeighbours && dtype.bits >= 8) return NeighbourInteger(random, dtype);
-  if (!options.near_integers.empty() && random.Next() % 4 != 0) {
+  if (!options.near_integers.empty() && (random.Next() % 4 != 0) != options.has_ends) {
     const int64_t number = options.near_integers[random.Next() % options.near_integers.size()];
+    if (options.has_ends) return std::clamp(number, options.integers.min, options.integers.max);
     switch (random.Next() % 4) {
       case 0: return WrapAdd(number, int64_t{1});
       case 1: return WrapSub(number, int64_t{1});
@@ -156,6 +158,32 @@ void PlaceNonFinite(std::span<T> elements, RandomSource& random) {
   if (elements.empty() || (elements.size() == 1 && random.Next() % 2 == 0)) return;
   const double number = kNumbers[random.Next() % std::size(kNumbers)];
   elements[random.Next() % elements.size()] = Element<T>::Store(static_cast<MathOf<T>>(number));
+}
+
+// One number for all elements: of integers an end of the dtype, of floats a special one.
+template <class T>
+void FillEqual(std::span<T> elements, DataType dtype, bool takes_least, RandomSource& random) {
+  T number;
+  if constexpr (std::is_floating_point_v<MathOf<T>>) {
+    number = Element<T>::Store(static_cast<MathOf<T>>(SpecialReal(random, dtype)));
+  } else {
+    number = Element<T>::Store(static_cast<MathOf<T>>(takes_least ? LeastInteger(dtype) : MostInteger(dtype)));
+  }
+  std::ranges::fill(elements, number);
+}
+
+// Each end of the range is there once, and the first number of the program that is in the range; the greater end also
+// in a tensor of one element.
+template <class T>
+void PlaceEnds(std::span<T> elements, DataType dtype, const RandomOptions& options, RandomSource& random) {
+  if (elements.empty()) return;
+  const IntegerRange range = options.integers;
+  const int64_t min = dtype.is_uint() ? std::max<int64_t>(range.min, 0) : range.min;
+  std::vector<int64_t> numbers{min, range.max};
+  const auto inner = std::ranges::find_if(options.near_integers, [&](int64_t n) { return n > min && n < range.max; });
+  if (inner != options.near_integers.end()) numbers.insert(numbers.begin(), *inner);
+  for (const int64_t number : numbers)
+    elements[random.Next() % elements.size()] = Element<T>::Store(static_cast<MathOf<T>>(number));
 }
 
 // A mask by rows: all of the first, third, ... row and some of the elements of the others are the least number, of
@@ -203,6 +231,8 @@ Tensor MakeRandomTensor(DataType dtype, std::span<const int64_t> dims, RandomSou
       const size_t row = dims.empty() || dims.back() < 1 ? 1 : static_cast<size_t>(dims.back());
       return FillMask(tensor->MutableAs<T>(), dtype, row, options.values != InputValues::kNonFinite, random);
     }
+    if (form == InputForm::kEqual && !dtype.is_bool())
+      return FillEqual(tensor->MutableAs<T>(), dtype, options.takes_least, random);
     for (T& element : tensor->MutableAs<T>()) {
       if constexpr (std::is_floating_point_v<MathOf<T>>) {
         element = Element<T>::Store(static_cast<MathOf<T>>(RandomReal(random, dtype, dims, options)));
@@ -210,6 +240,8 @@ Tensor MakeRandomTensor(DataType dtype, std::span<const int64_t> dims, RandomSou
         element = Element<T>::Store(static_cast<MathOf<T>>(RandomInteger(random, dtype, options)));
       }
     }
+    if (options.has_ends && dtype.is_integer() && !dtype.is_bool())
+      PlaceEnds(tensor->MutableAs<T>(), dtype, options, random);
     if constexpr (std::is_floating_point_v<MathOf<T>>) {
       if (options.values == InputValues::kNonFinite) PlaceNonFinite(tensor->MutableAs<T>(), random);
       if (options.perturbation != 0) {

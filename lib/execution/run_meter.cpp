@@ -1,6 +1,8 @@
 #include "iropt/execution/run_meter.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
 #include <utility>
 
 namespace iropt {
@@ -21,6 +23,18 @@ void RunMeter::OnBinding(const Function& function, const Var& var, const HostVal
   ForEachTensor(value, [&](const Tensor& tensor) {
     precision_.has_narrow_floats |= tensor->dtype().is_floating() && tensor->dtype().bits < 32;
   });
+}
+
+void RunMeter::OnOverwrite(const NDArray& tensor) {
+  // It may be a view.
+  const auto holds = [&](const HostValue& input) {
+    const NDArray* whole = input.tensor();
+    const std::less_equal<const void*> precedes;
+    const auto* begin = whole ? static_cast<const std::byte*>(whole->data()) : nullptr;
+    return begin && precedes(begin, tensor.data()) && !precedes(begin + whole->num_bytes(), tensor.data());
+  };
+  const auto found = std::ranges::find_if(inputs_, holds);
+  if (found != inputs_.end() && !overwritten_input_) overwritten_input_ = found - inputs_.begin();
 }
 
 void RunMeter::AddSteps(uint64_t steps) {

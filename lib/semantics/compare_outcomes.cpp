@@ -82,6 +82,10 @@ OutcomeComparison CompareOutcomes(const RunOutcome& got, const RunOutcome& expec
         fmt::format("there are {} outputs, expected {}", got.outputs.size(), expected.outputs.size()));
     return result;
   }
+  if (got.structure != expected.structure && !got.structure.empty() && !expected.structure.empty())
+    result.differences.push_back(fmt::format("the result is {}, expected {}", got.structure, expected.structure));
+  if (got.overwritten_input && !expected.overwritten_input)
+    result.differences.push_back(fmt::format("input {} is overwritten", *got.overwritten_input));
   if (!got.is_written) result.differences.emplace_back("an output has uninitialized elements");
   if (std::string difference = DescribeLines(got.lines, expected.lines); !difference.empty())
     result.differences.push_back(std::move(difference));

@@ -91,7 +91,9 @@ FunctionCheck::Trial FunctionCheck::MakeTrial(const TrialPlan& plan, uint64_t se
                          .integers = integers,
                          .scale = plan.scale,
                          .is_dense = plan.is_dense,
-                         .has_extremes = plan.has_extremes && is_first};
+                         .has_extremes = plan.has_extremes && is_first,
+                         .has_ends = plan.has_indices};
+  trial.recipe.alternates = plan.alternates;
   trial.recipe.sizes = MakeSizes(sizes, first_.symbols(), maker_->hints(), maker_->constants().integers);
   trial.recipe.near_reals = plan.near_constants;
   trial.recipe.near_integers = plan.near_constants && is_first;
@@ -173,8 +175,15 @@ void FunctionCheck::FindExtraTrials(const Run& run, const SemanticCheckOptions& 
   for (const TrialPlan& plan : kExtraPlans) {
     if (!Selects(plan.values)) continue;
     if (!run.runner.HasTimeFor(2 * max_work)) return;
+    const bool is_of_sizes = plan.sizes == kEmptySizes || plan.has_indices;  // ordinary inputs but for them
+    if (is_of_sizes && !HasSizes() && !(plan.has_indices && maker_->has_integers())) continue;
     Attempts attempts{std::span(kIntegers).first(maker_->has_integers() ? 2 : 1), {plan.sizes}};
-    if (HasSizes()) attempts.sizes.push_back(plan.sizes % std::size(kTrialPlans));
+    std::vector<IntegerRange> indices;
+    if (plan.has_indices && maker_->has_integers()) {
+      indices = maker_->IndexRanges(MakeSizes(plan.sizes, first_.symbols(), maker_->hints()));
+      attempts.integers = indices;
+    } else if (HasSizes())
+      attempts.sizes.push_back(plan.sizes % std::size(kTrialPlans));
     const uint64_t number = std::size(kTrialPlans) + static_cast<uint64_t>(&plan - kExtraPlans);
     Error error{ErrorCode::SemanticCheck, {}};
     std::optional<Trial> trial =

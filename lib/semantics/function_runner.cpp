@@ -42,6 +42,20 @@ size_t CountUsedDraws(const Module& module, std::span<const RunMeter::Draw> draw
   }));
 }
 
+// The kinds of values that a result consists of: callers see whether a tensor is in a tuple, and strings.
+std::string StructureOf(const HostValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value.state)) return fmt::format("\"{}\"", *text);
+  if (const auto* dtype = std::get_if<DataType>(&value.state)) return dtype->ToString();
+  const TupleValue* tuple = value.tuple();
+  if (!tuple) return std::string(KindOf(value));
+  std::string fields;
+  for (const HostValue& field : tuple->fields) {
+    fields += fields.empty() ? "" : ", ";
+    fields += WithStack([&] { return StructureOf(field); });
+  }
+  return fmt::format("({})", fields);
+}
+
 // Saturates.
 uint64_t SumOf(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
@@ -190,6 +204,7 @@ RunOutcome FunctionRunner::Run(const Module& module, const CallInterface& interf
   settings_ = settings;
   outcome.facts.branches = settings.branches;
   meter.WatchBranches(settings.branches);
+  meter.WatchInputs(inputs);
   const uint64_t before = work_;
   Result<HostValue> result = Call(module, interface, inputs, diagnostics, meter, outcome);
   outcome.work = work_ - before;
@@ -203,6 +218,8 @@ RunOutcome FunctionRunner::Run(const Module& module, const CallInterface& interf
     return outcome;
   }
   outcome.outputs = FlattenOutputs(*result);
+  if (!interface.sets_outputs()) outcome.structure = StructureOf(*result);
+  outcome.overwritten_input = meter.overwritten_input();
   outcome.is_written = IsWritten(*result);
   outcome.is_random = meter.is_random();
   outcome.num_draws = CountUsedDraws(module, meter.draws());

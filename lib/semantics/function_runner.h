@@ -24,12 +24,14 @@ namespace iropt {
 struct RunOutcome {
   std::optional<Error> failure = {};  // with a message; what follows is not known then
   std::vector<NamedTensor> outputs = {};
-  bool is_written = true;               // all elements of the outputs are initialized
-  bool is_random = false;               // operators have drawn random numbers
-  size_t num_draws = 0;                 // the operators among them whose values are used
-  std::vector<std::string> lines = {};  // that the program has printed
-  LoopFacts facts = {};                 // of the PrimFuncs
-  bool runs_loops = false;              // there were PrimFuncs
+  std::string structure = {};  // of the result: "(a tensor, a shape)"; empty where callbacks take the results
+  std::optional<size_t> overwritten_input = {};  // the first one that a Relax function has changed
+  bool is_written = true;                        // all elements of the outputs are initialized
+  bool is_random = false;                        // operators have drawn random numbers
+  size_t num_draws = 0;                          // the operators among them whose values are used
+  std::vector<std::string> lines = {};           // that the program has printed
+  LoopFacts facts = {};                          // of the PrimFuncs
+  bool runs_loops = false;                       // there were PrimFuncs
   uint64_t work = 0;
   RunPrecision precision = {};
 };

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <functional>
+#include <iterator>
+#include <set>
 #include <string_view>
 
 #include "iropt/eval/relax/value_type.h"
 #include "iropt/execution/call_entry.h"
 #include "iropt/infer/infer.h"
-#include "iropt/support/hash.h"
 
 namespace iropt {
 
@@ -34,16 +37,24 @@ std::string_view NameOf(InputForm form) {
     case InputForm::kOffset: return "inputs whose mean is large compared with their deviation";
     case InputForm::kTies: return "halves and ties";
     case InputForm::kNeighbours: return "numbers next to each other";
+    case InputForm::kEqual: return "inputs whose elements are all equal";
     case InputForm::kMask: return "masks (rows of -infinity or of the least integer)";
   }
   return "";
 }
 
-// Values of conditions take turns, so that runs whose seeds follow each other take both branches. Names have one of two
-// periods, so that not all conditions are the same in each run.
-bool ConditionOf(std::string_view name, uint64_t seed) {
-  const uint64_t hash = HashString(name);
-  return (((seed >> (hash & 1)) ^ (hash >> 1)) & 1) != 0;
+// The value of the condition with this number. In four runs whose seeds follow each other, each has both values; in
+// sixteen, the first four conditions have all combinations.
+bool ConditionOf(size_t number, uint64_t seed) {
+  constexpr uint64_t kMasks[] = {1, 2, 5, 10, 3, 6, 9, 13};  // of the bits of the seed whose parity it is
+  return std::popcount(seed & kMasks[number % std::size(kMasks)]) % 2 != 0;
+}
+
+// Which end of their dtype integers of an input take where all are equal: in four runs, two inputs one after the other
+// have all combinations.
+bool TakesLeast(size_t input, uint64_t seed) {
+  constexpr uint64_t kMasks[] = {1, 2, 3};
+  return std::popcount(seed & kMasks[input % std::size(kMasks)]) % 2 != 0;
 }
 
 // The size of inputs together; saturates.
@@ -116,15 +127,40 @@ void InputMaker::AddSizes(size_t input, std::span<const int64_t> dims) {
 }
 
 void InputMaker::FindObstacle() {
+  size_t num_conditions = 0;
   for (size_t i = 0; i < fixed_.size(); ++i) {
     const EntryInput& input = first_.inputs()[i];
     has_outputs_ |= input.is_written;
     const bool is_read = input.kind == Kind::kTensor ? !input.is_written : input.kind == Kind::kScalar && !input.scalar;
     has_integers_ |= is_read && input.dtype.is_integer();
     has_wide_integers_ |= is_read && input.dtype.is_int() && input.dtype.bits >= 32;
+    condition_numbers_.push_back(num_conditions);
+    num_conditions += input.dtype.is_bool() ? 1 : 0;
     if (input.kind == Kind::kOther && !fixed_[i].tensor && obstacle_.empty())
       obstacle_ = fmt::format("parameter '{}' is neither a tensor nor a shape nor a scalar", input.name);
   }
+}
+
+std::vector<IntegerRange> InputMaker::IndexRanges(const InputSizes& sizes) const {
+  constexpr int64_t kMostSize = 4100;
+  constexpr size_t kMostSizes = 5;
+  SymbolValues symbols;
+  for (size_t i = 0; i < first_.symbols().size(); ++i) symbols.Bind(first_.symbols()[i], sizes.of_vars[i]);
+  std::set<int64_t, std::greater<>> found;
+  for (size_t i = 0; i < fixed_.size(); ++i) {
+    if (first_.inputs()[i].kind != Kind::kTensor) continue;
+    const Result<std::vector<int64_t>> dims = DimsOf(i, {.sizes = sizes}, symbols);
+    if (dims.ok()) found.insert(dims->begin(), dims->end());
+  }
+  for (const std::vector<int64_t>* numbers : {&constants_.dims, &constants_.integers})
+    found.insert(numbers->begin(), numbers->end());
+  std::vector<IntegerRange> ranges;
+  for (const int64_t size : found) {
+    if (size < 2 || size > kMostSize || ranges.size() >= 2 * kMostSizes) continue;
+    ranges.push_back({-size, size - 1});
+    ranges.push_back({0, size - 1});
+  }
+  return ranges;
 }
 
 bool InputMaker::SameInputs(const InputMaker& other) const {
@@ -160,12 +196,13 @@ DataType InputMaker::DTypeOf(size_t input) const {
 
 RandomOptions InputMaker::OptionsFor(size_t input, const InputRecipe& recipe) const {
   RandomOptions random = recipe.random;
-  // In two runs one after the other, each input is a mask once.
-  if (random.form == InputForm::kMask && fixed_.size() > 1 && (input + recipe.seed) % 2 != 0) {
+  if (recipe.alternates && fixed_.size() > 1 && (input + recipe.seed) % 2 != 0) {
     random.form = random.integer_form = InputForm::kPlain;
     random.values = InputValues::kOrdinary;
+    random.scale = 1;
   }
-  if (recipe.near_integers) random.near_integers = constants_.integers;
+  random.takes_least = TakesLeast(input, recipe.seed);
+  if (recipe.near_integers || random.has_ends) random.near_integers = constants_.integers;
   if (recipe.near_reals) random.near_reals = constants_.reals;
   return random;
 }
@@ -173,7 +210,8 @@ RandomOptions InputMaker::OptionsFor(size_t input, const InputRecipe& recipe) co
 // Sizes are often numbers, so ordinary ones are small.
 Scalar InputMaker::MakeScalar(size_t index, const InputRecipe& recipe) const {
   const EntryInput& input = first_.inputs()[index];
-  if (input.dtype.is_bool()) return Scalar::Int(ConditionOf(input.name, recipe.seed) ? 1 : 0, input.dtype);
+  if (input.dtype.is_bool())
+    return Scalar::Int(ConditionOf(condition_numbers_[index], recipe.seed) ? 1 : 0, input.dtype);
   const bool is_special =
       recipe.near_integers || recipe.random.has_extremes || recipe.random.integer_form == InputForm::kNeighbours ||
       (input.dtype.is_floating() && (recipe.random.values != InputValues::kOrdinary || recipe.random.scale != 1));
@@ -194,7 +232,7 @@ Result<HostValue> InputMaker::MakeTensor(size_t input, std::vector<int64_t> dims
   RandomOptions random = OptionsFor(input, recipe);
   const bool is_condition = dtype.is_bool() && std::ranges::all_of(dims, [](int64_t dim) { return dim == 1; });
   if (is_condition && random.integers.min != random.integers.max) {
-    const int64_t value = ConditionOf(original.name, recipe.seed) ? 1 : 0;
+    const int64_t value = ConditionOf(condition_numbers_[input], recipe.seed) ? 1 : 0;
     random = {.values = random.values, .integers = {value, value}};
   }
   return HostValue(MakeRandomTensor(dtype, dims, RandomSourceOf(original, recipe.seed), random));
@@ -235,6 +273,7 @@ Result<std::vector<HostValue>> InputMaker::Make(const InputRecipe& recipe, const
 std::string InputMaker::Describe(const InputRecipe& recipe) const {
   std::string text(recipe.random.form == InputForm::kPlain ? NameOf(recipe.random.values) : NameOf(recipe.random.form));
   if (recipe.random.scale != 1) text += fmt::format(" times {}", recipe.random.scale);
+  if (recipe.random.has_ends && has_integers_) text += ", indices of whole dimensions";
   if (recipe.random.has_extremes && has_integers_) text += ", integers of any size";
   if (recipe.near_integers || recipe.near_reals) text += ", numbers near to those of the program";
   for (size_t i = 0; i < first_.symbols().size(); ++i)

@@ -33,6 +33,7 @@ struct InputRecipe {
   bool fills_outputs = false;  // what a PrimFunc writes has values before, too
   bool near_reals = false;     // many floats are near to numbers of the program
   bool near_integers = false;  // and so are integers
+  bool alternates = false;     // every second input is ordinary, the others in the run with the next seed
 };
 
 // Makes inputs that fit the types of a function and what passes have fixed of them: tensors that they have bound to
@@ -51,6 +52,10 @@ class InputMaker {
   // Some of them are signed and have 32 or 64 bits, so that their sums are undefined where they overflow in loops.
   bool has_wide_integers() const { return has_wide_integers_; }
   bool has_outputs() const { return has_outputs_; }
+
+  // The ranges of indices that the dimensions of these inputs and of constants suggest, the widest first; those from
+  // the end, which are negative, before others.
+  std::vector<IntegerRange> IndexRanges(const InputSizes& sizes) const;
 
   // From now on, recipes that want numbers near to constants get those near to these.
   void SetConstants(ProgramConstants constants) { constants_ = std::move(constants); }
@@ -85,7 +90,8 @@ class InputMaker {
   Result<HostValue> MakeTensor(size_t input, std::vector<int64_t> dims, const InputRecipe& recipe) const;
 
   Entry first_;
-  std::vector<Fixed> fixed_;  // by input
+  std::vector<Fixed> fixed_;               // by input
+  std::vector<size_t> condition_numbers_;  // by input: how many conditions come before it
   SizeHints hints_;
   std::string obstacle_ = {};
   ProgramConstants constants_ = {};

@@ -36,6 +36,7 @@ struct ConstantSets {
   OrderedSet<int64_t> integers;
   OrderedSet<double> compared_reals;
   OrderedSet<double> reals;
+  OrderedSet<int64_t> dims;
 
   void Add(int64_t value, bool is_compared) {
     integers.Add(value);
@@ -77,12 +78,21 @@ class GraphConstants : public WalkHandler {
   explicit GraphConstants(ConstantSets& sets) : sets_(sets), scalars_(sets) {}
 
   void OnConstant(const Constant& constant) {
+    for (const int64_t dim : constant.data->shape()) sets_.dims.Add(dim);
     const std::optional<Scalar> scalar = constant.data->num_elements() == 1 ? ScalarOf(*constant.data) : std::nullopt;
     if (!scalar || scalar->dtype.is_bool()) return;
     if (scalar->dtype.is_floating()) {
       sets_.Add(scalar->real, /*is_compared=*/true);
     } else {
       sets_.Add(scalar->integer, /*is_compared=*/true);
+    }
+  }
+  // The numbers among the attributes of an operator: the depth of one_hot, the epsilon of a normalization.
+  void OnCall(const Call& call) {
+    const auto* attrs = call.attrs ? As<ObjectAttr>(call.attrs) : nullptr;
+    for (uint32_t i = 0; attrs && i < attrs->values.size(); ++i) {
+      if (const auto* integer = As<IntAttr>(attrs->values[i])) sets_.Add(integer->value, /*is_compared=*/false);
+      if (const auto* real = As<FloatAttr>(attrs->values[i])) sets_.Add(real->value, /*is_compared=*/false);
     }
   }
   void OnScalar(const PrimExpr* expr) {
@@ -131,7 +141,7 @@ ProgramConstants FindConstants(const Module& before, const Module& after, const 
   const ConstantSets a = ConstantsIn(before, function);
   const ConstantSets b = ConstantsIn(after, function);
   return {Ranked(a.integers, b.integers, a.compared_integers, b.compared_integers),
-          Ranked(a.reals, b.reals, a.compared_reals, b.compared_reals)};
+          Ranked(a.reals, b.reals, a.compared_reals, b.compared_reals), Ranked<int64_t>(a.dims, b.dims, {}, {})};
 }
 
 }  // namespace iropt

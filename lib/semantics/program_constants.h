@@ -12,6 +12,7 @@ namespace iropt {
 struct ProgramConstants {
   std::vector<int64_t> integers = {};
   std::vector<double> reals = {};  // integers that floats are compared with, too
+  std::vector<int64_t> dims = {};  // of constant tensors
 
   friend bool operator==(const ProgramConstants&, const ProgramConstants&) = default;
 };

@@ -16,7 +16,9 @@ struct TrialPlan {
   bool near_constants = false;  // numbers of the program, and those next to them
   bool has_extremes = false;    // integers that overflow
   bool is_dense = false;        // most floats are not finite
-  double scale = 1;             // of ordinary floats
+  bool has_indices = false;     // integers are indices of whole dimensions, often the first or the last one
+  bool alternates = false;      // every second input is ordinary; in the next run the others are
+  double scale = 1;             // of ordinary floats, and of those with an offset
   unsigned char fresh = 0x5a;   // the bytes of memory without a value
 };
 
@@ -30,15 +32,17 @@ inline constexpr TrialPlan kTrialPlans[] = {
 };
 
 // More runs, of functions that take little time. Tiny floats are below the precision of narrower formats and below
-// constants that keep divisors from being 0.
+// constants that keep divisors from being 0. Large ones are beyond the range of float16, and sums of them beyond any
+// usual bound. The runs with equal numbers have all combinations of the ends of integers (InputMaker).
 inline constexpr double kTinyScale = 0x1p-20;
+inline constexpr double kLargeScale = 0x1p12;
 inline constexpr TrialPlan kExtraPlans[] = {
     {.values = InputValues::kSpecial, .sizes = kSizesOfOne, .near_constants = true},
     {.values = InputValues::kOrdinary, .form = InputForm::kOffset, .sizes = kOddSizes},
     {.values = InputValues::kSpecial, .form = InputForm::kTies, .sizes = 0},
-    {.values = InputValues::kNonFinite, .form = InputForm::kMask, .sizes = 1},
-    {.values = InputValues::kSpecial, .form = InputForm::kMask, .sizes = 0, .fresh = 0xda},
-    {.values = InputValues::kSpecial, .form = InputForm::kMask, .sizes = 2, .fresh = 0xff},
+    {.values = InputValues::kNonFinite, .form = InputForm::kMask, .sizes = 1, .alternates = true},
+    {.values = InputValues::kSpecial, .form = InputForm::kMask, .sizes = 0, .alternates = true, .fresh = 0xda},
+    {.values = InputValues::kSpecial, .form = InputForm::kMask, .sizes = 2, .alternates = true, .fresh = 0xff},
     {.values = InputValues::kSpecial, .form = InputForm::kNeighbours, .sizes = 0},
     {.values = InputValues::kOrdinary, .sizes = kOddSizes, .scale = kTinyScale, .fresh = 0xda},
     {.values = InputValues::kSpecial, .sizes = kMoreOddSizes, .has_extremes = true, .fresh = 0xff},
@@ -51,6 +55,17 @@ inline constexpr TrialPlan kExtraPlans[] = {
     {.values = InputValues::kSpecial, .sizes = kSizesNearConstants + 3, .near_constants = true},
     {.values = InputValues::kOrdinary, .sizes = kSizesNearConstants + 4, .near_constants = true},
     {.values = InputValues::kSpecial, .sizes = 4, .has_extremes = true},
+    {.values = InputValues::kOrdinary, .sizes = 0, .has_indices = true},
+    {.values = InputValues::kOrdinary, .sizes = 1, .alternates = true, .scale = kTinyScale, .fresh = 0xff},
+    {.values = InputValues::kOrdinary, .sizes = 0, .alternates = true, .scale = kTinyScale},
+    {.values = InputValues::kSpecial, .form = InputForm::kEqual, .sizes = 0},
+    {.values = InputValues::kSpecial, .form = InputForm::kEqual, .sizes = 0},
+    {.values = InputValues::kSpecial, .form = InputForm::kEqual, .sizes = 0},
+    {.values = InputValues::kSpecial, .form = InputForm::kEqual, .sizes = 0},
+    {.values = InputValues::kOrdinary, .form = InputForm::kOffset, .sizes = 1, .scale = kLargeScale},
+    {.values = InputValues::kOrdinary, .form = InputForm::kOffset, .sizes = 0, .scale = -kLargeScale},
+    {.values = InputValues::kOrdinary, .sizes = kEmptySizes},
+    {.values = InputValues::kOrdinary, .sizes = kLargeSizes, .has_indices = true},
 };
 
 }  // namespace iropt

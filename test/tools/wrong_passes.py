@@ -1,8 +1,9 @@
 """Wrong passes on purpose (test/plugin/wrong_passes) are found by -check-semantics with its default settings.
 
-  wrong_passes.py --ir-opt=ir-opt --plugin=wrong_passes.so --modules=FOLDER --document=FILE [--write] [--seeds=5] [--escape=3]
+  wrong_passes.py --ir-opt=ir-opt --plugin=wrong_passes.so --modules=FOLDER --rewrites=FOLDER --document=FILE [--write] [--seeds=5] [--escape=3]
 
-Every pass changes its module in FOLDER. The check finds the fault if it does so at every seed. The document has a table of what
+Every pass changes its module in the first folder. A file of the second one is an example of a wrong rewrite: a comment that says what it
+does, the module, "# -----", and what the rewrite makes of it. The check finds the bug if it does so at every seed. The document has a table of what
 found each of them; --write brings it up to date. At most --escape passes may be found by nothing.
 """
 import argparse
@@ -11,6 +12,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 BEGIN = "<!-- wrong passes: begin -->"
 END = "<!-- wrong passes: end -->"
@@ -32,9 +34,15 @@ def how(result):
         return "output of prints"
     if notes[0].startswith("the run fails"):
         return "failing run"
+    if "the result is" in notes[0]:
+        return "structure of the result"
+    if "is overwritten" in notes[0]:
+        return "overwritten input"
     inputs = notes[-1].removeprefix("with ")
     if "times" in inputs:
-        return "tiny floats"
+        return "tiny floats" if "e-" in inputs else "large floats"
+    if "whole dimensions" in inputs:
+        return "indices of whole dimensions"
     if "any size" in inputs:
         return "integers of any size"
     if "near" in inputs:
@@ -42,10 +50,9 @@ def how(result):
     return inputs.split(",")[0].split(" (")[0]
 
 
-def check(args, name, module):
+def check(args, passes, module):
     """The kinds of inputs that found it, by seed (None where it escaped), and whether the verifier finds it. Text if the pass does
     not fit the module."""
-    passes = f"-passes=wrong.{name}"
     before = run(args, "-passes=", module)
     plain = run(args, passes, module)
     if before.returncode or plain.returncode:
@@ -64,6 +71,16 @@ def summaries(args):
     listed = run(args, "-list-passes").stdout
     rows = re.findall(r"^(wrong\.\S+)\s+\d+\s+\S+\s+(.*)$", listed, re.M)
     return {name.removeprefix("wrong."): summary.removesuffix(" (plugin wrong-passes)").strip() for name, summary in rows}
+
+
+def check_rewrite(args, path, folder):
+    """What the rewrite does, and the result of its check."""
+    summary, text = path.read_text().split("\n", 1)
+    files = []
+    for when, part in zip(("before", "after"), text.split("# -----\n"), strict=True):
+        files.append(folder / f"{path.stem}.{when}.ir")
+        files[-1].write_text(part)
+    return summary.removeprefix("# "), check(args, f'-passes=test.ReplaceModule<file="{files[1]}">', str(files[0]))
 
 
 def table(found, summary):
@@ -90,7 +107,7 @@ def update(args, text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for flag in ("--ir-opt", "--plugin", "--modules", "--document"):
+    for flag in ("--ir-opt", "--plugin", "--modules", "--rewrites", "--document"):
         parser.add_argument(flag, required=True)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--seeds", type=int, default=5)
@@ -100,7 +117,10 @@ def main():
     modules = {path.stem: str(path) for path in pathlib.Path(args.modules).glob("*.ir")}
     if set(modules) != set(summary):
         sys.exit(f"passes and modules differ: {sorted(set(modules) ^ set(summary))}")
-    found = {name: check(args, name, modules[name]) for name in sorted(modules)}
+    found = {name: check(args, f"-passes=wrong.{name}", modules[name]) for name in sorted(modules)}
+    with tempfile.TemporaryDirectory() as folder:
+        for path in sorted(pathlib.Path(args.rewrites).glob("*.ir")):
+            summary[path.stem], found[path.stem] = check_rewrite(args, path, pathlib.Path(folder))
     unfit = [f"wrong.{name}: {reason}" for name, reason in found.items() if isinstance(reason, str)]
     if unfit:
         sys.exit("\n".join(unfit))

@@ -21,6 +21,7 @@ enum class InputForm : uint8_t {
   kOffset,      // floats whose mean is a thousand times their deviation
   kTies,        // multiples of 1/2 of both signs, many of them equal, and the number below 1/2
   kNeighbours,  // numbers next to each other that narrower formats and floats cannot tell apart
+  kEqual,       // all elements of an input are the same number; integers are an end of their dtype
   kMask,        // 0 and the least number, by rows: -infinity with kNonFinite; integers of both ends of their dtype
 };
 
@@ -35,9 +36,11 @@ struct RandomOptions {
   InputForm form = InputForm::kPlain;          // of floats
   InputForm integer_form = InputForm::kPlain;  // with kPlain, integers are those of the range, for use as indices
   IntegerRange integers = {};
-  double scale = 1;                             // of ordinary floats
+  double scale = 1;                             // of ordinary floats, and of those with kOffset
   bool is_dense = false;                        // non-finite floats are frequent
   bool has_extremes = false;                    // integers of any size, and those at the ends of their dtype
+  bool has_ends = false;                        // some integers are the ends of the range, or numbers of the program
+  bool takes_least = false;                     // with kEqual, integers are the least number and not the greatest
   std::span<const int64_t> near_integers = {};  // most integers are one of them, or next to one
   std::span<const double> near_reals = {};      // many special floats are one of them, or near to one
   // Another number, other changes of the last bits of all floats; 0 changes nothing.

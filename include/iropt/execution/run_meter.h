@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,9 +30,14 @@ class RunMeter : public RunObserver {
     if (branches_) branches_->Add(&branch, value);
   }
   void OnRandom() override { has_drawn_ = is_random_ = true; }
+  void OnOverwrite(const NDArray& tensor) override;
 
   // From now on, `branches` receives the ways that conditionals go.
   void WatchBranches(TakenBranches* branches) { branches_ = branches; }
+
+  // From now on, notes the first of these inputs that the function overwrites. They must outlive the meter.
+  void WatchInputs(std::span<const HostValue> inputs) { inputs_ = inputs; }
+  std::optional<size_t> overwritten_input() const { return overwritten_input_; }
 
   // Counts the steps of an interpreted PrimFunc, which are single operations but take longer.
   void AddSteps(uint64_t steps);
@@ -52,6 +58,8 @@ class RunMeter : public RunObserver {
   RunPrecision precision_;
   TakenBranches* branches_ = nullptr;  // null: they are not noted
   std::vector<Draw> draws_ = {};
+  std::span<const HostValue> inputs_ = {};
+  std::optional<size_t> overwritten_input_ = {};
   bool has_drawn_ = false;  // since the last binding
   bool is_random_ = false;
   bool runs_loops_ = false;

@@ -15,7 +15,12 @@ inline std::string AssertionFailure(std::string_view message) {
   return text;
 }
 
-// Returns whether the message of an error, which may name the function first, is that of an assertion.
-inline bool IsAssertionFailure(std::string_view message) { return message.find(kAssertionFailed) != message.npos; }
+inline constexpr std::string_view kMatchCastFailed = "match_cast: expected ";
+
+// Returns whether the message of an error, which may name the function first, is that of an assertion or of a
+// match_cast.
+inline bool IsAssertionFailure(std::string_view message) {
+  return message.find(kAssertionFailed) != message.npos || message.find(kMatchCastFailed) != message.npos;
+}
 
 }  // namespace iropt

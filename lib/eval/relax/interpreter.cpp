@@ -290,6 +290,7 @@ void ReplaceTensor(HostValue& value, const NDArray& from, const HostValue& to) {
 }  // namespace
 
 Result<HostValue> RelaxInterpreter::CopyToStorage(const NDArray& tensor, Frame& frame) {
+  if (options_.observer) options_.observer->OnOverwrite(tensor);
   const TensorSpec spec{tensor.dtype(), {tensor.shape().begin(), tensor.shape().end()}};
   IROPT_ASSIGN_OR_RETURN(Tensor copy, AllocateTensor(spec, executor_.tracking(), options_.limits));
   if (tensor.num_bytes() != 0) std::memcpy(copy->storage()->data(), tensor.data(), tensor.num_bytes());

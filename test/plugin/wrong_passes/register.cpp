@@ -1,10 +1,13 @@
 // The plugin with the wrong passes.
 #include <map>
+#include <optional>
 #include <string>
 
 #include "faults.h"
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/pass/plugin.h"
+#include "iropt/support/file.h"
+#include "iropt/text/script/parser.h"
 
 namespace iropt::wrong {
 
@@ -38,7 +41,23 @@ Pass CreateLoopPass(const PassOptions& options) {
                             });
 }
 
+// A rewrite that is known by an example only: the module becomes that of a file.
+Pass CreateReplaceModule(const PassOptions& options) {
+  return CreateModulePass(options.info(),
+                          [path = options.String("file")](const Module&, ModulePassContext& context) -> Result<Module> {
+                            IROPT_ASSIGN_OR_RETURN(const auto file, ReadFile(path));
+                            std::optional<Module> module = ParseModule(file->text(), 1, {}, context.diagnostics);
+                            if (!module) return Error{ErrorCode::PassFailed, path + " is not a module"};
+                            return *std::move(module);
+                          });
+}
+
 Status Register(PassRegistry& registry) {
+  IROPT_RETURN_IF_ERROR(
+      registry.Add({.info = {.name = "test.ReplaceModule", .kind = PassKind::Module},
+                    .options = {{"file", OptionType::String, std::string(), "the text of the other module"}},
+                    .summary = "replace the module by another one",
+                    .create = &CreateReplaceModule}));
   for (const auto& faults : {CallFaults(), BindingFaults()}) {
     for (const GraphFault& fault : faults) {
       IROPT_RETURN_IF_ERROR(

@@ -63,6 +63,8 @@ class RunObserver {
   virtual void OnBranch(const If&, bool /*value*/) {}
   // An operator has drawn random numbers.
   virtual void OnRandom() {}
+  // A function writes to a tensor that is read-only, an input or a constant: what reads it later sees a copy.
+  virtual void OnOverwrite(const NDArray& /*tensor*/) {}
 };
 
 struct RunOptions {
