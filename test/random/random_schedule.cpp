@@ -201,7 +201,8 @@ class RandomSchedule {
   std::optional<Value> MakeValue(const schedule::Param& param) {
     switch (param.kind) {
       case ParamKind::kBlock: return Value{Value::Name{choices_.OneIn(8) ? choices_.Pick(blocks_) : block_}};
-      case ParamKind::kLoop: return PickName(choices_.OneIn(2) ? other_loops_ : loops_);
+      case ParamKind::kLoop:
+      case ParamKind::kLoopOrMark: return PickName(choices_.OneIn(2) ? other_loops_ : loops_);
       case ParamKind::kBlockOrLoop:
       case ParamKind::kBlocksOrLoop: return choices_.OneIn(2) ? Value{Value::Name{block_}} : PickName(loops_);
       case ParamKind::kLoops: return PickLoops();
