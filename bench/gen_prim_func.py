@@ -4,7 +4,8 @@
   gen_prim_func.py --kind stores --size 10000 --funcs 1 -o out.ir
 
 Each of --funcs functions has --size units of a few statements; the units of kinds in NESTED are nested in each other, as
-deep as the square root of --size, and there are as many of these nests one after the other. Kinds:
+deep as the square root of --size, and there are as many of these nests one after the other; those of DEEP are one nest.
+Kinds:
 """
 import math
 
@@ -86,6 +87,10 @@ def lets(k):
 
 def repeated_lets(k):
     return [f"x{k}: T.int32 = " + (f"x{k - 1} + {k}" if k % 100 else f"m * {k + 2}"), f"A[x{k} + 1] = B[x{k} + 1] + B[x{k} + {k + 1}]"]
+
+
+def binding_chain(k):
+    return [f"x{k}: T.int32 = " + (f"x{k - 1} + p" if k else "m"), f"A[x{k}] = B[{k}]"]
 
 
 def let_exprs(k):
@@ -361,6 +366,14 @@ def overcomputed(k):
             f"        A[i + {k}] = T.float32(1)"]
 
 
+def junction(word):
+    """One condition of all units, in a loop that it does not depend on."""
+    def lines(n):
+        condition = f" {word} ".join(f"m * {k % 7 + 2} < p + {k}" for k in range(n))
+        return ["for i in range(16):", f"    if {condition}:", "        A[i] = B[i]"]
+    return lines
+
+
 def undefined(k):
     return [f'A[{k}] = T.undef(dtype="float32")']
 
@@ -411,6 +424,13 @@ def if_nest(nest, k):
     return [f"if m < {k + nest}:", f"    A[{k}] = B[m]"]
 
 
+def deep(unit):
+    """One nest, as deep as there are units."""
+    def lines(n):
+        return [" " * k + line for k in range(n) for line in unit(k)] + [" " * n + "A[m] = B[m]"]
+    return lines
+
+
 def block_nest(nest, k):
     return [f"for i{k} in range(2):", f'    with T.block("b{nest}_{k}"):', f"        v{k} = T.axis.spatial(2, i{k})",
             "        T.reads(B[0:1000])", "        T.writes(A[0:1000])", f"        A[v{k} + {k}] = B[v{k}]"]
@@ -441,6 +461,7 @@ KINDS = {
     "whiles": chained(whiles),
     "lets": chained(lets),
     "repeated_lets": chained(repeated_lets),
+    "binding_chain": chained(binding_chain),
     "let_exprs": chained(let_exprs),
     "effects": chained(effects),
     "asserts": chained(asserts),
@@ -509,9 +530,16 @@ KINDS = {
     "loop_nests": nested(loop_nest),
     "if_nests": nested(if_nest),
     "block_nests": block_nests,
+    "conjuncts": junction("and"),
+    "disjuncts": junction("or"),
+    "deep_loops": deep(lambda k: [f"for i{k} in range(2):"]),
+    "deep_ifs": deep(lambda k: [f"if m * {k % 7 + 2} < p + {k}:"]),
+    "deep_loop_ifs": deep(lambda k: [f"for i{k} in range(2):" if k % 2 else f"if m * {k % 7 + 2} < p + {k}:"]),
 }
 # The units are nested.
 NESTED = ["loop_nests", "if_nests", "block_nests"]
+# They are one nest.
+DEEP = ["deep_loops", "deep_ifs", "deep_loop_ifs"]
 # More parameters, and the attributes of the function.
 PARAMS = {
     "rolling": lambda n: [f'R{k}: T.Buffer((16,), "float32")' for k in range(n)],

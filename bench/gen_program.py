@@ -20,6 +20,13 @@ Kinds, each with --size units in every one of --funcs functions; text and work g
   calls      calls of a private function that takes a tuple and more than it needs, and returns more than is used
   closures   local functions that use variables of the function around them
   nested     one expression nested --size deep
+  concat     one R.concat of --size tensors
+  stack      one R.stack of --size tensors
+  split      one R.split into --size tensors
+  fields     a tuple of --size fields, and a use of each
+  match_casts  casts, each with a symbolic variable of its own
+  sizes      parameters, each with a symbolic variable of its own
+  deep_ifs   conditionals in each other, --size deep
 """
 import argparse
 import sys
@@ -189,6 +196,60 @@ def closures(n):
     yield f"return {last}"
 
 
+def concat(n):
+    yield f"gv = R.concat(({'x, y, ' * (n // 2)}), axis=0)"
+    yield "return gv"
+
+
+def stack(n):
+    yield f"gv = R.stack(({'x, y, ' * (n // 2)}), axis=0)"
+    yield "return gv"
+
+
+def split(n):
+    yield f"gv = R.split(R.broadcast_to(x, R.shape([{n}, 2, 3])), {n}, axis=0)"
+    yield "return gv"
+
+
+def fields(n):
+    yield f"t = ({'x, y, ' * (n // 2)})"
+    for i in range(n):
+        yield f"a{i} = t[{i}]"
+        yield f"b{i} = R.add(a{i}, y)"
+    yield f"return ({', '.join(f'b{i}' for i in range(n))})"
+
+
+def match_casts(n):
+    for i in range(n):
+        yield f"s{i} = T.int64()"
+    for i in range(n):
+        yield f'm{i} = R.match_cast(dynamic, R.Tensor((s{i}, 3), dtype="float32"))'
+        yield f"a{i} = R.add(m{i}, m{i})"
+    yield f"return ({', '.join(f'a{i}' for i in range(n))})"
+
+
+def sized_params(n):
+    return [(f"p{i}", f'R.Tensor(("s{i}", 3), dtype="float32")') for i in range(n)]
+
+
+def sizes(n):
+    for i in range(n):
+        yield f"a{i} = R.add(p{i}, p{i})"
+    yield f"return ({', '.join(f'a{i}' for i in range(n))})"
+
+
+def deep_ifs(n):
+    for i in range(n):
+        yield " " * i + "if cond:"
+    yield " " * n + f"v{n} = R.add(x, y)"
+    for i in reversed(range(n)):
+        yield " " * i + "else:"
+        yield " " * i + f" v{i + 1} = x"
+        if i:
+            yield " " * i + f"v{i} = R.add(v{i + 1}, y)"
+    yield "return v1"
+
+
 def nested(n):
     yield "gv = " + "R.add(" * n + "x" + ", y)" * n
     yield "return gv"
@@ -197,11 +258,14 @@ def nested(n):
 # Kinds with a single dataflow block, by its lines, and the other kinds, by the lines of the whole body.
 BLOCKS = {"chain": chain, "wide": wide, "redundant": redundant, "dead": dead, "constants": constants, "symbolic": symbolic,
           "tuples": tuples, "attributes": attributes, "devices": devices, "undone": undone, "weights": weights}
-BODIES = {"blocks": blocks, "ifs": ifs, "calls": calls, "closures": closures, "nested": nested}
+BODIES = {"blocks": blocks, "ifs": ifs, "calls": calls, "closures": closures, "nested": nested, "concat": concat,
+          "stack": stack, "split": split, "fields": fields, "match_casts": match_casts, "sizes": sizes, "deep_ifs": deep_ifs}
 KINDS = [*BLOCKS, *BODIES]
 PARAMS = {"symbolic": [("z", 'R.Tensor(("n", 4), dtype="float32")'), ("u", 'R.Tensor((1, 4), dtype="float32")')],
           "attributes": [("img", 'R.Tensor((1, 8, 16, 16), dtype="float32")'), ("w", 'R.Tensor((8, 8, 3, 3), dtype="float32")')],
           "ifs": [("cond", 'R.Tensor((), dtype="bool")')],
+          "deep_ifs": [("cond", 'R.Tensor((), dtype="bool")')],
+          "match_casts": [("dynamic", 'R.Tensor(dtype="float32", ndim=2)')],
           "devices": [("z", ON_DEVICE), ("w", ON_DEVICE)]}
 
 
@@ -232,6 +296,8 @@ HELPER = f"""    @R.function(private=True)
 def write(out, kind, size, funcs):
     out.write("# from tvm.script import ir as I\n# from tvm.script import tir as T\n# from tvm.script import relax as R\n\n@I.ir_module\nclass Module:\n")
     params = [("x", TENSOR), ("y", TENSOR), *PARAMS.get(kind, [])]
+    if kind == "sizes":
+        params += sized_params(size)
     impure = "(pure=False)" if kind == "blocks" else ""
     if kind == "calls":
         out.write(HELPER)

@@ -91,6 +91,21 @@ class TirPassesTest(unittest.TestCase):
         self.assertRegex(out, r"\ntir.StorageRewrite +loops +[0-9.]+ +[0-9.]+ +[0-9.]+\n")
 
 
+class GrowthTest(unittest.TestCase):
+    def test_growth(self):
+        names = ["LegalizeOps", "VMShapeLower", "tir.HoistExpression", "tir.Simplify"]
+        out = run("growth.py", "--ir-opt", IR_OPT, "--size", "8", "--slack", "100", *names)
+        self.assertRegex(out, r"^[0-9]{2,} passes on a kind of module, of which 0 grow too fast\n$")
+
+    def test_bad_growth(self):
+        # No time grows so little.
+        command = [sys.executable, os.path.join(HERE, "growth.py"), "--ir-opt", IR_OPT, "--size", "8", "--exponent", "-100", "--slack", "0",
+                   "--runs", "1", "--kinds", "conjuncts", "tir.Simplify"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"^tir.Simplify +conjuncts +[0-9.]+ ms +[0-9.]+ ms +n\^[-0-9.]+ FAILED\n1 passes")
+
+
 class OnnxTest(unittest.TestCase):
     def test_models(self):
         python = "/usr/bin/python3"
