@@ -247,14 +247,12 @@ const tir::Block* StmtEmitter::InitializeBefore(const tir::For& loop) {
       return;
     }
     const tir::For& inner = *nest.loops[depth];
-    const LoopRange range = RangeOf(inner.loop_var, inner.min, inner.extent);
-    if (!nest.Reduces(inner)) return EmitLoop(range, HintOf(inner), [&] { initialize(depth + 1); });
-    // The initialization runs only if there is a first iteration.
-    frame_.If(b().CreateICmpSGT(range.extent, frame_.Int64(0)), [&] {
-      exprs_.scope().Bind(inner.loop_var, llvm::ConstantInt::get(frame_.types().Register(inner.loop_var->dtype), 0));
-      exprs_.ranges().Bind(inner.loop_var, {0, 0});
-      initialize(depth + 1);
-    });
+    if (!nest.Reduces(inner))
+      return EmitLoop(RangeOf(inner.loop_var, inner.min, inner.extent), HintOf(inner), [&] { initialize(depth + 1); });
+    // If there is no first iteration, the result is the identity of the reduction.
+    exprs_.scope().Bind(inner.loop_var, llvm::ConstantInt::get(frame_.types().Register(inner.loop_var->dtype), 0));
+    exprs_.ranges().Bind(inner.loop_var, {0, 0});
+    initialize(depth + 1);
   };
   const Scope::Mark outer = exprs_.scope().mark();
   initialize(0);

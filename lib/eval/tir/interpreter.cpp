@@ -200,6 +200,7 @@ bool Interpreter::ExecFor(const tir::For& loop) {
   int64_t extent = 0;
   int64_t step = 1;
   if (!EvalInt(loop.min, &min) || !EvalInt(loop.extent, &extent) || !EvalStep(loop, &step)) return false;
+  if (extent <= 0) return InitializeEmpty(loop);
   const std::string_view thread_tag = loop.thread_binding ? loop.thread_binding->thread_tag : std::string_view();
   const ConcurrentLoop concurrent(execution_, loop.loop_var, thread_tag, RaceDetector::IsConcurrent(loop));
   return ExecAxis(thread_tag, loop.loop_var, min, extent, loop.body, step);
@@ -318,6 +319,35 @@ bool Interpreter::ExecBlock(const tir::Block& block) {
 bool Interpreter::Initialize(const tir::Block& block) {
   bool first = false;
   return !block.init || (AtFirstReduction(block, &first) && (!first || Exec(block.init)));
+}
+
+bool Interpreter::InitializeEmpty(const tir::For& loop) {
+  const auto nest = tir::FindReductionNest(loop);
+  return !nest || InitializeEmpty(*nest, 0);
+}
+
+bool Interpreter::InitializeEmpty(const tir::ReductionNest& nest, size_t depth) {
+  if (depth < nest.loops.size()) {
+    const tir::For& loop = *nest.loops[depth];
+    if (nest.IsReduction(loop)) return InitializeEmpty(nest, depth + 1);
+    int64_t min = 0;
+    int64_t extent = 0;
+    if (!EvalInt(loop.min, &min) || !EvalInt(loop.extent, &extent)) return false;
+    for (int64_t i = 0; i < extent; ++i) {
+      env().Bind(loop.loop_var, Scalar::Int(WrapAdd(min, i), loop.loop_var->dtype));
+      if (!InitializeEmpty(nest, depth + 1)) return false;
+    }
+    env().Unbind(loop.loop_var);
+    return true;
+  }
+  const tir::Block& block = *nest.realize->block;
+  for (size_t i = 0; i < block.iter_vars.size(); ++i) {
+    if (block.iter_vars[i]->iter_type == tir::IterVarType::kCommReduce) continue;
+    int64_t value = 0;
+    if (!EvalInt(nest.realize->iter_values[i], &value)) return false;
+    env().Bind(block.iter_vars[i]->var, Scalar::Int(value, block.iter_vars[i]->var->dtype));
+  }
+  return Exec(block.init);
 }
 
 // Returns whether every reduction axis has its first value: then a block initializes the reduction.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "call_evaluator.h"
+#include "iropt/ir/tir/reduction_nest.h"
 
 namespace iropt::eval {
 
@@ -78,6 +79,9 @@ class Interpreter final : public CallEvaluator {
   // Gives the axes of a block their values; `active` is whether its predicate holds.
   bool EnterBlock(const tir::BlockRealize& realize, bool* active);
   bool Initialize(const tir::Block& block);
+  // Initializes the results of a reduction whose loop does not run.
+  bool InitializeEmpty(const tir::For& loop);
+  bool InitializeEmpty(const tir::ReductionNest& nest, size_t depth);
   bool AtFirstReduction(const tir::Block& block, bool* first);
 
   bool returned_ = false;  // T.ret has ended the function

@@ -4,14 +4,20 @@
 //       C[vi] = T.float32(0)                  -->         C[vi] = T.float32(0)
 //   C[vi] = C[vi] + A[vi, vk]                         C[vi] = C[vi] + A[vi, vk]
 //
-// It runs where all reduction axes have their least values; if the block has no reduction axis, always. Functions of
-// the older scheduler stay. O(nodes).
+// It runs where all reduction axes have their least values; if the block has no reduction axis, always. A reduction
+// whose extent may turn out to be 0 never gets there, so its results are initialized before it then. Functions of the
+// older scheduler stay. O(nodes).
 //
-// Source: TVM 0.18's pass of this name.
+// Source: TVM 0.18's pass of this name, which leaves the results of such reductions as they are.
+#include <fmt/format.h>
+
 #include <array>
+#include <vector>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/reduction_nest.h"
+#include "iropt/ir/tir/substitute.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "transform/tir/util/prim_func_pass.h"
@@ -26,6 +32,18 @@ class InitLowerer : public tir::StmtExprMutator {
 
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }  // there are no blocks in expressions
+
+  const tir::Stmt* VisitFor(const tir::For* loop) override {
+    const auto nest = tir::FindReductionNest(*loop);
+    if (!nest || nest->realize == in_nest_) return StmtExprMutator::VisitFor(loop);
+    in_nest_ = nest->realize;
+    const tir::Stmt* lowered = StmtExprMutator::VisitFor(loop);
+    const PrimExpr* is_empty = IsEmpty(*nest);
+    if (!is_empty) return lowered;
+    const std::array<const tir::Stmt*, 2> stmts = {
+        workspace().New<tir::IfThenElse>(is_empty, Initialization(*nest), nullptr), lowered};
+    return MakeFlatSeq(workspace(), stmts);
+  }
 
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
     if (!block->init) return StmtExprMutator::VisitBlock(block);
@@ -48,6 +66,56 @@ class InitLowerer : public tir::StmtExprMutator {
     }
     return condition ? workspace().New<tir::IfThenElse>(condition, init, nullptr) : init;
   }
+
+  // Whether one of the loops of the reduction does not run; null if all are known to run.
+  const PrimExpr* IsEmpty(const tir::ReductionNest& nest) {
+    const arith::PrimBuilder make(workspace().arena());
+    const PrimExpr* condition = nullptr;
+    for (const tir::For* loop : nest.loops) {
+      const int64_t* extent = arith::AsInt(loop->extent);
+      if (!nest.IsReduction(*loop) || (extent && *extent > 0)) continue;
+      const PrimExpr* is_empty = make.Binary(NodeKind::kLE, loop->extent, make.Const(0, loop->extent->dtype));
+      condition = condition ? make.Binary(NodeKind::kOr, condition, is_empty) : is_empty;
+    }
+    return condition;
+  }
+
+  // The loops and axes that are not of the reduction, around the initialization.
+  const tir::Stmt* Initialization(const tir::ReductionNest& nest) {
+    const tir::Block& block = *nest.realize->block;
+    tir::VarValues vars;
+    const auto copy = [&](const tir::Var* var) { return workspace().NewPrimVar(var->name, var->dtype); };
+    std::vector<const tir::IterVar*> axes;
+    std::vector<const PrimExpr*> values;
+    for (size_t i = 0; i < block.iter_vars.size(); ++i) {
+      const tir::IterVar& axis = *block.iter_vars[i];
+      if (axis.iter_type == tir::IterVarType::kCommReduce) continue;
+      const tir::Var* var = copy(axis.var);
+      vars[axis.var] = var;
+      axes.push_back(workspace().New<tir::IterVar>(axis.dom, var, axis.iter_type, axis.thread_tag));
+      values.push_back(nest.realize->iter_values[i]);
+    }
+    std::vector<const tir::BufferRegion*> writes;
+    for (const tir::BufferRegion* write : block.writes) writes.push_back(tir::Substitute(write, vars, workspace()));
+    const auto* init_block =
+        workspace().New<tir::Block>(workspace().Copy(axes), List<const tir::BufferRegion*>(), workspace().Copy(writes),
+                                    workspace().arena().CopyString(fmt::format("{}_init", block.name_hint)),
+                                    List<const tir::Buffer*>(), List<const tir::MatchBufferRegion*>(),
+                                    DictAttr::Empty(), nullptr, tir::Substitute(block.init, vars, workspace()));
+    const tir::Stmt* stmt =
+        workspace().New<tir::BlockRealize>(workspace().Copy(values), nest.realize->predicate, init_block);
+    for (size_t i = nest.loops.size(); i > 0; --i) {
+      const tir::For& loop = *nest.loops[i - 1];
+      if (nest.IsReduction(loop)) continue;
+      const tir::Var* var = copy(loop.loop_var);
+      stmt = workspace().New<tir::For>(var, loop.min, loop.extent, loop.for_kind,
+                                       tir::Substitute(stmt, {{loop.loop_var, var}}, workspace()), nullptr,
+                                       DictAttr::Empty());
+    }
+    return stmt;
+  }
+
+  const tir::BlockRealize* in_nest_ = nullptr;  // the reduction whose outermost loop was visited
 };
 
 }  // namespace
