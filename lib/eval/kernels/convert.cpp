@@ -1,4 +1,8 @@
 // Conversion between dtypes, and elementwise operators with more than two operands or with parameters.
+#include <limits>
+#include <type_traits>
+#include <utility>
+
 #include "axis_loops.h"
 #include "elementwise.h"
 #include "iropt/op/ops/activation.h"
@@ -33,9 +37,26 @@ Result<HostValue> EvalAstype(KernelCall& call) {
 
 namespace {
 
-// A bound of clip in the dtype of the tensor.
+// A bound of clip in the dtype of the tensor: what integers do not hold is their end.
 template <class T>
 bool BoundAs(const Scalar& bound, T* result) {
+  if constexpr (std::is_integral_v<T>) {
+    using Limits = std::numeric_limits<T>;
+    const auto is_outside = [](auto value, T limit, bool above) {
+      if constexpr (std::is_integral_v<decltype(value)>)
+        return above ? std::cmp_greater(value, limit) : std::cmp_less(value, limit);
+      else
+        return above ? value >= static_cast<double>(limit) : value <= static_cast<double>(limit);
+    };
+    const auto is_beyond = [&](T limit, bool above) {
+      return bound.dtype.is_floating() ? is_outside(bound.real, limit, above) : is_outside(bound.integer, limit, above);
+    };
+    const bool above = is_beyond(Limits::max(), true);
+    if (above || is_beyond(Limits::min(), false)) {
+      *result = above ? Limits::max() : Limits::min();
+      return true;
+    }
+  }
   return bound.dtype.is_floating() ? ConvertElement(bound.real, result) : ConvertElement(bound.integer, result);
 }
 

@@ -9,6 +9,13 @@ namespace iropt::eval {
 
 namespace {
 
+// The next sum or product; of booleans, whether any or all of them are true.
+template <bool kSum, class T>
+T Extend(T before, T value) {
+  if constexpr (std::is_same_v<T, bool>) return kSum ? before || value : before && value;
+  else return kSum ? WrapAdd(before, value) : WrapMul(before, value);
+}
+
 template <bool kSum, class T>
 void RunScan(const AxisLoops& loops, bool exclusive, const T* x, T* out) {
   ForEachLine(loops, [&](int64_t at) {
@@ -16,7 +23,7 @@ void RunScan(const AxisLoops& loops, bool exclusive, const T* x, T* out) {
     for (int64_t i = 0; i < loops.length; ++i, at += loops.inner) {
       const MathOf<T> before = Element<T>::Load(total);
       const MathOf<T> value = Element<T>::Load(x[at]);
-      const T after = Element<T>::Store(kSum ? WrapAdd(before, value) : WrapMul(before, value));
+      const T after = Element<T>::Store(Extend<kSum>(before, value));
       out[at] = exclusive ? total : after;
       total = after;
     }
@@ -35,13 +42,10 @@ Result<HostValue> EvalScan(KernelCall& call) {
   }
   const auto exclusive = attrs.exclusive();
   IROPT_ASSIGN_OR_RETURN(const Tensor values, CastTensor(call, x, DTypeOr(attrs.dtype(), x->dtype())));
-  if (values->dtype().is_bool()) return call.UnsupportedDType(values->dtype());
   IROPT_RETURN_IF_ERROR(call.Charge(static_cast<uint64_t>(values->num_elements())));
   IROPT_ASSIGN_OR_RETURN(const std::shared_ptr<NDArray> out, call.Allocate(values->dtype(), ShapeOf(*values)));
   DispatchElement(values->dtype(), [&]<class T>(std::type_identity<T>) {
-    if constexpr (!std::is_same_v<T, BoolByte>) {
-      RunScan<kSum>(LoopsOf(*values, axis), exclusive != 0, values->As<T>().data(), out->MutableAs<T>().data());
-    }
+    RunScan<kSum>(LoopsOf(*values, axis), exclusive != 0, values->As<T>().data(), out->MutableAs<T>().data());
   });
   return HostValue(Tensor(out));
 }

@@ -42,6 +42,14 @@ const Expr* LegalizeBits(LegalizeCall& call, std::string_view name, std::string_
   return LegalizeBinary(call, name, stage, f);
 }
 
+const Expr* LegalizeLogical(LegalizeCall& call, std::string_view name, std::string_view stage, topi::BinaryFn f) {
+  for (size_t i = 0; i < call.num_args(); ++i) {
+    if (const DataType dtype = ElementType(call.arg(i)->type); !dtype.is_bool() && !dtype.is_void())
+      return call.Error(fmt::format("the operands must have the dtype bool, but one has {}", dtype.ToString()));
+  }
+  return LegalizeBinary(call, name, stage, f);
+}
+
 Value FloorDivide(Value a, Value b) { return a.dtype().is_integer() ? te::FloorDiv(a, b) : topi::Floor(te::Div(a, b)); }
 
 Value FloorRemainder(Value a, Value b) {
@@ -87,9 +95,9 @@ IROPT_LEGALIZE_BITS(LeftShift, "left_shift", kShiftLeft)
 IROPT_LEGALIZE_BINARY(Less, "less", a < b)
 IROPT_LEGALIZE_BINARY(LessEqual, "less_equal", a <= b)
 IROPT_LEGALIZE_BINARY(LogAddExp, "log_add_exp", LogAddExp(a, b))
-IROPT_LEGALIZE_BINARY(LogicalAnd, "logical_and", a&& b)
-IROPT_LEGALIZE_BINARY(LogicalOr, "logical_or", a || b)
-IROPT_LEGALIZE_BITS(LogicalXor, "logical_xor", kXor)
+IROPT_LEGALIZE_WITH(LegalizeLogical, LogicalAnd, "logical_and", a&& b)
+IROPT_LEGALIZE_WITH(LegalizeLogical, LogicalOr, "logical_or", a || b)
+IROPT_LEGALIZE_WITH(LegalizeLogical, LogicalXor, "logical_xor", te::Bitwise(arith::BitOp::kXor, a, b))
 IROPT_LEGALIZE_BINARY(Maximum, "maximum", te::Max(a, b))
 IROPT_LEGALIZE_BINARY(Minimum, "minimum", te::Min(a, b))
 IROPT_LEGALIZE_BINARY(Mod, "mod", TruncRemainder(a, b))

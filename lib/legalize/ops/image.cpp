@@ -64,7 +64,9 @@ class Resizer {
     const Value x = axis.index;
     const Value scale = te::Div(AsFloat(axis.in), AsFloat(axis.out));
     const Value half = Number(te_, 0.5);
-    if (mode == "align_corners") return te::Div(AsFloat(axis.in - 1), axis.out - 1) * x;
+    if (mode == "align_corners") {  // a single element of the result lies on the first one
+      return te::IfThenElse(axis.out > 1, te::Div(AsFloat(axis.in - 1), axis.out - 1) * x, Number(te_, 0));
+    }
     if (mode == "asymmetric") return divides ? te::Div(x, te::Div(axis.out, axis.in)) : scale * x;
     if (mode == "pytorch_half_pixel") return te::IfThenElse(axis.out > 1, (x + half) * scale - half, Number(te_, 0));
     if (mode == "tf_half_pixel_for_nn") return (x + half) * scale;

@@ -46,6 +46,12 @@ const Expr* LegalizeBitwiseNot(LegalizeCall& call) {
   return LegalizeUnary(call, "tir_bitwise_not", [](te::Value x) { return te::Call(op::kTirBitwiseNot, {x}); });
 }
 
+const Expr* LegalizeLogicalNot(LegalizeCall& call) {
+  if (!call.TensorArg(0)->dtype.is_bool())
+    return call.Error(fmt::format("the operand must have the dtype bool, not {}", call.TensorArg(0)->dtype.ToString()));
+  return LegalizeUnary(call, "tir_logical_not", [](te::Value x) { return !x; });
+}
+
 #define IROPT_LEGALIZE_UNARY(Id, name, value)                                                                          \
   const Expr* Legalize##Id(LegalizeCall& call) {                                                                       \
     return LegalizeUnary(call, "tir_" name, [](te::Value x) { return value; });                                        \
@@ -68,7 +74,6 @@ IROPT_LEGALIZE_UNARY(IsFinite, "isfinite", !IsInf(x) && !IsNan(x))
 IROPT_LEGALIZE_UNARY(IsInf, "isinf", IsInf(x))
 IROPT_LEGALIZE_UNARY(IsNan, "isnan", IsNan(x))
 IROPT_LEGALIZE_INTRINSIC(Log, "log")
-IROPT_LEGALIZE_UNARY(LogicalNot, "logical_not", !x)
 IROPT_LEGALIZE_UNARY(Negative, "negative", x * -1)
 IROPT_LEGALIZE_UNARY(Round, "round", RoundToEven(x))
 IROPT_LEGALIZE_INTRINSIC(Rsqrt, "rsqrt")
@@ -95,13 +100,25 @@ const Expr* LegalizeSquare(LegalizeCall& call) {
   return te.Finish({topi::Multiply(x, x)});
 }
 
+namespace {
+
+// A bound of clip in the dtype of the tensor: what it does not hold is its end.
+te::Value ClipBound(te::Value bound, DataType dtype) {
+  if (dtype.is_integer() && (bound.dtype().is_floating() || dtype.bits < bound.dtype().bits)) {
+    te::Builder& te = *bound.te();
+    bound = te::Max(te::Min(bound, te.MaxValue(dtype)), te.MinValue(dtype));
+  }
+  return te::Cast(dtype, bound);
+}
+
+}  // namespace
+
 const Expr* LegalizeClip(LegalizeCall& call) {
   TeCall te(call, "tir_clip");
   const te::Tensor x = te.Arg(0);
-  const te::Value low = std::get<te::Value>(te.Operand(call.arg(1)));
-  const te::Value high = std::get<te::Value>(te.Operand(call.arg(2)));
-  return te.Finish({topi::Map(
-      x, [&](te::Value v) { return te::Max(te::Min(v, te::Cast(v.dtype(), high)), te::Cast(v.dtype(), low)); })});
+  const te::Value low = ClipBound(std::get<te::Value>(te.Operand(call.arg(1))), x.dtype());
+  const te::Value high = ClipBound(std::get<te::Value>(te.Operand(call.arg(2))), x.dtype());
+  return te.Finish({topi::Map(x, [&](te::Value v) { return te::Max(te::Min(v, high), low); })});
 }
 
 const Expr* LegalizeErf(LegalizeCall& call) {

@@ -258,7 +258,9 @@ TEST_CASE("elementwise: where, clip, fused multiply-add", "[eval]") {
   CHECK(Values("clip", {F32({4}, {-5, 0.5, 5, 2}), Scalar::Int(0), Scalar::Float(2.5)}) ==
         std::vector<double>{0, 0.5, 2.5, 2});
   CHECK(Values("clip", {I32({3}, {-5, 1, 5}), Scalar::Int(0), Scalar::Int(3)}) == std::vector<double>{0, 1, 3});
-  CHECK_FALSE(Try("clip", {T(DataType::Int(8), {}, {1}), Scalar::Int(0), Scalar::Float(1e9)}).ok());
+  CHECK(Values("clip", {T(DataType::Int(8), {2}, {1, -1}), Scalar::Int(-1000), Scalar::Float(1e9)}) ==
+        std::vector<double>{1, -1});
+  CHECK_FALSE(Try("clip", {T(DataType::Int(8), {}, {1}), Scalar::Int(0), Scalar::Float(kNan)}).ok());
   CHECK(Values("ewise_fma", {I32({2}, {2, 3}), I32({}, {10}), I32({2}, {1, 2})}) == std::vector<double>{21, 32});
   // One rounding: the product alone would round the small part away.
   const float a = 1.0F + std::ldexp(1.0F, -23);

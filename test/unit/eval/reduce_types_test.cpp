@@ -161,9 +161,8 @@ TEST_CASE("types: running sums and products", "[eval]") {
       const ObjectAttr* attrs = Attrs({{"axis", Int(1)}, {"dtype", DType(out)}});
       const Result<HostValue> sums = Try("cumsum", {ExactTensor(dtype, {3, 5}, values)}, attrs);
       const Result<HostValue> products = Try("cumprod", {ExactTensor(dtype, {3, 5}, values)}, attrs);
-      REQUIRE(sums.ok() == !out.is_bool());
-      REQUIRE(products.ok() == !out.is_bool());
-      if (!sums) continue;
+      REQUIRE(sums.ok());
+      REQUIRE(products.ok());
       for (size_t r = 0; r < 3; ++r) {
         Exact sum = 0;
         Exact product = 1;
