@@ -280,6 +280,11 @@ void Analyzer::MarkNonNegative(const PrimExpr* value) {
 
 const PrimExpr* Analyzer::ValueOf(const tir::Var* var) const { return values_.Lookup(var); }
 
+// The first one of a condition counts.
+void Analyzer::AddLiteral(const PrimExpr* condition, bool holds) {
+  if (!literals_.Find(condition)) literals_.Add(condition, holds);
+}
+
 int Analyzer::MatchConstraint(const PrimExpr* condition) const {
   const bool* holds = literals_.Find(condition);
   return holds ? *holds : -1;
@@ -287,8 +292,8 @@ int Analyzer::MatchConstraint(const PrimExpr* condition) const {
 
 Analyzer::Constraint::Constraint(Analyzer& analyzer, const PrimExpr* condition, bool within_expression)
     : analyzer_(analyzer),
-      facts_(analyzer.bounds_),
-      literals_(analyzer.literals_),
+      num_facts_(analyzer.bounds_.num_facts()),
+      num_literals_(analyzer.literals_.size()),
       num_orders_(analyzer.orders_->size()),
       epoch_(analyzer.epoch_) {
   const PrimExpr* written = condition;
@@ -297,8 +302,8 @@ Analyzer::Constraint::Constraint(Analyzer& analyzer, const PrimExpr* condition, 
     if (AsInt(part) || (!within_expression && !IsPure(part))) return;
     // Before the part is known, by which its negation would be false.
     const PrimExpr* negated = analyzer.RewriteSimplify(analyzer.make_.Not(part));
-    analyzer.literals_.Add(part, true);
-    if (!AsInt(negated)) analyzer.literals_.Add(negated, false);
+    analyzer.AddLiteral(part, true);
+    if (!AsInt(negated)) analyzer.AddLiteral(negated, false);
     AddFacts(part);
   });
   // The bounds of the expressions as they are written, too: what is simplified here may have the same form.
@@ -323,6 +328,8 @@ void Analyzer::Constraint::AddFacts(const PrimExpr* condition) {
 }
 
 Analyzer::Constraint::~Constraint() {
+  analyzer_.bounds_.DropFacts(num_facts_);
+  analyzer_.literals_.Resize(num_literals_);
   analyzer_.orders_->Resize(num_orders_);
   for (auto it = modular_.rbegin(); it != modular_.rend(); ++it) analyzer_.bounds_.SetModular(it->first, it->second);
   analyzer_.epoch_ = epoch_;

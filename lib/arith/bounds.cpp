@@ -163,8 +163,7 @@ IntBound BoundAnalyzer::UncachedBound(const PrimExpr* e) const {
 
 void BoundAnalyzer::AddFact(const PrimExpr* e, IntBound bound) {
   const IntBound* earlier = facts_.Find(e);
-  facts_.Set(e, earlier ? bound.Intersect(*earlier) : bound);
-  ++num_facts_added_;
+  facts_.Add(e, earlier ? bound.Intersect(*earlier) : bound);
   DropCaches();
 }
 

@@ -82,8 +82,8 @@ class Analyzer {
     void AddFacts(const PrimExpr* condition);
 
     Analyzer& analyzer_;
-    BoundAnalyzer::FactScope facts_;
-    FactTable<bool>::Scope literals_;
+    size_t num_facts_;
+    size_t num_literals_;
     size_t num_orders_;
     size_t epoch_;
     std::vector<std::pair<const tir::Var*, ModularSet>> modular_;  // to be restored
@@ -94,6 +94,7 @@ class Analyzer {
  private:
   friend class RuleSimplifier;
   class Memo;
+  void AddLiteral(const PrimExpr* condition, bool holds);
   void AddOrder(const tir::Var* var, const PrimExpr* condition);
   void DropOrders(const tir::Var* var);
   // Returns the order of two expressions that the constraints and the ranges of variables prove.
@@ -106,8 +107,7 @@ class Analyzer {
   PrimBuilder make_;
   BoundAnalyzer bounds_;
   LookupMap<const tir::Var*, const PrimExpr*> values_;
-  // Conditions that constraints decide.
-  FactTable<bool> literals_;
+  FactTable<bool> literals_;  // conditions that constraints decide
   // Those of constraints, and of the ranges of variables.
   std::unique_ptr<KnownOrders> orders_, var_orders_;
   struct VarFacts {

@@ -60,25 +60,14 @@ class BoundAnalyzer {
     DropCaches();
   }
 
-  // A fact about a whole expression, from a condition that holds in the current scope. A later fact about an expression
-  // includes the earlier ones.
+  // Facts about whole expressions, from conditions that hold in the current scope.
+  size_t num_facts() const { return facts_.size(); }
+  // A later fact about an expression includes the earlier ones.
   void AddFact(const PrimExpr* e, IntBound bound);
-  // Drops at its end the facts that were added in it. Scopes nest.
-  class FactScope {
-   public:
-    explicit FactScope(BoundAnalyzer& bounds)
-        : bounds_(bounds), num_facts_added_(bounds.num_facts_added_), scope_(bounds.facts_) {}
-    ~FactScope() {
-      if (bounds_.num_facts_added_ != num_facts_added_) bounds_.DropCaches();
-    }
-    FactScope(const FactScope&) = delete;
-    FactScope& operator=(const FactScope&) = delete;
-
-   private:
-    BoundAnalyzer& bounds_;
-    size_t num_facts_added_;
-    FactTable<IntBound>::Scope scope_;
-  };
+  void DropFacts(size_t keep) {
+    if (keep != facts_.size()) DropCaches();
+    facts_.Resize(keep);
+  }
 
  private:
   // Results by node; valid as long as no fact about variables is added. Rewriting asks for the bounds of an expression
@@ -129,7 +118,6 @@ class BoundAnalyzer {
   mutable LookupMap<const tir::Var*, IntBound> var_bounds_;
   mutable LookupMap<const tir::Var*, ModularSet> var_modular_;
   FactTable<IntBound> facts_;
-  size_t num_facts_added_ = 0;
   mutable Cache<IntBound> bounds_;
   mutable Cache<ModularSet> residues_;
 };

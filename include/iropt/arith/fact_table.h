@@ -1,12 +1,14 @@
-// Facts about expressions that hold in a scope.
+// Facts about expressions that hold in scopes.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/structural.h"
-#include "iropt/support/scoped_hash_table.h"
+#include "iropt/support/lookup.h"
 
 namespace iropt::arith {
 
@@ -14,54 +16,63 @@ namespace iropt::arith {
 // an expression are looked up as well as the whole.
 uint32_t FactHash(const PrimExpr* e);
 
-// Values by expressions, which are compared by DeepEqual.
+// Facts in the order of their scopes, found by their expressions, which are compared by DeepEqual.
 template <class T>
 class FactTable {
-  struct Entry {
-    const PrimExpr* expr;
-    T value;
-    uint32_t hash;
-  };
-
  public:
-  // Restores at its end the contents that the table had at its beginning. Scopes nest.
-  class Scope {
-   public:
-    explicit Scope(FactTable& facts) : scope_(facts.table_) {}
+  size_t size() const { return facts_.size(); }
+  void Add(const PrimExpr* e, const T& value) { facts_.push_back({e, value}); }
+  // Keeps the first `count` facts.
+  void Resize(size_t count) {
+    for (; index_ && index_->links.size() > count; index_->links.pop_back()) {
+      index_->newest.insert_or_assign(index_->links.back().hash, index_->links.back().earlier);
+    }
+    facts_.resize(count);
+  }
 
-   private:
-    typename ScopedHashTable<Entry>::Scope scope_;
-  };
-
-  // The value of the expression, or null.
+  // The newest fact about the expression, or null. O(1) for good hashes.
   const T* Find(const PrimExpr* e) const {
-    const size_t index = IndexOf(e);
-    return index == table_.kNone ? nullptr : &table_[index].value;
-  }
-  // Gives an expression a value, unless it has one.
-  void Add(const PrimExpr* e, const T& value) {
-    if (IndexOf(e) == table_.kNone) table_.Add({e, value, FactHash(e)});
-  }
-  // Gives an expression a value instead of the one that it may have.
-  void Set(const PrimExpr* e, const T& value) {
-    const size_t index = IndexOf(e);
-    if (index == table_.kNone) return table_.Add({e, value, FactHash(e)});
-    table_.Set(index, {table_[index].expr, value, table_[index].hash});
+    // Most comparisons of two expressions end at the first node, which takes less time than hashing.
+    constexpr size_t kFew = 8;
+    if (facts_.size() > kFew) return FindByHash(e);
+    for (auto fact = facts_.rbegin(); fact != facts_.rend(); ++fact) {
+      if (DeepEqual(fact->expr, e)) return &fact->value;
+    }
+    return nullptr;
   }
 
  private:
-  size_t IndexOf(const PrimExpr* e) const {
-    // Most comparisons of two expressions end at the first node, which takes less time than hashing.
-    constexpr size_t kFew = 8;
-    const auto is_about = [e](const Entry& entry) { return DeepEqual(entry.expr, e); };
-    if (table_.size() > kFew) return table_.Find(FactHash(e), is_about);
-    for (size_t i = 0; i < table_.size(); ++i) {
-      if (is_about(table_[i])) return i;
+  struct Fact {
+    const PrimExpr* expr;
+    T value;
+  };
+  // Facts of the same hash are linked, from the newest to the oldest. The first facts have links, and the others get
+  // them when they are looked up.
+  struct Link {
+    uint32_t hash;
+    size_t earlier;  // the number of the earlier fact, or kNone
+  };
+  struct Index {
+    std::vector<Link> links;
+    LookupMap<uint32_t, size_t> newest;  // by hash
+  };
+  static constexpr size_t kNone = SIZE_MAX;
+
+  const T* FindByHash(const PrimExpr* e) const {
+    if (!index_) index_ = std::make_unique<Index>();
+    while (index_->links.size() < facts_.size()) {
+      const uint32_t hash = FactHash(facts_[index_->links.size()].expr);
+      size_t& newest = index_->newest.try_emplace(hash, kNone).first;
+      index_->links.push_back({hash, newest});
+      newest = index_->links.size() - 1;
     }
-    return table_.kNone;
+    size_t i = index_->newest.Lookup(FactHash(e), kNone);
+    while (i != kNone && !DeepEqual(facts_[i].expr, e)) i = index_->links[i].earlier;
+    return i == kNone ? nullptr : &facts_[i].value;
   }
 
-  ScopedHashTable<Entry> table_;
+  std::vector<Fact> facts_;
+  mutable std::unique_ptr<Index> index_;  // allocated once there are many facts
 };
 
 }  // namespace iropt::arith
