@@ -12,8 +12,10 @@ namespace {
 // The next sum or product; of booleans, whether any or all of them are true.
 template <bool kSum, class T>
 T Extend(T before, T value) {
-  if constexpr (std::is_same_v<T, bool>) return kSum ? before || value : before && value;
-  else return kSum ? WrapAdd(before, value) : WrapMul(before, value);
+  if constexpr (std::is_same_v<T, bool>)
+    return kSum ? before || value : before && value;
+  else
+    return kSum ? WrapAdd(before, value) : WrapMul(before, value);
 }
 
 template <bool kSum, class T>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
@@ -13,7 +14,8 @@
 
 namespace iropt {
 
-namespace {
+// The state of CarriedReads.
+namespace carried_reads {
 
 constexpr size_t kMaxAccesses = 64;
 
@@ -31,18 +33,23 @@ struct Access {
   std::vector<Step> path;
 };
 
-// The accesses of an iteration, in the order in which they run.
+// The accesses to a memory in an iteration, in the order in which they run.
+struct Accesses {
+  const tir::Buffer* buffer = nullptr;
+  std::vector<Access> list = {};
+  bool is_opaque = false;  // there are other accesses
+};
+
 class AccessFinder : public tir::StmtExprVisitor {
  public:
-  AccessFinder(const tir::For& loop, std::span<const tir::For* const> outer, const tir::Buffer& buffer,
-               Workspace& workspace, arith::Analyzer& analyzer)
-      : loop_(loop), buffer_(buffer), workspace_(workspace), analyzer_(analyzer) {
+  AccessFinder(const tir::For& loop, std::span<const tir::For* const> outer, Workspace& workspace,
+               arith::Analyzer& analyzer)
+      : loop_(loop), workspace_(workspace), analyzer_(analyzer) {
     for (const tir::For* around : outer) analyzer_.Bind(around->loop_var, around->min, around->extent);
     VisitStmt(loop.body);
   }
 
-  std::vector<Access> accesses;
-  bool is_opaque = false;  // there are other accesses
+  LookupMap<const tir::Var*, Accesses> found;  // by data pointer
 
  protected:
   void VisitFor(const tir::For* loop) override {
@@ -76,8 +83,7 @@ class AccessFinder : public tir::StmtExprVisitor {
                           !tir::UsesVar(value, loop_.loop_var);
       if (begins) first_of_[block.iter_vars[i]->var] = block.iter_vars[i]->dom->min;
     }
-    for (const tir::MatchBufferRegion* match : block.match_buffers)
-      is_opaque |= match->source->buffer->data == buffer_.data;
+    for (const tir::MatchBufferRegion* match : block.match_buffers) found[match->source->buffer->data].is_opaque = true;
     const bool is_conditional = !arith::IsInt(realize->predicate, 1);
     if (is_conditional) path_.push_back({realize, nullptr});
     VisitStmt(block.body);
@@ -96,7 +102,9 @@ class AccessFinder : public tir::StmtExprVisitor {
     StmtExprVisitor::VisitBufferLoad(load);
     Add(*load->buffer, load->indices, /*is_store=*/false);
   }
-  void VisitVar(const tir::Var* var) override { is_opaque |= var == buffer_.data; }
+  void VisitVar(const tir::Var* var) override {
+    if (var->dtype.is_handle()) found[var].is_opaque = true;
+  }
 
  private:
   void Within(Step step, const tir::Stmt& body) {
@@ -106,12 +114,13 @@ class AccessFinder : public tir::StmtExprVisitor {
   }
 
   void Add(const tir::Buffer& buffer, List<const PrimExpr*> indices, bool is_store) {
-    if (buffer.data != buffer_.data) return;
-    is_opaque |= &buffer != &buffer_ || accesses.size() == kMaxAccesses;
-    if (is_opaque) return;
+    Accesses& accesses = found[buffer.data];
+    if (!accesses.buffer) accesses.buffer = &buffer;
+    accesses.is_opaque |= &buffer != accesses.buffer || accesses.list.size() == kMaxAccesses;
+    if (accesses.is_opaque) return;
     Access access{is_store, {}, path_};
     for (const PrimExpr* index : indices) access.indices.push_back(OfLoops(index));
-    accesses.push_back(std::move(access));
+    accesses.list.push_back(std::move(access));
   }
 
   const PrimExpr* OfLoops(const PrimExpr* value) { return tir::Substitute(value, values_, workspace_); }
@@ -128,7 +137,6 @@ class AccessFinder : public tir::StmtExprVisitor {
   }
 
   const tir::For& loop_;
-  const tir::Buffer& buffer_;
   Workspace& workspace_;
   arith::Analyzer& analyzer_;
   std::vector<Step> path_;
@@ -136,20 +144,30 @@ class AccessFinder : public tir::StmtExprVisitor {
   LookupMap<const tir::Var*, const PrimExpr*> first_of_;  // of axes of reductions
 };
 
-class CarriedReads {
+}  // namespace carried_reads
+
+class CarriedReads::InLoop {
+  using Access = carried_reads::Access;
+  using Accesses = carried_reads::Accesses;
+  using AccessFinder = carried_reads::AccessFinder;
+  using Step = carried_reads::Step;
+  using VarSet = carried_reads::VarSet;
+
  public:
-  CarriedReads(const tir::For& loop, std::span<const tir::For* const> outer, const tir::Buffer& buffer,
-               Workspace& workspace)
+  InLoop(const tir::For& loop, std::span<const tir::For* const> outer, Workspace& workspace)
       : loop_(loop),
         workspace_(workspace),
         analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
-        found_(loop, outer, buffer, workspace, analyzer_) {}
+        finder_(loop, outer, workspace, analyzer_) {}
 
-  bool Exist() {
+  bool ExistOf(const tir::Buffer& buffer) {
     if (arith::IsInt(loop_.extent, 1)) return false;
-    if (found_.is_opaque || std::ranges::none_of(found_.accesses, &Access::is_store) || IsDisjoint()) return false;
-    for (size_t i = 0; i < found_.accesses.size(); ++i) {
-      if (!found_.accesses[i].is_store && !IsWrittenBefore(i)) return true;
+    const Accesses* found = finder_.found.Find(buffer.data);
+    if (!found || found->is_opaque || found->buffer != &buffer) return false;
+    accesses_ = found->list;
+    if (std::ranges::none_of(accesses_, &Access::is_store) || IsDisjoint()) return false;
+    for (size_t i = 0; i < accesses_.size(); ++i) {
+      if (!accesses_[i].is_store && !IsWrittenBefore(i)) return true;
     }
     return false;
   }
@@ -160,8 +178,8 @@ class CarriedReads {
   // Returns whether different iterations access different elements: in one dimension, a multiple of the loop variable
   // plus what is less than the step.
   bool IsDisjoint() {
-    if (found_.accesses.empty()) return true;
-    for (size_t dim = 0; dim < found_.accesses[0].indices.size(); ++dim) {
+    if (accesses_.empty()) return true;
+    for (size_t dim = 0; dim < accesses_[0].indices.size(); ++dim) {
       if (IsDisjointIn(dim)) return true;
     }
     return false;
@@ -170,7 +188,7 @@ class CarriedReads {
     std::optional<int64_t> step;
     int64_t least = 0, most = 0;
     const PrimExpr* origin = nullptr;
-    for (const Access& access : found_.accesses) {
+    for (const Access& access : accesses_) {
       const PrimExpr* index = access.indices[dim];
       if (!index->dtype.is_scalar()) return false;
       const PrimExpr* rest = At(index, make().Const(0, loop_.loop_var->dtype));
@@ -194,7 +212,7 @@ class CarriedReads {
   // The expression in the first iterations of all inner loops.
   const PrimExpr* Begin(const PrimExpr* expr) {
     tir::VarValues firsts;
-    for (const Access& access : found_.accesses) {
+    for (const Access& access : accesses_) {
       for (const Step& step : access.path) {
         if (step.loop) firsts[step.loop->loop_var] = step.loop->min;
       }
@@ -204,7 +222,7 @@ class CarriedReads {
 
   bool IsWrittenBefore(size_t load) {
     for (size_t store = 0; store < load; ++store) {
-      if (found_.accesses[store].is_store && Covers(found_.accesses[store], found_.accesses[load])) return true;
+      if (accesses_[store].is_store && Covers(accesses_[store], accesses_[load])) return true;
     }
     return false;
   }
@@ -248,14 +266,17 @@ class CarriedReads {
   const tir::For& loop_;
   Workspace& workspace_;
   arith::Analyzer analyzer_;
-  const AccessFinder found_;
+  const AccessFinder finder_;
+  std::span<const Access> accesses_;  // to the buffer that is looked at
 };
 
-}  // namespace
+CarriedReads::CarriedReads(Workspace& workspace) : workspace_(workspace) {}
+CarriedReads::~CarriedReads() = default;
 
-bool ReadsEarlierIterations(const tir::For& loop, std::span<const tir::For* const> outer, const tir::Buffer& buffer,
-                            Workspace& workspace) {
-  return CarriedReads(loop, outer, buffer, workspace).Exist();
+bool CarriedReads::Exist(const tir::For& loop, std::span<const tir::For* const> outer, const tir::Buffer& buffer) {
+  std::unique_ptr<InLoop>& in_loop = loops_[&loop];
+  if (!in_loop) in_loop = std::make_unique<InLoop>(loop, outer, workspace_);
+  return in_loop->ExistOf(buffer);
 }
 
 }  // namespace iropt

@@ -112,7 +112,7 @@ class BufferCollector : public tir::StmtExprVisitor {
 class AllocationMover : public tir::StmtExprMutator {
  public:
   AllocationMover(const PrimFunc& func, Workspace& workspace, DiagnosticEngine& diagnostics)
-      : StmtExprMutator(workspace, tir::kRewriteBuffers), diagnostics_(diagnostics) {
+      : StmtExprMutator(workspace, tir::kRewriteBuffers), diagnostics_(diagnostics), carried_reads_(workspace) {
     for (const tir::Buffer* buffer : func.param_buffers) {
       if (buffer) known_[buffer->data] = buffer;
     }
@@ -195,8 +195,7 @@ class AllocationMover : public tir::StmtExprMutator {
     for (const tir::Stmt* around = scope; around && around != definition; around = collector.Around(around)) {
       const auto* loop = As<tir::For>(around);
       const bool is_thread = !loop || loop->for_kind == tir::ForKind::kThreadBinding;
-      if (is_thread) continue;
-      if (ReadsEarlierIterations(*loop, collector.LoopsAround(*loop), buffer, workspace()))
+      if (!is_thread && carried_reads_.Exist(*loop, collector.LoopsAround(*loop), buffer))
         place = collector.Around(loop);
     }
     return place;
@@ -229,6 +228,7 @@ class AllocationMover : public tir::StmtExprMutator {
   }
 
   DiagnosticEngine& diagnostics_;
+  CarriedReads carried_reads_;
   LookupMap<const tir::Stmt*, std::vector<const tir::Buffer*>> planned_;
   BuffersByPointer known_;  // the buffers of blocks that exist here, and all others
 };
