@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "iropt/arith/int_set.h"
+#include "iropt/arith/side_effect.h"
 #include "iropt/schedule/state.h"
 #include "region_tools.h"
 #include "stmt_tools.h"
@@ -32,6 +33,17 @@ class NestedAccesses : public StmtWalker {
   }
 
   std::vector<const tir::Buffer*> own_;
+};
+
+// Statements of a scope that are not in one of its blocks.
+class BareStmtFinder : public StmtWalker {
+ public:
+  bool found = false;
+
+ protected:
+  void VisitBlock(const tir::Block*) override {}
+  void VisitBufferStore(const tir::BufferStore*) override { found = true; }
+  void VisitEvaluate(const tir::Evaluate* stmt) override { found = found || !arith::IsPure(stmt->value); }
 };
 
 void AddOther(std::vector<Ref*>& found, Ref* other) {
@@ -245,6 +257,16 @@ const BlockScope& State::ScopeInfo(Ref* block) {
 bool State::IsStagePipeline(Ref* block) {
   ScopeInfo(block);
   return *kept_[block].stage_pipeline;
+}
+
+bool State::HasOnlyBlocks(Ref* block) {
+  std::optional<bool>& known = kept_[block].only_blocks;
+  if (!known) {
+    BareStmtFinder finder;
+    finder.VisitStmt(BodyOf(*block->stmt));
+    known = !finder.found;
+  }
+  return *known;
 }
 
 void State::UpdateInfos(Ref* scope, const std::vector<Ref*>& before, const std::vector<Ref*>& after) {

@@ -120,7 +120,33 @@ class BlocksInLoopsFinder : public StmtWalker {
   LookupSet<const tir::Buffer*> own_buffers_;
 };
 
+// Accesses to memory by statements that are not in a block.
+class BareAccessFinder : public tir::StmtExprVisitor {
+ public:
+  explicit BareAccessFinder(const tir::Var* data) : data_(data) {}
+  bool found = false;
+
+ protected:
+  void VisitBlock(const tir::Block*) override {}
+  void VisitBufferUse(const tir::Buffer* buffer) override { found = found || buffer->data == data_; }
+  void VisitVar(const tir::Var* var) override { found = found || var == data_; }
+
+ private:
+  const tir::Var* data_;
+};
+
 }  // namespace
+
+Status CheckOnlyBlocks(State& state, Ref* scope, const tir::Buffer* buffer) {
+  if (state.HasOnlyBlocks(scope)) return {};
+  if (buffer) {
+    BareAccessFinder finder(buffer->data);
+    finder.VisitStmt(scope->block().body);
+    if (!finder.found) return {};
+  }
+  return state.Refuse("the scope {0} has statements that are not in a block, so that its dependences are not known",
+                      {scope->stmt});
+}
 
 Result<Ref*> RequireScope(State& state, const Ref* ref, bool stage_pipeline) {
   Ref* scope = state.ScopeOf(ref);
@@ -134,6 +160,7 @@ Result<Ref*> RequireScope(State& state, const Ref* ref, bool stage_pipeline) {
         "- only read-after-write and write-after-write are allowed\n"
         "- All the statements in the scope are schedulable statements, i.e. Block and For",
         {scope->stmt});
+  if (stage_pipeline) IROPT_RETURN_IF_ERROR(CheckOnlyBlocks(state, scope));
   return scope;
 }
 

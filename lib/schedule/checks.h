@@ -13,6 +13,9 @@ namespace iropt::schedule {
 
 // The block around it, which must exist.
 Result<Ref*> RequireScope(State& state, const Ref* ref, bool stage_pipeline);
+// Refuses a scope with statements that are not in a block: they may access what its blocks access. With a buffer, only
+// if they access that one.
+Status CheckOnlyBlocks(State& state, Ref* scope, const tir::Buffer* buffer = nullptr);
 
 // ---- Kinds of blocks, with respect to the dependences under `root`, a block or loop
 

@@ -42,6 +42,14 @@ class BufferReplacer : public tir::StmtExprMutator {
     const auto* found = buffers_.Find(buffer);
     return found ? *found : StmtExprMutator::VisitBufferDef(buffer);
   }
+  const tir::MatchBufferRegion* VisitMatchBufferRegion(const tir::MatchBufferRegion* match) override {
+    const tir::Buffer* source = RemapOf(match->source->buffer);
+    if (!source || source->scope() == match->buffer->scope()) return StmtExprMutator::VisitMatchBufferRegion(match);
+    const tir::Buffer* view = CopyBuffer(*match->buffer, {.scope = source->scope(), .is_view = true}, workspace());
+    Remap(match->buffer, view);
+    Remap(match->buffer->data, view->data);
+    return workspace().New<tir::MatchBufferRegion>(view, VisitBufferRegion(match->source));
+  }
 
  private:
   const BufferMap& buffers_;
@@ -219,9 +227,12 @@ const tir::Buffer* CopyBuffer(const tir::Buffer& buffer, const BufferChange& cha
   if (change.shape) {
     copy->shape = workspace.Copy(*change.shape);
     copy->strides = {};
-    if (arith::IsInt(copy->elem_offset, 0) && !change.shape->empty())
-      copy->elem_offset = arith::PrimBuilder(workspace.arena()).Const(0, change.shape->front()->dtype);
   }
+  if (change.is_view) return copy;
+  const auto is_constant = [](const PrimExpr* e) { return arith::AsInt(e) != nullptr; };
+  if (!std::ranges::all_of(copy->strides, is_constant)) copy->strides = {};
+  if ((change.shape || !is_constant(copy->elem_offset)) && !copy->shape.empty())
+    copy->elem_offset = arith::PrimBuilder(workspace.arena()).Const(0, copy->shape.front()->dtype);
   return copy;
 }
 

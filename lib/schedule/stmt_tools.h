@@ -82,15 +82,17 @@ List<T> With(List<T> list, T item, Workspace& workspace) {
 
 // ---- Buffers
 
-// A copy of the buffer with memory of its own.
+// A copy of the buffer with a pointer of its own: new memory, or another view of memory.
 struct BufferChange {
   std::string name = {};                                // empty: the same
   std::string_view scope = {};                          // empty: the same
   DataType dtype = DataType::Void();                    // void: the same
   const std::vector<const PrimExpr*>* shape = nullptr;  // null: the same; else without strides
+  bool is_view = false;                                 // strides and offset may be variables that a match binds
 };
 const tir::Buffer* CopyBuffer(const tir::Buffer& buffer, const BufferChange& change, Workspace& workspace);
-// Replaces buffers in statements, regions and matched regions; also in the lists of allocated buffers.
+// Replaces buffers in statements, regions and matched regions; also in the lists of allocated buffers. What is matched
+// to a region of one is in the memory of the new one.
 using BufferMap = LookupMap<const tir::Buffer*, const tir::Buffer*>;
 const tir::Stmt* ReplaceBuffers(const tir::Stmt* stmt, const BufferMap& buffers, Workspace& workspace);
 List<const tir::BufferRegion*> ReplaceBuffers(List<const tir::BufferRegion*> regions, const BufferMap& buffers,

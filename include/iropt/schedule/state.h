@@ -86,6 +86,9 @@ class State {
   // Each child of the block reads only what others before it have written, and no child writes what another one before
   // it reads.
   bool IsStagePipeline(Ref* block);
+  // Returns whether all statements of the block that store or have effects are in the blocks in it, so that the
+  // dependences between these are all that there are.
+  bool HasOnlyBlocks(Ref* block);
   // Returns whether the bindings of the block are an affine map of the loops around it.
   bool IsAffine(const Ref* block);
   // Returns whether what the block reads has been written before, by blocks of its scope if any of them writes it.
@@ -96,7 +99,7 @@ class State {
   // written, which holds if a primitive has only taken blocks apart.
   void RecheckBlocks(Ref* scope);
   // States all of them for a block that a primitive has made.
-  void Trust(const Ref* block) { kept_[block] = {true, true, true}; }
+  void Trust(const Ref* block) { kept_[block] = {true, true, true, std::nullopt}; }
   // For a block whose bindings a primitive has made.
   void RecheckAffine(const Ref* block) {
     kept_[block].affine.reset();
@@ -115,6 +118,7 @@ class State {
     std::optional<bool> affine;
     std::optional<bool> covered;
     std::optional<bool> stage_pipeline;
+    std::optional<bool> only_blocks;
   };
 
   Ref* NewRef(const tir::Stmt* stmt, Ref* parent);

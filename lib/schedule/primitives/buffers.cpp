@@ -189,7 +189,8 @@ Status ApplySetScope(PrimitiveCall& call) {
   IROPT_RETURN_IF_ERROR(CheckStorageScope(state, memory));
   IROPT_ASSIGN_OR_RETURN(Ref * site, AllocationSite(state, ref, access->buffer));
   const auto change = [&](const tir::Buffer& buffer) {
-    return CopyBuffer(buffer, {.name = fmt::format("{}_{}", buffer.name, memory), .scope = memory}, workspace);
+    return CopyBuffer(buffer, {.name = fmt::format("{}_{}", buffer.name, memory), .scope = memory, .is_view = true},
+                      workspace);
   };
   BufferChanger changer(access->buffer, change(*access->buffer), change, workspace);
   ReplaceScope(state, site, changer.VisitStmt(site->stmt));
@@ -207,7 +208,7 @@ Status ApplyUnsafeSetDType(PrimitiveCall& call) {
   if (access->buffer->dtype == *dtype) return {};
   IROPT_ASSIGN_OR_RETURN(Ref * site, AllocationSite(state, ref, access->buffer));
   const auto change = [&](const tir::Buffer& buffer) {
-    return CopyBuffer(buffer, {.name = {}, .dtype = *dtype}, workspace);
+    return CopyBuffer(buffer, {.name = {}, .dtype = *dtype, .is_view = true}, workspace);
   };
   DTypeChanger changer(access->buffer, change(*access->buffer), change, workspace);
   ReplaceScope(state, site, changer.VisitStmt(site->stmt));

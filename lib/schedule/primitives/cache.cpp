@@ -323,6 +323,9 @@ class ReadRewriter : public AccessRewriter {
     const auto* visited = To<tir::BufferLoad>(AccessRewriter::VisitBufferLoad(load));
     return visited->buffer == stage().read_buffer && consumes_ ? MapLoad(visited) : visited;
   }
+  const tir::MatchBufferRegion* VisitMatchBufferRegion(const tir::MatchBufferRegion* match) override {
+    return consumes_ ? AccessRewriter::VisitMatchBufferRegion(match) : StmtExprMutator::VisitMatchBufferRegion(match);
+  }
 
  private:
   bool Reads(const tir::Block& block) const {
@@ -424,6 +427,7 @@ Result<CachedRead> RequireCachedRead(PrimitiveCall& call, Ref* ref, const std::s
   IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access,
                          RequireAccess(state, ref, call.GetInt("read_buffer_index"), /*is_write=*/false));
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/false));
+  IROPT_RETURN_IF_ERROR(CheckOnlyBlocks(state, scope, access->buffer));
   IROPT_RETURN_IF_ERROR(CheckRegionCover(state, scope, access->buffer));
   return CachedRead{access, scope};
 }
@@ -478,6 +482,7 @@ Status ApplyCacheWrite(PrimitiveCall& call) {
                          RequireAccess(state, ref, call.GetInt("write_buffer_index"), /*is_write=*/true));
   const tir::Buffer* buffer = access->buffer;
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/false));
+  IROPT_RETURN_IF_ERROR(CheckOnlyBlocks(state, scope, buffer));
   CopyStage stage;
   stage.write_buffer = buffer;
   AddConsumers(state, call.GetRefs("consumer_blocks"), stage);

@@ -52,6 +52,8 @@ class AccessRewriter : public tir::StmtExprMutator {
   const tir::Block* Complete(const tir::Block* block, const tir::Block* visited, bool is_scope);
 
   const PrimExpr* VisitVar(const tir::Var* var) override;
+  // What is matched to the buffer is in the memory of its copy then.
+  const tir::MatchBufferRegion* VisitMatchBufferRegion(const tir::MatchBufferRegion* match) override;
   const tir::Stmt* VisitFor(const tir::For* loop) override;
   const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override;
 

@@ -303,6 +303,7 @@ Status ApplyCacheIndex(PrimitiveCall& call) {
   if (threshold < 0) return call.Refuse("cse_thresh should not be negative number");
   IROPT_RETURN_IF_ERROR(CheckStorageScope(state, memory));
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/false));
+  IROPT_RETURN_IF_ERROR(CheckOnlyBlocks(state, scope));
   ComputationFacts facts(workspace, /*equivalent=*/true, ComputationCalls::kPure);
   std::vector<CachedIndex> indices = IndexFinder(ref->block(), static_cast<size_t>(threshold), facts).Find();
   if (indices.empty()) return {};

@@ -101,7 +101,18 @@ const tir::Stmt* AccessRewriter::MapStore(const tir::BufferStore* store) {
   return copy;
 }
 
-const PrimExpr* AccessRewriter::VisitVar(const tir::Var* var) { return var == from_->data ? to_->data : var; }
+const PrimExpr* AccessRewriter::VisitVar(const tir::Var* var) {
+  return var == from_->data ? to_->data : StmtExprMutator::VisitVar(var);
+}
+
+const tir::MatchBufferRegion* AccessRewriter::VisitMatchBufferRegion(const tir::MatchBufferRegion* match) {
+  const bool is_copied = match->source->buffer == from_ || RemapOf(match->source->buffer);
+  if (!is_copied || from_->scope() == to_->scope()) return StmtExprMutator::VisitMatchBufferRegion(match);
+  const tir::Buffer* view = CopyBuffer(*match->buffer, {.scope = to_->scope(), .is_view = true}, workspace());
+  Remap(match->buffer, view);
+  Remap(match->buffer->data, view->data);
+  return workspace().New<tir::MatchBufferRegion>(view, VisitBufferRegion(match->source));
+}
 
 const tir::Stmt* AccessRewriter::VisitBlockRealize(const tir::BlockRealize* realize) {
   if (is_outside_ && !paths_.contains(realize->block)) return realize;

@@ -5,10 +5,10 @@
 //       temp[vi] = temp[vi] + A[vi, vk]                   -->       D[vi] = D[vi] + A[vi, vk]
 //   with T.block("D"): D[vi] = temp[vi] + C[vi]
 //
-// An operand that is added to the result becomes the first value of the reduction; other operations are applied in each
-// of its steps, as TVM does, which is the same only for operations that the steps may repeat.
+// Operands that are added to a sum become part of its first value. The result of another reduction may only be copied.
 //
-// Source: FuseReductionEpilogue of TVM 0.23's compute_inline.cc.
+// Source: FuseReductionEpilogue of TVM 0.23's compute_inline.cc. Unlike it, operations that would be done in each step
+// of the reduction are refused, and the first value is that of the reduction.
 #include <algorithm>
 
 #include "schedule/checks.h"
@@ -20,37 +20,25 @@ namespace iropt::schedule {
 namespace {
 
 constexpr std::string_view kEpilogueForm =
-    "the body of the epilogue block {0} should be a store of an expression that reads the result of the reduction "
-    "once, "
-    "without multiplying or dividing it, and without a predicate";
+    "the body of the epilogue block {0} should be a store of the result of the reduction, to which values may be added "
+    "if "
+    "the reduction is a sum, and without a predicate";
 
-// Counts the loads of a buffer, and those under multiplications and divisions.
-class LoadCounter : public tir::StmtExprVisitor {
- public:
-  explicit LoadCounter(const tir::Buffer* buffer) : buffer_(buffer) {}
-  using StmtExprVisitor::VisitExpr;
+int CountLoads(const PrimExpr* expr, const tir::Buffer* buffer) {
   int count = 0;
-  bool is_scaled = false;
+  tir::PostOrderVisit(expr, [&](const Node* node) {
+    const auto* load = As<tir::BufferLoad>(node);
+    count += load && load->buffer == buffer ? 1 : 0;
+  });
+  return count;
+}
 
- protected:
-  void VisitBufferLoad(const tir::BufferLoad* load) override {
-    if (load->buffer == buffer_) {
-      ++count;
-      is_scaled = is_scaled || depth_ > 0;
-    }
-    StmtExprVisitor::VisitBufferLoad(load);
-  }
-  void VisitBinary(const tir::BinaryExpr* expr) override {
-    const bool scales = Is<tir::Mul>(expr) || Is<tir::Div>(expr) || Is<tir::Mod>(expr);
-    depth_ += scales ? 1 : 0;
-    StmtExprVisitor::VisitBinary(expr);
-    depth_ -= scales ? 1 : 0;
-  }
-
- private:
-  const tir::Buffer* buffer_;
-  int depth_ = 0;
-};
+// Returns whether the expression is a load of the buffer, or also a sum with one as an operand.
+bool IsLoadOf(const tir::Buffer* buffer, const PrimExpr* expr, bool in_sum) {
+  if (const auto* load = As<tir::BufferLoad>(expr)) return load->buffer == buffer;
+  const auto* sum = in_sum ? As<tir::Add>(expr) : nullptr;
+  return sum && (IsLoadOf(buffer, sum->a, in_sum) || IsLoadOf(buffer, sum->b, in_sum));
+}
 
 // Replaces the load of the result of the reduction by a value.
 class ResultReplacer : public tir::StmtExprMutator {
@@ -115,13 +103,15 @@ class EpilogueFuser {
   Result<const tir::Block*> Fuse(const PrimExpr* predicate) {
     const auto* store = As<tir::BufferStore>(epilogue_.body);
     const auto* update = As<tir::BufferStore>(reduction_.body);
-    if (!IsTrue(predicate) || !store || !update) return state_.Refuse(std::string(kEpilogueForm), {&epilogue_});
-    LoadCounter counter(buffer_);
-    counter.VisitExpr(store->value);
-    if (counter.count != 1 || counter.is_scaled) return state_.Refuse(std::string(kEpilogueForm), {&epilogue_});
+    const auto* first = As<tir::BufferStore>(reduction_.init);
+    if (!IsTrue(predicate) || !store || !update || !first)
+      return state_.Refuse(std::string(kEpilogueForm), {&epilogue_});
+    const bool is_sum = Is<tir::Add>(update->value) && IsLoadOf(buffer_, update->value, /*in_sum=*/true);
+    if (CountLoads(store->value, buffer_) != 1 || !IsLoadOf(buffer_, store->value, is_sum))
+      return state_.Refuse(std::string(kEpilogueForm), {&epilogue_});
     IROPT_RETURN_IF_ERROR(MapAxes());
     return CopyBlock(reduction_, workspace_, [&](tir::Block& copy) {
-      copy.init = MakeInit(*store);
+      copy.init = MakeInit(*store, first->value);
       copy.body = MakeUpdate(*store, *update);
       copy.writes = MakeWrites(store->buffer);
       copy.reads = MakeReads();
@@ -146,10 +136,9 @@ class EpilogueFuser {
     return {};
   }
 
-  const tir::Stmt* MakeInit(const tir::BufferStore& store) {
+  const tir::Stmt* MakeInit(const tir::BufferStore& store, const PrimExpr* first) {
     arith::Analyzer analyzer(state_.make(), arith::Analyzer::SymVars::kAny);
-    const PrimExpr* zero = state_.make().Const(0, store.buffer->dtype);
-    const PrimExpr* value = ResultReplacer(buffer_, zero, /*drop_addends=*/false, workspace_).VisitExpr(store.value);
+    const PrimExpr* value = ResultReplacer(buffer_, first, /*drop_addends=*/false, workspace_).VisitExpr(store.value);
     auto* init = workspace_.New<tir::BufferStore>(store);
     init->value = analyzer.Simplify(tir::Substitute(value, axes_, workspace_));
     std::vector<const PrimExpr*> indices;

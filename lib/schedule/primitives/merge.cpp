@@ -52,7 +52,8 @@ Result<std::vector<MergedNest>> CollectNests(State& state, const std::vector<Ref
   std::vector<MergedNest> nests;
   const Ref* first_scope = nullptr;
   for (const Ref* ref : refs) {
-    IROPT_ASSIGN_OR_RETURN(const Ref* scope, RequireScope(state, ref, /*stage_pipeline=*/false));
+    IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/false));
+    IROPT_RETURN_IF_ERROR(CheckOnlyBlocks(state, scope));
     MergedNest nest;
     for (const Ref* up = ref; up != lca; up = up->parent) {
       if (!up->is_loop()) continue;

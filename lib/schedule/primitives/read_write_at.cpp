@@ -94,6 +94,7 @@ class AutoCopy {
         const bool has_write = UsesBuffer(block.writes, old_buffer_);
         reads = reads || has_read;
         writes = writes || has_write;
+        if (has_read && boxes_.empty() && !is_read_) early_reader_ = &block;
         if (is_read_ ? has_read : has_write) Relax(*realize, is_read_ ? block.reads : block.writes);
         if (has_write && !is_read_ && !IsTrue(realize->predicate)) partial_writer_ = &block;
       };
@@ -120,6 +121,9 @@ class AutoCopy {
     if (partial_writer_)
       return state_.Refuse("the block {0} does not write the region where its condition does not hold",
                            {partial_writer_});
+    if (early_reader_)
+      return state_.Refuse("the block {0} reads what was written before the loop, which the new memory does not have",
+                           {early_reader_});
     if (own.empty())
       return state_.Refuse(fmt::format("the buffer '{}' is not accessed under the loop {{0}}", old_buffer_->name),
                            {loop_->stmt});
@@ -196,6 +200,7 @@ class AutoCopy {
   const bool is_read_;
   std::vector<size_t> readers_, writers_;
   const tir::Block* partial_writer_ = nullptr;  // that has a condition
+  const tir::Block* early_reader_ = nullptr;    // before all writers, or one that updates
   std::vector<Box> boxes_;
 };
 

@@ -179,6 +179,7 @@ Status ApplyRollingBuffer(PrimitiveCall& call) {
   IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* region,
                          RequireAccess(state, block, call.GetInt("write_buffer_index"), /*is_write=*/true));
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, block, /*stage_pipeline=*/false));
+  IROPT_RETURN_IF_ERROR(CheckOnlyBlocks(state, scope));
   IROPT_RETURN_IF_ERROR(CheckNotOutputBlock(state, block, scope));
   const BlockScope& info = state.ScopeInfo(scope);
   const auto is_other = [](const Dependence& dependence) { return dependence.kind != DependenceKind::kReadAfterWrite; };

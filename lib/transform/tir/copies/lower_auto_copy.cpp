@@ -131,6 +131,7 @@ class CopyLowerer : public tir::StmtExprMutator {
   const tir::Block* LowerCopy(const tir::Block& block) {
     const tir::BufferRegion* read = ReadOf(block);
     if (!read) return Fail(block, "it must read one region, or among others one from wmma.accumulator");
+    if (block.writes.empty()) return &block;  // nobody reads the copy
     if (block.writes.size() != 1) return Fail(block, "it must write one region");
     const BlockCopy copy = {.threads = facts_.threads,
                             .outer_loops = loops_,
