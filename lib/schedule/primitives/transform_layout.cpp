@@ -505,6 +505,7 @@ Status ApplyTransformLayout(PrimitiveCall& call) {
   auto* new_buffer = workspace.New<tir::Buffer>(old_buffer);
   new_buffer->id = workspace.NextVarId();
   new_buffer->shape = workspace.Copy(*shape);
+  new_buffer->strides = {};  // the new layout is that of the whole memory
   layout.new_buffer = new_buffer;
   if (!call.GetBool("assume_injective_transform")) {
     if (!Invert(layout, analyzer, workspace))
