@@ -67,19 +67,23 @@ std::optional<bool> CompareFloats(NodeKind kind, double a, double b) {
   }
 }
 
-// x + 0, x * 1, 0 // x and so on.
+// x + 0, x * 1, 0 // x and so on. A product with 0 and a quotient of 0 are NaN for some floats.
 const PrimExpr* DropNeutral(NodeKind kind, const PrimExpr* a, const PrimExpr* b, const PrimBuilder& make) {
   const auto is = [](const PrimExpr* e, double value) {
     if (const int64_t* i = AsInt(e)) return static_cast<double>(*i) == value;
     const auto* f = As<tir::FloatImm>(e);
     return f && f->value == value;
   };
+  const auto absorbs = [&](const PrimExpr* e, const PrimExpr* other) {
+    const auto* number = As<tir::FloatImm>(other);
+    return is(e, 0) && (!e->dtype.is_floating() || (number && std::isfinite(number->value)));
+  };
   switch (kind) {
     case NodeKind::kAdd: return is(a, 0) ? b : is(b, 0) ? a : nullptr;
     case NodeKind::kSub: return is(b, 0) ? a : nullptr;
-    case NodeKind::kMul: return is(a, 1) ? b : is(a, 0) ? a : is(b, 1) ? a : is(b, 0) ? b : nullptr;
+    case NodeKind::kMul: return is(a, 1) ? b : absorbs(a, b) ? a : is(b, 1) ? a : absorbs(b, a) ? b : nullptr;
     case NodeKind::kDiv:
-    case NodeKind::kFloorDiv: return is(b, 1) || (is(a, 0) && !is(b, 0)) ? a : nullptr;
+    case NodeKind::kFloorDiv: return is(b, 1) || (absorbs(a, b) && !is(b, 0)) ? a : nullptr;
     case NodeKind::kMod:
     case NodeKind::kFloorMod:
       if (!IsIndexType(a->dtype)) return nullptr;

@@ -229,7 +229,7 @@ const PrimExpr* RuleSimplifier::RewriteBinary(const tir::BinaryExpr* e) {
   }
   switch (e->kind) {
     case NodeKind::kAdd: return IsIndexType(e->dtype) ? ApplyRules(e) : RewriteOtherSum(e);
-    case NodeKind::kSub: return IsIndexType(e->dtype) ? ApplyRules(e) : RewriteFloatDifference(e);
+    case NodeKind::kSub: return IsIndexType(e->dtype) ? ApplyRules(e) : RewriteOtherDifference(e);
     case NodeKind::kDiv: return RewriteDiv(e);
     case NodeKind::kFloorDiv: return RewriteFloorDiv(e);
     case NodeKind::kFloorMod: return RewriteFloorMod(e);
@@ -267,6 +267,19 @@ bool RuleSimplifier::Holds(const RewriteRule& rule, uint16_t index, const RuleMa
   return term.kind == NodeKind::kGE ? analyzer_.CanProveGreaterEqual(a, *bound) : analyzer_.CanProveLess(a, *bound);
 }
 
+namespace {
+
+// Returns whether the truth value depends on an order. A NaN is neither less than another number nor not less than it.
+bool HasOrder(const PrimExpr* e) {
+  if (const auto* negation = As<tir::Not>(e)) return HasOrder(negation->a);
+  const auto* binary = As<tir::BinaryExpr>(e);
+  if (binary && (e->kind == NodeKind::kAnd || e->kind == NodeKind::kOr))
+    return HasOrder(binary->a) || HasOrder(binary->b);
+  return e->kind >= NodeKind::kLT && e->kind <= NodeKind::kGE;
+}
+
+}  // namespace
+
 const PrimExpr* RuleSimplifier::ApplyRules(const PrimExpr* e) {
   const auto* binary = As<tir::BinaryExpr>(e);
   // Arithmetic and comparisons are those of integers; logic has operands of its own.
@@ -281,9 +294,12 @@ const PrimExpr* RuleSimplifier::ApplyRules(const PrimExpr* e) {
     RuleMatch match;
     if (!MatchTerm(rule, candidate->root, e, match)) continue;
     DataType dtype = logic ? DataType::Int(32) : binary->a->dtype;
+    bool has_floats = false;
     for (const PrimExpr* slot : match.slots) {
       if (logic && slot && IsIndexType(slot->dtype)) dtype = slot->dtype;
+      has_floats |= logic && slot && slot->dtype.is_floating();
     }
+    if (has_floats && HasOrder(e)) continue;
     if (rule.condition && !Holds(rule, *rule.condition, match, dtype)) continue;
     const PrimExpr* result = BuildTerm(rule, rule.result, match, dtype, make_);
     if (!result) continue;
@@ -301,11 +317,12 @@ const PrimExpr* RuleSimplifier::RewriteOtherSum(const tir::BinaryExpr* e) {
   return value && value->value == 0 ? e->a : ApplyRules(e);
 }
 
-// Differences of floats cancel as if there were neither rounding nor infinities, as in TVM.
-const PrimExpr* RuleSimplifier::RewriteFloatDifference(const tir::BinaryExpr* e) {
+// Differences of other integers cancel. Those of floats do not: they round, and infinities have no difference.
+const PrimExpr* RuleSimplifier::RewriteOtherDifference(const tir::BinaryExpr* e) {
   const auto repeatable = [](const PrimExpr* x) { return SideEffect(x) <= CallEffect::kReadState; };
   const auto cancels = [&](const PrimExpr* x, const PrimExpr* y) { return DeepEqual(x, y) && repeatable(x); };
   const auto negative = [&](const PrimExpr* x) { return make_.Sub(make_.Const(0, e->dtype), x); };
+  if (e->dtype.is_floating()) return ApplyRules(e);
   if (cancels(e->a, e->b)) return make_.Const(0, e->dtype);
   if (const auto* sum = As<tir::Add>(e->a)) {
     if (cancels(sum->b, e->b)) return sum->a;
@@ -447,8 +464,9 @@ Order RuleSimplifier::Compare(const PrimExpr* a, const PrimExpr* b) {
 
 const PrimExpr* RuleSimplifier::RewriteEqual(const tir::BinaryExpr* e) {
   if (!IsIndexType(e->a->dtype)) {
-    // As for differences, a NaN does not count.
-    const bool same = e->dtype.is_scalar() && DeepEqual(e->a, e->b) && SideEffect(e->a) <= CallEffect::kReadState;
+    // A NaN is not equal to itself.
+    const bool same = e->dtype.is_scalar() && !e->a->dtype.is_floating() && DeepEqual(e->a, e->b) &&
+                      SideEffect(e->a) <= CallEffect::kReadState;
     return same ? make_.Bool(true) : ApplyRules(e);
   }
   switch (Compare(e->a, e->b)) {
@@ -515,6 +533,7 @@ const PrimExpr* RuleSimplifier::MergeOffsets(const tir::BinaryExpr* less) {
 }
 
 const PrimExpr* RuleSimplifier::RewriteLessEqual(const tir::BinaryExpr* e) {
+  if (e->a->dtype.is_floating()) return ApplyRules(e);
   const auto* less = static_cast<const tir::BinaryExpr*>(make_.Node(NodeKind::kLT, e->b, e->a));
   const PrimExpr* negated = make_.Not(RewriteLess(less));
   const PrimExpr* result = negated->kind == NodeKind::kNot ? ApplyRules(negated) : negated;

@@ -112,7 +112,7 @@ class RuleSimplifier {
   const PrimExpr* RewriteLessEqual(const tir::BinaryExpr* e);
   const PrimExpr* RewriteVectorQuotient(const tir::BinaryExpr* e);
   const PrimExpr* RewriteOtherSum(const tir::BinaryExpr* e);
-  const PrimExpr* RewriteFloatDifference(const tir::BinaryExpr* e);
+  const PrimExpr* RewriteOtherDifference(const tir::BinaryExpr* e);
   const PrimExpr* RewriteCall(const tir::Call* call);
   const PrimExpr* RewriteIfThenElse(const tir::Call* call);
   const PrimExpr* MergeOffsets(const tir::BinaryExpr* less);

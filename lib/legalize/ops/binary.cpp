@@ -65,9 +65,9 @@ Value LogAddExp(Value a, Value b) {
   return te::Select(a == b, a + te.Const(std::log(2.0), dtype), te::Max(a, b) + correction);
 }
 
-// TVM has no remainder of floats for this operator.
+// TVM has no remainder of floats for this operator. It is exact, also for large quotients and infinite divisors.
 Value TruncRemainder(Value a, Value b) {
-  return a.dtype().is_integer() ? te::TruncMod(a, b) : a - te::Call(op::kTirTrunc, {te::Div(a, b)}) * b;
+  return a.dtype().is_integer() ? te::TruncMod(a, b) : te::Call(op::kTirFmod, {a, b});
 }
 
 }  // namespace
