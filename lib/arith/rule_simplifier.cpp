@@ -27,6 +27,14 @@ bool IsFollowed(RuleMode mode) {
 
 bool IsVectorOfIndex(DataType t) { return !t.is_scalar() && IsIndexType(t.with_lanes(1)); }
 
+// Returns whether the truth value depends on an order. A NaN is neither less than another number nor not less than it.
+bool HasOrder(const PrimExpr* e) {
+  if (const auto* negation = As<tir::Not>(e)) return HasOrder(negation->a);
+  const auto* binary = As<tir::BinaryExpr>(e);
+  const bool both = binary && (e->kind == NodeKind::kAnd || e->kind == NodeKind::kOr);
+  return both ? HasOrder(binary->a) || HasOrder(binary->b) : e->kind >= NodeKind::kLT && e->kind <= NodeKind::kGE;
+}
+
 bool IsIfThenElse(const tir::Call* call) { return IsOp(call->op, op::kTirIfThenElse); }
 
 // A constant offset and the rest: x + 3, x - 3.
@@ -229,7 +237,8 @@ const PrimExpr* RuleSimplifier::RewriteBinary(const tir::BinaryExpr* e) {
   }
   switch (e->kind) {
     case NodeKind::kAdd: return IsIndexType(e->dtype) ? ApplyRules(e) : RewriteOtherSum(e);
-    case NodeKind::kSub: return IsIndexType(e->dtype) ? ApplyRules(e) : RewriteOtherDifference(e);
+    case NodeKind::kSub:
+      return e->dtype.is_floating() || IsIndexType(e->dtype) ? ApplyRules(e) : RewriteOtherDifference(e);
     case NodeKind::kDiv: return RewriteDiv(e);
     case NodeKind::kFloorDiv: return RewriteFloorDiv(e);
     case NodeKind::kFloorMod: return RewriteFloorMod(e);
@@ -266,19 +275,6 @@ bool RuleSimplifier::Holds(const RewriteRule& rule, uint16_t index, const RuleMa
               rule.text);
   return term.kind == NodeKind::kGE ? analyzer_.CanProveGreaterEqual(a, *bound) : analyzer_.CanProveLess(a, *bound);
 }
-
-namespace {
-
-// Returns whether the truth value depends on an order. A NaN is neither less than another number nor not less than it.
-bool HasOrder(const PrimExpr* e) {
-  if (const auto* negation = As<tir::Not>(e)) return HasOrder(negation->a);
-  const auto* binary = As<tir::BinaryExpr>(e);
-  if (binary && (e->kind == NodeKind::kAnd || e->kind == NodeKind::kOr))
-    return HasOrder(binary->a) || HasOrder(binary->b);
-  return e->kind >= NodeKind::kLT && e->kind <= NodeKind::kGE;
-}
-
-}  // namespace
 
 const PrimExpr* RuleSimplifier::ApplyRules(const PrimExpr* e) {
   const auto* binary = As<tir::BinaryExpr>(e);
@@ -322,7 +318,6 @@ const PrimExpr* RuleSimplifier::RewriteOtherDifference(const tir::BinaryExpr* e)
   const auto repeatable = [](const PrimExpr* x) { return SideEffect(x) <= CallEffect::kReadState; };
   const auto cancels = [&](const PrimExpr* x, const PrimExpr* y) { return DeepEqual(x, y) && repeatable(x); };
   const auto negative = [&](const PrimExpr* x) { return make_.Sub(make_.Const(0, e->dtype), x); };
-  if (e->dtype.is_floating()) return ApplyRules(e);
   if (cancels(e->a, e->b)) return make_.Const(0, e->dtype);
   if (const auto* sum = As<tir::Add>(e->a)) {
     if (cancels(sum->b, e->b)) return sum->a;
@@ -464,7 +459,6 @@ Order RuleSimplifier::Compare(const PrimExpr* a, const PrimExpr* b) {
 
 const PrimExpr* RuleSimplifier::RewriteEqual(const tir::BinaryExpr* e) {
   if (!IsIndexType(e->a->dtype)) {
-    // A NaN is not equal to itself.
     const bool same = e->dtype.is_scalar() && !e->a->dtype.is_floating() && DeepEqual(e->a, e->b) &&
                       SideEffect(e->a) <= CallEffect::kReadState;
     return same ? make_.Bool(true) : ApplyRules(e);
