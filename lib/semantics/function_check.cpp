@@ -182,8 +182,9 @@ void FunctionCheck::FindExtraTrials(const Run& run, const SemanticCheckOptions& 
     if (plan.has_indices && maker_->has_integers()) {
       indices = maker_->IndexRanges(MakeSizes(plan.sizes, first_.symbols(), maker_->hints()));
       attempts.integers = indices;
-    } else if (HasSizes())
+    } else if (HasSizes()) {
       attempts.sizes.push_back(plan.sizes % std::size(kTrialPlans));
+    }
     const uint64_t number = std::size(kTrialPlans) + static_cast<uint64_t>(&plan - kExtraPlans);
     Error error{ErrorCode::SemanticCheck, {}};
     std::optional<Trial> trial =
