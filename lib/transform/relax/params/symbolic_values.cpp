@@ -10,6 +10,7 @@
 #include "iropt/infer/type_inferrer.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/relax/type_walk.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/substitute.h"
 #include "iropt/support/followed_version.h"
@@ -137,6 +138,12 @@ class SymbolicSubstituter : public ExprMutator {
     return ExprMutator::VisitSeqExpr(seq);
   }
 
+  void VisitVarBinding(const VarBinding* binding) override {
+    const bool outer = std::exchange(keeps_shapes_, keeps_shapes_ || StatesKeptVars(*binding));
+    ExprMutator::VisitVarBinding(binding);
+    keeps_shapes_ = outer;
+  }
+
   void VisitMatchCast(const MatchCast* cast) override {
     if (const auto* found = exit_casts_.Find(cast)) return ReEmitMatchCast(cast, VisitExpr(cast->value), *found);
     const bool outer = std::exchange(keeps_shapes_, RecordFacts(*cast, VisitExpr(cast->value)->type));
@@ -171,7 +178,24 @@ class SymbolicSubstituter : public ExprMutator {
       }
     });
     for (const auto& [var, value] : learnt) RecordFact(cast, var, known_.Apply(value));
-    return std::ranges::any_of(learnt, [&](const auto& pair) { return value_uses_.contains(pair.first); });
+    const bool is_kept =
+        std::ranges::any_of(learnt, [&](const auto& pair) { return value_uses_.contains(pair.first); });
+    for (const auto& [var, value] : learnt) {
+      if (is_kept) kept_vars_.insert(var);
+    }
+    return is_kept;
+  }
+
+  // Returns whether a call states the type of its result with variables of match_casts that stay. The operands may
+  // still have them, and a type without them would not fit.
+  bool StatesKeptVars(const VarBinding& binding) const {
+    const auto* call = As<Call>(binding.value);
+    bool states = false;
+    if (kept_vars_.empty() || !call || !call->type_args) return states;
+    ForEachScalar(call->type_args, /*in_functions=*/false, [&](const PrimExpr* dim) {
+      states |= std::ranges::any_of(SymVarsOf(dim), [&](const tir::Var* var) { return kept_vars_.contains(var); });
+    });
+    return states;
   }
 
   void RecordFact(const MatchCast& cast, const tir::Var* var, const PrimExpr* value) {
@@ -213,6 +237,7 @@ class SymbolicSubstituter : public ExprMutator {
   DiagnosticEngine& diagnostics_;
   const bool keeps_values_ = FollowsSince(TextVersion::kV0_26);
   LookupSet<const tir::Var*> value_uses_;
+  LookupSet<const tir::Var*> kept_vars_;  // of match_casts that stay
   bool keeps_shapes_ = false;
   KnownValues known_;
   LookupMap<const MatchCast*, const Type*> exit_casts_;
