@@ -69,9 +69,24 @@ Status ResultVerifier::CheckWellFormed(const ModuleSource& source, const Module&
   return Failure{ErrorCode::Rejected};
 }
 
+// A text may be refused whose module is accepted: what the text does not say, reading derives.
+Status ResultVerifier::ExpectWellFormed(const Module& module, const Module& again) {
+  DiagnosticBuffer ignored;
+  DiagnosticBuffer buffer;
+  DiagnosticEngine before(&ignored);
+  DiagnosticEngine found(&buffer);
+  if (VerifyModule(again, compiler_.verify_options(), found)) return {};
+  if (compiler_.options().no_verify && !VerifyModule(module, compiler_.verify_options(), before)) return {};
+  compiler_.diagnostics().Error(
+      {}, "roundtrip-mismatch",
+      fmt::format("the output reads back as an ill-formed module: {}", buffer.diagnostics().front().message));
+  return Failure{ErrorCode::Rejected};
+}
+
 Status ResultVerifier::CheckRoundTrip(const Module& module) {
   const std::string text = compiler_.PrintToString(module);
   IROPT_ASSIGN_OR_RETURN(const Module again, ReadBack(text, module.text_version()));
+  IROPT_RETURN_IF_ERROR(ExpectWellFormed(module, again));
   const StructuralOptions by_structure{.map_free_vars = true};
   const std::optional<std::string> difference =
       FirstDifference(WithoutBufferDeclarations(module), WithoutBufferDeclarations(again), by_structure);

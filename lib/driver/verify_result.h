@@ -20,7 +20,7 @@ class ResultVerifier {
   // keeping its module would cost memory in every run, and a second run in `context`, which checks after every pass,
   // finds the pass at fault. O(nodes).
   Status CheckWellFormed(const ModuleSource& source, const Module& result, const Pass& pass, PassContext context);
-  // Checks that the text reads back as a structurally equal module, which prints as the same text.
+  // Checks that the text reads back as a structurally equal module, which is well-formed and prints as the same text.
   Status CheckRoundTrip(const Module& module);
   // Checks that running `pass` on the module read back from the text changes nothing. The instruments of the context
   // see this run, too.
@@ -29,6 +29,7 @@ class ResultVerifier {
   Status CheckDeterministic(const ModuleSource& source, const Module& result, const Pass& pass, PassContext context);
 
  private:
+  Status ExpectWellFormed(const Module& module, const Module& again);
   Result<Module> ReadBack(const std::string& text, std::optional<TextVersion> version);
   Status ExpectSameText(DiagId kind, std::string_view message, std::string_view expected, std::string_view found);
 
