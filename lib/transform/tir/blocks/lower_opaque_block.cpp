@@ -65,7 +65,7 @@ class BlockLowerer : public LoopLowerer {
     const std::vector<const PrimExpr*> shape =
         annotate_ ? std::vector(buffer.shape.begin(), buffer.shape.end()) : AllocationShape(buffer, analyzer);
     if (shape.size() != buffer.shape.size())
-      Error(buffer, fmt::format("a stride of '{}' is not a multiple of the next one", buffer.name));
+      Error(buffer, fmt::format("a stride of '{}' is less than the dimensions inside of it need", buffer.name));
     const DictAttr* annotations = DictAttr::Empty();
     if (const auto* it = aligns_.Find(buffer.data))
       annotations = annotations->With(attr::kBufferDimAlign, MakeStorageAlignAttr(*it));

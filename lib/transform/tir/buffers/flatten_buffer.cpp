@@ -175,8 +175,8 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
 
   // An allocation that is declared as a buffer of the same shape has the dimensions of its memory.
   List<const PrimExpr*> FlatExtents(const tir::Allocate& allocate) {
-    if (allocate.extents.size() == 1) return allocate.extents;
     const auto* decl = As<tir::DeclBuffer>(allocate.body);
+    if (allocate.extents.size() == 1 && !(decl && !decl->buffer->strides.empty())) return allocate.extents;
     if (decl && decl->buffer->data == allocate.buffer_var && decl->buffer->dtype == allocate.dtype &&
         DeepEqual(allocate.extents, decl->buffer->shape)) {
       return Flatten(decl->buffer)->shape;

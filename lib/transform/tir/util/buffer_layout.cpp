@@ -87,14 +87,23 @@ void Flatten(tir::Buffer& buffer, Workspace& workspace, const arith::PrimBuilder
 }
 
 std::vector<const PrimExpr*> AllocationShape(const tir::Buffer& buffer, arith::Analyzer& analyzer) {
+  const arith::PrimBuilder& make = analyzer.make();
   std::vector<const PrimExpr*> shape(buffer.shape.begin(), buffer.shape.end());
-  for (size_t i = 1; i < buffer.strides.size(); ++i) {
+  if (buffer.strides.empty()) return shape;
+  for (size_t i = 1; i < shape.size(); ++i) {
     const PrimExpr* outer = buffer.strides[i - 1];
     const PrimExpr* inner = buffer.strides[i];
-    const PrimExpr* rest = analyzer.make().FloorMod(outer, inner);
-    if (!analyzer.CanProveEqual(rest, analyzer.make().Const(0, rest->dtype))) return {};
-    shape[i] = analyzer.make().TruncDiv(outer, inner);
+    const PrimExpr* rest = make.FloorMod(outer, inner);
+    if (analyzer.CanProveEqual(rest, make.Const(0, rest->dtype))) {
+      shape[i] = make.TruncDiv(outer, inner);
+    } else if (analyzer.CanProve(make.Binary(NodeKind::kGE, outer, make.Mul(inner, shape[i])))) {
+      shape[i] = analyzer.Simplify(make.CeilDiv(outer, inner));
+    } else {
+      return {};
+    }
   }
+  // The elements of the last dimension may be apart, too.
+  if (!shape.empty()) shape.back() = make.Mul(shape.back(), buffer.strides.back());
   return shape;
 }
 

@@ -23,8 +23,8 @@ std::vector<const PrimExpr*> FlatShape(const tir::Buffer& buffer, const arith::P
 // then begins where the memory does, because ElementOffset counts the offset of the buffer.
 void Flatten(tir::Buffer& buffer, Workspace& workspace, const arith::PrimBuilder& make);
 
-// The shape of the allocation of a buffer, in which padding by strides counts as elements. Empty if a stride is not a
-// multiple of the next one.
+// The shape of the allocation of a buffer, in which padding by strides counts as elements. Empty if a stride may be
+// less than the dimensions inside of it need, and is not a multiple of the next one.
 std::vector<const PrimExpr*> AllocationShape(const tir::Buffer& buffer, arith::Analyzer& analyzer);
 
 }  // namespace iropt
