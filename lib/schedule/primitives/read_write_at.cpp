@@ -17,6 +17,7 @@
 #include "schedule/primitive_call.h"
 #include "schedule/region_tools.h"
 #include "schedule/stmt_tools.h"
+#include "schedule/stored_region.h"
 
 namespace iropt::schedule {
 
@@ -96,7 +97,7 @@ class AutoCopy {
         writes = writes || has_write;
         if (has_read && boxes_.empty() && !is_read_) early_reader_ = &block;
         if (is_read_ ? has_read : has_write) Relax(*realize, is_read_ ? block.reads : block.writes);
-        if (has_write && !is_read_ && !IsTrue(realize->predicate)) partial_writer_ = &block;
+        if (has_write && !is_read_) FindStored(block);
       };
       if (const auto* realize = As<tir::BlockRealize>(statements[i])) {
         visit(realize);
@@ -116,11 +117,15 @@ class AutoCopy {
       boxes_.push_back(EvalBox(bound->region, loops, analyzer_));
     }
   }
+  void FindStored(const tir::Block& block) {
+    if (const auto boxes = StoredBoxes(state_, state_.RefOf(&block), loop_, old_buffer_)) {
+      stored_.insert(stored_.end(), boxes->begin(), boxes->end());
+    } else {
+      is_stored_as_stated_ = true;
+    }
+  }
   Status CheckOrder() {
     const std::vector<size_t>& own = is_read_ ? readers_ : writers_;
-    if (partial_writer_)
-      return state_.Refuse("the block {0} does not write the region where its condition does not hold",
-                           {partial_writer_});
     if (early_reader_)
       return state_.Refuse("the block {0} reads what was written before the loop, which the new memory does not have",
                            {early_reader_});
@@ -132,6 +137,37 @@ class AutoCopy {
     if (!is_read_ && !readers_.empty() && readers_.back() > writers_.back())
       return state_.Refuse("the buffer is read after it is last written under the loop {0}", {loop_->stmt});
     return {};
+  }
+
+  // What is to be copied: what the statements access under the loop, as far as it is in the buffer. Conditions keep
+  // them from accessing the rest.
+  Result<const tir::BufferRegion*> AccessedRegion() {
+    const Box box = UnionBox(boxes_, analyzer_);
+    std::vector<const tir::Range*> ranges;
+    for (size_t i = 0; i < box.size(); ++i) {
+      const PrimExpr* dim = old_buffer_->shape[i];
+      ranges.push_back(RangeOf(box[i], tir::Range(make_.Const(0, dim->dtype), dim), analyzer_, workspace_));
+    }
+    const auto* region = MakeRegion(old_buffer_, ranges, workspace_);
+    if (!IsInsideBuffer(state_, *region, loop_)) {
+      Analyzer analyzer(make_, Analyzer::SymVars::kAny);
+      BindShapes(*state_.func(), analyzer);
+      BindLoopsAround(loop_, analyzer);
+      for (size_t i = 0; i < ranges.size(); ++i) ranges[i] = InsidePart(*ranges[i], old_buffer_->shape[i], analyzer);
+      region = MakeRegion(old_buffer_, ranges, workspace_);
+    }
+    if (is_read_ || is_stored_as_stated_ || ContainRegion(state_, stored_, region->region, loop_)) return region;
+    return state_.Refuse(fmt::format("the blocks under the loop {{0}} do not write all elements of the region of {} "
+                                     "that would be copied",
+                                     old_buffer_->name),
+                         {loop_->stmt});
+  }
+  const tir::Range* InsidePart(const tir::Range& range, const PrimExpr* dim, Analyzer& analyzer) {
+    const PrimExpr* zero = make_.Const(0, range.min->dtype);
+    const PrimExpr* min = analyzer.Simplify(make_.Max(range.min, zero));
+    const PrimExpr* end = make_.Min(make_.Add(range.min, range.extent), dim);
+    const PrimExpr* extent = analyzer.Simplify(make_.Max(make_.Sub(end, min), zero));
+    return workspace_.New<tir::Range>(min, extent);
   }
 
   // The block has an axis for each loop that the region depends on, in the order of their appearance.
@@ -157,22 +193,16 @@ class AutoCopy {
           workspace_);
     };
     std::vector<const tir::Range*> region;
-    std::vector<const PrimExpr*> indices, first, last;
+    std::vector<const PrimExpr*> indices;
     std::vector<const tir::Var*> loop_vars;
-    const Box box = UnionBox(boxes_, analyzer_);
-    for (size_t i = 0; i < box.size(); ++i) {
-      const tir::Range whole(make_.Const(0, old_buffer_->shape[i]->dtype), old_buffer_->shape[i]);
-      const tir::Range& range = *RangeOf(box[i], whole, analyzer_, workspace_);
-      first.push_back(range.min);
-      last.push_back(
-          analyzer_.Simplify(make_.Sub(make_.Add(range.min, range.extent), make_.Const(1, range.extent->dtype))));
+    IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* accessed, AccessedRegion());
+    for (size_t i = 0; i < accessed->region.size(); ++i) {
+      const tir::Range& range = *accessed->region[i];
       const PrimExpr* min = to_axes(range.min);
       region.push_back(workspace_.New<tir::Range>(min, to_axes(range.extent)));
       loop_vars.push_back(workspace_.NewPrimVar(fmt::format("ax{}", i), DataType::Int(32)));
       indices.push_back(make_.Add(min, loop_vars.back()));
     }
-    for (const auto& ends : {first, last})
-      IROPT_RETURN_IF_ERROR(CheckInside(state_, *old_buffer_, ends, DomainsOf(LoopDomain(loop_), make_), loop_->stmt));
     const tir::Buffer* from = is_read_ ? old_buffer_ : new_buffer_;
     const tir::Buffer* to = is_read_ ? new_buffer_ : old_buffer_;
     const auto* load = workspace_.New<tir::BufferLoad>(from->dtype, from, workspace_.Copy(indices));
@@ -199,9 +229,10 @@ class AutoCopy {
   const std::string name_;
   const bool is_read_;
   std::vector<size_t> readers_, writers_;
-  const tir::Block* partial_writer_ = nullptr;  // that has a condition
-  const tir::Block* early_reader_ = nullptr;    // before all writers, or one that updates
-  std::vector<Box> boxes_;
+  const tir::Block* early_reader_ = nullptr;  // before all writers, or one that updates
+  std::vector<Box> boxes_;                    // that are accessed
+  std::vector<Box> stored_;                   // that are written for sure
+  bool is_stored_as_stated_ = false;          // by a writer of which only what it states is known
 };
 
 Status CopyAt(PrimitiveCall& call, std::string_view index_param, bool is_read) {
