@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "iropt/arith/int_set.h"
-#include "iropt/arith/side_effect.h"
 #include "iropt/schedule/state.h"
 #include "region_tools.h"
 #include "stmt_tools.h"
@@ -33,17 +32,6 @@ class NestedAccesses : public StmtWalker {
   }
 
   std::vector<const tir::Buffer*> own_;
-};
-
-// Statements of a scope that are not in one of its blocks.
-class BareStmtFinder : public StmtWalker {
- public:
-  bool found = false;
-
- protected:
-  void VisitBlock(const tir::Block*) override {}
-  void VisitBufferStore(const tir::BufferStore*) override { found = true; }
-  void VisitEvaluate(const tir::Evaluate* stmt) override { found = found || !arith::IsPure(stmt->value); }
 };
 
 void AddOther(std::vector<Ref*>& found, Ref* other) {
@@ -261,11 +249,7 @@ bool State::IsStagePipeline(Ref* block) {
 
 bool State::HasOnlyBlocks(Ref* block) {
   std::optional<bool>& known = kept_[block].only_blocks;
-  if (!known) {
-    BareStmtFinder finder;
-    finder.VisitStmt(BodyOf(*block->stmt));
-    known = !finder.found;
-  }
+  if (!known) known = !HasBareStmts(*block->stmt);
   return *known;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "iropt/arith/side_effect.h"
 #include "iropt/ir/map_list.h"
 #include "iropt/support/check.h"
 
@@ -88,6 +89,17 @@ class BindingSimplifier : public tir::StmtExprMutator {
   arith::Analyzer analyzer_;
 };
 
+// Statements that are not in a block.
+class BareStmtFinder : public StmtWalker {
+ public:
+  bool found = false;
+
+ protected:
+  void VisitBlock(const tir::Block*) override {}
+  void VisitBufferStore(const tir::BufferStore*) override { found = true; }
+  void VisitEvaluate(const tir::Evaluate* stmt) override { found = found || !arith::IsPure(stmt->value); }
+};
+
 }  // namespace
 
 const tir::Stmt* BodyOf(const tir::Stmt& stmt) {
@@ -112,6 +124,12 @@ std::vector<const tir::BlockRealize*> RealizesIn(const tir::Stmt* stmt) {
   ChildCollector collector;
   collector.VisitStmt(stmt);
   return std::move(collector.found);
+}
+
+bool HasBareStmts(const tir::Stmt& block_or_loop) {
+  BareStmtFinder finder;
+  finder.VisitStmt(BodyOf(block_or_loop));
+  return finder.found;
 }
 
 std::vector<const tir::Stmt*> StatementsOf(const tir::Stmt* body) {

@@ -39,6 +39,8 @@ const tir::Stmt* WithBody(const tir::Stmt& block_or_loop, const tir::Stmt* body,
 std::vector<const tir::BlockRealize*> ChildRealizes(const tir::Stmt& block_or_loop);
 // The realizations of the outermost blocks in a statement, which may be such a realization itself.
 std::vector<const tir::BlockRealize*> RealizesIn(const tir::Stmt* stmt);
+// Returns whether something is done in the block or loop outside of the blocks directly inside it.
+bool HasBareStmts(const tir::Stmt& block_or_loop);
 // The statements of a sequence, or the statement alone.
 std::vector<const tir::Stmt*> StatementsOf(const tir::Stmt* body);
 // A body without the declarations of constants and buffers that it begins with, which all of its statements can use;

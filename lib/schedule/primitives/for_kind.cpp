@@ -82,6 +82,9 @@ Status Parallelize(PrimitiveCall& call, tir::ForKind kind, std::string_view what
   State& state = call.state();
   Ref* ref = call.GetRef("loop");
   const tir::For& loop = ref->loop();
+  if (!arith::IsInt(loop.extent, 1) && HasBareStmts(loop))
+    return state.Refuse("the loop {0} has statements that are not in a block, so that its dependences are not known",
+                        {ref->stmt});
   IROPT_RETURN_IF_ERROR(CheckCompactDataflow(state, ref));
   IROPT_RETURN_IF_ERROR(CheckAxes(state, ref, what, ThreadTag::Of(thread)));
   Workspace& workspace = state.workspace();
