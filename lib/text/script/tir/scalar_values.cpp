@@ -13,6 +13,16 @@ namespace iropt::text {
 
 using Kind = PyValue::Kind;
 
+namespace {
+
+// Returns whether the expressions are written the same. Bindings (T.Let) of the same variables are then different
+// nodes.
+bool IsSameText(const PrimExpr* a, const PrimExpr* b) {
+  return DeepEqual(a, b) || (a->kind == b->kind && StructuralEqual(a, b));
+}
+
+}  // namespace
+
 const PrimExpr* ScalarValues::ToPrim(const PyValue& value) {
   if (value.is(Kind::kPrim)) return value.prim;
   if (value.is_number()) return ops_.ToPrim(value);
@@ -85,13 +95,13 @@ const PrimExpr* ScalarValues::ExtentOf(const PrimExpr* start, const PrimExpr* st
       return Report(span, "bad-index", fmt::format("an index is an integer, found '{}'", end->dtype.ToString()));
   }
   if (arith::IsInt(start, 0) && start->dtype.bits <= stop->dtype.bits) return stop;
-  if (DeepEqual(start, stop)) return ops_.MakeCast(start->dtype, ops_.Int(0, DataType::Int(32), span), span);
+  if (IsSameText(start, stop)) return ops_.MakeCast(start->dtype, ops_.Int(0, DataType::Int(32), span), span);
   if (const auto* sum = As<tir::Add>(stop); sum && sum->dtype.is_integer()) {
     // The start is converted if the extent is wider.
     const PrimExpr* converted = ops_.MakeCast(sum->dtype, start, start->span());
     if (!converted) return nullptr;
-    if (DeepEqual(sum->a, converted)) return sum->b;
-    if (DeepEqual(sum->b, converted)) return sum->a;
+    if (IsSameText(sum->a, converted)) return sum->b;
+    if (IsSameText(sum->b, converted)) return sum->a;
   }
   const PrimExpr* difference = ops_.Make(NodeKind::kSub, stop, start, span);
   return difference ? Simplify(difference) : nullptr;

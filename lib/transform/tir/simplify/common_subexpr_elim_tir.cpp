@@ -335,6 +335,18 @@ class CommonSubexprEliminator : public tir::StmtExprMutator {
   size_t last_changed_ = 0;
 };
 
+// Scripts have nothing around a root block: what is bound for the function is inside of it.
+const tir::Stmt* EliminateInBody(const PrimFunc& func, bool equivalent, Workspace& workspace) {
+  CommonSubexprEliminator eliminator(func, equivalent, workspace);
+  const auto* root = As<tir::BlockRealize>(func.body);
+  if (!root || !root->iter_values.empty()) return eliminator.Eliminate(func.body);
+  const tir::Stmt* body = eliminator.Eliminate(root->block->body);
+  if (body == root->block->body) return root;
+  auto* block = workspace.New<tir::Block>(*root->block);
+  block->body = body;
+  return workspace.New<tir::BlockRealize>(root->iter_values, root->predicate, block);
+}
+
 }  // namespace
 
 Pass CreateCommonSubexprElimTIR(const PassOptions& options) {
@@ -343,7 +355,7 @@ Pass CreateCommonSubexprElimTIR(const PassOptions& options) {
                         [enabled = *given.enable_cse_tir, equivalent = *given.identify_equiv_terms](
                             const PrimFunc& func, FunctionPassContext& context) {
                           if (!enabled) return func.body;
-                          return CommonSubexprEliminator(func, equivalent, context.workspace()).Eliminate(func.body);
+                          return EliminateInBody(func, equivalent, context.workspace());
                         });
 }
 
