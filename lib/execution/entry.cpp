@@ -137,6 +137,11 @@ void Entry::FindSymbols() {
     std::ranges::for_each(input.dims, add);
     if (input.scalar) add(input.scalar);
   }
+  // Sizes may depend on a parameter of a PrimFunc.
+  for (EntryInput& input : inputs_) {
+    const auto* param = input.kind == EntryInput::Kind::kScalar ? As<tir::Var>(input.at) : nullptr;
+    if (param && std::ranges::find(symbols_, param) != symbols_.end()) input.scalar = param;
+  }
 }
 
 std::vector<HostValue> Entry::MakeArguments(std::vector<HostValue> values) const {

@@ -32,6 +32,12 @@ HostValue FromFile(const EntryInput& input, const Tensor& tensor) {
   return tensor;
 }
 
+// The value of a scalar by symbolic variables, of which a parameter of a PrimFunc may be one; null: any.
+const PrimExpr* ValueBySymbols(const EntryInput& input) {
+  if (input.scalar || input.kind != EntryInput::Kind::kScalar || !input.dtype.is_integer()) return input.scalar;
+  return As<tir::Var>(input.at);
+}
+
 std::span<const int64_t> DimsOf(const HostValue& value) {
   if (const NDArray* tensor = value.tensor()) return tensor->shape();
   return value.shape() ? std::span<const int64_t>(*value.shape()) : std::span<const int64_t>();
@@ -114,9 +120,14 @@ Status ArgumentReader::ReadSymbols() {
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() || value < 0)
       return Error{ErrorCode::Usage, fmt::format("flag '-sym' takes NAME=SIZE, such as n=16, not '{}'", text)};
+    std::vector<const tir::Var*> vars = entry_.symbols();
+    for (const EntryInput& input : entry_.inputs()) {
+      const auto* param = input.scalar ? nullptr : As<tir::Var>(ValueBySymbols(input));
+      if (param) vars.push_back(param);
+    }
     std::vector<std::string_view> names;
     bool found = false;
-    for (const tir::Var* var : entry_.symbols()) {
+    for (const tir::Var* var : vars) {
       names.push_back(var->name);
       if (var->name != name) continue;
       if (!symbols_.Find(var)) symbols_.Bind(var, value);
@@ -131,9 +142,18 @@ Status ArgumentReader::ReadSymbols() {
 
 // ---- Checks
 
+std::optional<int64_t> ArgumentReader::Contradicted(const EntryInput& input) {
+  const PrimExpr* by_symbols = ValueBySymbols(input);
+  const std::optional<int64_t> expected = by_symbols ? symbols_.EvalInt(by_symbols) : std::nullopt;
+  const Scalar* given = ValueOf(input).scalar();
+  const bool is_other = expected && given && given->dtype == input.dtype && given->integer != *expected;
+  return is_other ? expected : std::nullopt;
+}
+
 bool ArgumentReader::Fits(const EntryInput& input, const HostValue& value) {
   using Kind = EntryInput::Kind;
-  if (input.kind == Kind::kScalar) return value.scalar() && value.scalar()->dtype == input.dtype;
+  if (input.kind == Kind::kScalar)
+    return value.scalar() && value.scalar()->dtype == input.dtype && !Contradicted(input);
   const bool is_kind = input.kind == Kind::kTensor ? value.tensor() != nullptr : value.shape() != nullptr;
   if (input.kind == Kind::kOther || !is_kind) return false;
   if (value.tensor() && !input.dtype.is_void() && value.tensor()->dtype() != input.dtype) return false;
@@ -143,9 +163,13 @@ bool ArgumentReader::Fits(const EntryInput& input, const HostValue& value) {
   });
 }
 
-// Symbolic variables that are a whole dimension are bound by all inputs before the checks.
+// Symbolic variables that are a whole dimension, or a scalar, are bound by all inputs before the checks.
 void ArgumentReader::CheckGiven() {
   for (const EntryInput& input : entry_.inputs()) {
+    const Scalar* scalar = ValueOf(input).scalar();
+    const auto* scalar_var = scalar ? As<tir::Var>(ValueBySymbols(input)) : nullptr;
+    if (scalar_var && scalar->dtype == input.dtype && !symbols_.Find(scalar_var))
+      symbols_.Bind(scalar_var, scalar->integer);
     const std::span<const int64_t> dims = DimsOf(ValueOf(input));
     if (!IsGiven(input) || dims.size() != input.dims.size()) continue;
     for (size_t i = 0; i < dims.size(); ++i) {
@@ -155,6 +179,11 @@ void ArgumentReader::CheckGiven() {
   }
   for (const EntryInput& input : entry_.inputs()) {
     if (!IsGiven(input) || Fits(input, ValueOf(input))) continue;
+    if (const std::optional<int64_t> expected = Contradicted(input)) {
+      Report(input,
+             fmt::format("input '{}' is {}, expected {}", input.name, ValueOf(input).scalar()->integer, *expected));
+      continue;
+    }
     std::string known;
     for (const auto& [var, value] : symbols_.entries())
       known += fmt::format("{}{} = {}", known.empty() ? " with " : ", ", var->name, value);
@@ -181,7 +210,8 @@ void ArgumentReader::MakeMissing(const EvalLimits& limits, Storage::Tracking tra
       continue;
     }
     if (input.kind == EntryInput::Kind::kScalar) {
-      const std::optional<Scalar> scalar = input.scalar ? symbols_.Eval(input.scalar) : std::nullopt;
+      const PrimExpr* by_symbols = ValueBySymbols(input);
+      const std::optional<Scalar> scalar = by_symbols ? symbols_.Eval(by_symbols) : std::nullopt;
       Scalar made = scalar ? *scalar : Scalar::Int(1);
       if (!CastScalar(made, input.dtype, &made)) made = Scalar::Int(1, input.dtype);
       ValueOf(input) = made;

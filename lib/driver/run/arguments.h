@@ -1,6 +1,7 @@
 // The inputs of a run, from files or random.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ class ArgumentReader {
   Status ReadSymbols();
   void CheckGiven();
   void MakeMissing(const EvalLimits& limits, Storage::Tracking tracking);
+  // The value that the symbolic variables give the scalar, if another one was given.
+  std::optional<int64_t> Contradicted(const EntryInput& input);
   bool Fits(const EntryInput& input, const HostValue& value);
 
   HostValue& ValueOf(const EntryInput& input) { return values_[static_cast<size_t>(&input - entry_.inputs().data())]; }
