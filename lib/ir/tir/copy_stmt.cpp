@@ -1,6 +1,5 @@
 #include "iropt/ir/tir/copy_stmt.h"
 
-#include "iropt/ir/clone.h"
 #include "iropt/ir/dispatch.h"
 #include "iropt/ir/map_list.h"
 #include "iropt/ir/tir/copy_if_changed.h"
@@ -30,6 +29,13 @@ const tir::Stmt* StmtCopier::Copy(const tir::Stmt* stmt, std::initializer_list<V
   for (const auto& [var, value] : values) vars_.try_emplace(var, value);
   renew_ = definitions == OwnDefinitions::kRenew;
   return VisitStmt(stmt);
+}
+
+const PrimExpr* StmtCopier::Copy(const PrimExpr* expr) {
+  Clear(vars_);
+  Clear(buffers_);
+  renew_ = true;
+  return VisitExpr(expr);
 }
 
 const tir::Stmt* StmtCopier::Renew(const tir::Stmt* visited, const tir::Stmt* original) {
@@ -90,7 +96,7 @@ const tir::Buffer* StmtCopier::CopyBuffer(const tir::Buffer* buffer, bool is_def
 const PrimExpr* CopyExpr(const PrimExpr* expr, Workspace& workspace) {
   bool defines = false;
   tir::PostOrderVisit(expr, [&](const Node* node) { defines |= Is<tir::Let>(node) || Is<tir::Reduce>(node); });
-  return defines ? Cloner(workspace).Clone(expr) : expr;
+  return defines ? StmtCopier(workspace).Copy(expr) : expr;
 }
 
 }  // namespace iropt

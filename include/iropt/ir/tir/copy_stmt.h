@@ -23,6 +23,8 @@ class StmtCopier : private tir::StmtExprMutator {
 
   // A copy with values for variables. O(nodes).
   const tir::Stmt* Copy(const tir::Stmt* stmt, std::initializer_list<Value> values, OwnDefinitions definitions);
+  // A copy that defines variables of its own. Buffers stay. O(nodes).
+  const PrimExpr* Copy(const PrimExpr* expr);
 
  private:
   const tir::Stmt* VisitStmt(const tir::Stmt* stmt) override;
