@@ -99,4 +99,16 @@ T LowestElement() {
   }
 }
 
+// The identity of a maximum: negative infinity, or the least number of a dtype without it.
+template <class T>
+T IdentityOfMax() {
+  if constexpr (std::is_integral_v<T>) {
+    return std::numeric_limits<T>::lowest();
+  } else {
+    using M = decltype(Element<T>::Load(T()));
+    const T least = Element<T>::Store(-std::numeric_limits<M>::infinity());
+    return std::isinf(Element<T>::Load(least)) ? least : LowestElement<T>();
+  }
+}
+
 }  // namespace iropt::eval

@@ -99,11 +99,12 @@ void ForEachInside(const Pool& pool, const Place& at, F&& f) {
   }
 }
 
-// The greatest element; elements outside of the image are less than all others; NaN counts as in MaxOf.
+// The greatest element, negative infinity of no elements; elements outside of the image are less than all others; NaN
+// counts as in MaxOf.
 template <class T>
 void RunMaxPool(const Pool& pool, const T* x, T* out) {
   ForEachWindow(pool, [&](const Place& at, int64_t base) {
-    T best = LowestElement<T>();
+    T best = IdentityOfMax<T>();
     bool first = true;
     ForEachInside(pool, at, [&](int64_t offset) {
       const T value = x[base + offset];

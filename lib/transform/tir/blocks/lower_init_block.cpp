@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/tir/copy_stmt.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/reduction_nest.h"
 #include "iropt/ir/tir/substitute.h"
@@ -97,11 +98,13 @@ class InitLowerer : public tir::StmtExprMutator {
     }
     std::vector<const tir::BufferRegion*> writes;
     for (const tir::BufferRegion* write : block.writes) writes.push_back(tir::Substitute(write, vars, workspace()));
-    const auto* init_block =
-        workspace().New<tir::Block>(workspace().Copy(axes), List<const tir::BufferRegion*>(), workspace().Copy(writes),
-                                    workspace().arena().CopyString(fmt::format("{}_init", block.name_hint)),
-                                    List<const tir::Buffer*>(), List<const tir::MatchBufferRegion*>(),
-                                    DictAttr::Empty(), nullptr, tir::Substitute(block.init, vars, workspace()));
+    // One of two copies has statements of its own.
+    const tir::Stmt* init =
+        StmtCopier(workspace()).Copy(tir::Substitute(block.init, vars, workspace()), {}, OwnDefinitions::kRenew);
+    const auto* init_block = workspace().New<tir::Block>(
+        workspace().Copy(axes), List<const tir::BufferRegion*>(), workspace().Copy(writes),
+        workspace().arena().CopyString(fmt::format("{}_init", block.name_hint)), List<const tir::Buffer*>(),
+        List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), nullptr, init);
     const tir::Stmt* stmt =
         workspace().New<tir::BlockRealize>(workspace().Copy(values), nest.realize->predicate, init_block);
     for (size_t i = nest.loops.size(); i > 0; --i) {
