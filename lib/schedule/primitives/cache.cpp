@@ -324,7 +324,8 @@ class ReadRewriter : public AccessRewriter {
     return visited->buffer == stage().read_buffer && consumes_ ? MapLoad(visited) : visited;
   }
   const tir::MatchBufferRegion* VisitMatchBufferRegion(const tir::MatchBufferRegion* match) override {
-    return consumes_ ? AccessRewriter::VisitMatchBufferRegion(match) : StmtExprMutator::VisitMatchBufferRegion(match);
+    if (consumes_) return AccessRewriter::VisitMatchBufferRegion(match);
+    return tir::StmtExprMutator::VisitMatchBufferRegion(match);  // NOLINT(bugprone-parent-virtual-call)
   }
 
  private:

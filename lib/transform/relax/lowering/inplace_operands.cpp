@@ -14,6 +14,7 @@
 #include "iropt/op/ops/axes.h"
 #include "iropt/op/ops/call_packed.h"
 #include "iropt/op/ops/call_tir.h"
+#include "iropt/op/ops/datatype.h"
 #include "iropt/op/ops/nn.h"
 #include "iropt/op/ops/reshape.h"
 #include "iropt/support/followed_version.h"
@@ -45,6 +46,17 @@ bool IsReshape(const OpInfo& op) {
     case op::kPermuteDims: return FollowsSince(TextVersion::kV0_25);
     default: return false;
   }
+}
+
+// Returns whether the call only copies: an implementation may return the operand.
+bool IsCopy(const Call& call) {
+  if (IsOp(call.op, op::kPermuteDims)) {
+    const auto axes = PermuteDimsAttrs(call).axes();
+    return axes && std::is_sorted(axes->begin(), axes->end());
+  }
+  const auto* from = IsOp(call.op, op::kAstype) ? As<TensorType>(call.args[0]->type) : nullptr;
+  const auto* to = As<TensorType>(call.type);
+  return from && to && from->dtype == to->dtype;
 }
 
 class BlockMemory {
@@ -185,7 +197,8 @@ class BlockMemory {
     const auto* op = As<Op>(call.op);
     if (!op) return false;
     if (op->id == op::kCallTir) return !CallsReshape(call);
-    return op->id == op::kCallDpsPacked || (LegalizationOf(*op->info).legalize && !IsReshape(*op->info));
+    return op->id == op::kCallDpsPacked ||
+           (LegalizationOf(*op->info).legalize && !IsReshape(*op->info) && !IsCopy(call));
   }
 
   bool CallsReshape(const Call& call) {
