@@ -185,8 +185,8 @@ const Expr* LegalizeNnNllLoss(LegalizeCall& call) {
 
 namespace {
 
-// The weights of a causal softmax: exponentials of the scores up to the diagonal, normalized. The other scores are no
-// maximum: next to one of 0, the exponentials of scores like -200 would all be 0.
+// The weights of a causal softmax: exponentials of the scores up to the diagonal, normalized. The other scores do not
+// count for the maximum: next to one of 0, the exponentials of scores like -200 would all be 0.
 Tensor CausalSoftmax(const Tensor& scores, Value offset) {
   const Tensor masked = topi::Trilu(scores, offset, false, scores.te().MinValue(scores.dtype()));
   const Tensor max = topi::Reduce(masked, std::vector<int64_t>{-1}, true, te::Reducer::kFiniteMax);

@@ -21,8 +21,7 @@ namespace {
 
 constexpr std::string_view kEpilogueForm =
     "the body of the epilogue block {0} should be a store of the result of the reduction, to which values may be added "
-    "if "
-    "the reduction is a sum, and without a predicate";
+    "if the reduction is a sum, and without a predicate";
 
 int CountLoads(const PrimExpr* expr, const tir::Buffer* buffer) {
   int count = 0;

@@ -19,6 +19,7 @@
 #include "iropt/op/ops/reshape.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
+#include "transform/relax/util/tensor_axes.h"
 
 namespace iropt {
 
@@ -48,12 +49,9 @@ bool IsReshape(const OpInfo& op) {
   }
 }
 
-// Returns whether the call only copies: an implementation may return the operand.
+// Returns whether the call may only copy: an implementation may return the operand.
 bool IsCopy(const Call& call) {
-  if (IsOp(call.op, op::kPermuteDims)) {
-    const auto axes = PermuteDimsAttrs(call).axes();
-    return axes && std::is_sorted(axes->begin(), axes->end());
-  }
+  if (IsOp(call.op, op::kPermuteDims)) return std::ranges::is_sorted(PermutationOf(call));
   const auto* from = IsOp(call.op, op::kAstype) ? As<TensorType>(call.args[0]->type) : nullptr;
   const auto* to = As<TensorType>(call.type);
   return from && to && from->dtype == to->dtype;

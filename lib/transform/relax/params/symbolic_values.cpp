@@ -190,8 +190,8 @@ class SymbolicSubstituter : public ExprMutator {
   // still have them, and a type without them would not fit.
   bool StatesKeptVars(const VarBinding& binding) const {
     const auto* call = As<Call>(binding.value);
+    if (kept_vars_.empty() || !call || !call->type_args) return false;
     bool states = false;
-    if (kept_vars_.empty() || !call || !call->type_args) return states;
     ForEachScalar(call->type_args, /*in_functions=*/false, [&](const PrimExpr* dim) {
       states |= std::ranges::any_of(SymVarsOf(dim), [&](const tir::Var* var) { return kept_vars_.contains(var); });
     });

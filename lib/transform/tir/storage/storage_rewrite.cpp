@@ -13,9 +13,9 @@
 //
 // A result may take over the memory of an operand that is used for the last time. Special memory of one kind
 // ("global:tag") becomes one allocation. Small arrays and those of one thread stay separate. Memory that is only
-// accessed as vectors becomes memory of vectors. Allocations that are not used go away; those whose
-// size is computed in the function stay where they are. Refuses vectorized loops, see
-// tir.VectorizeLoop. O(n log n) in the number of nodes.
+// accessed as vectors becomes memory of vectors. Allocations that are not used go away; those whose size is
+// computed in the function stay where they are. Refuses vectorized loops, see tir.VectorizeLoop. O(n log n) in the
+// number of nodes.
 //
 // Source: TVM 0.18's pass of this name. Unlike it, a result does not take over memory in a loop that computes it again
 // and again.
