@@ -25,7 +25,10 @@ class Hasher {
       case NodeGroup::kType:
         if (node->flags == 0) return static_cast<const Type*>(node)->content_hash;
         return HashDeep(node, mode);
-      case NodeGroup::kAttr: return HashAttr(static_cast<const Attr*>(node));
+      case NodeGroup::kAttr:
+        // Values that refer to variables may be equal and yet differ in content.
+        if (const auto* attr = static_cast<const Attr*>(node); !attr->by_structure()) return attr->content_hash;
+        return HashDeep(node, mode);
       case NodeGroup::kBinding:
       case NodeGroup::kStmt: {
         const int depth = std::exchange(depth_, 0);
@@ -42,11 +45,6 @@ class Hasher {
     const Node* node = nullptr;
     uint32_t number = 0;
   };
-
-  // Values that refer to variables may be equal and yet differ in content; only their kind is hashed.
-  static uint64_t HashAttr(const Attr* attr) {
-    return attr->by_structure() ? HashMix(static_cast<uint64_t>(attr->kind)) : attr->content_hash;
-  }
 
   uint64_t HashDeep(const Node* node, Mode mode) {
     const bool sharable = structural::IsSharable(node);

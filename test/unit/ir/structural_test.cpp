@@ -17,7 +17,7 @@ bool BothEqual(const Node* a, const Node* b) {
   const bool equal = StructuralEqual(a, b);
   CHECK(StructuralEqual(b, a) == equal);
   CHECK(FirstDifference(a, b).has_value() == !equal);
-  if (equal) CHECK(StructuralHash(a) == StructuralHash(b));
+  CHECK((StructuralHash(a) == StructuralHash(b)) == equal);
   return equal;
 }
 
@@ -152,11 +152,12 @@ TEST_CASE("attributes compare by value, whatever index maps call their parameter
   IRContext& context = IRContext::Current();
   const Var* x = workspace.NewVar("x", ObjectType::Get());
   const auto call = [&](const Attr* attr) { return NewCall(workspace, kAdd, {x}, ObjectType::Get(), attr); };
-  const auto map = [&](const char* name) {
+  const auto map = [&](const char* name, const PrimExpr* result = nullptr) {
     const tir::Var* param = context.NewSymVar(name);
-    return IndexMapAttr::Get(std::vector{param}, std::vector<const PrimExpr*>{param});
+    return IndexMapAttr::Get(std::vector{param}, std::vector<const PrimExpr*>{result ? result : param});
   };
   CHECK(BothEqual(call(map("i")), call(map("j"))));
+  CHECK_FALSE(BothEqual(call(map("i")), call(map("i", context.Int(0)))));
   CHECK_FALSE(BothEqual(call(IntAttr::Get(1)), call(IntAttr::Get(2))));
   CHECK_FALSE(BothEqual(call(IntAttr::Get(1)), call(nullptr)));
 }
