@@ -172,16 +172,20 @@ void FillEqual(std::span<T> elements, DataType dtype, bool takes_least, RandomSo
   std::ranges::fill(elements, number);
 }
 
-// Each end of the range is there once, and the first number of the program that is in the range; the greater end also
-// in a tensor of one element.
+// Each end of the range is there once, and the first number of the program that is in the range, or outside of it; the
+// greater end also in a tensor of one element, but for a number outside, which is there in any.
 template <class T>
 void PlaceEnds(std::span<T> elements, DataType dtype, const RandomOptions& options, RandomSource& random) {
   if (elements.empty()) return;
   const IntegerRange range = options.integers;
   const int64_t min = dtype.is_uint() ? std::max<int64_t>(range.min, 0) : range.min;
   std::vector<int64_t> numbers{min, range.max};
-  const auto inner = std::ranges::find_if(options.near_integers, [&](int64_t n) { return n > min && n < range.max; });
-  if (inner != options.near_integers.end()) numbers.insert(numbers.begin(), *inner);
+  const auto found = std::ranges::find_if(options.near_integers, [&](int64_t n) {
+    const bool is_outside = (n < min && n >= LeastInteger(dtype)) || (n > range.max && n <= MostInteger(dtype));
+    return options.has_sentinel ? is_outside : n > min && n < range.max;
+  });
+  if (found != options.near_integers.end())
+    numbers.insert(options.has_sentinel ? numbers.end() : numbers.begin(), *found);
   for (const int64_t number : numbers)
     elements[random.Next() % elements.size()] = Element<T>::Store(static_cast<MathOf<T>>(number));
 }

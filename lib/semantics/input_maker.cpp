@@ -142,7 +142,6 @@ void InputMaker::FindObstacle() {
 }
 
 std::vector<IntegerRange> InputMaker::IndexRanges(const InputSizes& sizes) const {
-  constexpr int64_t kMostSize = 4100;
   constexpr size_t kMostSizes = 5;
   SymbolValues symbols;
   for (size_t i = 0; i < first_.symbols().size(); ++i) symbols.Bind(first_.symbols()[i], sizes.of_vars[i]);

@@ -34,6 +34,11 @@ struct InputRecipe {
   bool near_reals = false;     // many floats are near to numbers of the program
   bool near_integers = false;  // and so are integers
   bool alternates = false;     // every second input is ordinary, the others in the run with the next seed
+
+  // Returns whether integers may be of any size, and not only indices.
+  bool has_any_integers() const {
+    return random.has_extremes || near_integers || random.integer_form != InputForm::kPlain;
+  }
 };
 
 // Makes inputs that fit the types of a function and what passes have fixed of them: tensors that they have bound to

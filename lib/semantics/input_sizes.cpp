@@ -71,7 +71,6 @@ int64_t Within(int64_t size, const tir::Var& var, const SizeHints& hints) {
 
 // Sizes that are one of the constants, or next to one, the constants themselves first.
 std::vector<int64_t> SizesNear(std::span<const int64_t> constants) {
-  constexpr int64_t kMostSize = 4100;  // a size that is too large for the function takes too much work, and is left out
   std::vector<int64_t> sizes;
   for (const int64_t distance : {0, 1, -1}) {
     for (const int64_t constant : constants) {
@@ -127,6 +126,7 @@ InputSizes MakeSizes(size_t assignment, const std::vector<const tir::Var*>& vars
       case kOddSizes: return m == 1 ? 7 + 6 * i : m * (3 + i);
       case kEmptySizes: return i % 2 == 0 ? 0 : 3 * m;
       case kLargeSizes: return m == 1 ? 300 + 7 * i : m * (300 / m + 1 + i);
+      case kHugeSizes: return i % 2 == 0 ? m * (66'000 / m + 1 + i) : m * (1 + i);
       case kMoreOddSizes: return m == 1 ? 19 - 2 * i % 16 : m * (5 + i);
       default:
         if (near.empty()) return 11 + i;

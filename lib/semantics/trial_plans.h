@@ -17,6 +17,7 @@ struct TrialPlan {
   bool has_extremes = false;    // integers that overflow
   bool is_dense = false;        // most floats are not finite
   bool has_indices = false;     // integers are indices of whole dimensions, often the first or the last one
+  bool has_sentinel = false;    // one index is a number of the program that is outside of the dimensions
   bool alternates = false;      // every second input is ordinary; in the next run the others are
   double scale = 1;             // of ordinary floats, and of those with an offset
   unsigned char fresh = 0x5a;   // the bytes of memory without a value
@@ -65,7 +66,9 @@ inline constexpr TrialPlan kExtraPlans[] = {
     {.values = InputValues::kOrdinary, .form = InputForm::kOffset, .sizes = 1, .scale = kLargeScale},
     {.values = InputValues::kOrdinary, .form = InputForm::kOffset, .sizes = 0, .scale = -kLargeScale},
     {.values = InputValues::kOrdinary, .sizes = kEmptySizes},
+    {.values = InputValues::kOrdinary, .sizes = 0, .has_indices = true, .has_sentinel = true},
     {.values = InputValues::kOrdinary, .sizes = kLargeSizes, .has_indices = true},
+    {.values = InputValues::kOrdinary, .sizes = kHugeSizes, .has_indices = true},
 };
 
 }  // namespace iropt

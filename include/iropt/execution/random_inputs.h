@@ -36,11 +36,12 @@ struct RandomOptions {
   InputForm form = InputForm::kPlain;          // of floats
   InputForm integer_form = InputForm::kPlain;  // with kPlain, integers are those of the range, for use as indices
   IntegerRange integers = {};
-  double scale = 1;                             // of ordinary floats, and of those with kOffset
-  bool is_dense = false;                        // non-finite floats are frequent
-  bool has_extremes = false;                    // integers of any size, and those at the ends of their dtype
-  bool has_ends = false;                        // some integers are the ends of the range, or numbers of the program
-  bool takes_least = false;                     // with kEqual, integers are the least number and not the greatest
+  double scale = 1;           // of ordinary floats, and of those with kOffset
+  bool is_dense = false;      // non-finite floats are frequent
+  bool has_extremes = false;  // integers of any size, and those at the ends of their dtype
+  bool has_ends = false;      // some integers are the ends of the range, or numbers of the program
+  bool has_sentinel = false;  // with has_ends, one integer is a number of the program out of the range
+  bool takes_least = false;   // with kEqual, integers are the least number and not the greatest
   std::span<const int64_t> near_integers = {};  // most integers are one of them, or next to one
   std::span<const double> near_reals = {};      // many special floats are one of them, or near to one
   // Another number, other changes of the last bits of all floats; 0 changes nothing.
