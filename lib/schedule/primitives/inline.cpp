@@ -124,6 +124,10 @@ class Inliner : public tir::StmtExprMutator {
     for (const std::vector<Ref*>* blocks : {&info.ReadersOf(buffer_), &info.WritersOf(buffer_)}) {
       for (const Ref* block : *blocks) paths_.Add(block, scope);
     }
+    // What a block accesses that states nothing is only known from its statements.
+    for (const Ref* child : info.children()) {
+      if (child->block().reads.empty() && child->block().writes.empty()) paths_.Add(child, scope);
+    }
     paths_.Add(inlined, scope);
     const tir::Stmt* new_scope = VisitStmt(scope->stmt);
     if (has_opaque_access_)
@@ -163,13 +167,14 @@ class Inliner : public tir::StmtExprMutator {
       std::vector<const Attr*> rest;
       std::ranges::copy_if(list->values, std::back_inserter(rest),
                            [&](const Attr* item) { return !names_buffer(item); });
-      auto* copy = workspace().New<ListAttr>(*list);
-      copy->values = workspace().Copy(rest);
-      return rest.size() == list->values.size() ? list : copy;
+      return rest.size() == list->values.size() ? list : ListAttr::Get(rest);
     }
-    auto* copy = workspace().New<DictAttr>(*dict);
-    copy->values = MapList(dict->values, workspace(), [&](const Attr* value) { return VisitAttr(value); });
-    return copy->values == dict->values ? dict : copy;
+    const DictAttr* visited = dict;
+    for (uint32_t i = 0; i < dict->size(); ++i) {
+      const Attr* value = VisitAttr(dict->values[i]);
+      if (value != dict->values[i]) visited = visited->With(dict->keys[i], value);
+    }
+    return visited;
   }
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
