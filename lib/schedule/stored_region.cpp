@@ -25,8 +25,13 @@ class StoreFinder : public tir::StmtExprVisitor {
         iters_(LoopDomain(block->parent, high, buffer->scope())) {
     BindShapes(*state.func(), facts_);
     BindLoopsAround(block->parent, facts_);
-    for (const Ref* ref = block->parent; ref && ref != high && ref->is_loop(); ref = ref->parent)
-      num_unsure_ += ref->loop().step ? 1 : 0;
+    for (const Ref* ref = block->parent; ref && ref != high && ref->is_loop(); ref = ref->parent) {
+      const tir::For& loop = ref->loop();
+      num_unsure_ += loop.step ? 1 : 0;
+      // A condition on a variable with one value is one on the loops further out.
+      if (arith::IsInt(loop.extent, 1) && arith::AsInt(loop.min) && iters_.erase(loop.loop_var))
+        values_[loop.loop_var] = loop.min;
+    }
   }
   std::vector<Box> boxes;
   bool is_opaque = false;

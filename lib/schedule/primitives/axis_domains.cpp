@@ -100,41 +100,32 @@ class DomainSolver {
     return make_.Max(make_.Sub(dim, make_.Const(1, dim->dtype)), zero);
   }
 
-  std::optional<tir::VarValues> Invert(const std::vector<const PrimExpr*>& indices,
-                                       const std::vector<const PrimExpr*>& point, const arith::IterRanges& axes) {
-    auto inverse = arith::InverseIterMap(
-        indices, point, axes, {.level = arith::IterMapLevel::kBijective, .simplify_trivial_iterators = false},
-        analyzer_);
-    if (!inverse) return std::nullopt;
-    return std::move(inverse->values);
-  }
-
-  // The set between two points for each axis.
-  IntervalSet Between(const PrimExpr* a, const PrimExpr* b) {
-    return IntervalSet::Interval(analyzer_.Simplify(make_.Min(a, b)), analyzer_.Simplify(make_.Max(a, b)));
-  }
-
+  // The axes from the indices: what an axis is for indices anywhere in the box, not only at its corners, since a digit
+  // of an index begins anew in between.
   bool RequireByMap(const tir::Buffer& buffer, const Box& provided, const Box& required) {
-    std::vector<const PrimExpr*> indices, low, high, first, last;
+    std::vector<const PrimExpr*> indices, places;
+    arith::VarDomains wanted, whole;
     for (size_t i = 0; i < provided.size(); ++i) {
       if (!provided[i].is_bounded() || !provided[i].CanProvePoint(analyzer_) || !required[i].is_bounded()) return false;
+      const DataType dtype = buffer.shape[i]->dtype;
+      const tir::Var* place = state_.workspace().NewPrimVar(fmt::format("x{}", i), dtype);
       indices.push_back(provided[i].min());
-      low.push_back(required[i].min());
-      high.push_back(required[i].max());
-      first.push_back(make_.Const(0, buffer.shape[i]->dtype));
-      last.push_back(LastIndex(buffer.shape[i]));
+      places.push_back(place);
+      wanted.insert_or_assign(place, required[i]);
+      whole.insert_or_assign(place, IntervalSet::Interval(make_.Const(0, dtype), LastIndex(buffer.shape[i])));
     }
     arith::IterRanges axes;
     for (const tir::IterVar* axis : block_.iter_vars) axes.insert_or_assign(axis->var, *axis->dom);
-    const auto from = Invert(indices, low, axes);
-    if (!from) return false;
-    const auto to = Invert(indices, high, axes);
-    const auto bound_from = Invert(indices, first, axes);
-    const auto bound_to = Invert(indices, last, axes);
-    if (!to || !bound_from || !bound_to) return false;
+    const auto inverse = arith::InverseIterMap(
+        indices, places, axes, {.level = arith::IterMapLevel::kBijective, .simplify_trivial_iterators = false},
+        analyzer_);
+    if (!inverse) return false;
     for (const tir::IterVar* axis : block_.iter_vars) {
-      const tir::Var* var = axis->var;
-      Add(var, {Between(from->at(var), to->at(var)), Between(bound_from->at(var), bound_to->at(var))});
+      const PrimExpr* value = inverse->values.at(axis->var);
+      const auto values_in = [&](const arith::VarDomains& box) {
+        return SimplifyEnds(arith::EvalSet(value, box, analyzer_), analyzer_);
+      };
+      Add(axis->var, {values_in(wanted), values_in(whole)});
     }
     return true;
   }

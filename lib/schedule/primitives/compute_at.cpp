@@ -78,7 +78,10 @@ class Mover {
     IROPT_ASSIGN_OR_RETURN(axis_conditions_, ConditionOfAxes(state_, block_, loop_));
     IROPT_ASSIGN_OR_RETURN(const std::vector<AxisDomain> domains, SolveDomains());
     const tir::Stmt* new_loop = MakeNewLoop(position, domains, preserve_unit_loops);
-    if (!is_compute_at_) IROPT_RETURN_IF_ERROR(CheckProduced(domains));
+    if (!is_compute_at_) {
+      for (const Ref* producer : producers_) IROPT_RETURN_IF_ERROR(CheckReductionOf(producer, new_loop));
+      IROPT_RETURN_IF_ERROR(CheckProduced(domains));
+    }
     IROPT_RETURN_IF_ERROR(CheckBeginsWithInit(state_, block_, loop_, new_loop));
     IROPT_RETURN_IF_ERROR(CheckConcurrentLoops(new_loop));
     const tir::Block* scope_block = &scope_->block();
@@ -181,7 +184,6 @@ class Mover {
     if (block.reads.empty() && block.writes.empty())
       return state_.Refuse("the block {0} does not state what it accesses", {&block});
     if (is_compute_at_) return {};
-    for (const Ref* producer : producers_) IROPT_RETURN_IF_ERROR(CheckReductionOf(producer));
     arith::IterRanges axes;
     for (const tir::IterVar* axis : block.iter_vars) axes.insert_or_assign(axis->var, *axis->dom);
     for (const tir::BufferRegion* region : own) {
@@ -196,10 +198,10 @@ class Mover {
   }
 
   // A reduction of the producer is not finished in the loops that are of it.
-  Status CheckReductionOf(const Ref* producer) {
+  Status CheckReductionOf(const Ref* producer, const tir::Stmt* new_loop) {
     for (const Ref* loop = loop_; loop->is_loop(); loop = loop->parent) {
       if (IsOfReduction(*state_.RealizeOf(producer), loop->loop()) && !arith::IsInt(loop->loop().extent, 1))
-        IROPT_RETURN_IF_ERROR(CheckMayRunEarly(state_, block_, producer, loop, consumers_));
+        IROPT_RETURN_IF_ERROR(CheckMayRunEarly(state_, block_, producer, loop, consumers_, new_loop));
     }
     return {};
   }

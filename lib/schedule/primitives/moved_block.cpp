@@ -137,6 +137,17 @@ bool IsOfReduction(const tir::BlockRealize& realize, const tir::For& loop) {
   return false;
 }
 
+namespace {
+
+// Returns whether what the block computes under the loops depends on the variable.
+bool DependsOn(const tir::BlockRealize& realize, std::span<const tir::For* const> loops, const tir::Var* var) {
+  const auto uses = [&](const PrimExpr* value) { return tir::UsesVar(value, var); };
+  return uses(realize.predicate) || std::ranges::any_of(realize.iter_values, uses) ||
+         std::ranges::any_of(loops, [&](const tir::For* loop) { return uses(loop->min) || uses(loop->extent); });
+}
+
+}  // namespace
+
 Status CheckBeginsWithInit(State& state, const Ref* block, const Ref* loop, const tir::Stmt* new_loop) {
   const tir::Block& moved = block->block();
   const auto is_reduced = [](const tir::IterVar* axis) { return IsReduced(*axis); };
@@ -153,14 +164,18 @@ Status CheckBeginsWithInit(State& state, const Ref* block, const Ref* loop, cons
 }
 
 Status CheckMayRunEarly(State& state, const Ref* block, const Ref* producer, const Ref* loop,
-                        const std::vector<Ref*>& consumers) {
+                        const std::vector<Ref*>& consumers, const tir::Stmt* new_loop) {
   const tir::ForKind kind = loop->loop().for_kind;
   const auto is_under = [&](const Ref* ref) {
     while (ref && ref != loop) ref = ref->parent;
     return ref != nullptr;
   };
   const bool is_serial = kind == tir::ForKind::kSerial || kind == tir::ForKind::kUnrolled;
-  if (is_serial && IsHarmless(block->block()) && std::ranges::none_of(consumers, is_under)) return {};
+  PathFinder path(&block->block());
+  path.VisitStmt(new_loop);
+  // Each iteration of the loop computes all that the others do.
+  const bool is_repeated = !DependsOn(*path.found, path.loops, loop->loop().loop_var);
+  if (is_repeated && is_serial && IsHarmless(block->block()) && std::ranges::none_of(consumers, is_under)) return {};
   return state.Refuse("the loop {0} is of a reduction of the producer {1}", {loop->stmt, producer->stmt});
 }
 

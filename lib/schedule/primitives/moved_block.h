@@ -15,8 +15,9 @@ bool IsOfReduction(const tir::BlockRealize& realize, const tir::For& loop);
 Status CheckBeginsWithInit(State& state, const Ref* block, const Ref* loop, const tir::Stmt* new_loop);
 
 // Refuses if the loop is of a reduction of the producer, and the block under it cannot run before that is finished: it
-// runs again after each part of it, and what it writes at last counts.
+// runs again after each part of it, for all that it computes under the loop, and what it writes at last counts.
+// `new_loop` is the statement with the block in it.
 Status CheckMayRunEarly(State& state, const Ref* block, const Ref* producer, const Ref* loop,
-                        const std::vector<Ref*>& consumers);
+                        const std::vector<Ref*>& consumers, const tir::Stmt* new_loop);
 
 }  // namespace iropt::schedule
