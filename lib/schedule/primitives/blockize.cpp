@@ -15,6 +15,7 @@
 
 #include <algorithm>
 
+#include "moved_block.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/region_tools.h"
@@ -115,8 +116,14 @@ class BlockSplitter {
     std::vector<const tir::Var*> inner_vars, outer_vars;
     arith::IterRanges iters;
     bool inner = !(high_is_outer && ref->parent == high);
+    const tir::Stmt* below = &realize;
     for (const Ref* up = ref->parent; up && up->is_loop(); up = up->parent) {
       const tir::For& loop = up->loop();
+      const bool is_direct = loop.body == below || (high_is_outer && up == high);
+      if (inner && !is_direct)
+        return state_.Refuse("the statements between the loop {0} and the block {1} are not loops alone",
+                             {&loop, block_});
+      below = &loop;
       if (inner) loops.push_back(&loop);
       (inner ? inner_vars : outer_vars).push_back(loop.loop_var);
       iters.insert_or_assign(loop.loop_var, tir::Range(loop.min, loop.extent));
@@ -327,6 +334,10 @@ Result<Blockized> Blockize(State& state, const Ref* loop, bool preserve_unit_ite
   const tir::Stmt* init = nullptr;
   if (substituted.init) {
     const std::string name = fmt::format("{}_init", substituted.name_hint);
+    std::vector<const tir::For*> around;
+    for (const Ref* ref : state.LoopsOf(state.RefOf(block))) around.push_back(&ref->loop());
+    if (!BeginsWithInit(state, *realize, around))
+      return state.Refuse("the reduction of the block {0} does not begin with its first values", {block});
     IROPT_ASSIGN_OR_RETURN(init, OuterInit(state, substituted.init, *inner, splitter.loops, name));
   }
   const auto* outer = workspace.New<tir::Block>(
@@ -357,6 +368,8 @@ Result<const tir::Stmt*> ReplaceRun(State& state, const Ref* lca, const std::vec
       rest.push_back(statements[i]);
       continue;
     }
+    if (!Is<tir::For>(statements[i]) && !Is<tir::BlockRealize>(statements[i]))
+      return state.Refuse("the blocks are not in loops alone under {0}", {lca->stmt});
     if (last == -1) rest.push_back(replacement);
     if (last != -1 && last != static_cast<int>(i) - 1) return state.Refuse("target blocks must be consecutive");
     last = static_cast<int>(i);

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "iropt/analysis/tir/thread_tags.h"
+#include "moved_block.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/stmt_tools.h"
@@ -46,6 +47,14 @@ Status CheckRepeatsNoReduction(State& state, const Ref* ref, std::string_view wh
   return {};
 }
 
+// Threads reduce in any order, so each value counts once, and the first ones begin with the initialization.
+Status CheckBeginsInThreads(State& state, const tir::BlockRealize& realize) {
+  std::vector<const tir::For*> loops;
+  for (const Ref* ref : state.LoopsOf(state.RefOf(realize.block))) loops.push_back(&ref->loop());
+  if (!realize.block->init || BeginsWithInit(state, realize, loops)) return {};
+  return state.Refuse("the reduction of the block {0} does not begin with its first values", {realize.block});
+}
+
 // Each axis that the loop is used for is data parallel, or a reduction across the threads of a block.
 Status CheckAxes(State& state, const Ref* ref, std::string_view what, const ThreadTag& thread) {
   const tir::For& loop = ref->loop();
@@ -58,7 +67,10 @@ Status CheckAxes(State& state, const Ref* ref, std::string_view what, const Thre
       if (!tir::UsesVar(realize->iter_values[i], loop.loop_var)) continue;
       const tir::IterVarType type = realize->block->iter_vars[i]->iter_type;
       if (type == tir::IterVarType::kDataPar) continue;
-      if (type == tir::IterVarType::kCommReduce && thread.rank == ThreadRank::kThread && thread.dim != -1) continue;
+      if (type == tir::IterVarType::kCommReduce && thread.rank == ThreadRank::kThread && thread.dim != -1) {
+        IROPT_RETURN_IF_ERROR(CheckBeginsInThreads(state, *realize));
+        continue;
+      }
       if (what != "bind")
         return state.Refuse(
             fmt::format("the \"{}\" cannot be fulfilled with regard to block {{0}} because some block "

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "iropt/arith/side_effect.h"
 #include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "schedule/checks.h"
@@ -38,6 +39,25 @@ class PredicateAppender : public tir::StmtExprMutator {
  private:
   const PrimExpr* condition_;
 };
+
+// Looks for what happens outside of blocks, where their conditions do not prevent it: accesses and effects.
+class BareAccessFinder : public tir::StmtExprVisitor {
+ public:
+  bool found = false;
+  void VisitExpr(const PrimExpr* expr) override { found = found || !arith::IsPure(expr); }
+
+ protected:
+  void VisitBlock(const tir::Block*) override {}
+  void VisitBufferStore(const tir::BufferStore*) override { found = true; }
+};
+
+// The body of a loop, only where the condition holds.
+const tir::Stmt* Guard(const tir::Stmt* body, const PrimExpr* condition, Workspace& workspace) {
+  BareAccessFinder bare;
+  bare.VisitStmt(body);
+  if (bare.found) return workspace.New<tir::IfThenElse>(condition, body, nullptr);
+  return PredicateAppender(condition, workspace).VisitStmt(body);
+}
 
 // The factors as expressions of at most the bits of the loop, -1 where one is to be found; `missing` is its position.
 struct LoopFactors {
@@ -119,7 +139,7 @@ Status ApplySplit(PrimitiveCall& call) {
   const PrimExpr* in_range = make.Binary(NodeKind::kLT, value, loop.extent);
   if (!call.GetBool("disable_predication") && !analyzer.CanProve(in_range) &&
       !CanProveByExtremes(in_range, domains, analyzer))
-    stmt = PredicateAppender(in_range, workspace).VisitStmt(stmt);
+    stmt = Guard(stmt, in_range, workspace);
   for (size_t i = vars.size(); i > 0; --i) stmt = MakeLoop(vars[i - 1], factors.values[i - 1], stmt, workspace);
   stmt = Simplified(stmt, state, ref, call.GetBool("preserve_unit_iters"));
   const BlockReuse reuse = PairBlocks(loop.body, stmt);

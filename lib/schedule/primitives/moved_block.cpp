@@ -45,48 +45,6 @@ class PathFinder : public StmtWalker {
   const tir::Block* block_;
 };
 
-// Returns whether the reduction of each element begins with the first values of the reduction axes, and has each of
-// them once: from the outermost loop of the reduction inwards, the axes are different digits of all loops. A loop
-// outside of them that concerns no axis repeats all of it.
-bool BeginsWithInit(State& state, const tir::BlockRealize& realize, const std::vector<const tir::For*>& loops) {
-  const List<const tir::IterVar*> axes = realize.block->iter_vars;
-  const auto is_of_reduction = [&](const tir::For* loop) { return !RunsOnce(*loop) && IsOfReduction(realize, *loop); };
-  if (std::ranges::any_of(loops, [&](const tir::For* loop) { return is_of_reduction(loop) && IsBlockIdx(*loop); }))
-    return false;
-  const auto first = std::ranges::find_if(loops, is_of_reduction);
-  Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
-  BindShapes(*state.func(), analyzer);
-  arith::IterRanges inner;
-  for (auto loop = loops.begin(); loop != loops.end(); ++loop) {
-    const tir::Range range((*loop)->min, (*loop)->extent);
-    if (loop >= first || RunsOnce(**loop))
-      inner.insert_or_assign((*loop)->loop_var, range);
-    else
-      analyzer.Bind((*loop)->loop_var, range.min, range.extent);
-  }
-  std::vector<const PrimExpr*> values;
-  std::vector<const tir::IterVar*> reduced;
-  for (const bool is_reduced : {true, false}) {
-    for (size_t i = 0; i < axes.size(); ++i) {
-      const auto uses = [&](const tir::For* loop) { return tir::UsesVar(realize.iter_values[i], loop->loop_var); };
-      if (IsReduced(*axes[i]) != is_reduced || (!is_reduced && std::none_of(first, loops.end(), uses))) continue;
-      values.push_back(realize.iter_values[i]);
-      if (is_reduced) reduced.push_back(axes[i]);
-    }
-  }
-  if (!arith::AreIndependentRanges(inner)) return false;
-  const auto begins = [&](const PrimExpr* condition) {
-    const auto map =
-        arith::DetectIterMap(values, inner, condition, {.level = arith::IterMapLevel::kBijective}, analyzer);
-    for (size_t i = 0; map && i < reduced.size(); ++i) {
-      const arith::IterMapIndex& index = map->indices[i];
-      if (!arith::IsInt(index.scale, 1) || !analyzer.CanProveEqual(index.base, reduced[i]->dom->min)) return false;
-    }
-    return map.has_value();
-  };
-  return begins(nullptr) || (!IsTrue(realize.predicate) && begins(analyzer.Simplify(realize.predicate)));
-}
-
 // Looks for what must not be computed of values that are not finished: an access to another place, a division by zero,
 // and effects outside of the buffers.
 class HarmFinder : public tir::StmtExprVisitor {
@@ -135,6 +93,49 @@ bool IsOfReduction(const tir::BlockRealize& realize, const tir::For& loop) {
     if (IsReduced(*axes[i]) && tir::UsesVar(realize.iter_values[i], loop.loop_var)) return true;
   }
   return false;
+}
+
+bool BeginsWithInit(State& state, const tir::BlockRealize& realize, const std::vector<const tir::For*>& loops) {
+  const List<const tir::IterVar*> axes = realize.block->iter_vars;
+  const auto is_of_reduction = [&](const tir::For* loop) { return !RunsOnce(*loop) && IsOfReduction(realize, *loop); };
+  if (std::ranges::any_of(loops, [&](const tir::For* loop) { return is_of_reduction(loop) && IsBlockIdx(*loop); }))
+    return false;
+  const auto first = std::ranges::find_if(loops, is_of_reduction);
+  Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
+  BindShapes(*state.func(), analyzer);
+  arith::IterRanges inner;
+  tir::VarValues at_first;
+  for (auto loop = loops.begin(); loop != loops.end(); ++loop) {
+    const tir::Range range((*loop)->min, (*loop)->extent);
+    if (loop >= first || RunsOnce(**loop)) {
+      inner.insert_or_assign((*loop)->loop_var, range);
+      at_first[(*loop)->loop_var] = range.min;
+    } else {
+      analyzer.Bind((*loop)->loop_var, range.min, range.extent);
+    }
+  }
+  std::vector<const PrimExpr*> values;
+  std::vector<const tir::IterVar*> reduced;
+  for (const bool is_reduced : {true, false}) {
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const auto uses = [&](const tir::For* loop) { return tir::UsesVar(realize.iter_values[i], loop->loop_var); };
+      if (IsReduced(*axes[i]) != is_reduced || (!is_reduced && std::none_of(first, loops.end(), uses))) continue;
+      values.push_back(realize.iter_values[i]);
+      if (is_reduced) reduced.push_back(axes[i]);
+    }
+  }
+  if (!arith::AreIndependentRanges(inner)) return false;
+  const auto begins = [&](const PrimExpr* condition) {
+    const auto map =
+        arith::DetectIterMap(values, inner, condition, {.level = arith::IterMapLevel::kBijective}, analyzer);
+    for (size_t i = 0; map && i < reduced.size(); ++i) {
+      // A rotated axis, (k + 3) % 6, begins with another value than its least one.
+      const PrimExpr* begin = tir::Substitute(values[i], at_first, state.workspace());
+      if (!arith::IsInt(map->indices[i].scale, 1) || !analyzer.CanProveEqual(begin, reduced[i]->dom->min)) return false;
+    }
+    return map.has_value();
+  };
+  return begins(nullptr) || (!IsTrue(realize.predicate) && begins(analyzer.Simplify(realize.predicate)));
 }
 
 namespace {

@@ -10,6 +10,12 @@ namespace iropt::schedule {
 // Returns whether a reduction axis of the block depends on the loop.
 bool IsOfReduction(const tir::BlockRealize& realize, const tir::For& loop);
 
+// Returns whether the reduction of each element begins with the first values of the reduction axes, and has each of
+// them once: from the outermost loop of the reduction inwards, the axes are different digits of all loops. A loop
+// outside of them that concerns no axis repeats all of it. The loops are all those around the block, the outermost
+// first.
+bool BeginsWithInit(State& state, const tir::BlockRealize& realize, const std::vector<const tir::For*>& loops);
+
 // Refuses if a reduction would not begin with its first values at the new place of the block: there it is initialized.
 // `new_loop` is the loop with the block in it.
 Status CheckBeginsWithInit(State& state, const Ref* block, const Ref* loop, const tir::Stmt* new_loop);
