@@ -8,6 +8,7 @@
 #include "iropt/analysis/tir/thread_tags.h"
 #include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/support/lookup.h"
+#include "region_tools.h"
 #include "stmt_tools.h"
 
 namespace iropt::schedule {
@@ -103,20 +104,27 @@ class BlocksInLoopsFinder : public StmtWalker {
   void VisitBlockRealize(const tir::BlockRealize* realize) override {
     const tir::Block& block = *realize->block;
     const auto is_own = [&](const tir::BufferRegion* write) { return own_buffers_.contains(write->buffer); };
-    BlockInLoops item{
-        realize, {}, tir::Substitute(realize->predicate, axes_, workspace_), std::ranges::all_of(block.writes, is_own)};
+    BlockInLoops item{realize,
+                      {},
+                      tir::Substitute(realize->predicate, axes_, workspace_),
+                      std::ranges::all_of(block.writes, is_own),
+                      values_around_};
     for (size_t i = 0; i < realize->iter_values.size(); ++i) {
       item.values.push_back(tir::Substitute(realize->iter_values[i], axes_, workspace_));
       axes_[block.iter_vars[i]->var] = item.values.back();
     }
+    const size_t num_around = values_around_.size();
+    values_around_.insert(values_around_.end(), item.values.begin(), item.values.end());
     result.found.push_back(std::move(item));
     for (const tir::Buffer* buffer : block.alloc_buffers) own_buffers_.insert(buffer);
     StmtWalker::VisitBlockRealize(realize);
+    values_around_.resize(num_around);
   }
 
  private:
   Workspace& workspace_;
   tir::VarValues axes_;
+  std::vector<const PrimExpr*> values_around_;
   LookupSet<const tir::Buffer*> own_buffers_;
 };
 
@@ -239,6 +247,22 @@ Status CheckNotOutputBlock(State& state, const Ref* block, const Ref* scope) {
   return state.Refuse("the block {0} is an output block", {block->stmt});
 }
 
+bool HasOwnMemory(State& state, Ref* block, const Ref* loop, std::string_view thread) {
+  const Ref* scope = state.ScopeOf(block);
+  const auto is_under = [&](const Ref* consumer) {
+    while (consumer && consumer != loop) consumer = consumer->parent;
+    return consumer != nullptr;
+  };
+  const bool is_only_read_there =
+      scope && !IsOutputBlock(block, scope) &&
+      std::ranges::all_of(state.ScopeInfo(state.ScopeOf(block)).ConsumersOf(block), is_under);
+  return std::ranges::all_of(block->block().writes, [&](const tir::BufferRegion* write) {
+    const StorageScope memory = StorageScope::Of(write->buffer->scope());
+    if (thread.empty() || memory.rank == StorageRank::kGlobal) return is_only_read_there;
+    return !IsSharedBy(memory, ThreadTag::Of(thread));
+  });
+}
+
 bool IsSpatial(const tir::Block& block) {
   return std::ranges::all_of(block.iter_vars,
                              [](const tir::IterVar* axis) { return axis->iter_type == tir::IterVarType::kDataPar; });
@@ -266,6 +290,18 @@ BlocksInLoops FindBlocksInLoops(const tir::Stmt* stmt, arith::IterRanges around,
   BlocksInLoopsFinder finder(std::move(around), workspace);
   finder.VisitStmt(stmt);
   return std::move(finder.result);
+}
+
+bool RunsOnceIn(State& state, const Ref* ref, const BlockInLoops& block, const BlocksInLoops& blocks) {
+  const tir::For& loop = ref->loop();
+  if (arith::IsInt(loop.extent, 1)) return true;
+  if (IsTrue(block.condition)) return false;
+  arith::Analyzer analyzer(state.make(), arith::Analyzer::SymVars::kAny);
+  blocks.loops.ForEachInAnyOrder(
+      [&](const tir::Var* var, const tir::Range& range) { analyzer.Bind(var, range.min, range.extent); });
+  BindLoopsAround(ref->parent, analyzer);
+  const arith::Analyzer::Constraint holds(analyzer, block.condition);
+  return analyzer.CanProveEqual(loop.loop_var, loop.min);
 }
 
 bool DetermineLoops(State& state, std::span<const PrimExpr* const> values, const arith::IterRanges& loops,

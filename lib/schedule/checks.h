@@ -36,6 +36,10 @@ Status CheckCompactDataflow(State& state, Ref* subtree);
 // Returns whether the block writes to a buffer that is not allocated in its scope.
 bool IsOutputBlock(const Ref* block, const Ref* scope);
 Status CheckNotOutputBlock(State& state, const Ref* block, const Ref* scope);
+// Returns whether each iteration of a loop around the block has memory of its own for what the block writes: only
+// blocks in the loop read it, or, if threads run the iterations (else their tag is empty), it is in memory that they do
+// not share.
+bool HasOwnMemory(State& state, Ref* block, const Ref* loop, std::string_view thread);
 // All axes are data parallel.
 bool IsSpatial(const tir::Block& block);
 bool HasOnlySpatialAndReductionAxes(const tir::Block& block);
@@ -49,12 +53,15 @@ struct BlockInLoops {
   const tir::BlockRealize* realize;
   std::vector<const PrimExpr*> values;
   const PrimExpr* condition;
-  bool writes_own_buffers;  // that blocks around it in the statement allocate
+  bool writes_own_buffers;                     // that blocks around it in the statement allocate
+  std::vector<const PrimExpr*> values_around;  // of the blocks around it in the statement
 };
 struct BlocksInLoops {
   std::vector<BlockInLoops> found;  // in pre-order
   arith::IterRanges loops;          // those in the statement, and those around
 };
+// Returns whether the condition of the block holds for the first iteration of one of the loops at most.
+bool RunsOnceIn(State& state, const Ref* loop, const BlockInLoops& block, const BlocksInLoops& blocks);
 // All blocks in a statement. Bindings of blocks in blocks are followed outwards.
 BlocksInLoops FindBlocksInLoops(const tir::Stmt* stmt, arith::IterRanges around, Workspace& workspace);
 // Returns whether the values, where the condition holds, determine the variables of the loops that they use: they are

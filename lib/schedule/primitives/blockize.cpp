@@ -131,6 +131,7 @@ class BlockSplitter {
     }
     auto found = arith::DivideSubspace(realize.iter_values, iters, inner_vars, realize.predicate, !preserve_unit_iters_,
                                        analyzer_);
+    is_trivial_ = !found;
     if (!found) found = DivideTrivially(realize, outer_vars, inner_vars);
     if (!found)
       return state_.Refuse("the bindings of the inner block {0} can not be blockized by the loops starting at {1}",
@@ -141,7 +142,7 @@ class BlockSplitter {
     return {};
   }
 
-  // Each binding depends on outer loops alone, or on inner ones.
+  // Each binding depends on inner loops alone, or on none of them. An axis becomes as a whole one of the blocks' axes.
   std::optional<SubspaceDivision> DivideTrivially(const tir::BlockRealize& realize,
                                                   const std::vector<const tir::Var*>& outer_vars,
                                                   const std::vector<const tir::Var*>& inner_vars) {
@@ -149,18 +150,22 @@ class BlockSplitter {
     SubspaceDivision division;
     for (size_t i = 0; i < realize.iter_values.size(); ++i) {
       const PrimExpr* value = realize.iter_values[i];
-      const bool outer = UsesAnyOf(value, outer_vars);
+      const tir::Range& dom = *block_->iter_vars[i]->dom;
       const bool inner = UsesAnyOf(value, inner_vars);
-      if (outer && inner) return std::nullopt;
-      const SubspaceDivision::Part whole{value, block_->iter_vars[i]->dom->extent};
+      if (inner && UsesAnyOf(value, outer_vars)) return std::nullopt;
       const SubspaceDivision::Part unit{make_.Const(0, DataType::Int(32)), make_.Const(1, DataType::Int(32))};
-      division.indices.push_back({outer ? whole : unit, inner ? whole : unit});
+      if (inner)
+        division.indices.push_back({unit, {value, dom.extent}});
+      else
+        division.indices.push_back({{analyzer_.Simplify(make_.Sub(value, dom.min)), dom.extent}, unit});
     }
     return division;
   }
 
-  // The inner part of an index in the first iteration.
-  const PrimExpr* BaseOf(const PrimExpr* inner) {
+  // What both parts of an index leave out: the least value of the axis if it is divided as a whole, whatever the order
+  // in which loops run through its values, else the inner part in the first iteration.
+  const PrimExpr* BaseOf(const PrimExpr* inner, const tir::IterVar& old) {
+    if (is_trivial_) return old.dom->min;
     tir::VarValues first;
     for (const tir::For* loop : loops) first[loop->loop_var] = loop->min;
     return analyzer_.Simplify(tir::Substitute(inner, first, workspace_));
@@ -184,7 +189,7 @@ class BlockSplitter {
     for (size_t i = 0; i < block_->iter_vars.size(); ++i) {
       const tir::IterVar& old = *block_->iter_vars[i];
       const auto& [outer, inner] = division_.indices[i];
-      const PrimExpr* base = BaseOf(inner.expr);
+      const PrimExpr* base = BaseOf(inner.expr, old);
       const bool is_unit_inner = arith::IsInt(inner.extent, 1);
       const bool is_unit_outer = arith::IsInt(outer.extent, 1);
       const bool has_base = !arith::IsInt(base, 0);
@@ -239,6 +244,7 @@ class BlockSplitter {
   const bool preserve_unit_iters_;
   const tir::Block* block_ = nullptr;
   SubspaceDivision division_;
+  bool is_trivial_ = false;
   const PrimExpr* outer_condition_ = nullptr;
   const PrimExpr* predicate_ = nullptr;  // of the block
   tir::VarValues values_, loop_vars_;

@@ -256,7 +256,39 @@ const tir::Buffer* MakeCopyBuffer(const tir::Buffer* buffer, std::string_view sc
 
 }  // namespace
 
+namespace {
+
+// Looks for a buffer that is declared or allocated between the statements of a scope.
+class DeclarationFinder : public StmtWalker {
+ public:
+  explicit DeclarationFinder(const tir::Buffer* buffer) : buffer_(buffer) {}
+  bool found = false;
+
+ protected:
+  void VisitBlock(const tir::Block*) override {}
+  void VisitDeclBuffer(const tir::DeclBuffer* decl) override {
+    found = found || decl->buffer == buffer_;
+    StmtWalker::VisitDeclBuffer(decl);
+  }
+  void VisitAllocate(const tir::Allocate* allocate) override {
+    found = found || allocate->buffer_var == buffer_->data;
+    StmtWalker::VisitAllocate(allocate);
+  }
+
+ private:
+  const tir::Buffer* buffer_;
+};
+
+}  // namespace
+
 Result<Ref*> OnlyWriter(State& state, Ref* scope, const tir::Buffer* buffer) {
+  DeclarationFinder declarations(buffer);
+  declarations.VisitStmt(BelowDeclarations(scope->block().body));
+  if (declarations.found)
+    return state.Refuse(fmt::format("the buffer {} is declared by a statement in the scope {{0}}, so that not all of "
+                                    "the scope can access it",
+                                    buffer->name),
+                        {scope->stmt});
   const std::vector<Ref*>& writers = state.ScopeInfo(scope).WritersOf(buffer);
   if (writers.empty()) return nullptr;
   Ref* first = writers.front();

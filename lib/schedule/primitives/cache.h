@@ -69,7 +69,8 @@ class AccessRewriter : public tir::StmtExprMutator {
   arith::Analyzer analyzer_;
 };
 
-// The only block of the scope that writes the buffer; null if none does. Refused if several do.
+// The only block of the scope that writes the buffer; null if none does. Refused if several do, or if only a part of
+// the scope can access the buffer.
 Result<Ref*> OnlyWriter(State& state, Ref* scope, const tir::Buffer* buffer);
 // Finds where a copy of what the writer writes (null: of a parameter) is inserted.
 void FindLocation(State& state, Ref* writer, Ref* scope, bool is_read, CopyStage& stage);

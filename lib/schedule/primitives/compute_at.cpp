@@ -15,6 +15,7 @@
 
 #include "axis_condition.h"
 #include "axis_domains.h"
+#include "iropt/analysis/tir/thread_tags.h"
 #include "moved_block.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
@@ -318,21 +319,22 @@ class Mover {
   Status CheckConcurrentLoops(const tir::Stmt* new_loop) {
     for (const Ref* ref = loop_; ref->is_loop(); ref = ref->parent) {
       const tir::For& loop = ref->loop();
-      const bool at_once = loop.for_kind == tir::ForKind::kParallel || loop.for_kind == tir::ForKind::kVectorized;
+      const std::string_view thread = loop.thread_binding ? loop.thread_binding->thread_tag : std::string_view();
+      const bool by_threads = !thread.empty() && !IsVirtualThreadTag(thread);
+      const bool at_once =
+          by_threads || loop.for_kind == tir::ForKind::kParallel || loop.for_kind == tir::ForKind::kVectorized;
       if (!at_once || arith::IsInt(loop.extent, 1)) continue;
-      const auto is_under = [&](const Ref* consumer) {
-        while (consumer && consumer != ref) consumer = consumer->parent;
-        return consumer != nullptr;
-      };
-      const auto under = std::ranges::count_if(consumers_, is_under);
-      if (consumers_.empty() ? IsSpatial(block_->block()) : under == std::ssize(consumers_)) continue;
+      if ((by_threads || consumers_.empty()) && IsSpatial(block_->block())) continue;
+      if (HasOwnMemory(state_, block_, ref, by_threads ? thread : std::string_view())) continue;
       const BlocksInLoops blocks = FindBlocksInLoops(new_loop, LoopDomain(loop_, ref->parent), workspace_);
       const auto moved =
           std::ranges::find(blocks.found, &block_->block(), [](const auto& b) { return b.realize->block; });
-      // The elements depend on the data parallel axes: a reduction is not divided among concurrent iterations.
+      if (RunsOnceIn(state_, ref, *moved, blocks)) continue;
+      // The elements depend on the data parallel axes: only the threads of a block divide a reduction.
+      const bool may_reduce = by_threads && ThreadTag::Of(thread).rank == ThreadRank::kThread;
       std::vector<const PrimExpr*> spatial, values;
       for (size_t i = 0; i < moved->values.size(); ++i) {
-        if (block_->block().iter_vars[i]->iter_type != tir::IterVarType::kDataPar) continue;
+        if (!may_reduce && block_->block().iter_vars[i]->iter_type != tir::IterVarType::kDataPar) continue;
         spatial.push_back(moved->values[i]);
         if (tir::UsesVar(spatial.back(), loop.loop_var)) values.push_back(spatial.back());
       }

@@ -14,30 +14,19 @@ namespace iropt::schedule {
 
 namespace {
 
-// Returns whether only blocks in the loop read what the block writes: each iteration then has a buffer of its own.
-bool IsPrivate(State& state, const tir::Block* block, const Ref* loop) {
-  Ref* ref = state.RefOf(block);
-  Ref* scope = state.ScopeOf(ref);
-  if (!scope || IsOutputBlock(ref, scope)) return false;
-  const auto is_under = [&](const Ref* consumer) {
-    while (consumer && consumer != loop) consumer = consumer->parent;
-    return consumer != nullptr;
-  };
-  return std::ranges::all_of(state.ScopeInfo(scope).ConsumersOf(ref), is_under);
-}
-
 // Iterations that no axis is for do a reduction again, which cannot be done at the same time.
-Status CheckRepeatsNoReduction(State& state, const Ref* ref, std::string_view what, const BlocksInLoops& blocks) {
+Status CheckRepeatsNoReduction(State& state, const Ref* ref, std::string_view what, std::string_view thread,
+                               const BlocksInLoops& blocks) {
   const tir::For& loop = ref->loop();
-  if (arith::IsInt(loop.extent, 1)) return {};
   for (const BlockInLoops& item : blocks.found) {
-    if (IsSpatial(*item.realize->block) || item.writes_own_buffers) continue;
+    if (IsSpatial(*item.realize->block) || item.writes_own_buffers || RunsOnceIn(state, ref, item, blocks)) continue;
+    std::vector<const PrimExpr*> all = item.values_around;
+    all.insert(all.end(), item.values.begin(), item.values.end());
     std::vector<const PrimExpr*> values;
-    std::ranges::copy_if(item.values, std::back_inserter(values),
+    std::ranges::copy_if(all, std::back_inserter(values),
                          [&](const PrimExpr* value) { return tir::UsesVar(value, loop.loop_var); });
-    if (!values.empty() && DetermineInnerLoops(state, values, item.values, blocks.loops, ref->parent, item.condition))
-      continue;
-    if (IsPrivate(state, item.realize->block, ref)) continue;
+    if (!values.empty() && DetermineInnerLoops(state, values, all, blocks.loops, ref->parent, item.condition)) continue;
+    if (HasOwnMemory(state, state.RefOf(item.realize->block), ref, thread)) continue;
     return state.Refuse(
         fmt::format("the \"{}\" cannot be fulfilled with regard to block {{0}} because the loop repeats "
                     "its reduction",
@@ -56,11 +45,11 @@ Status CheckBeginsInThreads(State& state, const tir::BlockRealize& realize) {
 }
 
 // Each axis that the loop is used for is data parallel, or a reduction across the threads of a block.
-Status CheckAxes(State& state, const Ref* ref, std::string_view what, const ThreadTag& thread) {
+Status CheckAxes(State& state, const Ref* ref, std::string_view what, std::string_view tag) {
   const tir::For& loop = ref->loop();
+  const ThreadTag thread = ThreadTag::Of(tag);
   const BlocksInLoops blocks = FindBlocksInLoops(&loop, {}, state.workspace());
-  // Threads may have memory of their own.
-  if (what != "bind") IROPT_RETURN_IF_ERROR(CheckRepeatsNoReduction(state, ref, what, blocks));
+  if (!IsVirtualThreadTag(tag)) IROPT_RETURN_IF_ERROR(CheckRepeatsNoReduction(state, ref, what, tag, blocks));
   for (const BlockInLoops& item : blocks.found) {
     const tir::BlockRealize* realize = item.realize;
     for (size_t i = 0; i < realize->iter_values.size(); ++i) {
@@ -98,7 +87,7 @@ Status Parallelize(PrimitiveCall& call, tir::ForKind kind, std::string_view what
     return state.Refuse("the loop {0} has statements that are not in a block, so that its dependences are not known",
                         {ref->stmt});
   IROPT_RETURN_IF_ERROR(CheckCompactDataflow(state, ref));
-  IROPT_RETURN_IF_ERROR(CheckAxes(state, ref, what, ThreadTag::Of(thread)));
+  IROPT_RETURN_IF_ERROR(CheckAxes(state, ref, what, thread));
   Workspace& workspace = state.workspace();
   auto* copy = workspace.New<tir::For>(loop);
   copy->for_kind = kind;

@@ -43,6 +43,7 @@ class ReindexStageMaker {
     for (const tir::Range* range : access_.region) places.push_back(range->min);
     IROPT_RETURN_IF_ERROR(CheckInsideForAxes(state_, *access_.buffer, places, block, nullptr));
     if (!is_read_) IROPT_RETURN_IF_ERROR(CheckStoresAlways(state_, *access_.buffer, block));
+    IROPT_RETURN_IF_ERROR(CheckOneElement(block));
     if (map.params.size() != block.iter_vars.size())
       return state_.Refuse(fmt::format("the index map has {} parameters, but the block {{0}} has {} axes",
                                        map.params.size(), block.iter_vars.size()),
@@ -67,6 +68,26 @@ class ReindexStageMaker {
   }
 
  private:
+  // All accesses of the block get the new indices, whatever the block says about its regions.
+  Status CheckOneElement(const tir::Block& block) {
+    bool is_one = true;
+    const auto note = [&](const tir::Buffer* buffer, List<const PrimExpr*> indices) {
+      for (size_t i = 0; buffer == access_.buffer && i < indices.size(); ++i)
+        is_one = is_one && analyzer_.CanProveEqual(indices[i], access_.region[i]->min);
+    };
+    for (const tir::Stmt* part : {block.init, block.body}) {
+      if (!part) continue;
+      tir::PostOrderVisit(part, [&](const Node* node) {
+        if (const auto* store = As<tir::BufferStore>(node)) note(store->buffer, store->indices);
+        if (const auto* load = As<tir::BufferLoad>(node)) note(load->buffer, load->indices);
+      });
+    }
+    if (is_one) return {};
+    return state_.Refuse(
+        fmt::format("the block {{0}} accesses several elements of {} in one of its iterations", access_.buffer->name),
+        {&block});
+  }
+
   // The axes in the old indices are those in the new ones.
   Status CheckSameAxes() {
     std::vector<const PrimExpr*> old_indices;
