@@ -59,7 +59,7 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
   BufferFlattener(const PrimFunc& func, bool declare, Workspace& workspace)
       : StmtExprMutatorWithAnalyzer(func, workspace),
         declare_(declare),
-        offset_analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
+        context_free_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
         flat_allocations_(FlatAllocations::Of(func)) {}
 
   // The body with the flat buffers of the parameters that it uses.
@@ -95,7 +95,7 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
     std::vector<const tir::Range*> ranges;
     for (size_t i = 0; i < begin.size(); ++i) {
       const PrimExpr* extent = make().Sub(make().Add(end[i], make().Const(1, end[i]->dtype)), begin[i]);
-      ranges.push_back(workspace().New<tir::Range>(begin[i], offset_analyzer_.Simplify(extent)));
+      ranges.push_back(workspace().New<tir::Range>(begin[i], context_free_.Simplify(extent)));
     }
     return workspace().New<tir::BufferRegion>(Flatten(region->buffer), workspace().Copy(ranges));
   }
@@ -145,7 +145,7 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
   bool StoresAsInt8(DataType dtype) const { return !declare_ && dtype == DataType::Bool(); }
 
   List<const PrimExpr*> FlatIndices(const tir::Buffer& buffer, std::span<const PrimExpr* const> indices) {
-    std::vector<const PrimExpr*> flat = ElementOffset(buffer, indices, offset_analyzer_);
+    std::vector<const PrimExpr*> flat = ElementOffset(buffer, indices, context_free_);
     for (const PrimExpr*& index : flat) {
       index = SimplifyIndex(index);
       // TVM adds the first index to 0, and does not fold sums of vectors whose length only the machine knows.
@@ -164,7 +164,7 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
     iropt::Flatten(copy, workspace(), make());
     if (StoresAsInt8(copy.dtype)) copy.dtype = DataType::Int(8);
     std::vector<const PrimExpr*> shape;
-    for (const PrimExpr* dim : copy.shape) shape.push_back(analyzer().CanonicalSimplify(dim));
+    for (const PrimExpr* dim : copy.shape) shape.push_back(context_free_.CanonicalSimplify(dim));
     copy.shape = workspace().Copy(shape);
     copy.layout = nullptr;  // the indices follow it now
     copy.id = workspace().NextVarId();
@@ -188,7 +188,7 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
   }
 
   const bool declare_;
-  arith::Analyzer offset_analyzer_;  // knows nothing about loops
+  arith::Analyzer context_free_;  // what it simplifies holds wherever the buffer is used
   const LookupSet<const tir::Var*> flat_allocations_;
   LookupMap<const tir::Buffer*, const tir::Buffer*> flat_;
 };

@@ -40,7 +40,7 @@ class LayoutApplier : public arith::StmtExprMutatorWithAnalyzer {
       : StmtExprMutatorWithAnalyzer(func, workspace, {.mutator = {}}),
         is_trn_(target && KindOf(*target) == "trn"),
         diagnostics_(diagnostics),
-        offset_analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+        context_free_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
 
   const PrimFunc* Apply(const PrimFunc* func) {
     std::vector<const tir::Buffer*> params(func->param_buffers.begin(), func->param_buffers.end());
@@ -130,7 +130,7 @@ class LayoutApplier : public arith::StmtExprMutatorWithAnalyzer {
     } else {
       shape.push_back(buffer->shape[0]);
     }
-    for (const PrimExpr*& dim : shape) dim = analyzer().CanonicalSimplify(VisitExpr(dim));
+    for (const PrimExpr*& dim : shape) dim = context_free_.CanonicalSimplify(VisitExpr(dim));
     copy.shape = workspace().Copy(shape);
     copy.id = workspace().NextVarId();
     placed = workspace().New<tir::Buffer>(copy);
@@ -167,7 +167,7 @@ class LayoutApplier : public arith::StmtExprMutatorWithAnalyzer {
     for (const LayoutIter& offset : layout->offset) {
       if (!IsThreadAxis(offset.axis)) span = make().Add(span, offset.stride);
     }
-    return offset_analyzer_.Simplify(span);
+    return context_free_.Simplify(span);
   }
   static bool LiesOnThreads(const TileLayout& layout) {
     for (const auto* iters : {&layout.shard, &layout.replica, &layout.offset}) {
@@ -183,13 +183,13 @@ class LayoutApplier : public arith::StmtExprMutatorWithAnalyzer {
     const auto shard = Shard(buffer);
     const auto layout = shard ? std::nullopt : AsTileLayout(buffer.layout);
     if (shard && !(IsTrainium(*shard))) {
-      const AxisPlaces found = PlaceOf(Canonical(*shard), indices, buffer.shape, offset_analyzer_);
+      const AxisPlaces found = PlaceOf(Canonical(*shard), indices, buffer.shape, context_free_);
       for (const auto& [axis, place] : found) {
         if (IsThreadAxis(axis)) return Refuse(buffer, "lies on threads, so that its elements are not those of one", at);
         places.push_back(place);
       }
     } else if (shard) {
-      const AxisPlaces found = PlaceOf(*shard, indices, buffer.shape, offset_analyzer_);
+      const AxisPlaces found = PlaceOf(*shard, indices, buffer.shape, context_free_);
       const auto on = [&](std::string_view axis) {
         const auto place = found.find(axis);
         return place == found.end() ? Dim(0) : place->second;
@@ -200,7 +200,7 @@ class LayoutApplier : public arith::StmtExprMutatorWithAnalyzer {
     } else if (layout || CallOf(buffer.layout, op::kTirComposeLayout)) {
       return Refuse(buffer, "has a layout that is not constant, or swizzled", at);
     } else {
-      places = ElementOffset(AtItsStart(buffer), indices, offset_analyzer_);
+      places = ElementOffset(AtItsStart(buffer), indices, context_free_);
     }
     for (const PrimExpr*& place : places) place = analyzer().Simplify(place);
     return workspace().Copy(places);
@@ -214,7 +214,7 @@ class LayoutApplier : public arith::StmtExprMutatorWithAnalyzer {
 
   const bool is_trn_;
   DiagnosticEngine& diagnostics_;
-  arith::Analyzer offset_analyzer_;  // knows nothing about loops
+  arith::Analyzer context_free_;  // what it simplifies holds wherever a buffer is used
   LookupMap<const tir::Buffer*, const tir::Buffer*> placed_;
 };
 
