@@ -207,13 +207,17 @@ TirDeclarations::BufferParts TirDeclarations::Plan(const tir::Buffer* buffer, In
   } else {
     parts.data = !introduce(buffer->data);
   }
-  for (const PrimExpr* e : buffer->strides) parts.strides.push_back(introduce(e));
-  // The variable that a declaration introduces has the dtype of the dimensions.
-  if (buffer->elem_offset->dtype == OffsetType(*buffer)) {
-    parts.offset = introduce(buffer->elem_offset);
-  } else if (IsNew(buffer->elem_offset)) {
-    declare(buffer->elem_offset);
-  }
+  // The variable that a declaration introduces has the dtype of the dimensions; a stride outside of T.match_buffer does
+  // not.
+  const auto introduce_as = [&](const PrimExpr* e, DataType dtype) {
+    if (e->dtype == dtype) return introduce(e);
+    if (IsNew(e)) declare(e);
+    return false;
+  };
+  const bool follows_shape = introduces == Introduces::kAll && !buffer->shape.empty();
+  const DataType stride_type = follows_shape ? buffer->shape[0]->dtype : DataType::Int(32);
+  for (const PrimExpr* e : buffer->strides) parts.strides.push_back(introduce_as(e, stride_type));
+  parts.offset = introduce_as(buffer->elem_offset, OffsetType(*buffer));
   return parts;
 }
 
