@@ -241,7 +241,9 @@ const tir::Buffer* CopyBuffer(const tir::Buffer& buffer, const BufferChange& cha
   if (!change.dtype.is_void()) copy->dtype = change.dtype;
   const tir::PointerInfo* pointer = buffer.data->pointer;
   std::string_view scope = change.scope.empty() ? (pointer ? pointer->scope : std::string_view()) : change.scope;
-  copy->data = workspace.NewPrimVar(copy->name, DataType::Handle(), tir::PointerInfo::Get(copy->dtype, scope));
+  // Memory of truth values is typed as bytes.
+  const DataType stored = copy->dtype == DataType::Bool() ? DataType::Int(8) : copy->dtype;
+  copy->data = workspace.NewPrimVar(copy->name, DataType::Handle(), tir::PointerInfo::Get(stored, scope));
   if (change.shape) {
     copy->shape = workspace.Copy(*change.shape);
     copy->strides = {};

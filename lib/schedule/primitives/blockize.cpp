@@ -153,7 +153,7 @@ class BlockSplitter {
       const tir::Range& dom = *block_->iter_vars[i]->dom;
       const bool inner = UsesAnyOf(value, inner_vars);
       if (inner && UsesAnyOf(value, outer_vars)) return std::nullopt;
-      const SubspaceDivision::Part unit{make_.Const(0, DataType::Int(32)), make_.Const(1, DataType::Int(32))};
+      const SubspaceDivision::Part unit{make_.Const(0, dom.extent->dtype), make_.Const(1, dom.extent->dtype)};
       if (inner)
         division.indices.push_back({unit, {value, dom.extent}});
       else

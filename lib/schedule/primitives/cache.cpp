@@ -301,6 +301,15 @@ Result<Ref*> OnlyWriter(State& state, Ref* scope, const tir::Buffer* buffer) {
                       std::move(parts));
 }
 
+Status CheckReadsOwnValues(State& state, const Ref* scope, const Ref* block, const tir::Buffer* buffer) {
+  const List<const tir::Buffer*> allocated = scope->block().alloc_buffers;
+  const bool is_new = std::ranges::find(allocated, buffer) != allocated.end();
+  if (is_new || block->block().init || !FindRegion(block->block().reads, buffer)) return {};
+  return state.Refuse(
+      fmt::format("the block {{0}} may read what was in {} before, which the new memory does not have", buffer->name),
+      {block->stmt});
+}
+
 void FindLocation(State& state, Ref* writer, Ref* scope, bool is_read, CopyStage& stage) {
   std::vector<Ref*> related;
   if (is_read && !stage.consumers.empty()) {
@@ -520,6 +529,7 @@ Status ApplyCacheWrite(PrimitiveCall& call) {
   stage.write_buffer = buffer;
   AddConsumers(state, call.GetRefs("consumer_blocks"), stage);
   IROPT_RETURN_IF_ERROR(OnlyWriter(state, scope, buffer));
+  IROPT_RETURN_IF_ERROR(CheckReadsOwnValues(state, scope, ref, buffer));
   FindLocation(state, ref, scope, /*is_read=*/false, stage);
   NestedConditions nested(buffer, /*is_write=*/true, state);
   nested.VisitStmt(ref->block().body);

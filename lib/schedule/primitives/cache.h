@@ -72,6 +72,9 @@ class AccessRewriter : public tir::StmtExprMutator {
 // The only block of the scope that writes the buffer; null if none does. Refused if several do, or if only a part of
 // the scope can access the buffer.
 Result<Ref*> OnlyWriter(State& state, Ref* scope, const tir::Buffer* buffer);
+// Requires that a block whose results go to a copy of the buffer reads nothing of the buffer that it has not written:
+// it initializes its reduction, or the scope allocates the buffer.
+Status CheckReadsOwnValues(State& state, const Ref* scope, const Ref* block, const tir::Buffer* buffer);
 // Finds where a copy of what the writer writes (null: of a parameter) is inserted.
 void FindLocation(State& state, Ref* writer, Ref* scope, bool is_read, CopyStage& stage);
 // Inserts the copy and lets the consumers read it, or the writer write it. The block that copies.

@@ -193,6 +193,7 @@ Status ReindexCache(PrimitiveCall& call, bool is_read) {
   CopyStage stage;
   (is_read ? stage.read_buffer : stage.write_buffer) = access->buffer;
   IROPT_ASSIGN_OR_RETURN(Ref * writer, OnlyWriter(state, scope, access->buffer));
+  if (!is_read) IROPT_RETURN_IF_ERROR(CheckReadsOwnValues(state, scope, ref, access->buffer));
   if (is_read) {
     stage.consumers.insert(ref->stmt);
     writer = LastWriter(state, scope, *access, writer);
