@@ -161,7 +161,7 @@ Result<HostValue> FunctionRunner::Call(const Module& module, const CallInterface
   std::vector<HostValue> values;
   for (size_t i = 0; i < entry.inputs().size(); ++i)
     values.push_back(ConvertFor(entry.inputs()[i], value_of(interface.sources()[i])));
-  const EvalLimits limits{.max_bytes = PhysicalMemory(),
+  const EvalLimits limits{.max_bytes = PhysicalMemory() / kShareOfMemory,
                           .work = &work_,
                           .max_total_work = std::min(max_work_, SumOf(work_, settings_.max_work)),
                           .on_work = on_work_ ? &on_work_ : nullptr};

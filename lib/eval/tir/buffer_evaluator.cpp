@@ -92,8 +92,8 @@ std::unique_ptr<std::byte[]> BufferEvaluator::NewMemory(int64_t elements, DataTy
          ErrorCode::Budget);
     return nullptr;
   }
-  // Recursion and threads multiply allocations, each of which is within the limit.
-  static constexpr uint64_t kMaxTensors = 16;
+  // Recursion and threads multiply allocations, each of which is within the limit. Half of their memory marks bytes.
+  static constexpr uint64_t kMaxTensors = 2;
   if ((execution_.addresses.live_bytes() + bytes) / kMaxTensors > execution_.limits.max_bytes) {
     Fail(fmt::format("all buffers together are over {} times the limit of {} bytes", kMaxTensors,
                      execution_.limits.max_bytes),
