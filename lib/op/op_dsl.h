@@ -200,6 +200,12 @@ struct Required {
   constexpr void Apply(auto& record) const { record.Find(name).fallback = {}; }
 };
 
+struct Unwritten {
+  string_view name;
+  explicit constexpr Unwritten(string_view n) : name(n) {}
+  constexpr void Apply(auto& record) const { record.Find(name).until = kV0_18; }
+};
+
 template <size_t N>
 struct AttrRows {
   string_view key;

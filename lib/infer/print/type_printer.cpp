@@ -89,10 +89,23 @@ void TypePrinter::PrintPrim(const PrimType* type, const Introduced* introduced) 
   out.Append(')');
 }
 
+bool TypePrinter::PrintScalarPart(const Type* type) {
+  const auto* prim = context_.Since(TextVersion::kV0_26) ? As<PrimType>(type) : nullptr;
+  if (!prim) return false;
+  context_.out.Append("R.Prim(");
+  PrintDType(prim->value ? prim->value->dtype : prim->dtype);
+  context_.out.Append(')');
+  return true;
+}
+
+void TypePrinter::PrintPart(const Type* type) {
+  if (!PrintScalarPart(type)) Print(type);
+}
+
 void TypePrinter::PrintList(std::span<const Type* const> types, const Introduced* introduced) {
   for (size_t i = 0; i < types.size(); ++i) {
     if (i) context_.out.Append(", ");
-    PrintUncached(types[i], introduced, context_.out);
+    if (!PrintScalarPart(types[i])) PrintUncached(types[i], introduced, context_.out);
   }
 }
 
@@ -259,7 +272,7 @@ void TypePrinter::PrintFunc(const FuncType* type, const Introduced* introduced) 
     };
     if (has_ret) {
       key("ret=");
-      PrintUncached(type->ret, introduced, out);
+      PrintList({&type->ret, 1}, introduced);
     }
     if (type->purity) key("purity=True");
     // TVM leaves it out, and then reads another type.
@@ -272,7 +285,7 @@ void TypePrinter::PrintFunc(const FuncType* type, const Introduced* introduced) 
   out.Append("((");
   PrintList(type->params, introduced);
   out.Append(type->params.size() == 1 ? ",), " : "), ");
-  PrintUncached(type->ret, introduced, out);
+  PrintList({&type->ret, 1}, introduced);
   out.Append(type->purity ? ", True)" : ", False)");
 }
 

@@ -22,6 +22,8 @@ class TypePrinter {
   // introduces are printed in quotes; these are the variables.
   using Introduced = std::unordered_set<const tir::Var*>;
   void Print(const Type* type, const Introduced* introduced = nullptr);
+  // A type inside another one, or in a list of types: from 0.26 on TVM reads R.Prim("int64") there, not T.int64.
+  void PrintPart(const Type* type);
   void PrintDim(const PrimExpr* dim, const Introduced* introduced = nullptr);
   // Names of symbolic variables change with the function: invalidates cached types that use them.
   void StartFunction() { ++epoch_; }
@@ -35,6 +37,7 @@ class TypePrinter {
   bool IsTooBig(const Type* type) const {
     return type->tree_size > (context_.for_messages() ? kMostTypesInMessages : kMostTypes);
   }
+  bool PrintScalarPart(const Type* type);  // returns whether it is one
   void PrintUncached(const Type* type, const Introduced* introduced, OutputStream& out);
   void PrintPrim(const PrimType* type, const Introduced* introduced);
   void PrintValue(const PrimExpr* value, const Introduced* introduced);

@@ -267,11 +267,11 @@ void RelaxPrinter::PrintOutTypes(const TupleType* types) {
   Separate();
   out_.Append(context_.Since(TextVersion::kV0_26) ? "out_ty=" : "out_sinfo=");
   const auto* tuple = As<TupleType>(types->fields[0]);
-  if (!tuple) return types_.Print(types->fields[0]);
+  if (!tuple) return types_.PrintPart(types->fields[0]);
   out_.Append('[');
   for (size_t i = 0; i < tuple->fields.size(); ++i) {
     if (i) out_.Append(", ");
-    types_.Print(tuple->fields[i]);
+    types_.PrintPart(tuple->fields[i]);
   }
   out_.Append(']');
 }
@@ -282,7 +282,7 @@ void RelaxPrinter::PrintTypeArgs(const TupleType* types) {
   out_.Append(context_.Since(TextVersion::kV0_26) ? "ty_args=(" : "sinfo_args=(");
   for (size_t i = 0; i < types->fields.size(); ++i) {
     if (i) out_.Append(", ");
-    types_.Print(types->fields[i]);
+    types_.PrintPart(types->fields[i]);
   }
   out_.Append(types->fields.size() == 1 ? ",)" : ")");
 }

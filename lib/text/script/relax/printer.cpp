@@ -24,7 +24,6 @@ void RelaxPrinter::PrintFunction(const Function* function, std::string_view name
   types_.StartFunction();
   for (const tir::Var* var : prologue.scalar_params) names_.Define(var);
   DefineSignatureVars(prologue.type_vars());
-  size_t line = prologue.signature_lines;
   const bool is_private = !function->attrs->Find(attr::kGlobalSymbol);
   PrintHeader(function, name, is_private, &prologue.introduced);
   type_params_.clear();
@@ -34,10 +33,7 @@ void RelaxPrinter::PrintFunction(const Function* function, std::string_view name
   // A symbol that is the name is not printed.
   const bool implied = function->StringAttr(attr::kGlobalSymbol) == name;
   PrintAttributes(implied ? function->attrs->Without(attr::kGlobalSymbol) : function->attrs);
-  for (; line < prologue.lines.size(); ++line) {
-    if (prologue.lines[line]) names_.Define(prologue.lines[line]);
-    PrintPrologueLine(prologue.lines[line]);
-  }
+  PrintPrologueLines(std::span(prologue.lines).subspan(prologue.signature_lines));
   PrintBody(function->body, nullptr);
   --context_.indent;
   out_.Append('\n');
@@ -96,6 +92,13 @@ void RelaxPrinter::PrintPrologueLine(const tir::Var* var) {
   out_.Append(var->is_size_var() && !context_.Since(TextVersion::kV0_26) ? "(is_size_var=True)" : "()");
 }
 
+void RelaxPrinter::PrintPrologueLines(std::span<const tir::Var* const> lines) {
+  for (const tir::Var* var : lines) {
+    if (var) names_.Define(var);
+    PrintPrologueLine(var);
+  }
+}
+
 void RelaxPrinter::PrintAttributes(const DictAttr* attrs) {
   if (attrs->size() == 0) return;
   attrs = FuncAttrsOfVersion(attrs, context_.version);
@@ -109,10 +112,12 @@ void RelaxPrinter::PrintNestedFunction(const Binding* binding, const Function* f
   const std::string_view name = names_.Define(binding->var);
   const size_t mark = names_.Mark();
   bool tir = before_.tir;
-  std::span<const tir::Var* const> vars;
-  if (nested_ < prologue_->nested_uses_tir.size()) {
-    tir = tir || prologue_->nested_uses_tir[nested_] != 0;
-    vars = prologue_->nested_type_vars[nested_];
+  std::span<const tir::Var*const> vars, lines;
+  if (nested_ < prologue_->nested.size()) {
+    const RelaxPrologue::Nested& nested = prologue_->nested[nested_];
+    tir = tir || nested.uses_tir;
+    vars = nested.type_vars;
+    lines = nested.lines;
     DefineSignatureVars(vars);
     before_.type_vars = before_.type_vars || !type_params_.empty();
   }
@@ -127,6 +132,7 @@ void RelaxPrinter::PrintNestedFunction(const Binding* binding, const Function* f
     for (const tir::Var* var : vars) PrintPrologueLine(var);
   }
   PrintAttributes(function->attrs);
+  PrintPrologueLines(lines);
   WithStack([&] { PrintBody(function->body, nullptr); });
   --context_.indent;
   names_.Release(mark);

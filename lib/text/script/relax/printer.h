@@ -31,6 +31,7 @@ class RelaxPrinter {
   void PrintHeader(const Function* function, std::string_view name, bool is_private,
                    const TypePrinter::Introduced* introduced);
   void PrintPrologueLine(const tir::Var* var);
+  void PrintPrologueLines(std::span<const tir::Var* const> lines);
   void PrintAttributes(const DictAttr* attrs);
   void PrintNestedFunction(const Binding* binding, const Function* function);
   void PrintTypeVars();

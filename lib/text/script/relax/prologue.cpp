@@ -58,19 +58,30 @@ class Scanner {
   }
 
   void ScanFunction(const Function* function) {
-    const size_t index = result_.nested_uses_tir.size();
-    result_.nested_uses_tir.push_back(0);
-    result_.nested_type_vars.emplace_back();
+    const size_t index = result_.nested.size();
+    result_.nested.emplace_back();
     const size_t line = result_.lines.size();
+    const bool alias_seen = alias_seen_;
+    if (version_ >= TextVersion::kV0_27) alias_seen_ = false;
     ScanSignature(function);
-    if (version_ >= TextVersion::kV0_26) {
-      const auto first = result_.lines.begin() + static_cast<ptrdiff_t>(line);
-      result_.nested_type_vars[index].assign(first, result_.lines.end());
-      result_.lines.erase(first, result_.lines.end());
-    }
+    if (version_ >= TextVersion::kV0_26) result_.nested[index].type_vars = TakeLines(line);
     ScanAttr(function->attrs);
     ScanBody(function->body);
-    result_.nested_uses_tir[index] = result_.uses_tir;
+    if (version_ >= TextVersion::kV0_27) {
+      result_.nested[index].lines = TakeLines(line);
+      // The names end with the function.
+      for (const tir::Var* var : result_.nested[index].lines) seen_.erase(var);
+      alias_seen_ = alias_seen;
+    }
+    result_.nested[index].uses_tir = result_.uses_tir;
+  }
+
+  // Removes the lines from this one on and returns them.
+  std::vector<const tir::Var*> TakeLines(size_t line) {
+    const auto first = result_.lines.begin() + static_cast<ptrdiff_t>(line);
+    std::vector<const tir::Var*> taken(first, result_.lines.end());
+    result_.lines.erase(first, result_.lines.end());
+    return taken;
   }
 
   void ScanBody(const Expr* body) {

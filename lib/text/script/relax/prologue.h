@@ -30,15 +30,21 @@ struct RelaxPrologue {
   // The symbolic variables that 0.27 declares before the function.
   std::span<const tir::Var* const> type_vars() const { return std::span(lines).first(signature_lines); }
   bool uses_tir = false;
-  // For each nested function, outermost first, whether TIR names have been used when its text ends: TVM repeats the
-  // header of the module before nested functions.
-  std::vector<uint8_t> nested_uses_tir;
-  // For each of them, the symbolic variables that its signature introduces: 0.26 declares them in its body, 0.27 before
-  // it. Older versions have them in the body of the outermost function.
-  std::vector<std::vector<const tir::Var*>> nested_type_vars;
+
+  struct Nested {
+    // Whether TIR names have been used when the text of the function ends: TVM repeats the header of the module before
+    // nested functions.
+    bool uses_tir = false;
+    // The symbolic variables that the signature introduces: 0.26 declares them in the body, 0.27 before the function.
+    // Older versions have them in the body of the outermost function.
+    std::vector<const tir::Var*> type_vars;
+    // The lines of its own, from 0.27 on. Older versions have these, too, in the body of the outermost function.
+    std::vector<const tir::Var*> lines;
+  };
+  std::vector<Nested> nested;  // outermost first
 
   bool has_nested_type_vars() const {
-    return std::ranges::any_of(nested_type_vars, [](const auto& vars) { return !vars.empty(); });
+    return std::ranges::any_of(nested, [](const Nested& function) { return !function.type_vars.empty(); });
   }
 };
 

@@ -254,10 +254,8 @@ bool PrimOps::Logic(NodeKind kind, const PyValue& a, const PyValue& b, Span span
     return Error(span, fmt::format("'and' and 'or' apply to truth values, found '{}' and '{}'", x->dtype.ToString(),
                                    y->dtype.ToString()));
   }
-  const bool vectors = !x->dtype.is_scalar() || !y->dtype.is_scalar();
-  const PrimExpr* result =
-      vectors ? MakeBitwise(kind == NodeKind::kAnd ? arith::BitOp::kAnd : arith::BitOp::kOr, x, y, span)
-              : MakeNode(kind, x, y, span);
+  // TVM prints And and Or of vectors like this. It reads '&' and '|' of them, which compute the same.
+  const PrimExpr* result = MatchDtypes(x, y, span) ? MakeNode(kind, x, y, span) : nullptr;
   if (result) out = PyValue(result);
   return result != nullptr;
 }
