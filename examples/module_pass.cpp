@@ -13,7 +13,7 @@ using namespace iropt;
 
 // def abs(x: R.Tensor((10,), dtype="float32")): return R.abs(x)
 Result<Module> AddAbs(Module module, ModulePassContext& context) {
-  Workspace workspace;  // allocates the new nodes
+  Workspace workspace(module);  // allocates the new nodes
   OpTypeInferrer inferrer(&module, workspace.arena(), &context.diagnostics);
   BlockBuilder builder(workspace, &inferrer);
 

@@ -5,7 +5,6 @@
 #include "iropt/ir/structural.h"
 #include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/ir/tir/visitor.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
@@ -552,7 +551,7 @@ const PrimExpr* IterMapRewriter::ToExpr(const IterSplit& split) {
   const IterMark& mark = *split.source;
   const PrimExpr* source = mark.expr ? mark.expr : WithStack([&] { return ToExpr(mark.sum); });
   const PrimExpr* end = make().Mul(split.lower_factor, split.extent);
-  if (!AsInt(end) && FollowsSince(TextVersion::kV0_24))
+  if (!AsInt(end) && make().version() >= TextVersion::kV0_24)
     end = analyzer_.CanonicalSimplify(make().Mul(split.extent, split.lower_factor));
   if (IsInt(split.lower_factor, 1) && Equal(split.extent, mark.extent)) return make().Mul(source, split.scale);
   if (Equal(mark.extent, end)) {

@@ -227,7 +227,7 @@ class Diagonalizer {
 class EquationSolver {
  public:
   EquationSolver(const IntConstraints& system, Workspace& workspace)
-      : system_(system), workspace_(workspace), make_(PrimBuilder(workspace.arena()).Exact()) {
+      : system_(system), workspace_(workspace), make_(PrimBuilder(workspace).Exact()) {
     for (const auto& [var, range] : system.ranges) problem_.Bind(var, range.min, range.extent);
   }
 

@@ -312,7 +312,7 @@ std::vector<const PrimExpr*> AsConditions(const IntConstraints& system, const So
 }
 
 IntConstraints SolveInequalitiesToRange(const IntConstraints& system, Workspace& workspace) {
-  const PrimBuilder make = PrimBuilder(workspace.arena()).Exact();
+  const PrimBuilder make = PrimBuilder(workspace).Exact();
   const SolvedInequalities solved = SolveLinearInequalities(system, make);
   if (solved.bounds.size() != system.variables.size() || IsContradiction(solved)) return NoSolution(make);
   IntConstraints result{system.variables, {}, {}};
@@ -341,7 +341,7 @@ IntConstraints SolveInequalitiesToRange(const IntConstraints& system, Workspace&
 }
 
 IntConstraintsTransform SolveInequalitiesDeskewRange(const IntConstraints& system, Workspace& workspace) {
-  const PrimBuilder make = PrimBuilder(workspace.arena()).Exact();
+  const PrimBuilder make = PrimBuilder(workspace).Exact();
   const SolvedInequalities solved = SolveLinearInequalities(system, make);
   if (IsContradiction(solved)) return {NoSolution(make), {}, {}};
   IntConstraintsTransform result;

@@ -13,7 +13,7 @@ namespace iropt::arith {
 namespace {
 
 std::unique_ptr<Analyzer> MakeAnalyzer(const PrimFunc& func, Workspace& workspace) {
-  auto analyzer = std::make_unique<Analyzer>(PrimBuilder(workspace.arena()), Analyzer::SymVars::kAny);
+  auto analyzer = std::make_unique<Analyzer>(PrimBuilder(workspace), Analyzer::SymVars::kAny);
   for (const tir::Buffer* buffer : func.param_buffers) {
     if (!buffer) continue;
     for (const PrimExpr* dim : buffer->shape) {

@@ -184,9 +184,11 @@ bool SelectsOperands(const RewriteRule& rule) {
   return copies || (selects && std::ranges::any_of(rule.terms, is_select));
 }
 
-RewriteRule ParseRule(RuleMode mode, std::string_view pattern, std::string_view result, std::string_view condition) {
+RewriteRule ParseRule(RuleMode mode, std::string_view pattern, std::string_view result, std::string_view condition,
+                      VersionRange versions) {
   RewriteRule rule;
   rule.mode = mode;
+  rule.versions = versions;
   rule.text = pattern;
   RuleParser(rule, pattern).Alternatives();
   rule.is_vector = std::ranges::any_of(rule.terms, [](const RuleTerm& term) {
@@ -225,8 +227,9 @@ struct RuleTable {
   std::vector<PatternIndex> indices{1};
 
   RuleTable() {
-#define IROPT_REWRITE(mode, pattern, result, condition)                                                                \
-  rules.push_back(ParseRule(RuleMode::mode, pattern, result, condition));
+    using enum TextVersion;
+#define IROPT_REWRITE(mode, pattern, result, condition, ...)                                                           \
+  rules.push_back(ParseRule(RuleMode::mode, pattern, result, condition, VersionRange{__VA_ARGS__}));
 #include "rewrite_rules.def"
     NumberOperandKinds();
     for (const RewriteRule& rule : rules) {

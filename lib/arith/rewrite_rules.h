@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/support/text_version.h"
 
 namespace iropt::arith {
 
@@ -23,8 +24,8 @@ struct RuleTerm {
   int64_t literal = 0;  // kLiteral, kBool
 };
 
-// kAgain: the result is simplified again. The others for the behaviour of TVM before 0.21, and since then.
-enum class RuleMode : uint8_t { kOnce, kAgain, kOnceBefore21, kOnceSince21 };
+// kAgain: the result is simplified again.
+enum class RuleMode : uint8_t { kOnce, kAgain };
 
 struct RewriteRule {
   std::vector<RuleTerm> terms;
@@ -32,6 +33,7 @@ struct RewriteRule {
   uint16_t result = 0;
   std::optional<uint16_t> condition;
   RuleMode mode = RuleMode::kOnce;
+  VersionRange versions;   // of TVM that have the rule
   bool is_vector = false;  // the pattern has ramps or copies to lanes
   bool any_dtype = false;  // holds for floats, too: operands are only selected or copied
   std::string_view text;   // the pattern as written

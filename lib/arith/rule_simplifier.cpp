@@ -8,7 +8,6 @@
 #include "iropt/ir/structural.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"
 #include "map_operands.h"
 #include "polynomial.h"
@@ -18,12 +17,6 @@
 
 namespace iropt::arith {
 namespace {
-
-// Returns whether the followed version of TVM has the rule.
-bool IsFollowed(RuleMode mode) {
-  if (mode != RuleMode::kOnceBefore21 && mode != RuleMode::kOnceSince21) return true;
-  return FollowsSince(TextVersion::kV0_21) == (mode == RuleMode::kOnceSince21);
-}
 
 bool IsVectorOfIndex(DataType t) { return !t.is_scalar() && IsIndexType(t.with_lanes(1)); }
 
@@ -286,7 +279,7 @@ const PrimExpr* RuleSimplifier::ApplyRules(const PrimExpr* e) {
   RuleCandidates candidates(e, operands);
   while (const RulePattern* candidate = candidates.Next()) {
     const RewriteRule& rule = *candidate->rule;
-    if (!IsFollowed(rule.mode)) continue;
+    if (!rule.versions.Has(make_.version())) continue;
     RuleMatch match;
     if (!MatchTerm(rule, candidate->root, e, match)) continue;
     DataType dtype = logic ? DataType::Int(32) : binary->a->dtype;
@@ -335,7 +328,7 @@ const PrimExpr* RuleSimplifier::RewriteOtherDifference(const tir::BinaryExpr* e)
 const PrimExpr* RuleSimplifier::RewriteDiv(const tir::BinaryExpr* e) {
   if (IsVectorOfIndex(e->dtype)) return RewriteVectorQuotient(e);
   const auto* divisor = As<tir::FloatImm>(e->b);
-  if (!divisor || FollowsSince(TextVersion::kV0_22)) return ApplyRules(e);
+  if (!divisor || make_.version() >= TextVersion::kV0_22) return ApplyRules(e);
   int exponent = 0;
   const bool is_power_of_two = std::fabs(std::frexp(divisor->value, &exponent)) == 0.5;
   // The reciprocal is a normal number of the format.

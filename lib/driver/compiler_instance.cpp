@@ -119,6 +119,14 @@ Result<Module> CompilerInstance::ReadModule(const std::string& path) {
   return module;
 }
 
+Result<std::optional<TextVersion>> CompilerInstance::named_version() const {
+  if (!options_.text_version) return default_version_;
+  const std::optional<TextVersion> version = ParseTextVersion(*options_.text_version);
+  if (version) return version;
+  return Error{ErrorCode::Usage, fmt::format("unknown text version '{}' (-text-version): expected one of {}",
+                                             *options_.text_version, fmt::join(kTextVersions, ", "))};
+}
+
 Result<Module> CompilerInstance::ParseModule(std::string text, std::string name) {
   const auto owner = std::make_shared<const FileBuffer>(std::move(text));
   IROPT_ASSIGN_OR_RETURN(Module module, Parse({.name = std::move(name), .owner = owner, .text = owner->text()}));
@@ -164,11 +172,7 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
     IROPT_ASSIGN_OR_RETURN(module, BindWeights(std::move(module), *source.weights, *this));
     has_bound_weights_ = true;
   }
-  const std::optional<TextVersion> version =
-      options_.text_version ? ParseTextVersion(*options_.text_version) : default_version_;
-  if (options_.text_version && !version)
-    return Error{ErrorCode::Usage, fmt::format("unknown text version '{}' (-text-version): expected one of {}",
-                                               *options_.text_version, fmt::join(kTextVersions, ", "))};
+  IROPT_ASSIGN_OR_RETURN(const std::optional<TextVersion> version, named_version());
   if (version) MoveToVersion(module, *version);
   if (options_.verify_weights) {
     tensor_files_.CheckAll();

@@ -26,7 +26,7 @@ struct Facts {
 
 class ScalarSimplifier {
  public:
-  explicit ScalarSimplifier(CompilerInstance& compiler) : compiler_(compiler) {
+  ScalarSimplifier(CompilerInstance& compiler, TextVersion version) : compiler_(compiler), workspace_(version) {
     analyzer_.set_extensions({.prove_transitively = true});
   }
   ~ScalarSimplifier() {
@@ -115,7 +115,7 @@ class ScalarSimplifier {
   CompilerInstance& compiler_;
   Workspace workspace_;
   std::vector<const tir::Var*> variables_;
-  arith::Analyzer analyzer_{arith::PrimBuilder(workspace_.arena()), arith::Analyzer::SymVars::kAny};
+  arith::Analyzer analyzer_{arith::PrimBuilder(workspace_), arith::Analyzer::SymVars::kAny};
   std::vector<std::unique_ptr<arith::Analyzer::Constraint>> constraints_;
   std::optional<Facts> facts_;
 };
@@ -162,7 +162,8 @@ std::string ToJson(const PrimExpr* simple, const std::optional<Facts>& facts) {
 }  // namespace
 
 Result<std::string> SimplifyScalar(const EvalRequest& request, CompilerInstance& compiler) {
-  ScalarSimplifier simplifier(compiler);
+  IROPT_ASSIGN_OR_RETURN(const std::optional<TextVersion> version, compiler.named_version());
+  ScalarSimplifier simplifier(compiler, version.value_or(TextVersion::kV0_18));
   IROPT_RETURN_IF_ERROR(simplifier.Assume(request.assumptions));
   IROPT_ASSIGN_OR_RETURN(const PrimExpr* simple, simplifier.Simplify(request.text));
   if (request.as_json) return ToJson(simple, simplifier.facts());

@@ -258,7 +258,7 @@ void CompactStorage(Module& module, int threads) {
     if (entry.storage && IsMostlyGarbage(*entry.storage)) candidates.push_back(i);
   }
   ParallelFor(candidates.size(), threads, [&](size_t i) {
-    Workspace workspace;
+    Workspace workspace(module);
     const BaseFunc* copy = CloneFunction(module.functions()[candidates[i]].func, workspace, {.copy_free_vars = true});
     module.SetAt(candidates[i], copy, workspace.Finish());
   });

@@ -20,9 +20,11 @@ constexpr size_t kFewArenas = 64;
 
 }  // namespace
 
-Workspace::Workspace() : arena_(std::make_shared<Arena>()) {}
+Workspace::Workspace(TextVersion version) : arena_(std::make_shared<Arena>()), version_(version) {}
 
-Workspace::Workspace(const FuncStorageRef& base) : Workspace() {
+Workspace::Workspace(const Module& module) : Workspace(module.version()) {}
+
+Workspace::Workspace(const Module& module, const FuncStorageRef& base) : Workspace(module) {
   if (base == nullptr) return;
   bases_ = base->arenas;
   num_vars_ = base->num_vars;

@@ -9,7 +9,6 @@
 #include "iropt/pass/registry.h"
 #include "iropt/support/check.h"
 #include "iropt/support/crash.h"
-#include "iropt/support/followed_version.h"
 
 namespace iropt {
 
@@ -149,7 +148,6 @@ Result<PassResult> Pass::RunWithoutInstruments(Module module, PassContext& conte
   const CrashNote note(info().is_composite() ? "running" : "running pass", info().name);
   const ImmutabilityAudit audit(context, info(), module);
   const AnalysisUpdate analyses(context, info(), module);
-  const FollowedVersionScope followed(module.text_version());
   DiagnosticBuffer unreported;
   DiagnosticEngine own(&unreported);
   DiagnosticEngine& diagnostics = context.diagnostics != nullptr ? *context.diagnostics : own;

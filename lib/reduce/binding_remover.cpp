@@ -172,7 +172,7 @@ void RewriteRelaxFunctions(Module& module, FunctionRef<const Function*(const Fun
     const ModuleEntry entry = module.functions()[i];
     const auto* function = As<Function>(entry.func);
     if (!function) continue;
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     const Function* rewritten = f(function, i, workspace);
     if (rewritten != function) module.SetAt(i, rewritten, workspace.Finish());
   }

@@ -179,7 +179,7 @@ void RemoveParams(Candidate& candidate, Edits& edits) {
     for (size_t param = 0; param < keep.size(); ++param)
       keep[param] = keep[param] || !edits.Take(entry.var, static_cast<int64_t>(param));
     if (std::ranges::find(keep, false) == keep.end()) continue;
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     const BaseFunc* func = WithParams(entry.func, keep, module, workspace);
     module.SetAt(i, func, workspace.Finish());
     kept.emplace(entry.var, std::move(keep));
@@ -197,7 +197,7 @@ void RemoveAttributes(Candidate& candidate, Edits& edits) {
     const ModuleEntry entry = module.functions()[i];
     const DictAttr* attrs = ReduceAttrs(entry.func->attrs, entry.func, edits);
     if (attrs == entry.func->attrs) continue;
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     BaseFunc* copy = CopyFunction(entry.func, workspace);
     copy->attrs = attrs;
     module.SetAt(i, copy, workspace.Finish());

@@ -20,7 +20,7 @@ void RewritePrimFuncs(Candidate& candidate, Edits& edits) {
     const ModuleEntry entry = candidate.module.functions()[i];
     const auto* func = As<PrimFunc>(entry.func);
     if (!func) continue;
-    Workspace workspace(entry.storage);
+    Workspace workspace(candidate.module, entry.storage);
     const PrimFunc* rewritten = Mutator(edits, workspace).VisitPrimFunc(func);
     if (rewritten != func) candidate.module.SetAt(i, rewritten, workspace.Finish());
   }
@@ -32,7 +32,7 @@ class EditMutator : public tir::StmtExprMutator {
 
  protected:
   bool Take(const Node* site, int64_t alternative = 0) { return edits_.Take(site, alternative); }
-  arith::PrimBuilder make() { return arith::PrimBuilder(workspace().arena()); }
+  arith::PrimBuilder make() { return arith::PrimBuilder(workspace()); }
 
  private:
   Edits& edits_;

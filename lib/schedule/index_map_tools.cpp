@@ -92,7 +92,7 @@ std::vector<const tir::Var*> FreeVarsOf(const IndexMapAttr& map) {
 }
 
 const IndexMapAttr* WithFreeVars(const IndexMapAttr& map, const tir::VarValues& values, Workspace& workspace) {
-  const arith::PrimBuilder make(workspace.arena());
+  const arith::PrimBuilder make(workspace);
   std::vector<const PrimExpr*> results;
   for (const PrimExpr* result : map.results) results.push_back(Rebuild(result, values, make));
   auto* copy = workspace.New<IndexMapAttr>(map);

@@ -77,7 +77,7 @@ State* Schedule::StateOf(std::string_view function) {
   for (const Function& known : functions_) {
     if (known.index == index) return known.state.get();
   }
-  functions_.push_back({index, std::make_unique<State>(func, entry->storage)});
+  functions_.push_back({index, std::make_unique<State>(module_, func, entry->storage)});
   return functions_.back().state.get();
 }
 
@@ -199,7 +199,7 @@ Module Schedule::Snapshot() const {
   for (const Function& function : functions_) {
     const PrimFunc* func = function.state->func();
     if (func == module_.functions()[function.index].func) continue;
-    Workspace workspace;
+    Workspace workspace(module);
     const BaseFunc* copy = CloneFunction(func, workspace);
     module.SetAt(function.index, copy, workspace.Finish());
   }

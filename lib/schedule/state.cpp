@@ -144,7 +144,8 @@ class RealizeFinder : public StmtWalker {
 
 }  // namespace
 
-State::State(const PrimFunc* func, const FuncStorageRef& storage) : func_(func), workspace_(storage) {
+State::State(const Module& module, const PrimFunc* func, const FuncStorageRef& storage)
+    : func_(func), workspace_(module, storage) {
   const auto* realize = To<tir::BlockRealize>(func->body);
   Builder(*this, nullptr).VisitStmt(realize);
   root_ = RefOf(realize->block);

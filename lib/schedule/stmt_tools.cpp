@@ -62,7 +62,7 @@ class BindingSimplifier : public tir::StmtExprMutator {
       : StmtExprMutator(workspace),
         loops_(std::move(loops)),
         preserve_unit_iters_(preserve_unit_iters),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {}
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }
 
@@ -186,7 +186,7 @@ bool UsesBuffer(List<const tir::BufferRegion*> regions, const tir::Buffer* buffe
 std::string_view KindWord(const tir::Stmt& stmt) { return Is<tir::For>(&stmt) ? "loop" : "block"; }
 
 const tir::For* MakeLoop(const tir::Var* var, const PrimExpr* extent, const tir::Stmt* body, Workspace& workspace) {
-  const arith::PrimBuilder make(workspace.arena());
+  const arith::PrimBuilder make(workspace);
   if (extent->dtype != var->dtype) extent = make.Cast(var->dtype, extent);
   return workspace.New<tir::For>(var, make.Const(0, var->dtype), extent, tir::ForKind::kSerial, body, nullptr,
                                  DictAttr::Empty());
@@ -194,7 +194,7 @@ const tir::For* MakeLoop(const tir::Var* var, const PrimExpr* extent, const tir:
 
 const tir::BlockRealize* MakeRealize(std::span<const PrimExpr* const> values, const PrimExpr* predicate,
                                      const tir::Block* block, Workspace& workspace) {
-  if (!predicate) predicate = arith::PrimBuilder(workspace.arena()).Bool(true);
+  if (!predicate) predicate = arith::PrimBuilder(workspace).Bool(true);
   return workspace.New<tir::BlockRealize>(workspace.Copy(values), predicate, block);
 }
 
@@ -204,7 +204,7 @@ const tir::BufferRegion* MakeRegion(const tir::Buffer* buffer, std::span<const t
 }
 
 std::vector<const tir::Range*> Points(std::span<const PrimExpr* const> indices, Workspace& workspace) {
-  const arith::PrimBuilder make(workspace.arena());
+  const arith::PrimBuilder make(workspace);
   std::vector<const tir::Range*> ranges;
   for (const PrimExpr* index : indices) ranges.push_back(workspace.New<tir::Range>(index, make.Const(1, index->dtype)));
   return ranges;
@@ -216,7 +216,7 @@ const tir::BufferRegion* PointRegion(const tir::Buffer* buffer, std::span<const 
 }
 
 const tir::BufferRegion* FullRegion(const tir::Buffer* buffer, Workspace& workspace) {
-  const arith::PrimBuilder make(workspace.arena());
+  const arith::PrimBuilder make(workspace);
   std::vector<const tir::Range*> ranges;
   for (const PrimExpr* dim : buffer->shape)
     ranges.push_back(workspace.New<tir::Range>(make.Const(0, DataType::Int(32)), dim));
@@ -252,7 +252,7 @@ const tir::Buffer* CopyBuffer(const tir::Buffer& buffer, const BufferChange& cha
   const auto is_constant = [](const PrimExpr* e) { return arith::AsInt(e) != nullptr; };
   if (!std::ranges::all_of(copy->strides, is_constant)) copy->strides = {};
   if ((change.shape || !is_constant(copy->elem_offset)) && !copy->shape.empty())
-    copy->elem_offset = arith::PrimBuilder(workspace.arena()).Const(0, copy->shape.front()->dtype);
+    copy->elem_offset = arith::PrimBuilder(workspace).Const(0, copy->shape.front()->dtype);
   return copy;
 }
 
@@ -300,7 +300,7 @@ const tir::Stmt* SimplifyBindings(const tir::Stmt* stmt, arith::IterRanges loops
 }
 
 const tir::Stmt* SubstituteCast(const tir::Stmt* stmt, const tir::VarValues& values, Workspace& workspace) {
-  const arith::PrimBuilder make(workspace.arena());
+  const arith::PrimBuilder make(workspace);
   tir::VarValues cast;
   values.ForEachInAnyOrder([&](const tir::Var* var, const PrimExpr* value) {
     cast[var] = value->dtype == var->dtype ? value : make.Cast(var->dtype, value);

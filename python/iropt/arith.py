@@ -4,10 +4,13 @@ from ._core import native
 
 
 class Analyzer:
-    """Simplifies expressions and proves conditions, with what it was told about variables."""
+    """Simplifies expressions and proves conditions, with what it was told about variables.
 
-    def __init__(self):
-        self._analyzer = native.Analyzer()
+    Where versions of TVM simplify to different forms, the result has the form of `version`.
+    """
+
+    def __init__(self, version="0.18"):
+        self._analyzer = native.Analyzer(version)
 
     def simplify(self, expr, steps=2):
         return self._analyzer.simplify(_plain(expr), steps)

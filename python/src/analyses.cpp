@@ -124,10 +124,10 @@ std::vector<NodeRef> DefinedSymVars(const NodeRef& type) {
 // An analyzer with the facts that it was told. New nodes are in one store.
 class PyAnalyzer {
  public:
-  PyAnalyzer()
+  explicit PyAnalyzer(TextVersion version)
       : session_(Session::Current()),
         store_(session_->store()),
-        analyzer_(arith::PrimBuilder(store_->workspace.arena())) {}
+        analyzer_(arith::PrimBuilder(store_->workspace.arena(), version)) {}
 
   template <class F>
   auto With(F&& f) {
@@ -175,16 +175,13 @@ class PyAnalyzer {
   std::vector<std::unique_ptr<arith::Analyzer::Constraint>> constraints_;
 };
 
-NodeRef Simplify(const NodeRef& ref) { return PyAnalyzer().Simplify(ref, 2); }
-
 }  // namespace
 
 void AddAnalyses(py::module_& m) {
   m.def("post_order_visit", &PostOrderVisit);
   m.def("post_order", &PostOrderNodes);
-  m.def("simplify", &Simplify);
   py::class_<PyAnalyzer>(m, "Analyzer")
-      .def(py::init())
+      .def(py::init([](std::string_view version) { return std::make_unique<PyAnalyzer>(ToVersion(version)); }))
       .def("simplify", &PyAnalyzer::Simplify)
       .def("canonical_simplify", &PyAnalyzer::CanonicalSimplify)
       .def("rewrite_simplify", &PyAnalyzer::RewriteSimplify)

@@ -342,7 +342,7 @@ NodeRef BinaryOf(int kind, const py::object& a, const py::object& b) {
   const PrimExpr* y = RequiredPrim(b, build, dtype_of(a));
   const auto node_kind = static_cast<NodeKind>(kind);
   if (const auto error = arith::CheckBinary(node_kind, x, y)) throw py::value_error(error->message);
-  return build.Made(arith::PrimBuilder(build.arena()).Binary(node_kind, x, y));
+  return build.Made(arith::PrimBuilder(build.workspace()).Binary(node_kind, x, y));
 }
 
 NodeRef BitwiseOf(int op, const py::object& a, const py::object& b) {
@@ -351,19 +351,19 @@ NodeRef BitwiseOf(int op, const py::object& a, const py::object& b) {
   const PrimExpr* y = RequiredPrim(b, build);
   const auto bit_op = static_cast<arith::BitOp>(op);
   if (const auto error = arith::CheckBitwise(bit_op, x, y)) throw py::value_error(error->message);
-  return build.Made(arith::PrimBuilder(build.arena()).Bitwise(bit_op, x, y));
+  return build.Made(arith::PrimBuilder(build.workspace()).Bitwise(bit_op, x, y));
 }
 
 NodeRef CastOf(const py::object& dtype, const py::object& value) {
   Build build;
   const PrimExpr* prim = RequiredPrim(value, build);
   if (const auto error = arith::CheckCast(ToDType(dtype), prim)) throw py::value_error(error->message);
-  return build.Made(arith::PrimBuilder(build.arena()).Cast(ToDType(dtype), prim));
+  return build.Made(arith::PrimBuilder(build.workspace()).Cast(ToDType(dtype), prim));
 }
 
 NodeRef NotOf(const py::object& value) {
   Build build;
-  return build.Made(arith::PrimBuilder(build.arena()).Not(RequiredPrim(value, build)));
+  return build.Made(arith::PrimBuilder(build.workspace()).Not(RequiredPrim(value, build)));
 }
 
 // A copy of the node with other values of some fields.
@@ -429,7 +429,7 @@ void AddNodeMaking(py::module_& m) {
   m.def("const_prim", [](const py::object& value, const py::object& dtype) {
     Build build;
     const DataType type = ToDType(dtype);
-    const arith::PrimBuilder make(build.arena());
+    const arith::PrimBuilder make(build.workspace());
     if (type.is_floating()) return build.Made(make.Float(value.cast<double>(), type));
     const bool is_large = type == DataType::UInt(64) && value > py::int_(INT64_MAX);
     return build.Made(

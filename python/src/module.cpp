@@ -102,11 +102,8 @@ PrintOptions PrintingOf(const py::dict& options) {
   const auto get = [&](const char* name, auto otherwise) {
     return options.contains(name) ? options[name].cast<decltype(otherwise)>() : otherwise;
   };
-  if (options.contains("version") && !options["version"].is_none()) {
-    const auto text = options["version"].cast<std::string>();
-    printing.version = ParseTextVersion(text);
-    if (!printing.version) throw py::value_error(fmt::format("unknown version of the text '{}'", text));
-  }
+  if (options.contains("version") && !options["version"].is_none())
+    printing.version = ToVersion(options["version"].cast<std::string>());
   printing.show_meta = get("show_meta", true);
   printing.show_all_types = get("show_all_types", false);
   printing.inline_constants = get("inline_constants", int64_t{0});

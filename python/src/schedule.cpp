@@ -69,17 +69,17 @@ class ValueReader {
 
 // ---- Schedules
 
-// Tensor intrinsics that Python registers, and the built-in ones: a function of Python returns the module of a name, or
-// None.
+// Tensor intrinsics that Python registers, and the built-in ones: a function of Python returns the module of a name and
+// the version of TVM of the scheduled module, or None.
 class Intrinsics : public schedule::IntrinsicTable {
  public:
   explicit Intrinsics(py::object find) : find_(std::move(find)) {}
 
-  std::optional<schedule::TensorIntrinsic> Find(std::string_view name, TextVersion /*version*/) override {
+  std::optional<schedule::TensorIntrinsic> Find(std::string_view name, TextVersion version) override {
     auto known = modules_.find(name);
     if (known == modules_.end()) {
       const py::gil_scoped_acquire lock;
-      const py::object found = (*find_)(std::string(name));
+      const py::object found = (*find_)(std::string(name), std::string(ToString(version)));
       if (found.is_none()) return std::nullopt;
       known = modules_.emplace(name, found.cast<const PyModule&>().module()).first;
     }
@@ -336,7 +336,9 @@ void AddSchedules(py::module_& m) {
            })
       .def_property("seed", &PySchedule::seed, &PySchedule::SetSeed);
   m.def("primitive_table", &PrimitiveTable);
-  m.def("builtin_intrinsic", [](const std::string& name) { return BuiltinIntrinsicText(name, TextVersion::kV0_18); });
+  m.def("builtin_intrinsic", [](const std::string& name, const std::string& version) {
+    return BuiltinIntrinsicText(name, ToVersion(version));
+  });
 }
 
 }  // namespace iropt::python

@@ -1,6 +1,7 @@
 #include "values.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <string>
 #include <vector>
@@ -79,6 +80,13 @@ std::string DescribeObject(py::handle value) {
   return fmt::format("an object of type {}", Py_TYPE(value.ptr())->tp_name);
 }
 
+TextVersion ToVersion(std::string_view text) {
+  const std::optional<TextVersion> version = ParseTextVersion(text);
+  if (version) return *version;
+  throw py::value_error(
+      fmt::format("unknown version '{}' of TVM: expected one of {}", text, fmt::join(kTextVersions, ", ")));
+}
+
 DataType ToDType(py::handle value) {
   if (value.is_none()) return DataType::Void();
   py::object text = py::reinterpret_borrow<py::object>(value);
@@ -105,7 +113,7 @@ const Node* ToNode(py::handle value, Build& build, std::string_view what) {
 }
 
 const PrimExpr* ToPrim(py::handle value, Build& build, DataType int_dtype) {
-  const arith::PrimBuilder make(build.arena());
+  const arith::PrimBuilder make(build.workspace());
   if (value.is_none()) return nullptr;
   if (const py::object object = NodeOf(value)) {
     const Node* node = ToNode(object, build);

@@ -9,6 +9,7 @@
 #include "iropt/ir/relax/expr.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/pass/option_value.h"
+#include "iropt/support/text_version.h"
 #include "node.h"
 #include "session.h"
 
@@ -18,6 +19,8 @@ namespace iropt::python {
 
 // "float32", numpy.float32, numpy.dtype("float32"), a class of Python (int, float, bool); None is void.
 DataType ToDType(py::handle value);
+// A version of TVM, such as "0.18".
+TextVersion ToVersion(std::string_view text);
 // A scalar expression: a node, a number (an integer gets `int_dtype`), a text, an iteration variable; None for null.
 const PrimExpr* ToPrim(py::handle value, Build& build, DataType int_dtype = DataType::Int(32));
 // As ToPrim and ToType, but None is an error.

@@ -21,8 +21,7 @@ struct Scope {
 
 class ExprMaker {
  public:
-  ExprMaker(Choices& choices, Workspace& workspace)
-      : choices_(choices), workspace_(workspace), make_(workspace.arena()) {}
+  ExprMaker(Choices& choices, Workspace& workspace) : choices_(choices), workspace_(workspace), make_(workspace) {}
 
   Scope& scope() { return scope_; }
   Workspace& workspace() { return workspace_; }

@@ -28,7 +28,7 @@ bool Divides(NodeKind kind) { return kind >= NodeKind::kDiv && kind <= NodeKind:
 }  // namespace
 
 AnyScalar::AnyScalar(Choices& choices, Workspace& workspace)
-    : choices_(choices), workspace_(workspace), make_(workspace.arena()) {}
+    : choices_(choices), workspace_(workspace), make_(workspace) {}
 
 DataType AnyScalar::IntType() { return choices_.Pick(kIntTypes); }
 

@@ -25,7 +25,7 @@ class IterMapCheck {
  public:
   explicit IterMapCheck(uint64_t index)
       : choices_(HashCombine(kIterMapSeed, index)),
-        make_(arith::PrimBuilder(workspace_.arena()).Exact()),
+        make_(arith::PrimBuilder(workspace_).Exact()),
         dtype_(choices_.OneIn(3) ? DataType::Int(64) : DataType::Int(32)) {}
 
   std::string Run() {

@@ -84,7 +84,7 @@ class Folder {
 class ScalarCheck {
  public:
   explicit ScalarCheck(uint64_t index)
-      : choices_(HashCombine(kSeed, index)), maker_(choices_, workspace_), make_(workspace_.arena()) {}
+      : choices_(HashCombine(kSeed, index)), maker_(choices_, workspace_), make_(workspace_) {}
 
   std::string Run() {
     const int depth = 1 + choices_.Below(4);

@@ -32,7 +32,7 @@ class IndexDTypeRewriter : public tir::StmtExprMutator {
   // The text of TVM 0.18 has no dtype for the offset 0 of a buffer: it is that of the first dimension. Without
   // `zero_offsets_follow`, it is rewritten as any constant.
   explicit IndexDTypeRewriter(Workspace& workspace, bool zero_offsets_follow = true)
-      : StmtExprMutator(workspace), make_(workspace.arena()), zero_offsets_follow_(zero_offsets_follow) {}
+      : StmtExprMutator(workspace), make_(workspace), zero_offsets_follow_(zero_offsets_follow) {}
 
  protected:
   // Return whether the expression that is being visited is part of an index, and of a condition.

@@ -8,10 +8,13 @@
 // TIR code computes modulo 2^bits, and so do its constants when they fold. Dimensions are mathematical integers: there,
 // and for a builder made by Exact(), a result that its dtype cannot hold is left as an expression.
 //
+// Where the versions of TVM simplify to different forms, code takes the form of the version of its module. Dimensions,
+// which the modules of a context share, have one form for all versions: that of TVM 0.18.
+//
 // The constructors need operands that match; Check<Constructor> describes the error in operands of user input:
 //
 //   if (const auto error = arith::CheckBinary(NodeKind::kAdd, a, b)) return Report(error->message, error->operand);
-//   const PrimExpr* sum = arith::PrimBuilder(workspace.arena()).Add(a, b);
+//   const PrimExpr* sum = arith::PrimBuilder(workspace).Add(a, b);
 #pragma once
 
 #include <cstdint>
@@ -19,8 +22,10 @@
 #include <string>
 
 #include "iropt/arith/const_fold.h"
+#include "iropt/ir/module.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/support/arena.h"
+#include "iropt/support/text_version.h"
 
 namespace iropt::arith {
 
@@ -30,13 +35,16 @@ enum class BitOp : uint8_t { kShiftLeft, kShiftRight, kAnd, kOr, kXor };
 class PrimBuilder {
  public:
   constexpr PrimBuilder() = default;
-  explicit PrimBuilder(Arena& arena) : arena_(&arena), wraps_(true) {}
+  explicit PrimBuilder(Workspace& workspace) : PrimBuilder(workspace.arena(), workspace.version()) {}
+  PrimBuilder(Arena& arena, TextVersion version) : arena_(&arena), wraps_(true), version_(version) {}
 
   // A copy of the builder that leaves results beyond the limits of their dtype as expressions.
   PrimBuilder Exact() const;
   // A copy of the builder whose nodes get this source span. Converted operands keep their own.
   PrimBuilder At(Span span) const;
   bool wraps() const { return wraps_; }
+  // The version of TVM to whose forms an Analyzer with this builder simplifies.
+  TextVersion version() const { return version_; }
 
   // For unsigned dtypes modulo 2^bits. A uint64 from 2^63 on is a call, see op/large_uint.h.
   const PrimExpr* Int(int64_t value, DataType dtype = DataType::Int(64)) const;
@@ -97,6 +105,7 @@ class PrimBuilder {
 
   Arena* arena_ = nullptr;
   bool wraps_ = false;
+  TextVersion version_ = TextVersion::kV0_18;
   Span span_;
 };
 

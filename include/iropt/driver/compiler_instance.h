@@ -73,6 +73,8 @@ class CompilerInstance final : public ModuleConsole {
   // The version of the text of modules that are read from now on, unless the options name one.
   void set_default_version(TextVersion version) { default_version_ = version; }
   bool names_version() const { return options_.text_version || default_version_; }
+  // That of the options, or else the default; nullopt if none is named. Fails if the options name an unknown one.
+  Result<std::optional<TextVersion>> named_version() const;
   int threads() const { return threads_; }
   // The verifier options.
   VerifyOptions verify_options() const { return {.check_types = !options_.skip_type_check, .threads = threads_}; }

@@ -75,14 +75,15 @@ class LayoutCall {
  public:
   // `layouts` are those of the operands, which have a known rank of at most AxisOrder::kMaxRank if they are tensors;
   // `desired` are the layouts that the user wants for this operator, or empty. Both and the arena, which keeps new
-  // layouts, must outlive the object.
+  // layouts, must outlive the object. `version` is that of the module.
   LayoutCall(const Call& call, std::span<const ValueLayout* const> layouts, std::span<const Layout> desired,
-             Arena& arena)
-      : call_(call), layouts_(layouts), desired_(desired), arena_(arena), attrs_(call.attrs) {}
+             Arena& arena, TextVersion version)
+      : call_(call), layouts_(layouts), desired_(desired), arena_(arena), version_(version), attrs_(call.attrs) {}
 
   // ---- Inputs
   const Call& call() const { return call_; }
   std::span<const Layout> desired() const { return desired_; }
+  TextVersion version() const { return version_; }
   const ValueLayout* layout(size_t operand) const { return layouts_[operand]; }
   // The rank of a tensor operand; 0 for a scalar.
   int NdimOf(size_t operand) const;
@@ -129,6 +130,7 @@ class LayoutCall {
   std::span<const ValueLayout* const> layouts_;
   std::span<const Layout> desired_;
   Arena& arena_;
+  TextVersion version_;
   std::vector<const ValueLayout*> operands_;
   const ValueLayout* result_ = nullptr;
   const Attr* attrs_;

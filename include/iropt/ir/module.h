@@ -26,18 +26,25 @@ struct FuncStorage {
 };
 using FuncStorageRef = std::shared_ptr<const FuncStorage>;
 
+class Module;
+
 // Allocates the new nodes of one function: an arena and a counter of variable ids on top of the storage that the old
 // nodes live in. Not thread-safe; one per function and pass.
 class Workspace {
  public:
-  // For a new function.
-  Workspace();
-  // For rewriting a function: the nodes in `base` may be referred to by new ones.
-  explicit Workspace(const FuncStorageRef& base);
+  // For nodes outside of modules, as in a module of TVM 0.18.
+  Workspace() : Workspace(TextVersion::kV0_18) {}
+  explicit Workspace(TextVersion version);
+  // For a new function of the module.
+  explicit Workspace(const Module& module);
+  // For rewriting a function of the module: the nodes in `base` may be referred to by new ones.
+  Workspace(const Module& module, const FuncStorageRef& base);
   Workspace(Workspace&&) = default;
   Workspace& operator=(Workspace&&) = default;
 
   Arena& arena() { return *arena_; }
+  // The version of TVM whose behaviour the code made here follows: Module::version.
+  TextVersion version() const { return version_; }
   uint32_t num_vars() const { return num_vars_; }
   uint32_t NextVarId() { return num_vars_++; }
   // Raises the counter, for nodes taken over from a function with `n` ids of its own.
@@ -70,6 +77,7 @@ class Workspace {
   std::vector<std::shared_ptr<const Arena>> bases_;
   uint32_t num_vars_ = 0;
   size_t live_bytes_ = 0;
+  TextVersion version_;
 };
 
 struct ModuleEntry {
@@ -123,6 +131,8 @@ class Module {
   // The version of TVM whose text the module was read from, as far as the text shows it.
   std::optional<TextVersion> text_version() const { return text_version_; }
   void set_text_version(TextVersion version) { text_version_ = version; }
+  // The version of TVM whose behaviour passes follow where versions differ: text_version, or 0.18 where it is unknown.
+  TextVersion version() const { return text_version_.value_or(TextVersion::kV0_18); }
 
  private:
   void Reindex(size_t from);

@@ -43,6 +43,8 @@ class LegalizeCall {
   const TensorType* result() const { return To<TensorType>(call_.type); }
   BlockBuilder& builder() { return builder_; }
   ModuleBuilder& module() { return module_; }
+  // The version of TVM whose behaviour is followed.
+  TextVersion version() const { return module_.module().version(); }
   // A batch_norm that is that of inference.
   bool is_inference() const { return is_inference_; }
   void set_inference(bool is_inference) { is_inference_ = is_inference; }
@@ -87,7 +89,7 @@ class LegalizeCall {
 class TeCall : public te::Builder {
  public:
   // `name` is a hint for the name of the function.
-  TeCall(LegalizeCall& call, std::string_view name) : call_(call), name_(name) {}
+  TeCall(LegalizeCall& call, std::string_view name) : te::Builder(call.version()), call_(call), name_(name) {}
 
   te::Tensor Arg(size_t i, Placement placement = Placement::kWhole) { return Input(call_.arg(i), placement); }
   te::Tensor Input(const Expr* tensor, Placement placement = Placement::kWhole,

@@ -1,6 +1,6 @@
 // Tensor expressions: tensors computed element by element or by reductions, which become the blocks of a PrimFunc.
 //
-//   te::Builder te;
+//   te::Builder te(TextVersion::kV0_18);
 //   const te::Tensor a = te.Input("A", {m, k}, float32);
 //   const te::Tensor b = te.Input("B", {k, n}, float32);
 //   const te::Tensor c = te.Reduce("matmul", {m, n}, {{"k", k}}, te::Reducer::kSum, [&](te::Values i, te::Values r) {
@@ -155,11 +155,13 @@ using ExternFn = FunctionRef<void(tir::StmtBuilder&, std::span<const Tensor>)>;
 
 class Builder {
  public:
-  Builder();
+  // Of a function of a module of this version.
+  explicit Builder(TextVersion version);
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
   const arith::PrimBuilder& make() const { return make_; }
+  TextVersion version() const { return make_.version(); }
   Workspace& workspace() { return workspace_; }
 
   // ---- Scalars

@@ -91,7 +91,11 @@ class FunctionPassContext {
  public:
   FunctionPassContext(const Module& module, const ModuleEntry& entry, const PassContext& context,
                       DiagnosticEngine& diagnostics)
-      : module_(module), entry_(entry), context_(context), diagnostics_(diagnostics), workspace_(entry.storage) {}
+      : module_(module),
+        entry_(entry),
+        context_(context),
+        diagnostics_(diagnostics),
+        workspace_(module, entry.storage) {}
 
   const Module& module() const { return module_; }
   const GlobalVar* var() const { return entry_.var; }

@@ -42,8 +42,8 @@ struct Refusal {
 
 class State {
  public:
-  // The body of the function is a block with its realization, as in every function that can be scheduled.
-  State(const PrimFunc* func, const FuncStorageRef& storage);
+  // A function of the module. Its body is a block with its realization, as in every function that can be scheduled.
+  State(const Module& module, const PrimFunc* func, const FuncStorageRef& storage);
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
@@ -52,7 +52,7 @@ class State {
   const PrimFunc* func() const { return func_; }
   void SetFunc(const PrimFunc* func) { func_ = func; }
   Workspace& workspace() { return workspace_; }
-  arith::PrimBuilder make() { return arith::PrimBuilder(workspace_.arena()); }
+  arith::PrimBuilder make() { return arith::PrimBuilder(workspace_); }
   Ref* root() const { return root_; }
 
   // The reference to a block or loop of the function; Find gives null for other statements.

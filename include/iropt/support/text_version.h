@@ -24,4 +24,12 @@ constexpr std::optional<TextVersion> ParseTextVersion(std::string_view text) {
   return std::nullopt;
 }
 
+// The versions from `since` on that come before `until`.
+struct VersionRange {
+  TextVersion since = TextVersion::kV0_18;
+  std::optional<TextVersion> until = std::nullopt;
+
+  constexpr bool Has(TextVersion version) const { return version >= since && (!until || version < *until); }
+};
+
 }  // namespace iropt

@@ -7,7 +7,6 @@
 #include "iropt/op/op_id.h"
 #include "iropt/op/ops/convolution.h"
 #include "iropt/op/ops/slice.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -31,12 +30,12 @@ struct Dtypes {
 
 }  // namespace
 
-MixedPrecision PrecisionPolicy(const Call& call) {
+MixedPrecision PrecisionPolicy(const Call& call, TextVersion version) {
   const auto* op = As<Op>(call.op);
   if (!op) return MixedPrecision::kNever;
   // The policies of these came with TVM 0.23.
   if (IsOneOf(*op, op::kNnConv1dTranspose, op::kNnConv2dTranspose, op::kDynamicStridedSlice) &&
-      !FollowsSince(TextVersion::kV0_23))
+      version < TextVersion::kV0_23)
     return MixedPrecision::kNever;
   if (op->info->mixed_precision != MixedPrecision::kAlways) return op->info->mixed_precision;
   Dtypes dtypes;
@@ -44,7 +43,8 @@ MixedPrecision PrecisionPolicy(const Call& call) {
   return dtypes.single && !dtypes.other ? MixedPrecision::kAlways : MixedPrecision::kNever;
 }
 
-PrecisionUses::PrecisionUses(const Function& function, uint32_t num_vars) : roots_(num_vars, -1), params_(num_vars) {
+PrecisionUses::PrecisionUses(const Function& function, uint32_t num_vars, TextVersion version)
+    : version_(version), roots_(num_vars, -1), params_(num_vars) {
   VisitFunction(function);
 }
 
@@ -99,7 +99,7 @@ void PrecisionUses::VisitValue(const VarBinding& binding) {
   switch (binding.value->kind) {
     case NodeKind::kCall: {
       const auto& call = *static_cast<const Call*>(binding.value);
-      const bool half = PrecisionPolicy(call) == MixedPrecision::kAlways;
+      const bool half = PrecisionPolicy(call, version_) == MixedPrecision::kAlways;
       for (const Expr* arg : call.args) RequireAll(arg, half ? PrecisionUse::kHalf : PrecisionUse::kFull);
       return;
     }

@@ -64,7 +64,7 @@ class AccessDetector : public tir::StmtExprVisitor {
   AccessDetector(const BuffersByPointer& known, Workspace& workspace)
       : known_(known),
         workspace_(workspace),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {}
 
   void Visit(const tir::Block& block) {
     for (const tir::MatchBufferRegion* match : block.match_buffers) {

@@ -128,7 +128,7 @@ void ForEachOperand(const PrimExpr* expr, FunctionRef<void(const PrimExpr*)> f) 
 
 ComputationFacts::ComputationFacts(Workspace& workspace, bool equivalent, ComputationCalls calls) : calls_(calls) {
   if (!equivalent) return;
-  analyzer_ = std::make_unique<arith::Analyzer>(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny);
+  analyzer_ = std::make_unique<arith::Analyzer>(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny);
 }
 
 const PrimExpr* ComputationFacts::Key(const PrimExpr* e) {

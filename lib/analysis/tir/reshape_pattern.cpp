@@ -94,7 +94,7 @@ class ReshapeProver {
  public:
   explicit ReshapeProver(const tir::Block& block)
       : block_(block),
-        analyzer_(arith::PrimBuilder(workspace_.arena()), arith::Analyzer::SymVars::kNonNegative),
+        analyzer_(arith::PrimBuilder(workspace_), arith::Analyzer::SymVars::kNonNegative),
         divisions_(block, analyzer_, workspace_) {
     for (const tir::IterVar* axis : block.iter_vars) analyzer_.Bind(axis->var, axis->dom->min, axis->dom->extent);
   }

@@ -110,6 +110,7 @@ class PieceBuilder {
       : entry_(entry),
         range_(range),
         module_(module),
+        workspace_(module),
         inferrer_(&module, workspace_.arena(), nullptr),
         builder_(workspace_, &inferrer_),
         cloner_(workspace_) {}
@@ -199,7 +200,7 @@ class PieceBuilder {
       params.push_back(workspace_.NewVar("sizes", ShapeType::Get(values)));
       function = builder_.MakeFunction(params, body, attrs, is_pure);
     }
-    Workspace own;
+    Workspace own(module_);
     PieceFunction piece;
     piece.function = To<Function>(CloneFunction(function, own, {.fresh_sym_vars = true}));
     piece.storage = own.Finish();

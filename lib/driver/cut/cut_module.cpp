@@ -31,7 +31,7 @@ Result<const ModuleEntry*> FindFunction(const Module& module, std::string_view n
 // Puts the function into the module under the name, by which code outside knows it, too.
 void SetPublic(Module& module, std::string_view name, const BaseFunc* function, const FuncStorageRef& storage) {
   const DictAttr* attrs = function->attrs->With(attr::kGlobalSymbol, StrAttr::Get(name));
-  Workspace workspace(storage);
+  Workspace workspace(module, storage);
   BaseFunc* copy = nullptr;
   if (const auto* graph = As<Function>(function)) {
     copy = workspace.New<Function>(*graph);

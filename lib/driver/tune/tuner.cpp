@@ -114,6 +114,7 @@ Status Tuner::TuneTask(const TuningTask& task, double seconds) {
 Status Tuner::TryCandidate(const TuningTask& task, const schedule::TileChoice& choice, TaskRunner& runner,
                            Search& search) {
   Module module;
+  module.set_text_version(task.piece.version());
   module.Set(task.workload.var, task.workload.func, task.workload.storage);
   schedule::Schedule sch(std::move(module));
   if (!schedule::ApplyTileChoice(choice, sch, task.workload.var->name, *context_.target)) return {};

@@ -73,7 +73,7 @@ void AddCalls(const ModuleEntry& entry, CallSites& sites) {
 void AddCaller(const CallSite& site, const Module& module, TuningTask& task) {
   const PieceFunction made = MakePiece(*site.caller, site.range, module);
   task.entry = GlobalVar::Get(task.piece.UniqueName("main"));
-  Workspace workspace(made.storage);
+  Workspace workspace(module, made.storage);
   auto* function = workspace.New<Function>(*made.function);
   function->attrs = function->attrs->With(attr::kGlobalSymbol, StrAttr::Get(task.entry->name));
   task.piece.Set(task.entry, function, workspace.Finish());
@@ -107,7 +107,7 @@ std::vector<TuningTask> FindTuningTasks(const Module& module) {
     if (!func || !CanTune(*func)) continue;
     const CallSite* site = sites.Find(entry.var);
     const double work = schedule::WorkOf(*func) * static_cast<double>(site ? site->count : 1);
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     const PrimFunc* normalized = schedule::NormalizeWorkload(*func, workspace);
     schedule::Workload workload{GlobalVar::Get("main"), normalized, workspace.Finish()};
     const auto [index, is_new] = by_workload.try_emplace(known.AddWorkload(workload), tasks.size());
@@ -147,7 +147,7 @@ Result<double> TaskRunner::RunUnscheduled() {
 
 Result<double> TaskRunner::RunScheduled(const PrimFunc& scheduled, const FuncStorageRef& storage) {
   Module module = task_.piece;
-  Workspace workspace(storage);
+  Workspace workspace(module, storage);
   auto* func = workspace.New<PrimFunc>(scheduled);
   const BaseFunc& original = *task_.piece.Find(task_.var)->func;
   func->attrs = original.attrs->With(attr::kIsScheduled, IntAttr::Bool(true));

@@ -9,7 +9,6 @@
 #include "iropt/op/ops/reduction.h"
 #include "iropt/op/ops/reorder.h"
 #include "iropt/op/ops/repeat.h"
-#include "iropt/support/followed_version.h"
 
 namespace iropt {
 
@@ -135,7 +134,7 @@ bool LayoutGatherElements(LayoutCall& call) {
 // The rules of the operators below came with TVM 0.23; before, their operands have the layout of the program.
 
 bool LayoutFlip(LayoutCall& call) {
-  if (!FollowsSince(TextVersion::kV0_23)) return true;
+  if (call.version() < TextVersion::kV0_23) return true;
   const AxisOrder order = call.PlainOrderOf(0);
   call.SetInt(FlipAttrs::Field::axis, order.PlaceOf(FlipAttrs(call.call()).axis()));
   call.Follow(0, order);
@@ -145,7 +144,7 @@ bool LayoutFlip(LayoutCall& call) {
 // Without an axis the elements are those of the tensor in the order of the program.
 bool LayoutRepeat(LayoutCall& call) {
   const std::optional<int64_t> axis = RepeatAttrs(call.call()).axis();
-  if (!FollowsSince(TextVersion::kV0_23) || !axis) return true;
+  if (call.version() < TextVersion::kV0_23 || !axis) return true;
   const AxisOrder order = call.PlainOrderOf(0);
   call.SetInt(RepeatAttrs::Field::axis, order.PlaceOf(*axis));
   call.Follow(0, order);
@@ -154,7 +153,7 @@ bool LayoutRepeat(LayoutCall& call) {
 
 // All tensors have the layout of the data, or that of the others if these have the same.
 bool LayoutScatterElements(LayoutCall& call) {
-  if (!FollowsSince(TextVersion::kV0_23)) return true;
+  if (call.version() < TextVersion::kV0_23) return true;
   const AxisOrder order = call.PlainOrderOf(SameLayout(call.layout(1), call.layout(2)) ? 1 : 0);
   call.SetInt(ScatterElementsAttrs::Field::axis, order.PlaceOf(ScatterElementsAttrs(call.call()).axis()));
   call.Follow(0, order);
@@ -165,7 +164,7 @@ bool LayoutScatterElements(LayoutCall& call) {
 
 // The numbers belong to the last axes. Those of new axes, which come first, stay.
 bool LayoutTile(LayoutCall& call) {
-  if (!FollowsSince(TextVersion::kV0_23)) return true;
+  if (call.version() < TextVersion::kV0_23) return true;
   const AxisOrder order = call.PlainOrderOf(0);
   std::vector<int64_t> given = TileAttrs(call.call()).repeats().vector();
   const auto ndim = static_cast<size_t>(order.ndim());

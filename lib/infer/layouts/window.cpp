@@ -7,7 +7,6 @@
 #include "iropt/op/ops/convolution.h"
 #include "iropt/op/ops/image.h"
 #include "iropt/op/ops/pooling.h"
-#include "iropt/support/followed_version.h"
 
 namespace iropt {
 
@@ -95,7 +94,7 @@ bool LayoutConv(LayoutCall& call) { return PlaceConv<ConvAttrs>(call); }
 
 // Before TVM 0.23, the operands have the layout of the program, unless the user wants another one.
 bool LayoutConvTranspose(LayoutCall& call) {
-  if (call.desired().empty() && !FollowsSince(TextVersion::kV0_23)) return true;
+  if (call.desired().empty() && call.version() < TextVersion::kV0_23) return true;
   return PlaceConv<ConvTransposeAttrs>(call);
 }
 

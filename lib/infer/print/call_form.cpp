@@ -17,7 +17,7 @@ bool KeepsBits(const tir::Call& call, arith::BitOp op) {
   const PrimExpr* b = call.args[1];
   if (arith::CheckBitwise(op, a, b)) return false;
   Arena scratch;
-  const PrimExpr* made = arith::PrimBuilder(scratch).Bitwise(op, a, b);
+  const PrimExpr* made = arith::PrimBuilder(scratch, TextVersion::kV0_18).Bitwise(op, a, b);
   return made != a && Is<tir::Call>(made);  // a shift by 0 is its operand
 }
 

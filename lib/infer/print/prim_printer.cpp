@@ -29,7 +29,7 @@ bool Folds(const tir::BinaryExpr* e) {
   const bool is_remainder = e->kind == NodeKind::kMod || e->kind == NodeKind::kFloorMod;
   if (Is<tir::IntImm>(e->a) && Is<tir::IntImm>(e->b)) return !is_remainder || arith::IsIndexType(e->a->dtype);
   Arena scratch;
-  return arith::TryFold(e->kind, e->a, e->b, arith::PrimBuilder(scratch)) != nullptr;
+  return arith::TryFold(e->kind, e->a, e->b, arith::PrimBuilder(scratch, TextVersion::kV0_18)) != nullptr;
 }
 
 // The function of an operation without an operator.
@@ -267,7 +267,7 @@ void PrimPrinter::PrintVarCreation(const tir::Var* var) {
 
 void PrimPrinter::PrintEnd(const PrimExpr* min, const PrimExpr* extent) {
   Arena scratch;
-  Print(arith::PrimBuilder(scratch).Add(min, extent));
+  Print(arith::PrimBuilder(scratch, context_.version).Add(min, extent));
 }
 
 void PrimPrinter::PrintIndices(std::span<const PrimExpr* const> indices) {
@@ -279,7 +279,7 @@ void PrimPrinter::PrintIndices(std::span<const PrimExpr* const> indices) {
       continue;
     }
     Arena scratch;
-    const arith::PrimBuilder make(scratch);
+    const arith::PrimBuilder make(scratch, context_.version);
     Print(ramp->base);
     out_.Append(':');
     Print(make.Add(ramp->base, make.Mul(ramp->lanes, ramp->stride)));

@@ -10,7 +10,6 @@
 #include "iropt/legalize/legalize.h"
 #include "iropt/legalize/topi.h"
 #include "iropt/op/ops/pooling.h"
-#include "iropt/support/followed_version.h"
 
 namespace iropt::legalize {
 
@@ -32,7 +31,7 @@ const Expr* LegalizeConv(LegalizeCall& call, std::string_view name) {
   const auto is_symbolic = [](const TensorType* type, size_t axis) {
     return !arith::AsInt(type->dims[static_cast<uint32_t>(axis)]);
   };
-  if (attrs.groups() != 1 && !FollowsSince(TextVersion::kV0_26) &&
+  if (attrs.groups() != 1 && call.version() < TextVersion::kV0_26 &&
       (is_symbolic(data, attrs.data_layout().find('C')) || is_symbolic(weight, attrs.kernel_layout().find('O'))))
     return call.Unchanged("it has groups, and a symbolic number of channels");
   TeCall te(call, name);

@@ -14,7 +14,6 @@
 #include "iropt/op/ops/datatype.h"
 #include "iropt/op/ops/quantize.h"
 #include "iropt/runtime/value.h"
-#include "iropt/support/followed_version.h"
 
 namespace iropt::legalize {
 
@@ -72,7 +71,7 @@ const Expr* LegalizeTriu(LegalizeCall& call) { return LegalizeTrilu(call, "triu"
 // Since TVM 0.26. Before, a packed function does it.
 const Expr* LegalizeShapeToTensor(LegalizeCall& call) {
   const auto* type = As<ShapeType>(call.arg(0)->type);
-  if (!FollowsSince(TextVersion::kV0_26)) return call.Unchanged("a packed function does it");
+  if (call.version() < TextVersion::kV0_26) return call.Unchanged("a packed function does it");
   if (!type || !type->known) return call.Unchanged("its dimensions are not known");
   TeCall te(call, "shape_to_tensor");
   const te::Shape dims = te.Dims(type->values.span());

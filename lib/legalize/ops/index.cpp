@@ -10,7 +10,6 @@
 #include "iropt/op/ops/call_packed.h"
 #include "iropt/op/ops/shape.h"
 #include "iropt/op/ops/slice.h"
-#include "iropt/support/followed_version.h"
 
 namespace iropt::legalize {
 
@@ -92,7 +91,7 @@ const Expr* ShapeOfSlice(LegalizeCall& call) {
 // The tensor as a shape; an operator since TVM 0.23.
 const Expr* ToShape(LegalizeCall& call, const Expr* tensor, size_t ndim) {
   BlockBuilder& builder = call.builder();
-  if (FollowsSince(TextVersion::kV0_23)) return builder.MakeCall(GetOp(op::kTensorToShape), {tensor});
+  if (call.version() >= TextVersion::kV0_23) return builder.MakeCall(GetOp(op::kTensorToShape), {tensor});
   const Expr* function = call.PackedFunc("vm.builtin.tensor_to_shape");
   const Type* const types[] = {ShapeType::Get(static_cast<int>(ndim))};
   return builder.MakeCall(GetOp(op::kCallPurePacked), {function, tensor}, nullptr, TupleType::Get(types));

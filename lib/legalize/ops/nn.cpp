@@ -12,7 +12,6 @@
 #include "iropt/op/ops/loss.h"
 #include "iropt/op/ops/normalization.h"
 #include "iropt/op/ops/softmax.h"
-#include "iropt/support/followed_version.h"
 
 namespace iropt::legalize {
 
@@ -146,7 +145,7 @@ const Expr* LegalizeNnRmsNorm(LegalizeCall& call) {
 
 // Since TVM 0.26 it is that of inference: the operand, and a mask that keeps all elements.
 const Expr* LegalizeNnDropout(LegalizeCall& call) {
-  if (!FollowsSince(TextVersion::kV0_26)) return call.Unchanged("a frontend or DecomposeOps replaces it");
+  if (call.version() < TextVersion::kV0_26) return call.Unchanged("a frontend or DecomposeOps replaces it");
   TeCall te(call, "dropout");
   const Tensor x = te.Arg(0);
   const auto one = [&](te::Values) { return te.Const(1, x.dtype()); };

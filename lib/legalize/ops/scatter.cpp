@@ -9,7 +9,6 @@
 #include "iropt/op/ops/gather.h"
 #include "iropt/op/ops/index.h"
 #include "iropt/op/ops/slice.h"
-#include "iropt/support/followed_version.h"
 #include "local_number.h"
 
 namespace iropt::legalize {
@@ -33,7 +32,7 @@ class FlatCode {
   }
   // Since TVM 0.24 such loops have no names of their own.
   void For(std::string_view name, Value extent, tir::ForKind kind, FunctionRef<void(Value)> body) {
-    const std::string_view used = FollowsSince(TextVersion::kV0_24) ? "v" : name;
+    const std::string_view used = te_.version() >= TextVersion::kV0_24 ? "v" : name;
     const tir::LoopFrame loop = code_.For(used, te_.NodeOf(extent), kind);
     body(Value(loop.vars[0], te_));
   }
@@ -68,7 +67,7 @@ const Expr* FinishExtern(TeCall& te, std::string_view name, std::span<const Tens
     FlatCode code(te, statements);
     const size_t depth = statements.depth();
     // Since TVM 0.24 the statements are marked as a sequence.
-    if (FollowsSince(TextVersion::kV0_24)) {
+    if (te.version() >= TextVersion::kV0_24) {
       const PrimExpr* node = te.make().Int(0, DataType::Int(32));
       statements.Open<tir::AttrStmt>(Span(), node, attr::kPragmaScope, te.workspace().New<tir::StringImm>("seq"),
                                      nullptr);

@@ -7,7 +7,6 @@
 #include "iropt/legalize/topi.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
-#include "iropt/support/followed_version.h"
 
 namespace iropt::legalize {
 
@@ -27,7 +26,8 @@ enum class Field : uint8_t {
 // A function that returns a scalar.
 class HostFunction {
  public:
-  explicit HostFunction(LegalizeCall& call) : call_(call), make_(workspace_.arena()), code_(workspace_) {
+  explicit HostFunction(LegalizeCall& call)
+      : call_(call), workspace_(call.version()), make_(workspace_), code_(workspace_) {
     handle_ = code_.Param("dlpack_handle", DataType::Handle());
   }
 
@@ -73,7 +73,7 @@ class HostFunction {
   const Expr* Finish(std::string_view name) {
     code_.SetReturnType(PrimType::Get(dtype_));
     // The attribute that says so since TVM 0.25; before, it had a name that nothing looked for.
-    code_.SetAttr(FollowsSince(TextVersion::kV0_25) ? attr::kIsHostFunc : attr::kIsHost, IntAttr::Bool(true));
+    code_.SetAttr(call_.version() >= TextVersion::kV0_25 ? attr::kIsHostFunc : attr::kIsHost, IntAttr::Bool(true));
     code_.SetAttr(attr::kIsScheduled, IntAttr::Bool(true));
     const PrimFunc* func = CompletePrimFunc(code_);
     const GlobalVar* var = call_.module().AddFunction(func, workspace_.Finish(), name);

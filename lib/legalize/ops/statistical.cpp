@@ -9,7 +9,6 @@
 #include "iropt/legalize/topi.h"
 #include "iropt/op/ops/reduction.h"
 #include "iropt/op/ops/scan.h"
-#include "iropt/support/followed_version.h"
 #include "packed_calls.h"
 
 namespace iropt::legalize {
@@ -91,13 +90,13 @@ const Expr* LegalizeMax(LegalizeCall& call) { return LegalizeReducer(call, "max"
 const Expr* LegalizeMean(LegalizeCall& call) { return LegalizeReduction(call, "mean", Mean); }
 const Expr* LegalizeMin(LegalizeCall& call) { return LegalizeReducer(call, "min", te::Reducer::kMin); }
 const Expr* LegalizeProd(LegalizeCall& call) {
-  if (FollowsSince(TextVersion::kV0_26) && HasEmptyAxis(call)) return LegalizeEmptyReduction(call, 1);
+  if (call.version() >= TextVersion::kV0_26 && HasEmptyAxis(call)) return LegalizeEmptyReduction(call, 1);
   return LegalizeReducer(call, "prod", call.result()->dtype.is_bool() ? te::Reducer::kAll : te::Reducer::kProd);
 }
 const Expr* LegalizeStd(LegalizeCall& call) { return LegalizeReduction(call, "std", Std); }
 const Expr* LegalizeVariance(LegalizeCall& call) { return LegalizeReduction(call, "variance", Variance); }
 const Expr* LegalizeSum(LegalizeCall& call) {
-  if (FollowsSince(TextVersion::kV0_26) && HasEmptyAxis(call)) return LegalizeEmptyReduction(call, 0);
+  if (call.version() >= TextVersion::kV0_26 && HasEmptyAxis(call)) return LegalizeEmptyReduction(call, 0);
   return LegalizeReduction(
       call, "sum", [](const Tensor& x, const topi::Axes& axes, bool keepdims) { return topi::Sum(x, axes, keepdims); });
 }

@@ -8,7 +8,6 @@
 #include "iropt/legalize/topi.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/ops/activation.h"
-#include "iropt/support/followed_version.h"
 
 namespace iropt::legalize {
 
@@ -27,7 +26,7 @@ te::Value IsNan(te::Value x) {
 
 // Since TVM 0.24 halves are rounded to even.
 te::Value RoundToEven(te::Value x) {
-  if (x.dtype().is_integer() || !FollowsSince(TextVersion::kV0_24)) return topi::Round(x);
+  if (x.dtype().is_integer() || x.te()->version() < TextVersion::kV0_24) return topi::Round(x);
   return te::Call(op::kTirNearbyint, {x});
 }
 

@@ -78,7 +78,8 @@ std::vector<Value> IdentityOf(Reducer reducer, Builder& te, std::span<const Prim
 
 }  // namespace
 
-Builder::Builder() : func_(workspace_), make_(workspace_.arena()), analyzer_(make_, arith::Analyzer::SymVars::kAny) {}
+Builder::Builder(TextVersion version)
+    : workspace_(version), func_(workspace_), make_(workspace_), analyzer_(make_, arith::Analyzer::SymVars::kAny) {}
 
 // ---- Scalars
 

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "iropt/legalize/topi.h"
-#include "iropt/support/followed_version.h"
 
 namespace iropt::topi {
 
@@ -114,7 +113,7 @@ std::vector<Tensor> Split(const Tensor& x, Values indices, int64_t axis, std::st
 std::vector<Tensor> SplitSections(const Tensor& x, int64_t sections, int64_t axis) {
   // The number of sections divides the length; since TVM 0.20 the quotient is rounded up all the same.
   Value length = x.dim(RealAxis(x.ndim(), axis));
-  if (FollowsSince(TextVersion::kV0_20)) length = length + sections - 1;
+  if (x.te().version() >= TextVersion::kV0_20) length = length + sections - 1;
   const Value size = te::FloorDiv(length, sections);
   std::vector<Value> indices;
   for (int64_t i = 1; i < sections; ++i) indices.push_back(size * i);

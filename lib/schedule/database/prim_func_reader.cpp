@@ -358,7 +358,7 @@ class PrimFuncReader {
   }
 
   static Result<const PrimExpr*> Made(const PrimExpr* expr) { return expr; }
-  arith::PrimBuilder make() const { return arith::PrimBuilder(workspace_.arena()); }
+  arith::PrimBuilder make() const { return arith::PrimBuilder(workspace_); }
 
   // ---- Statements
 

@@ -219,7 +219,7 @@ bool IsOnlyConsumer(State& state, const Ref* block, Ref* scope, const CopyStage&
 
 // A copy of the region, by loops over its ranges.
 void MakeCopy(CopyStage& stage, std::string_view scope, bool is_read, Workspace& workspace) {
-  const arith::PrimBuilder make(workspace.arena());
+  const arith::PrimBuilder make(workspace);
   const tir::BufferRegion& region = *stage.region;
   std::vector<const tir::Var*> loops;
   std::vector<const PrimExpr*> values, plain, shifted;

@@ -51,7 +51,7 @@ AccessRewriter::AccessRewriter(const CopyStage& stage, const tir::Buffer* from, 
       to_(to),
       scope_(scope),
       paths_(paths),
-      analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+      analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {}
 
 std::vector<const PrimExpr*> AccessRewriter::MapIndices(List<const PrimExpr*> indices) {
   if (stage_.indices) return *stage_.indices;

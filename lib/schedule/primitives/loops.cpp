@@ -9,7 +9,6 @@
 #include <algorithm>
 
 #include "iropt/arith/side_effect.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
@@ -32,7 +31,7 @@ class PredicateAppender : public tir::StmtExprMutator {
  protected:
   const tir::Stmt* VisitBlockRealize(const tir::BlockRealize* realize) override {
     auto* copy = workspace().New<tir::BlockRealize>(*realize);
-    copy->predicate = arith::PrimBuilder(workspace().arena()).Binary(NodeKind::kAnd, realize->predicate, condition_);
+    copy->predicate = arith::PrimBuilder(workspace()).Binary(NodeKind::kAnd, realize->predicate, condition_);
     return copy;
   }
 
@@ -192,8 +191,8 @@ Status ApplyFuse(PrimitiveCall& call) {
   const PrimExpr* zero = make.Int(0, DataType::Int(32));
   for (size_t i = loops.size(); i > 0; --i) {
     const PrimExpr* extent = loops[i - 1]->extent;
-    const PrimExpr* next = FollowsSince(TextVersion::kV0_24) ? analyzer.CanonicalSimplify(make.Mul(extent, lower))
-                                                             : make.Mul(lower, extent);
+    const PrimExpr* next = make.version() >= TextVersion::kV0_24 ? analyzer.CanonicalSimplify(make.Mul(extent, lower))
+                                                                 : make.Mul(lower, extent);
     const PrimExpr* digits = i == 1 ? fused : make.FloorMod(fused, next);
     values[loops[i - 1]->loop_var] = arith::IsInt(extent, 1) ? zero : make.FloorDiv(digits, lower);
     lower = next;

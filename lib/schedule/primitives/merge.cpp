@@ -160,7 +160,7 @@ class PartRewriter : public tir::StmtExprMutator {
 
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
     const int axis = std::exchange(axis_, -1);
-    const arith::PrimBuilder make(workspace().arena());
+    const arith::PrimBuilder make(workspace());
     const auto* visited = To<tir::Block>(StmtExprMutator::VisitBlock(block));
     return CopyBlock(*visited, workspace(), [&](tir::Block& copy) {
       copy.name_hint = workspace().arena().CopyString(fmt::format("{}_{}", block->name_hint, loop_var_->name));

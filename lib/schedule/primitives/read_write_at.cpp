@@ -12,7 +12,6 @@
 
 #include <algorithm>
 
-#include "iropt/support/followed_version.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/region_tools.h"
@@ -214,7 +213,7 @@ class AutoCopy {
         workspace_.Copy(std::vector{MakeRegion(to, region, workspace_)}), workspace_.arena().CopyString(name_),
         List<const tir::Buffer*>(), List<const tir::MatchBufferRegion*>(),
         DictAttr::Empty()->With(attr::kAutoCopy,
-                                FollowsSince(TextVersion::kV0_21) ? IntAttr::Bool(true) : IntAttr::Get(1)),
+                                workspace_.version() >= TextVersion::kV0_21 ? IntAttr::Bool(true) : IntAttr::Get(1)),
         nullptr, body);
     return MakeRealize(values, make_.Bool(true), block, workspace_);
   }

@@ -60,7 +60,7 @@ std::optional<Begin> MatchBegin(const PrimExpr* expr) {
 class RollingRewriter : public tir::StmtExprMutator {
  public:
   RollingRewriter(const RollingPlan& plan, const tir::Block* scope, Workspace& workspace)
-      : StmtExprMutator(workspace), plan_(plan), scope_(scope), make_(workspace.arena()) {}
+      : StmtExprMutator(workspace), plan_(plan), scope_(scope), make_(workspace) {}
 
  protected:
   const tir::Stmt* VisitBlock(const tir::Block* block) override {

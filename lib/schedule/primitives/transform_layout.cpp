@@ -209,7 +209,7 @@ class NestReplacer : public tir::StmtExprMutator {
     for (size_t i = 0; i < old.size(); ++i) {
       if (old[i] != axes[start + i]->var || axes[start + i]->iter_type != tir::IterVarType::kDataPar) return;
     }
-    const arith::PrimBuilder make(workspace().arena());
+    const arith::PrimBuilder make(workspace());
     std::vector<const tir::IterVar*> new_axes(axes.begin(), axes.begin() + start);
     Exprs new_values(info_.realize->iter_values.begin(), info_.realize->iter_values.begin() + start);
     tir::VarValues of_loops;
@@ -287,7 +287,7 @@ class Planner {
   // A block with an axis for each new position, around a statement.
   const tir::Stmt* OverAllPositions(const std::string& name, const PrimExpr* condition, bool writes,
                                     const std::vector<const tir::Var*>& vars, const tir::Stmt* body) {
-    const arith::PrimBuilder make(workspace_.arena());
+    const arith::PrimBuilder make(workspace_);
     std::vector<const tir::IterVar*> axes;
     std::vector<const tir::Range*> point;
     for (size_t i = 0; i < vars.size(); ++i) {
@@ -316,7 +316,7 @@ class Planner {
   }
 
   const tir::Stmt* Prologue() {
-    const arith::PrimBuilder make(workspace_.arena());
+    const arith::PrimBuilder make(workspace_);
     tir::VarValues of_loops;
     const std::vector<const tir::Var*> vars = BlockVars(of_loops);
     const Exprs indices = AsExprs(vars);
@@ -355,7 +355,7 @@ class LayoutRewriter : public arith::StmtExprMutatorWithAnalyzer {
       : StmtExprMutatorWithAnalyzer(analyzer, workspace, {.mutator = {}}),
         layout_(layout),
         plan_(plan),
-        simplifier_(arith::PrimBuilder(workspace.arena()), Analyzer::SymVars::kAny),
+        simplifier_(arith::PrimBuilder(workspace), Analyzer::SymVars::kAny),
         bindings_(workspace) {
     known_[layout.new_buffer->data] = layout.new_buffer;
   }

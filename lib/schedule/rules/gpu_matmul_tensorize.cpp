@@ -6,7 +6,6 @@
 
 #include "gpu_matmul.h"
 #include "iropt/ir/context.h"
-#include "iropt/support/followed_version.h"
 
 namespace iropt::schedule {
 
@@ -97,8 +96,8 @@ class TensorCores {
     sch_.Vectorize(parts[3]);
     sch_.StorageAlign(copy, 0, -2, tiling_.factor, tiling_.offset);
     sch_.Annotate(copy,
-                  FollowsSince(TextVersion::kV0_24) ? "tirx.manifest_shared_memory_local_stage"
-                                                    : attr::kManifestSharedMemoryLocalStage,
+                  sch_.state().workspace().version() >= TextVersion::kV0_24 ? "tirx.manifest_shared_memory_local_stage"
+                                                                            : attr::kManifestSharedMemoryLocalStage,
                   1);
     sch_.Annotate(copy, attr::kDoubleBufferScope, int64_t{0});
     return copy;

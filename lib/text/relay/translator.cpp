@@ -558,7 +558,7 @@ class ModuleTranslator {
 
   void Translate(uint32_t i, const GlobalVar* var, std::span<const Type* const> types) {
     const GraphFunction& function = FunctionAt(i);
-    Workspace workspace(storage_);
+    Workspace workspace(module_, storage_);
     const Function* made =
         FunctionTranslator(graph_, nodes_[i], module_, workspace, instantiate_, diagnostics_).Run(types);
     if (made == nullptr) return;

@@ -119,7 +119,7 @@ class MoveSpellings : public tir::StmtExprMutator {
     std::vector<const PrimExpr*> args(visited->args.begin(), visited->args.end());
     if (move_.Down(kUncountedOperands)) {
       const auto count = static_cast<int64_t>(args.size()) - 1;
-      args.insert(args.begin() + 1, arith::PrimBuilder(workspace().arena()).Int(count, DataType::UInt(32)));
+      args.insert(args.begin() + 1, arith::PrimBuilder(workspace()).Int(count, DataType::UInt(32)));
     } else if (args.size() > 1 && Is<tir::IntImm>(args[1]) && args[1]->dtype == DataType::UInt(32)) {
       args.erase(args.begin() + 1);
     }
@@ -131,7 +131,7 @@ class MoveSpellings : public tir::StmtExprMutator {
     const bool becomes_number = move_.Up(kNumberedScopes) && IsNullPointer(visited->value);
     const bool becomes_pointer = move_.Down(kNumberedScopes) && arith::IsInt(visited->value, 0);
     if (!becomes_number && !becomes_pointer) return visited;
-    const arith::PrimBuilder make(workspace().arena());
+    const arith::PrimBuilder make(workspace());
     auto* result = workspace().New<tir::AttrStmt>(*visited);
     result->value = becomes_number ? make.Int(0, DataType::Int(32)) : NullPointer();
     return result;
@@ -194,7 +194,7 @@ class MoveSpellings : public tir::StmtExprMutator {
     return WithArgs(call, args);
   }
   const PrimExpr* NullPointer() {
-    const PrimExpr* const args[] = {arith::PrimBuilder(workspace().arena()).Int(0, DataType::UInt(64))};
+    const PrimExpr* const args[] = {arith::PrimBuilder(workspace()).Int(0, DataType::UInt(64))};
     return workspace().New<tir::Call>(DataType::Handle(), GetOp(op::kTirReinterpret),
                                       workspace().Copy(std::span<const PrimExpr* const>(args)));
   }
@@ -272,7 +272,7 @@ void ChangePrimFuncs(Module& module, FunctionRef<const PrimFunc*(const PrimFunc*
     const ModuleEntry entry = module.functions()[i];
     const auto* func = As<PrimFunc>(entry.func);
     if (!func) continue;
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     const PrimFunc* changed = change(func, workspace);
     if (changed != func) module.SetAt(i, changed, workspace.Finish());
   }
@@ -303,7 +303,7 @@ void MoveToVersion(Module& module, TextVersion version) {
   const Move move{module.text_version().value_or(TextVersion::kV0_18), version};
   for (size_t i = 0; i < module.size(); ++i) {
     const ModuleEntry entry = module.functions()[i];
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     const BaseFunc* moved = entry.func;
     if (const auto* func = As<PrimFunc>(entry.func)) {
       moved = MovePrimFunc(func, move, workspace);

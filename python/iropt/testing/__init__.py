@@ -3,6 +3,7 @@ import functools
 import inspect
 import textwrap
 
+from .. import arith as _arith
 from .. import ir as _ir
 from .. import tir as _tir
 from ..ir import assert_structural_equal
@@ -30,9 +31,7 @@ def assert_allclose(actual, desired, rtol=1e-7, atol=1e-7, verbose=True):
 
 def assert_prim_expr_equal(lhs, rhs):
     """Raises ValueError unless two expressions simplify to equal ones."""
-    from .._core import native
-
-    if not _ir.structural_equal(native.simplify(_tir.convert(lhs)), native.simplify(_tir.convert(rhs))):
+    if not _ir.structural_equal(_arith.Analyzer().simplify(lhs), _arith.Analyzer().simplify(rhs)):
         raise ValueError(f"{lhs} and {rhs} are not equal")
 
 

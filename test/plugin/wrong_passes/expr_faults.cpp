@@ -19,7 +19,7 @@ using ExprRewrite = std::function<const PrimExpr*(const PrimExpr* expr, const Pr
 class ExprRewriter : public tir::StmtExprMutator {
  public:
   ExprRewriter(const ExprRewrite& rewrite, Workspace& workspace)
-      : StmtExprMutator(workspace), rewrite_(rewrite), make_(workspace.arena()) {}
+      : StmtExprMutator(workspace), rewrite_(rewrite), make_(workspace) {}
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override {
     const PrimExpr* visited = StmtExprMutator::VisitExpr(expr);

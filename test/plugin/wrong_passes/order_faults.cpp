@@ -101,7 +101,7 @@ class BarrierDropper : public tir::StmtExprMutator {
  protected:
   const tir::Stmt* VisitEvaluate(const tir::Evaluate* evaluate) override {
     if (!CallOf(evaluate->value, op::kTirTvmStorageSync)) return evaluate;
-    const arith::PrimBuilder make(workspace().arena());
+    const arith::PrimBuilder make(workspace());
     return workspace().New<tir::Evaluate>(make.Int(0, DataType::Int(32)));
   }
 };

@@ -31,7 +31,7 @@ class LastIterationLoser : public tir::StmtExprMutator {
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     const auto* visited = To<tir::For>(StmtExprMutator::VisitFor(loop));
     if (!IsReductionLoop(*loop)) return visited;
-    const PrimBuilder make(workspace().arena());
+    const PrimBuilder make(workspace());
     auto* shorter = workspace().New<tir::For>(*visited);
     shorter->extent = make.Sub(visited->extent, make.Int(1, visited->extent->dtype));
     return shorter;
@@ -46,7 +46,7 @@ class TailLoser : public tir::StmtExprMutator {
  protected:
   const tir::Stmt* VisitFor(const tir::For* loop) override {
     const auto* visited = To<tir::For>(StmtExprMutator::VisitFor(loop));
-    const PrimBuilder make(workspace().arena());
+    const PrimBuilder make(workspace());
     const PrimExpr* tile = make.Int(4, visited->extent->dtype);
     auto* whole = workspace().New<tir::For>(*visited);
     whole->extent = make.Mul(make.FloorDiv(visited->extent, tile), tile);
@@ -79,7 +79,7 @@ class ZeroInit : public tir::StmtExprMutator {
     const auto* store = visited->init ? As<tir::BufferStore>(visited->init) : nullptr;
     if (!store) return visited;
     auto* zero = workspace().New<tir::BufferStore>(*store);
-    zero->value = PrimBuilder(workspace().arena()).Float(0, store->value->dtype);
+    zero->value = PrimBuilder(workspace()).Float(0, store->value->dtype);
     auto* copy = workspace().New<tir::Block>(*visited);
     copy->init = zero;
     return copy;

@@ -50,7 +50,7 @@ class Accesses {
   IRContext::Scope scope_;
   Workspace workspace;
   tir::FuncBuilder b{workspace};
-  arith::PrimBuilder make{workspace.arena()};
+  arith::PrimBuilder make{workspace};
   std::vector<const tir::Buffer*> buffers;
   BuffersByPointer known;
   const tir::Buffer* A;

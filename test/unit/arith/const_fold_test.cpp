@@ -53,7 +53,7 @@ constexpr const char* kCommon[kTypes][kTypes + 1] = {
 // Folds in the arithmetic of TIR code.
 struct Loops {
   Workspace workspace;
-  PrimBuilder make{workspace.arena()};
+  PrimBuilder make{workspace};
 
   const PrimExpr* Int(int64_t value, DataType dtype = DataType::Int(32)) { return make.Int(value, dtype); }
   const PrimExpr* Float(double value, DataType dtype = DataType::Float(32)) { return make.Float(value, dtype); }

@@ -160,7 +160,7 @@ class DTypeProperties {
   IRContext context_;
   IRContext::Scope scope_{context_};
   Workspace workspace_;
-  PrimBuilder make_{PrimBuilder(workspace_.arena()).Exact()};
+  PrimBuilder make_{PrimBuilder(workspace_).Exact()};
   std::mt19937 random_{17};
   std::vector<DataType> dtypes_;
   std::vector<const tir::Var*> vars_;

@@ -157,7 +157,7 @@ class CaseScope {
   DiagnosticEngine engine_{&buffer_};
   Workspace workspace_;
   std::vector<const tir::Var*> variables_;
-  Analyzer analyzer_{PrimBuilder(workspace_.arena()), Analyzer::SymVars::kAny};
+  Analyzer analyzer_{PrimBuilder(workspace_), Analyzer::SymVars::kAny};
   std::vector<std::unique_ptr<Analyzer::Constraint>> constraints_;
   VarDomains domains_;
   IterRanges iters_;

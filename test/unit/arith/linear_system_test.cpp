@@ -55,7 +55,7 @@ class LinearSystems {
   DiagnosticBuffer buffer_;
   DiagnosticEngine engine_{&buffer_};
   Workspace workspace_;
-  PrimBuilder make_{PrimBuilder(workspace_.arena()).Exact()};
+  PrimBuilder make_{PrimBuilder(workspace_).Exact()};
   std::vector<const tir::Var*> variables_;
 };
 

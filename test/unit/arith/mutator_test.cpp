@@ -51,7 +51,7 @@ class MutatorFixture {
 
   using Answers = std::vector<std::string>;
   Workspace workspace;
-  PrimBuilder make{workspace.arena()};
+  PrimBuilder make{workspace};
   const tir::Var* i = workspace.NewPrimVar("i", DataType::Int(32));
   const tir::Var* n = workspace.NewPrimVar("n", DataType::Int(32));
 };

@@ -72,7 +72,7 @@ class Regions {
   DiagnosticBuffer buffer_;
   DiagnosticEngine engine_{&buffer_};
   Workspace workspace_;
-  PrimBuilder make_{PrimBuilder(workspace_.arena()).Exact()};
+  PrimBuilder make_{PrimBuilder(workspace_).Exact()};
   Analyzer analyzer_{make_, Analyzer::SymVars::kAny};
   std::vector<const tir::Var*> variables_;
   IterRanges iters_;

@@ -60,7 +60,7 @@ class DeepMaker : public GraphMaker {
     DiagnosticEngine engine(&buffer);
     const auto run = [&](auto&& pass) {
       const ModuleEntry entry = *module().Find("main");
-      Workspace ws(entry.storage);
+      Workspace ws(module(), entry.storage);
       const Result<const Function*> result = pass(To<Function>(entry.func), ws);
       REQUIRE(result.ok());
       if (*result != entry.func) module().Set(entry.var, *result, ws.Finish());

@@ -33,7 +33,7 @@ bool IsFolded(const FoldOptions& options) {
   const Result<Module> module = compiler.ParseModule(kModule, "count.ir");
   REQUIRE(module.ok());
   const ModuleEntry& entry = *module->Find("main");
-  Workspace workspace(entry.storage);
+  Workspace workspace(*module, entry.storage);
   const auto* function = To<Function>(entry.func);
   return FoldConstants(function, *module, workspace, options) != function;
 }

@@ -26,7 +26,7 @@ class ThreadPlanFixture {
   const PrimExpr* Text(std::string_view text) { return workspace.New<tir::StringImm>(text); }
 
   Workspace workspace;
-  arith::PrimBuilder make{workspace.arena()};
+  arith::PrimBuilder make{workspace};
 };
 
 TEST_CASE("inner loops over an axis of threads hide outer ones", "[eval]") {

@@ -173,7 +173,7 @@ TEST_CASE("compaction copies only functions that are mostly garbage", "[ir]") {
   }
   // Garbage in the second function only.
   const ModuleEntry& entry = module.functions()[1];
-  Workspace workspace(entry.storage);
+  Workspace workspace(module, entry.storage);
   for (int i = 0; i < 2000; ++i) NewChain(workspace, 10);
   module.SetAt(1, entry.func, workspace.Finish());
   const Module before = module;

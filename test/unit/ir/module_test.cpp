@@ -67,7 +67,7 @@ TEST_CASE("a rewritten function keeps the nodes that it still uses", "[ir]") {
   Module module;
   Add(module, "f");
   const auto* old = To<Function>(module.functions()[0].func);
-  Workspace workspace(module.functions()[0].storage);
+  Workspace workspace(module, module.functions()[0].storage);
   const Var* var = workspace.NewVar("y", ObjectType::Get());
   CHECK(var->id == 1);
   const auto* impure = workspace.New<Function>(old->params, old->body, old->ret_type, false, old->attrs, old->type);

@@ -32,7 +32,7 @@ class BlockNames : public tir::StmtExprVisitor {
 }  // namespace
 
 TEST_CASE("stages become blocks in the order of their uses", "[te]") {
-  te::Builder te;
+  te::Builder te(TextVersion::kV0_18);
   const te::Tensor x = te.Input("x", {2, 3}, DataType::Float(32));
   const te::Tensor unused = topi::Add(x, te.Const(7, x.dtype()));
   const te::Tensor second = topi::Multiply(x, x);
@@ -44,7 +44,7 @@ TEST_CASE("stages become blocks in the order of their uses", "[te]") {
 }
 
 TEST_CASE("plain integers take the dtype of the other operand", "[te]") {
-  te::Builder te;
+  te::Builder te(TextVersion::kV0_18);
   const te::Value x = te.ScalarInput("x", DataType::Float(16));
   CHECK((x + 1).dtype() == DataType::Float(16));
   CHECK((te::Value(2) * 3).AsInt() == 6);
@@ -53,14 +53,14 @@ TEST_CASE("plain integers take the dtype of the other operand", "[te]") {
 }
 
 TEST_CASE("a function of one value has an axis of length one", "[te]") {
-  te::Builder te;
+  te::Builder te(TextVersion::kV0_18);
   const te::Tensor x = te.Input("x", te::Values(), DataType::Float(32));
   const PrimFunc* func = te.Finish({topi::Map(x, topi::Exp)});
   CHECK(BlockNames::Of(func) == "root(0,0) compute(1,1) ");
 }
 
 TEST_CASE("broadcasting repeats axes of length one", "[te]") {
-  te::Builder te;
+  te::Builder te(TextVersion::kV0_18);
   const te::Value n = te.ScalarInput("n", DataType::Int(64));
   const te::Value a[] = {n, 1, 4};
   const te::Value b[] = {3, te::Value(1)};

@@ -16,7 +16,7 @@ namespace {
 // A product of matrices with a choice between values, annotations, and a name for the block.
 Workload MakeWorkload(std::string_view block, int64_t size) {
   Workspace workspace;
-  const arith::PrimBuilder make(workspace.arena());
+  const arith::PrimBuilder make(workspace);
   const DataType float32 = DataType::Float(32);
   const PrimExpr* n = make.Int(size, DataType::Int(32));
   tir::FuncBuilder b(workspace);

@@ -16,7 +16,7 @@ namespace {
 struct Fixture {
   Workspace workspace;
   tir::FuncBuilder b{workspace};
-  arith::PrimBuilder make{workspace.arena()};
+  arith::PrimBuilder make{workspace};
   const DataType float32 = DataType::Float(32);
 
   const PrimExpr* Int(int64_t value) { return make.Int(value, DataType::Int(32)); }

@@ -22,13 +22,13 @@ std::vector<Tensor> TensorsOf(const HostValue& value) {
 
 // A module with a function that returns the call, whose nodes are in the storage.
 Module ModuleOf(const Call* call, const FuncStorageRef& storage) {
-  Workspace workspace(storage);
+  Module module;
+  Workspace workspace(module, storage);
   OpTypeInferrer inferrer(nullptr, workspace.arena(), nullptr);
   BlockBuilder builder(workspace, &inferrer);
   builder.BeginBindingBlock();
   const Var* result = builder.Emit(call);
   const Function* main = builder.MakeFunction({}, builder.Seq({builder.EndBlock()}, result));
-  Module module;
   module.Set(GlobalVar::Get("main"), main, workspace.Finish());
   return module;
 }

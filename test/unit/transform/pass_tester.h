@@ -47,7 +47,7 @@ class PassTester : public GraphMaker {
   // Replaces "main" by the result of the pass; true if that is another function.
   bool RunOnce(const FunctionPass& pass) {
     const ModuleEntry entry = *module().Find("main");
-    Workspace workspace(entry.storage);
+    Workspace workspace(module(), entry.storage);
     DiagnosticBuffer buffer;
     DiagnosticEngine engine(&buffer);
     Result<const Function*> result = pass(To<Function>(entry.func), &module(), workspace, engine);

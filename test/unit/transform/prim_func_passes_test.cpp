@@ -17,7 +17,7 @@ namespace {
 // for i in range(4): A[i] = 0
 ModuleEntry Zeros(std::string_view name) {
   Workspace workspace;
-  const arith::PrimBuilder make(workspace.arena());
+  const arith::PrimBuilder make(workspace);
   tir::FuncBuilder b(workspace);
   const PrimExpr* size = make.Int(4, DataType::Int(32));
   const tir::Buffer* A = b.BufferParam("A", {size}, DataType::Float(32));

@@ -14,9 +14,9 @@ namespace iropt {
 inline constexpr DataType kHalf = DataType::Float(16);
 inline constexpr DataType kSingle = DataType::Float(32);
 
-// The policy for the call. Operators that always compute in half precision do so for operands in single precision; a
-// call whose operands are float16 already, float64, of unknown dtype, or quantized stays unchanged.
-MixedPrecision PrecisionPolicy(const Call& call);
+// The policy of a version of TVM for the call. Operators that always compute in half precision do so for operands in
+// single precision; a call whose operands are float16 already, float64, of unknown dtype, or quantized stays unchanged.
+MixedPrecision PrecisionPolicy(const Call& call, TextVersion version);
 
 // The use of a tensor: none, only as an operand of operators that always compute in half precision, or other uses. The
 // greatest of several uses counts.
@@ -32,7 +32,8 @@ class PrecisionUses {
     PrecisionUse whole = PrecisionUse::kNone;  // the use of the enclosing tuples as a whole
   };
 
-  PrecisionUses(const Function& function, uint32_t num_vars);
+  // Of a function of a module of this version.
+  PrecisionUses(const Function& function, uint32_t num_vars, TextVersion version);
 
   Place Of(const Var* var) const { return {roots_[var->id]}; }
   Place Field(Place place, uint32_t index) const;
@@ -72,6 +73,7 @@ class PrecisionUses {
   int32_t FieldNode(int32_t node, uint32_t index, const TupleType& type);
   void NoteParam(const Var* var);
 
+  const TextVersion version_;
   std::vector<int32_t> roots_;  // by Var::id: the node of the variable, or -1
   std::vector<Node> nodes_;
   std::vector<Param> params_;  // by Var::id

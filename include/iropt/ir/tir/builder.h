@@ -2,7 +2,7 @@
 // emitted until it is closed becomes its body. Made after the frames of TVM's IRBuilder.
 //
 //   tir::FuncBuilder b(workspace);
-//   const arith::PrimBuilder make(workspace.arena());
+//   const arith::PrimBuilder make(workspace);
 //   const tir::Buffer* A = b.BufferParam("A", {n, k}, float32);
 //   const tir::Buffer* B = b.BufferParam("B", {k, m}, float32);
 //   const tir::Buffer* C = b.BufferParam("C", {n, m}, float32);

@@ -149,7 +149,7 @@ void MoveScalarsToTirVars(Module& module) {
   if (moved.empty()) return;
   for (size_t i = 0; i < module.size(); ++i) {
     const ModuleEntry entry = module.functions()[i];
-    Workspace ws(entry.storage);
+    Workspace ws(module, entry.storage);
     const BaseFunc* changed = entry.func;
     if (const auto* function = As<Function>(entry.func)) {
       changed = static_cast<const BaseFunc*>(MoveScalars(ws, moved).VisitExpr(function));

@@ -128,7 +128,7 @@ const PrimExpr* IsFinite(ScalarParser& p, PyArgs& args, const PyValue* const* v)
   const PrimExpr* inf = IsInfOf(p, x, args.span);
   const PrimExpr* nan = IsNanOf(p, x, args.span);
   if (!inf || !nan) return nullptr;
-  const arith::PrimBuilder make(p.ws_.arena());
+  const arith::PrimBuilder make(p.ws_);
   return p.ops_.Make(NodeKind::kAnd, make.Not(inf), make.Not(nan), args.span);
 }
 

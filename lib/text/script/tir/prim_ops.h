@@ -54,7 +54,7 @@ class PrimOps {
   bool Compare(NodeKind kind, PyValue a, PyValue b, Span span, PyValue& out);
   bool LiteralFits(const PyValue& number, const PrimExpr* value, const PrimExpr* other);
   const PrimExpr* Adapt(const PyValue& number, DataType other);
-  arith::PrimBuilder At(Span span) const { return arith::PrimBuilder(ws_.arena()).At(span); }
+  arith::PrimBuilder At(Span span) const { return arith::PrimBuilder(ws_).At(span); }
   // Reports the error if there is one: at the operand in error, else at `span`.
   bool Accept(const std::optional<arith::OperandError>& error, Span span);
   bool Error(Span span, std::string message);

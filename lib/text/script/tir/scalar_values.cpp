@@ -182,7 +182,7 @@ const DictAttr* ScalarValues::ToDict(const PyValue* value) {
 
 const PrimExpr* ScalarValues::Simplify(const PrimExpr* expr) {
   if (expr->kind == NodeKind::kIntImm || tir::Var::ClassOf(expr->kind) || !expr->dtype.is_integer()) return expr;
-  arith::Analyzer analyzer(arith::PrimBuilder(workspace_.arena()), arith::Analyzer::SymVars::kAny);
+  arith::Analyzer analyzer(arith::PrimBuilder(workspace_), arith::Analyzer::SymVars::kAny);
   return analyzer.Simplify(expr);
 }
 

@@ -133,7 +133,7 @@ bool SetExtent(TirParser& p, tir::IterVar* thread, const PrimExpr* extent, Span 
     thread->dom = p.ws_.New<tir::Range>(p.ops_.Int(0, extent->dtype, span), extent);
     return true;
   }
-  arith::Analyzer analyzer(arith::PrimBuilder(p.ws_.arena()), arith::Analyzer::SymVars::kAny);
+  arith::Analyzer analyzer(arith::PrimBuilder(p.ws_), arith::Analyzer::SymVars::kAny);
   if (thread->dom->extent->dtype == extent->dtype && analyzer.CanProveEqual(thread->dom->extent, extent)) return true;
   return p.Error(span, "bad-expression",
                  fmt::format("'{}' was launched with another extent before", thread->thread_tag));

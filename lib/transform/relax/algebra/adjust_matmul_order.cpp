@@ -28,7 +28,6 @@
 #include "iropt/op/ops/matmul.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "transform/relax/util/apply_rules.h"
 #include "transform/relax/util/tensor_axes.h"
@@ -143,7 +142,8 @@ enum class Order : uint8_t { kLeftFirst, kRightFirst };
 
 class OrderAdjuster {
  public:
-  explicit OrderAdjuster(const Function& function) : known_(function), bounds_(UpperBounds(function)) {}
+  OrderAdjuster(const Function& function, TextVersion version)
+      : version_(version), known_(function), bounds_(UpperBounds(function)) {}
 
   // a * b * c, which is computed in this order; `transposed` is the permute_dims of the inner product, or null.
   const Expr* Adjust(const Match& match, const Parts& parts, Order now, const Call* transposed,
@@ -198,7 +198,7 @@ class OrderAdjuster {
     std::optional<Cost> left_first = (*r + *p) * *n * *m;
     std::optional<Cost> right_first = (*m + *n) * *r * *p;
     // Since TVM 0.25 each product counts as often as its batch dimensions say.
-    if (FollowsSince(TextVersion::kV0_25)) {
+    if (version_ >= TextVersion::kV0_25) {
       const std::optional<Batches> batches = BatchesOf(shapes);
       if (!batches) return std::nullopt;
       left_first = batches->left * *n * *r * *m + batches->all * *n * *m * *p;
@@ -252,6 +252,7 @@ class OrderAdjuster {
     return std::nullopt;
   }
 
+  const TextVersion version_;
   CompileTimeVars known_;
   LookupMap<const tir::Var*, double> bounds_;
 };
@@ -260,8 +261,8 @@ bool TransposesMatrix(const Expr* value) { return PermutationOf(*To<Call>(value)
 
 bool KeepsDtype(const Expr* value) { return AccumulatesInOwnDtype(*To<Call>(value)); }
 
-RuleSet MakeAdjustMatmulOrderRules(const Function& function) {
-  const auto adjuster = std::make_shared<const OrderAdjuster>(function);
+RuleSet MakeAdjustMatmulOrderRules(const Function& function, TextVersion version) {
+  const auto adjuster = std::make_shared<const OrderAdjuster>(function, version);
   const Parts parts;
   const auto product = [](const Pattern& x, const Pattern& y) {
     return IsCall(GetOp(op::kMatmul), {x, y}).Where(&KeepsDtype);

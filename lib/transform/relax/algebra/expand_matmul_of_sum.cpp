@@ -26,7 +26,7 @@ namespace iropt {
 
 namespace {
 
-RuleSet MakeExpandMatmulOfSumRules(const Function& function) {
+RuleSet MakeExpandMatmulOfSumRules(const Function& function, TextVersion /*version*/) {
   const Pattern x = Wildcard();
   const Pattern a = Wildcard();
   const Pattern b = Wildcard();

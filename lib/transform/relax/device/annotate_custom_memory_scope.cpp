@@ -132,7 +132,7 @@ Result<Module> Annotate(Module module, const DictAttr* target, ModulePassContext
     if (IsPrimitive(*old)) continue;
     const TextureScopes scopes(module, *old, limits);
     AddDevices(scopes, devices);
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     OpTypeInferrer inferrer(&module, workspace.arena(), &context.diagnostics);
     ScopeAnnotator annotator(scopes, devices, workspace, inferrer);
     const auto* function = To<Function>(annotator.VisitExpr(old));

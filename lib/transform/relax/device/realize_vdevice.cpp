@@ -107,7 +107,7 @@ Result<Module> RealizeVDevice(Module module, ModulePassContext& context) {
   for (const size_t i : MakeCallGraph(module, context.AnalysisSource<CalledFunctions>()).post_order) {
     const ModuleEntry entry = module.functions()[i];
     if (!Is<Function>(entry.func)) continue;
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
     DeviceRewriter rewriter(module, map, lookup, i, workspace, inferrer);
     const auto* function = To<Function>(rewriter.VisitExpr(entry.func));

@@ -111,7 +111,7 @@ void BufferAxes::AddBlock(const tir::Block& block) {
   if (block.iter_vars.empty()) return;
   const std::vector<BufferAccess> accesses = AccessesIn(block);
   const arith::IterRanges ranges = RangesOf(block);
-  arith::Analyzer analyzer{arith::PrimBuilder(arena_)};
+  arith::Analyzer analyzer{arith::PrimBuilder(workspace_)};
   for (const tir::IterVar* iter : block.iter_vars) {
     if (iter->dom) analyzer.Bind(iter->var, iter->dom->min, iter->dom->extent);
   }

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "iropt/arith/iter_map.h"
+#include "iropt/ir/module.h"
 #include "iropt/ir/tir/stmt.h"
-#include "iropt/support/arena.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt {
@@ -57,7 +57,7 @@ class BufferAxes {
   uint32_t NodeOf(BufferAxis axis);
   void AddBlock(const tir::Block& block);
 
-  Arena arena_;  // of simplified indices
+  Workspace workspace_;  // of simplified indices
   std::vector<Node> nodes_;
   LookupMap<BufferAxis, uint32_t, Hash> index_;
 };

@@ -43,7 +43,7 @@ class LocalViewCaller : public ExprMutator {
     const std::vector<const DTensorType*> types = func ? TypesOf(*call) : std::vector<const DTensorType*>();
     if (types.empty() || types.size() > func->param_buffers.size()) return call;
     const ModuleEntry entry = *module_.module().Find(To<GlobalVar>(call->args[0]));
-    Workspace copies(entry.storage);
+    Workspace copies(module_.module(), entry.storage);
     const auto* copy = To<PrimFunc>(CloneFunction(func, copies));
     const std::optional<ShardedPrimFunc> sharded = ShardPrimFunc(*copy, types, copies, diagnostics_);
     if (!sharded) {

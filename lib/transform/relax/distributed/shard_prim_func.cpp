@@ -133,7 +133,7 @@ class PrimFuncSharder : public tir::StmtExprMutator {
   void FindSplitVars(const tir::Block& block) {
     if (block.iter_vars.empty()) return;
     const arith::IterRanges ranges = RangesOf(block);
-    arith::Analyzer analyzer{arith::PrimBuilder(workspace().arena())};
+    arith::Analyzer analyzer{arith::PrimBuilder(workspace())};
     for (const BufferAccess& access : AccessesIn(block)) {
       const auto* parts = parts_.Find(access.buffer);
       if (!parts) continue;
@@ -161,7 +161,7 @@ class PrimFuncSharder : public tir::StmtExprMutator {
   }
 
   const PrimExpr* Divide(const PrimExpr* length, int64_t count, const Node& at, std::string_view name) {
-    const arith::PrimBuilder make(workspace().arena());
+    const arith::PrimBuilder make(workspace());
     arith::Analyzer analyzer(make);
     const PrimExpr* divisor = make.Const(count, length->dtype);
     if (!analyzer.CanProveEqual(make.FloorMod(length, divisor), make.Const(0, length->dtype))) {

@@ -200,7 +200,7 @@ Module FuseOps(Module module, int level, size_t max_depth) {
   for (const size_t i : FunctionsToFuse(old)) {
     const ModuleEntry& entry = old.functions()[i];
     const auto* function = To<Function>(entry.func);
-    Workspace workspace(entry.storage);
+    Workspace workspace(old, entry.storage);
     const RemarkFunction about(entry.var->name);
     const BindingGroups groups = GraphCreator(old, *function, workspace.num_vars()).Partition(level, max_depth);
     if (groups.attrs.empty()) continue;

@@ -169,7 +169,7 @@ Module FusePattern(Module module, const FusionPattern& pattern, const std::vecto
     const bool wanted =
         entry_functions.empty() || std::ranges::find(entry_functions, entry.var->name) != entry_functions.end();
     if (!wanted || !IsEntry(*function)) continue;
-    Workspace workspace(entry.storage);
+    Workspace workspace(old, entry.storage);
     const RemarkFunction about(entry.var->name);
     const BindingGroups groups = PatternGrouper(pattern, workspace.num_vars()).Run(*function);
     if (groups.attrs.empty()) continue;
@@ -209,7 +209,7 @@ class CodegenAnnotator : public ExprMutator {
   const GlobalVar* AddExternal(const GlobalVar& old, const Function& composite) {
     const std::string_view compiler = *CompilerOf(composite.StringAttr(attr::kComposite));
     const std::string symbol = fmt::format("{}_{}", old.name, compiler);
-    Workspace own;
+    Workspace own(module_);
     OpTypeInferrer inferrer(&module_, own.arena(), nullptr);
     BlockBuilder builder(own, &inferrer);
     const auto* signature = To<Function>(CloneFunction(&composite, own, {.fresh_sym_vars = true}));
@@ -239,7 +239,7 @@ Module AnnotateCodegen(Module module) {
   CodegenAnnotator::Names names;
   for (const GlobalVar* caller : callers) {
     const ModuleEntry entry = *module.Find(caller);
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     const auto* function = To<Function>(CodegenAnnotator(module, names, workspace).VisitExpr(entry.func));
     if (function != entry.func) module.Set(caller, function, workspace.Finish());
   }

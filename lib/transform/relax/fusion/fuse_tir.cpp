@@ -99,7 +99,7 @@ Result<Module> FuseFunctions(Module module, DiagnosticEngine& diagnostics) {
     const ModuleEntry entry = module.functions()[i];
     const auto* function = As<Function>(entry.func);
     if (!function) continue;
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     CallRewriter rewriter(fused, workspace);
     const Function* result = rewriter.Run(function);
     if (rewriter.unknown()) {

@@ -30,7 +30,6 @@
 #include "iropt/ir/relax/walk.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "iropt/transform/relax/structure/to_non_dataflow.h"
@@ -48,7 +47,7 @@ class CompositeGrouper {
  public:
   CompositeGrouper(const Module& module, const Function& function, BindingGroups& groups)
       : module_(module), groups_(groups), unit_of_(groups.group_of.size(), kUngrouped) {
-    if (FollowsSince(TextVersion::kV0_26)) tuples_.emplace(function, groups.group_of.size());
+    if (module_.version() >= TextVersion::kV0_26) tuples_.emplace(function, groups.group_of.size());
   }
 
   void AddBlock(const DataflowBlock& block) {
@@ -247,7 +246,7 @@ class ExternalFunctions : public ExprMutator {
 
  private:
   const GlobalVar* AddExternal(const ModuleEntry& entry, std::string_view compiler) {
-    Workspace own(entry.storage);
+    Workspace own(module_, entry.storage);
     OpTypeInferrer inferrer(&module_, own.arena(), nullptr);
     const Function* plain = ToNonDataflow(To<Function>(entry.func), &module_, own);
     const auto* function = To<Function>(CompositeInliner(module_, own, inferrer).VisitExpr(plain));
@@ -270,7 +269,7 @@ Module FuseMain(Module module) {
   const auto* function = To<Function>(main.func);
   const auto* body = As<SeqExpr>(function->body);
   if (!body) return module;
-  Workspace workspace(main.storage);
+  Workspace workspace(module, main.storage);
   BindingGroups groups{.group_of = std::vector<uint32_t>(workspace.num_vars(), kUngrouped)};
   CompositeGrouper grouper(module, *function, groups);
   for (const BindingBlock* block : body->blocks) {
@@ -285,7 +284,7 @@ Module FuseMain(Module module) {
 
 Module RenameExternals(Module module) {
   const ModuleEntry main = *module.Find(kMain);
-  Workspace workspace(main.storage);
+  Workspace workspace(module, main.storage);
   OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
   ExternalFunctions externals(module, workspace, inferrer);
   const auto* function = To<Function>(externals.VisitExpr(main.func));

@@ -10,7 +10,6 @@
 #include "iropt/ir/relax/rewriter.h"
 #include "iropt/ir/relax/walk.h"
 #include "iropt/op/op.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt {
@@ -217,7 +216,7 @@ class GroupFusor : private ExprRewriter<GroupFusor> {
     for (const Var* param : function->params) {
       for (const tir::Var* var : DefinedSymVars(param->type)) params_.insert(var);
     }
-    if (FollowsSince(TextVersion::kV0_26)) known_ = KnownValuesOf(*function);
+    if (workspace().version() >= TextVersion::kV0_26) known_ = KnownValuesOf(*function);
     return To<Function>(VisitFunction(function));
   }
 

@@ -79,7 +79,7 @@ class BlockFinisher : public tir::StmtExprMutator {
 
 class PrimFuncFuser {
  public:
-  explicit PrimFuncFuser(const Module& module) : module_(module) {}
+  explicit PrimFuncFuser(const Module& module) : module_(module), workspace_(module) {}
 
   // Empty if it was made.
   std::string Run(const Function& function, FusedPrimFunc& result) {
@@ -333,7 +333,7 @@ class PrimFuncFuser {
     std::vector<const PrimExpr*> values;
     std::vector<const PrimExpr*> indices;
     std::vector<const tir::Range*> region;
-    const arith::PrimBuilder make(workspace_.arena());
+    const arith::PrimBuilder make(workspace_);
     for (const PrimExpr* extent : from.shape) {
       loops.push_back(workspace_.NewPrimVar("ax", extent->dtype));
       const tir::Var* axis = workspace_.NewPrimVar("v_ax", extent->dtype);

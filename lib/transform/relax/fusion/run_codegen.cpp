@@ -125,7 +125,7 @@ void Release(Module& module, const Symbols& symbols) {
   for (size_t i = 0; i < module.size(); ++i) {
     const ModuleEntry entry = module.functions()[i];
     if (!symbols.contains(entry.var)) continue;
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     const auto* old = To<Function>(entry.func);
     const DictAttr* attrs = old->attrs->Without(attr::kGlobalSymbol)->Without(attr::kCodegen);
     const Function* released =

@@ -144,7 +144,7 @@ class PatternSplitter {
 
   // def unfused_epilogue(input, ...): the remaining nests
   void AddEpilogue(size_t count, ModuleBuilder& builder, Split& made) {
-    Workspace workspace;
+    Workspace workspace(builder.module());
     const std::vector<const tir::Stmt*> rest(nests_.begin() + static_cast<ptrdiff_t>(count), nests_.end());
     const BufferSet used = BuffersIn(rest);
     std::vector<const tir::Var*> params = {workspace.NewPrimVar("input", DataType::Handle())};
@@ -170,7 +170,7 @@ class PatternSplitter {
     epilogue.param_buffers = workspace.Copy(buffers);
     epilogue.body = realize;
     epilogue.attrs = func_.attrs->Without(attr::kGlobalSymbol);
-    Workspace own;
+    Workspace own(builder.module());
     auto* copy = own.New<PrimFunc>(*To<PrimFunc>(CloneFunction(&epilogue, own, {.copy_free_vars = true})));
     copy->type = PrimFuncType(copy);
     made.epilogue = builder.AddFunction(copy, own.Finish(), "unfused_epilogue");

@@ -164,7 +164,7 @@ Result<Module> AppendLoss(Module module, const LossRequest& request, DiagnosticE
   const Function* backbone = FindFunction(module, request.function, request.function_span, diagnostics);
   const Function* loss = FindFunction(module, request.loss, request.loss_span, diagnostics);
   if (!backbone || !loss) return Failure{ErrorCode::PassFailed};
-  Workspace workspace;
+  Workspace workspace(module);
   const auto* backbone_copy = To<Function>(CloneFunction(backbone, workspace, {.fresh_sym_vars = true}));
   const auto* loss_copy = To<Function>(CloneFunction(loss, workspace, {.fresh_sym_vars = true}));
   OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);

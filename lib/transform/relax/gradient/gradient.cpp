@@ -73,7 +73,7 @@ class Differentiator {
   Result<Module> Run() {
     const Function* original = FindFunction();
     if (!original || !CheckForm(*original)) return Failure{ErrorCode::PassFailed};
-    Workspace workspace;
+    Workspace workspace(module_);
     const auto* function = To<Function>(CloneFunction(original, workspace, {.fresh_sym_vars = true}));
     const Function* adjoint = Differentiate(*function, workspace);
     if (!adjoint) return Failure{ErrorCode::PassFailed};

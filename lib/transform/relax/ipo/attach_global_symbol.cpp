@@ -57,7 +57,7 @@ Result<Module> AttachGlobalSymbol(Module module, ModulePassContext& context) {
       }
       renames.emplace(entry.var, GlobalVar::Get(symbol));
     }
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     const BaseFunc* named =
         WithAttrs(entry.func, entry.func->attrs->With(attr::kGlobalSymbol, StrAttr::Get(symbol)), workspace);
     module.SetAt(i, named, workspace.Finish());

@@ -165,7 +165,7 @@ class LambdaLifter : public ExprMutator {
     std::vector<const Type*> params;
     for (const Var* param : AllParams(lambda, function)) params.push_back(param->type);
     const Type* type = FuncType::Get(workspace().arena(), params, function.ret_type, function.is_pure);
-    Workspace own;
+    Workspace own(module_);
     const auto* declared =
         own.New<Function>(List<const Var*>(), function.body, function.ret_type, function.is_pure, function.attrs, type);
     module_.Set(lambda.name, declared, own.Finish());
@@ -178,7 +178,7 @@ class LambdaLifter : public ExprMutator {
     const Type* returned = inferrer.ReturnType(params, To<SeqExpr>(function.body)->body->type);
     const Function* whole = Rebuilder(workspace(), &inferrer, Retype::kIfNeeded)
                                 .RebuildSignature(function, params, function.body, returned, function.attrs);
-    Workspace own;
+    Workspace own(module_);
     const BaseFunc* lifted = CloneFunction(whole, own, {.fresh_sym_vars = true});
     module_.Set(lambda.name, lifted, own.Finish());
   }
@@ -199,7 +199,7 @@ Result<Module> LambdaLift(Module module, DiagnosticEngine& diagnostics) {
   for (const size_t i : MakeCallGraph(module).post_order) {
     const ModuleEntry entry = module.functions()[i];
     if (!Is<Function>(entry.func)) continue;
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
     LambdaLifter lifter(module, *names, changed, workspace, inferrer);
     const auto* function = To<Function>(lifter.VisitExpr(entry.func));

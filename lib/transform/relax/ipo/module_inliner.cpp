@@ -293,7 +293,7 @@ class ModuleInliner {
   Result<const Function*> Inline(const ModuleEntry& entry, FuncStorageRef& storage) {
     const auto* function = To<Function>(entry.func);
     const RemarkFunction in_function(entry.var->name);
-    Workspace workspace(entry.storage);
+    Workspace workspace(module_, entry.storage);
     OpTypeInferrer inferrer(&module_, workspace.arena(), &context_.diagnostics);
     Inliner inliner(module_, inlined_, local_primitives_, IsForcedPure(*function), workspace, inferrer,
                     context_.diagnostics);
@@ -308,7 +308,7 @@ class ModuleInliner {
   Status CleanUp(size_t i) {
     const ModuleEntry entry = module_.functions()[i];
     const RemarkFunction in_function(entry.var->name);
-    Workspace workspace(entry.storage);
+    Workspace workspace(module_, entry.storage);
     IROPT_ASSIGN_OR_RETURN(const Function* function,
                            CanonicalizeBindings(To<Function>(entry.func), &module_, workspace, context_.diagnostics));
     function = RemoveDeadBindings(function, &module_, workspace);

@@ -62,7 +62,7 @@ Module RenameGlobals(const Module& module, const GlobalRenames& renames) {
   for (const ModuleEntry& entry : module.functions()) {
     const auto renamed = renames.find(entry.var);
     const GlobalVar* var = renamed == renames.end() ? entry.var : renamed->second;
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     const BaseFunc* function = Renamed(entry.func, workspace, renames);
     result.Set(var, function, function == entry.func ? entry.storage : workspace.Finish());
   }

@@ -96,7 +96,7 @@ class AddedFunctions {
   const GlobalVar* Replacement(std::string_view kind, const PrimFunc& source) {
     const GlobalVar*& name = replacements_[std::string(kind)];
     if (name) return name;
-    Workspace workspace;
+    Workspace workspace(builder_.module());
     auto* func = workspace.New<PrimFunc>(*To<PrimFunc>(CloneFunction(&source, workspace)));
     func->attrs = func->attrs->With(attr::kOperatorName, StrAttr::Get(kind))->Without(attr::kGlobalSymbol);
     std::string hint = fmt::format("{}_replacement", kind);
@@ -108,7 +108,7 @@ class AddedFunctions {
   const GlobalVar* RemovePad(size_t rank, DataType dtype) {
     const GlobalVar*& name = remove_pads_[{rank, dtype.ToString()}];
     if (name) return name;
-    Workspace workspace;
+    Workspace workspace(builder_.module());
     const PrimFunc* func = MakeRemovePad(rank, dtype, workspace);
     return name = builder_.AddFunction(func, workspace.Finish(), "remove_pad");
   }

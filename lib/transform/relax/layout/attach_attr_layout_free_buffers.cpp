@@ -68,7 +68,7 @@ class LayoutFreeAttacher : public ExprMutator {
     if (AttrEqual(callee.func->attrs->Find(attr::kLayoutFreeBuffers), layout_free)) return callee.var;
     const GlobalVar*& name = attached_[callee.var][layout_free];
     if (name) return name;
-    Workspace copy;
+    Workspace copy(module_.module());
     auto* func = copy.New<PrimFunc>(*To<PrimFunc>(CloneFunction(callee.func, copy)));
     func->attrs = func->attrs->Without(attr::kGlobalSymbol)->With(attr::kLayoutFreeBuffers, layout_free);
     return name = module_.AddFunction(func, copy.Finish(), callee.var->name);
@@ -84,7 +84,7 @@ Result<Module> AttachLayoutFreeBuffers(Module module, ModulePassContext& context
   ModuleBuilder builder(std::move(module));
   for (const GlobalVar* name : RelaxFunctions(builder.module())) {
     const ModuleEntry entry = *builder.module().Find(name);
-    Workspace workspace(entry.storage);
+    Workspace workspace(builder.module(), entry.storage);
     const Function* function = LayoutFreeAttacher(workspace, builder, context.diagnostics).Run(entry);
     if (!function) return Failure{ErrorCode::PassFailed};
     if (function != entry.func) builder.UpdateFunction(name, function, workspace.Finish());

@@ -273,12 +273,12 @@ class LayoutConverter : public ExprMutator {
     layouts_of_args_.clear();
     for (const Expr* arg : call.args) layouts_of_args_.push_back(LayoutOf(arg));
     if (desired_.as_relay) {
-      RelayLayouts relay(call, layouts_of_args_, desired_.For(call), arena_);
+      RelayLayouts relay(call, layouts_of_args_, desired_.For(call), arena_, workspace().version());
       const bool decided = HasRanks(call) && relay.Decide(biases_.IsBias(call));
       biases_.Add(*binding->var, call);
       return Place(binding, call, relay.decision(), decided);
     }
-    LayoutCall decision(call, layouts_of_args_, desired_.For(call), arena_);
+    LayoutCall decision(call, layouts_of_args_, desired_.For(call), arena_, workspace().version());
     Place(binding, call, decision, InferLayouts(decision));
   }
 

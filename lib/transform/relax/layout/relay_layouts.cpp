@@ -91,12 +91,12 @@ std::optional<std::vector<int64_t>> PlaceInts(const Type* numbers, const AxisOrd
 }  // namespace
 
 RelayLayouts::RelayLayouts(const Call& call, std::span<const ValueLayout* const> layouts,
-                           std::span<const Layout> desired, Arena& arena)
+                           std::span<const Layout> desired, Arena& arena, TextVersion version)
     : call_(call),
       arena_(arena),
       layouts_(layouts.begin(), layouts.end()),
       desired_(Wanted(call, desired)),
-      decision_(call, layouts_, desired_, arena) {
+      decision_(call, layouts_, desired_, arena, version) {
   const LayoutRule rule = RuleOf(call);
   if (!IsOneOf(rule, kPoolings)) return;
   // The rule brings the pooling to the layout of its operand, so this has to be the desired one.

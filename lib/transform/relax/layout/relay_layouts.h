@@ -16,7 +16,7 @@ namespace iropt {
 class RelayLayouts {
  public:
   RelayLayouts(const Call& call, std::span<const ValueLayout* const> layouts, std::span<const Layout> desired,
-               Arena& arena);
+               Arena& arena, TextVersion version);
 
   // `is_bias` says that the second operand is a vector with new axes behind its own, as in Relay's nn.bias_add, which
   // its pass does not convert. False if operands and result have the layouts of the program, and that of the result is

@@ -72,8 +72,8 @@ class PreprocFunctions {
     const ModuleEntry* entry = builder_.module().Find(name);
     const auto* func = entry ? As<PrimFunc>(entry->func) : nullptr;
     if (!func) return;
-    Workspace prepare(entry->storage);
-    Workspace compute(entry->storage);
+    Workspace prepare(builder_.module(), entry->storage);
+    Workspace compute(builder_.module(), entry->storage);
     const std::optional<SplitPreproc> split = SplitLayoutPreproc(*func, prepare, compute);
     if (!split) return;
     const bool is_public = func->attrs->Find(attr::kGlobalSymbol) != nullptr;

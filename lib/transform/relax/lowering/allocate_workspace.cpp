@@ -161,7 +161,7 @@ Result<WorkspaceAllocator::Names> AddParams(ModuleBuilder& builder, int64_t size
   for (const GlobalVar* old : RelaxFunctions(builder.module())) {
     const ModuleEntry entry = *builder.module().Find(old);
     if (!IsExternal(*To<Function>(entry.func)) || WorkspaceSize(*entry.func) == 0) continue;
-    Workspace workspace(entry.storage);
+    Workspace workspace(builder.module(), entry.storage);
     OpTypeInferrer inferrer(&builder.module(), workspace.arena(), &diagnostics);
     WorkspaceParams params(workspace, inferrer, size);
     auto* function = workspace.New<Function>(*To<Function>(params.VisitExpr(entry.func)));

@@ -42,7 +42,7 @@ class PrimValueComputer : public ExprMutator {
  protected:
   const Expr* VisitPrimValue(const PrimValue* old) override {
     if (Is<tir::IntImm>(old->value) || Is<tir::Var>(old->value)) return old;
-    Workspace own;
+    Workspace own(workspace().version());
     tir::FuncBuilder code(own);
     std::vector<const Expr*> args;
     LookupMap<const tir::Var*, const tir::Var*> params;

@@ -125,7 +125,7 @@ class InplaceRewriter : public ExprMutator {
     if (!index) return &call;
     const auto& func = *To<PrimFunc>(module_.module().Find(callee)->func);
     const uint32_t output = To<Tuple>(legalized->args[1])->fields.size();
-    Workspace copy;
+    Workspace copy(module_.module());
     const PrimFunc* inplace = WriteInto(func, *index, output, copy);
     std::vector<const Expr*> args(legalized->args.begin(), legalized->args.end());
     const GlobalVar* name = module_.AddFunction(inplace, copy.Finish(), fmt::format("{}_inplace", callee->name));

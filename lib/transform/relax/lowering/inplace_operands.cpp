@@ -17,7 +17,6 @@
 #include "iropt/op/ops/datatype.h"
 #include "iropt/op/ops/nn.h"
 #include "iropt/op/ops/reshape.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "transform/relax/util/tensor_axes.h"
 
@@ -36,7 +35,7 @@ struct MemoryNode {
 };
 
 // A function that copies to another shape may become a view.
-bool IsReshape(const OpInfo& op) {
+bool IsReshape(const OpInfo& op, TextVersion version) {
   switch (op.id) {
     case op::kReshape:
     case op::kFlatten:
@@ -44,7 +43,7 @@ bool IsReshape(const OpInfo& op) {
     case op::kSqueeze: return true;
     // Other operators that TVM 0.25 lets share memory.
     case op::kNnBatchFlatten:
-    case op::kPermuteDims: return FollowsSince(TextVersion::kV0_25);
+    case op::kPermuteDims: return version >= TextVersion::kV0_25;
     default: return false;
   }
 }
@@ -196,7 +195,7 @@ class BlockMemory {
     if (!op) return false;
     if (op->id == op::kCallTir) return !CallsReshape(call);
     return op->id == op::kCallDpsPacked ||
-           (LegalizationOf(*op->info).legalize && !IsReshape(*op->info) && !IsCopy(call));
+           (LegalizationOf(*op->info).legalize && !IsReshape(*op->info, module_.version()) && !IsCopy(call));
   }
 
   bool CallsReshape(const Call& call) {

@@ -218,7 +218,7 @@ class Legalizer : public ExprMutator {
     const auto* own = As<TargetAttr>(func->attrs->Find(attr::kTarget));
     const auto* kind = As<StrAttr>(KindOf(target));
     if (!kind || (own && KindOf(own->config) == kind)) return result;
-    Workspace copy;
+    Workspace copy(module_.module());
     auto* bound = copy.New<PrimFunc>(*To<PrimFunc>(CloneFunction(func, copy)));
     bound->attrs = bound->attrs->With(attr::kTarget, TargetAttr::Get(target));
     const std::string name = fmt::format("{}_{}", callee->name, kind->value);
@@ -249,7 +249,7 @@ Result<Module> LegalizeOps(Module module, const LegalizeOptions& options, Diagno
   bool made_targets = false;
   for (const GlobalVar* name : RelaxFunctions(builder.module())) {
     const ModuleEntry entry = *builder.module().Find(name);
-    Workspace workspace(entry.storage);
+    Workspace workspace(builder.module(), entry.storage);
     OpTypeInferrer inferrer(&builder.module(), workspace.arena(), &diagnostics);
     Legalizer legalizer(workspace, inferrer, builder, options, diagnostics,
                         FindInferenceCalls(*To<Function>(entry.func), options.mode),

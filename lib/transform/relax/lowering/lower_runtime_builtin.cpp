@@ -31,7 +31,6 @@
 #include "iropt/op/ops/vm.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "iropt/support/followed_version.h"
 
 namespace iropt {
 
@@ -125,7 +124,7 @@ class BuiltinLowerer : public ExprMutator {
       dtype = calls_.DType(type.dtype);
     }
     if (IsLeftOut(offset)) offset = calls_.Int(0);
-    if (FollowsSince(TextVersion::kV0_22)) {
+    if (workspace().version() >= TextVersion::kV0_22) {
       return Like(call, calls_.PurePacked("runtime.TVMTensorCreateView", {data, shape, dtype, offset}, call.type));
     }
     return Like(call, calls_.Packed("runtime.TVMArrayCreateView", {data, shape, dtype, offset}, call.type));

@@ -29,7 +29,7 @@ Result<bool> UpdateRelaxFunctions(ModuleBuilder& builder, DiagnosticEngine& diag
   bool changed = false;
   for (const GlobalVar* name : RelaxFunctions(builder.module())) {
     const ModuleEntry entry = *builder.module().Find(name);
-    Workspace workspace(entry.storage);
+    Workspace workspace(builder.module(), entry.storage);
     OpTypeInferrer inferrer(&builder.module(), workspace.arena(), &diagnostics);
     const Function* function = rewrite(entry, workspace, inferrer);
     if (!function) return Failure{ErrorCode::PassFailed};

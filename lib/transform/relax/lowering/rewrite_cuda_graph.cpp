@@ -113,7 +113,7 @@ std::vector<const VarBinding*> MergeStorage(const std::vector<GraphPlan>& plans,
 // Adds the function that allocates the storage; null if there is none.
 const GlobalVar* AddAllocation(const std::vector<const VarBinding*>& storage, ModuleBuilder& module) {
   if (storage.empty()) return nullptr;
-  Workspace workspace;
+  Workspace workspace(module.module());
   OpTypeInferrer inferrer(&module.module(), workspace.arena(), nullptr);
   BlockBuilder builder(workspace, &inferrer);
   BuiltinCalls calls(workspace);
@@ -225,7 +225,7 @@ class GraphRewriter : public ExprMutator {
     body.BeginBindingBlock();
     for (const VarBinding* binding : region.bindings) body.EmitNormalized(binding);
     const Function* function = FinishFunction(body, params, region.outputs.items());
-    Workspace own;
+    Workspace own(module_.module());
     const BaseFunc* copy = CloneFunction(function, own, {.fresh_sym_vars = true});
     return module_.AddFunction(copy, own.Finish(), fmt::format("{}_cuda_graph_capture", name_));
   }
@@ -252,7 +252,7 @@ Result<Module> RewriteCudaGraph(Module module, DiagnosticEngine& diagnostics) {
   int64_t num_captures = 0;
   for (size_t i = 0; i < names.size(); ++i) {
     const ModuleEntry entry = *builder.module().Find(names[i]);
-    Workspace workspace(entry.storage);
+    Workspace workspace(builder.module(), entry.storage);
     OpTypeInferrer inferrer(&builder.module(), workspace.arena(), &diagnostics);
     GraphRewriter rewriter(entry, plans[i], allocation, storage, num_captures, workspace, inferrer, builder);
     const auto* function = To<Function>(rewriter.VisitExpr(entry.func));

@@ -11,7 +11,6 @@
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/ops/call.h"
-#include "iropt/support/followed_version.h"
 
 namespace iropt {
 
@@ -118,9 +117,9 @@ bool ShapeHeap::FitsHeap(const PrimExpr* value) {
 void ShapeHeap::Compute() {
   const std::vector<uint32_t> ready = TakeReady();
   if (ready.empty() || failed_) return;
-  Workspace own;
+  Workspace own(module_.module());
   tir::FuncBuilder code(own);
-  const arith::PrimBuilder make(own.arena());
+  const arith::PrimBuilder make(own);
   const tir::Buffer* heap = code.BufferParam("H", {make.Int(slots_.size())}, DataType::Int(64));
   const auto load = [&](const tir::Var* var) { return code.Load(heap, {make.Int(slots_.IndexOf(*slots_.Find(var)))}); };
   for (const uint32_t index : ready) {
@@ -129,7 +128,7 @@ void ShapeHeap::Compute() {
     code.Store(heap, {make.Int(index)}, tir::Substitute(slot.value, load, own));
     slot.computed = true;
   }
-  code.SetAttr(attr::kIsHostFunc, FollowsSince(TextVersion::kV0_21) ? IntAttr::Bool(true) : IntAttr::Get(1));
+  code.SetAttr(attr::kIsHostFunc, own.version() >= TextVersion::kV0_21 ? IntAttr::Bool(true) : IntAttr::Get(1));
   const PrimFunc* function = CompletePrimFunc(code);
   const GlobalVar* name = module_.AddFunction(function, own.Finish(), "shape_func");
   builder_.Emit(builder_.MakeCall(name, {heap_}), "_");

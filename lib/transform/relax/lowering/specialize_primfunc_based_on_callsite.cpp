@@ -164,7 +164,7 @@ const PrimFunc* MarkScoped(const PrimFunc* func, Workspace& workspace) {
 // Makes the functions for all kinds of calls of a function. True if some call gets another function.
 bool Specialize(const ModuleEntry& entry, Callee& callee, ModuleBuilder& builder) {
   const auto* func = To<PrimFunc>(entry.func);
-  Workspace workspace(entry.storage);
+  Workspace workspace(builder.module(), entry.storage);
   std::vector<const PrimFunc*> special;
   for (const Callee::Kind& kind : callee.kinds) special.push_back(SpecializePrimFunc(func, kind.args, workspace));
   const bool fits = std::ranges::find(special, func) != special.end();
@@ -172,7 +172,7 @@ bool Specialize(const ModuleEntry& entry, Callee& callee, ModuleBuilder& builder
   bool renamed = false;
   for (size_t i = is_needed ? 0 : 1; i < special.size(); ++i) {
     if (special[i] == func) continue;
-    Workspace copy;
+    Workspace copy(builder.module());
     auto* own = copy.New<PrimFunc>(*MarkScoped(To<PrimFunc>(CloneFunction(special[i], copy)), copy));
     own->attrs = own->attrs->Without(attr::kGlobalSymbol);
     callee.kinds[i].name = builder.AddFunction(own, copy.Finish(), entry.var->name);
@@ -205,7 +205,7 @@ Pass CreateSpecializePrimFuncBasedOnCallSite(const PassOptions& options) {
     }
     for (const GlobalVar* name : renamed ? RelaxFunctions(module) : std::vector<const GlobalVar*>()) {
       const ModuleEntry& entry = *module.Find(name);
-      Workspace workspace(entry.storage);
+      Workspace workspace(module, entry.storage);
       const auto* function = CallRenamer(module, callees, workspace).Run(To<Function>(entry.func));
       if (function != entry.func) builder.UpdateFunction(name, function, workspace.Finish());
     }

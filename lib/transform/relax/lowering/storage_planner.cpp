@@ -12,7 +12,6 @@
 #include "iropt/op/ops/reshape.h"
 #include "iropt/op/ops/vm.h"
 #include "iropt/support/debug_output.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"
 #include "storage_pool.h"
 #include "tensor_tokens.h"
@@ -176,7 +175,7 @@ class UseCollector {
 
   Tokens VisitCall(const Call& call) {
     if (IsView(call.op) && !call.args.empty()) return TokensOf(call.args[0]);
-    if (FollowsSince(TextVersion::kV0_27) && IsPackedReshape(call)) return TokensOf(call.args[0]);
+    if (module_.version() >= TextVersion::kV0_27 && IsPackedReshape(call)) return TokensOf(call.args[0]);
     const bool known = IsKnownCallee(call.op);
     for (const Expr* arg : call.args) {
       const Tokens tokens = TokensOf(arg);

@@ -33,7 +33,6 @@
 #include "iropt/op/ops/call.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "iropt/support/followed_version.h"
 #include "pass_options/VMShapeLower.h"
 #include "relax_functions.h"
 #include "shape_heap.h"
@@ -183,7 +182,7 @@ class ShapeLowerer : public ExprMutator {
     if (mode.dynamic_only && type.known && std::ranges::all_of(type.dims, is_constant)) return;
     if (mode.always || !IsBaseOf(TensorType::Get(type.ndim, type.dtype), value->type)) {
       // Since TVM 0.26 there is no dtype for a dtype that is not known.
-      const bool is_null = type.dtype.is_void() && FollowsSince(TextVersion::kV0_26);
+      const bool is_null = type.dtype.is_void() && workspace().version() >= TextVersion::kV0_26;
       const Expr* dtype = is_null ? calls_.Operator(op::kNullValue, {}) : calls_.DType(type.dtype);
       Emit("vm.builtin.check_tensor_info", {value, calls_.Int(type.ndim), dtype, mode.context});
     }

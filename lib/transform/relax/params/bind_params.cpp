@@ -311,7 +311,7 @@ Result<Module> BindParams(Module module, const BindOptions& options, ModulePassC
   }
   const ModuleEntry entry = module.functions()[*index];
   const auto* function = To<Function>(entry.func);
-  Workspace workspace(entry.storage);
+  Workspace workspace(module, entry.storage);
   ParamMatcher matcher(*function, name, context.diagnostics);
   // Calls would have arguments without a parameter.
   if (!matcher.Match(tensors, options.ignore_unknown, workspace) ||

@@ -53,7 +53,7 @@ class ModuleBinder {
       const ModuleEntry entry = module.functions()[i];
       const auto* function = As<Function>(entry.func);
       if (!function || (!function_.empty() && entry.var->name != function_)) continue;
-      Workspace workspace(entry.storage);
+      Workspace workspace(module, entry.storage);
       const Function* bound = Bind(*function, module, workspace);
       ok &= bound != nullptr;
       if (bound && bound != function) module.SetAt(i, bound, workspace.Finish());

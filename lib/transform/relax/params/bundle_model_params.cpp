@@ -93,7 +93,7 @@ Result<Module> BundleModelParams(Module module, std::string_view name, ModulePas
     const NumInput num_input = ReadNumInput(*function, entry.var->name, diagnostics);
     ok &= !num_input.is_wrong;
     if (!num_input.value || IsBundled(*function, *num_input.value)) continue;
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     OpTypeInferrer inferrer(&before, workspace.arena(), &diagnostics);
     NestedBundler nested(before, name, workspace, inferrer, diagnostics);
     function = To<Function>(nested.VisitExpr(function));

@@ -153,7 +153,7 @@ class ModuleLifter {
     const Function* transform = lifter.MakeTransform();
     if (!transform) return false;
     for (size_t i = 0; i < targets.size(); ++i) {
-      Workspace workspace(before.functions()[targets[i].index].storage);
+      Workspace workspace(before, before.functions()[targets[i].index].storage);
       const Function* runtime = lifter.MakeRuntime(i, workspace);
       if (!runtime) return false;
       if (runtime != before.functions()[targets[i].index].func)
@@ -183,7 +183,7 @@ class ModuleLifter {
       return false;
     }
     if (GivesBackParam(*transform) && TypeEqual(first->ret_type, transform->params[0]->type)) return true;
-    Workspace workspace;
+    Workspace workspace(module_);
     const Function* composed = ComposeTransforms(*first, *transform, module_, workspace, diagnostics_);
     if (!composed) return false;
     if (!StructuralEqual(first, composed)) module_.Set(var, composed, workspace.Finish());
@@ -202,7 +202,7 @@ Result<Module> Expose(Module module, bool consume, DiagnosticEngine& diagnostics
     const ModuleEntry entry = module.functions()[i];
     const auto* function = As<Function>(entry.func);
     if (!function || !entry.var->name.ends_with(kSuffix)) continue;
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     if (function->StringAttr(attr::kGlobalSymbol) != entry.var->name) {
       auto* exposed = workspace.New<Function>(*function);
       exposed->attrs = function->attrs->With(attr::kGlobalSymbol, StrAttr::Get(entry.var->name));

@@ -63,7 +63,7 @@ void AppendDefined(const T& vars, std::vector<const tir::Var*>& dims) {
 }  // namespace
 
 ParamLifter::ParamLifter(const Module& module, std::vector<LiftTarget> targets, DiagnosticEngine& diagnostics)
-    : module_(module), targets_(std::move(targets)), diagnostics_(diagnostics) {
+    : module_(module), targets_(std::move(targets)), diagnostics_(diagnostics), workspace_(module) {
   for (size_t i = 0; i < targets_.size(); ++i) {
     cloners_.push_back(
         std::make_unique<Cloner>(workspace_, CloneOptions{.fresh_sym_vars = true, .copy_free_vars = true}));

@@ -13,7 +13,6 @@
 #include "iropt/ir/relax/type_walk.h"
 #include "iropt/ir/relax/visitor.h"
 #include "iropt/ir/substitute.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/hash.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/scoped_hash_table.h"
@@ -235,7 +234,7 @@ class SymbolicSubstituter : public ExprMutator {
   }
 
   DiagnosticEngine& diagnostics_;
-  const bool keeps_values_ = FollowsSince(TextVersion::kV0_26);
+  const bool keeps_values_ = workspace().version() >= TextVersion::kV0_26;
   LookupSet<const tir::Var*> value_uses_;
   LookupSet<const tir::Var*> kept_vars_;  // of match_casts that stay
   bool keeps_shapes_ = false;

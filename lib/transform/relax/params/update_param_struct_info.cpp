@@ -48,7 +48,7 @@ class ParamUpdater {
       if (!Is<Function>(entry.func)) continue;
       const OptionValue* types = updates_.Find(entry.var->name);
       if (!types && !CallsChanged(entry)) continue;
-      Workspace workspace(entry.storage);
+      Workspace workspace(module, entry.storage);
       const auto* function = To<Function>(entry.func);
       if (types && !ReadTypes(*function, *types, *reader, {module, workspace, context_.diagnostics, types->span()})) {
         ok = false;

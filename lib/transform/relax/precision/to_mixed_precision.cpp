@@ -217,9 +217,9 @@ class PrecisionRewriter : public ExprMutator {
     return found ? *found : var->type;
   }
 
-  static bool IsAlwaysHalf(const Expr* value) {
+  bool IsAlwaysHalf(const Expr* value) const {
     const auto* call = As<Call>(value);
-    return call && PrecisionPolicy(*call) == MixedPrecision::kAlways;
+    return call && PrecisionPolicy(*call, module_.version()) == MixedPrecision::kAlways;
   }
 
   // The value of a binding in a dataflow block, in its precision.
@@ -228,7 +228,7 @@ class PrecisionRewriter : public ExprMutator {
       case NodeKind::kCall: {
         const auto& call = *static_cast<const Call*>(old);
         if (IsOp(call.op, op::kWrapParam)) return call.args[0];
-        switch (PrecisionPolicy(call)) {
+        switch (PrecisionPolicy(call, module_.version())) {
           case MixedPrecision::kAlways: return AlwaysHalf(call);
           case MixedPrecision::kFollow: return FollowOperands(call);
           case MixedPrecision::kNever: return VisitExpr(old);
@@ -364,7 +364,7 @@ class PrecisionRewriter : public ExprMutator {
 Result<const Function*> ToMixedPrecision(const Function* function, DataType out_dtype,
                                          const PrecisionRewriter::Names& half_params, const Module& module,
                                          Workspace& workspace, DiagnosticEngine& diagnostics) {
-  const PrecisionUses uses(*function, workspace.num_vars());
+  const PrecisionUses uses(*function, workspace.num_vars(), module.version());
   OpTypeInferrer inferrer(&module, workspace.arena(), &diagnostics);
   PrecisionRewriter rewriter(uses, out_dtype, half_params, module, workspace, inferrer);
   const Function* result = rewriter.Run(function);

@@ -35,7 +35,6 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "pass_options/FoldConstant.h"
@@ -313,7 +312,8 @@ class ConstantFolder : private ExprRewriter<ConstantFolder> {
   // The call with rewritten operands, and its value if that could be computed.
   const Expr* RewriteCall(const Call& call, std::optional<HostValue>* value) {
     const auto* op = As<Op>(call.op);
-    if (!op || (FollowsSince(TextVersion::kV0_24) && IsBigCreation(call))) return ExprRewriter::VisitCall(&call);
+    if (!op || (workspace().version() >= TextVersion::kV0_24 && IsBigCreation(call)))
+      return ExprRewriter::VisitCall(&call);
     if (op->id == op::kCallTir) {
       const Expr* rewritten = ExprRewriter::VisitCall(&call);
       *value = EvalCallTir(*To<Call>(rewritten));

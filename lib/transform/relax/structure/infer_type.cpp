@@ -94,7 +94,7 @@ Result<Module> InferTypes(Module module, DiagnosticEngine& diagnostics) {
   for (const size_t i : MakeCallGraph(module).post_order) {
     const ModuleEntry entry = module.functions()[i];
     if (!Is<Function>(entry.func)) continue;
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     const auto* function = To<Function>(entry.func);
     const Result<const Function*> typed = InferTypes(function, nullptr, module, workspace, diagnostics);
     ok &= typed.ok();

@@ -86,11 +86,11 @@ Pass CreateOrderedRulePass(const PassInfo& info, std::shared_ptr<const RuleSet> 
       });
 }
 
-Pass CreateRulePass(const PassInfo& info, std::function<RuleSet(const Function&)> make_rules) {
+Pass CreateRulePass(const PassInfo& info, std::function<RuleSet(const Function&, TextVersion)> make_rules) {
   return CreateFunctionPass(
       info, [make_rules = std::move(make_rules)](const Function* function, FunctionPassContext& context) {
         if (IsPrimitive(*function)) return Result<const Function*>(function);
-        return ApplyRules(function, make_rules(*function), context);
+        return ApplyRules(function, make_rules(*function, context.module().version()), context);
       });
 }
 

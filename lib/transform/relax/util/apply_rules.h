@@ -18,8 +18,8 @@ Result<const Function*> ApplyRules(const Function* function, const RuleSet& rule
 Pass CreateRulePass(const PassInfo& info, std::shared_ptr<const RuleSet> rules);
 // A function pass that applies the same rules to all functions and gives changed ones the order of SortByOperands.
 Pass CreateOrderedRulePass(const PassInfo& info, std::shared_ptr<const RuleSet> rules);
-// A function pass that makes rules for each function.
-Pass CreateRulePass(const PassInfo& info, std::function<RuleSet(const Function&)> make_rules);
+// A function pass that makes rules for each function, which is one of a module of the version.
+Pass CreateRulePass(const PassInfo& info, std::function<RuleSet(const Function&, TextVersion)> make_rules);
 
 // Canonicalizes bindings, eliminates common subexpressions, if `merges`, and dead bindings until nothing changes.
 Result<const Function*> CleanUpFunction(const Function* function, FunctionPassContext& context, bool merges = true);

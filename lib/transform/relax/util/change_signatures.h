@@ -21,7 +21,7 @@ void ChangeFunctions(Module& module, const std::vector<bool>& changes, int threa
   for (size_t i = 0; i < module.size(); ++i) {
     if (!changes[i]) continue;
     const ModuleEntry& entry = module.functions()[i];
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     OpTypeInferrer inferrer(&module, workspace.arena(), nullptr);
     Rebuilder rebuilder(workspace, &inferrer, Retype::kIfNeeded);
     const Function* function = change(i, *To<Function>(entry.func), rebuilder);

@@ -68,7 +68,7 @@ const ModuleEntry* NamedPrimFuncs::Find(std::string_view name, const Module& mod
 const GlobalVar* NamedPrimFuncs::Import(const ModuleEntry& found, ModuleBuilder& builder) const {
   const ModuleEntry* own = file_ ? file_->Find(found.var) : nullptr;
   if (!own || own->func != found.func) return found.var;
-  Workspace workspace;
+  Workspace workspace(builder.module());
   auto* copy = workspace.New<PrimFunc>(*To<PrimFunc>(CloneFunction(found.func, workspace)));
   copy->attrs = copy->attrs->Without(attr::kGlobalSymbol);
   return builder.AddFunction(copy, workspace.Finish(), found.var->name);

@@ -57,7 +57,7 @@ Result<Module> ReplaceByPrimFuncs(Module module, const ReplaceCall& replace, Dia
   ModuleBuilder builder(std::move(module));
   for (const GlobalVar* name : names) {
     const ModuleEntry entry = *builder.module().Find(name);
-    Workspace workspace(entry.storage);
+    Workspace workspace(builder.module(), entry.storage);
     OpTypeInferrer inferrer(&builder.module(), workspace.arena(), &diagnostics);
     CallReplacer replacer(replace, builder, workspace, inferrer, diagnostics);
     const auto* function = To<Function>(replacer.VisitExpr(entry.func));

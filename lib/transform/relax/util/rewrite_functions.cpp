@@ -24,7 +24,7 @@ Result<Module> CleanUp(Module module, ModulePassContext& context) {
     const ModuleEntry entry = module.functions()[i];
     const auto* function = As<Function>(entry.func);
     if (!function) continue;
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     const Result<const Function*> canonical = CanonicalizeBindings(function, &module, workspace, context.diagnostics);
     if (!canonical.ok()) return canonical.error();
     if (*canonical != function) module.SetAt(i, *canonical, workspace.Finish());

@@ -25,7 +25,7 @@ void RewriteRelaxFunctions(Module& module, int threads, Rewrite&& rewrite) {
     const auto* function = As<Function>(entry.func);
     if (!function) return;
     const RemarkFunction in_function(entry.var->name);
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     const Function* result = rewrite(function, workspace);
     if (result != function) changed[i] = {result, workspace.Finish()};
   });
@@ -49,7 +49,7 @@ Status TryRewriteRelaxFunctions(Module& module, const ModulePassContext& context
     const ModuleEntry& entry = module.functions()[i];
     if (!Is<Function>(entry.func)) return;
     const RemarkFunction in_function(entry.var->name);
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     DiagnosticEngine diagnostics(&slots[i].diagnostics);
     Result<const Function*> result = rewrite(entry, workspace, diagnostics);
     if (!result.ok()) {

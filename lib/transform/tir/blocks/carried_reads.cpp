@@ -157,7 +157,7 @@ class CarriedReads::InLoop {
   InLoop(const tir::For& loop, std::span<const tir::For* const> outer, Workspace& workspace)
       : loop_(loop),
         workspace_(workspace),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny),
         finder_(loop, outer, workspace, analyzer_) {}
 
   bool ExistOf(const tir::Buffer& buffer) {

@@ -58,7 +58,7 @@ class InitLowerer : public tir::StmtExprMutator {
  private:
   // The statement, only for the least values of the reduction axes.
   const tir::Stmt* Guard(const tir::Stmt* init, List<const tir::IterVar*> axes) {
-    const arith::PrimBuilder make(workspace().arena());
+    const arith::PrimBuilder make(workspace());
     const PrimExpr* condition = nullptr;
     for (const tir::IterVar* axis : axes) {
       if (axis->iter_type != tir::IterVarType::kCommReduce) continue;
@@ -70,7 +70,7 @@ class InitLowerer : public tir::StmtExprMutator {
 
   // Whether one of the loops of the reduction does not run; null if all are known to run.
   const PrimExpr* IsEmpty(const tir::ReductionNest& nest) {
-    const arith::PrimBuilder make(workspace().arena());
+    const arith::PrimBuilder make(workspace());
     const PrimExpr* condition = nullptr;
     for (const tir::For* loop : nest.loops) {
       const int64_t* extent = arith::AsInt(loop->extent);

@@ -32,7 +32,7 @@ class MatchBufferLowerer : public tir::StmtExprMutator {
   MatchBufferLowerer(const PrimFunc& func, Workspace& workspace, DiagnosticEngine& diagnostics)
       : StmtExprMutator(workspace, tir::kRewriteBuffers),
         diagnostics_(diagnostics),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {
     // The scalar parameters have values of their own, which a match must agree with.
     for (const tir::Var* param : func.params) {
       if (!param->dtype.is_handle()) values_[param] = param;

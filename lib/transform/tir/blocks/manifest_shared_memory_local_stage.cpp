@@ -47,7 +47,7 @@ struct LocalStage {
 class LocalStageInserter : public tir::StmtExprMutator {
  public:
   LocalStageInserter(Workspace& workspace, DiagnosticEngine& diagnostics)
-      : StmtExprMutator(workspace, tir::kRewriteBuffers), diagnostics_(diagnostics), make_(workspace.arena()) {}
+      : StmtExprMutator(workspace, tir::kRewriteBuffers), diagnostics_(diagnostics), make_(workspace) {}
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }  // there are no blocks in expressions
 

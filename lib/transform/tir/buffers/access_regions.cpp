@@ -75,7 +75,7 @@ class RegionCollector : public tir::StmtExprVisitor {
   RegionCollector(const PrimFunc& func, bool in_bound, Workspace& workspace)
       : in_bound_(in_bound),
         workspace_(workspace),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {
     views_.VisitStmt(func.body);
     VisitStmt(func.body);
   }

@@ -35,7 +35,7 @@ class BufferCompactor : public tir::StmtExprMutator {
  public:
   BufferCompactor(const PrimFunc& func, bool in_bound, Workspace& workspace)
       : StmtExprMutator(workspace, tir::kRewriteBuffers),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {
     const StorageAligns aligns = CollectStorageAligns(func.body);
     for (AccessedRegion& accessed : CollectAccessedRegions(func, in_bound, workspace)) {
       const tir::Buffer* buffer = accessed.buffer;

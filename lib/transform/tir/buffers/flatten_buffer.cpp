@@ -25,7 +25,6 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "pass_options/FlattenBuffer.h"
 #include "transform/tir/util/buffer_layout.h"
@@ -59,7 +58,7 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
   BufferFlattener(const PrimFunc& func, bool declare, Workspace& workspace)
       : StmtExprMutatorWithAnalyzer(func, workspace),
         declare_(declare),
-        context_free_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
+        context_free_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny),
         flat_allocations_(FlatAllocations::Of(func)) {}
 
   // The body with the flat buffers of the parameters that it uses.
@@ -149,7 +148,8 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
     for (const PrimExpr*& index : flat) {
       index = SimplifyIndex(index);
       // TVM adds the first index to 0, and does not fold sums of vectors whose length only the machine knows.
-      const bool stays = indices.size() == 1 && index->dtype.is_scalable() && FollowsSince(TextVersion::kV0_27);
+      const bool stays =
+          indices.size() == 1 && index->dtype.is_scalable() && workspace().version() >= TextVersion::kV0_27;
       if (stays) index = make().Node(NodeKind::kAdd, make().Const(0, index->dtype), index);
     }
     return workspace().Copy(flat);

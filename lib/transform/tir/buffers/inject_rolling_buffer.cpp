@@ -53,7 +53,7 @@ class RollingBufferInjector : public tir::StmtExprMutator {
   explicit RollingBufferInjector(FunctionPassContext& context)
       : StmtExprMutator(context.workspace()),
         diagnostics_(context.diagnostics()),
-        make_(context.workspace().arena()),
+        make_(context.workspace()),
         analyzer_(make_, arith::Analyzer::SymVars::kAny) {}
 
  protected:

@@ -44,8 +44,8 @@ class StorageFlattener : public tir::StmtExprMutator {
                    DiagnosticEngine& diagnostics)
       : StmtExprMutator(workspace),
         diagnostics_(diagnostics),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
-        offset_analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny),
+        offset_analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny),
         cache_line_size_(options.cache_line_size),
         create_bounds_(options.create_bound_attribute) {
     for (const tir::Buffer* buffer : func.param_buffers) {

@@ -49,7 +49,7 @@ class TextureFlattener : public tir::StmtExprMutator {
   TextureFlattener(const PrimFunc& func, Workspace& workspace, DiagnosticEngine& diagnostics)
       : StmtExprMutator(workspace, tir::kRewriteBuffers),
         diagnostics_(diagnostics),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny),
         params_(func.param_buffers.begin(), func.param_buffers.end()) {}
 
  protected:

@@ -49,7 +49,7 @@ class MmaBufferTransformer : public tir::StmtExprMutator {
   MmaBufferTransformer(Workspace& workspace, DiagnosticEngine& diagnostics)
       : StmtExprMutator(workspace, tir::kRewriteBuffers),
         diagnostics_(diagnostics),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {}
 
  protected:
   const tir::Stmt* VisitBlock(const tir::Block* block) override {

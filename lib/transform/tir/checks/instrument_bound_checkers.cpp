@@ -113,7 +113,7 @@ class BoundChecker : public tir::StmtExprMutator {
   BoundChecker(Bounds bounds, Workspace& workspace, DiagnosticEngine& diagnostics)
       : StmtExprMutator(workspace),
         diagnostics_(diagnostics),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny),
         bounds_(std::move(bounds)) {}
 
  protected:

@@ -74,7 +74,7 @@ class LoadReplacer : public tir::ExprMutator {
 }  // namespace
 
 Result<const tir::BufferLoad*> LoadFrom(std::string_view scope, const PrimExpr* value, Workspace& workspace) {
-  arith::Analyzer analyzer(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny);
+  arith::Analyzer analyzer(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny);
   const tir::BufferLoad* found = nullptr;
   bool is_unique = true;
   tir::PostOrderVisit(value, [&](const Node* node) {
@@ -97,7 +97,7 @@ Result<const tir::Stmt*> StageLocally(const tir::Stmt* stmt, CopyBuffers& buffer
 
   Loops threads, own;
   for (const tir::For* loop : nest.loops) (IsThreadLoop(loop) ? threads : own).push_back(loop);
-  arith::Analyzer analyzer(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny);
+  arith::Analyzer analyzer(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny);
   std::optional<PromotedAccess> access;
   if (const auto* load = As<tir::BufferLoad>(store->value)) {
     access = PromoteRank(load->indices, RangesOf(own), RangesOf(nest.loops), analyzer);
@@ -132,7 +132,7 @@ Result<SharedStage> StageInSharedMemory(const LoopNest& nest, size_t num_outer, 
   const size_t num_threads = loops.size();
   const Loops own(nest.loops.begin() + static_cast<ptrdiff_t>(num_outer), nest.loops.end());
   loops.insert(loops.end(), own.begin(), own.end());
-  const arith::PrimBuilder make(workspace.arena());
+  const arith::PrimBuilder make(workspace);
   const PromotedAccess access = AccessByLoops(loops, make);
   const tir::Buffer* shared = MakeStagingBuffer(*load->buffer, kShared, access.shape, workspace);
   buffers.allocs.push_back(shared);

@@ -41,7 +41,7 @@ Result<FusedLoop> FuseLoops(const tir::Stmt* stmt, Workspace& workspace) {
     if (loop != loops[0]) name += fmt::format("_{}", loop->loop_var->name);
     if (loop->loop_var->dtype.bits > dtype.bits) dtype = loop->loop_var->dtype;
   }
-  const arith::PrimBuilder make(workspace.arena());
+  const arith::PrimBuilder make(workspace);
   const tir::Var* fused = workspace.NewPrimVar(name + "_fused", dtype);
   const PrimExpr* rest = fused;
   tir::VarValues values;
@@ -101,7 +101,7 @@ Result<std::vector<LoopPart>> PartsOf(const FusedLoop& loop, const BlockCopy& co
 Result<const tir::Stmt*> SplitLoop(const FusedLoop& loop, const BlockCopy& copy, Workspace& workspace) {
   IROPT_ASSIGN_OR_RETURN(const std::vector<LoopPart> parts, PartsOf(loop, copy));
   const DataType dtype = loop.var->dtype;
-  arith::Analyzer analyzer(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny);
+  arith::Analyzer analyzer(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny);
   const arith::PrimBuilder& make = analyzer.make();
   const PrimExpr* zero = make.Const(0, dtype);
   const PrimExpr* value = zero;

@@ -50,7 +50,7 @@ bool IsFloatZero(const PrimExpr* value) {
 class AsyncCopyInjector : public tir::StmtExprMutator {
  public:
   AsyncCopyInjector(Workspace& workspace, DiagnosticEngine& diagnostics)
-      : StmtExprMutator(workspace), diagnostics_(diagnostics), make_(workspace.arena()) {}
+      : StmtExprMutator(workspace), diagnostics_(diagnostics), make_(workspace) {}
 
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }

@@ -62,7 +62,7 @@ class Finder : public tir::StmtExprVisitor {
 class PTXLoadInjector : public tir::StmtExprMutator {
  public:
   PTXLoadInjector(const Finder& found, Workspace& workspace)
-      : StmtExprMutator(workspace, tir::kRewriteBuffers), found_(found), make_(workspace.arena()) {}
+      : StmtExprMutator(workspace, tir::kRewriteBuffers), found_(found), make_(workspace) {}
 
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }

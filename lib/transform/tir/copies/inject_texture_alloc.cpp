@@ -48,7 +48,7 @@ std::optional<size_t> FirstColumn(std::string_view scope, size_t rank) {
 class TextureAllocInjector : public tir::StmtExprMutator {
  public:
   TextureAllocInjector(Workspace& workspace, DiagnosticEngine& diagnostics)
-      : StmtExprMutator(workspace), diagnostics_(diagnostics), make_(workspace.arena()) {}
+      : StmtExprMutator(workspace), diagnostics_(diagnostics), make_(workspace) {}
 
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }

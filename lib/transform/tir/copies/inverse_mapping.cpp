@@ -52,7 +52,7 @@ class MappingInverter {
         nest_(nest),
         store_(store),
         workspace_(workspace),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {}
 
   Result<const tir::Stmt*> Invert() {
     IROPT_RETURN_IF_ERROR(CheckStore());

@@ -21,7 +21,7 @@ const tir::Stmt* WithLoops(std::span<const tir::For* const> loops, const tir::St
 }
 
 const tir::For* NewLoop(std::string_view name, const PrimExpr* extent, Workspace& workspace) {
-  const arith::PrimBuilder make(workspace.arena());
+  const arith::PrimBuilder make(workspace);
   return workspace.New<tir::For>(workspace.NewPrimVar(name, extent->dtype), make.Const(0, extent->dtype), extent,
                                  tir::ForKind::kSerial, nullptr, nullptr, DictAttr::Empty());
 }

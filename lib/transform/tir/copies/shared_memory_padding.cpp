@@ -90,7 +90,7 @@ class Padder {
 const tir::Buffer* PadSharedMemory(const tir::Buffer& buffer, const BufferAccesses& accesses, Workspace& workspace) {
   const size_t rank = buffer.shape.size();
   if (rank == 0 || accesses.accesses.empty()) return &buffer;
-  const arith::PrimBuilder make(workspace.arena());
+  const arith::PrimBuilder make(workspace);
   std::vector<const PrimExpr*> strides(rank, make.Int(1, DataType::Int(32)));
   Padder padder(buffer, accesses);
   int64_t stride = 1;

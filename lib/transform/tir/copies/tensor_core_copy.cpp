@@ -38,9 +38,7 @@ class TileCopier {
  public:
   // A tile has tile x tile elements.
   TileCopier(int64_t tile, Workspace& workspace)
-      : tile_(tile),
-        workspace_(workspace),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+      : tile_(tile), workspace_(workspace), analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {}
 
   // The nest with its two innermost loops split into two over the tiles and two in a tile.
   Result<LoopNest> TileLoops(const tir::Stmt* stmt);

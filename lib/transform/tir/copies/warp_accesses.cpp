@@ -112,7 +112,7 @@ class AccessCollector : public tir::StmtExprVisitor {
   AccessCollector(const BlockCopy& copy, Workspace& workspace, AccessesByBuffer& accesses)
       : workspace_(workspace),
         accesses_(accesses),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {
     for (const tir::For* loop : copy.outer_loops) first_[loop->loop_var] = loop->min;
     int64_t threads = 1;
     for (size_t dim = 0; dim < copy.threads.size() && threads < kThreadsOfWarp; ++dim) {

@@ -18,7 +18,7 @@ namespace iropt {
 
 Pass CreateBF16ComputeLegalize(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!NeedsBFloat16Legalization(*func)) return Result<const PrimFunc*>(func);
+    if (!NeedsBFloat16Legalization(*func, context.module().version())) return Result<const PrimFunc*>(func);
     const ComputePromotion promotion = {.is_narrow = &IsBFloat16, .wide = DataType::Float(32)};
     return Result<const PrimFunc*>(LegalizeCompute(func, promotion, context.workspace(), context.diagnostics()));
   });

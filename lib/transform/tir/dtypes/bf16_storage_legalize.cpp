@@ -17,7 +17,7 @@ namespace iropt {
 
 Pass CreateBF16StorageLegalize(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(), [](const PrimFunc* func, FunctionPassContext& context) {
-    if (!NeedsBFloat16Legalization(*func)) return Result<const PrimFunc*>(func);
+    if (!NeedsBFloat16Legalization(*func, context.module().version())) return Result<const PrimFunc*>(func);
     return Result<const PrimFunc*>(LegalizeStorage(func, &IsBFloat16, context.workspace(), context.diagnostics()));
   });
 }

@@ -12,7 +12,6 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "transform/tir/dtypes/float_conversion.h"
 
@@ -84,7 +83,7 @@ class ComputeLegalizer : public tir::StmtExprMutator {
       : StmtExprMutator(workspace, tir::kRewriteBuffers),
         promotion_(promotion),
         diagnostics_(diagnostics),
-        make_(workspace.arena()) {
+        make_(workspace) {
     for (const tir::Allocate* allocate : WidenableAllocations::Of(func, promotion.is_narrow)) Widen(*allocate);
   }
 
@@ -216,7 +215,7 @@ class ComputeLegalizer : public tir::StmtExprMutator {
   // A value that goes to memory that was widened. Before TVM 0.23 the conversion is left to the compiler.
   const PrimExpr* ToWideMemory(const PrimExpr* value, bool defines_vars) {
     const DataType wide = Wide(value->dtype);
-    if (!IsNarrow(value) || !FollowsSince(TextVersion::kV0_23)) return make_.Cast(wide, value);
+    if (!IsNarrow(value) || workspace().version() < TextVersion::kV0_23) return make_.Cast(wide, value);
     return Convert(value, wide, defines_vars);
   }
   // A conversion repeats its operand, which must not define variables.

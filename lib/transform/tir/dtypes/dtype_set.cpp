@@ -3,7 +3,6 @@
 #include <charconv>
 #include <string_view>
 
-#include "iropt/support/followed_version.h"
 #include "transform/tir/util/target.h"
 
 namespace iropt {
@@ -27,14 +26,14 @@ bool ComputesNatively(const DictAttr& target, int first_capability) {
 
 }  // namespace
 
-bool NeedsFloat8Legalization(const PrimFunc& func, DiagnosticEngine& diagnostics) {
-  const bool needs_target = !FollowsSince(TextVersion::kV0_24);
+bool NeedsFloat8Legalization(const PrimFunc& func, TextVersion version, DiagnosticEngine& diagnostics) {
+  const bool needs_target = version < TextVersion::kV0_24;
   const DictAttr* target = needs_target ? RequireTarget(func, diagnostics) : TargetOf(func);
   return target ? !ComputesNatively(*target, kFirstWithFloat8) : !needs_target;
 }
 
-bool NeedsBFloat16Legalization(const PrimFunc& func) {
-  const DictAttr* target = FollowsSince(TextVersion::kV0_20) ? TargetOf(func) : nullptr;
+bool NeedsBFloat16Legalization(const PrimFunc& func, TextVersion version) {
+  const DictAttr* target = version >= TextVersion::kV0_20 ? TargetOf(func) : nullptr;
   return !target || !ComputesNatively(*target, kFirstWithBFloat16);
 }
 

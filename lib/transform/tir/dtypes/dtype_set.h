@@ -26,9 +26,9 @@ constexpr bool IsFloat8(DataType dtype) {
 
 // Returns whether 8-bit floats of the function must be made legal: not for GPUs of CUDA's compute capability 8.9 and
 // newer. Also false after the error that the function does not state a target, which TVM before 0.24 needs.
-bool NeedsFloat8Legalization(const PrimFunc& func, DiagnosticEngine& diagnostics);
+bool NeedsFloat8Legalization(const PrimFunc& func, TextVersion version, DiagnosticEngine& diagnostics);
 // Returns whether bfloat16 in the function must be made legal: since TVM 0.20 not for GPUs of compute capability 8.0
 // and newer.
-bool NeedsBFloat16Legalization(const PrimFunc& func);
+bool NeedsBFloat16Legalization(const PrimFunc& func, TextVersion version);
 
 }  // namespace iropt

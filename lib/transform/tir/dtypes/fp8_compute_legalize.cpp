@@ -20,7 +20,8 @@ Pass CreateFP8ComputeLegalize(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(),
                             [wide = given.promote_dtype->value_or(*given.promote_dtype_str)](
                                 const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
-                              if (!NeedsFloat8Legalization(*func, context.diagnostics())) return func;
+                              if (!NeedsFloat8Legalization(*func, context.module().version(), context.diagnostics()))
+                                return func;
                               const ComputePromotion promotion = {.is_narrow = &IsFloat8, .wide = wide};
                               return LegalizeCompute(func, promotion, context.workspace(), context.diagnostics());
                             });

@@ -18,7 +18,8 @@ namespace iropt {
 Pass CreateFP8StorageLegalize(const PassOptions& options) {
   return CreatePrimFuncPass(options.info(),
                             [](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
-                              if (!NeedsFloat8Legalization(*func, context.diagnostics())) return func;
+                              if (!NeedsFloat8Legalization(*func, context.module().version(), context.diagnostics()))
+                                return func;
                               return LegalizeStorage(func, &IsFloat8, context.workspace(), context.diagnostics());
                             });
 }

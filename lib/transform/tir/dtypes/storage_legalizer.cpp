@@ -24,7 +24,7 @@ class StorageLegalizer : public tir::StmtExprMutator {
       : StmtExprMutator(workspace, tir::kRewriteBuffers),
         is_narrow_(is_narrow),
         diagnostics_(diagnostics),
-        make_(workspace.arena()) {}
+        make_(workspace) {}
 
   const PrimFunc* Legalize(const PrimFunc* func) {
     const auto matched = std::ranges::find_if(func->param_buffers, [](const tir::Buffer* b) { return b != nullptr; });

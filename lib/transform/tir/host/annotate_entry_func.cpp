@@ -48,7 +48,7 @@ Pass CreateAnnotateEntryFunc(const PassOptions& options) {
     const ModuleEntry old = module.functions()[*entry];
     const auto* marked = As<IntAttr>(old.func->attrs->Find(attr::kIsEntryFunc));
     if (marked && marked->value != 0) return module;
-    Workspace workspace(old.storage);
+    Workspace workspace(module, old.storage);
     auto* func = workspace.New<PrimFunc>(*To<PrimFunc>(old.func));
     func->attrs = func->attrs->With(attr::kIsEntryFunc, IntAttr::Bool(true));
     module.SetAt(*entry, func, workspace.Finish());

@@ -27,7 +27,6 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/target_value.h"
 #include "iropt/support/check.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "pass_options/BindTarget.h"
 
@@ -145,7 +144,7 @@ class CallerTargetBinder {
   Module Run() {
     for (const ModuleEntry& entry : module_.functions()) {
       const auto* func = As<PrimFunc>(entry.func);
-      if (func && IsExposed(*func) && FollowsSince(TextVersion::kV0_22)) callees_.VisitStmt(func->body);
+      if (func && IsExposed(*func) && module_.version() >= TextVersion::kV0_22) callees_.VisitStmt(func->body);
     }
     const size_t size = module_.size();
     for (size_t i = 0; i < size; ++i) Bind(i);
@@ -162,7 +161,7 @@ class CallerTargetBinder {
     const bool for_device = callees_.of_device.contains(entry.var);
     const bool is_chosen =
         ConfigOf(func->attrs->Find(attr::kTarget)) || func->attrs->Find(attr::kIsHostFunc) || IsExposed(*func);
-    Workspace workspace(entry.storage);
+    Workspace workspace(module_, entry.storage);
     if (is_chosen || !for_host) {
       const PrimFunc* bound = BindTarget(func, targets_, workspace);
       if (bound != func) module_.SetAt(i, bound, workspace.Finish());
@@ -174,7 +173,7 @@ class CallerTargetBinder {
     module_.SetAt(i, bound, workspace.Finish());
   }
   void Copy(const ModuleEntry& entry, const PrimFunc& func) {
-    Workspace workspace;
+    Workspace workspace(module_);
     const BaseFunc* copy = CloneFunction(&func, workspace, {.fresh_sym_vars = true});
     const GlobalVar* var = GlobalVar::Get(module_.UniqueName(fmt::format("{}_host", entry.var->name)));
     const PrimFunc* bound = WithTarget(*To<PrimFunc>(copy), &targets_.any_host(), workspace);
@@ -190,7 +189,7 @@ class CallerTargetBinder {
     const ModuleEntry entry = module_.functions()[i];
     const auto* func = As<PrimFunc>(entry.func);
     if (!func || !IsExposed(*func)) return;
-    Workspace workspace(entry.storage);
+    Workspace workspace(module_, entry.storage);
     const tir::Stmt* body = CalleeReplacer(copies_, workspace).VisitStmt(func->body);
     if (body == func->body) return;
     const PrimFunc* replaced = WithBody(func, body, workspace);
@@ -209,12 +208,12 @@ bool IsForHost(const DictAttr& config) {
   return kind && (kind->value == "llvm" || kind->value == "c");
 }
 
-Targets TargetsOf(const TargetAttr& target) {
+Targets TargetsOf(const TargetAttr& target, TextVersion version) {
   static constexpr auto kNoErrors = [](size_t, size_t, const std::string& message) {
     IROPT_UNREACHABLE("{}", message);
   };
   const DictAttr* config = target.config;
-  if (FollowsSince(TextVersion::kV0_22) && !config->Find(kHost) && IsForHost(*config))
+  if (version >= TextVersion::kV0_22 && !config->Find(kHost) && IsForHost(*config))
     config = config->With(kHost, config);
   return {config, ConfigOf(config->Find(kHost)), ParseTarget("llvm", kNoErrors)->config};
 }
@@ -230,7 +229,8 @@ Pass CreateBindTarget(const PassOptions& options) {
       return Error{ErrorCode::PassFailed,
                    "tir.BindTarget needs a target: that of its option 'target', or of the context"};
     }
-    CallerTargetBinder binder(std::move(module), TargetsOf(*target));
+    const Targets targets = TargetsOf(*target, module.version());
+    CallerTargetBinder binder(std::move(module), targets);
     return binder.Run();
   });
 }

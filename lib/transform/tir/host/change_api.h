@@ -16,7 +16,7 @@ Result<Module> ChangeApi(Module module, const Callees& callees, DiagnosticEngine
     const ModuleEntry entry = module.functions()[i];
     const auto* old = As<PrimFunc>(entry.func);
     if (!old) continue;
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     const tir::Stmt* body = CallRewriter(callees, workspace).VisitStmt(old->body);
     const PrimFunc* func = WithBody(old, body, workspace);
     if (callees.contains(entry.var)) func = change(func, workspace, diagnostics);

@@ -8,7 +8,6 @@
 #include "iropt/ir/dlpack.h"
 #include "iropt/ir/location.h"
 #include "iropt/op/intrinsic_ids.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -61,7 +60,7 @@ std::string FfiBinder::Signature() const {
     const tir::Var* param = func_.params[i];
     if (!buffer) {
       text += fmt::format("{}: {}", param->name,
-                          param->dtype.is_handle() ? PointerText(param) : DTypeName(param->dtype, FollowedVersion()));
+                          param->dtype.is_handle() ? PointerText(param) : DTypeName(param->dtype, version()));
       continue;
     }
     text += fmt::format("{}: Tensor([", buffer->name);
@@ -69,18 +68,18 @@ std::string FfiBinder::Signature() const {
       const auto* var = As<tir::Var>(buffer->shape[k]);
       text += fmt::format("{}{}", k > 0 ? ", " : "", var ? std::string(var->name) : TextOf(buffer->shape[k]));
     }
-    text += fmt::format("], {})", DTypeName(buffer->dtype, FollowedVersion()));
+    text += fmt::format("], {})", DTypeName(buffer->dtype, version()));
   }
   return text + ")";
 }
 
-std::string FfiBinder::PointerText(const tir::Var* pointer) {
-  if (!FollowsSince(TextVersion::kV0_26)) return "T.handle";
+std::string FfiBinder::PointerText(const tir::Var* pointer) const {
+  if (version() < TextVersion::kV0_26) return "T.handle";
   std::string text;
   PrintNames names({});
   {
     OutputStream out(&text);
-    PrintTarget target{nullptr, out, names, FollowedVersion()};
+    PrintTarget target{nullptr, out, names, version()};
     PrimPrinter(target, ScriptDialect::kTir).PrintVarType(pointer);
   }
   return text;
@@ -94,7 +93,7 @@ std::string FfiBinder::TextOf(const PrimExpr* expr) const {
     ForEachPrimName(
         expr, [&](const tir::Var* var) { names.Define(var); },
         [&](const tir::Buffer* buffer) { names.Define(buffer, buffer->name); });
-    PrintTarget target{nullptr, out, names, FollowedVersion()};
+    PrintTarget target{nullptr, out, names, version()};
     PrimPrinter(target, ScriptDialect::kTir).Print(expr);
   }
   return text;
@@ -317,7 +316,7 @@ void FfiBinder::CheckDType(const tir::Buffer& buffer, const tir::Var* handle, si
   condition = make.Binary(NodeKind::kAnd, condition, field_is(16, StructField::kArrTypeLanes, buffer.dtype.lanes));
   const Parts parts = {Text("Mismatched "), Text(buffer.name), Text(".dtype on argument #"),
                        Text(fmt::format("{}", i))};
-  Assert(bindings_, condition, "TypeError", parts, {"`,\n  expected ", DTypeName(buffer.dtype, FollowedVersion())});
+  Assert(bindings_, condition, "TypeError", parts, {"`,\n  expected ", DTypeName(buffer.dtype, version())});
 }
 
 // The pointer to an array of 64-bit integers.

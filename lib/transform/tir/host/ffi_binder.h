@@ -78,7 +78,8 @@ class FfiBinder {
   // An expression as the messages show it: variables by their paths.
   std::string Render(const PrimExpr* expr);
   std::string TextOf(const PrimExpr* expr) const;
-  static std::string PointerText(const tir::Var* pointer);
+  std::string PointerText(const tir::Var* pointer) const;
+  TextVersion version() const { return build_.make().version(); }
 
   const PrimFunc& func_;
   const std::string symbol_;

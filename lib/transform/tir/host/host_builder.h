@@ -56,7 +56,7 @@ inline DataType IndexType(const tir::Buffer& buffer) {
 
 class HostBuilder {
  public:
-  explicit HostBuilder(Workspace& workspace) : workspace_(workspace), make_(workspace.arena()) {}
+  explicit HostBuilder(Workspace& workspace) : workspace_(workspace), make_(workspace) {}
 
   Workspace& workspace() const { return workspace_; }
   const arith::PrimBuilder& make() const { return make_; }

@@ -208,7 +208,7 @@ Pass CreateInstrumentProfileIntrinsics(const PassOptions& options) {
       const ModuleEntry entry = module.functions()[i];
       const auto* old = As<PrimFunc>(entry.func);
       if (!old) continue;
-      Workspace workspace(entry.storage);
+      Workspace workspace(module, entry.storage);
       const PrimFunc* func = Instrument(old, profile, next_id, workspace);
       if (func != old) module.SetAt(i, func, workspace.Finish());
     }

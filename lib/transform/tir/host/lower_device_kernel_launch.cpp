@@ -57,7 +57,7 @@ using KernelInfos = LookupMap<const GlobalVar*, KernelInfo>;
 class LaunchCollector : public tir::StmtExprVisitor {
  public:
   LaunchCollector(KernelInfo& info, Workspace& workspace, DiagnosticEngine& diagnostics)
-      : info_(info), make_(workspace.arena()), diagnostics_(diagnostics) {}
+      : info_(info), make_(workspace), diagnostics_(diagnostics) {}
 
   // False after an error.
   bool Collect() {
@@ -237,7 +237,7 @@ const PrimFunc* MakeExternal(const PrimFunc* func, const GlobalVar& var, Workspa
 class KernelLowerer {
  public:
   KernelLowerer(Module module, bool runs_on_host, DiagnosticEngine& diagnostics)
-      : module_(std::move(module)), runs_on_host_(runs_on_host), diagnostics_(diagnostics) {}
+      : module_(std::move(module)), runs_on_host_(runs_on_host), diagnostics_(diagnostics), workspace_(module_) {}
 
   Result<Module> Run() {
     for (const ModuleEntry& entry : module_.functions()) {
@@ -270,7 +270,7 @@ class KernelLowerer {
       const ModuleEntry entry = module_.functions()[i];
       const auto* func = As<PrimFunc>(entry.func);
       if (!func) continue;
-      Workspace workspace(entry.storage);
+      Workspace workspace(module_, entry.storage);
       CallLowerer lowerer(infos_.at(entry.var).target, infos_, calls_, workspace, diagnostics_);
       const tir::Stmt* body = lowerer.VisitStmt(func->body);
       if (lowerer.failed()) return false;
@@ -294,7 +294,7 @@ class KernelLowerer {
                                        entry.var->name));
         return false;
       }
-      Workspace workspace(entry.storage);
+      Workspace workspace(module_, entry.storage);
       func = is_launched ? MakeKernel(func, infos_.at(entry.var), workspace, diagnostics_)
                          : MakeExternal(func, *entry.var, workspace);
       if (!func) return false;

@@ -35,7 +35,6 @@
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "iropt/support/followed_version.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/host/host_builder.h"
 
@@ -87,8 +86,8 @@ class BuiltinLowerer : public tir::StmtExprMutator {
       : StmtExprMutator(workspace, tir::kRewriteBuffers),
         build_(workspace),
         diagnostics_(diagnostics),
-        packs_for_ffi_(FollowsSince(TextVersion::kV0_21)),
-        declares_memory_(FollowsSince(TextVersion::kV0_26)) {
+        packs_for_ffi_(workspace.version() >= TextVersion::kV0_21),
+        declares_memory_(workspace.version() >= TextVersion::kV0_26) {
     if (const DictAttr* target = TargetOf(func)) device_type_ = build_.Int32(DeviceTypeOf(*target));
   }
 
@@ -311,7 +310,7 @@ class BuiltinLowerer : public tir::StmtExprMutator {
       typed = workspace().New<tir::IfThenElse>(build_.IsNull(value), set_type(ffi_type::kNone), typed);
     }
     before_.push_back(typed);
-    if (FollowsSince(TextVersion::kV0_22)) {
+    if (workspace().version() >= TextVersion::kV0_22) {
       before_.push_back(build_.SetField(stacks_.value, index, StructField::kFfiZeroPadding, build_.Int32(0)));
     }
     before_.push_back(build_.SetField(stacks_.value, index, StructField::kFfiUnionValue, value));
@@ -413,7 +412,7 @@ class BuiltinLowerer : public tir::StmtExprMutator {
       nest.Add<tir::DeclBuffer>(first->buffer);
       body = first->body;
     }
-    if (!FollowsSince(TextVersion::kV0_24)) {
+    if (workspace().version() < TextVersion::kV0_24) {
       nest.Add<tir::AttrStmt>(pointer, attr::kStorageAlignment, build_.Int32(tir::kAllocAlignment));
     }
     nest.Before(ThrowIf(build_.IsNull(pointer)));

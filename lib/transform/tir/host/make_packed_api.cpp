@@ -34,7 +34,6 @@
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "transform/tir/host/arg_binder.h"
 #include "transform/tir/host/change_api.h"
@@ -291,7 +290,8 @@ const PrimFunc* MakePackedApi(const PrimFunc* func, Workspace& workspace, Diagno
         fmt::format("a packed function cannot take '{}', which is {}", param->name, param->dtype.ToString()));
     return nullptr;
   }
-  if (FollowsSince(TextVersion::kV0_24)) return MakeFfiFunc(*func, symbol->value, *target, workspace, diagnostics);
+  if (workspace.version() >= TextVersion::kV0_24)
+    return MakeFfiFunc(*func, symbol->value, *target, workspace, diagnostics);
   return PackedFuncMaker(*func, symbol->value, *target, workspace, diagnostics).Make();
 }
 

@@ -34,7 +34,6 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "pass_options/SplitHostDevice.h"
 #include "transform/tir/host/device_split.h"
@@ -158,7 +157,7 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
     const bool returns_code = ReturnsErrorCode(*target);
     if (returns_code) body = build_.Seq({body, build_.Return(0)});
     std::vector<const tir::Var*> params = names.vars;
-    if (owner_ && FollowsSince(TextVersion::kV0_26)) {
+    if (owner_ && workspace().version() >= TextVersion::kV0_26) {
       body = DeclareOverParams(names.buffers, params, body);
     } else {
       for (const tir::Buffer* buffer : names.buffers) body = workspace().New<tir::DeclBuffer>(buffer, body);
@@ -166,7 +165,7 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
     const GlobalVar* kernel = AddFunc(params, body, target, returns_code);
 
     std::vector<const PrimExpr*> args(names.vars.begin(), names.vars.end());
-    if (owner_ && FollowsSince(TextVersion::kV0_26)) PassOwnPointers(names.buffers, args);
+    if (owner_ && workspace().version() >= TextVersion::kV0_26) PassOwnPointers(names.buffers, args);
     if (!returns_code) return build_.Evaluate(build_.Call(DataType::Void(), kernel, args));
     const tir::Var* code = workspace().NewPrimVar("kernel_error_code", DataType::Int(32));
     StmtNest check(build_);
@@ -235,15 +234,16 @@ class HostDeviceSplitter : public tir::StmtExprMutator {
                                      {attr::kNoAlias, IntAttr::Bool(true)},
                                      {attr::kIsGlobalFunc, IntAttr::Bool(true)}};
     const DictAttr* func_attrs = DictAttr::Get(attrs);
-    const Attr* requested =
-        owner_ && FollowsSince(TextVersion::kV0_26) ? owner_->attrs->Find(attr::kKernelLaunchParams) : nullptr;
+    const Attr* requested = owner_ && workspace().version() >= TextVersion::kV0_26
+                                ? owner_->attrs->Find(attr::kKernelLaunchParams)
+                                : nullptr;
     if (requested) func_attrs = func_attrs->With(attr::kKernelLaunchParams, requested);
-    if (owner_ && FollowsSince(TextVersion::kV0_25)) body = MoveLaunchBounds(body, *target, func_attrs);
+    if (owner_ && workspace().version() >= TextVersion::kV0_25) body = MoveLaunchBounds(body, *target, func_attrs);
     const Type* result = returns_code ? static_cast<const Type*>(PrimType::Get(DataType::Int(32))) : TupleType::Get({});
     PrimFunc func(workspace().Copy(params), workspace().Copy(std::vector<const tir::Buffer*>(params.size(), nullptr)),
                   body, result, func_attrs, nullptr);
     func.type = PrimFuncType(&func);
-    Workspace own;
+    Workspace own(module_);
     const BaseFunc* copy = CloneFunction(&func, own, {.fresh_sym_vars = true});
     const GlobalVar* var = GlobalVar::Get(UniqueName());
     module_.Set(var, copy, own.Finish());
@@ -306,7 +306,7 @@ bool SplitFunctions(Module& module, bool annotates, DiagnosticEngine& diagnostic
     const auto* func = As<PrimFunc>(entry.func);
     if (!func) continue;
     const StrAttr* symbol = GlobalSymbolOf(*func);
-    Workspace workspace(entry.storage);
+    Workspace workspace(module, entry.storage);
     const PrimFunc* annotated = annotates ? AnnotateDeviceRegions(func, workspace, diagnostics) : func;
     if (!annotated) return false;
     HostDeviceSplitter splitter(module, std::string(symbol ? symbol->value : entry.var->name),

@@ -41,7 +41,7 @@ namespace {
 class ParamBinder : public tir::StmtExprMutator {
  public:
   ParamBinder(const PrimFunc& func, List<const PrimExpr*> values, Workspace& workspace)
-      : StmtExprMutator(workspace, tir::kRewriteBuffers), make_(workspace.arena()) {
+      : StmtExprMutator(workspace, tir::kRewriteBuffers), make_(workspace) {
     for (uint32_t i = 0; i < func.params.size(); ++i) values_.try_emplace(func.params[i], values[i]);
   }
 
@@ -201,7 +201,7 @@ Pass CreateTirInlinePrivateFunctions(const PassOptions& options) {
       const ModuleEntry& entry = old.functions()[i];
       const auto* func = As<PrimFunc>(entry.func);
       if (!func) continue;
-      Workspace workspace(entry.storage);
+      Workspace workspace(old, entry.storage);
       Inliner inliner(callees, *func, called, workspace, context.diagnostics);
       const tir::Stmt* body = inliner.VisitStmt(func->body);
       if (inliner.failed()) return Failure{ErrorCode::PassFailed};

@@ -26,7 +26,7 @@ class LoopCanonicalizer : public tir::StmtExprMutator {
   LoopCanonicalizer(Workspace& workspace, DiagnosticEngine& diagnostics)
       : StmtExprMutator(workspace, {.rewrite_buffers = true}),
         diagnostics_(diagnostics),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {}
 
  protected:
   const tir::Stmt* VisitFor(const tir::For* loop) override {

@@ -77,7 +77,7 @@ class DoubleBufferInjector : public tir::StmtExprMutator {
                        DiagnosticEngine& diagnostics)
       : StmtExprMutator(workspace, tir::kRewriteBuffers),
         diagnostics_(diagnostics),
-        make_(workspace.arena()),
+        make_(workspace),
         split_(split),
         copier_(workspace),
         pointers_(std::move(pointers)) {}

@@ -36,7 +36,7 @@ using arith::IntervalSet;
 class PrefetchInjector : public tir::StmtExprMutator {
  public:
   explicit PrefetchInjector(FunctionPassContext& context)
-      : StmtExprMutator(context.workspace()), diagnostics_(context.diagnostics()), make_(context.workspace().arena()) {}
+      : StmtExprMutator(context.workspace()), diagnostics_(context.diagnostics()), make_(context.workspace()) {}
 
  protected:
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }

@@ -120,9 +120,9 @@ class LoopPartitioner : public tir::StmtExprMutator {
       : StmtExprMutator(context.workspace()),
         config_(config),
         diagnostics_(context.diagnostics()),
-        make_(context.workspace().arena()),
+        make_(context.workspace()),
         copier_(context.workspace()),
-        candidates_(config.constant_loops),
+        candidates_(config.constant_loops, make_.version()),
         plain_(make_, arith::Analyzer::SymVars::kAny),
         ranges_(make_, arith::Analyzer::SymVars::kAny),
         sizes_(make_, arith::Analyzer::SymVars::kAny) {

@@ -9,7 +9,6 @@
 #include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt {
@@ -146,7 +145,8 @@ class ConditionFinder : private tir::StmtExprVisitor {
     const bool is_added = Add(condition, true, condition);
     const auto* comparison = As<tir::BinaryExpr>(condition);
     if (!comparison || !IsComparison(*comparison)) return;
-    if (!is_added && comparison->kind == NodeKind::kEQ && FollowsSince(TextVersion::kV0_20) && AddEqual(*comparison))
+    if (!is_added && comparison->kind == NodeKind::kEQ && analyzer_.make().version() >= TextVersion::kV0_20 &&
+        AddEqual(*comparison))
       return;
     Add(condition, false, analyzer_.make().Node(Negate(comparison->kind), comparison->a, comparison->b));
   }
@@ -196,7 +196,7 @@ void PartitionCandidates::SelectIf(const tir::Stmt* stmt, const tir::Var* var, F
 
 // Since TVM 0.20 a hint also concerns loops with constant bounds.
 bool PartitionCandidates::IsChosen(const tir::Var* var) const {
-  return HasHint(var) && FollowsSince(TextVersion::kV0_20);
+  return HasHint(var) && version_ >= TextVersion::kV0_20;
 }
 
 void PartitionCandidates::VisitFor(const tir::For* loop) {

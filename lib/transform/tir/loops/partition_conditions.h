@@ -14,7 +14,7 @@ namespace iropt {
 // condition in T.likely depends. Loops with constant bounds only if `constant_loops`.
 class PartitionCandidates : private tir::StmtExprVisitor {
  public:
-  explicit PartitionCandidates(bool constant_loops) : constant_loops_(constant_loops) {}
+  PartitionCandidates(bool constant_loops, TextVersion version) : constant_loops_(constant_loops), version_(version) {}
 
   // Adds those under the statement. O(nodes).
   void Select(const tir::Stmt* stmt) { VisitStmt(stmt); }
@@ -38,6 +38,7 @@ class PartitionCandidates : private tir::StmtExprVisitor {
   void SelectIf(const tir::Stmt* stmt, const tir::Var* var, F&& visit);
 
   const bool constant_loops_;
+  const TextVersion version_;
   bool in_likely_ = false;
   bool has_allreduce_ = false;  // all threads must reach it together
   LookupSet<const tir::Stmt*> selected_;

@@ -42,7 +42,7 @@ class LoopUnroller : public tir::StmtExprMutator {
         limits_(limits),
         diagnostics_(diagnostics),
         copier_(workspace),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {}
 
  protected:
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {

@@ -31,7 +31,7 @@ FragmentSizes CollectFragmentSizes(const tir::Stmt* stmt) {
 }
 
 const tir::Buffer* AddVersions(const tir::Buffer& buffer, int64_t num_versions, Workspace& workspace) {
-  const arith::PrimBuilder make(workspace.arena());
+  const arith::PrimBuilder make(workspace);
   tir::Buffer versioned = buffer;
   std::vector<const PrimExpr*> shape = {make.Int(num_versions, DataType::Int(32))};
   shape.insert(shape.end(), buffer.shape.begin(), buffer.shape.end());
@@ -55,7 +55,7 @@ VersionSelector::VersionSelector(const tir::For& loop, const VersionedBuffers& b
       buffers_(buffers),
       fragments_(fragments),
       all_versions_(all_versions),
-      make_(workspace.arena()) {
+      make_(workspace) {
   buffers.ForEachInAnyOrder([&](const tir::Buffer* buffer, const tir::Buffer* versioned) {
     Remap(buffer, versioned);
     by_pointer_.try_emplace(buffer->data, buffer);

@@ -9,7 +9,6 @@
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "transform/tir/util/constant_conditions.h"
 
@@ -51,7 +50,7 @@ PipelineRewriter::PipelineRewriter(const tir::For& loop, std::vector<PipelineBlo
       known_(known),
       fragments_(fragments),
       annotations_(annotations),
-      make_(workspace.arena()),
+      make_(workspace),
       analyzer_(make_, arith::Analyzer::SymVars::kAny),
       copier_(workspace),
       position_(blocks_.size()),
@@ -83,7 +82,7 @@ const tir::Stmt* PipelineRewriter::Rewrite(const std::unordered_set<const tir::B
   // 0.20 and newer leave them out by a condition, so that the part has as many iterations as before.
   const bool may_be_short = max_stage_ > 1 && !analyzer_.CanProve(make_.Binary(NodeKind::kGE, loop_.extent,
                                                                                make_.Cast(loop_.extent->dtype, lag)));
-  const bool by_condition = may_be_short && !arith::AsInt(end) && FollowsSince(TextVersion::kV0_20);
+  const bool by_condition = may_be_short && !arith::AsInt(end) && make_.version() >= TextVersion::kV0_20;
   const PrimExpr* last = may_be_short && !by_condition ? make_.Max(end, full) : end;
   const std::vector<const tir::Stmt*> parts = {Emit(begin, full, true), Emit(full, end, false),
                                                Emit(last, make_.Add(end, lag), true, by_condition ? full : nullptr)};

@@ -91,7 +91,7 @@ bool ScheduleFunction(Module& module, const ModuleEntry& entry, const TargetAttr
 Module MarkScheduled(Module module, const GlobalVar* var) {
   const auto index = static_cast<size_t>(module.IndexOf(var));
   const auto* func = To<PrimFunc>(module.functions()[index].func);
-  Workspace workspace(module.functions()[index].storage);
+  Workspace workspace(module, module.functions()[index].storage);
   auto* marked = workspace.New<PrimFunc>(*func);
   marked->attrs = func->attrs->With(attr::kIsScheduled, IntAttr::Bool(true));
   module.SetAt(index, marked, workspace.Finish());

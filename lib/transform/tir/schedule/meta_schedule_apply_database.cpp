@@ -82,7 +82,7 @@ class DatabaseApplier {
   Result<Module> Apply(Module module, const GlobalVar* var, bool warn) const {
     const ModuleEntry& entry = *module.Find(var);
     const auto& func = *To<PrimFunc>(entry.func);
-    const schedule::TuningRecord* record = RecordOf(func, entry.storage);
+    const schedule::TuningRecord* record = RecordOf(module, entry);
     if (!record) {
       if (warn)
         context_.diagnostics.Warning(Location(func), "no-record",
@@ -93,14 +93,13 @@ class DatabaseApplier {
     DiagnosticBuffer messages;
     DiagnosticEngine buffered(&messages);
     DiagnosticEngine& diagnostics = skip_refused_ ? buffered : context_.diagnostics;
-    Result<ModuleEntry> scheduled =
-        Schedule(workload, *record, var, module.text_version(), Location(func), diagnostics);
+    Result<ModuleEntry> scheduled = Schedule(workload, *record, var, module.version(), Location(func), diagnostics);
     if (!scheduled.ok() && skip_refused_) {
       WarnOfRefusal(func, var, scheduled.error(), messages);
       return module;
     }
     if (!scheduled.ok()) return scheduled.TakeError();
-    Workspace workspace(scheduled->storage);
+    Workspace workspace(module, scheduled->storage);
     auto* result = workspace.New<PrimFunc>(*To<PrimFunc>(scheduled->func));
     result->attrs = func.attrs->With(attr::kIsScheduled, IntAttr::Bool(true));
     result->type = PrimFuncType(result);
@@ -111,9 +110,9 @@ class DatabaseApplier {
 
  private:
   // Null if there is none.
-  const schedule::TuningRecord* RecordOf(const PrimFunc& func, const FuncStorageRef& storage) const {
-    Workspace workspace(storage);
-    const auto found = database_.Find(*schedule::NormalizeWorkload(func, workspace));
+  const schedule::TuningRecord* RecordOf(const Module& module, const ModuleEntry& entry) const {
+    Workspace workspace(module, entry.storage);
+    const auto found = database_.Find(*schedule::NormalizeWorkload(*To<PrimFunc>(entry.func), workspace));
     return found ? database_.Best(*found) : nullptr;
   }
 
@@ -128,10 +127,10 @@ class DatabaseApplier {
 
   // The function of the database with the trace applied. `place` is that of the function of the module.
   Result<ModuleEntry> Schedule(const schedule::Workload& workload, const schedule::TuningRecord& record,
-                               const GlobalVar* var, std::optional<TextVersion> version, SourceSpan place,
+                               const GlobalVar* var, TextVersion version, SourceSpan place,
                                DiagnosticEngine& diagnostics) const {
     Module module;
-    if (version) module.set_text_version(*version);
+    module.set_text_version(version);
     module.Set(workload.var, workload.func, workload.storage);
     schedule::Schedule sch(std::move(module), &intrinsics_);
     const DiagnosticContext note(diagnostics, SourceSpan(),

@@ -28,7 +28,7 @@ namespace iropt {
 class BufferFacts {
  public:
   BufferFacts(arith::Analyzer& analyzer, Workspace& workspace)
-      : analyzer_(analyzer), make_(workspace.arena()), workspace_(workspace) {}
+      : analyzer_(analyzer), make_(workspace), workspace_(workspace) {}
 
   // The expression with the loads replaced of which the value is known.
   const PrimExpr* Resolve(const PrimExpr* expr);

@@ -36,7 +36,7 @@ constexpr int kMaxBits = 64;
 class NeededBits {
  public:
   NeededBits(Workspace& workspace, int target)
-      : target_(target), analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+      : target_(target), analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {}
 
   int target() const { return target_; }
   int Of(const PrimExpr* e) {

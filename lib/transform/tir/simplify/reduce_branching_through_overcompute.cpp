@@ -92,7 +92,7 @@ class BranchReducer : public BufferFactsMutator {
 
 Pass CreateReduceBranchingThroughOvercompute(const PassOptions& options) {
   return CreateBodyPass(options.info(), {}, [](const PrimFunc& func, FunctionPassContext& context) {
-    arith::Analyzer analyzer(arith::PrimBuilder(context.workspace().arena()), arith::Analyzer::SymVars::kAny);
+    arith::Analyzer analyzer(arith::PrimBuilder(context.workspace()), arith::Analyzer::SymVars::kAny);
     LookupSet<const tir::IfThenElse*> guards;
     const bool by_values = config::tir::ReduceBranchingThroughOvercompute(context.context()).use_dataflow_analysis;
     if (by_values) guards = FindOverwrittenGuards(func.body, analyzer, context.workspace());

@@ -25,7 +25,6 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 #include "overwritten_stores.h"
@@ -280,7 +279,7 @@ class NoOpRemover : public BufferFactsMutator {
 
   const LookupSet<const tir::BufferStore*> overwritten_;
   // Since TVM 0.24 definitions are statements of their own, which stay.
-  const bool keeps_definitions_ = FollowsSince(TextVersion::kV0_24);
+  const bool keeps_definitions_ = workspace().version() >= TextVersion::kV0_24;
   bool ignore_timers_ = false;
   arith::VarDomains domains_;
   Uses uses_;
@@ -297,7 +296,7 @@ const tir::Stmt* RemoveNoOps(const tir::Stmt* stmt, arith::Analyzer& analyzer, c
 
 const PrimFunc* RemoveNoOps(const PrimFunc* func, const PassContext& context, Workspace& workspace) {
   const config::tir::RemoveNoOp config(context);
-  arith::Analyzer analyzer(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny);
+  arith::Analyzer analyzer(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny);
   const bool by_values = config.use_dataflow_analysis;
   LookupSet<const tir::BufferStore*> overwritten;
   if (by_values) overwritten = FindOverwrittenStores(func->body, analyzer, workspace);

@@ -25,7 +25,7 @@ namespace {
 class SplitPatternRenormalizer : public tir::StmtExprMutator {
  public:
   explicit SplitPatternRenormalizer(Workspace& workspace)
-      : StmtExprMutator(workspace, tir::kDropNoOps), make_(workspace.arena()) {}
+      : StmtExprMutator(workspace, tir::kDropNoOps), make_(workspace) {}
 
  protected:
   const PrimExpr* VisitFloorDiv(const tir::FloorDiv* expr) override {

@@ -29,7 +29,6 @@
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt {
@@ -130,7 +129,7 @@ class StmtSimplifier : public BufferFactsMutator {
     const arith::Analyzer::Constraint from(analyzer_, make.Binary(NodeKind::kGE, loop->loop_var, loop->min));
     const PrimExpr* end = make.Add(loop->min, loop->extent);
     const arith::Analyzer::Constraint to(analyzer_, make.Binary(NodeKind::kLT, loop->loop_var, end));
-    if (!FollowsSince(TextVersion::kV0_26)) return BufferFactsMutator::VisitLoop(loop);
+    if (workspace().version() < TextVersion::kV0_26) return BufferFactsMutator::VisitLoop(loop);
     // The body runs at least once.
     const arith::Analyzer::Constraint runs(
         analyzer_, make.Binary(NodeKind::kGT, loop->extent, make.Const(0, loop->extent->dtype)));
@@ -254,7 +253,7 @@ class StmtSimplifier : public BufferFactsMutator {
   }
 
   // Since TVM 0.24 all values without side effects are inlined, and their bindings stay.
-  const bool keeps_bindings_ = FollowsSince(TextVersion::kV0_24);
+  const bool keeps_bindings_ = workspace().version() >= TextVersion::kV0_24;
   const SimplifyOptions options_;
   KeptVars kept_vars_;
   tir::VarValues bound_;  // by bindings that stay
@@ -264,7 +263,7 @@ class StmtSimplifier : public BufferFactsMutator {
 
 const PrimFunc* SimplifyStatements(const PrimFunc* func, const PassContext& context, Workspace& workspace) {
   const config::tir::Simplify config(context);
-  arith::Analyzer analyzer(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny);
+  arith::Analyzer analyzer(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny);
   analyzer.set_extensions({.prove_transitively = config.transitively_prove_inequalities,
                            .and_of_ors = config.convert_boolean_to_and_of_ors,
                            .constrain_branches = config.apply_constraints_to_boolean_branches});

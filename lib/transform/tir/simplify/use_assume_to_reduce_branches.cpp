@@ -67,7 +67,7 @@ bool IsElementwise(const PrimFunc& func) {
 Pass CreateUseAssumeToReduceBranches(const PassOptions& options) {
   return CreateBodyPass(options.info(), {}, [](const PrimFunc& func, FunctionPassContext& context) {
     if (!IsElementwise(func)) return func.body;
-    arith::Analyzer analyzer(arith::PrimBuilder(context.workspace().arena()), arith::Analyzer::SymVars::kAny);
+    arith::Analyzer analyzer(arith::PrimBuilder(context.workspace()), arith::Analyzer::SymVars::kAny);
     return PaddingBranchReducer(analyzer, context.workspace()).VisitStmt(func.body);
   });
 }

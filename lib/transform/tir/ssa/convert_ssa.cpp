@@ -215,9 +215,9 @@ void ConvertFunction(Module& module, size_t i, Vars& defined) {
   const auto* func = As<PrimFunc>(entry.func);
   if (!func) return;
   const std::vector<const tir::Var*> vars = DefinedVars::Of(*func);
-  Workspace workspace(entry.storage);
+  Workspace workspace(module, entry.storage);
   if (std::ranges::any_of(vars, [&](const tir::Var* var) { return defined.contains(var); })) {
-    workspace = Workspace();
+    workspace = Workspace(module);
     func = To<PrimFunc>(CloneFunction(func, workspace, {.fresh_sym_vars = true}));
   } else {
     defined.InsertAll(vars);

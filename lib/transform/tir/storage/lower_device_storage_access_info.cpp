@@ -45,7 +45,7 @@ class StorageInfoLowerer : public tir::StmtExprMutator {
       : StmtExprMutator(workspace),
         infos_(infos),
         diagnostics_(diagnostics),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {}
 
  protected:
   const tir::Stmt* VisitAllocate(const tir::Allocate* allocate) override {

@@ -40,7 +40,7 @@ class VtcmAllocator : public tir::StmtExprMutator {
         workspace().New<tir::Call>(DataType::Handle(), GetOp(op::kTirTvmStackMakeShape), allocate->extents);
     const std::array<const PrimExpr*, 3> args{
         workspace().New<tir::StringImm>(allocate->buffer_var->pointer->scope),
-        arith::PrimBuilder(workspace().arena()).Int(static_cast<int64_t>(allocate->extents.size())), shape};
+        arith::PrimBuilder(workspace()).Int(static_cast<int64_t>(allocate->extents.size())), shape};
     const PrimExpr* memory = workspace().New<tir::Call>(allocate->buffer_var->dtype, GetOp(op::kTirNdMemAllocWithScope),
                                                         workspace().Copy(std::span<const PrimExpr* const>(args)));
     return workspace().New<tir::LetStmt>(allocate->buffer_var, memory, VisitStmt(allocate->body));

@@ -27,7 +27,6 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "transform/tir/storage/shared_memory_plan.h"
 #include "transform/tir/util/constant_conditions.h"
@@ -62,7 +61,7 @@ class SharedAllocationFinder : public tir::StmtExprVisitor {
 class SharedMemoryMerger : public tir::StmtExprMutator {
  public:
   SharedMemoryMerger(std::string_view scope, Workspace& workspace, DiagnosticEngine& diagnostics)
-      : StmtExprMutator(workspace), scope_(scope), diagnostics_(diagnostics), make_(workspace.arena()) {}
+      : StmtExprMutator(workspace), scope_(scope), diagnostics_(diagnostics), make_(workspace) {}
 
  protected:
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
@@ -174,7 +173,7 @@ class SharedMemoryMerger : public tir::StmtExprMutator {
       body = workspace().New<tir::AttrStmt>(merged_, attr::kVolatileScope, make_.Int(1, DataType::Int(32)), body);
     }
     // Since TVM 0.24 the memory is a buffer itself.
-    if (FollowsSince(TextVersion::kV0_24)) {
+    if (workspace().version() >= TextVersion::kV0_24) {
       const tir::BufferSpec spec = {.shape = {plan_.bytes}, .dtype = DataType::UInt(8), .data = merged_};
       body = workspace().New<tir::DeclBuffer>(tir::MakeBuffer(workspace(), spec, merged_->name), body);
     }

@@ -165,7 +165,7 @@ class AccessCollector : public tir::StmtExprVisitor {
 class PointerRewriter : public tir::StmtExprMutator {
  public:
   PointerRewriter(const Memories& memories, Workspace& workspace)
-      : StmtExprMutator(workspace, tir::kRewriteBuffers), make_(workspace.arena()) {
+      : StmtExprMutator(workspace, tir::kRewriteBuffers), make_(workspace) {
     // Each pointer becomes another one by itself: the order does not matter.
     for (const auto& [pointer, memory] : memories) {
       const DataType preferred = memory.PreferredType();

@@ -39,7 +39,6 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "transform/tir/storage/access_sequence.h"
 #include "transform/tir/storage/pointer_value_type.h"
@@ -62,7 +61,7 @@ class StorageRewriter : public tir::StmtExprMutator {
         diagnostics_(diagnostics),
         plan_(plan),
         sequence_(sequence),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {
     MakeAllocations();
   }
 
@@ -239,7 +238,7 @@ class StorageRewriter : public tir::StmtExprMutator {
   NewAllocation Merged(const tir::Var* pointer, DataType dtype, const PrimExpr* count) {
     NewAllocation made = {.allocate =
                               NewAllocate(pointer, dtype, workspace().Copy(std::vector{count}), True(workspace()))};
-    if (FollowsSince(TextVersion::kV0_24)) {
+    if (workspace().version() >= TextVersion::kV0_24) {
       const tir::BufferSpec spec = {.shape = {count}, .dtype = dtype, .data = pointer};
       made.declared = tir::MakeBuffer(workspace(), spec, pointer->name);
     }

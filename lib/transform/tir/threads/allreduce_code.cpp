@@ -37,7 +37,7 @@ class AllreduceBuilder {
       : reduction_(reduction),
         warps_(warps),
         workspace_(workspace),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny),
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny),
         index_dtype_(reduction.reduced.index->dtype) {}
 
   AllreduceCode Build() {

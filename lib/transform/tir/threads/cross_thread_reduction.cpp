@@ -45,7 +45,7 @@ class AccessReplacer : public tir::StmtExprMutator {
 
  private:
   List<const PrimExpr*> Zero() {
-    const PrimExpr* zero = arith::PrimBuilder(workspace().arena()).Int(0, DataType::Int(32));
+    const PrimExpr* zero = arith::PrimBuilder(workspace()).Int(0, DataType::Int(32));
     return workspace().Copy(std::vector{zero});
   }
 

@@ -32,7 +32,6 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "pass_options/DefaultGPUSchedule.h"
 
@@ -55,7 +54,8 @@ constexpr GpuKind kGpuKinds[] = {{"cuda", 1024},
                                  {"vulkan", 256, TextVersion::kV0_20}};
 
 // The threads of a block for the function; 0 if it is not for a GPU.
-int64_t MaxNumThreads(const PrimFunc& func, const TargetAttr* default_target, int64_t without_target) {
+int64_t MaxNumThreads(const PrimFunc& func, const TargetAttr* default_target, int64_t without_target,
+                      TextVersion version) {
   const Attr* own = func.attrs->Find(attr::kTarget);
   const Attr* attr = own ? own : default_target;
   if (!attr) return without_target;
@@ -64,7 +64,7 @@ int64_t MaxNumThreads(const PrimFunc& func, const TargetAttr* default_target, in
   const auto* kind = config ? As<StrAttr>(config->Find("kind")) : nullptr;
   if (!kind) return 0;
   const auto* gpu = std::ranges::find(kGpuKinds, kind->value, &GpuKind::name);
-  if (gpu == std::end(kGpuKinds) || !FollowsSince(gpu->since)) return 0;
+  if (gpu == std::end(kGpuKinds) || version < gpu->since) return 0;
   const auto* given = As<IntAttr>(config->Find("max_num_threads"));
   return given && given->value > 0 ? given->value : gpu->max_num_threads;
 }
@@ -197,7 +197,7 @@ class ThreadBinder : public tir::StmtExprMutator {
       : StmtExprMutator(workspace, tir::kRewriteBuffers),
         fusions_(fusions),
         max_threads_(max_threads),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {}
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }  // there are no blocks in expressions
 
@@ -305,7 +305,7 @@ class ThreadBinder : public tir::StmtExprMutator {
 const tir::Stmt* WrapBareBlock(const tir::BlockRealize* realize, Workspace& workspace) {
   const tir::Block* block = realize->block;
   if (!block->iter_vars.empty() || Is<tir::For>(block->body) || Is<tir::BlockRealize>(block->body)) return realize;
-  const arith::PrimBuilder make(workspace.arena());
+  const arith::PrimBuilder make(workspace);
   const DataType dtype = DataType::Int(32);
   const PrimExpr* zero = make.Int(0, dtype);
   const PrimExpr* one = make.Int(1, dtype);
@@ -327,9 +327,10 @@ const PrimFunc* Schedule(const PrimFunc* func, int64_t max_threads, FunctionPass
   const auto* scheduled = As<IntAttr>(func->attrs->Find(attr::kIsScheduled));
   if (scheduled && scheduled->value != 0) return func;
   const tir::Stmt* body = func->body;
-  const int64_t threads = MaxNumThreads(*func, context.context().target, max_threads);
+  const int64_t threads = MaxNumThreads(*func, context.context().target, max_threads, context.module().version());
   if (threads > 0 && Is<tir::BlockRealize>(body)) {
-    if (FollowsSince(TextVersion::kV0_25)) body = WrapBareBlock(To<tir::BlockRealize>(body), context.workspace());
+    if (context.module().version() >= TextVersion::kV0_25)
+      body = WrapBareBlock(To<tir::BlockRealize>(body), context.workspace());
     FusionPlanner planner(context.diagnostics());
     planner.VisitStmt(body);
     body = ThreadBinder(planner.fusions, threads, context.workspace()).VisitStmt(body);

@@ -107,8 +107,7 @@ class ThreadBindingLifter : public tir::StmtExprMutator {
     // Innermost first.
     std::ranges::stable_sort(collector.axes, std::greater(), [](const LiftedAxis& axis) { return axis.tag.size(); });
     for (LiftedAxis& axis : collector.axes) {
-      for (const tir::Var* var : axis.loop_vars)
-        Remap(var, arith::PrimBuilder(workspace().arena()).Cast(var->dtype, axis.var));
+      for (const tir::Var* var : axis.loop_vars) Remap(var, arith::PrimBuilder(workspace()).Cast(var->dtype, axis.var));
       lifted_[axis.path.back()].push_back(std::move(axis));
     }
   }

@@ -36,7 +36,6 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "pass_options/LowerCrossThreadReduction.h"
 #include "transform/tir/threads/cross_thread_reduction.h"
@@ -63,7 +62,7 @@ class CrossThreadReductionLowerer : public tir::StmtExprMutator {
       : StmtExprMutator(workspace, tir::kRewriteBuffers),
         integer_scope_(integer_scope),
         diagnostics_(diagnostics),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {}
 
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }  // there are no blocks in expressions
 
@@ -175,7 +174,7 @@ class CrossThreadReductionLowerer : public tir::StmtExprMutator {
     }
     const auto first = std::ranges::find(path_, static_cast<const tir::Stmt*>(loops[0]));
     CrossThreadReduction parts(realize, *reduction, loops, make(), workspace());
-    parts.set_integer_scope(integer_scope_ || FollowsSince(TextVersion::kV0_26));
+    parts.set_integer_scope(integer_scope_ || workspace().version() >= TextVersion::kV0_26);
     lowered_[loops[0]] = parts.Make(std::vector<const tir::Stmt*>(first, path_.end()));
     std::vector<const tir::Buffer*>& scratchpads = scopes_.back().scratchpads;
     scratchpads.insert(scratchpads.end(), parts.scratchpads().begin(), parts.scratchpads().end());

@@ -32,7 +32,6 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "iropt/support/followed_version.h"
 #include "iropt/support/lookup.h"
 #include "transform/tir/threads/allreduce_code.h"
 #include "transform/tir/util/constant_conditions.h"
@@ -52,7 +51,7 @@ struct BlockAxis {
 class AllreduceLowerer : public tir::StmtExprMutator {
  public:
   AllreduceLowerer(const WarpInfo& warps, Workspace& workspace, DiagnosticEngine& diagnostics)
-      : StmtExprMutator(workspace), warps_(warps), diagnostics_(diagnostics), make_(workspace.arena()) {}
+      : StmtExprMutator(workspace), warps_(warps), diagnostics_(diagnostics), make_(workspace) {}
 
  protected:
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
@@ -92,7 +91,7 @@ class AllreduceLowerer : public tir::StmtExprMutator {
     const tir::Stmt* body = visited->body;
     const DictAttr* annotations = visited->annotations;
     if (buffer->scope() == "shared") {
-      if (FollowsSince(TextVersion::kV0_24)) {
+      if (workspace().version() >= TextVersion::kV0_24) {
         annotations = annotations->With(attr::kVolatile, IntAttr::Bool(true));
       } else {
         body =

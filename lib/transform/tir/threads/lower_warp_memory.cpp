@@ -63,7 +63,7 @@ class WarpMemoryLowerer : public tir::StmtExprMutator {
       : StmtExprMutator(workspace),
         warp_size_(warp_size),
         diagnostics_(diagnostics),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {
     RangeBinder(analyzer_).VisitStmt(func.body);
   }
 

@@ -41,7 +41,7 @@ class ThreadAxisRemapper : public tir::StmtExprMutator {
     const auto tag = tags_.find(axis->thread_tag);
     if (tag == tags_.end()) return StmtExprMutator::VisitAttrStmt(stmt);
     const tir::Var* var = VarOf(tag->second, axis->var->dtype);
-    Remap(axis->var, arith::PrimBuilder(workspace().arena()).Cast(axis->var->dtype, var));
+    Remap(axis->var, arith::PrimBuilder(workspace()).Cast(axis->var->dtype, var));
     const tir::Range* dom = axis->dom ? VisitRange(axis->dom) : nullptr;
     const auto* moved =
         workspace().New<tir::IterVar>(dom, var, axis->iter_type, workspace().arena().CopyString(tag->second));

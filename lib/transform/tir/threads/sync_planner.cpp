@@ -41,7 +41,7 @@ class SyncPlanner : public tir::StmtExprVisitor {
   SyncPlanner(std::string_view scope, Workspace& workspace, DiagnosticEngine& diagnostics)
       : scope_(StorageScope::Of(scope)),
         diagnostics_(diagnostics),
-        analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+        analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {}
 
   SyncPoints points;
 

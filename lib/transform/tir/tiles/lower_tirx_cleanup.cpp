@@ -40,7 +40,7 @@ class LayoutApplier : public arith::StmtExprMutatorWithAnalyzer {
       : StmtExprMutatorWithAnalyzer(func, workspace, {.mutator = {}}),
         is_trn_(target && KindOf(*target) == "trn"),
         diagnostics_(diagnostics),
-        context_free_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {}
+        context_free_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {}
 
   const PrimFunc* Apply(const PrimFunc* func) {
     std::vector<const tir::Buffer*> params(func->param_buffers.begin(), func->param_buffers.end());

@@ -87,7 +87,7 @@ class ScopeIdFinder : public tir::StmtExprVisitor {
 class LaunchFinder {
  public:
   LaunchFinder(const std::vector<ScopeIds>& ids, Workspace& workspace)
-      : ids_(ids), workspace_(workspace), make_(workspace.arena()), analyzer_(make_, arith::Analyzer::SymVars::kAny) {}
+      : ids_(ids), workspace_(workspace), make_(workspace), analyzer_(make_, arith::Analyzer::SymVars::kAny) {}
 
   Result<KernelLaunch> Find() {
     IROPT_RETURN_IF_ERROR(Close());

@@ -21,7 +21,7 @@ inline constexpr int64_t kDefaultInstructionSize = 512;
 class TrnBuilder {
  public:
   explicit TrnBuilder(const TrnContext& context)
-      : workspace_(context.workspace), make_(context.workspace.arena()), call_(context.call) {}
+      : workspace_(context.workspace), make_(context.workspace), call_(context.call) {}
 
   const arith::PrimBuilder& make() const { return make_; }
   const PrimExpr* Int(int64_t value) const { return make_.Int(value, DataType::Int(32)); }

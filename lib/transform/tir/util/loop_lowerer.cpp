@@ -10,10 +10,7 @@ namespace iropt {
 
 LoopLowerer::LoopLowerer(tir::MutatorOptions options, bool keeps_unroll, Workspace& workspace,
                          DiagnosticEngine& diagnostics)
-    : StmtExprMutator(workspace, options),
-      keeps_unroll_(keeps_unroll),
-      diagnostics_(diagnostics),
-      make_(workspace.arena()) {}
+    : StmtExprMutator(workspace, options), keeps_unroll_(keeps_unroll), diagnostics_(diagnostics), make_(workspace) {}
 
 void LoopLowerer::Error(const Node& at, const std::string& message) {
   diagnostics_.Error(Location(at), "pass-failed", message);

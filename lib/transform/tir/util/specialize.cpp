@@ -11,7 +11,7 @@ namespace {
 class Specializer : public tir::StmtExprMutator {
  public:
   explicit Specializer(Workspace& workspace)
-      : StmtExprMutator(workspace, {.rewrite_buffers = true}), make_(workspace.arena()) {}
+      : StmtExprMutator(workspace, {.rewrite_buffers = true}), make_(workspace) {}
 
   void SetValue(const tir::Var* var, int64_t value) { Remap(var, make_.Int(value, var->dtype)); }
 

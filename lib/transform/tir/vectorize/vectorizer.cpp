@@ -14,7 +14,6 @@
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 #include "iropt/support/debug_output.h"
-#include "iropt/support/followed_version.h"
 #include "transform/tir/vectorize/predicate_accesses.h"
 
 namespace iropt {
@@ -101,7 +100,7 @@ Vectorizer::Vectorizer(const tir::Var* var, const PrimExpr* extent, bool predica
       extent_(extent),
       predicate_accesses_(predicate_accesses),
       diagnostics_(diagnostics),
-      analyzer_(arith::PrimBuilder(workspace.arena()), arith::Analyzer::SymVars::kAny) {
+      analyzer_(arith::PrimBuilder(workspace), arith::Analyzer::SymVars::kAny) {
   ramp_ = make().Ramp(make().Const(0, var->dtype), make().Const(1, var->dtype), extent);
 }
 
@@ -289,7 +288,7 @@ const PrimExpr* Vectorizer::VisitScalarCall(const tir::Call& call) {
 
 const PrimExpr* Vectorizer::VisitVectorCall(const tir::Call& call) {
   // The first operands of an LLVM intrinsic are its number and, before 0.22, the number of the others.
-  const size_t of_intrinsic = FollowsSince(TextVersion::kV0_22) ? 1 : 2;
+  const size_t of_intrinsic = workspace().version() >= TextVersion::kV0_22 ? 1 : 2;
   const size_t first = IsOp(call.op, op::kTirCallLlvmPureIntrin) ? of_intrinsic : 0;
   std::vector<const PrimExpr*> args;
   int lanes = 1;

@@ -30,13 +30,13 @@ class TensorIntrin:
         return TensorIntrin(module.find(f"{name}_desc"), module.find(f"{name}_impl"))
 
 
-def find(name):
-    """A module with NAME_desc and NAME_impl; None if the name is not known."""
+def find(name, version="0.18"):
+    """A module with NAME_desc and NAME_impl, as that version of TVM has it; None if the name is not known."""
     if name in _registered:
         module = native.Module()
         for part, text in zip(("desc", "impl"), _registered[name]):
             (_, function), = native.from_source(text, name).entries()
             module.set(f"{name}_{part}", function)
         return module
-    text = native.builtin_intrinsic(name)
+    text = native.builtin_intrinsic(name, version)
     return native.from_source(text, name) if text else None
