@@ -12,9 +12,12 @@
 // Source: TVM 0.18's pass of this name.
 #include <vector>
 
+#include "iropt/ir/tir/copy_stmt.h"
 #include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/support/lookup.h"
 #include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
@@ -31,7 +34,10 @@ class OpaqueBlockConverter : public tir::StmtExprMutator {
     const PrimExpr* predicate = VisitExpr(realize->predicate);
     std::vector<const PrimExpr*> values;
     for (const PrimExpr* value : realize->iter_values) values.push_back(VisitExpr(value));
-    for (size_t i = 0; i < values.size(); ++i) Remap(block.iter_vars[i]->var, values[i]);
+    for (size_t i = 0; i < values.size(); ++i) {
+      Remap(block.iter_vars[i]->var, values[i]);
+      if (DefinesVars(values[i])) defining_.insert(block.iter_vars[i]->var);
+    }
     const auto* opaque = To<tir::Block>(VisitBlock(&block));
     if (values.empty() && predicate == realize->predicate && opaque == &block) return realize;
     tir::BlockRealize copy = *realize;
@@ -41,6 +47,12 @@ class OpaqueBlockConverter : public tir::StmtExprMutator {
     return workspace().New<tir::BlockRealize>(copy);
   }
 
+  // Each place defines the variables in the value of an axis itself.
+  const PrimExpr* VisitVar(const tir::Var* var) override {
+    const PrimExpr* value = StmtExprMutator::VisitVar(var);
+    return !defining_.empty() && defining_.contains(var) ? CopyExpr(value, workspace()) : value;
+  }
+
   const tir::Stmt* VisitBlock(const tir::Block* block) override {
     if (block->iter_vars.empty()) return StmtExprMutator::VisitBlock(block);
     tir::Block without_axes = *block;
@@ -48,6 +60,15 @@ class OpaqueBlockConverter : public tir::StmtExprMutator {
     const tir::Stmt* visited = StmtExprMutator::VisitBlock(&without_axes);
     return visited == &without_axes ? workspace().New<tir::Block>(without_axes) : visited;
   }
+
+ private:
+  static bool DefinesVars(const PrimExpr* value) {
+    bool found = false;
+    tir::PostOrderVisit(value, [&](const Node* node) { found = found || Is<tir::Let>(node); });
+    return found;
+  }
+
+  LookupSet<const tir::Var*> defining_;  // the axes of which the value defines variables
 };
 
 }  // namespace
