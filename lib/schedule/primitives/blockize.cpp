@@ -114,7 +114,8 @@ class BlockSplitter {
   Status Divide(const Ref* ref, const tir::BlockRealize& realize, const Ref* high, bool high_is_outer) {
     loops.clear();
     std::vector<const tir::Var*> inner_vars, outer_vars;
-    arith::IterRanges iters;
+    arith::IterRanges& iters = iters_;
+    iters.clear();
     bool inner = !(high_is_outer && ref->parent == high);
     const tir::Stmt* below = &realize;
     for (const Ref* up = ref->parent; up && up->is_loop(); up = up->parent) {
@@ -163,12 +164,20 @@ class BlockSplitter {
   }
 
   // What both parts of an index leave out: the least value of the axis if it is divided as a whole, whatever the order
-  // in which loops run through its values, else the inner part in the first iteration.
-  const PrimExpr* BaseOf(const PrimExpr* inner, const tir::IterVar& old) {
+  // in which loops run through its values, else that of the inner part, which is in the first iteration in which the
+  // block runs. Null if that is not known.
+  const PrimExpr* BaseOf(const SubspaceDivision::Part& inner, const tir::IterVar& old) {
     if (is_trivial_) return old.dom->min;
-    tir::VarValues first;
-    for (const tir::For* loop : loops) first[loop->loop_var] = loop->min;
-    return analyzer_.Simplify(tir::Substitute(inner, first, workspace_));
+    if (IsTrue(predicate_)) {
+      tir::VarValues first;
+      for (const tir::For* loop : loops) first[loop->loop_var] = loop->min;
+      return analyzer_.Simplify(tir::Substitute(inner.expr, first, workspace_));
+    }
+    const tir::Range point(inner.expr, make_.Const(1, inner.expr->dtype));
+    const auto values = arith::EstimateIterMap(point, iters_, predicate_, analyzer_);
+    if (!values) return nullptr;
+    const PrimExpr* extent = make_.Add(make_.Sub(values->max(), values->min()), point.extent);
+    return analyzer_.CanProveEqual(extent, inner.extent) ? analyzer_.Simplify(values->min()) : nullptr;
   }
 
   const tir::IterVar* NewAxis(const tir::IterVar& old, const PrimExpr* min, const PrimExpr* extent,
@@ -189,7 +198,8 @@ class BlockSplitter {
     for (size_t i = 0; i < block_->iter_vars.size(); ++i) {
       const tir::IterVar& old = *block_->iter_vars[i];
       const auto& [outer, inner] = division_.indices[i];
-      const PrimExpr* base = BaseOf(inner.expr, old);
+      const PrimExpr* base = BaseOf(inner, old);
+      if (!base) return state_.Refuse("the condition of the block {0} leaves its least indices unknown", {block_});
       const bool is_unit_inner = arith::IsInt(inner.extent, 1);
       const bool is_unit_outer = arith::IsInt(outer.extent, 1);
       const bool has_base = !arith::IsInt(base, 0);
@@ -245,6 +255,7 @@ class BlockSplitter {
   const tir::Block* block_ = nullptr;
   SubspaceDivision division_;
   bool is_trivial_ = false;
+  arith::IterRanges iters_;  // the loops around the block in its scope
   const PrimExpr* outer_condition_ = nullptr;
   const PrimExpr* predicate_ = nullptr;  // of the block
   tir::VarValues values_, loop_vars_;
