@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "iropt/arith/mutator.h"
+#include "iropt/ir/attr_keys.h"
 #include "iropt/ir/structural.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
@@ -112,6 +113,8 @@ class BufferFlattener : public arith::StmtExprMutatorWithAnalyzer {
     copy.buffer_var = pointer;
     copy.extents = extents;
     if (becomes_int8) copy.dtype = DataType::Int(8);
+    // The dimensions that it aligns are gone; they would be taken for those of the flat memory.
+    copy.annotations = copy.annotations->Without(attr::kBufferDimAlign);
     return workspace().New<tir::Allocate>(copy);
   }
 
