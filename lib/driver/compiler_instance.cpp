@@ -232,9 +232,11 @@ void CompilerInstance::ExternalizeConstants(const Module& module) {
   if (externalizer_) externalizer_->Add(module);
 }
 
-Status CompilerInstance::Verify(const Module& module) {
+Status CompilerInstance::Verify(const Module& module, bool allow_free_vars) {
   if (options_.no_verify) return {};
-  if (!VerifyModule(module, verify_options(), diagnostics_)) return Failure{ErrorCode::IllFormed};
+  VerifyOptions options = verify_options();
+  options.allow_free_vars = allow_free_vars;
+  if (!VerifyModule(module, options, diagnostics_)) return Failure{ErrorCode::IllFormed};
   return {};
 }
 

@@ -248,11 +248,7 @@ class Run {
     if (compiler_.options().no_verify) return true;
     activity_ = "checking";
     const StepTimer timer(setup_.observers(), RunStep::Check);
-    if (!options_.verify_only) return compiler_.Verify(module).ok();
-    // Passes also run on fragments of programs.
-    VerifyOptions options = compiler_.verify_options();
-    options.allow_free_vars = false;
-    return VerifyModule(module, options, compiler_.diagnostics());
+    return compiler_.Verify(module, /*allow_free_vars=*/!options_.verify_only).ok();
   }
 
   int RunPasses(Module& module) {

@@ -122,7 +122,7 @@ void ScriptAnalysis::Verify(ModulePart& part, const Module* complete) {
     DiagnosticBuffer buffer;
     DiagnosticEngine engine(&buffer);
     const int index = read.IndexOf(GlobalVar::Get(reading->name));
-    if (index >= 0) VerifyFunction(module, static_cast<size_t>(index), {}, engine);
+    if (index >= 0) VerifyFunction(module, static_cast<size_t>(index), {.allow_free_vars = false}, engine);
     result->found = buffer.diagnostics();
   });
   part.verified = std::move(verified);

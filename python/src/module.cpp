@@ -213,7 +213,7 @@ std::optional<std::string> NodeDifference(const NodeRef& a, const NodeRef& b, bo
 std::string VerifyText(const PyModule& self) {
   IRContext::Scope scope(self.session()->context());
   Log log(self.session()->sources());
-  static_cast<void>(VerifyModule(self.module(), {}, log.engine()));
+  static_cast<void>(VerifyModule(self.module(), {.allow_free_vars = false}, log.engine()));
   return log.engine().has_errors() ? log.Text() : std::string();
 }
 

@@ -88,3 +88,10 @@ def test_nodes_keep_what_they_need():
 
 def test_shows_html(module):
     assert module._repr_html_().startswith("<pre")
+
+
+def test_undefined_variables_are_reported():
+    module = iropt.from_source("@T.prim_func\ndef main(A: T.Buffer((4,), 'float32')):\n    t = T.int32()\n"
+                               "    A[t] = T.float32(0)\n")
+    with pytest.raises(ValueError, match="variable 't' is not defined"):
+        iropt.tir.analysis.verify_well_formed(module)

@@ -107,6 +107,11 @@ class LspTest(unittest.TestCase):
     def test_clean(self):
         self.assertEqual(self.open(), [])
 
+    def test_undefined_variable(self):
+        diagnostics = self.open(
+            "@T.prim_func\ndef main(A: T.Buffer((4,), \"float32\")):\n    t = T.int32()\n    A[t] = T.float32(0)\n")
+        self.assertEqual([diagnostic["message"] for diagnostic in diagnostics], ["variable 't' is not defined"])
+
     def test_diagnostics_with_fix(self):
         diagnostics = self.open(MODULE.replace("R.nn.relu(y)", "R.nn.rleu(y)"))
         self.assertEqual(len(diagnostics), 1)

@@ -99,7 +99,8 @@ class CompilerInstance final : public ModuleConsole {
   ModuleSource SourceAt(const std::string& path, std::shared_ptr<const FileBuffer> text) const;
   // The two steps of both: reading, with the transform of the source, and verifying, which the options can turn off.
   Result<Module> Parse(const ModuleSource& source);
-  Status Verify(const Module& module);
+  // Passes also run on fragments of programs, with variables that they do not define; whole programs have none.
+  Status Verify(const Module& module, bool allow_free_vars = true);
   // The format in the options, else that of the file or the text. Fails if the former is unknown.
   Result<const FormatRow*> FormatOf(std::string_view path, std::string_view text) const;
   // The format that modules are written in to the file: `emit`, or that of the extension if it is empty.

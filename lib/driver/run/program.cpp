@@ -32,7 +32,7 @@ Result<Module> Program::ReadModule(const std::shared_ptr<const FileBuffer>& text
   IROPT_ASSIGN_OR_RETURN(source.format, compiler_.FormatOf(source.name, source.text));
   compiler_.set_input(source.name, {});
   IROPT_ASSIGN_OR_RETURN(Module module, compiler_.Parse(source));
-  IROPT_RETURN_IF_ERROR(compiler_.Verify(module));
+  IROPT_RETURN_IF_ERROR(compiler_.Verify(module, /*allow_free_vars=*/false));
   has_modal_operators_ = HasTrainingOperators(module);
   times_.read_seconds = watch.Read().wall_seconds;
   const Stopwatch passes;
