@@ -8,7 +8,7 @@
 //       for j in range(16):                                 B = T.alloc_buffer((16, 16))
 //           with T.block("C"): ...                          for j in range(16): ...
 //
-// It stays outside of a loop whose iterations may read what earlier ones wrote. A buffer that is not accessed is
+// It stays outside of a serial loop whose iterations may read what earlier ones wrote. A buffer that is not accessed is
 // removed, and so are regions of blocks of buffers that are allocated inside. Buffers of T.decl_buffer and T.allocate
 // stay. Refuses blocks with an initialization. Functions of the older scheduler stay. O(nodes times nesting).
 //
@@ -186,6 +186,11 @@ class AllocationMover : public tir::StmtExprMutator {
   }
 
  private:
+  // Concurrent iterations read nothing that others wrote.
+  static bool RunsAtOnce(const tir::For& loop) {
+    return loop.for_kind == tir::ForKind::kThreadBinding || loop.for_kind == tir::ForKind::kParallel;
+  }
+
   // The innermost scope around all accesses in which the buffer may be: outside of the loops whose iterations need one
   // memory. Memory with several views stays where it is.
   const tir::Stmt* PlaceOf(const tir::Buffer& buffer, const tir::Stmt* scope, const BufferCollector& collector) {
@@ -194,8 +199,7 @@ class AllocationMover : public tir::StmtExprMutator {
     const tir::Stmt* place = scope;
     for (const tir::Stmt* around = scope; around && around != definition; around = collector.Around(around)) {
       const auto* loop = As<tir::For>(around);
-      const bool is_thread = !loop || loop->for_kind == tir::ForKind::kThreadBinding;
-      if (!is_thread && carried_reads_.Exist(*loop, collector.LoopsAround(*loop), buffer))
+      if (loop && !RunsAtOnce(*loop) && carried_reads_.Exist(*loop, collector.LoopsAround(*loop), buffer))
         place = collector.Around(loop);
     }
     return place;
