@@ -356,12 +356,10 @@ Status PipelineSetup::AddInstruments() {
   // An ill-formed module cannot be run.
   const bool verify_each = plan.verify_each || (plan.check_semantics && plan.check_semantics->each);
   const auto audit = verify_each ? std::make_shared<ChangeAudit>() : nullptr;
-  if (plan.prints() || plan.limits.any() || options_.dump_dir || options_.checkpoint_dir) list.push_back(counter_);
+  const bool numbers = plan.prints() || plan.limits.any() || plan.bisect_limit;
+  if (numbers || options_.dump_dir || options_.checkpoint_dir) list.push_back(counter_);
   if (plan.bisect_limit) {
-    const auto say = [this](const BisectStep& step, bool runs) {
-      compiler_.err().Append(BisectLine(step, runs));
-      static_cast<void>(compiler_.err().Flush());
-    };
+    const auto say = [this](const BisectStep& step, bool runs) { ShowBisectStep(step, runs); };
     list.push_back(bisect_ = std::make_shared<OptBisect>(*plan.bisect_limit, say));
   }
   IROPT_RETURN_IF_ERROR(AddPassRange());
@@ -404,6 +402,19 @@ Status PipelineSetup::AddInstruments() {
 void PipelineSetup::AddTrace() {
   trace_ = std::make_shared<PipelineTrace>(context_, Origins(), *pass_);
   context_.instruments.push_back(trace_);
+}
+
+// With the number of the pass in what is printed and dumped, which counts mandatory passes, and functions only once. A
+// pass over functions has begun when it asks.
+void PipelineSetup::ShowBisectStep(const BisectStep& step, bool runs) {
+  std::string line = BisectLine(step, runs);
+  const bool has_begun = !step.function.empty();
+  if (has_begun || runs) {
+    const size_t number = has_begun ? counter_->current() : counter_->num_begun() + 1;
+    line.insert(line.size() - 1, fmt::format(", pass {} of the run", number));
+  }
+  compiler_.err().Append(line);
+  static_cast<void>(compiler_.err().Flush());
 }
 
 std::shared_ptr<PassInstrument> PipelineSetup::AnotherBisect() const {

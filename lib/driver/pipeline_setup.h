@@ -116,6 +116,7 @@ class PipelineSetup {
   Status ClaimFiles(OutputFiles& files);
   Status AddInstruments();
   void AddTrace();
+  void ShowBisectStep(const BisectStep& step, bool runs);
   // Return the bisection and the limits of rewrites for another run, which begins to count again, without lines.
   std::shared_ptr<PassInstrument> AnotherBisect() const;
   std::shared_ptr<PassInstrument> AnotherRewriteLimits() const;

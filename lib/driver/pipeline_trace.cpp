@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "iropt/pass/pipeline.h"
 #include "iropt/support/check.h"
 
 namespace iropt {
@@ -43,7 +44,7 @@ bool HasLevel(std::string_view name) { return name.ends_with('>') && name.find("
 
 std::string LabelOf(const PassInfo& info) {
   const bool group = info.kind == PassKind::Sequential && info.name != "pipeline" && !HasLevel(info.name);
-  if (!group) return info.name;
+  if (!group) return TitleOf(info);
   return info.name == SequentialInfo().name ? "Sequential" : fmt::format("Sequential '{}'", info.name);
 }
 

@@ -4,10 +4,10 @@
 
 #include <utility>
 
-#include "binding_notes.h"
 #include "iropt/ir/location.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/check.h"
+#include "place_notes.h"
 
 namespace iropt {
 
@@ -51,12 +51,14 @@ Status VerifyEach::RunAfterPass(const Module& module, const PassInfo& info, Pass
   DiagnosticEngine found(&buffer);
   if (!VerifyMade(audit_->before(), module, options_, found)) {
     diagnostics_.Error({}, "ill-formed-result", fmt::format("pass '{}' made an ill-formed module", info.name));
-    ReportWithBindings(buffer, module, diagnostics_);
+    ReportWithPlaces(buffer, module, diagnostics_);
     return Failure{ErrorCode::Rejected};
   }
   if (const tir::Stmt* repeated = FindRepeatedStmt(module)) {
-    diagnostics_.Error(Location(*repeated), "ill-formed-result",
-                       fmt::format("pass '{}' put one statement at two places", info.name));
+    DiagnosticBuffer error;
+    DiagnosticEngine(&error).Error(Location(*repeated), "ill-formed-result",
+                                   fmt::format("pass '{}' put one statement at two places", info.name));
+    ReportWithPlaces(error, module, diagnostics_);
     return Failure{ErrorCode::Rejected};
   }
   if (outcome == PassOutcome::Unchanged && StructuralHash(module) != audit_->hash_before()) {

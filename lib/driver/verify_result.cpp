@@ -8,11 +8,11 @@
 #include <string>
 #include <utility>
 
-#include "binding_notes.h"
 #include "iropt/analysis/well_formed.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/file.h"
 #include "iropt/text/script/version.h"
+#include "place_notes.h"
 #include "verify_each.h"
 
 namespace iropt {
@@ -65,7 +65,7 @@ Status ResultVerifier::CheckWellFormed(const ModuleSource& source, const Module&
   if (!again.ok() && again.error().code == ErrorCode::Rejected) return again.error();
   // Checked pass by pass the module is well-formed, for example because a pass is not deterministic.
   compiler_.diagnostics().Error({}, "ill-formed-result", "the passes made an ill-formed module");
-  ReportWithBindings(buffer, result, compiler_.diagnostics());
+  ReportWithPlaces(buffer, result, compiler_.diagnostics());
   return Failure{ErrorCode::Rejected};
 }
 

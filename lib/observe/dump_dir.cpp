@@ -10,6 +10,7 @@
 
 #include "iropt/observe/output_files.h"
 #include "iropt/observe/snapshot.h"
+#include "iropt/pass/pipeline.h"
 
 namespace iropt {
 
@@ -63,8 +64,10 @@ std::string DumpDir::PathOf(std::string_view kind, const PassInfo& info) const {
 }
 
 std::string DumpDir::TitleOf(const PassInfo& info) const {
-  const std::string chunk = console_.chunk().empty() ? "" : fmt::format(", in {}", console_.chunk());
-  return fmt::format("pass {}, {}{}", counter_->current(), info.name, chunk);
+  // A heading is a comment on a line of its own.
+  std::string heading = console_.Heading(fmt::format("pass {}, {}", counter_->current(), iropt::TitleOf(info)), {});
+  heading.pop_back();
+  return heading.substr(2);
 }
 
 Status DumpDir::OnResult(const Module&, const Module& after, const PassInfo& info, ModuleChanges changes) {

@@ -31,7 +31,8 @@ Json PassesJson(const std::vector<PassProfile>& profiles) {
                  {"wall_ms", 1e3 * profile.time.wall_seconds},
                  {"self_ms", 1e3 * self.wall_seconds},
                  {"cpu_ms", 1e3 * profile.time.cpu_seconds},
-                 {"self_cpu_ms", 1e3 * self.cpu_seconds}};
+                 {"self_cpu_ms", 1e3 * self.cpu_seconds},
+                 {"title", profile.title}};
     if (!profile.children.empty()) pass["passes"] = PassesJson(profile.children);
     passes.push_back(std::move(pass));
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "iropt/pass/pipeline.h"
 #include "iropt/support/check.h"
 
 namespace iropt {
@@ -47,12 +48,12 @@ size_t PassTimingInstrument::NextChild(const PassInfo& info) {
   if (running_.empty()) {
     const auto same = std::ranges::find(siblings, info.name, &PassProfile::name);
     const auto index = static_cast<size_t>(same - siblings.begin());
-    if (index == siblings.size()) siblings.emplace_back().name = info.name;
+    if (index == siblings.size()) siblings.push_back({.name = info.name, .title = TitleOf(info)});
     return index;
   }
   const size_t place = running_.back().next++;
   if (place == siblings.size() || siblings[place].name != info.name) {
-    siblings.emplace(siblings.begin() + static_cast<ptrdiff_t>(place))->name = info.name;
+    siblings.insert(siblings.begin() + static_cast<ptrdiff_t>(place), {.name = info.name, .title = TitleOf(info)});
   }
   return place;
 }
@@ -131,7 +132,7 @@ std::string Row(const PassTotal& total, double share_of, double whole, size_t in
 void RenderRows(const std::vector<PassProfile>& profiles, double whole, size_t indent, std::string& out) {
   for (const PassProfile& profile : profiles) {
     if (profile.runs == 0) continue;
-    out += Row({profile.name, profile.runs, profile.changed, profile.failed, profile.time, profile.Self()},
+    out += Row({profile.title, profile.runs, profile.changed, profile.failed, profile.time, profile.Self()},
                profile.time.wall_seconds, whole, indent);
     RenderRows(profile.children, whole, indent + 2, out);
   }

@@ -163,6 +163,35 @@ std::string_view TakeLine(std::string_view& text) {
 // Without a place that is not known.
 std::string_view WithoutUnknownLine(std::string_view line) { return line.substr(0, line.find(" at ??:")); }
 
+// The place of the bracket that closes the one at `open`; npos if there is none.
+size_t ClosingBracket(std::string_view text, size_t open) {
+  const char opening = text[open];
+  const char closing = opening == '<' ? '>' : ')';
+  size_t depth = 0;
+  for (size_t i = open; i < text.size(); ++i) {
+    const bool is_arrow = text[i] == '>' && i > 0 && text[i - 1] == '-';
+    depth += text[i] == opening ? 1 : 0;
+    depth -= text[i] == closing && !is_arrow ? 1 : 0;
+    if (depth == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
+// The arguments of templates and functions are left out where they are long: names of lambdas that are passed on can
+// have thousands of characters.
+void PrintShortened(std::string_view line, const FunctionRef<void(std::string_view)>& print) {
+  constexpr size_t kLongest = 40;
+  while (!line.empty()) {
+    const size_t open = line.find_first_of("<(");
+    if (open == std::string_view::npos) return print(line);
+    print(line.substr(0, open + 1));
+    const size_t close = ClosingBracket(line, open);
+    const bool is_long = close != std::string_view::npos && close - open > kLongest;
+    if (is_long) print("...");
+    line.remove_prefix(is_long ? close : open + 1);
+  }
+}
+
 class TracePrinter {
  public:
   TracePrinter(std::span<void* const> frames, const FunctionRef<void(std::string_view)>& print)
@@ -196,7 +225,7 @@ class TracePrinter {
     }
     PrintNumber(index);
     while (true) {
-      print_(WithoutUnknownLine(line));
+      PrintShortened(WithoutUnknownLine(line), print_);
       if (!text.starts_with(kInlined)) break;
       print_("\n     ");
       line = TakeLine(text);

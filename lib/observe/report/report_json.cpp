@@ -62,7 +62,8 @@ Json PassesJson(const RunRecorder& run) {
                  {"wall_ms", Milliseconds(record.time.wall_seconds)},
                  {"cpu_ms", Milliseconds(record.time.cpu_seconds)},
                  {"node_bytes", record.node_bytes},
-                 {"resident_bytes", record.resident_bytes}};
+                 {"resident_bytes", record.resident_bytes},
+                 {"title", record.title}};
     if (!record.composite && record.outcome == PassOutcome::Changed) AddEffect(pass, record.effect);
     if (!record.texts.empty()) pass["texts"] = TextsJson(record.texts);
     passes.push_back(std::move(pass));

@@ -8,6 +8,7 @@
 #include "iropt/ir/relax/walk.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/observe/operator_counts.h"
+#include "iropt/pass/pipeline.h"
 #include "iropt/support/check.h"
 #include "observe/module_size.h"
 #include "observe/process_memory.h"
@@ -85,7 +86,7 @@ Status RunRecorder::RunBeforePass(const Module& module, const PassInfo& info) {
     const std::string name = modules_.empty() ? "module" : modules_.back().name;
     BeginModule(name, module);
   }
-  PassRecord record{.name = info.name};
+  PassRecord record{.name = info.name, .title = TitleOf(info)};
   record.module = static_cast<uint32_t>(modules_.size() - 1);
   record.depth = static_cast<uint32_t>(running_.size());
   record.composite = info.is_composite();

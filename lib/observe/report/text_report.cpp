@@ -67,11 +67,16 @@ void TextReport::Read(const ModuleRecord& module, TimeSpent time) {
 
 void TextReport::Step(std::string_view what, TimeSpent time) { Line(what, time, {}); }
 
+// The options come last: the columns have no room for them.
 void TextReport::Pass(const PassRecord& pass) {
+  const std::string_view options = std::string_view(pass.title).substr(pass.name.size());
+  const auto line = [&](std::string_view text) {
+    Line(pass.name, pass.time, fmt::format("{}{}{}", text, options.empty() ? "" : "  ", options));
+  };
   switch (pass.outcome) {
-    case PassOutcome::Failed: return Line(pass.name, pass.time, "failed");
-    case PassOutcome::Unchanged: return Line(pass.name, pass.time, "unchanged");
-    case PassOutcome::Changed: return Line(pass.name, pass.time, DescribeEffect(pass.effect));
+    case PassOutcome::Failed: return line("failed");
+    case PassOutcome::Unchanged: return line("unchanged");
+    case PassOutcome::Changed: return line(DescribeEffect(pass.effect));
   }
 }
 

@@ -3,7 +3,8 @@
 #include "iropt/text/script/printer.h"
 
 #include <algorithm>
-#include <set>
+#include <iterator>
+#include <utility>
 
 #include "attr_text.h"
 #include "iropt/ir/tir/stmt.h"
@@ -169,11 +170,10 @@ class ModulePrinter {
 
   // n = TypeVar("n"), once for each name.
   void PrintTypeVars() {
-    std::set<std::string, std::less<>> declared;
     for (const Item& item : items_) {
       PrintNames names(ReservedNames(ClassName(module_), metadata_));
       for (const std::string_view name : DefineTypeVars(item.type_vars, names)) {
-        if (!declared.emplace(name).second) continue;
+        if (!declared_.emplace(name).second) continue;
         out_.Append(name);
         out_.Append(" = TypeVar(\"");
         out_.Append(name);
@@ -231,7 +231,10 @@ class ModulePrinter {
 
   // On a new line. A function ends with the line break of its last statement, so that a blank line follows it.
   void PrintOne(const Item& item, OutputStream& out) {
-    PrintNames names(ReservedNames(ClassName(module_), metadata_));
+    std::vector<std::string_view> reserved = ReservedNames(ClassName(module_), metadata_);
+    if (const auto* prim = As<PrimFunc>(item.entry->func))
+      std::ranges::move(NamesTakenByTypeVars(prim, declared_), std::back_inserter(reserved));
+    PrintNames names(std::move(reserved));
     PrintContext context{&module_, options_, out, names, metadata_, bare_ ? 0 : 1};
     if (!bare_) context.NewLine();
     const std::string_view name = item.entry->var->name;
@@ -255,6 +258,7 @@ class ModulePrinter {
   std::vector<Item> items_;
   MetadataTable metadata_;
   ScalarArgsByFunc tir_vars_;
+  TypeVarNames declared_;
 };
 
 }  // namespace
@@ -285,6 +289,16 @@ std::string ExpressionToString(const Expr* expr) {
     text::RelaxPrinter(context).PrintValue(expr);
   }
   return result;
+}
+
+std::string StatementToString(const Module& module, const PrimFunc* func, const tir::Stmt* stmt) {
+  std::string unused;
+  OutputStream out(&unused);
+  const PrintOptions options;
+  const text::MetadataTable metadata;
+  PrintNames names({"I", "T", "R"});
+  text::PrintContext context{&module, options, out, names, metadata, 0};
+  return text::TirPrinter(func, context).PrintStatement(stmt);
 }
 
 std::string ScalarToString(const PrimExpr* expr) {

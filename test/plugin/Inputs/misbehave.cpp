@@ -15,6 +15,8 @@
 
 #include "iropt/ir/location.h"
 #include "iropt/ir/relax/mutator.h"
+#include "iropt/ir/tir/mutator.h"
+#include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/plugin.h"
 #include "iropt/support/check.h"
 #include "iropt/support/stack.h"
@@ -151,6 +153,37 @@ Pass CreateUseBeforeDefinition(const PassOptions& options) {
       });
 }
 
+// Indexes the first store with the variable of the loop after it.
+class IndexOfLaterLoop : public tir::StmtExprMutator {
+ public:
+  IndexOfLaterLoop(Workspace& workspace, const PrimExpr* index) : StmtExprMutator(workspace), index_(index) {}
+
+ protected:
+  const tir::Stmt* VisitBufferStore(const tir::BufferStore* store) override {
+    if (std::exchange(is_done_, true)) return store;
+    auto* copy = workspace().New<tir::BufferStore>(*store);
+    copy->indices = workspace().Copy(std::vector<const PrimExpr*>{index_});
+    return copy;
+  }
+
+ private:
+  const PrimExpr* const index_;
+  bool is_done_ = false;
+};
+
+Pass CreateUseOutsideLoop(const PassOptions& options) {
+  return CreatePrimFuncPass(options.info(),
+                            [](const PrimFunc* func, FunctionPassContext& context) -> Result<const PrimFunc*> {
+                              const PrimExpr* index = nullptr;
+                              tir::PostOrderVisit(func->body, [&](const Node* node) {
+                                if (const auto* loop = As<tir::For>(node)) index = loop->loop_var;
+                              });
+                              auto* copy = context.workspace().New<PrimFunc>(*func);
+                              copy->body = IndexOfLaterLoop(context.workspace(), index).VisitStmt(func->body);
+                              return copy;
+                            });
+}
+
 Pass CreateFromThrowingFactory(const PassOptions&) { throw std::runtime_error("this is the factory speaking"); }
 
 Pass CreateOther(const PassOptions&) {
@@ -232,6 +265,9 @@ Status Register(PassRegistry& registry) {
   IROPT_RETURN_IF_ERROR(registry.Add({.info = {.name = "test.UseBeforeDefinition", .kind = PassKind::Function},
                                       .summary = "use the result before its definition",
                                       .create = &CreateUseBeforeDefinition}));
+  IROPT_RETURN_IF_ERROR(registry.Add({.info = {.name = "test.UseOutsideLoop", .kind = PassKind::PrimFunc},
+                                      .summary = "use the variable of a loop outside of it",
+                                      .create = &CreateUseOutsideLoop}));
   IROPT_RETURN_IF_ERROR(registry.Add({.info = {.name = "test.ThrowingFactory", .kind = PassKind::Module},
                                       .summary = "cannot be made",
                                       .create = &CreateFromThrowingFactory}));

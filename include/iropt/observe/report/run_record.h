@@ -31,6 +31,7 @@ struct ModuleRecord {
 
 struct PassRecord {
   std::string name;
+  std::string title;    // with its options
   uint32_t module = 0;  // index of the module
   uint32_t depth = 0;   // the number of passes around it
   bool composite = false;

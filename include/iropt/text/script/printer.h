@@ -68,5 +68,8 @@ bool CheckTextVersion(const Module& module, DiagnosticEngine& diagnostics);
 std::string ExpressionToString(const Expr* expr);
 // One expression on scalars, such as ParseScalar reads.
 std::string ScalarToString(const PrimExpr* expr);
+// A statement of a function of the module as it stands there, without declarations of what only the rest of the
+// function defines.
+std::string StatementToString(const Module& module, const PrimFunc* func, const tir::Stmt* stmt);
 
 }  // namespace iropt

@@ -150,7 +150,7 @@ function passView(pass) {
   const share = totalTime > 0 ? `${(100 * pass.wall_ms / totalTime).toFixed(1)}% of all passes` : '';
   const module = moduleLabel(pass.module);
   const view = [
-    h('div', {class: 'heading'}, h('h1', {}, pass.composite ? '' : h('span', {class: 'index'}, `${pass.number}`), pass.name), pass.isRenaming ? badge('unchanged', kNamesAlone) : badge(pass.composite ? 'group' : pass.outcome),
+    h('div', {class: 'heading'}, h('h1', {}, pass.composite ? '' : h('span', {class: 'index'}, `${pass.number}`), pass.title), pass.isRenaming ? badge('unchanged', kNamesAlone) : badge(pass.composite ? 'group' : pass.outcome),
       module ? h('span', {class: 'of'}, module) : null, h('span', {class: 'step-links'}, stepLink(pass, -1), stepLink(pass, 1))),
     h('dl', {class: 'tiles'}, tile('Time', formatTime(pass.wall_ms), share), tile('Processor time', formatTime(pass.cpu_ms)), memoryTiles(pass),
       pass.functions ? countTile('Functions', counts) : null, pass.bindings ? countTile('Bindings', pass.bindings) : null),

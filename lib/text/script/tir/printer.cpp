@@ -90,6 +90,15 @@ std::string TirPrinter::Print(std::string_view name, const ScalarArgs& scalars) 
   return Assemble();
 }
 
+std::string TirPrinter::PrintStatement(const tir::Stmt* stmt) {
+  Push(func_);
+  top().concise = true;
+  PrintStmt(stmt);
+  Pop();
+  static_cast<void>(stream_.Flush());  // to a string, which cannot fail
+  return text_.substr(std::min(text_.find_first_not_of('\n'), text_.size()));
+}
+
 // ---- Header
 
 // @T.prim_func(private=True, s_tir=True)

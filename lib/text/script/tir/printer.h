@@ -23,6 +23,8 @@ class TirPrinter : public TirDeclarations {
 
   // The text of the function.
   std::string Print(std::string_view name, const ScalarArgs& scalars);
+  // The text of one statement of it.
+  std::string PrintStatement(const tir::Stmt* stmt);
 
  private:
   // ---- the function

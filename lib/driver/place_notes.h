@@ -7,7 +7,8 @@
 
 namespace iropt {
 
-// Reports the diagnostics about the module, each with a note that shows the binding that it is about as it is now.
-void ReportWithBindings(const DiagnosticBuffer& found, const Module& module, DiagnosticEngine& diagnostics);
+// Reports the diagnostics about the module, each with a note that shows the binding or the statement that it is about
+// as it is now.
+void ReportWithPlaces(const DiagnosticBuffer& found, const Module& module, DiagnosticEngine& diagnostics);
 
 }  // namespace iropt
