@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "iropt/analysis/relax/use_order.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/array_attr.h"
 #include "iropt/ir/element.h"
@@ -21,7 +22,6 @@
 #include "iropt/op/op.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
-#include "use_order.h"
 #include "written_ops.h"
 
 namespace iropt::relay {
@@ -111,7 +111,7 @@ class RelayPrinter {
         continue;
       }
       out_.Append(fmt::format("def @{}", entry.var->name));
-      order_ = UseOrderOf(*function);
+      order_.emplace(*function, entry.storage->num_vars);
       used_.clear();  // names belong to the function; only numbers belong to the module
       PrintFunction(*function, 1, entry.var);
       out_.Append("\n");
@@ -251,9 +251,9 @@ class RelayPrinter {
   bool HasUseOrder(const std::vector<const Binding*>& bindings) const {
     uint32_t last = 0;
     for (const Binding* binding : bindings) {
-      const auto* place = order_.places.Find(binding->var);
-      if (!place || *place < last) return false;
-      last = *place;
+      const uint32_t place = order_->PlaceOf(binding->var);
+      if (place == UseOrder::kNone || place < last) return false;
+      last = place;
     }
     return true;
   }
@@ -297,7 +297,7 @@ class RelayPrinter {
 
   // A function that refers to itself has a variable.
   void PrintLocal(const Var& var, const Function& function, int depth) {
-    if (uses_lets_ || order_.recursive.contains(&var)) {
+    if (uses_lets_ || order_->IsRecursive(&var)) {
       out_.Append(fmt::format("let {}: {} = fn ", NameVar(var), TypeText(var.type, var)));
     } else {
       names_[&var] = fmt::format("%{}", next_++);
@@ -393,7 +393,7 @@ class RelayPrinter {
   LookupMap<const Expr*, const Expr*> values_;  // of variables that were bound
   LookupSet<std::string> used_;
   LookupSet<const Expr*> called_;  // functions of the module
-  UseOrder order_;                 // of the function of the module
+  std::optional<UseOrder> order_;  // of the function of the module
   bool uses_lets_ = false;         // in the scope
   int next_ = 0;                   // graph bindings are numbered through the module
   bool ok_ = true;

@@ -6,10 +6,8 @@
 
 namespace iropt {
 
-// Sorts the bindings of dataflow blocks: from the result of the function back, the operands of a value come before it
-// in their order, each as late as its first use allows. So does the reader of Relay order the nodes of a graph, which
-// has no other order. Unused bindings stay behind the others; a block with a match_cast stays as it is. The same
-// pointer if nothing changes. O(operands + bindings log bindings).
+// Sorts the bindings of dataflow blocks by UseOrder. Unused bindings stay behind the others; a block with a match_cast
+// stays as it is. The same pointer if nothing changes. O(operands + bindings log bindings).
 const Function* SortByOperands(const Function* function, Workspace& workspace);
 // Sorts the bindings of a function of the module that was made from `before`, unless `before` has another order, such
 // as the one of the lets of Relay.

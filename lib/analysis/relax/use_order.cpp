@@ -1,51 +1,48 @@
-#include "use_order.h"
+#include "iropt/analysis/relax/use_order.h"
 
 #include <utility>
-#include <vector>
 
 #include "iropt/ir/relax/visitor.h"
-#include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
 
-namespace iropt::relay {
+namespace iropt {
 
-namespace {
-
-class PlaceFinder : private ExprVisitor {
+class UseOrderFinder : private ExprVisitor {
  public:
-  UseOrder Run(const Function& function) {
+  explicit UseOrderFinder(UseOrder& order) : order_(order), values_(order.places_.size()) {}
+
+  void Run(const Function& function) {
     VisitExpr(&function);
-    std::vector<const Expr*> roots;
+    std::vector<const Var*> roots;
     AppendVars(function.body, roots);
-    for (const Expr* root : roots) Traverse(root);
-    return std::move(order_);
+    for (const Var* root : roots) Traverse(root);
   }
 
  private:
   struct Visit {
-    const Expr* var;
-    std::vector<const Expr*> operands;
+    const Var* var;
+    std::vector<const Var*> operands;
     size_t next = 0;
   };
 
   void VisitBinding(const Binding* binding) override {
     const Expr* value = ValueOf(binding);
-    values_[binding->var] = value;
+    values_[binding->var->id] = value;
     if (Is<Function>(value)) open_.insert(binding->var);
     ExprVisitor::VisitBinding(binding);
     open_.erase(binding->var);
   }
   void VisitVar(const Var* var) override {
-    if (open_.contains(var)) order_.recursive.insert(var);
+    if (open_.contains(var)) order_.recursive_.insert(var);
   }
 
   // The variables of a value in order; of nested sequences, those of their results.
-  static void AppendVars(const Expr* value, std::vector<const Expr*>& vars) {
+  static void AppendVars(const Expr* value, std::vector<const Var*>& vars) {
     WithStack([&] { AppendVarsOf(value, vars); });
   }
-  static void AppendVarsOf(const Expr* value, std::vector<const Expr*>& vars) {
-    if (Is<Var>(value) || Is<DataflowVar>(value)) {
-      vars.push_back(value);
+  static void AppendVarsOf(const Expr* value, std::vector<const Var*>& vars) {
+    if (const auto* var = As<Var>(value)) {
+      vars.push_back(var);
     } else if (const auto* call = As<Call>(value)) {
       AppendVars(call->op, vars);
       for (const Expr* arg : call->args) AppendVars(arg, vars);
@@ -63,15 +60,16 @@ class PlaceFinder : private ExprVisitor {
     }
   }
 
-  void Enter(const Expr* var, std::vector<Visit>& stack) {
-    const auto* value = values_.Find(var);
-    if (!value || !order_.places.try_emplace(var, 0).second) return;
+  void Enter(const Var* var, std::vector<Visit>& stack) {
+    uint32_t& place = order_.places_[var->id];
+    if (place != UseOrder::kNone || !values_[var->id]) return;
+    place = 0;  // visited; its place comes after those of its operands
     Visit visit{var, {}};
-    AppendVars(*value, visit.operands);
+    AppendVars(values_[var->id], visit.operands);
     stack.push_back(std::move(visit));
   }
 
-  void Traverse(const Expr* root) {
+  void Traverse(const Var* root) {
     std::vector<Visit> stack;
     Enter(root, stack);
     while (!stack.empty()) {
@@ -80,19 +78,19 @@ class PlaceFinder : private ExprVisitor {
         Enter(visit.operands[visit.next++], stack);
         continue;
       }
-      order_.places[visit.var] = ++last_place_;
+      order_.places_[visit.var->id] = ++last_place_;
       stack.pop_back();
     }
   }
 
-  LookupMap<const Expr*, const Expr*> values_;
-  LookupSet<const Expr*> open_;  // functions that are being visited
-  UseOrder order_;
+  UseOrder& order_;
+  std::vector<const Expr*> values_;  // by Var::id
+  LookupSet<const Var*> open_;       // functions that are being visited
   uint32_t last_place_ = 0;
 };
 
-}  // namespace
+UseOrder::UseOrder(const Function& function, uint32_t num_vars) : places_(num_vars, kNone) {
+  UseOrderFinder(*this).Run(function);
+}
 
-UseOrder UseOrderOf(const Function& function) { return PlaceFinder().Run(function); }
-
-}  // namespace iropt::relay
+}  // namespace iropt
