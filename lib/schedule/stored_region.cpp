@@ -44,10 +44,10 @@ class StoreFinder : public tir::StmtExprVisitor {
   void VisitBlockRealize(const tir::BlockRealize* realize) override {
     for (size_t i = 0; i < realize->iter_values.size(); ++i)
       values_[realize->block->iter_vars[i]->var] = tir::Substitute(realize->iter_values[i], values_, workspace_);
-    // Blocks in the block are trusted to write what it states: conditions of several of them add up to anything.
-    if (std::exchange(is_inside_, true)) return VisitBlock(realize->block);
+    const size_t known = conditions_.size();
     AddConditions(tir::Substitute(realize->predicate, values_, workspace_));
     VisitBlock(realize->block);
+    conditions_.resize(known);
   }
   // The initialization stores to nothing else than the body.
   void VisitBlock(const tir::Block* block) override {
@@ -166,7 +166,6 @@ class StoreFinder : public tir::StmtExprVisitor {
   arith::IterRanges iters_;
   tir::VarValues values_;                    // of axes and of variables of let statements
   std::vector<const PrimExpr*> conditions_;  // around the statement, in the iterators and the loops further out
-  bool is_inside_ = false;                   // of the block
   int num_unsure_ = 0;                       // statements around that may not run their bodies for all of their values
 };
 
