@@ -18,12 +18,12 @@ WITHOUT_VALUES = {
     **dict.fromkeys(["CclAllgather", "CclAllreduce", "CclBroadcastFromWorker0", "CclScatterFromWorker0"],
                     "they become calls of a library that several workers share"),
     # Operators of TVM 0.19 and newer.
-    **dict.fromkeys(["Atan2", "Bucketize", "Eye", "EyeLike", "FloorMod", "GatherElements", "GatherNd",
-                     "HammingWindow", "ImageAffineGrid", "ImageGridSample", "ImageResize3d", "IndexPut",
-                     "IndexTensor", "LogAddExp", "Median", "Meshgrid", "Mod", "NnBatchFlatten", "NnConv3dTranspose",
+    **dict.fromkeys(["Bucketize", "Eye", "EyeLike", "GatherElements", "GatherNd",
+                     "HammingWindow", "ImageAffineGrid", "ImageResize3d", 
+                     "IndexTensor", "Median", "Meshgrid", "NnBatchFlatten", "NnConv3dTranspose",
                      "NnInstanceNorm", "NnPixelShuffle", "NnPrelu", "NnSelu", "NnSoftplus", "OneHot", "Outer",
-                     "ReverseSequence", "Size", "SliceScatter", "Stack", "Trunc", "VisionAllClassNonMaxSuppression", "VisionGetValidCounts",
-                     "VisionMultiboxTransformLoc", "VisionNonMaxSuppression", "VisionRoiAlign", "VisionRoiPool"],
+                     "ReverseSequence", "Size", "SliceScatter", "Stack", "Trunc", "VisionAllClassNonMaxSuppression", 
+                     "VisionNonMaxSuppression", "VisionRoiAlign", "VisionRoiPool"],
                     "test/unit/transform/legalized_values_test.cpp compares samples of them"),
     "DistRedistributeReplicaToShard": "it depends on the worker",
     "ShapeToTensor": "its operand is a shape, and rows have tensors",
@@ -63,6 +63,8 @@ COMPARISONS = "equal not_equal less less_equal greater greater_equal"
 BINARY = named(f"{ARITHMETIC} {COMPARISONS}", "R.{op}(x, y)", NUMBERS, {"x": ("n", 1, 4), "y": ("m", 1)})
 BINARY += named("add subtract multiply divide maximum less", "R.{op}(x, y)", NARROW, {"x": ("n", 4), "y": (4,)})
 BINARY += named("divide floor_divide", "R.{op}(x, y)", NUMBERS, {"x": ("n", 4), "y": (4,)})
+BINARY += named("atan2 floor_mod log_add_exp mod", "R.{op}(x, y)", FLOATS, {"x": ("n", 4), "y": (4,)})
+BINARY += named("floor_mod mod", "R.{op}(x, R.const(3, \"{dtype}\"))", INTS, {"x": ("n", 4)})
 BINARY += named("power", "R.{op}(x, y)", FLOATS, {"x": ("n", 4), "y": (4,)})
 BINARY += named("add divide less", "R.{op}(x, y)", ("float32", "int64"), {"x": (), "y": ("n", 4)})
 BINARY += named("add divide less", "R.{op}(x, y)", ("float32",), {"x": (), "y": ()})
@@ -281,6 +283,10 @@ POOLING += rows(("float32",), [
     "R.grad.avg_pool2d_backward(g, x, pool_size=[3, 2], strides=[2, 1], padding=[1, 0, 1, 1], count_include_pad=True)"],
     {"g": (1, 2, 3, 6), "x": (1, 2, 6, 6)})
 
+# Indices are often equal.
+INDEX += rows(("float32", "int32"), ["R.index_put(x, (i,), v)", "R.index_put(x, (i,), v, accumulate=True)"],
+              {"x": (4,), "i": ((7,), "int64"), "v": (7,)})
+
 METHODS = ("method=\"linear\"", "method=\"nearest_neighbor\", rounding_method=\"round\"", "method=\"nearest_neighbor\"",
            "method=\"nearest_neighbor\", rounding_method=\"floor\"", "method=\"nearest_neighbor\", rounding_method=\"ceil\"",
            "method=\"cubic\"", "method=\"cubic\", cubic_exclude=1", "method=\"cubic\", cubic_alpha=-0.75")
@@ -295,6 +301,12 @@ IMAGE += rows(("float32",), ["R.image.resize2d(x, R.shape([1, 1]), method=\"line
                              "R.image.resize2d(x, R.shape([8, 3]), method=\"linear\", out_dtype=\"float16\")"], {"x": (1, 2, "n", "m")})
 IMAGE += rows(("float32",), ["R.image.resize2d(x, R.shape([7, 4]), method=\"linear\", roi=[0.0, 0.25, 1.0, 1.5],"
                              " coordinate_transformation_mode=\"tf_crop_and_resize\", extrapolation_value=0.5)"], {"x": (1, 2, 5, 6)})
+
+IMAGE += rows(("float32",), [f"R.image.grid_sample(x, g, padding_mode=\"{padding}\"{mode})" for padding in ("zeros", "border") for mode in (
+    "", ", align_corners=True", ", method=\"nearest\"")], {"x": (2, 3, 4, 5), "g": (2, 2, 3, 2)})
+
+IMAGE += rows(("float32",), ["R.vision.get_valid_counts(x, score_threshold=0.5)"], {"x": (2, 5, 6)})
+IMAGE += rows(("float32",), ["R.vision.multibox_transform_loc(c, l, a)"], {"c": (1, 3, 5), "l": (1, 20), "a": (1, 5, 4)})
 
 NORMALIZED = {"x": ("n", 4, 6), "g": (4, 6), "b": (4, 6)}
 NN = rows(FLOATS, ["R.nn.softmax(x)", "R.nn.softmax(x, axis=1)", "R.nn.softmax(x, axis=-3)", "R.nn.log_softmax(x, axis=-1)",

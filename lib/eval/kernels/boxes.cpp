@@ -86,7 +86,7 @@ Result<HostValue> EvalGetValidCounts(KernelCall& call) {
     int32_t& count = counts->MutableAs<int32_t>()[static_cast<size_t>(b)];
     for (int64_t i = 0; i < x.anchors; ++i) {
       const float* box = x.At(b, i);
-      if (!(box[attrs.score_index()] > threshold) || (attrs.id_index() >= 0 && box[attrs.id_index()] < 0)) continue;
+      if (!(box[attrs.score_index()] > threshold) || (attrs.id_index() >= 0 && !(box[attrs.id_index()] >= 0))) continue;
       const int64_t at = b * x.anchors + count++;
       std::copy(box, box + x.elements, out->MutableAs<float>().begin() + at * x.elements);
       indices->MutableAs<int32_t>()[static_cast<size_t>(at)] = static_cast<int32_t>(i);
@@ -355,7 +355,7 @@ void NormalizeScores(const MultiboxTransformLocAttrs& attrs, int64_t classes, in
   for (int64_t c = 0; c < classes; ++c) {
     float& score = out[c * step];
     score /= sum;
-    if (!(score >= static_cast<float>(attrs.threshold())) || (c == 0 && !attrs.keep_background())) score = 0;
+    if (score < static_cast<float>(attrs.threshold()) || (c == 0 && !attrs.keep_background())) score = 0;
   }
 }
 

@@ -85,8 +85,6 @@ Result<SampleArgs> ReadSampleArgs(const KernelCall& call, size_t rank) {
 float Reflect(float x, float begin, float size) {
   if ((x >= begin && x <= begin + size) || size == 0) return x;
   const float distance = std::fabs(begin - x);
-  // Also for a coordinate that is NaN.
-  if (!(distance < 1e9f)) return begin;
   const auto times = static_cast<int64_t>(distance) / std::max<int64_t>(static_cast<int64_t>(size), 1);
   const float extra = distance - static_cast<float>(times) * size;
   return times % 2 == 0 ? extra + begin : size - extra + begin;
@@ -97,7 +95,7 @@ float Pad(const SampleArgs& args, float x, int64_t length) {
   const auto last = static_cast<float>(length - 1);
   if (args.padding == Padding::kReflection)
     x = Reflect(x, args.corners ? 0.0f : -0.5f, args.corners ? last : static_cast<float>(length));
-  return std::min(std::max(x, 0.0f), last);
+  return std::clamp(x, 0.0f, std::max(last, 0.0f));
 }
 
 // The elements of an axis, with weights, that make one of the result; -1 is outside.
@@ -116,10 +114,12 @@ std::array<float, 4> CubicSampleWeights(float t) {
 
 SampleTaps TapsAt(const SampleArgs& args, float normalized, int64_t length) {
   const auto n = static_cast<float>(length);
-  const float x = args.corners ? (normalized + 1) * (n - 1) / 2 : -0.5f + (normalized + 1) * n / 2;
+  // Integers can hold what is not farther away. NaN is as far.
+  constexpr float kBound = 1e9f;
+  const float given = args.corners ? (normalized + 1) * (n - 1) / 2 : -0.5f + (normalized + 1) * n / 2;
+  const float x = std::min(given > -kBound ? given : -kBound, kBound);
   SampleTaps taps;
   const auto keep = [&](size_t i, float at) {
-    // A coordinate that is NaN, or beyond all integers, is outside.
     const bool inside = at >= 0 && at < n;
     taps.index[i] = inside ? static_cast<int64_t>(at) : -1;
   };

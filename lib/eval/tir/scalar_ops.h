@@ -217,7 +217,7 @@ IROPT_REAL_BINARY_OP(kFmod, std::fmod(a, b));
 inline double LogAddExpReal(double a, double b) {
   const double greater = a > b ? a : b;
   const double less = a > b ? b : a;
-  return std::isinf(greater) ? greater : greater + std::log1p(std::exp(less - greater));
+  return std::isinf(greater) && !std::isnan(less) ? greater : greater + std::log1p(std::exp(less - greater));
 }
 IROPT_REAL_BINARY_OP(kLogAddExp, LogAddExpReal(a, b));
 IROPT_REAL_BINARY_OP(kHypot, std::hypot(a, b));

@@ -52,22 +52,26 @@ const Expr* LegalizeLogical(LegalizeCall& call, std::string_view name, std::stri
 
 Value FloorDivide(Value a, Value b) { return a.dtype().is_integer() ? te::FloorDiv(a, b) : topi::Floor(te::Div(a, b)); }
 
+// TVM has no remainder of floats for these operators. This one is exact, also for large quotients and infinite
+// divisors.
+Value TruncRemainder(Value a, Value b) {
+  return a.dtype().is_integer() ? te::TruncMod(a, b) : te::Call(op::kTirFmod, {a, b});
+}
+
+// Its sign is that of the divisor.
 Value FloorRemainder(Value a, Value b) {
-  return a.dtype().is_integer() ? te::FloorMod(a, b) : a - FloorDivide(a, b) * b;
+  if (a.dtype().is_integer()) return te::FloorMod(a, b);
+  const Value rest = TruncRemainder(a, b);
+  return te::Select(rest != 0 && (rest < 0) != (b < 0), rest + b, rest);
 }
 
 // Without exponentials of large numbers: the greater operand and log(1 + exp(less - greater)). Infinities of one sign
-// have no difference.
+// have no difference, and NaN has none to any number.
 Value LogAddExp(Value a, Value b) {
   const DataType dtype = a.dtype();
   te::Builder& te = *a.te();
-  const Value correction = te::Call(op::kTirLog1p, {topi::Exp(te::Min(a, b) - te::Max(a, b))});
+  const Value correction = te::Call(op::kTirLog1p, {topi::Exp(te.Const(0, dtype) - topi::Abs(a - b))});
   return te::Select(a == b, a + te.Const(std::log(2.0), dtype), te::Max(a, b) + correction);
-}
-
-// TVM has no remainder of floats for this operator. It is exact, also for large quotients and infinite divisors.
-Value TruncRemainder(Value a, Value b) {
-  return a.dtype().is_integer() ? te::TruncMod(a, b) : te::Call(op::kTirFmod, {a, b});
 }
 
 }  // namespace

@@ -66,6 +66,9 @@ class GridSampler {
   Value Number(double value) const { return te_.Const(value, grid_.dtype()); }
   Value Length(size_t axis) const { return x_.dim(2 + axis); }
 
+  // Positions are not farther away, and NaN is as far, so that integers can hold them.
+  double Bound() const { return grid_.dtype().bits < 32 ? 65504 : 1e9; }
+
   // By axis of the image: depth, height, width.
   std::vector<Value> Positions(Values i, bool padded) const {
     std::vector<Value> at;
@@ -75,7 +78,8 @@ class GridSampler {
       const Value given = grid_(Values(place)) + Number(1);
       const Value position = attrs_.align_corners() ? te::Div(given * (Length(axis) - 1), Number(2))
                                                     : Number(-0.5) + te::Div(given * Length(axis), Number(2));
-      at.push_back(padded ? Padded(position, axis) : position);
+      const Value bounded = te::Min(te::Max(position, Number(-Bound())), Number(Bound()));
+      at.push_back(padded ? Padded(bounded, axis) : bounded);
     }
     return at;
   }

@@ -176,7 +176,8 @@ const Expr* LegalizeIndexPut(LegalizeCall& call) {
   const Tensor& values = inputs.back();
   return FinishExtern(te, "index_put_generic", inputs, data, [&](FlatCode& code, const Tensor& out) {
     code.CopyAll(data, out, kParallel);
-    code.For("k", topi::Product(shape, 1), kParallel, [&](Value k) {
+    // TVM runs the updates in parallel, although several may go to one element.
+    code.For("k", topi::Product(shape, 1), tir::ForKind::kSerial, [&](Value k) {
       const std::vector<Value> at = topi::UnravelIndex(k, shape);
       Value to = 0;
       Value stride = 1;
