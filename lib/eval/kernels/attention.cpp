@@ -74,6 +74,7 @@ Result<Tensor> KeepBand(KernelCall& call, const Tensor& x, const Band& band, dou
 
 // Softmax of the unmasked scores.
 Result<Tensor> CausalSoftmax(KernelCall& call, const Tensor& scores, const Band& band) {
+  if (scores->num_elements() == 0) return scores;
   const Shape last{static_cast<int64_t>(scores->shape().size()) - 1};
   IROPT_ASSIGN_OR_RETURN(const Tensor masked, KeepBand(call, scores, band, -std::numeric_limits<double>::infinity()));
   IROPT_ASSIGN_OR_RETURN(const Tensor highest, Reduce(call, ReduceOp::kMax, masked, last, /*keepdims=*/true));

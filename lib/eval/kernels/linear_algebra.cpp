@@ -99,6 +99,7 @@ struct SoftmaxParts {
 };
 
 Result<SoftmaxParts> ComputeSoftmaxParts(KernelCall& call, const Tensor& x, int64_t axis) {
+  if (x->num_elements() == 0) return SoftmaxParts{{axis}, x, x, x};
   SoftmaxParts parts;
   parts.axes = {axis};
   IROPT_ASSIGN_OR_RETURN(const Tensor highest, Reduce(call, ReduceOp::kMax, x, parts.axes, /*keepdims=*/true));
