@@ -55,7 +55,7 @@ class ArgumentBinder {
     Scalar value;
     const Scalar given = arg.kind == LoopArg::Kind::kFloat ? Scalar::Float(arg.real) : Scalar::Int(arg.integer);
     const bool is_number = arg.kind == LoopArg::Kind::kFloat || arg.kind == LoopArg::Kind::kInt;
-    if (!is_number || !CastScalar(given, param.var->dtype, &value))
+    if (!is_number || !ConvertArgument(given, param.var->dtype, &value))
       return Mismatch(fmt::format("parameter '{}' requires a number that its dtype can represent", param.var->name));
     evaluator_.env().Bind(param.var, value);
     slots_[param.slot] =

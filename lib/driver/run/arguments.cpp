@@ -130,6 +130,10 @@ Status ArgumentReader::ReadSymbols() {
     for (const tir::Var* var : vars) {
       names.push_back(var->name);
       if (var->name != name) continue;
+      Scalar converted;
+      if (!ConvertArgument(Scalar::Int(value), var->dtype, &converted))
+        return Error{ErrorCode::Usage, fmt::format("flag '-sym={}': '{}' is of {}, which does not hold the value", text,
+                                                   name, var->dtype.ToString())};
       if (!symbols_.Find(var)) symbols_.Bind(var, value);
       found = true;
     }

@@ -456,8 +456,11 @@ bool BufferEvaluator::BindParam(const tir::Buffer& buffer, const NDArray& tensor
 
 bool BufferEvaluator::BindParam(const tir::Var* param, const tir::Buffer* buffer, const Scalar& value) {
   Scalar converted = value;
-  const bool fits = param->dtype.is_handle() ? value.dtype.is_handle() : CastScalar(value, param->dtype, &converted);
-  if (!fits) return Fail(fmt::format("the argument for parameter '{}' is of the wrong kind", param->name));
+  const bool fits =
+      param->dtype.is_handle() ? value.dtype.is_handle() : ConvertArgument(value, param->dtype, &converted);
+  if (!fits)
+    return Fail(
+        fmt::format("the argument for parameter '{}' is not a value of {}", param->name, param->dtype.ToString()));
   env().Bind(param, converted);
   if (!buffer) return true;
   const auto address = static_cast<uint64_t>(value.integer);

@@ -118,6 +118,12 @@ bool CastScalar(const Scalar& value, DataType dtype, Scalar* result) {
   return true;
 }
 
+bool ConvertArgument(const Scalar& value, DataType dtype, Scalar* result) {
+  if (!CastScalar(value, dtype, result)) return false;
+  const bool is_integer = !dtype.is_floating() && !dtype.is_bool() && !value.dtype.is_floating();
+  return !is_integer || dtype.bits == 64 || result->integer == value.integer;
+}
+
 bool ScalarEvaluator::Fail(std::string message, ErrorCode code) {
   if (!failed_) error_ = {code, std::move(message)};
   failed_ = true;

@@ -23,17 +23,10 @@ using te::Value;
 const Expr* LegalizeConv(LegalizeCall& call, std::string_view name) {
   const ConvAttrs attrs(call.call());
   const TensorType* data = call.TensorArg(0);
-  const TensorType* weight = call.TensorArg(1);
   const size_t ndim = static_cast<size_t>(data->ndim);
   if (attrs.out_layout() != attrs.data_layout()) return call.Unchanged("its result has another layout than its data");
   if (attrs.data_layout().size() != ndim || attrs.kernel_layout().size() != ndim)
     return call.Unchanged("axes of its layouts are split");
-  const auto is_symbolic = [](const TensorType* type, size_t axis) {
-    return !arith::AsInt(type->dims[static_cast<uint32_t>(axis)]);
-  };
-  if (attrs.groups() != 1 && call.version() < TextVersion::kV0_26 &&
-      (is_symbolic(data, attrs.data_layout().find('C')) || is_symbolic(weight, attrs.kernel_layout().find('O'))))
-    return call.Unchanged("it has groups, and a symbolic number of channels");
   TeCall te(call, name);
   const Tensor x = te.Arg(0);
   const Tensor w = te.Arg(1);
