@@ -125,7 +125,7 @@ Scalar LoadScalar(DataType dtype, const std::byte* place);
 void StoreScalar(const Scalar& value, std::byte* place);
 // The value in another dtype; false if it is undefined.
 bool CastScalar(const Scalar& value, DataType dtype, Scalar* result);
-// The same for the argument of a parameter, where an integer must keep its value; false if the dtype does not hold it.
+// Converts the argument of a parameter; false if the dtype does not hold it, as an integer must keep its value.
 bool ConvertArgument(const Scalar& value, DataType dtype, Scalar* result);
 
 }  // namespace iropt
