@@ -42,8 +42,8 @@ class Stopwatch {
 // One pass at one position of the pipeline; sums up its runs there, on all threads.
 struct PassProfile {
   std::string name;
-  std::string title;  // with its options
-  int runs = 0;       // 0 if the pass was always skipped
+  std::string title = {};  // with its options
+  int runs = 0;            // 0 if the pass was always skipped
   int changed = 0;
   int failed = 0;
   TimeSpent time = {};                     // with the children

@@ -31,9 +31,9 @@ struct ModuleRecord {
 
 struct PassRecord {
   std::string name;
-  std::string title;    // with its options
-  uint32_t module = 0;  // index of the module
-  uint32_t depth = 0;   // the number of passes around it
+  std::string title = {};  // with its options
+  uint32_t module = 0;     // index of the module
+  uint32_t depth = 0;      // the number of passes around it
   bool composite = false;
   PassOutcome outcome = PassOutcome::Failed;  // also if it does not end
   double begin_seconds = 0;                   // since the recorder was made, without the work of recording
