@@ -48,7 +48,9 @@ const PrimExpr* BufferElements::SlicedIndex(const tir::Buffer* buffer, size_t i,
   PyValue count(length);
   if (!(step.is(Kind::kInt) && step.integer == 1)) {
     // Rounded up, also if the slice goes back.
-    const int64_t one = step.is(Kind::kInt) && step.integer < 0 ? -1 : 1;
+    const PrimExpr* by = ToPrim(step);
+    const int64_t* known = by ? arith::AsInt(by) : nullptr;
+    const int64_t one = known && *known < 0 ? -1 : 1;
     if (!ops_.Binary(TokenKind::kPlus, PyValue(count), step, start.span, count) ||
         !ops_.Binary(TokenKind::kMinus, PyValue(count), PyValue::Int(one, start.span), start.span, count) ||
         !ops_.Binary(TokenKind::kDoubleSlash, PyValue(count), step, start.span, count)) {
