@@ -111,6 +111,9 @@ Status ApplyBind(PrimitiveCall& call) {
   const std::string& thread = call.GetString("thread_axis");
   if (ThreadTag::Of(thread).rank == ThreadRank::kUnknown)
     return call.Refuse(fmt::format("the thread axis \"{}\" is unknown", thread));
+  // Threads count from 0.
+  arith::Analyzer analyzer(call.state().make(), arith::Analyzer::SymVars::kAny);
+  IROPT_RETURN_IF_ERROR(CheckStartsWithZero(call.state(), call.GetRef("loop"), analyzer));
   return Parallelize(call, tir::ForKind::kThreadBinding, "bind", thread);
 }
 
