@@ -69,6 +69,8 @@ class AccessRewriter : public tir::StmtExprMutator {
   arith::Analyzer analyzer_;
 };
 
+// The region of the buffer in a list; null if there is none.
+const tir::BufferRegion* FindRegion(List<const tir::BufferRegion*> regions, const tir::Buffer* buffer);
 // The only block of the scope that writes the buffer; null if none does. Refused if several do, or if only a part of
 // the scope can access the buffer.
 Result<Ref*> OnlyWriter(State& state, Ref* scope, const tir::Buffer* buffer);
