@@ -22,11 +22,16 @@ const tir::Stmt* LoopLowerer::VisitFor(const tir::For* loop) {
   copy.extent = VisitExpr(loop->extent);
   const bool runs_once = arith::IsInt(copy.extent, 1) && loop->annotations->size() == 0;
   if (runs_once) Remap(loop->loop_var, make_.Cast(loop->loop_var->dtype, copy.min));
+  const bool is_launch = loop->for_kind == tir::ForKind::kThreadBinding;
+  if (is_launch && !runs_once && !arith::IsInt(copy.min, 0)) {
+    // The variables of threads begin with 0.
+    Remap(loop->loop_var, make_.Add(loop->loop_var, copy.min));
+    copy.min = make_.Const(0, copy.min->dtype);
+  }
   copy.body = VisitStmt(loop->body);
   std::vector<DictAttr::Entry> pragmas;
   copy.annotations = SplitPragmas(loop->annotations, keeps_unroll_, pragmas);
-  if (loop->for_kind == tir::ForKind::kThreadBinding)
-    return AddPragmas(loop->loop_var, pragmas, LaunchThread(copy, workspace()), *loop);
+  if (is_launch) return AddPragmas(loop->loop_var, pragmas, LaunchThread(copy, workspace()), *loop);
   if (runs_once) return copy.body;
   return AddPragmas(loop->loop_var, pragmas, tir::CopyIfChanged(loop, copy, workspace()), *loop);
 }
