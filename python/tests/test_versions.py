@@ -5,7 +5,7 @@ import iropt
 from iropt import arith, ir, tir
 from iropt._core import native
 
-VERSIONS = ("0.18", "0.23", "0.27")
+VERSIONS = ("0.18", "0.24", "0.27")
 
 SOURCE = """
 from tvm.script import ir as I
