@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "iropt/arith/side_effect.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/function_ref.h"
 #include "iropt/support/stack.h"
@@ -175,7 +176,8 @@ const PrimExpr* SimplifyAsAndOfOrs(const PrimExpr* condition, Analyzer& analyzer
   analyzer.set_extensions(inner);
   const PrimExpr* result = analyzer.Simplify(condition);
   AndOfOrs form(analyzer);
-  if (form.Add(result)) result = form.Simplify();
+  // In another order, operands that may fail would be evaluated without the conditions before them.
+  if (!MayFail(result, analyzer.bounds()) && form.Add(result)) result = form.Simplify();
   analyzer.set_extensions(extensions);
   return result;
 }

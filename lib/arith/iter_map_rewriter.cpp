@@ -137,7 +137,7 @@ IterSum IterMapRewriter::VisitQuotient(const tir::BinaryExpr& expr, bool is_mod)
   const IterSum b = Visit(expr.b);
   if (failed_ || b.has_iters) return Fail(&expr);
   if (!a.has_iters) return {{}, make().Binary(expr.kind, a.base, b.base)};
-  if (a.args.empty()) return {{}, &expr};
+  if (a.args.empty()) return {{}, make().Binary(expr.kind, a.base, b.base), true};
   // A constraint makes an iterator of one that it bounds.
   const IterSum* constraint = a.args.size() == 1 ? FindConstraint(a.args[0]) : nullptr;
   if (a.args.size() > 1 || (constraint && constraint->args.size() == 1)) {
@@ -180,22 +180,23 @@ IterSum IterMapRewriter::Divide(IterSplit split, const PrimExpr* base, const Pri
 IterSum IterMapRewriter::Modulo(IterSplit split, const PrimExpr* base, const PrimExpr* divisor) {
   const PrimExpr* zero = make().Const(0, divisor->dtype);
   if (IsInt(divisor, 1)) return {{}, zero};
-  if (!IsInt(split.scale, 1)) {
-    if (IsDivisible(split.scale, divisor) && IsDivisible(base, divisor)) return {{}, zero};
-    if (!IsDivisible(divisor, split.scale) || !IsDivisible(base, split.scale)) return Fail(base);
-    base = make().FloorDiv(base, split.scale);
-    divisor = make().FloorDiv(divisor, split.scale);
+  const PrimExpr* one = make().Const(1, divisor->dtype);
+  const PrimExpr* scale = split.scale;
+  if (!IsInt(scale, 1)) {
+    if (IsDivisible(scale, divisor) && IsDivisible(base, divisor)) return {{}, zero};
+    if (!IsDivisible(divisor, scale) || !IsDivisible(base, scale)) return Fail(base);
+    base = make().FloorDiv(base, scale);
+    divisor = make().FloorDiv(divisor, scale);
+    split.scale = one;
   }
   const std::optional<PaddedSplit> padded = Pad(split, base, divisor);
   if (!padded) return Fail(base);
   split = padded->split;
   // s // l % e % d is s // l % d if d divides e, or if s // l is always less than e.
   const bool is_last = Equal(make().Mul(split.lower_factor, split.extent), split.source->extent);
-  if (!is_last && !IsDivisible(split.extent, divisor)) {
-    const PrimExpr* one = make().Const(1, divisor->dtype);
-    split = {MarkOfSplit(split), one, split.extent, one};
-  }
+  if (!is_last && !IsDivisible(split.extent, divisor)) split = {MarkOfSplit(split), one, split.extent, one};
   split.extent = divisor;
+  split.scale = scale;
   return {{split}, zero, true};
 }
 

@@ -158,7 +158,9 @@ const PrimExpr* RuleSimplifier::VisitWhereOthersDecideNothing(NodeKind kind, std
   plain.and_of_ors = false;
   analyzer_.set_extensions(plain);
   std::deque<Analyzer::Constraint> others;  // dropped from the last
-  for (size_t j = 0; j < operands.size(); ++j) {
+  // What may fail is evaluated before the operands behind it, whatever they are.
+  const size_t num_known = MayFail(operands[i], analyzer_.bounds()) ? i : operands.size();
+  for (size_t j = 0; j < num_known; ++j) {
     if (j == i) continue;
     const PrimExpr* other = kind == NodeKind::kOr ? Rewrite(make_.Not(operands[j])) : operands[j];
     others.emplace_back(analyzer_, other, /*within_expression=*/true);

@@ -19,4 +19,18 @@ CallEffect SideEffect(const PrimExpr* expr) {
   return effect;
 }
 
+bool MayFail(const PrimExpr* expr, const BoundAnalyzer& bounds) {
+  bool may_fail = !IsPure(expr);
+  tir::PostOrderVisit(expr, [&](const Node* node) {
+    if (const auto* cast = As<tir::Cast>(node)) {
+      may_fail |= cast->value->dtype.is_floating() && !cast->dtype.is_floating();
+    } else if (node->kind >= NodeKind::kDiv && node->kind <= NodeKind::kFloorMod) {
+      const auto* division = static_cast<const tir::BinaryExpr*>(node);
+      const IntBound divisor = division->dtype.is_floating() ? IntBound{1, 1} : bounds.Bound(division->b);
+      may_fail |= divisor.min <= 0 && divisor.max >= 0;
+    }
+  });
+  return may_fail;
+}
+
 }  // namespace iropt::arith

@@ -68,7 +68,6 @@ inline constexpr TrialPlan kExtraPlans[] = {
     {.values = InputValues::kOrdinary, .sizes = kEmptySizes},
     {.values = InputValues::kOrdinary, .sizes = 0, .has_indices = true, .has_sentinel = true},
     {.values = InputValues::kOrdinary, .sizes = kLargeSizes, .has_indices = true},
-    {.values = InputValues::kOrdinary, .sizes = kHugeSizes, .has_indices = true},
 };
 
 }  // namespace iropt

@@ -1,6 +1,7 @@
-// The effects of evaluating a scalar expression beside computing its value.
+// The effects of evaluating a scalar expression besides computing its value.
 #pragma once
 
+#include "iropt/arith/bounds.h"
 #include "iropt/ir/tir/expr.h"
 #include "iropt/op/intrinsics.h"
 
@@ -10,5 +11,8 @@ namespace iropt::arith {
 // intrinsic for calls, kOpaque for calls of functions. O(nodes).
 CallEffect SideEffect(const PrimExpr* expr);
 inline bool IsPure(const PrimExpr* expr) { return SideEffect(expr) <= CallEffect::kPure; }
+// Returns whether the evaluation may fail, so that it needs the conditions before it: loads may be out of range,
+// divisors 0, and floats beyond the limits of the integers that they are converted to. O(nodes).
+bool MayFail(const PrimExpr* expr, const BoundAnalyzer& bounds);
 
 }  // namespace iropt::arith

@@ -272,7 +272,7 @@ void TypePrinter::PrintFunc(const FuncType* type, const Introduced* introduced) 
     };
     if (has_ret) {
       key("ret=");
-      PrintList({&type->ret, 1}, introduced);
+      PrintUncached(type->ret, introduced, out);
     }
     if (type->purity) key("purity=True");
     // TVM leaves it out, and then reads another type.
@@ -283,9 +283,12 @@ void TypePrinter::PrintFunc(const FuncType* type, const Introduced* introduced) 
     return out.Append(')');
   }
   out.Append("((");
-  PrintList(type->params, introduced);
+  for (uint32_t i = 0; i < type->params.size(); ++i) {
+    if (i) out.Append(", ");
+    PrintUncached(type->params[i], introduced, out);
+  }
   out.Append(type->params.size() == 1 ? ",), " : "), ");
-  PrintList({&type->ret, 1}, introduced);
+  PrintUncached(type->ret, introduced, out);
   out.Append(type->purity ? ", True)" : ", False)");
 }
 

@@ -31,11 +31,10 @@ Tensor NllLossGrad(const Tensor& output_grad, const Tensor& predictions, const T
         "weights_new", given.shape(),
         [&](te::Values i) { return te::Select(i[0] == ignore_index, zero(given), given(i)); }, te::PythonAxes({"i"}));
   }
-  // Targets that are ignored need not be classes, so that they have no weight. With a negative ignore_index the weights
-  // are read as in TVM.
+  // Targets that are ignored need not be classes, so that they have no weight. TVM reads one for all of them.
   const auto weight_of = [&](te::Values i) {
     const Value target = targets(i);
-    if (is_class || ignore_index < 0) return weights(target);
+    if (is_class) return weights(target);
     return te::IfThenElse(te::Cast(DataType::Int(64), target) != ignore_index, weights(target), zero(weights));
   };
   const Tensor used = te.Compute("all_weights", targets.shape(), weight_of, te::PythonAxes());
