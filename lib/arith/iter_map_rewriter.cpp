@@ -137,7 +137,7 @@ IterSum IterMapRewriter::VisitQuotient(const tir::BinaryExpr& expr, bool is_mod)
   const IterSum b = Visit(expr.b);
   if (failed_ || b.has_iters) return Fail(&expr);
   if (!a.has_iters) return {{}, make().Binary(expr.kind, a.base, b.base)};
-  if (a.args.empty()) return {{}, make().Binary(expr.kind, a.base, b.base), true};
+  if (a.args.empty()) return {{}, &expr};
   // A constraint makes an iterator of one that it bounds.
   const IterSum* constraint = a.args.size() == 1 ? FindConstraint(a.args[0]) : nullptr;
   if (a.args.size() > 1 || (constraint && constraint->args.size() == 1)) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "iropt/arith/prim_builder.h"
 #include "iropt/ir/tir/visitor.h"
 
 namespace iropt::arith {
@@ -20,8 +21,21 @@ CallEffect SideEffect(const PrimExpr* expr) {
 }
 
 bool MayFail(const PrimExpr* expr, const BoundAnalyzer& bounds) {
-  bool may_fail = !IsPure(expr);
+  const auto is_outside = [&](const tir::BufferLoad& load) {
+    for (uint32_t i = 0; i < load.indices.size(); ++i) {
+      const int64_t* size = i < load.buffer->shape.size() ? AsInt(load.buffer->shape[i]) : nullptr;
+      const IntBound index = bounds.Bound(load.indices[i]);
+      if (!size || index.min < 0 || index.max >= *size) return true;
+    }
+    return false;
+  };
+  bool may_fail = false;
   tir::PostOrderVisit(expr, [&](const Node* node) {
+    if (const auto* load = As<tir::BufferLoad>(node)) may_fail |= is_outside(*load);
+    if (const auto* call = As<tir::Call>(node)) {
+      const auto* op = As<Op>(call->op);
+      may_fail |= !op || EffectOf(op) > CallEffect::kPure;
+    }
     if (const auto* cast = As<tir::Cast>(node)) {
       may_fail |= cast->value->dtype.is_floating() && !cast->dtype.is_floating();
     } else if (node->kind >= NodeKind::kDiv && node->kind <= NodeKind::kFloorMod) {
