@@ -4,6 +4,7 @@
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/dtype.h"
 #include "iropt/ir/tir/stmt.h"
+#include "iropt/support/text_version.h"
 
 namespace iropt {
 
