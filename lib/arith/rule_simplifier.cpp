@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <deque>
@@ -158,9 +159,11 @@ const PrimExpr* RuleSimplifier::VisitWhereOthersDecideNothing(NodeKind kind, std
   plain.and_of_ors = false;
   analyzer_.set_extensions(plain);
   std::deque<Analyzer::Constraint> others;  // dropped from the last
-  // What may fail is evaluated before the operands behind it, whatever they are.
-  const size_t num_known = MayFail(operands[i], analyzer_.bounds()) ? i : operands.size();
-  for (size_t j = 0; j < num_known; ++j) {
+  // What may fail is evaluated whatever the operands behind it are, so that they are no reason to evaluate it more
+  // often.
+  const auto may_fail = [this](const PrimExpr* operand) { return MayFail(operand, analyzer_.bounds()); };
+  const auto end = std::find_if(operands.begin() + static_cast<ptrdiff_t>(i), operands.end(), may_fail);
+  for (size_t j = 0; j < static_cast<size_t>(end - operands.begin()); ++j) {
     if (j == i) continue;
     const PrimExpr* other = kind == NodeKind::kOr ? Rewrite(make_.Not(operands[j])) : operands[j];
     others.emplace_back(analyzer_, other, /*within_expression=*/true);

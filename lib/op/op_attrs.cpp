@@ -181,7 +181,7 @@ const ObjectAttr* MakeOpAttrs(const OpInfo& op, std::span<const Attr* const> val
 }
 
 bool IsWritten(const OpInfo& op, const OpAttr& attr, const Attr* value, TextVersion version) {
-  if (version >= attr.since && (!attr.until || version <= *attr.until)) return true;
+  if (!attr.unwritten && version >= attr.since && (!attr.until || version <= *attr.until)) return true;
   return value != DefaultOf(op, attr);
 }
 

@@ -203,7 +203,7 @@ struct Required {
 struct Unwritten {
   string_view name;
   explicit constexpr Unwritten(string_view n) : name(n) {}
-  constexpr void Apply(auto& record) const { record.Find(name).until = kV0_18; }
+  constexpr void Apply(auto& record) const { record.Find(name).unwritten = true; }
 };
 
 template <size_t N>

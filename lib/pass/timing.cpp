@@ -42,19 +42,19 @@ PassProfile& PassTimingInstrument::Innermost() {
 }
 
 // The index of the profile for the pass that begins. Inside of another pass it is that of the position, which skipped
-// passes have, too; at the top, where pipelines run one after the other, it is that of the name.
+// passes have, too; at the top, where pipelines run one after the other, it is that of the pass with its options.
 size_t PassTimingInstrument::NextChild(const PassInfo& info) {
   std::vector<PassProfile>& siblings = Innermost().children;
+  const std::string title = TitleOf(info);
   if (running_.empty()) {
-    const auto same = std::ranges::find(siblings, info.name, &PassProfile::name);
+    const auto same = std::ranges::find(siblings, title, &PassProfile::title);
     const auto index = static_cast<size_t>(same - siblings.begin());
-    if (index == siblings.size()) siblings.push_back({.name = info.name, .title = TitleOf(info)});
+    if (index == siblings.size()) siblings.push_back({.name = info.name, .title = title});
     return index;
   }
   const size_t place = running_.back().next++;
-  if (place == siblings.size() || siblings[place].name != info.name) {
-    siblings.insert(siblings.begin() + static_cast<ptrdiff_t>(place), {.name = info.name, .title = TitleOf(info)});
-  }
+  if (place == siblings.size() || siblings[place].title != title)
+    siblings.insert(siblings.begin() + static_cast<ptrdiff_t>(place), {.name = info.name, .title = title});
   return place;
 }
 

@@ -222,8 +222,7 @@ bool FunctionCheck::CompareTrial(const Trial& trial, const RunOutcome& after, Ch
   if (mode.is_narrower && (random.values != InputValues::kOrdinary || random.form != InputForm::kPlain)) return true;
   // Sums of the least floats overflow.
   const bool overflows = random.form == InputForm::kMask && !(IsFinite(trial.outcome) && IsFinite(after));
-  if (overflows && (mode.only_finite || !mode.is_of_others)) return true;
-  if (mode.only_finite && random.values == InputValues::kNonFinite) return true;
+  if (mode.only_finite && (random.values == InputValues::kNonFinite || overflows)) return true;
   OutcomeComparison comparison = CompareOutcomes(after, trial.outcome, mode.is_narrower, tolerance);
   if (!comparison.differences.empty() && mode.changes_mode) {
     result.not_compared =

@@ -44,15 +44,6 @@ class Module:
                 E[vi, vj] = C[vi, vj] + D[vi, vj]
 
     @T.prim_func
-    def product(A: T.Buffer((64, 64)), B: T.Buffer((64, 64)), C: T.Buffer((64, 64))):
-        for i, j, k in T.grid(64, 64, 64):
-            with T.block("C"):
-                vi, vj, vk = T.axis.remap("SSR", [i, j, k])
-                with T.init():
-                    C[vi, vj] = T.float32(0)
-                C[vi, vj] = C[vi, vj] + A[vi, vk] * B[vk, vj]
-
-    @T.prim_func
     def pad(A: T.Buffer((30,)), B: T.Buffer((32,)), C: T.Buffer((29,))):
         for i in range(32):
             with T.block("B"):
@@ -165,7 +156,7 @@ USES = {
     "merge": lambda s: s.merge(s.get_loops(s.get_block("B", "twins"))[0], s.get_loops(s.get_block("C", "twins"))[0]),
     "pad_einsum": lambda s: s.pad_einsum(s.get_block("C", "matmul"), [16, 16, 16]),
     "parallel": lambda s: s.parallel(s.fuse(*s.get_loops(s.get_block("C", "chain"))[:2])),
-    "read_at": lambda s: s.read_at(s.get_loops(s.get_block("C", "product"))[1], s.get_block("C", "product"), 0, "shared"),
+    "read_at": lambda s: s.read_at(s.get_loops(s.get_block("C", "matmul"))[1], s.get_block("C", "matmul"), 0, "shared"),
     "reindex": lambda s: s.reindex(s.get_block("C", "matmul"), ("read", 0)),
     "reindex_cache_read": lambda s: s.reindex_cache_read(s.get_block("E", "matmul"), 0, "local", _index_map),
     "reindex_cache_write": lambda s: s.reindex_cache_write(s.get_block("E", "matmul"), 0, "local", _index_map),
@@ -196,7 +187,7 @@ USES = {
     "unsafe_hide_buffer_access": lambda s: s.unsafe_hide_buffer_access(s.get_block("again", "branches"), "read", [0]),
     "unsafe_set_dtype": lambda s: s.unsafe_set_dtype(s.get_block("B", "pool"), 0, "float16"),
     "vectorize": lambda s: s.vectorize(s.get_loops(s.get_block("C", "chain"))[2]),
-    "write_at": lambda s: s.write_at(s.get_loops(s.get_block("C", "product"))[1], s.get_block("C", "product"), 0, "shared"),
+    "write_at": lambda s: s.write_at(s.get_loops(s.get_block("C", "matmul"))[1], s.get_block("C", "matmul"), 0, "shared"),
 }
 
 

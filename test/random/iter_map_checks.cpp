@@ -60,6 +60,7 @@ class IterMapCheck {
       const int64_t extent = Size();
       iters_.insert_or_assign(var, tir::Range(Constant(min), Constant(extent)));
       order_.push_back({var, min, extent});
+      if (extent == 1) units_.Set(var, min);
     }
   }
 
@@ -123,7 +124,8 @@ class IterMapCheck {
     if (!value) Report(fmt::format("no value: {}", ScalarToString(e)));
     return value.value_or(0);
   }
-  Exact Number(const PrimExpr* e) { return Value(e, {}); }
+  // A number of a result, which may name an iterator that has one value.
+  Exact Number(const PrimExpr* e) { return Value(e, units_); }
 
   void Report(const std::string& text, const Point* point = nullptr) {
     if (!fault_.empty()) return;
@@ -332,6 +334,7 @@ class IterMapCheck {
   DataType dtype_;
   arith::IterRanges iters_;
   std::vector<Iter> order_;
+  Assignment units_;  // of iterators that have one value
   std::vector<const PrimExpr*> indices_;
   const PrimExpr* condition_ = nullptr;
   std::vector<Point> points_;

@@ -118,6 +118,8 @@ struct OpAttr {
   // Since this version it has another name.
   std::optional<TextVersion> renamed_since = {};
   std::string_view renamed = {};
+  // The script function has no parameter for it: its default is not printed.
+  bool unwritten = false;
 };
 
 // A parameter of the script function R.op(...), in the order of the signature.

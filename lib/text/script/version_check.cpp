@@ -75,7 +75,7 @@ class VersionChecker : public WalkHandler {
       if (!IsWritten(info, attr, record->values[i], version_)) continue;
       const std::string what = fmt::format("'{}' of {}", attr.name, info.script);
       if (attr.since > version_) Lacks(Location(call), what, attr.since);
-      if (attr.until && *attr.until >= attr.since && version_ > *attr.until) Dropped(Location(call), what, *attr.until);
+      if (attr.until && version_ > *attr.until) Dropped(Location(call), what, *attr.until);
     }
   }
 

@@ -507,8 +507,7 @@ std::vector<std::string> Names(const json& items, const json::json_pointer& name
 std::vector<std::string> NewestAttrs(const OpInfo& info) {
   std::vector<std::string> names;
   for (const OpAttr& attr : info.attrs) {
-    // No script writes one whose last version comes before its first one.
-    if (!attr.until || *attr.until < attr.since) names.emplace_back(attr.renamed.empty() ? attr.name : attr.renamed);
+    if (!attr.until) names.emplace_back(attr.renamed.empty() ? attr.name : attr.renamed);
   }
   for (const OpArg& arg : info.args) {
     if (arg.attr_since) names.emplace(names.begin() + arg.attr_place, arg.registered);

@@ -204,6 +204,10 @@ class CrossThreadReductionLowerer : public tir::StmtExprMutator {
         return Error(*loop, fmt::format("the loop '{}' of a reduction is bound to '{}' instead of threadIdx",
                                         loop->loop_var->name, loop->thread_binding->thread_tag));
       }
+      // The first thread writes the result.
+      if (IsThreadLoop(*loop) && !arith::IsInt(loop->min, 0))
+        return Error(*loop, fmt::format("the loop '{}' of a reduction over threads does not begin with 0",
+                                        loop->loop_var->name));
     }
     return IsLastUnder(block, *loops[0]) ||
            Error(block, fmt::format("the reduction over threads in the block '{}' must be the last one in its loops",
