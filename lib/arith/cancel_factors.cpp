@@ -47,9 +47,9 @@ bool CanonicalSimplifier::CancelFactors(const PrimExpr*& a, const PrimExpr*& b, 
   if (!found && gcd == 1) return false;
   const PrimExpr* new_a = make_.Const(1, dtype);
   for (const PrimExpr* factor : a_factors) new_a = make_.Mul(new_a, factor);
-  a = make_.Mul(new_a, make_.Const(a_scale / gcd, dtype));
-  b = make_.Mul(new_b, make_.Const(b_scale / gcd, dtype));
-  common = make_.Mul(shared, make_.Const(gcd, dtype));
+  a = make_.Mul(new_a, Constant(a_scale / gcd, dtype));
+  b = make_.Mul(new_b, Constant(b_scale / gcd, dtype));
+  common = make_.Mul(shared, Constant(gcd, dtype));
   return true;
 }
 

@@ -101,6 +101,11 @@ CanonicalSimplifier::Form CanonicalSimplifier::RememberForm(const PrimExpr* e, F
   return form;
 }
 
+const PrimExpr* CanonicalSimplifier::Constant(int64_t value, DataType dtype) {
+  overflow_ = overflow_ || !FitsIn(value, dtype);
+  return make_.Const(value, dtype);
+}
+
 int64_t CanonicalSimplifier::Scale(int64_t a, int64_t b) {
   const auto r = CheckedMul(a, b);
   overflow_ = overflow_ || !r || *r == std::numeric_limits<int64_t>::min() || *r == kNoUpper;
@@ -118,14 +123,12 @@ int64_t CanonicalSimplifier::Plus(int64_t a, int64_t b) {
 const PrimExpr* CanonicalSimplifier::Normal(const Split& s, int64_t scale) {
   const DataType dtype = s.index->dtype;
   if (s.scale == 0) return make_.Const(0, dtype);
-  overflow_ = overflow_ || !FitsIn(s.lower, dtype) || (s.upper != kNoUpper && !FitsIn(s.upper, dtype));
   const PrimExpr* e = s.index;
   if (s.upper != kNoUpper)
-    e = make_.Binary(s.floor ? NodeKind::kFloorMod : NodeKind::kMod, e, make_.Const(s.upper, dtype));
-  if (s.lower != 1) e = make_.Binary(s.floor ? NodeKind::kFloorDiv : NodeKind::kDiv, e, make_.Const(s.lower, dtype));
+    e = make_.Binary(s.floor ? NodeKind::kFloorMod : NodeKind::kMod, e, Constant(s.upper, dtype));
+  if (s.lower != 1) e = make_.Binary(s.floor ? NodeKind::kFloorDiv : NodeKind::kDiv, e, Constant(s.lower, dtype));
   scale = Scale(s.scale, scale);
-  overflow_ = overflow_ || !FitsIn(scale, dtype);
-  return scale == 1 ? e : make_.Mul(e, make_.Const(scale, dtype));
+  return scale == 1 ? e : make_.Mul(e, Constant(scale, dtype));
 }
 
 namespace {
@@ -156,8 +159,8 @@ void MergeTerms(std::vector<Split>& terms, PlusFn plus) {
 }  // namespace
 
 const PrimExpr* CanonicalSimplifier::Normal(const Sum& sum) {
-  overflow_ = overflow_ || !FitsIn(sum.base, sum.dtype);
-  if (sum.terms.empty()) return make_.Const(sum.base, sum.dtype);
+  const PrimExpr* base = Constant(sum.base, sum.dtype);
+  if (sum.terms.empty()) return base;
   std::vector<Split> terms = sum.terms;
   MergeTerms(terms, [this](int64_t a, int64_t b) { return Plus(a, b); });
   const auto precedes = [](const Split& a, const Split& b) {
@@ -167,11 +170,11 @@ const PrimExpr* CanonicalSimplifier::Normal(const Sum& sum) {
   if (!std::ranges::is_sorted(terms, precedes)) std::ranges::stable_sort(terms, precedes);
   // The least integer cannot be subtracted.
   const bool is_least = sum.base < 0 && !FitsIn(-sum.base, sum.dtype);
-  const PrimExpr* e = make_.Const(is_least ? sum.base : 0, sum.dtype);
+  const PrimExpr* e = is_least ? base : make_.Const(0, sum.dtype);
   for (const Split& term : terms) {
     if (term.scale > 0) e = make_.Add(e, Normal(term));
   }
-  if (sum.base > 0) e = make_.Add(e, make_.Const(sum.base, sum.dtype));
+  if (sum.base > 0) e = make_.Add(e, base);
   for (const Split& term : terms) {
     if (term.scale < 0)
       e = FitsIn(-term.scale, sum.dtype) ? make_.Sub(e, Normal(term, -1)) : make_.Add(e, Normal(term));
@@ -328,7 +331,7 @@ CanonicalSimplifier::Form CanonicalSimplifier::Multiply(const tir::BinaryExpr* e
   const PrimExpr* right = Normal(b);
   collect(collect, left);
   collect(collect, right);
-  if (factor != 1) product = make_.Mul(product, make_.Const(factor, e->dtype));
+  if (factor != 1) product = make_.Mul(product, Constant(factor, e->dtype));
   return {DeepEqual(product, e) ? e : product};
 }
 

@@ -370,13 +370,13 @@ const PrimExpr* RuleSimplifier::RewriteFloorDiv(const tir::BinaryExpr* e) {
   const PrimExpr* residue =
       make_.FloorDiv(make_.Add(make_.Mul(x, make_.Const(FloorModInt(c1, *c2), e->dtype)), y_mod), e->b);
   const IntBound bound = analyzer_.Bound(residue);
-  const bool divides = *c2 != -1 || c1 != std::numeric_limits<int64_t>::min();
+  const std::optional<int64_t> scale = FoldIntegers(NodeKind::kFloorDiv, c1, *c2);
   const auto y_div = [&] {
     const PrimExpr* div = make_.FloorDiv(y, e->b);
     return analyzer_.CanProveEqual(div, make_.Const(0, e->dtype)) ? make_.Const(0, e->dtype) : div;
   };
-  if (divides && bound.is_const()) {
-    const PrimExpr* quotient = make_.Mul(x, make_.Const(FloorDivInt(c1, *c2), e->dtype));
+  if (scale && FitsIn(*scale, e->dtype) && bound.is_const()) {
+    const PrimExpr* quotient = make_.Mul(x, make_.Const(*scale, e->dtype));
     return make_.Add(quotient, make_.Add(y_div(), make_.Const(bound.max, e->dtype)));
   }
   // With c2 == a * c1: y % c2 < c1 never carries into x // a.

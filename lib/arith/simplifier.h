@@ -165,6 +165,8 @@ class CanonicalSimplifier : public RuleSimplifier {
   bool CanPushCast(const Split& split, DataType dtype);
   bool CastIsSafe(DataType dtype, const PrimExpr* value);
   bool CancelFactors(const PrimExpr*& a, const PrimExpr*& b, const PrimExpr*& common);
+  // The constant; sets overflow_ if the dtype does not hold it.
+  const PrimExpr* Constant(int64_t value, DataType dtype);
   int64_t Scale(int64_t a, int64_t b);
   int64_t Plus(int64_t a, int64_t b);
   void AddTo(Sum& sum, Split term, int64_t scale);
