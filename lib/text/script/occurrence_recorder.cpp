@@ -76,23 +76,6 @@ void OccurrenceRecorder::Join(std::string_view place, uint32_t symbol) {
   if (root != Root(symbol)) symbols_[root].same = Root(symbol);
 }
 
-std::vector<std::string_view> OccurrenceRecorder::TakeMisses() {
-  std::vector<std::string_view> misses = std::exchange(misses_, {});
-  std::ranges::sort(misses);
-  misses.erase(std::unique(misses.begin(), misses.end()), misses.end());
-  return misses;
-}
-
-uint32_t OccurrenceRecorder::AddSymbols(std::span<const Node* const> nodes, std::span<const uint32_t> begins,
-                                        uint32_t by) {
-  const auto first = num_symbols();
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const uint32_t begin = begins[i] == kNowhere ? kNowhere : begins[i] + by;
-    symbols_.push_back({nodes[i], begin, first + static_cast<uint32_t>(i)});
-  }
-  return first;
-}
-
 uint32_t OccurrenceRecorder::Root(uint32_t symbol) const {
   while (symbols_[symbol].same != symbol) symbol = symbols_[symbol].same;
   return symbol;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -26,30 +25,6 @@ class OccurrenceRecorder {
   void Use(std::string_view name, uint32_t symbol) { Note(OccurrenceKind::kUse, name, symbol); }
   void Note(OccurrenceKind kind, std::string_view name, uint32_t symbol = 0);
 
-  // ---- For readers that keep what they read
-
-  // Makes room for that many occurrences and symbols.
-  void Reserve(size_t occurrences, size_t symbols) {
-    occurrences_.reserve(occurrences);
-    symbols_.reserve(symbols);
-  }
-  // From now on, names that are looked up in vain are noted, too.
-  void NoteMisses() { notes_misses_ = true; }
-  void Miss(std::string_view name) {
-    if (notes_misses_) misses_.push_back(name);
-  }
-  // Those since the last call, each once.
-  std::vector<std::string_view> TakeMisses();
-  uint32_t num_symbols() const { return static_cast<uint32_t>(symbols_.size()); }
-  std::span<const Occurrence> occurrences() const { return occurrences_; }
-  // Returns the offset of the symbol's definition; UINT32_MAX if it is not in the text.
-  uint32_t BeginOf(uint32_t symbol) const { return symbols_[symbol].begin; }
-  const Node* NodeOf(uint32_t symbol) const { return symbols_[symbol].node; }
-  void SetNode(uint32_t symbol, const Node* node) { symbols_[symbol].node = node; }
-  // Adds symbols of an earlier reading, which are defined `by` further behind now. Returns the first of them.
-  uint32_t AddSymbols(std::span<const Node* const> nodes, std::span<const uint32_t> begins, uint32_t by);
-  void Add(const Occurrence& occurrence) { occurrences_.push_back(occurrence); }
-
   // Everything that was recorded, in the order of the text.
   void Finish(std::vector<const Node*>& symbols, std::vector<Occurrence>& occurrences);
 
@@ -69,8 +44,6 @@ class OccurrenceRecorder {
   std::string_view text_;
   std::vector<Symbol> symbols_;
   std::vector<Occurrence> occurrences_;
-  std::vector<std::string_view> misses_;
-  bool notes_misses_ = false;
 };
 
 }  // namespace iropt::text

@@ -18,23 +18,16 @@ void PendingFunction::Reuse(std::shared_ptr<const FunctionReading> known, uint32
     diagnostics.Consume(diagnostic);
 }
 
-uint32_t PendingFunction::name_offset() const { return static_cast<uint32_t>(name().data() - text_.data()); }
-
 void PendingFunction::Keep(uint32_t base, uint64_t names_key, FunctionRef<uint64_t(const GlobalVar*)> callee_key) {
   auto reading = std::make_shared<FunctionReading>();
   reading->name = name();
   reading->span = {base + begin, base + body_end};
-  reading->name_begin = name_offset();
+  reading->name_begin = static_cast<uint32_t>(name().data() - text_.data());
   reading->body_begin = body_begin - begin;
   reading->func = result;
-  reading->bytes_read = body_end - body_begin;
   recorder->Finish(reading->symbols, reading->occurrences);
   reading->diagnostics = diagnostics.diagnostics();
-  if (pieces) {
-    KeepPieces(*reading);
-  } else {
-    reading->storage = workspace.Finish();
-  }
+  reading->storage = workspace.Finish();
   reading->header_key = header_key;
   reading->key = key;
   reading->names_key = names_key;
@@ -45,29 +38,6 @@ void PendingFunction::Keep(uint32_t base, uint64_t names_key, FunctionRef<uint64
       reading->callees.push_back({var, callee_key(var)});
   }
   part = {std::move(reading), base + begin, true};
-}
-
-// Nodes of the body outlive the lists of its bindings, which the workspace of the function has.
-void PendingFunction::KeepPieces(FunctionReading& reading) {
-  const std::shared_ptr<BodyReading> body = pieces->Finish(reading);
-  body->params = relax.params;
-  body->ret_annotation = relax.ret_annotation;
-  body->num_vars = nodes->num_vars();
-  const FuncStorageRef made = nodes->Finish();
-  workspace.ReserveVars(body->num_vars);
-  workspace.Adopt(made);
-  if (before) {
-    for (const FuncStorageRef& storage : before->storage) workspace.Adopt(storage);
-    body->storage = before->storage;
-    body->storage.push_back(made);
-  }
-  reading.storage = workspace.Finish();
-  if (!before) body->storage = {reading.storage};
-  reading.body = body;
-  if (reading.places.empty()) return;
-  diagnostics = DiagnosticBuffer();
-  for (const Diagnostic& diagnostic : MovedDiagnostics(reading.diagnostics, reading, reading.span.begin))
-    diagnostics.Consume(diagnostic);
 }
 
 }  // namespace iropt::text

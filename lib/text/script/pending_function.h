@@ -8,7 +8,6 @@
 
 #include "iropt/text/script/reading.h"
 #include "symbol_table.h"
-#include "text/script/relax/body_pieces.h"
 #include "text/script/relax/function_parser.h"
 #include "text/script/tir/parser.h"
 
@@ -30,15 +29,9 @@ struct PendingFunction {
   FunctionPart part;                             // if a Reading is kept
   uint64_t header_key = 0;                       // FunctionReading::header_key
   uint64_t key = 0;
-  // Of a long Relax function: what was read of it before, or null; the statements that can be kept; their nodes.
-  std::shared_ptr<const BodyReading> before;
-  std::unique_ptr<PieceReader> pieces;
-  std::optional<Workspace> nodes;
 
   std::string_view name() const { return is_prim_func ? tir.name : relax.name; }
   Span name_span() const { return is_prim_func ? tir.name_span : relax.name_span; }
-  // From its beginning.
-  uint32_t name_offset() const;
   bool is_private() const { return is_prim_func ? tir.is_private : relax.is_private; }
 
   // Begins to record occurrences in the text from the function on.
@@ -49,8 +42,6 @@ struct PendingFunction {
   void Keep(uint32_t base, uint64_t names_key, FunctionRef<uint64_t(const GlobalVar*)> callee_key);
 
  private:
-  void KeepPieces(FunctionReading& reading);
-
   std::string_view text_;  // that occurrences are recorded in, from the function on
 };
 

@@ -37,9 +37,7 @@ class BodyReader {
   bool Holds(const FunctionReading& known) const;
   uint64_t CalleeKey(const GlobalVar* callee) const;
   void Parse(PendingFunction& pending) const;
-  void ParseLong(PendingFunction& pending, ParserCore::Shared shared) const;
   void SetSymbol(PendingFunction& pending, DiagnosticEngine& diagnostics) const;
-  bool IsLong(const PendingFunction& pending) const;
   void Publish(PendingFunction& pending);
   void Suggest(Diagnostic& diagnostic) const;
   void KeepReading();
@@ -124,12 +122,9 @@ int BodyReader::ThreadsFor(const PendingList& functions, size_t few) const {
 bool BodyReader::TakeKnown(PendingFunction& pending) {
   auto known = options_.reading->Find(std::string(pending.name()));
   if (!known || known->header_key != pending.header_key || !Holds(*known)) return false;
-  if (known->key == pending.key) {
-    pending.Reuse(std::move(known), base_);
-    return true;
-  }
-  if (known->body && IsLong(pending) && PieceReader::CanContinue(*known->body)) pending.before = known->body;
-  return false;
+  if (known->key != pending.key) return false;
+  pending.Reuse(std::move(known), base_);
+  return true;
 }
 
 // Those that are not known.
@@ -177,11 +172,6 @@ void BodyReader::KeepReading() {
   options_.reading->Replace(std::move(parts), module_);
 }
 
-bool BodyReader::IsLong(const PendingFunction& pending) const {
-  return !pending.is_prim_func && pending.recorder && state_.macros.empty() &&
-         pending.body_end - pending.body_begin >= PieceReader::kLongBody;
-}
-
 void BodyReader::Parse(PendingFunction& pending) const {
   DiagnosticEngine diagnostics(&pending.diagnostics);
   Lexer lexer(text_, base_, pending.body_begin, pending.body_end, diagnostics);
@@ -190,8 +180,6 @@ void BodyReader::Parse(PendingFunction& pending) const {
   pending.symbols->Reserve((pending.body_end - pending.body_begin) / 64);
   if (pending.is_prim_func) {
     pending.result = TirFunctionParser(shared).ParseBody(pending.tir);
-  } else if (IsLong(pending)) {
-    ParseLong(pending, shared);
   } else {
     pending.result = RelaxFunctionParser(shared).ParseBody(pending.relax);
   }
@@ -204,23 +192,6 @@ void BodyReader::Parse(PendingFunction& pending) const {
   pending.symbols.reset();
   if (options_.on_read) options_.on_read(BodyOf(pending));
   if (pending.result) SetSymbol(pending, diagnostics);
-}
-
-// New nodes go to a workspace of their own, because they last longer than the lists of all bindings.
-void BodyReader::ParseLong(PendingFunction& pending, ParserCore::Shared shared) const {
-  Workspace& nodes = pending.nodes.emplace();
-  nodes.ReserveVars(pending.before ? pending.before->num_vars : pending.workspace.num_vars());
-  RelaxFunctionParser reader({shared.lexer, state_, nodes, shared.symbols, shared.diagnostics});
-  RelaxSignature& signature = pending.relax;
-  if (pending.before) {
-    const uint32_t name = pending.before->header.read_begin + pending.name_offset();
-    signature.params = pending.before->params;
-    signature.ret_annotation = pending.before->ret_annotation;
-    signature.name_span = Span::Of(name, name + static_cast<uint32_t>(signature.name.size()));
-  }
-  reader.KeepPieces(pending.begin, pending.before, pending.workspace);
-  pending.result = reader.ParseBody(signature);
-  pending.pieces = reader.TakePieces();
 }
 
 void BodyReader::SetSymbol(PendingFunction& pending, DiagnosticEngine& diagnostics) const {

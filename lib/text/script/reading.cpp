@@ -1,8 +1,5 @@
 #include "iropt/text/script/reading.h"
 
-#include <algorithm>
-#include <iterator>
-#include <span>
 #include <utility>
 
 namespace iropt {
@@ -22,15 +19,10 @@ void Reading::Replace(std::vector<FunctionPart> functions, Module module) {
 std::vector<Diagnostic> MovedDiagnostics(const std::vector<Diagnostic>& diagnostics, const FunctionReading& function,
                                          uint32_t begin) {
   std::vector<Diagnostic> moved = diagnostics;
-  const ReadPlace whole{function.span.begin, function.span.end - function.span.begin, 0};
-  const auto places = function.places.empty() ? std::span(&whole, 1) : std::span(function.places);
+  const uint32_t by = begin - function.span.begin;  // modulo 2^32
   const auto move = [&](SourceSpan& place) {
-    const auto after = std::ranges::upper_bound(places, place.begin, {}, &ReadPlace::read_begin);
-    if (after == places.begin()) return;
-    const ReadPlace& around = *std::prev(after);
-    if (place.begin - around.read_begin > around.size) return;
-    const uint32_t by = begin + around.begin - around.read_begin;  // modulo 2^32
-    place = {place.begin + by, place.end + by};
+    if (place.begin >= function.span.begin && place.begin <= function.span.end)
+      place = {place.begin + by, place.end + by};
   };
   for (Diagnostic& diagnostic : moved) {
     move(diagnostic.span);

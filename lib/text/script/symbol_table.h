@@ -31,10 +31,7 @@ class SymbolTable {
   // Null if the name is not in scope.
   const Node* Find(std::string_view name) const {
     const uint32_t i = names_.Find(name);
-    if (i == Names::kNone) {
-      if (recorder_ != nullptr) recorder_->Miss(name);
-      return constants_ == nullptr ? nullptr : constants_->Find(name, num_constants_);
-    }
+    if (i == Names::kNone) return constants_ == nullptr ? nullptr : constants_->Find(name, num_constants_);
     const Symbol& symbol = names_[i].value;
     if (symbol.node == nullptr) return constants_ == nullptr ? nullptr : constants_->Find(name, num_constants_);
     if (recorder_ != nullptr) recorder_->Use(name, symbol.definition);

@@ -97,8 +97,6 @@ class Lexer {
   iropt::Span SpanOf(const Token& t) const { return iropt::Span::Of(base_ + t.begin, base_ + t.end); }
   iropt::Span SpanFrom(uint32_t begin) const { return iropt::Span::Of(base_ + begin, base_ + previous_end_); }
   uint32_t base() const { return base_; }
-  // Tokens that are read from now on have other global offsets.
-  void set_base(uint32_t base) { base_ = base; }
   std::string_view buffer() const { return buffer_; }
   uint32_t end_offset() const { return end_; }
 
@@ -145,7 +143,7 @@ class Lexer {
   void Emit(TokenKind kind, uint32_t begin, uint32_t end);
 
   std::string_view buffer_;
-  uint32_t base_;
+  const uint32_t base_;
   uint32_t end_;
   uint32_t cursor_;
   uint32_t previous_end_;

@@ -36,22 +36,11 @@ struct Occurrence {
   OccurrenceKind kind = OccurrenceKind::kUse;
 };
 
-// A part of the text of a function that was read at once.
-struct ReadPlace {
-  uint32_t read_begin = 0;  // the source offset that it had
-  uint32_t size = 0;
-  uint32_t begin = 0;  // its offset from the beginning of the function
-};
-
 // Another function that a function names, and what its reading depends on there.
 struct ReadCallee {
   const GlobalVar* var = nullptr;
   uint64_t key = 0;
 };
-
-namespace text {
-struct BodyReading;  // for the reader: statements that can be kept
-}
 
 // The result of reading a function. Immutable.
 struct FunctionReading {
@@ -65,16 +54,12 @@ struct FunctionReading {
                                         // another node if they have none
   std::vector<Occurrence> occurrences;  // in the order of the text, one at a place
   std::vector<Diagnostic> diagnostics;  // of its body, located where it was read
-  // If parts of a long function were read at other times: all of them, in the order of their source offsets.
-  std::vector<ReadPlace> places;
-  uint32_t bytes_read = 0;  // of the body: of its statements, not those that were kept
 
   // For the reader: what must be the same so that the function is not read again.
   uint64_t header_key = 0;  // of its header and of the text around functions
   uint64_t key = 0;         // also of its body
   uint64_t names_key = 0;   // of the names of all functions
   std::vector<ReadCallee> callees;
-  std::shared_ptr<const text::BodyReading> body;  // null if the body is short
 };
 
 // A function of a text.

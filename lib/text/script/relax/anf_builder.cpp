@@ -37,21 +37,9 @@ const Expr* AnfBuilder::Flatten(const Expr* expr) {
 }
 
 Var* AnfBuilder::NewVar(std::string_view name, const Type* type, Span span) {
-  Var* var = known_vars_ != nullptr && !known_vars_->empty() ? TakeKnown(name, type) : nullptr;
-  if (!var) var = sequence_->in_dataflow ? ws_.NewDataflowVar(name, type) : ws_.NewVar(name, type);
+  Var* var = sequence_->in_dataflow ? ws_.NewDataflowVar(name, type) : ws_.NewVar(name, type);
   var->set_span(span);
   if (sequence_->in_dataflow) sequence_->dataflow_vars.push_back(var);
-  return var;
-}
-
-Var* AnfBuilder::TakeKnown(std::string_view name, const Type* type) {
-  const auto known = known_vars_->find(name);
-  if (known == known_vars_->end()) return nullptr;
-  Var* var = known->second.front();
-  known->second.pop_front();
-  if (known->second.empty()) known_vars_->erase(known);
-  if (var->type != type) return nullptr;
-  var->kind = sequence_->in_dataflow ? NodeKind::kDataflowVar : NodeKind::kVar;
   return var;
 }
 
@@ -84,7 +72,7 @@ const Var* AnfBuilder::FindLocal(std::string_view name) const {
 
 void AnfBuilder::EndBlock() {
   if (sequence_->bindings.empty() && !sequence_->in_dataflow) return;
-  const auto bindings = (block_ws_ ? *block_ws_ : ws_).Copy(sequence_->bindings);
+  const auto bindings = ws_.Copy(sequence_->bindings);
   sequence_->blocks.push_back(sequence_->in_dataflow ? ws_.New<DataflowBlock>(bindings)
                                                      : ws_.New<BindingBlock>(bindings));
   sequence_->bindings.clear();

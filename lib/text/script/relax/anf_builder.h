@@ -3,9 +3,7 @@
 // a leaf.
 #pragma once
 
-#include <deque>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,12 +28,6 @@ class AnfBuilder {
 
   AnfBuilder(Workspace& workspace, const Module* module, DiagnosticEngine& diagnostics)
       : ws_(workspace), module_(module), diag_(diagnostics) {}
-
-  // New variables with the name and type of the first of these are the same nodes, which are taken out of the map.
-  using KnownVars = std::unordered_map<std::string_view, std::deque<Var*>>;
-  void set_known_vars(KnownVars* known) { known_vars_ = known; }
-  // Sets the workspace of the lists of bindings, if it is another one than that of the nodes.
-  void set_block_workspace(Workspace* workspace) { block_ws_ = workspace; }
 
   // The sequence that bindings go to, and the one before it.
   Sequence* sequence() { return sequence_; }
@@ -67,11 +59,7 @@ class AnfBuilder {
   const Var* FindLocal(std::string_view name) const;
 
  private:
-  Var* TakeKnown(std::string_view name, const Type* type);
-
   Workspace& ws_;
-  Workspace* block_ws_ = nullptr;
-  KnownVars* known_vars_ = nullptr;
   const Module* module_;
   DiagnosticEngine& diag_;
   Sequence* sequence_ = nullptr;

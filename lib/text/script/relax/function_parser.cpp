@@ -138,15 +138,9 @@ const FuncType* RelaxFunctionParser::DeclaredType(const RelaxSignature& signatur
                              signature.pure);
 }
 
-void RelaxFunctionParser::KeepPieces(uint32_t function, std::shared_ptr<const BodyReading> before, Workspace& blocks) {
-  anf_.set_block_workspace(&blocks);
-  pieces_ = std::make_unique<PieceReader>(shared_, anf_, func_attrs_, function, std::move(before));
-}
-
 const Function* RelaxFunctionParser::ParseBody(const RelaxSignature& signature) {
   Sequence body;
   Sequence* const outer = anf_.Enter(&body);
-  if (pieces_ && !outer) pieces_->Begin(&body);
   const DictAttr* const outer_attrs = std::exchange(func_attrs_, DictAttr::Empty());
   const Function* function = nullptr;
   if (ParseSuite()) {

@@ -1,13 +1,11 @@
 // Reads Relax functions: headers, statements, bodies.
 #pragma once
 
-#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "anf_builder.h"
-#include "body_pieces.h"
 #include "expr_parser.h"
 #include "text/script/macro.h"
 
@@ -36,10 +34,6 @@ class RelaxFunctionParser : public ParserCore {
   // Reads `def name(params) -> type:`; the decorator was read. The parameters are defined in the current scope, and so
   // are the symbolic variables that the annotations name first. False after an error from which the body can't be read.
   bool ParseSignature(RelaxSignature& signature);
-  // The statements of the body that is read next are kept, or taken from those of `before`, unless it is null.
-  // `function` is the offset of the function in the text; lists of bindings go to `blocks`.
-  void KeepPieces(uint32_t function, std::shared_ptr<const BodyReading> before, Workspace& blocks);
-  std::unique_ptr<PieceReader> TakePieces() { return std::move(pieces_); }
   // Reads the indented body after the signature. Null after errors.
   const Function* ParseBody(const RelaxSignature& signature);
   // Reads `@R.function(pure=False, private=True)` and the end of its line.
@@ -111,7 +105,6 @@ class RelaxFunctionParser : public ParserCore {
   RelaxTypeParser& types_;
   const DictAttr* func_attrs_ = nullptr;
   MacroBudget macros_;
-  std::unique_ptr<PieceReader> pieces_;  // null if nothing is kept
 };
 
 }  // namespace iropt::text

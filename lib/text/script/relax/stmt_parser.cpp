@@ -25,7 +25,6 @@ bool RelaxFunctionParser::ParseSuite() {
   lex_.Next();
   bool ok = true;
   while (!At(TokenKind::kDedent) && !At(TokenKind::kEnd)) {
-    if (pieces_ && pieces_->AtStatement()) continue;
     const uint32_t begin = lex_.peek().begin;
     if (ParseStatement()) continue;
     ok = false;
@@ -33,7 +32,6 @@ bool RelaxFunctionParser::ParseSuite() {
     // A malformed block has been read to its end.
     if (lex_.peek().begin == begin || !AtLineStart()) lex_.SkipLine();
   }
-  if (pieces_) pieces_->AtEnd();
   Accept(TokenKind::kDedent);
   return ok;
 }
