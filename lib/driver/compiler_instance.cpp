@@ -156,6 +156,7 @@ Result<Module> CompilerInstance::Parse(const ModuleSource& source) {
                       .folder = source.folder,
                       .sizes = sizes.empty() ? nullptr : &sizes,
                       .sources = &sources_,
+                      .value_names = source.value_names,
                       .options = {.threads = threads_,
                                   .on_read = [&](std::string_view text) { source.owner->Discard(text); },
                                   .open_tensor = MakeOpener(source),

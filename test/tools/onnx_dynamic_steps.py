@@ -326,10 +326,11 @@ def pad(g):
         pads = g.add("Concat", parts, "int64", [2 * len(dims)], axis=0)
         dims[axis] = g.unknown()
     else:
-        widths = [int(n) for n in g.rng.integers(0, 3, 2 * len(dims))]
+        # Negative ones remove elements.
+        widths = [int(n) for n in g.rng.integers(-2 if mode == "constant" and g.chance(2) else 0, 3, 2 * len(dims))]
         pads = g.ints(*widths)
         total = [widths[i] + widths[len(dims) + i] for i in range(len(dims))]
-        dims = [d + t if isinstance(d, int) else d if t == 0 else g.unknown() for d, t in zip(dims, total)]
+        dims = [d + t if isinstance(d, int) and d + t >= 0 else d if t == 0 else g.unknown() for d, t in zip(dims, total)]
     operands = [x, pads, g.numbers([])] if mode == "constant" and g.chance(2) else [x, pads]
     g.add("Pad", operands, "float32", dims, mode=mode)
 

@@ -305,9 +305,11 @@ def pad(g):
     if x is None:
         return
     array = g.values[x]
-    before, after = (g.rng.integers(0, 2, array.ndim) for _ in range(2))
     mode = str(g.rng.choice(["constant", "edge", "reflect"]))
-    result = g.np.pad(array, list(zip(before, after)), mode)
+    # Negative widths remove elements, here at most one of the two that an axis has at least.
+    before, after = (g.rng.integers(-end if mode == "constant" else 0, 2, array.ndim) for end in range(2))
+    kept = array[tuple(slice(None, int(min(b, 0)) or None) for b in after)]
+    result = g.np.pad(kept, [(b, max(a, 0)) for b, a in zip(before, after)], mode)
     operands, attributes = g.listed("Pad", [x], "pads", [int(n) for n in [*before, *after]])
     g.add("Pad", operands, result, mode=mode, **attributes)
 

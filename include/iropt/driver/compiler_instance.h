@@ -39,6 +39,7 @@
 #include "iropt/pass/registry.h"
 #include "iropt/support/file.h"
 #include "iropt/support/result.h"
+#include "iropt/text/format.h"
 
 namespace iropt {
 
@@ -57,6 +58,7 @@ struct ModuleSource {
   std::function<Result<Module>(const Module&)> transform = nullptr;
   // The version of a text that does not show its version.
   std::optional<TextVersion> unknown_version = {};
+  ValueNames* value_names = nullptr;  // gets those of a model; null: they are not needed
 };
 
 class CompilerInstance final : public ModuleConsole {

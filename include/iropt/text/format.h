@@ -12,12 +12,16 @@
 #include "iropt/diag/source.h"
 #include "iropt/ir/module.h"
 #include "iropt/support/file.h"
+#include "iropt/support/lookup.h"
 #include "iropt/support/result.h"
 #include "iropt/text/script/parser.h"
 #include "iropt/text/script/printer.h"
 #include "iropt/text/stated_sizes.h"
 
 namespace iropt {
+
+// The names of values in a model that is not a text, by the variables of its main function; only those that differ.
+using ValueNames = LookupMap<std::string, std::string>;
 
 struct ReadRequest {
   std::string_view contents;                // a text, or the bytes of a binary format
@@ -28,6 +32,7 @@ struct ReadRequest {
   uint32_t base = 0;                        // the global source offset of the contents; 0 for a binary format
   // Sources in which a reader of a binary format describes what nodes of the IR come from; null: they have no spans.
   SourceManager* sources = nullptr;
+  ValueNames* value_names = nullptr;  // gets them; null: they are not needed
   ParseOptions options;
 };
 

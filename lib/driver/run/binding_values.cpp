@@ -78,7 +78,8 @@ std::string DescribeValue(const Binding& binding) {
 
 // ---- Names
 
-BindingNames::BindingNames(const Module& module, const Function& entry) {
+BindingNames::BindingNames(const Module& module, const Function& entry, const ValueNames& own)
+    : entry_(entry), own_(own) {
   for (const ModuleEntry& function : module.functions()) {
     const auto* relax = As<Function>(function.func);
     if (!relax) continue;
@@ -106,20 +107,22 @@ void BindingNames::AddLocalFunctions(const Function& function, const std::string
   }
 }
 
-std::string BindingNames::Next(const Function& function, const Var& var) {
+BindingNames::Name BindingNames::Next(const Function& function, const Var& var) {
   const auto* prefix = prefixes_.Find(&function);
-  std::string name = fmt::format("{}{}", prefix ? *prefix : "", var.name());
-  const size_t count = ++counts_[name];
-  if (count > 1) name += fmt::format("#{}", count);
-  return name;
+  std::string text = fmt::format("{}{}", prefix ? *prefix : "", var.name());
+  const size_t count = ++counts_[text];
+  const std::string suffix = count > 1 ? fmt::format("#{}", count) : std::string();
+  text += suffix;
+  const auto* own = &function == &entry_ ? own_.Find(std::string(var.name())) : nullptr;
+  return {text, own ? *own + suffix : text};
 }
 
 // ---- Recording
 
 void ValueRecorder::OnBinding(const Function& function, const Var& var, const HostValue& value) {
-  const std::string name = names_.Next(function, var);
+  const BindingNames::Name name = names_.Next(function, var);
   if (!IsWritten(value)) return;
-  ForEachNamedTensor(value, name, [&](const std::string& path, const Tensor& tensor) {
+  ForEachNamedTensor(value, name.own_text, [&](const std::string& path, const Tensor& tensor) {
     values_.push_back({path, Keep(tensor)});
   });
 }
@@ -136,13 +139,19 @@ ValueChecker::ValueChecker(BindingNames names, const std::vector<NamedTensor>& e
   }
 }
 
-ValueChecker::State ValueChecker::Compare(const std::string& name, const HostValue& value) {
+const Tensor* ValueChecker::Expected(const BindingNames::Name& name, std::string_view path) const {
+  const std::string of_variable = fmt::format("{}{}", name.text, path);
+  if (const Tensor* tensor = expected_.Find(fmt::format("{}{}", name.own_text, path))) return tensor;
+  if (const Tensor* tensor = expected_.Find(of_variable)) return tensor;
+  return by_identifier_.Find(of_variable);
+}
+
+ValueChecker::State ValueChecker::Compare(const BindingNames::Name& name, const HostValue& value) {
   bool has_tensor = false;
   bool is_compared = false;
-  ForEachNamedTensor(value, name, [&](const std::string& path, const Tensor& tensor) {
+  ForEachNamedTensor(value, {}, [&](const std::string& path, const Tensor& tensor) {
     has_tensor = true;
-    const auto* wanted = expected_.Find(path);
-    if (!wanted) wanted = by_identifier_.Find(path);
+    const Tensor* wanted = Expected(name, path);
     if (!wanted || !difference_.message.empty()) return;
     is_compared = true;
     ++num_tensors_;
@@ -151,7 +160,7 @@ ValueChecker::State ValueChecker::Compare(const std::string& name, const HostVal
     const Tensor want = WithDimension(*wanted);
     const Comparison comparison = CompareTensors(*got, *want, ToleranceFor(*want, RunPrecision(), options_.tolerance));
     if (!comparison.ok())
-      difference_.message = fmt::format("{}: {}", path, DescribeComparison(comparison, *got, *want));
+      difference_.message = fmt::format("{}{}: {}", name.own_text, path, DescribeComparison(comparison, *got, *want));
   });
   num_values_ += has_tensor ? 1 : 0;
   num_compared_ += is_compared ? 1 : 0;
@@ -161,7 +170,7 @@ ValueChecker::State ValueChecker::Compare(const std::string& name, const HostVal
 
 void ValueChecker::OnBinding(const Function& function, const Var& var, const HostValue& value) {
   if (difference_.var) return;
-  const std::string name = names_.Next(function, var);
+  const BindingNames::Name name = names_.Next(function, var);
   const State state = IsWritten(value) ? Compare(name, value) : State::NoTensor;
   states_[&var] = state;
   if (difference_.message.empty()) return;

@@ -11,23 +11,30 @@
 #include "iropt/driver/run_program.h"
 #include "iropt/eval/relax/interpreter.h"
 #include "iropt/support/lookup.h"
+#include "iropt/text/format.h"
 
 namespace iropt {
 
 // The names of bindings in files. In the entry function, that of the variable: "conv1". In another function, the name
 // of the function comes before it: "helper:conv1", "main.local:conv1" for a local function. A name that occurs for the
-// n-th time, also in another call of the function, ends in "#n".
+// n-th time, also in another call of the function, ends in "#n". A model's own names replace those of variables.
 class BindingNames {
  public:
-  // The module must outlive it.
-  BindingNames(const Module& module, const Function& entry);
+  // The module and the names of the model must outlive it.
+  BindingNames(const Module& module, const Function& entry, const ValueNames& own);
 
+  struct Name {
+    std::string text;      // with the name of the variable
+    std::string own_text;  // with that of the model; the same if there is none
+  };
   // The name of the next value of the variable.
-  std::string Next(const Function& function, const Var& var);
+  Name Next(const Function& function, const Var& var);
 
  private:
   void AddLocalFunctions(const Function& function, const std::string& name);
 
+  const Function& entry_;
+  const ValueNames& own_;
   LookupMap<const Function*, std::string> prefixes_;
   LookupMap<std::string, size_t> counts_;
 };
@@ -71,7 +78,9 @@ class ValueChecker : public RunObserver {
     std::string message;
   };
 
-  State Compare(const std::string& name, const HostValue& value);
+  State Compare(const BindingNames::Name& name, const HostValue& value);
+  // What the file has for a value; null if it has none.
+  const Tensor* Expected(const BindingNames::Name& name, std::string_view path) const;
   void ReportDifference(CompilerInstance& compiler) const;
 
   BindingNames names_;

@@ -30,6 +30,7 @@ Result<Module> Program::ReadModule(const std::shared_ptr<const FileBuffer>& text
   const Stopwatch watch;
   ModuleSource source = compiler_.SourceAt(driver.input, text);
   IROPT_ASSIGN_OR_RETURN(source.format, compiler_.FormatOf(source.name, source.text));
+  source.value_names = &value_names_;
   compiler_.set_input(source.name, {});
   IROPT_ASSIGN_OR_RETURN(Module module, compiler_.Parse(source));
   IROPT_RETURN_IF_ERROR(compiler_.Verify(module, /*allow_free_vars=*/false));

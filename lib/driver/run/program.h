@@ -39,6 +39,8 @@ class Program {
   const Module& module() const { return *module_; }
   const Entry& entry() const { return *entry_; }
   const Times& times() const { return times_; }
+  // Those of the model that was read.
+  const ValueNames& value_names() const { return value_names_; }
   // Why results may differ from those of another run, or nothing.
   std::string ComparisonHint() const;
 
@@ -69,6 +71,7 @@ class Program {
   std::optional<Entry> entry_;
   std::vector<HostValue> inputs_;
   std::vector<NamedTensor> inputs_for_file_;  // if they are to be saved
+  ValueNames value_names_;
   Times times_;
   bool has_modal_operators_ = false;  // before the passes
 };

@@ -113,7 +113,7 @@ class ProgramRun {
                                                 }));
     IROPT_RETURN_IF_ERROR(program.ReadInputs());
     if (options_.save_inputs) IROPT_RETURN_IF_ERROR(Write(*options_.save_inputs, program.InputsForFile()));
-    IROPT_RETURN_IF_ERROR(ObserveValues(program.module(), program.entry()));
+    IROPT_RETURN_IF_ERROR(ObserveValues(program));
     RunOptions run{.limits = limits, .seed = options_.seed, .prim_funcs = executor.get()};
     run.print = [this](std::string_view line) { stdout_.Append(fmt::format("{}\n", line)); };
     ObserverList observers;
@@ -133,13 +133,14 @@ class ProgramRun {
     return Outcome{*std::move(result), meter.precision(), executor->compile_seconds()};
   }
 
-  Status ObserveValues(const Module& module, const Entry& entry) {
+  Status ObserveValues(const Program& program) {
+    const Entry& entry = program.entry();
     if (!options_.save_values && !options_.check_values) return {};
     if (!entry.relax()) {
       return Error{ErrorCode::Usage, fmt::format("flag '-{}' needs a Relax function: '{}' is a PrimFunc",
                                                  options_.save_values ? "save-values" : "check-values", entry.name())};
     }
-    const BindingNames names(module, *entry.relax());
+    const BindingNames names(program.module(), *entry.relax(), program.value_names());
     if (options_.save_values) recorder_.emplace(names);
     if (options_.check_values) {
       IROPT_ASSIGN_OR_RETURN(const std::vector<NamedTensor> expected, ReadTensors(*options_.check_values));

@@ -26,7 +26,7 @@ class OnnxFormat final : public Format {
     if (request.sizes != nullptr && !BindSizes(*model, *request.sizes, diagnostics)) return Failure{ErrorCode::Parse};
     if (request.sources != nullptr) IROPT_RETURN_IF_ERROR(PlaceNodes(*model, request.name, *request.sources));
     TensorReader tensors(request.owner, request.folder);
-    return ImportModel(*model, tensors, diagnostics);
+    return ImportModel(*model, tensors, diagnostics, request.value_names);
   }
 
   Status Write(const Module& module, const WriteRequest& request, OutputStream& out,

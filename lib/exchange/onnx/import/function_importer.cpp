@@ -240,6 +240,8 @@ bool FunctionImporter::BindOutput(const NodeProto& node, size_t i, const Expr* e
     bound = EmitValue(expr, name);
   }
   if (builder_.failed()) return false;
+  const auto* var = As<Var>(bound);
+  if (var && bound != expr && var->name() != name) value_names_.try_emplace(std::string(var->name()), name);
   if (scope.Add(name, bound)) return true;
   Report(fmt::format("there are two values '{}'", name));
   return false;

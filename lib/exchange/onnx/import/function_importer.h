@@ -19,6 +19,7 @@
 #include "iropt/ir/module.h"
 #include "iropt/ir/relax/builder.h"
 #include "iropt/support/lookup.h"
+#include "iropt/text/format.h"
 
 namespace iropt::onnx {
 
@@ -78,6 +79,8 @@ class FunctionImporter {
   std::optional<Elements> ElementsOfConstant(const Expr* expr);
   void Report(std::string message);
   const NodeContext& node_context() const { return *node_context_; }
+  // The names of values, by the variables that are bound to them.
+  const ValueNames& value_names() const { return value_names_; }
   // The type that the model states for a value; null if there is none.
   const ValueType* StatedType(std::string_view name) const;
   // The type. If a dimension is neither a number nor the name of a variable in scope, it is only the rank, or it
@@ -126,7 +129,8 @@ class FunctionImporter {
   std::unordered_map<std::string_view, const tir::Var*> symbols_;
   LookupMap<std::string_view, const ValueType*> stated_;
   LookupSet<std::string_view> escaping_;  // values that are used outside of the block that binds them
-  std::vector<Sequence> sequences_;       // that are open, innermost last
+  ValueNames value_names_;
+  std::vector<Sequence> sequences_;  // that are open, innermost last
   const NodeContext* node_context_ = nullptr;
   const NodeProto* node_ = nullptr;  // that is imported
 };

@@ -110,11 +110,13 @@ const iropt::Function* ImportMain(const Model& model, FunctionImporter& importer
 
 }  // namespace
 
-Result<Module> ImportModel(const Model& model, TensorReader& tensors, DiagnosticEngine& diagnostics) {
+Result<Module> ImportModel(const Model& model, TensorReader& tensors, DiagnosticEngine& diagnostics,
+                           ValueNames* value_names) {
   ImportContext context{.model = model, .tensors = tensors, .diagnostics = diagnostics};
   FunctionImporter importer(context);
   const iropt::Function* main = ImportMain(model, importer);
   if (main == nullptr) return Failure{ErrorCode::Parse};
+  if (value_names != nullptr) *value_names = importer.value_names();
   Module module;
   module.Set(GlobalVar::Get("main"), main, importer.workspace().Finish());
   for (const ModuleEntry& entry : context.module.functions()) module.Set(entry.var, entry.func, entry.storage);

@@ -5,13 +5,15 @@
 #include "exchange/onnx/tensors.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/ir/module.h"
+#include "iropt/text/format.h"
 
 namespace iropt::onnx {
 
 // The module of a model. Its function `main` is the graph, with a parameter for each input that has no initializer;
 // bodies of loops are private functions. The attribute attr::kOnnxModel of the module has the facts about the model,
-// attr::kOnnxGraph of `main` the names that are not identifiers and what else the graph says. Fails with
-// ErrorCode::Parse; what is wrong is reported with the node and the tensor.
-Result<Module> ImportModel(const Model& model, TensorReader& tensors, DiagnosticEngine& diagnostics);
+// attr::kOnnxGraph of `main` the names that are not identifiers and what else the graph says. `value_names` may be
+// null. Fails with ErrorCode::Parse; what is wrong is reported with the node and the tensor.
+Result<Module> ImportModel(const Model& model, TensorReader& tensors, DiagnosticEngine& diagnostics,
+                           ValueNames* value_names = nullptr);
 
 }  // namespace iropt::onnx

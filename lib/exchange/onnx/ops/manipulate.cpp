@@ -200,16 +200,13 @@ std::optional<SliceParts> SlicePartsOf(OpImport& op, int rank) {
   return SliceParts{*axes, *starts, *ends, *steps};
 }
 
-Value ImportSlice(OpImport& op) {
-  const TensorType* type = op.TypeOf(0);
-  if (type == nullptr || !type->known) return {};
-  auto parts = SlicePartsOf(op, type->ndim);
-  if (!parts) return {};
+// The parts of the first input, whose type is known.
+const Expr* Slice(OpImport& op, const TensorType* type, const SliceParts& parts) {
   std::vector<const Expr*> fields[4];
-  for (size_t i = 0; i < parts->axes.size(); ++i) {
-    const PrimExpr* dim = DimOf(type, static_cast<size_t>(parts->axes[i]));
+  for (size_t i = 0; i < parts.axes.size(); ++i) {
+    const PrimExpr* dim = DimOf(type, static_cast<size_t>(parts.axes[i]));
     const auto* size = As<tir::IntImm>(dim);
-    const int64_t step = parts->steps[i];
+    const int64_t step = parts.steps[i];
     const auto bound = [&](const PrimExpr* at, bool is_end) -> const PrimExpr* {
       const auto* number = As<tir::IntImm>(at);
       if (size && number) {
@@ -224,11 +221,11 @@ Value ImportSlice(OpImport& op) {
       // A negative number counts from the end here as well, and is clamped then.
       return number && number->value > INT32_MAX && step > 0 ? dim : at;
     };
-    const PrimExpr* begin = bound(parts->starts[i], false);
-    const PrimExpr* end = bound(parts->ends[i], true);
+    const PrimExpr* begin = bound(parts.starts[i], false);
+    const PrimExpr* end = bound(parts.ends[i], true);
     // All of the axis.
     if (step == 1 && arith::IsInt(begin, 0) && DeepEqual(end, dim)) continue;
-    fields[0].push_back(op.Prim(parts->axes[i]));
+    fields[0].push_back(op.Prim(parts.axes[i]));
     fields[1].push_back(op.Prim(begin));
     fields[2].push_back(op.Prim(end));
     fields[3].push_back(op.Prim(step));
@@ -238,11 +235,43 @@ Value ImportSlice(OpImport& op) {
                  {op.In(0), op.Tuple(fields[0]), op.Tuple(fields[1]), op.Tuple(fields[2]), op.Tuple(fields[3])});
 }
 
+Value ImportSlice(OpImport& op) {
+  const TensorType* type = op.TypeOf(0);
+  if (type == nullptr || !type->known) return {};
+  const auto parts = SlicePartsOf(op, type->ndim);
+  return parts ? Value(Slice(op, type, *parts)) : Value();
+}
+
 // ---- Padding
 
 std::string_view PadModeOf(std::string_view mode) {
   if (mode == "edge") return "replicate";
   return mode == "wrap" ? "circular" : mode;
+}
+
+// The elements that stay where widths of padding, two for each axis, are negative; those widths become 0. Null if the
+// shape is not known, or after an error.
+const Expr* CutByPadding(OpImport& op, const TensorType* type, std::vector<int64_t>& widths) {
+  SliceParts parts;
+  for (size_t axis = 0; 2 * axis < widths.size(); ++axis) {
+    const int64_t front = std::min<int64_t>(widths[2 * axis], 0);
+    const int64_t back = std::min<int64_t>(widths[2 * axis + 1], 0);
+    if (front == 0 && back == 0) continue;
+    if (!type->known) return nullptr;
+    const PrimExpr* dim = DimOf(type, axis);
+    const auto* size = As<tir::IntImm>(dim);
+    if (front == INT64_MIN || back == INT64_MIN || (size && size->value + front < -back)) {
+      op.Error(fmt::format("removes more elements than axis {} has", axis));
+      return nullptr;
+    }
+    parts.axes.push_back(static_cast<int64_t>(axis));
+    parts.starts.push_back(IRContext::Current().Int(-front));
+    parts.ends.push_back(back == 0 ? dim : IRContext::Current().Int(back));
+    parts.steps.push_back(1);
+    widths[2 * axis] -= front;
+    widths[2 * axis + 1] -= back;
+  }
+  return Slice(op, type, parts);
 }
 
 Value ImportPad(OpImport& op) {
@@ -256,17 +285,18 @@ Value ImportPad(OpImport& op) {
   if (pads->size() != 2 * axes->size())
     return op.Error(fmt::format("has {} numbers of padding for {} axes", pads->size(), axes->size()));
   const std::string_view mode = op.String("mode", "constant");
-  const bool negative = std::ranges::any_of(*pads, [](int64_t pad) { return pad < 0; });
-  if (negative) return {};
   std::vector<int64_t> widths(2 * static_cast<size_t>(type->ndim), 0);
   for (size_t i = 0; i < axes->size(); ++i) {
     const auto axis = static_cast<size_t>((*axes)[i]);
     widths[2 * axis] = (*pads)[i];
     widths[2 * axis + 1] = (*pads)[axes->size() + i];
   }
+  const Expr* data = CutByPadding(op, type, widths);
+  if (data == nullptr) return {};
   const Expr* value = op.Has(2) ? op.In(2) : op.Scalar(op.Float("value"), type->dtype);
   if (OpImport::TensorOf(value) == nullptr || OpImport::TensorOf(value)->ndim != 0) return {};
-  return op.Call(op::kNnPad, {op.In(0), value},
+  if (std::ranges::all_of(widths, [](int64_t width) { return width == 0; })) return data;
+  return op.Call(op::kNnPad, {data, value},
                  op.Attrs<PadAttrs>(op::kNnPad, {.pad_width = widths, .pad_mode = PadModeOf(mode)}));
 }
 
