@@ -86,13 +86,20 @@ void FunctionCreator::UseWhole(const Expr* operand) {
   if (Parameter* param = Use(operand)) param->only_items = false;
 }
 
+void FunctionCreator::UseOfOperator(const Expr* operand) {
+  const auto* tuple = splits_tuples_ && !IsKnown(operand) ? As<Tuple>(operand) : nullptr;
+  if (!tuple) return UseWhole(operand);
+  for (const Expr* field : tuple->fields) WithStack([&] { UseOfOperator(field); });
+}
+
 void FunctionCreator::Append(const VarBinding* binding) {
   if (const auto* call = As<Call>(binding->value)) {
     const auto* op = As<Op>(call->op);
     const bool is_call_tir = op && IsCallTir(op->id) && Is<Tuple>(call->args[1]);
     AppendName(is_call_tir ? call->args[0] : call->op);
     for (const Expr* arg : is_call_tir ? To<Tuple>(call->args[1])->fields : call->args) {
-      if (!Is<Op>(arg) && !Is<GlobalVar>(arg) && !Is<ExternFunc>(arg)) UseWhole(arg);
+      if (Is<Op>(arg) || Is<GlobalVar>(arg) || Is<ExternFunc>(arg)) continue;
+      is_call_tir ? UseWhole(arg) : UseOfOperator(arg);
     }
   } else if (const auto* item = As<TupleGetItem>(binding->value)) {
     Parameter* param = Use(item->tuple);

@@ -39,8 +39,10 @@ KnownValues KnownValuesOf(const Function& function);
 class FunctionCreator {
  public:
   // Without `lift_constants`, the new function contains the constants that it uses. It contains the values of the
-  // variables in `known`, which outlives this.
-  FunctionCreator(bool lift_constants, const KnownValues& known) : lift_constants_(lift_constants), known_(known) {}
+  // variables in `known`, which outlives this. Since TVM 0.22, a tuple that is an operand of an operator is a parameter
+  // for each field.
+  FunctionCreator(bool lift_constants, const KnownValues& known, TextVersion version)
+      : lift_constants_(lift_constants), splits_tuples_(version >= TextVersion::kV0_22), known_(known) {}
 
   void Append(const VarBinding* binding);
   // States that a variable bound here is used elsewhere.
@@ -66,8 +68,11 @@ class FunctionCreator {
   Parameter* Use(const Expr* operand);
   // Makes an operand a parameter as Use does; one that is a tuple is used as a whole.
   void UseWhole(const Expr* operand);
+  // The same for an operand of an operator.
+  void UseOfOperator(const Expr* operand);
 
   const bool lift_constants_;
+  const bool splits_tuples_;
   const KnownValues& known_;
   std::string name_ = "fused";
   std::vector<const VarBinding*> bindings_;

@@ -132,7 +132,8 @@ class GraphCreator {
     return std::min(static_cast<size_t>(std::max<int64_t>(num_input, 0)), num_params);
   }
 
-  // A match_cast does not count as a use of its operand.
+  // A match_cast does not count as a use of its operand, unless this is a field of a tuple: a group whose result no
+  // PrimFunc computes cannot become one.
   void AddBinding(const Binding* binding) {
     const auto* bound = As<VarBinding>(binding);
     node_ = graph_.AddNode(bound ? PatternOf(*bound) : OpPattern::kOpaque, !binding->var->is_dataflow());
@@ -142,6 +143,9 @@ class GraphCreator {
       OperandUses uses(*this);
       Walk(bound->value, uses);
       if (const auto* call = As<Call>(bound->value)) AddOverwrites(*call);
+      if (Is<TupleGetItem>(bound->value)) items_.insert(bound->var);
+    } else if (const auto* cast = As<Var>(To<MatchCast>(binding)->value); cast && items_.contains(cast)) {
+      graph_.SetExternal(node_of_[cast->id]);
     }
     node_of_[binding->var->id] = node_;
   }
@@ -190,6 +194,7 @@ class GraphCreator {
   std::vector<const Call*> calls_;  // by node; null for other values
   std::vector<NodeId> node_of_;     // by Var::id
   LookupSet<const Var*> computed_;  // the results of call_tir, also in place
+  LookupSet<const Var*> items_;     // fields of tuples
   std::vector<Overwrite> overwrites_;
   std::span<const Var* const> weights_;  // the parameters from num_input on
 };

@@ -29,6 +29,7 @@ class ForwardGraph {
     nodes_.push_back({.pattern = pattern, .is_external = is_external});
     return static_cast<NodeId>(nodes_.size() - 1);
   }
+  void SetExternal(NodeId node) { nodes_[node].is_external = true; }
   void AddUse(NodeId node, NodeId user) { uses_.push_back({node, user}); }
   // To be called when all uses are there.
   void Finish();

@@ -46,8 +46,8 @@ class BlockPlan {
   // `unit_of` is by Var::id, and empty of variables of this block. `params` are the symbolic variables that the
   // parameters define.
   BlockPlan(const DataflowBlock& block, const BindingGroups& groups, Constants constants, const SymVars& params,
-            const KnownValues& known, std::vector<uint32_t>& unit_of)
-      : groups_(groups), constants_(constants), known_(known), unit_of_(unit_of) {
+            const KnownValues& known, TextVersion version, std::vector<uint32_t>& unit_of)
+      : groups_(groups), constants_(constants), known_(known), version_(version), unit_of_(unit_of) {
     FindDefinitions(block, params);
     // Each attempt gives up a group: the dependencies of single bindings go back to earlier ones.
     while (!TryOrder(block)) Reset(block);
@@ -103,7 +103,7 @@ class BlockPlan {
       const auto [found, is_new] = unit_of_group_.try_emplace(group, units_.size());
       if (is_new) {
         units_.push_back({.group = group});
-        units_.back().creator = std::make_unique<FunctionCreator>(constants_ == Constants::kLift, known_);
+        units_.back().creator = std::make_unique<FunctionCreator>(constants_ == Constants::kLift, known_, version_);
       }
       return found;
     }
@@ -195,6 +195,7 @@ class BlockPlan {
   const BindingGroups& groups_;
   const Constants constants_;
   const KnownValues& known_;
+  const TextVersion version_;
   std::vector<uint32_t>& unit_of_;
   std::vector<Unit> units_;
   LookupMap<uint32_t, uint32_t> unit_of_group_;
@@ -230,7 +231,7 @@ class GroupFusor : private ExprRewriter<GroupFusor> {
         });
     if (!has_groups) return ExprRewriter::VisitBlock(block);
     const auto& dataflow = *To<DataflowBlock>(block);
-    BlockPlan plan(dataflow, groups_, constants_, params_, known_, unit_of_);
+    BlockPlan plan(dataflow, groups_, constants_, params_, known_, workspace().version(), unit_of_);
     std::vector<const Binding*> bindings;
     if (plan.has_groups()) {
       for (const uint32_t i : plan.order()) EmitUnit(plan.unit(i), bindings);

@@ -9,8 +9,9 @@
 //                                                    T.func_attr({"tir.is_host_func": True})
 //                                                    return n % 16 == 0
 //
-// Integer constants and single variables stay; so do dimensions of shapes, which VMShapeLower computes. Structurally
-// equal PrimFuncs are made once. O(nodes of the Relax functions and of the new PrimFuncs).
+// Integer constants and single variables stay; so do dimensions of shapes, which VMShapeLower computes, and operands of
+// operators that LegalizeOps replaces, whose results have the shapes that these expressions say. Structurally equal
+// PrimFuncs are made once. O(nodes of the Relax functions and of the new PrimFuncs).
 //
 // Source: TVM 0.18's pass of this name.
 #include <algorithm>
@@ -23,6 +24,7 @@
 #include "iropt/ir/tir/builder.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/visitor.h"
+#include "iropt/legalize/legalize.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
@@ -40,6 +42,11 @@ class PrimValueComputer : public ExprMutator {
       : ExprMutator(workspace, &inferrer), module_(module) {}
 
  protected:
+  const Expr* VisitCall(const Call* call) override {
+    const auto* op = As<Op>(call->op);
+    return op && LegalizationOf(*op->info).legalize ? call : ExprMutator::VisitCall(call);
+  }
+
   const Expr* VisitPrimValue(const PrimValue* old) override {
     if (Is<tir::IntImm>(old->value) || Is<tir::Var>(old->value)) return old;
     Workspace own(workspace().version());
