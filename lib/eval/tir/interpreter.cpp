@@ -322,8 +322,22 @@ bool Interpreter::Initialize(const tir::Block& block) {
 }
 
 bool Interpreter::InitializeEmpty(const tir::For& loop) {
-  const auto nest = tir::FindReductionNest(loop);
-  return !nest || InitializeEmpty(*nest, 0);
+  const std::vector<tir::ReductionNest> nests = tir::FindReductionNests(loop);
+  return std::ranges::all_of(nests, [&](const tir::ReductionNest& nest) { return InitializeEmpty(nest, 0); });
+}
+
+bool Interpreter::IsInitialized(const tir::ReductionNest& nest, bool* result) {
+  *result = true;
+  for (const PrimExpr* condition : nest.conditions) {
+    if (!EvalBool(condition, result)) return false;
+    if (!*result) return true;
+  }
+  for (const tir::IterVar* axis : nest.outer_axes) {
+    int64_t value = 0, min = 0;
+    if (!EvalInt(nest.ValueOf(axis), &value) || !EvalInt(axis->dom->min, &min)) return false;
+    *result = *result && value == min;
+  }
+  return true;
 }
 
 bool Interpreter::InitializeEmpty(const tir::ReductionNest& nest, size_t depth) {
@@ -340,6 +354,9 @@ bool Interpreter::InitializeEmpty(const tir::ReductionNest& nest, size_t depth) 
     env().Unbind(loop.loop_var);
     return true;
   }
+  bool is_initialized = false;
+  if (!IsInitialized(nest, &is_initialized)) return false;
+  if (!is_initialized) return true;
   const tir::Block& block = *nest.realize->block;
   for (size_t i = 0; i < block.iter_vars.size(); ++i) {
     if (block.iter_vars[i]->iter_type == tir::IterVarType::kCommReduce) continue;

@@ -82,6 +82,7 @@ class Interpreter final : public CallEvaluator {
   // Initializes the results of a reduction whose loop does not run.
   bool InitializeEmpty(const tir::For& loop);
   bool InitializeEmpty(const tir::ReductionNest& nest, size_t depth);
+  bool IsInitialized(const tir::ReductionNest& nest, bool* result);
   bool AtFirstReduction(const tir::Block& block, bool* first);
 
   bool returned_ = false;  // T.ret has ended the function

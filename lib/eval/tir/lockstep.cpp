@@ -169,6 +169,11 @@ bool Lockstep::ExecFor(const tir::For& loop, const Threads& threads) {
     return EvalUniform(loop.extent, threads, &extent) &&
            ExecAxis(tag, loop.loop_var, mins.front(), extent, loop.body, threads);
   }
+  Threads idle;
+  for (size_t t = 0; t < threads.size(); ++t) {
+    if (extents[t] <= 0) idle.push_back(threads[t]);
+  }
+  if (!ForEach(idle, [&] { return interpreter_.InitializeEmpty(loop); })) return false;
   const Interpreter::ConcurrentLoop blocks(interpreter_.execution_, loop.loop_var, tag);
   return ExecLoop(loop, loop.loop_var, mins, extents, step, loop.body, threads);
 }

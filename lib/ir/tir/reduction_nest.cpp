@@ -1,41 +1,107 @@
 #include "iropt/ir/tir/reduction_nest.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "iropt/ir/tir/uses_any_of.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt::tir {
 
+namespace {
+
+bool IsReductionAxis(const IterVar* axis) { return axis->iter_type == IterVarType::kCommReduce; }
+
+class NestFinder {
+ public:
+  std::vector<ReductionNest> nests;
+
+  void Find(const Stmt* stmt) {
+    if (const auto* loop = As<For>(stmt)) {
+      FindInLoop(*loop);
+    } else if (const auto* sequence = As<SeqStmt>(stmt)) {
+      for (const Stmt* part : sequence->seq) Find(part);
+    } else if (const auto* realize = As<BlockRealize>(stmt)) {
+      AddNest(*realize);
+    }
+  }
+
+ private:
+  void FindInLoop(const For& loop) {
+    if (loop.step || UsesAnyOf(vars_, loop.min) || UsesAnyOf(vars_, loop.extent)) return;
+    loops_.push_back(&loop);
+    vars_.insert(loop.loop_var);
+    Find(loop.body);
+    vars_.erase(loop.loop_var);
+    loops_.pop_back();
+  }
+
+  void AddNest(const BlockRealize& realize) {
+    const Block& block = *realize.block;
+    if (!block.init || !block.match_buffers.empty() || !block.alloc_buffers.empty() ||
+        realize.iter_values.size() != block.iter_vars.size())
+      return;
+    ReductionNest nest{loops_, &realize};
+    if (!nest.IsReduction(*loops_[0]) || !HasMemoryOutside(nest)) return;
+    LookupSet<const Var*> reduced;
+    for (const For* loop : loops_) {
+      if (nest.IsReduction(*loop)) reduced.insert(loop->loop_var);
+    }
+    if (!AddConditions(realize.predicate, reduced, nest)) return;
+    for (size_t i = 0; i < block.iter_vars.size(); ++i) {
+      if (IsReductionAxis(block.iter_vars[i]) && !UsesAnyOf(reduced, realize.iter_values[i]))
+        nest.outer_axes.push_back(block.iter_vars[i]);
+    }
+    nests.push_back(std::move(nest));
+  }
+
+  // Which copy of other memory threads have is not known outside of their loops.
+  static bool HasMemoryOutside(const ReductionNest& nest) {
+    return std::ranges::none_of(nest.loops, &For::thread_binding) ||
+           std::ranges::all_of(nest.realize->block->writes, [](const BufferRegion* write) {
+             return write->buffer->scope().empty() || write->buffer->scope() == "global";
+           });
+  }
+
+  // False if a loop of the reduction and another one decide together.
+  bool AddConditions(const PrimExpr* condition, const LookupSet<const Var*>& reduced, ReductionNest& nest) const {
+    if (const auto* both = As<And>(condition))
+      return AddConditions(both->a, reduced, nest) && AddConditions(both->b, reduced, nest);
+    const auto* constant = As<IntImm>(condition);
+    if (constant && constant->value != 0) return true;
+    if (!UsesAnyOf(reduced, condition)) {
+      nest.conditions.push_back(condition);
+      return true;
+    }
+    return !UsesVar(condition, [&](const Var* var) { return vars_.contains(var) && !reduced.contains(var); });
+  }
+
+  std::vector<const For*> loops_;
+  LookupSet<const Var*> vars_;
+};
+
+}  // namespace
+
 bool ReductionNest::IsReduction(const For& loop) const {
   bool is_used = false;
   for (size_t i = 0; i < realize->iter_values.size(); ++i) {
     if (!UsesVar(realize->iter_values[i], loop.loop_var)) continue;
-    if (realize->block->iter_vars[i]->iter_type != IterVarType::kCommReduce) return false;
+    if (!IsReductionAxis(realize->block->iter_vars[i])) return false;
     is_used = true;
   }
   return is_used;
 }
 
-std::optional<ReductionNest> FindReductionNest(const For& loop) {
-  ReductionNest nest{{}, nullptr};
-  LookupSet<const Var*> vars;
-  const Stmt* stmt = &loop;
-  while (const auto* inner = As<For>(stmt)) {
-    if (inner->thread_binding || inner->step || UsesAnyOf(vars, inner->min) || UsesAnyOf(vars, inner->extent))
-      return std::nullopt;
-    nest.loops.push_back(inner);
-    vars.insert(inner->loop_var);
-    stmt = inner->body;
-  }
-  nest.realize = As<BlockRealize>(stmt);
-  if (!nest.realize) return std::nullopt;
-  const Block& block = *nest.realize->block;
-  const auto* predicate = As<IntImm>(nest.realize->predicate);
-  if (!block.init || !predicate || predicate->value != 1 || !block.match_buffers.empty() ||
-      !block.alloc_buffers.empty() || nest.realize->iter_values.size() != block.iter_vars.size())
-    return std::nullopt;
-  return nest.IsReduction(loop) ? std::optional(std::move(nest)) : std::nullopt;
+const PrimExpr* ReductionNest::ValueOf(const IterVar* axis) const {
+  const auto& axes = realize->block->iter_vars;
+  return realize->iter_values[static_cast<uint32_t>(std::ranges::find(axes, axis) - axes.begin())];
+}
+
+std::vector<ReductionNest> FindReductionNests(const For& loop) {
+  if (loop.thread_binding) return {};
+  NestFinder finder;
+  finder.Find(&loop);
+  return std::move(finder.nests);
 }
 
 }  // namespace iropt::tir

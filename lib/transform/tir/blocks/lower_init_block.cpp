@@ -15,12 +15,14 @@
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/ir/structural.h"
 #include "iropt/ir/tir/copy_stmt.h"
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/ir/tir/reduction_nest.h"
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "transform/tir/util/constant_conditions.h"
 #include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
@@ -35,14 +37,17 @@ class InitLowerer : public tir::StmtExprMutator {
   const PrimExpr* VisitExpr(const PrimExpr* expr) override { return expr; }  // there are no blocks in expressions
 
   const tir::Stmt* VisitFor(const tir::For* loop) override {
-    const auto nest = tir::FindReductionNest(*loop);
-    if (!nest || nest->realize == in_nest_) return StmtExprMutator::VisitFor(loop);
-    in_nest_ = nest->realize;
+    const int64_t* extent = arith::AsInt(loop->extent);
+    std::vector<tir::ReductionNest> nests;
+    if (!extent || *extent <= 0) nests = tir::FindReductionNests(*loop);
     const tir::Stmt* lowered = StmtExprMutator::VisitFor(loop);
-    const PrimExpr* is_empty = IsEmpty(*nest);
-    if (!is_empty) return lowered;
+    if (nests.empty()) return lowered;
+    std::vector<const tir::Stmt*> inits;
+    for (const tir::ReductionNest& nest : nests) inits.push_back(Initialization(nest));
+    const arith::PrimBuilder make(workspace());
+    const PrimExpr* is_empty = make.Binary(NodeKind::kLE, loop->extent, make.Const(0, loop->extent->dtype));
     const std::array<const tir::Stmt*, 2> stmts = {
-        workspace().New<tir::IfThenElse>(is_empty, Initialization(*nest), nullptr), lowered};
+        workspace().New<tir::IfThenElse>(is_empty, MakeFlatSeq(workspace(), inits), nullptr), lowered};
     return MakeFlatSeq(workspace(), stmts);
   }
 
@@ -68,17 +73,19 @@ class InitLowerer : public tir::StmtExprMutator {
     return condition ? workspace().New<tir::IfThenElse>(condition, init, nullptr) : init;
   }
 
-  // Whether one of the loops of the reduction does not run; null if all are known to run.
-  const PrimExpr* IsEmpty(const tir::ReductionNest& nest) {
+  // The condition of the initialization for all iterations of the loops.
+  const PrimExpr* Condition(const tir::ReductionNest& nest) {
     const arith::PrimBuilder make(workspace());
     const PrimExpr* condition = nullptr;
-    for (const tir::For* loop : nest.loops) {
-      const int64_t* extent = arith::AsInt(loop->extent);
-      if (!nest.IsReduction(*loop) || (extent && *extent > 0)) continue;
-      const PrimExpr* is_empty = make.Binary(NodeKind::kLE, loop->extent, make.Const(0, loop->extent->dtype));
-      condition = condition ? make.Binary(NodeKind::kOr, condition, is_empty) : is_empty;
+    const auto add = [&](const PrimExpr* clause) {
+      condition = condition ? make.Binary(NodeKind::kAnd, condition, clause) : clause;
+    };
+    for (const PrimExpr* clause : nest.conditions) add(clause);
+    for (const tir::IterVar* axis : nest.outer_axes) {
+      const PrimExpr* value = nest.ValueOf(axis);
+      if (!DeepEqual(value, axis->dom->min)) add(make.Binary(NodeKind::kEQ, value, axis->dom->min));
     }
-    return condition;
+    return condition ? condition : True(workspace());
   }
 
   // The loops and axes that are not of the reduction, around the initialization.
@@ -105,20 +112,17 @@ class InitLowerer : public tir::StmtExprMutator {
         workspace().Copy(axes), List<const tir::BufferRegion*>(), workspace().Copy(writes),
         workspace().arena().CopyString(fmt::format("{}_init", block.name_hint)), List<const tir::Buffer*>(),
         List<const tir::MatchBufferRegion*>(), DictAttr::Empty(), nullptr, init);
-    const tir::Stmt* stmt =
-        workspace().New<tir::BlockRealize>(workspace().Copy(values), nest.realize->predicate, init_block);
+    const tir::Stmt* stmt = workspace().New<tir::BlockRealize>(workspace().Copy(values), Condition(nest), init_block);
     for (size_t i = nest.loops.size(); i > 0; --i) {
       const tir::For& loop = *nest.loops[i - 1];
       if (nest.IsReduction(loop)) continue;
       const tir::Var* var = copy(loop.loop_var);
       stmt = workspace().New<tir::For>(var, loop.min, loop.extent, loop.for_kind,
-                                       tir::Substitute(stmt, {{loop.loop_var, var}}, workspace()), nullptr,
+                                       tir::Substitute(stmt, {{loop.loop_var, var}}, workspace()), loop.thread_binding,
                                        DictAttr::Empty());
     }
     return stmt;
   }
-
-  const tir::BlockRealize* in_nest_ = nullptr;  // the reduction whose outermost loop was visited
 };
 
 }  // namespace

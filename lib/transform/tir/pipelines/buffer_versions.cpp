@@ -144,6 +144,10 @@ const PrimExpr* VersionSelector::VisitCall(const tir::Call* call) {
     for (size_t i = 6; i <= 10; i += 2) MovePointer(moved, i, i + 1, false);
   } else if (IsOneOf(*op, op::kTirPtxLdmatrix)) {
     MovePointer(moved, 3, 4, false);
+  } else if (IsOneOf(*op, op::kTirMmaStore, op::kTirMmaStoreLegacy)) {
+    MovePointer(moved, 3, 4, false);
+  } else if (IsOneOf(*op, op::kTirMmaFill, op::kTirMmaFillLegacy)) {
+    MovePointer(moved, 1, 2, false);
   }
   if (std::equal(moved.begin(), moved.end(), args.begin())) return visited;
   tir::Call copy = *To<tir::Call>(visited);

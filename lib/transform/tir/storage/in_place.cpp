@@ -1,6 +1,7 @@
 #include "transform/tir/storage/in_place.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
@@ -70,6 +71,7 @@ class InPlaceVerifier : public tir::StmtExprVisitor {
     store_ = store->buffer->data == target_ ? store : nullptr;
     if (store_ && StoresAgain(*store)) valid_ = false;
     VisitExpr(store->value);
+    if (!store_) AddOperandStore(*store);
     store_ = nullptr;
   }
 
@@ -79,14 +81,27 @@ class InPlaceVerifier : public tir::StmtExprVisitor {
       valid_ = false;
       return;
     }
-    if (!store_ || store_->value->dtype != load->dtype || !DeepEqual(store_->indices, load->indices))
+    if (!store_ || store_->value->dtype != load->dtype || !DeepEqual(store_->indices, load->indices) ||
+        !IsStoredOnlyAt(pointer, load->indices))
       refused_.insert(pointer);
+    used_.insert(pointer);
     ++nested_loads_;
     StmtExprVisitor::VisitBufferLoad(load);
     --nested_loads_;
   }
 
  private:
+  // A store to what may be an operand: to the element that the target gets next, or none of its elements are safe.
+  void AddOperandStore(const tir::BufferStore& store) {
+    const tir::Var* pointer = store.buffer->data;
+    if (used_.contains(pointer) || !IsStoredOnlyAt(pointer, store.indices)) refused_.insert(pointer);
+    stored_.try_emplace(pointer, &store);
+  }
+  bool IsStoredOnlyAt(const tir::Var* pointer, std::span<const PrimExpr* const> indices) const {
+    const auto* store = stored_.Find(pointer);
+    return !store || DeepEqual((*store)->indices, indices);
+  }
+
   // Returns whether some loop around the store has nothing to do with the element or with the conditions around it.
   bool StoresAgain(const tir::BufferStore& store) const {
     if (loops_.empty()) return false;
@@ -106,6 +121,8 @@ class InPlaceVerifier : public tir::StmtExprVisitor {
   const tir::BufferStore* store_ = nullptr;  // to the target, around the current expression
   LookupMap<const tir::Var*, int> loops_;    // the variables of the loops around here
   std::vector<const PrimExpr*> conditions_;
+  LookupMap<const tir::Var*, const tir::BufferStore*> stored_;  // other pointers, and the first stores to them
+  LookupSet<const tir::Var*> used_;                             // those whose elements the target has got
 };
 
 }  // namespace

@@ -13,8 +13,9 @@
 // If other loops of the reduction are not bound to threads, or if a condition leaves out threads, each thread first
 // reduces its own part. A later block of the kernel that reads the result, and is not bound to the threads of the
 // reduction, runs on the first of them only if it writes to memory that others see. It is an error if the loops of the
-// reduction are not the innermost ones, are bound to something else than threads, or if the reducer is unknown. Other
-// reductions, and functions of the older scheduler, stay. O(nodes), plus the iterator maps of the reduction blocks.
+// reduction are not the innermost ones, are bound to something else than threads, or if the reducer is unknown. A block
+// with reduction axes over threads that is not known to be a reduction stays, with a warning: its threads update the
+// same elements. Functions of the older scheduler stay, too. O(nodes), plus the iterator maps of the reduction blocks.
 //
 // Source: TVM 0.18's pass of this name. A condition without a reduction loop guards the result also if it is the only
 // one.
@@ -54,6 +55,10 @@ bool IsThreadIdx(const tir::For& loop) {
   const ThreadTag tag = TagOf(loop);
   return tag.rank == ThreadRank::kThread && tag.dim >= 0;
 }
+bool IsLocal(const tir::BufferRegion* region) { return region->buffer->scope() == "local"; }
+// Each thread has its own.
+bool WritesOnlyLocalMemory(const tir::Block& block) { return std::ranges::all_of(block.writes, IsLocal); }
+
 bool IsBlockIdx(const tir::For& loop) { return IsThreadLoop(loop) && TagOf(loop).rank == ThreadRank::kBlock; }
 
 class CrossThreadReductionLowerer : public tir::StmtExprMutator {
@@ -135,7 +140,7 @@ class CrossThreadReductionLowerer : public tir::StmtExprMutator {
 
   // The loops that the reduction axes of a reduction block depend on if one of them is bound to threads.
   std::vector<const tir::For*> ThreadReductionLoops(const tir::BlockRealize& realize) {
-    if (scopes_.empty() || !realize.block->init) return {};
+    if (scopes_.empty() || (!realize.block->init && WritesOnlyLocalMemory(*realize.block))) return {};
     LookupSet<const tir::Var*> vars;
     for (size_t i = 0; i < realize.iter_values.size(); ++i) {
       if (realize.block->iter_vars[i]->iter_type != tir::IterVarType::kCommReduce) continue;
@@ -148,7 +153,13 @@ class CrossThreadReductionLowerer : public tir::StmtExprMutator {
     Scope& scope = scopes_.back();
     if (!scope.writers) scope.writers = CountWriters(*scope.block);
     const tir::Buffer* unknown = nullptr;
-    if (!IsReductionBlock(realize, scope_loops_, *scope.writers, analyzer_, unknown)) return {};
+    const std::string_view problem = WhyNotReduction(realize, scope_loops_, *scope.writers, analyzer_, unknown);
+    if (!problem.empty()) {
+      diagnostics_.Warning(Location(*realize.block), "not-lowered",
+                           fmt::format("the reduction over threads in the block '{}' is not lowered: {}",
+                                       realize.block->name_hint, problem));
+      return {};
+    }
     if (unknown) {
       Error(*realize.block, fmt::format("the block '{}' writes to '{}', which is not among the regions that it writes",
                                         realize.block->name_hint, unknown->name));
@@ -236,8 +247,7 @@ class CrossThreadReductionLowerer : public tir::StmtExprMutator {
   // The threads of the reductions whose results the block reads that no loop around the block is bound to; none if it
   // writes to local memory.
   std::vector<const tir::For*> FreeThreads(const tir::Block& block) const {
-    const auto is_local = [](const tir::BufferRegion* region) { return region->buffer->scope() == "local"; };
-    if (std::ranges::any_of(block.writes, is_local)) return {};
+    if (std::ranges::any_of(block.writes, IsLocal)) return {};
     const auto tag_of = [](const tir::For* loop) { return loop->thread_binding->thread_tag; };
     std::vector<const tir::For*> threads;
     for (const tir::BufferRegion* read : block.reads) {

@@ -1,6 +1,7 @@
 #include "transform/tir/threads/reduction_block.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "iropt/arith/prim_builder.h"
@@ -75,21 +76,24 @@ WriterCounts CountWriters(const tir::Block& scope) {
   return std::move(counter.counts);
 }
 
-bool IsReductionBlock(const tir::BlockRealize& realize, const arith::IterRanges& loops, const WriterCounts& writers,
-                      arith::Analyzer& analyzer, const tir::Buffer*& unknown) {
+std::string_view WhyNotReduction(const tir::BlockRealize& realize, const arith::IterRanges& loops,
+                                 const WriterCounts& writers, arith::Analyzer& analyzer, const tir::Buffer*& unknown) {
   const tir::Block& block = *realize.block;
-  if (!block.init || !std::ranges::all_of(block.iter_vars, IsSpatialOrReduction)) return false;
+  if (!block.init) return "it has no initialization";
+  if (!std::ranges::all_of(block.iter_vars, IsSpatialOrReduction))
+    return "not all of its axes are spatial or reductions";
   const PrimExpr* condition = arith::IsInt(realize.predicate, 1) ? nullptr : realize.predicate;
-  if (!arith::AreIndependentIterMaps(realize.iter_values, loops, condition, analyzer)) return false;
+  if (!arith::AreIndependentIterMaps(realize.iter_values, loops, condition, analyzer))
+    return "its axes are not known to be independent parts of the loops";
   const auto is_only_writer = [&](const tir::BufferRegion* write) {
     const auto* count = writers.Find(write->buffer);
     return count && *count == 1;
   };
-  if (!std::ranges::all_of(block.writes, is_only_writer)) return false;
+  if (!std::ranges::all_of(block.writes, is_only_writer)) return "another block writes to its result";
   StoreChecker checker(block);
   checker.VisitStmt(block.body);
   unknown = checker.unknown;
-  return !checker.uses_reduction;
+  return checker.uses_reduction ? "a reduction axis selects what it writes" : std::string_view();
 }
 
 }  // namespace iropt

@@ -77,9 +77,9 @@ class LoopVectorizer : public tir::StmtExprMutator {
     const bool is_single = arith::IsInt(loop->extent, 1);
     const DataType vector = arith::VectorDType(loop->loop_var->dtype, loop->extent);
     const bool is_valid = is_single || (vector.is_scalable() ? scalable_.value_or(true) : vector.lanes > 1);
-    if (!is_valid || !arith::IsInt(loop->min, 0) || loop->step) {
+    if (!is_valid || loop->step) {
       diagnostics_.Error(Location(*loop), "pass-failed",
-                         is_valid ? "a vectorized loop must run from 0 in steps of 1"
+                         is_valid ? "a vectorized loop must run in steps of 1"
                                   : "the extent of a vectorized loop must be a constant, or a multiple of T.vscale() "
                                     "if the target has scalable vectors");
       return loop;
@@ -87,9 +87,16 @@ class LoopVectorizer : public tir::StmtExprMutator {
     if (is_single) {
       return VisitStmt(tir::Substitute(loop->body, {{loop->loop_var, loop->min}}, workspace()));
     }
-    Vectorizer vectorizer(loop->loop_var, loop->extent, predicate_accesses_.value_or(scalable_.value_or(false)),
-                          workspace(), diagnostics_);
-    return vectorizer.VisitStmt(loop->body);
+    const tir::Var* lane = loop->loop_var;
+    const tir::Stmt* body = loop->body;
+    if (!arith::IsInt(loop->min, 0)) {
+      lane = workspace().NewPrimVar(lane->name, lane->dtype);
+      body =
+          tir::Substitute(body, {{loop->loop_var, arith::PrimBuilder(workspace()).Add(loop->min, lane)}}, workspace());
+    }
+    Vectorizer vectorizer(lane, loop->extent, predicate_accesses_.value_or(scalable_.value_or(false)), workspace(),
+                          diagnostics_);
+    return vectorizer.VisitStmt(body);
   }
 
   const tir::Stmt* VisitAttrStmt(const tir::AttrStmt* stmt) override {
