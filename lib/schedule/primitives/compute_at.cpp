@@ -82,6 +82,7 @@ class Mover {
     if (!is_compute_at_) {
       for (const Ref* producer : producers_) IROPT_RETURN_IF_ERROR(CheckReductionOf(producer, new_loop));
       IROPT_RETURN_IF_ERROR(CheckProduced(domains));
+      IROPT_RETURN_IF_ERROR(CheckLoopsRun());
     }
     IROPT_RETURN_IF_ERROR(CheckBeginsWithInit(state_, block_, loop_, new_loop));
     IROPT_RETURN_IF_ERROR(CheckConcurrentLoops(new_loop));
@@ -345,6 +346,17 @@ class Mover {
     return {};
   }
 
+  // A loop that may turn out not to run decides what the block computes. Nobody consumes what a producer leaves out
+  // then.
+  Status CheckLoopsRun() {
+    for (const Ref* ref = loop_; ref->is_loop(); ref = ref->parent) {
+      const tir::For& loop = ref->loop();
+      if (used_.contains(loop.loop_var) || analyzer_.CanProveGreaterEqual(loop.extent, 1)) continue;
+      return state_.Refuse("the loop {0} may not run, and the block {1} does not depend on it", {&loop, block_->stmt});
+    }
+    return {};
+  }
+
   const tir::Stmt* MakeNewLoop(size_t position, const std::vector<AxisDomain>& domains, bool preserve_unit_loops) {
     const arith::PrimBuilder& make = analyzer_.make();
     const tir::Block& block = block_->block();
@@ -377,6 +389,12 @@ class Mover {
     for (const PrimExpr* holds : axis_conditions_) require(tir::Substitute(holds, bindings, workspace_));
     new_condition_ = analyzer_.Simplify(condition);
     const tir::Stmt* nest = MakeRealize(values, new_condition_, &block, workspace_);
+    const auto use = [&](const PrimExpr* expr) {
+      tir::ForEachVar(expr, [&](const tir::Var* var) { used_.insert(var); });
+    };
+    std::ranges::for_each(values, use);
+    use(new_condition_);
+    for (const auto& [var, extent] : loops) use(extent);
     for (size_t i = loops.size(); i > 0; --i)
       nest = MakeLoop(loops[i - 1].first, loops[i - 1].second, nest, workspace_);
     std::vector<const tir::Stmt*> statements = StatementsOf(loop_->loop().body);
@@ -393,6 +411,7 @@ class Mover {
   Analyzer analyzer_;
   arith::VarDomains loop_domains_;  // of the loops around, and of the new ones
   std::vector<Ref*> producers_, consumers_;
+  LookupSet<const tir::Var*> used_;               // in the new loops, and for the axes
   std::vector<const PrimExpr*> axis_conditions_;  // of the block, in its axes
   const PrimExpr* new_condition_ = nullptr;       // of the block at its new place, in the loops there
 };

@@ -79,6 +79,19 @@ Status CheckAxes(State& state, const Ref* ref, std::string_view what, std::strin
   return {};
 }
 
+// A thread has one place on an axis: loops in each other that have the same axis would run only where they are equal.
+Status CheckAxisIsFree(State& state, const Ref* ref, std::string_view tag) {
+  const tir::Stmt* other = nullptr;
+  const auto look = [&](const Node* node) {
+    const auto* loop = As<tir::For>(node);
+    if (loop && loop != ref->stmt && loop->thread_binding && loop->thread_binding->thread_tag == tag) other = loop;
+  };
+  tir::PostOrderVisit(ref->loop().body, look);
+  for (const Ref* outer = ref->parent; outer; outer = outer->parent) look(outer->stmt);
+  if (!other) return {};
+  return state.Refuse(fmt::format("the loop {{0}} is bound to \"{}\" already, and one is in the other", tag), {other});
+}
+
 Status Parallelize(PrimitiveCall& call, tir::ForKind kind, std::string_view what, std::string_view thread) {
   State& state = call.state();
   Ref* ref = call.GetRef("loop");
@@ -114,6 +127,7 @@ Status ApplyBind(PrimitiveCall& call) {
   // Threads count from 0.
   arith::Analyzer analyzer(call.state().make(), arith::Analyzer::SymVars::kAny);
   IROPT_RETURN_IF_ERROR(CheckStartsWithZero(call.state(), call.GetRef("loop"), analyzer));
+  if (!IsVirtualThreadTag(thread)) IROPT_RETURN_IF_ERROR(CheckAxisIsFree(call.state(), call.GetRef("loop"), thread));
   return Parallelize(call, tir::ForKind::kThreadBinding, "bind", thread);
 }
 

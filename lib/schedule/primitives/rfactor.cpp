@@ -222,7 +222,10 @@ class RFactorer {
     }
     rf_.buffers = rf_buffers_;
     rf_.indices.assign(reduction_->indices.begin(), reduction_->indices.end());
-    rf_.indices.insert(rf_.indices.begin() + axis_, rf_axis_->var);
+    // The buffer has an element for each iteration.
+    const PrimExpr* part = rf_axis_->var;
+    if (!arith::IsInt(rf_loop_.min, 0)) part = make.Sub(part, rf_loop_.min);
+    rf_.indices.insert(rf_.indices.begin() + axis_, part);
     for (size_t i = 0; i < rf_buffers_.size(); ++i) {
       rf_.lhs.push_back(Load(rf_buffers_[i], rf_.indices));
       rf_.rhs.push_back(reduction_->operands[i]);
@@ -232,8 +235,7 @@ class RFactorer {
     for (const tir::BufferRegion* write : block_->writes) {
       const auto* renamed = tir::Substitute(write, rf_.renamed, workspace_);
       std::vector<const tir::Range*> ranges(renamed->region.begin(), renamed->region.end());
-      ranges.insert(ranges.begin() + axis_,
-                    workspace_.New<tir::Range>(rf_axis_->var, make.Const(1, rf_axis_->var->dtype)));
+      ranges.insert(ranges.begin() + axis_, workspace_.New<tir::Range>(part, make.Const(1, part->dtype)));
       const auto buffer = std::ranges::find(reduction_->buffers, write->buffer) - reduction_->buffers.begin();
       rf_.writes.push_back(MakeRegion(rf_buffers_[static_cast<size_t>(buffer)], ranges, workspace_));
     }
