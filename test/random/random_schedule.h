@@ -6,23 +6,30 @@
 #include <vector>
 
 #include "choices.h"
+#include "iropt/ir/dtype.h"
 #include "iropt/schedule/schedule.h"
 
 namespace iropt::generate {
 
+// Elements are integers, also those of floats; those of unsigned 64 bits have the same bits.
+struct RandomTensor {
+  DataType dtype = {};
+  std::vector<int64_t> shape = {};
+  std::vector<int64_t> values = {};
+};
+
 // A module with a PrimFunc main, which computes Y from A and B.
 struct RandomFunction {
   std::string text = {};
-  std::vector<std::vector<int>> inputs = {};  // A and B, of one shape
-  std::vector<int64_t> input_shape = {};
-  std::vector<int> expected =
-      {};  // Y for these inputs, computed without the library; empty for other dtypes than int32
-  std::vector<int64_t> output_shape = {};
+  std::vector<RandomTensor> inputs = {};  // none for a function that is not random
+  RandomTensor output = {};               // for these inputs, computed without the library
 };
 
-// A function of a few blocks: elementwise, with bound variables, shifted, padded, reversed, reductions in both
-// directions, products of matrices, transposes, each of which reads results of those before it. Loops may be in parts
-// with conditions, or run once; sizes may be symbolic. Equal choices make equal functions.
+// A function of a few blocks, each of which reads results of those before it: elementwise, with bound variables and
+// conditions, shifted, padded, reversed, permuted, gathered, masks, sums along an axis, reductions over some axes in
+// both directions, products of matrices. Blocks may update a part of what another one wrote, or be in other blocks.
+// Loops may be in parts with conditions, in one for two axes, begin with another number than 0, or run once; sizes may
+// be symbolic, and 0. Elements have all widths, indices both. Equal choices make equal functions.
 RandomFunction RandomBlocks(Choices& choices);
 
 // Applies `count` random primitives of the table with random arguments to the PrimFunc `function`; those that are

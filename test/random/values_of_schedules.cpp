@@ -3,14 +3,13 @@
 //   values_of_schedules [--count=N] [--seed=S] [--loops=interpret|compile] [--wrong] [FILE...]
 //
 // Functions are random ones of blocks, and those of the files. Each is scheduled by a random sequence of primitives,
-// verified, and run before and after on the same inputs. Random functions of integers, and what tir.lower makes of
+// verified, and run before and after on the same inputs. Random functions, and what tir.lower makes of
 // them, are interpreted and compared with values that are computed without the library. With --wrong each sequence ends
 // with a wrong split, which must be found. Exits with 1 after printing the sequences that failed.
 #include <fmt/format.h>
 
 #include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -22,6 +21,7 @@
 #include "iropt/diag/diagnostic.h"
 #include "iropt/driver/compiler_instance.h"
 #include "iropt/eval/tir/prim_func.h"
+#include "iropt/eval/tir/scalar_eval.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/tir/stmt.h"
@@ -140,23 +140,33 @@ class Module:
   Module module_;
 };
 
+Scalar ToScalar(int64_t value, DataType dtype) {
+  return dtype.is_floating() ? Scalar::Float(static_cast<double>(value), dtype) : Scalar::Int(value, dtype);
+}
+
 // The first difference between what the PrimFunc main computes and what is expected; nothing if there is none.
 std::optional<std::string> CompareWithExpected(const Module& module, const generate::RandomFunction& function) {
   std::vector<HostValue> inputs;
-  for (const std::vector<int>& input : function.inputs) {
-    const auto array = NDArray::Make(DataType::Int(32), function.input_shape);
-    std::memcpy(array->mutable_data(), input.data(), input.size() * sizeof(int));
+  for (const generate::RandomTensor& input : function.inputs) {
+    const auto array = NDArray::Make(input.dtype, input.shape);
+    for (size_t i = 0; i < input.values.size(); ++i)
+      StoreScalar(ToScalar(input.values[i], input.dtype),
+                  array->mutable_data() + i * static_cast<size_t>(input.dtype.bytes()));
     inputs.emplace_back(Tensor(array));
   }
-  const TensorSpec output{DataType::Int(32), function.output_shape};
+  const generate::RandomTensor& expected = function.output;
+  const TensorSpec output{expected.dtype, expected.shape};
   const auto* func = As<PrimFunc>(module.Find("main")->func);
   const auto results = EvalPrimFunc(*func, inputs, std::span(&output, 1), {}, {.max_work = 50'000'000}, &module);
   if (!results) return results.error().message;
   const std::byte* data = (*results)[0]->data();
-  for (size_t i = 0; i < function.expected.size(); ++i) {
-    int value = 0;
-    std::memcpy(&value, data + i * sizeof(int), sizeof(int));
-    if (value != function.expected[i]) return fmt::format("element {} is {}, not {}", i, value, function.expected[i]);
+  for (size_t i = 0; i < expected.values.size(); ++i) {
+    const Scalar got = LoadScalar(expected.dtype, data + i * static_cast<size_t>(expected.dtype.bytes()));
+    const Scalar wanted = ToScalar(expected.values[i], expected.dtype);
+    const bool is_float = expected.dtype.is_floating();
+    if (is_float ? got.real != wanted.real : got.integer != wanted.integer)
+      return fmt::format("element {} is {}, not {}", i, is_float ? got.real : static_cast<double>(got.integer),
+                         expected.values[i]);
   }
   return std::nullopt;
 }
@@ -209,7 +219,7 @@ class SequenceTest {
           text, trace);
     std::optional<std::string> difference = ComparedWithExpected(after);
     // Compiled loops have no threads.
-    const bool is_compared = function_.expected.empty() || (options_.loops == LoopMode::Compile && !HasThreads(after));
+    const bool is_compared = function_.inputs.empty() || (options_.loops == LoopMode::Compile && !HasThreads(after));
     if (!difference && (is_compared || options_.wrong))
       difference = Compare(compiler, buffer, *module, after, options_.loops);
     if (difference)
@@ -217,7 +227,7 @@ class SequenceTest {
                  ? Outcome::kDifferent
                  : Fail(fmt::format("{}\nculprit: {}", *difference, FindCulprit(*module, steps)), text, trace);
     // Threads of loops that are bound at random cannot always be unified.
-    if (options_.wrong || function_.expected.empty() || HasThreads(after)) return Outcome::kSame;
+    if (options_.wrong || function_.inputs.empty() || HasThreads(after)) return Outcome::kSame;
     const std::optional<Module> lowered = RunPasses(compiler, "tir.lower", after);
     if (!lowered) return Fail(fmt::format("it cannot be lowered: {}", Messages(buffer)), text, trace);
     if (const auto wrong = CompareWithExpected(*lowered, function_))
@@ -229,7 +239,7 @@ class SequenceTest {
 
  private:
   std::optional<std::string> ComparedWithExpected(const Module& module) const {
-    return function_.expected.empty() ? std::nullopt : CompareWithExpected(module, function_);
+    return function_.inputs.empty() ? std::nullopt : CompareWithExpected(module, function_);
   }
 
   // The first instruction after which the function computes something else.
@@ -246,7 +256,7 @@ class SequenceTest {
       const Module now = sch.Snapshot();
       if (!step.primitive->is_pure &&
           (!VerifyModule(now, {}, compiler.diagnostics()) || ComparedWithExpected(now) ||
-           (function_.expected.empty() && Compare(compiler, buffer, before, now, options_.loops))))
+           (function_.inputs.empty() && Compare(compiler, buffer, before, now, options_.loops))))
         return fmt::format("{}\nbefore it:\n{}", schedule::ToPython(step), last);
       last = ModuleToString(now);
     }
