@@ -98,7 +98,6 @@ const PrimExpr* ReductionNest::ValueOf(const IterVar* axis) const {
 }
 
 std::vector<ReductionNest> FindReductionNests(const For& loop) {
-  if (loop.thread_binding) return {};
   NestFinder finder;
   finder.Find(&loop);
   return std::move(finder.nests);

@@ -105,6 +105,32 @@ const tir::BufferRegion* RelaxRegion(State& state, List<const tir::BufferRegion*
   return MakeRegion(buffer, ranges, workspace);
 }
 
+// The elements of the region that there are: where a condition guards the accesses, it may go beyond the buffer.
+// `block` has the axes that the region depends on.
+const tir::BufferRegion* CutToBuffer(State& state, const tir::BufferRegion* region, const tir::Block& block) {
+  Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
+  BindShapes(*state.func(), analyzer);
+  for (const tir::IterVar* axis : block.iter_vars) analyzer.Bind(axis->var, axis->dom->min, axis->dom->extent);
+  const arith::PrimBuilder& make = analyzer.make();
+  std::vector<const tir::Range*> ranges;
+  for (size_t i = 0; i < region->region.size(); ++i) {
+    const tir::Range* range = region->region[i];
+    const PrimExpr* dim = region->buffer->shape[i];
+    const bool is_inside = analyzer.CanProveGreaterEqual(range->min, 0) &&
+                           analyzer.CanProve(make.Binary(NodeKind::kLE, make.Add(range->min, range->extent), dim));
+    if (is_inside) {
+      ranges.push_back(range);
+      continue;
+    }
+    const PrimExpr* zero = make.Const(0, dim->dtype);
+    const PrimExpr* begin = analyzer.Simplify(make.Max(range->min, zero));
+    const PrimExpr* end = make.Min(make.Add(range->min, range->extent), dim);
+    const PrimExpr* extent = analyzer.Simplify(make.Max(make.Sub(end, begin), zero));
+    ranges.push_back(state.workspace().New<tir::Range>(begin, extent));
+  }
+  return MakeRegion(region->buffer, ranges, state.workspace());
+}
+
 // A copy in loops, or in a block with axes, is of elements that there are, also in iterations in which a condition
 // keeps blocks from running.
 Status CheckInsideBuffer(State& state, const CopyStage& stage) {
@@ -443,7 +469,7 @@ Status ApplyCacheRead(PrimitiveCall& call) {
     if (nested.condition() && !IsTrue(nested.condition()) && IsOnlyConsumer(state, ref, scope, stage)) {
       stage.region = RelaxRegion(state, ref->block().reads, buffer, ref, scope, nested.condition());
     } else {
-      stage.region = outer ? outer : FullRegion(buffer, workspace);
+      stage.region = outer ? CutToBuffer(state, outer, scope->block()) : FullRegion(buffer, workspace);
     }
     IROPT_RETURN_IF_ERROR(CheckInsideBuffer(state, stage));
   }
@@ -530,7 +556,7 @@ Status ApplyCacheInplace(PrimitiveCall& call) {
   stage.read_buffer = buffer;
   stage.write_buffer = copy;
   stage.alloc = copy;
-  stage.region = access;
+  stage.region = CutToBuffer(state, access, ref->block());
   stage.consumers.insert(ref->stmt);
   FindBlockLocation(ref, scope, stage);
   MakeCopy(stage, memory, /*is_read=*/true, workspace);
@@ -538,7 +564,7 @@ Status ApplyCacheInplace(PrimitiveCall& call) {
   stage.read_buffer = copy;
   stage.write_buffer = buffer;
   stage.alloc = nullptr;
-  stage.region = written;
+  stage.region = CutToBuffer(state, written, ref->block());
   stage.consumers.clear();
   FindBlockLocation(ref, scope, stage);
   stage.position += 1;

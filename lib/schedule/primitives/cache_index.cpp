@@ -16,6 +16,7 @@
 #include "cache.h"
 #include "iropt/analysis/tir/computations.h"
 #include "iropt/arith/int_set.h"
+#include "iropt/arith/side_effect.h"
 #include "iropt/ir/tir/builder.h"
 #include "iropt/support/lookup.h"
 #include "schedule/checks.h"
@@ -199,6 +200,8 @@ class IndexStages {
     const PrimExpr* last = arith::EvalSet(binding, domains_, analyzer_).max();
     if (!last) return state_.Refuse(fmt::format("the values of the axis {} have no known bound", axis->name));
     const PrimExpr* dim = analyzer_.Simplify(make_.Add(last, make_.Const(1, last->dtype)));
+    if (arith::MayFail(dim, analyzer_.bounds()))
+      return state_.Refuse(fmt::format("the bound of the axis {} has no value for all sizes", axis->name));
     const tir::Var* var = workspace_.NewPrimVar(fmt::format("v{}", axes.iter_vars.size()), axis->dtype);
     axes.iter_vars.push_back(workspace_.New<tir::IterVar>(workspace_.New<tir::Range>(make_.Const(0, dim->dtype), dim),
                                                           var, tir::IterVarType::kDataPar));

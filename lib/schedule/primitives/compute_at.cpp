@@ -311,9 +311,33 @@ class Mover {
         const auto* region = tir::Substitute(access, bindings, workspace_);
         const std::string_view scope = is_compute_at_ ? buffer->scope() : "global";
         boxes.push_back(EvalBox(region->region, LoopDomain(other->parent, loop_, scope), analyzer_));
+        for (size_t i = 0; i < boxes.back().size(); ++i) {
+          IntervalSet& set = boxes.back()[i];
+          if (LoadsComputed(set.min()) || LoadsComputed(set.max())) set = WholeDim(*buffer, i);
+        }
       }
     }
     return boxes;
+  }
+
+  // Returns whether the expression loads what the block, or another one under the loop, computes: it has no value yet
+  // where the domains are needed.
+  bool LoadsComputed(const PrimExpr* expr) {
+    bool found = false;
+    const auto look = [&](const Node* node) {
+      const auto* load = As<tir::BufferLoad>(node);
+      if (!load || found) return;
+      const auto writes = [&](const Ref* ref) { return UsesBuffer(ref->block().writes, load->buffer); };
+      found = writes(block_) || std::ranges::any_of(state_.ChildrenOf(loop_), writes);
+    };
+    if (expr) tir::PostOrderVisit(expr, look);
+    return found;
+  }
+
+  IntervalSet WholeDim(const tir::Buffer& buffer, size_t i) const {
+    const PrimExpr* dim = buffer.shape[i];
+    const arith::PrimBuilder& make = analyzer_.make();
+    return IntervalSet::FromRange(tir::Range(make.Const(0, dim->dtype), dim), make);
   }
 
   // Iterations that run at once do not compute the same elements, unless only they use these.

@@ -321,7 +321,7 @@ class ProducerInliner : public Inliner {
  public:
   ProducerInliner(State& state, const tir::Buffer* buffer, const tir::BlockRealize& consumer, const Ref* scope,
                   const tir::Block* producer)
-      : Inliner(state, buffer, *consumer.block, scope), consumer_(consumer), producer_(producer) {
+      : Inliner(state, buffer, *consumer.block, scope), state_(state), consumer_(consumer), producer_(producer) {
     const arith::PrimBuilder make = state.make();
     in_bound_ = make.Bool(true);
     for (const tir::IterVar* axis : consumer.block->iter_vars) {
@@ -422,7 +422,11 @@ class ProducerInliner : public Inliner {
   bool IsCovered() {
     const arith::PrimBuilder& make = analyzer().make();
     arith::IterRanges axes;
-    for (const tir::IterVar* axis : producer_->iter_vars) axes.insert_or_assign(axis->var, *axis->dom);
+    // The producer may be in other blocks.
+    for (const Ref* ref = state_.RefOf(producer_); ref; ref = ref->parent) {
+      if (!ref->is_block()) continue;
+      for (const tir::IterVar* axis : ref->block().iter_vars) axes.insert_or_assign(axis->var, *axis->dom);
+    }
     const arith::VarDomains domains = DomainsOf(axes, make);
     for (const tir::IterVar* axis : consumer_.block->iter_vars) {
       const arith::IntervalSet set = arith::EvalSet(values_.at(axis->var), domains, analyzer());
@@ -461,6 +465,7 @@ class ProducerInliner : public Inliner {
     return copy;
   }
 
+  State& state_;
   const tir::BlockRealize& consumer_;
   const tir::Block* producer_;
   const PrimExpr* in_bound_ = nullptr;

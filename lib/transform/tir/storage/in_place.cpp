@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "iropt/arith/prim_builder.h"
@@ -50,8 +51,13 @@ class InPlaceVerifier : public tir::StmtExprVisitor {
 
   void VisitIfThenElse(const tir::IfThenElse* stmt) override {
     const size_t outer = conditions_.size();
+    VisitExpr(stmt->condition);
     conditions_.push_back(stmt->condition);
-    StmtExprVisitor::VisitIfThenElse(stmt);
+    const bool was_stored = is_stored_;
+    VisitStmt(stmt->then_case);
+    const bool is_stored_then = std::exchange(is_stored_, was_stored);
+    if (stmt->else_case) VisitStmt(stmt->else_case);
+    is_stored_ = is_stored_ || is_stored_then;
     conditions_.resize(outer);
   }
 
@@ -69,9 +75,10 @@ class InPlaceVerifier : public tir::StmtExprVisitor {
     for (const PrimExpr* index : store->indices) VisitExpr(index);
     --nested_loads_;
     store_ = store->buffer->data == target_ ? store : nullptr;
-    if (store_ && StoresAgain(*store)) valid_ = false;
+    if (store_ && (StoresAgain(*store) || StoresElsewhere(*store))) valid_ = false;
     VisitExpr(store->value);
     if (!store_) AddOperandStore(*store);
+    is_stored_ = is_stored_ || store_;
     store_ = nullptr;
   }
 
@@ -81,7 +88,8 @@ class InPlaceVerifier : public tir::StmtExprVisitor {
       valid_ = false;
       return;
     }
-    if (!store_ || store_->value->dtype != load->dtype || !DeepEqual(store_->indices, load->indices) ||
+    // An element of the target that has a value has replaced that of the operand.
+    if (!store_ || is_stored_ || store_->value->dtype != load->dtype || !DeepEqual(store_->indices, load->indices) ||
         !IsStoredOnlyAt(pointer, load->indices))
       refused_.insert(pointer);
     used_.insert(pointer);
@@ -96,6 +104,11 @@ class InPlaceVerifier : public tir::StmtExprVisitor {
     const tir::Var* pointer = store.buffer->data;
     if (used_.contains(pointer) || !IsStoredOnlyAt(pointer, store.indices)) refused_.insert(pointer);
     stored_.try_emplace(pointer, &store);
+  }
+  // Returns whether another store to the target has other indices.
+  bool StoresElsewhere(const tir::BufferStore& store) {
+    if (!first_store_) first_store_ = &store;
+    return !DeepEqual(first_store_->indices, store.indices);
   }
   bool IsStoredOnlyAt(const tir::Var* pointer, std::span<const PrimExpr* const> indices) const {
     const auto* store = stored_.Find(pointer);
@@ -118,8 +131,10 @@ class InPlaceVerifier : public tir::StmtExprVisitor {
   LookupSet<const tir::Var*>& refused_;
   bool valid_ = true;
   int nested_loads_ = 0;  // the number of loads and stores in whose indices the current expression is
-  const tir::BufferStore* store_ = nullptr;  // to the target, around the current expression
-  LookupMap<const tir::Var*, int> loops_;    // the variables of the loops around here
+  const tir::BufferStore* store_ = nullptr;        // to the target, around the current expression
+  const tir::BufferStore* first_store_ = nullptr;  // to the target
+  bool is_stored_ = false;                         // the target, before the current statement in one iteration
+  LookupMap<const tir::Var*, int> loops_;          // the variables of the loops around here
   std::vector<const PrimExpr*> conditions_;
   LookupMap<const tir::Var*, const tir::BufferStore*> stored_;  // other pointers, and the first stores to them
   LookupSet<const tir::Var*> used_;                             // those whose elements the target has got
