@@ -30,10 +30,11 @@ Names OpExport::Run() {
   const ExportRow* row = FindExportRow(op->id);
   if (row == nullptr) return Lacks("ONNX has no such operator");
   if (version() < row->since) return Needs(row->since);
+  onnx_op_ = row->onnx_op;
   if (row->make != nullptr) return row->make(*this);
   Names inputs;
   for (size_t i = 0; i < num_args(); ++i) inputs.push_back(In(i));
-  return {Add(row->becomes, std::move(inputs))};
+  return {Add(onnx_op_, std::move(inputs))};
 }
 
 Names OpExport::RunOpaque() {

@@ -29,6 +29,8 @@ class OpExport {
   // Of the operator set that is written.
   int64_t version() const { return exporter_.context().opset(); }
   std::string OpName() const;
+  // The operator of the row of the table; empty outside of it.
+  std::string_view onnx_op() const { return onnx_op_; }
   const std::string& reason() const { return reason_; }
   // The call gives a shape: operators that use it take it from the definitions.
   bool has_no_value() const { return has_no_value_; }
@@ -101,6 +103,7 @@ class OpExport {
 
   FunctionExporter& exporter_;
   const Call* call_;
+  std::string_view onnx_op_;
   std::string reason_;
   bool has_no_value_ = false;
   bool is_opaque_ = false;

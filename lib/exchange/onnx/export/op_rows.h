@@ -10,9 +10,9 @@ namespace iropt::onnx {
 
 struct ExportRow {
   OpId op;
-  // For the document; the operator that stands for the call if there is no function.
-  std::string_view becomes;
-  int since = 1;  // the first version of the operator set that has it
+  std::string_view onnx_op;  // empty if the function alone says what stands for the call
+  int since = 1;             // the first version of the operator set that has it
+  // Null if a node of the operator with the same operands, and without attributes, stands for the call.
   Names (*make)(OpExport& op) = nullptr;
 };
 

@@ -35,14 +35,10 @@ Names ExportTrunc(OpExport& op) {
 }
 
 // Integers stay as they are.
-template <const char* kOp>
 Names ExportRounding(OpExport& op) {
   if (!op.Dtype(0).is_floating()) return {op.In(0)};
-  return {op.Add(kOp, {op.In(0)})};
+  return {op.Add(op.onnx_op(), {op.In(0)})};
 }
-constexpr char kCeil[] = "Ceil";
-constexpr char kFloor[] = "Floor";
-constexpr char kRound[] = "Round";
 
 Names ExportClip(OpExport& op) {
   const auto low = op.FloatArg(1);
@@ -89,10 +85,9 @@ std::optional<OldBroadcast> OldBroadcastOf(const TensorType* a, const TensorType
 }
 
 // Before version 7, only the second operand broadcasts, from a dimension on that the node names.
-template <const char* kOp>
 Names ExportBroadcasting(OpExport& op) {
-  if (op.version() >= 7) return {op.Add(kOp, {op.In(0), op.In(1)})};
-  const std::string_view name = kOp;
+  const std::string_view name = op.onnx_op();
+  if (op.version() >= 7) return {op.Add(name, {op.In(0), op.In(1)})};
   const bool commutes = name == "Add" || name == "Mul" || name == "Equal";
   std::optional<OldBroadcast> broadcast = OldBroadcastOf(op.TypeOf(0), op.TypeOf(1));
   const size_t a = !broadcast && commutes ? 1 : 0;
@@ -101,25 +96,14 @@ Names ExportBroadcasting(OpExport& op) {
   std::string_view b = op.In(1 - a);
   // Sum does not broadcast, and takes the same types.
   if (op.Rank(0) == op.Rank(1) && broadcast->ones.empty())
-    return {op.Add(name == "Add" && op.Dtype(0).is_floating() ? "Sum" : kOp, {op.In(a), b})};
+    return {op.Add(name == "Add" && op.Dtype(0).is_floating() ? "Sum" : name, {op.In(a), b})};
   std::vector<AttributeProto> attributes{IntAttribute("broadcast", 1)};
   if (broadcast->ones.size() < static_cast<size_t>(op.Rank(1 - a))) {
     if (!broadcast->ones.empty()) b = op.Squeeze(b, broadcast->ones);
     attributes.push_back(IntAttribute("axis", broadcast->axis));
   }
-  return {op.Add(kOp, {op.In(a), b}, std::move(attributes))};
+  return {op.Add(name, {op.In(a), b}, std::move(attributes))};
 }
-constexpr char kAdd[] = "Add";
-constexpr char kAnd[] = "And";
-constexpr char kDiv[] = "Div";
-constexpr char kGreater[] = "Greater";
-constexpr char kLess[] = "Less";
-constexpr char kMul[] = "Mul";
-constexpr char kOr[] = "Or";
-constexpr char kPow[] = "Pow";
-constexpr char kEqual[] = "Equal";
-constexpr char kSub[] = "Sub";
-constexpr char kXor[] = "Xor";
 
 // ONNX divides integers towards zero.
 Names ExportFloorDivide(OpExport& op) {
@@ -140,35 +124,27 @@ Names ExportMod(OpExport& op) { return {op.Add("Mod", {op.In(0), op.In(1)}, {Int
 Names ExportNotEqual(OpExport& op) { return {op.Add("Not", {op.Add("Equal", {op.In(0), op.In(1)})})}; }
 
 // Before version 12, there are only the strict comparisons.
-template <const char* kOp, const char* kOpposite>
-Names ExportOrEqual(OpExport& op) {
-  if (op.version() >= 12) return {op.Add(kOp, {op.In(0), op.In(1)})};
-  return {op.Add("Not", {op.Add(kOpposite, {op.In(0), op.In(1)})})};
+Names ExportOrEqual(OpExport& op, std::string_view opposite) {
+  if (op.version() >= 12) return {op.Add(op.onnx_op(), {op.In(0), op.In(1)})};
+  return {op.Add("Not", {op.Add(opposite, {op.In(0), op.In(1)})})};
 }
-constexpr char kGreaterOrEqual[] = "GreaterOrEqual";
-constexpr char kLessOrEqual[] = "LessOrEqual";
+Names ExportGreaterEqual(OpExport& op) { return ExportOrEqual(op, "Less"); }
+Names ExportLessEqual(OpExport& op) { return ExportOrEqual(op, "Greater"); }
 
-template <const char* kDirection>
-Names ExportShift(OpExport& op) {
-  return {op.Add("BitShift", {op.In(0), op.In(1)}, {TextAttribute("direction", kDirection)})};
+Names ExportShift(OpExport& op, std::string_view direction) {
+  return {op.Add(op.onnx_op(), {op.In(0), op.In(1)}, {TextAttribute("direction", direction)})};
 }
-constexpr char kLeft[] = "LEFT";
-constexpr char kRight[] = "RIGHT";
+Names ExportLeftShift(OpExport& op) { return ExportShift(op, "LEFT"); }
+Names ExportRightShift(OpExport& op) { return ExportShift(op, "RIGHT"); }
 
 // On booleans these are logical operators in both.
-template <const char* kBitwise, const char* kLogical>
 Names ExportBitwise(OpExport& op) {
   Names inputs;
   for (size_t i = 0; i < op.num_args(); ++i) inputs.push_back(op.In(i));
-  if (op.Dtype(0).is_bool()) return {op.Add(kLogical, inputs)};
+  if (op.Dtype(0).is_bool()) return {op.Add(op.onnx_op().substr(std::string_view("Bitwise").size()), inputs)};
   if (op.version() < 18) return op.Needs(18);
-  return {op.Add(kBitwise, inputs)};
+  return {op.Add(op.onnx_op(), inputs)};
 }
-constexpr char kBitwiseAnd[] = "BitwiseAnd";
-constexpr char kBitwiseNot[] = "BitwiseNot";
-constexpr char kBitwiseOr[] = "BitwiseOr";
-constexpr char kBitwiseXor[] = "BitwiseXor";
-constexpr char kNot[] = "Not";
 
 // log(exp(a) + exp(b))
 Names ExportLogAddExp(OpExport& op) {
@@ -272,75 +248,75 @@ constexpr ExportRow kElementwiseExports[] = {
     {op::kAbs, "Abs"},
     {op::kAcos, "Acos", 7},
     {op::kAcosh, "Acosh", 9},
-    {op::kAdd, "Add", 6, ExportBroadcasting<kAdd>},
+    {op::kAdd, "Add", 6, ExportBroadcasting},
     {op::kAsin, "Asin", 7},
     {op::kAsinh, "Asinh", 9},
     {op::kAstype, "Cast", 6, ExportAstype},
     {op::kAtan, "Atan", 7},
     {op::kAtanh, "Atanh", 9},
-    {op::kBitwiseAnd, "BitwiseAnd, And", 7, ExportBitwise<kBitwiseAnd, kAnd>},
-    {op::kBitwiseNot, "BitwiseNot, Not", 7, ExportBitwise<kBitwiseNot, kNot>},
-    {op::kBitwiseOr, "BitwiseOr, Or", 7, ExportBitwise<kBitwiseOr, kOr>},
-    {op::kBitwiseXor, "BitwiseXor, Xor", 7, ExportBitwise<kBitwiseXor, kXor>},
-    {op::kCeil, "Ceil", 1, ExportRounding<kCeil>},
+    {op::kBitwiseAnd, "BitwiseAnd", 7, ExportBitwise},  // also And
+    {op::kBitwiseNot, "BitwiseNot", 7, ExportBitwise},  // also Not
+    {op::kBitwiseOr, "BitwiseOr", 7, ExportBitwise},    // also Or
+    {op::kBitwiseXor, "BitwiseXor", 7, ExportBitwise},  // also Xor
+    {op::kCeil, "Ceil", 1, ExportRounding},
     {op::kClip, "Clip", 6, ExportClip},
     {op::kCos, "Cos", 7},
     {op::kCosh, "Cosh", 9},
     {op::kDequantize, "DequantizeLinear", 10, ExportDequantize},
-    {op::kDivide, "Div, Reciprocal", 6, ExportBroadcasting<kDiv>},
-    {op::kEqual, "Equal", 1, ExportBroadcasting<kEqual>},
+    {op::kDivide, "Div", 6, ExportBroadcasting},  // also Reciprocal
+    {op::kEqual, "Equal", 1, ExportBroadcasting},
     {op::kErf, "Erf", 9},
-    {op::kEwiseFma, "Mul, Add", 7, ExportFma},
+    {op::kEwiseFma, "", 7, ExportFma},  // Mul, Add
     {op::kExp, "Exp"},
-    {op::kFloor, "Floor", 1, ExportRounding<kFloor>},
-    {op::kFloorDivide, "Div, Floor, Mod, Sub", 10, ExportFloorDivide},
+    {op::kFloor, "Floor", 1, ExportRounding},
+    {op::kFloorDivide, "", 10, ExportFloorDivide},  // Div, Floor, Mod, Sub
     {op::kFloorMod, "Mod", 10, ExportFloorMod},
-    {op::kGreater, "Greater", 1, ExportBroadcasting<kGreater>},
-    {op::kGreaterEqual, "GreaterOrEqual", 9, ExportOrEqual<kGreaterOrEqual, kLess>},
-    {op::kIsFinite, "IsInf, IsNaN, Or, Not", 10, ExportIsFinite},
+    {op::kGreater, "Greater", 1, ExportBroadcasting},
+    {op::kGreaterEqual, "GreaterOrEqual", 9, ExportGreaterEqual},
+    {op::kIsFinite, "", 10, ExportIsFinite},  // IsInf, IsNaN, Or, Not
     {op::kIsInf, "IsInf", 10},
     {op::kIsNan, "IsNaN", 9},
-    {op::kLeftShift, "BitShift", 11, ExportShift<kLeft>},
-    {op::kLess, "Less", 1, ExportBroadcasting<kLess>},
-    {op::kLessEqual, "LessOrEqual", 9, ExportOrEqual<kLessOrEqual, kGreater>},
+    {op::kLeftShift, "BitShift", 11, ExportLeftShift},
+    {op::kLess, "Less", 1, ExportBroadcasting},
+    {op::kLessEqual, "LessOrEqual", 9, ExportLessEqual},
     {op::kLog, "Log"},
-    {op::kLogAddExp, "composition", 8, ExportLogAddExp},
-    {op::kLogicalAnd, "And", 1, ExportBroadcasting<kAnd>},
+    {op::kLogAddExp, "", 8, ExportLogAddExp},
+    {op::kLogicalAnd, "And", 1, ExportBroadcasting},
     {op::kLogicalNot, "Not"},
-    {op::kLogicalOr, "Or", 1, ExportBroadcasting<kOr>},
-    {op::kLogicalXor, "Xor", 1, ExportBroadcasting<kXor>},
+    {op::kLogicalOr, "Or", 1, ExportBroadcasting},
+    {op::kLogicalXor, "Xor", 1, ExportBroadcasting},
     {op::kMaximum, "Max", 6},
     {op::kMinimum, "Min", 6},
     {op::kMod, "Mod", 10, ExportMod},
-    {op::kMultiply, "Mul", 6, ExportBroadcasting<kMul>},
+    {op::kMultiply, "Mul", 6, ExportBroadcasting},
     {op::kNegative, "Neg"},
-    {op::kNnDropout, "its operand", 1, ExportDropout},
-    {op::kNnGelu, "Gelu; before 20 a composition", 9, ExportGelu},
-    {op::kNnGeluTanh, "Gelu; before 20 a composition", 7, ExportGeluTanh},
+    {op::kNnDropout, "", 1, ExportDropout},    // its operand
+    {op::kNnGelu, "", 9, ExportGelu},          // Gelu; before 20 a composition
+    {op::kNnGeluTanh, "", 7, ExportGeluTanh},  // Gelu; before 20 a composition
     {op::kNnLeakyrelu, "LeakyRelu", 6, ExportLeakyRelu},
     {op::kNnLogSoftmax, "LogSoftmax", 1, ExportLogSoftmax},
     {op::kNnPrelu, "PRelu", 7, ExportPrelu},
     {op::kNnRelu, "Relu", 6},
     {op::kNnSelu, "Selu", 6},
-    {op::kNnSilu, "Swish; before 24 Sigmoid, Mul", 7, ExportSilu},
+    {op::kNnSilu, "", 7, ExportSilu},  // Swish; before 24 Sigmoid, Mul
     {op::kNnSoftmax, "Softmax", 1, ExportSoftmax},
     {op::kNnSoftplus, "Softplus", 1, ExportSoftplus},
-    {op::kNotEqual, "Equal, Not; Cast", 7, ExportNotEqual},
-    {op::kPower, "Pow", 1, ExportBroadcasting<kPow>},
+    {op::kNotEqual, "", 7, ExportNotEqual},  // Equal, Not; Cast
+    {op::kPower, "Pow", 1, ExportBroadcasting},
     {op::kQuantize, "QuantizeLinear", 10, ExportQuantize},
-    {op::kRightShift, "BitShift", 11, ExportShift<kRight>},
-    {op::kRound, "Round", 11, ExportRounding<kRound>},
-    {op::kRsqrt, "Sqrt, Reciprocal", 6, ExportRsqrt},
+    {op::kRightShift, "BitShift", 11, ExportRightShift},
+    {op::kRound, "Round", 11, ExportRounding},
+    {op::kRsqrt, "", 6, ExportRsqrt},  // Sqrt, Reciprocal
     {op::kSigmoid, "Sigmoid", 6},
     {op::kSign, "Sign", 9},
     {op::kSin, "Sin", 7},
     {op::kSinh, "Sinh", 9},
     {op::kSqrt, "Sqrt", 6},
     {op::kSquare, "Mul", 7, ExportSquare},
-    {op::kSubtract, "Sub", 6, ExportBroadcasting<kSub>},
+    {op::kSubtract, "Sub", 6, ExportBroadcasting},
     {op::kTan, "Tan", 7},
     {op::kTanh, "Tanh", 6},
-    {op::kTrunc, "Sign, Abs, Floor, Mul", 9, ExportTrunc},
+    {op::kTrunc, "", 9, ExportTrunc},  // Sign, Abs, Floor, Mul
     {op::kWhere, "Where", 9},
     {op::kWrapParam, "Cast", 6, ExportAstype},
 };

@@ -157,7 +157,7 @@ Names ExportRoiAlign(OpExport& op) {
 }
 
 constexpr ExportRow kImageExports[] = {
-    {op::kImageGridSample, "Transpose, GridSample", 16, ExportGridSample},
+    {op::kImageGridSample, "", 16, ExportGridSample},  // Transpose, GridSample
     {op::kImageResize2d, "Resize", 11, ExportResize2d},
     {op::kVisionRoiAlign, "RoiAlign", 10, ExportRoiAlign},
 };

@@ -422,14 +422,14 @@ constexpr ExportRow kManipulateExports[] = {
     {op::kNonzero, "NonZero", 9},
     {op::kOneHot, "OneHot", 9, ExportOneHot},
     {op::kPermuteDims, "Transpose", 1, ExportPermuteDims},
-    {op::kRepeat, "Unsqueeze, Tile, Reshape", 6, ExportRepeat},
+    {op::kRepeat, "", 6, ExportRepeat},  // Unsqueeze, Tile, Reshape
     {op::kReshape, "Reshape", 5, ExportReshape},
     {op::kReverseSequence, "ReverseSequence", 10, ExportReverseSequence},
-    {op::kScatterElements, "ScatterElements; before 11 Scatter", 9, ExportScatterElements},
+    {op::kScatterElements, "", 9, ExportScatterElements},  // ScatterElements; before 11 Scatter
     {op::kScatterNd, "ScatterND", 11, ExportScatterNd},
     {op::kSplit, "Split", 2, ExportSplit},
     {op::kSqueeze, "Squeeze", 1, ExportSqueeze},
-    {op::kStack, "Unsqueeze, Concat", 4, ExportStack},
+    {op::kStack, "", 4, ExportStack},  // Unsqueeze, Concat
     {op::kStridedSlice, "Slice", 1, ExportStridedSlice},
     {op::kTake, "Gather", 1, ExportTake},
     {op::kTile, "Tile", 6, ExportTile},

@@ -345,10 +345,10 @@ Names ExportPixelShuffle(OpExport& op) {
 
 constexpr ExportRow kNeuralExports[] = {
     {op::kEinsum, "Einsum", 12, ExportEinsum},
-    {op::kMatmul, "MatMul, Gemm", 1, ExportMatmul},
-    {op::kNnAdaptiveAvgPool1d, "GlobalAveragePool, AveragePool", 1, ExportAdaptivePool},
-    {op::kNnAdaptiveAvgPool2d, "GlobalAveragePool, AveragePool", 1, ExportAdaptivePool},
-    {op::kNnAdaptiveAvgPool3d, "GlobalAveragePool, AveragePool", 1, ExportAdaptivePool},
+    {op::kMatmul, "", 1, ExportMatmul},                     // MatMul, Gemm
+    {op::kNnAdaptiveAvgPool1d, "", 1, ExportAdaptivePool},  // GlobalAveragePool, AveragePool
+    {op::kNnAdaptiveAvgPool2d, "", 1, ExportAdaptivePool},  // GlobalAveragePool, AveragePool
+    {op::kNnAdaptiveAvgPool3d, "", 1, ExportAdaptivePool},  // GlobalAveragePool, AveragePool
     {op::kNnAvgPool1d, "AveragePool", 1, ExportAvgPool},
     {op::kNnAvgPool2d, "AveragePool", 1, ExportAvgPool},
     {op::kNnAvgPool3d, "AveragePool", 1, ExportAvgPool},
@@ -359,17 +359,17 @@ constexpr ExportRow kNeuralExports[] = {
     {op::kNnConv2dTranspose, "ConvTranspose", 1, ExportConvTranspose},
     {op::kNnConv3d, "Conv", 1, ExportConv},
     {op::kNnConv3dTranspose, "ConvTranspose", 1, ExportConvTranspose},
-    {op::kNnGroupNorm, "GroupNormalization; before 21 a composition", 6, ExportGroupNorm},
+    {op::kNnGroupNorm, "", 6, ExportGroupNorm},  // GroupNormalization; before 21 a composition
     {op::kNnInstanceNorm, "InstanceNormalization", 6, ExportInstanceNorm},
-    {op::kNnLayerNorm, "LayerNormalization; before 17 a composition", 7, ExportLayerNorm},
+    {op::kNnLayerNorm, "", 7, ExportLayerNorm},  // LayerNormalization; before 17 a composition
     {op::kNnMaxPool1d, "MaxPool", 1, ExportMaxPool},
     {op::kNnMaxPool2d, "MaxPool", 1, ExportMaxPool},
     {op::kNnMaxPool3d, "MaxPool", 1, ExportMaxPool},
     {op::kNnNllLoss, "NegativeLogLikelihoodLoss", 12, ExportNllLoss},
     {op::kNnPad, "Pad", 2, ExportPad},
     {op::kNnPixelShuffle, "DepthToSpace", 11, ExportPixelShuffle},
-    {op::kNnRmsNorm, "RMSNormalization; before 23 a composition", 7, ExportRmsNorm},
-    {op::kOuter, "Unsqueeze, Mul", 7, ExportOuter},
+    {op::kNnRmsNorm, "", 7, ExportRmsNorm},  // RMSNormalization; before 23 a composition
+    {op::kOuter, "", 7, ExportOuter},        // Unsqueeze, Mul
 };
 
 }  // namespace

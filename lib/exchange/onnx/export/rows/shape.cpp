@@ -111,16 +111,16 @@ Names ExportEye(OpExport& op) {
 
 constexpr ExportRow kShapeExports[] = {
     {op::kArange, "Range", 11, ExportArange},
-    {op::kEye, "ConstantOfShape, EyeLike", 9, ExportEye},
+    {op::kEye, "", 9, ExportEye},  // ConstantOfShape, EyeLike
     {op::kEyeLike, "EyeLike", 9, ExportEyeLike},
-    {op::kFull, "ConstantOfShape, Expand", 8, ExportFull},
-    {op::kFullLike, "ConstantOfShape, Expand", 8, ExportFullLike},
+    {op::kFull, "", 8, ExportFull},          // ConstantOfShape, Expand
+    {op::kFullLike, "", 8, ExportFullLike},  // ConstantOfShape, Expand
     {op::kOnes, "ConstantOfShape", 9, ExportOnes},
     {op::kOnesLike, "ConstantOfShape", 9, ExportOnesLike},
-    {op::kShapeOf, "Shape, where it is used", 1, ExportNothing},
-    {op::kShapeToTensor, "Shape, Gather, Concat", 1, ExportShapeToTensor},
+    {op::kShapeOf, "", 1, ExportNothing},              // Shape, where it is used
+    {op::kShapeToTensor, "", 1, ExportShapeToTensor},  // Shape, Gather, Concat
     {op::kSize, "Size", 1, ExportSize},
-    {op::kTensorToShape, "its operand, where it is used", 1, ExportNothing},
+    {op::kTensorToShape, "", 1, ExportNothing},  // its operand, where it is used
     {op::kTril, "Trilu", 14, ExportTril},
     {op::kTriu, "Trilu", 14, ExportTriu},
     {op::kZeros, "ConstantOfShape", 9, ExportZeros},
