@@ -138,14 +138,17 @@ class Operator:
 
     def definition(self):
         parameters = ["OpBuilder ops", *(f"{kind} {name}" for kind, name, _ in self.parameters())]
-        names = [f"ops.OrVoid({o.name})" if o.is_void else o.name for o in self.operands if not o.repeats]
+        given = [o for o in self.operands if not o.repeats]
+        names = [f"ops.OrVoid({o.name})" if o.is_void else o.name for o in given]
         repeated = [o.name for o in self.operands if o.repeats]
         attrs = f"MakeOpAttrs(op::k{self.id}, attrs)" if self.record else "nullptr"
-        values = [f"op::k{self.id}", f"{{{', '.join(names)}}}", *repeated, attrs]
+        # Operands from the first that a call may lack on.
+        may_lack = next((i for i, o in enumerate(given) if o.is_optional and not o.is_void), None)
+        groups = [names] if may_lack is None else [names[:may_lack], names[may_lack:]]
+        values = [f"op::k{self.id}", *(f"{{{', '.join(group)}}}" for group in groups), *repeated, attrs]
         if self.has_types:
             values.append("type_args")
-        may_lack = any(o.is_optional and not o.is_void for o in self.operands)
-        make = "MakeRest" if repeated else "MakeGiven" if may_lack else "Make"
+        make = "MakeRest" if repeated else "Make" if may_lack is None else "MakeGiven"
         return f"const Call* {self.id}({', '.join(parameters)}) {{\n  return ops.{make}({', '.join(values)});\n}}\n"
 
 

@@ -15,7 +15,7 @@ BEGIN, END = "<!-- begin of the table -->", "<!-- end of the table -->"
 STRING = r'"(?:[^"\\]|\\.)*"'
 # A row is a name, the arguments, the attributes, and a builder, once macros are expanded.
 STRINGS = rf"((?:{STRING}\s*)+)"
-ROW = re.compile(rf"\{{\s*{STRINGS},\s*{STRINGS},\s*{STRINGS},\s*(\w+)\s*\}}")
+ROW = re.compile(rf"\{{\s*{STRINGS},\s*{STRINGS},\s*{STRINGS},\s*(\w+)(<[^{{}}]*>)?\s*\}}")
 MACRO = re.compile(r"^#define (\w+)(?:\(([\w, ]+)\))?((?:.*\\\n)*.*)\n", re.MULTILINE)
 CALL = r"\b{}\(((?:{}|[^()\"])*)\)"
 
@@ -48,13 +48,13 @@ DEFINITION = re.compile(
     r"^(?:(?:const Expr\*|Value|Line|auto|std::[\w:<>]+) (\w+)\([^;{]*\) \{(?:([^\n]*\})$|(.*?)^\})|class (\w+) (?:final )?\{(.*?)^\};)",
     re.MULTILINE | re.DOTALL,
 )
-NAME = re.compile(rf"({STRING}|call\.row\(\)\.name(?:\.substr\(\w+\))?)|\brelay_?\.([A-Z]\w+)\(")
-# Attributes, which are not operators even if they have the name of one.
-ATTRIBUTE = re.compile(rf"\b(?:attr|Ints?|Float|Bool|String|has|FloatsOf|OptionOr)\((?:call, )?{STRING}|\{{{STRING},[^{{}}]*\}}")
+# Operators by their functions, by those of relay_builder.h and OpCall for frequent ones, and by their names in Relay.
+NAME = re.compile(rf"\bop::(\w+)|\brelay_?\.(?!Unary)([A-Z]\w+)\(|\bcall_?\.(?!Relay)([A-Z]\w+)\(|\b(?:Relay|Unary)\(\s*({STRING}|call\.row\(\)\.name)")
 NO_COUNTERPART = re.compile(rf"NoCounterpart\(\s*({STRING})")
-# The operators that the short names of relay_builder.h make.
 SHORT = {"GreaterEqual": "greater_equal", "LogicalOr": "logical_or", "LeftShift": "left_shift", "RightShift": "right_shift",
          "Repeat": "repeat", "Cast": "astype", "AlongAxis": "expand_dims"}
+FREQUENT = {"Reshape": "reshape", "Flat": "reshape", "Permute": "permute_dims", "ExpandDims": "expand_dims", "Concat": "concat",
+            "Slice": "strided_slice", "Iota": "arange"}
 MOST_NAMES = 6
 
 
@@ -64,7 +64,7 @@ def reachable(name, definitions, seen):
         return ""
     seen.add(name)
     body = definitions[name]
-    uses = re.findall(r"(?<!\.)\b[A-Z]\w+(?=[({]| \w+\()", body)
+    uses = re.findall(r"(?<![.:])\b[A-Z]\w+(?=[({]| \w+\()", body)
     return body + "".join(reachable(use, definitions, seen) for use in uses)
 
 
@@ -73,12 +73,18 @@ def relax_operators():
         return set(re.findall(r"^\| `R\.([\w.]+)`", f.read(), re.MULTILINE))
 
 
-def result(operator, builder, definitions, relax):
+def result(operator, builder, arguments, definitions, relax):
     """The operators of Relax that a builder names, or words for what it makes without naming one."""
-    body = reachable(builder, definitions, set())
+    body = arguments + reachable(builder, definitions, set())
+    ids = {re.sub(r"[._]", "", name): name for name in relax}
     names = []
-    for quoted, short in NAME.findall(ATTRIBUTE.sub("", body)):
-        name = SHORT.get(short, short.lower()) if short else unquote(quoted) or operator.removeprefix("dyn.").removeprefix("qnn.")
+    for made, short, frequent, quoted in NAME.findall(body):
+        if made:
+            name = ids.get(made.lower())
+        elif short:
+            name = SHORT.get(short, short.lower())
+        else:
+            name = FREQUENT.get(frequent) if frequent else unquote(quoted) or operator.removeprefix("qnn.")
         if name in relax and name not in names:
             names.append(name)
     if names:
@@ -104,9 +110,9 @@ def rows():
         for name, body in definitions.items():
             everywhere.setdefault(name, body)
     for text, definitions in texts:
-        for name, arguments, attributes, builder in ROW.findall(text):
-            operator = unquote(name)
-            yield operator, unquote(arguments), unquote(attributes), result(operator, builder, {**everywhere, **definitions}, relax)
+        for name, arguments, attributes, builder, given in ROW.findall(text):
+            becomes = result(unquote(name), builder, given, {**everywhere, **definitions}, relax)
+            yield unquote(name), unquote(arguments), unquote(attributes), becomes
 
 
 def table():

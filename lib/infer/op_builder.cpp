@@ -11,7 +11,13 @@
 namespace iropt {
 
 const Call* OpBuilder::Make(OpId op, std::span<const Expr* const> args, const Attr* attrs, const TupleType* type_args) {
-  return builder_.MakeCall(GetOp(op), args, attrs, type_args);
+  if (!propagates_null_) return builder_.MakeCall(GetOp(op), args, attrs, type_args);
+  if (std::ranges::find(args, nullptr) != args.end()) return nullptr;
+  Workspace& workspace = builder_.workspace();
+  auto* call = workspace.New<Call>(GetOp(op), workspace.Copy(args), attrs, type_args, nullptr);
+  call->set_span(span_);
+  call->type = builder_.inferrer()->Infer(call);
+  return call->type ? call : nullptr;
 }
 
 const Call* OpBuilder::TryMake(OpId op, std::initializer_list<const Expr*> args, const Attr* attrs) {
@@ -45,10 +51,11 @@ const Expr* OpBuilder::MakeScalar(double value, DataType dtype) {
   return MakeConstant(MakeScalarTensor(scalar), builder_.workspace());
 }
 
-const Call* OpBuilder::MakeGiven(OpId op, std::initializer_list<const Expr*> args, const Attr* attrs,
+const Call* OpBuilder::MakeGiven(OpId op, std::initializer_list<const Expr*> first,
+                                 std::initializer_list<const Expr*> rest, const Attr* attrs,
                                  const TupleType* type_args) {
-  std::vector<const Expr*> given;
-  std::copy_if(args.begin(), args.end(), std::back_inserter(given), [](const Expr* arg) { return arg != nullptr; });
+  std::vector<const Expr*> given(first);
+  std::ranges::copy_if(rest, std::back_inserter(given), [](const Expr* arg) { return arg != nullptr; });
   return Make(op, given, attrs, type_args);
 }
 

@@ -108,13 +108,13 @@ class OpHeadersTest(unittest.TestCase):
             "return ops.Make(op::kAbs, {x}, nullptr);",
             "return ops.Make(op::kTrunc, {x}, nullptr);",
             "return ops.Make(op::kPad, {data, value}, MakeOpAttrs(op::kPad, attrs));",
-            "return ops.MakeGiven(op::kPadOne, {data, size}, MakeOpAttrs(op::kPadOne, attrs));",
+            "return ops.MakeGiven(op::kPadOne, {data}, {size}, MakeOpAttrs(op::kPadOne, attrs));",
             "return ops.Make(op::kPadAll, {data, ops.OrVoid(size)}, MakeOpAttrs(op::kPadAll, attrs));",
             "return ops.Make(op::kNull, {}, nullptr);"])
         self.assertEqual(self.lines("op_builder/calls.cpp", "return"), [
             "return ops.Make(op::kPadLike, {x, y}, MakeOpAttrs(op::kPadLike, attrs));",
             "return ops.MakeRest(op::kCallPacked, {func}, args, nullptr, type_args);",
-            "return ops.MakeGiven(op::kCallTir, {func, ints}, nullptr, type_args);",
+            "return ops.MakeGiven(op::kCallTir, {func}, {ints}, nullptr, type_args);",
             "return ops.Make(op::kCallBuiltin, {func}, nullptr, type_args);"])
 
     def ids(self, family):

@@ -3,7 +3,7 @@
 //   OpBuilder ops(builder);
 //   const Expr* sum = op::Add(ops, op::Matmul(ops, x, weight, {.out_dtype = DataType::Float(32)}), bias);
 //
-// An OpBuilder is as cheap to copy as a pointer.
+// An OpBuilder is cheap to copy.
 #pragma once
 
 #include <initializer_list>
@@ -14,11 +14,14 @@
 
 namespace iropt {
 
-// Makes calls and their operands. As cheap to copy as a pointer.
+// Makes calls and their operands. Cheap to copy.
 class OpBuilder {
  public:
   // The builder has a TypeInferrer, and lives longer.
   explicit OpBuilder(BlockBuilder& builder) : builder_(builder) {}
+  // For readers, to which null is an expression with a reported error: calls get the span, and a call with a null
+  // operand, or whose type cannot be inferred, is null.
+  OpBuilder(BlockBuilder& builder, Span span) : builder_(builder), span_(span), propagates_null_(true) {}
 
   // ---- Any operator. Calls are not bound to variables: operands may be calls themselves, and all have types. If the
   // type of a call cannot be inferred, the inferrer reports why, and builder.failed() holds.
@@ -39,9 +42,9 @@ class OpBuilder {
   const Expr* MakeScalar(double value, DataType dtype);
 
   // ---- What functions of operators are made of
-  // Leaves out operands that are null.
-  const Call* MakeGiven(OpId op, std::initializer_list<const Expr*> args, const Attr* attrs,
-                        const TupleType* type_args = nullptr);
+  // Leaves out operands of `rest` that are null.
+  const Call* MakeGiven(OpId op, std::initializer_list<const Expr*> first, std::initializer_list<const Expr*> rest,
+                        const Attr* attrs, const TupleType* type_args = nullptr);
   const Call* MakeRest(OpId op, std::initializer_list<const Expr*> first, std::span<const Expr* const> rest,
                        const Attr* attrs, const TupleType* type_args = nullptr);
   // The operand; an empty tuple for null.
@@ -49,6 +52,8 @@ class OpBuilder {
 
  private:
   BlockBuilder& builder_;
+  Span span_;
+  bool propagates_null_ = false;
 };
 
 }  // namespace iropt

@@ -1,6 +1,7 @@
 // Operators that TVM computes with less exact functions, and the bits of a tensor as another dtype.
 #include "iropt/infer/approximate.h"
 
+#include "iropt/infer/ops/memory.h"
 #include "op_table.h"
 
 namespace iropt::relay {
@@ -13,7 +14,8 @@ const Expr* BuildFastTanh(OpCall& call) { return ApproximateTanh(call.arg(0), ca
 const Expr* BuildFastSoftmax(OpCall& call) { return ApproximateSoftmax(call.arg(0), call.Int("axis"), call.builder()); }
 
 const Expr* BuildReinterpret(OpCall& call) {
-  return call.Make("memory.view", {call.arg(0)}, {{"dtype", call.attr("dtype")}});
+  return op::MemoryView(call, call.arg(0), nullptr,
+                        call.workspace().New<DataTypeImm>(call.Dtype("dtype"), ObjectType::Get()));
 }
 
 constexpr OperatorRow kApproximate[] = {

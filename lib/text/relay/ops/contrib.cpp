@@ -3,6 +3,18 @@
 #include <numeric>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/ops/arithmetic.h"
+#include "iropt/infer/ops/concat.h"
+#include "iropt/infer/ops/create.h"
+#include "iropt/infer/ops/gather.h"
+#include "iropt/infer/ops/grad.h"
+#include "iropt/infer/ops/index.h"
+#include "iropt/infer/ops/nn.h"
+#include "iropt/infer/ops/pooling.h"
+#include "iropt/infer/ops/reduction.h"
+#include "iropt/infer/ops/slice.h"
+#include "iropt/infer/ops/sorting.h"
+#include "iropt/infer/ops/unary.h"
 #include "relay_builder.h"
 #include "shape_values.h"
 
@@ -22,8 +34,8 @@ const Expr* BuildDensePack(OpCall& call) {
   if (!dims || dims->size() != 3) return call.Error("type-inference", "the weight does not have three dimensions");
   const arith::PrimBuilder make;
   const DimList matrix{make.Mul((*dims)[0], (*dims)[2]), (*dims)[1]};
-  Value rows = call.Make("permute_dims", {call.arg(1)}, {{"axes", call.ListOf({0, 2, 1})}});
-  Value weight = call.Make("reshape", {rows, call.ListOf(matrix)});
+  Value rows = call.Permute(call.arg(1), {0, 2, 1});
+  Value weight = call.Reshape(rows, matrix);
   return call.Relay("nn.dense", {call.arg(0), weight},
                     {{"units", call.attr("units")}, {"out_dtype", call.attr("out_dtype")}});
 }
@@ -55,11 +67,10 @@ const Expr* BuildFifoBuffer(OpCall& call) {
   const auto at = static_cast<size_t>(*axis);
   const arith::PrimBuilder make;
   const Value parts[] = {call.arg(1), call.arg(0)};
-  Value all = call.Make("concat", {call.MakeTuple(parts)}, {{"axis", *axis}});
+  Value all = call.Concat(parts, *axis);
   const DimList begin{(*data)[at]};
   const DimList end{make.Add((*data)[at], (*buffer)[at])};
-  return call.Make("strided_slice", {all},
-                   {{"axes", call.ListOf({*axis})}, {"begin", call.ListOf(begin)}, {"end", call.ListOf(end)}});
+  return call.Slice(all, {*axis}, begin, end);
 }
 
 const Expr* BuildPacked(OpCall& call) { return call.NoCounterpart("packed bits"); }
@@ -74,35 +85,33 @@ const Expr* BuildLayoutOfSchedule(OpCall& call) { return call.NoCounterpart("a l
 // ---- Gradients
 
 // Relay has the gradient of the result before the data, as Relax.
+template <auto kOp>
 const Expr* BuildPoolGrad(OpCall& call) {
-  std::vector<int64_t> dilation = call.Ints("dilation");
-  if (dilation.empty()) dilation = {1, 1};
-  const bool is_max = call.row().name.starts_with("nn.max");
+  const std::string_view layout = call.String("layout");
   const std::string_view out = call.String("out_layout");
-  return call.Make(is_max ? "grad.max_pool2d_backward" : "grad.avg_pool2d_backward", {call.arg(0), call.arg(1)},
-                   {{"pool_size", call.ListOf(call.Ints("pool_size"))},
-                    {"strides", call.ListOf(call.Ints("strides"))},
-                    {"padding", call.ListOf(call.Ints("padding"))},
-                    {"dilation", call.ListOf(dilation)},
-                    {"ceil_mode", call.Bool("ceil_mode")},
-                    {"count_include_pad", !is_max && call.Bool("count_include_pad")},
-                    {"layout", call.attr("layout")},
-                    {"out_layout", out.empty() ? call.attr("layout") : call.attr("out_layout")}});
+  return kOp(call, call.arg(0), call.arg(1),
+             {.pool_size = call.IntsOf("pool_size", 2),
+              .strides = call.IntsOf("strides", 2),
+              .dilation = call.Ints("dilation").empty() ? Ints{1, 1} : call.IntsOf("dilation", 2),
+              .padding = call.IntsOf("padding", 4, true),
+              .ceil_mode = call.Bool("ceil_mode"),
+              .count_include_pad = call.Bool("count_include_pad"),
+              .layout = layout,
+              .out_layout = out.empty() ? layout : out});
 }
 
 // The convolution of the data with the gradient, both in NCHW, where batch and channels change places.
 Value WeightGradOf(OpCall& call, Value grad, Value data, std::span<const int64_t> kernel) {
-  const PyValue exchanged = call.ListOf({1, 0, 2, 3});
-  grad = call.Make("permute_dims", {grad}, {{"axes", exchanged}});
-  data = call.Make("permute_dims", {data}, {{"axes", exchanged}});
+  const Ints exchanged{1, 0, 2, 3};
+  grad = call.Permute(grad, exchanged);
+  data = call.Permute(data, exchanged);
   Value product = call.Relay("nn.conv2d", {data, grad},
                              {{"strides", call.attr("dilation")},
                               {"padding", call.attr("padding")},
                               {"dilation", call.attr("strides")},
                               {"out_dtype", call.attr("out_dtype")}});
-  product = call.Make("strided_slice", {product},
-                      {{"axes", call.ListOf({2, 3})}, {"begin", call.ListOf({0, 0})}, {"end", call.ListOf(kernel)}});
-  return call.Make("permute_dims", {product}, {{"axes", exchanged}});
+  product = call.Slice(product, {2, 3}, {0, 0}, kernel);
+  return call.Permute(product, exchanged);
 }
 
 // kernel_layout is the layout of the gradient, out_layout that of the weight.
@@ -124,17 +133,14 @@ const Expr* BuildConvWeightGrad(OpCall& call) {
   const auto part = [&](Value tensor, int64_t channels, int64_t group) {
     if (groups == 1) return tensor;
     const int64_t size = channels / groups;
-    return call.Make("strided_slice", {tensor},
-                     {{"axes", call.ListOf({1})},
-                      {"begin", call.ListOf({group * size})},
-                      {"end", call.ListOf({(group + 1) * size})}});
+    return call.Slice(tensor, {1}, {group * size}, {(group + 1) * size});
   };
   std::vector<Value> parts;
   for (int64_t group = 0; group < groups; ++group) {
     Value of_outputs = part(grad, outputs ? (*outputs)[1] : 0, group);
     parts.push_back(WeightGradOf(call, of_outputs, part(data, inputs ? (*inputs)[1] : 0, group), kernel));
   }
-  Value weight = parts.size() == 1 ? parts[0] : call.Make("concat", {call.MakeTuple(parts)}, {{"axis", 0}});
+  Value weight = parts.size() == 1 ? parts[0] : call.Concat(parts, 0);
   return TransformLayout(call, weight, "OIHW", layout_or("out_layout", "", "OIHW"));
 }
 
@@ -145,8 +151,8 @@ Value RowsOf(OpCall& call, Value columns, Value begins) {
   RelayBuilder relay(call);
   const auto count = call.Dims(columns);
   if (!count || count->size() != 1) return call.Error("type-inference", "the indices are not a vector of known size");
-  Value places = call.Make("arange", {PyValue(count->front())}, {{"dtype", "int64"}});
-  Value rows = call.Make("bucketize", {places, call.Cast(begins, kInt64)}, {{"right", true}});
+  Value places = call.Iota(count->front(), kInt64);
+  Value rows = op::Bucketize(call, places, call.Cast(begins, kInt64), {.right = true});
   return relay.Subtract(rows, relay.Int(1, kInt64));
 }
 
@@ -163,13 +169,13 @@ Value DenseOf(OpCall& call, Value data, Value indices, Value begins, const PrimE
   if (has_blocks) shape = {rows, make.FloorDiv(columns, (*blocks)[2]), (*blocks)[1], (*blocks)[2]};
   const Value coordinates[] = {RowsOf(call, indices, begins), call.Cast(indices, kInt64)};
   if (coordinates[0] == nullptr) return nullptr;
-  Value places = call.Make("stack", {call.MakeTuple(coordinates)}, {{"axis", 1}});
-  Value zeros = call.Make("zeros", {call.ListOf(shape)}, {{"dtype", call.DTypeValue(call.DType(data))}});
-  Value dense = call.Make("scatter_nd", {zeros, places, data}, {{"reduction", "add"}});
+  Value places = op::Stack(call, call.MakeTuple(coordinates), {.axis = 1});
+  Value zeros = op::Zeros(call, call.Shape(shape), {.dtype = call.DType(data)});
+  Value dense = op::ScatterNd(call, zeros, places, data, {.reduction = "add"});
   if (!has_blocks) return dense;
-  Value in_rows = call.Make("permute_dims", {dense}, {{"axes", call.ListOf({0, 2, 1, 3})}});
+  Value in_rows = call.Permute(dense, {0, 2, 1, 3});
   const DimList matrix{make.Mul(rows, (*blocks)[1]), columns};
-  return call.Make("reshape", {in_rows, call.ListOf(matrix)});
+  return call.Reshape(in_rows, matrix);
 }
 
 // data * weight^T, where one of them is sparse.
@@ -184,7 +190,7 @@ const Expr* BuildSparseDense(OpCall& call) {
 const Expr* BuildSparseAdd(OpCall& call) {
   const auto dims = call.Dims(call.arg(0));
   if (!dims || dims->size() != 2) return call.Error("type-inference", "the dense operand is not a matrix");
-  return call.Make("add", {call.arg(0), DenseOf(call, call.arg(1), call.arg(2), call.arg(3), dims->back())});
+  return op::Add(call, call.arg(0), DenseOf(call, call.arg(1), call.arg(2), call.arg(3), dims->back()));
 }
 
 // The elements of a square matrix in the order of columns.
@@ -196,10 +202,10 @@ const Expr* BuildSparseTranspose(OpCall& call) {
   Value columns = call.Cast(call.arg(1), kInt64);
   Value rows = RowsOf(call, call.arg(1), call.arg(2));
   Value size = SizeOfAxis(call, call.arg(2), 0, kInt64);
-  Value order = call.Make("argsort", {relay.Add(relay.Multiply(columns, size), rows)}, {{"dtype", "int64"}});
-  const auto ordered = [&](Value values) { return call.Make("take", {values, order}, {{"axis", 0}}); };
-  Value places = call.Make("arange", {PyValue(starts->front())}, {{"dtype", "int64"}});
-  Value begins = call.Make("bucketize", {places, ordered(columns)});
+  Value order = op::Argsort(call, relay.Add(relay.Multiply(columns, size), rows), {.dtype = kInt64});
+  const auto ordered = [&](Value values) { return op::Take(call, values, order, {.axis = 0}); };
+  Value places = call.Iota(starts->front(), kInt64);
+  Value begins = op::Bucketize(call, places, ordered(columns));
   const Value results[] = {ordered(call.arg(0)), call.Cast(ordered(rows), call.DType(call.arg(1))),
                            call.Cast(begins, call.DType(call.arg(2)))};
   return call.MakeTuple(results);
@@ -223,19 +229,16 @@ const Expr* BuildCorrelation(OpCall& call) {
   constexpr int64_t kMostRadius = 32;
   if (padding.size() != 4 || kernel < 1 || stride < 1 || step < 1 || most / step > kMostRadius)
     return call.Error("bad-argument", "the windows of the correlation are out of range");
-  const PyValue widths = call.ListOf({0, 0, 0, 0, padding[0], padding[2], padding[1], padding[3]});
-  Value first = call.Make("nn.pad", {call.arg(0)}, {{"pad_width", widths}});
-  Value second = call.Make("nn.pad", {call.arg(1)}, {{"pad_width", widths}});
+  const Ints widths{0, 0, 0, 0, padding[0], padding[2], padding[1], padding[3]};
+  Value first = op::NnPad(call, call.arg(0), call.Scalar(int64_t{0}, kInt32), {.pad_width = widths});
+  Value second = op::NnPad(call, call.arg(1), call.Scalar(int64_t{0}, kInt32), {.pad_width = widths});
   const int64_t border = 2 * (most + (kernel - 1) / 2);
   const auto outputs = [&](int64_t size) { return (size - border + stride - 1) / stride; };
   const int64_t rows = outputs((*shape)[2] + padding[0] + padding[2]);
   const int64_t columns = outputs((*shape)[3] + padding[1] + padding[3]);
   if (rows < 1 || columns < 1) return call.Error("bad-argument", "the images are smaller than the windows");
   const auto part = [&](Value image, int64_t y, int64_t x) {
-    return call.Make("strided_slice", {image},
-                     {{"axes", call.ListOf({2, 3})},
-                      {"begin", call.ListOf({y, x})},
-                      {"end", call.ListOf({y + (rows - 1) * stride + kernel, x + (columns - 1) * stride + kernel})}});
+    return call.Slice(image, {2, 3}, {y, x}, {y + (rows - 1) * stride + kernel, x + (columns - 1) * stride + kernel});
   };
   Value fixed = part(first, most, most);
   std::vector<Value> maps;
@@ -246,14 +249,16 @@ const Expr* BuildCorrelation(OpCall& call) {
     for (int64_t x = -radius; x <= radius; ++x) {
       Value moved = part(second, most + y * step, most + x * step);
       Value match =
-          call.Bool("is_multiply") ? relay.Multiply(fixed, moved) : call.Make("abs", {relay.Subtract(fixed, moved)});
-      match = call.Make("mean", {match}, {{"axis", call.ListOf({1})}, {"keepdims", true}});
-      maps.push_back(
-          call.Make("nn.avg_pool2d", {match},
-                    {{"pool_size", call.ListOf({kernel, kernel})}, {"strides", call.ListOf({stride, stride})}}));
+          call.Bool("is_multiply") ? relay.Multiply(fixed, moved) : op::Abs(call, relay.Subtract(fixed, moved));
+      match = op::Mean(call, match, {.axis = Ints{1}, .keepdims = true});
+      maps.push_back(op::NnAvgPool2d(call, match,
+                                     {.pool_size = Ints{kernel, kernel},
+                                      .strides = Ints{stride, stride},
+                                      .dilation = Ints{1, 1},
+                                      .padding = Ints{0, 0, 0, 0}}));
     }
   }
-  return call.Make("concat", {call.MakeTuple(maps)}, {{"axis", 1}});
+  return call.Concat(maps, 1);
 }
 
 #define CONV2D_ATTRIBUTES                                                                                              \
@@ -278,7 +283,7 @@ constexpr OperatorRow kContrib[] = {
     {"memory.alloc_tensor", "storage, offset, shape", "*", BuildMemory},
     {"memory.kill", "to_free", "", BuildMemory},
     {"meta_schedule_layout_transform", "data", "*", BuildLayoutOfSchedule},
-    {"nn.avg_pool2d_grad", "out_grad, data", POOL_GRAD_ATTRIBUTES, BuildPoolGrad},
+    {"nn.avg_pool2d_grad", "out_grad, data", POOL_GRAD_ATTRIBUTES, BuildPoolGrad<op::GradAvgPool2dBackward>},
     {"nn.bitpack", "data", "*", BuildPacked},
     {"nn.bitserial_conv2d", "data, weight", "*", BuildPacked},
     {"nn.bitserial_dense", "data, weight", "*", BuildPacked},
@@ -297,7 +302,7 @@ constexpr OperatorRow kContrib[] = {
      "kernel_size=1, max_displacement=1, stride1=1, stride2=1, padding=[0, 0], is_multiply=True, layout=\"NCHW\"",
      BuildCorrelation},
     {"nn.fifo_buffer", "data, buffer", "axis=0", BuildFifoBuffer},
-    {"nn.max_pool2d_grad", "out_grad, data", POOL_GRAD_ATTRIBUTES, BuildPoolGrad},
+    {"nn.max_pool2d_grad", "out_grad, data", POOL_GRAD_ATTRIBUTES, BuildPoolGrad<op::GradMaxPool2dBackward>},
     {"nn.sparse_add", "dense_data, sparse_data, sparse_indices, sparse_indptr", "", BuildSparseAdd},
     {"nn.sparse_dense", "dense_data, sparse_data, sparse_indices, sparse_indptr", "sparse_lhs=False", BuildSparseDense},
     {"nn.sparse_transpose", "sparse_data, sparse_indices, sparse_indptr", "", BuildSparseTranspose},

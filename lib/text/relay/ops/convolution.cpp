@@ -1,4 +1,6 @@
 // Convolutions and matrix products.
+#include "iropt/infer/ops/convolution.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +9,7 @@
 
 #include "dims.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/ops/matmul.h"
 #include "op_table.h"
 
 namespace iropt::relay {
@@ -34,12 +37,12 @@ const Expr* DepthwiseWeight(OpCall& call, const Expr* weight, std::string_view l
   weight = TransformLayout(call, weight, layout, used_layout);
   std::vector<int64_t> merged{(*shape)[out] * (*shape)[in], 1};
   for (size_t i = 2; i < used_layout.size(); ++i) merged.push_back((*shape)[AxisIn(layout, used_layout[i])]);
-  return call.Make("reshape", {weight, call.ListOf(merged)});
+  return call.Reshape(weight, merged);
 }
 
-PyValue OutLayout(OpCall& call) {
+std::string_view OutLayout(OpCall& call) {
   const std::string_view layout = call.String("out_layout");
-  return PyValue::String(layout.empty() ? call.String("data_layout") : layout, {});
+  return layout.empty() ? call.String("data_layout") : layout;
 }
 
 // Returns whether an attribute that repeats a dimension of the weights has its size, which may be unknown. A size of 0
@@ -71,34 +74,36 @@ bool CheckWeights(OpCall& call) {
   return HasSize(call, "channels", call.Int("channels"), "axis O", (*dims)[out]);
 }
 
-// Relay's name is that of Relax.
+// kAxes is the number of spatial axes.
+template <auto kOp, size_t kAxes>
 const Expr* BuildConv(OpCall& call) {
   if (!CheckWeights(call)) return nullptr;
   std::string kernel_layout;
   const Expr* weight = DepthwiseWeight(call, call.arg(1), call.String("kernel_layout"), kernel_layout);
-  return call.Make(call.row().name, {call.arg(0), weight},
-                   {{"strides", call.ListOf(call.Ints("strides"))},
-                    {"padding", call.ListOf(call.Ints("padding"))},
-                    {"dilation", call.ListOf(call.Ints("dilation"))},
-                    {"groups", call.Int("groups")},
-                    {"data_layout", call.attr("data_layout")},
-                    {"kernel_layout", call.Text(kernel_layout)},
-                    {"out_layout", OutLayout(call)},
-                    {"out_dtype", call.attr("out_dtype")}});
+  return kOp(call, call.arg(0), weight,
+             {.strides = call.IntsOf("strides", kAxes),
+              .padding = call.IntsOf("padding", 2 * kAxes, true),
+              .dilation = call.IntsOf("dilation", kAxes),
+              .groups = call.Int("groups"),
+              .data_layout = call.String("data_layout"),
+              .kernel_layout = std::string_view(kernel_layout),
+              .out_layout = OutLayout(call),
+              .out_dtype = call.Dtype("out_dtype")});
 }
 
+template <auto kOp, size_t kAxes>
 const Expr* BuildConvTranspose(OpCall& call) {
   if (!CheckWeights(call)) return nullptr;
-  return call.Make(call.row().name, {call.arg(0), call.arg(1)},
-                   {{"strides", call.ListOf(call.Ints("strides"))},
-                    {"padding", call.ListOf(call.Ints("padding"))},
-                    {"output_padding", call.ListOf(call.Ints("output_padding"))},
-                    {"dilation", call.ListOf(call.Ints("dilation"))},
-                    {"groups", call.Int("groups")},
-                    {"data_layout", call.attr("data_layout")},
-                    {"kernel_layout", call.attr("kernel_layout")},
-                    {"out_layout", OutLayout(call)},
-                    {"out_dtype", call.attr("out_dtype")}});
+  return kOp(call, call.arg(0), call.arg(1),
+             {.strides = call.IntsOf("strides", kAxes),
+              .padding = call.IntsOf("padding", 2 * kAxes, true),
+              .output_padding = call.IntsOf("output_padding", kAxes),
+              .dilation = call.IntsOf("dilation", kAxes),
+              .groups = call.Int("groups"),
+              .data_layout = call.String("data_layout"),
+              .kernel_layout = call.String("kernel_layout"),
+              .out_layout = OutLayout(call),
+              .out_dtype = call.Dtype("out_dtype")});
 }
 
 // The tensor with its last two axes exchanged.
@@ -108,13 +113,13 @@ const Expr* TransposeLast(OpCall& call, const Expr* tensor) {
   std::vector<int64_t> axes(static_cast<size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
   std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
-  return call.Make("permute_dims", {tensor}, {{"axes", call.ListOf(axes)}});
+  return call.Permute(tensor, axes);
 }
 
 const Expr* MatrixProduct(OpCall& call, bool transpose_a, bool transpose_b) {
   const Expr* a = transpose_a ? TransposeLast(call, call.arg(0)) : call.arg(0);
   const Expr* b = transpose_b ? TransposeLast(call, call.arg(1)) : call.arg(1);
-  return call.Make("matmul", {a, b}, {{"out_dtype", call.attr("out_dtype")}});
+  return op::Matmul(call, a, b, {.out_dtype = call.Dtype("out_dtype")});
 }
 
 const Expr* BuildDense(OpCall& call) {
@@ -136,13 +141,15 @@ const Expr* BuildMatmul(OpCall& call) {
 
 constexpr OperatorRow kConvolution[] = {
     {"nn.batch_matmul", "tensor_a, tensor_b", "out_dtype=\"\", transpose_a=False, transpose_b=False", BuildMatmul},
-    {"nn.conv1d", "data, weight", CONV_ATTRIBUTES("1", "NCW", "OIW"), BuildConv},
-    {"nn.conv1d_transpose", "data, weight", CONV_TRANSPOSE_ATTRIBUTES("1", "NCW", "IOW"), BuildConvTranspose},
-    {"nn.conv2d", "data, weight", CONV_ATTRIBUTES("[1, 1]", "NCHW", "OIHW"), BuildConv},
-    {"nn.conv2d_transpose", "data, weight", CONV_TRANSPOSE_ATTRIBUTES("[1, 1]", "NCHW", "IOHW"), BuildConvTranspose},
-    {"nn.conv3d", "data, weight", CONV_ATTRIBUTES("[1, 1, 1]", "NCDHW", "OIDHW"), BuildConv},
+    {"nn.conv1d", "data, weight", CONV_ATTRIBUTES("1", "NCW", "OIW"), BuildConv<op::NnConv1d, 1>},
+    {"nn.conv1d_transpose", "data, weight", CONV_TRANSPOSE_ATTRIBUTES("1", "NCW", "IOW"),
+     BuildConvTranspose<op::NnConv1dTranspose, 1>},
+    {"nn.conv2d", "data, weight", CONV_ATTRIBUTES("[1, 1]", "NCHW", "OIHW"), BuildConv<op::NnConv2d, 2>},
+    {"nn.conv2d_transpose", "data, weight", CONV_TRANSPOSE_ATTRIBUTES("[1, 1]", "NCHW", "IOHW"),
+     BuildConvTranspose<op::NnConv2dTranspose, 2>},
+    {"nn.conv3d", "data, weight", CONV_ATTRIBUTES("[1, 1, 1]", "NCDHW", "OIDHW"), BuildConv<op::NnConv3d, 3>},
     {"nn.conv3d_transpose", "data, weight", CONV_TRANSPOSE_ATTRIBUTES("[1, 1, 1]", "NCDHW", "IODHW"),
-     BuildConvTranspose},
+     BuildConvTranspose<op::NnConv3dTranspose, 3>},
     {"nn.dense", "data, weight", "units=None, out_dtype=\"\"", BuildDense},
     {"nn.matmul", "tensor_a, tensor_b", "units=None, out_dtype=\"\", transpose_a=False, transpose_b=False",
      BuildMatmul},

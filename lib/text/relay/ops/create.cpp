@@ -1,7 +1,13 @@
 // Operators that make tensors, and those that give shapes as tensors.
+#include "iropt/infer/ops/create.h"
+
 #include <cmath>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/ops/broadcast.h"
+#include "iropt/infer/ops/reorder.h"
+#include "iropt/infer/ops/shape.h"
+#include "iropt/infer/ops/statistical.h"
 #include "op_table.h"
 #include "shape_values.h"
 
@@ -10,36 +16,40 @@ namespace iropt::relay {
 namespace {
 
 // The dtype attribute, or that of an expression if there is none.
-PyValue DTypeOr(OpCall& call, const Expr* other) {
-  const PyValue& dtype = call.attr("dtype");
-  if (dtype.is(PyValue::Kind::kString) && !dtype.string().empty()) return dtype;
-  return call.DTypeValue(other ? call.DType(other) : DataType::Float(32));
+DataType DTypeOr(OpCall& call, const Expr* other) {
+  const DataType dtype = call.Dtype("dtype");
+  if (!dtype.is_void()) return dtype;
+  return other ? call.DType(other) : kFloat32;
 }
 
-PyValue ShapeAttr(OpCall& call) { return call.ListOf(call.Ints("shape")); }
+const Expr* ShapeAttr(OpCall& call) { return call.Shape(call.Ints("shape")); }
 
 const Expr* BuildFull(OpCall& call) {
-  return call.Make("full", {ShapeAttr(call), call.arg(0)}, {{"dtype", DTypeOr(call, call.arg(0))}});
+  return op::Full(call, ShapeAttr(call), call.arg(0), {.dtype = DTypeOr(call, call.arg(0))});
 }
 
+template <auto kOp>
 const Expr* BuildOnesOrZeros(OpCall& call) {
-  return call.Make(call.row().name, {ShapeAttr(call)}, {{"dtype", DTypeOr(call, nullptr)}});
+  return kOp(call, ShapeAttr(call), {.dtype = DTypeOr(call, nullptr)});
 }
 
-const Expr* BuildLike(OpCall& call) { return call.Make(call.row().name, {call.arg(0)}); }
+template <auto kOp>
+const Expr* BuildLike(OpCall& call) {
+  return kOp(call, call.arg(0), {});
+}
 
-const Expr* BuildFullLike(OpCall& call) { return call.Make("full_like", {call.arg(0), call.arg(1)}); }
+const Expr* BuildFullLike(OpCall& call) { return op::FullLike(call, call.arg(0), call.arg(1)); }
 
-const Expr* BuildBroadcastTo(OpCall& call) { return call.Make("broadcast_to", {call.arg(0), ShapeAttr(call)}); }
+const Expr* BuildBroadcastTo(OpCall& call) { return op::BroadcastTo(call, call.arg(0), ShapeAttr(call)); }
 
 // The shape of a tensor as an operand: its dimensions if they are known, else a value.
-Operand ShapeOperand(OpCall& call, const Expr* tensor) {
-  if (const auto dims = call.Dims(tensor)) return call.ListOf(*dims);
-  return call.Make("shape_of", {tensor});
+const Expr* ShapeOperand(OpCall& call, const Expr* tensor) {
+  if (const auto dims = call.Dims(tensor)) return call.Shape(*dims);
+  return op::ShapeOf(call, tensor);
 }
 
 const Expr* BuildBroadcastToLike(OpCall& call) {
-  return call.Make("broadcast_to", {call.arg(0), ShapeOperand(call, call.arg(1))});
+  return op::BroadcastTo(call, call.arg(0), ShapeOperand(call, call.arg(1)));
 }
 
 // The operand of a sum of this shape. A dimension that is not 1 afterwards is the same before.
@@ -61,12 +71,12 @@ const Expr* Collapsible(OpCall& call, std::span<const int64_t> shape) {
 const Expr* BuildCollapseSumLike(OpCall& call) {
   const auto shape = call.StaticDims(call.arg(1));
   const Expr* data = shape ? Collapsible(call, *shape) : call.arg(0);
-  return call.Make("collapse_sum_like", {data, call.arg(1)});
+  return op::CollapseSumLike(call, data, call.arg(1));
 }
 
 const Expr* BuildCollapseSumTo(OpCall& call) {
   if (const auto shape = OpCall::ConstantInts(call.arg(1)))
-    return call.Make("collapse_sum_to", {Collapsible(call, *shape), call.ListOf(*shape)});
+    return op::CollapseSumTo(call, Collapsible(call, *shape), call.Shape(*shape));
   return call.NoCounterpart("a shape that is computed");
 }
 
@@ -79,12 +89,10 @@ std::optional<double> NumberOf(const Expr* expr) {
 const Expr* BuildDescending(OpCall& call, int64_t start, int64_t stop, int64_t step) {
   const int64_t count = stop < start ? (start - stop - step - 1) / -step : 0;
   const int64_t last = start + (count - 1) * step;
-  const PyValue dtype = DTypeOr(call, call.arg(0));
-  const Expr* ascending = call.Make(
-      "arange",
-      {PyValue::Int(count > 0 ? last : 0, {}), PyValue::Int(count > 0 ? start + 1 : 0, {}), PyValue::Int(-step, {})},
-      {{"dtype", dtype}});
-  return call.Make("flip", {ascending}, {{"axis", 0}});
+  const DataType dtype = DTypeOr(call, call.arg(0));
+  const Expr* ascending = op::Arange(call, call.Prim(count > 0 ? last : 0), call.Prim(count > 0 ? start + 1 : 0),
+                                     call.Prim(-step), {.dtype = dtype});
+  return op::Flip(call, ascending, {.axis = 0});
 }
 
 const Expr* BuildArange(OpCall& call) {
@@ -99,9 +107,10 @@ const Expr* BuildArange(OpCall& call) {
                              static_cast<int64_t>(*step));
     }
     const auto number = [&](double value) {
-      return integer ? PyValue::Int(static_cast<int64_t>(value), {}) : PyValue::Float(value, {});
+      const arith::PrimBuilder make;
+      return call.Prim(integer ? make.Int(static_cast<int64_t>(value)) : make.Float(value, kFloat32));
     };
-    return call.Make("arange", {number(*start), number(*stop), number(*step)}, {{"dtype", DTypeOr(call, call.arg(0))}});
+    return op::Arange(call, number(*start), number(*stop), number(*step), {.dtype = DTypeOr(call, call.arg(0))});
   }
   return call.ComputedArange(call.arg(0), call.arg(1), call.arg(2));
 }
@@ -114,7 +123,7 @@ DataType ShapeDType(OpCall& call) {
 const Expr* BuildShapeOf(OpCall& call) {
   const DataType dtype = ShapeDType(call);
   if (const auto dims = call.StaticDims(call.arg(0))) return call.IntTensor(*dims, dtype);
-  return call.Cast(call.Make("shape_to_tensor", {call.Make("shape_of", {call.arg(0)})}), dtype);
+  return call.Cast(op::ShapeToTensor(call, op::ShapeOf(call, call.arg(0))), dtype);
 }
 
 const Expr* BuildNdarraySize(OpCall& call) {
@@ -124,8 +133,8 @@ const Expr* BuildNdarraySize(OpCall& call) {
     for (const int64_t dim : *dims) size *= dim;
     return call.Scalar(size, dtype);
   }
-  const Expr* shape = call.Make("shape_to_tensor", {call.Make("shape_of", {call.arg(0)})});
-  return call.Cast(call.Make("prod", {shape}), dtype);
+  const Expr* shape = op::ShapeToTensor(call, op::ShapeOf(call, call.arg(0)));
+  return call.Cast(op::Prod(call, shape), dtype);
 }
 
 constexpr OperatorRow kCreate[] = {
@@ -137,11 +146,11 @@ constexpr OperatorRow kCreate[] = {
     {"full", "fill_value", "shape, dtype=\"\"", BuildFull},
     {"full_like", "data, fill_value", "", BuildFullLike},
     {"ndarray_size", "data", "dtype=\"\"", BuildNdarraySize},
-    {"ones", "", "shape, dtype=\"\"", BuildOnesOrZeros},
-    {"ones_like", "data", "", BuildLike},
+    {"ones", "", "shape, dtype=\"\"", BuildOnesOrZeros<op::Ones>},
+    {"ones_like", "data", "", BuildLike<op::OnesLike>},
     {"shape_of", "data", "dtype=\"\"", BuildShapeOf},
-    {"zeros", "", "shape, dtype=\"\"", BuildOnesOrZeros},
-    {"zeros_like", "data", "", BuildLike},
+    {"zeros", "", "shape, dtype=\"\"", BuildOnesOrZeros<op::Zeros>},
+    {"zeros_like", "data", "", BuildLike<op::ZerosLike>},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Convolutions of points that are moved by data.
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/ops/image.h"
 #include "relay_builder.h"
 #include "shape_values.h"
 
@@ -64,8 +65,7 @@ class DeformableConv {
   }
 
   Value Part(Value tensor, int64_t axis, int64_t begin, int64_t end) {
-    return call_.Make("strided_slice", {tensor},
-                      {{"axes", call_.ListOf({axis})}, {"begin", call_.ListOf({begin})}, {"end", call_.ListOf({end})}});
+    return call_.Slice(tensor, {axis}, {begin}, {end});
   }
 
   Value Element(int64_t i, int64_t j) { return Part(Part(weight_, 2, i, i + 1), 3, j, j + 1); }
@@ -80,13 +80,13 @@ class DeformableConv {
       const Line x = Points(at + 1, 1, j);
       Value channels = groups_ == 1 ? data_ : Part(data_, 1, group * size, (group + 1) * size);
       const Value lines[] = {x.normalized, y.normalized};
-      Value grid = call_.Make("concat", {call_.MakeTuple(lines)}, {{"axis", 1}});
-      Value sampled = call_.Make("image.grid_sample", {channels, grid},
-                                 {{"method", "bilinear"}, {"padding_mode", "border"}, {"align_corners", false}});
+      Value grid = call_.Concat(lines, 1);
+      Value sampled = op::ImageGridSample(call_, channels, grid,
+                                          {.method = "bilinear", .padding_mode = "border", .align_corners = false});
       Value outside = relay_.LogicalOr(y.outside, x.outside);
       parts.push_back(relay_.Where(outside, call_.Cast(relay_.Float(0), call_.DType(data_)), sampled));
     }
-    return parts.size() == 1 ? parts.front() : call_.Make("concat", {call_.MakeTuple(parts)}, {{"axis", 1}});
+    return parts.size() == 1 ? parts.front() : call_.Concat(parts, 1);
   }
 
   struct Line {
@@ -96,7 +96,7 @@ class DeformableConv {
 
   // The coordinates along axis 0 or 1 of the image, of shape (batch, 1, rows, columns).
   Line Points(int64_t channel, size_t axis, int64_t element) {
-    Value places = call_.Make("arange", {PyValue(points_[2 + axis])}, {{"dtype", "int64"}});
+    Value places = call_.Iota(points_[2 + axis], kInt64);
     places = relay_.Multiply(call_.Cast(places, kFloat32), relay_.Float(static_cast<double>(strides_[axis])));
     const int64_t shift = element * dilation_[axis] - padding_[axis];
     places = relay_.Add(places, relay_.Float(static_cast<double>(shift)));

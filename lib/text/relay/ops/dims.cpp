@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/ops/nn.h"
 #include "iropt/support/characters.h"
 
 namespace iropt::relay {
@@ -83,7 +84,7 @@ class LayoutChange {
     from_ = joined;
     tensor = Permute(tensor, order);
     dims_ = shape;
-    return call_.Make("reshape", {tensor, call_.ListOf(shape)});
+    return call_.Reshape(tensor, shape);
   }
 
   bool SameSplit(char part) const {
@@ -126,10 +127,9 @@ class LayoutChange {
     if (axes.size() == from_.size()) return tensor;
     from_ = axes;
     if (padded) {
-      tensor = call_.Make("nn.pad", {tensor, call_.Scalar(int64_t{0}, call_.DType(tensor))},
-                          {{"pad_width", call_.ListOf(pad)}});
+      tensor = op::NnPad(call_, tensor, call_.Scalar(int64_t{0}, call_.DType(tensor)), {.pad_width = pad});
     }
-    return call_.Make("reshape", {tensor, call_.ListOf(shape)});
+    return call_.Reshape(tensor, shape);
   }
 
   const Expr* Order(const Expr* tensor) {
@@ -147,7 +147,7 @@ class LayoutChange {
     std::vector<int64_t> identity(order.size());
     std::iota(identity.begin(), identity.end(), 0);
     if (order == identity) return tensor;
-    return call_.Make("permute_dims", {tensor}, {{"axes", call_.ListOf(order)}});
+    return call_.Permute(tensor, order);
   }
 
   const arith::PrimBuilder make_;
@@ -171,7 +171,7 @@ const Expr* AlongAxis(OpCall& call, const Expr* vector, int64_t axis, int rank) 
   if (vector == nullptr || axis == rank - 1) return vector;
   std::vector<int64_t> axes(static_cast<size_t>(rank - 1 - axis));
   std::iota(axes.begin(), axes.end(), 1);
-  return call.Make("expand_dims", {vector}, {{"axis", call.ListOf(axes)}});
+  return call.ExpandDims(vector, axes);
 }
 
 }  // namespace iropt::relay

@@ -8,8 +8,6 @@
 
 namespace iropt::relay {
 
-using DimList = std::vector<const PrimExpr*>;
-
 // The product of all dimensions.
 const PrimExpr* Product(std::span<const PrimExpr* const> dims);
 

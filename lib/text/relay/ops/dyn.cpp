@@ -3,6 +3,14 @@
 #include <numeric>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/ops/binary.h"
+#include "iropt/infer/ops/broadcast.h"
+#include "iropt/infer/ops/create.h"
+#include "iropt/infer/ops/reduction.h"
+#include "iropt/infer/ops/slice.h"
+#include "iropt/infer/ops/sorting.h"
+#include "iropt/infer/ops/statistical.h"
+#include "iropt/infer/ops/unary.h"
 #include "relay_builder.h"
 #include "shape_values.h"
 #include "spatial.h"
@@ -24,15 +32,14 @@ const Expr* BuildDynFull(OpCall& call) {
   const auto dims = DimsFrom(call, call.arg(1));
   if (!dims) return nullptr;
   const DataType dtype = DTypeOf(call, call.DType(call.arg(0)));
-  return call.Make("full", {call.ListOf(*dims), call.arg(0)}, {{"dtype", call.DTypeValue(dtype)}});
+  return op::Full(call, call.Shape(*dims), call.arg(0), {.dtype = dtype});
 }
 
+template <auto kOp>
 const Expr* BuildDynOnesOrZeros(OpCall& call) {
   const auto dims = DimsFrom(call, call.arg(0));
   if (!dims) return nullptr;
-  constexpr size_t kPrefix = std::string_view("dyn.").size();
-  const DataType dtype = DTypeOf(call, DataType::Float(32));
-  return call.Make(call.row().name.substr(kPrefix), {call.ListOf(*dims)}, {{"dtype", call.DTypeValue(dtype)}});
+  return kOp(call, call.Shape(*dims), {.dtype = DTypeOf(call, kFloat32)});
 }
 
 const Expr* BuildDynOneHot(OpCall& call) {
@@ -46,9 +53,9 @@ const Expr* BuildDynOneHot(OpCall& call) {
   if (!depth || !axis) return nullptr;
   RelayBuilder relay(call);
   const DataType dtype = DTypeOf(call, DataType::Float(32));
-  Value classes = call.Make("arange", {PyValue(depth)}, {{"dtype", "int64"}});
+  Value classes = call.Iota(depth, kInt64);
   classes = AlongAxis(call, classes, *axis, rank + 1);
-  Value indices = call.Make("expand_dims", {call.Cast(call.arg(0), kInt64)}, {{"axis", call.ListOf({*axis})}});
+  Value indices = call.ExpandDims(call.Cast(call.arg(0), kInt64), {*axis});
   return relay.Where(relay.Equal(indices, classes), call.Cast(call.arg(1), dtype), call.Cast(call.arg(2), dtype));
 }
 
@@ -59,7 +66,7 @@ Value PaddedFront(OpCall& call, Value vector, int64_t length, int64_t count) {
   if (length >= count) return vector;
   const std::vector<int64_t> ones(static_cast<size_t>(count - length), 1);
   const Value parts[] = {call.IntTensor(ones, kInt64), vector};
-  return call.Make("concat", {call.MakeTuple(parts)}, {{"axis", 0}});
+  return call.Concat(parts, 0);
 }
 
 // The number of elements of a vector; nothing after an error.
@@ -79,18 +86,17 @@ Value CompleteShape(OpCall& call, Value data, Value shape, int64_t length) {
   if (!call.Bool("allowzero")) {
     Value copied = of_data;
     if (rank > length) {
-      copied = call.Make("strided_slice", {of_data},
-                         {{"axes", call.ListOf({0})}, {"begin", call.ListOf({0})}, {"end", call.ListOf({length})}});
+      copied = call.Slice(of_data, {0}, {0}, {length});
     } else if (rank < length) {
       const std::vector<int64_t> ones(static_cast<size_t>(length - rank), 1);
       const Value parts[] = {of_data, call.IntTensor(ones, kInt64)};
-      copied = call.Make("concat", {call.MakeTuple(parts)}, {{"axis", 0}});
+      copied = call.Concat(parts, 0);
     }
     shape = relay.Where(relay.Equal(shape, zero), copied, shape);
   }
-  Value known = call.Make("abs", {call.Make("prod", {shape})});
-  known = call.Make("maximum", {known, relay.Int(1, kInt64)});
-  Value rest = call.Make("floor_divide", {call.Make("prod", {of_data}), known});
+  Value known = op::Abs(call, op::Prod(call, shape));
+  known = op::Maximum(call, known, relay.Int(1, kInt64));
+  Value rest = op::FloorDivide(call, op::Prod(call, of_data), known);
   return relay.Where(relay.Less(shape, zero), rest, shape);
 }
 
@@ -102,14 +108,14 @@ const Expr* BuildDynReshape(OpCall& call) {
   }
   const auto length = LengthOf(call, call.arg(1));
   if (!length || call.Rank(call.arg(0)) == kUnknownDim) return nullptr;
-  if (const auto dims = DimsOfShape(call, call.arg(1))) return call.Make("reshape", {call.arg(0), call.ListOf(*dims)});
+  if (const auto dims = DimsOfShape(call, call.arg(1))) return call.Reshape(call.arg(0), *dims);
   const auto dims = DimsFrom(call, CompleteShape(call, call.arg(0), call.Cast(call.arg(1), kInt64), *length));
-  return dims ? call.Make("reshape", {call.arg(0), call.ListOf(*dims)}) : nullptr;
+  return dims ? call.Reshape(call.arg(0), *dims) : nullptr;
 }
 
 const Expr* BuildDynBroadcastTo(OpCall& call) {
   const auto dims = DimsFrom(call, call.arg(1));
-  return dims ? call.Make("broadcast_to", {call.arg(0), call.ListOf(*dims)}) : nullptr;
+  return dims ? op::BroadcastTo(call, call.arg(0), call.Shape(*dims)) : nullptr;
 }
 
 // Broadcasts (1, d0, 1, d1, ...) to (r0, d0, r1, d1, ...).
@@ -130,9 +136,9 @@ const Expr* BuildDynTile(OpCall& call) {
     repeated.insert(repeated.end(), {(*reps)[i], (*dims)[i]});
     merged.push_back(make.Mul((*reps)[i], (*dims)[i]));
   }
-  Value parts = call.Make("reshape", {call.arg(0), call.ListOf(split)});
-  Value copies = call.Make("broadcast_to", {parts, call.ListOf(repeated)});
-  return call.Make("reshape", {copies, call.ListOf(merged)});
+  Value parts = call.Reshape(call.arg(0), split);
+  Value copies = op::BroadcastTo(call, parts, call.Shape(repeated));
+  return call.Reshape(copies, merged);
 }
 
 Value Iota(OpCall& call, int64_t count) {
@@ -157,13 +163,13 @@ const Expr* BuildDynExpandDims(OpCall& call) {
   Value more = call.IntTensor(ones, kInt64);
   const Value front[] = {more, ShapeVector(call, call.arg(0))};
   const Value back[] = {ShapeVector(call, call.arg(0)), more};
-  Value after = call.Make("concat", {call.MakeTuple(front)}, {{"axis", 0}});
-  Value before = call.Make("concat", {call.MakeTuple(back)}, {{"axis", 0}});
+  Value after = call.Concat(front, 0);
+  Value before = call.Concat(back, 0);
   Value places = Iota(call, rank + added);
   Value is_old = relay.GreaterEqual(places, relay.Add(axis, relay.Int(added, kInt64)));
   Value shape = relay.Where(is_old, after, relay.Int(1, kInt64));
   const auto dims = DimsFrom(call, relay.Where(relay.Less(places, axis), before, shape));
-  return dims ? call.Make("reshape", {call.arg(0), call.ListOf(*dims)}) : nullptr;
+  return dims ? call.Reshape(call.arg(0), *dims) : nullptr;
 }
 
 // The axes that stay, in order: sorted behind each other, those that go behind all of them.
@@ -174,17 +180,15 @@ const Expr* BuildDynSqueeze(OpCall& call) {
   const auto count = LengthOf(call, call.arg(1));
   if (!count || rank == kUnknownDim) return nullptr;
   RelayBuilder relay(call);
-  Value axes = call.Make("floor_mod", {call.Cast(call.arg(1), kInt64), relay.Int(rank, kInt64)});
+  Value axes = op::FloorMod(call, call.Cast(call.arg(1), kInt64), relay.Int(rank, kInt64));
   Value places = Iota(call, rank);
-  Value column = call.Make("expand_dims", {places}, {{"axis", call.ListOf({1})}});
-  Value goes = call.Make("sum", {call.Cast(relay.Equal(column, axes), kInt64)}, {{"axis", call.ListOf({1})}});
-  Value order = call.Make("sort", {relay.Add(relay.Multiply(goes, relay.Int(rank, kInt64)), places)});
-  Value stay =
-      call.Make("strided_slice", {order},
-                {{"axes", call.ListOf({0})}, {"begin", call.ListOf({0})}, {"end", call.ListOf({rank - *count})}});
-  Value shape = call.Make("take", {ShapeVector(call, call.arg(0)), stay}, {{"axis", 0}});
+  Value column = call.ExpandDims(places, {1});
+  Value goes = op::Sum(call, call.Cast(relay.Equal(column, axes), kInt64), {.axis = Ints{1}});
+  Value order = op::Sort(call, relay.Add(relay.Multiply(goes, relay.Int(rank, kInt64)), places));
+  Value stay = call.Slice(order, {0}, {0}, {rank - *count});
+  Value shape = op::Take(call, ShapeVector(call, call.arg(0)), stay, {.axis = 0});
   const auto dims = DimsFrom(call, shape);
-  return dims ? call.Make("reshape", {call.arg(0), call.ListOf(*dims)}) : nullptr;
+  return dims ? call.Reshape(call.arg(0), *dims) : nullptr;
 }
 
 // ---- Parts
@@ -195,10 +199,9 @@ Value Completed(OpCall& call, Value numbers, Value whole, int64_t rank) {
   const auto length = LengthOf(call, numbers);
   if (!length) return nullptr;
   if (*length >= rank) return numbers;
-  Value rest = call.Make("strided_slice", {whole},
-                         {{"axes", call.ListOf({0})}, {"begin", call.ListOf({*length})}, {"end", call.ListOf({rank})}});
+  Value rest = call.Slice(whole, {0}, {*length}, {rank});
   const Value parts[] = {numbers, rest};
-  return call.Make("concat", {call.MakeTuple(parts)}, {{"axis", 0}});
+  return call.Concat(parts, 0);
 }
 
 const Expr* BuildDynStridedSlice(OpCall& call) {
@@ -225,7 +228,7 @@ const Expr* BuildDynStridedSlice(OpCall& call) {
     to = relay.Where(relay.Less(to, relay.Int(0, kInt64)), shape, relay.Add(from, to));
     steps = call.IntTensor(ones, kInt64);
   }
-  return WithNamedDims(call, call.Make("dynamic_strided_slice", {call.arg(0), from, to, steps}));
+  return WithNamedDims(call, op::DynamicStridedSlice(call, call.arg(0), from, to, steps));
 }
 
 // All elements in order, then the first k of them.
@@ -243,7 +246,7 @@ const Expr* BuildDynTopk(OpCall& call) {
   RelayBuilder relay(call);
   Value size = SizeOfAxis(call, call.arg(0), *axis, kInt64);
   Value k = call.Cast(call.arg(1), kInt64);
-  k = call.Make("minimum", {relay.Where(relay.Less(k, relay.Int(1, kInt64)), size, k), size});
+  k = op::Minimum(call, relay.Where(relay.Less(k, relay.Int(1, kInt64)), size, k), size);
   const PrimExpr* count = DimFrom(call, k);
   if (!count) return nullptr;
   Value all = call.Relay("topk", {call.arg(0)},
@@ -255,10 +258,7 @@ const Expr* BuildDynTopk(OpCall& call) {
   const arith::PrimBuilder make;
   const DimList zero{make.Int(0)};
   const DimList end{count};
-  const auto first = [&](Value values) {
-    return call.Make("strided_slice", {values},
-                     {{"axes", call.ListOf({*axis})}, {"begin", call.ListOf(zero)}, {"end", call.ListOf(end)}});
-  };
+  const auto first = [&](Value values) { return call.Slice(values, {*axis}, zero, end); };
   if (all == nullptr || call.String("ret_type") != "both") return first(all);
   const Value both[] = {first(call.Item(all, 0)), first(call.Item(all, 1))};
   return call.MakeTuple(both);
@@ -278,7 +278,7 @@ const Expr* BuildDynPad(OpCall& call) {
   }
   if (call.String("pad_mode") != "constant") return call.NoCounterpart("widths of this pad_mode that are computed");
   if (rank == kUnknownDim) return call.Error("type-inference", "the rank of the operand is unknown");
-  Value widths = call.Make("reshape", {call.arg(1), call.ListOf({2 * int64_t{rank}})});
+  Value widths = call.Reshape(call.arg(1), {2 * int64_t{rank}});
   const auto amounts = DimsFrom(call, widths);
   if (!amounts) return nullptr;
   Value value = call.Cast(call.arg(2), call.DType(data));
@@ -288,17 +288,16 @@ const Expr* BuildDynPad(OpCall& call) {
     const auto edge = [&](const PrimExpr* width) {
       DimList shape = *dims;
       shape[axis] = width;
-      return call.Make("full", {call.ListOf(shape), value});
+      return op::Full(call, call.Shape(shape), value);
     };
     const Value parts[] = {edge((*amounts)[2 * axis]), data, edge((*amounts)[2 * axis + 1])};
-    data = call.Make("concat", {call.MakeTuple(parts)}, {{"axis", static_cast<int64_t>(axis)}});
+    data = call.Concat(parts, static_cast<int64_t>(axis));
   }
   return data;
 }
 
 // The sizes of the axes times the factors, rounded.
-const Expr* UpsampleByOperands(OpCall& call, std::string_view resize, std::string_view letters,
-                               std::string_view transformation) {
+const Expr* UpsampleByOperands(OpCall& call, std::string_view letters, std::string_view transformation) {
   RelayBuilder relay(call);
   const std::string_view layout = call.String("layout");
   DimList sizes;
@@ -311,7 +310,7 @@ const Expr* UpsampleByOperands(OpCall& call, std::string_view resize, std::strin
     sizes.push_back(DimFrom(call, call.Cast(size, kInt64)));
     if (sizes.back() == nullptr) return nullptr;
   }
-  return UpsampleTo(call, resize, sizes, transformation);
+  return UpsampleTo(call, sizes, transformation);
 }
 
 const Expr* BuildDynUpsampling(OpCall& call) {
@@ -325,7 +324,7 @@ const Expr* BuildDynUpsampling(OpCall& call) {
                        {"method", call.attr("method")},
                        {"align_corners", call.attr("align_corners")}});
   }
-  return UpsampleByOperands(call, "image.resize2d", "HW", call.Bool("align_corners") ? "align_corners" : "asymmetric");
+  return UpsampleByOperands(call, "HW", call.Bool("align_corners") ? "align_corners" : "asymmetric");
 }
 
 const Expr* BuildDynUpsampling3d(OpCall& call) {
@@ -341,7 +340,7 @@ const Expr* BuildDynUpsampling3d(OpCall& call) {
                        {"method", call.attr("method")},
                        {"coordinate_transformation_mode", call.attr("coordinate_transformation_mode")}});
   }
-  return UpsampleByOperands(call, "image.resize3d", "DHW", call.String("coordinate_transformation_mode"));
+  return UpsampleByOperands(call, "DHW", call.String("coordinate_transformation_mode"));
 }
 
 constexpr OperatorRow kDyn[] = {
@@ -356,14 +355,14 @@ constexpr OperatorRow kDyn[] = {
      "coordinate_transformation_mode=\"half_pixel\"",
      BuildDynUpsampling3d},
     {"dyn.one_hot", "indices, on_value, off_value, depth", "depth=1, axis=-1, dtype=\"\"", BuildDynOneHot},
-    {"dyn.ones", "shape", "shape=None, dtype=\"\"", BuildDynOnesOrZeros},
+    {"dyn.ones", "shape", "shape=None, dtype=\"\"", BuildDynOnesOrZeros<op::Ones>},
     {"dyn.reshape", "data, newshape", "newshape=None, allowzero=False", BuildDynReshape},
     {"dyn.squeeze", "data, axes", "axis=None", BuildDynSqueeze},
     {"dyn.strided_slice", "data, begin, end, strides",
      "begin=None, end=None, strides=None, slice_mode=\"end\", axes=None", BuildDynStridedSlice},
     {"dyn.tile", "data, reps", "reps=None", BuildDynTile},
     {"dyn.topk", "data, k", "k=None, axis=-1, ret_type=\"both\", is_ascend=False, dtype=\"\"", BuildDynTopk},
-    {"dyn.zeros", "shape", "shape=None, dtype=\"\"", BuildDynOnesOrZeros},
+    {"dyn.zeros", "shape", "shape=None, dtype=\"\"", BuildDynOnesOrZeros<op::Zeros>},
 };
 
 }  // namespace

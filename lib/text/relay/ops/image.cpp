@@ -1,5 +1,13 @@
 // Operators on images.
+#include "iropt/infer/ops/image.h"
+
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/ops/axes.h"
+#include "iropt/infer/ops/binary.h"
+#include "iropt/infer/ops/concat.h"
+#include "iropt/infer/ops/nn.h"
+#include "iropt/infer/ops/repeat.h"
+#include "iropt/infer/ops/slice.h"
 #include "relay_builder.h"
 #include "shape_values.h"
 #include "spatial.h"
@@ -10,62 +18,51 @@ namespace {
 
 using Value = const Expr*;
 
-// Makes an R.image.resize* with the attributes that those of one to three axes share.
-const Expr* Resize(OpCall& call, std::string_view name, Value data, const PyValue& size, const PyValue& roi,
-                   std::string_view layout) {
-  return call.Make(name, {data, size},
-                   {{"roi", roi},
-                    {"layout", call.Text(layout)},
-                    {"method", call.attr("method")},
-                    {"coordinate_transformation_mode", call.attr("coordinate_transformation_mode")},
-                    {"rounding_method", call.attr("rounding_method")},
-                    {"cubic_alpha", call.Float("cubic_alpha")},
-                    {"cubic_exclude", call.Int("cubic_exclude")},
-                    {"extrapolation_value", call.Float("extrapolation_value")},
-                    {"out_dtype", call.attr("out_dtype")}});
-}
+using Floats = std::vector<double>;
+using Resize2d = Resize2DAttrs::Values;
+using Resize3d = Resize3DAttrs::Values;
 
-PyValue FloatList(OpCall& call, std::span<const double> values) {
-  std::vector<PyValue> items;
-  for (const double value : values) items.push_back(PyValue::Float(value, {}));
-  return call.ListOf(items);
-}
-
-std::vector<double> Floats(const PyValue& list) {
-  std::vector<double> values;
-  if (!list.is_list()) return values;
-  for (const PyValue& item : list.items())
-    values.push_back(item.is(PyValue::Kind::kInt) ? static_cast<double>(item.integer) : item.real);
-  return values;
+// The attributes of a resize, which those of one to three axes share.
+template <class Values>
+Values ResizeAttrs(OpCall& call, const Floats& roi, std::string_view layout) {
+  return {.roi = roi,
+          .layout = layout,
+          .method = call.String("method"),
+          .coordinate_transformation_mode = call.String("coordinate_transformation_mode"),
+          .rounding_method = call.String("rounding_method"),
+          .cubic_alpha = call.Float("cubic_alpha"),
+          .cubic_exclude = call.Int("cubic_exclude"),
+          .extrapolation_value = call.Float("extrapolation_value"),
+          .out_dtype = call.Dtype("out_dtype")};
 }
 
 // The region of interest; zeros if there is none.
-std::vector<double> RegionOf(OpCall& call, size_t axes) {
-  std::vector<double> region = Floats(call.attr("roi"));
+Floats RegionOf(OpCall& call, size_t axes) {
+  Floats region = call.Floats("roi");
   if (region.empty()) region.resize(2 * axes, 0);
   return region;
 }
 
+template <auto kOp, class Values, size_t kAxes>
 const Expr* BuildResize(OpCall& call) {
-  const std::vector<int64_t> size = call.Ints("size");
-  return Resize(call, call.row().name, call.arg(0), call.ListOf(size), FloatList(call, RegionOf(call, size.size())),
-                call.String("layout"));
+  return kOp(call, call.arg(0), call.Shape(call.IntsOf("size", kAxes)),
+             ResizeAttrs<Values>(call, RegionOf(call, kAxes), call.String("layout")));
 }
 
 // A row is an image of height 1.
 const Expr* BuildResize1d(OpCall& call) {
   const std::vector<int64_t> size = call.Ints("size");
-  const std::vector<double> row = RegionOf(call, 1);
+  const Floats row = RegionOf(call, 1);
   std::string layout(call.String("layout"));
   const size_t width = AxisIn(layout, 'W');
   if (width >= layout.size() || size.size() != 1 || row.size() != 2)
     return call.Error("bad-argument", "the layout, the size or the region is not that of one axis");
   layout.insert(width, "H");
   const auto axis = static_cast<int64_t>(width);
-  Value image = call.Make("expand_dims", {call.arg(0)}, {{"axis", call.ListOf({axis})}});
-  const double region[] = {0, row[0], 1, row[1]};
-  Value resized = Resize(call, "image.resize2d", image, call.ListOf({1, size[0]}), FloatList(call, region), layout);
-  return call.Make("squeeze", {resized}, {{"axis", call.ListOf({axis})}});
+  Value image = call.ExpandDims(call.arg(0), {axis});
+  Value resized = op::ImageResize2d(call, image, call.Shape({1, size[0]}),
+                                    ResizeAttrs<Resize2d>(call, {0, row[0], 1, row[1]}, layout));
+  return op::Squeeze(call, resized, {.axis = Ints{axis}});
 }
 
 const Expr* BuildDynResize2d(OpCall& call) {
@@ -76,29 +73,28 @@ const Expr* BuildDynResize2d(OpCall& call) {
   }
   const auto size = DimsFrom(call, call.Cast(numbers, DataType::Int(64)), 2);
   if (!size) return nullptr;
-  std::vector<double> region(4, 0);
+  Floats region(4, 0);
   if (const auto known = ConstantNumbers(call.arg(2))) {
     region = *known;
   } else if (call.String("coordinate_transformation_mode") == "tf_crop_and_resize") {
     return call.NoCounterpart("a region of interest that is not a constant");
   }
-  return Resize(call, "image.resize2d", call.arg(0), call.ListOf(*size), FloatList(call, region),
-                call.String("layout"));
+  return op::ImageResize2d(call, call.arg(0), call.Shape(*size),
+                           ResizeAttrs<Resize2d>(call, region, call.String("layout")));
 }
 
 // ---- Sampling
 
 const Expr* BuildAffineGrid(OpCall& call) {
-  return call.Make("image.affine_grid", {call.arg(0), call.ListOf(call.Ints("target_shape"))},
-                   {{"align_corners", true}});
+  return op::ImageAffineGrid(call, call.arg(0), call.Shape(call.Ints("target_shape")), {.align_corners = true});
 }
 
 const Expr* BuildGridSample(OpCall& call) {
-  return call.Make("image.grid_sample", {call.arg(0), call.arg(1)},
-                   {{"method", call.attr("method")},
-                    {"layout", call.attr("layout")},
-                    {"padding_mode", call.attr("padding_mode")},
-                    {"align_corners", call.attr("align_corners")}});
+  return op::ImageGridSample(call, call.arg(0), call.arg(1),
+                             {.method = call.String("method"),
+                              .layout = call.String("layout"),
+                              .padding_mode = call.String("padding_mode"),
+                              .align_corners = call.Bool("align_corners")});
 }
 
 // The part of an image in a box, resized: the image is sampled at the points of a grid on the box.
@@ -117,14 +113,13 @@ class CropAndResize {
     Value images = TransformLayout(call_, call_.arg(0), layout, "NCHW");
     const DataType dtype = call_.DType(images);
     images = call_.Cast(images, kFloat32);
-    Value of_boxes = call_.Make("take", {images, call_.arg(2)}, {{"axis", 0}});
+    Value of_boxes = op::Take(call_, images, call_.arg(2), {.axis = 0});
     const Line y = Points(images, 2, 0, crop[0]);
     const Line x = Points(images, 3, 1, crop[1]);
     Value grid = Grid(Normalized(y), Normalized(x), crop);
-    Value sampled = call_.Make("image.grid_sample", {of_boxes, grid},
-                               {{"method", "bilinear"}, {"padding_mode", "border"}, {"align_corners", false}});
-    Value outside = relay_.LogicalOr(call_.Make("expand_dims", {Outside(y)}, {{"axis", call_.ListOf({1, 3})}}),
-                                     call_.Make("expand_dims", {Outside(x)}, {{"axis", call_.ListOf({1, 2})}}));
+    Value sampled = op::ImageGridSample(call_, of_boxes, grid,
+                                        {.method = "bilinear", .padding_mode = "border", .align_corners = false});
+    Value outside = relay_.LogicalOr(call_.ExpandDims(Outside(y), {1, 3}), call_.ExpandDims(Outside(x), {1, 2}));
     Value result = relay_.Where(outside, relay_.Float(call_.Float("extrapolation_value")), sampled);
     const auto out_dtype = DataType::Parse(call_.String("out_dtype"));
     result = call_.Cast(result, out_dtype && !out_dtype->is_void() ? *out_dtype : dtype);
@@ -146,11 +141,7 @@ class CropAndResize {
     Value size = nullptr;  // of the axis
   };
 
-  Value BoxSide(int64_t side) {
-    return call_.Make(
-        "strided_slice", {call_.Cast(call_.arg(1), kFloat32)},
-        {{"axes", call_.ListOf({1})}, {"begin", call_.ListOf({side})}, {"end", call_.ListOf({side + 1})}});
-  }
+  Value BoxSide(int64_t side) { return call_.Slice(call_.Cast(call_.arg(1), kFloat32), {1}, {side}, {side + 1}); }
 
   // Boxes are y1, x1, y2, x2, from 0 to 1.
   Line Points(Value images, int64_t axis, int64_t side, int64_t count) {
@@ -185,12 +176,10 @@ class CropAndResize {
 
   // Channel 0 has the columns, channel 1 the rows.
   Value Grid(Value y, Value x, std::span<const int64_t> crop) {
-    Value rows = call_.Make("repeat", {call_.Make("expand_dims", {y}, {{"axis", call_.ListOf({2})}})},
-                            {{"repeats", crop[1]}, {"axis", 2}});
-    Value columns = call_.Make("repeat", {call_.Make("expand_dims", {x}, {{"axis", call_.ListOf({1})}})},
-                               {{"repeats", crop[0]}, {"axis", 1}});
+    Value rows = op::Repeat(call_, call_.ExpandDims(y, {2}), {.repeats = crop[1], .axis = 2});
+    Value columns = op::Repeat(call_, call_.ExpandDims(x, {1}), {.repeats = crop[0], .axis = 1});
     const Value parts[] = {columns, rows};
-    return call_.Make("stack", {call_.MakeTuple(parts)}, {{"axis", 1}});
+    return op::Stack(call_, call_.MakeTuple(parts), {.axis = 1});
   }
 
   OpCall& call_;
@@ -219,8 +208,8 @@ const Expr* BuildDilation2d(OpCall& call) {
   strides.resize(2, strides.empty() ? 1 : strides[0]);
   dilations.resize(2, dilations.empty() ? 1 : dilations[0]);
   padding.resize(4, 0);
-  data = call.Make("nn.pad", {data},
-                   {{"pad_width", call.ListOf({0, 0, 0, 0, padding[0], padding[2], padding[1], padding[3]})}});
+  data = op::NnPad(call, data, call.Scalar(int64_t{0}, kInt32),
+                   {.pad_width = Ints{0, 0, 0, 0, padding[0], padding[2], padding[1], padding[3]}});
   const arith::PrimBuilder make;
   // The last window begins this far before the end of the padded data.
   const auto end = [&](size_t axis, int64_t before, int64_t after, int64_t offset) {
@@ -234,16 +223,10 @@ const Expr* BuildDilation2d(OpCall& call) {
       const int64_t column = j * dilations[1];
       const DimList begins{make.Int(row), make.Int(column)};
       const DimList ends{end(2, padding[0], padding[2], row), end(3, padding[1], padding[3], column)};
-      Value window = call.Make("strided_slice", {data},
-                               {{"axes", call.ListOf({2, 3})},
-                                {"begin", call.ListOf(begins)},
-                                {"end", call.ListOf(ends)},
-                                {"strides", call.ListOf(strides)}});
-      Value element = call.Make(
-          "strided_slice", {weight},
-          {{"axes", call.ListOf({1, 2})}, {"begin", call.ListOf({i, j})}, {"end", call.ListOf({i + 1, j + 1})}});
+      Value window = call.Slice(data, {2, 3}, begins, ends, strides);
+      Value element = call.Slice(weight, {1, 2}, {i, j}, {i + 1, j + 1});
       Value sum = relay.Add(window, element);
-      result = result ? call.Make("maximum", {result, sum}) : sum;
+      result = result ? op::Maximum(call, result, sum) : sum;
     }
   }
   return TransformLayout(call, result, "NCHW", layout);
@@ -265,8 +248,8 @@ constexpr OperatorRow kImage[] = {
     {"image.grid_sample", "data, grid",
      "method=\"bilinear\", layout=\"NCHW\", padding_mode=\"zeros\", align_corners=True", BuildGridSample},
     {"image.resize1d", "data", RESIZE_ATTRIBUTES("NCW"), BuildResize1d},
-    {"image.resize2d", "data", RESIZE_ATTRIBUTES("NCHW"), BuildResize},
-    {"image.resize3d", "data", RESIZE_ATTRIBUTES("NCDHW"), BuildResize},
+    {"image.resize2d", "data", RESIZE_ATTRIBUTES("NCHW"), BuildResize<op::ImageResize2d, Resize2d, 2>},
+    {"image.resize3d", "data", RESIZE_ATTRIBUTES("NCDHW"), BuildResize<op::ImageResize3d, Resize3d, 3>},
 };
 
 #undef RESIZE_ATTRIBUTES

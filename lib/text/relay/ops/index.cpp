@@ -1,9 +1,19 @@
 // Operators that select elements, and orders of elements.
+#include "iropt/infer/ops/index.h"
+
 #include <algorithm>
 #include <numeric>
 
 #include "dims.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/ops/axes.h"
+#include "iropt/infer/ops/binary.h"
+#include "iropt/infer/ops/broadcast.h"
+#include "iropt/infer/ops/gather.h"
+#include "iropt/infer/ops/repeat.h"
+#include "iropt/infer/ops/slice.h"
+#include "iropt/infer/ops/sorting.h"
+#include "iropt/infer/ops/unary.h"
 #include "op_table.h"
 #include "shape_values.h"
 
@@ -49,11 +59,9 @@ const Expr* BuildStridedSlice(OpCall& call) {
     for (std::vector<int64_t>* list : {&kept, &from, &to, &steps}) list->pop_back();
   }
   if (kept.empty()) return call.arg(0);
-  const Operand axes_from_to[] = {call.arg(0), call.ListOf(kept), call.ListOf(from), call.ListOf(to),
-                                  call.ListOf(steps)};
   // Strides that are left out stay so.
-  const size_t count = call.has("strides") ? 5 : 4;
-  return call.Make("strided_slice", std::span(axes_from_to, count), {});
+  if (!call.has("strides")) return call.Slice(call.arg(0), kept, from, to);
+  return call.Slice(call.arg(0), kept, from, to, steps);
 }
 
 const Expr* BuildSliceLike(OpCall& call) {
@@ -76,11 +84,7 @@ const Expr* BuildSliceLike(OpCall& call) {
     strides.push_back(make.Int(1));
     end.push_back((*like)[static_cast<size_t>(*of_like)]);
   }
-  return call.Make("strided_slice", {call.arg(0)},
-                   {{"axes", call.ListOf(axes)},
-                    {"begin", call.ListOf(begin)},
-                    {"end", call.ListOf(end)},
-                    {"strides", call.ListOf(strides)}});
+  return call.Slice(call.arg(0), axes, begin, end, strides);
 }
 
 // ---- Elements by index
@@ -92,9 +96,9 @@ const Expr* IndicesInRange(OpCall& call, const Expr* indices, const PrimExpr* si
   const int64_t* count = arith::AsInt(size);
   if (mode == "fast" || count == nullptr || indices == nullptr) return indices;
   if (mode == "clip") {
-    return call.Make("clip", {indices, PyValue::Int(0, {}), PyValue::Int(*count - 1, {})});
+    return op::Clip(call, indices, call.Prim(int64_t{0}), call.Prim(*count - 1));
   }
-  return call.Make("floor_mod", {indices, call.Scalar(*count, dtype)});
+  return op::FloorMod(call, indices, call.Scalar(*count, dtype));
 }
 
 // With batch dimensions: takes from the tensor of all combinations, and keeps those of equal batches.
@@ -115,13 +119,13 @@ const Expr* TakeOfBatches(OpCall& call, int64_t axis, int64_t batch) {
   const DimList picks{batches, make.Int(1), count, make.Int(1)};
   const DimList all{batches, before, count, after};
   const Expr* positions = IndicesInRange(call, call.arg(1), size);
-  positions = call.Make("broadcast_to", {call.Make("reshape", {positions, call.ListOf(picks)}), call.ListOf(all)});
-  const Expr* rows = call.Make("reshape", {call.arg(0), call.ListOf(flat)});
-  const Expr* taken = call.Make("gather_elements", {rows, positions}, {{"axis", 2}});
+  positions = op::BroadcastTo(call, call.Reshape(positions, picks), call.Shape(all));
+  const Expr* rows = call.Reshape(call.arg(0), flat);
+  const Expr* taken = op::GatherElements(call, rows, positions, {.axis = 2});
   DimList shape(data->begin(), data->begin() + a);
   shape.insert(shape.end(), indices->begin() + b, indices->end());
   shape.insert(shape.end(), data->begin() + a + 1, data->end());
-  return call.Make("reshape", {taken, call.ListOf(shape)});
+  return call.Reshape(taken, shape);
 }
 
 const Expr* BuildTake(OpCall& call) {
@@ -132,7 +136,7 @@ const Expr* BuildTake(OpCall& call) {
     if (!at) return nullptr;
     axis = *at;
   } else {
-    data = call.Make("reshape", {data, call.ListOf({-1})});
+    data = call.Flat(data);
   }
   int64_t batch = call.Int("batch_dims");
   if (batch < 0) batch += call.Rank(call.arg(1));
@@ -142,11 +146,11 @@ const Expr* BuildTake(OpCall& call) {
   const std::string_view mode = call.String("mode");
   const Expr* indices = call.arg(1);
   // Relax takes scalars as they are.
-  return call.Make("take", {data, indices}, {{"axis", axis}, {"mode", mode}});
+  return op::Take(call, data, indices, {.axis = axis, .mode = mode});
 }
 
 const Expr* BuildGather(OpCall& call) {
-  return call.Make("gather_elements", {call.arg(0), call.arg(1)}, {{"axis", call.Int("axis")}});
+  return op::GatherElements(call, call.arg(0), call.arg(1), {.axis = call.Int("axis")});
 }
 
 // Relay has the coordinates of an element along the first axis, Relax along the last one.
@@ -157,67 +161,63 @@ const Expr* BuildGatherNd(OpCall& call) {
   std::vector<int64_t> axes(static_cast<size_t>(rank));
   std::iota(axes.begin(), axes.end(), 0);
   std::rotate(axes.begin(), axes.begin() + 1, axes.end());
-  const Expr* indices =
-      rank > 1 ? call.Make("permute_dims", {call.arg(1)}, {{"axes", call.ListOf(axes)}}) : call.arg(1);
-  return call.Make("gather_nd", {call.arg(0), call.Cast(indices, DataType::Int(64))},
-                   {{"batch_dims", call.Int("batch_dims")}});
+  const Expr* indices = rank > 1 ? call.Permute(call.arg(1), axes) : call.arg(1);
+  return op::GatherNd(call, call.arg(0), call.Cast(indices, DataType::Int(64)), {.batch_dims = call.Int("batch_dims")});
 }
 
 const Expr* BuildWhere(OpCall& call) {
-  return call.Make("where", {call.Cast(call.arg(0), DataType::Bool()), call.arg(1), call.arg(2)});
+  return op::Where(call, call.Cast(call.arg(0), DataType::Bool()), call.arg(1), call.arg(2));
 }
 
 // Relay gives an index for each row, Relax one for each column.
 const Expr* BuildArgwhere(OpCall& call) {
-  return call.Cast(call.Make("permute_dims", {call.Make("nonzero", {call.arg(0)})}), kInt32);
+  return call.Cast(op::PermuteDims(call, op::Nonzero(call, call.arg(0))), kInt32);
 }
 
 const Expr* BuildOneHot(OpCall& call) {
   const DataType dtype = DataType::Parse(call.String("dtype")).value_or(DataType::Float(32));
-  const auto prim = [&](const Expr* value) -> std::optional<PyValue> {
+  const auto prim = [&](const Expr* value) -> const Expr* {
     const arith::PrimBuilder make;
     if (const auto integer = OpCall::ConstantInt(value))
-      return PyValue(dtype.is_floating() ? make.Float(static_cast<double>(*integer), dtype)
-                                         : make.Int(*integer, dtype));
-    if (const auto real = OpCall::ConstantFloat(value)) return PyValue(make.Float(*real, dtype));
-    return std::nullopt;
+      return call.Prim(dtype.is_floating() ? make.Float(static_cast<double>(*integer), dtype)
+                                           : make.Int(*integer, dtype));
+    if (const auto real = OpCall::ConstantFloat(value)) return call.Prim(make.Float(*real, dtype));
+    return nullptr;
   };
-  const auto on = prim(call.arg(1));
-  const auto off = prim(call.arg(2));
-  if (on && off) {
-    return call.Make("one_hot", {call.arg(0), *on, *off}, {{"depth", call.Int("depth")}, {"axis", call.Int("axis")}});
-  }
+  const OneHotAttrs::Values classes{.depth = call.Int("depth"), .axis = call.Int("axis")};
+  const Expr* on = prim(call.arg(1));
+  const Expr* off = prim(call.arg(2));
+  if (on && off) return op::OneHot(call, call.arg(0), on, off, classes);
   const arith::PrimBuilder make;
-  const Expr* hot = call.Make(
-      "one_hot", {call.arg(0), PyValue(make.Int(1, DataType::Int(32))), PyValue(make.Int(0, DataType::Int(32)))},
-      {{"depth", call.Int("depth")}, {"axis", call.Int("axis")}});
+  const Expr* hot =
+      op::OneHot(call, call.arg(0), call.Prim(make.Int(1, kInt32)), call.Prim(make.Int(0, kInt32)), classes);
   const Expr* is_hot = call.Cast(hot, DataType::Bool());
-  return call.Make("where", {is_hot, call.Cast(call.arg(1), dtype), call.Cast(call.arg(2), dtype)});
+  return op::Where(call, is_hot, call.Cast(call.arg(1), dtype), call.Cast(call.arg(2), dtype));
 }
 
 // ---- Orders
 
-PyValue IndexDType(OpCall& call) {
-  const std::string_view dtype = call.String("dtype");
-  return dtype.empty() ? PyValue::String("int32", {}) : PyValue::String(dtype, {});
+DataType IndexDType(OpCall& call) {
+  const DataType dtype = call.Dtype("dtype");
+  return dtype.is_void() ? kInt32 : dtype;
 }
 
 const Expr* BuildArgsort(OpCall& call) {
-  return call.Make("argsort", {call.arg(0)},
-                   {{"axis", call.Int("axis")}, {"descending", !call.Bool("is_ascend")}, {"dtype", IndexDType(call)}});
+  return op::Argsort(call, call.arg(0),
+                     {.axis = call.Int("axis"), .descending = !call.Bool("is_ascend"), .dtype = IndexDType(call)});
 }
 
 const Expr* BuildSort(OpCall& call) {
-  return call.Make("sort", {call.arg(0)}, {{"axis", call.Int("axis")}, {"descending", !call.Bool("is_ascend")}});
+  return op::Sort(call, call.arg(0), {.axis = call.Int("axis"), .descending = !call.Bool("is_ascend")});
 }
 
 const Expr* BuildTopk(OpCall& call) {
-  return call.Make("topk", {call.arg(0)},
-                   {{"k", call.Int("k")},
-                    {"axis", call.Int("axis")},
-                    {"ret_type", call.String("ret_type")},
-                    {"largest", !call.Bool("is_ascend")},
-                    {"dtype", IndexDType(call)}});
+  return op::Topk(call, call.arg(0),
+                  {.k = call.Int("k"),
+                   .axis = call.Int("axis"),
+                   .ret_type = call.String("ret_type"),
+                   .largest = !call.Bool("is_ascend"),
+                   .dtype = IndexDType(call)});
 }
 
 constexpr OperatorRow kIndex[] = {

@@ -4,6 +4,10 @@
 
 #include "dims.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/ops/axes.h"
+#include "iropt/infer/ops/concat.h"
+#include "iropt/infer/ops/reorder.h"
+#include "iropt/infer/ops/repeat.h"
 #include "op_table.h"
 
 namespace iropt::relay {
@@ -91,19 +95,19 @@ class ShapeCode {
   std::optional<size_t> unknown_;
 };
 
-// Returns whether R.reshape understands the code itself.
+// Returns whether the code is the new shape.
 bool IsPlain(std::span<const int64_t> shape) {
-  return std::ranges::all_of(shape, [](int64_t dim) { return dim > 0 || dim == -1; });
+  return std::ranges::all_of(shape, [](int64_t dim) { return dim > 0; });
 }
 
 const Expr* BuildReshape(OpCall& call) {
   const std::vector<int64_t> code = call.Ints("newshape");
   const auto dims = call.Dims(call.arg(0));
-  if (!dims && IsPlain(code)) return call.Make("reshape", {call.arg(0), call.ListOf(code)});
+  if (!dims && IsPlain(code)) return call.Reshape(call.arg(0), code);
   if (!dims) return call.Error("type-inference", "the shape of the operand is unknown");
   const auto shape = ShapeCode(*dims, code, call.Bool("allowzero")).Apply();
   if (!shape) return call.Error("type-inference", "the new shape does not fit the shape of the operand");
-  return call.Make("reshape", {call.arg(0), call.ListOf(*shape)});
+  return call.Reshape(call.arg(0), *shape);
 }
 
 // The code is read from the right.
@@ -121,7 +125,7 @@ const Expr* BuildReverseReshape(OpCall& call) {
   auto shape = ShapeCode(*dims, code, call.Bool("allowzero")).Apply();
   if (!shape) return call.Error("type-inference", "the new shape does not fit the shape of the operand");
   std::ranges::reverse(*shape);
-  return call.Make("reshape", {call.arg(0), call.ListOf(*shape)});
+  return call.Reshape(call.arg(0), *shape);
 }
 
 const Expr* BuildReshapeLike(OpCall& call) {
@@ -138,12 +142,12 @@ const Expr* BuildReshapeLike(OpCall& call) {
   const int64_t right_begin = at("rhs_begin", right->size(), 0);
   for (int64_t i = right_begin; i < right_end; ++i) shape.push_back((*right)[static_cast<size_t>(i)]);
   shape.insert(shape.end(), left->begin() + left_end, left->end());
-  return call.Make("reshape", {call.arg(0), call.ListOf(shape)});
+  return call.Reshape(call.arg(0), shape);
 }
 
 const Expr* BuildTranspose(OpCall& call) {
   const std::vector<int64_t> axes = call.Ints("axes");
-  return call.Make("permute_dims", {call.arg(0)}, {{"axes", axes.empty() ? PyValue() : call.ListOf(axes)}});
+  return axes.empty() ? op::PermuteDims(call, call.arg(0)) : call.Permute(call.arg(0), axes);
 }
 
 const Expr* BuildExpandDims(OpCall& call) {
@@ -154,33 +158,32 @@ const Expr* BuildExpandDims(OpCall& call) {
   if (!call.MayRepeat({added})) return nullptr;
   std::vector<int64_t> axes(static_cast<size_t>(added));
   std::iota(axes.begin(), axes.end(), axis);
-  return axes.empty() ? call.arg(0) : call.Make("expand_dims", {call.arg(0)}, {{"axis", call.ListOf(axes)}});
+  return axes.empty() ? call.arg(0) : call.ExpandDims(call.arg(0), axes);
 }
 
 const Expr* BuildSqueeze(OpCall& call) {
-  return call.Make("squeeze", {call.arg(0)}, {{"axis", call.has("axis") ? call.ListOf(call.Ints("axis")) : PyValue()}});
+  return op::Squeeze(call, call.arg(0), {.axis = call.has("axis") ? OptInts(call.Ints("axis")) : OptInts()});
 }
 
-const Expr* BuildConcatenate(OpCall& call) { return call.Make("concat", {call.arg(0)}, {{"axis", call.Int("axis")}}); }
+const Expr* BuildConcatenate(OpCall& call) { return op::Concat(call, call.arg(0), {.axis = call.Int("axis")}); }
 
-const Expr* BuildStack(OpCall& call) { return call.Make("stack", {call.arg(0)}, {{"axis", call.Int("axis")}}); }
+const Expr* BuildStack(OpCall& call) { return op::Stack(call, call.arg(0), {.axis = call.Int("axis")}); }
 
 const Expr* BuildSplit(OpCall& call) {
-  const PyValue& sections = call.attr("indices_or_sections");
-  const PyValue parts = sections.is_list() ? call.ListOf(call.Ints("indices_or_sections"))
-                                           : PyValue::Int(call.Int("indices_or_sections"), {});
-  return call.Make("split", {call.arg(0)}, {{"indices_or_sections", parts}, {"axis", call.Int("axis")}});
+  using Sections = op_attrs::Value<AttrKind::kIntOrIntList>;
+  const bool is_list = call.attr("indices_or_sections").is_list();
+  const Sections parts =
+      is_list ? Sections(call.Ints("indices_or_sections")) : Sections(call.Int("indices_or_sections"));
+  return op::Split(call, call.arg(0), {.indices_or_sections = parts, .axis = call.Int("axis")});
 }
 
 const Expr* BuildRepeat(OpCall& call) {
-  return call.Make("repeat", {call.arg(0)}, {{"repeats", call.Int("repeats")}, {"axis", call.attr("axis")}});
+  return op::Repeat(call, call.arg(0), {.repeats = call.Int("repeats"), .axis = call.OptInt("axis")});
 }
 
-const Expr* BuildTile(OpCall& call) {
-  return call.Make("tile", {call.arg(0)}, {{"repeats", call.ListOf(call.Ints("reps"))}});
-}
+const Expr* BuildTile(OpCall& call) { return op::Tile(call, call.arg(0), {.repeats = call.Ints("reps")}); }
 
-const Expr* BuildReverse(OpCall& call) { return call.Make("flip", {call.arg(0)}, {{"axis", call.Int("axis")}}); }
+const Expr* BuildReverse(OpCall& call) { return op::Flip(call, call.arg(0), {.axis = call.Int("axis")}); }
 
 const Expr* BuildLayoutTransform(OpCall& call) {
   return TransformLayout(call, call.arg(0), call.String("src_layout"), call.String("dst_layout"));

@@ -1,53 +1,64 @@
 // Activations, losses and other operators of neural networks.
+#include "iropt/infer/ops/nn.h"
+
 #include <fmt/format.h>
 
 #include "dims.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/ops/activation.h"
+#include "iropt/infer/ops/arithmetic.h"
+#include "iropt/infer/ops/create.h"
+#include "iropt/infer/ops/exponential.h"
+#include "iropt/infer/ops/loss.h"
+#include "iropt/infer/ops/reduction.h"
+#include "iropt/infer/ops/reorder.h"
+#include "iropt/infer/ops/repeat.h"
+#include "iropt/infer/ops/shape.h"
+#include "iropt/infer/ops/slice.h"
+#include "iropt/infer/ops/softmax.h"
+#include "iropt/infer/ops/unary.h"
 #include "op_table.h"
 
 namespace iropt::relay {
 
 namespace {
 
-const Expr* BuildActivation(OpCall& call) { return call.Make(call.row().name, {call.arg(0)}); }
+const Expr* BuildRelu(OpCall& call) { return op::NnRelu(call, call.arg(0)); }
 
+template <auto kOp>
 const Expr* BuildSoftmax(OpCall& call) {
-  return call.Make(call.row().name, {call.arg(0)}, {{"axis", call.Int("axis")}});
+  return kOp(call, call.arg(0), {.axis = call.Int("axis")});
 }
 
-const Expr* BuildLeakyRelu(OpCall& call) {
-  return call.Make("nn.leakyrelu", {call.arg(0)}, {{"alpha", call.Float("alpha")}});
-}
+const Expr* BuildLeakyRelu(OpCall& call) { return op::NnLeakyrelu(call, call.arg(0), {.alpha = call.Float("alpha")}); }
 
-const Expr* BuildPrelu(OpCall& call) {
-  return call.Make("nn.prelu", {call.arg(0), call.arg(1)}, {{"axis", call.Int("axis")}});
-}
+const Expr* BuildPrelu(OpCall& call) { return op::NnPrelu(call, call.arg(0), call.arg(1), {.axis = call.Int("axis")}); }
 
 const Expr* BuildHardSwish(OpCall& call) {
   const Expr* x = call.arg(0);
   const DataType dtype = call.DType(x);
-  const Expr* shifted = call.Make("add", {x, call.Scalar(3.0, dtype)});
-  const Expr* gate = call.Make("clip", {shifted, PyValue::Float(0, {}), PyValue::Float(6, {})});
-  return call.Make("divide", {call.Make("multiply", {x, gate}), call.Scalar(6.0, dtype)});
+  const Expr* shifted = op::Add(call, x, call.Scalar(3.0, dtype));
+  const Expr* gate = op::Clip(call, shifted, call.PrimFloat(0), call.PrimFloat(6));
+  return op::Divide(call, op::Multiply(call, x, gate), call.Scalar(6.0, dtype));
 }
 
 const Expr* BuildBiasAdd(OpCall& call) {
   const int rank = call.Rank(call.arg(0));
   const auto axis = call.Axis(call.Int("axis"), rank);
   if (!axis) return nullptr;
-  return call.Make("add", {call.arg(0), AlongAxis(call, call.arg(1), *axis, rank)});
+  return op::Add(call, call.arg(0), AlongAxis(call, call.arg(1), *axis, rank));
 }
 
 const Expr* BuildBatchFlatten(OpCall& call) {
   const auto dims = call.Dims(call.arg(0));
   if (!dims || dims->empty()) return call.Error("type-inference", "the shape of the operand is unknown");
   const DimList shape{dims->front(), Product(std::span(*dims).subspan(1))};
-  return call.Make("reshape", {call.arg(0), call.ListOf(shape)});
+  return call.Reshape(call.arg(0), shape);
 }
 
 // Relay runs programs in inference only: a tuple of the tensor and a mask that keeps all elements.
 const Expr* BuildDropout(OpCall& call) {
-  const Expr* const fields[] = {call.arg(0), call.Make("ones_like", {call.arg(0)})};
+  const Expr* const fields[] = {call.arg(0), op::OnesLike(call, call.arg(0))};
   return call.MakeTuple(fields);
 }
 
@@ -60,14 +71,11 @@ const Expr* PadAxis(OpCall& call, const Expr* data, int64_t axis, const PyValue&
   if (before > 0) parts.push_back(edge(before, true));
   parts.push_back(data);
   if (after > 0) parts.push_back(edge(after, false));
-  return parts.size() > 1 ? call.Make("concat", {call.MakeTuple(parts)}, {{"axis", axis}}) : data;
+  return parts.size() > 1 ? call.Concat(parts, axis) : data;
 }
 
 const Expr* SliceAxis(OpCall& call, const Expr* data, int64_t axis, const PrimExpr* begin, const PrimExpr* end) {
-  return call.Make("strided_slice", {data},
-                   {{"axes", call.ListOf({axis})},
-                    {"begin", call.ListOf(std::span(&begin, 1))},
-                    {"end", call.ListOf(std::span(&end, 1))}});
+  return call.Slice(data, {axis}, {begin}, {end});
 }
 
 // One axis at a time. Mirrored, the elements next to an end follow it in reverse order; from the one after the end if
@@ -88,8 +96,8 @@ const Expr* PadEdges(OpCall& call, EdgeMode mode) {
       const Expr* edge =
           front ? SliceAxis(call, data, axis, make.Int(skip), make.Int(used + skip))
                 : SliceAxis(call, data, axis, make.Sub(size, make.Int(used + skip)), make.Sub(size, make.Int(skip)));
-      if (mode == EdgeMode::kRepeat) return call.Make("repeat", {edge}, {{"repeats", count}, {"axis", axis}});
-      return call.Make("flip", {edge}, {{"axis", axis}});
+      if (mode == EdgeMode::kRepeat) return op::Repeat(call, edge, {.repeats = count, .axis = axis});
+      return op::Flip(call, edge, {.axis = axis});
     });
     if (data == nullptr) return nullptr;
     ++axis;
@@ -115,8 +123,7 @@ const Expr* BuildPad(OpCall& call) {
   const DataType dtype = call.DType(call.arg(0));
   const Expr* number = call.num_args() > 1 ? call.arg(1) : call.Scalar(call.Float("pad_value"), kFloat32);
   const Expr* value = call.Cast(number, dtype);
-  return call.Make("nn.pad", {call.arg(0), value},
-                   {{"pad_width", call.ListOf(width)}, {"pad_mode", call.String("pad_mode")}});
+  return op::NnPad(call, call.arg(0), value, {.pad_width = width, .pad_mode = call.String("pad_mode")});
 }
 
 // The mean over the batch of -sum(y * log(x)).
@@ -124,20 +131,20 @@ const Expr* MeanLoss(OpCall& call, const Expr* log, const Expr* y) {
   const auto dims = call.Dims(call.arg(0));
   if (!dims || dims->empty()) return call.Error("type-inference", "the shape of the operand is unknown");
   const DataType dtype = call.DType(call.arg(0));
-  const Expr* loss = call.Make("negative", {call.Make("sum", {call.Make("multiply", {log, y})})});
+  const Expr* loss = op::Negative(call, op::Sum(call, op::Multiply(call, log, y)));
   const int64_t* batch = arith::AsInt(dims->front());
-  if (batch != nullptr) return call.Make("divide", {loss, call.Scalar(static_cast<double>(*batch), dtype)});
-  const Expr* sizes = call.Make("shape_to_tensor", {call.Make("shape_of", {call.arg(0)})});
-  const Expr* first = call.Make("take", {sizes, call.Scalar(int64_t{0}, DataType::Int(64))}, {{"axis", 0}});
-  return call.Make("divide", {loss, call.Cast(first, dtype)});
+  if (batch != nullptr) return op::Divide(call, loss, call.Scalar(static_cast<double>(*batch), dtype));
+  const Expr* sizes = op::ShapeToTensor(call, op::ShapeOf(call, call.arg(0)));
+  const Expr* first = op::Take(call, sizes, call.Scalar(int64_t{0}, DataType::Int(64)), {.axis = 0});
+  return op::Divide(call, loss, call.Cast(first, dtype));
 }
 
-const Expr* BuildCrossEntropy(OpCall& call) { return MeanLoss(call, call.Make("log", {call.arg(0)}), call.arg(1)); }
+const Expr* BuildCrossEntropy(OpCall& call) { return MeanLoss(call, op::Log(call, call.arg(0)), call.arg(1)); }
 const Expr* BuildCrossEntropyWithLogits(OpCall& call) { return MeanLoss(call, call.arg(0), call.arg(1)); }
 
 const Expr* BuildNllLoss(OpCall& call) {
-  return call.Make("nn.nll_loss", {call.arg(0), call.arg(1), call.arg(2)},
-                   {{"reduction", call.String("reduction")}, {"ignore_index", call.Int("ignore_index")}});
+  return op::NnNllLoss(call, call.arg(0), call.arg(1), call.arg(2),
+                       {.reduction = call.String("reduction"), .ignore_index = call.Int("ignore_index")});
 }
 
 constexpr OperatorRow kNn[] = {
@@ -148,13 +155,13 @@ constexpr OperatorRow kNn[] = {
     {"nn.cross_entropy_with_logits", "x, y", "", BuildCrossEntropyWithLogits},
     {"nn.dropout", "data", "rate=0.5", BuildDropout},
     {"nn.leaky_relu", "data", "alpha=0.25", BuildLeakyRelu},
-    {"nn.log_softmax", "data", "axis=-1", BuildSoftmax},
+    {"nn.log_softmax", "data", "axis=-1", BuildSoftmax<op::NnLogSoftmax>},
     {"nn.mirror_pad", "data", "mode=\"SYMMETRIC\", pad_width", BuildMirrorPad},
     {"nn.nll_loss", "predictions, targets, weights", "reduction=\"mean\", ignore_index=-100", BuildNllLoss},
     {"nn.pad", "data, pad_val?", "pad_width, pad_mode=\"constant\", pad_value=0", BuildPad},
     {"nn.prelu", "data, alpha", "axis=1", BuildPrelu},
-    {"nn.relu", "data", "", BuildActivation},
-    {"nn.softmax", "data", "axis=-1", BuildSoftmax},
+    {"nn.relu", "data", "", BuildRelu},
+    {"nn.softmax", "data", "axis=-1", BuildSoftmax<op::NnSoftmax>},
 };
 
 }  // namespace

@@ -1,6 +1,13 @@
 // Normalizations.
 #include "dims.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/ops/arithmetic.h"
+#include "iropt/infer/ops/binary.h"
+#include "iropt/infer/ops/create.h"
+#include "iropt/infer/ops/nn.h"
+#include "iropt/infer/ops/normalization.h"
+#include "iropt/infer/ops/reduction.h"
+#include "iropt/infer/ops/roots.h"
 #include "op_table.h"
 
 namespace iropt::relay {
@@ -11,21 +18,21 @@ namespace {
 const Expr* BuildBatchNorm(OpCall& call) {
   const auto axis = call.Axis(call.Int("axis"), call.Rank(call.arg(0)));
   if (!axis) return nullptr;
-  return call.Make("nn.batch_norm", {call.arg(0), call.arg(1), call.arg(2), call.arg(3), call.arg(4)},
-                   {{"axis", *axis},
-                    {"epsilon", call.Float("epsilon")},
-                    {"center", call.Bool("center")},
-                    {"scale", call.Bool("scale")},
-                    {"training", false}});
+  return op::NnBatchNorm(call, call.arg(0), call.arg(1), call.arg(2), call.arg(3), call.arg(4),
+                         {.axis = *axis,
+                          .epsilon = call.Float("epsilon"),
+                          .center = call.Bool("center"),
+                          .scale = call.Bool("scale"),
+                          .training = false});
 }
 
 // Relax's kernels use gamma and beta whatever `scale` and `center` say.
-const Expr* Gamma(OpCall& call) { return call.Bool("scale") ? call.arg(1) : call.Make("ones_like", {call.arg(1)}); }
-const Expr* Beta(OpCall& call) { return call.Bool("center") ? call.arg(2) : call.Make("zeros_like", {call.arg(2)}); }
+const Expr* Gamma(OpCall& call) { return call.Bool("scale") ? call.arg(1) : op::OnesLike(call, call.arg(1)); }
+const Expr* Beta(OpCall& call) { return call.Bool("center") ? call.arg(2) : op::ZerosLike(call, call.arg(2)); }
 
 const Expr* BuildLayerNorm(OpCall& call) {
-  return call.Make("nn.layer_norm", {call.arg(0), Gamma(call), Beta(call)},
-                   {{"axes", call.ListOf({call.Int("axis")})}, {"epsilon", call.Float("epsilon")}});
+  return op::NnLayerNorm(call, call.arg(0), Gamma(call), Beta(call),
+                         {.axes = Ints{call.Int("axis")}, .epsilon = call.Float("epsilon")});
 }
 
 // All axes but the first and that of channels.
@@ -41,30 +48,29 @@ const Expr* BuildGroupNorm(OpCall& call) {
   const int rank = call.Rank(call.arg(0));
   const auto axis = call.Axis(call.Int("axis"), rank);
   if (!axis) return nullptr;
-  return call.Make("nn.group_norm", {call.arg(0), Gamma(call), Beta(call)},
-                   {{"num_groups", call.Int("num_groups")},
-                    {"channel_axis", *axis},
-                    {"axes", call.ListOf(OtherAxes(rank, *axis))},
-                    {"epsilon", call.Float("epsilon")}});
+  return op::NnGroupNorm(call, call.arg(0), Gamma(call), Beta(call),
+                         {.num_groups = call.Int("num_groups"),
+                          .channel_axis = *axis,
+                          .axes = OtherAxes(rank, *axis),
+                          .epsilon = call.Float("epsilon")});
 }
 
 const Expr* BuildInstanceNorm(OpCall& call) {
   const int rank = call.Rank(call.arg(0));
   const auto axis = call.Axis(call.Int("axis"), rank);
   if (!axis) return nullptr;
-  return call.Make(
-      "nn.instance_norm", {call.arg(0), Gamma(call), Beta(call)},
-      {{"channel_axis", *axis}, {"axes", call.ListOf(OtherAxes(rank, *axis))}, {"epsilon", call.Float("epsilon")}});
+  return op::NnInstanceNorm(call, call.arg(0), Gamma(call), Beta(call),
+                            {.channel_axis = *axis, .axes = OtherAxes(rank, *axis), .epsilon = call.Float("epsilon")});
 }
 
 // x / sqrt(max(sum(x * x), eps))
 const Expr* BuildL2Normalize(OpCall& call) {
   const Expr* x = call.arg(0);
   const std::vector<int64_t> axes = call.Ints("axis");
-  const Expr* squares = call.Make("sum", {call.Make("multiply", {x, x})},
-                                  {{"axis", axes.empty() ? PyValue() : call.ListOf(axes)}, {"keepdims", true}});
-  const Expr* bounded = call.Make("maximum", {squares, call.Scalar(call.Float("eps"), call.DType(x))});
-  return call.Make("divide", {x, call.Make("sqrt", {bounded})});
+  const Expr* squares =
+      op::Sum(call, op::Multiply(call, x, x), {.axis = axes.empty() ? OptInts() : OptInts(axes), .keepdims = true});
+  const Expr* bounded = op::Maximum(call, squares, call.Scalar(call.Float("eps"), call.DType(x)));
+  return op::Divide(call, x, op::Sqrt(call, bounded));
 }
 
 // x / (bias + alpha / size * sum of squares of `size` neighbours) ^ beta
@@ -80,23 +86,18 @@ const Expr* BuildLrn(OpCall& call) {
   std::vector<int64_t> pad(2 * dims->size());
   pad[2 * static_cast<size_t>(*axis)] = half;
   pad[2 * static_cast<size_t>(*axis) + 1] = size - 1 - half;
-  const Expr* squares =
-      call.Make("nn.pad", {call.Make("multiply", {x, x}), call.Scalar(0.0, dtype)}, {{"pad_width", call.ListOf(pad)}});
+  const Expr* squares = op::NnPad(call, op::Multiply(call, x, x), call.Scalar(0.0, dtype), {.pad_width = pad});
   const Expr* sum = nullptr;
   const arith::PrimBuilder make;
   for (int64_t i = 0; i < size; ++i) {
     const PrimExpr* begin = make.Int(i);
     const PrimExpr* end = make.Add((*dims)[static_cast<size_t>(*axis)], begin);
-    const Expr* part = call.Make("strided_slice", {squares},
-                                 {{"axes", call.ListOf({*axis})},
-                                  {"begin", call.ListOf(std::span(&begin, 1))},
-                                  {"end", call.ListOf(std::span(&end, 1))}});
-    sum = sum ? call.Make("add", {sum, part}) : part;
+    const Expr* part = call.Slice(squares, {*axis}, {begin}, {end});
+    sum = sum ? op::Add(call, sum, part) : part;
   }
-  const Expr* scaled =
-      call.Make("multiply", {sum, call.Scalar(call.Float("alpha") / static_cast<double>(size), dtype)});
-  const Expr* base = call.Make("add", {scaled, call.Scalar(call.Float("bias"), dtype)});
-  return call.Make("divide", {x, call.Make("power", {base, call.Scalar(call.Float("beta"), dtype)})});
+  const Expr* scaled = op::Multiply(call, sum, call.Scalar(call.Float("alpha") / static_cast<double>(size), dtype));
+  const Expr* base = op::Add(call, scaled, call.Scalar(call.Float("bias"), dtype));
+  return op::Divide(call, x, op::Power(call, base, call.Scalar(call.Float("beta"), dtype)));
 }
 
 constexpr OperatorRow kNorm[] = {

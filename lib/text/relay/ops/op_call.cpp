@@ -4,8 +4,20 @@
 #include <cmath>
 #include <utility>
 
+#include "dims.h"
+#include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/infer.h"
+#include "iropt/infer/ops/arithmetic.h"
+#include "iropt/infer/ops/axes.h"
+#include "iropt/infer/ops/binary.h"
+#include "iropt/infer/ops/concat.h"
+#include "iropt/infer/ops/create.h"
+#include "iropt/infer/ops/datatype.h"
+#include "iropt/infer/ops/reshape.h"
+#include "iropt/infer/ops/shape.h"
+#include "iropt/infer/ops/slice.h"
+#include "iropt/infer/ops/unary.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
@@ -144,9 +156,9 @@ std::string_view OpCall::String(std::string_view name) const {
   return {};
 }
 
-std::vector<int64_t> OpCall::Ints(std::string_view name) const {
+relay::Ints OpCall::Ints(std::string_view name) const {
   const PyValue& value = attr(name);
-  std::vector<int64_t> integers;
+  relay::Ints integers;
   if (value.is(Kind::kNone)) return integers;
   const std::span<const PyValue> items = value.is_list() ? value.items() : std::span(&value, 1);
   for (const PyValue& item : items) {
@@ -158,6 +170,47 @@ std::vector<int64_t> OpCall::Ints(std::string_view name) const {
     integers.push_back(*integer);
   }
   return integers;
+}
+
+std::vector<double> OpCall::Floats(std::string_view name) const {
+  const PyValue& value = attr(name);
+  std::vector<double> numbers;
+  if (value.is(Kind::kNone)) return numbers;
+  for (const PyValue& item : value.is_list() ? value.items() : std::span(&value, 1)) {
+    if (!item.is_number()) {
+      WrongKind(name, "a number or a list of numbers");
+      return {};
+    }
+    numbers.push_back(item.is(Kind::kFloat) ? item.real : static_cast<double>(*IntegerOf(item)));
+  }
+  return numbers;
+}
+
+op_attrs::Value<AttrKind::kOptInt> OpCall::OptInt(std::string_view name) const {
+  if (!has(name)) return {};
+  return Int(name);
+}
+
+relay::Ints OpCall::IntsOf(std::string_view name, size_t count, bool both_ends) const {
+  relay::Ints integers = Ints(name);
+  if (integers.size() == count || has_wrong_kind_) return integers;
+  const bool is_half = both_ends && 2 * integers.size() == count;
+  if (integers.size() == 1) {
+    integers.resize(count, integers.front());
+  } else if (is_half) {
+    integers.insert(integers.end(), integers.begin(), integers.begin() + static_cast<ptrdiff_t>(count / 2));
+  } else {
+    WrongKind(name, both_ends ? fmt::format("1, {} or {} integers", count / 2, count)
+                              : fmt::format("1 or {} integers", count));
+  }
+  return integers;
+}
+
+DataType OpCall::Dtype(std::string_view name) const {
+  const std::string_view text = String(name);
+  const auto dtype = DataType::Parse(text);
+  if (!dtype && !text.empty()) WrongKind(name, "a data type");
+  return dtype.value_or(DataType::Void());
 }
 
 // ---- Facts
@@ -232,24 +285,7 @@ std::optional<int64_t> OpCall::Axis(int64_t axis, int rank) {
 
 // ---- Construction
 
-const Expr* OpCall::Make(std::string_view name, std::span<const Operand> operands, std::span<const Keyword> keywords) {
-  const OpInfo* info = FindGraphOpByScript(name);
-  IROPT_CHECK(info != nullptr, "unknown operator {}", name);
-  PyValues positional;
-  for (const Operand& operand : operands) {
-    if (operand.is_null) return nullptr;
-    positional.push_back(operand.value);
-  }
-  std::vector<PyKeyword> named;
-  for (const Keyword& keyword : keywords) named.push_back({keyword.name, {}, keyword.value});
-  const iropt::Call* call = BuildOpCall(*info, {positional.data(), positional.size()}, named, NodeSpan(span_),
-                                        workspace(), diagnostics_, &module_);
-  if (call == nullptr) return nullptr;
-  const Type* type = builder_.inferrer()->Infer(call);
-  if (type == nullptr) return nullptr;
-  const_cast<iropt::Call*>(call)->type = type;  // made a moment ago, not shared yet
-  return call;
-}
+OpCall::operator OpBuilder() { return OpBuilder(builder_, NodeSpan(span_)); }
 
 const Expr* OpCall::Relay(std::string_view name, std::span<const Expr* const> args,
                           std::initializer_list<Keyword> attributes) {
@@ -287,6 +323,54 @@ const Expr* OpCall::MakeTuple(std::span<const Expr* const> fields) {
   return workspace().New<Tuple>(list, TupleType::Get(workspace().arena(), types));
 }
 
+Scalars::Scalars(std::span<const int64_t> values) {
+  for (const int64_t value : values) values_.push_back(arith::PrimBuilder().Int(value));
+}
+
+const Expr* OpCall::Shape(const Scalars& dims) {
+  return workspace().New<ShapeExpr>(workspace().Copy(std::span(dims.values())), ShapeType::Get(dims.values()));
+}
+
+const Expr* OpCall::Prims(const Scalars& values) {
+  std::vector<const Expr*> fields;
+  for (const PrimExpr* value : values.values()) fields.push_back(Prim(value));
+  return MakeTuple(fields);
+}
+
+const Expr* OpCall::Prim(const PrimExpr* value) { return workspace().New<PrimValue>(value, PrimType::Get(value)); }
+const Expr* OpCall::Prim(int64_t value) { return Prim(arith::PrimBuilder().Int(value)); }
+const Expr* OpCall::PrimFloat(double value) { return Prim(arith::PrimBuilder().Float(value, DataType::Float(64))); }
+
+const Expr* OpCall::Reshape(const Expr* x, const Scalars& shape) { return op::Reshape(*this, x, Shape(shape)); }
+
+const Expr* OpCall::Flat(const Expr* x) {
+  const auto dims = Dims(x);
+  if (!dims) return x ? Error("type-inference", "the shape of the operand is unknown") : nullptr;
+  return Reshape(x, arith::Simplify(Product(*dims)));
+}
+
+const Expr* OpCall::Permute(const Expr* x, const relay::Ints& axes) {
+  return op::PermuteDims(*this, x, {.axes = axes});
+}
+const Expr* OpCall::ExpandDims(const Expr* x, const relay::Ints& axes) {
+  return op::ExpandDims(*this, x, {.axis = axes});
+}
+const Expr* OpCall::Concat(std::span<const Expr* const> parts, int64_t axis) {
+  return op::Concat(*this, MakeTuple(parts), {.axis = axis});
+}
+
+const Expr* OpCall::Slice(const Expr* x, const Scalars& axes, const Scalars& begin, const Scalars& end) {
+  return op::StridedSlice(*this, x, Prims(axes), Prims(begin), Prims(end));
+}
+const Expr* OpCall::Slice(const Expr* x, const Scalars& axes, const Scalars& begin, const Scalars& end,
+                          const Scalars& strides) {
+  return op::StridedSlice(*this, x, Prims(axes), Prims(begin), Prims(end), Prims(strides));
+}
+
+const Expr* OpCall::Iota(const PrimExpr* count, DataType dtype) {
+  return op::Arange(*this, Prim(int64_t{0}), Prim(count), Prim(int64_t{1}), {.dtype = dtype});
+}
+
 const Expr* OpCall::Item(const Expr* tuple, int index) {
   const auto* type = tuple ? As<TupleType>(tuple->type) : nullptr;
   if (type == nullptr) return nullptr;
@@ -308,45 +392,36 @@ PyValue OpCall::ListOf(std::span<const int64_t> values) {
   return ListOf(items);
 }
 
-PyValue OpCall::ListOf(std::span<const PrimExpr* const> values) {
-  std::vector<PyValue> items;
-  for (const PrimExpr* value : values) items.emplace_back(value);
-  return ListOf(items);
-}
-
 PyValue OpCall::ListOf(std::span<const PyValue> values) {
   return PyValue(Kind::kList, workspace().arena().Copy(values), {});
 }
 
-PyValue OpCall::Text(std::string_view text) { return PyValue::String(workspace().arena().CopyString(text), {}); }
-
-PyValue OpCall::DTypeValue(DataType dtype) { return Text(dtype.ToString()); }
+PyValue OpCall::DTypeValue(DataType dtype) {
+  return PyValue::String(workspace().arena().CopyString(dtype.ToString()), {});
+}
 
 const Expr* OpCall::Cast(const Expr* value, DataType dtype) {
   if (value == nullptr || DType(value) == dtype) return value;
   const auto* constant = As<Constant>(value);
   // Constants of narrower elements have no text.
   if (constant && IsElementType(dtype)) return Convert(*constant->data, dtype, workspace());
-  return Make("astype", {value}, {{"dtype", DTypeValue(dtype)}});
+  return op::Astype(*this, value, {.dtype = dtype});
 }
 
 const Expr* OpCall::ComputedArange(const Expr* start, const Expr* stop, const Expr* step) {
   const DataType dtype = DType(start);
-  const Expr* length = Make("subtract", {stop, start});
+  const Expr* length = op::Subtract(*this, stop, start);
   if (dtype.is_integer()) {
-    length = Make("negative", {Make("floor_divide", {Make("negative", {length}), step})});
+    length = op::Negative(*this, op::FloorDivide(*this, op::Negative(*this, length), step));
   } else {
-    length = Make("ceil", {Make("divide", {length, step})});
+    length = op::Ceil(*this, op::Divide(*this, length, step));
   }
-  length = Cast(length, DataType::Int(64));
-  length = Make("maximum", {length, Scalar(int64_t{0}, DataType::Int(64))});
-  const Expr* shape = Make("tensor_to_shape", {Make("reshape", {length, ListOf({1})})});
+  length = op::Maximum(*this, Cast(length, kInt64), Scalar(int64_t{0}, kInt64));
+  const Expr* shape = op::TensorToShape(*this, Reshape(length, {1}));
   if (shape == nullptr) return nullptr;
   const PrimExpr* count = IRContext::Current().NewSymVar("n");
   builder_.EmitMatchCast(shape, ShapeType::Get(std::span(&count, 1)));
-  const Expr* steps =
-      Make("arange", {PyValue::Int(0, {}), PyValue(count), PyValue::Int(1, {})}, {{"dtype", DTypeValue(dtype)}});
-  return Make("add", {Make("multiply", {steps, step}), start});
+  return op::Add(*this, op::Multiply(*this, Iota(count, dtype), step), start);
 }
 
 // ---- Limits and errors

@@ -3,7 +3,7 @@
 // To add an operator, write a function that builds its Relax expression and a row with it in the table of its family,
 // ops/<family>.cpp:
 //
-//   const Expr* BuildStack(OpCall& call) { return call.Make("stack", {call.arg(0)}, {{"axis", call.attr("axis")}}); }
+//   const Expr* BuildStack(OpCall& call) { return op::Stack(call, call.arg(0), {.axis = call.Int("axis")}); }
 //
 //   constexpr OperatorRow kManipulate[] = {
 //       {"stack", "data", "axis=0", BuildStack},
@@ -12,10 +12,10 @@
 // A row has the names of the arguments, then the attributes in the order of Relay's record with their defaults, in the
 // syntax of the text. "axis" without a value must be given. A new family is a table of its own, listed in op_table.cpp.
 //
-// Builders compose expressions of operators: call.Make("add", {call.Make("multiply", {a, b}), c}). Operands get
-// variables of their own, one for each expression, and every expression has a type as soon as it is made, so that a
-// builder can decide by types. Null stands for an expression with a reported error; Make returns null for a null
-// operand.
+// Builders compose expressions of operators (iropt/infer/op_builder.h): op::Add(call, op::Multiply(call, a, b), c).
+// Operands get variables of their own, one for each expression, and every expression has a type as soon as it is made,
+// so that a builder can decide by types. Null stands for an expression with a reported error; a call with a null
+// operand is null.
 #pragma once
 
 #include <initializer_list>
@@ -23,11 +23,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "iropt/diag/diagnostic.h"
+#include "iropt/infer/op_builder.h"
 #include "iropt/infer/py_value.h"
 #include "iropt/ir/relax/builder.h"
+#include "iropt/op/op_attrs.h"
 #include "text/relay/graph.h"
 
 namespace iropt::relay {
@@ -98,7 +101,7 @@ inline SourceSpan NameSpan(const GraphNode& node, const OperatorCall& call) {
   return {node.span.begin, node.span.begin + static_cast<uint32_t>(call.op->row->name.size())};
 }
 
-// A keyword of Make, such as {"axis", 1}.
+// An attribute of another operator of Relay, such as {"axis", 1}.
 struct Keyword {
   std::string_view name;
   PyValue value;
@@ -112,13 +115,24 @@ struct Keyword {
   Keyword(std::string_view n, const char* v) : name(n), value(PyValue::String(v, {})) {}
 };
 
-// An operand of Make: an expression, a list of integers (a shape), or another value.
-struct Operand {
-  PyValue value;
-  bool is_null = false;
+using Ints = std::vector<int64_t>;
+using DimList = std::vector<const PrimExpr*>;
+// A list of integers that an attribute may lack.
+using OptInts = op_attrs::Value<AttrKind::kOptIntList>;
 
-  Operand(const Expr* e) : value(e ? PyValue(e) : PyValue()), is_null(e == nullptr) {}  // NOLINT
-  Operand(const PyValue& v) : value(v) {}                                               // NOLINT
+// Numbers or scalar expressions: the dimensions of a shape, the bounds of slices.
+class Scalars {
+ public:
+  Scalars(std::initializer_list<int64_t> values) : Scalars(std::span(values.begin(), values.size())) {}  // NOLINT
+  Scalars(const Ints& values) : Scalars(std::span(values)) {}                                            // NOLINT
+  Scalars(std::span<const int64_t> values);                                                              // NOLINT
+  Scalars(DimList values) : values_(std::move(values)) {}                                                // NOLINT
+  Scalars(const PrimExpr* value) : values_{value} {}                                                     // NOLINT
+
+  const DimList& values() const { return values_; }
+
+ private:
+  DimList values_;
 };
 
 // A call of an operator that is being built.
@@ -144,7 +158,12 @@ class OpCall {
   double Float(std::string_view name) const;
   bool Bool(std::string_view name) const;
   std::string_view String(std::string_view name) const;
-  std::vector<int64_t> Ints(std::string_view name) const;  // also of a single number; None gives none
+  relay::Ints Ints(std::string_view name) const;  // also of a single number; None gives none
+  // As many as there are: one stands for copies of it, and half of them, for a list of both ends, for them twice.
+  relay::Ints IntsOf(std::string_view name, size_t count, bool both_ends = false) const;
+  DataType Dtype(std::string_view name) const;              // void for the empty string
+  std::vector<double> Floats(std::string_view name) const;  // also of a single number; None gives none
+  op_attrs::Value<AttrKind::kOptInt> OptInt(std::string_view name) const;
 
   // ---- Facts about expressions
   static const Type* TypeOf(const Expr* expr) { return expr->type; }
@@ -168,12 +187,8 @@ class OpCall {
   std::optional<int64_t> Axis(int64_t axis, int rank);
 
   // ---- Construction
-  // R.name(operands..., keywords...), with its type.
-  const Expr* Make(std::string_view name, std::initializer_list<Operand> operands,
-                   std::initializer_list<Keyword> keywords = {}) {
-    return Make(name, std::span(operands.begin(), operands.size()), std::span(keywords.begin(), keywords.size()));
-  }
-  const Expr* Make(std::string_view name, std::span<const Operand> operands, std::span<const Keyword> keywords);
+  // The first argument of the functions of operators.
+  operator OpBuilder();  // NOLINT: a call is built where it is
   // Builds another operator of Relay, as if the text had a call of it; attributes that are left out have their
   // defaults.
   const Expr* Relay(std::string_view name, std::initializer_list<const Expr*> args,
@@ -182,7 +197,25 @@ class OpCall {
   }
   const Expr* Relay(std::string_view name, std::span<const Expr* const> args,
                     std::initializer_list<Keyword> attributes = {});
+  const Expr* Reshape(const Expr* x, const Scalars& shape);
+  // With all elements along one axis.
+  const Expr* Flat(const Expr* x);
+  const Expr* Permute(const Expr* x, const relay::Ints& axes);
+  const Expr* ExpandDims(const Expr* x, const relay::Ints& axes);
+  const Expr* Concat(std::span<const Expr* const> parts, int64_t axis);
+  // The elements from `begin` up to `end` of each of the axes.
+  const Expr* Slice(const Expr* x, const Scalars& axes, const Scalars& begin, const Scalars& end);
+  const Expr* Slice(const Expr* x, const Scalars& axes, const Scalars& begin, const Scalars& end,
+                    const Scalars& strides);
+  // 0, 1, ... up to a number.
+  const Expr* Iota(const PrimExpr* count, DataType dtype);
+  // ---- Operands that are not tensors
   const Expr* MakeTuple(std::span<const Expr* const> fields);
+  const Expr* Shape(const Scalars& dims);
+  const Expr* Prims(const Scalars& values);  // a tuple
+  const Expr* Prim(const PrimExpr* value);
+  const Expr* Prim(int64_t value);
+  const Expr* PrimFloat(double value);
   const Expr* Item(const Expr* tuple, int index);
   // A constant of rank 0.
   const Expr* Scalar(double value, DataType dtype);
@@ -190,11 +223,8 @@ class OpCall {
   const Expr* IntTensor(std::span<const int64_t> values, DataType dtype);
   PyValue ListOf(std::span<const int64_t> values);
   PyValue ListOf(std::initializer_list<int64_t> values) { return ListOf(std::span(values.begin(), values.size())); }
-  // A shape, or a list of scalars.
-  PyValue ListOf(std::span<const PrimExpr* const> values);
   PyValue ListOf(std::span<const PyValue> values);
   PyValue DTypeValue(DataType dtype);  // "float32"
-  PyValue Text(std::string_view text);
   // start, start + step, ... up to stop, for scalars that are computed: the number of elements is a new symbolic
   // variable.
   const Expr* ComputedArange(const Expr* start, const Expr* stop, const Expr* step);

@@ -5,28 +5,40 @@
 #include <string>
 
 #include "dims.h"
+#include "iropt/infer/ops/pooling.h"
+#include "iropt/infer/ops/reduction.h"
 #include "op_table.h"
 
 namespace iropt::relay {
 
 namespace {
 
-PyValue OutLayoutOfPool(OpCall& call) {
+std::string_view OutLayoutOfPool(OpCall& call) {
   const std::string_view layout = call.String("out_layout");
-  return PyValue::String(layout.empty() ? call.String("layout") : layout, {});
+  return layout.empty() ? call.String("layout") : layout;
 }
 
-const Expr* BuildPool(OpCall& call) {
-  std::vector<Keyword> keywords{{"pool_size", call.ListOf(call.Ints("pool_size"))},
-                                {"strides", call.ListOf(call.Ints("strides"))},
-                                {"dilation", call.ListOf(call.Ints("dilation"))},
-                                {"padding", call.ListOf(call.Ints("padding"))},
-                                {"ceil_mode", call.Bool("ceil_mode")},
-                                {"layout", call.attr("layout")},
-                                {"out_layout", OutLayoutOfPool(call)}};
-  if (call.row().name.starts_with("nn.avg")) keywords.emplace_back("count_include_pad", call.Bool("count_include_pad"));
-  const Operand operand(call.arg(0));
-  return call.Make(call.row().name, std::span(&operand, 1), keywords);
+template <size_t kAxes>
+PoolAttrs::Values PoolOf(OpCall& call) {
+  return {.pool_size = call.IntsOf("pool_size", kAxes),
+          .strides = call.IntsOf("strides", kAxes),
+          .dilation = call.IntsOf("dilation", kAxes),
+          .padding = call.IntsOf("padding", 2 * kAxes, true),
+          .ceil_mode = call.Bool("ceil_mode"),
+          .layout = call.String("layout"),
+          .out_layout = OutLayoutOfPool(call)};
+}
+
+template <auto kOp, size_t kAxes>
+const Expr* BuildMaxPool(OpCall& call) {
+  return kOp(call, call.arg(0), PoolOf<kAxes>(call));
+}
+
+template <auto kOp, size_t kAxes>
+const Expr* BuildAvgPool(OpCall& call) {
+  PoolAttrs::Values pool = PoolOf<kAxes>(call);
+  pool.count_include_pad = call.Bool("count_include_pad");
+  return kOp(call, call.arg(0), pool);
 }
 
 // The axes of the layout that are neither batch nor channel.
@@ -39,21 +51,21 @@ std::vector<int64_t> SpatialAxes(std::string_view layout) {
 }
 
 const Expr* BuildGlobalMaxPool(OpCall& call) {
-  const PyValue axes = call.ListOf(SpatialAxes(call.String("layout")));
-  return call.Make("max", {call.arg(0)}, {{"axis", axes}, {"keepdims", true}});
+  const Ints axes = SpatialAxes(call.String("layout"));
+  return op::Max(call, call.arg(0), {.axis = axes, .keepdims = true});
 }
 
 const Expr* BuildGlobalAvgPool(OpCall& call) {
-  return call.Make("nn.adaptive_avg_pool2d", {call.arg(0)},
-                   {{"output_size", call.ListOf({1, 1})}, {"layout", call.attr("layout")}});
+  return op::NnAdaptiveAvgPool2d(call, call.arg(0), {.output_size = Ints{1, 1}, .layout = call.String("layout")});
 }
 
+template <auto kOp, size_t kAxes>
 const Expr* BuildAdaptiveAvgPool(OpCall& call) {
-  const std::vector<int64_t> size = call.Ints("output_size");
-  return call.Make(call.row().name, {call.arg(0)},
-                   {{"output_size", size.empty() ? PyValue() : call.ListOf(size)},
-                    {"layout", call.attr("layout")},
-                    {"out_layout", OutLayoutOfPool(call)}});
+  const bool is_given = !call.Ints("output_size").empty();
+  return kOp(call, call.arg(0),
+             {.output_size = is_given ? OptInts(call.IntsOf("output_size", kAxes)) : OptInts(),
+              .layout = call.String("layout"),
+              .out_layout = OutLayoutOfPool(call)});
 }
 
 // The maxima of windows [floor(i * size / out), ceil((i + 1) * size / out)) along one axis.
@@ -65,14 +77,11 @@ const Expr* AdaptiveMaxAlong(OpCall& call, const Expr* data, int64_t axis, int64
   if (!call.MayRepeat({out})) return nullptr;
   std::vector<const Expr*> parts;
   for (int64_t i = 0; i < out; ++i) {
-    const Expr* window = call.Make("strided_slice", {data},
-                                   {{"axes", call.ListOf({axis})},
-                                    {"begin", call.ListOf({i * size / out})},
-                                    {"end", call.ListOf({((i + 1) * size + out - 1) / out})}});
-    parts.push_back(call.Make("max", {window}, {{"axis", call.ListOf({axis})}, {"keepdims", true}}));
+    const Expr* window = call.Slice(data, {axis}, {i * size / out}, {((i + 1) * size + out - 1) / out});
+    parts.push_back(op::Max(call, window, {.axis = Ints{axis}, .keepdims = true}));
     if (parts.back() == nullptr) return nullptr;
   }
-  return parts.size() == 1 ? parts.front() : call.Make("concat", {call.MakeTuple(parts)}, {{"axis", axis}});
+  return parts.size() == 1 ? parts.front() : call.Concat(parts, axis);
 }
 
 const Expr* BuildAdaptiveMaxPool(OpCall& call) {
@@ -82,7 +91,7 @@ const Expr* BuildAdaptiveMaxPool(OpCall& call) {
   if (sizes.size() == 1) sizes.resize(axes.size(), sizes.front());
   if (sizes.size() != axes.size()) return call.Error("bad-argument", "output_size does not fit the layout");
   if (std::ranges::all_of(sizes, [](int64_t size) { return size == 1; })) {
-    return call.Make("max", {call.arg(0)}, {{"axis", call.ListOf(axes)}, {"keepdims", true}});
+    return op::Max(call, call.arg(0), {.axis = axes, .keepdims = true});
   }
   const Expr* result = call.arg(0);
   for (size_t i = 0; i < axes.size() && result != nullptr; ++i)
@@ -95,20 +104,23 @@ const Expr* BuildAdaptiveMaxPool(OpCall& call) {
 #define AVG_POOL_ATTRIBUTES(one, layout) POOL_ATTRIBUTES(one, layout) ", count_include_pad=False"
 
 constexpr OperatorRow kPool[] = {
-    {"nn.adaptive_avg_pool1d", "data", "output_size=[], layout=\"NCW\", out_layout=\"\"", BuildAdaptiveAvgPool},
-    {"nn.adaptive_avg_pool2d", "data", "output_size=[], layout=\"NCHW\", out_layout=\"\"", BuildAdaptiveAvgPool},
-    {"nn.adaptive_avg_pool3d", "data", "output_size=[], layout=\"NCDHW\", out_layout=\"\"", BuildAdaptiveAvgPool},
+    {"nn.adaptive_avg_pool1d", "data", "output_size=[], layout=\"NCW\", out_layout=\"\"",
+     BuildAdaptiveAvgPool<op::NnAdaptiveAvgPool1d, 1>},
+    {"nn.adaptive_avg_pool2d", "data", "output_size=[], layout=\"NCHW\", out_layout=\"\"",
+     BuildAdaptiveAvgPool<op::NnAdaptiveAvgPool2d, 2>},
+    {"nn.adaptive_avg_pool3d", "data", "output_size=[], layout=\"NCDHW\", out_layout=\"\"",
+     BuildAdaptiveAvgPool<op::NnAdaptiveAvgPool3d, 3>},
     {"nn.adaptive_max_pool1d", "data", "output_size=[], layout=\"NCW\", out_layout=\"\"", BuildAdaptiveMaxPool},
     {"nn.adaptive_max_pool2d", "data", "output_size=[], layout=\"NCHW\", out_layout=\"\"", BuildAdaptiveMaxPool},
     {"nn.adaptive_max_pool3d", "data", "output_size=[], layout=\"NCDHW\", out_layout=\"\"", BuildAdaptiveMaxPool},
-    {"nn.avg_pool1d", "data", AVG_POOL_ATTRIBUTES("1", "NCW"), BuildPool},
-    {"nn.avg_pool2d", "data", AVG_POOL_ATTRIBUTES("[1, 1]", "NCHW"), BuildPool},
-    {"nn.avg_pool3d", "data", AVG_POOL_ATTRIBUTES("[1, 1, 1]", "NCDHW"), BuildPool},
+    {"nn.avg_pool1d", "data", AVG_POOL_ATTRIBUTES("1", "NCW"), BuildAvgPool<op::NnAvgPool1d, 1>},
+    {"nn.avg_pool2d", "data", AVG_POOL_ATTRIBUTES("[1, 1]", "NCHW"), BuildAvgPool<op::NnAvgPool2d, 2>},
+    {"nn.avg_pool3d", "data", AVG_POOL_ATTRIBUTES("[1, 1, 1]", "NCDHW"), BuildAvgPool<op::NnAvgPool3d, 3>},
     {"nn.global_avg_pool2d", "data", "layout=\"NCHW\", out_layout=\"\"", BuildGlobalAvgPool},
     {"nn.global_max_pool2d", "data", "layout=\"NCHW\", out_layout=\"\"", BuildGlobalMaxPool},
-    {"nn.max_pool1d", "data", POOL_ATTRIBUTES("1", "NCW"), BuildPool},
-    {"nn.max_pool2d", "data", POOL_ATTRIBUTES("[1, 1]", "NCHW"), BuildPool},
-    {"nn.max_pool3d", "data", POOL_ATTRIBUTES("[1, 1, 1]", "NCDHW"), BuildPool},
+    {"nn.max_pool1d", "data", POOL_ATTRIBUTES("1", "NCW"), BuildMaxPool<op::NnMaxPool1d, 1>},
+    {"nn.max_pool2d", "data", POOL_ATTRIBUTES("[1, 1]", "NCHW"), BuildMaxPool<op::NnMaxPool2d, 2>},
+    {"nn.max_pool3d", "data", POOL_ATTRIBUTES("[1, 1, 1]", "NCDHW"), BuildMaxPool<op::NnMaxPool3d, 3>},
 };
 
 #undef AVG_POOL_ATTRIBUTES

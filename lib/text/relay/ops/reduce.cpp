@@ -3,6 +3,12 @@
 
 #include "dims.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/ops/arithmetic.h"
+#include "iropt/infer/ops/create.h"
+#include "iropt/infer/ops/reduction.h"
+#include "iropt/infer/ops/reorder.h"
+#include "iropt/infer/ops/scan.h"
+#include "iropt/infer/ops/statistical.h"
 #include "op_table.h"
 
 namespace iropt::relay {
@@ -31,27 +37,31 @@ std::optional<std::vector<int64_t>> AxesOf(OpCall& call) {
   return axes;
 }
 
-const Expr* ReduceWith(OpCall& call, std::string_view name, const Expr* operand) {
+using Reduction = const Call* (*)(OpBuilder ops, const Expr* x, const StatisticalAttrs::Values& attrs);
+
+const Expr* ReduceWith(OpCall& call, Reduction reduction, const Expr* operand) {
   const auto axes = AxesOf(call);
   if (!axes || operand == nullptr) return nullptr;
   const bool all = static_cast<int>(axes->size()) == call.Rank(call.arg(0));
   // Without an axis, nothing is reduced.
   if (axes->empty() && !all) return operand;
-  const PyValue axis = all ? PyValue() : call.ListOf(*axes);
-  return call.Make(name, {operand}, {{"axis", axis}, {"keepdims", call.Bool("keepdims")}});
+  return reduction(call, operand, {.axis = all ? OptInts() : OptInts(*axes), .keepdims = call.Bool("keepdims")});
 }
 
-const Expr* BuildReduce(OpCall& call) { return ReduceWith(call, call.row().name, call.arg(0)); }
+template <auto kOp>
+const Expr* BuildReduce(OpCall& call) {
+  return ReduceWith(call, kOp, call.arg(0));
+}
 
 // all and any of booleans are the least and the greatest of them.
-const Expr* BuildLogicalReduce(OpCall& call, std::string_view name) {
-  const Expr* reduced = ReduceWith(call, name, call.Cast(call.arg(0), DataType::Int(8)));
+template <auto kOp>
+const Expr* BuildLogicalReduce(OpCall& call) {
+  const Expr* reduced = ReduceWith(call, kOp, call.Cast(call.arg(0), DataType::Int(8)));
   return call.Cast(reduced, DataType::Bool());
 }
-const Expr* BuildAll(OpCall& call) { return BuildLogicalReduce(call, "min"); }
-const Expr* BuildAny(OpCall& call) { return BuildLogicalReduce(call, "max"); }
 
 // The index along several axes is that in the tensor with these axes joined.
+template <auto kOp>
 const Expr* BuildArgReduce(OpCall& call) {
   const auto axes = AxesOf(call);
   if (!axes) return nullptr;
@@ -71,32 +81,31 @@ const Expr* BuildArgReduce(OpCall& call) {
     order.insert(order.end(), axes->begin(), axes->end());
     DimList shape = kept;
     shape.push_back(Product(joined));
-    data =
-        call.Make("reshape", {call.Make("permute_dims", {data}, {{"axes", call.ListOf(order)}}), call.ListOf(shape)});
+    data = call.Reshape(call.Permute(data, order), shape);
   }
   const bool last = call.Bool("select_last_index");
-  const Expr* searched = last ? call.Make("flip", {data}, {{"axis", axis}}) : data;
-  const Expr* index = call.Make(call.row().name, {searched}, {{"axis", axis}, {"keepdims", false}});
+  const Expr* searched = last ? op::Flip(call, data, {.axis = axis}) : data;
+  const Expr* index = kOp(call, searched, {.axis = axis, .keepdims = false});
   index = call.Cast(index, DataType::Int(32));
   if (last) {
     const int64_t* size = arith::AsInt(Product(joined));
     if (size == nullptr) return call.NoCounterpart("select_last_index along an unknown dimension");
-    index = call.Make("subtract", {call.Scalar(*size - 1, DataType::Int(32)), index});
+    index = op::Subtract(call, call.Scalar(*size - 1, DataType::Int(32)), index);
   }
   if (!call.Bool("keepdims")) return index;
   DimList shape = *dims;
   for (const int64_t i : *axes) shape[static_cast<size_t>(i)] = arith::PrimBuilder().Int(1);
-  return call.Make("reshape", {index, call.ListOf(shape)});
+  return call.Reshape(index, shape);
 }
 
 // The mean of (data - mean)^2, or with n - 1 instead of n.
 const Expr* BuildVariance(OpCall& call) {
   const auto axes = AxesOf(call);
   if (!axes) return nullptr;
-  const Expr* difference = call.Make("subtract", {call.arg(0), call.arg(1)});
-  const Expr* squares = call.Make("multiply", {difference, difference});
-  if (!call.Bool("unbiased")) return ReduceWith(call, "mean", squares);
-  const Expr* sum = ReduceWith(call, "sum", squares);
+  const Expr* difference = op::Subtract(call, call.arg(0), call.arg(1));
+  const Expr* squares = op::Multiply(call, difference, difference);
+  if (!call.Bool("unbiased")) return ReduceWith(call, op::Mean, squares);
+  const Expr* sum = ReduceWith(call, op::Sum, squares);
   const auto dims = call.Dims(call.arg(0));
   if (!dims || sum == nullptr)
     return sum ? call.Error("type-inference", "the shape of the operand is unknown") : nullptr;
@@ -104,31 +113,30 @@ const Expr* BuildVariance(OpCall& call) {
   for (const int64_t axis : *axes) counted.push_back((*dims)[static_cast<size_t>(axis)]);
   const DataType dtype = call.DType(sum);
   if (const int64_t* count = arith::AsInt(Product(counted)))
-    return call.Make("divide", {sum, call.Scalar(static_cast<double>(*count - 1), dtype)});
+    return op::Divide(call, sum, call.Scalar(static_cast<double>(*count - 1), dtype));
   // The number of elements is known when the function runs.
-  const Expr* ones = ReduceWith(call, "sum", call.Make("ones_like", {call.arg(0)}));
-  return call.Make("divide", {sum, call.Make("subtract", {ones, call.Scalar(1.0, dtype)})});
+  const Expr* ones = ReduceWith(call, op::Sum, op::OnesLike(call, call.arg(0)));
+  return op::Divide(call, sum, op::Subtract(call, ones, call.Scalar(1.0, dtype)));
 }
 
+template <auto kOp>
 const Expr* BuildScan(OpCall& call) {
-  return call.Make(call.row().name, {call.arg(0)},
-                   {{"axis", call.attr("axis")},
-                    {"dtype", call.String("dtype").empty() ? PyValue() : call.attr("dtype")},
-                    {"exclusive", call.Bool("exclusive")}});
+  return kOp(call, call.arg(0),
+             {.axis = call.OptInt("axis"), .dtype = call.Dtype("dtype"), .exclusive = call.Bool("exclusive")});
 }
 
 constexpr OperatorRow kReduce[] = {
-    {"all", "data", "axis=None, keepdims=False, exclude=False", BuildAll},
-    {"any", "data", "axis=None, keepdims=False, exclude=False", BuildAny},
-    {"argmax", "data", "axis=None, keepdims=False, select_last_index=False, exclude=False", BuildArgReduce},
-    {"argmin", "data", "axis=None, keepdims=False, select_last_index=False, exclude=False", BuildArgReduce},
-    {"cumprod", "data", "axis=None, dtype=\"\", exclusive=False", BuildScan},
-    {"cumsum", "data", "axis=None, dtype=\"\", exclusive=False", BuildScan},
-    {"max", "data", "axis=None, keepdims=False, exclude=False", BuildReduce},
-    {"mean", "data", "axis=None, keepdims=False, exclude=False", BuildReduce},
-    {"min", "data", "axis=None, keepdims=False, exclude=False", BuildReduce},
-    {"prod", "data", "axis=None, keepdims=False, exclude=False", BuildReduce},
-    {"sum", "data", "axis=None, keepdims=False, exclude=False", BuildReduce},
+    {"all", "data", "axis=None, keepdims=False, exclude=False", BuildLogicalReduce<op::Min>},
+    {"any", "data", "axis=None, keepdims=False, exclude=False", BuildLogicalReduce<op::Max>},
+    {"argmax", "data", "axis=None, keepdims=False, select_last_index=False, exclude=False", BuildArgReduce<op::Argmax>},
+    {"argmin", "data", "axis=None, keepdims=False, select_last_index=False, exclude=False", BuildArgReduce<op::Argmin>},
+    {"cumprod", "data", "axis=None, dtype=\"\", exclusive=False", BuildScan<op::Cumprod>},
+    {"cumsum", "data", "axis=None, dtype=\"\", exclusive=False", BuildScan<op::Cumsum>},
+    {"max", "data", "axis=None, keepdims=False, exclude=False", BuildReduce<op::Max>},
+    {"mean", "data", "axis=None, keepdims=False, exclude=False", BuildReduce<op::Mean>},
+    {"min", "data", "axis=None, keepdims=False, exclude=False", BuildReduce<op::Min>},
+    {"prod", "data", "axis=None, keepdims=False, exclude=False", BuildReduce<op::Prod>},
+    {"sum", "data", "axis=None, keepdims=False, exclude=False", BuildReduce<op::Sum>},
     {"variance", "data, mean", "axis=None, keepdims=False, exclude=False, unbiased=False", BuildVariance},
 };
 

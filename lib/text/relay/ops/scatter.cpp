@@ -2,6 +2,17 @@
 #include <numeric>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/ops/binary.h"
+#include "iropt/infer/ops/broadcast.h"
+#include "iropt/infer/ops/create.h"
+#include "iropt/infer/ops/gather.h"
+#include "iropt/infer/ops/index.h"
+#include "iropt/infer/ops/reduction.h"
+#include "iropt/infer/ops/scan.h"
+#include "iropt/infer/ops/slice.h"
+#include "iropt/infer/ops/sorting.h"
+#include "iropt/infer/ops/statistical.h"
+#include "iropt/infer/ops/unary.h"
 #include "relay_builder.h"
 #include "shape_values.h"
 
@@ -12,8 +23,8 @@ namespace {
 using Value = const Expr*;
 
 const Expr* BuildScatterElements(OpCall& call) {
-  return call.Make("scatter_elements", {call.arg(0), call.arg(1), call.arg(2)},
-                   {{"axis", call.Int("axis")}, {"reduction", call.attr("reduction")}});
+  return op::ScatterElements(call, call.arg(0), call.arg(1), call.arg(2),
+                             {.axis = call.Int("axis"), .reduction = call.String("reduction")});
 }
 
 // The first axis behind the others: Relay has the coordinates of an element along it, Relax along the last one.
@@ -23,7 +34,7 @@ Value CoordinatesLast(OpCall& call, Value indices) {
   std::vector<int64_t> axes(static_cast<size_t>(rank));
   std::iota(axes.begin(), axes.end(), 1);
   if (rank > 0) axes.back() = 0;
-  Value moved = rank > 1 ? call.Make("permute_dims", {indices}, {{"axes", call.ListOf(axes)}}) : indices;
+  Value moved = rank > 1 ? call.Permute(indices, axes) : indices;
   return call.Cast(moved, kInt64);
 }
 
@@ -38,7 +49,7 @@ const Expr* BuildScatterNd(OpCall& call) {
     dims.insert(dims.end(), data->begin() + *count, data->end());
     updates = WithDims(call, updates, dims);
   }
-  return call.Make("scatter_nd", {call.arg(0), indices, updates}, {{"reduction", call.attr("mode")}});
+  return op::ScatterNd(call, call.arg(0), indices, updates, {.reduction = call.String("mode")});
 }
 
 // The values at the indices, a row for each of them or a number, in a tensor of the default.
@@ -47,21 +58,21 @@ const Expr* SparseToDense(OpCall& call, const DimList& shape, Value default_valu
   Value values = call.arg(1);
   const DataType dtype = call.DType(values);
   const int rank = call.Rank(indices);
-  if (rank == 0) indices = call.Make("reshape", {indices, call.ListOf({1, 1})});
-  if (rank == 1) indices = call.Make("expand_dims", {indices}, {{"axis", call.ListOf({1})}});
+  if (rank == 0) indices = call.Reshape(indices, {1, 1});
+  if (rank == 1) indices = call.ExpandDims(indices, {1});
   const auto rows = indices ? call.Dims(indices) : std::nullopt;
   if (!rows) return call.Error("type-inference", "the shape of the indices is unknown");
   const arith::PrimBuilder make;
   const DimList count{rows->front()};
   if (call.Rank(values) == 0) {
-    values = call.Make("broadcast_to", {values, call.ListOf(count)});
+    values = op::BroadcastTo(call, values, call.Shape(count));
   } else {
     values = WithDims(call, values, count);
   }
   const DimList places{count.front(), make.Int(static_cast<int64_t>(shape.size()))};
   indices = WithDims(call, indices, places);
-  Value dense = call.Make("full", {call.ListOf(shape), call.Cast(default_value, dtype)});
-  return call.Make("scatter_nd", {dense, indices, values}, {{"reduction", "update"}});
+  Value dense = op::Full(call, call.Shape(shape), call.Cast(default_value, dtype));
+  return op::ScatterNd(call, dense, indices, values, {.reduction = "update"});
 }
 
 const Expr* BuildSparseToDense(OpCall& call) {
@@ -89,7 +100,7 @@ class SliceBounds {
   bool is_known() const { return length_ >= 0; }
   Value At(int64_t axis, Value otherwise) {
     if (axis >= length_) return otherwise;
-    return call_.Make("take", {numbers_, call_.Scalar(axis, kInt64)}, {{"axis", 0}});
+    return op::Take(call_, numbers_, call_.Scalar(axis, kInt64), {.axis = 0});
   }
 
  private:
@@ -115,7 +126,7 @@ const Expr* BuildStridedSet(OpCall& call) {
   for (int64_t axis = 0; axis < rank; ++axis) {
     Value size = SizeOfAxis(call, data, axis, kInt64);
     Value step = strides.At(axis, relay.Int(1, kInt64));
-    Value forward = call.Make("greater", {step, zero});
+    Value forward = op::Greater(call, step, zero);
     const auto bound = [&](SliceBounds& bounds, Value up, Value down) {
       Value number = bounds.At(axis, relay.Where(forward, up, down));
       return relay.Where(relay.Less(number, zero), relay.Add(number, size), number);
@@ -123,19 +134,18 @@ const Expr* BuildStridedSet(OpCall& call) {
     Value begin = bound(begins, zero, size);
     Value one_more = relay.Add(size, relay.Int(1, kInt64));
     Value end = bound(ends, one_more, relay.Unary("negative", one_more));
-    Value place = call.Make("arange", {PyValue((*dims)[static_cast<size_t>(axis)])}, {{"dtype", "int64"}});
+    Value place = call.Iota((*dims)[static_cast<size_t>(axis)], kInt64);
     Value from_begin = relay.Subtract(place, begin);
-    Value up = call.Make("logical_and", {relay.GreaterEqual(place, begin), relay.Less(place, end)});
-    Value down =
-        call.Make("logical_and", {call.Make("less_equal", {place, begin}), call.Make("greater", {place, end})});
-    Value is_step = relay.Equal(call.Make("floor_mod", {from_begin, step}), zero);
-    Value inside = call.Make("logical_and", {relay.Where(forward, up, down), is_step});
+    Value up = op::LogicalAnd(call, relay.GreaterEqual(place, begin), relay.Less(place, end));
+    Value down = op::LogicalAnd(call, op::LessEqual(call, place, begin), op::Greater(call, place, end));
+    Value is_step = relay.Equal(op::FloorMod(call, from_begin, step), zero);
+    Value inside = op::LogicalAnd(call, relay.Where(forward, up, down), is_step);
     Value count = SizeOfAxis(call, values, axis, kInt64);
-    Value index = call.Make("floor_divide", {from_begin, step});
-    index = call.Make("minimum", {call.Make("maximum", {index, zero}), relay.Subtract(count, relay.Int(1, kInt64))});
-    values = call.Make("take", {values, index}, {{"axis", axis}});
+    Value index = op::FloorDivide(call, from_begin, step);
+    index = op::Minimum(call, op::Maximum(call, index, zero), relay.Subtract(count, relay.Int(1, kInt64)));
+    values = op::Take(call, values, index, {.axis = axis});
     inside = AlongAxis(call, inside, axis, rank);
-    chosen = chosen ? call.Make("logical_and", {chosen, inside}) : inside;
+    chosen = chosen ? op::LogicalAnd(call, chosen, inside) : inside;
   }
   return chosen ? relay.Where(chosen, values, data) : values;
 }
@@ -145,12 +155,12 @@ const Expr* BuildStridedSet(OpCall& call) {
 const Expr* BuildAdvIndex(OpCall& call) {
   const std::vector<Value> operands = call.Fields(call.arg(0));
   if (operands.size() < 2) return call.Error("bad-argument", "needs a tensor and indices");
-  return call.Make("index_tensor", {operands.front(), call.MakeTuple(std::span(operands).subspan(1))});
+  return op::IndexTensor(call, operands.front(), call.MakeTuple(std::span(operands).subspan(1)));
 }
 
 // The position of each element in the order.
 const Expr* BuildInvertPermutation(OpCall& call) {
-  return call.Make("argsort", {call.arg(0)}, {{"dtype", call.DTypeValue(call.DType(call.arg(0)))}});
+  return op::Argsort(call, call.arg(0), {.dtype = call.DType(call.arg(0))});
 }
 
 const Expr* BuildUnravelIndex(OpCall& call) {
@@ -160,9 +170,9 @@ const Expr* BuildUnravelIndex(OpCall& call) {
   Value shape = call.Cast(call.arg(1), dtype);
   if (const auto sizes = OpCall::ConstantInts(call.arg(1))) shape = call.IntTensor(*sizes, dtype);
   const auto along_first = [&](Value vector) { return AlongAxis(call, vector, 0, rank + 1); };
-  Value flat = call.Make("expand_dims", {indices}, {{"axis", call.ListOf({0})}});
-  Value quotients = call.Make("floor_divide", {flat, along_first(WeightsOf(call, shape))});
-  return call.Make("floor_mod", {quotients, along_first(shape)});
+  Value flat = call.ExpandDims(indices, {0});
+  Value quotients = op::FloorDivide(call, flat, along_first(WeightsOf(call, shape)));
+  return op::FloorMod(call, quotients, along_first(shape));
 }
 
 // The new shape, with the number that -1 stands for, and the coordinates in it of the same elements.
@@ -171,12 +181,11 @@ const Expr* BuildSparseReshape(OpCall& call) {
   const DataType dtype = call.DType(call.arg(0));
   Value from = call.Cast(call.arg(1), dtype);
   Value to = call.Cast(call.arg(2), dtype);
-  Value known = call.Make("abs", {call.Make("prod", {to})});
-  Value rest = call.Make("floor_divide", {call.Make("prod", {from}), known});
+  Value known = op::Abs(call, op::Prod(call, to));
+  Value rest = op::FloorDivide(call, op::Prod(call, from), known);
   to = relay.Where(relay.Less(to, relay.Int(0, dtype)), rest, to);
-  Value flat = call.Make("sum", {relay.Multiply(call.arg(0), WeightsOf(call, from))},
-                         {{"axis", call.ListOf({1})}, {"keepdims", true}});
-  Value indices = call.Make("floor_mod", {call.Make("floor_divide", {flat, WeightsOf(call, to)}), to});
+  Value flat = op::Sum(call, relay.Multiply(call.arg(0), WeightsOf(call, from)), {.axis = Ints{1}, .keepdims = true});
+  Value indices = op::FloorMod(call, op::FloorDivide(call, flat, WeightsOf(call, to)), to);
   const Value results[] = {indices, call.Cast(to, call.DType(call.arg(2)))};
   return call.MakeTuple(results);
 }
@@ -189,13 +198,13 @@ const Expr* BuildSearchSorted(OpCall& call) {
   const auto dtype = DataType::Parse(call.String("dtype")).value_or(DataType::Int(32));
   const bool right = call.Bool("right");
   if (call.Rank(sequence) == 1) {
-    Value found = call.Make("bucketize", {values, sequence}, {{"out_int32", true}, {"right", right}});
+    Value found = op::Bucketize(call, values, sequence, {.out_int32 = true, .right = right});
     return call.Cast(found, dtype);
   }
-  Value rows = call.Make("expand_dims", {sequence}, {{"axis", call.ListOf({-2})}});
-  Value columns = call.Make("expand_dims", {values}, {{"axis", call.ListOf({-1})}});
-  Value before = right ? call.Make("less_equal", {rows, columns}) : relay.Less(rows, columns);
-  return call.Make("sum", {call.Cast(before, dtype)}, {{"axis", call.ListOf({-1})}});
+  Value rows = call.ExpandDims(sequence, {-2});
+  Value columns = call.ExpandDims(values, {-1});
+  Value before = right ? op::LessEqual(call, rows, columns) : relay.Less(rows, columns);
+  return op::Sum(call, call.Cast(before, dtype), {.axis = Ints{-1}});
 }
 
 // Sorted, each element that differs from the one before begins a group. Results have the size of the operand: the
@@ -208,16 +217,16 @@ class UniqueElements {
     const auto dims = call_.Dims(data_);
     if (!dims || dims->size() != 1) return call_.Error("type-inference", "the operand is not a vector of known size");
     size_ = SizeOfAxis(call_, data_, 0, kIndex);
-    places_ = call_.Make("arange", {PyValue(dims->front())}, {{"dtype", "int32"}});
+    places_ = call_.Iota(dims->front(), kInt32);
     Value order = Order(data_);
     Value sorted = Take(data_, order);
-    Value before = Take(sorted, call_.Make("maximum", {relay_.Subtract(places_, relay_.Int(1)), relay_.Int(0)}));
-    Value begins = call_.Cast(call_.Make("not_equal", {sorted, before}), kIndex);
-    Value group = call_.Make("cumsum", {begins}, {{"axis", 0}});
-    Value elements = Scatter(call_.Make("zeros_like", {data_}), group, sorted, "update");
-    Value positions = Scatter(call_.Make("full_like", {places_, size_}), group, order, "min");
+    Value before = Take(sorted, op::Maximum(call_, relay_.Subtract(places_, relay_.Int(1)), relay_.Int(0)));
+    Value begins = call_.Cast(op::NotEqual(call_, sorted, before), kIndex);
+    Value group = op::Cumsum(call_, begins, {.axis = 0});
+    Value elements = Scatter(op::ZerosLike(call_, data_), group, sorted, "update");
+    Value positions = Scatter(op::FullLike(call_, places_, size_), group, order, "min");
     Value groups = Scatter(Zeros(), order, group, "update");
-    Value counts = Scatter(Zeros(), group, call_.Make("ones_like", {places_}), "add");
+    Value counts = Scatter(Zeros(), group, op::OnesLike(call_, places_), "add");
     if (!call_.Bool("sorted")) {
       Value by_position = Order(positions);
       elements = Take(elements, by_position);
@@ -225,7 +234,7 @@ class UniqueElements {
       groups = Take(Order(by_position), groups);
       positions = Take(positions, by_position);
     }
-    Value number = relay_.Add(call_.Make("max", {group}, {{"keepdims", true}}), relay_.Int(1));
+    Value number = relay_.Add(op::Max(call_, group, {.keepdims = true}), relay_.Int(1));
     std::vector<Value> results{elements, positions, groups, number};
     if (call_.Bool("return_counts")) results.push_back(counts);
     return call_.MakeTuple(results);
@@ -234,11 +243,11 @@ class UniqueElements {
  private:
   static constexpr DataType kIndex = DataType::Int(32);
 
-  Value Order(Value keys) { return call_.Make("argsort", {keys}, {{"dtype", "int32"}}); }
-  Value Take(Value values, Value indices) { return call_.Make("take", {values, indices}, {{"axis", 0}}); }
-  Value Zeros() { return call_.Make("zeros_like", {places_}); }
+  Value Order(Value keys) { return op::Argsort(call_, keys, {.dtype = kInt32}); }
+  Value Take(Value values, Value indices) { return op::Take(call_, values, indices, {.axis = 0}); }
+  Value Zeros() { return op::ZerosLike(call_, places_); }
   Value Scatter(Value into, Value indices, Value values, std::string_view reduction) {
-    return call_.Make("scatter_elements", {into, indices, values}, {{"axis", 0}, {"reduction", reduction}});
+    return op::ScatterElements(call_, into, indices, values, {.axis = 0, .reduction = reduction});
   }
 
   OpCall& call_;

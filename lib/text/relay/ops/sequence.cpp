@@ -1,9 +1,19 @@
 // Windows, sequences, parts of matrices, and transforms of signals.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/ops/binary.h"
+#include "iropt/infer/ops/broadcast.h"
+#include "iropt/infer/ops/concat.h"
+#include "iropt/infer/ops/create.h"
+#include "iropt/infer/ops/linear_algebra.h"
+#include "iropt/infer/ops/matmul.h"
+#include "iropt/infer/ops/reorder.h"
+#include "iropt/infer/ops/repeat.h"
+#include "iropt/infer/ops/slice.h"
 #include "relay_builder.h"
 #include "shape_values.h"
 #include "text/relay/constants.h"
@@ -34,7 +44,7 @@ const Expr* BuildSequenceMask(OpCall& call) {
   if (!dims || dims->size() < 2 || (axis != 0 && axis != 1))
     return call.Error("bad-argument", "axis is 0 or 1, and the data has two dimensions or more");
   const int rank = static_cast<int>(dims->size());
-  Value places = call.Make("arange", {PyValue((*dims)[static_cast<size_t>(axis)])}, {{"dtype", "int64"}});
+  Value places = call.Iota((*dims)[static_cast<size_t>(axis)], kInt64);
   places = AlongAxis(call, places, axis, rank);
   Value lengths = AlongAxis(call, call.Cast(call.arg(1), kInt64), 1 - axis, rank);
   const DataType dtype = call.DType(data);
@@ -42,8 +52,8 @@ const Expr* BuildSequenceMask(OpCall& call) {
 }
 
 const Expr* BuildReverseSequence(OpCall& call) {
-  return call.Make("reverse_sequence", {call.arg(0), call.arg(1)},
-                   {{"seq_axis", call.Int("seq_axis")}, {"batch_axis", call.Int("batch_axis")}});
+  return op::ReverseSequence(call, call.arg(0), call.arg(1),
+                             {.seq_axis = call.Int("seq_axis"), .batch_axis = call.Int("batch_axis")});
 }
 
 // Takes along one axis after the other the positions (window, element of the window).
@@ -69,15 +79,15 @@ const Expr* BuildSlidingWindow(OpCall& call) {
     for (int64_t w = 0; w < places[0]; ++w) {
       for (int64_t e = 0; e < places[1]; ++e) indices.push_back(w * strides[i] + e);
     }
-    data = call.Make("take", {data, IntMatrix(call, places, indices, kInt64)},
-                     {{"axis", *axis + 2 * static_cast<int64_t>(i)}});
+    data =
+        op::Take(call, data, IntMatrix(call, places, indices, kInt64), {.axis = *axis + 2 * static_cast<int64_t>(i)});
   }
   std::vector<int64_t> order(static_cast<size_t>(*axis));
   std::iota(order.begin(), order.end(), 0);
   for (int64_t part = 0; part < 2; ++part) {
     for (size_t i = 0; i < count; ++i) order.push_back(*axis + 2 * static_cast<int64_t>(i) + part);
   }
-  return call.Make("permute_dims", {data}, {{"axes", call.ListOf(order)}});
+  return call.Permute(data, order);
 }
 
 // ---- Matrices
@@ -85,15 +95,15 @@ const Expr* BuildSlidingWindow(OpCall& call) {
 const Expr* BuildTrilu(OpCall& call) {
   const bool upper = call.Bool("upper");
   if (const auto k = OpCall::ConstantInt(call.arg(1)))
-    return call.Make(upper ? "triu" : "tril", {call.arg(0), PyValue::Int(*k, {})});
+    return upper ? op::Triu(call, call.arg(0), call.Prim(*k)) : op::Tril(call, call.arg(0), call.Prim(*k));
   RelayBuilder relay(call);
   const auto dims = call.Dims(call.arg(0));
   if (!dims || dims->size() < 2) return call.Error("type-inference", "the operand does not have two dimensions");
-  Value rows = call.Make("arange", {PyValue((*dims)[dims->size() - 2])}, {{"dtype", "int64"}});
-  Value columns = call.Make("arange", {PyValue(dims->back())}, {{"dtype", "int64"}});
+  Value rows = call.Iota((*dims)[dims->size() - 2], kInt64);
+  Value columns = call.Iota(dims->back(), kInt64);
   Value diagonal = relay.Add(AlongAxis(call, rows, 0, 2), call.Cast(call.arg(1), kInt64));
-  Value keeps = upper ? relay.GreaterEqual(columns, diagonal) : call.Make("less_equal", {columns, diagonal});
-  return relay.Where(keeps, call.arg(0), call.Make("zeros_like", {call.arg(0)}));
+  Value keeps = upper ? relay.GreaterEqual(columns, diagonal) : op::LessEqual(call, columns, diagonal);
+  return relay.Where(keeps, call.arg(0), op::ZerosLike(call, call.arg(0)));
 }
 
 // Elements of a matrix on the diagonals from k1 to k2, and the places of their values.
@@ -135,13 +145,12 @@ const Expr* BuildMatrixSetDiag(OpCall& call) {
     return call.NoCounterpart("diagonals of matrices with unknown dimensions");
   if (!call.MayTabulate({*rows, *columns})) return nullptr;
   const DiagonalPlaces places = FindDiagonals(call, *rows, *columns, *longest);
-  const arith::PrimBuilder make;
+  const size_t batches = dims->size() - 2;
   DimList flat(dims->begin(), dims->end() - 2);
-  flat.push_back(make.Int(-1));
-  Value values = call.Make("reshape", {call.arg(1), call.ListOf(flat)});
-  values = call.Make("take", {values, call.IntTensor(places.at, kInt64)},
-                     {{"axis", static_cast<int64_t>(dims->size()) - 2}});
-  values = call.Make("reshape", {values, call.ListOf(*dims)});
+  flat.push_back(Product(std::span(*of_diagonal).subspan(std::min(batches, of_diagonal->size()))));
+  Value values = call.Reshape(call.arg(1), flat);
+  values = op::Take(call, values, call.IntTensor(places.at, kInt64), {.axis = static_cast<int64_t>(dims->size()) - 2});
+  values = call.Reshape(values, *dims);
   const int64_t shape[] = {*rows, *columns};
   return relay.Where(IntMatrix(call, shape, places.is_on, DataType::Bool()), values, matrix);
 }
@@ -160,7 +169,7 @@ const Expr* GridOfColumns(OpCall& call, std::span<const Value> tensors) {
   std::vector<Value> grids;
   for (size_t i = 0; i < tensors.size(); ++i) {
     Value line = AlongAxis(call, tensors[i], static_cast<int64_t>(axis_of(i)), rank);
-    grids.push_back(call.Make("broadcast_to", {line, call.ListOf(shape)}));
+    grids.push_back(op::BroadcastTo(call, line, call.Shape(shape)));
   }
   return call.MakeTuple(grids);
 }
@@ -168,12 +177,10 @@ const Expr* GridOfColumns(OpCall& call, std::span<const Value> tensors) {
 const Expr* BuildMeshgrid(OpCall& call) {
   const std::vector<Value> tensors = call.Fields(call.arg(0));
   if (call.String("indexing") == "xy" && tensors.size() > 1) return GridOfColumns(call, tensors);
-  return call.Make("meshgrid", {call.arg(0)}, {{"indexing", call.attr("indexing")}});
+  return op::Meshgrid(call, call.arg(0), {.indexing = call.String("indexing")});
 }
 
-const Expr* BuildEinsum(OpCall& call) {
-  return call.Make("einsum", {call.arg(0)}, {{"subscripts", call.attr("equation")}});
-}
+const Expr* BuildEinsum(OpCall& call) { return op::Einsum(call, call.arg(0), {.subscripts = call.String("equation")}); }
 
 // ---- Transforms
 
@@ -209,7 +216,7 @@ const Expr* BuildDft(OpCall& call) {
   const DataType dtype = call.DType(call.arg(0));
   const Waves waves(call, *points, *points, *points, dtype);
   const bool inverse = call.Bool("inverse");
-  const auto product = [&](size_t operand, Value wave) { return call.Make("matmul", {call.arg(operand), wave}); };
+  const auto product = [&](size_t operand, Value wave) { return op::Matmul(call, call.arg(operand), wave); };
   Value real = product(0, waves.cosine);
   Value imaginary = product(1, waves.cosine);
   Value real_part = product(1, waves.sine);
@@ -247,19 +254,19 @@ const Expr* BuildStft(OpCall& call) {
     for (int64_t i = 0; i < window; ++i) places.push_back(std::min(frame * hop + i, length - 1));
   }
   const DataType dtype = call.DType(call.arg(0));
-  Value signal = call.Make("take", {call.arg(0), IntMatrix(call, frames, places, kInt64)},
-                           {{"axis", static_cast<int64_t>(dims->size()) - 1}});
+  Value signal = op::Take(call, call.arg(0), IntMatrix(call, frames, places, kInt64),
+                          {.axis = static_cast<int64_t>(dims->size()) - 1});
   signal = relay.Multiply(signal, call.Cast(call.arg(1), dtype));
   const Waves waves(call, window, frequencies, window, dtype);
   const auto transformed = [&](Value wave) {
-    Value product = call.Make("matmul", {signal, wave});
+    Value product = op::Matmul(call, signal, wave);
     std::vector<int64_t> order(dims->size() + 1);
     std::iota(order.begin(), order.end(), 0);
     std::swap(order[order.size() - 1], order[order.size() - 2]);
-    return call.Make("permute_dims", {product}, {{"axes", call.ListOf(order)}});
+    return call.Permute(product, order);
   };
   const Value parts[] = {transformed(waves.cosine), relay.Unary("negative", transformed(waves.sine))};
-  Value result = call.Make("stack", {call.MakeTuple(parts)}, {{"axis", -1}});
+  Value result = op::Stack(call, call.MakeTuple(parts), {.axis = -1});
   if (!call.Bool("normalized")) return result;
   return relay.Divide(result, relay.Float(std::sqrt(static_cast<double>(points)), dtype));
 }

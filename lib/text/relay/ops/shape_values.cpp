@@ -3,6 +3,10 @@
 #include <algorithm>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/ops/reorder.h"
+#include "iropt/infer/ops/scan.h"
+#include "iropt/infer/ops/shape.h"
+#include "iropt/infer/ops/slice.h"
 #include "iropt/ir/context.h"
 #include "iropt/op/op_id.h"
 #include "iropt/op/ops/datatype.h"
@@ -44,7 +48,7 @@ std::optional<DimList> DimsFrom(OpCall& call, const Expr* numbers, size_t expect
     return dims;
   }
   if (auto of_tensor = DimsOfShape(call, numbers)) return of_tensor;
-  if (call.Rank(numbers) == 0) numbers = call.Make("reshape", {numbers, call.ListOf({1})});
+  if (call.Rank(numbers) == 0) numbers = call.Reshape(numbers, {1});
   const auto length = call.StaticDims(numbers);
   const size_t count = length && length->size() == 1 ? static_cast<size_t>(length->front()) : expected;
   if (!length && expected == 0) {
@@ -52,7 +56,7 @@ std::optional<DimList> DimsFrom(OpCall& call, const Expr* numbers, size_t expect
     return std::nullopt;
   }
   if (!call.MayRepeat({static_cast<int64_t>(count)})) return std::nullopt;
-  const Expr* shape = call.Make("tensor_to_shape", {call.Cast(numbers, kInt64)});
+  const Expr* shape = op::TensorToShape(call, call.Cast(numbers, kInt64));
   if (shape == nullptr) return std::nullopt;
   dims = NewDims(count);
   call.builder().EmitMatchCast(shape, ShapeType::Get(dims));
@@ -73,7 +77,7 @@ std::optional<DimList> DimsOfShape(OpCall& call, const Expr* vector) {
 const Expr* ShapeVector(OpCall& call, const Expr* tensor) {
   if (tensor == nullptr) return nullptr;
   if (const auto dims = call.StaticDims(tensor)) return call.IntTensor(*dims, kInt64);
-  return call.Make("shape_to_tensor", {call.Make("shape_of", {tensor})});
+  return op::ShapeToTensor(call, op::ShapeOf(call, tensor));
 }
 
 const Expr* SizeOfAxis(OpCall& call, const Expr* tensor, int64_t axis, DataType dtype) {
@@ -84,7 +88,7 @@ const Expr* SizeOfAxis(OpCall& call, const Expr* tensor, int64_t axis, DataType 
     }
   }
   const Expr* index = call.Scalar(axis, kInt64);
-  return call.Cast(call.Make("take", {ShapeVector(call, tensor), index}, {{"axis", 0}}), dtype);
+  return call.Cast(op::Take(call, ShapeVector(call, tensor), index, {.axis = 0}), dtype);
 }
 
 const Expr* WeightsOf(OpCall& call, const Expr* shape) {
@@ -93,9 +97,9 @@ const Expr* WeightsOf(OpCall& call, const Expr* shape) {
     for (size_t i = weights.size(); i-- > 1;) weights[i - 1] = weights[i] * (*sizes)[i];
     return call.IntTensor(weights, call.DType(shape));
   }
-  const Expr* backwards = call.Make("flip", {shape}, {{"axis", 0}});
-  const Expr* products = call.Make("cumprod", {backwards}, {{"axis", 0}, {"exclusive", true}});
-  return call.Make("flip", {products}, {{"axis", 0}});
+  const Expr* backwards = op::Flip(call, shape, {.axis = 0});
+  const Expr* products = op::Cumprod(call, backwards, {.axis = 0, .exclusive = true});
+  return op::Flip(call, products, {.axis = 0});
 }
 
 const Expr* WithNamedDims(OpCall& call, const Expr* tensor) {

@@ -2,9 +2,12 @@
 #include "spatial.h"
 
 #include <cmath>
+#include <type_traits>
 
 #include "dims.h"
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/ops/image.h"
+#include "iropt/infer/ops/nn.h"
 #include "op_table.h"
 
 namespace iropt::relay {
@@ -14,7 +17,7 @@ namespace {
 // ---- Resolution
 
 // Each axis of the layout in `letters` times its factor, rounded as Relay rounds.
-const Expr* Upsample(OpCall& call, std::string_view resize, std::string_view letters, std::span<const double> factors,
+const Expr* Upsample(OpCall& call, std::string_view letters, std::span<const double> factors,
                      std::string_view transformation) {
   const std::string_view layout = call.String("layout");
   const auto dims = call.Dims(call.arg(0));
@@ -33,17 +36,17 @@ const Expr* Upsample(OpCall& call, std::string_view resize, std::string_view let
       return call.NoCounterpart("a fractional scale of an unknown dimension");
     }
   }
-  return UpsampleTo(call, resize, size, transformation);
+  return UpsampleTo(call, size, transformation);
 }
 
 const Expr* BuildUpsampling(OpCall& call) {
   const double factors[] = {call.Float("scale_h"), call.Float("scale_w")};
-  return Upsample(call, "image.resize2d", "HW", factors, call.Bool("align_corners") ? "align_corners" : "asymmetric");
+  return Upsample(call, "HW", factors, call.Bool("align_corners") ? "align_corners" : "asymmetric");
 }
 
 const Expr* BuildUpsampling3d(OpCall& call) {
   const double factors[] = {call.Float("scale_d"), call.Float("scale_h"), call.Float("scale_w")};
-  return Upsample(call, "image.resize3d", "DHW", factors, call.String("coordinate_transformation_mode"));
+  return Upsample(call, "DHW", factors, call.String("coordinate_transformation_mode"));
 }
 
 // ---- Space and channels
@@ -51,9 +54,9 @@ const Expr* BuildUpsampling3d(OpCall& call) {
 // Reshape, permute, reshape.
 const Expr* Rearrange(OpCall& call, const Expr* data, const DimList& split, std::initializer_list<int64_t> order,
                       const DimList& merged) {
-  const Expr* parts = call.Make("reshape", {data, call.ListOf(split)});
-  const Expr* moved = call.Make("permute_dims", {parts}, {{"axes", call.ListOf(order)}});
-  return call.Make("reshape", {moved, call.ListOf(merged)});
+  const Expr* parts = call.Reshape(data, split);
+  const Expr* moved = call.Permute(parts, order);
+  return call.Reshape(moved, merged);
 }
 
 // Works on NCHW; `change` gets the dimensions.
@@ -113,8 +116,7 @@ const Expr* BuildSpaceToBatch(OpCall& call) {
     width[2 * i + 2] = pads[i].first;
     width[2 * i + 3] = pads[i].second;
   }
-  const Expr* data = call.Make("nn.pad", {call.arg(0), call.Scalar(call.Float("pad_value"), dtype)},
-                               {{"pad_width", call.ListOf(width)}});
+  const Expr* data = op::NnPad(call, call.arg(0), call.Scalar(call.Float("pad_value"), dtype), {.pad_width = width});
   const auto dims = call.Dims(data);
   if (!dims) return nullptr;
   const arith::PrimBuilder make;
@@ -134,9 +136,9 @@ const Expr* BuildSpaceToBatch(OpCall& call) {
     split.push_back((*dims)[i]);
     merged.push_back((*dims)[i]);
   }
-  const Expr* parts = call.Make("reshape", {data, call.ListOf(split)});
-  const Expr* moved = call.Make("permute_dims", {parts}, {{"axes", call.ListOf(order)}});
-  return call.Make("reshape", {moved, call.ListOf(merged)});
+  const Expr* parts = call.Reshape(data, split);
+  const Expr* moved = call.Permute(parts, order);
+  return call.Reshape(moved, merged);
 }
 
 const Expr* BuildBatchToSpace(OpCall& call) {
@@ -163,9 +165,9 @@ const Expr* BuildBatchToSpace(OpCall& call) {
     split.push_back((*dims)[i]);
     merged.push_back((*dims)[i]);
   }
-  const Expr* parts = call.Make("reshape", {call.arg(0), call.ListOf(split)});
-  const Expr* moved = call.Make("permute_dims", {parts}, {{"axes", call.ListOf(order)}});
-  const Expr* whole = call.Make("reshape", {moved, call.ListOf(merged)});
+  const Expr* parts = call.Reshape(call.arg(0), split);
+  const Expr* moved = call.Permute(parts, order);
+  const Expr* whole = call.Reshape(moved, merged);
   std::vector<int64_t> axes;
   DimList begin, end;
   for (size_t i = 0; i < crops.size(); ++i) {
@@ -173,8 +175,7 @@ const Expr* BuildBatchToSpace(OpCall& call) {
     begin.push_back(make.Int(crops[i].first));
     end.push_back(make.Sub(merged[i + 1], make.Int(crops[i].second)));
   }
-  return call.Make("strided_slice", {whole},
-                   {{"axes", call.ListOf(axes)}, {"begin", call.ListOf(begin)}, {"end", call.ListOf(end)}});
+  return call.Slice(whole, axes, begin, end);
 }
 
 // ---- Dilation
@@ -190,19 +191,15 @@ const Expr* BuildDilate(OpCall& call) {
   for (size_t i = 0; i < strides.size(); ++i) {
     if (strides[i] <= 1) continue;
     const auto axis = static_cast<int64_t>(i);
-    const Expr* wide = call.Make("expand_dims", {data}, {{"axis", call.ListOf({axis + 1})}});
+    const Expr* wide = call.ExpandDims(data, {axis + 1});
     std::vector<int64_t> pad(2 * (shape.size() + 1));
     pad[2 * i + 3] = strides[i] - 1;
-    wide = call.Make("nn.pad", {wide, call.Scalar(call.Float("dilation_value"), call.DType(data))},
-                     {{"pad_width", call.ListOf(pad)}});
+    wide = op::NnPad(call, wide, call.Scalar(call.Float("dilation_value"), call.DType(data)), {.pad_width = pad});
     shape[i] = make.Mul(shape[i], make.Int(strides[i]));
-    const Expr* joined = call.Make("reshape", {wide, call.ListOf(shape)});
+    const Expr* joined = call.Reshape(wide, shape);
     shape[i] = make.Sub(shape[i], make.Int(strides[i] - 1));
     const PrimExpr* begin = make.Int(0);
-    data = call.Make("strided_slice", {joined},
-                     {{"axes", call.ListOf({axis})},
-                      {"begin", call.ListOf(std::span(&begin, 1))},
-                      {"end", call.ListOf(std::span(&shape[i], 1))}});
+    data = call.Slice(joined, {axis}, {begin}, {shape[i]});
     if (data == nullptr) return nullptr;
   }
   return data;
@@ -224,18 +221,22 @@ constexpr OperatorRow kSpatial[] = {
 
 }  // namespace
 
-const Expr* UpsampleTo(OpCall& call, std::string_view resize, const DimList& size, std::string_view transformation) {
+const Expr* UpsampleTo(OpCall& call, const DimList& size, std::string_view transformation) {
   const std::string_view method = call.String("method");
   const bool nearest = method == "nearest_neighbor";
   const std::string_view relax_method = nearest                                         ? "nearest_neighbor"
                                         : method == "bilinear" || method == "trilinear" ? "linear"
                                         : method == "bicubic"                           ? "cubic"
                                                                                         : method;
-  return call.Make(resize, {call.arg(0), call.ListOf(size)},
-                   {{"layout", call.attr("layout")},
-                    {"method", relax_method},
-                    {"coordinate_transformation_mode", transformation},
-                    {"rounding_method", nearest ? "floor" : ""}});
+  const auto upsample = [&]<class Values>(auto resize, std::type_identity<Values>) -> const Expr* {
+    return resize(call, call.arg(0), call.Shape(size),
+                  Values{.layout = call.String("layout"),
+                         .method = relax_method,
+                         .coordinate_transformation_mode = transformation,
+                         .rounding_method = nearest ? "floor" : ""});
+  };
+  if (size.size() == 3) return upsample(op::ImageResize3d, std::type_identity<Resize3DAttrs::Values>());
+  return upsample(op::ImageResize2d, std::type_identity<Resize2DAttrs::Values>());
 }
 
 std::span<const OperatorRow> SpatialOperators() { return kSpatial; }

@@ -7,7 +7,7 @@
 
 namespace iropt::relay {
 
-// The operand of an operator that upsamples, resized to the sizes of its axes with the operator's method.
-const Expr* UpsampleTo(OpCall& call, std::string_view resize, const DimList& size, std::string_view transformation);
+// The operand of an operator that upsamples, resized to the sizes of its two or three axes with the operator's method.
+const Expr* UpsampleTo(OpCall& call, const DimList& size, std::string_view transformation);
 
 }  // namespace iropt::relay

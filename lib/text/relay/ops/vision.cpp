@@ -1,7 +1,16 @@
 // Operators on boxes in images.
+#include "iropt/infer/ops/vision.h"
+
 #include <cmath>
 
 #include "iropt/arith/prim_builder.h"
+#include "iropt/infer/ops/broadcast.h"
+#include "iropt/infer/ops/create.h"
+#include "iropt/infer/ops/gather.h"
+#include "iropt/infer/ops/reduction.h"
+#include "iropt/infer/ops/scan.h"
+#include "iropt/infer/ops/slice.h"
+#include "iropt/infer/ops/sorting.h"
 #include "relay_builder.h"
 #include "shape_values.h"
 #include "text/relay/constants.h"
@@ -23,19 +32,19 @@ std::optional<double> ConstantOperand(OpCall& call, size_t i, std::string_view n
 // ---- Regions
 
 const Expr* BuildRoiAlign(OpCall& call) {
-  return call.Make("vision.roi_align", {call.arg(0), call.arg(1)},
-                   {{"pooled_size", call.ListOf(call.Ints("pooled_size"))},
-                    {"spatial_scale", call.Float("spatial_scale")},
-                    {"sample_ratio", call.Int("sample_ratio")},
-                    {"layout", call.attr("layout")},
-                    {"mode", call.attr("mode")}});
+  return op::VisionRoiAlign(call, call.arg(0), call.arg(1),
+                            {.pooled_size = call.Ints("pooled_size"),
+                             .spatial_scale = call.Float("spatial_scale"),
+                             .sample_ratio = call.Int("sample_ratio"),
+                             .layout = call.String("layout"),
+                             .mode = call.String("mode")});
 }
 
 const Expr* BuildRoiPool(OpCall& call) {
-  return call.Make("vision.roi_pool", {call.arg(0), call.arg(1)},
-                   {{"pooled_size", call.ListOf(call.Ints("pooled_size"))},
-                    {"spatial_scale", call.Float("spatial_scale")},
-                    {"layout", call.attr("layout")}});
+  return op::VisionRoiPool(call, call.arg(0), call.arg(1),
+                           {.pooled_size = call.Ints("pooled_size"),
+                            .spatial_scale = call.Float("spatial_scale"),
+                            .layout = call.String("layout")});
 }
 
 // ---- Choice of boxes
@@ -43,51 +52,41 @@ const Expr* BuildRoiPool(OpCall& call) {
 const Expr* BuildGetValidCounts(OpCall& call) {
   const auto threshold = ConstantOperand(call, 1, "a threshold");
   if (!threshold) return nullptr;
-  return call.Make(
-      "vision.get_valid_counts", {call.arg(0)},
-      {{"score_threshold", *threshold}, {"id_index", call.Int("id_index")}, {"score_index", call.Int("score_index")}});
+  return op::VisionGetValidCounts(
+      call, call.arg(0),
+      {.score_threshold = *threshold, .id_index = call.Int("id_index"), .score_index = call.Int("score_index")});
 }
 
 const Expr* BuildNonMaxSuppression(OpCall& call) {
   const auto size = ConstantOperand(call, 3, "a number of boxes");
   const auto threshold = ConstantOperand(call, 4, "a threshold");
   if (!size || !threshold) return nullptr;
-  return call.Make("vision.non_max_suppression", {call.arg(0), call.arg(1), call.arg(2)},
-                   {{"max_output_size", static_cast<int64_t>(*size)},
-                    {"iou_threshold", *threshold},
-                    {"force_suppress", call.Bool("force_suppress")},
-                    {"top_k", call.Int("top_k")},
-                    {"coord_start", call.Int("coord_start")},
-                    {"score_index", call.Int("score_index")},
-                    {"id_index", call.Int("id_index")},
-                    {"return_indices", call.Bool("return_indices")},
-                    {"invalid_to_bottom", call.Bool("invalid_to_bottom")}});
+  return op::VisionNonMaxSuppression(call, call.arg(0), call.arg(1), call.arg(2),
+                                     {.max_output_size = static_cast<int64_t>(*size),
+                                      .iou_threshold = *threshold,
+                                      .force_suppress = call.Bool("force_suppress"),
+                                      .top_k = call.Int("top_k"),
+                                      .coord_start = call.Int("coord_start"),
+                                      .score_index = call.Int("score_index"),
+                                      .id_index = call.Int("id_index"),
+                                      .return_indices = call.Bool("return_indices"),
+                                      .invalid_to_bottom = call.Bool("invalid_to_bottom")});
 }
 
 const Expr* BuildAllClassNonMaxSuppression(OpCall& call) {
-  return call.Make("vision.all_class_non_max_suppression",
-                   {call.arg(0), call.arg(1), call.arg(2), call.arg(3), call.arg(4)},
-                   {{"output_format", call.attr("output_format")}});
+  return op::VisionAllClassNonMaxSuppression(call, call.arg(0), call.arg(1), call.arg(2), call.arg(3), call.arg(4),
+                                             {.output_format = call.String("output_format")});
 }
 
 // ---- Anchors
 
-std::vector<double> FloatsOf(OpCall& call, std::string_view name) {
-  std::vector<double> values;
-  const PyValue& list = call.attr(name);
-  if (!list.is_list()) return {call.Float(name)};
-  for (const PyValue& item : list.items())
-    values.push_back(item.is(PyValue::Kind::kInt) ? static_cast<double>(item.integer) : item.real);
-  return values;
-}
-
 // The boxes only depend on the size of the image.
 const Expr* BuildMultiboxPrior(OpCall& call) {
   const auto shape = call.StaticDims(call.arg(0));
-  const std::vector<double> sizes = FloatsOf(call, "sizes");
-  const std::vector<double> ratios = FloatsOf(call, "ratios");
-  const std::vector<double> steps = FloatsOf(call, "steps");
-  const std::vector<double> offsets = FloatsOf(call, "offsets");
+  const std::vector<double> sizes = call.Floats("sizes");
+  const std::vector<double> ratios = call.Floats("ratios");
+  const std::vector<double> steps = call.Floats("steps");
+  const std::vector<double> offsets = call.Floats("offsets");
   if (!shape || shape->size() != 4) return call.NoCounterpart("anchors of an image of unknown size");
   if (sizes.empty() || ratios.empty() || steps.size() != 2 || offsets.size() != 2)
     return call.Error("bad-argument", "needs sizes, ratios, two steps and two offsets");
@@ -119,7 +118,7 @@ const Expr* BuildMultiboxPrior(OpCall& call) {
 // Boxes from anchors and predictions, with their classes; the boxes of a class come first.
 class MultiboxDetection {
  public:
-  explicit MultiboxDetection(OpCall& call) : call_(call), relay_(call), variances_(FloatsOf(call, "variances")) {}
+  explicit MultiboxDetection(OpCall& call) : call_(call), relay_(call), variances_(call.Floats("variances")) {}
 
   Value Build() {
     const auto dims = call_.Dims(call_.arg(0));
@@ -128,32 +127,30 @@ class MultiboxDetection {
     const bool keep = call_.Bool("keep_background");
     Value probabilities = call_.arg(0);
     if (!keep) probabilities = Part(probabilities, 1, 1, INT64_MAX);
-    Value score = call_.Make("max", {probabilities}, {{"axis", call_.ListOf({1})}});
-    Value best = call_.Cast(call_.Make("argmax", {probabilities}, {{"axis", 1}}), kFloat32);
+    Value score = op::Max(call_, probabilities, {.axis = Ints{1}});
+    Value best = call_.Cast(op::Argmax(call_, probabilities, {.axis = 1}), kFloat32);
     Value low = relay_.Less(score, relay_.Float(call_.Float("threshold")));
     // Without the background, class 0 is the first one of the others, and what is below the threshold is left out.
     Value id = keep ? relay_.Where(low, relay_.Float(0), best) : best;
     Value columns[] = {Column(id), Column(score), Boxes(*dims)};
-    Value rows = call_.Make("concat", {call_.MakeTuple(columns)}, {{"axis", 2}});
-    Value goes = keep ? call_.Make("zeros_like", {call_.Cast(low, kInt32)}) : call_.Cast(low, kInt32);
-    Value count =
-        relay_.Subtract(SizeOfAxis(call_, goes, 1, kInt32), call_.Make("sum", {goes}, {{"axis", call_.ListOf({1})}}));
+    Value rows = call_.Concat(columns, 2);
+    Value goes = keep ? op::ZerosLike(call_, call_.Cast(low, kInt32)) : call_.Cast(low, kInt32);
+    Value count = relay_.Subtract(SizeOfAxis(call_, goes, 1, kInt32), op::Sum(call_, goes, {.axis = Ints{1}}));
     const Value results[] = {keep ? rows : InOrder(rows, goes, *dims), count};
     return call_.MakeTuple(results);
   }
 
  private:
   Value Part(Value tensor, int64_t axis, int64_t begin, int64_t end) {
-    return call_.Make("strided_slice", {tensor},
-                      {{"axes", call_.ListOf({axis})}, {"begin", call_.ListOf({begin})}, {"end", call_.ListOf({end})}});
+    return call_.Slice(tensor, {axis}, {begin}, {end});
   }
-  Value Column(Value vector) { return call_.Make("expand_dims", {vector}, {{"axis", call_.ListOf({2})}}); }
+  Value Column(Value vector) { return call_.ExpandDims(vector, {2}); }
 
   // Left, top, right, bottom.
   Value Boxes(const DimList& dims) {
     const arith::PrimBuilder make;
     const DimList shape{dims[0], dims[2], make.Int(4)};
-    Value places = call_.Make("reshape", {call_.arg(1), call_.ListOf(shape)});
+    Value places = call_.Reshape(call_.arg(1), shape);
     Value sides[4];
     for (int64_t axis = 0; axis < 2; ++axis) {
       Value begin = Part(call_.arg(2), 2, axis, axis + 1);
@@ -167,7 +164,7 @@ class MultiboxDetection {
       sides[axis] = relay_.Subtract(middle, half);
       sides[axis + 2] = relay_.Add(middle, half);
     }
-    Value boxes = call_.Make("concat", {call_.MakeTuple(sides)}, {{"axis", 2}});
+    Value boxes = call_.Concat(sides, 2);
     return call_.Bool("clip") ? relay_.Clip(boxes, 0, 1) : boxes;
   }
 
@@ -175,14 +172,13 @@ class MultiboxDetection {
 
   // The rows that stay, in order, before the others.
   Value InOrder(Value rows, Value goes, const DimList& dims) {
-    Value places = call_.Make("arange", {PyValue(dims[2])}, {{"dtype", "int32"}});
+    Value places = call_.Iota(dims[2], kInt32);
     Value size = SizeOfAxis(call_, goes, 1, kInt32);
-    Value order =
-        call_.Make("argsort", {relay_.Add(relay_.Multiply(goes, size), places)}, {{"axis", 1}, {"dtype", "int64"}});
+    Value order = op::Argsort(call_, relay_.Add(relay_.Multiply(goes, size), places), {.axis = 1, .dtype = kInt64});
     const arith::PrimBuilder make;
     const DimList shape{dims[0], dims[2], make.Int(6)};
-    Value indices = call_.Make("broadcast_to", {Column(order), call_.ListOf(shape)});
-    return call_.Make("gather_elements", {rows, indices}, {{"axis", 1}});
+    Value indices = op::BroadcastTo(call_, Column(order), call_.Shape(shape));
+    return op::GatherElements(call_, rows, indices, {.axis = 1});
   }
 
   OpCall& call_;
@@ -218,10 +214,9 @@ const Expr* BuildYoloReorg(OpCall& call) {
       }
     }
   }
-  Value flat = call.Make("reshape", {call.arg(0), call.ListOf({(*shape)[0], channels * height * width})});
-  Value moved = call.Make("take", {flat, call.IntTensor(places, kInt64)}, {{"axis", 1}});
-  return call.Make("reshape",
-                   {moved, call.ListOf({(*shape)[0], channels * stride * stride, height / stride, width / stride})});
+  Value flat = call.Reshape(call.arg(0), {(*shape)[0], channels * height * width});
+  Value moved = op::Take(call, flat, call.IntTensor(places, kInt64), {.axis = 1});
+  return call.Reshape(moved, {(*shape)[0], channels * stride * stride, height / stride, width / stride});
 }
 
 const Expr* BuildProposal(OpCall& call) { return call.NoCounterpart("region proposals"); }
