@@ -418,7 +418,6 @@ std::vector<const tir::BufferRegion*> UnionRegions(const std::vector<const tir::
 
 Result<Ref*> BlockizeBlocks(State& state, const std::vector<Ref*>& blocks, bool preserve_unit_iters) {
   Workspace& workspace = state.workspace();
-  if (blocks.empty()) return state.Refuse("blockize needs at least one block");
   Ref* lca = LowestCommonAncestor(blocks);
   Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
   BlockSplitter splitter(state, analyzer, preserve_unit_iters);
@@ -464,9 +463,10 @@ Result<Ref*> BlockizeBlocks(State& state, const std::vector<Ref*>& blocks, bool 
 }  // namespace
 
 Status ApplyBlockize(PrimitiveCall& call) {
+  const std::vector<Ref*> targets = call.GetRefs("target");
+  if (targets.empty()) return call.Refuse("blockize needs at least one block");
   State& state = call.state();
   const bool preserve_unit_iters = call.GetBool("preserve_unit_iters");
-  const std::vector<Ref*> targets = call.GetRefs("target");
   if (targets.size() != 1 || !targets[0]->is_loop()) {
     IROPT_ASSIGN_OR_RETURN(Ref * block, BlockizeBlocks(state, targets, preserve_unit_iters));
     call.Return(block);

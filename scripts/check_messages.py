@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Checks that a test expects every message of the library.
+
+  check_messages.py [--list] [ROOT]
+
+A message is a string literal of an area with at least three words in a row, where a field of a format counts as a word,
+and that is not the text of an internal check. A test expects it if a line of test/ that states an expectation has a piece
+of WINDOW characters of it that no other message of the area has. A message without such a piece must be there as a whole.
+
+test/untested_messages.txt names the others, exactly: "AREA: TEXT", below a comment with the reason. Prints one line per
+violation and exits with 1 if there is any. With --list, prints the messages without a test, and the share with one.
+"""
+import collections
+import os
+import re
+import sys
+
+AREAS = ("codegen", "eval", "exchange", "schedule")
+UNTESTED = os.path.join("test", "untested_messages.txt")
+WINDOW = 16
+
+TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:[^"\\\n]|\\.)*)"|"""
+                   r"""'(?:[^'\\\n]|\\.)+'|[A-Za-z_]\w*|\d[\w']*|\s+|.""", re.DOTALL)
+INTERNAL = {"IROPT_CHECK", "IROPT_UNREACHABLE", "IROPT_DEBUG"}
+FIELD = re.compile(r"\{+[^{} ]*\}+")
+SENTENCE = re.compile(r"(?:(?:[a-z][a-z'-]*|\{\})[,:]? ){2}[a-z]+")
+# A directive of FileCheck or -verify-diagnostics, a command that looks at the output itself, or a case of refusals.py.
+EXPECTATION = re.compile(r"#.*?(?:[A-Z][A-Z0-9_-]*:|expected-)| !\w*! ")
+PLAIN_TESTS = (".cpp", ".h", ".py", ".txt")
+LIT_TESTS = (".ir", ".test", ".relay")
+
+
+def read(path):
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+def files(root, folder, endings):
+    for base, dirs, names in os.walk(os.path.join(root, folder)):
+        dirs.sort()
+        yield from (os.path.join(base, name) for name in sorted(names) if name.endswith(endings))
+
+
+def literals(text):
+    """Yields the literals outside of internal checks: neighbours as one, without their escapes."""
+    calls = []
+    last = ""
+    parts = []
+    for match in TOKEN.finditer(text):
+        token = match.group()
+        if token.isspace() or token.startswith(("//", "/*")):
+            continue
+        part = match.group("text") if match.group("raw") is None else match.group("raw")
+        if part is not None:
+            parts.append(part)
+            continue
+        if parts and not INTERNAL.intersection(calls):
+            yield "".join(parts)
+        parts = []
+        if token == "(":
+            calls.append(last)
+        elif token == ")" and calls:
+            calls.pop()
+        last = token
+
+
+def unescape(text):
+    return text.replace('\\"', '"').replace("\\'", "'").replace("\\\\", "\\")
+
+
+def messages(root, area):
+    """Returns the messages of an area, in order, with '{}' for each field."""
+    found = {}
+    for folder in (os.path.join("lib", area), os.path.join("include", "iropt", area)):
+        for path in files(root, folder, (".cpp", ".h")):
+            for text in literals(read(path)):
+                text = FIELD.sub("{}", unescape(text))
+                if SENTENCE.search(text):
+                    found.setdefault(text, os.path.relpath(path, root))
+    return found
+
+
+def expectations(root):
+    lines = set()
+    for path in files(root, "test", PLAIN_TESTS):
+        if os.path.relpath(path, root) != UNTESTED:
+            lines.update(re.sub(r'"\s*\n\s*f?"', "", unescape(read(path))).split("\n"))
+    for path in files(root, "test", LIT_TESTS):
+        lines.update(line for line in read(path).split("\n") if EXPECTATION.search(line))
+    return lines
+
+
+def windows(message):
+    for piece in re.split(r"\{\}|\\n|\n", message):
+        for begin in range(len(piece) - WINDOW + 1):
+            yield piece[begin:begin + WINDOW]
+
+
+def untested(areas, lines):
+    """Returns the messages that no line expects, as pairs of an area and a text."""
+    owners = {}
+    for area, texts in areas.items():
+        for text in texts:
+            for window in set(windows(text)):
+                owners.setdefault(window, collections.defaultdict(set))[area].add(text)
+    expected = set()
+    for line in lines:
+        for begin in range(len(line) - WINDOW + 1):
+            for area, texts in owners.get(line[begin:begin + WINDOW], {}).items():
+                if len(texts) == 1:
+                    expected.update((area, text) for text in texts)
+    rest = [(area, text) for area, texts in areas.items() for text in texts if (area, text) not in expected]
+    return [(area, text) for area, text in rest if not expected_whole(text, lines)]
+
+
+def expected_whole(text, lines):
+    first = max(re.split(r"\{\}|\\n|\n", text), key=len)
+    whole = re.compile(".+?".join(re.escape(piece) for piece in re.split(r"\{\}|\\n|\n", text)))
+    return any(first in line and whole.search(line) for line in lines)
+
+
+def excepted(root):
+    path = os.path.join(root, UNTESTED)
+    if not os.path.exists(path):
+        return set()
+    rows = [line for line in read(path).split("\n") if line and not line.startswith("#")]
+    return {tuple(row.split(": ", 1)) for row in rows}
+
+
+def check(root):
+    areas = {area: messages(root, area) for area in AREAS}
+    missing = untested(areas, expectations(root))
+    exceptions = excepted(root)
+    problems = [f"{areas[area][text]}: no test expects the message '{text}'" for area, text in missing
+                if (area, text) not in exceptions]
+    for area, text in sorted(exceptions - set(missing)):
+        state = "has a test" if text in areas.get(area, {}) else "does not exist"
+        problems.append(f"{UNTESTED}: the message '{text}' of {area} {state}")
+    return problems
+
+
+def print_list(root, names):
+    areas = {area: messages(root, area) for area in names}
+    missing = untested(areas, expectations(root))
+    for area, text in missing:
+        print(f"{areas[area][text]}: {text}")
+    for area, texts in areas.items():
+        tested = len(texts) - sum(of == area for of, _ in missing)
+        print(f"{area}: {tested} of {len(texts)}, {tested / max(1, len(texts)):.2f}")
+
+
+def main():
+    args = sys.argv[1:]
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if args and args[0].startswith("--list"):
+        print_list(root, args[0].partition("=")[2].split(",") if "=" in args[0] else AREAS)
+        return 0
+    problems = check(args[0] if args else root)
+    print("\n".join(problems) if problems else "messages: no violations")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
