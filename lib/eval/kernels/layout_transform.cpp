@@ -5,6 +5,7 @@
 #include "iropt/eval/tir/scalar_eval.h"
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/op/ops/reorder.h"
+#include "iropt/support/check.h"
 #include "iropt/support/stack.h"
 #include "kernel.h"
 #include "loop_nest.h"
@@ -151,7 +152,7 @@ Result<HostValue> EvalLayoutTransform(KernelCall& call) {
     for (size_t d = 0; d < to.size(); ++d) {
       int64_t index = 0;
       if (!evaluator.EvalInt(map->results[d], &index)) return call.Fail(evaluator.error().message);
-      if (index < 0 || index >= shape[d]) return call.Fail("the index map leaves its shape");
+      IROPT_CHECK(index >= 0 && index < shape[d], "an index outside of the interval of its map");
       place += index * to[d];
     }
     std::memcpy(out->mutable_data() + place * size, x->data() + i * size, static_cast<size_t>(size));
