@@ -5,7 +5,8 @@
 
 A message is a string literal of an area with at least three words in a row, where a field of a format counts as a word,
 and that is not the text of an internal check. A test expects it if a line of test/ that states an expectation has a piece
-of WINDOW characters of it that no other message of the area has. A message without such a piece must be there as a whole.
+of WINDOW characters of it that begins with a word and that no other message of the area has. A message without such a
+piece must be there as a whole.
 
 test/untested_messages.txt names the others, exactly: "AREA: TEXT", below a comment with the reason. Prints one line per
 violation and exits with 1 if there is any. With --list, prints the messages without a test, and the share with one.
@@ -15,9 +16,10 @@ import os
 import re
 import sys
 
-AREAS = ("codegen", "eval", "exchange", "schedule")
+AREAS = ("codegen", "eval", "schedule")
 UNTESTED = os.path.join("test", "untested_messages.txt")
 WINDOW = 16
+WORD = re.compile(r"\b\w")
 
 TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:[^"\\\n]|\\.)*)"|"""
                    r"""'(?:[^'\\\n]|\\.)+'|[A-Za-z_]\w*|\d[\w']*|\s+|.""", re.DOTALL)
@@ -90,10 +92,14 @@ def expectations(root):
     return lines
 
 
-def windows(message):
-    for piece in re.split(r"\{\}|\\n|\n", message):
-        for begin in range(len(piece) - WINDOW + 1):
-            yield piece[begin:begin + WINDOW]
+def windows(text):
+    """Yields the pieces of a line that begin with a word."""
+    for match in WORD.finditer(text, 0, max(0, len(text) - WINDOW + 1)):
+        yield text[match.start():match.start() + WINDOW]
+
+
+def pieces(message):
+    return re.split(r"\{\}|\\n|\n", message)
 
 
 def untested(areas, lines):
@@ -101,12 +107,12 @@ def untested(areas, lines):
     owners = {}
     for area, texts in areas.items():
         for text in texts:
-            for window in set(windows(text)):
+            for window in {window for piece in pieces(text) for window in windows(piece)}:
                 owners.setdefault(window, collections.defaultdict(set))[area].add(text)
     expected = set()
     for line in lines:
-        for begin in range(len(line) - WINDOW + 1):
-            for area, texts in owners.get(line[begin:begin + WINDOW], {}).items():
+        for window in windows(line):
+            for area, texts in owners.get(window, {}).items():
                 if len(texts) == 1:
                     expected.update((area, text) for text in texts)
     rest = [(area, text) for area, texts in areas.items() for text in texts if (area, text) not in expected]
@@ -114,8 +120,8 @@ def untested(areas, lines):
 
 
 def expected_whole(text, lines):
-    first = max(re.split(r"\{\}|\\n|\n", text), key=len)
-    whole = re.compile(".+?".join(re.escape(piece) for piece in re.split(r"\{\}|\\n|\n", text)))
+    first = max(pieces(text), key=len)
+    whole = re.compile(".+?".join(re.escape(piece) for piece in pieces(text)))
     return any(first in line and whole.search(line) for line in lines)
 
 

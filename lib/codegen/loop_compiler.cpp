@@ -11,6 +11,7 @@
 #include "arguments.h"
 #include "call_state.h"
 #include "iropt/ir/structural.h"
+#include "iropt/support/check.h"
 #include "iropt/support/hash.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/parallel.h"
@@ -65,7 +66,8 @@ class Function final : public CompiledFunction {
     CallState state(limits, code_->constants.data());
     uint64_t returned = 0;
     if (code_->code->entry(&state, slots->data(), &returned) != 0) {
-      return Named(state.error() ? *state.error() : Error{ErrorCode::Internal, "failed without an error"});
+      IROPT_CHECK(state.error(), "machine code that fails without an error");
+      return Named(*state.error());
     }
     if (result) *result = ResultOf(returned);
     return {};

@@ -29,6 +29,7 @@ import tempfile
 CASE = re.compile(r"(?P<text>.*?) ?!(?P<mark>\w*)! (?P<message>.+)")
 INTERNAL_ERROR = 70
 OUTPUT = 600
+SECONDS = 120
 
 
 @dataclasses.dataclass
@@ -70,7 +71,8 @@ def run(case, command, folder):
         with open(path, "w", encoding="utf-8") as f:
             f.write(content)
     words = [word.replace("{case}", text).replace("{module}", module) for word in command]
-    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, text=True, errors="replace")
+    done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, text=True, errors="replace",
+                          timeout=SECONDS)
     if done.returncode <= 0 or done.returncode >= INTERNAL_ERROR:
         return f"exit code {done.returncode}\n{done.stdout[:OUTPUT]}"
     error = re.search(r"error: .*", done.stdout, re.DOTALL)

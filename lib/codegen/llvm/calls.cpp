@@ -398,8 +398,7 @@ llvm::Value* ExprEmitter::CallFunction(const tir::Call& call, const GlobalVar& v
     if (callee.signature.params[i].is_pointer()) words.push_back(callee.args[i].size);
   }
   for (const tir::Var* symbol : callee.signature.symbols) {
-    const TypedValue* value = scope_.Find(symbol);
-    if (!value) frame_.FailIf(b.getTrue(), fmt::format("variable '{}' of '{}' has no value", symbol->name, var.name));
+    const TypedValue* value = scope_.Find(symbol);  // null only after an error
     words.push_back(value ? value->value : llvm::Constant::getNullValue(frame_.types().Register(symbol->dtype)));
   }
   scope_ = outer;

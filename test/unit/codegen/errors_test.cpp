@@ -1,5 +1,8 @@
 // What must fail, and how: with a message, and never with a signal.
+#include "codegen/backend.h"
+#include "codegen/call_state.h"
 #include "codegen_test_util.h"
+#include "iropt/support/shared_object.h"
 
 namespace iropt::codegen {
 
@@ -119,6 +122,80 @@ for i in range(4):
   const Status refused = (*function)->Call(args);
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().message == "main: buffer 'out' requires a compact tensor");
+}
+
+// What a call of the function with the arguments fails with.
+std::string CallError(const std::string& text, std::span<const LoopArg> args, const LoopCallOptions& options = {}) {
+  const auto function = SharedCompiler().Compile(Parse(text), *GlobalVar::Get("main"));
+  REQUIRE(function.ok());
+  const Status called = (*function)->Call(args, options);
+  REQUIRE_FALSE(called.ok());
+  return called.error().message;
+}
+
+TEST_CASE("descriptors of tensors are checked against the buffers") {
+  const std::string text =
+      Func("a: T.handle", "m = T.int32()\nA = T.match_buffer(a, (m,), \"int8\")\nT.evaluate(A[0])");
+  int64_t shape[] = {int64_t{1} << 33};
+  LoopTensor tensor{.ndim = 1, .code = 0, .bits = 8, .shape = shape};
+  const LoopArg args[] = {LoopArg::Tensor(&tensor)};
+  CHECK(CallError(text, args) == "main: 8589934592 is out of range for variable 'm'");
+  tensor.bits = 16;
+  CHECK(CallError(text, args) ==
+        "main: buffer 'A' has dtype int8, but its argument has type code 0, 16 bits and 1 lanes");
+  shape[0] = int64_t{1} << 62;
+  tensor.bits = 32;
+  CHECK(CallError(Func("A: T.Buffer((4611686018427387904,), \"int32\")", "T.evaluate(A[0])"), args) ==
+        "main: the argument for buffer 'A' is out of range");
+}
+
+TEST_CASE("a pointer is the argument for a pointer") {
+  const LoopArg args[] = {LoopArg::Int(1)};
+  CHECK(CallError(Func("p: T.handle(\"int32\")", "T.evaluate(0)"), args) == "main: parameter 'p' requires a pointer");
+}
+
+TEST_CASE("a number fits the dtype of its parameter") {
+  const LoopArg args[] = {LoopArg::Int(300)};
+  CHECK(CallError(Func("n: T.int8", "T.evaluate(n)"), args) ==
+        "main: parameter 'n' requires a number that its dtype can represent");
+}
+
+TEST_CASE("a tuple is not an argument") {
+  CallSpec call;
+  call.inputs.emplace_back(TupleValue{});
+  const auto result = RunCompiled(SharedCompiler(), Parse(Func("n: T.int32", "T.evaluate(n)")), "main", call);
+  REQUIRE_FALSE(result.ok());
+  CHECK(result.error().message == "argument 0 is neither a tensor nor a scalar");
+}
+
+TEST_CASE("endless loops end at their limit") {
+  const LoopArg args[] = {LoopArg::Int(0)};
+  const std::string text = Func("n: T.int32", R"(tmp = T.allocate([1], "int32", "global")
+view = T.decl_buffer((1,), "int32", data=tmp)
+view[0] = n
+while view[0] < 1:
+    view[0] = n)");
+  CHECK(CallError(text, args, {.max_iterations = 1000000}) == "main: while loops take more than 1000000 iterations");
+}
+
+TEST_CASE("a compiler that cannot be loaded says why") {
+  const auto error = [](LoopCompilerOptions options) {
+    const auto compiler = LoopCompiler::Load(std::move(options));
+    REQUIRE_FALSE(compiler.ok());
+    return compiler.error().message;
+  };
+  CHECK(Contains(error({.library = "/none.so"}), "cannot load the PrimFunc compiler: /none.so"));
+  CHECK(Contains(error({.library = "libm.so.6"}), "cannot load the PrimFunc compiler: libm.so.6 does not have "));
+}
+
+TEST_CASE("a compiler of another version is refused") {
+  const Result<void*> library = OpenSharedObject("libiropt_codegen_llvm.so");
+  REQUIRE(library.ok());
+  const auto factory = reinterpret_cast<BackendFactory>(FindSymbol(*library, kBackendFactory));
+  REQUIRE(factory != nullptr);
+  std::string problem;
+  CHECK(factory(kBackendVersion + 1, "", &RuntimeFunctions(), &problem) == nullptr);
+  CHECK(problem == fmt::format("it has version {}, expected {}", kBackendVersion, kBackendVersion + 1));
 }
 
 TEST_CASE("the error for an unsupported intrinsic names it") {

@@ -107,6 +107,33 @@ TEST_CASE("interpreter: symbolic shapes are taken from the arguments", "[eval]")
   CHECK_THAT(ErrorOf(func, {}, {kF32, {6}}), Catch::Contains("2 parameters for 1 arguments"));
 }
 
+TEST_CASE("scalars: without memory and a module, nothing is loaded or called", "[eval]") {
+  Maker m;
+  const auto error = [](const PrimExpr* expr) {
+    ScalarEvaluator evaluator;
+    int64_t value = 0;
+    CHECK_FALSE(evaluator.EvalInt(expr, &value));
+    return evaluator.error().message;
+  };
+  CHECK(error(m.Load(m.MakeBuffer("A", {m.Int(2)}), {m.Int(0)})) == "there is no buffer to read here");
+  const PrimExpr* call = m.workspace.New<tir::Call>(DataType::Int(32), GlobalVar::Get("g"), List<const PrimExpr*>());
+  CHECK(error(call) == "there is no function 'g' to call here");
+}
+
+TEST_CASE("interpreter: nested allocations are within twice the limit", "[eval]") {
+  Maker m;
+  const Buffer* b = m.MakeBuffer("B", {m.Int(1)});
+  const Stmt* body = m.Store(b, m.Real(1), {m.Int(0)});
+  for (const auto* name : {"inner", "middle", "outer"}) {
+    const Buffer* own = m.MakeBuffer(name, {m.Int(20)});
+    const std::vector<const PrimExpr*> extents = {m.Int(20)};
+    body =
+        m.workspace.New<tir::Allocate>(own->data, kF32, m.workspace.Copy(extents), m.Int(1), DictAttr::Empty(), body);
+  }
+  CHECK(ErrorOf(m.Func({b}, body), {}, {kF32, {1}}, {.max_bytes = 100}) ==
+        "f: all buffers together are over 2 times the limit of 100 bytes");
+}
+
 TEST_CASE("interpreter: blocks initialize reductions, and skip iterations that their predicate excludes", "[eval]") {
   Maker m;
   const Buffer* a = m.MakeBuffer("A", {m.Int(2), m.Int(3)});

@@ -36,6 +36,13 @@ TEST_CASE("evaluators refuse a wrong number of operands", "[eval]") {
         "relax.memory.ensure_zero_offset: expects one operand");
 }
 
+TEST_CASE("evaluators refuse attributes of another operator", "[eval]") {
+  const std::vector<HostValue> args = {F32({1}, {1})};
+  const Result<HostValue> result = EvalOp(*FindOp("relax.sum"), Attrs({}), args, {});
+  REQUIRE_FALSE(result.ok());
+  CHECK(result.error().message == "relax.sum: the attributes are not those of the operator");
+}
+
 TEST_CASE("evaluators without a source of random numbers refuse what is random", "[eval]") {
   CHECK(Refusal("nn.dropout", {F32({1}, {1})}, Attrs({{"rate", FloatAttr::Get(0.5, DataType::Float(64))}})) ==
         "relax.nn.dropout: the result is random");

@@ -95,5 +95,42 @@ TEST_CASE("the record with the least mean time counts", "[schedule]") {
   CHECK(database.Best(workload) == &database.records()[best]);
 }
 
+// What writing a workload fails with whose body is what `make` makes of a statement.
+template <class F>
+std::string WriteError(F&& make, const DictAttr* attrs = DictAttr::Empty()) {
+  const TemporaryFolder folder;
+  Workspace workspace;
+  const arith::PrimBuilder b(workspace);
+  const tir::Stmt* body = make(workspace, b, workspace.New<tir::Evaluate>(b.Int(0, DataType::Int(32))));
+  const auto* func = workspace.New<PrimFunc>(List<const tir::Var*>(), List<const tir::Buffer*>(), body,
+                                             TupleType::Get({}), attrs, nullptr);
+  Database database;
+  database.AddWorkload({GlobalVar::Get("main"), func, workspace.Finish()});
+  const Status written = database.Write(folder.path());
+  REQUIRE_FALSE(written.ok());
+  return written.error().message;
+}
+
+TEST_CASE("a workload has only what other versions of TVM read", "[schedule]") {
+  const DataType int32 = DataType::Int(32);
+  const auto loop = [&](Workspace& workspace, const arith::PrimBuilder& b, const tir::Stmt* body) {
+    return workspace.New<tir::For>(workspace.NewPrimVar("i", int32), b.Int(0, int32), b.Int(8, int32),
+                                   tir::ForKind::kSerial, body, nullptr, DictAttr::Empty(), b.Int(2, int32));
+  };
+  const auto call = [&](Workspace& workspace, const arith::PrimBuilder&, const tir::Stmt*) {
+    return workspace.New<tir::Evaluate>(workspace.New<tir::Call>(int32, GlobalVar::Get("f"), List<const PrimExpr*>()));
+  };
+  const auto nothing = [](Workspace&, const arith::PrimBuilder&, const tir::Stmt* body) { return body; };
+  CHECK_THAT(WriteError(loop), Catch::Contains("a loop with a step"));
+  CHECK_THAT(WriteError(call), Catch::Contains("a call of a function"));
+  const DictAttr* attrs = DictAttr::Empty()->With("dtype", DTypeAttr::Get(int32));
+  CHECK_THAT(WriteError(nothing, attrs), Catch::Contains("an attribute that workloads do not have"));
+}
+
+TEST_CASE("a folder that cannot be made is an error", "[schedule]") {
+  CHECK_THAT(Database().Write("/proc/none/database").error().message,
+             Catch::Contains("cannot make the folder '/proc/none/database': "));
+}
+
 }  // namespace
 }  // namespace iropt::schedule
