@@ -16,7 +16,7 @@ import os
 import re
 import sys
 
-AREAS = ("codegen", "eval", "schedule")
+AREAS = ("codegen", "eval", "exchange", "schedule")
 UNTESTED = os.path.join("test", "untested_messages.txt")
 WINDOW = 16
 WORD = re.compile(r"\b\w")

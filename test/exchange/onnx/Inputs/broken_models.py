@@ -58,3 +58,41 @@ for i in range(40):
     opsets = [helper.make_opsetid("own", 1), helper.make_opsetid("", 17)]
     functions.append(helper.make_function("own", f"F{i}", ["x"], ["y"], [inner, outer], opsets))
 save("expansion", model([helper.make_node("F0", ["x"], ["y"], domain="own")], [info("x", [2])], functions=functions))
+
+
+# ---- Tensors
+
+
+def save_tensor(name, tensor):
+    save(name, model([add], [info("x", [2])], [tensor]))
+
+
+save_tensor("few_elements", onnx.TensorProto(name="w", data_type=onnx.TensorProto.INT32, dims=[2], int32_data=[1]))
+save_tensor("no_location", onnx.TensorProto(name="w", data_type=FLOAT, dims=[2], data_location=onnx.TensorProto.EXTERNAL))
+save_tensor("no_offset", external("w.bin", "first"))
+
+
+def save_sparse(name, dims, index):
+    values = helper.make_tensor("w", FLOAT, [1], [1])
+    indices = helper.make_tensor("i", onnx.TensorProto.INT64, [1], [index])
+    sparse = helper.make_sparse_tensor(values, indices, dims)
+    save(name, model([helper.make_node("Constant", [], ["w"], sparse_value=sparse), add], [info("x", [2])]))
+
+
+save_sparse("sparse_dims", [-1], 0)
+save_sparse("sparse_index", [2], 2)
+
+# ---- Bytes
+
+
+def field(number, content):
+    return bytes([number << 3 | 2, len(content)]) + content
+
+
+save("wire_type", bytes([7 << 3, 1]))
+save("half_number", field(7, field(5, field(4, b"123"))))
+graph = helper.make_graph([], "inner", [], [])
+for _ in range(200):
+    branch = onnx.AttributeProto(name="then_branch", type=onnx.AttributeProto.GRAPH, g=graph)
+    graph = helper.make_graph([onnx.NodeProto(op_type="If", attribute=[branch])], "outer", [], [])
+save("nested", helper.make_model(graph))
