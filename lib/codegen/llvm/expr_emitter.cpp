@@ -115,8 +115,8 @@ llvm::Value* ExprEmitter::EmitNode(const PrimExpr* expr, int lane) {
       return EmitChoice(select->condition, select->true_value, select->false_value, lane);
     }
     case NodeKind::kLet: return EmitLet(*To<tir::Let>(expr), lane);
-    case NodeKind::kPrimCall: return EmitCall(*To<tir::Call>(expr), lane);
-    case NodeKind::kBufferLoad: return EmitLoad(*To<tir::BufferLoad>(expr), lane);
+    case NodeKind::kPrimCall: return calls_.EmitCall(*To<tir::Call>(expr), lane);
+    case NodeKind::kBufferLoad: return buffers_.EmitLoad(*To<tir::BufferLoad>(expr), lane);
     case NodeKind::kRamp: return EmitRamp(*To<tir::Ramp>(expr), lane);
     case NodeKind::kBroadcast: {
       const PrimExpr* value = To<tir::Broadcast>(expr)->value;

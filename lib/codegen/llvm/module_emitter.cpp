@@ -164,7 +164,7 @@ class ModuleEmitter final : public FunctionTable {
     for (const PrimExpr* dim : buffer.shape) {
       if (const auto* var = As<tir::Var>(dim)) exprs.ranges().Bind(var, {0, IntRange::Of(var->dtype).max});
     }
-    View view = exprs.ResolveView(buffer);
+    View view = exprs.buffers().ResolveView(buffer);
     view.offset = exprs.frame().Int64(0);
     view.is_inside = true;
     exprs.scope().Declare(&buffer, std::move(view));

@@ -46,7 +46,7 @@ void StmtEmitter::EmitNode(const tir::Stmt* stmt) {
     case NodeKind::kBufferStore: {
       const auto* store = To<tir::BufferStore>(stmt);
       // A store of T.undef() has no effect.
-      if (!CallOf(store->value, op::kTirUndef)) exprs_.EmitStore(*store);
+      if (!CallOf(store->value, op::kTirUndef)) exprs_.buffers().EmitStore(*store);
       return;
     }
     case NodeKind::kBufferRealize: return EmitRealize(*To<tir::BufferRealize>(stmt));
@@ -56,7 +56,7 @@ void StmtEmitter::EmitNode(const tir::Stmt* stmt) {
     case NodeKind::kAllocateConst: return EmitAllocateConst(*To<tir::AllocateConst>(stmt));
     case NodeKind::kDeclBuffer: {
       const auto* declaration = To<tir::DeclBuffer>(stmt);
-      exprs_.Declare(*declaration->buffer);
+      exprs_.buffers().Declare(*declaration->buffer);
       return Emit(declaration->body);
     }
     case NodeKind::kSeqStmt:
@@ -172,7 +172,7 @@ void StmtEmitter::WithMemory(const tir::Var* data, llvm::Value* count, DataType 
 void StmtEmitter::EmitAllocate(const tir::Allocate& allocate) {
   llvm::SmallVector<llvm::Value*, 4> extents;
   for (const PrimExpr* extent : allocate.extents) extents.push_back(exprs_.EmitInt(extent));
-  llvm::Value* count = exprs_.CountElements(extents);
+  llvm::Value* count = exprs_.buffers().CountElements(extents);
   WithMemory(allocate.buffer_var, count, allocate.dtype, [&] { Emit(allocate.body); });
 }
 
@@ -202,10 +202,10 @@ void StmtEmitter::EmitRealize(const tir::BufferRealize& realize) {
     extents.push_back(exprs_.EmitInt(range->extent));
     view.shape.push_back(b().CreateAdd(view.mins.back(), extents.back()));
   }
-  view.strides = exprs_.CompactStrides(extents);
+  view.strides = exprs_.buffers().CompactStrides(extents);
   for (size_t i = 0; i < extents.size(); ++i)
     view.offset = b().CreateSub(view.offset, b().CreateMul(view.mins[i], view.strides[i]));
-  llvm::Value* count = exprs_.CountElements(extents);
+  llvm::Value* count = exprs_.buffers().CountElements(extents);
   WithMemory(buffer.data, count, buffer.dtype, [&] {
     exprs_.scope().Declare(&buffer, view);
     Emit(realize.body);
@@ -244,7 +244,7 @@ void StmtEmitter::EmitBlock(const tir::Block& block, bool with_init, size_t allo
     const tir::Buffer* buffer = block.alloc_buffers[allocated];
     llvm::SmallVector<llvm::Value*, 4> extents;
     for (const PrimExpr* extent : MemoryExtents(*buffer)) extents.push_back(exprs_.EmitInt(extent));
-    return WithMemory(buffer->data, exprs_.CountElements(extents), buffer->dtype, [&] {
+    return WithMemory(buffer->data, exprs_.buffers().CountElements(extents), buffer->dtype, [&] {
       DeclareAllocated(*buffer);
       EmitBlock(block, with_init, allocated + 1);
     });
@@ -262,7 +262,7 @@ std::vector<const PrimExpr*> StmtEmitter::MemoryExtents(const tir::Buffer& buffe
 
 // An allocated buffer is entirely within its allocation.
 void StmtEmitter::DeclareAllocated(const tir::Buffer& buffer) {
-  View view = exprs_.ResolveView(buffer);
+  View view = exprs_.buffers().ResolveView(buffer);
   const auto* offset = llvm::dyn_cast<llvm::ConstantInt>(view.offset);
   if (buffer.strides.empty() && offset && offset->isZero()) view.is_inside = true;
   exprs_.scope().Declare(&buffer, std::move(view));
@@ -276,7 +276,7 @@ void StmtEmitter::MatchAnew(const tir::MatchBufferRegion& match) {
     }
   }
   if (const auto* var = As<tir::Var>(match.buffer->elem_offset)) exprs_.scope().Unbind(var);
-  exprs_.MatchBuffer(match);
+  exprs_.buffers().MatchBuffer(match);
 }
 
 // Returns whether all reduction axes have their first values: then the initialization of the block runs.

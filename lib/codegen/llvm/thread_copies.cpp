@@ -50,7 +50,7 @@ std::shared_ptr<StmtEmitter::ThreadCopies> StmtEmitter::MakeCopies(const tir::Va
       factors.push_back(copies->threads[axis]);
       total = b().CreateMul(total, copies->threads[axis]);
     }
-    exprs_.CountElements(factors);
+    exprs_.buffers().CountElements(factors);
     copies->counts.push_back(total);
   }
   return copies;

@@ -230,12 +230,12 @@ void StmtEmitter::EmitLockstepNode(const tir::Stmt* stmt) {
       const auto* allocate = To<tir::Allocate>(stmt);
       llvm::SmallVector<llvm::Value*, 4> extents;
       for (const PrimExpr* extent : allocate->extents) extents.push_back(EmitUniform(extent));
-      AllocateLockstep(allocate->buffer_var, exprs_.CountElements(extents), allocate->dtype);
+      AllocateLockstep(allocate->buffer_var, exprs_.buffers().CountElements(extents), allocate->dtype);
       return EmitLockstep(allocate->body);
     }
     case NodeKind::kDeclBuffer: {
       const auto* declaration = To<tir::DeclBuffer>(stmt);
-      BindForEach([this, declaration] { exprs_.Declare(*declaration->buffer); });
+      BindForEach([this, declaration] { exprs_.buffers().Declare(*declaration->buffer); });
       return EmitLockstep(declaration->body);
     }
     case NodeKind::kAssertStmt: {
@@ -352,7 +352,7 @@ void StmtEmitter::EmitLockstepBlock(const tir::BlockRealize& realize) {
     for (const tir::Buffer* buffer : block.alloc_buffers) {
       llvm::SmallVector<llvm::Value*, 4> extents;
       for (const PrimExpr* extent : MemoryExtents(*buffer)) extents.push_back(EmitUniform(extent));
-      AllocateLockstep(buffer->data, exprs_.CountElements(extents), buffer->dtype);
+      AllocateLockstep(buffer->data, exprs_.buffers().CountElements(extents), buffer->dtype);
       BindForEach([this, buffer] { DeclareAllocated(*buffer); });
     }
     for (const tir::MatchBufferRegion* match : block.match_buffers) BindForEach([this, match] { MatchAnew(*match); });
@@ -406,7 +406,8 @@ void StmtEmitter::EmitAllreduce(const tir::Call& call) {
         if (!place) return frame_.state().Unsupported("the result of a reduction over threads is not a buffer element");
         const DataType dtype = reduction->combiner->identity_element[i]->dtype;
         llvm::Value* sum = b().CreateLoad(frame_.types().Register(dtype), sums[i]);
-        exprs_.StoreElement(*place->buffer, place->indices, exprs_.arithmetic().Cast(sum, dtype, place->buffer->dtype));
+        exprs_.buffers().StoreElement(*place->buffer, place->indices,
+                                      exprs_.arithmetic().Cast(sum, dtype, place->buffer->dtype));
       }
     });
   });

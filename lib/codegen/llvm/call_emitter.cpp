@@ -1,4 +1,5 @@
-// Calls of intrinsics on vectors, pointers and tensor descriptors, of packed functions, and of functions of the module.
+#include "call_emitter.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,12 +24,12 @@ bool IsPacked(OpId id) {
 
 }  // namespace
 
-TypedValue ExprEmitter::UnsupportedCall(const tir::Call& call, std::string_view what) {
+TypedValue CallEmitter::UnsupportedCall(const tir::Call& call, std::string_view what) {
   llvm::Type* type = call.dtype.is_void() ? frame_.b().getInt32Ty() : frame_.types().Register(call.dtype);
   return {.value = frame_.Unsupported(fmt::format("{} {}", To<Op>(call.op)->name, what), type)};
 }
 
-llvm::Value* ExprEmitter::EmitCall(const tir::Call& call, int lane) {
+llvm::Value* CallEmitter::EmitCall(const tir::Call& call, int lane) {
   if (const auto* callee = As<GlobalVar>(call.op)) return CallFunction(call, *callee);
   OpId id = To<Op>(call.op)->id;
   bool known = false;
@@ -43,11 +44,11 @@ llvm::Value* ExprEmitter::EmitCall(const tir::Call& call, int lane) {
   llvm::SmallVector<llvm::Value*, 4> args;
   llvm::SmallVector<DataType, 4> dtypes;
   for (const PrimExpr* arg : operands) {
-    args.push_back(Emit(arg, arg->dtype.lanes == 1 ? kAll : lane));
+    args.push_back(exprs_.Emit(arg, arg->dtype.lanes == 1 ? ExprEmitter::kAll : lane));
     dtypes.push_back(arg->dtype.with_lanes(1));
   }
   value = arithmetic_.Intrinsic(id, call.dtype.with_lanes(1), args, dtypes);
-  if (value || lane != kAll) return value;
+  if (value || lane != ExprEmitter::kAll) return value;
   // Scalar-only intrinsics are computed lane by lane.
   llvm::Value* vector = llvm::PoisonValue::get(frame_.types().Register(call.dtype));
   for (int i = 0; i < call.dtype.lanes; ++i) {
@@ -62,27 +63,27 @@ llvm::Value* ExprEmitter::EmitCall(const tir::Call& call, int lane) {
 }
 
 // Intrinsics with lazy operands, and those that split and concatenate vectors.
-llvm::Value* ExprEmitter::EmitLaneCall(const tir::Call& call, OpId id, int lane, bool* known) {
+llvm::Value* CallEmitter::EmitLaneCall(const tir::Call& call, OpId id, int lane, bool* known) {
   *known = true;
   const auto is = [&](OpId wanted, size_t arity) { return id == wanted && call.args.size() == arity; };
-  if (is(op::kTirIfThenElse, 3)) return EmitChoice(call.args[0], call.args[1], call.args[2], lane);
+  if (is(op::kTirIfThenElse, 3)) return exprs_.EmitChoice(call.args[0], call.args[1], call.args[2], lane);
   if (is(op::kTirLikely, 1) || is(op::kTirTvmThreadInvariant, 1) || is(op::kTirVectorlow, 1) ||
       is(op::kTirIgnoreLoopPartition, 1) || is(op::kTirAttributedCall, 2))
-    return Emit(call.args[0], lane);
+    return exprs_.Emit(call.args[0], lane);
   if (is(op::kTirAssume, 1)) {
-    llvm::Value* holds = EmitBool(call.args[0]);
+    llvm::Value* holds = exprs_.EmitBool(call.args[0]);
     if (frame_.state().checks) frame_.FailIf(frame_.b().CreateNot(holds), "an assumption (T.assume) does not hold");
     return frame_.b().getTrue();
   }
-  if (is(op::kTirVectorhigh, 1)) return Emit(call.args[0], lane + call.args[0]->dtype.lanes / 2);
+  if (is(op::kTirVectorhigh, 1)) return exprs_.Emit(call.args[0], lane + call.args[0]->dtype.lanes / 2);
   if (is(op::kTirVectorcombine, 2)) {
     const int first = call.args[0]->dtype.lanes;
     const PrimExpr* part = lane < first ? call.args[0] : call.args[1];
-    return Emit(part, part->dtype.lanes == 1 ? kAll : lane < first ? lane : lane - first);
+    return exprs_.Emit(part, part->dtype.lanes == 1 ? ExprEmitter::kAll : lane < first ? lane : lane - first);
   }
   if (is(op::kTirGetActiveLaneMask, 2)) {
-    llvm::Value* at = frame_.b().CreateAdd(EmitInt(call.args[0]), frame_.Int64(std::max(lane, 0)));
-    return frame_.b().CreateICmpSLT(at, EmitInt(call.args[1]));
+    llvm::Value* at = frame_.b().CreateAdd(exprs_.EmitInt(call.args[0]), frame_.Int64(std::max(lane, 0)));
+    return frame_.b().CreateICmpSLT(at, exprs_.EmitInt(call.args[1]));
   }
   if (is(op::kTirDp4a, 3)) return EmitDotProduct(call);
   if (is(op::kTirReinterpret, 1)) return EmitReinterpret(call, lane);
@@ -91,37 +92,38 @@ llvm::Value* ExprEmitter::EmitLaneCall(const tir::Call& call, OpId id, int lane,
 }
 
 // The dot product of four lanes, added to an accumulator.
-llvm::Value* ExprEmitter::EmitDotProduct(const tir::Call& call) {
-  llvm::Value* sum = EmitInt(call.args[2]);
+llvm::Value* CallEmitter::EmitDotProduct(const tir::Call& call) {
+  llvm::Value* sum = exprs_.EmitInt(call.args[2]);
   for (int lane = 0; lane < 4; ++lane) {
-    llvm::Value* product = frame_.b().CreateMul(EmitInt(call.args[0], lane), EmitInt(call.args[1], lane));
+    llvm::Value* product = frame_.b().CreateMul(exprs_.EmitInt(call.args[0], lane), exprs_.EmitInt(call.args[1], lane));
     sum = frame_.b().CreateAdd(sum, product);
   }
   return frame_.b().CreateTrunc(sum, frame_.types().Register(call.dtype));
 }
 
 // T.reinterpret, also to another number of lanes.
-llvm::Value* ExprEmitter::EmitReinterpret(const tir::Call& call, int lane) {
+llvm::Value* CallEmitter::EmitReinterpret(const tir::Call& call, int lane) {
   const PrimExpr* arg = call.args[0];
   const DataType from = arg->dtype.with_lanes(1);
   const DataType to = call.dtype.with_lanes(1);
   if (from.is_handle() || to.is_handle()) return EmitTyped(&call).value;
   if (arg->dtype.lanes == call.dtype.lanes)
-    return arithmetic_.Intrinsic(op::kTirReinterpret, to, {Emit(arg, lane)}, {from});
+    return arithmetic_.Intrinsic(op::kTirReinterpret, to, {exprs_.Emit(arg, lane)}, {from});
   const bool fits = ValueTypes::IsElement(from) && ValueTypes::IsElement(to) &&
                     from.bytes() * arg->dtype.lanes == to.bytes() * call.dtype.lanes;
   if (!fits) return UnsupportedCall(call, "reinterprets a vector as one of another size").value;
-  llvm::Value* stored = frame_.types().ToMemory(Emit(arg), from);
+  llvm::Value* stored = frame_.types().ToMemory(exprs_.Emit(arg), from);
   llvm::Value* value =
       frame_.types().FromMemory(frame_.b().CreateBitCast(stored, frame_.types().Memory(call.dtype)), to);
-  return lane == kAll || call.dtype.lanes == 1 ? value
-                                               : frame_.b().CreateExtractElement(value, static_cast<uint64_t>(lane));
+  return lane == ExprEmitter::kAll || call.dtype.lanes == 1
+             ? value
+             : frame_.b().CreateExtractElement(value, static_cast<uint64_t>(lane));
 }
 
 // ---- Pointers
 
-TypedValue ExprEmitter::EmitTyped(const PrimExpr* expr) {
-  if (!expr->dtype.is_handle()) return {.value = Emit(expr)};
+TypedValue CallEmitter::EmitTyped(const PrimExpr* expr) {
+  if (!expr->dtype.is_handle()) return {.value = exprs_.Emit(expr)};
   if (const auto* var = As<tir::Var>(expr)) {
     if (const TypedValue* value = scope_.Find(var)) return *value;
   }
@@ -131,15 +133,15 @@ TypedValue ExprEmitter::EmitTyped(const PrimExpr* expr) {
     const PrimExpr* arg = call->args[0];
     if (arg->dtype.is_handle()) return EmitTyped(arg);
     // A pointer made from an integer has no allocation that may be accessed.
-    return {.value = frame_.b().CreateIntToPtr(EmitInt(arg), frame_.b().getPtrTy()),
+    return {.value = frame_.b().CreateIntToPtr(exprs_.EmitInt(arg), frame_.b().getPtrTy()),
             .origin = frame_.Int64(0),
             .size = frame_.Int64(0)};
   }
   if (op) return EmitBuiltin(*call, op->id);
-  return {.value = Emit(expr), .origin = frame_.Int64(0), .size = frame_.Int64(0)};
+  return {.value = exprs_.Emit(expr), .origin = frame_.Int64(0), .size = frame_.Int64(0)};
 }
 
-TypedValue ExprEmitter::Advance(TypedValue pointer, llvm::Value* bytes) {
+TypedValue CallEmitter::Advance(TypedValue pointer, llvm::Value* bytes) {
   pointer.value = frame_.b().CreateGEP(frame_.b().getInt8Ty(), pointer.value, bytes);
   if (pointer.origin) pointer.origin = frame_.b().CreateAdd(pointer.origin, bytes);
   pointer.is_root = false;
@@ -147,11 +149,11 @@ TypedValue ExprEmitter::Advance(TypedValue pointer, llvm::Value* bytes) {
   return pointer;
 }
 
-TypedValue ExprEmitter::EmitAddressOf(const tir::Call& call) {
+TypedValue CallEmitter::EmitAddressOf(const tir::Call& call) {
   const auto* load = As<tir::BufferLoad>(call.args[0]);
   if (!load) return UnsupportedCall(call, "requires an element of a buffer");
   const TypedValue* data = scope_.Find(load->buffer->data);
-  llvm::Value* address = Locate(*load->buffer, load->indices, 0, /*bounded=*/false);
+  llvm::Value* address = buffers_.Locate(*load->buffer, load->indices, 0, /*bounded=*/false);
   TypedValue pointer{.value = address};
   if (data && data->origin) {
     llvm::Value* bytes = frame_.b().CreateSub(frame_.b().CreatePtrToInt(address, frame_.b().getInt64Ty()),
@@ -163,20 +165,20 @@ TypedValue ExprEmitter::EmitAddressOf(const tir::Call& call) {
 }
 
 // T.tvm_access_ptr(element type, pointer, offset in elements, extent, access mode).
-TypedValue ExprEmitter::EmitAccessPtr(const tir::Call& call) {
+TypedValue CallEmitter::EmitAccessPtr(const tir::Call& call) {
   const DataType dtype = call.args[0]->dtype;
   const int64_t bytes = int64_t{dtype.with_lanes(1).bytes()} * std::max<int64_t>(dtype.lanes, 1);
-  return Advance(EmitTyped(call.args[1]), frame_.b().CreateMul(EmitInt(call.args[2]), frame_.Int64(bytes)));
+  return Advance(EmitTyped(call.args[1]), frame_.b().CreateMul(exprs_.EmitInt(call.args[2]), frame_.Int64(bytes)));
 }
 
 // ---- Descriptors
 
-TypedValue ExprEmitter::EmitMakeShape(const tir::Call& call) {
+TypedValue CallEmitter::EmitMakeShape(const tir::Call& call) {
   auto array = std::make_shared<ArrayValue>();
   const uint64_t rank = call.args.size();
   llvm::Value* memory = frame_.StackSlot(frame_.b().getInt64Ty(), std::max<uint64_t>(rank, 1));
   for (size_t i = 0; i < rank; ++i) {
-    array->shape.push_back(EmitInt(call.args[i]));
+    array->shape.push_back(exprs_.EmitInt(call.args[i]));
     frame_.b().CreateStore(array->shape.back(),
                            frame_.b().CreateConstInBoundsGEP1_64(frame_.b().getInt64Ty(), memory, i));
   }
@@ -187,7 +189,7 @@ TypedValue ExprEmitter::EmitMakeShape(const tir::Call& call) {
 }
 
 // T.tvm_stack_make_array(data, shape, strides or 0, rank, a value of the element type, offset in elements).
-TypedValue ExprEmitter::EmitMakeArray(const tir::Call& call) {
+TypedValue CallEmitter::EmitMakeArray(const tir::Call& call) {
   llvm::IRBuilder<>& b = frame_.b();
   auto array = std::make_shared<ArrayValue>();
   array->data = EmitTyped(call.args[0]);
@@ -195,7 +197,7 @@ TypedValue ExprEmitter::EmitMakeArray(const tir::Call& call) {
   const auto* rank = As<tir::IntImm>(call.args[3]);
   const bool has_strides = !Is<tir::IntImm>(call.args[2]);
   const TypedValue strides = has_strides ? EmitTyped(call.args[2]) : TypedValue{};
-  array->elem_offset = EmitInt(call.args[5]);
+  array->elem_offset = exprs_.EmitInt(call.args[5]);
   array->dtype = call.args[4]->dtype;
   const auto fits = [&](const TypedValue& ints) {
     return ints.array && rank && ints.array->shape.size() == static_cast<size_t>(rank->value);
@@ -222,7 +224,7 @@ TypedValue ExprEmitter::EmitMakeArray(const tir::Call& call) {
   return {.value = memory, .origin = frame_.Int64(0), .size = frame_.Int64(0), .array = std::move(array)};
 }
 
-TypedValue ExprEmitter::EmitStructGet(const tir::Call& call) {
+TypedValue CallEmitter::EmitStructGet(const tir::Call& call) {
   TypedValue pointer = EmitTyped(call.args[0]);
   const auto* index = As<tir::IntImm>(call.args[1]);
   const auto* field = As<tir::IntImm>(call.args[2]);
@@ -260,7 +262,7 @@ TypedValue ExprEmitter::EmitStructGet(const tir::Call& call) {
 
 // ---- Other builtins
 
-TypedValue ExprEmitter::EmitBuiltin(const tir::Call& call, OpId id) {
+TypedValue CallEmitter::EmitBuiltin(const tir::Call& call, OpId id) {
   const auto is = [&](OpId wanted, size_t arity) { return id == wanted && call.args.size() == arity; };
   const auto nothing = [&]() -> TypedValue {
     return {.value = call.dtype.is_void() ? frame_.b().getInt32(0)
@@ -275,7 +277,7 @@ TypedValue ExprEmitter::EmitBuiltin(const tir::Call& call, OpId id) {
   if (id == op::kTirTvmStackMakeShape) return EmitMakeShape(call);
   if (IsPacked(id)) return {.value = EmitPacked(call)};
   if (id == op::kTirTvmStorageSync) {
-    if (thread_axes != 0)
+    if (exprs_.thread_axes != 0)
       return UnsupportedCall(call,
                              "cannot synchronize threads here: the threads of an enclosing axis run sequentially");
     return nothing();
@@ -288,11 +290,11 @@ TypedValue ExprEmitter::EmitBuiltin(const tir::Call& call, OpId id) {
   return UnsupportedCall(call, "cannot be compiled for the host");
 }
 
-llvm::Value* ExprEmitter::EmitAtomicAdd(const tir::Call& call) {
+llvm::Value* CallEmitter::EmitAtomicAdd(const tir::Call& call) {
   llvm::IRBuilder<>& b = frame_.b();
   const TypedValue pointer = EmitTyped(call.args[0]);
   const DataType dtype = call.args[1]->dtype;
-  llvm::Value* value = Emit(call.args[1]);
+  llvm::Value* value = exprs_.Emit(call.args[1]);
   if (!ValueTypes::IsElement(dtype) || dtype.lanes != 1 || dtype.is_bool())
     return UnsupportedCall(call, "does not support this dtype").value;
   if (frame_.state().checks && pointer.size && pointer.origin) {
@@ -306,7 +308,7 @@ llvm::Value* ExprEmitter::EmitAtomicAdd(const tir::Call& call) {
 }
 
 // A compare-and-swap loop, for formats without an atomic addition.
-llvm::Value* ExprEmitter::ExchangeSum(llvm::Value* address, DataType dtype, llvm::Value* value) {
+llvm::Value* CallEmitter::ExchangeSum(llvm::Value* address, DataType dtype, llvm::Value* value) {
   llvm::IRBuilder<>& b = frame_.b();
   llvm::Type* word = b.getIntNTy(dtype.bits);
   llvm::Type* stored = frame_.types().Memory(dtype);
@@ -332,7 +334,7 @@ llvm::Value* ExprEmitter::ExchangeSum(llvm::Value* address, DataType dtype, llvm
 }
 
 // T.call_packed(name, arguments...). Each argument becomes a LoopArg.
-llvm::Value* ExprEmitter::EmitPacked(const tir::Call& call) {
+llvm::Value* CallEmitter::EmitPacked(const tir::Call& call) {
   llvm::IRBuilder<>& b = frame_.b();
   const auto* name = call.args.empty() ? nullptr : As<tir::StringImm>(call.args[0]);
   if (!name) return UnsupportedCall(call, "requires the name of a packed function").value;
@@ -371,14 +373,14 @@ llvm::Value* ExprEmitter::EmitPacked(const tir::Call& call) {
 
 // ---- Functions of the module
 
-struct ExprEmitter::Callee {
+struct CallEmitter::Callee {
   const PrimFunc& func;
   Signature signature;
   std::vector<TypedValue> args;  // by parameter
   explicit Callee(const PrimFunc& f) : func(f), signature(f) {}
 };
 
-llvm::Value* ExprEmitter::CallFunction(const tir::Call& call, const GlobalVar& var) {
+llvm::Value* CallEmitter::CallFunction(const tir::Call& call, const GlobalVar& var) {
   llvm::IRBuilder<>& b = frame_.b();
   llvm::Type* type = call.dtype.is_void() ? b.getInt32Ty() : frame_.types().Register(call.dtype);
   const PrimFunc* func = functions_.Find(var);
@@ -413,7 +415,7 @@ llvm::Value* ExprEmitter::CallFunction(const tir::Call& call, const GlobalVar& v
 }
 
 // Binds the parameters of the callee, and the symbolic variables of its buffers, in the current scope.
-void ExprEmitter::BindCallee(Callee& callee, const tir::Call& call) {
+void CallEmitter::BindCallee(Callee& callee, const tir::Call& call) {
   llvm::IRBuilder<>& b = frame_.b();
   for (const tir::Var* symbol : callee.signature.symbols) scope_.Unbind(symbol);
   for (size_t i = 0; i < callee.args.size(); ++i) {
@@ -436,7 +438,7 @@ void ExprEmitter::BindCallee(Callee& callee, const tir::Call& call) {
 }
 
 // The argument is a tensor descriptor, or a pointer to elements in the shape that the buffer declares.
-void ExprEmitter::MatchDescriptor(const tir::Buffer& buffer, TypedValue& arg) {
+void CallEmitter::MatchDescriptor(const tir::Buffer& buffer, TypedValue& arg) {
   llvm::IRBuilder<>& b = frame_.b();
   View view;
   if (const std::shared_ptr<const ArrayValue> array = arg.array; array && array->data.value) {
@@ -445,21 +447,22 @@ void ExprEmitter::MatchDescriptor(const tir::Buffer& buffer, TypedValue& arg) {
                                              buffer.dtype.ToString(), array->dtype.ToString()));
     }
     view.shape = array->shape;
-    view.strides = array->strides.empty() ? CompactStrides(array->shape) : array->strides;
+    view.strides = array->strides.empty() ? buffers_.CompactStrides(array->shape) : array->strides;
     view.offset = frame_.Int64(0);
     arg = Advance(array->data, b.CreateMul(array->elem_offset, frame_.Int64(array->dtype.bytes())));
-    const std::vector<llvm::Value*> compact = CompactStrides(array->shape);
+    const std::vector<llvm::Value*> compact = buffers_.CompactStrides(array->shape);
     for (size_t i = 0; buffer.strides.empty() && i < compact.size(); ++i) {
       llvm::Value* apart = b.CreateICmpNE(compact[i], view.strides[i]);
       frame_.FailIf(b.CreateAnd(apart, b.CreateICmpNE(view.shape[i], frame_.Int64(1))),
                     fmt::format("buffer '{}' requires a compact tensor", buffer.name));
     }
-    DeclareAs(buffer, view);
+    buffers_.DeclareAs(buffer, view);
   } else {
     if (buffer.elem_offset && Is<tir::Var>(buffer.elem_offset))
-      Match(buffer.elem_offset, frame_.Int64(0), "the offset of a buffer");
-    view = ResolveView(buffer);
-    arg = Advance(arg, b.CreateMul(view.offset, frame_.Int64(ElementOf(buffer).bytes() * buffer.dtype.lanes)));
+      buffers_.Match(buffer.elem_offset, frame_.Int64(0), "the offset of a buffer");
+    view = buffers_.ResolveView(buffer);
+    arg = Advance(
+        arg, b.CreateMul(view.offset, frame_.Int64(BufferEmitter::ElementOf(buffer).bytes() * buffer.dtype.lanes)));
   }
   arg.size = arg.size && arg.origin ? b.CreateSub(arg.size, arg.origin) : frame_.Int64(0);
   // The callee assumes that all elements are within the allocation.
@@ -468,8 +471,8 @@ void ExprEmitter::MatchDescriptor(const tir::Buffer& buffer, TypedValue& arg) {
     frame_.FailIf(b.CreateICmpSLT(view.strides[i], frame_.Int64(0)), "a stride of an argument is negative");
     last = b.CreateAdd(last, b.CreateMul(b.CreateSub(view.shape[i], frame_.Int64(1)), view.strides[i]));
   }
-  llvm::Value* bytes = b.CreateMul(last, frame_.Int64(ElementOf(buffer).bytes() * buffer.dtype.lanes));
-  llvm::Value* count = CountElements(view.shape);
+  llvm::Value* bytes = b.CreateMul(last, frame_.Int64(BufferEmitter::ElementOf(buffer).bytes() * buffer.dtype.lanes));
+  llvm::Value* count = buffers_.CountElements(view.shape);
   llvm::Value* some = b.CreateICmpSGT(count, frame_.Int64(0));
   if (frame_.state().checks)
     frame_.FailIf(b.CreateAnd(some, b.CreateICmpSGT(bytes, arg.size)),

@@ -1,4 +1,5 @@
-// Addresses of buffer elements, loads and stores.
+#include "buffer_emitter.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +11,7 @@ namespace iropt::codegen {
 
 // ---- Views
 
-llvm::Value* ExprEmitter::CountElements(llvm::ArrayRef<llvm::Value*> extents) {
+llvm::Value* BufferEmitter::CountElements(llvm::ArrayRef<llvm::Value*> extents) {
   llvm::IRBuilder<>& b = frame_.b();
   llvm::Value* count = frame_.Int64(1);
   for (llvm::Value* extent : extents) {
@@ -30,7 +31,7 @@ llvm::Value* ExprEmitter::CountElements(llvm::ArrayRef<llvm::Value*> extents) {
   return count;
 }
 
-std::vector<llvm::Value*> ExprEmitter::CompactStrides(llvm::ArrayRef<llvm::Value*> shape) {
+std::vector<llvm::Value*> BufferEmitter::CompactStrides(llvm::ArrayRef<llvm::Value*> shape) {
   std::vector<llvm::Value*> strides(shape.size());
   llvm::Value* stride = frame_.Int64(1);
   for (size_t i = shape.size(); i-- > 0;) {
@@ -40,14 +41,14 @@ std::vector<llvm::Value*> ExprEmitter::CompactStrides(llvm::ArrayRef<llvm::Value
   return strides;
 }
 
-View ExprEmitter::ResolveView(const tir::Buffer& buffer) {
+View BufferEmitter::ResolveView(const tir::Buffer& buffer) {
   View view;
-  view.offset = buffer.elem_offset ? EmitInt(buffer.elem_offset) : frame_.Int64(0);
-  for (const PrimExpr* dim : buffer.shape) view.shape.push_back(EmitInt(dim));
+  view.offset = buffer.elem_offset ? exprs_.EmitInt(buffer.elem_offset) : frame_.Int64(0);
+  for (const PrimExpr* dim : buffer.shape) view.shape.push_back(exprs_.EmitInt(dim));
   if (buffer.strides.empty()) {
     view.strides = CompactStrides(view.shape);
   } else if (buffer.strides.size() == buffer.shape.size()) {
-    for (const PrimExpr* stride : buffer.strides) view.strides.push_back(EmitInt(stride));
+    for (const PrimExpr* stride : buffer.strides) view.strides.push_back(exprs_.EmitInt(stride));
   } else {
     frame_.state().Unsupported(fmt::format("the number of strides of buffer '{}' differs from its rank", buffer.name));
     view.strides = CompactStrides(view.shape);
@@ -56,7 +57,7 @@ View ExprEmitter::ResolveView(const tir::Buffer& buffer) {
   return view;
 }
 
-bool ExprEmitter::IsKnownInside(const tir::Buffer& buffer, const View& view) {
+bool BufferEmitter::IsKnownInside(const tir::Buffer& buffer, const View& view) {
   const TypedValue* data = scope_.Find(buffer.data);
   if (!data || !data->size || !data->origin) return false;
   const auto constant = [](llvm::Value* value) { return llvm::dyn_cast<llvm::ConstantInt>(value); };
@@ -78,7 +79,7 @@ bool ExprEmitter::IsKnownInside(const tir::Buffer& buffer, const View& view) {
   return origin->getSExtValue() + (last + 1) * bytes <= size;
 }
 
-void ExprEmitter::Match(const PrimExpr* expr, llvm::Value* actual, std::string_view what) {
+void BufferEmitter::Match(const PrimExpr* expr, llvm::Value* actual, std::string_view what) {
   if (const auto* var = As<tir::Var>(expr); var && !scope_.Find(var)) {
     llvm::Type* type = frame_.types().Register(var->dtype);
     llvm::Value* value = frame_.b().CreateTrunc(actual, type);
@@ -88,12 +89,12 @@ void ExprEmitter::Match(const PrimExpr* expr, llvm::Value* actual, std::string_v
     scope_.Bind(var, value);
     return;
   }
-  llvm::Value* expected = EmitInt(expr);
+  llvm::Value* expected = exprs_.EmitInt(expr);
   frame_.FailIf(frame_.b().CreateICmpNE(expected, actual), fmt::format("{} is {{}}, expected {{}}", what), actual,
                 expected);
 }
 
-void ExprEmitter::DeclareAs(const tir::Buffer& buffer, View view) {
+void BufferEmitter::DeclareAs(const tir::Buffer& buffer, View view) {
   if (view.shape.size() != buffer.shape.size() || buffer.strides.size() > view.strides.size())
     return frame_.state().Unsupported(fmt::format("the ranks of buffer '{}' and its argument differ", buffer.name));
   // Dimensions that are variables are bound first: other dimensions may be computed from them.
@@ -110,7 +111,7 @@ void ExprEmitter::DeclareAs(const tir::Buffer& buffer, View view) {
   scope_.Declare(&buffer, std::move(view));
 }
 
-void ExprEmitter::MatchBuffer(const tir::MatchBufferRegion& match) {
+void BufferEmitter::MatchBuffer(const tir::MatchBufferRegion& match) {
   llvm::IRBuilder<>& b = frame_.b();
   const tir::BufferRegion& source = *match.source;
   const View* found = scope_.Find(source.buffer);
@@ -123,8 +124,8 @@ void ExprEmitter::MatchBuffer(const tir::MatchBufferRegion& match) {
   View inner{.offset = view.offset, .shape = {}, .strides = {}, .mins = {}, .is_inside = view.is_inside};
   for (size_t i = 0; i < view.shape.size(); ++i) {
     const tir::Range& range = *source.region[i];
-    llvm::Value* min = EmitInt(range.min);
-    llvm::Value* extent = EmitInt(range.extent);
+    llvm::Value* min = exprs_.EmitInt(range.min);
+    llvm::Value* extent = exprs_.EmitInt(range.extent);
     const IntRange mins = ranges_.Of(range.min);
     const IntRange extents = ranges_.Of(range.extent);
     const bool known = view.is_declared && mins.min >= 0 && extents.min >= 0 && extents.max < INT32_MAX &&
@@ -151,8 +152,8 @@ void ExprEmitter::MatchBuffer(const tir::MatchBufferRegion& match) {
 
 // ---- Elements
 
-void ExprEmitter::CheckIndex(const tir::Buffer& buffer, const View& view, size_t dim, const PrimExpr* index,
-                             llvm::Value* value) {
+void BufferEmitter::CheckIndex(const tir::Buffer& buffer, const View& view, size_t dim, const PrimExpr* index,
+                               llvm::Value* value) {
   if (!frame_.state().checks) return;
   if (view.is_declared && view.mins.empty() && ranges_.IsInBounds(index, buffer.shape[dim])) return;
   llvm::IRBuilder<>& b = frame_.b();
@@ -164,7 +165,7 @@ void ExprEmitter::CheckIndex(const tir::Buffer& buffer, const View& view, size_t
                 value);
 }
 
-llvm::Value* ExprEmitter::Locate(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lane, bool bounded) {
+llvm::Value* BufferEmitter::Locate(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lane, bool bounded) {
   llvm::IRBuilder<>& b = frame_.b();
   const TypedValue* data = scope_.Find(buffer.data);
   if (!data || !data->value || !ValueTypes::IsElement(buffer.dtype))
@@ -180,7 +181,7 @@ llvm::Value* ExprEmitter::Locate(const tir::Buffer& buffer, List<const PrimExpr*
   const bool exact = bounded && view.is_inside;
   llvm::Value* at = view.offset;
   for (size_t i = 0; i < indices.size(); ++i) {
-    llvm::Value* index = EmitInt(indices[i], indices[i]->dtype.lanes == 1 ? kAll : lane / width);
+    llvm::Value* index = exprs_.EmitInt(indices[i], indices[i]->dtype.lanes == 1 ? ExprEmitter::kAll : lane / width);
     if (bounded) CheckIndex(buffer, view, i, indices[i], index);
     at = b.CreateAdd(at, b.CreateMul(index, view.strides[i], "", false, exact), "", false, exact);
   }
@@ -191,23 +192,24 @@ llvm::Value* ExprEmitter::Locate(const tir::Buffer& buffer, List<const PrimExpr*
     frame_.FailIf(b.CreateOr(b.CreateICmpSLT(from, frame_.Int64(0)), b.CreateICmpSGT(from, room)),
                   fmt::format("an access to buffer '{}' is out of range", buffer.name));
   }
-  if (width > 1) at = b.CreateAdd(b.CreateMul(at, frame_.Int64(width)), frame_.Int64(lane == kAll ? 0 : lane % width));
+  if (width > 1)
+    at = b.CreateAdd(b.CreateMul(at, frame_.Int64(width)), frame_.Int64(lane == ExprEmitter::kAll ? 0 : lane % width));
   llvm::Type* element = frame_.types().Memory(ElementOf(buffer));
   return exact ? b.CreateInBoundsGEP(element, data->value, at) : b.CreateGEP(element, data->value, at);
 }
 
-llvm::Value* ExprEmitter::LoadFrom(llvm::Value* address, DataType dtype) {
+llvm::Value* BufferEmitter::LoadFrom(llvm::Value* address, DataType dtype) {
   const llvm::Align align(static_cast<uint64_t>(dtype.with_lanes(1).bytes()));
   llvm::Value* stored = frame_.b().CreateAlignedLoad(frame_.types().Memory(dtype), address, align);
   return frame_.types().FromMemory(stored, dtype);
 }
 
-void ExprEmitter::StoreTo(llvm::Value* address, llvm::Value* value, DataType dtype) {
+void BufferEmitter::StoreTo(llvm::Value* address, llvm::Value* value, DataType dtype) {
   const llvm::Align align(static_cast<uint64_t>(dtype.with_lanes(1).bytes()));
   frame_.b().CreateAlignedStore(frame_.types().ToMemory(value, dtype), address, align);
 }
 
-void ExprEmitter::StoreToCopies(const tir::Buffer& buffer, llvm::Value* address, llvm::Value* value, DataType dtype) {
+void BufferEmitter::StoreToCopies(const tir::Buffer& buffer, llvm::Value* address, llvm::Value* value, DataType dtype) {
   llvm::IRBuilder<>& b = frame_.b();
   StoreTo(address, value, dtype);
   const TypedValue* data = scope_.Find(buffer.data);
@@ -227,7 +229,7 @@ void ExprEmitter::StoreToCopies(const tir::Buffer& buffer, llvm::Value* address,
 
 // Lanes are contiguous within a vector element, and if the last index is a ramp of stride 1 over a contiguous
 // dimension.
-bool ExprEmitter::IsContiguous(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lanes) {
+bool BufferEmitter::IsContiguous(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lanes) {
   const auto scalar = [](const PrimExpr* index) { return index->dtype.lanes == 1; };
   if (indices.empty() || !std::all_of(indices.begin(), indices.end() - 1, scalar)) return false;
   if (buffer.dtype.lanes == lanes) return scalar(indices.back());
@@ -241,17 +243,17 @@ bool ExprEmitter::IsContiguous(const tir::Buffer& buffer, List<const PrimExpr*> 
 }
 
 // Returns the address of the first lane. The first and last lane are checked, so all lanes are in range.
-llvm::Value* ExprEmitter::LocateAll(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lanes) {
+llvm::Value* BufferEmitter::LocateAll(const tir::Buffer& buffer, List<const PrimExpr*> indices, int lanes) {
   llvm::Value* first = Locate(buffer, indices, 0, /*bounded=*/true);
   if (buffer.dtype.lanes != lanes && frame_.state().checks) Locate(buffer, indices, lanes - 1, /*bounded=*/true);
   return first;
 }
 
-llvm::Value* ExprEmitter::EmitLoad(const tir::BufferLoad& load, int lane) {
+llvm::Value* BufferEmitter::EmitLoad(const tir::BufferLoad& load, int lane) {
   const tir::Buffer& buffer = *load.buffer;
   const DataType element = ElementOf(buffer);
-  if (load.dtype.lanes == 1) lane = lane == kAll ? 0 : lane;
-  if (lane == kAll) {
+  if (load.dtype.lanes == 1) lane = lane == ExprEmitter::kAll ? 0 : lane;
+  if (lane == ExprEmitter::kAll) {
     if (!load.predicate && IsContiguous(buffer, load.indices, load.dtype.lanes))
       return LoadFrom(LocateAll(buffer, load.indices, load.dtype.lanes), load.dtype);
     llvm::Value* value = llvm::PoisonValue::get(frame_.types().Register(load.dtype));
@@ -261,19 +263,19 @@ llvm::Value* ExprEmitter::EmitLoad(const tir::BufferLoad& load, int lane) {
   }
   const auto read = [&] { return LoadFrom(Locate(buffer, load.indices, lane, /*bounded=*/true), element); };
   if (!load.predicate) return read();
-  const int mask_lane = load.predicate->dtype.lanes == 1 ? kAll : lane;
-  return frame_.Choose(EmitBool(load.predicate, mask_lane), read, [&]() -> llvm::Value* {
+  const int mask_lane = load.predicate->dtype.lanes == 1 ? ExprEmitter::kAll : lane;
+  return frame_.Choose(exprs_.EmitBool(load.predicate, mask_lane), read, [&]() -> llvm::Value* {
     return llvm::Constant::getNullValue(frame_.types().Register(element));
   });
 }
 
-void ExprEmitter::EmitStore(const tir::BufferStore& store) {
+void BufferEmitter::EmitStore(const tir::BufferStore& store) {
   const tir::Buffer& buffer = *store.buffer;
   const DataType element = ElementOf(buffer);
   const int lanes = store.value->dtype.lanes;
   if (lanes < 1) return frame_.state().Unsupported("scalable vectors cannot be stored");
   // All lanes are computed before the first store, because they may be loaded from the same buffer.
-  llvm::Value* value = arithmetic_.Cast(Emit(store.value), store.value->dtype, element);
+  llvm::Value* value = arithmetic_.Cast(exprs_.Emit(store.value), store.value->dtype, element);
   if (lanes > 1 && !store.predicate && IsContiguous(buffer, store.indices, lanes))
     return StoreToCopies(buffer, LocateAll(buffer, store.indices, lanes), value, element.with_lanes(lanes));
   for (int lane = 0; lane < lanes; ++lane) {
@@ -284,12 +286,12 @@ void ExprEmitter::EmitStore(const tir::BufferStore& store) {
     if (!store.predicate) {
       write();
     } else {
-      frame_.If(EmitBool(store.predicate, store.predicate->dtype.lanes == 1 ? kAll : lane), write);
+      frame_.If(exprs_.EmitBool(store.predicate, store.predicate->dtype.lanes == 1 ? ExprEmitter::kAll : lane), write);
     }
   }
 }
 
-void ExprEmitter::StoreElement(const tir::Buffer& buffer, List<const PrimExpr*> indices, llvm::Value* value) {
+void BufferEmitter::StoreElement(const tir::Buffer& buffer, List<const PrimExpr*> indices, llvm::Value* value) {
   StoreToCopies(buffer, Locate(buffer, indices, 0, /*bounded=*/true), value, ElementOf(buffer));
 }
 
