@@ -22,24 +22,21 @@ function(iropt_unity_groups name bytes)
   endforeach()
 endfunction()
 
-# iropt_option_headers(<kind> <table> <folder>): the headers that scripts/option_headers.py makes of a table in a folder, which
-# is to be searched for them. They are made when CMake runs: which ones there are depends on the table.
-function(iropt_option_headers kind table folder)
-  set(script "${PROJECT_SOURCE_DIR}/scripts/option_headers.py")
-  set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${table}" "${script}")
-  execute_process(COMMAND "${Python3_EXECUTABLE}" "${script}" ${kind} "${table}" "${folder}" COMMAND_ERROR_IS_FATAL ANY)
+# iropt_tables(<kind> <table> <folder> [<argument>...]): what scripts/tables makes of a table in a folder, which is to be searched
+# for headers. It is made when CMake runs: which files there are depends on the table.
+function(iropt_tables kind table folder)
+  file(GLOB scripts "${PROJECT_SOURCE_DIR}/scripts/tables/*.py")
+  set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${table}" ${scripts})
+  execute_process(COMMAND "${Python3_EXECUTABLE}" -B "${PROJECT_SOURCE_DIR}/scripts/tables" ${kind} "${table}" "${folder}" ${ARGN}
+                  COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-# iropt_op_headers(<folder>): what scripts/op_headers.py makes of the table of operators, for each of its families. It is made
-# when CMake runs. The headers are public; those that make calls are for the area infer.
+# iropt_op_headers(<folder>): what scripts/tables makes of the table of operators, for each of its families. The headers are
+# public; those that make calls are for the area infer.
 function(iropt_op_headers folder)
-  set(script "${PROJECT_SOURCE_DIR}/scripts/op_headers.py")
-  set(table "${PROJECT_SOURCE_DIR}/include/iropt/op/ops.def")
   file(GLOB families CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/include/iropt/op/ops/*.def")
-  set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-               "${table}" ${families} "${script}" "${PROJECT_SOURCE_DIR}/scripts/option_headers.py")
-  execute_process(COMMAND "${Python3_EXECUTABLE}" "${script}" "${CMAKE_CXX_COMPILER}" "${table}" "${folder}"
-                  COMMAND_ERROR_IS_FATAL ANY)
+  set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${families})
+  iropt_tables(ops "${PROJECT_SOURCE_DIR}/include/iropt/op/ops.def" "${folder}" "${CMAKE_CXX_COMPILER}")
   target_include_directories(iropt_op PUBLIC "$<BUILD_INTERFACE:${folder}/public>")
   file(GLOB sources "${folder}/op_builder/*.cpp")
   target_sources(iropt_infer PRIVATE ${sources})

@@ -20,7 +20,7 @@ def main(x: R.Tensor((2,), "float32")):
 Status Run(CompilerInstance& compiler) {
   IROPT_ASSIGN_OR_RETURN(const Module input, compiler.ParseModule(kModule));
   const Pass seq = Sequential(
-      {transform::FoldConstant(), transform::PrintIR({{"header", "folded"}}), transform::DeadCodeElimination()});
+      {transform::FoldConstant(), transform::PrintIR({.header = "folded"}), transform::DeadCodeElimination()});
 
   PassContext context = compiler.MakeContext();  // PrintIR prints to stderr
   context.instruments = {std::make_shared<TraceInstrument>([](const Module& module, const PassInfo& info, bool before) {

@@ -36,7 +36,9 @@ def files_of(root):
 
 
 def generated(files):
-    """The headers that op_headers.py makes of the tables of operators."""
+    """The headers that scripts/tables makes."""
+    yield from ("include/iropt/schedule/args.h", "include/iropt/schedule/typed_calls.h", "public/iropt/transform/pass_calls.h",
+                "include/iropt/transform/pass_calls.h")
     families = [match[1] for match in map(FAMILY.fullmatch, files) if match]
     for name in families:
         yield from (f"include/iropt/{area}/ops/{name}.h" for area in ("op", "infer"))

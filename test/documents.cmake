@@ -7,33 +7,31 @@ add_test(NAME documents COMMAND ${check_docs} $<TARGET_FILE_DIR:ir-opt>)
 set(unpacked "${CMAKE_CURRENT_BINARY_DIR}/documented")
 set(documented)          # the documents, in the order in which they are followed
 set(documented_changes)  # files of the repository that they change
-set(documented_library)  # sources of the library that include one of these, and are compiled with the changed ones
 
-# iropt_follow_document(<name> CHANGES <file>... LIBRARY <source>...): docs/<name>.md is followed.
+# iropt_follow_document(<name> CHANGES <file>...): docs/<name>.md is followed.
 function(iropt_follow_document name)
-  cmake_parse_arguments(arg "" "" "CHANGES;LIBRARY" ${ARGN})
+  cmake_parse_arguments(arg "" "" "CHANGES" ${ARGN})
   list(TRANSFORM arg_CHANGES PREPEND "${PROJECT_SOURCE_DIR}/")
-  list(TRANSFORM arg_LIBRARY PREPEND "${PROJECT_SOURCE_DIR}/lib/")
   set(documented ${documented} "${PROJECT_SOURCE_DIR}/docs/${name}.md" PARENT_SCOPE)
   set(documented_changes ${documented_changes} ${arg_CHANGES} PARENT_SCOPE)
-  set(documented_library ${documented_library} ${arg_LIBRARY} PARENT_SCOPE)
 endfunction()
 
-set(pass_table CHANGES passes.def docs/passes_by_purpose.md LIBRARY transform/make_passes.cpp transform/register.cpp)
+set(pass_table CHANGES passes.def docs/passes_by_purpose.md)
 iropt_follow_document(adding_a_pass ${pass_table})
 iropt_follow_document(adding_a_tir_pass ${pass_table})
 
 list(REMOVE_DUPLICATES documented_changes)
-list(REMOVE_DUPLICATES documented_library)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${documented} ${documented_changes}
              "${PROJECT_SOURCE_DIR}/scripts/unpack_document.py")
 execute_process(COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/scripts/unpack_document.py" "${unpacked}" ${documented}
                 COMMAND_ERROR_IS_FATAL ANY)
 
 file(GLOB_RECURSE documented_sources "${unpacked}/lib/*.cpp")
-add_library(documented_code OBJECT ${documented_sources} ${documented_library})
-iropt_option_headers(passes "${unpacked}/passes.def" "${unpacked}")
-target_include_directories(documented_code BEFORE PRIVATE "${unpacked}" "${unpacked}/include" "${IROPT_GENERATED_HEADERS}")
+iropt_tables(passes_rows "${unpacked}/passes.def" "${unpacked}/generated")
+file(GLOB documented_rows "${unpacked}/generated/transform/passes/*.cpp")
+add_library(documented_code OBJECT ${documented_sources} ${documented_rows})
+target_include_directories(documented_code BEFORE PRIVATE "${unpacked}/generated/public" "${unpacked}/include"
+                           "${PROJECT_SOURCE_DIR}/lib" "${IROPT_GENERATED_HEADERS}")
 target_link_libraries(documented_code PRIVATE iropt_transform)
 target_compile_options(documented_code PRIVATE $<$<CONFIG:Release>:-O0>)
 

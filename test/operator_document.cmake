@@ -11,9 +11,7 @@ file(COPY "${types}" DESTINATION "${unpacked}/test/unit/infer")
 execute_process(COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/scripts/unpack_document.py" "${unpacked}" "${document}"
                 COMMAND_ERROR_IS_FATAL ANY)
 set(headers "${unpacked}/generated")
-execute_process(COMMAND "${Python3_EXECUTABLE}" "${PROJECT_SOURCE_DIR}/scripts/op_headers.py" "${CMAKE_CXX_COMPILER}"
-                "${PROJECT_SOURCE_DIR}/include/iropt/op/ops.def" "${headers}" "${unpacked}/include"
-                COMMAND_ERROR_IS_FATAL ANY)
+iropt_tables(ops "${PROJECT_SOURCE_DIR}/include/iropt/op/ops.def" "${headers}" "${CMAKE_CXX_COMPILER}" "${unpacked}/include")
 
 # The operator is the last of its family, so all others keep their ids: besides the files that the document changes, only
 # those that depend on the whole table are compiled again.

@@ -21,8 +21,7 @@ struct OperatorLister : WalkHandler {
 };
 
 Result<std::string> Generate(const CodegenRequest& request) {
-  const OptionValue separator = OptionValue(request.options);
-  const OptionValue* end = separator.Find("end");
+  const OptionValue* end = request.options.Find("end");
   std::string code;
   for (const ModuleEntry& entry : request.functions) {
     OperatorLister lister;

@@ -22,7 +22,7 @@ constexpr bool AreDense() {
   }
   return true;
 }
-static_assert(AreDense(), "the headers that scripts/op_headers.py makes are not those of ops.def");
+static_assert(AreDense(), "the headers that scripts/tables makes are not those of ops.def");
 
 }  // namespace
 

@@ -33,6 +33,11 @@ std::string_view OptionValue::KindName() const {
   return kNames[data_.index()];
 }
 
+std::span<const OptionValue::Entry> OptionValue::entries() const {
+  const Dict* dict = as_dict();
+  return dict == nullptr ? std::span<const Entry>() : *dict;
+}
+
 const OptionValue* OptionValue::Find(std::string_view key) const {
   const Dict* dict = as_dict();
   if (dict == nullptr) return nullptr;

@@ -3,9 +3,11 @@
 
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "iropt/schedule/args.h"
 #include "iropt/schedule/schedule.h"
 
 namespace iropt::schedule {
@@ -14,25 +16,18 @@ class PrimitiveCall {
  public:
   PrimitiveCall(Schedule& schedule, const Instruction& instruction) : schedule_(schedule), instruction_(instruction) {}
 
-  // Checks the kinds of all arguments. The accessors below need that.
-  Status Check();
+  // Gives the arguments their types. A refusal names the first one that is of another kind.
+  template <class... T>
+  Status Read(std::tuple<T&...> fields) {
+    Status status;
+    size_t i = 0;
+    std::apply([&](T&... field) { static_cast<void>(((status = ReadAt(i++, field)).ok() && ...)); }, fields);
+    return status;
+  }
 
   Schedule& schedule() { return schedule_; }
   // The function that the blocks and loops are in.
   State& state() { return *state_; }
-  // By the name of the parameter; an unknown name is a bug.
-  Ref* GetRef(std::string_view param) const;
-  // kComputeAtRoot or kComputeInline, if that is what sampling gave in place of a loop.
-  std::optional<int64_t> GetMark(std::string_view param) const;
-  std::vector<Ref*> GetRefs(std::string_view param) const;
-  int64_t GetInt(std::string_view param) const;
-  bool GetBool(std::string_view param) const { return GetInt(param) != 0; }
-  const std::string& GetString(std::string_view param) const;
-  std::vector<int64_t> GetInts(std::string_view param) const;
-  // With values for the variables that are no parameters: results of sampling, or variables of the function. Null for
-  // None.
-  const IndexMapAttr* GetIndexMap(std::string_view param) const;
-  const Value& Get(std::string_view param) const;
   const std::optional<Value>& decision() const { return instruction_.decision; }
   // Sets the choice of sampling, for the trace.
   void Decide(Value decision) { decided_ = std::move(decision); }
@@ -51,12 +46,30 @@ class PrimitiveCall {
   Failure Refuse(std::string message, std::vector<const Node*> parts = {});
 
  private:
-  Status CheckArg(const Param& param, const Value& value);
+  // What the name of a block or loop may stand for.
+  struct Wanted;
+
+  template <class T>
+  Status ReadAt(size_t index, T& field) {
+    return ReadArg(instruction_.primitive->params[index], instruction_.args[index], field);
+  }
+  Status ReadArg(const Param& param, const Value& value, Ref*& ref);
+  Status ReadArg(const Param& param, const Value& value, std::vector<Ref*>& refs);
+  Status ReadArg(const Param& param, const Value& value, Variable& loop_or_mark);
+  Status ReadArg(const Param& param, const Value& value, Factors& factors);
+  Status ReadArg(const Param& param, const Value& value, int64_t& number);
+  Status ReadArg(const Param& param, const Value& value, bool& flag);
+  Status ReadArg(const Param& param, const Value& value, Side& side);
+  Status ReadArg(const Param& param, const Value& value, std::string& text);
+  Status ReadArg(const Param& param, const Value& value, std::vector<int64_t>& numbers);
+  Status ReadArg(const Param& param, const Value& value, std::vector<double>& numbers);
+  // With values for the variables that are not parameters: results of sampling, or variables of the function.
+  Status ReadArg(const Param& param, const Value& value, const IndexMapAttr*& map);
+  static Status ReadArg(const Param& param, const Value& value, Value& any);
+  Failure RefuseKind(const Param& param, std::string_view wanted);
+  Result<const Variable*> FindRef(const Param& param, const Value& value, const Wanted& wanted);
   // The value of a variable of an index map; null if it is not known.
   const PrimExpr* ValueOf(const tir::Var& var) const;
-  Status CheckIndexMap(const Param& param, const Value& value);
-  enum class Wanted : uint8_t { kBlock, kLoop, kLoopOrMark, kBlockOrLoop };
-  Status CheckRef(const Param& param, const Value& value, Wanted wanted);
 
   Schedule& schedule_;
   const Instruction& instruction_;
@@ -65,7 +78,7 @@ class PrimitiveCall {
   std::optional<Value> decided_;
 };
 
-#define IROPT_PRIMITIVE(Name, ...) Status Apply##Name(PrimitiveCall& call);
+#define IROPT_PRIMITIVE(Name, ...) Status Apply##Name(PrimitiveCall& call, const args::Name<Resolved>& args);
 #include "iropt/schedule/primitives.def"
 
 }  // namespace iropt::schedule

@@ -342,29 +342,6 @@ const PrimExpr* SimplifyUnlessConstant(const PrimExpr* expr, arith::Analyzer& an
   return arith::AsInt(simple) ? expr : simple;
 }
 
-Result<RemovalPlan> PlanRemoval(State& state, const Ref* leaf) {
-  Workspace& workspace = state.workspace();
-  const tir::Stmt* last = leaf->stmt;
-  const Ref* ref = leaf->parent;
-  for (; ref->is_loop(); last = ref->stmt, ref = ref->parent) {
-    const auto* seq = As<tir::SeqStmt>(ref->loop().body);
-    if (seq && seq->seq.size() > 1) break;
-  }
-  const tir::Stmt* body = BodyOf(*ref->stmt);
-  const auto* seq = As<tir::SeqStmt>(ref->is_block() ? BelowDeclarations(body) : body);
-  if (!seq)
-    return state.Refuse(
-        "{0} is the only leaf in the scope {1}, which cannot be removed; otherwise the scope will be empty",
-        {leaf->stmt, ref->stmt});
-  std::vector<const tir::Stmt*> rest;
-  for (const tir::Stmt* stmt : seq->seq) {
-    const auto* realize = As<tir::BlockRealize>(stmt);
-    if (stmt != last && !(realize && realize->block == last)) rest.push_back(stmt);
-  }
-  const tir::Stmt* new_body = WithBelowDeclarations(body, tir::MakeSeq(workspace, rest), workspace);
-  return RemovalPlan{ref->stmt, WithBody(*ref->stmt, new_body, workspace)};
-}
-
 bool IsCallTo(const PrimExpr* expr, OpId op) {
   const auto* call = As<tir::Call>(expr);
   return call && IsOp(call->op, op);

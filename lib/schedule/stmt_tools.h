@@ -16,7 +16,7 @@
 #include "iropt/ir/tir/substitute.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/op/op.h"
-#include "iropt/schedule/state.h"
+#include "iropt/schedule/ref.h"
 #include "iropt/support/lookup.h"
 
 namespace iropt::schedule {
@@ -158,14 +158,6 @@ class PathSet {
  private:
   LookupSet<const tir::Stmt*> stmts_;
 };
-
-// The statements that remain after a block is removed: `source`, a block or loop, becomes `target`. Refused if the
-// block is the only one of its scope.
-struct RemovalPlan {
-  const tir::Stmt* source;
-  const tir::Stmt* target;
-};
-Result<RemovalPlan> PlanRemoval(State& state, const Ref* leaf);
 
 // The scope with its parts replaced, where each part is a block or a loop directly in it, or nested in its loops. Other
 // blocks are not entered.

@@ -6,8 +6,8 @@
 // above the module as a comment. O(size of the text). Source: reference 000, "Debugging".
 #include <string>
 
+#include "iropt/transform/options/PrintIR.h"
 #include "iropt/transform/passes.h"
-#include "pass_options/PrintIR.h"
 
 namespace iropt {
 

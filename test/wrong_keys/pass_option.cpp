@@ -1,7 +1,8 @@
 // Options of a pass by wrong names, as other types, and of another pass.
-#include "pass_options/EliminateCommonSubexpr.h"
-#include "pass_options/FP8ComputeLegalize.h"
-#include "pass_options/TopologicalSort.h"
+#include "iropt/transform/options/EliminateCommonSubexpr.h"
+#include "iropt/transform/options/FP8ComputeLegalize.h"
+#include "iropt/transform/options/TopologicalSort.h"
+#include "iropt/transform/passes.h"
 
 namespace iropt {
 
@@ -13,6 +14,8 @@ bool IsDepthFirst(const pass_options::TopologicalSort& given) {
 DataType Wide(const pass_options::FP8ComputeLegalize& given) {
   return given.promote_dtype->value_or(*given.promote_dtype_str);
 }
+
+Pass Sort() { return transform::TopologicalSort({.order = pass_options::TopologicalSort::Order::kDepthFirst}); }
 
 #if CASE == 1  // no member named 'call_onyl'
 bool Misspelt(const pass_options::EliminateCommonSubexpr& given) { return *given.call_onyl; }
@@ -46,6 +49,18 @@ bool ChoiceAsText(const pass_options::TopologicalSort& given) { return *given.or
 
 #if CASE == 7  // no match for .operator==|invalid operands
 bool DTypeAsText(const pass_options::FP8ComputeLegalize& given) { return *given.promote_dtype_str == "float32"; }
+#endif
+
+#if CASE == 8  // invalid initialization|could not convert|cannot convert|does not refer to any field
+Pass MisspeltCall() { return transform::TopologicalSort({.ordr = pass_options::TopologicalSort::Order::kDepthFirst}); }
+#endif
+
+#if CASE == 9  // invalid initialization|could not convert|cannot convert|no viable conversion
+Pass ChoiceAsTextCall() { return transform::TopologicalSort({.order = "depth-first"}); }
+#endif
+
+#if CASE == 10  // too many arguments|invalid initialization|no matching function
+Pass OptionOfPassWithout() { return transform::AdjustMatmulOrder({.call_only = true}); }
 #endif
 
 }  // namespace iropt

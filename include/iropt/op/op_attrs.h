@@ -1,4 +1,4 @@
-// Typed views of the attribute records of calls: what the classes have in common that scripts/op_headers.py makes, one
+// Typed views of the attribute records of calls: what the classes have in common that scripts/tables makes, one
 // for each IROPT_ATTRS row. ConvAttrs is in iropt/op/ops/convolution.h, from the rows of ops/convolution.def:
 //
 //   const ConvAttrs attrs(call);

@@ -1,5 +1,5 @@
 // The operators by name, for C++: op::kAdd, op::kTirExp. The ids of the operators of ops.def are in headers by family,
-// which scripts/op_headers.py makes: op::kNnRelu in iropt/op/ops/activation.h, from the rows of ops/activation.def;
+// which scripts/tables makes: op::kNnRelu in iropt/op/ops/activation.h, from the rows of ops/activation.def;
 // those of intrinsics in iropt/op/intrinsic_ids.h. A source that includes the families it uses is not compiled again
 // for a new operator of another one.
 #pragma once

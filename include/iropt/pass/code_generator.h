@@ -23,7 +23,7 @@ namespace iropt {
 struct CodegenRequest {
   const Module& module;
   std::span<const ModuleEntry> functions;  // those with the attribute Codegen of the generator, in the order of names
-  const OptionValue::Dict& options;
+  const OptionValue& options;              // those of the compiler, an object or null
   DiagnosticEngine& diagnostics;
 };
 

@@ -22,7 +22,7 @@ namespace iropt {
 class PassRegistry;
 
 // The key of a configuration option or of a field of one, with values of type T: bool, int64_t, std::string, or
-// OptionValue for any. Those of configs.def are generated (scripts/option_headers.py), and so are structs of its
+// OptionValue for any. Those of configs.def are generated (scripts/tables), and so are structs of its
 // records.
 template <class T>
 struct ConfigKey {

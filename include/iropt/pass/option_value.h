@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,6 +48,9 @@ class OptionValue {
   const List* as_list() const { return std::get_if<List>(&data_); }
   List* as_list() { return std::get_if<List>(&data_); }
   const Dict* as_dict() const { return std::get_if<Dict>(&data_); }
+  bool is_dict() const { return as_dict() != nullptr; }
+  // Those of a dict; none if this is not one.
+  std::span<const Entry> entries() const;
   Dict* as_dict() { return std::get_if<Dict>(&data_); }
 
   // "a number", "a list", ...: for messages.

@@ -64,7 +64,7 @@ struct LocatedName {
 // An option with a value of type T: bool, int64_t, double, std::string, std::vector<std::string>,
 // std::vector<LocatedName>, an enum for a choice, DataType for a choice of dtypes, std::optional<DataType> if "" is one
 // of them, or OptionValue for any value. The passes of passes.def and the instruments of instruments.def have structs
-// of these, see scripts/option_headers.py.
+// of these, see scripts/tables.
 template <class T>
 class TypedOption {
  public:
@@ -162,6 +162,11 @@ class PassOptions : public CheckedOptions {
   template <class T>
   void Refuse(const TypedOption<T>& option, SourceSpan part, std::string_view message) const {
     Refuse(option.name(), part, message);
+  }
+  // The entries of an option that must be a dict, and is refused with the message otherwise.
+  std::span<const OptionValue::Entry> Entries(const TypedOption<OptionValue>& option, std::string_view message) const {
+    if (!option->is_dict()) Refuse(option, message);
+    return option->entries();
   }
   // The option as an integer that is not negative, which is refused otherwise.
   int64_t Count(std::string_view name) const;

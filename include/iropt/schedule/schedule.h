@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "iropt/ir/module.h"
+#include "iropt/schedule/arg_forms.h"
 #include "iropt/schedule/state.h"
 #include "iropt/schedule/trace.h"
 #include "iropt/support/lookup.h"
@@ -55,8 +56,12 @@ class Schedule {
   // Applies the instruction and appends it to the trace. A failure leaves the module as it was.
   Status Apply(const Instruction& instruction);
   // Applies an instruction with new names for all results, which it returns: b0, l1, v2, ...
-  Result<std::vector<std::string>> Apply(const Primitive& primitive, std::vector<Value> args,
-                                         std::optional<Value> decision = std::nullopt);
+  Result<Names> Apply(const Primitive& primitive, std::vector<Value> args,
+                      std::optional<Value> decision = std::nullopt);
+  // Applies args::Split<Named>{...} and its like.
+  template <class Args>
+  requires requires { Args::kIndex; }
+  Result<Names> Apply(const Args& args) { return Apply(Primitives()[Args::kIndex], ToValues(args)); }
   // Applies all instructions of a trace, whose names are not those of this schedule, and appends them to its own.
   Status Replay(const Trace& trace);
   const Trace& trace() const { return trace_; }

@@ -31,9 +31,6 @@
 
 namespace iropt::schedule {
 
-// Old blocks and the new ones that take over their references.
-using BlockReuse = std::vector<std::pair<const tir::Block*, const tir::Block*>>;
-
 // Why a primitive was refused: "{0}" and so on in the message stand for the statements.
 struct Refusal {
   std::string message;

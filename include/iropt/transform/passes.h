@@ -1,29 +1,17 @@
-// All passes in passes.def: functions that create them, and factories for the registry.
+// The passes of passes.def. For pipelines that are built in C++, there is a function for each; options that are not
+// given have their defaults:
+//
+//   Sequential({transform::FoldConstant(), transform::EliminateCommonSubexpr({.call_only = true})})
+//
+// A pass that refuses the value of an option fails when it is run.
 #pragma once
 
-#include "iropt/pass/pass.h"
-#include "iropt/pass/pass_options.h"
 #include "iropt/pass/registry.h"
+#include "iropt/transform/pass_calls.h"
 
 namespace iropt {
 
-// Creates a pass from options that the registry has checked.
-#define IROPT_PASS(Kind, Id, ...) Pass Create##Id(const PassOptions& options);
-#include "passes.def"
-
 // Adds every row of passes.def, pass_aliases.def, configs.def and pipelines.def.
 Status RegisterAllPasses(PassRegistry& registry);
-
-// A function for each pass, for pipelines that are built in C++:
-//
-//   Sequential({transform::FoldConstant(), transform::EliminateCommonSubexpr({{"call_only", true}})})
-//
-// Unknown options, and options of a wrong type, are a bug.
-namespace transform {
-
-#define IROPT_PASS(Kind, Id, ...) Pass Id(OptionValue::Dict options = {});
-#include "passes.def"
-
-}  // namespace transform
 
 }  // namespace iropt

@@ -52,17 +52,17 @@ Result<const Attr*> MakeAnnotation(PrimitiveCall& call, const Value& value) {
 
 }  // namespace
 
-Status ApplyAnnotate(PrimitiveCall& call) {
-  Ref* ref = call.GetRef("block_or_loop");
-  const std::string& key = call.GetString("ann_key");
-  IROPT_ASSIGN_OR_RETURN(const Attr* value, MakeAnnotation(call, call.Get("ann_val")));
+Status ApplyAnnotate(PrimitiveCall& call, const args::Annotate<Resolved>& args) {
+  Ref* ref = args.block_or_loop;
+  const std::string& key = args.ann_key;
+  IROPT_ASSIGN_OR_RETURN(const Attr* value, MakeAnnotation(call, args.ann_val));
   if (!AnnotationsOf(ref)->Find(key)) SetAnnotations(call.state(), ref, AnnotationsOf(ref)->With(key, value));
   return {};
 }
 
-Status ApplyUnannotate(PrimitiveCall& call) {
-  Ref* ref = call.GetRef("block_or_loop");
-  const std::string& key = call.GetString("ann_key");
+Status ApplyUnannotate(PrimitiveCall& call, const args::Unannotate<Resolved>& args) {
+  Ref* ref = args.block_or_loop;
+  const std::string& key = args.ann_key;
   if (!AnnotationsOf(ref)->Find(key)) return call.Refuse(fmt::format("cannot find annotation key: {}", key));
   SetAnnotations(call.state(), ref, AnnotationsOf(ref)->Without(key));
   return {};

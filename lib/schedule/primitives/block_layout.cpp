@@ -96,12 +96,12 @@ Result<NewAxes> MakeAxes(State& state, const tir::Block& block, std::span<const 
 
 }  // namespace
 
-Status ApplyTransformBlockLayout(PrimitiveCall& call) {
+Status ApplyTransformBlockLayout(PrimitiveCall& call, const args::TransformBlockLayout<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
-  Ref* ref = call.GetRef("block");
+  Ref* ref = args.block;
   const tir::Block& block = ref->block();
-  const IndexMapAttr& map = *call.GetIndexMap("index_map");
+  const IndexMapAttr& map = *args.index_map;
   Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
   const arith::PrimBuilder& make = analyzer.make();
   BindShapes(*state.func(), analyzer);
@@ -153,12 +153,12 @@ Status ApplyTransformBlockLayout(PrimitiveCall& call) {
   return {};
 }
 
-Status ApplyReorderBlockIterVar(PrimitiveCall& call) {
+Status ApplyReorderBlockIterVar(PrimitiveCall& call, const args::ReorderBlockIterVar<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
-  Ref* ref = call.GetRef("block");
+  Ref* ref = args.block;
   const tir::Block& block = ref->block();
-  const std::vector<int64_t> order = call.GetInts("new_order");
+  const std::vector<int64_t> order = args.new_order;
   std::vector<int64_t> sorted = order;
   std::ranges::sort(sorted);
   bool ok = sorted.size() == block.iter_vars.size();

@@ -462,11 +462,11 @@ Result<Ref*> BlockizeBlocks(State& state, const std::vector<Ref*>& blocks, bool 
 
 }  // namespace
 
-Status ApplyBlockize(PrimitiveCall& call) {
-  const std::vector<Ref*> targets = call.GetRefs("target");
+Status ApplyBlockize(PrimitiveCall& call, const args::Blockize<Resolved>& args) {
+  const std::vector<Ref*> targets = args.target;
   if (targets.empty()) return call.Refuse("blockize needs at least one block");
   State& state = call.state();
-  const bool preserve_unit_iters = call.GetBool("preserve_unit_iters");
+  const bool preserve_unit_iters = args.preserve_unit_iters;
   if (targets.size() != 1 || !targets[0]->is_loop()) {
     IROPT_ASSIGN_OR_RETURN(Ref * block, BlockizeBlocks(state, targets, preserve_unit_iters));
     call.Return(block);

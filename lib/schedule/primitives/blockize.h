@@ -2,6 +2,7 @@
 #pragma once
 
 #include "iropt/arith/iter_map.h"
+#include "iropt/schedule/state.h"
 #include "schedule/stmt_tools.h"
 
 namespace iropt::schedule {

@@ -108,12 +108,8 @@ Result<const ListAttr*> AlignmentsOf(State& state, const tir::Block& block) {
 
 }  // namespace
 
-Result<BufferSite> FindBufferSite(PrimitiveCall& call) {
-  State& state = call.state();
-  Ref* ref = call.GetRef("block");
-  const bool is_write = call.GetInt("buffer_index_type") == 1;
-  IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access,
-                         RequireAccess(state, ref, call.GetInt("buffer_index"), is_write));
+Result<BufferSite> FindBufferSite(State& state, Ref* ref, int64_t index, Side side) {
+  IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access, RequireAccess(state, ref, index, side == Side::kWrite));
   const DefiningSite site = FindDefiningSite(ref, access->buffer);
   if (site.site && !site.is_allocated)
     return state.Refuse(
@@ -136,13 +132,13 @@ void ReplaceParamBuffer(State& state, const tir::Buffer* buffer, const tir::Buff
   state.SetFunc(func);
 }
 
-Status ApplyStorageAlign(PrimitiveCall& call) {
+Status ApplyStorageAlign(PrimitiveCall& call, const args::StorageAlign<Resolved>& args) {
   State& state = call.state();
-  Ref* ref = call.GetRef("block");
+  Ref* ref = args.block;
   const tir::Block& block = ref->block();
-  const int64_t index = call.GetInt("buffer_index");
-  const int64_t factor = call.GetInt("factor");
-  int64_t axis = call.GetInt("axis");
+  const int64_t index = args.buffer_index;
+  const int64_t factor = args.factor;
+  int64_t axis = args.axis;
   IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access, RequireAccess(state, ref, index, /*is_write=*/true));
   if (factor <= 0)
     return state.Refuse(
@@ -159,7 +155,7 @@ Status ApplyStorageAlign(PrimitiveCall& call) {
   IROPT_RETURN_IF_ERROR(AllocationSite(state, ref, access->buffer));
   IROPT_ASSIGN_OR_RETURN(const ListAttr* known, AlignmentsOf(state, block));
   std::vector<const Attr*> numbers;
-  for (const int64_t number : {index, axis, factor, call.GetInt("offset")}) numbers.push_back(IntAttr::Get(number));
+  for (const int64_t number : {index, axis, factor, args.offset}) numbers.push_back(IntAttr::Get(number));
   const Attr* tuple = ListAttr::Get(numbers);
   std::vector<const Attr*> tuples(known->values.begin(), known->values.end());
   const auto is_same = [&](const Attr* item) {
@@ -178,13 +174,13 @@ Status ApplyStorageAlign(PrimitiveCall& call) {
   return {};
 }
 
-Status ApplySetScope(PrimitiveCall& call) {
+Status ApplySetScope(PrimitiveCall& call, const args::SetScope<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
-  Ref* ref = call.GetRef("block");
-  const std::string& memory = call.GetString("storage_scope");
+  Ref* ref = args.block;
+  const std::string& memory = args.storage_scope;
   IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access,
-                         RequireAccess(state, ref, call.GetInt("buffer_index"), /*is_write=*/true));
+                         RequireAccess(state, ref, args.buffer_index, /*is_write=*/true));
   if (access->buffer->scope() == memory) return {};
   IROPT_RETURN_IF_ERROR(CheckStorageScope(state, memory));
   IROPT_ASSIGN_OR_RETURN(Ref * site, AllocationSite(state, ref, access->buffer));
@@ -197,14 +193,14 @@ Status ApplySetScope(PrimitiveCall& call) {
   return {};
 }
 
-Status ApplyUnsafeSetDType(PrimitiveCall& call) {
+Status ApplyUnsafeSetDType(PrimitiveCall& call, const args::UnsafeSetDType<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
-  Ref* ref = call.GetRef("block");
-  const auto dtype = DataType::Parse(call.GetString("dtype"));
+  Ref* ref = args.block;
+  const auto dtype = DataType::Parse(args.dtype);
   IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access,
-                         RequireAccess(state, ref, call.GetInt("buffer_index"), /*is_write=*/true));
-  if (!dtype || dtype->is_void()) return call.Refuse(fmt::format("unknown dtype '{}'", call.GetString("dtype")));
+                         RequireAccess(state, ref, args.buffer_index, /*is_write=*/true));
+  if (!dtype || dtype->is_void()) return call.Refuse(fmt::format("unknown dtype '{}'", args.dtype));
   if (access->buffer->dtype == *dtype) return {};
   IROPT_ASSIGN_OR_RETURN(Ref * site, AllocationSite(state, ref, access->buffer));
   const auto change = [&](const tir::Buffer& buffer) {
@@ -215,11 +211,12 @@ Status ApplyUnsafeSetDType(PrimitiveCall& call) {
   return {};
 }
 
-Status ApplySetAxisSeparator(PrimitiveCall& call) {
+Status ApplySetAxisSeparator(PrimitiveCall& call, const args::SetAxisSeparator<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
-  IROPT_ASSIGN_OR_RETURN(const BufferSite site, FindBufferSite(call));
-  const List<int64_t> separators = workspace.Copy(call.GetInts("axis_separators"));
+  IROPT_ASSIGN_OR_RETURN(const BufferSite site,
+                         FindBufferSite(state, args.block, args.buffer_index, args.buffer_index_type));
+  const List<int64_t> separators = workspace.Copy(args.axis_separators);
   const auto ndim = static_cast<int64_t>(site.buffer->shape.size());
   for (size_t i = 0; i < separators.size(); ++i) {
     if (separators[i] < 0 || separators[i] > ndim || (i > 0 && separators[i] < separators[i - 1]))
@@ -244,16 +241,16 @@ Status ApplySetAxisSeparator(PrimitiveCall& call) {
   return {};
 }
 
-Status ApplyUnsafeHideBufferAccess(PrimitiveCall& call) {
+Status ApplyUnsafeHideBufferAccess(PrimitiveCall& call, const args::UnsafeHideBufferAccess<Resolved>& args) {
   State& state = call.state();
-  Ref* ref = call.GetRef("block");
+  Ref* ref = args.block;
   const tir::Block& block = ref->block();
-  const std::string& kind = call.GetString("buf_type");
+  const std::string& kind = args.buf_type;
   if (kind != "read" && kind != "write")
     return state.Refuse(fmt::format(
         "the buffer type for hide_buffer_access schedule should either be 'read' or 'write', got {} instead", kind));
   const List<const tir::BufferRegion*> regions = kind == "read" ? block.reads : block.writes;
-  const std::vector<int64_t> hidden = call.GetInts("buf_index_array");
+  const std::vector<int64_t> hidden = args.buf_index_array;
   for (const int64_t index : hidden) {
     if (index < 0 || index >= regions.size())
       return state.Refuse(
@@ -272,14 +269,14 @@ Status ApplyUnsafeHideBufferAccess(PrimitiveCall& call) {
   return {};
 }
 
-Status ApplyAnnotateBufferAccess(PrimitiveCall& call) {
+Status ApplyAnnotateBufferAccess(PrimitiveCall& call, const args::AnnotateBufferAccess<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
-  Ref* ref = call.GetRef("block");
+  Ref* ref = args.block;
   const tir::Block& block = ref->block();
-  const int64_t index = call.GetInt("buffer_index");
-  const bool is_write = call.GetInt("buffer_index_type") == 1;
-  const IndexMapAttr& map = *call.GetIndexMap("gen_new_ranges");
+  const int64_t index = args.buffer_index;
+  const bool is_write = args.buffer_index_type == Side::kWrite;
+  const IndexMapAttr& map = *args.gen_new_ranges;
   IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access, RequireAccess(state, ref, index, is_write));
   arith::Analyzer analyzer(state.make(), arith::Analyzer::SymVars::kAny);
   std::vector<const PrimExpr*> axes;

@@ -430,11 +430,9 @@ struct CachedRead {
   Ref* scope;
 };
 
-Result<CachedRead> RequireCachedRead(PrimitiveCall& call, Ref* ref, const std::string& memory) {
-  State& state = call.state();
+Result<CachedRead> RequireCachedRead(State& state, Ref* ref, int64_t index, std::string_view memory) {
   IROPT_RETURN_IF_ERROR(CheckStorageScope(state, memory));
-  IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access,
-                         RequireAccess(state, ref, call.GetInt("read_buffer_index"), /*is_write=*/false));
+  IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access, RequireAccess(state, ref, index, /*is_write=*/false));
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/false));
   IROPT_RETURN_IF_ERROR(CheckOnlyBlocks(state, scope, access->buffer));
   IROPT_RETURN_IF_ERROR(CheckRegionCover(state, scope, access->buffer));
@@ -443,17 +441,17 @@ Result<CachedRead> RequireCachedRead(PrimitiveCall& call, Ref* ref, const std::s
 
 }  // namespace
 
-Status ApplyCacheRead(PrimitiveCall& call) {
+Status ApplyCacheRead(PrimitiveCall& call, const args::CacheRead<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
-  Ref* ref = call.GetRef("block");
-  const std::string& memory = call.GetString("storage_scope");
-  IROPT_ASSIGN_OR_RETURN(const CachedRead read, RequireCachedRead(call, ref, memory));
+  Ref* ref = args.block;
+  const std::string& memory = args.storage_scope;
+  IROPT_ASSIGN_OR_RETURN(const CachedRead read, RequireCachedRead(state, ref, args.read_buffer_index, memory));
   const auto [access, scope] = read;
   const tir::Buffer* buffer = access->buffer;
   CopyStage stage;
   stage.read_buffer = buffer;
-  AddConsumers(state, call.GetRefs("consumer_blocks"), stage);
+  AddConsumers(state, args.consumer_blocks, stage);
   IROPT_ASSIGN_OR_RETURN(Ref * writer, OnlyWriter(state, scope, buffer));
   if (writer) {
     FindLocation(state, writer, scope, /*is_read=*/true, stage);
@@ -481,20 +479,20 @@ Status ApplyCacheRead(PrimitiveCall& call) {
   return {};
 }
 
-Status ApplyCacheWrite(PrimitiveCall& call) {
+Status ApplyCacheWrite(PrimitiveCall& call, const args::CacheWrite<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
-  Ref* ref = call.GetRef("block");
-  const std::string& memory = call.GetString("storage_scope");
+  Ref* ref = args.block;
+  const std::string& memory = args.storage_scope;
   IROPT_RETURN_IF_ERROR(CheckStorageScope(state, memory));
   IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access,
-                         RequireAccess(state, ref, call.GetInt("write_buffer_index"), /*is_write=*/true));
+                         RequireAccess(state, ref, args.write_buffer_index, /*is_write=*/true));
   const tir::Buffer* buffer = access->buffer;
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/false));
   IROPT_RETURN_IF_ERROR(CheckOnlyBlocks(state, scope, buffer));
   CopyStage stage;
   stage.write_buffer = buffer;
-  AddConsumers(state, call.GetRefs("consumer_blocks"), stage);
+  AddConsumers(state, args.consumer_blocks, stage);
   IROPT_RETURN_IF_ERROR(OnlyWriter(state, scope, buffer));
   IROPT_RETURN_IF_ERROR(CheckReadsOwnValues(state, scope, ref, buffer));
   FindLocation(state, ref, scope, /*is_read=*/false, stage);
@@ -536,12 +534,12 @@ void FindBlockLocation(const Ref* block, Ref* scope, CopyStage& stage) {
 
 }  // namespace
 
-Status ApplyCacheInplace(PrimitiveCall& call) {
+Status ApplyCacheInplace(PrimitiveCall& call, const args::CacheInplace<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
-  Ref* ref = call.GetRef("block");
-  const std::string& memory = call.GetString("storage_scope");
-  IROPT_ASSIGN_OR_RETURN(const CachedRead read, RequireCachedRead(call, ref, memory));
+  Ref* ref = args.block;
+  const std::string& memory = args.storage_scope;
+  IROPT_ASSIGN_OR_RETURN(const CachedRead read, RequireCachedRead(state, ref, args.read_buffer_index, memory));
   const auto [access, scope] = read;
   const tir::Buffer* buffer = access->buffer;
   const tir::BufferRegion* written = FindRegion(ref->block().writes, buffer);

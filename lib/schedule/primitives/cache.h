@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "iropt/arith/analyzer.h"
+#include "iropt/schedule/state.h"
 #include "schedule/stmt_tools.h"
 
 namespace iropt::schedule {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cache.h"
+#include "iropt/schedule/state.h"
 #include "schedule/stmt_tools.h"
 
 namespace iropt::schedule {

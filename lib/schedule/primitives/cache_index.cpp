@@ -297,12 +297,12 @@ class StageInserter : public ScopeRewriter {
 
 }  // namespace
 
-Status ApplyCacheIndex(PrimitiveCall& call) {
+Status ApplyCacheIndex(PrimitiveCall& call, const args::CacheIndex<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
-  Ref* ref = call.GetRef("block");
-  const int64_t threshold = call.GetInt("cse_thresh");
-  const std::string& memory = call.GetString("storage_scope");
+  Ref* ref = args.block;
+  const int64_t threshold = args.cse_thresh;
+  const std::string& memory = args.storage_scope;
   if (threshold < 0) return call.Refuse("cse_thresh should not be negative number");
   IROPT_RETURN_IF_ERROR(CheckStorageScope(state, memory));
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/false));

@@ -17,6 +17,7 @@
 #include "axis_domains.h"
 #include "iropt/analysis/tir/thread_tags.h"
 #include "moved_block.h"
+#include "removal_plan.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/region_tools.h"
@@ -440,19 +441,24 @@ class Mover {
   const PrimExpr* new_condition_ = nullptr;       // of the block at its new place, in the loops there
 };
 
-Status Move(PrimitiveCall& call, bool is_compute_at) {
-  if (const auto mark = call.GetMark("loop")) {
-    if (*mark == kComputeAtRoot) return {};
-    return is_compute_at ? ApplyComputeInline(call) : ApplyReverseComputeInline(call);
+template <class Args>
+Status Move(PrimitiveCall& call, const Args& args, bool is_compute_at) {
+  if (!args.loop.ref) {
+    if (args.loop.value == kComputeAtRoot) return {};
+    return is_compute_at ? ApplyComputeInline(call, {args.block}) : ApplyReverseComputeInline(call, {args.block});
   }
-  Mover mover(call.state(), call.GetRef("block"), call.GetRef("loop"), is_compute_at);
-  return mover.Move(call.GetBool("preserve_unit_loops"), call.GetInt("index"));
+  Mover mover(call.state(), args.block, args.loop.ref, is_compute_at);
+  return mover.Move(args.preserve_unit_loops, args.index);
 }
 
 }  // namespace
 
-Status ApplyComputeAt(PrimitiveCall& call) { return Move(call, /*is_compute_at=*/true); }
+Status ApplyComputeAt(PrimitiveCall& call, const args::ComputeAt<Resolved>& args) {
+  return Move(call, args, /*is_compute_at=*/true);
+}
 
-Status ApplyReverseComputeAt(PrimitiveCall& call) { return Move(call, /*is_compute_at=*/false); }
+Status ApplyReverseComputeAt(PrimitiveCall& call, const args::ReverseComputeAt<Resolved>& args) {
+  return Move(call, args, /*is_compute_at=*/false);
+}
 
 }  // namespace iropt::schedule

@@ -261,8 +261,8 @@ class PaddingDecomposer {
 
 }  // namespace
 
-Status ApplyDecomposePadding(PrimitiveCall& call) {
-  PaddingDecomposer decomposer(call.state(), call.GetRef("block"), call.GetRef("loop"));
+Status ApplyDecomposePadding(PrimitiveCall& call, const args::DecomposePadding<Resolved>& args) {
+  PaddingDecomposer decomposer(call.state(), args.block, args.loop);
   IROPT_ASSIGN_OR_RETURN(Ref * fill, decomposer.Decompose());
   call.Return(fill);
   return {};

@@ -223,8 +223,8 @@ class Decomposer {
 
 }  // namespace
 
-Status ApplyDecomposeReduction(PrimitiveCall& call) {
-  Decomposer decomposer(call.state(), call.GetRef("block"), call.GetRef("loop"));
+Status ApplyDecomposeReduction(PrimitiveCall& call, const args::DecomposeReduction<Resolved>& args) {
+  Decomposer decomposer(call.state(), args.block, args.loop);
   IROPT_ASSIGN_OR_RETURN(Ref * init, decomposer.Decompose());
   call.Return(init);
   return {};

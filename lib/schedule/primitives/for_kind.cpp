@@ -92,9 +92,7 @@ Status CheckAxisIsFree(State& state, const Ref* ref, std::string_view tag) {
   return state.Refuse(fmt::format("the loop {{0}} is bound to \"{}\" already, and one is in the other", tag), {other});
 }
 
-Status Parallelize(PrimitiveCall& call, tir::ForKind kind, std::string_view what, std::string_view thread) {
-  State& state = call.state();
-  Ref* ref = call.GetRef("loop");
+Status Parallelize(State& state, Ref* ref, tir::ForKind kind, std::string_view what, std::string_view thread) {
   const tir::For& loop = ref->loop();
   if (!arith::IsInt(loop.extent, 1) && HasBareStmts(loop))
     return state.Refuse("the loop {0} has statements that are not in a block, so that its dependences are not known",
@@ -116,24 +114,28 @@ Status Parallelize(PrimitiveCall& call, tir::ForKind kind, std::string_view what
 
 }  // namespace
 
-Status ApplyParallel(PrimitiveCall& call) { return Parallelize(call, tir::ForKind::kParallel, "parallel", {}); }
+Status ApplyParallel(PrimitiveCall& call, const args::Parallel<Resolved>& args) {
+  return Parallelize(call.state(), args.loop, tir::ForKind::kParallel, "parallel", {});
+}
 
-Status ApplyVectorize(PrimitiveCall& call) { return Parallelize(call, tir::ForKind::kVectorized, "vectorize", {}); }
+Status ApplyVectorize(PrimitiveCall& call, const args::Vectorize<Resolved>& args) {
+  return Parallelize(call.state(), args.loop, tir::ForKind::kVectorized, "vectorize", {});
+}
 
-Status ApplyBind(PrimitiveCall& call) {
-  const std::string& thread = call.GetString("thread_axis");
+Status ApplyBind(PrimitiveCall& call, const args::Bind<Resolved>& args) {
+  const std::string& thread = args.thread_axis;
   if (ThreadTag::Of(thread).rank == ThreadRank::kUnknown)
     return call.Refuse(fmt::format("the thread axis \"{}\" is unknown", thread));
   // Threads count from 0.
   arith::Analyzer analyzer(call.state().make(), arith::Analyzer::SymVars::kAny);
-  IROPT_RETURN_IF_ERROR(CheckStartsWithZero(call.state(), call.GetRef("loop"), analyzer));
-  if (!IsVirtualThreadTag(thread)) IROPT_RETURN_IF_ERROR(CheckAxisIsFree(call.state(), call.GetRef("loop"), thread));
-  return Parallelize(call, tir::ForKind::kThreadBinding, "bind", thread);
+  IROPT_RETURN_IF_ERROR(CheckStartsWithZero(call.state(), args.loop, analyzer));
+  if (!IsVirtualThreadTag(thread)) IROPT_RETURN_IF_ERROR(CheckAxisIsFree(call.state(), args.loop, thread));
+  return Parallelize(call.state(), args.loop, tir::ForKind::kThreadBinding, "bind", thread);
 }
 
-Status ApplyUnroll(PrimitiveCall& call) {
+Status ApplyUnroll(PrimitiveCall& call, const args::Unroll<Resolved>& args) {
   State& state = call.state();
-  Ref* ref = call.GetRef("loop");
+  Ref* ref = args.loop;
   auto* copy = state.workspace().New<tir::For>(ref->loop());
   copy->for_kind = tir::ForKind::kUnrolled;
   copy->thread_binding = nullptr;

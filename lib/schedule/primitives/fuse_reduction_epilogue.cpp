@@ -11,6 +11,7 @@
 // of the reduction are refused, and the first value is that of the reduction.
 #include <algorithm>
 
+#include "removal_plan.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/stmt_tools.h"
@@ -179,11 +180,11 @@ class EpilogueFuser {
 
 }  // namespace
 
-Status ApplyFuseReductionEpilogue(PrimitiveCall& call) {
+Status ApplyFuseReductionEpilogue(PrimitiveCall& call, const args::FuseReductionEpilogue<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
-  Ref* reduction = call.GetRef("reduction_block");
-  Ref* epilogue = call.GetRef("epilogue_block");
+  Ref* reduction = args.reduction_block;
+  Ref* epilogue = args.epilogue_block;
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, epilogue, /*stage_pipeline=*/true));
   if (reduction->block().writes.size() != 1)
     return state.Refuse("the block {0} is only allowed to write a single buffer region", {reduction->stmt});

@@ -12,6 +12,7 @@
 #include "iropt/analysis/tir/block_access.h"
 #include "iropt/ir/map_list.h"
 #include "iropt/ir/structural.h"
+#include "removal_plan.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/region_tools.h"
@@ -474,9 +475,9 @@ class ProducerInliner : public Inliner {
 
 }  // namespace
 
-Status ApplyComputeInline(PrimitiveCall& call) {
+Status ApplyComputeInline(PrimitiveCall& call, const args::ComputeInline<Resolved>& args) {
   State& state = call.state();
-  Ref* ref = call.GetRef("block");
+  Ref* ref = args.block;
   const tir::Block& block = ref->block();
   IROPT_RETURN_IF_ERROR(CheckNoInit(state, block));
   IROPT_ASSIGN_OR_RETURN(const tir::Buffer* buffer, SingleWrite(state, block));
@@ -488,9 +489,9 @@ Status ApplyComputeInline(PrimitiveCall& call) {
   return inliner.Apply(scope, ref);
 }
 
-Status ApplyReverseComputeInline(PrimitiveCall& call) {
+Status ApplyReverseComputeInline(PrimitiveCall& call, const args::ReverseComputeInline<Resolved>& args) {
   State& state = call.state();
-  Ref* ref = call.GetRef("block");
+  Ref* ref = args.block;
   const tir::Block& block = ref->block();
   const tir::BlockRealize& realize = *state.RealizeOf(ref);
   IROPT_RETURN_IF_ERROR(CheckNoInit(state, block));

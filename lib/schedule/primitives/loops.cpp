@@ -64,23 +64,22 @@ struct LoopFactors {
   int missing = -1;
 };
 
-Result<LoopFactors> ReadFactors(PrimitiveCall& call, const tir::For& loop) {
-  const arith::PrimBuilder make = call.state().make();
+Result<LoopFactors> ReadFactors(State& state, const Factors& given, const tir::For& loop) {
+  const arith::PrimBuilder make = state.make();
   LoopFactors factors;
-  for (const Value& value : *call.Get("factors").As<Value::List>()) {
-    if (value.is_none()) {
-      if (factors.missing >= 0) return call.Refuse("only one factor can be specified as -1 or none");
+  for (const std::optional<int64_t> factor : given) {
+    if (!factor) {
+      if (factors.missing >= 0) return state.Refuse("only one factor can be specified as -1 or none");
       factors.missing = static_cast<int>(factors.values.size());
       factors.values.push_back(make.Int(-1, DataType::Int(32)));
       continue;
     }
-    const int64_t factor = *call.NumberOf(value);
-    if (factor <= 0)
-      return call.Refuse(
+    if (*factor <= 0)
+      return state.Refuse(
           fmt::format("all the constant factors are required to be positive. However, the factor at position {} is {}",
-                      factors.values.size(), factor));
+                      factors.values.size(), *factor));
     const DataType dtype = loop.extent->dtype.bits < 32 ? loop.extent->dtype : DataType::Int(32);
-    factors.values.push_back(make.Int(factor, dtype));
+    factors.values.push_back(make.Int(*factor, dtype));
   }
   return factors;
 }
@@ -99,14 +98,14 @@ void ReturnNest(PrimitiveCall& call, const tir::Stmt* stmt, size_t count) {
 
 }  // namespace
 
-Status ApplySplit(PrimitiveCall& call) {
+Status ApplySplit(PrimitiveCall& call, const args::Split<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
-  Ref* ref = call.GetRef("loop");
+  Ref* ref = args.loop;
   const tir::For& loop = ref->loop();
   Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
   const arith::PrimBuilder& make = analyzer.make();
-  IROPT_ASSIGN_OR_RETURN(LoopFactors factors, ReadFactors(call, loop));
+  IROPT_ASSIGN_OR_RETURN(LoopFactors factors, ReadFactors(state, args.factors, loop));
   const PrimExpr* product = make.Int(1, DataType::Int(32));
   for (size_t i = 0; i < factors.values.size(); ++i) {
     if (static_cast<int>(i) != factors.missing) product = make.Mul(product, factors.values[i]);
@@ -136,21 +135,20 @@ Status ApplySplit(PrimitiveCall& call) {
   }
   const tir::Stmt* stmt = SubstituteCast(loop.body, {{loop.loop_var, value}}, workspace);
   const PrimExpr* in_range = make.Binary(NodeKind::kLT, value, loop.extent);
-  if (!call.GetBool("disable_predication") && !analyzer.CanProve(in_range) &&
-      !CanProveByExtremes(in_range, domains, analyzer))
+  if (!args.disable_predication && !analyzer.CanProve(in_range) && !CanProveByExtremes(in_range, domains, analyzer))
     stmt = Guard(stmt, in_range, workspace);
   for (size_t i = vars.size(); i > 0; --i) stmt = MakeLoop(vars[i - 1], factors.values[i - 1], stmt, workspace);
-  stmt = Simplified(stmt, state, ref, call.GetBool("preserve_unit_iters"));
+  stmt = Simplified(stmt, state, ref, args.preserve_unit_iters);
   const BlockReuse reuse = PairBlocks(loop.body, stmt);
   state.Replace(ref, stmt, reuse);
   ReturnNest(call, stmt, vars.size());
   return {};
 }
 
-Status ApplyFuse(PrimitiveCall& call) {
+Status ApplyFuse(PrimitiveCall& call, const args::Fuse<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
-  const std::vector<Ref*> refs = call.GetRefs("loops");
+  const std::vector<Ref*> refs = args.loops;
   if (refs.empty()) return call.Refuse("'fuse' requires at least 1 loop(s)");
   Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
   const arith::PrimBuilder& make = analyzer.make();
@@ -202,7 +200,7 @@ Status ApplyFuse(PrimitiveCall& call) {
   const tir::Stmt* body = loops.back()->body;
   const tir::Stmt* stmt =
       MakeLoop(fused, analyzer.Simplify(extent), SubstituteCast(body, values, workspace), workspace);
-  stmt = Simplified(stmt, state, refs[0], call.GetBool("preserve_unit_iters"));
+  stmt = Simplified(stmt, state, refs[0], args.preserve_unit_iters);
   const BlockReuse reuse = PairBlocks(body, stmt);
   state.Replace(refs[0], stmt, reuse);
   ReturnNest(call, stmt, 1);
@@ -320,8 +318,8 @@ Status CheckRepeatedReductions(State& state, const std::vector<Ref*>& chain,
 
 }  // namespace
 
-Status ApplyReorder(PrimitiveCall& call) {
-  const std::vector<Ref*> loops = call.GetRefs("ordered_loops");
+Status ApplyReorder(PrimitiveCall& call, const args::Reorder<Resolved>& args) {
+  const std::vector<Ref*> loops = args.ordered_loops;
   if (loops.size() <= 1) return {};
   State& state = call.state();
   LookupSet<const Ref*> wanted;
@@ -360,10 +358,10 @@ Status ApplyReorder(PrimitiveCall& call) {
   return {};
 }
 
-Status ApplyAddUnitLoop(PrimitiveCall& call) {
+Status ApplyAddUnitLoop(PrimitiveCall& call, const args::AddUnitLoop<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
-  Ref* ref = call.GetRef("block_or_loop");
+  Ref* ref = args.block_or_loop;
   const tir::Var* var = workspace.NewPrimVar("u", DataType::Int(32));
   const PrimExpr* one = state.make().Int(1, DataType::Int(32));
   if (ref->is_loop()) {

@@ -110,10 +110,10 @@ Status CheckMovable(State& state, const std::vector<Ref*>& refs) {
 
 }  // namespace
 
-Status ApplyMerge(PrimitiveCall& call) {
+Status ApplyMerge(PrimitiveCall& call, const args::Merge<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
-  const std::vector<Ref*> refs = call.GetRefs("loops");
+  const std::vector<Ref*> refs = args.loops;
   if (refs.size() < 2) return call.Refuse("'merge' requires at least 2 loop(s)");
   IROPT_ASSIGN_OR_RETURN(const std::vector<MergedNest> nests, CollectNests(state, refs));
   IROPT_RETURN_IF_ERROR(CheckMovable(state, refs));
@@ -247,24 +247,22 @@ const tir::Block* MakePlainBlock(const std::string& name, const tir::Stmt* body,
 }
 
 // The ends of the parts: sums of the factors, where a missing factor takes what the others leave.
-Result<std::vector<int64_t>> PartEnds(PrimitiveCall& call, const tir::For& loop) {
-  State& state = call.state();
+Result<std::vector<int64_t>> PartEnds(State& state, const Factors& given, const tir::For& loop) {
   const int64_t* extent = arith::AsInt(loop.extent);
   const int64_t* min = arith::AsInt(loop.min);
   if (!extent || !min) return state.Refuse("detected dynamic shape in either min or extent of a loop {0}", {&loop});
   std::vector<int64_t> factors;
   int missing = -1;
   int64_t sum = 0;
-  for (const Value& value : *call.Get("factors").As<Value::List>()) {
-    const int64_t factor = value.is_none() ? 0 : *call.NumberOf(value);
-    if (value.is_none() && missing >= 0) return state.Refuse("only one factor can be specified as -1 or none");
-    if (value.is_none()) missing = static_cast<int>(factors.size());
-    if (!value.is_none() && factor <= 0)
+  for (const std::optional<int64_t> factor : given) {
+    if (!factor && missing >= 0) return state.Refuse("only one factor can be specified as -1 or none");
+    if (!factor) missing = static_cast<int>(factors.size());
+    if (factor && *factor <= 0)
       return state.Refuse(
           fmt::format("all the constant factors are required to be positive. However, the factor at position {} is {}",
-                      factors.size(), factor));
-    sum += factor;
-    factors.push_back(factor);
+                      factors.size(), *factor));
+    sum += factor.value_or(0);
+    factors.push_back(factor.value_or(0));
   }
   if (sum >= *extent)
     return state.Refuse("the sum of factors is larger than or equal to the extent of loop {0}", {&loop});
@@ -277,13 +275,13 @@ Result<std::vector<int64_t>> PartEnds(PrimitiveCall& call, const tir::For& loop)
 
 }  // namespace
 
-Status ApplyLoopPartition(PrimitiveCall& call) {
+Status ApplyLoopPartition(PrimitiveCall& call, const args::LoopPartition<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
   const arith::PrimBuilder make = state.make();
-  Ref* ref = call.GetRef("loop");
+  Ref* ref = args.loop;
   const tir::For& loop = ref->loop();
-  IROPT_ASSIGN_OR_RETURN(const std::vector<int64_t> ends, PartEnds(call, loop));
+  IROPT_ASSIGN_OR_RETURN(const std::vector<int64_t> ends, PartEnds(state, args.factors, loop));
   IROPT_RETURN_IF_ERROR(CheckPlainLoop(state, ref));
   InitFinder inits(loop.loop_var);
   inits.VisitStmt(loop.body);

@@ -225,12 +225,12 @@ bool IsInLoops(const Ref* ref, const Extents& extents) {
 
 }  // namespace
 
-Status ApplyPadEinsum(PrimitiveCall& call) {
+Status ApplyPadEinsum(PrimitiveCall& call, const args::PadEinsum<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
-  Ref* ref = call.GetRef("block");
+  Ref* ref = args.block;
   const tir::Block& block = ref->block();
-  const std::vector<int64_t> padding = call.GetInts("padding");
+  const std::vector<int64_t> padding = args.padding;
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/true));
   const auto is_invalid = [](int64_t value) { return value <= 0; };
   if (padding.size() != block.iter_vars.size() || std::ranges::any_of(padding, is_invalid))

@@ -7,10 +7,10 @@
 
 namespace iropt::schedule {
 
-Status ApplyGetBlock(PrimitiveCall& call) {
+Status ApplyGetBlock(PrimitiveCall& call, const args::GetBlock<Resolved>& args) {
   const std::string& own = call.schedule().func_name();
-  const std::string& function = own.empty() ? call.GetString("func_name") : own;
-  const std::string& name = call.GetString("name");
+  const std::string& function = own.empty() ? args.func_name : own;
+  const std::string& name = args.name;
   State* state = call.schedule().StateOf(function);
   if (!state) return call.Refuse(fmt::format("the module has no PrimFunc '{}' with a block to schedule", function));
   const std::vector<Ref*> found = state->BlocksNamed(name);
@@ -20,39 +20,39 @@ Status ApplyGetBlock(PrimitiveCall& call) {
   return {};
 }
 
-Status ApplyGetLoops(PrimitiveCall& call) {
-  call.Return(call.state().LoopsOf(call.GetRef("block")));
+Status ApplyGetLoops(PrimitiveCall& call, const args::GetLoops<Resolved>& args) {
+  call.Return(call.state().LoopsOf(args.block));
   return {};
 }
 
-Status ApplyGetChildBlocks(PrimitiveCall& call) {
-  call.Return(call.state().ChildrenOf(call.GetRef("block_or_loop")));
+Status ApplyGetChildBlocks(PrimitiveCall& call, const args::GetChildBlocks<Resolved>& args) {
+  call.Return(call.state().ChildrenOf(args.block_or_loop));
   return {};
 }
 
-Status ApplyGetProducers(PrimitiveCall& call) {
-  Ref* block = call.GetRef("block");
+Status ApplyGetProducers(PrimitiveCall& call, const args::GetProducers<Resolved>& args) {
+  Ref* block = args.block;
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(call.state(), block, /*stage_pipeline=*/false));
   call.Return(call.state().ScopeInfo(scope).ProducersOf(block));
   return {};
 }
 
-Status ApplyGetConsumers(PrimitiveCall& call) {
-  Ref* block = call.GetRef("block");
+Status ApplyGetConsumers(PrimitiveCall& call, const args::GetConsumers<Resolved>& args) {
+  Ref* block = args.block;
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(call.state(), block, /*stage_pipeline=*/false));
   call.Return(call.state().ScopeInfo(scope).ConsumersOf(block));
   return {};
 }
 
-Status ApplyGetOutputBlocks(PrimitiveCall& call) {
+Status ApplyGetOutputBlocks(PrimitiveCall& call, const args::GetOutputBlocks<Resolved>& args) {
   State& state = call.state();
-  for (const tir::Block* block : BlocksOf(call.GetRef("scope_block")->block().body)) {
+  for (const tir::Block* block : BlocksOf(args.scope_block->block().body)) {
     Ref* ref = state.RefOf(block);
     if (IsOutputBlock(ref, state.ScopeOf(ref))) call.Return(ref);
   }
   return {};
 }
 
-Status ApplyEnterPostproc(PrimitiveCall&) { return {}; }
+Status ApplyEnterPostproc(PrimitiveCall&, const args::EnterPostproc<Resolved>&) { return {}; }
 
 }  // namespace iropt::schedule

@@ -234,13 +234,13 @@ class AutoCopy {
   bool is_stored_as_stated_ = false;          // by a writer of which only what it states is known
 };
 
-Status CopyAt(PrimitiveCall& call, std::string_view index_param, bool is_read) {
+template <class Args>
+Status CopyAt(PrimitiveCall& call, const Args& args, int64_t index, bool is_read) {
   State& state = call.state();
-  IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* region,
-                         RequireAccess(state, call.GetRef("block"), call.GetInt(index_param), !is_read));
-  const std::string& scope = call.GetString("storage_scope");
+  IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* region, RequireAccess(state, args.block, index, !is_read));
+  const std::string& scope = args.storage_scope;
   IROPT_RETURN_IF_ERROR(CheckStorageScope(state, scope));
-  AutoCopy copy(state, call.GetRef("loop"), region->buffer, scope, is_read);
+  AutoCopy copy(state, args.loop, region->buffer, scope, is_read);
   IROPT_ASSIGN_OR_RETURN(Ref * block, copy.Apply());
   call.Return(block);
   return {};
@@ -248,8 +248,12 @@ Status CopyAt(PrimitiveCall& call, std::string_view index_param, bool is_read) {
 
 }  // namespace
 
-Status ApplyReadAt(PrimitiveCall& call) { return CopyAt(call, "read_buffer_index", /*is_read=*/true); }
+Status ApplyReadAt(PrimitiveCall& call, const args::ReadAt<Resolved>& args) {
+  return CopyAt(call, args, args.read_buffer_index, /*is_read=*/true);
+}
 
-Status ApplyWriteAt(PrimitiveCall& call) { return CopyAt(call, "write_buffer_index", /*is_read=*/false); }
+Status ApplyWriteAt(PrimitiveCall& call, const args::WriteAt<Resolved>& args) {
+  return CopyAt(call, args, args.write_buffer_index, /*is_read=*/false);
+}
 
 }  // namespace iropt::schedule

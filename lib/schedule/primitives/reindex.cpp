@@ -147,15 +147,14 @@ Result<const PrimExpr*> ConditionOfCopy(State& state, const Ref* ref, const std:
 
 }  // namespace
 
-Status ApplyReIndex(PrimitiveCall& call) {
+Status ApplyReIndex(PrimitiveCall& call, const args::ReIndex<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
   const arith::PrimBuilder make = state.make();
-  Ref* ref = call.GetRef("block");
+  Ref* ref = args.block;
   const tir::Block& block = ref->block();
-  const bool is_write = call.GetInt("buffer_index_type") == 1;
-  IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access,
-                         RequireAccess(state, ref, call.GetInt("buffer_index"), is_write));
+  const bool is_write = args.buffer_index_type == Side::kWrite;
+  IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access, RequireAccess(state, ref, args.buffer_index, is_write));
   const tir::Buffer* buffer = access->buffer;
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/true));
   if (!block.init && UsesBuffer(block.reads, buffer) && UsesBuffer(block.writes, buffer))

@@ -182,12 +182,12 @@ Ref* LastWriter(State& state, Ref* scope, const tir::BufferRegion& access, Ref* 
   return writer;
 }
 
-Status ReindexCache(PrimitiveCall& call, bool is_read) {
+template <class Args>
+Status ReindexCache(PrimitiveCall& call, const Args& args, int64_t index, bool is_read) {
   State& state = call.state();
-  Ref* ref = call.GetRef("block");
-  const std::string& memory = call.GetString("storage_scope");
+  Ref* ref = args.block;
+  const std::string& memory = args.storage_scope;
   IROPT_RETURN_IF_ERROR(CheckStorageScope(state, memory));
-  const int64_t index = call.GetInt(is_read ? "read_buffer_index" : "write_buffer_index");
   IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access, RequireAccess(state, ref, index, !is_read));
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/true));
   CopyStage stage;
@@ -201,15 +201,19 @@ Status ReindexCache(PrimitiveCall& call, bool is_read) {
   stage.location = scope;
   if (!is_read || writer) FindLocation(state, is_read ? writer : ref, scope, is_read, stage);
   ReindexStageMaker maker(state, ref, is_read, *access);
-  IROPT_RETURN_IF_ERROR(maker.Make(*call.GetIndexMap("index_map"), memory, stage));
+  IROPT_RETURN_IF_ERROR(maker.Make(*args.index_map, memory, stage));
   call.Return(is_read ? InsertRead(state, scope, stage) : InsertWrite(state, scope, ref, stage));
   return {};
 }
 
 }  // namespace
 
-Status ApplyReindexCacheRead(PrimitiveCall& call) { return ReindexCache(call, /*is_read=*/true); }
+Status ApplyReindexCacheRead(PrimitiveCall& call, const args::ReindexCacheRead<Resolved>& args) {
+  return ReindexCache(call, args, args.read_buffer_index, /*is_read=*/true);
+}
 
-Status ApplyReindexCacheWrite(PrimitiveCall& call) { return ReindexCache(call, /*is_read=*/false); }
+Status ApplyReindexCacheWrite(PrimitiveCall& call, const args::ReindexCacheWrite<Resolved>& args) {
+  return ReindexCache(call, args, args.write_buffer_index, /*is_read=*/false);
+}
 
 }  // namespace iropt::schedule

@@ -415,8 +415,8 @@ class RFactorer {
 
 }  // namespace
 
-Status ApplyRFactor(PrimitiveCall& call) {
-  IROPT_ASSIGN_OR_RETURN(Ref * block, RFactorer(call.state(), call.GetRef("loop")).Run(call.GetInt("factor_axis")));
+Status ApplyRFactor(PrimitiveCall& call, const args::RFactor<Resolved>& args) {
+  IROPT_ASSIGN_OR_RETURN(Ref * block, RFactorer(call.state(), args.loop).Run(args.factor_axis));
   call.Return(block);
   return {};
 }

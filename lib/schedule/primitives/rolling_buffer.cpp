@@ -173,11 +173,11 @@ std::optional<RollingPlan> PlanRolling(State& state, const Ref* block, const tir
 
 }  // namespace
 
-Status ApplyRollingBuffer(PrimitiveCall& call) {
+Status ApplyRollingBuffer(PrimitiveCall& call, const args::RollingBuffer<Resolved>& args) {
   State& state = call.state();
-  Ref* block = call.GetRef("block");
+  Ref* block = args.block;
   IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* region,
-                         RequireAccess(state, block, call.GetInt("write_buffer_index"), /*is_write=*/true));
+                         RequireAccess(state, block, args.write_buffer_index, /*is_write=*/true));
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, block, /*stage_pipeline=*/false));
   IROPT_RETURN_IF_ERROR(CheckOnlyBlocks(state, scope));
   IROPT_RETURN_IF_ERROR(CheckNotOutputBlock(state, block, scope));

@@ -44,9 +44,8 @@ std::vector<int64_t> Repair(std::vector<int64_t> tile, int64_t extent) {
   return tile;
 }
 
-Result<int64_t> TileCount(PrimitiveCall& call) {
-  const int64_t count = call.GetInt("n");
-  if (count >= 2 && count <= 64) return count;
+Status CheckTileCount(PrimitiveCall& call, int64_t count) {
+  if (count >= 2 && count <= 64) return {};
   return call.Refuse(fmt::format("cannot tile a loop into {} splits", count));
 }
 
@@ -61,10 +60,11 @@ void ReturnTile(PrimitiveCall& call, const std::vector<int64_t>& tile) {
 
 }  // namespace
 
-Status ApplySamplePerfectTile(PrimitiveCall& call) {
-  const tir::For& loop = call.GetRef("loop")->loop();
-  IROPT_ASSIGN_OR_RETURN(const int64_t count, TileCount(call));
-  const int64_t limit = call.GetInt("max_innermost_factor");
+Status ApplySamplePerfectTile(PrimitiveCall& call, const args::SamplePerfectTile<Resolved>& args) {
+  const tir::For& loop = args.loop->loop();
+  const int64_t count = args.n;
+  IROPT_RETURN_IF_ERROR(CheckTileCount(call, count));
+  const int64_t limit = args.max_innermost_factor;
   const int64_t* extent = arith::AsInt(loop.extent);
   std::vector<int64_t> tile(static_cast<size_t>(count), 1);
   const auto decision = DecisionOf(call);
@@ -82,11 +82,12 @@ Status ApplySamplePerfectTile(PrimitiveCall& call) {
   return {};
 }
 
-Status ApplySamplePartitionedTile(PrimitiveCall& call) {
-  const tir::For& loop = call.GetRef("loop")->loop();
-  IROPT_ASSIGN_OR_RETURN(const int64_t count, TileCount(call));
-  const int64_t position = call.GetInt("partition_pos");
-  const int64_t divisor = call.GetInt("innerpart_factor");
+Status ApplySamplePartitionedTile(PrimitiveCall& call, const args::SamplePartitionedTile<Resolved>& args) {
+  const tir::For& loop = args.loop->loop();
+  const int64_t count = args.n;
+  IROPT_RETURN_IF_ERROR(CheckTileCount(call, count));
+  const int64_t position = args.partition_pos;
+  const int64_t divisor = args.innerpart_factor;
   const int64_t* extent = arith::AsInt(loop.extent);
   std::vector<int64_t> tile(static_cast<size_t>(count), 1);
   if (position < 0 || position >= count || divisor < 1)
@@ -109,8 +110,8 @@ Status ApplySamplePartitionedTile(PrimitiveCall& call) {
   return {};
 }
 
-Status ApplySampleCategorical(PrimitiveCall& call) {
-  const std::vector<int64_t> candidates = call.GetInts("candidates");
+Status ApplySampleCategorical(PrimitiveCall& call, const args::SampleCategorical<Resolved>& args) {
+  const std::vector<int64_t> candidates = args.candidates;
   if (candidates.empty()) return call.Refuse("there is nothing to choose from");
   std::optional<int64_t> choice = call.decision() ? call.decision()->AsInt() : std::nullopt;
   if (!choice) choice = static_cast<int64_t>(call.schedule().NextRandom(candidates.size()));
@@ -122,9 +123,9 @@ Status ApplySampleCategorical(PrimitiveCall& call) {
   return {};
 }
 
-Status ApplySampleComputeLocation(PrimitiveCall& call) {
+Status ApplySampleComputeLocation(PrimitiveCall& call, const args::SampleComputeLocation<Resolved>& args) {
   State& state = call.state();
-  Ref* block = call.GetRef("block");
+  Ref* block = args.block;
   const auto decision = call.decision() ? call.decision()->AsInt() : std::nullopt;
   if (!decision || *decision == kComputeAtRoot || *decision == kComputeInline) {
     call.Decide({decision.value_or(kComputeAtRoot)});

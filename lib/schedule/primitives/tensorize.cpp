@@ -257,18 +257,18 @@ const DictAttr* MergeAnnotations(const DictAttr* annotations, const DictAttr& mo
 
 }  // namespace
 
-Status ApplyTensorize(PrimitiveCall& call) {
+Status ApplyTensorize(PrimitiveCall& call, const args::Tensorize<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
-  Ref* target = call.GetRef("block_or_loop");
-  const std::string& name = call.GetString("tensor_intrin");
+  Ref* target = args.block_or_loop;
+  const std::string& name = args.tensor_intrin;
   const auto intrinsic = call.schedule().FindIntrinsic(name);
   if (!intrinsic) return call.Refuse(fmt::format("tensor_intrin '{}' is not registered", name));
   const tir::BlockRealize* realize = nullptr;
   if (target->is_block()) {
     realize = state.RealizeOf(target);
   } else {
-    IROPT_ASSIGN_OR_RETURN(const Blockized blockized, Blockize(state, target, call.GetBool("preserve_unit_iters")));
+    IROPT_ASSIGN_OR_RETURN(const Blockized blockized, Blockize(state, target, args.preserve_unit_iters));
     realize = blockized.realize;
   }
   const PrimFunc& description = *intrinsic->description;

@@ -482,16 +482,17 @@ Status CheckPadValue(State& state, const tir::Buffer& buffer, const IndexMapAttr
 
 }  // namespace
 
-Status ApplyTransformLayout(PrimitiveCall& call) {
+Status ApplyTransformLayout(PrimitiveCall& call, const args::TransformLayout<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
   Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
   BindShapes(*state.func(), analyzer);
-  IROPT_ASSIGN_OR_RETURN(const BufferSite site, FindBufferSite(call));
+  IROPT_ASSIGN_OR_RETURN(const BufferSite site,
+                         FindBufferSite(state, args.block, args.buffer_index, args.buffer_index_type));
   Layout layout;
   layout.old_buffer = site.buffer;
-  layout.map = call.GetIndexMap("index_map");
-  layout.pad_value = call.GetIndexMap("pad_value");
+  layout.map = args.index_map;
+  layout.pad_value = args.pad_value;
   const tir::Buffer& old_buffer = *site.buffer;
   if (layout.map->params.size() != old_buffer.shape.size())
     return call.Refuse(fmt::format("the index map {} has {} parameters, but the buffer {} has {} dimensions",
@@ -507,7 +508,7 @@ Status ApplyTransformLayout(PrimitiveCall& call) {
   new_buffer->shape = workspace.Copy(*shape);
   new_buffer->strides = {};  // the new layout is that of the whole memory
   layout.new_buffer = new_buffer;
-  if (!call.GetBool("assume_injective_transform")) {
+  if (!args.assume_injective_transform) {
     if (!Invert(layout, analyzer, workspace))
       return call.Refuse(fmt::format("could not parse the mapping {} as sums of iterators", ToPython(*layout.map)));
     if (layout.padding && !layout.pad_value)

@@ -1,10 +1,10 @@
-// Facts that rules use about blocks and targets.
+#include "block_info.h"
+
 #include <algorithm>
 
 #include "iropt/arith/iter_map.h"
 #include "iropt/ir/context.h"
 #include "iropt/ir/structural.h"
-#include "rule_schedule.h"
 #include "schedule/checks.h"
 #include "schedule/stmt_tools.h"
 
@@ -18,7 +18,7 @@ AxisKind KindOf(tir::IterVarType type) {
 }
 
 void CollectLeaves(RuleSchedule& sch, const Name& block, Names& leaves) {
-  const Names children = sch.GetChildBlocks(block);
+  const Names children = sch.GetChildBlocks({block});
   if (children.empty()) leaves.push_back(block);
   for (const Name& child : children) CollectLeaves(sch, child, leaves);
 }
@@ -53,7 +53,7 @@ const IndexMapAttr* NonUnitAxes(const tir::Block& block) {
 BlockInfo Describe(RuleSchedule& sch, const Name& block) {
   BlockInfo info;
   info.block = block;
-  const Names loops = sch.GetLoops(block);
+  const Names loops = sch.GetLoops({block});
   if (!sch.ok()) return info;
   const tir::Block& stmt = sch.Block(block);
   info.name = stmt.name_hint;
@@ -66,10 +66,24 @@ BlockInfo Describe(RuleSchedule& sch, const Name& block) {
 
 }  // namespace
 
-std::string BlockInfo::Kinds() const {
-  std::string kinds;
-  for (const AxisInfo& axis : axes) kinds += static_cast<char>(axis.kind);
+std::vector<AxisKind> BlockInfo::Kinds() const {
+  std::vector<AxisKind> kinds;
+  for (const AxisInfo& axis : axes) kinds.push_back(axis.kind);
   return kinds;
+}
+
+size_t BlockInfo::CountLeading(AxisKind kind) const {
+  const auto other = std::ranges::find_if(axes, [&](const AxisInfo& axis) { return axis.kind != kind; });
+  return static_cast<size_t>(other - axes.begin());
+}
+
+size_t BlockInfo::CountTrailing(AxisKind kind) const {
+  const auto other = std::find_if(axes.rbegin(), axes.rend(), [&](const AxisInfo& axis) { return axis.kind != kind; });
+  return static_cast<size_t>(other - axes.rbegin());
+}
+
+bool BlockInfo::HasReductionAxis() const {
+  return std::ranges::find(axes, AxisKind::kReduction, &AxisInfo::kind) != axes.end();
 }
 
 std::optional<std::vector<BlockInfo>> NormalizePrimFunc(RuleSchedule& sch) {
@@ -85,7 +99,7 @@ std::optional<std::vector<BlockInfo>> NormalizePrimFunc(RuleSchedule& sch) {
   }
   std::vector<BlockInfo> infos;
   for (const Name& leaf : leaves) {
-    sch.TryTransformBlockLayout(leaf, NonUnitAxes(sch.Block(leaf)));
+    sch.Try(args::TransformBlockLayout<Named>{leaf, NonUnitAxes(sch.Block(leaf))});
     BlockInfo info = Describe(sch, leaf);
     if (!sch.ok()) return std::nullopt;
     info.is_reduction = IsReductionBlock(sch.state(), sch.RefOf(leaf), sch.RefOf(root));
@@ -96,11 +110,11 @@ std::optional<std::vector<BlockInfo>> NormalizePrimFunc(RuleSchedule& sch) {
 
 std::vector<BlockInfo> TryInline(RuleSchedule& sch, std::vector<BlockInfo> blocks) {
   for (;;) {
-    auto inlined =
-        std::ranges::find_if(blocks, [&](const BlockInfo& info) { return sch.TryComputeInline(info.block); });
+    auto inlined = std::ranges::find_if(
+        blocks, [&](const BlockInfo& info) { return sch.Try(args::ComputeInline<Named>{info.block}); });
     if (inlined == blocks.end())
-      inlined =
-          std::ranges::find_if(blocks, [&](const BlockInfo& info) { return sch.TryReverseComputeInline(info.block); });
+      inlined = std::ranges::find_if(
+          blocks, [&](const BlockInfo& info) { return sch.Try(args::ReverseComputeInline<Named>{info.block}); });
     if (inlined == blocks.end()) return blocks;
     blocks.erase(inlined);
   }
@@ -206,78 +220,6 @@ bool IsBroadcastEpilogue(RuleSchedule& sch, const Name& block, const Name& epilo
 std::optional<int64_t> ConstExtent(const PrimExpr* extent) {
   const int64_t* constant = arith::AsInt(extent);
   return constant ? std::optional(*constant) : std::nullopt;
-}
-
-// ---- Targets
-
-// Returns whether a value of the attribute, or of one in it, has the text in it, as TVM looks for it in the printed
-// target.
-bool Mentions(const Attr* attr, std::string_view text) {
-  if (const auto* value = As<StrAttr>(attr)) return value->value.find(text) != std::string_view::npos;
-  const auto mentions = [&](const Attr* part) { return Mentions(part, text); };
-  if (const auto* list = As<ListAttr>(attr)) return std::ranges::any_of(list->values, mentions);
-  if (const auto* dict = As<DictAttr>(attr)) return std::ranges::any_of(dict->values, mentions);
-  const auto* target = As<TargetAttr>(attr);
-  return target && Mentions(target->config, text);
-}
-
-TargetFacts FactsOf(const TargetAttr* target) {
-  TargetFacts facts;
-  if (!target) return facts;
-  if (const auto* kind = As<StrAttr>(target->config->Find("kind"))) facts.kind = kind->value;
-  if (const auto* arch = As<StrAttr>(target->config->Find("arch"))) facts.arch = arch->value;
-  if (const auto* keys = As<ListAttr>(target->config->Find("keys"))) {
-    facts.is_gpu = std::ranges::any_of(keys->values, [](const Attr* key) {
-      const auto* text = As<StrAttr>(key);
-      return text && text->value == "gpu";
-    });
-  }
-  if (facts.kind == "opencl") {
-    const DictAttr* own = target->config->Without("host")->Without("keys");
-    facts.is_android = Mentions(target->config->Find("host"), "android");
-    facts.is_adreno = Mentions(own, "adreno");
-    facts.is_mali = Mentions(own, "mali");
-  }
-  if (facts.kind == "cuda") facts.max_threads_per_block = 1024;
-  facts.max_num_threads = facts.max_threads_per_block;
-  if (const auto* given = As<IntAttr>(target->config->Find("max_num_threads")))
-    facts.max_num_threads = facts.max_threads_per_block = given->value;
-  if (const auto* given = As<IntAttr>(target->config->Find("max_threads_per_block")))
-    facts.max_threads_per_block = given->value;
-  constexpr std::pair<std::string_view, int64_t> kSharedMemories[] = {
-      {"cuda", 49152}, {"rocm", 65536}, {"metal", 32768}};
-  for (const auto& [kind, size] : kSharedMemories) {
-    if (facts.kind == kind) facts.max_shared_memory_per_block = size;
-  }
-  if (const auto* given = As<IntAttr>(target->config->Find("max_shared_memory_per_block")))
-    facts.max_shared_memory_per_block = given->value;
-  return facts;
-}
-
-std::vector<int64_t> SuggestThreadsPerBlock(const TargetFacts& target, const std::vector<const tir::For*>& loops) {
-  constexpr int64_t kMaxForUnknown = 32;
-  int64_t threads = 64;
-  if (target.kind == "cuda") threads = 1024;
-  if (target.kind == "rocm" || target.kind == "metal" || target.kind == "opencl") threads = 256;
-  const auto take = [&](int64_t limit) {
-    int64_t extent = 1;
-    while (extent * 2 <= limit && extent * 2 <= threads) extent *= 2;
-    threads /= extent;
-    return extent;
-  };
-  std::vector<int64_t> result(loops.size(), 0);
-  for (size_t i = 0; i < loops.size(); ++i) {
-    if (const auto extent = ConstExtent(loops[i]->extent)) result[i] = take(*extent);
-  }
-  bool is_first = true;
-  size_t first = 0;
-  for (size_t i = 0; i < loops.size(); ++i) {
-    if (ConstExtent(loops[i]->extent)) continue;
-    if (std::exchange(is_first, false)) first = i;
-    result[i] = take(kMaxForUnknown);
-  }
-  if (!is_first) result[first] *= threads;
-  return result;
 }
 
 }  // namespace iropt::schedule

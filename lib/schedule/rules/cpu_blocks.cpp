@@ -201,7 +201,7 @@ void CutLoop(RuleSchedule& sch, const tir::Block& block, const AxisInfo& axis, c
   int64_t begin = 0;
   for (const int64_t cut : *cuts) parts.emplace_back(cut - std::exchange(begin, cut));
   parts.emplace_back(std::nullopt);
-  sch.LoopPartition(loop, parts);
+  sch.LoopPartition({loop, parts});
 }
 
 }  // namespace
@@ -219,31 +219,31 @@ std::vector<BlockInfo> InlineElementwise(RuleSchedule& sch, const std::vector<Bl
       const tir::Block& block = sch.Block(consumer);
       return !block.init && IsSpatial(block);
     };
-    const Names consumers = sch.GetConsumers(info.block);
+    const Names consumers = sch.GetConsumers({info.block});
     const bool may_inline = sch.ok() && info.IsInjective() && !consumers.empty() &&
                             (IsCopy(sch.Block(info.block)) || std::ranges::all_of(consumers, is_elementwise)) &&
                             StaysSmall(sch, sch.Block(info.block), consumers);
-    if (!may_inline || !sch.TryComputeInline(info.block)) rest.push_back(info);
+    if (!may_inline || !sch.Try(args::ComputeInline<Named>{info.block})) rest.push_back(info);
   }
   return rest;
 }
 
 void ScheduleElementwise(RuleSchedule& sch, const BlockInfo& info, const CpuFacts& facts) {
   const tir::Block& block = sch.Block(info.block);
-  Names loops = sch.GetLoops(info.block);
+  Names loops = sch.GetLoops({info.block});
   if (!sch.ok() || loops.empty() || loops.size() != info.axes.size() || block.writes.size() != 1) return;
   const auto extent = ConstExtent(info.axes.back().extent);
   const int64_t lanes = LanesFor(extent.value_or(1), facts.LanesOf(block.writes[0]->buffer->dtype));
   const bool has_vectors = lanes >= kFewestLanes && CanVectorize(block, info.axes.back().var);
   if (has_vectors) {
-    const Names parts = sch.Split(loops.back(), {std::nullopt, lanes});
-    sch.Vectorize(parts[1]);
+    const Names parts = sch.Split({loops.back(), {std::nullopt, lanes}});
+    sch.Vectorize({parts[1]});
     loops.back() = parts[0];
   }
   const Name last = loops.back();
   if (loops.size() > 1) loops.pop_back();
-  const Name parallel = loops.size() > 1 ? sch.Fuse(loops) : loops[0];
-  sch.Parallel(parallel);
+  const Name parallel = loops.size() > 1 ? sch.Fuse({loops}) : loops[0];
+  sch.Parallel({parallel});
   if (sch.ok() && !has_vectors && info.axes.size() > 1) CutLoop(sch, sch.Block(info.block), info.axes.back(), last);
 }
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "block_info.h"
 #include "cpu_facts.h"
 #include "iropt/ir/tir/visitor.h"
-#include "rule_schedule.h"
 
 namespace iropt::schedule {
 

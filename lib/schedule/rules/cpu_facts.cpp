@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "rule_schedule.h"
+#include "target_facts.h"
 
 namespace iropt::schedule {
 

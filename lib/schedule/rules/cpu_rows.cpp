@@ -50,8 +50,9 @@ bool ReducesRows(const tir::Block& block, const tir::Var* axis) {
 }  // namespace
 
 bool ScheduleRows(RuleSchedule& sch, const BlockInfo& info, const CpuFacts& facts) {
-  const size_t spatial = info.Kinds().find_first_not_of('S');
-  if (spatial == std::string::npos || info.Kinds().find_first_not_of('R', spatial) != std::string::npos) return false;
+  const size_t spatial = info.CountLeading(AxisKind::kSpatial);
+  const size_t reduced = info.CountTrailing(AxisKind::kReduction);
+  if (reduced == 0 || spatial + reduced != info.axes.size()) return false;
   const tir::Block& block = sch.Block(info.block);
   const auto extent = ConstExtent(info.axes.back().extent);
   if (!extent || !ReducesRows(block, info.axes.back().var)) return false;
@@ -59,30 +60,30 @@ bool ScheduleRows(RuleSchedule& sch, const BlockInfo& info, const CpuFacts& fact
   if (!row) return false;
   const auto rank = static_cast<int64_t>(block.writes[0]->buffer->shape.size());
   const Names loops = sch.GetLoops(info.block, info.axes.size());
-  const Names parts = sch.Split(loops.back(), {std::nullopt, row->vectors * row->lanes});
-  const Name sums = sch.RFactor(parts[1], rank);
+  const Names parts = sch.Split({loops.back(), {std::nullopt, row->vectors * row->lanes}});
+  const Name sums = sch.RFactor({parts[1], rank});
   size_t depth = 0;
   if (spatial > 0) {
     const Names outer = sch.GetLoops(info.block, spatial);
     const Name rows =
-        spatial > 1 ? sch.Fuse({outer.begin(), outer.begin() + static_cast<std::ptrdiff_t>(spatial)}) : outer[0];
-    sch.Parallel(rows);
-    sch.ComputeAt(sums, rows);
-    sch.SetScope(sums, 0, "local");
+        spatial > 1 ? sch.Fuse({{outer.begin(), outer.begin() + static_cast<std::ptrdiff_t>(spatial)}}) : outer[0];
+    sch.Parallel({rows});
+    sch.ComputeAt({sums, rows});
+    sch.SetScope({sums, 0, "local"});
     depth = 1;
   }
   // A block that was moved has its loops in the order of its axes, of which that of the accumulators is the first one.
   Names own = sch.GetLoops(sums, depth + 2);
   own.erase(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(depth));
   if (depth > 0) std::rotate(own.begin(), own.begin() + 1, own.end());
-  const Names lanes = sch.Split(own.back(), {std::nullopt, row->lanes});
+  const Names lanes = sch.Split({own.back(), {std::nullopt, row->lanes}});
   const Name first = own[0];
   own.back() = lanes[0];
   own.push_back(lanes[1]);
-  sch.Reorder(own);
-  sch.Vectorize(lanes[1]);
-  sch.Unroll(lanes[0]);
-  sch.DecomposeReduction(sums, first);
+  sch.Reorder({own});
+  sch.Vectorize({lanes[1]});
+  sch.Unroll({lanes[0]});
+  sch.DecomposeReduction({sums, first});
   return true;
 }
 

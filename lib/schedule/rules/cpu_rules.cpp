@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "cpu_facts.h"
-#include "rule_schedule.h"
+#include "gemv.h"
+#include "rule_list.h"
 #include "schedule/stmt_tools.h"
 
 namespace iropt::schedule {
@@ -21,29 +22,29 @@ int64_t VectorBits(const TargetAttr* target) {
 }
 
 void VectorizeInner(RuleSchedule& sch, const Name& block, int64_t lanes) {
-  const Names loops = sch.GetLoops(block);
+  const Names loops = sch.GetLoops({block});
   if (!sch.ok() || loops.size() <= 1) return;
   const auto extent = ConstExtent(sch.Loop(loops.back()).extent);
   if (!extent || *extent > lanes)
-    sch.Vectorize(sch.Split(loops.back(), {std::nullopt, lanes})[1]);
+    sch.Vectorize({sch.Split({loops.back(), {std::nullopt, lanes}})[1]});
   else if (*extent >= 2)
-    sch.Vectorize(loops.back());
+    sch.Vectorize({loops.back()});
 }
 
 void UnrollInner(RuleSchedule& sch, const Name& block, int64_t lanes) {
-  const Names loops = sch.GetLoops(block);
+  const Names loops = sch.GetLoops({block});
   if (!sch.ok() || loops.size() <= 1) return;
   const auto extent = ConstExtent(sch.Loop(loops.back()).extent);
   if (extent && *extent <= lanes) return;
-  const Name inner = sch.Split(loops.back(), {std::nullopt, lanes})[1];
-  sch.Annotate(inner, attr::kPragmaAutoUnrollMaxStep, lanes);
-  sch.Annotate(inner, attr::kPragmaUnrollExplicit, 1);
+  const Name inner = sch.Split({loops.back(), {std::nullopt, lanes}})[1];
+  sch.Annotate({inner, attr::kPragmaAutoUnrollMaxStep, lanes});
+  sch.Annotate({inner, attr::kPragmaUnrollExplicit, 1});
 }
 
 void ScheduleCpuGemv(RuleSchedule& sch, const Name& block) {
   constexpr int64_t kVectorWidth = 8;
   constexpr int64_t kUnroll = 256;
-  const Names loops = sch.GetLoops(block);
+  const Names loops = sch.GetLoops({block});
   if (!sch.ok() || loops.size() != 4) {
     sch.Fail();
     return;
@@ -55,13 +56,13 @@ void ScheduleCpuGemv(RuleSchedule& sch, const Name& block) {
     const bool is_tall = *extents[0] * *extents[1] > *extents[2] * *extents[3];
     (is_tall ? spatial_tile : reduction_tile) = 128;
   }
-  const Names s = sch.Split(loops[1], {std::nullopt, spatial_tile});
-  const Names r = sch.Split(loops[2], {std::nullopt, reduction_tile});
-  sch.Split(loops[3], {std::nullopt, std::min(kVectorWidth, extents[3].value_or(kVectorWidth))});
-  sch.Vectorize(s[1]);
-  sch.Parallel(s[0]);
-  sch.Annotate(r[0], attr::kPragmaAutoUnrollMaxStep, kUnroll);
-  sch.Annotate(r[0], attr::kPragmaUnrollExplicit, 1);
+  const Names s = sch.Split({loops[1], {std::nullopt, spatial_tile}});
+  const Names r = sch.Split({loops[2], {std::nullopt, reduction_tile}});
+  sch.Split({loops[3], {std::nullopt, std::min(kVectorWidth, extents[3].value_or(kVectorWidth))}});
+  sch.Vectorize({s[1]});
+  sch.Parallel({s[0]});
+  sch.Annotate({r[0], attr::kPragmaAutoUnrollMaxStep, kUnroll});
+  sch.Annotate({r[0], attr::kPragmaUnrollExplicit, 1});
 }
 
 }  // namespace
@@ -74,22 +75,19 @@ bool ApplyCpuReduction(RuleSchedule& sch, const TargetAttr* target) {
   const auto is_injective = [](const BlockInfo& info) { return info.IsInjective(); };
   if (std::ranges::all_of(infos, is_injective) || !infos.back().IsInjective()) return false;
   size_t leading = std::string::npos;
-  for (const BlockInfo& info : infos) {
-    const std::string kinds = info.Kinds();
-    leading = std::min({leading, kinds.find_first_not_of('S'), kinds.size()});
-  }
+  for (const BlockInfo& info : infos) leading = std::min(leading, info.CountLeading(AxisKind::kSpatial));
   if (leading == 0) return false;
   const tir::Block& last = sch.Block(infos.back().block);
   const int64_t bits = last.writes.empty() ? 32 : last.writes[0]->buffer->dtype.bits;
   const int64_t lanes = std::max<int64_t>(VectorBits(target) / bits, 2);
-  const Names loops = sch.GetLoops(infos.back().block);
+  const Names loops = sch.GetLoops({infos.back().block});
   if (!sch.ok() || loops.size() < leading) return false;
   const Name spatial =
-      leading > 1 ? sch.Fuse({loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(leading)}) : loops[0];
-  sch.Parallel(spatial);
+      leading > 1 ? sch.Fuse({{loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(leading)}}) : loops[0];
+  sch.Parallel({spatial});
   VectorizeInner(sch, infos.back().block, lanes);
   for (size_t i = infos.size() - 1; i > 0; --i)
-    sch.ComputeAt(infos[i - 1].block, spatial, /*preserve_unit_loops=*/true);
+    sch.ComputeAt({.block = infos[i - 1].block, .loop = spatial, .preserve_unit_loops = true});
   for (size_t i = 0; i + 1 < infos.size(); ++i) {
     if (infos[i].IsInjective())
       VectorizeInner(sch, infos[i].block, lanes);

@@ -20,6 +20,7 @@
 #include "cpu_tiling.h"
 #include "iropt/ir/context.h"
 #include "iropt/support/lookup.h"
+#include "rule_list.h"
 #include "schedule/checks.h"
 #include "schedule/stmt_tools.h"
 
@@ -68,11 +69,21 @@ void ScheduleCopy(RuleSchedule& sch, const Name& copy, const Operand& operand, c
   const Tile& tile = tiled.tile;
   Names loops = sch.GetLoops(copy, 1);
   if (operand.form == Operand::Form::kContiguous && tile.is_vector && !tiled.is_padded) {
-    const Names parts = sch.Split(loops.back(), {std::nullopt, tile.vectors, tile.lanes});
-    sch.Vectorize(parts[2]);
+    const Names parts = sch.Split({loops.back(), {std::nullopt, tile.vectors, tile.lanes}});
+    sch.Vectorize({parts[2]});
     loops.back() = parts[0];
   }
-  sch.Parallel(loops[0]);
+  sch.Parallel({loops[0]});
+}
+
+// The pad value 0, for a new layout of a buffer that the block reads.
+const IndexMapAttr* ZeroFor(RuleSchedule& sch, const Name& block, int64_t index, const IndexMapAttr& layout) {
+  const DataType dtype = sch.Block(block).reads[static_cast<size_t>(index)]->buffer->dtype;
+  std::vector<const tir::Var*> params;
+  for (const PrimExpr* result : layout.results)
+    params.push_back(IRContext::Current().NewSymVar("i" + std::to_string(params.size()), result->dtype));
+  const PrimExpr* const zero[] = {sch.state().make().Const(0, dtype)};
+  return IndexMapAttr::Get(params, zero);
 }
 
 // Copies weights, and operands that a tile would read in steps, to the layout of the tile.
@@ -86,11 +97,11 @@ void PackOperands(RuleSchedule& sch, const TiledBlock& tiled, const PrimFunc& fu
     if (read == block.reads.end()) continue;
     const int64_t index = read - block.reads.begin();
     const IndexMapAttr* layout = PackedLayout(block, operand, tiled.tile.width(), sch.state().make());
-    const Name copy = sch.CacheRead(tiled.block, index, "global");
-    const Padding padding = tiled.is_padded ? Padding::kZero : Padding::kNone;
-    sch.TransformLayout(tiled.block, index, /*is_write=*/false, layout, padding);
+    const Name copy = sch.CacheRead({tiled.block, index, "global"});
+    const IndexMapAttr* pad_value = tiled.is_padded && sch.ok() ? ZeroFor(sch, tiled.block, index, *layout) : nullptr;
+    sch.TransformLayout({tiled.block, index, Side::kRead, layout, pad_value});
     if (is_free)
-      sch.Annotate(copy, attr::kLayoutRewritePreproc, 1);
+      sch.Annotate({copy, attr::kLayoutRewritePreproc, 1});
     else
       ScheduleCopy(sch, copy, operand, tiled);
   }
@@ -122,16 +133,16 @@ bool IsElementwiseAfter(RuleSchedule& sch, const Name& block, const TiledBlock& 
 
 // The block that runs in the tile after the reduction: what follows it, or a copy of the tile to the result.
 Name EpilogueOf(RuleSchedule& sch, const TiledBlock& tiled) {
-  const Names consumers = sch.GetConsumers(tiled.block);
+  const Names consumers = sch.GetConsumers({tiled.block});
   if (sch.ok() && consumers.size() == 1 && IsElementwiseAfter(sch, consumers[0], tiled)) {
     const tir::Buffer* result = sch.Block(tiled.block).writes[0]->buffer;
     const List<const tir::Buffer*> params = sch.state().func()->param_buffers;
     if (std::ranges::find(params, result) == params.end()) {
-      sch.SetScope(tiled.block, 0, "local");
+      sch.SetScope({tiled.block, 0, "local"});
       return consumers[0];
     }
   }
-  return sch.CacheWrite(tiled.block, 0, "local");
+  return sch.CacheWrite({tiled.block, 0, "local"});
 }
 
 // The loops of a tile: those outside of it, the last of which has one iteration for each tile, and those in it.
@@ -144,16 +155,17 @@ struct TileLoops {
 TileLoops SplitLoops(RuleSchedule& sch, const TiledBlock& tiled, const Names& loops) {
   TileLoops result;
   // The lanes behind the end need no condition: they read what weights are padded with, and their results are dropped.
-  const Names parts = sch.Split(loops[tiled.vector_loop()], {std::nullopt, tiled.tile.vectors, tiled.tile.lanes},
-                                /*has_condition=*/!tiled.is_padded);
-  if (tiled.is_padded) sch.Annotate(parts[0], attr::kLoopPartitionHint, 1);
+  const Names parts = sch.Split({.loop = loops[tiled.vector_loop()],
+                                 .factors = {std::nullopt, tiled.tile.vectors, tiled.tile.lanes},
+                                 .disable_predication = tiled.is_padded});
+  if (tiled.is_padded) sch.Annotate({parts[0], attr::kLoopPartitionHint, 1});
   result.vectors = parts[1];
   result.lanes = parts[2];
   Names rows;
   for (const size_t i : tiled.spatial) {
     if (i == tiled.vector_loop()) continue;
     if (tiled.row_loop() == i)
-      rows = sch.Split(loops[i], {std::nullopt, tiled.tile.rows});
+      rows = sch.Split({loops[i], {std::nullopt, tiled.tile.rows}});
     else
       result.outer.push_back(loops[i]);
   }
@@ -170,11 +182,11 @@ TileLoops SplitLoops(RuleSchedule& sch, const TiledBlock& tiled, const Names& lo
   if (!rows.empty()) result.outer.push_back(rows[0]);
   if (!has_panels_first && !has_tail) result.outer.push_back(parts[0]);
   if (tiled.blocks > 1) {
-    const Names blocks = sch.Split(result.outer[1], {tiled.blocks, std::nullopt});
+    const Names blocks = sch.Split({result.outer[1], {tiled.blocks, std::nullopt}});
     result.outer[1] = blocks[1];
     result.outer.insert(result.outer.begin(), blocks[0]);
   }
-  if (has_tail) sch.Annotate(rows[0], attr::kLoopPartitionHint, 1);
+  if (has_tail) sch.Annotate({rows[0], attr::kLoopPartitionHint, 1});
   if (!rows.empty()) result.rows = {rows[1]};
   return result;
 }
@@ -186,7 +198,7 @@ Name ReorderTile(RuleSchedule& sch, const TiledBlock& tiled, const Names& loops,
   for (const size_t i : tiled.reduction) reduction.push_back(loops[i]);
   Names order = tile.outer;
   if (tiled.chunk > 0) {
-    const Names parts = sch.Split(reduction.back(), {std::nullopt, tiled.chunk});
+    const Names parts = sch.Split({reduction.back(), {std::nullopt, tiled.chunk}});
     reduction.back() = parts[0];
     order.insert(order.begin() + 1, reduction.begin(), reduction.end());
     order.push_back(parts[1]);
@@ -196,7 +208,7 @@ Name ReorderTile(RuleSchedule& sch, const TiledBlock& tiled, const Names& loops,
   }
   order.insert(order.end(), tile.rows.begin(), tile.rows.end());
   order.insert(order.end(), {tile.vectors, tile.lanes});
-  sch.Reorder(order);
+  sch.Reorder({order});
   return reduction[0];
 }
 
@@ -204,8 +216,8 @@ Name ReorderTile(RuleSchedule& sch, const TiledBlock& tiled, const Names& loops,
 // outside of it, because the last one is apart. Returns the loop.
 Name ScheduleOuter(RuleSchedule& sch, const TiledBlock& tiled, Names outer) {
   if (tiled.is_padded && outer.size() > 1) outer.erase(outer.begin());
-  Name parallel = outer.size() > 1 ? sch.Fuse(outer) : outer[0];
-  sch.Parallel(parallel);
+  Name parallel = outer.size() > 1 ? sch.Fuse({outer}) : outer[0];
+  sch.Parallel({parallel});
   return parallel;
 }
 
@@ -223,18 +235,22 @@ void PadResults(RuleSchedule& sch, const TiledBlock& tiled) {
   const PrimExpr* width = make.Const(tiled.tile.width(), params.back()->dtype);
   results.push_back(make.FloorDiv(params.back(), width));
   results.push_back(make.FloorMod(params.back(), width));
-  sch.TransformLayout(tiled.block, 0, /*is_write=*/true, IndexMapAttr::Get(params, results), Padding::kAny);
+  sch.TransformLayout({.block = tiled.block,
+                       .buffer_index = 0,
+                       .buffer_index_type = Side::kWrite,
+                       .index_map = IndexMapAttr::Get(params, results),
+                       .assume_injective_transform = true});
 }
 
 // Vectorizes what runs after the reduction in the loops below the outer ones.
 void ScheduleEpilogue(RuleSchedule& sch, const Name& epilogue, size_t depth, const TiledBlock& tiled) {
   Names own = sch.GetLoops(epilogue, depth + 1);
-  const Names parts = sch.Split(own.back(), {std::nullopt, tiled.tile.lanes});
-  sch.Vectorize(parts[1]);
-  sch.Unroll(parts[0]);
+  const Names parts = sch.Split({own.back(), {std::nullopt, tiled.tile.lanes}});
+  sch.Vectorize({parts[1]});
+  sch.Unroll({parts[0]});
   own.pop_back();
   if (tiled.chunk > 0) return;
-  for (size_t i = depth; i < own.size(); ++i) sch.Unroll(own[i]);
+  for (size_t i = depth; i < own.size(); ++i) sch.Unroll({own[i]});
 }
 
 void ScheduleTile(RuleSchedule& sch, const TiledBlock& tiled, const PrimFunc& func) {
@@ -249,15 +265,15 @@ void ScheduleTile(RuleSchedule& sch, const TiledBlock& tiled, const PrimFunc& fu
   const Name parallel = ScheduleOuter(sch, tiled, tile.outer);
   if (num_outer == 1 && at == tile.outer[0]) at = parallel;
   const size_t depth = sch.ok() ? sch.state().LoopsOf(sch.RefOf(at)).size() + 1 : 0;
-  sch.ReverseComputeAt(epilogue, at);
+  sch.ReverseComputeAt({epilogue, at});
   if (tiled.is_padded && sch.ok()) PadResults(sch, tiled);
   if (tiled.tile.is_vector) {
     ScheduleEpilogue(sch, epilogue, depth, tiled);
-    sch.Vectorize(tile.lanes);
-    sch.Unroll(tile.vectors);
-    if (!tile.rows.empty()) sch.Unroll(tile.rows[0]);
+    sch.Vectorize({tile.lanes});
+    sch.Unroll({tile.vectors});
+    if (!tile.rows.empty()) sch.Unroll({tile.rows[0]});
   }
-  sch.DecomposeReduction(tiled.block, reduction);
+  sch.DecomposeReduction({tiled.block, reduction});
 }
 
 // ---- The function
@@ -276,7 +292,7 @@ std::optional<Name> ScheduleReduction(RuleSchedule& sch, const BlockInfo& info, 
   const auto tiled = FindTile(sch, info, func, facts);
   if ((!tiled || NeedsCopies(*tiled, func)) && ScheduleRows(sch, info, facts)) return std::nullopt;
   if (!tiled) return std::nullopt;
-  const Names consumers = sch.GetConsumers(tiled->block);
+  const Names consumers = sch.GetConsumers({tiled->block});
   const bool has_epilogue = sch.ok() && consumers.size() == 1 && IsElementwiseAfter(sch, consumers[0], *tiled);
   ScheduleTile(sch, *tiled, func);
   return has_epilogue ? std::optional(consumers[0]) : std::nullopt;

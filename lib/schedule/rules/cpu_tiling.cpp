@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "gemv.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "schedule/checks.h"
 #include "schedule/stmt_tools.h"

@@ -15,6 +15,7 @@
 
 #include "cpu_blocks.h"
 #include "iropt/schedule/winograd.h"
+#include "rule_list.h"
 #include "schedule/stmt_tools.h"
 
 namespace iropt::schedule {
@@ -74,7 +75,7 @@ TransformLoops SplitTransform(RuleSchedule& sch, const BlockInfo& info, const Tr
     } else if (in_tile && found.is_input) {
       result.inner.push_back(loops[*axis]);
     } else if (in_tile) {
-      const Names parts = sch.Split(loops[*axis], {std::nullopt, found.tile});
+      const Names parts = sch.Split({loops[*axis], {std::nullopt, found.tile}});
       result.outer.push_back(parts[0]);
       result.inner.push_back(parts[1]);
     } else {
@@ -83,7 +84,7 @@ TransformLoops SplitTransform(RuleSchedule& sch, const BlockInfo& info, const Tr
   }
   if (channels.empty()) return result;
   if (result.lanes < kFewestLanes) result.lanes = 1;
-  const Names parts = sch.Split(channels, {std::nullopt, result.lanes});
+  const Names parts = sch.Split({channels, {std::nullopt, result.lanes}});
   result.outer.push_back(parts[0]);
   result.inner.push_back(parts[1]);
   return result;
@@ -93,10 +94,10 @@ TransformLoops SplitTransform(RuleSchedule& sch, const BlockInfo& info, const Tr
 void ScheduleInTile(RuleSchedule& sch, Names loops, int64_t lanes) {
   if (loops.empty() || !sch.ok()) return;
   if (lanes > 1 && ConstExtent(sch.Loop(loops.back()).extent) == lanes) {
-    sch.Vectorize(loops.back());
+    sch.Vectorize({loops.back()});
     loops.pop_back();
   }
-  for (const Name& loop : loops) sch.Unroll(loop);
+  for (const Name& loop : loops) sch.Unroll({loop});
 }
 
 bool ScheduleTransform(RuleSchedule& sch, const TransformFinder& found, const CpuFacts& facts) {
@@ -110,16 +111,16 @@ bool ScheduleTransform(RuleSchedule& sch, const TransformFinder& found, const Cp
   if (!store || store->indices.size() != kRank) return false;
   TransformLoops tile = SplitTransform(sch, last, found, facts);
   if (!sch.ok() || tile.inner.empty()) return false;
-  if (tile.outer.empty()) tile.outer.push_back(sch.AddUnitLoop(tile.inner[0]));
+  if (tile.outer.empty()) tile.outer.push_back(sch.AddUnitLoop({tile.inner[0]}));
   Names order = tile.outer;
   order.insert(order.end(), tile.inner.begin(), tile.inner.end());
-  sch.Reorder(order);
-  const Name at = tile.outer.size() > 1 ? sch.Fuse(tile.outer) : tile.outer[0];
-  sch.Parallel(at);
+  sch.Reorder({order});
+  const Name at = tile.outer.size() > 1 ? sch.Fuse({tile.outer}) : tile.outer[0];
+  sch.Parallel({at});
   for (size_t i = infos.size() - 1; i-- > 0;) {
-    sch.ComputeAt(infos[i].block, at);
-    sch.SetScope(infos[i].block, 0, "local");
-    const Names loops = sch.GetLoops(infos[i].block);
+    sch.ComputeAt({infos[i].block, at});
+    sch.SetScope({infos[i].block, 0, "local"});
+    const Names loops = sch.GetLoops({infos[i].block});
     if (!sch.ok()) return false;
     ScheduleInTile(sch, {loops.begin() + 1, loops.end()}, tile.lanes);
   }

@@ -1,7 +1,7 @@
-// Functions that the rules for products of a matrix and a vector share.
+#include "gemv.h"
+
 #include <algorithm>
 
-#include "rule_schedule.h"
 #include "schedule/stmt_tools.h"
 
 namespace iropt::schedule {
@@ -39,8 +39,8 @@ std::optional<int64_t> BytesOf(const std::vector<const tir::Buffer*>& buffers) {
 }
 
 Name ShareVector(RuleSchedule& sch, const Name& block, const Name& thread_loop, const SharedVectorTiling& tiling) {
-  Name vector = sch.CacheRead(block, 0, "shared");
-  sch.ComputeAt(vector, thread_loop, /*preserve_unit_loops=*/true);
+  Name vector = sch.CacheRead({block, 0, "shared"});
+  sch.ComputeAt({.block = vector, .loop = thread_loop, .preserve_unit_loops = true});
   const Name loop = sch.GetLoops(vector, 1).back();
   if (!sch.ok()) return vector;
   const int64_t threads = tiling.spatial * tiling.reduction;
@@ -50,11 +50,12 @@ Name ShareVector(RuleSchedule& sch, const Name& block, const Name& thread_loop, 
     lanes = std::max<int64_t>(std::min(factor / threads, lanes), 1);
   }
   const bool x_reduces = tiling.reduction_tag == "threadIdx.x";
-  const Names parts = sch.Split(loop, {std::nullopt, x_reduces ? tiling.spatial : tiling.reduction,
-                                       x_reduces ? tiling.reduction : tiling.spatial, lanes});
-  sch.Bind(parts[1], "threadIdx.y");
-  sch.Bind(parts[2], "threadIdx.x");
-  sch.Vectorize(parts[3]);
+  const Names parts = sch.Split({loop,
+                                 {std::nullopt, x_reduces ? tiling.spatial : tiling.reduction,
+                                  x_reduces ? tiling.reduction : tiling.spatial, lanes}});
+  sch.Bind({parts[1], "threadIdx.y"});
+  sch.Bind({parts[2], "threadIdx.x"});
+  sch.Vectorize({parts[3]});
   return vector;
 }
 
@@ -84,7 +85,7 @@ std::optional<bool> NormalizeGemv(RuleSchedule& sch, const BlockInfo& info) {
     Name loop = axis->loop;
     if (term.lower_factor > 1) {
       if (!group.empty() || !is_inner) return std::nullopt;
-      const Names parts = sch.Split(loop, {std::nullopt, term.lower_factor});
+      const Names parts = sch.Split({loop, {std::nullopt, term.lower_factor}});
       loop = parts[0];
       group.push_back(parts[1]);
     }
@@ -95,22 +96,22 @@ std::optional<bool> NormalizeGemv(RuleSchedule& sch, const BlockInfo& info) {
     sch.Fail();
     return std::nullopt;
   }
-  if (group.empty()) group.push_back(sch.AddUnitLoop(info.block));
-  if (batch.empty()) batch.push_back(sch.AddUnitLoop(info.block));
+  if (group.empty()) group.push_back(sch.AddUnitLoop({info.block}));
+  if (batch.empty()) batch.push_back(sch.AddUnitLoop({info.block}));
   Names order;
   for (const Names* loops : {&batch, &spatial, &reduction, &group})
     order.insert(order.end(), loops->begin(), loops->end());
-  sch.Reorder(order);
-  sch.Fuse(batch);
-  sch.Fuse(spatial);
-  sch.Fuse(reduction);
+  sch.Reorder({order});
+  sch.Fuse({batch});
+  sch.Fuse({spatial});
+  sch.Fuse({reduction});
   return sch.ok() ? std::optional(is_inner) : std::nullopt;
 }
 
 void AutoVectorize(RuleSchedule& sch, const Name& loop, int64_t lanes) {
   if (!sch.ok()) return;
   const auto extent = ConstExtent(sch.Loop(loop).extent);
-  if (extent) sch.Vectorize(*extent <= lanes ? loop : sch.Split(loop, {std::nullopt, lanes})[1]);
+  if (extent) sch.Vectorize({*extent <= lanes ? loop : sch.Split({loop, {std::nullopt, lanes}})[1]});
 }
 
 int64_t MaxFactor(int64_t n, std::vector<int64_t> factors) {

@@ -1,9 +1,11 @@
 // gpu.Fallback: inlines what can be inlined, and runs the spatial loops of the blocks that remain on the threads.
 #include <algorithm>
 
+#include "block_info.h"
 #include "iropt/ir/tir/thread_axis.h"
 #include "iropt/ir/tir/visitor.h"
-#include "rule_schedule.h"
+#include "rule_list.h"
+#include "target_facts.h"
 
 namespace iropt::schedule {
 
@@ -30,7 +32,7 @@ bool ApplyGpuFallback(RuleSchedule& sch, const TargetAttr* target) {
   if (!infos) return false;
   std::vector<std::pair<Name, Name>> reductions;
   for (const BlockInfo& info : TryInline(sch, *infos)) {
-    const Names loops = sch.GetLoops(info.block);
+    const Names loops = sch.GetLoops({info.block});
     if (!sch.ok()) return false;
     const auto is_bound = [&](const Name& loop) { return sch.Loop(loop).thread_binding != nullptr; };
     if (std::ranges::any_of(loops, is_bound)) continue;
@@ -41,18 +43,18 @@ bool ApplyGpuFallback(RuleSchedule& sch, const TargetAttr* target) {
        : info.axes[i].kind == AxisKind::kReduction ? reduction
                                                    : other)
           .push_back(loops[i]);
-    if (spatial.empty()) spatial.push_back(sch.AddUnitLoop(info.block));
+    if (spatial.empty()) spatial.push_back(sch.AddUnitLoop({info.block}));
     Names order = spatial;
     order.insert(order.end(), reduction.begin(), reduction.end());
     order.insert(order.end(), other.begin(), other.end());
-    sch.Reorder(order);
-    const Names parts = sch.Split(sch.Fuse(spatial), {std::nullopt, facts.max_threads_per_block});
-    sch.Bind(parts[0], "blockIdx.x");
-    sch.Bind(parts[1], "threadIdx.x");
+    sch.Reorder({order});
+    const Names parts = sch.Split({sch.Fuse({spatial}), {std::nullopt, facts.max_threads_per_block}});
+    sch.Bind({parts[0], "blockIdx.x"});
+    sch.Bind({parts[1], "threadIdx.x"});
     if (!reduction.empty()) reductions.emplace_back(info.block, reduction[0]);
     if (!sch.ok()) return false;
   }
-  for (const auto& [block, loop] : reductions) sch.DecomposeReduction(block, loop);
+  for (const auto& [block, loop] : reductions) sch.DecomposeReduction({block, loop});
   return sch.ok();
 }
 

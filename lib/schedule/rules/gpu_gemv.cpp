@@ -2,7 +2,9 @@
 // the threads of a block share the rows, and the parts of the reduction.
 #include <algorithm>
 
-#include "rule_schedule.h"
+#include "gemv.h"
+#include "rule_list.h"
+#include "target_facts.h"
 
 namespace iropt::schedule {
 
@@ -98,24 +100,24 @@ class GpuGemv {
   // Reduces in parts, first to the lanes of the threads, then to the threads.
   void Factor() {
     const Names loops = sch_.GetLoops(gemv_, 4);
-    const Name s = sch_.Fuse({loops[0], loops[1]});
-    const Name r = sch_.Fuse({loops[2], loops[3]});
-    sch_.Split(s, {std::nullopt, tiling_.spatial, 1});
-    const Names parts = sch_.Split(r, {std::nullopt, tiling_.reduction, tiling_.tile / tiling_.lanes, tiling_.lanes});
-    sch_.Reorder({parts[0], parts[2], parts[1], parts[3]});
-    lanes_ = sch_.RFactor(sch_.Fuse({parts[1], parts[3]}), 0);
+    const Name s = sch_.Fuse({{loops[0], loops[1]}});
+    const Name r = sch_.Fuse({{loops[2], loops[3]}});
+    sch_.Split({s, {std::nullopt, tiling_.spatial, 1}});
+    const Names parts = sch_.Split({r, {std::nullopt, tiling_.reduction, tiling_.tile / tiling_.lanes, tiling_.lanes}});
+    sch_.Reorder({{parts[0], parts[2], parts[1], parts[3]}});
+    lanes_ = sch_.RFactor({sch_.Fuse({{parts[1], parts[3]}}), 0});
     const Names own = sch_.GetLoops(gemv_, 4);
-    threads_ = sch_.RFactor(sch_.Split(own[3], {tiling_.reduction, std::nullopt})[0], 0);
+    threads_ = sch_.RFactor({sch_.Split({own[3], {tiling_.reduction, std::nullopt}})[0], 0});
     const Names inner = sch_.GetLoops(lanes_, 6);
-    const Names last = sch_.Split(inner[5], {tiling_.reduction, std::nullopt});
+    const Names last = sch_.Split({inner[5], {tiling_.reduction, std::nullopt}});
     block_loop_ = inner[0];
     thread_loop_ = last[0];
     reduce_loop_ = inner[3];
-    sch_.Reorder({inner[0], inner[1], last[0], inner[3], inner[2], inner[4], last[1]});
-    sch_.Bind(inner[0], "blockIdx.x");
-    sch_.Bind(inner[1], tiling_.spatial_tag);
-    sch_.Bind(last[0], tiling_.reduction_tag);
-    sch_.Vectorize(last[1]);
+    sch_.Reorder({{inner[0], inner[1], last[0], inner[3], inner[2], inner[4], last[1]}});
+    sch_.Bind({inner[0], "blockIdx.x"});
+    sch_.Bind({inner[1], tiling_.spatial_tag});
+    sch_.Bind({last[0], tiling_.reduction_tag});
+    sch_.Vectorize({last[1]});
     tiling_.load_shared = tiling_.load_shared && FitsShared();
   }
 
@@ -129,15 +131,15 @@ class GpuGemv {
   }
 
   void LoadMatrix() {
-    const Name copy = sch_.CacheRead(lanes_, 1, "local");
-    const size_t count = sch_.GetLoops(copy).size();
-    sch_.ComputeAt(copy, reduce_loop_, /*preserve_unit_loops=*/true);
+    const Name copy = sch_.CacheRead({lanes_, 1, "local"});
+    const size_t count = sch_.GetLoops({copy}).size();
+    sch_.ComputeAt({.block = copy, .loop = reduce_loop_, .preserve_unit_loops = true});
     const Names loops = sch_.GetLoops(copy, std::max<size_t>(count, 1));
     if (!sch_.ok()) return;
     const DataType dtype = sch_.Block(copy).reads[0]->buffer->dtype;
     const int64_t bytes = (dtype.bits + 7) / 8;
     const Name fused = count == 1 ? loops.back() : sch_.FuseFrom(loops, loops.size() - 2);
-    sch_.Vectorize(sch_.Split(fused, {std::nullopt, std::max<int64_t>(1, tiling_.vector_load / bytes)})[1]);
+    sch_.Vectorize({sch_.Split({fused, {std::nullopt, std::max<int64_t>(1, tiling_.vector_load / bytes)}})[1]});
   }
 
   void LoadVector() {
@@ -149,56 +151,56 @@ class GpuGemv {
   }
 
   void ReduceLanes() {
-    sch_.ReverseComputeAt(threads_, block_loop_, /*preserve_unit_loops=*/true);
+    sch_.ReverseComputeAt({.block = threads_, .loop = block_loop_, .preserve_unit_loops = true});
     const Names loops = sch_.GetLoops(threads_, 4);
-    const Names rows = sch_.Split(sch_.FuseFrom(loops, 3), {std::nullopt, tiling_.spatial, 1});
-    const Names lanes = sch_.Split(rows[2], {std::nullopt, 1});
-    const Name ts = sch_.Fuse({rows[0], rows[1]});
-    sch_.Reorder({ts, loops[1], lanes[0], lanes[1], loops[2]});
-    sch_.Bind(ts, tiling_.spatial_tag);
-    sch_.Bind(loops[1], tiling_.reduction_tag);
-    sch_.Vectorize(lanes[1]);
+    const Names rows = sch_.Split({sch_.FuseFrom(loops, 3), {std::nullopt, tiling_.spatial, 1}});
+    const Names lanes = sch_.Split({rows[2], {std::nullopt, 1}});
+    const Name ts = sch_.Fuse({{rows[0], rows[1]}});
+    sch_.Reorder({{ts, loops[1], lanes[0], lanes[1], loops[2]}});
+    sch_.Bind({ts, tiling_.spatial_tag});
+    sch_.Bind({loops[1], tiling_.reduction_tag});
+    sch_.Vectorize({lanes[1]});
   }
 
   void ReduceThreads() {
-    sch_.ReverseComputeAt(gemv_, block_loop_, /*preserve_unit_loops=*/true);
+    sch_.ReverseComputeAt({.block = gemv_, .loop = block_loop_, .preserve_unit_loops = true});
     const Names loops = sch_.GetLoops(gemv_, 3);
-    const Names rows = sch_.Split(sch_.FuseFrom(loops, 2), {std::nullopt, tiling_.spatial, 1});
-    const Name ts = sch_.Fuse({rows[0], rows[1]});
-    sch_.Reorder({rows[2], ts, loops[1]});
-    sch_.Bind(ts, tiling_.spatial_tag);
-    sch_.Bind(loops[1], tiling_.reduction_tag);
+    const Names rows = sch_.Split({sch_.FuseFrom(loops, 2), {std::nullopt, tiling_.spatial, 1}});
+    const Name ts = sch_.Fuse({{rows[0], rows[1]}});
+    sch_.Reorder({{rows[2], ts, loops[1]}});
+    sch_.Bind({ts, tiling_.spatial_tag});
+    sch_.Bind({loops[1], tiling_.reduction_tag});
   }
 
   void Finish() {
-    sch_.DecomposeReduction(lanes_, sch_.GetLoops(lanes_, 4)[3]);
-    sch_.DecomposeReduction(threads_, sch_.GetLoops(threads_, 1).back());
-    sch_.SetScope(lanes_, 0, "local");
-    sch_.SetScope(threads_, 0, "local");
-    sch_.Annotate(sch_.GetLoops(lanes_, 4)[3], attr::kPragmaAutoUnrollMaxStep, tiling_.unroll);
-    sch_.Annotate(sch_.GetLoops(lanes_, 4)[3], attr::kPragmaUnrollExplicit, 1);
-    sch_.Annotate(sch_.GetLoops(threads_, 4)[3], attr::kPragmaAutoUnrollMaxStep, tiling_.unroll);
-    sch_.Annotate(sch_.GetLoops(threads_, 4)[3], attr::kPragmaUnrollExplicit, 1);
+    sch_.DecomposeReduction({lanes_, sch_.GetLoops(lanes_, 4)[3]});
+    sch_.DecomposeReduction({threads_, sch_.GetLoops(threads_, 1).back()});
+    sch_.SetScope({lanes_, 0, "local"});
+    sch_.SetScope({threads_, 0, "local"});
+    sch_.Annotate({sch_.GetLoops(lanes_, 4)[3], attr::kPragmaAutoUnrollMaxStep, tiling_.unroll});
+    sch_.Annotate({sch_.GetLoops(lanes_, 4)[3], attr::kPragmaUnrollExplicit, 1});
+    sch_.Annotate({sch_.GetLoops(threads_, 4)[3], attr::kPragmaAutoUnrollMaxStep, tiling_.unroll});
+    sch_.Annotate({sch_.GetLoops(threads_, 4)[3], attr::kPragmaUnrollExplicit, 1});
     if (!tiling_.load_shared) return;
-    sch_.Annotate(Last(sch_.GetLoops(vector_, 4), 4), attr::kPragmaUnrollExplicit, tiling_.unroll);
-    sch_.Annotate(Last(sch_.GetLoops(vector_, 4), 4), attr::kPragmaVectorize, 1);
+    sch_.Annotate({Last(sch_.GetLoops(vector_, 4), 4), attr::kPragmaUnrollExplicit, tiling_.unroll});
+    sch_.Annotate({Last(sch_.GetLoops(vector_, 4), 4), attr::kPragmaVectorize, 1});
   }
 
   void ScheduleEpilogue() {
     const Name& block = epilogue_->block;
     if (!sch_.ok()) return;
     if (IsBroadcastEpilogue(sch_, gemv_, block)) {
-      sch_.ReverseComputeAt(block, block_loop_);
-      sch_.SetScope(gemv_, 0, "shared");
+      sch_.ReverseComputeAt({block, block_loop_});
+      sch_.SetScope({gemv_, 0, "shared"});
       const Names loops = sch_.GetLoops(block, 3);
-      sch_.Bind(sch_.Split(sch_.FuseFrom(loops, 2), {std::nullopt, tiling_.reduction})[1], "threadIdx.x");
+      sch_.Bind({sch_.Split({sch_.FuseFrom(loops, 2), {std::nullopt, tiling_.reduction}})[1], "threadIdx.x"});
       return;
     }
-    sch_.ReverseComputeAt(block, block_loop_, /*preserve_unit_loops=*/true);
+    sch_.ReverseComputeAt({.block = block, .loop = block_loop_, .preserve_unit_loops = true});
     sch_.FuseFrom(sch_.GetLoops(block, 2), 1);
-    const Names parts = sch_.Split(sch_.GetLoops(block, 1).back(), {std::nullopt, tiling_.spatial, 1});
-    sch_.Bind(sch_.Fuse({parts[0], parts[1]}), tiling_.spatial_tag);
-    sch_.SetScope(gemv_, 0, "local");
+    const Names parts = sch_.Split({sch_.GetLoops(block, 1).back(), {std::nullopt, tiling_.spatial, 1}});
+    sch_.Bind({sch_.Fuse({{parts[0], parts[1]}}), tiling_.spatial_tag});
+    sch_.SetScope({gemv_, 0, "local"});
   }
 
   RuleSchedule& sch_;

@@ -2,16 +2,17 @@
 // kernel: a block of threads for each of the leading spatial axes, whose threads share the reductions.
 #include <algorithm>
 
+#include "block_info.h"
 #include "iropt/ir/context.h"
-#include "rule_schedule.h"
+#include "rule_list.h"
 #include "schedule/stmt_tools.h"
+#include "target_facts.h"
 
 namespace iropt::schedule {
 
 namespace {
 
 struct ReductionShape {
-  std::string kinds;  // of the first block
   size_t leading_spatial;
   size_t trailing_reduction;
 };
@@ -40,7 +41,7 @@ const IndexMapAttr* AlignAxes(RuleSchedule& sch, const BlockInfo& first, const B
 
 // Puts the loops of the last block that the results of the reductions depend on before the others.
 void ReorderLast(RuleSchedule& sch, const std::vector<BlockInfo>& infos) {
-  const Names loops = sch.GetLoops(infos.back().block);
+  const Names loops = sch.GetLoops({infos.back().block});
   if (!sch.ok()) return;
   const tir::Block& block = sch.Block(infos.back().block);
   AxisSet used;
@@ -59,7 +60,7 @@ void ReorderLast(RuleSchedule& sch, const std::vector<BlockInfo>& infos) {
     (is_used || arith::IsInt(sch.Loop(loops[i]).extent, 1) ? spatial : others).push_back(loops[i]);
   }
   spatial.insert(spatial.end(), others.begin(), others.end());
-  sch.Reorder(spatial);
+  sch.Reorder({spatial});
 }
 
 struct Tiling {
@@ -69,45 +70,45 @@ struct Tiling {
 
 // Runs the loop on threads, each of which has an unrolled loop.
 void Distribute(RuleSchedule& sch, const Name& loop, const Tiling& tiling) {
-  const Names parts = sch.Split(loop, {std::nullopt, tiling.threads});
-  sch.Reorder({parts[1], parts[0]});
-  sch.Bind(parts[1], "threadIdx.x");
-  sch.Annotate(parts[0], attr::kPragmaAutoUnrollMaxStep, tiling.unroll_depth);
-  sch.Annotate(parts[0], attr::kPragmaUnrollExplicit, 1);
+  const Names parts = sch.Split({loop, {std::nullopt, tiling.threads}});
+  sch.Reorder({{parts[1], parts[0]}});
+  sch.Bind({parts[1], "threadIdx.x"});
+  sch.Annotate({parts[0], attr::kPragmaAutoUnrollMaxStep, tiling.unroll_depth});
+  sch.Annotate({parts[0], attr::kPragmaUnrollExplicit, 1});
 }
 
 // All blocks in loops that run once.
 bool ScheduleScalar(RuleSchedule& sch, const std::vector<BlockInfo>& infos) {
   for (size_t i = 0; i < infos.size(); ++i)
-    sch.Bind(sch.AddUnitLoop(infos[i].block), i == 0 ? "blockIdx.x" : "threadIdx.x");
+    sch.Bind({sch.AddUnitLoop({infos[i].block}), i == 0 ? "blockIdx.x" : "threadIdx.x"});
   return sch.ok();
 }
 
 void ScheduleBlocks(RuleSchedule& sch, const std::vector<BlockInfo>& infos, const ReductionShape& shape,
                     const Tiling& tiling) {
-  const Names loops = sch.GetLoops(infos.back().block);
+  const Names loops = sch.GetLoops({infos.back().block});
   if (!sch.ok() || loops.size() < shape.leading_spatial || loops.empty()) {
     sch.Fail();
     return;
   }
-  const Name bx = sch.Fuse({loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(shape.leading_spatial)});
-  const Names parts = sch.Split(loops.back(), {std::nullopt, tiling.threads});
-  sch.Reorder({parts[1], parts[0]});
-  sch.Bind(bx, "blockIdx.x");
-  sch.Bind(parts[1], "threadIdx.x");
-  sch.Annotate(parts[0], attr::kPragmaAutoUnrollMaxStep, tiling.unroll_depth);
-  sch.Annotate(parts[0], attr::kPragmaUnrollExplicit, 1);
+  const Name bx = sch.Fuse({{loops.begin(), loops.begin() + static_cast<std::ptrdiff_t>(shape.leading_spatial)}});
+  const Names parts = sch.Split({loops.back(), {std::nullopt, tiling.threads}});
+  sch.Reorder({{parts[1], parts[0]}});
+  sch.Bind({bx, "blockIdx.x"});
+  sch.Bind({parts[1], "threadIdx.x"});
+  sch.Annotate({parts[0], attr::kPragmaAutoUnrollMaxStep, tiling.unroll_depth});
+  sch.Annotate({parts[0], attr::kPragmaUnrollExplicit, 1});
   for (size_t i = infos.size() - 1; i > 0 && sch.ok(); --i) {
     const Name& block = infos[i - 1].block;
     const size_t writes = sch.Block(block).writes.size();
-    for (size_t buffer = 0; buffer < writes; ++buffer) sch.SetScope(block, static_cast<int64_t>(buffer), "shared");
-    sch.ComputeAt(block, bx, /*preserve_unit_loops=*/true);
-    const Names own = sch.GetLoops(block);
+    for (size_t buffer = 0; buffer < writes; ++buffer) sch.SetScope({block, static_cast<int64_t>(buffer), "shared"});
+    sch.ComputeAt({.block = block, .loop = bx, .preserve_unit_loops = true});
+    const Names own = sch.GetLoops({block});
     if (!sch.ok() || own.size() < shape.trailing_reduction) {
       sch.Fail();
       return;
     }
-    Distribute(sch, sch.Fuse({own.end() - static_cast<std::ptrdiff_t>(shape.trailing_reduction), own.end()}), tiling);
+    Distribute(sch, sch.Fuse({{own.end() - static_cast<std::ptrdiff_t>(shape.trailing_reduction), own.end()}}), tiling);
   }
 }
 
@@ -122,15 +123,13 @@ bool ApplyGpuGeneralReduction(RuleSchedule& sch, const TargetAttr* target) {
   if (!normalized) return false;
   const std::vector<BlockInfo> infos = TryInlineContiguousSpatial(sch, *normalized);
   if (infos.empty()) return false;
-  ReductionShape shape{infos[0].Kinds(), 0, 0};
-  const std::string& kinds = shape.kinds;
-  shape.leading_spatial = std::min(kinds.find_first_not_of('S'), kinds.size());
-  const size_t last_other = kinds.find_last_not_of('R');
-  shape.trailing_reduction = kinds.size() - (last_other == std::string::npos ? 0 : last_other + 1);
+  const std::vector<AxisKind> kinds = infos[0].Kinds();
+  const ReductionShape shape{.leading_spatial = infos[0].CountLeading(AxisKind::kSpatial),
+                             .trailing_reduction = infos[0].CountTrailing(AxisKind::kReduction)};
   const BlockInfo& last = infos.back();
   if (last.axes.size() < kinds.size()) {
     if (last.axes.empty()) return ScheduleScalar(sch, infos);
-    sch.TransformBlockLayout(last.block, AlignAxes(sch, infos[0], last));
+    sch.TransformBlockLayout({last.block, AlignAxes(sch, infos[0], last)});
   }
   if (shape.trailing_reduction == 0 || !last.IsInjective() || last.axes.size() > kinds.size()) return false;
   for (size_t i = 1; i + 1 < infos.size(); ++i) {

@@ -3,8 +3,10 @@
 // reduction, of four vectors.
 #include <algorithm>
 
-#include "rule_schedule.h"
+#include "gemv.h"
+#include "rule_list.h"
 #include "schedule/stmt_tools.h"
+#include "target_facts.h"
 
 namespace iropt::schedule {
 
@@ -100,9 +102,9 @@ std::optional<bool> NormalizeFewVectors(RuleSchedule& sch, const BlockInfo& info
   if (spatial.empty() || reduction.empty() || order.size() != 1) return fail();
   order.insert(order.end(), spatial.begin(), spatial.end());
   order.insert(order.end(), reduction.begin(), reduction.end());
-  sch.Reorder(order);
-  sch.Fuse(spatial);
-  sch.Fuse(reduction);
+  sch.Reorder({order});
+  sch.Fuse({spatial});
+  sch.Fuse({reduction});
   return sch.ok() ? std::optional(is_inner) : std::nullopt;
 }
 
@@ -163,7 +165,7 @@ class GpuLowBatchGemv {
     FactorInner();
     if (dequantize_) ComputeMatrix();
     if (tiling_.load_shared) LoadVector();
-    if (pad_) sch_.ComputeInline(*pad_);
+    if (pad_) sch_.ComputeInline({*pad_});
     ReduceLanes();
     ReduceThreads();
     Finish();
@@ -176,19 +178,19 @@ class GpuLowBatchGemv {
     const bool is_metal = facts_.kind == "metal";
     const int64_t spatial = is_metal ? 64 : 32, threads = 4, lanes = is_metal ? 4 : 1;
     const Names loops = sch_.GetLoops(main_, 3);
-    const Names b = sch_.Split(loops[0], {std::nullopt, kBatch});
-    const Names s = sch_.Split(loops[1], {std::nullopt, spatial});
-    const Names r = sch_.Split(loops[2], {std::nullopt, threads, kScales, kPack});
-    sch_.Reorder({b[0], s[0], s[1], r[0], b[1], r[2], r[1], r[3]});
-    lanes_ = sch_.RFactor(sch_.Fuse({r[1], r[3]}), 0);
-    threads_ = sch_.RFactor(sch_.Split(sch_.GetLoops(main_, 5)[4], {threads, kPack})[0], 0);
+    const Names b = sch_.Split({loops[0], {std::nullopt, kBatch}});
+    const Names s = sch_.Split({loops[1], {std::nullopt, spatial}});
+    const Names r = sch_.Split({loops[2], {std::nullopt, threads, kScales, kPack}});
+    sch_.Reorder({{b[0], s[0], s[1], r[0], b[1], r[2], r[1], r[3]}});
+    lanes_ = sch_.RFactor({sch_.Fuse({{r[1], r[3]}}), 0});
+    threads_ = sch_.RFactor({sch_.Split({sch_.GetLoops(main_, 5)[4], {threads, kPack}})[0], 0});
     const Names own = sch_.GetLoops(lanes_, 7);
-    const Names last = sch_.Split(own[6], {threads, kPack});
-    sch_.Reorder({own[0], own[1], own[2], last[0], own[3], own[5], own[4], last[1]});
-    sch_.Bind(own[0], "blockIdx.y");
-    sch_.Bind(own[1], "blockIdx.x");
-    sch_.Bind(own[2], "threadIdx.x");
-    sch_.Bind(last[0], "threadIdx.y");
+    const Names last = sch_.Split({own[6], {threads, kPack}});
+    sch_.Reorder({{own[0], own[1], own[2], last[0], own[3], own[5], own[4], last[1]}});
+    sch_.Bind({own[0], "blockIdx.y"});
+    sch_.Bind({own[1], "blockIdx.x"});
+    sch_.Bind({own[2], "threadIdx.x"});
+    sch_.Bind({last[0], "threadIdx.y"});
     AutoVectorize(sch_, last[1], lanes);
     // Matrices that are not decoded stay like this.
     if (!dequantize_) return sch_.ok();
@@ -197,7 +199,7 @@ class GpuLowBatchGemv {
     if (is_metal)
       SharePadded(own[3], threads, spatial, lanes);
     else
-      sch_.ComputeInline(*pad_);
+      sch_.ComputeInline({*pad_});
     CombineOuter(own[1]);
     return sch_.ok();
   }
@@ -223,25 +225,25 @@ class GpuLowBatchGemv {
   // Reduces in parts, first to the lanes of the threads, then to the threads.
   void FactorInner() {
     const Names loops = sch_.GetLoops(main_, 3);
-    sch_.Split(loops[1], {std::nullopt, tiling_.spatial, tiling_.tile_spatial});
-    const Names parts =
-        sch_.Split(loops[2], {std::nullopt, tiling_.reduction, tiling_.tile_reduction / tiling_.lanes, tiling_.lanes});
-    sch_.Reorder({parts[0], parts[2], parts[1], parts[3]});
-    lanes_ = sch_.RFactor(sch_.Fuse({parts[1], parts[3]}), 0);
-    threads_ = sch_.RFactor(sch_.Split(sch_.GetLoops(main_, 5)[4], {tiling_.reduction, std::nullopt})[0], 0);
+    sch_.Split({loops[1], {std::nullopt, tiling_.spatial, tiling_.tile_spatial}});
+    const Names parts = sch_.Split(
+        {loops[2], {std::nullopt, tiling_.reduction, tiling_.tile_reduction / tiling_.lanes, tiling_.lanes}});
+    sch_.Reorder({{parts[0], parts[2], parts[1], parts[3]}});
+    lanes_ = sch_.RFactor({sch_.Fuse({{parts[1], parts[3]}}), 0});
+    threads_ = sch_.RFactor({sch_.Split({sch_.GetLoops(main_, 5)[4], {tiling_.reduction, std::nullopt}})[0], 0});
     const Names own = sch_.GetLoops(lanes_, 7);
-    const Names last = sch_.Split(own[6], {tiling_.reduction, std::nullopt});
+    const Names last = sch_.Split({own[6], {tiling_.reduction, std::nullopt}});
     block_loop_ = own[1];
     thread_loop_ = last[0];
     reduce_loop_ = own[4];
-    sch_.Reorder({own[1], own[2], last[0], own[4], own[3], own[5], last[1]});
-    sch_.Bind(own[1], "blockIdx.x");
-    sch_.Bind(own[2], tiling_.spatial_tag);
-    sch_.Bind(last[0], tiling_.reduction_tag);
-    sch_.Vectorize(last[1]);
-    const Names batch = sch_.Split(own[0], {std::nullopt, kBatch});
-    sch_.Bind(batch[0], "blockIdx.y");
-    sch_.Reorder({own[1], own[2], last[0], own[4], batch[1]});
+    sch_.Reorder({{own[1], own[2], last[0], own[4], own[3], own[5], last[1]}});
+    sch_.Bind({own[1], "blockIdx.x"});
+    sch_.Bind({own[2], tiling_.spatial_tag});
+    sch_.Bind({last[0], tiling_.reduction_tag});
+    sch_.Vectorize({last[1]});
+    const Names batch = sch_.Split({own[0], {std::nullopt, kBatch}});
+    sch_.Bind({batch[0], "blockIdx.y"});
+    sch_.Reorder({{own[1], own[2], last[0], own[4], batch[1]}});
     tiling_.load_shared = tiling_.load_shared && FitsSharedMemory();
     if (tiling_.load_shared && vectors_.size() != 1) sch_.Fail();
   }
@@ -252,13 +254,13 @@ class GpuLowBatchGemv {
   }
 
   void ComputeMatrix() {
-    sch_.ComputeAt(*dequantize_, reduce_loop_, /*preserve_unit_loops=*/true);
-    sch_.SetScope(*dequantize_, 0, "local");
+    sch_.ComputeAt({.block = *dequantize_, .loop = reduce_loop_, .preserve_unit_loops = true});
+    sch_.SetScope({*dequantize_, 0, "local"});
     const Names loops = sch_.GetLoops(*dequantize_, 2);
     const Name& reduction = loops.back();
-    const Names parts = sch_.Split(loops[loops.size() - 2], {std::nullopt, 1});
-    sch_.Reorder({parts[0], reduction, parts[1]});
-    sch_.Vectorize(parts[1]);
+    const Names parts = sch_.Split({loops[loops.size() - 2], {std::nullopt, 1}});
+    sch_.Reorder({{parts[0], reduction, parts[1]}});
+    sch_.Vectorize({parts[1]});
   }
 
   void LoadVector() {
@@ -271,115 +273,115 @@ class GpuLowBatchGemv {
 
   // The loops over the threads of the rows, whose outer part has to be one iteration, and over the rows of a thread.
   std::pair<Name, Name> SplitRows(const Name& rows) {
-    const Names parts = sch_.Split(rows, {std::nullopt, tiling_.spatial, tiling_.tile_spatial});
+    const Names parts = sch_.Split({rows, {std::nullopt, tiling_.spatial, tiling_.tile_spatial}});
     return {FuseUnit(parts[0], parts[1]), parts[2]};
   }
   Name FuseUnit(const Name& unit, const Name& loop) {
     if (sch_.ok() && !arith::IsInt(sch_.Loop(unit).extent, 1)) sch_.Fail();
-    return sch_.Fuse({unit, loop});
+    return sch_.Fuse({{unit, loop}});
   }
 
   void ReduceLanes() {
-    sch_.ReverseComputeAt(threads_, block_loop_, /*preserve_unit_loops=*/true);
+    sch_.ReverseComputeAt({.block = threads_, .loop = block_loop_, .preserve_unit_loops = true});
     const Names loops = sch_.GetLoops(threads_, 6);
     const auto [thread, tile] = SplitRows(sch_.FuseFrom(loops, 5));
-    const Names lanes = sch_.Split(tile, {std::nullopt, MaxFactor(tiling_.tile_spatial, {1, 2, 4, 8})});
-    sch_.Reorder({thread, loops[2], lanes[0], loops[4], lanes[1], loops[3]});
-    sch_.Bind(thread, tiling_.spatial_tag);
-    sch_.Bind(loops[2], tiling_.reduction_tag);
-    sch_.Vectorize(lanes[1]);
+    const Names lanes = sch_.Split({tile, {std::nullopt, MaxFactor(tiling_.tile_spatial, {1, 2, 4, 8})}});
+    sch_.Reorder({{thread, loops[2], lanes[0], loops[4], lanes[1], loops[3]}});
+    sch_.Bind({thread, tiling_.spatial_tag});
+    sch_.Bind({loops[2], tiling_.reduction_tag});
+    sch_.Vectorize({lanes[1]});
   }
 
   void ReduceThreads() {
-    sch_.ReverseComputeAt(main_, block_loop_, /*preserve_unit_loops=*/true);
+    sch_.ReverseComputeAt({.block = main_, .loop = block_loop_, .preserve_unit_loops = true});
     const Names loops = sch_.GetLoops(main_, 5);
     const auto [thread, tile] = SplitRows(sch_.FuseFrom(loops, 4));
-    sch_.Reorder({tile, loops[3], thread, loops[2]});
-    sch_.Bind(thread, tiling_.spatial_tag);
-    sch_.Bind(loops[2], tiling_.reduction_tag);
+    sch_.Reorder({{tile, loops[3], thread, loops[2]}});
+    sch_.Bind({thread, tiling_.spatial_tag});
+    sch_.Bind({loops[2], tiling_.reduction_tag});
   }
 
   void Finish() {
-    sch_.DecomposeReduction(lanes_, sch_.GetLoops(lanes_, 5)[4]);
-    sch_.DecomposeReduction(threads_, sch_.GetLoops(threads_, 1).back());
-    sch_.SetScope(lanes_, 0, "local");
-    sch_.SetScope(threads_, 0, "local");
+    sch_.DecomposeReduction({lanes_, sch_.GetLoops(lanes_, 5)[4]});
+    sch_.DecomposeReduction({threads_, sch_.GetLoops(threads_, 1).back()});
+    sch_.SetScope({lanes_, 0, "local"});
+    sch_.SetScope({threads_, 0, "local"});
     for (const Name& block : {lanes_, threads_}) {
-      sch_.Annotate(sch_.GetLoops(block, 5)[4], attr::kPragmaAutoUnrollMaxStep, tiling_.unroll);
-      sch_.Annotate(sch_.GetLoops(block, 5)[4], attr::kPragmaUnrollExplicit, 1);
+      sch_.Annotate({sch_.GetLoops(block, 5)[4], attr::kPragmaAutoUnrollMaxStep, tiling_.unroll});
+      sch_.Annotate({sch_.GetLoops(block, 5)[4], attr::kPragmaUnrollExplicit, 1});
     }
     if (!tiling_.load_shared) return;
     const auto fourth_last = [&] {
       const Names loops = sch_.GetLoops(vector_, 4);
       return loops[loops.size() - 4];
     };
-    sch_.Annotate(fourth_last(), attr::kPragmaUnrollExplicit, tiling_.unroll);
-    sch_.Annotate(fourth_last(), attr::kPragmaVectorize, 1);
+    sch_.Annotate({fourth_last(), attr::kPragmaUnrollExplicit, tiling_.unroll});
+    sch_.Annotate({fourth_last(), attr::kPragmaVectorize, 1});
   }
 
   void ScheduleEpilogue() {
-    const Names consumers = sch_.GetConsumers(main_);
+    const Names consumers = sch_.GetConsumers({main_});
     if (!sch_.ok() || consumers.empty()) return;
     const Name& block = consumers[0];
     if (IsBroadcastEpilogue(sch_, main_, block)) {
-      sch_.ReverseComputeAt(block, block_loop_);
-      sch_.SetScope(main_, 0, "shared");
+      sch_.ReverseComputeAt({block, block_loop_});
+      sch_.SetScope({main_, 0, "shared"});
       const Name rest = sch_.FuseFrom(sch_.GetLoops(block, 4), 3);
-      sch_.Bind(sch_.Split(rest, {std::nullopt, tiling_.spatial})[1], tiling_.spatial_tag);
+      sch_.Bind({sch_.Split({rest, {std::nullopt, tiling_.spatial}})[1], tiling_.spatial_tag});
       return;
     }
-    sch_.ReverseComputeAt(block, block_loop_, /*preserve_unit_loops=*/true);
+    sch_.ReverseComputeAt({.block = block, .loop = block_loop_, .preserve_unit_loops = true});
     sch_.FuseFrom(sch_.GetLoops(block, 4), 3);
-    sch_.Bind(SplitRows(sch_.GetLoops(block, 1).back()).first, tiling_.spatial_tag);
-    sch_.SetScope(main_, 0, "local");
+    sch_.Bind({SplitRows(sch_.GetLoops(block, 1).back()).first, tiling_.spatial_tag});
+    sch_.SetScope({main_, 0, "local"});
   }
 
   // The decoded part of the matrix, and copies of what it is decoded from.
   void CopyDecoded(const Name& at, const Name& copies_at, int64_t lanes) {
-    sch_.ComputeAt(*dequantize_, at, /*preserve_unit_loops=*/true);
-    sch_.SetScope(*dequantize_, 0, "local");
+    sch_.ComputeAt({.block = *dequantize_, .loop = at, .preserve_unit_loops = true});
+    sch_.SetScope({*dequantize_, 0, "local"});
     AutoVectorize(sch_, sch_.FuseFrom(sch_.GetLoops(*dequantize_, 7), 6), lanes);
     for (int64_t i = 0; i < 2; ++i) {
-      const Name copy = sch_.CacheRead(*dequantize_, i, "local");
-      sch_.ComputeAt(copy, copies_at, /*preserve_unit_loops=*/true);
+      const Name copy = sch_.CacheRead({*dequantize_, i, "local"});
+      sch_.ComputeAt({.block = copy, .loop = copies_at, .preserve_unit_loops = true});
       AutoVectorize(sch_, sch_.FuseFrom(sch_.GetLoops(copy, 6), 5), lanes);
     }
   }
 
   void SharePadded(const Name& at, int64_t threads, int64_t spatial, int64_t lanes) {
-    sch_.SetScope(*pad_, 0, "shared");
-    sch_.ComputeAt(*pad_, at, /*preserve_unit_loops=*/true);
-    sch_.StorageAlign(*pad_, 0, -2, 8, 1);
-    const Names parts = sch_.Split(sch_.FuseFrom(sch_.GetLoops(*pad_, 6), 5), {threads, spatial, std::nullopt});
-    sch_.Bind(parts[0], "threadIdx.y");
-    sch_.Bind(parts[1], "threadIdx.x");
+    sch_.SetScope({*pad_, 0, "shared"});
+    sch_.ComputeAt({.block = *pad_, .loop = at, .preserve_unit_loops = true});
+    sch_.StorageAlign({*pad_, 0, -2, 8, 1});
+    const Names parts = sch_.Split({sch_.FuseFrom(sch_.GetLoops(*pad_, 6), 5), {threads, spatial, std::nullopt}});
+    sch_.Bind({parts[0], "threadIdx.y"});
+    sch_.Bind({parts[1], "threadIdx.x"});
     AutoVectorize(sch_, parts[2], lanes);
   }
 
   void CombineOuter(const Name& block_loop) {
-    sch_.ReverseComputeAt(threads_, block_loop, /*preserve_unit_loops=*/true);
+    sch_.ReverseComputeAt({.block = threads_, .loop = block_loop, .preserve_unit_loops = true});
     const Names lanes = sch_.GetLoops(threads_, 6);
-    sch_.Reorder({lanes[5], lanes[2], lanes[4], lanes[3]});
-    sch_.Bind(lanes[5], "threadIdx.x");
-    sch_.Bind(lanes[2], "threadIdx.y");
-    sch_.ReverseComputeAt(main_, block_loop, /*preserve_unit_loops=*/true);
+    sch_.Reorder({{lanes[5], lanes[2], lanes[4], lanes[3]}});
+    sch_.Bind({lanes[5], "threadIdx.x"});
+    sch_.Bind({lanes[2], "threadIdx.y"});
+    sch_.ReverseComputeAt({.block = main_, .loop = block_loop, .preserve_unit_loops = true});
     const Names own = sch_.GetLoops(main_, 5);
-    sch_.Reorder({own[3], own[4], own[2]});
-    sch_.Bind(own[4], "threadIdx.x");
-    sch_.Bind(own[2], "threadIdx.y");
-    sch_.DecomposeReduction(lanes_, sch_.GetLoops(lanes_, 5)[4]);
-    sch_.DecomposeReduction(threads_, sch_.GetLoops(threads_, 5)[4]);
-    sch_.SetScope(lanes_, 0, "local");
-    sch_.SetScope(threads_, 0, "local");
-    const Names consumers = sch_.GetConsumers(main_);
+    sch_.Reorder({{own[3], own[4], own[2]}});
+    sch_.Bind({own[4], "threadIdx.x"});
+    sch_.Bind({own[2], "threadIdx.y"});
+    sch_.DecomposeReduction({lanes_, sch_.GetLoops(lanes_, 5)[4]});
+    sch_.DecomposeReduction({threads_, sch_.GetLoops(threads_, 5)[4]});
+    sch_.SetScope({lanes_, 0, "local"});
+    sch_.SetScope({threads_, 0, "local"});
+    const Names consumers = sch_.GetConsumers({main_});
     if (!sch_.ok() || consumers.empty()) return;
     if (IsBroadcastEpilogue(sch_, main_, consumers[0])) {
       sch_.Fail();
       return;
     }
-    sch_.ReverseComputeAt(consumers[0], block_loop, /*preserve_unit_loops=*/true);
-    sch_.Bind(sch_.GetLoops(consumers[0], 4)[3], "threadIdx.x");
-    sch_.SetScope(main_, 0, "local");
+    sch_.ReverseComputeAt({.block = consumers[0], .loop = block_loop, .preserve_unit_loops = true});
+    sch_.Bind({sch_.GetLoops(consumers[0], 4)[3], "threadIdx.x"});
+    sch_.SetScope({main_, 0, "local"});
   }
 
   RuleSchedule& sch_;
@@ -405,7 +407,7 @@ PaddedBlocks SortBlocks(RuleSchedule& sch, std::vector<BlockInfo> infos) {
     const bool pads = info.name.find("pad") != std::string::npos;
     if (decodes)
       blocks.dequantize = info.block;
-    else if (pads && sch.GetProducers(info.block).empty())
+    else if (pads && sch.GetProducers({info.block}).empty())
       blocks.pad = info.block;
     if (!decodes && !pads) blocks.others.push_back(std::move(info));
   }
@@ -428,7 +430,7 @@ bool ApplyGpuLowBatchGemv(RuleSchedule& sch, const TargetAttr* target) {
   if (!reduction || FindFewVectors(sch, *reduction).empty()) return false;
   std::vector<int64_t> padding;
   for (const AxisInfo& axis : reduction->axes) padding.push_back(ConstExtent(axis.extent).value_or(kBatch));
-  sch.PadEinsum(reduction->block, padding);
+  sch.PadEinsum({reduction->block, padding});
   infos = NormalizePrimFunc(sch);
   if (!infos) return sch.Fail();
   PaddedBlocks blocks = SortBlocks(sch, *std::move(infos));

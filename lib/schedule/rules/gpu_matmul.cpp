@@ -8,8 +8,11 @@
 #include <array>
 #include <charconv>
 
+#include "block_info.h"
 #include "iropt/ir/context.h"
+#include "rule_list.h"
 #include "schedule/stmt_tools.h"
+#include "target_facts.h"
 
 namespace iropt::schedule {
 
@@ -139,9 +142,9 @@ std::optional<Name> FindOnlyReduction(RuleSchedule& sch, const Names& blocks) {
 }
 
 bool NormalizeMatmul(RuleSchedule& sch, const Name& main) {
-  const Name a = sch.ReIndex(main, 0, /*is_write=*/false);
-  const Name b = sch.ReIndex(main, 1, /*is_write=*/false);
-  const Name c = sch.ReIndex(main, 0, /*is_write=*/true);
+  const Name a = sch.ReIndex({main, 0, Side::kRead});
+  const Name b = sch.ReIndex({main, 1, Side::kRead});
+  const Name c = sch.ReIndex({main, 0, Side::kWrite});
   if (!sch.ok()) return false;
   const auto axes = DetectAxes(sch.Block(main));
   if (!axes) return sch.Fail();
@@ -151,10 +154,10 @@ bool NormalizeMatmul(RuleSchedule& sch, const Name& main) {
   const IndexMapAttr* b_map = FuseByKind(*axes, &axes->b, {kBatch, kJ, kK}, workspace);
   const IndexMapAttr* c_map = FuseByKind(*axes, &axes->c, {kBatch, kI, kJ}, workspace);
   const IndexMapAttr* map = FuseByKind(*axes, nullptr, {kBatch, kI, kJ, kK}, workspace);
-  sch.TransformLayout(a, 0, /*is_write=*/true, a_map);
-  sch.TransformLayout(b, 0, /*is_write=*/true, b_map);
-  sch.TransformLayout(c, 0, /*is_write=*/false, c_map);
-  sch.TransformBlockLayout(main, map);
+  sch.TransformLayout({a, 0, Side::kWrite, a_map});
+  sch.TransformLayout({b, 0, Side::kWrite, b_map});
+  sch.TransformLayout({c, 0, Side::kRead, c_map});
+  sch.TransformBlockLayout({main, map});
   return sch.ok();
 }
 
@@ -163,7 +166,7 @@ bool NormalizeMatmul(RuleSchedule& sch, const Name& main) {
 namespace {
 
 void CollectAround(RuleSchedule& sch, const Name& block, bool producers, Names& found) {
-  for (const Name& next : producers ? sch.GetProducers(block) : sch.GetConsumers(block)) {
+  for (const Name& next : producers ? sch.GetProducers({block}) : sch.GetConsumers({block})) {
     found.push_back(next);
     CollectAround(sch, next, producers, found);
   }
@@ -175,9 +178,9 @@ void InlineConsumers(RuleSchedule& sch, const Name& block) {
     Names consumers;
     CollectAround(sch, block, /*producers=*/false, consumers);
     for (const Name& consumer : consumers)
-      changed = (sch.Exists(consumer) && sch.TryComputeInline(consumer)) || changed;
+      changed = (sch.Exists(consumer) && sch.Try(args::ComputeInline<Named>{consumer})) || changed;
     for (const Name& consumer : consumers)
-      changed = (sch.Exists(consumer) && sch.TryReverseComputeInline(consumer)) || changed;
+      changed = (sch.Exists(consumer) && sch.Try(args::ReverseComputeInline<Named>{consumer})) || changed;
   }
 }
 
@@ -189,25 +192,25 @@ void InlineProducers(RuleSchedule& sch, const Name& block) {
     Names producers;
     CollectAround(sch, block, /*producers=*/true, producers);
     for (const Name& producer : producers)
-      changed = (sch.Exists(producer) && sch.TryComputeInline(producer)) || changed;
+      changed = (sch.Exists(producer) && sch.Try(args::ComputeInline<Named>{producer})) || changed;
   }
 }
 
 // Consumers that have other producers, too, get these inlined first.
 void InlineConsumerChain(RuleSchedule& sch, const Name& block) {
   InlineConsumers(sch, block);
-  const Names rest = sch.GetConsumers(block);
+  const Names rest = sch.GetConsumers({block});
   if (rest.empty() || !sch.ok()) return;
   for (const Name& consumer : rest) {
-    for (const Name& producer : sch.GetProducers(consumer)) {
+    for (const Name& producer : sch.GetProducers({consumer})) {
       if (!sch.ok()) return;
       if (sch.RefOf(producer) == sch.RefOf(block)) continue;
       InlineProducers(sch, producer);
-      sch.ComputeInline(producer);
+      sch.ComputeInline({producer});
     }
   }
   InlineConsumers(sch, block);
-  if (!sch.GetConsumers(block).empty()) sch.Fail();
+  if (!sch.GetConsumers({block}).empty()) sch.Fail();
 }
 
 // ---- The schedule
@@ -215,20 +218,20 @@ void InlineConsumerChain(RuleSchedule& sch, const Name& block) {
 namespace {
 
 Name FetchShared(RuleSchedule& sch, const Name& main, int64_t index, const Name& at, const MatmulTiling& tiling) {
-  Name block = sch.CacheRead(main, index, "shared");
-  const size_t count = sch.GetLoops(block).size();
-  sch.ComputeAt(block, at, /*preserve_unit_loops=*/true);
-  const Names loops = sch.GetLoops(block);
+  Name block = sch.CacheRead({main, index, "shared"});
+  const size_t count = sch.GetLoops({block}).size();
+  sch.ComputeAt({.block = block, .loop = at, .preserve_unit_loops = true});
+  const Names loops = sch.GetLoops({block});
   if (!sch.ok() || loops.size() < count) {
     sch.Fail();
     return {};
   }
-  const Names parts = sch.Split(sch.Fuse({loops.end() - static_cast<std::ptrdiff_t>(count), loops.end()}),
-                                {tiling.block_y, tiling.block_x, std::nullopt, tiling.lanes});
-  sch.Vectorize(parts[3]);
-  sch.Bind(parts[0], "threadIdx.y");
-  sch.Bind(parts[1], "threadIdx.x");
-  if (tiling.align) sch.StorageAlign(block, 0, 1, 8, tiling.lanes);
+  const Names parts = sch.Split({sch.Fuse({{loops.end() - static_cast<std::ptrdiff_t>(count), loops.end()}}),
+                                 {tiling.block_y, tiling.block_x, std::nullopt, tiling.lanes}});
+  sch.Vectorize({parts[3]});
+  sch.Bind({parts[0], "threadIdx.y"});
+  sch.Bind({parts[1], "threadIdx.x"});
+  if (tiling.align) sch.StorageAlign({block, 0, 1, 8, tiling.lanes});
   return block;
 }
 
@@ -239,33 +242,33 @@ struct TiledProduct {
 
 TiledProduct TileProduct(RuleSchedule& sch, const Name& main, const MatmulTiling& tiling) {
   const int64_t x_size = tiling.block_x * tiling.micro_x, y_size = tiling.block_y * tiling.micro_y;
-  sch.PadEinsum(main, {1, tiling.inner_x ? y_size : x_size, tiling.inner_x ? x_size : y_size, tiling.micro_k});
+  sch.PadEinsum({main, {1, tiling.inner_x ? y_size : x_size, tiling.inner_x ? x_size : y_size, tiling.micro_k}});
   const Names loops = sch.GetLoops(main, 4);
-  const Names y = sch.Split(loops[tiling.inner_x ? 1 : 2], {std::nullopt, 1, tiling.block_y, tiling.micro_y});
-  const Names x = sch.Split(loops[tiling.inner_x ? 2 : 1], {std::nullopt, 1, tiling.block_x, tiling.micro_x});
-  const Names k = sch.Split(loops[3], {std::nullopt, tiling.micro_k});
+  const Names y = sch.Split({loops[tiling.inner_x ? 1 : 2], {std::nullopt, 1, tiling.block_y, tiling.micro_y}});
+  const Names x = sch.Split({loops[tiling.inner_x ? 2 : 1], {std::nullopt, 1, tiling.block_x, tiling.micro_x}});
+  const Names k = sch.Split({loops[3], {std::nullopt, tiling.micro_k}});
   const Name& inner = tiling.inner_x ? x[3] : y[3];
-  sch.Reorder({y[0], x[0], y[1], x[1], y[2], x[2], k[0], k[1], tiling.inner_x ? y[3] : x[3], inner});
-  const Name by = sch.Fuse({loops[0], y[0]});
-  sch.Bind(x[0], "blockIdx.x");
-  sch.Bind(by, "blockIdx.y");
-  sch.Bind(y[1], "vthread.y");
-  sch.Bind(x[1], "vthread.x");
-  sch.Bind(y[2], "threadIdx.y");
-  sch.Bind(x[2], "threadIdx.x");
+  sch.Reorder({{y[0], x[0], y[1], x[1], y[2], x[2], k[0], k[1], tiling.inner_x ? y[3] : x[3], inner}});
+  const Name by = sch.Fuse({{loops[0], y[0]}});
+  sch.Bind({x[0], "blockIdx.x"});
+  sch.Bind({by, "blockIdx.y"});
+  sch.Bind({y[1], "vthread.y"});
+  sch.Bind({x[1], "vthread.x"});
+  sch.Bind({y[2], "threadIdx.y"});
+  sch.Bind({x[2], "threadIdx.x"});
   if ((tiling.inner_x ? tiling.micro_x : tiling.micro_y) % tiling.lanes == 0)
-    sch.Vectorize(sch.Split(inner, {std::nullopt, tiling.lanes})[1]);
-  sch.Annotate(x[2], attr::kPragmaAutoUnrollMaxStep, tiling.unroll);
-  sch.Annotate(x[2], attr::kPragmaUnrollExplicit, 1);
+    sch.Vectorize({sch.Split({inner, {std::nullopt, tiling.lanes}})[1]});
+  sch.Annotate({x[2], attr::kPragmaAutoUnrollMaxStep, tiling.unroll});
+  sch.Annotate({x[2], attr::kPragmaUnrollExplicit, 1});
   return {k[0], x[2]};
 }
 
 bool ScheduleTiles(RuleSchedule& sch, const Name& main, const MatmulTiling& tiling) {
   const TiledProduct tiles = TileProduct(sch, main, tiling);
-  const Name result = sch.CacheWrite(main, 0, "local");
-  sch.ReverseComputeAt(result, tiles.thread, /*preserve_unit_loops=*/true);
+  const Name result = sch.CacheWrite({main, 0, "local"});
+  sch.ReverseComputeAt({.block = result, .loop = tiles.thread, .preserve_unit_loops = true});
   const Names own = sch.GetLoops(result, 1);
-  if (tiling.micro_x % tiling.lanes == 0) sch.Vectorize(sch.Split(own.back(), {std::nullopt, tiling.lanes})[1]);
+  if (tiling.micro_x % tiling.lanes == 0) sch.Vectorize({sch.Split({own.back(), {std::nullopt, tiling.lanes}})[1]});
   if (tiling.use_shared) {
     const Name a = FetchShared(sch, main, 0, tiles.reduction, tiling);
     const Name b = FetchShared(sch, main, 1, tiles.reduction, tiling);
@@ -275,7 +278,7 @@ bool ScheduleTiles(RuleSchedule& sch, const Name& main, const MatmulTiling& tili
     InlineProducers(sch, main);
   }
   InlineConsumerChain(sch, result);
-  sch.DecomposeReduction(main, tiles.reduction);
+  sch.DecomposeReduction({main, tiles.reduction});
   return sch.ok();
 }
 
@@ -301,7 +304,7 @@ std::optional<DataType> DtypeForTensorCores(const TargetFacts& facts, const tir:
 // The product in the function as it was, after a schedule for it has failed.
 std::optional<Name> FindAgain(RuleSchedule& sch) {
   sch.Restart();
-  const Names blocks = sch.GetChildBlocks(sch.GetBlock("root"));
+  const Names blocks = sch.GetChildBlocks({sch.GetBlock("root")});
   return sch.ok() ? FindOnlyReduction(sch, blocks) : std::nullopt;
 }
 
@@ -310,7 +313,7 @@ std::optional<Name> FindAgain(RuleSchedule& sch) {
 bool ApplyGpuMatmul(RuleSchedule& sch, const TargetAttr* target) {
   const TargetFacts facts = FactsOf(target);
   if (!facts.is_gpu) return false;
-  const Names blocks = sch.GetChildBlocks(sch.GetBlock("root"));
+  const Names blocks = sch.GetChildBlocks({sch.GetBlock("root")});
   if (!sch.ok()) return false;
   std::optional<Name> main = FindOnlyReduction(sch, blocks);
   if (!main || !DetectAxes(sch.Block(*main))) return false;

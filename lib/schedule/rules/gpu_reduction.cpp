@@ -1,7 +1,9 @@
 // gpu.Reduction: a sum over some axes of a tensor, which the threads of a block share.
 #include <algorithm>
 
-#include "rule_schedule.h"
+#include "block_info.h"
+#include "rule_list.h"
+#include "target_facts.h"
 
 namespace iropt::schedule {
 
@@ -48,7 +50,7 @@ class GpuReduction {
         if (!group.empty()) return false;
         split_loop = loop;
         loops_.split_index = spatial.size();
-        const Names parts = sch_.Split(loop, {std::nullopt, term.lower_factor});
+        const Names parts = sch_.Split({loop, {std::nullopt, term.lower_factor}});
         loop = parts[0];
         group.push_back(parts[1]);
         if (!loops_.is_inner) loops_.group = term.lower_factor;
@@ -63,13 +65,13 @@ class GpuReduction {
     const auto is_spatial = [](const AxisInfo& axis) { return axis.kind == AxisKind::kSpatial; };
     if (spatial.empty() || reduction.empty()) return sch_.Fail();
     if (static_cast<std::ptrdiff_t>(spatial.size()) != std::ranges::count_if(info_.axes, is_spatial)) return false;
-    if (group.empty()) group.push_back(sch_.AddUnitLoop(block_));
+    if (group.empty()) group.push_back(sch_.AddUnitLoop({block_}));
     Names order = spatial;
     order.insert(order.end(), reduction.begin(), reduction.end());
     order.insert(order.end(), group.begin(), group.end());
-    sch_.Reorder(order);
-    sch_.Fuse(spatial);
-    sch_.Fuse(reduction);
+    sch_.Reorder({order});
+    sch_.Fuse({spatial});
+    sch_.Fuse({reduction});
     return sch_.ok();
   }
 
@@ -90,7 +92,7 @@ class GpuReduction {
   };
   Combined FuseCombined(const Names& loops) {
     Names spatial(loops.begin() + 2, loops.end());
-    if (!loops_.group) return {sch_.Fuse(spatial), std::nullopt};
+    if (!loops_.group) return {sch_.Fuse({spatial}), std::nullopt};
     Names order;
     if (loops_.order.size() != spatial.size()) sch_.Fail();
     for (size_t i = 0; i < spatial.size() && i < loops_.order.size() && loops_.order[i] < spatial.size(); ++i)
@@ -99,82 +101,82 @@ class GpuReduction {
       sch_.Fail();
       return {};
     }
-    sch_.Reorder(order);
-    const Names parts = sch_.Split(order[loops_.split_index], {std::nullopt, *loops_.group});
+    sch_.Reorder({order});
+    const Names parts = sch_.Split({order[loops_.split_index], {std::nullopt, *loops_.group}});
     order[loops_.split_index] = parts[0];
     Names with_group = order;
     with_group.push_back(parts[1]);
-    sch_.Reorder(with_group);
-    return {sch_.Fuse(order), parts[1]};
+    sch_.Reorder({with_group});
+    return {sch_.Fuse({order}), parts[1]};
   }
 
   void ScheduleInnerReduction() {
     const Names loops = sch_.GetLoops(block_, 3);
     if (!sch_.ok()) return;
     const int64_t threads = SuggestThreadsPerBlock(target_, {&sch_.Loop(loops[1])})[0];
-    const Name part = sch_.Split(loops[1], {std::nullopt, threads})[1];
-    const Name rf = sch_.RFactor(part, 0);
+    const Name part = sch_.Split({loops[1], {std::nullopt, threads}})[1];
+    const Name rf = sch_.RFactor({part, 0});
     const Names own = sch_.GetLoops(rf, 4);
     const Name &bx = own[0], &r = own[1], &tx = own[2];
-    sch_.Reorder({bx, tx, r});
-    sch_.Bind(bx, "blockIdx.x");
-    sch_.Bind(tx, "threadIdx.x");
-    sch_.Annotate(tx, attr::kPragmaAutoUnrollMaxStep, 256);
-    sch_.Annotate(tx, attr::kPragmaUnrollExplicit, 1);
-    sch_.SetScope(rf, 0, "local");
-    sch_.DecomposeReduction(rf, r);
-    sch_.ReverseComputeAt(block_, bx, /*preserve_unit_loops=*/true);
+    sch_.Reorder({{bx, tx, r}});
+    sch_.Bind({bx, "blockIdx.x"});
+    sch_.Bind({tx, "threadIdx.x"});
+    sch_.Annotate({tx, attr::kPragmaAutoUnrollMaxStep, 256});
+    sch_.Annotate({tx, attr::kPragmaUnrollExplicit, 1});
+    sch_.SetScope({rf, 0, "local"});
+    sch_.DecomposeReduction({rf, r});
+    sch_.ReverseComputeAt({.block = block_, .loop = bx, .preserve_unit_loops = true});
     const Names combining = sch_.GetLoops(block_, 3);
     const Combined combined = FuseCombined(combining);
     if (combined.group)
-      sch_.Reorder({combined.spatial, combining[1], *combined.group});
+      sch_.Reorder({{combined.spatial, combining[1], *combined.group}});
     else
-      sch_.Reorder({combined.spatial, combining[1]});
-    sch_.Bind(combining[1], "threadIdx.x");
+      sch_.Reorder({{combined.spatial, combining[1]}});
+    sch_.Bind({combining[1], "threadIdx.x"});
     if (!epilogue_) return;
-    sch_.ReverseComputeAt(epilogue_->block, bx, /*preserve_unit_loops=*/true);
+    sch_.ReverseComputeAt({.block = epilogue_->block, .loop = bx, .preserve_unit_loops = true});
     if (!sch_.ok()) return;
-    if (!IsBroadcastEpilogue(sch_, block_, epilogue_->block)) return sch_.SetScope(block_, 0, "local");
-    sch_.SetScope(block_, 0, "shared");
+    if (!IsBroadcastEpilogue(sch_, block_, epilogue_->block)) return sch_.SetScope({block_, 0, "local"});
+    sch_.SetScope({block_, 0, "shared"});
     const Names last = sch_.GetLoops(epilogue_->block, 2);
-    sch_.Bind(sch_.Split(sch_.Fuse({last.begin() + 1, last.end()}), {std::nullopt, threads})[1], "threadIdx.x");
+    sch_.Bind({sch_.Split({sch_.Fuse({{last.begin() + 1, last.end()}}), {std::nullopt, threads}})[1], "threadIdx.x"});
   }
 
   void ScheduleInnerSpatial() {
     constexpr int64_t kThreads = 16;
     const Names loops = sch_.GetLoops(block_, 3);
     const int64_t threads = SpatialThreads(kThreads);
-    sch_.Split(loops[0], {std::nullopt, threads});
-    const Name part = sch_.Split(loops[1], {std::nullopt, kThreads})[1];
-    const Name rf = sch_.RFactor(part, 0);
+    sch_.Split({loops[0], {std::nullopt, threads}});
+    const Name part = sch_.Split({loops[1], {std::nullopt, kThreads}})[1];
+    const Name rf = sch_.RFactor({part, 0});
     const Names own = sch_.GetLoops(rf, 5);
     const Name &bx = own[0], &tx = own[1], &r = own[2], &ty = own[3];
-    sch_.Reorder({bx, tx, ty, r});
-    sch_.Bind(tx, "threadIdx.x");
-    sch_.Bind(ty, "threadIdx.y");
-    sch_.Bind(bx, "blockIdx.x");
-    sch_.SetScope(rf, 0, "local");
-    sch_.DecomposeReduction(rf, r);
-    sch_.ReverseComputeAt(block_, bx, /*preserve_unit_loops=*/true);
+    sch_.Reorder({{bx, tx, ty, r}});
+    sch_.Bind({tx, "threadIdx.x"});
+    sch_.Bind({ty, "threadIdx.y"});
+    sch_.Bind({bx, "blockIdx.x"});
+    sch_.SetScope({rf, 0, "local"});
+    sch_.DecomposeReduction({rf, r});
+    sch_.ReverseComputeAt({.block = block_, .loop = bx, .preserve_unit_loops = true});
     const Names combining = sch_.GetLoops(block_, 3);
     const Combined combined = FuseCombined(combining);
     if (combined.group)
-      sch_.Reorder({combined.spatial, *combined.group, combining[1]});
+      sch_.Reorder({{combined.spatial, *combined.group, combining[1]}});
     else
-      sch_.Reorder({combined.spatial, combining[1]});
-    sch_.Bind(combined.spatial, "threadIdx.x");
-    sch_.Bind(combining[1], "threadIdx.y");
+      sch_.Reorder({{combined.spatial, combining[1]}});
+    sch_.Bind({combined.spatial, "threadIdx.x"});
+    sch_.Bind({combining[1], "threadIdx.y"});
     if (!epilogue_) return;
-    sch_.ReverseComputeAt(epilogue_->block, bx, /*preserve_unit_loops=*/true);
+    sch_.ReverseComputeAt({.block = epilogue_->block, .loop = bx, .preserve_unit_loops = true});
     if (!sch_.ok()) return;
     const bool broadcasts = IsBroadcastEpilogue(sch_, block_, epilogue_->block);
-    sch_.SetScope(block_, 0, broadcasts ? "shared" : "local");
+    sch_.SetScope({block_, 0, broadcasts ? "shared" : "local"});
     const Names last = sch_.GetLoops(epilogue_->block, 2);
-    const Name fused = sch_.Fuse({last.begin() + 1, last.end()});
-    if (!broadcasts) return sch_.Bind(sch_.Split(fused, {threads, std::nullopt})[0], "threadIdx.x");
-    const Names parts = sch_.Split(fused, {std::nullopt, threads, kThreads});
-    sch_.Bind(parts[1], "threadIdx.x");
-    sch_.Bind(parts[2], "threadIdx.y");
+    const Name fused = sch_.Fuse({{last.begin() + 1, last.end()}});
+    if (!broadcasts) return sch_.Bind({sch_.Split({fused, {threads, std::nullopt}})[0], "threadIdx.x"});
+    const Names parts = sch_.Split({fused, {std::nullopt, threads, kThreads}});
+    sch_.Bind({parts[1], "threadIdx.x"});
+    sch_.Bind({parts[2], "threadIdx.y"});
   }
 
   // A divisor of the last spatial extent.

@@ -1,9 +1,11 @@
 // gpu.Transpose: a transposition of a matrix in tiles, through the shared memory.
 #include <algorithm>
 
+#include "block_info.h"
 #include "iropt/arith/iter_map.h"
 #include "iropt/ir/structural.h"
-#include "rule_schedule.h"
+#include "rule_list.h"
+#include "target_facts.h"
 
 namespace iropt::schedule {
 
@@ -30,31 +32,32 @@ struct TransposeTiling {
 
 void ScheduleTranspose(RuleSchedule& sch, const Name& block, const Names& loops, int64_t group,
                        const TransposeTiling& tiling) {
-  const Names rows = sch.Split(loops[0], {std::nullopt, group});
-  const Names i = sch.Split(rows[0], {std::nullopt, tiling.ty});
-  const Names j = sch.Split(loops[1], {std::nullopt, tiling.tx});
-  sch.Reorder({i[0], j[0], i[1], j[1], rows[1]});
-  sch.Bind(i[0], "blockIdx.y");
-  sch.Bind(j[0], "blockIdx.x");
-  sch.Bind(i[1], "threadIdx.y");
-  sch.Bind(j[1], "threadIdx.x");
+  const Names rows = sch.Split({loops[0], {std::nullopt, group}});
+  const Names i = sch.Split({rows[0], {std::nullopt, tiling.ty}});
+  const Names j = sch.Split({loops[1], {std::nullopt, tiling.tx}});
+  sch.Reorder({{i[0], j[0], i[1], j[1], rows[1]}});
+  sch.Bind({i[0], "blockIdx.y"});
+  sch.Bind({j[0], "blockIdx.x"});
+  sch.Bind({i[1], "threadIdx.y"});
+  sch.Bind({j[1], "threadIdx.x"});
   const int64_t lanes = std::min<int64_t>(4, group);
-  const Names vector = sch.Split(rows[1], {std::nullopt, lanes});
-  if (lanes > 1) sch.Vectorize(vector[1]);
-  const Name copy = sch.CacheRead(block, 0, "shared");
-  sch.ComputeAt(copy, j[0]);
-  const Names own = sch.GetLoops(copy);
+  const Names vector = sch.Split({rows[1], {std::nullopt, lanes}});
+  if (lanes > 1) sch.Vectorize({vector[1]});
+  const Name copy = sch.CacheRead({block, 0, "shared"});
+  sch.ComputeAt({copy, j[0]});
+  const Names own = sch.GetLoops({copy});
   if (!sch.ok() || own.size() < 3) {
     sch.Fail();
     return;
   }
-  const Names parts = sch.Split(sch.Fuse({own.begin() + 2, own.end()}), {std::nullopt, tiling.ty, tiling.tx, group});
-  sch.Bind(parts[1], "threadIdx.y");
-  sch.Bind(parts[2], "threadIdx.x");
-  sch.Unroll(parts[3]);
-  sch.StorageAlign(copy, 0, 0, 32, 1);
-  sch.Annotate(i[0], attr::kPragmaAutoUnrollMaxStep, tiling.unroll_depth);
-  sch.Annotate(i[0], attr::kPragmaUnrollExplicit, 1);
+  const Names parts =
+      sch.Split({sch.Fuse({{own.begin() + 2, own.end()}}), {std::nullopt, tiling.ty, tiling.tx, group}});
+  sch.Bind({parts[1], "threadIdx.y"});
+  sch.Bind({parts[2], "threadIdx.x"});
+  sch.Unroll({parts[3]});
+  sch.StorageAlign({copy, 0, 0, 32, 1});
+  sch.Annotate({i[0], attr::kPragmaAutoUnrollMaxStep, tiling.unroll_depth});
+  sch.Annotate({i[0], attr::kPragmaUnrollExplicit, 1});
 }
 
 }  // namespace
@@ -78,7 +81,7 @@ bool ApplyGpuTranspose(RuleSchedule& sch, const TargetAttr* target) {
     prologue = &(*infos)[static_cast<size_t>(position - 1)];
   }
   const Name& block = (*infos)[static_cast<size_t>(position)].block;
-  const Names loops = sch.GetLoops(block);
+  const Names loops = sch.GetLoops({block});
   if (!sch.ok() || loops.size() != 2) return false;
   int64_t group = 1;
   if (prologue) {
@@ -87,7 +90,7 @@ bool ApplyGpuTranspose(RuleSchedule& sch, const TargetAttr* target) {
     if (!access->terms.empty()) group = std::max<int64_t>(access->terms[0].lower_factor, 1);
   }
   ScheduleTranspose(sch, block, loops, group, tiling);
-  if (prologue) sch.ComputeInline(prologue->block);
+  if (prologue) sch.ComputeInline({prologue->block});
   return sch.ok();
 }
 

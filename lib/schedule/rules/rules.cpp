@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "rule_schedule.h"
+#include "rule_list.h"
 
 namespace iropt::schedule {
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "block_info.h"
 #include "cpu_facts.h"
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/schedule/rules.h"
-#include "rule_schedule.h"
 
 namespace iropt::schedule {
 

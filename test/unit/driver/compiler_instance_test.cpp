@@ -103,7 +103,7 @@ TEST_CASE("every named pipeline can be built") {
 
 TEST_CASE("passes are functions of their names, with options") {
   CHECK(transform::FoldConstant().info().name == "FoldConstant");
-  CHECK(transform::EliminateCommonSubexpr({{"call_only", true}}).info().opt_level == 3);
+  CHECK(transform::EliminateCommonSubexpr({.call_only = true}).info().opt_level == 3);
 
   CompilerInstance compiler;
   Result<Module> module = compiler.ParseModule(kText);

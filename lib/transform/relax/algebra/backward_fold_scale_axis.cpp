@@ -28,7 +28,7 @@
 #include "iropt/op/ops/arithmetic.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/BackwardFoldScaleAxis.h"
+#include "iropt/transform/options/BackwardFoldScaleAxis.h"
 #include "relay_scale_axis.h"
 #include "scale_axis.h"
 #include "transform/relax/util/apply_rules.h"

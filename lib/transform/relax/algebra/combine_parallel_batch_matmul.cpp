@@ -11,7 +11,7 @@
 // Source: the pass of this name of Relay, TVM's former graph-level IR.
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/CombineParallelBatchMatmul.h"
+#include "iropt/transform/options/CombineParallelBatchMatmul.h"
 #include "sibling_calls.h"
 
 namespace iropt {

@@ -12,7 +12,7 @@
 #include "iropt/op/ops/convolution.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/CombineParallelConv2D.h"
+#include "iropt/transform/options/CombineParallelConv2D.h"
 #include "sibling_calls.h"
 #include "transform/relax/util/tensor_axes.h"
 

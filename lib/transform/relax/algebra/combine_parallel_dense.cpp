@@ -17,7 +17,7 @@
 
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/CombineParallelDense.h"
+#include "iropt/transform/options/CombineParallelDense.h"
 #include "sibling_calls.h"
 
 namespace iropt {

@@ -13,7 +13,7 @@
 #include "decompose.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/DecomposeOpsForInference.h"
+#include "iropt/transform/options/DecomposeOpsForInference.h"
 
 namespace iropt {
 

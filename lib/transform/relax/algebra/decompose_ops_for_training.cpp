@@ -20,7 +20,7 @@
 #include "iropt/op/ops/normalization.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/DecomposeOpsForTraining.h"
+#include "iropt/transform/options/DecomposeOpsForTraining.h"
 
 namespace iropt {
 

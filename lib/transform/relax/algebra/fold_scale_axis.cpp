@@ -8,18 +8,19 @@
 // FoldConstant computes.
 //
 // Source: the Sequential of this name of Relay, TVM's former graph-level IR.
+#include <optional>
+
+#include "iropt/transform/options/FoldScaleAxis.h"
 #include "iropt/transform/passes.h"
-#include "pass_options/FoldScaleAxis.h"
 
 namespace iropt {
 
 Pass CreateFoldScaleAxis(const PassOptions& options) {
   const pass_options::FoldScaleAxis given(options);
-  OptionValue::Dict own;
-  if (*given.constants_only) own.push_back({std::string(given.constants_only.name()), true, {}});
-  return Sequential(
-      {transform::BackwardFoldScaleAxis(own), transform::ForwardFoldScaleAxis(own), transform::FoldConstant()},
-      options.info());
+  const std::optional<bool> only = *given.constants_only ? std::optional(true) : std::nullopt;
+  return Sequential({transform::BackwardFoldScaleAxis({.constants_only = only}),
+                     transform::ForwardFoldScaleAxis({.constants_only = only}), transform::FoldConstant()},
+                    options.info());
 }
 
 }  // namespace iropt

@@ -20,7 +20,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/file.h"
 #include "iropt/support/json.h"
-#include "pass_options/RewriteByRules.h"
+#include "iropt/transform/options/RewriteByRules.h"
 #include "text_rules.h"
 #include "transform/relax/util/apply_rules.h"
 

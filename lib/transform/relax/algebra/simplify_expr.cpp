@@ -41,7 +41,7 @@
 #include "iropt/op/ops/unary.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/SimplifyExpr.h"
+#include "iropt/transform/options/SimplifyExpr.h"
 #include "transform/relax/util/apply_rules.h"
 #include "transform/relax/util/tensor_axes.h"
 

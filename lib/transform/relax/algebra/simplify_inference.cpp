@@ -27,7 +27,7 @@
 #include "iropt/op/ops/normalization.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/SimplifyInference.h"
+#include "iropt/transform/options/SimplifyInference.h"
 #include "transform/relax/util/apply_rules.h"
 #include "transform/relax/util/missed_remarks.h"
 #include "transform/relax/util/network_mode.h"

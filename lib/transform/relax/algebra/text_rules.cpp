@@ -49,9 +49,8 @@ class RuleReader {
 
   // False after an error.
   bool Read(const OptionValue& description) {
-    const OptionValue::Dict* dict = description.as_dict();
-    if (!dict) return Fail("a rule must be an object");
-    for (const OptionValue::Entry& entry : *dict) {
+    if (!description.is_dict()) return Fail("a rule must be an object");
+    for (const OptionValue::Entry& entry : description.entries()) {
       constexpr std::string_view kKeys[] = {"name", "variables", "pattern", "replacement", "changes"};
       if (std::ranges::find(kKeys, entry.key) == std::end(kKeys)) {
         return Fail(fmt::format("unknown key '{}' in a rule: expected name, variables, pattern, replacement or changes",
@@ -98,9 +97,8 @@ class RuleReader {
   }
 
   bool ReadVariables(const OptionValue& option) {
-    const OptionValue::Dict* dict = option.as_dict();
-    if (!dict) return Fail("'variables' must be an object");
-    for (const OptionValue::Entry& entry : *dict) {
+    if (!option.is_dict()) return Fail("'variables' must be an object");
+    for (const OptionValue::Entry& entry : option.entries()) {
       Variable variable{.name = entry.key, .span = entry.value.span()};
       if (const std::string* type = entry.value.as_string()) {
         variable.type = *type;
@@ -130,9 +128,12 @@ class RuleReader {
   }
 
   bool ReadProperties(const OptionValue& option, Variable& variable) {
-    const OptionValue::Dict* dict = option.as_dict();
-    const OptionValue::Dict not_a_dict{{"", {}}};
-    for (const OptionValue::Entry& entry : dict ? *dict : not_a_dict) {
+    const auto fail = [&] {
+      return Fail(fmt::format("variable '{}' must be a type, or an object of 'type', 'constant' and 'used_once'",
+                              variable.name));
+    };
+    if (!option.is_dict()) return fail();
+    for (const OptionValue::Entry& entry : option.entries()) {
       const std::string* text = entry.value.as_string();
       const bool* flag = entry.value.as_bool();
       if (entry.key == "type" && text) {
@@ -142,8 +143,7 @@ class RuleReader {
       } else if (entry.key == "used_once" && flag) {
         variable.is_used_once = *flag;
       } else {
-        return Fail(fmt::format("variable '{}' must be a type, or an object of 'type', 'constant' and 'used_once'",
-                                variable.name));
+        return fail();
       }
     }
     return true;

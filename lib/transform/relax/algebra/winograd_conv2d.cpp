@@ -22,7 +22,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/runtime/value.h"
 #include "iropt/schedule/winograd.h"
-#include "pass_options/WinogradConv2D.h"
+#include "iropt/transform/options/WinogradConv2D.h"
 #include "transform/relax/util/prim_func_calls.h"
 #include "winograd_expressions.h"
 

@@ -25,7 +25,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/target_value.h"
-#include "pass_options/AnnotateCustomMemoryScope.h"
+#include "iropt/transform/options/AnnotateCustomMemoryScope.h"
 #include "texture_scopes.h"
 #include "transform/relax/lowering/relax_functions.h"
 #include "transform/relax/util/rewrite_functions.h"

@@ -18,7 +18,7 @@
 #include "iropt/ir/substitute.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/UpdateVDevice.h"
+#include "iropt/transform/options/UpdateVDevice.h"
 #include "transform/relax/util/rewrite_functions.h"
 
 namespace iropt {

@@ -34,8 +34,8 @@
 #include "iropt/pass/remark.h"
 #include "iropt/support/debug_output.h"
 #include "iropt/support/lookup.h"
+#include "iropt/transform/options/FuseOps.h"
 #include "operator_fusor.h"
-#include "pass_options/FuseOps.h"
 
 namespace iropt {
 

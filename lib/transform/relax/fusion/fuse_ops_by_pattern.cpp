@@ -35,8 +35,8 @@
 #include "iropt/pass/remark.h"
 #include "iropt/support/debug_output.h"
 #include "iropt/support/lookup.h"
+#include "iropt/transform/options/FuseOpsByPattern.h"
 #include "operator_fusor.h"
-#include "pass_options/FuseOpsByPattern.h"
 #include "pattern_option.h"
 #include "transform/relax/util/missing_function.h"
 

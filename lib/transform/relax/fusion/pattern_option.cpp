@@ -70,15 +70,14 @@ class PatternReader {
       if (*word == "const") return IsConstant();
       if (*word == "var") return IsVar();
     }
-    const OptionValue::Dict* object = value.as_dict();
-    if (!object) return Fail(value, fmt::format("invalid pattern: {}", kExpected));
-    for (const OptionValue::Entry& entry : *object) {
+    if (!value.is_dict()) return Fail(value, fmt::format("invalid pattern: {}", kExpected));
+    for (const OptionValue::Entry& entry : value.entries()) {
       if (std::ranges::find(kForms, entry.key) == kForms.end() && std::ranges::find(kKeys, entry.key) == kKeys.end())
         return Fail(entry.value, fmt::format("unknown key '{}' of a pattern", entry.key));
     }
     const OptionValue* name = value.Find("name");
     if (name && !name->as_string()) return Fail(*name, "the name of a pattern must be a string");
-    if (name && object->size() == 1) {
+    if (name && value.entries().size() == 1) {
       if (const auto* found = named_.Find(*name->as_string())) return *found;
     }
     std::optional<Pattern> pattern = ReadForm(value);
@@ -145,8 +144,8 @@ class PatternReader {
       call = call.Commutative();
     }
     const OptionValue* attrs = value.Find("attrs");
-    if (attrs && !attrs->as_dict()) return Fail(*attrs, "expected values by the names of attributes");
-    return attrs ? call.Where([attrs = *attrs->as_dict()](const Expr* e) { return HasAttrs(e, attrs); }) : call;
+    if (attrs && !attrs->is_dict()) return Fail(*attrs, "expected values by the names of attributes");
+    return attrs ? call.Where([attrs = *attrs](const Expr* e) { return HasAttrs(e, attrs.entries()); }) : call;
   }
 
   static const Op* FindRelaxOp(const std::string& name) {
@@ -154,7 +153,7 @@ class PatternReader {
     return FindOp(full) ? GetOp(full) : nullptr;
   }
 
-  static bool HasAttrs(const Expr* e, const OptionValue::Dict& attrs) {
+  static bool HasAttrs(const Expr* e, std::span<const OptionValue::Entry> attrs) {
     const auto* call = As<Call>(e);
     const auto* record = call ? As<ObjectAttr>(call->attrs) : nullptr;
     return std::ranges::all_of(attrs, [&](const OptionValue::Entry& entry) {

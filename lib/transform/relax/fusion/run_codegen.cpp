@@ -30,8 +30,8 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/support/lookup.h"
+#include "iropt/transform/options/RunCodegen.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
-#include "pass_options/RunCodegen.h"
 #include "transform/relax/util/rewrite_functions.h"
 
 namespace iropt {
@@ -41,7 +41,7 @@ namespace {
 using Symbols = LookupMap<const GlobalVar*, std::string_view>;
 
 struct CodegenOptions {
-  OptionValue::Dict targets;  // options by compilers
+  OptionValue targets;  // options by compilers
   std::vector<std::string> entry_functions;
   SourceSpan entry_span;
 };
@@ -92,7 +92,7 @@ void ReportUnknownCompiler(const ModuleEntry& entry, std::string_view compiler, 
 }
 
 // The results of the generators, in the order of the names of the compilers.
-Result<std::vector<const Attr*>> Compile(const Module& module, const OptionValue::Dict& targets, Symbols& symbols,
+Result<std::vector<const Attr*>> Compile(const Module& module, const OptionValue& targets, Symbols& symbols,
                                          DiagnosticEngine& diagnostics) {
   std::map<std::string_view, std::map<std::string_view, ModuleEntry>> functions;  // by compiler and name
   for (const ModuleEntry& entry : module.functions()) {
@@ -110,11 +110,9 @@ Result<std::vector<const Attr*>> Compile(const Module& module, const OptionValue
     }
     std::vector<ModuleEntry> entries;
     for (const auto& [name, entry] : by_name) entries.push_back(entry);
-    const OptionValue all(targets);
-    const OptionValue* own = all.Find(compiler);
-    const OptionValue::Dict* dict = own ? own->as_dict() : nullptr;
+    const OptionValue* own = targets.Find(compiler);
     IROPT_ASSIGN_OR_RETURN(const std::string text,
-                           (*generate)({module, entries, dict ? *dict : OptionValue::Dict(), diagnostics}));
+                           (*generate)({module, entries, own ? *own : OptionValue(), diagnostics}));
     compiled.push_back(StrAttr::Get(text));
   }
   return compiled;
@@ -161,14 +159,11 @@ Result<Module> RunCodegen(Module module, const CodegenOptions& options, ModulePa
 
 Pass CreateRunCodegen(const PassOptions& options) {
   const pass_options::RunCodegen given(options);
-  CodegenOptions codegen{
-      .targets = {}, .entry_functions = *given.entry_functions, .entry_span = given.entry_functions.span()};
-  const OptionValue& targets = *given.target_options;
-  if (const OptionValue::Dict* dict = targets.as_dict()) {
-    codegen.targets = *dict;
-  } else if (!targets.is_null()) {
+  CodegenOptions codegen{.targets = *given.target_options,
+                         .entry_functions = *given.entry_functions,
+                         .entry_span = given.entry_functions.span()};
+  if (!codegen.targets.is_dict() && !codegen.targets.is_null())
     options.Refuse(given.target_options, "must be an object of options by compilers");
-  }
   return CreateModulePass(options.info(), [codegen](Module module, ModulePassContext& context) {
     return RunCodegen(std::move(module), codegen, context);
   });

@@ -36,8 +36,8 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
+#include "iropt/transform/options/SplitCallTIRByPattern.h"
 #include "nest_matcher.h"
-#include "pass_options/SplitCallTIRByPattern.h"
 #include "transform/relax/lowering/relax_functions.h"
 #include "transform/relax/util/named_prim_funcs.h"
 

@@ -32,7 +32,7 @@
 #include "iropt/ir/structural.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/AppendLoss.h"
+#include "iropt/transform/options/AppendLoss.h"
 #include "transform/relax/util/missing_function.h"
 
 namespace iropt {

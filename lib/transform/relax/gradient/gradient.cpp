@@ -19,7 +19,7 @@
 // depends on them. O(nodes).
 //
 // Source: the rules are those of TVM 0.18's pass of this name.
-#include "pass_options/Gradient.h"
+#include "iropt/transform/options/Gradient.h"
 
 #include <fmt/format.h>
 

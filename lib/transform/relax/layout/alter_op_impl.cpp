@@ -37,8 +37,8 @@
 #include "iropt/op/ops/reorder.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/transform/options/AlterOpImpl.h"
 #include "op_impls.h"
-#include "pass_options/AlterOpImpl.h"
 #include "transform/relax/lowering/relax_functions.h"
 #include "transform/relax/util/named_prim_funcs.h"
 

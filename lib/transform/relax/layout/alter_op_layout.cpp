@@ -13,7 +13,7 @@
 #include "convert_layout.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/AlterOpLayout.h"
+#include "iropt/transform/options/AlterOpLayout.h"
 
 namespace iropt {
 

@@ -49,7 +49,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
 #include "iropt/support/debug_output.h"
-#include "pass_options/ConvertLayout.h"
+#include "iropt/transform/options/ConvertLayout.h"
 #include "relay_layouts.h"
 #include "transform/relax/util/operand_order.h"
 #include "transform/relax/util/relay_bias.h"

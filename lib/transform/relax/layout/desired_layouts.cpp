@@ -42,9 +42,8 @@ class OptionReader {
       : options_(options), option_(option) {}
 
   DesiredLayouts Read() {
-    const OptionValue::Dict* dict = option_->as_dict();
-    if (!dict) Refuse(option_.span(), "must be an object of lists of layouts");
-    for (const OptionValue::Entry& entry : dict ? *dict : OptionValue::Dict()) Read(entry);
+    for (const OptionValue::Entry& entry : options_.Entries(option_, "must be an object of lists of layouts"))
+      Read(entry);
     return std::move(desired_);
   }
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "pass_options/AlterOpImpl.h"
+#include "iropt/transform/options/AlterOpImpl.h"
 
 namespace iropt {
 
@@ -35,11 +35,8 @@ class ImplReader {
   }
 
  private:
-  const OptionValue::Dict& Entries(const TypedOption<OptionValue>& option) {
-    static const OptionValue::Dict empty;
-    const OptionValue::Dict* dict = option->as_dict();
-    if (!dict) options_.Refuse(option, "must be an object with kinds of operators as its keys");
-    return dict ? *dict : empty;
+  std::span<const OptionValue::Entry> Entries(const TypedOption<OptionValue>& option) {
+    return options_.Entries(option, "must be an object with kinds of operators as its keys");
   }
 
   OpImpl* Find(const TypedOption<OptionValue>& option, const OptionValue::Entry& entry) {

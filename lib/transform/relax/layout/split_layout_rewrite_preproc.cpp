@@ -38,9 +38,9 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/runtime/value.h"
 #include "iropt/support/lookup.h"
+#include "iropt/transform/options/SplitLayoutRewritePreproc.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
 #include "layout_preproc.h"
-#include "pass_options/SplitLayoutRewritePreproc.h"
 #include "transform/relax/lowering/relax_functions.h"
 
 namespace iropt {

@@ -14,7 +14,7 @@
 #include "iropt/ir/relax/tuple_leaves.h"
 #include "iropt/op/op.h"
 #include "iropt/op/ops/call_tir.h"
-#include "pass_options/LegalizeOps.h"
+#include "iropt/transform/options/LegalizeOps.h"
 #include "transform/relax/util/named_prim_funcs.h"
 
 namespace iropt {
@@ -85,11 +85,10 @@ std::vector<std::string> ReadNames(const PassOptions& options, const pass_option
 
 void ReadCustomLegalizations(const PassOptions& options, LegalizeOptions& legalize) {
   const pass_options::LegalizeOps given(options);
-  const OptionValue::Dict* dict = given.customize_legalize_map->as_dict();
-  if (!dict) return options.Refuse(given.customize_legalize_map, "must be an object with operators as its keys");
-  if (dict->empty()) return;
+  const auto entries = options.Entries(given.customize_legalize_map, "must be an object with operators as its keys");
+  if (entries.empty()) return;
   const auto sources = std::make_shared<const NamedPrimFuncs>(options, given.file);
-  for (const OptionValue::Entry& entry : *dict) {
+  for (const OptionValue::Entry& entry : entries) {
     const OpInfo* op = FindOp(entry.key.starts_with("relax.") ? entry.key : fmt::format("relax.{}", entry.key));
     if (!op || !op->is_graph_level()) {
       options.Refuse(given.customize_legalize_map, entry.key_span,

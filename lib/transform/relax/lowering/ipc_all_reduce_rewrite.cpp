@@ -21,7 +21,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
-#include "pass_options/IPCAllReduceRewrite.h"
+#include "iropt/transform/options/IPCAllReduceRewrite.h"
 
 namespace iropt {
 

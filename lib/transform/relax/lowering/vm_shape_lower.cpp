@@ -33,7 +33,7 @@
 #include "iropt/op/ops/call.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/VMShapeLower.h"
+#include "iropt/transform/options/VMShapeLower.h"
 #include "relax_functions.h"
 #include "shape_heap.h"
 

@@ -40,8 +40,8 @@
 #include "iropt/support/characters.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/support/lookup.h"
+#include "iropt/transform/options/BindParams.h"
 #include "num_input.h"
-#include "pass_options/BindParams.h"
 #include "transform/relax/util/entry_points.h"
 #include "transform/relax/util/missing_function.h"
 
@@ -74,10 +74,10 @@ NamesOption ReadNamesOption(const PassOptions& options) {
   const pass_options::BindParams given(options);
   const OptionValue& option = *given.names;
   NamesOption names{.path = {}, .span = option.span(), .names = {}};
-  const OptionValue::Dict* dict = option.as_dict();
   if (const std::string* path = option.as_string()) names.path = *path;
-  if (!dict && names.path.empty()) options.Refuse(given.names, "must be the path of a file or an object of names");
-  for (const OptionValue::Entry& entry : dict ? *dict : OptionValue::Dict()) {
+  if (!option.is_dict() && names.path.empty())
+    options.Refuse(given.names, "must be the path of a file or an object of names");
+  for (const OptionValue::Entry& entry : option.entries()) {
     const std::string* name = entry.value.as_string();
     if (!name) options.Refuse(given.names, entry.value.span(), fmt::format("'{}' must be mapped to a name", entry.key));
     names.names.emplace_back(entry.key, name ? *name : "");
@@ -90,10 +90,10 @@ ParamsOption ReadParamsOption(const PassOptions& options) {
   const OptionValue& option = *given.params;
   ParamsOption params;
   params.span = option.span();
-  const OptionValue::Dict* dict = option.as_dict();
   if (const std::string* path = option.as_string()) params.path = *path;
-  if (!dict && params.path.empty()) options.Refuse(given.params, "must be the path of a file or an object of arrays");
-  for (const OptionValue::Entry& entry : dict ? *dict : OptionValue::Dict()) {
+  if (!option.is_dict() && params.path.empty())
+    options.Refuse(given.params, "must be the path of a file or an object of arrays");
+  for (const OptionValue::Entry& entry : option.entries()) {
     ArrayOptionError error;
     std::shared_ptr<const NDArray> array = ReadArrayOption(entry.value, error);
     if (!array) {

@@ -22,7 +22,7 @@
 #include "iropt/ir/tir/expr.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/BindSymbolicVars.h"
+#include "iropt/transform/options/BindSymbolicVars.h"
 #include "transform/relax/util/missing_function.h"
 
 namespace iropt {
@@ -116,9 +116,8 @@ std::vector<NamedValue> ReadValues(const PassOptions& options) {
   const pass_options::BindSymbolicVars given(options);
   const OptionValue& option = *given.binding_map;
   std::vector<NamedValue> values;
-  const OptionValue::Dict* dict = option.as_dict();
-  if (!dict && !option.is_null()) options.Refuse(given.binding_map, "must be an object of integers");
-  for (const OptionValue::Entry& entry : dict ? *dict : OptionValue::Dict()) {
+  if (!option.is_dict() && !option.is_null()) options.Refuse(given.binding_map, "must be an object of integers");
+  for (const OptionValue::Entry& entry : option.entries()) {
     const int64_t* value = entry.value.as_int();
     if (value && *value < 0) {
       options.Refuse(given.binding_map, entry.value.span(),

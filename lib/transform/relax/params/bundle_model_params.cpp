@@ -20,8 +20,8 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/transform/options/BundleModelParams.h"
 #include "num_input.h"
-#include "pass_options/BundleModelParams.h"
 #include "transform/relax/util/entry_points.h"
 
 namespace iropt {

@@ -26,8 +26,8 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
+#include "iropt/transform/options/UpdateParamStructInfo.h"
 #include "iropt/transform/relax/structure/infer_types.h"
-#include "pass_options/UpdateParamStructInfo.h"
 #include "transform/relax/util/missing_function.h"
 
 namespace iropt {
@@ -130,11 +130,9 @@ void CheckForm(const PassOptions& options) {
   const pass_options::UpdateParamStructInfo given(options);
   const auto is_text = [](const OptionValue::Entry& entry) { return entry.value.as_string() != nullptr; };
   const auto has_texts = [&](const OptionValue::Entry& entry) {
-    const OptionValue::Dict* params = entry.value.as_dict();
-    return params && std::ranges::all_of(*params, is_text);
+    return entry.value.is_dict() && std::ranges::all_of(entry.value.entries(), is_text);
   };
-  const OptionValue::Dict* functions = given.updates->as_dict();
-  if (functions && std::ranges::all_of(*functions, has_texts)) return;
+  if (given.updates->is_dict() && std::ranges::all_of(given.updates->entries(), has_texts)) return;
   options.Refuse(given.updates,
                  "must be an object of functions, each an object that has types in strings by the names of parameters");
 }

@@ -51,7 +51,7 @@
 #include "iropt/pass/skip.h"
 #include "iropt/pass/statistic.h"
 #include "iropt/support/lookup.h"
-#include "pass_options/ToMixedPrecision.h"
+#include "iropt/transform/options/ToMixedPrecision.h"
 #include "relay_mixed_precision.h"
 #include "transform/relax/util/missed_remarks.h"
 

@@ -32,7 +32,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
-#include "pass_options/FakeQuantizationToInteger.h"
+#include "iropt/transform/options/FakeQuantizationToInteger.h"
 #include "transform/relax/util/apply_rules.h"
 #include "transform/relax/util/operand_order.h"
 #include "transform/relax/util/tensor_axes.h"

@@ -40,7 +40,7 @@
 #include "iropt/pass/statistic.h"
 #include "iropt/support/debug_output.h"
 #include "iropt/support/edit_distance.h"
-#include "pass_options/DeadCodeElimination.h"
+#include "iropt/transform/options/DeadCodeElimination.h"
 #include "transform/relax/util/operand_order.h"
 #include "transform/relax/util/rewrite_functions.h"
 

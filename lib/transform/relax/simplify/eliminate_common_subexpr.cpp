@@ -37,7 +37,7 @@
 #include "iropt/pass/statistic.h"
 #include "iropt/support/debug_output.h"
 #include "iropt/support/scoped_hash_table.h"
-#include "pass_options/EliminateCommonSubexpr.h"
+#include "iropt/transform/options/EliminateCommonSubexpr.h"
 #include "value_hash.h"
 
 namespace iropt {

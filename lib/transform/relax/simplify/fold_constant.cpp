@@ -36,8 +36,8 @@
 #include "iropt/pass/remark.h"
 #include "iropt/pass/statistic.h"
 #include "iropt/support/stack.h"
+#include "iropt/transform/options/FoldConstant.h"
 #include "iropt/transform/relax/simplify/dead_code_elimination.h"
-#include "pass_options/FoldConstant.h"
 #include "transform/relax/util/missed_remarks.h"
 #include "transform/relax/util/network_mode.h"
 

@@ -23,8 +23,8 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
+#include "iropt/transform/options/ConvertToDataflow.h"
 #include "iropt/transform/relax/simplify/canonicalize_bindings.h"
-#include "pass_options/ConvertToDataflow.h"
 
 namespace iropt {
 

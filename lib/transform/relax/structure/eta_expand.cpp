@@ -16,7 +16,7 @@
 #include "iropt/ir/relax/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/EtaExpand.h"
+#include "iropt/transform/options/EtaExpand.h"
 
 namespace iropt {
 

@@ -5,9 +5,12 @@
 //                                           return gv1
 //
 // The name of Normalize in TVM's Relay; pipelines may use either. O(nodes).
-#include "iropt/transform/passes.h"
+#include "iropt/pass/pass.h"
+#include "iropt/pass/pass_options.h"
 
 namespace iropt {
+
+Pass CreateNormalize(const PassOptions& options);
 
 Pass CreateToANormalForm(const PassOptions& options) { return CreateNormalize(options); }
 

@@ -27,7 +27,7 @@
 #include "iropt/ir/relax/type_walk.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/TopologicalSort.h"
+#include "iropt/transform/options/TopologicalSort.h"
 
 namespace iropt {
 

@@ -26,7 +26,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/LowerOpaqueBlock.h"
+#include "iropt/transform/options/LowerOpaqueBlock.h"
 #include "transform/tir/util/buffer_layout.h"
 #include "transform/tir/util/constant_conditions.h"
 #include "transform/tir/util/loop_lowerer.h"

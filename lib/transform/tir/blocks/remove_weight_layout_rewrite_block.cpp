@@ -29,7 +29,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
-#include "pass_options/RemoveWeightLayoutRewriteBlock.h"
+#include "iropt/transform/options/RemoveWeightLayoutRewriteBlock.h"
 
 namespace iropt {
 

@@ -21,7 +21,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
-#include "pass_options/CompactBufferAllocation.h"
+#include "iropt/transform/options/CompactBufferAllocation.h"
 #include "transform/tir/buffers/access_regions.h"
 #include "transform/tir/util/buffer_layout.h"
 #include "transform/tir/util/prim_func_pass.h"

@@ -27,7 +27,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
-#include "pass_options/FlattenBuffer.h"
+#include "iropt/transform/options/FlattenBuffer.h"
 #include "transform/tir/util/buffer_layout.h"
 #include "transform/tir/util/prim_func_pass.h"
 

@@ -22,7 +22,7 @@
 // of layouts. The attribute of an allocation is inside of it.
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/StorageFlatten.h"
+#include "iropt/transform/options/StorageFlatten.h"
 #include "transform/tir/buffers/storage_flattener.h"
 #include "transform/tir/util/prim_func_pass.h"
 

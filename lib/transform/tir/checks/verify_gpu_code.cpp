@@ -23,7 +23,7 @@
 #include "iropt/ir/tir/visitor.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/VerifyGPUCode.h"
+#include "iropt/transform/options/VerifyGPUCode.h"
 
 namespace iropt {
 
@@ -170,9 +170,8 @@ class GpuCodeVerifier : public tir::StmtExprVisitor {
 GpuLimits ReadGpuLimits(const PassOptions& options) {
   const pass_options::VerifyGPUCode given(options);
   GpuLimits limits;
-  const OptionValue::Dict* constraints = given.constraints->as_dict();
-  if (!constraints) options.Refuse(given.constraints, "must be an object of limits by their names");
-  for (const OptionValue::Entry& entry : constraints ? *constraints : OptionValue::Dict()) {
+  constexpr std::string_view kForm = "must be an object of limits by their names";
+  for (const OptionValue::Entry& entry : options.Entries(given.constraints, kForm)) {
     int64_t* limit = limits.Find(entry.key);
     const int64_t* value = entry.value.as_int();
     if (!limit) {

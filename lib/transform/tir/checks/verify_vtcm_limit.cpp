@@ -18,7 +18,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/target_value.h"
-#include "pass_options/VerifyVTCMLimit.h"
+#include "iropt/transform/options/VerifyVTCMLimit.h"
 #include "transform/tir/util/target.h"
 
 namespace iropt {

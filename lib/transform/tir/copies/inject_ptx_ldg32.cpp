@@ -30,7 +30,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
-#include "pass_options/InjectPTXLDG32.h"
+#include "iropt/transform/options/InjectPTXLDG32.h"
 #include "transform/tir/util/constant_conditions.h"
 #include "transform/tir/util/prim_func_pass.h"
 

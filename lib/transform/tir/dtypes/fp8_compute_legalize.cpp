@@ -10,7 +10,7 @@
 // Source: TVM 0.18's pass of this name.
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/FP8ComputeLegalize.h"
+#include "iropt/transform/options/FP8ComputeLegalize.h"
 #include "transform/tir/dtypes/compute_legalizer.h"
 
 namespace iropt {

@@ -28,7 +28,7 @@
 #include "iropt/pass/target_value.h"
 #include "iropt/support/check.h"
 #include "iropt/support/lookup.h"
-#include "pass_options/BindTarget.h"
+#include "iropt/transform/options/BindTarget.h"
 
 namespace iropt {
 

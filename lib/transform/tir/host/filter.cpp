@@ -11,7 +11,7 @@
 // program in C++ filters by any condition, see FilterPrimFuncs. O(nodes).
 //
 // Source: TVM 0.18's pass of this name, whose condition is a Python function.
-#include "pass_options/Filter.h"
+#include "iropt/transform/options/Filter.h"
 
 #include <fmt/format.h>
 
@@ -70,7 +70,7 @@ bool IsEqual(const Attr* attr, const OptionValue& value) {
 struct Conditions {
   std::vector<std::string> names;
   std::vector<std::string> target_kinds;
-  OptionValue::Dict attrs;
+  std::vector<OptionValue::Entry> attrs;
   std::optional<CallingConv> calling_conv;
   bool invert = false;
 
@@ -106,10 +106,8 @@ std::optional<CallingConv> Wanted(pass_options::Filter::CallingConv convention) 
 Conditions ReadConditions(const PassOptions& options) {
   const pass_options::Filter given(options);
   Conditions conditions{*given.names, *given.target_kinds, {}, Wanted(*given.calling_conv), *given.invert};
-  const OptionValue::Dict* attrs = given.attrs->as_dict();
-  if (!attrs) options.Refuse(given.attrs, "must be a dictionary of attributes");
-  for (const OptionValue::Entry& entry : attrs ? *attrs : OptionValue::Dict()) {
-    if (entry.value.as_list() || entry.value.as_dict() || entry.value.as_double())
+  for (const OptionValue::Entry& entry : options.Entries(given.attrs, "must be a dictionary of attributes")) {
+    if (entry.value.as_list() || entry.value.is_dict() || entry.value.as_double())
       options.Refuse(given.attrs, entry.value.span(), "must have numbers, booleans, strings or null as values");
     conditions.attrs.push_back(entry);
   }

@@ -38,7 +38,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
-#include "pass_options/LowerIntrin.h"
+#include "iropt/transform/options/LowerIntrin.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/host/host_builder.h"
 #include "transform/tir/host/intrin_rules.h"

@@ -35,7 +35,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
-#include "pass_options/SplitHostDevice.h"
+#include "iropt/transform/options/SplitHostDevice.h"
 #include "transform/tir/host/device_split.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/util/undefined_names.h"

@@ -46,7 +46,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/pass/remark.h"
 #include "iropt/support/lookup.h"
-#include "pass_options/LoopPartition.h"
+#include "iropt/transform/options/LoopPartition.h"
 #include "transform/tir/loops/partition_conditions.h"
 #include "transform/tir/util/constant_conditions.h"
 

@@ -27,7 +27,7 @@
 #include "iropt/pass/remark.h"
 #include "iropt/schedule/rules.h"
 #include "iropt/schedule/schedule.h"
-#include "pass_options/ApplyDefaultSchedule.h"
+#include "iropt/transform/options/ApplyDefaultSchedule.h"
 #include "transform/tir/schedule/run_schedule.h"
 
 namespace iropt {

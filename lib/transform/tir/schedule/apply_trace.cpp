@@ -23,7 +23,7 @@
 #include "iropt/schedule/schedule.h"
 #include "iropt/schedule/trace.h"
 #include "iropt/support/file.h"
-#include "pass_options/ApplyTrace.h"
+#include "iropt/transform/options/ApplyTrace.h"
 #include "transform/tir/schedule/run_schedule.h"
 
 namespace iropt {

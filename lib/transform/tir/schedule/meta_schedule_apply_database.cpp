@@ -36,7 +36,7 @@
 #include "iropt/schedule/schedule.h"
 #include "iropt/support/file.h"
 #include "iropt/support/folder_lock.h"
-#include "pass_options/MetaScheduleApplyDatabase.h"
+#include "iropt/transform/options/MetaScheduleApplyDatabase.h"
 #include "transform/tir/schedule/run_schedule.h"
 
 namespace iropt {

@@ -32,7 +32,7 @@
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
 #include "iropt/support/stack.h"
-#include "pass_options/CommonSubexprElimTIR.h"
+#include "iropt/transform/options/CommonSubexprElimTIR.h"
 #include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {

@@ -18,7 +18,7 @@
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/HoistIfThenElse.h"
+#include "iropt/transform/options/HoistIfThenElse.h"
 
 namespace iropt {
 

@@ -23,7 +23,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
-#include "pass_options/NarrowDataType.h"
+#include "iropt/transform/options/NarrowDataType.h"
 #include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {

@@ -25,7 +25,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
-#include "pass_options/LowerDeviceStorageAccessInfo.h"
+#include "iropt/transform/options/LowerDeviceStorageAccessInfo.h"
 #include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {
@@ -132,12 +132,12 @@ MemoryInfos ReadMemoryInfos(const PassOptions& options) {
   MemoryInfos infos;
   const auto refuse = [&](SourceSpan span, std::string_view why) { options.Refuse(given.memory_info, span, why); };
   const OptionValue& value = *given.memory_info;
-  if (!value.as_dict()) refuse(value.span(), "must be an object of descriptions by scopes");
-  for (const OptionValue::Entry& scope : value.as_dict() ? *value.as_dict() : OptionValue::Dict()) {
+  if (!value.is_dict()) refuse(value.span(), "must be an object of descriptions by scopes");
+  for (const OptionValue::Entry& scope : value.entries()) {
     MemoryInfo& info = infos[scope.key];
-    const OptionValue::Dict* fields = scope.value.as_dict();
-    if (!fields) refuse(scope.value.span(), "must have objects with 'unit_bits' and 'head_address' as values");
-    for (const OptionValue::Entry& field : fields ? *fields : OptionValue::Dict()) {
+    if (!scope.value.is_dict())
+      refuse(scope.value.span(), "must have objects with 'unit_bits' and 'head_address' as values");
+    for (const OptionValue::Entry& field : scope.value.entries()) {
       const int64_t* bits = field.value.as_int();
       const std::string* head = field.value.as_string();
       if (field.key == "unit_bits" && bits && *bits > 0) {

@@ -33,7 +33,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
-#include "pass_options/DefaultGPUSchedule.h"
+#include "iropt/transform/options/DefaultGPUSchedule.h"
 
 namespace iropt {
 

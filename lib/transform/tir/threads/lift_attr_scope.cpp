@@ -23,7 +23,7 @@
 #include "iropt/ir/tir/mutator.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/LiftAttrScope.h"
+#include "iropt/transform/options/LiftAttrScope.h"
 #include "transform/tir/util/prim_func_pass.h"
 
 namespace iropt {

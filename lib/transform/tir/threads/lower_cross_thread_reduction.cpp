@@ -38,7 +38,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
-#include "pass_options/LowerCrossThreadReduction.h"
+#include "iropt/transform/options/LowerCrossThreadReduction.h"
 #include "transform/tir/threads/cross_thread_reduction.h"
 #include "transform/tir/threads/reduction_block.h"
 #include "transform/tir/util/prim_func_pass.h"

@@ -21,7 +21,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
-#include "pass_options/RemapThreadAxis.h"
+#include "iropt/transform/options/RemapThreadAxis.h"
 
 namespace iropt {
 
@@ -84,9 +84,7 @@ const PrimFunc* RemapThreadAxes(const PrimFunc* func, const AxisTags& tags, Work
 AxisTags ReadAxisTags(const PassOptions& options) {
   const pass_options::RemapThreadAxis given(options);
   AxisTags tags;
-  const OptionValue::Dict* map = given.thread_map->as_dict();
-  if (!map) options.Refuse(given.thread_map, "must be an object of tags by tags");
-  for (const OptionValue::Entry& entry : map ? *map : OptionValue::Dict()) {
+  for (const OptionValue::Entry& entry : options.Entries(given.thread_map, "must be an object of tags by tags")) {
     const std::string* tag = entry.value.as_string();
     if (tag && ThreadTag::Of(*tag).rank != ThreadRank::kUnknown) {
       tags[entry.key] = *tag;

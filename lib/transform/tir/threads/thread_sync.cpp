@@ -21,7 +21,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/ThreadSync.h"
+#include "iropt/transform/options/ThreadSync.h"
 #include "transform/tir/threads/sync_planner.h"
 #include "transform/tir/util/prim_func_pass.h"
 

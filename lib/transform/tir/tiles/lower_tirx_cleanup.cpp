@@ -23,7 +23,7 @@
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
 #include "iropt/support/lookup.h"
-#include "pass_options/LowerTIRxCleanup.h"
+#include "iropt/transform/options/LowerTIRxCleanup.h"
 #include "transform/tir/host/func_target.h"
 #include "transform/tir/tiles/const_layout.h"
 #include "transform/tir/tiles/lower_tirx.h"

@@ -23,7 +23,7 @@
 #include "iropt/op/op.h"
 #include "iropt/pass/pass.h"
 #include "iropt/pass/pass_options.h"
-#include "pass_options/VectorizeLoop.h"
+#include "iropt/transform/options/VectorizeLoop.h"
 #include "transform/tir/util/prim_func_pass.h"
 #include "transform/tir/vectorize/vectorizer.h"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks what op_headers.py makes of a small table.
+"""Checks what scripts/tables makes of a small table of operators.
 
-  op_headers_test.py COMPILER
+  operator_tables_test.py COMPILER
 """
 import os
 import re
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "op_headers.py")
+SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "scripts", "tables")
 COMPILER = "c++"
 FOLDER = "include/iropt/op/"
 TABLE = '''IROPT_OP_FAMILY(pads, "Pads")
@@ -44,7 +44,7 @@ IROPT_OP(CallBuiltin, call_builtin, rule, kernel, layout, kOpaque, kNever, Args(
 '''
 
 
-class OpHeadersTest(unittest.TestCase):
+class OperatorTablesTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -61,7 +61,7 @@ class OpHeadersTest(unittest.TestCase):
     def run_script(self, pads=PADS, calls=CALLS, table=TABLE, changed=()):
         for name, text in (("ops.def", table), ("ops/pads.def", pads), ("ops/calls.def", calls)):
             self.write(FOLDER + name, text)
-        return subprocess.run([sys.executable, SCRIPT, COMPILER, self.path(FOLDER + "ops.def"), self.path("out"), *changed],
+        return subprocess.run([sys.executable, SCRIPT, "ops", self.path(FOLDER + "ops.def"), self.path("out"), COMPILER, *changed],
                               check=False, capture_output=True, encoding="utf-8")
 
     def make(self, **tables):

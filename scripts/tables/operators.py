@@ -1,33 +1,26 @@
-#!/usr/bin/env python3
-"""Writes what C++ knows of the operators of a table such as ops.def, in files for each family of operators.
+"""What C++ knows of the operators of a table such as ops.def, in files for each family of operators.
 
-  op_headers.py COMPILER TABLE FOLDER [INCLUDE]
-
-The compiler expands the macros of the table, which includes others from the folder "include" above it, or from the folder
-INCLUDE if they are there. FOLDER gets, for each row IROPT_OP_FAMILY(name, ...):
+The compiler expands the macros of the table, which includes others from the folder "include" above it, or from another
+folder if they are there. For each row IROPT_OP_FAMILY(name, ...):
 
   public/iropt/op/ops/NAME.h       the ids of the operators, and a view of each attribute record
   public/iropt/infer/ops/NAME.h    a function for each operator, which makes a call
   op_builder/NAME.cpp              the definitions of these functions
 
 and public/iropt/op/ops/all.h, which includes the first of all families, and table_hash.h there, with a number that tells
-tables with other ids or attributes apart. A source includes the families that it uses, so
-that a new operator compiles few sources anew: a file that has not changed is not written again, and the ids of a family
-do not depend on others.
+tables with other ids or attributes apart. A source includes the families that it uses, so that a new operator compiles few
+sources anew: the ids of a family do not depend on others.
 """
 import hashlib
 import os
-import re
 import subprocess
 import sys
 
-from option_headers import WORDS, arguments, literal, write
+import grammar
 
-ROW = re.compile(r"\bROW_(OP|ATTRS|OP_FAMILY)\s*\(")
-CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
 # Parameters that are no operands.
 RESERVED = ("attrs", "type_args", "ops")
-NOTE = "// Made by scripts/op_headers.py of the operators' table: {summary}.\n"
+NOTE = "// Made by scripts/tables of the operators' table: {summary}.\n"
 # An id is a number of this many bits in the family, behind that of the family, which is at least 1.
 ROW_BITS, MOST_FAMILIES = 8, 127
 
@@ -43,30 +36,12 @@ def preprocessed(compiler, table, changed):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
 
 
-def rows(text):
-    """The kind and the arguments of each row."""
-    for row in ROW.finditer(text):
-        depth, at = 1, row.end()
-        while depth:
-            string = WORDS.match(text, at)
-            depth += 0 if string else {"(": 1, ")": -1}.get(text[at], 0)
-            at = string.end() if string else at + 1
-        yield row[1], arguments(text[row.end():at - 1])
-
-
-def calls(items):
-    """The name and the arguments of each item; the arguments of a bare name are empty."""
-    for item in items:
-        call = CALL.fullmatch(item)
-        yield (call[1], arguments(call[2])) if call else (item, [])
-
-
 class Operand:
     """An operand as Args(...) declares it: a kind with a name, and properties behind it."""
 
-    def __init__(self, text):
-        kind, self.name = re.match(r'(\w+)\s*\(\s*"(\w+)"', text).groups()
-        properties = set(re.findall(r"\.\s*(\w+)\s*\(", text))
+    def __init__(self, item):
+        (kind, (name, *_)), *properties = item.calls
+        self.name, properties = name.value, {name for name, _ in properties}
         self.repeats = kind == "Rest"
         self.is_void = "OrVoid" in properties
         self.is_optional = bool(properties & {"Optional", "OrVoid", "Since"})
@@ -78,10 +53,9 @@ class Record:
     """An attribute record: IROPT_ATTRS(name, (kind, field, default, properties...)...)."""
 
     def __init__(self, args):
-        self.name = args[0]
-        fields = [arguments(field[1:-1]) for field in args[1:]]
-        self.fields = [(kind, name) for kind, name, *_ in fields]
-        self.required = [field[1] for field in fields if len(field) == 2]
+        self.name = args[0].text
+        self.fields = [(field.items[0].text, field.items[1].text) for field in args[1:]]
+        self.required = [field.items[1].text for field in args[1:] if len(field.items) == 2]
 
     def view(self):
         """The class that reads it, as op_attrs.h documents it."""
@@ -99,25 +73,25 @@ class Record:
 
 class Operator:
     def __init__(self, args, number, records):
-        self.id, self.name, self.number = *args[:2], number
-        columns = list(calls(args[7:]))
-        self.operands = [Operand(text) for text in dict(columns)["Args"] if text]
+        self.id, self.name, self.number = args[0].text, args[1].text, number
+        columns = {item.name or item.text: item.args for item in args[7:]}
+        self.operands = [Operand(item) for item in columns["Args"]]
         self.record, self.needs_record = None, False
         self.has_types, self.needs_types = False, False
-        for name, values in columns:
+        for name, values in columns.items():
             if name == "Attrs":
                 self.set_record(values, records)
             elif name in ("Types", "OutTypes"):
-                self.has_types, self.needs_types = True, "None" not in values
+                self.has_types, self.needs_types = True, "None" not in [value.text for value in values]
 
     def set_record(self, values, records):
-        self.record = values[0]
+        self.record = values[0].text
         required = set(records[self.record].required)
-        for name, (field, *_) in calls(values[1:]):
-            if name == "Required":
-                required.add(literal(field))
-            elif name == "With":
-                required.discard(literal(field))
+        for item in values[1:]:
+            if item.name == "Required":
+                required.add(item.args[0].value)
+            elif item.name == "With":
+                required.discard(item.args[0].value)
         self.needs_record = bool(required)
 
     def parameters(self):
@@ -185,22 +159,23 @@ def text(summary, includes, body="", guard="#pragma once\n"):
 def families(table):
     """The families in the order of the table. Records may be used by operators of other families."""
     found, records, operators = [], {}, []
-    for kind, args in rows(table):
-        if kind == "OP_FAMILY":
-            found.append(Family(args[0], len(found) + 1))
-        elif kind == "ATTRS":
-            records[args[0]] = Record(args)
-            found[-1].records.append(records[args[0]])
+    for kind, args in table:
+        if kind == "ROW_OP_FAMILY":
+            found.append(Family(args[0].text, len(found) + 1))
+        elif kind == "ROW_ATTRS":
+            records[args[0].text] = Record(args)
+            found[-1].records.append(records[args[0].text])
         else:
             operators.append((found[-1], args))
     for family, args in operators:
         family.operators.append(Operator(args, family.number << ROW_BITS | len(family.operators), records))
         if len(family.operators) > 1 << ROW_BITS or family.number > MOST_FAMILIES:
-            sys.exit(f"there is no number for the operator {args[0]}")
+            sys.exit(f"there is no number for the operator {args[0].text}")
     return found
 
 
-def files(found):
+def headers(compiler, table, changed):
+    found = families(grammar.parse(preprocessed(compiler, os.path.abspath(table), changed)))
     for family in found:
         yield f"public/iropt/op/ops/{family.name}.h", family.ids()
         yield f"public/iropt/infer/ops/{family.name}.h", family.builder(found)
@@ -211,14 +186,3 @@ def files(found):
         "a number that changes with the ids and attributes of operators", ["cstdint"],
         f"inline constexpr uint64_t kOperatorTableHash = 0x{number};\n")
     yield "public/iropt/op/ops/all.h", text("all families", [f"iropt/op/ops/{family.name}.h" for family in found])
-
-
-def main():
-    if len(sys.argv) not in (4, 5):
-        sys.exit(__doc__)
-    compiler, table, folder, *changed = sys.argv[1:]
-    write(folder, list(files(families(preprocessed(compiler, os.path.abspath(table), changed)))))
-
-
-if __name__ == "__main__":
-    main()
