@@ -9,6 +9,26 @@
 
 namespace iropt::generate {
 
+int64_t CountOf(const BlockDims& dims) {
+  int64_t count = 1;
+  for (const BlockDim& dim : dims) count *= dim.size;
+  return count;
+}
+
+std::vector<int64_t> SizesOf(const BlockDims& dims) {
+  std::vector<int64_t> sizes;
+  for (const BlockDim& dim : dims) sizes.push_back(dim.size);
+  return sizes;
+}
+
+void ForEachPoint(const BlockDims& dims, FunctionRef<void(const Point& point)> f) {
+  Point point(dims.size());
+  for (int64_t left = CountOf(dims); left > 0; --left) {
+    f(point);
+    for (size_t i = dims.size(); i > 0 && ++point[i - 1] == dims[i - 1].size; --i) point[i - 1] = 0;
+  }
+}
+
 int64_t Wrap(int64_t value, DataType dtype) {
   if (dtype.is_bool()) return value != 0 ? 1 : 0;
   if (dtype.is_floating() || dtype.bits == 64) return value;

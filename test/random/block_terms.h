@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "iropt/ir/dtype.h"
+#include "iropt/support/function_ref.h"
 
 namespace iropt::generate {
 
@@ -20,6 +21,13 @@ struct BlockDim {
   bool is_symbolic = false;
 };
 
+using BlockDims = std::vector<BlockDim>;
+
+int64_t CountOf(const BlockDims& dims);
+std::vector<int64_t> SizesOf(const BlockDims& dims);
+// Calls the function for each point of a box, the last axis first.
+void ForEachPoint(const BlockDims& dims, FunctionRef<void(const Point& point)> f);
+
 // The element that a computation with wrapping integers of 64 bits gives in the dtype. Floats are taken as exact.
 int64_t Wrap(int64_t value, DataType dtype);
 bool IsLess(int64_t a, int64_t b, DataType dtype);
@@ -30,7 +38,7 @@ double ExactUpTo(DataType dtype);
 struct BlockArray {
   std::string name;
   DataType dtype;
-  std::vector<BlockDim> dims;
+  BlockDims dims;
   std::vector<int64_t> values = {};
 
   int64_t At(const Point& point) const;

@@ -14,7 +14,7 @@ namespace iropt::generate {
 
 namespace {
 
-using Dims = std::vector<BlockDim>;
+using Dims = BlockDims;
 
 enum class Reducer : uint8_t { kNone, kSum, kProduct, kMax, kMin };
 
@@ -68,17 +68,6 @@ class BlocksWriter {
                                     "int8",  "uint8", "uint16", "int64",   "uint64",  "float64"};
     return *DataType::Parse(choices_.Pick(kDtypes));
   }
-  static int64_t CountOf(const Dims& dims) {
-    int64_t count = 1;
-    for (const BlockDim& dim : dims) count *= dim.size;
-    return count;
-  }
-  static std::vector<int64_t> SizesOf(const Dims& dims) {
-    std::vector<int64_t> sizes;
-    for (const BlockDim& dim : dims) sizes.push_back(dim.size);
-    return sizes;
-  }
-
   std::string Text() const {
     std::string params, matches;
     for (const std::string& name : symbols_) matches += fmt::format("        {} = T.{}()\n", name, index_.ToString());
@@ -149,21 +138,6 @@ class BlocksWriter {
   }
 
   // ---- The values
-
-  static bool Next(Point& point, const Dims& dims) {
-    for (size_t i = point.size(); i > 0; --i) {
-      if (++point[i - 1] < dims[i - 1].size) return true;
-      point[i - 1] = 0;
-    }
-    return false;
-  }
-  template <class F>
-  static void ForEachPoint(const Dims& dims, F&& f) {
-    Point point(dims.size());
-    if (CountOf(dims) == 0) return;
-    do f(point);
-    while (Next(point, dims));
-  }
 
   static int64_t Combine(const Stage& stage, int64_t so_far, int64_t value) {
     switch (stage.reducer) {
