@@ -159,8 +159,8 @@ const PrimExpr* RuleSimplifier::VisitWhereOthersDecideNothing(NodeKind kind, std
   plain.and_of_ors = false;
   analyzer_.set_extensions(plain);
   std::deque<Analyzer::Constraint> others;  // dropped from the last
-  // What may fail is evaluated whatever the operands behind it are, so that they are no reason to evaluate it more
-  // often.
+  // From the first operand that may fail on, operands are evaluated only where this one was, and may rely on it: they
+  // must not be what removes it.
   const auto may_fail = [this](const PrimExpr* operand) { return MayFail(operand, analyzer_.bounds()); };
   const auto end = std::find_if(operands.begin() + static_cast<ptrdiff_t>(i), operands.end(), may_fail);
   for (size_t j = 0; j < static_cast<size_t>(end - operands.begin()); ++j) {

@@ -9,7 +9,7 @@ folder if they are there. For each row IROPT_OP_FAMILY(name, ...):
 
 and public/iropt/op/ops/all.h, which includes the first of all families, and table_hash.h there, with a number that tells
 tables with other ids or attributes apart. A source includes the families that it uses, so that a new operator compiles few
-sources anew: the ids of a family do not depend on others.
+sources: the ids of a family do not depend on others.
 """
 import hashlib
 import os

@@ -6,7 +6,7 @@
 An option that is one of several words becomes an enum: IROPT_CHOICE(order, "depth-first", ..., "depth-first", "") the enum
 Order with kDepthFirst and kUnset. One that is one of several dtypes, IROPT_DTYPE_CHOICE, becomes a DataType.
 
-A source includes the headers of what it reads, so that a change of a row compiles few sources anew.
+A source includes the headers of what it reads, so that a change of a row recompiles few sources.
 """
 import re
 

@@ -5,7 +5,7 @@
 
 and sources with the definitions of these functions, and with the rows for the registry.
 
-A source includes the options of what it reads, so that a change of a row compiles few sources anew.
+A source includes the options of what it reads, so that a change of a row recompiles few sources.
 """
 from files import header, source
 from options import TYPES, Option, declarations, constructor

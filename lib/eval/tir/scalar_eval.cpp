@@ -130,10 +130,10 @@ bool ScalarEvaluator::Fail(std::string message, ErrorCode code) {
   return false;
 }
 
-bool ScalarEvaluator::Load(const tir::BufferLoad&, int, Scalar*) { return Fail("there is no buffer to read here"); }
+bool ScalarEvaluator::Load(const tir::BufferLoad&, int, Scalar*) { return Fail("buffers cannot be read here"); }
 
 bool ScalarEvaluator::CallFunction(const tir::Call&, const GlobalVar& callee, Scalar*) {
-  return Fail(fmt::format("there is no function '{}' to call here", callee.name));
+  return Fail(fmt::format("the function '{}' cannot be called here", callee.name));
 }
 
 bool ScalarEvaluator::CallBuiltin(const tir::Call&, std::string_view name, int, Scalar*) {

@@ -53,7 +53,7 @@ size_t CountAxes(const AxisSet& axes, const AxisSet* counted);
 struct DominantAccess {
   struct Term {
     const tir::Var* axis;  // null for a sum of several axes
-    int64_t lower_factor;  // 0 if it is no constant
+    int64_t lower_factor;  // 0 if it is not a constant
   };
   std::vector<Term> terms;  // from the slowest one to the fastest one
   const PrimExpr* base;
