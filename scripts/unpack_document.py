@@ -5,12 +5,15 @@
 
 A fenced block whose first line names a file behind the language (```cpp lib/FILE.cpp) is that file. A block of kind `diff`
 changes files: of those written before, also by the documents before it, else of the repository. Its hunks have no line
-numbers; what they replace must be there exactly once. A file that has not changed is not written anew, so that nothing
-is built anew; one that no document holds any more is removed.
+numbers; what they replace must be there exactly once. A file that has not changed is not written again, so that nothing
+is rebuilt; one that no document holds any more is removed.
 """
 import os
 import re
 import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "tables"))
+from files import write_file  # noqa: E402
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 BLOCK = re.compile(r"^```(\w+)(?: +(\S*[./]\S*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -76,14 +79,7 @@ def main():
             sys.exit(f"{path} holds no files")
     remove_others(folder, files)
     for name, text in files.items():
-        target = os.path.join(folder, name)
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        if os.path.exists(target):
-            with open(target, encoding="utf-8") as f:
-                if f.read() == text:
-                    continue
-        with open(target, "w", encoding="utf-8") as f:
-            f.write(text)
+        write_file(os.path.join(folder, name), text)
 
 
 if __name__ == "__main__":

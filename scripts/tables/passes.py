@@ -42,7 +42,7 @@ class Pass:
                 f"  return MakePass({self.name.text}, writer.Take());\n}}\n")
 
     def row(self):
-        """The function that gives the row for the registry."""
+        """The row for the registry."""
         values = {}
         for item in self.properties:
             values.setdefault(item.name, []).append([arg.text for arg in item.args])
@@ -63,8 +63,8 @@ class Pass:
         plain = ("name", "opt_level", "is_mandatory", "counts_rewrites", "assumes_no_overflow", "kind")
         members = ", ".join(f".{key} = {value if key in plain else '{' + value + '}'}" for key, value in info.items() if value)
         options = ",\n        ".join(spec(item) for item in self.rows)
-        return (f"[[gnu::noinline]] PassEntry {self.id}Row() {{\n  return {{.info = {{{members}}},\n"
-                f"          .options = {{{options}}},\n          .summary = {self.summary.text},\n          .create = &Create{self.id}}};\n}}\n")
+        return (f"{{.info = {{{members}}},\n          .options = {{{options}}},\n          .summary = {self.summary.text},\n"
+                f"          .create = &Create{self.id}}}")
 
 
 def spec(item):
@@ -81,6 +81,15 @@ def spec(item):
     return f"{{{quoted}, OptionType::{kind}, {default.text}, {summary.text}{choices}{path}}}"
 
 
+def list_function(name, entry, rows):
+    """The definition of the function that lists the rows. Each is made by a function of its own, which compiles faster."""
+    single = name.removesuffix("s")
+    functions = "\n".join(f"[[gnu::noinline]] {entry} {single}{i}() {{\n  return {row};\n}}\n" for i, row in enumerate(rows))
+    added = "".join(f"  rows.push_back({single}{i}());\n" for i in range(len(rows)))
+    return (f"namespace {{\n\n{functions}\n}}  // namespace\n\nstd::vector<{entry}> {name}() {{\n  std::vector<{entry}> rows;\n"
+            f"  rows.reserve({len(rows)});\n{added}  return rows;\n}}\n")
+
+
 def headers(rows):
     passes = [Pass(args) for _, args in rows]
     with_options = [row for row in passes if row.options]
@@ -94,30 +103,23 @@ def headers(rows):
         ["iropt/transform/pass_calls.h", "iropt/pass/option_writer.h", "transform/make_pass.h"], "iropt::transform",
         "\n".join(row.definition() for row in passes))
     declarations_ = "".join(f"Pass Create{row.id}(const PassOptions& options);\n" for row in passes)
-    functions = "\n".join(row.row() for row in passes)
-    added = "".join(f"  rows.push_back({row.id}Row());\n" for row in passes)
     yield "transform/passes/rows.cpp", source(
         ["iropt/analysis/relax/called_functions.h", "iropt/analysis/relax/normal_form.h", "transform/rows.h",
          "transform/tir/properties.h"], "iropt",
-        f"{declarations_}\nnamespace {{\n\n{functions}\n}}  // namespace\n\n"
-        f"std::vector<PassEntry> PassRows() {{\n  std::vector<PassEntry> rows;\n  rows.reserve({len(passes)});\n{added}  return rows;\n}}\n")
+        f"{declarations_}\n" + list_function("PassRows", "PassEntry", [row.row() for row in passes]))
+
+
+def config_row(macro, args):
+    if macro != "IROPT_CONFIG_RECORD":
+        return spec(Row(macro, args))
+    fields = ", ".join(spec(item) for item in args[2:])
+    return f"{{{args[0].text}, OptionType::Record, {{}}, {args[1].text}, {{{fields}}}}}"
 
 
 def config_rows(rows):
     """The configuration options for the registry."""
-    functions, added = "", ""
-    for index, (macro, args) in enumerate(rows):
-        if macro == "IROPT_CONFIG_RECORD":
-            fields = ", ".join(spec(item) for item in args[2:])
-            made = f"{{{args[0].text}, OptionType::Record, {{}}, {args[1].text}, {{{fields}}}}}"
-        else:
-            made = spec(Row(macro, args))
-        functions += f"[[gnu::noinline]] OptionSpec ConfigRow{index}() {{\n  return {made};\n}}\n"
-        added += f"  rows.push_back(ConfigRow{index}());\n"
     yield "transform/configs/rows.cpp", source(
-        ["transform/rows.h"], "iropt",
-        f"namespace {{\n\n{functions}\n}}  // namespace\n\n"
-        f"std::vector<OptionSpec> ConfigRows() {{\n  std::vector<OptionSpec> rows;\n{added}  return rows;\n}}\n")
+        ["transform/rows.h"], "iropt", list_function("ConfigRows", "OptionSpec", [config_row(*row) for row in rows]))
 
 
 class Row:
@@ -137,19 +139,15 @@ def pipeline_rule(item):
     return f"{{{head}, {rest[1]}, {{}}, {rest[0]}}}" if kind == "Phase" else f"{{{head}, {rest[0]}}}"
 
 
+def pipeline_row(macro, args):
+    if macro == "IROPT_TARGET_PIPELINE":
+        target, *columns = [arg.text for arg in args]
+        return f"{{{', '.join(columns)}, {{}}, {target}}}"
+    columns = [arg.text for arg in args[:5]]
+    return f"{{{', '.join(columns)}, {{}}, {{}}, {{{', '.join(pipeline_rule(item) for item in args[5:])}}}}}"
+
+
 def pipeline_rows(rows):
     """The pipelines for the registry."""
-    functions, added = "", ""
-    for index, (macro, args) in enumerate(rows):
-        if macro == "IROPT_TARGET_PIPELINE":
-            target, *columns = [arg.text for arg in args]
-            made = f"{{{', '.join(columns)}, {{}}, {target}}}"
-        else:
-            columns = [arg.text for arg in args[:5]]
-            made = f"{{{', '.join(columns)}, {{}}, {{}}, {{{', '.join(pipeline_rule(item) for item in args[5:])}}}}}"
-        functions += f"[[gnu::noinline]] PipelineEntry PipelineRow{index}() {{\n  return {made};\n}}\n"
-        added += f"  rows.push_back(PipelineRow{index}());\n"
     yield "transform/pipelines/rows.cpp", source(
-        ["transform/rows.h"], "iropt",
-        f"namespace {{\n\n{functions}\n}}  // namespace\n\n"
-        f"std::vector<PipelineEntry> PipelineRows() {{\n  std::vector<PipelineEntry> rows;\n{added}  return rows;\n}}\n")
+        ["transform/rows.h"], "iropt", list_function("PipelineRows", "PipelineEntry", [pipeline_row(*row) for row in rows]))
