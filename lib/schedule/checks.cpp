@@ -16,17 +16,12 @@ namespace iropt::schedule {
 namespace {
 
 constexpr std::string_view kCompleteBlock =
-    "definition of a complete block:\n"
-    "1) All block vars are data parallel\n"
-    "2) Dominant: the block is the only writer of its output, dominating the reader of its output buffers\n"
-    "3) No overlap between the buffers the block reads and writes";
+    "a complete block\n1) has data parallel axes only,\n2) is the only writer of what it writes, before all "
+    "readers,\n3) does not read what it writes";
 constexpr std::string_view kReductionBlock =
-    "definition of a reduction block:\n"
-    "1) The block has the `init` statement\n"
-    "2) All the block bindings are quasi-affine expressions\n"
-    "3) All block vars are either data parallel block vars or reduction block vars\n"
-    "4) Dominant: the block is the only writer of its output, dominating the reader of its output buffers\n"
-    "5) The reduction block vars are not used to index the output buffers";
+    "a reduction block\n1) has an initialization,\n2) has affine bindings,\n3) has data parallel axes and those of a "
+    "reduction only,\n4) is the only writer of what it writes, before all readers,\n5) does not write at indices with "
+    "axes of the reduction";
 
 // Returns whether the block is the only writer of its outputs under the root.
 bool IsDominant(State& state, const Ref* block, Ref* root) {
@@ -161,12 +156,8 @@ Result<Ref*> RequireScope(State& state, const Ref* ref, bool stage_pipeline) {
   if (!scope) return state.Refuse("the primitive does not operate on the root block");
   if (stage_pipeline && !state.IsStagePipeline(scope))
     return state.Refuse(
-        "the scope {0} is not a stage pipeline.\n"
-        "Definition of a scope that is a stage pipeline:\n"
-        "- The region cover property holds for every of its child blocks\n"
-        "- No write-after-read dependency or opaque dependency,\n"
-        "- only read-after-write and write-after-write are allowed\n"
-        "- All the statements in the scope are schedulable statements, i.e. Block and For",
+        "the scope {0} is not a stage pipeline: expected each block in it to read only what blocks before it have "
+        "written, and to write nothing that one before it reads",
         {scope->stmt});
   if (stage_pipeline) IROPT_RETURN_IF_ERROR(CheckOnlyBlocks(state, scope));
   return scope;
@@ -195,7 +186,7 @@ Status CheckCompleteBlock(State& state, const Ref* block, Ref* root) {
   const int error = CompleteBlockError(state, block, root);
   if (error == 0) return {};
   return state.Refuse(
-      fmt::format("the block {{0}} is not a complete block - it violates condition #{}; {}", error, kCompleteBlock),
+      fmt::format("the block {{0}} is not complete: condition {} does not hold; {}", error, kCompleteBlock),
       {block->stmt});
 }
 
@@ -203,7 +194,7 @@ Status CheckReductionBlock(State& state, const Ref* block, Ref* root) {
   const int error = ReductionBlockError(state, block, root);
   if (error == 0) return {};
   return state.Refuse(
-      fmt::format("the block {{0}} is not a reduction block - it violates condition #{}; {}", error, kReductionBlock),
+      fmt::format("the block {{0}} is not a reduction: condition {} does not hold; {}", error, kReductionBlock),
       {block->stmt});
 }
 
@@ -212,8 +203,8 @@ Status CheckCompleteOrReductionBlock(State& state, const Ref* block, Ref* root) 
   if (complete == 0) return {};
   const int reduction = ReductionBlockError(state, block, root);
   if (reduction == 0) return {};
-  return state.Refuse(fmt::format("the block {{0}} is not a complete block - it violates condition #{}; {}\n"
-                                  "The block is not a reduction block either - it violates condition #{}; {}",
+  return state.Refuse(fmt::format("the block {{0}} is neither complete nor a reduction: condition {} does not hold; "
+                                  "{},\nand condition {} does not hold; {}",
                                   complete, kCompleteBlock, reduction, kReductionBlock),
                       {block->stmt});
 }
@@ -224,13 +215,10 @@ Status CheckCompactDataflow(State& state, Ref* subtree) {
     if (complete == 0) continue;
     const int reduction = ReductionBlockError(state, block, subtree);
     if (reduction == 0) continue;
-    return state.Refuse(
-        fmt::format("the queried subtree root {{0}} in SRef tree does not have compact dataflow, because its child "
-                    "block {{1}} on SRef tree is neither a local complete block nor a local reduction block.\n"
-                    "It violates condition #{} as a local complete block; {}\n"
-                    "It violates condition #{} as a local reduction block; {}",
-                    complete, kCompleteBlock, reduction, kReductionBlock),
-        {subtree->stmt, block->stmt});
+    return state.Refuse(fmt::format("the block {{1}} under {{0}} is neither complete nor a reduction there: condition "
+                                    "{} does not hold; {},\nand condition {} does not hold; {}",
+                                    complete, kCompleteBlock, reduction, kReductionBlock),
+                        {subtree->stmt, block->stmt});
   }
   return {};
 }
@@ -357,25 +345,22 @@ Status CheckStartsWithZero(State& state, const Ref* loop, arith::Analyzer& analy
 
 Status CheckPlainLoop(State& state, const Ref* loop) {
   if (loop->loop().annotations->size() == 0 && !loop->loop().thread_binding) return {};
-  return state.Refuse("the primitive can't be applied because the loop {0} has annotation or thread binding",
-                      {loop->stmt});
+  return state.Refuse("the loop {0} has annotations or is bound to a thread: expected neither", {loop->stmt});
 }
 
 Result<const tir::BlockRealize*> RequireSingleChild(State& state, const Ref* ref) {
   const auto children = ChildRealizes(*ref->stmt);
   if (children.size() == 1) return children[0];
-  return state.Refuse(fmt::format("the {} {{0}} is required to have only one child block", KindWord(*ref->stmt)),
-                      {ref->stmt});
+  return state.Refuse(
+      fmt::format("the {} {{0}} has no block or several ones in it: expected one", KindWord(*ref->stmt)), {ref->stmt});
 }
 
 Result<const tir::BufferRegion*> RequireAccess(State& state, const Ref* block, int64_t index, bool is_write) {
   const List<const tir::BufferRegion*> regions = is_write ? block->block().writes : block->block().reads;
   if (index >= 0 && index < regions.size()) return regions[static_cast<size_t>(index)];
-  return state.Refuse(
-      fmt::format("the block {{0}} has {0} {1} regions, so `buffer_index` is required to be in [0, {0}). However, the "
-                  "input `buffer_index` is {2}, which is out of the expected range",
-                  regions.size(), is_write ? "write" : "read", index),
-      {block->stmt});
+  return state.Refuse(fmt::format("invalid `buffer_index` {2}: the block {{0}} has {0} {1} regions", regions.size(),
+                                  is_write ? "write" : "read", index),
+                      {block->stmt});
 }
 
 DefiningSite FindDefiningSite(Ref* ref, const tir::Buffer* buffer) {
@@ -408,7 +393,7 @@ Status CheckStorageScope(State& state, std::string_view scope) {
                                           "m16n8k8.matrixB", "m16n8k8.matrixC", "metal.simdgroup"};
   const auto starts = [&](std::string_view prefix) { return scope.starts_with(prefix); };
   if (parsed.rank != StorageRank::kOther || std::ranges::any_of(kOthers, starts)) return {};
-  return state.Refuse(fmt::format("the input storage scope \"{}\" is invalid", scope));
+  return state.Refuse(fmt::format("unknown storage scope '{}'", scope));
 }
 
 Result<ProducerConsumerSplit> SplitByDependences(State& state, std::span<const tir::Stmt* const> statements,
@@ -425,8 +410,8 @@ Result<ProducerConsumerSplit> SplitByDependences(State& state, std::span<const t
   }
   if (split.last_producer >= split.first_consumer)
     return state.Refuse(
-        fmt::format("cannot find the insertion point that satisfies the producer-consumer constraint. In 0-based "
-                    "indexing, the last producer appears in subtree {}, and the first consumer appears in subtree {}",
+        fmt::format("the block has no place after its producers and before its consumers: the last producer is in "
+                    "statement {}, the first consumer in statement {}",
                     split.last_producer, split.first_consumer));
   split.producers_visited = counter.num_producers;
   split.consumers_visited = counter.num_consumers;

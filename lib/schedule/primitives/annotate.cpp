@@ -47,7 +47,9 @@ Result<const Attr*> MakeAnnotation(PrimitiveCall& call, const Value& value) {
     }
     return DictAttr::Get(entries);
   }
-  return call.Refuse("only strings, integers, floats, ExprRVs and Arrays are supported for now");
+  return call.Refuse(
+      "unknown kind of annotation: expected strings, numbers, results of sampling, and lists and dictionaries of "
+      "these");
 }
 
 }  // namespace
@@ -63,7 +65,7 @@ Status ApplyAnnotate(PrimitiveCall& call, const args::Annotate<Resolved>& args) 
 Status ApplyUnannotate(PrimitiveCall& call, const args::Unannotate<Resolved>& args) {
   Ref* ref = args.block_or_loop;
   const std::string& key = args.ann_key;
-  if (!AnnotationsOf(ref)->Find(key)) return call.Refuse(fmt::format("cannot find annotation key: {}", key));
+  if (!AnnotationsOf(ref)->Find(key)) return call.Refuse(fmt::format("there is no annotation '{}'", key));
   SetAnnotations(call.state(), ref, AnnotationsOf(ref)->Without(key));
   return {};
 }

@@ -137,9 +137,7 @@ class DomainSolver {
         return state_.Refuse("the region of the block {0} is not bounded", {&block_});
       if (own.CanProvePoint(analyzer_) && arith::AsInt(own.min())) continue;
       const Solution found = Solve(own, required[i], LastIndex(buffer.shape[i]));
-      if (!found.var)
-        return state_.Refuse(
-            "the indices of the block {0} do not determine its axes: BufferRegion pattern match failed", {&block_});
+      if (!found.var) return state_.Refuse("the indices of the block {0} do not determine its axes", {&block_});
       if (domains_.contains(found.var)) Add(found.var, found.domain);
     }
     return {};

@@ -79,11 +79,10 @@ Result<NewAxes> MakeAxes(State& state, const tir::Block& block, std::span<const 
   for (size_t i = 0; i < values.size(); ++i) {
     const auto type = arith::IsInt(shape[i], 1) ? tir::IterVarType::kDataPar : AxisTypeOf(values[i], block);
     if (!type || *type == tir::IterVarType::kOpaque)
-      return state.Refuse(
-          fmt::format("cannot detect the block iter type for new iter value {} in {{0}} because it contains more than "
-                      "one type of original iter vars",
-                      i),
-          {&block});
+      return state.Refuse(fmt::format("the new axis {} of {{0}} is made of axes of several kinds: expected data "
+                                      "parallel ones, or those of a reduction",
+                                      i),
+                          {&block});
     const DataType dtype = values[i]->dtype;
     const tir::Var* var = workspace.NewPrimVar(fmt::format("v{}", i), dtype);
     const auto* dom = workspace.New<tir::Range>(make.Const(0, dtype), make.Cast(dtype, shape[i]));
@@ -111,15 +110,14 @@ Status ApplyTransformBlockLayout(PrimitiveCall& call, const args::TransformBlock
   IROPT_RETURN_IF_ERROR(CheckTrivialBinding(state, ref));
   if (map.params.size() != block.iter_vars.size())
     return state.Refuse(
-        fmt::format("the index map {} can't be applied to block iters of {{0}} because the number of parameters "
-                    "mismatch. Expected: {}, actual: {}",
+        fmt::format("the index map {} has a wrong number of parameters for the axes of {{0}}: expected {}, not {}",
                     ToPython(map), map.params.size(), block.iter_vars.size()),
         {&block});
   IROPT_ASSIGN_OR_RETURN(const OldAxes old, ReadAxes(state, block));
   const std::vector<const PrimExpr*> values = MapIndices(map, old.vars, analyzer);
   const auto shape = MapShape(map, old.extents, analyzer, workspace);
   const auto not_bijective = [&] {
-    return state.Refuse(fmt::format("the index map {} is not bijective affine", ToPython(map)));
+    return state.Refuse(fmt::format("the index map {} is not an affine bijection", ToPython(map)));
   };
   if (!shape) return not_bijective();
   IROPT_ASSIGN_OR_RETURN(const NewAxes added, MakeAxes(state, block, values, *shape));
@@ -145,7 +143,7 @@ Status ApplyTransformBlockLayout(PrimitiveCall& call, const args::TransformBlock
     stmt = MakeLoop(To<tir::Var>(added.loop_vars[i - 1]), (*shape)[i - 1], stmt, workspace);
   const BlockReuse reuse = PairBlocks(&block, new_block);
   if (loops.empty() && !added.loop_vars.empty())
-    return state.Refuse(fmt::format("invalid block to loop replacement due to layout transform {}", ToPython(map)));
+    return state.Refuse(fmt::format("the index map {} adds axes to a block without loops", ToPython(map)));
   if (!loops.empty())
     state.Replace(loops[0], stmt, reuse);
   else
@@ -165,8 +163,7 @@ Status ApplyReorderBlockIterVar(PrimitiveCall& call, const args::ReorderBlockIte
   for (size_t i = 0; i < sorted.size(); ++i) ok = ok && sorted[i] == static_cast<int64_t>(i);
   if (!ok)
     return state.Refuse(
-        fmt::format("the user provided block itervar index order [{}] is not a valid permutation of [0, 1, ..., "
-                    "num_block_iter_vars-1] in {{0}}",
+        fmt::format("invalid order [{}] of the axes of {{0}}: expected a permutation of their positions",
                     fmt::join(order, ", ")),
         {&block});
   const tir::BlockRealize* realize = state.RealizeOf(ref);

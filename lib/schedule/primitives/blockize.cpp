@@ -135,7 +135,7 @@ class BlockSplitter {
     is_trivial_ = !found;
     if (!found) found = DivideTrivially(realize, outer_vars, inner_vars);
     if (!found)
-      return state_.Refuse("the bindings of the inner block {0} can not be blockized by the loops starting at {1}",
+      return state_.Refuse("the bindings of the block {0} cannot be divided at the loop {1}",
                            {block_, loops.empty() ? high->stmt : loops.back()});
     division_ = *std::move(found);
     outer_condition_ = division_.outer_condition;
@@ -388,12 +388,11 @@ Result<const tir::Stmt*> ReplaceRun(State& state, const Ref* lca, const std::vec
     if (!Is<tir::For>(statements[i]) && !Is<tir::BlockRealize>(statements[i]))
       return state.Refuse("the blocks are not in loops alone under {0}", {lca->stmt});
     if (last == -1) rest.push_back(replacement);
-    if (last != -1 && last != static_cast<int>(i) - 1) return state.Refuse("target blocks must be consecutive");
+    if (last != -1 && last != static_cast<int>(i) - 1) return state.Refuse("the blocks do not follow each other");
     last = static_cast<int>(i);
     found += static_cast<size_t>(count);
   }
-  if (statements.size() < 2 || found != blocks.size())
-    return state.Refuse("target blocks must not be nested with each other");
+  if (statements.size() < 2 || found != blocks.size()) return state.Refuse("one of the blocks is in another one");
   return WithBody(*lca->stmt, tir::MakeSeq(state.workspace(), rest), state.workspace());
 }
 
@@ -426,13 +425,13 @@ Result<Ref*> BlockizeBlocks(State& state, const std::vector<Ref*>& blocks, bool 
   std::string name = "outer_";
   BlockReuse reuse;
   for (const Ref* ref : blocks) {
-    if (ref == lca) return state.Refuse("target blocks must not be nested with each other");
+    if (ref == lca) return state.Refuse("one of the blocks is in another one");
     IROPT_ASSIGN_OR_RETURN(const tir::BlockRealize* inner, splitter.Split(ref, lca, /*high_is_outer=*/true));
     const tir::Block& substituted = *splitter.substituted();
     const auto is_reduction = [](const tir::IterVar* axis) { return axis->iter_type == tir::IterVarType::kCommReduce; };
     if (substituted.init && std::ranges::any_of(splitter.axes.outer, is_reduction))
-      return state.Refuse("no reduction iter vars allowed for the outer loops when blockize multiple blocks: {0}",
-                          {ref->stmt});
+      return state.Refuse(
+          "the outer loops of {0} are of a reduction: expected data parallel ones around several blocks", {ref->stmt});
     for (const auto* region : splitter.Relax(substituted.reads)) reads.push_back(region);
     for (const auto* region : splitter.Relax(substituted.writes)) writes.push_back(region);
     name += fmt::format("{}_", substituted.name_hint);

@@ -17,9 +17,7 @@ Result<Ref*> AllocationSite(State& state, Ref* block, const tir::Buffer* buffer)
   const DefiningSite site = FindDefiningSite(block, buffer);
   if (site.is_allocated) return site.site;
   return state.Refuse(fmt::format(
-      "the input buffer {} is not allocated by a block. This means the buffer is either a function parameter "
-      "or defined in `match_buffer` of a block",
-      buffer->name));
+      "the buffer {} is a parameter, or matched to a region: expected one that a block allocates", buffer->name));
 }
 
 // Replaces a buffer, and what regions of it are matched to, by others that `change` gives.
@@ -101,8 +99,7 @@ Result<const ListAttr*> AlignmentsOf(State& state, const tir::Block& block) {
   const auto* list = As<ListAttr>(given);
   if (list && std::ranges::all_of(list->values, is_tuple)) return list;
   return state.Refuse(
-      "the block annotation for storage align is expected to be an array of 4-integer-tuples (buffer_index, axis, "
-      "factor, offset), which that of the block {0} is not",
+      "the block {0} has an invalid annotation of alignments: expected a list of (buffer_index, axis, factor, offset)",
       {&block});
 }
 
@@ -113,8 +110,7 @@ Result<BufferSite> FindBufferSite(State& state, Ref* ref, int64_t index, Side si
   const DefiningSite site = FindDefiningSite(ref, access->buffer);
   if (site.site && !site.is_allocated)
     return state.Refuse(
-        fmt::format("the input buffer {} is defined in `match_buffer` of a block, it is expected to be a function "
-                    "parameter or allocated by a block",
+        fmt::format("the buffer {} is matched to a region: expected a parameter, or one that a block allocates",
                     access->buffer->name));
   BufferSite found{.buffer = access->buffer, .scope = site.site, .is_param = !site.site};
   if (!site.site) {
@@ -140,17 +136,11 @@ Status ApplyStorageAlign(PrimitiveCall& call, const args::StorageAlign<Resolved>
   const int64_t factor = args.factor;
   int64_t axis = args.axis;
   IROPT_ASSIGN_OR_RETURN(const tir::BufferRegion* access, RequireAccess(state, ref, index, /*is_write=*/true));
-  if (factor <= 0)
-    return state.Refuse(
-        fmt::format("the input `factor` of storage_align is expected to be a positive number. However, the input "
-                    "`factor` is {}, which is out of the expected range",
-                    factor));
+  if (factor <= 0) return state.Refuse(fmt::format("invalid `factor` {}: expected a positive number", factor));
   const auto ndim = static_cast<int64_t>(access->buffer->shape.size());
   if (axis < -ndim || axis >= ndim)
-    return state.Refuse(fmt::format(
-        "the buffer to set storage alignment of, {0}, has {1} dimension(s), so `axis` is required to be in "
-        "[{2}, {1}) for storage_align. However, the input `axis` is {3}, which is out of the expected range",
-        access->buffer->name, ndim, -ndim, axis));
+    return state.Refuse(fmt::format("invalid `axis` {3} of the buffer {0}: expected one in [{2}, {1})",
+                                    access->buffer->name, ndim, -ndim, axis));
   if (axis < 0) axis += ndim;
   IROPT_RETURN_IF_ERROR(AllocationSite(state, ref, access->buffer));
   IROPT_ASSIGN_OR_RETURN(const ListAttr* known, AlignmentsOf(state, block));
@@ -247,16 +237,13 @@ Status ApplyUnsafeHideBufferAccess(PrimitiveCall& call, const args::UnsafeHideBu
   const tir::Block& block = ref->block();
   const std::string& kind = args.buf_type;
   if (kind != "read" && kind != "write")
-    return state.Refuse(fmt::format(
-        "the buffer type for hide_buffer_access schedule should either be 'read' or 'write', got {} instead", kind));
+    return state.Refuse(fmt::format("invalid `buf_type` '{}': expected 'read' or 'write'", kind));
   const List<const tir::BufferRegion*> regions = kind == "read" ? block.reads : block.writes;
   const std::vector<int64_t> hidden = args.buf_index_array;
   for (const int64_t index : hidden) {
     if (index < 0 || index >= regions.size())
-      return state.Refuse(
-          fmt::format("the buffer index array for hide_buffer_access schedule should be a list of integers between 0 "
-                      "and {}, got {} instead",
-                      static_cast<int64_t>(regions.size()) - 1, index));
+      return state.Refuse(fmt::format("invalid `buf_index_array`: expected integers from 0 to {}, not {}",
+                                      static_cast<int64_t>(regions.size()) - 1, index));
   }
   std::vector<const tir::BufferRegion*> rest;
   for (size_t i = 0; i < regions.size(); ++i) {

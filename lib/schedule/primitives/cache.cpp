@@ -28,8 +28,7 @@ Status CheckRegionCover(State& state, Ref* scope, const tir::Buffer* buffer) {
   for (Ref* child : state.ScopeInfo(scope).ReadersOf(buffer)) {
     if (FindRegion(child->block().reads, buffer) && !state.IsRegionCovered(child))
       return state.Refuse(
-          "the scope {0}'s region cover is not complete. The region cover property require to hold for every of its "
-          "child blocks",
+          "a block in the scope {0} reads what its producers may not have written: expected them to write all of it",
           {scope->stmt});
   }
   return {};
@@ -544,8 +543,7 @@ Status ApplyCacheInplace(PrimitiveCall& call, const args::CacheInplace<Resolved>
   const tir::Buffer* buffer = access->buffer;
   const tir::BufferRegion* written = FindRegion(ref->block().writes, buffer);
   if (!written)
-    return state.Refuse(fmt::format("the target block {{0}} does not both read & write target buffer {}", buffer->name),
-                        {ref->stmt});
+    return state.Refuse(fmt::format("the block {{0}} does not read and write {}", buffer->name), {ref->stmt});
   for (const tir::BufferRegion* region : {access, written})
     IROPT_RETURN_IF_ERROR(CheckWithoutAxes(state, ref->block(), *region));
   const tir::Buffer* copy =

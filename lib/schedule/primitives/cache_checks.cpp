@@ -55,9 +55,7 @@ Result<Ref*> OnlyWriter(State& state, Ref* scope, const tir::Buffer* buffer) {
   if (writers.size() == 1 && FindRegion(first->block().writes, buffer)) return first;
   std::vector<const Node*> parts;
   for (const Ref* writer : writers) parts.push_back(writer->stmt);
-  return state.Refuse(fmt::format("the buffer {} is expected to be written by single block, but got {} blocks who "
-                                  "write it",
-                                  buffer->name, writers.size()),
+  return state.Refuse(fmt::format("the buffer {} is written by {} blocks: expected one", buffer->name, writers.size()),
                       std::move(parts));
 }
 

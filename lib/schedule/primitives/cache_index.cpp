@@ -303,7 +303,7 @@ Status ApplyCacheIndex(PrimitiveCall& call, const args::CacheIndex<Resolved>& ar
   Ref* ref = args.block;
   const int64_t threshold = args.cse_thresh;
   const std::string& memory = args.storage_scope;
-  if (threshold < 0) return call.Refuse("cse_thresh should not be negative number");
+  if (threshold < 0) return call.Refuse("invalid `cse_thresh`: expected a number that is not negative");
   IROPT_RETURN_IF_ERROR(CheckStorageScope(state, memory));
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/false));
   IROPT_RETURN_IF_ERROR(CheckOnlyBlocks(state, scope));

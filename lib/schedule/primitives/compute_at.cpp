@@ -113,8 +113,7 @@ class Mover {
     for (const Ref* up = block_->parent; up != scope_; up = up->parent) ok = ok && up != loop_;
     if (!ok)
       return state_.Refuse(
-          "expected the block {0} and loop {1} to be under the same block scope, and loop not to be the ancestor of "
-          "block",
+          "the block {0} cannot move to the loop {1}: expected a loop of the same scope that is not around the block",
           {block_->stmt, loop_->stmt});
     for (size_t i = loops.size(); i > 0; --i) {
       const tir::For& loop = loops[i - 1]->loop();
@@ -153,7 +152,8 @@ class Mover {
     if (index == -1) return static_cast<size_t>(last);
     if (index == -2) return static_cast<size_t>(first);
     if (index >= first && index <= last) return static_cast<size_t>(index);
-    return state_.Refuse(fmt::format("valid index:(-1, -2, [{}, {}]), current index={}", first, last, index));
+    return state_.Refuse(
+        fmt::format("invalid `index` {2}: expected -1, -2, or a number from {0} to {1}", first, last, index));
   }
 
   // Consumers that are not under the loop come after it.

@@ -97,8 +97,7 @@ class PaddingDecomposer {
   };
 
   Status Mismatch(std::string_view reason) {
-    return state_.Refuse(fmt::format("decompose_padding expect the block {{0}} to match padding pattern: {}", reason),
-                         {&block_});
+    return state_.Refuse(fmt::format("the block {{0}} is not a padding: {}", reason), {&block_});
   }
 
   // The loops of both parts, innermost first.
@@ -114,9 +113,7 @@ class PaddingDecomposer {
       if (up == fill_at_ || !has_one_child) fixed = true;
       found = found || up == fill_at_;
     }
-    if (!found)
-      return state_.Refuse("the input loop {0} of decompose_padding is required to be an ancestor of block {1}",
-                           {fill_at_->stmt, &block_});
+    if (!found) return state_.Refuse("the loop {0} is not around the block {1}", {fill_at_->stmt, &block_});
     if (!copy_at_) return state_.Refuse("the innermost loop around block {0} has other statements", {&block_});
     return {};
   }

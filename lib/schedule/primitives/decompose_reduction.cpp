@@ -56,8 +56,7 @@ class Decomposer {
     realize_ = state_.RealizeOf(ref_);
     IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state_, ref_, /*stage_pipeline=*/false));
     if (std::ranges::find(loops_, loop_) == loops_.end())
-      return state_.Refuse("the input loop {0} of decompose_reduction is required to be an ancestor of block {1}",
-                           {loop_->stmt, &block_});
+      return state_.Refuse("the loop {0} is not around the block {1}", {loop_->stmt, &block_});
     IROPT_RETURN_IF_ERROR(CheckReductionBlock(state_, ref_, scope));
     IROPT_RETURN_IF_ERROR(CheckHeight());
     IROPT_ASSIGN_OR_RETURN(const tir::Stmt* init, MakeInit());
@@ -79,8 +78,7 @@ class Decomposer {
         if (higher == loop_) break;
         if (tir::UsesVar(realize_->iter_values[i], higher->loop().loop_var))
           return state_.Refuse(
-              "decompose_reduction expect the loop {0} to be higher than all the loops related to reduce block var of "
-              "block {1}",
+              "the loop {0} is inside of a loop of the reduction of the block {1}: expected one around all of these",
               {loop_->stmt, &block_});
       }
     }
@@ -174,7 +172,7 @@ class Decomposer {
     while (rest) {
       const auto* both = As<tir::And>(rest);
       const auto* less = As<tir::LT>(both ? both->b : rest);
-      if (!less) return state_.Refuse("unexpected predicate for the reduction block {0}", {&block_});
+      if (!less) return state_.Refuse("the condition of the block {0} is not made of comparisons", {&block_});
       if (!tir::UsesAnyOf(discarded, less->a))
         result = make.Binary(NodeKind::kAnd, result, less);
       else if (const tir::Stmt* loop = RepeatingLoopIn(*less, discarded))

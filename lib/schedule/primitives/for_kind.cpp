@@ -27,11 +27,8 @@ Status CheckRepeatsNoReduction(State& state, const Ref* ref, std::string_view wh
                          [&](const PrimExpr* value) { return tir::UsesVar(value, loop.loop_var); });
     if (!values.empty() && DetermineInnerLoops(state, values, all, blocks.loops, ref->parent, item.condition)) continue;
     if (HasOwnMemory(state, state.RefOf(item.realize->block), ref, thread)) continue;
-    return state.Refuse(
-        fmt::format("the \"{}\" cannot be fulfilled with regard to block {{0}} because the loop repeats "
-                    "its reduction",
-                    what),
-        {item.realize->block});
+    return state.Refuse(fmt::format("cannot apply '{}': the loop repeats the reduction of the block {{0}}", what),
+                        {item.realize->block});
   }
   return {};
 }
@@ -62,18 +59,13 @@ Status CheckAxes(State& state, const Ref* ref, std::string_view what, std::strin
       }
       if (what != "bind")
         return state.Refuse(
-            fmt::format("the \"{}\" cannot be fulfilled with regard to block {{0}} because some block "
-                        "iter whose block binding contains the loop var is not a data parallel block iter",
+            fmt::format("cannot apply '{}': an axis of the block {{0}} that the loop is used for is not data parallel",
                         what),
             {realize->block});
-      return state.Refuse(
-          fmt::format("the \"bind\" cannot be fulfilled with regard to block {{0}}. This is because some of its block "
-                      "iter whose block binding contains {} does not meet any of the conditions:\n"
-                      "1) the block iter is data parallel;\n"
-                      "2) the block iter is a reduction block iter, and the thread axis to be bound is "
-                      "\"threadIdx.x/y/z\"",
-                      loop.loop_var->name),
-          {realize->block});
+      return state.Refuse(fmt::format("cannot apply 'bind': an axis of the block {{0}} that the loop {} is used for is "
+                                      "neither data parallel, nor of a reduction and bound to threadIdx",
+                                      loop.loop_var->name),
+                          {realize->block});
     }
   }
   return {};
@@ -170,7 +162,7 @@ Status ApplyVectorize(PrimitiveCall& call, const args::Vectorize<Resolved>& args
 Status ApplyBind(PrimitiveCall& call, const args::Bind<Resolved>& args) {
   const std::string& thread = args.thread_axis;
   if (ThreadTag::Of(thread).rank == ThreadRank::kUnknown)
-    return call.Refuse(fmt::format("the thread axis \"{}\" is unknown", thread));
+    return call.Refuse(fmt::format("unknown thread axis '{}'", thread));
   // Threads count from 0.
   arith::Analyzer analyzer(call.state().make(), arith::Analyzer::SymVars::kAny);
   IROPT_RETURN_IF_ERROR(CheckStartsWithZero(call.state(), args.loop, analyzer));

@@ -129,9 +129,8 @@ class EpilogueFuser {
       if (axis->iter_type == tir::IterVarType::kDataPar) others.push_back(axis->var);
     }
     if (own.size() != others.size())
-      return state_.Refuse(
-          "the number of data parallel iter vars must be the same in the reduction {0} and epilogue {1}",
-          {&reduction_, &epilogue_});
+      return state_.Refuse("the reduction {0} and the epilogue {1} have different numbers of data parallel axes",
+                           {&reduction_, &epilogue_});
     for (size_t i = 0; i < own.size(); ++i) axes_[others[i]] = own[i];
     return {};
   }
@@ -187,7 +186,7 @@ Status ApplyFuseReductionEpilogue(PrimitiveCall& call, const args::FuseReduction
   Ref* epilogue = args.epilogue_block;
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, epilogue, /*stage_pipeline=*/true));
   if (reduction->block().writes.size() != 1)
-    return state.Refuse("the block {0} is only allowed to write a single buffer region", {reduction->stmt});
+    return state.Refuse("the block {0} writes several regions: expected one", {reduction->stmt});
   IROPT_RETURN_IF_ERROR(CheckReductionBlock(state, reduction, scope));
   IROPT_RETURN_IF_ERROR(CheckCompleteBlock(state, epilogue, scope));
   IROPT_RETURN_IF_ERROR(CheckNotOutputBlock(state, reduction, scope));

@@ -36,15 +36,12 @@ constexpr std::string_view kReverseBodyForm =
 
 Status CheckNoInit(State& state, const tir::Block& block) {
   if (!block.init) return {};
-  return state.Refuse("the block has init statement: {0}", {&block});
+  return state.Refuse("the block {0} has an initialization: expected none", {&block});
 }
 
 Result<const tir::Buffer*> SingleWrite(State& state, const tir::Block& block) {
   if (block.writes.size() == 1) return block.writes[0]->buffer;
-  return state.Refuse(
-      fmt::format("the block is only allowed to write a single buffer region, but it writes {} region(s): {{0}}",
-                  block.writes.size()),
-      {&block});
+  return state.Refuse(fmt::format("the block {{0}} writes {} regions: expected one", block.writes.size()), {&block});
 }
 
 // The only buffer that the block reads and another block of the scope writes.
@@ -58,10 +55,7 @@ Result<const tir::Buffer*> SingleRead(State& state, const tir::Block& block, Ref
     found = read->buffer;
   }
   if (ok && found) return found;
-  return state.Refuse(
-      fmt::format("the block is only allowed to read a single buffer region, but it reads {} region(s): {{0}}",
-                  block.reads.size()),
-      {&block});
+  return state.Refuse("the block {0} reads none of what its scope writes, or several buffers: expected one", {&block});
 }
 
 // The innermost blocks that write the buffer.
@@ -91,8 +85,8 @@ Result<Ref*> SingleProducer(State& state, const Ref* consumer, Ref* scope, const
   }
   const auto fail = [&](const tir::Stmt* block) {
     return state.Refuse(
-        "the consumer block {0} to be inlined is required to have only a single producer block, and the producer block "
-        "should be a complete block who has only a single consumer",
+        "the block {0} cannot be inlined into a producer: expected a single one, which is complete and has no other "
+        "consumers",
         {block});
   };
   for (const tir::Block* block : finder.found) {
@@ -133,8 +127,7 @@ class Inliner : public tir::StmtExprMutator {
     const tir::Stmt* new_scope = VisitStmt(scope->stmt);
     if (has_opaque_access_)
       return state_.Refuse(
-          "the buffer to be inlined has opaque access (e.g. `B.data`), or its subregion is matched into other blocks: "
-          "{0}",
+          "the buffer to be inlined is accessed as a whole, as by `B.data`, or a region of it is matched: {0}",
           {scope->stmt});
     if (has_vector_access_)
       return state_.Refuse(

@@ -69,15 +69,14 @@ Result<LoopFactors> ReadFactors(State& state, const Factors& given, const tir::F
   LoopFactors factors;
   for (const std::optional<int64_t> factor : given) {
     if (!factor) {
-      if (factors.missing >= 0) return state.Refuse("only one factor can be specified as -1 or none");
+      if (factors.missing >= 0) return state.Refuse("several factors are missing: expected one at most");
       factors.missing = static_cast<int>(factors.values.size());
       factors.values.push_back(make.Int(-1, DataType::Int(32)));
       continue;
     }
     if (*factor <= 0)
-      return state.Refuse(
-          fmt::format("all the constant factors are required to be positive. However, the factor at position {} is {}",
-                      factors.values.size(), *factor));
+      return state.Refuse(fmt::format("invalid factor {1} at position {0}: expected a positive number",
+                                      factors.values.size(), *factor));
     const DataType dtype = loop.extent->dtype.bits < 32 ? loop.extent->dtype : DataType::Int(32);
     factors.values.push_back(make.Int(*factor, dtype));
   }
@@ -114,7 +113,7 @@ Status ApplySplit(PrimitiveCall& call, const args::Split<Resolved>& args) {
     factors.values[static_cast<size_t>(factors.missing)] = analyzer.Simplify(
         make.FloorDiv(make.Sub(make.Add(loop.extent, product), make.Const(1, product->dtype)), product));
   } else if (!analyzer.CanProve(make.Binary(NodeKind::kGE, product, loop.extent))) {
-    return state.Refuse("the product of factors is not larger than or equal to the extent of loop {0}", {&loop});
+    return state.Refuse("the product of the factors may be less than the extent of the loop {0}", {&loop});
   }
   IROPT_RETURN_IF_ERROR(CheckPlainLoop(state, ref));
   IROPT_RETURN_IF_ERROR(CheckStartsWithZero(state, ref, analyzer));
@@ -149,7 +148,7 @@ Status ApplyFuse(PrimitiveCall& call, const args::Fuse<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
   const std::vector<Ref*> refs = args.loops;
-  if (refs.empty()) return call.Refuse("'fuse' requires at least 1 loop(s)");
+  if (refs.empty()) return call.Refuse("'fuse' needs at least one loop");
   Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
   const arith::PrimBuilder& make = analyzer.make();
   LookupSet<const tir::Var*> outer_vars;
@@ -160,18 +159,14 @@ Status ApplyFuse(PrimitiveCall& call, const args::Fuse<Resolved>& args) {
     if (i > 0) {
       const tir::For& outer = *loops.back();
       if (refs[i]->parent != refs[i - 1])
-        return state.Refuse(
-            "the loops can't be fused because the outer loop {0} is not the parent of the inner loop {1}",
-            {&outer, &loop});
+        return state.Refuse("the loops cannot be fused: {1} is not directly in {0}", {&outer, &loop});
       if (outer.body != &loop)
-        return state.Refuse(
-            "the loops can't be fused because the inner loop {1} is not the only child of outer loop {0}",
-            {&outer, &loop});
+        return state.Refuse("the loops cannot be fused: {1} is not all that is in {0}", {&outer, &loop});
     }
     IROPT_RETURN_IF_ERROR(CheckStartsWithZero(state, refs[i], analyzer));
     for (const tir::Var* var : VarsOf(loop.extent)) {
       if (outer_vars.contains(var))
-        return state.Refuse(fmt::format("a loop {{0}}'s `extent` is dependent on another loop {}", var->name), {&loop});
+        return state.Refuse(fmt::format("the extent of the loop {{0}} depends on the loop {}", var->name), {&loop});
     }
     outer_vars.insert(loop.loop_var);
     loops.push_back(&loop);
@@ -224,9 +219,8 @@ class BlockChecker : public StmtWalker {
  private:
   Status Check(const tir::Block* block) {
     if (!HasOnlySpatialAndReductionAxes(*block))
-      return state_.Refuse(
-          "the block {0} under the loops to be reordered have block iter type other than data-parallel or reduction",
-          {block});
+      return state_.Refuse("the block {0} under the loops has axes that are neither data parallel nor of a reduction",
+                           {block});
     return block->iter_vars.empty() ? Status{} : CheckAffineBinding(state_, state_.RefOf(block), high_);
   }
 
@@ -246,17 +240,13 @@ Result<std::vector<Ref*>> ChainOf(State& state, const std::vector<Ref*>& loops) 
     const bool is_first = visited.empty();
     for (Ref* ref = loop;; ref = ref->parent) {
       if (ref->is_block()) {
-        if (scope_visited)
-          return state.Refuse("the loops are not in a chain because they are not under the same scope");
+        if (scope_visited) return state.Refuse("the loops are not in a chain: they are in several scopes");
         scope_visited = true;
         break;
       }
       if (visited.contains(ref)) {
         if (ref != bottom)
-          return state.Refuse(
-              "the loops are not in a chain because there is a non-single-branch stmt in between. Problematic stmt: "
-              "{0}",
-              {ref->stmt});
+          return state.Refuse("the loops are not in a chain: there are other statements in {0}", {ref->stmt});
         bottom = loop;
         break;
       }
@@ -267,9 +257,7 @@ Result<std::vector<Ref*>> ChainOf(State& state, const std::vector<Ref*>& loops) 
   std::vector<Ref*> chain;
   for (Ref* ref = bottom; ref != top; ref = ref->parent) {
     if (ref->parent->loop().body != ref->stmt)
-      return state.Refuse(
-          "the loops are not in a chain because there is a non-single-branch stmt in between. Problematic stmt: {0}",
-          {ref->parent->stmt});
+      return state.Refuse("the loops are not in a chain: there are other statements in {0}", {ref->parent->stmt});
     chain.push_back(ref);
   }
   chain.push_back(top);
@@ -324,8 +312,7 @@ Status ApplyReorder(PrimitiveCall& call, const args::Reorder<Resolved>& args) {
   State& state = call.state();
   LookupSet<const Ref*> wanted;
   for (const Ref* loop : loops) {
-    if (!wanted.insert(loop))
-      return state.Refuse("loop {0} appears in the input array for multiple times", {loop->stmt});
+    if (!wanted.insert(loop)) return state.Refuse("the loop {0} is given several times", {loop->stmt});
   }
   IROPT_ASSIGN_OR_RETURN(const std::vector<Ref*> chain, ChainOf(state, loops));
   Ref* top = chain.back();
@@ -345,9 +332,7 @@ Status ApplyReorder(PrimitiveCall& call, const args::Reorder<Resolved>& args) {
       for (const tir::Var* var : VarsOf(bound)) {
         if (inner.contains(var))
           return state.Refuse(
-              fmt::format("outer loop {{0}}'s `min` or `extent` is dependent on an inner loop {} in the "
-                          "new order",
-                          var->name),
+              fmt::format("the range of the loop {{0}} depends on the loop {}, which would be inside of it", var->name),
               {&loop});
       }
     }

@@ -60,19 +60,16 @@ Result<std::vector<MergedNest>> CollectNests(State& state, const std::vector<Ref
       IROPT_RETURN_IF_ERROR(CheckPlainLoop(state, up));
       IROPT_RETURN_IF_ERROR(CheckStartsWithZero(state, up, analyzer));
       if (!nest.loops.empty() && up->loop().body != nest.loops.back())
-        return state.Refuse(
-            "the loops can't be merged because the inner loop {1} is not the only child of outer loop {0}",
-            {up->stmt, nest.loops.back()});
+        return state.Refuse("the loops cannot be merged: {1} is not all that is in {0}", {up->stmt, nest.loops.back()});
       nest.loops.push_back(&up->loop());
     }
     if (!first_scope) first_scope = scope;
-    if (scope != first_scope) return state.Refuse("expected the loops to be under the same block scope");
+    if (scope != first_scope) return state.Refuse("the loops are in several scopes");
     if (nest.loops.empty() || (!nests.empty() && nest.loops.size() != nests[0].loops.size()))
-      return state.Refuse("merge loop's nesting depth must be same, but not");
+      return state.Refuse("the loops are nested at different depths");
     for (size_t i = 0; !nests.empty() && i < nest.loops.size(); ++i) {
       if (!analyzer.CanProveEqual(nest.loops[i]->extent, nests[0].loops[i]->extent))
-        return state.Refuse("merge loop's `extent` must be same, but those of {0} and {1} are not",
-                            {nests[0].loops[i], nest.loops[i]});
+        return state.Refuse("the loops {0} and {1} have different extents", {nests[0].loops[i], nest.loops[i]});
     }
     nests.push_back(std::move(nest));
   }
@@ -114,7 +111,7 @@ Status ApplyMerge(PrimitiveCall& call, const args::Merge<Resolved>& args) {
   State& state = call.state();
   Workspace& workspace = state.workspace();
   const std::vector<Ref*> refs = args.loops;
-  if (refs.size() < 2) return call.Refuse("'merge' requires at least 2 loop(s)");
+  if (refs.size() < 2) return call.Refuse("'merge' needs at least two loops");
   IROPT_ASSIGN_OR_RETURN(const std::vector<MergedNest> nests, CollectNests(state, refs));
   IROPT_RETURN_IF_ERROR(CheckMovable(state, refs));
   const size_t depth = nests[0].loops.size();
@@ -250,22 +247,21 @@ const tir::Block* MakePlainBlock(const std::string& name, const tir::Stmt* body,
 Result<std::vector<int64_t>> PartEnds(State& state, const Factors& given, const tir::For& loop) {
   const int64_t* extent = arith::AsInt(loop.extent);
   const int64_t* min = arith::AsInt(loop.min);
-  if (!extent || !min) return state.Refuse("detected dynamic shape in either min or extent of a loop {0}", {&loop});
+  if (!extent || !min) return state.Refuse("the range of the loop {0} is not constant", {&loop});
   std::vector<int64_t> factors;
   int missing = -1;
   int64_t sum = 0;
   for (const std::optional<int64_t> factor : given) {
-    if (!factor && missing >= 0) return state.Refuse("only one factor can be specified as -1 or none");
+    if (!factor && missing >= 0) return state.Refuse("several factors are missing: expected one at most");
     if (!factor) missing = static_cast<int>(factors.size());
     if (factor && *factor <= 0)
       return state.Refuse(
-          fmt::format("all the constant factors are required to be positive. However, the factor at position {} is {}",
-                      factors.size(), *factor));
+          fmt::format("invalid factor {1} at position {0}: expected a positive number", factors.size(), *factor));
     sum += factor.value_or(0);
     factors.push_back(factor.value_or(0));
   }
   if (sum >= *extent)
-    return state.Refuse("the sum of factors is larger than or equal to the extent of loop {0}", {&loop});
+    return state.Refuse("the sum of the factors is not less than the extent of the loop {0}", {&loop});
   if (missing >= 0) factors[static_cast<size_t>(missing)] = *extent - sum;
   for (size_t i = 1; i < factors.size(); ++i) factors[i] += factors[i - 1];
   if (missing < 0) factors.push_back(*extent);

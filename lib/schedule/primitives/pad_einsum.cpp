@@ -234,11 +234,10 @@ Status ApplyPadEinsum(PrimitiveCall& call, const args::PadEinsum<Resolved>& args
   IROPT_ASSIGN_OR_RETURN(Ref * scope, RequireScope(state, ref, /*stage_pipeline=*/true));
   const auto is_invalid = [](int64_t value) { return value <= 0; };
   if (padding.size() != block.iter_vars.size() || std::ranges::any_of(padding, is_invalid))
-    return state.Refuse(fmt::format("the padding for the block {{0}} are invalid; it should be a list of {} positive "
-                                    "integers, got [{}]",
+    return state.Refuse(fmt::format("invalid padding of the block {{0}}: expected {} positive integers, not [{}]",
                                     block.iter_vars.size(), fmt::join(padding, ", ")),
                         {&block});
-  if (!IsEinsum(block)) return state.Refuse("the block {0} is not a computation of Einsum pattern", {&block});
+  if (!IsEinsum(block)) return state.Refuse("the block {0} is not an einsum", {&block});
   const Extents extents = PadExtents(state, ref, padding);
   const auto pads_reduction = [&](const tir::IterVar* axis) {
     return axis->iter_type == tir::IterVarType::kCommReduce && extents.contains(axis->var);

@@ -53,22 +53,20 @@ class AccessFinder : public tir::StmtExprVisitor {
 Result<std::vector<const PrimExpr*>> IndicesOf(State& state, const tir::Buffer* buffer, const tir::Block& block) {
   AccessFinder finder(buffer);
   finder.VisitStmt(block.body);
-  if (finder.has_block) return state.Refuse("the target block {0} is not a leaf block", {&block});
+  if (finder.has_block) return state.Refuse("the block {0} has other blocks in it: expected none", {&block});
   for (const auto* loop = As<tir::For>(block.body); loop && finder.indices; loop = As<tir::For>(loop->body)) {
     if (std::ranges::any_of(*finder.indices, [&](const auto* i) { return tir::UsesVar(i, loop->loop_var); }))
       return state.Refuse(fmt::format("the indices of {} depend on loops in the block {{0}}", buffer->name), {&block});
   }
-  const std::string_view problem = finder.is_opaque    ? "Opaque buffer accesses found"
-                                   : !finder.indices   ? "No buffer accesses found"
-                                   : !finder.is_unique ? "Multiple buffer accesses have non-unique indices"
-                                   : IsVectorAccess(*finder.indices) ? "Vectors of elements are accessed"
+  const std::string_view problem = finder.is_opaque                  ? "it is accessed as a whole"
+                                   : !finder.indices                 ? "it is not accessed"
+                                   : !finder.is_unique               ? "there are several indices"
+                                   : IsVectorAccess(*finder.indices) ? "vectors of elements are accessed"
                                                                      : "";
   if (problem.empty()) return std::vector<const PrimExpr*>(finder.indices->begin(), finder.indices->end());
-  return state.Refuse(
-      fmt::format("the target buffer {} should be accessed in the leaf block {{0}} via BufferLoad or BufferStore. The "
-                  "indices should be the same if there are multiple accesses to the target buffer. {}",
-                  buffer->name, problem),
-      {&block});
+  return state.Refuse(fmt::format("the block {{0}} does not access {} by loads and stores of the same indices: {}",
+                                  buffer->name, problem),
+                      {&block});
 }
 
 // The block accesses the copy by its axes.

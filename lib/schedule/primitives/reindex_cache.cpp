@@ -33,11 +33,9 @@ class ReindexStageMaker {
     const tir::Block& block = block_->block();
     for (const tir::Range* range : access_.region) {
       if (!arith::IsInt(range->extent, 1))
-        return state_.Refuse(
-            fmt::format("the buffer region of {} accessed inside block {{0}} is not a single point, which violates the "
-                        "prerequisite of {} primitive",
-                        access_.buffer->name, is_read_ ? "reindex_cache_read" : "reindex_cache_write"),
-            {&block});
+        return state_.Refuse(fmt::format("the block {{0}} accesses more than one element of {}, which {} needs",
+                                         access_.buffer->name, is_read_ ? "reindex_cache_read" : "reindex_cache_write"),
+                             {&block});
     }
     std::vector<const PrimExpr*> places;
     for (const tir::Range* range : access_.region) places.push_back(range->min);
@@ -102,8 +100,7 @@ class ReindexStageMaker {
       if (in_new != uses(old_indices, var))
         return state_.Refuse(
             fmt::format(
-                "error when applying {} on block {{0}}, the block itervar {} appears in the {} indices, but not "
-                "in the {} ones",
+                "cannot apply {0}: the axis {1} of the block {{0}} is in the {2} indices, but not in the {3} ones",
                 is_read_ ? "reindex_cache_read" : "reindex_cache_write", var->name, in_new ? "new" : "old",
                 in_new ? "old" : "new"),
             {&block});

@@ -14,10 +14,7 @@ Result<RemovalPlan> PlanRemoval(State& state, const Ref* leaf) {
   }
   const tir::Stmt* body = BodyOf(*ref->stmt);
   const auto* seq = As<tir::SeqStmt>(ref->is_block() ? BelowDeclarations(body) : body);
-  if (!seq)
-    return state.Refuse(
-        "{0} is the only leaf in the scope {1}, which cannot be removed; otherwise the scope will be empty",
-        {leaf->stmt, ref->stmt});
+  if (!seq) return state.Refuse("{0} is all that is in {1}, and cannot be removed from it", {leaf->stmt, ref->stmt});
   std::vector<const tir::Stmt*> rest;
   for (const tir::Stmt* stmt : seq->seq) {
     const auto* realize = As<tir::BlockRealize>(stmt);

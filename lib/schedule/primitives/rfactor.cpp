@@ -98,9 +98,7 @@ class RFactorer {
     IROPT_RETURN_IF_ERROR(CheckReductionBlock(state_, ref, scope));
     if (rf_loop_.for_kind != tir::ForKind::kSerial)
       return state_.Refuse(
-          fmt::format("the input loop {{0}} of rfactor is required to be `Serial`. However, the kind of "
-                      "{{0}} is `{}`",
-                      KindName(rf_loop_.for_kind)),
+          fmt::format("the loop {{0}} is of the kind '{}': expected a serial one", KindName(rf_loop_.for_kind)),
           {&rf_loop_});
     for (size_t i = 0; i < realize_->iter_values.size(); ++i) {
       VarSet& vars = block_->iter_vars[i]->iter_type == tir::IterVarType::kDataPar ? spatial_vars_ : reduction_vars_;
@@ -112,13 +110,12 @@ class RFactorer {
     std::string problem;
     reduction_ = FindBlockReduction(*block_, analyzer_, workspace_, problem);
     if (!reduction_)
-      return state_.Refuse(fmt::format("RFactor cannot be applied to block {{0}}, because it {}", problem), {block_});
+      return state_.Refuse(fmt::format("rfactor cannot be applied to the block {{0}}, because it {}", problem),
+                           {block_});
     const auto ndim = static_cast<int64_t>(reduction_->buffers[0]->shape.size());
     if (factor_axis < -(ndim + 1) || factor_axis > ndim)
-      return state_.Refuse(
-          fmt::format("the write buffer {0} has {1} dimension(s), so `factor_axis` is required to be in [{2}, {1}] for "
-                      "rfactor. However, the input `factor_axis` is {3}, which is out of the expected range",
-                      reduction_->buffers[0]->name, ndim, -(ndim + 1), factor_axis));
+      return state_.Refuse(fmt::format("invalid `factor_axis` {3} of the buffer {0}: expected one in [{2}, {1}]",
+                                       reduction_->buffers[0]->name, ndim, -(ndim + 1), factor_axis));
     axis_ = factor_axis < 0 ? factor_axis + ndim + 1 : factor_axis;
     for (const Ref* around : loops_) {
       const tir::For& loop = around->loop();
@@ -135,8 +132,7 @@ class RFactorer {
  private:
   Status CheckLoops() {
     if (ChildRealizes(*loops_[0]->stmt)[0]->block != block_)
-      return state_.Refuse("the first child block of the outermost loop {0} is not the reduction block",
-                           {loops_[0]->stmt});
+      return state_.Refuse("the first block in the outermost loop {0} is not the reduction", {loops_[0]->stmt});
     bool in_reduction = false;
     for (const Ref* ref : loops_) {
       const tir::Var* var = ref->loop().loop_var;
@@ -144,25 +140,18 @@ class RFactorer {
       const bool reduces = reduction_vars_.contains(var);
       if (spatial && reduces)
         return state_.Refuse(
-            "it is not allowed that the loop {0} is touched by both some data parallel block iters and some reduction "
-            "block iters",
+            "the loop {0} is used for data parallel axes and for axes of the reduction: expected one kind",
             {ref->stmt});
       if (spatial && ref == loop_)
-        return state_.Refuse(
-            "the loop to be applied rfactor is {0}, which is required not to be touched by any data parallel block "
-            "iter "
-            "of the block below. However, some of the block's data parallel block iters touch this loop",
-            {ref->stmt});
+        return state_.Refuse("the loop {0} is used for a data parallel axis: expected only axes of the reduction",
+                             {ref->stmt});
       if (reduces && !in_reduction) {
         IROPT_RETURN_IF_ERROR(RequireSingleChild(state_, ref));
         in_reduction = true;
       }
       if (!spatial && !reduces && in_reduction && !arith::IsInt(ref->loop().extent, 1))
-        return state_.Refuse(
-            "the loop {0} has extent greater than one, and is not bound to any block iter. Therefore it shouldn't "
-            "appear "
-            "under a reduction loop",
-            {ref->stmt});
+        return state_.Refuse("the loop {0} is not used for any axis, and is under a loop of the reduction",
+                             {ref->stmt});
     }
     return {};
   }

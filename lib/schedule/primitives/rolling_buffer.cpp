@@ -185,15 +185,13 @@ Status ApplyRollingBuffer(PrimitiveCall& call, const args::RollingBuffer<Resolve
   const auto is_other = [](const Dependence& dependence) { return dependence.kind != DependenceKind::kReadAfterWrite; };
   if (std::ranges::any_of(info.DependencesTo(block), is_other) ||
       std::ranges::any_of(info.DependencesFrom(block), is_other))
-    return state.Refuse("the target block {0} is required to have only RAW dependencies", {block->stmt});
+    return state.Refuse("the block {0} has dependences other than reads of what was written before", {block->stmt});
   std::vector<Ref*> users = info.ConsumersOf(block);
   users.push_back(block);
   const Ref* lca = LowestCommonAncestor(users);
   if (!lca->is_loop())
-    return state.Refuse(
-        "rolling_buffer injection is invalid, the block {0} should be tiled so that the lca of the access location of "
-        "the target buffer is a for loop",
-        {block->stmt});
+    return state.Refuse("no loop is around all accesses of the buffer of the block {0}: expected the block to be tiled",
+                        {block->stmt});
   Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
   arith::IterRanges loops;
   for (const Ref* up = block->parent; up != lca; up = up->parent)
@@ -208,8 +206,7 @@ Status ApplyRollingBuffer(PrimitiveCall& call, const args::RollingBuffer<Resolve
   const auto plan = PlanRolling(state, block, region->buffer, ranges);
   if (!plan)
     return state.Refuse(
-        "rolling_buffer expect the buffer region of block {0} to have at least one dimension matching the rolling "
-        "pattern such as: hh.outer * stride + hh.inner",
+        "no dimension of the region of the block {0} rolls: expected one such as outer * stride + inner",
         {block->stmt});
   const tir::Block* old_scope = &scope->block();
   const auto* new_scope = To<tir::Block>(RollingRewriter(*plan, old_scope, state.workspace()).VisitStmt(old_scope));

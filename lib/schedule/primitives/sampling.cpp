@@ -46,7 +46,7 @@ std::vector<int64_t> Repair(std::vector<int64_t> tile, int64_t extent) {
 
 Status CheckTileCount(PrimitiveCall& call, int64_t count) {
   if (count >= 2 && count <= 64) return {};
-  return call.Refuse(fmt::format("cannot tile a loop into {} splits", count));
+  return call.Refuse(fmt::format("invalid number of factors {}: expected one from 2 to 64", count));
 }
 
 void ReturnTile(PrimitiveCall& call, const std::vector<int64_t>& tile) {
@@ -71,7 +71,7 @@ Status ApplySamplePerfectTile(PrimitiveCall& call, const args::SamplePerfectTile
   if (!extent) {
     tile[0] = -1;
   } else if (*extent < 1) {
-    return call.Refuse("cannot tile a loop with 0 or negative extent");
+    return call.Refuse("the loop has no iterations");
   } else if (decision && decision->size() == tile.size()) {
     tile = Repair(*decision, *extent);
   } else {
@@ -116,8 +116,7 @@ Status ApplySampleCategorical(PrimitiveCall& call, const args::SampleCategorical
   std::optional<int64_t> choice = call.decision() ? call.decision()->AsInt() : std::nullopt;
   if (!choice) choice = static_cast<int64_t>(call.schedule().NextRandom(candidates.size()));
   if (*choice < 0 || *choice >= static_cast<int64_t>(candidates.size()))
-    return call.Refuse(
-        fmt::format("wrong decision value, where n = {}, but decision is: {}", candidates.size(), *choice));
+    return call.Refuse(fmt::format("invalid decision {1}: expected one in [0, {0})", candidates.size(), *choice));
   call.Decide({*choice});
   call.Return(candidates[static_cast<size_t>(*choice)]);
   return {};
@@ -136,7 +135,7 @@ Status ApplySampleComputeLocation(PrimitiveCall& call, const args::SampleCompute
   const std::vector<Ref*> consumers = state.ScopeInfo(scope).ConsumersOf(block);
   const std::vector<Ref*> loops = consumers.empty() ? std::vector<Ref*>() : state.LoopsOf(consumers[0]);
   if (*decision < 0 || *decision >= static_cast<int64_t>(loops.size()))
-    return call.Refuse(fmt::format("wrong decision value: there is no loop {} around the consumer", *decision));
+    return call.Refuse(fmt::format("invalid decision {}: the consumer has fewer loops around it", *decision));
   call.Decide({*decision});
   call.Return(loops[static_cast<size_t>(*decision)]);
   return {};

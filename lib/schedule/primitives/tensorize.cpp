@@ -233,7 +233,7 @@ Result<List<const tir::MatchBufferRegion*>> MatchParameters(State& state, const 
       }
     }
     if (!buffer || !current || !accessed)
-      return state.Refuse(fmt::format("parameter {} of the tensor intrin is not accessed", i));
+      return state.Refuse(fmt::format("the parameter {} of the tensor intrinsic is not accessed", i));
     const std::vector<const PrimExpr*>& base = matcher.BaseOf(current);
     const size_t offset = base.size() - accessed->region.size();
     std::vector<const tir::Range*> ranges;
@@ -263,7 +263,7 @@ Status ApplyTensorize(PrimitiveCall& call, const args::Tensorize<Resolved>& args
   Ref* target = args.block_or_loop;
   const std::string& name = args.tensor_intrin;
   const auto intrinsic = call.schedule().FindIntrinsic(name);
-  if (!intrinsic) return call.Refuse(fmt::format("tensor_intrin '{}' is not registered", name));
+  if (!intrinsic) return call.Refuse(fmt::format("unknown tensor intrinsic '{}'", name));
   const tir::BlockRealize* realize = nullptr;
   if (target->is_block()) {
     realize = state.RealizeOf(target);
@@ -277,7 +277,7 @@ Status ApplyTensorize(PrimitiveCall& call, const args::Tensorize<Resolved>& args
   IntrinsicMatcher matcher(state.make());
   if (!matcher.MatchStmt(realize, described)) {
     const tir::Stmt* place = matcher.place() ? matcher.place() : realize->block;
-    return state.Refuse(fmt::format("the stmt {{0}} doesn't match the tensor intrin: {} differ", matcher.difference()),
+    return state.Refuse(fmt::format("{{0}} does not match the tensor intrinsic: {} differ", matcher.difference()),
                         {place});
   }
   IROPT_ASSIGN_OR_RETURN(const auto matches, MatchParameters(state, description, implementation, matcher));

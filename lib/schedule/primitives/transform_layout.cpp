@@ -470,13 +470,11 @@ bool Invert(Layout& layout, Analyzer& analyzer, Workspace& workspace) {
 Status CheckPadValue(State& state, const tir::Buffer& buffer, const IndexMapAttr& pad_value) {
   if (pad_value.results.size() != 1)
     return state.Refuse(
-        fmt::format("pad value is specified as {} which has {} outputs, but should only have one output",
-                    ToPython(pad_value), pad_value.results.size()));
+        fmt::format("the pad value {} has {} results: expected one", ToPython(pad_value), pad_value.results.size()));
   if (pad_value.results[0]->dtype != buffer.dtype)
-    return state.Refuse(
-        fmt::format("buffer {} has elements of type {}, but the transformation fills padding with {}, "
-                    "which is of type {}",
-                    buffer.name, buffer.dtype.ToString(), ToPython(pad_value), pad_value.results[0]->dtype.ToString()));
+    return state.Refuse(fmt::format("the pad value {2} is of {3}: expected {1}, as in the buffer {0}", buffer.name,
+                                    buffer.dtype.ToString(), ToPython(pad_value),
+                                    pad_value.results[0]->dtype.ToString()));
   return {};
 }
 
@@ -512,9 +510,8 @@ Status ApplyTransformLayout(PrimitiveCall& call, const args::TransformLayout<Res
     if (!Invert(layout, analyzer, workspace))
       return call.Refuse(fmt::format("could not parse the mapping {} as sums of iterators", ToPython(*layout.map)));
     if (layout.padding && !layout.pad_value)
-      return call.Refuse(
-          fmt::format("the transformation {} applied on buffer {} would introduce padding, and no pad value is given",
-                      ToPython(*layout.map), old_buffer.name));
+      return call.Refuse(fmt::format("the index map {} adds elements to the buffer {}: expected a pad value",
+                                     ToPython(*layout.map), old_buffer.name));
   }
   const tir::Block* scope = &site.scope->block();
   const PaddingPlan plan = Planner(layout, scope, analyzer, workspace).Plan();
