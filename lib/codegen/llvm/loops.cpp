@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "block_parts.h"
 #include "iropt/eval/tir/thread_sync.h"
 #include "iropt/ir/module.h"
 #include "iropt/ir/structural.h"
@@ -27,81 +28,38 @@ LoopHint HintOf(const tir::For& loop) {
 
 }  // namespace
 
-StmtEmitter::LoopRange StmtEmitter::RangeOf(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent) {
-  return {var, min ? exprs_.EmitInt(min) : frame_.Int64(0), exprs_.EmitInt(extent), min, extent};
-}
-
 void StmtEmitter::EmitFor(const tir::For& loop) {
-  const LoopRange range = RangeOf(loop.loop_var, loop.min, loop.extent);
+  const LoopRange range = loops_.RangeOf(loop.loop_var, loop.min, loop.extent);
   if (loop.thread_binding) return EmitAxis(range, loop.thread_binding->thread_tag, loop.body);
   const tir::Block* block = InitializeBefore(loop);
   if (block) initialized_.insert(block);
   if (loop.for_kind != tir::ForKind::kParallel || !EmitParallel(loop, range))
-    EmitLoop(range, HintOf(loop), [&] { Emit(loop.body); });
+    loops_.EmitLoop(range, HintOf(loop), [&] { Emit(loop.body); });
   if (block) initialized_.erase(block);
-}
-
-// Counts in the dtype of the variable if that cannot overflow, as a loop in C does.
-void StmtEmitter::EmitLoop(const LoopRange& range, LoopHint hint, FunctionRef<void()> body) {
-  llvm::Value* extent = range.extent;
-  if (FitsVariable(range)) extent = b().CreateTrunc(extent, frame_.types().Register(range.var->dtype));
-  frame_.Loop(extent, hint, [&](llvm::Value* i) {
-    BindLoopVar(range, i);
-    body();
-  });
-}
-
-// Returns whether all values of the variable are in the range of its dtype.
-bool StmtEmitter::FitsVariable(const LoopRange& range) {
-  const IntRange min = range.min_expr ? exprs_.ranges().Of(range.min_expr) : IntRange{0, 0};
-  if (range.extent_expr->dtype == range.var->dtype && min.min == 0 && min.max == 0) return true;
-  const IntRange extent = exprs_.ranges().Of(range.extent_expr);
-  const IntRange all = IntRange::Of(range.var->dtype);
-  int64_t end = 0;
-  return min.min >= all.min && extent.max <= all.max && !__builtin_add_overflow(min.max, extent.max, &end) &&
-         end <= all.max;
-}
-
-void StmtEmitter::BindLoopVar(const LoopRange& range, llvm::Value* i) {
-  const DataType dtype = range.var->dtype;
-  llvm::Type* type = frame_.types().Register(dtype);
-  const bool fits = FitsVariable(range);
-  llvm::Value* min = b().CreateTrunc(range.min, type);
-  const bool from_zero = llvm::isa<llvm::ConstantInt>(range.min) && llvm::cast<llvm::ConstantInt>(range.min)->isZero();
-  i = b().CreateZExtOrTrunc(i, type);
-  exprs_.scope().Bind(range.var, from_zero ? i : b().CreateAdd(min, i, "", false, fits && dtype.is_int()));
-  if (!fits) return exprs_.ranges().Bind(range.var, IntRange::Of(dtype));
-  const IntRange mins = range.min_expr ? exprs_.ranges().Of(range.min_expr) : IntRange{0, 0};
-  const IntRange extent = exprs_.ranges().Of(range.extent_expr);
-  int64_t last = 0;
-  if (__builtin_add_overflow(mins.max, extent.max - 1, &last)) last = IntRange::Of(dtype).max;
-  const bool is_zero = mins.min == 0 && mins.max == 0;
-  exprs_.ranges().Bind(range.var, {mins.min, std::min(last, IntRange::Of(dtype).max)},
-                       is_zero ? range.extent_expr : nullptr);
 }
 
 void StmtEmitter::EmitAxis(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body) {
   const bool is_thread = IsThreadTag(thread_tag);
-  const ThreadPlace* bound = is_thread ? FindPlace(thread_tag) : nullptr;
+  const ThreadPlace* bound = is_thread ? memory_.FindPlace(thread_tag) : nullptr;
   if (bound) {
     llvm::Value* index = b().CreateSub(exprs_.EmitInt(bound->range.var), bound->range.min);
     frame_.If(b().CreateICmpSLT(index, range.extent), [&] {
-      BindLoopVar(range, index);
+      loops_.BindLoopVar(range, index);
       Emit(body);
     });
   } else if (is_thread && plan_.RunsInLockstep(body)) {
-    EmitSpread(range, thread_tag, body);
+    lockstep_.EmitSpread(range, thread_tag, body);
   } else if (is_thread) {
     ++exprs_.thread_axes;
-    positions_.push_back({thread_tag, range});
-    EmitLoop(range, LoopHint::kNone, [&] {
-      BindAllCopies();
+    memory_.Enter(thread_tag, range);
+    loops_.EmitLoop(range, LoopHint::kNone, [&] {
+      memory_.BindAllCopies();
       Emit(body);
     });
-    positions_.pop_back();
+    memory_.Leave();
     --exprs_.thread_axes;
   } else {
-    EmitLoop(range, LoopHint::kNone, [&] { Emit(body); });
+    loops_.EmitLoop(range, LoopHint::kNone, [&] { Emit(body); });
   }
 }
 
@@ -242,13 +200,14 @@ const tir::Block* StmtEmitter::InitializeBefore(const tir::For& loop) {
       frame_.If(exprs_.EmitBool(nest.realize->predicate), [&] {
         const IndexRanges::Assumption assumption(exprs_.ranges(), nest.realize->predicate);
         BindAxes(*nest.realize);
-        frame_.If(IsFirstReduction(*nest.realize->block), [&] { Emit(nest.realize->block->init); });
+        frame_.If(IsFirstReduction(*nest.realize->block, exprs_), [&] { Emit(nest.realize->block->init); });
       });
       return;
     }
     const tir::For& inner = *nest.loops[depth];
     if (!nest.Reduces(inner))
-      return EmitLoop(RangeOf(inner.loop_var, inner.min, inner.extent), HintOf(inner), [&] { initialize(depth + 1); });
+      return loops_.EmitLoop(loops_.RangeOf(inner.loop_var, inner.min, inner.extent), HintOf(inner),
+                             [&] { initialize(depth + 1); });
     // If there is no first iteration, the result is the identity of the reduction.
     exprs_.scope().Bind(inner.loop_var, llvm::ConstantInt::get(frame_.types().Register(inner.loop_var->dtype), 0));
     exprs_.ranges().Bind(inner.loop_var, {0, 0});

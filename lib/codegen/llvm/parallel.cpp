@@ -163,7 +163,7 @@ struct StmtEmitter::Captures {
 };
 
 bool StmtEmitter::EmitParallel(const tir::For& loop, const LoopRange& range) {
-  if (in_parallel_ || !threads_.empty() || !copies_.empty() || exprs_.thread_axes != 0) return false;
+  if (in_parallel_ || lockstep_.is_running() || memory_.has_copies() || exprs_.thread_axes != 0) return false;
   ShareFinder finder(loop.loop_var);
   finder.VisitStmt(loop.body);
   if (finder.shares) return false;
@@ -245,7 +245,7 @@ llvm::Function* StmtEmitter::EmitTask(const tir::For& loop, const LoopRange& ran
                        range.extent_expr};
   llvm::Value* begin = task->getArg(1);
   frame.Loop(frame.b().CreateSub(task->getArg(2), begin), LoopHint::kNone, [&](llvm::Value* i) {
-    inner.BindLoopVar(part, frame.b().CreateAdd(begin, i, "", /*HasNUW=*/true, /*HasNSW=*/true));
+    inner.loops_.BindLoopVar(part, frame.b().CreateAdd(begin, i, "", /*HasNUW=*/true, /*HasNSW=*/true));
     inner.Emit(loop.body);
   });
   frame.Finish();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "block_parts.h"
 #include "iropt/ir/assertion.h"
 #include "iropt/ir/ndarray.h"
 #include "iropt/ir/tir/thread_axis.h"
@@ -87,7 +88,7 @@ void StmtEmitter::EmitAttr(const tir::AttrStmt& attr) {
     if (!axis) return frame_.state().Unsupported("expected a thread axis");
     // A nested binding of the same axis keeps its value.
     if (exprs_.scope().Find(axis->var)) return Emit(attr.body);
-    return EmitAxis(RangeOf(axis->var, nullptr, attr.value), axis->thread_tag, attr.body);
+    return EmitAxis(loops_.RangeOf(axis->var, nullptr, attr.value), axis->thread_tag, attr.body);
   }
   // These alias a buffer to another, and number threads by several variables. All other attributes are hints.
   if (IsUnknownAttribute(attr))
@@ -160,12 +161,13 @@ TypedValue StmtEmitter::NewMemory(llvm::Value* count, DataType dtype, llvm::Valu
 }
 
 void StmtEmitter::WithMemory(const tir::Var* data, llvm::Value* count, DataType dtype, FunctionRef<void()> body) {
-  if (plan_.HasCopies(data)) return WithCopies(data, count, dtype, body);
+  if (plan_.HasCopies(data)) return memory_.WithCopies(data, count, dtype, body);
   llvm::Value* mark = nullptr;
   exprs_.scope().Bind(data, NewMemory(count, dtype, &mark));
-  if (IsThreadMemory(data)) local_memory_.push_back(data);
+  const ThreadMemoryEmitter::Mark outer = memory_.mark();
+  if (IsThreadMemory(data)) memory_.AddLocal(data);
   body();
-  if (IsThreadMemory(data)) local_memory_.pop_back();
+  memory_.Rewind(outer);
   if (mark) frame_.Release(mark);
 }
 
@@ -245,49 +247,13 @@ void StmtEmitter::EmitBlock(const tir::Block& block, bool with_init, size_t allo
     llvm::SmallVector<llvm::Value*, 4> extents;
     for (const PrimExpr* extent : MemoryExtents(*buffer)) extents.push_back(exprs_.EmitInt(extent));
     return WithMemory(buffer->data, exprs_.buffers().CountElements(extents), buffer->dtype, [&] {
-      DeclareAllocated(*buffer);
+      DeclareAllocated(*buffer, exprs_);
       EmitBlock(block, with_init, allocated + 1);
     });
   }
-  for (const tir::MatchBufferRegion* match : block.match_buffers) MatchAnew(*match);
-  if (block.init && with_init) frame_.If(IsFirstReduction(block), [&] { Emit(block.init); });
+  for (const tir::MatchBufferRegion* match : block.match_buffers) MatchAnew(*match, exprs_);
+  if (block.init && with_init) frame_.If(IsFirstReduction(block, exprs_), [&] { Emit(block.init); });
   Emit(block.body);
-}
-
-// The first stride counts what all the others pad.
-std::vector<const PrimExpr*> StmtEmitter::MemoryExtents(const tir::Buffer& buffer) {
-  if (buffer.strides.empty() || buffer.shape.empty()) return {buffer.shape.begin(), buffer.shape.end()};
-  return {buffer.shape[0], buffer.strides[0]};
-}
-
-// An allocated buffer is entirely within its allocation.
-void StmtEmitter::DeclareAllocated(const tir::Buffer& buffer) {
-  View view = exprs_.buffers().ResolveView(buffer);
-  const auto* offset = llvm::dyn_cast<llvm::ConstantInt>(view.offset);
-  if (buffer.strides.empty() && offset && offset->isZero()) view.is_inside = true;
-  exprs_.scope().Declare(&buffer, std::move(view));
-}
-
-// The variables of the match are bound for this execution of the block.
-void StmtEmitter::MatchAnew(const tir::MatchBufferRegion& match) {
-  for (const auto& list : {match.buffer->shape, match.buffer->strides}) {
-    for (const PrimExpr* expr : list) {
-      if (const auto* var = As<tir::Var>(expr)) exprs_.scope().Unbind(var);
-    }
-  }
-  if (const auto* var = As<tir::Var>(match.buffer->elem_offset)) exprs_.scope().Unbind(var);
-  exprs_.buffers().MatchBuffer(match);
-}
-
-// Returns whether all reduction axes have their first values: then the initialization of the block runs.
-llvm::Value* StmtEmitter::IsFirstReduction(const tir::Block& block) {
-  llvm::Value* first = b().getTrue();
-  for (const tir::IterVar* axis : block.iter_vars) {
-    if (axis->iter_type != tir::IterVarType::kCommReduce) continue;
-    llvm::Value* value = exprs_.EmitInt(axis->var);
-    first = b().CreateAnd(first, b().CreateICmpEQ(value, exprs_.EmitInt(axis->dom->min)));
-  }
-  return first;
 }
 
 }  // namespace iropt::codegen

@@ -1,11 +1,10 @@
-// Lockstep execution of threads: all threads finish a statement before any of them starts the next one. Each statement
-// in which threads do not exchange values becomes a loop over all threads. Variables and local memory that live across
-// statements are stored per thread. Control flow around a synchronization (loop bounds, conditions) must be uniform;
-// elsewhere threads whose condition does not hold skip the statement.
+#include "lockstep_emitter.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "block_parts.h"
 #include "iropt/eval/tir/thread_sync.h"
 #include "iropt/ir/assertion.h"
 #include "iropt/ir/tir/thread_axis.h"
@@ -23,35 +22,35 @@ constexpr std::string_view kDiverges = "control flow around a synchronization of
 
 // ---- Threads
 
-llvm::Value* StmtEmitter::CountThreads() {
+llvm::Value* LockstepEmitter::CountThreads() {
   llvm::Value* count = frame_.Int64(1);
   for (const LoopRange& axis : threads_) count = b().CreateMul(count, axis.extent);
   return count;
 }
 
-llvm::Value* StmtEmitter::ThreadIndex(size_t axes, bool of_warp) {
+llvm::Value* LockstepEmitter::ThreadIndex(size_t axes, bool of_warp) {
   llvm::Value* index = frame_.Int64(0);
   for (const LoopRange& axis : std::span(threads_).first(axes)) {
-    const auto place = std::ranges::find(positions_, axis.var, [](const ThreadPlace& p) { return p.range.var; });
-    if (of_warp && place != positions_.end() && place->tag == "threadIdx.x") continue;
+    const ThreadPlace* place = memory_.FindPlace(axis.var);
+    if (of_warp && place && place->tag == "threadIdx.x") continue;
     llvm::Value* own = b().CreateSub(exprs_.EmitInt(axis.var), axis.min);
     index = b().CreateAdd(b().CreateMul(index, axis.extent), own);
   }
   return index;
 }
 
-void StmtEmitter::ForThreads(llvm::ArrayRef<const LoopRange*> axes, FunctionRef<void()> body) {
+void LockstepEmitter::ForThreads(llvm::ArrayRef<const LoopRange*> axes, FunctionRef<void()> body) {
   if (axes.empty()) return body();
-  EmitLoop(*axes.front(), LoopHint::kNone, [&] { ForThreads(axes.drop_front(), body); });
+  loops_.EmitLoop(*axes.front(), LoopHint::kNone, [&] { ForThreads(axes.drop_front(), body); });
 }
 
-void StmtEmitter::ForEachThread(FunctionRef<void()> body) {
+void LockstepEmitter::ForEachThread(FunctionRef<void()> body) {
   llvm::SmallVector<const LoopRange*, 3> axes;
   for (const LoopRange& axis : threads_) axes.push_back(&axis);
   ForThreads(axes, [&] { WithOwn(0, body); });
 }
 
-void StmtEmitter::WithOwn(size_t begin, FunctionRef<void()> body) {
+void LockstepEmitter::WithOwn(size_t begin, FunctionRef<void()> body) {
   for (size_t i = begin; i < own_.size(); ++i) {
     if (!own_[i].is_active) {
       own_[i].bind();
@@ -63,32 +62,30 @@ void StmtEmitter::WithOwn(size_t begin, FunctionRef<void()> body) {
   body();
 }
 
-void StmtEmitter::EmitSpread(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body) {
+void LockstepEmitter::EmitSpread(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body) {
   const Scope::Mark outer = exprs_.scope().mark();
   const size_t own_before = own_.size();
   // Copies that these threads allocate are bound as part of their own memory.
-  if (threads_.empty() && !copies_.empty())
-    BindForEach([this, count = copies_.size()] {
-      for (size_t i = 0; i < count; ++i) BindCopies(copies_[i], /*is_new=*/false);
-    });
+  if (threads_.empty() && memory_.has_copies())
+    BindForEach([this, count = memory_.mark().copies] { memory_.BindCopies(count); });
   threads_.push_back(range);
-  positions_.push_back({thread_tag, range});
+  memory_.Enter(thread_tag, range);
   frame_.FailIf(b().CreateOr(b().CreateICmpSGT(range.extent, frame_.Int64(kMaxLockstepThreads)),
                              b().CreateICmpSGT(CountThreads(), frame_.Int64(kMaxLockstepThreads))),
                 fmt::format("more than {} threads run in lockstep", kMaxLockstepThreads));
   llvm::Value* mark = frame_.Mark();
   SpreadLocalMemory(thread_tag);
-  EmitLockstep(body);
+  Emit(body);
   frame_.Release(mark);
   threads_.pop_back();
-  positions_.pop_back();
+  memory_.Leave();
   own_.resize(own_before);
   exprs_.scope().Rewind(outer);
 }
 
 // Runs the body by the threads of an axis, which may be running already.
-void StmtEmitter::EmitLockstepAxis(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body) {
-  const ThreadPlace* bound = FindPlace(thread_tag);
+void LockstepEmitter::EmitAxis(const LoopRange& range, std::string_view thread_tag, const tir::Stmt* body) {
+  const ThreadPlace* bound = memory_.FindPlace(thread_tag);
   if (!bound) return EmitSpread(range, thread_tag, body);
   const auto index = [this, outer = bound->range] { return b().CreateSub(exprs_.EmitInt(outer.var), outer.min); };
   const auto is_active = [this, index, range] { return b().CreateICmpSLT(index(), range.extent); };
@@ -97,16 +94,16 @@ void StmtEmitter::EmitLockstepAxis(const LoopRange& range, std::string_view thre
   } else {
     own_.push_back({nullptr, is_active});
   }
-  BindForEach([this, index, range] { BindLoopVar(range, index()); });
-  EmitLockstep(body);
+  BindForEach([this, index, range] { loops_.BindLoopVar(range, index()); });
+  Emit(body);
 }
 
-llvm::Value* StmtEmitter::AllocateOwn(llvm::Value* bytes) {
+llvm::Value* LockstepEmitter::AllocateOwn(llvm::Value* bytes) {
   return frame_.Allocate(b().CreateMul(CountThreads(), bytes), 1);
 }
 
-void StmtEmitter::SpreadLocalMemory(std::string_view thread_tag) {
-  for (const tir::Var* data : local_memory_) {
+void LockstepEmitter::SpreadLocalMemory(std::string_view thread_tag) {
+  for (const tir::Var* data : memory_.local()) {
     const ThreadMemory* layout = plan_.LayoutOf(data);
     if (layout && layout->IsShared(thread_tag)) continue;
     const TypedValue* outer = exprs_.scope().Find(data);
@@ -125,7 +122,7 @@ void StmtEmitter::SpreadLocalMemory(std::string_view thread_tag) {
   }
 }
 
-void StmtEmitter::AllocateLockstep(const tir::Var* data, llvm::Value* count, DataType dtype) {
+void LockstepEmitter::Allocate(const tir::Var* data, llvm::Value* count, DataType dtype) {
   llvm::Value* size = b().CreateMul(count, frame_.Int64(dtype.with_lanes(1).bytes() * dtype.lanes));
   if (!ValueTypes::IsElement(dtype))
     return frame_.state().Unsupported(fmt::format("cannot allocate elements of {}", dtype.ToString()));
@@ -133,9 +130,9 @@ void StmtEmitter::AllocateLockstep(const tir::Var* data, llvm::Value* count, Dat
     llvm::Value* memory = frame_.Allocate(size, 1);
     return exprs_.scope().Bind(data, {.value = memory, .origin = frame_.Int64(0), .size = size});
   }
-  if (plan_.HasCopies(data)) return AllocateCopiesLockstep(data, count, dtype);
+  if (plan_.HasCopies(data)) return AllocateCopies(data, count, dtype);
   llvm::Value* memory = AllocateOwn(size);
-  if (IsThreadMemory(data)) local_memory_.push_back(data);
+  if (IsThreadMemory(data)) memory_.AddLocal(data);
   BindForEach([this, data, memory, size, axes = threads_.size()] {
     llvm::Value* index = ThreadIndex(axes, /*of_warp=*/IsBlockMemory(data));
     llvm::Value* own = b().CreateGEP(b().getInt8Ty(), memory, b().CreateMul(index, size));
@@ -143,7 +140,25 @@ void StmtEmitter::AllocateLockstep(const tir::Var* data, llvm::Value* count, Dat
   });
 }
 
-void StmtEmitter::BindOwn(const tir::Var* var, DataType dtype, FunctionRef<llvm::Value*()> value) {
+// Each thread in lockstep has the copies for the threads of the axes inside of the allocation.
+void LockstepEmitter::AllocateCopies(const tir::Var* data, llvm::Value* count, DataType dtype) {
+  const ThreadMemoryEmitter::CopiesRef copies =
+      memory_.MakeCopies(data, count, dtype, [&](const PrimExpr* expr) { return EmitUniform(expr); });
+  std::vector<std::pair<llvm::Value*, llvm::Value*>> parts;  // memory of all threads, bytes of a thread
+  for (llvm::Value* number : copies->counts) {
+    llvm::Value* bytes = b().CreateMul(number, copies->size);
+    parts.emplace_back(AllocateOwn(bytes), bytes);
+  }
+  memory_.AddCopies(copies);
+  BindForEach([this, copies, parts, axes = threads_.size()] {
+    copies->memory.clear();
+    for (const auto& [memory, bytes] : parts)
+      copies->memory.push_back(b().CreateGEP(b().getInt8Ty(), memory, b().CreateMul(ThreadIndex(axes), bytes)));
+    memory_.BindCopies(*copies, /*is_new=*/true);
+  });
+}
+
+void LockstepEmitter::BindOwn(const tir::Var* var, DataType dtype, FunctionRef<llvm::Value*()> value) {
   if (dtype.is_handle())
     return frame_.state().Unsupported("a LetStmt with a pointer around a synchronization of threads is not supported");
   llvm::Type* type = frame_.types().Register(dtype);
@@ -156,7 +171,7 @@ void StmtEmitter::BindOwn(const tir::Var* var, DataType dtype, FunctionRef<llvm:
   BindForEach([this, var, type, place] { exprs_.scope().Bind(var, b().CreateLoad(type, place())); });
 }
 
-llvm::Value* StmtEmitter::EmitUniform(const PrimExpr* expr) {
+llvm::Value* LockstepEmitter::EmitUniform(const PrimExpr* expr) {
   llvm::Value* slot = frame_.StackSlot(b().getInt64Ty());
   llvm::Value* known = frame_.StackSlot(b().getInt1Ty());
   b().CreateStore(frame_.Int64(0), slot);
@@ -171,7 +186,7 @@ llvm::Value* StmtEmitter::EmitUniform(const PrimExpr* expr) {
   return b().CreateLoad(b().getInt64Ty(), slot);
 }
 
-StmtEmitter::OwnInts StmtEmitter::StoreOwn(FunctionRef<llvm::Value*()> value) {
+LockstepEmitter::OwnInts LockstepEmitter::StoreOwn(FunctionRef<llvm::Value*()> value) {
   llvm::Value* memory = AllocateOwn(frame_.Int64(8));
   OwnInts load = [this, memory, axes = threads_.size()](llvm::Value* stored) -> llvm::Value* {
     llvm::Value* place = b().CreateGEP(b().getInt64Ty(), memory, ThreadIndex(axes));
@@ -182,7 +197,7 @@ StmtEmitter::OwnInts StmtEmitter::StoreOwn(FunctionRef<llvm::Value*()> value) {
   return load;
 }
 
-void StmtEmitter::WhereActive(const OwnInts& value, bool expected, FunctionRef<void()> body) {
+void LockstepEmitter::WhereActive(const OwnInts& value, bool expected, FunctionRef<void()> body) {
   const size_t before = own_.size();
   own_.push_back({nullptr, [this, value, expected] {
                     llvm::Value* holds = b().CreateICmpNE(value(nullptr), frame_.Int64(0));
@@ -194,49 +209,47 @@ void StmtEmitter::WhereActive(const OwnInts& value, bool expected, FunctionRef<v
 
 // ---- Statements
 
-void StmtEmitter::EmitLockstep(const tir::Stmt* stmt) {
-  if (!plan_.RunsInLockstep(stmt)) return ForEachThread([&] { Emit(stmt); });
+void LockstepEmitter::Emit(const tir::Stmt* stmt) {
+  if (!plan_.RunsInLockstep(stmt)) return ForEachThread([&] { stmts_.Emit(stmt); });
   const size_t own_before = own_.size();
-  const size_t local_before = local_memory_.size();
-  const size_t copies_before = copies_.size();
-  WithStack([&] { EmitLockstepNode(stmt); });
+  const ThreadMemoryEmitter::Mark outer = memory_.mark();
+  WithStack([&] { EmitNode(stmt); });
   own_.resize(own_before);
-  local_memory_.resize(local_before);
-  copies_.resize(copies_before);
+  memory_.Rewind(outer);
 }
 
 // Memory that an iteration allocates is freed before the next one.
-void StmtEmitter::EmitReleasing(const tir::Stmt* body) {
+void LockstepEmitter::EmitReleasing(const tir::Stmt* body) {
   llvm::Value* mark = frame_.Mark();
-  EmitLockstep(body);
+  Emit(body);
   frame_.Release(mark);
 }
 
-void StmtEmitter::EmitLockstepNode(const tir::Stmt* stmt) {
+void LockstepEmitter::EmitNode(const tir::Stmt* stmt) {
   switch (stmt->kind) {
     case NodeKind::kSeqStmt:
-      for (const tir::Stmt* s : To<tir::SeqStmt>(stmt)->seq) EmitLockstep(s);
+      for (const tir::Stmt* s : To<tir::SeqStmt>(stmt)->seq) Emit(s);
       return;
-    case NodeKind::kFor: return EmitLockstepFor(*To<tir::For>(stmt));
-    case NodeKind::kWhile: return EmitLockstepWhile(*To<tir::While>(stmt));
-    case NodeKind::kIfThenElse: return EmitLockstepIf(*To<tir::IfThenElse>(stmt));
-    case NodeKind::kAttrStmt: return EmitLockstepAttr(*To<tir::AttrStmt>(stmt));
+    case NodeKind::kFor: return EmitFor(*To<tir::For>(stmt));
+    case NodeKind::kWhile: return EmitWhile(*To<tir::While>(stmt));
+    case NodeKind::kIfThenElse: return EmitIf(*To<tir::IfThenElse>(stmt));
+    case NodeKind::kAttrStmt: return EmitAttr(*To<tir::AttrStmt>(stmt));
     case NodeKind::kLetStmt: {
       const auto* let = To<tir::LetStmt>(stmt);
       BindOwn(let->var, let->value->dtype, [&] { return exprs_.Emit(let->value); });
-      return EmitLockstep(let->body);
+      return Emit(let->body);
     }
     case NodeKind::kAllocate: {
       const auto* allocate = To<tir::Allocate>(stmt);
       llvm::SmallVector<llvm::Value*, 4> extents;
       for (const PrimExpr* extent : allocate->extents) extents.push_back(EmitUniform(extent));
-      AllocateLockstep(allocate->buffer_var, exprs_.buffers().CountElements(extents), allocate->dtype);
-      return EmitLockstep(allocate->body);
+      Allocate(allocate->buffer_var, exprs_.buffers().CountElements(extents), allocate->dtype);
+      return Emit(allocate->body);
     }
     case NodeKind::kDeclBuffer: {
       const auto* declaration = To<tir::DeclBuffer>(stmt);
       BindForEach([this, declaration] { exprs_.buffers().Declare(*declaration->buffer); });
-      return EmitLockstep(declaration->body);
+      return Emit(declaration->body);
     }
     case NodeKind::kAssertStmt: {
       const auto* assertion = To<tir::AssertStmt>(stmt);
@@ -244,23 +257,23 @@ void StmtEmitter::EmitLockstepNode(const tir::Stmt* stmt) {
         frame_.FailIf(b().CreateNot(exprs_.EmitBool(assertion->condition)),
                       AssertionFailure(AssertMessageText(assertion->message)));
       });
-      return EmitLockstep(assertion->body);
+      return Emit(assertion->body);
     }
-    case NodeKind::kBlockRealize: return EmitLockstepBlock(*To<tir::BlockRealize>(stmt));
-    case NodeKind::kEvaluate: return EmitLockstepEvaluate(*To<tir::Evaluate>(stmt));
+    case NodeKind::kBlockRealize: return EmitBlock(*To<tir::BlockRealize>(stmt));
+    case NodeKind::kEvaluate: return EmitEvaluate(*To<tir::Evaluate>(stmt));
     default:
       frame_.state().Unsupported(
           fmt::format("threads that run in lockstep within {} are not supported", NodeKindName(stmt->kind)));
   }
 }
 
-void StmtEmitter::EmitLockstepFor(const tir::For& loop) {
+void LockstepEmitter::EmitFor(const tir::For& loop) {
   const std::string_view tag = loop.thread_binding ? loop.thread_binding->thread_tag : std::string_view();
   const bool is_constant = Is<tir::IntImm>(loop.min) && Is<tir::IntImm>(loop.extent);
   if (IsThreadTag(tag) || is_constant || plan_.Synchronizes(&loop)) {
     const LoopRange range{loop.loop_var, EmitUniform(loop.min), EmitUniform(loop.extent), loop.min, loop.extent};
-    if (IsThreadTag(tag)) return EmitLockstepAxis(range, tag, loop.body);
-    return EmitLoop(range, LoopHint::kNone, [&] { EmitReleasing(loop.body); });
+    if (IsThreadTag(tag)) return EmitAxis(range, tag, loop.body);
+    return loops_.EmitLoop(range, LoopHint::kNone, [&] { EmitReleasing(loop.body); });
   }
   const OwnInts min = StoreOwn([&] { return exprs_.EmitInt(loop.min); });
   llvm::Value* last = frame_.StackSlot(b().getInt64Ty());
@@ -275,14 +288,14 @@ void StmtEmitter::EmitLockstepFor(const tir::For& loop) {
     const size_t before = own_.size();
     own_.push_back({nullptr, [this, i, extent] { return b().CreateICmpSLT(i, extent(nullptr)); }});
     BindForEach([this, i, min, extent, &loop] {
-      BindLoopVar({loop.loop_var, min(nullptr), extent(nullptr), loop.min, loop.extent}, i);
+      loops_.BindLoopVar({loop.loop_var, min(nullptr), extent(nullptr), loop.min, loop.extent}, i);
     });
     EmitReleasing(loop.body);
     own_.resize(before);
   });
 }
 
-void StmtEmitter::EmitLockstepWhile(const tir::While& loop) {
+void LockstepEmitter::EmitWhile(const tir::While& loop) {
   if (plan_.Synchronizes(&loop)) {
     return frame_.CountedWhile([&] { return b().CreateICmpNE(EmitUniform(loop.condition), frame_.Int64(0)); },
                                [&] { EmitReleasing(loop.body); });
@@ -302,40 +315,40 @@ void StmtEmitter::EmitLockstepWhile(const tir::While& loop) {
   });
 }
 
-void StmtEmitter::EmitLockstepIf(const tir::IfThenElse& branch) {
+void LockstepEmitter::EmitIf(const tir::IfThenElse& branch) {
   if (!plan_.Synchronizes(&branch)) {
     const OwnInts chosen = StoreOwn([&] { return exprs_.EmitInt(branch.condition); });
-    WhereActive(chosen, true, [&] { EmitLockstep(branch.then_case); });
-    if (branch.else_case) WhereActive(chosen, false, [&] { EmitLockstep(branch.else_case); });
+    WhereActive(chosen, true, [&] { Emit(branch.then_case); });
+    if (branch.else_case) WhereActive(chosen, false, [&] { Emit(branch.else_case); });
     return;
   }
   llvm::Value* chosen = b().CreateICmpNE(EmitUniform(branch.condition), frame_.Int64(0));
-  const auto otherwise = [&] { EmitLockstep(branch.else_case); };
+  const auto otherwise = [&] { Emit(branch.else_case); };
   const FunctionRef<void()> else_case(otherwise);
   frame_.If(
-      chosen, [&] { EmitLockstep(branch.then_case); }, branch.else_case ? &else_case : nullptr);
+      chosen, [&] { Emit(branch.then_case); }, branch.else_case ? &else_case : nullptr);
 }
 
-void StmtEmitter::EmitLockstepAttr(const tir::AttrStmt& attr) {
+void LockstepEmitter::EmitAttr(const tir::AttrStmt& attr) {
   if (tir::IsThreadKey(attr.attr_key)) {
     const tir::IterVar* axis = tir::ThreadAxisOf(attr);
     if (!axis) return frame_.state().Unsupported("expected a thread axis");
     const bool bound = std::ranges::any_of(threads_, [&](const LoopRange& range) { return range.var == axis->var; });
-    if (bound || exprs_.scope().Find(axis->var)) return EmitLockstep(attr.body);
+    if (bound || exprs_.scope().Find(axis->var)) return Emit(attr.body);
     const LoopRange range{axis->var, frame_.Int64(0), EmitUniform(attr.value), nullptr, attr.value};
-    if (IsThreadTag(axis->thread_tag)) return EmitLockstepAxis(range, axis->thread_tag, attr.body);
-    EmitLoop(range, LoopHint::kNone, [&] { EmitReleasing(attr.body); });
+    if (IsThreadTag(axis->thread_tag)) return EmitAxis(range, axis->thread_tag, attr.body);
+    loops_.EmitLoop(range, LoopHint::kNone, [&] { EmitReleasing(attr.body); });
     return exprs_.scope().Unbind(axis->var);
   }
   if (IsUnknownAttribute(attr))
     return frame_.state().Unsupported(fmt::format("the attribute '{}' is not supported", attr.attr_key));
   const auto* combiner = As<tir::CommReducer>(attr.node);
   if (combiner) combiners_.push_back(combiner);
-  EmitLockstep(attr.body);
+  Emit(attr.body);
   if (combiner) combiners_.pop_back();
 }
 
-void StmtEmitter::EmitLockstepBlock(const tir::BlockRealize& realize) {
+void LockstepEmitter::EmitBlock(const tir::BlockRealize& realize) {
   const tir::Block& block = *realize.block;
   if (realize.iter_values.size() != block.iter_vars.size())
     return frame_.state().Unsupported(
@@ -352,12 +365,14 @@ void StmtEmitter::EmitLockstepBlock(const tir::BlockRealize& realize) {
     for (const tir::Buffer* buffer : block.alloc_buffers) {
       llvm::SmallVector<llvm::Value*, 4> extents;
       for (const PrimExpr* extent : MemoryExtents(*buffer)) extents.push_back(EmitUniform(extent));
-      AllocateLockstep(buffer->data, exprs_.buffers().CountElements(extents), buffer->dtype);
-      BindForEach([this, buffer] { DeclareAllocated(*buffer); });
+      Allocate(buffer->data, exprs_.buffers().CountElements(extents), buffer->dtype);
+      BindForEach([this, buffer] { DeclareAllocated(*buffer, exprs_); });
     }
-    for (const tir::MatchBufferRegion* match : block.match_buffers) BindForEach([this, match] { MatchAnew(*match); });
-    if (block.init) ForEachThread([&] { frame_.If(IsFirstReduction(block), [&] { Emit(block.init); }); });
-    EmitLockstep(block.body);
+    for (const tir::MatchBufferRegion* match : block.match_buffers)
+      BindForEach([this, match] { MatchAnew(*match, exprs_); });
+    if (block.init)
+      ForEachThread([&] { frame_.If(IsFirstReduction(block, exprs_), [&] { stmts_.Emit(block.init); }); });
+    Emit(block.body);
   };
   if (plan_.Synchronizes(&realize))
     return frame_.If(b().CreateICmpNE(EmitUniform(realize.predicate), frame_.Int64(0)), run);
@@ -366,7 +381,7 @@ void StmtEmitter::EmitLockstepBlock(const tir::BlockRealize& realize) {
   WhereActive(StoreOwn([&] { return exprs_.EmitInt(realize.predicate); }), true, run);
 }
 
-void StmtEmitter::EmitLockstepEvaluate(const tir::Evaluate& evaluate) {
+void LockstepEmitter::EmitEvaluate(const tir::Evaluate& evaluate) {
   switch (LockstepCallOf(evaluate.value)) {
     case LockstepCall::kReduction: return EmitAllreduce(*As<tir::Call>(evaluate.value));
     case LockstepCall::kBarrier: return;
@@ -377,7 +392,7 @@ void StmtEmitter::EmitLockstepEvaluate(const tir::Evaluate& evaluate) {
   }
 }
 
-void StmtEmitter::EmitAllreduce(const tir::Call& call) {
+void LockstepEmitter::EmitAllreduce(const tir::Call& call) {
   const auto reduction = ThreadReduction::Of(call, combiners_.empty() ? nullptr : combiners_.back());
   if (!reduction) {
     return frame_.state().Unsupported(

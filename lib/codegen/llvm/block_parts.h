@@ -1,0 +1,17 @@
+// Parts of blocks that statements and threads in lockstep generate alike.
+#pragma once
+
+#include <vector>
+
+#include "expr_emitter.h"
+
+namespace iropt::codegen {
+
+// The number of elements of the memory for the buffer is their product.
+std::vector<const PrimExpr*> MemoryExtents(const tir::Buffer& buffer);
+void DeclareAllocated(const tir::Buffer& buffer, ExprEmitter& exprs);
+void MatchAnew(const tir::MatchBufferRegion& match, ExprEmitter& exprs);
+// Returns whether all reduction axes have their first values: then the initialization of the block runs.
+llvm::Value* IsFirstReduction(const tir::Block& block, ExprEmitter& exprs);
+
+}  // namespace iropt::codegen

@@ -1,0 +1,50 @@
+#include "loop_emitter.h"
+
+#include <algorithm>
+
+namespace iropt::codegen {
+
+LoopRange LoopEmitter::RangeOf(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent) {
+  return {var, min ? exprs_.EmitInt(min) : frame_.Int64(0), exprs_.EmitInt(extent), min, extent};
+}
+
+// Counts in the dtype of the variable if that cannot overflow, as a loop in C does.
+void LoopEmitter::EmitLoop(const LoopRange& range, LoopHint hint, FunctionRef<void()> body) {
+  llvm::Value* extent = range.extent;
+  if (FitsVariable(range)) extent = frame_.b().CreateTrunc(extent, frame_.types().Register(range.var->dtype));
+  frame_.Loop(extent, hint, [&](llvm::Value* i) {
+    BindLoopVar(range, i);
+    body();
+  });
+}
+
+// Returns whether all values of the variable are in the range of its dtype.
+bool LoopEmitter::FitsVariable(const LoopRange& range) {
+  const IntRange min = range.min_expr ? exprs_.ranges().Of(range.min_expr) : IntRange{0, 0};
+  if (range.extent_expr->dtype == range.var->dtype && min.min == 0 && min.max == 0) return true;
+  const IntRange extent = exprs_.ranges().Of(range.extent_expr);
+  const IntRange all = IntRange::Of(range.var->dtype);
+  int64_t end = 0;
+  return min.min >= all.min && extent.max <= all.max && !__builtin_add_overflow(min.max, extent.max, &end) &&
+         end <= all.max;
+}
+
+void LoopEmitter::BindLoopVar(const LoopRange& range, llvm::Value* i) {
+  const DataType dtype = range.var->dtype;
+  llvm::Type* type = frame_.types().Register(dtype);
+  const bool fits = FitsVariable(range);
+  llvm::Value* min = frame_.b().CreateTrunc(range.min, type);
+  const bool from_zero = llvm::isa<llvm::ConstantInt>(range.min) && llvm::cast<llvm::ConstantInt>(range.min)->isZero();
+  i = frame_.b().CreateZExtOrTrunc(i, type);
+  exprs_.scope().Bind(range.var, from_zero ? i : frame_.b().CreateAdd(min, i, "", false, fits && dtype.is_int()));
+  if (!fits) return exprs_.ranges().Bind(range.var, IntRange::Of(dtype));
+  const IntRange mins = range.min_expr ? exprs_.ranges().Of(range.min_expr) : IntRange{0, 0};
+  const IntRange extent = exprs_.ranges().Of(range.extent_expr);
+  int64_t last = 0;
+  if (__builtin_add_overflow(mins.max, extent.max - 1, &last)) last = IntRange::Of(dtype).max;
+  const bool is_zero = mins.min == 0 && mins.max == 0;
+  exprs_.ranges().Bind(range.var, {mins.min, std::min(last, IntRange::Of(dtype).max)},
+                       is_zero ? range.extent_expr : nullptr);
+}
+
+}  // namespace iropt::codegen

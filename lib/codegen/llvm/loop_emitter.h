@@ -1,0 +1,34 @@
+// Generates loops and binds their variables.
+#pragma once
+
+#include "expr_emitter.h"
+#include "iropt/support/function_ref.h"
+
+namespace iropt::codegen {
+
+struct LoopRange {
+  const tir::Var* var;
+  llvm::Value* min;     // of 64 bits
+  llvm::Value* extent;  // of 64 bits
+  const PrimExpr* min_expr;
+  const PrimExpr* extent_expr;
+};
+
+class LoopEmitter {
+ public:
+  explicit LoopEmitter(ExprEmitter& exprs) : exprs_(exprs), frame_(exprs.frame()) {}
+
+  // `min` is null for 0.
+  LoopRange RangeOf(const tir::Var* var, const PrimExpr* min, const PrimExpr* extent);
+  void EmitLoop(const LoopRange& range, LoopHint hint, FunctionRef<void()> body);
+  // The value of the variable in the iteration with the number `i`.
+  void BindLoopVar(const LoopRange& range, llvm::Value* i);
+
+ private:
+  bool FitsVariable(const LoopRange& range);
+
+  ExprEmitter& exprs_;
+  Frame& frame_;
+};
+
+}  // namespace iropt::codegen
