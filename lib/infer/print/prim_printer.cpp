@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "call_form.h"
+#include "form_printer.h"
 #include "iropt/arith/const_fold.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/ir/dispatch.h"
@@ -431,12 +432,12 @@ void PrimPrinter::PrintCall(const tir::Call* call) {
     PrintDTypeName(call->dtype);
     return out_.Append(fmt::format("({})", *value));
   }
-  if (PrintByForm(call)) return;
+  if (FormPrinter(*this, context_).Print(call)) return;
   if (!ReadsBackByName(*call) && !IsPointerCast(*call)) return PrintIntrinsic(call);
   DtypePrint place = DtypePrint::kNone;
   bool by_name = false;
   if (const auto* op = As<Op>(call->op)) {
-    PrintScriptName(*op->info);
+    PrintScriptName(*op->info, context_);
     // From 0.25 on, calls for tensor cores do not state the dtype of the elements.
     const bool is_untyped = IsOneOf(*op, op::kTirPtxLdmatrix, op::kTirPtxMma) && context_.Since(TextVersion::kV0_25);
     place = is_untyped ? DtypePrint::kNone : IntrinsicOf(op)->dtype_print;

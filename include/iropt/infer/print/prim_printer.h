@@ -17,9 +17,6 @@ namespace iropt {
 // The numbers of the strings of several lines in the metadata section of a text.
 using StringNumbers = std::unordered_map<const tir::StringImm*, int64_t>;
 
-struct LayoutIter;
-struct TileLayout;
-
 // The dialect of the printed text. It decides how numbers look, T.int64(3) and T.bool(True) or 3 and True; and how wide
 // a plain number is: 32 bits in T.func_attr({"x": 1}), 64 in R.func_attr({"x": 1}).
 enum class ScriptDialect : uint8_t { kTir, kRelax };
@@ -68,8 +65,12 @@ class PrimPrinter {
       : context_(context), out_(context.out), mode_(mode), free_(free) {}
 
   void Print(const PrimExpr* expr) { Print(expr, Precedence::kLambda); }
+  // With parentheses if the operator of `expr` binds weaker than `least`.
+  void Print(const PrimExpr* expr, Precedence least);
   // "a, b, c"
   void PrintItems(std::span<const PrimExpr* const> exprs);
+  // "[a, b]"
+  void PrintList(std::span<const PrimExpr* const> exprs);
   // "(a,)", "(a, b)"
   void PrintTuple(std::span<const PrimExpr* const> exprs);
   void PrintVar(const tir::Var* var) { out_.Append(NameOf(var)); }
@@ -104,8 +105,6 @@ class PrimPrinter {
   void set_evaluated_first(const PrimExpr* expr) { evaluated_first_ = expr; }
 
  private:
-  // With parentheses if the operator of `expr` binds weaker than `least`.
-  void Print(const PrimExpr* expr, Precedence least);
   void PrintUngrouped(const PrimExpr* expr);
   void PrintIndices(std::span<const PrimExpr* const> indices);
   void PrintBinary(const tir::BinaryExpr* expr);
@@ -115,33 +114,17 @@ class PrimPrinter {
   void PrintInt(const tir::IntImm* imm);
   void PrintFunction(std::string_view name, std::initializer_list<const PrimExpr*> args);
   void PrintLoad(const tir::BufferLoad* load);
-  void PrintList(std::span<const PrimExpr* const> exprs);
   void PrintLet(const tir::Let* let);
   void PrintReduce(const tir::Reduce* reduce);
   std::string_view NameOf(const tir::Var* var);
   std::string_view NameOf(const tir::Buffer* buffer);
   void DefineFirst();
 
-  // ---- what TVM 0.25 added (tirx_printer.cpp). False if the call has not the form that the reader makes.
-  bool PrintByForm(const tir::Call* call);
+  // ---- what TVM 0.25 added (form_printer.cpp)
   bool IsPointerCast(const tir::Call& call) const;
   void PrintCallType(const tir::Call& call);
   void PrintPointerType(const tir::PointerInfo& pointer);
   bool StatesPointer(const tir::PointerInfo* pointer) const;
-  void PrintScriptName(const OpInfo& op);
-  bool PrintDeviceCall(const tir::Call* call);
-  bool PrintCopyGroup(const tir::Call* call);
-  bool PrintAttributedCall(const tir::Call* call);
-  bool PrintAssertMessage(const tir::Call* call);
-  bool PrintComposeLayout(const tir::Call* call);
-  bool PrintTileCall(const tir::Call* call);
-  bool PrintDict(std::span<const PrimExpr* const> items);
-  bool PrintRegionOperand(const tir::Call* call);
-  bool PrintLambdaOperand(const tir::Call* call);
-  void PrintOperand(const PrimExpr* operand, bool typed);
-  void PrintTileLayout(const TileLayout& layout);
-  void PrintLayoutIters(std::string_view name, std::span<const LayoutIter> iters);
-  void PrintOnAxis(const LayoutIter& iter, Precedence least);
 
   PrintTarget& context_;
   OutputStream& out_;

@@ -1,14 +1,12 @@
-// Printer of the scalar expressions that TVM 0.25 added: layouts of buffers, operands that are not scalars, calls by
-// name.
+#include "form_printer.h"
+
 #include <algorithm>
 #include <cctype>
 
 #include "iropt/arith/prim_builder.h"
-#include "iropt/infer/print/prim_printer.h"
 #include "iropt/op/device_calls.h"
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op.h"
-#include "iropt/op/tile_layout.h"
 #include "iropt/support/stack.h"
 
 namespace iropt {
@@ -53,14 +51,14 @@ bool PrimPrinter::IsPrintedAsScalar(const tir::Buffer& buffer) const {
 // ---- Layouts
 
 // T.S[(4, 128):(128 @ Axis.F, 1 @ Axis.P)]
-void PrimPrinter::PrintLayoutIters(std::string_view name, std::span<const LayoutIter> iters) {
+void FormPrinter::PrintLayoutIters(std::string_view name, std::span<const LayoutIter> iters) {
   out_.Append(name);
   out_.Append('[');
   const bool list = iters.size() != 1;
   if (list) out_.Append('(');
   for (size_t i = 0; i < iters.size(); ++i) {
     if (i) out_.Append(", ");
-    Print(iters[i].extent);
+    prim_.Print(iters[i].extent);
   }
   out_.Append(list ? "):(" : ":");
   for (size_t i = 0; i < iters.size(); ++i) {
@@ -71,22 +69,22 @@ void PrimPrinter::PrintLayoutIters(std::string_view name, std::span<const Layout
 }
 
 // 128 @ Axis.F; the axis of memory is not written.
-void PrimPrinter::PrintOnAxis(const LayoutIter& iter, Precedence least) {
+void FormPrinter::PrintOnAxis(const LayoutIter& iter, Precedence least) {
   const bool memory = iter.axis == "m";
-  Print(iter.stride, memory ? least : Precedence::kMul);
+  prim_.Print(iter.stride, memory ? least : Precedence::kMul);
   if (memory) return;
   out_.Append(" @ Axis.");
   out_.Append(iter.axis);
 }
 
-void PrimPrinter::PrintTileLayout(const TileLayout& layout) {
+void FormPrinter::PrintTileLayout(const TileLayout& layout) {
   if (layout.shard.empty() && layout.replica.empty()) {
     out_.Append("T.TileLayout.from_iters(");
     for (size_t i = 0; i < layout.offset.size(); ++i) {
       out_.Append(i ? ", " : "offset={");
       PrintString(layout.offset[i].axis, out_);
       out_.Append(": ");
-      Print(layout.offset[i].stride);
+      prim_.Print(layout.offset[i].stride);
     }
     return out_.Append(layout.offset.empty() ? ")" : "})");
   }
@@ -109,13 +107,13 @@ void PrimPrinter::PrintTileLayout(const TileLayout& layout) {
 // ---- Operands
 
 // Prints an operand; without `typed`, which is for values of Python, a truth value has no type.
-void PrimPrinter::PrintOperand(const PrimExpr* operand, bool typed) {
+void FormPrinter::PrintOperand(const PrimExpr* operand, bool typed) {
   const auto* number = As<tir::IntImm>(operand);
   if (!typed && number && number->dtype == DataType::Bool()) return out_.Append(number->value ? "True" : "False");
-  Print(operand);
+  prim_.Print(operand);
 }
 
-void PrimPrinter::PrintOperands(std::span<const PrimExpr* const> operands, bool typed) {
+void FormPrinter::PrintOperands(std::span<const PrimExpr* const> operands, bool typed) {
   for (size_t i = 0; i < operands.size(); ++i) {
     if (i) out_.Append(", ");
     const Keyword keyword = AsKeyword(operands[i]);
@@ -128,7 +126,7 @@ void PrimPrinter::PrintOperands(std::span<const PrimExpr* const> operands, bool 
 }
 
 // {"key": value}
-bool PrimPrinter::PrintDict(std::span<const PrimExpr* const> items) {
+bool FormPrinter::PrintDict(std::span<const PrimExpr* const> items) {
   if (!std::ranges::all_of(items, [](const PrimExpr* e) { return AsKeyword(e).value; })) return false;
   out_.Append('{');
   for (size_t i = 0; i < items.size(); ++i) {
@@ -143,25 +141,25 @@ bool PrimPrinter::PrintDict(std::span<const PrimExpr* const> items) {
 }
 
 // A[0:8, i] for the first element and the extents.
-bool PrimPrinter::PrintRegionOperand(const tir::Call* call) {
+bool FormPrinter::PrintRegionOperand(const tir::Call* call) {
   const auto* first = call->args.empty() ? nullptr : As<tir::BufferLoad>(call->args[0]);
   if (!first || first->predicate || first->indices.size() + 1 != call->args.size()) return false;
-  PrintBuffer(first->buffer);
+  prim_.PrintBuffer(first->buffer);
   out_.Append(first->indices.empty() ? "[()" : "[");
   for (uint32_t i = 0; i < first->indices.size(); ++i) {
     if (i) out_.Append(", ");
     const PrimExpr* extent = call->args[i + 1];
-    Print(first->indices[i]);
+    prim_.Print(first->indices[i]);
     if (arith::IsInt(extent, 1) && extent->dtype == first->indices[i]->dtype) continue;
     out_.Append(':');
-    PrintEnd(first->indices[i], extent);
+    prim_.PrintEnd(first->indices[i], extent);
   }
   out_.Append(']');
   return true;
 }
 
 // lambda i, j: i < j
-bool PrimPrinter::PrintLambdaOperand(const tir::Call* call) {
+bool FormPrinter::PrintLambdaOperand(const tir::Call* call) {
   const int64_t* count = call->args.size() == 2 ? arith::AsInt(call->args[1]) : nullptr;
   if (!count) return false;
   const PrimExpr* body = call->args[0];
@@ -180,7 +178,7 @@ bool PrimPrinter::PrintLambdaOperand(const tir::Call* call) {
     body = let->body;
   }
   out_.Append(": ");
-  Print(body);
+  prim_.Print(body);
   context_.names.Release(mark);
   return true;
 }
@@ -202,31 +200,31 @@ bool PrimPrinter::IsPointerCast(const tir::Call& call) const {
 
 // TVM 0.25 sorts intrinsics by target. The newest version spells instructions of PTX by their parts, and has names of
 // their own for what passes make.
-void PrimPrinter::PrintScriptName(const OpInfo& op) {
+void PrintScriptName(const OpInfo& op, PrintTarget& context) {
   const auto is = [&](auto... ids) { return ((op.id == ids) || ...); };
   std::string_view target;
   for (const PtxNames& names : kPtxNames) {
     if (!is(names.op, names.newest_op)) continue;
-    return out_.Append(context_.Since(TextVersion::kV0_27)   ? names.newest
-                       : context_.Since(TextVersion::kV0_25) ? names.sorted
-                                                             : names.old);
+    return context.out.Append(context.Since(TextVersion::kV0_27)   ? names.newest
+                              : context.Since(TextVersion::kV0_25) ? names.sorted
+                                                                   : names.old);
   }
   if (is(op::kTirMakeFilledSimdgroupMatrix, op::kTirSimdgroupLoad, op::kTirSimdgroupMultiplyAccumulate,
          op::kTirSimdgroupStore))
     target = "T.metal.";
   if (is(op::kTirMmaFill, op::kTirMmaStore, op::kTirMmaFillLegacy, op::kTirMmaStoreLegacy)) target = "T.cuda.";
-  if (target.empty() || !context_.Since(TextVersion::kV0_25)) return out_.Append(op.script);
-  out_.Append(target);
-  out_.Append(op.script.substr(2));
+  if (target.empty() || !context.Since(TextVersion::kV0_25)) return context.out.Append(op.script);
+  context.out.Append(target);
+  context.out.Append(op.script.substr(2));
 }
 
 // T.ptx.cp("async", "commit_group", ""), T.ptx.cp(0, "async", "wait_group", "") of the newest version.
-bool PrimPrinter::PrintCopyGroup(const tir::Call* call) {
+bool FormPrinter::PrintCopyGroup(const tir::Call* call) {
   const bool waits = IsOp(call->op, op::kTirPtxWaitGroup);
   if (!context_.Since(TextVersion::kV0_27) || call->args.size() != (waits ? 1 : 0)) return false;
   out_.Append("T.ptx.cp(");
   if (waits) {
-    Print(call->args[0]);
+    prim_.Print(call->args[0]);
     out_.Append(", ");
   }
   out_.Append(waits ? "\"async\", \"wait_group\", \"\")" : "\"async\", \"commit_group\", \"\")");
@@ -234,13 +232,13 @@ bool PrimPrinter::PrintCopyGroup(const tir::Call* call) {
 }
 
 // T.nki.load(A[0], B[0])
-bool PrimPrinter::PrintDeviceCall(const tir::Call* call) {
+bool FormPrinter::PrintDeviceCall(const tir::Call* call) {
   const std::string_view name = NameOperand(call);
   const OpId group = CopyGroupOf(call);
   if (group != op::kTirDeviceCall && !context_.Since(TextVersion::kV0_27)) {
-    PrintScriptName(*GetOp(group)->info);
+    PrintScriptName(*GetOp(group)->info, context_);
     out_.Append('(');
-    if (group == op::kTirPtxWaitGroup) Print(call->args[1]);
+    if (group == op::kTirPtxWaitGroup) prim_.Print(call->args[1]);
     out_.Append(')');
     return true;
   }
@@ -269,14 +267,14 @@ bool PrimPrinter::PrintDeviceCall(const tir::Call* call) {
   if (dtype != call->dtype) {
     out_.Append(operands.empty() ? "" : ", ");
     out_.Append(name == "cuda.func_call" ? "return_type=" : "dtype=");
-    PrintDType(call->dtype);
+    prim_.PrintDType(call->dtype);
   }
   out_.Append(')');
   return true;
 }
 
 // T.Call("tirx.exp", [x], attrs={"key": value}, ret_ty="float32"); in 0.25, the dtype comes first.
-bool PrimPrinter::PrintAttributedCall(const tir::Call* call) {
+bool FormPrinter::PrintAttributedCall(const tir::Call* call) {
   const auto* inner = call->args.size() == 2 ? As<tir::Call>(call->args[0]) : nullptr;
   const auto* op = inner ? As<Op>(inner->op) : nullptr;
   const tir::Call* dict = CallOf(call->args.size() == 2 ? call->args[1] : nullptr, op::kTirDictArg);
@@ -289,7 +287,7 @@ bool PrimPrinter::PrintAttributedCall(const tir::Call* call) {
   const bool is_first = context_.version == TextVersion::kV0_25;
   out_.Append("T.Call(");
   if (is_first) {
-    PrintDType(call->dtype);
+    prim_.PrintDType(call->dtype);
     out_.Append(", ");
   }
   out_.Append("\"tirx.");
@@ -303,41 +301,41 @@ bool PrimPrinter::PrintAttributedCall(const tir::Call* call) {
   if (call->dtype.is_handle()) {
     out_.Append("T.handle().ty");
   } else {
-    PrintDType(call->dtype);
+    prim_.PrintDType(call->dtype);
   }
   out_.Append(')');
   return true;
 }
 
-bool PrimPrinter::PrintAssertMessage(const tir::Call* call) {
+bool FormPrinter::PrintAssertMessage(const tir::Call* call) {
   if (NameOperand(call).empty()) return false;
   out_.Append('(');
-  Print(call->args[0]);
+  prim_.Print(call->args[0]);
   out_.Append(", ");
-  PrintList(call->args.span().subspan(1));
+  prim_.PrintList(call->args.span().subspan(1));
   out_.Append(')');
   return true;
 }
 
 // T.ComposeLayout(3, 3, 3, T.TileLayout(...)); in 0.25, the numbers are a layout of their own.
-bool PrimPrinter::PrintComposeLayout(const tir::Call* call) {
+bool FormPrinter::PrintComposeLayout(const tir::Call* call) {
   if (call->args.size() != 5 || !Is<tir::IntImm>(call->args[4]) || !AsTileLayout(call->args[3])) return false;
   const bool is_inner = arith::IsInt(call->args[4], 1);
   out_.Append("T.ComposeLayout(");
   if (context_.version != TextVersion::kV0_25) {
-    PrintItems(call->args.span().first(4));
+    prim_.PrintItems(call->args.span().first(4));
     out_.Append(is_inner ? ")" : ", swizzle_inner=False)");
     return true;
   }
   out_.Append("T.SwizzleLayout(");
-  PrintItems(call->args.span().first(3));
+  prim_.PrintItems(call->args.span().first(3));
   out_.Append(is_inner ? ", swizzle_inner=True), " : ", swizzle_inner=False), ");
-  Print(call->args[3]);
+  prim_.Print(call->args[3]);
   out_.Append(')');
   return true;
 }
 
-bool PrimPrinter::PrintTileCall(const tir::Call* call) {
+bool FormPrinter::PrintTileCall(const tir::Call* call) {
   if (NameOperand(call).empty()) return false;
   out_.Append("T.");
   out_.Append(NameOperand(call));
@@ -347,7 +345,7 @@ bool PrimPrinter::PrintTileCall(const tir::Call* call) {
   return true;
 }
 
-bool PrimPrinter::PrintByForm(const tir::Call* call) {
+bool FormPrinter::Print(const tir::Call* call) {
   const auto* op = As<Op>(call->op);
   if (!op) return false;
   if (IsOneOf(*op, op::kTirPtxCommitGroup, op::kTirPtxWaitGroup)) return PrintCopyGroup(call);
@@ -357,7 +355,7 @@ bool PrimPrinter::PrintByForm(const tir::Call* call) {
     case op::kTirAttributedCall: return PrintAttributedCall(call);
     case op::kTirBufferArg: {
       const auto* load = call->args.size() == 1 ? As<tir::BufferLoad>(call->args[0]) : nullptr;
-      if (load) PrintBuffer(load->buffer);
+      if (load) prim_.PrintBuffer(load->buffer);
       return load != nullptr;
     }
     case op::kTirComposeLayout: return PrintComposeLayout(call);
@@ -379,6 +377,10 @@ bool PrimPrinter::PrintByForm(const tir::Call* call) {
     }
     default: return false;
   }
+}
+
+void PrimPrinter::PrintOperands(std::span<const PrimExpr* const> operands, bool typed) {
+  FormPrinter(*this, context_).PrintOperands(operands, typed);
 }
 
 const tir::StringImm* SourceCodeOf(const tir::Call* call) {
