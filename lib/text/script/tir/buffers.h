@@ -33,6 +33,9 @@ class BufferValues : public BufferElements {
   // A.vload([i], dtype, predicate)
   const PrimExpr* VectorLoad(const tir::Buffer* buffer, const PyArgs& args);
 
+  // The stride of a dimension of a compact buffer. Null after an error.
+  const PrimExpr* CompactStride(std::span<const PrimExpr* const> shape, size_t dim, Span span);
+
  protected:
   // Reads a dimension or stride in quotes; null where the text has none.
   std::function<const PrimExpr*(const PyValue&)> read_quoted_;
@@ -50,9 +53,6 @@ class BufferValues : public BufferElements {
   void KeepPointer(tir::Var* var);
   // Returns the variable if KeepPointer has remembered it, else null.
   tir::Var* KeptPointer(const tir::Var* var) const;
-
-  // The stride of a dimension of a compact buffer. Null after an error.
-  const PrimExpr* CompactStride(std::span<const PrimExpr* const> shape, size_t dim, Span span);
 
  private:
   LookupMap<const tir::Var*, tir::Var*> untyped_pointers_;

@@ -16,6 +16,7 @@
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
 #include "iropt/support/edit_distance.h"
+#include "tile_calls.h"
 
 namespace iropt::text {
 
@@ -414,7 +415,7 @@ const PrimExpr* CallIntrin(ScalarParser& p, PyArgs& args, const PyValue* const*)
     args.positional.erase(args.positional.begin());
     args.positional.erase(args.positional.begin());
     args.keywords.push_back({"dtype", type.span, type});
-    return p.MakeDeviceCall(name.substr(kNewer.size()), args);
+    return MakeDeviceCall(p, name.substr(kNewer.size()), args);
   }
   const OpInfo* op =
       name.starts_with(kNewer) ? FindOp(fmt::format("tir.{}", name.substr(kNewer.size()))) : FindOp(name);
@@ -440,7 +441,7 @@ const PrimExpr* Call(ScalarParser& p, PyArgs& args, const PyValue* const*) {
     args.keywords.push_back({"ret_ty", args.positional[0].span, args.positional[0]});
     args.positional.erase(args.positional.begin());
   }
-  if (args.positional.size() == 2) return p.MakeAttributedCall(args);
+  if (args.positional.size() == 2) return MakeAttributedCall(p, args);
   const PyValue* v[3];
   if (!p.Bind(args, "T.Call", {"dtype", "op", "args"}, 3, v)) return nullptr;
   if (!v[2]->is_list()) return p.WrongValue(*v[2], "a list of operands");

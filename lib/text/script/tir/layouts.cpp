@@ -1,4 +1,5 @@
-// Layouts of buffers, which TVM 0.25 has: T.TileLayout(T.S[(4, 128):(128 @ Axis.F, 1 @ Axis.P)] + T.R[2:1]).
+#include "layouts.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 #include "iropt/op/op.h"
 #include "iropt/op/tile_layout.h"
 #include "iropt/support/stack.h"
-#include "scalar_parser.h"
+#include "tile_calls.h"
 
 namespace iropt::text {
 namespace {
@@ -19,182 +20,188 @@ constexpr std::string_view kAxes[] = {"Bank", "F",         "P",   "TCol",   "TLa
                                       "by",   "bz",        "cbx", "cby",    "cbz",   "laneid",
                                       "m",    "tid_in_wg", "tx",  "warpid", "wgid",  "wid_in_wg"};
 
+struct LayoutParts {
+  std::vector<const PrimExpr*> shard, replica, offset;
+};
+
 }  // namespace
 
-// The memory axis is `m`, which is not written.
-const PrimExpr* ScalarParser::MakeLayoutIter(const PrimExpr* extent, const PrimExpr* stride, std::string_view axis,
-                                             Span span) {
-  return MakeCall("tir.layout_iter", DataType::Handle(), {extent, stride, ToPrim(PyValue::String(axis, span))}, span);
+const PrimExpr* MakeLayoutIter(ScalarParser& p, const PrimExpr* extent, const PrimExpr* stride, std::string_view axis,
+                               Span span) {
+  return p.MakeCall("tir.layout_iter", DataType::Handle(), {extent, stride, p.ToPrim(PyValue::String(axis, span))},
+                    span);
 }
 
-const PrimExpr* ScalarParser::ListOperand(std::string_view op, std::span<const PrimExpr* const> items, Span span) {
-  auto* call = ws_.New<tir::Call>(DataType::Handle(), GetOp(op), ws_.Copy(items));
-  call->set_span(span);
-  return call;
-}
+namespace {
 
 // value, value @ Axis.F, or value @ F if the axis is imported. Operators of `value` bind at least as tightly as
 // `least`.
-bool ScalarParser::ParseOnAxis(Precedence least, const PrimExpr*& value, std::string_view& axis) {
+bool ParseOnAxis(ScalarParser& p, Precedence least, const PrimExpr*& value, std::string_view& axis) {
   PyValue read;
-  if (!ParseValue(read, least)) return false;
+  if (!p.ParseValue(read, least)) return false;
   axis = "m";
-  value = ToPrim(read);
+  value = p.ToPrim(read);
   if (!value) return false;
-  if (!Accept(TokenKind::kAt)) return true;
-  if (AcceptName("Axis") && !Expect(TokenKind::kDot, "an axis")) return false;
-  if (!At(TokenKind::kName)) return Unexpected("an axis such as Axis.F");
-  axis = lex_.text();
-  if (std::ranges::find(kAxes, axis) == std::end(kAxes)) return UnknownMember("Axis", axis, SpanHere(), kAxes);
-  lex_.Next();
+  if (!p.Accept(TokenKind::kAt)) return true;
+  if (p.AcceptName("Axis") && !p.Expect(TokenKind::kDot, "an axis")) return false;
+  if (!p.At(TokenKind::kName)) return p.Unexpected("an axis such as Axis.F");
+  axis = p.lex_.text();
+  if (std::ranges::find(kAxes, axis) == std::end(kAxes)) return p.UnknownMember("Axis", axis, p.SpanHere(), kAxes);
+  p.lex_.Next();
   return true;
 }
 
 // After `S` or `R`: [extents:strides], or [extents], whose strides are those of a compact layout.
-bool ScalarParser::ParseLayoutIters(std::vector<const PrimExpr*>& iters) {
-  if (!Expect(TokenKind::kLBracket, "a layout")) return false;
+bool ParseLayoutIters(ScalarParser& p, std::vector<const PrimExpr*>& iters) {
+  if (!p.Expect(TokenKind::kLBracket, "a layout")) return false;
   PyValue first;
-  const uint32_t begin = lex_.peek().begin;
-  if (!ParseValue(first) || (At(TokenKind::kComma) && !ParseTupleTail(first, false, begin))) return false;
+  const uint32_t begin = p.lex_.peek().begin;
+  if (!p.ParseValue(first) || (p.At(TokenKind::kComma) && !p.ParseTupleTail(first, false, begin))) return false;
   std::vector<const PrimExpr*> extents;
-  if (!ToPrims(first, extents)) return false;
-  const Span span = lex_.SpanFrom(begin);
-  if (!Accept(TokenKind::kColon)) {
+  if (!p.ToPrims(first, extents)) return false;
+  const Span span = p.lex_.SpanFrom(begin);
+  if (!p.Accept(TokenKind::kColon)) {
     for (size_t i = 0; i < extents.size(); ++i) {
-      iters.push_back(MakeLayoutIter(extents[i], CompactStride(extents, i, span), "m", span));
+      iters.push_back(MakeLayoutIter(p, extents[i], p.CompactStride(extents, i, span), "m", span));
     }
-    return Expect(TokenKind::kRBracket, "a layout");
+    return p.Expect(TokenKind::kRBracket, "a layout");
   }
-  const bool list = Accept(TokenKind::kLParen);
+  const bool list = p.Accept(TokenKind::kLParen);
   size_t count = 0;
   do {
-    if (count == extents.size() || (list && At(TokenKind::kRParen))) break;
+    if (count == extents.size() || (list && p.At(TokenKind::kRParen))) break;
     const PrimExpr* stride = nullptr;
     std::string_view axis;
-    if (!ParseOnAxis(Precedence::kLambda, stride, axis)) return false;
-    iters.push_back(MakeLayoutIter(extents[count++], stride, axis, stride->span()));
-  } while (list && Accept(TokenKind::kComma));
+    if (!ParseOnAxis(p, Precedence::kLambda, stride, axis)) return false;
+    iters.push_back(MakeLayoutIter(p, extents[count++], stride, axis, stride->span()));
+  } while (list && p.Accept(TokenKind::kComma));
   if (count != extents.size()) {
-    return Error(span, "bad-expression",
-                 fmt::format("a layout has a stride for each of its {} extents, found {}", extents.size(), count));
+    return p.Error(span, "bad-expression",
+                   fmt::format("a layout has a stride for each of its {} extents, found {}", extents.size(), count));
   }
-  return (!list || Expect(TokenKind::kRParen, "the strides of a layout")) && Expect(TokenKind::kRBracket, "a layout");
+  return (!list || p.Expect(TokenKind::kRParen, "the strides of a layout")) &&
+         p.Expect(TokenKind::kRBracket, "a layout");
 }
 
 // Adds a term of an offset to those of the same axis.
-bool ScalarParser::AddOffset(const PrimExpr* value, std::string_view axis, std::vector<const PrimExpr*>& offsets) {
-  const PrimExpr* one = ops_.Int(1, DataType::Int(32), value->span());
+bool AddOffset(ScalarParser& p, const PrimExpr* value, std::string_view axis, std::vector<const PrimExpr*>& offsets) {
+  const PrimExpr* one = p.ops_.Int(1, DataType::Int(32), value->span());
   for (const PrimExpr*& offset : offsets) {
     const List<const PrimExpr*> known = To<tir::Call>(offset)->args;
     if (To<tir::StringImm>(known[2])->value != axis) continue;
-    value = ops_.Make(NodeKind::kAdd, known[1], value, value->span());
-    if (value) offset = MakeLayoutIter(one, value, axis, value->span());
+    value = p.ops_.Make(NodeKind::kAdd, known[1], value, value->span());
+    if (value) offset = MakeLayoutIter(p, one, value, axis, value->span());
     return value != nullptr;
   }
-  offsets.push_back(MakeLayoutIter(one, value, axis, value->span()));
+  offsets.push_back(MakeLayoutIter(p, one, value, axis, value->span()));
   return true;
 }
 
 // T.S[...] + T.R[...] + 3 @ Axis.laneid + 4
-bool ScalarParser::ParseLayoutSum(LayoutParts& parts) {
+bool ParseLayoutSum(ScalarParser& p, LayoutParts& parts) {
   do {
-    const Lexer::State start = lex_.Save();
-    if (AtPrefix() == Prefix::kTir) {
-      lex_.Next();
-      lex_.Next();
+    const Lexer::State start = p.lex_.Save();
+    if (p.AtPrefix() == Prefix::kTir) {
+      p.lex_.Next();
+      p.lex_.Next();
     }
-    if ((AtName("S") || AtName("R")) && lex_.next_char() == '[') {
-      auto& iters = AtName("S") ? parts.shard : parts.replica;
-      lex_.Next();
-      if (!ParseLayoutIters(iters)) return false;
+    if ((p.AtName("S") || p.AtName("R")) && p.lex_.next_char() == '[') {
+      auto& iters = p.AtName("S") ? parts.shard : parts.replica;
+      p.lex_.Next();
+      if (!ParseLayoutIters(p, iters)) return false;
       continue;
     }
-    lex_.Restore(start);
-    if (Accept(TokenKind::kLParen)) {
+    p.lex_.Restore(start);
+    if (p.Accept(TokenKind::kLParen)) {
       // The offsets of several axes are in parentheses, and so may a value be that is on an axis.
       LayoutParts sum = parts;
-      if (!WithStack([&] { return ParseLayoutSum(sum); }) || !Expect(TokenKind::kRParen, "an offset")) return false;
-      if (!At(TokenKind::kAt)) {
+      if (!WithStack([&] { return ParseLayoutSum(p, sum); }) || !p.Expect(TokenKind::kRParen, "an offset"))
+        return false;
+      if (!p.At(TokenKind::kAt)) {
         parts = std::move(sum);
         continue;
       }
-      lex_.Restore(start);
+      p.lex_.Restore(start);
     }
     const PrimExpr* value = nullptr;
     std::string_view axis;
-    if (!ParseOnAxis(Precedence::kMul, value, axis) || !AddOffset(value, axis, parts.offset)) return false;
-  } while (Accept(TokenKind::kPlus));
+    if (!ParseOnAxis(p, Precedence::kMul, value, axis) || !AddOffset(p, value, axis, parts.offset)) return false;
+  } while (p.Accept(TokenKind::kPlus));
   return true;
 }
 
 // After T.TileLayout.from_iters, which TVM prints for a layout without axes: (offset={"m": 3})
-bool ScalarParser::ParseBareLayout(LayoutParts& parts) {
-  if (!Expect(TokenKind::kLParen, "a layout")) return false;
-  if (AcceptKeyword("offset")) {
-    if (!Expect(TokenKind::kLBrace, "the offset of a layout")) return false;
-    while (!At(TokenKind::kRBrace)) {
+bool ParseBareLayout(ScalarParser& p, LayoutParts& parts) {
+  if (!p.Expect(TokenKind::kLParen, "a layout")) return false;
+  if (p.AcceptKeyword("offset")) {
+    if (!p.Expect(TokenKind::kLBrace, "the offset of a layout")) return false;
+    while (!p.At(TokenKind::kRBrace)) {
       PyValue axis, value;
       std::string_view name;
-      if (!ParseValue(axis) || !ToString(axis, name) || !Expect(TokenKind::kColon, "an offset") || !ParseValue(value))
+      if (!p.ParseValue(axis) || !p.ToString(axis, name) || !p.Expect(TokenKind::kColon, "an offset") ||
+          !p.ParseValue(value))
         return false;
-      const PrimExpr* offset = ToPrim(value);
-      if (!offset || !AddOffset(offset, name, parts.offset)) return false;
-      if (!Accept(TokenKind::kComma)) break;
+      const PrimExpr* offset = p.ToPrim(value);
+      if (!offset || !AddOffset(p, offset, name, parts.offset)) return false;
+      if (!p.Accept(TokenKind::kComma)) break;
     }
-    if (!Expect(TokenKind::kRBrace, "the offset of a layout")) return false;
+    if (!p.Expect(TokenKind::kRBrace, "the offset of a layout")) return false;
   }
-  return ExpectClose("a layout");
+  return p.ExpectClose("a layout");
 }
 
 // T.SwizzleLayout(3, 3, 3, swizzle_inner=True), the first operand of T.ComposeLayout in 0.25.
-bool ScalarParser::ParseSwizzleLayout(uint32_t begin, PyValue& out) {
+bool ParseSwizzleLayout(ScalarParser& p, uint32_t begin, PyValue& out) {
   PyArgs args;
   const PyValue* v[4];
-  if (!ParseArguments(args, begin) ||
-      !Bind(args, "T.SwizzleLayout", {"per_element", "swizzle_len", "atom_len", "swizzle_inner"}, 3, v))
+  if (!p.ParseArguments(args, begin) ||
+      !p.Bind(args, "T.SwizzleLayout", {"per_element", "swizzle_len", "atom_len", "swizzle_inner"}, 3, v))
     return false;
   const PrimExpr* operands[4];
   for (size_t i = 0; i < 3; ++i) {
-    operands[i] = ToPrim(*v[i]);
+    operands[i] = p.ToPrim(*v[i]);
     if (!operands[i]) return false;
-    if (!Is<tir::IntImm>(operands[i])) return WrongValue(*v[i], "an integer");
+    if (!Is<tir::IntImm>(operands[i])) return p.WrongValue(*v[i], "an integer");
   }
-  operands[3] = v[3] ? ToBool(*v[3]) : True(args.span);
+  operands[3] = v[3] ? p.ToBool(*v[3]) : p.True(args.span);
   if (!operands[3]) return false;
-  out = PyValue(ListOperand("tir.list_arg", operands, args.span));
+  out = PyValue(ListOperand(p, "tir.list_arg", operands, args.span));
   return true;
 }
 
 // T.ComposeLayout(3, 3, 3, T.TileLayout(...)), or T.ComposeLayout(T.SwizzleLayout(3, 3, 3), T.TileLayout(...))
-bool ScalarParser::ParseComposeLayout(uint32_t begin, PyValue& out) {
+bool ParseComposeLayout(ScalarParser& p, uint32_t begin, PyValue& out) {
   PyArgs args;
   const PyValue* v[5];
-  if (!ParseArguments(args, begin)) return false;
+  if (!p.ParseArguments(args, begin)) return false;
   if (args.positional.size() == 2 && args.keywords.empty()) {
-    const PrimExpr* swizzle = ToPrim(args.positional[0]);
-    const PrimExpr* tile = swizzle ? ToPrim(args.positional[1]) : nullptr;
+    const PrimExpr* swizzle = p.ToPrim(args.positional[0]);
+    const PrimExpr* tile = swizzle ? p.ToPrim(args.positional[1]) : nullptr;
     if (!tile) return false;
     const tir::Call* numbers = CallOf(swizzle, op::kTirListArg);
-    if (!numbers || numbers->args.size() != 4) return WrongValue(args.positional[0], "T.SwizzleLayout(...)");
-    if (!CallOf(tile, op::kTirTileLayout)) return WrongValue(args.positional[1], "T.TileLayout(...)");
+    if (!numbers || numbers->args.size() != 4) return p.WrongValue(args.positional[0], "T.SwizzleLayout(...)");
+    if (!CallOf(tile, op::kTirTileLayout)) return p.WrongValue(args.positional[1], "T.TileLayout(...)");
     const PrimExpr* const operands[] = {numbers->args[0], numbers->args[1], numbers->args[2], tile, numbers->args[3]};
-    out = PyValue(ListOperand("tir.ComposeLayout", operands, args.span));
+    out = PyValue(ListOperand(p, "tir.ComposeLayout", operands, args.span));
     return true;
   }
-  if (!Bind(args, "T.ComposeLayout", {"per_element", "swizzle_len", "atom_len", "tile_layout", "swizzle_inner"}, 4, v))
+  if (!p.Bind(args, "T.ComposeLayout", {"per_element", "swizzle_len", "atom_len", "tile_layout", "swizzle_inner"}, 4,
+              v))
     return false;
   const PrimExpr* operands[5];
   for (size_t i = 0; i < 4; ++i) {
-    operands[i] = ToPrim(*v[i]);
+    operands[i] = p.ToPrim(*v[i]);
     if (!operands[i]) return false;
-    if (i < 3 && !Is<tir::IntImm>(operands[i])) return WrongValue(*v[i], "an integer");
+    if (i < 3 && !Is<tir::IntImm>(operands[i])) return p.WrongValue(*v[i], "an integer");
   }
-  if (!CallOf(operands[3], op::kTirTileLayout)) return WrongValue(*v[3], "T.TileLayout(...)");
-  operands[4] = v[4] ? ToBool(*v[4]) : True(args.span);
+  if (!CallOf(operands[3], op::kTirTileLayout)) return p.WrongValue(*v[3], "T.TileLayout(...)");
+  operands[4] = v[4] ? p.ToBool(*v[4]) : p.True(args.span);
   if (!operands[4]) return false;
-  out = PyValue(ListOperand("tir.ComposeLayout", operands, args.span));
+  out = PyValue(ListOperand(p, "tir.ComposeLayout", operands, args.span));
   return true;
 }
+
+}  // namespace
 
 // TileLayout(...) without a prefix, as scripts that import it write it; or a dimension of a signature.
 bool ScalarParser::Undefined(PyValue& out) {
@@ -207,24 +214,24 @@ bool ScalarParser::Undefined(PyValue& out) {
   }
   const bool is_layout = state_.is_tirx && At(TokenKind::kLParen) &&
                          (text == "TileLayout" || text == "ComposeLayout" || text == "SwizzleLayout");
-  return is_layout ? ParseLayout(text, name.begin, out) : UnknownName(name);
+  return is_layout ? ParseLayout(*this, text, name.begin, out) : UnknownName(name);
 }
 
-bool ScalarParser::ParseLayout(std::string_view name, uint32_t begin, PyValue& out) {
-  if (name == "ComposeLayout") return ParseComposeLayout(begin, out);
-  if (name == "SwizzleLayout") return ParseSwizzleLayout(begin, out);
+bool ParseLayout(ScalarParser& p, std::string_view name, uint32_t begin, PyValue& out) {
+  if (name == "ComposeLayout") return ParseComposeLayout(p, begin, out);
+  if (name == "SwizzleLayout") return ParseSwizzleLayout(p, begin, out);
   LayoutParts parts;
   if (name == "TileLayout.from_iters") {
-    if (!ParseBareLayout(parts)) return false;
-  } else if (!Expect(TokenKind::kLParen, "a layout") || !ParseLayoutSum(parts) || !ExpectClose("a layout")) {
+    if (!ParseBareLayout(p, parts)) return false;
+  } else if (!p.Expect(TokenKind::kLParen, "a layout") || !ParseLayoutSum(p, parts) || !p.ExpectClose("a layout")) {
     return false;
   }
-  const Span span = lex_.SpanFrom(begin);
-  out = PyValue(
-      MakeCall("tir.TileLayout", DataType::Handle(),
-               {ListOperand("tir.list_arg", parts.shard, span), ListOperand("tir.list_arg", parts.replica, span),
-                ListOperand("tir.list_arg", parts.offset, span)},
-               span));
+  const Span span = p.lex_.SpanFrom(begin);
+  out = PyValue(p.MakeCall(
+      "tir.TileLayout", DataType::Handle(),
+      {ListOperand(p, "tir.list_arg", parts.shard, span), ListOperand(p, "tir.list_arg", parts.replica, span),
+       ListOperand(p, "tir.list_arg", parts.offset, span)},
+      span));
   return true;
 }
 

@@ -9,7 +9,9 @@
 #include "iropt/op/device_calls.h"
 #include "iropt/op/intrinsics.h"
 #include "iropt/op/op.h"
+#include "layouts.h"
 #include "scalar_parser.h"
+#include "tile_calls.h"
 
 namespace iropt::text {
 
@@ -49,7 +51,7 @@ bool ScalarParser::ParseTirMember(PyValue& out) {
     return CallTirFunction(*this, *function, args, out);
   }
   if (name == "TileLayout" || name == "ComposeLayout" || name == "SwizzleLayout" || name == "TileLayout.from_iters")
-    return ParseLayout(name, begin, out);
+    return ParseLayout(*this, name, begin, out);
   if (name == "ptx" && Accept(TokenKind::kLBracket)) {
     // T.ptx["cp.async.commit_group"]()
     PyValue instruction;
@@ -61,7 +63,7 @@ bool ScalarParser::ParseTirMember(PyValue& out) {
   if (name.find('.') != std::string_view::npos && (IsTileCall(name) || IsDeviceCall(name))) {
     PyArgs args;
     if (!ParseArguments(args, begin)) return false;
-    return Give(IsTileCall(name) ? MakeTileCall(name, args) : MakeDeviceCall(name, args), out);
+    return Give(IsTileCall(name) ? MakeTileCall(*this, name, args) : MakeDeviceCall(*this, name, args), out);
   }
   if (const OpInfo* op = FindIntrinsicByScript(IntrinsicName(name))) {
     PyArgs args;

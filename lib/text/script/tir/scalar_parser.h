@@ -32,17 +32,6 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
     const std::string_view text = lex_.buffer().substr(args.span.begin - lex_.base());
     return text.substr(0, text.find_first_of(" \t("));
   }
-  // ---- What TVM 0.25 added (tile_calls.cpp). Null after an error.
-  // Any value of Python as an operand of tir.tile_call and others that take such.
-  const PrimExpr* ToOperand(const PyValue& value);
-  bool ToOperands(const PyArgs& args, std::vector<const PrimExpr*>& operands);
-  const PrimExpr* KeywordOperand(std::string_view name, const PrimExpr* value, Span span);
-  const PrimExpr* ListOperand(std::string_view op, std::span<const PrimExpr* const> items, Span span);
-  static bool IsTileCall(std::string_view name);
-  static bool IsDeviceCall(std::string_view name);
-  const PrimExpr* MakeTileCall(std::string_view name, const PyArgs& args);
-  const PrimExpr* MakeDeviceCall(std::string_view name, PyArgs& args);
-  const PrimExpr* MakeAttributedCall(const PyArgs& args);
   // T.if_then_else(condition, a, b)
   const PrimExpr* MakeChoice(const PyValue& condition, const PyValue& a, const PyValue& b, Span span);
 
@@ -94,26 +83,6 @@ class ScalarParser : public ExprGrammar<ScalarParser>, public BufferValues {
   bool ParseReducer(uint32_t begin, PyValue& out);
   bool ParseLambda(std::vector<std::string_view>& params, uint32_t& body);
   bool ParseLet(uint32_t begin, PyValue& out);
-
-  // ---- T.TileLayout(...), T.ComposeLayout(...) (layouts.cpp)
-  struct LayoutParts {
-    std::vector<const PrimExpr*> shard, replica, offset;
-  };
-  bool ParseLayout(std::string_view name, uint32_t begin, PyValue& out);
-  bool ParseComposeLayout(uint32_t begin, PyValue& out);
-  bool ParseSwizzleLayout(uint32_t begin, PyValue& out);
-  bool ParseLayoutSum(LayoutParts& parts);
-  bool ParseBareLayout(LayoutParts& parts);
-  bool ParseLayoutIters(std::vector<const PrimExpr*>& iters);
-  bool ParseOnAxis(Precedence least, const PrimExpr*& value, std::string_view& axis);
-  bool AddOffset(const PrimExpr* value, std::string_view axis, std::vector<const PrimExpr*>& offsets);
-  const PrimExpr* MakeLayoutIter(const PrimExpr* extent, const PrimExpr* stride, std::string_view axis, Span span);
-
-  // ---- operands (tile_calls.cpp)
-  const PrimExpr* BufferOperand(const tir::Buffer* buffer, Span span);
-  const tir::BufferRegion* WholeRegion(const PyValue& buffer);
-  const PrimExpr* RegionOperand(const tir::BufferRegion* region, Span span);
-  const PrimExpr* AttrOperand(const Attr* attr, Span span);
 
   // ---- I.vdevice(...), R.device_mesh(...), T.target(...) (attr_reader.cpp)
   const Attr* ParseConstructed();

@@ -8,6 +8,7 @@
 #include "iropt/support/stack.h"
 #include "parser.h"
 #include "text/script/text_scan.h"
+#include "tile_calls.h"
 #include "tirx_statements.h"
 
 namespace iropt::text {
@@ -257,7 +258,7 @@ const PrimExpr* TirParser::AssertMessage(const PyValue& value) {
   }
   // This is what a message alone means.
   if (parts.size() == 2 && value.items()[0].string() == "RuntimeError") return parts[1];
-  return ListOperand("tir.assert_message", parts, value.span);
+  return ListOperand(*this, "tir.assert_message", parts, value.span);
 }
 
 bool TirParser::ParseReturn() {

@@ -1,5 +1,5 @@
-// Tile operations (T.warp.copy), instructions of devices (T.nki.load) and calls with attributes, whose operands may be
-// any value of Python: regions, buffers, lists, dictionaries, keywords, functions.
+#include "tile_calls.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -81,95 +81,105 @@ void StateDType(OpId intrinsic, PyArgs& args) {
 
 // ---- Operands
 
-// A buffer as a whole: its first element stands for it.
-const PrimExpr* ScalarParser::BufferOperand(const tir::Buffer* buffer, Span span) {
-  Prims zeros;
-  for (const PrimExpr* dim : buffer->shape) zeros.push_back(ops_.Int(0, dim->dtype, span));
-  const PrimExpr* first = MakeLoad(buffer, zeros, nullptr, span);
-  return first ? MakeCall("tir.buffer_arg", DataType::Handle(), {first}, span) : nullptr;
+const PrimExpr* ListOperand(ScalarParser& p, std::string_view op, std::span<const PrimExpr* const> items, Span span) {
+  auto* call = p.ws_.New<tir::Call>(DataType::Handle(), GetOp(op), p.ws_.Copy(items));
+  call->set_span(span);
+  return call;
 }
 
-const tir::BufferRegion* ScalarParser::WholeRegion(const PyValue& buffer) {
+namespace {
+
+// A buffer as a whole: its first element stands for it.
+const PrimExpr* BufferOperand(ScalarParser& p, const tir::Buffer* buffer, Span span) {
+  Prims zeros;
+  for (const PrimExpr* dim : buffer->shape) zeros.push_back(p.ops_.Int(0, dim->dtype, span));
+  const PrimExpr* first = p.MakeLoad(buffer, zeros, nullptr, span);
+  return first ? p.MakeCall("tir.buffer_arg", DataType::Handle(), {first}, span) : nullptr;
+}
+
+const tir::BufferRegion* WholeRegion(ScalarParser& p, const PyValue& buffer) {
   Ranges ranges;
   for (const PrimExpr* dim : buffer.buffer->shape) {
-    ranges.push_back(ws_.New<tir::Range>(ops_.Int(0, dim->dtype, buffer.span), dim));
+    ranges.push_back(p.ws_.New<tir::Range>(p.ops_.Int(0, dim->dtype, buffer.span), dim));
   }
-  return ws_.New<tir::BufferRegion>(buffer.buffer, ws_.Copy<const tir::Range*>(ranges));
+  return p.ws_.New<tir::BufferRegion>(buffer.buffer, p.ws_.Copy<const tir::Range*>(ranges));
 }
 
-const PrimExpr* ScalarParser::RegionOperand(const tir::BufferRegion* region, Span span) {
+const PrimExpr* RegionOperand(ScalarParser& p, const tir::BufferRegion* region, Span span) {
   Prims mins;
   for (const tir::Range* range : region->region) mins.push_back(range->min);
-  std::vector<const PrimExpr*> operands{MakeLoad(region->buffer, mins, nullptr, span)};
+  std::vector<const PrimExpr*> operands{p.MakeLoad(region->buffer, mins, nullptr, span)};
   if (!operands[0]) return nullptr;
   for (const tir::Range* range : region->region) operands.push_back(range->extent);
-  return ListOperand("tir.region_arg", operands, span);
+  return ListOperand(p, "tir.region_arg", operands, span);
 }
 
-const PrimExpr* ScalarParser::KeywordOperand(std::string_view name, const PrimExpr* value, Span span) {
-  return value ? MakeCall("tir.keyword_arg", DataType::Handle(), {ToPrim(PyValue::String(name, span)), value}, span)
+const PrimExpr* KeywordOperand(ScalarParser& p, std::string_view name, const PrimExpr* value, Span span) {
+  return value ? p.MakeCall("tir.keyword_arg", DataType::Handle(), {p.ToPrim(PyValue::String(name, span)), value}, span)
                : nullptr;
 }
 
 // A dictionary was read as an attribute.
-const PrimExpr* ScalarParser::AttrOperand(const Attr* attr, Span span) {
+const PrimExpr* AttrOperand(ScalarParser& p, const Attr* attr, Span span) {
   std::vector<const PrimExpr*> items;
   if (const auto* dict = As<DictAttr>(attr)) {
     for (uint32_t i = 0; i < dict->size(); ++i) {
-      const PrimExpr* value = WithStack([&] { return AttrOperand(dict->values[i], span); });
-      items.push_back(KeywordOperand(dict->keys[i], value, span));
+      const PrimExpr* value = WithStack([&] { return AttrOperand(p, dict->values[i], span); });
+      items.push_back(KeywordOperand(p, dict->keys[i], value, span));
       if (!items.back()) return nullptr;
     }
-    return ListOperand("tir.dict_arg", items, span);
+    return ListOperand(p, "tir.dict_arg", items, span);
   }
   if (const auto* list = As<ListAttr>(attr)) {
     for (const Attr* item : list->values) {
-      items.push_back(WithStack([&] { return AttrOperand(item, span); }));
+      items.push_back(WithStack([&] { return AttrOperand(p, item, span); }));
       if (!items.back()) return nullptr;
     }
-    return ListOperand("tir.list_arg", items, span);
+    return ListOperand(p, "tir.list_arg", items, span);
   }
-  if (Is<NoneAttr>(attr)) return MakeCall("tir.none_arg", DataType::Handle(), {}, span);
-  if (const auto* text = As<StrAttr>(attr)) return ToPrim(PyValue::String(text->value, span));
+  if (Is<NoneAttr>(attr)) return p.MakeCall("tir.none_arg", DataType::Handle(), {}, span);
+  if (const auto* text = As<StrAttr>(attr)) return p.ToPrim(PyValue::String(text->value, span));
   if (const auto* i = As<IntAttr>(attr))
-    return ops_.Int(i->value, i->dtype.is_bool() ? DataType::Bool() : DataType::Int(32), span);
-  if (const auto* f = As<FloatAttr>(attr)) return ops_.Float(f->value, f->dtype, span);
+    return p.ops_.Int(i->value, i->dtype.is_bool() ? DataType::Bool() : DataType::Int(32), span);
+  if (const auto* f = As<FloatAttr>(attr)) return p.ops_.Float(f->value, f->dtype, span);
   const auto* expr = As<ExprAttr>(attr);
   const auto* buffer = expr ? As<tir::BufferLoad>(expr->value) : nullptr;
-  if (buffer && buffer->indices.empty() && buffer->dtype.is_handle()) return BufferOperand(buffer->buffer, span);
+  if (buffer && buffer->indices.empty() && buffer->dtype.is_handle()) return BufferOperand(p, buffer->buffer, span);
   if (expr) return expr->value;
-  return Error(span, "bad-expression", "this value can't be an operand of a call");
+  return p.Error(span, "bad-expression", "this value can't be an operand of a call");
 }
 
-const PrimExpr* ScalarParser::ToOperand(const PyValue& value) {
+}  // namespace
+
+const PrimExpr* ToOperand(ScalarParser& p, const PyValue& value) {
   switch (value.kind) {
-    case Kind::kNone: return MakeCall("tir.none_arg", DataType::Handle(), {}, value.span);
-    case Kind::kBuffer: return BufferOperand(value.buffer, value.span);
-    case Kind::kRegion: return RegionOperand(value.region, value.span);
-    case Kind::kPointerType: return ToPrim(PyValue::String("handle", value.span));
-    case Kind::kDType: return ToPrim(PyValue::String(scratch_.CopyString(value.dtype.ToString()), value.span));
-    case Kind::kAttr: return AttrOperand(value.attr, value.span);
+    case Kind::kNone: return p.MakeCall("tir.none_arg", DataType::Handle(), {}, value.span);
+    case Kind::kBuffer: return BufferOperand(p, value.buffer, value.span);
+    case Kind::kRegion: return RegionOperand(p, value.region, value.span);
+    case Kind::kPointerType: return p.ToPrim(PyValue::String("handle", value.span));
+    case Kind::kDType: return p.ToPrim(PyValue::String(value.dtype.ToString(), value.span));
+    case Kind::kAttr: return AttrOperand(p, value.attr, value.span);
     case Kind::kList:
     case Kind::kTuple:
     case Kind::kTvmArray: {
       std::vector<const PrimExpr*> items;
       for (const PyValue& item : value.items()) {
-        items.push_back(WithStack([&] { return ToOperand(item); }));
+        items.push_back(WithStack([&] { return ToOperand(p, item); }));
         if (!items.back()) return nullptr;
       }
-      return ListOperand("tir.list_arg", items, value.span);
+      return ListOperand(p, "tir.list_arg", items, value.span);
     }
-    default: return ToPrim(value);
+    default: return p.ToPrim(value);
   }
 }
 
-bool ScalarParser::ToOperands(const PyArgs& args, std::vector<const PrimExpr*>& operands) {
+bool ToOperands(ScalarParser& p, const PyArgs& args, std::vector<const PrimExpr*>& operands) {
   for (const PyValue& value : args.positional) {
-    operands.push_back(ToOperand(value));
+    operands.push_back(ToOperand(p, value));
     if (!operands.back()) return false;
   }
   for (const PyKeyword& keyword : args.keywords) {
-    operands.push_back(KeywordOperand(keyword.name, ToOperand(keyword.value), keyword.span));
+    operands.push_back(KeywordOperand(p, keyword.name, ToOperand(p, keyword.value), keyword.span));
     if (!operands.back()) return false;
   }
   return true;
@@ -207,43 +217,44 @@ bool ScalarParser::Lambda(PyValue& out) {
 
 // ---- Calls
 
-bool ScalarParser::IsDeviceCall(std::string_view name) {
+bool IsDeviceCall(std::string_view name) {
   return FindDeviceCall(name) || std::ranges::find(kReductions, name, &Reduction::name) != std::end(kReductions);
 }
 
 // Returns whether T.<name> is a tile operation: its scope and its name.
-bool ScalarParser::IsTileCall(std::string_view name) {
+bool IsTileCall(std::string_view name) {
   const size_t dot = name.find('.');
   return dot != std::string_view::npos && Contains(kTileScopes, name.substr(0, dot)) &&
          Contains(kTileOperations, name.substr(dot + 1));
 }
 
 // T.warp.copy(A[0:8], B[0:8], dispatch="tma"). The scope of one thread is called `tile`, and warpgroup is `wg`.
-const PrimExpr* ScalarParser::MakeTileCall(std::string_view name, const PyArgs& args) {
+const PrimExpr* MakeTileCall(ScalarParser& p, std::string_view name, const PyArgs& args) {
   const size_t dot = name.find('.');
   std::string_view scope = name.substr(0, dot);
   if (scope == "thread") scope = "tile";
   if (scope == "warpgroup") scope = "wg";
   const std::string full = fmt::format("{}{}", scope, name.substr(dot));
-  std::vector<const PrimExpr*> operands{ToPrim(PyValue::String(full, args.span))};
+  std::vector<const PrimExpr*> operands{p.ToPrim(PyValue::String(full, args.span))};
   for (const PyValue& value : args.positional) {
     // An operation works on regions: a buffer is the region of all its elements.
-    operands.push_back(value.is(Kind::kBuffer) ? RegionOperand(WholeRegion(value), value.span) : ToOperand(value));
+    operands.push_back(value.is(Kind::kBuffer) ? RegionOperand(p, WholeRegion(p, value), value.span)
+                                               : ToOperand(p, value));
     if (!operands.back()) return nullptr;
   }
   PyArgs keywords;
   keywords.keywords = args.keywords;
-  if (!ToOperands(keywords, operands)) return nullptr;
-  auto* call = ws_.New<tir::Call>(DataType::Void(), GetOp(op::kTirTileCall), CopyPrims(operands));
+  if (!ToOperands(p, keywords, operands)) return nullptr;
+  auto* call = p.ws_.New<tir::Call>(DataType::Void(), GetOp(op::kTirTileCall), p.CopyPrims(operands));
   call->set_span(args.span);
   return call;
 }
 
 // T.nki.load(A[0], B[0]). An argument `dtype`, or `return_type` of T.cuda.func_call, is that of the call.
-const PrimExpr* ScalarParser::MakeDeviceCall(std::string_view name, PyArgs& args) {
+const PrimExpr* MakeDeviceCall(ScalarParser& p, std::string_view name, PyArgs& args) {
   if (const auto* reduction = std::ranges::find(kReductions, name, &Reduction::name);
       reduction != std::end(kReductions)) {
-    if (!CountArgs(args, fmt::format("T.{}", name), 1, SIZE_MAX)) return nullptr;
+    if (!p.CountArgs(args, fmt::format("T.{}", name), 1, SIZE_MAX)) return nullptr;
     const std::vector<PyValue> given(args.positional.begin(), args.positional.end());
     args.positional.clear();
     args.positional.push_back(given[0]);
@@ -254,12 +265,12 @@ const PrimExpr* ScalarParser::MakeDeviceCall(std::string_view name, PyArgs& args
   if (const OpId old = OldMatrixIntrinsic(name); old != op::kTirDeviceCall) {
     PyValue made;
     StateDType(old, args);
-    return MakeIntrinsicCall(*this, *IntrinsicOf(GetOp(old)), args, made) ? made.prim : nullptr;
+    return MakeIntrinsicCall(p, *IntrinsicOf(GetOp(old)), args, made) ? made.prim : nullptr;
   }
   if (const TirFunction* old = OldCopyFunction(name, args)) {
     PyValue made;
     std::erase_if(args.keywords, [](const PyKeyword& keyword) { return keyword.name == "dtype"; });
-    return CallTirFunction(*this, *old, args, made) ? made.prim : nullptr;
+    return CallTirFunction(p, *old, args, made) ? made.prim : nullptr;
   }
   const DeviceCallInfo& info = *FindDeviceCall(name);
   std::optional<DataType> dtype;
@@ -271,7 +282,7 @@ const PrimExpr* ScalarParser::MakeDeviceCall(std::string_view name, PyArgs& args
     }
     if (is_code) {
       args.positional.push_back(it->value);
-    } else if (DataType read; ToDType(it->value, read)) {
+    } else if (DataType read; p.ToDType(it->value, read)) {
       dtype = read;
     } else {
       return nullptr;
@@ -280,38 +291,38 @@ const PrimExpr* ScalarParser::MakeDeviceCall(std::string_view name, PyArgs& args
   }
   const size_t most = info.most < 0 ? SIZE_MAX : static_cast<size_t>(info.most);
   const size_t least = args.keywords.empty() ? static_cast<size_t>(info.least) : 0;
-  if (!CountArgs(args, fmt::format("T.{}", name), least, most)) return nullptr;
-  std::vector<const PrimExpr*> operands{ToPrim(PyValue::String(name, args.span))};
-  if (!ToOperands(args, operands)) return nullptr;
+  if (!p.CountArgs(args, fmt::format("T.{}", name), least, most)) return nullptr;
+  std::vector<const PrimExpr*> operands{p.ToPrim(PyValue::String(name, args.span))};
+  if (!ToOperands(p, args, operands)) return nullptr;
   if (!dtype) dtype = ResultDtypeOf(info, std::span(operands).subspan(1));
-  if (!dtype) return Error(args.span, "missing-argument", fmt::format("T.{} needs a data type", name));
+  if (!dtype) return p.Error(args.span, "missing-argument", fmt::format("T.{} needs a data type", name));
   const OpId op = info.effect == CallEffect::kPure ? op::kTirPureDeviceCall : op::kTirDeviceCall;
-  auto* call = ws_.New<tir::Call>(*dtype, GetOp(op), CopyPrims(operands));
+  auto* call = p.ws_.New<tir::Call>(*dtype, GetOp(op), p.CopyPrims(operands));
   call->set_span(args.span);
   return call;
 }
 
 // T.Call("tirx.exp", [x], attrs={"key": value}, ret_ty="float32")
-const PrimExpr* ScalarParser::MakeAttributedCall(const PyArgs& args) {
+const PrimExpr* MakeAttributedCall(ScalarParser& p, const PyArgs& args) {
   const PyValue* v[4];
   DataType dtype;
   std::string_view name;
-  if (!Bind(args, "T.Call", {"op", "args", "attrs", "ret_ty"}, 2, v) || !ToString(*v[0], name) ||
-      (v[3] && !ToDType(*v[3], dtype)))
+  if (!p.Bind(args, "T.Call", {"op", "args", "attrs", "ret_ty"}, 2, v) || !p.ToString(*v[0], name) ||
+      (v[3] && !p.ToDType(*v[3], dtype)))
     return nullptr;
-  if (!v[3]) return Error(args.span, "missing-argument", "missing argument 'ret_ty' in call to T.Call");
+  if (!v[3]) return p.Error(args.span, "missing-argument", "missing argument 'ret_ty' in call to T.Call");
   PyArgs flat;
   flat.span = args.span;
   flat.positional.push_back(PyValue(dtype, v[3]->span));
   flat.positional.push_back(*v[0]);
-  if (!v[1]->is_list()) return WrongValue(*v[1], "a list of operands");
+  if (!v[1]->is_list()) return p.WrongValue(*v[1], "a list of operands");
   flat.positional.append(v[1]->items());
   PyValue call;
-  if (!CallTirFunction(*this, *FindTirFunction("call_intrin"), flat, call)) return nullptr;
-  const DictAttr* attrs = ToDict(v[2]);
+  if (!CallTirFunction(p, *FindTirFunction("call_intrin"), flat, call)) return nullptr;
+  const DictAttr* attrs = p.ToDict(v[2]);
   if (!attrs || attrs->size() == 0) return attrs ? call.prim : nullptr;
-  const PrimExpr* dict = AttrOperand(attrs, v[2]->span);
-  return dict ? MakeCall("tir.attributed_call", dtype, {call.prim, dict}, args.span) : nullptr;
+  const PrimExpr* dict = AttrOperand(p, attrs, v[2]->span);
+  return dict ? p.MakeCall("tir.attributed_call", dtype, {call.prim, dict}, args.span) : nullptr;
 }
 
 }  // namespace iropt::text

@@ -6,6 +6,7 @@
 
 #include "allocations.h"
 #include "iropt/op/op.h"
+#include "tile_calls.h"
 
 namespace iropt::text {
 
@@ -32,15 +33,15 @@ bool DeviceEntry(TirParser& p, PyArgs& args, const PyValue* const*, PyValue&) {
 bool Hint(TirParser& p, PyArgs& args, const PyValue* const*, PyValue&) {
   if (!p.CountArgs(args, "T.hint", 0, 1)) return false;
   std::vector<const PrimExpr*> operands;
-  if (!p.ToOperands(args, operands)) return false;
+  if (!ToOperands(p, args, operands)) return false;
   p.build_.Open<tir::AttrStmt>(args.span, NoneAttr::Get(), attr::kHint,
-                               p.ListOperand("tir.list_arg", operands, args.span), nullptr);
+                               ListOperand(p, "tir.list_arg", operands, args.span), nullptr);
   return true;
 }
 
 bool ComposeOp(TirParser& p, PyArgs& args, const PyValue* const*, PyValue&) {
   if (!p.CountArgs(args, "T.tile.compose_op", 0, 0)) return false;
-  const PrimExpr* call = p.MakeTileCall("tile.compose_op", args);
+  const PrimExpr* call = MakeTileCall(p, "tile.compose_op", args);
   if (!call) return false;
   p.build_.Open<tir::AttrStmt>(args.span, NoneAttr::Get(), attr::kComposeOp, call, nullptr);
   return true;

@@ -7,7 +7,9 @@
 #include "iropt/op/intrinsic_ids.h"
 #include "iropt/op/op_id.h"
 #include "iropt/op/tile_layout.h"
+#include "layouts.h"
 #include "parser.h"
+#include "tile_calls.h"
 
 namespace iropt::text {
 
@@ -139,15 +141,16 @@ bool TirParser::CastSpec(const tir::Buffer* buffer, DataType dtype, Span span, t
   for (size_t i = 0; i < tile->shard.size(); ++i) {
     const bool packed = from < to && i + 1 == tile->shard.size();
     const auto& [extent, stride, axis] = tile->shard[i];
-    iters.push_back(MakeLayoutIter(packed ? scale(extent) : extent, packed ? stride : scale(stride), axis, span));
+    iters.push_back(
+        MakeLayoutIter(*this, packed ? scale(extent) : extent, packed ? stride : scale(stride), axis, span));
   }
   if (from > to) {
     const PrimExpr* one = ops_.Int(1, DataType::Int(32), span);
-    iters.push_back(MakeLayoutIter(ops_.Int(ratio, DataType::Int(32), span), one, "m", span));
+    iters.push_back(MakeLayoutIter(*this, ops_.Int(ratio, DataType::Int(32), span), one, "m", span));
   }
   const auto operands = To<tir::Call>(buffer->layout)->args;
   spec.layout = MakeCall("tir.TileLayout", DataType::Handle(),
-                         {ListOperand("tir.list_arg", iters, span), operands[1], operands[2]}, span);
+                         {ListOperand(*this, "tir.list_arg", iters, span), operands[1], operands[2]}, span);
   return true;
 }
 
@@ -217,14 +220,14 @@ bool TirParser::PermutedSpec(const tir::Buffer* buffer, const PyArgs& args, tir:
     spec.shape.push_back(buffer->shape[static_cast<uint32_t>(i)]);
     const PrimExpr* stride = tile ? tile->shard[i].stride : CompactStride(buffer->shape.span(), i, args.span);
     if (!stride) return false;
-    iters.push_back(MakeLayoutIter(tile ? tile->shard[i].extent : spec.shape.back(), stride,
+    iters.push_back(MakeLayoutIter(*this, tile ? tile->shard[i].extent : spec.shape.back(), stride,
                                    tile ? tile->shard[i].axis : "m", args.span));
   }
-  const PrimExpr* none = ListOperand("tir.list_arg", {}, args.span);
+  const PrimExpr* none = ListOperand(*this, "tir.list_arg", {}, args.span);
   const auto rest = tile ? To<tir::Call>(buffer->layout)->args : List<const PrimExpr*>();
-  spec.layout = MakeCall("tir.TileLayout", DataType::Handle(),
-                         {ListOperand("tir.list_arg", iters, args.span), tile ? rest[1] : none, tile ? rest[2] : none},
-                         args.span);
+  spec.layout = MakeCall(
+      "tir.TileLayout", DataType::Handle(),
+      {ListOperand(*this, "tir.list_arg", iters, args.span), tile ? rest[1] : none, tile ? rest[2] : none}, args.span);
   return true;
 }
 
