@@ -78,6 +78,10 @@ class Schedule {
   size_t NextRandom(size_t count);
   void SetSeed(uint64_t seed) { random_ = seed; }
   uint64_t seed() const { return random_; }
+  // States that the parts of rfactor are initialized by blocks of their own later on, as rules do it. Those that have
+  // no element need no condition then.
+  void set_initializes_parts() { initializes_parts_ = true; }
+  bool initializes_parts() const { return initializes_parts_; }
   // The function of a state, in the module that the schedule began with.
   const ModuleEntry& EntryOf(const State& state) const;
 
@@ -115,6 +119,7 @@ class Schedule {
   Trace trace_;
   size_t num_names_ = 0;
   uint64_t random_ = 1;
+  bool initializes_parts_ = false;
   Refusal refusal_;
 };
 

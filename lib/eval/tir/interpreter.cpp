@@ -343,10 +343,9 @@ bool Interpreter::IsInitialized(const tir::ReductionNest& nest, bool* result) {
 bool Interpreter::InitializeEmpty(const tir::ReductionNest& nest, size_t depth) {
   if (depth < nest.loops.size()) {
     const tir::For& loop = *nest.loops[depth];
-    if (nest.IsReduction(loop)) return InitializeEmpty(nest, depth + 1);
     int64_t min = 0;
-    int64_t extent = 0;
-    if (!EvalInt(loop.min, &min) || !EvalInt(loop.extent, &extent)) return false;
+    int64_t extent = 1;
+    if (!EvalInt(loop.min, &min) || (!nest.IsReduction(loop) && !EvalInt(loop.extent, &extent))) return false;
     for (int64_t i = 0; i < extent; ++i) {
       env().Bind(loop.loop_var, Scalar::Int(WrapAdd(min, i), loop.loop_var->dtype));
       if (!InitializeEmpty(nest, depth + 1)) return false;

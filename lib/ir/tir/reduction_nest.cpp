@@ -47,7 +47,7 @@ class NestFinder {
     for (const For* loop : loops_) {
       if (nest.IsReduction(*loop)) reduced.insert(loop->loop_var);
     }
-    if (!AddConditions(realize.predicate, reduced, nest)) return;
+    AddConditions(realize.predicate, reduced, nest);
     for (size_t i = 0; i < block.iter_vars.size(); ++i) {
       if (IsReductionAxis(block.iter_vars[i]) && !UsesAnyOf(reduced, realize.iter_values[i]))
         nest.outer_axes.push_back(block.iter_vars[i]);
@@ -63,17 +63,15 @@ class NestFinder {
            });
   }
 
-  // False if a loop of the reduction and another one decide together.
-  bool AddConditions(const PrimExpr* condition, const LookupSet<const Var*>& reduced, ReductionNest& nest) const {
-    if (const auto* both = As<And>(condition))
-      return AddConditions(both->a, reduced, nest) && AddConditions(both->b, reduced, nest);
-    const auto* constant = As<IntImm>(condition);
-    if (constant && constant->value != 0) return true;
-    if (!UsesAnyOf(reduced, condition)) {
-      nest.conditions.push_back(condition);
-      return true;
+  void AddConditions(const PrimExpr* condition, const LookupSet<const Var*>& reduced, ReductionNest& nest) const {
+    if (const auto* both = As<And>(condition)) {
+      AddConditions(both->a, reduced, nest);
+      return AddConditions(both->b, reduced, nest);
     }
-    return !UsesVar(condition, [&](const Var* var) { return vars_.contains(var) && !reduced.contains(var); });
+    const auto* constant = As<IntImm>(condition);
+    if (constant && constant->value != 0) return;
+    const auto is_other = [&](const Var* var) { return vars_.contains(var) && !reduced.contains(var); };
+    if (!UsesAnyOf(reduced, condition) || UsesVar(condition, is_other)) nest.conditions.push_back(condition);
   }
 
   std::vector<const For*> loops_;

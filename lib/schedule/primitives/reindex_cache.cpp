@@ -31,6 +31,8 @@ class ReindexStageMaker {
 
   Status Make(const IndexMapAttr& map, const std::string& memory, CopyStage& stage) {
     const tir::Block& block = block_->block();
+    if (!ChildRealizes(block).empty())
+      return state_.Refuse("the block {0} has other blocks in it, whose accesses are not rewritten", {&block});
     for (const tir::Range* range : access_.region) {
       if (!arith::IsInt(range->extent, 1))
         return state_.Refuse(fmt::format("the block {{0}} accesses more than one element of {}, which {} needs",

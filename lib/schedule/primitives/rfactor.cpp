@@ -83,9 +83,11 @@ class ScopeSplitter : public ScopeRewriter {
 
 class RFactorer {
  public:
-  RFactorer(State& state, Ref* loop)
+  // With `all_parts`, parts are initialized for all iterations of the loop where sizes are symbolic.
+  RFactorer(State& state, Ref* loop, bool all_parts)
       : state_(state),
         workspace_(state.workspace()),
+        all_parts_(all_parts),
         loop_(loop),
         rf_loop_(loop->loop()),
         analyzer_(state.make(), arith::Analyzer::SymVars::kAny) {}
@@ -307,8 +309,8 @@ class RFactorer {
   //
   //   for k0, k1, where k0 * 4 + k1 < 10        for k1, where k1 < 10
   //
-  // An iteration of the rf loop without any other has no part, not even an initialized one. For symbolic sizes, TVM's
-  // form is kept: its rules make the initialization a block of its own then, which has no such condition.
+  // An iteration of the rf loop without any other has no part, not even an initialized one, unless the initialization
+  // becomes a block of its own, which has no such condition.
   Status FindBackConditions(const PrimExpr* condition) {
     if (const auto* both = As<tir::And>(condition)) {
       IROPT_RETURN_IF_ERROR(FindBackConditions(both->a));
@@ -318,7 +320,7 @@ class RFactorer {
     const PrimExpr* at_first = condition;
     if (tir::UsesVar(condition, [&](const tir::Var* var) { return reduction_vars_.contains(var); })) {
       at_first = analyzer_.Simplify(tir::Substitute(condition, first_, workspace_));
-      if (analyzer_.CanProve(at_first) || HasSymbolicSize(at_first)) return {};
+      if (analyzer_.CanProve(at_first) || (all_parts_ && HasSymbolicSize(at_first))) return {};
       if (!HoldsFirst(condition))
         return state_.Refuse(
             "the condition of the block {0} may hold without holding for the first iteration of the "
@@ -386,6 +388,7 @@ class RFactorer {
 
   State& state_;
   Workspace& workspace_;
+  const bool all_parts_;
   Ref* loop_;
   const tir::For& rf_loop_;
   arith::Analyzer analyzer_;
@@ -405,7 +408,8 @@ class RFactorer {
 }  // namespace
 
 Status ApplyRFactor(PrimitiveCall& call, const args::RFactor<Resolved>& args) {
-  IROPT_ASSIGN_OR_RETURN(Ref * block, RFactorer(call.state(), args.loop).Run(args.factor_axis));
+  IROPT_ASSIGN_OR_RETURN(Ref * block,
+                         RFactorer(call.state(), args.loop, call.schedule().initializes_parts()).Run(args.factor_axis));
   call.Return(block);
   return {};
 }

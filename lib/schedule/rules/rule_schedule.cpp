@@ -8,7 +8,9 @@
 namespace iropt::schedule {
 
 RuleSchedule::RuleSchedule(Schedule& schedule, std::string_view function)
-    : schedule_(schedule), function_(function), ok_(schedule.StateOf(function) != nullptr) {}
+    : schedule_(schedule), function_(function), ok_(schedule.StateOf(function) != nullptr) {
+  schedule.set_initializes_parts();
+}
 
 Names RuleSchedule::Call(size_t index, std::vector<Value> args) {
   if (!ok_) return {};

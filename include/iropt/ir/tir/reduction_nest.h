@@ -12,8 +12,9 @@ namespace iropt::tir {
 struct ReductionNest {
   std::vector<const For*> loops;  // the first one is of the reduction
   const BlockRealize* realize = nullptr;
-  std::vector<const PrimExpr*> conditions = {};  // of the block, of those that no loop of the reduction decides
-  std::vector<const IterVar*> outer_axes = {};   // of the reduction, which only loops around the nest decide
+  // Those of the block that not only loops of the reduction decide. They are for the first iterations of these.
+  std::vector<const PrimExpr*> conditions = {};
+  std::vector<const IterVar*> outer_axes = {};  // of the reduction, which only loops around the nest decide
 
   // Returns whether only axes of the reduction use the loop.
   bool IsReduction(const For& loop) const;

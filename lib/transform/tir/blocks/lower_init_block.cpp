@@ -80,7 +80,11 @@ class InitLowerer : public tir::StmtExprMutator {
     const auto add = [&](const PrimExpr* clause) {
       condition = condition ? make.Binary(NodeKind::kAnd, condition, clause) : clause;
     };
-    for (const PrimExpr* clause : nest.conditions) add(clause);
+    tir::VarValues first;
+    for (const tir::For* loop : nest.loops) {
+      if (nest.IsReduction(*loop)) first[loop->loop_var] = loop->min;
+    }
+    for (const PrimExpr* clause : nest.conditions) add(tir::Substitute(clause, first, workspace()));
     for (const tir::IterVar* axis : nest.outer_axes) {
       const PrimExpr* value = nest.ValueOf(axis);
       if (!DeepEqual(value, axis->dom->min)) add(make.Binary(NodeKind::kEQ, value, axis->dom->min));
