@@ -63,6 +63,7 @@ class RandomSchedule {
     if (row.name == "Vectorize" && IsNearVectors(sch_.Find(args[0].As<Value::Name>()->text)->ref)) return false;
     // The copy of what is only updated has no values to begin with.
     if (row.name == "CacheWrite" && IsOnlyUpdated(args)) return false;
+    if (row.name == "CacheInplace" && !HasProducers(args[0])) return false;
     const auto results = sch_.Apply(row, std::move(args));
     if (!results) return false;
     for (const std::string& name : *results) {
@@ -153,6 +154,14 @@ class RandomSchedule {
     return Value{std::move(list)};
   }
 
+  int NumAxes() const { return static_cast<int>(AxesOfBlock()); }
+  // The places of the axes, in any order.
+  Value AnyOrder() {
+    Value::List list;
+    for (int i = 0; i < NumAxes(); ++i) list.insert(list.begin() + choices_.Below(i + 1), Value{int64_t{i}});
+    return Value{std::move(list)};
+  }
+
   Value Factors() {
     Value::List list{Value{}};
     const int count = 1 + choices_.Below(2);
@@ -211,7 +220,7 @@ class RandomSchedule {
       case ParamKind::kInt: return Value{param.name == "index" ? int64_t{-1} : int64_t{choices_.Below(2)}};
       case ParamKind::kBool: return Value{param.name == "disable_predication" ? false : choices_.OneIn(2)};
       case ParamKind::kString: return Value{Text(param.name)};
-      case ParamKind::kIntList: return Numbers({1, 2, 4}, static_cast<int>(AxesOfBlock()));
+      case ParamKind::kIntList: return param.name == "new_order" ? AnyOrder() : Numbers({1, 2, 4}, NumAxes());
       case ParamKind::kFloatList: return Value{Value::List{Value{0.5}, Value{0.25}, Value{0.25}}};
       case ParamKind::kIndexMap:
         return IndexMap(choices_.OneIn(2) ? AxesOfBlock() : 1 + static_cast<size_t>(choices_.Below(2)));
@@ -266,6 +275,11 @@ class RandomSchedule {
     return !block.init && std::ranges::any_of(block.reads, [&](const tir::BufferRegion* read) {
       return std::ranges::find(block.writes, read->buffer, &tir::BufferRegion::buffer) != block.writes.end();
     });
+  }
+
+  bool HasProducers(const Value& block) {
+    const auto producers = sch_.Apply(*schedule::FindPrimitive("GetProducers"), {block});
+    return producers && !producers->empty();
   }
 
   size_t AxesOfBlock() const { return sch_.Find(block_)->ref->block().iter_vars.size(); }

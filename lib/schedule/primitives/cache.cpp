@@ -104,12 +104,15 @@ const tir::BufferRegion* RelaxRegion(State& state, List<const tir::BufferRegion*
   return MakeRegion(buffer, ranges, workspace);
 }
 
-// The elements of the region that there are: where a condition guards the accesses, it may go beyond the buffer.
-// `block` has the axes that the region depends on.
-const tir::BufferRegion* CutToBuffer(State& state, const tir::BufferRegion* region, const tir::Block& block) {
+// The elements of the region that there are: where a condition guards the accesses, it may go beyond the buffer. It is
+// the region of the block, or of one around it.
+const tir::BufferRegion* CutToBuffer(State& state, const tir::BufferRegion* region, const Ref* block) {
   Analyzer analyzer(state.make(), Analyzer::SymVars::kAny);
   BindShapes(*state.func(), analyzer);
-  for (const tir::IterVar* axis : block.iter_vars) analyzer.Bind(axis->var, axis->dom->min, axis->dom->extent);
+  for (const Ref* ref = block; ref; ref = ref->parent) {
+    if (!ref->is_block()) continue;
+    for (const tir::IterVar* axis : ref->block().iter_vars) analyzer.Bind(axis->var, axis->dom->min, axis->dom->extent);
+  }
   const arith::PrimBuilder& make = analyzer.make();
   std::vector<const tir::Range*> ranges;
   for (size_t i = 0; i < region->region.size(); ++i) {
@@ -466,7 +469,7 @@ Status ApplyCacheRead(PrimitiveCall& call, const args::CacheRead<Resolved>& args
     if (nested.condition() && !IsTrue(nested.condition()) && IsOnlyConsumer(state, ref, scope, stage)) {
       stage.region = RelaxRegion(state, ref->block().reads, buffer, ref, scope, nested.condition());
     } else {
-      stage.region = outer ? CutToBuffer(state, outer, scope->block()) : FullRegion(buffer, workspace);
+      stage.region = outer ? CutToBuffer(state, outer, scope) : FullRegion(buffer, workspace);
     }
     IROPT_RETURN_IF_ERROR(CheckInsideBuffer(state, stage));
   }
@@ -552,7 +555,7 @@ Status ApplyCacheInplace(PrimitiveCall& call, const args::CacheInplace<Resolved>
   stage.read_buffer = buffer;
   stage.write_buffer = copy;
   stage.alloc = copy;
-  stage.region = CutToBuffer(state, access, ref->block());
+  stage.region = CutToBuffer(state, access, ref);
   stage.consumers.insert(ref->stmt);
   FindBlockLocation(ref, scope, stage);
   MakeCopy(stage, memory, /*is_read=*/true, workspace);
@@ -560,7 +563,7 @@ Status ApplyCacheInplace(PrimitiveCall& call, const args::CacheInplace<Resolved>
   stage.read_buffer = copy;
   stage.write_buffer = buffer;
   stage.alloc = nullptr;
-  stage.region = CutToBuffer(state, written, ref->block());
+  stage.region = CutToBuffer(state, written, ref);
   stage.consumers.clear();
   FindBlockLocation(ref, scope, stage);
   stage.position += 1;

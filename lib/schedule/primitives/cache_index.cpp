@@ -197,8 +197,10 @@ class IndexStages {
       axes.extents.push_back(range->extent);
       axes.loops_of.try_emplace(var, analyzer_.Simplify(make_.Add(range->min, loop)));
     }
-    const PrimExpr* last = arith::EvalSet(binding, domains_, analyzer_).max();
-    if (!last) return state_.Refuse(fmt::format("the values of the axis {} have no known bound", axis->name));
+    const arith::IntervalSet values = arith::EvalSet(binding, domains_, analyzer_);
+    const PrimExpr* last = values.max();
+    if (!last || !values.min() || !analyzer_.CanProveGreaterEqual(values.min(), 0))
+      return state_.Refuse(fmt::format("the values of the axis {} have no known bound", axis->name));
     const PrimExpr* dim = analyzer_.Simplify(make_.Add(last, make_.Const(1, last->dtype)));
     if (arith::MayFail(dim, analyzer_.bounds()))
       return state_.Refuse(fmt::format("the bound of the axis {} has no value for all sizes", axis->name));

@@ -181,6 +181,23 @@ Ref* LastWriter(State& state, Ref* scope, const tir::BufferRegion& access, Ref* 
   return writer;
 }
 
+// The copy of what the block writes comes after the loops under the location: no other block in them reads it.
+Status CheckReadAfterLoops(State& state, const Ref* scope, const Ref* block, const CopyStage& stage) {
+  const auto is_around = [](const Ref* loop, const Ref* ref) {
+    while (ref && ref != loop) ref = ref->parent;
+    return ref != nullptr;
+  };
+  for (const Ref* other : state.ChildrenOf(scope)) {
+    if (other == block || !FindRegion(other->block().reads, stage.write_buffer)) continue;
+    for (const Ref* loop = other->parent; loop != scope && loop != stage.location; loop = loop->parent) {
+      if (is_around(loop, block))
+        return state.Refuse("the block {0} reads what the block {1} writes in the same loop, before it is copied",
+                            {other->stmt, block->stmt});
+    }
+  }
+  return {};
+}
+
 template <class Args>
 Status ReindexCache(PrimitiveCall& call, const Args& args, int64_t index, bool is_read) {
   State& state = call.state();
@@ -199,6 +216,7 @@ Status ReindexCache(PrimitiveCall& call, const Args& args, int64_t index, bool i
   }
   stage.location = scope;
   if (!is_read || writer) FindLocation(state, is_read ? writer : ref, scope, is_read, stage);
+  if (!is_read) IROPT_RETURN_IF_ERROR(CheckReadAfterLoops(state, scope, ref, stage));
   ReindexStageMaker maker(state, ref, is_read, *access);
   IROPT_RETURN_IF_ERROR(maker.Make(*args.index_map, memory, stage));
   call.Return(is_read ? InsertRead(state, scope, stage) : InsertWrite(state, scope, ref, stage));

@@ -12,6 +12,8 @@
 
 #include "iropt/analysis/tir/commutative_reducer.h"
 #include "iropt/arith/linear_system.h"
+#include "iropt/op/intrinsic_ids.h"
+#include "iropt/op/op.h"
 #include "schedule/checks.h"
 #include "schedule/primitive_call.h"
 #include "schedule/region_tools.h"
@@ -250,11 +252,21 @@ class RFactorer {
     back_.indices.assign(reduction_->indices.begin(), reduction_->indices.end());
     for (size_t i = 0; i < rf_buffers_.size(); ++i) {
       back_.lhs.push_back(Load(reduction_->buffers[i], back_.indices));
-      back_.rhs.push_back(Load(rf_buffers_[i], rf_.indices));
+      back_.rhs.push_back(PartOrIdentity(i, axis->var));
       back_.reads.push_back(RenamedRegion(rf_buffers_[i], rf_.indices));
       back_.writes.push_back(RenamedRegion(reduction_->buffers[i], back_.indices));
     }
     MakeBlock(back_, std::string(block_->name_hint));
+  }
+
+  // What the iteration of the rf loop adds to a result.
+  const PrimExpr* PartOrIdentity(size_t i, const tir::Var* iteration) {
+    const PrimExpr* part = Load(rf_buffers_[i], rf_.indices);
+    if (!part_condition_) return part;
+    const PrimExpr* condition = tir::Substitute(part_condition_, {{rf_loop_.loop_var, iteration}}, workspace_);
+    return workspace_.New<tir::Call>(
+        part->dtype, GetOp(op::kTirIfThenElse),
+        workspace_.Copy(std::vector{condition, part, reduction_->reducer->identity_element[i]}));
   }
 
   const PrimExpr* Load(const tir::Buffer* buffer, const std::vector<const PrimExpr*>& indices) {
@@ -327,7 +339,13 @@ class RFactorer {
             "loops of its reduction",
             {block_});
     }
-    back_condition_ = back_condition_ ? state_.make().Binary(NodeKind::kAnd, back_condition_, at_first) : at_first;
+    const auto add = [&](const PrimExpr*& all, const PrimExpr* clause) {
+      all = all ? state_.make().Binary(NodeKind::kAnd, all, clause) : clause;
+    };
+    // A reduction without any part is initialized, too.
+    const bool is_of_parts = HasSymbolicSize(at_first) &&
+                             !tir::UsesVar(at_first, [&](const tir::Var* var) { return spatial_vars_.contains(var); });
+    add(is_of_parts ? part_condition_ : back_condition_, at_first);
     return {};
   }
 
@@ -401,6 +419,7 @@ class RFactorer {
   std::vector<const tir::Buffer*> rf_buffers_;
   const tir::IterVar* rf_axis_ = nullptr;
   tir::VarValues first_;                      // the first values of the loops of the reduction but the rf loop
+  const PrimExpr* part_condition_ = nullptr;  // of the parts, where sizes are symbolic
   const PrimExpr* back_condition_ = nullptr;  // of the block that reduces the parts; null without one
   Part rf_, back_;
 };
