@@ -31,6 +31,9 @@ SOURCES = (".h", ".cpp", ".cc", ".py", ".sh", ".cmake", ".def")
 LISTED_AREAS = {"docs/architecture.md": (re.compile(r"(?:^\| `\w+` \|[^\n]*\n)+", re.MULTILINE), re.compile(r"^\| `(\w+)`", re.MULTILINE)),
                 "README.md": (re.compile(r"areas before it:(?:,? `\w+`)+"), re.compile(r"`(\w+)`"))}
 AREA = re.compile(r"^iropt_add_area\((\w+)(?:\s+DEPS\s+([^()]*?))?(?:\s+(?:LIBRARIES|OPTIONS|UNITY_BYTES)[^()]*)?\)", re.MULTILINE)
+# A format that is a shared object, whose row alone belongs to the area exchange.
+FORMAT = re.compile(r"^iropt_add_format\((\w+)(?:\s+DEPS\s+([^()]*?))?\)", re.MULTILINE)
+FORMAT_ROW = "lib/exchange/{}/row.cpp"
 OPERATOR_ROW = re.compile(r"^IROPT_(?!ATTRS|OP_FAMILY)\w+\(\w+,\s*([\w.]+),", re.MULTILINE)
 OPERATOR_NAME = re.compile(r'"(?:relax|tir)\.([\w.]+)"')
 # What names all operators, and the sources that are compiled again for each new one.
@@ -60,6 +63,12 @@ def area_of(path):
     if parts[:2] == ["include", "iropt"]:
         return parts[2]
     return None
+
+
+def format_of(path):
+    """The format whose folder has the file, or None."""
+    parts = path.split(os.sep)
+    return parts[2] if parts[:2] == ["lib", "exchange"] and len(parts) > 3 else None
 
 
 class Layering:
@@ -117,6 +126,9 @@ class Layering:
         if target in OPERATOR_TABLES and path not in TABLE_SOURCES:
             self.report(path, number, f"'{target}' makes it depend on all operators; include the families that it uses")
         folders = target.split("/")
+        own = format_of(path)
+        if quoted and own and folders[0] == "exchange" and folders[1] != own:
+            self.report(path, number, f"'{target}' is a private header of another format")
         if area is None:
             if quoted and folders[0] in LEVEL and len(folders) > 1:
                 self.report(path, number, f"'{target}' is a private header; programs include 'iropt/AREA/NAME.h'")
@@ -133,7 +145,13 @@ class Layering:
         elif (area, used) in FORBIDDEN:
             self.report(path, number, f"{area} must not include {used}: {FORBIDDEN[area, used]}")
         else:
-            self.uses.setdefault(area, {}).setdefault(used, f"{path}:{number}")
+            self.uses.setdefault(self.library_of(path, area), {}).setdefault(used, f"{path}:{number}")
+
+    def library_of(self, path, area):
+        """The area, or the format that is a shared object."""
+        name = format_of(path)
+        row = FORMAT_ROW.format(name)
+        return f"exchange/{name}" if name and path != row and os.path.exists(os.path.join(self.root, row)) else area
 
     def check_comments(self, path, lines):
         """Checks the first lines of comments, apart from comments behind code."""
@@ -163,8 +181,10 @@ class Layering:
             return
         with open(os.path.join(self.root, path), encoding="utf-8") as f:
             text = f.read()
-        for match in AREA.finditer(text):
-            area, dependencies = match[1], (match[2] or "").split()
+        libraries = [(match, match[1]) for match in AREA.finditer(text)]
+        libraries += [(match, f"exchange/{match[1]}") for match in FORMAT.finditer(text)]
+        for match, area in libraries:
+            dependencies = (match[2] or "").split()
             line = text.count("\n", 0, match.start()) + 1
             named = {d for d in dependencies if "::" not in d}
             used = self.uses.get(area, {})

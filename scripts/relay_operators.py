@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the table of Relay's operators in docs/relay.md, from the rows in lib/text/relay/ops.
+"""Writes the table of Relay's operators in docs/relay.md, from the rows in lib/exchange/relay/ops.
 
   relay_operators.py            write the table
   relay_operators.py --check    exit with 1 if the document has another table
@@ -100,7 +100,7 @@ def result(operator, builder, arguments, definitions, relax):
 def rows():
     relax = relax_operators()
     texts, everywhere = [], {}
-    for path in sorted(glob.glob(os.path.join(ROOT, "lib", "text", "relay", "ops", "*.cpp"))):
+    for path in sorted(glob.glob(os.path.join(ROOT, "lib", "exchange", "relay", "ops", "*.cpp"))):
         with open(path, encoding="utf-8") as f:
             text = expand(f.read())
         definitions = {}
@@ -131,7 +131,7 @@ def main():
     new = f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}"
     if "--check" in sys.argv[1:]:
         if new != text:
-            print("docs/relay.md: the table of operators is not that of lib/text/relay/ops; run scripts/relay_operators.py")
+            print("docs/relay.md: the table of operators is not that of lib/exchange/relay/ops; run scripts/relay_operators.py")
         return 0 if new == text else 1
     with open(DOCUMENT, "w", encoding="utf-8") as f:
         f.write(new)

@@ -271,8 +271,8 @@ void CompilerInstance::Print(const Module& module, OutputStream& out, const std:
 }
 
 Status CompilerInstance::Write(const Module& module, OutputStream& out, const std::string& path, const Format& format) {
-  const bool is_shown =
-      path == "-" && !options_.elide_larger_than && isatty(STDOUT_FILENO) != 0 && &format == &ScriptFormat();
+  const bool is_shown = path == "-" && !options_.elide_larger_than && isatty(STDOUT_FILENO) != 0 &&
+                        &format == &Formats().front().built_in();
   if (is_shown && HasLargerConstant(module, kMostShownBytes)) {
     diagnostics_.Remark({}, "elided-constants",
                         fmt::format("the data of constants of more than {} bytes are left out on a terminal: -o FILE "
@@ -286,8 +286,7 @@ Status CompilerInstance::Write(const Module& module, OutputStream& out, const st
   }
   const WriteRequest request{.printing = is_shown ? ShownOptions() : PrintOptionsFor(path),
                              .path = path,
-                             .onnx_opset = options_.onnx_opset,
-                             .external_data = options_.external_data,
+                             .options = &options_.format_options,
                              .sources = &sources_};
   return format.Write(module, request, out, diagnostics_);
 }

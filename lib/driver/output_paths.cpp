@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-#include "iropt/driver/formats.h"
+#include "iropt/exchange/formats.h"
 #include "iropt/support/file.h"
 
 namespace iropt {

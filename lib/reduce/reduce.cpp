@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "iropt/driver/compiler_instance.h"
-#include "iropt/driver/formats.h"
+#include "iropt/exchange/formats.h"
 #include "iropt/observe/output_files.h"
 #include "iropt/observe/progress.h"
 #include "iropt/pass/timing.h"

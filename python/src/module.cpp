@@ -11,7 +11,7 @@
 #include "errors.h"
 #include "iropt/analysis/well_formed.h"
 #include "iropt/driver/foreign_files.h"
-#include "iropt/driver/formats.h"
+#include "iropt/exchange/formats.h"
 #include "iropt/ir/clone.h"
 #include "iropt/ir/structural.h"
 #include "iropt/support/file.h"

@@ -6,9 +6,9 @@
 
 #include "iropt/analysis/well_formed.h"
 #include "iropt/diag/diagnostic.h"
+#include "iropt/exchange/format.h"
 #include "iropt/ir/context.h"
 #include "iropt/support/check.h"
-#include "iropt/text/format.h"
 #include "iropt/text/script/printer.h"
 
 extern "C" const iropt::FormatLibrary* iroptGetFormat();

@@ -6,10 +6,10 @@
 
 #include "iropt/analysis/well_formed.h"
 #include "iropt/diag/diagnostic.h"
+#include "iropt/exchange/format.h"
 #include "iropt/ir/context.h"
 #include "iropt/support/check.h"
 #include "iropt/support/file.h"
-#include "iropt/text/format.h"
 #include "iropt/text/script/printer.h"
 
 extern "C" const iropt::FormatLibrary* iroptGetFormat();

@@ -56,6 +56,18 @@ class LayeringTest(ScriptTest):
                     "CMakeLists.txt:3: op names support, of which it includes nothing")
         self.expect_good({**sources, "CMakeLists.txt": areas + "iropt_add_area(op DEPS ir)\n"})
 
+    def test_formats(self):
+        areas = "iropt_add_area(support)\niropt_add_area(ir DEPS support)\niropt_add_area(exchange)\n"
+        sources = {"include/iropt/ir/a.h": "#include \"iropt/support/b.h\"\n", "lib/exchange/toy/row.cpp": "",
+                   "lib/exchange/toy/reader.cpp": "#include \"iropt/ir/a.h\"\n"}
+        self.expect({**sources, "CMakeLists.txt": areas + "iropt_add_format(toy)\n"},
+                    "CMakeLists.txt:4: exchange/toy does not name ir, which lib/exchange/toy/reader.cpp:1 includes")
+        self.expect_good({**sources, "CMakeLists.txt": areas + "iropt_add_format(toy DEPS ir)\n"})
+        self.expect({"lib/exchange/toy/a.cpp": "#include \"iropt/pass/pass.h\"\n"},
+                    "lib/exchange/toy/a.cpp:1: exchange must not include pass, which lies above it")
+        self.expect({"lib/exchange/toy/a.cpp": "#include \"exchange/relay/lexer.h\"\n"},
+                    "lib/exchange/toy/a.cpp:1: 'exchange/relay/lexer.h' is a private header of another format")
+
     def test_operators_by_name(self):
         table = {"include/iropt/op/ops/nn.def": "IROPT_ACTIVATION(Relu, relu, InferUnaryArith)\nIROPT_OP(NnPad, nn.pad, InferPad)\n",
                  "include/iropt/op/intrinsics.def": "IROPT_INTRINSIC(Exp, exp, 1)\n"}

@@ -31,7 +31,7 @@
 #include "iropt/diag/source.h"
 #include "iropt/driver/compiler_options.h"
 #include "iropt/driver/externalizer.h"
-#include "iropt/driver/formats.h"
+#include "iropt/exchange/formats.h"
 #include "iropt/ir/module.h"
 #include "iropt/observe/module_console.h"
 #include "iropt/pass/context.h"

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "iropt/exchange/format.h"
+
 namespace iropt {
 
 class OutputSink;
@@ -25,12 +27,11 @@ struct CompilerOptions {
   int64_t inline_constants = 0;  // arrays of up to this many elements are printed inline
   // The data of bigger arrays, in bytes, are not printed. Nothing: they are left out of what is only to be looked at.
   std::optional<int64_t> elide_larger_than = {};
-  std::optional<std::string> weights = {};        // the file of all constants in files, whatever files the text names
-  bool verify_weights = false;                    // check the hashes of constants in files as soon as they are read
-  std::vector<std::string> input_shapes = {};     // of -input-shape, see ParseStatedSizes
-  std::vector<std::string> symbols = {};          // of -sym
-  std::optional<int64_t> onnx_opset = {};         // the version of ONNX's operators that is written
-  std::optional<std::string> external_data = {};  // the file for the tensors of an ONNX model that is written
+  std::optional<std::string> weights = {};     // the file of all constants in files, whatever files the text names
+  bool verify_weights = false;                 // check the hashes of constants in files as soon as they are read
+  std::vector<std::string> input_shapes = {};  // of -input-shape, see ParseStatedSizes
+  std::vector<std::string> symbols = {};       // of -sym
+  FormatOptions format_options = {};           // by the names of flags, see iropt/exchange/format.h
   DiagnosticFormat diagnostics = DiagnosticFormat::Text;
   Colour colour = Colour::Auto;
   std::vector<std::string> response_files = {};  // that the command line was read from

@@ -1,6 +1,10 @@
 // The format that programs load for ONNX files.
+#include "iropt/exchange/format.h"
 
-#include "iropt/text/format.h"
+#include <charconv>
+#include <optional>
+#include <string>
+#include <system_error>
 
 #include "exchange/onnx/decode.h"
 #include "exchange/onnx/encode.h"
@@ -14,6 +18,15 @@
 namespace iropt::onnx {
 
 namespace {
+
+// The version of the operator set; none: that of the input.
+std::optional<int64_t> OpsetOf(const WriteRequest& request) {
+  const std::optional<std::string> opset = request.Option("onnx-opset");
+  int64_t version = 0;
+  const bool is_number =
+      opset && std::from_chars(opset->data(), opset->data() + opset->size(), version).ec == std::errc();
+  return is_number ? std::optional(version) : std::nullopt;
+}
 
 class OnnxFormat final : public Format {
  public:
@@ -32,7 +45,7 @@ class OnnxFormat final : public Format {
   Status Write(const Module& module, const WriteRequest& request, OutputStream& out,
                DiagnosticEngine& diagnostics) const override {
     const std::unique_ptr<ExportedModel> exported =
-        ExportModel(module, {.opset = request.onnx_opset, .sources = request.sources}, diagnostics);
+        ExportModel(module, {.opset = OpsetOf(request), .sources = request.sources}, diagnostics);
     if (exported == nullptr) return Failure{ErrorCode::IllFormed};
     IROPT_ASSIGN_OR_RETURN(std::optional<AtomicFile> tensors, MoveOutTensors(*exported, request));
     EncodeModel(exported->model, out, [&](size_t i) { Forget(exported->arrays[i]); });

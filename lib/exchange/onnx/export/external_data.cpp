@@ -86,13 +86,13 @@ Result<AtomicFile> WriteTensors(ExportedModel& exported, const fs::path& folder,
 
 Result<std::optional<AtomicFile>> MoveOutTensors(ExportedModel& exported, const WriteRequest& request) {
   std::optional<AtomicFile> result;
-  if (!request.external_data) ReferToOld(exported, request.path);
-  if (!request.external_data && EncodedSize(exported.model) <= kLargestMessage) return result;
+  const std::optional<std::string> external_data = request.Option("external-data");
+  if (!external_data) ReferToOld(exported, request.path);
+  if (!external_data && EncodedSize(exported.model) <= kLargestMessage) return result;
   if (IsStandardStream(request.path))
     return Error{ErrorCode::Usage, "a model with its tensors in another file needs a folder: name the output with -o"};
   const fs::path output(request.path);
-  const fs::path name =
-      request.external_data ? fs::path(*request.external_data) : fs::path(output.filename().string() + ".data");
+  const fs::path name = external_data ? fs::path(*external_data) : fs::path(output.filename().string() + ".data");
   const bool in_folder =
       !name.has_parent_path() || fs::absolute(name).parent_path() == fs::absolute(output).parent_path();
   if (!in_folder)

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "exchange/onnx/export/export.h"
+#include "iropt/exchange/format.h"
 #include "iropt/support/file.h"
-#include "iropt/text/format.h"
 
 namespace iropt::onnx {
 

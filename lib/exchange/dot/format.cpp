@@ -1,4 +1,5 @@
-#include "iropt/text/dot/printer.h"
+// The dataflow of a module as a graph in the language of Graphviz. For people: it cannot be read back.
+#include "iropt/exchange/format.h"
 
 #include <fmt/format.h>
 
@@ -12,9 +13,11 @@
 #include "iropt/ir/tir/stmt.h"
 #include "iropt/op/op.h"
 
-namespace iropt {
+namespace iropt::formats {
 
 namespace {
+
+constexpr std::string_view kDotExtensions[] = {".dot", ".gv"};
 
 // As a string of the language, in which only quotes are escaped; the backslash of a label needs another one.
 std::string Quoted(std::string_view text) {
@@ -166,9 +169,10 @@ class DotWriter : public WalkHandler {
   size_t depth_ = 1;
 };
 
-}  // namespace
-
-void PrintDot(const Module& module, const PrintOptions&, OutputStream& out) {
+// A node for each parameter, binding and result of a Relax function, with edges from definitions to uses. Functions and
+// blocks are clusters; a PrimFunc or an external function is one node, to which dashed edges lead from its uses. Nodes
+// are numbered by function and definition, in the order of the module. O(nodes).
+void PrintDot(const Module& module, OutputStream& out) {
   out.Append(fmt::format("digraph {} {{\n", Quoted(module.name())));
   out.Append("  compound=true\n  node [fontname=monospace]\n");
   std::string links;
@@ -186,4 +190,23 @@ void PrintDot(const Module& module, const PrintOptions&, OutputStream& out) {
   out.Append("}\n");
 }
 
-}  // namespace iropt
+class Dot final : public Format {
+ public:
+  Status Write(const Module& module, const WriteRequest& /*request*/, OutputStream& out,
+               DiagnosticEngine& /*diagnostics*/) const override {
+    PrintDot(module, out);
+    return {};
+  }
+};
+
+const Format& DotFormat() {
+  static const Dot format;
+  return format;
+}
+
+}  // namespace
+
+extern const FormatRow dot;
+constinit const FormatRow dot{.name = "dot", .extensions = kDotExtensions, .reads = false, .built_in = &DotFormat};
+
+}  // namespace iropt::formats

@@ -4,6 +4,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "exchange/relay/constants.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/ops/binary.h"
 #include "iropt/infer/ops/broadcast.h"
@@ -16,7 +17,6 @@
 #include "iropt/infer/ops/slice.h"
 #include "relay_builder.h"
 #include "shape_values.h"
-#include "text/relay/constants.h"
 
 namespace iropt::relay {
 

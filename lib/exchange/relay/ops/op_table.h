@@ -26,12 +26,12 @@
 #include <utility>
 #include <vector>
 
+#include "exchange/relay/graph.h"
 #include "iropt/diag/diagnostic.h"
 #include "iropt/infer/op_builder.h"
 #include "iropt/infer/py_value.h"
 #include "iropt/ir/relax/builder.h"
 #include "iropt/op/op_attrs.h"
-#include "text/relay/graph.h"
 
 namespace iropt::relay {
 

@@ -1,10 +1,13 @@
 // The interface of readers and writers of modules. TVMScript is one format; others may be in shared objects of their
-// own, which programs load when a file needs them (iropt/driver/formats.h).
+// own, which programs load when a file needs them (iropt/exchange/formats.h).
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -36,14 +39,19 @@ struct ReadRequest {
   ParseOptions options;
 };
 
+// Options that formats have themselves, by the names of their flags.
+using FormatOptions = std::map<std::string, std::optional<std::string>, std::less<>>;
+
 struct WriteRequest {
   PrintOptions printing;
   std::string path = "-";  // of the file that is written; "-": the standard output
-  // Of ONNX models: the version of the operator set, by default that of the input; and the file for the tensors, in the
-  // folder of `path`, by default the model itself.
-  std::optional<int64_t> onnx_opset = {};
-  std::optional<std::string> external_data = {};
-  // That the module was read with: names of ONNX nodes come from there. Null: none.
+  const FormatOptions* options = nullptr;
+  // The value of an option of the format; nothing if it is not given.
+  std::optional<std::string> Option(std::string_view name) const {
+    const auto given = options ? options->find(name) : FormatOptions::const_iterator();
+    return options && given != options->end() ? given->second : std::nullopt;
+  }
+  // That the module was read with: names of what nodes come from. Null: none.
   const SourceManager* sources = nullptr;
 };
 
@@ -64,10 +72,20 @@ class Format {
                        DiagnosticEngine& diagnostics) const;
 };
 
-// TVMScript, of all versions.
-const Format& ScriptFormat();
-// The language of Graphviz, see iropt/text/dot/printer.h. It cannot be read.
-const Format& DotFormat();
+struct FormatRow {
+  std::string_view name;                              // for -x and -emit
+  std::span<const std::string_view> extensions = {};  // of files, with the dot
+  // Returns whether the contents are certainly in this format. Null if they do not show it.
+  bool (*sniff)(std::string_view contents) = nullptr;
+  bool reads = true;    // -x
+  bool writes = true;   // -emit
+  bool is_text = true;  // messages have lines of the file
+  // Files of weights have parameters of the function `main` by their names, as the text does not refer to tensors.
+  bool weights_are_parameters = false;
+  // One of the two: the format in this program, or the name of the shared object that has it.
+  const Format& (*built_in)() = nullptr;
+  const char* library = nullptr;
+};
 
 // Table that a shared object with a format exports, as the C function `const iropt::FormatLibrary* iroptGetFormat()`.
 // Such an object does not link the library: it takes all definitions from the program that loads it, which must be of

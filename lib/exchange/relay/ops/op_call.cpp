@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "dims.h"
+#include "exchange/relay/constants.h"
+#include "exchange/relay/parser_core.h"
 #include "iropt/arith/analyzer.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/infer.h"
@@ -24,8 +26,6 @@
 #include "iropt/op/op.h"
 #include "iropt/support/edit_distance.h"
 #include "op_table.h"
-#include "text/relay/constants.h"
-#include "text/relay/parser_core.h"
 
 namespace iropt::relay {
 

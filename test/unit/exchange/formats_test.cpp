@@ -1,5 +1,5 @@
 // Detection of the format of a module.
-#include "iropt/driver/formats.h"
+#include "iropt/exchange/formats.h"
 
 #include "../catch.h"
 
@@ -11,19 +11,29 @@ constexpr std::string_view kGraph[] = {".graph", ".g"};
 constexpr std::string_view kBinary[] = {".bin"};
 constexpr std::string_view kPicture[] = {".svg"};
 
+const Format& Plain() {
+  static const Format format;
+  return format;
+}
+
+const Format& WithoutReader() {
+  static const Format format;
+  return format;
+}
+
 constexpr FormatRow kFormats[] = {
-    {.name = "plain", .built_in = &ScriptFormat},
+    {.name = "plain", .built_in = &Plain},
     {.name = "graph",
      .extensions = kGraph,
      .sniff = [](std::string_view text) { return text.starts_with("graph"); },
      .writes = false,
-     .built_in = &ScriptFormat},
+     .built_in = &Plain},
     {.name = "binary",
      .extensions = kBinary,
      .sniff = [](std::string_view text) { return text.starts_with(std::string_view("\x00BIN", 4)); },
      .is_text = false,
      .library = "libiropt_there_is_none.so"},
-    {.name = "picture", .extensions = kPicture, .reads = false, .built_in = &DotFormat},
+    {.name = "picture", .extensions = kPicture, .reads = false, .built_in = &WithoutReader},
 };
 
 std::string_view Detected(std::string_view path, std::string_view text) {
@@ -69,7 +79,7 @@ TEST_CASE("a format is found by its name, and an unknown one is an error that li
 }
 
 TEST_CASE("a format whose shared object is not there cannot be loaded, and the error names both") {
-  CHECK(*LoadFormat(kFormats[0]) == &ScriptFormat());
+  CHECK(*LoadFormat(kFormats[0]) == &Plain());
   const Result<const Format*> missing = LoadFormat(kFormats[2]);
   REQUIRE_FALSE(missing.ok());
   CHECK(missing.error().code == ErrorCode::Usage);
@@ -79,7 +89,7 @@ TEST_CASE("a format whose shared object is not there cannot be loaded, and the e
 
 TEST_CASE("a format does only what its row says") {
   DiagnosticEngine diagnostics(nullptr);
-  const Result<Module> read = DotFormat().Read({}, diagnostics);
+  const Result<Module> read = WithoutReader().Read({}, diagnostics);
   REQUIRE_FALSE(read.ok());
   CHECK(read.error().code == ErrorCode::Usage);
 }

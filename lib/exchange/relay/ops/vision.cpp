@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "exchange/relay/constants.h"
 #include "iropt/arith/prim_builder.h"
 #include "iropt/infer/ops/broadcast.h"
 #include "iropt/infer/ops/create.h"
@@ -13,7 +14,6 @@
 #include "iropt/infer/ops/sorting.h"
 #include "relay_builder.h"
 #include "shape_values.h"
-#include "text/relay/constants.h"
 
 namespace iropt::relay {
 

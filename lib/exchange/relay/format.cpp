@@ -1,5 +1,5 @@
 // The format of Relay text, as a shared object that programs load.
-#include "iropt/text/format.h"
+#include "iropt/exchange/format.h"
 
 #include "iropt/support/version.h"
 #include "parser.h"

@@ -1,28 +1,13 @@
-// Input and output formats of modules. A new one is a folder and a row in formats.cpp.
+// Input and output formats of modules. A new one is a folder of lib/exchange and a line of CMakeLists.txt.
 #pragma once
 
 #include <span>
 #include <string_view>
 
+#include "iropt/exchange/format.h"
 #include "iropt/support/result.h"
-#include "iropt/text/format.h"
 
 namespace iropt {
-
-struct FormatRow {
-  std::string_view name;                              // for -x and -emit
-  std::span<const std::string_view> extensions = {};  // of files, with the dot
-  // Returns whether the contents are certainly in this format. Null if they do not show it.
-  bool (*sniff)(std::string_view contents) = nullptr;
-  bool reads = true;    // -x
-  bool writes = true;   // -emit
-  bool is_text = true;  // messages have lines of the file
-  // Files of weights have parameters of the function `main` by their names, as the text does not refer to tensors.
-  bool weights_are_parameters = false;
-  // One of the two: the format in this program, or the name of the shared object that has it.
-  const Format& (*built_in)() = nullptr;
-  const char* library = nullptr;
-};
 
 // The first row is the default for input and for output.
 std::span<const FormatRow> Formats();

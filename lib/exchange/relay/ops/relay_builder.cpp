@@ -1,8 +1,8 @@
 #include "relay_builder.h"
 
+#include "exchange/relay/constants.h"
 #include "iropt/ir/element.h"
 #include "iropt/ir/ndarray.h"
-#include "text/relay/constants.h"
 
 namespace iropt::relay {
 

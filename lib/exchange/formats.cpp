@@ -1,11 +1,9 @@
-#include "iropt/driver/formats.h"
+#include "iropt/exchange/formats.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,61 +14,6 @@
 namespace iropt {
 
 namespace {
-
-constexpr std::string_view kScriptExtensions[] = {".ir", ".py"};
-constexpr std::string_view kDotExtensions[] = {".dot", ".gv"};
-constexpr std::string_view kRelayExtensions[] = {".relay"};
-
-// A text of Relay begins with its version, which TVM 0.6 writes as v0.0.4, or with a function.
-bool IsRelay(std::string_view contents) {
-  contents.remove_prefix(std::min(contents.find_first_not_of(" \t\r\n"), contents.size()));
-  return contents.starts_with("#[version") || contents.starts_with("v0.0.") || contents.starts_with("def @");
-}
-
-// A varint of protobuf, which is taken from the front; nullopt if there is none.
-std::optional<uint64_t> TakeVarint(std::string_view& bytes) {
-  uint64_t value = 0;
-  for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
-    const auto byte = static_cast<uint8_t>(bytes.front());
-    bytes.remove_prefix(1);
-    value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-    if (byte < 0x80) return value;
-  }
-  return std::nullopt;
-}
-
-// A ModelProto: its version and its graph are among its fields, and no others are there than it has. The graph may be
-// cut off.
-bool IsOnnx(std::string_view contents) {
-  constexpr uint64_t kNumbers = 1 << 1 | 1 << 5;  // ir_version, model_version
-  constexpr uint64_t kParts =
-      1 << 2 | 1 << 3 | 1 << 4 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 14 | 1 << 20 | 1 << 25 | 1 << 26;
-  uint64_t seen = 0;
-  while (!contents.empty()) {
-    const std::optional<uint64_t> tag = TakeVarint(contents);
-    const uint64_t field = tag.value_or(0) >> 3;
-    const uint64_t wire = tag.value_or(0) & 7;
-    if (!tag || field > 26 || ((wire == 0 ? kNumbers : wire == 2 ? kParts : 0) >> field & 1) == 0) return false;
-    const std::optional<uint64_t> value = TakeVarint(contents);
-    if (!value) return false;
-    if (wire == 2) contents.remove_prefix(std::min<uint64_t>(*value, contents.size()));
-    seen |= uint64_t{1} << field;
-  }
-  constexpr uint64_t kNeeded = 1 << 1 | 1 << 7;
-  return (seen & kNeeded) == kNeeded;
-}
-constexpr std::string_view kOnnxExtensions[] = {".onnx"};
-
-constexpr FormatRow kFormats[] = {
-    {.name = "tvmscript", .extensions = kScriptExtensions, .built_in = &ScriptFormat},
-    {.name = "dot", .extensions = kDotExtensions, .reads = false, .built_in = &DotFormat},
-    {.name = "relay",
-     .extensions = kRelayExtensions,
-     .sniff = &IsRelay,
-     .weights_are_parameters = true,
-     .library = "libiropt_relay.so"},
-    {.name = "onnx", .extensions = kOnnxExtensions, .sniff = &IsOnnx, .is_text = false, .library = "libiropt_onnx.so"},
-};
 
 bool HasExtensionOf(const FormatRow& format, std::string_view path) {
   return std::ranges::any_of(format.extensions,
@@ -95,7 +38,14 @@ Error CannotLoad(const FormatRow& row, std::string_view reason) {
 
 }  // namespace
 
-std::span<const FormatRow> Formats() { return kFormats; }
+Result<Module> Format::Read(const ReadRequest& /*request*/, DiagnosticEngine& /*diagnostics*/) const {
+  return Error{ErrorCode::Usage, "modules cannot be read from this format"};
+}
+
+Status Format::Write(const Module& /*module*/, const WriteRequest& /*request*/, OutputStream& /*out*/,
+                     DiagnosticEngine& /*diagnostics*/) const {
+  return Error{ErrorCode::Usage, "modules cannot be written in this format"};
+}
 
 Result<const FormatRow*> FindInputFormat(std::string_view name, std::span<const FormatRow> formats) {
   return FindFormat(name, formats, &FormatRow::reads, "input");

@@ -5,9 +5,9 @@
 #include <mutex>
 #include <vector>
 
+#include "exchange/relay/parser_core.h"
 #include "iropt/support/edit_distance.h"
 #include "iropt/support/lookup.h"
-#include "text/relay/parser_core.h"
 
 namespace iropt::relay {
 
